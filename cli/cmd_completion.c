@@ -9,7 +9,7 @@ static int count;
 
 /* ---- words: each function prints some, each with a blank before it */
 
-/* "metis|curve": its parts, if there are several or they are wanted singly. */
+/* "metis|curve": its parts, if there are several or they are requested separately. */
 static void print_choices(const char *text, const char *between) {
     for (size_t n = 0; *text; text += n + (text[n] != '\0')) {
         n = strcspn(text, between);
@@ -21,9 +21,10 @@ static int is_choice(const cli_option *o) {
     return o->argument && strchr(o->argument, '|') && !strpbrk(o->argument, "=.,");
 }
 
-static const cli_command *only; /* the command whose words are printed; NULL: all of a group */
+static const cli_command *only; /* the command to complete; NULL: all commands of a group */
 
-/* Option i of a group: its own, those of all commands, those of the library (in *name_out, *choices_out); 0: no more. */
+/* Option i of a group: of the group, of all commands, of the library (in *name_out, *choices_out);
+ * 0: no further option. */
 static int find_word(const cli_group *g, int i, const char **name_out, const char **choices_out) {
     const tutti_option_info *row;
     const cli_option *o = NULL;
@@ -62,7 +63,7 @@ static void print_commands(void) {
     }
 }
 
-/* What may follow the name of a command: subcommands, or the words of its operand. */
+/* The words that may follow the name of a command: subcommands, or the words of its operand. */
 static void print_operands(const cli_group *g, const cli_command *command) {
     for (int k = 0; k < g->commands && g->name; k++) printf(" %s", g->command[k].name);
     if (command && strcmp(command->name, "help") == 0) print_commands();

@@ -1,4 +1,4 @@
-/* tutti options: the option table, for people and for programs.
+/* tutti options: print the option table, as text or JSON.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "commands.h"
 
@@ -29,7 +29,7 @@ int run_options(const cli_world *w, const void *config) {
     if (c->json && name)
         return cli_error("--json lists all options: operand '%s' is not allowed", name);
     if (c->json) return print_options_json(), CLI_OK;
-    /* All rows, or the one of a name; 0: there is none. */
+    /* Print all rows, or that of a name; 0: not found. */
     const tutti_option_info *o;
     int found = 0;
     for (int i = 0; (o = tutti_options_row(i)) != NULL; i++) {

@@ -81,7 +81,7 @@ static int refuse_command(const char *name) {
                  : cli_error("unknown command '%s'", name);
 }
 
-/* help COMMAND, help COMMAND SUBCOMMAND: what they name */
+/* help COMMAND, help COMMAND SUBCOMMAND: find the command */
 static int find_named(const info_config *c, const cli_group **g, const cli_command **command) {
     const char *word = c->call.operands > 1 ? c->call.operand[1] : NULL;
     *g = find_group(c->call.operand[0]);
@@ -121,7 +121,7 @@ static int run_completion(const cli_world *w, const void *config) {
     return CLI_OK;
 }
 
-/* Options before the name of the command.  -1: go on; otherwise the exit status */
+/* Options before the name of the command.  -1: continue; otherwise the exit status */
 static int take_global(int *argc, char ***argv) {
     char *word = (*argv)[0];
     const int help = strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0;

@@ -21,7 +21,7 @@ static int random_below(draw *d, int n) {
     return (int)((z ^ z >> 31) % (uint64_t)n);
 }
 
-/* Pairs of a case that no earlier one has; they are marked if it is taken. */
+/* Count the pairs of a case that no earlier case has; mark them if the case is chosen. */
 static int count_new(draw *d, const int *level, int takes) {
     int n = 0;
     for (int f = 0; f < d->factors; f++)
@@ -34,7 +34,7 @@ static int count_new(draw *d, const int *level, int takes) {
     return n;
 }
 
-/* A random case that has a missing pair, if there is one. */
+/* A random case that has a missing pair, if any. */
 static void draw_candidate(draw *d, int *level) {
     for (int f = 0; f < d->factors; f++) level[f] = random_below(d, d->levels[f]);
     if (d->missing == 0) return;

@@ -1,4 +1,4 @@
-/* Comparisons of an experiment beside its points: see datasets.h.
+/* Comparisons of an experiment in addition to its points: see datasets.h.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/datasets.h"
 

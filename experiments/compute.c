@@ -1,5 +1,5 @@
-/* The compute phase: a chain of floating-point multiplications, each of which needs the one before,
- * so that the compiler leaves them alone; nothing goes to memory.
+/* The compute phase: a chain of floating-point multiplications, each of which depends on the previous one,
+ * so that the compiler cannot remove them; memory is not accessed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/compute.h"
 

@@ -5,10 +5,11 @@
 
 #include "common/cli.h"
 
-/* Multiply that often. @return seconds it took */
+/* Perform this many multiplications. @return the seconds needed */
 double compute_phase(double multiplications);
 
-/* How many multiplications take `seconds` if all ranks do them at once.  Collective. */
+/* Return the number of multiplications that take `seconds` if all ranks compute at the same time. 
+ * Collective. */
 double compute_calibrate(const cli_world *w, double seconds);
 
 #endif

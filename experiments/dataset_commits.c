@@ -1,7 +1,7 @@
-/* tutti-experiments dataset: what metadata costs.
+/* tutti-experiments dataset: the cost of metadata.
  *
- *   commits   1000 segments of tiny data: is the last as cheap as the first?
- *   opening   a dataset of 10 000 segments with 50 variables each, opened, and every section looked at
+ *   commits   1000 segments of tiny data: whether the last takes as long as the first
+ *   opening   a dataset of 10 000 segments with 50 variables each, opened, and every section queried
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/datasets.h"
 
@@ -43,7 +43,7 @@ static void tiny_close(const experiment *x, const char *path, tiny *t, int remov
     if (removes) datasets_remove(x, path);
 }
 
-/* A segment; seconds of its commit, and of all of it. */
+/* Write a segment; return the seconds of its commit and of the whole segment. */
 static tutti_err tiny_step(const experiment *x, tiny *t, int64_t step, double *commit,
                            double *all) {
     tutti_put puts[MANY];
@@ -107,7 +107,7 @@ static int look_at_all(tutti_dataset *d) {
     return 0;
 }
 
-/* Rank 0 by itself: processor time of opening, and of looking at every section. */
+/* Rank 0 only: processor time of open, and of querying every section. */
 static int open_alone(const char *path, double *open_out, double *look_out) {
     tutti_dataset *d = NULL;
     const double start = datasets_cpu();

@@ -17,7 +17,7 @@ int field_make(field *f, const cli_world *w, const bench_config *c, int variable
     if (!failed) memset(f->put, 0, bytes);
     if (!failed) memset(f->got, 0, bytes);
     return cli_agree(w,
-                     failed ? cli_error("no memory for the variables; try a smaller --size") : 0);
+                     failed ? cli_error("cannot allocate the variables; use a smaller --size") : 0);
 }
 
 void field_free(field *f) {

@@ -1,12 +1,13 @@
 /* tutti-experiments dataset, parts `visible` and `durable`: steps of 8 variables of float64, appended to a
- * dataset that is open, and read again, beside what the file system can do.
+ * dataset that is open, and read again, compared with the limit of the file system.
  *
- * The limit: every rank writes as many bytes, its own, one after the other, to a fresh file in calls of
- * 4 MiB, and, where commits are durable, calls fsync; then it reads them again.  Where writers of one file
- * hinder each other, ranks that take turns are faster: ratios are to the faster of both.  A step is begin, put of all
- * variables, commit; then one get of all.  Before the rounds each variant has a step by itself, which tells
- * what the first one costs (plans, lists of entries), and is compared number by number, also through
- * another decomposition.  After each step its segment is erased, so that the next one has fresh pages too.
+ * The limit: every rank writes the same number of bytes contiguously to a new file in calls of
+ * 4 MiB, and, if commits are durable, calls fsync; then it reads them again.  If writers of one file
+ * slow each other down, serialized ranks are faster: ratios are to the faster of both.  A step is
+ * begin, put of all variables, commit; then one get of all.  Before the rounds each variant writes
+ * one step alone, which shows the cost of the first step (plans, lists of entries), and is compared
+ * value by value, also through another decomposition.  After each step its segment is erased, so
+ * that the next one needs new pages too.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/datasets.h"
 
@@ -93,7 +94,7 @@ static int move_bytes(int is_write, int fd, char *at, size_t bytes, off_t offset
     return 0;
 }
 
-/* All variables of a rank, one after the other. */
+/* All variables of a rank, in sequence. */
 static int limit_share(const stage *s, const char *path, int is_write) {
     const field *f = &s->f;
     const size_t bytes = (size_t)f->each * sizeof(double);
@@ -190,7 +191,7 @@ static int first_step(const stage *s, const step_spec *spec, step_state *k, tutt
     double seconds = 0;
     field_fill(&s->f, k->n, position);
     tutti_err err = tutti_dataset_begin(k->d, TUTTI_STATE, k->step, 0);
-    if (err == TUTTI_OK) err = put_all(s, k, 1); /* lists of entries stay with this segment */
+    if (err == TUTTI_OK) err = put_all(s, k, 1); /* lists of entries are written to this segment */
     if (err == TUTTI_OK) err = tutti_dataset_commit(k->d);
     if (err == TUTTI_OK) err = write_step(s, k, &k->first);
     if (err == TUTTI_OK) err = read_step(s, k, &seconds);
@@ -269,7 +270,7 @@ static void end_variant(const comparison *r, measure_variant *of) {
     free(k);
 }
 
-/* --ways: those whose name has one of these words. */
+/* --ways: variants whose name contains one of these words. */
 static int is_wanted(const bench_config *c, const step_spec *spec) {
     if (!c->ways.n || is_limit(spec)) return 1;
     for (int i = 0; i < c->ways.n; i++)

@@ -1,9 +1,9 @@
-/* tutti-experiments dataset: what its parts share.
+/* tutti-experiments dataset: common declarations of its parts.
  *
  *   comparison   variants in interleaved rounds                                        comparison.c
- *   field    the numbers that are written, where they are, and checking them           dataset_field.c
+ *   field    the values that are written, their positions, and verification           dataset_field.c
  *   parts    visible, durable                                                          dataset_steps.c
- *            buffers, meshes: the paper's tables                                       dataset_papers.c
+ *            buffers, meshes: the tables of the paper                                       dataset_papers.c
  *            commits, opening                                                          dataset_commits.c
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CLI_DATASETS_H
@@ -22,11 +22,11 @@ typedef struct comparison {
     cli_progress progress;
 } comparison;
 
-/* Run the variants of c->m (measure_add), report them as a part of the experiment (`more` are members of its JSON), and
- * keep them for comparison_free. */
+/* Run the variants of c->m (measure_add), report them as a part of the experiment (`more` are
+ * members of its JSON), and keep them until comparison_free. */
 void comparison_run(comparison *c);
 void comparison_report(const comparison *c, const char *dir, const char *more);
-/* For runs: all ranks begin together; the time they begin at. */
+/* For runs: synchronise all ranks and return the start time. */
 double comparison_start(const cli_world *w);
 
 /* ---- fields: variables of float64 on a space of one dimension, which all ranks share */
@@ -37,20 +37,20 @@ typedef struct field {
     const cli_world *w;
     uint64_t seed;
     int variables;
-    tutti_count each, entries; /* of a rank, of all */
-    tutti_count room;          /* that buffers have for entries of a rank */
+    tutti_count each, entries; /* entries per rank, and of all ranks */
+    tutti_count room;          /* capacity of buffers, in entries per rank */
     double *put, *got;         /* [variables * room] */
 } field;
 
 int field_make(field *f, const cli_world *w, const bench_config *c, int variables); /* agrees */
 void field_free(field *f);
-/* What variable v has at a position: a whole number that float32 has exactly. */
+/* The value of variable v at a position: an integer that float32 represents exactly. */
 double field_value(const field *f, int v, tutti_count position);
 /* The entries of this rank: runs of this mean length, distributed at random; 0: one block.  Positions to
  * be freed. */
 tutti_count *field_deal(const field *f, tutti_count run, tutti_count *n_out);
 void field_fill(const field *f, tutti_count n, const tutti_count *position);
-/* Is what was got what was put?  0, or 1 and a message. */
+/* Compare the values read with those written; return 0, or 1 and a message. */
 int field_check(const field *f, tutti_count n, const tutti_count *position, int variables);
 
 /* ---- for parts */
@@ -65,7 +65,7 @@ typedef struct dataset_settings {
 } dataset_settings;
 tutti_err datasets_open(const experiment *x, const char *path, const dataset_settings *variant,
                         tutti_dataset **out);
-int datasets_part(const experiment *x, const char *part); /* is it to be measured? */
+int datasets_part(const experiment *x, const char *part); /* whether it is measured */
 double datasets_cpu(void);                                /* of this process */
 
 int datasets_steps(experiment *x, const char *dir, int level);

@@ -1,6 +1,6 @@
-/* tutti-experiments sections: a whole array, of which every rank has its part by a distribution.  The variants read and
- * write it through the array's own call; the pattern says the same by sections, worked out here, so that
- * one checks the other.
+/* tutti-experiments sections: a whole array, distributed over all ranks.  The variants read and
+ * write it by the call for arrays; the pattern describes the same elements by sections, computed
+ * here, so that each checks the other.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/sections.h"
 
@@ -52,7 +52,7 @@ static tutti_err make_distribution(const distribution_what *what, tutti_distribu
 
 /* ---- the same as sections */
 
-/* Series of indices that one coordinate of the grid has, each with its first place in the part. */
+/* Series of indices of one coordinate of the grid, each with its first position in the part. */
 typedef struct {
     int n;
     tutti_count *lo, *hi, stride, *local, extent;

@@ -1,8 +1,10 @@
 /* tutti-experiments exodus: netCDF and HDF5 written directly, by libraries that are loaded.
  *
- * netCDF: record variables with Exodus' names, CDF-2, as libexodusii has them; after each step nc_sync.   HDF5: the same
- * variables as chunked datasets of one chunk a step, which grow; after each step H5Fflush.  Types and constants are those of the
- * libraries' interfaces, which do not change within a soname.
+ * netCDF: record variables with the names of Exodus, CDF-2, like libexodusii; after each step
+ * nc_sync.   HDF5: the same
+ * variables as chunked datasets of one chunk per step, which are extended; after each step
+ * H5Fflush.  Types and constants are those of the libraries' interfaces, which do not change within
+ * a soname.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/exodus_direct.h"
 
@@ -22,7 +24,7 @@ struct direct {
     int64_t h_file, h_set[SPACES][MOST]; /* HDF5 */
 };
 
-/* ---- what is loaded */
+/* ---- loaded functions */
 
 typedef int64_t h5id;
 typedef unsigned long long h5size;
@@ -54,7 +56,7 @@ typedef struct symbol {
     const char *name;
 } symbol;
 
-static int load(void **library, const char *const *names, const symbol *symbols, int n) {
+static int load_file(void **library, const char *const *names, const symbol *symbols, int n) {
     if (*library) return 1;
     for (int i = 0; names[i] && !*library; i++) *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     for (int i = 0; i < n && *library; i++) {
@@ -77,7 +79,7 @@ static int load_netcdf(void) {
                               {&nc.close, "nc_close"},
                               {&nc.set_fill, "nc_set_fill"},
                               {&nc.strerror, "nc_strerror"}};
-    return load(&nc.library, names, symbols, sizeof symbols / sizeof *symbols);
+    return load_file(&nc.library, names, symbols, sizeof symbols / sizeof *symbols);
 }
 
 static int load_hdf5(void) {
@@ -100,7 +102,8 @@ static int load_hdf5(void) {
                               {&h5.close_set, "H5Dclose"},
                               {&h5.type, "H5T_NATIVE_DOUBLE_g"},
                               {&h5.list_class, "H5P_CLS_DATASET_CREATE_ID_g"}};
-    return load(&h5.library, names, symbols, sizeof symbols / sizeof *symbols) && h5.open() >= 0;
+    return load_file(&h5.library, names, symbols, sizeof symbols / sizeof *symbols) &&
+           h5.open() >= 0;
 }
 
 int direct_there(direct_kind kind, const char **package_out) {

@@ -1,16 +1,19 @@
-/* tutti-experiments auto: what leaving the choice to the library costs.
+/* tutti-experiments auto: the cost of the automatic choice.
  *
- * In every case `auto`, fixed methods and the MPI library's own call are interleaved.  The best fixed method is chosen
- * by its median over the odd rounds (the first, the third ...) and compared on the even ones, so that luck does not make
- * it the best: regret = time of auto / time of the best fixed method - 1, by medians.  Beside it the 95 % interval of the
- * differences of those rounds, which tells regret from noise.  Rounds go to the methods that matter: one that is far
- * behind takes no part in later ones, and is not the best; "far" becomes less with the rounds.
+ * In every case `auto`, fixed methods and the call of the MPI library are interleaved.  The best
+ * fixed method is chosen by its median over the odd rounds (the first, the third ...) and compared
+ * on the even ones, so that chance does not make
+ * it the best: regret = time of auto / time of the best fixed method - 1, by medians.  Also the 95
+ * % interval of the differences of those rounds, which distinguishes regret from noise.  Rounds are
+ * used for the relevant methods: a method that is far
+ * slower is skipped in later ones, and is not the best; the limit decreases with the rounds.
  *
- * Against the MPI library: the ratios of both times, round by round, with bounds of their median by order statistics
- * (sign test; five rounds at least).
+ * Against the MPI library: the ratios of both times, round by round, with bounds of their median
+ * by order statistics (sign test; five rounds at least).
  *
- * The cases are all combinations of directories, patterns, operations and numbers of ranks; or, with --cases N, drawn
- * from these, sizes, warm and cold, and the default and a tuned profile, so that every pair of levels occurs (cases.h).
+ * The cases are all combinations of directories, patterns, operations and numbers of ranks; or,
+ * with --cases N, drawn from these, sizes, warm and cold, and the default and a tuned profile, so
+ * that every pair of levels occurs (cases.h).
  * Cold: a read finds nothing in the page cache, a write ends on the device.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/experiment.h"
@@ -61,7 +64,7 @@ static void auto_defaults(bench_config *c, int quick) {
     cli_list_split(&c->patterns,
                    quick ? "block2d,pieces512"
                          : "block2d,columns,block3d,cyclic4k,pieces512,irregular64,flash,strided");
-    c->budget = 6900; /* a run takes at most two hours */
+    c->budget = 6900; /* a run is limited to two hours */
     cli_list_split(&c->files, quick ? "4k,64k" : "4k,64k,1m,8m,32m,128m");
 }
 
@@ -138,7 +141,7 @@ static void auto_plan(experiment *x) {
         draw_cases(x, x->worlds > 1 && x->world[0].ranks == 1, op, ops);
         return;
     }
-    const int first = c->procs.n ? 0 : x->worlds - 1; /* all ranks, unless numbers were given */
+    const int first = c->procs.n ? 0 : x->worlds - 1; /* all ranks, unless --procs is given */
     for (int d = 0; d < c->dirs.n; d++)
         for (int i = first; i < x->worlds; i++)
             for (int p = 0; p < c->patterns.n * ops; p++)

@@ -1,13 +1,13 @@
-/* tutti-experiments dataset: how fast datasets are, and Sandia's tables of PDS/PIO.
+/* tutti-experiments dataset: performance of datasets, and the tables of PDS/PIO by Sandia.
  *
  *   visible, durable   a step of 8 variables by every layout, decomposition and conversion, written and
- *                      read, beside what the file system can do                     dataset_steps.c
+ *                      read, compared with the limit of the file system                     dataset_steps.c
  *   buffers            Table 1: one I/O server and many, buffers of 1 to 28 MB      dataset_papers.c
  *   meshes             Tables 2 and 3: steps of small meshes, metadata after each   dataset_papers.c
  *   commits, opening   the cost of metadata, over many segments                     dataset_commits.c
  *
- * Its variants are no cells of `tutti bench`: what they write is a dataset, not a known file.  Everything is
- * measured before the points, of which there are none.  Goals are reported; missing one is not a failure.
+ * Its variants are not cells of `tutti bench`: they write a dataset, not a known file.  Everything is
+ * measured before the points; there are no points.  Goals are reported; missing one is not a failure.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/datasets.h"
 

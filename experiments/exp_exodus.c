@@ -1,11 +1,14 @@
-/* tutti-experiments exodus: Table 3 of Sandia's report on PDS/PIO as finite-element output, and its references.
+/* tutti-experiments exodus: Table 3 of Sandia's report on PDS/PIO as finite-element output, and
+ * its references.
  *
- * ALEGRA's mesh of 9138 nodes and 7599 elements, six variables of nodes and six of elements, in an Exodus file; the metadata
- * are up to date after each step.  An I/O server is an aggregator: one, and fourteen or as many as there are ranks; the
- * buffer is cb_buffer_size.  Elements are distributed in runs of sixteen, nodes go with them, those at borders with several.
- * Beside it what the paper compares with: netCDF and HDF5 written directly, by one process, which has everything already.
+ * ALEGRA's mesh of 9138 nodes and 7599 elements, six variables of nodes and six of elements, in an
+ * Exodus file; the metadata are up to date after each step.  An I/O server is an aggregator: one,
+ * and fourteen or as many as there are ranks; the
+ * buffer is cb_buffer_size.  Elements are distributed in runs of sixteen, with their nodes; border
+ * nodes are on several ranks.
+ * Also the references of the paper: netCDF and HDF5 written directly by one process, which has all data.
  *
- * Numbers are compared after the first round's steps.  There are no points and no gates.
+ * Values are compared after the steps of the first round.  There are no points and no gates.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -28,14 +31,14 @@ typedef struct variant {
     int level;
 } variant;
 
-/* What this rank has of the mesh. */
+/* The part of the mesh on this rank. */
 typedef struct share {
     tutti_count nodes, elements;
     int64_t *node_ids, *element_ids;
     tutti_count *connectivity;
     double *x;
     double *values[2 * EACH],
-        *got; /* [nodes], [elements] each; rank 0: of all, for those who write directly */
+        *got; /* [nodes], [elements] each; rank 0: of all ranks, for direct writes */
     double *all[2 * EACH];
     char *path;
 } share;
@@ -66,7 +69,7 @@ static void share_make(share *s, const cli_world *w) {
         for (int c = 0; c < CORNERS; c++) place[corner_of(e, c)] = 0;
         s->element_ids[s->elements++] = e + 1;
     }
-    /* Nodes that no element has go to rank 0. */
+    /* Nodes without elements are assigned to rank 0. */
     for (tutti_count i = ELEMENTS + 420; i < NODES && w->rank == 0; i++) place[i] = 0;
     for (tutti_count i = 0; i < NODES; i++) {
         if (place[i] < 0) continue;
@@ -100,7 +103,7 @@ static void share_free(share *s) {
 
 static const char *const names[EACH] = {"v1", "v2", "v3", "v4", "v5", "v6"};
 
-static tutti_err describe(tutti_exodus *x, const share *s) {
+static tutti_err describe_case(tutti_exodus *x, const share *s) {
     const tutti_exodus_elements block = {
         .n = s->elements, .ids = s->element_ids, .nodes = s->connectivity};
     tutti_err err = tutti_exodus_init(x, &(tutti_exodus_parameters){.title = "ALEGRA", .dims = 3});
@@ -130,7 +133,7 @@ static void fields_of(const share *s, tutti_exodus_field out[2 * EACH]) {
 }
 
 /* The last step, number by number. */
-static int compare(tutti_exodus *x, const share *s, int steps) {
+static int compare_values(tutti_exodus *x, const share *s, int steps) {
     for (int v = 0; v < 2 * EACH; v++) {
         tutti_exodus_field fields[2 * EACH];
         fields_of(s, fields);
@@ -139,7 +142,7 @@ static int compare(tutti_exodus *x, const share *s, int steps) {
         const tutti_count n = v < EACH ? s->nodes : s->elements;
         for (tutti_count i = 0; i < n; i++)
             if (s->got[i] != s->values[v][i])
-                return cli_error("variable %d: entry %lld is %g, not %g", v + 1, (long long)i,
+                return cli_error("variable %d: entry %lld is %g, expected %g", v + 1, (long long)i,
                                  s->got[i], s->values[v][i]);
     }
     return 0;
@@ -159,11 +162,11 @@ static int open_ours(const experiment *x, const share *s, const variant *of, tut
     snprintf(number, sizeof number, "%d", of->megabytes * 1000000);
     if (err == TUTTI_OK) err = tutti_options_set(&io, "cb_buffer_size", number);
     if (err == TUTTI_OK) err = tutti_exodus_create(x->all->comm, s->path, &opt, out);
-    if (err == TUTTI_OK) err = describe(*out, s);
+    if (err == TUTTI_OK) err = describe_case(*out, s);
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-/* All steps again, each by one call; the last values are what was put. */
+/* Read all steps, each by one call; the last values must be those written. */
 static tutti_err get_steps(tutti_exodus *x, const share *s, int steps) {
     tutti_exodus_field fields[2 * EACH];
     tutti_err err = TUTTI_OK;
@@ -190,7 +193,7 @@ static int run_ours(comparison *r, const measure_variant *me, double *seconds_ou
         if (err != TUTTI_OK) failed = cli_error_tutti();
     }
     seconds_out[WRITE] = cli_elapsed(w, start, cli_now()) / steps;
-    if (!failed && me->rounds == 0) failed = compare(x, s, steps);
+    if (!failed && me->rounds == 0) failed = compare_values(x, s, steps);
     if (!failed && r->x->results.config->read) {
         const double again = comparison_start(w);
         if (get_steps(x, s, steps) != TUTTI_OK) failed = cli_error_tutti();

@@ -3,11 +3,13 @@
  *   tables   Tables 3 and 4, figures 9 to 11: counts, on one process (mesh_tables.c)
  *   writes   figures 5, 6 and 8: write times by configuration, load and rule, as many partitions as ranks
  *
- * The paper's configurations are methods here: sequential is `root` (gather, then write), the parallel ones
- * are independent, list and two-phase; `auto` stands beside them.  Its NFS and PVFS are directories.
+ * The configurations of the paper are methods here: sequential is `root` (gather, then write), the
+ * parallel ones are independent, list and two-phase; `auto` is added.  NFS and PVFS of the paper
+ * are directories.
  * Sequential time is that of gathering and writing, parallel time that of making access and plan and
- * of writing; with a plan that is reused, of writing alone.  `bare` is a loop of system calls, one for each
- * interval, without any library: what the rules gain on this machine at best.  All variants of a load are interleaved.
+ * of writing; with a reused plan, of writing only.  `bare` is a loop of system calls, one for each
+ * interval, without any library: the largest gain of the rules on this machine.  All variants of a
+ * load are interleaved.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/meshes.h"
 
@@ -42,7 +44,7 @@ typedef struct {
     mesh_stage stage;
 } mesh_data;
 
-/* Without a word, writes are measured if there is more than one rank to write. */
+/* By default writes are measured if there is more than one rank. */
 static int has_part(const experiment *x, const char *part) {
     const bench_config *c = x->results.config;
     if (c->parts.n) return cli_list_has(&c->parts, part);
@@ -69,7 +71,7 @@ static void add_variant(const experiment *x, bench_cell *point, const char *meth
     snprintf(settings, sizeof settings, "method=%s", method);
     bench_entry *e = experiment_variant(x, point, name, settings);
     e->reused = reused;
-    if (!point->is_write) { /* all that a rank holds: no rule */
+    if (!point->is_write) { /* all nodes that a rank holds: no rule */
         e->runner = reused ? &bench_tutti_reused : &bench_tutti;
         return;
     }
@@ -113,7 +115,7 @@ static void add_point(experiment *x, const point_spec *where, const mesh_source 
     add_variants(x, point);
 }
 
-/* Directories are within meshes and ranks: these take time to set up. */
+/* The loop over directories is inside those over meshes and ranks, which take time to set up. */
 static void add_points(experiment *x, const mesh_source *source, int ranks, int is_read) {
     const bench_config *c = x->results.config;
     for (int d = 0; d < c->dirs.n; d++)
@@ -129,7 +131,7 @@ static void add_points(experiment *x, const mesh_source *source, int ranks, int 
 
 static void mesh_plan(experiment *x) {
     const bench_config *c = x->results.config;
-    const int first = c->procs.n ? 0 : x->worlds - 1; /* all ranks, unless numbers were given */
+    const int first = c->procs.n ? 0 : x->worlds - 1; /* all ranks, unless --procs is given */
     const int sources = c->operands ? c->operands : 1;
     const size_t most = (size_t)sources * (size_t)(2 * x->worlds * c->dirs.n * c->loads.n);
     mesh_data *d = cli_malloc(sizeof *d);

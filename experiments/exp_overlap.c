@@ -1,17 +1,19 @@
-/* tutti-experiments overlap: Dickens and Thakur, figures 4 to 7: how much of the input and output goes on
- * while the processes compute.
+/* tutti-experiments overlap: Dickens and Thakur, figures 4 to 7: the share of input and output that overlaps
+ * with computation.
  *
  *   independent   every process writes its contiguous share: then computes, or a thread writes;
  *                 of the program, or of the library (tutti_file_write_independent_start)
- *   collective    begin, compute, end: all in begin; all by a thread; only file access so
+ *   collective    begin, compute, end: all in begin; all by a thread; only file access by a thread
  *
- * Collective writes are the paper's: step 5, nothing overlaps inside of the operation, and every process
- * writes its part in one large request, as far as staging memory of reason allows.  With --op read the same in the opposite
- * direction: file access comes first, and where it goes on in the background, the exchange in end.  Both through the page cache and with O_DIRECT.  All variants of a part have the same store, one that can
- * work in the background, so that what a deeper queue gains is not taken for overlap; beside them the
- * sequential variant by plain calls, and file access in the background with nothing to compute meanwhile.
- * As in the paper, the compute phase is floating-point multiplications, as many as take as long as the
- * input and output alone on the largest number of processes: a point that is measured first, for each
+ * Collective writes follow the paper: step 5, no overlap inside the operation, and every process
+ * writes its part in one large request, as far as a reasonable amount of staging memory allows. 
+ * With --op read the same in the opposite direction: file access is first, and if it is in the
+ * background, the exchange is in end.  Both through the page cache and with O_DIRECT.  All variants
+ * of a part have the same store, one that can work in the background, so that the gain of a deeper
+ * queue is not counted as overlap; in addition the sequential variant by plain calls, and file
+ * access in the background without computation.
+ * As in the paper, the compute phase is floating-point multiplications, with the same duration as the
+ * input and output alone on the largest number of processes: which is measured first, for each
  * of the four and each directory.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/experiment.h"
@@ -44,7 +46,7 @@ enum { PARTS = sizeof part_table / sizeof *part_table };
 /* Of one request an aggregator has at most so much, and so have the messages of all. */
 static const tutti_off STAGING_MOST = 256 << 20;
 
-/* How long the compute phase is: one for each part, directory and operation. */
+/* The length of the compute phase: one for each part, directory and operation. */
 typedef struct {
     const char *dir;
     int part, is_read;
@@ -55,7 +57,7 @@ static double multiplications_of(const bench_entry *e) {
     return ((const overlap_load *)e->context)->multiplications;
 }
 
-/* How many of them there are. */
+/* The number of loads. */
 static int loads_of(const experiment *x) {
     int op[2];
     return x->results.config->dirs.n * PARTS * experiment_ops(x, op);
@@ -118,7 +120,7 @@ static void *move_share(void *argument) {
     return NULL;
 }
 
-/* The access comes before the compute phase; or a thread of the program makes it meanwhile, or the
+/* The access comes before the compute phase; or a thread of the program performs it concurrently, or the
  * library. */
 enum { THEN, BESIDE, STARTED };
 
@@ -143,7 +145,7 @@ static void iterate_independent(thread_task *task, bench_entry *e, int how) {
     variant_stats(job, e);
 }
 
-/* Closing is collective: a rank that failed does it too. */
+/* Closing is collective: a rank that failed must call it too. */
 static int run_independent(bench_job *job, bench_entry *e, int how) {
     thread_task task = {.job = job};
     if (variant_open(job, e) != TUTTI_OK) return variant_failed(e);
@@ -190,8 +192,8 @@ static const bench_runner peer_runner = {.run = run_peer_split};
 
 /* ---- points */
 
-/* Every rank is an aggregator, and its part is one window, with room for the messages of everybody;
- * what the user has said stands. */
+/* Every rank is an aggregator, and its part is one window, with space for the messages of all ranks;
+ * options set by the user have precedence. */
 static void stage_settings(const tutti_options *user, const bench_cell *point, char *out,
                            size_t size) {
     const tutti_off all = (3 * point->ranks + 2) * point->size, usual = 16 << 20;
@@ -209,7 +211,7 @@ static const bench_runner *runner_of(int part, const char *name) {
     return started ? &started_runner : &then_runner;
 }
 
-/* `load`: its own part's, or that of nothing to compute. */
+/* `load`: that of its part, or no computation. */
 static void add_variant(const experiment *x, bench_cell *point, int part, const overlap_load *load,
                         const char *const variant[2]) {
     char common[256], full[352];
@@ -300,7 +302,7 @@ static void overlap_plan(experiment *x) {
             }
 }
 
-/* Without phases that are long enough, what is hidden is noise. */
+/* With short phases the overlap is within the noise. */
 static const double LEAST_PHASE = 1e-3; /* seconds */
 
 static void refuse_load(experiment *x, const overlap_load *load, double seconds) {
@@ -315,12 +317,13 @@ static void refuse_load(experiment *x, const overlap_load *load, double seconds)
         }
 }
 
-/* A point of I/O alone gives the length of the compute phase of its part. */
+/* A point with only I/O determines the length of the compute phase of its part. */
 static void overlap_measured(experiment *x, const cli_world *w, const bench_cell *point) {
     overlap_load *load = x->data;
     const bench_entry *e = &point->entry[0];
     if (strcmp(e->v.name, ALONE) != 0) return;
-    const int is_long = e->v.rounds && e->time.min >= LEAST_PHASE; /* load makes others longer */
+    const int is_long =
+        e->v.rounds && e->time.min >= LEAST_PHASE; /* the load makes other variants longer */
     const double n = is_long ? compute_calibrate(w, e->time.median) : 0;
     for (int i = 0; i < loads_of(x); i++) {
         if (strcmp(point->figure, part_table[load[i].part].calibration) != 0 ||

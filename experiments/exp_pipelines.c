@@ -1,6 +1,8 @@
-/* tutti-experiments pipelines: Feki and Gabriel, Table I and figures 1 to 3: which overlap of exchange
- * and file access wins how often, and what it gains over none, on four benchmarks.  Half of the ranks are aggregators;
- * without overlap their buffer is one, of twice the size.  With --op read the pipelines run in the opposite direction.
+/* tutti-experiments pipelines: Feki and Gabriel, Table I and figures 1 to 3: how often each
+ * overlap of exchange and file access is the fastest, and its gain over no overlap, on four
+ * benchmarks.  Half of the ranks are aggregators;
+ * without overlap they have one buffer of twice the size.  With --op read the pipelines run in the
+ * opposite direction.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/series.h"
 
@@ -16,7 +18,7 @@ static void pipelines_defaults(bench_config *c, int quick) {
     c->write = 1;
 }
 
-/* The paper exchanges by messages, cycle by cycle; the user may say otherwise. */
+/* The paper exchanges by messages, cycle by cycle; the user may choose another exchange. */
 static void add_variants(const experiment *x, bench_cell *point) {
     const tutti_options *user = &x->results.config->options;
     char stage[200], exchange[64] = "", store[32] = "", settings[400];

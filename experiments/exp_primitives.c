@@ -1,10 +1,10 @@
 /* tutti-experiments primitives: Feki and Gabriel, figure 4: messages, puts between fences, puts under
- * shared locks, all under the pipeline write-comm-2, and beside them shared memory, which they did
- * not have.
+ * shared locks, all under the pipeline write-comm-2, and also shared memory, which the paper did
+ * not use.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/series.h"
 
-/* Messages as in step 4: so all of the paper's go cycle by cycle, in the same engine. */
+/* Messages as in step 4, so that all variants of the paper use the cyclic engine. */
 static const char *const primitive_table[] = {"two-sided", "fence", "lock", "shm"};
 enum { PRIMITIVES = sizeof primitive_table / sizeof *primitive_table };
 

@@ -1,22 +1,25 @@
 /* tutti-experiments sections: Thakur and Choudhary, Table 1, Table 2 and figure 2.
  *
- *   common          all ranks want the same section of an array of doubles, column-major
- *   overlapping     each rank's section is shifted against the one before
- *   distinct        no element is wanted by two ranks
- *   distributions   a whole array, of half the extents, by several distributions
+ *   common          all ranks request the same section of an array of doubles, column-major
+ *   overlapping     the section of each rank is shifted against the previous one
+ *   distinct        no element is requested by two ranks
+ *   distributions   a complete array, of half the extents, by several distributions
  *
- * each read and written: directly (every rank its own pieces; reads also with data sieving), by the
- * Extended Two-Phase Method, which reads column by column, by the same with one request where columns follow each
- * other closely, and by the library's defaults; writes also with rmw.  Beside the times stand what hardly depends on
- * the machine: requests and bytes, of all ranks together.  Gates, which the exit status tells:
+ * each is read and written: directly (every rank accesses its own pieces; reads also with data
+ * sieving), by the
+ * Extended Two-Phase Method, which reads column by column, by the same with one request for
+ * columns that are close to each other, and by the defaults of the library; writes also with rmw. 
+ * In addition to times it reports values that hardly depend on
+ * the machine: requests and bytes, summed over all ranks.  Gates, which determine the exit status:
  *
  *   - a common section is moved once: requests and bytes fall at least by the number of ranks
- *   - no section is read beyond the smallest section that holds what all ranks want
- *   - with --iops and O_DIRECT, on a device that takes so many operations a second: times fall at least 0.8 times as
+ *   - no section is read beyond the smallest section that contains the requests of all ranks
+ *   - with --iops and O_DIRECT, on a device with limited operations per second: times fall at
+ * least 0.8 times as
  *     much as requests
  *
- * With --cold the page cache is emptied of the file before each run; the default then stands beside the
- * variants among which it chooses, and the report says how far it is from the best of them.
+ * With --cold the page cache is emptied of the file before each run; the default is then compared with the
+ * variants among which it chooses, and the report gives its distance from the best of them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/sections.h"
 
@@ -68,7 +71,7 @@ typedef struct {
     char name[80];
 } point_data;
 
-/* Extents of a square array of doubles of so many bytes, or a little less: columns are whole blocks. */
+/* Extents of a square array of doubles of at most this many bytes: columns are complete blocks. */
 static tutti_count extent_of(const bench_config *c) {
     const tutti_count n = (tutti_count)sqrt((double)c->array / sizeof(double));
     const tutti_count least = 2 * SECTION_BLOCK; /* of O_DIRECT: a column has parts */
@@ -90,9 +93,10 @@ static bench_cell *add_cell(experiment *x, const char *dir, const char *figure, 
     return point;
 }
 
-/* The paper's method as settings.  A file domain is a block of the array's columns, and windows never cut a
- * column.  From a domain, columns of the smallest section that holds all requests are read one by one: holes
- * inside are read along, what lies between the end of one and the start of the next is not. */
+/* The method of the paper as settings.  A file domain is a block of columns of the array, and
+ * windows never divide a column.  From a domain, columns of the smallest section that holds all
+ * requests are read one by one: holes inside are read too, bytes between the end of one and the
+ * start of the next are not. */
 static void method_of(const experiment *x, const section_what *what, char *out, size_t size) {
     const tutti_options *user = &x->results.config->options;
     const tutti_off column = what->n * (tutti_off)sizeof(double), usual = 32 << 10;
@@ -151,7 +155,7 @@ static void add_distribution(experiment *x, const char *dir, int is_read, point_
     experiment_variant(x, point, DIRECT, "method=independent")->runner = &distribution_runner;
     experiment_variant(x, point, EXTENDED, "method=two-phase")->runner = &distribution_runner;
     experiment_variant(x, point, ENGINE, "method=two-phase");
-    if (what->row + 1 < distribution_rows()) /* row-cyclic: each element by itself, half a minute */
+    if (what->row + 1 < distribution_rows()) /* row-cyclic: element by element, half a minute */
         experiment_reference(x, point, ENTRY_PEER, PEER);
 }
 

@@ -1,5 +1,5 @@
 /* Experiments: the harness.  One start of N ranks measures on 1, 2, 4, ... of them: every number of
- * processes has a communicator of the first so many ranks, and the others sleep until the point is
+ * processes has a communicator of the first ranks, and the others sleep until the point is
  * done.  A point is a cell of `tutti bench`: its variants are interleaved in every round, and every file is
  * verified after it has been closed.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -14,7 +14,7 @@ static int compare_ints(const void *a, const void *b) {
     return *(const int *)a - *(const int *)b;
 }
 
-/* Those that the user gave, or 1, 2, 4, ... and all; sorted.  @return how many, 0 and a message */
+/* The numbers given by the user, or 1, 2, 4, ... and all; sorted.  @return how many; 0 and a message */
 static int choose_procs(const cli_world *w, const bench_config *c, int **out) {
     int n = 0;
     int *procs = cli_malloc(((size_t)c->procs.n + 64) * sizeof *procs);
@@ -105,7 +105,7 @@ bench_entry *experiment_reference(const experiment *x, bench_cell *point, entry_
     return bench_reference_add(x->results.config, point, kind, name);
 }
 
-/* ---- what variants have in common */
+/* ---- common settings of variants */
 
 enum { BUFFERS = 8 }; /* of a window's size that an aggregator has at most */
 
@@ -135,7 +135,7 @@ const char *experiment_background_store(const experiment *x, int direct) {
     return direct && x->has_uring ? "uring" : "threads";
 }
 
-/* Open a file by it: the build may lack it, or the kernel refuse it. */
+/* Open a file with io_uring, which the build or the kernel may lack. */
 static int find_uring(const cli_world *w, const bench_config *c) {
     const char *path = cli_scratch(w, c->dirs.item[0], "bench");
     tutti_options opt = c->options;

@@ -1,12 +1,14 @@
-/* The FLASH checkpoint as its program writes it: one collective call for each variable, 24 in all, from open to close.
- * The pattern (bench/patterns.c) has them all at once: variable after variable in the file, each with the blocks of all
- * ranks, so that a call has the part of the access that lies in the variable's bytes.
+/* The FLASH checkpoint as written by FLASH: one collective call for each variable, 24 in all, from
+ * open to close.
+ * The pattern (bench/patterns.c) has all variables at once: one after the other in the file, each
+ * with the blocks of all ranks, so that a call has the part of the access inside the bytes of the
+ * variable.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/series.h"
 
 enum { FLASH_VARIABLES = 24, FLASH_BLOCK = 8 * 8 * 8 * 8 };
 
-/* As many as the pattern has. */
+/* The number of variables of the pattern. */
 static int variables_of(tutti_off size) {
     if (size >= (tutti_off)FLASH_VARIABLES * FLASH_BLOCK) return FLASH_VARIABLES;
     return size < FLASH_BLOCK ? 1 : (int)(size / FLASH_BLOCK);

@@ -1,7 +1,7 @@
-/* tutti-experiments mesh: the bare loop: every rank writes its intervals by system calls, one for each (pwritev, since
- * copies lie elsewhere in memory than a rank's own nodes), from a list that was made beforehand, to
- * close.  The ranks do not communicate.  What a rule with fewer intervals saves here is what it can gain on
- * this machine.
+/* tutti-experiments mesh: the bare loop: every rank writes its intervals by system calls, one for
+ * each (pwritev, since copies and own nodes are separate in memory), from a list that was made
+ * beforehand, to close.  The ranks do not communicate.  The gain of a rule with fewer intervals is
+ * its maximum gain on this machine.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/meshes.h"
 
@@ -15,7 +15,7 @@ static mesh_calls *calls_of(const bench_job *job) {
     return &((const mesh_point *)job->cell->what)->stage->calls;
 }
 
-/* Pieces that go on in the file are one call. */
+/* Pieces that are contiguous in the file are one call. */
 static tutti_err calls_make(const tutti_access *a, char *user, mesh_calls *c) {
     bench_pattern p = {.access = (tutti_access *)a};
     const tutti_err err = bench_pattern_list(&p);
@@ -38,7 +38,7 @@ static tutti_err calls_make(const tutti_access *a, char *user, mesh_calls *c) {
     return TUTTI_OK;
 }
 
-static int prepare(bench_job *job, bench_entry *e) {
+static int prepare_case(bench_job *job, bench_entry *e) {
     mesh_calls *c = calls_of(job);
     const tutti_access *a = tutti_replicas_write_access(mesh_inspector(job, e));
     int failed = 0;
@@ -62,7 +62,7 @@ static int write_all(const bench_job *job, const mesh_calls *c) {
     return 0;
 }
 
-static int run(bench_job *job, bench_entry *e) {
+static int run_case(bench_job *job, bench_entry *e) {
     mesh_calls *c = calls_of(job);
     (void)e;
     const int failed = write_all(job, c), fd = c->fd;
@@ -81,4 +81,5 @@ static void end(bench_job *job, bench_entry *e) {
     *c = (mesh_calls){.fd = -1};
 }
 
-const bench_runner mesh_bare = {.prepare = prepare, .run = run, .end = end, .needs_file = 1};
+const bench_runner mesh_bare = {
+    .prepare = prepare_case, .run = run_case, .end = end, .needs_file = 1};

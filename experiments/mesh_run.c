@@ -1,11 +1,13 @@
-/* tutti-experiments mesh: a mesh as a scene.  Rank p has partition p and copies of the nodes around it; its
- * memory holds all of these, `load` values of 8 bytes each, copies with the values of the file, so that
- * every rank that may write a node writes the same bytes.  Every file is then compared with what it must be: rules and
+/* tutti-experiments mesh: a mesh as a benchmark.  Rank p has partition p and copies of the nodes
+ * around it; its memory holds all of these, `load` values of 8 bytes each, copies with the values
+ * of the file, so that every rank that may write a node writes the same bytes.  Every file is then
+ * compared with the expected one: rules and
  * configurations that write the same bytes.
  *
- * Fresh, as in the paper: making the access from who writes what (there: the data type), planning, writing,
- * to the end of close.  Reused: from the start of a plan that was made before.  The inspector, which is
- * made once for a partition, is timed by itself; files are open beforehand.
+ * Fresh, as in the paper: making the access from the choice of writers (in the paper: the
+ * datatype), planning, writing, to the end of close.  Reused: from the start of a plan that was
+ * made before.  The inspector, which is made once for a partition, is timed separately; files are
+ * opened beforehand.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/meshes.h"
 
@@ -27,7 +29,7 @@ void mesh_stage_free(mesh_stage *s) {
     s->source = NULL;
 }
 
-/* Read, number, divide, hand out. */
+/* Read, number, partition and distribute the mesh. */
 static tutti_err take_part(const mesh_point *p, const cli_world *w, mesh_stage *s) {
     const bench_config *c = p->config;
     tutti_mesh *mesh = NULL;
@@ -56,8 +58,8 @@ static tutti_err set_stage(const mesh_point *p, const cli_world *w, mesh_stage *
     return TUTTI_OK;
 }
 
-static tutti_err inspect(const mesh_point *p, const cli_world *w, mesh_stage *s,
-                         tutti_replicas_rule rule) {
+static tutti_err inspect_object(const mesh_point *p, const cli_world *w, mesh_stage *s,
+                                tutti_replicas_rule rule) {
     const tutti_replicas_spec spec = {.n = s->view.nodes,
                                       .numbers = s->view.number,
                                       .own = s->view.own,
@@ -72,7 +74,7 @@ static tutti_err inspect(const mesh_point *p, const cli_world *w, mesh_stage *s,
     return err;
 }
 
-/* The buffer has all that the rank holds: what the file has of it, it is filled with. */
+/* The buffer contains all nodes of the rank, with the values of the file. */
 static int mesh_make(const bench_cell *cell, const cli_world *w, bench_pattern *out) {
     const mesh_point *p = cell->what;
     mesh_stage *s = p->stage;
@@ -81,7 +83,8 @@ static int mesh_make(const bench_cell *cell, const cli_world *w, bench_pattern *
                            .file_type = MPI_DATATYPE_NULL,
                            .memory_type = MPI_DATATYPE_NULL};
     tutti_err err = set_stage(p, w, s);
-    for (int i = 0; i < MESH_RULES && err == TUTTI_OK; i++) err = inspect(p, w, s, mesh_rule[i]);
+    for (int i = 0; i < MESH_RULES && err == TUTTI_OK; i++)
+        err = inspect_object(p, w, s, mesh_rule[i]);
     if (err == TUTTI_OK)
         err = tutti_access_copy(tutti_replicas_read_access(s->inspector[0]), &out->access);
     if (err == TUTTI_OK) err = bench_pattern_list(out);
@@ -115,8 +118,8 @@ const tutti_replicas *mesh_inspector(const bench_job *job, const bench_entry *e)
     return p->stage->inspector[*(const tutti_replicas_rule *)e->context];
 }
 
-/* What this rank writes, by who writes what; nodes that go on in file and memory as one piece, as the
- * inspector has it. */
+/* The nodes that this rank writes; nodes that are contiguous in file and memory form one piece, as in the
+ * inspector. */
 static tutti_err make_access(const bench_job *job, const tutti_replicas *r, tutti_access **out) {
     const mesh_point *p = job->cell->what;
     const tutti_off *position = tutti_replicas_positions(r), each = p->load * MESH_VALUE;

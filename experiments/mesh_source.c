@@ -1,6 +1,6 @@
-/* tutti-experiments mesh: where meshes come from.  Without a file: a box whose nodes are packed towards one of its
- * faces, as at a junction, each cell six tetrahedra around a diagonal (Kuhn), so that a similar mesh
- * can be measured without a mesh generator.
+/* tutti-experiments mesh: sources of meshes.  Without a file: a box whose nodes are concentrated
+ * at one of its faces, as at a junction, each cell six tetrahedra around a diagonal (Kuhn), so that
+ * a similar mesh can be measured without a mesh generator.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/meshes.h"
 
@@ -16,7 +16,7 @@ void mesh_source_name(mesh_source *s, const char *path, tutti_count nodes) {
     if (dot && dot != s->name) *dot = '\0';
 }
 
-/* Nodes along each edge; cells lie between them. */
+/* Nodes along each edge, with cells between them. */
 typedef struct {
     tutti_count n[3];
 } box;
@@ -27,7 +27,7 @@ static box box_of(tutti_count nodes) {
     return (box){{n, n, n}};
 }
 
-static void split(const box *b, tutti_count less, tutti_count k, tutti_count at[3]) {
+static void split_text(const box *b, tutti_count less, tutti_count k, tutti_count at[3]) {
     for (int d = 0; d < 3; d++) {
         at[d] = k % (b->n[d] - less);
         k /= b->n[d] - less;
@@ -40,7 +40,7 @@ static void cut_cell(const box *b, tutti_count cell, tutti_count *node) {
                                       {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     const tutti_count step[3] = {1, b->n[0], b->n[0] * b->n[1]};
     tutti_count at[3];
-    split(b, 1, cell, at);
+    split_text(b, 1, cell, at);
     const tutti_count corner = at[0] + at[1] * step[1] + at[2] * step[2];
     for (int t = 0; t < 6; t++) {
         tutti_count here = corner;
@@ -66,7 +66,7 @@ static tutti_err make_box(MPI_Comm comm, tutti_count nodes, tutti_mesh **out) {
     tutti_count *node = cli_malloc((size_t)(24 * m) * sizeof *node + 1);
     for (tutti_count k = 0; k < n; k++) {
         tutti_count at[3];
-        split(&b, 0, first + k, at);
+        split_text(&b, 0, first + k, at);
         for (int d = 0; d < 3; d++) {
             const double t = (double)at[d] / (double)(b.n[d] - 1);
             xyz[3 * k + d] = d == 2 ? t * t : t; /* graded */

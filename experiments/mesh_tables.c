@@ -1,8 +1,9 @@
-/* tutti-experiments mesh: what can be counted without writing, on one process for any number of partitions.
+/* tutti-experiments mesh: counts without writing, on one process for any number of partitions.
  *
- *   Table 3     the meshes, and how far apart neighbours lie in each order
- *   Table 4     intervals by every rule: of all partitions, of one, and their length, in both readings of
- *               the paper's mean: nodes / intervals, and the mean of the partitions' means
+ *   Table 3     the meshes, and the distance of neighbours in each order
+ *   Table 4     intervals by every rule: of all partitions, per partition, and their length, by
+ * both interpretations of
+ *               the mean in the paper: nodes / intervals, and the mean of the means of the partitions
  *   figure 9    per cent of the nodes that several partitions hold
  *   figure 10   formula (1), by nodes and by bytes, also with uneven loads
  *   figure 11   seconds of classification and of choosing the writers
@@ -32,7 +33,8 @@ typedef struct {
     int *holder, *writers;
 } counting;
 
-static tutti_err choose(const counting *c, tutti_replicas_rule rule, tutti_replicas_stats *out) {
+static tutti_err choose_values(const counting *c, tutti_replicas_rule rule,
+                               tutti_replicas_stats *out) {
     const tutti_replicas_lists lists = {.n = c->v.nodes,
                                         .parts = c->parts,
                                         .start = c->start,
@@ -44,7 +46,7 @@ static tutti_err choose(const counting *c, tutti_replicas_rule rule, tutti_repli
     return tutti_replicas_choose(&lists, &choice, c->writers, NULL, out);
 }
 
-static tutti_err divide(counting *c) {
+static tutti_err divide_mesh(counting *c) {
     tutti_mesh_lists_free(&c->start, &c->holder);
     const tutti_mesh_partitioner by = c->x->results.config->by;
     const tutti_err err = tutti_mesh_partition(c->mesh, c->parts, by, c->load, c->of);
@@ -68,8 +70,9 @@ static void report_rules(FILE *f, const char *key, const tutti_replicas_stats *s
 }
 
 static tutti_err count_all(counting *c, tutti_replicas_stats *s) {
-    tutti_err err = divide(c);
-    for (int i = 0; i < MESH_RULES && err == TUTTI_OK; i++) err = choose(c, mesh_rule[i], &s[i]);
+    tutti_err err = divide_mesh(c);
+    for (int i = 0; i < MESH_RULES && err == TUTTI_OK; i++)
+        err = choose_values(c, mesh_rule[i], &s[i]);
     return err;
 }
 
@@ -87,7 +90,7 @@ static tutti_err report_times(counting *c, FILE *f) {
         seconds[k] = cli_now() - start;
         for (int i = 0; i < MESH_RULES && err == TUTTI_OK; i++) {
             start = cli_now();
-            err = choose(c, mesh_rule[i], &s);
+            err = choose_values(c, mesh_rule[i], &s);
             seconds[(i + 1) * rounds + k] = cli_now() - start;
         }
     }
@@ -124,7 +127,7 @@ static tutti_err report_uneven(counting *c, FILE *f) {
     return err;
 }
 
-/* ---- walking over everything */
+/* ---- all orders, rules and partitions */
 
 static tutti_err report_mesh(counting *c) {
     tutti_mesh_info info;
@@ -156,7 +159,7 @@ static tutti_err report_division(counting *c, const char *parts) {
     return err;
 }
 
-/* One order: the mesh as it comes, renumbered. */
+/* One order: the original mesh, renumbered. */
 static tutti_err report_order(counting *c) {
     const bench_config *config = c->x->results.config;
     tutti_err err = mesh_source_open(c->source, MPI_COMM_SELF, &config->options, &c->mesh);

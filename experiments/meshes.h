@@ -1,8 +1,8 @@
-/* tutti-experiments mesh: what its files share.
+/* tutti-experiments mesh: common declarations of its files.
  *
- *   mesh_source.c   the meshes: files, or one that is made here
- *   mesh_tables.c   who writes what by each rule, counted on one process
- *   mesh_run.c      a mesh on as many ranks as partitions, as a scene of bench.h; variants of writing it
+ *   mesh_source.c   the meshes: files, or a generated one
+ *   mesh_tables.c   the choice of writers by each rule, counted on one process
+ *   mesh_run.c      a mesh on as many ranks as partitions, as a benchmark of bench.h; variants of writing it
  *   mesh_bare.c     the same without a library
  *   exp_mesh.c      points, figures of write times, goals
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -12,7 +12,7 @@
 #include <sys/uio.h>
 #include "experiments/experiment.h"
 
-enum { MESH_VALUE = 8, MESH_RULES = 5 }; /* bytes of a value; rules that there are */
+enum { MESH_VALUE = 8, MESH_RULES = 5 }; /* bytes of a value; number of rules */
 
 /* ---- meshes */
 typedef struct mesh_source {
@@ -30,7 +30,7 @@ int mesh_tables_report(experiment *x, int n, const mesh_source *source);
 
 /* ---- a mesh on ranks */
 
-/* System calls that write what a rule gives a rank, made ready beforehand. */
+/* Prepared system calls that write the nodes assigned to a rank by a rule. */
 typedef struct mesh_calls {
     int fd; /* <= 0: none is open */
     tutti_count n;
@@ -39,9 +39,9 @@ typedef struct mesh_calls {
     struct iovec *vector; /* pieces of memory */
 } mesh_calls;
 
-/* What this rank has at hand: the part of the mesh that was asked for last, and its inspectors. */
+/* The state of this rank: the part of the mesh that was requested last, and its inspectors. */
 typedef struct mesh_stage {
-    const mesh_source *source; /* NULL: nothing yet */
+    const mesh_source *source; /* NULL: not yet read */
     int ranks;
     tutti_mesh_part *part;
     tutti_mesh_part_view view;
@@ -59,8 +59,8 @@ typedef struct mesh_point {
 } mesh_point;
 
 extern const bench_scene mesh_scene;
-/* Variants of writing it by a rule, which is their context: access, plan and write; a plan that is there; system
- * calls alone (mesh_bare.c). */
+/* Variants of writing it by a rule, which is their context: access, plan and write; an existing plan; system
+ * calls only (mesh_bare.c). */
 extern const bench_runner mesh_fresh, mesh_reused, mesh_bare;
 /* The inspector of an entry's rule. */
 const tutti_replicas *mesh_inspector(const bench_job *job, const bench_entry *e);

@@ -1,7 +1,7 @@
-/* tutti-experiments sections: what its files share.
+/* tutti-experiments sections: common declarations of its files.
  *
- *   sections_table.c   the sections, in Thakur and Choudhary's notation, scaled to the array's size
- *   sections_run.c     sections as scenes of bench.h: pattern, runners, verification
+ *   sections_table.c   the sections, in Thakur and Choudhary's notation, scaled to the size of the array
+ *   sections_run.c     sections as benchmarks of bench.h: pattern, runners, verification
  *   distributions.c    whole arrays by distribution, likewise
  *   exp_sections.c     points, figures, gates
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -21,7 +21,7 @@ typedef enum section_part {
     PARTS_OF_SECTIONS
 } section_part;
 
-/* One row of a table: what each of `ranks` ranks asks of an array of n x n doubles, column-major. */
+/* One row of a table: the request of each of `ranks` ranks for an array of n x n doubles, column-major. */
 typedef struct section_what {
     section_part part;
     int row;
@@ -32,12 +32,12 @@ typedef struct section_what {
 
 int section_rows(section_part part);
 const char *section_part_name(section_part part);
-/* What rank p asks for. */
+/* The request of rank p. */
 tutti_slice section_slice(const section_what *what, int p);
 /* "III (400:800:1, 400:800:1)": as the paper writes it, with p for the rank. */
 void section_name(const section_what *what, char *out, size_t size);
 double section_paper_ratio(const section_what *what); /* Direct / Extended; 0: not in our copy */
-/* Bytes of the smallest section that holds what all ranks ask for. */
+/* Bytes of the smallest section that contains the requests of all ranks. */
 tutti_off section_bounding_bytes(const section_what *what);
 tutti_count section_bounding_rows(const section_what *what);
 

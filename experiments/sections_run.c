@@ -1,9 +1,9 @@
-/* tutti-experiments sections: sections as scenes.  The array is there, with known bytes; it is opened beforehand,
- * and what is timed is the call alone.
+/* tutti-experiments sections: sections as benchmarks.  The array exists, with known bytes; it is
+ * opened beforehand, and only the call is timed.
  *
- * Every write of a run has other bytes.  Afterwards the file must have these where anybody's section is,
- * and the old ones everywhere else: from the first to the last byte of the sections, and a mebibyte on both
- * sides, is compared with what one process works out.
+ * Every write of a run has different bytes.  Afterwards the file must have these in the sections
+ * of all ranks, and the old ones everywhere else: from the first to the last byte of the sections,
+ * and a mebibyte on both sides, is compared with the result of one process.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/sections.h"
 
@@ -45,13 +45,13 @@ static int section_make(const bench_cell *cell, const cli_world *w, bench_patter
 
 /* ---- verification of writes */
 
-/* Of the bytes that a run writes: another one for each variant and round. */
+/* Of the bytes that a run writes: different for each variant and round. */
 static uint64_t run_seed(const bench_job *job, const bench_entry *e) {
     const uint64_t variant = (uint64_t)(e - job->cell->entry);
     return job->config->seed + 1 + (uint64_t)e->v.rounds * 64 + variant;
 }
 
-/* What [lo, hi) of the file must be. */
+/* The expected bytes of [lo, hi) of the file. */
 static int expect_bytes(const bench_job *job, const bench_entry *e, tutti_off lo, tutti_off hi,
                         char *out) {
     const section_what *what = job->cell->what;
@@ -83,7 +83,7 @@ static int compare_file(const char *path, tutti_off lo, tutti_off hi, const char
         if (got <= 0)
             failed = cli_error("cannot read back '%s' at offset %lld", path, (long long)at);
         else if (memcmp(buf, expected + (at - lo), (size_t)got) != 0)
-            failed = cli_error("wrong byte in '%s' after offset %lld", path, (long long)at);
+            failed = cli_error("wrong byte in '%s' at or after offset %lld", path, (long long)at);
         at += got > 0 ? got : 0;
     }
     if (fd >= 0) close(fd);
@@ -121,19 +121,19 @@ const bench_scene section_scene = {
 
 /* ---- variants */
 
-/* Bytes that wait in the page cache would be written out within the first direct access.  What is on
- * the disk the kernel forgets if asked to. */
+/* Dirty pages would be written within the first direct access.  Pages that are on
+ * the disk can be dropped from the cache. */
 static int flush_file(const char *path, int forget) {
     const int fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd < 0) return cli_error_errno("cannot open", path);
     int failed = fsync(fd) != 0 && cli_error_errno("cannot flush", path);
     if (!failed && forget && posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) != 0)
-        failed = cli_error("'%s' cannot be dropped from the page cache", path);
+        failed = cli_error("cannot drop '%s' from the page cache", path);
     close(fd);
     return failed;
 }
 
-/* A throttled device counts in slices of time: after a rest, all variants meet it alike. */
+/* A throttled device limits per time slice: after a pause, all variants start with the same budget. */
 static int prepare_section(bench_job *job, bench_entry *e) {
     const section_what *what = job->cell->what;
     const tutti_array_spec spec = section_spec(what->n);

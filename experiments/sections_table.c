@@ -1,10 +1,10 @@
-/* tutti-experiments sections: which sections.  Bounds are for an array of 4096 x 4096 elements, from 1, upper ones
- * included, as Thakur and Choudhary write them; other arrays have sections of the same shape.
+/* tutti-experiments sections: the sections.  Bounds are for an array of 4096 x 4096 elements, from
+ * 1, upper ones included, as in Thakur and Choudhary; other arrays have sections of the same shape.
  *
- * Common: their Table 1.  Overlapping: row I is that of their Table 2, of which our copy has no more; II to
+ * Common: their Table 1.  Overlapping: row I is that of their Table 2 (its other rows are not available); II to
  * IV overlap along columns as well, V to VII along rows, VIII to X along both, some with strides.
  * Distinct: rows in blocks (their figure 3), half columns in every other file domain (their figure 7 B),
- * small blocks, and rows dealt in turn.
+ * small blocks, and rows distributed cyclically.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/sections.h"
 
@@ -72,7 +72,8 @@ static tutti_count scaled(const section_what *what, long x) {
     return x * what->n / PAPER_N;
 }
 
-/* One dimension of this array, p = 0; where it is small, a section has one index at least, and a shift 1. */
+/* One dimension of this array, p = 0; in small arrays a section has at least one index, and a
+ * shift is at least 1. */
 static bounds scale_bounds(const section_what *what, const bounds *b) {
     bounds s = {.lo = 1 + scaled(what, b->lo - 1), .hi = scaled(what, b->hi), .stride = b->stride};
     if (s.hi < s.lo) s.hi = s.lo;
@@ -83,7 +84,7 @@ static bounds scale_bounds(const section_what *what, const bounds *b) {
 
 static void use_bounds(const section_what *what, int d, const bounds *b, int p, tutti_slice *out) {
     const bounds s = scale_bounds(what, b);
-    /* With very many ranks the shifts begin again where the array ends. */
+    /* With very many ranks shifts wrap around at the end of the array. */
     const tutti_count room = what->n - s.hi;
     const tutti_count shift = s.shift > 0 ? s.shift * (p % (room / s.shift + 1)) : 0;
     out->lo[d] = s.lo - 1 + shift;
@@ -119,7 +120,7 @@ static void place_distinct(const section_what *what, int p, tutti_slice *out) {
     }
 }
 
-/* O_DIRECT moves whole blocks: ask for whole blocks. */
+/* O_DIRECT transfers complete blocks: request complete blocks. */
 static void round_rows(const section_what *what, tutti_slice *s) {
     s->lo[0] -= s->lo[0] % SECTION_BLOCK;
     s->hi[0] = (s->hi[0] + SECTION_BLOCK - 1) / SECTION_BLOCK * SECTION_BLOCK;

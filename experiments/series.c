@@ -22,7 +22,7 @@ void series_points(experiment *x, const char *figure, const char *patterns,
             for (int i = 0; i < x->worlds; i++) {
                 const char *kept = bench_pattern_kept_name(list.item[p]);
                 if (x->world[i].ranks == 1 && x->worlds > 1)
-                    continue; /* one rank exchanges nothing */
+                    continue; /* a single rank exchanges nothing */
                 bench_cell *point = experiment_point(x, &(point_spec){.figure = figure,
                                                                       .dir = c->dirs.item[k / ops],
                                                                       .pattern = kept,

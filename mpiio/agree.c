@@ -1,4 +1,4 @@
-/* mpiio: agreement on numbers among ranks, while requests of the program progress.
+/* mpiio: agreement on numbers among ranks, during which requests of the program progress.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sched.h>
 
@@ -22,7 +22,7 @@ int mpiio_agree_on(MPI_Comm comm, int n, int64_t *numbers) {
     return code == MPI_SUCCESS ? mpiio_finish(&request) : code;
 }
 
-/* Send to `to` and merge what arrives from `from`; -1: no rank. */
+/* Send to `to` and merge the numbers received from `from`; -1: no rank. */
 static int exchange_numbers(const mpiio_ranks *r, int to, int from, int n, int64_t *numbers) {
     int64_t in[MPIIO_NUMBERS];
     MPI_Request came = MPI_REQUEST_NULL, went = MPI_REQUEST_NULL;

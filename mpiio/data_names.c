@@ -1,10 +1,10 @@
 /* mpiio: the names of the data calls.  There are seven shapes (with or without an offset; blocking,
- * with a request, begun, ended), for reading and for writing; the tables at the end list who has
- * which, and are used twice where the MPI has large counts.
+ * with a request, begun, ended), for reading and for writing; the tables at the end list the calls for
+ * each shape, and are used twice if the MPI has large counts.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio.h"
 
-/* The file of the handle, inside a function; handles of the MPI library are passed to it. */
+/* The file of the handle, in a function of that file; other handles are passed to the MPI library. */
 #define OURS_OR_REAL(name, ...)                                                            \
     MPIIO_TIMED;                                                                           \
     mpiio_file *f;                                                                         \
@@ -73,7 +73,7 @@
     }                                                               \
     MPIIO_EXPORT(File_##name);
 
-/* Everything that has a count: `c` is empty or _c, C the count. */
+/* All calls with a count: `c` is empty or _c, C the count. */
 #define COUNTED(c, C)                                          \
     AT(read_at##c, void, C, 0, 0)                              \
     AT(write_at##c, const void, C, 1, 0)                       \

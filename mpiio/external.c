@@ -1,4 +1,4 @@
-/* mpiio: the representation external32: big-endian numbers of fixed sizes.  This file has sizes
+/* mpiio: the representation external32: big-endian numbers of fixed sizes.  This file contains sizes
  * and layouts; signature.c converts.  A filetype is rebuilt, constructor by constructor, where
  * some of its numbers have another size in the file than in memory.
  *
@@ -13,7 +13,7 @@ static int complain_unsupported(const char *what) {
     return mpiio_complain(MPI_ERR_UNSUPPORTED_OPERATION, "external32: %s", what);
 }
 
-/* ---- sizes of numbers */
+/* ---- sizes of predefined datatypes */
 
 /* MPICH 4.0 ends the program where it cannot convert a type. */
 static int is_beyond_mpi(MPI_Datatype type) {
@@ -33,13 +33,16 @@ static int number_size(MPI_Datatype type, MPI_Offset *size) {
     MPI_Aint at = 0;
     MPI_Count native = 0;
     PMPI_Type_size_x(type, &native);
-    if (is_beyond_mpi(type)) return complain_unsupported("the MPI library cannot convert a type");
+    if (is_beyond_mpi(type))
+        return complain_unsupported("the MPI library cannot convert a datatype to external32");
     if (native > (MPI_Count)sizeof in / 2)
-        return complain_unsupported("a predefined type is too large");
+        return complain_unsupported(
+            "a predefined datatype has more bytes than external32 supports");
     const int code = PMPI_Pack_external("external32", in, 1, type, out, sizeof out, &at);
-    if (code != MPI_SUCCESS) return complain_unsupported("the MPI library cannot convert a type");
+    if (code != MPI_SUCCESS)
+        return complain_unsupported("the MPI library cannot convert a datatype to external32");
     if (at == 0 && native > 0)
-        return complain_unsupported("the MPI library cannot convert pairs of numbers");
+        return complain_unsupported("the MPI library cannot convert pair datatypes to external32");
     *size = at;
     return MPI_SUCCESS;
 }
@@ -58,7 +61,7 @@ static int envelope_get(MPI_Datatype type, recipe *r) {
     MPI_Count n[4];
     int code = PMPI_Type_get_envelope_c(type, &n[0], &n[1], &n[2], &n[3], &r->combiner);
     if (code != MPI_SUCCESS) return code;
-    if (n[2] > 0) return complain_unsupported("a type that was made with large counts");
+    if (n[2] > 0) return complain_unsupported("datatypes made with large counts are not supported");
     r->ints = (int)n[0], r->addresses = (int)n[1], r->types = (int)n[3];
     return MPI_SUCCESS;
 #else
@@ -71,7 +74,7 @@ static void types_free(recipe *r, int n) {
         if (!mpiio_type_is_named(r->t[k])) PMPI_Type_free(&r->t[k]);
 }
 
-/* Each type of the recipe by its rebuilt form; what is left after a failure has been freed. */
+/* Replace each datatype of the recipe by its rebuilt form; after a failure all are freed. */
 static int types_replace(recipe *r) {
     for (int k = 0; k < r->types; k++) {
         MPI_Datatype rebuilt = MPI_DATATYPE_NULL;
@@ -91,7 +94,8 @@ static int recipe_get(MPI_Datatype type, recipe *r) {
     r->i = calloc((size_t)r->ints + 1, sizeof *r->i);
     r->a = calloc((size_t)r->addresses + 1, sizeof *r->a);
     r->t = calloc((size_t)r->types + 1, sizeof *r->t);
-    if (!r->i || !r->a || !r->t) return mpiio_complain(MPI_ERR_NO_MEM, "no memory for a type");
+    if (!r->i || !r->a || !r->t)
+        return mpiio_complain(MPI_ERR_NO_MEM, "cannot allocate a datatype");
     const int code =
         PMPI_Type_get_contents(type, r->ints, r->addresses, r->types, r->i, r->a, r->t);
     return code == MPI_SUCCESS ? types_replace(r) : code;
@@ -137,11 +141,11 @@ static int rebuild_from_recipe(const recipe *r, MPI_Datatype *out) {
     case MPI_COMBINER_DARRAY:
         return rebuild_array(r, out);
     default:
-        return complain_unsupported("a type was made by an unknown constructor");
+        return complain_unsupported("a datatype has an unknown constructor");
     }
 }
 
-/* The type in bytes, also where all numbers have the sizes that they have in memory. */
+/* Rebuild the datatype from bytes, also if all numbers have the same sizes as in memory. */
 static int rebuild_type(MPI_Datatype type, MPI_Datatype *out) {
     recipe r = {0};
     MPI_Offset size = 0;

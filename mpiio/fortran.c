@@ -1,9 +1,9 @@
 /* mpiio: files in error handlers of Fortran programs.
  *
  * MPICH calls a handler written in Fortran with the C handle where an INTEGER is expected (4.0.2:
- * MPIR_File_call_errhandler_impl), so that the handler sees the lower half of a pointer, and cannot
- * use the file.  Here that half is known again: numbers which are no index of a file are looked for
- * among the files that are open.
+ * MPIR_File_call_errhandler_impl), so that the handler gets the lower half of a pointer, and cannot
+ * use the file.  This half is recognised here: numbers that are not an index of a file are searched
+ * among the open files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdint.h>
 
@@ -29,5 +29,5 @@ MPI_File PMPI_File_f2c(MPI_Fint index) {
 MPIIO_EXPORT(File_f2c);
 
 #else
-typedef int mpiio_nothing_to_do; /* Open MPI hands out the right number */
+typedef int mpiio_nothing_to_do; /* Open MPI passes the correct number */
 #endif

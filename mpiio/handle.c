@@ -1,6 +1,6 @@
-/* mpiio: from the program's handle to the file.
+/* mpiio: from the handle of the program to the file.
  *
- * Native handles take a file descriptor and some time, so that some are kept when files are
+ * Native handles need a file descriptor and some time, so that some are kept when files are
  * closed.  They stay in the table, without a file, so that a use of a closed handle is reported
  * instead of reading freed memory.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -18,7 +18,7 @@ static mpiio_file *table[BUCKETS];
 static MPI_File spare[SPARE];
 static int spares, natives;
 static _Thread_local int
-    passing; /* opening a native handle: what the MPI library opens is its own */
+    passing; /* opening a native handle: nested opens of the MPI library are passed through */
 
 /* ---- the table */
 
@@ -86,7 +86,7 @@ int mpiio_pass_open(MPI_Comm comm, const char *path, int amode, MPI_Info info, M
     return code;
 }
 
-/* The program's limit on descriptors is not meant for those that we take: it is raised as their
+/* The descriptors of native handles must not count against the limit of the program: it is raised as their
  * number grows. */
 static void limit_raise(void) {
     static struct rlimit first;
@@ -99,7 +99,7 @@ static void limit_raise(void) {
     setrlimit(RLIMIT_NOFILE, &now);
 }
 
-/* The first time ROMIO reads the system's hints, and ends the program if one is too long: it gets
+/* At the first open ROMIO reads the system hints, and aborts the program if one is too long: it gets
  * none then. */
 static int devnull_open(MPI_File *out) {
     MPI_Info info;

@@ -1,15 +1,15 @@
-/* mpiio: calls the program's error handlers as the MPI library itself would.
+/* mpiio: calls error handlers of the program like the MPI library.
  *
- * The error handler of a file is that of its native handle; before there is a file it is that of
+ * The error handler of a file is that of its native handle; before a file exists it is that of
  * MPI_FILE_NULL.
  *
  *   Open MPI 4   has no MPI_File_call_errhandler for MPI_FILE_NULL: there the function behind it is
  *                called, or, failing that, a spare handle is given the same handler
- *   MPICH        returns from a call what the program's handler has made of the code, which
- *                MPI_File_call_errhandler keeps to itself: so functions that are made handlers by C
+ *   MPICH        returns from a call the code as changed by the handler, which
+ *                MPI_File_call_errhandler does not return: so functions that become handlers in C
  *                are kept in a table, and called directly.  And it leaves
- *                MPI::ERRORS_THROW_EXCEPTIONS to the C++ bindings, which see the code that is
- *                returned.
+ *                MPI::ERRORS_THROW_EXCEPTIONS to the C++ bindings, which check the returned
+ *                code.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dlfcn.h>
 #include <errno.h>
@@ -28,9 +28,9 @@ typedef struct known {
 } known;
 
 static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER;
-static known *all_known; /* a handler that is made again, after it was freed, takes its old place */
+static known *all_known; /* a handler that is created again, after it was freed, reuses its entry */
 
-/* Without memory it stays unknown, and is called by the MPI library. */
+/* If memory is exhausted it is not recorded, and the MPI library calls it. */
 static void known_set(MPI_Errhandler handler, MPI_File_errhandler_function *fn) {
     pthread_mutex_lock(&known_lock);
     known *k = all_known;
@@ -43,8 +43,8 @@ static void known_set(MPI_Errhandler handler, MPI_File_errhandler_function *fn) 
     pthread_mutex_unlock(&known_lock);
 }
 
-/* The bindings of Fortran and C++ make handlers by this function too: theirs are called
- * otherwise. */
+/* The bindings of Fortran and C++ create handlers by this function too: they are called
+ * differently. */
 static int is_binding(const void *caller) {
     Dl_info who;
     return dladdr(caller, &who) && who.dli_fname && strstr(who.dli_fname, "libmpich");

@@ -1,12 +1,12 @@
-/* mpiio: hints.  Taken are Tutti's own options as tutti_NAME and the names by which the standard,
- * ROMIO and OMPIO know the same things; everything else, and every value that makes no sense, is
- * ignored, as the standard asks.
+/* mpiio: hints.  Accepted are the options of Tutti as tutti_NAME and the names by which the standard,
+ * ROMIO and OMPIO define the same settings; all other names, and invalid values, are
+ * ignored, as the standard requires.
  *
  *   at open             the environment's options, the hints of $ROMIO_HINTS, those of the program
- *   set_info, set_view  options that can still change do, and all ranks agree that they do;
- *                       libraries hand the same hints over again and again, which must cost nothing
- *   get_info            what is in force; beside it the peer's own names with the values the peer
- *                       would tell
+ *   set_info, set_view  options that can still change are changed, by agreement of all ranks;
+ *                       libraries pass the same hints repeatedly, which must be fast
+ *   get_info            the values in use; also the names of the MPI library with the values it
+ *                       would return
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static void apply_hint(MPI_Info info, const char *key, tutti_options *opt) {
         opt->method = opt->method_read = TUTTI_METHOD_LIST;
     if (value && option) {
         const tutti_err refused = tutti_options_set(opt, option, value);
-        (void)refused; /* it has changed nothing then */
+        (void)refused; /* nothing has changed then */
     }
     free(value);
 }
@@ -135,7 +135,7 @@ int mpiio_hints_apply(const mpiio_file *f, MPI_Info info, tutti_options *opt) {
 #undef DIFFERS
 }
 
-/* While something is under way nothing changes: hints may be ignored. */
+/* While operations are pending hints are ignored, as the standard allows. */
 void mpiio_hints_change(mpiio_file *f, const tutti_options *opt) {
     mpiio_enter(f);
     const tutti_err refused = tutti_file_change(f->file, opt);
@@ -152,7 +152,7 @@ void mpiio_hints_change(mpiio_file *f, const tutti_options *opt) {
 enum { SWITCH, NUMBER, TEXT };
 static const struct {
     const char *key, *value;
-    int kind, later; /* it may be given after open */
+    int kind, later; /* it may be set after open */
 } peers[] = {
     {"romio_ds_read", "automatic", SWITCH, 1},
     {"romio_ds_write", "automatic", SWITCH, 1},
@@ -176,7 +176,7 @@ static int value_fits(int kind, const char *value) {
            strcmp(value, "automatic") == 0;
 }
 
-/* ROMIO reports the keys that it knows. */
+/* ROMIO reports the keys that it supports. */
 static void peer_keep(mpiio_file *f, MPI_Info info, int later) {
     for (size_t i = 0; i < sizeof peers / sizeof *peers; i++) {
         char *value = later && !peers[i].later ? NULL : value_of(info, peers[i].key);
@@ -192,7 +192,7 @@ static void peer_defaults(mpiio_file *f) {
 
 #else
 
-/* OMPIO reports all keys that were given. */
+/* OMPIO reports all keys that were passed. */
 static void peer_keep(mpiio_file *f, MPI_Info info, int later) {
     char key[MPI_MAX_INFO_KEY + 1];
     int n = 0;
@@ -225,7 +225,7 @@ void mpiio_hints_keep(mpiio_file *f, MPI_Info info) {
     if (info != MPI_INFO_NULL) peer_keep(f, info, 1);
 }
 
-/* ---- what is in force */
+/* ---- values in use */
 
 static int set_info(MPI_Info info, const char *key, const char *value) {
     return value[0] ? PMPI_Info_set(info, key, value) : MPI_SUCCESS;
@@ -238,9 +238,9 @@ static int set_option_info(MPI_Info info, const tutti_options *opt, const char *
     return set_info(info, key, value);
 }
 
-/* Options by the peers' names.  cb_nodes is the number of aggregators, by default all ranks.  The
- * striping unit of a striped file is reported even if no hint gave it, as the peers do: libraries
- * align their data to it. */
+/* Options by the names of the MPI libraries.  cb_nodes is the number of aggregators, by default
+ * all ranks.  The striping unit of a striped file is reported even if no hint gave it, as the MPI
+ * libraries do: I/O libraries align their data to it. */
 static int set_peer_info(MPI_Info info, const mpiio_file *f, const tutti_options *opt) {
     enum { STRIPED = 64 << 10 };
     static const char *const same[] = {"cb_buffer_size", "romio_cb_write", "romio_cb_read",

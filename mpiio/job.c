@@ -1,9 +1,9 @@
-/* mpiio: from a call to Tutti's terms.
+/* mpiio: from a call to an access of Tutti.
  *
- *   check      what MPI asks of the arguments
- *   place      explicit, or taken from a pointer, which moves on by all that is asked for: calls of
- *              several threads, and non-blocking ones, then never get the same place
- *   describe   an access: of the view's bytes from there on, and of the program's memory
+ *   check      the arguments, as required by MPI
+ *   place      explicit, or taken from a pointer, which is advanced by the requested bytes: calls of
+ *              several threads, and non-blocking ones, then never get the same position
+ *   describe   an access: bytes of the view from this position, and memory of the program
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
@@ -42,10 +42,9 @@ static int check_amount(mpiio_job *job) {
         if (code != MPI_SUCCESS) return code;
     }
     if (size < 0 || __builtin_mul_overflow(c->count, element, &job->bytes))
-        return mpiio_complain(MPI_ERR_ARG,
-                              "%lld elements of %lld bytes are more than can be counted",
+        return mpiio_complain(MPI_ERR_ARG, "%lld elements of %lld bytes exceed 2^63 bytes",
                               (long long)c->count, (long long)size);
-#ifndef OPEN_MPI /* each MPI as it has always been: Open MPI takes such calls */
+#ifndef OPEN_MPI /* like the MPI library: Open MPI accepts such calls */
     if (job->bytes % v->etype_size != 0)
         return mpiio_complain(MPI_ERR_IO, "%lld bytes are not a multiple of the etype size %lld",
                               (long long)job->bytes, (long long)v->etype_size);
@@ -60,9 +59,9 @@ static int check_call(mpiio_job *job) {
     int code = check_mode(job->file, c);
     if (code != MPI_SUCCESS) return code;
     if (c->count < 0)
-        return mpiio_complain(MPI_ERR_COUNT, "the count %lld is negative", (long long)c->count);
+        return mpiio_complain(MPI_ERR_COUNT, "count is %lld: must be >= 0", (long long)c->count);
     if (c->where == MPIIO_AT && c->offset < 0)
-        return mpiio_complain(MPI_ERR_ARG, "the offset %lld is negative", (long long)c->offset);
+        return mpiio_complain(MPI_ERR_ARG, "offset is %lld: must be >= 0", (long long)c->offset);
     code = mpiio_type_check(job->file, c->type);
     if (code == MPI_SUCCESS) code = check_amount(job);
     if (code != MPI_SUCCESS) return code;
@@ -101,7 +100,8 @@ static int take_place(mpiio_job *job) {
         if (!__builtin_mul_overflow(job->call.offset, f->view.etype_size, &job->at))
             return MPI_SUCCESS;
         if (place_behind(job)) return MPI_SUCCESS;
-        return mpiio_complain(MPI_ERR_ARG, "the offset %lld is too large",
+        return mpiio_complain(MPI_ERR_ARG,
+                              "offset is %lld: the position in the view exceeds 2^63 bytes",
                               (long long)job->call.offset);
     case MPIIO_POINTER:
         job->at = __atomic_fetch_add(&f->position, job->bytes, __ATOMIC_RELAXED);
@@ -120,11 +120,11 @@ static int place_job(mpiio_job *job) {
     if (place_behind(job)) return MPI_SUCCESS;
     if (job->call.where == MPIIO_POINTER)
         __atomic_fetch_sub(&job->file->position, job->bytes, __ATOMIC_RELAXED);
-    return mpiio_complain(MPI_ERR_ARG, "%lld bytes from byte %lld on are more than can be counted",
+    return mpiio_complain(MPI_ERR_ARG, "%lld bytes at offset %lld exceed 2^63 bytes",
                           (long long)job->bytes, (long long)job->at);
 }
 
-/* The call transferred nothing, or less: the pointer goes back, unless another call has moved it
+/* The call transferred fewer bytes: the pointer is set back, unless another call has moved it
  * since. */
 static void pointer_back(const mpiio_job *job, MPI_Offset moved) {
     MPI_Offset ahead = job->at + job->bytes;
@@ -156,7 +156,7 @@ static tutti_err access_make(mpiio_job *job, MPI_Count count, MPI_Datatype type)
 static int pack_memory(mpiio_job *job) {
     job->packed = malloc((size_t)job->bytes);
     if (!job->packed)
-        return mpiio_complain(MPI_ERR_NO_MEM, "no memory for %lld bytes of external32",
+        return mpiio_complain(MPI_ERR_NO_MEM, "cannot allocate %lld bytes for external32 data",
                               (long long)job->bytes);
     job->buf = job->packed;
     const mpiio_call *c = &job->call;
@@ -165,7 +165,7 @@ static int pack_memory(mpiio_job *job) {
     return mpiio_converter_pack(job->converter, job->packed);
 }
 
-/* Bytes are repeated within a tile (there are no `tiles`), or where it overlaps the next one. */
+/* Bytes are repeated within a tile (`tiles` is NULL), or where it overlaps the next one. */
 static int describe_with(mpiio_job *job, MPI_Count count, MPI_Datatype type) {
     const mpiio_view *v = &job->file->view;
     if (v->tile != MPI_DATATYPE_NULL &&

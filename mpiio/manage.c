@@ -8,7 +8,7 @@
 
 typedef tutti_err resize_fn(tutti_file *f, tutti_off size);
 
-/* Tutti lets all ranks agree on the size, and on what is wrong with it. */
+/* Tutti agrees on the size, and on errors, among all ranks. */
 static int resize_file(mpiio_file *f, MPI_Offset size, resize_fn *fn, const char *what) {
     if (f->amode & MPI_MODE_SEQUENTIAL)
         return mpiio_fail(f, mpiio_complain(MPI_ERR_UNSUPPORTED_OPERATION,
@@ -55,13 +55,14 @@ int mpiio_get_amode(mpiio_file *f, int *amode) {
     return MPI_SUCCESS;
 }
 
-/* The hints may differ, or be there on some ranks only: those of rank 0 count. */
+/* The hints may differ, or be present on some ranks only: those of rank 0 are used. */
 int mpiio_set_info(mpiio_file *f, MPI_Info info) {
     tutti_options opt;
     int64_t differs = mpiio_hints_apply(f, info, &opt);
     const int code = mpiio_agree(f->ranks, 1, &differs);
     if (code != MPI_SUCCESS)
-        return mpiio_fail(f, mpiio_complain(MPI_ERR_OTHER, "ranks cannot agree on hints"));
+        return mpiio_fail(
+            f, mpiio_complain(MPI_ERR_OTHER, "the ranks could not exchange their hints"));
     if (differs) mpiio_hints_change(f, &opt);
     mpiio_hints_keep(f, info);
     return MPI_SUCCESS;
@@ -117,11 +118,13 @@ int mpiio_register_datarep(const char *name) {
     name_node *n = NULL;
     pthread_mutex_lock(&names_lock);
     if (!name || !name[0] || strlen(name) >= MPI_MAX_DATAREP_STRING) {
-        code = mpiio_complain(MPI_ERR_ARG, "the name of the representation is empty or too long");
+        code =
+            mpiio_complain(MPI_ERR_ARG, "the name of the data representation is empty or too long");
     } else if (name_is_taken(name)) {
-        code = mpiio_complain(MPI_ERR_DUP_DATAREP, "the representation '%s' is known", name);
+        code = mpiio_complain(MPI_ERR_DUP_DATAREP, "data representation '%s' is already registered",
+                              name);
     } else if (!(n = calloc(1, sizeof *n))) {
-        code = mpiio_complain(MPI_ERR_NO_MEM, "no memory for a name");
+        code = mpiio_complain(MPI_ERR_NO_MEM, "cannot allocate a name");
     } else {
         snprintf(n->name, sizeof n->name, "%s", name);
         n->next = names;

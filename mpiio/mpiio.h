@@ -1,17 +1,17 @@
-/* mpiio: MPI_File_* of programs that already exist, on the public interface of Tutti.
+/* mpiio: MPI_File_* of existing programs, on the public interface of Tutti.
  *
- * The handle that the program sees is a genuine one of the MPI library, opened on MPI_COMM_SELF and
- * /dev/null: it carries error handlers and Fortran indices, which then work as ever.  What we know
- * of the file hangs on it in a table.  Handles that are not in the table are passed through to the
+ * The handle of the program is a genuine one of the MPI library, opened on MPI_COMM_SELF and
+ * /dev/null: it carries error handlers and Fortran indices, which then work as usual.  The data
+ * of the file is found by the handle in a table.  Handles that are not in the table are passed through to the
  * MPI library.
  *
  *   names.c, data_names.c   the exported names: thin, generated from one table per family
- *   real.c      the MPI library's own functions
+ *   real.c      the functions of the MPI library
  *   handle.c    handle -> file
- *   ranks.c     communicators of our own
+ *   ranks.c     private communicators
  *   agree.c     agreement of their ranks
- *   errors.c    Tutti's errors as MPI's classes
- *   handlers.c  the program's error handlers
+ *   errors.c    errors of Tutti as MPI error classes
+ *   handlers.c  error handlers of the program
  *   open.c      open, close, delete
  *   manage.c    size, group, info, sync, atomicity
  *   hints.c     MPI_Info <-> options
@@ -19,22 +19,22 @@
  *   view.c      views
  *   position.c  file pointers, byte offsets
  *   transfer.c  all data calls: one description (mpiio_call), three ways to carry it out
- *   job.c       from a call to Tutti's terms: checks, position, access
- *   repeat.c    views that name bytes twice
+ *   job.c       from a call to an access of Tutti: checks, position, access
+ *   repeat.c    views with repeated bytes
  *   shared.c    the shared file pointer
  *   external.c  the representation external32
- *   signature.c ... of the program's memory, number by number
+ *   signature.c external32 of the memory of the program, value by value
  *   fortran.c   files in error handlers of Fortran programs
  *   summary.c   TUTTI_STATS=1: the table at close
  *   valid.c     relations between the fields of objects
- *   request.c   MPI requests that complete when Tutti's do
+ *   request.c   MPI requests that complete with those of Tutti
  *   request_table.c   the existing requests
  *   progress.c  how the MPI library progresses them
  *   waits.c     MPI_Wait, MPI_Test and the like: they report errors of such requests
  *
  * Errors: a function that returns int returns an error class of MPI.  The code that finds an error
  * records it by mpiio_complain; the exported name ends with mpiio_fail, which calls the program's error
- * handler.  Threads: f->lock is held around uses of Tutti (mpiio_enter), but for those that any
+ * handler.  Threads: f->lock is held around uses of Tutti (mpiio_enter), except for those that any
  * thread may make.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -50,14 +50,14 @@ typedef struct mpiio_view {
     MPI_Offset etype_size;        /* in the file; 1 where the etype has no bytes */
     MPI_Offset tile_size, tile_extent; /* of the filetype, as stored in the file ... */
     MPI_Offset tile_begin, tile_end;   /* ... and the bounds of its bytes */
-    tutti_view *tiles;                 /* NULL: a tile names bytes twice, which Tutti cannot */
+    tutti_view *tiles; /* NULL: a tile has repeated bytes, which Tutti does not support */
     MPI_Datatype tile; /* then, or where tiles overlap and are only read; or MPI_DATATYPE_NULL */
     int plain;         /* no gaps: byte p of the view is byte displacement + p of the file */
     int external;      /* external32 */
     char name[16];     /* of the representation */
 } mpiio_view;
 
-/* A communicator of our own over the ranks of one of the program's, see ranks.c. */
+/* A private communicator with the ranks of one of the program, see ranks.c. */
 typedef struct mpiio_ranks {
     MPI_Comm comm;
     int rank, size;
@@ -89,8 +89,8 @@ typedef struct mpiio_file {
     MPI_Offset position; /* individual file pointer: bytes of the view; atomic */
     int atomic;
     struct mpiio_shared *shared;               /* the shared file pointer */
-    struct mpiio_job *split;                   /* the split collective under way, or NULL */
-    int requests;                              /* under way: request.c's own */
+    struct mpiio_job *split;                   /* the pending split collective, or NULL */
+    int requests;                              /* fields of request.c while pending */
     mpiio_account accounts[2][MPIIO_FAMILIES]; /* [is_write] */
     double opened;
     pthread_mutex_t lock; /* of mpiio_enter */
@@ -109,12 +109,12 @@ typedef struct mpiio_call {
 } mpiio_call;
 
 /* ---- real.c */
-/* TUTTI_MPIIO=off: the MPI library does everything. */
+/* TUTTI_MPIIO=off: the drop-in is disabled. */
 int mpiio_off(void);
 void *mpiio_real(const char *name);
 double mpiio_now(void);
 
-/* ---- times.c: a call of MPI_File_ begins here and ends with its body */
+/* ---- times.c: a call of MPI_File_ is timed from here to the end of its body */
 double mpiio_timed_begin(void);
 void mpiio_timed_end(const double *since);
 #define MPIIO_TIMED \
@@ -138,15 +138,16 @@ void mpiio_timed_file(void); /* one was opened */
         __attribute__((weak, alias("PMPI_" #name), visibility("default")))
 
 /* ---- handle.c */
-/* 1: it is ours; *out is the file, or NULL where the handle is MPI_FILE_NULL or has been closed.
- * 0: the MPI library's own. */
+/* 1: the handle belongs to the drop-in; *out is the file, or NULL if the handle is MPI_FILE_NULL
+ * or has been closed.
+ * 0: a handle of the MPI library. */
 int mpiio_is_ours(MPI_File fh, mpiio_file **out);
-mpiio_file *mpiio_find(MPI_File fh); /* NULL: not ours, or closed */
+mpiio_file *mpiio_find(MPI_File fh); /* NULL: a handle of the MPI library, or closed */
 /* A native handle for f, with the error handler of MPI_FILE_NULL; and back. */
 int mpiio_handle_take(MPI_File *out);
 void mpiio_handle_give(MPI_File native);
 void mpiio_handles_close(void); /* the spare ones, at MPI_Finalize */
-/* MPI_File_open of the MPI library's own: the handle is not ours. */
+/* MPI_File_open of the MPI library: the handle does not belong to the drop-in. */
 int mpiio_pass_open(MPI_Comm comm, const char *path, int amode, MPI_Info info, MPI_File *out);
 void mpiio_table_add(mpiio_file *f);
 void mpiio_table_remove(mpiio_file *f);
@@ -165,15 +166,15 @@ void mpiio_ranks_finalize(void);
 /* The largest of each of n <= MPIIO_NUMBERS numbers over all ranks, in place.  Collective. */
 enum { MPIIO_NUMBERS = 16 };
 int mpiio_agree(const mpiio_ranks *ranks, int n, int64_t *numbers);
-int mpiio_agree_on(MPI_Comm comm, int n, int64_t *numbers); /* before there are ranks */
-/* The largest class of all ranks' outcomes; `what` describes it if it is another rank's.
+int mpiio_agree_on(MPI_Comm comm, int n, int64_t *numbers); /* before an mpiio_ranks exists */
+/* The largest error class over all ranks; `what` describes it if it is that of another rank.
  * Collective. */
 int mpiio_agree_outcome(const mpiio_ranks *ranks, int mine, const char *what);
-/* Finish a request of ours, letting requests of the program move on. */
+/* Finish a request of the drop-in, while requests of the program progress. */
 int mpiio_finish(MPI_Request *request);
 
 /* ---- errors.c */
-/* Keep what is wrong as this thread's last complaint, and return the class. */
+/* Record the error of this thread, and return the class. */
 int mpiio_complain(int mpi_class, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The same for the last error of Tutti. */
 int mpiio_complain_tutti(tutti_err err);
@@ -185,7 +186,7 @@ const char *mpiio_message(int code);
 
 /* ---- handlers.c */
 /* Call the error handler of the file (NULL: of MPI_FILE_NULL), unless mpi_class is MPI_SUCCESS, and
- * return the code that the program's call returns: the class, or what the handler has set. */
+ * return the code for the program: the class, or the code set by the handler. */
 int mpiio_fail(mpiio_file *f, int mpi_class);
 
 /* ---- open.c */
@@ -209,9 +210,9 @@ int mpiio_sync(mpiio_file *f);
 int mpiio_register_datarep(const char *name);
 
 /* ---- hints.c */
-/* The environment's options, then those hints that we know and whose values make sense. */
+/* Options of the environment, then supported hints with valid values. */
 int mpiio_hints_read(MPI_Info info, tutti_options *opt);
-/* Hints that come later: the options with them; 1: not those in force.  And to have them, on all
+/* Later hints: compute the options with them; 1: they differ from those in use.  And apply them, on all
  * ranks. */
 int mpiio_hints_apply(const mpiio_file *f, MPI_Info info, tutti_options *opt);
 void mpiio_hints_change(mpiio_file *f, const tutti_options *opt);
@@ -251,13 +252,13 @@ int mpiio_move(mpiio_file *f, const mpiio_call *call, MPI_Status *status);
 int mpiio_start(mpiio_file *f, const mpiio_call *call, MPI_Request *request);
 int mpiio_begin(mpiio_file *f, const mpiio_call *call);
 int mpiio_end(mpiio_file *f, mpiio_where where, int is_write, MPI_Status *status);
-/* End what was begun and forgot to end.  Collective. */
+/* End a split operation that the program has not ended.  Collective. */
 void mpiio_split_drop(mpiio_file *f);
 
 /* ---- repeat.c: views with a `tile` */
-/* Whether its displacements never decrease, and none is negative. */
+/* Return whether displacements never decrease, and none is negative. */
 int mpiio_repeat_legal(const mpiio_view *v);
-/* Where the bytes of a tile begin and end. */
+/* Start and end of the bytes of a tile. */
 int mpiio_repeat_bounds(const mpiio_view *v, MPI_Offset *lo, MPI_Offset *hi);
 /* Byte `at` of the view in the file. */
 int mpiio_repeat_offset(const mpiio_view *v, MPI_Offset at, MPI_Offset *out);
@@ -266,18 +267,18 @@ int mpiio_repeat_before(const mpiio_view *v, MPI_Offset end, MPI_Offset *out);
 
 /* ---- shared.c */
 int mpiio_shared_make(mpiio_file *f);
-/* At open: what rank 0 has drawn, and whether the communicator's words are used. */
+/* At open: the random number of rank 0, and whether the words of the communicator are used. */
 void mpiio_shared_begin(mpiio_file *f, int64_t token, int in_memory);
-void mpiio_shared_drop(mpiio_file *f); /* also removes what was left outside of the process */
-/* Words that all ranks of a communicator share, of which its file takes one after the other; or
+void mpiio_shared_drop(mpiio_file *f); /* also removes the file of the pointer */
+/* Words that all ranks of a communicator share, used one after the other by its file; or
  * none, on all ranks (those that do not share memory have none).  Collective. */
 void mpiio_words_make(mpiio_ranks *ranks);
 void mpiio_words_free(mpiio_ranks *ranks);
-/* Bytes of the view; returned is what it was before. */
+/* Add bytes of the view; returns the previous value. */
 int mpiio_shared_add(mpiio_file *f, MPI_Offset bytes, MPI_Offset *before);
-/* Once all ranks are here: it is `at` from now on.   All ranks, no communication. */
+/* After an agreement of all ranks: set the pointer to `at`.   All ranks, no communication. */
 void mpiio_shared_set(mpiio_file *f, MPI_Offset at);
-/* Where this rank comes when ranks follow one another from the pointer on, which moves past all.
+/* The position of this rank if ranks follow one another from the pointer, which is advanced past all.
  * Collective. */
 int mpiio_shared_ordered(mpiio_file *f, MPI_Offset bytes, MPI_Offset *at);
 int64_t mpiio_shared_token(void);
@@ -288,16 +289,16 @@ int mpiio_external_size(MPI_Datatype type, MPI_Offset *size);
 int mpiio_external_type(MPI_Datatype type, MPI_Datatype *out);
 
 /* ---- signature.c */
-/* `count` elements of the program's memory <-> external32.  After it is made nothing fails for want
+/* `count` elements in memory <-> external32.  After it is created nothing fails for lack
  * of memory. */
 typedef struct mpiio_converter mpiio_converter;
 int mpiio_converter_make(void *buf, MPI_Count count, MPI_Datatype type, mpiio_converter **out);
 void mpiio_converter_free(mpiio_converter **c);
 int mpiio_converter_pack(const mpiio_converter *c, char *external);
-/* As many numbers as there are wholly in these bytes; returned are their bytes in memory. */
+/* Convert the values that are complete in these bytes; returns their bytes in memory. */
 MPI_Offset mpiio_converter_unpack(const mpiio_converter *c, const char *external, MPI_Offset bytes);
 
-/* ---- valid.c: do the fields agree with each other?  For assertions of debug builds. */
+/* ---- valid.c: invariants of objects, for assertions of debug builds. */
 int mpiio_view_is_valid(const mpiio_view *v);
 int mpiio_file_is_valid(const mpiio_file *f); /* one that is open */
 void mpiio_assert(int holds, const char *what);

@@ -1,6 +1,6 @@
 /* mpiio: the exported names that are not data calls.  Each is defined as PMPI_x, and MPI_x is a
  * weak alias of it, as in an MPI library: some Fortran bindings call one, some the other.  Handles
- * that are not ours are passed to the MPI library.
+ * of the MPI library are passed to it.
  *
  * c2f, f2c and the error handlers are not here: the native handle, which the program has, provides
  * them (but see fortran.c).
@@ -58,15 +58,15 @@ int PMPI_File_delete(const char *path, MPI_Info info) {
 }
 MPIIO_EXPORT(File_delete);
 
-/* A library may close its files in MPI_Finalize, by a callback of its own on MPI_COMM_SELF (HDF5
- * does): it must come before ours, so that it must be set after ours.  Only this name: Tutti and
- * the MPI library use the other one. */
+/* A library may close its files in MPI_Finalize, by a callback on MPI_COMM_SELF (HDF5
+ * does): it must be called before that of the drop-in, so that it must be set later.  Only this
+ * name: Tutti and the MPI library use the other one. */
 int MPI_Comm_set_attr(MPI_Comm comm, int key, void *value) {
     if (comm == MPI_COMM_SELF && is_on()) mpiio_watch_early();
     return PMPI_Comm_set_attr(comm, key, value);
 }
 
-/* ---- the file as a whole */
+/* ---- the whole file */
 
 NAME_1(set_size, mpiio_set_size, MPI_Offset);
 NAME_1(preallocate, mpiio_preallocate, MPI_Offset);

@@ -1,8 +1,8 @@
 /* mpiio: open, close, delete.
  *
- * Whatever can fail on one rank alone is done first (arguments, hints, the native handle, memory),
- * and told to all in one agreement on the program's communicator.  Tutti's open, which agrees by
- * itself, comes last: after it nothing can fail.
+ * Steps that can fail on one rank only are done first (arguments, hints, the native handle, memory),
+ * and their result is shared in one agreement on the communicator of the program. 
+ * tutti_file_open, which agrees by itself, is last: after it nothing can fail.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <string.h>
@@ -32,17 +32,22 @@ static int check_amode(int amode) {
     const int ways = !!reads + !!both + !!(amode & MPI_MODE_WRONLY);
     if ((amode & ~known) || ways != 1)
         return mpiio_complain(MPI_ERR_AMODE,
-                              "mode %d: exactly one of MPI_MODE_RDONLY, _WRONLY and _RDWR", amode);
+                              "mode is %d: must have exactly one of MPI_MODE_RDONLY, "
+                              "MPI_MODE_WRONLY and MPI_MODE_RDWR",
+                              amode);
     if (reads && (amode & (MPI_MODE_CREATE | MPI_MODE_EXCL)))
-        return mpiio_complain(MPI_ERR_AMODE, "MPI_MODE_CREATE or _EXCL with MPI_MODE_RDONLY");
+        return mpiio_complain(
+            MPI_ERR_AMODE,
+            "MPI_MODE_CREATE and MPI_MODE_EXCL are not allowed with MPI_MODE_RDONLY");
     if (both && (amode & MPI_MODE_SEQUENTIAL))
-        return mpiio_complain(MPI_ERR_AMODE, "MPI_MODE_SEQUENTIAL with MPI_MODE_RDWR");
+        return mpiio_complain(MPI_ERR_AMODE,
+                              "MPI_MODE_SEQUENTIAL is not allowed with MPI_MODE_RDWR");
     return MPI_SUCCESS;
 }
 
 static int check_path(const char *path) {
     if (path && strip_prefix(path)[0]) return MPI_SUCCESS;
-    return mpiio_complain(path ? MPI_ERR_NO_SUCH_FILE : MPI_ERR_ARG, "the file has no name");
+    return mpiio_complain(path ? MPI_ERR_NO_SUCH_FILE : MPI_ERR_ARG, "the file name is empty");
 }
 
 static int check_comm(MPI_Comm comm) {
@@ -51,10 +56,11 @@ static int check_comm(MPI_Comm comm) {
         return mpiio_complain(MPI_ERR_COMM, "the communicator is MPI_COMM_NULL");
     const int code = PMPI_Comm_test_inter(comm, &between);
     if (code != MPI_SUCCESS || !between) return code;
-    return mpiio_complain(MPI_ERR_COMM, "files cannot be opened by an intercommunicator");
+    return mpiio_complain(MPI_ERR_COMM,
+                          "the communicator is an intercommunicator: must be an intracommunicator");
 }
 
-/* ---- what a rank needs of its own */
+/* ---- local data of a rank */
 
 static void file_free(mpiio_file *f) {
     mpiio_shared_drop(f);
@@ -69,7 +75,7 @@ static void file_free(mpiio_file *f) {
 
 static int file_prepare(mpiio_file *f, const char *path, int amode, MPI_Info info,
                         tutti_options *opt) {
-    if (!f) return mpiio_complain(MPI_ERR_NO_MEM, "no memory for a file");
+    if (!f) return mpiio_complain(MPI_ERR_NO_MEM, "cannot allocate a file handle");
     f->native = MPI_FILE_NULL;
     f->hints = MPI_INFO_NULL;
     f->view.etype = f->view.filetype = f->view.tile = MPI_DATATYPE_NULL;
@@ -82,7 +88,7 @@ static int file_prepare(mpiio_file *f, const char *path, int amode, MPI_Info inf
     if (code == MPI_SUCCESS) code = mpiio_view_init(&f->view);
     if (code != MPI_SUCCESS) return code;
     f->path = strdup(strip_prefix(path));
-    if (!f->path) return mpiio_complain(MPI_ERR_NO_MEM, "no memory for a file");
+    if (!f->path) return mpiio_complain(MPI_ERR_NO_MEM, "cannot allocate a file handle");
     code = mpiio_shared_make(f);
     return code == MPI_SUCCESS ? mpiio_handle_take(&f->native) : code;
 }
@@ -91,8 +97,8 @@ static int file_prepare(mpiio_file *f, const char *path, int amode, MPI_Info inf
 
 enum { CLASS, MODE, MODE_, TEAM, TEAM_, APART, TOKEN, DEVICE, SUMMARY, NUMBERS };
 
-/* All ranks continue, or none.  *device: whether it is one for any rank.  The file gets one of our
- * own communicators if all ranks have the same one to spare, otherwise a new one.  Collective. */
+/* All ranks continue, or none.  *device: whether it is a device for any rank.  The file gets a
+ * cached private communicator if all ranks have the same one unused, otherwise a new one.  Collective. */
 static int open_agree(MPI_Comm comm, mpiio_file *f, int mine, const tutti_options *opt,
                       int *device) {
     mpiio_ranks *offer = mpiio_ranks_offer(comm);
@@ -118,7 +124,7 @@ static int open_agree(MPI_Comm comm, mpiio_file *f, int mine, const tutti_option
         mpiio_ranks_give(&offer);
         return code;
     }
-    f->summary = n[SUMMARY] > 0; /* of any rank: it is collective */
+    f->summary = n[SUMMARY] > 0; /* of any rank: the summary is collective */
     if (offer && n[TEAM] == -n[TEAM_]) {
         f->ranks = offer;
     } else {
@@ -131,7 +137,7 @@ static int open_agree(MPI_Comm comm, mpiio_file *f, int mine, const tutti_option
 
 /* ---- open */
 
-/* By our own communicator, so that Tutti finds again what it has made for it. */
+/* By the private communicator, on which Tutti caches its data. */
 static int open_tutti(mpiio_file *f, const tutti_options *opt) {
     int mode = f->amode & MPI_MODE_RDONLY   ? TUTTI_READ
                : f->amode & MPI_MODE_WRONLY ? TUTTI_WRITE
@@ -166,7 +172,7 @@ int mpiio_open(MPI_Comm comm, const char *path, int amode, MPI_Info info, MPI_Fi
         path && stat(strip_prefix(path), &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
     mpiio_file *f = calloc(1, sizeof *f);
     const int mine = file_prepare(f, path, amode, info, &opt);
-    /* after the MPI library's own, which a first handle may bring: it comes first then */
+    /* after the callback of the MPI library, which the first handle may set: ours is called first then */
     mpiio_watch();
     code = open_agree(comm, f, mine, &opt, &device);
     if (code == MPI_SUCCESS && !device) code = open_tutti(f, &opt);
@@ -223,7 +229,7 @@ int mpiio_delete(const char *path, MPI_Info info) {
     return mpiio_fail(NULL, code);
 }
 
-/* ---- MPI_Finalize: Tutti closes what is open; what we hold outside of the process goes too */
+/* ---- MPI_Finalize: Tutti closes open files; resources outside of the process are removed too */
 
 static void left_open(mpiio_file *f) {
     mpiio_shared_drop(f);
@@ -254,7 +260,7 @@ void mpiio_watch(void) {
     if (!__atomic_exchange_n(&watching, 1, __ATOMIC_RELAXED)) watch_finalize();
 }
 
-/* Tutti begins to watch when it opens its first file. */
+/* Tutti sets its callback when it opens its first file. */
 static void watch_tutti(void) {
     tutti_options opt;
     tutti_file *none = NULL;
@@ -270,8 +276,8 @@ static void watch_tutti(void) {
     mpiio_leave(NULL);
 }
 
-/* The callbacks of the MPI library, then Tutti's, then ours: MPI_Finalize calls the last one
- * first. */
+/* The callbacks of the MPI library, then that of Tutti, then that of the drop-in: MPI_Finalize
+ * calls the last one first. */
 void mpiio_watch_early(void) {
     MPI_File native;
     if (__atomic_exchange_n(&watching, 1, __ATOMIC_RELAXED)) return;

@@ -1,5 +1,5 @@
-/* mpiio: file pointers and byte offsets.  A pointer counts bytes of the view (so that whatever was
- * moved can be added to it); the program sees etypes.
+/* mpiio: file pointers and byte offsets.  A pointer counts bytes of the view (so that the number of bytes
+ * transferred can be added to it); the program uses etypes.
  *
  *   displacement    tile 0       tile 1       tile 2
  *   |.............|--##-##---- |--##-##---- |--##-##----        bytes of the view: those marked #
@@ -13,7 +13,7 @@ int mpiio_byte_offset(const mpiio_file *f, MPI_Offset at, MPI_Offset *out) {
     tutti_off lo = 0, hi = 0;
     if (f->view.plain) {
         if (__builtin_add_overflow(f->view.displacement, at, out))
-            return mpiio_complain(MPI_ERR_ARG, "the offset is too large");
+            return mpiio_complain(MPI_ERR_ARG, "the offset exceeds 2^63 bytes");
         return MPI_SUCCESS;
     }
     if (f->view.tile_size == 0) {
@@ -62,9 +62,12 @@ static int seek_target(const mpiio_file *f, MPI_Offset offset, MPI_Offset from, 
     MPI_Offset bytes, at;
     if (__builtin_mul_overflow(offset, f->view.etype_size, &bytes) ||
         __builtin_add_overflow(from, bytes, &at))
-        return mpiio_complain(MPI_ERR_ARG, "the offset %lld is too large", (long long)offset);
+        return mpiio_complain(MPI_ERR_ARG,
+                              "offset is %lld: the position in the view exceeds 2^63 bytes",
+                              (long long)offset);
     if (at < 0)
-        return mpiio_complain(MPI_ERR_ARG, "offset %lld leads before the beginning of the view",
+        return mpiio_complain(MPI_ERR_ARG,
+                              "offset %lld gives a position before the start of the view",
                               (long long)offset);
     *out = at;
     return MPI_SUCCESS;
@@ -131,14 +134,15 @@ int mpiio_seek_shared(mpiio_file *f, MPI_Offset offset, int whence) {
     const int rc = mpiio_agree(f->ranks, NUMBERS, n);
     if (rc != MPI_SUCCESS) return mpiio_fail(f, rc);
     if (code != n[CLASS])
-        code = mpiio_complain((int)n[CLASS], "another rank's seek is not possible");
+        code = mpiio_complain((int)n[CLASS], "the seek failed on another rank");
     else if (code == MPI_SUCCESS && (n[OFFSET] != -n[OFFSET_] || n[WHENCE] != -n[WHENCE_]))
-        code =
-            mpiio_complain(MPI_ERR_NOT_SAME, "ranks seek the shared pointer to different places");
+        code = mpiio_complain(MPI_ERR_NOT_SAME,
+                              "ranks pass different offsets or whence for the shared file pointer");
     if (code == MPI_SUCCESS && whence != MPI_SEEK_SET) { /* all ranks are here */
         code = shared_from(f, whence, &from);
         if (code == MPI_SUCCESS) code = seek_target(f, offset, from, &at);
-        code = mpiio_agree_outcome(f->ranks, code, "another rank cannot seek the shared pointer");
+        code =
+            mpiio_agree_outcome(f->ranks, code, "another rank cannot seek the shared file pointer");
     }
     if (code == MPI_SUCCESS) mpiio_shared_set(f, at);
     return mpiio_fail(f, code);
@@ -158,7 +162,7 @@ int mpiio_get_byte_offset(mpiio_file *f, MPI_Offset offset, MPI_Offset *bytes) {
     int code = MPI_SUCCESS; /* of MPI_MODE_SEQUENTIAL's calls this is the one that is allowed */
     if (!bytes) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "argument offset is NULL"));
     if (offset < 0)
-        code = mpiio_complain(MPI_ERR_ARG, "the offset %lld is negative", (long long)offset);
+        code = mpiio_complain(MPI_ERR_ARG, "offset is %lld: must be >= 0", (long long)offset);
     if (code == MPI_SUCCESS) code = seek_target(f, offset, 0, &at);
     if (code == MPI_SUCCESS) code = mpiio_byte_offset(f, at, bytes);
     return mpiio_fail(f, code);

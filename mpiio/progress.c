@@ -1,16 +1,16 @@
-/* mpiio: how the MPI library moves our requests on while the program waits for something else in
- * it.
+/* mpiio: progress of requests while the program waits in other calls of the MPI
+ * library.
  *
- *   Open MPI   has a list of functions that its progress engine calls, and anybody may add one
+ *   Open MPI   has a list of functions that its progress engine calls, to which any library may add one
  *              (opal_progress_register, in libopen-pal)
- *   MPICH      has no such thing that it shows, but where it sends by UCX all its waiting goes
- *              through one function of that library, which we stand in front of.  With
- *              MPI_THREAD_MULTIPLE it holds locks there, which its own functions would want too:
- *              then we keep out.
- *   others     only MPI_Wait, MPI_Test and their kin move requests on (waits.c)
+ *   MPICH      has no public interface for this, but over UCX all its waiting goes
+ *              through one function of that library, which is replaced here.  With
+ *              MPI_THREAD_MULTIPLE it holds locks there, which its functions would need too:
+ *              then requests do not progress.
+ *   others     only MPI_Wait, MPI_Test and similar calls progress requests (waits.c)
  *
- * All this is called in every wait of MPI, and so very often: we look whether there is anything to
- * do, and not more often than once in PAUSE.
+ * This is called in every wait of MPI, and so very often: it checks for work
+ * at most once per PAUSE.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -79,7 +79,7 @@ static int progress_callback(void) {
     return progress_all();
 }
 
-/* Once and for all: it is not called any more when it would matter, after MPI_Finalize. */
+/* Done once: after MPI_Finalize it is never called. */
 static int arrange_progress(void) {
     opal_fn *add = (opal_fn *)symbol_of("opal_progress_register", "libopen-pal.so.40");
     return add && add(progress_callback) == 0;

@@ -1,10 +1,10 @@
-/* mpiio: communicators of our own.
+/* mpiio: private communicators.
  *
- * Duplicating a communicator is expensive, so those that were made for one of the program's are
- * kept in an attribute of it, and a file takes one that is free.  Threads may close files in
- * different orders on different ranks, so that ranks compare (in the agreement of open, which there
- * is anyway) which one they would take.  HDF5 and PnetCDF open every file with a new duplicate of
- * the program's communicator: a few of those for duplicates of MPI_COMM_WORLD are kept with
+ * Duplicating a communicator is expensive, so duplicates of a communicator of the program are
+ * kept in an attribute of it, and a file takes an unused one.  Threads may close files in
+ * different orders on different ranks, so that ranks compare (in the agreement of open, which
+ * is needed anyway) which one they would take.  HDF5 and PnetCDF open every file with a new duplicate of
+ * the communicator of the program: a few of those for duplicates of MPI_COMM_WORLD are kept with
  * MPI_COMM_WORLD, where the next duplicate finds them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static int pool_delete(MPI_Comm comm, int key, void *value, void *extra) {
     return MPI_SUCCESS;
 }
 
-/* With the lock.  NULL: none and `make` is 0, or out of memory. */
+/* The lock must be held.  NULL: none and `make` is 0, or out of memory. */
 static pool *pool_of(MPI_Comm comm, int make) {
     void *value = NULL;
     int found = 0;
@@ -107,7 +107,7 @@ int mpiio_ranks_make(MPI_Comm comm, int64_t id, mpiio_ranks **out) {
     int64_t without = r == NULL;
     int code = mpiio_agree_on(comm, 1, &without);
     if (code == MPI_SUCCESS && without)
-        code = mpiio_complain(MPI_ERR_NO_MEM, "a rank has no memory for a communicator");
+        code = mpiio_complain(MPI_ERR_NO_MEM, "a rank cannot allocate a communicator");
     if (code == MPI_SUCCESS && r) code = comm_alike(comm, &r->comm);
     if (code != MPI_SUCCESS || !r) {
         free(r);

@@ -1,6 +1,6 @@
-/* mpiio: the MPI library's own functions.  This library comes before the MPI in the order in which
- * names are looked up, so that "the next one of that name" is the real one; and since it is linked
- * with the MPI, it is found also where a program has loaded its MPI for itself only (Python).
+/* mpiio: functions of the MPI library.  This library is before the MPI in the order in which
+ * names are looked up, so that the next symbol of that name is the real one; and since it is linked
+ * with the MPI, it is also found if a program has loaded its MPI privately (Python).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 
 #include "mpiio.h"
 
-/* Preloaded to a program of another MPI, this library would take its handles for those of its
- * own.  Each MPI is known by a symbol that its mpi.h makes programs refer to. */
+/* Preloaded to a program of another MPI, this library would misinterpret its handles.
+ * Each MPI is identified by a symbol that its mpi.h makes programs refer to. */
 static void check_mpi(void) {
 #ifdef OPEN_MPI
     static const char ours[] = "Open MPI", other[] = "MPICH", symbol_of_other[] = "MPIR_Dup_fn";

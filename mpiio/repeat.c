@@ -1,7 +1,7 @@
-/* mpiio: views that name bytes twice, or whose tiles reach into one another.  MPI allows the former
+/* mpiio: views with repeated bytes, or with overlapping tiles.  MPI allows repeated bytes
  * for files that are only read (displacements must not decrease, but types may overlap, themselves
  * or from tile to tile).  Such views are rare: they are expanded piece by piece, and the pieces,
- * each with its place in the program's memory, are the access.
+ * each with its position in memory, form the access.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ struct mpiio_repeat {
 };
 
 static int complain_no_view_memory(void) {
-    return mpiio_complain(MPI_ERR_NO_MEM, "cannot allocate a view that names bytes repeatedly");
+    return mpiio_complain(MPI_ERR_NO_MEM, "cannot allocate a view with repeated bytes");
 }
 
 /* ---- the view's bytes, one tile after the other: on the memory side of an access */
@@ -27,7 +27,7 @@ static tutti_err tiles_access(const mpiio_view *v, tutti_count tiles, tutti_acce
     return tutti_access_from_view(0, MPI_BYTE, 0, tiles, v->tile, out);
 }
 
-/* Look at each piece of one tile. */
+/* Called for each piece of one tile. */
 typedef int look_fn(void *context, const tutti_piece *p); /* 0: enough */
 
 static tutti_err tile_look(const mpiio_view *v, look_fn *look, void *context) {
@@ -155,7 +155,7 @@ void mpiio_repeat_free(mpiio_repeat **repeat) {
     free(r);
 }
 
-/* Pieces of the view cut where memory is, in three arrays: at in the file, at in memory, bytes. */
+/* Pieces of the view divided at the pieces of memory, in three arrays: file offset, memory offset, bytes. */
 typedef struct {
     tutti_off *v[3];
     tutti_count n, room;
@@ -176,7 +176,7 @@ static int matched_add(matched *m, tutti_off file, tutti_off memory, tutti_off b
     return MPI_SUCCESS;
 }
 
-/* The view's bytes in its order, and those of memory in the order of its type. */
+/* The bytes of the view in its order, and those of memory in the order of its type. */
 static int match_bytes(const mpiio_repeat *r, tutti_access_iter *memory, matched *out) {
     tutti_piece m = {0, 0, 0};
     int code = MPI_SUCCESS;
@@ -219,7 +219,8 @@ int mpiio_repeat_make(mpiio_job *job, MPI_Count count, MPI_Datatype type) {
     if (code == MPI_SUCCESS) code = access_of(r, count, type, &job->access);
     if (code != MPI_SUCCESS) return code;
     if (job->call.is_write && tutti_access_repeated(job->access) > 0) /* they may but interleave */
-        return mpiio_complain(MPI_ERR_ARG, "tiles of the filetype overlap, and are written to");
+        return mpiio_complain(
+            MPI_ERR_ARG, "the filetype overlaps itself when repeated: such views can only be read");
     return MPI_SUCCESS;
 }
 

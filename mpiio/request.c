@@ -2,13 +2,13 @@
  *
  *   make       Grequest_start, before the operation starts: afterwards nothing can fail on this
  *              rank only
- *   progress   tutti_request_test on those under way; Grequest_complete on those that are done
- *   query_fn   the bytes into the status
- *   free_fn    the MPI library has no use for it any more
+ *   progress   tutti_request_test on pending ones; Grequest_complete on complete ones
+ *   query_fn   sets the bytes in the status
+ *   free_fn    the MPI library no longer uses it
  *
  * Tutti runs its operations inside of tutti_request_test, and they call MPI themselves, which may
- * come back to us by way of the MPI library's progress: a thread that is inside moves nothing on.
- * Of several threads one at a time does; operations of a file that another thread is using move on
+ * call the progress function here again: a thread that is inside progresses nothing.
+ * Only one thread at a time progresses requests; operations of a file that another thread is using progress
  * in that use.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
@@ -23,7 +23,7 @@ enum { OTHERS = 2 };
 
 /* The holder of this lock removes requests from the list of those in progress. */
 static pthread_mutex_t progress_lock = PTHREAD_MUTEX_INITIALIZER;
-static mpiio_request *cursor; /* the next one to look at; NULL: from the start */
+static mpiio_request *cursor; /* the next one to test; NULL: from the start */
 
 /* ---- inside and outside */
 
@@ -37,7 +37,7 @@ void mpiio_leave(mpiio_file *f) {
     if (f) pthread_mutex_unlock(&f->lock);
 }
 
-/* ---- what the MPI library calls */
+/* ---- callbacks of the MPI library */
 
 static int request_query(void *state, MPI_Status *status) {
     const mpiio_request *q = state;
@@ -81,8 +81,8 @@ static int move_on(mpiio_request *q) {
     return 1;
 }
 
-/* A test that finds nothing has moved all of Tutti's operations on nevertheless, so that a few are
- * enough: the oldest ones, which should be complete first, and of the others some in turn. */
+/* A test of an incomplete operation progresses all operations of Tutti, so that a few tests are
+ * enough: the oldest ones, which should be complete first, and some of the others, cyclically. */
 static int move_some_on(void) {
     int completed = 0;
     mpiio_request *q = mpiio_request_after(NULL);
@@ -124,7 +124,7 @@ void mpiio_requests_settle(mpiio_file *f) {
     mpiio_requests_forget(f);
 }
 
-/* Requests in progress stay so: waiting is no longer possible. */
+/* Requests in progress remain so: waiting is no longer possible. */
 void mpiio_requests_end(void) {
     mpiio_progress_end();
     atomic_store(&mpiio_requests_alive, INT_MIN / 2);
@@ -145,12 +145,12 @@ mpiio_request *mpiio_request_new(mpiio_file *f) {
 }
 
 int mpiio_request_handle(mpiio_request *q) {
-    if (!q) return mpiio_complain(MPI_ERR_NO_MEM, "no memory for a request");
+    if (!q) return mpiio_complain(MPI_ERR_NO_MEM, "cannot allocate a request");
     if (PMPI_Grequest_start(request_query, request_free, request_cancel, q, &q->handle) ==
         MPI_SUCCESS)
         return MPI_SUCCESS;
     q->handle = MPI_REQUEST_NULL;
-    return mpiio_complain(MPI_ERR_NO_MEM, "the MPI library has no request for an operation");
+    return mpiio_complain(MPI_ERR_NO_MEM, "the MPI library cannot create a generalized request");
 }
 
 MPI_Request mpiio_request_go(mpiio_request *q, tutti_request *r, mpiio_done_fn *done,
@@ -162,7 +162,7 @@ MPI_Request mpiio_request_go(mpiio_request *q, tutti_request *r, mpiio_done_fn *
     return q->handle;
 }
 
-/* A handle is given back by completing it: then the MPI library calls request_free. */
+/* A handle is released by completing it: then the MPI library calls request_free. */
 void mpiio_request_drop(mpiio_request *q) {
     if (!q || q->handle == MPI_REQUEST_NULL) {
         free(q);

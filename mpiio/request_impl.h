@@ -1,4 +1,4 @@
-/* mpiio: what request.c, request_table.c, progress.c and waits.c know of a request.
+/* mpiio: the struct of a request, for request.c, request_table.c, progress.c and waits.c.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_MPIIO_REQUEST_IMPL_H
 #define TUTTI_MPIIO_REQUEST_IMPL_H
@@ -7,7 +7,7 @@
 
 #include "request.h"
 
-/* It lives while there are references to it: of the MPI library until it calls free_fn, which
+/* It exists while it has references: of the MPI library until it calls free_fn, which
  * happens in MPI_Request_free in MPICH and after completion in Open MPI; of the list of requests
  * in progress until it is complete; and of a call that waits for it. */
 struct mpiio_request {
@@ -20,7 +20,7 @@ struct mpiio_request {
     atomic_int settled; /* the next three are */
     tutti_off bytes;    /* for the status */
     int code;           /* MPI_SUCCESS, or the class to report ... */
-    char *message;      /* ... and Tutti's words for it */
+    char *message;      /* the message of Tutti for it */
     int references;
     struct mpiio_request *next;    /* under way */
     struct mpiio_request *chained; /* in the table */
@@ -38,7 +38,7 @@ static inline int mpiio_requests_idle(void) {
            mpiio_depth > 0;
 }
 
-/* 1: its outcome may be looked at, whichever thread wrote it. */
+/* 1: its outcome may be read, regardless of which thread wrote it. */
 static inline int mpiio_request_settled(const mpiio_request *q) {
     return atomic_load_explicit(&q->settled, memory_order_acquire);
 }
@@ -49,18 +49,18 @@ int mpiio_request_is_valid(const mpiio_request *q); /* one with a reference */
 /* ---- request_table.c */
 /* Into the list, and into the table if it has a handle, with a reference of each. */
 void mpiio_request_add(mpiio_request *q);
-/* Out of the table; its reference goes. */
+/* Remove it from the table, and release the reference. */
 void mpiio_request_drop_handle(mpiio_request *q);
-/* Out of the list; its reference stays for the caller. */
+/* Remove it from the list; the caller gets the reference. */
 void mpiio_request_arrived(mpiio_request *q);
 void mpiio_request_let_go(mpiio_request *q);
-/* The next one under way; after NULL: the first. */
+/* The next pending request; after NULL: the first. */
 mpiio_request *mpiio_request_after(const mpiio_request *q);
 int mpiio_requests_under_way(const mpiio_file *f);
 /* The file is closed; the outcome of its requests is no longer reported. */
 void mpiio_requests_forget(const mpiio_file *f);
 
-/* Those of ours among n handles, linked by `waited`, each with a reference and its index. */
+/* Requests of the drop-in among n handles, linked by `waited`, each with a reference and its index. */
 mpiio_request *mpiio_requests_among(int n, const MPI_Request *handles);
 void mpiio_requests_release(mpiio_request *among);
 

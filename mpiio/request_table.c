@@ -1,8 +1,8 @@
-/* mpiio: the existing requests: a table from the MPI library's handles, and a list of those in
+/* mpiio: the existing requests: a table from handles of the MPI library, and a list of those in
  * progress in the order in which they were started.
  *
  * The table is exact: a handle is in it from Grequest_start until the MPI library calls free_fn,
- * which may reuse the handle afterwards.  A waiting call looks its handles up before it passes
+ * which may reuse the handle afterwards.  A waiting call finds its handles before it passes
  * them to the MPI library, and holds references to them until it has reported the outcome.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdint.h>

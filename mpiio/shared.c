@@ -6,8 +6,8 @@
  * a name at open, the first rank that needs the pointer creates the file, and the last rank to
  * open it removes the name.
  *
- * Setting it (seek, a new view) is collective, and needs no word to be written: every setting
- * begins a new epoch, which has a word of its own, zero at first, and a base that all ranks know.
+ * Setting it (seek, a new view) is collective, and writes no word: every setting
+ * begins a new epoch, which has a new word, initially zero, and a base that all ranks have.
  *
  *   pointer = base + word[epoch]
  *
@@ -45,7 +45,7 @@ typedef struct mpiio_shared {
     int fd;     /* or -1 */
 } mpiio_shared;
 
-/* Beyond the limit on file sizes, which counts in /dev/shm too, writing would end in a signal. */
+/* A write beyond the limit on file sizes, which applies to /dev/shm too, would raise a signal. */
 static int may_reach(off_t end) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return 1;
@@ -126,7 +126,7 @@ void mpiio_words_free(mpiio_ranks *r) {
 
 int mpiio_shared_make(mpiio_file *f) {
     mpiio_shared *s = calloc(1, sizeof *s);
-    if (!s) return mpiio_complain(MPI_ERR_NO_MEM, "no memory for a file");
+    if (!s) return mpiio_complain(MPI_ERR_NO_MEM, "cannot allocate a file handle");
     pthread_mutex_init(&s->lock, NULL);
     s->fd = -1;
     f->shared = s;
@@ -164,7 +164,7 @@ void mpiio_shared_drop(mpiio_file *f) {
     free(s);
 }
 
-/* ---- a file of words: how many ranks have opened it, then one per epoch; all with the lock */
+/* ---- a file of words: the number of ranks that opened it, then one per epoch; the lock must be held */
 
 static int complain_errno(const mpiio_shared *s, const char *what) {
     const int code = errno == EACCES || errno == EPERM || errno == EROFS ? MPI_ERR_ACCESS
@@ -182,7 +182,7 @@ static int word_lock(const mpiio_shared *s, short type) {
     return rc;
 }
 
-/* Words that were never written are zero, also where the file ends before them. */
+/* Words that were never written are zero, also if the file ends before them. */
 static int word_add(const mpiio_shared *s, int64_t index, int64_t bytes, int64_t *before) {
     int64_t word = 0;
     const off_t at = (off_t)(index * (int64_t)sizeof word);
@@ -218,7 +218,7 @@ static int pointer_open(const mpiio_file *f) {
     if (!s->path && asprintf(&s->path, "%.*s.%.200s.tutti-%llx", (int)(base - f->path), f->path,
                              base, (unsigned long long)s->token) < 0)
         s->path = NULL;
-    if (!s->path) return mpiio_complain(MPI_ERR_NO_MEM, "no memory for a name");
+    if (!s->path) return mpiio_complain(MPI_ERR_NO_MEM, "cannot allocate a name");
     s->fd = open(s->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (s->fd < 0) return complain_errno(s, "opened");
     const int code = word_add(s, 0, 1, &others);
@@ -249,7 +249,7 @@ int mpiio_shared_add(mpiio_file *f, MPI_Offset bytes, MPI_Offset *before) {
 
 /* ---- rank after rank */
 
-/* The last rank knows that all ranks have opened it. */
+/* The last rank detects that all ranks have opened it. */
 int mpiio_shared_ordered(mpiio_file *f, MPI_Offset bytes, MPI_Offset *at) {
     const mpiio_ranks *r = f->ranks;
     int64_t mine = bytes, before = 0, told[2] = {MPI_SUCCESS, 0};

@@ -1,11 +1,11 @@
-/* mpiio: external32 of a program's memory.  The MPI libraries convert numbers, but are not to be
- * relied on for types that mix them (MPICH 4.0 ends the program).  So the memory is packed as it
- * is, by Tutti's tree of the type, a block of elements at a time, and converted number by number in
+/* mpiio: external32 of memory of the program.  The MPI libraries convert numbers, but are not
+ * reliable for datatypes that mix them (MPICH 4.0 aborts).  So the memory is packed unconverted
+ * by the access of the datatype, a block of elements at a time, and converted value by value in
  * the order of the type map.
  *
  *   struct { int; double[2] } x 100    ->    100 x (1 x int, 2 x double)
  *
- * What a kind of number becomes is found by packing one: most have their bytes turned around, in
+ * The conversion of a kind of number is determined by packing one: most have their bytes reversed, in
  * units of 1 to 8 bytes, which is done here; the others (which have another size in the file) are
  * left to MPI_Pack_external.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -17,7 +17,7 @@
 
 enum { BLOCK = 64 << 10 }; /* bytes that are packed at a time, if they hold an element */
 
-/* The numbers of a type: one kind, or parts that follow one another. */
+/* The numbers of a datatype: one kind, or consecutive parts. */
 typedef struct signature {
     MPI_Datatype number; /* MPI_DATATYPE_NULL: parts */
     int unit;            /* bytes that are turned around; 0: MPI converts */
@@ -69,7 +69,7 @@ static int contents_get(MPI_Datatype type, contents *c) {
     return PMPI_Type_get_contents(type, c->ints, c->addresses, c->types, c->i, c->a, c->t);
 }
 
-/* The unit in which MPI turns the bytes of a number around, or 0. */
+/* The unit in which MPI reverses the bytes of a number, or 0. */
 static int unit_of(const signature *s) {
     char in[64], out[128];
     MPI_Aint at = 0;
@@ -140,8 +140,8 @@ static int signature_make(MPI_Datatype type, signature **out) {
 
 /* ---- converting */
 
-/* Where numbers are taken from and put: from `native` to `external` or back, as long as `left`
- * bytes of the latter hold whole ones. */
+/* Source and destination of a conversion: from `native` to `external` or back, while `left` bytes
+ * of the latter contain complete values. */
 typedef struct {
     char *native, *external;
     MPI_Offset left;

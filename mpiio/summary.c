@@ -1,6 +1,6 @@
-/* mpiio: TUTTI_STATS=1 prints, when a file is closed, what happened to it: one small table by rank
- * 0, on standard error.  Bytes and calls are sums over ranks, times the least and the most of any
- * rank.
+/* mpiio: TUTTI_STATS=1 prints, when a file is closed, its statistics: one small table by rank
+ * 0, on standard error.  Bytes and calls are sums over ranks, times the minimum and maximum over all
+ * ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>

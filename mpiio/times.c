@@ -1,4 +1,4 @@
-/* mpiio: the time that a process spent in MPI_File_ calls, ours or (TUTTI_MPIIO=off) those of the
+/* mpiio: the time that a process spent in MPI_File_ calls, those of the drop-in or (TUTTI_MPIIO=off) of the
  * MPI library, and the number of files it opened.  Reported when the process ends, if `tutti run`
  * requests it:
  *
@@ -49,7 +49,7 @@ __attribute__((constructor)) static void times_wanted(void) {
     wanted = secure_getenv("TUTTI_MPIIO_REPORT") || secure_getenv("TUTTI_MPIIO_TIMES");
 }
 
-/* Shells and wrappers on the way to the program have no MPI, and say nothing. */
+/* Shells and wrappers that start the program have no MPI, and print nothing. */
 __attribute__((destructor)) static void times_tell(void) {
     int initialized = 0;
     if (!wanted || PMPI_Initialized(&initialized) != MPI_SUCCESS || !initialized) return;

@@ -1,7 +1,7 @@
 /* mpiio: execution of data calls: blocking, by a request, or split.
  *
  * In a collective call a rank with invalid arguments still takes part, without an access: Tutti
- * then fails on all ranks with this rank's error, and no rank waits forever.
+ * then fails on all ranks with the error of this rank, and no rank waits forever.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
@@ -60,7 +60,7 @@ int mpiio_move(mpiio_file *f, const mpiio_call *call, MPI_Status *status) {
     return mpiio_fail(f, code);
 }
 
-/* A job that outlives the call; `none` instead, where there is no memory for one. */
+/* A job that outlives the call; `none` if memory is exhausted. */
 static mpiio_job *job_new(mpiio_file *f, const mpiio_call *call, mpiio_job *none) {
     mpiio_job *job = malloc(sizeof *job);
     if (job) {
@@ -71,7 +71,7 @@ static mpiio_job *job_new(mpiio_file *f, const mpiio_call *call, mpiio_job *none
     return none;
 }
 
-/* It comes to nothing. */
+/* Release a job that is not started. */
 static void job_drop(mpiio_job *job, const mpiio_job *none) {
     mpiio_job_end(job, TUTTI_ERR_ARG, 0);
     mpiio_job_settle_pointer(job);
@@ -100,7 +100,7 @@ static tutti_off started_done(void *context, tutti_err outcome, tutti_off bytes)
     return told;
 }
 
-/* Everything that this rank alone can fail in comes before the others hear of the operation. */
+/* All steps that can fail on this rank only come before the operation starts on the others. */
 static int start_job(mpiio_job *job, MPI_Request *request) {
     mpiio_file *f = job->file, *locked = job->call.collective ? f : NULL;
     mpiio_request *q = mpiio_request_new(f);
@@ -123,12 +123,12 @@ static int start_job(mpiio_job *job, MPI_Request *request) {
     }
     if (complaint == MPI_SUCCESS) {
         *request = mpiio_request_go(q, r, started_done, job);
-    } else if (q) { /* the operation lasts until the other ranks know of this rank's error */
+    } else if (q) { /* the operation lasts until the other ranks have got the error of this rank */
         mpiio_request_go(q, r, NULL, NULL);
     } else {
         mpiio_enter(f);
         const tutti_err refused = tutti_request_wait(&r, NULL);
-        (void)refused; /* this rank has its own message for it */
+        (void)refused; /* this rank has its own message */
         mpiio_leave(f);
     }
     return complaint;
@@ -144,14 +144,14 @@ int mpiio_start(mpiio_file *f, const mpiio_call *call, MPI_Request *request) {
     return mpiio_fail(f, code);
 }
 
-/* ---- begun and ended */
+/* ---- split operations */
 
 int mpiio_begin(mpiio_file *f, const mpiio_call *call) {
     const double since = start_time();
     if (f->split) /* on all ranks */
-        return mpiio_fail(f, mpiio_complain(MPI_ERR_IO,
-                                            "a split collective operation on '%s' has not ended",
-                                            f->path));
+        return mpiio_fail(
+            f, mpiio_complain(MPI_ERR_IO, "a split collective operation on '%s' is already active",
+                              f->path));
     mpiio_job none, *job = job_new(f, call, &none);
     mpiio_enter(f);
     if (job->complaint != MPI_SUCCESS) mpiio_refuse(job->complaint);

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio.h"
 
-/* Predefined types are never freed: a handle always denotes the same type. */
+/* Predefined types are never freed: a handle always refers to the same type. */
 int mpiio_type_is_named(MPI_Datatype type) {
     int combiner = MPI_COMBINER_NAMED;
 #if MPI_VERSION >= 4

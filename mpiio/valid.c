@@ -1,4 +1,4 @@
-/* mpiio: relations between the fields of its objects that hold between calls.  Debug and sanitizer
+/* mpiio: invariants of its objects between calls.  Debug and sanitizer
  * builds assert them at the beginning and end of every exported call (MPIIO_VALID).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
@@ -9,7 +9,8 @@
 int mpiio_view_is_valid(const mpiio_view *v) {
     if (v->displacement < 0 || v->etype_size < 1 || v->tile_size < 0) return 0;
     if (v->etype == MPI_DATATYPE_NULL || v->filetype == MPI_DATATYPE_NULL) return 0;
-    if (!v->tiles && v->tile == MPI_DATATYPE_NULL) return 0; /* one of them describes the bytes */
+    if (!v->tiles && v->tile == MPI_DATATYPE_NULL)
+        return 0; /* one of the two describes the bytes */
     if (v->tile_size > 0 && v->tile_end <= v->tile_begin) return 0;
     if (v->plain && (!v->tiles || v->tile_begin != 0 || v->tile_end != v->tile_size ||
                      v->tile_extent != v->tile_size))

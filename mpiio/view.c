@@ -1,5 +1,6 @@
-/* mpiio: views.  The filetype is read once, when it is set; data calls then cost what their own
- * types cost.  Ranks agree on a view before it counts: what one of them refuses, none of them has.
+/* mpiio: views.  The filetype is decoded once, when it is set; the cost of data calls then depends
+ * only on their own datatypes.  Ranks agree on a view before it is used: if one rank refuses it, no
+ * rank sets it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static void type_drop(MPI_Datatype *type) {
     *type = MPI_DATATYPE_NULL;
 }
 
-/* ---- what a view may be */
+/* ---- valid views */
 
 static int representation_of(const char *name) {
     for (int i = 0; name && i < REPRESENTATIONS; i++)
@@ -35,10 +36,9 @@ static int check_displacement(const mpiio_file *f, MPI_Offset displacement) {
                        : mpiio_complain(MPI_ERR_ARG, "files opened with MPI_MODE_SEQUENTIAL take "
                                                      "MPI_DISPLACEMENT_CURRENT only");
     if (current)
-        return mpiio_complain(MPI_ERR_ARG,
-                              "MPI_DISPLACEMENT_CURRENT is for MPI_MODE_SEQUENTIAL only");
+        return mpiio_complain(MPI_ERR_ARG, "MPI_DISPLACEMENT_CURRENT requires MPI_MODE_SEQUENTIAL");
     if (displacement >= 0) return MPI_SUCCESS;
-    return mpiio_complain(MPI_ERR_ARG, "the displacement %lld is negative",
+    return mpiio_complain(MPI_ERR_ARG, "displacement is %lld: must be >= 0",
                           (long long)displacement);
 }
 
@@ -82,7 +82,7 @@ void mpiio_view_drop(mpiio_view *v) {
     type_drop(&v->tile);
 }
 
-/* Size, extent and bounds.  The bounds are ours: MPICH 4.0 has wrong true bounds for some
+/* Size, extent and bounds.  The bounds are computed here: MPICH 4.0 has wrong true bounds for some
  * darrays. */
 static int measure_tile(mpiio_view *v, MPI_Datatype tile) {
     MPI_Count size = 0, lb = 0, extent = 0;
@@ -99,7 +99,7 @@ static int measure_tile(mpiio_view *v, MPI_Datatype tile) {
     } else {
         code = mpiio_repeat_bounds(v, &v->tile_begin, &v->tile_end);
     }
-    /* with repeated bytes the sizes may fit although there are gaps */
+    /* with repeated bytes the sizes may be equal in spite of gaps */
     v->plain = v->tiles && size == extent && v->tile_begin == 0 && v->tile_end == size;
     return code;
 }
@@ -110,9 +110,9 @@ static int tile_repeats(mpiio_view *v, MPI_Datatype tile) {
     return mpiio_complain(MPI_ERR_IO, "the displacements of the filetype decrease or are negative");
 }
 
-/* Only files that are just read may be seen through types that name a byte twice.  Tiles that reach
- * into one another are kept too, for calls that go beyond one tile: they may interleave (columns
- * one after the other). */
+/* Types with repeated bytes are only allowed for files that are read.  Tiles that overlap
+ * are kept too, for calls that exceed one tile: they may interleave (columns
+ * of a matrix). */
 static int tile_read(mpiio_view *v, MPI_Datatype tile, int writes) {
     const tutti_err err = tutti_view_make(v->displacement, tile, &v->tiles);
     if (err != TUTTI_OK && (err != TUTTI_ERR_ARG || writes)) return complain_type(err);
@@ -184,12 +184,12 @@ static int view_agree(const mpiio_file *f, int mine, const mpiio_view *v, int *h
     int64_t n[NUMBERS] = {[CLASS] = mine,  [EXTENT] = extent, [EXTENT_] = -extent,
                           [WHICH] = which, [WHICH_] = -which, [HINTS] = *hints};
     const int code = mpiio_agree(f->ranks, NUMBERS, n);
-    if (code != MPI_SUCCESS) return mpiio_complain(MPI_ERR_OTHER, "ranks cannot agree on a view");
+    if (code != MPI_SUCCESS)
+        return mpiio_complain(MPI_ERR_OTHER, "the ranks could not exchange their views");
     if (mine == n[CLASS] && mine != MPI_SUCCESS)
         return mine; /* this rank's words, the class of all */
     if (n[CLASS] != MPI_SUCCESS)
-        return mpiio_complain((int)n[CLASS], "another rank's view of '%s' is not possible",
-                              f->path);
+        return mpiio_complain((int)n[CLASS], "another rank cannot set its view of '%s'", f->path);
     if (n[EXTENT] != -n[EXTENT_] || n[WHICH] != -n[WHICH_])
         return mpiio_complain(MPI_ERR_NOT_SAME,
                               "ranks disagree on the extent of the etype or on the representation");

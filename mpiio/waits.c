@@ -1,7 +1,7 @@
 /* mpiio: MPI_Wait, MPI_Test and the like.
  *
- * While no request of ours exists they are passed through at once.  Otherwise our requests among
- * the given ones are looked up first, since a handle is invalid once its request is complete; then
+ * If no request of the drop-in exists they are passed through at once.  Otherwise its requests among
+ * the given ones are found first, since a handle is invalid once its request is complete; then
  * the MPI library is called (a wait is a series of tests, between which our operations progress);
  * then errors of completed requests are reported: to the file's error handler, and as the standard
  * requires, by the code of the call or in the statuses.
@@ -69,7 +69,7 @@ static int report_all(mpiio_request *among, const MPI_Request *requests, const a
 
 /* ---- waiting */
 
-/* Nothing of ours is waited for here, and it moves on without us. */
+/* No request of the drop-in is among them. */
 static int is_foreign(const mpiio_request *among) {
     return !among && mpiio_progress_everywhere();
 }

@@ -1,19 +1,19 @@
 #!/bin/sh
 # bench_hosts.sh [FLAG...] -- PROGRAM ARGUMENT...   an MPI program on hosts with a parallel file system.
 #
-# Makes hosts with shaped links (hosts.sh), servers of GlusterFS at their switch, and on each host a
-# client that mounts it (gluster.sh); runs the program over them; takes all of it down again, also when
-# interrupted.  Where the word MOUNT stands in the arguments, alone or before a slash or a comma, the place of the
-# mount is put.
+# Creates hosts with shaped links (hosts.sh), servers of GlusterFS at their switch, and on each host a
+# client that mounts it (gluster.sh); runs the program on them; removes everything afterwards, also when
+# interrupted.  The word MOUNT in the arguments, alone or before a slash or a comma, is replaced by
+# the path of the mount.
 #
-#   --hosts N         so many hosts (4)              --rate LIST     of their links (2gbit); with several, such
-#   --ranks N         ranks of each (1)                              as 2gbit,100mbit,none, one run for each
+#   --hosts N         number of hosts (4)              --rate LIST     of their links (2gbit); several, such
+#   --ranks N         ranks per host (1)                              as 2gbit,100mbit,none, one run for each
 #   --bricks N        of the servers (4)             --set NAME=VALUE   an option of the volume
 #   --mpi NAME        openmpi (default) or mpich     --time SECONDS  the most that one run may take (900)
-#   --caches 1        clients keep caches as they come: other hosts do not see all at once (gluster.sh)
-#   --state DIR       where all is kept meanwhile: the bytes of the files too (a new one in TMPDIR or /var/tmp)
+#   --caches 1        clients keep their default caches: other hosts see data late (gluster.sh)
+#   --state DIR       directory of all data, including the files (a new one in TMPDIR or /var/tmp)
 #
-# Exit code: that of the first run that failed; 124 if it took too long; 77 if this cannot be had here.
+# Exit code: that of the first run that failed; 124 if it took too long; 77 if this is not supported.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -49,7 +49,7 @@ for number in "$hosts" "$ranks" "$bricks" "$seconds"; do
     is_number "$number"
 done
 
-# finish CODE: everything down again
+# finish CODE: remove everything
 finish() {
     trap '' INT TERM HUP
     code=$1
@@ -61,7 +61,7 @@ finish() {
     exit "$code"
 }
 
-# make: hosts, servers, clients
+# make: create hosts, servers and clients
 make() {
     sh "$here/hosts.sh" up "$state/hosts" "$hosts" || exit
     sh "$here/gluster.sh" up "$state/gluster" "$bricks" "$state/hosts" || exit

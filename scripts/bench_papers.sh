@@ -1,14 +1,17 @@
 #!/bin/sh
 # bench_papers.sh EXPERIMENTS TUTTI DIR OUT   runs the experiments of tutti-experiments in DIR and in memory.
 #
-# Reports go to OUT, a directory for each run: experiments/tutti_experiments/results.py compares runs.  What needs processors for itself runs
-# on as many ranks as there are cores, the others on twice as many; meshes, as in the paper, on 8.  All have seven rounds
-# at least, and sizes with which the whole takes 20 minutes on two cores.  Where root may, some are on a slow disk
-# (scripts/throttle.sh), and over hosts (scripts/bench_hosts.sh).
+# Reports go to OUT, a directory for each run: experiments/tutti_experiments/results.py compares
+# runs.  Experiments that need their own processors run on as many ranks as there are cores, the
+# others on twice as many; meshes, as in the paper, on 8. 
+# All have seven rounds
+# at least, and sizes for a total of 20 minutes on two cores.  With root permissions some use a slow disk
+# (scripts/throttle.sh), and several hosts (scripts/bench_hosts.sh).
 #
-# PARTS: names of some ("steps sections-cold"); all without it.  MPI, RANKS, MEMORY: another MPI, number of ranks,
-# directory in memory.  PROFILE: a profile by `tutti tune`; without it the library's usual search decides, whatever
-# TUTTI_PROFILE says.  The reports name the one that was used.  Exit code 1: some failed; the others are there.
+# PARTS: names of experiments ("steps sections-cold"); default: all.  MPI, RANKS, MEMORY: another
+# MPI, number of ranks, directory in memory.  PROFILE: a profile by `tutti tune`; without it the
+# usual search of the library is used, regardless of
+# TUTTI_PROFILE.  The reports name the profile in use.  Exit code 1: some failed; reports of the others exist.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 if [ $# -ne 4 ]; then
@@ -41,7 +44,7 @@ wanted() {
     return 1
 }
 
-# took NAME CODE SINCE: a line about a part that is over
+# took NAME CODE SINCE: print a line about a completed part
 took() {
     [ "$2" = 0 ] || failed="$failed $1"
     echo "$1: $(($(date +%s) - $3)) s$([ "$2" = 0 ] || echo ", exit code $2")"
@@ -53,7 +56,8 @@ report() {
         >"$out/paper-$1.txt" || status=$?
 }
 
-# run RANKS NAME EXPERIMENT arguments...: one experiment, its reports in paper-NAME.*, what it says in paper-NAME.txt
+# run RANKS NAME EXPERIMENT arguments...: one experiment, its reports in paper-NAME.*, its output
+# in paper-NAME.txt
 run() {
     ranks=$1 name=$2
     shift 2
@@ -65,7 +69,7 @@ run() {
     took "$name" $status "$since"
 }
 
-# slow_disk NAME ARGUMENTS: one is up at $slow until slow_down; 1: it cannot be had, or it is not wanted
+# slow_disk NAME ARGUMENTS: mount one at $slow until slow_down; 1: not supported, or not requested
 slow_disk() {
     name=$1
     wanted "$name" || return 1
@@ -100,16 +104,16 @@ run_few_operations() {
     slow_down
 }
 
-# run_slow: overlap where file access costs time and no processor.  Such a disk lets the bytes of some
-# tenths of a second pass at once, so that what is written must be more.
+# run_slow: overlap with file access that needs time but no processor.  Such a disk passes the bytes of some
+# tenths of a second at once, so that more must be written.
 run_slow() {
     slow_disk overlap-throttled 200m 512m || return 0
     run "$few" overlap-throttled overlap --dir "$slow" --procs "$few" --size 16m --iterations 2
     slow_down
 }
 
-# run_mesh_hosts MESH: the configurations over hosts: a parallel file system behind links, and a local directory of the
-# host that gathers (the paper's NFS).
+# run_mesh_hosts MESH: the configurations on several hosts: a parallel file system behind links,
+# and a local directory of the host that gathers (the paper's NFS).
 run_mesh_hosts() {
     wanted mesh-hosts || return 0
     since=$(date +%s) status=0

@@ -2,12 +2,12 @@
 # build.sh NAME [TARGET...]   configures and builds one of the usual builds, in build/NAME.
 #
 #   openmpi, mpich   the library, the command, tests, for that MPI
-#   asan             with Open MPI, AddressSanitizer and UBSan, debug checks, fewer numbers of ranks
-#   tsan             with ThreadSanitizer: the tests with threads as ranks; and without liburing, so
-#                    that this way of building is always tried
+#   asan             with Open MPI, AddressSanitizer and UBSan, debug checks, fewer rank counts
+#   tsan             with ThreadSanitizer: the tests with threads as ranks; and without liburing,
+# so that this configuration is always tested
 #
 # Targets: all (default), tests, or any other.  TIER=full adds the long tests, WERROR=ON|OFF decides
-# about warnings (default: errors with the compilers we know), V=1 shows the commands, JOBS=n.
+# about warnings (default: errors with supported compilers), V=1 shows the commands, JOBS=n.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 name=$1

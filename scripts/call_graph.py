@@ -37,7 +37,7 @@ def make():
 
 
 def inline_functions():
-    """{function: module/header} of those in headers, whose copies addr2line places anywhere; public headers: None"""
+    """Return {function: module/header} of inline functions, which addr2line may report in any file; public headers: None"""
     found = {}
     for path in sorted((top / "include").rglob("*.h")):
         found.update(dict.fromkeys(re.findall(r"^static inline [^(;]*?\b(\w+)\(", path.read_text(), re.M)))

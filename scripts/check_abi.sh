@@ -1,8 +1,10 @@
 #!/bin/sh
-# check_abi.sh OLD NEW HEADERS   may NEW, a shared library, take the place of OLD?  Programs compiled against OLD must
-# run with it: nothing they use may be gone or changed; what is new is fine.  HEADERS: the folder of the public ones.
+# check_abi.sh OLD NEW HEADERS   checks whether the shared library NEW can replace OLD.  Programs
+# compiled against OLD must run with it: nothing they use may be missing or changed; additions are
+# allowed.  HEADERS: the folder of the public ones.
 # check_abi.sh --tag TAG BUILD   the library of BUILD against the one of a release, which is built from git.
-# Exit status: 0 it may, 1 it may not (the difference is printed), 77 there is no abidiff (package abigail-tools).
+# Exit status: 0 compatible, 1 incompatible (the difference is printed), 77 abidiff is missing
+# (package abigail-tools).
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 command -v abidiff >/dev/null || { echo "skipped: there is no abidiff (package abigail-tools)"; exit 77; }

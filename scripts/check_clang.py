@@ -32,7 +32,7 @@ def behind(entry):
 
 
 def clang_command(entry):
-    """The compiler's command with clang in its place and without an output."""
+    """The compile command with clang as the compiler and without an output."""
     words = iter(shlex.split(entry["command"])[1:])
     command = ["clang", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *behind(entry)]
     for word in words:

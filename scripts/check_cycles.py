@@ -28,7 +28,7 @@ def objects(build, target, tree):
     for path in sorted(folder.rglob("*.o")):
         source = path.relative_to(folder).with_suffix("")
         if not (top / tree / source).is_file():
-            continue  # of a source that is gone
+            continue  # of a removed source
         defined, needed = set(), set()
         for line in subprocess.run(["nm", "-P", str(path)], check=True, capture_output=True,
                                    text=True).stdout.splitlines():
@@ -90,7 +90,7 @@ def check_cycles(graph):
     for part in components(graph):
         if len(part) == 1:
             continue
-        wrong.append("a cycle: " + ", ".join(part))
+        wrong.append("cyclic dependency: " + ", ".join(part))
         for source in part:
             for other, name in graph[source].items():
                 if other in part:

@@ -19,7 +19,7 @@ import gen_api_man
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 MODULES = ("include", "src", "bindings", "mpiio", "cli", "examples", "tests", "scripts", "cmake", "experiments", "docs")
-# names that only show how names are made
+# patterns of names
 PATTERNS = {"tutti_object_verb", "tutti__object_verb"}
 
 wrong = []
@@ -153,12 +153,12 @@ def main():
             checks += [files, commands]
         else:
             if f'"Tutti {VERSION}"' not in text:
-                wrong.append(f"{page.relative_to(TOP)} is not of version {VERSION}")
+                wrong.append(f"{page.relative_to(TOP)} does not have version {VERSION}")
             text = re.sub(r"\\f.|\\(?=-)", "", text).replace(r"\~", " ")
         wrong.extend(f"{page.relative_to(TOP)} {w}" for check in checks for w in check(text))
     for name, pattern in (("CITATION.cff", rf"^version: {re.escape(VERSION)}$"), ("CHANGELOG.md", rf"^## {re.escape(VERSION)}\b")):
         if not re.search(pattern, (TOP / name).read_text(encoding="utf-8"), re.M):
-            wrong.append(f"{name} is not of version {VERSION}")
+            wrong.append(f"{name} does not have version {VERSION}")
     print("\n".join(wrong), end="\n" if wrong else "")
     sys.exit(1 if wrong else 0)
 

@@ -22,7 +22,7 @@ MODULES = ["base", "comm", "access", "cdf", "plan", "mpitype", "exchange", "stor
          "nemesis", "exodus_mesh"]
 PURE = {"base", "access", "cdf", "plan", "store", "compression"}
 ENGINE = {"plan", "exchange", "store", "file", "direct", "twophase", "engine", "collective"}
-LAYER = "collective/layer.h"  # all that the layers above files use of them
+LAYER = "collective/layer.h"  # the only header of the engine for the layers above files
 LAYER_MODULE = "layer"
 EDGES = ["bindings", "cli", "mpiio", "examples"]
 SHARED = {"base/shared_memory.h": "mpiio"}  # depends on the C library only and is compiled into the interposer too
@@ -83,7 +83,7 @@ def short(path):
 def check_module(path):
     module = path.relative_to(src).parts[0]
     if module not in MODULES:
-        wrong.append(f"{short(path)}: there is no module '{module}' in scripts/check_layers.py")
+        wrong.append(f"{short(path)}: module '{module}' is not listed in scripts/check_layers.py")
         return
     for name in includes(path):
         found = resolve(name, path)
@@ -129,7 +129,7 @@ def main():
     for edge in EDGES:
         for path in sources(top / edge):
             check_public_only(path, top / edge)
-    for path in sorted((top / "experiments").glob("*.[ch]")):  # its programs may look inside
+    for path in sorted((top / "experiments").glob("*.[ch]")):  # its programs may include private headers
         check_public_only(path, top / "experiments", top, top / "cli")
     print("\n".join(wrong), end="\n" if wrong else "")
     sys.exit(1 if wrong else 0)

@@ -37,7 +37,7 @@ def symbols(*command):
 
 
 def interposed(library):
-    """What is wrong with the names of the drop-in."""
+    """Return the errors in the names of the drop-in."""
     names = symbols("-D", "--defined-only", str(library))
     needs = subprocess.run(["ldd", str(library)], check=True, capture_output=True, text=True).stdout
     mpi = re.search(r"libmpi(?:ch)?\.so\S* => (\S+)", needs)[1]
@@ -48,7 +48,7 @@ def interposed(library):
     found = [f"{name} is exported by libtutti-mpiio.so" for name in sorted(names - listed)
              if not name.startswith(("MPI_", "PMPI_"))]
     names = {name for name in names if "MPI_" in name}
-    names.discard("MPI_Comm_set_attr")  # in front of one name only: mpiio/names.c says why
+    names.discard("MPI_Comm_set_attr")  # only one of the names: see mpiio/names.c
     found += [f"libtutti-mpiio.so has P{name} or {name}, but not both" for name in
               sorted({n.removeprefix("P") for n in names}) if not {name, "P" + name} <= names]
     return found + [f"libtutti-mpiio.so has no {name}" for name in sorted(files - native - names)]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """check_words.py [FILE|DIRECTORY...]   Refuse the phrases of the project's word table in messages, help, headers, comments and documentation.
 
-Without arguments it checks all files of the tree.  A phrase may be broken over lines of a comment or a
-paragraph.  There is no list of exceptions.
+Without arguments it checks all text files of the tree.  A phrase may be broken over lines of a comment, a
+paragraph or a string.  There is no list of exceptions.
 SPDX-License-Identifier: BSD-3-Clause"""
 import pathlib
 import re
@@ -10,8 +10,7 @@ import subprocess
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-SUFFIXES = {".c", ".h", ".py", ".sh", ".md", ".f90", ".F90", ".inc", ".cmake", ".txt", ".1", ".7", ".in", ".cc"}
-# phrase: replacement; an underscore is any space, so that this file is clean, too
+# phrase: replacement; an underscore stands for any space, so that this file passes the check
 PHRASES = {
     "map_of_the_house": "source layout",
     "behind_your_back": "asynchronous, in the background",
@@ -38,7 +37,8 @@ PHRASES = {
     "lies?_askew": "misaligned",
     "quiet_guest": "no output, aborts or signal handlers unless requested",
 }
-GAP = r"(?:[ \t]+|[ \t]*\n[ \t]*(?:[*#!/]+[ \t]*|\"[ \t]*)?)"  # spaces, or a line break with the mark of a comment
+# spaces, or a line break: with the mark of a comment, between parts of a string, or with a continuation mark
+GAP = r"(?:[ \t]+|[ \t]*(?:[\"'&\\\\][ \t]*)?\n[ \t]*(?:[*#!/&>]+[ \t]*|[a-z]?[\"'][ \t]*)?)"
 
 
 def patterns():
@@ -53,7 +53,7 @@ def files(arguments):
         arguments = [TOP / name for name in listed.stdout.splitlines()]
     for path in map(pathlib.Path, arguments):
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            if file.is_file() and file.suffix in SUFFIXES:
+            if file.is_file() and not file.is_symlink() and b"\0" not in file.read_bytes():
                 yield file
 
 

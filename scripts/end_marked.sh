@@ -7,12 +7,12 @@ marked() {
     grep -lsazxF "$1" /proc/[0-9]*/environ | cut -d/ -f3 || :
 }
 
-# is_marked PID MARK: is this process, if there is one, ours?
+# is_marked PID MARK: whether the process exists and has the mark
 is_marked() {
     grep -qsazxF "$2" "/proc/$1/environ"
 }
 
-# end_marked MARK: ends them, and waits until they are gone
+# end_marked MARK: ends the marked processes, and waits for their end
 end_marked() {
     for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
         pids=$(marked "$1")

@@ -21,7 +21,7 @@ class Interface:
     arguments: list   # (name, declaration); the declaration of a communicator is None
     result: str       # "": a subroutine
     label: str
-    is_own: bool      # C has no such function
+    is_own: bool      # no such function in C
 
     @property
     def public(self):

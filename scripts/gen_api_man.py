@@ -21,10 +21,10 @@ class Page:
     name: str
     title: str
     header: str
-    example: tuple               # (file, function or None: all of it)
+    example: tuple               # (file, function or None: the whole file)
     owns: str = r".*"            # names of functions, types and constants of the header
     also: str = r"$^"            # and of file.h, for pages of other headers
-    prose: str = r""             # how paragraphs of the opening comment begin that are shown
+    prose: str = r""             # pattern of the first words of paragraphs of the opening comment to show
     see: tuple = ()
 
 
@@ -132,7 +132,7 @@ def functions(page):
 
 
 def roff(text):
-    """Text that roff shows as it is."""
+    """Escape text for roff."""
     for char, name in (("\\", r"\e"), ("-", r"\-"), ("'", r"\(aq"), ("`", r"\(ga"), ("^", r"\(ha"),
                        ("~", r"\(ti")):
         text = text.replace(char, name)
@@ -213,7 +213,7 @@ def entry(items):
 
 
 def body(text, who, names):
-    """What a call does, its collectivity, and details."""
+    """Format description, collectivity and details of a call."""
     first, _, rest = text.partition(WHO)
     paragraphs = [p for p in re.split(r"\n[ \t]*\n", rest) if p.strip()]
     parts = [prose(first, names) if first.strip() else "", prose(re.sub(r"\.(?= )", ". ", who), names) if who else ""]
@@ -229,7 +229,7 @@ def parameter_list(parameters, names):
 
 
 def group_heading(heading, items):
-    """A subsection: the title, what it says, and the functions that have no comment of their own."""
+    """Format a subsection: the title, the text, and functions without a comment."""
     title, _, text = re.sub(r"^@name\s+", "", heading).partition("\n")
     title, _, who_title = title.partition(".   ")
     title, _, more = title.partition(": ")
@@ -383,7 +383,7 @@ def make_page(page, version):
             + synopsis(page) + description(page) + returns(page) + errors(page) + example(page) + see_also(page))
 
 
-# ------------------------------------------------------------------ all of it
+# ------------------------------------------------------------------ all pages
 
 NAMES = {i.name for h in HEADERS.values() for i in h.items if i.kind == "function"}
 
@@ -398,7 +398,7 @@ def torn(text):
 
 
 def judge(item, header):
-    """What is wrong with the comment of a function: no description, no collectivity, a torn sentence."""
+    """Return the errors in the comment of a function: no description, no collectivity, a torn sentence."""
     group = re.sub(r"^@name.*\n?", "", header.groups[item.group])
     own, shared = split_doc(item.doc), split_doc(group)
     if not (own[0] or shared[0]):
@@ -414,7 +414,7 @@ def judge(item, header):
 
 
 def complain():
-    """What the headers and PAGES leave open."""
+    """Return missing parts of the headers and PAGES."""
     owners = {}
     for page in PAGES:
         for item in of_page(page):

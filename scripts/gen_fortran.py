@@ -28,7 +28,7 @@ from tutti_headers import Everything
 TOP = pathlib.Path(__file__).resolve().parent.parent
 FRAME = [TOP / "bindings/fortran/tutti.F90", TOP / "bindings/fortran/exodus.inc"]
 
-# Functions that Fortran has not, and why.
+# Functions that do not exist in Fortran, with the reason.
 NOT_THERE = [
     (r".*_sized", "the function without _sized calls it, with the size of Fortran's type"),
     (r"tutti_(comm|datatype|info)_f2c", "they take Fortran's handles; Fortran has these already"),
@@ -41,12 +41,12 @@ NO_HEADERS = {"backend.h"}
 RAW_STRUCTS = {"tutti_mesh_view", "tutti_mesh_part_view", *(f"tutti_exodus_{s}" for s in (
     "parameters", "entity", "qa", "elements", "members", "mesh", "distribution", "nemesis"))}
 OTHER_STRUCTS = {"tutti_part", "tutti_put", "tutti_get", "tutti_exodus_field", "tutti_exodus_array", *RAW_STRUCTS}
-# Constants whose names are functions' in a language that does not tell TUTTI from tutti.
+# Constants whose names equal those of functions in a case-insensitive language.
 NO_CONSTANTS = {"TUTTI_REPLICAS_CHECK"}   # tutti_replicas_write has the argument `check`
-# What fields begin with, if not with zero.
+# Initial values of fields other than zero.
 DEFAULTS = {("tutti_array_spec", "order"): "TUTTI_COL_MAJOR", ("tutti_section", "order"): "TUTTI_COL_MAJOR",
             ("tutti_slice", "stride"): "1"}
-# Handles that know more than an address.
+# Handles with more fields than an address.
 HANDLES = {"tutti_plan": "tutti__f_plan", "tutti_array": "tutti__f_array_handle",
            "tutti_replicas": "tutti__f_replicas", "tutti_decomposition": "tutti__f_entries"}
 MORE = {"tutti_plan": ("reach", "layout"), "tutti_array": ("rank",), "tutti_replicas": ("n", "item"),
@@ -63,10 +63,10 @@ OPTIONAL = {("tutti_access_concat", "memory_offsets"), ("tutti_replicas_choose",
             ("tutti_exodus_put_mesh", "mesh")}
 REQUIRED = {("tutti_file_change", "opt"), ("tutti_options_get", "opt"), ("tutti_profile_predict", "opt"),
             ("tutti_mesh_cut_get", "of"),
-            # Integers that come out: optional ones behind ierr would be mistaken for it.
+            # Integer outputs: optional ones after ierr would be confused with it.
             ("tutti_distribution_local", "rank_out"), ("tutti_dataset_refresh", "changed_out"),
             ("tutti_exodus_refresh", "changed_out")}
-# How long lists must be where no other list says so.
+# Lengths of lists that no other list determines.
 NODES = "tutti__f_mesh_nodes(m->p)"
 NEEDS = {("tutti_mesh_partition", "load"): NODES, ("tutti_mesh_partition", "of_out"): NODES,
          ("tutti_mesh_cut_get", "of"): NODES, ("tutti_mesh_cut_get", "load"): NODES,
@@ -79,7 +79,7 @@ NEEDS = {("tutti_mesh_partition", "load"): NODES, ("tutti_mesh_partition", "of_o
          ("tutti_exodus_truth_table", "table"):
              "tutti_exodus_entities(x->p, kind) * tutti_exodus_variable_count(x->p, kind)",
          ("tutti_replicas_choose", "writers_out"): "lists->n", ("tutti_replicas_choose", "shares_out"): "lists->parts"}
-# Short lists of numbers: shapes and places.
+# Short lists of numbers: shapes and offsets.
 COUNTS = {("tutti_distribution_local", "global"), ("tutti_distribution_global", "local")}
 COUNTS_OUT = {("tutti_slice_count", "shape_out"), ("tutti_distribution_part", "shape_out"),
               ("tutti_distribution_local", "local_out"), ("tutti_distribution_global", "global_out")}
@@ -97,7 +97,7 @@ WRITTEN = "".join(p.read_text(encoding="ascii") for p in FRAME)
 INTERFACES = list(fortran_interfaces.interfaces())
 BY_HAND = {*re.findall(r"^  ! by hand: (\w+)", WRITTEN, re.M), *(i.public for i in INTERFACES if i.public)}
 OWN = {i.public for i in INTERFACES if i.is_own}
-# Written by hand in Fortran, over entries that are generated: the interfaces of these are private, under c_NAME.
+# Written by hand in Fortran, on top of generated entries: the interfaces of these are private, under c_NAME.
 OVER_C = set(re.findall(r"^  ! over c_: (\w+)", WRITTEN, re.M))
 
 
@@ -139,14 +139,14 @@ def fortran_number(base):
 
 @dataclass
 class Argument:
-    """A parameter of C as Fortran says it, as the entry takes it and passes it on."""
+    """A parameter of C: its form in Fortran, in the entry, and in the C call."""
     name: str                    # in Fortran
-    declare: str = ""            # its type and attributes; "": Fortran does not say it
+    declare: str = ""            # its type and attributes; "": not an argument in Fortran
     take: str = ""               # parameter of the entry
     give: str = ""               # argument of C's function
     optional: bool = False
     before: list = field(default_factory=list)
-    late: list = field(default_factory=list)     # before the call, behind all that is before
+    late: list = field(default_factory=list)     # before the call, after all other conversions
     after: list = field(default_factory=list)
     mpi: str = ""                # MPI_Comm and so on
 
@@ -252,7 +252,7 @@ def list_argument(function, p, a):
 
 
 def need_of(function, p):
-    """How long a list must be, in C; "": whatever it is."""
+    """The required length of a list, in C; "": any."""
     key = (function.name, p.name)
     if key in NEEDS:
         return NEEDS[key]
@@ -277,7 +277,7 @@ def counts_argument(function, p, a):
 
 
 def buffer_argument(function, p, a):
-    """Memory of the caller: by an access, by a slice or a part, or as it is."""
+    """Memory of the caller: described by an access, by a slice or a part, or directly."""
     others = {q.base: q.name for q in function.parameters}
     later = ", asynchronous" if re.search(r"_(begin|start)$", function.name) else ""
     a.declare = f"type(*), intent({'in' if p.const else 'inout'}){later}"
@@ -305,7 +305,7 @@ def buffer_argument(function, p, a):
 
 
 def argument(function, p):
-    """What becomes of a parameter."""
+    """Convert a parameter."""
     key = (function.name, p.name)
     names = [q.name for q in function.parameters]
     a = Argument(short(function, p.name), optional=is_optional(function, p))
@@ -355,12 +355,12 @@ def argument(function, p):
         if intent == "out":
             a.before.append(("if (%s) " % p.name if a.optional else "") + f"*{p.name} = ({p.base}){{0}};")
     else:
-        sys.exit(f"gen_fortran.py: what is {p.name} of {function.name} in Fortran?  See BY_HAND")
+        sys.exit(f"gen_fortran.py: unknown parameter {p.name} of {function.name} in Fortran: add it to BY_HAND")
     return a
 
 
 def arguments(function):
-    """All of them, in C's order; what a buffer changes about others is done here."""
+    """Convert all parameters, in the order of C; effects of a buffer on others are applied here."""
     made = [argument(function, p) for p in function.parameters]
     takes = {p.name: a for p, a in zip(function.parameters, made)}
     text = " ".join(line for a in made for line in a.before)
@@ -402,7 +402,7 @@ def result_of(function):
         return "handle", f"type({type_name(r.base)})", HANDLES.get(r.base, "tutti__f_handle") + " "
     if r.base in ALL.structs and r.stars < 2:
         return "struct", f"type({type_name(r.base)})", r.base + " "
-    return sys.exit(f"gen_fortran.py: what does {function.name} return in Fortran?  See BY_HAND")
+    return sys.exit(f"gen_fortran.py: unknown result of {function.name} in Fortran: add it to BY_HAND")
 
 
 # ------------------------------------------------------------------ writing C
@@ -613,7 +613,7 @@ def declarations():
 
 
 def ordered(some):
-    """Structs behind those that they have inside."""
+    """Sort structs after those that they contain."""
     done, rest = [], list(some)
     while rest:
         ready = [s for s in rest if all(f.stars or f.base not in {r.name for r in rest} - {s.name} for f in s.fields)]
@@ -667,7 +667,7 @@ def layout_c():
     return out + "    return i < (int)(sizeof layout / sizeof *layout) ? (int64_t)layout[i] : -1;\n}\n"
 
 
-# ------------------------------------------------------------------ all of it
+# ------------------------------------------------------------------ all files
 
 
 def complain():

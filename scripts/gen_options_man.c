@@ -5,7 +5,7 @@
 #include <tutti/options.h>
 #include "base/options_impl.h"
 
-/* Text for roff: - stays a hyphen-minus that can be searched and pasted, _ becomes `under`. */
+/* Text for roff: - remains a hyphen-minus that can be searched and pasted, _ becomes `under`. */
 static void man_text(FILE *out, const char *text, char under) {
     for (; *text; ++text) {
         if (*text == '-' || (*text == '_' && under == '-'))

@@ -1,25 +1,25 @@
 #!/bin/sh
-# gluster.sh   a parallel file system for tests: GlusterFS in network namespaces of its own (root only).
+# gluster.sh   a parallel file system for tests: GlusterFS in private network namespaces (root only).
 #
-#   gluster.sh up DIR N [HOSTS]                  servers of N bricks; all they keep is in DIR (new, absolute)
+#   gluster.sh up DIR N [HOSTS]                  servers of N bricks; all data is in DIR (new, absolute)
 #   gluster.sh mount DIR HOST POINT [FLAG...]    a client on a host mounts it at POINT (a directory)
 #   gluster.sh set DIR NAME VALUE                an option of the volume, e.g. performance.write-behind off
-#   gluster.sh down DIR                          unmount and end all of it; nothing stays behind
+#   gluster.sh down DIR                          unmount and end everything; nothing remains
 #
 # HOSTS is a directory of hosts.sh: the servers are at the switch of these hosts, and each host reaches
-# them over its own link, whatever its rate; HOST is 1, 2, ...  Without HOSTS the servers are at a
-# switch with no hosts.  HOST `here` is the machine itself: POINT is seen by everybody, while the client
-# talks to the servers inside their namespace.  Nothing listens outside of it.
+# them over its own link, at any rate; HOST is 1, 2, ...  Without HOSTS the servers are at a
+# switch without hosts.  HOST `here` is the machine itself: POINT is visible to all processes, and the client
+# connects to the servers inside their namespace.  No process listens outside of it.
 #
-# As it comes, a client keeps names, sizes and pages for a second, and holds writes back until the file
-# is closed or flushed: hosts then do not see what others wrote, and later writes of one host are
-# overtaken by earlier ones of another.  Programs that share files while they are open need it without,
-# and so it is here, unless GLUSTER_CACHES=1 (for `up` and `mount`) leaves all as it comes.
+# By default a client caches names, sizes and pages for a second, and delays writes until the file
+# is closed or flushed: hosts then do not see data of others, and later writes of one host are
+# overtaken by earlier ones of another.  Programs that share open files require that caches are off,
+# which is the default here; GLUSTER_CACHES=1 (for `up` and `mount`) leaves them on.
 #
-# The servers (glusterd, and a glusterfsd a brick) have mount and process namespaces of their own as
-# well: /run, /var/lib/glusterd and /var/log/glusterfs are there in DIR, and all end with the first.
+# The servers (glusterd, and a glusterfsd per brick) have private mount and process namespaces as
+# well: /run, /var/lib/glusterd and /var/log/glusterfs are in DIR, and all processes end with the first.
 # If they are not stopped, they end themselves after HOSTS_LIFE seconds (600).
-# Exit code 77: this cannot be had here.
+# Exit code 77: not supported.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -40,7 +40,7 @@ give_up() {
     exit 77
 }
 
-# fail WHAT [LOG]: with the end of what was logged
+# fail WHAT [LOG]: print the reason and the end of the log
 fail() {
     echo "gluster.sh: $1" >&2
     [ ! -e "${2:-}" ] || tail -n 20 "$2" >&2
@@ -58,7 +58,7 @@ await() {
     done
 }
 
-# is_there PID MARK: it is, and no other has its number
+# is_there PID MARK: whether the process exists, and is not another one with this number
 is_there() {
     is_marked "$1" "$2" && return
     echo "gluster.sh: process $1 of $2 has ended" >&2
@@ -90,7 +90,7 @@ find_server() {
     return 1
 }
 
-# ask ARGUMENT...: of glusterd, where it is
+# ask ARGUMENT...: run a command of glusterd in its namespace
 ask() {
     server=$(cat "$dir/pid")
     is_there "$server" "$mark" || return
@@ -98,7 +98,8 @@ ask() {
         --glusterd-sock=/run/gluster/glusterd.socket "$@"
 }
 
-# is_mounted HOST POINT: in whatever state it is; the kernel's list has resolved paths, with \040 for a space
+# is_mounted HOST POINT: mounted in any state; the list of the kernel has resolved paths, with \040
+# for a space
 is_mounted() {
     listed=$(echo "$2" | sed 's/ /\\040/g')
     if [ "$1" = here ]; then
@@ -108,7 +109,7 @@ is_mounted() {
     fi | cut -d' ' -f2 | grep -qxF -e "$listed"
 }
 
-# unmount HOST POINT: a host that is gone has taken its mounts along
+# unmount HOST POINT: mounts of a host that has ended no longer exist
 unmount() {
     is_mounted "$@" 2>/dev/null || return 0
     if [ "$1" = here ]; then
@@ -131,7 +132,7 @@ down() {
     return $code
 }
 
-# The way the daemon of the servers begins: what it writes comes to lie in DIR.
+# Start the daemon of the servers, with its files in DIR.
 write_start() {
     cat >"$dir/glusterd.vol" <<VOL
 volume management
@@ -158,7 +159,7 @@ exec timeout -k 5 $life glusterd --no-daemon --volfile="$dir/glusterd.vol" \\
 START
 }
 
-# serve: starts glusterd and waits for it
+# serve: start glusterd and wait for it
 serve() {
     write_start
     (
@@ -170,7 +171,7 @@ serve() {
     await 30 ask pool list || fail "glusterd does not answer" "$dir/log/glusterd.log"
 }
 
-# make_volume N: over N bricks; they are in DIR/run, which the servers know by a short path
+# make_volume N: over N bricks; in DIR/run, which the servers use by a short path
 make_volume() {
     i=0
     set -- "$1" volume create $volume
@@ -231,7 +232,7 @@ mount_on() {
             --volfile-id=$volume --log-file="$log" "$@" "$point"
     ) </dev/null >"$log.start" 2>&1 &
     await 30 is_mounted "$host" "$point" || fail "host $host cannot mount it" "$log"
-    # The mount is there before the client knows the volume.
+    # The mount exists before the client has the volume.
     await 30 on "$host" timeout 5 stat -f "$point" || fail "host $host cannot use it" "$log"
 }
 

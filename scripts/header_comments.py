@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-DISPLAY = "\x02"  # begins a line of a table or of code
+DISPLAY = "\x02"  # marks a line of a table or of code
 WHO = "\x03"  # stands for the collectivity of a call
 
 
@@ -104,7 +104,7 @@ class Header:
                 item.doc, item.group = doc or (last.doc if together else item.doc), group
                 if item.kind in ("table", "values"):
                     item.doc = comment
-                # the rows of a table come after the words about the type that is made of it
+                # the rows of a table follow the description of the type
                 before = "_TABLE(" in item.code and self.items[-1].kind == "table"
                 self.items.insert(len(self.items) - before, item)
                 doc, comment, last = "", "", item
@@ -136,7 +136,7 @@ HEADERS.pop("tutti.h")
 
 
 def split_doc(doc):
-    """A comment as (prose, collectivity, [(parameter, text)], what it returns)."""
+    """A comment as (prose, collectivity, [(parameter, text)], return text)."""
     body, parameters, returns, where, depth = [], [], "", "body", 0
     for line in re.sub(r" {3,}@", "\n@", doc).split("\n"):
         indent = len(line) - len(line.lstrip())
@@ -165,7 +165,7 @@ def split_doc(doc):
 
 
 def documents():
-    """{function: (what it does, {parameter: what is said of it})}."""
+    """Return {function: (description, {parameter: description})}."""
     found = {}
     for header in HEADERS.values():
         for item in header.items:

@@ -1,20 +1,21 @@
 #!/bin/sh
 # hosts.sh   several hosts on one machine: MPI programs across a network (root only).
 #
-#   hosts.sh up DIR N [RATE]                     make N hosts; DIR (new, absolute) is what is known of them
-#   hosts.sh rate DIR RATE [HOST...]             their links carry so much each way (2gbit, 100mbit, none)
-#   hosts.sh run DIR openmpi|mpich 2,1,3 command...   so many ranks on host 1, 2, 3
+#   hosts.sh up DIR N [RATE]                     make N hosts; DIR (new, absolute) has their state
+#   hosts.sh rate DIR RATE [HOST...]             rate of their links per direction (2gbit, 100mbit, none)
+#   hosts.sh run DIR openmpi|mpich 2,1,3 command...   this number of ranks on host 1, 2, 3
 #   hosts.sh on DIR HOST command...              a command on one host (1, 2, ...), or at the switch
-#   hosts.sh down DIR                            end all that runs on them; nothing stays behind
+#   hosts.sh down DIR                            end all processes on them; nothing remains
 #
-# A host is a process with network, UTS and mount namespaces of its own: it has a name, an address
-# (10.77.0.I) and a /dev/shm of its own, and shares all other files.  The hosts meet at a switch in
-# yet another network namespace, from which no way leads out.  Nothing of this has a name outside, so
-# that runs do not meet, and all of it is gone when the processes end; if they are not stopped, they end
-# themselves after HOSTS_LIFE seconds (600).  Every process is known by a mark in its environment.
+# A host is a process with private network, UTS and mount namespaces: it has a name, an address
+# (10.77.0.I) and a private /dev/shm, and shares all other files.  The hosts meet at a switch in
+# yet another network namespace, which is isolated.  Nothing of this is visible outside, so
+# that runs are independent, and everything is removed when the processes end; if they are not
+# stopped, they end themselves after HOSTS_LIFE seconds (600).  Every process is identified by a
+# mark in its environment.
 # A rate holds for both directions of a cable: a bucket (tc tbf) at either end lets 1 ms pass at once.
 # HOSTS_MAP (Open MPI): slot, ranks fill one host after the other, or node, they are distributed cyclically.
-# Exit code 77: such hosts cannot be had here.
+# Exit code 77: not supported.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 net=10.77.0
@@ -41,7 +42,7 @@ give_up() {
     exit 77
 }
 
-# inside WHO command...: a command on a host, or at the switch
+# inside WHO command...: run a command on a host, or at the switch
 inside() {
     who=$1
     shift
@@ -57,7 +58,7 @@ inside() {
     nsenter -t "$pid" -n -u -m -- "$@"
 }
 
-# hold WHO: the process that is this host, or the switch
+# hold WHO: start the process of this host, or of the switch
 hold() {
     # shellcheck disable=SC2016 # for the inner shell
     env "$mark" unshare --net --uts --mount sh -c '
@@ -79,7 +80,7 @@ wire() {
         inside "$1" ip link set eth0 up
 }
 
-# rate_check RATE: is it one?
+# rate_check RATE: check that RATE is valid
 rate_check() {
     case $1 in
     none) return ;;
@@ -104,7 +105,7 @@ burst_of() {
     echo "$bytes"
 }
 
-# shape WHO DEVICE RATE: what leaves by this end of a cable
+# shape WHO DEVICE RATE: limit the rate of packets sent at this end of a link
 shape() {
     if [ "$3" != none ]; then
         inside "$1" tc qdisc replace dev "$2" root tbf rate "$3" burst "$(burst_of "$3")" latency 50ms
@@ -130,7 +131,7 @@ hosts_of() {
     done
 }
 
-# What a launcher calls instead of ssh: HOST command...
+# Called by a launcher instead of ssh: HOST command...
 write_agent() {
     cat >"$dir/agent" <<AGENT
 #!/bin/sh
@@ -209,7 +210,7 @@ run() {
         i=$((i + 1)) np=$((np + n))
         echo "$net.$i$between$n"
     done >"$list"
-    # A mark of this run, too: whatever it leaves is ended with it.
+    # A mark of this run, too: its remaining processes are ended with it.
     export HOSTS_MARK="$dir" HOSTS_RUN="$dir.$$"
     launch "$mpi" "$np" "$list" "$@" </dev/null &
     child=$!

@@ -1,5 +1,5 @@
 #!/bin/sh
-# lint.sh BUILD_DIR   all checks that need no running program, one after the other; says which failed.
+# lint.sh BUILD_DIR   all checks that need no running program, in sequence; prints those that failed.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 build=$1

@@ -3,9 +3,9 @@
 #
 # The same flags for tests, `make run` and the examples in the docs: more ranks than cores (waiting
 # ranks yield), allowed as root (containers), messages through shared memory, and no network: both
-# launchers listen on every interface whatever one tells them, so that, where we may (root), they run
-# in a network namespace that has only loopback.  MPIRUN_FLAGS adds flags of your own, MPIRUN_PRELOAD is a
-# library that the ranks load first.
+# launchers listen on every interface in all configurations, so that, with root permissions, they run
+# in a network namespace that has only loopback.  MPIRUN_FLAGS adds flags, MPIRUN_PRELOAD is a
+# library to preload on the ranks.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 if [ $# -lt 3 ]; then
@@ -28,7 +28,7 @@ first_of() {
     exit 127
 }
 
-# start COMMAND...: becomes it, alone with loopback where that can be had
+# start COMMAND...: execute it, in a network namespace with only loopback if possible
 start() {
     if unshare -n ip link set lo up 2>/dev/null; then
         exec unshare -n sh -c 'ip link set lo up && exec "$@"' sh "$@"

@@ -1,9 +1,10 @@
 #!/bin/sh
-# packages.sh GROUP...   installs what the groups of packages.txt lack; silent if they lack nothing.
+# packages.sh GROUP...   installs missing packages of groups of packages.txt; silent if none is missing.
 #
-# Needs root or sudo.  Without, or where this is no Debian, it says what is missing and succeeds: the
-# tools may be there under other names, and the build tells if they are not.  Only a failed
-# installation of packages that are neither optional nor tools nor of the long tier is an error.  TUTTI_NO_INSTALL=1: never install.
+# Needs root or sudo.  Otherwise, or on other systems than Debian, it prints the missing packages
+# and succeeds: the tools may exist under other names, and the build reports missing ones.  Only a
+# failed installation of packages that are neither optional nor tools nor of the long tier is an error. 
+# TUTTI_NO_INSTALL=1: never install.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 list=$(dirname "$0")/../packages.txt

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# run_test.sh NAME SECONDS MPI RANKS command...   what ctest calls for each test.
+# run_test.sh NAME SECONDS MPI RANKS command...   called by ctest for each test.
 #
-# If the test has run in this run of ctest already, together with others (run_together.sh), shows what came
-# out.  Otherwise gives it directories of its own (TUTTI_TEST_DIR on a disk, TUTTI_TEST_SHM in memory), sets
-# the sanitizers up, starts it (RANKS=0: without mpirun), and ends it with all its ranks if it takes
-# longer than SECONDS, showing first where every process hangs.
+# If the test has run in this run of ctest already, together with others (run_together.sh), prints its
+# result.  Otherwise creates directories for it (TUTTI_TEST_DIR on a disk, TUTTI_TEST_SHM in
+# memory), sets sanitizer options, starts it (RANKS=0: without mpirun), and ends it with all its
+# ranks if it takes longer than SECONDS, after printing the stacks of its processes.
 #
 #   TUTTI_TEST_DIR, TUTTI_TEST_KEEP   see test_setup.sh
 # SPDX-License-Identifier: BSD-3-Clause
@@ -31,7 +31,7 @@ if [ "$ranks" != 0 ]; then
     set -- "$here/mpirun.sh" "$mpi" "$ranks" "$@"
 fi
 trap 'finish; exit 130' INT TERM HUP
-# once COMMAND...: sets `code`, and `first` to what ended first
+# once COMMAND...: sets `code`, and `first` to the process that ended first
 once() {
     env "$mark" "$@" </dev/null &
     child=$!

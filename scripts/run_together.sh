@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
 # run_together.sh PREFIX MPI RANKS NAME:SECONDS... -- command...   runs the tests of a module in one launch.
 #
-# The command is a program of tests/support/together.c; it is given the names and tells by lines "@begin NAME ." and
-# "@end NAME CODE SECONDS ." where it is.  What comes out is left for the tests' own ctests, PREFIX.NAME.nRANKS, which find it by
-# the run of ctest they belong to (run_test.sh).  A test that takes longer than its seconds is ended after showing where
-# every process hangs; one that dies has failed; the tests after it go on in a launch of their own.  Fails itself only if
-# something is wrong that belongs to no test: leaks found at the end, names left in /dev/shm, or a program that does not come to its tests.
+# The command is a program of tests/support/together.c; it gets the names and reports by lines
+# "@begin NAME ." and
+# "@end NAME CODE SECONDS ." its progress.  Results are kept for the ctest entries of the tests,
+# PREFIX.NAME.nRANKS, which find them by the run of ctest they belong to (run_test.sh).  A test that
+# exceeds its time limit is ended after printing the stacks of
+# all processes; a test that crashes has failed; the remaining tests continue in a new launch. 
+# Fails itself only if an error does not belong to a test: leaks found at the end, names left in
+# /dev/shm, or a program that does not start its tests.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 # shellcheck source=scripts/test_setup.sh
@@ -23,7 +26,7 @@ shift
 
 results=$(results)
 mkdir -p "$results" || exit 1
-# Those of runs of ctest that are over.
+# Remove results of ctest runs that have ended.
 for old in "$TUTTI_BUILD_DIR"/results/*; do
     pid=${old##*/}
     [ -d "/proc/${pid%.*}" ] || rm -rf "$old"
@@ -47,7 +50,8 @@ result() {
     [ -n "${TUTTI_TEST_KEEP:-}" ] || rm -rf "${TUTTI_TEST_DIR:?}/$1" ${TUTTI_TEST_SHM:+"${TUTTI_TEST_SHM:?}/$1"}
 }
 
-# news: a line from the launch into `line`; fails if none came for a second (signals would have to wait longer otherwise)
+# news: read a line from the launch into `line`; fails after a second without one (signals would
+# have to wait longer otherwise)
 news() {
     local more
     line=

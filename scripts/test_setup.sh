@@ -1,13 +1,14 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # variables of the two scripts
-# What run_test.sh and run_together.sh share (both source it): sanitizers, the processes of a test, where it hangs,
-# and results that a test's own ctest finds when it ran together with others.
+# Common part of run_test.sh and run_together.sh (both source it): sanitizers, the processes of a
+# test, stacks, and results of tests that ran together with others.
 #
-#   TUTTI_TEST_DIR    where to put files (default: scratch/ in the build tree)
+#   TUTTI_TEST_DIR    directory for files (default: scratch/ in the build tree)
 #   TUTTI_TEST_KEEP   set: do not remove them afterwards
 # SPDX-License-Identifier: BSD-3-Clause
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
-# A program that a script starts without mpirun is one rank as mpirun.sh would start it: no daemon, no look at networks.
+# A program that a script starts without mpirun is one rank with the settings of mpirun.sh: no
+# daemon, no use of networks.
 export OMPI_MCA_ess_singleton_isolated=1 OMPI_MCA_pml=ob1 OMPI_MCA_osc=^ucx OMPI_MCA_btl=self,vader
 
 # Results of this run of ctest, and of no other: known by ctest's process and by when that began.
@@ -19,15 +20,15 @@ results() {
     echo "$TUTTI_BUILD_DIR/results/$PPID.${20:-0}"
 }
 
-# sanitizers RANKS: their options; sets `prefix`, what goes before the command
+# sanitizers RANKS: set their options, and `prefix`, the prefix of the command
 sanitizers() {
     local support=$here/../tests/support leaks=1
     prefix=()
     case ${TUTTI_SANITIZE:-} in
     address)
-        # Leaks of an MPI are distinguished from ours by the caller of malloc (lsan.supp, support/keep_plugins.c), which needs no slow
-        # unwinding.  Looking for them takes a fifth of a second a rank even so: a program that counts the library's memory itself
-        # (support/count_memory.c) can do without; a launch of several tests and one with the drop-in can not.
+        # Leaks of an MPI are distinguished from those of Tutti by the caller of malloc (lsan.supp, support/keep_plugins.c), without slow
+        # unwinding.  The check needs a fifth of a second per rank: a program that counts the memory of the library itself
+        # (support/count_memory.c) does not need it; a launch of several tests and one with the drop-in do.
         case $1.${TUTTI_TEST_COUNTS:-} in
         0.*) ;;
         *.1) leaks=0 ;;
@@ -38,14 +39,14 @@ sanitizers() {
         ;;
     thread)
         export TSAN_OPTIONS="ignore_noninstrumented_modules=1:halt_on_error=1:${TSAN_OPTIONS:-}"
-        # The runtime of gcc 12 cannot place its shadow where recent kernels put libraries at random.
+        # The runtime of gcc 12 cannot map its shadow memory where recent kernels place libraries.
         prefix=(setarch -R)
         ;;
     esac
 }
 
 # directories NAME: makes TUTTI_TEST_DIR and TUTTI_TEST_SHM, private to this test; temporary files go
-# there too, because programs without mpirun take each other's session directories of Open MPI away
+# there too, because programs without mpirun remove session directories of Open MPI of each other
 directories() {
     TUTTI_TEST_DIR=${TUTTI_TEST_DIR:-$TUTTI_BUILD_DIR/scratch}/$1
     rm -rf "$TUTTI_TEST_DIR"
@@ -59,7 +60,7 @@ directories() {
     names_before=$(names_left)
 }
 
-# The processes of the test: all that inherited its mark, whatever sessions a launcher makes.
+# The processes of the test: all that inherited its mark, in all sessions that a launcher creates.
 test_pids() {
     grep -lsazxF "$mark" /proc/[0-9]*/environ | cut -d/ -f3
 }
@@ -88,7 +89,7 @@ kill_all() {
     done
 }
 
-# end_late NAME SECONDS: says that it is late and where it hangs; ends it
+# end_late NAME SECONDS: report the timeout and the stacks; end the test
 end_late() {
     echo "$1: not finished after $2 s; ended"
     show_where

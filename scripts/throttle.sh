@@ -1,17 +1,18 @@
 #!/bin/sh
-# throttle.sh   a slow disk: file access that costs time and not processor (root only).
+# throttle.sh   a slow disk: file access that needs time but no processor (root only).
 #
-#   throttle.sh up DIR RATE SIZE [IOPS]   a file system of SIZE bytes on a disk of RATE bytes/s, mounted at DIR
-#   throttle.sh run DIR command...        runs a command, with all it starts, for which the disk is slow
-#   throttle.sh down DIR                  end what still runs there; nothing stays behind
+#   throttle.sh up DIR RATE SIZE [IOPS]   a file system of SIZE bytes on a disk of RATE bytes/s,
+# mounted at DIR
+#   throttle.sh run DIR command...        runs a command, and its child processes, with the slow disk
+#   throttle.sh down DIR                  end remaining processes; nothing remains
 #
-# The disk is a loop device on a file beside DIR (which is absolute, and new or empty), with ext4 on it;
+# The disk is a loop device on a file next to DIR (which is absolute, and new or empty), with ext4 on it;
 # RATE and SIZE take k, m, g (powers of 1024).  The control group blkio of cgroup v1 delays what the
 # processes of `run` read and write there: direct access at once, buffered access when it is flushed;
-# reading and writing have RATE each, and IOPS operations a second each, if that is given.  What the
-# kernel flushes on its own belongs to the root of the groups, which is therefore limited for this disk
-# too.  The file of the disk is allocated beforehand, so that nothing can fill the real one.
-# Exit code 77: such a disk cannot be had here.
+# reads and writes have RATE each, and IOPS operations per second each, if given.  Data that the
+# kernel flushes on its own is charged to the root of the groups, which is therefore limited for this disk
+# too.  The file of the disk is allocated beforehand, so that it cannot fill the real disk.
+# Exit code 77: not supported.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 
@@ -56,7 +57,7 @@ limit() {
     echo "$(cat "/sys/block/${2#/dev/}/dev") $4" >"$1/blkio.throttle.${3}_device"
 }
 
-# unlimit: what waits for the disk does so no longer
+# unlimit: remove the limits, so that no process waits for the disk
 unlimit() {
     for device in $(loops); do
         for way in read_bps write_bps read_iops write_iops; do
@@ -67,7 +68,7 @@ unlimit() {
     done
 }
 
-# end_members: ends the processes of our group, and waits until it is empty, up to 30 s
+# end_members: end the processes of the group, and waits until it is empty, up to 30 s
 end_members() {
     tries=600
     while [ $tries -gt 0 ]; do
@@ -83,7 +84,7 @@ end_members() {
     return 1
 }
 
-# remove_group: it may take a moment after the last of its processes
+# remove_group: this may take a moment after the end of its last process
 remove_group() {
     for _ in 1 2 3 4 5 6 7 8 9 10; do
         rmdir "$group" 2>/dev/null && return
@@ -92,7 +93,7 @@ remove_group() {
     rmdir "$group"
 }
 
-# detach DEVICE: waits for what the kernel does behind our back
+# detach DEVICE: wait for background work of the kernel
 detach() {
     losetup -d "$1" 2>/dev/null || :
     for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
@@ -102,7 +103,7 @@ detach() {
     echo "throttle.sh: $1 is still in use (in another mount namespace?) and goes when that ends" >&2
 }
 
-# unmount: in a second, or else as soon as the last one lets go
+# unmount: in a second, or lazily after the last use
 unmount() {
     for _ in 1 2 3 4 5 6 7 8 9 10; do
         mountpoint -q "$dir" || return 0
@@ -135,7 +136,7 @@ down() {
     return $code
 }
 
-# try command...: gives up with what it says
+# try command...: run a command; exit with its output if it fails
 try() {
     "$@" >"$state/log" 2>&1 || give_up "$*: $(cat "$state/log")"
 }
@@ -147,13 +148,13 @@ make_disk() {
     try fallocate -l "$1" "$state/image"
     losetup --direct-io=on -f "$state/image" 2>"$state/log" || try losetup -f "$state/image"
     device=$(loops)
-    # No journal, nothing put off: afterwards the disk is busy only with what the command wants.
+    # No journal, no deferred work: afterwards only the command uses the disk.
     try mkfs.ext4 -q -F -m 0 -O ^has_journal -E nodiscard,lazy_itable_init=0 "$device"
     try mount "$device" "$dir"
     mountpoint -q "$dir" || give_up "$dir is not mounted"
 }
 
-# undo: what `up` has made so far, and nothing that was there before
+# undo: remove what `up` has created so far
 undo() {
     rm -rf "$state.$$"
     [ "$(cat "$state/is-throttle" 2>/dev/null)" != $$ ] || down
@@ -167,7 +168,7 @@ up() {
     done
     [ -n "$root" ] || give_up "the machine has no blkio of cgroup v1"
     [ ! -d "$dir" ] || rmdir "$dir"
-    # it appears all at once, with whose it is: an interruption finds it or does not
+    # created atomically with its owner, for the case of an interruption
     trap '[ $? = 0 ] || undo' EXIT
     trap 'exit 130' INT TERM HUP
     mkdir "$state.$$"

@@ -32,7 +32,7 @@ REPORT = TOP / "experiments/tutti_experiments/__main__.py"
 # ---- running
 
 def run(ranks, *command, quiet=False):
-    """Start it on so many ranks (0: as it is), say so, return what it says."""
+    """Print and run a command on this number of ranks (0: without mpirun); return its output."""
     words = [str(w) for w in command]
     shown = " ".join([f"mpirun -n {ranks}"] * (ranks > 0) + [pathlib.Path(words[0]).name] + words[1:])
     print(f"$ {shown}", flush=True)
@@ -48,12 +48,12 @@ def run(ranks, *command, quiet=False):
 # ---- figures
 
 def bounds(values):
-    """The 95 % interval of the median by the sign test; of too few values all of them."""
+    """The 95 % interval of the median by the sign test; all values if there are too few."""
     return sign_bounds(values, 0.025) or (min(values), max(values))
 
 
 def verdict(ours, theirs, name):
-    """(text, class) of what two lists of seconds, of the same rounds, show."""
+    """Return (text, class) for two lists of seconds of the same rounds."""
     if len(ours) < 5:
         return f"{median(theirs) / median(ours):.2f} times as fast as {name}, in too few rounds to tell", ""
     mid, low, high = ratio(theirs, ours)
@@ -67,7 +67,7 @@ def verdict(ours, theirs, name):
 # ---- pieces of the page
 
 def bar_rows(rows, unit, scale):
-    """rows: (name, seconds, is it ours).  Bars of medians by `scale` of seconds, with intervals."""
+    """rows: (name, seconds, whether it is that of Tutti).  Bars of medians by `scale` of seconds, with intervals."""
     most = max(max(scale(s) for s in bounds(seconds)) for _, seconds, _ in rows)
     text = ""
     for name, seconds, ours in rows:
@@ -94,7 +94,7 @@ def picture(path, text, style):
 
 
 def terms(*rows):
-    """What words of the page mean."""
+    """Explain the terms of the page."""
     return "<dl>" + "".join(f"<dt>{html.escape(word)}</dt><dd>{html.escape(text)}</dd>" for word, text in rows) + "</dl>"
 
 
@@ -169,7 +169,7 @@ def make_mesh(path, side):
 
 
 def division(tutti, path, by):
-    """(what tutti mesh owners reports, how the mesh is divided and ordered, intervals by rule); ends the program if idg2 saves too little."""
+    """Return (report of tutti mesh owners, partition and order of the mesh, intervals by rule); ends the program if idg2 saves too little."""
     order = ["--order", "curve", "--rule", "own,idg2"]
     owners = json.loads(run(0, tutti, "mesh", "owners", path, "--parts", RANKS, "--by", by, *order, "--json", quiet=True))
     count = {rule: owners["rules"][rule]["intervals"] for rule in ("own", "idg2")}
@@ -244,7 +244,7 @@ def dataset(tutti, step6, out, small):
             + card("what was run", "", f"<pre>{html.escape(''.join(lines))}</pre>") + "</div></div>")
 
 
-# ---- all of it
+# ---- main
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -23,7 +23,7 @@ class Variable:
     name: str
     base: str                    # without const and stars: "tutti_file", "char", "tutti_progress_fn"
     stars: int = 0
-    const: bool = False          # what it points to
+    const: bool = False          # attributes of the type that it points to
     extent: int = 0              # of an array in a struct
     callback: bool = False       # a pointer to a function
     kind: str = ""               # the type in one spelling: "const char*const*", "int(*)(void*, size_t)"
@@ -36,7 +36,7 @@ class Function:
     result: Variable
     parameters: list
     inline: bool = False
-    calls: list = field(default_factory=list)    # of an inline one: the functions behind it
+    calls: list = field(default_factory=list)    # the functions that an inline function calls
 
 
 @dataclass
@@ -91,10 +91,10 @@ def variable(text):
         return Variable(callback[2], "void", 1, callback=True, kind=f"{spell(callback[1])}(*)({kinds})")
     found = re.fullmatch(r"\s*((?:const |unsigned |struct )*)(\w+)\s*((?:\*|const|\s)*)(\w*)\s*(?:\[(.*?)\])?\s*", text)
     if not found:
-        sys.exit(f"tutti_headers: what is '{text}'?")
+        sys.exit(f"tutti_headers: cannot parse '{text}'")
     words, base, stars, name, extent = found.groups()
     if base in ("const", "unsigned") or not name and not stars and words.strip() == "unsigned":
-        sys.exit(f"tutti_headers: what is '{text}'?")
+        sys.exit(f"tutti_headers: cannot parse '{text}'")
     if "unsigned" in words:
         base = f"unsigned {base}"
     pointers = stars.count("*") + (extent == "")
@@ -105,7 +105,7 @@ def variable(text):
 def number(text):
     """The value of an integer constant expression without names."""
     if not re.fullmatch(r"[\s0-9()+*<-]+", text):
-        sys.exit(f"tutti_headers: '{text}' is no number")
+        sys.exit(f"tutti_headers: '{text}' is not a number")
     return int(eval(text))  # pylint: disable=eval-used
 
 
@@ -139,7 +139,7 @@ class Everything:
     def __init__(self):
         self.functions, self.structs, self.aliases = {}, {}, {}
         self.enums = {}                          # of those that are types: {constant: value}
-        self.callbacks = {}                      # name: parameters, of functions that return nothing
+        self.callbacks = {}                      # name: parameters, of void functions
         self.constants = {}                      # name: (header, value), of enumerations and macros
         for header, text in declarations():
             self._take(header, text)
@@ -178,4 +178,4 @@ class Everything:
             self.functions[function[3]] = Function(function[3], header, variable(function[2]), parameters,
                                                    bool(function[1]), calls)
         elif text:
-            sys.exit(f"tutti_headers: what is '{text}' of {header}?")
+            sys.exit(f"tutti_headers: cannot parse '{text}' in {header}")

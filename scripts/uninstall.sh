@@ -1,14 +1,15 @@
 #!/bin/sh
-# uninstall.sh PREFIX MPI   removes from PREFIX (below $DESTDIR, if set) the files that `make install` installed for
-# that MPI, as listed in LIBDIR/tutti/MPI/files, and the directories that it created, if they are empty.  Files that
-# an installation for another MPI lists too stay.
+# uninstall.sh PREFIX MPI   removes from PREFIX (below $DESTDIR, if set) the files that `make
+# install` installed for that MPI, as listed in LIBDIR/tutti/MPI/files, and the directories that it
+# created, if they are empty.  Files that
+# an installation for another MPI also lists are kept.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 prefix=${DESTDIR:-}$1
 mpi=$2
 
-# manifests PATTERN: lists whose path ends like that, relative to the prefix.  A list names itself; one of an
-# installation in another prefix below this one does so with another path.
+# manifests PATTERN: lists whose path ends with PATTERN, relative to the prefix.  A list names
+# itself; one of an installation in another prefix below this one does so with another path.
 manifests() {
     find . -path "./*/tutti/$1/files" -type f | cut -c3- | while IFS= read -r list; do
         ! grep -qxF "$list" "$list" || echo "$list"

@@ -1,5 +1,5 @@
-/* The test harness: silent = pass, exit 0 pass, 1 fail, 77 skip.  A failed check prints where and
- * what and the program goes on; check_done() ends it.  Random numbers come from a printed seed
+/* The test harness: silent = pass, exit 0 pass, 1 fail, 77 skip.  A failed check prints location and
+ * reason, and the program continues; check_done() ends it.  Random numbers come from a printed seed
  * (set TUTTI_TEST_SEED to repeat a run).
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_CHECK_H
@@ -61,7 +61,8 @@ static inline int64_t rnd(int64_t n) {
     return n > 0 ? (int64_t)(rnd64() % (uint64_t)n) : 0;
 }
 
-/* Where a test puts files: never the current directory, where a run that is ended would leave them. */
+/* The directory for files of a test: never the current directory, where an interrupted run would
+ * leave them. */
 static inline const char *check_dir(void) {
     const char *const given[] = {getenv("TUTTI_TEST_DIR"), getenv("TMPDIR")};
     for (int i = 0; i < 2; i++)

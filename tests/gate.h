@@ -1,6 +1,7 @@
-/* A store that a test lets go: with fault=*:held:GATE no transfer of this process ends while the gate is shut, so that
- * a call which returns meanwhile has not waited for the file.  No time is measured: a call that does wait gets an error
- * from the store in the end (src/store/store_fault.c).
+/* A store controlled by the test: with fault=*:held:GATE no transfer of this process ends while
+ * the gate file exists, so that a call that returns in this time has not waited for the file.  No
+ * time is measured: a call that waits gets an error
+ * from the store eventually (src/store/store_fault.c).
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_GATE_H
 #define TUTTI_TESTS_GATE_H
@@ -13,7 +14,7 @@ enum { GATE = 199 }; /* a descriptor, the same on all ranks, since options agree
 
 static int gate_handle_ = -1;
 
-/* Transfers go on. */
+/* Let transfers continue. */
 static inline void gate_open(void) {
     CHECK(write(gate_handle_, "", 1) == 1, "the gate does not open");
 }
@@ -29,7 +30,7 @@ static inline void gate_shut(void) {
     gate_handle_ = ends[1];
 }
 
-/* At the end; it is open. */
+/* Remove the gate at the end; it must be open. */
 static inline void gate_remove(void) {
     close(gate_handle_), close(GATE);
     gate_handle_ = -1;

@@ -1,6 +1,6 @@
-/* What tests on several ranks share: beginning and end, codes and messages that must agree between
- * ranks, accounts of memory and descriptors that must come out even, files made and seen by plain
- * calls, options from a text.
+/* Common part of tests on several ranks: start and end, codes and messages that must agree between
+ * ranks, memory and descriptors that must be released, files written and read by plain
+ * calls, options from text.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_HARNESS_H
 #define TUTTI_TESTS_HARNESS_H
@@ -13,7 +13,7 @@ static int rank, ranks;
 
 /* ---- the same answer everywhere */
 
-/* The code that all ranks returned; each must have the same, and the same last error with it. */
+/* Return the code of all ranks; code and last error must be the same on all ranks. */
 static inline tutti_err same_everywhere(tutti_err err) {
     int mine = (int)err, all[2], range[2] = {-mine, mine};
     tutti_error_info first, here = *tutti_last_error();
@@ -37,7 +37,7 @@ static inline tutti_err same_everywhere(tutti_err err) {
     return err;
 }
 
-/* All ranks give this code, with the same error. */
+/* Check that all ranks return this code with the same error. */
 #define CHECK_SAME(call, code) CHECK_ERR(same_everywhere(call), code)
 
 /* ---- accounts */
@@ -80,7 +80,7 @@ static inline void file_put(const char *path, const unsigned char *v, int64_t n)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The bytes of the file, seen by this rank; *n_out: how many.  Free them. */
+/* Return the bytes of the file as read by this rank, and their number in *n_out; to be freed. */
 static inline unsigned char *file_bytes(const char *path, int64_t *n_out) {
     struct stat st = {.st_size = 0};
     const int fd = open(path, O_RDONLY);
@@ -92,7 +92,7 @@ static inline unsigned char *file_bytes(const char *path, int64_t *n_out) {
     return v;
 }
 
-/* The same on all ranks, when all have come, and before any goes on. */
+/* The same on all ranks, between two barriers. */
 static inline unsigned char *file_get(const char *path, int64_t *n_out) {
     MPI_Barrier(MPI_COMM_WORLD);
     unsigned char *v = file_bytes(path, n_out);
@@ -113,7 +113,7 @@ static inline void bytes_are(const char *path, const unsigned char *want, int64_
     free(v);
 }
 
-/* The file is this, as rank 0 sees it when all have come, and before any goes on. */
+/* Check the contents of the file on rank 0, between two barriers. */
 static inline void file_is(const char *path, const unsigned char *want, int64_t n,
                            const char *what) {
     MPI_Barrier(MPI_COMM_WORLD);
@@ -142,7 +142,7 @@ static inline tutti_options options_of(const char *text) {
     return opt;
 }
 
-/* A new file, opened by all with these options, which also name the place of failed checks. */
+/* A new file, opened by all with these options, which also label failed checks. */
 static inline tutti_file *open_with(const char *path, const char *text) {
     const tutti_options opt = options_of(text);
     tutti_file *f = NULL;

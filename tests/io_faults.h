@@ -1,5 +1,6 @@
-/* Faults of the file system: the n-th write, sync or cut of a file whose path contains some text fails on this rank, and so
- * do all later ones until the fault ends.  The test is a program of its own (own=1).  Syncs that do not fail do nothing: no test cuts the power.
+/* Faults of the file system: the n-th write, sync or truncation of a file whose path contains some
+ * text fails on this rank, and so do all later ones until the fault ends.  The test is a separate
+ * program (own=1).  Syncs that do not fail do nothing: no test depends on them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_IO_FAULTS_H
 #define TUTTI_TESTS_IO_FAULTS_H
@@ -17,7 +18,7 @@ typedef enum { IO_NO_FAULT, IO_WRITE, IO_SYNC, IO_CUT } io_call;
 
 static struct {
     io_call call;
-    const char *path; /* a part of it; with '$' behind: its end */
+    const char *path; /* a part of the path; with a trailing '$': its end */
     int code;         /* errno */
     _Atomic int left; /* calls before the first that fails */
     _Atomic int hits; /* calls that have failed */
@@ -32,7 +33,7 @@ static inline void io_fault_set(io_call call, const char *path, int n, int code)
     atomic_store(&io_fault.left, n - 1);
 }
 
-/* Whether it has happened; none happens any more. */
+/* Return whether the fault has happened, and disable it. */
 static inline int io_fault_end(void) {
     io_fault.call = IO_NO_FAULT;
     return atomic_load(&io_fault.hits);

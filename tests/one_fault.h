@@ -1,5 +1,5 @@
-/* One fault in one call of a sequence, for tables of calls and faults: TRY(call, expression) carries the fault out if it is that
- * call's turn.  Needs io_faults.h's place among the tests (own=1).
+/* One fault in one call of a sequence, for tables of calls and faults: TRY(call, expression)
+ * injects the fault if it is due in that call.  Requires a separate program (own=1), like io_faults.h.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_ONE_FAULT_H
 #define TUTTI_TESTS_ONE_FAULT_H
@@ -13,7 +13,7 @@ typedef enum {
     FAULT_FULL_LAST, /* nor the last rank */
     FAULT_SYNC,
     FAULT_SYNC_LAST,
-    FAULT_CUT,       /* rank 0 cannot make the data file shorter */
+    FAULT_CUT,       /* rank 0 cannot truncate the data file */
     FAULT_META_FULL, /* the database cannot be written */
     FAULT_META_SYNC,
     FAULT_BUSY,   /* another program has the database */
@@ -33,7 +33,7 @@ static struct {
     fault_kind what;
     int n;           /* the n-th access or allocation of the call, and all later accesses */
     int hit;         /* it happened */
-    int before_last; /* faults of the last rank are of the one that is so far before it */
+    int before_last; /* faults of the last rank move to the rank that is this far before it */
     sqlite3 *lock;
 } fault;
 
@@ -90,8 +90,9 @@ static inline tutti_err fault_disarm(int at, tutti_err err) {
 
 #define TRY(at, call) (fault_arm(at), fault_disarm(at, same_everywhere(call)))
 
-/* All faults of a call, each at every place (quick tests of several ranks: those that concern agreement, at the first):
- * run(at, what, n) says whether it happened.  Returns how many did. */
+/* All faults of a call, each at every occurrence (quick tests of several ranks: those that concern
+ * agreement, at the first):
+ * run(at, what, n) returns whether it happened.  Returns the number of faults. */
 static inline int fault_table(int at, int (*run)(int at, fault_kind what, int n)) {
     const char *tier = getenv("TUTTI_TEST_TIER");
     const int few = ranks > 1 && !(tier && strcmp(tier, "full") == 0);

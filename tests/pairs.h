@@ -1,5 +1,5 @@
 /* All-pairs: a short series of combinations in which every pair of values of two axes occurs.
- * Greedy: of some random candidates take the one with the most pairs not seen yet.  The same on all ranks.
+ * Greedy: of some random candidates, choose the one with the most pairs not seen yet.  The same on all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_PAIRS_H
 #define TUTTI_TESTS_PAIRS_H
@@ -37,7 +37,7 @@ static inline int pairs_gain(const pairs *p, const int *choice) {
     return gain;
 }
 
-/* A candidate that holds at least one pair not seen yet (if there is one). */
+/* A candidate that holds at least one pair not seen yet, if any. */
 static inline void pairs_candidate(const pairs *p, int *choice) {
     for (int i = 0; i < p->n; i++) choice[i] = (int)rnd(p->axis[i].n);
     if (p->left == 0) return;

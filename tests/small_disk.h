@@ -38,7 +38,7 @@ static inline int namespace_enter(void) {
     return all;
 }
 
-/* A tmpfs of that size; checked, so that nothing else is ever filled. */
+/* Check that a tmpfs of that size is mounted, so that no other file system is filled. */
 static inline int small_mounted(const char *where, const char *size, int64_t bytes) {
     const int rank = small_disk_rank();
     int ok = 1;

@@ -1,8 +1,8 @@
 /* fortran: slices and parts of arrays in files, and their arrays in memory.
  *
- * Element (i, j, ...) of one is element (i, j, ...) of the other, whatever order the file is in.  A
- * contiguous array and a column-major file need no description for that.  A contiguous array of rank 1 may
- * hold all elements of a slice of more dimensions, in the file's order.
+ * Element (i, j, ...) of one is element (i, j, ...) of the other, for both orders of the file.  A
+ * contiguous array of a column-major file needs no description.  A contiguous array of rank 1 may
+ * contain all elements of a slice of more dimensions, in the order of the file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "layer.h"
 
@@ -38,8 +38,8 @@ static int long_dims(int n, const int64_t *extent) {
 }
 
 /* The section that v is, with the file's dimensions of one element. */
-static tutti_err widen(const tutti__f_array *v, int ndims, const tutti_count *count,
-                       int64_t element, tutti_section *out) {
+static tutti_err widen_shape(const tutti__f_array *v, int ndims, const tutti_count *count,
+                             int64_t element, tutti_section *out) {
     tutti_section s;
     const tutti_err err = tutti__f_section(v, element, &s);
     if (err != TUTTI_OK) return err;
@@ -56,8 +56,8 @@ static tutti_err widen(const tutti__f_array *v, int ndims, const tutti_count *co
 }
 
 /* Set the arguments of the call for v; returns 0 if it is invalid. */
-static int describe(const tutti__f_array *v, const tutti_array_spec *spec, const tutti_count *count,
-                    tutti__f_block *b) {
+static int describe_slice(const tutti__f_array *v, const tutti_array_spec *spec,
+                          const tutti_count *count, tutti__f_block *b) {
     const tutti__f_shape shape = {.item = spec->element_size, .ndims = spec->ndims, .count = count};
     if (refuse_type(v, spec)) return 0;
     if (b->memory) {
@@ -71,7 +71,7 @@ static int describe(const tutti__f_array *v, const tutti_array_spec *spec, const
     if (v->contiguous && (spec->order == TUTTI_COL_MAJOR || v->bytes < 0)) return 1;
     if (long_dims(v->rank, v->extent) == long_dims(spec->ndims, count) &&
         v->element == spec->element_size) {
-        const tutti_err err = widen(v, spec->ndims, count, spec->element_size, &b->made);
+        const tutti_err err = widen_shape(v, spec->ndims, count, spec->element_size, &b->made);
         if (err != TUTTI_OK) tutti__f_set_local_error(err, "%s", tutti_last_error()->text);
         b->memory = &b->made;
         return err == TUTTI_OK;
@@ -100,9 +100,9 @@ void tutti__f_slice_begin(const tutti__f_array_handle *a, const tutti_slice *s,
     b->slice = s;
     b->memory = memory;
     b->base = v.base;
-    if (spec.ndims == 0) return; /* a handle that is NULL or stale: the call says so */
+    if (spec.ndims == 0) return; /* a NULL or stale handle: the call reports it */
     tutti_slice_count(spec.ndims, s, count);
-    if (!describe(&v, &spec, count, b)) b->slice = NULL;
+    if (!describe_slice(&v, &spec, count, b)) b->slice = NULL;
 }
 
 void tutti__f_part_begin(const tutti__f_array_handle *a, const tutti_distribution *d,
@@ -116,5 +116,5 @@ void tutti__f_part_begin(const tutti__f_array_handle *a, const tutti_distributio
     b->base = v.base;
     if (spec.ndims == 0 || !d) return;
     tutti_distribution_part(d, (int)a->rank, count);
-    if (!describe(&v, &spec, count, b)) b->d = NULL;
+    if (!describe_slice(&v, &spec, count, b)) b->d = NULL;
 }

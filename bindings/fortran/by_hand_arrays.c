@@ -64,7 +64,7 @@ TUTTI_API void tutti_f_replicas_create(const int *comm, const CFI_cdesc_t *numbe
     if (choice) spec.choice = *choice;
     if (!tutti__f_fits(own, n) || !tutti__f_fits(loads, n) || !tutti__f_fits(memory_offsets, n) ||
         !tutti__f_fits(positions, n))
-        spec.n = -1; /* a list is too short: refused, on all ranks */
+        spec.n = -1; /* a list is too short: all ranks fail */
     const tutti_err err = tutti_replicas_create(tutti_comm_f2c(*comm), &spec, &made);
     *r = (tutti__f_replicas){made, n, loads || memory_offsets ? 0 : spec.load * value_bytes};
     tutti__f_end(err, ierr);

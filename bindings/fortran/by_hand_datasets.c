@@ -124,7 +124,8 @@ static const item *item_at(const CFI_cdesc_t *items, int i) {
 static void item_take(item *t, const CFI_cdesc_t *variable, const tutti__f_entries *entries,
                       const CFI_cdesc_t *buf, const int *type) {
     memset(t, 0, sizeof *t);
-    (void)tutti__f_name(variable, t->variable, sizeof t->variable); /* too long: none */
+    (void)tutti__f_name(variable, t->variable,
+                        sizeof t->variable); /* too long: an empty name, which fails */
     t->entries = *entries;
     t->array = tutti__f_array_of(buf);
     t->type = type ? *type : t->array.type;
@@ -178,9 +179,9 @@ static void *item_buffer(const tutti_dataset *d, const item *t, tutti_count time
     return base;
 }
 
-/* Put or get of a list or of one variable, blocking or with a request. */
-static tutti_err put(tutti_dataset *d, const CFI_cdesc_t *items, const item *one,
-                     tutti__f_handle *r) {
+/* Put or get a list or one variable, blocking or with a request. */
+static tutti_err put_variables(tutti_dataset *d, const CFI_cdesc_t *items, const item *one,
+                               tutti__f_handle *r) {
     const int n = one ? 1 : (int)tutti__f_length(items);
     tutti_put *puts = calloc((size_t)n + 1, sizeof *puts);
     void **copies = calloc((size_t)n + 1, sizeof *copies);
@@ -201,8 +202,8 @@ static tutti_err put(tutti_dataset *d, const CFI_cdesc_t *items, const item *one
     return err;
 }
 
-static tutti_err get(tutti_dataset *d, tutti_count segment, const CFI_cdesc_t *items,
-                     const item *one, tutti__f_handle *r) {
+static tutti_err get_variables(tutti_dataset *d, tutti_count segment, const CFI_cdesc_t *items,
+                               const item *one, tutti__f_handle *r) {
     const int n = one ? 1 : (int)tutti__f_length(items);
     tutti_get *gets = calloc((size_t)n + 1, sizeof *gets);
     void **copies = calloc((size_t)n + 1, sizeof *copies);
@@ -226,12 +227,12 @@ static tutti_err get(tutti_dataset *d, tutti_count segment, const CFI_cdesc_t *i
 
 TUTTI_API void tutti_f_dataset_put_all(const tutti__f_handle *d, const CFI_cdesc_t *puts,
                                        int *ierr) {
-    tutti__f_end(put(d->p, puts, NULL, NULL), ierr);
+    tutti__f_end(put_variables(d->p, puts, NULL, NULL), ierr);
 }
 
 TUTTI_API void tutti_f_dataset_put_start_all(const tutti__f_handle *d, const CFI_cdesc_t *puts,
                                              tutti__f_handle *r, int *ierr) {
-    tutti__f_end(put(d->p, puts, NULL, r), ierr);
+    tutti__f_end(put_variables(d->p, puts, NULL, r), ierr);
 }
 
 TUTTI_API void tutti_f_dataset_put(const tutti__f_handle *d, const CFI_cdesc_t *variable,
@@ -239,7 +240,7 @@ TUTTI_API void tutti_f_dataset_put(const tutti__f_handle *d, const CFI_cdesc_t *
                                    int *ierr, const int *type) {
     item t;
     item_take(&t, variable, entries, buf, type);
-    tutti__f_end(put(d->p, NULL, &t, NULL), ierr);
+    tutti__f_end(put_variables(d->p, NULL, &t, NULL), ierr);
 }
 
 TUTTI_API void tutti_f_dataset_put_start(const tutti__f_handle *d, const CFI_cdesc_t *variable,
@@ -247,18 +248,18 @@ TUTTI_API void tutti_f_dataset_put_start(const tutti__f_handle *d, const CFI_cde
                                          tutti__f_handle *r, int *ierr, const int *type) {
     item t;
     item_take(&t, variable, entries, buf, type);
-    tutti__f_end(put(d->p, NULL, &t, r), ierr);
+    tutti__f_end(put_variables(d->p, NULL, &t, r), ierr);
 }
 
 TUTTI_API void tutti_f_dataset_get_all(const tutti__f_handle *d, tutti_count segment,
                                        const CFI_cdesc_t *gets, int *ierr) {
-    tutti__f_end(get(d->p, segment, gets, NULL, NULL), ierr);
+    tutti__f_end(get_variables(d->p, segment, gets, NULL, NULL), ierr);
 }
 
 TUTTI_API void tutti_f_dataset_get_start_all(const tutti__f_handle *d, tutti_count segment,
                                              const CFI_cdesc_t *gets, tutti__f_handle *r,
                                              int *ierr) {
-    tutti__f_end(get(d->p, segment, gets, NULL, r), ierr);
+    tutti__f_end(get_variables(d->p, segment, gets, NULL, r), ierr);
 }
 
 TUTTI_API void tutti_f_dataset_get(const tutti__f_handle *d, tutti_count segment,
@@ -266,7 +267,7 @@ TUTTI_API void tutti_f_dataset_get(const tutti__f_handle *d, tutti_count segment
                                    const CFI_cdesc_t *buf, int *ierr, const int *type) {
     item t;
     item_take(&t, variable, entries, buf, type);
-    tutti__f_end(get(d->p, segment, NULL, &t, NULL), ierr);
+    tutti__f_end(get_variables(d->p, segment, NULL, &t, NULL), ierr);
 }
 
 TUTTI_API void tutti_f_dataset_get_start(const tutti__f_handle *d, tutti_count segment,
@@ -275,10 +276,11 @@ TUTTI_API void tutti_f_dataset_get_start(const tutti__f_handle *d, tutti_count s
                                          tutti__f_handle *r, int *ierr, const int *type) {
     item t;
     item_take(&t, variable, entries, buf, type);
-    tutti__f_end(get(d->p, segment, NULL, &t, r), ierr);
+    tutti__f_end(get_variables(d->p, segment, NULL, &t, r), ierr);
 }
 
-/* Only a collective call could determine which segments have the variable: the array must have room for all. */
+/* Only a collective call could determine which segments have the variable: the array must be large
+ * enough for all. */
 TUTTI_API void tutti_f_dataset_follow(const tutti__f_handle *d, tutti_count first, tutti_count last,
                                       const CFI_cdesc_t *variable, const tutti__f_entries *entries,
                                       const CFI_cdesc_t *buf, tutti_count *count, int *ierr,
@@ -352,8 +354,8 @@ void tutti__f_value_take(const tutti__f_array *v, tutti_type type, tutti_count c
     memcpy(v->base, value, (size_t)(count * (type == TUTTI_BYTES ? 1 : tutti_type_size(type))));
 }
 
-/* First its type and size, then, if the arrays of all ranks have room for it, its value: a rank whose array does not fit
- * calls without a name, and all ranks return its error. */
+/* First get its type and size, then, if the arrays of all ranks are large enough, its value: a
+ * rank whose array does not fit calls without a name, and all ranks return its error. */
 static tutti_err info_get(tutti_dataset *d, const tutti_info_owner *owner, const char *name,
                           const tutti__f_array *v, tutti_type *type, tutti_count *count) {
     tutti_err err = tutti_dataset_info_get(d, owner, name, type, count, NULL);

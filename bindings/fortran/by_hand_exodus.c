@@ -44,8 +44,8 @@ TUTTI__F_TYPED(tutti_f_exodus_open)
 
 /* ---- meshes */
 
-/* The address of a list of n elements of an entity; NULL: it has another size, and why is left for the call to which
- * the mesh goes. */
+/* The address of a list of n elements of an entity; NULL: it has another size; the reason is
+ * recorded for the call to which the mesh is passed. */
 TUTTI_API const void *tutti_f_exodus_list(const CFI_cdesc_t *list, int64_t n, int kind, int64_t id,
                                           const CFI_cdesc_t *what, bool *good) {
     const tutti__f_array v = tutti__f_array_of(list);
@@ -61,8 +61,8 @@ TUTTI_API const void *tutti_f_exodus_list(const CFI_cdesc_t *list, int64_t n, in
     return NULL;
 }
 
-/* Distribution factors of a side set that a mesh has: one for each node of each side.  -1: sides whose nodes are
- * not known, of elements that there are not. */
+/* The number of distribution factors of a side set: one for each node of each side.  -1: sides
+ * whose nodes are not known, because the element does not exist. */
 TUTTI_API tutti_count tutti_f_exodus_factors(const tutti__f_handle *x, const tutti_exodus_mesh *m,
                                              const tutti_exodus_members *set) {
     const tutti_count blocks = tutti_exodus_entities(x->p, TUTTI_EXODUS_ELEMENT_BLOCK);
@@ -195,7 +195,7 @@ static void batch_end(batch *b, int back, tutti_err err, int *ierr) {
     tutti__f_end(err, ierr);
 }
 
-static void put(tutti_exodus *x, batch b, tutti__f_handle *r, int *ierr) {
+static void put_fields(tutti_exodus *x, batch b, tutti__f_handle *r, int *ierr) {
     tutti_request *made = NULL;
     const tutti_err err =
         r ? tutti_exodus_put_start(x, b.n, b.fields, &made) : tutti_exodus_put(x, b.n, b.fields);
@@ -203,7 +203,7 @@ static void put(tutti_exodus *x, batch b, tutti__f_handle *r, int *ierr) {
     batch_end(&b, 0, err, ierr);
 }
 
-static void get(tutti_exodus *x, tutti_count step, batch b, tutti__f_handle *r, int *ierr) {
+static void get_fields(tutti_exodus *x, tutti_count step, batch b, tutti__f_handle *r, int *ierr) {
     tutti_request *made = NULL;
     const tutti_err err = r ? tutti_exodus_get_start(x, step, b.n, b.fields, &made)
                             : tutti_exodus_get(x, step, b.n, b.fields);
@@ -213,32 +213,32 @@ static void get(tutti_exodus *x, tutti_count step, batch b, tutti__f_handle *r, 
 
 TUTTI_API void tutti_f_exodus_put_all(const tutti__f_handle *x, const CFI_cdesc_t *fields,
                                       int *ierr) {
-    put(x->p, batch_begin(x->p, fields, NULL, NULL), NULL, ierr);
+    put_fields(x->p, batch_begin(x->p, fields, NULL, NULL), NULL, ierr);
 }
 
 TUTTI_API void tutti_f_exodus_put_start_all(const tutti__f_handle *x, const CFI_cdesc_t *fields,
                                             tutti__f_handle *r, int *ierr) {
-    put(x->p, batch_begin(x->p, fields, NULL, r), r, ierr);
+    put_fields(x->p, batch_begin(x->p, fields, NULL, r), r, ierr);
 }
 
 TUTTI_API void tutti_f_exodus_get_all(const tutti__f_handle *x, tutti_count step,
                                       const CFI_cdesc_t *fields, int *ierr) {
-    get(x->p, step, batch_begin(x->p, fields, NULL, NULL), NULL, ierr);
+    get_fields(x->p, step, batch_begin(x->p, fields, NULL, NULL), NULL, ierr);
 }
 
 TUTTI_API void tutti_f_exodus_get_start_all(const tutti__f_handle *x, tutti_count step,
                                             const CFI_cdesc_t *fields, tutti__f_handle *r,
                                             int *ierr) {
-    get(x->p, step, batch_begin(x->p, fields, NULL, r), r, ierr);
+    get_fields(x->p, step, batch_begin(x->p, fields, NULL, r), r, ierr);
 }
 
-/* One field; a name that is too long cannot be in the file. */
+/* Put one field; a name that is too long cannot be in the file. */
 TUTTI_API void tutti_f_exodus_put(const tutti__f_handle *x, int kind, const CFI_cdesc_t *variable,
                                   const CFI_cdesc_t *buf, int *ierr, const int64_t *id,
                                   const tutti__f_entries *entries) {
     field f;
     (void)field_take(&f, kind, variable, buf, id, entries);
-    put(x->p, batch_begin(x->p, NULL, &f, NULL), NULL, ierr);
+    put_fields(x->p, batch_begin(x->p, NULL, &f, NULL), NULL, ierr);
 }
 
 TUTTI_API void tutti_f_exodus_put_start(const tutti__f_handle *x, int kind,
@@ -247,7 +247,7 @@ TUTTI_API void tutti_f_exodus_put_start(const tutti__f_handle *x, int kind,
                                         const tutti__f_entries *entries) {
     field f;
     (void)field_take(&f, kind, variable, buf, id, entries);
-    put(x->p, batch_begin(x->p, NULL, &f, r), r, ierr);
+    put_fields(x->p, batch_begin(x->p, NULL, &f, r), r, ierr);
 }
 
 TUTTI_API void tutti_f_exodus_get(const tutti__f_handle *x, tutti_count step, int kind,
@@ -255,7 +255,7 @@ TUTTI_API void tutti_f_exodus_get(const tutti__f_handle *x, tutti_count step, in
                                   const int64_t *id, const tutti__f_entries *entries) {
     field f;
     (void)field_take(&f, kind, variable, buf, id, entries);
-    get(x->p, step, batch_begin(x->p, NULL, &f, NULL), NULL, ierr);
+    get_fields(x->p, step, batch_begin(x->p, NULL, &f, NULL), NULL, ierr);
 }
 
 TUTTI_API void tutti_f_exodus_get_start(const tutti__f_handle *x, tutti_count step, int kind,
@@ -264,7 +264,7 @@ TUTTI_API void tutti_f_exodus_get_start(const tutti__f_handle *x, tutti_count st
                                         const tutti__f_entries *entries) {
     field f;
     (void)field_take(&f, kind, variable, buf, id, entries);
-    get(x->p, step, batch_begin(x->p, NULL, &f, r), r, ierr);
+    get_fields(x->p, step, batch_begin(x->p, NULL, &f, r), r, ierr);
 }
 
 TUTTI_API void tutti_f_exodus_follow(const tutti__f_handle *x, tutti_count first, tutti_count last,

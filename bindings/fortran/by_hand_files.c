@@ -7,7 +7,7 @@
 
 /* ---- accesses */
 
-/* The access whose memory is the elements of an array, as one that knows where these are. */
+/* Combine an access whose memory is the elements of an array with the memory layout of the array. */
 TUTTI_API void tutti_f_access_for(const tutti__f_handle *a, const CFI_cdesc_t *array,
                                   tutti__f_handle *out, int *ierr) {
     tutti__f_memory m = tutti__f_memory_begin(a->p, array);
@@ -18,7 +18,7 @@ TUTTI_API void tutti_f_access_for(const tutti__f_handle *a, const CFI_cdesc_t *a
     tutti__f_end(err, ierr);
 }
 
-/* Are [from, to) bytes of the access, and is there room for them? */
+/* Check that [from, to) are bytes of the access, and that they fit. */
 static tutti_err pack_check(const tutti_access *a, tutti_off from, tutti_off to,
                             const tutti__f_array *packed) {
     if (!a) return tutti__f_error(TUTTI_ERR_ARG, "argument access is NULL");
@@ -31,7 +31,7 @@ static tutti_err pack_check(const tutti_access *a, tutti_off from, tutti_off to,
     return TUTTI_OK;
 }
 
-/* What the two calls below do: the access as it finds the array, or an error. */
+/* Common start of the two calls below: the access for the array, or an error. */
 static tutti_err pack_begin(const tutti__f_handle *a, const CFI_cdesc_t *user, tutti_off from,
                             tutti_off to, const tutti__f_array *packed, tutti__f_memory *m) {
     tutti_access *copy = NULL;
@@ -71,8 +71,8 @@ TUTTI_API void tutti_f_access_unpack(const tutti__f_handle *a, const CFI_cdesc_t
 typedef tutti_err plan_fn(tutti_file *f, const tutti_access *a, tutti_plan **p_out);
 
 /* `like`: an array of the shape and strides of those that the plan will be run with; NULL: contiguous ones. */
-static tutti_err plan(plan_fn *make, const tutti__f_handle *f, const tutti__f_handle *a,
-                      tutti__f_plan *p, const CFI_cdesc_t *like) {
+static tutti_err make_plan(plan_fn *make, const tutti__f_handle *f, const tutti__f_handle *a,
+                           tutti__f_plan *p, const CFI_cdesc_t *like) {
     const tutti__f_array v = tutti__f_array_of(like);
     tutti__f_memory m = {.access = a->p};
     tutti_plan *made = NULL;
@@ -81,8 +81,7 @@ static tutti_err plan(plan_fn *make, const tutti__f_handle *f, const tutti__f_ha
     if (like) m = tutti__f_memory_begin(a->p, like);
     if (a->p) tutti_access_memory_bounds(a->p, &lo, &hi);
     if (lo < 0) {
-        tutti__f_set_local_error(TUTTI_ERR_ARG,
-                                 "access begins before the array: memory offsets must be >= 0");
+        tutti__f_set_local_error(TUTTI_ERR_ARG, "access has negative memory offsets: must be >= 0");
         m.access = NULL;
     }
     const tutti_err err = make(f->p, m.access, &made);
@@ -93,12 +92,12 @@ static tutti_err plan(plan_fn *make, const tutti__f_handle *f, const tutti__f_ha
 
 TUTTI_API void tutti_f_plan_write(const tutti__f_handle *f, const tutti__f_handle *a,
                                   tutti__f_plan *p, int *ierr, const CFI_cdesc_t *like) {
-    tutti__f_end(plan(tutti_plan_write, f, a, p, like), ierr);
+    tutti__f_end(make_plan(tutti_plan_write, f, a, p, like), ierr);
 }
 
 TUTTI_API void tutti_f_plan_read(const tutti__f_handle *f, const tutti__f_handle *a,
                                  tutti__f_plan *p, int *ierr, const CFI_cdesc_t *like) {
-    tutti__f_end(plan(tutti_plan_read, f, a, p, like), ierr);
+    tutti__f_end(make_plan(tutti_plan_read, f, a, p, like), ierr);
 }
 
 enum { OF_PARTS = -2 };
@@ -107,13 +106,14 @@ enum { OF_PARTS = -2 };
 static void *run_buffer(const tutti__f_plan *p, const CFI_cdesc_t *buf) {
     const tutti__f_array v = tutti__f_array_of(buf);
     if (p->reach == OF_PARTS)
-        tutti__f_set_local_error(TUTTI_ERR_ARG, "plan was made for parts: run it with parts");
+        tutti__f_set_local_error(TUTTI_ERR_ARG,
+                                 "the plan was created for parts: run it with parts");
     else if (v.bytes >= 0 && v.bytes < p->reach)
         tutti__f_set_local_error(TUTTI_ERR_ARG, "array has %lld bytes: %lld are required",
                                  (long long)v.bytes, (long long)p->reach);
     else if (p->reach > 0 && tutti__f_layout(&v) != p->layout)
         tutti__f_set_local_error(
-            TUTTI_ERR_ARG, "array has other strides than the array that the plan was made for");
+            TUTTI_ERR_ARG, "strides of array differ from those for which the plan was created");
     else
         return v.base;
     return NULL;

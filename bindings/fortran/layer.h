@@ -55,13 +55,14 @@ typedef struct tutti__f_entries {
 
 typedef struct tutti__f_plan {
     void *p;
-    int64_t reach;  /* bytes that a buffer must have; -1: unknown */
-    int64_t layout; /* of the strided array that it was made for: a hash; 0: contiguous */
+    int64_t reach; /* bytes that a buffer must have; -1: unknown */
+    int64_t
+        layout; /* hash of the layout of the strided array for which it was made; 0: contiguous */
 } tutti__f_plan;
 
 /* ---- texts and lists */
 
-/* Return a Fortran text as a C string without trailing blanks, to be freed; NULL if it is absent. */
+/* Return a Fortran text as a C string without trailing spaces, to be freed; NULL if it is absent. */
 char *tutti__f_text(const CFI_cdesc_t *text);
 /* Copy a Fortran text to `size` bytes; an absent one is empty.  Returns 0 if it is too long; *out is then empty. */
 int tutti__f_name(const CFI_cdesc_t *text, char *out, size_t size);

@@ -1,8 +1,10 @@
 /* fortran: arrays of Fortran as memory sides.
  *
- * An actual argument comes as it is, strides and all.  A contiguous one is an address.  The elements of
- * any other are described: as a section of a larger array where its steps allow it (the steps of a section of an
- * array all have the array's own as divisors, so that their greatest common divisors serve as these), else piece by piece.
+ * An actual argument is passed without a copy, with its strides.  A contiguous one is an address. 
+ * The elements of any other are described: as a section of a larger array if its strides allow it
+ * (the strides of a section of an
+ * array are multiples of those of the array, for which their greatest common divisors are used),
+ * otherwise piece by piece.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "layer.h"
 
@@ -80,7 +82,7 @@ void *tutti__f_plain(const tutti__f_array *v, int64_t need, int refuse) {
                                  (long long)v->bytes, (long long)need);
     else if (refuse)
         tutti__f_set_local_error(TUTTI_ERR_ARG,
-                                 "array is not contiguous: this call needs a contiguous array");
+                                 "array is not contiguous: must be contiguous for this call");
     return NULL;
 }
 
@@ -124,7 +126,7 @@ void tutti__f_copy_end(const tutti__f_array *v, void *copy, int back) {
 
 /* ---- sections */
 
-static int64_t divisor(int64_t a, int64_t b) {
+static int64_t common_divisor(int64_t a, int64_t b) {
     while (b != 0) {
         const int64_t rest = a % b;
         a = b;
@@ -150,13 +152,13 @@ static tutti_err long_dims(const tutti__f_array *v, int64_t element, int64_t *ex
     return TUTTI_OK;
 }
 
-static int nests(int n, const int64_t *extent, const int64_t *step, int64_t element,
-                 tutti_section *out) {
+static int are_nested(int n, const int64_t *extent, const int64_t *step, int64_t element,
+                      tutti_section *out) {
     int64_t unit[CFI_MAX_RANK + 1];
     unit[n] = 0;
     for (int d = n - 1; d >= 0; d--) {
         if (step[d] <= 0 || step[d] % element != 0) return 0;
-        unit[d] = divisor(step[d], unit[d + 1]);
+        unit[d] = common_divisor(step[d], unit[d + 1]);
     }
     unit[0] = element;
     for (int d = 0; d < n; d++) {
@@ -176,7 +178,7 @@ tutti_err tutti__f_section(const tutti__f_array *v, int64_t element, tutti_secti
     out->element_size = element;
     const tutti_err err = long_dims(v, element, extent, step, &out->ndims);
     if (err != TUTTI_OK) return err;
-    if (!nests(out->ndims, extent, step, element, out))
+    if (!are_nested(out->ndims, extent, step, element, out))
         return tutti__f_error(
             TUTTI_ERR_UNSUPPORTED,
             "array has a negative stride, or the distance between its elements is not "
@@ -224,7 +226,7 @@ typedef struct {
     tutti_count n, room;
 } pieces;
 
-static int add(pieces *p, tutti_off file, tutti_off memory, tutti_off length) {
+static int add_piece(pieces *p, tutti_off file, tutti_off memory, tutti_off length) {
     if (p->n == p->room) {
         const tutti_count room = 2 * p->room + 64;
         tutti_off **lists[] = {&p->file, &p->memory, &p->length};
@@ -266,7 +268,7 @@ static tutti_err join_pieces(const tutti_access *a, const tutti__f_array *v, int
         for (tutti_off done = 0, part; done < piece.bytes && err == TUTTI_OK; done += part) {
             const tutti_off at = piece.memory + done, left = run - at % run;
             part = piece.bytes - done < left ? piece.bytes - done : left;
-            if (!add(&all, piece.file + done, place_of(n, extent, step, element, at), part))
+            if (!add_piece(&all, piece.file + done, place_of(n, extent, step, element, at), part))
                 err = tutti__f_error(TUTTI_ERR_NOMEM,
                                      "out of memory for the description of an array");
         }

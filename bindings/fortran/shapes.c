@@ -45,8 +45,8 @@ int64_t tutti__f_shape_bytes(const tutti__f_shape *s) {
     return bytes;
 }
 
-/* Several dimensions: those of an item, then those of the slice or the entries of the list, then the
- * last one with room for all times. */
+/* Several dimensions: those of an item, then those of the slice or the entries of the list, then
+ * the last one for all times. */
 static int dims_fit(const dims *have, const tutti__f_shape *s, int64_t element) {
     const int64_t item = s->item / element;
     int64_t product = 1;

@@ -1,8 +1,10 @@
 ! The module tutti: collective file access for MPI programs, in Fortran 2018.
 !
-! Procedures, types and constants have their names of C, and what the headers of C say of them holds
-! (include/tutti, man 3 tutti_file).  docs/reference/fortran.md describes the differences.  scripts/gen_fortran.py writes
-! declarations.inc and procedures.inc from these headers, and interfaces.inc from interfaces.txt; this file has what differs from C.
+! Procedures, types and constants have the names of C, and the documentation in the C headers applies
+! (include/tutti, man 3 tutti_file).  docs/reference/fortran.md describes the differences. 
+! scripts/gen_fortran.py writes
+! declarations.inc and procedures.inc from these headers, and interfaces.inc from interfaces.txt;
+! this file contains procedures that differ from C.
 ! SPDX-License-Identifier: BSD-3-Clause
 module tutti
   use, intrinsic :: iso_c_binding
@@ -21,7 +23,7 @@ module tutti
 
   ! ---------------------------------------------------------------- types of Fortran's own
 
-  ! A part of an operation (tutti_part_make).  The array that it names must stay until the operation is over.
+  ! A part of an operation (tutti_part_make).  The array must not be freed until the operation is complete.
   type, bind(c), public :: tutti_part
     integer(c_int64_t), private :: words(64) = 0
   end type tutti_part
@@ -34,8 +36,8 @@ module tutti
     integer(c_int64_t), private :: words(96) = 0
   end type tutti_get
 
-  ! This rank's slice of a mesh.  What it points to is the mesh's, and good until that is renumbered or
-  ! freed.  Numbers of nodes and elements, and places in `node`, count from 0, as in files.
+  ! The slice of this rank of a mesh.  Its pointers belong to the mesh and are valid until it is renumbered or
+  ! freed.  Numbers of nodes and elements, and indices in `node`, count from 0, as in files.
   type, public :: tutti_mesh_view
     integer(c_int64_t) :: nodes = 0, first_node = 0
     real(c_double), pointer :: coordinates(:, :) => null()    ! (3, nodes)
@@ -49,7 +51,7 @@ module tutti
     type(tutti_mesh_membership), pointer :: membership(:) => null()
   end type tutti_mesh_view
 
-  ! What this rank computes on.  What it points to is the part's, and good until that is freed.
+  ! The part of this rank.  Its pointers belong to the part and are valid until it is freed.
   type, public :: tutti_mesh_part_view
     integer(c_int64_t) :: nodes = 0, own_nodes = 0
     integer(c_int64_t), pointer :: number(:) => null()
@@ -133,7 +135,7 @@ contains
     end do
   end function text_in
 
-  ! Where each of this rank's items begins in the file.
+  ! The offset in the file of each item of this rank.
   function tutti_replicas_positions(r) result(positions)
     type(tutti_replicas), intent(in) :: r
     integer(c_int64_t), pointer :: positions(:)
@@ -143,7 +145,7 @@ contains
     if (c_associated(at)) call c_f_pointer(at, positions, [r%n])
   end function tutti_replicas_positions
 
-  ! The rank that writes each of them.
+  ! The rank that writes each item.
   function tutti_replicas_writers(r) result(writers)
     type(tutti_replicas), intent(in) :: r
     integer(c_int), pointer :: writers(:)
@@ -192,7 +194,7 @@ contains
     if (c_associated(c%membership)) call c_f_pointer(c%membership, view%membership, [c%memberships])
   end subroutine tutti_mesh_view_get
 
-  ! What this rank holds.
+  ! The items of this rank.
   subroutine tutti_mesh_part_get(p, view, ierr)
     type(tutti_mesh_part), intent(in) :: p
     type(tutti_mesh_part_view), intent(out) :: view
@@ -280,7 +282,7 @@ contains
     end if
   end subroutine tutti_mesh_groups
 
-  ! Which partitions hold each node: those of node i are holder(start(i) + 1 : start(i + 1)).
+  ! The partitions that hold each node; those of node i are holder(start(i) + 1 : start(i + 1)).
   subroutine tutti_mesh_classify(m, of, start, holder, ierr)
     type(tutti_mesh), intent(in) :: m
     integer(c_int), intent(in), contiguous :: of(:)
@@ -299,7 +301,7 @@ contains
     call take_ints(c_holder, last_of(start), holder)
   end subroutine tutti_mesh_classify
 
-  ! Free what classify gave.
+  ! Free the lists of tutti_mesh_classify.
   subroutine tutti_mesh_lists_free(start, holder)
     integer(c_int64_t), pointer, intent(inout) :: start(:)
     integer(c_int), pointer, intent(inout) :: holder(:)

@@ -1,5 +1,5 @@
-/* tutti array: look at arrays in files, convert them, make new ones.  This file opens and creates them; the
- * commands that move elements have files of their own.
+/* tutti array: inspect, convert and create arrays in files.  This file opens and creates them; the
+ * commands that transfer elements are in separate files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
 #include "array/npy.h"
@@ -53,14 +53,14 @@ static int check_options_match(const array_config *c, const tutti_array_spec *sp
     for (int d = 0; c->has_shape && same && d < spec->ndims; d++)
         same = spec->shape[d] == c->spec.shape[d];
     if (!same)
-        return cli_error("'%s' has the shape %s, not %s", c->path,
+        return cli_error("'%s' has shape %s, expected %s", c->path,
                          array_shape_text(spec->ndims, spec->shape, actual, sizeof actual),
                          array_shape_text(c->spec.ndims, c->spec.shape, given, sizeof given));
     if (c->has_type && (spec->type != c->spec.type || spec->element_size != c->spec.element_size))
-        return cli_error("'%s' has elements of type %s, not %s", c->path,
+        return cli_error("'%s' has elements of type %s, expected %s", c->path,
                          tutti_type_name(spec->type), tutti_type_name(c->spec.type));
     if (c->has_order && spec->order != c->spec.order)
-        return cli_error("'%s' is in the other order", c->path);
+        return cli_error("'%s' is stored in the other order (row, column)", c->path);
     return 0;
 }
 
@@ -224,8 +224,8 @@ static void print_info_json(const array_config *c, const array_side *s,
         printf(", \"offset\": %lld}\n", (long long)s->spec.offset);
 }
 
-/* Of arrays with a header one rank needs to know; those in local placement can be opened by as
- * many as made them only. */
+/* Only one rank reads the header; arrays in local placement can only be opened by as
+ * many ranks as created them. */
 static int inspect(const array_config *c) {
     array_side s;
     tutti_array_spec spec;

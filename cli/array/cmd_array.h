@@ -1,6 +1,6 @@
-/* tutti array: its parts and what they pass to each other.
+/* tutti array: its parts and their data.
  *
- *   arguments -> config      what to do                                      cmd_array_args.c
+ *   arguments -> config      options                                       cmd_array_args.c
  *   section                  LO:HI:STRIDE,... -> a slice                     cmd_array_section.c
  *   element                  one element <-> text                            cmd_array_element.c
  *   walk                     a section, box by box, within a budget          cmd_array_walk.c
@@ -8,7 +8,7 @@
  *   commands                 create, info                                    cmd_array.c
  *                            read, write, transpose, stat                    cmd_array_*.c
  *
- * All ranks run all of it together; rank 0 alone talks to people and to files of text.
+ * All ranks run the command together; only rank 0 prints and accesses text files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CLI_CMD_ARRAY_H
 #define TUTTI_CLI_CMD_ARRAY_H
@@ -35,10 +35,10 @@ typedef struct array_config {
     tutti_options options;
     const char *path;    /* of the array */
     const char *to;      /* transpose: of the other one */
-    const char *section; /* NULL: all of it */
+    const char *section; /* NULL: the whole array */
     int fortran;         /* it counts from 1, upper bounds included */
     tutti_off budget;    /* bytes of elements in the memory of a rank */
-    /* what the user says of the array: with `raw` that is what it is, otherwise it must be true */
+    /* description given by the user: with `raw` it defines the array, otherwise it must match */
     int raw;
     int has_shape, has_type, has_order;
     tutti_array_spec spec;
@@ -75,31 +75,31 @@ typedef struct array_side {
     tutti_count count;
 } array_side;
 
-/* What was given on the command line.  Collective.  0, or 1 and a message, the same everywhere */
+/* Open the array of the command line.  Collective.  0, or 1 and a message, the same on all ranks */
 int array_side_open(const cli_world *w, const array_config *c, int mode, array_side *out);
-/* Any file as an array, all of it. */
+/* Open any file as an array, with the whole array selected. */
 int array_side_open_raw(const cli_world *w, const array_config *c, const char *path, int mode,
                         const tutti_array_spec *spec, array_side *out);
-/* A new array, which array_may_replace allows; a NumPy file if its name says so. */
+/* Create an array, after array_may_replace; a NumPy file if its name ends in .npy. */
 int array_side_create(const cli_world *w, const array_config *c, const char *path,
                       const tutti_array_spec *spec, array_side *out);
 void array_side_take(array_side *s, tutti_array *a); /* all of an array that is open */
-void array_side_plan(array_side *s, const tutti_array_spec *spec); /* of one that is to be made */
-int array_side_select(array_side *s, const array_config *c);       /* the section that was given */
+void array_side_plan(array_side *s, const tutti_array_spec *spec); /* of an array to be created */
+int array_side_select(array_side *s, const array_config *c);       /* the given section */
 int array_side_is_global(const array_side *s, const char *path);
-int array_side_close(array_side *s, int failed); /* @return failed, or what close says */
-/* Refuse to replace a file, unless that was said.  Collective. */
+int array_side_close(array_side *s, int failed); /* @return failed, or the result of close */
+/* Refuse to replace a file without --force.  Collective. */
 int array_may_replace(const cli_world *w, const array_config *c, const char *path);
 /* Refuse to write over the file that is read; `to` may be NULL or "-".  Collective. */
 int array_may_write(const cli_world *w, const char *from, const char *to);
-/* Remove a file if it is there.  Collective. */
+/* Remove a file if it exists.  Collective. */
 int array_remove(const cli_world *w, const array_config *c, const char *path);
-/* Half an array is none: remove it, and keep the message.  Collective. */
+/* Remove an incomplete array, and keep the message.  Collective. */
 void array_discard(const cli_world *w, const array_config *c, const char *path);
 
 /* ---- elements (cmd_array_element.c) */
 
-/* As text that reads back as the same number; digits > 0: with so many of them; bytes: as
+/* As text that is read back as the same value; digits > 0: with this number of digits; bytes: as
  * hexadecimal digits.  At least `width` characters. */
 void array_element_print(FILE *f, const tutti_array_spec *spec, int digits, int width,
                          const void *element);
@@ -131,10 +131,10 @@ typedef struct array_walk {
 void array_walk_start(array_walk *k, const array_side *s, tutti_order order, tutti_count most);
 /* The same in the order of the file, with boxes that `ranks` ranks share, each with at most `most`
  * elements; they are about square in the fastest dimension and `other`, unless that is the same.
- * @return how many elements one of them has at most */
+ * @return the maximum number of elements of a box */
 tutti_count array_walk_share(array_walk *k, const array_side *s, int other, int ranks,
                              tutti_count most);
-int array_walk_next(array_walk *k, array_box *out); /* 0: there are no more */
+int array_walk_next(array_walk *k, array_box *out); /* 0: no further box */
 /* One rank's part of a box, by blocks of one dimension. */
 array_box array_box_part(const array_walk *k, const array_box *box, int rank, int ranks);
 tutti_count array_box_shape(int ndims, const array_box *box, tutti_count *shape_out);
@@ -158,7 +158,7 @@ typedef struct array_rows {
 
 void array_rows_start(array_rows *r, const cli_world *w, const array_config *c,
                       const array_side *s);
-/* 1: there is a box, in `buffer` of rank 0; 0: no more; -1: failed */
+/* 1: the next box is in `buffer` of rank 0; 0: no further box; -1: failed */
 int array_rows_next(array_rows *r);
 void array_rows_end(array_rows *r);
 
@@ -184,14 +184,14 @@ typedef struct array_extreme {
 } array_extreme;
 
 typedef struct array_moments {
-    tutti_count nans, numbers, finite; /* numbers: the others, infinite ones among them */
-    array_extreme min, max;            /* of the numbers; complex ones: of their moduli */
+    tutti_count nans, numbers, finite; /* numbers: the others, including infinite ones */
+    array_extreme min, max;            /* of the values; for complex types of their moduli */
     long double low, high;             /* the ends of the finite ones */
     long double mean[2],
-        squares[2]; /* of the finite ones; sums of squared distances from the mean */
+        squares[2]; /* of the finite values; sums of squared distances from the mean */
 } array_moments;
 
-/* Of a section.  Collective: everybody gets the result. */
+/* Statistics of a section.  Collective: all ranks get the result. */
 int array_moments_find(const cli_world *w, const array_config *c, const array_side *s,
                        array_moments *out);
 

@@ -1,5 +1,5 @@
-/* tutti array: elements as text and back.  Floating-point numbers have as few digits as it takes to read
- * the same number back.
+/* tutti array: elements as text and back.  Floating-point numbers have the fewest digits needed to read
+ * the same value back.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
 
@@ -86,7 +86,7 @@ static int parse_integer(const tutti_array_spec *spec, const char *word, void *o
 
 /* ---- floating-point numbers */
 
-/* A float16: a sign, five bits of exponent, ten of what follows the leading one. */
+/* A float16: a sign, five bits of exponent, ten of the fraction. */
 static double half_value(uint16_t h) {
     const int exponent = h >> 10 & 31, rest = h & 0x3ff;
     const double v = exponent == 31  ? (rest ? NAN : INFINITY)
@@ -146,7 +146,7 @@ static int format_part(tutti_type type, int digits, double value, char *out, siz
     return (int)strlen(out);
 }
 
-/* A part, which is a number of the type: too large is not one of its numbers. */
+/* A part, which must be a value of the type: too large values are refused. */
 static int parse_part(tutti_type type, const char *word, char **end, double *out) {
     const int size = part_size(type);
     errno = 0;
@@ -194,7 +194,7 @@ static int parse_bytes(const tutti_array_spec *spec, const char *word, void *out
     return 0;
 }
 
-/* ---- all of them */
+/* ---- all types */
 
 static int format_number(const tutti_array_spec *spec, int digits, const void *element,
                          char out[2 * NUMBER]) {

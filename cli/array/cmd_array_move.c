@@ -1,12 +1,13 @@
-/* tutti array: moving a section of one array into a section of another, whose dimensions may come in
+/* tutti array: transfer of a section of one array to a section of another, whose dimensions may be in
  * another order, box by box:
  *
  *   all ranks   read their parts of a box of `from`, collectively, packed in its order
- *   each rank   turns its part around in memory, unless both lie alike
+ *   each rank   permutes its part in memory, unless both have the same order
  *   all ranks   write them into `to`, collectively
  *
- * Where the files lie alike, a box is as contiguous as can be; otherwise it is about square in the two
- * dimensions that are fastest in one of them, so that neither is accessed in small pieces.
+ * If the files have the same order, a box is as contiguous as possible; otherwise it is about
+ * square in the two dimensions that are fastest in one of them, so that neither is accessed in
+ * small pieces.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
 
@@ -79,7 +80,7 @@ static void copy_line(size_t size, tutti_count n, const char *in, tutti_count fr
     }
 }
 
-/* The two fast dimensions, tile by tile, so that both sides stay in the cache. */
+/* The two fast dimensions, tile by tile, so that both sides fit into the cache. */
 static void turn_plane(const turn *t, const char *in, char *out) {
     const int a = t->fast[0], b = t->fast[1];
     const tutti_count rows = a == b ? 1 : t->shape[b], columns = t->shape[a];
@@ -97,8 +98,8 @@ static void turn_plane(const turn *t, const char *in, char *out) {
 typedef struct {
     const cli_world *world;
     const array_move *move;
-    int alike;      /* nothing to turn around */
-    char *in, *out; /* of this rank's part; the same if they lie alike */
+    int alike;      /* no permutation needed */
+    char *in, *out; /* of the part of this rank; the same without permutation */
     array_walk walk;
 } mover;
 

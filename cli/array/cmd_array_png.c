@@ -1,9 +1,9 @@
 /* tutti array read --png: a section of two dimensions as a heat map.
  *
- * One pixel an element, or, where the section is larger than the picture may be, the mean of a square of
- * elements.  Colours: lightness rises evenly from dark violet to pale yellow while the hue turns (in
+ * One pixel per element, or, if the section exceeds the maximum size of the image, the mean of a square of
+ * elements.  Colours: lightness increases evenly from dark violet to pale yellow while the hue changes (in
  * Ottosson's colour space Oklab, where equal steps look equal), so that the map reads the same in grey;
- * red, which it never has, is for what is no number.
+ * red, which is not in the palette, marks NaN.
  *
  *   palette   0 NaN | 1 ... 253 values, evenly | 254 paper | 255 ink
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -18,7 +18,7 @@ enum { NAN_COLOUR = 0, LEVELS = 253, PAPER = 254, INK = 255 };
 
 /* ---- colours */
 
-/* Oklab to sRGB; 0 if there is no such colour. */
+/* Oklab to sRGB; 0 if the colour does not exist. */
 static int make_colour(double light, double chroma, double hue, png_colour *out) {
     const double a = chroma * cos(hue), b = chroma * sin(hue);
     const double l = pow(light + 0.3963377774 * a + 0.2158037573 * b, 3);
@@ -84,7 +84,7 @@ typedef struct {
     tutti_count *numbers, gathered;
 } picture;
 
-/* The two dimensions that have more than one index; if there are less, others will do. */
+/* The two dimensions that have more than one index; if there are fewer, any others. */
 static int choose_dimensions(picture *p) {
     const array_side *s = p->side;
     int n = 0;
@@ -134,7 +134,7 @@ static int picture_open(picture *p, FILE *f) {
     for (int i = 0; i < LEVELS; i++) {
         const double t = i / (LEVELS - 1.0), light = 0.18 + 0.76 * t,
                      hue = (300 - 195 * t) * degree;
-        double chroma = 0.15; /* less where the screen has no such colour */
+        double chroma = 0.15; /* reduced if sRGB has no such colour */
         while (!make_colour(light, chroma, hue, &palette[1 + i])) chroma *= 0.97;
     }
     palette[NAN_COLOUR] = (png_colour){220, 30, 30};

@@ -1,7 +1,7 @@
-/* tutti array read: a section as text, as CSV, as a NumPy file, as a picture.
+/* tutti array read: a section as text, as CSV, as a NumPy file or as an image.
  *
- * Text goes through rank 0, in row-major order whatever the order in the file.  A NumPy file is a flat
- * array behind a header: all ranks write it together, under another name until it is complete.
+ * Text goes through rank 0, in row-major order for any order of the file.  A NumPy file is a flat
+ * array after a header: all ranks write it together, under another name until it is complete.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
 #include "array/npy.h"
@@ -19,7 +19,7 @@ typedef struct {
     int csv, digits, width;
 } writer;
 
-/* Before the first row of a plane of an array of more than two dimensions: which one it is. */
+/* Before the first row of a plane of an array of more than two dimensions: its indices. */
 static void print_heading(const writer *o, const array_side *s, const tutti_count *index) {
     const int n = s->spec.ndims;
     fputs("# [", o->file);
@@ -55,7 +55,7 @@ static int read_text(const cli_world *w, const array_config *c, const array_side
                 }
                 o.width = width;
             }
-            /* Elements of a box, with what stands between them; boxes may end within a row. */
+            /* Elements of a box, with separators; boxes may end within a row. */
             const int n = s->spec.ndims;
             tutti_count at[TUTTI_MAX_DIMS];
             const char *element = rows.buffer;
@@ -105,7 +105,7 @@ static int read_npy(const cli_world *w, const array_config *c, const array_side 
     }
     if (cli_agree(w, failed)) return 1;
     MPI_Bcast(target, sizeof target, MPI_CHAR, 0, w->comm);
-    /* In the folder of `path`, since it is renamed to that. */
+    /* In the folder of `path`, since it is renamed to the target. */
     const char *slash = strrchr(target, '/');
     const size_t n = slash ? (size_t)(slash - target) + (slash == target) : 1;
     snprintf(folder, sizeof folder, "%.*s", (int)n, slash ? target : ".");

@@ -1,7 +1,7 @@
 /* tutti array: sections and axes as text.
  *
- *   LO:HI:STRIDE,...   one part a dimension, from 0, HI left out; LO, HI and STRIDE may be left away, and
- *                      one number alone is that index; --fortran: from 1, HI included
+ *   LO:HI:STRIDE,...   one part per dimension, from 0, HI excluded; LO, HI and STRIDE may be omitted, and
+ *                      a single number is an index; --fortran: from 1, HI included
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
 
@@ -18,7 +18,7 @@ const char *array_shape_text(int ndims, const tutti_count *shape, char *out, siz
     return out;
 }
 
-/* A number where there is one. */
+/* Parse a number, if present. */
 static int take_bound(const char **at, tutti_count *out) {
     char *end;
     if (!isdigit((unsigned char)**at)) return 1;

@@ -1,8 +1,8 @@
-/* tutti array stat: least, largest, mean, standard deviation, and what is no number.
+/* tutti array stat: minimum, maximum, mean, standard deviation, and number of NaNs.
  *
- * Every rank reads its part of a box while it looks at the one before.  Blocks of some thousand elements
- * have their mean and their squared distances from it found in two passes; blocks and ranks are joined
- * by the rule of Chan, Golub and LeVeque, which adds no large numbers of opposite sign:
+ * Every rank reads its part of a box while it processes the previous one.  Blocks of some thousand elements
+ * have mean and sum of squared distances computed in two passes; blocks and ranks are combined
+ * by the rule of Chan, Golub and LeVeque, which avoids cancellation:
  *
  *   n = n1 + n2, d = mean2 - mean1:   mean = mean1 + d n2 / n,  squares = s1 + s2 + d d n1 n2 / n
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -73,7 +73,7 @@ static void look_at_block(tutti_type type, const char *elements, tutti_count n, 
             add_number(b, i, re, im, is_complex ? hypotl(re, im) : re);
     }
     for (int p = 0; p < 1 + is_complex && b->moments.finite > 0; p++) {
-        /* Mean and squares of the finite ones.  The second pass also says how far the mean is off. */
+        /* Mean and squares of the finite ones.  The second pass also computes the error of the mean. */
         array_moments *m = &b->moments;
         const long double *value = b->value[p];
         long double sum = 0, off = 0, squares = 0;
@@ -116,7 +116,7 @@ typedef struct {
     cli_progress progress;
 } looker;
 
-/* 1: a box is on its way into buffer k, 0: there are no more, -1: failed */
+/* 1: a read of a box into buffer k has started, 0: no further box, -1: failed */
 static int fetch(looker *l, int k) {
     array_box box;
     if (!array_walk_next(&l->walk, &box)) return 0;
@@ -171,7 +171,7 @@ int array_moments_find(const cli_world *w, const array_config *c, const array_si
     const int failed = read_moments(&l);
     progress_end(&l.progress);
     if (!failed) {
-        /* Everybody joins the ranks' results in the same order. */
+        /* All ranks combine the results of the ranks in the same order. */
         array_moments *m = &l.moments;
         array_moments *all = cli_malloc((size_t)w->ranks * sizeof *all);
         MPI_Allgather(m, (int)sizeof *m, MPI_BYTE, all, (int)sizeof *m, MPI_BYTE, w->comm);

@@ -1,6 +1,7 @@
-/* tutti array: walks.  A section is cut into boxes that fit into memory, the fastest dimension first, so
- * that a box is as contiguous as can be.  In each step all ranks take part in the collective call:
- * each with its part of a box, or rank 0 with all of it while the others help.
+/* tutti array: iteration over sections.  A section is divided into boxes that fit into memory, the
+ * fastest dimension first, so that a box is as contiguous as possible.  In each step all ranks
+ * take part in the collective call:
+ * each with its part of a box, or rank 0 with the whole box while the others take part.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
 
@@ -17,7 +18,7 @@ static void start(array_walk *k, const array_side *s, tutti_order order) {
     }
 }
 
-/* As much of a dimension as there is room for.  @return what room is left */
+/* Take as much of a dimension as fits.  @return the remaining size */
 static tutti_count grow(array_walk *k, int d, tutti_count room) {
     const tutti_count n = k->shape[d] < room ? k->shape[d] : room;
     k->tile[d] = n > 1 ? n : 1;

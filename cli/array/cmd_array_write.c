@@ -1,7 +1,7 @@
 /* tutti array write: a section from a NumPy file, by all ranks together; or from text, through rank 0.
  *
- * Text is read twice, first to see whether every word of it is an element and whether their number is
- * right: a file that is wrong changes nothing, and replaces nothing.  Standard input is copied to a
+ * Text is read twice, first to check that every word is an element and that their number is
+ * correct: an invalid file changes and replaces nothing.  Standard input is copied to a
  * file for that.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- words of a text: between blanks and commas; '#' begins a remark */
+/* ---- words of a text: separated by spaces and commas; '#' begins a comment */
 
 /* Characters of a number: the least ones of 64 bits have more than a thousand digits, when written out. */
 enum { LONGEST = 4096 };
@@ -51,7 +51,7 @@ static int read_elements(reader *r, const tutti_array_spec *spec, tutti_count n,
                          tutti_off step) {
     for (tutti_count i = 0; i < n; i++, out += step) {
         if (!next_word(r))
-            return cli_error("'%s' ends after %lld elements of %lld", r->name, (long long)i,
+            return cli_error("'%s' has only %lld of %lld elements", r->name, (long long)i,
                              (long long)n);
         if (array_element_parse(spec, r->word, out)) {
             char why[128];
@@ -84,7 +84,7 @@ static int reader_open(reader *r, const array_config *c, const array_side *s) {
     r->word = cli_malloc(r->room);
     r->file = is_input ? copy_of_input() : fopen(c->from, "r");
     if (!r->file) return cli_error_errno("cannot read", r->name);
-    /* Is it all as it should be?  The file is then at its beginning again. */
+    /* Check the whole text; the file is rewound afterwards. */
     const tutti_array_spec *spec = &s->spec;
     char *scratch = cli_malloc((size_t)spec->element_size);
     int failed = read_elements(r, spec, s->count, scratch, 0);
@@ -161,7 +161,7 @@ typedef struct {
     reader text; /* of rank 0 */
 } source;
 
-/* Is it what the section takes?  Collective. */
+/* Check that it matches the section.  Collective. */
 static int source_check(const cli_world *w, const array_config *c, source *from,
                         const array_side *s) {
     if (from->npy) {
@@ -170,24 +170,24 @@ static int source_check(const cli_world *w, const array_config *c, source *from,
         int same = h->spec.ndims == s->spec.ndims;
         for (int d = 0; same && d < s->spec.ndims; d++) same = h->spec.shape[d] == s->shape[d];
         if (!same)
-            return cli_error("'%s' has the shape %s, the section %s", c->from,
+            return cli_error("'%s' has shape %s, but the section has shape %s", c->from,
                              array_shape_text(h->spec.ndims, h->spec.shape, has, sizeof has),
                              array_shape_text(s->spec.ndims, s->shape, needs, sizeof needs));
         if (h->spec.type == s->spec.type && h->spec.element_size == s->spec.element_size) return 0;
-        return cli_error("'%s' has elements of type %s, the array %s", c->from,
+        return cli_error("'%s' has elements of type %s, but the array has %s", c->from,
                          tutti_type_name(h->spec.type), tutti_type_name(s->spec.type));
     }
     return cli_agree(w, w->rank == 0 && reader_open(&from->text, c, s));
 }
 
-/* The array that is there, and the section of it. */
+/* Open the existing array and select the section. */
 static int open_there(const cli_world *w, const array_config *c, source *from, array_side *out) {
     if (array_side_open(w, c, TUTTI_READ | TUTTI_WRITE, out)) return 1;
     return !array_side_is_global(out, c->path) || array_side_select(out, c) ||
            source_check(w, c, from, out);
 }
 
-/* A new one, when everything is known to be right. */
+/* Create the array after all checks. */
 static int open_new(const cli_world *w, const array_config *c, source *from, array_side *out) {
     const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE;
     tutti_array_spec spec;

@@ -2,8 +2,8 @@
  *
  *   {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
  *
- * Files come from strangers: everything is checked against the length that there really is, every
- * key must be there once, and nothing else.
+ * Files are untrusted: everything is checked against the actual length, every
+ * key must occur once, and no others.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/npy.h"
 
@@ -133,7 +133,7 @@ static int take_item(scanner *s, npy_header *h, char *descr, size_t size) {
     return 0;
 }
 
-/* ---- the whole header */
+/* ---- the complete header */
 
 /* The file must have all the elements that it says it has. */
 static int check_length(const tutti_array_spec *spec, tutti_off size) {
@@ -173,10 +173,9 @@ int npy_parse(const unsigned char *text, size_t bytes, tutti_off size, npy_heade
             seen |= item;
         }
         if (!sound || seen != HAS_ALL || peek(&s) != -1)
-            return cli_error(
-                "this .npy header is not understood (records and more than %d dimensions "
-                "are not supported)",
-                TUTTI_MAX_DIMS);
+            return cli_error("unsupported .npy header: records and more than %d dimensions "
+                             "are not supported",
+                             TUTTI_MAX_DIMS);
         if (parse_descr(descr, &h)) return 1;
     }
     if (check_length(&h.spec, size)) return 1;

@@ -14,7 +14,7 @@ struct png_file {
     FILE *file;
 };
 
-/* What cannot be written is found at the end, by the file. */
+/* Write errors are detected at the end, from the file. */
 static void write_bytes(png_structp png, png_bytep bytes, png_size_t n) {
     (void)!fwrite(bytes, 1, n, png_get_io_ptr(png));
 }
@@ -38,7 +38,7 @@ png_file *png_begin(FILE *f, unsigned width, unsigned height, const png_colour *
         colours[i] = (png_color){palette[i].red, palette[i].green, palette[i].blue};
     if (!p->info || setjmp(png_jmpbuf(p->png))) {
         release(p);
-        (void)cli_error("no memory for a picture of %u x %u pixels", width, height);
+        (void)cli_error("cannot allocate an image of %u x %u pixels", width, height);
         return NULL;
     }
     png_set_user_limits(p->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);

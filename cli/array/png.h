@@ -13,11 +13,12 @@ typedef struct png_colour {
 
 enum { PNG_COLOURS = 256 };
 
-/* Begin a picture in a file that is open.  NULL and a message: no memory, or no libpng.  The palette has PNG_COLOURS colours. */
+/* Begin an image in an open file.  NULL and a message: no memory, or no libpng.  The palette has
+ * PNG_COLOURS colours. */
 png_file *png_begin(FILE *f, unsigned width, unsigned height, const png_colour *palette);
 /* The next row, from top to bottom: a colour a pixel. */
 void png_row(png_file *p, const unsigned char *row);
-/* End it and free it; the file stays open.  1 if anything went wrong. */
+/* End it and free it; the file remains open.  1 after any error. */
 int png_end(png_file **p);
 
 #endif

@@ -1,5 +1,5 @@
-/* tutti bench: the driver.  Makes the cells from the lists of directories, patterns and methods, runs them and writes
- * the reports.
+/* tutti bench: the driver.  Creates the cells from the lists of directories, patterns and methods,
+ * runs them and writes the reports.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
 
@@ -15,7 +15,7 @@ static void add_cell(const bench_config *c, bench_results *r, int dir, int patte
     bench_entries_make(c, is_write, cell);
 }
 
-/* What has been measured so far is in the file, whatever ends this process. */
+/* The file always has all results so far, even if this process is killed. */
 static int keep_so_far(const cli_world *w, const bench_results *r, int cells) {
     bench_results so_far = *r;
     const char *json = r->config->json;

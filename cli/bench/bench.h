@@ -1,9 +1,9 @@
-/* tutti bench: its parts and what they pass to each other.
+/* tutti bench: its parts and their data.
  *
  *   arguments -> config      what to measure                               bench_args.c
  *   cell                     one directory, pattern, operation             cell.c
  *     entry                  one variant to do it: a method of Tutti, a reference, a peer
- *       runner               how an entry is prepared, run and ended       references.c, peers.c,
+ *       runner               functions that prepare, run and end an entry       references.c, peers.c,
  *                                                                          staging.c, variants.c
  *     timing                 one run of an entry, verification, ratios     timing.c, content.c
  *   results -> reports       table and bars, JSON                          report_*.c
@@ -18,7 +18,7 @@
 
 #define BENCH_CALL ((size_t)4 << 20) /* bytes of one call of the conforming limit */
 
-/* What the issue of speed is judged by. */
+/* The goals of the comparison with the limit. */
 #define BENCH_GOAL_WRITE 1.3
 #define BENCH_GOAL_WRITE_IRREGULAR 1.6
 #define BENCH_GOAL_READ 1.15
@@ -26,15 +26,15 @@
 /* ---- config (bench_args.c) */
 typedef struct bench_config {
     cli_call call;
-    tutti_options options; /* what all variants share */
+    tutti_options options; /* options of all variants */
     cli_list patterns, methods, exchanges, stores, dirs;
-    cli_list procs, files;        /* of an experiment: numbers of processes, sizes of files */
+    cli_list procs, files;        /* for experiments: numbers of processes, sizes of files */
     int write, read;              /* operations */
     int fresh, reused;            /* plans */
     int pieces, staging, mapping; /* references */
     int quick, peers;
     int rounds, series; /* an experiment has `series` times `rounds` rounds */
-    int iterations;     /* of a run that computes and writes */
+    int iterations;     /* per run that computes and writes */
     cli_list parts;     /* of an experiment */
     const char *all_parts;
     int operands; /* of an experiment: names of files, which belong to argv */
@@ -43,13 +43,13 @@ typedef struct bench_config {
     cli_list ways;     /* of the experiment with datasets: words of their names; none: all */
     int cases;         /* of the experiment auto: to draw, 0: all combinations */
     cli_list slow;     /* and its directories of throttled devices */
-    const char *tuned; /* and a profile beside the default, NULL: none */
+    const char *tuned; /* a profile in addition to the default, NULL: none */
     tutti_mesh_order order;
     tutti_mesh_partitioner by;
-    tutti_count nodes; /* of the mesh that it makes itself */
-    int cold;          /* the page cache has nothing of the file before each read */
+    tutti_count nodes; /* of the generated mesh */
+    int cold;          /* the file is dropped from the page cache before each read */
     int fsync;         /* a write ends when its bytes are on the device */
-    double iops;       /* operations a second that the device takes, 0: no limit is known */
+    double iops;       /* operations per second of the device, 0: unknown */
     double budget;     /* seconds, 0: none */
     tutti_off size, slice;
     tutti_off array; /* of an experiment: bytes of the array that all ranks share */
@@ -57,15 +57,15 @@ typedef struct bench_config {
     const char *json; /* NULL: none */
 } bench_config;
 
-/* What an experiment takes besides the options that all have, and its defaults. */
+/* Options of an experiment in addition to the common ones, and their defaults. */
 typedef struct bench_scope {
     const char *takes; /* separated by commas */
     void (*defaults)(bench_config *c, int quick);
-    int operands; /* names of files may be given */
+    int operands; /* file names are accepted */
 } bench_scope;
 enum { BENCH_OPTIONS = 37 };
-extern const cli_option bench_options[BENCH_OPTIONS]; /* those of `tutti bench` apply to bit 1 */
-/* The option table for a scope, whose defaults hold from now on: [BENCH_OPTIONS], of bit 1. */
+extern const cli_option bench_options[BENCH_OPTIONS]; /* options of `tutti bench` have bit 1 */
+/* The option table for a scope, whose defaults are set: [BENCH_OPTIONS], with bit 1. */
 const cli_option *bench_options_of(const bench_scope *s);
 void bench_set_defaults(void *config, int argc, char **argv);
 int bench_check(void *config);
@@ -74,7 +74,7 @@ int bench_check(void *config);
 typedef struct bench_program {
     const char *name, *help; /* of the program; the text of --help */
     const bench_scope *scope;
-    int threads;      /* level that MPI is asked for */
+    int threads;      /* requested thread level of MPI */
     const void *what; /* for `run` */
     int (*run)(const cli_world *w, const bench_config *c,
                const void *what); /* the exit code; prints its messages */
@@ -82,7 +82,7 @@ typedef struct bench_program {
 
 /* Parse the arguments, initialize MPI, check that the report can be written, run, finalize.  @return the exit code */
 int bench_start(const bench_program *p, int argc, char **argv);
-/* Can the report be written?  Before long work.  1 and a message.   Collective */
+/* Check, before long work, that the report can be written.  1 and a message.   Collective */
 int bench_outputs_check(const cli_world *w, const bench_config *c);
 
 extern const cli_group bench_group; /* bench.c */
@@ -107,8 +107,9 @@ tutti_off bench_tile_element(tutti_off size, tutti_off element);
 int bench_pattern_make(const char *name, const cli_world *w, const bench_config *c,
                        bench_pattern *out);
 /* ---- blocks (pattern_block.c)
- * A block of an array of `element` bytes: how the array is cut, this rank's place, elements of a block, and cells around
- * it in memory.  Fills in the access, the datatypes and, with ghost cells, `memory`. */
+ * A block of an array of `element` bytes: the division of the array, the position of this rank,
+ * elements of a block, and ghost cells around it in memory.  Fills in the access, the datatypes
+ * and, with ghost cells, `memory`. */
 enum { BENCH_DIMS = 4 };
 typedef struct bench_block {
     int ndims, element;
@@ -121,7 +122,7 @@ void bench_pattern_free(bench_pattern *p);
 /* Application kernels (kernels.c); `kind` is f, g or i. */
 tutti_err kernel_e3sm(const cli_world *w, tutti_off size, char kind, bench_pattern *p);
 tutti_err kernel_btio(const cli_world *w, tutti_off size, bench_pattern *p);
-/* For patterns made elsewhere: list the pieces of the access. */
+/* For patterns created elsewhere: list the pieces of the access. */
 tutti_err bench_pattern_list(bench_pattern *p);
 
 /* ---- content (content.c): every byte of the file has a known value */
@@ -130,7 +131,7 @@ void content_fill(uint64_t seed, tutti_off offset, void *buf, tutti_off bytes);
 tutti_off content_check(uint64_t seed, tutti_off offset, const void *buf, tutti_off bytes);
 void content_fill_pieces(uint64_t seed, const bench_pattern *p, void *user);
 tutti_off content_check_pieces(uint64_t seed, const bench_pattern *p, const void *user);
-/* Compare bytes [lo, hi) of a file; 1 and a message if they are not all right. */
+/* Compare bytes [lo, hi) of a file; 1 and a message if any is wrong. */
 int content_check_file(uint64_t seed, const char *path, tutti_off lo, tutti_off hi);
 
 /* ---- entries */
@@ -151,7 +152,7 @@ typedef struct bench_summary {
  * all ranks. */
 typedef struct bench_phases {
     double exchange, file;      /* the library's statistics; their mean over the aggregators */
-    double compute, begin, end; /* of a run that computes meanwhile */
+    double compute, begin, end; /* of a run with computation */
 } bench_phases;
 extern const char *const bench_values[MEASURE_VALUES + 1]; /* names of the samples */
 
@@ -165,8 +166,8 @@ typedef struct bench_entry {
     int reused;
     int checkable; /* its bytes can be verified */
     tutti_options options;
-    int iterations;   /* of one run; all times are those of one iteration */
-    int stays;        /* however slow it is, it takes part in all rounds */
+    int iterations;   /* per run; all times are per iteration */
+    int stays;        /* it takes part in all rounds even if it is slow */
     bench_phases now; /* of this rank in the current run */
     bench_summary time;
     double to_limit, to_limit_paired, to_bare; /* ratios; 0: not known */
@@ -177,19 +178,19 @@ typedef struct bench_entry {
 
 typedef struct bench_cell {
     const char *dir, *pattern;
-    const char *figure; /* of an experiment: what it is for */
+    const char *figure; /* for experiments: its role in the figure */
     char file_system[16];
     int is_write;
     int ranks;
-    tutti_off size; /* that was asked for, of a rank */
+    tutti_off size; /* requested size per rank */
     tutti_off total;
     tutti_count runs; /* contiguous in the file, all ranks */
     double patience;  /* an entry that is this many times as slow as the fastest rests; 0: none */
     int cold;         /* as --cold and --fsync, for this cell */
-    int least_rounds; /* whatever the time budget is */
+    int least_rounds; /* minimum, regardless of the time budget */
     const char *profile; /* NULL, or a name for the JSON */
-    int tightens;        /* patience ends sooner the more rounds there are, but for peers */
-    int no_goal;         /* the references do something else: they go through the page cache */
+    int tightens; /* the limit for slow variants decreases with the rounds, except for peers */
+    int no_goal;  /* no goal: the references use the page cache */
     const struct bench_scene *scene; /* NULL: a pattern by its name, writes to fresh files */
     const void *what;                /* the scene's own */
     int entries;
@@ -203,7 +204,7 @@ typedef struct bench_results {
     char profile[256]; /* a path, or "built-in" */
     double seconds;
     int failures;
-    int stopped; /* by this signal: what was measured until then */
+    int stopped; /* stopped by this signal; results so far are kept */
     int cells;
     bench_cell *cell;
 } bench_results;
@@ -225,19 +226,19 @@ typedef struct bench_job {
     const bench_cell *cell;
 } bench_job;
 
-/* Cells that are something else than a pattern of the table. */
+/* Cells other than patterns of the table. */
 typedef struct bench_scene {
     int (*make)(const bench_cell *cell, const cli_world *w, bench_pattern *out);
-    /* NULL, or: writes change a file that is there, as for reads; what it must be afterwards.  0, or 1
+    /* NULL, or: writes change an existing file, as for reads; check its contents afterwards.  0, or 1
      * and a message. */
     int (*verify_write)(const bench_job *job, const bench_entry *e);
-    void (*done)(const bench_cell *cell); /* NULL, or: undo what `make` has made besides */
+    void (*done)(const bench_cell *cell); /* NULL, or: release other resources of `make` */
     void (*json)(FILE *f,
                  const bench_cell *cell); /* NULL, or: members of its JSON, "key": value, */
 } bench_scene;
 
 /* prepare and run return 0, or 1 and a message.  prepare is collective and agrees on its result;
- * run may fail on one rank alone.  end undoes what both left open; it is always called. */
+ * run may fail on one rank only.  end releases what both left open; it is always called. */
 typedef struct bench_runner {
     int (*prepare)(bench_job *job, bench_entry *e);
     int (*run)(bench_job *job, bench_entry *e);
@@ -249,16 +250,17 @@ typedef struct bench_runner {
 extern const bench_runner bench_limit, bench_pieces, bench_staging, bench_mapping, bench_tutti,
     bench_tutti_reused, bench_tutti_independent, bench_peer;
 
-/* For runners of Tutti's variants: open by the entry's options; what the library says, where a variant that
- * this machine or build lacks is not a failure; its statistics; a count that is not the whole. */
+/* For runners of variants of Tutti: open with the options of the entry; report an error of the
+ * library, where a variant that this machine or build lacks is not a failure; its statistics; a
+ * short count. */
 tutti_err variant_open(bench_job *job, const bench_entry *e);
 int variant_failed(bench_entry *e);
 void variant_stats(const bench_job *job, bench_entry *e);
 int variant_count(const bench_job *job, const bench_entry *e, tutti_off count);
 void variant_end(bench_job *job, bench_entry *e);
 
-/* For runners of the MPI library's calls: open with the pattern as its view; close, and what went
- * wrong. */
+/* For runners of calls of the MPI library: open with the pattern as view; close; report an
+ * error. */
 int peer_open(const bench_job *job, MPI_File *out);
 int peer_close(const bench_job *job, MPI_File *file, int code);
 
@@ -267,10 +269,10 @@ struct staging *staging_make(const cli_world *w, tutti_off slice);
 void staging_free(struct staging **s);
 
 /* The variants to fill a cell (variants.c). */
-int bench_has_plan(const char *method); /* is planning a part of this method? */
-/* The entry stays where it is until the next one is added. */
+int bench_has_plan(const char *method); /* whether planning is part of this method */
+/* The address of the entry is valid until the next one is added. */
 bench_entry *bench_entry_add(bench_cell *cell, entry_kind kind, const char *name);
-/* What is not Tutti goes through the page cache, and says so where Tutti does not. */
+/* Add a reference without Tutti; it uses the page cache, and is labelled if Tutti does not. */
 bench_entry *bench_reference_add(const bench_config *c, bench_cell *cell, entry_kind kind,
                                  const char *name);
 #define BENCH_CACHED ", page cache"
@@ -279,8 +281,8 @@ void bench_entries_make(const bench_config *c, int is_write, bench_cell *cell);
 /* ---- timing (timing.c) */
 /* One run of one entry: time it, verify it, fill in its samples or its failure.  Collective. */
 void timing_run(bench_job *job, bench_entry *e, double *value);
-/* Before a further round: entries that are too slow for the cell's patience rest from now on.  All ranks have the same
- * times and decide the same. */
+/* Before a further round: entries that exceed the limit of the cell are skipped from now on.  All
+ * ranks have the same times and make the same decision. */
 void timing_let_rest(bench_cell *cell);
 enum { BENCH_TRIAL = 3, BENCH_TRIAL_PEER = 5 }; /* rounds before a variant, or a peer, may rest */
 void timing_ratios(bench_cell *cell);           /* and summaries */
@@ -293,7 +295,7 @@ double bench_bandwidth(const bench_cell *cell, const bench_entry *e, double seco
 int bench_create(const bench_job *job); /* collective */
 void cell_name_file_system(const char *dir, char *out, size_t size);
 /* Run n cells of one directory, pattern, size and number of ranks, which share their buffers.
- * Collective on all->world.  `share`: how much of the time may have gone before and after. */
+ * Collective on all->world.  `share`: the fractions of the time budget before and after. */
 int cells_run(const bench_job *all, int n, bench_cell *cell, cli_progress *progress,
               const double share[2]);
 void results_name_mpi(bench_results *r); /* and the profile */
@@ -304,7 +306,7 @@ void results_free(bench_results *r);
 /* ---- reports; rank 0 only.  0, or 1 and a message */
 void report_text(const bench_results *r, FILE *f);
 int report_json(const bench_results *r, const char *path);
-int report_is_quiet(const bench_config *c); /* a report takes standard output */
+int report_is_quiet(const bench_config *c); /* a report is written to standard output */
 /* Parts of JSON: a pair and a comma; everything up to the cells; the cells and the end. */
 void report_json_pair(FILE *f, const char *key, const char *value);
 void report_json_head(FILE *f, const bench_results *r, const char *format);

@@ -1,4 +1,5 @@
-/* tutti bench, and experiments: options.  The table has those of all of them; the bits of a row say who takes it.
+/* tutti bench, and experiments: options.  The table has all options; the bits of a row select the
+ * experiments.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
 
@@ -12,7 +13,7 @@
 
 enum { TAKES = 1, BENCH = TAKES, EXPERIMENTS = 2, SOME_EXPERIMENTS = 4, ALL = BENCH | EXPERIMENTS };
 
-/* Turn on the flags that a list names, all others off.  "all" and "none" may stand for a list. */
+/* Turn on the flags that a list names, all others off.  "all" and "none" may replace a list. */
 static int set_flags(const char *value, int n, const char *const *names, int *const *flags) {
     cli_list list = {0};
     int failed = 0;
@@ -50,7 +51,7 @@ static int set_reference(void *config, const char *value) {
 
 static int refuse_report(void *config, const char *value) {
     return (void)config,
-           cli_error("write --json FILE, then run 'tutti-report FILE' for '%s'", value);
+           cli_error("'%s' requires two steps: --json FILE, then 'tutti-report FILE'", value);
 }
 
 #define AT(field) .at = offsetof(bench_config, field)
@@ -135,7 +136,7 @@ const cli_option bench_options[BENCH_OPTIONS] = {
 
 /* ---- values of lists */
 
-/* Is each item a value that the library takes for this option? */
+/* Check that each item is a valid value of this option of the library. */
 static int check_choices(const cli_list *list, const char *name) {
     tutti_options scratch;
     tutti_options_defaults(&scratch);
@@ -154,7 +155,7 @@ static int check_integers(const cli_list *list, const char *name, long most) {
     return 0;
 }
 
-/* Is each item one of the words of `known`, separated by commas? */
+/* Check that each item is one of the words of `known`, separated by commas. */
 static int check_words(const cli_list *list, const char *name, const char *known) {
     cli_list words = {0};
     int failed = 0;
@@ -192,7 +193,7 @@ int bench_check(void *config) {
         check_integers(&c->partitions, "partitions", 1 << 20) ||
         check_integers(&c->loads, "loads", 1000000))
         return 1;
-    /* Where no list was given, the environment decides. */
+    /* Without a list, the environment is used. */
     char value[64];
     if (c->exchanges.n == 0 &&
         tutti_options_get(&c->options, "exchange", value, sizeof value) == TUTTI_OK)

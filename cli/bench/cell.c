@@ -1,5 +1,5 @@
-/* tutti bench: cells.  For one directory and pattern: make the buffers; for write and read: run all entries in
- * interleaved rounds (measure/measure.h).
+/* tutti bench: cells.  For one directory and pattern: allocate the buffers; for write and read:
+ * run all entries in interleaved rounds (measure/measure.h).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
 
@@ -44,7 +44,7 @@ static void run_entry(measure *m, measure_variant *v, double *value) {
     timing_run(c->job, (bench_entry *)v, value);
 }
 
-/* Also called once per round: time and signals are agreed on, and slow entries begin to rest. */
+/* Also called once per round: ranks agree on time and signals, and slow entries are skipped from now on. */
 static int is_over(measure *m) {
     const cell_run *c = m->data;
     const double budget = c->job->config->budget;
@@ -143,7 +143,7 @@ int cells_run(const bench_job *all, int n, bench_cell *cell, cli_progress *progr
         job.share = make_buffer(job.share_hi - job.share_lo);
         failed = job.user && job.share
                      ? 0
-                     : cli_error("no memory for the buffers; try a smaller --size");
+                     : cli_error("cannot allocate the buffers; use a smaller --size");
     }
     failed = cli_agree(job.world, failed);
     for (int i = 0; i < n && !failed; i++)
@@ -160,8 +160,8 @@ int cells_run(const bench_job *all, int n, bench_cell *cell, cli_progress *progr
 
 /* ---- results */
 
-/* The library's name and version; what follows the first comma may name the machine it was built
- * on. */
+/* The library's name and version; text after the first comma may name the build machine
+ * and is omitted. */
 void results_name_mpi(bench_results *r) {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length;
@@ -170,7 +170,7 @@ void results_name_mpi(bench_results *r) {
     for (char *s = text; *s; s++)
         if (*s == '\t') *s = ' ';
     snprintf(r->mpi, sizeof r->mpi, "%.*s", (int)sizeof r->mpi - 1, text);
-    /* Where the library looks for numbers, in its order. */
+    /* The profiles that the library searches, in order. */
     const char *const given = r->config->options.profile;
     char user[sizeof r->profile] = "";
     const char *found = "built-in";

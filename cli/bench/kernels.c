@@ -1,13 +1,18 @@
-/* The patterns of application kernels, by generators of their own.
+/* The patterns of application kernels, by separate generators.
  *
- *   e3sm-f   atmosphere: 388 variables (321 of one level, 67 of 72) of 4-byte values, level by level, on the cells of a
- *            cubed sphere.  Cells are distributed along a space-filling curve, and every second one to the rank of its
+ *   e3sm-f   atmosphere: 388 variables (321 of one level, 67 of 72) of 4-byte values, level by
+ * level, on the cells of a
+ *            cubed sphere.  Cells are distributed along a space-filling curve, and every second
+ * one to the rank of its
  *            antipode, as physics balances day and night: most pieces are single values.
- *   e3sm-g   ocean: 52 variables (22 of one level, 30 of 80) of doubles, all levels of a cell together; cells are
+ *   e3sm-g   ocean: 52 variables (22 of one level, 30 of 80) of doubles, all levels of a cell
+ * together; cells are
  *            distributed along the curve.
- *   e3sm-i   land: 560 variables (546 of one level, 14 of 15) of 4-byte values on the cells that are land; cells are
+ *   e3sm-i   land: 560 variables (546 of one level, 14 of 15) of 4-byte values on the cells that
+ * are land; cells are
  *            distributed cyclically along the curve.
- *   btio     NAS BT: u[z][y][x][5] of doubles; each rank has cells on the diagonals of a grid of cells, one in each slab,
+ *   btio     NAS BT: u[z][y][x][5] of doubles; each rank has cells on the diagonals of a grid of
+ * cells, one in each slab,
  *            in memory with two ghost cells on each side.
  *
  * Small sizes have fewer levels and variables.  s3d and wrf are blocks: patterns.c.
@@ -82,7 +87,7 @@ static tutti_err make_rows(const cell_list *c, int groups, const row_group *g, b
     return err;
 }
 
-/* Bytes per cell and the side of the sphere that make about `total` bytes: at least four cells per rank. */
+/* Bytes per cell and the side of the sphere that give about `total` bytes: at least four cells per rank. */
 static int choose_side(const cli_world *w, double total, double full, double share,
                        double *each_out) {
     const double least = 4.0 * w->ranks > 54 ? 4.0 * w->ranks : 54;
@@ -111,7 +116,8 @@ tutti_err kernel_e3sm(const cli_world *w, tutti_off size, char kind, bench_patte
     qsort(curve, (size_t)all, sizeof *curve, compare_cells);
     int *owner = cli_array(all, 1, sizeof *owner), land = 0; /* -1: not in the file */
     for (int i = 0; i < all; i++) {
-        const int at = kind == 'f' && i % 2 ? (i + all / 2) % all : i; /* the antipode's place */
+        const int at =
+            kind == 'f' && i % 2 ? (i + all / 2) % all : i; /* the position of the antipode */
         owner[curve[i].cell] = (int)((int64_t)at * w->ranks / all);
         if (kind == 'i') {
             /* A third of the sphere, in patches. */

@@ -1,4 +1,4 @@
-/* The patterns: which bytes of the file each rank has, and where they are in its memory.
+/* The patterns: the bytes of the file of each rank, and their positions in memory.
  *
  *   block2d      2-D array of 4-byte elements, one block per rank      | 0 | 1 |
  *                                                                    | 2 | 3 |
@@ -13,9 +13,10 @@
  *   tile256      a tile of 256-byte elements per rank, of a 2-D array (MPI-Tile-IO), twice as wide as
  *   tile1m       high; the same with elements of 1 MiB
  *   flash        blocks of 8^3 doubles of several variables, in memory with 4 ghost cells around
- *                them; the file has variable after variable
+ *                them; the file has one variable after the other
  *   s3d          16 components of 3-D arrays of doubles (combustion), one block per rank
- *   wrf          1010 levels of 2-D arrays of 4-byte values (weather: 24 variables of 40 levels, 50 of one), one tile per
+ *   wrf          1010 levels of 2-D arrays of 4-byte values (weather: 24 variables of 40 levels,
+ * 50 of one), one tile per
  *                rank, in memory with 3 ghost cells around it
  *   e3sm-f, e3sm-g, e3sm-i, btio    kernels.c
  *
@@ -32,7 +33,8 @@
 static void block_coordinates(const cli_world *w, int ndims, int *grid, int *at) {
     int dims[3] = {0, 0, 0}, rest = w->rank;
     MPI_Dims_create(w->ranks, ndims, dims);
-    for (int d = 0; d < ndims; d++) grid[d] = dims[ndims - 1 - d]; /* most cuts across the rows */
+    for (int d = 0; d < ndims; d++)
+        grid[d] = dims[ndims - 1 - d]; /* most divisions across the rows */
     for (int d = ndims - 1; d >= 0; d--) {
         at[d] = rest % grid[d];
         rest /= grid[d];
@@ -161,7 +163,7 @@ static tutti_err make_pieces512(const cli_world *w, const bench_config *c, bench
     return make_interleaved(w, c->size, 512, p);
 }
 
-/* The same with 256 bytes, said as a section lo : hi : stride. */
+/* The same with 256 bytes, described as a section lo : hi : stride. */
 static tutti_err make_strided(const cli_world *w, const bench_config *c, bench_pattern *p) {
     const tutti_count count = c->size < 256 ? 1 : c->size / 256;
     const tutti_section s = {.ndims = 1,
@@ -177,7 +179,7 @@ static tutti_err make_strided(const cli_world *w, const bench_config *c, bench_p
     return tutti_access_section(&s, NULL, &p->access);
 }
 
-/* ---- items distributed at random: in every hand of 32 items per rank the owners are shuffled */
+/* ---- items distributed at random: in every group of 32 items per rank the owners are shuffled */
 
 #define HAND 32
 

@@ -1,4 +1,4 @@
-/* The MPI library's own collective calls on the same pattern, said as datatypes.
+/* Collective calls of the MPI library on the same pattern, described by datatypes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
 

@@ -1,6 +1,6 @@
-/* The yardsticks that need nothing of Tutti: the conforming limit (one contiguous share a rank, in
- * calls of 4 MiB), one call a piece, and a copy out of a mapping.  All of them open, move bytes and
- * close; the lists of pieces, and the empty file, were made beforehand.
+/* References without Tutti: the conforming limit (one contiguous share per rank, in
+ * calls of 4 MiB), one call per piece, and a copy from a mapping.  All of them open, transfer bytes and
+ * close; the lists of pieces, and the empty file, are created beforehand.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
 

@@ -29,7 +29,7 @@ static void print_entry(FILE *f, const bench_cell *cell, const bench_entry *e, d
             cli_paint(CLI_PLAIN));
     if (!e->v.rounds) {
         fputs("\n", f);
-        print_failed(f, e->unavailable ? "not here" : "FAILED", e);
+        print_failed(f, e->unavailable ? "unavailable" : "FAILED", e);
         return;
     }
     const double mib = bench_bandwidth(cell, e, e->time.median);
@@ -74,7 +74,7 @@ static void print_cell(FILE *f, const bench_cell *cell) {
         if (mib > best) best = mib;
     }
     for (int i = 0; i < cell->entries; i++) print_entry(f, cell, &cell->entry[i], best);
-    /* Rounds that took far longer than the others: something else was going on. */
+    /* Rounds that took far longer than the others: the machine was busy. */
     for (int i = 0; i < cell->entries; i++) {
         const bench_entry *e = &cell->entry[i];
         if (e->v.rounds < 3 || e->time.max < 3 * e->time.median) continue;

@@ -1,5 +1,5 @@
-/* The reference "shared staging": what the idea costs with nothing around it.  All ranks share two
- * sub-buffers of one slice a rank:
+/* The reference "shared staging": the cost of the method without other overhead.  All ranks share two
+ * sub-buffers of one slice per rank:
  *
  *   file     | slice of 0 | slice of 1 | slice of 2 | slice of 0 | slice of 1 | ...
  *            |<------------ cycle 0 -------------->|<----- cycle 1 ...
@@ -8,8 +8,8 @@
  *   read     read own slice of cycle c + 1 into the other sub-buffer, copy own pieces of cycle c
  *            out, barrier
  *
- * One barrier a cycle is enough, because a sub-buffer is used again only after the next one.  The
- * barrier reverses its sense and yields.  The memory is made and touched before anything is timed.
+ * One barrier per cycle is enough, because a sub-buffer is used again only after the next one.  The
+ * barrier reverses its sense and yields.  The memory is allocated and touched before the timed part.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
 
@@ -73,7 +73,7 @@ static void meet(struct staging *s, int ranks) {
     while (atomic_load_explicit(&m->sense, memory_order_acquire) != s->sense) sched_yield();
 }
 
-/* Copy this rank's pieces in [lo, hi) between user memory and a sub-buffer; *next is where it is in
+/* Copy this rank's pieces in [lo, hi) between user memory and a sub-buffer; *next is the position in
  * the list of pieces. */
 static void copy_cycle(const bench_job *job, tutti_count *next, tutti_off lo, tutti_off hi,
                        char *buffer) {
@@ -141,7 +141,7 @@ static int read_cycles(const bench_job *job, int fd, tutti_off cycle_bytes, tutt
 static int prepare_staging(bench_job *job, bench_entry *e) {
     if (job->staging) return 0;
     e->unavailable = 1;
-    return cli_error("the ranks do not share one node's memory");
+    return cli_error("the ranks are not all on one node");
 }
 
 static int run_staging(bench_job *job, bench_entry *e) {

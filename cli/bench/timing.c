@@ -3,10 +3,10 @@
  *   write   delete the file | prepare | barrier | TIME | reopen, verify every byte | delete
  *   read    spoil the buffer | prepare | barrier | TIME | verify every byte of the buffer
  *
- * With --cold the page cache forgets the file before each read; with --fsync a write's time ends when all ranks' bytes are
- * on the device, by the call that the variant has for it.
+ * With --cold the file is dropped from the page cache before each read; with --fsync a write's
+ * time ends when all ranks' bytes are on the device, by the corresponding call of the variant.
  *
- * A rank that is done sleeps until the others are, so that its waiting takes no core from them.
+ * A rank that has finished sleeps until the others have, so that waiting does not use a core.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
 
@@ -27,8 +27,9 @@ static void delete_file(const bench_job *job, const bench_entry *e) {
     if (!e->checkable && tutti_file_delete(job->path, &e->options) != TUTTI_OK) return;
 }
 
-/* A fresh file.  On some file systems over a network, programs that create one name at the same time fail
- * or wait for ever, so that rank 0 makes it for runners that would all create it themselves. */
+/* Remove or create the file.  On some file systems over a network, programs that create one name
+ * at the same time fail or hang, so that rank 0 creates it for runners that would create it on all
+ * ranks. */
 int bench_create(const bench_job *job) {
     int failed = 0;
     if (job->world->rank == 0) {
@@ -60,8 +61,7 @@ static int check_buffer(const bench_job *job, const bench_runner *r) {
                                                         job->share_hi - job->share_lo)
                                         : content_check_pieces(seed, job->pattern, job->user);
     if (bad < 0) return 0;
-    return cli_error("wrong byte after reading '%s': that of offset %lld", job->path,
-                     (long long)bad);
+    return cli_error("wrong byte in '%s' at offset %lld", job->path, (long long)bad);
 }
 
 static int verify(const bench_job *job, const bench_entry *e, const bench_runner *r) {
@@ -108,7 +108,7 @@ void timing_run(bench_job *job, bench_entry *e, double *value) {
         double sum[] = {now->exchange, now->file, now->compute, now->begin, now->end};
         double aggregators = e->stats.windows > 0;
         cli_sums(job->world, 1, &aggregators);
-        /* exchange and file: others cannot always tell what they wait for (tutti/stats.h) */
+        /* exchange and file: others cannot always determine what they wait for (tutti/stats.h) */
         if (aggregators > 0 && e->stats.windows == 0) sum[0] = sum[1] = 0;
         cli_sums(job->world, 5, sum);
         value[0] = seconds / e->iterations;

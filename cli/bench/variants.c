@@ -1,4 +1,4 @@
-/* The variants of Tutti: method x exchange x store, the plan made within the timed part or before it.
+/* The variants of Tutti: method x exchange x store, the plan is made within the timed part or before it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
 
@@ -12,7 +12,7 @@ tutti_err variant_open(bench_job *job, const bench_entry *e) {
     return tutti_file_open(job->world->comm, job->path, mode, &e->options, &job->file);
 }
 
-/* What the library says; a store or method that this machine or build lacks is not a failure. */
+/* Report an error of the library; a store or method that this machine or build lacks is not a failure. */
 int variant_failed(bench_entry *e) {
     e->unavailable = tutti_last_error()->code == TUTTI_ERR_UNSUPPORTED;
     return cli_error_tutti();
@@ -57,8 +57,8 @@ void variant_end(bench_job *job, bench_entry *e) {
 
 const bench_runner bench_tutti = {.run = run_fresh, .end = variant_end};
 
-/* ---- a plan that was made before; timed from its start to close.  It has not been run on the file: cutting
- * the file to nothing again would make ext4 write it out when it is closed. */
+/* ---- an existing plan; timed from its start to close.  It has not been run on the file: truncating
+ * the file again would make ext4 write it at close. */
 
 static int prepare_reused(bench_job *job, bench_entry *e) {
     if (variant_open(job, e) != TUTTI_OK) return variant_failed(e);
@@ -82,7 +82,7 @@ static int run_reused(bench_job *job, bench_entry *e) {
 const bench_runner bench_tutti_reused = {
     .prepare = prepare_reused, .run = run_reused, .end = variant_end};
 
-/* ---- every rank for itself: open and close are collective, so that a rank that failed closes too */
+/* ---- independent access: open and close are collective, so that a rank that failed closes the file too */
 
 static int run_independent(bench_job *job, bench_entry *e) {
     const bench_pattern *p = job->pattern;
@@ -146,7 +146,8 @@ static void add_variants(const bench_config *c, int reused, bench_cell *cell) {
                     e->store = what[2];
                     e->reused = reused;
                     if (reused) e->runner = &bench_tutti_reused;
-                    /* The stores that keep nothing in the file system: mem cannot be read by another process's rank, null forgets. */
+                    /* The stores without files: data of mem cannot be read back as a file, null
+                     * stores no data. */
                     e->checkable = strcmp(what[2], "mem") != 0 && strcmp(what[2], "null") != 0;
                     e->options = c->options;
                     if (tutti_options_set(&e->options, "method", e->method) != TUTTI_OK ||

@@ -1,5 +1,5 @@
-/* Colour: on a terminal, unless NO_COLOR (no-color.org) is set or TERM says that there is none; never in pipes and files,
- * unless somebody asks for it.
+/* Colour: on a terminal, unless NO_COLOR (no-color.org) is set or TERM is dumb; never in pipes and files,
+ * unless requested.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/cli.h"
 

@@ -1,4 +1,4 @@
-/* When two numbers are the same: one rule for every diff of the command.
+/* Equality of numbers: one rule for all diff commands.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/cli.h"
 

@@ -1,6 +1,7 @@
-/* The guard: a child process that removes the temporary files of this process when it has ended, also by SIGKILL, which mpirun
- * sends to ranks shortly after SIGTERM.  It is forked before MPI_Init, while there is one thread and little memory, and is in a
- * session of its own: signals for the process group of the ranks do not reach it.
+/* The guard: a child process that removes the temporary files of this process when it has ended,
+ * also by SIGKILL, which mpirun sends to ranks shortly after SIGTERM.  It is forked before
+ * MPI_Init, while there is one thread and little memory, and is in its own session: signals for the
+ * process group of the ranks do not reach it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/cli.h"
 

@@ -1,5 +1,5 @@
-/* What the commands that measure share: how long something took on all ranks, and a
- * scratch file in a directory of its own, which is removed also when the run is interrupted.
+/* Common functions of measuring commands: the duration over all ranks, and a
+ * scratch file in a private directory, which is removed also when the run is interrupted.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/cli.h"
 #include "measure/measure.h"
@@ -15,7 +15,7 @@
 
 /* ---- time */
 
-/* Four ranks on two cores do not start at once: a rank that got its core late would seem fast. */
+/* Four ranks on two cores do not start at the same time: a rank that started late would seem fast. */
 double cli_elapsed(const cli_world *w, double start, double end) {
     if (!w->one_node) return cli_max(w, end - start);
     const double first = -cli_max(w, -start);
@@ -49,7 +49,7 @@ int cli_file_forget(const char *path) {
 
 /* ---- the scratch file */
 
-/* A directory with the file in it: once it is removed, no rank can create the file again. */
+/* A directory with the file in it: after its removal, no rank can create the file again. */
 static char scratch_dir[PATH_MAX], scratch[PATH_MAX + 8];
 
 static volatile sig_atomic_t softly, stopped;
@@ -90,10 +90,11 @@ int cli_interrupted(const cli_world *w) {
     return number && cli_error("interrupted by signal %d: the output is removed", number);
 }
 
-/* A name of its own for each directory: NFS clients may remember that the last one is missing. */
+/* A unique name for each directory: NFS clients may remember that the last one is missing. */
 const char *cli_scratch(const cli_world *w, const char *dir, const char *command) {
     static long number;
-    long id[2] = {(long)getpid(), number++}; /* rank 0's: worlds of fewer ranks have counted, too */
+    long id[2] = {(long)getpid(),
+                  number++}; /* of rank 0: worlds of fewer ranks have increased it, too */
     cli_scratch_remove(w);
     MPI_Bcast(id, 2, MPI_LONG, 0, w->comm);
     snprintf(scratch_dir, sizeof scratch_dir, "%s/tutti-%s.%ld-%ld.tmp", dir, command, id[0],

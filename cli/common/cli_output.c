@@ -1,5 +1,5 @@
-/* Outputs of commands: what a command writes never is, or lies inside, what it reads, and appears under its name only
- * when it is complete.
+/* Outputs of commands: an output is never identical with, or inside, an input, and appears under
+ * its name only when it is complete.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/cli.h"
 
@@ -35,7 +35,7 @@ void cli_inputs_forget(void) {
     inputs.n = 0;
 }
 
-/* Is `dir` the directory `above`, or somewhere below it? */
+/* Return whether `dir` is the directory `above`, or below it. */
 static int lies_inside(const char *dir, const struct stat *above) {
     char *at = cli_strdup(dir);
     struct stat st, before = {.st_ino = 0};
@@ -60,7 +60,7 @@ static int is_searched_file(const char *path, const struct stat *st, int type, s
     return type == FTW_F && is_same(st, searched);
 }
 
-/* Does a directory contain another name (hard link) of a file? */
+/* Return whether a directory contains another name (hard link) of a file. */
 static int contains_file(const char *dir, const struct stat *file) {
     if (file->st_nlink < 2 || !S_ISREG(file->st_mode)) return 0;
     searched = file;
@@ -122,7 +122,7 @@ enum { TEMPORARY_FILES = 8 };
 
 static struct {
     char path[PATH_MAX]; /* "": free */
-    char *target;        /* realpath of what it becomes; NULL: nothing */
+    char *target;        /* realpath of the target; NULL: none */
     FILE *file;
 } temporary[TEMPORARY_FILES];
 
@@ -137,7 +137,7 @@ static int find_temporary(const FILE *f) {
     return -1;
 }
 
-/* A temporary file beside the output; NULL: the output itself must be written. */
+/* A temporary file in the directory of the output; NULL: write the output in place. */
 static FILE *open_temporary(const char *path) {
     struct stat st;
     const int exists = stat(path, &st) == 0, i = find_temporary(NULL);
@@ -194,7 +194,7 @@ int cli_output_check(const char *path) {
     return 0;
 }
 
-/* 0, or the error of the first write that failed: if it is lost, one more byte finds it again. */
+/* 0, or the error of the first write that failed: if errno is lost, writing one more byte gives it again. */
 static int flush_output(FILE *f) {
     errno = 0;
     if (!ferror(f) && fflush(f) == 0) return 0;

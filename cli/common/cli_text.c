@@ -139,7 +139,7 @@ void cli_print_wrapped(FILE *f, const char *text, int column, int indent) {
     putc('\n', f);
 }
 
-/* ---- texts of files: any bytes.  Names and infos should be UTF-8, but nothing guarantees it. */
+/* ---- texts of files: any bytes.  Names and infos should be UTF-8, but this is not guaranteed. */
 
 /* The next character: its bytes, 1 for one that is not UTF-8; then *code is -1. */
 static size_t next_character(const char *text, size_t n, int32_t *code) {
@@ -257,4 +257,9 @@ void cli_xml_text(FILE *f, const char *text) {
             fwrite(text + i, 1, bytes, f);
         i += bytes;
     }
+}
+
+int cli_ends_in(const char *path, const char *ending) {
+    const size_t n = strlen(path), m = strlen(ending);
+    return n > m && strcmp(path + n - m, ending) == 0;
 }

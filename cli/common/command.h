@@ -9,7 +9,7 @@
 
 #include "common/cli.h"
 
-/* The type of the field that an option sets, and its value where the option is not given and has no default. */
+/* The type of the field that an option sets, and its value without the option and a default. */
 typedef enum cli_kind {
     CLI_FLAG,   /* int: 1; 0 */
     CLI_TEXT,   /* const char *, not empty; NULL */
@@ -27,11 +27,11 @@ typedef struct cli_option {
     const char *argument; /* name of the value in the help, or its choices a|b|c; NULL: a flag */
     const char *standard; /* default value, parsed and shown; NULL: none */
     const char *help;
-    unsigned commands; /* bits of the commands that take it; 0: all */
+    unsigned commands; /* bits of the commands that accept it; 0: all */
     cli_kind kind;
     size_t at;          /* offset of the field in the config */
     double least, most; /* CLI_NUMBER, CLI_COUNT, CLI_SIZE; both 0: >= 0 */
-    /* CLI_CUSTOM: 0, or 1 and a message that says what is allowed */
+    /* CLI_CUSTOM: 0, or 1 and a message with the allowed values */
     int (*set)(void *config, const char *value);
 } cli_option;
 
@@ -41,7 +41,7 @@ typedef struct cli_command {
     const char *operands; /* "FILE [SECTION]", "DIR..." */
     const char *summary;  /* one line */
     const char *details;  /* further text for --help; NULL: none */
-    int is_serial;        /* rank 0 alone runs it */
+    int is_serial;        /* only rank 0 runs it */
     /* An exit code: CLI_FAILED has a message; CLI_DIFFERS has been reported.  The world is NULL in groups without MPI.
      * Collective unless serial */
     int (*run)(const cli_world *w, const void *config);
@@ -62,23 +62,23 @@ typedef struct cli_group {
     size_t library; /* offset of a tutti_options in the config, set by --NAME VALUE; 0: none */
     int stops;      /* the first operand ends the options */
     enum { CLI_NO_MPI, CLI_MPI } mpi;
-    int threads;      /* level that MPI is asked for; 0: MPI_THREAD_SINGLE */
+    int threads;      /* requested thread level of MPI; 0: MPI_THREAD_SINGLE */
     const char *help; /* text to print instead of the generated help; NULL: none */
     void (*start)(void *config, int argc,
                   char **argv); /* set defaults that the table cannot; NULL */
-    /* After the operands are known: narrow `bits` of the call; NULL: nothing */
+    /* After the operands are known: narrow `bits` of the call; NULL: no change */
     void (*narrow)(void *config);
     int (*check)(
-        void
-            *config); /* 0, or 1 and a message: options that contradict each other; NULL: nothing */
+        void *
+            config); /* 0, or 1 and a message: options that contradict each other; NULL: no check */
 } cli_group;
 
-/* What was called. */
+/* The called command. */
 typedef struct cli_call {
     const cli_group *group;
     const cli_command *command;
     unsigned bits;  /* those of the command, or fewer */
-    const char *of; /* what narrowed them, for messages: " of an Exodus file" */
+    const char *of; /* suffix for messages about narrowed options: " of an Exodus file" */
     char **operand; /* [operands] */
     int operands;
     unsigned char *given; /* [options of the group] times that each was given */
@@ -94,9 +94,9 @@ typedef enum cli_parsed { CLI_PARSED, CLI_HELP, CLI_VERSION, CLI_WRONG } cli_par
 cli_parsed cli_parse(const cli_group *g, const cli_command *command, int argc, char **argv,
                      void *config);
 void cli_config_free(void *config);
-/* Does a command of the group (NULL: any) take an option? */
+/* Return whether a command of the group (NULL: any) accepts an option. */
 int cli_option_applies(const cli_option *o, const cli_group *g, const cli_command *command);
-/* Options that all commands take. */
+/* Options of all commands. */
 extern const cli_option cli_common_options[];
 enum { CLI_COMMON_OPTIONS = 4 };
 /* Set one of these.  0, or 1 and a message */

@@ -1,4 +1,4 @@
-/* The help of commands, from their tables, for people and as JSON for the generators of manual pages.
+/* The help of commands, from their tables, as text and as JSON for the generators of manual pages.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/command.h"
 
@@ -6,7 +6,7 @@
 
 enum { NAMES = 28 }; /* columns of the names of options */
 
-/* A text in paragraphs; lines that start with blanks stay as they are. */
+/* A text in paragraphs; lines that start with spaces are not wrapped. */
 static void print_paragraphs(FILE *f, const char *text) {
     while (*text) {
         const size_t n = strcspn(text, "\n");
@@ -20,7 +20,7 @@ static void print_paragraphs(FILE *f, const char *text) {
     }
 }
 
-/* The commands of a group that take an option: "read, write"; "" if all do, or one command is asked for. */
+/* The commands of a group that accept an option: "read, write"; "" if all do, or help is for one command. */
 static void name_commands(const cli_group *g, const cli_command *command, const cli_option *o,
                           char *out, size_t size) {
     size_t n = 0;

@@ -1,5 +1,5 @@
-/* The parser of all commands: options of the tables, options of the library, operands.  It needs no communication: every
- * rank has the same arguments and comes to the same result.
+/* The parser of all commands: options of the tables, options of the library, operands.  It needs
+ * no communication: every rank has the same arguments and gets the same result.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/command.h"
 #include "common/progress.h"
@@ -63,7 +63,7 @@ static int edit_distance(const char *a, const char *b) {
 
 const char *cli_nearest(const char *name, int n, const char *const *names) {
     const char *nearest = NULL;
-    int least = strlen(name) > 3 ? 3 : 2; /* at most two letters, of short names one */
+    int least = strlen(name) > 3 ? 3 : 2; /* at most two letters, one for short names */
     for (int i = 0; i < n; i++) {
         const int distance = edit_distance(name, names[i]);
         if (distance >= least) continue;
@@ -170,7 +170,7 @@ static int is_named(const cli_option *o, const char *name, size_t n) {
     return n == 0 ? o->letter == *name : strlen(o->name) == n && strncmp(o->name, name, n) == 0;
 }
 
-/* By its name, or (n = 0) by its letter; a row that applies to the command comes first. */
+/* Find an option by its name, or (n = 0) by its letter; rows that apply to the command have precedence. */
 static const cli_option *find_option(const parser *p, const char *name, size_t n) {
     const cli_option *found = NULL;
     for (int i = 0; i < p->group->options; i++) {
@@ -184,7 +184,7 @@ static const cli_option *find_option(const parser *p, const char *name, size_t n
     return found;
 }
 
-/* Is this a name or an alias of a library option?  Dashes and underscores are the same. */
+/* Return whether this is a name or an alias of a library option.  Dashes and underscores are the same. */
 static int is_library_option(const char *name) {
     char wanted[64], known[256];
     const tutti_option_info *row;
@@ -219,7 +219,7 @@ static int take_library_option(parser *p, const char *name, const char *value) {
     return tutti_options_set(options, name, value) == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-/* An option of a table; value: what follows = or a letter, NULL: nothing. */
+/* An option of a table; value: the text after = or a letter, NULL: none. */
 static int take_option(parser *p, const cli_option *o, const char *value) {
     const int is_common = o >= cli_common_options && o < cli_common_options + CLI_COMMON_OPTIONS;
     if (!o->argument && value) return cli_error("option '--%s' takes no value", o->name);
@@ -277,7 +277,7 @@ static int take_words(parser *p) {
     return 0;
 }
 
-/* ---- what follows from the words */
+/* ---- checks after parsing */
 
 /* Rows of other commands first: a field may have two rows. */
 static int set_defaults(const cli_group *g, const cli_call *call, void *config) {

@@ -1,11 +1,11 @@
-/* A command from its arguments to its exit code: the only place that initializes MPI and prints messages of failures.
+/* Run a command from arguments to exit code: the only file that initializes MPI and prints failures.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/command.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The rank by the variables of launchers, before MPI is initialized; 0: there is no launcher. */
+/* The rank by the variables of launchers, before MPI is initialized; 0: no launcher. */
 static int launched_rank(void) {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
                                         "SLURM_PROCID"};

@@ -1,4 +1,4 @@
-/* What a file is, by its first bytes.
+/* The kind of a file, from its first bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/file_kind.h"
 #include "common/cli.h"

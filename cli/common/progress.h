@@ -1,4 +1,4 @@
-/* Progress on standard error; rank 0 only, others do nothing.
+/* Progress on standard error; rank 0 only, other ranks print nothing.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CLI_PROGRESS_H
 #define TUTTI_CLI_PROGRESS_H
@@ -13,9 +13,9 @@ typedef struct cli_progress {
 
 void progress_set(int when); /* 0: never, 1: if standard error is a terminal (default), 2: always */
 void progress_start(cli_progress *p, const cli_world *w, long steps);
-/* Before a step: `what` is going to be done. */
+/* Called before a step, described by `what`. */
 void progress_step(cli_progress *p, const char *what);
-/* The same of work that is counted otherwise: what is done of all. */
+/* The same for work with its own count: done and total. */
 void progress_work(cli_progress *p, const char *what, tutti_off done, tutti_off all);
 void progress_end(cli_progress *p);
 

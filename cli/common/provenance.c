@@ -1,5 +1,5 @@
-/* Where and when a measurement was made: date, host, processor, kernel, load, command, and what the directories are
- * mounted from.  It stands in every output, so that figures can be repeated, or not compared.
+/* Origin of a measurement: date, host, processor, kernel, load, command, and the file systems of
+ * the directories used.  It is part of every output, so that figures can be reproduced.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/cli.h"
 
@@ -25,7 +25,7 @@ void cli_command_remember(const char *program, int argc, char **argv) {
     }
 }
 
-/* What a directory is mounted from: "ext4 on /dev/vda (rw,relatime)". */
+/* The mount of a directory: "ext4 on /dev/vda (rw,relatime)". */
 static void mount_of(const char *dir, char *out, size_t size) {
     char path[PATH_MAX], line[4096];
     size_t longest = 0;
@@ -55,7 +55,7 @@ static void facts_find(facts *x) {
     struct tm utc;
     strftime(x->date, sizeof x->date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     x->processors = sysconf(_SC_NPROCESSORS_ONLN);
-    /* The value of a line "KEY : VALUE" of a file; "" if there is none. */
+    /* The value of a line "KEY : VALUE" of a file; "" if it is missing. */
     char *out = x->processor;
     const size_t size = sizeof x->processor;
     char line[512];

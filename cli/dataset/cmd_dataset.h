@@ -1,11 +1,11 @@
-/* tutti ls, show, verify, repair, dump, diff, plot, cp, export: what looks at datasets.
+/* tutti ls, show, verify, repair, dump, diff, plot, cp, export: commands that read datasets.
  *
- *   options -> config        what to do                              data_config.h
- *   catalogue                what there is, in the order of people   dataset_catalogue.c
+ *   options -> config        options                                   data_config.h
+ *   catalogue                contents in display order                  dataset_catalogue.c
  *   view                     a variable in a segment, or a slice     dataset_view.c
  *   commands                                                         dataset_*.c
  *
- * verify is the work of all ranks; everything else is done by rank 0 alone.
+ * verify uses all ranks; everything else runs on rank 0 only.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CLI_CMD_DATASET_H
 #define TUTTI_CLI_CMD_DATASET_H
@@ -16,12 +16,12 @@
 
 #include <tutti/dataset.h>
 
-/* ---- what there is (dataset_catalogue.c) */
+/* ---- contents (dataset_catalogue.c) */
 
 typedef struct dataset_total {
     tutti_variable_row row;
     tutti_count segments; /* that have it */
-    tutti_count last;     /* of them; -1: none */
+    tutti_count last;     /* the last one; -1: none */
     double range[2];      /* ls --range: the least and the largest number there */
     tutti_off bytes;
     tutti_off raw; /* before compression */
@@ -45,14 +45,14 @@ void dataset_close(dataset_catalogue *c);
 int dataset_run(const data_config *config, int (*run)(dataset_catalogue *, const data_config *));
 /* The variable of that name.  NULL and a message */
 const tutti_variable_row *dataset_variable(const dataset_catalogue *c, const char *name);
-/* 1: the segment has the variable; 0: it has not; -1 and a message */
+/* 1: the segment has the variable; 0: it does not; -1 and a message */
 int dataset_has(const dataset_catalogue *c, tutti_count segment, const char *variable,
                 tutti_section_row *out);
 const char *dataset_kind_name(tutti_segment_kind kind);
 const char *dataset_item_name(tutti_item item);
 /* "96 x 96", "none yet" */
 const char *dataset_shape_text(int ndims, const tutti_count *shape, char *out, size_t size);
-/* A number as JSON has it: null for what is none. */
+/* A number in JSON: null for NaN and infinity. */
 void dataset_json_shape(FILE *f, int ndims, const tutti_count *shape);
 /* Segments that -s names: "latest" (NULL), "all", a number, or "index:N", "time:T".
  * *first_out ... *last_out.  0, or 1 and a message */
@@ -63,9 +63,9 @@ typedef struct dataset_info {
     char name[128];
     tutti_type type;
     tutti_count count;
-    char *value; /* with a 0 behind it */
+    char *value; /* terminated by 0 */
 } dataset_info;
-/* 1: there is a number-th one; 0: no more; -1 and a message */
+/* 1: info `number` was read; 0: it does not exist; -1 and a message */
 int dataset_info_read(const dataset_catalogue *c, const tutti_info_owner *owner, tutti_count number,
                       dataset_info *out);
 
@@ -79,14 +79,14 @@ typedef struct dataset_view {
     tutti_type get_type;     /* the same; TUTTI_BYTES for bytes, which are shown as uint8 */
     array_side entries;      /* of the space, with the slice */
     tutti_count component[3];
-    /* as people count: dimensions of the space, and one more for items of several numbers */
+    /* displayed dimensions: those of the space, and one more for items of several values */
     int ndims;
     tutti_count shape[TUTTI_MAX_DIMS], lo[TUTTI_MAX_DIMS], stride[TUTTI_MAX_DIMS];
-    tutti_count count; /* numbers of the slice */
+    tutti_count count; /* values of the slice */
     /* reading */
     array_walk walk;
     char *buffer;
-    tutti_count n;     /* numbers in the buffer */
+    tutti_count n;     /* values in the buffer */
     tutti_count done;  /* before it */
     tutti_slice piece; /* of the space that is in the buffer */
 } dataset_view;
@@ -94,16 +94,16 @@ typedef struct dataset_view {
 /* slice NULL: all.  0, or 1 and a message */
 int dataset_view_open(const dataset_catalogue *c, const tutti_variable_row *v, tutti_count segment,
                       const char *slice, dataset_view *out);
-/* The next numbers in the order of the space.  1: there are; 0: no more; -1 and a message */
+/* Read the next values in the order of the space.  1: read; 0: no further values; -1 and a message */
 int dataset_view_next(dataset_view *v);
 void dataset_view_close(dataset_view *v);
 /* Number i of the buffer; complex ones: the modulus. */
 double dataset_view_value(const dataset_view *v, tutti_count i);
 /* Where number i of the buffer is: an index in each dimension. */
 void dataset_view_index(const dataset_view *v, tutti_count i, tutti_count *out);
-/* The least, the mean and the largest of the finite numbers that are left to read; NaN: there are none. */
+/* Minimum, mean and maximum of the remaining finite values; NaN: none. */
 int dataset_view_extremes(dataset_view *v, double out[3]);
-/* Everything, as .npy; segments one after the other if there are several. */
+/* Write all values as .npy; several segments are concatenated. */
 int dataset_npy_write(const dataset_catalogue *c, const tutti_variable_row *v, tutti_count first,
                       tutti_count last, const char *slice, const char *path);
 
@@ -111,7 +111,7 @@ int dataset_npy_write(const dataset_catalogue *c, const tutti_variable_row *v, t
 
 typedef struct dataset_ids {
     char *space;
-    tutti_count topology; /* the segment that says them; -1: the id of position i is i */
+    tutti_count topology; /* the segment that defines them; -1: the id of position i is i */
     tutti_count n;
     struct {
         int64_t id;
@@ -120,7 +120,7 @@ typedef struct dataset_ids {
 } dataset_ids;
 
 int dataset_is_list(const dataset_catalogue *c, const char *space);
-/* As of a segment; what is in `io` already is kept if it is that.  0, or 1 and a message */
+/* Read the ids valid in a segment, unless `io` has them already.  0, or 1 and a message */
 int dataset_ids_read(const dataset_catalogue *c, const char *space, tutti_count segment,
                      dataset_ids *io);
 void dataset_ids_free(dataset_ids *ids);

@@ -186,7 +186,7 @@ void data_narrow(void *config) {
     c->call.of = is_exodus ? " of an Exodus file" : " of a dataset";
 }
 
-/* The metadata file of a dataset stands for its directory. */
+/* The metadata file of a dataset may be passed instead of its directory. */
 static void strip_metadata(char **path) {
     static char here[] = ".", root[] = "/";
     char *slash = strrchr(*path, '/');

@@ -1,5 +1,5 @@
-/* Commands of datasets and Exodus files: one set of options.  `tutti ls`, show, verify, diff, cp, export and archive take
- * either kind of file; the first operand decides.
+/* Commands of datasets and Exodus files: one set of options.  `tutti ls`, show, verify, diff, cp,
+ * export and archive accept either kind of file; the first operand decides.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CLI_DATA_CONFIG_H
 #define TUTTI_CLI_DATA_CONFIG_H
@@ -46,15 +46,15 @@ typedef struct data_config {
     double tolerance[2]; /* absolute, relative */
     cli_list tolerances; /* "NAME=ABS" or "NAME=ABS/REL" */
     const char *type;    /* cp: TYPE, or NAME=TYPE,... */
-    int layout;          /* cp: tutti_layout; -1: as it is */
-    int container;       /* cp: tutti_container; -1: as it is */
-    int indices;         /* cp: time indices per file; -1: as it is */
-    int compress;        /* cp: level; -1: as it is */
+    int layout;          /* cp: tutti_layout; -1: unchanged */
+    int container;       /* cp: tutti_container; -1: unchanged */
+    int indices;         /* cp: time indices per file; -1: unchanged */
+    int compress;        /* cp: level; -1: unchanged */
     int xdmf, csv, zarr, vtk, sets;
-    const char *place, *tar, *shell; /* archive, restore: one of them */
+    const char *place, *tar, *shell; /* archive, restore: exactly one is set */
     const char *segments, *older;    /* archive, restore: which segments */
     int diff_by, split_by;
-    int real, integers, steps_per_file, nemesis; /* -1: as it is */
+    int real, integers, steps_per_file, nemesis; /* -1: unchanged */
     int parts;
 } data_config;
 

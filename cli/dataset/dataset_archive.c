@@ -1,8 +1,9 @@
-/* tutti archive, restore: states of a dataset to and from a directory, a tar archive, or a command that keeps or
- * brings one.
+/* tutti archive, restore: transfer states of a dataset to and from a directory, a tar archive, or
+ * a command that stores or returns one.
  *
- * Steps count as archived when their copy is durable: files have been synced, or the command has exited with 0.  For
- * standard output this is known only if it is a file: steps written to a pipe are copied and stay in the dataset.
+ * Steps count as archived when their copy is durable: files have been synced, or the command has
+ * exited with 0.  For standard output this is known only if it is a file: steps written to a pipe
+ * are copied and remain in the dataset.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
@@ -18,7 +19,7 @@
 typedef struct {
     const data_config *config;
     tutti_dataset *d;
-    tutti_count first, last; /* last < first: nothing */
+    tutti_count first, last; /* last < first: none */
     tutti_off done, all;     /* bytes */
     cli_progress progress;
     /* streams */
@@ -77,7 +78,7 @@ static void count_bytes(job *j, size_t n) {
     progress_work(&j->progress, j->restores ? "restoring" : "archiving", j->done, j->all);
 }
 
-/* The command ends before anything is archived. */
+/* The command must end before states count as archived. */
 static int pipe_end(job *j) {
     if (!j->pipe) return 0;
     const int status = pclose(j->pipe);
@@ -142,7 +143,7 @@ static int stream_open(job *j) {
 static int stream_run(job *j, tutti_off *freed) {
     const tutti_stream s = {
         .write = stream_write, .read = stream_read, .context = j, .location = j->place};
-    signal(SIGPIPE, SIG_IGN); /* a command that has died is an error of ours */
+    signal(SIGPIPE, SIG_IGN); /* a command that has ended is reported as an error */
     const tutti_err err = j->restores
                               ? tutti_dataset_restore_stream(j->d, j->first, j->last, &s)
                               : tutti_dataset_archive_stream(j->d, j->first, j->last, &s, freed);
@@ -155,7 +156,7 @@ static int stream_run(job *j, tutti_off *freed) {
     return err != TUTTI_OK;
 }
 
-/* ---- directories: one segment after the other where somebody looks on */
+/* ---- directories: one segment at a time if progress is shown */
 
 static int directory_run(job *j, tutti_off *freed) {
     const int watched = isatty(STDERR_FILENO);
@@ -219,7 +220,7 @@ static int archive_segments(job *j) {
     progress_end(&j->progress);
     if (j->pipe) (void)pipe_end(j);
     if (!failed) {
-        const int copied = streams && !j->place && !j->restores; /* nothing has changed */
+        const int copied = streams && !j->place && !j->restores; /* the dataset has not changed */
         const tutti_count left = copied ? 0 : count(j, j->restores, &after);
         report_archived(j, n - left, before - after, freed);
     }

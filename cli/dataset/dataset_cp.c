@@ -1,4 +1,5 @@
-/* tutti cp: a dataset anew: other number types, layout, compression, data files, some of its variables.
+/* tutti cp: copy a dataset with other element types, layout, compression, data files, or some of
+ * its variables.
  * Every segment is verified before it is copied.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
@@ -6,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what the new one has */
+/* ---- definitions of the copy */
 
-/* The type that --type gives a variable; its own if it says nothing of it. */
+/* The type that --type gives a variable; its own type by default. */
 static int type_in_copy(const data_config *config, const tutti_variable_row *v, tutti_type *out) {
     cli_list list = {.n = 0};
     const tutti_type is = v->spec.type;
@@ -77,7 +78,7 @@ static int shape_changed(const dataset_catalogue *from, tutti_count g, const tut
     return memcmp(before, row->shape, (size_t)ndims * sizeof *before) != 0;
 }
 
-/* What a topology says of sizes and ids. */
+/* Copy sizes and ids of a topology. */
 static int sizes_copy(const dataset_catalogue *from, tutti_count g, tutti_dataset *to) {
     for (tutti_count i = 0; i < tutti_dataset_spaces(from->d); i++) {
         tutti_space_row row;
@@ -132,7 +133,7 @@ static int section_copy(const data_config *config, const dataset_catalogue *from
     const int ranked = layout_of(config, row) == TUTTI_RANKED;
     if (!failed) failed = dataset_view_open(from, row, g, NULL, &v);
     if (!failed) {
-        /* Piece by piece; ranked and compressed sections take one put. */
+        /* Piece by piece; ranked and compressed sections need one put. */
         const int at_once = ranked || compression_of(config, row) > 0;
         const size_t size = (size_t)v.number.element_size;
         char *whole = at_once ? cli_array(v.count, (tutti_count)size, 1) : NULL;

@@ -1,7 +1,7 @@
-/* tutti diff: two datasets, number by number.  Segments are matched by kind and time index, variables by
+/* tutti diff: two datasets, value by value.  Segments are matched by kind and time index, variables by
  * name, entries by position, or those of lists by id (--by id).
  *
- * What a difference is: cli_numbers_differ.
+ * cli_numbers_differ defines a difference.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
@@ -21,7 +21,7 @@ typedef struct {
     const data_config *config;
     dataset_catalogue a, b;
     outcome *variable; /* [a.variables] */
-    char **only;       /* what only one of them has */
+    char **only;       /* items that only one of them has */
     int onlys;
     dataset_ids ids[2]; /* of the space and topology that were needed last, in a and b */
 } comparison;
@@ -62,7 +62,7 @@ static char *place_text(const dataset_view *a, const dataset_view *b, tutti_coun
 
 /* ---- entries by their ids */
 
-/* All numbers of a view. */
+/* Read all values of a view. */
 static char *numbers_read(dataset_view *v) {
     const size_t size = (size_t)v->number.element_size;
     char *all = cli_array(v->count, (tutti_count)size, 1);
@@ -77,7 +77,7 @@ static char *numbers_read(dataset_view *v) {
 /* One of the two. */
 typedef struct {
     const dataset_view *view;
-    char *numbers; /* all of them */
+    char *numbers; /* all values */
 } side;
 
 /* The same view as if entry `at` were all that has been read. */
@@ -96,7 +96,7 @@ static void only_ids(comparison *k, const dataset_catalogue *c, const dataset_vi
                             v->row->spec.space, (long long)v->segment.topology, (long long)n,
                             n == 1 ? "entry" : "entries", c->path, (long long)first);
     for (int i = 0; n > 0 && i < k->onlys; i++)
-        if (strcmp(k->only[i], text) == 0) n = 0; /* another variable has said it */
+        if (strcmp(k->only[i], text) == 0) n = 0; /* already reported for another variable */
     if (n > 0)
         only(k, text);
     else
@@ -150,7 +150,7 @@ static int compare_views(comparison *k, dataset_view *a, dataset_view *b, outcom
     if (a->ndims == b->ndims &&
         memcmp(a->shape, b->shape, (size_t)a->ndims * sizeof *a->shape) == 0) {
         int more, other;
-        /* pieces have as many items in both only if items are as large: walk with what both have */
+        /* pieces have the same number of items only if item sizes are equal: advance by the smaller piece */
         tutti_count i = 0, j = 0;
         more = dataset_view_next(a);
         other = dataset_view_next(b);
@@ -199,7 +199,7 @@ static int compare_section(comparison *k, tutti_count v, tutti_count ga, tutti_c
 
 /* ---- segments */
 
-/* Before, the same, or behind in time. */
+/* Order of two segments in time. */
 static int order_of(const tutti_segment *a, const tutti_segment *b) {
     if (a->index != b->index) return a->index < b->index ? -1 : 1;
     return a->kind == b->kind ? 0 : a->kind == TUTTI_TOPOLOGY ? -1 : 1;

@@ -1,11 +1,11 @@
-/* tutti dump: the numbers of a variable, as text, as a table (CSV), or as a NumPy file.
+/* tutti dump: the values of a variable, as text, as a table (CSV), or as a NumPy file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
 #include <string.h>
 #include <unistd.h>
 
-/* ---- columns for people */
+/* ---- text in columns */
 
 static int dump_text(dataset_view *v, int before, FILE *f) {
     char shape[ARRAY_TEXT];
@@ -29,7 +29,7 @@ static int dump_text(dataset_view *v, int before, FILE *f) {
     return more < 0;
 }
 
-/* ---- a table: a line an entry, a column a number of it */
+/* ---- a table: one line per entry, one column per value */
 
 /* A column's name, in quotes where it has a meaning for CSV (RFC 4180). */
 static void csv_name(FILE *f, const char *name, const char *end) {
@@ -108,7 +108,7 @@ static int dump_json(dataset_view *v, int before, FILE *f) {
     return more < 0;
 }
 
-/* The latest segment that has it, unless another is asked for. */
+/* The latest segment that has it by default. */
 static int segments_take(const dataset_catalogue *c, const data_config *config, tutti_count *first,
                          tutti_count *last) {
     const char *text = config->segment ? config->segment : "latest";

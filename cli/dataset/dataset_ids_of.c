@@ -1,4 +1,4 @@
-/* The ids of a list as of a segment, in their order: what the last topology before it says that has some.
+/* The ids of a list valid in a segment, in order: those of the last topology before it with ids.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
@@ -19,7 +19,7 @@ void dataset_ids_free(dataset_ids *ids) {
     *ids = (dataset_ids){.topology = -1};
 }
 
-/* The topology that says the ids; -1: positions are ids.  Another size without ids ends them. */
+/* Find the topology with the ids; -1: positions are ids.  A new size without ids removes them. */
 static int topology_find(const dataset_catalogue *c, const char *space, tutti_count segment,
                          tutti_count n, tutti_count *out) {
     char *name = cli_format("%s:ids", space);

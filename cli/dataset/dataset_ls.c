@@ -1,4 +1,4 @@
-/* tutti ls: variables and segments of a dataset, from its metadata alone.
+/* tutti ls: variables and segments of a dataset, from its metadata only.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
@@ -14,7 +14,7 @@ static const char *size_text(tutti_off bytes, char *out, size_t size) {
     return out;
 }
 
-/* The size of a variable's space now, with the numbers of an item. */
+/* The current size of the space of a variable, with the values per item. */
 static void shape_now(const dataset_catalogue *c, const tutti_variable_row *v, int *ndims_out,
                       tutti_count *shape_out) {
     *ndims_out = 0;
@@ -58,7 +58,7 @@ static int print_segments(const dataset_catalogue *c, int all) {
                (long long)g.index, g.time, g.sections, size_text(g.bytes, size, sizeof size),
                g.archived ? " archived" : "");
     }
-    /* How many are where: those that follow each other in one place. */
+    /* Count consecutive segments with the same location. */
     tutti_segment g = {.archived = NULL};
     for (tutti_count i = 0, n = 0; i < c->segments; i += n + 1, n = 0) {
         char *place = NULL;

@@ -18,7 +18,7 @@ typedef struct {
 typedef struct {
     point *point;
     int n;
-    double x[2], y[2]; /* what the axes have */
+    double x[2], y[2]; /* ranges of the axes */
 } series;
 
 static int series_find(const dataset_catalogue *c, const tutti_variable_row *row,
@@ -48,7 +48,7 @@ static int series_find(const dataset_catalogue *c, const tutti_variable_row *row
     return failed;
 }
 
-/* A step of 1, 2 or 5 times a power of ten, so that about `ticks` of them are there. */
+/* A step of 1, 2 or 5 times a power of ten, for about `ticks` ticks. */
 static double tick_step(const double range[2], int ticks) {
     const double raw = (range[1] - range[0]) / ticks, base = pow(10, floor(log10(raw)));
     const double part = raw / base;
@@ -176,7 +176,7 @@ static int draw_npy(const char *npy, const char *png) {
     array_side side = {.array = NULL};
     if (tutti_options_init(&config.options) != TUTTI_OK) return cli_error_tutti();
     if (array_side_open(&alone, &config, TUTTI_READ, &side)) return 1;
-    tutti_count longest = 1; /* small fields become large enough to look at */
+    tutti_count longest = 1; /* small fields are enlarged */
     for (int d = 0; d < side.spec.ndims; d++)
         if (side.shape[d] > longest) longest = side.shape[d];
     config.zoom = longest < 400 ? (int)(480 / longest) : 1;

@@ -1,4 +1,4 @@
-/* tutti repair: a dataset whose metadata are damaged or gone, or that has lost data files.
+/* tutti repair: repair a dataset whose metadata is damaged or missing, or that has lost data files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONG = 40 }; /* longer arrays are cut in text */
+enum { LONG = 40 }; /* longer arrays are truncated in text */
 
 static void print_string_value(const char *text, tutti_count n) {
     putchar('"');
@@ -125,7 +125,7 @@ static int show_text(const dataset_catalogue *c) {
     printf("variables:\n");
     for (tutti_count v = 0; v < c->variables; v++)
         if (print_variable(c, &c->total[v])) return 1;
-    /* How many, their times, and those that have infos. */
+    /* Print number, times, and infos of segments. */
     char prefix[64];
     int failed = 0;
     tutti_count states = 0, archived = 0;

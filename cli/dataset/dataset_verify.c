@@ -20,7 +20,7 @@ typedef struct {
 
 static void record_damage(verdict *v, const char *what) {
     v->damaged++;
-    if (v->places > 0 && strcmp(v->place[v->places - 1], what) == 0) return; /* a file is gone */
+    if (v->places > 0 && strcmp(v->place[v->places - 1], what) == 0) return; /* a file is missing */
     if (v->places < PLACES) v->place[v->places++] = cli_strdup(what);
 }
 

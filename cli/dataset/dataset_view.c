@@ -1,4 +1,4 @@
-/* tutti dump ... export: the numbers of a variable in a segment, piece by piece, in the order of the
+/* tutti dump ... export: the values of a variable in a segment, piece by piece, in the order of the
  * space.  Pieces are small, so that variables may be larger than memory.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/npy.h"
@@ -10,7 +10,7 @@
 
 enum { PIECE = 16 << 20 }; /* bytes */
 
-/* The slice as people give it: of the space, and of the numbers of an item. */
+/* Parse a slice of the space and of the values of an item. */
 static int slice_take(dataset_view *v, const tutti_array_spec *space, const char *text) {
     const int more = v->row->values_per_item > 1;
     tutti_array_spec spec = *space;
@@ -50,7 +50,7 @@ int dataset_view_open(const dataset_catalogue *c, const tutti_variable_row *row,
     if (tutti_dataset_segment(c->d, segment, &out->segment) != TUTTI_OK ||
         tutti_dataset_shape(c->d, row->spec.space, segment, &space.ndims, space.shape) != TUTTI_OK)
         return cli_error_tutti();
-    /* What numbers are in memory: as in the file, but commands know no float16. */
+    /* The type in memory: that of the file, but float16 is converted. */
     out->get_type = section.type == TUTTI_FLOAT16 ? TUTTI_FLOAT32 : section.type;
     const tutti_type type = out->get_type == TUTTI_BYTES ? TUTTI_UINT8 : out->get_type;
     const tutti_off size = tutti_type_size(type);
@@ -70,7 +70,7 @@ void dataset_view_close(dataset_view *v) {
     v->buffer = NULL;
 }
 
-/* Leave only the chosen numbers of n items. */
+/* Keep only the selected values of n items. */
 static tutti_count choose_numbers(dataset_view *v, tutti_count n) {
     const size_t size = (size_t)v->number.element_size;
     const tutti_count all = v->row->values_per_item;

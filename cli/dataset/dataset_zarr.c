@@ -1,9 +1,10 @@
-/* tutti export --zarr: a JSON file of references (kerchunk's, version 1), by which Zarr and xarray read
- * the numbers in the data files themselves.
+/* tutti export --zarr: a JSON file of references (kerchunk's, version 1), by which Zarr and xarray
+ * read the values in the data files.
  *
  * A variable is an array with time as its first dimension, if its sections have one shape and type; a
- * section is a chunk, a compressed one a grid of chunks.  Where sizes change, every topology is a group.
- * Variables that are in the same segments share an axis of time; one that is in a topology alone has none.
+ * section is a chunk, a compressed one a grid of chunks.  If sizes change, every topology is a group.
+ * Variables that are in the same segments share an axis of time; a variable that is only in a
+ * topology has none.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
@@ -11,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is being written. */
+/* The state of the export. */
 typedef struct {
     const dataset_catalogue *c;
     const data_config *config;
     FILE *f;
-    const char *prefix; /* of the data files, as the JSON file sees them */
+    const char *prefix; /* of the data files, relative to the JSON file */
     int refs, arrays;
 } zarr;
 
@@ -26,18 +27,18 @@ typedef struct {
     tutti_section_row section; /* of its first segment there */
     tutti_count *on;           /* [segments] those that have it */
     tutti_count segments, written;
-    int differs; /* sections are of different shapes, types or chunks: it is no array */
-    int fixed;   /* it has no time */
-    int axis;    /* else which */
+    int differs; /* sections are of different shapes, types or chunks: it is not exported as an array */
+    int fixed; /* it has no time */
+    int axis;  /* else which */
     int ndims;
     tutti_count shape[TUTTI_MAX_DIMS], chunk[TUTTI_MAX_DIMS]; /* of the space, in entries */
 } array;
 
-/* Segments [first, last]: those of one topology, or all. */
+/* Segments [first, last]: of one topology, or all. */
 typedef struct {
     tutti_count first, last;
     char name[32]; /* "", or with a '/' at its end */
-    array *arrays; /* [variables] row NULL: it is not to be there */
+    array *arrays; /* [variables] row NULL: not exported */
     int axes;
 } group;
 
@@ -84,12 +85,12 @@ static int ref_text(zarr *z, FILE *inner, char **text) {
     const int failed = fclose(inner) != 0;
     if (!failed) cli_json_string(z->f, *text);
     free(*text);
-    return failed ? cli_error("no memory") : 0;
+    return failed ? cli_error("cannot allocate memory") : 0;
 }
 
 static FILE *inner_open(char **text, size_t *bytes) {
     FILE *f = open_memstream(text, bytes);
-    if (!f) cli_error("no memory");
+    if (!f) cli_error("cannot allocate memory");
     return f;
 }
 
@@ -190,7 +191,7 @@ static int chunks_write(zarr *z, const group *g, const array *a, tutti_count seg
 
 /* ---- which arrays a group has */
 
-/* Names of axes are ours. */
+/* Names of axes are reserved. */
 static int is_axis(const char *name) {
     const char *const end = name + strcspn(name, "_");
     const size_t n = (size_t)(end - name);
@@ -266,7 +267,7 @@ static void axes_find(const zarr *z, group *g) {
     }
 }
 
-/* Segment by segment, as the library reads them.  To be freed after an error too. */
+/* Collect the arrays segment by segment.  To be freed after an error too. */
 static int group_find(const zarr *z, group *g) {
     const size_t room = (size_t)(g->last - g->first + 2);
     g->arrays = cli_malloc((size_t)(z->c->variables + 1) * sizeof *g->arrays);

@@ -1,13 +1,13 @@
 /* tutti exodus info, diff, join, split; and import, export, verify, cp, archive, ls, show of Exodus files.
  *
- *   options -> config        what to do                                 data_config.h
- *   outline                  all that is defined in a file              exodus_outline.c, exodus_pack.c
- *   results                  a step as this rank has it                 exodus_results.c
- *   pairs                    what two files have in common, by id       exodus_pairs.c
+ *   options -> config        options                                       data_config.h
+ *   outline                  definitions of a file                        exodus_outline.c, exodus_pack.c
+ *   results                  a step on this rank                         exodus_results.c
+ *   pairs                    common entries of two files, by id       exodus_pairs.c
  *   commands                                                            exodus_*.c
  *
- * diff, join, split, verify, cp, import and export --vtk are the work of all ranks; everything else is done by rank 0
- * alone.
+ * diff, join, split, verify, cp, import and export --vtk use all ranks; everything else runs on rank 0
+ * only.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CLI_CMD_EXODUS_H
 #define TUTTI_CLI_CMD_EXODUS_H
@@ -19,7 +19,7 @@
 
 /* ---- options (exodus_args.c) */
 
-/* The steps that --steps chooses of those there are: first ... last, from 1; none: last < first.  0, or 1
+/* The steps selected by --steps: first ... last, from 1; none: last < first.  0, or 1
  * and a message */
 int exodus_steps_chosen(const data_config *c, tutti_count steps, tutti_count *first_out,
                         tutti_count *last_out);
@@ -28,10 +28,10 @@ void exodus_options_of(const data_config *c, tutti_exodus_options *out);
 
 /* ---- outlines: all that is defined in a file (exodus_outline.c) */
 
-/* Entities of a kind, with what all of them have.  Of GLOBAL: variables alone; of NODAL: one row, for the
+/* Entities of a kind, with their common properties.  GLOBAL: only variables; NODAL: one row, for the
  * names of attributes. */
 typedef struct exodus_index {
-    tutti_count n; /* rows or variables that are in it: the first ones */
+    tutti_count n; /* number of indexed rows or variables, from the first */
     size_t room;
     tutti_count *slot; /* [room] number + 1; 0: free */
 } exodus_index;
@@ -60,24 +60,24 @@ typedef struct exodus_outline {
 } exodus_outline;
 
 int exodus_outline_read(const tutti_exodus *x, exodus_outline *out); /* 0, or 1 and a message */
-/* Define all of it in a new file, up to put_mesh.  Counts are left to put_mesh. */
+/* Define everything in a new file, up to put_mesh.  Counts are left to put_mesh. */
 int exodus_outline_define(const exodus_outline *o, tutti_exodus *to);
 void exodus_outline_free(exodus_outline *o);
-/* The number of an entity; -1: there is none. */
+/* The number of an entity; -1: not found. */
 tutti_count exodus_find(exodus_outline *o, tutti_exodus_kind kind, int64_t id);
-/* The number of a variable, the first of this name; -1: there is none. */
+/* The number of a variable, the first of this name; -1: not found. */
 int exodus_find_variable(exodus_outline *o, tutti_exodus_kind kind, const char *name);
 /* The length of the longest name, 32 at least: the option name_length of a copy. */
 int exodus_name_length(const exodus_outline *o);
-/* Does each variable of -v exist in one of n outlines?  0, or 1 and a message */
+/* Check that each variable of -v exists in one of n outlines.  0, or 1 and a message */
 int exodus_variables_known(const data_config *c, int n, const exodus_outline *o);
 /* One more entity, a copy, with an empty column of truth and properties; its number. */
 tutti_count exodus_outline_add(exodus_outline *o, const tutti_exodus_entity *e);
-/* The numbers of n variables; those that are missing are added.   number_out: [n] */
+/* Find the numbers of n variables; missing ones are added.   number_out: [n] */
 void exodus_outline_variables(exodus_outline *o, tutti_exodus_kind kind, int n, char *const *names,
                               int *number_out);
 
-/* As bytes, for other ranks (exodus_pack.c).  Free what comes out. */
+/* Encode as bytes for other ranks (exodus_pack.c).  The result must be freed. */
 void *exodus_outline_pack(const exodus_outline *o, size_t *bytes_out);
 void exodus_outline_unpack(const void *bytes, exodus_outline *out);
 
@@ -91,7 +91,7 @@ static inline int exodus_is_map(int kind) {
     return kind >= TUTTI_EXODUS_NODE_MAP && kind <= TUTTI_EXODUS_FACE_MAP;
 }
 int exodus_topology_is(const char *topology,
-                       const char *name); /* whatever case, numbers behind it */
+                       const char *name); /* case-insensitive, ignoring trailing digits */
 
 /* ---- meshes and results as this rank has them (exodus_results.c) */
 
@@ -119,10 +119,10 @@ tutti_exodus_array exodus_integers(int what, int kind, int64_t id, tutti_count f
 /* The name of an Exodus file, by its ending. */
 int exodus_is_name(const char *path);
 
-/* As tutti_exodus_side_nodes: triangles in space are shells, whatever they are called. */
+/* As tutti_exodus_side_nodes: triangles in space are shells, under any name. */
 int exodus_side_nodes(const exodus_outline *o, const tutti_exodus_entity *e, int side,
                       int *which_out);
-/* Nodes of a side of an element of this rank, by its place among them; 0: not known. */
+/* Nodes of a side of an element of this rank, by its local index; 0: unknown. */
 int exodus_side_width(const exodus_outline *o, const tutti_exodus_mesh *m, tutti_count place,
                       int side);
 /* Distribution factors of a set on this rank. */
@@ -130,13 +130,13 @@ tutti_count exodus_factors(const exodus_outline *o, const tutti_exodus_mesh *m, 
                            tutti_count number);
 
 /* All results of a step: one field for each variable of each entity that has it, one for all global
- * variables.  Numbers are float64. */
+ * variables.  Values are float64. */
 typedef struct exodus_results {
     tutti_count n;
     tutti_exodus_field *field;
     tutti_count *entry; /* [n] the number of its entity */
     int *variable;      /* [n] */
-    tutti_count *count; /* [n] numbers on this rank */
+    tutti_count *count; /* [n] values on this rank */
 } exodus_results;
 
 void exodus_results_make(const exodus_outline *o, const tutti_exodus_mesh *m, exodus_results *out);
@@ -146,7 +146,7 @@ void exodus_results_free(exodus_results *r);
 int exodus_maps_copy(const cli_world *w, const exodus_outline *o, tutti_exodus *from,
                      tutti_exodus *to);
 
-/* Print what get_mesh has left out, such as distribution factors that do not fit; name: of the command. */
+/* Print data that get_mesh ignored, such as distribution factors of a wrong size; name: of the command. */
 void exodus_mesh_warn(const cli_world *w, const tutti_exodus *x, const char *name);
 
 /* A mesh whose sets have each member once (exodus_repeats.c).  Blocks and coordinates are those of the original. */
@@ -160,18 +160,18 @@ int exodus_unique_make(const exodus_outline *o, const tutti_exodus_mesh *m, cons
                        exodus_unique *out);
 void exodus_unique_free(exodus_unique *u);
 
-/* ---- what two files have in common (exodus_pairs.c) */
+/* ---- common entries of two files (exodus_pairs.c) */
 
-/* Something of one of two files: by what it is known, and where it is. */
+/* An entry of one of two files: its key and its position. */
 typedef struct exodus_item {
-    int64_t group, id, side; /* the key: of what, which, which side */
-    tutti_count place;       /* where it is in its file */
+    int64_t group, id, side; /* the key: entity, id, side */
+    tutti_count place;       /* its position in its file */
     int file;                /* 0, 1 */
-    int factors;             /* numbers that come along */
-    tutti_count at;          /* where they begin; the callee's */
+    int factors;             /* number of attached factors */
+    tutti_count at;          /* their start; set by the callee */
 } exodus_item;
 
-/* Two with the same key; or one alone: then the other's place is -1. */
+/* Two items with the same key; or a single one: the position of the other is -1. */
 typedef struct exodus_pair {
     int64_t group, id, side;
     tutti_count place[2], at[2];
@@ -182,12 +182,12 @@ typedef struct exodus_pairs {
     tutti_count n;
     exodus_pair *v; /* by group, id, side */
     double *factor;
-    tutti_count twice[2]; /* keys that a file has several times, on this rank; one is left out */
+    tutti_count twice[2]; /* duplicate keys of each file on this rank; duplicates are ignored */
     int64_t twice_id[2];
 } exodus_pairs;
 
-/* Bring items together: each rank gets those of a range of ids.   Collective.
- * @param[in] factor  those of all items, one after the other */
+/* Redistribute items: each rank gets those of a range of ids.   Collective.
+ * @param[in] factor  factors of all items, concatenated */
 void exodus_pairs_find(const cli_world *w, exodus_item *items, tutti_count n, const double *factor,
                        exodus_pairs *out);
 void exodus_pairs_free(exodus_pairs *p);
@@ -197,17 +197,17 @@ void exodus_pairs_free(exodus_pairs *p);
 const void **exodus_sort_runs(const void *items, tutti_count n, size_t size,
                               int (*compare)(const void *, const void *));
 
-/* The place (from 0) of a number that files have, which count from 1; -1 for numbers below. */
+/* The position (from 0) of a number in the file, which counts from 1; -1 for smaller numbers. */
 tutti_count exodus_place_of_number(int64_t number);
-/* The ids of nodes (NODAL) or of elements, edges, faces (the kind of their blocks) that are at these places
+/* The ids of nodes (NODAL) or of elements, edges, faces (the kind of their blocks) at these positions
  * of the file, from 0.  0, or 1 and a message.   Collective. */
 int exodus_ids_at(tutti_exodus *x, int kind, tutti_count n, const tutti_count *places,
                   int64_t *ids_out);
 
 /* ---- node orders of others (exodus_orders.c) */
 
-/* VTK's type of a cell of a topology; -1: it has none.   @param[out] nodes_out  how many of the nodes it has
- * @param[out] order_out  [27] which of the element's nodes comes i-th */
+/* The VTK cell type of a topology; -1: none.   @param[out] nodes_out  its number of nodes
+ * @param[out] order_out  [27] the index of node i of the cell in the element */
 int exodus_vtk_cell(const char *topology, int nodes, int *nodes_out, int *order_out);
 
 /* ---- commands: an exit code; CLI_FAILED has a message.   Collective, but info and archive: rank 0 only */

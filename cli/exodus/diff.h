@@ -1,8 +1,8 @@
-/* tutti exodus diff: what its parts share.
+/* tutti exodus diff: common declarations of its parts.
  *
- *   outcomes        numbers of a kind and a name: how many differ, where most       exodus_outcome.c
- *   definitions     what one file has and the other has not                          exodus_diff.c
- *   mesh            nodes, elements, sets, brought together by id                     exodus_diff_mesh.c
+ *   outcomes        values of a kind and a name: differences and their maximum        exodus_outcome.c
+ *   definitions     definitions in one file only                                      exodus_diff.c
+ *   mesh            nodes, elements, sets, matched by id                     exodus_diff_mesh.c
  *   variables       step by step                                                      exodus_diff_steps.c
  *
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -11,7 +11,7 @@
 
 #include "exodus/cmd_exodus.h"
 
-/* Numbers that were compared under one name, on this rank; in the end, on all. */
+/* Result for values compared under one name, on this rank; finally over all ranks. */
 typedef struct exodus_outcome {
     char *name;      /* "temperature" */
     const char *of;  /* "nodal", "element block" ... */
@@ -43,11 +43,11 @@ typedef struct exodus_comparison {
 } exodus_comparison;
 
 /* ---- exodus_outcome.c */
-/* The outcome of a name; it is made if need be, in the same order on all ranks. */
+/* The outcome of a name; created if necessary, in the same order on all ranks. */
 int exodus_outcome_of(exodus_comparison *k, const char *name, const char *of);
-/* Compare two numbers; 1: they differ, and by more than any before, so that `place` must be reported. */
+/* Compare two numbers; 1: their difference is the largest so far, so that `place` must be reported. */
 int exodus_outcome_add(exodus_outcome *o, double a, double b);
-/* A difference that is not one of people; the comparison keeps the text. */
+/* Record a difference other than of values; the comparison owns the text. */
 void exodus_only(exodus_comparison *k, char *text);
 /* All ranks' outcomes, on rank 0.   Collective. */
 void exodus_outcomes_sum(exodus_comparison *k);
@@ -60,13 +60,13 @@ void exodus_place_text(int kind, int64_t id, int64_t side, char *out, size_t siz
 int exodus_diff_mesh(exodus_comparison *k);
 int exodus_diff_sets(exodus_comparison *k);
 int exodus_diff_steps(exodus_comparison *k);
-/* Report how many entries only one file has; twice: such that have one id several times. */
+/* Report the number of entries in one file only; twice: of duplicate ids. */
 void report_serial(exodus_comparison *k, const char *what, tutti_count counts[2],
                    int64_t firsts[2]);
-/* Make the decompositions of an entity's pairs: places within it.  The arrays become the common's. */
+/* Create the decompositions of the pairs of an entity, with positions in it.  Takes over the arrays. */
 int exodus_common_make(exodus_comparison *k, int kind, tutti_count number, const exodus_pair *pairs,
                        tutti_count n, exodus_common *out);
-/* Numbers of the entries that both have, in all components. */
+/* Compare the values of common entries, in all components. */
 int exodus_compare_arrays(exodus_comparison *k, const exodus_common *c, int outcome,
                           tutti_exodus_array a);
 

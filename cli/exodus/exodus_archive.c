@@ -1,6 +1,7 @@
-/* tutti archive of an Exodus file: a copy of the file and its sidecar, of all files that follow it, in a directory
- * or a tar archive.   The file is compared with its checksums first; what was written is synced, read back and
- * compared with what was read.
+/* tutti archive of an Exodus file: a copy of the file and its sidecar, and of all files of its
+ * series, in a directory
+ * or a tar archive.   The file is compared with its checksums first; the copy is synced, read back
+ * and compared with the original.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
@@ -65,7 +66,7 @@ static int write_fully(int fd, const void *bytes, size_t n, const char *path) {
     return 0;
 }
 
-/* As many as there are, up to n; -1 and a message */
+/* Read up to n bytes; -1 and a message */
 static ssize_t read_some(int fd, void *bytes, size_t n, const char *path) {
     size_t done = 0;
     while (done < n) {
@@ -78,7 +79,7 @@ static ssize_t read_some(int fd, void *bytes, size_t n, const char *path) {
     return (ssize_t)done;
 }
 
-/* The n bytes of a file are those that follow in another one. */
+/* Check that the n bytes of a file equal the next bytes of another one. */
 static int same_bytes(job *j, const char *path, int other, const char *other_path, tutti_off n) {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     int failed = fd < 0 && cli_error_errno("cannot read", path);
@@ -96,7 +97,7 @@ static int same_bytes(job *j, const char *path, int other, const char *other_pat
     return failed;
 }
 
-/* n bytes of a file behind what is in fd. */
+/* Append n bytes of a file to fd. */
 static int append(job *j, int fd, const char *to, const char *path, tutti_off n) {
     const int from = open(path, O_RDONLY | O_CLOEXEC);
     int failed = from < 0 && cli_error_errno("cannot read", path);

@@ -1,4 +1,4 @@
-/* Options of commands that read or make Exodus files.
+/* Options of commands that read or write Exodus files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
@@ -35,5 +35,5 @@ void exodus_options_of(const data_config *c, tutti_exodus_options *out) {
     if (c->steps_per_file > 0) out->steps_per_file = c->steps_per_file;
     out->nemesis = c->nemesis;
     out->overwrite = c->force;
-    out->any_times = 1; /* as they are in the input */
+    out->any_times = 1; /* unchanged from the input */
 }

@@ -1,5 +1,5 @@
-/* tutti cp of an Exodus file: anew, by ids, with other sizes of numbers, some of the steps, other files.
- * Files that followed each other with the same mesh become one, or as many as --steps-per-file says.
+/* tutti cp of an Exodus file: copy by ids, with other number sizes, some of the steps, or other files.
+ * Files of a series with the same mesh become one file, or several by --steps-per-file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
@@ -16,7 +16,7 @@ typedef struct {
     uint64_t hash; /* of the mesh that the new file has */
 } copy;
 
-/* ---- is the next mesh the same? */
+/* ---- comparison with the next mesh */
 
 static uint64_t hash_bytes(uint64_t h, const void *p, size_t n) {
     const unsigned char *b = p;
@@ -145,7 +145,7 @@ int exodus_cp(const cli_world *w, const data_config *config) {
     failed = steps_count(&c, path);
     if (!failed) failed = exodus_outline_read(c.from, &c.outline);
     if (!failed) {
-        /* Sizes of numbers are kept unless others are asked for. */
+        /* Sizes of numbers are kept by default. */
         const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_COORDINATES,
                                       .kind = TUTTI_EXODUS_NODAL};
         tutti_count entries, numbers;

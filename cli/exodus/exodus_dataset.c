@@ -1,15 +1,15 @@
 /* tutti import of an Exodus file into a dataset: a topology segment with the mesh, and a state for each step.
  *
  * Lists: nodes; block-ID, edge-block-ID, face-block-ID for the entries of blocks; node-set-ID and so on for
- * members of sets.  Nodes and elements have their ids; all that refers to them does so by id:
+ * members of sets.  Nodes and elements have their ids; all references use ids:
  *
  *     coordinates               of nodes
- *     block-1.nodes             of the list block-1: ids of its elements' nodes
+ *     block-1.nodes             of the list block-1: ids of the nodes of its elements
  *     side-set-7.members .sides
- *     temperature               nodal variables have their names,
- *     block-1.stress            others that of the list before it; global ones are of the grid global
+ *     temperature               nodal variables keep their names,
+ *     block-1.stress            others have the list name as prefix; global ones are of the grid global
  *
- * Each rank copies its share of every array, as it lies in the file.
+ * Each rank copies its share of every array, in the order of the file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
@@ -46,12 +46,12 @@ static char *variable_name(int kind, int64_t id, const char *variable) {
 
 /* ---- an array of the mesh */
 
-/* A variable on a list: defined, got, put. */
+/* A variable on a list: to define, read and write. */
 typedef struct {
-    const char *variable; /* behind the list's name */
+    const char *variable; /* suffix of the name of the list */
     int what, kind, component;
     int64_t id;
-    int refers_to; /* kind of what it has places of: they become ids; -1: numbers */
+    int refers_to; /* kind to which its positions refer, converted to ids; -1: values */
     tutti_type type;
 } carried;
 
@@ -305,7 +305,7 @@ static int carry(transfer *t) {
     return failed;
 }
 
-/* Items of a list have the same number of numbers each. */
+/* All items of a list must have the same number of values. */
 static int possible(const transfer *t) {
     for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind <= TUTTI_EXODUS_FACE_BLOCK; kind++)
         for (tutti_count i = 0; i < t->o.of[kind].n; i++) {
@@ -313,7 +313,7 @@ static int possible(const transfer *t) {
             if (exodus_topology_is(e->topology, "nsided") ||
                 exodus_topology_is(e->topology, "nfaced"))
                 return cli_error(
-                    "%s %lld is of %s, which has no place in a dataset: tutti cp makes "
+                    "%s %lld has topology %s, which datasets cannot store; use 'tutti cp' to write "
                     "another Exodus file",
                     tutti_exodus_kind_name(kind), (long long)e->id, e->topology);
         }

@@ -1,5 +1,5 @@
-/* tutti exodus diff: two files by ids, whatever the order of their nodes and elements.   All ranks share the
- * work: each compares what has ids of a range.
+/* tutti exodus diff: compare two files by ids, for any order of nodes and elements.   All ranks share the
+ * work: each compares a range of ids.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/diff.h"
 
@@ -30,7 +30,7 @@ static void entity_compare(exodus_comparison *k, const tutti_exodus_entity *a,
     text_compare(k, what, a->name, b->name);
     if (exodus_is_block(a->kind)) {
         snprintf(what, sizeof what, "%s %lld, topology", kind, id);
-        const int both = a->entries > 0 && b->entries > 0; /* empty blocks may have lost theirs */
+        const int both = a->entries > 0 && b->entries > 0; /* empty blocks may lack a topology */
         if (both) text_compare(k, what, a->topology, b->topology);
         snprintf(what, sizeof what, "%s %lld, nodes of an entry", kind, id);
         if (both) number_compare(k, what, a->nodes, b->nodes);
@@ -91,7 +91,7 @@ static int files_compare(exodus_comparison *k) {
     return failed;
 }
 
-/* The next file of both; *more_out: there is one. */
+/* The next file of both; *more_out: it exists. */
 static int next_files(exodus_comparison *k, int *more_out) {
     tutti_err err[2];
     for (int f = 0; f < 2; f++) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what both have */
+/* ---- common definitions */
 
 void report_serial(exodus_comparison *k, const char *what, tutti_count counts[2],
                    int64_t firsts[2]) {
@@ -120,8 +120,8 @@ int exodus_compare_arrays(exodus_comparison *k, const exodus_common *c, int outc
 
 /* ---- connectivity: the ids of nodes (of faces, for polyhedra) */
 
-/* What the common entries of a block consist of, in one file: numbers as the file has them, and where each
- * entry begins. */
+/* The definition of the common entries of a block in one file: numbers of the file, and the start of each
+ * entry. */
 typedef struct {
     int64_t *value;
     tutti_count *start;
@@ -167,7 +167,7 @@ static int poly_read(tutti_exodus *x, const tutti_exodus_entity *e, const exodus
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-/* What each entry of a block has of something, and how many. */
+/* The number of values per entry of a block. */
 static int wide_of(const tutti_exodus_entity *e, int what) {
     return what == TUTTI_EXODUS_CONNECTIVITY ? e->nodes
            : what == TUTTI_EXODUS_EDGES      ? e->edges
@@ -242,7 +242,7 @@ static int connectivity_compare(exodus_comparison *k, int kind, tutti_count numb
 
 /* ---- blocks */
 
-/* The block of an element by its place; *place becomes that in the block. */
+/* The block of an element by its position; *place becomes that in the block. */
 static tutti_count block_of_place(const exodus_table *t, tutti_count *place) {
     tutti_count i = 0;
     while (i < t->n && *place >= t->entity[i].entries) *place -= t->entity[i++].entries;
@@ -255,7 +255,7 @@ static int by_group(const void *a, const void *b) {
     return (x->place[0] > y->place[0]) - (x->place[0] < y->place[0]);
 }
 
-/* Pairs by block, with places in it; pairs in different blocks are reported and removed. */
+/* Pairs by block, with positions in it; pairs in different blocks are reported and removed. */
 static void blocks_sort(exodus_comparison *k, int kind, exodus_pairs *p) {
     const int outcome = exodus_outcome_of(k, "block", tutti_exodus_kind_name(kind));
     exodus_outcome *o = &k->outcome[outcome];

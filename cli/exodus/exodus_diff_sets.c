@@ -1,4 +1,4 @@
-/* tutti exodus diff: members of sets by the ids of what they are, with their distribution factors.
+/* tutti exodus diff: members of sets by the ids of their entries, with their distribution factors.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/diff.h"
 
@@ -23,7 +23,7 @@ static tutti_count array_entries(const tutti_exodus *x, int what, const tutti_ex
     return tutti_exodus_array_size(x, &a, &entries, &numbers, &type) == TUTTI_OK ? entries : 0;
 }
 
-/* Nodes of a side of an element by its place in the file. */
+/* Nodes of a side of an element by its position in the file. */
 static int width_of(const exodus_outline *o, tutti_count place, int64_t side) {
     const exodus_table *t = &o->of[TUTTI_EXODUS_ELEMENT_BLOCK];
     for (tutti_count i = 0; i < t->n; i++) {
@@ -78,7 +78,7 @@ static int members_read(exodus_comparison *k, int f, int kind, members *out) {
         out->item[j].id = id[j];
         out->item[j].side = side[j];
         out->item[j].at =
-            member[j]; /* its position: until factors are read, which begin there then */
+            member[j]; /* its position: replaced by the start of its factors when they are read */
     }
     free(a);
     free(member);
@@ -122,7 +122,7 @@ static void factors_fit(const exodus_comparison *k, int f, int kind, members *m,
     free(need);
 }
 
-/* How many factors each member has, and where those of this rank begin in each set. */
+/* The number of factors of each member, and the start of those of this rank in each set. */
 static void factors_count(const exodus_comparison *k, int f, int kind, members *m,
                           tutti_count *begin, tutti_count *n) {
     const tutti_count sets = k->o[0].of[kind].n;
@@ -182,7 +182,7 @@ static void factors_compare(exodus_comparison *k, int kind, const exodus_pairs *
     }
 }
 
-/* Variables and attributes need to know which members both have. */
+/* Find the common members, for variables and attributes. */
 static int common_sets(exodus_comparison *k, int kind, exodus_pairs *p) {
     const exodus_table *t = &k->o[0].of[kind];
     tutti_count n = 0, at = 0;

@@ -41,7 +41,7 @@ static void field_add(exodus_comparison *k, list *l, int kind, tutti_count i, in
                                            .entries = c ? c->entries[f] : NULL};
 }
 
-/* Of an entity that both have: the variables that both have of it. */
+/* Add the common variables of a common entity. */
 static void entity_add(exodus_comparison *k, list *l, int kind, tutti_count i) {
     const exodus_table *t = &k->o[0].of[kind], *u = &k->o[1].of[kind];
     const tutti_count other = kind == TUTTI_EXODUS_GLOBAL ? 0 : exodus_other(k, kind, i);
@@ -95,7 +95,7 @@ int exodus_diff_steps(exodus_comparison *k) {
     int failed = exodus_steps_chosen(k->config, a < b ? a : b, &first, &last);
     const int time = exodus_outcome_of(k, "time", "step");
     for (int kind = 0; kind <= TUTTI_EXODUS_FACE_SET && !failed; kind++) {
-        /* Variables that one file has and the other has not. */
+        /* Variables in one file only. */
         for (int f = 0; f < 2; f++) {
             const exodus_table *t = &k->o[f].of[kind];
             for (int v = 0; v < t->variables; v++)

@@ -1,18 +1,19 @@
 /* tutti import of a Gmsh mesh: physical groups of the highest dimension become blocks (one for each type of
- * elements), those of one dimension less side sets and node sets, all others node sets.  An element of several groups
- * is in the block of its first one; a group of the highest dimension that is not the first one of all its elements
+ * elements), those of one dimension less side sets and node sets, all others node sets.  An
+ * element of several groups is in the block of its first one; a group of the highest dimension that
+ * is not the first one of all its elements
  * becomes an element set, too, with all of them.
  *
- * Every rank has the elements of its nodes (mesh.h: parts).  An element of the boundary belongs to the rank that has
- * its first node as its own; all elements beside that node are there, so that the one behind the boundary is found
- * without asking others.
+ * Every rank has the elements of its nodes (mesh.h: parts).  An element of the boundary belongs to
+ * the rank that has its first node as its own; all elements of that node are there, so that the
+ * adjacent one is found without communication.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What an element type is in Exodus' words: in its own dimension, and in space. */
+/* Topologies of element types in Exodus: in its own dimension, and in space. */
 static const char *const topology_table[TUTTI_MESH_TYPES][2] = {
     [TUTTI_MESH_POINT] = {"SPHERE", "SPHERE"},     [TUTTI_MESH_LINE] = {"BAR2", "BAR2"},
     [TUTTI_MESH_TRIANGLE] = {"TRI3", "TRISHELL3"}, [TUTTI_MESH_QUAD] = {"QUAD4", "SHELL4"},
@@ -22,10 +23,10 @@ static const char *const topology_table[TUTTI_MESH_TYPES][2] = {
 
 enum { CORNERS = 4 }; /* of a side */
 
-/* A block or set that is made: where it comes from. */
+/* The origin of a new block or set. */
 typedef struct {
     int dim, physical, type; /* type: of blocks */
-    int further;             /* while gathering: it is not the first group of an element */
+    int further;             /* during the gather: not the first group of an element */
     int64_t id;
 } group;
 
@@ -36,10 +37,10 @@ typedef struct {
     const tutti_mesh_membership *more;
 } group_list;
 
-/* An element of the boundary, by the numbers of its nodes in their order. */
+/* An element of the boundary, by its ascending node numbers. */
 typedef struct {
     tutti_count node[CORNERS];
-    tutti_count element; /* of this rank's; then the one behind it */
+    tutti_count element; /* local element; then the adjacent one */
     int side;            /* 0: no element found yet */
     int set;
 } facet;
@@ -55,7 +56,7 @@ typedef struct {
     tutti_count memberships;
     const tutti_mesh_membership *membership;
     tutti_count runs;      /* of elements of the highest dimension, in the order of the file */
-    tutti_count (*run)[3]; /* first, how many, how many before */
+    tutti_count (*run)[3]; /* first, count, count before */
     /* of this rank */
     tutti_count *place; /* [elements] among all blocks' elements; -1: a boundary */
     exodus_outline o;
@@ -351,7 +352,7 @@ static tutti_count facets_find(gmsh *g, facet **out) {
     return n;
 }
 
-/* Of two elements behind one facet the one with the lower id has it: all ranks say the same. */
+/* Of two elements with one facet the one with the lower id is chosen, the same on all ranks. */
 static void facet_meet(gmsh *g, facet *f, tutti_count n, const facet *key, tutti_count element,
                        int side) {
     facet *at = n > 0 ? bsearch(key, f, (size_t)n, sizeof *f, by_nodes) : NULL;
@@ -424,7 +425,7 @@ static void node_sets_make(gmsh *g) {
     free(in);
 }
 
-/* ---- all of it */
+/* ---- import */
 
 static int hand_out(gmsh *g) {
     tutti_mesh_view v = {.elements = 0};
@@ -454,7 +455,7 @@ int exodus_from_gmsh(const cli_world *w, const data_config *c, const char *from,
     if (tutti_mesh_open(w->comm, from, NULL, &g.mesh) != TUTTI_OK) return cli_error_tutti();
     int failed = groups_make(&g) || runs_make(&g) || hand_out(&g);
     if (!failed) {
-        /* Coordinates that are 0 everywhere need not be told, as far as elements allow. */
+        /* Dimensions whose coordinates are all 0 are omitted, if elements allow it. */
         int used = g.dim > 0 ? g.dim : 1;
         for (tutti_count i = 0; i < g.v.nodes; i++)
             for (int d = used; d < 3; d++)

@@ -1,4 +1,4 @@
-/* tutti exodus info: what a file has, in finite-element words.  tutti ls: the same, shorter.
+/* tutti exodus info: contents of a file in finite-element terms.  tutti ls: a summary.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
@@ -6,14 +6,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MANY = 12 }; /* entities and steps that ls tells one by one */
+enum { MANY = 12 }; /* number of entities and steps that ls lists individually */
 
 typedef struct {
     const data_config *config;
     tutti_exodus *x;
     exodus_outline o;
     int format;     /* CDF-n */
-    int real, ints; /* bits; 0: there are none */
+    int real, ints; /* bits; 0: none */
     int has_sidecar;
     tutti_off bytes;
     tutti_count steps;
@@ -21,7 +21,7 @@ typedef struct {
     int processors; /* of Nemesis, 0: none */
 } look;
 
-/* ---- what there is besides the definitions */
+/* ---- properties other than definitions */
 
 static int bits_of(const tutti_exodus *x, const tutti_exodus_array *a) {
     tutti_count entries, numbers;
@@ -30,7 +30,7 @@ static int bits_of(const tutti_exodus *x, const tutti_exodus_array *a) {
     return 8 * (int)tutti_type_size(type);
 }
 
-/* Bits of integers: those of the first connectivity, map or set there is. */
+/* Bits of integers: those of the first connectivity, map or set present. */
 static int integer_bits(const look *k) {
     for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind < TUTTI_EXODUS_KINDS; kind++)
         for (tutti_count i = 0; i < k->o.of[kind].n; i++) {
@@ -70,7 +70,7 @@ static int look_at(look *k) {
     return err == TUTTI_OK || err == TUTTI_ERR_NOT_FOUND ? 0 : cli_error_tutti();
 }
 
-/* "checksums in out.e.tutti", or why there are none */
+/* "checksums in out.e.tutti", or the reason why there are none */
 static char *sidecar_text(const look *k) {
     const char *warning = tutti_exodus_warning(k->x);
     if (warning[0]) return cli_strdup(warning);

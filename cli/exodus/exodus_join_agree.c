@@ -1,4 +1,4 @@
-/* tutti exodus join: what all pieces say, put together, and whether they agree.
+/* tutti exodus join: merge the definitions of all pieces, and check that they agree.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/join.h"
 
@@ -15,7 +15,7 @@ static tutti_count find_name(exodus_outline *o, tutti_exodus_kind kind, int64_t 
     return exodus_find(o, kind, id);
 }
 
-/* An entity that is there already: empty ones know less of themselves. */
+/* Merge an existing entity: empty ones have fewer properties. */
 static int entity_merge(tutti_exodus_entity *a, const tutti_exodus_entity *b, const char *path) {
     const char *kind = tutti_exodus_kind_name(a->kind);
     const long long id = a->id;
@@ -25,7 +25,8 @@ static int entity_merge(tutti_exodus_entity *a, const tutti_exodus_entity *b, co
         *into = cli_strdup(b->name);
     }
     if (b->name[0] && strcmp(a->name, b->name) != 0)
-        return cli_error("%s: %s %lld is '%s', in others '%s'", path, kind, id, b->name, a->name);
+        return cli_error("'%s': %s %lld is named '%s', but '%s' in other pieces", path, kind, id,
+                         b->name, a->name);
     if (b->entries > 0 && a->entries == 0) {
         const char *name = a->name;
         free((char *)(uintptr_t)a->topology);
@@ -35,11 +36,12 @@ static int entity_merge(tutti_exodus_entity *a, const tutti_exodus_entity *b, co
     } else if (b->entries > 0) {
         if (exodus_is_block(a->kind) &&
             (strcasecmp(a->topology, b->topology) != 0 || a->nodes != b->nodes))
-            return cli_error("%s: %s %lld is of %s with %d nodes, in others of %s with %d", path,
-                             kind, id, b->topology, b->nodes, a->topology, a->nodes);
+            return cli_error(
+                "'%s': %s %lld has topology %s with %d nodes, but %s with %d in other pieces", path,
+                kind, id, b->topology, b->nodes, a->topology, a->nodes);
         if (a->attributes != b->attributes || a->edges != b->edges || a->faces != b->faces)
-            return cli_error("%s: %s %lld has %d attributes, in others %d", path, kind, id,
-                             b->attributes, a->attributes);
+            return cli_error("'%s': %s %lld has %d attributes, but %d in other pieces", path, kind,
+                             id, b->attributes, a->attributes);
         a->entries += b->entries;
         a->factors += b->factors;
         a->list_length += b->list_length;
@@ -71,7 +73,8 @@ static int table_merge(exodus_outline *o, const exodus_outline *from, int kind, 
             int q = 0;
             while (q < t->properties && strcmp(t->property[q], u->property[p]) != 0) q++;
             if (q == t->properties) {
-                const size_t room = exodus_table_room(t->n), n = (size_t)q + 1;
+                size_t room = 1, n = (size_t)q + 1;
+                while (room <= (size_t)t->n) room *= 2;
                 t->property = cli_realloc(t->property, n * sizeof *t->property);
                 t->value = cli_realloc(t->value, n * sizeof *t->value);
                 t->property[q] = cli_strdup(u->property[p]);
@@ -88,7 +91,7 @@ static int table_merge(exodus_outline *o, const exodus_outline *from, int kind, 
     return failed;
 }
 
-/* The first says what all have in common. */
+/* The first piece defines the common properties. */
 static int outline_merge(exodus_outline *o, const exodus_outline *from, const char *path) {
     if (!o->title) {
         o->p = from->p;
@@ -104,8 +107,9 @@ static int outline_merge(exodus_outline *o, const exodus_outline *from, const ch
         for (int i = 0; i < o->lines; i++) o->line[i] = cli_strdup(from->line[i]);
     }
     if (o->p.dims != from->p.dims || o->p.node_attributes != from->p.node_attributes)
-        return cli_error("%s has %d dimensions and %d attributes of nodes, others %d and %d", path,
-                         from->p.dims, from->p.node_attributes, o->p.dims, o->p.node_attributes);
+        return cli_error(
+            "'%s' has %d dimensions and %d node attributes, but other pieces have %d and %d", path,
+            from->p.dims, from->p.node_attributes, o->p.dims, o->p.node_attributes);
     o->p.has_node_ids |= from->p.has_node_ids;
     o->p.has_element_ids |= from->p.has_element_ids;
     o->p.has_order = 0;
@@ -158,9 +162,9 @@ int exodus_join_agree(exodus_whole *w) {
     MPI_Bcast(&n, 1, MPI_INT64_T, 0, c->comm); /* rank 0 has the first piece */
     for (int i = 0; i < w->pieces && !failed && !w->config->steps; i++)
         if (tutti_exodus_steps(w->piece[i].x) != n)
-            failed = cli_error("%s has %lld steps, the first piece %lld: choose by --steps",
-                               w->piece[i].path, (long long)tutti_exodus_steps(w->piece[i].x),
-                               (long long)n);
+            failed = cli_error(
+                "'%s' has %lld steps, the first piece %lld; select common steps with --steps",
+                w->piece[i].path, (long long)tutti_exodus_steps(w->piece[i].x), (long long)n);
     for (int i = 0; i < w->pieces && !failed; i++)
         failed = exodus_steps_chosen(w->config, tutti_exodus_steps(w->piece[i].x), &first, &last);
     if (cli_agree(c, failed)) return 1;
@@ -177,7 +181,7 @@ int exodus_join_agree(exodus_whole *w) {
             failed = cli_error_tutti();
         for (tutti_count s = 0; s < m && !failed; s++)
             if (time[s] != w->time[s])
-                failed = cli_error("%s: step %lld has time %.17g, in the first piece %.17g",
+                failed = cli_error("'%s': step %lld has time %.17g, but %.17g in the first piece",
                                    w->piece[i].path, (long long)s + 1, time[s], w->time[s]);
         free(time);
     }

@@ -1,4 +1,5 @@
-/* tutti exodus join: which files.  A set of NAME.N.R is whole; other names are taken as they come.
+/* tutti exodus join: the input files.  A set of NAME.N.R must be complete; other names are used in
+ * the given order.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/join.h"
 
@@ -6,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* NAME.N.R: how long NAME is, N, R and its digits.  0: it is no such name */
+/* Parse NAME.N.R: length of NAME, N, R and its digits.  0: another name */
 static int name_parse(const char *path, size_t *stem, long *n, long *r, int *digits) {
     const char *last = strrchr(path, '.'), *before = last;
     if (!last || !last[1] || last == path) return 0;

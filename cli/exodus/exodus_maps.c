@@ -1,5 +1,5 @@
-/* Additional maps and the order map: they go by the order of the file, which put_mesh changes to that of the
- * ids.  Every rank has the ids and a map of the whole file while it is copied, 24 bytes an entry.
+/* Additional maps and the order map: they use the order of the file, which put_mesh changes to that of the
+ * ids.  Every rank has the ids and a map of the whole file while it is copied, 24 bytes per entry.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
@@ -16,7 +16,7 @@ typedef struct {
     tutti_count n;
     placed *from;               /* [n] by id */
     int64_t *from_ids, *to_ids; /* [n] in the order of the file */
-    tutti_count first, mine;    /* of the new file: what this rank writes */
+    tutti_count first, mine;    /* range of the new file that this rank writes */
 } order;
 
 static int compare_map_ids(const void *a, const void *b) {
@@ -39,7 +39,7 @@ static int map_copy(const order *r, int kind, int64_t id, tutti_exodus *from, tu
     const tutti_exodus_array b = exodus_integers(what, kind, id, r->first, r->mine, new);
     tutti_count *is = NULL;
     tutti_err err = tutti_exodus_get_arrays(from, 1, &a);
-    if (what == TUTTI_EXODUS_ORDER && err == TUTTI_OK) { /* it names entries by their place */
+    if (what == TUTTI_EXODUS_ORDER && err == TUTTI_OK) { /* the order map contains positions */
         is = cli_malloc((size_t)r->n * sizeof *is);
         for (tutti_count i = 0; i < r->n; i++) is[was(r, i)] = i;
     }

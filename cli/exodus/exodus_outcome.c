@@ -1,4 +1,4 @@
-/* tutti exodus diff: what came of comparing, on one rank and on all.
+/* tutti exodus diff: results of comparisons, on one rank and on all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/diff.h"
 

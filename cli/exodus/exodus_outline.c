@@ -1,4 +1,4 @@
-/* All that is defined in an Exodus file, as plain memory: read from one, put together from several, defined in
+/* All definitions of an Exodus file in memory: read from one file, merged from several, defined in
  * another.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
@@ -57,7 +57,7 @@ int exodus_variables_known(const data_config *c, int n, const exodus_outline *o)
 tutti_count exodus_outline_add(exodus_outline *o, const tutti_exodus_entity *e) {
     exodus_table *t = &o->of[e->kind];
     const size_t n = (size_t)t->n + 1, wide = (size_t)t->variables;
-    if ((n & (n - 1)) == 0) { /* room for as many again */
+    if ((n & (n - 1)) == 0) { /* double the capacity */
         t->entity = cli_realloc(t->entity, 2 * n * sizeof *t->entity);
         t->attribute = cli_realloc(t->attribute, 2 * n * sizeof *t->attribute);
         if (wide) t->has = cli_realloc(t->has, 2 * n * wide);
@@ -81,7 +81,7 @@ size_t exodus_table_room(tutti_count n) {
 
 /* ---- finding */
 
-/* Room for n numbers, at least as many slots free.  If there was less, the index is empty now. */
+/* Make room for n numbers, with at least as many free slots.  If the table has grown, it is empty. */
 static void index_room(exodus_index *x, tutti_count n) {
     if (2 * (size_t)n <= x->room) return;
     free(x->slot);
@@ -196,7 +196,7 @@ static int table_read(const tutti_exodus *x, exodus_outline *o, tutti_exodus_kin
         exodus_outline_add(o, &e);
         attributes_read(x, t, i, kind, e.id);
     }
-    /* Also those whose name is repeated. */
+    /* Duplicate names are kept. */
     t->variables = tutti_exodus_variable_count(x, kind);
     t->variable = cli_malloc((size_t)t->variables * sizeof *t->variable);
     for (int v = 0; v < t->variables; v++)
@@ -250,7 +250,7 @@ static tutti_err entities_define(const exodus_outline *o, tutti_exodus *to) {
             all[n] = o->of[kind].entity[i];
             all[n].entries = all[n].factors = all[n].list_length = 0; /* put_mesh finds them */
             if (exodus_is_block(kind) &&
-                !all[n].topology[0]) { /* others forget those of empty ones */
+                !all[n].topology[0]) { /* other programs omit the topology of empty blocks */
                 all[n].topology = "EMPTY";
                 all[n].nodes = 1;
             }

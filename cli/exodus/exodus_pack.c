@@ -1,12 +1,12 @@
-/* Outlines as bytes, for other ranks.  Both sides are this program: nothing is checked.
+/* Outlines as bytes, for other ranks.  Both sides run this program: the input is trusted.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* One walk through an outline does both: packing, what it is given goes into the bytes; unpacking, what
- * it finds there goes where it is given. */
+/* One function packs and unpacks: packing, it copies fields to the bytes; unpacking, it
+ * copies bytes to the fields. */
 typedef struct {
     char *bytes;
     size_t n, room, at;
@@ -100,7 +100,7 @@ static void move_outline(parcel *p, exodus_outline *o) {
 
 void *exodus_outline_pack(const exodus_outline *o, size_t *bytes_out) {
     parcel p = {.bytes = NULL};
-    exodus_outline copy = *o; /* of its first level: packing changes none of it */
+    exodus_outline copy = *o; /* shallow copy: packing changes nothing */
     move_outline(&p, &copy);
     *bytes_out = p.n;
     return p.bytes;

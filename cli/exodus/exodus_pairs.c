@@ -1,5 +1,5 @@
-/* What two files have in common: items of both go to the rank that looks after their range of ids, and there
- * meet.
+/* Common entries of two files: items of both are sent to the rank that owns their range of ids, and matched
+ * there.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
@@ -45,7 +45,7 @@ static void *exchange(const cli_world *w, const traffic *t, const void *what, MP
     return got;
 }
 
-/* Items in the order of the ranks that they go to, and their factors likewise. */
+/* Sort items by destination rank, and their factors likewise. */
 static exodus_item *sort_out(const cli_world *w, const exodus_item *items, tutti_count n,
                              const double *factor, double **factor_out, traffic t[2]) {
     traffic *ti = &t[0], *tf = &t[1];          /* of items, of factors */
@@ -147,7 +147,7 @@ void exodus_pairs_find(const cli_world *w, exodus_item *items, tutti_count n, co
     double *sorted_factor = NULL;
     MPI_Datatype type;
     *out = (exodus_pairs){.n = 0};
-    if (w->ranks == 1) { /* everything is here */
+    if (w->ranks == 1) { /* all items are local */
         tutti_count all = 0;
         for (tutti_count i = 0; i < n; all += items[i++].factors) items[i].at = all;
         out->factor = cli_malloc((size_t)all * sizeof *factor);
@@ -178,13 +178,13 @@ void exodus_pairs_free(exodus_pairs *p) {
     *p = (exodus_pairs){.n = 0};
 }
 
-/* ---- ids of places */
+/* ---- ids of positions */
 
 tutti_count exodus_place_of_number(int64_t number) {
     return number > 0 ? number - 1 : -1;
 }
 
-/* From the least of the places to the largest, in one piece: those of a rank are close together.  Places that
+/* Read from the smallest position to the largest at once: those of a rank are close together.  Positions that
  * the file does not have are refused by the library, on all ranks, before memory is allocated for them. */
 int exodus_ids_at(tutti_exodus *x, int kind, tutti_count n, const tutti_count *places,
                   int64_t *ids_out) {

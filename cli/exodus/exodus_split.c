@@ -1,12 +1,14 @@
-/* tutti exodus split: one file becomes NAME.e.N.R, for programs that want a file for each process.   Pieces are
- * distributed over the ranks of this command in order; each reads what is in its pieces, and writes them by itself.
+/* tutti exodus split: split a file into NAME.e.N.R, for programs that need one file per process.   Pieces are
+ * distributed over the ranks of this command in order; each rank reads and writes its own pieces.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/split.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPEN_AT_ONCE = 200 }; /* pieces that a rank has open; for more the steps are read again */
+enum {
+    OPEN_AT_ONCE = 200
+}; /* pieces that a rank has open at a time; for more the steps are read again */
 
 typedef struct {
     cli_staged staged;
@@ -29,7 +31,7 @@ typedef struct {
     int opens;
 } division;
 
-/* The first piece of a rank: piece p is of rank p * ranks / pieces. */
+/* The first piece of a rank: piece p belongs to rank p * ranks / pieces. */
 static int first_of(const division *d, int rank) {
     const int64_t n = d->config->parts, r = d->world->ranks;
     return (int)((rank * n + r - 1) / r);
@@ -169,7 +171,7 @@ static int pieces_write(division *d) {
     return failed;
 }
 
-/* ---- all of it */
+/* ---- split */
 
 static int split(const cli_world *w, const data_config *config) {
     division d = {.world = w, .config = config};
@@ -221,7 +223,7 @@ static int split(const cli_world *w, const data_config *config) {
     return failed;
 }
 
-/* Every rank has a piece at least; others look on. */
+/* Every used rank has at least one piece; other ranks are idle. */
 int exodus_split(const cli_world *w, const data_config *config) {
     cli_world some;
     cli_world_first(w, config->parts < w->ranks ? config->parts : w->ranks, &some);

@@ -1,11 +1,12 @@
-/* tutti exodus split: a piece of the rank's mesh as a mesh of its own.
+/* tutti exodus split: extract a piece of the mesh of the rank.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/split.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Where entries of the rank's mesh are in the piece, by their place among all of the kind; -1: not there. */
+/* Index in the piece of entries of the mesh of the rank, by their index among all of the kind; -1:
+ * not in it. */
 typedef struct {
     const exodus_outline *o;
     const tutti_exodus_mesh *m;
@@ -20,7 +21,7 @@ static tutti_count entries_of(const cut *c, int kind) {
     return n;
 }
 
-/* ---- what is in it: marked by 1 */
+/* ---- entries of the piece, marked by 1 */
 
 static void mark(tutti_count *place, const tutti_count *list, tutti_count first, tutti_count n) {
     for (tutti_count i = 0; list && i < n; i++) place[list[first + i]] = 1;
@@ -50,7 +51,7 @@ static void marks_of(cut *c, int kind) {
             }
 }
 
-/* Elements first, then faces and edges of them, then nodes of all.   part NULL: all elements. */
+/* Elements first, then faces and edges of them, then their nodes.   part NULL: all elements. */
 static void marks_make(cut *c, const int *part, int which) {
     for (int kind = TUTTI_EXODUS_NODAL; kind <= TUTTI_EXODUS_FACE_BLOCK; kind++) {
         const tutti_count n = entries_of(c, kind);
@@ -195,7 +196,7 @@ void exodus_subset_make(const exodus_outline *o, const tutti_exodus_mesh *m, con
     marks_make(&c, part, which);
     if (rest) rest_mark(&c);
     for (int kind = TUTTI_EXODUS_NODAL; kind <= TUTTI_EXODUS_FACE_BLOCK; kind++) {
-        /* Marks become places, in the order in which they are; lists of what there is, entity by entity. */
+        /* Convert marks to indices, in order; create lists of entries per entity. */
         exodus_subset *s = c.s;
         const tutti_count n = kind == TUTTI_EXODUS_NODAL ? 1 : c.o->of[kind].n;
         tutti_count at = 0, place = 0;

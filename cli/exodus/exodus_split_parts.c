@@ -1,14 +1,14 @@
-/* tutti exodus split: which piece each element goes to.
+/* tutti exodus split: assignment of elements to pieces.
  *
- * METIS and the curve divide the nodes (mesh.h); an element goes where most of its corners are.  Each rank knows
- * the pieces of all nodes meanwhile: 4 bytes a node.
+ * METIS and the curve divide the nodes (mesh.h); an element is assigned to the piece of most of
+ * its corners.  Each rank has the pieces of all nodes in memory: 4 bytes per node.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/split.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What an element is without its middles, by VTK's cell. */
+/* The linear VTK cell of each element type. */
 static const struct {
     int cell, corners;
     tutti_mesh_type type;
@@ -21,7 +21,7 @@ static const struct {
     {3, 2, TUTTI_MESH_LINE},     {21, 2, TUTTI_MESH_LINE},
 };
 
-/* This rank's elements: corners by the numbers of nodes, from 0. */
+/* The elements of this rank: corners by node numbers, from 0. */
 typedef struct {
     tutti_count n;
     tutti_count *start, *node; /* [n + 1], corners */
@@ -42,8 +42,8 @@ static int block_read(tutti_exodus *x, const tutti_exodus_entity *e, tutti_count
             type = shape_table[i].type;
         }
     if (e->nodes < 1)
-        return cli_error("element block %lld has type %s, which only --by order supports",
-                         (long long)e->id, e->topology);
+        return cli_error("element block %lld has type %s; use --by order", (long long)e->id,
+                         e->topology);
     int64_t *all = cli_array(n, e->nodes, sizeof *all);
     const tutti_exodus_array a =
         exodus_integers(TUTTI_EXODUS_CONNECTIVITY, (int)e->kind, e->id, lo, n, all);

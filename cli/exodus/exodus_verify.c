@@ -1,4 +1,4 @@
-/* tutti verify of an Exodus file: it is one, and every checksum of its sidecar.
+/* tutti verify of an Exodus file: check that it is valid, and every checksum of its sidecar.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 

@@ -1,6 +1,7 @@
-/* tutti export --vtk of an Exodus file: VTK's unstructured grids (.vtu), one a step, and a collection with their
- * times (.pvd).   Numbers are appended raw, in the byte order of this machine.   With several ranks each writes a
- * piece of every step, and a small file (.pvtu) names the pieces.
+/* tutti export --vtk of an Exodus file: VTK's unstructured grids (.vtu), one per step, and a
+ * collection with their
+ * times (.pvd).   Numbers are appended raw, in the byte order of this machine.   With several
+ * ranks each writes a piece of every step, and a small file (.pvtu) names the pieces.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/vtk.h"
 
@@ -28,7 +29,7 @@ static int is(const tutti_exodus_entity *e, const char *topology) {
     return exodus_topology_is(e->topology, topology);
 }
 
-/* The face with this place among all faces of the rank: its nodes. */
+/* The nodes of the face with this index among all faces of the rank. */
 static const tutti_count *face_of(const export *k, tutti_count place, tutti_count *n) {
     const exodus_table *t = &k->o.of[TUTTI_EXODUS_FACE_BLOCK];
     for (tutti_count b = 0; b < t->n; place -= k->m->face_blocks[b++].n) {
@@ -42,7 +43,7 @@ static const tutti_count *face_of(const export *k, tutti_count place, tutti_coun
     return NULL;
 }
 
-/* VTK's cell of a block.  -1: there are no elements; -2 and a message: VTK has none */
+/* The VTK cell type of a block.  -1: no elements; -2 and a message: unsupported */
 static int vtk_type_of(const export *k, tutti_count b) {
     const tutti_exodus_entity *e = &k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].entity[b];
     int nodes, order[MOST];
@@ -51,7 +52,7 @@ static int vtk_type_of(const export *k, tutti_count b) {
                      : is(e, "nfaced") ? POLYHEDRON
                                        : exodus_vtk_cell(e->topology, e->nodes, &nodes, order);
     if (type >= 0) return type;
-    cli_error("element block %lld: VTK has no cell for %s with %d nodes", (long long)e->id,
+    cli_error("element block %lld: VTK has no cell type for %s with %d nodes", (long long)e->id,
               e->topology, e->nodes);
     return -2;
 }
@@ -121,7 +122,7 @@ static int cells_make(export *k) {
     return failed;
 }
 
-/* ---- results: what an element has not is NaN */
+/* ---- results: missing values are NaN */
 
 static void variables_add(export *k, int kind, const char *section, tutti_count n) {
     const exodus_table *t = &k->o.of[kind];
@@ -213,7 +214,7 @@ static int write_vtk_steps(export *k) {
     tutti_count first = 1, last = 0;
     char *path = NULL;
     if (exodus_steps_chosen(k->config, tutti_exodus_steps(k->x), &first, &last)) return 1;
-    if (last < first) { /* the mesh alone */
+    if (last < first) { /* only the mesh */
         const int failed = write_vtu(k, &k->grid, k->prefix, &path);
         free(path);
         return failed;

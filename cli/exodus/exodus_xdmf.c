@@ -1,6 +1,8 @@
-/* tutti export --xdmf of an Exodus file: a small XML file by which ParaView's "XDMF Reader" finds results in the
- * file itself.   The mesh does not lie there as XDMF wants it (coordinates apart, nodes from 1 and in another order):
- * it is in a companion, NAME.xmf.bin.   One grid for each block of each step.
+/* tutti export --xdmf of an Exodus file: a small XML file by which the "XDMF Reader" of ParaView
+ * reads results in the
+ * file itself.   The mesh layout of Exodus is not supported by XDMF (separate coordinates, nodes
+ * from 1 and in another order):
+ * it is in an additional file, NAME.xmf.bin.   One grid for each block of each step.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
@@ -34,7 +36,7 @@ typedef struct {
     const tutti_exodus_mesh *m;
     shown_block *block;
     FILE *f, *companion;
-    char *companion_name; /* as the XML file sees it */
+    char *companion_name; /* relative to the XML file */
     char *data_name;
     tutti_off at; /* bytes of the companion */
 } xdmf;
@@ -70,7 +72,7 @@ static void attribute_write(const xdmf *k, const char *name, const char *centre,
     fputs("          </Attribute>\n", k->f);
 }
 
-/* Variables of nodes or of a block in a step, where they lie. */
+/* Variables of nodes or of a block in a step, by reference. */
 static void variables_write(const xdmf *k, tutti_exodus_kind kind, tutti_count number,
                             tutti_count step) {
     const exodus_table *t = &k->o.of[kind];
@@ -147,7 +149,7 @@ static int steps_write(const xdmf *k) {
     return 0;
 }
 
-/* ---- all of it */
+/* ---- export */
 
 static int write_files(xdmf *k, const char *path) {
     char *companion = cli_format("%s.bin", path);

@@ -1,6 +1,6 @@
-/* tutti exodus join: what its parts share.
+/* tutti exodus join: common declarations of its parts.
  *
- *   names         NAME.e.N.R: all of them, and no other                     exodus_join_names.c
+ *   names         the complete set of NAME.e.N.R                          exodus_join_names.c
  *   agreement     one outline of all pieces, steps                         exodus_join_agree.c
  *   ids           entries with the same id in several pieces are the same   exodus_join_ids.c
  *   together      the pieces of a rank as one mesh                          exodus_join_mesh.c

@@ -1,4 +1,4 @@
-/* VTK's unstructured grids as XML with appended raw numbers: what is written of one.
+/* VTK's unstructured grids as XML with appended raw numbers: writing them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CLI_EXODUS_VTK_H
 #define TUTTI_CLI_EXODUS_VTK_H
@@ -13,7 +13,7 @@ typedef struct vtk_array {
     int components;
     size_t bytes;
     void *data;
-    int variable; /* of the results; -1: none.  Its data are those of a step */
+    int variable; /* of the results; -1: none.  Its data is that of a step */
 } vtk_array;
 
 typedef struct vtk_grid {
@@ -27,7 +27,7 @@ void *vtk_add(vtk_grid *g, const char *section, const char *name, const char *ty
               tutti_count n);
 void vtk_free(vtk_grid *g);
 
-/* A list of numbers that grows, and as an array of the cells. */
+/* A growing list of numbers, written as an array of the cells. */
 typedef struct vtk_numbers {
     int64_t *v;
     size_t n, room;

@@ -1,4 +1,4 @@
-/* The members of node and side sets as a grid of their own: vertices, and sides as cells.
+/* The members of node and side sets as a separate grid: vertices, and sides as cells.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/vtk.h"
 
@@ -26,7 +26,7 @@ static void add_cell_data(lists *l, int type, int64_t set, int64_t element, int6
 static void side_add(const exodus_outline *o, const tutti_exodus_mesh *m, int64_t set,
                      tutti_count element, int side, lists *l) {
     int which[9];
-    /* The block of an element by its place; *place becomes that in the block. */
+    /* The block of an element by its position; *place becomes that in the block. */
     tutti_count *place = &element;
     tutti_count b = 0;
     while (b < o->of[TUTTI_EXODUS_ELEMENT_BLOCK].n && *place >= m->blocks[b].n)

@@ -1,6 +1,7 @@
-/* The measuring library: interleaved rounds over variants, raw samples, JSON.  It needs the C library only, so that
- * programs without MPI and programs that know nothing of Tutti use the same one.  Statistics of samples, tables and
- * figures are made by experiments/tutti_experiments; the only ones here are those that a command needs itself.
+/* The measuring library: interleaved rounds over variants, raw samples, JSON.  It needs the C
+ * library only, so that programs without MPI and programs without Tutti use the same one. 
+ * Statistics of samples, tables and figures are made by experiments/tutti_experiments; only those
+ * needed by commands are here.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CLI_MEASURE_H
 #define TUTTI_CLI_MEASURE_H
@@ -16,7 +17,7 @@ double measure_status(const char *key); /* bytes in a line of /proc/self/status,
 void measure_reset_peak(void);          /* VmHWM counts from the present VmRSS */
 int measure_drop_cache(const char *path,
                        double *left_out); /* 0, or errno; per cent of the file still cached */
-uint64_t measure_hash(uint64_t v);        /* a permutation of 64-bit values that looks random */
+uint64_t measure_hash(uint64_t v); /* a permutation of 64-bit values with pseudo-random values */
 
 /* ---- samples */
 /* The value at a fraction of the sorted values, interpolated; 0 if there are none. */
@@ -34,7 +35,7 @@ typedef struct measure_variant {
     void *state;      /* the caller's, kept between rounds */
     char more[160];   /* further members of its JSON, each preceded by a comma */
     char failure[512];
-    int is_resting; /* takes no part in the remaining rounds */
+    int is_resting; /* is skipped in the remaining rounds */
     int rounds;     /* with samples */
     double *sample[MEASURE_VALUES];
 } measure_variant;
@@ -53,12 +54,12 @@ typedef struct measure {
     measure_variant **variant;
 } measure;
 
-/* Add a variant; its address stays the same. */
+/* Add a variant; its address does not change. */
 measure_variant *measure_add(measure *m, const char *name, const void *what);
-/* Add one that the caller owns: measure_free keeps it and its samples. */
+/* Add a variant that the caller owns: measure_free keeps it and its samples. */
 void measure_attach(measure *m, measure_variant *v);
-/* Run all variants once per round; each round begins with another one, so that whatever else the machine does
- * affects all of them alike. */
+/* Run all variants once per round; each round begins with another one, so that other load on the machine
+ * affects all of them equally. */
 void measure_rounds(measure *m);
 /* Add one sample of each value; for samples that are taken in another way. */
 void measure_record(const measure *m, measure_variant *v, const double *value);
@@ -69,7 +70,8 @@ void measure_free(measure *m);
 void measure_json_string(FILE *f, const char *text);
 void measure_json_samples(FILE *f, const char *key, int n,
                           const double *values); /* , "key": [...] */
-/* "variants": [{"name": ..., "failure": ..., "seconds": [...]}, ...]; values that are 0 in all rounds are left out. */
+/* "variants": [{"name": ..., "failure": ..., "seconds": [...]}, ...]; values that are 0 in all
+ * rounds are omitted. */
 void measure_json(FILE *f, const measure *m, const char *key);
 
 #endif

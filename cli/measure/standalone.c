@@ -1,4 +1,4 @@
-/* Programs that measure one thing by themselves: see standalone.h.
+/* Programs for single measurements: see standalone.h.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "measure/standalone.h"
 

@@ -16,7 +16,7 @@ typedef enum standalone_kind {
 typedef struct standalone_option {
     const char *name; /* "--rounds"; NULL ends the list */
     standalone_kind kind;
-    void *value;      /* int, long, double, const char *; what it has is the default */
+    void *value;      /* int, long, double, const char *; its initial value is the default */
     long least, most; /* of a number */
 } standalone_option;
 
@@ -28,15 +28,16 @@ typedef struct standalone {
 
 extern int standalone_rank, standalone_ranks; /* 0 and 1 without MPI */
 
-/* Parse the arguments; the operands come to argv[0], argv[1], ...; exits with 2 and a usage message if they are
- * wrong.  Returns the number of operands. */
+/* Parse the arguments; operands are moved to argv[0], argv[1], ...; exits with 2 and a usage
+ * message if they are wrong.  Returns the number of operands. */
 int standalone_start(const standalone *p, int argc, char **argv);
 /* Print a message and end all ranks with exit code 1. */
 _Noreturn void standalone_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void standalone_check(int ok, const char *what); /* fails if not */
-void *standalone_alloc(size_t n, size_t size);   /* zeros; fails if there is no memory */
-/* Add what was measured to the report and free it: a series with its title; `more` are further members of its JSON,
- * each preceded by a comma, as ", \"bytes\": 4096" (tutti-report then shows MB/s).  Rank 0 prints. */
+void *standalone_alloc(size_t n, size_t size); /* zeros; ends the program if memory is exhausted */
+/* Add the measurement to the report and free it: a series with its title; `more` are further
+ * members of its JSON, each preceded by a comma, as ", \"bytes\": 4096" (tutti-report then shows
+ * MB/s).  Rank 0 prints. */
 void standalone_report(measure *m, const char *more);
 int standalone_end(void); /* close the report; returns the exit code 0 */
 

@@ -1,4 +1,4 @@
-/* tutti mesh: look at meshes, divide them, see who would write what.  One process does it.
+/* tutti mesh: inspect and partition meshes, and print the choice of writers.  Runs on one process.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/cmd_mesh.h"
 

@@ -1,4 +1,4 @@
-/* tutti mesh: what its parts share.
+/* tutti mesh: common declarations of its parts.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CMD_MESH_H
 #define TUTTI_CMD_MESH_H
@@ -22,7 +22,7 @@ typedef struct mesh_config {
     const char *path, *to;
     int parts;
     int by, order,
-        format; /* tutti_mesh_partitioner, tutti_mesh_order; tutti_mesh_format, -1: not given */
+        format; /* tutti_mesh_partitioner, tutti_mesh_order; tutti_mesh_format, -1: not specified */
     tutti_replicas_rule rule[MESH_RULES];
     int rules;
     tutti_off seed;
@@ -39,14 +39,14 @@ extern const cli_group mesh_group;
 const char *mesh_order_name(int order); /* tutti_mesh_order */
 const char *mesh_by_name(int by);       /* tutti_mesh_partitioner */
 
-/* A mesh on this process alone, in the order that is asked for, and divided. */
+/* A mesh on this process, in the requested order, and partitioned. */
 typedef struct mesh_case {
     tutti_mesh *mesh;
     tutti_mesh_view v;
     int by; /* the partitioner that was used */
     int *of;
     tutti_mesh_cut cut;
-    tutti_count *start; /* who holds each node: tutti_mesh_classify */
+    tutti_count *start; /* the partitions that hold each node: tutti_mesh_classify */
     int *holder;
 } mesh_case;
 
@@ -54,7 +54,7 @@ typedef struct mesh_case {
 int mesh_case_open(const mesh_config *c, mesh_case *m);   /* read, and renumbered */
 int mesh_case_divide(const mesh_config *c, mesh_case *m); /* also divided and classified */
 void mesh_case_free(mesh_case *m);
-/* Who writes each node by a rule: [nodes]; either may be NULL. */
+/* Choose the writer of each node by a rule: [nodes]; either may be NULL. */
 int mesh_case_choose(const mesh_config *c, const mesh_case *m, tutti_replicas_rule rule,
                      int *writers, tutti_replicas_stats *stats);
 

@@ -1,4 +1,4 @@
-/* tutti mesh owners: who writes which nodes by each rule, and what that comes to.
+/* tutti mesh owners: the choice of writers by each rule, and its statistics.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/cmd_mesh.h"
 

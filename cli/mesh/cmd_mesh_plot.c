@@ -1,9 +1,9 @@
-/* tutti mesh plot: a picture of the mesh, coloured by partition, and under it who writes what along
- * the file: for each rule one row a partition, from the file's beginning to its end.
+/* tutti mesh plot: an image of the mesh, coloured by partition, and below it the writers along
+ * the file: for each rule one row per partition, from the start of the file to its end.
  *
- * Everything is painted into pixels first (faces of all elements, those in front win), so that a
- * picture of a million elements is no larger than one of ten.  SVG has them as strips of one
- * colour, with text; PNG has them as they are.
+ * Everything is painted into pixels first (faces of all elements, those in front win), so that an
+ * image of a million elements is no larger than one of ten.  SVG has them as strips of one
+ * colour, with text; PNG contains them directly.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/cmd_mesh.h"
 
@@ -48,7 +48,7 @@ static unsigned char colour_of(int part, int shade) {
 
 /* ---- the mesh */
 
-/* Nodes as they are seen: x to the right, y down, z to the eye. */
+/* Projected nodes: x to the right, y down, z towards the viewer. */
 typedef struct {
     double x, y, z;
 } point;
@@ -62,7 +62,7 @@ static void dot(canvas *k, double x, double y, double z, unsigned char colour) {
     k->pixel[at] = colour;
 }
 
-/* Every pixel has the colour of the corner that it is nearest to. */
+/* Every pixel has the colour of the nearest corner. */
 static void triangle(canvas *k, const mesh_case *m, const point *p, const tutti_count n[3]) {
     const point *v[3] = {&p[n[0]], &p[n[1]], &p[n[2]]};
     const double dx1 = v[1]->x - v[0]->x, dy1 = v[1]->y - v[0]->y, dz1 = v[1]->z - v[0]->z;
@@ -71,7 +71,7 @@ static void triangle(canvas *k, const mesh_case *m, const point *p, const tutti_
     const double nx = dy1 * dz2 - dz1 * dy2, ny = dz1 * dx2 - dx1 * dz2;
     const double len = sqrt(nx * nx + ny * ny + area * area);
     if (len <= 0) return;
-    /* towards the eye; from above is light, from the left darker, from the right darkest */
+    /* towards the viewer; from above is light, from the left darker, from the right darkest */
     const double left = area < 0 ? -nx : nx, down = area < 0 ? -ny : ny;
     const int shade = down < -0.6 * len || fabs(area) > 0.9 * len ? 2 : left < 0 ? 1 : 0;
     if (fabs(area) < 1e-9) return;
@@ -169,7 +169,7 @@ static int paint_mesh(canvas *k, const mesh_case *m) {
     return 0;
 }
 
-/* ---- who writes what */
+/* ---- writers */
 
 static int strip_height(const mesh_config *c) {
     return c->parts < STRIP_MOST ? (c->parts * 3 < 48    ? 48
@@ -178,8 +178,8 @@ static int strip_height(const mesh_config *c) {
                                  : 192;
 }
 
-/* One row of pixels or more a partition, from top to bottom; dark where it writes most of what a
- * column of pixels stands for. */
+/* One or more rows of pixels per partition, from top to bottom; dark where it writes most of the bytes of a
+ * column of pixels. */
 static void paint_strip(canvas *k, const mesh_config *c, const mesh_case *m, const int *writer,
                         int top) {
     const int height = strip_height(c);

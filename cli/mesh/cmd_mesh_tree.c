@@ -1,10 +1,10 @@
-/* tutti mesh tree: which way the library would write the nodes of such a mesh, by network, number
- * of nodes and load: Filgueira et al.'s decision tree (their Figure 7), as it follows from this
- * machine's profile.
+/* tutti mesh tree: the method by which the library would write the nodes of such a mesh, by network, number
+ * of nodes and load: Filgueira et al.'s decision tree (their Figure 7), computed from the profile of this
+ * machine.
  *
- * How many intervals there are is counted on the mesh itself, with its partitions and rule; larger
- * and smaller meshes of the same shape have intervals like the surfaces of their partitions, so
- * that they go with nodes to the power of 2/3.  The times are those of the model by which `auto` decides
+ * The number of intervals is counted on the mesh, with its partitions and rule; larger
+ * and smaller meshes of the same shape have intervals in proportion to the surfaces of their partitions, so
+ * that they scale with nodes to the power of 2/3.  The times are those of the model by which `auto` decides
  * (tutti_profile_predict).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/cmd_mesh.h"
@@ -17,14 +17,14 @@ enum { SIZES = 7, LOAD_MOST = 1000, STEPS = 16 };
 static const char *const method_names[] = {"auto",  "independent", "list",
                                            "sieve", "root",        "two-phase"};
 
-/* A network, and what the machine is like with it. */
+/* A network, and the properties of the machine with it. */
 typedef struct {
     char name[96];
     int nodes;
     tutti_profile profile;
 } network;
 
-/* What leaves a node by the network is at most as fast as it; rates of all nodes together. */
+/* Limit transfers between nodes to the rate of the network; rates are sums over nodes. */
 static void limit(tutti_profile *p, double bandwidth, int hosts) {
     for (int i = 0;; i++) {
         const tutti_profile_info *row = tutti_profile_row(i);
@@ -55,7 +55,7 @@ static int networks_make(const mesh_config *c, network *n, tutti_filesystem *pla
     for (int i = 0; i < 2; i++) {
         network *x = &n[2 + i];
         *x = (network){.nodes = hosts, .profile = mine};
-        if (!mine.remote) { /* a file system behind the network, as is usual */
+        if (!mine.remote) { /* a file system behind the network, by default */
             tutti_profile_defaults(&x->profile, "nfs");
             x->profile.copy_64 = mine.copy_64;
             x->profile.copy_512 = mine.copy_512;
@@ -71,7 +71,7 @@ static int networks_make(const mesh_config *c, network *n, tutti_filesystem *pla
     return 0;
 }
 
-/* What is known of the mesh. */
+/* Properties of the mesh. */
 typedef struct {
     double nodes, intervals;
 } shape;

@@ -1,6 +1,6 @@
-/* tutti run: start an MPI program so that it does its MPI-IO by Tutti: find libtutti-mpiio.so, put options
- * into the environment, have the launcher preload the library for its ranks, and become the launcher.
- * Signals and exit codes are then the program's own.
+/* tutti run: start an MPI program with its MPI-IO replaced by Tutti: find libtutti-mpiio.so, put options
+ * into the environment, let the launcher preload the library for its ranks, and exec the launcher.
+ * Signals and exit codes are then those of the program.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "run/run.h"
 
@@ -32,7 +32,7 @@ static void set_variable(const char *name, const char *value) {
     free(text);
 }
 
-/* An option by any of its names: whatever it changes becomes a variable. */
+/* An option by any of its names: changed values become variables. */
 static int set_option(const char *name, const char *value) {
     tutti_options was, now;
     const tutti_option_info *row;
@@ -63,7 +63,7 @@ static int set_pair(void *config, const char *pair) {
 
 /* ---- the library */
 
-/* By default the library beside this command, wherever that was moved. */
+/* By default the library in the installation of this command, which is relocatable. */
 static int find_library(const run_config *c, char out[PATH_MAX]) {
     char path[PATH_MAX], asked[2 * PATH_MAX];
     const char *env = getenv("TUTTI_MPIIO_LIB");
@@ -81,12 +81,11 @@ static int find_library(const run_config *c, char out[PATH_MAX]) {
                          "TUTTI_MPIIO_LIB",
                          asked, strerror(errno));
     if (strpbrk(out, ": ,"))
-        return cli_error("path of a preloaded library '%s' must not have blanks, colons or commas",
-                         out);
+        return cli_error("path of library '%s' must not contain spaces, colons or commas", out);
     return 0;
 }
 
-/* ---- all of it */
+/* ---- run */
 
 static int compare_runs(const run_config *c, const run_words *words, const run_command *with,
                         const char *library) {
@@ -95,7 +94,7 @@ static int compare_runs(const run_config *c, const run_words *words, const run_c
     const int fd = mkstemp(times);
     if (fd >= 0) close(fd);
     setenv("TUTTI_MPIIO_TIMES", fd >= 0 ? times : "", 1);
-    setenv("TUTTI_MPIIO", "off", 1); /* launchers name what is set */
+    setenv("TUTTI_MPIIO", "off", 1); /* launchers export variables that are set */
     int code = run_preload(words, library, &without) ? CLI_FAILED : CLI_OK;
     unsetenv("TUTTI_MPIIO");
     without.off = 1;
@@ -131,7 +130,7 @@ static int run_preloaded(const cli_world *w, const void *config) {
     if ((c->explain && set_option("explain", "1")) || (c->trace && set_option("trace", c->trace)))
         return CLI_FAILED;
     if (c->compare)
-        set_variable("TUTTI_MPIIO_TIMES", ""); /* its value comes later */
+        set_variable("TUTTI_MPIIO_TIMES", ""); /* its value is set later */
     else if (!c->quiet)
         set_variable("TUTTI_MPIIO_REPORT", "1");
     if (find_library(c, library) || run_preload(&words, library, &with)) return CLI_FAILED;

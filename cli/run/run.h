@@ -1,7 +1,7 @@
-/* tutti run: what its parts share.
+/* tutti run: common declarations of its parts.
  *
  *   cmd_run.c        arguments; becomes the program
- *   run_launcher.c   which launcher it is, and how its ranks get the preloaded library
+ *   run_launcher.c   detection of the launcher, and its options for preloading
  *   run_compare.c    with and without the library, interleaved
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CLI_RUN_H
@@ -26,7 +26,7 @@ typedef struct run_command {
 } run_command;
 
 void run_command_free(run_command *c);
-/* What a user could type instead; `set` are variables (NAME=VALUE) that were set before. */
+/* Print the equivalent command; `set` are variables (NAME=VALUE) that were set before. */
 void run_command_print(FILE *f, const run_command *c, const run_words *set);
 /* Become the command.  Returns only if that is impossible: the exit code, and a message. */
 int run_command_become(const run_command *c);
@@ -35,8 +35,8 @@ int run_command_become(const run_command *c);
  * 0, or 1 and a message: a launcher of another MPI, or an unknown one. */
 int run_preload(const run_words *words, const char *library, run_command *out);
 
-/* Run both interleaved, `rounds` times each, and print what they take, as a whole and in calls of MPI_File_, of which
- * the ranks write into `times`, a file.  What the first run says is shown.
+/* Run both interleaved, `rounds` times each, and print their times, in total and in MPI_File_ calls, of which
+ * the ranks write into `times`, a file.  The output of the first run is shown.
  * @return exit code: 0, or that of the first run that fails */
 int run_compare(const run_command *with, const run_command *without, int rounds, const char *times);
 

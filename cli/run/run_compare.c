@@ -1,8 +1,9 @@
-/* tutti run --compare: the program with and without the library, in turn, each round beginning with the other
- * one.  What the first run says is shown; of later ones only the standard error of one that fails.
+/* tutti run --compare: run the program with and without the library, interleaved, each round
+ * beginning with the other one.  The output of the first run is shown; of later ones only the
+ * standard error of a failed run.
  *
- * A signal from the terminal reaches the program by itself; one that is sent to this process alone is
- * passed on to it.  Either way this process ends by the same signal when the program has ended.
+ * A signal from the terminal reaches the program directly; one that is sent to this process only is
+ * passed on to it.  In both cases this process ends by the same signal when the program has ended.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "run/run.h"
 #include "measure/measure.h"
@@ -74,7 +75,7 @@ static int run_once(const run_command *c, int out, int err, double *seconds) {
 }
 
 static int run_quietly(const run_command *c, double *seconds) {
-    /* A file without a name for what a run says. */
+    /* An unnamed file for the output of a run. */
     char name[] = "/tmp/tutti-run.XXXXXX";
     const int fd = mkstemp(name);
     if (fd >= 0) (void)unlink(name);
@@ -90,7 +91,7 @@ static int run_quietly(const run_command *c, double *seconds) {
 
 /* ---- seconds in calls of MPI_File_ */
 
-/* What the ranks of a run have written: the most seconds of any; -1: none has written. */
+/* The maximum of the seconds written by the ranks of a run; -1: none. */
 static double most_seconds(const char *times) {
     double most = -1, seconds;
     long long files;
@@ -101,9 +102,9 @@ static double most_seconds(const char *times) {
     return most;
 }
 
-/* ---- all of them */
+/* ---- all runs */
 
-/* Of a run: as a whole, and in calls of MPI_File_ on the slowest rank. */
+/* Times of a run: in total, and in MPI_File_ calls on the slowest rank. */
 typedef struct {
     double *whole, *calls;
 } run_seconds;
@@ -129,7 +130,7 @@ static void report_kind(const char *what, int rounds, const double *with, const 
     free(ratio);
 }
 
-/* Times go to seconds[with or without][round].  @return exit code of the first run that fails */
+/* Times are stored in seconds[with or without][round].  @return exit code of the first run that fails */
 static int run_rounds(const run_command *const command[2], int rounds, const char *times,
                       const run_seconds seconds[2]) {
     for (int i = 0; i < rounds; i++)

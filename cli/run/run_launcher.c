@@ -1,13 +1,13 @@
-/* tutti run: launchers.  A preloaded library belongs to the ranks and not to the launcher, which has no
- * use for it; so each launcher gets its own options:
+/* tutti run: launchers.  A library must be preloaded for the ranks and not for the launcher, which does
+ * not need it; so each launcher has its own options:
  *
  *   Open MPI       mpirun -x LD_PRELOAD=... -x TUTTI_... ARGUMENTS          after every ':' too
  *   MPICH (hydra)  mpiexec -genv LD_PRELOAD ... -genv TUTTI_... ... ARGUMENTS
  *   Slurm          srun --export=ALL,LD_PRELOAD=... ARGUMENTS
- *   mpirun.sh      the tree's own script: by MPIRUN_PRELOAD in its environment
+ *   mpirun.sh      the script of the source tree: by MPIRUN_PRELOAD in its environment
  *
- * What the user already says about LD_PRELOAD is kept, behind ours: the first library is the one that
- * is called.  Everything else is a program, with LD_PRELOAD in its environment.
+ * An LD_PRELOAD of the user is kept, after the drop-in: the first library is the one that
+ * is called.  Any other command is a program, started with LD_PRELOAD in its environment.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "run/run.h"
 
@@ -27,7 +27,7 @@ static int starts_with(const char *text, const char *with) {
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* What `program --version` says, as far as it fits. */
+/* The output of `program --version`, truncated to the buffer. */
 static void ask_version(const char *program, char *out, size_t size) {
     int ends[2];
     size_t n = 0;
@@ -119,7 +119,7 @@ void run_words_free(run_words *w) {
     *w = (run_words){0};
 }
 
-/* Is this variable named, alone or with a value, by some word? */
+/* Return whether a word names this variable, with or without a value. */
 static int mentions(const run_words *w, const char *name, size_t length) {
     for (int i = 0; i < w->n; i++)
         if (strncmp(w->word[i], name, length) == 0 &&
@@ -130,7 +130,7 @@ static int mentions(const run_words *w, const char *name, size_t length) {
 
 /* ---- values */
 
-/* Ours, then what was there.  Free it. */
+/* The library, then the previous value.  The result must be freed. */
 static char *before(const char *library, const char *there) {
     return there && *there ? cli_format("%s:%s", library, there) : cli_strdup(library);
 }
@@ -139,7 +139,7 @@ static char *before_environment(const char *library) {
     return before(library, getenv(preload_name));
 }
 
-/* ---- Open MPI: -x NAME=VALUE, or -x NAME for what the environment has */
+/* ---- Open MPI: -x NAME=VALUE, or -x NAME for a variable of the environment */
 
 static void openmpi_words(const run_words *words, const char *library, run_words *out) {
     char *preload = before_environment(library);
@@ -152,7 +152,7 @@ static void openmpi_words(const run_words *words, const char *library, run_words
         const char *word = words->word[i];
         if (i + 1 < words->n && strcmp(word, "-x") == 0 &&
             mentions(&(run_words){1, &words->word[i + 1]}, preload_name, strlen(preload_name))) {
-            i++; /* ours says the same, and more */
+            i++; /* our value includes it */
             continue;
         }
         run_words_add(out, word);
@@ -174,7 +174,7 @@ static void openmpi_words(const run_words *words, const char *library, run_words
 
 /* ---- srun: --export=LIST; a list without ALL names every variable */
 
-/* What the user wants exported, and our variables.  Free it. */
+/* The variables exported by the user, and ours.  The result must be freed. */
 static char *slurm_list(const run_words *words) {
     char *list = cli_strdup("ALL");
     for (int i = 1; i < words->n; i++) {
@@ -191,10 +191,10 @@ static char *slurm_list(const run_words *words) {
     return list;
 }
 
-/* ---- all of them */
+/* ---- all launchers */
 
-/* Where the launcher is: behind programs that start others (timeout 60 mpirun ...), which must not load the library
- * themselves. */
+/* The position of the launcher: after programs that start others (timeout 60 mpirun ...), which
+ * must not load the library themselves. */
 static int launcher_at(const run_words *words) {
     static const char *const wrappers[] = {"timeout", "nice",   "env",     "time",
                                            "nohup",   "stdbuf", "taskset", "numactl",

@@ -34,7 +34,7 @@ static int measure_directory(tune *t, int i) {
     if (!failed) {
         n = tune_file_probes(job, files);
         n += tune_store_probes(job, files + n);
-        /* measurements still to come, as far as is known */
+        /* estimated remaining measurements */
         t->progress.all = t->progress.done + (long)n * (job->rounds + 1) * dirs_left;
         failed = tune_run(job, files, n);
         if (!failed) tune_fill(job, t->probe, t->machine + n, &p);

@@ -1,5 +1,5 @@
-/* tutti tune: the file system.  Writes go to a file that has just been emptied, reads come from one
- * that has just been written: what an application meets.  Pieces of all ranks are dealt in turn.
+/* tutti tune: the file system.  Writes use a truncated file, reads use one
+ * that has just been written, as in applications.  Pieces of all ranks are distributed cyclically.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "tune/tune.h"
 
@@ -39,7 +39,7 @@ static int transfer_pieces(tune_job *job, const tune_probe *p, long count) {
     return 0;
 }
 
-/* Every eighth piece of a part of its own. */
+/* Every eighth piece of a separate part. */
 static int run_own(tune_job *job, const tune_probe *p, long count) {
     const off_t start = (off_t)(job->area * job->world.rank);
     for (long i = 0; i < count; i++)
@@ -55,7 +55,8 @@ static void copy_window(const tune_job *job, const tune_probe *p, long i) {
     const long pieces = (long)(p->size / PIECE);
     char *user = job->user + (i * p->size) % TUNE_USER;
     for (long k = 0; k < pieces; k++) {
-        char *stage = job->stage + (k * 5 + 3) % pieces * PIECE; /* 5 is prime to all of them */
+        char *stage =
+            job->stage + (k * 5 + 3) % pieces * PIECE; /* 5 is coprime to all piece counts */
         if (p->is_write)
             memcpy(stage, user + k * PIECE, PIECE);
         else
@@ -99,7 +100,7 @@ static int prepare_read(tune_job *job, const tune_probe *p) {
     return 0;
 }
 
-/* ---- all of them */
+/* ---- all probes */
 
 static tune_probe file_probe(const tune_job *job, int is_write, int direct, tutti_off size) {
     return (tune_probe){.prepare = is_write ? prepare_write : prepare_read,
@@ -175,7 +176,7 @@ int tune_file_open(tune_job *job, const char *dir) {
     MPI_Bcast(&job->area, 1, MPI_INT64_T, 0, w->comm);
     snprintf(job->path, sizeof job->path, "%s", cli_scratch(w, dir, "tune"));
     int failed = 0;
-    for (int turn = 0; turn < 2 && !failed; turn++) { /* rank 0 makes it, the others find it */
+    for (int turn = 0; turn < 2 && !failed; turn++) { /* rank 0 creates it, the others open it */
         if ((w->rank == 0) == (turn == 0))
             job->fd = open(job->path, O_RDWR | O_CLOEXEC | (turn ? 0 : O_CREAT | O_EXCL), 0600);
         if ((w->rank == 0) == (turn == 0) && job->fd < 0)

@@ -29,7 +29,7 @@ static void receive_from(const tune_job *job, int rank, void *buf, int bytes) {
 
 /* ---- copies */
 
-/* Out of a buffer that no cache holds, into every other place of a window that stays in one. */
+/* Copy from a buffer larger than caches to every other position of a window that fits into one. */
 static int run_copy(tune_job *job, const tune_probe *p, long count) {
     const size_t size = (size_t)p->size;
     size_t from = 0, to = 0;
@@ -117,7 +117,7 @@ static int run_put(tune_job *job, const tune_probe *p, long count) {
     return failed;
 }
 
-/* ---- all of them */
+/* ---- all probes */
 
 int tune_machine_probes(const tune_job *job, tune_probe *out) {
     int n = 0;
@@ -189,7 +189,8 @@ int tune_machine_open(tune_job *job) {
     job->fd = job->direct_fd = -1;
     job->user = touched(TUNE_USER);
     job->stage = touched(TUNE_STAGE);
-    if (cli_agree(&job->world, job->user && job->stage ? 0 : cli_error("no memory"))) return 1;
+    if (cli_agree(&job->world, job->user && job->stage ? 0 : cli_error("cannot allocate memory")))
+        return 1;
     if (job->world.ranks == 1) return 0;
     MPI_Comm_set_errhandler(job->world.comm, MPI_ERRORS_RETURN);
     int failed =

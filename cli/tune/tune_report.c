@@ -1,10 +1,10 @@
-/* tutti tune: from measurements to the numbers of a profile, and a table of them for people.
+/* tutti tune: compute the values of a profile from measurements, and print them as a table.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "tune/tune.h"
 
 #include <string.h>
 
-/* What was not measured keeps what is usual. */
+/* Values that were not measured keep their defaults. */
 static double *number(tutti_profile *p, const char *name) {
     const tutti_profile_info *row;
     for (int i = 0; (row = tutti_profile_row(i)) != NULL; i++)
@@ -20,8 +20,8 @@ static const tune_probe *find_probe(const tune_probe *probe, int n, const char *
 
 static const char *const sizes[] = {"64", "512", "4k", "64k", "1m"};
 
-/* What a store hides of the shorter of copies and file access, and what it costs more a window.  A
- * tenth of the time is noise. */
+/* The overlap of a store, relative to the shorter of copies and file access, and its additional
+ * cost per window.  A tenth of the time is noise. */
 static void fill_store(const tune_job *job, const tune_probe *probe, int n, tutti_profile *p,
                        const char *store) {
     const double cores =
@@ -63,7 +63,7 @@ void tune_fill(const tune_job *job, const tune_probe *probe, int n, tutti_profil
     if (find_probe(probe, n, "message_latency")) p->message_latency /= 2; /* there and back */
     if (find_probe(probe, n, "net_latency")) p->net_latency /= 2;
     if (job->world.ranks == 1) {
-        /* One rank alone: all are that one. */
+        /* A single rank: both values are equal. */
         char one[40], all[40];
         for (int k = 0; k < 4; k++)
             for (int i = 0; i < 5; i++) {
@@ -75,7 +75,7 @@ void tune_fill(const tune_job *job, const tune_probe *probe, int n, tutti_profil
             }
         p->write_own_512 = p->write_all_512;
     }
-    /* Longer pieces are never slower than shorter ones: where they seem so, that is noise. */
+    /* Longer pieces are never slower than shorter ones: such results are noise. */
     const char *what[] = {"write_one",       "write_all",        "read_one",
                           "read_all",        "direct_write_one", "direct_write_all",
                           "direct_read_one", "direct_read_all"};

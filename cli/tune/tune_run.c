@@ -1,11 +1,13 @@
-/* tutti tune: measuring.  Probes run in interleaved rounds (measure/measure.h); how many pieces make a measurement is
- * found first.
+/* tutti tune: measuring.  Probes run in interleaved rounds (measure/measure.h); the number of
+ * pieces per measurement is determined first.
  *
- * A device may have a burst budget: control groups and cloud disks let requests pass at full speed until a budget is
- * used up, which fills again while the device is idle, and they account in slices of a tenth of a second or more.  Short
- * measurements see only the burst.  So direct probes of short and long pieces are first repeated in windows that are
- * longer than such a slice, until two windows in a row have the same rate.  If the first requests were faster, all
- * direct probes are measured so, and not in rounds.
+ * A device may have a burst budget: control groups and cloud disks allow requests at full speed
+ * until a budget is used up, which fills again while the device is idle, and they account in slices
+ * of a tenth of a second or more.  Short
+ * measurements cover only the burst.  So direct probes of short and long pieces are first repeated
+ * in windows that are longer than such a slice, until two windows in a row have the same rate.  If
+ * the first requests were faster, all
+ * direct probes are measured in this way, and not in rounds.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "tune/tune.h"
 
@@ -32,7 +34,7 @@ static int run_probe(tune_job *job, tune_probe *p, long count, double *seconds_o
     return cli_agree(w, failed);
 }
 
-/* How many pieces take a slice, if one takes `each` seconds; within what the file has room for. */
+/* The number of pieces per slice, if one takes `each` seconds; limited by the size of the file. */
 static long count_for(const tune_job *job, const tune_probe *p, double each) {
     const long most = p->spread > 0 ? (long)(job->area / p->spread) : LONG_MAX / 4;
     const long least = p->direct ? 1 : 4;
@@ -60,7 +62,7 @@ int tune_is_steady(const double *each, int n) {
     return now < STEADY * before && before < STEADY * now;
 }
 
-/* Windows until the rate is steady, or until there have been too many.  The last two are its samples. */
+/* Windows until the rate is steady, or a maximum is reached.  The last two are its samples. */
 static int find_steady(const measure *m, tune_probe *p) {
     tune_job *job = m->data;
     double each[TUNE_WINDOWS], first = 0;
@@ -117,7 +119,8 @@ int tune_run(tune_job *job, tune_probe *probe, int n) {
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < n && !failed; i++) {
             tune_probe *p = &probe[i];
-            /* Short and long pieces of all ranks tell whether there is a burst budget of requests or of bytes. */
+            /* Short and long pieces of all ranks show whether there is a burst budget of requests
+             * or of bytes. */
             if ((p->direct && p->one == (job->world.ranks == 1) && !p->end &&
                  (p->size == 4096 || p->size == 1 << 20)) != (pass == 0))
                 continue;

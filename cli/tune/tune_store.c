@@ -1,4 +1,4 @@
-/* tutti tune: does file access overlap?  The library itself writes interleaved pieces in two phases,
+/* tutti tune: overlap of file access  The library itself writes interleaved pieces in two phases,
  * by the synchronous store and by those that work in the background.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "tune/tune.h"

@@ -1,5 +1,5 @@
-// A vertical bipolar transistor, lengths in micrometres: emitter in base in collector, all of them
-// boxes that reach the surface; nodes crowd at both junctions.  About 47 000 nodes:
+// A vertical bipolar transistor, lengths in micrometres: emitter in base in collector, all regions
+// boxes that reach the surface; nodes are concentrated at both junctions.  About 47 000 nodes:
 //   gmsh -3 -algo hxt -nt 1 -format msh41 -bin bjt.geo -o bjt.msh
 SetFactory("OpenCASCADE");
 DefineConstant[ lc = 0.0417 ];
@@ -12,7 +12,7 @@ Physical Volume("base", 2) = {5};
 Physical Volume("collector", 3) = {4};
 Physical Surface("collector contact", 11) = Surface In BoundingBox{-0.01, -0.01, -0.01, 4.01, 3.01, 0.01};
 Physical Surface("emitter contact", 12) = Surface In BoundingBox{0.99, 0.89, 1.99, 2.01, 2.11, 2.01};
-// sizes: small about the junctions, larger away from them
+// sizes: small near the junctions, larger elsewhere
 Field[1] = Box; // emitter junction
 Field[1].XMin = 0.9; Field[1].XMax = 2.1; Field[1].YMin = 0.8; Field[1].YMax = 2.2;
 Field[1].ZMin = 1.6; Field[1].ZMax = 1.8; Field[1].VIn = lc; Field[1].VOut = 4 * lc; Field[1].Thickness = 1;

@@ -1,17 +1,20 @@
 /* A step of 8 variables by datasets, parallel HDF5 and PnetCDF, with the same values, in interleaved rounds.
  *
- *   dataset    a dataset that is open, decomposition and plan from the step before: begin, put, commit
- *   HDF5       a file that is open, selections made before: H5Dcreate and H5Dwrite for each variable, contiguous or in
- *              chunks of a rank's share (1-D: 1 MiB), collective; contiguous also independent with variables aligned to
+ *   dataset    a dataset that is open, decomposition and plan of the previous step: begin, put, commit
+ *   HDF5       a file that is open, selections created before: H5Dcreate and H5Dwrite for each
+ * variable, contiguous or in
+ *              chunks of a rank's share (1-D: 1 MiB), collective; contiguous also independent with
+ * variables aligned to
  *              1 MiB, which is its fastest setting where each rank has one contiguous part
  *   PnetCDF    a file (CDF-5, which is big-endian) that is open, variables defined: iput, one wait_all
  *
- * With --durable: durable commits, H5Fflush (which calls fsync, as MPI_File_sync), ncmpi_sync.  Without, HDF5 keeps its
- * metadata in memory: no other process could read the step yet.  Files are created for each round before the clock
+ * With --durable: durable commits, H5Fflush (which calls fsync, as MPI_File_sync), ncmpi_sync. 
+ * Without, HDF5 keeps its metadata in memory: no other process could read the step yet.  Files are
+ * created for each round before the clock
  * starts; datasets erase the step afterwards.  In the warm-up round everything is read again and compared.
  *
- * Cases: blocks; 2d: blocks of a matrix; nodes: runs of 64 (mean) distributed at random, in HDF5 a union of hyperslabs,
- * in PnetCDF varn; float32: from float64 in memory; big: big-endian.
+ * Cases: blocks; 2d: blocks of a matrix; nodes: runs of 64 (mean) distributed at random, in HDF5 a
+ * union of hyperslabs, in PnetCDF varn; float32: from float64 in memory; big: big-endian.
  *
  * usage: mpirun -n N dataset_peers DIRECTORY [--size BYTES] [--rounds N] [--durable] [--cases a,b]
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -47,7 +50,7 @@ static const job jobs[] = {{"blocks", 1, 0, 0, 0},
                            {"big", 1, 0, 0, 1}};
 enum { JOBS = sizeof jobs / sizeof jobs[0] };
 
-/* What this rank holds: a block, or runs. */
+/* The entries of this rank: a block, or runs. */
 static struct {
     const job *of;
     tutti_count shape[2], lo[2], hi[2];
@@ -102,7 +105,7 @@ static void distribute_block(tutti_count each, int dims) {
         mine.position[i] = (mine.lo[0] + i / columns) * mine.shape[1] + mine.lo[1] + i % columns;
 }
 
-static void distribute(const job *of, tutti_count each) {
+static void distribute_items(const job *of, tutti_count each) {
     mine.of = of;
     mine.shape[0] = each * standalone_ranks;
     mine.shape[1] = 1;
@@ -129,7 +132,7 @@ static const char *variable_name(int v) {
     return name;
 }
 
-/* ---- datasets: what is open stays open */
+/* ---- datasets: the dataset remains open */
 
 static struct ours {
     tutti_dataset *d;
@@ -181,7 +184,7 @@ static void ours_open(int which) {
         spec.slice.hi[d] = mine.hi[d];
     }
     must_tutti(tutti_decomposition_create(o->d, "space", &spec, &o->p));
-    ours_put(o, 1); /* lists of entries stay with this one */
+    ours_put(o, 1); /* lists of entries are written to this segment */
 }
 
 static void ours_write(int which) {
@@ -224,7 +227,7 @@ static void ours_end(void) {
 enum { H5_CONTIGUOUS, H5_CHUNKED, H5_INDEPENDENT };
 static struct { hid_t file, space, memory, create, how, set[VARIABLES]; } h5 = {.space = -1};
 
-/* A selection of so many runs takes longer to make than to write: once for a case. */
+/* Creating a selection of this many runs takes longer than writing: it is created once per case. */
 static void h5_select(void) {
     const hsize_t shape[2] = {(hsize_t)mine.shape[0], (hsize_t)mine.shape[1]};
     const hsize_t n = (hsize_t)mine.n;
@@ -417,7 +420,7 @@ static void check_step(const method *w) {
         standalone_check(memcmp(mine.put[v], mine.got[v], (size_t)mine.n * 8) == 0, w->name);
 }
 
-static void run(measure *m, measure_variant *v, double *value) {
+static void run_case(measure *m, measure_variant *v, double *value) {
     const method *w = v->what;
     w->open(w->which);
     const double start = standalone_together();
@@ -432,8 +435,8 @@ static void measure_job(const job *of, tutti_count each, int rounds) {
     static const char *const values[] = {"seconds", NULL};
     char title[64], more[48];
     snprintf(title, sizeof title, "%s, %s", of->name, durable ? "durable" : "visible");
-    measure m = {.title = title, .values = values, .rounds = rounds, .warmup = 1, .run = run};
-    distribute(of, each);
+    measure m = {.title = title, .values = values, .rounds = rounds, .warmup = 1, .run = run_case};
+    distribute_items(of, each);
     for (int i = 0; i < METHODS; i++)
         if (methods[i].which != H5_INDEPENDENT || methods[i].open != h5_open || !of->runs)
             measure_add(&m, methods[i].name, &methods[i]);

@@ -1,14 +1,15 @@
 /* Meshes and restarts of Exodus files, compared with libexodusii.  Variants are interleaved in each round.
  *
- * A mesh of N^3 nodes and (N - 1)^3 hexahedra in two blocks, V nodal variables in one step.  Each rank has a brick of the elements with all
- * their nodes.
+ * A mesh of N^3 nodes and (N - 1)^3 hexahedra in two blocks, V nodal variables in one step.  Each
+ * rank has a brick of the elements with all their nodes.
  *
- *   write mesh   libexodusii, gathered     ranks send what they own to rank 0, which writes the file
+ *   write mesh   libexodusii, gathered     ranks send their own nodes to rank 0, which writes the file
  *                tutti_exodus_put_mesh     of all ranks, without checksums; and with a sidecar of checksums
  *   read mesh    libexodusii, one process  reads coordinates and connectivity
  *                tutti_exodus_get_mesh     by order, on all ranks
  *   read step    libexodusii, everything   every rank reads all variables
- *                tutti_exodus_get          every rank reads its slab of the nodes: with the decomposition, and without it
+ *                tutti_exodus_get          every rank reads its slab of the nodes: with the
+ * decomposition, and without it
  *
  * usage: mpirun -n N exodus_mesh_peers DIR [--nodes N] [--variables V] [--rounds R] [--only TEXT]
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -33,7 +34,7 @@ static void must_tutti(tutti_err err) {
 static struct {
     int64_t nodes, elements[BLOCKS]; /* of the file */
     int64_t n,
-        owned; /* nodes of this standalone_rank; those that no lower rank has come first in `own` */
+        owned; /* nodes of this standalone_rank; those that no lower rank has are first in `own` */
     int64_t *id, *own;
     double *x[3];
     int64_t n_of[BLOCKS];
@@ -235,8 +236,8 @@ static int ex_opened(int mode) {
     return id;
 }
 
-/* Send n items of 8 bytes to rank 0; counts and places are those of the ranks. */
-static void gather(const void *from, int64_t n, void *to) {
+/* Send n items of 8 bytes to rank 0; counts and displacements are per rank. */
+static void gather_values(const void *from, int64_t n, void *to) {
     int count = (int)n, *counts = standalone_alloc((size_t)standalone_ranks, sizeof *counts),
         *places = standalone_alloc((size_t)standalone_ranks, sizeof *places);
     MPI_Gather(&count, 1, MPI_INT, counts, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -252,8 +253,8 @@ static void write_block(int file, int b) {
     int64_t *list =
         standalone_rank == 0 ? standalone_alloc((size_t)CORNERS * all, sizeof *list) : NULL;
     for (int64_t i = 0; i < CORNERS * n; i++) nodes[i] = mesh.id[mesh.corner[b][i]];
-    gather(mesh.element_id[b], n, ids);
-    gather(nodes, CORNERS * n, list);
+    gather_values(mesh.element_id[b], n, ids);
+    gather_values(nodes, CORNERS * n, list);
     if (standalone_rank == 0) {
         int *out = standalone_alloc((size_t)CORNERS * all, sizeof *out);
         for (int64_t i = 0; i < all; i++)
@@ -287,10 +288,10 @@ static double write_gathered(void) {
         for (int k = 0; k < 3; k++) out[k] = standalone_alloc((size_t)mesh.nodes, sizeof *out[k]);
     }
     for (int64_t i = 0; i < mesh.owned; i++) own_ids[i] = mesh.id[mesh.own[i]];
-    gather(own_ids, mesh.owned, ids);
+    gather_values(own_ids, mesh.owned, ids);
     for (int k = 0; k < 3; k++) {
         for (int64_t i = 0; i < mesh.owned; i++) own[i] = mesh.x[k][mesh.own[i]];
-        gather(own, mesh.owned, in);
+        gather_values(own, mesh.owned, in);
         for (int64_t i = 0; i < mesh.nodes && standalone_rank == 0; i++) out[k][ids[i] - 1] = in[i];
     }
     if (standalone_rank == 0)
@@ -394,7 +395,7 @@ int main(int argc, char **argv) {
         for (const variant *w = comparisons[i].variants; w->name; w++)
             if (w == comparisons[i].variants || strstr(m.title, only) || strstr(w->name, only))
                 measure_add(&m, w->name, w);
-        if (i == 1) { /* what the others read */
+        if (i == 1) { /* data that the others read */
             remove_files();
             (void)tutti_write(0, 1);
         }

@@ -1,14 +1,16 @@
-/* Steps of a finite-element code by Tutti, PnetCDF and parallel netCDF-4, with the same values, in interleaved rounds.
- * Reported: seconds of a step, mean over the steps of a run.
+/* Steps of a finite-element code by Tutti, PnetCDF and parallel netCDF-4, with the same values, in
+ * interleaved rounds.
+ * Reported: seconds per step, mean over the steps of a run.
  *
- * A mesh of N^3 nodes and (N - 1)^3 hexahedra in two blocks; V nodal variables, and V of each block.  Each rank has a
- * part of the elements with all their nodes, those at its border too:
+ * A mesh of N^3 nodes and (N - 1)^3 hexahedra in two blocks; V nodal variables, and V of each
+ * block.  Each rank has a part of the elements with all their nodes, those at its border too:
  *
- *   boxes   bricks of elements: runs of N / 2 nodes in the file's order (on 4 ranks)
+ *   boxes   bricks of elements: runs of N / 2 nodes in the order of the file (on 4 ranks)
  *   cubes   cubes of 8^3 elements distributed at random: runs of 8 to 9
  *
- *   Tutti, by id          begin, put of all variables, commit; the mesh was written before; nodes as the mesh has them
- *   Tutti, contiguous     the same, nodes and elements renumbered so that a rank's are contiguous
+ *   Tutti, by id          begin, put of all variables, commit; the mesh was written before; nodes
+ * in the order of the mesh
+ *   Tutti, contiguous     the same, nodes and elements renumbered so that those of a rank are contiguous
  *   PnetCDF               record variables with Exodus' names, CDF-5; every rank writes the nodes it owns:
  *     varn, put           a collective put_varn_all for each variable
  *     varn, iput          iput_varn of all, one wait_all
@@ -16,15 +18,20 @@
  *     contiguous, iput    and iput_vara, one wait_all
  *   netCDF-4, contiguous  nc_put_vara, collective, and independent: its fastest setting for contiguous data
  *   netCDF-4, runs        nc_put_vara of each run, independent (only with --slow)
- *   limit                 every rank swaps the bytes of one slice of each variable and writes it by pwrite, in calls of
+ *   limit                 every rank swaps the bytes of one slice of each variable and writes it
+ * by pwrite, in calls of
  *                         1 MiB; also with one rank after the other.  No nodes change ranks.
  *
- * With --durable a step is on the device when it ends: durable commits, ncmpi_sync, nc_sync, fsync.  Without, netCDF-4
- * keeps metadata in memory, and no other process could read the step yet.  Files are created before the clock starts.  In
+ * With --durable a step is on the device when it ends: durable commits, ncmpi_sync, nc_sync,
+ * fsync.  Without, netCDF-4 keeps metadata in memory, and no other process could read the step yet.
+ *  Files are created
+ * before the clock starts.  In
  * the warm-up round the last step is read again and compared.
  *
- * usage: mpirun -n N exodus_peers DIRECTORY [--nodes N] [--variables V] [--steps S] [--rounds R] [--durable] [--cubes]
- *        [--only TEXT] [--slow]  |  exodus_peers DIRECTORY --sets N [--rounds R]: node sets, defined, written and read
+ * usage: mpirun -n N exodus_peers DIRECTORY [--nodes N] [--variables V] [--steps S] [--rounds R]
+ * [--durable] [--cubes]
+ *        [--only TEXT] [--slow]  |  exodus_peers DIRECTORY --sets N [--rounds R]: node sets,
+ * defined, written and read
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -100,7 +107,7 @@ static void make_space(int which, tutti_count all, const unsigned char *held, co
     }
 }
 
-static void distribute(void) {
+static void distribute_items(void) {
     const tutti_count n = edge - 1, elements = n * n * n, nodes = edge * edge * edge;
     const tutti_count half = n / 2 * n * n, begin[3] = {0, half, elements};
     int *lowest = standalone_alloc((size_t)nodes, sizeof *lowest),
@@ -124,7 +131,7 @@ static void distribute(void) {
     free(lowest), free(owner), free(held);
 }
 
-static void fill(int step) {
+static void fill_values(int step) {
     for (int s = 0; s < SPACES; s++)
         for (int v = 0; v < variables; v++) {
             for (tutti_count i = 0; i < at[s].n; i++)
@@ -171,7 +178,7 @@ static void limit_share(int step) {
                               hi = at[s].all * (standalone_rank + 1) / standalone_ranks;
             for (tutti_count i = lo, n; i < hi; i += n) {
                 n = hi - i < CALL ? hi - i : CALL;
-                /* As many numbers as it has, from its own memory. */
+                /* Write the number of values that it has, from its own memory. */
                 for (tutti_count j = 0; j < n; j++) {
                     uint64_t bits;
                     memcpy(&bits, &at[s].put[v][at[s].n ? (i - lo + j) % at[s].n : 0], 8);
@@ -216,11 +223,11 @@ static void check_step(const method *w) {
             standalone_check(memcmp(at[s].put[v], at[s].got[v], (size_t)at[s].n * 8) == 0, w->name);
 }
 
-static void run(measure *m, measure_variant *v, double *value) {
+static void run_case(measure *m, measure_variant *v, double *value) {
     const method *w = v->what;
     w->open(w->which);
     for (int step = 1; step <= steps; step++) {
-        if (m->round < 0) fill(step);
+        if (m->round < 0) fill_values(step);
         const double start = standalone_together();
         w->write(w->which, step);
         value[0] += standalone_slowest(measure_now() - start) / (double)steps;
@@ -258,13 +265,14 @@ int main(int argc, char **argv) {
         measure_sets(sets, (int)rounds);
         return standalone_end_mpi();
     }
-    distribute();
-    fill(1);
+    distribute_items();
+    fill_values(1);
     char title[64], more[48];
     double bytes = 0;
     snprintf(title, sizeof title, "%s, %s", cubes ? "cubes" : "boxes",
              durable ? "durable" : "visible");
-    measure m = {.title = title, .values = values, .rounds = (int)rounds, .warmup = 1, .run = run};
+    measure m = {
+        .title = title, .values = values, .rounds = (int)rounds, .warmup = 1, .run = run_case};
     add_methods(&m, tutti_methods, 2, only);
     add_methods(&m, limit_methods, 2, only);
     add_methods(&m, netcdf_methods, 99, only);

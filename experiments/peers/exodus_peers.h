@@ -1,4 +1,4 @@
-/* exodus_peers: what its files share.
+/* exodus_peers: common declarations of its files.
  *
  *   exodus_peers.c          the mesh, the limit, rounds
  *   exodus_peers_tutti.c    Tutti; node sets
@@ -30,7 +30,7 @@ typedef struct space {
 extern space at[SPACES];
 
 tutti_count corner_of(tutti_count e, int c); /* node of a corner of an element */
-void remove_file(void);                      /* and what belongs to it.  Collective */
+void remove_file(void);                      /* and its auxiliary files.  Collective */
 void must_tutti(tutti_err err);
 
 /* One variant to write a step: `which` distinguishes variants of the same functions. */

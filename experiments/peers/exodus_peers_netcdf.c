@@ -12,8 +12,8 @@
 #include "exodus_peers.h"
 
 #if defined HAVE_PNETCDF || defined HAVE_NETCDF
-/* Distribute what was read; other ranks' nodes keep what was written. */
-static void spread(void) {
+/* Distribute the data read; nodes of other ranks keep the written values. */
+static void spread_items(void) {
     for (int s = 0; s < SPACES; s++)
         for (int v = 0; v < variables; v++) {
             double *all = standalone_alloc((size_t)at[s].n, sizeof *all);
@@ -44,7 +44,7 @@ static void must_pn(int code) {
     standalone_check(code == NC_NOERR, ncmpi_strerror(code));
 }
 
-/* Records have two dimensions: the step comes first, and changes. */
+/* Records have two dimensions: the step is the first. */
 static void pn_runs(int s) {
     pn.start[s] = standalone_alloc((size_t)at[s].runs, sizeof **pn.start);
     pn.count[s] = standalone_alloc((size_t)at[s].runs, sizeof **pn.count);
@@ -122,7 +122,7 @@ static void pn_write(int how, int step) {
 
 static void pn_check(int how) {
     pn_move(how, (int)steps - 1, 0);
-    spread();
+    spread_items();
 }
 
 static void pn_finish(int how) {
@@ -206,7 +206,7 @@ static void n4_write(int which, int step) {
 
 static void n4_check(int which) {
     n4_move(which, (size_t)steps - 1, 0);
-    spread();
+    spread_items();
 }
 
 static void n4_close(int which) {

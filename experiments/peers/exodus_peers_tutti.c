@@ -163,7 +163,7 @@ static void write_sets(const set_scene *s) {
     must_tutti(tutti_exodus_close(&file));
 }
 
-/* All of them on rank 0, as the serial program has them. */
+/* All sets on rank 0, as in the serial program. */
 static void read_sets(const set_scene *s, int64_t *list) {
     tutti_exodus_array *arrays = standalone_alloc((size_t)s->n, sizeof *arrays);
     for (tutti_count k = 0; k < s->n; k++)
@@ -191,7 +191,8 @@ static void run_sets(measure *m, measure_variant *v, double *value) {
     value[1] = standalone_slowest(measure_now() - start);
     for (tutti_count k = 0; k < s->n - 1 && standalone_rank == 0; k++)
         for (int i = 0; i < MEMBERS && 4 * k + i < s->nodes; i++)
-            standalone_check(list[k * MEMBERS + i] == 4 * k + i + 1, "a member is wrong");
+            standalone_check(list[k * MEMBERS + i] == 4 * k + i + 1,
+                             "wrong member of a set was read");
     free(list);
     remove_file();
 }

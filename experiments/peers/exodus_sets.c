@@ -14,34 +14,36 @@ static char path[4096];
 static long n = 26000, rounds = 5;
 static int single;
 
-static void must(int status, const char *what) {
+static void check_call(int status, const char *what) {
     if (status < 0) standalone_fail("%s: %d", what, status);
 }
 
 static void put_all(const ex_set *sets, char **names, const double *x) {
     int eight = 8, file_bytes = 8;
     const int file = ex_create(path, EX_CLOBBER | EX_LARGE_MODEL, &eight, &file_bytes);
-    must(file, "ex_create");
-    must(ex_put_init(file, "sets", 1, (int)(4 * n), 0, 0, (int)n, 0), "ex_put_init");
-    must(ex_put_coord(file, x, NULL, NULL), "ex_put_coord");
-    if (!single) must(ex_put_sets(file, (size_t)n, sets), "ex_put_sets");
+    check_call(file, "ex_create");
+    check_call(ex_put_init(file, "sets", 1, (int)(4 * n), 0, 0, (int)n, 0), "ex_put_init");
+    check_call(ex_put_coord(file, x, NULL, NULL), "ex_put_coord");
+    if (!single) check_call(ex_put_sets(file, (size_t)n, sets), "ex_put_sets");
     for (long k = 0; k < n && single; k++) {
-        must(ex_put_set_param(file, EX_NODE_SET, sets[k].id, MEMBERS, 0), "ex_put_set_param");
-        must(ex_put_set(file, EX_NODE_SET, sets[k].id, sets[k].entry_list, NULL), "ex_put_set");
+        check_call(ex_put_set_param(file, EX_NODE_SET, sets[k].id, MEMBERS, 0), "ex_put_set_param");
+        check_call(ex_put_set(file, EX_NODE_SET, sets[k].id, sets[k].entry_list, NULL),
+                   "ex_put_set");
     }
-    must(ex_put_names(file, EX_NODE_SET, names), "ex_put_names");
-    must(ex_close(file), "ex_close");
+    check_call(ex_put_names(file, EX_NODE_SET, names), "ex_put_names");
+    check_call(ex_close(file), "ex_close");
 }
 
 static void get_all(ex_set *sets) {
     int eight = 8, file_bytes = 0;
     float version = 0;
     const int file = ex_open(path, EX_READ, &eight, &file_bytes, &version);
-    must(file, "ex_open");
-    if (!single) must(ex_get_sets(file, (size_t)n, sets), "ex_get_sets");
+    check_call(file, "ex_open");
+    if (!single) check_call(ex_get_sets(file, (size_t)n, sets), "ex_get_sets");
     for (long k = 0; k < n && single; k++)
-        must(ex_get_set(file, EX_NODE_SET, sets[k].id, sets[k].entry_list, NULL), "ex_get_set");
-    must(ex_close(file), "ex_close");
+        check_call(ex_get_set(file, EX_NODE_SET, sets[k].id, sets[k].entry_list, NULL),
+                   "ex_get_set");
+    check_call(ex_close(file), "ex_close");
 }
 
 typedef struct {
@@ -51,7 +53,7 @@ typedef struct {
     double *x;
 } scene;
 
-static void run(measure *m, measure_variant *v, double *value) {
+static void run_case(measure *m, measure_variant *v, double *value) {
     const scene *s = m->data;
     (void)v;
     const double start = measure_now();
@@ -94,7 +96,7 @@ int main(int argc, char **argv) {
         s.got[k].entry_list = s.read + k * MEMBERS;
     }
     measure m = {
-        .title = "node sets", .values = values, .rounds = (int)rounds, .data = &s, .run = run};
+        .title = "node sets", .values = values, .rounds = (int)rounds, .data = &s, .run = run_case};
     measure_add(&m, single ? "libexodusii, one by one" : "libexodusii, in bulk", NULL);
     measure_rounds(&m);
     standalone_report(&m, "");

@@ -1,7 +1,8 @@
-/* How long a plain parallel HDF5 program takes to write and to read 3-D datasets, open to close: contiguous and
- * chunked, one block per rank, and many small datasets of one shape; collective, and independent with objects aligned
- * to 1 MiB, which is HDF5's fastest setting where each rank has a contiguous part (hdf5-slabs: one slab per rank).  It
- * knows nothing of Tutti; for compare_mpiio.py --program.
+/* The time that a plain parallel HDF5 program needs to write and to read 3-D datasets, open to
+ * close: contiguous and chunked, one block per rank, and many small datasets of one shape;
+ * collective, and independent with objects aligned
+ * to 1 MiB, which is HDF5's fastest setting where each rank has a contiguous part (hdf5-slabs: one
+ * slab per rank).  It does not use Tutti; for compare_mpiio.py --program.
  *
  *   hdf5_patterns FILE [--size BYTES] [--rounds N]
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -19,41 +20,41 @@ typedef struct {
 } setting;
 
 static const char *path;
-static hsize_t side[3];        /* elements of a rank's block along each dimension */
-static hsize_t grid[3], at[3]; /* how the array is cut, and this rank's block */
+static hsize_t side[3];        /* elements of the block of a rank along each dimension */
+static hsize_t grid[3], at[3]; /* division of the array, and the block of this rank */
 
-static hid_t must(hid_t id, const char *what) {
+static hid_t check_call(hid_t id, const char *what) {
     standalone_check(id >= 0, what);
     return id;
 }
 
 static hid_t open_file(const setting *s, int write) {
-    hid_t access = must(H5Pcreate(H5P_FILE_ACCESS), "property list");
+    hid_t access = check_call(H5Pcreate(H5P_FILE_ACCESS), "property list");
     H5Pset_fapl_mpio(access, MPI_COMM_WORLD, MPI_INFO_NULL);
     if (s->independent) H5Pset_alignment(access, 65536, 1 << 20);
     hid_t file = write ? H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access)
                        : H5Fopen(path, H5F_ACC_RDONLY, access);
     H5Pclose(access);
-    return must(file, "open");
+    return check_call(file, "open");
 }
 
-static void transfer(hid_t file, const char *name, const setting *s, int write, double *buf) {
+static void transfer_bytes(hid_t file, const char *name, const setting *s, int write, double *buf) {
     hsize_t shape[3], start[3], count[3];
     for (int d = 0; d < 3; d++) {
         shape[d] = side[d] * grid[d];
         start[d] = side[d] * at[d];
         count[d] = side[d];
     }
-    hid_t space = must(H5Screate_simple(3, shape, NULL), "space");
-    hid_t memory = must(H5Screate_simple(3, count, NULL), "space");
-    hid_t create = must(H5Pcreate(H5P_DATASET_CREATE), "property list");
-    hid_t how = must(H5Pcreate(H5P_DATASET_XFER), "property list");
+    hid_t space = check_call(H5Screate_simple(3, shape, NULL), "space");
+    hid_t memory = check_call(H5Screate_simple(3, count, NULL), "space");
+    hid_t create = check_call(H5Pcreate(H5P_DATASET_CREATE), "property list");
+    hid_t how = check_call(H5Pcreate(H5P_DATASET_XFER), "property list");
     const hsize_t chunk[3] = {side[0] / 2 + 1, side[1] / 2 + 1, side[2] / 2 + 1};
     if (s->chunked) H5Pset_chunk(create, 3, chunk);
     H5Pset_fill_time(create, H5D_FILL_TIME_NEVER);
     H5Pset_dxpl_mpio(how, s->independent ? H5FD_MPIO_INDEPENDENT : H5FD_MPIO_COLLECTIVE);
     H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL);
-    hid_t set = must(
+    hid_t set = check_call(
         write ? H5Dcreate2(file, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, create, H5P_DEFAULT)
               : H5Dopen2(file, name, H5P_DEFAULT),
         name);
@@ -67,7 +68,7 @@ static void transfer(hid_t file, const char *name, const setting *s, int write, 
     H5Sclose(space);
 }
 
-static void run(measure *m, measure_variant *v, double *value) {
+static void run_case(measure *m, measure_variant *v, double *value) {
     const setting *s = m->data;
     const int write = strcmp(v->name, "write") == 0;
     const size_t n = (size_t)(side[0] * side[1] * side[2]);
@@ -78,12 +79,12 @@ static void run(measure *m, measure_variant *v, double *value) {
     for (int k = 0; k < s->sets; k++) {
         char name[16];
         snprintf(name, sizeof name, "set%d", k);
-        transfer(file, name, s, write, buf);
+        transfer_bytes(file, name, s, write, buf);
     }
     H5Fclose(file);
     value[0] = standalone_together() - start;
     for (size_t i = 0; i < n; i++)
-        if (buf[i] != (double)i + 1e9 * standalone_rank) standalone_fail("wrong values");
+        if (buf[i] != (double)i + 1e9 * standalone_rank) standalone_fail("wrong values were read");
     free(buf);
 }
 
@@ -98,7 +99,8 @@ static void measure_setting(setting *s, long size, int rounds) {
         rest /= dims[d];
         side[d] = (hsize_t)cbrt((double)size / 8 / s->sets);
     }
-    measure m = {.title = s->pattern, .values = values, .rounds = rounds, .data = s, .run = run};
+    measure m = {
+        .title = s->pattern, .values = values, .rounds = rounds, .data = s, .run = run_case};
     measure_add(&m, "write", NULL);
     measure_add(&m, "read", NULL);
     measure_rounds(&m);

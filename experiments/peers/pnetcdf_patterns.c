@@ -1,5 +1,6 @@
-/* How long a plain PnetCDF program takes to write and to read record variables, open to close: blocking, one call per
- * variable and record; and non-blocking, one wait per record.  It knows nothing of Tutti; for compare_mpiio.py --program.
+/* The time that a plain PnetCDF program needs to write and to read record variables, open to
+ * close: blocking, one call per variable and record; and non-blocking, one wait per record.  It
+ * does not use Tutti; for compare_mpiio.py --program.
  *
  *   pnetcdf_patterns FILE [--size BYTES] [--rounds N]
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -15,36 +16,36 @@ enum { VARIABLES = 4, RECORDS = 8 };
 static const char *path;
 static MPI_Offset rows, columns, grid[2], at[2];
 
-static void must(int code) {
+static void check_call(int code) {
     standalone_check(code == NC_NOERR, ncmpi_strerror(code));
 }
 
-static void create(int *file, int *variable) {
+static void create_objects(int *file, int *variable) {
     int dims[3];
-    must(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, file));
-    must(ncmpi_def_dim(*file, "time", NC_UNLIMITED, &dims[0]));
-    must(ncmpi_def_dim(*file, "y", rows * grid[0], &dims[1]));
-    must(ncmpi_def_dim(*file, "x", columns * grid[1], &dims[2]));
+    check_call(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, file));
+    check_call(ncmpi_def_dim(*file, "time", NC_UNLIMITED, &dims[0]));
+    check_call(ncmpi_def_dim(*file, "y", rows * grid[0], &dims[1]));
+    check_call(ncmpi_def_dim(*file, "x", columns * grid[1], &dims[2]));
     for (int v = 0; v < VARIABLES; v++) {
         char name[16];
         snprintf(name, sizeof name, "v%d", v);
-        must(ncmpi_def_var(*file, name, NC_DOUBLE, 3, dims, &variable[v]));
+        check_call(ncmpi_def_var(*file, name, NC_DOUBLE, 3, dims, &variable[v]));
     }
-    must(ncmpi_enddef(*file));
+    check_call(ncmpi_enddef(*file));
 }
 
-static void transfer(int file, int variable, int record, int write, int later, double *buf) {
+static void transfer_bytes(int file, int variable, int record, int write, int later, double *buf) {
     const MPI_Offset start[] = {record, rows * at[0], columns * at[1]};
     const MPI_Offset count[] = {1, rows, columns};
     if (later)
-        must(write ? ncmpi_iput_vara_double(file, variable, start, count, buf, NULL)
-                   : ncmpi_iget_vara_double(file, variable, start, count, buf, NULL));
+        check_call(write ? ncmpi_iput_vara_double(file, variable, start, count, buf, NULL)
+                         : ncmpi_iget_vara_double(file, variable, start, count, buf, NULL));
     else
-        must(write ? ncmpi_put_vara_double_all(file, variable, start, count, buf)
-                   : ncmpi_get_vara_double_all(file, variable, start, count, buf));
+        check_call(write ? ncmpi_put_vara_double_all(file, variable, start, count, buf)
+                         : ncmpi_get_vara_double_all(file, variable, start, count, buf));
 }
 
-static void run(measure *m, measure_variant *v, double *value) {
+static void run_case(measure *m, measure_variant *v, double *value) {
     const int later = m->data != NULL, write = strcmp(v->name, "write") == 0;
     const size_t n = (size_t)(rows * columns);
     double *buf = standalone_alloc(VARIABLES * n, sizeof *buf);
@@ -52,18 +53,18 @@ static void run(measure *m, measure_variant *v, double *value) {
     for (size_t i = 0; i < VARIABLES * n && write; i++) buf[i] = (double)i + 1e9 * standalone_rank;
     const double start = standalone_together();
     if (write)
-        create(&file, variable);
+        create_objects(&file, variable);
     else
-        must(ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, MPI_INFO_NULL, &file));
+        check_call(ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, MPI_INFO_NULL, &file));
     for (int record = 0; record < RECORDS; record++) {
         for (int k = 0; k < VARIABLES; k++)
-            transfer(file, variable[k], record, write, later, buf + (size_t)k * n);
-        if (later) must(ncmpi_wait_all(file, NC_REQ_ALL, NULL, NULL));
+            transfer_bytes(file, variable[k], record, write, later, buf + (size_t)k * n);
+        if (later) check_call(ncmpi_wait_all(file, NC_REQ_ALL, NULL, NULL));
     }
-    must(ncmpi_close(file));
+    check_call(ncmpi_close(file));
     value[0] = standalone_together() - start;
     for (size_t i = 0; i < VARIABLES * n; i++)
-        if (buf[i] != (double)i + 1e9 * standalone_rank) standalone_fail("wrong values");
+        if (buf[i] != (double)i + 1e9 * standalone_rank) standalone_fail("wrong values were read");
     free(buf);
 }
 
@@ -91,7 +92,7 @@ int main(int argc, char **argv) {
                      .values = values,
                      .rounds = (int)rounds,
                      .data = later ? &rows : NULL,
-                     .run = run};
+                     .run = run_case};
         measure_add(&m, "write", NULL);
         measure_add(&m, "read", NULL);
         measure_rounds(&m);

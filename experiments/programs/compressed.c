@@ -1,7 +1,8 @@
-/* Compressed variables of a dataset beside one that is not: seconds of putting (with the commit, level visible) and of
- * getting by blocks of rows, and bytes in the file.
+/* Compressed variables of a dataset compared with an uncompressed one: seconds of put (with the
+ * commit, level visible) and of get by blocks of rows, and bytes in the file.
  *
- * The field is float64 on a cube: smooth, with noise in the last 24 bits, so that it is neither a formula nor random.
+ * The field is float64 on a cube: smooth, with noise in the last 24 bits, so that it is neither a
+ * formula nor random.
  *
  * usage: mpirun -n N compressed DIRECTORY [--rounds N] [--extent N]      default: 5 rounds, 256 (128 MiB)
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -21,7 +22,7 @@ typedef struct {
     double *values;
 } scene;
 
-static void must(tutti_err err) {
+static void check_call(tutti_err err) {
     standalone_check(err == TUTTI_OK, tutti_last_message());
 }
 
@@ -40,22 +41,23 @@ static void field(double *v, tutti_count lo, tutti_count hi, tutti_count n, int 
             }
 }
 
-static void run(measure *m, measure_variant *v, double *value) {
+static void run_case(measure *m, measure_variant *v, double *value) {
     const scene *s = m->data;
     const int64_t step = tutti_dataset_segments(s->d);
     tutti_section_row row;
     field(s->values, s->lo, s->hi, s->n, m->round);
     double start = standalone_together();
-    must(tutti_dataset_begin(s->d, TUTTI_STATE, step, m->round));
-    must(tutti_dataset_put(s->d, 1, &(tutti_put){v->name, s->rows, TUTTI_FLOAT64, s->values}));
-    must(tutti_dataset_commit(s->d));
+    check_call(tutti_dataset_begin(s->d, TUTTI_STATE, step, m->round));
+    check_call(
+        tutti_dataset_put(s->d, 1, &(tutti_put){v->name, s->rows, TUTTI_FLOAT64, s->values}));
+    check_call(tutti_dataset_commit(s->d));
     value[0] = standalone_together() - start;
     const tutti_count segment = tutti_dataset_segments(s->d) - 1;
     start = standalone_together();
-    must(tutti_dataset_get(s->d, segment, 1,
-                           &(tutti_get){v->name, s->rows, TUTTI_FLOAT64, s->values}));
+    check_call(tutti_dataset_get(s->d, segment, 1,
+                                 &(tutti_get){v->name, s->rows, TUTTI_FLOAT64, s->values}));
     value[1] = standalone_together() - start;
-    must(tutti_dataset_section_row(s->d, segment, v->name, &row));
+    check_call(tutti_dataset_section_row(s->d, segment, v->name, &row));
     value[2] = (double)row.bytes;
 }
 
@@ -70,31 +72,33 @@ int main(int argc, char **argv) {
     scene s = {.n = extent,
                .lo = extent * standalone_rank / standalone_ranks,
                .hi = extent * (standalone_rank + 1) / standalone_ranks};
-    measure m = {.title = "cube", .values = values, .rounds = (int)rounds, .data = &s, .run = run};
+    measure m = {
+        .title = "cube", .values = values, .rounds = (int)rounds, .data = &s, .run = run_case};
     tutti_dataset_options opt;
     const tutti_decomposition_spec rows = {.kind = TUTTI_BY_SLICE,
                                            .slice = {.lo = {s.lo}, .hi = {s.hi, s.n, s.n}}};
     s.values = standalone_alloc((size_t)((s.hi - s.lo) * s.n * s.n), sizeof *s.values);
     tutti_dataset_options_init(&opt);
     opt.level = TUTTI_VISIBLE;
-    must(tutti_dataset_open(MPI_COMM_WORLD, argv[0],
-                            TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, &opt, &s.d));
-    must(tutti_dataset_grid(s.d, "cube", 3, (tutti_count[]){s.n, s.n, s.n}));
+    check_call(tutti_dataset_open(MPI_COMM_WORLD, argv[0],
+                                  TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, &opt,
+                                  &s.d));
+    check_call(tutti_dataset_grid(s.d, "cube", 3, (tutti_count[]){s.n, s.n, s.n}));
     for (int i = 0; i < LEVELS; i++) {
         char name[16];
         snprintf(name, sizeof name, "level%d", levels[i]);
         measure_add(&m, name, &levels[i]);
-        must(tutti_dataset_variable(
+        check_call(tutti_dataset_variable(
             s.d, name,
             &(tutti_variable_spec){.space = "cube", .type = TUTTI_FLOAT64, .compress = levels[i]}));
     }
-    must(tutti_decomposition_create(s.d, "cube", &rows, &s.rows));
+    check_call(tutti_decomposition_create(s.d, "cube", &rows, &s.rows));
     measure_rounds(&m);
     char more[48];
     snprintf(more, sizeof more, ", \"bytes\": %.0f", 8.0 * (double)(s.n * s.n * s.n));
     standalone_report(&m, more);
     tutti_decomposition_free(&s.rows);
-    must(tutti_dataset_close(&s.d));
+    check_call(tutti_dataset_close(&s.d));
     free(s.values);
     return standalone_end_mpi();
 }

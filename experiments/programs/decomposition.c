@@ -1,13 +1,14 @@
-/* Time and memory of making a decomposition, all ranks together.
+/* Time and memory of making a decomposition, summed over all ranks.
  *
- * The space has so many entries; runs of --run of them are distributed to the ranks at random, every 16th run to two
- * ranks.  The id map is a permutation that looks like none.
+ * The space has the given number of entries; runs of --run of them are distributed to the ranks at
+ * random, every 16th run to two ranks.  The id map is a pseudo-random permutation.
  *
  *   index    by index: positions are known, writers are chosen
  *   value    by value: ids are joined with the id map first
  *   slices   the same number of entries as a block of a grid
- *   plain    the join of `value` by hand: ids and map to rank id mod ranks by MPI_Alltoallv, a hash table there,
- *            positions back by another; no writers are chosen
+ *   plain    a reference implementation of the join of `value`: ids and map to rank id mod ranks
+ * by MPI_Alltoallv, a hash table there,
+ *            positions back by another exchange; no writers are chosen
  *
  *   cpu_seconds  processor time of all ranks: a rank that waits polls, so that waiting counts
  *   peak_bytes   largest memory resident on a rank beyond what it had before, per entry that it holds
@@ -46,7 +47,7 @@ typedef struct {
     tutti__decomposed list, grid;
 } mesh;
 
-static int holds(tutti_count run) {
+static int check_holds(tutti_count run) {
     const uint64_t h = tutti__scramble((uint64_t)run);
     return (int)(h % (uint64_t)standalone_ranks) == standalone_rank ||
            (run % 16 == 0 && (int)((h >> 32) % (uint64_t)standalone_ranks) == standalone_rank);
@@ -57,7 +58,8 @@ static mesh mesh_of(tutti_count entries, tutti_count run) {
     for (int fill = 0; fill < 2; fill++) {
         m.n = 0;
         for (tutti_count r = 0; r * run < entries; r++)
-            for (tutti_count i = r * run; i < entries && i < (r + 1) * run && holds(r); i++, m.n++)
+            for (tutti_count i = r * run; i < entries && i < (r + 1) * run && check_holds(r);
+                 i++, m.n++)
                 if (fill) {
                     m.index[m.n] = i;
                     m.ids[m.n] = id_at(i);
@@ -82,11 +84,11 @@ static mesh mesh_of(tutti_count entries, tutti_count run) {
 /* ---- by hand */
 
 typedef struct {
-    int64_t id, position; /* -1: it is asked for */
+    int64_t id, position; /* -1: requested */
 } id_record;
 
 /* Records for each standalone_rank and from each; *in_out is to be freed. */
-static int swap(const id_record *out, const int *many, int *from, id_record **in_out) {
+static int swap_bytes(const id_record *out, const int *many, int *from, id_record **in_out) {
     int *to_at = standalone_alloc((size_t)standalone_ranks, sizeof *to_at),
         *from_at = standalone_alloc((size_t)standalone_ranks, sizeof *from_at), all = 0;
     MPI_Datatype two;
@@ -126,7 +128,7 @@ static void plain(const mesh *m) {
         }
         for (int k = 0, sum = 0; k < standalone_ranks && pass == 0; sum += many[k++]) at[k] = sum;
     }
-    const int got = swap(out, many, from, &in);
+    const int got = swap_bytes(out, many, from, &in);
     while (slots < 2 * (tutti_count)got + 1) slots *= 2;
     id_record *table = standalone_alloc((size_t)slots, sizeof *table);
     memset(table, 0xff, (size_t)slots * sizeof *table);
@@ -141,9 +143,10 @@ static void plain(const mesh *m) {
             else
                 in[i].position = table[s].position;
         }
-    const int came = swap(in, from, many, &back);
+    const int came = swap_bytes(in, from, many, &back);
     for (int i = 0; i < came; i++)
-        if (id_at(back[i].position) != back[i].id) standalone_fail("the plain join is wrong");
+        if (id_at(back[i].position) != back[i].id)
+            standalone_fail("the reference join gives a wrong result");
     free(table);
     free(out);
     free(in);

@@ -1,18 +1,21 @@
-/* How much of the file access of a Jacobi sweep a tile walk hides behind computing, or of computing behind file access.
+/* The overlap of file access and computation of a Jacobi sweep with tile iterations.
  *
- * Two arrays of doubles larger than the walk's memory; each rank has a block of rows, a halo of one.  The same sweep is made
- * by a sequential walk (read, compute, write) and by an overlapped one (the next tile is read and the one before
- * written while this one is computed), interleaved with a sequential sweep that computes nothing.  Computing is
- * repeated until it takes about as long as file access.  Reported per sweep: seconds, and seconds of computing on the
- * slowest rank.  Hidden is (sequential - overlapped) / min(compute, file): 1 is all that can be hidden, as long as
+ * Two arrays of doubles larger than the memory of the iteration; each rank has a block of rows,
+ * with a halo of one.  The same sweep is done by a sequential iteration (read, compute, write) and
+ * by an overlapped one (the next tile is read and the previous one
+ * written while this one is computed), interleaved with a sequential sweep that computes nothing. 
+ * Computing is repeated until it takes about as long as file access.  Reported per sweep: seconds,
+ * and seconds of computing on the
+ * slowest rank.  Hidden is (sequential - overlapped) / min(compute, file): 1 is the maximum, as long as
  * reading and writing share one disk.
  *
  * usage: jacobi_overlap DIRECTORY [--size N] [--tiles of each rank] [--rounds N] [--buffered]
- *   --buffered  through the page cache (default: O_DIRECT, so that access takes its time)
+ *   --buffered  through the page cache (default: O_DIRECT, so that access takes time)
  * Other options of the library come from the environment.
  *
- * A disk slowed down by control groups (scripts/throttle.sh) saves what it may move in a tenth of a second while it is
- * idle: a tile should take it several times as long.  32 MiB in 8 tiles at 8 MiB/s do:
+ * A disk slowed down by control groups (scripts/throttle.sh) accumulates a budget of a tenth of a
+ * second while it is idle: a tile should take several times as long.  For example 32 MiB in 8 tiles
+ * at 8 MiB/s:
  *
  *   scripts/throttle.sh up DIRECTORY 8m 128m
  *   scripts/throttle.sh run DIRECTORY scripts/mpirun.sh openmpi 2 jacobi_overlap DIRECTORY --tiles 8
@@ -21,13 +24,13 @@
 #include <tutti/tutti.h>
 #include "measure/standalone.h"
 
-static volatile double sink; /* keeps repeated computing */
+static volatile double sink; /* prevents removal of repeated computation */
 
-static void must(tutti_err err) {
+static void check_call(tutti_err err) {
     standalone_check(err == TUTTI_OK, tutti_last_message());
 }
 
-static void relax(const tutti_tile *tile, tutti_count n) {
+static void relax_rows(const tutti_tile *tile, tutti_count n) {
     const tutti_count width = tile->in_shape[1];
     double *out = tile->out;
     for (tutti_count i = tile->core.lo[0]; i < tile->core.hi[0]; i++) {
@@ -51,7 +54,7 @@ typedef struct {
 } scene;
 
 /* One sweep from array `from` to the other, each tile computed s->passes times.  Returns the seconds of computing. */
-static double sweep(scene *s, int from, int kind) {
+static double run_sweep(scene *s, int from, int kind) {
     tutti_array_spec array;
     tutti_tiles_spec spec = s->spec;
     tutti_tiles_stats stats;
@@ -60,34 +63,35 @@ static double sweep(scene *s, int from, int kind) {
     double computing = 0;
     spec.sequential = kind != OVERLAPPED;
     tutti_array_describe(s->a[from], &array);
-    must(tutti_tiles_begin(s->a[from], s->a[1 - from], &spec, &walk));
+    check_call(tutti_tiles_begin(s->a[from], s->a[1 - from], &spec, &walk));
     for (;;) {
-        must(tutti_tiles_next(walk, &tile));
+        check_call(tutti_tiles_next(walk, &tile));
         if (!tile.more) break;
         const double since = measure_now();
-        for (int i = 0; i < s->passes && kind != FILE_ALONE; i++) relax(&tile, array.shape[0]);
+        for (int i = 0; i < s->passes && kind != FILE_ALONE; i++) relax_rows(&tile, array.shape[0]);
         computing += measure_now() - since;
     }
     tutti_tiles_stats_get(walk, &stats);
     s->memory = stats.memory;
-    must(tutti_tiles_end(&walk));
+    check_call(tutti_tiles_end(&walk));
     return standalone_slowest(computing);
 }
 
-static void run(measure *m, measure_variant *v, double *value) {
+static void run_case(measure *m, measure_variant *v, double *value) {
     const double start = standalone_together();
-    value[1] = sweep(m->data, m->round & 1, (int)(intptr_t)v->what);
+    value[1] = run_sweep(m->data, m->round & 1, (int)(intptr_t)v->what);
     value[0] = standalone_slowest(measure_now() - start);
 }
 
-/* How often computing a tile takes as long as file access. */
+/* The number of repetitions for which computing a tile takes as long as file access. */
 static int passes_for(scene *s) {
     s->passes = 1;
-    for (int i = 0; i < 2; i++) (void)sweep(s, i, SEQUENTIAL); /* both arrays get their blocks */
+    for (int i = 0; i < 2; i++)
+        (void)run_sweep(s, i, SEQUENTIAL); /* allocates the blocks of both arrays */
     const double start = standalone_together();
-    (void)sweep(s, 0, FILE_ALONE);
+    (void)run_sweep(s, 0, FILE_ALONE);
     const double seconds = standalone_slowest(measure_now() - start),
-                 once = sweep(s, 1, SEQUENTIAL);
+                 once = run_sweep(s, 1, SEQUENTIAL);
     const double passes = seconds / (once > 0 ? once : 1e-9);
     return passes < 1 ? 1 : passes > 1e6 ? 1000000 : (int)(passes + 0.5);
 }
@@ -116,23 +120,23 @@ int main(int argc, char **argv) {
                         .halo = {1, 1}}};
     tutti_options opt;
     char path[2][4096], more[96];
-    must(tutti_options_init(&opt));
+    check_call(tutti_options_init(&opt));
     if (!buffered) opt.direct_io = 1;
     for (int i = 0; i < 2; i++) {
         snprintf(path[i], sizeof path[i], "%s/jacobi_overlap.%d", argv[0], i);
-        must(tutti_array_create(MPI_COMM_WORLD, path[i], &array, &opt, &s.a[i]));
+        check_call(tutti_array_create(MPI_COMM_WORLD, path[i], &array, &opt, &s.a[i]));
     }
     s.passes = passes_for(&s);
     measure m = {
-        .title = "sweeps", .values = values, .rounds = (int)rounds, .data = &s, .run = run};
+        .title = "sweeps", .values = values, .rounds = (int)rounds, .data = &s, .run = run_case};
     for (int k = 0; k < 3; k++) measure_add(&m, names[k], (const void *)(intptr_t)k);
     measure_rounds(&m);
     snprintf(more, sizeof more, ", \"passes\": %d, \"tile_rows\": %lld, \"memory\": %lld", s.passes,
              (long long)height, (long long)s.memory);
     standalone_report(&m, more);
     for (int i = 0; i < 2; i++) {
-        must(tutti_array_close(&s.a[i]));
-        if (rank == 0) must(tutti_file_delete(path[i], NULL));
+        check_call(tutti_array_close(&s.a[i]));
+        if (rank == 0) check_call(tutti_file_delete(path[i], NULL));
     }
     return standalone_end_mpi();
 }

@@ -1,6 +1,7 @@
-/* How much memory a plain MPI-IO program takes while it writes interleaved pieces of 512 bytes: the largest share of
- * each process that was seen (PSS: pages that n processes share count 1/n), in all and beyond what it had before the
- * file was opened.  It knows nothing of Tutti; run it with and without the drop-in.
+/* The memory that a plain MPI-IO program needs while it writes interleaved pieces of 512 bytes:
+ * the largest share of each process that was seen (PSS: pages that n processes share count 1/n), in
+ * total and in addition to that before the
+ * file was opened.  It does not use Tutti; run it with and without the drop-in.
  *
  *   mpiio_memory FILE [--size BYTES per rank]
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -26,7 +27,7 @@ static long pss(void) {
     return kib;
 }
 
-static void *watch(void *unused) {
+static void *watch_memory(void *unused) {
     (void)unused;
     while (!atomic_load(&over)) {
         const long now = pss();
@@ -63,7 +64,8 @@ static void run(measure *m, measure_variant *v, double *value) {
     (void)v;
     standalone_together();
     const long before = pss();
-    standalone_check(pthread_create(&watcher, NULL, watch, NULL) == 0, "cannot start a thread");
+    standalone_check(pthread_create(&watcher, NULL, watch_memory, NULL) == 0,
+                     "cannot start a thread");
     write_file(m->data, *(const long *)v->what);
     standalone_together();
     atomic_store(&over, 1);

@@ -1,12 +1,15 @@
-/* How long an MPI-IO program takes to write and to read a file, open to close, for the patterns of `tutti bench` and for
- * many small calls.  It takes from Tutti only the datatypes of the patterns; compare_mpiio.py runs it with and without
+/* The time that an MPI-IO program needs to write and to read a file, open to close, for the
+ * patterns of `tutti bench` and for many small calls.  It uses only the datatypes of the patterns
+ * from Tutti; compare_mpiio.py runs it with and without
  * the drop-in, interleaved.
  *
  *   mpiio_patterns FILE [--size BYTES] [--rounds N] [--pattern NAME,...] [--verify] [--disk] [--limit]
  *
- * --disk: the device counts, not the page cache: a write ends with MPI_File_sync, a read finds nothing cached.
- * --limit: the data calls alone, with the processor time of all ranks, interleaved with the conforming limit: each rank
- * reads one contiguous share of the same total in calls of 4 MiB into a buffer that it has touched.
+ * --disk: the device is measured, not the page cache: a write ends with MPI_File_sync, a read
+ * finds nothing cached.
+ * --limit: only the data calls, with the processor time of all ranks, interleaved with the
+ * conforming limit: each rank reads one contiguous share of the same total in calls of 4 MiB into a
+ * buffer that it has touched.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -19,7 +22,7 @@ static long size = 8 << 20, rounds = 1;
 static int verify, disk, limit;
 static const char *path;
 
-/* Names that this program had before its patterns were those of `tutti bench`; and pieces, one per rank and call. */
+/* Earlier names of patterns in this program; and pieces, one per rank and call. */
 static const struct {
     const char *name, *pattern;
     int piece, calls;
@@ -37,7 +40,7 @@ typedef struct {
     char *buf, *share;
 } scene;
 
-static void must(int code, const char *what) {
+static void check_call(int code, const char *what) {
     char text[MPI_MAX_ERROR_STRING] = "";
     int n = 0;
     if (code == MPI_SUCCESS) return;
@@ -57,7 +60,7 @@ static void make_calls(const cli_world *w, int piece, bench_pattern *p) {
     MPI_Type_free(&one);
 }
 
-/* Patterns have the content of `tutti bench`; calls repeat that of the rank's first piece. */
+/* Patterns have the content of `tutti bench`; calls repeat the content of the first piece of the rank. */
 static int buffer_is_right(const scene *s) {
     const tutti_off at = s->p.bytes * standalone_rank;
     return s->calls > 1 ? content_check(SEED, at, s->buf, s->p.bytes) < 0
@@ -78,7 +81,7 @@ static void read_limit(const scene *s, double *value) {
     close(fd);
 }
 
-static void run(measure *m, measure_variant *v, double *value) {
+static void run_case(measure *m, measure_variant *v, double *value) {
     const scene *s = m->data;
     if (strcmp(v->name, "limit") == 0) {
         read_limit(s, value);
@@ -94,23 +97,24 @@ static void run(measure *m, measure_variant *v, double *value) {
         content_fill_pieces(SEED, &s->p, s->buf);
     if (standalone_rank == 0 && write) unlink(path);
     if (standalone_rank == 0 && disk && !write && measure_drop_cache(path, &left))
-        standalone_fail("'%s' cannot be dropped from the page cache", path);
+        standalone_fail("cannot drop '%s' from the page cache", path);
     double start = standalone_together();
-    must(MPI_File_open(MPI_COMM_WORLD, path,
-                       write ? MPI_MODE_CREATE | MPI_MODE_WRONLY : MPI_MODE_RDONLY, MPI_INFO_NULL,
-                       &f),
-         "open");
-    must(MPI_File_set_view(f, 0, MPI_BYTE, s->p.file_type, "native", MPI_INFO_NULL), "set_view");
+    check_call(MPI_File_open(MPI_COMM_WORLD, path,
+                             write ? MPI_MODE_CREATE | MPI_MODE_WRONLY : MPI_MODE_RDONLY,
+                             MPI_INFO_NULL, &f),
+               "open");
+    check_call(MPI_File_set_view(f, 0, MPI_BYTE, s->p.file_type, "native", MPI_INFO_NULL),
+               "set_view");
     if (limit) start = standalone_together();
     const double cpu = measure_cpu();
     for (int i = 0; i < s->calls; i++)
-        must(write ? MPI_File_write_all(f, s->buf, 1, s->p.memory_type, MPI_STATUS_IGNORE)
-                   : MPI_File_read_all(f, s->buf, 1, s->p.memory_type, MPI_STATUS_IGNORE),
-             v->name);
+        check_call(write ? MPI_File_write_all(f, s->buf, 1, s->p.memory_type, MPI_STATUS_IGNORE)
+                         : MPI_File_read_all(f, s->buf, 1, s->p.memory_type, MPI_STATUS_IGNORE),
+                   v->name);
     if (limit) value[1] = standalone_sum(measure_cpu() - cpu);
     const double moved = limit ? standalone_together() : 0;
-    if (disk && write) must(MPI_File_sync(f), "sync");
-    must(MPI_File_close(&f), "close");
+    if (disk && write) check_call(MPI_File_sync(f), "sync");
+    check_call(MPI_File_close(&f), "close");
     value[0] = (limit ? moved : standalone_together()) - start;
     v->is_resting = write && limit;
     if (verify && !write) standalone_check(buffer_is_right(s), "wrong bytes were read");
@@ -132,7 +136,8 @@ static void measure_pattern(const cli_world *w, const char *name) {
         standalone_fail("%s", cli_message());
     if (!pattern) s.calls = others[i].calls;
     s.buf = standalone_alloc((size_t)s.p.memory, 1);
-    measure m = {.title = name, .values = values, .rounds = (int)rounds, .data = &s, .run = run};
+    measure m = {
+        .title = name, .values = values, .rounds = (int)rounds, .data = &s, .run = run_case};
     measure_add(&m, "write", NULL);
     measure_add(&m, "read", NULL);
     if (limit) {

@@ -1,6 +1,7 @@
-/* Ranks that write the same bytes beside ranks that do not: items of a mesh in one file, each with a random owner, and
- * a share of them also on its neighbour.  Variants: only the owners write; the neighbours too; of the ranks that share
- * an item only the highest, which leaves the same file as the second variant.
+/* Ranks that write the same bytes compared with ranks that do not: items of a mesh in one file,
+ * each with a random owner, and a share of them also on its neighbour.  Variants: only the owners
+ * write; the neighbours too; of the ranks that share
+ * an item only the highest, which gives the same file as the second variant.
  *
  *   first     a file without a plan: decide, describe, find overlaps, trim, write
  *   again     the same write by the cached plan
@@ -13,7 +14,7 @@
 #include <tutti/tutti.h>
 #include "measure/standalone.h"
 
-static void must(tutti_err err) {
+static void check_call(tutti_err err) {
     standalone_check(err == TUTTI_OK, tutti_last_message());
 }
 
@@ -32,7 +33,7 @@ static tutti_access *items(tutti_count n, tutti_off bytes, int shared, int kind)
                             : owner == standalone_rank || second == standalone_rank)
             index[kept++] = i;
     }
-    must(tutti_access_indices(0, bytes, kept, index, &a));
+    check_call(tutti_access_indices(0, bytes, kept, index, &a));
     free(index);
     return a;
 }
@@ -42,19 +43,19 @@ typedef struct {
     char *buf, path[512];
 } scene;
 
-static void run(measure *m, measure_variant *v, double *value) {
+static void run_case(measure *m, measure_variant *v, double *value) {
     const scene *s = m->data;
     tutti_options opt;
     tutti_file *f = NULL;
-    must(tutti_options_init(&opt));
-    must(tutti_options_set(&opt, "method", "two-phase"));
-    must(tutti_file_open(MPI_COMM_WORLD, s->path, TUTTI_WRITE | TUTTI_CREATE, &opt, &f));
+    check_call(tutti_options_init(&opt));
+    check_call(tutti_options_set(&opt, "method", "two-phase"));
+    check_call(tutti_file_open(MPI_COMM_WORLD, s->path, TUTTI_WRITE | TUTTI_CREATE, &opt, &f));
     for (int i = 0; i < 2; i++) {
         const double start = standalone_together();
-        must(tutti_file_write(f, v->what, s->buf, NULL));
+        check_call(tutti_file_write(f, v->what, s->buf, NULL));
         value[i] = standalone_slowest(measure_now() - start);
     }
-    must(tutti_file_close(&f));
+    check_call(tutti_file_close(&f));
 }
 
 int main(int argc, char **argv) {
@@ -70,7 +71,7 @@ int main(int argc, char **argv) {
     standalone_start_mpi(&program, &argc, &argv);
     scene s;
     measure m = {
-        .title = "writes", .values = values, .rounds = (int)rounds, .data = &s, .run = run};
+        .title = "writes", .values = values, .rounds = (int)rounds, .data = &s, .run = run_case};
     snprintf(s.path, sizeof s.path, "%s/overlaps", argv[0]);
     for (int k = 0; k < KINDS; k++) {
         s.access[k] = items(n, bytes, (int)shared, k);

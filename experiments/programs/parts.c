@@ -1,9 +1,10 @@
-/* Many variables in one operation, beside one call per variable and one call on all of them as one access; and values
- * that are converted, beside values that are not.
+/* Many variables in one operation, compared with one call per variable and one call with a single
+ * access; and values with conversion, compared with values without.
  *
  *   small     32 variables of 4 KiB per rank, each a block of the variable
  *   shapes    32 variables of 64 KiB per rank, each of another shape: blocks, strides, short runs
- *   convert   one variable of doubles: as they are, big-endian, from int64; and as they are with checksums of its blocks
+ *   convert   one variable of doubles: unconverted, big-endian, from int64; and unconverted with
+ * checksums of its blocks
  *             of 64 KiB
  *
  * Reported: seconds of one operation.
@@ -23,11 +24,11 @@ static long rounds = 9, operations = 20, mebibytes = 16;
 static char path[512];
 static tutti_file *file;
 
-static void must(tutti_err err) {
+static void check_call(tutti_err err) {
     standalone_check(err == TUTTI_OK, tutti_last_message());
 }
 
-/* ---- what is moved */
+/* ---- the data */
 
 typedef struct {
     int n;
@@ -37,17 +38,17 @@ typedef struct {
     tutti_off bytes;
 } variables;
 
-/* Variable i of `bytes` a rank at `*at`, its shape by number; moves *at behind it. */
-static tutti_access *shape(int i, tutti_off bytes, tutti_off *at) {
+/* Variable i of `bytes` per rank at `*at`, its shape by number; advances *at beyond it. */
+static tutti_access *make_shape(int i, tutti_off bytes, tutti_off *at) {
     static const tutti_off runs[] = {0, 64, 512, 4096, 24, 8, 1024, 256};
     tutti_access *a = NULL;
     const tutti_off run = runs[i % 8];
     if (run == 0) {
-        must(tutti_access_contiguous(*at + standalone_rank * bytes, bytes, &a));
+        check_call(tutti_access_contiguous(*at + standalone_rank * bytes, bytes, &a));
     } else {
         const tutti_off count = bytes / run + 5 * i;
-        must(tutti_access_vector(*at + standalone_rank * run, count, run, run * standalone_ranks,
-                                 &a));
+        check_call(tutti_access_vector(*at + standalone_rank * run, count, run,
+                                       run * standalone_ranks, &a));
         bytes = count * run;
     }
     *at += bytes * standalone_ranks;
@@ -58,7 +59,7 @@ static void variables_make(tutti_off bytes, int shapes, variables *v) {
     tutti_off at = 0, memory = 0;
     *v = (variables){.n = VARIABLES};
     for (int i = 0; i < v->n; i++) {
-        v->access[i] = shape(shapes ? i : 0, bytes, &at);
+        v->access[i] = make_shape(shapes ? i : 0, bytes, &at);
         v->bytes += tutti_access_bytes(v->access[i]);
     }
     v->memory = standalone_alloc((size_t)v->bytes, 1);
@@ -67,7 +68,7 @@ static void variables_make(tutti_off bytes, int shapes, variables *v) {
         v->part[i] = (tutti_part){.access = v->access[i], .buf = v->memory + memory};
         memory += tutti_access_bytes(v->access[i]);
     }
-    must(tutti_access_concat(v->n, (const tutti_access *const *)v->access, NULL, &v->all));
+    check_call(tutti_access_concat(v->n, (const tutti_access *const *)v->access, NULL, &v->all));
 }
 
 static void variables_free(variables *v) {
@@ -85,11 +86,11 @@ typedef struct {
 } method;
 
 static void in_parts(const variables *v, int is_write) {
-    must(is_write ? tutti_file_write_parts(file, v->n, v->part, NULL)
-                  : tutti_file_read_parts(file, v->n, v->part, NULL));
+    check_call(is_write ? tutti_file_write_parts(file, v->n, v->part, NULL)
+                        : tutti_file_read_parts(file, v->n, v->part, NULL));
 }
 
-/* As a layer above asks for it; a read has none. */
+/* As requested by a higher layer; a read has none. */
 static void with_sums(const variables *v, int is_write) {
     tutti__sums sums = {.bytes = 64 << 10};
     const tutti__transfer t = {.name = "write",
@@ -98,19 +99,19 @@ static void with_sums(const variables *v, int is_write) {
                                .access = v->access[0],
                                .buf = v->memory,
                                .sums = is_write ? &sums : NULL};
-    must(tutti__transfer_run(&t, NULL));
+    check_call(tutti__transfer_run(&t, NULL));
     tutti__sums_free(&sums);
 }
 
 static void one_by_one(const variables *v, int is_write) {
     for (int i = 0; i < v->n; i++)
-        must(is_write ? tutti_file_write(file, v->access[i], v->part[i].buf, NULL)
-                      : tutti_file_read(file, v->access[i], v->part[i].buf, NULL));
+        check_call(is_write ? tutti_file_write(file, v->access[i], v->part[i].buf, NULL)
+                            : tutti_file_read(file, v->access[i], v->part[i].buf, NULL));
 }
 
 static void as_one(const variables *v, int is_write) {
-    must(is_write ? tutti_file_write(file, v->all, v->memory, NULL)
-                  : tutti_file_read(file, v->all, v->memory, NULL));
+    check_call(is_write ? tutti_file_write(file, v->all, v->memory, NULL)
+                        : tutti_file_read(file, v->all, v->memory, NULL));
 }
 
 typedef struct {
@@ -127,7 +128,7 @@ static void run(measure *m, measure_variant *variant, double *value) {
     value[0] = standalone_slowest((measure_now() - start) / o->operations);
 }
 
-static void compare(const char *name, int n, const method *methods, operation o) {
+static void compare_values(const char *name, int n, const method *methods, operation o) {
     static const char *const values[] = {"seconds", NULL};
     for (o.is_write = 1; o.is_write >= 0; o.is_write--) {
         char title[32];
@@ -135,7 +136,7 @@ static void compare(const char *name, int n, const method *methods, operation o)
         measure m = {.title = title,
                      .values = values,
                      .rounds = (int)rounds,
-                     .warmup = 1, /* makes the plans */
+                     .warmup = 1, /* creates the plans */
                      .data = &o,
                      .run = run};
         for (int i = 0; i < n; i++) measure_add(&m, methods[i].name, &methods[i]);
@@ -146,10 +147,11 @@ static void compare(const char *name, int n, const method *methods, operation o)
 
 static void open_file(const char *how) {
     tutti_options opt;
-    must(tutti_options_init(&opt));
-    must(tutti_options_set(&opt, "method", how));
-    must(tutti_file_open(MPI_COMM_WORLD, path,
-                         TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, &opt, &file));
+    check_call(tutti_options_init(&opt));
+    check_call(tutti_options_set(&opt, "method", how));
+    check_call(tutti_file_open(MPI_COMM_WORLD, path,
+                               TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, &opt,
+                               &file));
 }
 
 static void compare_many(const char *name, tutti_off bytes, int shapes) {
@@ -158,12 +160,12 @@ static void compare_many(const char *name, tutti_off bytes, int shapes) {
     variables v;
     open_file("auto");
     variables_make(bytes, shapes, &v);
-    compare(name, 3, methods, (operation){.v = &v, .operations = (int)operations});
-    must(tutti_file_close(&file));
+    compare_values(name, 3, methods, (operation){.v = &v, .operations = (int)operations});
+    check_call(tutti_file_close(&file));
     variables_free(&v);
 }
 
-/* One variable in the file as the file's type has it; both sides go through staging. */
+/* One variable in the file in the type of the file; both sides use staging. */
 static void compare_conversions(void) {
     static const method methods[] = {
         {"as it is", in_parts, {0}},
@@ -172,12 +174,12 @@ static void compare_conversions(void) {
         {"with checksums", with_sums, {0}}};
     variables v = {.n = 1, .bytes = (tutti_off)mebibytes << 20};
     open_file("two-phase");
-    must(tutti_access_contiguous(standalone_rank * v.bytes, v.bytes, &v.access[0]));
+    check_call(tutti_access_contiguous(standalone_rank * v.bytes, v.bytes, &v.access[0]));
     v.memory = standalone_alloc((size_t)v.bytes, 1);
     for (tutti_off i = 0; i < v.bytes / 8; i++) ((double *)(void *)v.memory)[i] = (double)i;
     v.part[0] = (tutti_part){.access = v.access[0], .buf = v.memory};
-    compare("convert", 4, methods, (operation){.v = &v, .operations = 1});
-    must(tutti_file_close(&file));
+    compare_values("convert", 4, methods, (operation){.v = &v, .operations = 1});
+    check_call(tutti_file_close(&file));
     variables_free(&v);
 }
 

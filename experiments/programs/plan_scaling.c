@@ -1,12 +1,12 @@
 /* Time and memory of planning at 10^3, 10^4 and 10^5 virtual ranks, on one process and without MPI.
  *
- *   rank        summarise its side, cut the domains, find its route, serialise a descriptor for
+ *   rank        summarise its side, divide the domains, find its route, serialise a descriptor for
  *               every aggregator it reaches
- *   aggregator  parse the descriptors of the ranks that reach it, prove them disjoint, and walk its
+ *   aggregator  parse the descriptors of the ranks that reach it, prove them disjoint, and iterate over its
  *               windows: the bytes of all senders must fill each one exactly
  *
- * Every rank also aggregates.  Ranks hold as much whatever their number is (weak scaling), so what
- * grows is only the number of partners, which the pattern dictates; the columns per partner show
+ * Every rank also aggregates.  The data per rank is constant (weak scaling), so that
+ * only the number of partners grows, which depends on the pattern; the columns per partner show
  * it.  A sample of ranks is measured, spread over all of them; samples are their means.
  *
  * usage: plan_scaling [--rounds N] [ranks ...]
@@ -19,11 +19,11 @@
 
 enum { SAMPLE = 12, ALIGN = 4096, WINDOW = 1 << 20 };
 
-static void must(tutti_err err) {
+static void check_call(tutti_err err) {
     standalone_check(err == TUTTI_OK, tutti_last_message());
 }
 
-static void *need(void *p) {
+static void *need_argument(void *p) {
     standalone_check(p != NULL, "out of memory");
     return p;
 }
@@ -78,7 +78,7 @@ static int divisor_below(int n, double most) {
     return d;
 }
 
-/* grid[0] * grid[1] * grid[2] = ranks, as square as can be in the last `dims` of them. */
+/* grid[0] * grid[1] * grid[2] = ranks, as square as possible in the last `dims` of them. */
 static void make_grid(int dims, int ranks, int grid[3]) {
     double root = 1;
     while (dims == 3 && (root + 1) * (root + 1) * (root + 1) <= ranks) root++;
@@ -92,8 +92,8 @@ static void make_grid(int dims, int ranks, int grid[3]) {
 /* `count` runs of `bytes` bytes. */
 static tutti__side strided(tutti_off offset, tutti_count count, tutti_off bytes, tutti_off stride) {
     tutti__side s;
-    must(tutti__side_run(offset, bytes, &s));
-    must(tutti__side_vec(s, count, stride, &s));
+    check_call(tutti__side_run(offset, bytes, &s));
+    check_call(tutti__side_vec(s, count, stride, &s));
     return s;
 }
 
@@ -109,7 +109,7 @@ static tutti__side block_3d(const int grid[3], int rank) {
     const tutti_off n = 64, row = grid[2] * n * 8, plane = grid[1] * n * row;
     const tutti_off z = rank / (grid[1] * grid[2]) * n, y = rank / grid[2] % grid[1] * n;
     tutti__side s = strided(z * plane + y * row + rank % grid[2] * n * 8, n, n * 8, row);
-    must(tutti__side_vec(s, n, plane, &s));
+    check_call(tutti__side_vec(s, n, plane, &s));
     return s;
 }
 
@@ -165,12 +165,12 @@ static size_t serialise_for(const tutti__domains *d, tutti__side s, int a, void 
     return tutti__side_serialise(s, lo, hi, buf, size);
 }
 
-/* All descriptors of a rank, one after the other; returns their size. */
+/* All descriptors of a rank, concatenated; returns their size. */
 static size_t serialise_all(const tutti__domains *d, tutti__side s, const tutti__route *r,
                             char **buf_out) {
     size_t size = 0, used = 0;
     for (int i = 0; i < r->n; i++) size += serialise_for(d, s, r->stop[i].aggregator, NULL, 0);
-    char *buf = need(tutti__malloc(size));
+    char *buf = need_argument(tutti__malloc(size));
     for (int i = 0; i < r->n; i++)
         used += serialise_for(d, s, r->stop[i].aggregator, buf + used, size - used);
     *buf_out = buf;
@@ -187,7 +187,7 @@ static cost measure_rank(const job *j, int k) {
     const tutti__summary all = tutti__summary_merge(j->all, tutti__summary_of(s, 0));
     const tutti__domain_rule rule = {TUTTI_DOMAINS_AUTO, j->ranks, ALIGN, WINDOW, NULL, NULL};
     tutti__domains_make(&all, &rule, &d);
-    must(tutti__route_make(&d, s, &route));
+    check_call(tutti__route_make(&d, s, &route));
     const size_t wire = serialise_all(&d, s, &route, &buf);
     const cost c = {measure_now() - start, route.n, (double)wire,
                     (double)(heap_peak - heap_before + sizeof d)};
@@ -202,11 +202,12 @@ static cost measure_rank(const job *j, int k) {
 static void inbox_add(inbox *in, const tutti__domains *d, tutti__side s, int a) {
     if (in->n == in->room) {
         in->room = 2 * in->room + 8;
-        in->descriptor = need(realloc(in->descriptor, (size_t)in->room * sizeof *in->descriptor));
-        in->size = need(realloc(in->size, (size_t)in->room * sizeof *in->size));
+        in->descriptor =
+            need_argument(realloc(in->descriptor, (size_t)in->room * sizeof *in->descriptor));
+        in->size = need_argument(realloc(in->size, (size_t)in->room * sizeof *in->size));
     }
     const size_t size = serialise_for(d, s, a, NULL, 0);
-    void *buf = need(malloc(size));
+    void *buf = need_argument(malloc(size));
     in->size[in->n] = serialise_for(d, s, a, buf, size);
     in->descriptor[in->n++] = buf;
 }
@@ -217,7 +218,7 @@ static void inbox_free(inbox *in) {
     free(in->size);
 }
 
-/* What all ranks send to the sampled aggregators. */
+/* Fill the descriptors that all ranks send to the sampled aggregators. */
 static void inboxes_fill(job *j) {
     for (int r = 0; r < j->ranks; r++) {
         tutti__side s = j->p->side(j->grid, r);
@@ -233,7 +234,7 @@ static void inboxes_fill(job *j) {
 static void prove_disjoint(int n, const tutti__side *side, tutti_off lo, tutti_off hi) {
     int disjoint;
     tutti_off where;
-    must(tutti__sides_disjoint(n, side, lo, hi, &disjoint, &where));
+    check_call(tutti__sides_disjoint(n, side, lo, hi, &disjoint, &where));
     if (!disjoint) standalone_fail("two ranks share offset %lld", (long long)where);
 }
 
@@ -243,8 +244,8 @@ static void walk_windows(const tutti__domains *d, int a, int n, const tutti__sid
         tutti__domains_window(d, a, c, &lo, &hi);
         for (int i = 0; i < n; i++) sum += tutti__side_bytes_in(side[i], lo, hi);
         if (sum == hi - lo) continue;
-        standalone_fail("window (%d, %lld) has %lld bytes of %lld", a, (long long)c, (long long)sum,
-                        (long long)(hi - lo));
+        standalone_fail("window (%d, %lld) has %lld bytes, expected %lld", a, (long long)c,
+                        (long long)sum, (long long)(hi - lo));
     }
 }
 
@@ -256,9 +257,9 @@ static cost measure_aggregator(const job *j, int k) {
     tutti_off lo, hi;
     const double start = measure_now();
     tutti__domains_extent(&j->domains, a, &lo, &hi);
-    tutti__side *side = need(tutti__calloc((size_t)in->n, sizeof *side));
+    tutti__side *side = need_argument(tutti__calloc((size_t)in->n, sizeof *side));
     for (int i = 0; i < in->n; i++) {
-        must(tutti__side_parse(in->descriptor[i], in->size[i], 1, NULL, &side[i]));
+        check_call(tutti__side_parse(in->descriptor[i], in->size[i], 1, NULL, &side[i]));
         c.wire += (double)in->size[i];
     }
     prove_disjoint(in->n, side, lo, hi);
@@ -273,7 +274,7 @@ static cost measure_aggregator(const job *j, int k) {
 /* ---- the report */
 
 /* The mean over the sample. */
-static void run(measure *m, measure_variant *v, double *value) {
+static void run_case(measure *m, measure_variant *v, double *value) {
     const job *j = m->data;
     const double fixed = sizeof(tutti__domains); /* the same for any number of ranks */
     cost sum = {0};
@@ -299,7 +300,7 @@ static void measure_pattern(const pattern *p, int ranks, int rounds) {
     job_make(&j, p, ranks);
     inboxes_fill(&j);
     snprintf(title, sizeof title, "%s, %d ranks", p->name, ranks);
-    measure m = {.title = title, .values = values, .rounds = rounds, .data = &j, .run = run};
+    measure m = {.title = title, .values = values, .rounds = rounds, .data = &j, .run = run_case};
     measure_add(&m, "rank", NULL);
     measure_add(&m, "aggregator", &j);
     measure_rounds(&m);

@@ -1,12 +1,14 @@
-/* Processor time and memory of tutti_replicas_create, all ranks together.
+/* Processor time and memory of tutti_replicas_create, summed over all ranks.
  *
- * The items are the nodes of a cube of side^3 nodes, numbered along a Morton curve (so that numbers are scattered in a
- * rank's memory and have gaps), divided into boxes; a rank holds its box and one layer of nodes around it, as a
+ * The items are the nodes of a cube of side^3 nodes, numbered along a Morton curve (so that
+ * numbers are scattered in a rank's memory and have gaps), divided into boxes; a rank holds its box
+ * and one layer of nodes around it, as a
  * partition of an unstructured mesh holds its nodes and their neighbours.
  *
  *   cpu_seconds  processor time of all ranks: a rank that waits polls, so that waiting counts
- *   peak_bytes   largest memory resident on a rank beyond what it had before, per item that it holds; only the first
- *                round counts, since later ones find memory that the allocator has kept
+ *   peak_bytes   largest memory resident on a rank beyond what it had before, per item that it
+ * holds; only the first
+ *                round counts, since later ones reuse memory of the allocator
  *   kept_bytes   the same when the call has returned
  *   all_bytes    peak of all ranks together
  *
@@ -20,7 +22,7 @@
 
 /* ---- the mesh */
 
-static int64_t spread(int64_t x) {
+static int64_t spread_items(int64_t x) {
     int64_t out = 0;
     for (int bit = 0; bit < 20; bit++) out |= (x >> bit & 1) << (3 * bit);
     return out;
@@ -69,7 +71,7 @@ static tutti_count nodes(int side, int64_t **numbers_out, unsigned char **own_ou
     for (x[2] = all.lo[2]; x[2] < all.hi[2]; x[2]++)
         for (x[1] = all.lo[1]; x[1] < all.hi[1]; x[1]++)
             for (x[0] = all.lo[0]; x[0] < all.hi[0]; x[0]++) {
-                numbers[n] = spread(x[0]) | spread(x[1]) << 1 | spread(x[2]) << 2;
+                numbers[n] = spread_items(x[0]) | spread_items(x[1]) << 1 | spread_items(x[2]) << 2;
                 owns[n++] = (unsigned char)inside(&own, x);
             }
     *numbers_out = numbers;
@@ -79,7 +81,7 @@ static tutti_count nodes(int side, int64_t **numbers_out, unsigned char **own_ou
 
 /* ---- measuring */
 
-static void run(measure *m, measure_variant *v, double *value) {
+static void run_case(measure *m, measure_variant *v, double *value) {
     const tutti_replicas_spec *spec = m->data;
     tutti_replicas *r = NULL;
     tutti_replicas_stats s = {0};
@@ -117,7 +119,8 @@ static void measure_side(int side, tutti_replicas_rule rule, int rounds) {
                                 .value_bytes = 8,
                                 .choice = {.rule = rule}};
     snprintf(title, sizeof title, "%d^3 nodes", side);
-    measure m = {.title = title, .values = values, .rounds = rounds, .data = &spec, .run = run};
+    measure m = {
+        .title = title, .values = values, .rounds = rounds, .data = &spec, .run = run_case};
     measure_add(&m, tutti_replicas_rule_name(rule), NULL);
     measure_rounds(&m);
     standalone_report(&m, "");

@@ -1,11 +1,13 @@
-/* Small collective accesses in a row, by Tutti and by the MPI library's own MPI-IO, interleaved.
+/* Small collective accesses in a row, by Tutti and by the MPI-IO of the MPI library, interleaved.
  *
- * Each rank has a contiguous piece, next to its neighbours'; each call writes (then reads) all pieces once, one after
- * the other through the file: by blocking calls, split calls (begin and end) and non-blocking ones (start and wait).
- * Reported: seconds of one call.
+ * Each rank has a contiguous piece, next to its neighbours'; each call writes (then reads) all
+ * pieces once, one after the other through the file: by blocking calls, split calls (begin and end)
+ * and non-blocking ones (start and wait).
+ * Reported: seconds per call.
  *
- * usage: small_collectives DIRECTORY [--calls N] [--bytes N] [--rounds N] [--call block|split|start] [--mpi-only] [--same]
- *   --mpi-only   only the MPI library's calls: run it with and without libtutti-mpiio.so to compare those
+ * usage: small_collectives DIRECTORY [--calls N] [--bytes N] [--rounds N] [--call
+ * block|split|start] [--mpi-only] [--same]
+ *   --mpi-only   only calls of the MPI library: run it with and without libtutti-mpiio.so
  *   --same       all calls at the same offset
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
@@ -22,7 +24,7 @@ static int same_offset, mpi_only;
 static const char *only = NULL;
 static char *buf, path[2][512]; /* of Tutti, of MPI */
 
-static tutti_off place(long call) {
+static tutti_off place_items(long call) {
     return ((same_offset ? 0 : call) * standalone_ranks + standalone_rank) * bytes;
 }
 
@@ -55,7 +57,7 @@ static double tutti_side(int call, int is_write) {
     for (long i = 0; i < calls; i++) {
         tutti_access *a = NULL;
         tutti_off count = 0;
-        standalone_check(tutti_access_contiguous(place(i), bytes, &a) == TUTTI_OK, "access");
+        standalone_check(tutti_access_contiguous(place_items(i), bytes, &a) == TUTTI_OK, "access");
         const tutti_err err = tutti_call(f, a, call, is_write, &count);
         standalone_check(err == TUTTI_OK && count == bytes, is_write ? "write" : "read");
         tutti_access_free(&a);
@@ -95,7 +97,7 @@ static double mpi_side(int call, int is_write) {
     for (long i = 0; i < calls; i++) {
         MPI_Status status;
         int count = 0;
-        const int code = mpi_call(f, place(i), call, is_write, &status);
+        const int code = mpi_call(f, place_items(i), call, is_write, &status);
         MPI_Get_count(&status, MPI_BYTE, &count);
         standalone_check(code == MPI_SUCCESS && count == bytes, "MPI_File_...");
     }
@@ -110,13 +112,13 @@ typedef struct {
     int call, is_write;
 } operation;
 
-static void run(measure *m, measure_variant *v, double *value) {
+static void run_case(measure *m, measure_variant *v, double *value) {
     const operation *o = m->data;
     double (*const side)(int, int) = v->what ? mpi_side : tutti_side;
     value[0] = standalone_slowest(side(o->call, o->is_write));
 }
 
-static void compare(operation o) {
+static void compare_values(operation o) {
     static const char *const values[] = {"seconds", NULL};
     char title[32];
     snprintf(title, sizeof title, "%s %s", call_name[o.call], o.is_write ? "write" : "read");
@@ -125,7 +127,7 @@ static void compare(operation o) {
                  .rounds = (int)rounds,
                  .warmup = 1,
                  .data = &o,
-                 .run = run};
+                 .run = run_case};
     if (!mpi_only) measure_add(&m, "Tutti", NULL);
     measure_add(&m, "MPI library", path);
     measure_rounds(&m);
@@ -148,7 +150,8 @@ int main(int argc, char **argv) {
     memset(buf, 'x', (size_t)bytes);
     for (int call = 0; call < CALLS; call++)
         for (int is_write = 1; is_write >= 0; is_write--)
-            if (!only || strcmp(only, call_name[call]) == 0) compare((operation){call, is_write});
+            if (!only || strcmp(only, call_name[call]) == 0)
+                compare_values((operation){call, is_write});
     for (int i = 0; i < 2 && standalone_rank == 0; i++) unlink(path[i]);
     free(buf);
     return standalone_end_mpi();

@@ -1,7 +1,8 @@
 /* Time steps of many small variables in a dataset and in an Exodus file: begin, put of all variables, commit.
  *
- * Each rank writes a block of every variable; commits are visible, not durable, so that the time is that of the library
- * and not of the disk.  The first step (plans, headers) is a warm-up.  Reported: seconds of one step.
+ * Each rank writes a block of every variable; commits are visible, not durable, so that the time
+ * is that of the library and not of the disk.  The first step (plans, headers) is a warm-up. 
+ * Reported: seconds per step.
  *
  * usage: small_steps DIRECTORY [--variables N] [--bytes N] [--steps N] [--rounds N]
  *   --bytes   of one variable per rank
@@ -20,7 +21,7 @@ static char path[512], name[MAX_VARIABLES][16];
 static double *values, *read_values;
 static tutti_count n; /* values of a variable per rank */
 
-static void must(tutti_err err) {
+static void check_call(tutti_err err) {
     standalone_check(err == TUTTI_OK, tutti_last_message());
 }
 
@@ -39,17 +40,17 @@ static void open_dataset(dataset_run *r) {
     const tutti_count shape[1] = {n * standalone_ranks};
     tutti_dataset_options_init(&opt);
     opt.level = TUTTI_VISIBLE;
-    must(tutti_dataset_open(MPI_COMM_WORLD, path,
-                            TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_EXCLUSIVE, &opt,
-                            &r->d));
-    must(tutti_dataset_grid(r->d, "grid", 1, shape));
+    check_call(tutti_dataset_open(MPI_COMM_WORLD, path,
+                                  TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_EXCLUSIVE, &opt,
+                                  &r->d));
+    check_call(tutti_dataset_grid(r->d, "grid", 1, shape));
     tutti_decomposition_spec spec = {.kind = TUTTI_BY_SLICE};
     spec.slice.lo[0] = n * standalone_rank;
     spec.slice.hi[0] = n * (standalone_rank + 1);
-    must(tutti_decomposition_create(r->d, "grid", &spec, &r->rows));
+    check_call(tutti_decomposition_create(r->d, "grid", &spec, &r->rows));
     for (int i = 0; i < variables; i++) {
         const tutti_variable_spec v = {.space = "grid", .type = TUTTI_FLOAT64};
-        must(tutti_dataset_variable(r->d, name[i], &v));
+        check_call(tutti_dataset_variable(r->d, name[i], &v));
         r->put[i] = (tutti_put){
             .variable = name[i], .entries = r->rows, .type = TUTTI_FLOAT64, .buf = values};
         r->get[i] = (tutti_get){
@@ -59,15 +60,15 @@ static void open_dataset(dataset_run *r) {
 
 static void write_dataset(void *run) {
     dataset_run *r = run;
-    must(tutti_dataset_begin(r->d, TUTTI_STATE, r->step, (double)r->step));
-    must(tutti_dataset_put(r->d, (int)variables, r->put));
-    must(tutti_dataset_commit(r->d));
+    check_call(tutti_dataset_begin(r->d, TUTTI_STATE, r->step, (double)r->step));
+    check_call(tutti_dataset_put(r->d, (int)variables, r->put));
+    check_call(tutti_dataset_commit(r->d));
     r->step++;
 }
 
 static void read_dataset(void *run) {
     dataset_run *r = run;
-    must(tutti_dataset_get(r->d, tutti_dataset_segments(r->d) - 1, (int)variables, r->get));
+    check_call(tutti_dataset_get(r->d, tutti_dataset_segments(r->d) - 1, (int)variables, r->get));
     standalone_check(memcmp(values, read_values, (size_t)n * sizeof *values) == 0,
                      "values read differ from those written");
 }
@@ -85,13 +86,13 @@ static void open_exodus(exodus_run *r) {
     const char *names[MAX_VARIABLES];
     tutti_exodus_options_init(&opt);
     opt.level = TUTTI_VISIBLE;
-    must(tutti_exodus_create(MPI_COMM_WORLD, path, &opt, &r->x));
-    must(tutti_exodus_init(r->x, &(tutti_exodus_parameters){.title = "steps", .dims = 1}));
+    check_call(tutti_exodus_create(MPI_COMM_WORLD, path, &opt, &r->x));
+    check_call(tutti_exodus_init(r->x, &(tutti_exodus_parameters){.title = "steps", .dims = 1}));
     for (int i = 0; i < variables; i++) names[i] = name[i];
-    must(tutti_exodus_variables(r->x, TUTTI_EXODUS_NODAL, (int)variables, names));
+    check_call(tutti_exodus_variables(r->x, TUTTI_EXODUS_NODAL, (int)variables, names));
     int64_t *ids = standalone_alloc((size_t)n, sizeof *ids);
     for (tutti_count i = 0; i < n; i++) ids[i] = n * standalone_rank + i + 1;
-    must(tutti_exodus_put_mesh(
+    check_call(tutti_exodus_put_mesh(
         r->x, &(tutti_exodus_mesh){.nodes = n, .node_ids = ids, .coordinates = {values}}));
     free(ids);
     for (int i = 0; i < variables; i++)
@@ -101,9 +102,9 @@ static void open_exodus(exodus_run *r) {
 
 static void write_exodus(void *run) {
     exodus_run *r = run;
-    must(tutti_exodus_begin(r->x, r->time++));
-    must(tutti_exodus_put(r->x, variables, r->field));
-    must(tutti_exodus_commit(r->x));
+    check_call(tutti_exodus_begin(r->x, r->time++));
+    check_call(tutti_exodus_put(r->x, variables, r->field));
+    check_call(tutti_exodus_commit(r->x));
 }
 
 /* ---- rounds */
@@ -155,12 +156,12 @@ int main(int argc, char **argv) {
     report_steps("dataset", 2, (const variant[]){{"write", write_dataset}, {"read", read_dataset}},
                  &dataset);
     tutti_decomposition_free(&dataset.rows);
-    must(tutti_dataset_close(&dataset.d));
+    check_call(tutti_dataset_close(&dataset.d));
 
     snprintf(path, sizeof path, "%s/small-steps.e", argv[0]);
     open_exodus(&exodus);
     report_steps("Exodus", 1, (const variant[]){{"write", write_exodus}}, &exodus);
-    must(tutti_exodus_close(&exodus.x));
+    check_call(tutti_exodus_close(&exodus.x));
     free(values);
     free(read_values);
     return standalone_end_mpi();

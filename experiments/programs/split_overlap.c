@@ -1,16 +1,19 @@
-/* Do split collectives overlap?  A plain MPI-IO program that computes between MPI_File_write_at_all_begin and
- * MPI_File_write_at_all_end.  It knows nothing of Tutti: run it with and without the drop-in, on storage that takes
- * time and not processor (scripts/throttle.sh).
+/* Overlap of split collectives: a plain MPI-IO program that computes between MPI_File_write_at_all_begin and
+ * MPI_File_write_at_all_end.  It does not use Tutti: run it with and without the drop-in, on
+ * storage that takes time but no processor (scripts/throttle.sh).
  *
- *   split_overlap FILE [--size BYTES] [--piece BYTES] [--steps N] [--compute SECONDS] [--sync] [--read] [--idle]
+ *   split_overlap FILE [--size BYTES] [--piece BYTES] [--steps N] [--compute SECONDS] [--sync]
+ * [--read] [--idle]
  *
  *   --size     bytes per rank in a step (16m), distributed to the ranks in pieces of --piece (64k)
  *   --compute  seconds of computation in a step; default: as long as the file takes
- *   --sync     MPI_File_sync ends each step: where the MPI writes to the page cache, it is there that it waits
+ *   --sync     MPI_File_sync ends each step: if the MPI writes to the page cache, this call waits
+ * for the disk
  *   --read     read_at_all_begin and read_at_all_end instead, of an existing file
- *   --idle     the processor is idle meanwhile, as if something else computed
+ *   --idle     the processor is idle meanwhile, as if another device computed
  *
- * Variants: the file alone (blocking calls), the computation alone, both with begin and end around the computation.
+ * Variants: the file alone (blocking calls), the computation alone, both with begin and end around
+ * the computation.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <stdlib.h>
@@ -27,7 +30,7 @@ static MPI_File file;
 static char *data;
 static volatile uint64_t sink;
 
-static void must(int code) {
+static void check_call(int code) {
     char text[MPI_MAX_ERROR_STRING] = "";
     int n = 0;
     if (code == MPI_SUCCESS) return;
@@ -35,10 +38,10 @@ static void must(int code) {
     standalone_fail("%s", text);
 }
 
-/* ---- what is measured */
+/* ---- the measured operations */
 
 /* With --idle `amount` is nanoseconds. */
-static void work(uint64_t amount) {
+static void do_work(uint64_t amount) {
     uint64_t z = sink + 88172645463325252u;
     if (idle) {
         const struct timespec t = {(time_t)(amount / 1000000000), (long)(amount % 1000000000)};
@@ -54,31 +57,32 @@ static void work(uint64_t amount) {
 }
 
 /* Every step its own part of the file. */
-static MPI_Offset place(int step) {
+static MPI_Offset place_items(int step) {
     return (MPI_Offset)step * size;
 }
 
 static void step_end(void) {
-    if (sync_steps && !reads) must(MPI_File_sync(file));
+    if (sync_steps && !reads) check_call(MPI_File_sync(file));
 }
 
 static void access_blocking(int step) {
-    const MPI_Offset at = place(step);
-    must(reads ? MPI_File_read_at_all(file, at, data, (int)size, MPI_BYTE, MPI_STATUS_IGNORE)
-               : MPI_File_write_at_all(file, at, data, (int)size, MPI_BYTE, MPI_STATUS_IGNORE));
+    const MPI_Offset at = place_items(step);
+    check_call(reads
+                   ? MPI_File_read_at_all(file, at, data, (int)size, MPI_BYTE, MPI_STATUS_IGNORE)
+                   : MPI_File_write_at_all(file, at, data, (int)size, MPI_BYTE, MPI_STATUS_IGNORE));
     step_end();
 }
 
 /* Returns the seconds of begin. */
 static double access_overlapped(int step, uint64_t amount) {
-    const MPI_Offset at = place(step);
+    const MPI_Offset at = place_items(step);
     const double start = measure_now();
-    must(reads ? MPI_File_read_at_all_begin(file, at, data, (int)size, MPI_BYTE)
-               : MPI_File_write_at_all_begin(file, at, data, (int)size, MPI_BYTE));
+    check_call(reads ? MPI_File_read_at_all_begin(file, at, data, (int)size, MPI_BYTE)
+                     : MPI_File_write_at_all_begin(file, at, data, (int)size, MPI_BYTE));
     const double begin = measure_now() - start;
-    work(amount);
-    must(reads ? MPI_File_read_at_all_end(file, data, MPI_STATUS_IGNORE)
-               : MPI_File_write_at_all_end(file, data, MPI_STATUS_IGNORE));
+    do_work(amount);
+    check_call(reads ? MPI_File_read_at_all_end(file, data, MPI_STATUS_IGNORE)
+                     : MPI_File_write_at_all_end(file, data, MPI_STATUS_IGNORE));
     step_end();
     return begin;
 }
@@ -88,12 +92,12 @@ typedef struct {
     uint64_t amount;
 } scene;
 
-static void run(measure *m, measure_variant *v, double *value) {
+static void run_case(measure *m, measure_variant *v, double *value) {
     scene *s = m->data;
     const int kind = (int)(intptr_t)v->what, step = reads ? s->next++ % (int)steps : s->next++;
     const double start = standalone_together();
     if (kind == FILE_ALONE) access_blocking(step);
-    if (kind == COMPUTE_ALONE) work(s->amount);
+    if (kind == COMPUTE_ALONE) do_work(s->amount);
     if (kind == BOTH) value[1] = access_overlapped(step, s->amount);
     value[0] = standalone_slowest(measure_now() - start);
     value[1] = standalone_slowest(value[1]);
@@ -102,7 +106,7 @@ static void run(measure *m, measure_variant *v, double *value) {
 /* The median of some runs of one variant. */
 static double time_of(scene *s, int kind, int n) {
     static const char *const values[] = {"seconds", "begin_seconds", NULL};
-    measure m = {.values = values, .rounds = n, .data = s, .run = run};
+    measure m = {.values = values, .rounds = n, .data = s, .run = run_case};
     const measure_variant *v = measure_add(&m, "", (const void *)(intptr_t)kind);
     measure_rounds(&m);
     const double median = measure_quantile(v->sample[0], n, 0.5);
@@ -110,7 +114,7 @@ static double time_of(scene *s, int kind, int n) {
     return median;
 }
 
-/* How much work takes that long while all ranks do it. */
+/* The amount of work that takes this time while all ranks compute. */
 static uint64_t amount_for(scene *s, double seconds) {
     if (idle) return (uint64_t)(seconds * 1e9);
     double t = 0;
@@ -121,13 +125,13 @@ static uint64_t amount_for(scene *s, double seconds) {
 
 static void open_file(const char *path) {
     MPI_Datatype one, view;
-    must(
+    check_call(
         MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
     MPI_Type_contiguous((int)piece, MPI_BYTE, &one);
     MPI_Type_create_resized(one, 0, (MPI_Aint)piece * standalone_ranks, &view);
     MPI_Type_commit(&view);
-    must(MPI_File_set_view(file, (MPI_Offset)piece * standalone_rank, MPI_BYTE, view, "native",
-                           MPI_INFO_NULL));
+    check_call(MPI_File_set_view(file, (MPI_Offset)piece * standalone_rank, MPI_BYTE, view,
+                                 "native", MPI_INFO_NULL));
     MPI_Type_free(&one);
     MPI_Type_free(&view);
 }
@@ -153,10 +157,11 @@ int main(int argc, char **argv) {
     scene s = {0};
     const double alone = compute > 0 ? compute : time_of(&s, FILE_ALONE, (int)steps);
     s.amount = amount_for(&s, alone);
-    measure m = {.title = "steps", .values = values, .rounds = (int)steps, .data = &s, .run = run};
+    measure m = {
+        .title = "steps", .values = values, .rounds = (int)steps, .data = &s, .run = run_case};
     for (int k = 0; k < 3; k++) measure_add(&m, names[k], (const void *)(intptr_t)k);
     measure_rounds(&m);
-    must(MPI_File_close(&file));
+    check_call(MPI_File_close(&file));
     standalone_report(&m, "");
     free(data);
     return standalone_end_mpi();

@@ -19,7 +19,7 @@ def laps(j):
 
 
 def hypothesis(j, where, of, to, names, lap="seconds", than=1.0):
-    """Times of one over another's, round by round, compared with a goal, or with 1; nothing if either is None."""
+    """Ratios of the times of two variants, round by round, compared with a goal, or with 1; no result if either is None."""
     if of and to:
         said = {} if than != 1 else {"above": f"{names[1]} is faster than {names[0]}", "below": f"{names[0]} is faster than {names[1]}"}
         j.hypothesis(f"time of {names[0]} over that of {names[1]}", where, [a / max(b, 1e-9) for a, b in zip(of[lap], to[lap])], than=than, **said)

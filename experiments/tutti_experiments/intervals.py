@@ -8,7 +8,7 @@ LEAST = 5  # rounds that an interval needs
 
 
 def quantile(values, fraction):
-    """The value at a fraction of the sorted values, interpolated; 0 if there are none."""
+    """The value at a fraction of the sorted values, interpolated; 0 if the list is empty."""
     values = sorted(values)
     if not values:
         return 0.0

@@ -1,4 +1,4 @@
-"""What an experiment shows: figures (tables and figures), findings (sentences, perhaps with a goal or a gate), and
+"""The results of an experiment: figures (tables and figures), findings (sentences, perhaps with a goal or a gate), and
 hypotheses (a figure with 95 % bounds, compared with a number; what two runs agree on is a verdict: results.py).
 
 SPDX-License-Identifier: BSD-3-Clause"""
@@ -61,7 +61,7 @@ def hidden(base, entry, seconds):
 # ---- points
 
 def counts(entry):
-    """Has it been measured, and never failed?"""
+    """Whether the variant was measured and never failed."""
     return bool(entry["seconds"]) and not entry["failure"]
 
 
@@ -78,7 +78,7 @@ def is_read(point):
 
 
 def half_median(entry, odd):
-    """The median over the rounds with odd indices (that compare) or even ones (that choose); 0 if there are none."""
+    """The median over the rounds with odd indices (that compare) or even ones (that choose); 0 if no rounds exist."""
     return median(entry["seconds"][odd::2])
 
 
@@ -123,7 +123,7 @@ class Judgement:
         return [p for p in self.r["parts"] if p["part"] == name and directory in (None, p["directory"])]
 
     def operations(self):
-        """Is it reads?  Writes first."""
+        """Return whether this is a read; writes come first."""
         return [read for read, chosen in ((False, self.r["write"]), (True, self.r["read"])) if chosen]
 
     def figure(self, kind, id, title, **more):
@@ -162,7 +162,7 @@ class Judgement:
         self.hypothesis(f"time of {slow} over that of {fast}{', geometric mean' if len(pairs) > 1 else ''}", where, ratios,
                    above=f"{fast} is faster than {slow}", below=f"{slow} is faster than {fast}")
 
-    # ---- what all experiments report
+    # ---- common part of all experiments
 
     def report_failures(self):
         seen = "".join(f["text"] for f in self.findings)

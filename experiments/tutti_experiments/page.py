@@ -1,4 +1,4 @@
-"""Pages: one file each, nothing loaded from elsewhere, no scripts.
+"""Pages: one file each, no external resources, no scripts.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from html import escape

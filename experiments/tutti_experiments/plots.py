@@ -44,7 +44,7 @@ def svg_of(figure, label):
 
 
 def marked(artists):
-    """Data, which tests look for."""
+    """Attributes with data, which tests read."""
     for a in artists:
         a.set_gid("data")
 
@@ -55,7 +55,7 @@ def spread(values):
 
 
 def numbers(x, column):
-    """(row, value) of the cells of a column that are numbers."""
+    """(row, value) of the cells of a column that are numeric."""
     return [(i, row[column]) for i, row in enumerate(x["values"]) if isinstance(row[column], dict)]
 
 
@@ -126,7 +126,7 @@ def cell_plot(cell):
 
 
 def goal_ratio(cell):
-    """Where the goal lies among times over the limit's: reads are judged by the better bare reference."""
+    """The position of the goal among ratios to the limit: reads are judged by the better bare reference."""
     if cell["operation"] == "write":
         return cell["goal"]
     return next((cell["goal"] * e["to_limit"] / e["to_bare"] for e in cell["entries"] if e.get("to_bare") and e.get("to_limit")), 0)

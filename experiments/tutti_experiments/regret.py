@@ -8,7 +8,7 @@ from .judgement import best_of, counts, entry_of, half_median, is_read, quartile
 
 PATIENCE, TRIAL, TRIAL_PEER = 3.0, 3, 5  # as in exp_auto.c and bench.h
 GOAL_MEDIAN, GOAL_MOST = 3.0, 10.0  # per cent of regret: its median, its 95th percentile
-GOAL_PEER = 0.95  # lower bound of the MPI library's time over ours
+GOAL_PEER = 0.95  # lower bound of the ratio of the time of the MPI library to that of Tutti
 
 
 def best_fixed(point):
@@ -42,7 +42,7 @@ def row_of(j, p):
 
 
 def judge_regret(e, row, point):
-    """(the regret in per cent, lower end of its interval or None); None if there is none."""
+    """(the regret in per cent, lower end of its interval or None); None if it does not exist."""
     ours, best = entry_of(point, "auto"), best_fixed(point)
     if not ours or not best or half_median(ours, 1) <= 0 or half_median(best, 1) <= 0:
         return None
@@ -57,7 +57,7 @@ def judge_regret(e, row, point):
 
 
 def ratios_of(point):
-    """Times of the MPI library's call over those of auto, round by round."""
+    """Ratios of the times of the MPI library to those of auto, round by round."""
     ours, peer = entry_of(point, "auto"), peer_of(point)
     return [a / b for a, b in zip(peer["seconds"], ours["seconds"])] if ours and peer else []
 

@@ -33,7 +33,7 @@ def value_text(value, decimals):
 
 
 def turned(x):
-    """Rows and columns in each other's places."""
+    """The transposed table."""
     return dict(x, rows=x["columns"], columns=x["rows"], values=[list(c) for c in zip(*x["values"])])
 
 

@@ -25,7 +25,7 @@ NO_DIFFERENCE, NO_BOUNDS, WAITS = "no difference shown", "no bounds: too few rou
 
 
 def says(hypothesis):
-    """What a hypothesis says in its run."""
+    """The result of a hypothesis in its run."""
     if hypothesis["low"] is None or hypothesis["high"] is None:
         return UNBOUNDED
     if hypothesis["low"] > hypothesis["than"]:
@@ -79,7 +79,7 @@ def figure_text(c):
 
 
 def command_of(result):
-    """As it was given, but for where reports went."""
+    """The command without the paths of reports."""
     return re.sub(r" --(json|csv|html) \S+", "", result["measured"]["command"])
 
 
@@ -213,7 +213,7 @@ def figures_text(runs, stem):
 
 
 def remarks(runs):
-    """What counts, and what went wrong: no times."""
+    """Counts and failures, without times."""
     said = []
     for i, r in enumerate(runs):
         for f in r["findings"] if r else []:

@@ -121,7 +121,7 @@ def show_times(j, read, more):
 
 
 def show_phases(j, read, more):
-    """Of the engine that goes cycle by cycle: where its time goes, where file access is synchronous."""
+    """Distribution of the time of the cyclic engine, with synchronous file access."""
     e = j.figure("table", "phases" + more[0], "Shares of the phases" + more[1], axis="benchmark, processes, algorithm", decimals=0, unit="% of the time",
                  note="Means over the aggregators, medians over rounds; the wait of other ranks for the file counts as file access, since they wait for "
                  "aggregators that are in it. The rest is planning, opening and closing.")
@@ -151,7 +151,7 @@ def show_hidden(j):
 
 
 def hypothesis_hidden(j, where, points):
-    """What write-comm-2 hides in each round: the median over the points."""
+    """The overlap of write-comm-2 in each round: the median over the points."""
     pairs = [(entry_of(p, "none"), entry_of(p, "write-comm-2"), shorter_phase(p)[2]) for p in points]
     pairs = [(a["seconds"], b["seconds"], s) for a, b, s in pairs if a and b and s > 0]
     rounds = min((min(len(a), len(b)) for a, b, _ in pairs), default=0)

@@ -33,7 +33,7 @@ TUTTI_BEGIN_DECLS
  *  in memory, otherwise the call fails with TUTTI_ERR_ARG.  In the file they may begin at any
  *  byte; bytes that are named twice must belong to the same elements. */
 typedef struct tutti_part {
-    const tutti_access *access; /* NULL: this rank could not make it; see tutti_set_local_error */
+    const tutti_access *access; /* NULL: this rank has failed; see tutti_set_local_error */
     void *buf;                  /* address of memory offset 0; not changed by a write */
     tutti_conversion convert;
     int64_t reserved[2]; /* 0: for later versions */

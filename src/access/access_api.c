@@ -1,4 +1,4 @@
-/* access: the public constructors.  Each makes the two sides and hands them to tutti__access_make.
+/* access: the public constructors.  Each creates the two sides and passes them to tutti__access_make.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 

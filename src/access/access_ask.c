@@ -147,7 +147,8 @@ static tutti_err parse_sides(const char *buf, size_t size, tutti_access *a) {
     size_t at = repeats ? MARK_SIZE : 0, used = 0;
     for (int i = 0; i < (repeats ? 4 : 2); i++, at += used)
         TUTTI_TRY(tutti__side_parse(buf + at, size - at, i == 0, &used, side[i]));
-    TUTTI_CHECK(at == size, TUTTI_ERR_FORMAT, "description is followed by %zu bytes", size - at);
+    TUTTI_CHECK(at == size, TUTTI_ERR_FORMAT, "description is followed by %zu extra bytes",
+                size - at);
     TUTTI_CHECK(!repeats || a->repeats.file.node, TUTTI_ERR_FORMAT,
                 "description has repeats but no bytes");
     return TUTTI_OK;

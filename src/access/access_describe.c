@@ -1,4 +1,4 @@
-/* access: one line about an access, for people.  A loop is "count x [inside every stride]".
+/* access: one line that describes an access.  A loop is "count x [inside every stride]".
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdarg.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 #define PARTS_SHOWN 4
 
-/* snprintf's rule over several calls: count everything, write what fits. */
+/* snprintf over several calls: all characters are counted, those that fit are written. */
 typedef struct {
     char *buf;
     size_t size;

@@ -1,18 +1,18 @@
-/* access: putting a file side that is a nest of loops in order without expanding it.  When both
+/* access: sorting a file side that is a nest of loops without expanding it.  If both
  * sides are nests, their loops can be split until both have the same counts, and then be put in the
  * order of their file strides:
  *
  *   file    for i < 4: for j < 8: run at 100 i + 1000 j        for j < 8: for i < 4: ...
  *   memory  for i < 4: for j < 8: ...                    ->    for j < 8: for i < 4: ...
  *
- * This is right if no two iterations meet in the file, which the strides tell.  Of a loop that
- * stays in its place in the file the last iteration counts; the others are lost, as loops too.
+ * This is correct if no two iterations overlap in the file, which follows from the strides.  Of a loop that
+ * has stride 0 in the file the last iteration wins; the others become repeats, also as loops.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
 #define MAX_LOOPS (2 * TUTTI__MAX_DEPTH + 2)
 
-/* Loops from the inside out; the innermost one goes over the bytes of a run, stride 1. */
+/* Loops from the inside out; the innermost one iterates over the bytes of a run, stride 1. */
 typedef struct {
     tutti_count count;
     tutti_off file, memory; /* strides */
@@ -24,7 +24,7 @@ typedef struct {
     tutti_off stride[TUTTI__MAX_DEPTH];
 } nest;
 
-/* 0 if the side is not just loops around a run. */
+/* Returns 0 if the side is not a nest of loops around a run. */
 static int nest_of(const tutti__node *n, nest *out) {
     out->n = n->depth;
     for (int i = n->depth - 1; i > 0; i--, n = n->vec.child) {
@@ -37,7 +37,7 @@ static int nest_of(const tutti__node *n, nest *out) {
     return n->kind == TUTTI__RUN;
 }
 
-/* Take `part` iterations off the innermost loop that is left of a nest. */
+/* Remove `part` iterations from the innermost remaining loop of a nest. */
 static void nest_take(nest *t, int *at, tutti_count part) {
     t->count[*at] /= part;
     t->stride[*at] *= part;
@@ -60,11 +60,11 @@ static int nests_match(nest *f, nest *m, loop *out) {
 typedef struct {
     int n, idle_n;
     loop v[MAX_LOOPS];      /* those that move on in the file */
-    loop idle[MAX_LOOPS];   /* those that stay in place, the last iteration first */
+    loop idle[MAX_LOOPS];   /* loops of stride 0, the last iteration first */
     tutti_off file, memory; /* where the first iteration is */
 } loops;
 
-/* Order the loops by file stride, outermost largest; 0 if iterations meet. */
+/* Order the loops by file stride, outermost largest; returns 0 if iterations overlap. */
 static int loops_order(loop *v, int n) {
     for (int i = 1; i < n; i++) {
         const loop l = v[i];
@@ -131,7 +131,7 @@ tutti_err tutti__loops_sort(tutti__mapping *io, tutti__mapping *lost_out, int *d
     if (!nest_of(io->file.node, &f) || !nest_of(io->memory.node, &m)) return TUTTI_OK;
     const int n = nests_match(&f, &m, v);
     if (!n) return TUTTI_OK;
-    /* Turn loops that run backwards in the file, and set those apart that stay in place. */
+    /* Reverse loops with negative file strides, and separate those of stride 0. */
     for (int i = 0; i < n; i++) {
         loop l = v[i];
         if (l.file <= 0) {

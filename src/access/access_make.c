@@ -22,12 +22,12 @@ static tutti_err repeats_check(const tutti_access *a) {
     TUTTI_CHECK(!r->file.node ||
                     (a->file.node && tutti__side_lo(r->file) >= tutti__side_lo(a->file) &&
                      tutti__side_hi(r->file) <= tutti__side_hi(a->file)),
-                TUTTI_ERR_ARG, "repeats name bytes that the access does not have");
+                TUTTI_ERR_ARG, "the list of repeated bytes refers to bytes outside the access");
     return TUTTI_OK;
 }
 
-/* Whatever loses its place to a later mention joins the repeats, which stay what they are: they say
- * where else a byte goes, not whose copy it is. */
+/* Mentions replaced by a later one are added to the repeats, which are unchanged: they define
+ * further destinations of a byte, not the source of its copy. */
 static tutti_err sides_order(tutti_access *a) {
     tutti__mapping all = {a->file, a->memory}, lost = {{0, NULL}, {0, NULL}};
     int done = 0;

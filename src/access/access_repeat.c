@@ -1,15 +1,15 @@
 /* access: bytes that one access mentions several times.
  *
- *   indices {2, 0, 2}   stream   0 -> memory 1, 2 -> memory 2    moves to or from the file
+ *   indices {2, 0, 2}   stream   0 -> memory 1, 2 -> memory 2    transferred to or from the file
  *                       repeats  2 -> memory 0                   copied after a read: 0 <- 2
  *
- * A repeat names its byte of the file; where the stream brings that byte to is looked up when it is
- * needed, so that repeats stay true whichever mention wins when accesses are put together.  Those
- * that sorting leaves behind are in the order of the file, and looking up then mostly means going
- * on.
+ * A repeat refers to its byte of the file; the destination of that byte in the stream is
+ * determined when it is needed, so that repeats remain valid regardless of which mention wins when
+ * accesses are combined.  Those that result from sorting are in the order of the file, so that the
+ * search mostly continues from the last one.
  *
  * If an access sends two bytes of the file to one byte of memory, a read leaves one of them there,
- * and any of the two where such a byte is repeated.
+ * and any of the two if such a byte is repeated.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/copy_impl.h"
 #include "access/list_read.h"
@@ -19,7 +19,7 @@
 
 /* ---- copying */
 
-/* A mapping being walked: `bytes` at `file` go with those at `memory`; 0 bytes at its end. */
+/* Iteration over a mapping: `bytes` at `file` correspond to those at `memory`; 0 bytes at its end. */
 typedef struct {
     tutti__cursor cf, cm;
     tutti__burst f, m; /* as the cursors show them */
@@ -51,7 +51,7 @@ static inline void place_next(place *p) {
     place_look(p, side_next(&p->cm, &p->m, p->bytes) && there);
 }
 
-/* Go to the piece of the stream that holds a byte of the file, or, if it has no such byte, to the
+/* Advance to the piece of the stream that contains a byte of the file, or, if it has no such byte, to the
  * next one. */
 static void place_find(place *p, const tutti_access *a, tutti_off file) {
     for (int i = 0; i < NEAR && p->bytes > 0 && p->file + p->bytes <= file; i++) place_next(p);
@@ -65,7 +65,7 @@ typedef struct {
     tutti__scale scale;
 } stretch;
 
-/* Returns how many of them the stream has. */
+/* Returns the number of bytes that the stream has. */
 static tutti_off copy_stretch(const tutti_access *a, place *p, stretch s, char *user) {
     tutti_off copied = 0;
     while (s.file < s.end) {
@@ -116,7 +116,7 @@ int tutti__repeats_alike(const tutti_access *a, const tutti_access *b) {
            sides_are_shifted(a->repeats.memory, a->memory.disp, b->repeats.memory, b->memory.disp);
 }
 
-/* ---- putting together and apart */
+/* ---- concatenation and division */
 
 tutti_err tutti__mapping_cat(tutti__mapping a, tutti__mapping b, tutti__mapping *out) {
     const tutti__side file[] = {a.file, b.file}, memory[] = {a.memory, b.memory};
@@ -134,7 +134,7 @@ tutti_err tutti__mapping_cat(tutti__mapping a, tutti__mapping b, tutti__mapping 
 /* Pieces whose number is not known beforehand. */
 typedef struct {
     tutti_count n, room;
-    tutti_off *v; /* file offsets, memory offsets, lengths: `room` of each */
+    tutti_off *v; /* file offsets, memory offsets, lengths: capacity `room` each */
 } gathered;
 
 static tutti_err gather_run(gathered *g, tutti_off file, tutti_off memory, tutti_off bytes) {
@@ -158,8 +158,8 @@ static tutti_err gather_clipped_run(const tutti__mapping *r, tutti_off lo, tutti
                                     gathered *g) {
     place p;
     const tutti_count most = tutti__side_runs(r->file) + tutti__side_runs(r->memory);
-    TUTTI_CHECK(most <= TUTTI__MAX_RUNS, TUTTI_ERR_UNSUPPORTED, "cannot cut %lld repeated runs",
-                (long long)most);
+    TUTTI_CHECK(most <= TUTTI__MAX_RUNS, TUTTI_ERR_UNSUPPORTED,
+                "cannot allocate memory to split %lld repeated runs", (long long)most);
     for (place_seek(&p, *r, 0); p.bytes > 0; place_next(&p)) {
         const tutti_off first = tutti__max(p.file, lo), end = tutti__min(p.file + p.bytes, hi);
         if (first < end) TUTTI_TRY(gather_run(g, first, p.memory + first - p.file, end - first));

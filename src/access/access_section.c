@@ -1,7 +1,7 @@
-/* access: sections of n-dimensional arrays.  Each dimension is a loop; the file's loops are nested
- * with the fastest dimension innermost, the memory's in the same order of dimensions, whatever its
- * own order is, so both sides walk the same elements.  Adjacent iterations collapse as the loops
- * are made.
+/* access: sections of n-dimensional arrays.  Each dimension is a loop; the loops of the file are nested
+ * with the fastest dimension innermost, those of memory in the same order of dimensions, regardless of its
+ * own order, so both sides visit the same elements.  Adjacent iterations collapse as the loops
+ * are created.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
@@ -18,7 +18,7 @@ static int fast_dimension(const tutti_section *s, int k) {
     return s->order == TUTTI_ROW_MAJOR ? s->ndims - 1 - k : k;
 }
 
-/* Whether it selects nothing: then its bounds do not matter, as in Fortran. */
+/* Return whether it selects no elements: then its bounds are ignored, as in Fortran. */
 static int section_is_empty(const tutti_section *s) {
     int empty = 0;
     for (int d = 0; d < s->ndims; d++) empty |= s->hi[d] <= s->lo[d];

@@ -1,7 +1,7 @@
 /* access: sorting an irregular file side.  The access is expanded into pieces that are contiguous
  * in file and memory; they are sorted by file offset, stably (by a natural merge sort if there are
  * few ascending rows, otherwise by a radix sort); where pieces overlap, a sweep along the file
- * keeps the one that was mentioned last, and collects the lost parts of the others.  The results
+ * keeps the last mention, and collects the replaced parts of the others.  The results
  * are described again.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
@@ -12,7 +12,7 @@
 
 typedef struct {
     tutti_off file, memory, bytes;
-    tutti_count rank; /* which mention it is */
+    tutti_count rank; /* number of the mention */
 } piece;
 
 static tutti_off end_of(const piece *p) {
@@ -36,7 +36,7 @@ static tutti_count row_end(const piece *v, tutti_count n, tutti_count i) {
     return i + 1;
 }
 
-/* Merge neighbouring rows of v into w; returns how many rows are left. */
+/* Merge neighbouring rows of v into w; returns the number of remaining rows. */
 static tutti_count merge_rows(const piece *v, tutti_count n, piece *w) {
     tutti_count rows = 0;
     for (tutti_count i = 0; i < n; rows++) {
@@ -52,7 +52,7 @@ static tutti_count merge_rows(const piece *v, tutti_count n, piece *w) {
     return rows;
 }
 
-/* Sort v, with w as room; the sorted one of the two is returned. */
+/* Sort v, with w as scratch memory; returns the sorted one of the two. */
 static piece *sort_pieces(piece *v, tutti_count n, piece *w) {
     tutti_count rows = 0;
     for (tutti_count i = 0; i < n && rows < MANY_ROWS; rows++) i = row_end(v, n, i);
@@ -87,7 +87,7 @@ static piece *sort_pieces(piece *v, tutti_count n, piece *w) {
     return w;
 }
 
-/* ---- later mentions win: a heap holds the pieces at the sweep's place, the last mention on top */
+/* ---- later mentions win: a heap contains the pieces at the current offset, the last mention on top */
 
 typedef struct {
     piece **v;
@@ -124,7 +124,7 @@ static tutti_err add_lost_piece(pieces *l, piece p) {
     return TUTTI_OK;
 }
 
-/* Cut the start off a piece. */
+/* Remove the start of a piece. */
 static void piece_cut(piece *p, tutti_off to) {
     p->memory += to - p->file;
     p->bytes -= to - p->file;
@@ -132,7 +132,7 @@ static void piece_cut(piece *p, tutti_off to) {
 }
 
 /* Write the visible parts of the sorted pieces v into w (capacity 2 n), and collect the others.
- * Of a piece that has been processed up to some offset only the rest stays in v. */
+ * Of a piece that has been processed up to some offset only the rest remains in v. */
 static tutti_err sweep_pieces(piece *v, tutti_count *n, heap *h, piece *w, pieces *lost) {
     tutti_count out = 0, i = 0;
     tutti_off at = 0;
@@ -187,7 +187,7 @@ static tutti_err make_mapping(const piece *v, tutti_count n, tutti__mapping *out
     return err;
 }
 
-/* Sorted pieces v that overlap; what is seen of them goes to w, what is lost of them is described
+/* Sorted pieces v that overlap: the visible parts are written to w, the replaced parts are described
  * in the order of the file. */
 static tutti_err cut_covered(piece *v, tutti_count *n, piece *w, tutti__mapping *lost_out) {
     heap h = {tutti__malloc((size_t)*n * sizeof *h.v), 0};
@@ -207,8 +207,8 @@ static tutti_err cut_covered(piece *v, tutti_count *n, piece *w, tutti__mapping 
 
 tutti_err tutti__pieces_sort(tutti__mapping *io, tutti__mapping *lost_out) {
     const tutti_count most = tutti__side_runs(io->file) + tutti__side_runs(io->memory);
-    TUTTI_CHECK(most <= TUTTI__MAX_RUNS, TUTTI_ERR_UNSUPPORTED, "cannot sort %lld runs",
-                (long long)most);
+    TUTTI_CHECK(most <= TUTTI__MAX_RUNS, TUTTI_ERR_UNSUPPORTED,
+                "cannot allocate memory to sort %lld runs", (long long)most);
     piece *v = tutti__malloc((size_t)most * 3 * sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
     tutti__mapping made = {{0, NULL}, {0, NULL}}, lost = {{0, NULL}, {0, NULL}};
@@ -223,7 +223,7 @@ tutti_err tutti__pieces_sort(tutti__mapping *io, tutti__mapping *lost_out) {
         tutti__cursor_skip(&cf, bytes);
         tutti__cursor_skip(&cm, bytes);
     }
-    /* Three equal rooms: two to sort in, and the cut pieces need two. */
+    /* Three buffers: two for the sort, and two for the divided pieces. */
     piece *sorted = sort_pieces(v, n, v + 2 * most);
     tutti_err err = TUTTI_OK;
     int overlapping = 0;

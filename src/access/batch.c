@@ -1,4 +1,4 @@
-/* access: batches: their parts, what these have together, and their buffers in one operation.
+/* access: batches: their parts, their union, and their buffers in one operation.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/batch.h"
 
@@ -50,7 +50,7 @@ static int in_phase(const tutti_access *a, tutti_off unit) {
     return 1;
 }
 
-/* Offsets that scaling leaves within 64 bits, and at whole bytes. */
+/* Return whether scaled offsets fit in 64 bits and are multiples of bytes. */
 static int is_scalable(tutti__side s, const tutti__conversion *c) {
     const tutti_off limit = TUTTI__OFF_LIMIT / 16;
     if (!s.node) return 1;
@@ -79,10 +79,11 @@ tutti_err tutti__batch_put(tutti__batch *b, int i, const tutti_access *a,
     const int whole = is_whole(a->file, c.file_size) && is_whole(a->memory, c.file_size) &&
                       is_whole(a->repeats.file, c.file_size) &&
                       is_whole(a->repeats.memory, c.file_size);
-    TUTTI_CHECK(whole, TUTTI_ERR_ARG, "part %d: runs are not whole elements of %d bytes", i,
+    TUTTI_CHECK(whole, TUTTI_ERR_ARG,
+                "part %d: lengths of runs are not multiples of the element size, %d bytes", i,
                 c.file_size);
     TUTTI_CHECK(in_phase(a, c.file_size), TUTTI_ERR_ARG,
-                "part %d: an element is repeated only in part", i);
+                "part %d: repeated bytes do not consist of complete elements", i);
     TUTTI_CHECK(c.identity || (is_scalable(a->memory, &c) && is_scalable(a->repeats.memory, &c)),
                 TUTTI_ERR_ARG, "part %d: memory offsets are not multiples of %d bytes", i,
                 (int)c.scale.file);
@@ -95,7 +96,7 @@ tutti_err tutti__batch_put(tutti__batch *b, int i, const tutti_access *a,
     return TUTTI_OK;
 }
 
-/* ---- all of them */
+/* ---- all parts */
 
 tutti_err tutti__batch_make(int n, tutti__batch **out) {
     TUTTI_CHECK(n >= 0, TUTTI_ERR_ARG, "number of parts is %d: must be >= 0", n);
@@ -122,7 +123,7 @@ void tutti__batch_drop(tutti__batch **pb) {
     tutti__free(b);
 }
 
-/* Memory of a side that has not been counted yet: variables with one decomposition share theirs. */
+/* Memory of a side that is not yet counted: variables with one decomposition share a side. */
 static size_t size_beside(tutti__side s, const tutti__node *counted) {
     const tutti__node *n = s.node;
     if (n && n->kind == TUTTI__VEC && n->vec.child == counted) return sizeof s + sizeof *n;
@@ -165,8 +166,8 @@ static int in_records(int n, const tutti__side *sides) {
     return end - tutti__side_lo(sides[0]) <= first->vec.stride;
 }
 
-/* One list again and again, as variables have that share a decomposition: copies of it say it all, and
- * nothing of its length is read.  0: they are not. */
+/* One repeated list, as for variables with the same decomposition: described as copies of it,
+ * without reading its items.  Returns 0 if the lists differ. */
 static int are_copies(int n, const tutti__side *sides) {
     const tutti__node *first = sides[0].node;
     const tutti_off stride = n > 1 ? sides[1].disp - sides[0].disp : 0;

@@ -1,14 +1,14 @@
-/* access: copying between the user's memory, of one access or of parts, and a stage.
+/* access: copying between user memory, of one access or of parts, and a stage.
  *
- * Parts whose bytes stay as they are go the way of any access (copy.c).  Numbers that change are
- * walked on both sides in lockstep, piece by piece; short pieces wait in a queue, so that one call
+ * Parts without conversion are copied like any access (copy.c).  Converted values are
+ * processed on both sides in lockstep, piece by piece; short pieces are queued, so that one call
  * converts many of them:
  *
  *   out    memory -> gathered native numbers -> converted -> scattered to the stage
  *   in     stage -> gathered -> converted -> scattered to memory
  *
- * The gathered numbers stay in the first-level cache.  Elements that a window cuts, and long pieces,
- * are converted where they are (convert.c).
+ * The gathered values fit in the first-level cache.  Elements divided by a window, and long pieces,
+ * are converted in place (convert.c).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/batch.h"
 
@@ -155,7 +155,7 @@ static tutti_err part_convert(tutti__parts *p, int i, direction d, tutti_off lo,
 
 enum { SMALL = 32 << 10 }; /* bytes for which cursors would take as long as copying */
 
-/* A small part that is one run on both sides, as variables often are.  0: it is not. */
+/* Copy a small part that is one run on both sides, as is common.  Returns 0 if it is not. */
 static int run_move(const tutti_access *a, char *buf, direction d, tutti_off lo, tutti_off hi,
                     char *stage) {
     const tutti_off start = tutti__side_lo(a->file);

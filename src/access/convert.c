@@ -1,8 +1,8 @@
-/* access: converting numbers.  One loop for each pair of types, over native numbers; bytes are
- * turned round before or after it, block by block, so that the numbers in between stay in the
- * first-level cache.  Types that are equal need no block: bytes are turned round from here to
- * there, 32 at a time where the processor can, and so is float64 made float32.  float16 goes through
- * float32 when it is read (which is exact) and through float64 when it is made: anything shorter
+/* access: type conversion.  One loop per pair of types, over native values; bytes are
+ * swapped before or after it, block by block, so that the intermediate values stay in the
+ * first-level cache.  Equal types need no block: bytes are swapped between source and
+ * destination, 32 at a time if the processor supports it; float64 to float32 likewise.  float16 goes through
+ * float32 when it is read (which is exact) and through float64 when it is written: a shorter type
  * would be rounded twice.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/convert.h"
@@ -15,7 +15,7 @@
 #include <immintrin.h>
 #endif
 
-enum { BLOCK = 512 }; /* numbers: at most 4 KiB, twice */
+enum { BLOCK = 512 }; /* values: at most 4 KiB, twice */
 
 static const int size_of[TUTTI__NUMBERS] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 2, 8, 16};
 static const char *const names[TUTTI__NUMBERS] = {
@@ -68,7 +68,7 @@ static void turn_words(char *to, const char *from, size_t bytes, int size) {
 }
 
 #if defined(__x86_64__)
-/* Whole groups of 128 bytes; returns how many bytes that are. */
+/* Swap complete groups of 128 bytes; returns the number of bytes. */
 __attribute__((target("avx2"))) static size_t turn_wide(char *to, const char *from, size_t bytes,
                                                         int size) {
     char order[32];
@@ -113,7 +113,7 @@ static float half_value(uint16_t h) {
     return v;
 }
 
-/* Round to nearest, ties to even; what is too large becomes an infinity. */
+/* Round to nearest, ties to even; values that are too large become infinities. */
 static uint16_t half_of(double v) {
     uint64_t bits;
     memcpy(&bits, &v, sizeof bits);
@@ -136,7 +136,7 @@ static uint16_t half_of(double v) {
     return (uint16_t)(sign | kept);
 }
 
-/* ---- does it fit, and what becomes of it: s from signed, u from unsigned, f from floating-point
+/* ---- range checks and conversions: s from signed, u from unsigned, f from floating-point
  * numbers.  `below` and `above` are the nearest float64 that do not fit. */
 
 #define INTEGER(name, type, least, most, below, above)                             \
@@ -249,8 +249,8 @@ static kernel *const kernels[KERNEL_TYPES][KERNEL_TYPES] = {
     KERNELS(u32), KERNELS(i64), KERNELS(u64), KERNELS(f32), KERNELS(f64)};
 
 #if defined(__x86_64__)
-/* float64 to float32, the one pair that programs ask for to save space, eight at a time.  From `least`
- * on, finite numbers become infinities. */
+/* float64 to float32, the most common pair, eight at a time.  From `least` on, finite numbers
+ * become infinities. */
 __attribute__((target("avx2"))) static tutti_count narrow_wide(char *to, const char *from,
                                                                tutti_count n) {
     const __m256d sign = _mm256_set1_pd(-0.0), least = _mm256_set1_pd(0x1.ffffffp127);
@@ -268,7 +268,7 @@ __attribute__((target("avx2"))) static tutti_count narrow_wide(char *to, const c
         misfit = _mm256_or_pd(misfit, _mm256_and_pd(_mm256_cmp_pd(y, least, _CMP_GE_OQ),
                                                     _mm256_cmp_pd(y, infinity, _CMP_LT_OQ)));
     }
-    if (_mm256_movemask_pd(misfit)) i = 0; /* which is the first? */
+    if (_mm256_movemask_pd(misfit)) i = 0; /* the first of them */
     return i + f64_to_f32(to + i * 4, from + i * 8, n - i);
 }
 #endif
@@ -341,13 +341,13 @@ tutti_err tutti__conversion_make(const tutti_conversion *in, tutti__conversion *
     return TUTTI_OK;
 }
 
-/* Values that are allowed by IEEE rules: to floating-point types only values that are too large do
+/* Values that are allowed by IEEE rules: for floating-point types only values that are too large do
  * not fit. */
 static int is_infinity_allowed(const tutti__conversion *c, tutti__number to) {
     return c->ieee && (to == TUTTI__F16 || to == TUTTI__F32 || to == TUTTI__F64);
 }
 
-/* n numbers; returns the first that does not fit, or n. */
+/* Convert n values; returns the first that does not fit, or n. */
 static tutti_count numbers_out(const tutti__conversion *c, char *file, const char *memory,
                                tutti_count n) {
     const tutti__number to = half_type(c->file), from = half_type(c->memory);
@@ -382,7 +382,7 @@ static tutti_count numbers_in(const tutti__conversion *c, char *memory, const ch
     return bad;
 }
 
-/* Types are equal: copy, or turn round. */
+/* Types are equal: copy, or swap bytes. */
 static void same_type(const tutti__conversion *c, char *to, const char *from, tutti_count n) {
     const size_t bytes = (size_t)n * (size_t)c->file_size;
     if (c->identity)
@@ -406,15 +406,15 @@ static tutti_count elements_in(const tutti__conversion *c, char *memory, const c
     return n;
 }
 
-/* ---- what does not fit */
+/* ---- values that do not fit */
 
-/* The first element that does not fit, and where it comes from; -1: none so far. */
+/* The first element that does not fit, and its source; -1: none so far. */
 typedef struct {
     tutti_count element;
     unsigned char value[16];
 } misfit;
 
-/* Of n elements from `first` on, which come from `source`, `fit` do, up to one that does not. */
+/* Of n elements from `first` on, with source `source`, the first `fit` fit. */
 static void record_misfit(misfit *m, tutti_count first, tutti_count n, tutti_count fit,
                           const void *source, int size) {
     if (fit == n || m->element >= 0) return;
@@ -473,8 +473,8 @@ tutti_err tutti__convert_in(const tutti__conversion *c, void *memory, const void
 
 typedef struct {
     tutti_count first;    /* the element of byte lo */
-    tutti_off head, tail; /* bytes of cut elements; a piece within one element is all head */
-    tutti_off inside;     /* how far into its element the head begins */
+    tutti_off head, tail; /* bytes of divided elements; a piece within one element is only head */
+    tutti_off inside;     /* offset of the head in its element */
     tutti_count whole;
 } division;
 
@@ -528,7 +528,7 @@ static tutti_err cut_find(tutti__cuts *cuts, tutti_count element, tutti__cut_ele
     return TUTTI_OK;
 }
 
-/* A part of an element has come; with the last of them it is converted. */
+/* Add a part of an element; with the last part it is converted. */
 static tutti_err cut_add(const tutti__conversion *c, tutti__cuts *cuts, const tutti__image *part,
                          misfit *m) {
     const tutti_off inside = part->lo % c->file_size, bytes = part->hi - part->lo;

@@ -1,16 +1,16 @@
-/* access: numbers that are of another type, or in another byte order, in the file than in memory.
+/* access: conversion between types and byte orders of the file and of memory.
  *
  *   memory   native numbers  --- out --->  file image: the same elements in the format of the file
  *                            <--- in ----
  *
- * Windows of the engine end at pages, not at elements, so that both ways also work on any bytes
- * [lo, hi) of the image.  On the way out the elements at both ends are converted and cut.  On the
- * way in the parts of an element that was cut wait in `tutti__cuts` until all of them have come, in
- * whichever order windows are.
+ * Windows of the engine end at pages, not at elements, so that both directions also work on any bytes
+ * [lo, hi) of the image.  For writes the elements at both ends are converted and divided.  For
+ * reads the parts of a divided element are kept in `tutti__cuts` until all of them have been received, in
+ * any order of windows.
  *
  * Values are rounded to nearest even between floating-point types and from integers, and towards
- * zero to integers.  What does not fit is an error (TUTTI_ERR_VALUE) that names the first such
- * value; all elements are converted nevertheless: those become the nearest integer there is, 0
+ * zero to integers.  A value that does not fit is an error (TUTTI_ERR_VALUE) that names the first such
+ * value; all elements are converted nevertheless: such values become the nearest integer, 0
  * for NaN, or an infinity.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CONVERT_H
@@ -39,15 +39,15 @@ typedef enum {
 
 typedef struct tutti__conversion {
     tutti__number file, memory;
-    int ieee;                   /* numbers too large for a floating-point type become infinities */
+    int ieee;                   /* values too large for a floating-point type become infinities */
     int file_size, memory_size; /* of an element */
     tutti__scale scale;         /* their ratio */
     int identity;               /* bytes can simply be copied */
-    int halves;                 /* numbers in an element: 2 if it is complex */
+    int halves;                 /* values per element: 2 for complex types */
     int swap;                   /* bytes of each number in the file, turned round if > 1 */
 } tutti__conversion;
 
-/* Refuses (TUTTI_ERR_ARG) complex numbers on one side alone, and what is no type of numbers. */
+/* Fails with TUTTI_ERR_ARG for a complex type on one side only, and for non-numeric types. */
 tutti_err tutti__conversion_make(const tutti_conversion *in, tutti__conversion *out) TUTTI_MUST_USE;
 
 /* n elements, at any addresses that do not overlap.  `first_bad_out` (may be NULL) is written if
@@ -61,10 +61,10 @@ tutti_err tutti__convert_in(const tutti__conversion *c, void *memory, const void
 typedef struct tutti__image {
     tutti_off lo, hi;
     void *file;   /* where byte lo is */
-    void *memory; /* where the element is that byte lo belongs to; the next ones follow */
+    void *memory; /* the element that contains byte lo; the next ones follow */
 } tutti__image;
 
-/* Elements of a stream that have come in part. */
+/* Partially received elements of a stream. */
 typedef struct {
     tutti_count element;
     unsigned have; /* a bit for each byte */

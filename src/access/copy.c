@@ -1,24 +1,24 @@
 /* access: copying between user memory and a stage in file order.
  *
- * Both sides of an access carry the same stream.  Where one of them is a long run for many bursts
- * of the other, the other is packed or unpacked by running its tree (copy_stream.c); that is every
- * access with packed memory, and every one with a contiguous file range.  Otherwise both are walked
- * in lockstep, burst by burst:
+ * Both sides of an access have the same stream.  If one of them is a long run for many bursts
+ * of the other, the other is packed or unpacked by running its tree (copy_stream.c); this is the
+ * case for every access with packed memory, and every contiguous file range.  Otherwise both are
+ * traversed in lockstep, burst by burst:
  *   LIST, LIST                   items decoded in line on both sides, until one ends
  *   runs of equal length         as many as both bursts have, by one tutti__move_runs
  *   short runs, long run         as many of the short ones as the long one holds, likewise
  *   anything else                the shorter of the two runs
- * A stage offset is a file offset less stage_lo, so the stage's side is the file side moved by
- * that.
+ * A stage offset is a file offset minus stage_lo, so the side of the stage is the file side shifted by
+ * it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/copy_impl.h"
 #include "access/list_read.h"
 
-/* A run this many times as long as the other side's burst pays for two seeks; seeking in a LIST
+/* For a run this many times longer than the burst of the other side two seeks are faster; seeking in a LIST
  * decodes up to TUTTI__MARK_EVERY items. */
 #define LONG_RUN 8
 #define LONG_RUN_LIST 128
-/* Two LISTs with this many items to go each, likewise. */
+/* Two LISTs with this many remaining items each, likewise. */
 #define LONG_LIST 128
 
 /* A position on one side: the first `done` bytes of the burst's first run have been passed. */
@@ -64,13 +64,13 @@ static inline void walk_take(walk *w, tutti_off bytes, tutti_count count) {
         w->shown = w->burst.bytes * w->burst.count;
 }
 
-/* How many of `one`'s runs fit into the longer run of `other`. */
+/* The number of runs of `one` that fit into the longer run of `other`. */
 static inline tutti_count runs_within(const walk *one, const walk *other) {
     if (one->done > 0 || one->burst.count == 1) return 1;
     return tutti__min(one->burst.count, run_left(other) / one->burst.bytes);
 }
 
-/* Short pieces wait here, so that several of them are fetched at once. */
+/* A queue of short pieces, so that several of them are prefetched at once. */
 #define AHEAD 32
 #define SHORT_PIECE 256
 typedef struct {

@@ -1,5 +1,5 @@
-/* access: copying byte by byte.  The pointers are volatile: every byte is loaded and stored by
- * itself, no compiler may make a memcpy or vectors of it.
+/* access: copying byte by byte.  The pointers are volatile: every byte is loaded and stored
+ * separately, and no compiler may use memcpy or vector instructions.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/copy_bytes.h"
 

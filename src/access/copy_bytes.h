@@ -1,5 +1,5 @@
-/* access: copies that are made one byte at a time, on purpose (Dickens and Thakur's first step: what
- * a program does before anybody has thought about copying).
+/* access: copies that are made one byte at a time, on purpose (the first step of Dickens and
+ * Thakur: an unoptimised program).
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_COPY_BYTES_H
 #define TUTTI_COPY_BYTES_H

@@ -11,7 +11,7 @@ static inline char *tutti__place(char *base, tutti_off offset) {
     return (char *)((uintptr_t)base + (uintptr_t)offset);
 }
 
-/* One run of any length; multiples of 64 bytes, as adjacent items of 64 bytes make them, in line.
+/* One run of any length; multiples of 64 bytes, as formed by adjacent items of 64 bytes, inline.
  */
 static inline void tutti__move_one(char *to, const char *from, tutti_off bytes) {
     if ((bytes & 63) || bytes > 512) {
@@ -21,20 +21,19 @@ static inline void tutti__move_one(char *to, const char *from, tutti_off bytes) 
     for (; bytes > 0; bytes -= 64, to += 64, from += 64) memcpy(to, from, 64);
 }
 
-/* Runs of equal length from one place to another; stride: from one run's start to the next. */
+/* Runs of equal length from one place to another; stride: distance of the starts of runs. */
 typedef struct {
     char *to;
     const char *from;
     tutti_off to_stride, from_stride;
     tutti_off bytes; /* of each run */
     tutti_count count;
-    tutti_off
-        ahead;      /* from a run on the strided side to the one to be fetched meanwhile; 0: none */
-    int to_strided; /* the strided side is `to` */
+    tutti_off ahead; /* distance of the run to prefetch on the strided side; 0: none */
+    int to_strided;  /* the strided side is `to` */
 } tutti__moves;
 void tutti__move_runs(const tutti__moves *m);
 
-/* Bytes [from, to) of the stream of `s` between their places at base + offset and consecutive
+/* Bytes [from, to) of the stream of `s` between base + offset and consecutive
  * memory at `packed`. */
 typedef enum { TUTTI__PACK, TUTTI__UNPACK } tutti__direction;
 typedef struct {

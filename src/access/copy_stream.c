@@ -1,26 +1,26 @@
 /* access: the copy kernel, between the bytes of one side and consecutive memory.
  *
- * The tree is run like a program, without a cursor: nodes that are wanted whole go through all(),
- * which only adds strides; cut nodes (at most one at each end, per level) go through part().  The
+ * The tree is executed like a program, without a cursor: complete nodes are processed by all(),
+ * which only adds strides; partial nodes (at most one at each end, per level) by part().  The
  * work is in the leaves:
- *   VEC of RUN     tutti__move_runs: one loop per common run length, so that a run is a few moves
- *   LIST, fixed    one loop per common item length; gaps are decoded in line without branches
+ *   VEC of RUN     tutti__move_runs: one loop per common run length, so that a run is a few instructions
+ *   LIST, fixed    one loop per common item length; gaps are decoded inline without branches
  *   LIST, RUN      memcpy
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/copy_impl.h"
 #include "access/list_read.h"
 
-/* The run lengths that get loops of their own: elements and small records. */
+/* The run lengths with specialised loops: elements and small records. */
 #define COMMON_LENGTHS(X) X(1) X(2) X(4) X(8) X(12) X(16) X(24) X(32) X(48) X(64)
 
-/* Items are located this many at a time and, if they are read, fetched meanwhile: the places of
- * irregular items are far apart and no processor foresees them. */
+/* Items are located this many at a time and, if they are read, prefetched: the positions of
+ * irregular items are far apart and hardware prefetching does not cover them. */
 #define AHEAD 32
 
-/* Runs are fetched one turn ahead of the outermost loop whose turns copy no more than this. */
+/* Runs are prefetched one iteration ahead of the outermost loop whose iterations copy at most this. */
 #define NEAR_BYTES 16384
 
-/* Loops of more runs than this are left to the processor. */
+/* Loops of more runs than this rely on hardware prefetching. */
 #define FEW_RUNS 64
 
 #define INLINE static inline __attribute__((always_inline))
@@ -37,8 +37,8 @@ INLINE void move_loop(const tutti__moves *m, size_t bytes) {
     }
 }
 
-/* The same, fetching the run that a loop around this one will come to next: few short runs, then a
- * jump to other pages (blocks with ghost cells), is what processors do not foresee. */
+/* The same, prefetching the next run of an outer loop: few short runs, then a
+ * jump to other pages (blocks with ghost cells), is not covered by hardware prefetching. */
 INLINE void move_ahead(const tutti__moves *m, size_t bytes) {
     const tutti_off to_stride = m->to_stride, from_stride = m->from_stride;
     const char *from = m->from, *next = (m->to_strided ? m->to : m->from) + m->ahead;
@@ -125,7 +125,7 @@ static void fixed_items(tutti__stream *t, tutti_off origin, tutti__list_reader *
 }
 
 /* Items of several lengths, until `bytes` bytes are copied; the first `inside` bytes of the first
- * item are left out. */
+ * item are omitted. */
 INLINE void mixed_items(tutti__stream *t, tutti_off origin, tutti__list_reader *reader,
                         tutti_off inside, tutti_off bytes, int pack) {
     char *const base = tutti__place(t->base, origin), *packed = t->packed, *there[AHEAD];
@@ -148,7 +148,7 @@ INLINE void mixed_items(tutti__stream *t, tutti_off origin, tutti__list_reader *
     *reader = r;
 }
 
-/* Items from the reader's place on, without the first `inside` bytes of the first one, `bytes`
+/* Items from the position of the reader on, without the first `inside` bytes of the first one, `bytes`
  * bytes in all. */
 static void some_items(tutti__stream *t, tutti_off origin, tutti__list_reader *r, tutti_off inside,
                        tutti_off bytes) {

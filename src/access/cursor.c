@@ -1,9 +1,9 @@
-/* access: the cursor, a walk along the stream of a side.
+/* access: the cursor, an iterator over the stream of a side.
  *
- * Frames hold the way from the root to the leaf the cursor is in.  A leaf is a RUN, a LIST or a VEC
- * of RUNs: the inner loops of nearly everything, which step without touching the frames above.
- * When a leaf is used up, `advance` goes up to the first frame that has a next copy or part, and
- * down again to the first leaf of that.  Nothing is allocated; seeking costs the depth times log of
+ * Frames contain the path from the root to the current leaf.  A leaf is a RUN, a LIST or a VEC
+ * of RUNs: the inner loops of nearly all accesses, which advance without touching the frames above.
+ * At the end of a leaf, `advance` moves up to the first frame that has a next copy or part, and
+ * down to its first leaf.  Nothing is allocated; seeking takes the depth times log of
  * parts or marks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/list_read.h"
@@ -70,7 +70,7 @@ static void descend_to_leaf(tutti__cursor *c, const tutti__node *n, tutti_off or
     if (n->kind == TUTTI__LIST) list_at_mark(n, 0, f);
 }
 
-/* The leaf is used up: go to the next one. */
+/* Advance from the end of the leaf to the next one. */
 static void advance_leaf(tutti__cursor *c) {
     c->inside = 0;
     for (c->depth--; c->depth > 0; c->depth--) {

@@ -1,4 +1,4 @@
-/* access: reading the code of a LIST node in hot loops.  Codes were checked when the node was made.
+/* access: reading the code of a LIST node in hot loops.  Codes were validated when the node was created.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_LIST_READ_H
 #define TUTTI_LIST_READ_H
@@ -42,8 +42,8 @@ static inline tutti__list_reader tutti__reader_after(const tutti__frame *f) {
                                 !n->monotone, n->list.shift};
 }
 
-/* The burst after *b, which came from this cursor; 0 at the end.  The same as skipping all of *b
- * and peeking again, but the items of a LIST are read in line. */
+/* The burst after *b, which was returned by this cursor; 0 at the end.  The same as skipping all of *b
+ * and peeking again, but the items of a LIST are read inline. */
 static inline int tutti__cursor_after(tutti__cursor *c, tutti_off shown, tutti__burst *b) {
     tutti__frame *f = &c->frame[c->depth - 1];
     const tutti__node *n = f->node;

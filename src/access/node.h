@@ -24,8 +24,8 @@ static inline size_t tutti__leb_put(unsigned char *p, uint64_t v) {
     return n;
 }
 
-/* From code that is known to be sound; numbers are in the list's own unit, so that most are
- * short.  Branching on the size, short sizes first, is quicker than finding the end in eight bytes
+/* Decode valid code; numbers are in the unit of the list, so that most are
+ * short.  Branching on the size, short sizes first, is faster than finding the end in eight bytes
  * at once without branches, which is a chain of a dozen cycles from item to item: 1.2 against 4.6
  * ns for two bytes each, 10 against 12 for one or two at random.  Only all of one to four at random
  * are slower (21 against 6 ns). */
@@ -54,7 +54,7 @@ static inline uint64_t tutti__leb_get(const unsigned char *code, size_t *at) {
     return v;
 }
 
-/* From code that may be anything: 0 if it ends early, is too long or not the shortest form. */
+/* Decode untrusted code: returns 0 if it ends early, is too long or not the shortest form. */
 static inline int tutti__leb_try(const unsigned char *code, size_t size, size_t *at,
                                  uint64_t *v_out) {
     uint64_t v = 0;
@@ -151,24 +151,24 @@ static inline uint64_t tutti__mix(uint64_t h, uint64_t v) {
 /* Irregular sides are expanded up to this many runs. */
 #define TUTTI__MAX_RUNS ((tutti_count)1 << 31)
 
-/* Whether the derived fields of a node are correct, given that its children are valid
+/* Return whether the derived fields of a node are correct, given that its children are valid
  * (side_valid.c). */
 int tutti__node_is_valid(const tutti__node *n);
 
-/* Same structure (origins aside)?  Cheap if not: hashes are compared first. */
+/* Return whether the structure is the same (ignoring origins).  Fast if not: hashes are compared first. */
 int tutti__node_equal(const tutti__node *a, const tutti__node *b);
 
-/* A loop around a side, however deep that makes it; tutti__side_vec keeps within TUTTI__MAX_DEPTH.
+/* A loop around a side, of any depth; tutti__side_vec limits it to TUTTI__MAX_DEPTH.
  */
 tutti_err tutti__side_nest(tutti__side child, tutti_count count, tutti_off stride,
                            tutti__side *out) TUTTI_MUST_USE;
-/* Any side as one LIST (or what tutti__side_list makes of its runs); takes over the reference.
- * Costs its number of runs. */
+/* Any side as one LIST (or the result of tutti__side_list for its runs); takes over the reference.
+ * Takes time in proportion to its runs. */
 tutti_err tutti__side_flatten(tutti__side s, tutti__side *out) TUTTI_MUST_USE;
 
 /* Sort the file side, and the memory side with it.  The sides are replaced on success; mentions
  * that a later one replaces are in *lost_out. loops_sort: only if both are nests of loops that can
- * be transposed; done_out: whether they were. */
+ * be transposed; done_out: whether they were transposed. */
 tutti_err tutti__loops_sort(tutti__mapping *io, tutti__mapping *lost_out,
                             int *done_out) TUTTI_MUST_USE;
 tutti_err tutti__pieces_sort(tutti__mapping *io, tutti__mapping *lost_out) TUTTI_MUST_USE;
@@ -176,8 +176,8 @@ tutti_err tutti__pieces_sort(tutti__mapping *io, tutti__mapping *lost_out) TUTTI
 tutti_err tutti__mapping_list(tutti_count n, const tutti_off *file, const tutti_off *memory,
                               const tutti_off *lengths, tutti__mapping *out) TUTTI_MUST_USE;
 
-/* A LIST from code that may be hostile; `code` holds the items after the first, which is
- * first_length bytes at the origin.  TUTTI_ERR_FORMAT if it is not sound. */
+/* Create a LIST from untrusted code; `code` contains the items after the first, which is
+ * first_length bytes at the origin.  TUTTI_ERR_FORMAT if it is invalid. */
 typedef struct {
     tutti_count n;
     int monotone;
@@ -189,8 +189,8 @@ typedef struct {
 } tutti__list_code;
 tutti_err tutti__list_from_code(const tutti__list_code *c, tutti__node **out) TUTTI_MUST_USE;
 
-/* Item of a LIST that holds stream position p (0 <= p < bytes), as a cursor's frame describes it;
- * *inside_out: how far into it. */
+/* The item of a LIST that contains stream position p (0 <= p < bytes), as in the frame of a cursor;
+ * *inside_out: the offset in it. */
 void tutti__list_seek(const tutti__node *n, tutti_off p, tutti__frame *f, tutti_off *inside_out);
 
 #endif

@@ -1,7 +1,7 @@
-/* access: concatenation.  Parts that are CATs themselves are spliced in and empty ones dropped; if
- * only RUNs and LISTs are left, their items make one LIST.  Otherwise neighbours are grouped:
- * adjacent RUNs join, equal parts at equal distances become a VEC, and a VEC takes in what
- * continues it.  Grouping is repeated as long as it shortens the row, so loops of loops come out as
+/* access: concatenation.  Parts that are CATs are replaced by their parts and empty ones dropped; if
+ * only RUNs and LISTs are left, their items form one LIST.  Otherwise neighbours are grouped:
+ * adjacent RUNs join, equal parts at equal distances become a VEC, and a VEC is extended by parts that
+ * continue it.  Grouping is repeated as long as it shortens the row, so loops of loops become
  * nests.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
@@ -47,7 +47,7 @@ static tutti_err row_take(tutti_count n, const tutti__side *parts, row *out) {
 
 /* ---- rows of RUNs and LISTs */
 
-/* The number of items if there is nothing else in the row, otherwise 0. */
+/* The number of items if the row contains only items, otherwise 0. */
 static tutti_count row_items(const row *r) {
     tutti_count items = 0;
     for (tutti_count i = 0; i < r->n; i++) {
@@ -68,7 +68,7 @@ typedef struct {
     tutti_count first, parts;
 } group;
 
-/* A part as a group: as such, or (`open`) a VEC as copies of its child. */
+/* A part as a group: as it is, or (`open`) a VEC as copies of its child. */
 static group part_group(const row *r, tutti_count i, int open) {
     tutti__node *n = r->v[i].node;
     if (open && n->kind == TUTTI__VEC)
@@ -92,8 +92,8 @@ static int group_join(group *a, const group *b) {
     return 1;
 }
 
-/* Put a group into place w of the row, and its parts' references with it.  Two single parts stay
- * parts unless they are all there is: pairs that are equal by chance would not make the row
+/* Store a group at position w of the row, with the references of its parts.  Two single parts remain
+ * parts unless there are no others: accidentally equal pairs would not make the row
  * simpler. */
 static tutti_err group_put(row *r, const group *g, tutti_count *w) {
     const int keep = g->parts == 1 || (g->parts == 2 && g->count == 2 && r->n > 2);
@@ -156,7 +156,7 @@ static tutti_err cat_describe(tutti__node *n) {
     return TUTTI_OK;
 }
 
-/* A CAT of the row's parts, two or more; the row gives its references to it. */
+/* Create a CAT of the parts of the row, two or more; takes over their references. */
 static tutti_err cat_node(row *r, tutti__side *out) {
     tutti__node *n = tutti__malloc(sizeof *n + (size_t)r->n * sizeof(tutti__part));
     if (!n) return TUTTI_ERR_NOMEM;

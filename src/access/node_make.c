@@ -1,10 +1,10 @@
-/* access: making nodes.  Every constructor brings what it makes into a normal form, so that the
- * same bytes described in different ways mostly end as the same tree, small and quick to ask:
- *   - the first stream byte is at the node's origin, the displacement goes outwards;
+/* access: constructors of nodes.  Every constructor returns a normal form, so that the
+ * same bytes described in different ways mostly have the same tree, small and fast to query:
+ *   - the first stream byte is at the origin of the node, the displacement is moved outwards;
  *   - a VEC of adjacent copies is its inner run or loop, longer;
- *   - trees grow at most TUTTI__MAX_DEPTH deep (a VEC one less, so that cutting one, which puts a
- *     CAT around it, never flattens); deeper ones become a LIST.
- * What is known of a node (bounds, bytes, runs, grain, order, hash) is computed here, once.
+ *   - the depth of trees is at most TUTTI__MAX_DEPTH (a VEC one less, so that dividing one, which adds a
+ *     CAT around it, never flattens); deeper trees become a LIST.
+ * The derived fields of a node (bounds, bytes, runs, grain, order, hash) are computed here, once.
  * Concatenations are in node_cat.c, lists in side_list.c.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
@@ -62,7 +62,7 @@ tutti_err tutti__side_run(tutti_off offset, tutti_off bytes, tutti__side *out) {
     return TUTTI_OK;
 }
 
-/* A VEC of `count` >= 2 copies that cannot collapse; refused if a bound does not fit.  Takes over
+/* A VEC of `count` >= 2 copies that cannot collapse; fails if a bound does not fit.  Takes over
  * the reference to `c`. */
 static tutti_err vec_node(tutti__node *c, tutti_count count, tutti_off stride, tutti__node **out) {
     tutti_off reach, bytes;

@@ -1,4 +1,4 @@
-/* access: types of numbers.
+/* access: element types.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/element_types.h>
 

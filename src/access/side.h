@@ -19,7 +19,7 @@
 #include "base/memory.h"
 
 #define TUTTI__MARK_EVERY 64
-#define TUTTI__MAX_DEPTH 24 /* deeper trees are flattened into a LIST when they are made */
+#define TUTTI__MAX_DEPTH 24 /* deeper trees are flattened into a LIST on creation */
 #define TUTTI__OFF_END INT64_MAX
 /* Offsets are in [-limit, limit]: then the difference of any two fits in 64 bits. */
 #define TUTTI__OFF_LIMIT (((tutti_off)1 << 62) - 1)
@@ -45,7 +45,7 @@ struct tutti__node {
     int depth; /* 1 for RUN and LIST */
     int monotone;
     tutti_off bytes;  /* > 0 */
-    tutti_off lo, hi; /* bounds relative to the origin, which is the place of the first stream
+    tutti_off lo, hi; /* bounds relative to the origin, which is the position of the first stream
                           byte: lo is 0 if monotone */
     tutti_count runs; /* contiguous ones; adjacent ones across VEC copies or CAT parts count once
                          where that is known */
@@ -78,7 +78,7 @@ typedef struct tutti__side {
     tutti__node *node; /* NULL: empty */
 } tutti__side;
 
-/* Bytes of the file and the bytes of memory that go with them, in any order. */
+/* Bytes of the file and the corresponding bytes of memory, in any order. */
 typedef struct tutti__mapping {
     tutti__side file, memory; /* the same number of bytes */
 } tutti__mapping;
@@ -86,16 +86,16 @@ typedef struct tutti__mapping {
 struct tutti_access {
     tutti__side file;   /* monotone */
     tutti__side memory; /* any order, same number of bytes */
-    /* Mentions of bytes of `file` that a later one has taken the place of: writes pass over them,
-     * reads end with copying to their memory what the stream has brought to the byte's own
+    /* Mentions of bytes of `file` that a later one replaces: writes skip them,
+     * reads finally copy the bytes received by the stream to their memory
      * (access_repeat.c).  Empty in nearly all accesses. */
     tutti__mapping repeats;
     tutti__handle handle;
 };
 extern const tutti__class tutti__access_class;
 
-/* ---- making nodes (node_make.c).  They take over the references they are given, also on failure;
- * collapse what they can (VEC of adjacent copies -> RUN, VEC of VEC with matching stride -> VEC,
+/* ---- constructors of nodes (node_make.c).  They take over the passed references, also on failure;
+ * merge where possible (VEC of adjacent copies -> RUN, VEC of VEC with matching stride -> VEC,
  * CAT of one part -> the part, nested CATs -> one, equally spaced equal parts -> VEC). */
 tutti__node *tutti__node_ref(tutti__node *n);
 void tutti__node_unref(tutti__node *n);
@@ -112,11 +112,11 @@ static inline tutti__side tutti__side_ref(tutti__side s) {
     return s;
 }
 
-/* Join two sides into an access whose file side is monotone: sorts where needed, later mention
- * wins, and what it takes the place of becomes repeats.  Takes over both sides, also on failure. */
+/* Join two sides into an access whose file side is monotone: sorts if needed, the later mention
+ * wins, and replaced mentions become repeats.  Takes over both sides, also on failure. */
 tutti_err tutti__access_make(tutti__side file, tutti__side memory,
                              tutti_access **out) TUTTI_MUST_USE;
-/* The same with repeats that are known already.  Takes over all sides. */
+/* The same with existing repeats.  Takes over all sides. */
 tutti_err tutti__access_make_all(tutti_access sides, tutti_access **out) TUTTI_MUST_USE;
 /* The sides of an access with references of their own; and giving them back. */
 tutti_access tutti__access_share(const tutti_access *a);
@@ -177,24 +177,24 @@ typedef struct {
 
 typedef struct {
     int depth;        /* frames in use; 0: at the end */
-    tutti_off inside; /* bytes already taken of the current run */
+    tutti_off inside; /* bytes already consumed of the current run */
     tutti__frame frame[TUTTI__MAX_DEPTH + 1];
 } tutti__cursor;
 
 void tutti__cursor_seek(tutti__cursor *c, tutti__side s, tutti_off stream);
-/* 0 at the end.  Where the innermost loop is a VEC of RUNs and the cursor is at a run's start the
+/* 0 at the end.  If the innermost loop is a VEC of RUNs and the cursor is at the start of a run the
  * burst is the rest of that loop; otherwise it is the rest of the current run, count 1. */
 int tutti__cursor_peek(const tutti__cursor *c, tutti__burst *b);
-/* The burst after the one that the last call has shown, all `shown` bytes of it; 0 at the end. */
+/* The burst after the one that the last call returned, all `shown` bytes of it; 0 at the end. */
 int tutti__cursor_next(tutti__cursor *c, tutti_off shown, tutti__burst *b);
-/* Advance by `bytes`, at most what the last peek showed. */
+/* Advance by `bytes`, at most the bytes of the last peek. */
 void tutti__cursor_skip(tutti__cursor *c, tutti_off bytes);
 
-/* ---- passing on.  Self-contained, portable, versioned; parse trusts nothing.  Clipped to [lo, hi)
- * (LIST items and CAT parts outside are left out, VEC copies too); offsets stay absolute.  Returns
+/* ---- serialization.  Self-contained, portable, versioned; parsing validates all input.  Clipped to [lo, hi)
+ * (LIST items and CAT parts outside are omitted, VEC copies too); offsets remain absolute.  Returns
  * the size; writes if buf is not NULL and size suffices. */
 size_t tutti__side_serialise(tutti__side s, tutti_off lo, tutti_off hi, void *buf, size_t size);
-/* `used_out` (may be NULL): bytes read.  Refuses (TUTTI_ERR_FORMAT) what is not monotone if
+/* `used_out` (may be NULL): bytes read.  Fails with TUTTI_ERR_FORMAT for sides that are not monotone if
  * `monotone`. */
 tutti_err tutti__side_parse(const void *buf, size_t size, int monotone, size_t *used_out,
                             tutti__side *out) TUTTI_MUST_USE;
@@ -207,15 +207,15 @@ tutti_err tutti__side_slice(tutti__side s, tutti_off from, tutti_off to,
                             tutti__side *out) TUTTI_MUST_USE;
 
 /* A monotone side with all holes of at most max_gap closed, as far as loops are (side_coarse.c):
- * lists stay as they are, and irregular sides have some. */
+ * lists are unchanged, and may have small holes. */
 tutti_err tutti__side_coarse(tutti__side s, tutti_off max_gap, tutti__side *out) TUTTI_MUST_USE;
 int tutti__side_irregular(tutti__side s);
 /* The largest hole between two bytes; TUTTI__OFF_END if the side is irregular. */
 tutti_off tutti__side_hole(tutti__side s);
 
-/* ---- sets of monotone sides (side_set.c): what aggregators ask of the descriptions they get */
+/* ---- sets of monotone sides (side_set.c): queries of aggregators about the received descriptions */
 
-/* Whether the sides are pairwise disjoint within [lo, hi); exact.  By interval order, then by
+/* Return whether the sides are pairwise disjoint within [lo, hi); exact.  By interval order, then by
  * stride arithmetic (sides with a common period are compared in one period), else by marking
  * grains in a bitmap, window by window.  If not, *where_out is an offset that two of them share. */
 tutti_err tutti__sides_disjoint(int n, const tutti__side *sides, tutti_off lo, tutti_off hi,
@@ -232,7 +232,7 @@ typedef struct {
 } tutti__extents;
 tutti_err tutti__sides_union(int n, const tutti__side *sides, tutti_off lo, tutti_off hi,
                              tutti_off max_gap, tutti__extents *io) TUTTI_MUST_USE;
-/* The bytes of each side within [lo, hi) that an earlier one has too, appended to shared[i].
+/* The bytes of each side within [lo, hi) that an earlier one also has, appended to shared[i].
  * *done_out: 0 if that would examine more gaps than runs, and nothing has been done. */
 tutti_err tutti__sides_shared(int n, const tutti__side *const *sides, tutti_off lo, tutti_off hi,
                               tutti__extents *const *shared, int *done_out) TUTTI_MUST_USE;
@@ -266,7 +266,7 @@ static inline tutti_off tutti__scaled(tutti__scale s, tutti_off offset) {
     return offset / s.file * s.memory;
 }
 
-/* The end of every read: stream bytes [from, to) are in user memory; copy them on to wherever else
+/* The end of every read: stream bytes [from, to) are in user memory; copy them to all other locations where
  * they are mentioned.  Returns the bytes copied, as they are in the file. */
 tutti_off tutti__repeats_copy(const tutti_access *a, void *user, tutti_off from, tutti_off to,
                               tutti__scale scale);
@@ -275,12 +275,12 @@ static inline tutti_off tutti__access_repeat(const tutti_access *a, void *user, 
     const tutti__scale bytes = {1, 1};
     return a->repeats.file.node ? tutti__repeats_copy(a, user, from, to, bytes) : 0;
 }
-/* Whether the repeats of two accesses are the same, relative to the begin of each access. */
+/* Return whether the repeats of two accesses are the same, relative to the begin of each access. */
 int tutti__repeats_alike(const tutti_access *a, const tutti_access *b);
 /* Those with file offsets in [lo, hi). */
 tutti_err tutti__repeats_clip(const tutti__mapping *r, tutti_off lo, tutti_off hi,
                               tutti__mapping *out) TUTTI_MUST_USE;
-/* Both, one after the other; takes them over, also on failure. */
+/* Concatenate both; takes them over, also on failure. */
 tutti_err tutti__mapping_cat(tutti__mapping a, tutti__mapping b,
                              tutti__mapping *out) TUTTI_MUST_USE;
 static inline void tutti__mapping_free(tutti__mapping *m) {

@@ -1,10 +1,10 @@
-/* access: a side with its small holes closed.  Holes between the copies of a loop are all alike, so
+/* access: a side with its small holes closed.  Holes between the copies of a loop are all equal, so
  * that a loop of any length is closed by one comparison: the bounding section of a section, as far
  * as it pays.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
-/* The largest hole; those of lists are not looked at, and count as large. */
+/* The largest hole; those of lists are not computed, and count as large. */
 static tutti_off largest_hole(const tutti__node *n) {
     tutti_off most = 0;
     switch (n->kind) {

@@ -1,13 +1,13 @@
-/* access: irregular runs.  The items a caller gives are read twice.  The first pass joins adjacent
+/* access: irregular runs.  The items of the caller are read twice.  The first pass joins adjacent
  * ones, measures the code and looks for regularity; equally long items that form a nest of loops
- * (found by an odometer that learns its digits as it runs) become VECs of a RUN.  The second pass
- * writes the code (the gap from the item before and the length, both as variable-length integers)
- * and the marks, and computes bounds and grain.  Code that comes from elsewhere is walked over alone
- * for those, and nothing of it is believed.
+ * (detected by an odometer whose digits are determined during the pass) become VECs of a RUN.  The
+ * second pass writes the code (the gap from the item before and the length, both as variable-length
+ * integers) and the marks, and computes bounds and grain.  Code from other sources is read only
+ * for the latter, and validated completely.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
-/* ---- the items that were given, adjacent ones joined */
+/* ---- the given items, adjacent ones joined */
 
 typedef struct {
     tutti_count n, i;
@@ -33,7 +33,8 @@ static inline int source_next(source *s, tutti_off *offset, tutti_off *length) {
     return 1;
 }
 
-/* ---- the odometer: is the sequence of offsets a nest of loops?  The digits below `levels` have a
+/* ---- the odometer: detects whether a sequence of offsets is a nest of loops.  The digits below
+ * `levels` have a
  * known number of copies; the digit above them still grows. */
 
 #define NEST_LEVELS 16
@@ -107,7 +108,7 @@ static tutti_err list_alloc(tutti_count n, size_t code_size, tutti__node **out) 
 }
 
 /* Gcd of many numbers, most of which do not change it: x is a multiple of g if and only if
- * x * (inverse of g's odd part), rotated by g's twos, is <= 2^64 / g. */
+ * x * (inverse of g's odd part), rotated by the number of factors 2 of g, is <= 2^64 / g. */
 typedef struct {
     uint64_t g, inverse, limit;
     int twos;
@@ -154,7 +155,7 @@ static inline int read_leb(const tutti__node *n, size_t *at, uint64_t *v) {
     return tutti__leb_try(n->list.code, n->list.code_size, at, v);
 }
 
-/* Take the next item; 0 if the code is not sound. */
+/* Take the next item; returns 0 if the code is invalid. */
 static inline int walk_item(walk *w, const tutti__node *n, int first) {
     uint64_t v, length = (uint64_t)n->list.fixed;
     if (!read_leb(n, &w->at, &v)) return 0;
@@ -194,7 +195,7 @@ static uint64_t list_hash(const tutti__node *n) {
     return tutti__mix(h, (uint64_t)n->monotone);
 }
 
-/* Set the marks and all that is known of a list whose n, fixed, monotone and code are there. */
+/* Set the marks and derived fields of a list whose n, fixed, monotone and code are set. */
 static int index_list(tutti__node *n) {
     walk w = {0};
     for (tutti_count i = 0; i < n->list.n; i++) {
@@ -212,8 +213,8 @@ static int index_list(tutti__node *n) {
     return w.at == n->list.code_size && w.disorder == !n->monotone;
 }
 
-/* The second pass: code and marks; what is known of the list comes along, since the items are known
- * to be sound. */
+/* The second pass: code and marks; derived fields are computed too, since the items are known
+ * to be valid. */
 static tutti_err list_node(source *s, const scan *k, tutti__node **out) {
     tutti__node *n = NULL;
     const size_t size = (k->monotone ? k->gaps : k->zigzags) + (k->length ? 0 : k->lengths);
@@ -292,7 +293,7 @@ tutti_err tutti__side_list(tutti_count n, const tutti_off *offsets, const tutti_
         *out = (tutti__side){0, NULL};
         return TUTTI_OK;
     }
-    int regular = k.nest.ok; /* all digits are at their end after the last offset, too */
+    int regular = k.nest.ok; /* after the last offset all digits must be at their end */
     for (int l = 0; l < k.nest.levels; l++)
         if (k.nest.digit[l] != k.nest.count[l] - 1) regular = 0;
     if (regular) {
@@ -346,7 +347,7 @@ tutti_err tutti__side_flatten(tutti__side s, tutti__side *out) {
     tutti_off *offsets = NULL;
     if (__builtin_mul_overflow((size_t)runs, 2 * sizeof *offsets, &bytes) || runs > TUTTI__MAX_RUNS)
         err =
-            tutti__error_set(TUTTI_ERR_UNSUPPORTED, 0, -1, "%lld runs are nested more than %d deep",
+            tutti__error_set(TUTTI_ERR_UNSUPPORTED, 0, -1, "%lld runs exceed %d levels of nesting",
                              (long long)runs, TUTTI__MAX_DEPTH);
     else if ((offsets = tutti__malloc(bytes)) != NULL) {
         tutti_off *lengths = offsets + runs;

@@ -1,9 +1,10 @@
-/* access: sets of views decided by marking their grains in a bitmap, one window of the file after
- * the other: is anything marked twice?  what is, by whom?  what is at all?  Exact for every pattern; the cost is a few nanoseconds a run and a bit a grain.
+/* access: queries about sets of views by marking their grains in a bitmap, one window of the file after
+ * the other: whether grains are marked twice, by which views, and which are marked.  Exact for
+ * every pattern; the cost is a few nanoseconds per run and a bit per grain.
  *
  * A grain is the largest power of two that divides every start, length and stride: a view has all
- * of it or nothing (as far as the range goes).  Stretches where no view has bytes, or only one
- * while looking for shared ones, are skipped: the next window starts at the smallest (second
+ * of it or nothing (within the range).  Ranges in which no view has bytes, or only one
+ * in a search for shared ones, are skipped: the next window starts at the smallest (second
  * smallest) next byte of all views.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/list_read.h"
@@ -20,7 +21,7 @@ typedef struct {
     tutti_off lo;          /* where the window's bytes start, */
     tutti_off base;        /* its first grain, */
     tutti_off end;         /* its end */
-    tutti__extents *again; /* COLLECT: what was marked before the view that is being marked */
+    tutti__extents *again; /* COLLECT: bytes marked before the current view */
     tutti_err err;         /* of that */
 } bitmap;
 
@@ -57,7 +58,7 @@ static tutti_err bitmap_make(const tutti__group *g, bitmap *b) {
     return TUTTI_OK;
 }
 
-/* Move the window to where `views` (1 or 2) views may have bytes; 0 if there are none. */
+/* Move the window to the next range in which `views` (1 or 2) views may have bytes; returns 0 if none. */
 static int bitmap_move(bitmap *b, int views) {
     const tutti_off span = (tutti_off)MAX_WORDS * 64 << b->shift;
     tutti_off first = TUTTI__OFF_END, second = TUTTI__OFF_END;
@@ -90,7 +91,7 @@ static tutti_off find_bit(const uint64_t *bits, tutti_off at, tutti_off end, uin
     return end;
 }
 
-/* Append the grains of [first, end) that are marked, as far as the window goes. */
+/* Append the grains of [first, end) that are marked, within the window. */
 static tutti_err join_marks(const bitmap *b, tutti_off first, tutti_off end,
                             const tutti__joiner *j) {
     for (tutti_off at = first;;) {
@@ -102,7 +103,7 @@ static tutti_err join_marks(const bitmap *b, tutti_off first, tutti_off end,
     }
 }
 
-/* Set bits [first, end); TELL: -1, or one that was set already. */
+/* Set bits [first, end); TELL: returns -1, or one that was already set. */
 static inline tutti_off mark_bits(bitmap *b, tutti_off first, tutti_off end, again what) {
     /* Set bits [first, end); -1, or one that was set already. */
     if (what == TELL) {
@@ -181,7 +182,7 @@ static inline tutti_off mark_view(bitmap *b, size_t i, again what) {
     return bit;
 }
 
-/* All views in the window; TELL: -1, or a bit that two of them have. */
+/* Mark all views in the window; TELL: -1, or a bit that two of them have. */
 static inline tutti_off mark_all(bitmap *b, again what) {
     for (size_t i = 0; i < b->g->n; i++) {
         if (b->next[i] >= b->end) continue;
@@ -208,7 +209,7 @@ tutti_err tutti__group_by_marks(tutti__overlap *o, const tutti__group *g) {
 /* ---- shared ones */
 
 int tutti__marks_are_few(const tutti__group *g) {
-    enum { EACH = 8 }; /* words of a bitmap cost as much as a run that is looked at by itself */
+    enum { EACH = 8 }; /* number of bitmap words that cost as much as a single run */
     tutti_count runs = 0;
     for (size_t i = 0; i < g->n; i++) runs += g->v[i].side.node->runs;
     return ((g->hi - g->lo) >> shift_of(g)) / 64 / EACH < runs;

@@ -1,8 +1,8 @@
-/* access: sides on their way to another rank of the same job.  Such a message is trusted, and both
- * ends are the same program: so a LIST, whose items a careful parser would have to read one by one,
- * travels as it is in memory, marks included.  It may start up to a mark's distance before the
- * range it is clipped to; its origin is then there.  Everything else goes as tutti__side_serialise
- * writes it; it is small.
+/* access: sides in messages to another rank of the same job.  Such a message is trusted, and both
+ * ends are the same program: so a LIST, whose items a validating parser would read one by one,
+ * is sent as in memory, including marks.  It may start up to the distance of marks before the
+ * range it is clipped to; which is then its origin.  All other nodes are sent as tutti__side_serialise
+ * writes them; they are small.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 

@@ -1,16 +1,16 @@
-/* access: a group of overlapping views decided by stride arithmetic.
+/* access: a group of overlapping views compared by stride arithmetic.
  *
  * A VEC with bytes in [first, end) repeats with its stride not only there: it also does so in the
  * gap of one stride before its first copy and after its last, where it has no bytes:
  *
  *        gap           stride
- *     |-------[####]---[####]---[####]-------|      cutting anywhere in the two outer gaps is fine
+ *     |-------[####]---[####]---[####]-------|      a cut anywhere in the two outer gaps is valid
  *
  * So the range is cut at the fewest points such that in every piece each view either has no bytes
  * or repeats throughout (greedy stabbing of the outer gaps: blocks of the same rows of an array all
- * share the cut at the start of the row).  A piece repeats with the lcm of its views' strides: one
- * period of it says all.  In one period a VEC with that stride has one or two copies, which take
- * its place; the question is asked again, one level down the trees.  No phase needs care: whatever
+ * share the cut at the start of the row).  A piece repeats with the lcm of the strides of its views: one
+ * period is sufficient.  In one period a VEC with that stride has one or two copies, which replace
+ * it; the query is repeated one level down the trees.  Phases need no special case: a copy that
  * wraps around the period is two views, clipped to the window.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static size_t wanted_cuts(const tutti__group *g, cut *c) {
     return n + add_cut(g, end, end, c + n);
 }
 
-/* The copies of a VEC that may have bytes in [lo, hi): the first, and how many. */
+/* The copies of a VEC that may have bytes in [lo, hi): the first, and their number. */
 static tutti_count copies_in(tutti__side s, tutti_off lo, tutti_off hi, tutti_count *first_out) {
     const tutti__node *child = s.node->vec.child;
     const tutti_off stride = s.node->vec.stride;
@@ -81,7 +81,7 @@ static tutti_err examine_period(tutti__overlap *o, tutti__group *g) {
     }
     if (period) g->hi = g->lo + period;
 
-    /* views with few copies are replaced by them: how many will there be, and how many stay? */
+    /* views with few copies are replaced by them: compute the number of new and of remaining views */
     const tutti_count most = period ? COPIES_IN_PERIOD : COPIES_OTHERWISE;
     size_t n = 0, kept = 0;
     tutti_count first;

@@ -1,6 +1,6 @@
-/* access: questions about a side.  `tell` goes down one path of the tree: in a monotone VEC the
- * copies do not overlap, so a division finds the copy an offset is in; in a CAT and among the marks
- * of a LIST a binary search does.
+/* access: queries about a side.  `tell` follows one path of the tree: in a monotone VEC the
+ * copies do not overlap, so a division finds the copy that contains an offset; in a CAT and in the marks
+ * of a LIST a binary search is used.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 

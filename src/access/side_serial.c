@@ -6,10 +6,10 @@
  *   LIST flags n length code-size code      length: of the first item, or of all; code: of the rest
  *   CAT  n side ... side                    disps relative to the CAT's
  *
- * after two bytes, a mark and the version.  A monotone side is written cut to a range of its stream
- * without being cut first: a cut node is written as a CAT of its rest, whole copies, and start, and
- * the code of a LIST is copied as it is.  The parser builds with the ordinary constructors, after
- * its own checks that nothing takes memory out of proportion to the input.
+ * preceded by two bytes, a magic byte and the version.  A monotone side is written for a range of its stream
+ * without dividing it first: a divided node is written as a CAT of its rest, whole copies, and start, and
+ * the code of a LIST is copied unchanged.  The parser builds with the ordinary constructors, after
+ * checks that memory use is proportional to the input.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
@@ -46,7 +46,7 @@ static void write_run(writer *w, tutti_off offset, tutti_off bytes) {
     write_number(w, (uint64_t)bytes);
 }
 
-/* Items first ... last of a list, whole, with its origin at disp. */
+/* Write items first ... last of a list completely, with its origin at disp. */
 static void write_list_items(writer *w, const tutti__node *n, tutti_off disp,
                              const tutti__frame *first, const tutti__frame *last) {
     const tutti_count items = last->index - first->index + 1;
@@ -63,7 +63,7 @@ static void write_list_items(writer *w, const tutti__node *n, tutti_off disp,
     write_raw(w, n->list.code + first->code, last->code - first->code);
 }
 
-/* Start a CAT if there are several parts; what their displacements are relative to comes out. */
+/* Start a CAT if there are several parts; returns the origin of their displacements. */
 static tutti_off write_cat(writer *w, tutti_off disp, tutti_count parts) {
     if (parts < 2) return disp;
     write_head(w, CAT, disp);
@@ -230,7 +230,7 @@ static tutti_err read_cat(reader *r, int depth, tutti__side *out) {
         err = read_side(r, depth, &part[i]);
         if (err == TUTTI_OK &&
             part[i].node->depth > TUTTI__MAX_DEPTH - (part[i].node->kind != TUTTI__CAT))
-            err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "parts nested too deep");
+            err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "too many levels of nesting");
     }
     if (err == TUTTI_OK)
         err = tutti__side_cat((tutti_count)n, part, out);
@@ -284,7 +284,7 @@ static tutti_err read_side(reader *r, int depth, tutti__side *out) {
 static tutti_err read_sides(reader *r, tutti__side *out) {
     uint64_t v = 0;
     TUTTI_TRY(read_number(r, UINT64_MAX, &v));
-    SOUND(v == MARK, "the magic number is wrong");
+    SOUND(v == MARK, "wrong magic number");
     TUTTI_TRY(read_number(r, UINT64_MAX, &v));
     SOUND(v == VERSION, "another version of the format");
     if (r->at == r->size || r->buf[r->at] != EMPTY) return read_side(r, 0, out);

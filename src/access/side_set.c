@@ -1,13 +1,13 @@
-/* access: sets of sides: do they share bytes, and which bytes do they cover together?
+/* access: sets of sides: shared bytes and union
  *
  * Only sides whose intervals [first, end) overlap can share a byte, so the views are sorted by
- * their first byte and swept into groups of overlapping intervals; most patterns fall apart here.
- * A group of several is taken apart from the simple to the hard:
+ * their first byte and swept into groups of overlapping intervals; most patterns are decided by this.
+ * A group of several is processed from simple to complex nodes:
  *   CAT   replaced by its parts (parts of one side never share a byte), examined again
- *   RUN   every other view is asked for its next byte after the run's start; then it is out
- *   VEC   stride arithmetic (side_periodic.c), which comes back here with one period's children
+ *   RUN   every other view is queried for its next byte after the start of the run; then it is removed
+ *   VEC   stride arithmetic (side_periodic.c), which calls this again with the children of one period
  *   rest  bitmaps (side_marks.c)
- * The union walks groups of one, takes a group whose bytes add up to its interval as one run if it
+ * The union iterates over single sides, uses a group whose bytes add up to its interval as one run if it
  * is disjoint, and marks the others.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
@@ -24,7 +24,8 @@ static int compare_starts(const void *a, const void *b) {
     return (v->first > w->first) - (v->first < w->first);
 }
 
-/* Clip to [lo, hi) and sort by first byte; views without bytes are dropped.  Returns how many stay. */
+/* Clip to [lo, hi) and sort by first byte; views without bytes are dropped.  Returns the number of
+ * remaining views. */
 static size_t clip_views(tutti__view *v, size_t n, tutti_off lo, tutti_off hi) {
     size_t kept = 0;
     int sorted = 1;
@@ -35,7 +36,7 @@ static size_t clip_views(tutti__view *v, size_t n, tutti_off lo, tutti_off hi) {
         const tutti_off first = start >= lo ? start : tutti__side_next(s, lo);
         if (first >= hi) continue;
         tutti_off end = tutti__side_hi(s);
-        if (end > hi) { /* one past the last byte before hi; there is one */
+        if (end > hi) { /* one past the last byte before hi, which exists */
             tutti__cursor c;
             tutti__burst b;
             tutti__cursor_seek(&c, s, tutti__side_tell(s, hi) - 1);
@@ -51,7 +52,7 @@ static size_t clip_views(tutti__view *v, size_t n, tutti_off lo, tutti_off hi) {
 
 /* ---- CATs: continue with their parts */
 
-/* The parts of a CAT with bounds in [lo, hi), relative to its origin: the first, and how many. */
+/* The parts of a CAT with bounds in [lo, hi), relative to its origin: the first, and their number. */
 static size_t parts_in(const tutti__node *n, tutti_off lo, tutti_off hi, tutti_count *first_out) {
     tutti_count first = 0, end = n->cat.n, i;
     while (first < end) {
@@ -90,7 +91,7 @@ static tutti_err examine_parts(tutti__overlap *o, const tutti__group *g, size_t 
     return err;
 }
 
-/* ---- RUNs: ask the others */
+/* ---- RUNs: query the others */
 
 static tutti_err examine_runs(tutti__overlap *o, const tutti__group *g) {
     tutti__view *rest;
@@ -126,7 +127,7 @@ static tutti_err examine_group(tutti__overlap *o, tutti__group *g) {
     const tutti__view *v = g->v;
     size_t parts = 0, runs = 0;
 
-    /* a byte that is in the run before it and is the first of its own view */
+    /* a byte that is in the previous run and is the first of its own view */
     for (size_t i = 0; i + 1 < g->n; i++) {
         if (v[i].side.node->kind != TUTTI__RUN || v[i + 1].first >= v[i].end) continue;
         o->shared = 1;

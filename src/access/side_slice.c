@@ -1,5 +1,5 @@
 /* access: the part of a side between two stream positions.  Whole subtrees are shared; only the
- * nodes along the two cuts are new: a cut VEC becomes [rest of a copy | whole copies | start of a
+ * nodes along the two cuts are new: a divided VEC becomes [rest of a copy | whole copies | start of a
  * copy].
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"

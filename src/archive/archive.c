@@ -1,12 +1,16 @@
 /* archive: archive and restore segments.
  *
- *   archive   compare checksums, copy, sync, read back and compare; one transaction records that the segments are
- *             archived; then their bytes are freed: a data file without other segments is removed, others get holes
- *   restore   compare, copy the bytes to their data files, sync, read back and compare; one transaction records that
+ *   archive   compare checksums, copy, sync, read back and compare; one transaction records that
+ * the segments are
+ *             archived; then their bytes are freed: a data file without other segments is removed,
+ * others get holes
+ *   restore   compare, copy the bytes to their data files, sync, read back and compare; one
+ * transaction records that
  *             they are restored
  *
- * Whenever the process is killed, the database has a place where the bytes are complete; the next call uses or ignores
- * copies elsewhere.  Segments of an archive in a directory are distributed to the ranks; rank 0 handles a stream.
+ * If the process is killed at any time, the database refers to a complete copy; the next call uses or ignores
+ * copies elsewhere.  Segments of an archive in a directory are distributed to the ranks; rank 0
+ * handles a stream.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 
@@ -98,7 +102,7 @@ static tutti_err begin_archive_call(tutti_dataset *d, tutti__archiving *k, tutti
 
 /* ---- archive */
 
-/* All of them.   Collective. */
+/* Copy all segments.   Collective. */
 static tutti_err copy_to_directory(tutti_dataset *d, tutti__archiving *k) {
     const int root = d->team->rank == 0;
     tutti_err err = TUTTI_OK;
@@ -173,7 +177,7 @@ static tutti_err mark_archived(tutti_dataset *d, tutti__archiving *k) {
     return TUTTI_OK;
 }
 
-/* Rank 0: a hole for each archived segment of a file that stays; bytes freed. */
+/* Rank 0: punch a hole for each archived segment of a remaining file; returns the bytes freed. */
 static tutti_off punch_holes(const tutti_dataset *d, const tutti__datafile *f, tutti_count first,
                              tutti_count last) {
     char path[4096];
@@ -258,7 +262,7 @@ tutti_err tutti_dataset_archive(tutti_dataset *d, tutti_count first, tutti_count
 static tutti_err check_stream(const tutti_dataset *d, const tutti_stream *s, int writes) {
     if (d->team->rank != 0) return TUTTI_OK;
     TUTTI_CHECK(s && (writes ? s->write != NULL : s->read != NULL), TUTTI_ERR_ARG,
-                "the stream has no %s function", writes ? "write" : "read");
+                "function %s of the stream is NULL", writes ? "write" : "read");
     return s->location && writes ? check_location(s->location) : TUTTI_OK;
 }
 

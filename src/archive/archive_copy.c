@@ -66,8 +66,8 @@ static tutti_err verify_archive(const tutti__archiving *k, int64_t i, int fd, co
 
 /* ---- to an archive */
 
-/* A file of this name may exist.  *is_there_out: it is this segment, complete.  A damaged copy of it is replaced; any
- * other file may be the only copy of something. */
+/* A file of this name may exist.  *is_there_out: it is a complete copy of this segment.  A damaged
+ * copy of it is replaced; any other file may be the only copy of something. */
 static tutti_err find_existing_copy(const tutti__archiving *k, int64_t i, const char *path,
                                     int *is_there_out) {
     const tutti__segment_row *g = tutti__archiving_row(k, i);
@@ -159,7 +159,7 @@ static tutti_err open_segment_file(const tutti__archiving *k, int64_t i, char *p
     return err;
 }
 
-/* Copy the bytes of segment i to their place, sync them and read them back. */
+/* Copy the bytes of segment i to their position, sync them and read them back. */
 static tutti_err restore_segment(const tutti__archiving *k, int64_t i, const tutti__content *from) {
     const tutti__segment_row *g = tutti__archiving_row(k, i);
     const tutti_off bytes = g->end - g->start;
@@ -185,7 +185,7 @@ tutti_err tutti__archive_fetch(const tutti__archiving *k, int64_t i) {
     char path[4096];
     int fd = -1;
     TUTTI_TRY(format_archive_path(k, i, 2, "", path, sizeof path));
-    if (access(path, F_OK) != 0) { /* archived by version 1? */
+    if (access(path, F_OK) != 0) { /* archived by version 1 */
         char old[4096];
         TUTTI_TRY(format_archive_path(k, i, 1, "", old, sizeof old));
         if (access(old, F_OK) == 0) memcpy(path, old, sizeof path);
@@ -216,7 +216,7 @@ static tutti_err restore_entry(const tutti__archiving *k, int64_t i, tutti_off b
     const tutti__content there = {.fd = -1, .stream = k->stream};
     char head[TUTTI__ARCHIVE_HEAD];
     TUTTI_CHECK(bytes == TUTTI__ARCHIVE_HEAD + g->end - g->start, TUTTI_ERR_FORMAT,
-                "segment %lld of the archive has %lld bytes, must have %lld", (long long)g->id,
+                "segment %lld of the archive has %lld bytes, expected %lld", (long long)g->id,
                 (long long)bytes, (long long)(TUTTI__ARCHIVE_HEAD + g->end - g->start));
     TUTTI_TRY(tutti__stream_read(k->stream, head, sizeof head));
     TUTTI_TRY(tutti__archive_head_check(head, k->model->id, g, k->rows[i].sum));

@@ -40,7 +40,7 @@ static const char *find_text_attribute(const tutti__cdf *c, tutti_count var, con
 
 /* ---- spaces */
 
-/* The space has this size from now on: set by the topology, or from the beginning. */
+/* Record the size of a space from now on: set by the topology, or initial. */
 static tutti_err add_size(rebuilding *m, const rebuilt_file *f, const tutti__space *s,
                           const tutti__size *is) {
     tutti__size *now = tutti__model_size(&m->model, s->id, INT64_MAX);
@@ -98,7 +98,7 @@ static int parse_item(const char *word) {
     return word ? -1 : TUTTI_SCALAR;
 }
 
-/* Components of an item that has so many values; 0: there is no such item. */
+/* Components of an item with this number of values; 0: no such item. */
 static int find_components(int item, tutti_count numbers) {
     tutti__variable v = {.item = item};
     for (v.components = 1; v.components < 1 << 24; v.components++) {
@@ -387,7 +387,8 @@ static tutti_err write_database(const rebuilding *m, const char *name, int64_t g
     return err;
 }
 
-/* All files but those that are left out (bits of `is_skipped`); *wrong_out: the one that does not fit, or -1. */
+/* Read all files except skipped ones (bits of `is_skipped`); *wrong_out: the one that does not
+ * match, or -1. */
 static tutti_err add_files(rebuilding *m, const unsigned char *is_skipped, int64_t *wrong_out) {
     tutti_err err = TUTTI_OK;
     *wrong_out = -1;

@@ -125,7 +125,7 @@ static tutti_err select_valid_segments(tutti__repair *r, unsigned char *is_kept,
     return TUTTI_OK;
 }
 
-/* Sizes that hold for a segment were set by it, at the beginning, or by one that is there. */
+/* Return whether the sizes valid for a segment were set by it, initially, or by an existing segment. */
 static int are_sizes_known(const tutti__repair *r, const unsigned char *is_kept,
                            const tutti__found *v) {
     const char *rows = v->rows;

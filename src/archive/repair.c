@@ -1,7 +1,8 @@
 /* archive: repair a dataset.
  *
- * Metadata that can be read and agree with the data files stay, except segments whose data are missing.  Otherwise
- * they are rebuilt from the data files, and the old ones are kept under another name.  No data file is changed.
+ * Metadata that can be read and agrees with the data files is kept, except segments whose data is
+ * missing.  Otherwise it is rebuilt from the data files, and the old metadata is kept under another
+ * name.  No data file is changed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "archive/repair_impl.h"
 
@@ -86,13 +87,13 @@ typedef enum { RIGHT, MISSING, DAMAGED_TRAILER, OTHER } agreement;
 
 /* Operations of repair that differ between kinds of data files. */
 typedef struct {
-    /* Compare a segment of the database with the bytes in its place. */
+    /* Compare a segment of the database with its bytes in the data file. */
     tutti_err (*compare)(tutti__repair *r, tutti__meta *m, const tutti__model *model,
                          const tutti__segment_row *g, agreement *out);
     tutti_err (*rebuild)(tutti__repair *r, const char *name, int64_t generation);
 } repairing;
 
-/* The header stands for all segments of the file. */
+/* The header represents all segments of the file. */
 static tutti_err netcdf_compare(tutti__repair *r, tutti__meta *m, const tutti__model *model,
                                 const tutti__segment_row *g, agreement *out) {
     const tutti__datafile *row = tutti__model_file_id(model, g->file);
@@ -143,7 +144,7 @@ static const repairing CONTAINERS[] = {
     [TUTTI_CONTAINER_NETCDF] = {netcdf_compare, tutti__netcdf_rebuild},
 };
 
-/* The segment of a section needs one that goes: the topology that set a size, or a list of entries. */
+/* The segment of a section needs a removed segment: the topology that set a size, or a list of entries. */
 static int needs_removed_segment(const tutti__model *m, const unsigned char *is_removed,
                                  const tutti__section *s) {
     const tutti__variable *v = tutti__model_variable_id(m, s->variable);
@@ -153,8 +154,8 @@ static int needs_removed_segment(const tutti__model *m, const unsigned char *is_
     return (a && is_removed[a - m->segments]) || (b && is_removed[b - m->segments]);
 }
 
-/* Compare all segments; goes[i]: its data are missing, or those of one that it needs.  *broken_out: the metadata do
- * not belong to these data. */
+/* Compare all segments; goes[i]: its data is missing, or that of a segment that it needs. 
+ * *broken_out: the metadata does not belong to this data. */
 static tutti_err compare_segments(tutti__repair *r, tutti__meta *m, const tutti__model *model,
                                   unsigned char *is_removed, int *broken_out) {
     int64_t right = 0, newer = 0;
@@ -178,7 +179,7 @@ static tutti_err compare_segments(tutti__repair *r, tutti__meta *m, const tutti_
     }
     for (int64_t i = 0; i < r->found_n; i++)
         newer += r->found[i].segment.id > model->serial && !r->found[i].at.joined;
-    /* one commit may have been under way */
+    /* one commit may have been in progress */
     if (newer > 1 || (model->segments_n > 0 && right == 0 && r->found_n > 0)) *broken_out = 1;
     return TUTTI_OK;
 }
@@ -214,7 +215,7 @@ static tutti_err remove_missing_segments(tutti__repair *r, tutti__meta *m,
     return tutti__meta_end(m, remove_missing_rows(m, model, is_removed));
 }
 
-/* *broken_out: they are to be rebuilt.  *generation_out: as far as it can be read.  Metadata of a newer
+/* *broken_out: the metadata must be rebuilt.  *generation_out: if it can be read.  Metadata of a newer
  * version whose data files have no trailer of a known one are not damaged, but refused. */
 static tutti_err check_old_metadata(tutti__repair *r, int *broken_out, int64_t *generation_out) {
     tutti__meta *m = NULL;
@@ -232,7 +233,7 @@ static tutti_err check_old_metadata(tutti__repair *r, int *broken_out, int64_t *
         is_removed = tutti__calloc((size_t)model.segments_n + 1, 1);
         err = is_removed ? compare_segments(r, m, &model, is_removed, broken_out) : TUTTI_ERR_NOMEM;
     }
-    /* metadata that cannot be read, whatever the symptom */
+    /* metadata that cannot be read, for any reason */
     int newer = 0;
     for (int64_t i = 0; i < r->files_n && version > TUTTI__FORMAT_VERSION && !r->found_n; i++)
         newer |= !tutti__netcdf_name(r->files[i].name) && r->files[i].size > TUTTI__SEGMENT_ALIGN;
@@ -252,9 +253,9 @@ static tutti_err check_old_metadata(tutti__repair *r, int *broken_out, int64_t *
     return err;
 }
 
-/* ---- the new database in the place of the old one */
+/* ---- replacement of the old database */
 
-/* A name that nothing has: NAME.damaged, NAME.damaged-2, ... */
+/* An unused name: NAME.damaged, NAME.damaged-2, ... */
 static void find_free_name(const char *directory, const char *name, char *out, size_t room) {
     struct stat st;
     char path[4300];
@@ -280,7 +281,8 @@ static tutti_err sync_names(const tutti__repair *r) {
     return r->options.durable ? tutti__directory_sync(r->directory) : TUTTI_OK;
 }
 
-/* The journal goes first, and for good: it must never be beside the new database.  rename_unused_files() syncs the last name. */
+/* The journal is removed first and durably: it must never exist together with the new database. 
+ * rename_unused_files() syncs the last name. */
 static tutti_err replace_database(tutti__repair *r) {
     static const char *const ENDS[] = {"-journal", "-wal", "-shm"};
     char from[4300], to[4300], kept[sizeof r->report.backup];

@@ -93,10 +93,11 @@ tutti_err tutti__tar_read(const char block[TUTTI__TAR_BLOCK], tutti__tar_entry *
                     out->bytes >= 0,
                 TUTTI_ERR_FORMAT, "the stream is not a tar archive, or is damaged");
     memcpy(out->name, h.name, sizeof h.name);
-    if (h.prefix[0] && memcmp(h.magic, "ustar", 5) == 0) out->name[0] = 0; /* none of ours */
+    if (h.prefix[0] && memcmp(h.magic, "ustar", 5) == 0)
+        out->name[0] = 0; /* not a header of Tutti */
     out->is_file = h.type == '0' || h.type == '\0';
     out->is_pax = h.type == 'x';
-    /* links, directories and devices have no bytes behind their headers */
+    /* links, directories and devices have no data after their headers */
     if (h.type >= '1' && h.type <= '6') out->bytes = 0;
     return TUTTI_OK;
 }

@@ -19,7 +19,7 @@ tutti_err tutti__array_agree(MPI_Comm comm, const char *operation, const char *p
 /* Precedes every agreement on an open array. */
 static void settle_requests(tutti_array *a, tutti_err local_err) {
     TUTTI_ASSERT(a->head || a->file);
-    if (a->file) { /* queued requests come first */
+    if (a->file) { /* queued requests are executed first */
         TUTTI_KEEP_LAST_ERROR_IF(local_err != TUTTI_OK);
         tutti__requests_settle(a->file);
     }

@@ -67,7 +67,7 @@ static tutti_off contiguous_length(const piece_grid *b, tutti_order order, int *
     return run;
 }
 
-/* Piece number i; empty if there is none. */
+/* Piece number i; empty if it does not exist. */
 static tutti_slice piece_slice(const piece_grid *b, tutti_count i) {
     tutti_slice s = tutti_slice_all(b->ndims, b->shape);
     const int none = i >= b->n;
@@ -150,7 +150,7 @@ static tutti_err copy_all_pieces(copy_state *c) {
 static tutti_err copy_directly(tutti_array *from, tutti_array *to, tutti_off budget,
                                tutti_progress_fn *progress, void *context) {
     copy_state c = {.from = from, .to = to, .progress = progress, .context = context};
-    /* all ranks take as many turns as the rank with the most pieces */
+    /* all ranks make as many steps as the rank with the most pieces */
     const tutti_array *own = c.from->dist ? c.from : c.to;
     const tutti__team *t = tutti__array_team(c.from);
     c.b.ndims = own->local.ndims;
@@ -217,7 +217,7 @@ static tutti_err copy_by_temporary(tutti_array *from, tutti_array *to, tutti_off
     TUTTI_TRY(create_temporary(to, &temporary));
     tutti_err err = copy_directly(from, temporary, budget, progress, context);
     if (err == TUTTI_OK) err = copy_directly(temporary, to, budget, progress, context);
-    /* The file is deleted while the array is open, since only an open array knows its path. */
+    /* The file is deleted while the array is open, since the path is stored in an open array. */
     tutti_file *f = temporary->file;
     err = TUTTI_ALSO(err, tutti__array_error(f, "copy", tutti__file_delete_on_root(f)));
     return TUTTI_ALSO(err, tutti_array_close(&temporary));

@@ -132,8 +132,8 @@ static tutti_err check_header(tutti__header *h) {
     TUTTI_CHECK(s.offset >= TUTTI__HEADER_BYTES, TUTTI_ERR_FORMAT,
                 "invalid header: elements start inside the header");
     TUTTI_CHECK(h->placement == TUTTI__DESCRIPTOR || h->bytes == bytes, TUTTI_ERR_FORMAT,
-                "the header announces %lld bytes, but its extents give %lld", (long long)h->bytes,
-                (long long)bytes);
+                "invalid header: size is %lld bytes, but the extents give %lld",
+                (long long)h->bytes, (long long)bytes);
     TUTTI_CHECK(h->placement == TUTTI__GLOBAL || h->ranks >= 1, TUTTI_ERR_FORMAT,
                 "invalid header: number of parts is 0");
     TUTTI_CHECK(h->placement != TUTTI__PART || h->rank < h->ranks, TUTTI_ERR_FORMAT,
@@ -152,7 +152,7 @@ static tutti_err read_slot(const unsigned char *from, tutti__header *out) {
                 "array format %lu is newer than this library supports", (unsigned long)format);
     TUTTI_CHECK(tutti__load_le64(from + AT_CHECKSUM) ==
                     tutti__hash(TUTTI__HASH_START, from, AT_CHECKSUM),
-                TUTTI_ERR_FORMAT, "the header is damaged: its checksum is wrong");
+                TUTTI_ERR_FORMAT, "the header is damaged: checksum mismatch");
     TUTTI_CHECK(format == FORMAT, TUTTI_ERR_FORMAT, "invalid header: format is 0");
     TUTTI_TRY(read_int(from + AT_PLACEMENT, "placement", TUTTI__PART, &placement));
     h.placement = (tutti__placement)placement;
@@ -215,7 +215,7 @@ tutti_err tutti__array_header_read(tutti_file *f, tutti__header *out) {
     tutti_off size = 0;
     TUTTI_TRY(tutti__size_here(f, &size));
     TUTTI_CHECK(size >= (tutti_off)sizeof block, TUTTI_ERR_FORMAT,
-                "not an array file: only %lld bytes", (long long)size);
+                "not an array file: the file has only %lld bytes", (long long)size);
     TUTTI_TRY(tutti__read_here(f, 0, block, sizeof block));
     TUTTI_TRY(tutti__header_read(block, out));
     TUTTI_CHECK(size >= out->spec.offset + out->bytes, TUTTI_ERR_FORMAT,

@@ -48,9 +48,10 @@ struct tutti_array {
     int part;                 /* the file is a part of a local placement */
     uint64_t version;         /* number of changes of the header, see tutti__header */
     int iterations;           /* tile iterations that have not ended */
-    struct tutti__tile_transfer *tile_writes; /* theirs, in the same order on all ranks */
-    tutti__prefetch *prefetched;              /* in the order in which they were started */
-    _Atomic int64_t written;                  /* number of writes that did not drop `prefetched` */
+    struct tutti__tile_transfer
+        *tile_writes;            /* of the iterations, in the same order on all ranks */
+    tutti__prefetch *prefetched; /* in the order in which they were started */
+    _Atomic int64_t written;     /* number of writes that did not drop `prefetched` */
 };
 
 /* The team for agreements on an array. */
@@ -72,7 +73,7 @@ tutti_err tutti__spec_check(const tutti_array_spec *in, tutti_array_spec *out,
 static inline int tutti__spec_dim(const tutti_array_spec *s, int k) {
     return s->order == TUTTI_ROW_MAJOR ? k : s->ndims - 1 - k;
 }
-/* Fail unless `have` is what the caller expects. */
+/* Fail unless `have` equals the spec that the caller expects. */
 tutti_err tutti__spec_expect(const tutti_array_spec *expect,
                              const tutti_array_spec *have) TUTTI_MUST_USE;
 uint64_t tutti__spec_hash(uint64_t h, const tutti_array_spec *s); /* s may be NULL */
@@ -142,7 +143,7 @@ void tutti__array_free(tutti_array *a);
  * the array. path: NULL if the ranks have not agreed on it */
 tutti_err tutti__array_publish(tutti_array *a, const char *operation, const char *path,
                                tutti_err err, tutti_array **a_out) TUTTI_MUST_USE;
-/* Report the array's slabs to the file; domains=array cuts between them.   Collective. */
+/* Report the slabs of the array to the file; domains=array cuts between them.   Collective. */
 void tutti__array_slabs(tutti_array *a);
 /* Fail unless two arrays are open on the same ranks and use different bytes.   Not collective. */
 tutti_err tutti__array_pair_check(const tutti_array *a, const tutti_array *b) TUTTI_MUST_USE;

@@ -95,7 +95,7 @@ static tutti_err create_descriptor(void *context) {
     return tutti__array_header_create(a->head, &h);
 }
 
-/* Existing files do not change until every rank has opened its part; then there is no array until
+/* Existing files do not change until every rank has opened its part; then the array does not exist until
  * the descriptor is complete. */
 static tutti_err create_local_files(tutti_array *a, MPI_Comm comm, const char *path,
                                     const tutti_options *opt) {
@@ -137,7 +137,7 @@ static tutti_err check_local_arguments(MPI_Comm comm, const char *path,
                 "distribution is over %d ranks, but the communicator has %d", d->ranks, size);
     TUTTI_CHECK(d->ndims == in.ndims &&
                     memcmp(d->shape, a->spec.shape, (size_t)d->ndims * sizeof d->shape[0]) == 0,
-                TUTTI_ERR_ARG, "the shape of the distribution is not that of the array");
+                TUTTI_ERR_ARG, "the shapes of the distribution and of the array differ");
     return tutti__distribution_copy(d, &a->dist);
 }
 
@@ -174,11 +174,11 @@ static tutti_err count_bounds(const tutti__header *h, tutti_count *n_out) {
     for (int d = 0; d < h->spec.ndims && ranks <= h->ranks; d++)
         ranks *= tutti__max(h->dim[d].procs, 1);
     TUTTI_CHECK(ranks == h->ranks, TUTTI_ERR_FORMAT,
-                "the distribution in the header is not over %d ranks", h->ranks);
+                "the distribution in the header does not have %d ranks", h->ranks);
     for (int d = 0; d < h->spec.ndims; d++)
         if (h->dim[d].kind == TUTTI_DIST_RAGGED) n += h->dim[d].procs + (tutti_count)1;
     TUTTI_CHECK(h->bytes == 8 * n, TUTTI_ERR_FORMAT,
-                "header announces %lld bytes of bounds: the distribution needs %lld",
+                "header has %lld bytes of bounds: the distribution requires %lld",
                 (long long)h->bytes, (long long)(8 * n));
     *n_out = n;
     return TUTTI_OK;

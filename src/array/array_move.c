@@ -40,7 +40,7 @@ static tutti_err describe_slice(const tutti_array *a, const tutti_slice *s,
     return tutti__slice_access(&a->local, s, memory, out);
 }
 
-/* A read takes a prefetched slice if all ranks have it; otherwise it reads the file.  Collective. */
+/* A read uses a prefetched slice if all ranks have it; otherwise it reads the file.  Collective. */
 static tutti_err move_slice(tutti_array *a, const tutti_slice *s, const tutti_section *memory,
                             void *buf, int is_write) {
     TUTTI_KEEP_ERRNO;

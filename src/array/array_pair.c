@@ -43,8 +43,8 @@ static tutti_err test_note(tutti__team *t, int *here_out) {
     return TUTTI_OK;
 }
 
-/* All ranks agree in the team of `a`.  `alone`: this rank knows no other array.  `note`: a note
- * has been received.  *other: in, the other array that this rank knows, or none; out, that of any
+/* All ranks agree in the team of `a`.  `alone`: this rank has no other array.  `note`: a note
+ * has been received.  *other: in, the other array of this rank, or none; out, that of any
  * rank.   Collective; requests queued on the file have been settled. */
 static tutti_err meet_in_team(tutti_array *a, int alone, int note, tutti__range *other) {
     enum { ALONE, OTHER, NUMBERS };
@@ -135,7 +135,7 @@ static tutti_err meet_all_ranks(tutti_array *from, tutti_array *to, tutti_array 
         return meet_in_team(*where_out, 0, 0, &other);
     }
     TUTTI_MPI(MPI_Comm_compare(tutti__array_team(from)->comm, tutti__array_team(to)->comm, &alike));
-    const int both = alike == MPI_IDENT || alike == MPI_CONGRUENT; /* otherwise it is an error */
+    const int both = alike == MPI_IDENT || alike == MPI_CONGRUENT; /* otherwise an error */
     if (both && !tutti__fiber_inside()) return meet_in_two_teams(from, to);
     tutti__requests_settle(from->file);
     return meet_in_team(from, 0, 0, &none);

@@ -119,7 +119,7 @@ tutti_err tutti__prefetch_take(tutti_array *a, const tutti_slice *s, const tutti
         if (!p->dropped && p->written == a->written &&
             slices_are_equal(a->local.ndims, &p->slice, s))
             found = i;
-    /* It is taken only if all ranks found the same one. */
+    /* It is used only if all ranks found the same one. */
     tutti__range r = tutti__range_of(found);
     const tutti__call call = {.name = "read", .ranges = 1, .range = &r};
     TUTTI_TRY(tutti__array_call(a, &call, TUTTI_OK));

@@ -14,7 +14,8 @@ tutti_err tutti__spec_check(const tutti_array_spec *in, tutti_array_spec *out,
                 "ndims is %d: must be 1 to %d", in->ndims, TUTTI_MAX_DIMS);
     TUTTI_CHECK(in->order == TUTTI_ROW_MAJOR || in->order == TUTTI_COL_MAJOR, TUTTI_ERR_ARG,
                 "unknown order %d", (int)in->order);
-    TUTTI_CHECK(in->offset >= 0, TUTTI_ERR_ARG, "offset %lld is negative", (long long)in->offset);
+    TUTTI_CHECK(in->offset >= 0, TUTTI_ERR_ARG, "offset is %lld: must be >= 0",
+                (long long)in->offset);
     TUTTI_CHECK_RESERVED(in, "tutti_array_spec");
     memset(&s, 0, sizeof s);
     s.ndims = in->ndims;

@@ -161,10 +161,10 @@ static tutti_err make_memory_side(const tutti_array_spec *spec, const dim_series
                         "memory section, dimension %d: [%lld, %lld) is not inside the extent %lld",
                         d, (long long)m.lo[d], (long long)m.hi[d], (long long)m.shape[d]);
             const tutti_count width = m.hi[d] - m.lo[d];
-            TUTTI_CHECK(
-                width / stride + (width % stride != 0) == shape[d], TUTTI_ERR_ARG,
-                "dimension %d: the part has %lld elements, the memory section a different number",
-                d, (long long)shape[d]);
+            TUTTI_CHECK(width / stride + (width % stride != 0) == shape[d], TUTTI_ERR_ARG,
+                        "dimension %d: the memory section and the part (%lld elements) have "
+                        "different sizes",
+                        d, (long long)shape[d]);
         }
         TUTTI_TRY(compute_places(&m, &p));
         return nest_dim_sides(spec, k, &p, m.offset, 1, out);

@@ -1,6 +1,6 @@
 /* array: tile iterations.
  *
- *   next(k)   open   does every rank continue?
+ *   next(k)   open   agree whether every rank continues
  *             end    writing k - 2, reading k        these overlapped with computation
  *             agree  on the outcome
  *             begin  writing k - 1, reading k + 1    these overlap with computation on tile k
@@ -176,7 +176,7 @@ static tutti_off staging_limit(const tutti_array *a) {
            tutti__file_team(a->file)->nodes.largest;
 }
 
-/* Windows of the engine for one operation at a time, if it is not in the background. */
+/* Windows of the engine for one operation at a time, for operations that are not in the background. */
 static tutti_off engine_window_bytes(const tutti_array *a, tutti_off budget) {
     if (!a) return 0;
     return tutti__min(budget / 8, tutti__file_options(a->file)->cb_buffer_size /
@@ -208,8 +208,8 @@ static tutti_err make_tiling(tutti_tiles *t, const tutti_tiles_spec *spec) {
     }
     t->layout = (tutti__box_layout){a->ndims, a->order, a->element_size};
     /* The first limit is mandatory: buffers and data in transfer.  The others are desirable: the
-     * engine's windows, not all full in the background, fit beside the buffers; and the engine's own
-     * limits. */
+     * engine's windows, not all full in the background, fit in addition to the buffers; and the
+     * limits of the engine. */
     const tutti_array *from = t->reading.array, *to = t->writing.array;
     const tutti_off read = element_bytes(from), written = element_bytes(to);
     const int reads = is_staged(t, &t->reading), writes = is_staged(t, &t->writing);
@@ -242,7 +242,7 @@ static tutti_err make_tiles(tutti_array *from, tutti_array *to, const tutti_tile
     t->in_place = from == to;
     t->sequential = spec->sequential != 0;
     t->memory = sizeof *t;
-    /* With background `all` written bytes stay in our memory until the write has ended. */
+    /* With background `all` written bytes remain in memory of the library until the write has ended. */
     const int is_held =
         !t->sequential && to && tutti__file_options(to->file)->background == TUTTI_BACKGROUND_ALL;
     if (from) t->ins = t->sequential ? 1 : 2;

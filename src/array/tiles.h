@@ -39,8 +39,9 @@ tutti_count tutti__box_count(int ndims, const tutti__box *b);
  * all dimensions. */
 tutti_count tutti__box_intersect(int ndims, const tutti__box *a, const tutti__box *b,
                                  tutti__box *out);
-/* `whole` without `part`, which is inside it, as disjoint boxes: slabs of slow dimensions first,
- * since they are long runs in the file.  Returns the number of boxes, at most 2 * ndims. */
+/* The difference of `whole` and `part`, which is inside it, as disjoint boxes: slabs of slow
+ * dimensions first, since they are long runs in the file.  Returns the number of boxes, at most 2 *
+ * ndims. */
 int tutti__box_subtract(const tutti__box_layout *g, const tutti__box *whole, const tutti__box *part,
                         tutti__box *out);
 /* Whether all elements of `a` precede all of `b` in an array of that shape. */
@@ -80,11 +81,11 @@ tutti_err tutti__tiling_cut(tutti__tiling *t, tutti_order file_order, int n,
 /* Upper bounds of the elements of a frame and of a core. */
 tutti_count tutti__tiling_frame_max(const tutti__tiling *t);
 tutti_count tutti__tiling_core_max(const tutti__tiling *t);
-/* The core of tile k, and the frame of a core.  Both are empty if there is no tile k. */
+/* The core of tile k, and the frame of a core.  Both are empty if tile k does not exist. */
 void tutti__tiling_core(const tutti__tiling *t, tutti_count k, tutti__box *out);
 void tutti__tiling_frame(const tutti__tiling *t, const tutti__box *core, tutti__box *out);
 
-/* How to fill a frame when the one before it is in memory. */
+/* The boxes to copy and to read for a frame after the previous one. */
 typedef struct tutti__tile_read {
     tutti__box kept; /* already in memory; may be empty */
     int n;

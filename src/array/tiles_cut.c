@@ -30,7 +30,7 @@ static void add_halo(const tutti__tiling *t, tutti__box *b) {
     }
 }
 
-/* ---- how much is it? */
+/* ---- sizes */
 
 tutti_count tutti__tiling_core_max(const tutti__tiling *t) {
     tutti_count n = 1;

@@ -1,6 +1,6 @@
-/* base: the last error of each thread.  The code that finds an error records code and text; the
- * layers above add what only they know (operation, file, rank), and the message is composed when
- * it is requested.  Nothing here prints, allocates or touches errno.
+/* base: the last error of each thread.  The code that detects an error records code and text; the
+ * layers above add operation, file and rank, and the message is composed when
+ * it is requested.  No function here prints, allocates or changes errno.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/error_impl.h"
 
@@ -13,7 +13,7 @@
 static const tutti_error_info no_error = {.rank = -1, .offset = -1};
 static _Thread_local tutti_error_info last = {.rank = -1, .offset = -1};
 static _Thread_local char line[1024];
-static _Thread_local tutti_error_info refusal; /* code TUTTI_OK: none has been given */
+static _Thread_local tutti_error_info refusal; /* code TUTTI_OK: none */
 
 /* ---- names and texts of codes ---------------------------------------------------------------- */
 
@@ -138,7 +138,8 @@ tutti_err tutti__error_refusal(void) {
     char text[sizeof last.text];
     memcpy(text, last.text, sizeof text); /* setting an error writes over it */
     refusal.code = TUTTI_OK;
-    if (why.code == TUTTI_OK && last.code != TUTTI_OK) /* it could not be made, perhaps */
+    if (why.code == TUTTI_OK &&
+        last.code != TUTTI_OK) /* the access may be missing because of an earlier error */
         return tutti__error_set(TUTTI_ERR_ARG, 0, -1,
                                 "argument access is NULL; the last error of this rank: %.300s",
                                 text);
@@ -176,7 +177,7 @@ const char *tutti_last_message(void) {
     const int saved_errno = errno;
     line[0] = '\0';
     if (last.code == TUTTI_OK) return line;
-    /* "OPERATION of 'PATH' at offset N, rank R: TEXT", without what is unknown */
+    /* "OPERATION of 'PATH' at offset N, rank R: TEXT", without unknown parts */
     size_t at = 0;
     if (last.operation[0]) at = append_text(at, "%s", last.operation);
     if (last.path[0]) at = append_text(at, "%s'%s'", at ? " of " : "", last.path);

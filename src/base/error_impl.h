@@ -1,4 +1,5 @@
-/* base: how errors are raised and forwarded.  The first to decide speaks, the others forward.
+/* base: how errors are raised and forwarded.  The function that detects an error records it,
+ * callers forward it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_ERROR_IMPL_H
 #define TUTTI_ERROR_IMPL_H
@@ -20,14 +21,15 @@
         if (err_ != TUTTI_OK) return err_; \
     } while (0)
 
-/* A library call leaves errno alone: the first line of every public call that may reach the system. */
+/* A library call does not change errno: the first line of every public call that may make system calls. */
 static inline void tutti__errno_restore(const int *saved) {
     errno = *saved;
 }
 #define TUTTI_KEEP_ERRNO \
     __attribute__((cleanup(tutti__errno_restore), unused)) const int saved_errno_ = errno
 
-/* Our own mistakes: checked in debug builds, prints and aborts.  Analysers take them as facts. */
+/* Internal errors: checked in debug builds, where it prints and aborts.  Static analysers treat it
+ * as an assumption. */
 #if defined(TUTTI_DEBUG) || defined(__clang_analyzer__)
 #define TUTTI_ASSERT(cond) ((cond) ? (void)0 : tutti__assert_failed(#cond, __FILE__, __LINE__))
 #else
@@ -39,8 +41,8 @@ void tutti__assert_failed(const char *cond, const char *file, int line) __attrib
 void tutti__error_record(tutti_err code, int sys_errno, tutti_off offset, const char *fmt, ...)
     TUTTI_PRINTF(4, 5);
 
-/* The same, and the value is `code`.  A macro, so that compilers and analysers see which code it
- * is, and that it is not TUTTI_OK. */
+/* The same, with value `code`.  A macro, so that compilers and analysers can see the code,
+ * and that it is not TUTTI_OK. */
 #define tutti__error_set(code, ...)             \
     ({                                          \
         const tutti_err set_ = (code);          \
@@ -62,7 +64,7 @@ void tutti__copy_path_end(char *to, size_t size, const char *from);
  * unknown. */
 void tutti__error_context(const char *operation, const char *path, int rank);
 
-/* Replace the thread's error (when it came from another rank); clear it. */
+/* Replace the error of the thread (by that of another rank); clear it. */
 void tutti__error_assign(const tutti_error_info *info);
 void tutti__error_clear(void);
 
@@ -80,12 +82,12 @@ static inline void tutti__error_restore(const tutti__kept_error *kept) {
     if (kept->is_kept) tutti__error_assign(&kept->info);
 }
 
-/* The last error at the end of the scope is that of this line: always, or if `cond` is true here. */
+/* Restore the last error at the end of the scope to that of this line: always, or if `cond` is true here. */
 #define TUTTI_KEEP_LAST_ERROR TUTTI_KEEP_LAST_ERROR_IF(1)
 #define TUTTI_KEEP_LAST_ERROR_IF(cond)                                            \
     __attribute__((cleanup(tutti__error_restore))) tutti__kept_error kept_error_; \
     tutti__error_keep(&kept_error_, (cond))
-/* A step that must be done in any case, after an outcome `err`: the value is the first error of both, and
+/* A step that must always be done, after an outcome `err`: the value is the first error of both, and
  * the last error belongs to it. */
 #define TUTTI_ALSO(err, step)                          \
     ({                                                 \

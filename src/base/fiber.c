@@ -1,4 +1,4 @@
-/* base: fibers on the C library's contexts.  A guard page below each stack turns an overflow into
+/* base: fibers on contexts of the C library.  A guard page below each stack turns an overflow into
  * a crash instead of silent corruption.  Some stacks are kept for later fibers: mapping one and
  * touching its pages takes longer than a small operation.  The sanitizers are notified of every
  * switch, since they track stacks.
@@ -21,7 +21,7 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-enum { GUARD = 4096, STACK = 1 << 20 }; /* pages of a stack that are never touched cost nothing */
+enum { GUARD = 4096, STACK = 1 << 20 }; /* pages of a stack that are never touched use no memory */
 
 struct tutti__fiber {
     ucontext_t inside, outside;
@@ -29,7 +29,7 @@ struct tutti__fiber {
     void *context;
     char *memory; /* guard and stack */
     int begun, returned;
-    double left, absent;    /* when it was left; how long it was not running */
+    double left, absent;    /* time of the last leave; total time not running */
     tutti_error_info error; /* the last error of the side that is not running */
     void *tsan_inside, *tsan_outside;
     const void *outside_bottom; /* for the address sanitizer */
@@ -39,7 +39,7 @@ struct tutti__fiber {
 
 static _Thread_local tutti__fiber *current;
 
-/* ---- what the sanitizers want to know */
+/* ---- notification of sanitizers */
 
 static void switch_announce(void **fake, const void *bottom, size_t size) {
 #if defined(__SANITIZE_ADDRESS__)
@@ -138,7 +138,7 @@ int tutti__fiber_halfway(const tutti__fiber *f) {
 
 /* ---- stacks */
 
-enum { SPARES = 4 }; /* as many as are seldom under way at a time */
+enum { SPARES = 4 }; /* rarely exceeded number of concurrent ones */
 
 static _Atomic(char *) spare[SPARES]; /* unused stacks with their guards */
 
@@ -193,7 +193,7 @@ tutti_err tutti__fiber_make(tutti__fiber_fn *fn, void *context, tutti__fiber **o
     tutti_err err = stack_take(&f->memory);
     if (err == TUTTI_OK && getcontext(&f->inside) != 0) {
         err = tutti__error_set(TUTTI_ERR_UNSUPPORTED, errno, -1,
-                               "cannot create a fiber: this machine has no contexts");
+                               "cannot create a fiber: ucontext is not available on this machine");
         stack_give_back(f->memory);
     }
     if (err != TUTTI_OK) {

@@ -1,7 +1,6 @@
 /* base: a table of addresses, chained through the objects themselves, so that listing one needs
- * no memory
- * and cannot fail.  Neighbouring buckets have different locks: threads that make and free accesses
- * seldom meet.
+ * no memory and cannot fail.  Neighbouring buckets have different locks: threads that create and free
+ * accesses rarely contend.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/handle.h"
 

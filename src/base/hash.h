@@ -1,5 +1,4 @@
-/* base: FNV-1a, for whatever is compared by a number: paths, machines, headers.  Not against
- * adversaries.
+/* base: FNV-1a, for comparisons by hash: paths, machines, headers.  Not cryptographic.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_HASH_H
 #define TUTTI_HASH_H
@@ -10,7 +9,7 @@
 
 #define TUTTI__HASH_START 0xcbf29ce484222325u
 
-/* Go on from h with some bytes. */
+/* Continue the hash h with some bytes. */
 static inline uint64_t tutti__hash(uint64_t h, const void *data, size_t bytes) {
     const unsigned char *p = data;
     for (size_t i = 0; i < bytes; i++) h = (h ^ p[i]) * 1099511628211u;

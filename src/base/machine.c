@@ -1,4 +1,4 @@
-/* base: what does not change about the machine.
+/* base: constant properties of the machine.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/machine.h"
 

@@ -1,6 +1,6 @@
-/* base: counted memory.  Every block of the library comes from here, so that tests can count the
- * live ones and make any single allocation fail.  The blocks are plain malloc blocks: no header in
- * front of them, and one free for all kinds, aligned ones included.
+/* base: counted memory.  Every block of the library is allocated here, so that tests can count the
+ * live ones and make any single allocation fail.  The blocks are plain malloc blocks: no header
+ * before them, and one free function for all kinds, including aligned ones.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/memory.h"
 
@@ -11,28 +11,35 @@
 #include <string.h>
 
 static atomic_long live_blocks;
+static _Atomic int64_t allocated_bytes;
 static atomic_long countdown; /* allocations until the one that fails; <= 0: none will */
 
 long tutti__memory_live(void) {
     return atomic_load_explicit(&live_blocks, memory_order_relaxed);
 }
 
+int64_t tutti__memory_allocated(void) {
+    return atomic_load_explicit(&allocated_bytes, memory_order_relaxed);
+}
+
 void tutti__memory_fail_after(long n) {
     atomic_store(&countdown, n);
 }
 
-/* Only the thread that takes the counter from 1 to 0 fails; below 0 it stays harmless. */
+/* Only the thread that takes the counter from 1 to 0 fails; below 0 it has no effect. */
 static int must_fail(void) {
     if (atomic_load_explicit(&countdown, memory_order_relaxed) <= 0) return 0;
     return atomic_fetch_sub(&countdown, 1) == 1;
 }
 
-/* Count a new block, or record that there is none; errno is the caller's. */
+/* Count a new block, or record the failure; errno is unchanged. */
 static void *count_block(void *p, size_t bytes, int saved_errno) {
-    if (p)
+    if (p) {
         atomic_fetch_add_explicit(&live_blocks, 1, memory_order_relaxed);
-    else
+        atomic_fetch_add_explicit(&allocated_bytes, (int64_t)bytes, memory_order_relaxed);
+    } else {
         tutti__error_set(TUTTI_ERR_NOMEM, 0, -1, "cannot allocate %zu bytes", bytes);
+    }
     errno = saved_errno;
     return p;
 }
@@ -57,6 +64,7 @@ void *tutti__realloc(void *p, size_t bytes) {
     const int saved_errno = errno;
     void *q = must_fail() ? NULL : realloc(p, bytes ? bytes : 1);
     if (!q) return count_block(NULL, bytes, saved_errno);
+    atomic_fetch_add_explicit(&allocated_bytes, (int64_t)bytes, memory_order_relaxed);
     errno = saved_errno;
     return q;
 }

@@ -1,4 +1,4 @@
-/* base: memory that can be counted and made to fail.
+/* base: counted memory with injected failures.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_MEMORY_H
 #define TUTTI_MEMORY_H
@@ -11,7 +11,7 @@
 void *tutti__malloc(size_t bytes);
 void *tutti__calloc(size_t n, size_t size);
 void *tutti__realloc(void *p, size_t bytes);
-/* Make sure that the array that *p (a pointer of any type, NULL at first) points to holds n items; its
+/* Ensure that the array at *p (a pointer of any type, initially NULL) has capacity for n items; its
  * capacity *room at least doubles.  After TUTTI_ERR_NOMEM the array is unchanged. */
 tutti_err tutti__grow(void *p, size_t n, size_t *room, size_t item) TUTTI_MUST_USE;
 void *tutti__malloc_aligned(size_t align, size_t bytes);
@@ -22,7 +22,7 @@ void tutti__free(void *p);
  * the item; NULL: out of memory, and nothing has changed. */
 void *tutti__table_grow(void *table, int64_t *n, size_t size);
 
-/* A block that only waits for the caller to give it back does not count as ours any more;
+/* Exclude a block from the count that only the caller will release;
  * tutti__free_lent frees it then. */
 void tutti__memory_lend(const void *p);
 void tutti__free_lent(void *p);
@@ -30,6 +30,8 @@ void tutti__free_lent(void *p);
 /* For tests: blocks now allocated by this process, and "fail the n-th allocation from now" (0:
  * never). */
 long tutti__memory_live(void);
+/* For tests: bytes allocated since the process began, freed or not; a grown block counts again. */
+int64_t tutti__memory_allocated(void);
 void tutti__memory_fail_after(long n);
 
 /* Words of a caller's struct that are for later versions are 0. */

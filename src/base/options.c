@@ -1,7 +1,7 @@
-/* base: options, all of them driven by the one table of tutti/options.h.  The table is turned into
- * rows (type, place in the struct, choices); a text is first parsed into a number by the row's
- * type, then checked against the row's range, and only then stored, so a refused text changes
- * nothing.  Names are compared without regard to case and with - equal to _, and never through the
+/* base: options, defined by the table of tutti/options.h.  The table is turned into
+ * rows (type, place in the struct, choices); a text is first parsed into a number by the type of the
+ * row, then checked against its range, and only then stored, so a refused text has no effect. 
+ * Names are compared without regard to case and with - equal to _, and never through the
  * locale.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/options_impl.h"
@@ -33,7 +33,7 @@ typedef struct option_row {
 static const option_row rows[] = {TUTTI_OPTION_TABLE(ROW)};
 #undef ROW
 
-/* Structs of programs: the first version of it, and what no version will ever have. */
+/* Structs of programs: the size of the first version, and a limit for all versions. */
 enum {
     FIRST_SIZE = offsetof(tutti_options, sieve_gap) + sizeof(tutti_off),
     LARGEST_SIZE = 1 << 16
@@ -58,7 +58,7 @@ static const struct {
 };
 enum { LIMITS = sizeof limits / sizeof *limits };
 
-/* Hints of ROMIO that stand for one value of an option rather than for the option. */
+/* Hints of ROMIO that correspond to one value of an option instead of the option. */
 static const struct {
     const char *key, *name;
 } switches[] = {{"romio_cb_write", "method"}, {"romio_cb_read", "method_read"}};
@@ -130,7 +130,7 @@ tutti_err tutti__options_begun(const tutti_options *opt) {
     return TUTTI_OK;
 }
 
-/* The part of `full` that the program's struct has; fields that only the program knows are 0. */
+/* Copy the part of `full` that the struct of the program has; fields of newer programs are 0. */
 static void copy_options(const tutti_options *full, tutti_options *opt, size_t size) {
     memset(opt, 0, size);
     memcpy(opt, full, size < sizeof *full ? size : sizeof *full);
@@ -186,7 +186,7 @@ static void store_number(tutti_options *opt, const option_row *row, tutti_off nu
         *(int *)(void *)field = (int)number;
 }
 
-/* The numbers that the row takes; 1: only powers of two, and 0. */
+/* The range of the row; returns 1 if only powers of two and 0 are allowed. */
 static int find_range(const option_row *row, tutti_off *lo_out, tutti_off *hi_out) {
     for (int i = 0; i < LIMITS; ++i) {
         if (strcmp(row->name, limits[i].name) != 0) continue;
@@ -212,7 +212,7 @@ static int option_fits(const option_row *row, tutti_off number) {
 
 /* ---- text to number: 1 and the number, or 0 -------------------------------------------------- */
 
-/* How many digits there are; 0 also if their number is too large. */
+/* The number of digits; 0 also if the value is too large. */
 static size_t parse_digits(const char *text, size_t n, tutti_off *number_out) {
     tutti_off number = 0;
     size_t i = 0;
@@ -238,7 +238,7 @@ static int parse_size(const char *text, size_t n, tutti_off *number_out) {
     return 0;
 }
 
-/* "automatic", which other libraries take for a switch, means the default. */
+/* "automatic", which other libraries accept for switches, means the default. */
 static int parse_bool(const option_row *row, const char *text, size_t n, tutti_off *number_out) {
     const int word = find_choice("false|true|0|1|no|yes|off|on|disable|enable", text, n);
     tutti_options defaults;
@@ -314,8 +314,8 @@ void tutti__options_takes(int i, char *out, size_t size) {
 static tutti_err refuse_value(const option_row *row, const char *what, const char *value) {
     char takes[160];
     describe_values(row, takes, sizeof takes);
-    return tutti__error_set(TUTTI_ERR_OPTION, 0, -1, "%s cannot be '%.100s': it takes %s", what,
-                            value, takes);
+    return tutti__error_set(TUTTI_ERR_OPTION, 0, -1, "%s is '%.100s': must be %s", what, value,
+                            takes);
 }
 
 /* The text without blanks around it. */
@@ -327,7 +327,7 @@ static const char *trim_blanks(const char *text, size_t *n_out) {
     return text;
 }
 
-/* `what` is how the user spoke of the option, for the message. */
+/* `what` is the name of the option in the message. */
 static tutti_err set_row(tutti_options *opt, const option_row *row, const char *what,
                          const char *value) {
     tutti_off number = 0;
@@ -355,7 +355,7 @@ tutti_err tutti_options_set(tutti_options *opt, const char *key, const char *val
         size_t n;
         const char *text = trim_blanks(value, &n);
         const int word = find_choice(SWITCH_CHOICES, text, n);
-        TUTTI_CHECK(word >= 0, TUTTI_ERR_OPTION, "option %s cannot be '%.100s': it takes one of %s",
+        TUTTI_CHECK(word >= 0, TUTTI_ERR_OPTION, "option %s is '%.100s': must be one of %s",
                     switches[i].key, value, SWITCH_CHOICES);
         store_number(opt, find_row(switches[i].name), switch_methods[word]);
         return TUTTI_OK;
@@ -494,7 +494,7 @@ tutti_err tutti_options_get(const tutti_options *opt, const char *key, char *val
     return TUTTI_OK;
 }
 
-/* ---- the table for people -------------------------------------------------------------------- */
+/* ---- descriptions of options -------------------------------------------------------------------- */
 
 #define INFO(type, name, def, alias, help) \
     {#name, #type, ROW_CHOICES_##type(name), default_texts[INFO_##name], alias, help},

@@ -9,12 +9,12 @@
  * to the fields directly. */
 tutti_err tutti__options_check(const tutti_options *opt) TUTTI_MUST_USE;
 
-/* The caller's struct, perhaps of another version, as one of ours: what it does not have is at
- * its default.
- * TUTTI_ERR_ARG: it was never initialised; TUTTI_ERR_UNSUPPORTED: it sets what this version does
- * not know. */
+/* Convert the struct of the caller, possibly of another version: missing fields have
+ * their defaults.
+ * TUTTI_ERR_ARG: it was never initialised; TUTTI_ERR_UNSUPPORTED: it sets an option that this version does
+ * not have. */
 tutti_err tutti__options_take(const tutti_options *opt, tutti_options *full_out) TUTTI_MUST_USE;
-/* The way back, as far as the caller's struct goes. */
+/* The reverse conversion, limited to the struct of the caller. */
 tutti_err tutti__options_give(const tutti_options *full, tutti_options *opt,
                               size_t size) TUTTI_MUST_USE;
 /* Whether it has been initialised. */
@@ -24,7 +24,7 @@ tutti_err tutti__options_begun(const tutti_options *opt) TUTTI_MUST_USE;
  * 1 and the sentence, once; 0: none. */
 int tutti__options_ignored(char *out, size_t size);
 
-/* Choice `i` of a list such as TUTTI_CHOICES_exchange, cut or copied into `out`. */
+/* Choice `i` of a list such as TUTTI_CHOICES_exchange, truncated or copied to `out`. */
 void tutti__options_choice(const char *list, int i, char *out, size_t size);
 /* The allowed values of row `i`, which must exist, in words: "one of a|b", "a size from 64k to 1t"
  * ... */

@@ -8,9 +8,9 @@
  *   device = 254:0
  *   write_one_64 = 1.1e8
  *
- * A line is read at a time; whatever is not understood is refused with its number, nothing is
- * guessed.  Numbers are read and written without the C library's locale, with six digits.  What a
- * section does not say is what is usual for its type, filled in when the section ends.
+ * Lines are read one at a time; an invalid line is refused with its number, nothing is
+ * guessed.  Numbers are read and written without the C library's locale, with six digits.  Values that a
+ * section does not have are the defaults of its type, set at the end of the section.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/profile.h"
 #include "base/memory.h"
@@ -99,7 +99,7 @@ static int is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* An exponent of at most two digits, all of the rest of the text; 0: it is none. */
+/* Parse an exponent of at most two digits at the end of the text; 0: invalid. */
 static int parse_exponent(const char *s, int *out) {
     const int negative = *s == '-';
     int n = 0, digits = 0;
@@ -129,7 +129,7 @@ static int parse_decimal(const char *s, double *out) {
     return 1;
 }
 
-/* `digits` with `places` of them after the point, without trailing zeros. */
+/* `digits` with `places` digits after the point, without trailing zeros. */
 static int format_decimal(long digits, int places, char *out, size_t size) {
     long one = 1;
     for (; places > 0 && digits % 10 == 0; places--) digits /= 10;
@@ -250,7 +250,7 @@ static int parse_device(const char *s, unsigned *major, unsigned *minor) {
     return 1;
 }
 
-/* `type` and `device`; 0: it is neither. */
+/* `type` and `device`; 0: another key. */
 static int read_place(reader *r, const char *key, const char *text, tutti_err *err_out) {
     tutti_filesystem *p = &r->set->files[r->set->n - 1].place;
     int good;
@@ -274,7 +274,7 @@ static char *strip_blanks(char *s) {
     return s;
 }
 
-/* Comments begin at a #; a heading has none, since a mount point may contain that sign. */
+/* Comments begin at a #; section headings have none, since a mount point may contain #. */
 static tutti_err read_line(reader *r, char *line) {
     for (const char *c = line; *c; c++)
         if ((unsigned char)*c < ' ' && *c != '\t' && *c != '\r')
@@ -398,7 +398,7 @@ static int find_place(const tutti__profile_set *s, const tutti_filesystem *place
         if (strcmp(s->files[i].place.type, place->type) == 0 &&
             strcmp(s->files[i].place.mount, place->mount) == 0)
             return i;
-    /* devices without a number of their own (major 0) get another one at every mount */
+    /* devices without a fixed number (major 0) get a different one at every mount */
     for (int i = 0; i < s->n && place->major != 0; i++)
         if (strcmp(s->files[i].place.type, place->type) == 0 &&
             s->files[i].place.major == place->major && s->files[i].place.minor == place->minor)
@@ -450,7 +450,7 @@ tutti_err tutti__profile_put(tutti__profile_set *s, const tutti_filesystem *plac
                              const tutti_profile *p) {
     int i = 0;
     TUTTI_TRY(check_place_and_numbers(place, p));
-    /* whatever is known of that mount point goes, also if another file system was there */
+    /* all sections of that mount point are removed, also those of another file system */
     while (i < s->n && strcmp(s->files[i].place.mount, place->mount) != 0) i++;
     if (i == s->n) i = find_place(s, place);
     if (i < 0) {

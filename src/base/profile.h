@@ -1,4 +1,4 @@
-/* base: profiles as texts.  tutti/profile.h has the numbers and what programs may do with them.
+/* base: profiles as text.  tutti/profile.h has the values and the public functions.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_PROFILE_IMPL_H
 #define TUTTI_PROFILE_IMPL_H
@@ -12,12 +12,12 @@ enum { TUTTI__PROFILE_BYTES = 256 << 10, TUTTI__PROFILE_SECTIONS = 64 };
 /* The entries of a text for one file system. */
 typedef struct tutti__profile_files {
     tutti_filesystem place;
-    tutti_profile p; /* the numbers of FILES count */
-    int line;        /* where the section begins */
+    tutti_profile p; /* the values of file systems are used */
+    int line;        /* first line of the section */
 } tutti__profile_files;
 
 typedef struct tutti__profile_set {
-    tutti_profile machine; /* the numbers of MACHINE count */
+    tutti_profile machine; /* the values of the machine are used */
     int n;
     tutti__profile_files *files;
 } tutti__profile_set;
@@ -28,16 +28,16 @@ tutti_err tutti__profile_parse(const char *text, size_t n,
                                tutti__profile_set *set_out) TUTTI_MUST_USE;
 void tutti__profile_set_free(tutti__profile_set *s);
 
-/* The text of a set, which the caller frees (tutti__free); NULL: there is no memory for it. */
+/* The text of a set, to be freed by tutti__free; NULL: out of memory. */
 char *tutti__profile_print(const tutti__profile_set *s);
 
-/* The numbers for a place: those of the file system with its type and mount point, else with its
- * type and device, else what is usual (and, where that is elsewhere, not more than the network
- * carries). */
+/* The values for a place: those of the file system with its type and mount point, else with its
+ * type and device, else the defaults (for remote file systems at most the rate of the network
+ * ). */
 void tutti__profile_pick(const tutti__profile_set *s, const tutti_filesystem *place,
                          tutti_profile *p_out);
 
-/* Put numbers in; a file system that is known is replaced. */
+/* Insert values; an existing file system is replaced. */
 tutti_err tutti__profile_put(tutti__profile_set *s, const tutti_filesystem *place,
                              const tutti_profile *p) TUTTI_MUST_USE;
 

@@ -1,9 +1,9 @@
 /* base: profiles in files: the file system of a path, the location of profiles, reading,
  * replacing.
  *
- * The mount point is found by following the path upwards until the device changes, which takes a
- * few calls and no list of all mounts.  A profile is replaced by renaming a new one, so that it is
- * never read half-written.
+ * The mount point is found by following the path upwards until the device changes, which needs few
+ * calls and no list of all mounts.  A profile is replaced by renaming a new one, so that readers
+ * never see a partial file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/machine.h"
 #include "base/memory.h"
@@ -23,7 +23,7 @@
 
 #define SYSTEM_PROFILE "/etc/tutti/profile"
 
-/* Paths longer than the system's are never right. */
+/* Paths longer than PATH_MAX are invalid. */
 typedef char path_text[PATH_MAX];
 
 static tutti_err at_file(const char *path, tutti_err err) {
@@ -49,7 +49,7 @@ static const char *type_name(unsigned long magic) {
     return "other";
 }
 
-/* Cut the last part off; "/" stays. */
+/* Remove the last component; "/" is unchanged. */
 static void path_up(char *path) {
     char *slash = strrchr(path, '/');
     if (!slash)
@@ -58,7 +58,7 @@ static void path_up(char *path) {
         slash[slash == path] = '\0';
 }
 
-/* The path itself if it is there, else its directory; in full. */
+/* The absolute path if it exists, else that of its directory. */
 static tutti_err path_resolve(const char *path, path_text out) {
     path_text copy;
     TUTTI_CHECK(path && path[0] && strlen(path) < sizeof copy, TUTTI_ERR_ARG,
@@ -67,7 +67,7 @@ static tutti_err path_resolve(const char *path, path_text out) {
     snprintf(copy, sizeof copy, "%s", path);
     path_up(copy);
     if (realpath(copy, out)) return TUTTI_OK;
-    return at_file(path, tutti__error_sys(errno, -1, "cannot find its directory"));
+    return at_file(path, tutti__error_sys(errno, -1, "cannot find the directory of the profile"));
 }
 
 /* Leave in `path` the highest directory above it that is on the same device. */
@@ -89,7 +89,8 @@ tutti_err tutti_profile_filesystem(const char *path, tutti_filesystem *place_out
     TUTTI_CHECK(place_out, TUTTI_ERR_ARG, "argument place_out is NULL");
     TUTTI_TRY(path_resolve(path, full));
     if (stat(full, &st) != 0 || statfs(full, &fs) != 0)
-        return at_file(path, tutti__error_sys(errno, -1, "cannot determine its file system"));
+        return at_file(
+            path, tutti__error_sys(errno, -1, "cannot determine the file system of the directory"));
     mount_of(full, st.st_dev);
     tutti_filesystem place;
     memset(&place, 0, sizeof place);
@@ -117,7 +118,7 @@ tutti_err tutti_profile_path(char *path_out, size_t size) {
         n = snprintf(path_out, size, "%s/.config/tutti/profile", home);
     if (n < 0 || (size_t)n >= size) path_out[0] = '\0';
     TUTTI_CHECK(path_out[0], TUTTI_ERR_NOT_FOUND,
-                "no directory for a profile: set XDG_CONFIG_HOME or HOME");
+                "cannot determine the directory of the profile: set XDG_CONFIG_HOME or HOME");
     return TUTTI_OK;
 }
 
@@ -145,7 +146,7 @@ static tutti_err read_text(int fd, char **text_out, size_t *n_out) {
     return TUTTI_OK;
 }
 
-/* Not a pipe or a terminal, which would make us wait. */
+/* Not a pipe or a terminal, which could block. */
 static int open_regular(const char *path) {
     struct stat st;
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -156,7 +157,7 @@ static int open_regular(const char *path) {
     return -1;
 }
 
-/* *found_out: it is there and may be read. */
+/* *found_out: it exists and is readable. */
 static tutti_err load_set(const char *path, int must, int *found_out, tutti__profile_set *set_out) {
     const int fd = open_regular(path);
     *found_out = fd >= 0;
@@ -170,7 +171,7 @@ static tutti_err load_set(const char *path, int must, int *found_out, tutti__pro
     return at_file(path, err);
 }
 
-/* A default file, perhaps of another version: if it is invalid, it is ignored. */
+/* A default file, possibly of another version: if it is invalid, it is ignored. */
 static tutti_err load_unnamed(const char *path, int *found_out, tutti__profile_set *set_out,
                               tutti_error_info *ignored_out) {
     const tutti_err err = load_set(path, 0, found_out, set_out);
@@ -230,7 +231,7 @@ static tutti_err make_directories(const char *file) {
         if (*s != '/') continue;
         *s = '\0';
         if (mkdir(dir, 0777) != 0 && errno != EEXIST)
-            return tutti__error_sys(errno, -1, "cannot create its directory");
+            return tutti__error_sys(errno, -1, "cannot create the directory of the profile");
         *s = '/';
     }
     return TUTTI_OK;
@@ -243,7 +244,8 @@ static tutti_err replace_file(const char *file, const char *text) {
     snprintf(fresh, sizeof fresh, "%s.XXXXXX", file);
     const int fd = mkostemp(fresh, O_CLOEXEC);
     if (fd < 0)
-        return tutti__error_sys(errno, -1, "cannot create a temporary file in its directory");
+        return tutti__error_sys(errno, -1,
+                                "cannot create a temporary file in the directory of the profile");
     const int good =
         tutti__limited_pwrite(fd, text, strlen(text), 0) == 0 && fchmod(fd, 0666 & ~mask) == 0;
     int failed = good ? 0 : errno;

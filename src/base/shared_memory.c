@@ -72,8 +72,8 @@ static int is_memory(const tutti__shared_memory *memory, const struct stat *st) 
            (uint64_t)st->st_ino == memory->inode;
 }
 
-/* In another PID namespace the number is that of another process, whose file may be anything, a pipe for instance, which
- * open() would wait for: look at it first. */
+/* In another PID namespace the number is that of another process, whose file may be of any type,
+ * for instance a pipe, on which open() would block: check it first. */
 int tutti__shared_memory_open(const tutti__shared_memory *memory, int linked) {
     char path[NAME_BYTES];
     struct stat st;

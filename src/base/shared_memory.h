@@ -1,9 +1,9 @@
-/* base: memory that processes of one machine share.  It is a file of /dev/shm without a name, so that the kernel
- * releases it with the last process that maps it, also after kill -9.
+/* base: memory that processes of one machine share.  It is a file of /dev/shm without a name, so
+ * that the kernel releases it with the last process that maps it, also after kill -9.
  *
  * One process creates it and sends the description to the others, which open it through
- * /proc/PID/fd.  Where they may not (another PID namespace, a process that is not dumpable), the creator
- * links it to a random name until they have opened it.
+ * /proc/PID/fd.  If they have no permission (another PID namespace, a process that is not
+ * dumpable), the creator links it to a random name until they have opened it.
  *
  * Uses the C library only: the drop-in compiles this file too.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -28,8 +28,8 @@ int tutti__shared_memory_create(size_t bytes, tutti__shared_memory *out);
  * refers to any other file is never returned.  Returns -1 with errno set if it cannot be opened. */
 int tutti__shared_memory_open(const tutti__shared_memory *memory, int linked);
 
-/* Give it a name, for processes that cannot open it through /proc; called by the creator, which unlinks it as
- * soon as all others have opened it or failed.  Returns 0, or -1 with errno set. */
+/* Link it to a name, for processes that cannot open it through /proc; called by the creator, which
+ * unlinks it as soon as all others have opened it or failed.  Returns 0, or -1 with errno set. */
 int tutti__shared_memory_link(const tutti__shared_memory *memory);
 void tutti__shared_memory_unlink(const tutti__shared_memory *memory);
 

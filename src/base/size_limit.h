@@ -2,8 +2,8 @@
  *
  * The kernel sends SIGXFSZ to the thread that writes, which ends the program by default, and the write fails
  * with EFBIG.  Between the two calls below the signal is blocked in the calling thread and one that arrives
- * is consumed: the write just fails.  Without a limit nothing is blocked.  No signal handler is installed or changed.  Writes of our own use the
- * functions at the end, which do the same.
+ * is consumed: the write only fails.  Without a limit nothing is blocked.  No signal handler is
+ * installed or changed.  The library writes with the functions at the end, which do the same.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SIZE_LIMIT_H
 #define TUTTI_SIZE_LIMIT_H
@@ -14,7 +14,7 @@
 
 typedef struct tutti__size_limit {
     sigset_t before;
-    int blocked; /* by us: there is a limit, and no signal was pending */
+    int blocked; /* blocked by the library: a limit exists, and no signal was pending */
 } tutti__size_limit;
 
 /* Both keep errno. */

@@ -13,12 +13,12 @@ static inline int tutti__add_ok(tutti_off a, tutti_off b, tutti_off *r) {
 static inline int tutti__mul_ok(tutti_off a, tutti_off b, tutti_off *r) {
     return tutti_size_multiply(a, b, r);
 }
-/* Whether `bytes` bytes at `at` end where `next` begins. */
+/* Return whether `bytes` bytes at `at` end where `next` begins. */
 static inline int tutti__follows(tutti_off at, tutti_off bytes, tutti_off next) {
     tutti_off end;
     return tutti_size_add(at, bytes, &end) && end == next;
 }
-/* An array of n items of `numbers` values each has `all` values. */
+/* Return whether an array of n items of `numbers` values each has `all` values. */
 static inline int tutti__has_shape(tutti_count all, tutti_count n, tutti_count numbers) {
     tutti_count product;
     return n >= 0 && numbers >= 0 && tutti_size_multiply(n, numbers, &product) && product == all;

@@ -11,10 +11,10 @@ tutti_count tutti__lower_bound(const int64_t *v, tutti_count n, int64_t x);
 /* The same for items of any type.  compare(item, key): as for qsort. */
 tutti_count tutti__lower_bound_by(const void *items, tutti_count n, size_t size, const void *key,
                                   int (*compare)(const void *item, const void *key));
-/* The index of x among n ascending values; -1: there is no such value.   Constant time where the
+/* The index of x among n ascending values; -1: not found.   Constant time if the
  * values up to x have no gaps. */
 tutti_count tutti__sorted_find(const int64_t *v, tutti_count n, int64_t x);
-/* The interval that x is in: the largest i < n with start[i] <= x; 0 if there is none. */
+/* The interval that contains x: the largest i < n with start[i] <= x; 0 if none. */
 tutti_count tutti__interval_of(const int64_t *start, tutti_count n, int64_t x);
 
 /* qsort's order of int64_t. */

@@ -2,12 +2,12 @@
  *
  * Block k is bytes [start + k * bytes, start + (k + 1) * bytes) of the file; the last one may be
  * shorter: it ends at `end`.  A block has a checksum if one operation writes all of it; the rank that
- * has it in memory, an aggregator or the rank whose bytes it is, adds it to the checksums of its own
+ * has it in memory, an aggregator or the owner of the bytes, adds it to the checksums of its own
  * request.  So each such block is in the checksums of at most one rank, and of exactly one unless the
- * operation was executed by a plan of the caller at another displacement than the one it was made for:
- * if that is not a multiple of the block, windows cut blocks in two, which then have no checksum.  A
- * checksum may be missing, without a report, but is never wrong.  A layer that needs all of them reads
- * the missing blocks back (as dataset/checksums.c does).
+ * operation was executed by a plan of the caller at another displacement than planned: if that is
+ * not a multiple of the block, windows divide blocks, which then have no checksum.  A
+ * checksum may be missing, without a report, but is never wrong.  A layer that needs all of them
+ * reads the missing blocks back.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SUMS_H
 #define TUTTI_SUMS_H
@@ -22,7 +22,7 @@ typedef struct tutti__sum {
 typedef struct tutti__sums {
     tutti_off bytes; /* of a block: a power of two, TUTTI__SUMS_LEAST or more */
     tutti_off start; /* of block 0 */
-    tutti_off end;   /* of the last block; 0: there is no last one */
+    tutti_off end;   /* end of the last block; 0: no last block */
     tutti__sum *v;   /* in no order */
     size_t n, room;
 } tutti__sums;
@@ -30,11 +30,11 @@ typedef struct tutti__sums {
 #define TUTTI__SUMS_LEAST 512
 #define TUTTI__SUMS_MOST (16 << 20)
 
-/* The largest start + k * unit that is not behind `at`; `unit` is a power of two. */
+/* The largest start + k * unit that is <= `at`; `unit` is a power of two. */
 static inline tutti_off tutti__sums_floor(const tutti__sums *s, tutti_off at, tutti_off unit) {
     return ((at - s->start) & -unit) + s->start;
 }
-/* The first block that starts at or behind `at`: its start, and its end. */
+/* The first block that starts at or after `at`: its start, and its end. */
 static inline tutti_off tutti__sums_next(const tutti__sums *s, tutti_off at, tutti_off *end_out) {
     const tutti_off start = tutti__sums_floor(s, at + s->bytes - 1, s->bytes);
     const int is_last = start < s->end && s->end < start + s->bytes;

@@ -1,6 +1,6 @@
-/* base: the sum of a block by wider instructions, where the processor has them.  Each is in a file of its
- * own, which is compiled for that processor (CMakeLists.txt): XXH3 chooses its loops when it is
- * compiled.  All give the same sum.
+/* base: the checksum of a block by wider instructions, if the processor has them.  Each is in a separate file
+ * that is compiled for that processor (CMakeLists.txt): XXH3 chooses its loops when it is
+ * compiled.  All give the same result.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SUMS_WIDE_H
 #define TUTTI_SUMS_WIDE_H

@@ -1,9 +1,9 @@
-/* base: trace events.  A ring in memory that forgets the oldest events, under one mutex: an event
- * is a cycle or a file access, thousands of times dearer than an uncontended lock, and a lock makes
+/* base: trace events.  A ring buffer that drops the oldest events, under one mutex: an event
+ * is a cycle or a file access, thousands of times slower than an uncontended lock, and a lock makes
  * enabling, disabling and reading safe against events of background threads.  When tracing is off
  * an event costs one relaxed load.
  *
- * Times become whole nanoseconds here and text without floating point, so that the decimal comma of
+ * Times are integers in nanoseconds, printed without floating point, so that the decimal comma of
  * a locale never gets into the JSON.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/trace.h"
@@ -137,7 +137,7 @@ static void grow_text(text *t, size_t more) {
     if (t->failed || t->length + more <= t->room) return;
     const size_t room = 2 * (t->length + more) + 4096;
     char *bigger = tutti__realloc(t->at, room);
-    t->failed = !bigger; /* what there was is freed by tutti__trace_json */
+    t->failed = !bigger; /* existing memory is freed by tutti__trace_json */
     if (!bigger) return;
     t->at = bigger;
     t->room = room;
@@ -190,7 +190,7 @@ static void print_event(text *t, const event *e, int lane) {
     print_json(t, "}}");
 }
 
-/* The name of the process, and how many events it has forgotten. */
+/* Print the name of the process, and the number of dropped events. */
 static void print_process(text *t, int64_t dropped) {
     char host[64] = "";
     if (gethostname(host, sizeof host - 1) != 0) *host = '\0';
@@ -227,7 +227,7 @@ static int lane_takes(lane *l, const event *e) {
     return 1;
 }
 
-/* The first lane that can take the event; with very many at once, the last. */
+/* The first lane that is free for the event; with too many simultaneous events, the last. */
 static int lane_of(lane *lanes, int *used, const event *e) {
     for (int i = 0; i < LANES; i++) {
         if (!lane_takes(&lanes[i], e)) continue;

@@ -1,4 +1,4 @@
-/* base: trace events (Chrome/Perfetto JSON), a process a rank; events that overlap without one being
+/* base: trace events (Chrome/Perfetto JSON), one process per rank; events that overlap without one being
  * within the other are in different rows of it, since viewers drop them otherwise.  Cheap when off.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TRACE_H
@@ -20,7 +20,7 @@ void tutti__trace_event(const char *category, const char *name, double start, tu
                         tutti_count cycle);
 /* The same for a call on a file that tutti__trace_file has recorded: its name is an argument, too. */
 void tutti__trace_call(const char *name, int file, double start, tutti_off bytes);
-/* A file of which there will be events; -1: tracing is off, or there are too many. */
+/* Register a file for events; -1: tracing is off, or too many files. */
 int tutti__trace_file(const char *path);
 /* One that ended at `end`. */
 void tutti__trace_span(const char *category, const char *name, double start, double end,

@@ -1,7 +1,7 @@
-/* cdf: a header as rows, made one by one and looked up by name.
+/* cdf: a header as rows, created one by one and found by name.
  *
  * All names (of dimensions, of variables, of the attributes of each of them and of the file) are in one
- * hash table, with what they belong to: headers with 100 000 variables are made and read in linear time.
+ * hash table, with their owners: headers with 100 000 variables are created and read in linear time.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "cdf/cdf_impl.h"
 
@@ -52,7 +52,7 @@ typedef struct slot {
 } slot;
 
 struct tutti__cdf_names {
-    size_t n, room; /* room: a power of two */
+    size_t n, room; /* capacity: a power of two */
     slot *v;
 };
 

@@ -1,8 +1,8 @@
 /* cdf: a header from the bytes of a file.
  *
- * Every count is compared with the bytes that could hold what it counts before anything is made of it, so
- * memory and time grow with the bytes that are there and not with what they say.  The sizes of variables
- * that stand in files (vsize) are not read: they follow from the dimensions, and files are known where
+ * Every count is compared with the available bytes before memory is allocated for it, so
+ * memory and time grow with the size of the input and not with its values.  The sizes of variables
+ * in files (vsize) are not read: they follow from the dimensions, and in some files
  * they are wrong.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "cdf/cdf_impl.h"
@@ -16,7 +16,7 @@ typedef struct reader {
     const unsigned char *bytes;
     size_t n, at;
     tutti_off file_bytes;
-    int word, offset; /* bytes of a count, of a place */
+    int word, offset; /* bytes of a count, of an offset */
     tutti__cdf *c;
 } reader;
 
@@ -49,7 +49,7 @@ static tutti_err take_count(reader *r, tutti_count *out) {
     return TUTTI_OK;
 }
 
-/* The head of a list: how many there are, of at least `each` bytes. */
+/* Read the start of a list: its length, of elements of at least `each` bytes. */
 static tutti_err take_list(reader *r, unsigned tag, uint64_t each, tutti_count *out) {
     uint64_t t = 0;
     tutti_count n = 0;
@@ -146,7 +146,7 @@ static tutti_err take_var(reader *r) {
         FAIL(r->at, "variable '%.*s' has %lld dimensions", (int)bytes, name, (long long)ndims);
     v.ndims = (int)ndims;
     for (int d = 0; d < v.ndims; d++) TUTTI_TRY(take_count(r, &dim[d]));
-    /* its attributes stand before its type, which is set below */
+    /* its attributes precede its type, which is set below */
     TUTTI_TRY(as_format(r, tutti__cdf_var_put(r->c, name, bytes, &v, &var)));
     TUTTI_TRY(take_atts(r, var));
     TUTTI_TRY(take_number(r, 4, &type));
@@ -171,7 +171,7 @@ static int by_begin(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* Variables by their places, fixed ones or those of records: *n_out of them.  tutti__free. */
+/* Variables by their offsets, fixed ones or record variables: *n_out of them.  tutti__free. */
 static tutti_err sort_variables(const tutti__cdf *c, int is_record, const tutti__cdf_var ***out,
                                 tutti_count *n_out) {
     const tutti__cdf_var **v = tutti__malloc((size_t)c->vars_n * sizeof(*v));

@@ -156,7 +156,7 @@ tutti_err tutti__cdf_encode(const tutti__cdf *c, void **out) {
         for (int d = 0; d < v->ndims; d++) put_number(&w, w.word, (uint64_t)v->dim[d]);
         put_atts(&w, &v->atts);
         put_number(&w, 4, (uint64_t)v->type);
-        /* vsize is padded, always; what CDF-1 and 2 cannot say is 2^32 - 1. */
+        /* vsize is padded, always; sizes beyond CDF-1 and 2 are 2^32 - 1. */
         const uint64_t size = (uint64_t)tutti__align_up(tutti__cdf_raw(v), 4);
         put_number(&w, w.word,
                    (c->version != 5 && size > (uint64_t)UINT32_MAX - 3 ? UINT32_MAX : size));

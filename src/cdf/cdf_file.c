@@ -21,7 +21,7 @@ static tutti_err read_bytes(int fd, char *to, size_t from, size_t end) {
     return TUTTI_OK;
 }
 
-/* Twice as many bytes, until they have the header. */
+/* Double the number of bytes until they contain the header. */
 static tutti_err read_header_bytes(int fd, tutti_off size, char **bytes, size_t *n_out) {
     size_t n = 0, more = (size_t)tutti__min(size, FIRST_BYTES);
     for (;;) {

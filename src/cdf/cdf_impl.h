@@ -1,4 +1,4 @@
-/* cdf: what making a header and reading one have in common.
+/* cdf: common part of creating and reading a header.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CDF_IMPL_H
 #define TUTTI_CDF_IMPL_H
@@ -13,8 +13,9 @@ enum {
     TUTTI__CDF_RANK = 1024 /* dimensions of a variable, at most */
 };
 
-/* Rows as they come, with names of any kind, `bytes` long and without a 0; otherwise as tutti__cdf_add_*.
- * The values of an attribute are the caller's to set: *values_out, all zeros. */
+/* Add rows without checks, with names of any kind, `bytes` long and without a 0; otherwise as
+ * tutti__cdf_add_*.
+ * The caller must set the values of an attribute: *values_out, all zeros. */
 tutti_err tutti__cdf_dim_put(tutti__cdf *c, const char *name, size_t bytes, tutti_count length,
                              tutti_count *out) TUTTI_MUST_USE;
 tutti_err tutti__cdf_var_put(tutti__cdf *c, const char *name, size_t bytes,
@@ -22,20 +23,20 @@ tutti_err tutti__cdf_var_put(tutti__cdf *c, const char *name, size_t bytes,
 tutti_err tutti__cdf_att_new(tutti__cdf *c, tutti_count var, const char *name, size_t bytes,
                              const tutti__cdf_att *like, void **values_out) TUTTI_MUST_USE;
 
-/* Numbers and bytes of every variable, and record_bytes.  TUTTI_ERR_OVERFLOW: more than 2^63. */
+/* Compute numbers and bytes of every variable, and record_bytes.  TUTTI_ERR_OVERFLOW: more than 2^63. */
 tutti_err tutti__cdf_sizes(tutti__cdf *c) TUTTI_MUST_USE;
-/* The bytes of a variable that are numbers, without padding. */
+/* The bytes of a variable without padding. */
 static inline tutti_off tutti__cdf_raw(const tutti__cdf_var *v) {
     return v->numbers * tutti__cdf_size(v->type);
 }
-/* Bytes of counts, and of places of variables. */
+/* Bytes of counts, and of offsets of variables. */
 static inline int tutti__cdf_word(int version) {
     return version == 5 ? 8 : 4;
 }
 static inline int tutti__cdf_offset(int version) {
     return version == 1 ? 4 : 8;
 }
-/* n numbers, from the machine's byte order to that of files, or back. */
+/* Convert n values from native byte order to that of files, or back. */
 void tutti__cdf_swap(void *to, const void *from, tutti_count n, int type);
 
 #endif

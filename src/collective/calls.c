@@ -93,7 +93,7 @@ tutti_err tutti_file_read_parts_independent(tutti_file *f, int n, const tutti_pa
 
 /* ---- plans */
 
-/* A plan that will be started in the background has memory of its own. */
+/* A plan for starts in the background has its own memory. */
 static tutti_err make_caller_plan(tutti_file *f, int is_write, bytes b, tutti_plan **p_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
@@ -108,7 +108,7 @@ static tutti_err make_caller_plan(tutti_file *f, int is_write, bytes b, tutti_pl
     tutti__operation_begin(&r.stats);
     if (!p_out && r.asked.refused == TUTTI_OK)
         r.asked.refused = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument p_out is NULL");
-    op->buf = f->path; /* any address will do for the check: buffers come later */
+    op->buf = f->path; /* any address is sufficient for the check: buffers are passed later */
     if (r.asked.refused == TUTTI_OK && op->parts)
         r.asked.refused = tutti__file_allows_parts(f, op->parts, 0, is_write);
     else if (r.asked.refused == TUTTI_OK)
@@ -148,7 +148,7 @@ static tutti_request make_plan_run(tutti_plan *p, tutti_off displacement, tutti_
     return r;
 }
 
-/* Buffers that are only read may be const, which a plan of reads would not keep to. */
+/* Buffers that are only read may be const, which a plan of reads would violate. */
 typedef struct {
     int n, only_read;
     void *const *bufs;
@@ -247,7 +247,7 @@ void tutti_plan_free(tutti_plan **p) {
     }
     tutti_file *f = (*p)->file;
     tutti__handle_remove(&(*p)->handle);
-    if ((*p)->request) { /* it is carried out all the same, and the plan goes with it */
+    if ((*p)->request) { /* it is still carried out, and the plan is freed with it */
         (*p)->request->progress.abandoned = (*p)->request->found.owns_plan = 1;
         *p = NULL;
     } else {
@@ -258,7 +258,7 @@ void tutti_plan_free(tutti_plan **p) {
 
 /* ---- split */
 
-/* Is the oldest split operation of this direction? */
+/* Return whether the oldest split operation has this direction. */
 static tutti_err check_split(const tutti_file *f, int is_write) {
     const tutti_request *r = tutti__request_split(f);
     TUTTI_CHECK(r, TUTTI_ERR_STATE, "no split %s has begun on this file",
@@ -271,7 +271,8 @@ static tutti_err check_split(const tutti_file *f, int is_write) {
 
 static tutti_err split_end(tutti_file *f, int is_write, tutti_off *count_out) {
     const tutti__call call = {.object = "file", .name = is_write ? "write_end" : "read_end"};
-    /* Does the end need the other ranks?  The same on all ranks.  With background `all` a thread uses the
+    /* Return whether end needs the other ranks; the same on all ranks.  With background `all` a
+     * thread uses the
      * communicator, and ranks agree at the end of the operation. */
     tutti_request *r = tutti__request_split(f);
     const int is_collective =

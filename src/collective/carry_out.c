@@ -1,6 +1,6 @@
 /* collective: one collective write or read, top down.
  *
- *   check         may this rank do that?  A complaint travels in the first agreement     request.c
+ *   check         validity on this rank; errors are part of the first agreement     request.c
  *   small         a small request that came before: bytes first, then one agreement      small.c
  *   summary       bounds, bytes, runs of all requests, and which cached plan fits all    find.c
  *   method        by predicted times                                                     choose.c
@@ -11,7 +11,7 @@
  *   agreement     the same outcome on all ranks                                          here
  *
  * A cached plan leaves out method, domains and descriptors.  Split and non-blocking operations
- * go the same way in two halves: what needs the other ranks at once, and the rest.
+ * go the same way in two halves: the part that needs the other ranks, and the rest.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 
@@ -38,7 +38,7 @@ tutti_err tutti__plan_usable(const tutti_plan *p, const tutti__op *op, tutti_off
         tutti__add_ok(p->file->origin + tutti__side_lo(p->asked.access->file), displacement, &lo) &&
         tutti__add_ok(p->file->origin + tutti__side_hi(p->asked.access->file), displacement, &hi);
     TUTTI_CHECK(fits && (lo >= 0 || tutti_access_bytes(p->asked.access) == 0), TUTTI_ERR_ARG,
-                "displacement %lld moves the access out of the range of file offsets",
+                "displacement %lld: offsets of the access would exceed the range [0, 2^63)",
                 (long long)displacement);
     return TUTTI_OK;
 }
@@ -51,13 +51,13 @@ tutti_err tutti__request_usable(const tutti_request *r) {
     return tutti__file_allows(op->file, op->access, op->buf, op->is_write);
 }
 
-/* The caller has a plan: do all ranks run it, at one displacement?  Collective, agrees. */
+/* The caller has a plan: check that all ranks run it, at one displacement  Collective, agrees. */
 static tutti_err agree_on_plan(tutti_request *r) {
     enum { SIZE, BLOCKS, DISPLACEMENT, NUMBERS };
     tutti_plan *p = r->found.plan;
     tutti_err mine = r->asked.refused;
     tutti_off size = 0;
-    /* windows of MPI are fenced by calls that block, and locked inside of fibers: never both */
+    /* MPI windows are fenced by blocking calls, and locked inside fibers: never both */
     const int fences = p->run && p->two->literal && p->two->kind == TUTTI_EXCHANGE_FENCE;
     r->stats.plan_reuses += p->used;
     if (mine == TUTTI_OK) mine = tutti__file_end(&r->op, &size);
@@ -100,7 +100,7 @@ static tutti_err wait_for_message(tutti__message *m) {
     }
 }
 
-/* One rank after the other, in rank order: an empty message says who comes next. */
+/* One rank after the other, in rank order: an empty message passes the turn. */
 static tutti_err move_in_rank_order(const tutti_plan *p, tutti__op *op) {
     tutti__team *t = op->file->team;
     const int tag = tutti__team_tag(t);
@@ -109,7 +109,7 @@ static tutti_err move_in_rank_order(const tutti_plan *p, tutti__op *op) {
         TUTTI_TRY(tutti__message_receive(t, t->rank - 1, tag, NULL, 0, &m));
         TUTTI_TRY(wait_for_message(&m));
     }
-    tutti_err err = tutti__operation_refresh(op); /* of what the last one has written */
+    tutti_err err = tutti__operation_refresh(op); /* of the data written by the last rank */
     if (err == TUTTI_OK) err = move_directly(p, op);
     if (err == TUTTI_OK) err = tutti__operation_flush(op); /* before the next one writes */
     if (t->rank + 1 < t->size) {
@@ -121,7 +121,7 @@ static tutti_err move_in_rank_order(const tutti_plan *p, tutti__op *op) {
     return err;
 }
 
-/* A plan from before atomic mode may be for staging: what it knows of overlaps still counts. */
+/* A plan made before atomic mode may use staging: its list of overlaps is still valid. */
 tutti_err tutti__move_bytes(tutti_plan *p, tutti__op *op) {
     tutti_err err;
     const tutti_err before = tutti__operation_refresh(op);
@@ -137,7 +137,7 @@ tutti_err tutti__move_bytes(tutti_plan *p, tutti__op *op) {
     return tutti__operation_flush(op);
 }
 
-/* Written in the background: a sync that may follow should not find all of it still to do. */
+/* Written in the background: start writeback before a later sync. */
 static void start_writeback(const tutti_plan *p, const tutti__op *op) {
     tutti_off lo = tutti__side_lo(p->asked.access->file),
               hi = tutti__side_hi(p->asked.access->file);
@@ -179,7 +179,7 @@ tutti_err tutti__plan_find(tutti_request *r) {
         x->phase = 0;
         x->local_err = r->asked.refused;
     }
-    /* an operation that blocks has begun just now */
+    /* a blocking operation has just begun */
     const int blocks = r->asked.how == TUTTI__AT_ONCE || r->asked.how == TUTTI__PLAN_ONLY;
     const double start = blocks ? r->stats.seconds_total : tutti__now();
     const double clock = start - tutti__fiber_absent();
@@ -201,7 +201,8 @@ int tutti__request_is_valid(const tutti_request *r) {
     const int fine = r->asked.refused != TUTTI_OK || r->found.plan || op->access;
     const int found = !r->found.owns_plan || r->found.plan;
     const int found_well =
-        !r->found.done || r->found.moved; /* everybody's bytes are moved: so are mine */
+        !r->found.done ||
+        r->found.moved; /* if all bytes are transferred, so are those of this rank */
     const int placed = !r->progress.resident ||
                        (r->found.plan && r->found.plan->run && r->asked.how != TUTTI__AT_ONCE);
     const int ended =
@@ -209,8 +210,8 @@ int tutti__request_is_valid(const tutti_request *r) {
     return asked && fine && found && found_well && placed && ended;
 }
 
-/* It is over, and all ranks know how it went.  If well: count what has been done; what was read goes
- * to all places that it is mentioned for. */
+/* All ranks have the outcome.  On success: update counts; copy the data read
+ * to all its memory locations. */
 static void complete_request(tutti_request *r, tutti_err err) {
     tutti__op *op = &r->op;
     r->result.over = 1;
@@ -251,7 +252,7 @@ void tutti__placed(tutti_request *r) {
     if (!waits && r->progress.background != TUTTI_BACKGROUND_NONE) {
         const int left = r->progress.background == TUTTI_BACKGROUND_ALL ||
                          (r->progress.resident && op->store->ops->asynchronous);
-        r->stats.background += left; /* file access is really left to somebody else */
+        r->stats.background += left; /* file access is done by a thread or the kernel */
         r->stats.foreground += !left;
     }
 }
@@ -262,7 +263,7 @@ void tutti__request_first_half(tutti_request *r) {
     tutti_file *f = op->file;
     TUTTI_ASSERT(tutti__request_is_valid(r) && !r->result.over);
 
-    /* the plan, unless everything has been done already */
+    /* count planning, unless the operation is already complete */
     op->stats = &r->stats;
     op->store = r->progress.background != TUTTI_BACKGROUND_NONE && f->background_store
                     ? f->background_store
@@ -271,7 +272,8 @@ void tutti__request_first_half(tutti_request *r) {
     tutti_err err = TUTTI_OK;
     if (!r->found.done) err = r->found.plan ? agree_on_plan(r) : tutti__plan_find(r);
     if (err == TUTTI_OK && r->found.file_size < r->asked.least) /* the same everywhere */
-        err = tutti__error_set(TUTTI_ERR_TRUNCATED, 0, -1, "the file has only %lld of %lld bytes",
+        err = tutti__error_set(TUTTI_ERR_TRUNCATED, 0, -1,
+                               "short read: the file has only %lld of %lld bytes",
                                (long long)r->found.file_size, (long long)r->asked.least);
     if (err != TUTTI_OK) {
         r->result.over = 1;
@@ -287,7 +289,7 @@ void tutti__request_first_half(tutti_request *r) {
         return;
     }
 
-    /* do all ranks come to the agreement in this very call? */
+    /* whether all ranks agree in this call */
     const int here = waits ? !r->found.apart : r->found.all_split && !r->progress.resident;
     r->progress.tag = here ? -1 : tutti__team_vote_tag(f->team);
     if (r->progress.resident)
@@ -310,7 +312,7 @@ void tutti__request_second_half(tutti_request *r) {
         if (err == TUTTI_OK) err = last == TUTTI_OK ? tutti__operation_flush(&r->op) : last;
     }
     if (r->result.outcome != TUTTI_OK)
-        tutti__error_assign(&r->result.error); /* the first trouble counts */
+        tutti__error_assign(&r->result.error); /* the first error is returned */
     err = tutti__operation_under_way(err);
     err = r->progress.tag < 0 ? tutti__team_agree(t, err)
                               : tutti__team_agree_tagged(t, r->progress.tag, err);

@@ -1,5 +1,5 @@
 /* collective: choice of a method.  The cost model (plan/cost.h) predicts the time of each candidate
- * from numbers that all ranks know, so that all choose the same one; the reason is kept as text.
+ * from values that all ranks have, so that all choose the same one; the reason is kept as text.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 
@@ -10,10 +10,10 @@
 #include "exchange/shuffle.h"
 #include "plan/scale.h"
 
-/* Candidates that TUTTI_EXPLAIN shows; pipelines of the exchange that is taken, and of others. */
+/* Candidates that TUTTI_EXPLAIN shows; pipelines of the chosen exchange, and of others. */
 enum { SHOWN = 8, SHOWN_TAKEN = 2, SHOWN_ALIKE = 1 };
 
-/* Below this share hidden, asynchronous file access is not worth a store of its own. */
+/* Below this share hidden, asynchronous file access does not justify a separate store. */
 static const double WORTH_HIDING = 0.2;
 
 static const char *const method_names[] = {"auto",  "independent", "list",
@@ -91,7 +91,7 @@ void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, t
     else
         snprintf(out->gap_why, sizeof out->gap_why, "one more request costs %s", seconds);
 
-    /* how bytes would be staged, whatever the method: plans that only prove that ranks do not
+    /* the staging, for any method: plans that only prove that ranks do not
      * overlap, and operations in the background, need it */
     for (int i = 0; i < n; i++) {
         if (!tutti__is_staged(k[i].method)) continue;
@@ -149,15 +149,15 @@ void tutti__choose_explain(const tutti_file *f, const tutti__summary *s, int is_
     }
 }
 
-/* ---- is it in memory? */
+/* ---- page cache residency */
 
 /* At most, and of one run; one per SAMPLE_BYTES.  Cold: one of COLD_SHARE is not in the cache. */
 enum { SAMPLES = 16, SAMPLES_OF_RUN = 4 };
 static const tutti_off SAMPLE_BYTES = 32 << 10;
 static const int COLD_SHARE = 4;
 
-/* Where nodes have caches of their own, these are emptied before a read
- * (tutti__operation_refresh), which the numbers of such file systems include. */
+/* If nodes have separate caches, these are dropped before a read
+ * (tutti__operation_refresh), which is included in the measurements of such file systems. */
 int tutti__choose_cold(const tutti_file *f, const tutti_access *a, tutti_store *store) {
     const tutti_off bytes = tutti__side_bytes(a->file), runs = tutti__side_runs(a->file);
     const tutti_off span = tutti__side_hi(a->file) - tutti__side_lo(a->file);
@@ -172,7 +172,7 @@ int tutti__choose_cold(const tutti_file *f, const tutti_access *a, tutti_store *
         tutti__cursor_seek(&c, a->file, tutti__cut(bytes, 2 * i + 1, 2 * n));
         (void)tutti__cursor_peek(&c, &b);
         const int cached = tutti__store_cached(store, f->origin + b.offset);
-        if (cached < 0 && i == 0) return 0; /* the store cannot tell */
+        if (cached < 0 && i == 0) return 0; /* unknown to the store */
         asked += cached >= 0;
         missing += cached == 0;
     }

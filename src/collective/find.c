@@ -1,10 +1,10 @@
 /* collective: finding the plan of a request, step by step.
  *
  *   START       this rank's error, and the cached plans that it could use (plan_cache.c)
- *   POSTED      the team has shared memory: answers are there, those of other ranks are awaited
+ *   POSTED      the team has shared memory: this rank has answered and waits for the others
  *   COLLECTED   all ranks are in this call and reuse a plan: in most cases no more is needed
  *   WRITING     all bytes are in shared memory, and one rank writes them for all (small.c)
- *   MOVED       every rank has moved its bytes and posted the outcome
+ *   MOVED       every rank has transferred its bytes and posted the outcome
  *   FAILED      a rank failed to do so: a vote reports its error
  *   VOTE        by messages: this call, the summary of all requests, any rank's error, the size of
  *               the file; then a cached plan that fits all ranks, or a new one (plan_make.c)
@@ -40,7 +40,7 @@ enum { CALL, SIZE = CALL + TUTTI__ANNOUNCEMENTS, BACKGROUND, GATHERED, COLD, PLA
 
 enum { START = 1, POSTED, COLLECTED, WRITING, STATUS_POSTED, FAILED, VOTE };
 
-/* After so many votes shared memory is allocated, which takes longer than a few of them. */
+/* Shared memory is allocated after this number of votes, which takes longer than a few of them. */
 enum { VOTES_BEFORE_CONSENSUS = 8 };
 
 /* ---- results */
@@ -124,7 +124,7 @@ static tutti_err make_plan(tutti_request *r, const tutti__finding *x, const tutt
     return TUTTI_OK;
 }
 
-/* ---- what this rank contributes */
+/* ---- the contribution of this rank */
 
 void tutti__find_start(const tutti_request *r, tutti__finding *x) {
     const tutti__op *op = &r->op;
@@ -165,7 +165,7 @@ static void post_answers(const tutti_request *r, tutti__finding *x) {
     tutti__consensus_answer(t, x->answers, PLANS + x->n, v);
 }
 
-/* ---- what all ranks answered */
+/* ---- answers of all ranks */
 
 /* The cached plan that all ranks can use, if they are in the same call without an error. */
 static tutti_plan *plan_of_all(const tutti_request *r, tutti__finding *x) {
@@ -173,7 +173,7 @@ static tutti_plan *plan_of_all(const tutti_request *r, tutti__finding *x) {
     return tutti__plan_cache_choose(r->op.file, x, x->range_of_all + PLANS);
 }
 
-/* If all ranks have gathered their bytes for a plan, the first one to come here writes them. */
+/* If all ranks have gathered their bytes for a plan, the first one that reaches this code writes them. */
 static tutti__find_result collect_answers(const tutti_request *r, tutti__finding *x) {
     tutti__team *t = r->op.file->team;
     x->all = tutti__consensus_collect(t, x->answers, PLANS + x->n, x->range_of_all);
@@ -186,8 +186,8 @@ static tutti__find_result collect_answers(const tutti_request *r, tutti__finding
     return tutti__small_claim(r->op.file) ? TUTTI__FIND_WRITE : TUTTI__FIND_WAIT;
 }
 
-/* A plan without staging needs no messages: what was read first has been moved; bytes to be written
- * are moved now, and the outcome is posted.  BLOCK: it is not such a plan. */
+/* A plan without staging needs no messages: data read beforehand has been transferred; bytes to be written
+ * are transferred now, and the outcome is posted.  BLOCK: the plan needs messages. */
 static tutti__find_result reuse_without_staging(tutti_request *r, tutti__finding *x) {
     const int moved = (x->all & MOVED) != 0;
     tutti_plan *p = plan_of_all(r, x);
@@ -273,7 +273,7 @@ static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
 static tutti__find_result step_by_messages(tutti_request *r, tutti__finding *x) {
     tutti__team *t = r->op.file->team;
     tutti_err err = TUTTI_OK;
-    if (x->phase == FAILED) /* the rank that failed knows why */
+    if (x->phase == FAILED) /* the failed rank has the reason */
         err = tutti__team_agree_tagged(t, TUTTI__VOTE_TAG, x->local_err);
     else if (x->phase == COLLECTED)
         err = find_cached(r, x);

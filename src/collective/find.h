@@ -8,12 +8,12 @@
 #include "comm/consensus.h"
 #include "comm/vote.h"
 
-/* The state of finding a plan: what this rank contributes, and what all ranks agree on. */
+/* The state of finding a plan: the contribution of this rank, and the values agreed on by all ranks. */
 typedef struct tutti__finding {
     int phase;           /* 0: not started */
     tutti_err local_err; /* this rank's error before anything is done; its last error */
     tutti_err err;       /* of all ranks, if the last step was TUTTI__FIND_END */
-    tutti__call call;    /* which call this is, and everything of it that must agree */
+    tutti__call call;    /* the call and its arguments that must agree */
     tutti_off bytes;     /* this rank's, of all parts */
     tutti_off block;     /* size of blocks whose checksums are requested; 0: none */
     int inside;          /* a fiber executes the request if it has to wait */
@@ -21,11 +21,12 @@ typedef struct tutti__finding {
     int64_t answers;     /* bits that are true of this rank */
     /* cached plans, the last used first: */
     int n;
-    tutti__range range[TUTTI__RANGES]; /* this rank's displacement against each of them */
-    tutti_plan *match;      /* the first that this rank can use, made for bytes as cold; or NULL */
+    tutti__range range[TUTTI__RANGES]; /* the displacement of this rank from each of them */
+    tutti_plan *
+        match; /* the first plan that this rank can use, with the same page cache residency; or NULL */
     int has_match;          /* it can use one, as cold or not */
     tutti_off displacement; /* against `match`; then against the plan that all ranks can use */
-    int cold;               /* this rank's bytes are; then: those of some rank */
+    int cold;               /* whether bytes of this rank are not cached; later: of any rank */
     tutti_off size;         /* see tutti__file_end */
     tutti_off background;   /* memory of a node that operations in the background use */
     int moved;              /* this rank's bytes have been moved already: */
@@ -36,7 +37,7 @@ typedef struct tutti__finding {
 } tutti__finding;
 
 /* ---- find.c: no file access; carry_out.c calls it */
-/* What this rank knows before it communicates; x begins with phase 0 and local_err.   Not
+/* Set the local part, before communication; x begins with phase 0 and local_err.   Not
  * collective. */
 void tutti__find_start(const tutti_request *r, tutti__finding *x);
 /* One step towards a plan.  Every call, blocking or not, is a loop over steps; after the last one
@@ -58,14 +59,14 @@ void tutti__find_moved(const tutti_request *r, tutti__finding *x, tutti_err outc
 /* ---- carry_out.c */
 /* Steps, with the file accesses between them, until one waits and `may_block` is 0, or the end. */
 tutti__find_result tutti__find_progress(tutti_request *r, tutti__finding *x, int may_block);
-/* A cached plan, or a new one: r->found; from r->progress.finding on, if there is one.   Collective,
+/* A cached plan, or a new one: r->found; from r->progress.finding on, if it exists.   Collective,
  * agrees. */
 tutti_err tutti__plan_find(tutti_request *r) TUTTI_MUST_USE;
 
 /* ---- plan_cache.c */
-/* Which of the cached plans can this rank use?   Not collective. */
+/* Find the cached plans that this rank can use.   Not collective. */
 void tutti__plan_cache_match(const tutti_request *r, tutti__finding *x);
-/* The plan that all ranks can use at one displacement, made for bytes as cold as those of any rank;
+/* The plan that all ranks can use at one displacement, made for the same page cache residency;
  * NULL: none.   The same on all ranks. */
 tutti_plan *tutti__plan_cache_choose(const tutti_file *f, tutti__finding *x,
                                      const tutti__range *all);
@@ -74,7 +75,7 @@ int64_t tutti__plan_cache_place(const tutti_plan *p);
 /* It is used again, by an operation that ends with tutti__plan_release. */
 void tutti__plan_cache_take(tutti_plan *p);
 void tutti__plan_cache_add(tutti_plan *p); /* a new one, which is in use.  All ranks. */
-/* It goes; if it is in use, when it is released.  All ranks. */
+/* Remove it; if it is in use, when it is released.  All ranks. */
 void tutti__plan_cache_evict(tutti_plan *p);
 void tutti__plan_cache_clear(tutti_file *f);
 /* The operation that used it has ended: frees it, unless it is cached. */
@@ -84,8 +85,8 @@ void tutti__plan_release(tutti_plan **p);
 /* The cache has plans that this rank can use: read, or gather bytes to be written, before the other
  * ranks have answered about x->match.   Not collective. */
 tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) TUTTI_MUST_USE;
-/* Have all ranks gathered their bytes for this plan?  Then the first rank that claims it writes
- * them.  Not collective. */
+/* If all ranks have gathered their bytes for this plan, the first rank that claims it writes them.
+ *  Not collective. */
 int tutti__small_is_gathered(const tutti_plan *p, const tutti__range *gathered);
 int tutti__small_claim(const tutti_file *f);
 tutti_err tutti__small_write(const tutti_plan *p, const tutti_request *r,
@@ -94,16 +95,17 @@ tutti_err tutti__small_write(const tutti_plan *p, const tutti_request *r,
 tutti_err tutti__consensus_make(tutti__team *t) TUTTI_MUST_USE;
 
 /* ---- plan_make.c */
-/* Plan, from what all ranks have said.  Collective, agrees. */
+/* Make a plan from the summary of all ranks.  Collective, agrees. */
 tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) TUTTI_MUST_USE;
 /* Make a cached plan ready to run.  `elsewhere`: memory that operations in the background have, as
- * agreed.  Collective; *awake_out is the same on all ranks: 0, it cannot be used any more. */
+ * agreed.  Collective; *awake_out is the same on all ranks: 0: it can no longer be used. */
 tutti_err tutti__plan_wake(tutti_plan *p, tutti_off elsewhere, int *awake_out) TUTTI_MUST_USE;
 
 /* ---- choose.c */
 void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, tutti__choice *out);
-/* Is a good part of this rank's bytes not in the page cache?  A few pages, evenly spread over the
- * access, are sampled.  If the store cannot tell, the bytes count as cached; so do those of accesses
+/* Return whether a significant part of the bytes of this rank is not in the page cache.  A few
+ * pages, evenly spread over the access, are sampled.  If unknown to the store, the bytes count as
+ * cached; so do those of accesses
  * whose span (of all ranks) is below TUTTI__COLD_SPAN, where sampling takes too long.   Local. */
 #define TUTTI__COLD_SPAN ((tutti_off)256 << 10)
 int tutti__choose_cold(const tutti_file *f, const tutti_access *a, tutti_store *store);
@@ -111,7 +113,7 @@ int tutti__choose_cold(const tutti_file *f, const tutti_access *a, tutti_store *
 void tutti__choose_explain(const tutti_file *f, const tutti__summary *s, int is_write);
 /* At open, rank 0: the profile for a path. */
 void tutti__choose_profile(const char *path, const tutti_options *opt, tutti_profile *out);
-/* At open: the store, if the profile knows that working in the background pays. */
+/* At open: the store, if the profile shows that background access is faster. */
 int tutti__choose_store(const tutti_options *opt, const tutti_profile *p);
 
 #endif

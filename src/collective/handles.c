@@ -1,9 +1,8 @@
 /* collective: validity of handles, checked first in every public call, without communication: an
  * invalid handle has no communicator.
  *
- * MPI_Finalize closes files that are still open (open_files.c).  What the caller holds of them
- * then, the file, its plans and requests, stays allocated without contents until it is closed or
- * freed; all other calls fail.
+ * MPI_Finalize closes files that are still open (open_files.c).  The file, its plans and requests
+ * then stay allocated without contents until it is closed or freed; all other calls fail.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/request.h"
 
@@ -11,13 +10,14 @@ const tutti__class tutti__request_class = {"request", "request", "completed or a
 
 static tutti_err report_ended(const char *what) {
     return tutti__error_set(TUTTI_ERR_STATE, 0, -1,
-                            "%s is used after MPI_Finalize, which has closed its file", what);
+                            "%s was called after MPI_Finalize, which closed the file", what);
 }
 
 tutti_err tutti__mpi_is_up(void) {
     int up = 0, down = 0;
     if (MPI_Initialized(&up) != MPI_SUCCESS || MPI_Finalized(&down) != MPI_SUCCESS) up = 0;
-    TUTTI_CHECK(up && !down, TUTTI_ERR_STATE, "MPI is not initialised, or finalised");
+    TUTTI_CHECK(up && !down, TUTTI_ERR_STATE,
+                "MPI has not been initialised, or has been finalised");
     return TUTTI_OK;
 }
 
@@ -26,8 +26,8 @@ tutti_err tutti__file_live(const tutti_file *f) {
     return f->ended ? report_ended("a file") : TUTTI_OK;
 }
 
-/* A thread or an operation halfway may still need what is left of it: then it stays for
- * good. */
+/* A thread or a pending operation may still need it: then it is never
+ * freed. */
 static void free_shell(tutti_file *f) {
     if (!f->team && f->plans.callers == 0) tutti__free_lent(f);
 }
@@ -63,7 +63,7 @@ tutti_err tutti__request_live(tutti_request **pr) {
     if (!r->op.file && r->callback.task) return tutti__mpi_is_up();
     tutti__handle_remove(&r->handle);
     r->progress.abandoned = 1;
-    if (!r->op.file) tutti__free_lent(r); /* tutti__requests_drop has left nothing but this */
+    if (!r->op.file) tutti__free_lent(r); /* tutti__requests_drop has freed everything else */
     *pr = NULL;
     return report_ended("a request");
 }

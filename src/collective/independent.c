@@ -29,7 +29,7 @@ static tutti_err move_independent(tutti__op *op) {
     return tutti__run_sieve(op);
 }
 
-/* Carry a request out on this rank alone; its outcome. */
+/* Execute a request on this rank only; returns its outcome. */
 static tutti_err access_independently(tutti_request *r) {
     tutti__op *op = &r->op;
     tutti_file *f = op->file;
@@ -156,7 +156,7 @@ static void run_independent(tutti_request *r) {
     complete_independent(r);
 }
 
-/* Without a thread it is carried out here. */
+/* Without a thread it is executed here. */
 static void submit_independent(tutti_request *r) {
     tutti_file *f = r->op.file;
     TUTTI_KEEP_LAST_ERROR;

@@ -1,5 +1,5 @@
-/* collective: transfers of the modules above files as requests, and the parts of a file that those
- * modules see (layer.h).
+/* collective: transfers of the modules above files as requests, and the parts of a file visible to
+ * those modules (layer.h).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/layer.h"
 

@@ -17,7 +17,7 @@ typedef enum tutti__how {
     TUTTI__AT_ONCE,     /* the call blocks */
     TUTTI__SPLIT,       /* begin and end */
     TUTTI__STARTED,     /* start, and test or wait */
-    TUTTI__PLAN_ONLY,   /* nothing moves: the caller wants a plan of its own */
+    TUTTI__PLAN_ONLY,   /* no transfer: the caller requests its own plan */
     TUTTI__INDEPENDENT, /* no other rank takes part */
 } tutti__how;
 
@@ -28,31 +28,31 @@ typedef struct tutti__transfer {
     tutti_file *file;
     int is_write;
     tutti_off base; /* where offset 0 of accesses is (tutti__file_base); the same on all ranks */
-    const tutti_access *access; /* with `buf`; NULL: `parts`, of which there may be none */
+    const tutti_access *access; /* with `buf`; NULL: `parts`, possibly none */
     const void *buf;            /* reads: writable */
     int parts_n;
     const tutti_part *parts;
-    tutti__how how; /* at once, split or started */
-    int ahead; /* not at once: the caller computes meanwhile, so that background auto is io-only */
+    tutti__how how;      /* at once, split or started */
+    int ahead;           /* not blocking: the caller computes, so that background auto is io-only */
     tutti_err local_err; /* this rank's; its last error */
-    int64_t agrees;      /* hash of what must be the same on all ranks; 0: nothing */
+    int64_t agrees;      /* hash of values that must be the same on all ranks; 0: none */
     tutti_off least;     /* reads: a shorter file has lost bytes; the same on all ranks */
-    tutti_off room;      /* staging memory of a node that it may have; 0: as the options say */
+    tutti_off room;      /* limit of staging memory per node; 0: that of the options */
     tutti__sums *sums;   /* writes: checksums of blocks that this rank sends to the file; or NULL */
-    /* Started: called when the outcome is collected, before it is returned; or NULL.  The last error
-     * is the transfer's then. */
+    /* Started: called when the outcome is collected, before it is returned; or NULL.  The last
+     * error is that of the transfer. */
     void (*collected)(void *context, tutti_err outcome);
     void *context;
     tutti_off *staging_out; /* at once: this rank's share of staging memory; or NULL */
 } tutti__transfer;
 
-/* Carry it out, or start it.  Started, r_out must not be NULL, which is an error on all ranks; at once
+/* Execute it, or start it.  Started, r_out must not be NULL, which is an error on all ranks; at once
  * it is ignored.   Collective. */
 tutti_err tutti__transfer_run(const tutti__transfer *t, tutti_request **r_out) TUTTI_MUST_USE;
-/* Whether this rank may ask for that.   Not collective. */
+/* Check the arguments of this rank.   Not collective. */
 tutti_err tutti__transfer_check(const tutti__transfer *t) TUTTI_MUST_USE;
-/* The code for an error of this rank after bytes may have moved: never one that promises that nothing
- * has been done.   Not collective. */
+/* The code for an error of this rank after bytes may have moved: never a code that states that
+ * nothing has been done.   Not collective. */
 tutti_err tutti__operation_under_way(tutti_err err);
 
 /* ---- requests */
@@ -93,13 +93,13 @@ void tutti__task_drop(tutti_request **r);
 
 /* TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: stale, or after MPI_Finalize.   Not collective. */
 tutti_err tutti__file_live(const tutti_file *f) TUTTI_MUST_USE;
-/* Has MPI_Finalize closed it while a thread or an operation still used it? */
+/* Return whether MPI_Finalize closed it while a thread or an operation still used it. */
 int tutti__file_is_busy(const tutti_file *f);
 tutti__team *tutti__file_team(const tutti_file *f); /* NULL: MPI_Finalize has closed the file */
 const tutti_options *tutti__file_options(const tutti_file *f); /* those in force */
 const char *tutti__file_path(const tutti_file *f);
 /* A base for accesses to the bytes from `at` on: `at`, from which windows are then cut, so that the same
- * accesses at another base use the same plan; or 0, where only stripes have one writer each.   Not
+ * accesses at another base use the same plan; or 0, if only stripes have one writer each.   Not
  * collective; the same on all ranks. */
 tutti_off tutti__file_base(const tutti_file *f, tutti_off at);
 tutti_off tutti__file_origin(const tutti_file *f); /* where offset 0 of accesses is in the file */
@@ -109,7 +109,7 @@ void tutti__file_stats_add(const tutti_file *f, tutti_stats *to);
 void tutti__file_hold(tutti_file *f);
 void tutti__file_release(tutti_file *f);
 /* An array is stored in the file: from `at` on `n` slabs of `slab` bytes, between which domains=array
- * cuts; n 0: none.  Plans made for another one are dropped.   Not collective; all ranks alike, between
+ * cuts; n 0: none.  Plans made for another array are dropped.   Not collective; all ranks alike, between
  * operations. */
 void tutti__file_slabs(tutti_file *f, tutti_off at, tutti_off slab, tutti_count n);
 
@@ -130,7 +130,7 @@ tutti_err tutti__cut_here(tutti_file *f, tutti_off size) TUTTI_MUST_USE;
 
 /* TUTTI_ERR_STATE before MPI_Init and after MPI_Finalize.   Not collective. */
 tutti_err tutti__mpi_is_up(void) TUTTI_MUST_USE;
-/* Can files be opened on it?   Not collective. */
+/* Check that files can be opened on it.   Not collective. */
 tutti_err tutti__comm_usable(MPI_Comm comm) TUTTI_MUST_USE;
 
 #endif

@@ -34,13 +34,13 @@ enum {
 
 static tutti_err check_file_arguments(const char *path, int mode, const tutti_options *opt) {
     TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "the path is empty");
-    TUTTI_CHECK((mode & ~ALL_MODES) == 0, TUTTI_ERR_ARG, "mode %d has unknown bits", mode);
+    TUTTI_CHECK((mode & ~ALL_MODES) == 0, TUTTI_ERR_ARG, "mode is %d: has unknown bits", mode);
     TUTTI_CHECK(mode & (TUTTI_READ | TUTTI_WRITE), TUTTI_ERR_ARG,
-                "mode %d has neither TUTTI_READ nor TUTTI_WRITE", mode);
+                "mode is %d: must have TUTTI_READ, TUTTI_WRITE or both", mode);
     TUTTI_CHECK(!(mode & TUTTI_EXCLUSIVE) || (mode & TUTTI_CREATE), TUTTI_ERR_ARG,
-                "mode %d has TUTTI_EXCLUSIVE without TUTTI_CREATE", mode);
+                "mode is %d: TUTTI_EXCLUSIVE requires TUTTI_CREATE", mode);
     TUTTI_CHECK(!(mode & (TUTTI_TRUNCATE | TUTTI_APPEND | TUTTI_CREATE)) || (mode & TUTTI_WRITE),
-                TUTTI_ERR_ARG, "TUTTI_CREATE, TUTTI_TRUNCATE and TUTTI_APPEND need TUTTI_WRITE");
+                TUTTI_ERR_ARG, "TUTTI_CREATE, TUTTI_TRUNCATE and TUTTI_APPEND require TUTTI_WRITE");
     if (mode & TUTTI_WRITE) TUTTI_TRY(tutti__launch_check());
     return tutti__options_check(opt);
 }
@@ -51,7 +51,7 @@ static tutti_err threads_check(const tutti_options *opt) {
     if (opt->background != TUTTI_BACKGROUND_ALL) return TUTTI_OK;
     TUTTI_MPI(MPI_Query_thread(&level));
     TUTTI_CHECK(level == MPI_THREAD_MULTIPLE, TUTTI_ERR_UNSUPPORTED,
-                "background=all needs MPI_Init_thread with MPI_THREAD_MULTIPLE");
+                "option background=all requires MPI_THREAD_MULTIPLE: call MPI_Init_thread");
     return TUTTI_OK;
 }
 
@@ -60,7 +60,7 @@ typedef struct {
     tutti_options opt;
     tutti_profile profile;
     int64_t path;   /* a hash */
-    char name[224]; /* its end, for messages: two of them fit into one */
+    char name[224]; /* its end, for messages: two of them fit into a message */
     int mode, permissions;
 } open_arguments;
 
@@ -264,7 +264,7 @@ tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mode, int pe
         f->team = team;
         err = open_or_free(f, permissions);
     } else {
-        /* this rank has failed: take part in the first agreement of the others */
+        /* this rank has failed: it takes part in the first agreement of the others */
         err = modifies_file(first.mode) ? tutti__team_agree(team, err)
                                         : tutti__team_reduce(team, err, 0, NULL);
         tutti__team_give(&team);
@@ -344,7 +344,7 @@ tutti_err tutti_file_size(tutti_file *f, tutti_off *size_out) {
     tutti_err err = TUTTI_OK;
     if (!size_out) err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument size_out is NULL");
     if (err == TUTTI_OK && f->team->rank == 0) err = tutti__store_size(f->store, &size);
-    tutti__range known = {size, size}; /* rank 0's is the largest: the others have not asked */
+    tutti__range known = {size, size}; /* the size of rank 0 is the largest: the others have none */
     const tutti__call call = {.object = "file", .name = "size", .ranges = 1, .range = &known};
     err = tutti__team_call(f->team, &call, err);
     TUTTI_ASSERT(err != TUTTI_OK || size_out);
@@ -362,7 +362,7 @@ static tutti_err resize_store(tutti_file *f, tutti_off size, const char *name, c
     if (!(f->mode & TUTTI_WRITE))
         err = tutti__error_set(TUTTI_ERR_MODE, 0, -1, "the file was not opened for writing");
     else if (size < 0)
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "size %lld is negative", (long long)size);
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "size is %lld: must be >= 0", (long long)size);
     TUTTI_TRY(tutti__team_call(f->team, &call, err));
     if (f->team->rank == 0) err = fn(f->store, size);
     return tutti__team_agree(f->team, err);
@@ -450,7 +450,7 @@ tutti_err tutti_file_options_sized(const tutti_file *f, tutti_options *opt_out,
     return tutti__options_give(&f->opt, opt_out, struct_size);
 }
 
-/* As much as the caller's struct has; what it has beyond ours is 0. */
+/* Copy the part in the struct of the caller; further fields are 0. */
 static void copy_stats(const tutti_stats *from, tutti_stats *out, size_t size) {
     if (!out) return;
     memset(out, 0, size);

@@ -1,26 +1,26 @@
 /* collective: the plan cache.  A request for the same bytes, or for the same shape at another offset,
  * reuses an earlier plan.
  *
- * A plan fits if file side and memory side (of a read also repeats) are the same trees, wherever
- * they begin; handles do not matter.  Of parts only the file sides matter, one by one: their memory
- * and conversions are the request's own.  Each rank says for each cached plan how far its access
- * lies from the one that was planned (a displacement), or that it does not fit.  One agreement
+ * A plan fits if file side and memory side (of a read also repeats) are the same trees, at any
+ * origin; handles are not compared.  Of parts only the file sides matter, one by one: their memory
+ * and conversions are the request's own.  Each rank determines for each cached plan the
+ * displacement of its access from the one that was planned or that it does not fit.  One agreement
  * of all ranks, which starts every operation anyway, shows which plans fit all ranks at one
  * displacement; ranks without bytes go along with any.  Lists are the same on all ranks: plans
  * enter, move to the front and leave in step.  One that is in use on some rank does not fit
  * there, and so no rank uses it; if it is evicted, that rank frees it when its operation has
  * ended.
  *
- * A plan that was made for bytes in the page cache does not suit cold ones, nor the other way
- * round. Some ranks may find theirs there and others not: what all have together decides, as it
+ * A plan that was made for bytes in the page cache is not used for uncached ones, nor vice
+ * versa.  Page cache residency may differ between ranks: the maximum over all ranks decides, as it
  * did when the plan was made.
  *
- * Which displacements?  Without staging every rank writes its own bytes, and any will do.
+ * Displacements.  Without staging every rank writes its own bytes, and any is allowed.
  * Domains of a staged plan are cut at pages, blocks or stripes, so that each has one writer; a
  * displacement that is not a multiple of them would lose that:
  *
  *   reads        any, but with O_DIRECT, stripes, or caches of several nodes multiples only
- *   writes       multiples; others where a shared page costs a little time and nothing else (one
+ *   writes       multiples; others if a shared page only costs a little time (one
  *                machine's page cache), and only for requests so small that planning takes longer
  *
  * Blocks of an array (domains=array) have fixed offsets: such a plan cannot be displaced.
@@ -30,21 +30,21 @@
 
 #include <stdatomic.h>
 
-/* Says that a plan does not fit. */
+/* Marks a plan that does not fit. */
 #define NO_FIT INT64_MIN
 
-/* Up to so many bytes of an aggregator, planning costs more than pages that two of them write. */
+/* Up to this number of bytes per aggregator, planning takes longer than pages with two writers. */
 static const tutti_off SMALL_BYTES = 1 << 20;
 
-/* ---- do they fit? */
+/* ---- comparison with requests */
 
-/* Wherever they begin. */
+/* At any origin. */
 static int have_same_shape(tutti__side a, tutti__side b) {
     a.disp = b.disp = 0;
     return tutti__side_equal(a, b);
 }
 
-/* Is the plan's access that of the request, so far displaced? */
+/* Return whether the request is the access of the plan with this displacement. */
 static int matches_access(const tutti_plan *p, const tutti__op *op, tutti_off *by_out) {
     const tutti_access *a = op->access;
     if (p->asked.batch || op->parts)
@@ -56,7 +56,7 @@ static int matches_access(const tutti_plan *p, const tutti__op *op, tutti_off *b
            (p->asked.is_write || tutti__repeats_alike(p->asked.access, a));
 }
 
-/* Was it made for bytes that are as cold? */
+/* Return whether it was made for the same page cache residency. */
 static int is_as_cold(const tutti_plan *p, int cold) {
     return p->choice.cold == (cold && p->cache.span >= TUTTI__COLD_SPAN);
 }
@@ -83,7 +83,8 @@ void tutti__plan_cache_match(const tutti_request *r, tutti__finding *x) {
 static int may_displace(const tutti_plan *p, tutti_off by) {
     const tutti_file *f = p->file;
     if (p->means.block > 0 && by % p->means.block != 0) return 0;
-    if (p->run && p->two->domains.kind == TUTTI_DOMAINS_ARRAY) return by == 0; /* cuts stay there */
+    if (p->run && p->two->domains.kind == TUTTI_DOMAINS_ARRAY)
+        return by == 0; /* boundaries are fixed */
     if (!p->run || by % f->opt.striping_unit == 0) return 1;
     if (f->opt.direct_io || f->layout.striped || f->layout.incoherent) return 0;
     return !p->asked.is_write || p->two->bytes <= SMALL_BYTES * p->two->domains.aggregators;
@@ -144,10 +145,10 @@ void tutti__plan_release(tutti_plan **pp) {
     *pp = NULL;
 }
 
-/* Of large plans for one direction so many are kept: for nodes and elements, put by turns. */
+/* Of large plans for one direction this number is kept: for alternating puts of nodes and elements. */
 enum { LARGE_KEPT = 2 };
 
-/* The oldest large plan goes if there are as many as there may be. */
+/* Evict the oldest large plan if their number has reached the limit. */
 static void evict_large(const tutti_file *f, int is_write) {
     tutti_plan *last = NULL;
     int n = 0;

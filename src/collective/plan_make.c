@@ -1,9 +1,9 @@
 /* collective: making a plan from the summary of the requests of all ranks.
  *
- *   method          by predicted times (choose.c), or as asked for
+ *   method          by predicted times (choose.c), or as requested
  *   -> decide       aggregators, file domains, windows: the same on every rank, no memory per rank
  *   -> describe     destinations, descriptions to the aggregators, overlaps
- *   -> memory       staging, and what the engine needs to run
+ *   -> memory       staging, and memory of the engine
  *   -> vote         all ranks continue, or none
  *
  * If memory is missing or ranks overlap, planning is repeated: without the background, without shared
@@ -20,7 +20,7 @@
 #include "plan/scale.h"
 #include "twophase/overlap.h"
 
-/* Complete the explanation, and say it if asked to. */
+/* Complete the explanation, and print it on request. */
 static void explain_plan(tutti_plan *p, int overlap) {
     const tutti_file *f = p->file;
     const tutti__two_phase *t = p->two;
@@ -78,7 +78,7 @@ static const tutti_off SIEVE_LEAST = 64 << 10;
 /* How planning is tried. */
 typedef struct {
     int singles; /* every rank is a group of its own: nothing is shared, messages only */
-    int ordered; /* and what they bring is placed in rank order */
+    int ordered; /* and their data is placed in rank order */
 } attempt;
 
 /* Remove bytes that higher ranks write, too.  *large_out, the same on all ranks: the plan would be
@@ -100,7 +100,7 @@ static void stage_for_checksums(tutti_plan *p) {
     snprintf(p->choice.why, sizeof p->choice.why, "two-phase: for checksums");
 }
 
-/* By what is known of all requests. */
+/* Choose the method from the summary of all requests. */
 static void choose_method(tutti_plan *p, const tutti__summary *s) {
     tutti__choose(p->file, s, p->asked.is_write, &p->choice);
     if (s->broken && !tutti__is_staged(p->choice.method)) stage_for_checksums(p);
@@ -121,7 +121,7 @@ static tutti_err try_two_phase(tutti_plan *p, const tutti__summary *s, attempt *
     TUTTI_TRY(tutti__two_phase_decide(p, s, how->singles)); /* fails only where MPI does */
     if (tutti__is_staged(p->choice.method) && !p->means.resident && p->means.room > 0 &&
         tutti__plan_moving(p) > p->means.room) {
-        /* not even the least windows fit: bytes go straight between memory and file */
+        /* even the smallest windows do not fit: bytes are transferred directly between memory and file */
         p->choice.method = TUTTI_METHOD_LIST;
         snprintf(p->choice.why, sizeof p->choice.why,
                  "list: %lld bytes a node are too few to stage", (long long)p->means.room);
@@ -134,7 +134,7 @@ static tutti_err try_two_phase(tutti_plan *p, const tutti__summary *s, attempt *
     if (!fits) {
         p->cache.degraded |= t->elsewhere > 0;
         tutti__resident_not(p);
-        if (p->means.room > 0) /* what staging in the background made of the method is undone */
+        if (p->means.room > 0) /* undo the choice of a method for staging in the background */
             choose_method(p, s);
         return TUTTI_OK;
     }
@@ -161,7 +161,7 @@ static tutti_err try_two_phase(tutti_plan *p, const tutti__summary *s, attempt *
                                     {TUTTI__MAX, &bytes}};
     const tutti_err agreed = tutti__team_reduce(team, err, sizeof all / sizeof *all, all);
     if (agreed != TUTTI_OK || no_shared || no_resident)
-        forget_forms(team); /* not all have closed theirs */
+        forget_forms(team); /* not all ranks have closed theirs */
     TUTTI_TRY(agreed);
     p->cache.described = tutti__max(p->cache.described, bytes);
     p->cache.degraded |= no_shared || no_resident;
@@ -204,7 +204,7 @@ tutti_err tutti__plan_wake(tutti_plan *p, tutti_off elsewhere, int *awake_out) {
     int64_t failed = err != TUTTI_OK;
     TUTTI_TRY(tutti__team_max(p->file->team, TUTTI_OK, &failed));
     if (!failed) return TUTTI_OK;
-    tutti__error_clear(); /* not the caller's concern: there are other ways */
+    tutti__error_clear(); /* not an error: other methods remain */
     forget_forms(p->file->team);
     *awake_out = 0;
     return TUTTI_OK;

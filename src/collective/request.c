@@ -44,7 +44,7 @@ tutti_err tutti__request_run(tutti_request *r, tutti_off *count_out) {
     tutti_file *f = op->file;
     if (tutti__fiber_inside()) return run_inside(r, count_out);
     TUTTI_USE(f);
-    tutti__requests_settle(f); /* what was started before comes first */
+    tutti__requests_settle(f); /* earlier operations are executed first */
     tutti__operation_begin(&r->stats);
     if (r->asked.refused == TUTTI_OK) r->asked.refused = tutti__request_usable(r);
     if (r->asked.refused != TUTTI_OK) r->result.error = *tutti_last_error();
@@ -59,7 +59,7 @@ tutti_err tutti__request_run(tutti_request *r, tutti_off *count_out) {
     return tutti__operation_end(f, &r->stats, r->asked.name, r->result.outcome);
 }
 
-/* ---- accounts: while an operation runs, file accesses are counted for it */
+/* ---- statistics: while an operation runs, file accesses are counted for it */
 
 typedef struct {
     tutti_stats *before;
@@ -118,7 +118,7 @@ tutti_request *tutti__request_split(const tutti_file *f) {
 
 /* ---- fibers */
 
-/* Have all earlier requests of the file executed their first half? */
+/* Return whether all earlier requests of the file have executed their first half. */
 static int is_first_queued(const tutti_request *r) {
     for (const tutti_request *o = r->op.file->requests.first; o != r; o = o->next.of_file)
         if (request_state(o) == TUTTI__QUEUED) return 0;
@@ -148,8 +148,8 @@ static void resume_fiber(tutti_request *r) {
 
 enum { LOOK_EVERY = 32 }; /* polls of other ranks' answers between two calls that progress MPI */
 
-/* Without a fiber: in most cases a repeated operation needs no more than the other ranks' answers.
- * Otherwise it gets a fiber, or, without memory for that, waits here. */
+/* Without a fiber: in most cases a repeated operation needs only the answers of the other ranks.
+ * Otherwise it gets a fiber, or, if memory is exhausted, waits here. */
 static void progress_without_fiber(tutti_request *r) {
     tutti__finding *x = r->progress.finding;
     if (x->phase == 0 && !is_first_queued(r)) return;
@@ -235,7 +235,7 @@ static void run_in_worker(tutti_request *r) {
     tutti__request_first_half(r);
     if (!r->result.over) tutti__request_second_half(r);
     close_account(r, &a);
-    set_state(r, TUTTI__COMPLETED); /* from now on it is the caller's */
+    set_state(r, TUTTI__COMPLETED); /* from now on it belongs to the caller */
 }
 
 /* ---- starting */
@@ -248,7 +248,7 @@ static int background_of(const tutti_file *f, int ahead) {
                                                    : TUTTI_BACKGROUND_NONE;
 }
 
-/* A request of its own from what is asked; what this rank has against it is kept. */
+/* Create a request from the arguments; an error of this rank is kept in it. */
 static void init_request(tutti_request *r, const tutti_request *asked) {
     *r = *asked;
     tutti__op *op = &r->op;
@@ -258,7 +258,7 @@ static void init_request(tutti_request *r, const tutti_request *asked) {
     if (r->found.plan && !r->found.plan->means.resident &&
         f->opt.background == TUTTI_BACKGROUND_AUTO)
         r->progress.background = TUTTI_BACKGROUND_NONE; /* it was not planned for that */
-    if (op->parts) {                                    /* a copy of its own, or none */
+    if (op->parts) {                                    /* its own copy, or none */
         op->parts = NULL;
         const tutti_err copied = tutti__parts_copy(asked->op.parts, &op->parts);
         if (err == TUTTI_OK) err = copied;
@@ -301,7 +301,7 @@ static tutti_err report_refusal(const tutti_request *asked, tutti_err err) {
     return r.result.outcome;
 }
 
-/* A split operation in this thread: what begin does.  If nothing is left for later, all of it. */
+/* A split operation in this thread: the part of begin, or everything if no part is left for end. */
 static tutti_err split_depart(tutti_request *r) {
     tutti__requests_settle(r->op.file);
     list_request(r->op.file, r);
@@ -330,7 +330,7 @@ static tutti_err submit_request(tutti_request *r) {
 }
 
 tutti_err tutti__request_start(const tutti_request *asked, tutti_request **out) {
-    struct started { /* what moves on without a fiber finds its plan in here */
+    struct started { /* a request that progresses without a fiber finds its plan here */
         tutti_request request;
         tutti__finding finding;
     };
@@ -349,7 +349,8 @@ tutti_err tutti__request_start(const tutti_request *asked, tutti_request **out) 
         (void)requests_progress();
         return TUTTI_OK;
     }
-    if (asked->asked.how == TUTTI__SPLIT) return err; /* it has been told to all, and freed */
+    if (asked->asked.how == TUTTI__SPLIT)
+        return err; /* it has been reported on all ranks, and freed */
     free_request(r);
     return report_refusal(asked, err);
 }
@@ -370,7 +371,7 @@ static tutti_err run_inside(const tutti_request *asked, tutti_off *count_out) {
         tutti__worker_give(&f->requests.worker, 1, run_in_worker, r) != TUTTI_OK)
         run_in_fiber(r);
     while (request_state(r) != TUTTI__COMPLETED) tutti__yield();
-    tutti_stats *task = tutti__store_account(NULL); /* what was counted for the task */
+    tutti_stats *task = tutti__store_account(NULL); /* statistics of the task */
     if (task) {
         tutti__stats_add(&r->stats, task);
         memset(task, 0, sizeof *task);
@@ -533,7 +534,7 @@ static int all_departed(tutti_file *f) {
 }
 
 void tutti__requests_settle(tutti_file *f) {
-    tutti__on_idle(requests_progress); /* wherever this thread is going to wait */
+    tutti__on_idle(requests_progress); /* in every later wait of this thread */
     TUTTI_USE(f);
     if (!f->requests.first) return;
     (void)requests_progress();
@@ -549,7 +550,7 @@ tutti_err tutti__requests_none(const tutti_file *f) {
     TUTTI_CHECK(f->plans.callers == 0, TUTTI_ERR_STATE, "%d plans of the file have not been freed",
                 f->plans.callers);
     TUTTI_CHECK(!tutti__request_split(f), TUTTI_ERR_STATE,
-                "a split collective has begun and not ended");
+                "a split collective operation has begun and not ended");
     for (const tutti_request *r = f->requests.first; r; r = r->next.of_file)
         TUTTI_CHECK(r->progress.abandoned, TUTTI_ERR_STATE,
                     "a non-blocking operation has been started and not completed");
@@ -591,7 +592,7 @@ int tutti__requests_drop(tutti_file *f) {
             free_request(r);
             continue;
         }
-        release_contents(r); /* the caller has it: tutti__request_live tells him */
+        release_contents(r); /* the caller still has it: tutti__request_live detects this */
         r->op.file = NULL;
         tutti__memory_lend(r);
     }

@@ -1,11 +1,12 @@
-/* collective: small requests that come again need one agreement only, the one on the plan:
+/* collective: repeated small requests need only one agreement, that on the plan:
  *
- *   a read without staging     each rank reads first and asks then.  If the others disagree, it is
+ *   a read without staging     each rank reads first, then agrees.  If the others disagree, it is
  *                              read again
- *   a write without holes      each rank puts its bytes in their place in the shared memory of the
- *                              consensus (comm/consensus.c) and asks then.  If all agree, the first to
- *                              know writes all of it by one call and tells the others how that went;
- *                              if not, nothing has been written
+ *   a write without holes      each rank copies its bytes to their position in the shared memory of the
+ *                              consensus (comm/consensus.c) then agrees.  If all agree, the first rank
+ *                              that detects it writes all bytes by one call and reports the
+ * outcome to the others;
+ *                              otherwise nothing has been written
  *
  * If every rank writes its own pages, gathering is faster only for the smallest requests: it needs one
  * more copy, and one core writes everything.
@@ -17,7 +18,7 @@
 #include "direct/direct.h"
 #include "exchange/staging.h"
 
-/* Larger reads take so long that an agreement more does not matter. */
+/* For larger reads an additional agreement is negligible. */
 static const tutti_off READ_FIRST_BYTES = 256 << 10;
 /* Of all ranks: more than this they write side by side, if the plan has no staging. */
 static const tutti_off GATHER_BYTES = 16 << 10;
@@ -36,7 +37,7 @@ tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) {
     const tutti_plan *p = x->match;
     const tutti__team *t = r->op.file->team;
     const tutti__consensus_memory *shared = &t->consensus;
-    /* who moves bytes first does not learn the file's size, which `least` is held against */
+    /* a rank that transfers bytes first does not know the size of the file, which is compared with `least` */
     const int at_once = r->asked.least == 0 && r->progress.background != TUTTI_BACKGROUND_IO_ONLY;
     if (p && at_once) {
         tutti__op op = r->op;
@@ -56,19 +57,19 @@ tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) {
             x->count = op.moved;
             return TUTTI_OK;
         }
-        /* where ranks have cores of their own they are as quick side by side, whatever they write */
+        /* if ranks have their own cores, separate writes are as fast */
         const int gather = p->run || (shared->spins == 0 && p->cache.bytes <= GATHER_BYTES);
         if (p->cache.joint && shared->base && tutti__consensus_ready(t) && gather) {
             const int64_t place = tutti__plan_cache_place(p);
             const tutti__user user = tutti__operation_user(&op);
             TUTTI_TRY(tutti__user_to_stage(&user, p->cache.lo, p->cache.lo + p->cache.bytes,
                                            tutti__consensus_data(t), &x->count));
-            /* ranks without bytes go along with any plan */
+            /* ranks without bytes accept any plan */
             x->gathered = x->count > 0 ? (tutti__range){place, place} : tutti__range_none();
             r->op.stats->copied_bytes += x->count;
         }
     }
-    /* what waits for the others needs to know how long the file is */
+    /* an operation that waits for the others needs the size of the file */
     return tutti__consensus_ready(t) ? tutti__file_end(&r->op, &x->size) : TUTTI_OK;
 }
 
@@ -78,7 +79,7 @@ int tutti__small_is_gathered(const tutti_plan *p, const tutti__range *gathered) 
 }
 
 int tutti__small_claim(const tutti_file *f) {
-    /* tests that make a certain rank's access fail want to know who writes */
+    /* tests with injected faults of one rank need a fixed writer */
     return tutti__consensus_work_claim(f->team, f->opt.fault[0] ? 0 : -1);
 }
 

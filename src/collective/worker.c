@@ -1,4 +1,4 @@
-/* collective: threads that carry requests out.
+/* collective: threads that execute requests.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/worker.h"
 
@@ -20,7 +20,7 @@ struct tutti__worker {
     pthread_cond_t work, news; /* for the threads, for their caller */
     tutti_request *first, *last;
     int busy, ends;
-    _Atomic int parks; /* MPI is going: do not come back from waiting */
+    _Atomic int parks; /* MPI_Finalize has begun: threads must not return from waiting */
 };
 
 static _Thread_local struct tutti__worker *me;
@@ -49,7 +49,7 @@ static void *run_requests(void *context) {
     pthread_mutex_lock(&w->lock);
     while ((r = take_request(w))) {
         pthread_mutex_unlock(&w->lock);
-        w->fn(r); /* and then it is the caller's again */
+        w->fn(r); /* afterwards it belongs to the caller */
         pthread_mutex_lock(&w->lock);
         w->busy--;
         pthread_cond_broadcast(&w->news);
@@ -69,12 +69,12 @@ static tutti_err make_worker(tutti__worker_fn *fn, struct tutti__worker **out) {
     return TUTTI_OK;
 }
 
-/* One more thread, if all are busy; the lock is held.  Without any it is an error. */
+/* Add a thread if all are busy; the lock is held.  Fails if no thread exists. */
 static tutti_err add_thread(struct tutti__worker *w, int most) {
     const int wanted = (int)tutti__max(1, tutti__min(most, MOST_THREADS));
     if (w->threads > 0 && (w->threads >= wanted || (!w->first && w->busy < w->threads)))
         return TUTTI_OK;
-    sigset_t all, before; /* signals are the program's, not ours */
+    sigset_t all, before; /* signals are handled by threads of the program */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const int code = pthread_create(&w->thread[w->threads], NULL, run_requests, w);
@@ -153,6 +153,6 @@ int tutti__worker_stop(struct tutti__worker **pw) {
         return 1;
     }
     atomic_store(&(*pw)->parks, 1);
-    usleep(20000); /* it comes by soon, since it yields wherever it waits */
+    usleep(20000); /* the thread checks this soon, since it yields in every wait */
     return 0;
 }

@@ -20,16 +20,16 @@ typedef struct {
 static void *job_main(void *context) {
     job *j = context;
     j->outcome = j->fn(j->context);
-    j->error = *tutti_last_error(); /* it is a thread's own */
+    j->error = *tutti_last_error(); /* the last error is per thread */
     atomic_store_explicit(&j->done, 1, memory_order_release);
     return NULL;
 }
 
 tutti_err tutti__by_thread_meanwhile(tutti__job_fn *fn, void *context,
                                      tutti__meanwhile_fn *meanwhile, void *other) {
-    job j = {.fn = fn, .context = context}; /* on a stack that stays where it is */
+    job j = {.fn = fn, .context = context}; /* on a stack that is not moved */
     pthread_t thread;
-    sigset_t all, before; /* signals are the program's, not ours */
+    sigset_t all, before; /* signals are handled by threads of the program */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const int code = pthread_create(&thread, NULL, job_main, &j);

@@ -46,7 +46,7 @@ int tutti__calls_differ(const tutti__range announced[TUTTI__ANNOUNCEMENTS]) {
            announced[TUTTI__ANNOUNCED_HASH].min < announced[TUTTI__ANNOUNCED_HASH].max;
 }
 
-/* The name of the call that a rank is in, for all.  It is sent as the text of an error.   Collective. */
+/* Send the name of the call of a rank to all.  It is sent as the text of an error.   Collective. */
 static tutti_err name_get(tutti__team *t, int rank, const tutti__call *c, char *to, size_t size) {
     tutti_err mine = TUTTI_OK;
     if (t->rank == rank)
@@ -67,8 +67,8 @@ tutti_err tutti__call_compare(tutti__team *t, const tutti__call *c,
     TUTTI_TRY(name_get(t, b, c, other, sizeof other));
     const tutti_err err = tutti__error_set(
         TUTTI_ERR_MISMATCH, 0, -1, "rank %d called %s while rank %d called %s", a, one, b, other);
-    /* The operation is the same on all ranks, although their calls are not: the layers above add theirs
-     * only to an error that has none. */
+    /* The operation is the same on all ranks, although their calls are not: the layers above add
+     * an operation only to an error without one. */
     tutti__error_context("collective mismatch", NULL, -1);
     return err;
 }

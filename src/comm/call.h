@@ -26,7 +26,8 @@ typedef struct tutti__call {
  * c->range is also known if the only error is that arguments do not agree, otherwise none.
  * Collective. */
 tutti_err tutti__team_call(tutti__team *t, const tutti__call *c, tutti_err mine) TUTTI_MUST_USE;
-/* The same by a vote with the caller's ranges, for a team without consensus, or whose consensus about this call is over. */
+/* The same by a vote with the caller's ranges, for a team without consensus, or whose consensus
+ * for this call has ended. */
 tutti_err tutti__team_call_vote(tutti__team *t, const tutti__call *c, tutti_err mine,
                                 tutti__vote *io) TUTTI_MUST_USE;
 

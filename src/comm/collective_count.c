@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-static _Atomic int64_t count;
+static _Atomic int64_t count, received;
 
 void tutti__collective_add(void) {
     atomic_fetch_add_explicit(&count, 1, memory_order_relaxed);
@@ -12,4 +12,12 @@ void tutti__collective_add(void) {
 
 int64_t tutti__collective_count(void) {
     return atomic_load_explicit(&count, memory_order_relaxed);
+}
+
+void tutti__received_add(size_t bytes) {
+    atomic_fetch_add_explicit(&received, (int64_t)bytes, memory_order_relaxed);
+}
+
+int64_t tutti__received_bytes(void) {
+    return atomic_load_explicit(&received, memory_order_relaxed);
 }

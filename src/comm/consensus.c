@@ -1,4 +1,4 @@
-/* comm: consensus.  Each rank writes its answers on cache lines of its own in shared memory and
+/* comm: consensus.  Each rank writes its answers to its own cache lines in shared memory and
  * counts its arrival; the last one to arrive wakes those that sleep, and each rank reads all answers.
  *
  *   [ arrived | event | claimed | outcome | data of odd, of even rounds ][ answers of rank 0 | ... ]
@@ -48,7 +48,7 @@ static head *head_of(const tutti__team *t) {
     return (head *)(void *)t->consensus.base;
 }
 
-/* The room is mapped when it is used: with many open files it would be most of their memory. */
+/* The memory is mapped on first use: with many open files it would be most of their memory. */
 void tutti__consensus_use(tutti__team *t, char *memory) {
     t->consensus.in_use = 1;
     t->consensus.base = memory;
@@ -70,7 +70,7 @@ static void number_wait(const tutti__team *t, const _Atomic int64_t *number, int
 }
 
 /* This rank has answered; the last one wakes the others. */
-static void arrive(const tutti__team *t) {
+static void count_arrival(const tutti__team *t) {
     const int64_t before = atomic_fetch_add(&head_of(t)->arrived, 1);
     if (before + 1 == t->nodes.size * t->consensus.round) tutti__event_signal(&head_of(t)->event);
 }
@@ -83,14 +83,14 @@ void tutti__consensus_answer(tutti__team *t, int64_t yes, int n, const tutti__ra
     answers *mine = answers_of(t, t->nodes.me);
     mine->yes = yes;
     for (int i = 0; i < n; i++) mine->v[i] = range[i].min;
-    arrive(t);
+    count_arrival(t);
 }
 
 void tutti__consensus_post(tutti__team *t, const void *data, size_t bytes) {
     TUTTI_ASSERT(t->consensus.base && bytes <= TUTTI__POST_BYTES);
     t->consensus.round++;
     memcpy(answers_of(t, t->nodes.me)->posted, data, bytes);
-    arrive(t);
+    count_arrival(t);
     tutti__consensus_wait(t);
 }
 

@@ -25,13 +25,13 @@ void tutti__consensus_use(tutti__team *t, char *memory);
  * must be ready. */
 int64_t tutti__consensus(tutti__team *t, int64_t yes, int n, tutti__range *range);
 /* The same in parts, without waiting: write the answers of this rank; test whether all ranks have
- * answered; then collect, with the same arguments.  No other round of the team may come between. */
+ * answered; then collect, with the same arguments.  No other round of the team may be run between. */
 void tutti__consensus_answer(tutti__team *t, int64_t yes, int n, const tutti__range *range);
 int tutti__consensus_is_complete(const tutti__team *t);
 int64_t tutti__consensus_collect(tutti__team *t, int64_t yes, int n, tutti__range *range);
 /* After tutti__consensus_answer: wait until all ranks have answered. */
 void tutti__consensus_wait(const tutti__team *t);
-/* What is signalled when all have answered, for tutti__wait_begin; NULL: there is no such memory. */
+/* The event that is signalled when all ranks have answered, for tutti__wait_begin; NULL: no shared memory. */
 struct tutti__event *tutti__consensus_event(const tutti__team *t);
 
 /* A round in which every rank of this node posts some bytes; then those of the rank at a position in the
@@ -50,6 +50,6 @@ char *tutti__consensus_last_data(const tutti__team *t); /* of the last round */
 int tutti__consensus_work_claim(tutti__team *t, int who);
 void tutti__consensus_work_end(tutti__team *t, int well);
 int tutti__consensus_work_outcome(const tutti__team *t);
-int tutti__consensus_work_is_done(const tutti__team *t); /* would that wait no more? */
+int tutti__consensus_work_is_done(const tutti__team *t); /* whether the wait would end now */
 
 #endif

@@ -1,5 +1,5 @@
-/* comm: handles that come as Fortran's integers.  Open MPI returns NULL for an integer that it never gave
- * out; MPICH's integers are its handles, and calls find out whether they are good.
+/* comm: handles passed as Fortran integers.  Open MPI returns NULL for an integer that it never
+ * returned; integers of MPICH are its handles, which are validated by calls.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <tutti/fortran.h>

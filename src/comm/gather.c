@@ -1,5 +1,6 @@
-/* comm: gathering by a binomial tree: in round k a rank whose bit k is set sends all that it has to the rank without
- * that bit and is done.  Ranks of a subtree are consecutive, so that bytes arrive in rank order.
+/* comm: gathering by a binomial tree: in round k a rank whose bit k is set sends all its data to
+ * the rank without that bit and has finished.  Ranks of a subtree are consecutive, so that bytes
+ * arrive in rank order.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/gather.h"
 
@@ -27,12 +28,45 @@ static void gather_fail(gathered *g, tutti_err err, int rank) {
     g->head.bytes = 0;
 }
 
+/* A message has a limited size: MPI counts bytes by an int. */
+static int64_t piece_bytes = 1 << 30;
+
+void tutti__gather_set_piece(int64_t bytes) {
+    piece_bytes = bytes;
+}
+
+/* Send `bytes` bytes in pieces. */
+static tutti_err send_pieces(tutti__team *t, int to, int tag, const char *data, int64_t bytes) {
+    for (int64_t at = 0; at < bytes; at += piece_bytes) {
+        const int piece = (int)tutti__min(piece_bytes, bytes - at);
+        MPI_Request r;
+        TUTTI_MPI(MPI_Isend(data + at, piece, MPI_BYTE, to, tag, t->comm, &r));
+        TUTTI_TRY(tutti__team_finish(1, &r));
+    }
+    return TUTTI_OK;
+}
+
+/* Receive them; NULL: drop them. */
+static tutti_err receive_pieces(tutti__team *t, int from, int tag, char *data, int64_t bytes) {
+    for (int64_t at = 0; at < bytes; at += piece_bytes) {
+        const int piece = (int)tutti__min(piece_bytes, bytes - at);
+        MPI_Request r;
+        if (!data) {
+            (void)MPI_Recv(NULL, 0, MPI_BYTE, from, tag, t->comm, MPI_STATUS_IGNORE);
+            continue;
+        }
+        TUTTI_MPI(MPI_Irecv(data + at, piece, MPI_BYTE, from, tag, t->comm, &r));
+        TUTTI_TRY(tutti__team_finish(1, &r));
+        tutti__received_add((size_t)piece);
+    }
+    return TUTTI_OK;
+}
+
 static tutti_err gather_send(tutti__team *t, int to, int tag, const gathered *g) {
-    MPI_Request r[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-    TUTTI_MPI(MPI_Isend(&g->head, (int)sizeof g->head, MPI_BYTE, to, tag, t->comm, &r[0]));
-    if (g->head.bytes > 0)
-        TUTTI_MPI(MPI_Isend(g->data, (int)g->head.bytes, MPI_BYTE, to, tag, t->comm, &r[1]));
-    return tutti__team_finish(2, r);
+    MPI_Request r;
+    TUTTI_MPI(MPI_Isend(&g->head, (int)sizeof g->head, MPI_BYTE, to, tag, t->comm, &r));
+    TUTTI_TRY(tutti__team_finish(1, &r));
+    return send_pieces(t, to, tag, g->data, g->head.bytes);
 }
 
 /* Append the bytes of a subtree.  Without memory for them they are received and dropped. */
@@ -44,22 +78,15 @@ static tutti_err gather_receive(tutti__team *t, int from, int tag, gathered *g) 
     const int is_failed = g->head.error.code != TUTTI_OK;
     if (!is_failed && in.error.code != TUTTI_OK) g->head = in;
     if (in.bytes == 0) return TUTTI_OK;
-    const int64_t all = g->head.bytes + in.bytes;
-    char *data = is_failed || all > INT32_MAX ? NULL : tutti__realloc(g->data, (size_t)all);
-    if (!data) {
-        (void)MPI_Recv(NULL, 0, MPI_BYTE, from, tag, t->comm, MPI_STATUS_IGNORE);
-        if (is_failed) return TUTTI_OK;
-        tutti_err err = TUTTI_ERR_NOMEM;
-        if (all > INT32_MAX)
-            err = tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1, "%lld bytes to gather are too many",
-                                   (long long)all);
-        gather_fail(g, err, t->rank);
-        return TUTTI_OK;
+    const int64_t before = g->head.bytes;
+    char *data = is_failed ? NULL : tutti__realloc(g->data, (size_t)(before + in.bytes));
+    if (data) {
+        g->data = data;
+        g->head.bytes += in.bytes;
+    } else if (!is_failed) {
+        gather_fail(g, TUTTI_ERR_NOMEM, t->rank);
     }
-    g->data = data;
-    TUTTI_MPI(MPI_Irecv(data + g->head.bytes, (int)in.bytes, MPI_BYTE, from, tag, t->comm, &r));
-    g->head.bytes = all;
-    return tutti__team_finish(1, &r);
+    return receive_pieces(t, from, tag, data ? data + before : NULL, in.bytes);
 }
 
 tutti_err tutti__team_gather(tutti__team *t, tutti_err mine, const void *data, int64_t bytes,
@@ -71,9 +98,6 @@ tutti_err tutti__team_gather(tutti__team *t, tutti_err mine, const void *data, i
     tutti__collective_add();
     *out = NULL;
     *bytes_out = 0;
-    if (mine == TUTTI_OK && bytes > INT32_MAX)
-        mine = tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1, "%lld bytes to gather are too many",
-                                (long long)bytes);
     if (mine == TUTTI_OK && !(g.data = tutti__malloc((size_t)bytes + 1))) mine = TUTTI_ERR_NOMEM;
     if (mine != TUTTI_OK)
         gather_fail(&g, mine, t->rank);

@@ -1,4 +1,5 @@
-/* comm: bytes of all ranks on rank 0, of a length that only the sender knows: one collective communication, along a
+/* comm: bytes of all ranks on rank 0, with a length known only to the sender: one collective
+ * communication, along a
  * binomial tree.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_GATHER_H
@@ -12,5 +13,7 @@
  *         caller has to agree on the outcome.  *out is NULL on failure and on other ranks. */
 tutti_err tutti__team_gather(tutti__team *t, tutti_err mine, const void *data, int64_t bytes,
                              void **out, int64_t *bytes_out) TUTTI_MUST_USE;
+/* For tests: messages of at most so many bytes; default: 2^30.  The same on all ranks.   Not collective. */
+void tutti__gather_set_piece(int64_t bytes);
 
 #endif

@@ -13,7 +13,7 @@ typedef struct tutti__minimum {
 
 /* Collective, in the same order on all ranks; does not wait. */
 tutti_err tutti__minimum_begin(tutti__team *t, int64_t mine, tutti__minimum *m) TUTTI_MUST_USE;
-/* Whether m->least is known.  An MPI error ends it too, with this rank's own number. */
+/* Test whether m->least is known.  An MPI error ends it too, with the number of this rank. */
 tutti_err tutti__minimum_test(tutti__minimum *m, int *done_out) TUTTI_MUST_USE;
 
 #endif

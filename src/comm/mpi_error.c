@@ -1,4 +1,4 @@
-/* comm: failed calls of MPI as errors of ours.
+/* comm: failed MPI calls as errors of Tutti.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/mpi_error.h"
 

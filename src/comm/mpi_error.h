@@ -1,4 +1,4 @@
-/* comm: failed calls of MPI as errors of ours.
+/* comm: failed MPI calls as errors of Tutti.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_MPI_ERROR_H
 #define TUTTI_MPI_ERROR_H

@@ -1,6 +1,6 @@
-/* comm: sparse exchange without counts (the "NBX" scheme): synchronous sends, receive whatever
- * arrives, and once one's own sends have been received enter a barrier that does not block; when it
- * ends, everything has arrived.  Cost: the messages themselves and one barrier, never a table of
+/* comm: sparse exchange without counts (the "NBX" scheme): synchronous sends, receive all
+ * messages, and after the own sends have been received enter a non-blocking barrier; when it
+ * ends, all messages have arrived.  Cost: the messages themselves and one barrier, never a table of
  * all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/sparse.h"
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comm/collective_count.h"
 #include "comm/wait.h"
 
 typedef struct {
@@ -26,14 +27,14 @@ static void mailbox_put(mailbox *m, int rank, size_t bytes, void *data) {
     m->v[m->n++] = (tutti__sparse_message){rank, bytes, data};
 }
 
-/* Receive one message that a probe has found.  If it cannot be allocated, it is received
+/* Receive one probed message.  If it cannot be allocated, it is received
  * truncated, so that its sender can continue. */
 static tutti_err mailbox_receive(mailbox *m, tutti__team *t, const MPI_Status *found, int tag) {
     int n = 0;
     TUTTI_MPI(MPI_Get_count(found, MPI_BYTE, &n));
     char *data = tutti__malloc((size_t)n + 1);
     if (!data) {
-        /* not by a request: cutting off is an error that only a communicator's handler gets */
+        /* not by a request: truncation is an error for the error handler of the communicator */
         m->err = TUTTI_ERR_NOMEM;
         (void)MPI_Recv(NULL, 0, MPI_BYTE, found->MPI_SOURCE, tag, t->comm, MPI_STATUS_IGNORE);
         return TUTTI_OK;
@@ -46,6 +47,7 @@ static tutti_err mailbox_receive(mailbox *m, tutti__team *t, const MPI_Status *f
         tutti__free(data);
         return err;
     }
+    tutti__received_add((size_t)n);
     mailbox_put(m, found->MPI_SOURCE, (size_t)n, data);
     return TUTTI_OK;
 }
@@ -94,7 +96,7 @@ tutti_err tutti__sparse_exchange(tutti__team *t, int n, const tutti__sparse_mess
     mailbox m = {NULL, 0, 0, TUTTI_OK};
     MPI_Request *sent = tutti__malloc((size_t)(n + 1) * sizeof *sent);
     int started = 0;
-    if (!sent) m.err = TUTTI_ERR_NOMEM; /* takes part all the same, with nothing to send */
+    if (!sent) m.err = TUTTI_ERR_NOMEM; /* takes part without messages */
     for (int i = 0; i < n && sent; i++) {
         int bytes = 0;
         if (out[i].rank == t->rank) {
@@ -112,8 +114,7 @@ tutti_err tutti__sparse_exchange(tutti__team *t, int n, const tutti__sparse_mess
     const tutti_err err = messages_run(t, started, sent, tag, &m);
     tutti__free(sent);
     if (err == TUTTI_OK && m.err == TUTTI_OK) {
-        /* Sort by source; messages of one source keep their order.  They come nearly sorted or are
-         * few. */
+        /* Sort by source; messages of one source keep their order.  They are nearly sorted or few. */
         for (int i = 1; i < m.n; i++) {
             const tutti__sparse_message l = m.v[i];
             int lo = 0, hi = i;

@@ -1,6 +1,6 @@
 /* comm: making, pooling and dividing teams.
  *
- * The pool hangs on the caller's communicator as an attribute.  Which free team a rank takes must
+ * The pool is an attribute of the communicator of the caller.  Which free team a rank takes must
  * be the same everywhere; threads may close files in different orders on different ranks, so the
  * ranks compare the id of their first free team and make a new one if they differ.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -37,7 +37,7 @@ static void groups_free(tutti__groups *g) {
     memset(g, 0, sizeof *g);
 }
 
-/* Complete a division whose `of` is given (numbers 0 ... n-1, all used). */
+/* Complete a division whose `of` is set (numbers 0 ... n-1, all used). */
 static tutti_err groups_finish(tutti__groups *g, int n, int ranks, int rank) {
     g->n = n;
     g->start = tutti__calloc((size_t)n + 1, sizeof *g->start);
@@ -68,7 +68,7 @@ const int *tutti__groups_members(const tutti__groups *g, int group, int *n_out) 
     return g->member + g->start[group];
 }
 
-/* Into which pretended node the option puts a rank; -1: the option makes no sense. */
+/* The simulated node of a rank by the option; -1: invalid option. */
 static int pretend_node(const char *text, int rank, int size) {
     char *end;
     if (text[0] == '\0') return 0;
@@ -95,7 +95,7 @@ static int pretend_node(const char *text, int rank, int size) {
     }
 }
 
-/* Where a rank is. */
+/* The location of a rank. */
 typedef struct {
     uint64_t machine;
     int64_t part; /* as pretended */
@@ -256,8 +256,8 @@ static int pool_delete(MPI_Comm comm, int key, void *value, void *extra) {
     return MPI_SUCCESS;
 }
 
-/* MPI frees what hangs on MPI_COMM_SELF first in MPI_Finalize: the time to free the pool of a
- * communicator that the program never frees (MPI_COMM_WORLD). */
+/* MPI frees attributes of MPI_COMM_SELF first in MPI_Finalize: then the pool of a
+ * communicator that the program never frees (MPI_COMM_WORLD) is freed. */
 static int world_delete(MPI_Comm self, int key, void *value, void *extra) {
     (void)self, (void)key, (void)value, (void)extra;
     void *p = NULL;
@@ -267,8 +267,8 @@ static int world_delete(MPI_Comm self, int key, void *value, void *extra) {
     return MPI_SUCCESS;
 }
 
-/* Attributes are set by the name PMPI_: libtutti-mpiio.so, which may be preloaded, stands in front
- * of the other one and opens a file there, while we hold the lock. */
+/* Attributes are set by the name PMPI_: libtutti-mpiio.so, which may be preloaded, replaces
+ * the other one and opens a file there while the lock is held. */
 static tutti_err pool_keys(void) {
     int self_key = MPI_KEYVAL_INVALID;
     if (pool_key != MPI_KEYVAL_INVALID) return TUTTI_OK;

@@ -1,8 +1,8 @@
-/* comm: the ranks that share a file.  A team has a communicator of its own, so that its messages
- * do not match the caller's, and knows which ranks share memory.
+/* comm: the ranks that share a file.  A team has its own communicator, so that its messages
+ * do not match those of the caller, and a list of ranks that share memory.
  *
  * Creation is expensive, so teams are pooled in an attribute of the caller's communicator: opening
- * a file takes a free one, closing returns it; they are freed with that communicator.
+ * a file uses a free one, closing returns it; they are freed with that communicator.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TEAM_H
 #define TUTTI_TEAM_H
@@ -14,7 +14,7 @@
 typedef struct tutti__groups {
     int n;       /* groups */
     int mine;    /* my group */
-    int me;      /* my position in it */
+    int me;      /* position of this rank in it */
     int size;    /* its size */
     int largest; /* size of the largest group */
     int *of;     /* [ranks] group of a rank */
@@ -29,7 +29,7 @@ typedef struct tutti__consensus_memory {
     int tried;     /* to make it */
     int requests;  /* calls that would have used it */
     int64_t round; /* the last one */
-    int spins;     /* every rank has a core of its own */
+    int spins;     /* every rank has its own core */
 } tutti__consensus_memory;
 
 typedef struct tutti__team {
@@ -38,24 +38,24 @@ typedef struct tutti__team {
     tutti__groups nodes;   /* ranks that share memory */
     tutti__groups singles; /* every rank on its own */
     tutti__consensus_memory consensus;
-    struct tutti__staging *staging; /* what exchange keeps with the team, or NULL */
+    struct tutti__staging *staging; /* data of the module exchange, or NULL */
     void (*staging_drop)(struct tutti__staging *);
-    int tag, apart;   /* the last ones given out */
-    int64_t differed; /* how often ranks were found in different calls: the same on all of them */
+    int tag, apart;   /* the last tags assigned */
+    int64_t differed; /* number of detected mismatches of calls, the same on all ranks */
     int id;           /* the same on all ranks */
     int busy;
     int orphan;        /* the communicator has been freed: free the team when it is returned */
-    char pretend[128]; /* the option `nodes` it was made for */
+    char pretend[128]; /* the option `nodes` for which it was created */
     struct tutti__team *next;
 } tutti__team;
 
 /* Take a team for `comm`.  Collective.  `pretend` (the option `nodes`) divides ranks of one machine
  * further: "" no, "N" N even parts, "3,1,2" parts of those sizes, "rr:N" round-robin, "single". */
 tutti_err tutti__team_take(MPI_Comm comm, const char *pretend, tutti__team **out) TUTTI_MUST_USE;
-/* Give it back to the pool.  Local, but collective if the communicator has been freed meanwhile; also
+/* Return it to the pool.  Local, but collective if the communicator has been freed meanwhile; also
  * after MPI_Finalize. */
 void tutti__team_give(tutti__team **t);
-/* A tag for one operation, the same on all ranks if they count alike.  Not collective. */
+/* A tag for one operation, the same on all ranks if they make the same calls.  Not collective. */
 int tutti__team_tag(tutti__team *t);
 /* The same from another set, for tutti__team_agree_tagged. */
 int tutti__team_vote_tag(tutti__team *t);

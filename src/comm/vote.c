@@ -22,7 +22,7 @@ typedef struct {
     int64_t words; /* ranks in different calls may differ in that: then no rank uses them */
     int64_t
         word[TUTTI__REDUCTIONS + 2 * TUTTI__RANGES]; /* the numbers; minimum, maximum of ranges */
-    tutti_error_info info;                           /* of rank `fail`; sent only if there is one */
+    tutti_error_info info;                           /* of rank `fail`; sent only after an error */
 } ballot;
 
 void tutti__vote_init(tutti__vote *v) {
@@ -70,7 +70,9 @@ static tutti_err ballot_pass(tutti__team *t, int tag, int to, const ballot *out,
     MPI_Request r[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     if (from >= 0) TUTTI_MPI(MPI_Irecv(in, (int)sizeof *in, MPI_BYTE, from, tag, t->comm, &r[0]));
     if (to >= 0) TUTTI_MPI(MPI_Isend(out, ballot_bytes(out), MPI_BYTE, to, tag, t->comm, &r[1]));
-    return tutti__team_finish(2, r);
+    TUTTI_TRY(tutti__team_finish(2, r));
+    if (from >= 0) tutti__received_add((size_t)ballot_bytes(in));
+    return TUTTI_OK;
 }
 
 _Static_assert(sizeof(ballot) <= TUTTI__POST_BYTES, "a ballot fits into shared memory");
@@ -150,7 +152,7 @@ static tutti_err vote_with(tutti__team *t, int tag, tutti_err mine, tutti__vote 
     b.words = io->reductions + 2 * io->ranges;
     for (int i = 0; i < io->reductions; i++) b.word[i] = *io->reduction[i].number;
     memcpy(&b.word[io->reductions], io->range, (size_t)io->ranges * sizeof *io->range);
-    if (mine == TUTTI_ERR_ARG) { /* the caller may know better why it has no arguments */
+    if (mine == TUTTI_ERR_ARG) { /* the caller may have set the reason for missing arguments */
         const tutti_err why = tutti__error_refused();
         if (why != TUTTI_OK) mine = why;
     }
@@ -205,6 +207,7 @@ tutti_err tutti__team_agree_tagged(tutti__team *t, int tag, tutti_err mine) {
 tutti_err tutti__team_sum(tutti__team *t, int64_t *v, int n) {
     MPI_Request r;
     tutti__collective_add();
+    tutti__received_add((size_t)n * sizeof *v);
     TUTTI_MPI(MPI_Iallreduce(MPI_IN_PLACE, v, n, MPI_INT64_T, MPI_SUM, t->comm, &r));
     return tutti__team_finish(1, &r);
 }
@@ -212,6 +215,7 @@ tutti_err tutti__team_sum(tutti__team *t, int64_t *v, int n) {
 tutti_err tutti__team_broadcast(tutti__team *t, void *data, int bytes) {
     MPI_Request r;
     tutti__collective_add();
+    tutti__received_add((size_t)bytes);
     TUTTI_MPI(MPI_Ibcast(data, bytes, MPI_BYTE, 0, t->comm, &r));
     return tutti__team_finish(1, &r);
 }
@@ -221,6 +225,7 @@ tutti_err tutti__team_allgather(tutti__team *t, const void *own, size_t bytes, v
     void *all = tutti__malloc((size_t)t->size * bytes);
     tutti_err err = tutti__team_agree(t, all ? TUTTI_OK : TUTTI_ERR_NOMEM);
     if (err == TUTTI_OK) {
+        tutti__received_add((size_t)t->size * bytes);
         const int code =
             MPI_Iallgather(own, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, t->comm, &r);
         err = code == MPI_SUCCESS ? tutti__team_finish(1, &r)

@@ -11,7 +11,7 @@ typedef struct tutti__range {
     int64_t min, max;
 } tutti__range;
 
-/* The range of no numbers. */
+/* The empty range. */
 static inline tutti__range tutti__range_none(void) {
     return (tutti__range){INT64_MAX, INT64_MIN};
 }
@@ -23,7 +23,7 @@ static inline tutti__range tutti__range_of(int64_t v) {
 /* What a rank announces about its call, see comm/call.h. */
 enum { TUTTI__ANNOUNCED_CALL, TUTTI__ANNOUNCED_HASH, TUTTI__ANNOUNCEMENTS };
 
-/* A variable of the caller, and how the values of all ranks become one, which replaces it.  A sum that
+/* A variable of the caller, and the reduction over all ranks, whose result replaces it.  A sum that
  * overflows is INT64_MAX. */
 typedef struct tutti__reduction {
     enum { TUTTI__MIN, TUTTI__MAX, TUTTI__SUM } op;
@@ -32,14 +32,14 @@ typedef struct tutti__reduction {
 
 enum { TUTTI__REDUCTIONS = 20, TUTTI__RANGES = 32 }; /* at most in a vote */
 
-/* All that a vote can carry. */
+/* The contents of a vote. */
 typedef struct tutti__vote {
     int64_t fail;                            /* out: the lowest rank that failed, or INT64_MAX */
     tutti__range call[TUTTI__ANNOUNCEMENTS]; /* of a vote that opens a call */
     int64_t yes; /* one bit per question; out, the bits that all ranks set */
     int reductions;
     const tutti__reduction *reduction; /* [reductions], the same on all ranks in one call */
-    int ranges;                        /* how many of the following there are, likewise */
+    int ranges;                        /* number of ranges */
     tutti__range range[TUTTI__RANGES];
 } tutti__vote;
 
@@ -47,7 +47,7 @@ void tutti__vote_init(tutti__vote *v); /* without numbers and ranges */
 /* If `mine` is an error on any rank, every rank returns the error of the lowest such rank and has
  * it as its last error; the numbers are reduced in any case.   Collective. */
 tutti_err tutti__team_vote(tutti__team *t, tutti_err mine, tutti__vote *io) TUTTI_MUST_USE;
-/* The same of numbers only: n reductions, the same on all ranks.   Collective. */
+/* The same for numbers only: n reductions, the same on all ranks.   Collective. */
 tutti_err tutti__team_reduce(tutti__team *t, tutti_err mine, int n,
                              const tutti__reduction *reduction) TUTTI_MUST_USE;
 /* The same of one maximum.   Collective. */
@@ -56,7 +56,7 @@ tutti_err tutti__team_max(tutti__team *t, tutti_err mine, int64_t *io) TUTTI_MUS
 tutti_err tutti__team_agree(tutti__team *t, tutti_err mine) TUTTI_MUST_USE;
 /* Votes follow one another by this tag; those of operations are larger. */
 enum { TUTTI__VOTE_TAG = 0 };
-/* The same among others that are under way at the same time, each with a tag of its own
+/* The same while other votes are pending, each with its own tag
  * (tutti__team_vote_tag), in any order. */
 tutti_err tutti__team_agree_tagged(tutti__team *t, int tag, tutti_err mine) TUTTI_MUST_USE;
 
@@ -68,7 +68,8 @@ tutti_err tutti__team_broadcast(tutti__team *t, void *data, int bytes) TUTTI_MUS
  * `bytes` must be the same on all ranks. */
 tutti_err tutti__team_allgather(tutti__team *t, const void *own, size_t bytes,
                                 void **all_out) TUTTI_MUST_USE;
-/* The same for any length that only rank 0 knows; *data is allocated on the others.   Collective. */
+/* Broadcast from rank 0, with a length that only rank 0 knows; *data is allocated on the others.  
+ * Collective. */
 tutti_err tutti__team_broadcast_bytes(tutti__team *t, void **data, size_t *bytes) TUTTI_MUST_USE;
 
 #endif

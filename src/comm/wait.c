@@ -1,9 +1,9 @@
-/* comm: waiting.  Every wait of the library ends up here.
+/* comm: waiting.  All waits of the library use this file.
  *
- * On a machine with other work, sched_yield hands the core to it for a whole time slice, while a
- * sleeping rank is woken at once.  Where only ranks of the program run, sched_yield is faster.  So a
- * wait yields for a few microseconds and sleeps then; and once a yield has taken a time slice, this
- * thread does not yield for a while.
+ * On a machine with other load, sched_yield gives up the core for a whole time slice, while a
+ * sleeping rank is woken at once.  If only ranks of the program run, sched_yield is faster.  So a
+ * wait yields for a few microseconds and sleeps then; and once a yield has taken a time slice,
+ * this thread does not yield for some time.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/wait.h"
 
@@ -18,13 +18,14 @@ enum { SPINS = 200 }; /* about two microseconds, where every rank has a core */
 static const double YIELD_SECONDS = 20e-6, SLICE = 1e-3, CROWDED_SECONDS = 0.1;
 /* During a transfer the other ranks need the core for milliseconds, as a foreign program does. */
 static const double TRANSFER_YIELD_SECONDS = 5e-3;
-/* A sleep without an event takes this share of the time waited before, so that messages wait little. */
+/* A sleep without an event takes this share of the time waited before, so that messages are not
+ * delayed much. */
 static const double SLEEP_SHARE = 0.1, LONGEST_SLEEP = 1e-3;
 /* The longest sleep of a thread that has other operations to progress. */
 static const double SHORT_SLEEP = 1e-4;
 
 static _Thread_local tutti__idle_fn *idle;
-static _Thread_local double crowded_until; /* another program wants this core */
+static _Thread_local double crowded_until; /* until this time other programs use the core */
 
 void tutti__on_idle(tutti__idle_fn *fn) {
     idle = fn;

@@ -1,7 +1,7 @@
-/* comm: waiting.  Nothing in the library blocks in MPI.  A rank that waits for memory that it shares
- * with other ranks looks for a few microseconds, then sleeps until one of them signals, or for a
- * millisecond, after which it progresses MPI.  A rank that waits for messages polls, and sleeps longer
- * the longer it has waited.  Inside a fiber every wait returns to the function that resumed it.
+/* comm: waiting.  Nothing in the library blocks in MPI.  A rank that waits for shared memory polls
+ * for a few microseconds, then sleeps until one of them signals, or for a
+ * millisecond, after which it progresses MPI.  A rank that waits for messages polls, with
+ * increasing sleeps.  Inside a fiber every wait returns to the function that resumed it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_WAIT_H
 #define TUTTI_WAIT_H
@@ -16,15 +16,16 @@ typedef struct tutti__wait {
     uint32_t seen;       /* of the event, before the condition was checked */
     int transfers; /* other ranks of this node copy large data: yields are faster than sleeps */
     int turns;
-    double since; /* when it began to give the core away */
+    double since; /* start of yielding */
 } tutti__wait;
 tutti__wait tutti__wait_begin(const tutti__team *t, tutti__event *e);
 void tutti__wait_turn(tutti__wait *w);
 
-/* Give the core away once, without knowing what is awaited: other operations of this thread get a
- * turn first.   Not collective. */
+/* Yield the core once: other operations of this thread progress
+ * first.   Not collective. */
 void tutti__yield(void);
-/* What this thread does when it has to wait; NULL: nothing.  Returns the number of operations that it
+/* Set the function that this thread calls while waiting; NULL: none.  Returns the number of
+ * operations that it
  * progresses.   Not collective. */
 typedef int tutti__idle_fn(void);
 void tutti__on_idle(tutti__idle_fn *fn);

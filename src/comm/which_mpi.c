@@ -1,7 +1,8 @@
-/* comm: two MPIs in one process, or around it.  A program that was compiled by one MPI's compiler and linked with
- * a Tutti that was built for another has both, and its communicators mean nothing to us.  Each is
- * known by a symbol that its mpi.h makes programs refer to.  A program that another MPI's launcher
- * starts finds no other ranks: each process is alone in its MPI_COMM_WORLD.  Launchers are known by variables
+/* comm: detection of a second MPI.  A program compiled for one MPI and linked with
+ * a Tutti built for another has both, and its communicators are invalid here.  Each is
+ * identified by a symbol to which programs compiled with its mpi.h refer.  In a program started by
+ * the launcher of another MPI
+ * MPI_COMM_WORLD of each process has one rank.  Launchers are identified by variables
  * of the environment.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/which_mpi.h"
@@ -45,14 +46,14 @@ tutti_err tutti__which_mpi(void) {
     return TUTTI_OK;
 }
 
-/* The launcher of our own MPI comes first: it may run inside a job of another one. */
+/* The launcher of the own MPI is checked first: it may run inside a job of another one. */
 tutti_err tutti__launch_check(void) {
     const char *allowed = secure_getenv("TUTTI_SINGLE_RANK");
     int ranks = 1;
     TUTTI_MPI(MPI_Comm_size(MPI_COMM_WORLD, &ranks));
     if (ranks > 1 || (allowed && strcmp(allowed, "1") == 0)) return TUTTI_OK;
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
-        /* The number of processes that a launcher has started, 0: it has not started this one. */
+        /* The number of processes that a launcher has started, 0: not started by it. */
         const char *count = secure_getenv(launchers[i]->count);
         const long started =
             count && secure_getenv(launchers[i]->process) ? strtol(count, NULL, 10) : 0;

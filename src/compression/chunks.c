@@ -207,7 +207,8 @@ tutti_err tutti__chunk_unpack(tutti__chunk_codec *c, const void *frame, size_t b
                 c->raw);
     const size_t got = ZSTD_decompress(c->number > 1 ? c->shuffled : raw_out, c->raw, frame, bytes);
     TUTTI_CHECK(!ZSTD_isError(got) && got == c->raw, TUTTI_ERR_FORMAT, "zstd: %s",
-                ZSTD_isError(got) ? ZSTD_getErrorName(got) : "decompressed data is too short");
+                ZSTD_isError(got) ? ZSTD_getErrorName(got)
+                                  : "decompressed data is shorter than the chunk");
     if (c->number > 1)
         unshuffle_bytes(raw_out, c->shuffled, c->raw / (size_t)c->number, (size_t)c->number);
     return TUTTI_OK;

@@ -1,15 +1,16 @@
 /* compression: divide a space into chunks; compress and decompress chunks.
  *
  * A chunk is a range of entries that follow each other in row-major order, of the shape
- * 1 x ... x 1 x c x N(k+1) x ... x N(last): dimension k is cut into pieces of c, those before it into
- * single indices, those behind it not at all. Chunks are thus a regular grid, as Zarr requires:
+ * 1 x ... x 1 x c x N(k+1) x ... x N(last): dimension k is divided into pieces of c, those before it into
+ * single indices, those after it not at all. Chunks are thus a regular grid, as Zarr requires:
  *
  *     4 x 10 entries, k = 1, c = 4       0 0 0 0 1 1 1 1 2 2 . .      . padding: the fill value
  *                                        3 3 3 3 4 4 4 4 5 5 . .
  *                                        6 ...
  *
- * Each chunk is compressed separately: the bytes of values are shuffled (all first bytes, all second bytes, ...), then
- * compressed to one zstd frame.  docs/reference/format.md has the bytes of a section.  No MPI, no files;
+ * Each chunk is compressed separately: the bytes of values are shuffled (all first bytes, all
+ * second bytes, ...), then compressed to one zstd frame.  docs/reference/format.md has the bytes of
+ * a section.  No MPI, no files;
  * all that is decoded is validated.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CHUNKS_H
@@ -19,8 +20,8 @@
 #include "base/memory.h"
 
 enum {
-    TUTTI__CHUNK_BYTES = 1 << 20, /* of a chunk before it is compressed, about */
-    TUTTI__CHUNK_MOST = 1 << 28,  /* no section has larger ones: the largest item there is */
+    TUTTI__CHUNK_BYTES = 1 << 20, /* approximate uncompressed bytes of a chunk */
+    TUTTI__CHUNK_MOST = 1 << 28,  /* maximum uncompressed bytes of a chunk: the largest item */
     TUTTI__CHUNKS_HEADER = 64     /* bytes before the table */
 };
 
@@ -29,10 +30,10 @@ typedef struct tutti__chunked {
     int ndims;
     const tutti_count *shape; /* of the space */
     tutti_off item;           /* bytes of an entry */
-    int number;               /* bytes of a number, whose bytes are shuffled */
+    int number;               /* bytes per value, which are shuffled */
 } tutti__chunked;
 
-/* How the space is cut into chunks. */
+/* The division of a space into chunks. */
 typedef struct tutti__chunk_grid {
     int cut;             /* the dimension that is */
     tutti_count extent;  /* into pieces of that many indices */
@@ -48,7 +49,7 @@ typedef struct tutti__chunk_grid {
 /* Divide the space into chunks of about `about` bytes, never within an item. */
 void tutti__chunks_cut(const tutti__chunked *of, tutti_off about, tutti__chunk_grid *out);
 
-/* The place of an entry. */
+/* The position of an entry. */
 typedef struct tutti__chunk_place {
     tutti_count chunk, first; /* entry `first` of that chunk */
     tutti_count left;         /* entries of the chunk from this one on, without padding */
@@ -59,7 +60,7 @@ tutti_count tutti__chunk_filled(const tutti__chunk_grid *g, tutti_count chunk);
 
 /* ---- the header, and the table of ends of frames */
 void tutti__chunks_head(const tutti__chunk_grid *g, unsigned char out[TUTTI__CHUNKS_HEADER]);
-/* TUTTI_ERR_FORMAT: it is not the header of a section of `bytes` bytes. */
+/* TUTTI_ERR_FORMAT: not the header of a section of `bytes` bytes. */
 tutti_err tutti__chunks_head_read(const unsigned char head[TUTTI__CHUNKS_HEADER],
                                   const tutti__chunked *of, tutti_off bytes,
                                   tutti__chunk_grid *out) TUTTI_MUST_USE;
@@ -67,7 +68,8 @@ tutti_err tutti__chunks_head_read(const unsigned char head[TUTTI__CHUNKS_HEADER]
 tutti_off tutti__chunks_begin(const tutti__chunk_grid *g);
 /* Convert rows of the table between the byte order of the file and that of this machine, in place. */
 void tutti__chunks_table_turn(tutti_off *ends, tutti_count n);
-/* Chunks [first, first + n) can begin at `begin` and end at ends[0 ... n - 1] in a section of so many bytes; otherwise
+/* Chunks [first, first + n) can begin at `begin` and end at ends[0 ... n - 1] in a section of this
+ * size; otherwise
  * TUTTI_ERR_FORMAT. */
 tutti_err tutti__chunks_table_check(const tutti__chunk_grid *g, tutti_count first, tutti_count n,
                                     tutti_off begin, const tutti_off *ends,
@@ -89,7 +91,7 @@ size_t tutti__chunk_bound(size_t raw);
 /* raw: [g->raw]; room: tutti__chunk_bound.  The result is the same on all ranks. */
 tutti_err tutti__chunk_pack(tutti__chunk_codec *c, const void *raw, void *frame, size_t room,
                             size_t *bytes_out) TUTTI_MUST_USE;
-/* TUTTI_ERR_FORMAT: it is not one frame of g->raw bytes. */
+/* TUTTI_ERR_FORMAT: not one frame of g->raw bytes. */
 tutti_err tutti__chunk_unpack(tutti__chunk_codec *c, const void *frame, size_t bytes,
                               void *raw_out) TUTTI_MUST_USE;
 

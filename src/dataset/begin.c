@@ -51,7 +51,7 @@ static const tutti__datafile *find_last_file(const tutti_dataset *d, int64_t ind
     return file;
 }
 
-/* Behind the last segment of that file, or at the beginning of a new one. */
+/* After the last segment of that file, or at the beginning of a new one. */
 static void choose_place(tutti_dataset *d, const tutti__datafile *file, tutti__writing *w) {
     const tutti__model *m = &d->model;
     w->new_file = !file || !d->container->continues(d, w->segment.kind);

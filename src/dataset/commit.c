@@ -236,8 +236,8 @@ static tutti__open_file *open_file_now(const tutti_dataset *d) {
     return &d->files[i];
 }
 
-/* A sync has failed. Data of earlier segments may be lost, too, unless this handle has synced it before: the message,
- * which is the same on all ranks, names them. */
+/* Report a failed sync. Data of earlier segments may be lost, too, unless this handle has synced
+ * it before: the message, which is the same on all ranks, names them. */
 static void report_failed_sync(tutti_dataset *d) {
     tutti_error_info info = *tutti_last_error();
     int64_t first = -1, last = -1;

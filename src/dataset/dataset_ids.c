@@ -85,7 +85,7 @@ static tutti_err check_ids(const tutti_dataset *d, const char *space, tutti_coun
     for (int64_t i = 0; i < d->now.sections_n && !again; i++) {
         const tutti__variable *v = tutti__model_variable_id(&d->model, d->now.sections[i].variable);
         TUTTI_CHECK(!v || v->space != (*s)->id, TUTTI_ERR_STATE,
-                    "variable '%s' has been written to this segment already", v->name);
+                    "variable '%s' has already been written to this segment", v->name);
     }
     return TUTTI_OK;
 }
@@ -115,7 +115,7 @@ static tutti_err place_ids(tutti_dataset *d, const tutti__space *space, const tu
                     TUTTI_ERR_STATE,
                     "the ids of space '%s' differ from those of the write that failed: repeat that "
                     "write, or discard the segment",
-                    space->name); /* on all ranks alike */
+                    space->name); /* the same on all ranks */
         return TUTTI_OK;
     }
     TUTTI_TRY(tutti__space_resize(d, space->id, 1, &all, 1));

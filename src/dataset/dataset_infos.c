@@ -76,7 +76,7 @@ static tutti_err keep_info(tutti_dataset *d, const tutti__info *info) {
     return TUTTI_OK;
 }
 
-/* Rank 0: at once, with what has been registered. */
+/* Rank 0: store it at once, with registered spaces and variables. */
 static tutti_err store_info(tutti_dataset *d, const tutti__info *info) {
     TUTTI_TRY(tutti__meta_begin(d->meta));
     tutti_err err = tutti__meta_add_fresh(d->meta, &d->model);

@@ -219,7 +219,7 @@ static tutti_err read_info_name(tutti__meta *m, int64_t variable, int64_t segmen
     tutti_err err = tutti__sql_step(m, s, &row);
     const char *name = row ? (const char *)sqlite3_column_text(s, 0) : "";
     if (err == TUTTI_OK && row && !(name && tutti__name_right(name, TUTTI__NAME)))
-        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "info %lld has an invalid name",
+        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "the name of info %lld is invalid",
                                (long long)number);
     if (err == TUTTI_OK) snprintf(name_out, TUTTI__NAME, "%s", name);
     sqlite3_finalize(s);

@@ -215,7 +215,7 @@ tutti_err tutti_dataset_refresh(tutti_dataset *d, int *changed_out) {
     TUTTI_TRY(tutti__dataset_enter(d));
     TUTTI_TRY(tutti__dataset_call(d, &same, tutti__start_queue_empty(&d->starts, NULL)));
     if (changed_out) *changed_out = 0;
-    if (d->mode & TUTTI_WRITE) return TUTTI_OK; /* there is no other writer */
+    if (d->mode & TUTTI_WRITE) return TUTTI_OK; /* no other writer exists */
     tutti_err err = tutti__dataset_load(d, &new);
     if (err != TUTTI_OK) return tutti__dataset_named(d, "refresh", err);
     const tutti__model *old = &d->model;

@@ -114,8 +114,9 @@ tutti_err tutti_dataset_erase_after(tutti_dataset *d, tutti_count segment) {
 }
 
 /* Rank 0: clear goes[] for every segment that a remaining one needs: the last topology before it, the
- * segments that set the sizes of its spaces, and those with lists of entries of its sections.  A segment
- * that stays for this reason has needs of its own; all of them are older, so one backward pass is enough. */
+ * segments that set the sizes of its spaces, and those with lists of entries of its sections.  A
+ * segment kept for this reason may need further ones; all of them are older, so one backward pass
+ * is enough. */
 static tutti_err keep_needed_segments(const tutti_dataset *d, unsigned char *is_removed) {
     const tutti__model *m = &d->model;
     const size_t spaces = (size_t)m->spaces_n;
@@ -163,7 +164,7 @@ tutti_err tutti_dataset_drop_oldest(tutti_dataset *d, int keep) {
                                keep);
     TUTTI_TRY(tutti__dataset_call(d, &same, err));
     if (m->files_n <= keep) return TUTTI_OK;
-    const int64_t last = m->files[m->files_n - keep - 1].id; /* the newest file that goes */
+    const int64_t last = m->files[m->files_n - keep - 1].id; /* the newest file to remove */
     unsigned char *is_removed = tutti__calloc((size_t)m->segments_n + 1, 1);
     int64_t first_kept = 0;
     err = tutti__dataset_agree(d, is_removed ? TUTTI_OK : TUTTI_ERR_NOMEM);

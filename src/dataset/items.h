@@ -15,13 +15,13 @@ typedef struct tutti__item {
     tutti__decomposition_facts facts;
     int file_type;
     tutti_access *access;
-    const tutti__ranked_sizes *sizes; /* a ranked one that is put */
+    const tutti__ranked_sizes *sizes; /* for puts of ranked variables */
     tutti_access *list_access, *head_access;
     int64_t *positions;           /* of the list */
-    tutti__packed_section packed; /* a compressed one that is put */
+    tutti__packed_section packed; /* for puts of compressed variables */
     int is_held;                  /* the decomposition is */
     int wrote_base;               /* the put has written fill values, a header or a list */
-    tutti_count *holes;           /* places in memory that are to be filled, or NULL */
+    tutti_count *holes;           /* positions in memory to be filled, or NULL */
     tutti_count holes_n;
 } tutti__item;
 
@@ -41,7 +41,7 @@ tutti_err tutti__items_of_gets(int n, const tutti_get *gets, tutti__item_list *o
 /* Copy names and retain decompositions: the caller may change its arguments and free the decompositions. */
 tutti_err tutti__items_keep(tutti__item_list *b) TUTTI_MUST_USE;
 void tutti__items_free(tutti__item_list *b);
-/* A hash of what must be the same on all ranks. */
+/* A hash of the values that must be the same on all ranks. */
 uint64_t tutti__items_hash(const tutti__item_list *b);
 /* Check a variable, with the size of its space in a segment (an id); set v and facts. */
 tutti_err tutti__item_check(const tutti_dataset *d, tutti__item *t, int64_t segment) TUTTI_MUST_USE;

@@ -207,7 +207,8 @@ static tutti_err add_base_part(tutti__item_list *b, tutti_off at, tutti_off byte
     return TUTTI_OK;
 }
 
-/* Write what a section must contain besides its entries: fill values, a header, a list of entries. If the put fails,
+/* Write the parts of a section other than its entries: fill values, a header, a list of entries.
+ * If the put fails,
  * restore_base marks it as missing again. */
 static tutti_err write_base(tutti_dataset *d, tutti__item *t, const tutti__put_record *record,
                             tutti__item_list *b) {
@@ -268,7 +269,7 @@ static tutti_err add_entries_part(const tutti_dataset *d, tutti__item *t, tutti_
     return TUTTI_OK;
 }
 
-/* Whether some section of the put has a block of its own, so that checksums are worth collecting. */
+/* Return whether some section of the put has a complete block, so that checksums are worth collecting. */
 static int has_whole_blocks(const tutti_dataset *d, const tutti__item_list *b) {
     for (int i = 0; i < b->n; i++) {
         const tutti__section *s = tutti__section_now(d, b->v[i].v->id, 0);

@@ -1,14 +1,14 @@
 /* decomposition: a limit to the bytes that one rank writes.
  *
- * To reach a hard limit with the fewest intervals is NP-hard, so this is a heuristic, of three
- * passes along the file that know what each rank would write by now.  The first two move the place
- * where two runs meet, as far as the writer of one holds items of the other: that adds no interval,
- * and may take one away.  The third cuts: an item of a rank with too much goes to the writer of
- * the item before, if that holds it and is below the limit, otherwise to the least burdened of its holders
- * that has, and so on with the items behind, until the rank has no longer too much.
+ * Reaching a hard limit with the fewest intervals is NP-hard, so this is a heuristic of three
+ * passes along the file that track the bytes of each rank.  The first two move the position
+ * where two runs meet, while the writer of one holds items of the other: that adds no interval,
+ * and may remove one.  The third divides runs: an item of a rank above the limit is assigned to the writer of
+ * the item before, if that holds it and is below the limit, otherwise to the holder with the
+ * fewest bytes, and so on with the following items, until the rank is below the limit.
  *
- * Where a rank's neighbours have too much themselves that is not enough.  Then the passes are
- * repeated, and a rank may get more than the limit as long as it has less than the giving rank: the
+ * If the neighbours of a rank exceed the limit too, this is not sufficient.  Then the passes are
+ * repeated, and a rank may get more than the limit if it has less than the giving rank: the
  * excess spreads from rank to rank until it is below the limit.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/rules.h"
@@ -19,7 +19,7 @@ tutti_off tutti__balance_limit(const tutti_replicas_choice *c, tutti_off bytes, 
     return limit < 0x1p62 ? (tutti_off)limit + (limit > (double)(tutti_off)limit) : TUTTI__NO_LIMIT;
 }
 
-/* Later rounds aim a little lower: what is passed on from rank to rank comes to rest where two have
+/* Later rounds use a slightly lower limit, because transfers from rank to rank end when two have
  * nearly the same. */
 tutti__burden tutti__balance_round(int round, tutti_off limit, tutti_off mean, tutti_off *bytes) {
     const tutti_off aim = round > 0 ? limit - tutti__max(limit - mean, 0) / 8 : limit;

@@ -1,10 +1,10 @@
 /* decomposition: a rule applied along all ranges, one rank each.
  *
  *        rank 0             rank 1             rank 2
- *     [ . . L . . ]  --->  [ . . . ]  --->  [ . L . . ]      what the rule knows goes forward
- *     [ . . L . . ]  <---  [ . . . ]  <---  [ . L . . ]      choices come back
+ *     [ . . L . . ]  --->  [ . . . ]  --->  [ . L . . ]      the state of the rule is sent forward
+ *     [ . . L . . ]  <---  [ . . . ]  <---  [ . L . . ]      choices are sent back
  *
- * The state of the rule behind a local item (L) does not depend on the items before it.  So a range
+ * The state of the rule after a local item (L) does not depend on the items before it.  So a range
  * that has one proceeds from there to its end and sends its state on before it receives one: ranks wait
  * for each other only along ranges without a local item.  Ranges without items take no part.  One message
  * is sent each way between neighbours, and no step can fail on one rank alone after the first agreement.
@@ -13,28 +13,76 @@
 
 #include <string.h>
 
+#include "comm/collective_count.h"
+#include "comm/scan.h"
 #include "comm/wait.h"
 
-/* Sent by every rank about its range. */
+/* Of consecutive ranges. */
 typedef struct {
-    int64_t items, bytes, copies, shared;
-    int64_t owner; /* of the first item, -1: unknown */
+    int64_t items, bytes, copies, shared; /* sums; bytes beyond 2^62: too many */
+    int64_t first, last;                  /* the first and the last rank that has items, -1: none */
+    int64_t owner;                        /* of the first item, -1: unknown */
+    int64_t holders;                      /* of an item, at most */
 } heading;
-enum { HEADING = sizeof(heading) / sizeof(int64_t) };
+
+static const tutti_off MOST_BYTES = (tutti_off)1 << 62;
 
 typedef struct {
     tutti__team *team;
     const tutti_replicas_choice *choice;
     tutti__range_items *g;
+    heading all;
     int before, behind; /* the next ranks that have items, -1: none */
     int tag;
-    heading *headings;            /* [ranks] */
-    int *edge;                    /* [ranks] the last writer of each range */
-    int *candidate;               /* [ranks] */
-    int *coming;                  /* [ranks] */
+    int *candidate, *coming;      /* [all.holders + 1] */
     int64_t *burden;              /* [ranks + 1] */
     tutti_replicas_share *shares; /* [ranks] of all, in the end */
 } chain;
+
+/* ---- the position of this range among the others */
+
+static void append_heading(void *left, const void *right) {
+    heading *l = left;
+    const heading *r = right;
+    l->bytes = l->bytes > MOST_BYTES || r->bytes > MOST_BYTES - l->bytes ? MOST_BYTES + 1
+                                                                         : l->bytes + r->bytes;
+    l->copies += r->copies;
+    l->shared += r->shared;
+    l->holders = tutti__max(l->holders, r->holders);
+    if (r->items == 0) return;
+    if (l->items == 0) {
+        l->first = r->first;
+        l->owner = r->owner;
+    }
+    l->last = r->last;
+    l->items += r->items;
+}
+
+static tutti_err find_neighbours(chain *c, tutti_off *position_out) {
+    static const heading none = {.first = -1, .last = -1, .owner = -1};
+    const tutti__scan scan = {sizeof none, &none, append_heading};
+    const tutti__items *v = &c->g->items;
+    heading own = none, before, behind;
+    own.bytes = tutti__min(c->g->total, MOST_BYTES + 1);
+    own.items = v->n;
+    own.copies = c->g->copies;
+    own.shared = c->g->shared;
+    if (v->n > 0) own.first = own.last = c->team->rank;
+    if (v->n > 0 && v->owner) own.owner = v->owner[0];
+    for (tutti_count i = 0; i < v->n; i++)
+        own.holders = tutti__max(own.holders, v->start[i + 1] - v->start[i]);
+    TUTTI_TRY(tutti__team_scan(c->team, &scan, &own, &before, &behind));
+    c->all = before;
+    append_heading(&c->all, &own);
+    append_heading(&c->all, &behind);
+    c->before = (int)before.last;
+    c->behind = (int)behind.first;
+    if (c->behind >= 0) c->g->items.owner_behind = (int)behind.owner;
+    /* the same on all ranks: too many bytes are an error of all */
+    TUTTI_CHECK(c->all.bytes <= MOST_BYTES, TUTTI_ERR_OVERFLOW, "the items exceed 2^62 bytes");
+    *position_out = before.bytes;
+    return TUTTI_OK;
+}
 
 /* ---- messages between neighbours; rank -1: none */
 
@@ -61,8 +109,6 @@ static tutti_err receive_from_neighbour(const chain *c, int from, void *data, in
     return TUTTI_OK;
 }
 
-/* ---- the position of this range among the others */
-
 /* ---- the rule */
 
 /* The state of the rule at the end of the range before. */
@@ -70,7 +116,7 @@ static tutti_err receive_carry(chain *c, tutti__carry *carry) {
     int bytes = 0;
     *carry = (tutti__carry){0, c->coming, TUTTI__AS_NEXT};
     TUTTI_TRY(receive_from_neighbour(c, c->before, c->coming,
-                                     c->team->size * (int)sizeof *c->coming, &bytes));
+                                     (int)c->all.holders * (int)sizeof *c->coming, &bytes));
     carry->n = bytes / (int)sizeof *c->coming;
     return TUTTI_OK;
 }
@@ -87,7 +133,7 @@ static tutti_err go_forward(chain *c, int *before_out) {
     tutti__carry in, out = {0, c->candidate, TUTTI__AS_NEXT};
     tutti_count local = 0;
     while (local < v->n && !tutti__items_local(v, local)) local++;
-    if (local == v->n) { /* none: all depends on what comes in */
+    if (local == v->n) { /* none: everything depends on the received state */
         TUTTI_TRY(receive_carry(c, &in));
         rule(c->choice, v, &in, writer);
         if (c->behind < 0) tutti__writers_fill(v->n, writer, in.rank[0]);
@@ -114,123 +160,104 @@ static tutti_err sum_shares(chain *c) {
     tutti__team *t = c->team;
     const tutti__items *v = &c->g->items;
     enum { WORDS = sizeof(tutti_replicas_share) / sizeof(int64_t) };
-    const int last = v->n > 0 ? c->g->writer[v->n - 1] : -1;
+    int edge = -1, bytes = 0; /* the writer in front of this range */
     MPI_Request r;
-    TUTTI_MPI(MPI_Iallgather(&last, 1, MPI_INT, c->edge, 1, MPI_INT, t->comm, &r));
-    TUTTI_TRY(tutti__team_finish(1, &r));
+    if (v->n > 0) {
+        TUTTI_TRY(send_to_neighbour(c, c->behind, &c->g->writer[v->n - 1], (int)sizeof edge));
+        TUTTI_TRY(receive_from_neighbour(c, c->before, &edge, (int)sizeof edge, &bytes));
+    }
     memset(c->shares, 0, (size_t)t->size * sizeof *c->shares);
-    tutti__tally_add(v, c->g->writer, c->before >= 0 ? c->edge[c->before] : -1, c->shares);
+    tutti__tally_add(v, c->g->writer, edge, c->shares);
+    tutti__received_add((size_t)t->size * sizeof *c->shares);
     TUTTI_MPI(MPI_Iallreduce(MPI_IN_PLACE, c->shares, t->size * WORDS, MPI_INT64_T, MPI_SUM,
                              t->comm, &r));
     return tutti__team_finish(1, &r);
 }
 
-/* ---- all of it */
+/* ---- the chain */
 
-static tutti_err run_chain(chain *c, tutti_replicas_stats *s, tutti_off *position_out) {
-    tutti__team *t = c->team;
-    const int takes_part = c->g->items.n > 0;
+/* The rule along all ranges. */
+static tutti_err choose_writers(chain *c) {
     int before = TUTTI__AS_NEXT;
-    const tutti__items *v = &c->g->items;
-    const heading mine = {v->n, c->g->total, c->g->copies, c->g->shared,
-                          v->owner && v->n > 0 ? v->owner[0] : -1};
-    MPI_Request r;
-    TUTTI_MPI(MPI_Iallgather(&mine, HEADING, MPI_INT64_T, c->headings, HEADING, MPI_INT64_T,
-                             c->team->comm, &r));
-    TUTTI_TRY(tutti__team_finish(1, &r));
-    /* The same on all ranks: too many bytes are an error of all. */
-    const tutti__team *team = c->team;
-    const tutti_off most = (tutti_off)1 << 62;
-    *position_out = 0;
-    c->before = c->behind = -1;
-    for (int k = 0; k < team->size; k++) {
-        const heading *h = &c->headings[k];
-        TUTTI_CHECK(h->bytes <= most && s->bytes <= most - h->bytes, TUTTI_ERR_OVERFLOW,
-                    "the items exceed 2^62 bytes");
-        if (k == team->rank) *position_out = s->bytes;
-        s->bytes += h->bytes;
-        s->copies += h->copies;
-        s->shared += h->shared;
-        if (h->items > 0 && k < team->rank) c->before = k;
-        if (h->items > 0 && k > team->rank && c->behind < 0) {
-            c->behind = k;
-            c->g->items.owner_behind = (int)h->owner;
-        }
+    int *writer = c->g->writer, behind = TUTTI__AS_NEXT, bytes = 0, is_sent = 0;
+    const tutti_count n = c->g->items.n;
+    if (n == 0) return TUTTI_OK;
+    TUTTI_TRY(go_forward(c, &before));
+    /* Back: open items take the writer of what is behind them. */
+    tutti__writers_fill(n, writer, TUTTI__AS_NEXT);
+    if (before == TUTTI__AS_NEXT) before = writer[0];
+    if (before != TUTTI__AS_NEXT) {
+        TUTTI_TRY(send_to_neighbour(c, c->before, &before, (int)sizeof before));
+        is_sent = 1;
     }
-    c->tag = tutti__team_tag(t);
-    if (takes_part) {
-        TUTTI_TRY(go_forward(c, &before));
-        /* Back: open items take the writer of what is behind them. */
-        const tutti_count n = c->g->items.n;
-        int *writer = c->g->writer, behind = TUTTI__AS_NEXT, bytes = 0, told = 0;
-        tutti__writers_fill(n, writer, TUTTI__AS_NEXT);
-        if (before == TUTTI__AS_NEXT) before = writer[0];
-        if (before != TUTTI__AS_NEXT) {
-            TUTTI_TRY(send_to_neighbour(c, c->before, &before, (int)sizeof before));
-            told = 1;
-        }
-        TUTTI_TRY(receive_from_neighbour(c, c->behind, &behind, (int)sizeof behind, &bytes));
-        tutti__writers_fill(n, writer, behind);
-        TUTTI_TRY(told ? TUTTI_OK
-                       : send_to_neighbour(c, c->before, &writer[0], (int)sizeof writer[0]));
-    }
+    TUTTI_TRY(receive_from_neighbour(c, c->behind, &behind, (int)sizeof behind, &bytes));
+    tutti__writers_fill(n, writer, behind);
+    return is_sent ? TUTTI_OK : send_to_neighbour(c, c->before, &writer[0], (int)sizeof writer[0]);
+}
+
+/* A pass over all ranges, one after the other, since what ranks have to write is known only then.  The last word of a message
+ * is the writer next to the range. */
+static tutti_err pass_burden(chain *c, int round, int pass_no, tutti_off limit) {
+    const int ranks = c->team->size, backward = pass_no == TUTTI__SLIDE_BACKWARD;
+    const int from = backward ? c->behind : c->before, to = backward ? c->before : c->behind;
+    const int room = (ranks + 1) * (int)sizeof *c->burden;
+    int bytes = 0;
+    c->burden[ranks] = -1;
+    TUTTI_TRY(receive_from_neighbour(c, from, c->burden, room, &bytes));
+    tutti__burden b = tutti__balance_round(round, limit, c->all.bytes / ranks, c->burden);
+    b.last = (int)c->burden[ranks];
+    tutti__balance((tutti__balance_pass)pass_no, &c->g->items, &b, c->g->writer);
+    c->burden[ranks] = b.last;
+    return send_to_neighbour(c, to, c->burden, room);
+}
+
+/* Count what ranks write, and balance it. */
+static tutti_err balance_writers(chain *c, tutti_replicas_stats *s) {
+    const int ranks = c->team->size;
     TUTTI_TRY(sum_shares(c));
-    s->rule_intervals = tutti__tally_intervals(t->size, c->shares);
-    s->rule_max_bytes = tutti__tally_most(t->size, c->shares);
-    const tutti_off limit = tutti__balance_limit(c->choice, s->bytes, t->size);
+    s->rule_intervals = tutti__tally_intervals(ranks, c->shares);
+    s->rule_max_bytes = tutti__tally_most(ranks, c->shares);
+    const tutti_off limit = tutti__balance_limit(c->choice, c->all.bytes, ranks);
     for (int round = 0; round < TUTTI__BALANCE_ROUNDS; round++) {
-        if (tutti__tally_most(t->size, c->shares) <= limit) break;
-        /* One range after the other, since what ranks have to write is known only then.  The last
-         * word of a message is the writer next to the range. */
-        if (takes_part) {
-            const int ranks = c->team->size;
-            int64_t *burden = c->burden;
-            for (int k = 0; k < ranks; k++) burden[k] = c->shares[k].bytes;
-            for (int pass_no = 0; pass_no < TUTTI__BALANCE_PASSES; pass_no++) {
-                const int backward = pass_no == TUTTI__SLIDE_BACKWARD;
-                const int from = backward ? c->behind : c->before,
-                          to = backward ? c->before : c->behind;
-                const int room = (ranks + 1) * (int)sizeof *burden;
-                int limit_bytes = 0;
-                burden[ranks] = -1;
-                TUTTI_TRY(receive_from_neighbour(c, from, burden, room, &limit_bytes));
-                tutti__burden b = tutti__balance_round(round, limit, s->bytes / t->size, burden);
-                b.last = (int)burden[ranks];
-                tutti__balance((tutti__balance_pass)pass_no, &c->g->items, &b, c->g->writer);
-                burden[ranks] = b.last;
-                TUTTI_TRY(send_to_neighbour(c, to, burden, room));
-            }
-        }
+        if (tutti__tally_most(ranks, c->shares) <= limit) break;
+        for (int k = 0; k < ranks; k++) c->burden[k] = c->shares[k].bytes;
+        for (int pass_no = 0; pass_no < TUTTI__BALANCE_PASSES && c->g->items.n > 0; pass_no++)
+            TUTTI_TRY(pass_burden(c, round, pass_no, limit));
         TUTTI_TRY(sum_shares(c));
     }
-    TUTTI_ASSERT(tutti__writers_are_valid(&c->g->items, c->g->writer));
-    tutti__tally_stats(t->size, c->shares, limit, s);
+    tutti__tally_stats(ranks, c->shares, limit, s);
     return TUTTI_OK;
+}
+
+static tutti_err allocate_chain(chain *c, int counts) {
+    const size_t p = counts ? (size_t)c->team->size : 0, most = (size_t)c->all.holders + 1;
+    c->candidate = tutti__calloc(most, sizeof *c->candidate);
+    c->coming = tutti__calloc(most, sizeof *c->coming);
+    c->burden = tutti__calloc(p + 1, sizeof *c->burden);
+    c->shares = tutti__calloc(p, sizeof *c->shares);
+    return c->candidate && c->coming && c->burden && c->shares ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
 
 tutti_err tutti__chain_choose(tutti__team *t, const tutti_replicas_choice *choice,
                               tutti__range_items *g, tutti_replicas_stats *stats_out,
                               tutti_replicas_share **shares_out, tutti_off *position_out) {
     chain c = {.team = t, .choice = choice, .g = g};
-    const size_t p = (size_t)t->size;
-    c.headings = tutti__calloc(p, sizeof *c.headings);
-    c.edge = tutti__calloc(p, sizeof *c.edge);
-    c.candidate = tutti__calloc(p, sizeof *c.candidate);
-    c.coming = tutti__calloc(p, sizeof *c.coming);
-    c.burden = tutti__calloc(p + 1, sizeof *c.burden);
-    c.shares = tutti__calloc(p, sizeof *c.shares);
-    tutti_err err = tutti__team_agree(
-        t, (c.headings && c.edge && c.candidate && c.coming && c.burden && c.shares
-                ? TUTTI_OK
-                : TUTTI_ERR_NOMEM));
-    *stats_out = (tutti_replicas_stats){0};
-    if (err == TUTTI_OK) err = run_chain(&c, stats_out, position_out);
-    if (err == TUTTI_OK) {
+    const int counts = shares_out || choice->balance > 0;
+    tutti_replicas_stats s = {0};
+    TUTTI_TRY(find_neighbours(&c, position_out));
+    c.tag = tutti__team_tag(t);
+    tutti_err err = tutti__team_agree(t, allocate_chain(&c, counts));
+    if (err == TUTTI_OK) err = choose_writers(&c);
+    s.bytes = c.all.bytes;
+    s.copies = c.all.copies;
+    s.shared = c.all.shared;
+    if (err == TUTTI_OK && counts) err = balance_writers(&c, &s);
+    TUTTI_ASSERT(err != TUTTI_OK || tutti__writers_are_valid(&g->items, g->writer));
+    if (err == TUTTI_OK && shares_out) {
+        *stats_out = s;
         *shares_out = c.shares;
         c.shares = NULL;
     }
-    tutti__free(c.headings);
-    tutti__free(c.edge);
     tutti__free(c.candidate);
     tutti__free(c.coming);
     tutti__free(c.burden);

@@ -3,7 +3,8 @@
  *   decomposition_make     from a spec to the object
  *   id_join                ids to positions, by the id map
  *   decomposition_writers  the writers of entries that several ranks hold
- *   decomposition_slice    slices of ranks compared with each other
+ *   decomposition_slice    slices as accesses, positions and runs
+ *   slices_meet            slices of ranks compared with each other (slice_compare)
  *   decomposition          the object: queries and accesses
  *
  * Lists of entries are stored as runs: as short as the numbering is regular.  Slices are stored as slices.
@@ -17,7 +18,7 @@
 
 extern const tutti__class tutti__decomposition_class;
 
-/* A space as it is now, or as of a segment. */
+/* A space in its current state, or as of a segment. */
 typedef struct tutti__space_view {
     int space; /* index among those of its object, the same on all ranks */
     int ndims; /* 1 for lists */
@@ -30,7 +31,7 @@ typedef struct tutti__space_view {
 typedef struct tutti__decomposition_facts {
     int64_t object;      /* identifies the dataset (> 0) or Exodus file (< 0) in this process */
     int64_t number;      /* counts those of the object; the same on all ranks */
-    int space;           /* of the view that it was made of */
+    int space;           /* of the view from which it was created */
     int64_t stamp;       /* likewise */
     tutti_count entries; /* that this rank holds */
     tutti_count written; /* that it writes */
@@ -76,14 +77,14 @@ struct tutti_decomposition {
     tutti_count of;        /* entries of the space */
     tutti_slice slice;     /* strides >= 1; all 0 if it is empty */
     tutti_section memory;  /* the array in memory that contains the slice; ndims 0: packed */
-    unsigned char *passed; /* [entries] 1: a higher rank has it too; NULL: none */
+    unsigned char *passed; /* [entries] 1: a higher rank also has it; NULL: none */
 
     tutti__sized_access *accesses;
-    int users;    /* operations under way that need it */
+    int users;    /* pending operations that need it */
     int is_freed; /* by the caller: the last of them frees it */
 };
 
-/* Does this rank write all entries that it holds?  Then one list and one access suffice. */
+/* whether this rank writes all entries that it holds: then one list and one access suffice */
 static inline int tutti__decomposition_writes_all(const tutti_decomposition *p) {
     return p->is_slice || p->facts.written == p->facts.entries;
 }
@@ -145,26 +146,32 @@ tutti_err tutti__slice_of_space(const tutti__space_view *view, const tutti_slice
                                 const tutti_section *memory) TUTTI_MUST_USE;
 /* The section of the array in memory that holds a slice: all fields set.   Not collective. */
 tutti_section tutti__slice_section(int ndims, const tutti_slice *s, const tutti_section *memory);
-/* p has its shape and slice: find the entries that higher ranks have too, facts.written, facts.whole.
- * must: as above.   Collective. */
-tutti_err tutti__slices_meet(tutti__team *t, int must, tutti_decomposition *p) TUTTI_MUST_USE;
+/* The position of an index in an array of that shape, row-major.   Not collective. */
+tutti_count tutti__row_major_position(int ndims, const tutti_count *shape, const tutti_count *x);
 /* The slice as an access.   Not collective. */
 tutti_err tutti__slice_items(const tutti_decomposition *p, tutti_off item_bytes,
                              tutti_access **out) TUTTI_MUST_USE;
-/* The positions of its entries, ascending, and their places in memory; each may be NULL.   Not collective. */
+/* The positions of its entries, ascending, and their positions in memory; each may be NULL.   Not
+ * collective. */
 void tutti__slice_positions(const tutti_decomposition *p, tutti_count *index_out,
                             tutti_count *memory_out);
 /* As tutti__decomposition_runs; appends to *out, which must be freed after an error too.   Not collective. */
 tutti_err tutti__slice_runs(const tutti_decomposition *p, int is_write,
                             tutti__entry_runs *out) TUTTI_MUST_USE;
 
+/* ---- slices_meet.c */
+/* p has its shape and slice: find the entries that higher ranks have too, facts.written, facts.whole.
+ * must: as above.   Collective. */
+tutti_err tutti__slices_meet(tutti__team *t, int must, tutti_decomposition *p) TUTTI_MUST_USE;
+
 /* ---- decomposition.c */
 /* Whether the fields agree with each other; for TUTTI_ASSERT. */
 int tutti__decomposition_is_valid(const tutti_decomposition *p);
-/* Keep a decomposition for an operation under way, also after the caller has freed it; release it again.   Not collective. */
+/* Keep a decomposition for a pending operation, also after the caller has freed it; release it
+ * again.   Not collective. */
 void tutti__decomposition_hold(tutti_decomposition *p);
 void tutti__decomposition_release(tutti_decomposition *p);
-/* Fail unless it may be used: TUTTI_ERR_ARG if it is NULL, TUTTI_ERR_STATE if it is stale.   Not collective. */
+/* Fail unless it is usable: TUTTI_ERR_ARG if it is NULL, TUTTI_ERR_STATE if it is stale.   Not collective. */
 tutti_err tutti__decomposition_live(const tutti_decomposition *p) TUTTI_MUST_USE;
 void tutti__decomposition_facts_of(const tutti_decomposition *p, tutti__decomposition_facts *out);
 /* Its entries as bytes of a file that begins with the first entry of the space: those that this rank writes, or

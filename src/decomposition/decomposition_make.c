@@ -13,10 +13,11 @@
 
 #include "base/hash.h"
 #include "comm/call.h"
+#include "comm/scan.h"
 #include "comm/wait.h"
 #include "decomposition/rules.h"
 
-/* A decomposition that is being made. */
+/* A decomposition under construction. */
 typedef struct {
     tutti__team *team;
     const tutti__decomposed *space;
@@ -165,26 +166,30 @@ static tutti_err set_positions(making *m, const tutti_count *position) {
     return sort_entries(m, position, "position");
 }
 
+/* Entries of consecutive ranks; a sum that overflows is INT64_MAX. */
+static void append_entries(void *left, const void *right) {
+    int64_t *n = left;
+    const int64_t *more = right;
+    if (!tutti_size_add(*n, *more, n)) *n = INT64_MAX;
+}
+
 static tutti_err place_in_rank_order(making *m) {
+    static const int64_t none = 0;
+    const tutti__scan scan = {sizeof none, &none, append_entries};
     tutti__team *t = m->team;
     const int64_t n = m->spec->n;
     const tutti_count entries = m->space->view.entries;
-    tutti_count held = 0;
-    int64_t *all = NULL;
+    tutti_count held = 0, behind = 0;
     tutti_err err = TUTTI_OK;
-    TUTTI_TRY(tutti__team_allgather(t, &n, sizeof n, (void **)&all));
-    for (int k = 0; k < t->size && err == TUTTI_OK; k++) {
-        if (k == t->rank) m->first = held;
-        if (all[k] <= entries - held)
-            held += all[k];
-        else
-            err = tutti__error_set(TUTTI_ERR_ARG, 0, -1,
-                                   "%lld entries of rank %d after %lld entries of lower ranks "
-                                   "exceed the space of %lld",
-                                   (long long)all[k], k, (long long)held, (long long)entries);
-    }
-    tutti__free(all);
-    TUTTI_TRY(err);
+    TUTTI_TRY(tutti__team_scan(t, &scan, &n, &m->first, &behind));
+    if (m->first <= entries && n > entries - m->first)
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1,
+                               "%lld entries of rank %d after %lld entries of lower ranks "
+                               "exceed the space of %lld",
+                               (long long)n, t->rank, (long long)m->first, (long long)entries);
+    held = m->first;
+    append_entries(&held, &n);
+    append_entries(&held, &behind);
     /* Every entry has one holder, which must own it. */
     for (tutti_count i = 0; i < n && m->owners && err == TUTTI_OK; i++)
         if (!m->spec->own[i])

@@ -1,21 +1,13 @@
 /* decomposition: slices of a grid, one per rank.
  *
  * The access of a slice is a section; where slices of ranks overlap, the engine writes the data of the highest
- * rank.  This file counts the entries that are left to each rank, and checks whether the slices cover the space.
- * Every rank has the slices of all.  The intersection of two is a slice of each of them, with indices first,
- * first + step, ... in every dimension:
- *
- *     own       0 . . 1 . . 2 . . 3 . . 4        stride 3
- *     higher    . . . 0 . 1 . 2 . 3 . 4          stride 2
- *     common          ^           ^              my 1, 3: from 1, every 2nd
- *
- * A rank marks the entries that a higher rank has too, if there are any, in a byte each.
+ * rank.  Which entries these are is found in slices_meet.c.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/decomposition.h"
 
 #include <string.h>
 
-#include "comm/wait.h"
+#include "decomposition/slice_compare.h"
 
 /* ---- one slice */
 
@@ -48,7 +40,7 @@ static tutti_err check_slice_memory(int ndims, const tutti_slice *s, const tutti
     TUTTI_CHECK(memory->order == TUTTI_ROW_MAJOR || memory->order == TUTTI_COL_MAJOR, TUTTI_ERR_ARG,
                 "slice_memory: unknown order %d", (int)memory->order);
     TUTTI_CHECK(memory->offset == 0, TUTTI_ERR_ARG,
-                "slice_memory: offset is %lld: must be 0, buf is the address of element 0",
+                "slice_memory: offset is %lld: must be 0 (buf is the address of element 0)",
                 (long long)memory->offset);
     TUTTI_CHECK_RESERVED(memory, "tutti_section");
     tutti_slice_count(ndims, s, count);
@@ -63,8 +55,8 @@ static tutti_err check_slice_memory(int ndims, const tutti_slice *s, const tutti
                     (long long)lo, (long long)hi, (long long)memory->shape[d]);
         TUTTI_CHECK(
             (hi - lo + all_set.stride[d] - 1) / all_set.stride[d] == count[d], TUTTI_ERR_ARG,
-            "slice_memory, dimension %d: [%lld, %lld) with stride %lld has not %lld "
-            "elements, as the slice",
+            "slice_memory, dimension %d: [%lld, %lld) with stride %lld does not have "
+            "the %lld elements of the slice",
             d, (long long)lo, (long long)hi, (long long)all_set.stride[d], (long long)count[d]);
     }
     TUTTI_CHECK(tutti_size_product(ndims, memory->shape, &all), TUTTI_ERR_ARG,
@@ -100,7 +92,7 @@ tutti_err tutti__slice_items(const tutti_decomposition *p, tutti_off item_bytes,
     return tutti_access_section(&file, memory.ndims > 0 ? &memory : NULL, out);
 }
 
-/* Places in memory are base + the sum of index * step over the dimensions, in entries. */
+/* Positions in memory are base + the sum of index * step over the dimensions, in entries. */
 typedef struct {
     tutti_count base, step[TUTTI_MAX_DIMS];
 } memory_map;
@@ -120,7 +112,7 @@ static memory_map map_memory(const tutti_decomposition *p) {
     return m;
 }
 
-/* The place in memory of the entry of the slice that has index x in the space. */
+/* The position in memory of the entry of the slice that has index x in the space. */
 static tutti_count memory_place(const tutti_decomposition *p, const memory_map *m,
                                 const tutti_count *x) {
     tutti_count at = m->base;
@@ -129,26 +121,7 @@ static tutti_count memory_place(const tutti_decomposition *p, const memory_map *
     return at;
 }
 
-/* Indices of a slice in each dimension: from, from + step, ... below to. */
-typedef struct {
-    int ndims;
-    tutti_count from[TUTTI_MAX_DIMS], to[TUTTI_MAX_DIMS], step[TUTTI_MAX_DIMS];
-} indices;
-
-/* The next index, the last dimension running fastest; 0: there is none.  x begins with `from`. */
-static int next_index(const indices *of, tutti_count *x) {
-    for (int d = of->ndims - 1; d >= 0; d--) {
-        if (of->to[d] - x[d] > of->step[d]) {
-            x[d] += of->step[d];
-            return 1;
-        }
-        x[d] = of->from[d];
-    }
-    return 0;
-}
-
-/* The position of an index in an array of that shape, row-major. */
-static tutti_count row_major_position(int ndims, const tutti_count *shape, const tutti_count *x) {
+tutti_count tutti__row_major_position(int ndims, const tutti_count *shape, const tutti_count *x) {
     tutti_count at = 0;
     for (int d = 0; d < ndims; d++) at = at * shape[d] + x[d];
     return at;
@@ -157,7 +130,7 @@ static tutti_count row_major_position(int ndims, const tutti_count *shape, const
 void tutti__slice_positions(const tutti_decomposition *p, tutti_count *index_out,
                             tutti_count *memory_out) {
     tutti_count x[TUTTI_MAX_DIMS], n = 0;
-    indices all = {.ndims = p->ndims};
+    tutti__indices all = {.ndims = p->ndims};
     if (p->facts.entries == 0) return;
     const memory_map map = map_memory(p);
     for (int d = 0; d < p->ndims; d++) {
@@ -166,15 +139,15 @@ void tutti__slice_positions(const tutti_decomposition *p, tutti_count *index_out
         all.step[d] = p->slice.stride[d];
     }
     do {
-        if (index_out) index_out[n] = row_major_position(p->ndims, p->shape, x);
+        if (index_out) index_out[n] = tutti__row_major_position(p->ndims, p->shape, x);
         if (memory_out) memory_out[n] = memory_place(p, &map, x);
         n++;
-    } while (next_index(&all, x));
+    } while (tutti__indices_next(&all, x));
 }
 
 tutti_err tutti__slice_runs(const tutti_decomposition *p, int is_write, tutti__entry_runs *out) {
     tutti_count x[TUTTI_MAX_DIMS];
-    indices all = {.ndims = p->ndims};
+    tutti__indices all = {.ndims = p->ndims};
     const unsigned char *passed = is_write ? p->passed : NULL;
     const int last = p->ndims - 1;
     if (p->facts.entries == 0) return TUTTI_OK;
@@ -185,11 +158,11 @@ tutti_err tutti__slice_runs(const tutti_decomposition *p, int is_write, tutti__e
         all.step[d] = p->slice.stride[d];
     }
     const tutti_count step = all.step[last], n = (all.to[last] - all.from[last] + step - 1) / step;
-    all.step[last] = all.to[last] - all.from[last]; /* next_index goes from row to row */
+    all.step[last] = all.to[last] - all.from[last]; /* tutti__indices_next goes from row to row */
     const tutti_count together = step == 1 && map.step[last] == 1 && !passed ? n : 1;
     tutti_count place = 0;
     do {
-        const tutti_count row = row_major_position(p->ndims, p->shape, x);
+        const tutti_count row = tutti__row_major_position(p->ndims, p->shape, x);
         const tutti_count row_memory = memory_place(p, &map, x);
         for (tutti_count i = 0; i < n; i += together, place += together) {
             const tutti_count position = row + i * step, memory = row_memory + i * map.step[last];
@@ -204,102 +177,6 @@ tutti_err tutti__slice_runs(const tutti_decomposition *p, int is_write, tutti__e
             if (!r) return TUTTI_ERR_NOMEM;
             *r = (tutti__entry_run){position, place, memory, together};
         }
-    } while (next_index(&all, x));
+    } while (tutti__indices_next(&all, x));
     return TUTTI_OK;
-}
-
-/* ---- two slices */
-
-/* Along one dimension: those of the n indices of `own` that `other` has too.   0: none */
-static int intersect_along(const tutti_slice *own, const tutti_slice *other, int d, tutti_count n,
-                           indices *out) {
-    const tutti_count stride = own->stride[d], others = other->stride[d];
-    tutti_count a = stride;
-    tutti_count b = others;
-    while (b != 0) {
-        const tutti_count rest = a % b;
-        a = b;
-        b = rest;
-    }
-    const tutti_count step = others / a;
-    tutti_count i =
-        other->lo[d] > own->lo[d] ? (other->lo[d] - own->lo[d] + stride - 1) / stride : 0;
-    /* remainders repeat after `step` indices */
-    for (const tutti_count end = tutti__min(n, i + step); i < end; i++) {
-        const tutti_count x = own->lo[d] + i * stride;
-        if (x >= other->hi[d]) return 0;
-        if ((x - other->lo[d]) % others != 0) continue;
-        out->from[d] = i;
-        out->step[d] = step;
-        out->to[d] = tutti__min(n, i + (other->hi[d] - 1 - x) / stride + 1);
-        return 1;
-    }
-    return 0;
-}
-
-/* Mark the entries of p that `other` has too.   shape: of p's slice */
-static tutti_err mark_common(tutti_decomposition *p, const tutti_slice *other,
-                             const tutti_count *shape) {
-    tutti_count x[TUTTI_MAX_DIMS];
-    indices both = {.ndims = p->ndims};
-    for (int d = 0; d < p->ndims; d++) {
-        if (other->hi[d] == 0 || !intersect_along(&p->slice, other, d, shape[d], &both))
-            return TUTTI_OK;
-        x[d] = both.from[d];
-    }
-    if (!p->passed) p->passed = tutti__calloc((size_t)p->facts.entries, 1);
-    if (!p->passed) return TUTTI_ERR_NOMEM;
-    do {
-        p->passed[row_major_position(p->ndims, shape, x)] = 1;
-    } while (next_index(&both, x));
-    return TUTTI_OK;
-}
-
-/* ---- slices of all ranks */
-
-tutti_err tutti__slices_meet(tutti__team *t, int must, tutti_decomposition *p) {
-    const tutti_count entries = p->of;
-    tutti_count hole = 0, held = 0, shape[TUTTI_MAX_DIMS];
-    tutti_slice *all = NULL;
-    tutti_err err = TUTTI_OK;
-    TUTTI_TRY(tutti__team_allgather(t, &p->slice, sizeof p->slice, (void **)&all));
-    p->facts.written = p->facts.entries;
-    if (p->facts.entries > 0) {
-        /* Mark the entries that higher ranks hold too. */
-        tutti_slice_count(p->ndims, &p->slice, shape);
-        TUTTI_ASSERT(all);
-        for (int k = t->rank + 1; k < t->size && err == TUTTI_OK; k++)
-            err = mark_common(p, &all[k], shape);
-        for (tutti_count i = 0; i < p->facts.entries && p->passed && err == TUTTI_OK; i++)
-            p->facts.written -= p->passed[i];
-    }
-    held = p->facts.written;
-    err = tutti__team_reduce(t, err, 1, &(tutti__reduction){TUTTI__SUM, &held});
-    tutti__free(all);
-    TUTTI_TRY(err);
-    p->facts.whole = held == entries;
-    if (p->facts.whole || !must) return TUTTI_OK;
-    /* Find the first entry that no rank holds.  All positions before it are written once, so that a
-     * binary search by counting finds it.   Collective. */
-    tutti_access *a = NULL;
-    tutti_count lo = 0, hi = p->of; /* all before lo are held, not all before hi */
-    TUTTI_TRY(tutti__team_agree(t, tutti__slice_items(p, 1, &a)));
-    tutti_err agreed = TUTTI_OK;
-    while (hi - lo > 1 && agreed == TUTTI_OK) {
-        const tutti_count mid = lo + (hi - lo) / 2;
-        /* The entries before a position of the space that no higher rank has; entries ascend. */
-        const tutti_count n = tutti_access_bytes_in(a, 0, mid);
-        tutti_count passed = 0;
-        for (tutti_count i = 0; i < n && p->passed; i++) passed += p->passed[i];
-        int64_t covered = n - passed;
-        agreed = tutti__team_sum(t, &covered, 1);
-        if (covered == mid)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    tutti_access_free(&a);
-    hole = lo;
-    TUTTI_TRY(agreed);
-    return tutti__hole_error(hole, held, entries);
 }

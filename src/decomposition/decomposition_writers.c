@@ -14,11 +14,9 @@ tutti_err tutti__hole_error(tutti_count position, tutti_count held, tutti_count 
 }
 
 /* The lowest position of this range that no rank holds; INT64_MAX: there is none. */
-static tutti_count find_first_hole(const tutti__team *t, const tutti__directory *d,
-                                   const tutti__items *items, tutti_count entries) {
-    const tutti_count lo = tutti__min(d->first[t->rank], entries);
-    const tutti_count hi =
-        t->rank + 1 < t->size ? tutti__min(d->first[t->rank + 1], entries) : entries;
+static tutti_count find_first_hole(const tutti__directory *d, const tutti__items *items,
+                                   tutti_count entries) {
+    const tutti_count lo = tutti__min(d->first, entries), hi = tutti__min(d->end, entries);
     for (tutti_count i = 0; i < items->n; i++)
         if (items->number[i] != lo + i) return lo + i;
     return lo + items->n < hi ? lo + items->n : INT64_MAX;
@@ -35,7 +33,7 @@ static tutti_err check_and_count_entries(tutti__team *t, const tutti__join *j,
     if (err == TUTTI_OK) {
         held = g->items.n;
         several = g->shared;
-        hole = find_first_hole(t, &j->directory, &g->items, io->entries);
+        hole = find_first_hole(&j->directory, &g->items, io->entries);
     }
     TUTTI_TRY(tutti__team_reduce(t, err, 3, all));
     io->whole = held == io->entries;
@@ -47,8 +45,6 @@ tutti_err tutti__writers_choose(tutti__team *t, const tutti_replicas_choice *cho
                                 tutti__shared_out *io) {
     tutti__join j = {.record = NULL};
     tutti__range_items g = {.m = 0};
-    tutti_replicas_share *shares = NULL; /* not used, like the statistics */
-    tutti_replicas_stats stats;
     tutti_count several = 0;
     tutti_off position = 0;
     tutti__mention *mentions = tutti__malloc((size_t)io->n * sizeof *mentions);
@@ -60,7 +56,7 @@ tutti_err tutti__writers_choose(tutti__team *t, const tutti_replicas_choice *cho
     tutti__free(mentions);
     if (err == TUTTI_OK) err = check_and_count_entries(t, &j, &g, io, &several, must);
     if (err == TUTTI_OK && several > 0) {
-        err = tutti__chain_choose(t, choice, &g, &stats, &shares, &position);
+        err = tutti__chain_choose(t, choice, &g, NULL, NULL, &position);
         /* Send the holders of each entry its writer. */
         if (err == TUTTI_OK) {
             tutti__verdict *out = tutti__malloc((size_t)g.m * sizeof *out), *in = NULL;
@@ -76,7 +72,6 @@ tutti_err tutti__writers_choose(tutti__team *t, const tutti_replicas_choice *cho
     } else {
         for (tutti_count k = 0; k < io->n && err == TUTTI_OK; k++) io->writes[k] = 1;
     }
-    tutti__free(shares);
     tutti__range_free(&g);
     tutti__join_free(&j);
     return err;

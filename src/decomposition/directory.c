@@ -1,8 +1,7 @@
 /* decomposition: numbers distributed by ranges.
  *
- * The ranges are found by sampling: the numbers of all ranks, in rank order, are divided into equal
- * intervals, 64 per rank, and all ranks get one number of each.  So the numbers may cluster, and may be all on
- * one rank.  The splitters are sorted samples, the same on all ranks.
+ * Ranks learn from which ranks they get records by a sparse exchange of counts; then records and answers are messages of known
+ * sizes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/directory.h"
 
@@ -10,9 +9,10 @@
 #include <string.h>
 
 #include "base/sorted.h"
+#include "comm/collective_count.h"
 #include "comm/wait.h"
-
-enum { SAMPLES = 64 }; /* per rank */
+#include "decomposition/shares.h"
+#include "decomposition/splitters.h"
 
 #define RADIX_BITS 11
 #define RADIX (1 << RADIX_BITS)
@@ -57,164 +57,168 @@ tutti_err tutti__numbers_sort(tutti_count n, const int64_t *numbers, tutti__numb
     return TUTTI_OK;
 }
 
-/* ---- splitters */
-
-/* The index of sample s of m among n numbers: pseudo-random in its interval, so that no pattern of the numbers
- * coincides with the samples. */
-static tutti_count sample_index(tutti_count s, tutti_count m, tutti_count n) {
-    const double width = (double)n / (double)m;
-    const double shift = (double)(((uint64_t)s * 0x9e3779b97f4a7c15u) >> 40) / 0x1p24;
-    return tutti__min((tutti_count)(((double)s + shift) * width), n - 1);
-}
-
-/* Memory for sampling. */
-typedef struct {
-    int64_t *counts;           /* [ranks] numbers of each */
-    int *many, *where;         /* [ranks] samples of each rank, and their first */
-    int64_t *all;              /* [SAMPLES * ranks] */
-    tutti__numbered *v, *room; /* likewise */
-} sampling;
-
-/* A rank provides the samples that are among its own numbers. */
-static tutti_err gather_samples(tutti__team *t, const int64_t *numbers, sampling *s,
-                                int *found_out) {
-    const tutti_count m = (tutti_count)SAMPLES * t->size;
-    tutti_count all = 0, begin = 0, end = 0, next = 0;
-    MPI_Request r;
-    for (int k = 0; k < t->size; k++) all += s->counts[k];
-    *found_out = 0;
-    if (all == 0) return TUTTI_OK;
-    for (int k = 0; k < t->size; k++, begin = end) {
-        end = begin + s->counts[k];
-        s->where[k] = (int)next;
-        for (; next < m && sample_index(next, m, all) < end; next++)
-            if (k == t->rank) s->all[next] = numbers[sample_index(next, m, all) - begin];
-        s->many[k] = (int)next - s->where[k];
-    }
-    TUTTI_ASSERT(next == m);
-    TUTTI_MPI(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_INT64_T, s->all, s->many, s->where, MPI_INT64_T,
-                              t->comm, &r));
-    *found_out = (int)m;
-    return tutti__team_finish(1, &r);
-}
-
 /* ---- the directory */
 
+static void free_partners(tutti__partners *p) {
+    tutti__free(p->rank);
+    tutti__free(p->start);
+}
+
 void tutti__directory_free(tutti__directory *d) {
-    tutti__free(d->first);
-    tutti__free(d->to);
-    tutti__free(d->from);
+    free_partners(&d->to);
+    free_partners(&d->from);
     tutti__free(d->requests);
     *d = (tutti__directory){.ranks = 0};
 }
 
 tutti_err tutti__directory_fits(const tutti__directory *d) {
-    for (int k = 0; k < d->ranks; k++)
-        TUTTI_CHECK(d->to[k + 1] - d->to[k] <= INT_MAX, TUTTI_ERR_OVERFLOW,
+    for (int k = 0; k < d->to.n; k++)
+        TUTTI_CHECK(d->to.start[k + 1] - d->to.start[k] <= INT_MAX, TUTTI_ERR_OVERFLOW,
                     "%lld records for one rank exceed what MPI can count",
-                    (long long)(d->to[k + 1] - d->to[k]));
+                    (long long)(d->to.start[k + 1] - d->to.start[k]));
     return TUTTI_OK;
 }
 
-/* Counts of all ranks; then the ranges; then the counts that ranks send to each other. */
-static tutti_err choose_number_ranges(tutti__team *t, const int64_t *numbers, tutti__directory *d,
-                                      sampling *s) {
-    MPI_Request r;
-    const int64_t n = d->n;
-    int samples = 0;
-    TUTTI_MPI(MPI_Iallgather(&n, 1, MPI_INT64_T, s->counts, 1, MPI_INT64_T, t->comm, &r));
-    TUTTI_TRY(tutti__team_finish(1, &r));
-    TUTTI_TRY(gather_samples(t, numbers, s, &samples));
-    for (int i = 0; i < samples; i++) s->v[i] = (tutti__numbered){s->all[i], i};
-    const tutti__numbered *sorted = tutti__numbered_sort(s->v, samples, s->room);
-    d->first[0] = 0;
-    for (int k = 1; k < d->ranks; k++)
-        d->first[k] = samples > 0 ? sorted[(int64_t)k * SAMPLES].number : INT64_MAX;
-    for (int k = 1; k < d->ranks; k++) d->to[k] = tutti__lower_bound(numbers, d->n, d->first[k]);
-    d->to[d->ranks] = d->n;
-    for (int k = 0; k < d->ranks; k++) s->counts[k] = d->to[k + 1] - d->to[k];
-    TUTTI_MPI(MPI_Ialltoall(s->counts, 1, MPI_INT64_T, d->from + 1, 1, MPI_INT64_T, t->comm, &r));
-    TUTTI_TRY(tutti__team_finish(1, &r));
-    for (int k = 0; k < d->ranks; k++) d->from[k + 1] += d->from[k];
-    d->m = d->from[d->ranks];
+static tutti_err allocate_partners(int n, tutti__partners *out) {
+    out->n = n;
+    out->rank = tutti__malloc((size_t)n * sizeof *out->rank);
+    out->start = tutti__calloc((size_t)n + 1, sizeof *out->start);
+    return out->rank && out->start ? TUTTI_OK : TUTTI_ERR_NOMEM;
+}
+
+/* The ranks of the ranges of own numbers. */
+static tutti_err find_receivers(const tutti__splitters *s, const int64_t *numbers,
+                                tutti__directory *d) {
+    tutti_count ranges = s->set_start[1];
+    int n = 0;
+    TUTTI_TRY(allocate_partners((int)tutti__min(ranges, d->n), &d->to));
+    for (tutti_count i = 0, k = 0; i < d->n; k++) {
+        k = k < ranges && s->start[k].first <= numbers[i] &&
+                    (k + 1 == ranges || numbers[i] < s->start[k + 1].first)
+                ? k
+                : tutti__splitters_find(s, 0, numbers[i]);
+        d->to.rank[n] = s->start[k].rank;
+        i = k + 1 < ranges ? tutti__lower_bound(numbers, d->n, s->start[k + 1].first) : d->n;
+        d->to.start[++n] = i;
+    }
+    d->to.n = n;
     return TUTTI_OK;
+}
+
+/* Counts to the receivers; from them, the ranks that this rank gets records from.  Returns the outcome of this rank. */
+static tutti_err exchange_counts(tutti__team *t, tutti_err local_err, tutti__directory *d) {
+    tutti__sparse_message *out = NULL, *in = NULL;
+    int64_t *counts = NULL;
+    int n = 0;
+    if (local_err == TUTTI_OK) {
+        out = tutti__malloc((size_t)d->to.n * sizeof *out);
+        counts = tutti__malloc((size_t)d->to.n * sizeof *counts);
+        if (!out || !counts) local_err = TUTTI_ERR_NOMEM;
+    }
+    for (int k = 0; k < d->to.n && local_err == TUTTI_OK; k++) {
+        counts[k] = d->to.start[k + 1] - d->to.start[k];
+        out[k] = (tutti__sparse_message){d->to.rank[k], sizeof counts[k], &counts[k]};
+    }
+    local_err = tutti__exchange_if(t, local_err, d->to.n, out, &n, &in);
+    tutti__free(out);
+    tutti__free(counts);
+    if (local_err == TUTTI_OK) local_err = allocate_partners(n, &d->from);
+    for (int k = 0; k < n && local_err == TUTTI_OK; k++) {
+        d->from.rank[k] = in[k].rank;
+        d->from.start[k + 1] = d->from.start[k] + *(const int64_t *)in[k].data;
+        d->m = d->from.start[k + 1];
+    }
+    tutti__sparse_free(n, &in);
+    if (local_err != TUTTI_OK) return local_err;
+    d->requests = tutti__malloc(((size_t)d->to.n + (size_t)n) * sizeof *d->requests);
+    return d->requests ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
 
 tutti_err tutti__directory_make(tutti__team *t, tutti_err local_err, tutti_count n,
-                                const int64_t *numbers, tutti__directory *out) {
-    tutti__directory d = {.ranks = 0};
-    sampling s = {.counts = NULL};
-    if (local_err == TUTTI_OK) {
-        const size_t size = (size_t)t->size;
-        d = (tutti__directory){.ranks = t->size,
-                               .first = tutti__calloc(size, sizeof *d.first),
-                               .to = tutti__calloc(size + 1, sizeof *d.to),
-                               .from = tutti__calloc(size + 1, sizeof *d.from),
-                               .requests = tutti__calloc(2 * size, sizeof *d.requests)};
-        local_err = d.first && d.to && d.from && d.requests ? TUTTI_OK : TUTTI_ERR_NOMEM;
-    }
-    if (local_err == TUTTI_OK) {
-        const size_t p = (size_t)t->size;
-        s = (sampling){.counts = tutti__calloc(p, sizeof *s.counts),
-                       .many = tutti__calloc(p, sizeof *s.many),
-                       .where = tutti__calloc(p, sizeof *s.where),
-                       .all = tutti__calloc(p * SAMPLES, sizeof *s.all),
-                       .v = tutti__calloc(p * SAMPLES, sizeof *s.v),
-                       .room = tutti__calloc(p * SAMPLES, sizeof *s.room)};
-        local_err =
-            s.counts && s.many && s.where && s.all && s.v && s.room ? TUTTI_OK : TUTTI_ERR_NOMEM;
-    }
-    d.n = n;
+                                const int64_t *numbers, tutti__directory *out,
+                                tutti_err *local_err_out) {
+    tutti__directory d = {.ranks = t->size, .n = n};
+    tutti__split split = {.set = {{n, numbers, sizeof *numbers}}};
+    tutti__splitters s = {.sets = 0};
+    tutti__splitting *splitting = NULL;
+    if (local_err == TUTTI_OK) local_err = tutti__splitting_make(t, 0, 1, &splitting);
     tutti_err err = tutti__team_agree(t, local_err);
-    if (err == TUTTI_OK) err = choose_number_ranges(t, numbers, &d, &s);
-    tutti__free(s.counts);
-    tutti__free(s.many);
-    tutti__free(s.where);
-    tutti__free(s.all);
-    tutti__free(s.v);
-    tutti__free(s.room);
-    if (err == TUTTI_OK)
+    if (err == TUTTI_OK) err = tutti__splitters_make(splitting, TUTTI_OK, &split, &s);
+    if (err == TUTTI_OK) {
+        d.first = s.first[0];
+        d.end = s.end[0];
+        *local_err_out = exchange_counts(t, find_receivers(&s, numbers, &d), &d);
         *out = d;
-    else
-        tutti__directory_free(&d);
+    }
+    tutti__splitting_free(&splitting);
+    tutti__splitters_free(&s);
     return err;
 }
 
 int tutti__directory_source(const tutti__directory *d, tutti_count i) {
-    return (int)tutti__interval_of(d->from, d->ranks, i);
+    return d->from.rank[tutti__interval_of(d->from.start, d->from.n, i)];
+}
+
+tutti_count tutti__directory_index(const tutti__directory *d, tutti_count i) {
+    return i - d->from.start[tutti__interval_of(d->from.start, d->from.n, i)];
+}
+
+tutti_count tutti__directory_sent_to(const tutti__directory *d, int rank) {
+    for (int k = 0; k < d->to.n; k++)
+        if (d->to.rank[k] == rank) return d->to.start[k];
+    return d->n;
 }
 
 /* ---- records and answers */
 
-/* Records [to[k], to[k + 1]) for rank k; [from[k], from[k + 1]) come from it. */
+/* Records to be sent, and received ones. */
 typedef struct {
     const char *out;
-    const tutti_count *to;
+    const tutti__partners *to;
     char *in;
-    const tutti_count *from;
+    const tutti__partners *from;
 } buffers;
 
+/* The partner to begin with: the first one behind this rank, so that not all ranks begin with the same. */
+static int first_partner(const tutti__partners *p, int rank) {
+    int k = 0;
+    while (k < p->n && p->rank[k] < rank) k++;
+    return k;
+}
+
+static int receive_records(tutti__team *t, int tag, MPI_Datatype record, int bytes, buffers p,
+                           MPI_Request *requests, int *n) {
+    const int first = first_partner(p.from, t->rank);
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < p.from->n && code == MPI_SUCCESS; i++) {
+        const int k = (first + i) % p.from->n;
+        const tutti_count at = p.from->start[k], count = p.from->start[k + 1] - at;
+        if (p.from->rank[k] == t->rank) continue;
+        code = MPI_Irecv(p.in + at * bytes, (int)count, record, p.from->rank[k], tag, t->comm,
+                         &requests[(*n)++]);
+        tutti__received_add((size_t)(count * bytes));
+    }
+    return code;
+}
+
 static tutti_err exchange_records(tutti__team *t, const tutti__directory *d, int bytes, buffers p) {
-    const int tag = tutti__team_tag(t);
+    const int tag = tutti__team_tag(t), first = first_partner(p.to, t->rank);
     MPI_Datatype record;
-    int n = 0, code = MPI_SUCCESS;
+    int n = 0;
     TUTTI_MPI(MPI_Type_contiguous(bytes, MPI_BYTE, &record));
     TUTTI_MPI(MPI_Type_commit(&record));
-    for (int step = 0; step < d->ranks && code == MPI_SUCCESS; step++) {
-        const int source = (t->rank + d->ranks - step) % d->ranks;
-        const int target = (t->rank + step) % d->ranks;
-        const tutti_count gets = p.from[source + 1] - p.from[source];
-        const tutti_count gives = p.to[target + 1] - p.to[target];
-        char *in = p.in + p.from[source] * bytes;
-        const char *out = p.out + p.to[target] * bytes;
-        if (target == t->rank) {
-            memcpy(in, out, (size_t)(gives * bytes));
+    int code = receive_records(t, tag, record, bytes, p, d->requests, &n);
+    for (int i = 0; i < p.to->n && code == MPI_SUCCESS; i++) {
+        const int k = (first + i) % p.to->n;
+        const tutti_count at = p.to->start[k], count = p.to->start[k + 1] - at;
+        const char *out = p.out + at * bytes;
+        if (p.to->rank[k] != t->rank) {
+            code =
+                MPI_Isend(out, (int)count, record, p.to->rank[k], tag, t->comm, &d->requests[n++]);
             continue;
         }
-        if (gets > 0)
-            code = MPI_Irecv(in, (int)gets, record, source, tag, t->comm, &d->requests[n++]);
-        if (gives > 0 && code == MPI_SUCCESS)
-            code = MPI_Isend(out, (int)gives, record, target, tag, t->comm, &d->requests[n++]);
+        const int own = first_partner(p.from, t->rank);
+        memcpy(p.in + p.from->start[own] * bytes, out, (size_t)(count * bytes));
     }
     MPI_Type_free(&record);
     if (code != MPI_SUCCESS) return tutti__error_mpi(code, "MPI_Isend");
@@ -223,10 +227,10 @@ static tutti_err exchange_records(tutti__team *t, const tutti__directory *d, int
 
 tutti_err tutti__directory_send(tutti__team *t, const tutti__directory *d, int bytes,
                                 const void *in, void *out) {
-    return exchange_records(t, d, bytes, (buffers){in, d->to, out, d->from});
+    return exchange_records(t, d, bytes, (buffers){in, &d->to, out, &d->from});
 }
 
 tutti_err tutti__directory_reply(tutti__team *t, const tutti__directory *d, int bytes,
                                  const void *in, void *out) {
-    return exchange_records(t, d, bytes, (buffers){in, d->from, out, d->to});
+    return exchange_records(t, d, bytes, (buffers){in, &d->from, out, &d->to});
 }

@@ -7,26 +7,40 @@
 
 #include "comm/vote.h"
 
+/* Records of this rank by the rank that they go to or come from. */
+typedef struct tutti__partners {
+    int n;
+    int *rank;          /* [n] ascending */
+    tutti_count *start; /* [n + 1] records of rank[k]: start[k] ... start[k + 1] - 1 */
+} tutti__partners;
+
 typedef struct tutti__directory {
     int ranks;
-    int64_t *first;        /* [ranks] range k: first[k] <= number < first[k + 1] */
-    tutti_count n;         /* numbers of this rank */
-    tutti_count *to;       /* [ranks + 1] its numbers to[k] ... to[k + 1] - 1 are in range k */
+    int64_t first,
+        end;       /* the range of this rank: first <= number < end; the last range has no end */
+    tutti_count n; /* numbers of this rank */
+    tutti__partners to;    /* the ranks of their ranges */
     tutti_count m;         /* records of all ranks in the range of this rank */
-    tutti_count *from;     /* [ranks + 1] records from[k] ... from[k + 1] - 1 are those of rank k */
-    MPI_Request *requests; /* [2 ranks] */
+    tutti__partners from;  /* the ranks that they come from */
+    MPI_Request *requests; /* [to.n + from.n] */
 } tutti__directory;
 
-/* Choose the ranges for the numbers of all ranks.  numbers: [n] ascending, >= 0; equal ones are allowed.
- * local_err: the error of this rank so far.   Collective. */
+/* Choose the ranges for the numbers of all ranks (splitters.h).  numbers: [n] ascending, >= 0; equal ones are allowed.
+ * local_err: the error of this rank so far.   Collective; after an error all ranks return it.  An error of this rank alone is in
+ * *local_err_out: the caller has to agree on it. */
 tutti_err tutti__directory_make(tutti__team *t, tutti_err local_err, tutti_count n,
-                                const int64_t *numbers, tutti__directory *out) TUTTI_MUST_USE;
+                                const int64_t *numbers, tutti__directory *out,
+                                tutti_err *local_err_out) TUTTI_MUST_USE;
 /* Can this rank send its records?  TUTTI_ERR_OVERFLOW: too many for one rank.   Not collective. */
 tutti_err tutti__directory_fits(const tutti__directory *d) TUTTI_MUST_USE;
 void tutti__directory_free(tutti__directory *d);
 
 /* The rank that sent record i of this range.   Not collective. */
 int tutti__directory_source(const tutti__directory *d, tutti_count i);
+/* Its index among the records of that rank.   Not collective. */
+tutti_count tutti__directory_index(const tutti__directory *d, tutti_count i);
+/* The first of the records that this rank has sent to a rank; n: none.   Not collective. */
+tutti_count tutti__directory_sent_to(const tutti__directory *d, int rank);
 
 /* Send a record of `bytes` bytes for each number of this rank to the rank of its range: out[m], by rank, then
  * by number.   t: any team of the same ranks.   Collective. */

@@ -1,10 +1,12 @@
 /* decomposition: METIS, on one rank.
  *
- * METIS may have integers of 32 bits: then weights are scaled so that their sum fits.  With one part METIS 5.1
- * divides by zero.  Where a bisection leaves fewer nodes than parts on one side, it prints "Cannot bisect a graph
+ * METIS may have integers of 32 bits: then weights are scaled so that their sum fits.  With one
+ * part METIS 5.1 divides by zero.  Where a bisection leaves fewer nodes than parts on one side, it
+ * prints "Cannot bisect a graph
  * with 0 vertices!" to standard output.  That happens with few nodes per part and with nodes that are heavier
  * than a part: METIS is not called for these.  While METIS runs it handles SIGTERM and SIGABRT to return from
- * its own errors.  The handlers that it restores have lost their flags, so that the program's are restored here.
+ * its own errors.  The handlers that it restores have lost their flags, so that those of the
+ * program are restored here.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/partition.h"
 

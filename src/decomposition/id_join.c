@@ -26,7 +26,7 @@ typedef struct {
     tutti_count *index;          /* likewise: of an id that it holds; -1: one of the map */
 } id_lists;
 
-/* The size comes from a file: an impossible one must not be allocated. */
+/* The size comes from a file: an invalid one must not be allocated. */
 static tutti_err allocate_map(id_lists *l) {
     const tutti_count share = l->hi - l->lo;
     TUTTI_CHECK(share <= PTRDIFF_MAX / 64 - l->n, TUTTI_ERR_NOMEM,

@@ -25,18 +25,19 @@ tutti_err tutti__join_make(tutti__team *t, tutti_err local_err, int bytes, tutti
         local_err = TUTTI_ERR_NOMEM;
     for (tutti_count i = 0; i < n && local_err == TUTTI_OK; i++)
         number[i] = record_number(records, bytes, i);
-    const tutti_err sent = tutti__directory_make(t, local_err, n, number, &j.directory);
+    const tutti_err made = tutti__directory_make(t, local_err, n, number, &j.directory, &local_err);
     tutti__free(number);
-    TUTTI_TRY(sent);
+    TUTTI_TRY(made);
     const size_t m = (size_t)j.directory.m;
     tutti__numbered *spare = tutti__malloc(m * sizeof *spare);
     j.record = tutti__malloc(m * (size_t)bytes);
     j.sorted = tutti__malloc(m * sizeof *j.sorted);
-    local_err =
-        spare && j.record && j.sorted ? tutti__directory_fits(&j.directory) : TUTTI_ERR_NOMEM;
+    if (local_err == TUTTI_OK)
+        local_err =
+            spare && j.record && j.sorted ? tutti__directory_fits(&j.directory) : TUTTI_ERR_NOMEM;
     tutti_err err = tutti__team_agree(t, local_err);
     if (err == TUTTI_OK) err = tutti__directory_send(t, &j.directory, bytes, records, j.record);
-    /* Equal numbers stay in rank order. */
+    /* Equal numbers remain in rank order. */
     if (err == TUTTI_OK) {
         for (tutti_count i = 0; i < j.directory.m; i++)
             j.sorted[i] = (tutti__numbered){record_number(j.record, bytes, i), i};

@@ -4,7 +4,7 @@
  *     [n] records  ----->  [m] records, grouped by number   tutti__join_make
  *     [n] answers  <-----  [m] answers                      tutti__join_answer
  *
- * Memory per rank: its own records and those of its range, plus some words for each rank.
+ * Memory per rank: its own records and those of its range, plus some words for sqrt(ranks) ranks (splitters.h).
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_JOIN_H
 #define TUTTI_JOIN_H

@@ -53,9 +53,10 @@ tutti_err tutti__curve_sort(tutti__team *t, const tutti__points *p, tutti_count 
 tutti_err tutti__rcm(const tutti__graph *g, tutti_count *number_out) TUTTI_MUST_USE;
 
 /* ---- graph_metis.c */
-/* Is METIS built in?   Not collective. */
+/* Return whether METIS is built in.   Not collective. */
 int tutti__has_metis(void);
-/* Is METIS built in, and is the graph large and even enough?  Otherwise METIS prints warnings or
+/* Return whether METIS is built in, and the graph is large and even enough.  Otherwise METIS
+ * prints warnings or
  * leaves parts empty.   Not collective. */
 int tutti__metis_suits(const tutti__graph *g, const tutti_count *weight, int parts);
 /* Only if METIS suits.   Local; fails with TUTTI_ERR_UNSUPPORTED without METIS. */

@@ -107,7 +107,7 @@ tutti_err tutti__range_group(const tutti__join *join, const char *what, tutti_of
         if (load == 0) continue;
         g->number[n] = g->sorted[x.from].number;
         g->bytes[n] = load * value_bytes;
-        /* A total above 2^62 means that the items of the range take more bytes than that. */
+        /* A total above 2^62 means that the items of the range need more bytes than that. */
         const tutti_off most = (tutti_off)1 << 62;
         g->total =
             g->total > most || g->bytes[n] > most - g->total ? most + 1 : g->total + g->bytes[n];

@@ -37,7 +37,7 @@ static tutti_count point_weight(const bisection *b, tutti_count i) {
     return b->weight ? b->weight[b->v[i].point] : 1;
 }
 
-/* Where the piece is cut, so that `left` parts come before. */
+/* The position of the division with `left` parts before it. */
 static tutti_count find_cut(const bisection *b, const piece *p, int left) {
     const tutti_count n = p->to - p->from, right = p->parts - left;
     const tutti_count least = n >= p->parts ? left : n > right ? n - right : 0;
@@ -48,7 +48,7 @@ static tutti_count find_cut(const bisection *b, const piece *p, int left) {
         const tutti_count share = (tutti_count)((__int128)n * left / p->parts);
         return p->from + (share < least ? least : share > most ? most : share);
     }
-    /* the next point comes before the cut if that brings the weight closer to its share */
+    /* the next point comes before the cut if the weight is then closer to its share */
     const __int128 twice = 2 * (__int128)all * left;
     for (; at - p->from < most; at++) {
         const tutti_count w = point_weight(b, at);

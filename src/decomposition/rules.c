@@ -6,8 +6,8 @@
  *     C := S(0);  next item:  C and S(i) have a rank in common -> C := C and S(i)
  *                             otherwise                        -> close the run, C := S(i)
  *
- * Its k-th run ends no earlier than the k-th run of any other valid choice (by induction: the
- * other's run k + 1 begins no later than ours does, and while it goes on, its writer is in our C).
+ * Its k-th run ends no earlier than the k-th run of any other valid choice (by induction: run k +
+ * 1 of the other choice begins no later, and while it continues, its writer is in C).
  * So no choice has fewer runs.  All items of a run take one of its final C; which one does not
  * change the number of runs, since the next run begins with an item that no rank in C holds.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -59,13 +59,13 @@ static int rank_holds(set s, int rank) {
     return lo < hi;
 }
 
-/* Keep of `carry` what is in `s` too; 0 if nothing is: then it stays as it was. */
+/* Intersect `carry` with `s`; 0 if nothing is: then it is unchanged. */
 static int intersect_carry(tutti__carry *carry, set s) {
     int n = 0;
     tutti_count j = 0;
     if (carry->n == 1) return rank_holds(s, carry->rank[0]);
     for (int i = 0; i < carry->n && j < s.n;) {
-        if (carry->rank[i] == s.v[j]) { /* n <= i: what is overwritten has been looked at */
+        if (carry->rank[i] == s.v[j]) { /* n <= i: overwritten entries have been processed */
             carry->rank[n++] = carry->rank[i++];
             j++;
         } else if (carry->rank[i] < s.v[j]) {
@@ -118,7 +118,7 @@ static void by_random(const tutti_replicas_choice *c, const tutti__items *v, tut
     }
 }
 
-/* The paper's: carry is the writer of the item before. */
+/* The rule of the paper: carry is the writer of the previous item. */
 static void by_idg(const tutti_replicas_choice *c, const tutti__items *v, tutti__carry *carry,
                    int *writer) {
     (void)c;
@@ -132,8 +132,8 @@ static void by_idg(const tutti_replicas_choice *c, const tutti__items *v, tutti_
     if (v->n > 0) set_carry(carry, (set){&last, 1});
 }
 
-/* Carry is C.  The item at which a run closes picks its writer among the candidates: they come to
- * share such runs. */
+/* Carry is C.  The item at which a run closes picks its writer among the candidates: such runs are
+ * shared between them. */
 static void by_idg2(const tutti_replicas_choice *c, const tutti__items *v, tutti__carry *carry,
                     int *writer) {
     for (tutti_count i = 0; i < v->n; i++) {

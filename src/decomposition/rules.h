@@ -1,13 +1,13 @@
 /* decomposition: choices of writers, as functions of items and their holders: no MPI, no files.
  *
- * A rule proceeds along the file.  Where the order of items is cut in ranges, one rank each, it is
+ * A rule proceeds along the file.  If the order of items is divided into ranges, one rank each, it is
  * called for a range with its state at the end of the range before (`carry`), and may leave
- * items open whose writer depends on what follows (TUTTI__AS_NEXT): these take the writer of the
- * item behind them.  So the state goes forward once, and choices come back once.
+ * items open whose writer depends on later items (TUTTI__AS_NEXT): these get the writer of the
+ * following item.  So the state is sent forward once, and choices back once.
  *
- * An item that a single rank holds is *local*.  The state of a rule behind a local item must not
+ * An item that a single rank holds is *local*.  The state of a rule after a local item must not
  * depend on the items before it: then a range can begin at its first local item without waiting,
- * and the outcome is the same wherever the order is cut.
+ * and the outcome is the same for every division of the order.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_RULES_H
 #define TUTTI_RULES_H
@@ -25,7 +25,7 @@ typedef struct tutti__items {
     const tutti_count *start; /* [n + 1] in `holder`; need not begin with 0 */
     const int *holder;        /* ascending for each item, at least one */
     const int *owner;         /* [n]; NULL: unknown */
-    int owner_behind;         /* of the item behind the last one; -1: there is none, or unknown */
+    int owner_behind;         /* writer of the item after the last one; -1: none or unknown */
 } tutti__items;
 
 static inline int tutti__items_local(const tutti__items *v, tutti_count i) {
@@ -55,8 +55,8 @@ const tutti__rule *tutti__rule_of(tutti_replicas_rule rule);
 /* Check a choice.   owners: they are known */
 tutti_err tutti__choice_check(const tutti_replicas_choice *c, int owners) TUTTI_MUST_USE;
 
-/* Open items take the writer behind them; `behind` is what follows the last one, TUTTI__AS_NEXT
- * where it is not known yet. */
+/* Open items get the writer of the following item; `behind` is the writer after the last one, TUTTI__AS_NEXT
+ * if it is not yet known. */
 void tutti__writers_fill(tutti_count n, int *writer, int behind);
 /* Every writer holds its items: for TUTTI_ASSERT. */
 int tutti__writers_are_valid(const tutti__items *v, const int *writer);
@@ -69,17 +69,17 @@ static inline uint64_t tutti__scramble(uint64_t z) {
     return z ^ (z >> 31);
 }
 
-/* ---- balance.c: a limit to what a rank writes */
+/* ---- balance.c: a limit for the bytes per rank */
 
 /* The state along the file. */
 typedef struct tutti__burden {
     tutti_off limit;  /* the most bytes per rank */
     int passes_on;    /* a rank may exceed that if it has less than the rank that gives */
-    tutti_off *bytes; /* [ranks] what each would write now */
+    tutti_off *bytes; /* [ranks] current bytes of each rank */
     int last;         /* the writer of the item just passed, -1: none */
 } tutti__burden;
 
-/* The limit in bytes; TUTTI__NO_LIMIT: there is none. */
+/* The limit in bytes; TUTTI__NO_LIMIT: none. */
 #define TUTTI__NO_LIMIT INT64_MAX
 tutti_off tutti__balance_limit(const tutti_replicas_choice *c, tutti_off bytes, int ranks);
 
@@ -97,17 +97,18 @@ void tutti__balance(tutti__balance_pass pass, const tutti__items *v, tutti__burd
 
 /* ---- tally.c: statistics of a choice */
 
-/* Add what ranks write of these items to [ranks] shares; `before` writes the item in front of them,
- * -1: there is none. */
+/* Add the bytes that ranks write of these items to [ranks] shares; `before` is the writer of the
+ * previous item,
+ * -1: none. */
 void tutti__tally_add(const tutti__items *v, const int *writer, int before,
                       tutti_replicas_share *shares);
-/* Intervals and the most that a rank writes. */
+/* Number of intervals and the largest share. */
 tutti_count tutti__tally_intervals(int ranks, const tutti_replicas_share *shares);
 tutti_off tutti__tally_most(int ranks, const tutti_replicas_share *shares);
 /* The statistics from shares; copies, shared, rule_intervals, rule_max_bytes are there already. */
 void tutti__tally_stats(int ranks, const tutti_replicas_share *shares, tutti_off limit,
                         tutti_replicas_stats *stats);
-/* Give a caller its struct, which may have other fields than ours. */
+/* Fill the struct of the caller, which may have fewer or more fields. */
 tutti_err tutti__stats_give(const tutti_replicas_stats *stats, tutti_replicas_stats *out,
                             size_t struct_size) TUTTI_MUST_USE;
 

@@ -115,9 +115,9 @@ tutti_err tutti__sums_before(tutti__team *t, tutti_err local_err, tutti_count n,
     MPI_Request r[2];
     int64_t *all = NULL;
     if (local_err == TUTTI_OK && n > INT_MAX)
-        local_err =
-            tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1,
-                             "cannot sum %lld values at once (largest: %d)", (long long)n, INT_MAX);
+        local_err = tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1,
+                                     "cannot sum %lld values at once: the maximum is %d",
+                                     (long long)n, INT_MAX);
     if (local_err == TUTTI_OK && !(all = tutti__malloc((size_t)n * sizeof *all)))
         local_err = TUTTI_ERR_NOMEM;
     tutti_err err = tutti__team_agree(t, local_err);

@@ -51,7 +51,7 @@ static inline tutti_err tutti__send_records(tutti__team *t, tutti_err local_err,
     return tutti__records_send(t, local_err, &o, n_out, out);
 }
 
-/* An item and a value that belongs to it. */
+/* An item and its value. */
 typedef struct tutti__pair {
     tutti_count item, with;
 } tutti__pair;

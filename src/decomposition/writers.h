@@ -34,7 +34,7 @@ typedef struct tutti__range_items {
     tutti_count m;                 /* so many, */
     const tutti__mention *came;    /* [m] in the order of the directory, */
     const tutti__numbered *sorted; /* [m] by number, then by holder */
-    tutti_off *given;              /* [m] positions that the holders give; NULL: none */
+    tutti_off *given;              /* [m] positions passed by the holders; NULL: none */
     tutti__items items;            /* those with load, in the following arrays */
     int64_t *number;
     tutti_off *bytes;
@@ -65,8 +65,9 @@ void tutti__range_verdicts(const tutti__range_items *g, tutti_off position,
 tutti_err tutti__range_shared(const tutti__range_items *g, tutti__shared_items *out) TUTTI_MUST_USE;
 
 /* ---- chain.c */
-/* Choose the writers of all ranges' items.  *stats_out and *shares_out ([ranks], tutti__free): of all ranks;
- * *position_out: where the items of this range begin.   Collective. */
+/* Choose the writers of all ranges' items.  *position_out: where the items of this range begin.
+ * stats_out, shares_out: statistics and shares ([ranks], tutti__free) of all ranks; both NULL: they are not wanted, and no rank has
+ * memory for all ranks unless writers are balanced.   Collective; whether they are wanted must be the same on all ranks. */
 tutti_err tutti__chain_choose(tutti__team *t, const tutti_replicas_choice *c, tutti__range_items *g,
                               tutti_replicas_stats *stats_out, tutti_replicas_share **shares_out,
                               tutti_off *position_out) TUTTI_MUST_USE;

@@ -58,7 +58,7 @@ static tutti_err add_io_piece(io_list *l, tutti_off file, char *memory, tutti_of
     return TUTTI_OK;
 }
 
-/* Are checksums computed while simple accesses are written? */
+/* Return whether checksums are computed while simple accesses are written. */
 static int checksums_early(const tutti__op *op) {
     return op->is_write && op->sums && !(op->parts && op->parts->in_order);
 }
@@ -212,8 +212,7 @@ tutti_err tutti__run_list(tutti__op *op, int batch) {
         l.io = tutti__malloc(TUTTI__LIST_BATCH * sizeof *l.io);
         if (!l.io) return TUTTI_ERR_NOMEM;
     }
-    /* Is memory so much more scattered than the file that entries of I/O vectors take longer than a
-     * copy? */
+    /* Return whether memory is so scattered that entries of I/O vectors take longer than a copy. */
     tutti_count runs = b ? 0 : tutti__side_runs(a->memory);
     for (int i = 0; b && i < b->n; i++) runs += tutti__side_runs(b->part[i].access.memory);
     const int scattered = runs > 2 * tutti__side_runs(a->file) + FEW_RUNS &&

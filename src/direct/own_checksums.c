@@ -7,7 +7,7 @@
 
 /* A block in user memory. */
 typedef struct {
-    const char *at; /* contiguous and without conversion; NULL: it is not */
+    const char *at; /* contiguous and without conversion; NULL: otherwise */
     int is_simple;  /* its access has one run on each side */
 } user_block;
 
@@ -49,7 +49,7 @@ tutti_err tutti__checksum_own_blocks(tutti__op *op, int skip_simple) {
         const tutti_off lo = tutti__sums_next(op->sums, at + by, &end) - by, hi = end - by;
         at = tutti__side_next(s, hi);
         if (tutti__side_bytes_in(s, lo, hi) != hi - lo)
-            continue; /* other ranks have a part of it */
+            continue; /* other ranks write a part of it */
         const user_block b = find_in_memory(&user, lo, hi);
         if (b.at && b.is_simple && skip_simple) continue;
         tutti_off copied = 0;

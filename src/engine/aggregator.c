@@ -43,7 +43,7 @@ static const gate gates[2][TUTTI_PIPELINE_WRITE_COMM_2 + 1] = {{
 }};
 /* clang-format on */
 
-/* Must some window still be filled, or fetched? */
+/* Return whether some window must still be filled, or fetched. */
 static int has_incomplete_window(const tutti__run *r) {
     if (r->window_next >= 0) return 1;
     for (int i = 0; i < r->window_slots; i++)
@@ -53,14 +53,14 @@ static int has_incomplete_window(const tutti__run *r) {
     return 0;
 }
 
-/* Is another window in this phase or, for IDLE, in any other phase? */
+/* Return whether another window is in this phase or, for IDLE, in any other phase. */
 static int is_other_in(const tutti__run *r, const tutti__window *w, tutti__phase phase) {
     for (int i = 0; i < r->window_slots; i++)
         if (&r->window[i] != w && (r->window[i].phase == phase) == (phase != TUTTI__IDLE)) return 1;
     return 0;
 }
 
-/* Does another window have messages in the same auxiliary buffer? */
+/* Return whether another window has messages in the same auxiliary buffer. */
 static int is_aux_in_use(const tutti__run *r, const tutti__window *w) {
     for (int i = 0; r->aux && i < r->window_slots; i++) {
         const tutti__window *o = &r->window[i];

@@ -16,7 +16,7 @@ static int is_one_sided(const tutti__cycles *c) {
     return c->exchange.kind != TUTTI_EXCHANGE_TWO_SIDED;
 }
 
-/* Does the second phase of a window begin as soon as its first has ended, or after all first phases? */
+/* Return whether the second phase of a window begins when its first has ended, not after all first phases. */
 static int is_window_by_window(const tutti__run *r) {
     return r->two->pipeline != TUTTI_PIPELINE_NONE && r->two->pipeline != TUTTI_PIPELINE_COMM;
 }
@@ -91,7 +91,7 @@ static void read_first_half(tutti__run *r) {
         io->total = 0;
         for (int i = 0; i < l->n; i++)
             io->total += tutti__side_bytes_in(l->side[i], io->lo, io->hi);
-        if (io->total == 0) continue; /* the window is behind the end of the file */
+        if (io->total == 0) continue; /* the window is beyond the end of the file */
         io->stage = tutti__stage_buffer(&r->stage, 0, taken++);
         tutti__cycle_io_begin(r, io);
     }

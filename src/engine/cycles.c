@@ -1,5 +1,5 @@
 /* engine: the listings of cycles.h.  In each of them `begin` opens the next cycle in a sub-buffer and
- * starts its first phase; it returns 0 if there is none.
+ * starts its first phase; it returns 0 if none is left.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/cycles.h"
 

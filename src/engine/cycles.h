@@ -76,9 +76,9 @@ typedef struct tutti__cycles {
     int sparse;                  /* and agree on them */
     tutti_count next;            /* the next cycle, TUTTI__NO_CYCLE: none */
     tutti__minimum agreed;
-    char *packed;      /* bytes of parts in file order, then a buffer; NULL: there are no parts */
+    char *packed;      /* bytes of parts in file order, then a buffer; NULL: no parts */
     tutti_off stretch; /* size of that buffer */
-    tutti_file *pins;  /* its team keeps its MPI windows for this plan; or NULL */
+    tutti_file *pins;  /* the file whose team keeps MPI windows for this plan; or NULL */
 } tutti__cycles;
 
 #define TUTTI__NO_CYCLE INT64_MAX
@@ -105,7 +105,7 @@ void tutti__cycles_second_half(tutti__run *r);
 
 /* ---- cycle_steps.c: steps of the listings; `k` is the number of the sub-buffer */
 void tutti__cycle_first(tutti__run *r); /* before all others */
-int tutti__cycle_more(tutti__run *r);   /* is there another cycle? */
+int tutti__cycle_more(tutti__run *r);   /* whether another cycle exists */
 void tutti__cycle_open(tutti__run *r, int k);
 void tutti__cycle_shuffle_init(tutti__run *r, int k);
 int tutti__cycle_shuffle_test(tutti__run *r, int k);

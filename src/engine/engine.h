@@ -25,8 +25,8 @@ struct tutti__engine {
     /* Return memory that a cached plan does not need; allocate it again.   Not collective. */
     void (*sleep)(tutti__run *r);
     tutti_err (*wake)(tutti_plan *p);
-    /* Is staging memory divided for this plan, with all slots closed?  Divide it, before an
-     * agreement; it stays so after a run. */
+    /* Test whether staging memory is divided for this plan, with all slots closed; divide it before an
+     * agreement; it remains so after a run. */
     int (*ready)(const tutti_plan *p);
     void (*prepare)(const tutti_plan *p);
     /* Execute the plan at once or, if it is resident, in two halves.  The first half of a write ends

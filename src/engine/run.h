@@ -76,7 +76,7 @@ struct tutti__run {
     char *own;   /* message buffers of a plan in the background; others use those of the team */
     char *aux;   /* `own`, or the buffers of the team */
     int auxes;   /* buffers in `aux` for window_slots, of a window each; windows may share one */
-    int holding; /* resident read: bytes stay in staging until the second half */
+    int holding; /* resident read: bytes remain in staging until the second half */
     int halves;  /* resident: the half that is executed; else 0 */
     double started;
     tutti_err err; /* the first error of this rank; after it no file is accessed */
@@ -96,9 +96,9 @@ void tutti__run_start(tutti__run *r, tutti__op *op);
 tutti_err tutti__run_end(tutti__run *r) TUTTI_MUST_USE;
 /* Record the first error, which is the last one of this thread. */
 void tutti__run_fail(tutti__run *r, tutti_err err);
-/* Must this aggregator wait?  The option `stagger` starts aggregators one after the other. */
+/* Return whether this aggregator must wait: the option `stagger` starts aggregators one after the other. */
 int tutti__run_too_early(const tutti__run *r);
-/* Accounting of time (tutti/stats.h).  A turn begins before the rank looks for work.  If there is none,
+/* Accounting of time (tutti/stats.h).  A turn begins before the rank checks for work.  If there is none,
  * and the rank waits for the file, the whole turn is file access.  The rest of a run is exchange. */
 typedef struct tutti__turn {
     double start, file;
@@ -121,20 +121,20 @@ int tutti__window_io_is_valid(const tutti__window_io *w, int is_write);
 
 void tutti__window_begin(tutti__run *r, tutti__window *w, const tutti__incoming *l,
                          tutti_count cycle);
-/* Is no earlier window of the same domain in this phase?  Messages between two ranks are matched in
- * order, so windows start theirs one after the other. */
+/* Test whether no earlier window of the same domain is in this phase.  Messages between two ranks
+ * are matched in order, so windows start theirs one after the other. */
 int tutti__window_is_first(const tutti__run *r, const tutti__window *w);
 tutti_off tutti__senders_bytes(const tutti__incoming *l, const tutti__sender_group *b, tutti_off lo,
                                tutti_off hi);
 /* Add the message of a group of senders to the window, if it has bytes. */
 void tutti__traffic_add(tutti__run *r, tutti__window *w, const tutti__sender_group *b);
-/* Place the message in the stage or in the auxiliary buffer; 0: that is full. */
+/* Place the message in the stage or in the auxiliary buffer; 0: the buffer is full. */
 int tutti__traffic_place(tutti__window *w, tutti__traffic *m);
 /* Pack it, if necessary, and send it; start to receive it; unpack it. */
 void tutti__traffic_send(tutti__run *r, tutti__window *w, tutti__traffic *m);
 void tutti__traffic_receive(tutti__run *r, tutti__traffic *m);
 void tutti__traffic_unpack(tutti__run *r, tutti__window *w, tutti__traffic *m);
-/* Has the message been received or sent? */
+/* Return whether the message has been received or sent. */
 int tutti__traffic_test(tutti__run *r, tutti__traffic *m);
 
 /* ---- aggregator.c, relay.c: one step of a window; 1 if it has advanced */

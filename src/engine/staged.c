@@ -127,8 +127,8 @@ static int progress_windows(tutti__run *r) {
     return moved;
 }
 
-/* Does this rank wait for the file: for its own access, for its turn to begin one, or for a window of
- * destination `s` (may be NULL)? */
+/* Test whether this rank waits for the file: for its own access, for its turn to begin one, or for
+ * a window of destination `s` (may be NULL). */
 static int waits_for_file(const tutti__run *r, const tutti__destination *s) {
     const tutti__two_phase *t = r->two;
     if (r->halves == TUTTI__FIRST_HALF) return tutti__run_too_early(r);

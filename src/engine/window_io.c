@@ -97,7 +97,7 @@ static tutti_off extent_end(const tutti__extent *e) {
 static tutti_err fill_window_holes(tutti__window_io *w, size_t from, size_t to, char *buffer) {
     const tutti__extent *e = w->extents.v;
     const tutti_off end = extent_end(&e[to - 1]);
-    size_t i = from; /* the hole behind extent i is the next one */
+    size_t i = from; /* the hole after extent i is the next one */
     for (tutti_off lo = extent_end(&e[from]); lo < end && i + 1 < to;) {
         tutti_off done = 0, hi = tutti__min(lo + FILL_BYTES, end);
         const tutti_io_run run = {w->shift + lo, buffer, (size_t)(hi - lo)};
@@ -124,7 +124,7 @@ static tutti_err add_filled_runs(tutti__window_io *w, char *buffer) {
         }
         if (to - from <= 2) {
             to = from + 1;
-        } else if (extent_end(&e[from]) >= w->zeros) { /* behind the end of the file */
+        } else if (extent_end(&e[from]) >= w->zeros) { /* beyond the end of the file */
             for (size_t i = from; i + 1 < to; i++) {
                 const tutti_off hole = extent_end(&e[i]);
                 memset(w->stage + (hole - w->lo), 0, (size_t)(e[i + 1].offset - hole));

@@ -16,7 +16,7 @@ typedef struct tutti__window_io {
     tutti_off shift;         /* from offsets of the access to offsets of the file */
     tutti_off gap;           /* holes up to this size are read, too: faster than another request */
     tutti_store *fill_store; /* write: holes are filled from this first (rmw); NULL: never */
-    tutti_off zeros; /* write: the file ends here, and holes behind this are written as zeros */
+    tutti_off zeros; /* write: the file ends here, and holes beyond this are written as zeros */
     tutti_io_run *run;
     int n, room;
     tutti_off requested; /* bytes in the runs */
@@ -35,7 +35,7 @@ int tutti__window_io_prepare(tutti__run *r, tutti__window_io *w);
 void tutti__window_io_submit(tutti__run *r, tutti__window_io *w);
 /* Both. */
 void tutti__window_io_begin(tutti__run *r, tutti__window_io *w);
-/* Has the access ended?  1 if none is pending.  `wait`: wait for its end. */
+/* Return whether the access has ended; 1 if none is pending.  `wait`: wait for its end. */
 int tutti__window_io_end(tutti__run *r, tutti__window_io *w, int wait);
 /* Record the outcome of an access that ended at `when`: `done` bytes, or an error. */
 void tutti__window_io_outcome(tutti__run *r, const tutti__window_io *w, tutti_err err,

@@ -17,7 +17,7 @@ tutti_err tutti__message_send(tutti__team *t, int peer, int tag, const void *buf
                               tutti__message *m) TUTTI_MUST_USE;
 tutti_err tutti__message_receive(tutti__team *t, int peer, int tag, void *buf, tutti_off bytes,
                                  tutti__message *m) TUTTI_MUST_USE;
-/* Whether it has ended; a message that was never started has.  An MPI error ends it. */
+/* Test whether it has ended; so has a message that was never started.  An MPI error ends it. */
 tutti_err tutti__message_test(tutti__message *m, int *done_out) TUTTI_MUST_USE;
 
 /* Send and receive at the same time, and wait for both; one end may be absent (peer < 0).  Blocks

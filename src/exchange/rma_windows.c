@@ -1,6 +1,6 @@
-/* exchange: windows of sub-buffers, one per sub-buffer, so that each has epochs of its own.  Made
- * by MPI_Win_allocate, of size zero on ranks that are no aggregators.  Freeing a window is
- * collective and plans are freed by each rank alone: so they stay with the team.
+/* exchange: windows of sub-buffers, one per sub-buffer, so that each has its own epochs.  Created
+ * by MPI_Win_allocate, of size zero on ranks that are not aggregators.  Freeing a window is
+ * collective and plans are freed locally: so windows are cached on the team.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exchange/rma_windows.h"
 
@@ -10,7 +10,7 @@
 #include "comm/wait.h"
 #include "exchange/staging.h"
 
-/* Direct I/O needs whole pages.  If MPI does not provide them, they start inside the memory that
+/* Direct I/O requires complete pages.  If MPI does not provide them, they start inside the memory that
  * it provides, and all ranks need the offset. */
 enum { PAGE = 4096 };
 
@@ -26,8 +26,8 @@ static tutti_err exchange_shifts(tutti__team *t, char **base, int **out) {
     return TUTTI_OK;
 }
 
-/* One window, on all ranks or on none.  Where some rank has none, those who have one cannot free
- * it, since that takes all of them: it stays until the program ends. */
+/* One window, on all ranks or on none.  If some rank has none, ranks that have one cannot free
+ * it, since that is collective: it remains until the program ends. */
 static tutti_err window_make(tutti__team *t, tutti_off bytes, MPI_Win *out, char **base_out) {
     const MPI_Aint size = bytes > 0 ? (MPI_Aint)bytes + PAGE : 0;
     MPI_Win win = MPI_WIN_NULL;
@@ -49,7 +49,7 @@ static tutti_err window_make(tutti__team *t, tutti_off bytes, MPI_Win *out, char
     return TUTTI_OK;
 }
 
-/* Communicators for barriers: those of different sub-buffers may then be under way at the same
+/* Communicators for barriers: those of different sub-buffers may be pending at the same
  * time, begun in a different order by different ranks. */
 static tutti_err barriers_make(tutti__team *t, tutti__rma_windows *w) {
     for (int i = 0; i < w->n; i++) {

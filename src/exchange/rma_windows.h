@@ -13,17 +13,17 @@ typedef struct tutti__rma_windows {
     MPI_Win win[TUTTI__RMA_WINDOWS];
     MPI_Comm barrier[TUTTI__RMA_WINDOWS]; /* or MPI_COMM_NULL */
     char *base[TUTTI__RMA_WINDOWS];
-    /* [ranks] where a rank's bytes begin; NULL: all at the beginning */
+    /* [ranks] start of the bytes of each rank; NULL: 0 */
     int *shift[TUTTI__RMA_WINDOWS];
 } tutti__rma_windows;
 
-/* Where rank r's bytes begin in window i. */
+/* The start of the bytes of rank r in window i. */
 static inline MPI_Aint tutti__rma_windows_shift(const tutti__rma_windows *w, int i, int r) {
     return w->shift[i] ? w->shift[i][r] : 0;
 }
 
-/* Make sure that the team has at least `n` windows with at least `bytes` bytes of this rank each,
- * in pages of their own (0: it is not an aggregator), and a communicator for each.  If the
+/* Ensure that the team has at least `n` windows with at least `bytes` bytes of this rank each,
+ * in separate pages (0: it is not an aggregator), and a communicator for each.  If the
  * existing ones suffice, and have at most `room` bytes of this rank together, they are kept.
  * Otherwise they are rebuilt with exactly that size, and their contents are lost; unless plans
  * have been made for the old ones (the staging's `pins`): then no window becomes smaller, and if

@@ -37,7 +37,7 @@ static char *open_segment(const announcement *a, int linked, size_t bytes) {
     return base;
 }
 
-/* The creator keeps its file descriptor open until all have mapped the memory. */
+/* The creator keeps its file descriptor open until all ranks have mapped the memory. */
 static tutti_err map_on_all(tutti__team *t, announcement *a, int fd, tutti__segment *s) {
     int all = 0;
     errno = 0;

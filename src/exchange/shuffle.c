@@ -1,4 +1,4 @@
-/* exchange: what all kinds of cycle-by-cycle exchange share: order, memory, start and end.
+/* exchange: common part of all exchanges of the cyclic engine: order, memory, start and end.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exchange/shuffle.h"
 
@@ -35,7 +35,7 @@ static int one_receive(int kind, int step) {
     return kind == TUTTI_EXCHANGE_TWO_SIDED && step <= 2;
 }
 
-/* How many areas for sending and for receiving.  Puts and gets have one kind only. */
+/* The number of areas for sending and for receiving.  Puts and gets have one kind only. */
 static void areas_of(int kind, int step, int slots, int *sends_out, int *receives_out) {
     *sends_out = one_send(kind, step) ? 1 : slots;
     *receives_out = one_receive(kind, step) ? 1 : slots;

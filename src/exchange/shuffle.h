@@ -1,15 +1,16 @@
-/* exchange: one cycle's bytes between the ranks' memory and the aggregators' sub-buffers, by
- * messages in the steps of Dickens and Thakur, or by puts and gets as Feki and Gabriel use them.
+/* exchange: transfers the bytes of one cycle between memory of the ranks and sub-buffers of the
+ * aggregators, by messages in the steps of Dickens and Thakur, or by puts and gets as used by Feki
+ * and Gabriel.
  *
- *   write ("shuffle")   my memory -> the windows of others;   the memory of others -> my window
- *   read  ("scatter")   the windows of others -> my memory;   my window -> the memory of others
+ *   write ("shuffle")   own memory -> windows of others;   memory of others -> own window
+ *   read  ("scatter")   windows of others -> own memory;   own window -> memory of others
  *
- * The caller says, for one cycle and one sub-buffer, what goes where: `mine` are the bytes between
- * my memory and the windows of other ranks, `theirs` those between my window and their memory,
- * `own` those between my memory and my window.  Then
+ * For one cycle and one sub-buffer the caller specifies the bytes: `mine` are those between
+ * own memory and windows of other ranks, `theirs` those between the own window and their memory,
+ * `own` those between own memory and the own window.  Then
  *
  *   init   begins it (the blocking steps do all of it)
- *   test   moves on without waiting: has it ended?
+ *   test   progress without waiting; returns whether it has ended
  *   wait   until it has ended
  *
  *   kind         who synchronises      in init                       in wait
@@ -23,10 +24,10 @@
  * each rank begins, in ascending order, the cycles in which it has something to do: between two
  * ranks messages are matched in order.
  *
- * Why bounded buffers cannot lock the steps up: in a cycle, sends leave in the order of their turns
+ * Bounded buffers cannot deadlock the steps: in a cycle, sends leave in the order of their turns
  * (turn i: to rank me + i) and receives are posted in the same order (turn i: from rank me - i).
- * Of all messages that have not ended take the one with the lowest (cycle, turn): its sender has
- * nothing before it, its receiver neither, so both find room for it.  A send that blocks (step 5)
+ * Consider the pending message with the lowest (cycle, turn): its sender has
+ * no earlier one, nor has its receiver, so both have space for it.  A send that blocks (step 5)
  * starts only when all receives of its turn and before are posted.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SHUFFLE_H
@@ -42,9 +43,9 @@ typedef struct tutti__parcel {
     /* the caller's */
     int peer;         /* rank at the other end, never this one */
     int turn;         /* tutti__ring_mine, tutti__ring_theirs */
-    tutti_off lo, hi; /* the window (cut at the end of the file), which is the peer's or mine */
+    tutti_off lo, hi; /* the window (clipped at the end of the file), of the peer or of this rank */
     tutti_off bytes;  /* > 0 */
-    tutti__side side; /* what is wanted of it: my file side, or the peer's */
+    tutti__side side; /* the bytes of it: the file side of this rank, or of the peer */
     /* the exchange's */
     char *at; /* packed */
     tutti__message message;
@@ -54,10 +55,10 @@ typedef struct tutti__parcel {
 /* In the order of their turns. */
 typedef struct tutti__parcels {
     int n;
-    tutti__parcel *v; /* the caller's, with room for as many as there can be */
+    tutti__parcel *v; /* owned by the caller, with capacity for the maximum number */
     char *area;       /* memory for packed bytes, of one window; NULL: none is needed */
     tutti_off used;   /* of it */
-    int first, next;  /* before `first` all have ended, from `next` on none has begun */
+    int first, next;  /* all before `first` have ended, none from `next` on has begun */
     int open;         /* begun and not ended */
 } tutti__parcels;
 
@@ -86,7 +87,7 @@ extern const tutti__shuffle_ops tutti__shuffle_blocking, /* steps 1, 2 */
     tutti__shuffle_posted,                               /* steps 3, 4, 5 */
     tutti__shuffle_fence, tutti__shuffle_lock;
 
-/* What a rank needs to know for all cycles of an operation. */
+/* The state of a rank for all cycles of an operation. */
 typedef struct tutti__exchange {
     const tutti__shuffle_ops *ops;
     tutti__team *team;
@@ -99,7 +100,7 @@ typedef struct tutti__exchange {
     const tutti_access *access;
     char *user;
     tutti_stats *stats;
-    tutti_off moved; /* bytes of mine that have left or arrived */
+    tutti_off moved; /* own bytes that have been sent or received */
     /* inside */
     char *memory;             /* all areas, and the sub-buffers if they are no windows of MPI */
     tutti__segment lent;      /* by the team: where that is */
@@ -111,19 +112,19 @@ typedef struct tutti__exchange {
     tutti_error_info info;
 } tutti__exchange;
 
-/* In which turn of the ring a parcel's message is: sends to me + turn, receives from me - turn. */
+/* The turn of the ring of a message: sends to rank me + turn, receives from rank me - turn. */
 int tutti__ring_mine(const tutti__team *t, int peer, int is_write);
 int tutti__ring_theirs(const tutti__team *t, int peer, int is_write);
 
-/* How many buffers of a window's size a rank needs at most. */
+/* The maximum number of buffers of the size of a window per rank. */
 int tutti__exchange_buffers(int kind, int step, int slots);
 
-/* Which of them this rank really needs. */
+/* The buffers that this rank needs. */
 typedef struct tutti__needs {
     int slots;
     tutti_off window;
     int aggregates;   /* it has windows */
-    int mine, theirs; /* there are such parcels in some cycle */
+    int mine, theirs; /* such parcels exist in some cycle */
     int is_write;
 } tutti__needs;
 /* Allocate them and give the shuffles (needs->slots of them) their areas and, unless they are
@@ -140,7 +141,7 @@ void tutti__shuffle_init(tutti__exchange *x, tutti__shuffle *s);
 /* One that is not flying has ended. */
 int tutti__shuffle_test(tutti__exchange *x, tutti__shuffle *s);
 void tutti__shuffle_wait(tutti__exchange *x, tutti__shuffle *s);
-/* Move everything on that is flying. */
+/* Progress all pending exchanges. */
 void tutti__exchange_progress(tutti__exchange *x);
 
 /* ---- for the kinds of exchange */

@@ -1,4 +1,4 @@
-/* exchange: what the kinds of shuffle use: copies of bytes, accounts, progress.
+/* exchange: common functions of the kinds of shuffle: copies of bytes, accounts, progress.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exchange/shuffle.h"
 

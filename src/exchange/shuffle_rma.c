@@ -1,4 +1,4 @@
-/* exchange: one-sided, as Feki and Gabriel use it.  The sub-buffers are windows of MPI; origins put
+/* exchange: one-sided, as in Feki and Gabriel.  The sub-buffers are windows of MPI; origins put
  * into them (writes) or get from them (reads), one batch per target, packed in file order on the
  * origin's side and with a derived type of runs on the target's.
  *
@@ -7,15 +7,15 @@
  *           test: barrier over -> MPI_Win_lock(shared), put or get, unlock
  *                              -> second barrier begins -> over: the exchange is too
  *
- * The first barrier says that the sub-buffers are free (writes) or full (reads), the second that
- * all have unlocked.  They do not block, and each sub-buffer has a communicator for its own.
+ * The first barrier signals that the sub-buffers are free (writes) or full (reads), the second that
+ * all have unlocked.  They do not block, and each sub-buffer has its own communicator.
  *
- * Where the memory of a window is not the memory of its owner (the standard's "separate" model) the
- * owner may touch its window only between epochs: its own bytes are copied before the others are
- * let in, and a lock of its own window makes them and it see the same.
+ * If the memory of a window is not the memory of its owner (the standard's "separate" model) the
+ * owner may access its window only between epochs: its own bytes are copied before the others are
+ * admitted, and a lock of its own window synchronises both copies.
  *
- * Puts between fences keep their origin until the second fence: what does not fit into the area
- * goes straight from or to the user's memory.
+ * Puts between fences keep their origin until the second fence: bytes that do not fit into the area
+ * are transferred directly from or to user memory.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/copy_impl.h"
 #include "exchange/staging.h"
@@ -28,7 +28,7 @@ typedef struct tutti__puts {
     tutti__exchange *x;
     MPI_Win win;
     int target;
-    MPI_Aint shift; /* where the target's bytes begin in its window */
+    MPI_Aint shift; /* start of the bytes of the target in its window */
     int n;
     int scattered; /* the origin is not contiguous */
     tutti_off bytes;
@@ -176,7 +176,7 @@ static void barrier_begin(tutti__exchange *x, tutti__shuffle *s, int phase) {
     s->phase = phase;
 }
 
-/* A lock of one's own window: what I stored and what others put are the same from now on. */
+/* Lock the own window, to synchronise local stores with puts of others. */
 static void own_window(tutti__exchange *x, tutti__shuffle *s, int type,
                        void (*inside)(tutti__exchange *, const tutti__shuffle *)) {
     const MPI_Win win = x->team->staging->rma_windows.win[s->index];

@@ -1,16 +1,16 @@
 /* exchange: two-sided, in the five steps of Dickens and Thakur.
  *
- *   1, 2   for i = 1 ... P-1: send to me + i, receive from me - i.  The two calls are one
+ *   1, 2   for i = 1 ... P-1: send to rank me + i, receive from rank me - i.  The two calls are one
  *          MPI_Sendrecv: blocking sends in a ring would wait for each other.  1 copies byte by
  *          byte, 2 by memcpy.
- *   3      all sends begin, then all receives, then my own bytes are copied, then whatever arrives
- *          is copied to its place
+ *   3      all sends begin, then all receives, then own bytes are copied, then received data
+ *          is copied to its position
  *   4      the same, receives first
  *   5      all receives begin, then one send after the other from one buffer
  *
- * Every message is copied on both sides, also where it would be contiguous, as the authors do.
+ * Every message is copied on both sides, also where it would be contiguous, as in the paper.
  * Messages that do not fit into an area wait until those before them have ended; see shuffle.h for
- * the order.  Only ranks that have bytes for each other take a turn.
+ * the order.  Turns without bytes are skipped.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exchange/shuffle.h"
 
@@ -80,7 +80,7 @@ const tutti__shuffle_ops tutti__shuffle_blocking = {
 
 /* ---- steps 3, 4 and 5 */
 
-/* Have all older shuffles begun all their sends, or receives?  Messages are matched in order. */
+/* Test whether all older shuffles have begun all their sends, or receives.  Messages are matched in order. */
 static int is_my_turn(const tutti__exchange *x, const tutti__shuffle *s, int sending) {
     for (int i = 0; i < x->flights && x->flight[i] != s; i++) {
         const tutti__parcels *l =
@@ -90,7 +90,7 @@ static int is_my_turn(const tutti__exchange *x, const tutti__shuffle *s, int sen
     return 1;
 }
 
-/* Begin, in order, as many as fit into the area. */
+/* Begin, in order, as many messages as fit into the area. */
 static void lane_begin(tutti__exchange *x, tutti__shuffle *s, int sending) {
     tutti__parcels *l = sending ? sends_of(x, s) : receives_of(x, s);
     if (l->next == l->n || !is_my_turn(x, s, sending)) return;
@@ -112,7 +112,7 @@ static void lane_begin(tutti__exchange *x, tutti__shuffle *s, int sending) {
     }
 }
 
-/* See which have ended. */
+/* Test for completed messages. */
 static void lane_end(tutti__exchange *x, tutti__shuffle *s, int sending) {
     tutti__parcels *l = sending ? sends_of(x, s) : receives_of(x, s);
     for (int i = l->first; i < l->next; i++) {

@@ -1,13 +1,13 @@
 /* exchange: the core of `shm`.  A slot is a staging buffer that several ranks fill (write) or
- * empty (read) at the same time, each its own bytes, in their final place.
+ * empty (read) at the same time, each its own bytes, at their final position.
  *
  *   owner    open(key) ............................ full? -> file, close
  *   others            wait key, copy, moved += n
  *
  * The owner opens a slot for one window; all ranks with bytes in that window copy them and add
- * their number; the owner knows the total from the plan.  There is no barrier, no message and no
- * lock.  The flags are C11 atomics on cache lines of their own: release after a copy, acquire
- * before use.  Nothing here uses MPI, so that threads can act as ranks under TSan.
+ * their number; the plan gives the owner the total.  There is no barrier, no message and no
+ * lock.  The flags are C11 atomics on separate cache lines: release after a copy, acquire
+ * before use.  The file does not use MPI, so that threads can act as ranks under TSan.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SLOT_H
 #define TUTTI_SLOT_H
@@ -17,15 +17,16 @@
 #include "base/memory.h"
 
 #define TUTTI__CLOSED INT64_C(-1)
-#define TUTTI__IN_FILE INT64_C(-2) /* closed, too: its bytes go to or come from the file */
+#define TUTTI__IN_FILE \
+    INT64_C(-2) /* closed: its bytes are being written to or read from the file */
 
 typedef struct tutti__slot {
     _Alignas(64) _Atomic int64_t key;   /* of the window it is open for, or one of the above */
     _Alignas(64) _Atomic int64_t moved; /* bytes copied into it or out of it since it was opened */
-    _Alignas(64) atomic_int turn;       /* of a group's first slot: a rank has the turn */
+    _Alignas(64) atomic_int turn;       /* first slot of a group: set while a rank writes */
 } tutti__slot;
 
-/* One number for window (a, c).  Windows are made large enough that cycles fit. */
+/* A key for window (a, c).  Windows are made large enough that cycles fit. */
 #define TUTTI__CYCLE_BITS 40
 static inline int64_t tutti__slot_key(int aggregator, tutti_count cycle) {
     return ((int64_t)aggregator << TUTTI__CYCLE_BITS) | cycle;
@@ -35,18 +36,18 @@ static inline void tutti__slot_close(tutti__slot *s) {
     atomic_store_explicit(&s->key, TUTTI__CLOSED, memory_order_release);
 }
 
-/* Owner: closed, and who waits for it waits for the file. */
+/* Owner: close it; ranks that wait for it wait for the file. */
 static inline void tutti__slot_in_file(tutti__slot *s) {
     atomic_store_explicit(&s->key, TUTTI__IN_FILE, memory_order_release);
 }
 
-/* Owner, before anybody else looks. */
+/* Owner, before any other rank accesses it. */
 static inline void tutti__slot_make(tutti__slot *s) {
     tutti__slot_close(s);
     atomic_store_explicit(&s->turn, 0, memory_order_release);
 }
 
-/* Any rank: 1 if this rank has the turn; it must return it soon, without waiting. */
+/* Any rank: returns 1 if this rank may write; it must release the turn soon, without waiting. */
 static inline int tutti__slot_writer_enter(tutti__slot *s) {
     return !atomic_load_explicit(&s->turn, memory_order_relaxed) &&
            !atomic_exchange_explicit(&s->turn, 1, memory_order_acquire);
@@ -56,13 +57,13 @@ static inline void tutti__slot_writer_leave(tutti__slot *s) {
     atomic_store_explicit(&s->turn, 0, memory_order_release);
 }
 
-/* Owner: let others in.  What the owner stored before is visible to them. */
+/* Owner: open it for others.  Earlier stores of the owner are visible to them. */
 static inline void tutti__slot_open(tutti__slot *s, int64_t key) {
     atomic_store_explicit(&s->moved, 0, memory_order_relaxed);
     atomic_store_explicit(&s->key, key, memory_order_release);
 }
 
-/* Others: may I copy? */
+/* Others: test whether this rank may copy. */
 static inline int tutti__slot_is_open(tutti__slot *s, int64_t key) {
     return atomic_load_explicit(&s->key, memory_order_acquire) == key;
 }

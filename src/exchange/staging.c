@@ -1,4 +1,4 @@
-/* exchange: what a team keeps: made when the first file of the team is opened, grown by operations
+/* exchange: resources of a team: created when the first file of the team is opened, grown by operations
  * that need more, freed with the team.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exchange/staging.h"
@@ -36,7 +36,8 @@ tutti_err tutti__staging_attach(tutti__team *t) {
     return t->staging ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
 
-/* The old memory is freed only when there is new memory: otherwise existing plans still need it. */
+/* The old memory is freed only after new memory has been allocated: otherwise existing plans still
+ * need it. */
 tutti_err tutti__staging_ensure(tutti__team *t, int shared, size_t bytes) {
     tutti__segment *s = &t->staging->segment[shared ? 0 : 1], fresh = {NULL, 0, 0};
     if (s->bytes >= bytes) return TUTTI_OK;

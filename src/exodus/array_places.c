@@ -32,7 +32,8 @@ static tutti_err field_offset(const tutti_exodus *x, tutti_count step, const tut
     const int variable =
         f->variable ? tutti__exodus_model_variable(&x->model, f->kind, f->variable) : 0;
     TUTTI_CHECK(variable >= 0 && (f->variable || f->kind == TUTTI_EXODUS_GLOBAL),
-                TUTTI_ERR_NOT_FOUND, "there is no variable '%s'", f->variable ? f->variable : "");
+                TUTTI_ERR_NOT_FOUND, "variable '%s' does not exist",
+                f->variable ? f->variable : "");
     if (f->kind > TUTTI_EXODUS_NODAL) {
         TUTTI_TRY(tutti__exodus_number(x, f->kind, f->id, &number));
         TUTTI_CHECK(tutti_exodus_has(x, f->kind, number, variable), TUTTI_ERR_NOT_FOUND,

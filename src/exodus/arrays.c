@@ -134,7 +134,7 @@ tutti_err tutti__exodus_place_of(const tutti_exodus *x, const tutti_exodus_array
     }
     if (a->array_kind == TUTTI_EXODUS_IDS) {
         TUTTI_CHECK(a->kind == TUTTI_EXODUS_NODAL || tutti__exodus_is_block((int)a->kind),
-                    TUTTI_ERR_ARG, "%s: only nodes and blocks have id maps",
+                    TUTTI_ERR_ARG, "%ss have no id maps: only nodes and blocks do",
                     tutti__exodus_names_of[a->kind].word);
         return find_mesh_array(x, ID_MAPS[a->kind - TUTTI_EXODUS_NODAL], INTEGERS,
                                tutti__exodus_model_total(&x->model, a->kind), 1, out);
@@ -336,14 +336,14 @@ static tutti_err check_array_section(const tutti_exodus *x, const tutti_exodus_a
         TUTTI_CHECK(a->entries->of == p->entries, TUTTI_ERR_ARG,
                     "the decomposition has %lld entries, the array has %lld",
                     (long long)a->entries->of, (long long)p->entries);
-        TUTTI_CHECK(a->buf || f.entries == 0, TUTTI_ERR_ARG, "buf is NULL");
+        TUTTI_CHECK(a->buf || f.entries == 0, TUTTI_ERR_ARG, "field buf is NULL");
         return TUTTI_OK;
     }
     TUTTI_CHECK(a->first >= 0 && a->n >= 0 && a->first <= p->entries &&
                     a->n <= p->entries - a->first,
                 TUTTI_ERR_ARG, "first is %lld and n is %lld: the array has %lld entries",
                 (long long)a->first, (long long)a->n, (long long)p->entries);
-    TUTTI_CHECK(a->buf || a->n == 0, TUTTI_ERR_ARG, "buf is NULL");
+    TUTTI_CHECK(a->buf || a->n == 0, TUTTI_ERR_ARG, "field buf is NULL");
     return TUTTI_OK;
 }
 

@@ -34,8 +34,8 @@ tutti_err tutti_exodus_entity_sized(const tutti_exodus *x, tutti_exodus_kind kin
     TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
     const tutti__exodus_table *t = find_table(x, (int)kind);
     TUTTI_CHECK(t && number >= 0 && number < t->n, TUTTI_ERR_NOT_FOUND,
-                "there is no %s number %lld (the file has %lld)", tutti_exodus_kind_name((int)kind),
-                (long long)number, (long long)(t ? t->n : 0));
+                "%s number %lld does not exist (the file has %lld)",
+                tutti_exodus_kind_name((int)kind), (long long)number, (long long)(t ? t->n : 0));
     tutti_exodus_entity e = t->row[number];
     if (!e.name) e.name = "";
     if (!e.topology) e.topology = "";
@@ -88,7 +88,7 @@ tutti_err tutti_exodus_property_get(const tutti_exodus *x, tutti_exodus_kind kin
             memcpy(values_out, t->values[i], (size_t)t->n * sizeof *values_out);
             return TUTTI_OK;
         }
-    TUTTI_FAIL(TUTTI_ERR_NOT_FOUND, "%s: there is no property '%.60s'",
+    TUTTI_FAIL(TUTTI_ERR_NOT_FOUND, "%s: property '%.60s' does not exist",
                tutti_exodus_kind_name((int)kind), name ? name : "");
 }
 

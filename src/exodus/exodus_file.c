@@ -23,7 +23,7 @@ tutti_off tutti__exodus_file_end(const tutti__cdf *c, tutti_count records) {
 
 /* ---- rank 0 */
 
-/* One byte far behind any data, so that it conflicts with no access to the file. */
+/* One byte far beyond any data, so that it conflicts with no access to the file. */
 static tutti_err lock_file(const tutti_exodus *x, int fd) {
     return tutti__writer_lock_acquire(&(tutti__writer_lock){.path = x->path,
                                                             .fd = fd,
@@ -55,8 +55,9 @@ static tutti_err file_directory_sync(const char *path) {
     return err;
 }
 
-/* Whether this is a header by Tutti without its magic: no records, then dimensions, the first of which is known.  A power
- * cut can leave zeros instead; they are accepted only if the name of the file is that of a series, since they may be
+/* Return whether this is a header by Tutti without its magic: no records, then dimensions, the
+ * first of which is known.  A power cut can leave zeros instead; they are accepted only if the name
+ * of the file is that of a series, since they may be
  * data of another program otherwise. */
 static int is_unpublished(const char head[42], int is_follower) {
     static const char ZEROS[42];
@@ -228,7 +229,7 @@ tutti_err tutti__exodus_file_publish(tutti_exodus *x) {
     return tutti__exodus_agree(x, err);
 }
 
-/* ---- opening: what rank 0 broadcasts */
+/* ---- opening: data that rank 0 broadcasts */
 
 typedef struct {
     size_t header_n;
@@ -321,8 +322,8 @@ static tutti_err read_last_time(int fd, const tutti__cdf *c, file_facts *t) {
     return TUTTI_OK;
 }
 
-/* Writers: truncate bytes that a killed writer left behind the last record, extend a file without its last padding, and
- * remove checksums of steps that do not exist. */
+/* Writers: truncate bytes that a killed writer left after the last record, extend a file without
+ * its last padding, and remove checksums of steps that do not exist. */
 static tutti_err remove_uncommitted(tutti_exodus *x, const tutti__cdf *c, tutti_count in_header,
                                     const file_facts *t) {
     const tutti_off end = tutti__exodus_file_end(c, t->records);

@@ -102,9 +102,9 @@ static tutti_err read_times(tutti_exodus *x, tutti_count first, tutti_count n, d
     const tutti_part part = tutti__step_part(access, to, type, TUTTI_FLOAT64);
     tutti_err err = tutti_file_read_parts_independent(x->file, 1, &part, &count);
     if (err == TUTTI_OK && count != n * size)
-        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
-                               "the file ends within its times: %lld of %lld bytes",
-                               (long long)count, (long long)(n * size));
+        err =
+            tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "short read of the times: %lld of %lld bytes",
+                             (long long)count, (long long)(n * size));
     tutti_access_free(&access);
     return err;
 }

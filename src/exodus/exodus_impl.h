@@ -1,6 +1,6 @@
 /* exodus: an open Exodus file.
  *
- *   sidecar               the database beside the file, used by rank 0                   no MPI
+ *   sidecar               the database of checksums and notes, used by rank 0                   no MPI
  *   series_names          names of the files of a series                                 no MPI
  *   exodus_object         the object: agreements, checks of its state
  *   exodus_valid          relations between its fields
@@ -10,7 +10,8 @@
  *   exodus_series         series of files
  *   exodus_decomposition  decompositions of nodes, blocks and sets
  *   exodus_local          entries of this rank by put_mesh or get_mesh
- *   entity_class          entries of a rank by kind, with their positions; accessors of the mesh that it passes
+ *   entity_class          entries of a rank by kind, with their positions; accessors of the mesh
+ * that it passes
  *   arrays                offsets of arrays in the file; sections of arrays written and read
  *   array_places          offsets of arrays, for programs that read the file themselves
  *   array_values          values of many arrays in one operation
@@ -101,7 +102,7 @@ struct tutti_exodus {
     struct tutti__exodus_step *step; /* that is being written, or NULL; exodus_steps.h */
     tutti__start_queue starts;       /* non-blocking puts and gets that are not completed */
     tutti_request *commit;           /* non-blocking commit that is not completed; NULL: none */
-    tutti__team *commit_team;        /* of non-blocking commits; NULL: there was none */
+    tutti__team *commit_team;        /* of non-blocking commits; NULL: none */
     tutti__region *mesh;    /* checksums of the mesh while it is written; NULL: it is complete */
     unsigned char *checked; /* [checked_n] 1: the step was compared with its checksums */
     tutti_count checked_n;
@@ -230,7 +231,7 @@ tutti_err tutti__exodus_region_commit(tutti_exodus *x, tutti__region *r, tutti_e
                                       int *is_sync_failed_out) TUTTI_MUST_USE;
 /* The mesh is complete: write its checksums to the sidecar.   Collective. */
 tutti_err tutti__exodus_complete_mesh(tutti_exodus *x) TUTTI_MUST_USE;
-/* Compare a step (0: the mesh) with its checksums, if there are any; adds its size to *bytes_out.   Collective. */
+/* Compare a step (0: the mesh) with its checksums, if any; adds its size to *bytes_out.   Collective. */
 tutti_err tutti__exodus_compare(tutti_exodus *x, tutti_count step,
                                 tutti_off *bytes_out) TUTTI_MUST_USE;
 

@@ -42,7 +42,7 @@ tutti_err tutti__exodus_time_variable(const tutti_exodus *x, const tutti__cdf_va
     const tutti__cdf_var *time = &x->cdf.vars[v];
     TUTTI_CHECK(time->type != TUTTI__CDF_CHAR && time->numbers == 1 &&
                     tutti__exodus_step_stride(&x->cdf, time) > 0,
-                TUTTI_ERR_FORMAT, "'time_whole' must have one value per step, it has %lld",
+                TUTTI_ERR_FORMAT, "'time_whole' has %lld values per step: must have 1",
                 (long long)time->numbers);
     *out = time;
     return TUTTI_OK;

@@ -25,7 +25,7 @@ static tutti_err find_naming(const tutti_exodus *x, tutti__series_naming *out) {
         tutti_err err = TUTTI_OK;
         if (there && *out != TUTTI__SERIES_UNKNOWN)
             err = tutti__error_set(TUTTI_ERR_STATE, 0, -1,
-                                   "several series follow '%s', one of them with '%s': remove or "
+                                   "several series continue '%s', one of them with '%s': remove or "
                                    "rename all but one",
                                    x->first, path);
         tutti__free(path);
@@ -111,7 +111,7 @@ static void find_own_share(const tutti_exodus *x, tutti_off *lo, tutti_off *hi) 
 
 enum { PIECE = 4 << 20 };
 
-/* Read bytes of the mesh; bytes behind the end of the file are 0. */
+/* Read bytes of the mesh; bytes beyond the end of the file are 0. */
 static tutti_err read_piece(tutti_file *file, tutti_off at, tutti_off bytes, char *buf) {
     tutti_access *access = NULL;
     tutti_off count = 0;
@@ -142,7 +142,7 @@ static tutti_err compare_own_share(const tutti_exodus *x, const file_fields *old
  * all bytes of both are equal; without them the files are not read.   Collective. */
 static tutti_err compare_meshes(tutti_exodus *x, const file_fields *old, int *same) {
     const int kept = x->count > 0 || x->local || x->mesh_read.data;
-    int equal = kept && x->header == old->header; /* rank 0 knows the header of a new file */
+    int equal = kept && x->header == old->header; /* rank 0 has the header of a new file */
     int64_t differs = 0;
     *same = 0;
     TUTTI_TRY(tutti__team_broadcast(x->team, &equal, (int)sizeof equal));
@@ -171,7 +171,7 @@ tutti_err tutti_exodus_next_file(tutti_exodus *x) {
         tutti_err found = TUTTI_OK;
         if (x->team->rank == 0 && !tutti__exodus_file_exists(path, 1))
             found = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1,
-                                     "no file follows: '%s' does not exist", path);
+                                     "no next file of the series: '%s' does not exist", path);
         err = tutti__exodus_agree(x, found);
     }
     if (err == TUTTI_OK) err = tutti__exodus_complete_mesh(x);

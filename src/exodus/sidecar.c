@@ -1,7 +1,8 @@
-/* exodus: the database beside a file.
+/* exodus: the sidecar database of a file.
  *
- * The sidecar may be missing: all data of Exodus is in the file itself.  The sidecar contains a hash of the header of its
- * file, so that a file that another program has rewritten is not reported as damaged.
+ * The sidecar may be missing: all data of Exodus is in the file itself.  The sidecar contains a
+ * hash of the header of its file, so that a file that another program has rewritten is not reported
+ * as damaged.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/sidecar.h"
 
@@ -242,7 +243,7 @@ tutti_err tutti__sidecar_sums(tutti__sidecar *s, tutti_count step, uint64_t **ou
         uint64_t *sums = NULL;
         if (n < 0 || bytes % 8 != 0 || n != bytes / 8)
             err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
-                                   "checksums of step %lld: %lld blocks in %lld bytes",
+                                   "invalid checksums of step %lld: %lld blocks in %lld bytes",
                                    (long long)step, (long long)n, (long long)bytes);
         else if (!(sums = tutti__malloc((size_t)bytes)))
             err = TUTTI_ERR_NOMEM;

@@ -1,4 +1,4 @@
-/* exodus: the database beside a file, used by rank 0: checksums, notes, topologies of empty blocks.
+/* exodus: the sidecar database of a file, used by rank 0: checksums, notes, topologies of empty blocks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SIDECAR_H
 #define TUTTI_SIDECAR_H
@@ -19,8 +19,8 @@ char *tutti__sidecar_path(const char *file);
 /* Create a sidecar; an existing file is replaced. */
 tutti_err tutti__sidecar_make(const char *file, const tutti__sidecar_options *opt,
                               tutti__sidecar **out) TUTTI_MUST_USE;
-/* Open the sidecar of a file.  If it is missing, damaged or belongs to another file, `warning` says so; *out is then NULL
- * for readers and a new sidecar for writers.
+/* Open the sidecar of a file.  If it is missing, damaged or belongs to another file, `warning` is
+ * set; *out is then NULL for readers and a new sidecar for writers.
  * @return TUTTI_ERR_STATE if another program is writing it */
 tutti_err tutti__sidecar_open(const char *file, const tutti__sidecar_options *opt, char *warning,
                               size_t room, tutti__sidecar **out) TUTTI_MUST_USE;
@@ -34,7 +34,7 @@ int tutti__sidecar_has_record_blocks(const tutti__sidecar *s);
 tutti_err tutti__sidecar_add_sums(tutti__sidecar *s, tutti_count step, tutti_count n,
                                   const uint64_t *sums) TUTTI_MUST_USE;
 /* Read them; *out is to be freed.
- * @return TUTTI_ERR_NOT_FOUND if there are none */
+ * @return TUTTI_ERR_NOT_FOUND if none exist */
 tutti_err tutti__sidecar_sums(tutti__sidecar *s, tutti_count step, uint64_t **out,
                               tutti_count *n_out) TUTTI_MUST_USE;
 /* Remove the checksums of steps after this one. */

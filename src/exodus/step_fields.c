@@ -17,7 +17,7 @@ static tutti_err check_global(const tutti_exodus *x, const tutti_exodus_field *f
     const int n = x->model.of[TUTTI_EXODUS_GLOBAL].variables_n;
     int variable = 0;
     TUTTI_CHECK(f->id == 0 && !f->entries, TUTTI_ERR_ARG,
-                "global variables have neither an id nor entries: id is %lld", (long long)f->id);
+                "global variables: id is %lld: must be 0, and entries NULL", (long long)f->id);
     if (f->variable)
         variable = tutti__exodus_model_variable(&x->model, TUTTI_EXODUS_GLOBAL, f->variable);
     TUTTI_CHECK(variable >= 0 && n > 0, TUTTI_ERR_NOT_FOUND,
@@ -49,10 +49,10 @@ static tutti_err check_entries(const tutti_exodus *x, const tutti_exodus_field *
         TUTTI_TRY(tutti__exodus_decomposes(x, f->entries, f->kind, number));
     } else {
         const tutti__exodus_local *h = tutti__exodus_local_of(x, f->kind, number);
-        TUTTI_CHECK(
-            h, TUTTI_ERR_STATE,
-            "%s %lld, variable '%s': entries is NULL, and there was no put_mesh or get_mesh",
-            tutti__exodus_names_of[f->kind].word, (long long)f->id, f->variable);
+        TUTTI_CHECK(h, TUTTI_ERR_STATE,
+                    "%s %lld, variable '%s': entries is NULL: call put_mesh or get_mesh first, or "
+                    "pass a decomposition",
+                    tutti__exodus_names_of[f->kind].word, (long long)f->id, f->variable);
         t->entries = h->entries;
     }
     tutti__decomposition_facts_of(t->entries, &facts);

@@ -1,4 +1,4 @@
-/* exodus: puts and gets of steps, at once or started (exodus_steps.h, timestep/started.h).
+/* exodus: puts and gets of steps, blocking or non-blocking (exodus_steps.h, timestep/started.h).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/exodus_steps.h"
 

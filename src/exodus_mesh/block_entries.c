@@ -1,7 +1,7 @@
 /* exodus_mesh: entries of blocks by their positions.
  *
- * Where the list of an nsided or nfaced entry begins only the counts of all before it tell: every rank
- * reads the counts of its slice and sums them up, and is asked by the others.
+ * The start of the list of an nsided or nfaced entry is the sum of all earlier counts: every rank
+ * reads and sums the counts of its slice, and answers requests of the others.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
@@ -16,12 +16,12 @@ tutti_count *tutti__starts_of(const tutti__exodus_model *m, tutti_exodus_kind ki
 
 /* ---- lists */
 
-/* Where the list of an entry lies in its block, and how long it is. */
+/* Start and length of the list of an entry in its block. */
 typedef struct {
     tutti_count at, n;
 } extent;
 
-/* Entries of the listed blocks alone, one block after the other. */
+/* Entries of listed blocks only, one block after the other. */
 typedef struct {
     tutti_count blocks;
     tutti_count *start; /* [blocks + 1] entries of blocks before that are lists */
@@ -54,7 +54,7 @@ static void slice_of(const lists *l, tutti_count c, tutti_count *lo, tutti_count
 /* The nodes, faces or counts of a block are integers. */
 static tutti_err integers_check(const tutti__exodus_place *at, tutti_exodus_kind kind, int64_t id) {
     TUTTI_CHECK(at->type != TUTTI_FLOAT32 && at->type != TUTTI_FLOAT64, TUTTI_ERR_FORMAT,
-                "%s %lld: the connectivity has reals, not integers",
+                "%s %lld: the connectivity has a floating-point type: must be an integer type",
                 tutti_exodus_kind_name((int)kind), (long long)id);
     return TUTTI_OK;
 }
@@ -83,7 +83,7 @@ static tutti_err counts_read(tutti_exodus *x, tutti_exodus_kind kind, lists *l) 
     return err;
 }
 
-/* Counts become places, block by block. */
+/* Convert counts to offsets, block by block. */
 static tutti_err counts_sum(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
     const tutti__exodus_table *table = &x->model.of[kind];
     int64_t *sum = tutti__calloc(2 * (size_t)l->blocks + 1, sizeof *sum), *before = sum + l->blocks;
@@ -102,15 +102,16 @@ static tutti_err counts_sum(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
             else
                 sum[c] += n;
         }
-    if (err != TUTTI_OK) tutti__error_record(err, 0, -1, "an entry with an impossible count");
+    if (err != TUTTI_OK)
+        tutti__error_record(err, 0, -1, "the number of nodes or faces of an entry is invalid");
     err = tutti__sums_before(x->team, err, l->blocks, sum, before);
     for (tutti_count c = 0; c < l->blocks && err == TUTTI_OK; c++) {
         if (l->start[c + 1] > l->start[c] && sum[c] != table->row[c].list_length)
-            err =
-                tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
-                                 "%s %lld: entries have %lld nodes (faces) together, the list %lld",
-                                 tutti_exodus_kind_name((int)kind), (long long)table->row[c].id,
-                                 (long long)sum[c], (long long)table->row[c].list_length);
+            err = tutti__error_set(
+                TUTTI_ERR_FORMAT, 0, -1,
+                "%s %lld: the sum of entry counts is %lld, but the list has %lld nodes (faces)",
+                tutti_exodus_kind_name((int)kind), (long long)table->row[c].id, (long long)sum[c],
+                (long long)table->row[c].list_length);
         for (slice_of(l, c, &lo, &hi); lo < hi; lo++) {
             extent *e = &l->own[l->start[c] + lo - l->first];
             e->at = before[c];
@@ -121,7 +122,7 @@ static tutti_err counts_sum(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
     return err;
 }
 
-/* Everything about the lists of these entries; l has been made on all ranks.   Collective. */
+/* Request start and length of the lists of these entries; l exists on all ranks.   Collective. */
 static tutti_err lists_ask(tutti_exodus *x, tutti_exodus_kind kind, const tutti_count *starts,
                            const tutti__entries *e, lists *l) {
     tutti_count *number = NULL, n = 0;
@@ -181,7 +182,7 @@ static tutti_err block_add(reading *r, tutti_count c, const tutti__exodus_place 
     return TUTTI_OK;
 }
 
-/* What is to be read, block by block. */
+/* Add the entries to read, block by block. */
 static tutti_err entries_add(reading *r) {
     const tutti__exodus_table *table = &r->x->model.of[r->kind];
     tutti__entries *e = &r->e;
@@ -202,7 +203,7 @@ static tutti_err entries_add(reading *r) {
     return TUTTI_OK;
 }
 
-/* Numbers of the file, from 1, become positions. */
+/* Convert numbers of the file, from 1, to positions. */
 static tutti_err entries_take(reading *r) {
     const tutti__exodus_table *table = &r->x->model.of[r->kind];
     const tutti_exodus_parameters *p = &r->x->model.p;
@@ -223,7 +224,7 @@ static tutti_err entries_take(reading *r) {
         for (tutti_count k = e->start[begin]; k < e->start[i]; k++) {
             const int64_t to = from[k - e->start[begin]];
             TUTTI_CHECK(to >= 1 && to <= most, TUTTI_ERR_FORMAT,
-                        "%s %lld: an entry has %s %lld, and the file has %lld of them",
+                        "%s %lld: an entry refers to %s %lld, but the file has %lld",
                         tutti_exodus_kind_name((int)r->kind), (long long)table->row[c].id,
                         faced ? "face" : "node", (long long)to, (long long)most);
             e->to[k] = to - 1;
@@ -283,9 +284,9 @@ tutti_err tutti__entries_read(tutti_exodus *x, tutti_exodus_kind kind, tutti_cou
     return local_err;
 }
 
-/* ---- nodes of what has faces */
+/* ---- nodes of entries with faces */
 
-/* Is an entry a list of faces?   starts: of the element blocks. */
+/* Return whether an entry is a list of faces.   starts: of the element blocks. */
 static int is_faced(const tutti__exodus_model *m, const tutti_count *starts, tutti_count p) {
     const tutti__exodus_table *table = &m->of[TUTTI_EXODUS_ELEMENT_BLOCK];
     const tutti_count c = tutti__interval_of(starts, table->n, p);
@@ -304,7 +305,7 @@ static tutti_err faces_wanted(const tutti__exodus_model *m, const tutti_count *s
     return TUTTI_OK;
 }
 
-/* The list of an entry, or the nodes of its faces; v NULL: how long that can be. */
+/* The list of an entry, or the nodes of its faces; v NULL: the maximum length. */
 static tutti_count entry_nodes(const tutti__entries *e, tutti_count i, const tutti__entries *faces,
                                tutti_count *v) {
     tutti_count n = 0;
@@ -316,8 +317,8 @@ static tutti_count entry_nodes(const tutti__entries *e, tutti_count i, const tut
     return v ? tutti__sort_unique(v, n) : n;
 }
 
-static tutti_err expand(const tutti__exodus_model *m, const tutti_count *starts,
-                        const tutti__entries *faces, tutti__entries *e) {
+static tutti_err expand_faces(const tutti__exodus_model *m, const tutti_count *starts,
+                              const tutti__entries *faces, tutti__entries *e) {
     enum { REPEATS = 64, FREE = 1 << 16 }; /* two elements share a face; lists may repeat some */
     tutti_count most = 0, at = 0;
     for (tutti_count i = 0; i < e->n; i++) {
@@ -361,7 +362,7 @@ tutti_err tutti__entries_to_nodes(tutti_exodus *x, tutti_err local_err, tutti__e
         local_err = faces_wanted(&x->model, starts, e, &n, &wanted);
     }
     local_err = tutti__entries_read(x, TUTTI_EXODUS_FACE_BLOCK, n, wanted, local_err, &faces);
-    if (local_err == TUTTI_OK) local_err = expand(&x->model, starts, &faces, e);
+    if (local_err == TUTTI_OK) local_err = expand_faces(&x->model, starts, &faces, e);
     tutti__entries_free(&faces);
     tutti__free(wanted);
     tutti__free(starts);

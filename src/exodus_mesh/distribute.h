@@ -4,12 +4,13 @@
  *   distribute_elements   the ranks of elements: by order, METIS, curve, list; halos
  *   holders               the ranks that have each entry
  *   distribute_members    members of sets, sent to the ranks that have their nodes and elements
- *   get_mesh ...          the call: everything as a mesh (read_state.h)
+ *   get_mesh ...          the call: the result as a mesh (read_state.h)
  *
- * Nodes, elements and members are divided into shares (decomposition/shares.h): a rank knows the ranks that have
- * the entries of its share.  No rank has everything.
+ * Nodes, elements and members are divided into shares (decomposition/shares.h): a rank knows the
+ * ranks that have the entries of its share.  No rank has the complete mesh.
  *
- * Functions take the error of this rank so far (local_err), and return the outcome of this rank: the caller agrees.
+ * Functions take the error of this rank so far (local_err), and return the outcome of this rank:
+ * the caller agrees.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_DISTRIBUTE_H
 #define TUTTI_DISTRIBUTE_H
@@ -73,12 +74,13 @@ tutti_err tutti__holders_make(tutti__team *t, tutti_err local_err, tutti__claim 
 /* The interval of a position of this share.   Not collective. */
 const tutti__id_interval *tutti__holders_find(const tutti__holders *h, tutti_count position);
 void tutti__holders_free(tutti__holders *h);
-/* Do the intervals of a share cover lo ... hi - 1 without gaps, each with holders in ascending order?  For TUTTI_ASSERT. */
+/* Return whether the intervals of a share cover lo ... hi - 1 without gaps, each with holders in
+ * ascending order.  For TUTTI_ASSERT. */
 int tutti__holders_is_valid(const tutti__holders *h, tutti_count lo, tutti_count hi);
 
 /* ---- distribute_members.c */
 
-/* A member of a set that concerns a rank. */
+/* A member of a set that is sent to a rank. */
 enum { NO_FACTORS = -1 };
 typedef struct tutti__member {
     tutti_count index;    /* among all members of all sets of the kind */

@@ -27,7 +27,7 @@ tutti_err tutti__distribution_check(const tutti_exodus *x, const tutti_exodus_di
                 TUTTI_ERR_ARG, "unknown method %d of distributing a mesh", (int)deal->partitioner);
     TUTTI_CHECK(deal->halo >= 0, TUTTI_ERR_ARG, "halo is %d: number of ghost layers must be >= 0",
                 deal->halo);
-    TUTTI_CHECK_RESERVED(deal, "the deal");
+    TUTTI_CHECK_RESERVED(deal, "the distribution");
     if (deal->partitioner != TUTTI_EXODUS_BY_LIST) return TUTTI_OK;
     TUTTI_CHECK(deal->n >= 0 && deal->first >= 0 && deal->first <= all &&
                     deal->n <= all - deal->first,
@@ -36,8 +36,8 @@ tutti_err tutti__distribution_check(const tutti_exodus *x, const tutti_exodus_di
     TUTTI_CHECK(deal->rank || deal->n == 0, TUTTI_ERR_ARG, "argument rank is NULL");
     for (tutti_count i = 0; i < deal->n; i++)
         TUTTI_CHECK(deal->rank[i] >= 0 && deal->rank[i] < x->team->size, TUTTI_ERR_ARG,
-                    "element %lld is for rank %d: ranks are 0 ... %d", (long long)(deal->first + i),
-                    deal->rank[i], x->team->size - 1);
+                    "element %lld is assigned to rank %d: must be 0 to %d",
+                    (long long)(deal->first + i), deal->rank[i], x->team->size - 1);
     return TUTTI_OK;
 }
 
@@ -235,7 +235,7 @@ static tutti_err by_list(distribution *d) {
     if (err == TUTTI_OK && given_n != d->all)
         err =
             tutti__error_set(TUTTI_ERR_ARG, 0, -1,
-                             "the ranks of %lld elements are given, but the file has %lld elements",
+                             "ranks of %lld elements are specified, but the file has %lld elements",
                              (long long)given_n, (long long)d->all);
     if (err == TUTTI_OK)
         err = tutti__incidence_make(d->x->team, TUTTI_OK, &(tutti__pairs){d->all, deal->n, pairs},
@@ -345,9 +345,9 @@ static tutti_err halo_add(distribution *d, tutti__local_elements *e) {
     return err;
 }
 
-/* ---- all of it */
+/* ---- all methods */
 
-/* The elements of the share, as a rank that keeps them or gets them all. */
+/* The elements of the share, in order: kept by this rank, or all sent to one rank. */
 static tutti_err elements_in_order(tutti_count first, tutti_count n, tutti__local_elements *e) {
     e->n = n;
     e->position = tutti__malloc((size_t)(n + 1) * sizeof *e->position);

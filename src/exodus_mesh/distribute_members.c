@@ -1,7 +1,8 @@
 /* exodus_mesh: members of sets, sent to the ranks that have their nodes or elements.
  *
- * All members of all sets of a kind are one list, and every rank reads a slice of it: one read for all sets.  A member
- * goes to the rank of the share of its node (element), which sends it on to the ranks that have it.
+ * All members of all sets of a kind are one list, and every rank reads a slice of it: one read for
+ * all sets.  A member is sent to the rank of the share of its node (element), which sends it on to
+ * the ranks that have it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +24,7 @@ typedef struct {
     tutti_count first, n;
     tutti__member *member; /* [n] */
     found *at;             /* [2 n] members, sides */
-    int sided;             /* there is an array of sides (orientations) */
+    int sided;             /* the set has an array of sides (orientations) */
 } slicing;
 
 /* Add one array of the sets of the slice to the values that are read. */
@@ -61,14 +62,14 @@ static tutti_err member_check(const slicing *s, tutti_count i) {
     const tutti__exodus_table *table = &s->x->model.of[s->kind];
     const tutti_count c = tutti__interval_of(s->starts, table->n, s->first + i);
     TUTTI_CHECK(s->member[i].position >= 0 && s->member[i].position < most, TUTTI_ERR_FORMAT,
-                "%s %lld: member %lld is %lld, and the file has %lld of them",
+                "%s %lld: member %lld refers to entry %lld, but the file has %lld",
                 tutti_exodus_kind_name((int)s->kind), (long long)table->row[c].id,
                 (long long)(s->first + i - s->starts[c]), (long long)s->member[i].position + 1,
                 (long long)most);
     return TUTTI_OK;
 }
 
-/* Members of a slice whose values have been read. */
+/* Process the members of a slice after the read. */
 static tutti_err slice_take(slicing *s, const tutti__values *b) {
     for (tutti_count i = 0; i < s->n; i++) {
         const found *m = &s->at[i], *side = &s->at[s->n + i];
@@ -102,7 +103,7 @@ static tutti_err slices_read(tutti_exodus *x, slicing *slices, tutti_err local_e
     return local_err;
 }
 
-/* ---- factors of sides: as many as the topology says, one member's behind the other's */
+/* ---- factors of sides: their number is given by the topology; stored member by member */
 
 /* Other programs write sets with too few or too many factors: these are ignored, with a warning, which is the same on all
  * ranks. */

@@ -1,11 +1,13 @@
 /* exodus_mesh: a mesh of a file, distributed to ranks and read.
  *
  *   elements   their ranks (distribute_elements.c), then their nodes, edges and faces
- *   faces, edges, nodes    those of the elements; entries that belong to none go to the rank of their share
+ *   faces, edges, nodes    those of the elements; unreferenced entries are assigned to the rank of
+ * their share
  *   members    of sets, among the entries that this rank has (distribute_members.c)
  *   values     coordinates, ids, attributes, factors: one read
  *
- * Each step takes the error of this rank so far and returns its outcome; errors are agreed on by reads and in the end.
+ * Each step takes the error of this rank so far and returns its outcome; errors are agreed on by
+ * reads and in the end.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
@@ -30,7 +32,7 @@ static void state_free(tutti__read_state *g) {
     tutti__mesh_classes_free(&g->classes);
 }
 
-/* ---- what this rank has */
+/* ---- entries of this rank */
 
 static tutti_err read_class_begin(const tutti__exodus_model *m, tutti_exodus_kind kind,
                                   tutti__read_class *h) {
@@ -38,7 +40,7 @@ static tutti_err read_class_begin(const tutti__exodus_model *m, tutti_exodus_kin
     h->kind = kind;
     h->entities = (tutti_count)n;
     h->items.all = tutti__exodus_model_total(
-        m, kind); /* also if memory is short: it decides what is collective */
+        m, kind); /* also if memory is exhausted: it determines the collective calls */
     h->starts = kind == TUTTI_EXODUS_NODAL ? tutti__calloc(2, sizeof *h->starts)
                                            : tutti__starts_of(m, kind);
     h->first = tutti__calloc(n + 1, sizeof *h->first);
@@ -110,9 +112,9 @@ static int block_is_faced(const tutti__read_state *g, tutti_count c) {
 
 /* ---- edges and faces */
 
-/* Edges (faces) that elements of this rank have: each once, rising. */
-static tutti_err referred(const tutti__read_state *g, tutti_exodus_kind kind, tutti_count *n_out,
-                          tutti_count **out) {
+/* Edges (faces) that elements of this rank have: each once, ascending. */
+static tutti_err find_referred(const tutti__read_state *g, tutti_exodus_kind kind,
+                               tutti_count *n_out, tutti_count **out) {
     const tutti__read_class *e = &g->of[TUTTI_EXODUS_ELEMENT_BLOCK];
     const tutti__read_values *by = kind == TUTTI_EXODUS_EDGE_BLOCK ? e->edges : e->faces;
     tutti_count n = e->lists.start[e->lists.n], k = 0;
@@ -124,7 +126,7 @@ static tutti_err referred(const tutti__read_state *g, tutti_exodus_kind kind, tu
         for (tutti_count q = 0; q < (hi - lo) * by[c].n; q++) {
             const int64_t to = tutti__read_ints(g, &by[c], 0)[q];
             TUTTI_CHECK(to >= 1 && to <= g->of[kind].items.all, TUTTI_ERR_FORMAT,
-                        "element block %lld has %s %lld, and the file has %lld of them",
+                        "element block %lld refers to %s %lld, but the file has %lld",
                         (long long)g->x->model.of[e->kind].row[c].id,
                         kind == TUTTI_EXODUS_EDGE_BLOCK ? "edge" : "face", (long long)to,
                         (long long)g->of[kind].items.all);
@@ -141,7 +143,7 @@ static tutti_err referred(const tutti__read_state *g, tutti_exodus_kind kind, tu
 static tutti_err blocks_get(tutti__read_state *g, tutti_exodus_kind kind, tutti_err local_err) {
     tutti__read_class *h = &g->of[kind];
     h->items.on_root = g->deal->partitioner == TUTTI_EXODUS_ON_ROOT;
-    if (local_err == TUTTI_OK) local_err = referred(g, kind, &h->items.n, &h->items.items);
+    if (local_err == TUTTI_OK) local_err = find_referred(g, kind, &h->items.n, &h->items.items);
     if (h->items.all == 0) { /* no rank has any */
         h->items.halo = tutti__calloc(1, 1);
         h->lists.start = tutti__calloc(1, sizeof *h->lists.start);
@@ -219,7 +221,7 @@ static tutti_err nodes_get(tutti__read_state *g, tutti_err local_err) {
     local_err = tutti__holders_make(g->x->team, local_err, &h->items, &h->owner, &h->holders);
     h->has_holders = 1;
     if (local_err != TUTTI_OK) return local_err;
-    memset(h->items.halo, 0, (size_t)h->items.n); /* nodes stay in the order of the file */
+    memset(h->items.halo, 0, (size_t)h->items.n); /* nodes keep the order of the file */
     return places_make(h);
 }
 
@@ -251,7 +253,7 @@ static tutti_err sets_get(tutti__read_state *g, tutti_err local_err) {
 
 /* ---- the call */
 
-static tutti_err get(tutti__read_state *g) {
+static tutti_err get_mesh(tutti__read_state *g) {
     tutti_err local_err = TUTTI_OK;
     g->x->mesh_warning[0] = 0;
     for (int k = TUTTI_EXODUS_NODAL; k <= TUTTI_EXODUS_FACE_BLOCK; k++)
@@ -282,14 +284,16 @@ tutti_err tutti_exodus_get_mesh(tutti_exodus *x, const tutti_exodus_distribution
     tutti__read_state g = {.x = x, .deal = deal};
     tutti_err err = TUTTI_OK;
     if (!deal || !mesh_out)
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "%s is NULL", deal ? "mesh_out" : "the deal");
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument %s is NULL",
+                               deal ? "mesh_out" : "distribution");
     if (err == TUTTI_OK && x->defining)
-        err = tutti__error_set(TUTTI_ERR_STATE, 0, -1, "the file has no mesh yet");
+        err = tutti__error_set(TUTTI_ERR_STATE, 0, -1,
+                               "the file has no mesh: call tutti_exodus_put_mesh first");
     if (err == TUTTI_OK) err = tutti__distribution_check(x, deal);
     const int same[] = {deal ? (int)deal->partitioner : 0, deal ? deal->halo : 0};
     TUTTI_TRY(
         tutti__exodus_call(x, "get_mesh", tutti__hash(TUTTI__HASH_START, same, sizeof same), err));
-    err = get(&g);
+    err = get_mesh(&g);
     TUTTI_ASSERT(mesh_out);
     if (err == TUTTI_OK) {
         tutti__exodus_result_set(&x->mesh_read, g.out, tutti__result_mesh_free);

@@ -134,8 +134,7 @@ static tutti_err share_make(const tutti__team *t, const tutti__claim *c, int n,
     static const tutti__ids none = {.what = "entry"};
     static const tutti_count first_entity[2] = {0, 1};
     tutti__sparse_message *separate = NULL;
-    tutti__id_range r = {
-        .ranks = 2 * t->size, .n = 1, .ids = &none, .first_entity = first_entity, .sources = 2 * n};
+    tutti__id_range r = {.n = 1, .ids = &none, .first_entity = first_entity, .sources = 2 * n};
     tutti_err err = separate_ghosts(n, in, &separate);
     r.in = separate;
     if (err == TUTTI_OK) err = tutti__id_range_count(&r);
@@ -153,7 +152,7 @@ static tutti_err share_make(const tutti__team *t, const tutti__claim *c, int n,
 
 /* ---- answers */
 
-/* What concerns rank `to`: intervals that are assigned to it, and those that another rank owns. */
+/* The answer for rank `to`: intervals that are assigned to it, and those that another rank owns. */
 static tutti_count answer_make(const tutti__holders *h, int to, tutti__id_run *out) {
     tutti_count n = 0;
     for (tutti_count i = 0; i < h->n; i++) {

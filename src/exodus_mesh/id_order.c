@@ -1,10 +1,10 @@
 /* exodus_mesh: numbers of all ranks to positions.
  *
- * The numbers of a class are divided into ranges, one per rank, by samples of all ranks.  A rank sends runs of
- * consecutive numbers to the ranks of their ranges (id_range.c), which count them.  Ranges ascend with the ranks, so
- * that the positions of a range begin with the counts of the ranges before.
+ * The numbers of a class are divided into ranges, one per rank.  A rank sends runs of consecutive numbers to the ranks of
+ * their ranges (id_range.c), which count them.  Ranges ascend with the ranks, so that the positions of a range begin with the
+ * counts of the ranges before.
  *
- * Errors of single ranks are part of the headers and of the sums that all ranks gather: no rank leaves before the
+ * Errors of single ranks are part of the choice of ranges and of the sums that all ranks gather: no rank leaves before the
  * others.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus_mesh/id_order.h"
@@ -17,17 +17,16 @@
 #include "comm/wait.h"
 #include "decomposition/shares.h"
 
-/* A header: the error flag; of each class its entries with numbers, those without, samples. */
-enum { FAILED, HEADER_CLASSES, NUMBERED = 0, IMPLICIT, SAMPLES_AT };
+/* Sums of a class: its entries with numbers, those without. */
+enum { NUMBERED, IMPLICIT, CLASS_SUMS };
+_Static_assert(CLASS_SUMS *TUTTI__IDS_CLASSES <= TUTTI__SPLIT_SUMS &&
+                   (int)TUTTI__IDS_CLASSES <= (int)TUTTI__SKETCH_SETS,
+               "a round is one choice of ranges");
 /* The vector of a rank: of each entity counts, weights, least and greatest numbers; then this; then `also`. */
 enum { VECTOR_FAILED, VECTOR_CHECKED, VECTOR_EXTRA };
-enum { GATHERED_MOST = 1 << 17 }; /* words of the vectors of all ranks; longer ones are reduced */
+enum { GATHERED_MOST = 1 << 12 }; /* words of the vectors of all ranks; longer ones are reduced */
 
 /* ---- buffers */
-
-static int header_words(const tutti__ids_round *r) {
-    return HEADER_CLASSES + TUTTI__IDS_CLASSES * (SAMPLES_AT + r->samples);
-}
 
 static tutti_count vector_words(const tutti__ids_round *r) {
     return 4 * r->entities + VECTOR_EXTRA + r->also;
@@ -48,29 +47,24 @@ static int64_t *vector_before(const tutti__team *t, const tutti__ids_round *r) {
     return vector_total(t, r) + vector_words(r);
 }
 
-tutti_err tutti__ids_round_make(const tutti__team *t, tutti_count entities, tutti_count also,
+tutti_err tutti__ids_round_make(tutti__team *t, tutti_count entities, tutti_count also,
                                 tutti__ids_round *out) {
-    enum { LEAST = 4, MOST = 64, ALL = 1 << 14 };
-    tutti__ids_round r = {.samples = (int)tutti__min(tutti__max(ALL / t->size, LEAST), MOST),
-                          .entities = entities,
-                          .also = also};
+    tutti__ids_round r = {.entities = entities, .also = also};
     const size_t p = (size_t)t->size, words = (size_t)vector_words(&r);
     TUTTI_CHECK(vector_words(&r) <= INT32_MAX, TUTTI_ERR_OVERFLOW, "%lld blocks and sets",
                 (long long)entities);
-    r.header = tutti__calloc(p * (size_t)header_words(&r), sizeof *r.header);
     r.sums = tutti__calloc(((is_gathered(t, &r) ? p : 1) + 2) * words, sizeof *r.sums);
-    r.bound = tutti__calloc(TUTTI__IDS_CLASSES * p, sizeof *r.bound);
     r.also_sums = tutti__calloc((size_t)also + 1, sizeof *r.also_sums);
+    const tutti_err err = tutti__splitting_make(t, 0, TUTTI__IDS_CLASSES, &r.splitting);
     *out = r;
-    return r.header && r.sums && r.bound && r.also_sums ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    return err == TUTTI_OK && r.sums && r.also_sums ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
 
 void tutti__ids_round_free(tutti__ids_round *r) {
-    tutti__free(r->header);
+    tutti__splitting_free(&r->splitting);
     tutti__free(r->sums);
-    tutti__free(r->bound);
     tutti__free(r->also_sums);
-    *r = (tutti__ids_round){.samples = 0};
+    *r = (tutti__ids_round){.entities = 0};
 }
 
 /* ---- entries of this rank */
@@ -89,16 +83,19 @@ typedef struct {
     const tutti__ids *ids;
     tutti_count first_entity[TUTTI__IDS_CLASSES + 1];
     tutti_count runs_n, room;
-    own_run *run;       /* by rank, then in order */
-    tutti_count *start; /* [ranks + 1] runs of each rank */
-    tutti__id_run *out; /* [runs_n] as sent */
+    own_run *run;            /* by rank, then in order */
+    tutti__splitters ranges; /* of the numbers of this rank */
+    int partners;            /* the ranks of these ranges, */
+    int *partner;            /* [partners] ascending, */
+    tutti_count *start;      /* [partners + 1] and the runs of each */
+    tutti__id_run *out;      /* [runs_n] as sent */
     tutti__id_range range;
     int sent, received; /* messages with runs */
     tutti__sparse_message *in;
-    tutti__sparse_message *message; /* [ranks] */
+    tutti__sparse_message *message; /* [partners] */
 } ordering;
 
-static tutti_err duplicate(const tutti__ids *k, tutti_count a, tutti_count b) {
+static tutti_err fail_duplicate(const tutti__ids *k, tutti_count a, tutti_count b) {
     char name[160];
     if (k->name)
         k->name(k->context, b, name, sizeof name);
@@ -126,7 +123,7 @@ static tutti_err entities_compare(const tutti__ids *k, const tutti__numbered *v,
     const tutti__numbered *w = tutti__numbered_sort(copy, f->n, spare);
     tutti_err err = TUTTI_OK;
     for (tutti_count j = 1; j < f->n && err == TUTTI_OK; j++)
-        if (w[j].number == w[j - 1].number) err = duplicate(k, w[j - 1].index, w[j].index);
+        if (w[j].number == w[j - 1].number) err = fail_duplicate(k, w[j - 1].index, w[j].index);
     tutti__free(copy);
     return err;
 }
@@ -144,7 +141,7 @@ static tutti_err entries_sort(const tutti__ids *k) {
         const tutti__numbered *w = tutti__numbered_sort(v + lo, n, spare);
         if (w != v + lo) memcpy(v + lo, w, (size_t)n * sizeof *w);
         for (tutti_count j = lo + 1; j < lo + n && err == TUTTI_OK; j++)
-            if (v[j].number == v[j - 1].number) err = duplicate(k, v[j - 1].index, v[j].index);
+            if (v[j].number == v[j - 1].number) err = fail_duplicate(k, v[j - 1].index, v[j].index);
     }
     if (err == TUTTI_OK && k->number) err = entities_compare(k, v, spare);
     tutti__free(spare);
@@ -170,80 +167,45 @@ static tutti_err class_begin(const tutti__ids *k) {
     return entries_sort(k);
 }
 
-/* ---- headers and ranges */
+/* ---- ranges */
 
-static void header_fill(const ordering *o, tutti_err local_err, int64_t *h) {
-    const int samples = o->round->samples;
-    h[FAILED] = local_err != TUTTI_OK;
+/* Ranges of all classes with about as many entries.  All ranks have the same outcome. */
+static tutti_err make_ranges(ordering *o, tutti_err local_err, int *implicit,
+                             tutti_err *same_err_out) {
+    tutti__split split = {.sum = {0}};
     for (int k = 0; k < o->n && local_err == TUTTI_OK; k++) {
         const tutti__entity_class *f = o->ids[k].class;
-        int64_t *v = h + HEADER_CLASSES + k * (SAMPLES_AT + samples);
-        v[NUMBERED] = o->ids[k].number ? f->n : 0;
-        v[IMPLICIT] = o->ids[k].number ? 0 : f->n;
-        for (int i = 0; i < samples && v[NUMBERED] > 0; i++)
-            v[SAMPLES_AT + i] = f->sorted[(2 * i + 1) * f->n / (2 * samples)].number;
+        const int has_numbers = o->ids[k].number != NULL;
+        split.sum[CLASS_SUMS * k + (has_numbers ? NUMBERED : IMPLICIT)] = f->n;
+        if (has_numbers)
+            split.set[k] = (tutti__number_set){f->n, &f->sorted[0].number, sizeof f->sorted[0]};
     }
-}
-
-/* Ranges of a class with about as many entries: samples of a rank stand for its entries. */
-static void choose_ranges(const ordering *o, int k, tutti__numbered *v, int64_t *bound) {
-    const int ranks = o->team->size, samples = o->round->samples;
-    tutti_count n = 0, all = 0, sum = 0;
-    int next = 1;
-    for (int r = 0; r < ranks; r++) {
-        const int64_t *h = o->round->header + (tutti_count)r * header_words(o->round) +
-                           HEADER_CLASSES + k * (SAMPLES_AT + samples);
-        for (int i = 0; i < samples && h[NUMBERED] > 0; i++)
-            v[n++] = (tutti__numbered){h[SAMPLES_AT + i], r};
-        all += h[NUMBERED];
-    }
-    const tutti__numbered *sorted = tutti__numbered_sort(v, n, v + n);
-    for (int r = 0; r < ranks; r++) bound[r] = r == 0 ? 0 : INT64_MAX;
-    for (tutti_count i = 0; i < n; i++) {
-        const int64_t *h = o->round->header + sorted[i].index * header_words(o->round) +
-                           HEADER_CLASSES + k * (SAMPLES_AT + samples);
-        for (; next < ranks && (double)sum * ranks >= (double)all * next * samples; next++)
-            bound[next] = sorted[i].number;
-        sum += h[NUMBERED];
-    }
-}
-
-/* What all ranks conclude from the headers. */
-static tutti_err headers_read(const ordering *o, int *implicit) {
-    const size_t samples = (size_t)o->team->size * (size_t)o->round->samples;
-    tutti__numbered *v = tutti__malloc((2 * samples + 1) * sizeof *v);
-    if (!v) return TUTTI_ERR_NOMEM;
+    TUTTI_TRY(tutti__splitters_make(o->round->splitting, local_err, &split, &o->ranges));
+    *same_err_out = TUTTI_OK;
     for (int k = 0; k < o->n; k++) {
-        tutti_count numbered = 0, none = 0;
-        for (int r = 0; r < o->team->size; r++) {
-            const int64_t *h = o->round->header + (tutti_count)r * header_words(o->round) +
-                               HEADER_CLASSES + k * (SAMPLES_AT + o->round->samples);
-            numbered += h[NUMBERED];
-            none += h[IMPLICIT];
-        }
-        implicit[k] = numbered == 0;
-        if (numbered > 0 && none > 0) {
-            tutti__free(v);
-            TUTTI_FAIL(TUTTI_ERR_MISMATCH, "%s ids are given on some ranks only", o->ids[k].what);
-        }
-        choose_ranges(o, k, v, o->round->bound + (tutti_count)k * o->team->size);
+        const int64_t *sum = &split.sum[CLASS_SUMS * k];
+        implicit[k] = sum[NUMBERED] == 0;
+        if (sum[NUMBERED] > 0 && sum[IMPLICIT] > 0 && *same_err_out == TUTTI_OK)
+            *same_err_out = tutti__error_set(TUTTI_ERR_MISMATCH, 0, -1,
+                                             "%s ids are given on some ranks only", o->ids[k].what);
     }
-    tutti__free(v);
     return TUTTI_OK;
 }
 
 /* ---- runs */
 
-/* Runs of an entity of class k, cut where ranges end. */
+/* Runs of an entity of class k, divided at the ends of ranges. */
 static tutti_err entity_runs(ordering *o, int k, tutti_count c) {
     const tutti__entity_class *f = o->ids[k].class;
-    const int64_t *bound = o->round->bound + (tutti_count)k * o->team->size;
-    int to = 0;
+    const tutti__splitters *s = &o->ranges;
+    const tutti_count ranges_end = s->set_start[k + 1];
+    if (f->start[c] == f->start[c + 1]) return TUTTI_OK;
+    tutti_count at = tutti__splitters_find(s, k, f->sorted[f->start[c]].number);
     for (tutti_count j = f->start[c], end = j; j < f->start[c + 1]; j = end) {
         const int64_t number = f->sorted[j].number;
         const tutti_count weight = f->weight ? f->weight[f->sorted[j].index] : 0;
-        while (to + 1 < o->team->size && bound[to + 1] <= number) to++;
-        const int64_t most = to + 1 < o->team->size ? bound[to + 1] : INT64_MAX;
+        while (at + 1 < ranges_end && s->start[at + 1].first <= number) at++;
+        const int64_t most = at + 1 < ranges_end ? s->start[at + 1].first : INT64_MAX;
         for (end = j + 1; end < f->start[c + 1]; end++)
             if (f->sorted[end].number != number + end - j || f->sorted[end].number >= most ||
                 (f->weight && f->weight[f->sorted[end].index] != weight))
@@ -256,35 +218,69 @@ static tutti_err entity_runs(ordering *o, int k, tutti_count c) {
             o->room = room;
         }
         o->run[o->runs_n++] =
-            (own_run){{number, end - j, o->first_entity[k] + c, weight}, j, k, to};
+            (own_run){{number, end - j, o->first_entity[k] + c, weight}, j, k, s->start[at].rank};
     }
     return TUTTI_OK;
 }
 
+/* Sort the runs by rank, and list the ranks.   v: [2 runs_n] */
+static void group_runs(ordering *o, tutti__numbered *v, own_run *by_rank) {
+    for (tutti_count i = 0; i < o->runs_n; i++) v[i] = (tutti__numbered){o->run[i].to, i};
+    const tutti__numbered *sorted = tutti__numbered_sort(v, o->runs_n, v + o->runs_n);
+    for (tutti_count i = 0; i < o->runs_n; i++) {
+        by_rank[i] = o->run[sorted[i].index];
+        o->out[i] = by_rank[i].run;
+        if (i == 0 || by_rank[i].to != by_rank[i - 1].to) {
+            o->partner[o->partners] = by_rank[i].to;
+            o->start[o->partners++] = i;
+        }
+    }
+    o->start[o->partners] = o->runs_n;
+}
+
+static int count_ranks(const ordering *o) {
+    /* consecutive runs mostly have the same rank: no more are needed than changes of it */
+    int n = 0;
+    for (tutti_count i = 0; i < o->runs_n; i++) n += i == 0 || o->run[i].to != o->run[i - 1].to;
+    return n;
+}
+
 /* Runs of all classes, by rank of their range. */
 static tutti_err make_runs(ordering *o, const int *implicit) {
-    const int ranks = o->team->size;
     for (int k = 0; k < o->n; k++)
         for (tutti_count c = 0; c < o->ids[k].class->entities && !implicit[k]; c++)
             TUTTI_TRY(entity_runs(o, k, c));
-    own_run *by_rank = tutti__malloc((size_t)(o->runs_n + 1) * sizeof *by_rank);
-    o->start = tutti__calloc((size_t)ranks + 2, sizeof *o->start);
-    o->out = tutti__malloc((size_t)(o->runs_n + 1) * sizeof *o->out);
-    o->message = tutti__malloc((size_t)ranks * sizeof *o->message);
-    if (!by_rank || !o->start || !o->out || !o->message) {
+    const size_t runs = (size_t)o->runs_n + 1, ranks = (size_t)count_ranks(o) + 1;
+    own_run *by_rank = tutti__malloc(runs * sizeof *by_rank);
+    tutti__numbered *v = tutti__malloc(2 * runs * sizeof *v);
+    o->partner = tutti__malloc(ranks * sizeof *o->partner);
+    o->start = tutti__malloc(ranks * sizeof *o->start);
+    o->out = tutti__malloc(runs * sizeof *o->out);
+    o->message = tutti__malloc(ranks * sizeof *o->message);
+    if (!by_rank || !v || !o->partner || !o->start || !o->out || !o->message) {
         tutti__free(by_rank);
+        tutti__free(v);
         return TUTTI_ERR_NOMEM;
     }
-    for (tutti_count i = 0; i < o->runs_n; i++) o->start[o->run[i].to + 2]++;
-    for (int r = 0; r < ranks; r++) o->start[r + 2] += o->start[r + 1];
-    for (tutti_count i = 0; i < o->runs_n; i++) {
-        const tutti_count at = o->start[o->run[i].to + 1]++;
-        by_rank[at] = o->run[i];
-        o->out[at] = o->run[i].run;
-    }
+    group_runs(o, v, by_rank);
+    tutti__free(v);
     tutti__free(o->run);
     o->run = by_rank;
     return TUTTI_OK;
+}
+
+/* The runs of a rank that this one has sent runs to: the index in `partner`. */
+static int find_partner(const ordering *o, int rank) {
+    int lo = 0, hi = o->partners;
+    while (hi - lo > 1) {
+        const int mid = lo + (hi - lo) / 2;
+        if (o->partner[mid] <= rank)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    TUTTI_ASSERT(lo < o->partners && o->partner[lo] == rank);
+    return lo;
 }
 
 /* ---- sums */
@@ -394,7 +390,8 @@ static void set_class_counts(const ordering *o, int k, int implicit) {
     f->all = f->before[f->entities];
 }
 
-/* ---- answers: to each rank the number of its shared intervals, the places of its runs, shared intervals */
+/* ---- answers: to each rank the number of its shared intervals, the positions of its runs, shared
+ * intervals */
 
 static void answer_fill(const ordering *o, int source, tutti_count first, tutti_count shared,
                         char *to) {
@@ -446,20 +443,23 @@ static tutti_err answers_exchange(ordering *o, tutti_err local_err, int *n_out,
     tutti__free(answer);
     if (local_err == TUTTI_OK &&
         *n_out < o->sent) /* a rank has failed; it reports its own error, too */
-        local_err = tutti__error_set(TUTTI_ERR_NOMEM, 0, -1, "%d of %d ranks did not answer",
+        local_err = tutti__error_set(TUTTI_ERR_NOMEM, 0, -1,
+                                     "%d of %d ranks did not reply to a request for ids",
                                      o->sent - *n_out, o->sent);
     return local_err;
 }
 
 static const tutti__id_shared *answer_shared(const ordering *o, const tutti__sparse_message *m,
                                              tutti_count *n_out) {
-    const tutti_count runs = o->start[m->rank + 1] - o->start[m->rank];
+    const int partner = find_partner(o, m->rank);
+    const tutti_count runs = o->start[partner + 1] - o->start[partner];
     memcpy(n_out, m->data, sizeof *n_out);
     return (const tutti__id_shared *)(const void *)((const char *)m->data + sizeof *n_out +
                                                     (size_t)runs * sizeof(tutti__id_place));
 }
 
-/* The index in `sorted` of the first entry of a shared interval.  Positions have replaced the numbers: they ascend alike. */
+/* The index in `sorted` of the first entry of a shared interval.  Positions have replaced the
+ * numbers: they ascend in the same order. */
 static tutti_count shared_first(const ordering *o, const tutti__id_shared *s, int *class_out) {
     const int k = *class_out = tutti__id_class(o->first_entity, s->entity);
     const tutti__ids *ids = &o->ids[k];
@@ -479,8 +479,9 @@ static tutti_count shared_first(const ordering *o, const tutti__id_shared *s, in
 static void answer_take(const ordering *o, const tutti__sparse_message *m) {
     const tutti__id_place *place =
         (const tutti__id_place *)(const void *)((const char *)m->data + sizeof(tutti_count));
+    const int partner = find_partner(o, m->rank);
     tutti_count n = 0;
-    for (tutti_count i = o->start[m->rank]; i < o->start[m->rank + 1]; i++, place++) {
+    for (tutti_count i = o->start[partner]; i < o->start[partner + 1]; i++, place++) {
         const own_run *x = &o->run[i];
         tutti__entity_class *f = o->ids[x->class].class;
         const tutti_count first =
@@ -544,13 +545,12 @@ static tutti_err order_runs(ordering *o, const tutti_replicas_choice *choice, co
     tutti__sparse_message *answers = NULL;
     int failed = 0, n = 0;
     if (local_err == TUTTI_OK) local_err = make_runs(o, implicit);
-    for (int r = 0; r < o->team->size && local_err == TUTTI_OK; r++)
-        if (o->start[r] < o->start[r + 1])
-            o->message[o->sent++] = (tutti__sparse_message){
-                r, (size_t)(o->start[r + 1] - o->start[r]) * sizeof *o->out, o->out + o->start[r]};
+    for (int i = 0; i < o->partners && local_err == TUTTI_OK; i++)
+        o->message[o->sent++] = (tutti__sparse_message){
+            o->partner[i], (size_t)(o->start[i + 1] - o->start[i]) * sizeof *o->out,
+            o->out + o->start[i]};
     local_err = tutti__exchange_if(o->team, local_err, o->sent, o->message, &o->received, &o->in);
-    o->range = (tutti__id_range){.ranks = o->team->size,
-                                 .n = o->n,
+    o->range = (tutti__id_range){.n = o->n,
                                  .ids = o->ids,
                                  .first_entity = o->first_entity,
                                  .sources = o->received,
@@ -571,27 +571,19 @@ static tutti_err order_runs(ordering *o, const tutti_replicas_choice *choice, co
 tutti_err tutti__ids_order(tutti__team *t, tutti__ids_round *r, const tutti_replicas_choice *choice,
                            int n, const tutti__ids *ids, tutti_err local_err) {
     ordering o = {.team = t, .round = r, .n = n, .ids = ids};
-    int implicit[TUTTI__IDS_CLASSES] = {0}, failed = 0;
+    int implicit[TUTTI__IDS_CLASSES] = {0};
     TUTTI_ASSERT(n <= TUTTI__IDS_CLASSES);
     for (int k = 0; k < n; k++) o.first_entity[k + 1] = o.first_entity[k] + ids[k].class->entities;
     TUTTI_ASSERT(o.first_entity[n] == r->entities);
     for (int k = 0; k < n && local_err == TUTTI_OK; k++) local_err = class_begin(&ids[k]);
-    const int words = header_words(r);
-    MPI_Request q;
-    header_fill(&o, local_err, r->header + (tutti_count)t->rank * words);
-    tutti__collective_add();
-    int code =
-        MPI_Iallgather(MPI_IN_PLACE, 0, MPI_INT64_T, r->header, words, MPI_INT64_T, t->comm, &q);
-    tutti_err err =
-        code == MPI_SUCCESS ? tutti__team_finish(1, &q) : tutti__error_mpi(code, "MPI_Iallgather");
-    for (int k = 0; k < t->size; k++) failed |= r->header[(tutti_count)k * words + FAILED] != 0;
-    if (err == TUTTI_OK && failed)
-        err = tutti__team_agree(t, local_err);
-    else if (err == TUTTI_OK)
-        err = order_runs(&o, choice, implicit, headers_read(&o, implicit));
+    tutti_err same_err = TUTTI_OK;
+    tutti_err err = make_ranges(&o, local_err, implicit, &same_err);
+    if (err == TUTTI_OK) err = order_runs(&o, choice, implicit, same_err);
     tutti__id_range_free(&o.range);
     tutti__sparse_free(o.received, &o.in);
+    tutti__splitters_free(&o.ranges);
     tutti__free(o.run);
+    tutti__free(o.partner);
     tutti__free(o.start);
     tutti__free(o.out);
     tutti__free(o.message);

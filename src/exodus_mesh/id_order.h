@@ -10,13 +10,15 @@
  *   id_order   this rank's entries: runs of consecutive numbers, sent to the ranks of their ranges; the answers
  *   id_range   the numbers in the range of this rank: counted, compared, their writers chosen
  *
- * All classes of a round are ordered together: one gather of headers, one of sums, and sparse exchanges.
+ * All classes of a round are ordered together: one choice of ranges (decomposition/splitters.h), one gather of sums, and sparse
+ * exchanges.  No rank has a table of all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_ID_ORDER_H
 #define TUTTI_ID_ORDER_H
 
 #include "comm/sparse.h"
 #include "comm/vote.h"
+#include "decomposition/splitters.h"
 #include "exodus/entity_class.h"
 
 /* A class of entities that is to be ordered. */
@@ -26,9 +28,10 @@ typedef struct tutti__ids {
     const int64_t
         *number; /* [n] >= 0; NULL on all ranks that have entries: positions are in rank order
                                  * in each entity */
-    /* A hash of entry i, called for copies once all positions are known: copies must have the same; NULL: there is none. */
+    /* A hash of entry i, called for copies once all positions are known: copies must have the
+     * same; NULL: none. */
     uint64_t (*check)(const void *context, tutti_count i);
-    const char *checked; /* what it is a hash of, for messages: "nodes" */
+    const char *checked; /* the hashed data, for messages: "nodes" */
     /* The id of entity c, for messages; NULL: c. */
     int64_t (*entity_id)(const void *context, tutti_count c);
     /* Entry i of this rank, for messages; NULL: "WHAT id NUMBER". */
@@ -40,15 +43,13 @@ enum { TUTTI__IDS_CLASSES = 5 }; /* at most in a round */
 
 /* The communication buffers of a round, which every rank must have before any rank starts it. */
 typedef struct tutti__ids_round {
-    int samples;          /* numbers that each rank sends of each class */
     tutti_count entities; /* of all classes */
     tutti_count also;     /* further values that are summed */
-    int64_t *header;      /* [ranks] headers */
-    int64_t *sums;        /* vectors, see id_order.c */
-    int64_t *bound;       /* [classes of the round][ranks] first number of the range of each rank */
-    int64_t *also_sums;   /* [also] in: of this rank; out: of all ranks */
+    tutti__splitting *splitting;
+    int64_t *sums;      /* vectors, see id_order.c */
+    int64_t *also_sums; /* [also] in: of this rank; out: of all ranks */
 } tutti__ids_round;
-tutti_err tutti__ids_round_make(const tutti__team *t, tutti_count entities, tutti_count also,
+tutti_err tutti__ids_round_make(tutti__team *t, tutti_count entities, tutti_count also,
                                 tutti__ids_round *out) TUTTI_MUST_USE;
 void tutti__ids_round_free(tutti__ids_round *r);
 
@@ -71,12 +72,12 @@ typedef struct tutti__id_run {
     tutti_count weight;
 } tutti__id_run;
 
-/* The answer: where the first of them is in its entity. */
+/* The answer: the position of the first of them in its entity. */
 typedef struct tutti__id_place {
     tutti_count position, at;
 } tutti__id_place;
 
-/* Numbers of a rank that others have, too. */
+/* Numbers that several ranks have. */
 typedef struct tutti__id_shared {
     int64_t number;
     tutti_count count;
@@ -95,7 +96,7 @@ typedef struct tutti__id_interval {
 
 /* The range of this rank. */
 typedef struct tutti__id_range {
-    int ranks, n; /* classes */
+    int n; /* classes */
     const tutti__ids *ids;
     const tutti_count *first_entity; /* [n + 1] of each class */
     int sources;

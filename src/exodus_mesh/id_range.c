@@ -34,7 +34,7 @@ typedef struct {
 
 typedef struct {
     tutti__id_range *r;
-    active_run *active; /* [ranks] by rank */
+    active_run *active; /* [runs] by rank */
     int n;
     int64_t cursor; /* numbers below have been visited */
     int64_t end;    /* of all runs so far */
@@ -171,8 +171,7 @@ tutti_err tutti__id_range_count(tutti__id_range *r) {
         r->runs += (tutti_count)(r->in[i].bytes / sizeof(tutti__id_run));
     const size_t n = (size_t)r->runs + 1;
     room m = {tutti__malloc(n * sizeof *m.order), tutti__malloc(n * sizeof *m.spare),
-              tutti__malloc(n * sizeof *m.v),
-              tutti__malloc(((size_t)r->ranks + 1) * sizeof *m.active)};
+              tutti__malloc(n * sizeof *m.v), tutti__malloc(n * sizeof *m.active)};
     r->place = tutti__malloc(n * sizeof *r->place);
     r->count = tutti__calloc(4 * entities + 1, sizeof *r->count);
     tutti_err err =
@@ -197,7 +196,7 @@ tutti_err tutti__id_range_writers(tutti__id_range *r, const tutti_replicas_choic
     const size_t n = (size_t)r->intervals;
     if (r->shared == 0) return TUTTI_OK;
     int64_t *number = tutti__malloc((3 * n + 1) * sizeof *number);
-    int *writer = tutti__malloc((n + (size_t)r->ranks) * sizeof *writer);
+    int *writer = tutti__malloc((n + (size_t)r->holders) * sizeof *writer);
     const tutti_err err = number && writer ? TUTTI_OK : TUTTI_ERR_NOMEM;
     if (err == TUTTI_OK) {
         tutti__carry carry = {0, writer + n, TUTTI__AS_NEXT};

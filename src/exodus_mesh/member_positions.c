@@ -52,7 +52,8 @@ static tutti_err members_join(set_kind *k) {
     if (!k->number || !f->weight) return TUTTI_ERR_NOMEM;
     TUTTI_CHECK(tutti__mul_ok(f->entities, tutti__max(k->of->all, 1), &most) &&
                     tutti__mul_ok(most, sides, &most),
-                TUTTI_ERR_OVERFLOW, "%lld sets of %lld entries with up to %lld sides are too many",
+                TUTTI_ERR_OVERFLOW,
+                "%lld sets of %lld entries with up to %lld sides exceed the range of 64-bit keys",
                 (long long)f->entities, (long long)k->of->all, (long long)sides);
     for (tutti_count c = 0; c < f->entities; c++) {
         const tutti_exodus_members s = tutti__mesh_set(k->o->mesh, f->kind, c);

@@ -1,11 +1,11 @@
-/* exodus_mesh: is what a rank passes a mesh?  Places in range, ids above 0, sides that there are.
+/* exodus_mesh: validation of the mesh of a rank: indices in range, ids above 0, existing sides.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus_mesh/positions.h"
 
 /* An entity, for messages. */
 #define NAME(row) tutti_exodus_kind_name((int)(row)->kind), (long long)(row)->id
 
-/* What is looked at, and how much this rank has. */
+/* The checked entity, and the counts of this rank. */
 typedef struct {
     const tutti__exodus_model *m;
     const tutti_exodus_mesh *mesh;
@@ -31,11 +31,11 @@ static tutti_err checking_make(checking *k) {
 
 /* ---- blocks */
 
-/* Entries of a list are where they ought to be: n of them, k places each, below `most`. */
+/* Check a list of n entries with k indices each, which must be below `most`. */
 typedef struct {
     const tutti_exodus_entity *row;
     const tutti_exodus_elements *e;
-    const char *what; /* a place leads to */
+    const char *what; /* kind of the entries referred to */
     tutti_count most;
 } context;
 
@@ -43,7 +43,7 @@ static tutti_err places_check(const context *c, tutti_count i, tutti_count n,
                               const tutti_count *place) {
     for (tutti_count q = 0; q < n; q++)
         TUTTI_CHECK(place[q] >= 0 && place[q] < c->most, TUTTI_ERR_ARG,
-                    "%s %lld: entry %lld (id %lld) has %s %lld, but this rank has %lld of them",
+                    "%s %lld: entry %lld (id %lld) refers to %s %lld, but this rank has %lld",
                     NAME(c->row), (long long)i, (long long)(c->e->ids ? c->e->ids[i] : 0), c->what,
                     (long long)place[q], (long long)c->most);
     return TUTTI_OK;
@@ -54,9 +54,10 @@ static tutti_err starts_check(const context *c) {
     TUTTI_CHECK(e->start, TUTTI_ERR_ARG, "%s %lld is %s: `start` is NULL", NAME(c->row),
                 c->row->topology);
     for (tutti_count i = 0; i < e->n; i++)
-        TUTTI_CHECK(e->start[i] >= 0 && e->start[i] <= e->start[i + 1], TUTTI_ERR_ARG,
-                    "%s %lld: entry %lld goes from %lld to %lld of `nodes`", NAME(c->row),
-                    (long long)i, (long long)e->start[i], (long long)e->start[i + 1]);
+        TUTTI_CHECK(
+            e->start[i] >= 0 && e->start[i] <= e->start[i + 1], TUTTI_ERR_ARG,
+            "%s %lld: entry %lld has the range [%lld, %lld) of `nodes`: `start` must not decrease",
+            NAME(c->row), (long long)i, (long long)e->start[i], (long long)e->start[i + 1]);
     return TUTTI_OK;
 }
 
@@ -66,10 +67,11 @@ static tutti_err block_check(const checking *k, const tutti_exodus_entity *row,
     const int nodes = tutti__nodes_of(row);
     const context c = {row, e, listed == TUTTI__NFACED ? "face" : "node",
                        listed == TUTTI__NFACED ? k->faces : k->nodes};
-    TUTTI_CHECK(e->n >= 0 && e->n <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG, "%s %lld: %lld entries",
-                NAME(row), (long long)e->n);
+    TUTTI_CHECK(e->n >= 0 && e->n <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG,
+                "%s %lld: number of entries is %lld: must be 0 to 2^57", NAME(row),
+                (long long)e->n);
     TUTTI_CHECK(listed || nodes > 0 || e->n == 0, TUTTI_ERR_ARG,
-                "%s %lld: how many nodes an entry of topology \"%s\" has is not known: say `nodes`",
+                "%s %lld: number of nodes per entry of topology \"%s\" is unknown: set `nodes`",
                 NAME(row), row->topology ? row->topology : "");
     if (e->n == 0) return TUTTI_OK;
     TUTTI_CHECK(e->nodes, TUTTI_ERR_ARG, "%s %lld: `nodes` is NULL", NAME(row));
@@ -77,11 +79,12 @@ static tutti_err block_check(const checking *k, const tutti_exodus_entity *row,
     TUTTI_CHECK(!row->faces || e->faces, TUTTI_ERR_ARG, "%s %lld: `faces` is NULL", NAME(row));
     if (listed) TUTTI_TRY(starts_check(&c));
     TUTTI_CHECK(listed || !e->start, TUTTI_ERR_ARG,
-                "%s %lld: `start` is for nsided and nfaced blocks", NAME(row));
+                "%s %lld: `start` is only allowed for nsided and nfaced blocks", NAME(row));
     const context edge = {row, e, "edge", k->edges}, face = {row, e, "face", k->faces};
     for (tutti_count i = 0; i < e->n; i++) {
-        TUTTI_CHECK(!e->ids || e->ids[i] > 0, TUTTI_ERR_ARG, "%s %lld: entry %lld has id %lld",
-                    NAME(row), (long long)i, (long long)e->ids[i]);
+        TUTTI_CHECK(!e->ids || e->ids[i] > 0, TUTTI_ERR_ARG,
+                    "%s %lld: entry %lld has id %lld: ids must be >= 1", NAME(row), (long long)i,
+                    (long long)e->ids[i]);
         TUTTI_TRY(places_check(&c, i, tutti__entry_nodes(row, e, i),
                                e->nodes + tutti__entry_start(row, e, i)));
         if (row->edges) TUTTI_TRY(places_check(&edge, i, row->edges, e->edges + i * row->edges));
@@ -99,7 +102,8 @@ static tutti_err blocks_check(const checking *k, tutti_exodus_kind kind) {
         if (e.n > 0 && e.ids) with = &table->row[c];
         if (e.n > 0 && !e.ids) without = &table->row[c];
     }
-    TUTTI_CHECK(!with || !without, TUTTI_ERR_ARG, "%s %lld has ids and %s %lld has none",
+    TUTTI_CHECK(!with || !without, TUTTI_ERR_ARG,
+                "%s %lld has ids, but %s %lld has none: all blocks or no block must have ids",
                 NAME(with), NAME(without));
     return TUTTI_OK;
 }
@@ -125,16 +129,15 @@ static tutti_err side_check(const checking *k, const tutti_exodus_entity *row,
     const tutti_exodus_entity *block = &blocks->row[b];
     const tutti_exodus_elements e = tutti__mesh_block(k->mesh, TUTTI_EXODUS_ELEMENT_BLOCK, b);
     const int n = tutti__side_nodes_of(k->m, block, tutti__entry_nodes(block, &e, in), s->sides[i]);
-    TUTTI_CHECK(
-        s->sides[i] >= 1 && n != 0, TUTTI_ERR_ARG,
-        "%s %lld: member %lld is side %d of element %lld (id %lld) of block %lld, a %s: it has "
-        "no such side",
-        NAME(row), (long long)i, s->sides[i], (long long)s->members[i],
-        (long long)(e.ids ? e.ids[in] : 0), (long long)block->id,
-        block->topology ? block->topology : "");
+    TUTTI_CHECK(s->sides[i] >= 1 && n != 0, TUTTI_ERR_ARG,
+                "%s %lld: member %lld is side %d of element %lld (id %lld, block %lld), which does "
+                "not exist for topology '%s'",
+                NAME(row), (long long)i, s->sides[i], (long long)s->members[i],
+                (long long)(e.ids ? e.ids[in] : 0), (long long)block->id,
+                block->topology ? block->topology : "");
     TUTTI_CHECK(
         n > 0 || !s->factors, TUTTI_ERR_UNSUPPORTED,
-        "%s %lld: how many factors a side of element %lld (block %lld, \"%s\") has is not known",
+        "%s %lld: number of factors of a side of element %lld (block %lld, \"%s\") is unknown",
         NAME(row), (long long)s->members[i], (long long)block->id,
         block->topology ? block->topology : "");
     return TUTTI_OK;
@@ -147,35 +150,36 @@ static tutti_err set_check(const checking *k, const tutti_exodus_entity *row,
                              : of == TUTTI_EXODUS_EDGE_BLOCK ? k->edges
                              : of == TUTTI_EXODUS_FACE_BLOCK ? k->faces
                                                              : k->elements;
-    TUTTI_CHECK(s->n >= 0 && s->n <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG, "%s %lld: %lld members",
-                NAME(row), (long long)s->n);
+    TUTTI_CHECK(s->n >= 0 && s->n <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG,
+                "%s %lld: number of members is %lld: must be 0 to 2^57", NAME(row),
+                (long long)s->n);
     TUTTI_CHECK(s->n == 0 || s->members, TUTTI_ERR_ARG, "%s %lld: `members` is NULL", NAME(row));
     TUTTI_CHECK(s->n == 0 || s->sides || row->kind != TUTTI_EXODUS_SIDE_SET, TUTTI_ERR_ARG,
                 "%s %lld: `sides` is NULL", NAME(row));
     for (tutti_count i = 0; i < s->n; i++) {
         TUTTI_CHECK(s->members[i] >= 0 && s->members[i] < most, TUTTI_ERR_ARG,
-                    "%s %lld: member %lld is at place %lld, but this rank has %lld of them",
+                    "%s %lld: member %lld has position %lld, but this rank has %lld entries",
                     NAME(row), (long long)i, (long long)s->members[i], (long long)most);
         if (row->kind == TUTTI_EXODUS_SIDE_SET) TUTTI_TRY(side_check(k, row, s, i));
     }
     return TUTTI_OK;
 }
 
-/* ---- all of it */
+/* ---- the whole mesh */
 
 static tutti_err nodes_check(const tutti__exodus_model *m, const tutti_exodus_mesh *mesh) {
-    TUTTI_CHECK(mesh->nodes >= 0 && mesh->nodes <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG, "%lld nodes",
-                (long long)mesh->nodes);
+    TUTTI_CHECK(mesh->nodes >= 0 && mesh->nodes <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG,
+                "number of nodes is %lld: must be 0 to 2^57", (long long)mesh->nodes);
     TUTTI_CHECK(mesh->type == TUTTI_BYTES ||
                     (tutti_type_size(mesh->type) > 0 && mesh->type != TUTTI_COMPLEX64 &&
                      mesh->type != TUTTI_COMPLEX128),
-                TUTTI_ERR_ARG, "coordinates of type \"%s\" (%d)", tutti_type_name(mesh->type),
-                (int)mesh->type);
+                TUTTI_ERR_ARG, "coordinates have type \"%s\" (%d): must be a real numeric type",
+                tutti_type_name(mesh->type), (int)mesh->type);
     for (int k = 0; k < m->p.dims && mesh->nodes > 0; k++)
         TUTTI_CHECK(mesh->coordinates[k], TUTTI_ERR_ARG, "coordinates[%d] is NULL", k);
     for (tutti_count i = 0; i < mesh->nodes && mesh->node_ids; i++)
-        TUTTI_CHECK(mesh->node_ids[i] > 0, TUTTI_ERR_ARG, "node %lld has id %lld", (long long)i,
-                    (long long)mesh->node_ids[i]);
+        TUTTI_CHECK(mesh->node_ids[i] > 0, TUTTI_ERR_ARG, "node %lld has id %lld: ids must be >= 1",
+                    (long long)i, (long long)mesh->node_ids[i]);
     return TUTTI_OK;
 }
 

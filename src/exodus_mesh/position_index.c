@@ -72,7 +72,7 @@ tutti_err tutti__positions_unite(int lists, const tutti__position_list *list, tu
 
 tutti_err tutti__position_index_make(tutti_count n, const tutti_count *position,
                                      tutti__position_index *out) {
-    enum { SPARSE = 4, FREE = 1024 }; /* places of the table per position */
+    enum { SPARSE = 4, FREE = 1024 }; /* slots of the table per position */
     *out = (tutti__position_index){.n = n, .position = position};
     const tutti_count span = n > 0 ? position[n - 1] - position[0] + 1 : 0;
     if (n == 0 || n >= INT32_MAX || span > SPARSE * n + FREE) return TUTTI_OK;

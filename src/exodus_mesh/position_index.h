@@ -27,7 +27,7 @@ tutti_err tutti__position_index_make(tutti_count n, const tutti_count *position,
                                      tutti__position_index *out) TUTTI_MUST_USE;
 void tutti__position_index_free(tutti__position_index *x);
 
-/* The index of a position; -1: it is not there. */
+/* The index of a position; -1: not found. */
 static inline tutti_count tutti__position_find(const tutti__position_index *x,
                                                tutti_count position) {
     if (!x->index) return tutti__sorted_find(x->position, x->n, position);

@@ -23,14 +23,14 @@ typedef struct tutti__mesh_order {
     tutti_replicas_choice choice;
     tutti__mesh_classes classes;
     tutti__ids_round entries, members;
-    tutti_count sides; /* numbers that a position takes in the members' round: sides + 1 */
+    tutti_count sides; /* numbers per position in the round of members: sides + 1 */
 } tutti__mesh_order;
 
 /* ---- mesh_check.c */
-/* Everything that this rank can check alone; errors name entity and entry.   Not collective. */
+/* Check everything that needs no communication; errors name entity and entry.   Not collective. */
 tutti_err tutti__mesh_check(const tutti__exodus_model *m,
                             const tutti_exodus_mesh *mesh) TUTTI_MUST_USE;
-/* Nodes of side 1 ... of an entry of a block; `listed` is the length of its list.  0: there is no such side;
+/* Nodes of side 1 ... of an entry of a block; `listed` is the length of its list.  0: no such side;
  * -1: unknown.   Not collective. */
 int tutti__side_nodes_of(const tutti__exodus_model *m, const tutti_exodus_entity *row,
                          tutti_count listed, int side);

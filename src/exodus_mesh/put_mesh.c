@@ -1,8 +1,8 @@
-/* exodus_mesh: a mesh of all ranks, written.
+/* exodus_mesh: write a mesh of all ranks.
  *
  *   check        each rank checks its own mesh
  *   order        positions of nodes, edges, faces and elements, then of the members of sets; counts, writers
- *   definitions  end: counts are known, and with them the places of all arrays
+ *   definitions  end: counts are known, and with them the offsets of all arrays
  *   values       of all arrays that this rank writes, in one operation
  *
  * Steps return the outcome of this rank; it is part of the next step's communication.
@@ -62,7 +62,7 @@ static void rows_restore(put_state *p) {
         for (tutti_count c = 0; c < m->of[k].n; c++) m->of[k].row[c] = p->rows_had[n++];
 }
 
-/* A count that was given, or 0, is what was found. */
+/* Set a count; a given count other than 0 must be equal. */
 static tutti_err count_set(tutti_count *given, tutti_count found, const char *what, int64_t id) {
     TUTTI_CHECK(*given == 0 || *given == found, TUTTI_ERR_MISMATCH,
                 "%s %lld: count is %lld, but all ranks together have %lld", what, (long long)id,
@@ -92,7 +92,7 @@ static tutti_err set_counts(put_state *p) {
     TUTTI_TRY(count_set(&q->elements, f[TUTTI_EXODUS_ELEMENT_BLOCK].all, "elements of file", 0));
     TUTTI_TRY(count_set(&q->edges, f[TUTTI_EXODUS_EDGE_BLOCK].all, "edges of file", 0));
     TUTTI_TRY(count_set(&q->faces, f[TUTTI_EXODUS_FACE_BLOCK].all, "faces of file", 0));
-    /* a map may be requested whatever the ids are */
+    /* a map may be requested for any ids */
     f[TUTTI_EXODUS_NODAL].plain &= !q->has_node_ids;
     f[TUTTI_EXODUS_ELEMENT_BLOCK].plain &= !q->has_element_ids;
     f[TUTTI_EXODUS_EDGE_BLOCK].plain &= !q->has_edge_ids;
@@ -354,7 +354,7 @@ static tutti_err width_set(const put_state *p) {
     return TUTTI_OK;
 }
 
-static tutti_err put(put_state *p) {
+static tutti_err put_mesh(put_state *p) {
     tutti_exodus *x = p->x;
     tutti_err local_err = tutti__order_entries(&p->order);
     local_err = tutti__order_members(&p->order, local_err);
@@ -373,8 +373,8 @@ static tutti_err put(put_state *p) {
     return write_all(p);
 }
 
-/* The largest side of all ranks comes with the agreement that starts the call. */
-static tutti_err start(put_state *p, tutti_err local_err) {
+/* The largest side of all ranks is part of the agreement that starts the call. */
+static tutti_err start_call(put_state *p, tutti_err local_err) {
     tutti__range side = tutti__range_of(0);
     if (local_err == TUTTI_OK) side = tutti__range_of(tutti__largest_side(&p->x->model, p->mesh));
     const tutti__call call = {
@@ -403,12 +403,12 @@ tutti_err tutti_exodus_put_mesh(tutti_exodus *x, const tutti_exodus_mesh *mesh) 
         err = tutti__error_set(TUTTI_ERR_STATE, 0, -1, "call tutti_exodus_init first");
     if (err == TUTTI_OK) err = tutti__mesh_check(&x->model, mesh);
     if (err == TUTTI_OK) err = tutti__mesh_order_make(&p.order);
-    err = start(&p, err);
+    err = start_call(&p, err);
     const int started = err == TUTTI_OK;
     if (started) {
         tutti__exodus_result_set(&x->mesh_read, NULL, NULL);
         tutti__exodus_local_free(x);
-        err = put(&p);
+        err = put_mesh(&p);
     }
     if (err == TUTTI_OK) err = tutti__exodus_file_publish(x);
     if (err != TUTTI_OK && started) {

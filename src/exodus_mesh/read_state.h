@@ -1,8 +1,8 @@
-/* exodus_mesh: a mesh that is being read: what a rank has of it, and the values that are read for that.
+/* exodus_mesh: a mesh under construction by a read: the entries of a rank, and the values to read.
  *
  *   read_values      coordinates, ids, attributes, factors: one read
- *   result_mesh      everything as the struct that the caller gets
- *   result_entries   and as decompositions, for results
+ *   result_mesh      the result as the struct for the caller
+ *   result_entries   the result as decompositions
  *   get_mesh         the call
  *
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -12,7 +12,7 @@
 #include "exodus_mesh/distribute.h"
 #include "exodus_mesh/position_index.h"
 
-/* The mesh that the caller gets, until the next call. */
+/* The mesh returned to the caller, valid until the next call. */
 typedef struct tutti__result_mesh {
     tutti_exodus_mesh mesh;
     tutti_count n, room;
@@ -22,10 +22,10 @@ typedef struct tutti__result_mesh {
 /* Values of one array of an entity that are read. */
 typedef struct {
     tutti_type type;
-    tutti_count index, n; /* the first of them among the values of that type; of each entry */
+    tutti_count index, n; /* index of the first among the values of that type; values per entry */
 } tutti__read_values;
 
-/* What this rank has of a kind of blocks, or of the nodes. */
+/* Entries of this rank of a kind of blocks, or of the nodes. */
 typedef struct {
     tutti_exodus_kind kind;
     tutti_count entities;
@@ -66,12 +66,12 @@ typedef struct {
 tutti_err tutti__read_add(tutti__read_state *g, const tutti_exodus_array *a, tutti_count n,
                           const tutti_count *position, tutti_count base,
                           tutti__read_values *out) TUTTI_MUST_USE;
-/* Those of entry i, once they have been read. */
+/* The values of entry i, after the read. */
 const int64_t *tutti__read_ints(const tutti__read_state *g, const tutti__read_values *f,
                                 tutti_count i);
 const double *tutti__read_reals(const tutti__read_state *g, const tutti__read_values *f,
                                 tutti_count i);
-/* Everything that is known by the positions of entries and members.   Not collective. */
+/* Add all arrays that are determined by the positions of entries and members.   Not collective. */
 tutti_err tutti__read_add_all(tutti__read_state *g) TUTTI_MUST_USE;
 
 /* ---- result_mesh.c */
@@ -80,9 +80,9 @@ tutti_err tutti__result_mesh_make(tutti__read_state *g) TUTTI_MUST_USE;
 void tutti__result_mesh_free(void *result);
 
 /* ---- result_entries.c */
-/* The classes of what this rank has: g->classes.   Not collective. */
+/* The classes of the entries of this rank: g->classes.   Not collective. */
 tutti_err tutti__result_classes_make(tutti__read_state *g) TUTTI_MUST_USE;
-/* The writers of what several ranks have, if the file was opened for writing.   Collective. */
+/* Choose the writers of entries that several ranks have, if the file was opened for writing.   Collective. */
 tutti_err tutti__result_writers_choose(tutti__read_state *g) TUTTI_MUST_USE;
 /* g->local.   Not collective. */
 tutti_err tutti__result_local_make(tutti__read_state *g) TUTTI_MUST_USE;

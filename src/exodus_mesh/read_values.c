@@ -1,4 +1,4 @@
-/* exodus_mesh: values of a mesh that a rank needs, once it is known what it has.
+/* exodus_mesh: values of the mesh that a rank needs, after its entries are known.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus_mesh/read_state.h"
 

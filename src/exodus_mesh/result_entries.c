@@ -53,7 +53,7 @@ tutti_err tutti__result_classes_make(tutti__read_state *g) {
     return TUTTI_OK;
 }
 
-/* Results may be written: by whom, of what several have. */
+/* Choose the writers of shared entries, for results. */
 tutti_err tutti__result_writers_choose(tutti__read_state *g) {
     for (int k = 0; k < TUTTI_EXODUS_KINDS && (g->x->mode & TUTTI_WRITE); k++) {
         tutti__entity_class *f = &g->classes.of[k];

@@ -1,4 +1,5 @@
-/* exodus_mesh: what has been read as the mesh of a rank: indices instead of positions, own elements before the halo.
+/* exodus_mesh: the data read as the mesh of a rank: indices instead of positions, own elements
+ * before the halo.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
@@ -25,7 +26,7 @@ static tutti_err keep_memory(tutti__result_mesh *d, void *v) {
 }
 
 /* Memory for the mesh; all 0. */
-static tutti_err keep(tutti__result_mesh *d, tutti_count n, size_t size, void *out) {
+static tutti_err allocate_kept(tutti__result_mesh *d, tutti_count n, size_t size, void *out) {
     void *v = tutti__calloc((size_t)n + 1, size);
     if (!v) return TUTTI_ERR_NOMEM;
     const tutti_err err = keep_memory(d, v);
@@ -36,11 +37,11 @@ static tutti_err keep(tutti__result_mesh *d, tutti_count n, size_t size, void *o
     return err;
 }
 
-/* ---- all of it as a mesh */
+/* ---- the complete mesh */
 
 static tutti_err ids_fill(tutti__read_state *g, const tutti__read_class *h, const int64_t **out) {
     int64_t *ids = NULL;
-    TUTTI_TRY(keep(g->out, h->items.n, sizeof *ids, &ids));
+    TUTTI_TRY(allocate_kept(g->out, h->items.n, sizeof *ids, &ids));
     for (tutti_count k = 0; k < h->items.n; k++)
         ids[h->place[k]] = h->ids.n ? *tutti__read_ints(g, &h->ids, k) : h->items.items[k] + 1;
     *out = ids;
@@ -60,15 +61,15 @@ static tutti_err nodes_fill(tutti__read_state *g) {
             m->coordinates[k] = tutti__read_reals(g, &g->coordinates[k], 0);
             continue;
         }
-        TUTTI_TRY(keep(g->out, 0, sizeof *none, &none));
+        TUTTI_TRY(allocate_kept(g->out, 0, sizeof *none, &none));
         m->coordinates[k] = none;
     }
-    TUTTI_TRY(keep(g->out, m->nodes, 1, &own));
+    TUTTI_TRY(allocate_kept(g->out, m->nodes, 1, &own));
     if (m->nodes > 0) memcpy(own, h->owner, (size_t)m->nodes);
     m->own = own;
     if (g->node_attributes.n > 0) {
         double *x = NULL;
-        TUTTI_TRY(keep(g->out, m->nodes * g->node_attributes.n, sizeof *x, &x));
+        TUTTI_TRY(allocate_kept(g->out, m->nodes * g->node_attributes.n, sizeof *x, &x));
         memcpy(x, tutti__read_reals(g, &g->node_attributes, 0),
                (size_t)(m->nodes * g->node_attributes.n) * sizeof *x);
         m->node_attributes = x;
@@ -76,7 +77,7 @@ static tutti_err nodes_fill(tutti__read_state *g) {
     return TUTTI_OK;
 }
 
-/* Numbers of the file, from 1, as places of this rank. */
+/* Numbers of the file, from 1, as local indices. */
 static tutti_err places_fill(tutti__read_state *g, const tutti__read_class *h, tutti_count c,
                              const tutti__read_values *f, const tutti_count **out) {
     const tutti__read_class *to =
@@ -84,7 +85,7 @@ static tutti_err places_fill(tutti__read_state *g, const tutti__read_class *h, t
     const tutti_count lo = h->first[c], hi = h->first[c + 1];
     tutti_count *v = NULL;
     if (f->n == 0) return TUTTI_OK;
-    TUTTI_TRY(keep(g->out, (hi - lo) * f->n, sizeof *v, &v));
+    TUTTI_TRY(allocate_kept(g->out, (hi - lo) * f->n, sizeof *v, &v));
     for (tutti_count k = lo; k < hi; k++)
         for (tutti_count q = 0; q < f->n; q++)
             v[(h->place[k] - lo) * f->n + q] =
@@ -93,7 +94,8 @@ static tutti_err places_fill(tutti__read_state *g, const tutti__read_class *h, t
     return TUTTI_OK;
 }
 
-/* Lists of block c.  Without a halo positions become indices where they are, and the caller keeps that memory. */
+/* Lists of block c.  Without a halo positions are converted to indices in place, and the caller
+ * keeps that memory. */
 static tutti_err lists_fill(tutti__read_state *g, const tutti__read_class *h, tutti_count *lists,
                             tutti_count c, tutti_exodus_elements *e) {
     const tutti_exodus_entity *row = &g->x->model.of[h->kind].row[c];
@@ -109,8 +111,8 @@ static tutti_err lists_fill(tutti__read_state *g, const tutti__read_class *h, tu
             nodes[q] = tutti__position_find(&to->index, nodes[q]);
         return TUTTI_OK;
     }
-    TUTTI_TRY(keep(g->out, from[hi] - from[lo], sizeof *nodes, &nodes));
-    TUTTI_TRY(keep(g->out, hi - lo + 1, sizeof *start, &start));
+    TUTTI_TRY(allocate_kept(g->out, from[hi] - from[lo], sizeof *nodes, &nodes));
+    TUTTI_TRY(allocate_kept(g->out, hi - lo + 1, sizeof *start, &start));
     for (tutti_count k = lo; k < hi; k++) start[h->place[k] - lo + 1] = from[k + 1] - from[k];
     for (tutti_count i = 0; i < hi - lo; i++) start[i + 1] += start[i];
     for (tutti_count k = lo; k < hi; k++)
@@ -128,7 +130,7 @@ static tutti_err blocks_fill(tutti__read_state *g, tutti_exodus_kind kind,
     const int64_t *ids = NULL;
     tutti_exodus_elements *v = NULL;
     if (h->entities == 0) return TUTTI_OK;
-    TUTTI_TRY(keep(g->out, h->entities, sizeof *v, &v));
+    TUTTI_TRY(allocate_kept(g->out, h->entities, sizeof *v, &v));
     TUTTI_TRY(ids_fill(g, h, &ids));
     TUTTI_TRY(keep_memory(g->out, h->lists.to));
     tutti_count *lists = h->lists.to;
@@ -143,7 +145,7 @@ static tutti_err blocks_fill(tutti__read_state *g, tutti_exodus_kind kind,
         TUTTI_TRY(places_fill(g, h, c, &h->faces[c], &v[c].faces));
         if (f->n == 0) continue;
         double *x = NULL;
-        TUTTI_TRY(keep(g->out, n * f->n, sizeof *x, &x));
+        TUTTI_TRY(allocate_kept(g->out, n * f->n, sizeof *x, &x));
         for (tutti_count k = 0; k < n; k++)
             memcpy(x + (h->place[lo + k] - lo) * f->n, tutti__read_reals(g, f, k),
                    (size_t)f->n * sizeof *x);
@@ -169,11 +171,11 @@ static tutti_err pool_make(tutti__read_state *g, tutti_exodus_kind kind, pool *p
     for (tutti_count c = 0; c < g->x->model.of[kind].n; c++)
         attributes = tutti__max(attributes, g->set_attributes[kind][c].n);
     for (tutti_count i = 0; i < n; i++) weights += m[i].weight;
-    TUTTI_TRY(keep(g->out, n, sizeof *p->members, &p->members));
+    TUTTI_TRY(allocate_kept(g->out, n, sizeof *p->members, &p->members));
     if (kind != TUTTI_EXODUS_NODE_SET && kind != TUTTI_EXODUS_ELEMENT_SET)
-        TUTTI_TRY(keep(g->out, n, sizeof *p->sides, &p->sides));
-    TUTTI_TRY(keep(g->out, weights, sizeof *p->factors, &p->factors));
-    TUTTI_TRY(keep(g->out, n * attributes, sizeof *p->attributes, &p->attributes));
+        TUTTI_TRY(allocate_kept(g->out, n, sizeof *p->sides, &p->sides));
+    TUTTI_TRY(allocate_kept(g->out, weights, sizeof *p->factors, &p->factors));
+    TUTTI_TRY(allocate_kept(g->out, n * attributes, sizeof *p->attributes, &p->attributes));
     for (tutti_count i = 0; i < n; i++) {
         const tutti_count k = tutti__position_find(&h->index, m[i].position);
         TUTTI_ASSERT(k >= 0);
@@ -212,7 +214,7 @@ static tutti_err sets_fill(tutti__read_state *g, tutti_exodus_kind kind,
     pool p = {.members = NULL};
     tutti_count end = 0;
     if (sets == 0) return TUTTI_OK;
-    TUTTI_TRY(keep(g->out, sets, sizeof *v, &v));
+    TUTTI_TRY(allocate_kept(g->out, sets, sizeof *v, &v));
     TUTTI_TRY(pool_make(g, kind, &p));
     for (tutti_count c = 0, lo = 0; c < sets; lo += v[c].n, c++) {
         end += g->x->model.of[kind].row[c].entries;

@@ -21,7 +21,7 @@ static size_t hash_slot(const struct tutti__exodus_ids *t, int64_t id) {
     return (size_t)(h ^ h >> 32) & (t->room - 1);
 }
 
-/* Of rows with the same id only the first is entered: a long chain of them would take quadratic time. */
+/* Of rows with the same id only the first is inserted: a long chain of them would take quadratic time. */
 static void enter_id(const tutti__exodus_table *t, tutti_count row) {
     struct tutti__exodus_ids *ids = t->ids;
     const int64_t id = t->row[row].id;
@@ -218,7 +218,7 @@ static tutti_err check_entity(const tutti__exodus_model *m, const tutti_exodus_e
     const tutti_count most = (tutti_count)1 << 58;
     const int kind = (int)e->kind;
     TUTTI_CHECK(kind >= TUTTI_EXODUS_ELEMENT_BLOCK && kind < TUTTI_EXODUS_KINDS, TUTTI_ERR_ARG,
-                "kind %d is not a kind of blocks, sets or maps", kind);
+                "kind is %d: must be a kind of blocks, sets or maps", kind);
     const char *word = tutti__exodus_names_of[kind].word;
     const long long id = (long long)e->id;
     TUTTI_CHECK_RESERVED(e, word);
@@ -414,10 +414,11 @@ tutti_err tutti__exodus_model_attribute_names(tutti__exodus_model *m, tutti_exod
     tutti__exodus_table *t = &m->of[kind];
     const char *word = tutti__exodus_names_of[kind].word;
     TUTTI_CHECK(number >= 0 && number < t->n, TUTTI_ERR_NOT_FOUND,
-                "there is no %s number %lld (the file has %lld)", word, (long long)number,
+                "%s number %lld does not exist (the file has %lld)", word, (long long)number,
                 (long long)t->n);
-    TUTTI_CHECK(n == t->row[number].attributes, TUTTI_ERR_ARG, "%s %lld has %d attributes, not %d",
-                word, (long long)t->row[number].id, t->row[number].attributes, n);
+    TUTTI_CHECK(n == t->row[number].attributes, TUTTI_ERR_ARG,
+                "%s %lld has %d attributes: argument n is %d", word, (long long)t->row[number].id,
+                t->row[number].attributes, n);
     TUTTI_TRY(check_names(m, n, names, "attributes"));
     if (!apply) return TUTTI_OK;
     char **copies = NULL;

@@ -112,7 +112,7 @@ static int integer_type(int bytes) {
 
 /* ---- the catalogue */
 
-/* Where the values of a variable of the catalogue come from. */
+/* The source of the values of a variable of the catalogue. */
 typedef struct {
     enum { STATUS, IDS, PROPERTY, NAMES, COORDINATES, QA, INFO, ATTRIBUTES, VARIABLES, TRUTH } what;
     int kind;
@@ -384,7 +384,7 @@ static tutti_err define_results(const tutti__exodus_model *m, tutti__cdf *c) {
     return TUTTI_OK;
 }
 
-/* ---- all of it */
+/* ---- encoding */
 
 static tutti_err put_integer_attribute(tutti__cdf *c, const char *name, int32_t value) {
     return tutti__cdf_put_att(c, -1, name, TUTTI__CDF_INT, 1, &value);

@@ -93,7 +93,7 @@ static tutti_count find_entity_length(const reading *r, const char *name, tutti_
     return find_length(r, tutti__exodus_numbered(full, name, number));
 }
 
-/* The bytes of a variable of the catalogue with n rows; *out is NULL if there is none. */
+/* The bytes of a variable of the catalogue with n rows; *out is NULL if it is missing. */
 static tutti_err find_values(const reading *r, const char *name, tutti_count n, int is_text,
                              const tutti__cdf_var **v_out, const char **out) {
     const tutti_count index = tutti__cdf_find_var(r->c, name);
@@ -189,7 +189,7 @@ static int is_listed(const reading *r, const char *name, tutti_count n) {
 
 static tutti_err add_unconfirmed(const reading *r, const char *what, tutti_count n) {
     TUTTI_CHECK(n >= 0 && n <= UNLISTED - *r->unconfirmed, TUTTI_ERR_FORMAT,
-                "'%s' is %lld, but no array of the file has as many values", what, (long long)n);
+                "'%s' is %lld, but no array of the file has that many values", what, (long long)n);
     *r->unconfirmed += n;
     return TUTTI_OK;
 }
@@ -396,7 +396,7 @@ static tutti_err read_entities(const reading *r, int kind) {
     TUTTI_CHECK(n <= UNNAMED || is_listed(r, k->names, n) || is_listed(r, k->status, n) ||
                     is_listed(r, tutti__exodus_numbered(ids_name, k->prop, 1), n),
                 TUTTI_ERR_FORMAT,
-                "'%s' is %lld, but the file has no ids, names or status of as many", k->dim,
+                "'%s' is %lld, but the file has no ids, names or status of that length", k->dim,
                 (long long)n);
     char **names = tutti__calloc((size_t)n, sizeof *names);
     int64_t *ids = tutti__malloc((size_t)n * sizeof *ids);
@@ -505,7 +505,7 @@ static tutti_err read_text_records(const reading *r) {
     return TUTTI_OK;
 }
 
-/* ---- all of it */
+/* ---- decoding */
 
 static tutti_err decode_model(const reading *r) {
     read_sizes(r);

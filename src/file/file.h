@@ -17,7 +17,7 @@ extern const tutti__class tutti__file_class;
 
 enum {
     TUTTI__ENDED = 1, /* MPI_Finalize has closed the file: an empty shell */
-    TUTTI__FORGOTTEN  /* and the caller has closed it too; its plans are left */
+    TUTTI__FORGOTTEN  /* closed by the caller, too; its plans still exist */
 };
 
 struct tutti_file {
@@ -28,14 +28,14 @@ struct tutti_file {
     int mode;
     tutti_off origin;      /* offset 0 of accesses: the end of the file at open with TUTTI_APPEND */
     tutti_options opt;     /* in force; striping_unit is the alignment of file domains */
-    tutti_profile profile; /* rank 0's: what the machine and the file system can do */
+    tutti_profile profile; /* of rank 0: measured values of the machine and the file system */
     tutti_store *store;
     tutti_store *background_store; /* for operations in the background; NULL until there is one */
     tutti__slabs slabs;  /* the array that a layer above has stored in the file, or none */
-    struct {             /* what the ranks agreed on at open */
-        int striped;     /* some rank knows stripes of the file */
+    struct {             /* values agreed on by the ranks at open */
+        int striped;     /* the file has stripes on some rank */
         int incoherent;  /* several nodes, whose caches of the file may differ */
-        int remote;      /* the file is on other machines: access takes time, not processor */
+        int remote;      /* the file is on other machines: access takes time, but no processor */
         int synchronous; /* every write waits for the disk */
         int spare_cores; /* every rank may use more than one core */
     } layout;
@@ -50,9 +50,9 @@ struct tutti_file {
         int64_t number; /* of its plan */
         char text[512];
     } explain;
-    struct {                          /* operations in progress */
-        tutti_request *first;         /* in the order in which they were started */
-        int queue_stands;             /* while fibers are resumed: one of them waits to depart */
+    struct {                  /* operations in progress */
+        tutti_request *first; /* in the order in which they were started */
+        int queue_stands; /* while fibers are resumed: one of them waits to start its exchange */
         struct tutti__worker *worker; /* the thread of background `all`; NULL until it is needed */
     } requests;
     struct {                  /* independent accesses in progress */
@@ -75,7 +75,7 @@ struct tutti_file {
     struct {
         int number; /* of the file among those that are traced, -1: none */
         uint64_t device,
-            inode; /* rank 0, with a trace: which file it is, which no trace overwrites */
+            inode; /* rank 0, with a trace: identity of the file, which a trace must not overwrite */
     } trace;
     pthread_mutex_t lock;  /* of data that threads share: `independent`, `stats` */
     pthread_mutex_t use;   /* recursive: see TUTTI_USE */
@@ -110,7 +110,7 @@ static inline int tutti__file_may_rmw(const tutti_file *f) {
  * accesses. */
 int tutti__file_flags(const tutti_file *f);
 int tutti__file_store(const tutti_options *opt, int by_itself);
-/* Open the file once more for operations in the background, by a store that suits them.   Not collective. */
+/* Open the file again for operations in the background, by a store that suits them.   Not collective. */
 tutti_err tutti__file_open_background(tutti_file *f, int background) TUTTI_MUST_USE;
 /* Close both; the first error counts.   Not collective. */
 tutti_err tutti__file_stores_close(tutti_file *f) TUTTI_MUST_USE;
@@ -120,11 +120,11 @@ tutti_err tutti__file_stores_close(tutti_file *f) TUTTI_MUST_USE;
 typedef void tutti__finalize_fn(tutti_file *f);
 tutti_err tutti__open_files_add(tutti_file *f, tutti__finalize_fn *fn) TUTTI_MUST_USE;
 void tutti__open_files_remove(tutti_file *f);
-/* Whether one of them is this. */
+/* Return whether one of them is this file. */
 int tutti__open_files_have(uint64_t device, uint64_t inode);
 
-/* ---- trace_file.c: the option `trace`.  Whatever goes wrong with it is no error of the file. */
+/* ---- trace_file.c: the option `trace`.  Its failures are not errors of the file. */
 void tutti__trace_begin(tutti_file *f); /* record from open on */
-void tutti__trace_write(tutti_file *f); /* write what was recorded.   Collective. */
+void tutti__trace_write(tutti_file *f); /* write the recorded events.   Collective. */
 
 #endif

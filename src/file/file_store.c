@@ -13,7 +13,7 @@ int tutti__file_flags(const tutti_file *f) {
 int tutti__file_store(const tutti_options *opt, int by_itself) {
     const int pipeline = opt->pipeline;
     if (opt->store != TUTTI_STORE_AUTO) return opt->store;
-    /* past the page cache the device does the work, so that overlapping costs nothing */
+    /* without the page cache the device does the work, so that overlap needs no processor */
     const int overlaps =
         pipeline >= TUTTI_PIPELINE_WRITE || (opt->direct_io && pipeline == TUTTI_PIPELINE_AUTO);
     return by_itself || overlaps ? tutti__store_asynchronous(opt) : TUTTI_STORE_POSIX;
@@ -24,10 +24,10 @@ tutti_err tutti__file_stores_close(tutti_file *f) {
     return TUTTI_ALSO(tutti__store_close(&f->background_store), tutti__store_close(&f->store));
 }
 
-/* Files are opened once more for the background, by a store that suits it. */
+/* Files are opened again for the background, by a suitable store. */
 tutti_err tutti__file_open_background(tutti_file *f, int background) {
     if (f->background_store || background == TUTTI_BACKGROUND_NONE) return TUTTI_OK;
-    /* the thread of `all` may as well wait, unless the pipeline wants it otherwise */
+    /* the thread of `all` may block, unless the pipeline requires another store */
     /* The same file, even if its name or the working directory has changed; many accesses may be
      * in progress, since no thread starts further ones. */
     const int store = tutti__file_store(&f->opt, background == TUTTI_BACKGROUND_IO_ONLY);

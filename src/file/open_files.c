@@ -1,5 +1,5 @@
 /* file: the files that are open.  Those still open at MPI_Finalize are closed there by each rank
- * on its own, as far as that goes without the others.
+ * on its own, as far as possible without other ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "file/file.h"
 

@@ -1,4 +1,4 @@
-/* file: what all operations do before and after, and the accounts of what they did.
+/* file: common start and end of all operations, and their statistics.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "file/operation.h"
 
@@ -76,7 +76,7 @@ tutti_err tutti__operation_end(tutti_file *f, tutti_stats *stats, const char *op
     return err;
 }
 
-/* Positive codes promise that nothing has happened, which is no longer known. */
+/* Positive codes state that nothing has changed, which is no longer certain. */
 tutti_err tutti__operation_under_way(tutti_err err) {
     if (err <= TUTTI_OK) return err;
     tutti_error_info info = *tutti_last_error();

@@ -1,5 +1,5 @@
-/* file: one rank's share of one operation: which bytes, where they are, how far it has come; and
- * what every operation does before and after, whichever way its bytes go.
+/* file: the share of one rank of one operation: its bytes, their positions, its progress; and
+ * the common start and end of all operations, for all methods.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_OPERATION_H
 #define TUTTI_OPERATION_H
@@ -12,21 +12,22 @@ typedef struct tutti__op {
     tutti_file *file;
     tutti_store *store; /* the file's, or the one for the background */
     tutti_stats *stats;
-    const tutti_access *access; /* of parts: what was planned; before, the largest of them */
+    const tutti_access
+        *access; /* of parts: the planned access; before planning, the largest of them */
     int is_write;
     char *buf;
     tutti__parts *parts; /* NULL: `buf` is the memory of `access` */
-    tutti_off base;      /* where offset 0 of the request's access is, behind the file's origin */
-    tutti_off shift;     /* file offset of the access's offset 0, once a plan is known */
-    tutti_off eof;       /* reads: end of the file, relative to shift; writes: TUTTI__OFF_END */
-    tutti_off zeros;     /* writes: holes behind this may be written as zeros; relative to shift */
-    int eof_unknown;     /* a read that comes short has met the end of the file */
-    tutti_off moved;     /* bytes of this rank that are done */
-    tutti_off room;      /* staging memory of a node that it may have, 0: what the options allow */
-    int atomic;          /* every rank by itself, under a lock */
-    int cold;            /* reads: from a device, not from the page cache */
-    int sole;            /* it blocks, and this rank has no other under way in the file */
-    tutti__sums *sums;   /* writes: of blocks that this rank sends to the file; NULL: not wanted */
+    tutti_off base;  /* offset 0 of the access of the request, relative to the origin of the file */
+    tutti_off shift; /* file offset of the access's offset 0, once a plan is known */
+    tutti_off eof;   /* reads: end of the file, relative to shift; writes: TUTTI__OFF_END */
+    tutti_off zeros; /* writes: holes beyond this may be written as zeros; relative to shift */
+    int eof_unknown; /* a short read has reached the end of the file */
+    tutti_off moved; /* bytes of this rank that are done */
+    tutti_off room;  /* limit of staging memory per node; 0: that of the options */
+    int atomic;      /* every rank separately, under a lock */
+    int cold;        /* reads: from a device, not from the page cache */
+    int sole;        /* it is blocking, and this rank has no other pending operation in the file */
+    tutti__sums *sums; /* writes: checksums of blocks written by this rank; NULL: not requested */
 } tutti__op;
 
 /* The memory that it moves bytes to or from. */
@@ -55,9 +56,9 @@ tutti_err tutti__file_end(const tutti__op *op, tutti_off *size_out) TUTTI_MUST_U
  * continue at.  Returns 0 if there are none.   Not collective. */
 int tutti__operation_stretch(const tutti__op *op, tutti_off size, tutti_off *at, tutti_off *lo_out,
                              tutti_off *hi_out);
-/* Nodes with caches of their own: before a read, or a write with holes that may be read, forget
- * what others may have changed; after a write send on what this one holds back, so that a later
- * operation finds it.   Not collective. */
+/* For nodes with separate caches: before a read, or a write with holes that may be read, drop
+ * cached data that others may have changed; after a write flush delayed data, so that a later
+ * operation reads it.   Not collective. */
 tutti_err tutti__operation_refresh(const tutti__op *op) TUTTI_MUST_USE;
 tutti_err tutti__operation_flush(const tutti__op *op) TUTTI_MUST_USE;
 
@@ -72,7 +73,7 @@ void tutti__stats_add(tutti_stats *to, const tutti_stats *from);
 /* Add to the file's statistics; `is_last`: it was an operation, whose own statistics are reported
  * as those of the last one.  Any thread. */
 void tutti__stats_settle(tutti_file *f, const tutti_stats *stats, int is_last);
-/* The program's progress callback, if it has one; never from a thread of ours. */
+/* The program's progress callback, if it has one; never from a thread of the library. */
 void tutti__file_report(tutti_file *f, tutti_off done, tutti_off total, const char *phase);
 /* From now on the calling thread runs operations in the background. */
 void tutti__worker_mark(void);

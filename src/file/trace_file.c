@@ -39,10 +39,10 @@ void tutti__trace_begin(tutti_file *f) {
         return;
     }
     tutti__error_clear();
-    trace_complain(f, "cannot allocate memory for it");
+    trace_complain(f, "cannot allocate memory for the trace");
 }
 
-/* A file that is or was one of ours is never a trace, also while nothing has been written to it. */
+/* A file opened by the library is never a trace, even while it is empty. */
 static int trace_is_data(const tutti_file *closing, const struct stat *st) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static uint64_t device, inode; /* the last one that was */
@@ -86,7 +86,7 @@ static int trace_print(int fd, int n, const tutti__sparse_message *in) {
     return fclose(out) == 0 && !bad;
 }
 
-/* NULL, or why there is none.  What is not ours is not even opened: closing it would drop its
+/* NULL, or the reason why no trace is written.  Files of others are not opened: closing one would release its
  * locks. */
 static const char *trace_save(const tutti_file *f, int n, const tutti__sparse_message *in) {
     const char *path = f->opt.trace, *refused = NULL;

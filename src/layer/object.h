@@ -2,9 +2,11 @@
  * communicator, how a collective call on it starts, and how its errors are named.
  *
  *   tutti_err tutti_OBJECT_verb(tutti_OBJECT *o, ...) {
- *       TUTTI_TRY(tutti__object_live(o, &tutti__OBJECT_class));       this rank alone: there are no others to report to
- *       tutti_err err = ...;                                          this rank's arguments: kept, not returned
- *       err = tutti__object_call(&o->object, &call, err);             from here on all ranks have the same error
+ *       TUTTI_TRY(tutti__object_live(o, &tutti__OBJECT_class));       this rank only: it has no communicator
+ *       tutti_err err = ...;                                          this rank's arguments: kept,
+ * not returned
+ *       err = tutti__object_call(&o->object, &call, err);             from here on all ranks have
+ * the same error
  *
  * A rank that fails after that must not return before the others: helpers return this rank's outcome, and
  * the caller agrees on it (tutti__team_agree, tutti__on_root).
@@ -48,11 +50,12 @@ tutti_err tutti__object_error(const tutti__object *o, const char *operation, tut
 
 /* Start a collective call on an object: tutti__team_call with the object's class name, and errors that have
  * the call's name as their operation and the object's path.   Collective.
- * @param c      what this rank is about to do; c->object is the class name by default
- * @param mine   this rank's error.  If the caller has explained it by tutti_set_local_error, all ranks get that
+ * @param c      the call of this rank; c->object is the class name by default
+ * @param mine   this rank's error.  If the caller has explained it by tutti_set_local_error, all
+ * ranks get that
  *               explanation instead
- * @return the same on all ranks; TUTTI_ERR_MISMATCH if ranks are in different calls, or if what must agree
- *         does not */
+ * @return the same on all ranks; TUTTI_ERR_MISMATCH if ranks are in different calls, or if arguments
+ *         differ */
 tutti_err tutti__object_call(const tutti__object *o, const tutti__call *c,
                              tutti_err mine) TUTTI_MUST_USE;
 

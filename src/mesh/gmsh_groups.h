@@ -43,7 +43,7 @@ tutti_err tutti__gmsh_entities_read(tutti__scan *s, int partitioned,
  * partitions, whose parent is of higher dimension, has only groups that `d` names for its
  * dimension: Gmsh repeats the parent's there. */
 void tutti__gmsh_entities_finish(tutti__gmsh_entities *e, const tutti__mesh_data *d);
-/* NULL: there is none. */
+/* NULL: not found. */
 const tutti__gmsh_entity *tutti__gmsh_entity_find(const tutti__gmsh_entities *e, int dim,
                                                   int32_t tag);
 void tutti__gmsh_entities_free(tutti__gmsh_entities *e);

@@ -104,7 +104,8 @@ static tutti_err find_node(const reader *r, int64_t tag, tutti_count *out) {
         if (found) at = found->at;
     }
     if (at < 0)
-        TUTTI_SCAN_FAIL(&r->scan, "element names node %lld, which does not exist", (long long)tag);
+        TUTTI_SCAN_FAIL(&r->scan, "element refers to node %lld, which does not exist",
+                        (long long)tag);
     *out = at;
     return TUTTI_OK;
 }

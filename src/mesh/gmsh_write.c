@@ -18,7 +18,7 @@ enum { BUFFER = 1 << 20, LINE = 512 };
 /* An entity: elements of one dimension, entity and physical group. */
 typedef struct {
     int dim;
-    int32_t entity, physical; /* as the elements say */
+    int32_t entity, physical; /* as in the elements */
     int32_t tag;              /* as it is written */
     double low[3], high[3];
 } entity;

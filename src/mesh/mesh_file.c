@@ -16,7 +16,7 @@ static tutti_err distribute_from_root(tutti_mesh *m, tutti_err local_err, tutti_
         groups < (1 << 20)
             ? TUTTI_OK
             : tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1,
-                               "mesh has %lld physical groups: too many for one message",
+                               "mesh has %lld physical groups: at most 2^20 - 1 are supported",
                                (long long)groups);
     TUTTI_TRY(tutti__team_agree(m->team, m->own.group && m->own.member ? fits : TUTTI_ERR_NOMEM));
     m->own.groups = (int)groups;

@@ -61,7 +61,7 @@ static tutti_err find_neighbours(const tutti__incidence *in, const cells *c, tut
 /* Records for other ranks: for each element of this rank and each other rank that has nodes of it,
  * the nodes of the element, as records of one size. */
 typedef struct {
-    tutti_count node[TUTTI_MESH_MAX_NODES]; /* -1 behind the last */
+    tutti_count node[TUTTI_MESH_MAX_NODES]; /* -1 after the last */
 } cell_record;
 
 static tutti_err collect_records(const tutti_mesh *m, tutti_count *n_out, cell_record **v_out,

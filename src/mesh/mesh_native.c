@@ -51,7 +51,7 @@ static int is_little_endian(void) {
     return first == 1;
 }
 
-/* Where everything lies. */
+/* Compute the offsets of all arrays. */
 static void compute_offsets(layout *l) {
     const tutti_off size[ARRAYS] = {24 * l->nodes,   8 * l->nodes,      8 * (l->elements + 1),
                                     4 * l->elements, 4 * l->elements,   l->elements,
@@ -87,10 +87,10 @@ static tutti_err decode_mesh_header(const uint64_t word[WORDS], tutti_off file_b
     TUTTI_CHECK(memcmp(word, tutti__mesh_magic, sizeof tutti__mesh_magic) == 0, TUTTI_ERR_FORMAT,
                 "byte 0: not a Tutti mesh file: wrong signature");
     TUTTI_CHECK(word[W_CHECK] == tutti__hash(TUTTI__HASH_START, word, W_CHECK * sizeof *word),
-                TUTTI_ERR_FORMAT, "byte 504: the header is damaged: its checksum is wrong");
+                TUTTI_ERR_FORMAT, "byte 504: the header is damaged: checksum mismatch");
     TUTTI_CHECK(word[W_FORMAT] == FORMAT || word[W_FORMAT] == FORMAT_MEMBERS, TUTTI_ERR_UNSUPPORTED,
-                "mesh format %llu is not supported (only %d and %d)",
-                (unsigned long long)word[W_FORMAT], FORMAT, FORMAT_MEMBERS);
+                "unknown mesh format %llu: must be %d or %d", (unsigned long long)word[W_FORMAT],
+                FORMAT, FORMAT_MEMBERS);
     TUTTI_CHECK(word[W_NODES] < most && word[W_ELEMENTS] < most && word[W_ENTRIES] < most &&
                     word[W_GROUPS] < INT32_MAX / GROUP && word[W_MEMBERS] <= 1 << 20 &&
                     (word[W_FORMAT] == FORMAT) == (word[W_MEMBERS] == 0),
@@ -263,7 +263,7 @@ static tutti_err take_groups(tutti_mesh *m, const layout *l, const unsigned char
         g->dim = number[0];
         g->tag = number[1];
         TUTTI_CHECK(g->dim >= 0 && g->dim <= 3 && memchr(g->name, '\0', NAME), TUTTI_ERR_FORMAT,
-                    "physical group %lld is damaged", (long long)i);
+                    "invalid physical group %lld", (long long)i);
     }
     return TUTTI_OK;
 }
@@ -274,7 +274,7 @@ static tutti_err check_members(const tutti__mesh_data *d) {
         const tutti_mesh_membership *x = &d->member[i];
         const int order = i > 0 ? tutti__mesh_by_membership(x - 1, x) : -1;
         TUTTI_CHECK(x->dim >= 0 && x->dim <= 3 && (order < 0 || (order == 0 && x[-1].tag < x->tag)),
-                    TUTTI_ERR_FORMAT, "membership %lld is damaged", (long long)i);
+                    TUTTI_ERR_FORMAT, "invalid membership %lld", (long long)i);
     }
     return TUTTI_OK;
 }
@@ -314,13 +314,12 @@ static tutti_err read_slice(tutti_mesh *m, tutti_file *f, const layout *l, unsig
         (int64_t)(sum_slice(m, entry) + (t->rank == 0 ? sum_groups(l->groups, table, d) : 0));
     err = tutti__team_sum(t, &sum, 1);
     if (err == TUTTI_OK && (uint64_t)sum != l->sum)
-        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
-                               "mesh is damaged: checksum of its contents is wrong");
+        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "mesh is damaged: checksum mismatch");
     if (err == TUTTI_OK) {
         err = tutti__mesh_data_check(d, l->nodes);
         if (err != TUTTI_OK)
             tutti__error_set(err = TUTTI_ERR_FORMAT, 0, -1,
-                             "element names a node that does not exist");
+                             "an element refers to a node that does not exist");
     }
     for (tutti_count i = 0; i < 3 * d->nodes && err == TUTTI_OK; i++)
         if (!__builtin_isfinite(d->coordinates[i]))

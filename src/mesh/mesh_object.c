@@ -83,13 +83,13 @@ tutti_err tutti__mesh_data_check(const tutti__mesh_data *d, tutti_count all_node
                     (long long)e, d->type[e]);
         TUTTI_CHECK(tutti__follows(d->start[e], type_table[d->type[e]].nodes, d->start[e + 1]),
                     TUTTI_ERR_ARG,
-                    "element %lld is a %s, but its node list is entries %lld to %lld", (long long)e,
-                    type_table[d->type[e]].text, (long long)d->start[e],
+                    "element %lld has type %s, but its node list has the range [%lld, %lld)",
+                    (long long)e, type_table[d->type[e]].text, (long long)d->start[e],
                     (long long)d->start[e + 1]);
         for (tutti_count i = d->start[e]; i < d->start[e + 1]; i++)
             TUTTI_CHECK(d->node[i] >= 0 && d->node[i] < all_nodes, TUTTI_ERR_ARG,
-                        "element %lld names node %lld: mesh has %lld nodes", (long long)e,
-                        (long long)d->node[i], (long long)all_nodes);
+                        "element %lld refers to node %lld, but the mesh has %lld nodes",
+                        (long long)e, (long long)d->node[i], (long long)all_nodes);
     }
     return TUTTI_OK;
 }

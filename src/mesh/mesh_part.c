@@ -23,12 +23,12 @@ typedef struct {
 typedef struct {
     tutti_count number; /* of the node */
     int holder;
-    int rank; /* its place in the list */
+    int rank; /* its index in the list */
 } holder_record;
 
 typedef struct {
     tutti_count position;
-    tutti_count node[TUTTI_MESH_MAX_NODES]; /* -1 behind the last */
+    tutti_count node[TUTTI_MESH_MAX_NODES]; /* -1 after the last */
     int32_t physical, entity;
     int32_t type, own; /* own: the partition of its lowest node */
 } element_record;

@@ -58,7 +58,7 @@ int tutti_mesh_partitioned_by(const tutti_mesh *m) {
     return tutti__mesh_live(m) == TUTTI_OK ? m->partitioned_by : -1;
 }
 
-/* ---- how good it is */
+/* ---- statistics */
 
 tutti_err tutti_mesh_cut_sized(tutti_mesh *m, int parts, const int *of, const tutti_count *load,
                                tutti_mesh_cut *out, size_t struct_size) {

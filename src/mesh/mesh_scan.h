@@ -25,7 +25,7 @@ tutti_err tutti__scan_open(tutti__scan *s, const char *path,
                            const tutti_options *opt) TUTTI_MUST_USE;
 void tutti__scan_close(tutti__scan *s);
 
-/* Fail: the file is invalid at this place. */
+/* Fail: the file is invalid at the current position. */
 #define TUTTI_SCAN_FAIL(s, ...) return tutti__scan_bad((s), TUTTI_ERR_FORMAT, __VA_ARGS__)
 tutti_err tutti__scan_bad(const tutti__scan *s, tutti_err code, const char *fmt, ...)
     TUTTI_PRINTF(3, 4);

@@ -125,6 +125,6 @@ tutti_err tutti__archive_head_check(const char h[TUTTI__ARCHIVE_HEAD], const uin
     TUTTI_CHECK(le64toh(is.version) == 1 || memcmp(is.id, ours.id, sizeof is.id) == 0,
                 TUTTI_ERR_FORMAT, "the archived segment belongs to another dataset");
     TUTTI_FAIL(TUTTI_ERR_FORMAT,
-               "segment %lld of the archive differs from the one that was archived",
+               "segment %lld of the archive differs from the segment that was archived",
                (long long)g->id);
 }

@@ -53,7 +53,7 @@ static const char UPGRADE[] =
     "UPDATE infos SET value = CAST(value AS BLOB)"
     " WHERE typeof(value) = 'text' AND NOT tutti_is_text(value);";
 
-/* tutti_is_text(value): is it UTF-8 without zero bytes? */
+/* tutti_is_text(value): return whether it is UTF-8 without zero bytes */
 static void is_text(sqlite3_context *context, int n, sqlite3_value **values) {
     (void)n;
     const void *bytes = sqlite3_value_blob(values[0]);
@@ -95,7 +95,7 @@ static tutti_err check_database(tutti__meta *m, int *empty_out) {
     *empty_out = tables == 0;
     if (*empty_out) return TUTTI_OK;
     TUTTI_CHECK(application == APPLICATION, TUTTI_ERR_FORMAT,
-                "'%s' is not the database of a dataset", m->path);
+                "'%s' is not the metadata of a dataset", m->path);
     m->version = version;
     TUTTI_CHECK(version >= TUTTI__FORMAT_OLDEST && version <= TUTTI__FORMAT_VERSION,
                 TUTTI_ERR_FORMAT,

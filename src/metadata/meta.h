@@ -126,7 +126,7 @@ typedef struct tutti__info {
 
 /* count 0 removes it.  TUTTI_BYTES are stored as text if they are UTF-8, else as a blob. */
 tutti_err tutti__meta_info_set(tutti__meta *m, const tutti__info *info) TUTTI_MUST_USE;
-/* Fill in the rest of `io`; tutti__free value.  TUTTI_ERR_NOT_FOUND: there is no such info. */
+/* Fill in the rest of `io`; tutti__free value.  TUTTI_ERR_NOT_FOUND: not found. */
 tutti_err tutti__meta_info_get(tutti__meta *m, tutti__info *io) TUTTI_MUST_USE;
 
 #endif

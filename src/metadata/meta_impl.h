@@ -40,8 +40,9 @@ tutti_err tutti__meta_id_make(tutti__meta *m) TUTTI_MUST_USE;
 /* Open m->db; the file is not trusted. */
 tutti_err tutti__sql_open(tutti__meta *m, const char *path, int flags) TUTTI_MUST_USE;
 void tutti__sql_close(tutti__meta *m);
-/* Whether the last statement failed because a killed writer left a journal. Then a reader opens a copy of m->path in
- * which the journal is rolled back. TUTTI_ERR_STATE: a writer rolls it back at the same time; try again. */
+/* Return whether the last statement failed because a killed writer left a journal. Then a reader
+ * opens a copy of m->path in which the journal is rolled back. TUTTI_ERR_STATE: a writer rolls it
+ * back at the same time; try again. */
 int tutti__sql_journal_hot(const tutti__meta *m);
 tutti_err tutti__sql_private_open(tutti__meta *m) TUTTI_MUST_USE;
 void tutti__sql_private_remove(tutti__meta *m);

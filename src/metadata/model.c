@@ -133,8 +133,8 @@ tutti_err tutti__variable_check(const tutti__variable *v) {
     const int most = v->item == TUTTI_SYM_TENSOR || v->item == TUTTI_TENSOR ? 1 << 10 : 1 << 24;
     TUTTI_CHECK(v->components >= 1 && v->components <= most &&
                     (v->item != TUTTI_SCALAR || v->components == 1),
-                TUTTI_ERR_ARG, "variable '%s': components is %d, which its item does not allow",
-                name, v->components);
+                TUTTI_ERR_ARG, "variable '%s': components is %d: must be 1 to %d", name,
+                v->components, v->item == TUTTI_SCALAR ? 1 : most);
     TUTTI_CHECK(v->type == TUTTI_BYTES || tutti_type_size((tutti_type)v->type) > 0, TUTTI_ERR_ARG,
                 "variable '%s': unknown type %d", name, v->type);
     TUTTI_CHECK(v->layout == TUTTI_GLOBAL || v->layout == TUTTI_RANKED, TUTTI_ERR_ARG,
@@ -265,7 +265,7 @@ tutti_err tutti__section_check(const tutti__model *m, const tutti__segment_row *
         TUTTI_CHECK(size && tutti__shape_right(size->ndims, size->shape, &entries) &&
                         tutti__mul_ok(entries, tutti__item_bytes(v, s->type), &bytes) &&
                         (v->compress > 0 || bytes == s->bytes),
-                    TUTTI_ERR_FORMAT, "section '%s' of segment %lld has %lld bytes, must have %lld",
+                    TUTTI_ERR_FORMAT, "section '%s' of segment %lld has %lld bytes, expected %lld",
                     v->name, (long long)g->id, (long long)s->bytes, (long long)bytes);
     }
     return TUTTI_OK;

@@ -46,7 +46,7 @@ static inline int tutti__is_netcdf(const tutti__datafile *f) {
     return tutti__netcdf_name(f->name);
 }
 
-/* [start, end) of its file; the trailer begins at `trailer`. */
+/* A segment: [start, end) of its file; the trailer begins at `trailer`. */
 typedef struct tutti__segment_row {
     int64_t id, file;
     int kind, sections;
@@ -115,7 +115,7 @@ void tutti__model_truncate(tutti__model *m, int64_t n);
 /* ---- valid contents of rows; a database may come from an untrusted source */
 int tutti__name_right(const char *name,
                       size_t room); /* names of the library's own variables, with ':', too */
-/* It is the name of a data file: no other name is opened. */
+/* Whether a name is that of a data file: other names are never opened. */
 int tutti__file_name_right(const char *name);
 int tutti__text_right(const char *text, size_t room);
 /* Valid and UTF-8, as names and texts of callers must be; datasets of format 1 may have others. */

@@ -1,7 +1,8 @@
 /* metadata: the connection to SQLite: statements, errors, private copies of the database.
  *
- * Journal mode TRUNCATE: a commit is the truncation of the journal, and a killed writer leaves one that the next
- * writer rolls back.  A reader cannot: it copies both files to a directory of its own and rolls back there.
+ * Journal mode TRUNCATE: a commit is the truncation of the journal, and a killed writer leaves one
+ * that the next
+ * writer rolls back.  A reader cannot: it copies both files to a temporary directory and rolls back there.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "metadata/meta_impl.h"
 
@@ -133,7 +134,7 @@ tutti_err tutti__meta_commit(tutti__meta *m) {
 
 /* ---- opening, private copies */
 
-/* The database and the files that SQLite keeps beside it: opening a FIFO would wait for its writer. */
+/* The database and the auxiliary files of SQLite: opening a FIFO would wait for its writer. */
 static tutti_err check_regular_files(const char *path) {
     static const char *const ENDS[] = {"", "-journal", "-wal", "-shm"};
     for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {

@@ -110,7 +110,7 @@ int tutti__row_next(const char **rows, size_t *left, tutti__row *out) {
 
 /* ---- rows by tables */
 
-/* Are the columns of these kinds?  "?" is any. */
+/* Return whether the columns have these kinds; "?" is any. */
 static int has_kinds(const tutti__row *r, int table, const char *kinds) {
     const int n = (int)strlen(kinds);
     if (r->table != table || r->columns < n) return 0;

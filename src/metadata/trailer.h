@@ -1,6 +1,6 @@
 /* metadata: trailers of segments as bytes (docs/reference/format.md), and the search for them in data files.
  *
- * Nothing here needs MPI; all that is read is validated.
+ * No function uses MPI; all input is validated.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TRAILER_H
 #define TUTTI_TRAILER_H
@@ -86,9 +86,9 @@ typedef struct tutti__row {
     size_t n;
 } tutti__row;
 
-/* Decode the next row of `*rows`, and advance it.  1; 0: there are no more; -1: it is invalid.  Pure. */
+/* Decode the next row of `*rows`, and advance it.  Returns 1; 0: no further row; -1: invalid.  Pure. */
 int tutti__row_next(const char **rows, size_t *left, tutti__row *out);
-/* Rows by tables.  1: the row is of that table, and valid by itself. */
+/* Rows by tables.  1: the row is of that table, and valid. */
 int tutti__row_segment(const tutti__row *r, tutti__segment_row *out);
 int tutti__row_file(const tutti__row *r, tutti__datafile *out);
 int tutti__row_size(const tutti__row *r, tutti__size *out);

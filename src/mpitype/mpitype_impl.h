@@ -12,7 +12,7 @@
 /* Types nested deeper than this are refused: reading them recurses. */
 #define TUTTI__TYPE_DEPTH 1000
 
-/* Record a failed MPI call with MPI's own text; and return what it is. */
+/* Record a failed MPI call with the text of MPI. */
 void tutti__mpitype_record(int mpi_code, const char *call);
 static inline tutti_err tutti__mpitype_failed(int mpi_code, const char *call) {
     tutti__mpitype_record(mpi_code, call);
@@ -56,7 +56,7 @@ void tutti__layout_free(tutti__layout *l);
 /* ---- long lists of blocks that were read before (type_recent.c); thread-safe */
 /* 1: *out is the side of equal contents with an equal child, shared. */
 int tutti__recent_find(const tutti__contents *c, const tutti__layout *child, tutti__side *out);
-/* Keep a side while views exist; takes c->number over, and sets it to NULL, if it does. */
+/* Keep a side while views exist; if kept, takes over c->number and sets it to NULL. */
 void tutti__recent_add(tutti__contents *c, const tutti__layout *child, tutti__side side);
 void tutti__recent_view(int change); /* +1: a view is made; -1: it is freed */
 
@@ -66,7 +66,7 @@ tutti__side tutti__side_share(tutti__side s);
 tutti_err tutti__off_mul(tutti_off a, tutti_off b, tutti_off *out) TUTTI_MUST_USE;
 tutti_err tutti__off_add(tutti_off a, tutti_off b, tutti_off *out) TUTTI_MUST_USE;
 tutti_err tutti__side_shift(tutti__side s, tutti_off by, tutti__side *out) TUTTI_MUST_USE;
-/* Blocks of `child` at any places: block i is length[i * length_step] elements at place[i] * unit.
+/* Blocks of `child` at any displacements: block i is length[i * length_step] elements at place[i] * unit.
  */
 typedef struct {
     tutti_count n;

@@ -1,6 +1,6 @@
 /* mpitype: SUBARRAY and DARRAY.
  *
- * Both are nested loops, one a dimension, around the element: we wrap the element in one dimension
+ * Both are nested loops, one per dimension, around the element: the element is wrapped in one dimension
  * after the other, the fastest first.  A block of indices is one VEC; a cyclic distribution is a
  * VEC of whole blocks and, if the array ends within a block, one shorter block after it.
  *
@@ -26,7 +26,7 @@ static void count_blocks(const index_set *x, tutti_count *whole, tutti_count *re
     *rest = last == x->block ? 0 : last;
 }
 
-/* Copies of the element (which stays the caller's) at all selected indices. */
+/* Copies of the element (which the caller keeps) at all selected indices. */
 static tutti_err repeat_element(tutti__side element, const index_set *x, tutti_off stride,
                                 tutti__side *out) {
     tutti_count whole, rest;
@@ -107,7 +107,7 @@ static void select_distributed(const tutti__contents *c, tutti_count dim, index_
     const tutti_off *psize = arg + ndims;
     const tutti_count n = gsize[dim], procs = psize[dim];
     tutti_count me = c->number[1], block = arg[dim];
-    /* the process grid is always row-major, whatever the order of the array */
+    /* the process grid is always row-major, for any order of the array */
     for (tutti_count d = ndims - 1; d > dim; d--) me /= psize[d];
     me %= procs;
     if (distrib[dim] == MPI_DISTRIBUTE_NONE) {

@@ -1,4 +1,5 @@
-/* mpitype: what the constructors share: an element moved, repeated, put at a list of places.
+/* mpitype: common functions of the constructors: an element shifted, repeated, placed at a list of
+ * displacements.
  *
  * Blocks of a dense element (no gaps inside or between) are runs and become one LIST without a node
  * for each; blocks of anything else become a CAT whose parts share one node per block length.
@@ -12,15 +13,13 @@ tutti__side tutti__side_share(tutti__side s) {
 
 tutti_err tutti__off_mul(tutti_off a, tutti_off b, tutti_off *out) {
     TUTTI_CHECK(tutti__mul_ok(a, b, out), TUTTI_ERR_OVERFLOW,
-                "%lld times %lld bytes in a datatype do not fit in 64 bits", (long long)a,
-                (long long)b);
+                "datatype has %lld times %lld bytes: exceeds 64 bits", (long long)a, (long long)b);
     return TUTTI_OK;
 }
 
 tutti_err tutti__off_add(tutti_off a, tutti_off b, tutti_off *out) {
     TUTTI_CHECK(tutti__add_ok(a, b, out), TUTTI_ERR_OVERFLOW,
-                "displacements %lld and %lld add up to more than 64 bits", (long long)a,
-                (long long)b);
+                "sum of displacements %lld and %lld exceeds 64 bits", (long long)a, (long long)b);
     return TUTTI_OK;
 }
 
@@ -30,7 +29,8 @@ static tutti_err check_shift(tutti__side s, tutti_off by, tutti_off *disp_out) {
     const int fits = tutti__add_ok(s.disp, by, &disp) && tutti__add_ok(disp, s.node->lo, &lo) &&
                      tutti__add_ok(disp, s.node->hi, &hi) && lo >= -TUTTI__OFF_LIMIT &&
                      hi <= TUTTI__OFF_LIMIT;
-    TUTTI_CHECK(fits, TUTTI_ERR_OVERFLOW, "%lld bytes shifted by %lld exceed the largest offset",
+    TUTTI_CHECK(fits, TUTTI_ERR_OVERFLOW,
+                "%lld bytes at displacement %lld exceed the largest offset",
                 (long long)s.node->bytes, (long long)by);
     *disp_out = disp;
     return TUTTI_OK;
@@ -70,7 +70,7 @@ static tutti_err fill_block_runs(const tutti__layout *child, const tutti__blocks
     return TUTTI_OK;
 }
 
-/* A block at its place; `last` is the block made before, shared if it has the same length. */
+/* A block at its displacement; `last` is the previous block, shared if it has the same length. */
 static tutti_err place_block(const tutti__layout *child, const tutti__blocks *b, tutti_count i,
                              tutti__side *last, tutti__side *out) {
     tutti_off at;

@@ -1,10 +1,10 @@
 /* mpitype: one level of a datatype, by MPI_Type_get_envelope and MPI_Type_get_contents.
  *
- * Types made by the large-count constructors of MPI 4 answer only to the _c forms of both calls,
- * and those serve all other types too; so an MPI 4 is always asked in the _c form.  It then keeps
- * the counts in a third array.  We join integers, addresses and large counts into one array of
- * 64-bit numbers; by good luck of the standard that is the same sequence for the small and the
- * large form of a constructor, except for SUBARRAY and DARRAY, whose tail we rotate.
+ * Types made by the large-count constructors of MPI 4 support only the _c forms of both calls,
+ * which also work for all other types; so with MPI 4 only the _c forms are used.  It then keeps
+ * the counts in a third array.  Integers, addresses and large counts into one array of
+ * 64-bit numbers; which is the same sequence for the small and the
+ * large form of a constructor, except for SUBARRAY and DARRAY, whose tail is rotated.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpitype/mpitype_impl.h"
 

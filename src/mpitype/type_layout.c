@@ -1,8 +1,8 @@
 /* mpitype: a whole datatype as a side, by recursion over its contents.
  *
- * The stream order of the side is the order of the type map, which is MPI's pack order.  Sizes and
- * displacements of the constructors are computed here in 64 bits; extents are asked of MPI at every
- * level, since only it knows the alignment it pads structures to.
+ * The stream order of the side is the order of the type map, which is the pack order of MPI.  Sizes and
+ * displacements of the constructors are computed here in 64 bits; extents are queried from MPI at every
+ * level, since only MPI knows the alignment of structures.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpitype/mpitype_impl.h"
 
@@ -141,7 +141,7 @@ static tutti_err side_at(MPI_Datatype type, int depth, tutti__side *out) {
     tutti__contents c;
     tutti__side side;
     TUTTI_CHECK(depth < TUTTI__TYPE_DEPTH, TUTTI_ERR_UNSUPPORTED,
-                "the datatype is nested more than %d deep", TUTTI__TYPE_DEPTH);
+                "the datatype has more than %d levels of nesting", TUTTI__TYPE_DEPTH);
     TUTTI_TRY(tutti__envelope_get(type, &e));
     if (tutti__envelope_is_leaf(&e)) {
         MPI_Count size = 0;
@@ -182,7 +182,7 @@ static tutti_err layout_at(MPI_Datatype type, int depth, tutti__layout *out) {
     return TUTTI_OK;
 }
 
-/* Whatever we misread (a constructor of a later MPI, a size that wrapped around) shows here. */
+/* Detects errors of decoding (a constructor of a later MPI, a size that overflowed). */
 static tutti_err check_size(MPI_Datatype type, const tutti__layout *l) {
     MPI_Count size = 0;
     const int rc = MPI_Type_size_x(type, &size);

@@ -1,7 +1,7 @@
-/* mpitype: what MPI-IO means by a view and a buffer, as an access.
+/* mpitype: a view and a buffer of MPI-IO as an access.
  *
  * The file side is a window [skip, skip + bytes) of the stream of filetypes laid end to end from
- * the displacement on; whatever its size it has at most three parts:
+ * the displacement on; for any size it has at most three parts:
  *
  *   displacement   tile     tile     tile     tile     tile
  *   |............|--##-##-|-###-##-|-###-##-|-###-##-|-##-----|
@@ -58,7 +58,7 @@ static tutti_err some_tiles(const tutti__layout *tile, const window *w, tutti_co
     return tutti__side_shift(side, at, out);
 }
 
-/* Tiles first ... last hold the window: head and tail are partial (or empty), the middle is whole.
+/* Tiles first ... last contain the window: head and tail are partial (or empty), the middle is complete.
  */
 static tutti_err window_parts(const tutti__layout *tile, const window *w, tutti__side part[3]) {
     const tutti_off size = tutti__side_bytes(tile->side);

@@ -1,8 +1,9 @@
 /* nemesis: borders of a partition.
  *
- * The home of a node (decomposition/incidence.h) knows whose elements have it, and tells all who have the node.
- * A side all of whose nodes are border nodes may be one of another rank's too: such sides meet at a
- * rank that a hash of their nodes names.
+ * The rank of the share of a node (decomposition/incidence.h) collects the ranks whose elements
+ * have it, and sends them to all holders.
+ * A side all of whose nodes are border nodes may be a side of another rank too: such sides are matched on a
+ * rank given by a hash of their nodes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +29,8 @@ typedef struct {
     int32_t side, rank;
 } side;
 
-/* Something that is shared with a rank.  Both ranks sort what they share by `order`, so that entry k of one's map to the other
- * and entry k of the other's map are the same node or side. */
+/* A node or side shared with a rank.  Both ranks sort shared entries by `order`, so that entry k
+ * of one's map to the other and entry k of the other's map are the same node or side. */
 typedef struct {
     tutti_count rank, item, side;
     tutti_count order
@@ -42,14 +43,14 @@ typedef struct {
     const tutti__entity_class *nodes, *elements, *faces;
     unsigned char *own;    /* [nodes] an element of this rank's own has it */
     tutti_count *position; /* [nodes] rising */
-    tutti__entries ranks;  /* of each node in this order: whose elements have it */
+    tutti__entries ranks;  /* for each node in this order: the ranks whose elements have it */
     shared *node;          /* border nodes, once for each other rank */
     tutti_count node_n;
     shared *side;
     tutti_count side_n;
 } bordering;
 
-/* ---- nodes of an element, and of its sides, as places */
+/* ---- nodes of an element, and of its sides, as local indices */
 
 /* Where entry i of face block f's list is. */
 static const tutti_count *face_nodes(const bordering *b, tutti_count face, tutti_count *n_out) {
@@ -77,7 +78,7 @@ static element element_of(const bordering *b, tutti_count c, const tutti_exodus_
                      tutti__entry_nodes(row, e, i), e->nodes + tutti__entry_start(row, e, i)};
 }
 
-/* Node q of side s (from 0) of an element, as a place; -1: there are no more. */
+/* Node q of side s (from 0) of an element, as a local index; -1: no further node. */
 static tutti_count side_node(const bordering *b, const element *e, tutti_count s, tutti_count q) {
     tutti_count n = 0;
     if (e->listed == TUTTI__NSIDED) return q < 2 ? e->to[(s + q) % e->n] : -1;
@@ -124,7 +125,7 @@ static tutti_err nodes_say(bordering *b, tutti_count *n_out, tutti__pair **out) 
     return TUTTI_OK;
 }
 
-/* Whose elements each node of this rank is in. */
+/* Request the ranks whose elements have each node of this rank. */
 static tutti_err ranks_ask(bordering *b) {
     tutti__incidence at_home = {.n = 0};
     tutti__pair *pairs = NULL;
@@ -142,7 +143,7 @@ static tutti_err ranks_ask(bordering *b) {
 
 enum { INTERNAL, BORDER, EXTERNAL };
 
-/* Node j of those in rising order. */
+/* Node j in ascending order. */
 static int kind_of(const bordering *b, tutti_count j) {
     const tutti_count n = b->ranks.start[j + 1] - b->ranks.start[j];
     const tutti_count i = b->nodes->sorted[j].index;
@@ -181,12 +182,12 @@ static int by_position(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static uint64_t mixed(uint64_t h, tutti_count x) {
+static uint64_t mix_hash(uint64_t h, tutti_count x) {
     h = (h ^ (uint64_t)x) * 0x9e3779b97f4a7c15u;
     return h ^ h >> 29;
 }
 
-/* The nodes of a side, if all of them are border nodes: v, rising; 0: it is no border. */
+/* The nodes of a side, if all of them are border nodes: v, ascending; 0: not a border. */
 static tutti_count border_side(const bordering *b, const element *e, tutti_count s,
                                const unsigned char *border, tutti_count **v, tutti_count *room) {
     tutti_count n = 0;
@@ -234,8 +235,8 @@ static tutti_err element_sides(const bordering *b, const element *e, tutti_count
                   .rank = b->team->rank};
         if (n < 0) err = TUTTI_ERR_NOMEM;
         for (tutti_count q = 0; q < n; q++) {
-            x.key[0] = mixed(x.key[0], v[q]);
-            x.key[1] = mixed(x.key[1], ~v[q]);
+            x.key[0] = mix_hash(x.key[0], v[q]);
+            x.key[1] = mix_hash(x.key[1], ~v[q]);
         }
         if (n > 0) err = side_add(out, &x);
     }
@@ -278,8 +279,9 @@ typedef struct {
     int *to;
 } told;
 
-/* Sides a[0 ... n - 1] of one rank and b[0 ... m - 1] of another have the same nodes.  Mostly both are one; if there are more of one (three
- * shells at an edge), the last of the other is paired again, so that both maps have as many entries. */
+/* Sides a[0 ... n - 1] of one rank and b[0 ... m - 1] of another have the same nodes.  Usually
+ * both counts are 1; if there are more of one (three shells at an edge), the last of the other is
+ * paired again, so that both maps have as many entries. */
 static void pair_sides(const side *lowest, const side *a, tutti_count n, const side *b,
                        tutti_count m, told *t) {
     for (tutti_count k = 0; k < tutti__max(n, m); k++) {
@@ -304,7 +306,7 @@ static tutti_count rank_end(const side *v, tutti_count from, tutti_count to) {
 }
 
 /* Sides v[0 ... n - 1] have the same nodes. */
-static void meet(const side *v, tutti_count n, told *t) {
+static void match_sides(const side *v, tutti_count n, told *t) {
     const side *lowest = v;
     for (tutti_count i = 1; i < n; i++)
         if (v[i].element < lowest->element) lowest = &v[i];
@@ -317,8 +319,8 @@ static void meet(const side *v, tutti_count n, told *t) {
     }
 }
 
-/* Sides with the same nodes have met: each rank receives its entries of the maps. */
-static tutti_err meetings(tutti_count n, side *v, told *t) {
+/* Match sides with the same nodes: each rank receives its entries of the maps. */
+static tutti_err match_all_sides(tutti_count n, side *v, told *t) {
     if (n > 0) qsort(v, (size_t)n, sizeof *v, by_key);
     for (int pass = 0; pass < 2; pass++) {
         if (pass == 1) {
@@ -329,7 +331,7 @@ static tutti_err meetings(tutti_count n, side *v, told *t) {
         t->n = 0;
         for (tutti_count from = 0, to = 0; from < n; from = to) {
             for (to = from; to < n && !memcmp(v[to].key, v[from].key, sizeof v->key);) to++;
-            meet(v + from, to - from, t);
+            match_sides(v + from, to - from, t);
         }
     }
     return TUTTI_OK;
@@ -350,7 +352,7 @@ static tutti_err sides_meet(bordering *b) {
         to[i] = (int)(mine.v[i].key[1] % (uint64_t)b->team->size);
     err = tutti__send_records(b->team, err, sizeof *came, mine.n, mine.v, to, &n, (void **)&came);
     if (err == TUTTI_OK) {
-        const tutti_err met = meetings(n, came, &tell);
+        const tutti_err met = match_all_sides(n, came, &tell);
         err = tutti__send_records(b->team, met, sizeof *tell.out, tell.n, tell.out, tell.to,
                                   &b->side_n, (void **)&b->side);
     }

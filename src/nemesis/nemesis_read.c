@@ -1,4 +1,4 @@
-/* nemesis: what a file has of a partition, read: a rank's processor and no other.  Two reads: where its
+/* nemesis: read the partition data of a file for the processor of a rank.  Two reads: where its
  * pieces end, then the pieces.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <limits.h>
@@ -20,11 +20,11 @@ enum {
 static const char *const ends_of[PIECES] = {"node_mapi_idx",  "node_mapb_idx", "node_mape_idx",
                                             "elem_mapi_idx",  "elem_mapb_idx", "n_comm_info_idx",
                                             "e_comm_info_idx"};
-/* What the ends are of: an array that is as long. */
+/* The array to which the ends refer, which has the same length. */
 static const char *const array_of[PIECES] = {"node_mapi", "node_mapb",  "node_mape", "elem_mapi",
                                              "elem_mapb", "n_comm_ids", "e_comm_ids"};
 
-/* What the caller got, until the next time. */
+/* The arrays returned to the caller, until the next call. */
 struct tutti__nemesis_found {
     int64_t *nodes, *elements;
     int64_t *node_ids, *element_ids; /* of maps */
@@ -80,13 +80,13 @@ static tutti_err fetch_add(reading *r, const char *name, tutti_count first, tutt
     return TUTTI_OK;
 }
 
-static int64_t number(const reading *r, const fetch *f, tutti_count i) {
+static int64_t read_number(const reading *r, const fetch *f, tutti_count i) {
     return tutti__values_ints(&r->bundle, f->type)[f->index + i];
 }
 
 /* ---- where pieces are */
 
-/* The end of piece k of `name`; without a list of ends there is one piece, of all. */
+/* The end of piece k of `name`; without a list of ends the whole array is one piece. */
 static tutti_err ends_read(reading *r, int wanted) {
     fetch f[PIECES] = {{.n = 0}};
     tutti__exodus_place at;
@@ -98,8 +98,8 @@ static tutti_err ends_read(reading *r, int wanted) {
     TUTTI_TRY(tutti__values_move(r->x, &r->bundle, 0, 0, NULL, mine));
     for (int k = 0; k < PIECES && wanted && mine == TUTTI_OK; k++) {
         if (f[k].n > 0) {
-            r->hi[k] = number(r, &f[k], f[k].n - 1);
-            r->lo[k] = r->processor > 0 ? number(r, &f[k], 0) : 0;
+            r->hi[k] = read_number(r, &f[k], f[k].n - 1);
+            r->lo[k] = r->processor > 0 ? read_number(r, &f[k], 0) : 0;
         } else if (place_of(r->x, array_of[k], &at)) {
             r->hi[k] = at.entries;
         }
@@ -114,32 +114,32 @@ static tutti_err ends_read(reading *r, int wanted) {
 
 /* ---- pieces */
 
-static tutti_err take(const reading *r, int n, const fetch *f, int64_t **out) {
+static tutti_err take_numbers(const reading *r, int n, const fetch *f, int64_t **out) {
     tutti_count all = 0, k = 0;
     for (int i = 0; i < n; i++) all += f[i].n;
     int64_t *v = *out = tutti__malloc((size_t)(all + 1) * sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
     for (int i = 0; i < n; i++)
-        for (tutti_count q = 0; q < f[i].n; q++) v[k++] = number(r, &f[i], q);
+        for (tutti_count q = 0; q < f[i].n; q++) v[k++] = read_number(r, &f[i], q);
     return TUTTI_OK;
 }
 
 static tutti_err take_ints(const reading *r, const fetch *f, int **out) {
     int *v = *out = tutti__malloc((size_t)(f->n + 1) * sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
-    for (tutti_count q = 0; q < f->n; q++) v[q] = (int)number(r, f, q);
+    for (tutti_count q = 0; q < f->n; q++) v[q] = (int)read_number(r, f, q);
     return TUTTI_OK;
 }
 
-/* Maps of a kind: where each begins in the pieces that are read next. */
+/* Maps of a kind: start of each in the pieces that are read next. */
 static tutti_err starts_take(const reading *r, int by, const fetch *ends, tutti_count **out,
                              tutti_count *first_out) {
     const tutti_count maps = r->hi[by] - r->lo[by], skip = ends->n - maps; /* 1: the end before */
     tutti_count *v = *out = tutti__calloc((size_t)maps + 1, sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
-    *first_out = skip > 0 ? number(r, ends, 0) : 0;
+    *first_out = skip > 0 ? read_number(r, ends, 0) : 0;
     for (tutti_count k = 0; k < maps; k++) {
-        v[k + 1] = number(r, ends, k + skip) - *first_out;
+        v[k + 1] = read_number(r, ends, k + skip) - *first_out;
         TUTTI_CHECK(v[k + 1] >= v[k] && *first_out >= 0, TUTTI_ERR_FORMAT,
                     "communication map %lld of processor %d ends before it begins", (long long)k,
                     r->processor);
@@ -184,10 +184,10 @@ static tutti_err read_all(reading *r) {
     tutti_err err = pieces_add(r, f);
     TUTTI_TRY(tutti__values_move(r->x, &r->bundle, 0, 0, NULL, err));
     struct tutti__nemesis_found *out = r->f = tutti__calloc(1, sizeof *r->f);
-    err = out ? take(r, 3, f, &out->nodes) : TUTTI_ERR_NOMEM;
-    if (err == TUTTI_OK) err = take(r, 2, f + INT_ELEMENTS, &out->elements);
-    if (err == TUTTI_OK) err = take(r, 1, &f[NODE_IDS], &out->node_ids);
-    if (err == TUTTI_OK) err = take(r, 1, &f[ELEMENT_IDS], &out->element_ids);
+    err = out ? take_numbers(r, 3, f, &out->nodes) : TUTTI_ERR_NOMEM;
+    if (err == TUTTI_OK) err = take_numbers(r, 2, f + INT_ELEMENTS, &out->elements);
+    if (err == TUTTI_OK) err = take_numbers(r, 1, &f[NODE_IDS], &out->node_ids);
+    if (err == TUTTI_OK) err = take_numbers(r, 1, &f[ELEMENT_IDS], &out->element_ids);
     if (err == TUTTI_OK)
         err = starts_take(r, NODE_MAPS, &f[NODE_ENDS], &out->node_start, &first[0]);
     if (err == TUTTI_OK)
@@ -196,9 +196,9 @@ static tutti_err read_all(reading *r) {
     if (err == TUTTI_OK) err = mapped_add(r, first, mapped);
     TUTTI_TRY(tutti__values_move(r->x, &r->bundle, 0, 0, NULL, err));
     TUTTI_ASSERT(out);
-    err = take(r, 1, &mapped[MAP_NODES], &out->map_nodes);
+    err = take_numbers(r, 1, &mapped[MAP_NODES], &out->map_nodes);
     if (err == TUTTI_OK) err = take_ints(r, &mapped[MAP_NODE_RANKS], &out->node_processors);
-    if (err == TUTTI_OK) err = take(r, 1, &mapped[MAP_ELEMENTS], &out->map_elements);
+    if (err == TUTTI_OK) err = take_numbers(r, 1, &mapped[MAP_ELEMENTS], &out->map_elements);
     if (err == TUTTI_OK) err = take_ints(r, &mapped[MAP_SIDES], &out->sides);
     if (err == TUTTI_OK) err = take_ints(r, &mapped[MAP_ELEMENT_RANKS], &out->element_processors);
     return tutti__exodus_agree(r->x, err);
@@ -206,16 +206,16 @@ static tutti_err read_all(reading *r) {
 
 /* ---- the call */
 
-static tutti_err check(const tutti_exodus *x, int processor, const tutti_exodus_nemesis *out,
-                       int *processors) {
-    TUTTI_CHECK(!x->defining, TUTTI_ERR_STATE, "the file has no mesh yet");
+static tutti_err check_call(const tutti_exodus *x, int processor, const tutti_exodus_nemesis *out,
+                            int *processors) {
+    TUTTI_CHECK(!x->defining, TUTTI_ERR_STATE,
+                "the file has no mesh: call tutti_exodus_put_mesh first");
     const tutti_count in_file = tutti__cdf_find_dim(&x->cdf, "num_procs_file");
     const tutti_count all = tutti__cdf_find_dim(&x->cdf, "num_processors");
-    TUTTI_CHECK(in_file >= 0 && all >= 0, TUTTI_ERR_NOT_FOUND,
-                "the file has nothing of a partition (Nemesis)");
+    TUTTI_CHECK(in_file >= 0 && all >= 0, TUTTI_ERR_NOT_FOUND, "the file has no Nemesis partition");
     const tutti_count n = x->cdf.dims[in_file].length;
     TUTTI_CHECK(processor >= -1 && processor < n, TUTTI_ERR_ARG,
-                "processor %d: the file has %lld of them", processor, (long long)n);
+                "processor %d does not exist (the file has %lld)", processor, (long long)n);
     TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
     *processors = (int)tutti__min(x->cdf.dims[all].length, INT_MAX);
     return TUTTI_OK;
@@ -226,7 +226,7 @@ tutti_err tutti_exodus_nemesis_get(tutti_exodus *x, int processor, tutti_exodus_
     TUTTI_TRY(tutti__exodus_live(x));
     reading r = {.x = x, .processor = processor};
     int processors = 0;
-    TUTTI_TRY(tutti__exodus_call(x, "nemesis_get", 0, check(x, processor, out, &processors)));
+    TUTTI_TRY(tutti__exodus_call(x, "nemesis_get", 0, check_call(x, processor, out, &processors)));
     const tutti_err err = read_all(&r);
     tutti__values_free(&r.bundle);
     if (err != TUTTI_OK) {

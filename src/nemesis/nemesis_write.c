@@ -1,8 +1,8 @@
-/* nemesis: a partition in the file, by the names that Nemesis' readers know.
+/* nemesis: a partition in the file, by the names of Nemesis.
  *
- * One file has what all processors have, one processor's after the other's (nem_ftype: 1, "scalar").
- * An array X of them has beside it X_idx, where each processor's piece ends, and the state of each
- * processor: 0, it has none.  Arrays of length 0 are not there.
+ * One file contains the data of all processors in sequence (nem_ftype: 1, "scalar").
+ * An array X of them has an array X_idx, the end of the piece of each processor, and the state of each
+ * processor: 0: empty.  Arrays of length 0 are omitted.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "nemesis/nemesis.h"
 
@@ -49,7 +49,7 @@ static const struct {
     {ELEMENT_MAPS, "e_comm_info_idx", NULL}};
 enum { ARRAYS = sizeof arrays / sizeof arrays[0], ENDS = sizeof ends / sizeof ends[0] };
 
-/* Entities of the whole file, told once more. */
+/* Entities of the whole file, repeated for Nemesis. */
 static const struct {
     tutti_exodus_kind kind;
     const char *dim, *ids, *count, *factors;
@@ -112,7 +112,7 @@ static tutti_err dim_add(tutti__cdf *cdf, const char *name, tutti_count n, tutti
     return n > 0 ? tutti__cdf_add_dim(cdf, name, n, out) : TUTTI_OK;
 }
 
-/* A variable along a dimension, if there is one. */
+/* A variable along a dimension, if it exists. */
 static tutti_err var_add(tutti__cdf *cdf, const char *name, int bytes, tutti_count dim) {
     tutti_count var = 0;
     if (dim < 0 || !name) return TUTTI_OK;
@@ -164,7 +164,7 @@ typedef struct {
     tutti__values *values;
 } writing;
 
-/* n numbers of a variable from `first` on: *out is where they go.  NULL: the file has it not. */
+/* n numbers of a variable from `first` on: *out is their destination.  NULL: the file does not have it. */
 static tutti_err numbers_add(writing *w, const char *name, tutti_count first, tutti_count n,
                              int64_t **out) {
     void *data = NULL;
@@ -206,7 +206,7 @@ static tutti_err wholes_write(writing *w) {
     return TUTTI_OK;
 }
 
-/* Names of what a kind of communication maps has. */
+/* Names of the variables of a kind of communication maps. */
 typedef struct {
     int by, items_by;
     const char *ids, *state, *index, *items, *processors;
@@ -228,7 +228,7 @@ static tutti_err maps_write(writing *w, const map_names *n, const tutti__neighbo
     return list_add(w, n->items, n->items_by, items);
 }
 
-static tutti_err everything(writing *w) {
+static tutti_err add_all_arrays(writing *w) {
     static const map_names nodes = {NODE_MAPS,         MAP_NODES,     "n_comm_ids", "n_comm_stat",
                                     "n_comm_data_idx", "n_comm_nids", "n_comm_proc"};
     static const map_names elements = {ELEMENT_MAPS,  MAP_ELEMENTS,      "e_comm_ids",
@@ -255,5 +255,5 @@ static tutti_err everything(writing *w) {
 tutti_err tutti__nemesis_add(const tutti__nemesis *s, const tutti__cdf *cdf,
                              tutti__values *values) {
     writing w = {.cdf = cdf, .s = s, .values = values};
-    return everything(&w);
+    return add_all_arrays(&w);
 }

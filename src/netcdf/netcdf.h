@@ -20,14 +20,14 @@ enum {
 
 /* A data file according to the metadata, or to those that a commit will write. */
 typedef struct tutti__ncfile {
-    int64_t file;                /* id; 0: nothing is known */
+    int64_t file;                /* id; 0: unknown */
     tutti_off area;              /* bytes reserved for the header */
     tutti__segment_row topology; /* id 0: it has none */
-    tutti__section *fixed;       /* of the topology, by their places */
+    tutti__section *fixed;       /* of the topology, by offset */
     int64_t fixed_n;
     tutti__segment_row
         first; /* the first state: where records begin and how long they are; id 0: none */
-    tutti__section *state; /* its sections, by their places */
+    tutti__section *state; /* its sections, by offset */
     int64_t state_n;
     tutti_count records; /* number of states */
     int64_t defined;     /* the largest id of a variable when the first of them was committed */

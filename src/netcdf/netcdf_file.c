@@ -93,7 +93,7 @@ tutti_err tutti__netcdf_extend(const char *directory, const char *name, tutti_of
     return bad ? tutti__error_sys(why, bytes, name) : TUTTI_OK;
 }
 
-/* ---- the whole header */
+/* ---- the complete header */
 
 /* The first n bytes of the file, which has at least as many, become `want`.  The number of records is written last: if
  * the process is killed, the file still has the old one. */

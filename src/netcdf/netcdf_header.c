@@ -138,7 +138,7 @@ static tutti_err add_fill_attribute(tutti__cdf *c, tutti_count var, const tutti_
     return tutti__cdf_put_att(c, var, "_FillValue", c->vars[var].type, 1, pattern.bytes);
 }
 
-/* Attributes that readers of netCDF know, and those that a repair needs. */
+/* Attributes that netCDF readers use, and those that a repair needs. */
 static tutti_err add_attributes(tutti__cdf *c, tutti_count var, const tutti__model *m,
                                 const tutti__variable *v, int type) {
     const tutti__space *s = tutti__model_space_id(m, v->space);

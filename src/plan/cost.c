@@ -102,11 +102,11 @@ typedef struct {
     tutti_off least; /* bytes that an aggregator should have, before alignment and window */
 } model;
 
-static double less(double a, double b) {
+static double smaller_of(double a, double b) {
     return a < b ? a : b;
 }
 
-static double more(double a, double b) {
+static double larger_of(double a, double b) {
     return a > b ? a : b;
 }
 
@@ -123,7 +123,7 @@ static double shared_seconds(const model *m, const curve *of_one, const curve *o
                              double clients) {
     const double one = curve_at(of_one, size), all = curve_at(of_all, size);
     if (clients <= 1 || m->measured_ranks <= 1) return clients <= 1 ? one : all;
-    const double part = (less(clients, m->measured_ranks) - 1) / (m->measured_ranks - 1);
+    const double part = (smaller_of(clients, m->measured_ranks) - 1) / (m->measured_ranks - 1);
     return 1 / (1 / one + part * (1 / all - 1 / one));
 }
 
@@ -142,19 +142,19 @@ static model model_of(const tutti__cost_case *c) {
     m.bytes = (double)s->bytes;
     m.distinct = tutti__summary_is_common(s) ? m.bytes / (double)s->ranks : m.bytes;
     m.extent = (double)s->hi - (double)s->lo;
-    m.extents = more(less((double)s->extents, m.extent * (double)s->ranks), m.bytes);
-    m.run = more((double)s->run, 1); /* the rank with the shortest runs takes longest */
+    m.extents = larger_of(smaller_of((double)s->extents, m.extent * (double)s->ranks), m.bytes);
+    m.run = larger_of((double)s->run, 1); /* the rank with the shortest runs takes longest */
     m.runs = m.bytes / m.run;
-    m.piece = less(more((double)s->piece, 1), m.run);
-    m.density = less(m.distinct / m.extent, 1);
-    m.hole = more((m.extents - m.bytes) / m.runs, 0);
-    m.joint_hole = more((m.extent - m.distinct) * m.run / m.distinct, 0);
+    m.piece = smaller_of(larger_of((double)s->piece, 1), m.run);
+    m.density = smaller_of(m.distinct / m.extent, 1);
+    m.hole = larger_of((m.extents - m.bytes) / m.runs, 0);
+    m.joint_hole = larger_of((m.extent - m.distinct) * m.run / m.distinct, 0);
     m.streams = tutti__summary_is_common(s) ? 1 : (double)s->ranks;
-    m.cores = less((double)c->largest, p->cores) * (double)c->groups;
-    m.cores = less(m.cores, (double)c->ranks);
+    m.cores = smaller_of((double)c->largest, p->cores) * (double)c->groups;
+    m.cores = smaller_of(m.cores, (double)c->ranks);
     m.measured_ranks = p->ranks * p->nodes;
-    m.measured_cores = less(p->ranks, p->cores) * p->nodes;
-    m.crowd = more((double)c->largest / p->cores, 1) / more(p->ranks / p->cores, 1);
+    m.measured_cores = smaller_of(p->ranks, p->cores) * p->nodes;
+    m.crowd = larger_of((double)c->largest / p->cores, 1) / larger_of(p->ranks / p->cores, 1);
     if (c->ranks > 1)
         m.vote = p->vote * tree_depth(c->ranks) / tree_depth(m.measured_ranks) * m.crowd;
 
@@ -258,9 +258,9 @@ static double list_seconds(const model *m) {
                         : m->bytes / m->piece * ENTRY_COPIES * m->copy.seconds[0] / m->cores;
     double t = m->runs * request_seconds(m, m->run, ranks) + scattered;
     if (m->hole < PAGE)
-        t += device_seconds(m, less(m->extents, m->extent), LARGE, m->streams);
+        t += device_seconds(m, smaller_of(m->extents, m->extent), LARGE, m->streams);
     else
-        t += device_seconds(m, less(m->distinct, m->extent), m->run, m->streams);
+        t += device_seconds(m, smaller_of(m->distinct, m->extent), m->run, m->streams);
     if (m->c->is_write && m->c->s->ranks > 1) t += planning_seconds(m, m->c->ranks);
     return t;
 }
@@ -273,11 +273,11 @@ static double sieve_seconds(const model *m) {
     const double most = (double)tutti__sieve_stage(m->c->opt, m->c->is_write, m->cold);
     const int apart = m->run + m->hole >= most;
     const double taken = apart ? m->bytes : m->extents;
-    const double size = less(apart ? m->run : m->extents / ranks, most);
+    const double size = smaller_of(apart ? m->run : m->extents / ranks, most);
     const double file = taken / size * request_seconds(m, size, clients);
     if (!m->c->is_write)
         return file + copy_seconds(m, m->bytes, m->cores) +
-               device_seconds(m, less(taken, m->extent), size, m->streams);
+               device_seconds(m, smaller_of(taken, m->extent), size, m->streams);
     return 2 * file + copy_seconds(m, m->bytes, 1) + planning_seconds(m, m->c->ranks);
 }
 
@@ -295,8 +295,8 @@ static double window_seconds(const model *m, double window, double aggregators) 
     const double part =
         request_seconds(m, window, aggregators) / request_seconds(m, window, m->measured_ranks);
     const double call = request_seconds(m, 1, aggregators) / window; /* matters in small windows */
-    const double byte = more(whole - copies, whole / 10) * part + call;
-    const double named = m->named / less(aggregators, m->cores);
+    const double byte = larger_of(whole - copies, whole / 10) * part + call;
+    const double named = m->named / smaller_of(aggregators, m->cores);
 
     if (!m->c->is_write) {
         if (m->joint_hole <= (double)m->gap.bytes)
@@ -304,21 +304,21 @@ static double window_seconds(const model *m, double window, double aggregators) 
                    device_seconds(m, m->extent, window, aggregators);
         return m->distinct / m->run * request_seconds(m, m->run, aggregators) +
                (m->density < 0.5 ? named : 0) +
-               device_seconds(m, less(m->distinct, m->extent), m->run, aggregators);
+               device_seconds(m, smaller_of(m->distinct, m->extent), m->run, aggregators);
     }
 
     const double dense = m->bytes * byte;
     if (m->density >= 1) return dense;
     /* neighbouring runs join as often as if they were distributed at random */
     const double runs = m->runs * (1 - m->density);
-    const double run = m->bytes / runs, size = less(run, window);
+    const double run = m->bytes / runs, size = smaller_of(run, window);
     double each = request_seconds(m, size, aggregators);
     if (size < PAGE && aggregators > 1) {
         /* runs that share pages are faster in a domain of one rank than interleaved */
-        const double gain = less(m->p->write_all_512 / m->p->write_own_512, 1);
+        const double gain = smaller_of(m->p->write_all_512 / m->p->write_own_512, 1);
         each *= size <= 512 ? gain : gain + (1 - gain) * (size - 512) / (PAGE - 512);
     }
-    return more(dense, runs * each * (run > window ? run / window : 1)) + named;
+    return larger_of(dense, runs * each * (run > window ? run / window : 1)) + named;
 }
 
 /* ---- exchange -------------------------------------------------------------------------------- */
@@ -345,11 +345,11 @@ static exchange_cost exchange_seconds(const model *m, int exchange, double cycle
     /* from rank to rank: packed, sent, unpacked, whether they share a node or not */
     const double inside = m->bytes * (mates - 1) / ranks,
                  outside = m->bytes * (ranks - mates) / ranks;
-    const double pairs = more(less(mates, p->cores) / 2, 1) * groups;
+    const double pairs = larger_of(smaller_of(mates, p->cores) / 2, 1) * groups;
     double rate_inside = p->message_bandwidth, rate_outside = p->net_bandwidth;
     if (exchange != TUTTI_EXCHANGE_TWO_SIDED && p->put_bandwidth > 0) {
         rate_inside = p->put_bandwidth;
-        rate_outside = less(p->net_bandwidth, p->put_bandwidth);
+        rate_outside = smaller_of(p->net_bandwidth, p->put_bandwidth);
     }
     exchange_cost x = {2 * copy_seconds(m, m->bytes, m->cores), outside / groups};
     x.total += inside / (rate_inside * pairs);
@@ -368,24 +368,25 @@ static exchange_cost exchange_seconds(const model *m, int exchange, double cycle
 
 static double two_phase_seconds(const model *m, const tutti__candidate *k) {
     const double a = k->aggregators, window = (double)k->window;
-    const double moved = m->c->is_write ? m->bytes : more(m->distinct, m->extent);
+    const double moved = m->c->is_write ? m->bytes : larger_of(m->distinct, m->extent);
     /* cycles with bytes */
-    const double cycles = more(less(moved / window, m->runs + m->bytes / window) / a, 1);
+    const double cycles = larger_of(smaller_of(moved / window, m->runs + m->bytes / window) / a, 1);
     const exchange_cost x = exchange_seconds(m, k->exchange, cycles);
-    const double file = window_seconds(m, less(window, moved / a), a);
+    const double file = window_seconds(m, smaller_of(window, moved / a), a);
 
     /* the share of the shorter phase that the pipeline hides */
     double share = m->overlap;
     if (k->pipeline == TUTTI_PIPELINE_NONE || k->pipeline == TUTTI_PIPELINE_COMM) share = 0;
     if (m->c->opt->sub_buffers == 1) share = 0;
     if (k->pipeline == TUTTI_PIPELINE_WRITE_COMM) share *= 0.95; /* each cycle waits for both */
-    const double hidden = cycles > 1 ? share * less(x.total, file) * (cycles - 1) / cycles : 0;
+    const double hidden =
+        cycles > 1 ? share * smaller_of(x.total, file) * (cycles - 1) / cycles : 0;
     const double sum = x.total + file;
     double both = sum - hidden + cycles * m->async;
     if (m->p->remote && m->c->groups > 1) {
         /* both use the network, and its bandwidth limits the overlap */
         const double through = x.sent + m->bytes / (double)m->c->groups;
-        both = more(both, less(through / m->p->net_bandwidth, sum));
+        both = larger_of(both, smaller_of(through / m->p->net_bandwidth, sum));
     }
 
     const double t =
@@ -517,7 +518,7 @@ int tutti__cost_candidates(const tutti__cost_case *c, tutti__candidate out[TUTTI
             continue;
         }
         for (int x = TUTTI_EXCHANGE_SHM; x <= TUTTI_EXCHANGE_LOCK; x++) {
-            /* requested by an option, or with known costs?  Steps are those of messages. */
+            /* requested by an option, or with known costs.  Steps are those of messages. */
             int wanted = 1;
             if (o->exchange != TUTTI_EXCHANGE_AUTO)
                 wanted = x == o->exchange;
@@ -531,10 +532,10 @@ int tutti__cost_candidates(const tutti__cost_case *c, tutti__candidate out[TUTTI
         }
     }
 
-    /* by time, the one to take first */
+    /* by time, the best first */
     double least = out[0].seconds;
     int first = 0;
-    for (int i = 1; i < n; i++) least = less(least, out[i].seconds);
+    for (int i = 1; i < n; i++) least = smaller_of(least, out[i].seconds);
     while (out[first].seconds > least * NEARLY) first++;
     if (asked == TUTTI_METHOD_AUTO && tutti__cost_is_small(c)) first = 0; /* list */
     const tutti__candidate taken = out[first];

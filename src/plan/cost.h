@@ -34,8 +34,8 @@ typedef struct tutti__candidate {
 
 #define TUTTI__CANDIDATES 64
 
-/* Does each rank write one run of a few pages to the page cache of one machine, or read one run of a
- * few bytes from it, with plans cached?  Then list is chosen regardless of predicted times: a repeated
+/* Test whether each rank writes one run of a few pages to the page cache of one machine, or read one run of a
+ * few bytes from it, with plans cached.  Then list is chosen regardless of predicted times: a repeated
  * request without staging takes little more time than the access itself. */
 int tutti__cost_is_small(const tutti__cost_case *c);
 

@@ -3,7 +3,7 @@
  * There is no table per aggregator: every cut is computed on demand.
  *   EVEN      the extent is U units of `align` bytes; domain a begins at unit floor(U * a / A), so
  *             that min(U, A) aggregators have work and no share exceeds ceil(U / A) units
- *   BALANCED  domain a begins behind a/A of the touched bytes: the inverse of the cumulative
+ *   BALANCED  domain a begins after a/A of the touched bytes: the inverse of the cumulative
  *             histogram, linear inside a bucket, aligned down
  *   CYCLIC    blocks of `window` bytes from lo on are assigned round-robin
  *   ARRAY     domain a begins at slab floor(n * a / A) of the array, if that is in the extent
@@ -33,7 +33,7 @@ static tutti_off bucket_start(const tutti__domains *d, tutti_off i) {
     return d->first + tutti__cut(d->hi - d->first, i, TUTTI__HISTOGRAM);
 }
 
-/* The offset behind a/A of the bytes: in the last bucket with at most as many bytes before it. */
+/* The offset after a/A of the bytes: in the last bucket with at most as many bytes before it. */
 static tutti_off balanced_cut(const tutti__domains *d, int a) {
     const tutti_off target = tutti__cut(d->before[TUTTI__HISTOGRAM], a, d->aggregators);
     int i = 0, above = TUTTI__HISTOGRAM;

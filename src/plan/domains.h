@@ -39,13 +39,13 @@ tutti__summary tutti__summary_empty(void);
 tutti__summary tutti__summary_of(tutti__side file, tutti_count memory_runs);
 /* Record the rank that it describes. */
 void tutti__summary_set_rank(tutti__summary *s, int rank);
-/* Does each of `ranks` ranks have one run of the same length, which begins where that of the previous
- * rank ends?  Then no two ranks share bytes. */
+/* Test whether each of `ranks` ranks has one run of the same length, which begins where that of
+ * the previous rank ends.  Then no two ranks share bytes. */
 static inline int tutti__summary_is_in_rank_order(const tutti__summary *s, int ranks) {
     return s->ranks == ranks && s->runs == ranks && s->min_bytes == s->max_bytes &&
            s->start_min == s->start_max;
 }
-/* Do all ranks that have bytes request the same ones? */
+/* Return whether all ranks that have bytes request the same ones. */
 static inline int tutti__summary_is_common(const tutti__summary *s) {
     return s->ranks > 1 && s->first == s->last;
 }
@@ -77,7 +77,7 @@ typedef struct tutti__domains {
     tutti_off before[TUTTI__HISTOGRAM + 1]; /* BALANCED: bytes before each bucket of [first, hi) */
 } tutti__domains;
 
-/* Must the histogram be made?  Decided from the summary alone: the bytes may be so unevenly distributed
+/* Decide whether the histogram is needed, from the summary only: the bytes may be so unevenly distributed
  * over [lo, hi) that equal cuts would leave aggregators idle. */
 int tutti__domains_want_histogram(const tutti__summary *s, int kind_option);
 

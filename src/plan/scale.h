@@ -12,7 +12,7 @@ static inline tutti_off tutti__cut(tutti_off length, tutti_off k, tutti_off n) {
     return (tutti_off)((__int128)length * k / n);
 }
 
-/* The part that holds x, 0 <= x < length: the largest k with cut(k) <= x. */
+/* The part that contains x, 0 <= x < length: the largest k with cut(k) <= x. */
 static inline tutti_off tutti__part_of(tutti_off length, tutti_off x, tutti_off n) {
     return (tutti_off)((((__int128)x + 1) * n - 1) / length);
 }

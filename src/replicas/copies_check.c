@@ -41,8 +41,10 @@ static difference find_difference(const tutti__team *t, const tutti_replicas *r,
             const tutti_count b = s->mention[j];
             if (received[b] == received[a]) continue;
             const int ra = tutti__directory_source(d, a), rb = tutti__directory_source(d, b);
-            return (difference){
-                s->number[k], t->rank, {ra, rb}, {a - d->from[ra], b - d->from[rb]}};
+            return (difference){s->number[k],
+                                t->rank,
+                                {ra, rb},
+                                {tutti__directory_index(d, a), tutti__directory_index(d, b)}};
         }
     }
     return (difference){.number = INT64_MAX};
@@ -50,7 +52,8 @@ static difference find_difference(const tutti__team *t, const tutti_replicas *r,
 
 /* The item of the difference on this rank, which is one of the two. */
 static tutti_count differing_item(const tutti_replicas *r, const difference *d, int which) {
-    return tutti__replicas_item(r, r->directory.to[d->range] + d->entry[which]);
+    return tutti__replicas_item(r, tutti__directory_sent_to(&r->directory, (int)d->range) +
+                                       d->entry[which]);
 }
 
 /* ---- the value that differs */
@@ -67,7 +70,7 @@ static const char *print_bytes(const char *v, tutti_off bytes, char *text, size_
     return text;
 }
 
-/* Size of a message: whole values, unless one is longer. */
+/* Size of a message: complete values, unless one is larger. */
 static tutti_off chunk_bytes(tutti_off value_bytes) {
     return value_bytes <= CHUNK ? CHUNK / value_bytes * value_bytes : CHUNK;
 }
@@ -116,7 +119,7 @@ static tutti_err compare_values(tutti__team *t, const tutti_replicas *r, const d
     return TUTTI_ERR_MISMATCH;
 }
 
-/* ---- all of it */
+/* ---- the comparison */
 
 static tutti_err compare_hashes(tutti__team *t, const tutti_replicas *r, const void *buf,
                                 uint64_t *local, uint64_t *received) {

@@ -1,4 +1,4 @@
-/* replicas: whether the ranks name all items of the file.
+/* replicas: test whether the ranks list all items of the file.
  *
  * The position of an item is the sum of the sizes of all items with smaller numbers.  Ranks that
  * name only some of these would compute a wrong position.  So positions are known only if
@@ -10,15 +10,42 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "replicas/replicas_impl.h"
 
-#include "comm/wait.h"
+#include "comm/scan.h"
 
-/* One range, as sent to all ranks. */
+/* Consecutive ranges. */
 typedef struct {
     int64_t count;       /* distinct numbers; 0: the other fields do not apply */
     int64_t first, last; /* numbers */
     int64_t missing;     /* the first missing number between them; -1: none */
     int64_t begin, end;  /* offsets in the file, if positions are given; otherwise 0 */
-} range_coverage;
+    /* The first number whose position is before the end of the number in front of it; -1: none. */
+    int64_t overlapping, position, previous, previous_end;
+} coverage;
+
+static void append_coverage(void *left, const void *right) {
+    coverage *l = left;
+    const coverage *r = right;
+    if (r->count == 0) return;
+    if (l->count == 0) {
+        *l = *r;
+        return;
+    }
+    if (l->overlapping < 0 && l->end > r->begin) {
+        l->overlapping = r->first;
+        l->position = r->begin;
+        l->previous = l->last;
+        l->previous_end = l->end;
+    } else if (l->overlapping < 0) {
+        l->overlapping = r->overlapping;
+        l->position = r->position;
+        l->previous = r->previous;
+        l->previous_end = r->previous_end;
+    }
+    if (l->missing < 0) l->missing = r->first > l->last + 1 ? l->last + 1 : r->missing;
+    l->count += r->count;
+    l->last = r->last;
+    l->end = r->end;
+}
 
 /* The end of an item whose position is given; the range has checked that copies have one load. */
 static tutti_off item_end(const tutti__range_items *g, tutti_off value_bytes, tutti_count j) {
@@ -56,34 +83,28 @@ tutti_err tutti__coverage_positions(tutti__team *t, const tutti__directory *d,
     return tutti__team_agree(t, check_positions(g, value_bytes, d));
 }
 
-/* The same on all ranks. */
-static tutti_err check_ranges(int ranks, const range_coverage *c, const tutti__range_items *g,
-                              tutti_count items, tutti_replicas *r) {
-    tutti_count count = 0;
-    int64_t last = -1;
-    r->missing = -1;
-    for (int k = 0; k < ranks; k++) {
-        if (c[k].count == 0) continue;
-        TUTTI_CHECK(!g->given || r->end <= c[k].begin, TUTTI_ERR_ARG,
-                    "item %lld has position %lld, before the end of item %lld (%lld)",
-                    (long long)c[k].first, (long long)c[k].begin, (long long)last,
-                    (long long)r->end);
-        /* the first missing number after `last` */
-        if (r->missing < 0) r->missing = c[k].first > last + 1 ? last + 1 : c[k].missing;
-        r->end = c[k].end;
-        last = c[k].last;
-        count += c[k].count;
-    }
-    TUTTI_CHECK(items == 0 || count == items || (g->given && count < items), TUTTI_ERR_MISMATCH,
-                "all ranks together name %lld items, but items is %lld%s", (long long)count,
-                (long long)items, count < items ? ": to access some of them, set positions" : "");
+/* The ranges of all ranks; the same on all of them. */
+static tutti_err check_ranges(const coverage *c, const tutti__range_items *g, tutti_count items,
+                              tutti_replicas *r) {
+    TUTTI_CHECK(!g->given || c->overlapping < 0, TUTTI_ERR_ARG,
+                "item %lld has position %lld, before the end of item %lld (%lld)",
+                (long long)c->overlapping, (long long)c->position, (long long)c->previous,
+                (long long)c->previous_end);
+    TUTTI_CHECK(items == 0 || c->count == items || (g->given && c->count < items),
+                TUTTI_ERR_MISMATCH, "all ranks together list %lld items, but items is %lld%s",
+                (long long)c->count, (long long)items,
+                c->count < items ? ": to access some of them, set positions" : "");
+    r->end = c->end;
+    r->missing = c->count > 0 && c->first > 0 ? 0 : c->missing;
     if (items > 0 || g->given) r->missing = -1;
     return TUTTI_OK;
 }
 
 tutti_err tutti__coverage_check(tutti__team *t, const tutti__range_items *g, tutti_count items,
                                 tutti_replicas *r) {
-    range_coverage own = {.missing = -1};
+    static const coverage none = {.missing = -1, .overlapping = -1};
+    const tutti__scan scan = {sizeof none, &none, append_coverage};
+    coverage own = none, all, behind;
     for (tutti_count j = 0; j < g->m; j++) {
         const int64_t number = g->sorted[j].number;
         if (own.count > 0 && number == own.last) continue;
@@ -96,9 +117,8 @@ tutti_err tutti__coverage_check(tutti__team *t, const tutti__range_items *g, tut
         own.begin = g->given[g->sorted[0].index];
         own.end = item_end(g, r->value_bytes, g->m - 1);
     }
-    range_coverage *all = NULL;
-    TUTTI_TRY(tutti__team_allgather(t, &own, sizeof own, (void **)&all));
-    const tutti_err err = check_ranges(t->size, all, g, items, r);
-    tutti__free(all);
-    return err;
+    TUTTI_TRY(tutti__team_scan(t, &scan, &own, &all, &behind));
+    append_coverage(&all, &own);
+    append_coverage(&all, &behind);
+    return check_ranges(&all, g, items, r);
 }

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* ---- what one rank says */
+/* ---- the spec of one rank */
 
 /* The spec of this rank in ascending order, as sent to the directory. */
 typedef struct {
@@ -104,7 +104,8 @@ static tutti_err take_spec(const tutti_replicas_spec *s, tutti_replicas *r, sort
                     (long long)s->numbers[i], (long long)load, (long long)s->value_bytes);
         TUTTI_CHECK(!s->positions ||
                         (s->positions[i] >= 0 && s->positions[i] <= most - load * s->value_bytes),
-                    TUTTI_ERR_ARG, "item %lld has position %lld: items must be within 0 and 2^62",
+                    TUTTI_ERR_ARG,
+                    "item %lld has position %lld: its bytes must be within 0 and 2^62",
                     (long long)s->numbers[i], (long long)s->positions[i]);
     }
     TUTTI_TRY(set_memory_layout(s, r));
@@ -124,7 +125,7 @@ static tutti_err take_spec(const tutti_replicas_spec *s, tutti_replicas *r, sort
     return TUTTI_OK;
 }
 
-/* ---- what all say */
+/* ---- agreement */
 
 static uint64_t hash_choice(const tutti_replicas_spec *s) {
     const int64_t words[] = {s->value_bytes, s->choice.rule, (int64_t)s->choice.seed, s->items};

@@ -1,5 +1,5 @@
-/* replicas: choice of writers in one process, for any number of parts.  It defines what the
- * inspector does on many ranks.
+/* replicas: choice of writers in one process, for any number of parts.  It defines the result of
+ * the inspector on many ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/rules.h"
 
@@ -46,11 +46,11 @@ static tutti_err sort_holders(const tutti_replicas_lists *l, tutti_count i, char
     for (; k < n && err == TUTTI_OK; k++) {
         if (v[k] < 0 || v[k] >= l->parts || seen[v[k]])
             err = tutti__error_set(TUTTI_ERR_ARG, 0, -1,
-                                   "item %lld: holder %d is a duplicate or not one of %d parts",
+                                   "item %lld: holder %d is a duplicate or not in 0 to %d - 1",
                                    (long long)i, v[k], l->parts);
         else
             seen[v[k]] = 1;
-        tutti_count at = k; /* there are few: insertion sort */
+        tutti_count at = k; /* few elements: insertion sort */
         for (; at > 0 && out[at - 1] > v[k]; at--) out[at] = out[at - 1];
         out[at] = v[k];
     }
@@ -67,7 +67,7 @@ static tutti_err make_items(const tutti_replicas_lists *l, choice_state *w,
         const tutti_count load = l->loads ? l->loads[i] : l->load;
         const int64_t number = l->numbers ? l->numbers[i] : i;
         TUTTI_CHECK(number >= 0 && (!l->numbers || i == 0 || l->numbers[i - 1] < number),
-                    TUTTI_ERR_ARG, "number %lld is negative or not larger than the one before",
+                    TUTTI_ERR_ARG, "number %lld is negative or not larger than the previous one",
                     (long long)number);
         TUTTI_CHECK(load >= 0, TUTTI_ERR_ARG, "item %lld has load %lld: must be >= 0",
                     (long long)number, (long long)load);

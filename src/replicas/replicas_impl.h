@@ -61,7 +61,7 @@ static inline tutti_off tutti__replicas_memory(const tutti_replicas *r, tutti_co
 tutti_err tutti__coverage_positions(tutti__team *t, const tutti__directory *d,
                                     const tutti_off *positions, tutti_off value_bytes,
                                     tutti__range_items *g) TUTTI_MUST_USE;
-/* Whether the ranks name all items of the file, or the items can be found without the others.
+/* Test whether the ranks list all items of the file, or the items can be found without the others.
  * Sets `missing`, and `end` if positions are given.  items: of the spec.   Collective. */
 tutti_err tutti__coverage_check(tutti__team *t, const tutti__range_items *g, tutti_count items,
                                 tutti_replicas *r) TUTTI_MUST_USE;
@@ -70,7 +70,8 @@ tutti_err tutti__coverage_check(tutti__team *t, const tutti__range_items *g, tut
 /* Fail unless the inspector may be used: TUTTI_ERR_ARG if it is NULL, TUTTI_ERR_STATE if it is
  * stale or MPI has been finalised.   Not collective. */
 int tutti__replicas_is_valid(const tutti_replicas *r);
-/* May it be used?  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: stale, or after MPI_Finalize.   Not collective. */
+/* Check that it is usable.  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: stale, or after MPI_Finalize.  
+ * Not collective. */
 tutti_err tutti__replicas_live(const tutti_replicas *r) TUTTI_MUST_USE;
 
 /* ---- copies_check.c */

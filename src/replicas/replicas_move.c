@@ -1,4 +1,4 @@
-/* replicas: check, write and read: transfers by the accesses of an inspector, and what must agree.
+/* replicas: check, write and read: transfers by the accesses of an inspector, and their agreements.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "replicas/replicas_impl.h"
 
@@ -33,11 +33,11 @@ tutti_err tutti_replicas_check(tutti_replicas *r, const void *buf) {
 static tutti_err check_transfer(const tutti_file *f, const tutti_replicas *r, int flags) {
     int compared = 0;
     TUTTI_TRY(tutti__replicas_live(r));
-    TUTTI_CHECK((flags & ~TUTTI_REPLICAS_CHECK) == 0, TUTTI_ERR_ARG, "flags %d have unknown bits",
-                flags);
+    TUTTI_CHECK((flags & ~TUTTI_REPLICAS_CHECK) == 0, TUTTI_ERR_ARG,
+                "flags is %d: has unknown bits", flags);
     TUTTI_MPI(MPI_Comm_compare(tutti__file_team(f)->comm, r->team->comm, &compared));
     TUTTI_CHECK(compared == MPI_IDENT || compared == MPI_CONGRUENT, TUTTI_ERR_ARG,
-                "the file and the inspector are on different ranks");
+                "the file and the inspector have different communicators");
     return TUTTI_OK;
 }
 
@@ -45,8 +45,8 @@ static tutti_err check_transfer(const tutti_file *f, const tutti_replicas *r, in
 static tutti_err transfer_at(tutti__transfer *t, const tutti_access *access, tutti_off offset) {
     tutti_access *at = NULL;
     if (t->local_err == TUTTI_OK && offset < 0)
-        t->local_err =
-            tutti__error_set(TUTTI_ERR_ARG, 0, -1, "offset %lld is negative", (long long)offset);
+        t->local_err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "offset is %lld: must be >= 0",
+                                        (long long)offset);
     if (t->local_err == TUTTI_OK) t->local_err = tutti_access_shift(access, offset, 0, &at);
     t->access = at;
     const tutti_err err = tutti__transfer_run(t, NULL);
@@ -99,7 +99,7 @@ tutti_err tutti_replicas_read(tutti_file *f, tutti_off offset, tutti_replicas *r
     if (local_err == TUTTI_OK && r->missing >= 0 && r->stats.bytes > 0) /* the same on all ranks */
         local_err =
             tutti__error_set(TUTTI_ERR_STATE, 0, -1,
-                             "no rank names item %lld: the positions of later items are unknown; "
+                             "no rank lists item %lld: the positions of later items are unknown; "
                              "set items or positions in the spec",
                              (long long)r->missing);
     tutti__transfer t = {.name = "read",

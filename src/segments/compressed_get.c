@@ -45,7 +45,7 @@ tutti_err tutti__compressed_grid(tutti_dataset *d, tutti_file *f, const tutti__s
 tutti_err tutti__compressed_table(tutti_file *f, const tutti__section *s,
                                   const tutti__chunk_grid *g, tutti_count first, tutti_count n,
                                   tutti_off *bounds_out) {
-    const int less = first == 0; /* the first frame begins behind the table */
+    const int less = first == 0; /* the first frame begins after the table */
     bounds_out[0] = tutti__chunks_begin(g);
     if (n == 0) return TUTTI_OK;
     TUTTI_TRY(tutti__section_read(f, s->start + TUTTI__CHUNKS_HEADER + 8 * (first - !less),
@@ -90,8 +90,8 @@ static tutti_err create_unpacker(unpacker *u) {
 static tutti_err read_chunk(unpacker *u, tutti_count chunk) {
     const tutti_off from = u->bounds[chunk - u->lo], bytes = u->bounds[chunk - u->lo + 1] - from;
     TUTTI_CHECK((size_t)bytes <= u->room, TUTTI_ERR_FORMAT,
-                "the frame has %lld bytes, more than compressing %zu bytes can yield",
-                (long long)bytes, u->grid->raw);
+                "the frame has %lld bytes: too many for %zu uncompressed bytes", (long long)bytes,
+                u->grid->raw);
     TUTTI_TRY(tutti__section_read(u->f, u->s->start + from, bytes, u->frame));
     return tutti__chunk_unpack(&u->codec, u->frame, (size_t)bytes, u->raw);
 }
@@ -169,7 +169,7 @@ static tutti_err write_answers(unpacker *u, int n, const tutti__sparse_message *
     char *at = *data;
     for (int i = 0; i < n && err == TUTTI_OK; at += out[i++].bytes) out[i].data = a[i].to = at;
     while (err == TUTTI_OK) {
-        tutti_count chunk = u->hi; /* the first that is still asked for */
+        tutti_count chunk = u->hi; /* the first that is still requested */
         for (int i = 0; i < n; i++)
             if (a[i].next < a[i].end)
                 chunk = tutti__min(chunk, tutti__chunk_find(g, a[i].next->position).chunk);

@@ -95,7 +95,7 @@ static tutti_err fill_padding(const tutti__compressed *from, const tutti__chunk_
     return TUTTI_OK;
 }
 
-/* Frames of n chunks, one after the other behind the first piece; ends[]: where each ends, counted from
+/* Frames of n chunks, one after the other after the first piece; ends[]: where each ends, counted from
  * the beginning of the first. */
 static tutti_err compress_chunks(const tutti__chunk_grid *g, int level, const char *raw,
                                  tutti_count n, tutti_off *ends, tutti__packed_section *io) {
@@ -222,7 +222,7 @@ tutti_err tutti__compressed_pack(tutti_dataset *d, int n, const tutti__compresse
             TUTTI_CHECK(
                 tutti__chunked_of(d, from[i + k].v, from[i + k].type, d->now.segment.id, &of),
                 TUTTI_ERR_STATE, "variable '%s': the space has no size",
-                from[i + k].v->name); /* on all ranks alike */
+                from[i + k].v->name); /* the same on all ranks */
             tutti__chunks_cut(&of, d->chunk_bytes, &p[k].grid);
             bytes += (tutti_off)p[k].grid.raw * p[k].grid.chunks / d->team->size;
             if (k > 0 && bytes > TOGETHER_BYTES) break;

@@ -44,7 +44,8 @@ typedef struct tutti__container {
 
     /* ---- begin */
 
-    /* Whether this rank knows all that `continues` and `place` need of the file with the last step: the same on all ranks.
+    /* Return whether this rank has the data of the file with the last step that `continues` and
+     * `place` need: the same on all ranks.
      * Local. */
     int (*is_known)(const tutti_dataset *d, const tutti__datafile *file);
     /* Make it known.   Collective. */
@@ -53,7 +54,8 @@ typedef struct tutti__container {
     int (*continues)(const tutti_dataset *d, int kind);
     /* Set w->segment.start and w->end; the file of the step is known.   Not collective. */
     void (*place)(const tutti_dataset *d, tutti__writing *w);
-    /* Rank 0: the file, which is not new, has all that must precede the step, and nothing at or behind its start. */
+    /* Rank 0: the file, which is not new, has all that must precede the step, and no bytes at or
+     * after its start. */
     tutti_err (*prepare)(tutti_dataset *d, const tutti__writing *w);
 
     /* ---- write */
@@ -69,7 +71,8 @@ typedef struct tutti__container {
     tutti_err (*commit_check)(const tutti_dataset *d);
     /* No more sections follow: set trailer and end of d->now.segment, which `finish` may increase.   Not collective. */
     void (*end)(tutti_dataset *d);
-    /* Rank 0, in the transaction, which has all rows of d->now but the segment's: add that row and write what must be on the
+    /* Rank 0, in the transaction, which has all rows of d->now but the segment's: add that row and
+     * write all that must be on the
      * device before the commit point.  Without `publish` the transaction is the commit point. */
     tutti_err (*finish)(tutti_dataset *d, const tutti__trailer_spec *spec);
     /* Rank 0, after the transaction: the commit point.  If it fails, the rows are removed again. */

@@ -121,7 +121,7 @@ static tutti_err check_put(const tutti_dataset *d, const tutti__variable *v) {
     return TUTTI_OK;
 }
 
-/* In a record: where the first record of the file has the variable, or behind the section before it. */
+/* In a record: where the first record of the file has the variable, or after the previous section. */
 static tutti_off find_record_offset(const tutti_dataset *d, const tutti__section *of,
                                     tutti_off bytes) {
     const tutti__ncfile *f = &d->nc;

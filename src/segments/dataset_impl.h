@@ -1,10 +1,11 @@
-/* segments: the dataset object on all ranks. Below it are the modules metadata (model, database, trailers), netcdf and
- * compression, which do not use MPI; above it are dataset (the public calls) and archive (archives, repair).
+/* segments: the dataset object on all ranks. Below it are the modules metadata (model, database,
+ * trailers), netcdf and compression, which do not use MPI; above it are dataset (the public calls)
+ * and archive (archives, repair).
  *
  *   decomposition_create  decompositions of a space (decomposition/decomposition.h)
  *   dataset_object  the object: agreements, open data files, broadcasts of rank 0
  *   dataset_describe  spaces and variables
- *   section_state   which bytes of a section being written can be trusted                  no MPI
+ *   section_state   bytes of a section being written that are valid                  no MPI
  *   put_record      sections that each put writes, and the outcome
  *   sections        places of sections; sections of a segment
  *   ranked          sections by rank: headers, lists of entries
@@ -48,10 +49,10 @@ int64_t tutti__dataset_number(const tutti_dataset *d);
 /* How many decompositions have been made of it: the same on all ranks.   Not collective. */
 int64_t tutti__dataset_count(tutti_dataset *d);
 /* A space as of a segment (-1: now, that of the segment being written if it is a topology).   Not collective.
- * TUTTI_ERR_NOT_FOUND: there is none; TUTTI_ERR_STATE: a list that has no size yet. */
+ * TUTTI_ERR_NOT_FOUND: not found; TUTTI_ERR_STATE: a list that has no size yet. */
 tutti_err tutti__dataset_space(const tutti_dataset *d, const char *name, tutti_count segment,
                                tutti__space_view *out) TUTTI_MUST_USE;
-/* The ids of positions [lo, hi); each rank's own, empty is fine.   Collective; the view agrees. */
+/* The ids of positions [lo, hi); the range is local and may be empty.   Collective; the view agrees. */
 tutti_err tutti__dataset_ids(tutti_dataset *d, const tutti__space_view *view, tutti_count lo,
                              tutti_count hi, int64_t *ids_out) TUTTI_MUST_USE;
 
@@ -70,7 +71,7 @@ typedef struct tutti__section_progress {
     uint64_t content;      /* ids: a hash of all of them */
 } tutti__section_progress;
 
-/* A segment that has begun; its row has an end once it is complete. */
+/* A segment that has begun; its row has an end when it is complete. */
 typedef struct tutti__writing {
     int under_way;
     tutti__segment_row segment;
@@ -126,8 +127,8 @@ typedef struct tutti__places {
     tutti_count n;
     tutti_count *place;   /* [n] in the order of the decomposition; -1: no rank has written it */
     tutti_off item;       /* of items of so many bytes */
-    tutti_access *access; /* it is this, from the first place on; NULL: not made yet */
-    tutti_count *holes;   /* and these in memory have no place */
+    tutti_access *access; /* the access from the first position on; NULL: not yet created */
+    tutti_count *holes;   /* positions in memory without an entry */
     tutti_count holes_n;
 } tutti__places;
 
@@ -137,9 +138,9 @@ struct tutti_dataset {
     TUTTI__OBJECT;
     tutti__team
         *commit_team; /* the same ranks, for a commit that was started; NULL until there is one */
-    tutti_request *commit; /* under way; NULL: none */
+    tutti_request *commit; /* in progress; NULL: none */
     struct tutti__commit_message
-        *message;   /* of the commit under way: the result that rank 0 broadcasts (commit.c) */
+        *message;   /* of the current commit: the result that rank 0 broadcasts (commit.c) */
     int64_t number; /* of this process */
     int64_t count;  /* decompositions */
     int64_t stamps; /* given out */
@@ -153,12 +154,12 @@ struct tutti_dataset {
     tutti__model model;
     const tutti__container *container; /* that of model.container */
     tutti__writing now;                /* the segment that is being written */
-    tutti__writing *waiting;           /* whole ones before it, of the same commit */
+    tutti__writing *waiting;           /* complete segments of the same commit before it */
     int64_t waiting_n;
     int has_leftovers; /* bytes of a discarded segment could not be removed */
     int has_rows; /* netCDF: rows of a commit that failed could not be removed from the database */
-    tutti__ncfile nc;      /* data files are netCDF: the one that segments go to */
-    tutti__ncfile nc_next; /* with the segments of the commit under way */
+    tutti__ncfile nc;      /* netCDF data files: the one to which segments are written */
+    tutti__ncfile nc_next; /* with the segments of the current commit */
     tutti__open_file *files;
     int64_t files_n;
     tutti__known *known;
@@ -176,19 +177,19 @@ struct tutti_dataset {
 };
 
 /* ---- dataset_object.c */
-/* tutti__object_call; also refused while a commit is under way. */
+/* tutti__object_call; also refused during a commit. */
 tutti_err tutti__dataset_call(tutti_dataset *d, const tutti__call *c,
                               tutti_err local_err) TUTTI_MUST_USE;
 /* The first thing in every collective call: the handle is live, operations that were started have run, and puts and
  * commits whose requests were abandoned have ended.  Local, but waits for other ranks, which progress in their own calls. */
 tutti_err tutti__dataset_enter(tutti_dataset *d) TUTTI_MUST_USE;
-/* The same of a handle that is live; the last error stays. */
+/* The same of a handle that is live; the last error is unchanged. */
 void tutti__dataset_run_started(tutti_dataset *d);
-/* No commit is under way. */
+/* Fail if a commit is in progress. */
 tutti_err tutti__dataset_idle(const tutti_dataset *d) TUTTI_MUST_USE;
 /* A later agreement of the same call. */
 tutti_err tutti__dataset_agree(tutti_dataset *d, tutti_err local_err) TUTTI_MUST_USE;
-/* The relations between its fields hold: whenever a public call begins or ends.   Not collective. */
+/* Check the relations between its fields, which hold when a public call begins or ends.   Not collective. */
 int tutti__dataset_is_valid(const tutti_dataset *d);
 /* The end of a call: name the operation and the path in an error. */
 static inline tutti_err tutti__dataset_named(const tutti_dataset *d, const char *operation,
@@ -199,14 +200,16 @@ static inline tutti_err tutti__dataset_named(const tutti_dataset *d, const char 
 /* Broadcast bytes of any length from rank 0; *data is allocated on the other ranks. Collective. */
 tutti_err tutti__dataset_broadcast(tutti_dataset *d, void **data, size_t *bytes) TUTTI_MUST_USE;
 tutti_err tutti__dataset_writable(const tutti_dataset *d) TUTTI_MUST_USE;
-/* A segment has begun, and no put is under way.   Not collective. */
+/* A segment has begun, and no put is pending.   Not collective. */
 tutti_err tutti__dataset_discardable(const tutti_dataset *d) TUTTI_MUST_USE;
 tutti_err tutti__dataset_segment_check(const tutti_dataset *d, tutti_count segment) TUTTI_MUST_USE;
 /* TUTTI_ERR_STATE: the segment, which exists, is archived. Not collective. */
 tutti_err tutti__dataset_check_not_archived(const tutti_dataset *d,
                                             tutti_count segment) TUTTI_MUST_USE;
-/* The end of a call that reads, with its result: a writer may have removed or archived segments meanwhile; then data
- * and errors are invalid, and the call fails with TUTTI_ERR_STATE. Collective; `err` must be the same on all ranks. */
+/* The end of a call that reads, with its result: a writer may have removed or archived segments in
+ * this time; then data
+ * and errors are invalid, and the call fails with TUTTI_ERR_STATE. Collective; `err` must be the
+ * same on all ranks. */
 tutti_err tutti__dataset_check_unchanged(tutti_dataset *d, tutti_err err) TUTTI_MUST_USE;
 /* A data file, opened if it is not.   Collective. */
 tutti_err tutti__dataset_file(tutti_dataset *d, const tutti__datafile *row,
@@ -244,7 +247,7 @@ tutti_err tutti__dataset_read(const tutti__dataset_reading *r, tutti_err local_e
 /* Set the size of a space from the segment being written on; `ids`: it has an id map. Collective. */
 tutti_err tutti__space_resize(tutti_dataset *d, int64_t space, int ndims, const tutti_count *shape,
                               int ids) TUTTI_MUST_USE;
-/* A variable of the library's own on a space: "NAME:what", of int64. */
+/* An internal variable of the library on a space: "NAME:what", of int64. */
 tutti_err tutti__own_variable(tutti_dataset *d, const tutti__space *space, const char *what,
                               tutti__variable **out) TUTTI_MUST_USE;
 
@@ -263,11 +266,11 @@ const tutti__section *tutti__section_find(const tutti__known *k, int64_t variabl
 /* Read bytes of a section. TUTTI_ERR_TRUNCATED: the file is too short. Not collective. */
 tutti_err tutti__section_read(tutti_file *f, tutti_off at, tutti_off bytes,
                               void *to) TUTTI_MUST_USE;
-/* A segment that has begun and was not committed (an id); NULL: it is none of those. */
+/* A segment that has begun and was not committed (an id); NULL: none of those. */
 const tutti__writing *tutti__writing_of(const tutti_dataset *d, int64_t segment);
 /* Its section of a variable, or NULL. */
 tutti__section *tutti__writing_section(const tutti__writing *w, int64_t variable, int64_t part);
-/* That of the segment being written; NULL: none yet. */
+/* The section of the segment being written; NULL: not yet created. */
 tutti__section *tutti__section_now(const tutti_dataset *d, int64_t variable, int64_t part);
 /* Reserve rows for n more sections, so that adding them cannot fail on one rank alone. Not collective. */
 tutti_err tutti__sections_reserve(tutti_dataset *d, int64_t n) TUTTI_MUST_USE;
@@ -351,7 +354,7 @@ tutti_err tutti__checksums_by_section(tutti_dataset *d, const tutti__comparison 
 tutti_err tutti__metadata_check(const tutti_dataset *d) TUTTI_MUST_USE;
 
 /* ---- dataset_open.c */
-/* Options as they are given (NULL: none), checked. */
+/* Validate and copy the given options (NULL: defaults). */
 tutti_err tutti__dataset_options_take(const tutti_dataset_options *opt,
                                       tutti_dataset_options *out) TUTTI_MUST_USE;
 
@@ -360,7 +363,7 @@ tutti_err tutti__dataset_options_take(const tutti_dataset_options *opt,
 tutti_err tutti__dataset_discard_begun(tutti_dataset *d) TUTTI_MUST_USE;
 
 /* ---- commit.c */
-/* The segments that have begun can be committed.   Not collective. */
+/* Check that the segments that have begun can be committed.   Not collective. */
 tutti_err tutti__commit_check(const tutti_dataset *d) TUTTI_MUST_USE;
 /* Complete the segment being written: write its checksums and its trailer. Collective. */
 tutti_err tutti__commit_set_aside(tutti_dataset *d) TUTTI_MUST_USE;
@@ -375,10 +378,10 @@ typedef struct tutti__info_carry {
     const tutti_dataset *dataset;
     const unsigned char *goes;
     int64_t segment;        /* the one with the new trailer; -1: none was needed, or possible */
-    tutti__segment_row row; /* as it is now */
+    tutti__segment_row row; /* the current row */
 } tutti__info_carry;
 /* Rank 0, in the transaction that removes or archives: infos that only their trailers have are written
- * into a second trailer behind that of the newest remaining segment, on the device.  Without such a segment
+ * into a second trailer after that of the newest remaining segment, on the device.  Without such a segment
  * the next commit writes them.  The context is a tutti__info_carry. */
 tutti_err tutti__infos_carry(void *context) TUTTI_MUST_USE;
 /* The transaction has ended: all ranks have rank 0's row.   Collective. */
@@ -387,7 +390,7 @@ tutti_err tutti__infos_carry_end(tutti_dataset *d, tutti__info_carry *c) TUTTI_M
 /* ---- erase.c */
 /* Writers: remove the segments of a commit that was not finished.   Collective. */
 tutti_err tutti__dataset_recover(tutti_dataset *d) TUTTI_MUST_USE;
-/* Rank 0: data behind the last segment of each file is removed, and files whose segments are all archived.
+/* Rank 0: data after the last segment of each file is removed, and files whose segments are all archived.
  * TUTTI_ERR_FORMAT: a file is too short.   Not collective. */
 tutti_err tutti__dataset_reclaim(const tutti_dataset *d) TUTTI_MUST_USE;
 

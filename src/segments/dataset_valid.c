@@ -1,5 +1,7 @@
-/* segments: relations between the fields of a dataset that hold whenever a public call begins or ends, asserted there in
- * debug and sanitizer builds.  While a commit is under way, its thread changes the segments that have begun: they are not checked.
+/* segments: relations between the fields of a dataset that hold whenever a public call begins or
+ * ends, asserted there in
+ * debug and sanitizer builds.  During a commit, its thread changes the segments that have begun:
+ * they are not checked.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 
@@ -16,7 +18,7 @@ static int is_model_valid(const tutti_dataset *d) {
     return 1;
 }
 
-/* A segment that has begun: sections in the order of their places, none behind its end. */
+/* A segment that has begun: sections in the order of their places, none beyond its end. */
 static int is_writing_valid(const tutti_dataset *d, const tutti__writing *w) {
     tutti_off at = w->segment.start;
     if (!w->under_way || !(d->mode & TUTTI_WRITE)) return 0;

@@ -1,5 +1,6 @@
-/* segments: read ranked sections (ranked_put.c has their format). Each rank owns a block of positions of the space and
- * learns from the list of entries the place of each position; readers request the places of their positions.
+/* segments: read ranked sections (ranked_put.c has their format). Each rank owns a block of
+ * positions of the space and determines from the list of entries the index of each position;
+ * readers request the places of their positions.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 
@@ -39,7 +40,7 @@ static tutti_err read_header(tutti_file *f, const tutti__section *s, tutti_off i
     return tutti__ranked_head_take(head, s, item, out);
 }
 
-/* A position and its place in the list. */
+/* A position and its index in the list. */
 typedef struct {
     int64_t position, place;
 } placed;

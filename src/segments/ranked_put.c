@@ -130,7 +130,7 @@ static void add_list(tutti_dataset *d, int64_t variable, int64_t decomposition, 
     new.part++;
     (void)tutti__section_new(d, &new, 8 * all);
     d->listed[d->listed_n++] =
-        (tutti__listed){decomposition, d->now.segment.id, new.part}; /* room is reserved */
+        (tutti__listed){decomposition, d->now.segment.id, new.part}; /* capacity is reserved */
 }
 
 tutti__section *tutti__ranked_new(tutti_dataset *d, const tutti__variable *v, int64_t decomposition,

@@ -1,4 +1,4 @@
-/* store: whose statistics file accesses of this thread count in.
+/* store: the statistics to which file accesses of this thread are added.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/store.h"
 

@@ -52,7 +52,7 @@ static int by_read(int fd, tutti_off offset) {
     return n < 0 && errno == EAGAIN ? 0 : -1;
 }
 
-/* With direct_io the cache does not matter. */
+/* With direct_io the cache is not used. */
 int tutti__fdfile_cached(tutti_store *s, tutti_off offset) {
     const tutti__fdfile *f = (const tutti__fdfile *)s;
     const int before = errno;

@@ -26,7 +26,7 @@ typedef struct tutti__fault {
 } tutti__fault;
 
 /* Read the option `fault`; what is TUTTI__FAULT_NONE if it is empty or names another rank.
- * TUTTI_ERR_OPTION if it is malformed, whichever rank it names. */
+ * TUTTI_ERR_OPTION if it is malformed, for any rank in it. */
 tutti_err tutti__fault_parse(const char *text, int rank, tutti__fault *fault_out) TUTTI_MUST_USE;
 
 /* Wrap a store in one that fails as the fault describes; on success it owns `inner`. */

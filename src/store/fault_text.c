@@ -46,7 +46,7 @@ static int parse_what(const char *text, tutti__fault_what *out) {
     return 0;
 }
 
-/* Returns 1 if the text is well formed; *mine: whether it names `rank`. */
+/* Returns 1 if the text is well formed; *mine: whether it applies to `rank`. */
 static int parse_parts(const char *text, int rank, tutti__fault *f, int *mine) {
     fault_text t;
     tutti_count who = rank;
@@ -70,7 +70,7 @@ tutti_err tutti__fault_parse(const char *text, int rank, tutti__fault *fault_out
     if (*text) {
         const int good = parse_parts(text, rank, &f, &mine);
         errno = saved;
-        TUTTI_CHECK(good, TUTTI_ERR_OPTION, "fault = '%s' is not RANK:WHAT:N[:ERRNO]", text);
+        TUTTI_CHECK(good, TUTTI_ERR_OPTION, "fault is '%s': must be RANK:WHAT:N[:ERRNO]", text);
     }
     if (!mine) f.what = TUTTI__FAULT_NONE;
     *fault_out = f;

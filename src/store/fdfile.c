@@ -1,7 +1,7 @@
 /* store: files with a descriptor: open, size, space, close.
  *
- * Only regular files are accepted.  The type is checked before the file is opened, so that a fifo
- * neither blocks the library nor wakes up its writer, and again afterwards.
+ * Only regular files are accepted.  The type is checked before the file is opened, so that a FIFO
+ * neither blocks the library nor wakes its writer, and again afterwards.
  *
  * A process that writes beyond its file size limit gets SIGXFSZ before EFBIG.  A library does not
  * change signal handlers, so each request is checked against the limit first.
@@ -45,7 +45,7 @@ static int open_flags(int flags) {
 }
 
 /* open(2), repeated when interrupted.  The descriptor is never 0, 1 or 2: output to a closed
- * standard stream must not go to the file. */
+ * standard stream must not be written to the file. */
 static int open_fd(const char *path, int o, int permissions) {
     int fd;
     do fd = open(path, o, permissions);
@@ -99,12 +99,12 @@ static tutti_err open_all(tutti__fdfile *f, const char *path, int permissions,
     f->max_bytes = (size_t)(f->interrupt ? tutti__min(fault.n, MAX_CALL_BYTES) : MAX_CALL_BYTES);
     TUTTI_TRY(open_buffered(f, path, permissions));
     if (opt->direct_io) TUTTI_TRY(open_direct(f, path));
-    /* Layout as found, then as the options say.  A file system that takes O_DIRECT without saying
-     * what it needs gets whole pages. */
+    /* The layout as detected, then changed by options.  A file system that accepts O_DIRECT without reporting
+     * its requirements gets complete pages. */
     tutti_store_layout *l = &f->base.layout;
     TUTTI_CHECK(opt->direct_align >= 0 && opt->direct_align <= MAX_ALIGN &&
                     (opt->direct_align & (opt->direct_align - 1)) == 0,
-                TUTTI_ERR_OPTION, "direct_align must be a power of two up to 1 MiB");
+                TUTTI_ERR_OPTION, "invalid direct_align: must be a power of two up to 1 MiB");
     tutti__layout_find(f->fd, l);
     if (opt->striping_unit > 0) l->stripe = opt->striping_unit;
     if (f->direct_fd >= 0 && l->direct_align == 0) l->direct_align = sysconf(_SC_PAGESIZE);
@@ -120,7 +120,7 @@ static tutti_err open_all(tutti__fdfile *f, const char *path, int permissions,
     return TUTTI_OK;
 }
 
-/* A file that is surely ours and was not there before does not stay after a failure. */
+/* A file that this open has created is removed after a failure. */
 void tutti__fdfile_abandon(tutti__fdfile *f, const char *path) {
     const int created = TUTTI_STORE_CREATE | TUTTI_STORE_EXCL;
     if (f->fd >= 0 && (f->flags & created) == created) (void)unlink(path);
@@ -131,7 +131,7 @@ void tutti__fdfile_abandon(tutti__fdfile *f, const char *path) {
 tutti_err tutti__fdfile_open(tutti__fdfile *f, const char *path, int flags, int permissions,
                              const tutti_options *opt) {
     TUTTI_CHECK(flags & (TUTTI_STORE_READ | TUTTI_STORE_WRITE), TUTTI_ERR_ARG,
-                "invalid mode: a file must be opened for reading, writing or both");
+                "invalid mode: must have TUTTI_READ, TUTTI_WRITE or both");
     f->fd = f->direct_fd = -1;
     f->flags = flags;
     const tutti_err err = open_all(f, path, permissions, opt);
@@ -169,7 +169,7 @@ tutti_off tutti__runs_end(const tutti_io_run *runs, int n) {
 }
 
 static tutti_err transfer_span(tutti__fdfile *f, int is_write, tutti__span *s, tutti__tally *t) {
-    struct iovec iov[TUTTI__IOV_SYNC]; /* of this call alone: other threads make theirs */
+    struct iovec iov[TUTTI__IOV_SYNC]; /* only for this call: other threads have their own */
     tutti__io_call c = {.iov = iov, .max_iov = TUTTI__IOV_SYNC, .max_bytes = f->max_bytes};
     *t = tutti__tally_start();
     tutti__span_transfer(f, is_write, s, &c, t);
@@ -184,7 +184,7 @@ tutti_err tutti__fdfile_span(tutti__fdfile *f, int is_write, const tutti_io_run 
     return TUTTI_OK;
 }
 
-/* One run through the page cache by one call, as it often is; 0: it takes more than that. */
+/* One run through the page cache by one call, the common case; 0: not applicable. */
 static int one_call(tutti__fdfile *f, int is_write, const tutti_io_run *r, int n) {
     if (n != 1 || f->align > 0 || f->interrupt || r->bytes > f->max_bytes) return 0;
     const ssize_t moved = is_write ? pwrite(f->fd, r->memory, r->bytes, r->offset)
@@ -246,8 +246,8 @@ tutti_err tutti__fdfile_resize(tutti_store *s, tutti_off size) {
     return truncate_to(f, size);
 }
 
-/* fallocate(2) and not posix_fallocate(3), which where the file system cannot do it rewrites a byte
- * of every block, and so races with writers.  There the file is only made long enough. */
+/* fallocate(2) and not posix_fallocate(3), which, if the file system does not support it, rewrites a byte
+ * of every block, and so races with writers.  In that case the file is only extended. */
 tutti_err tutti__fdfile_preallocate(tutti_store *s, tutti_off size) {
     tutti__fdfile *f = (tutti__fdfile *)s;
     tutti_off now = 0;
@@ -277,7 +277,7 @@ int tutti__fdfile_descriptor(const tutti_store *s) {
     return ((const tutti__fdfile *)s)->fd;
 }
 
-/* Closing any descriptor of a file makes its client send what it holds back (close-to-open
+/* Closing any descriptor of a file makes its client flush delayed writes (close-to-open
  * consistency), and unlike fsync does not wait for a disk. */
 tutti_err tutti__fdfile_flush(tutti_store *s) {
     tutti__store_stats(s)->system_calls += 2;
@@ -286,7 +286,7 @@ tutti_err tutti__fdfile_flush(tutti_store *s) {
     return close(fd) == 0 || errno == EINTR ? TUTTI_OK : tutti__error_sys(errno, -1, "flush");
 }
 
-/* Both what the client has of the bytes and what it believes of the size. */
+/* Drop both cached data and the cached size. */
 tutti_err tutti__fdfile_refresh(tutti_store *s) {
     struct statx sx;
     const int fd = ((tutti__fdfile *)s)->fd;

@@ -22,7 +22,7 @@ typedef struct tutti__behind {
 
 /* With direct_io there are two descriptors: blocks that are whole, aligned in the file and aligned
  * in memory use direct_fd, everything else (edges, misaligned memory) uses fd.  So a file never
- * grows beyond the named bytes, and no byte is read and written back. */
+ * grows beyond the written bytes, and no byte is read and written back. */
 typedef struct tutti__fdfile {
     tutti_store base;
     int fd;
@@ -40,18 +40,18 @@ typedef struct tutti__fdfile {
 /* Record that a file cannot be opened. */
 tutti_err tutti__fdfile_cannot_open(int sys_errno) TUTTI_MUST_USE;
 
-/* Open into `f`, whose first member the caller has filled in; on an error nothing is left open. */
+/* Open into `f`, whose first member the caller has set; on an error nothing is left open. */
 tutti_err tutti__fdfile_open(tutti__fdfile *f, const char *path, int flags, int permissions,
                              const tutti_options *opt) TUTTI_MUST_USE;
-/* Undo an open, because something that belongs to it failed. */
+/* Undo an open, because a later step failed. */
 void tutti__fdfile_abandon(tutti__fdfile *f, const char *path);
-/* Close the descriptors; the struct stays the caller's. */
+/* Close the descriptors; the caller owns the struct. */
 tutti_err tutti__fdfile_shut(tutti__fdfile *f) TUTTI_MUST_USE;
 
 /* The layout that the file system reports. */
 void tutti__layout_find(int fd, tutti_store_layout *layout);
 
-/* Refuse what the file was not opened for and, without a signal, writes up to `end` that exceed
+/* Refuse operations for which the file was not opened and, without a signal, writes up to `end` that exceed
  * the process's file size limit. */
 tutti_err tutti__fdfile_allows(const tutti__fdfile *f, int is_write, tutti_off end) TUTTI_MUST_USE;
 

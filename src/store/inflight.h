@@ -10,7 +10,7 @@ typedef struct tutti__flight {
     tutti__ioreq *r; /* NULL: free */
     struct tutti__flight *next_free;
     tutti__span piece;
-    tutti__io_call call; /* to be started, or under way */
+    tutti__io_call call; /* to be started, or pending */
     tutti__tally tally;
 } tutti__flight;
 
@@ -23,10 +23,10 @@ typedef struct tutti__inflight {
     int n, active;
 } tutti__inflight;
 
-/* How many flights there are for a value of queue_depth. */
+/* The number of flights for a value of queue_depth. */
 unsigned tutti__inflight_depth(int queue_depth);
 
-/* `max_iov`: places in memory that one call of the store can serve. */
+/* `max_iov`: number of memory ranges per call of the store. */
 tutti_err tutti__inflight_make(tutti__inflight *q, tutti__fdfile *f, int queue_depth,
                                int max_iov) TUTTI_MUST_USE;
 void tutti__inflight_free(tutti__inflight *q);

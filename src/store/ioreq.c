@@ -1,9 +1,9 @@
 /* store: asynchronous requests.
  *
  * Pieces start in list order, but end in any order.  The result of a read is the length of the
- * leading part of the list that exists: the smallest stream position at which a piece met the end
- * of the file.  If the runs ascend, all later bytes are after the end too and stay unchanged.  If
- * they do not, a later piece could exist although an earlier one does not; such lists are cut at
+ * leading part of the list that exists: the smallest stream position at which a piece reached the end
+ * of the file.  If the runs ascend, all later bytes are after the end too and are unchanged.  If
+ * they do not, a later piece could exist although an earlier one does not; such lists are truncated at
  * the size of the file beforehand.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/ioreq.h"
@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* Leave out what follows the first byte of the list that is not in the file. */
+/* Omit everything after the first byte of the list that is not in the file. */
 static tutti_err cut_off(tutti__fdfile *f, tutti__ioreq *r, int n) {
     tutti_off size = 0, there = 0;
     TUTTI_TRY(tutti__fdfile_size(&f->base, &size));

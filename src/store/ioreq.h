@@ -6,7 +6,7 @@
 
 #include "store/fdfile.h"
 
-/* Pieces are at most this long, so that several hands can share a large run. */
+/* Pieces are at most this long, so that several threads can share a large run. */
 #define TUTTI__PIECE_BYTES ((size_t)4 << 20)
 
 typedef struct tutti__ioreq {
@@ -25,7 +25,7 @@ typedef struct tutti__ioreq {
 tutti_err tutti__ioreq_make(tutti__fdfile *f, int is_write, const tutti_io_run *runs, int n,
                             tutti__ioreq **r_out) TUTTI_MUST_USE;
 
-/* Hand out the next piece, cut into `call` (whose limits are set); 0: there is none. */
+/* Assign the next piece to `call` (whose limits are set); 0: none. */
 int tutti__ioreq_take(tutti__ioreq *r, tutti__io_call *call, tutti__span *piece_out);
 
 /* A piece has ended with its own tally; after an error or the end of the file no further piece
@@ -45,7 +45,7 @@ typedef struct tutti__ioqueue {
 } tutti__ioqueue;
 
 void tutti__ioqueue_add(tutti__ioqueue *q, tutti__ioreq *r);
-void tutti__ioqueue_remove(tutti__ioqueue *q, tutti__ioreq *r); /* if it is in it */
+void tutti__ioqueue_remove(tutti__ioqueue *q, tutti__ioreq *r); /* if it is queued */
 /* The first request with a piece to start, or NULL; requests without one are removed. */
 tutti__ioreq *tutti__ioqueue_first(tutti__ioqueue *q);
 

@@ -31,7 +31,7 @@
 #define STATX_DIOALIGN 0x2000u
 #endif
 
-/* The fields for O_DIRECT are younger than many C libraries' struct statx: their place in it is
+/* The fields for O_DIRECT are newer than struct statx of many C libraries: their offset in it is
  * fixed by the kernel's interface. */
 #define DIO_MEM_ALIGN_AT 152
 #define DIO_OFFSET_ALIGN_AT 156
@@ -50,8 +50,8 @@ static tutti_off direct_align(const struct statx *sx) {
 }
 
 /* The attribute holds a plain layout (versions 1 and 3): magic, pattern, 16 bytes of identity,
- * stripe size.  Composite layouts begin otherwise; for them 1 MiB, Lustre's own default, is right
- * or a divisor of what is. */
+ * stripe size.  Composite layouts begin differently; for them 1 MiB, the default of Lustre, is correct
+ * or a divisor of the stripe size. */
 static tutti_off lustre_stripe(int fd) {
     char lov[4096];
     const tutti_off otherwise = 1 << 20;

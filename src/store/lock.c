@@ -1,7 +1,7 @@
 /* store: locks on a range of a file with a descriptor.
  *
  * A lock of the open file description excludes every other open of the file, also in this process,
- * and is not released accidentally.  Kernels without such locks get the older kind, which belongs
+ * and is not released accidentally.  Kernels without such locks use the older kind, which belongs
  * to the process (closing any descriptor of the file releases it).  The wait sleeps in the kernel;
  * the holder of a lock only accesses the file.
  * SPDX-License-Identifier: BSD-3-Clause */

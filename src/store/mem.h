@@ -1,4 +1,4 @@
-/* store: where the store mem keeps its files.
+/* store: location of the files of the store mem.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_MEM_H
 #define TUTTI_MEM_H

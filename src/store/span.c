@@ -1,17 +1,16 @@
-/* store: runs cut into system calls.
+/* store: division of runs into system calls.
  *
- * A call takes runs while they follow one another in the file (in memory they may lie anywhere) and
- * while they go through the same descriptor:
+ * A call takes runs while they follow one another in the file (in memory they may be anywhere) and
+ * while they use the same descriptor:
  *
  *      file   |....|=======|=======|...|         = whole blocks, aligned in memory too: direct_fd
  *              edge  middle          edge        . the rest: fd
  *
  * A direct read of the block in which the file ends fills the whole block in memory; since bytes
- * behind the end must stay untouched, that block is read through fd (direct_end).
+ * beyond the end must not change, that block is read through fd (direct_end).
  *
- * After a call that moved less than it was asked to, the rest is simply cut again, whatever its
- * alignment has become; so short transfers, interruptions and the end of file need no case of
- * their own.
+ * After a short transfer the rest is divided again, regardless of its
+ * alignment; so short transfers, interruptions and the end of file need no special case.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/span.h"
 #include "store/fdfile.h"
@@ -68,7 +67,7 @@ static tutti_off direct_room(const tutti__span *s) {
     return tutti__max(0, tutti__min(span_in_run(s), s->direct_end - span_offset(s)));
 }
 
-/* Bytes at the start of the span that can go through direct_fd. */
+/* Bytes at the start of the span that can use direct_fd. */
 static tutti_off direct_part(const tutti__fdfile *f, const tutti__span *s) {
     if (f->align == 0 || span_offset(s) % f->align != 0) return 0;
     if ((uintptr_t)span_memory(s) % (uintptr_t)f->align != 0) return 0;
@@ -85,7 +84,7 @@ static tutti_off buffered_part(const tutti__fdfile *f, const tutti__span *s) {
     return direct_room(s) >= head + f->align ? head : bytes;
 }
 
-/* How much of the first run of `s` the call can still take. */
+/* The number of bytes of the first run of `s` that still fit into the call. */
 static tutti_off next_part(const tutti__fdfile *f, const tutti__span *s, const tutti__io_call *c) {
     const tutti_off room = (tutti_off)(c->max_bytes - c->bytes);
     if (span_offset(s) != c->offset + (tutti_off)c->bytes) return 0;
@@ -143,7 +142,7 @@ int tutti__span_moved(const tutti__fdfile *f, int is_write, tutti__span *s, ssiz
         return 0;
     }
     t->bytes += result;
-    if (direct_part(f, s) > 0) t->direct_bytes += result; /* as it was cut */
+    if (direct_part(f, s) > 0) t->direct_bytes += result; /* as divided */
     tutti__span_advance(s, result);
     return s->left > 0;
 }

@@ -1,6 +1,6 @@
-/* store: runs cut into system calls.  A span is a stretch of a list of runs; cutting takes from its
- * start as much as one system call can move.  Everything that touches a descriptor goes through
- * here: the synchronous loop, the worker threads, and the slots of uring and aio.
+/* store: division of runs into system calls.  A span is a part of a list of runs; division takes from its
+ * start as much as one system call can transfer.  All transfers by descriptors use
+ * this file: the synchronous loop, the worker threads, and the slots of uring and aio.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SPAN_H
 #define TUTTI_SPAN_H
@@ -9,7 +9,7 @@
 #include <sys/uio.h>
 #include <tutti/backend.h>
 
-/* Vectors of one system call: when it is made at once, and when several are kept in flight. */
+/* Vectors of one system call: when it is synchronous, and when several are in flight. */
 #define TUTTI__IOV_SYNC 1024
 #define TUTTI__IOV_ASYNC 256
 
@@ -18,12 +18,12 @@ struct tutti__fdfile;
 typedef struct tutti__span {
     const tutti_io_run *run; /* holds the first byte */
     size_t skip;             /* bytes of that run before the span */
-    tutti_off left;          /* bytes of the span, over as many runs as it takes */
+    tutti_off left;          /* bytes of the span, over all its runs */
     tutti_off stream;        /* position of the first byte in the list */
     tutti_off direct_end;    /* direct_fd is used for bytes of the file before this one only */
 } tutti__span;
 
-/* One system call: `bytes` bytes, contiguous in the file, scattered over `niov` places in memory.
+/* One system call: `bytes` bytes, contiguous in the file, scattered over `niov` memory ranges.
  */
 typedef struct tutti__io_call {
     struct iovec *iov; /* space for max_iov of them, set by the caller like the other two limits */
@@ -55,7 +55,7 @@ void tutti__span_advance(tutti__span *s, tutti_off bytes);
 /* Describe the call that moves the first bytes of a span that is not empty. */
 void tutti__span_cut(const struct tutti__fdfile *f, tutti__span s, tutti__io_call *c);
 
-/* Make the call; the number of bytes moved or -errno. */
+/* Make the call; returns the number of bytes transferred or -errno. */
 ssize_t tutti__span_call(int is_write, const tutti__io_call *c);
 
 /* Add the result of a call.  Returns 1 to continue with the rest, 0 to stop (complete, error, or
@@ -63,7 +63,7 @@ ssize_t tutti__span_call(int is_write, const tutti__io_call *c);
 int tutti__span_moved(const struct tutti__fdfile *f, int is_write, tutti__span *s, ssize_t result,
                       tutti__tally *t);
 
-/* Cut and call until the span is moved, an error occurs or the file ends. */
+/* Divide and call until the span is transferred, an error occurs or the file ends. */
 void tutti__span_transfer(const struct tutti__fdfile *f, int is_write, tutti__span *s,
                           tutti__io_call *c, tutti__tally *t);
 

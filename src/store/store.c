@@ -1,6 +1,6 @@
 /* store: the calls that other modules use.
  *
- * Requests are checked here, once for all stores, and optional operations get their defaults.  A
+ * Requests are checked here, for all stores, and optional operations get their defaults.  A
  * caller sees no difference between synchronous and asynchronous stores: begin fails only if the
  * request could not begin, and finish returns the result of the transfer.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -164,7 +164,7 @@ tutti_err tutti__store_finish(tutti_store_request **r, tutti_off *done_out) {
     return err;
 }
 
-/* ---- the file as a whole --------------------------------------------------------------------- */
+/* ---- the whole file --------------------------------------------------------------------- */
 
 tutti_err tutti__store_size(tutti_store *s, tutti_off *size_out) {
     lock_store(s);

@@ -13,16 +13,16 @@ extern const tutti_store_ops tutti__store_posix, tutti__store_uring, tutti__stor
  * TUTTI_ERR_UNSUPPORTED and names the package that it lacks. */
 tutti_err tutti__store_find(int choice, const tutti_store_ops **ops_out) TUTTI_MUST_USE;
 
-/* Which store works in the background, by what the options ask for and this build has. */
+/* The store for background access, by the options and the features of this build. */
 int tutti__store_asynchronous(const tutti_options *opt);
 
-/* Open by opt->store.  If opt->fault names `rank`, the store is wrapped in one that fails as asked.
+/* Open by opt->store.  If opt->fault names `rank`, the store is wrapped in one that injects the fault.
  *   fault = RANK:WHAT:N[:ERRNO]
  *     RANK   a number or *
  *     WHAT   open, write, read, sync, size, resize, close, short, slow, held
- *     N      the N-th such call (1 ...) and all later ones fail; short: the most bytes that a
- *            transfer moves at a time; slow: milliseconds that it takes at least; held: a
- *            descriptor, transfers do not end before there is something to read from it
+ *     N      the N-th such call (1 ...) and all later ones fail; short: the maximum number of bytes per
+ *            transfer; slow: its minimum time in milliseconds; held: a
+ *            descriptor, transfers do not end before it is readable
  *     ERRNO  by name (EIO, ENOSPC, EDQUOT, EACCES ...), EIO if absent */
 typedef struct tutti__store_file {
     const char *path;
@@ -61,11 +61,11 @@ tutti_err tutti__store_lock(tutti_store *s, int kind, tutti_off lo, tutti_off hi
 void tutti__store_write_behind(tutti_store *s, tutti_off lo, tutti_off hi);
 int tutti__store_cached(tutti_store *s, tutti_off offset); /* 1: yes, 0: no, -1: unknown */
 
-/* Where what stores do counts: for the operation that this thread carries out now, if there is one,
+/* The statistics for stores: those of the operation that this thread executes, if any,
  * otherwise for the store itself. */
 tutti_stats *tutti__store_stats(const tutti_store *s);
-/* From now on this thread's file accesses count here; NULL: no operation.  Returns what was
- * before. */
+/* Set the statistics for file accesses of this thread; NULL: no operation.  Returns the
+ * previous ones. */
 tutti_stats *tutti__store_account(tutti_stats *stats);
 
 /* Remove a file (mem: its bytes).  Which namespace the path is in depends on opt->store. */

@@ -15,7 +15,7 @@ typedef struct aio_store {
     tutti__fdfile f;
     tutti__inflight q;
     struct aiocb *control;      /* one per flight */
-    const struct aiocb **await; /* those under way, for aio_suspend */
+    const struct aiocb **await; /* pending ones, for aio_suspend */
 } aio_store;
 
 static struct aiocb *control_of(aio_store *a, const tutti__flight *x) {

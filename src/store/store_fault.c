@@ -2,9 +2,9 @@
  *
  * The N-th call of the chosen operation and all later ones fail without reaching the inner store;
  * all other calls are forwarded.  An asynchronous request counts when it begins and fails when it
- * finishes, as a real one would.  A held store lets a test decide when a transfer may end, so that
+ * finishes, like a real one.  A held store lets a test decide when a transfer may end, so that
  * overlapping work can be observed on a busy machine; a transfer that is never released ends in an
- * error, since a wrong wait would hang otherwise.  Short transfers are made in span.c, so that the
+ * error, since a wrong wait would hang otherwise.  Short transfers are simulated in span.c, so that the
  * loops that continue them are tested.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/fault.h"
@@ -22,7 +22,7 @@
 
 typedef struct fault_store {
     tutti_store base;
-    tutti_store_ops ops; /* a table of its own: name and nature of the store inside */
+    tutti_store_ops ops; /* its own table: name and properties of the inner store */
     tutti_store *inner;
     tutti__fault fault;
     _Atomic tutti_count calls; /* of the chosen operation, so far */
@@ -30,7 +30,7 @@ typedef struct fault_store {
 
 typedef struct fault_request {
     tutti_store_request base;
-    tutti_store_request *inner; /* NULL: it was never begun, because it is to fail */
+    tutti_store_request *inner; /* NULL: not begun, because it shall fail */
     int is_write;
     tutti_off offset;
     double due;
@@ -42,7 +42,7 @@ static tutti_store *inner_of(fault_store *f) {
     return f->inner;
 }
 
-/* A slow store: a transfer takes so long at least. */
+/* A slow store: the minimum end time of a transfer. */
 static double earliest_end(const fault_store *f) {
     return f->fault.what == TUTTI__FAULT_SLOW ? tutti__now() + 1e-3 * (double)f->fault.n : 0;
 }
@@ -67,7 +67,7 @@ static tutti_err wait_for_release(const fault_store *f) {
     return tutti__error_sys(ETIMEDOUT, -1, "held store was not released");
 }
 
-/* Count a call; 1: it is to fail. */
+/* Count a call; returns 1 if it shall fail. */
 static int is_struck(fault_store *f, tutti__fault_what what) {
     if (f->fault.what != what) return 0;
     return atomic_fetch_add(&f->calls, 1) + 1 >= f->fault.n;
@@ -199,7 +199,7 @@ static tutti_err fault_sync(tutti_store *s) {
     return tutti__store_sync(inner_of(f));
 }
 
-/* The store inside has a guard of its own, if it needs one. */
+/* The inner store has its own lock, if it needs one. */
 static const tutti_store_ops fault_ops = {.reentrant = 1,
                                           .close = fault_close,
                                           .write = fault_write,
@@ -228,7 +228,7 @@ tutti_err tutti__fault_wrap(tutti_store *inner, const tutti__fault *fault,
     f->base = (tutti_store){.ops = &f->ops, .stats = inner->stats, .layout = inner->layout};
     f->inner = inner;
     f->fault = *fault;
-    if (fault->what >= TUTTI__FAULT_SLOW) f->base.layout.synchronous = 1; /* it takes time */
+    if (fault->what >= TUTTI__FAULT_SLOW) f->base.layout.synchronous = 1; /* transfers take time */
     *store_out = &f->base;
     return TUTTI_OK;
 }

@@ -1,11 +1,12 @@
 /* store: mem, bytes in the memory of this machine, for tests and for measuring.  All processes of
- * a user on a machine that have the same TMPDIR see the same bytes under the same path.  Like a file on a disk they
- * survive the process, also one that is killed, until they are deleted or the machine stops.
+ * a user on a machine that have the same TMPDIR access the same bytes under the same path.  Like a
+ * file on a disk they survive the process, also one that is killed, until they are deleted or the
+ * machine stops.
  *
- * A file is a file of $TMPDIR if that is in memory, as batch systems set it up and clean it after a job, otherwise of
- * /dev/shm (or of the temporary directory, where that is missing), named for the user and for a hash of the
- * path as it was given.  Its operations are the plainest loops there
- * are, one run after the other: this is the store that the others are compared with.
+ * A file is a file of $TMPDIR if that is in memory, as set up and cleaned by batch systems, otherwise of
+ * /dev/shm (or of the temporary directory, if that is missing), named for the user and for a hash of the
+ * given path.  Its operations are simple loops, one run after the other: the reference for the
+ * other stores.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/mem.h"
 #include "store/store.h"
@@ -97,7 +98,7 @@ static tutti_err mem_write(tutti_store *s, const tutti_io_run *runs, int n) {
     return TUTTI_OK;
 }
 
-/* *done_out: how many bytes of the run were there. */
+/* *done_out: number of bytes of the run inside the file. */
 static tutti_err mem_read_run(tutti__fdfile *f, const tutti_io_run *run, size_t *done_out) {
     size_t done = 0;
     while (done < run->bytes) {

@@ -1,15 +1,15 @@
-/* store: null, which takes every byte and keeps none; what is read are zeros.  It measures pure
- * communication, and it is the template for authors of stores: every operation is here, with what
- * it must and need not do.
+/* store: null, which discards all written bytes and reads zeros.  It measures pure
+ * communication, and it is the template for authors of stores: every operation is here, with the
+ * requirements.
  *
  * A new store is one file like this one: a struct that begins with tutti_store, the operations as
- * static functions, and one const table.  It is made known by a line in store.h, one in
- * tutti__store_find (store.c), and a value of the option `store`.  Four rules hold everywhere:
- *   - Errors are raised where they are found: tutti__error_sys(errno, offset, "write") for a system
- *     call, TUTTI_CHECK and TUTTI_FAIL for the rest.  A positive code says that nothing happened.
+ * static functions, and one const table.  It is registered by a line in store.h, one in
+ * tutti__store_find (store.c), and a value of the option `store`.  Four rules apply:
+ *   - Errors are raised where they are detected: tutti__error_sys(errno, offset, "write") for a system
+ *     call, TUTTI_CHECK and TUTTI_FAIL for the rest.  A positive code means that nothing has changed.
  *   - Outputs are written on success only.
  *   - Memory comes from tutti__malloc and is freed on every path.
- *   - No MPI, no printing, no signal handlers, no change of what belongs to the process.
+ *   - No MPI, no printing, no signal handlers, no change of process state.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/store.h"
 #include "base/memory.h"
@@ -17,16 +17,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* An open file.  tutti_store comes first, so that the pointers can be cast into each other. */
+/* An open file.  tutti_store is first, so that the pointers can be cast into each other. */
 typedef struct null_store {
     tutti_store base;
-    tutti_off size; /* the end of the written bytes, as far as this process knows */
+    tutti_off size; /* the end of the written bytes, written by this process */
 } null_store;
 
 /* Open `path`.  `flags` are TUTTI_STORE_READ ...; a real store creates the file if CREATE is given,
- * with `permissions` less the umask, and refuses one that exists if EXCL is.  The options are rank
- * 0's.  Three things to fill in: the table, the statistics, the layout (block > 0; the rest may
- * stay 0).  Every rank opens the file for itself, perhaps at the same time. */
+ * with `permissions` minus the umask, and fails if it exists and EXCL is given.  The options are
+ * those of rank
+ * 0.  To be set: the table, the statistics, the layout (block > 0; other fields may
+ * be 0).  Every rank opens the file, possibly at the same time. */
 static tutti_err null_open(const char *path, int flags, int permissions, const tutti_options *opt,
                            tutti_stats *stats, tutti_store **store_out) {
     (void)path, (void)flags, (void)permissions;
@@ -47,9 +48,9 @@ static tutti_err null_close(tutti_store *s) {
 }
 
 /* Write all runs.  They have been checked: offsets are not negative, no sum overflows.  They may
- * come in any order and be as many as they like, and a run may be empty.  All bytes are written or
- * an error is raised that tells the offset; short transfers and EINTR are the store's own business.
- * Bytes that no run names must not change, not even for a moment. */
+ * be in any order and number, and may be empty.  All bytes are written or
+ * an error is raised with the offset; the store handles short transfers and EINTR.
+ * Bytes outside the runs must never change, not even temporarily. */
 static tutti_err null_write(tutti_store *s, const tutti_io_run *runs, int n) {
     null_store *me = (null_store *)s;
     for (int i = 0; i < n; i++) {
@@ -86,20 +87,20 @@ static tutti_err null_size(tutti_store *s, tutti_off *size_out) {
     return TUTTI_OK;
 }
 
-/* Cut the file off or lengthen it; new bytes read as zeros. */
+/* Truncate or extend the file; new bytes read as zeros. */
 static tutti_err null_resize(tutti_store *s, tutti_off size) {
     ((null_store *)s)->size = size;
     return TUTTI_OK;
 }
 
-/* The table.  Left out, because their defaults are right here:
- *   .begin, .test, .finish  together or not at all.  By default begin does the whole request at
- *       once and finish tells what came of it.  A store that really works in the background sets
+/* The table.  Omitted, because their defaults are correct:
+ *   .begin, .test, .finish  together or not at all.  By default begin does the complete request
+ *       and finish returns its outcome.  An asynchronous store sets
  *       .asynchronous, copies the runs in begin, never waits in test, and raises errors of the
  *       transfer in finish, in the thread that calls it; statistics are added there too.  Requests
- *       may be finished in any order.  store_threads.c is the example.
- *   .preallocate  by default the file is made longer if it is shorter.
- *   .sync         by default nothing: for stores that have nothing to lose. */
+ *       may be finished in any order.  See store_threads.c for an example.
+ *   .preallocate  by default the file is extended if it is shorter.
+ *   .sync         by default no operation: for stores without durable data. */
 const tutti_store_ops tutti__store_null = {.name = "null",
                                            .open = null_open,
                                            .close = null_close,

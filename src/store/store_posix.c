@@ -1,5 +1,5 @@
-/* store: posix, synchronous calls: pwrite, pread and, where runs follow one another in the file,
- * pwritev and preadv.  All of it is in fdfile.c and span.c, which the asynchronous stores share.
+/* store: posix, synchronous calls: pwrite, pread and, for contiguous runs in the file,
+ * pwritev and preadv.  Implemented in fdfile.c and span.c, which the asynchronous stores share.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/store.h"
 #include "store/fdfile.h"

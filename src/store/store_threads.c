@@ -1,11 +1,11 @@
-/* store: threads, begun requests carried out by a few threads of our own.
+/* store: threads, asynchronous requests executed by a few threads of the library.
  *
- *      begin -> queue -> workers: take a piece under the lock, move it without, return it
+ *      begin -> queue -> workers: take a piece under the lock, transfer it without, return it
  *      finish: works on its own request while it has pieces left, then waits for the rest
  *
- * The threads touch files only: no MPI, no statistics, no error state, no signals (all are
- * blocked).  They start with the first begin and end at close.  If the system gives us none, the
- * work is done by test and finish.  Synchronous requests are carried out where they are made.
+ * The threads only access files: no MPI, no statistics, no error state, no signals (all are
+ * blocked).  They start with the first begin and end at close.  If no thread can be created, the
+ * work is done by test and finish.  Synchronous requests are executed in the calling thread.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/store.h"
 #include "store/ioreq.h"
@@ -18,8 +18,8 @@
 
 typedef struct threads_store {
     tutti__fdfile f;
-    pthread_mutex_t lock; /* of everything below, and of all requests */
-    pthread_cond_t work;  /* something is queued, or it is time to stop */
+    pthread_mutex_t lock; /* protects all fields below, and of all requests */
+    pthread_cond_t work;  /* something is queued, or threads shall stop */
     pthread_cond_t ended; /* a request has ended */
     tutti__ioqueue queue;
     int away;         /* requests that have not ended */
@@ -36,7 +36,7 @@ static void write_behind_if_idle(threads_store *t) {
     t->lo = t->hi = 0;
 }
 
-/* Move one piece of `r`; the lock is held before and after, not meanwhile. */
+/* Move one piece of `r`; the lock is held before and after, but not during the transfer. */
 static void work_on(threads_store *t, tutti__ioreq *r) {
     struct iovec iov[TUTTI__IOV_ASYNC];
     tutti__io_call call = {.iov = iov, .max_iov = TUTTI__IOV_ASYNC};
@@ -75,7 +75,7 @@ static tutti_err threads_begin(tutti_store *s, int is_write, const tutti_io_run 
     threads_store *t = (threads_store *)s;
     tutti__ioreq *r;
     TUTTI_TRY(tutti__ioreq_make(&t->f, is_write, runs, n, &r));
-    /* As many as can be had; none is fine. */
+    /* Start as many as possible; none is allowed. */
     if (t->running < t->wanted) {
         sigset_t all, before;
         sigfillset(&all);

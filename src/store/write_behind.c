@@ -1,16 +1,16 @@
-/* store: sending written bytes on their way to the disk.
+/* store: start of writeback of written bytes.
  *
- * Through the page cache a write is soon over, and it is a later sync that waits for the disk.
- * While the caller computes, the disk could be at work; the kernel on its own would begin only
- * after many seconds.  So a thread asks it to begin (sync_file_range), chunk by chunk, because such
- * a call may wait where the disk's queue is full:
+ * Through the page cache a write ends soon, and a later sync waits for the disk.
+ * While the caller computes, the disk could write; the kernel itself would begin only
+ * after many seconds.  So a thread requests it (sync_file_range), chunk by chunk, because such
+ * a call may wait if the queue of the disk is full:
  *
  *      write  -> the file's interval grows, the file is queued -> the thread: one chunk, next file
- *      close  -> the file is taken out of the queue; at most one chunk is waited for
+ *      close  -> the file is removed from the queue; waits for at most one chunk
  *
  * There is one thread for all files of the process; it ends with the last file that needed it.  It
- * only saves time: what cannot be done is left out, and errors of the disk are found by sync as
- * ever.
+ * is only an optimisation: failures are ignored, and errors of the disk are reported by sync as
+ * usual.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/fdfile.h"
 #include "base/memory.h"
@@ -28,16 +28,15 @@
 #define RAMFS_MAGIC 0x858458f6u
 #define HUGETLBFS_MAGIC 0x958458f6u
 
-static pthread_mutex_t lock =
-    PTHREAD_MUTEX_INITIALIZER; /* of everything below, and of all hurries */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects all fields below */
 static pthread_cond_t work =
-    PTHREAD_COND_INITIALIZER; /* something is queued, or it is time to end */
+    PTHREAD_COND_INITIALIZER; /* something is queued, or the thread shall end */
 static pthread_cond_t news =
     PTHREAD_COND_INITIALIZER;      /* a call has been made, or the thread has ended */
 static tutti__fdfile *first;       /* of the queue */
-static const tutti__fdfile *at_it; /* the file of the call that is being made */
+static const tutti__fdfile *at_it; /* the file of the current call */
 static pthread_t thread;
-static int users, ends; /* files that know of the thread; 0: there is none */
+static int users, ends; /* files that use the thread; 0: no thread */
 
 static void enqueue_file(tutti__fdfile *f) {
     tutti__fdfile **at = &first;
@@ -58,7 +57,7 @@ static void *write_behind_main(void *unused) {
     (void)unused;
     pthread_mutex_lock(&lock);
     while (!ends) {
-        /* One chunk of the first file, which then goes to the end of the queue; the lock is held
+        /* One chunk of the first file, which is then moved to the end of the queue; the lock is held
          * before and after. */
         if (first) {
             tutti__fdfile *f = first;
@@ -81,9 +80,9 @@ static void *write_behind_main(void *unused) {
     return NULL;
 }
 
-/* The first file that needs the thread starts it.  1: it is there. */
+/* The first file that needs the thread starts it.  Returns 1 if it runs. */
 static int thread_join_in(void) {
-    sigset_t all, before;                         /* signals are the program's, not ours */
+    sigset_t all, before; /* signals are handled by threads of the program */
     while (ends) pthread_cond_wait(&news, &lock); /* the one before */
     if (users == 0) {
         sigfillset(&all);
@@ -102,7 +101,7 @@ void tutti__fdfile_write_behind(tutti_store *s, tutti_off lo, tutti_off hi) {
     if (hi - lo < LEAST) return;
     pthread_mutex_lock(&lock);
     if (!h->known && !h->useless) {
-        /* Only files on a disk, with a page cache, are written behind. */
+        /* Writeback is only started for files on a disk with a page cache. */
         struct statfs fs;
         const int is_known =
             f->align == 0 && !f->base.layout.client_cache && fstatfs(f->fd, &fs) == 0;

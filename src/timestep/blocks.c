@@ -47,7 +47,7 @@ int64_t tutti__blocks_bounds(const tutti__block_list *b, int64_t block, tutti_of
 int64_t tutti__blocks_whole(const tutti__block_list *b, tutti_off block, int64_t *extent_out) {
     const tutti_off at = b->origin + block * TUTTI__BLOCK;
     int64_t lo = 0, hi = b->n;
-    while (lo < hi) { /* the first extent that ends behind it */
+    while (lo < hi) { /* the first extent that ends after it */
         const int64_t mid = lo + (hi - lo) / 2;
         if (b->of[mid].start + b->of[mid].bytes <= at)
             lo = mid + 1;
@@ -62,7 +62,8 @@ int64_t tutti__blocks_whole(const tutti__block_list *b, tutti_off block, int64_t
 
 /* ---- reading */
 
-/* Checksums of the blocks list[0 ... n - 1] of a file that is being written: bytes behind its end will be zeros.
+/* Checksums of the blocks list[0 ... n - 1] of a file that is being written: bytes beyond its end
+ * will be zeros.
  * NULL: of n blocks from `from` on, of a file that must contain them. */
 static tutti_err read_blocks(tutti_file *f, const tutti__block_list *b, const int64_t *list,
                              int64_t from, int64_t n, uint64_t *sums_out) {
@@ -85,7 +86,7 @@ static tutti_err read_blocks(tutti_file *f, const tutti__block_list *b, const in
         if (err == TUTTI_OK && list) memset(buf + count, 0, (size_t)(end - begin - count));
         if (err == TUTTI_OK && count != end - begin && !list)
             err = tutti__error_set(TUTTI_ERR_FORMAT, 0, begin + count,
-                                   "the file ends at %lld, within data that ends at %lld",
+                                   "the file ends at offset %lld, but its data ends at %lld",
                                    (long long)(begin + count), (long long)end);
         for (int64_t j = 0; j < run && err == TUTTI_OK; j++) {
             tutti__blocks_bounds(b, list ? list[i + j] : from + i + j, &lo, &hi);

@@ -53,7 +53,7 @@ typedef struct tutti__block_table {
     int64_t missing_n;
 } tutti__block_table;
 
-/* Create a table from the checksums that ranks know, by block of the list. */
+/* Create a table from the checksums of the ranks, by block of the list. */
 tutti_err tutti__block_table_make(const tutti__block_list *b, int64_t n, const tutti__sum *known,
                                   tutti__block_table *out) TUTTI_MUST_USE;
 /* Read the missing blocks. */
@@ -64,7 +64,8 @@ tutti_err tutti__block_table_share(tutti__team *team, tutti_file *f, const tutti
                                    tutti__block_table *t) TUTTI_MUST_USE;
 void tutti__block_table_free(tutti__block_table *t);
 
-/* All checksums, from those that ranks know (by block of the list, each on one rank) and from the file.  *table_out: on rank 0,
+/* All checksums, from those of the ranks (by block of the list, each on one rank) and from the
+ * file.  *table_out: on rank 0,
  * to be freed.   Collective. */
 tutti_err tutti__blocks_sum(tutti__team *t, tutti_file *f, const tutti__block_list *b, int64_t n,
                             const tutti__sum *known, uint64_t **table_out) TUTTI_MUST_USE;

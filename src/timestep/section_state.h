@@ -1,16 +1,18 @@
-/* timestep: which bytes of a section that is being written can be trusted.                 no MPI
+/* timestep: validity of the bytes of a section that is being written.                 no MPI
  *
- * A section is written by any number of puts.  A decomposition, identified by a number, determines the entries that
- * a put writes.  The rules:
+ * A section is written by any number of puts.  A decomposition, identified by a number, determines
+ * the entries that a put writes.  The rules:
  *
- *   - A put that fails leaves unknown bytes in its entries.  A later put repairs that only if it succeeds and writes
+ *   - A put that fails leaves unknown bytes in its entries.  A later put repairs that only if it
+ * succeeds and writes
  *     at least those entries: it has the same decomposition, or it covers the whole section.
- *   - A failed sync may have lost the bytes of every earlier put, so each of them must be repeated, or one put must
+ *   - A failed sync may have lost the bytes of every earlier put, so each of them must be
+ * repeated, or one put must
  *     cover the whole section.
  *   - A section with a put that must be repeated has failed and cannot be committed.
  *
- * Puts may overlap.  A put is later than an event if it started after that event: after the end of another put, whose
- * bytes could otherwise reach the file last.  Memory: one entry per decomposition.
+ * Puts may overlap.  A put is later than an event if it started after that event: after the end of
+ * another put, whose bytes could otherwise reach the file last.  Memory: one entry per decomposition.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SECTION_STATE_H
 #define TUTTI_SECTION_STATE_H

@@ -1,14 +1,19 @@
-/* timestep: phases of a commit, the same for all containers (native, netCDF, Exodus), with one agreement per phase.
+/* timestep: phases of a commit, the same for all containers (native, netCDF, Exodus), with one
+ * agreement per phase.
  *
  *   call        all ranks agree on the call                                              by the caller
- *   gather      rank 0 receives the checksums of blocks that ranks know
- *   finish      rank 0 reads the other blocks and writes all that must precede the commit point; the other ranks sync
- *               the file meanwhile, rank 0 afterwards                                    (TUTTI_DURABLE: an agreement)
+ *   gather      rank 0 receives the checksums that ranks have
+ *   finish      rank 0 reads the other blocks and writes all that must precede the commit point;
+ * the other ranks sync
+ *               the file meanwhile, rank 0 afterwards                                   
+ * (TUTTI_DURABLE: an agreement)
  *   publish     rank 0: the commit point
  *   verdict     rank 0 broadcasts the outcome and the data that all ranks need
  *
- * If rank 0 would have to read many blocks alone, all ranks read them, with up to six more collective communications.
- * Callbacks on rank 0 and syncs are jobs (comm/by_thread.h): inside a fiber they do not block the caller's thread.
+ * If rank 0 would have to read many blocks alone, all ranks read them, with up to six more
+ * collective communications.
+ * Callbacks on rank 0 and syncs are jobs (comm/by_thread.h): inside a fiber they do not block the
+ * caller's thread.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_STEP_COMMIT_H
 #define TUTTI_STEP_COMMIT_H
@@ -40,7 +45,7 @@ typedef struct tutti__step_commit {
     const tutti__block_list
         *blocks;       /* NULL: without checksums.  Where local_err is set, also NULL */
     int has_checksums; /* the same on all ranks */
-    int64_t known_n;   /* checksums that this rank knows, by block of the list */
+    int64_t known_n;   /* checksums of this rank, by block of the list */
     const tutti__sum *known;
     const tutti__commit_steps *steps;
     void *step;

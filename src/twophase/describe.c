@@ -6,7 +6,7 @@
  *                  rank of the group that relays bytes to it
  *   -> incoming    aggregators: the bytes of each sender, the File Domain Access Table; relays: the
  *                  bytes of the ranks of their group
- *   -> overlap     aggregators: do senders write the same bytes?
+ *   -> overlap     aggregators: detection of senders that write the same bytes
  *
  * Only descriptions are sent, never lists of pieces, and only to the ranks that need them.
  * SPDX-License-Identifier: BSD-3-Clause */

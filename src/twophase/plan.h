@@ -161,8 +161,8 @@ tutti_err tutti__two_phase_describe(tutti_plan *p, int *overlap_out,
 
 /* ---- two_phase.c */
 
-/* Does the method move bytes through staging?  Writes by other methods are planned, too, to prove that
- * ranks do not overlap. */
+/* Test whether the method transfers bytes through staging.  Writes by other methods are planned,
+ * too, to prove that ranks do not overlap. */
 int tutti__is_staged(int method);
 /* The next cycle, from `from` on, in which there are incoming bytes before the end of the file; -1:
  * none. */

@@ -10,7 +10,7 @@
 typedef struct model {
     int64_t n, room;
     int64_t *file, *memory;
-    struct model *lost; /* mentions that later ones have taken the place of, or NULL */
+    struct model *lost; /* mentions replaced by later ones, or NULL */
 } model;
 
 static inline void model_add(model *m, int64_t file, int64_t memory) {
@@ -53,7 +53,7 @@ static inline int model_compare(const void *a, const void *b) {
     return p->rank < q->rank ? -1 : 1;
 }
 
-/* Sort by file offset; of equal ones the last mention stays. */
+/* Sort by file offset; of equal offsets the last mention is kept. */
 static inline void model_sort(model *m) {
     if (m->n == 0) return;
     model_byte *v = malloc((size_t)m->n * sizeof *v);
@@ -75,7 +75,7 @@ static inline int model_compare_places(const void *a, const void *b) {
     return (p->memory > q->memory) - (p->memory < q->memory);
 }
 
-/* By file and memory offset, nothing lost. */
+/* By file and memory offset, no mention dropped. */
 static inline void model_order(model *m) {
     model_byte *v = malloc((size_t)(m->n + 1) * sizeof *v);
     for (int64_t i = 0; i < m->n; i++) v[i] = (model_byte){m->file[i], m->memory[i], i};
@@ -148,7 +148,7 @@ static inline void check_model(const tutti_access *a, const model *m) {
     check_repeats(a, m);
 }
 
-/* ---- random accesses with their models.  Numbers stay small, so that everything meets. */
+/* ---- random accesses with their models.  Offsets are small, so that accesses often overlap. */
 
 static inline tutti_access *random_access(int depth, model *m);
 
@@ -233,7 +233,7 @@ static inline int64_t memory_end(const model *m) {
     return end;
 }
 
-/* The mentions of another model, moved; what it has lost stays lost. */
+/* Append the mentions of another model, shifted; its replaced mentions remain replaced. */
 static inline void model_take(model *m, const model *from, int64_t file, int64_t memory) {
     for (int64_t k = 0; k < from->n; k++)
         model_add(m, from->file[k] + file, from->memory[k] + memory);
@@ -302,7 +302,7 @@ static inline tutti_access *random_tile(int depth, model *m) {
     return a;
 }
 
-/* The model comes back sorted, as the access is. */
+/* The returned model is sorted like the access. */
 static inline tutti_access *random_access(int depth, model *m) {
     tutti_access *a = NULL;
     switch (depth > 0 ? 2 + rnd(11) : rnd(5)) {

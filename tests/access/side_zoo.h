@@ -83,7 +83,7 @@ static inline tutti__side zoo_any(int depth, int monotone) {
     return zoo_list(monotone);
 }
 
-/* The offset of every stream byte of a node, written out. */
+/* The file offset of every stream byte of a node, as a list. */
 static inline tutti_off *zoo_expand(const tutti__node *n, tutti_off origin, tutti_off *to) {
     size_t code = 0;
     tutti_off at = origin;

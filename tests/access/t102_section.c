@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=120 */
 /* Sections of 1 to 5 dimensions in both orders, strided, with memory sections of either order and
- * with ghost cells, against element-by-element loops; and what must be refused.
+ * with ghost cells, compared with element-by-element loops; invalid sections are refused.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/reference.h"
 
@@ -14,19 +14,19 @@ static int64_t element(const tutti_section *s, const int64_t *index) {
     return s->offset + at * s->element_size;
 }
 
-static int64_t step(const tutti_section *s, int d) {
+static int64_t make_step(const tutti_section *s, int d) {
     return s->stride[d] ? s->stride[d] : 1;
 }
 
 /* The selected element number i[d] in each dimension. */
 static int64_t selected(const tutti_section *s, const int64_t *i) {
     int64_t index[TUTTI_MAX_DIMS];
-    for (int d = 0; d < s->ndims; d++) index[d] = s->lo[d] + i[d] * step(s, d);
+    for (int d = 0; d < s->ndims; d++) index[d] = s->lo[d] + i[d] * make_step(s, d);
     return element(s, index);
 }
 
 static int64_t chosen(const tutti_section *s, int d) {
-    return (s->hi[d] - s->lo[d] + step(s, d) - 1) / step(s, d);
+    return (s->hi[d] - s->lo[d] + make_step(s, d) - 1) / make_step(s, d);
 }
 
 /* Count through all selected elements in the file's order. */
@@ -101,7 +101,7 @@ static void random_round(void) {
     tutti_access_free(&a);
 }
 
-static void refuse(tutti_section s, tutti_err code, const char *word) {
+static void check_refused(tutti_section s, tutti_err code, const char *word) {
     tutti_access *a = NULL;
     CHECK_ERR(tutti_access_section(&s, NULL, &a), code);
     CHECK(a == NULL, " ");
@@ -109,7 +109,7 @@ static void refuse(tutti_section s, tutti_err code, const char *word) {
           word);
 }
 
-static void refusals(void) {
+static void test_refusals(void) {
     const tutti_section good = {.ndims = 3,
                                 .element_size = 8,
                                 .shape = {10, 10, 10},
@@ -121,19 +121,19 @@ static void refusals(void) {
     CHECK_OK(tutti_access_section(&s, NULL, &a));
     CHECK_EQ(tutti_access_bytes(a), 4 * 4 * 2 * 8);
     tutti_access_free(&a);
-    s.ndims = 0, refuse(s, TUTTI_ERR_ARG, "ndims"), s = good;
-    s.ndims = TUTTI_MAX_DIMS + 1, refuse(s, TUTTI_ERR_ARG, "ndims"), s = good;
-    s.order = (tutti_order)7, refuse(s, TUTTI_ERR_ARG, "order"), s = good;
-    s.element_size = 0, refuse(s, TUTTI_ERR_ARG, "element_size"), s = good;
-    s.offset = -1, refuse(s, TUTTI_ERR_ARG, "offset"), s = good;
-    s.lo[1] = -1, refuse(s, TUTTI_ERR_ARG, "dimension 1"), s = good;
-    s.hi[2] = 11, refuse(s, TUTTI_ERR_ARG, "dimension 2"), s = good;
-    s.stride[0] = -1, refuse(s, TUTTI_ERR_ARG, "dimension 0"), s = good;
-    s.shape[0] = -1, refuse(s, TUTTI_ERR_ARG, "dimension 0"), s = good;
-    s.shape[1] = INT64_MAX / 8, refuse(s, TUTTI_ERR_OVERFLOW, "dimension 1"), s = good;
+    s.ndims = 0, check_refused(s, TUTTI_ERR_ARG, "ndims"), s = good;
+    s.ndims = TUTTI_MAX_DIMS + 1, check_refused(s, TUTTI_ERR_ARG, "ndims"), s = good;
+    s.order = (tutti_order)7, check_refused(s, TUTTI_ERR_ARG, "order"), s = good;
+    s.element_size = 0, check_refused(s, TUTTI_ERR_ARG, "element_size"), s = good;
+    s.offset = -1, check_refused(s, TUTTI_ERR_ARG, "offset"), s = good;
+    s.lo[1] = -1, check_refused(s, TUTTI_ERR_ARG, "dimension 1"), s = good;
+    s.hi[2] = 11, check_refused(s, TUTTI_ERR_ARG, "dimension 2"), s = good;
+    s.stride[0] = -1, check_refused(s, TUTTI_ERR_ARG, "dimension 0"), s = good;
+    s.shape[0] = -1, check_refused(s, TUTTI_ERR_ARG, "dimension 0"), s = good;
+    s.shape[1] = INT64_MAX / 8, check_refused(s, TUTTI_ERR_OVERFLOW, "dimension 1"), s = good;
     s.shape[0] = s.shape[1] = s.shape[2] = (int64_t)1 << 31;
-    refuse(s, TUTTI_ERR_OVERFLOW, "dimension"), s = good;
-    s.offset = INT64_MAX - 100, refuse(s, TUTTI_ERR_OVERFLOW, ""), s = good;
+    check_refused(s, TUTTI_ERR_OVERFLOW, "dimension"), s = good;
+    s.offset = INT64_MAX - 100, check_refused(s, TUTTI_ERR_OVERFLOW, ""), s = good;
 
     tutti_section memory = good;
     memory.hi[1] = 5;
@@ -146,7 +146,7 @@ static void refusals(void) {
     memory = good, memory.offset = -1000;
     CHECK_OK(tutti_access_section(&good, &memory, &a));
     tutti_access_free(&a);
-    /* nothing, wherever it is; with a memory that has nothing either */
+    /* empty sections at any offset, with an empty memory section */
     const tutti_section nothing[] = {
         {.ndims = 1, .element_size = 8, .shape = {9}, .lo = {4}, .hi = {4}},
         {.ndims = 1, .element_size = 8, .shape = {9}, .lo = {5}, .hi = {2}},
@@ -182,7 +182,7 @@ int main(void) {
     const long live = tutti__memory_live();
     check_seed(20240602);
     for (int round = 0; round < 3000 && check_failures_ < 20; round++) random_round();
-    refusals();
+    test_refusals();
     many_dims();
     CHECK_EQ(tutti__memory_live(), live);
     return check_done();

@@ -8,7 +8,7 @@ enum { MARK0 = 0xa7, MARK1 = 1, VERSION = 1 }; /* 0xa7 as LEB128, and the versio
 
 static int accepted;
 
-/* A side of at most `most` bytes is consistent with what its own cursor shows. */
+/* Check that a side of at most `most` bytes is consistent with the bytes that its cursor returns. */
 static void check_sound(tutti__side s, int64_t most) {
     tutti__cursor c;
     tutti__burst b;
@@ -40,8 +40,8 @@ static void check_sound(tutti__side s, int64_t most) {
     }
 }
 
-/* Ask things of an accepted access, whatever its size. */
-static void use(const tutti_access *a) {
+/* Call the query functions of an accepted access of any size. */
+static void use_object(const tutti_access *a) {
     tutti_off lo, hi;
     tutti_access *c = NULL;
     accepted++;
@@ -74,12 +74,12 @@ static void try(const unsigned char *bytes, size_t size) {
     const tutti_err err = tutti_access_parse(buf, size, &a);
     CHECK(err == TUTTI_OK || err == TUTTI_ERR_FORMAT, "%s", tutti_last_message());
     CHECK((err == TUTTI_OK) == (a != NULL), " ");
-    if (a) use(a);
+    if (a) use_object(a);
     tutti_access_free(&a);
     free(buf);
 }
 
-static void mutate(unsigned char *buf, size_t *size, size_t room) {
+static void mutate_text(unsigned char *buf, size_t *size, size_t room) {
     for (int k = 1 + (int)rnd(4); k > 0 && *size; k--) {
         const size_t at = (size_t)rnd((int64_t)*size);
         switch (rnd(6)) {
@@ -119,7 +119,7 @@ static void attack(const tutti_access *a) {
     for (int i = 0; i < 30; i++) {
         size_t n = size;
         memcpy(bad, good, size);
-        mutate(bad, &n, room);
+        mutate_text(bad, &n, room);
         try(bad, n);
     }
     good[size] = 0;
@@ -130,7 +130,7 @@ static void attack(const tutti_access *a) {
 }
 
 /* Bytes that at least start like a description. */
-static void noise(void) {
+static void test_noise(void) {
     unsigned char buf[80];
     const size_t n = (size_t)rnd((int64_t)sizeof buf);
     for (size_t i = 0; i < n; i++) buf[i] = (unsigned char)(rnd(3) ? rnd(6) : rnd(256));
@@ -169,7 +169,7 @@ int main(void) {
         tutti_access_free(&a);
         model_free(&m);
     }
-    for (int i = 0; i < 60000 && check_failures_ < 20; i++) noise();
+    for (int i = 0; i < 60000 && check_failures_ < 20; i++) test_noise();
     deep(20, TUTTI_OK);
     deep(40, TUTTI_ERR_FORMAT);
     CHECK(accepted > 100, "only %d mutants were accepted", accepted);

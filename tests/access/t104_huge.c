@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* A block of 10^5 x 10^5 elements: a few hundred bytes to describe, and every question is answered
- * without going through its runs (this test would take hours otherwise).
+/* A block of 10^5 x 10^5 elements: its description has a few hundred bytes, and every query is answered
+ * without iterating over its runs (which would take hours).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/reference.h"
 
@@ -45,7 +45,7 @@ static void places(const tutti_access *a) {
 }
 
 /* Columns of a row-major array, memory by columns: a nest of 10^10 runs of one element. */
-static void transposed(void) {
+static void test_transposed(void) {
     tutti_section f = {.ndims = 2, .element_size = 8, .shape = {N, N}, .hi = {N, N}}, m = f;
     m.order = TUTTI_COL_MAJOR;
     tutti_access *a = NULL, *c = NULL;
@@ -61,8 +61,8 @@ static void transposed(void) {
     tutti_access_free(&a);
 }
 
-/* Interleaved copies of a vector: put in order as loops, never expanded. */
-static void interleaved(void) {
+/* Interleaved copies of a vector: sorted as loops, never expanded. */
+static void test_interleaved(void) {
     tutti_access *v = NULL, *a = NULL;
     CHECK_OK(tutti_access_vector(0, N, 8, 8 * N, &v));
     CHECK_OK(tutti_access_tile(v, N / 2, 16, 8 * N, &a));
@@ -92,8 +92,8 @@ int main(void) {
     questions(a, 4 * N * N * 8);
     places(a);
     tutti_access_free(&a);
-    transposed();
-    interleaved();
+    test_transposed();
+    test_interleaved();
     CHECK_EQ(tutti__memory_live(), live);
     return check_done();
 }

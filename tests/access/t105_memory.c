@@ -1,10 +1,10 @@
 /* TEST ranks=0 timeout=60 */
 /* Out of memory: with the k-th allocation failing, for every k that occurs, each constructor either
- * works or says TUTTI_ERR_NOMEM, writes no output and leaks nothing.
+ * succeeds or returns TUTTI_ERR_NOMEM, writes no output and leaks nothing.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/reference.h"
 
-static tutti_access *nest, *list, *ghost; /* made while memory was there */
+static tutti_access *nest, *list, *ghost; /* created before allocations fail */
 static unsigned char wire[4096];
 static size_t wire_size;
 
@@ -72,7 +72,7 @@ static tutti_err (*const makers[])(tutti_access **) = {
     make_section,    make_concat,    make_concat_at, make_tile,    make_tile_list, make_join,
     make_clip,       make_clip_list, make_copy,      make_parsed};
 
-static void exhaust(int which) {
+static void exhaust_memory(int which) {
     const long live = tutti__memory_live();
     for (long k = 1; k < 1000; k++) {
         tutti_access *a = NULL;
@@ -98,7 +98,7 @@ static void exhaust_iter(void) {
     tutti_access_iter_free(&it);
 }
 
-/* Random accesses and clips of them, with one failure somewhere. */
+/* Random accesses and clips of them, with one failing allocation. */
 static void exhaust_random(void) {
     model m = {0, 0, NULL, NULL, NULL};
     tutti_access *a = random_access((int)rnd(5), &m), *b = NULL;
@@ -125,7 +125,7 @@ int main(void) {
     CHECK_OK(make_concat(&all));
     wire_size = tutti_access_serialise(all, wire, sizeof wire);
     tutti_access_free(&all);
-    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) exhaust((int)i);
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) exhaust_memory((int)i);
     exhaust_iter();
     for (int i = 0; i < 2000 && check_failures_ < 20; i++) exhaust_random();
     tutti_access_free(&nest);

@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
 /* Normal forms: the same bytes described in different ways are equal and small; arguments that are
- * refused; descriptions for people; depth.
+ * refused; printed descriptions; nesting depth.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/reference.h"
 
@@ -78,8 +78,8 @@ static void normal_forms(void) {
            runs(3, (tutti_off[]){0, 10, 22}, (tutti_off[]){3, 3, 3}));
 }
 
-/* An irregular list costs a few bytes an item; cuts of nests stay nests. */
-static void compact(void) {
+/* An irregular list costs a few bytes per item; clipped nests remain nests. */
+static void test_compact(void) {
     const int64_t n = 10000;
     tutti_off *offsets = malloc((size_t)n * sizeof *offsets), at = 0;
     for (int64_t i = 0; i < n; i++) offsets[i] = at += 65 + rnd(50);
@@ -95,9 +95,9 @@ static void compact(void) {
     tutti_access_free(&a);
 }
 
-/* ---- the validity predicates see damage */
+/* ---- the validity predicates detect damage */
 
-/* Each thing that is known of a node, and is 64 bits or an int, wrong by one. */
+/* Change each 64-bit or int field of a node by one. */
 static void damage_node(tutti__side s, tutti__node *n) {
     tutti_off *const known[] = {&n->bytes, &n->hi, &n->runs, &n->grain};
     const int is_list = n->kind == TUTTI__LIST;
@@ -122,7 +122,7 @@ static void damage_node(tutti__side s, tutti__node *n) {
     CHECK(tutti__side_is_valid(s), "kind %d", (int)n->kind);
 }
 
-static void damage(void) {
+static void damage_bytes(void) {
     const tutti_off at[] = {0, 10, 17, 40, 41 << 10};
     const tutti_off lengths[] = {3, 2, 9, 1, 5};
     tutti__side part[3], all = {0, NULL}, loop = {0, NULL};
@@ -169,8 +169,8 @@ static void damage(void) {
     tutti_access_free(&a);
 }
 
-/* Deeper and deeper until it is flattened, always right. */
-static void depths(void) {
+/* Nest deeper until the description is flattened; bytes are correct at every depth. */
+static void test_depths(void) {
     tutti_access *a = contiguous(0, 1);
     model m = {0, 0, NULL, NULL, NULL};
     model_add(&m, 0, 0);
@@ -192,7 +192,7 @@ static void depths(void) {
     }
     tutti_access_free(&a);
     model_free(&m);
-    /* loops that do not collapse, past the limit: too many runs to write out, or just enough */
+    /* loops that cannot be merged: slightly more and slightly fewer runs than the limit for a list */
     tutti__side s = {0, NULL};
     CHECK_OK(tutti__side_run(0, 1, &s));
     tutti_err err = TUTTI_OK;
@@ -203,7 +203,7 @@ static void depths(void) {
     CHECK(err == TUTTI_OK || err == TUTTI_ERR_UNSUPPORTED, "%s", tutti_last_message());
 }
 
-static void refused(void) {
+static void test_refused(void) {
     tutti_access *a = NULL;
     tutti_off minus = -1, one = 1, huge = INT64_MAX;
     CHECK_ERR(tutti_access_contiguous(-1, 5, &a), TUTTI_ERR_ARG);
@@ -248,7 +248,7 @@ static void described(tutti_access *a, const char *expect) {
     tutti_access_free(&a);
 }
 
-static void descriptions(void) {
+static void test_descriptions(void) {
     described(contiguous(7, 100), "100 bytes at 7");
     described(contiguous(7, 0), "empty");
     described(vector(0, 4096, 16384, 65536), "4096 x [16384 bytes every 65536] at 0");
@@ -259,8 +259,8 @@ static void descriptions(void) {
               "3 x [4 bytes every 8] at 24; memory 3 x [4 bytes every -4] at 8");
 }
 
-/* What no question may trip over. */
-static void empty(void) {
+/* All queries of empty accesses. */
+static void test_empty(void) {
     tutti_access *a = contiguous(100, 0), *b = NULL;
     tutti_off lo = 1, hi = 1;
     tutti_access_bounds(a, &lo, &hi);
@@ -277,12 +277,12 @@ int main(void) {
     const long live = tutti__memory_live();
     check_seed(20240606);
     normal_forms();
-    compact();
-    damage();
-    depths();
-    refused();
-    descriptions();
-    empty();
+    test_compact();
+    damage_bytes();
+    test_depths();
+    test_refused();
+    test_descriptions();
+    test_empty();
     CHECK_EQ(tutti__memory_live(), live);
     return check_done();
 }

@@ -1,5 +1,5 @@
 /* TEST ranks=0 timeout=60 */
-/* Sides in messages to other ranks: what arrives has, within the range it was clipped to, the same bytes.
+/* Sides in messages to other ranks: the received side has the same bytes within the range of the clip.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/side.h"
 #include "check.h"
@@ -25,7 +25,7 @@ static tutti_access *random_access(void) {
 }
 
 /* Both walk the same runs from the first byte at or after lo up to hi. */
-static void compare(tutti__side a, tutti__side b, tutti_off lo, tutti_off hi) {
+static void compare_values(tutti__side a, tutti__side b, tutti_off lo, tutti_off hi) {
     for (int k = 0; k < 20; k++) {
         const tutti_off x = lo + rnd(hi - lo + 1), y = x + rnd(hi - x + 1);
         CHECK_EQ(tutti__side_bytes_in(a, x, y), tutti__side_bytes_in(b, x, y));
@@ -53,7 +53,7 @@ int main(void) {
         tutti__side b = {0, NULL};
         CHECK_EQ(tutti__side_to_message(a->file, lo, hi, buf, size), size);
         CHECK_OK(tutti__side_from_message(buf, size, &b));
-        compare(a->file, b, lo, hi);
+        compare_values(a->file, b, lo, hi);
         tutti__side_free(&b);
         tutti__memory_fail_after(1);
         const tutti_err err = tutti__side_from_message(buf, size, &b);

@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* Sides with their small holes closed: together with the others they cover what the union with such
- * a gap covers; loops of any length are closed at once.
+/* Sides with their small holes closed: together with the others they cover the union with such
+ * a gap; loops of any length are closed at once.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "side_zoo.h"
 
@@ -34,7 +34,7 @@ static void one_set(void) {
 }
 
 /* A section of a large array is closed in no time, and into one run a column. */
-static void section(void) {
+static void test_section(void) {
     const tutti_count rows = (tutti_count)1 << 24;
     tutti__side c = {0, NULL};
     tutti__side s = zoo_vec(zoo_vec(zoo_run(0, 8), rows / 4, 16), 1000, 8 * rows);
@@ -51,7 +51,7 @@ static void section(void) {
 int main(void) {
     check_seed(108);
     for (int i = 0; i < 6000 && check_failures_ == 0; i++) one_set();
-    section();
+    test_section();
     CHECK_EQ(tutti__memory_live(), 0);
     return check_done();
 }

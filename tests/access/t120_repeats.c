@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 own=1 */
-/* Bytes that one access names several times: every read fills all places they are named for, up to
+/* Bytes that one access names several times: every read fills all their memory locations, up to
  * the end of the file, and counts them; writes take the last.  Random accesses of all constructors
- * against their models, by every kind of call and several ways to carry it out.
+ * against their models, by every kind of call and several methods.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <tutti/tutti.h>
@@ -43,7 +43,7 @@ static tutti_file *file_open(const char *options) {
     return f;
 }
 
-/* ---- what a read of an access should leave in memory */
+/* ---- expected memory after a read of an access */
 
 typedef struct {
     tutti_access *access;
@@ -81,10 +81,11 @@ static int64_t mentions(request *q, const model *m, int64_t by, int64_t size) {
 }
 
 /* Returns how many bytes it counts. */
-static int64_t expect(request *q, int64_t by, int64_t size) {
+static int64_t check_expected(request *q, int64_t by, int64_t size) {
     for (int64_t i = 0; i < q->room; i++) q->from[i] = NOTHING;
     const int64_t n = mentions(q, &q->m, by, size) + mentions(q, q->m.lost, by, size);
-    for (int64_t i = 0, k = 0; i < model_lost(&q->m); i++) { /* a copy of what is not known */
+    for (int64_t i = 0, k = 0; i < model_lost(&q->m);
+         i++) { /* a copy of bytes whose value is undefined */
         if (i == 0 || q->m.lost->file[i] < q->m.lost->file[i - 1]) k = 0;
         while (q->m.file[k] < q->m.lost->file[i]) k++;
         if (q->from[q->m.memory[k] - q->lo] == ANYTHING)
@@ -173,7 +174,7 @@ static void read_all_ways(tutti_file *f, request *q, int64_t size, int64_t by) {
         tutti_off n = -1;
         memset(q->memory, UNTOUCHED, (size_t)q->room);
         CHECK_OK(calls[k].run(f, q, by, &n));
-        CHECK_EQ(n, expect(q, calls[k].shifts ? by : 0, size));
+        CHECK_EQ(n, check_expected(q, calls[k].shifts ? by : 0, size));
         check_memory(q, calls[k].name);
     }
 }
@@ -189,7 +190,7 @@ static const char *const options[] = {"",
                                       "background=io-only",
                                       "background=all"};
 
-/* Of the same length and order on all ranks, but for what each names. */
+/* Rounds with accesses of the same length and order on all ranks, and different repeats. */
 static void random_rounds(int rounds) {
     int64_t repeats = 0;
     for (int round = 0; round < rounds; round++) {
@@ -257,7 +258,7 @@ static void by_hand(void) {
     tutti_access_free(&a);
 }
 
-/* Pieces name both places; the order counts where they overlap. */
+/* Pieces refer to both locations; their order matters where they overlap. */
 static void by_pieces(void) {
     const tutti_off file[] = {4, 0, 2, 9}, memory[] = {-3, 10, 0, 5}, length[] = {2, 4, 3, 0};
     const tutti_off negative[] = {4, -1, 2, 9}, packed[] = {0, 2, 6, 9};
@@ -298,7 +299,7 @@ static void by_pieces(void) {
     CHECK_OK(tutti_file_close(&f));
 }
 
-/* Another access that differs in its repeats alone does not get the plan of the first. */
+/* An access that differs only in its repeats does not reuse the plan of the first. */
 static void plans_differ(void) {
     const tutti_off at[] = {0, 0, 8}, length[] = {4, 4, 4};
     const tutti_off places[2][3] = {{0, 20, 4}, {8, 20, 4}};
@@ -330,8 +331,8 @@ static void plans_differ(void) {
     for (int i = 0; i < 2; i++) tutti_access_free(&a[i]);
 }
 
-/* Loops stay loops: one element for many, by two loops, and tiles of that. */
-static void small(void) {
+/* Loops remain loops: one element for many, by two loops, and tiles of these. */
+static void test_small(void) {
     enum { COUNT = 100000 };
     tutti_access *a = NULL, *b = NULL, *c = NULL;
     tutti_off n = 0;
@@ -361,7 +362,7 @@ static void small(void) {
     free(in);
 }
 
-/* Without memory for what is repeated there is no access, and nothing is left. */
+/* If memory for repeats cannot be allocated, no access is created and nothing leaks. */
 static void no_memory(void) {
     const tutti_count index[] = {5, 3, 5, 9, 3, 3, 1};
     const long live = tutti__memory_live();
@@ -392,7 +393,7 @@ int main(int argc, char **argv) {
     by_hand();
     by_pieces();
     plans_differ();
-    small();
+    test_small();
     no_memory();
     random_rounds(10);
     int failures = check_failures_;

@@ -1,12 +1,12 @@
 /* TEST ranks=0 timeout=120 */
-/* Conversions of numbers against a slow reference: all values of the small types, boundaries and
- * random ones of the large, both byte orders, any alignment, images in any pieces.
+/* Conversions of numbers compared with a slow reference: all values of the small types, boundaries and
+ * random ones of the large, both byte orders, any alignment, buffers split at any position.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 #include "access/convert.h"
 #include "check.h"
 
-/* ---- the reference: a number of any type as what it is, exactly */
+/* ---- the reference: exact values of numbers of any type */
 
 typedef struct {
     enum { INTEGER, REAL } kind;
@@ -37,7 +37,7 @@ static double half_to_double(unsigned h) {
     return h & 0x8000 ? -v : v;
 }
 
-/* The nearest of all float16, by looking for it. */
+/* The nearest float16, found by exhaustive search. */
 static unsigned double_to_half(double v) {
     const unsigned sign = signbit(v) ? 0x8000 : 0;
     unsigned lo = 0, hi = 0x7c00; /* half(lo) <= |v| < half(hi), as if infinity were 65536 */
@@ -56,7 +56,7 @@ static unsigned double_to_half(double v) {
     return sign | (below < above || (below == above && lo % 2 == 0) ? lo : hi);
 }
 
-static value load(tutti__number t, const void *p) {
+static value load_file(tutti__number t, const void *p) {
     value v = {INTEGER, 0, 0};
     uint64_t bits = 0;
     float f;
@@ -111,7 +111,7 @@ static int store(tutti__number t, value v, void *p) {
 }
 
 static int same(tutti__number t, const void *a, const void *b) {
-    if (is_floating(t) && isnan(load(t, a).real)) return isnan(load(t, b).real);
+    if (is_floating(t) && isnan(load_file(t, a).real)) return isnan(load_file(t, b).real);
     return memcmp(a, b, (size_t)(int)tutti_type_size(type_of[t])) == 0;
 }
 
@@ -133,7 +133,7 @@ static tutti__conversion conversion(tutti__number file, tutti_byte_order order,
     return c;
 }
 
-/* n numbers `from`, at odd addresses, to `to`, which is the file's type if `out`. */
+/* Convert n values `from`, at odd addresses, to `to`, which is the type in the file if `out`. */
 static void array(tutti__number from, tutti__number to, const unsigned char *v, int64_t n,
                   int out) {
     const int fs = (int)tutti_type_size(type_of[from]), ts = (int)tutti_type_size(type_of[to]);
@@ -155,7 +155,7 @@ static void array(tutti__number from, tutti__number to, const unsigned char *v, 
             if (from == to)
                 memcpy(right, v + i * fs, (size_t)fs);
             else
-                fits = store(to, load(from, v + i * fs), right);
+                fits = store(to, load_file(from, v + i * fs), right);
             if (ieee && is_floating(to)) fits = 1;
             if (!fits && expect < 0) expect = i;
             if (order == TUTTI_BIG_ENDIAN && out) turn(mine, ts);
@@ -194,7 +194,7 @@ static unsigned char *values(tutti__number t, int64_t *n_out) {
         (void)store(t, (value){REAL, 0, special[i]}, v + k * size);
     for (; k < n; k++) {
         uint64_t bits = rnd64() >> rnd(64);
-        if (t == TUTTI__F64 && rnd(2)) { /* near what float16 has */
+        if (t == TUTTI__F64 && rnd(2)) { /* near values representable in float16 */
             const double d = ldexp((double)rnd(1 << 13), (int)rnd(40) - 32);
             memcpy(&bits, &d, sizeof bits);
         }
@@ -218,8 +218,8 @@ static void all_pairs(void) {
     }
 }
 
-/* Each number by itself, in every place of a group that is converted at once, and behind it. */
-static void edges(void) {
+/* Convert each number alone, at every position of a group that is converted at once, and after it. */
+static void test_edges(void) {
     const double edge[] = {
         0x1.fffffep127, 0x1.fffffefffffffp127, 0x1.ffffffp127, 0x1p128, INFINITY, NAN, 1e300,
         0x1p-150};
@@ -276,7 +276,7 @@ static void pieces(tutti__number file, tutti__number memory, tutti_byte_order or
     tutti__cuts_free(&cuts);
 }
 
-/* A complex number is two numbers, and counts as one. */
+/* A complex number consists of two numbers, and counts as one element. */
 static void complex_numbers(void) {
     const double v[] = {1, 2, 3, 1e300, 5, 6};
     unsigned char out[24], back[24];
@@ -307,7 +307,7 @@ int main(void) {
     const long live = tutti__memory_live();
     check_seed(20261117);
     all_pairs();
-    edges();
+    test_edges();
     complex_numbers();
     for (int i = 0; i < 4000 && check_failures_ < 10; i++) {
         const int both = rnd(6) == 0;

@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* The copy kernels against a loop over single bytes: random accesses, random ranges, both ways;
- * bytes that are not named stay as they are.
+/* The copy kernels against a loop over single bytes: random accesses, random ranges, both directions;
+ * bytes outside the access are unchanged.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "side_zoo.h"
 

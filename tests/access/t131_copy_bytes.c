@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* Copies made byte by byte give the same bytes as the fast kernels, on random sides and ranges, and
- * touch nothing beside.
+/* Byte-by-byte copies give the same bytes as the fast kernels, on random sides and ranges, and
+ * change no other bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/copy_bytes.h"
 #include "side_zoo.h"

@@ -1,7 +1,7 @@
 /* TEST ranks=0 timeout=60 */
-/* tutti__sides_disjoint, tutti__sides_union and tutti__sides_shared against a count per byte: random sets of sides, most
- * of them made disjoint on purpose (blocks of arrays, cyclic pieces, slices, random owners) and
- * then, often, disturbed by a little.
+/* tutti__sides_disjoint, tutti__sides_union and tutti__sides_shared compared with a count per
+ * byte: random sets of sides, most of them made disjoint on purpose (blocks of arrays, cyclic
+ * pieces, slices, random owners) and then, often, changed slightly.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "side_zoo.h"
 
@@ -46,7 +46,7 @@ static void make_cyclic(set *s) {
     tutti__side_free(&piece);
 }
 
-/* Strides of which one divides the other, or not. */
+/* Strides of which one divides the other, or does not. */
 static void make_strides(set *s) {
     const tutti_off unit = 1 + rnd(20);
     s->n = 2 + (int)rnd(4);
@@ -56,8 +56,8 @@ static void make_strides(set *s) {
     }
 }
 
-/* Phases of one period, each handed from owner to owner along the file, without a byte to spare;
- * one run or one count may be one too large. */
+/* Phases of one period, each assigned to the owners one after the other along the file without
+ * gaps; one run or one count may be too large by one. */
 static void make_phases(set *s) {
     const int phases = 2 + (int)rnd(3), wrong = (int)rnd(2 * MOST);
     const tutti_off unit = 1 + rnd(6);
@@ -123,7 +123,7 @@ static void make_set(set *s) {
     }
 }
 
-/* How many sides have byte base + i, for i in [0, size). */
+/* Return the number of sides that contain byte base + i, for i in [0, size). */
 static unsigned char *count_bytes(const set *s, tutti_off base, tutti_off size) {
     unsigned char *count = calloc((size_t)size + 1, 1);
     for (int i = 0; i < s->n; i++) {
@@ -176,7 +176,7 @@ static void check_union(const set *s, tutti_off lo, tutti_off hi, tutti_off max_
     free(count);
 }
 
-/* What a side has that one before it has too. */
+/* Check the bytes of a side that an earlier side also contains. */
 static void check_shared(const set *s, tutti_off lo, tutti_off hi) {
     const tutti__side *sides[MOST];
     tutti__extents e[MOST] = {0}, *out[MOST];

@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* Thousands of virtual ranks: the regular distributions are decided by arithmetic, whatever the
- * number of runs (they have so many that looking at each would take hours); one moved element is
+/* Thousands of virtual ranks: the regular distributions are decided by arithmetic, regardless of the
+ * number of runs (visiting each would take hours); one moved element is
  * found; marks do the irregular ones.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "side_zoo.h"
@@ -24,7 +24,8 @@ static void check_answer(const char *name, int wanted, tutti_off lo, tutti_off h
     CHECK(owners > 1 && where >= lo && where < hi, "where %lld", (long long)where);
 }
 
-/* All of it, a part that starts and ends within rows, and with one side moved by one element. */
+/* Check the whole pattern, a part that starts and ends within rows, and a copy with one side
+ * shifted by one element. */
 static void check_pattern(const char *name, tutti_off element, tutti_off total) {
     const int moved = 1 + (int)rnd(RANKS - 2);
     check_answer(name, 1, 0, total);

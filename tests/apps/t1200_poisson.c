@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=60 */
-/* The geometry of the transistor's example, and its Poisson equation: what is linear is solved
- * exactly, what is not by second order, on tetrahedra of any shape; control volumes fill the
+/* Geometry and Poisson equation of the bipolar example: linear solutions are
+ * exact, others converge with second order, on tetrahedra of any shape; control volumes fill the
  * device.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* Bends the unit cube inside; its surface stays. */
+/* Deform the interior of the unit cube; its surface is unchanged. */
 static void bend(double at[3]) {
     const double x = at[0], y = at[1], z = at[2];
     const double bump = 4 * x * (1 - x) * 4 * y * (1 - y) * 4 * z * (1 - z);
@@ -43,7 +43,7 @@ static double wave(const double at[3]) {
 
 /* Solve -laplace(u) = source * u with the exact u on the surface; returns the error in the
  * 2-norm. */
-static double solve(const domain *d, double (*exact)(const double[3]), double source) {
+static double solve_system(const domain *d, double (*exact)(const double[3]), double source) {
     matrix *a = matrix_make(d);
     double *b = room(d->held, sizeof *b), *u = room(d->held, sizeof *u), error = 0;
     for (int i = 0; i < d->own; i++) {
@@ -79,7 +79,7 @@ static void check_geometry(const domain *d, int bent) {
     for (int i = 0; i < d->own; i++) {
         volume += d->volume[i];
         for (int x = 0; x < 3;
-             x++) { /* the faces of a node inside close: no direction is left over */
+             x++) { /* the faces of an interior node are closed: the sum of their normals is 0 */
             double left = 0;
             for (int k = d->start[i]; k < d->start[i + 1]; k++)
                 left += d->box[k] * (d->at[d->to[k]][x] - d->at[i][x]);
@@ -98,10 +98,10 @@ int main(int argc, char **argv) {
         check_where(bent ? "bent" : "straight");
         CHECK_EQ(fine->nodes, 13 * 13 * 13);
         check_geometry(fine, bent);
-        const double e0 = solve(fine, linear, 0);
+        const double e0 = solve_system(fine, linear, 0);
         CHECK(e0 < 1e-11, "a linear function has the error %g", e0);
         const double source = 3 * M_PI * M_PI;
-        const double e1 = solve(coarse, wave, source), e2 = solve(fine, wave, source);
+        const double e1 = solve_system(coarse, wave, source), e2 = solve_system(fine, wave, source);
         CHECK(log2(e1 / e2) > 1.85 && log2(e1 / e2) < 2.3, "errors %g, %g: order %.2f", e1, e2,
               log2(e1 / e2));
         domain_free(coarse);

@@ -1,11 +1,11 @@
 /* TEST ranks=1 timeout=60 */
-/* The transistor's example on a diode along one axis, against textbooks (Sze): abrupt junction,
+/* The bipolar example on a diode along one axis, compared with textbook formulas (Sze): abrupt junction,
  * 1e17 cm^-3 on both sides, contacts 2 um from it, constant mobilities.
  *   - in equilibrium: built-in voltage, and the largest field, of the depletion approximation
- *   - 0.3 to 0.6 V, nothing recombines: Shockley's law for short sides,
+ *   - 0.3 to 0.6 V, no recombination: Shockley's law for short sides,
  *       J = q n_i^2 (D_n + D_p) / (N W) (exp(V / V_T) - 1),   W = 2 um less the depleted part
- *   - 0.7 V, lifetimes of 1 ns: D / W becomes D / (L tanh(W / L)), L^2 = D tau; and what
- *       recombines in the depleted zone comes on top, q n_i pi V_T / (2 tau E) exp(V / 2 V_T)
+ *   - 0.7 V, lifetimes of 1 ns: D / W becomes D / (L tanh(W / L)), L^2 = D tau; and the current that
+ *       recombines in the depletion zone is added, q n_i pi V_T / (2 tau E) exp(V / 2 V_T)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "bipolar/bipolar.h"

@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=120 builds=openmpi,mpich */
 /* The transistor: its gain is that of a transistor, its collector current follows the base's
- * voltage exponentially, what goes in comes out; and its picture is complete.
+ * voltage exponentially, the sum of all currents is zero; and its plot is complete.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "bipolar/bipolar.h"
@@ -33,7 +33,7 @@ int main(int argc, char **argv) {
     int64_t bytes = 0;
     snprintf(path, sizeof path, "%s/t1202.svg", check_dir());
     picture_write(path, s);
-    text = (char *)file_get(path, &bytes); /* has a 0 behind it */
+    text = (char *)file_get(path, &bytes); /* is terminated by a 0 */
     CHECK(strncmp(text, "<svg", 4) == 0 && bytes > 7 && !strcmp(text + bytes - 7, "</svg>\n"),
           "picture");
     CHECK_EQ(strlen(text), bytes);

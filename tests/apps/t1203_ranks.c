@@ -9,7 +9,7 @@
 #include <math.h>
 
 /* Points from `first` on, of 0.4 and 0.5 V, on the first `n` ranks; returns the last current. */
-static double run(const char *path, int n, int first, int last) {
+static double run_case(const char *path, int n, int first, int last) {
     double ampere[CONTACTS] = {0}, volts[CONTACTS] = {0};
     MPI_Comm comm;
     MPI_Comm_split(MPI_COMM_WORLD, rank < n ? 0 : MPI_UNDEFINED, rank, &comm);
@@ -33,9 +33,9 @@ static double run(const char *path, int n, int first, int last) {
     return ampere[0];
 }
 
-/* Two files of results agree: headers bit by bit; values but for `within`.  Potential and
+/* Two files of results agree: headers bit by bit, values with tolerance `within`.  Potential and
  * densities point by point; of currents, which are small differences of large numbers (1 or so
- * of 1e10, at 0.4 V), less is asked: 1000 times that, of the largest. */
+ * of 1e10, at 0.4 V), the tolerance is 1000 times larger, relative to the largest. */
 static void check_alike(const char *one, const char *two, double within, const char *what) {
     int64_t n[2];
     unsigned char *bytes[2] = {file_get(one, &n[0]), file_get(two, &n[1])};
@@ -70,20 +70,20 @@ int main(int argc, char **argv) {
     char one[512], other[512];
     snprintf(one, sizeof one, "%s/t1203.one", check_dir());
     snprintf(other, sizeof other, "%s/t1203.other", check_dir());
-    const double want = run(one, 1, 0, 2);
+    const double want = run_case(one, 1, 0, 2);
     CHECK(want > 0, "current %g", want);
     for (int n = 2; n <= 5; n += n == 3 ? 2 : 1) {
         char what[64];
         snprintf(what, sizeof what, "on %d ranks", n);
-        const double found = run(other, n, 0, 2);
+        const double found = run_case(other, n, 0, 2);
         CHECK(fabs(found / want - 1) < 1e-6, "%s: %g, not %g", what, found, want);
         check_alike(one, other, 1e-8, what);
     }
-    (void)run(other, 1, 0, 1);
-    (void)run(other, 1, 1, 2);
+    (void)run_case(other, 1, 0, 1);
+    (void)run_case(other, 1, 1, 2);
     check_alike(one, other, 0, "resumed on the same number of ranks");
-    (void)run(other, 5, 0, 1);
-    (void)run(other, 3, 1, 2);
+    (void)run_case(other, 5, 0, 1);
+    (void)run_case(other, 3, 1, 2);
     check_alike(one, other, 1e-8, "on 5 and 3 ranks in turn");
     file_remove(one);
     file_remove(other);

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-static domain *make(const settings *s, bricks **b_out) {
+static domain *make_objects(const settings *s, bricks **b_out) {
     bricks *b = bricks_make(MPI_COMM_WORLD, s);
     const tutti_count own[2] = {b->blocks[0].n, b->blocks[1].n};
     *b_out = b;
@@ -71,10 +71,10 @@ static void check_sums(const domain *d) {
     CHECK(domain_sum(d, 0, v) == 0, "nothing has a sum");
 }
 
-static double solve(int cells, int steps) {
+static double solve_system(int cells, int steps) {
     const settings s = {.cells = cells, .dt = 0.4 / steps, .every = 1};
     bricks *b;
-    domain *d = make(&s, &b);
+    domain *d = make_objects(&s, &b);
     problem *p = problem_make(d, &s);
     double *u = room(d->nodes, sizeof *u);
     for (int i = 0; i < d->nodes; i++) u[i] = exact(d->at[i], 0);
@@ -93,12 +93,13 @@ int main(int argc, char **argv) {
     check_seed(1210);
     const settings s = {.cells = 4, .dt = 0.1, .every = 1};
     bricks *b;
-    domain *d = make(&s, &b);
+    domain *d = make_objects(&s, &b);
     check_elements(d, s.cells);
     check_sums(d);
     domain_free(d);
     bricks_free(b);
-    const double coarse = solve(3, 5), fine = solve(6, 10), order = log2(coarse / fine);
+    const double coarse = solve_system(3, 5), fine = solve_system(6, 10),
+                 order = log2(coarse / fine);
     CHECK(order > 1.85 && order < 2.2, "errors %g, %g: order %.2f", coarse, fine, order);
     MPI_Finalize();
     return check_done();

@@ -78,7 +78,7 @@ static inline void picture_move(const picture *p, const tutti_slice *s, unsigned
     } while (index_next(nd, shape, at));
 }
 
-/* The picture as it lies in a file: in the array's order. */
+/* The bytes of the picture in a file, in the order of the array. */
 static inline unsigned char *picture_bytes(const picture *p) {
     unsigned char *v = calloc((size_t)(p->n * p->size) + 1, 1);
     const tutti_slice all = tutti_slice_all(p->spec.ndims, p->spec.shape);
@@ -86,7 +86,7 @@ static inline unsigned char *picture_bytes(const picture *p) {
     return v;
 }
 
-/* The file holds it, from `offset` on; rank 0 looks, when all have come. */
+/* Check that the file contains the picture at `offset`; rank 0 reads it after a barrier. */
 static inline void picture_is_in(const picture *p, const char *path, tutti_off offset) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {
@@ -120,7 +120,7 @@ static inline tutti_array_spec random_spec(int ndims, tutti_count elements) {
 
 enum { STRIDED, EMPTY, SINGLE, WHOLE, MISALIGNED, BLOCK_OF_MINE, SLICES };
 
-/* A slice of a kind; `who` of `many` matters for blocks. */
+/* A slice of a kind; `who` and `many` determine the block of a rank. */
 static inline tutti_slice random_slice(int kind, int ndims, const tutti_count *shape, int who,
                                        int many) {
     tutti_slice s = tutti_slice_all(ndims, shape);
@@ -156,7 +156,7 @@ static inline tutti_slice random_slice(int kind, int ndims, const tutti_count *s
     return s;
 }
 
-/* Memory for `shape` elements: packed, or in a frame with room around it and an order of its own. */
+/* Memory for `shape` elements: packed, or in a larger array of any order. */
 typedef struct {
     tutti_section section;
     int framed;

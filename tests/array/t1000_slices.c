@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=90 */
-/* Slices of arrays in one file, with and without a header, in both orders, 1 to 5 dimensions, into packed memory and into
- * frames, by every way there is, against the serial reference.
+/* Slices of arrays in one file, with and without a header, in both orders, 1 to 5 dimensions, into
+ * packed memory and into frames, with every kind of call, compared with a serial reference.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"
 
@@ -75,7 +75,7 @@ static void read_step(tutti_array *a, const picture *p, int way) {
             if (way == 2) CHECK_OK(tutti_array_read_independent(a, &s, m, got.memory));
             if (way == 3) {
                 const tutti_slice whole = tutti_slice_all(p->spec.ndims, p->spec.shape);
-                if (other) CHECK_OK(tutti_array_prefetch(a, &whole)); /* of no use to anybody */
+                if (other) CHECK_OK(tutti_array_prefetch(a, &whole)); /* never used */
                 CHECK_OK(tutti_array_prefetch(a, &s));
                 CHECK_OK(tutti_array_read(a, &s, m, got.memory));
             }
@@ -86,7 +86,7 @@ static void read_step(tutti_array *a, const picture *p, int way) {
     }
 }
 
-/* A rank by itself, without the others' knowledge. */
+/* An independent access of one rank. */
 static void alone_step(tutti_array *a, picture *p) {
     const int who = (int)rnd(ranks);
     const tutti_slice s = random_slice(STRIDED, p->spec.ndims, p->spec.shape, 0, 1);
@@ -106,7 +106,7 @@ static void fill_step(tutti_array *a, picture *p) {
     for (tutti_count i = 0; i < p->n; i++) memcpy(p->v + i * p->size, element, (size_t)p->size);
 }
 
-/* The slowest dimension gets longer or shorter; what is new is zero. */
+/* The slowest dimension is extended or shortened; new elements are zero. */
 static void resize_step(tutti_array *a, picture *p) {
     const int slow = p->spec.order == TUTTI_ROW_MAJOR ? 0 : p->spec.ndims - 1;
     const tutti_count n = rnd(2 * p->spec.shape[slow] + 1);
@@ -160,7 +160,7 @@ static void one_round(int round) {
     if (rnd(2)) CHECK_OK(tutti_array_sync(a));
     CHECK_SAME(tutti_array_close(&a), TUTTI_OK);
     picture_is_in(&p, path, offset);
-    if (!raw) { /* what was there is found again */
+    if (!raw) { /* existing elements are unchanged */
         seen = p.spec;
         seen.offset = 0;
         CHECK_SAME(tutti_array_open(MPI_COMM_WORLD, path, TUTTI_READ, &seen, &opt, &a), TUTTI_OK);

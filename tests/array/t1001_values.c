@@ -1,12 +1,12 @@
 /* TEST ranks=0 timeout=60 */
-/* Types, slices and distributions by themselves: against definitions that count element by element, and with bad
- * arguments.
+/* Types, slices and distributions alone, compared with definitions that count element by element,
+ * and with bad arguments.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 #include "array/arrays.h"
 
 /* ---- types */
-static void types(void) {
+static void test_types(void) {
     tutti_type t = TUTTI_BYTES;
     CHECK_OK(tutti_type_parse("float64", &t));
     CHECK_EQ(t, TUTTI_FLOAT64);
@@ -24,7 +24,7 @@ static void types(void) {
 }
 
 /* ---- slices */
-static void slices(void) {
+static void test_slices(void) {
     tutti_slice s;
     tutti_count shape[3];
     const tutti_count lower[] = {1, 32, 5}, upper[] = {100, 64, 4}, stride[] = {1, 2, 1};
@@ -57,7 +57,7 @@ static void slices(void) {
 
 /* ---- distributions */
 
-/* Whose is index g of n, by the definition of the kind. */
+/* Return the owner of index g of n, by the definition of the kind. */
 static int owner_by_definition(const tutti_dist_dim *k, tutti_count n, tutti_count g) {
     int p = 0;
     switch (k->kind) {
@@ -103,7 +103,7 @@ static void try_dimension(const tutti_dist_dim *k, tutti_count n) {
     tutti_distribution_free(&d);
 }
 
-/* The series of a range of local numbers name what translation names, one by one. */
+/* The series of a range of local indices contain the same global indices as index translation, one by one. */
 static void try_series(const tutti_dist_dim *k, tutti_count n) {
     tutti_distribution *d = NULL;
     tutti__series s[3];
@@ -128,7 +128,7 @@ static void try_series(const tutti_dist_dim *k, tutti_count n) {
     tutti_distribution_free(&d);
 }
 
-static void distributions(void) {
+static void test_distributions(void) {
     scheme s;
     for (int i = 0; i < 3000 && check_failures_ == 0; i++) {
         const tutti_count n = rnd(60);
@@ -150,7 +150,7 @@ static void distributions(void) {
     tutti_distribution_free(&d);
 }
 
-static void refused(const tutti_dist_dim *k, tutti_count n, tutti_err code) {
+static void check_refused(const tutti_dist_dim *k, tutti_count n, tutti_err code) {
     tutti_distribution *d = NULL;
     CHECK_ERR(tutti_distribution_make(1, &n, k, &d), code);
     CHECK(d == NULL, "a distribution after an error");
@@ -158,16 +158,16 @@ static void refused(const tutti_dist_dim *k, tutti_count n, tutti_err code) {
 
 static void bad_distributions(void) {
     const tutti_count down[] = {0, 5, 3, 8}, short_of[] = {0, 2, 7}, late[] = {1, 8};
-    refused(&(tutti_dist_dim){TUTTI_DIST_BLOCK, 0, 0, NULL}, 8, TUTTI_ERR_ARG);
-    refused(&(tutti_dist_dim){TUTTI_DIST_BLOCK, -2, 0, NULL}, 8, TUTTI_ERR_ARG);
-    refused(&(tutti_dist_dim){TUTTI_DIST_NONE, 2, 0, NULL}, 8, TUTTI_ERR_ARG);
-    refused(&(tutti_dist_dim){TUTTI_DIST_BLOCK_CYCLIC, 2, 0, NULL}, 8, TUTTI_ERR_ARG);
-    refused(&(tutti_dist_dim){TUTTI_DIST_RAGGED, 3, 0, NULL}, 8, TUTTI_ERR_ARG);
-    refused(&(tutti_dist_dim){TUTTI_DIST_RAGGED, 3, 0, down}, 8, TUTTI_ERR_ARG);
-    refused(&(tutti_dist_dim){TUTTI_DIST_RAGGED, 2, 0, short_of}, 8, TUTTI_ERR_ARG);
-    refused(&(tutti_dist_dim){TUTTI_DIST_RAGGED, 1, 0, late}, 8, TUTTI_ERR_ARG);
-    refused(&(tutti_dist_dim){(tutti_dist_kind)7, 2, 0, NULL}, 8, TUTTI_ERR_ARG);
-    refused(&(tutti_dist_dim){TUTTI_DIST_CYCLIC, 2, 0, NULL}, -1, TUTTI_ERR_ARG);
+    check_refused(&(tutti_dist_dim){TUTTI_DIST_BLOCK, 0, 0, NULL}, 8, TUTTI_ERR_ARG);
+    check_refused(&(tutti_dist_dim){TUTTI_DIST_BLOCK, -2, 0, NULL}, 8, TUTTI_ERR_ARG);
+    check_refused(&(tutti_dist_dim){TUTTI_DIST_NONE, 2, 0, NULL}, 8, TUTTI_ERR_ARG);
+    check_refused(&(tutti_dist_dim){TUTTI_DIST_BLOCK_CYCLIC, 2, 0, NULL}, 8, TUTTI_ERR_ARG);
+    check_refused(&(tutti_dist_dim){TUTTI_DIST_RAGGED, 3, 0, NULL}, 8, TUTTI_ERR_ARG);
+    check_refused(&(tutti_dist_dim){TUTTI_DIST_RAGGED, 3, 0, down}, 8, TUTTI_ERR_ARG);
+    check_refused(&(tutti_dist_dim){TUTTI_DIST_RAGGED, 2, 0, short_of}, 8, TUTTI_ERR_ARG);
+    check_refused(&(tutti_dist_dim){TUTTI_DIST_RAGGED, 1, 0, late}, 8, TUTTI_ERR_ARG);
+    check_refused(&(tutti_dist_dim){(tutti_dist_kind)7, 2, 0, NULL}, 8, TUTTI_ERR_ARG);
+    check_refused(&(tutti_dist_dim){TUTTI_DIST_CYCLIC, 2, 0, NULL}, -1, TUTTI_ERR_ARG);
     const tutti_count shape[] = {8, 8, 8};
     const tutti_dist_dim many[] = {{TUTTI_DIST_CYCLIC, 65536, 0, NULL},
                                    {TUTTI_DIST_CYCLIC, 65536, 0, NULL},
@@ -176,7 +176,7 @@ static void bad_distributions(void) {
     CHECK_ERR(tutti_distribution_make(3, shape, many, &d), TUTTI_ERR_OVERFLOW);
     CHECK_ERR(tutti_distribution_make(0, shape, many, &d), TUTTI_ERR_ARG);
     CHECK_ERR(tutti_distribution_make(1, NULL, many, &d), TUTTI_ERR_ARG);
-    /* extents near the end of what can be counted */
+    /* extents near the largest 64-bit value */
     const tutti_count huge = INT64_MAX;
     const tutti_dist_dim wide = {TUTTI_DIST_BLOCK_CYCLIC, 1 << 30, INT64_MAX, NULL};
     CHECK_OK(tutti_distribution_make(1, &huge, &wide, &d));
@@ -196,7 +196,7 @@ static void spec_refused(const tutti_array_spec *s, tutti_err code) {
     CHECK_EQ(bytes, -1);
 }
 
-static void specs(void) {
+static void test_specs(void) {
     const tutti_array_spec good = {.ndims = 2, .shape = {3, 5}, .type = TUTTI_FLOAT64};
     tutti_array_spec s = good, out;
     tutti_off bytes = 0;
@@ -222,11 +222,11 @@ static void specs(void) {
 
 int main(void) {
     check_seed(851);
-    types();
-    slices();
-    distributions();
+    test_types();
+    test_slices();
+    test_distributions();
     bad_distributions();
-    specs();
+    test_specs();
     CHECK_EQ(tutti__memory_live(), 0);
     return check_done();
 }

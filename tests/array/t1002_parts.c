@@ -1,12 +1,12 @@
 /* TEST ranks=1,2,3,5,8 timeout=90 */
-/* Every distribution, in every placement and order: parts are written and read whole, local arrays slice by slice, copies go
- * from each placement to each other, against the serial reference.
+/* Every distribution, in every placement and order: parts are written and read whole, local arrays
+ * slice by slice, copies are made between all placements; compared with a serial reference.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"
 
 static char path[512], second[520], third[520];
 
-/* The elements of a rank's part of `within`, packed in the array's order. */
+/* The elements of `within` in the part of a rank, packed in the order of the array. */
 static void part_move(const picture *p, const tutti_distribution *d, int who,
                       const tutti_slice *within, unsigned char *packed, int is_write) {
     tutti_count shape[TUTTI_MAX_DIMS] = {0}, at[TUTTI_MAX_DIMS] = {0}, g[TUTTI_MAX_DIMS];
@@ -70,7 +70,7 @@ static void read_parts(tutti_array *a, const picture *p, const tutti_distributio
     frame_free(&want);
 }
 
-/* Parts of the whole array, and of a slice of it, also by fewer ranks than there are. */
+/* Parts of the whole array, and of a slice of it, also on fewer ranks than the communicator has. */
 static void global_round(tutti_array *a, picture *p) {
     const int nd = p->spec.ndims;
     for (int i = 0; i < 2; i++) {
@@ -151,7 +151,7 @@ static void copied(tutti_array *from, tutti_array *to, const picture *p) {
     read_parts(to, &other, d, NULL);
 }
 
-/* A local array opened again; its parts stand for themselves too. */
+/* Open a local array again; its parts can also be opened separately. */
 static void found_again(tutti_array **a, const picture *p, const tutti_options *opt) {
     char mine[600];
     tutti_array_spec seen;
@@ -215,7 +215,7 @@ static void one_round(int round) {
 }
 
 /* ---- partitioned in-core: each partition is distributed over all ranks and read whole */
-static void partitions(void) {
+static void test_partitions(void) {
     const tutti_array_spec spec = {
         .ndims = 2, .shape = {37, 11}, .order = TUTTI_COL_MAJOR, .type = TUTTI_INT32};
     tutti_array *a = NULL;
@@ -258,6 +258,6 @@ int main(int argc, char **argv) {
     snprintf(third, sizeof third, "%s.c", path);
     const int rounds = ranks > 3 ? 10 : 15;
     for (int i = 0; i < rounds && check_failures_ == 0; i++) one_round(i);
-    partitions();
+    test_partitions();
     return harness_end();
 }

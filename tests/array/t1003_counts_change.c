@@ -1,6 +1,7 @@
 /* TEST ranks=1,3,8 timeout=60 */
-/* An array in one file is the same for any number of ranks: written by some, read by others, and the file is the same
- * byte for byte; one in local placement belongs to as many as made it.
+/* An array in one file is the same for any number of ranks: written by some, read by others, and
+ * the file is the same byte for byte; an array in local placement requires the number of ranks that
+ * created it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"
 
@@ -13,7 +14,7 @@ static MPI_Comm first_ranks(int n) {
     return c;
 }
 
-static tutti_distribution *spread(const tutti_array_spec *s, int many) {
+static tutti_distribution *spread_items(const tutti_array_spec *s, int many) {
     tutti_distribution *d = NULL;
     scheme k;
     random_scheme(&k, s->ndims, s->shape, many);
@@ -36,7 +37,7 @@ static void part_values(const tutti_array_spec *s, const tutti_distribution *d, 
 static void written_by(const tutti_array_spec *s, int n) {
     tutti_array *a = NULL;
     MPI_Comm c = first_ranks(n);
-    tutti_distribution *d = spread(s, n);
+    tutti_distribution *d = spread_items(s, n);
     if (c != MPI_COMM_NULL) {
         int32_t *v = calloc((size_t)tutti_distribution_part(d, rank, NULL) + 1, sizeof *v);
         part_values(s, d, rank, v);
@@ -53,7 +54,7 @@ static void written_by(const tutti_array_spec *s, int n) {
 static void read_by(const tutti_array_spec *s, int n) {
     tutti_array *a = NULL;
     MPI_Comm c = first_ranks(n);
-    tutti_distribution *d = spread(s, n);
+    tutti_distribution *d = spread_items(s, n);
     if (c != MPI_COMM_NULL) {
         const tutti_count many = tutti_distribution_part(d, rank, NULL);
         int32_t *v = calloc((size_t)many + 1, sizeof *v), *w = calloc((size_t)many + 1, sizeof *v);
@@ -74,7 +75,7 @@ static void local_by(const tutti_array_spec *s, int n) {
     tutti_array *a = NULL;
     char mine[600];
     MPI_Comm c = first_ranks(n);
-    tutti_distribution *d = spread(s, n);
+    tutti_distribution *d = spread_items(s, n);
     if (c != MPI_COMM_NULL) {
         CHECK_OK(tutti_array_create_local(c, path, s, d, NULL, &a));
         CHECK_OK(tutti_array_close(&a));

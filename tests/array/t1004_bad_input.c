@@ -1,6 +1,7 @@
 /* TEST ranks=1,3 timeout=90 */
-/* Bad input of every kind: the same clear error on all ranks, also if only one of them is wrong, and nothing is written;
- * what is right afterwards works; memory and descriptors come back.
+/* Invalid input of every kind: the same clear error on all ranks, also if only one of them is
+ * wrong, and nothing is written;
+ * correct calls work afterwards; memory and descriptors are released.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"
 
@@ -10,12 +11,12 @@ static const tutti_array_spec good = {
 static unsigned char *content;
 static int64_t content_size;
 
-/* Is it this rank's turn to be wrong?  First all are, then the last one alone. */
+/* Return whether this rank passes the invalid argument: first all ranks do, then only the last one. */
 static int wrong(int alone) {
     return !alone || rank == ranks - 1;
 }
 
-/* Whatever was tried, the file is as it was. */
+/* The file is unchanged after all attempts. */
 static void unchanged(const char *what) {
     file_is(path, content, content_size, what);
 }
@@ -68,7 +69,7 @@ static void frame_refused(tutti_array *a, tutti_section m, const char *words) {
         REFUSED(tutti_array_write(a, &s, mine, v), TUTTI_ERR_ARG, words);
         REFUSED(tutti_array_read(a, &s, mine, v), TUTTI_ERR_ARG, words);
     }
-    const tutti_section *first = rank == 0 ? &m : NULL; /* who has the part */
+    const tutti_section *first = rank == 0 ? &m : NULL; /* the rank that owns the part */
     REFUSED(tutti_array_write_part(a, d, NULL, first, v), TUTTI_ERR_ARG, words);
     tutti_distribution_free(&d);
     unchanged(words);
@@ -115,7 +116,7 @@ static void frames(tutti_array *a) {
     unchanged("buffers");
 }
 
-/* ---- distributions of another shape, or over more ranks than there are */
+/* ---- distributions of another shape, or for more ranks than the communicator has */
 static void parts(tutti_array *a) {
     const tutti_count other[] = {7, 8};
     const tutti_dist_dim dims[2] = {{TUTTI_DIST_CYCLIC, ranks, 0, NULL},
@@ -157,7 +158,7 @@ static void create_refused(tutti_array_spec s, tutti_err code, const char *words
     unchanged(words);
 }
 
-static void creation(void) {
+static void test_creation(void) {
     tutti_array_spec s = good;
     tutti_array *a = NULL;
     check_where("creation");
@@ -191,7 +192,7 @@ static void expect_refused(tutti_array_spec s, const char *words) {
     CHECK(a == NULL, "an array after an error");
 }
 
-static void opening(void) {
+static void test_opening(void) {
     tutti_array_spec s = good;
     tutti_array *a = NULL;
     check_where("opening");
@@ -214,7 +215,7 @@ static void opening(void) {
 
 /* ---- local placement */
 
-/* A part is an array by itself, but its shape belongs to the others. */
+/* A part can be opened as an array, but its shape is fixed by the others. */
 static void part_alone(const char *name) {
     char first[600];
     tutti_array *a = NULL;
@@ -227,7 +228,7 @@ static void part_alone(const char *name) {
     CHECK_SAME(tutti_array_close(&a), TUTTI_OK);
 }
 
-static void locals(void) {
+static void test_locals(void) {
     char mine[600];
     const tutti_dist_dim dims[2] = {{TUTTI_DIST_BLOCK, ranks, 0, NULL},
                                     {TUTTI_DIST_NONE, 1, 0, NULL}};
@@ -330,18 +331,19 @@ int main(int argc, char **argv) {
     const tutti_slice all = tutti_slice_all(2, good.shape);
     CHECK_SAME(tutti_array_write(a, &all, NULL, v), TUTTI_OK);
     content = file_get(path, &content_size);
-    for (int i = 0; i < 2; i++) { /* the first time also makes what communicators keep */
+    for (int i = 0; i < 2;
+         i++) { /* the first round also creates objects that are cached on communicators */
         const account start = account_now();
         slices(a);
         frames(a);
         parts(a);
-        creation();
-        opening();
+        test_creation();
+        test_opening();
         states(a);
-        locals();
+        test_locals();
         if (i) account_check(start);
     }
-    v[5] = 0; /* what is right works */
+    v[5] = 0; /* a correct call works */
     CHECK_SAME(tutti_array_read(a, &all, NULL, v), TUTTI_OK);
     CHECK_EQ(v[5], 25);
     CHECK_SAME(tutti_array_close(&a), TUTTI_OK);

@@ -1,6 +1,7 @@
 /* TEST ranks=1,3 timeout=120 */
-/* Headers from strangers: every byte damaged in every way that matters, headers that are sound by their checksum and lie,
- * files cut off anywhere, foreign files, parts that belong elsewhere, a resize that was cut off.  The array that was there is opened, or none.
+/* Untrusted headers: every byte damaged, headers with a correct checksum and inconsistent values,
+ * files truncated anywhere, foreign files, parts of other arrays, an interrupted resize.  The
+ * original array is opened, or open fails.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 #include "array/arrays.h"
@@ -24,7 +25,7 @@ static tutti__header header_good(void) {
 }
 
 /* Damage to one slot leaves the other one valid; damage to both is reported. */
-static void damage(void) {
+static void damage_bytes(void) {
     unsigned char block[TUTTI__HEADER_BYTES];
     tutti__header h = header_good(), back;
     tutti__header_write(&h, block);
@@ -50,12 +51,12 @@ static void damage(void) {
     }
 }
 
-/* A slot whose checksum is right, whatever it says. */
-static void seal(unsigned char *slot) {
+/* Set the checksum of a slot, regardless of its contents. */
+static void set_checksum(unsigned char *slot) {
     tutti__store_le64(slot + HALF - 8, tutti__hash(TUTTI__HASH_START, slot, HALF - 8));
 }
 
-static void put(unsigned char *at, uint64_t v, int bytes) {
+static void put_values(unsigned char *at, uint64_t v, int bytes) {
     for (int i = 0; i < bytes; i++) at[i] = (unsigned char)(v >> (8 * i));
 }
 
@@ -63,14 +64,14 @@ static void lie(int at, int bytes, uint64_t v, const char *words) {
     unsigned char block[TUTTI__HEADER_BYTES];
     tutti__header h = header_good(), back;
     tutti__header_write(&h, block);
-    put(block + at, v, bytes);
-    seal(block);
+    put_values(block + at, v, bytes);
+    set_checksum(block);
     memcpy(block + HALF, block, HALF);
     CHECK_ERR(tutti__header_read(block, &back), TUTTI_ERR_FORMAT);
     CHECK(strstr(tutti_last_message(), words), "'%s' not in: %s", words, tutti_last_message());
 }
 
-static void lies(void) {
+static void test_lies(void) {
     lie(0, 1, 0x88, "wrong signature");
     lie(8, 4, 2, "newer");
     lie(8, 4, 0, "format is 0");
@@ -105,7 +106,7 @@ static void lies(void) {
     lie(216, 8, UINT64_MAX, "block");
 }
 
-/* A header of every placement, drawn at random, comes back. */
+/* Random headers of every placement are read back unchanged. */
 static void round_trips(void) {
     unsigned char block[TUTTI__HEADER_BYTES];
     for (int i = 0; i < 300; i++) {
@@ -151,11 +152,11 @@ static void cut_off(void) {
     }
     file_put(path, whole, FILE_BYTES);
     CHECK_OK(try_open(path));
-    file_put(path, whole, FILE_BYTES + 64); /* longer: what is left of a resize */
+    file_put(path, whole, FILE_BYTES + 64); /* longer: remains of a resize */
     CHECK_OK(try_open(path));
 }
 
-static void foreign(void) {
+static void test_foreign(void) {
     check_where("foreign");
     unsigned char other[8000];
     for (size_t i = 0; i < sizeof other; i++) other[i] = mix(3, i);
@@ -169,8 +170,8 @@ static void foreign(void) {
     CHECK_ERR(try_open(path), TUTTI_ERR_FORMAT);
 }
 
-/* The file shrinks while it is open: told at the next read, on all ranks. */
-static void shrinks(void) {
+/* The file shrinks while it is open: the next read fails on all ranks. */
+static void test_shrinks(void) {
     tutti_array *a = NULL;
     float v[40];
     tutti_request *q = NULL;
@@ -189,7 +190,7 @@ static void shrinks(void) {
     CHECK_SAME(tutti_array_close(&a), TUTTI_OK);
 }
 
-/* A resize that was cut off after any of its steps leaves the old or the new array. */
+/* A resize that is interrupted after any step leaves the old or the new array. */
 static void resize_cut_off(void) {
     unsigned char after[FILE_BYTES + 64], mixed[FILE_BYTES + 64];
     tutti_array *a = NULL;
@@ -207,7 +208,7 @@ static void resize_cut_off(void) {
     for (int cut = 0; cut <= 4096; cut += cut == 2047 || cut == 4095 ? 1 : 89) {
         memcpy(mixed, after, (size_t)n);
         memcpy(mixed, whole, 4096);
-        memcpy(mixed, after, (size_t)cut); /* so far the new header has come */
+        memcpy(mixed, after, (size_t)cut); /* the new header is written up to here */
         file_put(path, mixed, n);
         CHECK_SAME(tutti_array_open(MPI_COMM_WORLD, path, TUTTI_READ, NULL, NULL, &a), TUTTI_OK);
         tutti_array_describe(a, &s);
@@ -221,7 +222,7 @@ static void resize_cut_off(void) {
 
 static char name[560], mine[600];
 
-/* Descriptors whose distribution makes no sense. */
+/* Descriptors whose distribution is inconsistent. */
 static void descriptors(const unsigned char *v, int64_t n, unsigned char *x) {
     static const struct {
         int at, bytes;
@@ -236,8 +237,8 @@ static void descriptors(const unsigned char *v, int64_t n, unsigned char *x) {
                  {80, 8, 6}};
     for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++) {
         memcpy(x, v, (size_t)n);
-        put(x + tries[i].at, tries[i].v, tries[i].bytes);
-        seal(x);
+        put_values(x + tries[i].at, tries[i].v, tries[i].bytes);
+        set_checksum(x);
         memcpy(x + HALF, x, HALF);
         file_put(name, x, n);
         const tutti_err err = try_open(name);
@@ -245,7 +246,7 @@ static void descriptors(const unsigned char *v, int64_t n, unsigned char *x) {
     }
     for (int i = 0; i <= ranks; i++) { /* bounds */
         memcpy(x, v, (size_t)n);
-        put(x + 4096 + 8 * i, i % 2 ? UINT64_MAX : 77, 8);
+        put_values(x + 4096 + 8 * i, i % 2 ? UINT64_MAX : 77, 8);
         file_put(name, x, n);
         CHECK_ERR(try_open(name), TUTTI_ERR_FORMAT);
     }
@@ -264,15 +265,15 @@ static void part_put(const unsigned char *v, int64_t n) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The last rank's part is of another array, of another rank, damaged, cut off. */
+/* The part of the last rank belongs to another array or another rank, is damaged, or is truncated. */
 static void bad_parts(const unsigned char *w, int64_t n) {
     unsigned char *x = malloc((size_t)n);
     for (int i = 0; i < 4; i++) {
         memcpy(x, w, (size_t)n);
         if (i == 0) x[64] ^= 1;
-        if (i == 1) put(x + 72, 1000, 4), put(x + 76, 999, 4);
+        if (i == 1) put_values(x + 72, 1000, 4), put_values(x + 76, 999, 4);
         if (i == 2) x[100] ^= 1;
-        if (i != 2) seal(x);
+        if (i != 2) set_checksum(x);
         memcpy(x + HALF, x, HALF);
         part_put(x, i == 3 ? n - 1 : n);
         const tutti_err err = try_open(name);
@@ -284,7 +285,7 @@ static void bad_parts(const unsigned char *w, int64_t n) {
     free(x);
 }
 
-static void locals(void) {
+static void test_locals(void) {
     tutti_array *a = NULL;
     tutti_distribution *d = NULL;
     tutti_count bounds[MOST_RANKS + 1] = {0};
@@ -319,16 +320,16 @@ int main(int argc, char **argv) {
     tutti__header h = header_good();
     tutti__header_write(&h, whole);
     if (rank == 0) {
-        damage();
-        lies();
+        damage_bytes();
+        test_lies();
         round_trips();
     }
     check_seed(856); /* only rank 0 has drawn */
     cut_off();
-    foreign();
-    shrinks();
+    test_foreign();
+    test_shrinks();
     resize_cut_off();
-    locals();
+    test_locals();
     file_remove(path);
     return harness_end();
 }

@@ -1,6 +1,7 @@
 /* TEST ranks=1,3,8 timeout=90 */
-/* The Extended Two-Phase Method by its counts: what all ranks want is read once, column by column of the bounding section; requests
- * and bytes fall by the number of ranks at least; writes change exactly the named elements, by exact runs, or by reading and
+/* Counts of the extended two-phase method: data requested by several ranks is read once, column by
+ * column of the bounding section; requests and bytes fall by the number of ranks at least; writes
+ * change exactly the selected elements, by exact runs, or by reading and
  * rewriting where that is allowed; only descriptions are exchanged beforehand.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"
@@ -22,7 +23,7 @@ static double value(tutti_count i, tutti_count j) {
     return (double)(i * N + j);
 }
 
-/* The elements of a slice, packed in columns, are what they should be. */
+/* The elements of a slice, packed in columns, have the expected values. */
 static void check_values(const tutti_slice *s, const double *v, const char *what) {
     for (tutti_count j = s->lo[1]; j < s->hi[1]; j += s->stride[1])
         for (tutti_count i = s->lo[0]; i < s->hi[0]; i += s->stride[0], v++)
@@ -39,7 +40,7 @@ typedef struct {
     tutti_off sent;      /* bytes in messages */
 } bill;
 
-/* Everybody reads its slice; what that cost all ranks together. */
+/* Each rank reads its slice; returns the sum of the statistics of all ranks. */
 static bill read_all(const char *options, const tutti_slice *s) {
     tutti_options opt = options_of(options);
     tutti_array *a = NULL;
@@ -73,9 +74,9 @@ static void common(const char *what, tutti_slice s) {
     const bill nodes = read_all("method=two-phase nodes=2 sieve_gap=1k striping_unit=4096", &s);
     const tutti_off exact = 8 * shape[0] * shape[1] * ranks, bounding = column * shape[1];
     CHECK_EQ(two.sent, 0);                              /* one staging buffer for all, */
-    if (ranks > 1) CHECK_EQ(nodes.sent, exact / ranks); /* and one copy of it for the other node */
+    if (ranks > 1) CHECK_EQ(nodes.sent, exact / ranks); /* and one copy for the other node */
     CHECK_EQ(direct.bytes, exact);
-    if (8 * N - column > 1024) { /* columns stay apart */
+    if (8 * N - column > 1024) { /* columns are accessed separately */
         CHECK_EQ(two.bytes, bounding);
         CHECK_EQ(cyclic.bytes, bounding);
         CHECK_EQ(two.requests, shape[1]);
@@ -86,7 +87,7 @@ static void common(const char *what, tutti_slice s) {
           (long long)two.described);
 }
 
-/* Each rank's section is moved on by some rows and columns: what several want is read once. */
+/* The section of each rank is shifted by some rows and columns: overlapping elements are read once. */
 static void overlapping(int rows, int columns) {
     char what[60];
     snprintf(what, sizeof what, "overlapping by %d, %d", rows, columns);

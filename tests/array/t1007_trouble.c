@@ -1,6 +1,8 @@
 /* TEST ranks=1,3 timeout=120 */
-/* Trouble with files and memory in all that arrays do: the first, the second, ... access of a rank fails, its first, second, ...
- * allocation.  All ranks say the same, nothing hangs or leaks, and a file that was being made is no array.
+/* Failures of file access and allocation in all operations on arrays: the first, the second, ...
+ * access of a rank fails, its first, second, ...
+ * allocation.  All ranks return the same error, nothing hangs or leaks, and an incomplete new file
+ * is not a valid array.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include "array/arrays.h"
@@ -21,7 +23,7 @@ static tutti_distribution *rows(void) {
     return d;
 }
 
-/* What a deed works with. */
+/* The objects that an operation uses. */
 typedef struct {
     tutti_array *a, *b;
     tutti_distribution *d;
@@ -58,7 +60,7 @@ static scene scene_make(int deed, const tutti_options *opt) {
     return s;
 }
 
-static tutti_err act(scene *s, int deed, const tutti_options *opt) {
+static tutti_err make_step(scene *s, int deed, const tutti_options *opt) {
     tutti_err err;
     switch (deed) {
     case CREATE:
@@ -89,8 +91,8 @@ static tutti_err act(scene *s, int deed, const tutti_options *opt) {
     }
 }
 
-/* After a failure the handle works, what was there is there, or there is no array. */
-static void look(scene *s, int deed, tutti_err err, tutti_err fault) {
+/* After a failure the handle works and the elements are unchanged, or the array does not exist. */
+static void check_contents(scene *s, int deed, tutti_err err, tutti_err fault) {
     tutti_array *a = NULL;
     tutti_array_spec seen;
     if (s->a && deed != CREATE && deed != LOCAL && deed != OPEN) {
@@ -108,7 +110,7 @@ static void look(scene *s, int deed, tutti_err err, tutti_err fault) {
     if (!a) return;
     tutti_array_describe(a, &seen);
     CHECK(seen.shape[0] == 40 || deed == RESIZE, "%lld rows", (long long)seen.shape[0]);
-    if (deed == READ || deed == SYNC || deed == OPEN) { /* nothing was written */
+    if (deed == READ || deed == SYNC || deed == OPEN) { /* no element was written */
         int16_t *v = calloc(40 * 30, sizeof *v);
         CHECK_SAME(tutti_array_read(a, &s->s, NULL, v), TUTTI_OK);
         CHECK(v[7] == 7 + rank, "changed");
@@ -141,17 +143,17 @@ static int file_trouble(int deed, const char *what, int n, const char *error, tu
     scene s = scene_make(deed, &opt);
     tutti_err err = TUTTI_OK;
     if (s.a || deed == OPEN || deed == CREATE || deed == LOCAL)
-        err = same_everywhere(act(&s, deed, &opt));
+        err = same_everywhere(make_step(&s, deed, &opt));
     else
         err = code; /* it failed at open already, as it may */
     CHECK(err == TUTTI_OK || err == code, "%s", tutti_last_message());
     if (err != TUTTI_OK && s.a) CHECK_EQ(tutti_last_error()->rank, who);
-    look(&s, deed, err, code);
+    check_contents(&s, deed, err, code);
     scene_end(&s);
     return err != TUTTI_OK;
 }
 
-static void files(void) {
+static void test_files(void) {
     static const struct {
         const char *what, *error;
         tutti_err code;
@@ -194,16 +196,16 @@ static int memory_trouble(int deed, int n, int who) {
     const tutti_options opt = options_of(n % 2 ? "method=two-phase" : "method=list");
     scene s = scene_make(deed, &opt);
     if (rank == who) tutti__memory_fail_after(n);
-    const tutti_err err = same_everywhere(act(&s, deed, &opt));
+    const tutti_err err = same_everywhere(make_step(&s, deed, &opt));
     if (rank == who) more = !still_pending(n);
     MPI_Bcast(&more, 1, MPI_INT, who, MPI_COMM_WORLD);
     CHECK(err == TUTTI_OK || err == TUTTI_ERR_NOMEM || err < 0, "%s", tutti_last_message());
-    look(&s, deed, err, TUTTI_OK);
+    check_contents(&s, deed, err, TUTTI_OK);
     scene_end(&s);
     return more;
 }
 
-static void memory(void) {
+static void test_memory(void) {
     for (int deed = 0; deed < DEEDS; deed++)
         for (int n = 1; n < MOST && memory_trouble(deed, n, n % ranks); n++)
             if (check_failures_) return;
@@ -213,9 +215,9 @@ int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 857);
     snprintf(path, sizeof path, "%s", scratch_path("trouble"));
     snprintf(second, sizeof second, "%s.b", path);
-    memory();
+    test_memory();
     const account start = account_now();
-    files();
+    test_files();
     if (!check_failures_) account_check(start);
     return harness_end();
 }

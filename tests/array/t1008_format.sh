@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# A file by another program's eyes: Python reads header and elements as docs/reference/format.md says, nothing else.
+# Python reads header and elements of an array file by docs/reference/format.md alone.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)

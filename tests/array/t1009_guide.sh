@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 cores=2
-# docs/reference/arrays.md: its functions compile without a warning and do what they say.
+# docs/reference/arrays.md: its functions compile without warnings and work as documented.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,7 +1,7 @@
 /* TEST ranks=1,3 timeout=120 */
-/* What the ranks of an array agree on: where they mean different things, or one of them alone
- * passes nothing, all return the same error and nothing is done; budgets may differ; what a walk
- * has written is there for who reads.
+/* Agreement of the ranks of an array: if arguments differ, or only one rank
+ * passes NULL, all ranks return the same error and nothing is done; budgets may differ; elements
+ * that a tile iteration has written are visible to later reads.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"
 #include "collective/find.h"
@@ -14,7 +14,7 @@ static int last(void) {
     return rank == ranks - 1;
 }
 
-static tutti_array *create(const char *name, const char *options) {
+static tutti_array *create_objects(const char *name, const char *options) {
     const tutti_options opt = options_of(options);
     tutti_array *a = NULL;
     CHECK_SAME(tutti_array_create(MPI_COMM_WORLD, name, &spec, &opt, &a), TUTTI_OK);
@@ -28,14 +28,14 @@ static tutti_distribution *rows(tutti_dist_kind kind) {
     return d;
 }
 
-/* Rank 0 has all of it, the others nothing. */
+/* Rank 0 selects all elements, the others none. */
 static tutti_slice all_on_root(void) {
     tutti_slice s = tutti_slice_all(2, spec.shape);
     if (rank > 0) s.hi[0] = 0;
     return s;
 }
 
-static void put(tutti_array *a, int32_t from) {
+static void put_values(tutti_array *a, int32_t from) {
     int32_t v[N];
     const tutti_slice s = all_on_root();
     for (int i = 0; i < N; i++) v[i] = from + i;
@@ -43,7 +43,7 @@ static void put(tutti_array *a, int32_t from) {
 }
 
 /* All elements count from there (step 0: are the same). */
-static void holds(tutti_array *a, int32_t from, int step) {
+static void check_holds(tutti_array *a, int32_t from, int step) {
     int32_t v[N] = {0};
     const tutti_slice s = all_on_root();
     int wrong = 0;
@@ -59,25 +59,25 @@ static void close_all(tutti_array *a, tutti_array *b) {
 
 /* ---- copies */
 
-static void budgets(void) {
-    tutti_array *a = create(path, ""), *b = create(other, "");
+static void test_budgets(void) {
+    tutti_array *a = create_objects(path, ""), *b = create_objects(other, "");
     check_where("budgets");
     for (int i = 0; i < 3; i++) {
         const tutti_off budget[] = {200 * (rank + 1), 5000 / (rank + 1), last() ? 4 : 1 << 20};
-        put(a, 7 + i);
+        put_values(a, 7 + i);
         CHECK_SAME(tutti_array_copy(a, b, budget[i], NULL, NULL), TUTTI_OK);
-        holds(b, 7 + i, 1);
+        check_holds(b, 7 + i, 1);
     }
     CHECK_SAME(tutti_array_copy(a, b, last() ? 3 : 1000, NULL, NULL), TUTTI_ERR_ARG);
     CHECK_SAME(tutti_array_copy(a, last() ? NULL : b, 1000, NULL, NULL), TUTTI_ERR_ARG);
     if (ranks > 1) {
-        tutti_array *c = create(third, "");
+        tutti_array *c = create_objects(third, "");
         CHECK_SAME(tutti_array_copy(a, last() ? b : c, 1000, NULL, NULL), TUTTI_ERR_MISMATCH);
         CHECK(strstr(tutti_last_message(), "disagree"), "%s", tutti_last_message());
-        holds(c, 0, 0);
+        check_holds(c, 0, 0);
         CHECK_SAME(tutti_array_close(&c), TUTTI_OK);
     }
-    holds(b, 9, 1);
+    check_holds(b, 9, 1);
     close_all(a, b);
 }
 
@@ -85,8 +85,8 @@ static int is_there(const char *name) {
     return access(name, F_OK) == 0;
 }
 
-/* The intermediate file gets a name that no other file has, and is removed. */
-static void between(void) {
+/* The intermediate file has a name that no other file has, and is removed. */
+static void test_between(void) {
     static const char *const mine = "a letter";
     char taken[540], next[540], part[600];
     tutti_array *a = NULL, *b = NULL;
@@ -137,12 +137,12 @@ static void parts_refused(tutti_array *a, const tutti_distribution *d, const tut
     for (int i = 0; i < N; i++) CHECK_EQ(v[i], 0x01010101);
 }
 
-static void parts(void) {
-    tutti_array *a = create(path, "");
+static void test_parts(void) {
+    tutti_array *a = create_objects(path, "");
     tutti_distribution *d = rows(TUTTI_DIST_BLOCK), *e = rows(TUTTI_DIST_CYCLIC);
     int32_t v[N];
     check_where("parts");
-    put(a, 100);
+    put_values(a, 100);
     for (int i = 0; i < 12 && ranks > 1; i++) { /* planned, remembered, by nods */
         tutti_slice within = tutti_slice_all(2, spec.shape);
         parts_refused(a, last() ? d : e, NULL);
@@ -156,11 +156,11 @@ static void parts(void) {
         CHECK_OK(tutti_distribution_make(2, shape, dims, &part));
         parts_refused(a, part, &within);
         tutti_distribution_free(&part);
-        CHECK_SAME(tutti_array_read_part(a, e, NULL, NULL, v), TUTTI_OK); /* what is right works */
+        CHECK_SAME(tutti_array_read_part(a, e, NULL, NULL, v), TUTTI_OK); /* a correct call works */
         CHECK_SAME(tutti_array_write_part(a, e, NULL, NULL, v), TUTTI_OK);
         if (check_failures_) break;
     }
-    holds(a, 100, 1);
+    check_holds(a, 100, 1);
     CHECK_SAME(tutti_array_close(&a), TUTTI_OK);
     tutti_distribution_free(&d);
     tutti_distribution_free(&e);
@@ -168,8 +168,8 @@ static void parts(void) {
 
 /* ---- opening */
 
-static void opening(void) {
-    tutti_array *a = create(path, "");
+static void test_opening(void) {
+    tutti_array *a = create_objects(path, "");
     tutti_array_spec more = spec;
     check_where("opening");
     CHECK_SAME(tutti_array_close(&a), TUTTI_OK);
@@ -191,8 +191,8 @@ static void opening(void) {
     tutti_distribution_free(&e);
 }
 
-/* What an array is can be asked by anybody. */
-static void inspect(void) {
+/* Every rank can query the description of an array. */
+static void inspect_object(void) {
     char part[600];
     tutti_count bounds[17];
     tutti_distribution *d = NULL, *seen = NULL;
@@ -216,7 +216,7 @@ static void inspect(void) {
         CHECK_ERR(tutti_array_open(MPI_COMM_SELF, path, TUTTI_READ, NULL, NULL, &a),
                   TUTTI_ERR_MISMATCH);
     snprintf(part, sizeof part, "%s.%d", path, rank);
-    CHECK_OK(tutti_array_inspect(part, NULL, &s, &seen)); /* an array by itself */
+    CHECK_OK(tutti_array_inspect(part, NULL, &s, &seen)); /* opened as a separate array */
     CHECK(seen == NULL && s.shape[0] == bounds[rank + 1] - bounds[rank], "part %d", rank);
     CHECK(truncate(part, 100) == 0, "truncate");
     CHECK_ERR(tutti_array_inspect(part, NULL, &s, &seen), TUTTI_ERR_FORMAT);
@@ -230,13 +230,13 @@ static void inspect(void) {
 
 /* ---- different calls */
 
-static void calls(void) {
-    tutti_array *a = create(path, ""), *b = create(other, "");
+static void test_calls(void) {
+    tutti_array *a = create_objects(path, ""), *b = create_objects(other, "");
     const tutti_slice s = all_on_root();
     const int32_t one = 1;
     int32_t v[N];
     check_where("calls");
-    put(a, 3);
+    put_values(a, 3);
     for (int i = 0; i < 12 && ranks > 1; i++) { /* by votes, then by nods */
         CHECK_ERR(last() ? tutti_array_fill(a, &one) : tutti_array_resize(a, 40),
                   TUTTI_ERR_MISMATCH);
@@ -248,7 +248,7 @@ static void calls(void) {
         CHECK_ERR(last() ? tutti_array_sync(a) : tutti_array_close(&c), TUTTI_ERR_MISMATCH);
         CHECK(c == a, "closed all the same");
     }
-    holds(a, 3, 1);
+    check_holds(a, 3, 1);
     close_all(a, b);
 }
 
@@ -261,8 +261,9 @@ static tutti_slice my_rows(void) {
     return s;
 }
 
-static void walks(void) {
-    tutti_array *a = create(path, ""), *b = create(other, ""), *c = create(third, "");
+static void test_walks(void) {
+    tutti_array *a = create_objects(path, ""), *b = create_objects(other, ""),
+                *c = create_objects(third, "");
     const tutti_slice mine = my_rows();
     const tutti_tiles_spec s = {.budget = 100000, .region = &mine, .tile = {4, 30}};
     tutti_tiles_spec alone = s;
@@ -283,17 +284,18 @@ static void walks(void) {
         CHECK_SAME(tutti_tiles_begin(a, b, i ? &alone : &s, &t), TUTTI_OK);
         CHECK_SAME(tutti_tiles_next(t, &tile), TUTTI_OK);
         CHECK_SAME(tutti_tiles_next(t, last() ? NULL : &tile), TUTTI_ERR_ARG);
-        CHECK_SAME(tutti_tiles_next(t, &tile), TUTTI_ERR_ARG); /* it is over */
+        CHECK_SAME(tutti_tiles_next(t, &tile), TUTTI_ERR_ARG); /* the iteration has ended */
         CHECK_SAME(tutti_tiles_end(&t), TUTTI_OK);
     }
     CHECK_SAME(tutti_array_close(&c), TUTTI_OK);
     close_all(a, b);
 }
 
-/* Inside of a walk everybody sees all tiles that were before. */
+/* Within a tile iteration every rank sees all earlier tiles. */
 enum { READ, READ_PART, PREFETCH, COPY, SECOND_WALK, WAYS };
 
-static void look(tutti_array *to, tutti_array *aside, int way, const tutti_slice *s, int32_t *v) {
+static void check_contents(tutti_array *to, tutti_array *aside, int way, const tutti_slice *s,
+                           int32_t *v) {
     tutti_distribution *d = NULL;
     const tutti_dist_dim dims[2] = {{TUTTI_DIST_NONE, 1, 0, NULL}, {TUTTI_DIST_NONE, 1, 0, NULL}};
     const tutti_slice all = tutti_slice_all(2, spec.shape);
@@ -337,8 +339,9 @@ static int writes_under_way(tutti_array *a) {
 }
 
 static void visible(int in_place, int way, const char *options) {
-    tutti_array *a = create(path, options), *b = in_place ? a : create(other, options);
-    tutti_array *aside = create(third, "");
+    tutti_array *a = create_objects(path, options),
+                *b = in_place ? a : create_objects(other, options);
+    tutti_array *aside = create_objects(third, "");
     const tutti_slice mine = my_rows(), all = tutti_slice_all(2, spec.shape);
     const tutti_tiles_spec s = {.budget = 100000, .region = &mine, .tile = {4, 30}};
     tutti_tiles *t = NULL;
@@ -349,8 +352,8 @@ static void visible(int in_place, int way, const char *options) {
     for (int k = 0;; k++) {
         CHECK_SAME(tutti_tiles_next(t, &tile), TUTTI_OK);
         memset(v, 0, sizeof v);
-        if (k > 0) CHECK_EQ(writes_under_way(b), 1); /* it takes its time */
-        look(b, aside, way, &all, v);
+        if (k > 0) CHECK_EQ(writes_under_way(b), 1); /* the fault delays the write */
+        check_contents(b, aside, way, &all, v);
         CHECK_EQ(writes_under_way(b), 0);
         for (int r = 0; r < ranks; r++)
             for (int i = 40 * r / ranks; i < 40 * (r + 1) / ranks; i++) {
@@ -370,7 +373,7 @@ static void visible(int in_place, int way, const char *options) {
 
 /* An error in writing a tile that another call has completed is returned by the walk. */
 static void report_error_of_completed_tile(void) {
-    tutti_array *a = create(path, ""), *b = create(other, "fault=0:write:3:EIO");
+    tutti_array *a = create_objects(path, ""), *b = create_objects(other, "fault=0:write:3:EIO");
     const tutti_slice mine = my_rows(), none = {.stride = {1, 1}};
     const tutti_tiles_spec s = {.budget = 100000, .region = &mine, .tile = {4, 30}};
     tutti_tiles *t = NULL;
@@ -389,9 +392,9 @@ static void report_error_of_completed_tile(void) {
     close_all(a, b);
 }
 
-/* ---- faults of all ranks, where each has a file of its own */
+/* ---- faults on all ranks, each with its own file */
 
-static void faults(void) {
+static void test_faults(void) {
     char part[600];
     tutti_distribution *d = rows(TUTTI_DIST_BLOCK);
     tutti_array *a = NULL;
@@ -416,17 +419,17 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s", scratch_path("agree"));
     snprintf(other, sizeof other, "%s.b", path);
     snprintf(third, sizeof third, "%s.c", path);
-    budgets();
-    between();
-    parts();
-    opening();
-    inspect();
-    calls();
-    walks();
+    test_budgets();
+    test_between();
+    test_parts();
+    test_opening();
+    inspect_object();
+    test_calls();
+    test_walks();
     for (int way = 0; way < WAYS; way++)
         for (int in_place = 0; in_place < 2; in_place++) visible(in_place, way, "fault=*:slow:5");
     report_error_of_completed_tile();
-    faults();
+    test_faults();
     file_remove(path);
     file_remove(other);
     file_remove(third);

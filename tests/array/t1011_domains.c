@@ -1,11 +1,13 @@
 /* TEST ranks=1,3,4 timeout=60 */
-/* domains=array, Thakur and Choudhary's file domains: rank r accesses its block of the array's columns (of whatever is the slowest
- * dimension), whichever section is asked for, and nothing else: seen by the bytes that each rank moves.  The same elements as with
- * domains of the request's extent; also when a shape is asked for elsewhere, after a resize, and with O_DIRECT.
+/* domains=array, Thakur and Choudhary's file domains: rank r accesses its block of the array's
+ * columns (of the slowest dimension), for every requested section, and nothing else:
+ * checked by the bytes that each rank transfers.  The same elements as with
+ * domains of the request's extent; also when a shape is requested at another position, after a
+ * resize, and with O_DIRECT.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"
 
-enum { ROWS = 75, WIDE = 50 }; /* columns of 600 bytes: cuts lie in the middle of pages */
+enum { ROWS = 75, WIDE = 50 }; /* columns of 600 bytes: domain boundaries are inside pages */
 static char path[512];
 
 static double value(tutti_count i, tutti_count j) {
@@ -13,7 +15,7 @@ static double value(tutti_count i, tutti_count j) {
 }
 
 /* Columns [from, to) of n are in rank r's block so many times. */
-static tutti_count share(tutti_count n, int r, tutti_count from, tutti_count to) {
+static tutti_count share_of(tutti_count n, int r, tutti_count from, tutti_count to) {
     const tutti_count lo = n * r / ranks, hi = n * (r + 1) / ranks;
     const tutti_count a = from > lo ? from : lo, b = to < hi ? to : hi;
     return b > a ? b - a : 0;
@@ -25,7 +27,7 @@ static tutti_stats last_of(tutti_array *a) {
     return s;
 }
 
-/* Everybody reads the same rows of columns [from, to). */
+/* Each rank reads the same rows of columns [from, to). */
 static void common(tutti_array *a, tutti_count n, tutti_count rows, tutti_count from,
                    tutti_count to) {
     tutti_slice s = {.hi = {rows, to}, .lo = {0, from}, .stride = {1, 1}};
@@ -37,10 +39,10 @@ static void common(tutti_array *a, tutti_count n, tutti_count rows, tutti_count 
             break;
         }
     const tutti_stats last = last_of(a);
-    const tutti_count mine = share(n, rank, from, to);
+    const tutti_count mine = share_of(n, rank, from, to);
     if (rows == ROWS)
         CHECK_EQ(last.file_read_bytes, mine * ROWS * 8);
-    else /* small holes are read along: who has none of these columns reads nothing */
+    else /* small holes are read too: a rank with none of these columns reads nothing */
         CHECK((last.file_read_bytes > 0) == (mine > 0), "%lld columns, %lld bytes", (long long)mine,
               (long long)last.file_read_bytes);
     char said[96];
@@ -59,11 +61,11 @@ static void rows_in_turn(tutti_array *a, tutti_count n, tutti_count from, tutti_
     for (tutti_count k = 0; k < rows * (to - from); k++)
         v[k] = value(rank + k % rows * ranks, from + k / rows);
     CHECK_SAME(tutti_array_write(a, &s, NULL, v), TUTTI_OK);
-    CHECK_EQ(last_of(a).file_write_bytes, share(n, rank, from, to) * ROWS * 8);
+    CHECK_EQ(last_of(a).file_write_bytes, share_of(n, rank, from, to) * ROWS * 8);
     free(v);
 }
 
-static void columns(void) {
+static void test_columns(void) {
     const tutti_array_spec spec = {
         .ndims = 2, .shape = {ROWS, WIDE}, .order = TUTTI_COL_MAJOR, .type = TUTTI_FLOAT64};
     const tutti_options opt = options_of("domains=array method=two-phase");
@@ -142,7 +144,7 @@ static void other_file(void) {
 int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 1011);
     snprintf(path, sizeof path, "%s", scratch_path("domains"));
-    columns();
+    test_columns();
     planes("");
     planes("direct_io=1");
     planes("exchange=two-sided step=5 window_size=4k");

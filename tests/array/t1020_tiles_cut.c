@@ -1,6 +1,7 @@
 /* TEST ranks=0 timeout=60 */
-/* The pure part of tile walks, against element by element counting: tiles cover a region once, keep to their
- * limits and are no smaller than needed; frames; what boxes share, what is left of them, copies.
+/* The tiling of tile iterations without I/O, compared with element-by-element counts: tiles cover
+ * a region once, respect their limits and are no smaller than needed; frames; intersections and
+ * differences of boxes, copies.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
@@ -29,7 +30,7 @@ static int inside(int ndims, const tutti__box *b, const tutti_count *at) {
     return 1;
 }
 
-/* Every place of an array, in some order. */
+/* Advance to the next position of an array, in some order. */
 static int next_place(int ndims, const tutti_count *shape, tutti_count *at) {
     for (int d = 0; d < ndims; d++) {
         if (++at[d] < shape[d]) return 1;
@@ -121,7 +122,7 @@ static tutti_off used(const tutti__tiling *t, const tutti__tile_limit *r) {
     return tutti__tiling_frame_max(t) * r->frame_bytes + tutti__tiling_core_max(t) * r->core_bytes;
 }
 
-/* Kept and read make up a frame, and reads follow each other in the file. */
+/* Reused and read elements form a frame, and reads are consecutive in the file. */
 static void check_fetch(const tutti__tiling *t, const tutti__box_layout *g, const tutti__box *have,
                         const tutti__box *frame) {
     tutti__tile_read f;
@@ -175,7 +176,7 @@ static void check_tiles(const tutti__tiling *t, const tutti__box_layout *g) {
     free(seen);
 }
 
-/* The least tile has extent 1 wherever it may be chosen. */
+/* The smallest tile has extent 1 in all dimensions that may be chosen. */
 static tutti_off least(const tutti__tiling *t, const tutti_count *asked,
                        const tutti__tile_limit *r) {
     tutti__tiling small = *t;
@@ -225,28 +226,28 @@ static void cut_round(void) {
     check_tiles(&t, &g);
 }
 
-/* ---- what people expect of the choice */
+/* ---- expected choices */
 
 static void expect_rows(void) {
     tutti__tiling t = {.ndims = 2, .of = {.hi = {1000, 1000}}, .shape = {1000, 1000}};
     const tutti__tile_limit room = {16, 16, 16 * 2 * 100 * 1000};
     tutti__tiling wide = t, thin = t, halo = t;
-    CHECK_OK(tutti__tiling_cut(&t, TUTTI_ROW_MAJOR, 1, &room)); /* rows stay whole */
+    CHECK_OK(tutti__tiling_cut(&t, TUTTI_ROW_MAJOR, 1, &room)); /* rows are not split */
     CHECK(t.tile[0] == 100 && t.tile[1] == 1000, "%lld x %lld", (long long)t.tile[0],
           (long long)t.tile[1]);
     CHECK_EQ(t.tiles, 10);
-    CHECK_OK(tutti__tiling_cut(&wide, TUTTI_COL_MAJOR, 1, &room)); /* columns stay whole */
+    CHECK_OK(tutti__tiling_cut(&wide, TUTTI_COL_MAJOR, 1, &room)); /* columns are not split */
     CHECK(wide.tile[0] == 1000 && wide.tile[1] == 100, "columns");
     const tutti__tile_limit little = {16, 16, 16 * 2 * 400};
     CHECK_OK(tutti__tiling_cut(&thin, TUTTI_ROW_MAJOR, 1, &little)); /* parts of one row */
     CHECK(thin.tile[0] == 1 && thin.tile[1] == 334, "%lld x %lld", (long long)thin.tile[0],
           (long long)thin.tile[1]);
     halo.halo[0] = halo.halo[1] = 1;
-    CHECK_OK(tutti__tiling_cut(&halo, TUTTI_ROW_MAJOR, 1, &little)); /* not all of it halo */
+    CHECK_OK(tutti__tiling_cut(&halo, TUTTI_ROW_MAJOR, 1, &little)); /* the tile is not only halo */
     CHECK(halo.tile[0] == 8, "%lld x %lld", (long long)halo.tile[0], (long long)halo.tile[1]);
 }
 
-/* Nothing overflows where extents are as large as they can be. */
+/* Nothing overflows with the largest possible extents. */
 static void expect_large(void) {
     tutti__tiling t = {.ndims = 1, .of = {.hi = {INT64_MAX}}, .shape = {INT64_MAX}};
     const tutti__tile_limit room = {2, 2, 1 << 20}, none = {2, 2, 3};
@@ -264,7 +265,7 @@ static void expect_large(void) {
     CHECK_ERR(tutti__tiling_cut(&t, TUTTI_ROW_MAJOR, 1, &none), TUTTI_ERR_ARG);
     t.of.lo[0] = t.of.hi[0] = 5;
     memset(t.tile, 0, sizeof t.tile);
-    CHECK_OK(tutti__tiling_cut(&t, TUTTI_ROW_MAJOR, 1, &none)); /* nothing to hold */
+    CHECK_OK(tutti__tiling_cut(&t, TUTTI_ROW_MAJOR, 1, &none)); /* no elements to hold */
     CHECK_EQ(t.tiles, 0);
 }
 

@@ -1,5 +1,5 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* Tile walks against a serial reference, as the program that has no threads sees them.
+/* Tile iterations against a serial reference, without threads.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/tiles_case.h"
 

@@ -1,6 +1,7 @@
 /* TEST ranks=1,3 timeout=120 */
-/* What tile walks refuse, on all ranks alike even if only one asked for it; walks that end early, that some ranks end
- * and others do not, and that have not ended when the array is closed.
+/* Invalid tile iterations are refused on all ranks, even if only one rank passes an invalid
+ * argument; iterations that end early, that some ranks end and others continue, and that have not
+ * ended when the array is closed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/array.h>
 #include "harness.h"
@@ -9,7 +10,7 @@ enum { N = 48, M = 20 };
 
 static char path[512], other_path[520];
 static tutti_array *a, *b; /* alike */
-static int who;            /* the rank that has something special */
+static int who;            /* the rank with a different argument */
 
 static tutti_array_spec array_spec(void) {
     return (tutti_array_spec){.ndims = 2, .shape = {N, M}, .type = TUTTI_FLOAT64};
@@ -19,7 +20,7 @@ static tutti_tiles_spec good_spec(void) {
     return (tutti_tiles_spec){.budget = 1 << 20};
 }
 
-static tutti_array *create(const char *p, const tutti_array_spec *spec) {
+static tutti_array *create_objects(const char *p, const tutti_array_spec *spec) {
     tutti_array *out = NULL;
     CHECK_SAME(tutti_array_create(MPI_COMM_WORLD, p, spec, NULL, &out), TUTTI_OK);
     return out;
@@ -95,7 +96,7 @@ static void refuse_values(void) {
     if (ranks > 1) refuses(a, b, &s, TUTTI_ERR_MISMATCH, "disagree");
 }
 
-/* Two handles of one array; and parts that do not correspond, whatever their shapes. */
+/* Two handles of one array; and parts that do not correspond, with any shapes. */
 static void refuse_twins(tutti_array *local) {
     const tutti_array_spec spec = array_spec();
     const tutti_dist_dim dims[2] = {{TUTTI_DIST_CYCLIC, ranks, 0, NULL},
@@ -132,11 +133,11 @@ static void refuse_arrays(void) {
     CHECK_ERR(tutti_tiles_begin(a, b, &good, NULL), TUTTI_ERR_ARG);
 
     spec.shape[1]++;
-    c = create(other_path, &spec);
+    c = create_objects(other_path, &spec);
     refuses(a, c, &good, TUTTI_ERR_ARG, "20 and 21 elements");
     CHECK_SAME(tutti_array_close(&c), TUTTI_OK);
     spec.ndims = 1;
-    c = create(other_path, &spec);
+    c = create_objects(other_path, &spec);
     refuses(a, c, &good, TUTTI_ERR_ARG, "2 and 1 dimensions");
     CHECK_SAME(tutti_array_close(&c), TUTTI_OK);
 
@@ -162,12 +163,12 @@ static tutti_slice my_rows(void) {
     return of;
 }
 
-static void fill(const tutti_tile *tile, double value) {
+static void fill_values(const tutti_tile *tile, double value) {
     const tutti_count n = tutti_slice_count(2, &tile->core, NULL);
     for (tutti_count i = 0; i < n; i++) ((double *)tile->out)[i] = value;
 }
 
-/* How many of my rows have this value? */
+/* Return the number of own rows that have this value. */
 static int rows_with(tutti_array *x, double value) {
     const tutti_slice of = my_rows();
     const tutti_count rows = of.hi[0] - of.lo[0];
@@ -183,7 +184,7 @@ static int rows_with(tutti_array *x, double value) {
     return n;
 }
 
-/* After k tiles; the one in hand is not written. */
+/* End the iteration after k tiles; the current tile is not written. */
 static void end_early(int k, int sequential) {
     const tutti_slice of = my_rows();
     tutti_tiles_spec spec = {
@@ -195,7 +196,7 @@ static void end_early(int k, int sequential) {
     CHECK_SAME(tutti_tiles_begin(a, b, &spec, &t), TUTTI_OK);
     for (int i = 0; i < k; i++) {
         CHECK_SAME(tutti_tiles_next(t, &tile), TUTTI_OK);
-        fill(&tile, value);
+        fill_values(&tile, value);
     }
     CHECK_SAME(tutti_array_close(&b), TUTTI_ERR_STATE); /* both arrays are in use */
     CHECK_SAME(tutti_array_close(&a), TUTTI_ERR_STATE);
@@ -222,7 +223,7 @@ static void some_end(void) {
 }
 
 /* A walk over an empty region on all ranks. */
-static void nothing(void) {
+static void test_nothing(void) {
     tutti_slice none = tutti_slice_all(2, (tutti_count[]){N, M});
     tutti_tiles_spec spec = {.budget = 1 << 20, .region = &none};
     tutti_tiles *t = NULL;
@@ -252,7 +253,7 @@ static void two_at_a_time(void) {
         for (int i = 0; i < 2; i++) CHECK_SAME(tutti_tiles_next(t[i], &tile[i]), TUTTI_OK);
         more = tile[0].more;
         CHECK_EQ(tile[1].more, more);
-        if (more) fill(&tile[1], 7);
+        if (more) fill_values(&tile[1], 7);
         CHECK_SAME(tutti_array_prefetch(a, &row), TUTTI_OK);
         CHECK_SAME(tutti_array_read(a, &row, NULL, v), TUTTI_OK);
     }
@@ -267,13 +268,13 @@ int main(int argc, char **argv) {
     snprintf(other_path, sizeof other_path, "%s.other", path);
     who = (int)rnd(ranks);
     const tutti_array_spec spec = array_spec();
-    a = create(path, &spec);
+    a = create_objects(path, &spec);
     snprintf(path + strlen(path), 8, ".b");
-    b = create(path, &spec);
+    b = create_objects(path, &spec);
     refuse_budgets();
     refuse_values();
     refuse_arrays();
-    nothing();
+    test_nothing();
     for (int k = 0; k < 5; k++) end_early(k, 0);
     end_early(3, 1);
     if (ranks > 1) some_end();

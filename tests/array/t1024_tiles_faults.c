@@ -1,7 +1,8 @@
 /* TEST ranks=1,3 timeout=150 */
-/* Every file access of a walk fails once, on one rank: the first, the second, ... until there are no more; then every
- * allocation.  All ranks say the same, nothing hangs, the walk ends, the arrays stay usable and close, memory and
- * descriptors come back.
+/* Every file access of a tile iteration fails once, on one rank: the first, the second, ... until
+ * there are no more; then every allocation.  All ranks return the same error, nothing hangs, the
+ * iteration ends, the arrays stay usable and can be closed, memory and
+ * descriptors are released.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/array.h>
 #include "harness.h"
@@ -55,7 +56,7 @@ static tutti_err walk_on(tutti_tiles *t, int in_place) {
     }
 }
 
-static outcome walk(tutti_array *from, tutti_array *to, long fail_after) {
+static outcome walk_tiles(tutti_array *from, tutti_array *to, long fail_after) {
     outcome o = {1, TUTTI_OK, TUTTI_OK, TUTTI_OK};
     const tutti_slice rows = my_rows();
     const tutti_tiles_spec s = {.budget = 1 << 20,
@@ -106,7 +107,7 @@ static void try_fault(const char *options, const char *what, int n, int in_place
     tutti_array *from = open_array(path, reads || in_place ? &opt : &plain), *to = from;
     if (!in_place) to = open_array(to_path, reads ? &plain : &opt);
     outcome o = {0, TUTTI_OK, TUTTI_OK, TUTTI_OK};
-    if (from && to) o = walk(from, to, 0);
+    if (from && to) o = walk_tiles(from, to, 0);
     if (failed(&o)) CHECK_EQ(o.begun ? o.begun : o.went ? o.went : o.ended, TUTTI_ERR_NO_SPACE);
     *past_out = o.opened && !failed(&o);
     if (to && !in_place) (void)same_everywhere(tutti_array_close(&to));
@@ -117,7 +118,7 @@ static void each_fault(const char *options, int in_place) {
     static const char *const whats[] = {"read", "write"};
     char text[200];
     int past = 0;
-    try_fault(options, "read", 1000000, in_place, &past); /* makes what stays */
+    try_fault(options, "read", 1000000, in_place, &past); /* allocates memory that is kept */
     for (int i = 0; i < 2; i++) {
         int n = 1;
         past = 0;
@@ -138,7 +139,7 @@ static void each_fault(const char *options, int in_place) {
 
 /* ---- memory */
 
-/* Is the failure that was asked for still to come? */
+/* Return whether the requested failure has not happened yet. */
 static int still_pending(int n) {
     int pending = 0;
     for (int i = 0; i < n && !pending; i++) {
@@ -153,15 +154,15 @@ static int still_pending(int n) {
 static void each_allocation(const char *options) {
     const tutti_options opt = options_of(options);
     tutti_array *from = open_array(path, &opt), *to = open_array(to_path, &opt);
-    outcome o = walk(from, to, 0); /* makes what stays */
+    outcome o = walk_tiles(from, to, 0); /* allocates memory that is kept */
     char text[200];
     CHECK(!failed(&o), "without a fault");
     int past = 0, n = 1;
-    for (; n < NEVER && !past; n += n < 50 ? 1 : 4) { /* later ones are alike */
+    for (; n < NEVER && !past; n += n < 50 ? 1 : 4) { /* later failures are similar */
         snprintf(text, sizeof text, "allocation %d of '%s'%s", n, options, local ? ", local" : "");
         check_where(text);
         const account before = account_now();
-        o = walk(from, to, n);
+        o = walk_tiles(from, to, n);
         if (rank == who) past = still_pending(n);
         MPI_Bcast(&past, 1, MPI_INT, who, MPI_COMM_WORLD);
         if (o.begun) CHECK_EQ(o.begun, TUTTI_ERR_NOMEM);

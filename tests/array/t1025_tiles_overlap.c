@@ -1,6 +1,7 @@
 /* TEST ranks=1,2 timeout=120 */
-/* That file access of a walk goes on while the caller is busy: requests for the next tile and of the last one are under
- * way then, in the background; and that a walk over a large array really takes no more memory than its budget.
+/* File access of a tile iteration continues while the caller computes: requests for the next tile
+ * and of the last one are pending in the background; and a tile iteration over a large array needs
+ * no more memory than its budget.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <malloc.h>
 #include <tutti/array.h>
@@ -11,14 +12,15 @@ enum { TILES = 6, ROWS = 8, WIDTH = 256 };
 
 static char path[512], to_path[520];
 
-static tutti_array *create(const char *p, const tutti_array_spec *spec, const char *options) {
+static tutti_array *create_objects(const char *p, const tutti_array_spec *spec,
+                                   const char *options) {
     const tutti_options opt = options_of(options);
     tutti_array *a = NULL;
     CHECK_SAME(tutti_array_create(MPI_COMM_WORLD, p, spec, &opt, &a), TUTTI_OK);
     return a;
 }
 
-/* ---- what goes on meanwhile */
+/* ---- overlap with computation */
 
 static tutti_slice my_rows(tutti_count rows, tutti_count columns) {
     tutti_slice s = tutti_slice_all(2, (tutti_count[]){rows, columns});
@@ -27,7 +29,7 @@ static tutti_slice my_rows(tutti_count rows, tutti_count columns) {
     return s;
 }
 
-/* Requests that the walk has under way while the caller has tile `i`. */
+/* Requests of the tile iteration that are pending while the caller has tile `i`. */
 static void expect_under_way(tutti_array *from, tutti_array *to, int i) {
     int reads = 0, writes = 0;
     for (int k = 0; k < (from == to ? 1 : 2); k++)
@@ -38,7 +40,7 @@ static void expect_under_way(tutti_array *from, tutti_array *to, int i) {
     CHECK(writes == (i > 0), "tile %d: %d writes are under way", i, writes);
 }
 
-static void walk(tutti_array *from, tutti_array *to, int sequential) {
+static void walk_tiles(tutti_array *from, tutti_array *to, int sequential) {
     const tutti_slice of = my_rows((tutti_count)TILES * ROWS * ranks, WIDTH);
     const tutti_tiles_spec s = {.budget = 1 << 20,
                                 .region = &of,
@@ -68,12 +70,12 @@ static void walk(tutti_array *from, tutti_array *to, int sequential) {
 static void overlap(int in_place, const char *options) {
     const tutti_array_spec spec = {
         .ndims = 2, .shape = {(tutti_count)TILES * ROWS * ranks, WIDTH}, .type = TUTTI_INT8};
-    tutti_array *from = create(path, &spec, options), *to = from;
+    tutti_array *from = create_objects(path, &spec, options), *to = from;
     tutti_stats s;
     check_where(options);
-    if (!in_place) to = create(to_path, &spec, options);
-    walk(from, to, 1);
-    walk(from, to, 0);
+    if (!in_place) to = create_objects(to_path, &spec, options);
+    walk_tiles(from, to, 1);
+    walk_tiles(from, to, 0);
     tutti_file_stats(tutti_array_file(from), NULL, &s);
     CHECK_EQ(s.background, (in_place ? 2 : 1) * TILES);
     CHECK_EQ(s.foreground, 0);
@@ -88,11 +90,12 @@ static size_t heap(void) {
     return m.uordblks + m.hblkhd;
 }
 
-/* With one rank staging is plain memory too; plans take a little. */
+/* With one rank staging is plain memory too; plans need some memory. */
 static void budget(tutti_off bytes, const char *options) {
     enum { SIDE = 2048, SLACK = 64 << 10 };
     const tutti_array_spec spec = {.ndims = 2, .shape = {SIDE, SIDE}, .type = TUTTI_FLOAT64};
-    tutti_array *from = create(path, &spec, options), *to = create(to_path, &spec, options);
+    tutti_array *from = create_objects(path, &spec, options),
+                *to = create_objects(to_path, &spec, options);
     const tutti_slice of = my_rows(SIDE, SIDE);
     const tutti_tiles_spec s = {.budget = bytes, .region = &of, .halo = {1, 1}};
     tutti_tiles *t = NULL;
@@ -121,7 +124,7 @@ static void budget(tutti_off bytes, const char *options) {
     CHECK_SAME(tutti_array_close(&from), TUTTI_OK);
 }
 
-/* Staging memory of all ranks, who share a node. */
+/* Staging memory of all ranks of one node. */
 static tutti_off staging_of(tutti_array *a) {
     const tutti__staging *t = tutti_array_file(a)->team->staging;
     const tutti_off spare = (tutti_off)t->spare.bytes * (t->spare.shared ? 1 : ranks);
@@ -129,12 +132,13 @@ static tutti_off staging_of(tutti_array *a) {
            (tutti_off)t->segment[1].bytes * ranks;
 }
 
-/* Square tiles are short pieces, far apart in the file: the windows that they lie in are many
+/* Square tiles are short pieces, far apart in the file: the windows that contain them are many
  * times larger. */
 static void sparse(tutti_off bytes, const char *options, int expect_background) {
     enum { SIDE = 1200 };
     const tutti_array_spec spec = {.ndims = 2, .shape = {SIDE, SIDE}, .type = TUTTI_FLOAT64};
-    tutti_array *from = create(path, &spec, options), *to = create(to_path, &spec, options);
+    tutti_array *from = create_objects(path, &spec, options),
+                *to = create_objects(to_path, &spec, options);
     const tutti_slice of = my_rows(SIDE, SIDE);
     const tutti_tiles_spec s = {.budget = bytes, .region = &of, .tile = {60, 60}};
     tutti_tiles *t = NULL;
@@ -175,9 +179,9 @@ static void sparse(tutti_off bytes, const char *options, int expect_background) 
 }
 
 /* Tiles are chosen so that the engine can have their bytes in the background. */
-static void staging(void) {
+static void test_staging(void) {
     const tutti_array_spec spec = {.ndims = 1, .shape = {1 << 22}, .type = TUTTI_INT8};
-    tutti_array *from = create(path, &spec, "background_bytes=2m window_size=64k");
+    tutti_array *from = create_objects(path, &spec, "background_bytes=2m window_size=64k");
     tutti_slice of = tutti_slice_all(1, spec.shape);
     const tutti_tiles_spec s = {.budget = 1 << 30, .region = &of};
     tutti_tiles *t = NULL;
@@ -200,12 +204,12 @@ int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 875);
     snprintf(path, sizeof path, "%s", scratch_path("overlap"));
     snprintf(to_path, sizeof to_path, "%s.to", path);
-    sparse(300 << 10, "background=io-only", 0); /* before teams keep more memory than that */
+    sparse(300 << 10, "background=io-only", 0); /* before teams hold more memory than that */
     sparse(20 << 20, "background=io-only", 1);
     overlap(0, "background=auto fault=*:slow:1"); /* file access takes time */
     overlap(1, "background=auto fault=*:slow:1");
     budget(4 << 20, "");
     budget(3 << 20, "background=none");
-    staging();
+    test_staging();
     return harness_end();
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 cores=2
-# docs/reference/tiles.md: its function compiles without a warning and does what it says, and its command works.
+# docs/reference/tiles.md: its function compiles without warnings and works as documented, and its
+# command works.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)

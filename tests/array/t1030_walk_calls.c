@@ -1,6 +1,7 @@
 /* TEST ranks=2,3 timeout=60 */
-/* A step of a walk, or its end, against another call for the array: all ranks get the same error, nothing has been
- * done, and the walk goes on as if nothing had happened: every tile comes once, everything is written.
+/* Some ranks call tutti_tiles_next or tutti_tiles_end while others make another call for the
+ * array: all ranks get the same error, nothing has been changed, and the iteration continues: every
+ * tile is returned once, and all tiles are written.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"
 
@@ -9,14 +10,14 @@ enum { ROWS = 24, WIDTH = 10, TILE = 3 };
 static char path[512], other[520];
 static const tutti_array_spec spec = {.ndims = 2, .shape = {ROWS, WIDTH}, .type = TUTTI_INT32};
 
-static tutti_array *create(const char *name, const char *options) {
+static tutti_array *create_objects(const char *name, const char *options) {
     const tutti_options opt = options_of(options);
     tutti_array *a = NULL;
     CHECK_SAME(tutti_array_create(MPI_COMM_WORLD, name, &spec, &opt, &a), TUTTI_OK);
     return a;
 }
 
-/* What the last rank does for `a` while the others take a step of the walk. */
+/* The call that the last rank makes for `a` while the others call tutti_tiles_next. */
 enum { READ, FILL, SYNC, FILE_SYNC, CLOSE, BEGIN, COPY, END };
 
 static tutti_err another(tutti_array *a, tutti_array *b, tutti_tiles *t, int what) {
@@ -65,8 +66,8 @@ static void check_tile(const tutti_tile *tile, int32_t more) {
     }
 }
 
-static void walk(const char *options, int sequential, int32_t more) {
-    tutti_array *a = create(path, options), *b = create(other, options);
+static void walk_tiles(const char *options, int sequential, int32_t more) {
+    tutti_array *a = create_objects(path, options), *b = create_objects(other, options);
     tutti_slice mine = tutti_slice_all(2, spec.shape);
     tutti_tiles_stats stats;
     tutti_tiles *t = NULL;
@@ -111,9 +112,9 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s", scratch_path("calls"));
     snprintf(other, sizeof other, "%s.to", path);
     for (int sequential = 0; sequential < 2; sequential++) {
-        walk("", sequential, 1);
-        walk("background=io-only", sequential, 2);
-        walk("background=none method=list nodes=single", sequential, 3);
+        walk_tiles("", sequential, 1);
+        walk_tiles("background=io-only", sequential, 2);
+        walk_tiles("background=none method=list nodes=single", sequential, 3);
     }
     file_remove(path);
     file_remove(other);

@@ -1,7 +1,8 @@
 /* TEST ranks=2,3,5 timeout=60 */
-/* Copies and walks where some ranks pass both arrays and others only one of them, or one that is
- * closed: all ranks get the same error, whichever ranks they are; afterwards both arrays work.
- * Between the tries ranks are in different calls, which must leave nothing behind.
+/* Copies and tile iterations for which some ranks pass both arrays and others only one of them, or
+ * one that is closed: all ranks get the same error, regardless of which ranks they are; afterwards
+ * both arrays work.
+ * Between the attempts ranks are in different calls, which must have no effect.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"
 
@@ -9,7 +10,7 @@ static char path[512], other[520];
 static const tutti_array_spec spec = {.ndims = 1, .shape = {600}, .type = TUTTI_INT32};
 enum { N = 600 };
 
-static void put(tutti_array *a, int32_t from) {
+static void put_values(tutti_array *a, int32_t from) {
     int32_t v[N];
     tutti_slice s = tutti_slice_all(1, spec.shape);
     if (rank > 0) s.hi[0] = 0;
@@ -17,14 +18,14 @@ static void put(tutti_array *a, int32_t from) {
     CHECK_SAME(tutti_array_write(a, &s, NULL, v), TUTTI_OK);
 }
 
-static void holds(tutti_array *a, int32_t from) {
+static void check_holds(tutti_array *a, int32_t from) {
     int32_t v[N] = {0};
     const tutti_slice s = tutti_slice_all(1, spec.shape);
     CHECK_SAME(tutti_array_read(a, &s, NULL, v), TUTTI_OK);
     for (int i = 0; i < N; i++) CHECK_EQ(v[i], from + i);
 }
 
-static tutti_err begin(tutti_array *from, tutti_array *to) {
+static tutti_err begin_case(tutti_array *from, tutti_array *to) {
     const tutti_tiles_spec s = {.budget = 1 << 20};
     tutti_tiles *t = NULL;
     const tutti_err err = tutti_tiles_begin(from, to, &s, &t);
@@ -37,17 +38,17 @@ static tutti_err begin(tutti_array *from, tutti_array *to) {
 static void odd_ones(tutti_array *a, tutti_array *b, int odd) {
     CHECK_SAME(tutti_array_copy(odd ? NULL : a, b, 1000, NULL, NULL), TUTTI_ERR_ARG);
     CHECK_SAME(tutti_array_copy(a, odd ? NULL : b, 1000, NULL, NULL), TUTTI_ERR_ARG);
-    CHECK_SAME(begin(odd ? NULL : a, b), TUTTI_ERR_MISMATCH);
-    CHECK_SAME(begin(a, odd ? NULL : b), TUTTI_ERR_MISMATCH);
-    CHECK_SAME(begin(odd ? b : a, b), TUTTI_ERR_MISMATCH);
-    CHECK_SAME(begin(a, odd ? a : b), TUTTI_ERR_MISMATCH);
+    CHECK_SAME(begin_case(odd ? NULL : a, b), TUTTI_ERR_MISMATCH);
+    CHECK_SAME(begin_case(a, odd ? NULL : b), TUTTI_ERR_MISMATCH);
+    CHECK_SAME(begin_case(odd ? b : a, b), TUTTI_ERR_MISMATCH);
+    CHECK_SAME(begin_case(a, odd ? a : b), TUTTI_ERR_MISMATCH);
     /* in different calls: a rank that passes one array only has announced its call before */
-    CHECK_ERR(odd ? tutti_array_sync(b) : begin(NULL, b), TUTTI_ERR_MISMATCH);
-    CHECK_ERR(odd ? begin(NULL, b) : tutti_array_sync(b), TUTTI_ERR_MISMATCH);
-    CHECK_ERR(odd ? begin(a, NULL) : tutti_array_sync(a), TUTTI_ERR_MISMATCH);
+    CHECK_ERR(odd ? tutti_array_sync(b) : begin_case(NULL, b), TUTTI_ERR_MISMATCH);
+    CHECK_ERR(odd ? begin_case(NULL, b) : tutti_array_sync(b), TUTTI_ERR_MISMATCH);
+    CHECK_ERR(odd ? begin_case(a, NULL) : tutti_array_sync(a), TUTTI_ERR_MISMATCH);
 }
 
-/* With operations under way on both files, which go on meanwhile. */
+/* With pending operations on both files, which continue. */
 static void under_way(tutti_array *a, tutti_array *b, int odd) {
     tutti_request *r[2] = {NULL, NULL};
     tutti_access *access = NULL;
@@ -56,8 +57,8 @@ static void under_way(tutti_array *a, tutti_array *b, int odd) {
     CHECK_SAME(tutti_file_read_start(tutti_array_file(a), access, v[0], &r[0]), TUTTI_OK);
     CHECK_SAME(tutti_file_read_start(tutti_array_file(b), access, v[1], &r[1]), TUTTI_OK);
     CHECK_SAME(tutti_array_copy(odd ? NULL : a, b, 1000, NULL, NULL), TUTTI_ERR_ARG);
-    CHECK_SAME(begin(odd ? NULL : a, b), TUTTI_ERR_MISMATCH);
-    CHECK_SAME(begin(a, NULL), TUTTI_OK);
+    CHECK_SAME(begin_case(odd ? NULL : a, b), TUTTI_ERR_MISMATCH);
+    CHECK_SAME(begin_case(a, NULL), TUTTI_OK);
     CHECK_SAME(tutti_request_wait(&r[1], NULL), TUTTI_OK);
     CHECK_SAME(tutti_request_wait(&r[0], NULL), TUTTI_OK);
     tutti_access_free(&access);
@@ -74,14 +75,14 @@ static void tries(const char *options) {
         odd_ones(a, b, rank != one);
         odd_ones(b, a, (rank + one) % 2);
         under_way(a, b, rank == one);
-        CHECK_SAME(begin(NULL, b), TUTTI_OK); /* what is right works */
-        CHECK_SAME(begin(a, NULL), TUTTI_OK);
-        CHECK_SAME(begin(a, b), TUTTI_OK);
-        CHECK_SAME(begin(a, a), TUTTI_OK);
+        CHECK_SAME(begin_case(NULL, b), TUTTI_OK); /* a correct call works */
+        CHECK_SAME(begin_case(a, NULL), TUTTI_OK);
+        CHECK_SAME(begin_case(a, b), TUTTI_OK);
+        CHECK_SAME(begin_case(a, a), TUTTI_OK);
         CHECK_SAME(tutti_array_copy(NULL, b, 1000, NULL, NULL), TUTTI_ERR_ARG);
-        put(a, 10 * one);
+        put_values(a, 10 * one);
         CHECK_SAME(tutti_array_copy(a, b, 1000, NULL, NULL), TUTTI_OK);
-        holds(b, 10 * one);
+        check_holds(b, 10 * one);
     }
     tutti_array *stale = a;
     CHECK_SAME(tutti_array_close(&a), TUTTI_OK);

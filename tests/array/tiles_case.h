@@ -1,7 +1,8 @@
-/* Tile walks against a serial reference: random arrays of 1 to 4 dimensions, regions, tiles, halos, orders, budgets
- * and options, in global and local placement; reading, writing, both, in place; ranks with unequal numbers of
- * tiles.  Elements arrive, are written, and others stay as they were; what two frames share is not read
- * again; memory stays within the budget.  t871 and t872 run them at two thread levels.
+/* Tile iterations against a serial reference: random arrays of 1 to 4 dimensions, regions, tiles,
+ * halos, orders, budgets and options, in global and local placement; reading, writing, both, in
+ * place; ranks with unequal numbers of tiles.  Elements are read and written, others are unchanged;
+ * elements in two frames are not read again; memory use does not exceed the budget.  t871 and t872
+ * run them at two thread levels.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_TILES_CASE_H
 #define TUTTI_TESTS_TILES_CASE_H
@@ -25,7 +26,7 @@ typedef struct {
     int whole;          /* other ranks' regions are not disjoint: only for reading */
 } walk_case;
 
-/* ---- values: a byte of an element of the array that is read, and of what is written */
+/* ---- values: a byte of an element of the array that is read, and of the array that is written */
 
 static unsigned char old_byte(tutti_count element, int byte) {
     return mix((uint64_t)element, (uint64_t)byte);
@@ -43,7 +44,7 @@ static tutti_count number_of(const tutti_array_spec *a, const tutti_count *at) {
     return n;
 }
 
-/* The number of an element by its indices in what the walk goes over. */
+/* The number of an element from its indices in the region of the iteration. */
 static tutti_count element_of(const walk_case *c, const tutti_count *at) {
     tutti_count global[TUTTI_MAX_DIMS];
     if (!c->local) return number_of(&c->from, at);
@@ -119,7 +120,7 @@ static void random_regions(walk_case *c) {
         }
         lo = hi;
     }
-    for (int d = 0; d < c->from.ndims; d++) { /* not everything belongs to somebody */
+    for (int d = 0; d < c->from.ndims; d++) { /* some elements belong to no rank */
         const tutti_count skip = rnd(3) ? 0 : rnd(c->from.shape[d]);
         if (d != cut) c->region.lo[d] = skip;
     }
@@ -137,7 +138,7 @@ static void random_parts(walk_case *c) {
     CHECK_OK(tutti_distribution_make(c->from.ndims, c->from.shape, dims, &c->dist));
 }
 
-/* Bytes that a rank needs at least: extent 1 where the extent is chosen.  Ranks differ. */
+/* Smallest number of bytes that a rank needs: extent 1 where the extent is chosen.  Ranks differ. */
 static tutti_off least_budget(const walk_case *c, const tutti_count *shape, const tutti_slice *of) {
     const int alone = c->spec.sequential, held = c->opt.background == TUTTI_BACKGROUND_ALL;
     const int staged = !alone && !held && c->opt.background != TUTTI_BACKGROUND_NONE;
@@ -191,7 +192,7 @@ static tutti_array *create(const walk_case *c, const char *path, const tutti_arr
     return out;
 }
 
-/* Every rank's whole part; in global placement rank 0 has all of it. */
+/* The whole part of every rank; in global placement rank 0 has all of it. */
 static tutti_slice all_of(const walk_case *c, const tutti_array_spec *a) {
     tutti_count shape[TUTTI_MAX_DIMS] = {0};
     if (c->local)
@@ -241,14 +242,14 @@ static void check_written(const walk_case *c, tutti_array *a, const tutti_array_
     free(v);
 }
 
-/* The array that is cut, and this rank's region of it. */
+/* The array that is tiled, and this rank's region of it. */
 static void extents_of(const walk_case *c, tutti_count *shape, tutti_slice *of) {
     memcpy(shape, c->from.shape, sizeof c->from.shape);
     if (c->local) tutti_distribution_part(c->dist, rank, shape);
     *of = c->spec.region ? *c->spec.region : tutti_slice_all(c->from.ndims, shape);
 }
 
-/* What the statistics must say in the end. */
+/* Check the statistics at the end. */
 static void check_stats(const walk_case *c, const tutti_tiles_stats *s, tutti_count tiles,
                         tutti_off framed, tutti_off cored, int dims_cut) {
     tutti_count shape[TUTTI_MAX_DIMS];
@@ -277,7 +278,7 @@ static int count_cut_dims(const walk_case *c, const tutti_tile *tile, const tutt
     return n;
 }
 
-/* Do what the caller does with a tile. */
+/* Process a tile like a caller. */
 static void work(const walk_case *c, const tutti_tile *tile) {
     const int empty = tutti_slice_count(c->from.ndims, &tile->core, NULL) == 0;
     CHECK_EQ(tile->in != NULL, c->kind != ONLY_WRITE);
@@ -314,13 +315,13 @@ static void walk(const walk_case *c, tutti_array *from, tutti_array *to) {
     CHECK_EQ(cored, tutti_slice_count(c->from.ndims, &of, NULL));
     tutti_tiles_stats_get(t, &stats);
     check_stats(c, &stats, tiles, framed, cored, dims_cut);
-    CHECK_OK(tutti_tiles_next(t, &tile)); /* it stays over */
+    CHECK_OK(tutti_tiles_next(t, &tile)); /* the iteration remains ended */
     CHECK_EQ(tile.more, 0);
     CHECK_OK(tutti_tiles_end(&t));
     CHECK(t == NULL, "the handle is not nulled");
 }
 
-/* A budget between what is needed and plenty: the same for all ranks, enough for the neediest. */
+/* Choose a budget between the minimum and a large value: the same for all ranks, and sufficient for each. */
 static void choose_budget(walk_case *c) {
     tutti_count shape[TUTTI_MAX_DIMS];
     tutti_slice of;

@@ -1,5 +1,5 @@
 /* TEST ranks=0 timeout=60 */
-/* Errors: the line that is composed, what is kept and what is cleared, one error a thread, errno.
+/* Errors: the text of the message, which fields are kept and cleared, one error per thread, errno.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <pthread.h>
@@ -34,7 +34,7 @@ static void test_nothing(void) {
     CHECK_EQ(tutti_last_error()->rank, -1);
     CHECK_EQ(tutti_last_error()->offset, -1);
     check_message("");
-    tutti__error_context("write", "f", 3); /* there is nothing to add to */
+    tutti__error_context("write", "f", 3); /* no error to extend */
     check_message("");
 }
 

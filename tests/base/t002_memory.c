@@ -1,5 +1,5 @@
 /* TEST ranks=0 timeout=60 */
-/* Memory: live blocks are counted, any allocation can be made to fail, failures are recorded.
+/* Memory: live blocks are counted, any allocation can fail, failures are recorded.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <pthread.h>
@@ -39,7 +39,7 @@ static void test_alignments(void) {
 }
 
 /* Call one allocator; 1: it gave a block. */
-static int allocate(int kind) {
+static int allocate_memory(int kind) {
     void *p = kind == 0   ? tutti__malloc(10)
               : kind == 1 ? tutti__calloc(2, 5)
               : kind == 2 ? tutti__realloc(NULL, 10)
@@ -55,13 +55,13 @@ static void test_injection(void) {
         for (int n = 1; n < 5; ++n) {
             tutti__error_clear();
             tutti__memory_fail_after(n);
-            for (int i = 1; i < 8; ++i) CHECK_EQ(allocate(kind), i != n);
+            for (int i = 1; i < 8; ++i) CHECK_EQ(allocate_memory(kind), i != n);
             CHECK_EQ(tutti_last_error()->code, TUTTI_ERR_NOMEM);
             CHECK(strstr(tutti_last_message(), "10 bytes"), "%s", tutti_last_message());
         }
     tutti__memory_fail_after(1);
     tutti__memory_fail_after(0);
-    CHECK(allocate(0));
+    CHECK(allocate_memory(0));
     CHECK_EQ(tutti__memory_live(), start);
 }
 
@@ -77,7 +77,7 @@ static void test_realloc_keeps_the_old_block(void) {
 }
 
 static void test_impossible_sizes(void) {
-    volatile size_t half = (size_t)1 << 63; /* the compiler must not see it */
+    volatile size_t half = (size_t)1 << 63; /* hides the value from the compiler */
     errno = EXDEV;
     CHECK(tutti__calloc(half, 4) == NULL);
     CHECK_EQ(tutti_last_error()->code, TUTTI_ERR_NOMEM);
@@ -86,7 +86,7 @@ static void test_impossible_sizes(void) {
     CHECK_EQ(errno, EXDEV);
 }
 
-static void *hammer(void *unused) {
+static void *hammer_store(void *unused) {
     (void)unused;
     for (int i = 0; i < 20000; ++i) tutti__free(tutti__malloc(16));
     return NULL;
@@ -95,7 +95,7 @@ static void *hammer(void *unused) {
 static void test_threads(void) {
     pthread_t threads[4];
     const long start = tutti__memory_live();
-    for (int i = 0; i < 4; ++i) CHECK_EQ(pthread_create(&threads[i], NULL, hammer, NULL), 0);
+    for (int i = 0; i < 4; ++i) CHECK_EQ(pthread_create(&threads[i], NULL, hammer_store, NULL), 0);
     for (int i = 0; i < 4; ++i) pthread_join(threads[i], NULL);
     CHECK_EQ(tutti__memory_live(), start);
 }

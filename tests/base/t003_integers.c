@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "check.h"
 
-/* Numbers of every magnitude, often at the edges. */
+/* Random numbers of every magnitude, often near limits. */
 static tutti_off any_number(void) {
     const int shift = (int)rnd(64);
     switch (rnd(6)) {

@@ -1,5 +1,5 @@
 /* TEST ranks=0 timeout=60 */
-/* Options from text: every form of key and value, round trips, and that bad ones change nothing.
+/* Options from text: every form of key and value, round trips, and invalid ones change nothing.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <limits.h>
 #include "base/options_impl.h"

@@ -1,5 +1,5 @@
 /* TEST ranks=0 timeout=60 */
-/* Options from the environment: every variable, bad values, variables of others.
+/* Options from the environment: every variable, invalid values, variables of other programs.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/options_impl.h"
 #include "check.h"

@@ -1,5 +1,5 @@
 /* TEST ranks=0 timeout=60 */
-/* The trace: its text is well-formed JSON whatever the locale, the buffer keeps its bound, threads.
+/* The trace: its text is well-formed JSON in every locale, the buffer is bounded, threads.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <ctype.h>
 #include <locale.h>
@@ -8,7 +8,7 @@
 #include "base/trace.h"
 #include "check.h"
 
-/* A reader of JSON that keeps nothing: each returns what follows, or NULL. */
+/* A JSON parser without output: each function returns the rest of the text, or NULL. */
 static const char *skip_value(const char *s);
 
 static const char *skip_string(const char *s) {
@@ -108,7 +108,8 @@ static void test_bound(void) {
     for (long i = 0; i < bound + extra; ++i) tutti__trace_event("c", "n", tutti__now(), -1, i);
     CHECK_EQ(tutti__memory_live(), start + 1);
     char *text = tutti__trace_json();
-    CHECK_EQ(text ? count_objects(text) : -1, bound + 2); /* the row's name, what was dropped */
+    CHECK_EQ(text ? count_objects(text) : -1,
+             bound + 2); /* the name of the row, and the number of dropped events */
     snprintf(expected, sizeof expected, "\"args\":{\"events\":%ld}}", extra);
     CHECK(text && strstr(text, expected));
     snprintf(expected, sizeof expected, "{\"cycle\":%ld}}", extra);
@@ -120,7 +121,7 @@ static void test_bound(void) {
     CHECK_EQ(tutti__memory_live(), start);
 }
 
-/* A viewer's rule: of two events of a row one lies within the other, or they lie apart. */
+/* Trace viewers require that two events of a row are nested or disjoint. */
 static void test_rows_nest(void) {
     enum { N = 300 };
     double begin[N], end[N];
@@ -171,7 +172,7 @@ static void test_no_memory(void) {
     CHECK_EQ(tutti__memory_live(), start);
 }
 
-static void *record(void *unused) {
+static void *record_event(void *unused) {
     (void)unused;
     for (int i = 0; i < 2000; ++i) tutti__trace_event("thread", "n", tutti__now(), i, -1);
     return NULL;
@@ -180,7 +181,7 @@ static void *record(void *unused) {
 static void test_threads(void) {
     pthread_t threads[4];
     CHECK_OK(tutti__trace_enable(1));
-    for (int i = 0; i < 4; ++i) CHECK_EQ(pthread_create(&threads[i], NULL, record, NULL), 0);
+    for (int i = 0; i < 4; ++i) CHECK_EQ(pthread_create(&threads[i], NULL, record_event, NULL), 0);
     char *early = tutti__trace_json();
     CHECK(early && count_objects(early) >= 1);
     tutti__free(early);

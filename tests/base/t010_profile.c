@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* Profiles: numbers survive being written and read, hostile texts are refused with their line and
- * leave nothing behind, files are found in the right order, and replacing one keeps the rest.
+/* Profiles: numbers survive being written and read, invalid texts are refused with their line and
+ * have no effect, files are found in the right order, and replacing one section keeps the others.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <locale.h>
 #include <sys/stat.h>
@@ -24,7 +24,7 @@ static tutti_filesystem place_at(const char *mount, const char *type, unsigned m
     return p;
 }
 
-/* Numbers of all sizes that their units allow. */
+/* Fill a profile with random values in the range of their units. */
 static void make_up(tutti_profile *p, const char *type) {
     const tutti_profile_info *row;
     tutti_profile_defaults(p, type);
@@ -104,7 +104,8 @@ static void test_pick(void) {
     place = place_at("/elsewhere", "xfs", 8, 1);
     tutti__profile_pick(&set, &place, &p);
     CHECK(p.measured == 0 && p.write_one_4k > 1e9 && p.cores == 64, "another type");
-    place = place_at("/elsewhere", "nfs", 0, 40); /* such numbers change */
+    place =
+        place_at("/elsewhere", "nfs", 0, 40); /* device numbers of network file systems change */
     tutti__profile_pick(&set, &place, &p);
     CHECK(p.measured == 0 && p.remote == 1, "a device without a number");
     place = place_at("/net", "nfs", 0, 77);
@@ -112,7 +113,8 @@ static void test_pick(void) {
     CHECK(p.measured == 1 && p.read_one_4k == 12345 && p.remote == 1, "by mount, on the net");
     set.machine.nodes = 4;
     set.machine.net_bandwidth = 1.1e7;
-    place = place_at("/far", "nfs", 0, 78); /* what is usual, but not over this network */
+    place =
+        place_at("/far", "nfs", 0, 78); /* default values, but not of this network file system */
     tutti__profile_pick(&set, &place, &p);
     CHECK(p.write_one_1m == 1.1e7 && p.write_all_1m == 4.4e7, "%g, %g", p.write_one_1m,
           p.write_all_1m);
@@ -120,7 +122,7 @@ static void test_pick(void) {
     tutti__profile_set_free(&set);
 }
 
-static void refused(const char *text, int line) {
+static void check_refused(const char *text, int line) {
     char where[32];
     tutti__profile_set set;
     snprintf(where, sizeof where, "line %d ", line);
@@ -133,32 +135,32 @@ static void refused(const char *text, int line) {
 #define HEAD "version = 1\n"
 
 static void test_refusals(void) {
-    refused("", 1);
-    refused("\n\n# nothing\n", 4);
-    refused("version = 2\n", 1);
-    refused(HEAD "version = 1\n", 2);
-    refused("[machine]\n", 1);
-    refused("cores = 2\n", 1);
-    refused(HEAD "cores = 2\n", 2);
-    refused(HEAD "[machine]\ncores = 2\ncores = 2\n", 4);
-    refused(HEAD "[machine]\n[machine]\n", 3);
-    refused(HEAD "[machine]\nwrite_one_4k = 1e6\n", 3);
-    refused(HEAD "[filesystem /x]\ncores = 2\n", 3);
-    refused(HEAD "[filesystem /x]\n[filesystem /x]\n", 3);
-    refused(HEAD "[filesystem x]\n", 2);
-    refused(HEAD "[filesystem ]\n", 2);
-    refused(HEAD "[filesystem /x\n", 2);
-    refused(HEAD "[disk /x]\n", 2);
-    refused(HEAD "[filesystem /x]\ntype = a_very_long_type_of_files\n", 3);
-    refused(HEAD "[filesystem /x]\ntype = a\ntype = a\n", 4);
-    refused(HEAD "[filesystem /x]\ndevice = 1\n", 3);
-    refused(HEAD "[filesystem /x]\ndevice = 1:2:3\n", 3);
-    refused(HEAD "[filesystem /x]\ndevice = 9999999999:2\n", 3);
-    refused(HEAD "[filesystem /x]\ntype = a\nnonsense\n", 4);
-    refused(HEAD "[filesystem /x]\nfastness = 3\n", 3);
-    refused(HEAD "[filesystem /x]\noverlap_uring = 1.5\n", 3);
-    refused(HEAD "[filesystem /x]\nremote = 0.5\n", 3);
-    refused(HEAD "[machine]\ncopy_64 = 1\001\n", 3);
+    check_refused("", 1);
+    check_refused("\n\n# nothing\n", 4);
+    check_refused("version = 2\n", 1);
+    check_refused(HEAD "version = 1\n", 2);
+    check_refused("[machine]\n", 1);
+    check_refused("cores = 2\n", 1);
+    check_refused(HEAD "cores = 2\n", 2);
+    check_refused(HEAD "[machine]\ncores = 2\ncores = 2\n", 4);
+    check_refused(HEAD "[machine]\n[machine]\n", 3);
+    check_refused(HEAD "[machine]\nwrite_one_4k = 1e6\n", 3);
+    check_refused(HEAD "[filesystem /x]\ncores = 2\n", 3);
+    check_refused(HEAD "[filesystem /x]\n[filesystem /x]\n", 3);
+    check_refused(HEAD "[filesystem x]\n", 2);
+    check_refused(HEAD "[filesystem ]\n", 2);
+    check_refused(HEAD "[filesystem /x\n", 2);
+    check_refused(HEAD "[disk /x]\n", 2);
+    check_refused(HEAD "[filesystem /x]\ntype = a_very_long_type_of_files\n", 3);
+    check_refused(HEAD "[filesystem /x]\ntype = a\ntype = a\n", 4);
+    check_refused(HEAD "[filesystem /x]\ndevice = 1\n", 3);
+    check_refused(HEAD "[filesystem /x]\ndevice = 1:2:3\n", 3);
+    check_refused(HEAD "[filesystem /x]\ndevice = 9999999999:2\n", 3);
+    check_refused(HEAD "[filesystem /x]\ntype = a\nnonsense\n", 4);
+    check_refused(HEAD "[filesystem /x]\nfastness = 3\n", 3);
+    check_refused(HEAD "[filesystem /x]\noverlap_uring = 1.5\n", 3);
+    check_refused(HEAD "[filesystem /x]\nremote = 0.5\n", 3);
+    check_refused(HEAD "[machine]\ncopy_64 = 1\001\n", 3);
     static const char *const numbers[] = {
         "",     "x",     "-1",    "nan",   "inf", "0x10", "1,5",   "1.",  ".5",
         "1e",   "1e+",   "1e999", "1e-99", "0",   "1 2",  "1e3.5", "++1", "12345678901234567890",
@@ -166,11 +168,11 @@ static void test_refusals(void) {
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         char text[128];
         snprintf(text, sizeof text, HEAD "[machine]\ncopy_64 = %s\n", numbers[i]);
-        refused(text, 3);
+        check_refused(text, 3);
     }
 }
 
-/* Texts that somebody has damaged: refused or read, and nothing is lost or overrun. */
+/* Damaged texts are refused or read, without leaks or overruns. */
 static void test_damage(void) {
     tutti__profile_set set = {.n = 0}, back;
     tutti_profile p;
@@ -293,11 +295,11 @@ static void test_save(const char *dir) {
     a.copy_64 = 0;
     CHECK_ERR(tutti_profile_save(path, &pa, &a), TUTTI_ERR_ARG);
     write_file(path, "mine");
-    CHECK_ERR(tutti_profile_save(path, &pb, &b), TUTTI_ERR_FORMAT); /* not ours: it stays */
+    CHECK_ERR(tutti_profile_save(path, &pb, &b), TUTTI_ERR_FORMAT); /* not a profile: it is kept */
     CHECK(tutti_profile_save("/proc/nowhere/profile", &pb, &b) != TUTTI_OK, "saved in /proc");
 }
 
-/* A full one takes no other file system, but those that it has can be measured again. */
+/* A full profile accepts no further file system, but existing ones can be replaced. */
 static void test_full(void) {
     tutti__profile_set set = {.n = 0};
     tutti_profile p;
@@ -341,7 +343,7 @@ int main(void) {
     char dir[] = "profile.XXXXXX", full[400];
     const long live = tutti__memory_live();
     check_seed(10);
-    (void)setlocale(LC_ALL, "de_DE.UTF-8"); /* where it is installed, a decimal comma */
+    (void)setlocale(LC_ALL, "de_DE.UTF-8"); /* if installed, a locale with a decimal comma */
     test_round_trip();
     test_pick();
     test_refusals();

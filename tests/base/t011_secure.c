@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 builds=openmpi,mpich */
-/* A program that runs with rights which its caller does not have takes nothing from the
- * environment: a copy of this one is given a group of its own and run.
+/* A setuid or setgid program takes nothing from the
+ * environment: a setgid copy of this program is run.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <sys/auxv.h>
@@ -34,7 +34,7 @@ static int child(int secure) {
     return check_done();
 }
 
-static int run(const char *program, const char *word) {
+static int run_case(const char *program, const char *word) {
     int status = 0;
     const pid_t pid = fork();
     if (pid == 0) {
@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
     if (argc > 1) return child(strcmp(argv[1], "secure") == 0);
     for (int i = 0; i < VARIABLES; i++) setenv(variables[i][0], variables[i][1], 1);
     setenv("XDG_CONFIG_HOME", "/tmp", 1);
-    CHECK_EQ(run("/proc/self/exe", "plain"), 0);
+    CHECK_EQ(run_case("/proc/self/exe", "plain"), 0);
 
     snprintf(copy, sizeof copy, "%s/secure", check_dir());
     const int from = open("/proc/self/exe", O_RDONLY), to = open(copy, O_WRONLY | O_CREAT, 0700);
@@ -65,7 +65,7 @@ int main(int argc, char **argv) {
     const int allowed = fchown(to, (uid_t)-1, 65534) == 0 && fchmod(to, 02755) == 0;
     close(from);
     close(to);
-    const int code = allowed ? run(copy, "secure") : SKIPPED;
+    const int code = allowed ? run_case(copy, "secure") : SKIPPED;
     unlink(copy);
     if (code != SKIPPED) CHECK_EQ(code, 0);
     return check_done() ? 1 : code == SKIPPED ? SKIPPED : 0;

@@ -1,7 +1,6 @@
 /* TEST ranks=1,3 timeout=60 own=1 */
-/* Handles that are of no use any more: stale ones, and all of them after MPI_Finalize, where
- * destructors
- * of other languages come.  Every call says TUTTI_ERR_STATE, nothing crashes, hangs or leaks.
+/* Invalid handles: stale ones, and all handles after MPI_Finalize, where
+ * destructors of other languages run.  Every call returns TUTTI_ERR_STATE, nothing crashes, hangs or leaks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <tutti/tutti.h>
@@ -22,7 +21,7 @@ static tutti_access *mine(void) {
     return a;
 }
 
-static tutti_file *opened(void) {
+static tutti_file *open_file(void) {
     tutti_file *f = NULL;
     tutti_options opt;
     tutti_options_defaults(&opt);
@@ -105,9 +104,9 @@ static void array_refuses(tutti_array *a) {
     CHECK(!r && !t, "something has been made");
 }
 
-static void stale(void) {
+static void test_stale(void) {
     tutti_access *a = mine(), *gone = a, *b = mine();
-    tutti_file *f = opened(), *closed = f;
+    tutti_file *f = open_file(), *closed = f;
     tutti_plan *p = NULL, *freed;
     tutti_request *r = NULL, *waited;
     check_where("stale access");
@@ -169,11 +168,11 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     snprintf(path, sizeof path, "%s/t012", check_dir());
     snprintf(array_path, sizeof array_path, "%s.tutti", path);
-    stale();
+    test_stale();
 
-    /* everything that can be left open */
+    /* all objects that can be left open */
     tutti_access *a = mine();
-    tutti_file *f = opened(), *planned = opened(), *split = opened();
+    tutti_file *f = open_file(), *planned = open_file(), *split = open_file();
     tutti_plan *p = NULL, *started = NULL;
     tutti_request *r = NULL, *alone = NULL, *left = NULL;
     tutti_tiles *walk = NULL;

@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=60 own=1 */
-/* What sync promises: when it returns, every rank has had fsync flush the file after its last
- * write to it. The calls of the system are recorded on their way: fsync, and all that writes.
+/* The guarantee of sync: when it returns, every rank has called fsync after its last
+ * write to it. The system calls fsync and write are intercepted and recorded.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <stdatomic.h>
@@ -25,8 +25,8 @@ static void note_write(int fd) {
     if (is_ours(fd)) last_write = ++clock_now;
 }
 
-/* In place of the C library's, for everything that is linked into this program.  (As everywhere here
- * offsets have 64 bits: these are the names that the library calls.) */
+/* Replaces the functions of the C library for all code linked into this program.  (As everywhere here
+ * offsets have 64 bits: the library calls these names.) */
 int fsync(int fd) {
     const long rc = syscall(SYS_fsync, fd);
     if (is_ours(fd) && rc == 0) {

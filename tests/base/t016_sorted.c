@@ -7,7 +7,7 @@
 
 enum { MOST = 200 };
 
-static void search(const int64_t *v, tutti_count n, int64_t x) {
+static void search_item(const int64_t *v, tutti_count n, int64_t x) {
     tutti_count below = 0, found = -1, interval = 0;
     for (tutti_count i = 0; i < n; i++) {
         below += v[i] < x;
@@ -39,9 +39,9 @@ int main(void) {
             while (k < n && v[k] != w[i]) k++;
             CHECK(k < n, "%lld was not there", (long long)w[i]);
         }
-        for (int64_t x = -1; x <= span; x += 1 + rnd(3)) search(w, kept, x);
+        for (int64_t x = -1; x <= span; x += 1 + rnd(3)) search_item(w, kept, x);
         qsort(v, (size_t)n, sizeof *v, tutti__compare_int64); /* with duplicates */
-        for (int64_t x = -1; x <= span; x += 1 + rnd(3)) search(v, n, x);
+        for (int64_t x = -1; x <= span; x += 1 + rnd(3)) search_item(v, n, x);
     }
     CHECK_EQ(tutti__interval_of(v, 0, INT64_MAX), 0);
     return check_done();

@@ -1,6 +1,7 @@
 /* TEST ranks=0 timeout=60 */
-/* Random headers become bytes and rows again, and variables lie where a plain loop says; a header of 60 000
- * variables takes linear time; names, types and dimensions that are refused.
+/* Random headers are encoded and decoded without change, and variables have the offsets of a
+ * simple reference; a header of 60 000 variables takes linear time; names, types and dimensions
+ * that are refused.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <unistd.h>
 #include "headers.h"
@@ -9,7 +10,7 @@ static tutti_off up(tutti_off x, tutti_off a) {
     return (x + a - 1) / a * a;
 }
 
-/* Where everything lies, worked out from the model. */
+/* Compute all offsets from the model. */
 static void places(const tutti__cdf *c, const model *m, tutti_off fixed, tutti_off records) {
     static const int sizes[] = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
     tutti_off raw[MODEL_VARS], at = c->header_bytes, record_bytes = 0;
@@ -64,8 +65,8 @@ static void round_trip(int version) {
     tutti__cdf_free(&back);
 }
 
-/* As many as a mesh with thousands of sets has; anything that is not linear would take minutes. */
-static void many(void) {
+/* As many variables as a mesh with thousands of sets has; quadratic algorithms would take minutes. */
+static void test_many(void) {
     enum { N = 60000 };
     tutti__cdf c, back;
     char name[40];
@@ -94,7 +95,7 @@ static void many(void) {
     tutti__cdf_free(&back);
 }
 
-static void refused(void) {
+static void test_refused(void) {
     static const char *const names[] = {"",    "a/b",  " a",    "a ",       "-a",
                                         "a\n", "\x7f", "a\xff", "\xc0\x80", "\xed\xa0\x80"};
     tutti__cdf c;
@@ -132,15 +133,15 @@ static void refused(void) {
     tutti__cdf_free(&c);
 }
 
-/* What each version can say of places and sizes. */
-static void large(void) {
+/* Limits of offsets and sizes in each version. */
+static void test_large(void) {
     static const struct {
         int version, records;
-        tutti_count first, second; /* numbers of two variables of bytes; 0: there is no second */
+        tutti_count first, second; /* lengths of two variables of bytes; 0: no second variable */
         tutti_err code;
     } cases[] = {
         {1, 0, 0x7ffffff0, 0, TUTTI_OK},
-        {1, 0, 0x7ffffff0, 8, TUTTI_ERR_OVERFLOW}, /* it would begin behind 2^31 */
+        {1, 0, 0x7ffffff0, 8, TUTTI_ERR_OVERFLOW}, /* it would begin beyond 2^31 */
         {1, 1, 0x7ffffff0, 0, TUTTI_OK},
         {2, 0, 0x7ffffff0, 8, TUTTI_OK},
         {2, 0, 0xfffffffc, 8, TUTTI_OK},
@@ -219,9 +220,9 @@ int main(void) {
         static const int versions[] = {1, 2, 5};
         round_trip(versions[i % 3]);
     }
-    many();
-    refused();
-    large();
+    test_many();
+    test_refused();
+    test_large();
     no_memory();
     for (int t = -1; t < 13; t++)
         CHECK(t == TUTTI__CDF_CHAR || tutti__cdf_size(t) == 0 ||

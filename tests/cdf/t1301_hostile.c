@@ -1,18 +1,18 @@
 /* TEST ranks=0 timeout=60 */
-/* Bytes that are no header, or almost one: every truncation, every byte changed, counts that ask for memory,
- * variables in each other, in the header, behind the end; files that are something else; the number of
- * records set in a file, and counted from its size.
+/* Invalid headers: every truncation, every byte changed, counts that require much memory,
+ * variables that overlap each other or the header, or lie beyond the end; other files; the number of
+ * records written to a file, and computed from its size.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <unistd.h>
 #include "headers.h"
 
-static void put(unsigned char *to, int bytes, uint64_t v) {
+static void put_values(unsigned char *to, int bytes, uint64_t v) {
     for (int i = bytes; i-- > 0; v >>= 8) to[i] = (unsigned char)v;
 }
 
-/* A header, which is cut everywhere and changed everywhere. */
-static void harm(int version) {
+/* Truncate a header at every position and change every byte. */
+static void harm_bytes(int version) {
     model m;
     tutti__cdf c, back;
     void *bytes = NULL;
@@ -23,7 +23,8 @@ static void harm(int version) {
     CHECK_OK(tutti__cdf_encode(&c, &bytes));
     const size_t n = (size_t)c.header_bytes;
     for (size_t cut = 0; cut < n; cut++) {
-        unsigned char *exactly = malloc(cut ? cut : 1); /* where asan looks */
+        unsigned char *exactly =
+            malloc(cut ? cut : 1); /* exact size, so that ASan detects overruns */
         memcpy(exactly, bytes, cut);
         CHECK_ERR(tutti__cdf_decode(exactly, cut, c.fixed_end + 1, &back), TUTTI_ERR_TRUNCATED);
         CHECK_ERR(tutti__cdf_decode(exactly, cut, (tutti_off)cut, &back), TUTTI_ERR_FORMAT);
@@ -45,17 +46,17 @@ static void harm(int version) {
 }
 
 /* One dimension of `x`, one of records; variables a[x], b[x] fixed, r[t], s[t] of records, of doubles.
- * `what` is done to it before it is read. */
+ * `what` is changed before it is read. */
 typedef struct wrong {
     const char *what;
-    int var;         /* its `begin` becomes the next, or -1 */
+    int var;         /* the variable whose `begin` is changed to the next value, or -1 */
     tutti_off begin; /* from the begin of the next variable, */
     int from;        /* or -1: from 0 */
     tutti_count length, records;
     tutti_err code;
 } wrong;
 
-static void places(void) {
+static void test_places(void) {
     static const wrong cases[] = {
         {"right", -1, 0, 0, 4, 2, TUTTI_OK},
         {"in the header", 0, 8, -1, 4, 2, TUTTI_ERR_FORMAT},
@@ -103,23 +104,23 @@ static void places(void) {
     check_where("");
 }
 
-/* Counts that ask for much memory, in few bytes of a file that says it is large. */
-static void counts(void) {
+/* Large counts in a few bytes of a file whose size is declared to be large. */
+static void test_counts(void) {
     unsigned char h[64];
     tutti__cdf back;
     for (int list = 0; list < 3; list++)
         for (int size = 0; size < 64; size++) {
             memset(h, 0, sizeof h);
             memcpy(h, "CDF\5", 4);
-            put(h + 12 + 12 * (size_t)list, 4, (uint64_t[]){10, 12, 11}[list]);
-            put(h + 16 + 12 * (size_t)list, 8, (uint64_t)1 << size);
+            put_values(h + 12 + 12 * (size_t)list, 4, (uint64_t[]){10, 12, 11}[list]);
+            put_values(h + 16 + 12 * (size_t)list, 8, (uint64_t)1 << size);
             const tutti_err e = tutti__cdf_decode(h, sizeof h, INT64_MAX, &back);
             CHECK(e == TUTTI_ERR_TRUNCATED || e == TUTTI_ERR_FORMAT, "%d %d: %s", list, size,
                   tutti_error_name(e));
         }
 }
 
-static void others(void) {
+static void test_others(void) {
     static const char hdf5[] = "\211HDF\r\n\032\n and more of it";
     tutti__cdf back;
     CHECK_ERR(tutti__cdf_decode(hdf5, sizeof hdf5, sizeof hdf5, &back), TUTTI_ERR_UNSUPPORTED);
@@ -178,10 +179,10 @@ static void in_files(int version) {
 
 int main(void) {
     check_seed((uint64_t)getpid());
-    for (int i = 0; i < 6; i++) harm((int[]){1, 2, 5}[i % 3]);
-    places();
-    counts();
-    others();
+    for (int i = 0; i < 6; i++) harm_bytes((int[]){1, 2, 5}[i % 3]);
+    test_places();
+    test_counts();
+    test_others();
     in_files(1);
     in_files(5);
     return check_done();

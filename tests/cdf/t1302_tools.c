@@ -1,6 +1,7 @@
 /* TEST ranks=0 timeout=60 */
-/* Headers beside netCDF's own programs: files with random headers pass ncvalidator; ncoffsets finds variables where we do; what
- * ncdump says of them, ncgen makes files of, whose headers have the same rows; and nccopy's of each kind.
+/* Headers compared with the netCDF programs: files with random headers pass ncvalidator; ncoffsets
+ * prints the same offsets;
+ * ncgen creates files with the same headers from the output of ncdump; and files of nccopy of each kind.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <stdarg.h>
@@ -9,8 +10,8 @@
 
 static char dir[500];
 
-static int run(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static int run(const char *format, ...) {
+static int run_case(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static int run_case(const char *format, ...) {
     char command[1500];
     va_list args;
     va_start(args, format);
@@ -19,7 +20,7 @@ static int run(const char *format, ...) {
     return system(command);
 }
 
-/* What ncgen writes of an attribute without values has one. */
+/* ncgen writes one value for an attribute without values. */
 static void some_values(model_att *a, int n) {
     for (int i = 0; i < n; i++)
         if (a[i].n == 0) a[i].n = 1;
@@ -32,7 +33,7 @@ static void write_file(const char *name, const tutti__cdf *c) {
     CHECK_OK(tutti__cdf_encode(c, &bytes));
     const int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     CHECK(fd >= 0 && write(fd, bytes, (size_t)c->header_bytes) == c->header_bytes);
-    /* nothing lies behind the last record, nor behind fixed variables if there is none */
+    /* the file ends after the last record, or after the fixed variables if there are no records */
     const tutti_off end =
         c->records ? c->record_begin + c->records * c->record_bytes : c->fixed_end;
     CHECK(ftruncate(fd, end) == 0);
@@ -54,10 +55,10 @@ static int read_file(const char *name, tutti__cdf *c) {
     return e == TUTTI_OK;
 }
 
-/* Begins of all variables as ncoffsets prints them: fixed ones, then those of records. */
+/* Begins of all variables as ncoffsets prints them: fixed ones, then record variables. */
 static void offsets(const tutti__cdf *c) {
     char line[600], path[600];
-    run("cd %s && ncoffsets a.nc >offsets", dir);
+    run_case("cd %s && ncoffsets a.nc >offsets", dir);
     snprintf(path, sizeof path, "%s/offsets", dir);
     FILE *f = fopen(path, "r");
     CHECK(f != NULL);
@@ -74,7 +75,7 @@ static void offsets(const tutti__cdf *c) {
     if (f) fclose(f);
 }
 
-static void compare(int version) {
+static void compare_values(int version) {
     static const char *const kinds[] = {[1] = "classic", [2] = "64-bit-offset", [5] = "cdf5"};
     const tutti__cdf_align align = {rnd(2) ? 0 : 1024, rnd(2) ? 0 : 4096};
     model m;
@@ -86,10 +87,10 @@ static void compare(int version) {
     CHECK_OK(tutti__cdf_layout(&c, &align));
     c.records = c.record_bytes ? rnd(4) : 0;
     write_file("a.nc", &c);
-    CHECK(run("cd %s && ncvalidator a.nc >said 2>&1 || { cat said >&2; exit 1; }", dir) == 0);
+    CHECK(run_case("cd %s && ncvalidator a.nc >said 2>&1 || { cat said >&2; exit 1; }", dir) == 0);
     offsets(&c);
-    CHECK(run("cd %s && ncdump -h -p 9,17 a.nc >a.cdl && ncgen -k %s -o b.nc a.cdl", dir,
-              kinds[version]) == 0);
+    CHECK(run_case("cd %s && ncdump -h -p 9,17 a.nc >a.cdl && ncgen -k %s -o b.nc a.cdl", dir,
+                   kinds[version]) == 0);
     if (read_file("b.nc", &back)) {
         model made = m;
         for (int i = 0; i < m.vars_n; i++) /* as ncgen 4.9 has it */
@@ -97,7 +98,7 @@ static void compare(int version) {
         model_same(&back, &made);
         tutti__cdf_free(&back);
     }
-    CHECK(run("cd %s && nccopy -k cdf5 a.nc c.nc", dir) == 0);
+    CHECK(run_case("cd %s && nccopy -k cdf5 a.nc c.nc", dir) == 0);
     if (read_file("c.nc", &back)) {
         m.version = 5;
         model_same(&back, &m);
@@ -107,12 +108,13 @@ static void compare(int version) {
     tutti__cdf_free(&c);
 }
 
-static void others(void) {
+static void test_others(void) {
     void *bytes = NULL;
     size_t n = 0;
     tutti_off size = 0;
     char path[600];
-    CHECK(run("cd %s && echo 'netcdf a { dimensions: x = 3 ; variables: int v(x) ; }' | ncgen -k "
+    CHECK(run_case(
+              "cd %s && echo 'netcdf a { dimensions: x = 3 ; variables: int v(x) ; }' | ncgen -k "
               "nc4 -o d.nc",
               dir) == 0);
     snprintf(path, sizeof path, "%s/d.nc", dir);
@@ -126,7 +128,7 @@ int main(void) {
     }
     check_seed((uint64_t)getpid());
     snprintf(dir, sizeof dir, "%s", check_dir());
-    for (int i = 0; i < 18; i++) compare((int[]){1, 2, 5}[i % 3]);
-    others();
+    for (int i = 0; i < 18; i++) compare_values((int[]){1, 2, 5}[i % 3]);
+    test_others();
     return check_done();
 }

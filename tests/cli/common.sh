@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# What the tests of the command begin with: `here` (the tree), `mpi` (openmpi or mpich), a current directory
+# Common part of the tests of commands: `here` (the tree), `mpi` (openmpi or mpich), a current directory
 # of their own, `bad` (the exit code), and the functions below.  Sourced, not run.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
@@ -10,7 +10,7 @@ seen=
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_ess_singleton_isolated=1
 cd "$TUTTI_TEST_DIR" || exit 1
 
-# leaks COMMAND ARGUMENT: looked for once for each command and experiment of a test, all else in every call
+# leaks COMMAND ARGUMENT: leak detection is on once per command and experiment of a test; other checks always
 leaks() {
     case " $seen " in
     *" $1.$2 "*) echo detect_leaks=0 ;;
@@ -18,7 +18,7 @@ leaks() {
     esac
 }
 
-# tutti RANKS arguments...: the command; what it says is in the files out and err
+# tutti RANKS arguments...: run the command; its output is in the files out and err
 tutti() {
     ranks=$1
     shift
@@ -60,14 +60,15 @@ experiment() {
     return $code
 }
 
-# fail TEXT: what went wrong, with what the command said
+# fail TEXT: report a failure with the output of the command
 fail() {
     echo "$1"
     cat out err
     bad=1
 }
 
-# expect CODE TEXT arguments...: the command as one plain process ends with this code and says this; it is in the file out
+# expect CODE TEXT arguments...: the command, as one process, exits with this code and prints this
+# text to the file out
 expect() {
     code=$1 text=$2
     shift 2
@@ -87,7 +88,7 @@ has() {
     done
 }
 
-# json CONDITION: what the last one has said is JSON, and the condition holds for it
+# json CONDITION: the output of the last command is JSON for which the condition holds
 json() {
     python3 -c "import json, sys; o = json.load(open('out')); sys.exit(not ($1))" || { echo "not so: $1"; cat out; bad=1; }
 }

@@ -1,5 +1,5 @@
-/* dataset_ids DIRECTORY NODES TURN [WRONG]: a dataset with a list of NODES entries, ids 10, 20 ... in an order turned by TURN,
- * values by id; that of the id WRONG is another one.
+/* dataset_ids DIRECTORY NODES TURN [WRONG]: a dataset with a list of NODES entries, ids 10, 20 ...
+ * in an order rotated by TURN, values by id; the value of the id WRONG differs.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <tutti/tutti.h>

@@ -1,6 +1,6 @@
-/* dataset_writer DIRECTORY [FACTOR [SEGMENTS]]: a dataset with something of everything: a grid, a list with ids and two
- * topologies, scalars, vectors, tensors, both layouts, both byte orders, many types, infos.  With SEGMENTS it is killed while it
- * writes the one after so many.
+/* dataset_writer DIRECTORY [FACTOR [SEGMENTS]]: a dataset with all features: a grid, a list with ids and two
+ * topologies, scalars, vectors, tensors, both layouts, both byte orders, many types, infos.  With
+ * SEGMENTS it is killed while it writes the segment after these.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <complex.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 enum { ROWS = 4, COLUMNS = 6, NODES = 5 };
 static double factor = 1;
 
-static int describe(tutti_dataset *d) {
+static int describe_case(tutti_dataset *d) {
     const tutti_variable_spec heat = {
         .space = "grid", .type = TUTTI_FLOAT64, .units = "K", .long_name = "Heat & <cold>"};
     const tutti_variable_spec half = {.space = "grid", .type = TUTTI_FLOAT16, .fill = 7};
@@ -86,7 +86,7 @@ int main(int argc, char **argv) {
     if (argc > 2) factor = atof(argv[2]);
     const int dies = argc > 3 ? atoi(argv[3]) : -1;
     MPI_Init(&argc, &argv);
-    int bad = tutti_dataset_open(MPI_COMM_WORLD, argv[1], mode, NULL, &d) || describe(d) ||
+    int bad = tutti_dataset_open(MPI_COMM_WORLD, argv[1], mode, NULL, &d) || describe_case(d) ||
               topology(d, 0, NODES);
     for (int i = 0; i < 4 && !bad; i++) {
         if (i == 2) bad = topology(d, 2, 2 * NODES);

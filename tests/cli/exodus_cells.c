@@ -1,5 +1,6 @@
-/* Writes FILE: a block of one element of each topology that VTK has a cell for, linear and not, with node and side
- * sets, and nodal and element variables in three steps.  Nodes have coordinates of their own; nothing else counts.
+/* Writes FILE: a block of one element for each topology with a VTK cell type, linear and
+ * quadratic, with node and side sets, and nodal and element variables in three steps.  All nodes
+ * have different coordinates.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,13 +15,13 @@ static const struct {
               {"TRISHELL3", 3},  {"TRISHELL6", 6}, {"BAR2", 2},     {"BAR3", 3}};
 enum { SHAPES = sizeof shapes / sizeof *shapes, MOST = 27, STEPS = 3 };
 
-static void must(tutti_err err) {
+static void check_call(tutti_err err) {
     if (err == TUTTI_OK) return;
     fprintf(stderr, "%s\n", tutti_last_message());
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-static void define(tutti_exodus *x) {
+static void define_variables(tutti_exodus *x) {
     tutti_exodus_entity e[SHAPES + 2] = {{.id = 0}};
     static const char *const nodal[] = {"temperature"}, *const element[] = {"stress",
                                                                             "load & <more>"};
@@ -35,11 +36,11 @@ static void define(tutti_exodus *x) {
     }
     e[SHAPES] = (tutti_exodus_entity){.kind = TUTTI_EXODUS_NODE_SET, .id = 5};
     e[SHAPES + 1] = (tutti_exodus_entity){.kind = TUTTI_EXODUS_SIDE_SET, .id = 6};
-    must(tutti_exodus_init(x, &(tutti_exodus_parameters){.title = "cells", .dims = 3}));
-    must(tutti_exodus_define(x, SHAPES + 2, e));
-    must(tutti_exodus_variables(x, TUTTI_EXODUS_NODAL, 1, nodal));
-    must(tutti_exodus_variables(x, TUTTI_EXODUS_ELEMENT_BLOCK, 2, element));
-    must(tutti_exodus_truth_table(x, TUTTI_EXODUS_ELEMENT_BLOCK, truth));
+    check_call(tutti_exodus_init(x, &(tutti_exodus_parameters){.title = "cells", .dims = 3}));
+    check_call(tutti_exodus_define(x, SHAPES + 2, e));
+    check_call(tutti_exodus_variables(x, TUTTI_EXODUS_NODAL, 1, nodal));
+    check_call(tutti_exodus_variables(x, TUTTI_EXODUS_ELEMENT_BLOCK, 2, element));
+    check_call(tutti_exodus_truth_table(x, TUTTI_EXODUS_ELEMENT_BLOCK, truth));
 }
 
 int main(int argc, char **argv) {
@@ -73,17 +74,17 @@ int main(int argc, char **argv) {
     tutti_exodus_options opt;
     tutti_exodus_options_init(&opt);
     opt.overwrite = 1;
-    must(tutti_exodus_create(MPI_COMM_WORLD, argv[1], &opt, &x));
-    define(x);
-    must(tutti_exodus_put_mesh(x, &mesh));
+    check_call(tutti_exodus_create(MPI_COMM_WORLD, argv[1], &opt, &x));
+    define_variables(x);
+    check_call(tutti_exodus_put_mesh(x, &mesh));
     for (int step = 0; step < STEPS; step++) {
-        must(tutti_exodus_begin(x, 0.5 * step));
+        check_call(tutti_exodus_begin(x, 0.5 * step));
         for (tutti_count i = 0; i < n; i++) value[i] = 1000.0 * step + (double)i;
-        must(tutti_exodus_put(x, 1,
-                              &(tutti_exodus_field){.kind = TUTTI_EXODUS_NODAL,
-                                                    .variable = "temperature",
-                                                    .type = TUTTI_FLOAT64,
-                                                    .buf = value}));
+        check_call(tutti_exodus_put(x, 1,
+                                    &(tutti_exodus_field){.kind = TUTTI_EXODUS_NODAL,
+                                                          .variable = "temperature",
+                                                          .type = TUTTI_FLOAT64,
+                                                          .buf = value}));
         for (int s = 0; s < SHAPES; s++) {
             double number[2] = {100.0 * step + s, -100.0 * step - s};
             tutti_exodus_field f[2] = {{.kind = TUTTI_EXODUS_ELEMENT_BLOCK,
@@ -96,11 +97,11 @@ int main(int argc, char **argv) {
                                         .variable = "load & <more>",
                                         .type = TUTTI_FLOAT64,
                                         .buf = &number[1]}};
-            must(tutti_exodus_put(x, s % 3 == 0 ? 2 : 1, f));
+            check_call(tutti_exodus_put(x, s % 3 == 0 ? 2 : 1, f));
         }
-        must(tutti_exodus_commit(x));
+        check_call(tutti_exodus_commit(x));
     }
-    must(tutti_exodus_close(&x));
+    check_call(tutti_exodus_close(&x));
     MPI_Finalize();
     return 0;
 }

@@ -1,6 +1,6 @@
-/* Writes FILE: a cube of 8 hexahedra in one block, nodes 201 ... 227, elements 1000, 1010 ... 1070, a node set, a side set,
- * two steps.  A second argument changes it:
- *   turned   nodes and elements lie in another order (written by arrays: put_mesh sorts them)
+/* Writes FILE: a cube of 8 hexahedra in one block, nodes 201 ... 227, elements 1000, 1010 ...
+ * 1070, a node set, a side set, two steps.  A second argument changes it:
+ *   turned   nodes and elements are stored in another order (written by arrays: put_mesh sorts them)
  *   value    some results        mesh    a coordinate, an element, a node set, a factor
  *   less     no side set, no name, no nodal variable, one step
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -12,13 +12,13 @@ enum { NODES = 27, ELEMENTS = 8 };
 
 static int turned, value, other_mesh, less;
 
-static void must(tutti_err err) {
+static void check_call(tutti_err err) {
     if (err == TUTTI_OK) return;
     fprintf(stderr, "%s\n", tutti_last_message());
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* Which node (element) lies at a place. */
+/* Return the node (element) at a position. */
 static int node_at(int place) {
     return turned ? (place * 5 + 3) % NODES : place;
 }
@@ -56,7 +56,7 @@ static tutti_exodus_array array(int what, int kind, int64_t id, tutti_count n, v
         .buf = buf};
 }
 
-static void define(tutti_exodus *x) {
+static void define_variables(tutti_exodus *x) {
     const tutti_exodus_entity e[] = {
         {.kind = TUTTI_EXODUS_ELEMENT_BLOCK,
          .id = 1,
@@ -67,17 +67,17 @@ static void define(tutti_exodus *x) {
         {.kind = TUTTI_EXODUS_SIDE_SET, .id = 4, .entries = 2, .factors = 8}};
     static const char *const nodal[] = {"temperature"}, *const element[] = {"stress"};
     static const char *const global[] = {"energy"};
-    must(tutti_exodus_init(x, &(tutti_exodus_parameters){.title = "a cube",
-                                                         .dims = 3,
-                                                         .nodes = NODES,
-                                                         .elements = ELEMENTS,
-                                                         .has_node_ids = 1,
-                                                         .has_element_ids = 1}));
-    must(tutti_exodus_define(x, less ? 2 : 3, e));
-    must(tutti_exodus_variables(x, TUTTI_EXODUS_GLOBAL, 1, global));
-    if (!less) must(tutti_exodus_variables(x, TUTTI_EXODUS_NODAL, 1, nodal));
-    must(tutti_exodus_variables(x, TUTTI_EXODUS_ELEMENT_BLOCK, 1, element));
-    must(tutti_exodus_end_definitions(x));
+    check_call(tutti_exodus_init(x, &(tutti_exodus_parameters){.title = "a cube",
+                                                               .dims = 3,
+                                                               .nodes = NODES,
+                                                               .elements = ELEMENTS,
+                                                               .has_node_ids = 1,
+                                                               .has_element_ids = 1}));
+    check_call(tutti_exodus_define(x, less ? 2 : 3, e));
+    check_call(tutti_exodus_variables(x, TUTTI_EXODUS_GLOBAL, 1, global));
+    if (!less) check_call(tutti_exodus_variables(x, TUTTI_EXODUS_NODAL, 1, nodal));
+    check_call(tutti_exodus_variables(x, TUTTI_EXODUS_ELEMENT_BLOCK, 1, element));
+    check_call(tutti_exodus_end_definitions(x));
 }
 
 static void put_mesh(tutti_exodus *x) {
@@ -119,16 +119,16 @@ static void put_mesh(tutti_exodus *x) {
         a[n++] = array(TUTTI_EXODUS_SIDES, TUTTI_EXODUS_SIDE_SET, 4, 2, side);
         a[n++] = array(TUTTI_EXODUS_FACTORS, TUTTI_EXODUS_SIDE_SET, 4, 8, factor);
     }
-    must(tutti_exodus_put_arrays(x, n, a));
+    check_call(tutti_exodus_put_arrays(x, n, a));
 }
 
 static void put_step(tutti_exodus *x, int step) {
     double t[NODES], s[ELEMENTS], energy = 7 * step;
     tutti_decomposition *nodes = NULL, *elements = NULL;
-    must(tutti_exodus_decomposition(
+    check_call(tutti_exodus_decomposition(
         x, TUTTI_EXODUS_NODAL, 0,
         &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = NODES}, &nodes));
-    must(tutti_exodus_decomposition(
+    check_call(tutti_exodus_decomposition(
         x, TUTTI_EXODUS_ELEMENT_BLOCK, 1,
         &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = ELEMENTS}, &elements));
     for (int i = 0; i < NODES; i++) {
@@ -155,9 +155,9 @@ static void put_step(tutti_exodus *x, int step) {
          .type = TUTTI_FLOAT64,
          .buf = t,
          .entries = nodes}};
-    must(tutti_exodus_begin(x, 0.5 * step));
-    must(tutti_exodus_put(x, less ? 2 : 3, f));
-    must(tutti_exodus_commit(x));
+    check_call(tutti_exodus_begin(x, 0.5 * step));
+    check_call(tutti_exodus_put(x, less ? 2 : 3, f));
+    check_call(tutti_exodus_commit(x));
     tutti_decomposition_free(&nodes);
     tutti_decomposition_free(&elements);
 }
@@ -170,11 +170,11 @@ int main(int argc, char **argv) {
     other_mesh = strcmp(how, "mesh") == 0;
     less = strcmp(how, "less") == 0;
     MPI_Init(&argc, &argv);
-    must(tutti_exodus_create(MPI_COMM_WORLD, argv[1], NULL, &x));
-    define(x);
+    check_call(tutti_exodus_create(MPI_COMM_WORLD, argv[1], NULL, &x));
+    define_variables(x);
     put_mesh(x);
     for (int step = 1; step <= (less ? 1 : 2); step++) put_step(x, step);
-    must(tutti_exodus_close(&x));
+    check_call(tutti_exodus_close(&x));
     MPI_Finalize();
     return 0;
 }

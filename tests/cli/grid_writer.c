@@ -6,7 +6,7 @@
 
 enum { PLANE = 5 * 7, BOX = 3 * 4 * 5 };
 
-static int describe(tutti_dataset *d) {
+static int describe_case(tutti_dataset *d) {
     const tutti_variable_spec heat = {.space = "plane", .type = TUTTI_FLOAT64};
     const tutti_variable_spec count = {.space = "plane", .type = TUTTI_INT32};
     const tutti_variable_spec flow = {
@@ -19,7 +19,8 @@ static int describe(tutti_dataset *d) {
            tutti_dataset_variable(d, "flow", &flow) || tutti_dataset_variable(d, "big", &big);
 }
 
-static int step(tutti_dataset *d, int index, tutti_decomposition *plane, tutti_decomposition *box) {
+static int make_step(tutti_dataset *d, int index, tutti_decomposition *plane,
+                     tutti_decomposition *box) {
     double v[3 * BOX];
     for (int j = 0; j < 3 * BOX; j++) v[j] = 1000 * index + j % 997;
     const tutti_put puts[] = {{"heat", plane, TUTTI_FLOAT64, v},
@@ -39,9 +40,9 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     int bad = tutti_dataset_open(MPI_COMM_SELF, argv[1], TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE,
                                  NULL, &d) ||
-              describe(d) || tutti_decomposition_create(d, "plane", &all_plane, &plane) ||
+              describe_case(d) || tutti_decomposition_create(d, "plane", &all_plane, &plane) ||
               tutti_decomposition_create(d, "box", &all_box, &box);
-    for (int i = 0; i < 3 && !bad; i++) bad = step(d, i, plane, box);
+    for (int i = 0; i < 3 && !bad; i++) bad = make_step(d, i, plane, box);
     if (bad) fprintf(stderr, "%s\n", tutti_last_message());
     tutti_decomposition_free(&plane);
     tutti_decomposition_free(&box);

@@ -9,7 +9,7 @@ out=$TUTTI_TEST_DIR/out
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 cd "$TUTTI_TEST_DIR" || exit 1
 
-# expect CODE TEXT arguments...: the command ends with this code and says this
+# expect CODE TEXT arguments...: the command exits with this code and prints this text
 expect() {
     code=$1 text=$2
     shift 2
@@ -64,7 +64,7 @@ tutti=$TUTTI_COMMAND
 expect 1 "cannot use the directory 'nowhere'" bench --size 64k --dir nowhere
 TUTTI_METHOD=fast expect 2 'fast' bench --size 64k
 
-# 80 columns are enough for all texts; colour only where somebody sees it or asks for it
+# 80 columns are enough for all texts; colour only on a terminal or on request
 for command in $("$tutti" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
     [ "$command" = version ] && continue
     "$tutti" help "$command" >"$out" || { echo "no help for $command"; bad=1; }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=180 builds=mpich,asan cores=2
 # tutti bench, small: all methods on 1 and 4 ranks, stores and exchanges on 3, every report, a failing
-# file system, and nothing left behind.
+# file system, and no files remain.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
@@ -86,7 +86,7 @@ fi
 bench 1 --size 64k --json nowhere/r.json
 [ $? -eq 1 ] || fail 'a report that cannot be written should be told'
 if grep -q 'limit' out; then fail 'it measured before it looked whether the report can be written'; fi
-# what was measured is kept, whatever ends it
+# results are kept when the run is interrupted
 "$TUTTI_COMMAND" bench --size 64k --rounds 3 --pattern all --dir . --json kept.json >out 2>err &
 pid=$!
 for _ in $(seq 300); do

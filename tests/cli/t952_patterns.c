@@ -1,7 +1,7 @@
 /* TEST ranks=1 timeout=60 own=1 */
-/* The parts of tutti bench that the truth of its results hangs on: the patterns of all ranks cover
- * the file once, their MPI datatypes say the same as their accesses, and a wrong byte is found
- * wherever it is.
+/* Parts of tutti bench that its results depend on: the patterns of all ranks cover
+ * the file once, their MPI datatypes describe the same bytes as their accesses, and a wrong byte is detected
+ * at any offset.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "common/cli_memory.c"
@@ -12,7 +12,7 @@
 #include "bench/pattern_block.c"
 #include "bench/patterns.c"
 
-static void mark(const bench_pattern *p, unsigned char *file, unsigned char *memory) {
+static void mark_bytes(const bench_pattern *p, unsigned char *file, unsigned char *memory) {
     for (tutti_count i = 0; i < p->pieces; i++) {
         const tutti_piece *q = &p->piece[i];
         CHECK(q->file >= 0 && q->file + q->bytes <= p->total);
@@ -57,7 +57,7 @@ static void check_pattern(const char *name, int ranks, tutti_off size) {
         if (!file) file = calloc(1, (size_t)(total = p.total));
         unsigned char *memory = calloc(1, (size_t)p.memory);
         CHECK_EQ(p.total, total);
-        mark(&p, file, memory);
+        mark_bytes(&p, file, memory);
         CHECK_EQ(count_not(memory, p.memory, 0), p.bytes);
         check_types(&p);
         free(memory);
@@ -78,7 +78,8 @@ static void check_patterns(void) {
 
 /* ---- kernels: owners worked out again, in another way than the generators */
 
-/* Is cell a before cell b on the curve?  Morton order by the highest differing bit, y before x. */
+/* Return whether cell a is before cell b on the curve.  Morton order by the highest differing bit,
+ * y before x. */
 static int is_before(int a, int b, int side) {
     const int face[2] = {a / (side * side), b / (side * side)};
     const unsigned y[2] = {(unsigned)(a / side % side), (unsigned)(b / side % side)};

@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=180 builds=mpich,asan cores=2
-# tutti tune on 1 and 2 ranks: a profile that the library reads and chooses by; wrong usage; a directory
-# that cannot be written; nothing left behind, also by an interrupted run.
+# tutti tune on 1 and 2 ranks: a profile that the library uses; wrong usage; a directory
+# that cannot be written; no files remain, also after an interrupted run.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
@@ -22,7 +22,7 @@ grep -q '^ranks  *= 2 ' "$profile" || fail 'not 2 ranks'
 [ "$(grep -c '^\[filesystem ' "$profile")" = 1 ] || fail 'not one file system'
 [ -z "$(ls d)" ] || fail "left behind: $(ls d)"
 
-# The library finds it by itself, and by its name.
+# The library finds it by default, and by its name.
 bench='bench --size 256k --rounds 1 --pattern pieces512 --op write --plan fresh --reference none --method auto --dir d'
 # shellcheck disable=SC2086
 TUTTI_EXPLAIN=1 tutti 2 $bench || fail "bench: exit code $?"
@@ -56,7 +56,7 @@ usage 0 'usage' --help
 usage 1 'nowhere' --quick nowhere
 usage 1 'proc' --quick /proc
 
-# An interrupted run takes its file with it.
+# An interrupted run removes its file.
 "$TUTTI_COMMAND" tune --dry-run --out never d >out 2>err &
 pid=$!
 for _ in 1 2 3 4 5 6 7 8 9 10; do

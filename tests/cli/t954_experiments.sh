@@ -1,12 +1,12 @@
 #!/bin/sh
 # TEST ranks=0 timeout=240 builds=mpich,asan cores=2
-# The experiments of tutti-experiments: each one, quick, on 2 ranks: exit status, all reports, every variant that
-# is available verified in every round, and nothing left behind.  Wrong usage.
+# The experiments of tutti-experiments: each one, quick, on 2 ranks: exit status, all reports,
+# every variant that is available verified in every round, and no files remain.  Wrong usage.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
 
-# With sanitizers one round on one number of processes: nothing is measured there.
+# With sanitizers one round on one number of processes: times are not measured.
 small='--rounds 2' series=2
 [ -z "${TUTTI_SANITIZE:-}" ] || small='--rounds 1 --procs 2' series=1
 for name in steps overlap pipelines primitives auto; do
@@ -95,7 +95,8 @@ def check_alike(p):
         variants = {e["name"]: e for e in p["entries"]}
         alike(p, VARIANTS["overlap"][:5] + ["exchange alone"], ["cb_nodes", "cb_buffer_size", "exchange", "step"])
         alike(p, VARIANTS["overlap"][1:5], ["window_size"])
-        # the paper's scene: fewer aggregators than ranks, one buffer of twice the size, FLASH as 24 calls
+        # the setup of the paper: fewer aggregators than ranks, one buffer of twice the size, FLASH
+        # as 24 calls
         assert setting(variants["none"], "cb_nodes") == str(max(1, p["ranks"] // 2)), variants["none"]["settings"]
         assert int(setting(variants["none"], "window_size")) == 2 * int(setting(variants["write"], "window_size"))
         assert variants["none"]["stats"]["messages"] > 0 or p["ranks"] == 1, (p["pattern"], variants["none"]["stats"])
@@ -174,9 +175,9 @@ experiment 2 primitives --quick --size 64k --rounds 1 --fault '*:write:1:ENOSPC'
 [ $? -eq 1 ] || fail 'a failing write should give exit code 1'
 tr '\n' ' ' <out | grep -q 'FAILED: .*No space' || fail 'no word of the failing write'
 
-# wrong ARGUMENTS...: wrong usage has exit code 2; without mpirun, which takes its time to end then
+# wrong ARGUMENTS...: wrong usage has exit code 2; without mpirun, which ends slowly in that case
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-# phases that are too short are refused
+# too short compute phases are refused
 if [ -z "${TUTTI_SANITIZE:-}" ]; then
     experiment 2 overlap --quick --array 64k --size 4k --rounds 9 --procs 2 --dir "${TUTTI_TEST_SHM:-.}" || fail "short overlap: exit code $?"
     tr -s '\n ' ' ' <out | grep -q 'too short for a compute phase' || fail 'short phases are compared'

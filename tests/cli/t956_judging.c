@@ -1,5 +1,6 @@
 /* TEST ranks=1 timeout=60 own=1 */
-/* How experiments measure: the settings of compared variants, bounds of medians, and which variants rest; each against what can be worked out by hand.
+/* How experiments measure: the settings of compared variants, bounds of medians, and which
+ * variants rest; each compared with values computed by hand.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "common/cli_memory.c"
@@ -14,7 +15,7 @@
 #include "measure/measure.c"
 #include "experiments/series.c"
 
-/* Making points is not what is tested here. */
+/* Creating points is not tested here. */
 bench_cell *experiment_point(experiment *x, const point_spec *spec) {
     return (void)spec, &x->results.cell[0];
 }
@@ -65,7 +66,7 @@ static void check_bounds(void) {
     CHECK_EQ(measure_median_bounds(eight, 4, 0.05, &lo, &hi), 0);
 }
 
-/* Who is more than 3 times as slow as the fastest rests after 3 rounds, the MPI library after 5. */
+/* Variants more than 3 times slower than the fastest are skipped after 3 rounds, the MPI library after 5. */
 static void check_resting(void) {
     double fast[] = {1, 1, 1, 1, 1}, slow[] = {4, 4, 4, 4, 4}, fair[] = {2, 9, 2, 2, 2};
     bench_entry variants[] = {{.kind = ENTRY_TUTTI, .v.sample = {fast}},
@@ -85,7 +86,8 @@ static void check_resting(void) {
     for (int i = 0; i < 5; i++) CHECK_EQ(variants[i].v.is_resting, rests[i]);
 }
 
-/* Patience that falls with the rounds: twice as slow as the fastest is too slow after 6, but not for a peer. */
+/* The limit decreases with the rounds: twice as slow as the fastest is too slow after 6 rounds,
+ * but not for a peer. */
 static void check_tightening(void) {
     double fast[] = {1, 1, 1, 1, 1, 1, 1}, fair[] = {2, 2, 2, 2, 2, 2, 2};
     bench_entry variants[] = {{.kind = ENTRY_TUTTI, .v.sample = {fast}},

@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 builds=openmpi
-# How experiments judge: who wins a series, what an improvement is, the regret, the bounds of a median, gates; each against what can be worked out
-# by hand.
+# How experiments judge: the best variant of a series, improvements, the regret, the bounds of a
+# median, gates; each compared with values computed by hand.
 # SPDX-License-Identifier: BSD-3-Clause
 top=$(cd "$(dirname "$0")/../.." && pwd)
 PYTHONPATH=$top/experiments PYTHONDONTWRITEBYTECODE=1 python3 - <<'END'

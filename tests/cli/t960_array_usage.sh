@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 cores=2
-# tutti array: the examples of its manual page, wrong usage and bad files of each kind, nothing changed or left
-# behind by them; and every argument of the page is run by some test.
+# tutti array: the examples of its manual page, wrong usage and bad files of each kind, no file is
+# changed or left behind by them; and every argument of the page is used by a test.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -10,7 +10,7 @@ bad=0
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 cd "$TUTTI_TEST_DIR" || exit 1
 
-# expect CODE TEXT arguments...: the command ends with this code and says this
+# expect CODE TEXT arguments...: the command exits with this code and prints this text
 expect() {
     code=$1 text=$2
     shift 2
@@ -49,12 +49,12 @@ expect 2 'method' read field --method fast
 expect 1 'dimension 1: the array ends at 600' read field 0,0:601
 expect 1 "permutation of 0 to 1" transpose field new --axes 0,0
 
-# ---- files that are no such arrays
+# ---- files that are not such arrays
 expect 1 'nowhere' info nowhere
 expect 1 'nowhere' info nowhere.npy
 expect 1 'array' info examples
-expect 1 'has the shape (400, 600), not (400,)' info field --shape 400
-expect 1 'type float64, not float32' info field --type float32
+expect 1 'has shape (400, 600), expected (400,)' info field --shape 400
+expect 1 'type float64, expected float32' info field --type float32
 expect 1 'in the other order' read field 0,0 --order row
 expect 1 'ends at' read flat --raw --shape 400,601 --type float64
 cp examples examples.npy
@@ -62,11 +62,11 @@ expect 1 'not a .npy file' read examples.npy
 expect 1 'not a .npy file' write field --from examples.npy
 expect 1 'is not a valid float64' write field 0,0:3 --from examples
 echo 1 2 >two
-expect 1 'ends after 2 elements of 3' write field 0,0:3 --from two
+expect 1 'has only 2 of 3 elements' write field 0,0:3 --from two
 expect 1 'more than the 1 elements' write field 0,0 --from two
-expect 1 'has the shape (400, 600), the section (1, 3)' write field 0,0:3 --from field.npy
+expect 1 'has shape (400, 600), but the section has shape (1, 3)' write field 0,0:3 --from field.npy
 "$TUTTI_COMMAND" array create ints --shape 400,600 --type int16 || bad=1
-expect 1 'type float64, the array int16' write ints --from field.npy
+expect 1 'type float64, but the array has int16' write ints --from field.npy
 expect 1 "'70000' is not a valid int16" create other --shape 3 --type int16 --fill 70000
 expect 1 'needs --shape and --type' write other --from two --create
 [ ! -e other ] || { echo 'a refused array was made'; bad=1; }
@@ -81,7 +81,7 @@ expect 1 'cannot write' read field 0,0 --out nowhere/x
 expect 1 'cannot write' read field --png nowhere/x
 expect 1 'cannot write' read field --npy nowhere/x
 
-# ---- what is there stays, unless that is said
+# ---- existing files are kept unless --force is given
 expect 1 '--force replaces it' create field --shape 3 --type int8
 expect 1 '--force replaces it' transpose field copy
 expect 1 '--force replaces it' write copy --create --from field.npy
@@ -92,12 +92,12 @@ expect 0 '' create flat --raw --shape 5 --type int32 --offset 12 --fill -1 --for
 [ "$(od -An -td4 flat | tr -d ' \n')" = 000-1-1-1-1-1 ] || { echo 'flat is wrong'; bad=1; }
 expect 0 '(400, 600)' info copy
 
-# ---- a command that is refused has not touched anything, one that cannot say what it found has failed
+# ---- a refused command changes nothing; a command that cannot write its output fails
 cp field keep
 expect 1 'the same file' read field --out ./field
 expect 1 'the same file' read field --png field
 expect 1 'the same file' write two --create --from two --force --shape 2 --type int8
-expect 1 'ends after 2 elements of 3' write field --create --from two --force --shape 3 --type int8
+expect 1 'has only 2 of 3 elements' write field --create --from two --force --shape 3 --type int8
 cmp field keep || { echo 'a refused command has changed an array'; bad=1; }
 mkfifo pipe
 expect 1 'not a regular file' read field --npy pipe
@@ -111,7 +111,7 @@ expect 0 '' transpose new.npy turned.npy
 [ "$(tail -c +129 turned.npy | od -An -td2 | tr -d ' \n')" = -2-2-2-2-2-2 ] || { echo 'turned.npy is wrong'; bad=1; }
 expect 0 '(3, 2)' info turned.npy
 
-# ---- numbers of more digits than anybody needs, and what only looks like one
+# ---- numbers with very many digits, and invalid numbers
 {
     printf '1%0300d\n' 0
     printf '9\0009\n'

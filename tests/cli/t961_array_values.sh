@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=180 builds=mpich,asan cores=2
-# tutti array, value by value, on 1 and 3 ranks and with small budgets, against what Python works out: text and CSV
-# of sections, NumPy files both ways, transposition by every order of the dimensions, statistics, pictures.
+# tutti array, value by value, on 1 and 3 ranks and with small budgets, compared with values
+# computed by Python: text and CSV of sections, NumPy files both ways, transposition by every order
+# of the dimensions, statistics, pictures.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -9,7 +10,7 @@ mpi=$(sed -n 's/^TUTTI_MPI:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 cd "$TUTTI_TEST_DIR" || exit 1
 python=python3
-for other in python3 /usr/bin/python3; do # the one that has NumPy, if there is one
+for other in python3 /usr/bin/python3; do # the interpreter that has NumPy, if any
     "$other" -c 'import numpy' 2>/dev/null && python=$other && break
 done
 MPIRUN="$here/scripts/mpirun.sh $mpi" "$python" - <<'END'
@@ -164,7 +165,7 @@ for n, (kind, shape, fortran, order, version) in enumerate(CASES):
     check(len(words) == len(b) and all(same(parse(w, kind), b[i]) for w, i in zip(words, indices(new))), kind, "csv", out)
     check(len(new) == 1 or all(len(line) == new[-1] for line in lines), kind, "rows", out)
 
-# ---- text back into a section, and nothing else changes
+# ---- text written to a section changes no other elements
 shape, kind = (30, 40), "float64"
 a = some_array(shape, kind)
 npy_write("in.npy", a, shape, kind)
@@ -186,7 +187,7 @@ check([[float(w) for w in line.split()] for line in columns] ==
       [[float(f"{a[i, j]:.3g}") for j in range(3)] for i in (4, 5)] or any(a[i, j] != a[i, j] for i in (4, 5) for j in range(3)),
       columns)
 
-# ---- raw files, behind something else
+# ---- raw files with an offset
 with open("raw", "wb") as f:
     f.write(b"header!" + b"".join(struct.pack("=h", v) for v in range(24)))
 raw = ["--raw", "--shape", "2,3,4", "--type", "int16", "--offset", "7"]

@@ -1,6 +1,6 @@
 /* TEST ranks=1 timeout=60 own=1 */
-/* Headers of NumPy files: what we write reads back, what others write is understood, and what is not sound is
- * refused, whatever bytes there are.  And PNG files: what libpng reads again has the pixels.
+/* Headers of NumPy files: headers of Tutti are read back, headers of other programs are accepted,
+ * and invalid headers are refused, for any bytes.  PNG files: libpng reads the same pixels.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "common/cli_memory.c"
@@ -113,7 +113,7 @@ static void check_refused(void) {
     CHECK_EQ(parse_text(WITH("'<f8'", "False", "(3,)"), 0, &h), 1);
 }
 
-/* Headers with some bytes changed or cut off: refused, or sound. */
+/* Headers with some bytes changed or truncated are refused or valid. */
 static void check_damaged(void) {
     const tutti_array_spec spec = {
         .ndims = 3, .shape = {30, 4, 5}, .type = TUTTI_INT32, .element_size = 4};
@@ -139,7 +139,7 @@ static void check_damaged(void) {
 /* ---- PNG */
 
 #if TUTTI_HAVE_PNG
-/* What libpng reads is what was drawn. */
+/* libpng reads the pixels that were drawn. */
 static void draw_once(unsigned width, unsigned height) {
     const size_t bytes = (size_t)width * height, room = 8192 + 2 * bytes + height;
     png_colour palette[PNG_COLOURS];

@@ -36,7 +36,7 @@ static void check_message(const char *line, const char *wanted) {
           wanted);
 }
 
-/* The command line is cut at blanks; the first word is the command. */
+/* The command line is split at spaces; the first word is the command. */
 static cli_parsed parse_line(const char *line, array_config *c) {
     static char copy[1024];
     char *argv[40] = {NULL}, *rest = NULL;

@@ -12,7 +12,7 @@
 #include "experiments/sections_table.c"
 #include "experiments/distributions.c"
 
-/* Running is not what is tested here. */
+/* Running variants is not tested here. */
 int variant_failed(bench_entry *e) {
     return (void)e, 1;
 }

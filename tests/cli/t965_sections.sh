@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=mpich,asan cores=2
-# tutti-experiments sections on 3 ranks: every variant of every section is verified, the counts are those that can be worked out,
-# the gates hold and the exit status says so, also when they do not; every report.
+# tutti-experiments sections on 3 ranks: every variant of every section is verified, the counts
+# have the computed values, the gates hold, and the exit status is 1 if they do not; every report.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"

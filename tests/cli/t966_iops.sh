@@ -1,8 +1,9 @@
 #!/bin/sh
 # TEST ranks=0 timeout=110 cores=0
-# A disk that takes so many operations a second: dd sees it, and tutti-experiments sections gives its verdict on times there
-# (the commands of docs/appendix/experiments.md, with less).  Others may be busy here: that there is a verdict counts, and that
-# the exit code is the same one, not which it is; what is counted and not timed is as it should be.
+# On a disk with limited operations per second dd is throttled, and tutti-experiments sections
+# reports a verdict on times (the commands of docs/appendix/experiments.md, with less).  The machine
+# may be busy: only the presence of a verdict is checked, and that
+# the exit code agrees with it; counts have the expected values.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,6 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=240 builds=openmpi cores=0
-# tutti tune on a throttled device: the profile has the steady rates and not those of the burst, which is reported.
+# tutti tune on a throttled device: the profile has the sustained rates, not those of the initial
+# burst, which is reported.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=openmpi,mpich cores=2
-# tutti run, with a library that only says who loaded it: real and pretended launchers, options, exit codes,
+# tutti run, with a library that only reports its loading: real and simulated launchers, options, exit codes,
 # signals; --compare.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck disable=SC2016 # programs are texts for other shells
@@ -31,7 +31,7 @@ END
 ${CC:-cc} -shared -fPIC -o "$lib" witness.c || exit 1
 export WITNESS="$log"
 
-# run CODE TEXT arguments...: tutti run ends with this code and says this
+# run CODE TEXT arguments...: tutti run exits with this code and prints this text
 run() {
     code=$1 text=$2
     shift 2
@@ -42,7 +42,7 @@ run() {
     [ -z "$text" ] || cat out err | grep -qF -e "$text" || fail "tutti run $*: no word of '$text'"
 }
 
-# pretend NAME TEXT: a launcher that says this of itself, and otherwise its arguments
+# pretend NAME TEXT: create a launcher that prints TEXT for --version, and otherwise its arguments
 pretend() {
     printf '#!/bin/sh\nif [ "$1" = --version ]; then echo "%s"; exit; fi\necho "got: $*"\n' "$2" >"$1"
     chmod +x "$1"

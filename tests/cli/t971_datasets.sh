@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=180
-# tutti ls, show, verify, dump, diff, plot, cp, export: the examples of their manual page, what they print of a dataset with something of
-# everything, a killed writer, damage and wrong usage of each kind; and every argument of the page is run.
+# tutti ls, show, verify, dump, diff, plot, cp, export: the examples of their manual page, their
+# output for a dataset with all features, a killed writer, damage and wrong usage of each kind; and
+# every argument of the page is run.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
@@ -23,7 +24,7 @@ for file in heat.npy heat.svg heat.png small/metadata.sqlite packed/metadata.sql
     [ -s "$file" ] || { echo "the examples have not made $file"; bad=1; }
 done
 
-# ---- what there is
+# ---- contents
 expect 0 'run: 6 segments, 5 variables' ls run --all
 has '10, 3 each' 'complex128 nodes'
 awk 'length > 80 { print "wide: " $0; wide = 1 } END { exit wide }' out || bad=1
@@ -110,7 +111,7 @@ expect 1 'netCDF cannot store type float16' cp run other_nc --container netcdf
 expect 1 'netCDF classic files cannot be compressed' cp run other_nc2 --container netcdf -v heat --compress 3
 expect 2 'native|netcdf' cp run x --container hdf5
 expect 1 'cannot be archived' archive nc --to there --segments 1
-for of in run ranked; do # the ids are those of the first one
+for of in run ranked; do # the ids are those of the first file
     python3 - $of <<'END'
 import sqlite3, struct, sys
 d = sqlite3.connect(sys.argv[1] + "/metadata.sqlite")

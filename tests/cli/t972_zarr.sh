@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120
-# tutti export --zarr: what Zarr finds through the references are the numbers that tutti dump shows: compressed and not, all types, both
-# byte orders, padded chunks, several topologies; cp --compress, ls, show and verify of compressed variables; a damaged chunk.
+# tutti export --zarr: Zarr reads through the references the values that tutti dump shows:
+# compressed and not, all types, both byte orders, padded chunks, several topologies; cp --compress,
+# ls, show and verify of compressed variables; a damaged chunk.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -18,7 +19,7 @@ for program in dataset_writer zarr_writer; do
         -L"$TUTTI_BUILD_DIR" -ltutti -lm -Wl,-rpath,"$TUTTI_BUILD_DIR" || exit 1
 done
 
-# run TEXT arguments...: the command succeeds and says this
+# run TEXT arguments...: the command succeeds and prints this text
 run() {
     text=$1
     shift
@@ -29,7 +30,7 @@ run() {
     fi
 }
 
-# compare DATASET JSON: every array of it, as tutti dump has it
+# compare DATASET JSON: every array equals the output of tutti dump
 compare() {
     TUTTI_COMMAND=$TUTTI_COMMAND $python - "$1" "$2" <<'END' || bad=1
 import json, os, subprocess, sys
@@ -106,7 +107,7 @@ for of in mesh packed; do
     compare $of $of-all.json >n
     [ "$(cat n)" = $want ] || { echo "$of: $(cat n) sections compared"; bad=1; }
 done
-# ---- what the others say of it
+# ---- output of the other commands
 run 'compressed, level 1: 8.0 MiB as numbers' ls run
 run 'smooth:_Compress = 1 ; // ' show run
 run 'run: ok' verify run
@@ -116,7 +117,8 @@ import json, sys
 v = json.load(sys.stdin)["variables"][0]
 sys.exit(not (v["raw_bytes"] == 3 * 700 * 501 * 8 and v["raw_bytes"] > 1.1 * v["bytes"] and v["compress"] == 1))' || bad=1
 "$here/scripts/mpirun.sh" "$TUTTI_MPI" 3 "$TUTTI_COMMAND" verify run >out 2>&1 || { cat out; bad=1; }
-# a byte in the middle of the last section of "smooth"; its checksum goes, so that the frame is what tells
+# a byte in the middle of the last section of "smooth"; its checksum is removed, so that the zstd
+# frame detects the damage
 $python - <<'END'
 import sqlite3
 d = sqlite3.connect("run/metadata.sqlite")

@@ -1,6 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120
-# tutti repair: what it says, its exit codes, and that verify and ls are content afterwards.  tests/dataset/t1269_repair.c tries the damage.
+# tutti repair: its output, its exit codes, and verify and ls succeed afterwards. 
+# tests/dataset/t1269_repair.c tests kinds of damage.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
@@ -13,7 +14,7 @@ expect 0 '' repair run --json
 json 'o["segments"] == 6 and o["lost"] == 0 and not o["rebuilt"] and o["kept"] == "" and o["files"] == 1'
 [ ! -e run/metadata.sqlite.damaged ] || bad=1
 
-: >run/metadata.sqlite # gone to nothing
+: >run/metadata.sqlite # truncated
 expect 1 'no metadata: run tutti repair to rebuild them' verify run
 expect 0 'run: metadata rebuilt; 6 segments' repair run
 grep -q 'the old metadata are run/metadata.sqlite.damaged' out || { cat out; bad=1; }

@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120
-# tutti archive and restore: to and from a directory, a tar archive in both directions with tar(1), a command; what ls, show and verify
-# say of it; archives that are damaged, strange or missing; and killed at each step of it, no segment is lost.
+# tutti archive and restore: to and from a directory, a tar archive in both directions with tar(1),
+# a command; the output of ls, show and verify for it; archives that are damaged, foreign or
+# missing; no segment is lost if it is killed at any step.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
@@ -10,7 +11,7 @@ compile cli/dataset_writer.c writer || exit 1
 ./writer run </dev/null || exit 1
 cp -a run whole
 
-# ---- a directory: states 0 and 1, then all of them
+# ---- a directory: states 0 and 1, then all states
 expect 0 '2 segments archived, 8 KiB' archive run --to away --older-than 2
 expect 0 'segments 1 to 2 are archived in' ls run
 expect 0 '' ls run --json
@@ -40,7 +41,7 @@ expect 0 '' restore run --from away --json
 json 'o["segments"] == 3'
 expect 0 '' diff run whole
 
-# ---- tar(1) reads what we write, and the other way round
+# ---- tar(1) reads archives of Tutti, and vice versa
 "$TUTTI_COMMAND" archive run --tar - >x.tar 2>out || { cat out; bad=1; }
 grep -q '4 segments archived' out || { cat out; bad=1; }
 expect 0 "archived in '$(pwd -P)/x.tar'" ls run
@@ -52,7 +53,7 @@ expect 0 '' diff run whole
 expect 0 '4 segments archived' archive run --tar y.tar
 expect 1 'File exists' archive run --tar y.tar
 : >readme
-for format in ustar pax gnu; do # in any order, with other things in it
+for format in ustar pax gnu; do # in any order, with other members
     tar --format=$format -cf $format.tar readme ./whole -C away "./$id-000006.tutti" "$id-000003.tutti" \
         "$id-000002.tutti" "$id-000005.tutti"
     cp -a run from-$format
@@ -130,7 +131,7 @@ STEP(int, fallocate64, (int f, int m, off_t a, off_t n), (f, m, a, n))
 STEP(int, ftruncate64, (int f, off_t n), (f, n))
 END
 cc -shared -fPIC -o kill.so kill.c -ldl || exit 1
-# killed WHAT arguments...: from the same beginning, killed at step 1, 6, 11 ... until it is not
+# killed WHAT arguments...: from the same initial state, killed at step 1, 6, 11 ... until it completes
 killed() {
     what=$1 steps=1
     shift

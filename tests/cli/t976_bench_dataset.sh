@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=mpich,asan cores=2
-# tutti-experiments dataset on 2 ranks: every part, all numbers compared, every report; Sandia's figures beside ours; wrong usage;
-# nothing left behind.
+# tutti-experiments dataset on 2 ranks: every part, all numbers compared, every report; figures of
+# Sandia and of Tutti; wrong usage;
+# no files remain.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"

@@ -13,7 +13,7 @@ done
 # shellcheck disable=SC1091
 source ./bash.out
 bad=0
-# typed WORD... -- EXPECTED...   what is offered for the last word
+# typed WORD... -- EXPECTED...   the completions of the last word
 typed() {
     COMP_WORDS=(tutti)
     while [ "$1" != -- ]; do

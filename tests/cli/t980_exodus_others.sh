@@ -1,8 +1,9 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# Files that Debian's libexodusii wrote, in all classic formats and with integers of 32 and 64 bits: tutti exodus info, ls and
-# show tell what is in them, diff finds no difference between them, and tutti cp writes them anew such that libexodusii reads the
-# same.  netCDF-4 is refused, and nccopy named.
+# Files that Debian's libexodusii wrote, in all classic formats and with integers of 32 and 64
+# bits: tutti exodus info, ls and show print their contents, diff finds no difference between them,
+# and tutti cp rewrites them so that libexodusii reads the
+# same.  netCDF-4 is refused with a hint to use nccopy.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
@@ -14,7 +15,7 @@ done
 "$writer" two.e && "$writer" --classic one.e && "$writer" --real 4 short.e && "$writer" --netcdf4 four.e || exit 1
 "$writer" --netcdf4 --int64 wide.nc && nccopy -k cdf5 two.e five.e && nccopy -k cdf5 wide.nc wide.e || exit 1
 
-# ---- what is in them
+# ---- contents
 expect 0 'two.e: Exodus II in netCDF classic (CDF-2)' exodus info two.e
 has 'title         everything an Exodus file can have' 'reals of 64 bits, integers of 32 bits' 'dimensions    3: x y zed' \
     "10 'block_0': HEX8, 2 elements of 8 nodes, 2 edges each, 2 attributes, density 3" 'attributes: attribute_0, attribute_1' \
@@ -43,7 +44,7 @@ done
 expect 1 'edge set 400: 1 member only in two.e' diff two.e wide.e # version 6.02 forgets signs there, and writes names of others
 [ "$(wc -l <out)" -eq 5 ] || { echo 'more differs'; cat out; bad=1; }
 
-# ---- and anew: what libexodusii reads of it is what it had written, but for coordinate frames
+# ---- rewritten files: libexodusii reads what it had written, except for coordinate frames
 "$reader" two.e | grep -v '^frame' >want
 expect 0 '' cp two.e new.e
 "$reader" new.e >got || bad=1

@@ -36,7 +36,7 @@ has 'most at node 201: 0 and 0.125' 'connectivity (element block): 1 of 8 differ
     'node set 3: 1 member only in a.e, the first is node 201' 'node set 3: 1 member only in mesh.e, the first is node 202' \
     'factors (side set): 1 of 8 differ, by at most 1' 'most at element 1000, side 5 of set 4: 2 and 3'
 
-# ---- what one has and the other has not
+# ---- entities in one file only
 expect 1 'nodal variable temperature: only in a.e' exodus diff a.e less.e
 has 'steps: 2 in a.e, 1 in less.e' "element block 1, name: 'cube' in a.e, '' in less.e" 'side set 4: only in a.e'
 expect 1 "unknown variable 'nothing'" exodus diff a.e b.e -v nothing

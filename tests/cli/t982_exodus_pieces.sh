@@ -26,13 +26,13 @@ pieces() {
 }
 pieces cube.e 1 order
 pieces cube.e 4 metis
-pieces cube.e 10 curve # more than there are elements: some have none
+pieces cube.e 10 curve # more pieces than elements: some are empty
 pieces cells.e 3 metis
 pieces cells.e 5 order
 [ -e p.e.5.4 ] || bad=1
 expect 0 'with an id map' ls p.e.5.4
 
-# ---- Nemesis: of the ranks that write the whole
+# ---- Nemesis: of the ranks that write the complete file
 tutti 3 exodus join p.e.5.0 -o n.e --nemesis || fail 'join --nemesis'
 expect 0 'Nemesis: 3 processors' exodus info n.e
 expect 0 '' diff cells.e n.e
@@ -44,7 +44,7 @@ expect 0 'reals of 32 bits, integers of 64 bits' ls short.e
 has 'short.e-s0002'
 expect 0 'ok; 2 steps in 2 files' verify short.e
 
-# ---- what does not belong together
+# ---- pieces of different files
 expect 1 "'short.e' exists" exodus join p.e.5.0 -o short.e
 expect 0 '' exodus join p.e.5.0 -o short.e --force
 mv p.e.5.3 aside
@@ -52,7 +52,7 @@ expect 1 'piece 3 of 5 of ' exodus join p.e.5.* -o x.e
 expect 1 'p.e.5.3' exodus join p.e.5.0 -o x.e
 expect 0 '' exodus split turned.e -n 5 -o t.e --by order
 cp t.e.5.3 p.e.5.3
-expect 1 'in others' exodus join p.e.5.0 -o x.e
+expect 1 'in other pieces' exodus join p.e.5.0 -o x.e
 mv aside p.e.5.3
 expect 0 '' exodus split cells.e -n 5 -o s.e --by order --steps 1:2
 cp s.e.5.3 p.e.5.3

@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=90
-# tutti import: a Gmsh mesh with hexahedra, a pyramid, groups of every dimension and without, into an Exodus file and a dataset, the
-# same by one rank and by three; a plane; Exodus files into datasets; what meshio makes of the same mesh.
+# tutti import: a Gmsh mesh with hexahedra, a pyramid, groups of every dimension and without, into
+# an Exodus file and a dataset, the same by one rank and by three; a plane; Exodus files into
+# datasets; the output of meshio for the same mesh.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"

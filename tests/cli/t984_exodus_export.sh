@@ -1,6 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120
-# tutti export of an Exodus file with cells of every kind: VTK's files and XDMF's say where all numbers are, and they are there; with
+# tutti export of an Exodus file with cells of every kind: VTK and XDMF files have the correct
+# offsets of all values; with
 # ParaView: both readers have the cells, points and results that its Exodus reader has.  By three ranks, too.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh

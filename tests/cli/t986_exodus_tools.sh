@@ -1,6 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120
-# The lines of docs/reference/exodus-tools.md, one after the other, and what they leave behind; damage that verify and archive find;
+# The commands of docs/reference/exodus-tools.md in order, and their outputs; damage that verify
+# and archive find;
 # every argument of the manual page is run.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh

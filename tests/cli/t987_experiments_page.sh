@@ -1,12 +1,13 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=mpich
-# Every command `tutti-experiments` in docs/appendix/experiments.md, and every one that scripts/bench_papers.sh runs, is one that the
-# command takes: its arguments are read until one that is wrong by intention, behind all of them.
+# Every command `tutti-experiments` in docs/appendix/experiments.md, and every one that
+# scripts/bench_papers.sh runs, is accepted by the command: an invalid argument is appended, so that
+# all others are parsed first.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
 
-# What bench_papers.sh would run: by a command that writes down its arguments, under a script that starts it once.
+# The commands of bench_papers.sh, recorded by a replacement command that prints its arguments.
 mkdir -p tree/scripts tree/experiments/tutti_experiments
 printf '#!/bin/sh\n' >tree/experiments/tutti_experiments/__main__.py # no report
 chmod +x tree/experiments/tutti_experiments/__main__.py
@@ -34,7 +35,7 @@ mkdir -p tree/meshes
 touch tree/meshes/mesa.msh
 NOTES=$PWD/notes tree/scripts/bench_papers.sh ./note ./note tree/run tree/out >log 2>&1 || { cat log; exit 1; }
 [ "$(wc -l <notes)" -ge 20 ] || { echo "bench_papers.sh runs little:"; cat notes; bad=1; }
-# and what the page has in its blocks of code
+# and the commands in the code blocks of the page
 sed -n 's/^    .*tutti-experiments \(.*\)$/\1/p' "$here/docs/appendix/experiments.md" | sed 's/ *#.*//' >page
 [ "$(wc -l <page)" -ge 15 ] || { echo "few commands on the page:"; cat page; bad=1; }
 sed 's/--\(json\|csv\|html\) [^ ]*//g; s/  */ /g' notes page | sort -u >commands

@@ -1,6 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# tutti diff of Exodus files and of datasets: an infinite value equals only the same infinity and NaN only NaN, whatever the tolerances;
+# tutti diff of Exodus files and of datasets: an infinite value equals only the same infinity and
+# NaN only NaN, regardless of tolerances;
 # JSON stays valid.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh

@@ -59,7 +59,7 @@ expect 1 'nosuch' export g.tutti --xdmf -v nosuch
 expect 1 'nosuch' export run.e --vtk -v nosuch
 expect 1 'nosuch' export run.e --xdmf -v nosuch
 expect 1 'x' plot g.tutti -v ../../etc/x
-cp -r g.tutti sub/named # a variable whose name leads out of the directory
+cp -r g.tutti sub/named # a variable whose name is a path outside of the directory
 python3 - "$variable" <<'END' || exit 1
 import sqlite3, sys
 db = sqlite3.connect("sub/named/metadata.sqlite")

@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120
-# tutti import of meshes that gmsh makes of one geometry, in formats 4.1 and 2.2, text and binary, whole and
-# partitioned: blocks and sets have as many elements as gmsh's groups, and their full names.
+# tutti import of meshes that gmsh creates from one geometry, in formats 4.1 and 2.2, text and
+# binary, whole and partitioned: blocks and sets have as many elements as gmsh's groups, and their
+# full names.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
@@ -21,7 +22,7 @@ Physical Curve("outside", 22) = {1,5,6,7,3,4};
 Physical Point("corner", 31) = {1};
 END
 
-# What gmsh itself has in its groups: format 2.2 lists every element once for each of its groups.
+# The groups written by gmsh: format 2.2 lists every element once for each of its groups.
 gmsh -2 plate.geo -format msh22 -o gmsh.msh >log 2>&1 || { cat log; exit 1; }
 of_gmsh() { awk -v type="$1" -v tag="$2" '/^\$Elements/ { on = 1 } on && $2 == type && $4 == tag { n++ } END { print n }' gmsh.msh; }
 {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# tutti mesh --by: text, JSON and picture name the partitioner that was used: METIS gives way to coordinate bisection where there are few
-# nodes per partition; unknown names are refused.
+# tutti mesh --by: text, JSON and picture name the partitioner that was used: METIS is replaced by
+# coordinate bisection if there are few nodes per partition; unknown names are refused.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
@@ -18,7 +18,7 @@ used=rcb
 ask partition pipe.msh --parts 4 --by metis --json
 grep -q '"by": "metis"' out && used=metis # else the library has no METIS
 [ $used = metis ] || grep -q 'METIS is not built in' err || fail 'a fallback that is not reported'
-# asked for, partitions, used
+# requested partitioner, partitions, used partitioner
 while read -r by parts real; do
     ask partition pipe.msh --parts "$parts" --by "$by" --json
     json "o['by'] == '$real' and o['parts'] == $parts and o['empty'] == 0 and ('$real' != 'rcb' or o['most'] - o['least'] <= 1)"

@@ -7,7 +7,8 @@
 . "$(dirname "$0")/common.sh"
 temporary() { find . -name '*.tmp*' -print -quit; }
 
-# until_is WANTED PID: wait until there are temporary files (1), none (0); no longer than process PID, or 30 s without one
+# until_is WANTED PID: wait until there are temporary files (1), none (0); at most while process
+# PID runs, or 30 s without PID
 until_is() {
     for _ in $(seq 3000); do
         [ "$(temporary | wc -l)" -ne "$1" ] || return 0

@@ -37,7 +37,7 @@ static const struct {
 };
 enum { VARIABLES = sizeof variables / sizeof variables[0], LINE = 100001 };
 
-static int put(tutti_dataset *d, int i, int step, tutti_decomposition *entries, void *buf) {
+static int put_values(tutti_dataset *d, int i, int step, tutti_decomposition *entries, void *buf) {
     const tutti_type type = variables[i].spec.type;
     const int is_complex = type == TUTTI_COMPLEX64 || type == TUTTI_COMPLEX128;
     const int numbers = variables[i].spec.components ? variables[i].spec.components : 1;
@@ -75,7 +75,7 @@ int main(int argc, char **argv) {
         for (int i = 0; i < VARIABLES && !bad; i++) {
             const int is_mesh = variables[i].name[0] == 'm';
             if (is_mesh != (step < 0) || (variables[i].name[0] == 'l' && step == 0)) continue;
-            bad = put(d, i, step, variables[i].spec.space[0] == 'p' ? plane : line, buf);
+            bad = put_values(d, i, step, variables[i].spec.space[0] == 'p' ? plane : line, buf);
         }
         if (!bad) bad = tutti_dataset_commit(d);
     }

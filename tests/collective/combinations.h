@@ -1,5 +1,5 @@
-/* What tests of many combinations of options share: an axis `way`, which is an exchange or a step of messages, and a run
- * through combinations in which every pair of values occurs.
+/* Common part of tests of many combinations of options: an axis `way`, which is an exchange or a
+ * step of messages, and a run through combinations in which every pair of values occurs.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_COMBINATIONS_H
 #define TUTTI_TESTS_COMBINATIONS_H

@@ -8,7 +8,7 @@
 #include "collective/model.h"
 #include "pairs.h"
 
-/* A test may have axes of its own; the last is the shape. */
+/* A test may define other axes; the last is the shape. */
 #ifndef TUTTI_TESTS_AXES
 static const char *const methods[] = {"two-phase", "independent", "list", "sieve", "root", "auto"};
 static const char *const exchanges[] = {"shm", "two-sided"};
@@ -41,7 +41,7 @@ static void options_of(const int *choice, tutti_options *opt) {
     CHECK_OK(tutti_options_set(opt, "striping_unit", rnd(2) ? "0" : "512"));
 }
 
-/* Bytes through the library, whatever the store. */
+/* Bytes through the library, with any store. */
 static void whole_compare(tutti_file *f, const model *m) {
     tutti_access *a = NULL;
     tutti_off size = -1, count = -1;
@@ -126,7 +126,7 @@ static void matrix_start(int *argc, char ***argv, char *path, size_t size) {
     snprintf(path, size, "%s", scratch_path("matrix"));
 }
 
-/* Run one combination; 0 when there have been too many failures. */
+/* Run one combination; return 0 after too many failures. */
 static int matrix_run(const int *choice, const char *path) {
     char where[600];
     pairs_text(axes, AXES, choice, where, sizeof where);

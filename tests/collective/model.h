@@ -1,5 +1,6 @@
-/* The serial model that collective tests compare with: every rank knows, from the seed, what every rank
- * asks for, applies all of it to an array in rank order, and so knows the whole file.
+/* The serial model that collective tests compare with: every rank computes from the seed the
+ * request of every rank, applies all requests to an array in rank order, and so has the contents of
+ * the file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_MODEL_H
 #define TUTTI_TESTS_MODEL_H
@@ -32,7 +33,7 @@ static inline unsigned char mix(uint64_t a, uint64_t b) {
     return (unsigned char)(z * 0xbf58476d1ce4e5b9u >> 56);
 }
 
-/* ---- a rank's request: an access, and memory that holds it (base is memory offset 0) */
+/* ---- the request of a rank: an access and its memory (base is memory offset 0) */
 typedef struct {
     tutti_access *access;
     unsigned char *memory, *base;
@@ -69,7 +70,7 @@ static inline void model_write(model *m, const request *r, tutti_off displacemen
     tutti_access_iter_free(&it);
 }
 
-/* The first `count` stream bytes, those before `end`, once more, which fills what they are repeated
+/* The first `count` stream bytes, those before `end`, again, to fill the memory of repeats
  * to. */
 static inline tutti_off model_repeat(request *r, tutti_off count, tutti_off end) {
     tutti_access *there = NULL;
@@ -84,7 +85,7 @@ static inline tutti_off model_repeat(request *r, tutti_off count, tutti_off end)
     return count;
 }
 
-/* What a read must leave in memory that was filled with `key`; returns the count. */
+/* Compute the memory after a read into memory filled with `key`; returns the count. */
 static inline tutti_off model_read(const model *m, request *r, tutti_off displacement,
                                    uint64_t key) {
     tutti_access_iter *it = NULL;
@@ -150,7 +151,7 @@ static inline tutti_access *block_access(int rank, int ranks, int rows, int cols
     return a;
 }
 
-/* Anything at all: overlaps with other ranks are likely. */
+/* A random access that probably overlaps those of other ranks. */
 static inline tutti_access *wild_access(int64_t extent) {
     tutti_access *a = NULL;
     const int64_t at = rnd(extent);
@@ -174,7 +175,7 @@ static inline tutti_access *wild_access(int64_t extent) {
     return a;
 }
 
-/* The request of `rank` in a shape with numbers drawn before (the same for all ranks). */
+/* The request of `rank` in a shape with random numbers that are the same on all ranks. */
 static inline request request_make(int shape, int rank, int ranks, uint64_t salt, int64_t scale) {
     request r = {NULL, NULL, NULL, 0};
     const int size = 1 + (int)(salt % 97), rows = 20 + (int)(salt % 50);
@@ -196,7 +197,7 @@ static inline request request_make(int shape, int rank, int ranks, uint64_t salt
     case SPARSE:
         r.access = scatter_access(rank, ranks, salt, (int)(scale / size), size, ranks);
         break;
-    case FEW: /* one rank has everything, the others nothing */
+    case FEW: /* one rank accesses everything, the others nothing */
         CHECK_OK(tutti_access_contiguous(5, rank == (int)(salt % (unsigned)ranks) ? scale : 0,
                                          &r.access));
         break;
@@ -211,7 +212,7 @@ static inline request request_make(int shape, int rank, int ranks, uint64_t salt
     return r;
 }
 
-/* ---- the file as it is */
+/* ---- the actual file */
 static inline void file_compare(const char *path, const model *m, const char *what) {
     struct stat st;
     const int fd = open(path, O_RDONLY);
@@ -241,7 +242,7 @@ static inline const char *scratch_path(const char *name) {
     return path;
 }
 
-/* All ranks' failures make the test fail. */
+/* A failure on any rank makes the test fail. */
 static inline int check_done_all(void) {
     int all = 0;
     MPI_Allreduce(&check_failures_, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -28,13 +28,14 @@ static const struct {
                 {"EFBIG", EFBIG, TUTTI_ERR_TOO_BIG}};
 
 static char path[512];
-static tutti_options base;       /* of the combination, without a fault */
-static int shape, tried;         /* tried: combinations */
-static unsigned char *old, *new; /* the file before and after; `named`: bytes that somebody names */
+static tutti_options base; /* of the combination, without a fault */
+static int shape, tried;   /* tried: combinations */
+static unsigned char *old,
+    *new; /* the file before and after; `named`: bytes that any rank accesses */
 static unsigned char *named;
 static int64_t size;
 
-/* A few runs a rank, so that independent access is exhausted too. */
+/* A few runs per rank, so that independent access is exhausted too. */
 static request request_of(int who) {
     request r = {NULL, NULL, NULL, 0};
     const int pieces = 5;
@@ -103,7 +104,7 @@ static void blamed(int who, int sys_errno, const char *operation) {
 static void file_is_sound(void) {
     int64_t n = 0;
     MPI_Barrier(MPI_COMM_WORLD);
-    if (rank != 0) return; /* the others come to the next barrier soon */
+    if (rank != 0) return; /* the other ranks wait at the next barrier */
     unsigned char *v = file_bytes(path, &n);
     CHECK_EQ(n, size);
     for (int64_t i = 0; i < n && i < size; i++) {
@@ -116,7 +117,7 @@ static void file_is_sound(void) {
     free(v);
 }
 
-/* The handle works after a failure: a read gives what is in the file. */
+/* The handle works after a failure: a read returns the contents of the file. */
 static void handle_is_usable(tutti_file *f) {
     int64_t n = 0;
     tutti_off count = -1;

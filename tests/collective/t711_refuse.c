@@ -1,5 +1,5 @@
 /* TEST ranks=1,4 timeout=120 */
-/* One rank asks for something impossible, each rank in turn: all refuse, with one error, and nothing has happened.
+/* Each rank in turn passes an invalid argument: all ranks fail with the same error, and nothing changes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
@@ -9,7 +9,7 @@ enum { SIZE = 5000, MODE = TUTTI_READ | TUTTI_WRITE };
 
 /* ---- open */
 
-/* Open with what rank `who` does wrong; everything else is right. */
+/* Open with an invalid argument on rank `who`; all other arguments are valid. */
 static tutti_err open_wrong(int who, int kind, tutti_file **f) {
     tutti_options opt;
     const char *p = path;
@@ -74,7 +74,7 @@ static tutti_err open_code(int who, int kind) {
     return codes[kind];
 }
 
-/* The part of a path that messages never cut. */
+/* The part of a path that messages always contain. */
 static const char *end_of(const char *text) {
     const size_t n = strlen(text);
     return n > 200 ? text + n - 200 : text;
@@ -107,7 +107,8 @@ static void opens_refused(int who) {
 enum { NULL_BUFFER, NULL_ACCESS, KINDS };
 
 /* One call that moves bytes, by each of the ways. */
-static tutti_err call(tutti_file *f, int way, const tutti_access *a, void *buf, tutti_off *count) {
+static tutti_err make_call(tutti_file *f, int way, const tutti_access *a, void *buf,
+                           tutti_off *count) {
     tutti_plan *p = NULL;
     tutti_err err;
     switch (way) {
@@ -139,8 +140,9 @@ static void requests_refused(tutti_file *f, int who) {
             const tutti_access *a = rank == who && kind == NULL_ACCESS ? NULL : good;
             snprintf(where, sizeof where, "request kind %d way %d on rank %d", kind, way, who);
             check_where(where);
-            CHECK_SAME(call(f, way, a, rank == who && kind == NULL_BUFFER ? NULL : buf, &count),
-                       TUTTI_ERR_ARG);
+            CHECK_SAME(
+                make_call(f, way, a, rank == who && kind == NULL_BUFFER ? NULL : buf, &count),
+                TUTTI_ERR_ARG);
             CHECK_EQ(tutti_last_error()->rank, who);
             CHECK_EQ(count, -7);
             for (int i = 0; i < 64; i++) CHECK(buf[i] == 0xee, "the buffer was touched");
@@ -155,13 +157,13 @@ static void start_refused(tutti_file *f, const tutti_access *a, int who) {
     tutti_err err = tutti_file_write_start(f, a, buf, rank == who ? NULL : &r);
     if (rank != who && err == TUTTI_OK) err = tutti_request_wait(&r, NULL);
     const tutti_error_info mine = *tutti_last_error();
-    CHECK_OK(tutti_file_sync(f)); /* rank `who` lets the operation move on */
+    CHECK_OK(tutti_file_sync(f)); /* rank `who` lets the operation progress */
     tutti__error_assign(&mine);
     CHECK_SAME(err, TUTTI_ERR_ARG);
     CHECK_EQ(tutti_last_error()->rank, who);
 }
 
-/* Rank `who` gives NULL, -1 or another number than the others. */
+/* Rank `who` passes NULL, -1 or another number than the others. */
 static void numbers_refused(tutti_file *f, int who) {
     tutti_access *a = NULL;
     tutti_plan *p = NULL;
@@ -204,7 +206,7 @@ static void modes_refused(void) {
             TUTTI_OK);
         if (!f) continue;
         for (int way = writes; way < 6; way += 2)
-            CHECK_SAME(call(f, way, a, buf, &count), TUTTI_ERR_MODE);
+            CHECK_SAME(make_call(f, way, a, buf, &count), TUTTI_ERR_MODE);
         const tutti_err own = writes ? tutti_file_read_independent(f, a, buf, &count)
                                      : tutti_file_write_independent(f, a, buf, &count);
         CHECK(own == TUTTI_ERR_MODE && tutti_last_error()->rank == rank, "%s",
@@ -218,7 +220,7 @@ static void modes_refused(void) {
     tutti_access_free(&a);
 }
 
-/* The first plan makes staging memory, which stays with the communicator. */
+/* The first plan allocates staging memory, which is cached on the communicator. */
 static void staging_made(tutti_file *f) {
     tutti_access *a = NULL;
     tutti_plan *p = NULL;
@@ -228,7 +230,7 @@ static void staging_made(tutti_file *f) {
     tutti_access_free(&a);
 }
 
-/* The second handle that operations in the background have stays until the file is closed. */
+/* The second handle for operations in the background is kept until the file is closed. */
 static void handle_made(tutti_file *f) {
     tutti_access *a = NULL;
     CHECK_OK(tutti_access_contiguous(0, 0, &a));
@@ -274,7 +276,8 @@ static void nothing_refused(void) {
     CHECK_ERR(tutti_file_sync(NULL), TUTTI_ERR_ARG);
     CHECK_ERR(tutti_file_options(NULL, &opt), TUTTI_ERR_ARG);
     CHECK_ERR(tutti_file_change(NULL, &opt), TUTTI_ERR_ARG);
-    for (int way = 0; way < 6; way++) CHECK_ERR(call(NULL, way, NULL, NULL, &n), TUTTI_ERR_ARG);
+    for (int way = 0; way < 6; way++)
+        CHECK_ERR(make_call(NULL, way, NULL, NULL, &n), TUTTI_ERR_ARG);
     CHECK_ERR(tutti_file_write_independent(NULL, NULL, NULL, &n), TUTTI_ERR_ARG);
     CHECK_ERR(tutti_file_read_independent(NULL, NULL, NULL, &n), TUTTI_ERR_ARG);
     CHECK_ERR(tutti_file_write_end(NULL, &n), TUTTI_ERR_ARG);

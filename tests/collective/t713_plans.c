@@ -1,6 +1,7 @@
 /* TEST ranks=1,3,4 timeout=120 */
-/* Plans that are kept: other buffers, other displacements, a file that grows, plans of different shapes in turn (they
- * share staging memory), a small size; calls in the wrong order; split operations; independent access.
+/* Plans that are kept: other buffers, other displacements, a file that grows, interleaved plans of
+ * different shapes (they share staging memory), a small size; calls in the wrong order; split
+ * operations; independent access.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "pairs.h"
@@ -48,7 +49,8 @@ static void read_check(tutti_plan *p, const model *m, request *q, tutti_off shif
     free(want.memory);
 }
 
-/* Two plans of different shapes, in turn, with other bytes and displacements; reads of the file as it grows. */
+/* Two interleaved plans of different shapes, with other bytes and displacements; reads of the
+ * growing file. */
 static void plans_in_turn(void) {
     static const tutti_off shifts[] = {0, 100001, 7, 65536, 4096 * 31 + 1, 0};
     tutti_file *f = NULL;
@@ -95,7 +97,7 @@ static void plans_in_turn(void) {
     free(m.v);
 }
 
-/* The access may go after planning, and the buffer may be another one each time. */
+/* The access may be freed after planning, and the buffer may differ in each run. */
 static void access_gone(void) {
     tutti_file *f = NULL;
     tutti_plan *p = NULL;
@@ -105,7 +107,7 @@ static void access_gone(void) {
     CHECK_SAME(tutti_plan_write(f, q.access, &p), TUTTI_OK);
     tutti_access_free(&q.access);
     for (int k = 0; k < 3; k++) {
-        unsigned char *v = malloc(q.room + 3); /* at an odd address, and in another place */
+        unsigned char *v = malloc(q.room + 3); /* at an odd address, in another buffer */
         for (size_t i = 0; i < q.room; i++) v[k + i] = mix((uint64_t)(10 * k + rank), i);
         CHECK_SAME(tutti_plan_run(p, v + k + (q.base - q.memory), 30000 * k, NULL), TUTTI_OK);
         model_all(&m, CYCLIC, 777, 20000, 10 * (uint64_t)k, 30000 * k);
@@ -176,8 +178,8 @@ static void wrong_order(void) {
     request_free(&q);
 }
 
-/* ---- independent: one rank alone, others do nothing or something else */
-static void alone(void) {
+/* ---- independent: one rank alone, the others do nothing or make other calls */
+static void test_alone(void) {
     tutti_file *f = NULL;
     model m = {NULL, 0, 0};
     tutti_off count = -7;
@@ -249,7 +251,7 @@ int main(int argc, char **argv) {
         plans_in_turn();
         access_gone();
         wrong_order();
-        alone();
+        test_alone();
         small_plans();
         if (check_failures_ > 20) break;
     }

@@ -1,13 +1,13 @@
 /* TEST ranks=4 timeout=60 */
-/* The statistics tell what the design promises: how many requests reach the file system, who sends what, how often a byte is
- * copied.  Numbers that all ranks add up to.
+/* The statistics confirm the design: the number of requests to the file system, the messages per
+ * rank, how often a byte is copied.  Sums over all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
 static char path[512];
 enum { NEW = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE };
 
-static tutti_file *opened(const char *text, int mode) {
+static tutti_file *open_file(const char *text, int mode) {
     tutti_options opt = options_of(text);
     tutti_file *f = NULL;
     check_where(text);
@@ -53,7 +53,7 @@ static void paper_example(void) {
     CHECK_EQ(tutti_access_bytes(a), 16);
     memset(mine, rank + 1, sizeof mine);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        tutti_file *f = opened(cases[i].text, NEW);
+        tutti_file *f = open_file(cases[i].text, NEW);
         CHECK_SAME(tutti_file_write(f, a, mine, NULL), TUTTI_OK);
         const tutti_stats all = summed(f);
         CHECK_EQ(all.file_writes, cases[i].writes);
@@ -68,7 +68,8 @@ static void paper_example(void) {
     tutti_access_free(&a);
 }
 
-/* All ranks read the same section: it comes from the file once, and travels to each other node once per window. */
+/* All ranks read the same section: it is read from the file once, and sent to each other node once
+ * per window. */
 static void common_section(void) {
     enum { BYTES = 256 << 10 };
     static const struct {
@@ -86,7 +87,7 @@ static void common_section(void) {
     file_put(path, v, BYTES);
     CHECK_OK(tutti_access_contiguous(0, BYTES, &a));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        tutti_file *f = opened(cases[i].text, TUTTI_READ);
+        tutti_file *f = open_file(cases[i].text, TUTTI_READ);
         tutti_off count = 0;
         memset(got, 0, BYTES);
         CHECK_SAME(tutti_file_read(f, a, got, &count), TUTTI_OK);
@@ -98,8 +99,7 @@ static void common_section(void) {
         CHECK_EQ(all.messages, all.windows * (cases[i].groups - 1));
         CHECK_EQ(all.message_bytes, (tutti_off)BYTES * (cases[i].groups - 1));
         CHECK_EQ(all.bytes, (tutti_off)BYTES * ranks);
-        CHECK_EQ(all.copied_bytes,
-                 (tutti_off)BYTES * ranks); /* a message is one run: nothing is packed */
+        CHECK_EQ(all.copied_bytes, (tutti_off)BYTES * ranks); /* a message is one run: no packing */
         CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     }
     tutti_access_free(&a);
@@ -108,7 +108,7 @@ static void common_section(void) {
 }
 
 /* Interleaved pieces without holes: one write per window, one copy per byte, no message on one node. */
-static void dense(void) {
+static void test_dense(void) {
     enum { PIECE = 128, PIECES = 800 };
     static const char *const texts[] = {
         "method=two-phase cb_buffer_size=64k striping_unit=512",
@@ -120,7 +120,7 @@ static void dense(void) {
     memset(mine, rank + 1, PIECE * PIECES);
     CHECK_OK(tutti_access_vector(rank * PIECE, PIECES, PIECE, PIECE * ranks, &a));
     for (int i = 0; i < 4; i++) {
-        tutti_file *f = opened(texts[i], NEW);
+        tutti_file *f = open_file(texts[i], NEW);
         const tutti_off total = (tutti_off)PIECE * PIECES * ranks;
         CHECK_SAME(tutti_file_write(f, a, mine, NULL), TUTTI_OK);
         const tutti_stats all = summed(f);
@@ -147,8 +147,8 @@ static void dense(void) {
     free(mine);
 }
 
-/* Holes: only named bytes are written, whatever the method; nothing is read unless rmw allows it. */
-static void holes(void) {
+/* Holes: every method writes only the bytes of the access; nothing is read unless rmw allows it. */
+static void test_holes(void) {
     static const char *const texts[] = {"method=two-phase",
                                         "method=two-phase exchange=two-sided",
                                         "method=two-phase nodes=rr:2 store=threads",
@@ -158,7 +158,7 @@ static void holes(void) {
                                         "method=sieve"};
     for (int i = 0; i < 7; i++) {
         request q = request_make(SPARSE, rank, ranks, 4321, 100000);
-        tutti_file *f = opened(texts[i], NEW);
+        tutti_file *f = open_file(texts[i], NEW);
         request_fill(&q, 3);
         CHECK_SAME(tutti_file_write(f, q.access, q.base, NULL), TUTTI_OK);
         const tutti_stats all = summed(f);
@@ -172,7 +172,7 @@ static void holes(void) {
 }
 
 /* Descriptions of blocks do not grow with the array; statistics of all operations add up. */
-static void descriptions(void) {
+static void test_descriptions(void) {
     tutti_off small = 0;
     for (int scale = 1; scale <= 16; scale *= 16) {
         const tutti_count n = 64 * scale;
@@ -189,7 +189,7 @@ static void descriptions(void) {
         tutti_stats last, every;
         CHECK_OK(tutti_access_section(&s, NULL, &a));
         unsigned char *v = calloc(1, (size_t)tutti_access_bytes(a));
-        tutti_file *f = opened("method=two-phase cb_nodes=4 plan_cache=0", NEW);
+        tutti_file *f = open_file("method=two-phase cb_nodes=4 plan_cache=0", NEW);
         for (int i = 0; i < 3; i++) CHECK_SAME(tutti_file_write(f, a, v, NULL), TUTTI_OK);
         tutti_file_stats(f, &last, &every);
         CHECK_EQ(every.bytes, 3 * last.bytes);
@@ -218,9 +218,9 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s", scratch_path("counts"));
     paper_example();
     common_section();
-    dense();
-    holes();
-    descriptions();
+    test_dense();
+    test_holes();
+    test_descriptions();
     file_remove(path);
     return harness_end();
 }

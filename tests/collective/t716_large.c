@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=120 own=1 */
-/* Offsets and counts beyond 4 GiB and 2 GiB: a sparse file, and requests of more than 2 GiB a rank
- * whose memory side names the same bytes again and again, so that little memory is needed.
+/* Offsets and counts beyond 4 GiB and 2 GiB: a sparse file, and requests of more than 2 GiB per rank
+ * whose memory side repeats the same bytes, so that little memory is needed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/mman.h>
 #include "harness.h"
@@ -72,7 +72,7 @@ static tutti_access *repeated(tutti_off piece, tutti_count pieces) {
     return a;
 }
 
-/* More than 2 GiB a rank through the engine, into nowhere (store null). */
+/* More than 2 GiB per rank through the engine, with store null. */
 static void many_bytes(const char *text) {
     enum { PIECE = 8 << 20 };
     tutti_options opt = options_of(text);
@@ -95,8 +95,9 @@ static void many_bytes(const char *text) {
     free(buf);
 }
 
-/* The same read back from a file that is nearly all hole: what stays in memory is the last piece.
- * In memory if there is such a place: a disk's file system fills its cache with the hole. */
+/* The same, read from a file that consists almost entirely of holes: memory contains the last
+ * piece at the end.
+ * The file is in memory if possible: on disk the page cache would be filled with the hole. */
 static void many_bytes_back(const char *text) {
     enum { PIECE = 8 << 20 };
     const char *shm = getenv("TUTTI_TEST_SHM");
@@ -149,8 +150,8 @@ static void one_run(const char *text) {
     tutti_access_free(&a);
 }
 
-/* Gigabytes are moved in the build openmpi only: the code that counts them is the same in the
- * others, and so is how it uses the MPI. */
+/* Gigabytes are moved in the build openmpi only: the code for large counts is the same in the
+ * others. */
 static int moves_gigabytes(void) {
     const char *mpi = getenv("TUTTI_MPI"), *sanitizer = getenv("TUTTI_SANITIZE");
     return !(mpi && strcmp(mpi, "openmpi") != 0) && !(sanitizer && *sanitizer);

@@ -1,6 +1,6 @@
 /* TEST ranks=1,4 timeout=120 own=1 */
-/* File systems that are full or read-only, and no room in /dev/shm: small ones of our own, mounted where only this test sees
- * them (a private mount namespace, which takes root; otherwise the test is skipped).
+/* File systems that are full or read-only, and a full /dev/shm: small file systems mounted only for this test
+ * (in a private mount namespace, which takes root; otherwise the test is skipped).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include "harness.h"
@@ -25,7 +25,7 @@ static const char *const texts[] = {
     "method=root cb_buffer_size=64k"};
 enum { TEXTS = sizeof texts / sizeof *texts };
 
-/* Twice as much as there is room for; then, in the same handle, something that fits. */
+/* Write twice the free space; then, with the same handle, data that fits. */
 static void no_space(const char *text) {
     enum { FIRST = 1000, PIECE = 2048 };
     char path[600];
@@ -48,7 +48,7 @@ static void no_space(const char *text) {
     CHECK(tutti_last_error()->sys_errno == ENOSPC && strstr(tutti_last_message(), path), "%s",
           tutti_last_message());
     CHECK_SAME(tutti_file_preallocate(f, 3 << 20), TUTTI_ERR_NO_SPACE);
-    CHECK_SAME(tutti_file_resize(f, FIRST), TUTTI_OK); /* there is room again */
+    CHECK_SAME(tutti_file_resize(f, FIRST), TUTTI_OK); /* space is free again */
     tutti_access_free(&a);
     CHECK_OK(tutti_access_vector(FIRST + rank * PIECE, 10, PIECE, PIECE * (tutti_off)ranks, &a));
     CHECK_SAME(tutti_file_write(f, a, buf, &count), TUTTI_OK);
@@ -83,7 +83,7 @@ static void read_only(void) {
     if (f) CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-/* Without room for staging the ranks of a node send messages, and all is right. */
+/* Without shared memory for staging the ranks of a node send messages, and the data is correct. */
 static void no_shared_memory(const char *path) {
     tutti_options opt = options_of("method=two-phase exchange=shm cb_buffer_size=1m cb_nodes=4");
     tutti_file *f = NULL;
@@ -126,8 +126,8 @@ static void no_shared_memory(const char *path) {
     free(m.v);
 }
 
-/* Where every write waits for the disk, it goes on in the background unless told otherwise. */
-static void synchronous(void) {
+/* Where every write waits for the disk, it continues in the background by default. */
+static void test_synchronous(void) {
     char path[600], data[1000] = "";
     tutti_access *a = NULL;
     tutti_stats s;
@@ -162,7 +162,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < TEXTS; i++) no_space(texts[i]);
     read_only();
     unmounted(home);
-    synchronous();
+    test_synchronous();
     no_shared_memory(path);
     if (rank == 0) (void)rmdir(home);
     return harness_end();

@@ -1,7 +1,8 @@
 /* TEST ranks=1,3 timeout=120 */
-/* One rank has no memory: its first allocation fails, its second, ... until the operation needs no more.  All ranks say the
- * same, nothing hangs, nothing leaks; if the answer is "refused" nothing has happened, if it is "done" all is right (staging
- * memory that cannot be had is replaced by messages).
+/* One rank has no memory: its first allocation fails, its second, ... until the operation needs no
+ * more.  All ranks return the same, nothing hangs, nothing leaks; after a failure nothing has
+ * changed, after success all bytes are correct (staging
+ * memory that cannot be allocated is replaced by messages).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
@@ -16,7 +17,7 @@ static char path[512];
 static tutti_options opt;
 static int shape, full;
 static uint64_t salt = 12345;
-enum { SCALE = 20000, NEVER = 1000 }; /* NEVER: more allocations than any operation makes */
+enum { SCALE = 20000, NEVER = 1000 }; /* NEVER: more allocations than any operation performs */
 static model before, after;
 
 static request request_of(int who, uint64_t key) {
@@ -36,7 +37,7 @@ static void models_make(void) {
         }
 }
 
-/* Is the failure that was asked for still to come?  (Then it comes within k allocations.) */
+/* Return whether the requested failure has not happened yet; it would happen within k allocations. */
 static int still_pending(int k) {
     int pending = 0;
     for (int i = 0; i < k && !pending; i++) {
@@ -48,7 +49,7 @@ static int still_pending(int k) {
     return pending;
 }
 
-/* What a case works with, made while there is memory. */
+/* The objects of a case, created before allocations fail. */
 typedef struct {
     MPI_Comm comm;
     tutti_file *f;
@@ -70,7 +71,7 @@ static scene scene_make(int op) {
     return s;
 }
 
-static tutti_err act(scene *s, int op) {
+static tutti_err make_step(scene *s, int op) {
     tutti_err err;
     tutti_request *r = NULL;
     switch (op) {
@@ -124,7 +125,7 @@ static void scene_end(scene *s) {
 static int fails_at(int op, int who, int k) {
     scene s = scene_make(op);
     if (rank == who) tutti__memory_fail_after(k);
-    const tutti_err mine = act(&s, op);
+    const tutti_err mine = make_step(&s, op);
     int pending = rank == who ? still_pending(k) : 0;
     const tutti_err err = same_everywhere(mine);
     MPI_Bcast(&pending, 1, MPI_INT, who, MPI_COMM_WORLD);
@@ -140,7 +141,7 @@ static int fails_at(int op, int who, int k) {
     return !pending;
 }
 
-/* Quick: what opens, writes and reads, by one rank; the first case and TIER=full more. */
+/* Quick tier: open, write and read, on one rank; the first case and TIER=full have more. */
 static int wanted(int op, int number) {
     if (full) return 1;
     if (opt.background == TUTTI_BACKGROUND_IO_ONLY)

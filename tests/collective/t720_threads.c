@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3 timeout=120 own=1 */
-/* Two threads of every rank, each with a file and a communicator of its own, at the same time; and every store
- * under MPI_THREAD_SINGLE needs no more than that (t700 runs so).
+/* Two threads of every rank, each with its own file and communicator, at the same time; and every store
+ * under MPI_THREAD_SINGLE works at that level (t700 uses it).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
 #include <sched.h>
@@ -16,7 +16,7 @@ typedef struct {
     int id, wrong;
 } job;
 
-static void expect(job *j, int ok) {
+static void check_expected(job *j, int ok) {
     if (!ok) j->wrong++;
 }
 
@@ -30,26 +30,26 @@ static void one_round(job *j, int round, int rank, int ranks) {
     tutti_options_defaults(&opt);
     opt.cb_buffer_size = 256 << 10;
     opt.store = round % 2 ? TUTTI_STORE_THREADS : TUTTI_STORE_POSIX;
-    expect(j,
-           !tutti_access_vector(PIECE * rank, BYTES / PIECE, PIECE, (tutti_off)PIECE * ranks, &a));
-    expect(j,
-           !tutti_file_open(j->comm, j->path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, &opt, &f));
+    check_expected(
+        j, !tutti_access_vector(PIECE * rank, BYTES / PIECE, PIECE, (tutti_off)PIECE * ranks, &a));
+    check_expected(
+        j, !tutti_file_open(j->comm, j->path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, &opt, &f));
     if (f) {
         opt.method = TUTTI_METHOD_TWO_PHASE;
-        expect(j, !tutti_file_write(f, a, out, &count) && count == BYTES);
-        expect(j, !tutti_file_read(f, a, in, &count) && count == BYTES);
-        expect(j, memcmp(in, out, BYTES) == 0);
+        check_expected(j, !tutti_file_write(f, a, out, &count) && count == BYTES);
+        check_expected(j, !tutti_file_read(f, a, in, &count) && count == BYTES);
+        check_expected(j, memcmp(in, out, BYTES) == 0);
         /* errors belong to the thread that had them */
-        expect(j, tutti_file_resize(f, -1 - j->id) == TUTTI_ERR_ARG);
-        expect(j, strstr(tutti_last_message(), j->id ? "-2" : "-1") != NULL);
-        expect(j, !tutti_file_close(&f));
+        check_expected(j, tutti_file_resize(f, -1 - j->id) == TUTTI_ERR_ARG);
+        check_expected(j, strstr(tutti_last_message(), j->id ? "-2" : "-1") != NULL);
+        check_expected(j, !tutti_file_close(&f));
     }
     tutti_access_free(&a);
     free(out);
     free(in);
 }
 
-static void *work(void *p) {
+static void *do_work(void *p) {
     job *j = p;
     int rank, ranks;
     MPI_Comm_rank(j->comm, &rank);
@@ -58,7 +58,7 @@ static void *work(void *p) {
     return NULL;
 }
 
-/* ---- a thread that moves operations of a file on has it for itself, also against the calls that layers above
+/* ---- a thread that progresses operations of a file excludes others, also calls of higher layers
  * make */
 
 typedef struct {
@@ -66,7 +66,7 @@ typedef struct {
     atomic_int has, leaves;
 } holder;
 
-static void *hold(void *p) {
+static void *hold_store(void *p) {
     holder *h = p;
     pthread_mutex_lock(&h->f->use);
     h->has = 1;
@@ -93,7 +93,7 @@ static void one_at_a_time(void) {
     for (int call = 0; call < CALLS; call++) {
         holder h = {.f = f};
         pthread_t thread;
-        CHECK(pthread_create(&thread, NULL, hold, &h) == 0, "no thread");
+        CHECK(pthread_create(&thread, NULL, hold_store, &h) == 0, "no thread");
         while (!h.has) sched_yield();
         if (call == START) CHECK_OK(tutti__request_start(&asked, &r));
         if (call == SETTLE) tutti__requests_settle(f);
@@ -120,7 +120,7 @@ int main(int argc, char **argv) {
         MPI_Comm_dup(MPI_COMM_WORLD, &jobs[i].comm);
         snprintf(jobs[i].path, sizeof jobs[i].path, "%s.%d", scratch_path("threads"), i);
     }
-    for (int i = 0; i < THREADS; i++) pthread_create(&thread[i], NULL, work, &jobs[i]);
+    for (int i = 0; i < THREADS; i++) pthread_create(&thread[i], NULL, do_work, &jobs[i]);
     for (int i = 0; i < THREADS; i++) {
         pthread_join(thread[i], NULL);
         CHECK_EQ(jobs[i].wrong, 0);

@@ -1,6 +1,7 @@
 /* TEST ranks=1,2,3,5 timeout=120 own=1 */
-/* Corners of the engine: plans whose staging memory cannot grow, opens that fail after others have succeeded, windows smaller than
- * stripes, offsets whose cycles are many, requests whose sum overflows, errno, names in /dev/shm that are taken.
+/* Corner cases of the engine: plans whose staging memory cannot grow, opens that fail after others
+ * have succeeded, windows smaller than stripes, offsets with many cycles, requests whose sum
+ * overflows, errno, existing names in /dev/shm.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <sys/mman.h>
@@ -15,7 +16,7 @@ static unsigned char value_at(tutti_off offset) {
     return (unsigned char)(1 + (offset * 7 + (offset >> 9)) % 251);
 }
 
-/* Pieces of all ranks in turn, `count` of them each. */
+/* Interleaved pieces of all ranks, `count` per rank. */
 static tutti_access *turns(tutti_off at, tutti_off piece, tutti_count count, unsigned char **buf) {
     tutti_access *a = NULL;
     *buf = malloc((size_t)(piece * count) + 1);
@@ -38,8 +39,9 @@ static void file_holds(tutti_off at, tutti_off bytes, const char *what) {
     free(v);
 }
 
-/* A small plan is made, then a large request finds no memory (`n`: the n-th allocation of rank 0 fails; 0: as if /dev/shm were
- * full); the plan must still run.  Returns what the large request said. */
+/* A small plan is created, then a large request cannot allocate memory (`n`: the n-th allocation
+ * of rank 0 fails; 0: as if /dev/shm were full); the plan must still run.  Returns the result of
+ * the large request. */
 static tutti_err memory_fails(const char *text, long n) {
     tutti_options opt = options_of(text);
     tutti_file *f = NULL;
@@ -79,7 +81,7 @@ static void memory_does_not_grow(void) {
         CHECK(n < 1000, "it never succeeds");
 }
 
-/* A code that says "refused" must not have emptied the file. */
+/* A refused call must not have truncated the file. */
 static void refused_truncation(void) {
     tutti_file *f = NULL;
     char fault[64];
@@ -136,7 +138,8 @@ static void large_stripes(const char *text, tutti_off at) {
     MPI_Comm_free(&comm);
 }
 
-/* Cyclic domains of small blocks over an immense extent: more cycles than a slot's key has bits for, were blocks left as small. */
+/* Cyclic domains of small blocks over an immense extent: with blocks this small there would be
+ * more cycles than the key of a slot can represent. */
 static void many_cycles(void) {
     static const tutti_off offsets[] = {4096 + 100, ((tutti_off)1 << 53) + 4096 + 100};
     char shm[600];
@@ -169,7 +172,7 @@ static void many_cycles(void) {
     file_remove(shm);
 }
 
-/* All ranks ask for nearly all offsets there are: the sum does not fit. */
+/* All ranks request nearly the whole range of offsets: the sum overflows. */
 static void immense_reads(void) {
     tutti_options opt = options_of("method=two-phase");
     tutti_file *f = NULL;
@@ -188,7 +191,7 @@ static void immense_reads(void) {
     tutti_access_free(&a);
 }
 
-/* A guest leaves errno alone. */
+/* Calls do not change errno. */
 static void errno_stays(const char *text) {
     tutti_options opt = options_of(text);
     tutti_file *f = NULL;
@@ -228,7 +231,7 @@ static void errno_stays(const char *text) {
     free(buf);
 }
 
-/* The names that staging memory would get are there already. */
+/* The names for staging memory already exist. */
 static void names_taken(void) {
     tutti_options opt = options_of("method=two-phase");
     tutti_file *f = NULL;

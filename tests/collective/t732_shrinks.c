@@ -1,13 +1,14 @@
 /* TEST ranks=1,3 timeout=60 */
-/* A file that shrinks while it is read, by every method: all ranks say so, and the handle stays usable.
+/* A file that shrinks while it is read, by every method: all ranks return the error, and the
+ * handle stays usable.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
-enum { PIECE = 100, PIECES = 6000, LEFT = 10 }; /* pieces of each rank that stay */
+enum { PIECE = 100, PIECES = 6000, LEFT = 10 }; /* remaining pieces of each rank */
 
 static char path[512];
 
-/* As soon as the first bytes have come, most of the others go. */
+/* After the first bytes have been read, most of the file is truncated. */
 static void shrink(void *context, tutti_off done, tutti_off total, const char *phase) {
     int *shrunk = context;
     (void)total, (void)phase;
@@ -22,7 +23,7 @@ static void combination(const char *text) {
     tutti_access *a = NULL;
     tutti_off count = -7;
     int shrunk = 0;
-    const int64_t size = (int64_t)PIECE * PIECES * (ranks + 1); /* with a gap behind each round */
+    const int64_t size = (int64_t)PIECE * PIECES * (ranks + 1); /* with a gap after each round */
     unsigned char *v = calloc(1, (size_t)size), *got = calloc(PIECES, PIECE);
     check_where(text);
     file_put(path, v, size);

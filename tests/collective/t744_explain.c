@@ -29,7 +29,7 @@ static tutti_options options(const char *name) {
     return opt;
 }
 
-/* Write pieces by the profile; returns how it went. */
+/* Write pieces with the profile; returns the result. */
 static void write_by(const char *name, int explain, char how[256]) {
     enum { PIECE = 4096, PIECES = 64 };
     static char buf[PIECE * PIECES];
@@ -65,7 +65,7 @@ static void test_choice(void) {
     CHECK(strncmp(how, "two-phase: ", 11) == 0, "%s", how);
 }
 
-/* Write by a profile; what rank 0 says meanwhile. */
+/* Write with a profile, and capture the output of rank 0. */
 static void said_by(const char *name, char how[256], char text[4096]) {
     const char *log = "t744.log";
     fflush(stderr);
@@ -108,7 +108,7 @@ static void passed_over(const char *words) {
               text);
 }
 
-/* The store is named; past the page cache it is one that works in the background. */
+/* The explanation contains the store; with direct I/O it is an asynchronous one. */
 static void test_store(void) {
     enum { PIECE = 4096, PIECES = 64 };
     static char buf[PIECE * PIECES];
@@ -144,7 +144,7 @@ int main(int argc, char **argv) {
     snprintf(profile, sizeof profile, "t744.profile");
     if (rank == 0) unlink(profile);
     MPI_Barrier(MPI_COMM_WORLD);
-    tutti_file *f = NULL; /* what is made once for a communicator stays with it */
+    tutti_file *f = NULL; /* objects created once per communicator are cached */
     CHECK_ERR(tutti_file_open(MPI_COMM_WORLD, file, TUTTI_READ, NULL, &f), TUTTI_ERR_NOT_FOUND);
     char how[256];
     write_by("", 0, how);

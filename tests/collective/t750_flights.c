@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 own=1 tsan=1 */
-/* Operations under way: split, non-blocking and planned, writes and reads, several at a time on two files, with every kind
- * of background; ranks complete them in orders of their own.  Every operation has a stretch of
- * the file to itself, so that the serial model knows what must be there.
+/* Pending operations: split, non-blocking and planned, writes and reads, several at a time on two
+ * files, with every kind of background; ranks complete them in different orders.  Every operation
+ * has its own range of the file, so that the serial model determines its contents.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "pairs.h"
@@ -45,7 +45,7 @@ typedef struct {
 
 typedef struct {
     tutti_file *f[FILES];
-    unsigned char *bytes[FILES]; /* the files as they are once everything has ended */
+    unsigned char *bytes[FILES]; /* expected files after all operations */
     int written[FILES][LANES];   /* may be read */
     int busy[FILES][LANES];
     flight live[MOST];
@@ -53,7 +53,7 @@ typedef struct {
     uint64_t births;
 } scene;
 
-/* Interleaved pieces of all ranks, within one lane; the last rank of some has nothing. */
+/* Interleaved pieces of all ranks within one lane; sometimes the last rank has none. */
 static tutti_access *lane_access(int lane, uint64_t salt, int who) {
     tutti_access *a = NULL;
     const int size = 1 + (int)(salt % 700);
@@ -70,7 +70,7 @@ static request lane_request(int lane, uint64_t salt, int who) {
     return q;
 }
 
-/* What the file will hold. */
+/* The expected contents of the file. */
 static void lane_model(scene *s, int file, int lane, uint64_t salt) {
     for (int r = 0; r < ranks; r++) {
         model m = {s->bytes[file], LANES * LANE, LANES * LANE};
@@ -112,7 +112,7 @@ static void flight_begin(scene *s, flight *x, uint64_t salt) {
             CHECK_SAME(tutti_plan_read(f, x->q.access, &x->plan), TUTTI_OK);
         CHECK_OK(tutti_plan_start(x->plan, x->q.base, 0));
     }
-    /* after begin the buffer of a write is the caller's again */
+    /* after begin the buffer of a write may be reused by the caller */
     if (x->kind == SPLIT && x->is_write && s->background != TUTTI_BACKGROUND_ALL)
         request_fill(&x->q, salt ^ 999);
     if (x->kind != PLANNED) tutti_access_free(&x->q.access); /* nor is the access needed */
@@ -190,8 +190,8 @@ static void flight_wait(flight *x, tutti_off *count) {
         CHECK_OK(tutti_plan_wait(x->plan, count));
 }
 
-/* All non-blocking ones, each rank in an order and a manner of its own. */
-static void complete(scene *s, uint64_t *mine) {
+/* Complete all non-blocking operations, in a different order and manner on each rank. */
+static void complete_request(scene *s, uint64_t *mine) {
     const uint64_t keep = check_state_;
     check_state_ = *mine;
     const int first = (int)rnd(MOST), turn = rnd(2) ? 1 : MOST - 1;
@@ -211,7 +211,7 @@ static void complete(scene *s, uint64_t *mine) {
     check_state_ = keep;
 }
 
-/* Something else meanwhile: a little test, a blocking call, a call of one rank alone. */
+/* Make another call: a test, a blocking call, or a call of one rank alone. */
 static void meanwhile(scene *s) {
     tutti_off size = -1;
     const int what = (int)rnd(4), file = (int)rnd(FILES);
@@ -231,14 +231,14 @@ static void meanwhile(scene *s) {
     }
 }
 
-static void play(scene *s, uint64_t *mine) {
+static void play_case(scene *s, uint64_t *mine) {
     for (int step = 0; step < 14; step++) {
         depart(s);
         if (rnd(3) == 0) meanwhile(s);
         if (rnd(3) == 0) split_end(s, (int)rnd(FILES));
-        if (rnd(4) == 0) complete(s, mine);
+        if (rnd(4) == 0) complete_request(s, mine);
     }
-    complete(s, mine);
+    complete_request(s, mine);
     for (int file = 0; file < FILES; file++)
         for (int i = 0; i < MOST; i++) split_end(s, file);
 }
@@ -272,7 +272,7 @@ static void combination(const int *choice, const char *path, uint64_t *mine) {
     tutti_options_defaults(&opt);
     for (int i = 0; i < AXES; i++)
         CHECK_OK(tutti_options_set(&opt, axes[i].name, axes[i].value[choice[i]]));
-    if (ranks > 3 && opt.exchange > TUTTI_EXCHANGE_TWO_SIDED) /* fences wait for everybody's turn */
+    if (ranks > 3 && opt.exchange > TUTTI_EXCHANGE_TWO_SIDED) /* fences wait for all ranks */
         opt.exchange = TUTTI_EXCHANGE_TWO_SIDED;
     s.background = opt.background;
     if (!store_built(&opt, path)) return;
@@ -285,7 +285,7 @@ static void combination(const int *choice, const char *path, uint64_t *mine) {
                    TUTTI_OK);
         CHECK_SAME(tutti_file_resize(s.f[i], LANES * LANE), TUTTI_OK);
     }
-    play(&s, mine);
+    play_case(&s, mine);
     for (int i = 0; i < FILES; i++) {
         whole_check(&s, i);
         CHECK_SAME(tutti_file_close(&s.f[i]), TUTTI_OK);

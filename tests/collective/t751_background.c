@@ -1,7 +1,8 @@
 /* TEST ranks=1,2,4 timeout=100 own=1 */
-/* What goes on behind begin: that it does (a store that is held: begin returns all the same), what the statistics tell, memory that does not suffice, errors found
- * there (told by end, on all ranks, once), several at a time, abandoned requests, requests left at
- * the end of the program, and the refusal of a thread where MPI does not allow one.
+/* Work in the background after begin: with a held store begin returns, statistics, insufficient
+ * memory, errors found there (returned by end, on all ranks, once), several at a time, abandoned
+ * requests, requests pending at the end of the program, and the refusal of a thread where MPI does
+ * not allow one.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gate.h"
 #include "harness.h"
@@ -36,7 +37,7 @@ static tutti_stats stats_of(tutti_file *f) {
     return s;
 }
 
-/* Begin is over before any file access can be. */
+/* Begin returns before any file access. */
 static void begin_returns(const char *text) {
     tutti_off count = -1, n = 0;
     tutti_file *f = open_with(path, text);
@@ -56,7 +57,7 @@ static void begin_returns(const char *text) {
     free(want);
 }
 
-/* The same of a read: the bytes are fetched between begin and end. */
+/* The same for a read: the bytes are read between begin and end. */
 static void read_ahead(void) {
     tutti_off count = -1, n = 0;
     unsigned char *want = whole(&n);
@@ -81,7 +82,7 @@ static void read_ahead(void) {
     free(want);
 }
 
-/* Too little memory, or a method that has none: everything in begin, and counted. */
+/* With too little memory, or a method without background work, everything is done in begin, and counted. */
 static void foreground(const char *text) {
     tutti_off n = 0;
     tutti_file *f = open_with(path, text);
@@ -97,7 +98,8 @@ static void foreground(const char *text) {
     free(want);
 }
 
-/* The memory of operations under way adds up: what fits alone does not fit beside another. */
+/* The memory of pending operations is summed: an operation that fits alone may not fit together
+ * with another. */
 static void memory_adds_up(void) {
     tutti_off n = 0;
     unsigned char *want = whole(&n);
@@ -122,7 +124,8 @@ static void memory_adds_up(void) {
     free(want);
 }
 
-/* An error of one rank's file access is everybody's, told once, by end or wait; then the file is usable. */
+/* A failed file access of one rank is returned once, on all ranks, by end or wait; then the file
+ * is usable. */
 static void errors_come_later(const char *background, int who, int split) {
     char text[160];
     snprintf(text, sizeof text, "background=%s store=threads cb_nodes=%d fault=%d:write:1:ENOSPC",
@@ -181,7 +184,7 @@ static void abandoned(const char *background) {
     CHECK(r == NULL, "the handle stays");
     CHECK_SAME(tutti_plan_write(f, q.access, &p), TUTTI_OK);
     CHECK_OK(tutti_plan_start(p, q.base, n));
-    tutti_plan_free(&p); /* goes when the operation has ended */
+    tutti_plan_free(&p); /* freed when the operation has ended */
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     unsigned char *twice = malloc(2 * (size_t)n);
     memcpy(twice, want, (size_t)n);
@@ -192,7 +195,7 @@ static void abandoned(const char *background) {
     free(want);
 }
 
-/* Test never waits: it says "not yet" while other ranks have not even started. */
+/* Test never waits: it returns not complete before other ranks have started. */
 static void test_waits_for_nobody(void) {
     tutti_file *f = open_with(path, "background=io-only");
     tutti_request *r = NULL;
@@ -222,7 +225,7 @@ static void thread_refused(void) {
     CHECK(strstr(tutti_last_message(), "MPI_THREAD_MULTIPLE"), "%s", tutti_last_message());
 }
 
-/* Left as they are at MPI_Finalize: nothing hangs, nothing is lost of the memory. */
+/* Requests pending at MPI_Finalize: nothing hangs and no memory leaks. */
 static void left_alone(void) {
     static unsigned char buffer[PIECE * PIECES];
     tutti_access *a = NULL;
@@ -232,7 +235,7 @@ static void left_alone(void) {
     tutti_access_free(&a);
 }
 
-/* The file is the one that was opened, whatever its name means by now. */
+/* The file is the one that was opened, even if its name now refers to another file. */
 static void same_file(void) {
     char moved[600], was[512];
     tutti_off n = 0;

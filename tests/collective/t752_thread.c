@@ -9,7 +9,7 @@ enum { BYTES = 200000 };
 static char path[512];
 static unsigned char buffer[BYTES];
 
-static tutti_access *share(void) {
+static tutti_access *share_of(void) {
     tutti_access *a = NULL;
     CHECK_OK(
         tutti_access_vector((tutti_off)rank * 500, BYTES / 500, 500, 500 * (tutti_off)ranks, &a));
@@ -22,7 +22,7 @@ static void failing(int who, int split) {
     tutti_off count = -7;
     snprintf(text, sizeof text, "background=all cb_nodes=%d fault=%d:write:1:EIO", ranks, who);
     const account start = account_now();
-    tutti_access *a = share();
+    tutti_access *a = share_of();
     tutti_file *f = open_with(path, text);
     if (split) {
         CHECK_OK(tutti_file_write_begin(f, a, buffer));
@@ -38,9 +38,9 @@ static void failing(int who, int split) {
     account_check(start);
 }
 
-static void refused(void) {
+static void test_refused(void) {
     tutti_request *r = NULL;
-    tutti_access *a = share();
+    tutti_access *a = share_of();
     tutti_file *f = open_with(path, "background=all");
     CHECK_OK(tutti_file_write_start(f, a, rank == ranks - 1 ? NULL : buffer, &r));
     CHECK_SAME(tutti_request_wait(&r, NULL), TUTTI_ERR_ARG);
@@ -51,9 +51,9 @@ static void refused(void) {
     tutti_access_free(&a);
 }
 
-static void abandoned(void) {
+static void test_abandoned(void) {
     tutti_request *r = NULL;
-    tutti_access *a = share();
+    tutti_access *a = share_of();
     tutti_file *f = open_with(path, "background=all");
     for (int i = 0; i < 3; i++) {
         CHECK_OK(tutti_file_write_start(f, a, buffer, &r));
@@ -63,7 +63,7 @@ static void abandoned(void) {
     tutti_access_free(&a);
 }
 
-/* Parts whose numbers change, several operations under way at once, their descriptions gone. */
+/* Parts with conversions, several pending operations, and freed descriptions. */
 static void parts(int counted) {
     enum { FLIGHTS = 3, ITEMS = 5000, MIDDLE = 77 };
     static double v[FLIGHTS][ITEMS];
@@ -123,7 +123,7 @@ static void parts(int counted) {
 
 /* The n-th allocation of one rank from here on fails: the same answer everywhere, or none. */
 static void without_memory(int who) {
-    tutti_access *a = share();
+    tutti_access *a = share_of();
     for (int n = 1; n < 12; n++) {
         tutti_request *r = NULL;
         tutti_file *f = open_with(path, "background=all");
@@ -147,10 +147,10 @@ int main(int argc, char **argv) {
     check_seed(752);
     snprintf(path, sizeof path, "%s", scratch_path("thread"));
     if (level == MPI_THREAD_MULTIPLE) {
-        refused(); /* also makes the team that later files share */
+        test_refused(); /* also creates the team that later files share */
         for (int who = 0; who < ranks; who++)
             for (int split = 0; split < 2; split++) failing(who, split);
-        abandoned();
+        test_abandoned();
         for (int again = 0; again < 2; again++)
             parts(again); /* the team's memory has grown by then */
         without_memory(ranks - 1);

@@ -1,7 +1,8 @@
 /* TEST ranks=1,3 timeout=60 own=1 tsan=1 */
-/* Bytes written in the background are sent on to the disk: split, non-blocking and independent non-blocking writes
- * have the kernel begin (sync_file_range, which is ours here) with all bytes, once they are in the file and not
- * before; blocking writes, small ones and those with O_DIRECT do not.  Where the kernel does not care to, it is not asked again.
+/* Writeback is started for bytes written in the background: split, non-blocking and independent
+ * non-blocking writes have the kernel begin (sync_file_range, replaced here) for all bytes, after
+ * they are in the file and not before; blocking writes, small ones and those with O_DIRECT do not. 
+ * If the kernel refuses, the call is not repeated.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <pthread.h>
@@ -11,12 +12,12 @@
 enum { PIECE = 8192, MINE = 3 << 19 };
 
 static char path[512];
-static unsigned char *whole, *data; /* what the file shall be, and this rank's part */
-static tutti_off asked;             /* bytes that the kernel was asked for */
+static unsigned char *whole, *data; /* the expected file, and the part of this rank */
+static tutti_off asked;             /* bytes for which writeback was requested */
 static int wrong, refuses;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* What lies there has been written. */
+/* Return whether these bytes have been written. */
 static int is_there(int fd, tutti_off at, tutti_off bytes) {
     void *v = malloc((size_t)bytes);
     const ssize_t n = pread(fd, v, (size_t)bytes, at);
@@ -43,7 +44,7 @@ static tutti_off asked_so_far(void) {
     return n;
 }
 
-/* How often it was asked too early; and all anew. */
+/* Return the number of too early requests, and reset the counters. */
 static int wrong_so_far(void) {
     pthread_mutex_lock(&lock);
     const int n = wrong;
@@ -52,7 +53,7 @@ static int wrong_so_far(void) {
     return n;
 }
 
-/* All ranks together have asked for at least that much, and never too early. */
+/* Check that all ranks together have requested at least this many bytes, and never too early. */
 static void asked_for(tutti_off all) {
     for (int i = 0; i < 2000 && sum_all(asked_so_far()) < all; i++) usleep(5000);
     const tutti_off n = sum_all(asked_so_far());
@@ -61,7 +62,7 @@ static void asked_for(tutti_off all) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The ranks' pieces in turn, so that bytes are exchanged; for a rank alone all in a row. */
+/* Interleaved pieces of the ranks, so that bytes are exchanged; contiguous for a single rank. */
 static tutti_access *pieces(tutti_off mine, tutti_off piece) {
     tutti_access *a = NULL;
     CHECK_OK(tutti_access_vector(piece * rank, mine / piece, piece, piece * ranks, &a));
@@ -95,17 +96,17 @@ static void write_by(kind k, const char *text, tutti_off mine, tutti_off expecte
     tutti_access_free(&a);
 }
 
-static void refuse(int on) {
+static void check_refused(int on) {
     pthread_mutex_lock(&lock);
     refuses = on;
     pthread_mutex_unlock(&lock);
 }
 
-/* A call tells that the kernel will not; it may have been told late, but not four times of six. */
-static void refused(void) {
+/* A call returns that the kernel refuses; this may be detected late, but not in four cases of six. */
+static void test_refused(void) {
     tutti_file *f = open_with(path, "background=none");
     tutti_access *a = pieces(MINE, PIECE);
-    refuse(1);
+    check_refused(1);
     for (int i = 0; i < 6; i++) {
         CHECK_SAME(tutti_file_write_begin(f, a, data), TUTTI_OK);
         for (int k = 0; k < 2000 && asked_so_far() == 0; k++) usleep(5000);
@@ -115,7 +116,7 @@ static void refused(void) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     const tutti_off n = asked_so_far(), once = (tutti_off)MINE; /* about */
     CHECK(n > 0 && n < 4 * once, "asked for %lld bytes", (long long)n);
-    refuse(0);
+    check_refused(0);
     (void)wrong_so_far();
     tutti_access_free(&a);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -143,7 +144,7 @@ int main(int argc, char **argv) {
     write_by(STARTED, "background=none", MINE, all);
     write_by(STARTED, "background=io-only", MINE, all);
     write_by(ALONE, "", MINE, all);
-    if (!in_memory()) refused();
+    if (!in_memory()) test_refused();
     account_check(start);
     file_remove(path);
     free(data);

@@ -29,7 +29,7 @@ static void lane_model(model *m, int lane) {
     }
 }
 
-/* ---- many at a time, among others */
+/* ---- many concurrent operations, with blocking calls between them */
 
 typedef struct {
     request q[LANES];
@@ -64,7 +64,7 @@ static void lane_end(scene *s, int lane) {
     CHECK(!s->r[lane], "the handle stays");
 }
 
-/* Collective calls meanwhile: independent requests are not in their way. */
+/* Collective calls while independent requests are pending. */
 static void others(tutti_file *f, model *m) {
     const int lane = LANES + 3;
     tutti_off count = -7;
@@ -160,8 +160,8 @@ static void end_of_file(void) {
 
 /* ---- trouble */
 
-/* One rank's store is full: it alone hears of it, once, and goes on. */
-static void full(void) {
+/* One rank's store is full: only this rank gets the error, once, and continues. */
+static void test_full(void) {
     tutti_options bad = opt;
     tutti_file *f = NULL;
     tutti_request *r[3] = {NULL, NULL, NULL};
@@ -189,7 +189,7 @@ static void full(void) {
     request_free(&q);
 }
 
-static void refused(void) {
+static void test_refused(void) {
     tutti_file *f = NULL;
     tutti_request *r = NULL;
     request q = lane_request(0, rank);
@@ -207,7 +207,7 @@ static void refused(void) {
 }
 
 /* Closing waits for the bytes; the request can be completed afterwards. */
-static void outlives(void) {
+static void test_outlives(void) {
     tutti_file *f = NULL;
     model m = {NULL, 0, 0};
     tutti_request *r[2] = {NULL, NULL};
@@ -251,7 +251,8 @@ static void by_itself(void) {
     CHECK_OK(tutti_request_test(&r, &done, NULL));
     CHECK(!done, "complete while the store is held");
     gate_open();
-    for (int i = 0; i < 3000 && r && !done; i++) { /* no call of the library until it is there */
+    for (int i = 0; i < 3000 && r && !done;
+         i++) { /* no call of the library until the data is in the file */
         int64_t n = 0;
         unsigned char *v = file_bytes(path, &n);
         done = n >= m.size;
@@ -272,13 +273,13 @@ static void all_of_it(const char *text) {
     opt = options_of(text);
     among_others();
     if (opt.store != TUTTI_STORE_MEM) end_of_file();
-    full();
-    refused();
-    outlives();
+    test_full();
+    test_refused();
+    test_outlives();
     const account start = account_now();
     among_others();
-    full();
-    outlives();
+    test_full();
+    test_outlives();
     account_check(start);
     CHECK(rank != 0 || tutti_file_delete(path, &opt) == TUTTI_OK, "delete");
     MPI_Barrier(MPI_COMM_WORLD);

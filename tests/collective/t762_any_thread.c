@@ -1,6 +1,6 @@
 /* TEST ranks=1,2 timeout=60 own=1 tsan=1 */
 /* Threads that access one file independently while its owner makes collective calls on it, all at the same
- * time.  Only the owner calls MPI.  In the end the bytes are right and so are the sums of the statistics.
+ * time.  Only the owner calls MPI.  Finally the bytes and the sums of the statistics are correct.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,18 +13,18 @@ typedef struct {
     pthread_t thread;
     tutti_file *f;
     int id, wrong;
-    unsigned char places[PLACES]; /* what this thread has written where */
+    unsigned char places[PLACES]; /* positions written by this thread */
     tutti_count operations;
 } job;
 
 static char path[512];
 
-static void expect(job *j, int ok) {
+static void check_expected(job *j, int ok) {
     if (!ok) j->wrong++;
 }
 
 /* Pieces of a lane that belongs to one thread of one rank. */
-static tutti_access *place(const job *j, int at) {
+static tutti_access *place_items(const job *j, int at) {
     tutti_access *a = NULL;
     const tutti_off lane = (tutti_off)(j->id * ranks + rank) * LANE;
     if (tutti_access_vector(lane + (tutti_off)at * PIECE, PIECES, PIECE, PLACES * PIECE, &a) !=
@@ -35,32 +35,32 @@ static tutti_access *place(const job *j, int at) {
 
 static void write_turn(job *j, int turn, int at) {
     unsigned char v[PIECES * PIECE];
-    tutti_access *a = place(j, at);
+    tutti_access *a = place_items(j, at);
     tutti_off count = 0;
     j->places[at] = (unsigned char)(1 + turn);
     memset(v, j->places[at], sizeof v);
     if (turn % 5 == 0) {
         tutti_request *r = NULL;
-        expect(j, tutti_file_write_independent_start(j->f, a, v, &r) == TUTTI_OK);
-        expect(j, tutti_request_wait(&r, &count) == TUTTI_OK);
+        check_expected(j, tutti_file_write_independent_start(j->f, a, v, &r) == TUTTI_OK);
+        check_expected(j, tutti_request_wait(&r, &count) == TUTTI_OK);
     } else {
-        expect(j, tutti_file_write_independent(j->f, a, v, &count) == TUTTI_OK);
+        check_expected(j, tutti_file_write_independent(j->f, a, v, &count) == TUTTI_OK);
     }
-    expect(j, count == (tutti_off)sizeof v);
+    check_expected(j, count == (tutti_off)sizeof v);
     tutti_access_free(&a);
 }
 
 static void read_turn(job *j, int at) {
     unsigned char v[PIECES * PIECE];
-    tutti_access *a = place(j, at);
+    tutti_access *a = place_items(j, at);
     tutti_off count = 0, size = -1;
-    expect(j, tutti_file_read_independent(j->f, a, v, &count) == TUTTI_OK);
+    check_expected(j, tutti_file_read_independent(j->f, a, v, &count) == TUTTI_OK);
     for (int i = 0; i < (int)count; i++)
         if (v[i] != j->places[at]) {
-            expect(j, 0);
+            check_expected(j, 0);
             break;
         }
-    expect(j, tutti_file_size_independent(j->f, &size) == TUTTI_OK && size > 0);
+    check_expected(j, tutti_file_size_independent(j->f, &size) == TUTTI_OK && size > 0);
     tutti_access_free(&a);
 }
 
@@ -74,13 +74,13 @@ static void *thread_main(void *context) {
             read_turn(j, at);
         j->operations++;
         /* errors belong to the thread that had them */
-        expect(j, tutti_file_read_independent(j->f, NULL, j, NULL) == TUTTI_ERR_ARG);
-        expect(j, tutti_last_error()->code == TUTTI_ERR_ARG);
+        check_expected(j, tutti_file_read_independent(j->f, NULL, j, NULL) == TUTTI_ERR_ARG);
+        check_expected(j, tutti_last_error()->code == TUTTI_ERR_ARG);
     }
     return NULL;
 }
 
-/* The owner's part: all ranks together, behind the lanes of the threads. */
+/* The owner thread: collective calls of all ranks, after the lanes of the threads. */
 static void collective_turns(tutti_file *f, tutti_count *operations) {
     const tutti_off start = (tutti_off)THREADS * ranks * LANE;
     tutti_access *a = NULL;
@@ -120,7 +120,7 @@ static void combination(const char *text) {
     collective_turns(f, &operations);
     for (int i = 0; i < THREADS; i++) {
         pthread_join(jobs[i].thread, NULL);
-        CHECK(jobs[i].wrong == 0, "thread %d: %d things were wrong", i, jobs[i].wrong);
+        CHECK(jobs[i].wrong == 0, "thread %d: %d errors", i, jobs[i].wrong);
         operations += jobs[i].operations;
     }
     for (int i = 0; i < THREADS; i++)
@@ -134,7 +134,7 @@ static void combination(const char *text) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* ---- an independent access that is waited for leaves MPI alone, even where a collective one could go on */
+/* ---- waiting for an independent access makes no MPI calls, even if a collective operation could progress */
 
 static pthread_t owner;
 static atomic_int strangers;
@@ -151,14 +151,14 @@ int MPI_Irecv(void *v, int n, MPI_Datatype type, int from, int tag, MPI_Comm com
 
 static void *stranger_main(void *context) {
     job *j = context;
-    tutti_access *a = place(j, 0);
+    tutti_access *a = place_items(j, 0);
     for (int turn = 0; turn < 20; turn++) {
         unsigned char v[PIECES * PIECE] = {0};
         tutti_request *r = NULL;
-        expect(j, tutti_file_write_independent_start(j->f, a, v, &r) == TUTTI_OK);
+        check_expected(j, tutti_file_write_independent_start(j->f, a, v, &r) == TUTTI_OK);
         for (int done = 0; turn % 2 && r && !done;)
-            expect(j, tutti_request_test(&r, &done, NULL) == TUTTI_OK);
-        if (r) expect(j, tutti_request_wait(&r, NULL) == TUTTI_OK);
+            check_expected(j, tutti_request_test(&r, &done, NULL) == TUTTI_OK);
+        if (r) check_expected(j, tutti_request_wait(&r, NULL) == TUTTI_OK);
     }
     tutti_access_free(&a);
     return NULL;
@@ -187,7 +187,7 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s", scratch_path("any_thread"));
     combination("store=posix method=two-phase");
     combination("store=threads background=io-only method=two-phase");
-#ifndef __SANITIZE_THREAD__ /* which does not see what the kernel, or a library, orders */
+#ifndef __SANITIZE_THREAD__ /* which does not detect synchronization by the kernel or a library */
     combination("store=uring");
     combination("store=aio");
 #endif

@@ -1,8 +1,9 @@
 /* TEST ranks=1,2,3,5 timeout=120 */
-/* Plans that are remembered.  Shapes come again, elsewhere, or with one rank's part changed; by blocking, split and
- * non-blocking calls, with all ways to move bytes; bytes and counts are those of the serial model.
- * Then exactly: what is a hit and what is not, eviction, operations in flight, refusals and failures in the
- * middle of a row of hits; and all memory comes back.
+/* The plan cache.  Shapes are repeated, at other offsets, or with the part of one rank changed; by
+ * blocking, split and non-blocking calls, with all exchanges; bytes and counts are those of the
+ * serial model.
+ * Then exactly: hits and misses, eviction, operations in flight, refusals and failures in the
+ * middle of a series of hits; and all memory is released.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/side.h"
 #include "collective/find.h"
@@ -40,14 +41,14 @@ static const pairs_axis axes[] = {
 };
 enum { AXES = sizeof axes / sizeof *axes, FORMS = 4, TURNS = 14 };
 
-/* What comes again and again: a shape, a seed, a size. */
+/* A repeated request: a shape, a seed, a size. */
 typedef struct {
     int shape;
     uint64_t salt;
     int64_t scale;
 } form;
 
-/* A rank's part at a displacement; `odd` is the rank that asks for half of it only, or -1. */
+/* The part of a rank at a displacement; `odd` is the rank that requests only half of it, or -1. */
 static request part_of(const form *m, int who, tutti_off shift, int odd) {
     request q = request_make(m->shape, who, ranks, m->salt, m->scale),
             moved = {NULL, NULL, NULL, 0};
@@ -78,7 +79,7 @@ static void write_all(model *m, const form *g, tutti_off shift, int odd, uint64_
 }
 
 /* One access by a call of the kind `how`. */
-static void call(tutti_file *f, int is_write, int how, const request *q, tutti_off *count) {
+static void make_call(tutti_file *f, int is_write, int how, const request *q, tutti_off *count) {
     tutti_request *r = NULL;
     if (how == 0 && is_write) {
         CHECK_SAME(tutti_file_write(f, q->access, q->base, count), TUTTI_OK);
@@ -109,14 +110,14 @@ static void turn(tutti_file *f, model *m, const form *g) {
         request q = part_of(g, rank, shift, odd);
         request_fill(&q, key + (uint64_t)rank);
         write_all(m, g, shift, odd, key);
-        call(f, 1, how, &q, &count);
+        make_call(f, 1, how, &q, &count);
         CHECK_EQ(count, tutti_access_bytes(q.access));
         request_free(&q);
     } else {
         request q = part_of(g, rank, shift, odd), want = part_of(g, rank, shift, odd);
         const tutti_off expect = model_read(m, &want, 0, key);
         request_fill(&q, key);
-        call(f, 0, how, &q, &count);
+        make_call(f, 0, how, &q, &count);
         CHECK_EQ(count, expect);
         CHECK(memcmp(q.memory, want.memory, q.room) == 0, "read differs");
         request_free(&q);
@@ -162,8 +163,8 @@ static tutti_access *pieces(tutti_off at, int runs, int bytes) {
     return a;
 }
 
-/* Write a byte into pieces and look at them; the tally tells whether that was by a new plan. */
-static void step(tutti_file *f, tutti_off at, int runs, int bytes, int byte) {
+/* Write a byte into pieces and read them; the tally shows whether a new plan was made. */
+static void make_step(tutti_file *f, tutti_off at, int runs, int bytes, int byte) {
     tutti_access *a = pieces(at, runs, bytes);
     const size_t n = (size_t)(runs * bytes);
     unsigned char *v = malloc(n + 1);
@@ -198,83 +199,83 @@ static void begin_with(const char *text, tutti_file **f) {
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, MODE, &opt, f), TUTTI_OK);
 }
 
-/* The same again, elsewhere, and what is not the same. */
+/* The same shape again, at another offset, and different shapes. */
 static void hits_and_misses(const char *text) {
     tutti_file *f = NULL;
     begin_with(text, &f);
     tally t = tally_of(f);
-    for (int i = 0; i < 12; i++) step(f, 40960 * i, 30, 100, 10 + i);
+    for (int i = 0; i < 12; i++) make_step(f, 40960 * i, 30, 100, 10 + i);
     counted(f, &t, 1, 11, "a row of steps");
-    step(f, 40960 * 2, 30, 101, 5);
+    make_step(f, 40960 * 2, 30, 101, 5);
     counted(f, &t, 1, 0, "other lengths");
-    step(f, 40960 * 2, 31, 100, 6);
+    make_step(f, 40960 * 2, 31, 100, 6);
     counted(f, &t, 1, 0, "one more");
-    step(f, 40960 * 3, 30, 100, 7);
+    make_step(f, 40960 * 3, 30, 100, 7);
     counted(f, &t, 0, 1, "the first one again");
-    step(f, 40960 * 3 + 77, 30, 100, 7); /* small: shared pages cost less than a plan */
+    make_step(f, 40960 * 3 + 77, 30, 100, 7); /* small: shared pages cost less than a plan */
     counted(f, &t, 0, 1, "askew");
     if (ranks > 1) {
-        step(f, 0, rank == 1 ? 20 : 30, 100, 8);
+        make_step(f, 0, rank == 1 ? 20 : 30, 100, 8);
         counted(f, &t, 1, 0, "one rank asks for less");
-        step(f, 0, rank == 1 ? 20 : 30, 100, 9);
+        make_step(f, 0, rank == 1 ? 20 : 30, 100, 9);
         counted(f, &t, 0, 1, "and again");
-        step(f, 4096 + (rank == 1 ? 8192 : 0), 30, 100, 8);
+        make_step(f, 4096 + (rank == 1 ? 8192 : 0), 30, 100, 8);
         counted(f, &t, 1, 0, "one rank is elsewhere");
-        step(f, rank == 1 ? 8192 : 0, 30, 100, 8);
+        make_step(f, rank == 1 ? 8192 : 0, 30, 100, 8);
         counted(f, &t, 0, 1, "as far from the others as before");
     }
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-/* Large staged writes keep their pages to themselves. */
-static void aligned(void) {
+/* Large staged writes do not share pages between ranks. */
+static void test_aligned(void) {
     enum { BYTES = 2 << 20, PIECE = 512 };
     tutti_file *f = NULL;
     begin_with("method=two-phase cb_nodes=2", &f);
     tally t = tally_of(f);
     const int runs = 2 * BYTES / PIECE;
-    step(f, 0, runs, PIECE, 1);
-    step(f, 4096 * 3, runs, PIECE, 2);
+    make_step(f, 0, runs, PIECE, 1);
+    make_step(f, 4096 * 3, runs, PIECE, 2);
     counted(f, &t, 1, 1, "whole pages");
-    step(f, 4096 * 3 + 8, runs, PIECE, 3);
+    make_step(f, 4096 * 3 + 8, runs, PIECE, 3);
     counted(f, &t, 1, 0, "parts of pages");
-    step(f, 4096 * 7 + 8, runs, PIECE, 4);
+    make_step(f, 4096 * 7 + 8, runs, PIECE, 4);
     counted(f, &t, 0, 1, "from there whole pages");
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-static void eviction(void) {
+static void test_eviction(void) {
     tutti_file *f = NULL;
     begin_with("plan_cache=2", &f);
     tally t = tally_of(f);
-    for (int i = 0; i < 9; i++) step(f, 0, 10 + i % 3, 100, 1 + i);
+    for (int i = 0; i < 9; i++) make_step(f, 0, 10 + i % 3, 100, 1 + i);
     counted(f, &t, 9, 0, "three in turn, room for two");
-    for (int i = 0; i < 8; i++) step(f, 0, 20 + i % 2, 100, 1 + i);
+    for (int i = 0; i < 8; i++) make_step(f, 0, 20 + i % 2, 100, 1 + i);
     counted(f, &t, 2, 6, "two in turn");
-    step(f, 0, 20, 100, 1);
-    step(f, 0, 22, 100, 1); /* takes the place of 21 */
-    step(f, 0, 20, 100, 1);
+    make_step(f, 0, 20, 100, 1);
+    make_step(f, 0, 22, 100, 1); /* replaces 21 */
+    make_step(f, 0, 20, 100, 1);
     counted(f, &t, 1, 2, "the last one used stays");
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     begin_with("plan_cache=0", &f);
     t = tally_of(f);
-    for (int i = 0; i < 4; i++) step(f, 0, 10, 100, 1 + i);
+    for (int i = 0; i < 4; i++) make_step(f, 0, 10, 100, 1 + i);
     counted(f, &t, 4, 0, "nothing is remembered");
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-/* Some ranks have the same part in two shapes: both are found, in turn. */
+/* Some ranks have the same part in two shapes: both are found, alternately. */
 static void alike_for_some(void) {
     tutti_file *f = NULL;
     if (ranks == 1) return;
     begin_with("", &f);
     tally t = tally_of(f);
-    for (int i = 0; i < 8; i++) step(f, 0, rank == 0 ? 5 + i % 2 : 5, 100, 1 + i);
+    for (int i = 0; i < 8; i++) make_step(f, 0, rank == 0 ? 5 + i % 2 : 5, 100, 1 + i);
     counted(f, &t, 2, 6, "rank 0 alternates, the others do not");
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-/* One shape, several operations under way with it. */
+/* Several pending operations with one shape. */
 static void in_flight(const char *text) {
     enum { N = 4, RUNS = 50, BYTES = 90 };
     tutti_file *f = NULL;
@@ -288,7 +289,7 @@ static void in_flight(const char *text) {
             a[i] = pieces(409600 * i, RUNS, BYTES);
             CHECK_OK(tutti_file_write_start(f, a[i], v[i], &r[i]));
         }
-        for (int i = 0; i < N; i++) /* each rank in an order of its own */
+        for (int i = 0; i < N; i++) /* each rank in a different order */
             CHECK_OK(tutti_request_wait(&r[(i + rank) % N], NULL));
         for (int i = 0; i < N; i++) {
             unsigned char got[RUNS * BYTES];
@@ -300,14 +301,14 @@ static void in_flight(const char *text) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-/* In the middle of a row of hits one rank refuses, or fails; then the row goes on. */
+/* Within a series of hits one rank refuses or fails; then hits continue. */
 static void trouble(const char *text) {
     enum { RUNS = 1, BYTES = 4096 };
     tutti_file *f = NULL;
     unsigned char v[BYTES];
     tutti_off count = -7;
     begin_with(text, &f);
-    for (int i = 0; i < 12; i++) step(f, 0, RUNS, BYTES, 1 + i);
+    for (int i = 0; i < 12; i++) make_step(f, 0, RUNS, BYTES, 1 + i);
     tutti_access *a = pieces(0, RUNS, BYTES);
     memset(v, 99, sizeof v);
     CHECK_SAME(tutti_file_write(f, a, rank == ranks - 1 ? NULL : v, &count), TUTTI_ERR_ARG);
@@ -315,8 +316,8 @@ static void trouble(const char *text) {
     CHECK_EQ(tutti_last_error()->rank, ranks - 1);
     CHECK_OK(tutti_file_read_independent(f, a, v, NULL));
     MPI_Barrier(MPI_COMM_WORLD);
-    CHECK_EQ(v[7], 12); /* refused: nothing has happened */
-    for (int i = 0; i < 4; i++) step(f, 0, RUNS, BYTES, 20 + i);
+    CHECK_EQ(v[7], 12); /* refused: nothing has changed */
+    for (int i = 0; i < 4; i++) make_step(f, 0, RUNS, BYTES, 20 + i);
     tutti_access_free(&a);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
@@ -341,8 +342,8 @@ static void full(const char *text) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-/* A small write without holes that comes again is one call of one rank. */
-static void jointly(void) {
+/* A repeated small write without holes is one system call of one rank. */
+static void test_jointly(void) {
     tutti_file *f = NULL;
     begin_with("method=two-phase cb_nodes=2 window_size=4k", &f);
     for (int i = 0; i < 20; i++) {
@@ -374,7 +375,7 @@ static void jointly(void) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-/* What overlaps keeps its order, also where it moves. */
+/* Overlapping writes keep their order, also at other displacements. */
 static void overlaps(const char *text) {
     enum { BYTES = 3000 };
     tutti_file *f = NULL;
@@ -433,13 +434,13 @@ static void read_too_soon(void) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-static void exactly(void) {
+static void test_exactly(void) {
     hits_and_misses("");
     hits_and_misses("method=two-phase");
     hits_and_misses("method=list");
     hits_and_misses("exchange=two-sided step=4 method=two-phase");
-    aligned();
-    eviction();
+    test_aligned();
+    test_eviction();
     alike_for_some();
     in_flight("background=io-only");
     in_flight("background=none");
@@ -447,7 +448,7 @@ static void exactly(void) {
     trouble("");
     trouble("check=1");
     trouble("method=two-phase");
-    jointly();
+    test_jointly();
     read_too_soon();
     full("");
     full("method=list nodes=2");
@@ -460,9 +461,9 @@ int main(int argc, char **argv) {
     char where[500];
     harness_begin(&argc, &argv, 763);
     snprintf(path, sizeof path, "%s", scratch_path("remember"));
-    exactly();
+    test_exactly();
     const account start = account_now();
-    exactly();
+    test_exactly();
     account_check(start);
     pairs *p = pairs_make(axes, AXES);
     while (pairs_next(p, choice) && check_failures_ < 20) {

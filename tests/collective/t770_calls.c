@@ -1,8 +1,9 @@
 /* TEST ranks=2,3,5,8 timeout=120 own=1 */
 /* Ranks that meet in different collective calls.  One rank makes one call and all others another,
- * for every pair, by messages and on a board, from threads, with one rank refusing besides: all
- * get TUTTI_ERR_MISMATCH and read which calls met, nothing is done, and the file works as before
- * and closes.  Transfers of one direction match, however they are made.  What agrees is compared.
+ * for every pair, by messages and in shared memory, from threads, with one rank refusing besides: all
+ * get TUTTI_ERR_MISMATCH and the message states both calls, nothing is done, and the file works as before
+ * and closes.  Transfers of one direction match, for all kinds of calls.  Arguments that must
+ * agree are compared.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/request.h"
 #include "harness.h"
@@ -12,7 +13,7 @@ enum { BYTES = 64, MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCA
 static char path[512];
 static unsigned char mine[BYTES], got[BYTES];
 
-/* A file, with what calls need. */
+/* A file, and the arguments of calls. */
 typedef struct {
     MPI_Comm comm;
     tutti_file *f;
@@ -74,8 +75,8 @@ static tutti_err run_started(tutti_plan *p, void *buf) {
     return err == TUTTI_OK ? tutti_plan_wait(p, NULL) : err;
 }
 
-/* `bad`: with an argument that this rank refuses, where there is one. */
-static tutti_err make(scene *s, call c, int bad) {
+/* `bad`: with an argument that this rank refuses, if the call has one. */
+static tutti_err make_objects(scene *s, call c, int bad) {
     tutti_request *r = NULL;
     tutti_plan *p = NULL;
     tutti_off n = 0;
@@ -127,16 +128,16 @@ static tutti_err make(scene *s, call c, int bad) {
 
 /* ---- a file is as it should be */
 
-static void fill(unsigned char salt) {
+static void fill_values(unsigned char salt) {
     for (int i = 0; i < BYTES; i++) mine[i] = (unsigned char)(salt + i + 7 * rank);
 }
 
 static void works(scene *s, int how_write, int how_read) {
     static unsigned char salt;
-    fill(++salt);
-    CHECK_SAME(make(s, how_write, 0), TUTTI_OK);
+    fill_values(++salt);
+    CHECK_SAME(make_objects(s, how_write, 0), TUTTI_OK);
     memset(got, 0, sizeof got);
-    CHECK_SAME(make(s, how_read, 0), TUTTI_OK);
+    CHECK_SAME(make_objects(s, how_read, 0), TUTTI_OK);
     CHECK(memcmp(got, mine, BYTES) == 0, "other bytes were read");
 }
 
@@ -153,7 +154,7 @@ static void is_whole(const scene *s, const unsigned char *want) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A team of its own, so that nothing is known of it; it gets a board if there are enough
+/* A new team without history; it uses shared memory after enough
  * operations. */
 static scene scene_make(const char *options, int operations) {
     scene s = {.f = NULL};
@@ -174,7 +175,7 @@ static void scene_end(scene *s) {
     tutti_plan_free(&s->plan[0]);
     tutti_plan_free(&s->plan[1]);
     works(s, WRITE, READ);
-    CHECK_SAME(make(s, CLOSE, 0), TUTTI_OK);
+    CHECK_SAME(make_objects(s, CLOSE, 0), TUTTI_OK);
     CHECK(s->f == NULL, "closed, but not nulled");
     tutti_access_free(&s->access);
     MPI_Comm_free(&s->comm);
@@ -182,7 +183,7 @@ static void scene_end(scene *s) {
 
 /* ---- every pair */
 
-static void meet(scene *s, call a, call b, int who, int bad) {
+static void meet_ranks(scene *s, call a, call b, int who, int bad) {
     char where[128], words[2][160];
     unsigned char before[BYTES];
     const call c = rank == who ? a : b;
@@ -190,8 +191,8 @@ static void meet(scene *s, call a, call b, int who, int bad) {
     snprintf(where, sizeof where, "rank %d %s, others: %s%s", who, does[a], does[b],
              bad ? ", one refuses" : "");
     check_where(where);
-    fill(200); /* would be seen in the file */
-    const tutti_err err = make(s, c, bad && rank == ranks - 1);
+    fill_values(200); /* would be seen in the file */
+    const tutti_err err = make_objects(s, c, bad && rank == ranks - 1);
     const tutti_error_info info = *tutti_last_error();
     CHECK(err == TUTTI_ERR_MISMATCH, "rank %d: %s: %s", rank, tutti_error_name(err), info.text);
     CHECK(s->f != NULL, "closed");
@@ -210,7 +211,7 @@ static void pairs(const char *options, int operations, int who) {
     scene s = scene_make(options, operations);
     for (call a = 0; a < CALLS; a++) {
         for (call b = 0; b < CALLS; b++)
-            if (strcmp(does[a], does[b]) != 0) meet(&s, a, b, who, (a + b) % 3 == 0);
+            if (strcmp(does[a], does[b]) != 0) meet_ranks(&s, a, b, who, (a + b) % 3 == 0);
         is_whole(&s, mine);
     }
     CHECK_EQ(s.f->team->consensus.base != NULL, operations > 0);
@@ -232,21 +233,22 @@ static void matches(const char *options, int operations, int who) {
         if (!fences || (way / 3) % 2 == (way % 3) % 2)
             works(&s, RUN_WRITE + mine_way % 2, RUN_READ + mine_way % 2);
         else
-            CHECK_SAME(make(&s, RUN_WRITE + mine_way % 2, 0), TUTTI_ERR_MISMATCH);
+            CHECK_SAME(make_objects(&s, RUN_WRITE + mine_way % 2, 0), TUTTI_ERR_MISMATCH);
     }
     scene_end(&s);
 }
 
-/* ---- the end of a split operation that is still away */
+/* ---- the end of a split operation that is still pending */
 
 static void ends(int operations) {
     scene s = scene_make("background=io-only", operations);
     for (call c = 0; c < CALLS; c++) {
         const int who = (int)c % ranks;
         check_where(does[c]);
-        fill((unsigned char)(99 + c));
+        fill_values((unsigned char)(99 + c));
         CHECK_SAME(tutti_file_write_begin(s.f, s.access, mine), TUTTI_OK);
-        const tutti_err err = rank == who ? tutti_file_write_end(s.f, NULL) : make(&s, c, 0);
+        const tutti_err err =
+            rank == who ? tutti_file_write_end(s.f, NULL) : make_objects(&s, c, 0);
         CHECK(err == TUTTI_ERR_MISMATCH, "%s: %s", tutti_error_name(err), tutti_last_message());
         CHECK_SAME(tutti_file_write_end(s.f, NULL), TUTTI_OK);
         is_whole(&s, mine);
@@ -256,7 +258,7 @@ static void ends(int operations) {
 
 /* ---- what agrees */
 
-/* What a layer may add to a write: more that agrees, and what it has against it on this rank. */
+/* What a layer may add to a write: further values to agree on, and an error of this rank. */
 static tutti_err write_agreeing(scene *s, int64_t agrees, tutti_err refused) {
     tutti_request r = {
         .asked.name = "write",
@@ -272,7 +274,7 @@ static void agrees(int operations) {
     tutti_plan *p = NULL;
     check_where("what agrees");
     CHECK_SAME(tutti_plan_write(s.f, s.access, &p), TUTTI_OK);
-    fill(150);
+    fill_values(150);
     for (int i = 0; i < 2; i++) {
         CHECK_SAME(write_agreeing(&s, odd ? 12 : 11, TUTTI_OK), TUTTI_ERR_MISMATCH);
         CHECK_SAME(write_agreeing(&s, -4, TUTTI_OK), TUTTI_OK);

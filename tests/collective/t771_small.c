@@ -18,20 +18,20 @@ static tutti_access *piece(int bytes, int place) {
     return a;
 }
 
-static void fill(unsigned char *v, int bytes, int salt) {
+static void fill_values(unsigned char *v, int bytes, int salt) {
     for (int i = 0; i < bytes; i++) v[i] = (unsigned char)(salt + 3 * i + 17 * rank);
 }
 
-static tutti_err start(const tutti_access *a, void *buf, int is_write, tutti_request **r) {
+static tutti_err start_call(const tutti_access *a, void *buf, int is_write, tutti_request **r) {
     return is_write ? tutti_file_write_start(f, a, buf, r) : tutti_file_read_start(f, a, buf, r);
 }
 
-/* All have the board, and the plans that MOST operations at a time need. */
+/* All ranks have shared memory for agreement, and the plans for MOST operations at a time. */
 static void warm(int bytes, int is_write, unsigned char *buf) {
     for (int i = 0; i < 6; i++) {
         tutti_request *r[MOST] = {NULL};
         tutti_access *a = piece(bytes, 0);
-        for (int k = 0; k < MOST; k++) CHECK_OK(start(a, buf + k * bytes, is_write, &r[k]));
+        for (int k = 0; k < MOST; k++) CHECK_OK(start_call(a, buf + k * bytes, is_write, &r[k]));
         for (int k = 0; k < MOST; k++) CHECK_SAME(tutti_request_wait(&r[k], NULL), TUTTI_OK);
         tutti_access_free(&a);
     }
@@ -50,10 +50,10 @@ static void early(int bytes, int is_write, int first, int n) {
     int go = 1;
     for (int k = 0; k < n; k++) {
         a[k] = piece(bytes, k);
-        fill(buf + k * bytes, bytes, is_write ? 50 + k + bytes : 0);
+        fill_values(buf + k * bytes, bytes, is_write ? 50 + k + bytes : 0);
     }
     if (rank != first) MPI_Recv(&go, 1, MPI_INT, first, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    for (int k = 0; k < n; k++) CHECK_OK(start(a[k], buf + k * bytes, is_write, &r[k]));
+    for (int k = 0; k < n; k++) CHECK_OK(start_call(a[k], buf + k * bytes, is_write, &r[k]));
     for (int k = 0; rank == first && k < 100; k++) {
         int done = 0;
         CHECK_OK(tutti_request_test(&r[k % n], &done, NULL));
@@ -67,7 +67,7 @@ static void early(int bytes, int is_write, int first, int n) {
         CHECK_EQ(count[which], bytes);
     }
     for (int k = 0; k < n; k++) {
-        fill(want, bytes, 50 + k + bytes);
+        fill_values(want, bytes, 50 + k + bytes);
         if (is_write) CHECK_OK(tutti_file_read_independent(f, a[k], buf + k * bytes, NULL));
         CHECK(memcmp(buf + k * bytes, want, (size_t)bytes) == 0, "other bytes, operation %d", k);
         tutti_access_free(&a[k]);
@@ -77,7 +77,7 @@ static void early(int bytes, int is_write, int first, int n) {
     free(want);
 }
 
-/* ---- begin and end, start and wait, at places in turn; the plan is found again each time */
+/* ---- begin and end, start and wait, at consecutive offsets; the cached plan is found each time */
 
 static void in_rank_order(int bytes) {
     unsigned char *buf = malloc((size_t)bytes), *got = malloc((size_t)bytes);
@@ -87,7 +87,7 @@ static void in_rank_order(int bytes) {
         tutti_access *a = piece(bytes, i % PLACES);
         tutti_request *r = NULL;
         tutti_off count = 0;
-        fill(buf, bytes, i);
+        fill_values(buf, bytes, i);
         if (i % 2) {
             CHECK_SAME(tutti_file_write_begin(f, a, buf), TUTTI_OK);
             CHECK_SAME(tutti_file_write_end(f, &count), TUTTI_OK);
@@ -121,8 +121,8 @@ static void refusals(int bytes, int is_write) {
     tutti_access *a = piece(bytes, 0);
     for (int who = 0; who < ranks; who++) {
         tutti_request *r[2] = {NULL};
-        CHECK_OK(start(rank == who ? NULL : a, buf, is_write, &r[0]));
-        CHECK_OK(start(a, buf, is_write, &r[1]));
+        CHECK_OK(start_call(rank == who ? NULL : a, buf, is_write, &r[0]));
+        CHECK_OK(start_call(a, buf, is_write, &r[1]));
         CHECK_SAME(tutti_request_wait(&r[0], NULL), TUTTI_ERR_ARG);
         CHECK_SAME(tutti_request_wait(&r[1], NULL), TUTTI_OK);
         CHECK_SAME(is_write ? tutti_file_write_begin(f, rank == who ? NULL : a, buf)
@@ -134,7 +134,7 @@ static void refusals(int bytes, int is_write) {
 }
 
 /* Beyond the end of the file, and across it. */
-static void ends(void) {
+static void test_ends(void) {
     unsigned char got[4];
     tutti_off size = 0;
     for (int round = 0; round < 3; round++) {
@@ -163,7 +163,7 @@ static void faults(const char *fault, int is_write, int bytes) {
     if (!is_write) CHECK_SAME(tutti_file_write(f, a, buf, NULL), TUTTI_OK);
     for (int i = 0; i < 40; i++) {
         tutti_request *r = NULL;
-        CHECK_OK(start(a, buf, is_write, &r));
+        CHECK_OK(start_call(a, buf, is_write, &r));
         const tutti_err err = same_everywhere(tutti_request_wait(&r, NULL));
         CHECK(err <= TUTTI_OK, "%s", tutti_error_name(err));
         failed += err != TUTTI_OK;
@@ -200,7 +200,7 @@ int main(int argc, char **argv) {
             refusals(bytes, is_write);
         }
         in_rank_order(bytes);
-        if (i == 0) ends();
+        if (i == 0) test_ends();
         CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
         free(buf);
     }

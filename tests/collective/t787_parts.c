@@ -1,9 +1,9 @@
 /* TEST ranks=1,2,3,5,8 timeout=240 */
-/* Several parts in one operation, with numbers that change on the way: by every method, exchange,
+/* Several parts in one operation, with type conversion: by every method, exchange,
  * store and pipeline, at once, split, started, planned, cached and by one rank alone, the file and
- * the memory are what a loop over single elements makes of them.
+ * the memory are equal to the result of a loop over single elements.
  *
- * A variable is a number of elements of some type somewhere in the file: apart from the others, or
+ * A variable consists of elements of some type in the file: separate from the others, or
  * interleaved with them in records.  A rank's part is some of its elements, in any order in memory.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/parts.h>
@@ -30,7 +30,7 @@ enum { AT_ONCE, SPLIT, STARTED, BACKGROUND, PLAN, FLIGHT };
 
 static char path[512];
 
-/* ---- elements: small whole numbers, which every type has */
+/* ---- elements: small integers, which every type can represent */
 
 static int size_of(tutti_type t) {
     return t == TUTTI_BYTES ? 1 : (int)tutti_type_size(t);
@@ -47,8 +47,7 @@ static uint16_t half_of(int v) {
 static void native(tutti_type t, int v, unsigned char *out) {
     const double d[2] = {v, v + 1};
     const float f[2] = {(float)v, (float)(v + 1)};
-    const int64_t i =
-        v; /* the machine is little-endian, or memcpy below would take the other end */
+    const int64_t i = v; /* the machine is little-endian, memcpy below relies on it */
     const uint16_t h = half_of(v);
     switch (t) {
     case TUTTI_FLOAT64:
@@ -133,7 +132,7 @@ static scene scene_make(int form) {
     return s;
 }
 
-/* Which elements of variable `v` a rank has in its k-th part of it. */
+/* The elements of variable `v` in the k-th part of a rank. */
 static int has(const scene *s, int v, int who, int k, int e) {
     const int n = s->v[v].elements, shape = mix(s->salt, (uint64_t)v) % 4;
     if (s->form == OVERLAP && mix(s->salt + 9, (uint64_t)(e + 7919 * (who + 31 * k))) % 4 == 0)
@@ -192,7 +191,7 @@ static void model_put(model *m, const scene *s, int round, tutti_off by) {
         }
 }
 
-/* What the library is given. */
+/* The arguments of the library. */
 typedef struct {
     int n;
     part part[VARIABLES + 1];
@@ -203,7 +202,7 @@ typedef struct {
     tutti_off bytes;
 } request_parts;
 
-static request_parts ask(const scene *s, int who, uint64_t memory_salt, tutti_off by) {
+static request_parts ask_store(const scene *s, int who, uint64_t memory_salt, tutti_off by) {
     request_parts q = {.n = parts_of(s, who)};
     for (int i = 0; i < q.n; i++) {
         const part p = q.part[i] = part_make(s, who, i, memory_salt);
@@ -252,8 +251,8 @@ static void ask_free(request_parts *q) {
 
 /* ---- the operation, in any of its ways */
 
-static void transfer(tutti_file *f, int how, int is_write, request_parts *q, tutti_off by,
-                     tutti_off expected) {
+static void transfer_bytes(tutti_file *f, int how, int is_write, request_parts *q, tutti_off by,
+                           tutti_off expected) {
     tutti_off count = -1;
     tutti_request *r = NULL;
     tutti_plan *p = NULL;
@@ -309,8 +308,8 @@ static void whole_compare(tutti_file *f, const model *m, const char *what) {
     free(v);
 }
 
-/* The value that the model has for an element; -1: it lies behind the end of the file; -2: partly, or
- * it is none of ours. */
+/* The value of an element in the model; -1: beyond the end of the file; -2: partly beyond it, or
+ * not written by this test. */
 static int model_value(const model *m, const scene *s, int v, int e, tutti_off by) {
     const variable *x = &s->v[v];
     const tutti_off at = by + x->base + e * x->stride;
@@ -357,9 +356,9 @@ static tutti_off bytes_before(const scene *s, const request_parts *q, tutti_off 
 
 static void write_once(tutti_file *f, const scene *s, int how, int round, tutti_off by, model *m) {
     const tutti_off planned = how == PLAN || how == FLIGHT ? by : 0;
-    request_parts q = ask(s, rank, 0, by - planned);
+    request_parts q = ask_store(s, rank, 0, by - planned);
     ask_fill(&q, s, round);
-    transfer(f, how, 1, &q, planned, q.bytes);
+    transfer_bytes(f, how, 1, &q, planned, q.bytes);
     model_put(m, s, round, by);
     ask_free(&q);
 }
@@ -367,15 +366,15 @@ static void write_once(tutti_file *f, const scene *s, int how, int round, tutti_
 /* In another order and as other types than they were written. */
 static void read_once(tutti_file *f, const scene *s, int how, tutti_off by, const model *m) {
     const tutti_off planned = how == PLAN || how == FLIGHT ? by : 0;
-    request_parts q = ask(s, (rank + 1) % ranks, s->salt, by - planned);
-    transfer(f, how, 0, &q, planned, bytes_before(s, &q, m->size, by));
+    request_parts q = ask_store(s, (rank + 1) % ranks, s->salt, by - planned);
+    transfer_bytes(f, how, 0, &q, planned, bytes_before(s, &q, m->size, by));
     read_compare(m, s, &q, by);
     ask_free(&q);
 }
 
 static void independently(tutti_file *f, const scene *s, model *m) {
     tutti_off count = -1;
-    request_parts q = ask(s, rank, 0, 0), back = ask(s, rank, s->salt, 0);
+    request_parts q = ask_store(s, rank, 0, 0), back = ask_store(s, rank, s->salt, 0);
     ask_fill(&q, s, 7);
     for (int turn = 0; turn < ranks; turn++) { /* the highest rank last */
         if (turn == rank) CHECK_OK(tutti_file_write_parts_independent(f, q.n, q.asked, &count));
@@ -411,7 +410,7 @@ static void combination(const int *choice) {
     write_once(f, &s, how, 3, by, &m); /* cached, elsewhere */
     whole_compare(f, &m, "again");
     for (int round = 0; round < 3; round++) read_once(f, &s, how, round == 1 ? by : 0, &m);
-    /* the end of the file lies within elements */
+    /* the file ends inside elements */
     m.size -= rnd(tutti__min(m.size, 300) + 1);
     CHECK_SAME(tutti_file_resize(f, m.size), TUTTI_OK);
     read_once(f, &s, how, by, &m);

@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5 timeout=60 */
-/* Parts that are refused, values that do not fit: the same error on all ranks, which says where; and
- * how few calls a batch takes.
+/* Parts that are refused, values that do not fit: the same error on all ranks, which states the position; and
+ * the number of calls per batch.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 #include <tutti/parts.h>
@@ -16,7 +16,7 @@ static tutti_access *block(tutti_off offset, tutti_off bytes) {
     return a;
 }
 
-/* float64 in memory, float32 in the file, one block a rank. */
+/* float64 in memory, float32 in the file, one block per rank. */
 static tutti_part floats(tutti_access *a, double *v) {
     return (tutti_part){.access = a,
                         .buf = v,
@@ -25,9 +25,9 @@ static tutti_part floats(tutti_access *a, double *v) {
                                     .file_order = TUTTI_BIG_ENDIAN}};
 }
 
-/* ---- refused: nothing happens */
+/* ---- refused: nothing changes */
 
-static void refusals(void) {
+static void test_refusals(void) {
     char buf[64] = {0};
     tutti_access *a = block(64 * rank, 16), *odd = block(64 * rank, 6);
     const tutti_off at = 64 * rank, eight = 8, two = 2;
@@ -87,7 +87,7 @@ static void refusals(void) {
     CHECK_OK(last ? tutti_plan_start_write(p, buf, 0) : tutti_plan_start(p, buf, 0));
     CHECK_SAME(tutti_plan_wait(p, NULL), TUTTI_ERR_ARG);
     tutti_plan_free(&p);
-    /* none at all is fine */
+    /* no part at all is allowed */
     tutti_off count = -1;
     CHECK_SAME(tutti_file_write_parts(f, 0, NULL, &count), TUTTI_OK);
     CHECK_EQ(count, 0);
@@ -97,7 +97,7 @@ static void refusals(void) {
     tutti_access_free(&halves);
 }
 
-/* ---- what does not fit */
+/* ---- values that do not fit */
 
 static void misfit_write(const char *method) {
     double v[N];
@@ -120,7 +120,7 @@ static void misfit_write(const char *method) {
         snprintf(text, sizeof text, "part 1, element 1234: -1.0000000000000001e+300 does not fit");
         CHECK(strstr(e->text, text), "%s", e->text);
     }
-    /* no error if infinities are wanted; and then they are there */
+    /* no error if infinities are allowed; they are stored */
     tutti_part forgiving[2] = {parts[0], parts[1]};
     forgiving[1].convert.ieee = 1;
     CHECK_SAME(tutti_file_write_parts(f, 2, forgiving, NULL), TUTTI_OK);
@@ -149,14 +149,14 @@ static void misfit_read(void) {
     CHECK(strstr(tutti_last_message(), "part 0, element 2000: 1000 does not fit int8"), "%s",
           tutti_last_message());
     CHECK_EQ(tutti_last_error()->rank, 0);
-    for (int i = 0; i < N; i++) /* all others are right nevertheless */
+    for (int i = 0; i < N; i++) /* all other values are correct */
         if (rank > 0 && back[i] != i % 100) CHECK(0, "element %d is %d", i, back[i]);
     tutti_access_free(&a);
 }
 
-/* ---- repeats: a read fills every mention */
+/* ---- repeats: a read fills the memory of every mention */
 
-static void repeats(void) {
+static void test_repeats(void) {
     enum { ITEMS = 6 };
     const tutti_count index[ITEMS] = {4, 1, 4, 3, 1, 4};
     float image[8];
@@ -171,8 +171,8 @@ static void repeats(void) {
     CHECK_SAME(tutti_file_read_parts(f, 1, &p, &count), TUTTI_OK);
     CHECK_EQ(count, 4 * ITEMS);
     for (int i = 0; i < ITEMS; i++) CHECK(v[i] == 10 + (double)index[i], "item %d: %g", i, v[i]);
-    /* the file ends within element 4: of its mentions the bytes that are there are counted once, and
-     * all of them keep what they had */
+    /* the file ends within element 4: the existing bytes of its mentions are counted once, and
+     * the memory of all of them is unchanged */
     CHECK_SAME(tutti_file_resize(f, 4 * 4 + 3), TUTTI_OK);
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < ITEMS; i++) v[i] = -1;
@@ -185,9 +185,9 @@ static void repeats(void) {
     tutti_access_free(&all);
 }
 
-/* ---- who has one access may do without parts; offsets behind 2 and 4 GiB */
+/* ---- a rank with one access may call tutti_file_write; offsets beyond 2 and 4 GiB */
 
-static void mixed(void) {
+static void test_mixed(void) {
     enum { ITEMS = 5 };
     const tutti_off base = ((tutti_off)5 << 30) + 2046, step = ((tutti_off)1 << 31) + 4094;
     int64_t wide[ITEMS], back[ITEMS];
@@ -222,13 +222,13 @@ static void mixed(void) {
 
 /* ---- very many parts, and very many records */
 
-static void many(void) {
+static void test_many(void) {
     enum { PARTS = 10000, ITEMS = 3 };
     tutti_part *parts = calloc(PARTS, sizeof *parts);
     tutti_access **a = calloc(PARTS, sizeof *a);
     int32_t *v = calloc((size_t)PARTS * ITEMS, sizeof *v);
     tutti_off count = -1;
-    /* each variable has ITEMS elements a rank, the last of which the next rank has too */
+    /* each variable has ITEMS elements per rank, the last of which the next rank has too */
     for (int i = 0; i < PARTS; i++) {
         const tutti_off at = ((tutti_off)i * ((ITEMS - 1) * ranks + 1) + (ITEMS - 1) * rank) * 2;
         const int k = PARTS - 1 - (i ^ 1);
@@ -255,7 +255,7 @@ static void many(void) {
     free(parts);
     free(a);
     free(v);
-    /* variables in 10^9 records: what they have together takes no more memory than they do */
+    /* variables in 10^9 records: their union needs no more memory than they do */
     tutti_access *records[3];
     tutti_part of_records[3];
     tutti_plan *plan = NULL;
@@ -270,7 +270,7 @@ static void many(void) {
     for (int i = 0; i < 3; i++) tutti_access_free(&records[i]);
 }
 
-/* ---- no memory: one rank's k-th allocation fails, until none does.  Nothing leaks or hangs */
+/* ---- no memory: the k-th allocation of one rank fails, for all k.  Nothing leaks or hangs */
 
 static void memory_fails(const char *options, int is_write, int started) {
     enum { ITEMS = 3000, NEVER = 2000 };
@@ -335,7 +335,7 @@ static void memory_fails(const char *options, int is_write, int started) {
 
 /* ---- counts: many parts are one operation */
 
-static void counts(void) {
+static void test_counts(void) {
     enum { PARTS = 32, BYTES = 4096 };
     tutti_part parts[PARTS];
     tutti_stats last;
@@ -382,13 +382,13 @@ int main(int argc, char **argv) {
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path,
                                TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, &opt, &f),
                TUTTI_OK);
-    refusals();
+    test_refusals();
     for (int i = 0; i < 5; i++) misfit_write(methods[i]);
     misfit_read();
-    repeats();
-    mixed();
-    many();
-    counts();
+    test_repeats();
+    test_mixed();
+    test_many();
+    test_counts();
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     const account start = account_now();
     for (int i = 0; i < 3 && ranks <= 3; i++) memory_fails(starved[i], i == 2, i == 2);

@@ -38,7 +38,7 @@ enum { AXES = sizeof axes / sizeof *axes, OPTIONS = 9, HOW = OPTIONS, BLOCK, SHA
 
 static char path[512];
 
-/* Whole blocks, distributed over the ranks; sometimes one that the next rank writes too. */
+/* Complete blocks, distributed over the ranks; sometimes one that the next rank writes too. */
 static request request_of(int shape, int who, uint64_t salt, tutti_off block) {
     if (shape != WHOLE) return request_make(shape, who, ranks, salt, 60000);
     enum { BLOCKS = 24 };
@@ -54,7 +54,7 @@ static request request_of(int shape, int who, uint64_t salt, tutti_off block) {
     return r;
 }
 
-/* All ranks' requests; says of each byte of the file whether somebody writes it. */
+/* The requests of all ranks; returns for each byte of the file whether any rank writes it. */
 static void model_all(model *m, unsigned char **seen, int shape, uint64_t salt, tutti_off by,
                       tutti_off block) {
     for (int who = 0; who < ranks; who++) {
@@ -103,7 +103,7 @@ static void sums_compare(const tutti__sums *s, const model *m, const unsigned ch
     free(all);
 }
 
-/* Behind all of a request's bytes, on all ranks. */
+/* The end of all bytes of a request, over all ranks. */
 static tutti_off end_of_all(const request *q) {
     tutti_off lo = 0, hi = 0;
     tutti_access_bounds(q->access, &lo, &hi);
@@ -185,8 +185,8 @@ static void combination(const int *choice) {
     free(m.v);
 }
 
-/* Ranks that want blocks of different sizes. */
-static void disagree(void) {
+/* Ranks that request blocks of different sizes. */
+static void test_disagree(void) {
     tutti__sums sums = {.bytes = rank == 0 ? 512 : 1024};
     tutti_file *f = NULL;
     tutti_access *a = NULL;
@@ -206,7 +206,7 @@ int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 789);
     snprintf(path, sizeof path, "%s", scratch_path("sums"));
     combinations_run(axes, AXES, combination, 20);
-    disagree();
+    test_disagree();
     file_remove(path);
     return harness_end();
 }

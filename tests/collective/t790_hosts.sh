@@ -31,7 +31,7 @@ trap finish EXIT
 trap 'exit 130' INT TERM HUP
 sh "$hosts" up "$dir" 4 || exit
 
-# across COUNTS SECONDS [MAP]: a run; its verdict
+# across COUNTS SECONDS [MAP]: run across hosts and report the result
 across() {
     n=$(echo "$1" | tr , '\n' | wc -l)
     map=${3:-slot}

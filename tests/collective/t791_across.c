@@ -1,6 +1,6 @@
 /* TEST ranks=2,3 timeout=60 own=1 args=1 */
-/* Writing and reading back with the nodes that there really are: t790_hosts.sh runs this across hosts,
- * with their number as the argument, which is checked against what MPI and the library found (their
+/* Writing and reading back with the real nodes: t790_hosts.sh runs this across hosts,
+ * with their number as the argument, which is compared with the values of MPI and the library (their
  * number, and messages between them); alone it runs on one machine, where there must be no message.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/model.h"
@@ -32,7 +32,7 @@ static int hosts_found(void) {
     return n;
 }
 
-/* Did the operation go the way it should: between hosts by messages, inside them not? */
+/* Check that the operation used messages between hosts, and none inside them. */
 static void way_check(tutti_file *f, const setup *s, int kind) {
     tutti_stats last;
     char text[40];
@@ -129,7 +129,7 @@ int main(int argc, char **argv) {
     check_where("");
     const int rc = check_done_all();
     if (rank == 0 &&
-        hosts > 1) /* said before MPI_Finalize, which may hang across hosts (MPICH 4.0) */
+        hosts > 1) /* printed before MPI_Finalize, which may hang across hosts (MPICH 4.0) */
         printf("across: %s: %d ranks on %d hosts, %lld messages\n", rc ? "failed" : "passed", ranks,
                hosts, (long long)messages);
     fflush(stdout);

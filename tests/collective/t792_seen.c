@@ -1,7 +1,7 @@
 /* TEST ranks=2,3 timeout=60 own=1 */
-/* Every rank sees what all ranks wrote, once the file is closed: each opens it by itself, without the
- * library, and compares every byte.  Every file has a name of its own, so that nothing that a client of
- * a network file system remembers of a file before can help or harm.  t793_gluster.sh runs this across
+/* Every rank sees what all ranks wrote, once the file is closed: each rank opens it without the
+ * library, and compares every byte.  Every file has a different name, so that nothing that a client of
+ * a network file system caches of an earlier file has an effect.  t793_gluster.sh runs this across
  * hosts, on a file system whose clients keep caches of their own; alone it runs on one machine.
  * Options come from the environment.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -16,7 +16,7 @@ enum { METHODS = sizeof methods / sizeof methods[0], KINDS = sizeof kinds / size
 
 static int rank, ranks, seen;
 
-/* All ranks' requests go into the model, mine into the file. */
+/* The requests of all ranks are applied to the model, the own request is written to the file. */
 static void write_one(tutti_file *f, model *m, int kind, int64_t scale) {
     const uint64_t salt = rnd64() >> 8;
     tutti_off count = -1;
@@ -49,7 +49,7 @@ static void combination(const tutti_options *opt, int kind, int64_t scale, const
     free(m.v);
 }
 
-/* ---- holes that are written over, where each rank is a client with a cache of its own */
+/* ---- holes that are written over, with each rank a client with its own cache */
 
 enum { PIECE = 40, PIECES = 1000, EXTENT = 2 * PIECE * PIECES };
 

@@ -1,10 +1,10 @@
 #!/bin/sh
 # TEST ranks=0 timeout=110 cores=0
-# A parallel file system and the hosts that mount it, each over its own link (scripts/gluster.sh): what
-# ranks on four hosts write together is right byte for byte, seen from every host, also with O_DIRECT.
-# With the caches that its clients come with, collective writes come one after the other and collective
+# A parallel file system and the hosts that mount it, each over its own link (scripts/gluster.sh):
+# the bytes that ranks on four hosts write collectively are correct on every host, also with O_DIRECT.
+# With the default caches of its clients, collective writes are serialized and collective
 # reads see them.
-# The servers listen in their namespace and nowhere else, and nothing stays behind.
+# The servers listen in their namespace and nowhere else, and nothing remains afterwards.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -30,7 +30,7 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM HUP
 
-# across WORD PROGRAM [VARIABLE=VALUE]: on four hosts; it must say that it passed
+# across WORD PROGRAM [VARIABLE=VALUE]: run on four hosts; the output must contain WORD
 across() {
     env TUTTI_TEST_DIR="$mount" "${3:-A=b}" timeout -k 5 40 \
         sh "$hosts" run "$here" openmpi 1,1,1,1 "$programs/$2" 4 >"$TUTTI_TEST_DIR/out" 2>&1 &
@@ -44,7 +44,7 @@ across() {
     fi
 }
 
-# listens WHERE...: does port 24007 (5DC7), glusterd's, have a listener there?
+# listens WHERE...: test whether port 24007 (5DC7) of glusterd has a listener there
 listens() {
     "$@" cat /proc/self/net/tcp /proc/self/net/tcp6 | grep -q ':5DC7 [0-9A-F:]* 0A '
 }
@@ -58,7 +58,7 @@ begin() {
     done
 }
 
-# end: nothing of it is left on the hosts
+# end: nothing remains on the hosts
 end() {
     sh "$gluster" down "$volume" || fail "GlusterFS does not go down"
     for host in 1 2 3 4; do

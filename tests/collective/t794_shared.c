@@ -1,7 +1,7 @@
 /* TEST ranks=2,3 timeout=60 own=1 */
 /* Ranks read what other ranks wrote just before, and overwrite it, all in one open file: the later write
- * counts, and every read sees it.  t793_gluster.sh runs this across hosts whose clients keep pages and hold
- * writes back, each for itself.  With the argument `all` it also says (and does not judge) what a file
+ * wins, and every read returns it.  t793_gluster.sh runs this across hosts whose clients cache
+ * pages and delay writes.  With the argument `all` it also reports (without judging) what a file
  * system with such caches may show to programs that do not use the library: the size after the
  * close, and a name that has been used before.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -15,7 +15,7 @@ enum { METHODS = sizeof methods / sizeof methods[0] };
 
 static int rank, ranks, sizes, names;
 
-/* In each turn a rank has the pieces that its neighbour had before. */
+/* In each round a rank has the pieces that its neighbour had before. */
 static tutti_access *pieces_of(int turn) {
     tutti_access *a = NULL;
     const tutti_off first = (rank + turn) % ranks;
@@ -67,8 +67,8 @@ static void overwrite(const tutti_options *opt, const char *path) {
     if (f) CHECK_OK(tutti_file_close(&f));
 }
 
-/* What another program would see. */
-static void look(const char *path) {
+/* Check the file as another program sees it. */
+static void check_contents(const char *path) {
     struct stat st;
     sizes += stat(path, &st) != 0 || st.st_size != (off_t)PIECE * PIECES * ranks;
 }
@@ -84,7 +84,7 @@ static void reuse(const tutti_options *opt, const char *path) {
         CHECK_OK(tutti_file_close(&f));
 }
 
-static void tell(const char *what, int mine) {
+static void print_result(const char *what, int mine) {
     int all = 0;
     MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0) printf("shared: %s: %d\n", what, all);
@@ -105,14 +105,14 @@ int main(int argc, char **argv) {
         CHECK_OK(tutti_options_set(&opt, "method", methods[i]));
         overwrite(&opt, path);
         MPI_Barrier(MPI_COMM_WORLD);
-        if (all) look(path);
+        if (all) check_contents(path);
         if (all) reuse(&opt, path);
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0) unlink(path);
     }
     check_where("");
-    if (all) tell("ranks that saw another size after the close", sizes);
-    if (all) tell("ranks that could not use a name again", names);
+    if (all) print_result("ranks that saw another size after the close", sizes);
+    if (all) print_result("ranks that could not use a name again", names);
     const int rc = check_done_all();
     if (rank == 0 && argc > 1) printf("shared: %s: %d ranks\n", rc ? "failed" : "passed", ranks);
     fflush(stdout);

@@ -68,8 +68,8 @@ static tutti_err exodus_get(tutti_request **r) {
     return tutti_exodus_get_start(exodus, 1, 1, &field, r);
 }
 
-/* The result of an operation: of its start, or if that has nothing to say, of its end. */
-static tutti_err complete(tutti_err err, tutti_request **r) {
+/* The result of an operation: of its start, or if that succeeded, of its end. */
+static tutti_err complete_request(tutti_err err, tutti_request **r) {
     return err == TUTTI_OK && *r ? tutti_request_wait(r, NULL) : err;
 }
 
@@ -78,17 +78,18 @@ static void try_start(const char *name, tutti_err (*start)(tutti_request **)) {
     for (int culprit = 0; culprit < ranks; culprit += ranks - 1) {
         tutti_request *r = NULL;
         const tutti_err err = start(rank == culprit ? NULL : &r);
-        const tutti_err end = rank == culprit ? err : complete(err, &r);
-        MPI_Barrier(MPI_COMM_WORLD); /* the culprit makes no call of the library before it */
+        const tutti_err end = rank == culprit ? err : complete_request(err, &r);
+        MPI_Barrier(
+            MPI_COMM_WORLD); /* the failing rank makes no call of the library before this barrier */
         CHECK_SAME(end, TUTTI_ERR_ARG);
         CHECK(r == NULL, "a request is left");
         CHECK_EQ(tutti_last_error()->rank, culprit);
     }
     tutti_request *r = NULL;
-    CHECK_SAME(complete(start(&r), &r), TUTTI_OK);
+    CHECK_SAME(complete_request(start(&r), &r), TUTTI_OK);
 }
 
-static void files(void) {
+static void test_files(void) {
     CHECK_OK(
         tutti_access_contiguous((tutti_off)rank * (tutti_off)sizeof values, sizeof values, &mine));
     part = (tutti_part){.access = mine, .buf = values};
@@ -106,7 +107,7 @@ static void files(void) {
     tutti_access_free(&mine);
 }
 
-static void arrays(void) {
+static void test_arrays(void) {
     const tutti_array_spec spec = {
         .ndims = 1, .shape = {(tutti_count)EACH * ranks}, .type = TUTTI_FLOAT64};
     slice = (tutti_slice){.lo = {(tutti_count)EACH * rank}, .hi = {(tutti_count)EACH * (rank + 1)}};
@@ -116,7 +117,7 @@ static void arrays(void) {
     CHECK_SAME(tutti_array_close(&array), TUTTI_OK);
 }
 
-static void datasets(void) {
+static void test_datasets(void) {
     const tutti_count size = (tutti_count)EACH * ranks;
     tutti_dataset_options opt;
     tutti_dataset_options_init(&opt);
@@ -164,9 +165,9 @@ static void exodus_files(void) {
 
 int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 795);
-    files();
-    arrays();
-    datasets();
+    test_files();
+    test_arrays();
+    test_datasets();
     exodus_files();
     return harness_end();
 }

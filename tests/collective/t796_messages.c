@@ -31,7 +31,7 @@ static int last(void) {
     return rank == ranks - 1;
 }
 
-static void files(void) {
+static void test_files(void) {
     tutti_file *f = NULL;
     tutti_access *a = NULL;
     const int all = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE;
@@ -61,7 +61,7 @@ static void files(void) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-static void arrays(void) {
+static void test_arrays(void) {
     tutti_array *a = NULL;
     tutti_array_spec spec = {.ndims = 1, .shape = {EACH * 8}, .type = TUTTI_FLOAT64};
     check_where("arrays");
@@ -86,7 +86,7 @@ static void arrays(void) {
     CHECK_SAME(tutti_array_close(&a), TUTTI_OK);
 }
 
-static void replicas(void) {
+static void test_replicas(void) {
     tutti_replicas *r = NULL;
     tutti_file *f = NULL;
     int64_t numbers[2] = {-3 - rank, rank};
@@ -109,7 +109,7 @@ static void replicas(void) {
     tutti_replicas_free(&r);
 }
 
-static void meshes(void) {
+static void test_meshes(void) {
     tutti_mesh *m = NULL;
     tutti_mesh_info info;
     double xyz[6] = {0};
@@ -129,7 +129,7 @@ static void meshes(void) {
     tutti_mesh_free(&m);
 }
 
-static void datasets(void) {
+static void test_datasets(void) {
     tutti_dataset *d = NULL;
     tutti_decomposition *p = NULL, *q = NULL;
     const tutti_count size = (tutti_count)EACH * ranks;
@@ -215,11 +215,11 @@ static void exodus_files(void) {
 
 int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 796);
-    files();
-    arrays();
-    replicas();
-    meshes();
-    datasets();
+    test_files();
+    test_arrays();
+    test_replicas();
+    test_meshes();
+    test_datasets();
     exodus_files();
     return harness_end();
 }

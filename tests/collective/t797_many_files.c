@@ -1,5 +1,5 @@
 /* TEST ranks=3 timeout=60 own=1 */
-/* Many files open at the same time: each takes little shared memory of a rank, and closing them returns it.
+/* Many files open at the same time: each needs little shared memory per rank, and closing them releases it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
@@ -38,7 +38,7 @@ int main(int argc, char **argv) {
         const long open = shared_kib() - before;
         for (int i = 0; i < FILES; i++) CHECK_SAME(tutti_file_close(&f[i]), TUTTI_OK);
         const long closed = shared_kib() - before;
-        if (before < 0) continue; /* the kernel does not tell */
+        if (before < 0) continue; /* the kernel does not report it */
         CHECK(open < FILES * KIB_PER_FILE, "round %d: %ld KiB with %d files", round, open, FILES);
         CHECK(closed < open / 2 + KIB_PER_FILE, "round %d: %ld KiB, %ld after close", round, open,
               closed);

@@ -1,5 +1,5 @@
-/* What t740 and t741 vary: every exchange that goes cycle by cycle, every pipeline, and what may matter to
- * them.  Written and read by matrix.h.
+/* The axes of t740 and t741: every exchange that works cycle by cycle, every pipeline, and other
+ * options that affect them.  Written and read by matrix.h.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_WAYS_H
 #define TUTTI_TESTS_WAYS_H

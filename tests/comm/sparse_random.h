@@ -1,4 +1,4 @@
-/* Messages whose number, destinations, sizes and contents every rank can work out from a salt.
+/* Messages whose number, destinations, sizes and contents every rank can compute from a seed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_LETTERS_H
 #define TUTTI_TESTS_LETTERS_H
@@ -6,11 +6,11 @@
 #include "check.h"
 #include "comm/sparse.h"
 
-/* How a round looks like. */
+/* The parameters of a round. */
 typedef struct {
     uint64_t salt;
     int ranks;
-    int most;     /* letters of one rank: fewer than this */
+    int most;     /* messages per rank: fewer than this */
     size_t large; /* bytes: fewer than this */
 } post;
 
@@ -20,7 +20,7 @@ static inline unsigned post_mix(uint64_t a, uint64_t b) {
     return (unsigned)(z >> 36);
 }
 
-/* How many letters a rank writes; letter i: to whom and how long. */
+/* The number of messages of a rank; message i: its destination and length. */
 static inline int post_count(const post *p, int from) {
     return (int)(post_mix(p->salt, (uint64_t)from) % (unsigned)p->most);
 }
@@ -55,7 +55,7 @@ static inline void post_burn(const post *p, int me, tutti__sparse_message *v) {
     free(v);
 }
 
-/* Exactly the letters to me, by source, those of a source in its order. */
+/* Check that exactly the messages to this rank arrived, ordered by source and by send order. */
 static inline void post_check(const post *p, int me, int n, const tutti__sparse_message *in) {
     unsigned char *want = malloc(p->large + 1);
     int at = 0;

@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Sparse exchange: few and many letters, empty and large ones, to oneself and to others, several rounds
- * in a row without a barrier between them (a letter must not arrive in the next round), rounds of
+/* Sparse exchange: few and many messages, empty and large ones, to the own rank and to others, several rounds
+ * in a row without a barrier between them (a message must not arrive in the next round), rounds of
  * different teams, and ranks that run out of memory: no rank hangs, and no message is lost without an error.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/sparse_random.h"
@@ -47,7 +47,8 @@ static void special(tutti__team *t) {
     }
 }
 
-/* The k-th allocation of rank `who` fails: it says so, or has everything; the others have everything. */
+/* The k-th allocation of rank `who` fails: it returns an error or receives everything; the others
+ * receive everything. */
 static void without_memory(tutti__team *t, int who, int k) {
     const post p = {rnd64() >> 8, ranks, 8, 50};
     tutti__sparse_message *in = NULL;
@@ -66,7 +67,7 @@ static void without_memory(tutti__team *t, int who, int k) {
     post_burn(&p, rank, out);
 }
 
-/* Two teams at work in turn: what one sends the other does not see. */
+/* Two teams alternate: neither receives messages of the other. */
 static void two_teams(tutti__team *t) {
     tutti__team *u = NULL;
     CHECK_OK(tutti__team_take(MPI_COMM_WORLD, "", &u));

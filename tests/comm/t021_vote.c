@@ -1,13 +1,13 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Agreement: each rank fails in turn, and any set of ranks at once; everybody returns the error of the
- * lowest of them and has the same last error, to the letter; numbers are reduced all the same.
+/* Agreement: each rank fails in turn, and any set of ranks at once; all ranks return the error of the
+ * lowest of them and have an identical last error; numbers are reduced nevertheless.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "comm/vote.h"
 
 static int rank, ranks;
 
-/* Is the last error the same on all ranks, and is it this one? */
+/* Check that the last error is the same on all ranks, and equal to this one. */
 static void same_error(tutti_err err, tutti_err code, int who, const char *text) {
     const tutti_error_info mine = *tutti_last_error();
     tutti_error_info first = mine;

@@ -13,7 +13,7 @@ static int same_everywhere(int v) {
     return out[0] == -out[1];
 }
 
-static tutti__team *take(MPI_Comm comm, const char *nodes) {
+static tutti__team *take_team(MPI_Comm comm, const char *nodes) {
     tutti__team *t = NULL;
     CHECK_OK(tutti__team_take(comm, nodes, &t));
     if (!t) abort();
@@ -24,7 +24,7 @@ static tutti__team *take(MPI_Comm comm, const char *nodes) {
 
 /* ---- divisions */
 
-/* The node of a rank by the words of the option. */
+/* The node of a rank by the definition of the option. */
 static int expected(const char *nodes, int r) {
     if (strcmp(nodes, "2") == 0) return ranks < 2 ? 0 : 2 * r / ranks;
     if (strcmp(nodes, "100") == 0 || strcmp(nodes, "single") == 0) return r;
@@ -73,7 +73,7 @@ static void divisions(MPI_Comm comm) {
     static const char *const nodes[] = {"",      "1",    "2",    "100",  "1,2",
                                         "3,1,2", "rr:1", "rr:2", "rr:3", "single"};
     for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
-        tutti__team *t = take(comm, nodes[i]);
+        tutti__team *t = take_team(comm, nodes[i]);
         groups_check(&t->nodes, nodes[i], 0);
         groups_check(&t->singles, nodes[i], 1);
         node_messages(t, nodes[i]);
@@ -82,8 +82,8 @@ static void divisions(MPI_Comm comm) {
     }
 }
 
-/* Whatever the number of ranks, and whichever rank would come to read the nonsense. */
-static void refused(MPI_Comm comm) {
+/* For any number of ranks, regardless of which rank would read the invalid value. */
+static void check_refused(MPI_Comm comm) {
     static const char *const nodes[] = {"x",
                                         "0",
                                         "-1",
@@ -119,7 +119,7 @@ static void refused(MPI_Comm comm) {
 /* ---- the pool */
 
 static void pooling(MPI_Comm comm) {
-    tutti__team *a = take(comm, ""), *b = take(comm, ""), *c = take(comm, "rr:2");
+    tutti__team *a = take_team(comm, ""), *b = take_team(comm, ""), *c = take_team(comm, "rr:2");
     tutti__team *const first = a, *const second = b, *const third = c;
     int relation;
     CHECK(a != b && a->id != b->id, "two files, one team");
@@ -131,13 +131,13 @@ static void pooling(MPI_Comm comm) {
     tutti__team_give(&a);
     tutti__team_give(&b);
     const long live = tutti__memory_live();
-    a = take(comm, "");
-    b = take(comm, "");
+    a = take_team(comm, "");
+    b = take_team(comm, "");
     CHECK((a == first && b == second) || (a == second && b == first), "not from the pool");
     CHECK_EQ(tutti__memory_live(), live);
     tutti__team_give(&c);
     tutti__team_give(&b);
-    c = take(comm, "rr:2");
+    c = take_team(comm, "rr:2");
     CHECK(c == third, "another division's team, or a new one");
     tutti__team_give(&c);
     tutti__team_give(&a);
@@ -145,24 +145,24 @@ static void pooling(MPI_Comm comm) {
     tutti__team_give(&a);
 }
 
-/* One rank is late in giving back: all take another one; afterwards they meet again. */
+/* One rank releases its team late: all ranks take another team; afterwards they use the same team again. */
 static void out_of_step(MPI_Comm comm) {
     for (int late = 0; late < ranks; late++) {
-        tutti__team *a = take(comm, "2"), *const first = a;
+        tutti__team *a = take_team(comm, "2"), *const first = a;
         if (rank != late) tutti__team_give(&a);
-        tutti__team *b = take(comm, "2");
+        tutti__team *b = take_team(comm, "2");
         CHECK(b != first, "taken twice");
         CHECK_OK(tutti__team_agree(b, TUTTI_OK));
         tutti__team_give(&a);
         tutti__team_give(&b);
-        a = take(comm, "2");
+        a = take_team(comm, "2");
         CHECK_OK(tutti__team_agree(a, TUTTI_OK));
         tutti__team_give(&a);
     }
 }
 
 static void tags(MPI_Comm comm) {
-    tutti__team *t = take(comm, "");
+    tutti__team *t = take_team(comm, "");
     void *bound = NULL;
     int flag, before = tutti__team_tag(t);
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &bound, &flag);
@@ -200,14 +200,14 @@ int main(int argc, char **argv) {
     const long live = tutti__memory_live();
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     divisions(comm);
-    refused(comm);
+    check_refused(comm);
     pooling(comm);
     out_of_step(comm);
     tags(comm);
     without_memory(comm);
     MPI_Comm_free(&comm); /* and all its teams */
     CHECK_EQ(tutti__memory_live(), live);
-    tutti__team *t = take(MPI_COMM_WORLD, ""); /* is freed in MPI_Finalize */
+    tutti__team *t = take_team(MPI_COMM_WORLD, ""); /* is freed in MPI_Finalize */
     tutti__team_give(&t);
     int bad = 0;
     MPI_Allreduce(&check_failures_, &bad, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

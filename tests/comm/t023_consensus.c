@@ -1,6 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Nods: answers and ranges are those of MPI's own reductions; what ranks put on the board before is there
- * afterwards; exactly one rank claims the work, and the others hear how it went.  Ranks come late at random.
+/* Consensus: results and ranges equal those of MPI reductions; data that ranks stored in shared
+ * memory before is visible afterwards; exactly one rank claims the work, and the others receive its
+ * result.  Random ranks are late.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "comm/consensus.h"
@@ -12,7 +13,7 @@ static int64_t number(int round, int who, int i) {
     return (int64_t)(mix((uint64_t)round, (uint64_t)(who * 64 + i)) % 7) - 3;
 }
 
-/* Some say nothing to some questions. */
+/* Some ranks contribute nothing to some rounds. */
 static int is_silent(int round, int who, int i) {
     return mix((uint64_t)round + 5, (uint64_t)(who * 64 + i)) % 3 == 0;
 }
@@ -44,8 +45,8 @@ static void answers(tutti__team *t, int round) {
     }
 }
 
-/* One rank adds up what all have put on the board. */
-static void work(tutti__team *t, int round) {
+/* One rank sums the values that all ranks stored in shared memory. */
+static void do_work(tutti__team *t, int round) {
     const int who = round % 3 ? -1 : round % ranks;
     int64_t *mine = (int64_t *)(void *)tutti__consensus_data(t) + rank;
     *mine = 1000 * round + rank;
@@ -65,7 +66,7 @@ static void work(tutti__team *t, int round) {
     CHECK(who < 0 || claimed == (rank == who), "round %d: not who was meant", round);
 }
 
-/* Another rank comes only when MPI has moved a large message of ours on. */
+/* Another rank arrives only after MPI has progressed a large message of this rank. */
 static void mpi_moves_on(tutti__team *t) {
     enum { BYTES = 4 << 20 };
     char *v = calloc(1, BYTES);
@@ -127,7 +128,7 @@ int main(int argc, char **argv) {
         if (rnd(200) == rank) usleep(100);
         answers(t, round);
         if (round % 4 == 0) votes(t, round);
-        if (ranks > 1) work(t, round);
+        if (ranks > 1) do_work(t, round);
         if (round % 300 == 0) mpi_moves_on(t);
     }
     agreement(t);

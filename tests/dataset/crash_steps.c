@@ -1,7 +1,10 @@
-/* crash_steps DIRECTORY ROUNDS SEED [repair]   rounds on one dataset, each in a process of its own that is killed at a random instant: of opening it
- * (making it, emptying it, recovering it), of committing, of setting infos, of taking segments away.  What each process is going to do it
- * writes into DIRECTORY.steps first; the next one finds the dataset as it was before that, or after, with all values.  A round that is not
- * killed ends by itself.   With "repair" it is repairs that are killed, of a dataset that has lost its metadata: the next one brings it back.
+/* crash_steps DIRECTORY ROUNDS SEED [repair]   rounds on one dataset, each in a new process that
+ * is killed at a random instant: during open (create, truncate, recovery), commit, setting infos,
+ * removing segments.  Each process first records its operation
+ * in DIRECTORY.steps; the next process finds the dataset in the state before or after it, with all
+ * values.  A round that is not
+ * killed ends by itself.   With "repair" repairs of a dataset without metadata are killed: the
+ * next repair restores it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 #include "powercut_steps.h"
@@ -25,19 +28,19 @@ static int luck(int n) {
     return (int)((chance >> 33) % (uint64_t)n);
 }
 
-static void expect(int right, const char *what) {
+static void check_expected(int right, const char *what) {
     if (right) return;
     fprintf(stderr, "%s: %s\n", what, tutti_last_message());
     _exit(3);
 }
 
-/* ---- what it was, and what it was going to be */
+/* ---- the previous and the intended state */
 
 static void write_down(const char *was, const char *will) {
     char both[2 * STATE] = "";
     snprintf(both, STATE, "%s", was);
     snprintf(both + STATE, STATE, "%s", will);
-    expect(pwrite(steps, both, sizeof both, 0) == (ssize_t)sizeof both, "steps");
+    check_expected(pwrite(steps, both, sizeof both, 0) == (ssize_t)sizeof both, "steps");
 }
 
 static void read_back(char *was, char *will) {
@@ -47,7 +50,7 @@ static void read_back(char *was, char *will) {
     memcpy(will, both + STATE, STATE);
 }
 
-/* "~": dropping files takes away segments, not the last, and not those that the others need. */
+/* "~": dropping files removes segments, but not the last, and not those that others need. */
 static int dropped(const char *state, const char *was) {
     while (*state) {
         const char *end = strchrnul(state, ' '), *other = strchrnul(was, ' ');
@@ -59,30 +62,30 @@ static int dropped(const char *state, const char *was) {
     return !*was;
 }
 
-static void check(void) {
+static void check_values(void) {
     char state[STATE], was[STATE], will[STATE];
     static double buf[POWERCUT_N];
     tutti_count lo, n;
     read_back(was, will);
-    expect(powercut_state(d, state, sizeof state), "state");
+    check_expected(powercut_state(d, state, sizeof state), "state");
     if (strcmp(state, was) != 0 && strcmp(state, will) != 0 &&
         !(will[0] == '~' && dropped(state, was))) {
         fprintf(stderr, "it is '%s', not '%s' nor '%s'\n", state, was, will);
         _exit(4);
     }
     write_down(state, state);
-    expect(powercut_valid(path), "netCDF");
-    expect(tutti_dataset_verify(d, NULL) == TUTTI_OK, "verify");
+    check_expected(powercut_valid(path), "netCDF");
+    check_expected(tutti_dataset_verify(d, NULL) == TUTTI_OK, "verify");
     powercut_describe(d);
     tutti_decomposition *p = powercut_mine(d, &lo, &n);
     for (tutti_count s = 0; s < tutti_dataset_segments(d); s++) {
         tutti_segment g;
-        expect(tutti_dataset_segment(d, s, &g) == TUTTI_OK, "segment");
+        check_expected(tutti_dataset_segment(d, s, &g) == TUTTI_OK, "segment");
         for (int k = 0; k < 2; k++) {
             const tutti_get get = {k ? "w" : "u", p, TUTTI_FLOAT64, buf};
-            expect(tutti_dataset_get(d, s, 1, &get) == TUTTI_OK, "get");
+            check_expected(tutti_dataset_get(d, s, 1, &get) == TUTTI_OK, "get");
             for (tutti_count i = 0; i < n; i++)
-                expect(buf[i] == powercut_value(g.time, lo + i), "a value");
+                check_expected(buf[i] == powercut_value(g.time, lo + i), "a value");
         }
     }
     tutti_decomposition_free(&p);
@@ -91,7 +94,7 @@ static void check(void) {
 /* ---- steps */
 
 static void state_now(char *to) {
-    expect(powercut_state(d, to, STATE), "state");
+    check_expected(powercut_state(d, to, STATE), "state");
 }
 
 /* Everything before '|' of `was`, and `more`, and the info. */
@@ -105,13 +108,14 @@ static void open_it(int more) {
     opt.level = luck(4) ? TUTTI_VISIBLE : TUTTI_DURABLE;
     opt.indices_per_file = luck(3);
     opt.container = powercut_container();
-    expect(tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | more,
-                              &opt, &d) == TUTTI_OK,
-           "open");
+    check_expected(tutti_dataset_open(MPI_COMM_WORLD, path,
+                                      TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | more, &opt,
+                                      &d) == TUTTI_OK,
+                   "open");
     powercut_describe(d);
 }
 
-static void step(int64_t *attempt) {
+static void make_step(int64_t *attempt) {
     char was[STATE], more[64];
     state_now(was);
     const char *bar = strchr(was, '|');
@@ -119,32 +123,32 @@ static void step(int64_t *attempt) {
     const int64_t number = atoll(bar + 1);
     const tutti_count n = tutti_dataset_segments(d);
     tutti_segment g = {.index = -1};
-    if (n > 0) expect(tutti_dataset_segment(d, n - 1, &g) == TUTTI_OK, "segment");
+    if (n > 0) check_expected(tutti_dataset_segment(d, n - 1, &g) == TUTTI_OK, "segment");
     const int which = n > MOST ? 7 : luck(12);
     if (which == 7 || which == 8) { /* erase */
         tutti_count left = n > MOST ? 1 : luck((int)n + 1);
         size_t keep = 0;
         for (tutti_count i = 0; i < left; i++) keep = (size_t)(strchr(was + keep, ' ') - was) + 1;
         going_to(was, keep, "", number);
-        expect(tutti_dataset_erase_after(d, left - 1) == TUTTI_OK, "erase");
+        check_expected(tutti_dataset_erase_after(d, left - 1) == TUTTI_OK, "erase");
     } else if (which == 9) {
         write_down(was, "~");
-        expect(tutti_dataset_drop_oldest(d, 1 + luck(3)) == TUTTI_OK, "drop");
+        check_expected(tutti_dataset_drop_oldest(d, 1 + luck(3)) == TUTTI_OK, "drop");
     } else if (which == 10) {
         going_to(was, all, "", number + 1);
         const int64_t next = number + 1;
-        expect(tutti_dataset_info_set(d, NULL, "number", TUTTI_INT64, 1, &next) == TUTTI_OK,
-               "info");
+        check_expected(tutti_dataset_info_set(d, NULL, "number", TUTTI_INT64, 1, &next) == TUTTI_OK,
+                       "info");
     } else if (which == 11) {
         const int empties = luck(4) == 0;
         if (empties) going_to(was, 0, "", -1);
-        expect(tutti_dataset_close(&d) == TUTTI_OK, "close");
+        check_expected(tutti_dataset_close(&d) == TUTTI_OK, "close");
         open_it(empties ? TUTTI_TRUNCATE : 0);
     } else {
         const double time = (double)(g.index + 1) + (double)(++*attempt % 1000) / 1024;
         snprintf(more, sizeof more, "%lld:%g ", (long long)g.index + 1, time);
         going_to(was, all, more, number);
-        expect(powercut_put(d, g.index + 1, time) == TUTTI_OK, "put");
+        check_expected(powercut_put(d, g.index + 1, time) == TUTTI_OK, "put");
     }
     state_now(was);
     write_down(was, was);
@@ -161,18 +165,18 @@ static void arm(long after) {
     setitimer(ITIMER_REAL, &when, NULL);
 }
 
-/* One process: it ends by the timer, or (after 0) by itself. */
+/* One process: it is ended by the timer, or (after 0) completes. */
 static void live(long after, int early) {
     int64_t attempt = (int64_t)(chance >> 40);
     MPI_Init(NULL, NULL);
     tutti_dataset_options_init(&opt);
     if (after && early) arm(after / 4);
     open_it(0);
-    check();
+    check_values();
     if (after && !early) arm(after);
-    for (int i = 0; after || i < 5; i++) step(&attempt);
-    check();
-    expect(tutti_dataset_close(&d) == TUTTI_OK, "close");
+    for (int i = 0; after || i < 5; i++) make_step(&attempt);
+    check_values();
+    check_expected(tutti_dataset_close(&d) == TUTTI_OK, "close");
     MPI_Finalize();
     fflush(NULL);
     _exit(0);
@@ -180,31 +184,31 @@ static void live(long after, int early) {
 
 /* ---- repairs */
 
-/* The metadata go, or are zeros; then a repair, that is killed or (after 0) not. */
-static void repair(long after, int spoil) {
+/* Remove the metadata or overwrite it with zeros; then repair, which is killed unless `after` is 0. */
+static void repair_dataset(long after, int spoil) {
     char name[1000];
     tutti_repair_report report;
     MPI_Init(NULL, NULL);
     tutti_dataset_options_init(&opt);
     snprintf(name, sizeof name, "%s/metadata.sqlite", path);
     if (spoil == 1) (void)unlink(name);
-    if (spoil == 2) expect(truncate(name, 0) == 0, name);
+    if (spoil == 2) check_expected(truncate(name, 0) == 0, name);
     if (after) arm(after);
-    expect(tutti_dataset_repair(MPI_COMM_WORLD, path, NULL, &report) == TUTTI_OK, "repair");
+    check_expected(tutti_dataset_repair(MPI_COMM_WORLD, path, NULL, &report) == TUTTI_OK, "repair");
     if (after) {
         pause(); /* it was faster */
         _exit(5);
     }
-    expect(report.lost == 0, report.first_lost);
+    check_expected(report.lost == 0, report.first_lost);
     open_it(0);
-    check();
-    expect(tutti_dataset_close(&d) == TUTTI_OK, "close");
+    check_values();
+    check_expected(tutti_dataset_close(&d) == TUTTI_OK, "close");
     MPI_Finalize();
     fflush(NULL);
     _exit(0);
 }
 
-static void prepare(void) {
+static void prepare_case(void) {
     char state[STATE];
     const int64_t one = 1;
     MPI_Init(NULL, NULL);
@@ -212,13 +216,14 @@ static void prepare(void) {
     open_it(TUTTI_TRUNCATE);
     for (int i = 0; i < 6; i++) {
         if (i == 3)
-            expect(tutti_dataset_info_set(d, NULL, "number", TUTTI_INT64, 1, &one) == TUTTI_OK,
-                   "info");
-        expect(powercut_put(d, i, i) == TUTTI_OK, "put");
+            check_expected(tutti_dataset_info_set(d, NULL, "number", TUTTI_INT64, 1, &one) ==
+                               TUTTI_OK,
+                           "info");
+        check_expected(powercut_put(d, i, i) == TUTTI_OK, "put");
     }
     state_now(state);
     write_down(state, state);
-    expect(tutti_dataset_close(&d) == TUTTI_OK, "close");
+    check_expected(tutti_dataset_close(&d) == TUTTI_OK, "close");
     MPI_Finalize();
     _exit(0);
 }
@@ -229,8 +234,8 @@ static int repairs(int rounds) {
         const long after = i % 2 ? 0 : 1 + luck(12000);
         const int spoil = i % 2 ? 0 : 1 + luck(2);
         const pid_t pid = fork();
-        if (pid == 0 && i < 0) prepare();
-        if (pid == 0) repair(after, spoil);
+        if (pid == 0 && i < 0) prepare_case();
+        if (pid == 0) repair_dataset(after, spoil);
         if (pid < 0 || waitpid(pid, &status, 0) != pid) return 1;
         if (after ? !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL : status != 0) {
             fprintf(stderr, "repair %d: status %x\n", i, (unsigned)status);
@@ -252,7 +257,7 @@ int main(int argc, char **argv) {
         int status = 0;
         const long after = i == rounds ? 0 : 1 + luck(40000) / (1 + luck(6));
         const int early = luck(3) == 0;
-        if (i % 40 == 39) { /* begin again with nothing: making it is killed, too */
+        if (i % 40 == 39) { /* start again without a dataset: its creation is killed, too */
             char command[1100];
             snprintf(command, sizeof command, "rm -rf '%s'", path);
             if (system(command) != 0) return 1;

@@ -1,5 +1,6 @@
-/* crash_writer DIRECTORY MICROSECONDS   resumes a dataset, and is killed on all ranks after a while (0: never, and ends
- * after three more segments).  The dataset that it opens must be complete: all segments verify and have the values that were written.
+/* crash_writer DIRECTORY MICROSECONDS   resumes a dataset, and is killed on all ranks after this
+ * time (0: never; it ends after three more segments).  The dataset that it opens must be complete:
+ * all segments verify and have the values that were written.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@ static void killed(int signal) {
     kill(getpid(), SIGKILL);
 }
 
-static void expect(tutti_err err, const char *what) {
+static void check_expected(tutti_err err, const char *what) {
     if (err == TUTTI_OK) return;
     fprintf(stderr, "rank %d, %s: %s\n", rank, what, tutti_last_message());
     MPI_Abort(MPI_COMM_WORLD, 3);
@@ -27,22 +28,23 @@ static double value(int64_t index, tutti_count i) {
     return (double)(index * N + i);
 }
 
-/* The last segments, one by one; all of them by their checksums. */
-static void check(tutti_dataset *d, tutti_decomposition *mine, tutti_count lo, tutti_count n,
-                  double *buf) {
+/* Check the values of the last segments, and the checksums of all. */
+static void check_values(tutti_dataset *d, tutti_decomposition *mine, tutti_count lo, tutti_count n,
+                         double *buf) {
     const tutti_count all = tutti_dataset_segments(d);
-    expect(tutti_dataset_verify(d, NULL), "verify");
+    check_expected(tutti_dataset_verify(d, NULL), "verify");
     for (tutti_count s = all > 3 ? all - 3 : 0; s < all; s++) {
         tutti_segment g;
-        expect(tutti_dataset_segment(d, s, &g), "segment");
+        check_expected(tutti_dataset_segment(d, s, &g), "segment");
         if (g.index != s || g.sections < 2) {
             fprintf(stderr, "segment %lld has index %lld\n", (long long)s, (long long)g.index);
             MPI_Abort(MPI_COMM_WORLD, 4);
         }
         const char *names[] = {"u", "w"};
         for (int k = 0; k < 2; k++) {
-            expect(tutti_dataset_get(d, s, 1, &(tutti_get){names[k], mine, TUTTI_FLOAT64, buf}),
-                   "get");
+            check_expected(
+                tutti_dataset_get(d, s, 1, &(tutti_get){names[k], mine, TUTTI_FLOAT64, buf}),
+                "get");
             for (tutti_count i = 0; i < n; i++)
                 if (buf[i] != value(s, lo + i)) {
                     fprintf(stderr, "%s of segment %lld: %g at %lld\n", names[k], (long long)s,
@@ -72,18 +74,18 @@ int main(int argc, char **argv) {
     const char *container = getenv("TEST_CONTAINER");
     const int netcdf = container && strcmp(container, "netcdf") == 0;
     opt.container = netcdf ? TUTTI_CONTAINER_NETCDF : TUTTI_CONTAINER_NATIVE;
-    expect(tutti_dataset_open(MPI_COMM_WORLD, argv[1], TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE,
-                              &opt, &d),
-           "open");
-    expect(tutti_dataset_grid(d, "x", 1, (tutti_count[]){N}), "grid");
+    check_expected(tutti_dataset_open(MPI_COMM_WORLD, argv[1],
+                                      TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, &opt, &d),
+                   "open");
+    check_expected(tutti_dataset_grid(d, "x", 1, (tutti_count[]){N}), "grid");
     const tutti_variable_spec u = {.space = "x", .type = TUTTI_FLOAT64};
     const tutti_variable_spec w = {
         .space = "x", .type = TUTTI_FLOAT64, .layout = netcdf ? TUTTI_GLOBAL : TUTTI_RANKED};
-    expect(tutti_dataset_variable(d, "u", &u), "variable");
-    expect(tutti_dataset_variable(d, "w", &w), "variable");
-    expect(tutti_decomposition_create(d, "x", &spec, &mine), "decomposition");
+    check_expected(tutti_dataset_variable(d, "u", &u), "variable");
+    check_expected(tutti_dataset_variable(d, "w", &w), "variable");
+    check_expected(tutti_decomposition_create(d, "x", &spec, &mine), "decomposition");
     const tutti_count found = tutti_dataset_segments(d);
-    check(d, mine, lo, n, buf);
+    check_values(d, mine, lo, n, buf);
     MPI_Barrier(MPI_COMM_WORLD);
     if (after) { /* from here on at any instant */
         const struct itimerval when = {.it_value = {after / 1000000, after % 1000000}};
@@ -91,16 +93,16 @@ int main(int argc, char **argv) {
         setitimer(ITIMER_REAL, &when, NULL);
     }
     for (tutti_count s = found; after || s < found + 3; s++) {
-        expect(tutti_dataset_begin(d, TUTTI_STATE, s, (double)s), "begin");
+        check_expected(tutti_dataset_begin(d, TUTTI_STATE, s, (double)s), "begin");
         for (tutti_count i = 0; i < n; i++) buf[i] = value(s, lo + i);
-        expect(tutti_dataset_put(d, 1, &(tutti_put){"u", mine, TUTTI_FLOAT64, buf}), "put");
-        expect(tutti_dataset_put(d, 1, &(tutti_put){"w", mine, TUTTI_FLOAT64, buf}), "put");
-        expect(tutti_dataset_commit(d), "commit");
+        check_expected(tutti_dataset_put(d, 1, &(tutti_put){"u", mine, TUTTI_FLOAT64, buf}), "put");
+        check_expected(tutti_dataset_put(d, 1, &(tutti_put){"w", mine, TUTTI_FLOAT64, buf}), "put");
+        check_expected(tutti_dataset_commit(d), "commit");
     }
-    check(d, mine, lo, n, buf);
+    check_values(d, mine, lo, n, buf);
     if (rank == 0) printf("%lld\n", (long long)tutti_dataset_segments(d));
     tutti_decomposition_free(&mine);
-    expect(tutti_dataset_close(&d), "close");
+    check_expected(tutti_dataset_close(&d), "close");
     free(buf);
     MPI_Finalize();
     return 0;

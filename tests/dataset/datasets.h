@@ -1,5 +1,5 @@
-/* What tests of datasets share: values that every rank knows, decompositions of all kinds from a seed,
- * datasets on some of the ranks.
+/* Common part of tests of datasets: values that every rank can compute, decompositions of all
+ * kinds from a seed, datasets on some of the ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_DATASETS_H
 #define TUTTI_TESTS_DATASETS_H
@@ -7,7 +7,7 @@
 #include <dirent.h>
 #include "harness.h"
 
-/* ---- numbers of any type, small ones that fit all of them */
+/* ---- values of any type, small enough for all types */
 
 static inline int number_at(int variable, int64_t segment, tutti_count position, int k) {
     return (int)(mix((uint64_t)(variable * 1000 + segment), (uint64_t)(position * 8 + k)) % 100);
@@ -31,7 +31,7 @@ static inline int halves_of(tutti_type t) {
     X(COMPLEX64, float) \
     X(COMPLEX128, double)
 
-/* Number i of an array (halves of complex ones are numbers here). */
+/* Value i of an array (complex values count as two). */
 static inline void number_set(tutti_type t, void *v, tutti_count i, double x) {
     switch (t) {
 #define SET(name, type)           \
@@ -97,11 +97,11 @@ static inline tutti_dataset_options visible(void) {
 
 /* ---- decompositions */
 
-/* Which rank has which entries: by a hash of seed and position, so that all ranks know. */
+/* The entries of each rank, by a hash of seed and position, so that all ranks can compute them. */
 typedef struct {
     tutti_decomposition_kind kind;
     uint64_t seed;
-    int holes, copies; /* in 16: entries that no rank has, that another rank has too */
+    int holes, copies; /* out of 16: entries that no rank has, and entries that a second rank has */
 } distribution;
 
 static inline int is_on_rank(const distribution *l, tutti_count position, int r, int n) {

@@ -1,5 +1,6 @@
 # shellcheck shell=sh disable=SC2154 # variables of the scripts that source it
-# Functions of the power-cut tests: build the recorder and a program, record its writes, replay them with cuts.
+# Functions of the power-cut tests: build the recorder and a program, record its writes, replay
+# them with power cuts.
 # SPDX-License-Identifier: BSD-3-Clause
 cd "$TUTTI_TEST_DIR" || exit 1
 here=${TUTTI_TEST_SHM:-$PWD}
@@ -7,7 +8,7 @@ seed=${TUTTI_TEST_SEED:-1270}
 echo "seed $seed"
 : >sites
 
-# powercut_build SOURCE: the program that writes and looks
+# powercut_build SOURCE: build the program that writes and verifies
 powercut_build() {
     mpicc=$(sed -n 's/^TUTTI_MPICC:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
     cc -std=gnu11 -Wall -Wextra -Werror -O1 -D_GNU_SOURCE -fPIC -shared "$top/tests/dataset/powercut_record.c" -o record.so -ldl -lpthread
@@ -23,14 +24,14 @@ powercut_record() {
         POWERCUT_LOG="$PWD/log" ./program write "$here/root" "$2"
 }
 
-# powercut_replay EVERY all|each: no cut may do harm
+# powercut_replay EVERY all|each: no cut may lose data
 powercut_replay() {
     "$top/scripts/mpirun.sh" "$TUTTI_MPI" 1 ./program replay log "$here/cut" "$1" "$seed" "$2" >out 2>&1 || { cat out; exit 1; }
     grep 'cuts, 0 did harm' out
     grep 'needed' out >>sites || true
 }
 
-# powercut_replay_harmed all|none: a cut does harm, so that the model finds something
+# powercut_replay_harmed all|none: a cut loses data, so that the model detects it
 powercut_replay_harmed() {
     if "$top/scripts/mpirun.sh" "$TUTTI_MPI" 1 ./program replay log "$here/cut" 20 "$seed" "$1" >out 2>&1; then
         echo "no harm with '$1' of the syncs"
@@ -39,7 +40,8 @@ powercut_replay_harmed() {
     grep -q 'did harm' out || { cat out; exit 1; }
 }
 
-# site_names: chains of return addresses, one per line after a word, become the place that wants the sync: the first function that is no helper
+# site_names: chains of return addresses, one per line after a word, are converted to the caller of
+# the sync: the first function that is not a helper
 site_names() {
     while read -r word chain; do
         # shellcheck disable=SC2046 # a list of addresses
@@ -51,7 +53,7 @@ site_names() {
     done
 }
 
-# powercut_sites N: every place that syncs is needed in one of the logs, and there are at least N
+# powercut_sites N: every call site of a sync is needed in one of the logs, and there are at least N
 powercut_sites() {
     rm -rf "$here/root" "$here/cut"
     site_names <sites >places

@@ -1,8 +1,10 @@
-/* powercut_dataset write DIRECTORY durable|visible   creates DIRECTORY/d.tutti and makes every change to it that a writer can make, an
- * archive in DIRECTORY/archive and a repair included, and reports the state of the dataset after each call to powercut_record.so.
+/* powercut_dataset write DIRECTORY durable|visible   creates DIRECTORY/d.tutti and makes every
+ * change to it that a writer can make, an archive in DIRECTORY/archive and a repair included, and
+ * reports the state of the dataset after each call to powercut_record.so.
  *
- * powercut_dataset replay LOG DIRECTORY EVERY SEED all|each|none   cuts the power (powercut_disk.h).  Each time the dataset opens, is in one of
- * the two states that it was between, has all its values, archived ones included, and can be written to.
+ * powercut_dataset replay LOG DIRECTORY EVERY SEED all|each|none   cuts the power
+ * (powercut_disk.h).  After each cut the dataset can be opened, is in one of
+ * the two states around the cut, has all its values, archived ones included, and can be written to.
  *
  * TEST_CONTAINER=netcdf: data files are netCDF; TEST_VALIDATOR: and ncvalidator accepts them.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -12,8 +14,10 @@
 #include <dlfcn.h>
 #include "powercut_steps.h"
 
-/* States are texts of powercut_state().  Before one may stand "damage ": the metadata may be damaged, and a repair restores this state; or
- * "repair ": likewise, and the damaged metadata are not lost.  Behind it may stand "#name=records" of netCDF files.  "?" is any state. */
+/* States are texts of powercut_state().  A state may have the prefix "damage ": the metadata may
+ * be damaged, and a repair restores this state; or
+ * "repair ": likewise, and the damaged metadata are not lost.  It may have the suffix
+ * "#name=records" for netCDF files.  "?" is any state. */
 static const char *const EMPTY = "| -1", *const DAMAGE = "damage ", *const REPAIR = "repair ";
 
 static int is_netcdf(void) {
@@ -48,14 +52,14 @@ static void (*mark)(const char *);
 static char path[700], archive[700];
 static tutti_dataset_options opt;
 
-static void expect(tutti_err err, const char *what) {
+static void check_expected(tutti_err err, const char *what) {
     if (err == TUTTI_OK) return;
     fprintf(stderr, "%s: %s\n", what, tutti_last_message());
     MPI_Abort(MPI_COMM_WORLD, 3);
 }
 
 /* Readers must find `state` from now on. */
-static void report(const char *state) {
+static void report_result(const char *state) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -65,77 +69,79 @@ static void report(const char *state) {
 
 static void report_state(void) {
     char state[2000];
-    if (!powercut_state(dataset, state, sizeof state)) expect(TUTTI_ERR_STATE, "state");
+    if (!powercut_state(dataset, state, sizeof state)) check_expected(TUTTI_ERR_STATE, "state");
     records_text(path, state, sizeof state);
-    report(state);
+    report_result(state);
 }
 
 static void open_dataset(int more, int per_file) {
     opt.indices_per_file = per_file;
-    expect(
+    check_expected(
         tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE | more, &opt, &dataset),
         "open");
     powercut_describe(dataset);
 }
 
 static void open_again(int more, int per_file) {
-    expect(tutti_dataset_close(&dataset), "close");
+    check_expected(tutti_dataset_close(&dataset), "close");
     open_dataset(more, per_file);
     report_state();
 }
 
-static void put(int64_t index, double time) {
-    expect(powercut_put(dataset, index, time), "put");
+static void put_values(int64_t index, double time) {
+    check_expected(powercut_put(dataset, index, time), "put");
     report_state();
 }
 
 /* Two segments in one commit: with one index per file, in two files. */
 static void put_two(int64_t index, double time) {
-    expect(tutti_dataset_begin(dataset, TUTTI_STATE, index, time), "begin");
-    expect(powercut_put_values(dataset, time), "put");
-    expect(tutti_dataset_begin_also(dataset, TUTTI_STATE, index + 1, time + 1), "begin_also");
-    expect(powercut_put_values(dataset, time + 1), "put");
-    expect(tutti_dataset_commit(dataset), "commit");
+    check_expected(tutti_dataset_begin(dataset, TUTTI_STATE, index, time), "begin");
+    check_expected(powercut_put_values(dataset, time), "put");
+    check_expected(tutti_dataset_begin_also(dataset, TUTTI_STATE, index + 1, time + 1),
+                   "begin_also");
+    check_expected(powercut_put_values(dataset, time + 1), "put");
+    check_expected(tutti_dataset_commit(dataset), "commit");
     report_state();
 }
 
 static void set_number(int64_t n) {
-    expect(tutti_dataset_info_set(dataset, NULL, "number", TUTTI_INT64, 1, &n), "info");
+    check_expected(tutti_dataset_info_set(dataset, NULL, "number", TUTTI_INT64, 1, &n), "info");
     report_state();
 }
 
 /* The metadata are damaged; the data files have copies. */
-static void repair(void) {
+static void repair_dataset(void) {
     char state[2200], meta[800];
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     strcpy(state, DAMAGE);
-    if (!powercut_state(dataset, state + strlen(DAMAGE), 2000)) expect(TUTTI_ERR_STATE, "state");
-    expect(tutti_dataset_close(&dataset), "close");
-    report(state);
+    if (!powercut_state(dataset, state + strlen(DAMAGE), 2000))
+        check_expected(TUTTI_ERR_STATE, "state");
+    check_expected(tutti_dataset_close(&dataset), "close");
+    report_result(state);
     snprintf(meta, sizeof meta, "%s/metadata.sqlite", path);
     const int fd = rank == 0 ? open(meta, O_WRONLY) : -1;
     if (rank == 0 &&
         (fd < 0 || pwrite(fd, meta, 100, 0) != 100 || fsync(fd) != 0 || close(fd) != 0))
         abort();
     memcpy(state, REPAIR, strlen(REPAIR));
-    report(state);
-    expect(tutti_dataset_repair(MPI_COMM_WORLD, path, &opt, NULL), "repair");
-    report(state + strlen(REPAIR));
+    report_result(state);
+    check_expected(tutti_dataset_repair(MPI_COMM_WORLD, path, &opt, NULL), "repair");
+    report_result(state + strlen(REPAIR));
     open_dataset(0, opt.indices_per_file);
     report_state();
 }
 
-/* A writer that syncs nothing, and one that does: the commit of the second makes all of it last. */
+/* A writer without syncs, then one with syncs: the commit of the second makes all data durable. */
 static void write_visible_first(int level) {
-    report("?");
+    report_result("?");
     opt.level = TUTTI_VISIBLE;
     open_dataset(TUTTI_CREATE, 0);
-    expect(powercut_put(dataset, 0, 0), "put");
-    expect(tutti_dataset_close(&dataset), "close");
+    check_expected(powercut_put(dataset, 0, 0), "put");
+    check_expected(tutti_dataset_close(&dataset), "close");
     opt.level = level;
     open_dataset(0, 0);
-    put(1, 1);
+    put_values(1, 1);
 }
 
 /* Copies in the archive of a program that was killed before it synced them: an archive call that finds them must. */
@@ -160,9 +166,9 @@ static void archive_and_restore(void) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int again = 0; again < 2; again++) {
-        expect(tutti_dataset_archive(dataset, 0, 1, archive, NULL), "archive");
+        check_expected(tutti_dataset_archive(dataset, 0, 1, archive, NULL), "archive");
         report_state();
-        expect(tutti_dataset_restore(dataset, 0, 1, archive), "restore");
+        check_expected(tutti_dataset_restore(dataset, 0, 1, archive), "restore");
         report_state();
         if (rank == 0 && !again) replace_copies_unsynced();
         MPI_Barrier(MPI_COMM_WORLD);
@@ -172,43 +178,43 @@ static void archive_and_restore(void) {
 static void write_everything(int level) {
     write_visible_first(level);
     if (!is_netcdf()) set_number(1); /* netCDF files have no copies of infos: a repair loses them */
-    put(2, 2);
-    if (!is_netcdf()) archive_and_restore(); /* a hole in a file that stays */
-    expect(tutti_dataset_begin(dataset, TUTTI_STATE, 3, 3), "begin"); /* discarded */
-    expect(tutti_dataset_discard(dataset), "discard");
+    put_values(2, 2);
+    if (!is_netcdf()) archive_and_restore(); /* a hole in a remaining file */
+    check_expected(tutti_dataset_begin(dataset, TUTTI_STATE, 3, 3), "begin"); /* discarded */
+    check_expected(tutti_dataset_discard(dataset), "discard");
     report_state();
     open_again(0, 2); /* two indices per file from now on */
-    put(4, 4);
-    put(5, 5);
+    put_values(4, 4);
+    put_values(5, 5);
     if (!is_netcdf()) set_number(2);
-    put(6, 6);
-    repair();
+    put_values(6, 6);
+    repair_dataset();
     set_number(3);
-    expect(tutti_dataset_erase_after(dataset, 3), "erase");
+    check_expected(tutti_dataset_erase_after(dataset, 3), "erase");
     report_state();
-    put(5, 5.5);
-    put(6, 6.5);
-    put(8, 8);
-    expect(tutti_dataset_drop_oldest(dataset, 2), "drop");
+    put_values(5, 5.5);
+    put_values(6, 6.5);
+    put_values(8, 8);
+    check_expected(tutti_dataset_drop_oldest(dataset, 2), "drop");
     report_state();
     open_again(0, 1);
     put_two(9, 9);
     if (!is_netcdf()) { /* a file that is removed and restored */
         const tutti_count last = tutti_dataset_segments(dataset) - 1;
-        expect(tutti_dataset_archive(dataset, last, last, archive, NULL), "archive");
+        check_expected(tutti_dataset_archive(dataset, last, last, archive, NULL), "archive");
         report_state();
-        put(11, 11); /* syncs the directory */
-        expect(tutti_dataset_restore(dataset, last, last, archive), "restore");
+        put_values(11, 11); /* syncs the directory */
+        check_expected(tutti_dataset_restore(dataset, last, last, archive), "restore");
         report_state();
     }
-    put(12, 12);
-    expect(tutti_dataset_erase_after(dataset, -1), "erase all");
+    put_values(12, 12);
+    check_expected(tutti_dataset_erase_after(dataset, -1), "erase all");
     report_state();
-    put(0, 0.25);
+    put_values(0, 0.25);
     open_again(TUTTI_CREATE | TUTTI_TRUNCATE, 0);
-    put(3, 3.25);
-    put(4, 4.25);
-    expect(tutti_dataset_close(&dataset), "close");
+    put_values(3, 3.25);
+    put_values(4, 4.25);
+    check_expected(tutti_dataset_close(&dataset), "close");
 }
 
 /* ---- replay */

@@ -1,15 +1,18 @@
 /* A disk that loses power: replays a log of powercut_record.so and cuts the power at chosen records.
  *
- * At a cut everything that was synced is on the disk.  Of the rest there is
+ * At a cut everything that was synced is on the disk.  Of the rest the disk has
  *
  *   nothing, everything, everything but the end of the last write,
- *   everything that one file or directory was sent, and nothing of the others (caches are written back in any order),
+ *   everything written to one file or directory, and nothing of the others (caches are written
+ * back in any order),
  *   the last change of one file or directory and nothing else, or
  *   a random selection by sectors of 512 bytes, lengths and names included.
  *
- * Cuts are made where they can show that a sync is missing: at each mark (a call has returned, so that its effect must last) and before each
- * sync (most is pending there); and at random records besides.  After each cut the caller's `look` compares what it finds with the states
- * before and after.  A replay that ignores the syncs of one call site must do harm too: otherwise the tests would not notice if it were left out.
+ * Cuts are made where they can show that a sync is missing: at each mark (a call has returned, so
+ * that its effect must last) and before each sync (most is pending there); and at random records. 
+ * After each cut `look` of the caller compares the files with the states
+ * before and after.  A replay that ignores the syncs of one call site must lose data: otherwise
+ * the tests would not detect that it is missing.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_POWERCUT_DISK_H
 #define TUTTI_TESTS_POWERCUT_DISK_H
@@ -26,10 +29,10 @@
 
 enum { SECTOR = 512, OBJECTS = 4000, SITES = 256 };
 
-/* What is wrong with the files in `directory`, which must be in state `was` or `will`; NULL: nothing. */
+/* Return the error in the files of `directory`, which must be in state `was` or `will`; NULL: none. */
 typedef const char *powercut_look(const char *directory, const char *was, const char *will);
 
-/* ---- what the disk has, and what it was sent since the last sync */
+/* ---- contents of the disk, and data written since the last sync */
 
 typedef struct {
     const powercut_record *of;
@@ -45,7 +48,7 @@ typedef struct {
     int later_n;
 } object;
 
-/* A name in a directory: the object that it stood for when the directory was synced, and since. */
+/* A name in a directory: the object that it referred to at the last sync of the directory, and now. */
 typedef struct {
     char name[200];
     int directory; /* object */
@@ -77,7 +80,7 @@ static int object_new(uint64_t inode, int is_directory) {
     return objects_n++;
 }
 
-static int object_of(uint64_t inode) { /* inode numbers are reused: the newest */
+static int object_of(uint64_t inode) { /* inode numbers are reused: return the newest object */
     for (int i = objects_n - 1; i > 0; i--)
         if (objects[i].inode == inode) return i;
     return 0; /* the root */
@@ -182,7 +185,7 @@ static void sync_object(int which, int by_sqlite) {
 }
 
 static void apply_record(const powercut_record *r, const char *bytes) {
-    char path[600] = ""; /* and behind it the second one of a rename */
+    char path[600] = ""; /* followed by the second path of a rename */
     object *o;
     if (r->bytes < (int64_t)sizeof path) memcpy(path, bytes, (size_t)r->bytes);
     changes++; /* both names of a rename change at once */
@@ -221,7 +224,7 @@ typedef enum { NOTHING, EVERYTHING, TORN, RANDOM, ONE_OBJECT, LAST_CHANGE } loss
 typedef struct {
     loss kind;
     int object;                  /* ONE_OBJECT, LAST_CHANGE */
-    const powercut_record *last; /* before the cut */
+    const powercut_record *last; /* last record before the cut */
 } cut;
 
 static int is_pending(int which) {
@@ -337,11 +340,11 @@ static void next_mark(int64_t at, char *to, size_t room) {
 
 /* One pass over the log. */
 typedef struct {
-    const char *where; /* directory of the files after a cut */
+    const char *where; /* directory for the files after a cut */
     powercut_look *look;
     int every; /* a random cut after one record in so many; 0: none */
     const int64_t *
-        forget; /* NULL, or the call site whose syncs are ignored; the pass ends with the first harm */
+        forget; /* NULL, or the call site whose syncs are ignored; the pass ends at the first loss */
     int forget_all;
     char was[2000], will[2000];
     long records, cuts, harm;
@@ -381,7 +384,7 @@ static int is_over(const replay *p) {
 }
 
 static void replay_run(replay *p) {
-    const powercut_record *before = NULL; /* the last one that changed something */
+    const powercut_record *before = NULL; /* the last record that changed the disk */
     objects_n = entries_n = 0;
     object_new(0, 1);
     for (int64_t at = 0; at < log_size && !is_over(p); p->records++) {
@@ -425,9 +428,11 @@ static int sites_find(int64_t *sites, const char **names, int *lengths) {
     return n;
 }
 
-/* LOG DIRECTORY EVERY SEED all|each|none   `all` syncs are honoured, and no cut may do harm.  `each`: then the syncs of one call site after the
- * other are ignored: "needed SITE" is printed if that does harm, "unneeded SITE" if not.  `none`: all syncs are ignored.
- * Returns 1 if a cut did harm.  */
+/* LOG DIRECTORY EVERY SEED all|each|none   `all` syncs are honoured, and no cut may lose data. 
+ * `each`: then the syncs of one call site after the other are ignored: "needed SITE" is printed if
+ * that loses data, "unneeded SITE" if not.  `none`:
+ * all syncs are ignored.
+ * Returns 1 if a cut lost data.  */
 static int powercut_replay(char **argv, const char *first, powercut_look *look) {
     replay p = {.where = argv[1], .look = look, .every = atoi(argv[2])};
     int64_t sites[SITES];

@@ -1,8 +1,10 @@
-/* powercut_record.so: a preloaded library that records what a program does to the files below $POWERCUT_ROOT into $POWERCUT_LOG: contents,
- * lengths, names and syncs (powercut.h).  powercut_disk.h replays the log.
+/* powercut_record.so: a preloaded library that records what a program does to the files below
+ * $POWERCUT_ROOT into $POWERCUT_LOG: contents, lengths, names and syncs (powercut.h). 
+ * powercut_disk.h replays the log.
  *
- * Each sync carries the place that it was called from, so that the replay can leave out the syncs of one place: the call site is a
- * hash of the return addresses in libtutti, relative to the library, so that it is the same in all processes.  All syncs of SQLite are
+ * Each sync is recorded with its call site, so that the replay can omit the syncs of one site: the
+ * call site is a hash of the return addresses in libtutti, relative to the library, so that it is
+ * the same in all processes.  All syncs of SQLite are
  * one call site.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dlfcn.h>
@@ -30,7 +32,7 @@ static const char *root;
 static size_t root_n;
 static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
 
-static void ready(void) {
+static void test_ready(void) {
     pthread_mutex_lock(&one);
     if (log_fd == -1) {
         const char *name = getenv("POWERCUT_LOG");
@@ -44,7 +46,7 @@ static void ready(void) {
 }
 
 /* One record, at once: several processes may write. */
-static void note(char what, uint64_t object, int64_t at, const void *data, size_t n) {
+static void note_event(char what, uint64_t object, int64_t at, const void *data, size_t n) {
     const int keep = errno;
     const powercut_record r = {what, object, at, (int64_t)n};
     if (log_fd >= 0) {
@@ -57,12 +59,12 @@ static void note(char what, uint64_t object, int64_t at, const void *data, size_
 /* From now on readers must find this state. */
 void powercut_mark(const char *state);
 void powercut_mark(const char *state) {
-    ready();
-    note(POWERCUT_MARK, 0, 0, state, strlen(state));
+    test_ready();
+    note_event(POWERCUT_MARK, 0, 0, state, strlen(state));
 }
 
 static int inside(const char *path) {
-    ready();
+    test_ready();
     return log_fd >= 0 && strncmp(path, root, root_n) == 0 &&
            (path[root_n] == '/' || path[root_n] == 0);
 }
@@ -92,7 +94,7 @@ static const char *full(int dirfd, const char *path, char *to) {
     return to;
 }
 
-static int opened(int dirfd, const char *path, int flags, unsigned mode) {
+static int open_file(int dirfd, const char *path, int flags, unsigned mode) {
     char room[PATH_MAX + 1];
     const char *name = full(dirfd, path, room);
     struct stat st;
@@ -101,8 +103,8 @@ static int opened(int dirfd, const char *path, int flags, unsigned mode) {
     const int fd = (int)syscall(SYS_openat, dirfd, path, flags, mode);
     if (fd >= 0 && fd < FDS) tracked[fd] = (char)mine;
     if (fd < 0 || !mine) return fd;
-    if (!was) note(POWERCUT_CREATE, object_of(fd), 0, name + root_n, strlen(name + root_n));
-    if (was && (flags & O_TRUNC)) note(POWERCUT_LENGTH, object_of(fd), 0, NULL, 0);
+    if (!was) note_event(POWERCUT_CREATE, object_of(fd), 0, name + root_n, strlen(name + root_n));
+    if (was && (flags & O_TRUNC)) note_event(POWERCUT_LENGTH, object_of(fd), 0, NULL, 0);
     return fd;
 }
 
@@ -112,7 +114,7 @@ static int opened(int dirfd, const char *path, int flags, unsigned mode) {
         va_start(args, flags);                                                            \
         const unsigned mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, unsigned) : 0; \
         va_end(args);                                                                     \
-        return opened(AT_FDCWD, path, flags, mode);                                       \
+        return open_file(AT_FDCWD, path, flags, mode);                                    \
     }
 OPEN(open)
 OPEN(open64)
@@ -122,7 +124,7 @@ OPEN(open64)
         va_start(args, flags);                                                            \
         const unsigned mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, unsigned) : 0; \
         va_end(args);                                                                     \
-        return opened(dirfd, path, flags, mode);                                          \
+        return open_file(dirfd, path, flags, mode);                                       \
     }
 OPENAT(openat)
 OPENAT(openat64)
@@ -132,11 +134,12 @@ int close(int fd) {
     return (int)syscall(SYS_close, fd);
 }
 
-#define PWRITE(name)                                                                              \
-    ssize_t name(int fd, const void *buf, size_t n, off_t at) {                                   \
-        const ssize_t got = syscall(SYS_pwrite64, fd, buf, n, at);                                \
-        if (got > 0 && is_tracked(fd)) note(POWERCUT_WRITE, object_of(fd), at, buf, (size_t)got); \
-        return got;                                                                               \
+#define PWRITE(name)                                                         \
+    ssize_t name(int fd, const void *buf, size_t n, off_t at) {              \
+        const ssize_t got = syscall(SYS_pwrite64, fd, buf, n, at);           \
+        if (got > 0 && is_tracked(fd))                                       \
+            note_event(POWERCUT_WRITE, object_of(fd), at, buf, (size_t)got); \
+        return got;                                                          \
     }
 PWRITE(pwrite)
 PWRITE(pwrite64)
@@ -144,14 +147,14 @@ PWRITE(pwrite64)
 ssize_t write(int fd, const void *buf, size_t n) {
     const off_t at = is_tracked(fd) ? lseek(fd, 0, SEEK_CUR) : 0;
     const ssize_t got = syscall(SYS_write, fd, buf, n);
-    if (got > 0 && is_tracked(fd)) note(POWERCUT_WRITE, object_of(fd), at, buf, (size_t)got);
+    if (got > 0 && is_tracked(fd)) note_event(POWERCUT_WRITE, object_of(fd), at, buf, (size_t)got);
     return got;
 }
 
 static void pieces(int fd, const struct iovec *v, int n, off_t at, ssize_t got) {
     for (int i = 0; i < n && got > 0; i++) {
         const size_t part = (ssize_t)v[i].iov_len < got ? v[i].iov_len : (size_t)got;
-        note(POWERCUT_WRITE, object_of(fd), at, v[i].iov_base, part);
+        note_event(POWERCUT_WRITE, object_of(fd), at, v[i].iov_base, part);
         at += (off_t)part;
         got -= (ssize_t)part;
     }
@@ -174,11 +177,11 @@ PWRITEV(pwritev64)
 PWRITEV2(pwritev2)
 PWRITEV2(pwritev64v2)
 
-#define FTRUNCATE(name)                                                                      \
-    int name(int fd, off_t size) {                                                           \
-        const int got = (int)syscall(SYS_ftruncate, fd, size);                               \
-        if (got == 0 && is_tracked(fd)) note(POWERCUT_LENGTH, object_of(fd), size, NULL, 0); \
-        return got;                                                                          \
+#define FTRUNCATE(name)                                                                            \
+    int name(int fd, off_t size) {                                                                 \
+        const int got = (int)syscall(SYS_ftruncate, fd, size);                                     \
+        if (got == 0 && is_tracked(fd)) note_event(POWERCUT_LENGTH, object_of(fd), size, NULL, 0); \
+        return got;                                                                                \
     }
 FTRUNCATE(ftruncate)
 FTRUNCATE(ftruncate64)
@@ -189,23 +192,23 @@ FTRUNCATE(ftruncate64)
         struct stat st;                                                             \
         const int got = (int)syscall(SYS_truncate, path, size);                     \
         if (got == 0 && inside(full(AT_FDCWD, path, room)) && stat(path, &st) == 0) \
-            note(POWERCUT_LENGTH, (uint64_t)st.st_ino, size, NULL, 0);              \
+            note_event(POWERCUT_LENGTH, (uint64_t)st.st_ino, size, NULL, 0);        \
         return got;                                                                 \
     }
 TRUNCATE(truncate)
 TRUNCATE(truncate64)
 
-#define FALLOCATE(name)                                                            \
-    int name(int fd, int mode, off_t at, off_t n) {                                \
-        struct stat st;                                                            \
-        const int64_t length = n;                                                  \
-        const int got = (int)syscall(SYS_fallocate, fd, mode, at, n);              \
-        if (got != 0 || !is_tracked(fd) || fstat(fd, &st) != 0) return got;        \
-        if (mode & FALLOC_FL_PUNCH_HOLE)                                           \
-            note(POWERCUT_PUNCH, (uint64_t)st.st_ino, at, &length, sizeof length); \
-        else                                                                       \
-            note(POWERCUT_LENGTH, (uint64_t)st.st_ino, st.st_size, NULL, 0);       \
-        return got;                                                                \
+#define FALLOCATE(name)                                                                  \
+    int name(int fd, int mode, off_t at, off_t n) {                                      \
+        struct stat st;                                                                  \
+        const int64_t length = n;                                                        \
+        const int got = (int)syscall(SYS_fallocate, fd, mode, at, n);                    \
+        if (got != 0 || !is_tracked(fd) || fstat(fd, &st) != 0) return got;              \
+        if (mode & FALLOC_FL_PUNCH_HOLE)                                                 \
+            note_event(POWERCUT_PUNCH, (uint64_t)st.st_ino, at, &length, sizeof length); \
+        else                                                                             \
+            note_event(POWERCUT_LENGTH, (uint64_t)st.st_ino, st.st_size, NULL, 0);       \
+        return got;                                                                      \
     }
 FALLOCATE(fallocate)
 FALLOCATE(fallocate64)
@@ -249,8 +252,8 @@ static void synced(int fd) {
     for (int i = 0; i < known_n; i++) seen |= known[i] == site;
     if (!seen && known_n < 256) known[known_n++] = site;
     pthread_mutex_unlock(&one);
-    if (!seen) note(POWERCUT_SITE, 0, site, text, strlen(text));
-    note(POWERCUT_SYNC, object_of(fd), site, NULL, 0);
+    if (!seen) note_event(POWERCUT_SITE, 0, site, text, strlen(text));
+    note_event(POWERCUT_SYNC, object_of(fd), site, NULL, 0);
 }
 int fsync(int fd) {
     synced(fd);
@@ -264,7 +267,7 @@ int fdatasync(int fd) {
 static void named(char what, const char *a, const char *b) {
     char text[2 * PATH_MAX + 2];
     const int n = snprintf(text, sizeof text, "%s%c%s", a + root_n, 0, b ? b + root_n : "");
-    note(what, 0, 0, text, (size_t)n);
+    note_event(what, 0, 0, text, (size_t)n);
 }
 
 int unlinkat(int dirfd, const char *path, int flags) {
@@ -297,6 +300,6 @@ int mkdir(const char *path, mode_t mode) {
     struct stat st;
     const int got = (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
     if (got == 0 && inside(name) && stat(path, &st) == 0)
-        note(POWERCUT_MKDIR, (uint64_t)st.st_ino, 0, name + root_n, strlen(name + root_n));
+        note_event(POWERCUT_MKDIR, (uint64_t)st.st_ino, 0, name + root_n, strlen(name + root_n));
     return got;
 }

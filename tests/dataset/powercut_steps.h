@@ -14,13 +14,13 @@ static inline double powercut_value(double time, tutti_count i) {
     return time * 10000 + (double)i;
 }
 
-/* TEST_CONTAINER=netcdf: what data files are. */
+/* TEST_CONTAINER=netcdf: the container of data files. */
 static inline int powercut_container(void) {
     const char *name = getenv("TEST_CONTAINER");
     return name && strcmp(name, "netcdf") == 0 ? TUTTI_CONTAINER_NETCDF : TUTTI_CONTAINER_NATIVE;
 }
 
-/* netCDF files are what ncvalidator takes (TEST_VALIDATOR: there is one). */
+/* ncvalidator accepts the netCDF files (TEST_VALIDATOR: it is installed). */
 static inline int powercut_valid(const char *path) {
     char command[4000];
     if (powercut_container() != TUTTI_CONTAINER_NETCDF || !getenv("TEST_VALIDATOR")) return 1;
@@ -61,7 +61,7 @@ static inline tutti_decomposition *powercut_mine(tutti_dataset *d, tutti_count *
     return p;
 }
 
-/* Write the values of the segment that has begun; its time says which attempt at this index it is. */
+/* Write the values of the current segment; its time is the number of the attempt at this index. */
 static inline tutti_err powercut_put_values(tutti_dataset *d, double time) {
     tutti_count lo, n;
     double buf[POWERCUT_N];

@@ -18,7 +18,7 @@ class Dataset:
         self.path = pathlib.Path(path)
         self.db = sqlite3.connect(f"file:{self.path}/metadata.sqlite?mode=ro", uri=True)
         assert self.db.execute("PRAGMA application_id").fetchone()[0] == 0x54555454, "no dataset"
-        self.db.text_factory = lambda raw: raw.decode(errors="backslashreplace")  # version 1 took any bytes
+        self.db.text_factory = lambda raw: raw.decode(errors="backslashreplace")  # version 1 allowed any bytes
         assert self.db.execute("PRAGMA user_version").fetchone()[0] in (1, 2), "another version"
 
     def segments(self):

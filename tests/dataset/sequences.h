@@ -1,9 +1,9 @@
-/* Random sequences of calls on a dataset against a serial model of it: topologies and states, whole and
+/* Random sequences of calls on a dataset against a serial model of it: topologies and states, complete and
  * partial puts, blocking and started, several segments in a commit, discarded, erased, closed and opened
- * again, with a reader beside.  Whatever happened, all that was committed reads as the model has it.
+ * again, with a concurrent reader.  In all cases committed data equals the model.
  *
- * Where data files are netCDF, topologies have the first two variables and every state has all others, whose
- * types change now and then; and whenever no segment has begun, every file passes ncvalidator.
+ * With netCDF data files, topologies have the first two variables and every state has all others, whose
+ * types change sometimes; and whenever no segment has begun, every file passes ncvalidator.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_SEQUENCES_H
 #define TUTTI_TESTS_SEQUENCES_H
@@ -14,7 +14,7 @@ enum { VARIABLES = 8, MOST = 64, STEPS = 40 };
 
 static char path[512];
 static int netcdf;
-static int validator; /* netCDF: there is ncvalidator */
+static int validator; /* netCDF: ncvalidator is installed */
 
 static const struct {
     const char *name;
@@ -82,7 +82,7 @@ static void history_cut(history *h, int n) {
     while (h->n > n) segment_free(&h->s[--h->n]);
 }
 
-/* ---- a dataset that goes with it */
+/* ---- a dataset with its model */
 
 typedef struct {
     tutti_dataset *d, *reader;
@@ -112,7 +112,7 @@ static void opened(run *r) {
     CHECK_EQ(tutti_dataset_container(r->d), r->opt.container);
 }
 
-/* No segment has begun: other programs find files that are whole. */
+/* If no segment has begun, other programs find complete files. */
 static void files_right(void) {
     char command[1800];
     if (!netcdf || !validator) return;
@@ -174,8 +174,8 @@ static tutti_type type_of(int salt) {
     return types[salt % 4];
 }
 
-/* Some variables in one call; a ranked one only once in a segment, compressed ones whole and at once.
- * `missing`: all that have not been put. */
+/* Some variables in one call; a ranked one only once in a segment, compressed ones completely in one call.
+ * `missing`: all variables that have not been put. */
 static void put(run *r, int missing) {
     segment *s = &r->begun.s[r->begun.n - 1];
     one_put one[VARIABLES];
@@ -274,7 +274,7 @@ static void looked(run *r) {
     for (int k = 0; k < 2 && r->seen; k++) right(r, r->reader, (int)rnd(r->seen));
 }
 
-/* ---- what may be done now */
+/* ---- the operations that are allowed now */
 
 /* Every state of a netCDF file has all that the first had. */
 static void completed(run *r) {
@@ -347,7 +347,7 @@ static void sequence(int indices_per_file) {
     history_cut(&r.told, 0);
 }
 
-/* All of a test; args: how many sequences (default 2, full tier 40). */
+/* A complete test; args: the number of sequences (default 2, full tier 40). */
 static int sequences_run(int argc, char **argv, int number) {
     const char *tier = getenv("TUTTI_TEST_TIER");
     const int sequences = argc > 1 ? atoi(argv[1]) : tier && !strcmp(tier, "full") ? 40 : 2;

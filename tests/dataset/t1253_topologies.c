@@ -1,5 +1,5 @@
 /* TEST ranks=1,2,3,5 timeout=120 */
-/* Decompositions of a dataset's list: by value through its id map, by both; what was put by one is got
+/* Decompositions of a dataset's list: by value through its id map, by both; data put by one is read
  * by another; a decomposition of an older topology is refused, one of an older segment is not.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
@@ -32,7 +32,7 @@ static tutti_decomposition *held(tutti_decomposition_kind kind, tutti_count n, t
     return p;
 }
 
-static void put(int64_t index, tutti_count n, tutti_decomposition *p, tutti_err code) {
+static void put_values(int64_t index, tutti_count n, tutti_decomposition *p, tutti_err code) {
     double u[2 * EACH];
     tutti_count at[2 * EACH];
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, index, (double)index), TUTTI_OK);
@@ -57,7 +57,7 @@ static void topology(int64_t index, tutti_count n) {
 }
 
 /* Check the state with this index, with entries in rank order. */
-static void look(int64_t index, tutti_count n) {
+static void check_contents(int64_t index, tutti_count n) {
     double u[2 * EACH];
     tutti_count segment = -1;
     tutti_decomposition *p = NULL;
@@ -89,16 +89,16 @@ int main(int argc, char **argv) {
     check_where("the first topology");
     topology(0, small);
     tutti_decomposition *first = held(TUTTI_BY_VALUE, small, -1, TUTTI_OK), *next = NULL;
-    put(0, small, first, TUTTI_OK);
-    look(0, small);
+    put_values(0, small, first, TUTTI_OK);
+    check_contents(0, small);
     check_where("the second topology");
     topology(1, large);
-    put(1, small, first, TUTTI_ERR_STATE);
+    put_values(1, small, first, TUTTI_ERR_STATE);
     CHECK(!held(TUTTI_BY_BOTH, small, -1, TUTTI_ERR_ARG), "ids of the first");
     next = held(TUTTI_BY_BOTH, large, -1, TUTTI_OK);
-    put(2, large, next, TUTTI_OK);
-    look(2, large);
-    look(0, small);
+    put_values(2, large, next, TUTTI_OK);
+    check_contents(2, large);
+    check_contents(0, small);
     check_where("asking for what is not there");
     tutti_decomposition *p = NULL;
     const tutti_decomposition_spec none = {.kind = TUTTI_BY_INDEX};

@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3 timeout=60 own=1 */
-/* Puts and commits that fail, and what follows them: nothing that was written is filled again, no bytes of dropped
- * sections, frames or trailers appear in others, a commit succeeds only if all failed puts were repeated, and sections
- * whose header or list could not be written are complete after the next put.
+/* Failed puts and commits, and calls after them: written entries are not filled again, no bytes of dropped
+ * sections, frames or trailers appear in others, a commit succeeds only if all failed puts were
+ * repeated, and sections whose header or list could not be written are complete after the next put.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 
@@ -32,7 +32,7 @@ static void variable(tutti_dataset *d, const char *name, tutti_variable_spec spe
     CHECK_SAME(tutti_dataset_variable(d, name, &spec), TUTTI_OK);
 }
 
-/* Entries [lo, hi), those of each rank in a block. */
+/* Entries [lo, hi), one block per rank. */
 static tutti_decomposition *block(tutti_dataset *d, tutti_count lo, tutti_count hi) {
     tutti_decomposition *p = NULL;
     const tutti_count from = lo + (hi - lo) * rank / ranks,
@@ -48,7 +48,8 @@ static double value_of(tutti_count i) {
     return (double)(i % 251) + 1;
 }
 
-/* Put entries [lo, hi) by a decomposition of them; bad: one of the last rank does not fit float32 or int32. */
+/* Put entries [lo, hi) by a decomposition of them; bad: a value of the last rank does not fit
+ * float32 or int32. */
 static tutti_err put_block(tutti_dataset *d, const char *name, tutti_decomposition *p,
                            tutti_count lo, tutti_count hi, int bad) {
     const tutti_count from = lo + (hi - lo) * rank / ranks,
@@ -59,7 +60,8 @@ static tutti_err put_block(tutti_dataset *d, const char *name, tutti_decompositi
 }
 
 /* Entries [lo, hi) of the last segment have their values, all others are `fill`. */
-static void holds(tutti_dataset *d, const char *name, tutti_count lo, tutti_count hi, double fill) {
+static void check_holds(tutti_dataset *d, const char *name, tutti_count lo, tutti_count hi,
+                        double fill) {
     tutti_decomposition *p = block(d, 0, N);
     const tutti_count from = (tutti_count)N * rank / ranks,
                       to = (tutti_count)N * (rank + 1) / ranks;
@@ -86,7 +88,7 @@ static void commit_refused(tutti_dataset *d, const char *name) {
     CHECK(strstr(tutti_last_message(), text), "%s", tutti_last_message());
 }
 
-/* ---- a part that is refused and put again does not touch the other parts */
+/* ---- a failed and repeated put does not change other entries */
 
 static void halves(int container, double fill) {
     tutti_dataset *d = made(container);
@@ -98,17 +100,17 @@ static void halves(int container, double fill) {
     commit_refused(d, "u");
     CHECK_OK(put_block(d, "u", a, 0, N / 2, 0)); /* other entries than those that failed */
     commit_refused(d, "u");
-    CHECK_OK(put_block(d, "u", c, 10, N - 10, 0)); /* nor all of them */
+    CHECK_OK(put_block(d, "u", c, 10, N - 10, 0)); /* nor all puts */
     commit_refused(d, "u");
     CHECK_OK(put_block(d, "u", b, N / 2, N, 0));
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
-    holds(d, "u", 0, N, fill);
+    check_holds(d, "u", 0, N, fill);
     /* the first put fails, then a part of the space: the rest is filled */
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 1, 1));
     CHECK_ERR(put_block(d, "u", c, 10, N - 10, 1), TUTTI_ERR_VALUE);
     CHECK_OK(put_block(d, "u", c, 10, N - 10, 0));
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
-    holds(d, "u", 10, N - 10, fill);
+    check_holds(d, "u", 10, N - 10, fill);
     tutti_decomposition_free(&a);
     tutti_decomposition_free(&b);
     tutti_decomposition_free(&c);
@@ -149,9 +151,9 @@ static void smaller_frames(void) {
     CHECK_OK(put_block(d, "packed", all, 0, N, 0));
     CHECK_OK(put_block(d, "u", some_, 100, 200, 0));
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
-    holds(d, "packed", 0, N, 0);
-    holds(d, "u", 100, 200, 0);
-    /* nothing behind the segment: the next one begins with zeros */
+    check_holds(d, "packed", 0, N, 0);
+    check_holds(d, "u", 100, 200, 0);
+    /* no bytes after the segment: the next one begins with zeros */
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 1, 1));
     CHECK_SAME(tutti_dataset_put(d, 1, &(tutti_put){"packed", all, TUTTI_FLOAT64, noise}),
                TUTTI_OK);
@@ -160,7 +162,7 @@ static void smaller_frames(void) {
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 2, 2));
     CHECK_OK(put_block(d, "u", some_, 100, 200, 0));
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
-    holds(d, "u", 100, 200, 0);
+    check_holds(d, "u", 100, 200, 0);
     free(noise);
     tutti_decomposition_free(&all);
     tutti_decomposition_free(&some_);
@@ -179,8 +181,8 @@ static void failed_trailer(int container) {
     reader_end(db);
     CHECK_OK(put_block(d, "w", more, 5000, 5100, 0));
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
-    holds(d, "u", 0, 3, 0);
-    holds(d, "w", 5000, 5100, 0);
+    check_holds(d, "u", 0, 3, 0);
+    check_holds(d, "w", 5000, 5100, 0);
     tutti_decomposition_free(&few);
     tutti_decomposition_free(&more);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
@@ -202,13 +204,13 @@ static void failed_discard(void) {
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 1, 1));
     CHECK_OK(put_block(d, "u", few, 0, 3, 0));
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
-    holds(d, "u", 0, 3, 0);
+    check_holds(d, "u", 0, 3, 0);
     tutti_decomposition_free(&all);
     tutti_decomposition_free(&few);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
 
-/* ---- ranked: header, list and values, each of which cannot be written once */
+/* ---- ranked: the writes of header, list and values each fail once */
 
 static int ranked(int n, int other) {
     tutti_dataset *d = made(TUTTI_CONTAINER_NATIVE);
@@ -225,7 +227,7 @@ static int ranked(int n, int other) {
     if (any) {
         CHECK_ERR(err, TUTTI_ERR_NO_SPACE);
         CHECK_SAME(tutti_dataset_commit(d), TUTTI_ERR_STATE);
-        if (other) { /* a program that makes its decompositions again */
+        if (other) { /* a program that creates its decompositions again */
             tutti_decomposition_free(&p);
             p = block(d, 100, 5000);
         }
@@ -233,8 +235,8 @@ static int ranked(int n, int other) {
     }
     CHECK_OK(put_block(d, "w", p, 100, 5000, 0));
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
-    holds(d, "u", 100, 5000, FILL);
-    holds(d, "w", 100, 5000, FILL);
+    check_holds(d, "u", 100, 5000, FILL);
+    check_holds(d, "w", 100, 5000, FILL);
     tutti_decomposition_free(&p);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     return any;
@@ -260,14 +262,14 @@ static void abandoned(int container, tutti_layout layout, int ends_by_discard) {
     }
     CHECK_OK(put_block(d, "u", p, 100, 5000, 0));
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
-    holds(d, "u", 100, 5000, FILL);
-    /* one that is not abandoned has to be completed */
+    check_holds(d, "u", 100, 5000, FILL);
+    /* a request that is not abandoned must be completed */
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 1, 1));
     CHECK_SAME(tutti_dataset_put_start(d, 1, &put, &r), TUTTI_OK);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_request_wait(&r, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
-    holds(d, "u", 100, 5000, FILL);
+    check_holds(d, "u", 100, 5000, FILL);
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 2, 2));
     CHECK_SAME(tutti_dataset_put_start(d, 1, &put, &r), TUTTI_OK);
     tutti_request_abandon(&r);
@@ -275,7 +277,7 @@ static void abandoned(int container, tutti_layout layout, int ends_by_discard) {
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
 
-/* A commit that was abandoned has ended when the next call begins. */
+/* A commit that was abandoned ends before the next call begins. */
 static void abandoned_commit(void) {
     tutti_dataset *d = made(TUTTI_CONTAINER_NATIVE);
     tutti_request *r = NULL;
@@ -287,7 +289,7 @@ static void abandoned_commit(void) {
     tutti_request_abandon(&r);
     CHECK_ERR(put_block(d, "u", p, 0, N, 0), TUTTI_ERR_STATE); /* no segment has begun */
     CHECK_EQ(tutti_dataset_segments(d), 1);
-    holds(d, "u", 0, N, FILL);
+    check_holds(d, "u", 0, N, FILL);
     tutti_decomposition_free(&p);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }

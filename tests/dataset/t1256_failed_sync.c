@@ -1,7 +1,8 @@
 /* TEST ranks=1,2,3 timeout=60 own=1 */
-/* A sync of data fails, and all that was written since the last one is lost, as Linux does it: commits are refused until every
- * variable has been written again, or the segment is discarded; then all is right, byte for byte.  Segments before
- * begin_also can only be discarded; earlier ones that were never synced are named, and stay.  For files and arrays a
+/* A sync of data fails, and all data written since the last sync is lost, as on Linux: commits are
+ * refused until every variable has been written again, or the segment is discarded; then all bytes
+ * are correct.  Segments before begin_also can only be discarded; the message names earlier
+ * segments that were never synced, and they are kept.  For files and arrays a
  * failed sync is an error of that call alone, the same on all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
@@ -18,7 +19,7 @@ static const char *data_name;
 
 /* ---- a dataset with variables of all layouts */
 
-static tutti_dataset *opened(int container, int level, int creates) {
+static tutti_dataset *open_file(int container, int level, int creates) {
     tutti_dataset *d = NULL;
     tutti_dataset_options opt = visible();
     opt.level = level;
@@ -104,7 +105,7 @@ static void put_all(tutti_dataset *d, const parts *p, int64_t step) {
     CHECK_OK(put_block(d, 3, p->all, step, 0, N));
 }
 
-static void holds(tutti_dataset *d, tutti_count segment, const parts *p, int64_t step) {
+static void check_holds(tutti_dataset *d, tutti_count segment, const parts *p, int64_t step) {
     static const struct {
         const char *name;
         tutti_count lo, hi;
@@ -125,7 +126,7 @@ static void holds(tutti_dataset *d, tutti_count segment, const parts *p, int64_t
     }
 }
 
-/* ---- the fault: what the file has had since `safe` bytes is lost */
+/* ---- the fault: data after the first `safe` bytes is lost */
 
 static tutti_off file_length(void) {
     char name[600];
@@ -137,7 +138,7 @@ static tutti_off file_length(void) {
     return st.st_size;
 }
 
-static void lose(tutti_off safe) {
+static void lose_bytes(tutti_off safe) {
     char name[600], junk[4096];
     snprintf(name, sizeof name, "%s/%s", path, data_name);
     memset(junk, 0xa5, sizeof junk);
@@ -175,7 +176,7 @@ static void commit_fails(tutti_dataset *d, int starts, tutti_off safe) {
         CHECK_SAME(tutti_dataset_commit(d), TUTTI_ERR_IO);
     }
     CHECK(io_fault_end() || rank < ranks - 1, "no sync");
-    lose(safe);
+    lose_bytes(safe);
 }
 
 static void commit_refused(tutti_dataset *d, const char *text) {
@@ -186,7 +187,7 @@ static void commit_refused(tutti_dataset *d, const char *text) {
 /* ---- */
 
 static void rewritten(int container, int starts) {
-    tutti_dataset *d = opened(container, TUTTI_DURABLE, 1);
+    tutti_dataset *d = open_file(container, TUTTI_DURABLE, 1);
     CHECK_OK(tutti_dataset_begin(d, TUTTI_TOPOLOGY, 0, 0));
     CHECK_OK(ids_set(d));
     commit_fails(d, starts, 0); /* also the header of the file is lost */
@@ -223,7 +224,7 @@ static void rewritten(int container, int starts) {
             put_all(d, &p, step);
         }
         CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
-        holds(d, step, &p, step);
+        check_holds(d, step, &p, step);
         CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     }
     /* one put of the whole variable is enough */
@@ -237,9 +238,9 @@ static void rewritten(int container, int starts) {
     parts_free(&p);
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
-    d = opened(container, TUTTI_DURABLE, 0);
+    d = open_file(container, TUTTI_DURABLE, 0);
     p = parts_make(d);
-    for (int64_t step = 1; step < 4; step++) holds(d, step, &p, step);
+    for (int64_t step = 1; step < 4; step++) check_holds(d, step, &p, step);
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     parts_free(&p);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
@@ -247,7 +248,7 @@ static void rewritten(int container, int starts) {
 
 /* Two segments of one commit: the first cannot be written again. */
 static void waiting(int container) {
-    tutti_dataset *d = opened(container, TUTTI_DURABLE, 1);
+    tutti_dataset *d = open_file(container, TUTTI_DURABLE, 1);
     parts p;
     for (int attempt = 0; attempt < 2; attempt++) {
         CHECK_OK(tutti_dataset_begin(d, TUTTI_TOPOLOGY, 0, 0));
@@ -263,21 +264,22 @@ static void waiting(int container) {
         CHECK_SAME(tutti_dataset_discard(d), TUTTI_OK);
     }
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
-    holds(d, 1, &p, 1);
+    check_holds(d, 1, &p, 1);
     parts_free(&p);
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
 
-/* Segments that a program committed without a sync: the next program's failed sync may mean them, too. */
+/* Segments that a program committed without a sync: a failed sync of the next program may concern
+ * them, too. */
 static void suspect(int container) {
     char text[200];
-    tutti_dataset *d = opened(container, TUTTI_VISIBLE, 1);
+    tutti_dataset *d = open_file(container, TUTTI_VISIBLE, 1);
     CHECK_OK(tutti_dataset_begin(d, TUTTI_TOPOLOGY, 0, 0));
     CHECK_OK(ids_set(d));
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
-    d = opened(container, TUTTI_DURABLE, 0);
+    d = open_file(container, TUTTI_DURABLE, 0);
     parts p = parts_make(d);
     const tutti_off safe = file_length();
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 1, 1));
@@ -295,7 +297,7 @@ static void suspect(int container) {
     put_all(d, &p, 1);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     CHECK_EQ(tutti_dataset_segments(d), 2);
-    holds(d, 1, &p, 1);
+    check_holds(d, 1, &p, 1);
     parts_free(&p);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }

@@ -1,6 +1,7 @@
 /* TEST ranks=1,3 timeout=100 own=1 */
-/* Each call in the life of a segment fails once, for each reason; the reason is removed and the program continues: puts,
- * commits, discard and close work, and all that was committed is right.  Native and netCDF data files; global, ranked
+/* Each call while a segment is written fails once, for each cause; the cause is removed and the
+ * program continues: puts, commits, discard and close work, and all committed data is correct. 
+ * Native and netCDF data files; global, ranked
  * and compressed variables.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
@@ -29,7 +30,7 @@ static const char *const call_names[CALLS] = {"begin",  "ids",          "info_se
 static char path[512];
 static tutti_dataset *d;
 static int container;
-static int64_t rounds; /* of which each has committed a topology and two states */
+static int64_t rounds; /* each round commits a topology and two states */
 
 static double u_of(int64_t index, tutti_count i) {
     return (double)((i * 7 + index * 101) % 997) + 1;
@@ -37,7 +38,7 @@ static double u_of(int64_t index, tutti_count i) {
 
 /* ---- the dataset */
 
-static void opened(int mode) {
+static void open_file(int mode) {
     tutti_dataset_options opt;
     tutti_dataset_options_init(&opt);
     opt.lock_timeout = 0.02;
@@ -45,7 +46,7 @@ static void opened(int mode) {
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, mode, &opt, &d), TUTTI_OK);
 }
 
-static void described(void) {
+static void test_described(void) {
     const int native = container == TUTTI_CONTAINER_NATIVE;
     const tutti_variable_spec u = {.space = "x", .type = TUTTI_FLOAT32, .fill = FILL};
     const tutti_variable_spec z = {.space = "x", .type = TUTTI_FLOAT64};
@@ -181,7 +182,7 @@ static int topology(int64_t index) {
     return committed(index, 0);
 }
 
-/* A state, with another way to commit it, after one that was given up. */
+/* A state after a discarded one, with a different kind of commit. */
 static void state(int64_t index) {
     if (fault.at == DISCARD || fault.at == CLOSE) {
         CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, index, 9), TUTTI_OK);
@@ -190,7 +191,7 @@ static void state(int64_t index) {
             parts_free();
             (void)TRY(CLOSE, tutti_dataset_close(&d));
             CHECK(d == NULL, "still open");
-            opened(TUTTI_READ | TUTTI_WRITE);
+            open_file(TUTTI_READ | TUTTI_WRITE);
             parts_make(-1);
         } else {
             (void)TRY(DISCARD, tutti_dataset_discard(d));
@@ -205,7 +206,7 @@ static void state(int64_t index) {
     committed(index, 1);
 }
 
-/* ---- what was committed */
+/* ---- the committed data */
 
 static void variable_holds(tutti_count segment, int slot, const char *name, int64_t index) {
     static const tutti_count hi[] = {HI, MID, MID, N}, lo[] = {LO, LO, LO, 0};
@@ -248,7 +249,7 @@ static void round_holds(int64_t k) {
     tutti_decomposition_free(&by_id);
 }
 
-/* One more round, with a fault; whether it happened. */
+/* Run one round with a fault; return whether it happened. */
 static int one(int at, fault_kind what, int n) {
     static char where[100];
     const int64_t index = 10 * rounds;
@@ -289,13 +290,13 @@ int main(int argc, char **argv) {
     for (container = 0; container < 2; container++) {
         dataset_remove(path);
         rounds = 0;
-        opened(TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE);
-        described();
+        open_file(TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE);
+        test_described();
         for (int at = 0; at < CALLS; at++) hits += fault_table(at, one);
         check_where("all of it");
         CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
         CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
-        opened(TUTTI_READ);
+        open_file(TUTTI_READ);
         CHECK_EQ(tutti_dataset_segments(d), 3 * rounds);
         for (int64_t k = 0; k < rounds; k++) round_holds(k);
         CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);

@@ -11,7 +11,7 @@ static char path[512], place[512];
 static tutti_dataset *d;
 static int container;
 
-static void opened(int mode) {
+static void open_file(int mode) {
     tutti_dataset_options opt = visible();
     opt.container = container;
     opt.indices_per_file = container == TUTTI_CONTAINER_NATIVE ? 1 : 0;
@@ -29,8 +29,8 @@ static tutti_decomposition *all_on_root(void) {
     return p;
 }
 
-static void written(void) {
-    opened(TUTTI_WRITE | TUTTI_CREATE);
+static void test_written(void) {
+    open_file(TUTTI_WRITE | TUTTI_CREATE);
     CHECK_SAME(tutti_dataset_grid(d, "line", 1, (tutti_count[]){ENTRIES}), TUTTI_OK);
     const tutti_variable_spec spec = {.space = "line", .type = TUTTI_INT64};
     CHECK_SAME(tutti_dataset_variable(d, "v", &spec), TUTTI_OK);
@@ -47,7 +47,7 @@ static void written(void) {
 }
 
 /* All segments are as they were written. */
-static void right(const char *when) {
+static void check_values(const char *when) {
     check_where(when);
     tutti_decomposition *p = all_on_root();
     CHECK_EQ(tutti_dataset_segments(d), SEGMENTS);
@@ -69,11 +69,11 @@ static void right(const char *when) {
 
 static void reopened(int mode) {
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
-    opened(mode);
+    open_file(mode);
 }
 
-/* The data files alone have all indices. */
-static void repaired(void) {
+/* Repair from the data files alone restores all indices. */
+static void test_repaired(void) {
     char meta[600];
     tutti_repair_report report;
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
@@ -83,15 +83,15 @@ static void repaired(void) {
     CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, path, &opt, &report), TUTTI_OK);
     CHECK_EQ(report.segments, SEGMENTS);
     CHECK_EQ(report.rebuilt, 1);
-    opened(0);
-    right("repaired");
+    open_file(0);
+    check_values("repaired");
 }
 
-static void archived(void) {
+static void test_archived(void) {
     reopened(TUTTI_WRITE);
     CHECK_SAME(tutti_dataset_archive(d, 0, SEGMENTS - 1, place, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_restore(d, 0, SEGMENTS - 1, place), TUTTI_OK);
-    right("archived and restored");
+    check_values("archived and restored");
 }
 
 int main(int argc, char **argv) {
@@ -99,12 +99,12 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/t1258.tutti", check_dir());
     snprintf(place, sizeof place, "%s/t1258.away", check_dir());
     for (container = 0; container < 2; container++) {
-        written();
-        right("the writer");
+        test_written();
+        check_values("the writer");
         reopened(0);
-        right("another handle");
-        repaired();
-        if (container == TUTTI_CONTAINER_NATIVE) archived();
+        check_values("another handle");
+        test_repaired();
+        if (container == TUTTI_CONTAINER_NATIVE) test_archived();
         CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
         dataset_remove(path);
         dataset_remove(place);

@@ -80,7 +80,7 @@ static distribution distribution_of(int segment, int i, int second) {
                           .copies = 4};
 }
 
-/* Which put an entry has its value from; 0: none. */
+/* The put that writes an entry; 0: none. */
 static int put_by(int segment, int i, tutti_count position, int writers) {
     const distribution first = distribution_of(segment, i, 0),
                        second = distribution_of(segment, i, 1);
@@ -109,7 +109,7 @@ static void *values(int segment, int i, const local_entries *l, tutti_type t, in
 
 /* ---- writing */
 
-/* A decomposition is for all variables that want the same: of an earlier one, or new. */
+/* Variables with the same entries share a decomposition. */
 typedef struct {
     int n;
     distribution how[VARIABLES];
@@ -199,8 +199,8 @@ static void write_on(int n, int indices_per_file) {
 
 /* ---- reading */
 
-static void right(int segment, int i, const local_entries *l, tutti_type t, const void *buf,
-                  int writers) {
+static void check_values(int segment, int i, const local_entries *l, tutti_type t, const void *buf,
+                         int writers) {
     const int n = v[i].numbers * halves_of(t);
     int wrong = 0;
     for (tutti_count e = 0; e < l->n; e++)
@@ -245,7 +245,7 @@ static void get_all(tutti_dataset *d, int segment, int writers) {
         CHECK_OK(tutti_dataset_get(d, segment, n, gets));
     }
     for (int i = 0; i < n; i++) {
-        right(segment, which[i], l[i], gets[i].type, buf[i], writers);
+        check_values(segment, which[i], l[i], gets[i].type, buf[i], writers);
         free(buf[i]);
     }
     shared_free(&all);

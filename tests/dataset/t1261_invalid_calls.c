@@ -9,15 +9,15 @@ static tutti_decomposition *rows, *lies;
 static double buf[1000];
 enum { WIDE = 10, ENTRIES = 40 };
 
-static tutti_err put(const char *name, tutti_decomposition *p, tutti_type t) {
+static tutti_err put_values(const char *name, tutti_decomposition *p, tutti_type t) {
     return tutti_dataset_put(d, 1, &(tutti_put){name, p, t, buf});
 }
 
-static tutti_err get(tutti_count segment, const char *name, tutti_decomposition *p) {
+static tutti_err get_values(tutti_count segment, const char *name, tutti_decomposition *p) {
     return tutti_dataset_get(d, segment, 1, &(tutti_get){name, p, TUTTI_FLOAT64, buf});
 }
 
-static void made(void) {
+static void test_made(void) {
     const tutti_count shape[2] = {4, WIDE},
                       share = ENTRIES * (rank + 1) / ranks - ENTRIES * rank / ranks;
     const tutti_variable_spec a = {.space = "grid", .type = TUTTI_FLOAT64};
@@ -39,7 +39,7 @@ static void made(void) {
     CHECK_SAME(tutti_decomposition_create(d, "grid", &none, &rows), TUTTI_OK);
 }
 
-static void opening(void) {
+static void test_opening(void) {
     tutti_dataset *e = NULL;
     tutti_dataset_options opt = visible();
     check_where("opening");
@@ -76,11 +76,11 @@ static void opening(void) {
     file_remove(other);
 }
 
-static void describing(void) {
+static void test_describing(void) {
     tutti_variable_spec s = {.space = "grid", .type = TUTTI_FLOAT64};
     const tutti_count shape[2] = {4, WIDE}, wrong[2] = {4, -1}, another[2] = {5, WIDE};
     check_where("describing");
-    CHECK_SAME(tutti_dataset_grid(d, "grid", 2, shape), TUTTI_OK); /* so it is */
+    CHECK_SAME(tutti_dataset_grid(d, "grid", 2, shape), TUTTI_OK); /* the identical definition */
     CHECK_SAME(tutti_dataset_grid(d, "grid", 2, another), TUTTI_ERR_EXISTS);
     CHECK_SAME(tutti_dataset_grid(d, "g", 2, wrong), TUTTI_ERR_ARG);
     CHECK_SAME(tutti_dataset_grid(d, "g", 0, shape), TUTTI_ERR_ARG);
@@ -105,14 +105,15 @@ static void describing(void) {
     CHECK_SAME(tutti_dataset_variable(d, "b", &s), TUTTI_ERR_MISMATCH);
     CHECK_SAME(tutti_dataset_variable(d, rank ? "b" : "c", &s), TUTTI_ERR_MISMATCH);
     CHECK_SAME(tutti_dataset_grid(d, "g", 2, rank ? shape : another), TUTTI_ERR_MISMATCH);
-    CHECK_ERR(rank ? tutti_dataset_list(d, "l") : tutti_dataset_commit(d),
-              TUTTI_ERR_MISMATCH); /* which call it is counts first, although one refuses */
+    CHECK_ERR(
+        rank ? tutti_dataset_list(d, "l") : tutti_dataset_commit(d),
+        TUTTI_ERR_MISMATCH); /* the mismatch of calls has precedence over an invalid argument */
 }
 
-static void writing(void) {
+static void test_writing(void) {
     check_where("writing");
     tutti_count one = 1;
-    CHECK_SAME(put("a", lies, TUTTI_FLOAT64), TUTTI_ERR_STATE);
+    CHECK_SAME(put_values("a", lies, TUTTI_FLOAT64), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_dataset_discard(d), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, 5, 0.0 / 0.0), TUTTI_ERR_ARG);
@@ -122,29 +123,30 @@ static void writing(void) {
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, 6, 1), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_dataset_resize(d, "nodes", 1, &one), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_dataset_ids(d, "nodes", 0, NULL), TUTTI_ERR_STATE);
-    CHECK_SAME(put("nothing", lies, TUTTI_FLOAT64), TUTTI_ERR_NOT_FOUND);
-    CHECK_SAME(put("a", NULL, TUTTI_FLOAT64), TUTTI_ERR_ARG);
-    CHECK_SAME(put("a", lies, (tutti_type)55), TUTTI_ERR_ARG);
-    CHECK_SAME(put("a", lies, TUTTI_COMPLEX64), TUTTI_ERR_ARG);
-    CHECK_SAME(put("z", lies, TUTTI_FLOAT32), TUTTI_ERR_ARG);
+    CHECK_SAME(put_values("nothing", lies, TUTTI_FLOAT64), TUTTI_ERR_NOT_FOUND);
+    CHECK_SAME(put_values("a", NULL, TUTTI_FLOAT64), TUTTI_ERR_ARG);
+    CHECK_SAME(put_values("a", lies, (tutti_type)55), TUTTI_ERR_ARG);
+    CHECK_SAME(put_values("a", lies, TUTTI_COMPLEX64), TUTTI_ERR_ARG);
+    CHECK_SAME(put_values("z", lies, TUTTI_FLOAT32), TUTTI_ERR_ARG);
     CHECK_SAME(tutti_dataset_put(d, -1, NULL), TUTTI_ERR_ARG);
     CHECK_SAME(tutti_dataset_put(d, 1, &(tutti_put){"a", lies, TUTTI_FLOAT64, NULL}),
                TUTTI_ERR_ARG);
     const tutti_put twice[2] = {{"a", lies, TUTTI_FLOAT64, buf}, {"a", lies, TUTTI_FLOAT64, buf}};
     CHECK_SAME(tutti_dataset_put(d, 2, twice), TUTTI_ERR_ARG);
     if (ranks > 1) {
-        CHECK_SAME(put(rank ? "a" : "small", lies, TUTTI_FLOAT64), TUTTI_ERR_MISMATCH);
-        CHECK_SAME(put("a", lies, rank ? TUTTI_FLOAT64 : TUTTI_FLOAT32), TUTTI_ERR_MISMATCH);
-        CHECK_SAME(put("a", rank ? lies : rows, TUTTI_FLOAT64), TUTTI_ERR_MISMATCH);
+        CHECK_SAME(put_values(rank ? "a" : "small", lies, TUTTI_FLOAT64), TUTTI_ERR_MISMATCH);
+        CHECK_SAME(put_values("a", lies, rank ? TUTTI_FLOAT64 : TUTTI_FLOAT32), TUTTI_ERR_MISMATCH);
+        CHECK_SAME(put_values("a", rank ? lies : rows, TUTTI_FLOAT64), TUTTI_ERR_MISMATCH);
     }
-    CHECK_SAME(put("a", rows, TUTTI_FLOAT64), TUTTI_OK); /* no rank has entries: all are filled */
+    CHECK_SAME(put_values("a", rows, TUTTI_FLOAT64),
+               TUTTI_OK); /* no rank has entries: all are filled */
     for (int i = 0; i < 1000; i++) buf[i] = i;
     buf[2] = 300;
-    CHECK_SAME(put("small", lies, TUTTI_FLOAT64), TUTTI_ERR_VALUE);
+    CHECK_SAME(put_values("small", lies, TUTTI_FLOAT64), TUTTI_ERR_VALUE);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_ERR_STATE);
     CHECK(strstr(tutti_last_message(), "small"), "%s", tutti_last_message());
     buf[2] = 2;
-    CHECK_SAME(put("small", lies, TUTTI_FLOAT64), TUTTI_OK);
+    CHECK_SAME(put_values("small", lies, TUTTI_FLOAT64), TUTTI_OK);
     CHECK_SAME(tutti_dataset_erase_after(d, -1), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_dataset_drop_oldest(d, 0), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
@@ -152,7 +154,7 @@ static void writing(void) {
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_TOPOLOGY, 5, 1), TUTTI_ERR_ARG);
 }
 
-static void ids(void) {
+static void test_ids(void) {
     int64_t id[2] = {10 + rank, 20 + rank};
     tutti_decomposition *old = NULL;
     const tutti_decomposition_spec none = {.kind = TUTTI_BY_INDEX};
@@ -170,32 +172,32 @@ static void ids(void) {
     CHECK_SAME(tutti_dataset_ids(d, "grid", 2, id), TUTTI_ERR_ARG);
     CHECK_SAME(tutti_dataset_ids(d, "nodes", 2, id), TUTTI_OK);
     CHECK_SAME(tutti_decomposition_create(d, "nodes", &none, &old), TUTTI_OK);
-    CHECK_SAME(put("n", old, TUTTI_FLOAT64), TUTTI_OK);
-    CHECK_SAME(put("a", old, TUTTI_FLOAT64), TUTTI_ERR_ARG); /* another space */
+    CHECK_SAME(put_values("n", old, TUTTI_FLOAT64), TUTTI_OK);
+    CHECK_SAME(put_values("a", old, TUTTI_FLOAT64), TUTTI_ERR_ARG); /* another space */
     CHECK_SAME(tutti_dataset_ids(d, "nodes", 2, id), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_TOPOLOGY, 7, 2), TUTTI_OK);
     CHECK_SAME(tutti_dataset_resize(d, "nodes", 1, (tutti_count[]){5}), TUTTI_OK);
-    CHECK_SAME(put("n", old, TUTTI_FLOAT64), TUTTI_ERR_STATE); /* an older topology */
+    CHECK_SAME(put_values("n", old, TUTTI_FLOAT64), TUTTI_ERR_STATE); /* an older topology */
     CHECK_SAME(tutti_dataset_discard(d), TUTTI_OK);
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, 7, 2), TUTTI_OK);
-    CHECK_SAME(put("n", old, TUTTI_FLOAT64), TUTTI_OK); /* which holds again */
+    CHECK_SAME(put_values("n", old, TUTTI_FLOAT64), TUTTI_OK); /* which holds again */
     CHECK_SAME(tutti_dataset_discard(d), TUTTI_OK);
     tutti_decomposition_free(&old);
 }
 
-static void reading(void) {
+static void test_reading(void) {
     tutti_count n = 0;
     tutti_type type;
     tutti_dataset *e = NULL;
     const tutti_dataset_options opt = visible();
     check_where("reading");
-    CHECK_SAME(get(9, "a", lies), TUTTI_ERR_NOT_FOUND);
-    CHECK_SAME(get(-1, "a", lies), TUTTI_ERR_NOT_FOUND);
-    CHECK_SAME(get(0, "z", lies), TUTTI_ERR_NOT_FOUND);
-    CHECK_SAME(get(0, "none", lies), TUTTI_ERR_NOT_FOUND);
-    if (ranks > 1) CHECK_SAME(get(rank != 0, "a", lies), TUTTI_ERR_MISMATCH);
-    CHECK_SAME(get(0, "a", lies), TUTTI_OK);
+    CHECK_SAME(get_values(9, "a", lies), TUTTI_ERR_NOT_FOUND);
+    CHECK_SAME(get_values(-1, "a", lies), TUTTI_ERR_NOT_FOUND);
+    CHECK_SAME(get_values(0, "z", lies), TUTTI_ERR_NOT_FOUND);
+    CHECK_SAME(get_values(0, "none", lies), TUTTI_ERR_NOT_FOUND);
+    if (ranks > 1) CHECK_SAME(get_values(rank != 0, "a", lies), TUTTI_ERR_MISMATCH);
+    CHECK_SAME(get_values(0, "a", lies), TUTTI_OK);
     CHECK_ERR(tutti_dataset_find_index(d, TUTTI_STATE, 77, &n), TUTTI_ERR_NOT_FOUND);
     CHECK_ERR(tutti_dataset_find_time(d, TUTTI_STATE, 0.5, &n), TUTTI_ERR_NOT_FOUND);
     CHECK_SAME(tutti_dataset_follow(d, 1, 0, &(tutti_get){"a", lies, TUTTI_FLOAT64, buf}, &n),
@@ -213,7 +215,7 @@ static void reading(void) {
 }
 
 /* Ranks that do not mean the same, in every call. */
-static void apart(void) {
+static void test_apart(void) {
     const int64_t mine = rank;
     const tutti_count one = 1, shape = 5 + (rank == ranks - 1);
     tutti_count n = 1;
@@ -253,13 +255,13 @@ int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 1261);
     snprintf(path, sizeof path, "%s/t1261.tutti", check_dir());
     dataset_remove(path);
-    made();
-    opening();
-    describing();
-    writing();
-    ids();
-    reading();
-    apart();
+    test_made();
+    test_opening();
+    test_describing();
+    test_writing();
+    test_ids();
+    test_reading();
+    test_apart();
     tutti_decomposition_free(&rows);
     tutti_decomposition_free(&lies);
     tutti_dataset *stale = d;

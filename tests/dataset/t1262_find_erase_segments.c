@@ -14,11 +14,11 @@ static tutti_decomposition *mine;
 static tutti_count lo, n;
 static double *buf, *got;
 
-static void opened(int mode, tutti_dataset_options opt) {
+static void open_file(int mode, tutti_dataset_options opt) {
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, mode, &opt, &d), TUTTI_OK);
 }
 
-static void decomposed(void) {
+static void test_decomposed(void) {
     lo = (tutti_count)ENTRIES * rank / ranks;
     n = (tutti_count)ENTRIES * (rank + 1) / ranks - lo;
     const tutti_decomposition_spec spec = {.kind = TUTTI_BY_SLICE,
@@ -31,14 +31,14 @@ static void made(tutti_dataset_options opt) {
     const tutti_variable_spec w = {
         .space = "x", .type = TUTTI_FLOAT32, .layout = TUTTI_RANKED, .order = TUTTI_BIG_ENDIAN};
     dataset_remove(path);
-    opened(TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, opt);
+    open_file(TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, opt);
     CHECK_SAME(tutti_dataset_grid(d, "x", 1, (tutti_count[]){ENTRIES}), TUTTI_OK);
     CHECK_SAME(tutti_dataset_variable(d, "u", &u), TUTTI_OK);
     CHECK_SAME(tutti_dataset_variable(d, "w", &w), TUTTI_OK);
-    decomposed();
+    test_decomposed();
 }
 
-static void closed(void) {
+static void test_closed(void) {
     tutti_decomposition_free(&mine);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
@@ -47,25 +47,25 @@ static double value(int64_t index, tutti_count i) {
     return (double)(index * 1000 + i % 997);
 }
 
-static void put(const char *name, int64_t index) {
+static void put_values(const char *name, int64_t index) {
     for (tutti_count i = 0; i < n; i++) buf[i] = value(index, lo + i);
     CHECK_SAME(tutti_dataset_put(d, 1, &(tutti_put){name, mine, TUTTI_FLOAT64, buf}), TUTTI_OK);
 }
 
 static void state(int64_t index, int ranked) {
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, index, (double)index / 4), TUTTI_OK);
-    put("u", index);
-    if (ranked) put("w", index);
+    put_values("u", index);
+    if (ranked) put_values("w", index);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
 }
 
-static void right(tutti_count segment, const char *name, int64_t index) {
+static void check_values(tutti_count segment, const char *name, int64_t index) {
     int wrong = 0;
     memset(got, 0, (size_t)n * sizeof *got);
     CHECK_SAME(tutti_dataset_get(d, segment, 1, &(tutti_get){name, mine, TUTTI_FLOAT64, got}),
                TUTTI_OK);
     for (tutti_count i = 0; i < n; i++) wrong += got[i] != value(index, lo + i);
-    CHECK(wrong == 0, "%s of segment %lld: %d wrong", name, (long long)segment, wrong);
+    CHECK(wrong == 0, "%s of segment %lld: %d wrong values", name, (long long)segment, wrong);
 }
 
 static int files(void) {
@@ -79,7 +79,7 @@ static int files(void) {
 
 /* ---- finding, following, erasing */
 
-static void found(void) {
+static void test_found(void) {
     tutti_count at = -1, count = 0;
     check_where("found");
     made(visible());
@@ -102,36 +102,36 @@ static void found(void) {
     CHECK_SAME(tutti_dataset_erase_after(d, 2), TUTTI_OK);
     CHECK_EQ(tutti_dataset_segments(d), 3);
     state(5, 1);
-    right(3, "u", 5);
-    right(3, "w", 5);
-    right(2, "w", 4);
+    check_values(3, "u", 5);
+    check_values(3, "w", 5);
+    check_values(2, "w", 4);
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, 6, 0), TUTTI_OK);
-    put("u", 6);
+    put_values("u", 6);
     CHECK_SAME(tutti_dataset_discard(d), TUTTI_OK);
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, 6, 0), TUTTI_OK);
-    put("u", 7); /* never committed: closing discards it */
-    closed();
-    opened(TUTTI_READ, visible());
-    decomposed();
+    put_values("u", 7); /* never committed: closing discards it */
+    test_closed();
+    open_file(TUTTI_READ, visible());
+    test_decomposed();
     CHECK_EQ(tutti_dataset_segments(d), 4);
-    right(1, "u", 2);
-    right(3, "w", 5);
+    check_values(1, "u", 2);
+    check_values(3, "w", 5);
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
-    closed();
-    opened(TUTTI_READ | TUTTI_WRITE, visible());
-    decomposed();
+    test_closed();
+    open_file(TUTTI_READ | TUTTI_WRITE, visible());
+    test_decomposed();
     CHECK_SAME(tutti_dataset_erase_after(d, -1), TUTTI_OK);
     CHECK_EQ(tutti_dataset_segments(d), 0);
     CHECK_EQ(files(), 0);
-    MPI_Barrier(MPI_COMM_WORLD); /* rank 0 creates the next one before others take part */
+    MPI_Barrier(MPI_COMM_WORLD); /* rank 0 creates the next one before the others take part */
     state(0, 1);
-    right(0, "w", 0);
-    closed();
+    check_values(0, "w", 0);
+    test_closed();
 }
 
-/* ---- rotation: one file for every index, the oldest go */
+/* ---- rotation: one file for every index, the oldest are removed */
 
-static void dropped(void) {
+static void test_dropped(void) {
     tutti_dataset_options opt = visible();
     tutti_segment s;
     check_where("dropped");
@@ -141,7 +141,7 @@ static void dropped(void) {
     CHECK_SAME(tutti_dataset_resize(d, "x", 1, (tutti_count[]){ENTRIES}), TUTTI_OK);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     tutti_decomposition_free(&mine);
-    decomposed();
+    test_decomposed();
     for (int64_t i = 1; i < 6; i++) state(i, i > 2);
     CHECK_EQ(files(), 6);
     CHECK_SAME(tutti_dataset_drop_oldest(d, 2), TUTTI_OK);
@@ -150,21 +150,21 @@ static void dropped(void) {
     CHECK_OK(tutti_dataset_segment(d, 3, &s));
     CHECK(s.index == 5 && s.topology == 0, "index %lld, topology %lld", (long long)s.index,
           (long long)s.topology);
-    right(3, "u", 5);
-    right(3, "w", 5);
+    check_values(3, "u", 5);
+    check_values(3, "w", 5);
     state(9, 1);
-    closed();
-    opened(TUTTI_READ, opt);
-    decomposed();
-    right(4, "w", 9);
-    right(2, "w", 4);
+    test_closed();
+    open_file(TUTTI_READ, opt);
+    test_decomposed();
+    check_values(4, "w", 9);
+    check_values(2, "w", 4);
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
-    closed();
+    test_closed();
 }
 
-/* ---- a reader beside a writer */
+/* ---- a reader concurrent with a writer */
 
-static void beside(void) {
+static void test_beside(void) {
     tutti_dataset *writer;
     tutti_decomposition *theirs;
     int changed = -1;
@@ -173,8 +173,8 @@ static void beside(void) {
     state(0, 0);
     writer = d;
     theirs = mine;
-    opened(TUTTI_READ, visible());
-    decomposed();
+    open_file(TUTTI_READ, visible());
+    test_decomposed();
     tutti_dataset *reader = d;
     tutti_decomposition *ours = mine;
     for (int i = 1; i < 4; i++) {
@@ -184,10 +184,10 @@ static void beside(void) {
         d = reader;
         mine = ours;
         CHECK_EQ(tutti_dataset_segments(d), i);
-        right(i - 1, "u", i - 1);
+        check_values(i - 1, "u", i - 1);
         CHECK_SAME(tutti_dataset_refresh(d, &changed), TUTTI_OK);
         CHECK(changed == 1 && tutti_dataset_segments(d) == i + 1, "segments after refresh");
-        right(i, "u", i);
+        check_values(i, "u", i);
         CHECK_SAME(tutti_dataset_refresh(d, &changed), TUTTI_OK);
         CHECK_EQ(changed, 0);
     }
@@ -195,7 +195,7 @@ static void beside(void) {
     mine = theirs;
     CHECK_SAME(tutti_dataset_erase_after(d, 0), TUTTI_OK);
     for (int i = 1; i < 4; i++) state(10 * i, 0); /* where the others were */
-    closed();
+    test_closed();
     d = reader;
     mine = ours;
     const tutti_get get = {"u", mine, TUTTI_FLOAT64, got};
@@ -203,12 +203,12 @@ static void beside(void) {
     CHECK_SAME(tutti_dataset_follow(d, 2, 3, &get, NULL), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_dataset_refresh(d, &changed), TUTTI_OK);
     CHECK(changed == 1 && tutti_dataset_segments(d) == 4, "segments after erasing");
-    closed();
+    test_closed();
 }
 
 /* ---- infos, and types that change */
 
-static void infos(void) {
+static void test_infos(void) {
     const int32_t three[3] = {1, -2, 3};
     int32_t back[3];
     char text[64] = "";
@@ -220,7 +220,7 @@ static void infos(void) {
     CHECK_SAME(tutti_dataset_info_set(d, NULL, "title", TUTTI_BYTES, 5, "heat!"), TUTTI_OK);
     CHECK_SAME(tutti_dataset_info_set(d, &of_u, "range", TUTTI_INT32, 3, three), TUTTI_OK);
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, 0, 0), TUTTI_OK);
-    put("u", 0);
+    put_values("u", 0);
     CHECK_SAME(tutti_dataset_info_set(d, &of_0, "note", TUTTI_BYTES, 4, "gone"), TUTTI_OK);
     CHECK_SAME(tutti_dataset_discard(d), TUTTI_OK);
     CHECK_SAME(tutti_dataset_info_get(d, &of_0, "note", &type, &count, NULL), TUTTI_ERR_NOT_FOUND);
@@ -230,8 +230,8 @@ static void infos(void) {
     for (tutti_count i = 0; i < n; i++) buf[i] = (double)(i % 100);
     CHECK_SAME(tutti_dataset_put(d, 1, &(tutti_put){"u", mine, TUTTI_FLOAT64, buf}), TUTTI_OK);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
-    closed();
-    opened(TUTTI_READ | TUTTI_WRITE, visible());
+    test_closed();
+    open_file(TUTTI_READ | TUTTI_WRITE, visible());
     CHECK_SAME(tutti_dataset_info_get(d, &of_u, "range", &type, &count, NULL), TUTTI_OK);
     CHECK(type == TUTTI_INT32 && count == 3, "type %d, %lld", (int)type, (long long)count);
     CHECK_SAME(tutti_dataset_info_get(d, &of_u, "range", &type, &count, back), TUTTI_OK);
@@ -246,23 +246,23 @@ static void infos(void) {
     if (ranks > 1)
         CHECK_SAME(tutti_dataset_info_set(d, NULL, "x", TUTTI_BYTES, 1, rank ? "a" : "b"),
                    TUTTI_ERR_MISMATCH);
-    decomposed();
+    test_decomposed();
     CHECK_SAME(tutti_dataset_get(d, 0, 1, &(tutti_get){"u", mine, TUTTI_FLOAT64, got}), TUTTI_OK);
     for (tutti_count i = 0; i < n; i += 7) CHECK(got[i] == (double)(i % 100), "%g", got[i]);
-    closed();
+    test_closed();
 }
 
 /* ---- bytes */
 
 /* The data file does not depend on the number of ranks, nor on the MPI. */
-static void golden(void) {
+static void test_golden(void) {
     char file[600];
     int64_t bytes = 0;
     check_where("golden");
     made(visible());
     state(3, 0);
     state(4, 0);
-    closed();
+    test_closed();
     snprintf(file, sizeof file, "%s/data-000001.tutti", path);
     unsigned char *v = file_get(file, &bytes);
     CHECK_EQ(bytes, GOLDEN_BYTES);
@@ -272,7 +272,7 @@ static void golden(void) {
 }
 
 /* A bit anywhere in sections or trailer. */
-static void damaged(void) {
+static void test_damaged(void) {
     char file[600];
     int64_t bytes = 0;
     tutti_dataset_options opt = visible();
@@ -285,7 +285,7 @@ static void damaged(void) {
     check_where("damaged");
     made(visible());
     state(3, 0);
-    closed();
+    test_closed();
     opt.check_reads = 1;
     snprintf(file, sizeof file, "%s/data-000001.tutti", path);
     for (int k = 0; k < 3; k++) {
@@ -293,22 +293,22 @@ static void damaged(void) {
         const int64_t at = flips[k].at < 0 ? bytes + flips[k].at : flips[k].at;
         v[at] ^= 16;
         file_put(file, v, bytes);
-        opened(TUTTI_READ, opt);
-        decomposed();
+        open_file(TUTTI_READ, opt);
+        test_decomposed();
         CHECK_SAME(tutti_dataset_get(d, 0, 1, &(tutti_get){"u", mine, TUTTI_FLOAT64, got}),
                    flips[k].get);
         CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_ERR_FORMAT);
         if (k < 2) CHECK(strstr(tutti_last_message(), "'u'"), "%s", tutti_last_message());
-        closed();
+        test_closed();
         v[at] ^= 16;
         file_put(file, v, bytes);
         free(v);
     }
-    opened(TUTTI_READ, opt);
-    decomposed();
-    right(0, "u", 3);
+    open_file(TUTTI_READ, opt);
+    test_decomposed();
+    check_values(0, "u", 3);
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
-    closed();
+    test_closed();
     unsigned char *v = file_get(file, &bytes); /* shorter than its segments */
     file_put(file, v, bytes - 1);
     free(v);
@@ -321,12 +321,12 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/t1262.tutti", check_dir());
     buf = malloc(ENTRIES * sizeof *buf);
     got = malloc(ENTRIES * sizeof *got);
-    found();
-    dropped();
-    beside();
-    infos();
-    golden();
-    damaged();
+    test_found();
+    test_dropped();
+    test_beside();
+    test_infos();
+    test_golden();
+    test_damaged();
     dataset_remove(path);
     free(buf);
     free(got);

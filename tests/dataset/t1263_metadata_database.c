@@ -28,7 +28,7 @@ static void sql(const char *text) {
 }
 
 /* A dataset with a grid, a variable, two segments. */
-static void fill(void) {
+static void fill_values(void) {
     tutti__meta *m = NULL;
     tutti__model model = {.serial = 2};
     tutti__space space = {.id = 1, .kind = TUTTI__SPACE_GRID, .fresh = 1, .name = "g"};
@@ -73,7 +73,7 @@ static void fill(void) {
     tutti__meta_close(&m);
 }
 
-static void again(void) {
+static void test_again(void) {
     tutti__meta *m = NULL;
     tutti__model model;
     tutti__section *s = NULL;
@@ -90,15 +90,15 @@ static void again(void) {
     tutti__meta_close(&m);
 }
 
-/* One writer at a time, also within a process; a killed one lets go. */
-static void locks(void) {
+/* One writer at a time, also within a process; a killed writer releases its lock. */
+static void test_locks(void) {
     tutti__meta *m = NULL, *other = NULL;
     check_where("locks");
     CHECK_OK(tutti__meta_open(dir, &writer, &m));
     CHECK_ERR(tutti__meta_open(dir, &writer, &other), TUTTI_ERR_STATE);
-    again();
-    CHECK_OK(tutti__meta_begin(m)); /* readers go on until the very end of it */
-    again();
+    test_again();
+    CHECK_OK(tutti__meta_begin(m)); /* readers continue until the end of the transaction */
+    test_again();
     tutti__meta_close(&m);
     const pid_t pid = fork();
     if (pid == 0) {
@@ -116,7 +116,7 @@ static void hot_journal(int readonly_first) {
     char path[600], text[100];
     struct stat st;
     check_where("journal");
-    tutti__meta *before = NULL; /* a reader that has it open meanwhile */
+    tutti__meta *before = NULL; /* a concurrent reader */
     tutti__model model;
     const tutti__meta_options reads = {.mode = TUTTI_READ, .busy = 1};
     CHECK_OK(tutti__meta_open(dir, &reads, &before));
@@ -144,18 +144,18 @@ static void hot_journal(int readonly_first) {
     tutti__model_free(&model);
     tutti__meta_close(&before);
     if (readonly_first) {
-        again();
+        test_again();
         CHECK(stat(path, &st) == 0 && st.st_size > 0, "a reader has changed the dataset");
     }
     tutti__meta *m = NULL;
     CHECK_OK(tutti__meta_open(dir, &writer, &m));
     tutti__meta_close(&m);
     CHECK(stat(path, &st) != 0 || st.st_size == 0, "the journal is still there");
-    again();
+    test_again();
 }
 
-/* Nothing that is read is believed. */
-static void lies(void) {
+/* Invalid values in the database are detected. */
+static void test_lies(void) {
     static const struct {
         const char *lie, *truth;
     } v[] = {
@@ -220,7 +220,7 @@ static void lies(void) {
         tutti__meta_close(&m);
         sql(v[i].truth);
     }
-    again();
+    test_again();
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
         tutti__meta *m = NULL;
         tutti__model model;
@@ -236,11 +236,11 @@ static void lies(void) {
         tutti__meta_close(&m);
         sql(sections[i].truth);
     }
-    again();
+    test_again();
 }
 
-/* Another program has the database: wait, then tell. */
-static void busy(void) {
+/* The database is locked by another program: wait, then fail. */
+static void test_busy(void) {
     tutti__meta *m = NULL;
     char path[600];
     sqlite3 *db = NULL;
@@ -261,12 +261,12 @@ int main(void) {
     const char *tmp = getenv("TUTTI_TEST_DIR");
     snprintf(dir, sizeof dir, "%s/t1263.tutti", tmp ? tmp : ".");
     check_seed(1263);
-    fill();
-    again();
-    locks();
+    fill_values();
+    test_again();
+    test_locks();
     hot_journal(0);
     hot_journal(1);
-    busy();
-    lies();
+    test_busy();
+    test_lies();
     return check_done();
 }

@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=3600 cores=2
-# A loop that writes a dataset, killed at random instants: each time the next run finds every segment complete and resumes.  crash_writer on
-# several ranks, in the middle of large puts and commits; crash_steps on one, in the middle of everything else as well, repairs included.
+# A loop that writes a dataset, killed at random instants: each time the next run finds every
+# segment complete and resumes.  crash_writer on several ranks, in the middle of large puts and
+# commits; crash_steps on one, during all other operations, including repairs.
 # Rounds: 6 and 24 (repairs: 6); tier=full: 60 and 1000; or CRASH_ROUNDS of each.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu

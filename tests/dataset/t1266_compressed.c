@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
 /* Compressed variables: written on N ranks and read on M, all types, grids of one to four dimensions and
- * lists, sizes around the borders of chunks, empty spaces; as a serial model has it.  The data file is
- * the same for any number of ranks and any decomposition.  What is refused; what is damaged.
+ * lists, sizes around the borders of chunks, empty spaces; equal to a serial model.  The data file is
+ * the same for any number of ranks and any decomposition.  Invalid calls; damaged files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "compression/chunks.h"
 #include "segments/dataset_impl.h"
@@ -16,7 +16,7 @@ static const tutti_type types[] = {TUTTI_INT8,      TUTTI_INT16,   TUTTI_INT32, 
                                    TUTTI_COMPLEX128};
 enum { TYPES = sizeof types / sizeof types[0], REAL = 10 };
 
-/* ---- what there is */
+/* ---- the variables */
 
 static struct {
     char name[16];
@@ -46,7 +46,7 @@ static void spaces_random(void) {
             space[i].entries *= space[i].shape[k];
         }
     }
-    /* a whole number of chunks of the first variable, or one entry more or less */
+    /* a multiple of the chunk size of the first variable, or one entry more or less */
     chunk_bytes = (tutti_off[]){64, 100, 256, 1000, TUTTI__CHUNK_BYTES}[rnd(5)];
     space[5].entries = space[5].shape[0] = (chunk_bytes < 2000 ? chunk_bytes : 64) * 2 - 1 + rnd(3);
 }
@@ -85,8 +85,8 @@ typedef struct {
 } held;
 
 /* kind 0: scattered, in any order; 1: blocks of rows that overlap; 2: every some_n-th of the last
- * dimension; 3: one behind the other.   part: not all */
-static held hold(tutti_dataset *d, tutti_count segment, int s, int kind, int part) {
+ * dimension; 3: consecutive.   part: not all entries */
+static held hold_store(tutti_dataset *d, tutti_count segment, int s, int kind, int part) {
     held h = {.turned = kind == 0 && mix((uint64_t)s, 3) % 2};
     tutti_decomposition_spec spec = {.kind = kind == 3 ? TUTTI_BY_RANK_ORDER : TUTTI_BY_SLICE};
     const tutti_count all = space[s].entries, last = space[s].ndims - 1;
@@ -142,7 +142,7 @@ static void *numbers_of(const held *h, int i, int segment, tutti_type t) {
     return buf;
 }
 
-static void right(const held *h, int i, int segment, tutti_type t, const void *buf) {
+static void check_values(const held *h, int i, int segment, tutti_type t, const void *buf) {
     const int n = v[i].numbers * halves_of(t);
     int wrong = 0;
     for (tutti_count e = 0; e < h->n; e++)
@@ -158,7 +158,7 @@ static void right(const held *h, int i, int segment, tutti_type t, const void *b
 
 /* ---- writing and reading */
 
-static tutti_dataset *opened(MPI_Comm comm, int checksums) {
+static tutti_dataset *open_file(MPI_Comm comm, int checksums) {
     tutti_dataset *d = NULL;
     tutti_dataset_options opt = visible();
     opt.checksums = checksums;
@@ -180,7 +180,7 @@ static void put_all(tutti_dataset *d, int segment) {
     void *buf[VARIABLES];
     for (int i = 0; i < VARIABLES; i++) {
         const tutti_type t = memory_type(i, segment);
-        h[i] = hold(d, -1, v[i].on, (i + segment + some_n) % 4, 0);
+        h[i] = hold_store(d, -1, v[i].on, (i + segment + some_n) % 4, 0);
         buf[i] = numbers_of(&h[i], i, segment, t);
         puts[i] = (tutti_put){v[i].name, h[i].p, t, buf[i]};
     }
@@ -197,7 +197,7 @@ static void write_on(int n) {
     check_where(where);
     some_take(n);
     if (some != MPI_COMM_NULL) {
-        tutti_dataset *d = opened(some, 1);
+        tutti_dataset *d = open_file(some, 1);
         for (int g = 0; g < SEGMENTS; g++) {
             CHECK_OK(tutti_dataset_begin(d, g ? TUTTI_STATE : TUTTI_TOPOLOGY, g, g));
             if (g == 0)
@@ -217,7 +217,7 @@ static void get_all(tutti_dataset *d, int segment, int starts) {
     tutti_request *r = NULL;
     for (int i = 0; i < VARIABLES; i++) {
         const tutti_type t = memory_type(i, segment + 20);
-        h[i] = hold(d, segment, v[i].on, (i + segment) % 4, i % 2 && (i + segment) % 4 != 3);
+        h[i] = hold_store(d, segment, v[i].on, (i + segment) % 4, i % 2 && (i + segment) % 4 != 3);
         gets[i] =
             (tutti_get){v[i].name, h[i].p, t, calloc((size_t)(2 * h[i].n * v[i].numbers) + 1, 32)};
     }
@@ -228,27 +228,27 @@ static void get_all(tutti_dataset *d, int segment, int starts) {
         CHECK_OK(tutti_dataset_get(d, segment, VARIABLES, gets));
     }
     for (int i = 0; i < VARIABLES; i++) {
-        right(&h[i], i, segment, gets[i].type, gets[i].buf);
+        check_values(&h[i], i, segment, gets[i].type, gets[i].buf);
         free(gets[i].buf);
         held_free(&h[i]);
     }
 }
 
 static void follow_one(tutti_dataset *d, int i) {
-    held h = hold(d, 0, v[i].on, 2, 1);
+    held h = hold_store(d, 0, v[i].on, 2, 1);
     const tutti_type t = memory_type(i, 1);
     const tutti_off step = h.n * v[i].numbers * tutti_type_size(t);
     char *buf = calloc((size_t)(SEGMENTS * step) + 1, 1);
     tutti_count n = 0;
     CHECK_OK(tutti_dataset_follow(d, 0, SEGMENTS - 1, &(tutti_get){v[i].name, h.p, t, buf}, &n));
     CHECK_EQ(n, SEGMENTS);
-    for (int g = 0; g < SEGMENTS; g++) right(&h, i, g, t, buf + g * step);
+    for (int g = 0; g < SEGMENTS; g++) check_values(&h, i, g, t, buf + g * step);
     free(buf);
     held_free(&h);
 }
 
-/* Rows tell how it is cut. */
-static void look(tutti_dataset *d, int i) {
+/* Check the chunk extents by rows. */
+static void check_contents(tutti_dataset *d, int i) {
     tutti_section_row row;
     tutti_chunks c;
     const int s = v[i].on;
@@ -291,7 +291,7 @@ static void read_on(int n) {
         for (int g = 0; g < SEGMENTS; g++) get_all(d, g, g == 1);
         for (int i = 0; i < VARIABLES; i++) {
             follow_one(d, i);
-            if (n == ranks) look(d, i);
+            if (n == ranks) check_contents(d, i);
         }
         CHECK_OK(tutti_dataset_verify(d, NULL));
         CHECK_OK(tutti_dataset_close(&d));
@@ -319,7 +319,7 @@ static void same_bytes(void) {
     unsigned char *first = NULL;
     int64_t n = 0, m = 0;
     for (int k = 1; k <= ranks; k += k < 3 ? 1 : 2) {
-        dataset_remove(path); /* ids of segments begin anew */
+        dataset_remove(path); /* ids of segments restart */
         write_on(k);
         if (rank == 0) {
             unsigned char *now = data_read(&m);
@@ -337,15 +337,15 @@ static void same_bytes(void) {
     free(first);
 }
 
-/* ---- what is refused, and goes on */
+/* ---- refused calls, and calls after them */
 
-static void refused(void) {
+static void test_refused(void) {
     tutti_dataset *d = NULL;
     tutti_request *r = NULL;
     tutti_variable_spec s = {.space = space[1].name, .type = TUTTI_INT8, .compress = 20};
     check_where("refused");
     some_take(ranks);
-    d = opened(MPI_COMM_WORLD, 1);
+    d = open_file(MPI_COMM_WORLD, 1);
     CHECK_SAME(tutti_dataset_variable(d, "x", &s), TUTTI_ERR_ARG);
     s.compress = 1;
     s.layout = TUTTI_RANKED;
@@ -355,7 +355,7 @@ static void refused(void) {
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_TOPOLOGY, 0, 0), TUTTI_OK);
     CHECK_SAME(tutti_dataset_resize(d, space[SPACES - 1].name, 1, space[SPACES - 1].shape),
                TUTTI_OK);
-    held h = hold(d, -1, 1, 1, 0), some_of = hold(d, -1, 1, 0, 1);
+    held h = hold_store(d, -1, 1, 1, 0), some_of = hold_store(d, -1, 1, 0, 1);
     int16_t *buf = calloc((size_t)(4 * space[1].entries) + 4, sizeof *buf);
     const tutti_put put = {"x", h.p, TUTTI_INT16, buf};
     const tutti_put part = {"x", some_of.p, TUTTI_INT16, buf};
@@ -372,7 +372,7 @@ static void refused(void) {
     CHECK_SAME(tutti_dataset_put(d, 1, &put), TUTTI_OK);
     put_all(d, 0); /* behind it */
     for (tutti_count e = 0; e < h.n; e++) buf[e] = (int16_t)(h.position[e] % 100);
-    CHECK_SAME(tutti_dataset_put(d, 1, &put), TUTTI_OK); /* all of it anew */
+    CHECK_SAME(tutti_dataset_put(d, 1, &put), TUTTI_OK); /* write everything again */
     put_all(d, 0);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     for (tutti_count e = 0; e < h.n; e++) buf[e] = -1;
@@ -388,14 +388,14 @@ static void refused(void) {
     some_give();
 }
 
-/* Memory that is not there, at every allocation of one rank: the same error everywhere, and the next try goes well. */
+/* Every allocation of one rank fails once: all ranks return the same error, and the next attempt succeeds. */
 static void without_memory(void) {
     const int i = 1, g = 0;
     const tutti_type t = memory_type(i, 0);
     check_where("without memory");
     some_take(ranks);
-    tutti_dataset *d = opened(MPI_COMM_WORLD, 1);
-    held h = hold(d, -1, v[i].on, 0, 0);
+    tutti_dataset *d = open_file(MPI_COMM_WORLD, 1);
+    held h = hold_store(d, -1, v[i].on, 0, 0);
     void *buf = numbers_of(&h, i, g, t);
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 0, 0));
     for (int reads = 0; reads < 2; reads++) {
@@ -405,7 +405,7 @@ static void without_memory(void) {
             const tutti_err err =
                 reads ? tutti_dataset_get(d, 0, 1, &(tutti_get){v[i].name, h.p, t, buf})
                       : tutti_dataset_put(d, 1, &(tutti_put){v[i].name, h.p, t, buf});
-            int left = 0; /* it has not failed: there were less allocations */
+            int left = 0; /* no failure: there were fewer allocations */
             tutti__memory_fail_after(0);
             const tutti_err all = same_everywhere(err);
             CHECK(all == TUTTI_OK || all == TUTTI_ERR_NOMEM || all == TUTTI_ERR_IO, "%s: %s",
@@ -420,29 +420,29 @@ static void without_memory(void) {
         if (!reads) CHECK_OK(tutti_dataset_commit(d));
     }
     CHECK_OK(tutti_dataset_get(d, 0, 1, &(tutti_get){v[i].name, h.p, t, buf}));
-    right(&h, i, g, t, buf);
+    check_values(&h, i, g, t, buf);
     free(buf);
     held_free(&h);
     CHECK_OK(tutti_dataset_close(&d));
     some_give();
 }
 
-/* ---- what is damaged */
+/* ---- damaged data */
 
-/* A bit of a section has turned, and nothing else says so: an error, or the numbers are right. */
-static void damaged(void) {
+/* A bit of a section is flipped, with matching checksums: the get fails or its values are correct. */
+static void test_damaged(void) {
     char name[600];
     tutti_section_row row = {.bytes = 0};
     int found = 0, refused_by_get = 0;
     snprintf(name, sizeof name, "%s/data-000001.tutti", path);
     some_take(ranks);
-    tutti_dataset *d = opened(MPI_COMM_WORLD, 0);
+    tutti_dataset *d = open_file(MPI_COMM_WORLD, 0);
     const int i = 1, s = v[i].on;
     CHECK_OK(tutti_dataset_begin(d, TUTTI_TOPOLOGY, 0, 0));
     CHECK_OK(tutti_dataset_resize(d, space[SPACES - 1].name, 1, space[SPACES - 1].shape));
     put_all(d, 0);
     CHECK_OK(tutti_dataset_commit(d));
-    held h = hold(d, -1, s, 3, 0);
+    held h = hold_store(d, -1, s, 3, 0);
     const tutti_type t = memory_type(i, 0);
     void *buf = numbers_of(&h, i, 0, t);
     CHECK_OK(tutti_dataset_section_row(d, 0, v[i].name, &row));
@@ -467,14 +467,14 @@ static void damaged(void) {
             MPI_Barrier(MPI_COMM_WORLD);
             if (back) break;
             CHECK_OK(tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ, NULL, &d));
-            h = hold(d, 0, s, 3, 0);
+            h = hold_store(d, 0, s, 3, 0);
             const tutti_err got =
                 same_everywhere(tutti_dataset_get(d, 0, 1, &(tutti_get){v[i].name, h.p, t, buf}));
             CHECK(got == TUTTI_OK || got == TUTTI_ERR_FORMAT, "%s", tutti_last_message());
             CHECK(got == TUTTI_OK || (strstr(tutti_last_message(), v[i].name) &&
                                       strstr(tutti_last_message(), "segment 0")),
                   "%s", tutti_last_message());
-            if (got == TUTTI_OK) right(&h, i, 0, t, buf);
+            if (got == TUTTI_OK) check_values(&h, i, 0, t, buf);
             refused_by_get += got != TUTTI_OK;
             found += same_everywhere(tutti_dataset_verify(d, NULL)) == TUTTI_ERR_FORMAT;
             CHECK_OK(tutti_dataset_close(&d));
@@ -488,9 +488,9 @@ static void damaged(void) {
     some_give();
 }
 
-/* ---- how a space is cut, entry by entry */
+/* ---- division of a space into chunks, entry by entry */
 
-static void cutting(void) {
+static void test_cutting(void) {
     for (int round = 0; round < 50; round++) {
         tutti_count shape[4] = {0}, all = 1, *seen;
         const int ndims = 1 + (int)rnd(4);
@@ -505,8 +505,7 @@ static void cutting(void) {
                 index[k] = rest % shape[k];
                 rest /= shape[k];
             }
-            for (int k = 0; k < ndims;
-                 k++) { /* the chunk, and the place in it, dimension by dimension */
+            for (int k = 0; k < ndims; k++) { /* the chunk and the position in it, per dimension */
                 const tutti_count c = k < g.cut ? 1 : k == g.cut ? g.extent : shape[k];
                 chunk = chunk * ((shape[k] + c - 1) / c) + index[k] / c;
                 first = first * c + index[k] % c;
@@ -533,12 +532,12 @@ static void cutting(void) {
 int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 1266);
     snprintf(path, sizeof path, "%s/t1266.tutti", check_dir());
-    if (ranks == 1) cutting();
+    if (ranks == 1) test_cutting();
     spaces_random();
     variables_random();
     same_bytes();
-    if (ranks <= 3) refused();
-    if (ranks == 1 || ranks == 3) damaged();
+    if (ranks <= 3) test_refused();
+    if (ranks == 1 || ranks == 3) test_damaged();
     if (ranks == 1 || ranks == 3) without_memory();
     dataset_remove(path);
     return harness_end();

@@ -1,6 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=300 tier=full builds=openmpi
-# What reads compressed sections takes any bytes: libFuzzer, from good sections that a program makes, for TUTTI_FUZZ_SECONDS (60).
+# The reader of compressed sections accepts any bytes: libFuzzer, from good sections that a program
+# makes, for TUTTI_FUZZ_SECONDS (60).
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)

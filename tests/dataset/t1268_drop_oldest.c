@@ -40,14 +40,14 @@ static tutti_decomposition *block(const char *space, tutti_count segment, tutti_
     return p;
 }
 
-static void opened(int mode) {
+static void open_file(int mode) {
     tutti_dataset_options opt = visible();
     opt.indices_per_file = 2;
     opt.container = container;
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, mode, &opt, &d), TUTTI_OK);
 }
 
-/* One segment; bits of `sets`: spaces that get another size, of `puts`: variables that are put. */
+/* One segment; bits of `sets`: spaces whose size changes, of `puts`: variables that are put. */
 static void segment(tutti_segment_kind kind, int64_t index, unsigned sets, unsigned puts) {
     const int n = written_n++;
     const int before = n > 0;
@@ -74,11 +74,11 @@ static void segment(tutti_segment_kind kind, int64_t index, unsigned sets, unsig
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
 }
 
-static void created(void) {
+static void test_created(void) {
     const int netcdf = container == TUTTI_CONTAINER_NETCDF;
     dataset_remove(path);
     written_n = 0;
-    opened(TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE);
+    open_file(TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE);
     for (int s = 0; s < SPACES; s++) {
         const tutti_variable_spec v = {.space = SPACE[s],
                                        .type = TUTTI_FLOAT64,
@@ -118,8 +118,8 @@ static void values_right(tutti_count s, int n, int v) {
     tutti_decomposition_free(&p);
 }
 
-/* Every remaining segment is as it was written. */
-static void right(void) {
+/* Every remaining segment is unchanged. */
+static void test_right(void) {
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     for (tutti_count s = 0; s < tutti_dataset_segments(d); s++) {
         tutti_segment g, t = {.index = -1};
@@ -139,12 +139,12 @@ static void right(void) {
 
 static void dropped(int keep) {
     CHECK_SAME(tutti_dataset_drop_oldest(d, keep), TUTTI_OK);
-    right();
+    test_right();
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
-    opened(TUTTI_READ);
-    right();
+    open_file(TUTTI_READ);
+    test_right();
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
-    opened(TUTTI_READ | TUTTI_WRITE);
+    open_file(TUTTI_READ | TUTTI_WRITE);
 }
 
 static void from_data_files(void) {
@@ -156,47 +156,47 @@ static void from_data_files(void) {
     if (rank == 0) CHECK(unlink(name) == 0, "%s", name);
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, path, NULL, NULL), TUTTI_OK);
-    opened(TUTTI_READ | TUTTI_WRITE);
+    open_file(TUTTI_READ | TUTTI_WRITE);
     CHECK_EQ(tutti_dataset_segments(d), n);
-    right();
+    test_right();
 }
 
-static void ended(void) {
+static void test_ended(void) {
     if (container == TUTTI_CONTAINER_NATIVE) from_data_files();
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     dataset_remove(path);
 }
 
-/* The topology that set b has a section on a, whose size another topology had set. */
+/* The topology that set b has a section on a, whose size was set by another topology. */
 static void two_spaces(void) {
     check_where("two spaces");
-    created();
+    test_created();
     segment(TUTTI_TOPOLOGY, 0, 1, 1);
     segment(TUTTI_TOPOLOGY, 2, 2, 3);
     segment(TUTTI_TOPOLOGY, 4, 1, 1);
     segment(TUTTI_STATE, 4, 0, 3);
     segment(TUTTI_STATE, 6, 0, 3);
     dropped(1);
-    ended();
+    test_ended();
 }
 
 /* A topology with sections and no size is the topology of the states after it. */
 static void no_size(void) {
     check_where("no size");
-    created();
+    test_created();
     segment(TUTTI_TOPOLOGY, 0, 7, 1);
     segment(TUTTI_TOPOLOGY, 2, 0, 2);
     segment(TUTTI_STATE, 4, 0, 7);
     segment(TUTTI_STATE, 6, 0, 7);
     dropped(1);
-    ended();
+    test_ended();
 }
 
 static void random_life(uint64_t seed) {
     char where[32];
     snprintf(where, sizeof where, "seed %d", (int)seed);
     check_where(where);
-    created();
+    test_created();
     int64_t index = 0;
     for (uint64_t k = 0; k < 12; k++) {
         const unsigned r = (unsigned)mix(seed, 10 * k), puts = (unsigned)mix(seed, 10 * k + 1) % 8;
@@ -208,7 +208,7 @@ static void random_life(uint64_t seed) {
         segment(TUTTI_STATE, index, 0, container == TUTTI_CONTAINER_NATIVE ? puts : 7);
         if (k % 4 == 3) dropped(1 + (int)(mix(seed, 10 * k + 4) % 3));
     }
-    ended();
+    test_ended();
 }
 
 int main(int argc, char **argv) {

@@ -57,7 +57,7 @@ static int64_t size_of(const char *name) {
     return stat(in(name), &st) == 0 ? (int64_t)st.st_size : -1;
 }
 
-static void cut(const char *name, int64_t size) {
+static void cut_file(const char *name, int64_t size) {
     if (rank == 0) CHECK(truncate(in(name), size) == 0, "%s to %lld", name, (long long)size);
     MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -67,7 +67,7 @@ static void gone(const char *name) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void spoil(const char *name, int64_t at, int bits, int64_t n) {
+static void spoil_bytes(const char *name, int64_t at, int bits, int64_t n) {
     if (rank == 0) {
         const int fd = open(in(name), O_RDWR);
         for (int64_t i = at; i < at + n; i++) {
@@ -130,7 +130,7 @@ static void state(tutti_dataset *d, int64_t index) {
     tutti_decomposition_free(&grid);
 }
 
-static tutti_dataset *opened(const char *where, int mode) {
+static tutti_dataset *open_file(const char *where, int mode) {
     tutti_dataset *d = NULL;
     tutti_dataset_options opt = visible();
     opt.indices_per_file = 2;
@@ -138,8 +138,8 @@ static tutti_dataset *opened(const char *where, int mode) {
     return d;
 }
 
-static void make(const char *where, int64_t from, int64_t to, const char *units) {
-    tutti_dataset *d = opened(where, RW | TUTTI_CREATE);
+static void make_objects(const char *where, int64_t from, int64_t to, const char *units) {
+    tutti_dataset *d = open_file(where, RW | TUTTI_CREATE);
     const tutti_variable_spec u = {.space = "grid", .type = TUTTI_FLOAT64, .units = units};
     const tutti_variable_spec v = {.space = "nodes", .type = TUTTI_FLOAT32};
     const tutti_variable_spec w = {.space = "nodes", .type = TUTTI_FLOAT64, .layout = TUTTI_RANKED};
@@ -155,12 +155,12 @@ static void make(const char *where, int64_t from, int64_t to, const char *units)
     CHECK_OK(tutti_dataset_close(&d));
 }
 
-/* Every state there is has its values; which time indices are there, as bits. */
+/* Check the values of all existing states; return their time indices as bits. */
 static unsigned states_of(void) {
     unsigned there = 0;
     double buf[ENTRIES + 7];
     int64_t step = -1;
-    tutti_dataset *d = opened(path, TUTTI_READ);
+    tutti_dataset *d = open_file(path, TUTTI_READ);
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     for (tutti_count s = 0; s < tutti_dataset_segments(d); s++) {
         tutti_segment g;
@@ -208,9 +208,9 @@ static tutti_repair_report repaired(const char *what, int rebuilt, int lost, uns
     return r;
 }
 
-/* A writer goes on behind the last state that is there. */
+/* A writer appends after the last existing state. */
 static void goes_on(unsigned there) {
-    tutti_dataset *d = opened(path, RW);
+    tutti_dataset *d = open_file(path, RW);
     topology(d, 9);
     state(d, 9);
     CHECK_OK(tutti_dataset_close(&d));
@@ -219,7 +219,7 @@ static void goes_on(unsigned there) {
 
 enum { ALL = (1 << STATES) - 1 };
 
-static void metadata(void) {
+static void test_metadata(void) {
     tutti_dataset *d = NULL;
     const tutti_dataset_options opt = visible();
     tutti_repair_report r;
@@ -231,32 +231,32 @@ static void metadata(void) {
 
     gone("metadata.sqlite");
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, RW | TUTTI_CREATE, &opt, &d),
-               TUTTI_ERR_FORMAT); /* and takes nothing for leftovers */
+               TUTTI_ERR_FORMAT); /* and removes no data */
     if (rank == 0) (void)unlink(in("metadata.sqlite"));
     r = repaired("gone", 1, 0, ALL);
     CHECK(!r.backup[0], "%s", r.backup);
     goes_on(ALL);
 
     copy_dataset(whole, path);
-    cut("metadata.sqlite", 0);
+    cut_file("metadata.sqlite", 0);
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, RW | TUTTI_CREATE, &opt, &d),
                TUTTI_ERR_FORMAT);
     r = repaired("empty", 1, 0, ALL);
     CHECK(strcmp(r.backup, "metadata.sqlite.damaged") == 0 && size_of(r.backup) == 0, "%s",
           r.backup);
-    cut("metadata.sqlite", 0);
+    cut_file("metadata.sqlite", 0);
     r = repaired("empty again", 1, 0, ALL);
     CHECK(strcmp(r.backup, "metadata.sqlite.damaged-2") == 0, "%s", r.backup);
 
     copy_dataset(whole, path);
-    cut("metadata.sqlite", size / 2 + 100);
+    cut_file("metadata.sqlite", size / 2 + 100);
     repaired("short", 1, 0, ALL);
     goes_on(ALL);
     copy_dataset(whole, path);
-    spoil("metadata.sqlite", 0, -1, size);
+    spoil_bytes("metadata.sqlite", 0, -1, size);
     repaired("zeros", 1, 0, ALL);
     copy_dataset(whole, path);
-    spoil("metadata.sqlite", 100, 255, 8000);
+    spoil_bytes("metadata.sqlite", 100, 255, 8000);
     repaired("upside down", 1, 0, ALL);
 }
 
@@ -270,29 +270,29 @@ static void flips(unsigned seed) {
                             (uint64_t)mix(seed, (uint64_t)(4 * i + 1));
         const int64_t place = (int64_t)(at * (uint64_t)size >> 16);
         snprintf(what, sizeof what, "seed %u: bit of byte %lld", seed, (long long)place);
-        spoil("metadata.sqlite", place, 1 << (i % 8), 1);
+        spoil_bytes("metadata.sqlite", place, 1 << (i % 8), 1);
         tutti_repair_report r;
         check_where(what);
         CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, path, &fast, &r), TUTTI_OK);
-        tutti_dataset *d = opened(path, RW);
+        tutti_dataset *d = open_file(path, RW);
         CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
         CHECK_EQ(tutti_dataset_segments(d), STATES + 2);
         CHECK_OK(tutti_dataset_close(&d));
     }
 }
 
-static void strangers(void) {
+static void test_strangers(void) {
     char from[700];
     copy_dataset(whole, path);
     snprintf(from, sizeof from, "%s/metadata.sqlite", other);
     if (rank == 0) copy_file(from, in("metadata.sqlite"));
     repaired("another's metadata", 1, 0, ALL);
 
-    /* older metadata: copied when there were two states */
+    /* older metadata: a copy made after two states */
     dataset_remove(path);
-    make(path, 0, 2, "m");
+    make_objects(path, 0, 2, "m");
     if (rank == 0) copy_file(in("metadata.sqlite"), in("kept"));
-    make(path, 2, STATES, "m");
+    make_objects(path, 2, STATES, "m");
     if (rank == 0) CHECK(rename(in("kept"), in("metadata.sqlite")) == 0, "rename");
     MPI_Barrier(MPI_COMM_WORLD);
     repaired("older metadata", 1, 0, ALL);
@@ -302,12 +302,12 @@ static void strangers(void) {
     snprintf(from, sizeof from, "%s/data-000002.tutti", other);
     if (rank == 0) copy_file(from, in("data-000002.tutti"));
     MPI_Barrier(MPI_COMM_WORLD);
-    /* states 2 and 3 and the topology at 3 are gone, and with it states 4 and 5 */
+    /* states 2 and 3 and the topology at 3 are missing, and therefore states 4 and 5 */
     repaired("another's data", 1, -1, 3);
     goes_on(3);
 }
 
-static void data(void) {
+static void test_data(void) {
     tutti_dataset *d = NULL;
     copy_dataset(whole, path);
     gone("data-000003.tutti"); /* states 4 and 5 */
@@ -323,16 +323,16 @@ static void data(void) {
     gone("metadata.sqlite");
     repaired("a topology and the metadata gone", 1, 2, 3);
     copy_dataset(whole, path);
-    cut("data-000003.tutti", size_of("data-000003.tutti") - 1);
+    cut_file("data-000003.tutti", size_of("data-000003.tutti") - 1);
     repaired("a file short", 0, 1, 31);
     goes_on(31);
     copy_dataset(whole, path);
-    cut("data-000003.tutti", size_of("data-000003.tutti") - 100);
+    cut_file("data-000003.tutti", size_of("data-000003.tutti") - 100);
     gone("metadata.sqlite");
     repaired("a file short, no metadata", 1, 0, 31);
     goes_on(31);
     copy_dataset(whole, path);
-    gone("metadata.sqlite"); /* something behind the last segment that is none */
+    gone("metadata.sqlite"); /* bytes after the last segment that are not a segment */
     if (rank == 0) {
         const int fd = open(in("data-000003.tutti"), O_WRONLY | O_APPEND);
         for (int i = 0; i < 300; i++) CHECK(write(fd, "TUTTISEG torn", 13) == 13, "append");
@@ -341,23 +341,23 @@ static void data(void) {
     repaired("a torn end", 1, 0, ALL);
     goes_on(ALL);
     copy_dataset(whole, path); /* the trailer of the first state in file 3: damaged, not lost */
-    d = opened(path, TUTTI_READ);
+    d = open_file(path, TUTTI_READ);
     tutti_section_row row;
     CHECK_OK(tutti_dataset_section_row(d, 6, "u", &row));
     CHECK(strcmp(row.file, "data-000003.tutti") == 0, "%s", row.file);
     CHECK_OK(tutti_dataset_close(&d));
-    spoil("data-000003.tutti", tutti__align_up(row.start + row.bytes, 4096) - 40, 4, 1);
+    spoil_bytes("data-000003.tutti", tutti__align_up(row.start + row.bytes, 4096) - 40, 4, 1);
     tutti_repair_report r;
     CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, path, &fast, &r), TUTTI_OK);
     CHECK(!r.rebuilt && r.lost == 0 && r.damaged == 1, "damaged: %lld", (long long)r.damaged);
     gone("metadata.sqlite");
     repaired("a trailer and the metadata", 1, 1, ALL & ~16u);
-    /* the last segment: was it committed? */
+    /* whether the last segment was committed */
     copy_dataset(whole, path);
-    d = opened(path, TUTTI_READ);
+    d = open_file(path, TUTTI_READ);
     CHECK_OK(tutti_dataset_section_row(d, 7, "u", &row));
     CHECK_OK(tutti_dataset_close(&d));
-    spoil("data-000003.tutti", row.start + 3, 1, 1);
+    spoil_bytes("data-000003.tutti", row.start + 3, 1, 1);
     gone("metadata.sqlite");
     repaired("the last segment is not whole", 1, 1, ALL & ~32u);
 }
@@ -365,14 +365,15 @@ static void data(void) {
 static void taken_away(void) {
     tutti_dataset *d = NULL;
     copy_dataset(whole, path);
-    d = opened(path, RW);
+    d = open_file(path, RW);
     CHECK_OK(tutti_dataset_erase_after(d, 4)); /* 0: topology, 1 2 3: states, 4: topology */
     CHECK_OK(tutti_dataset_close(&d));
     gone("metadata.sqlite");
     repaired("erased", 1, 0, 7);
     copy_dataset(whole, path);
-    d = opened(path, RW);
-    CHECK_OK(tutti_dataset_drop_oldest(d, 1)); /* of file 2 the topology at 3 stays, and state 3 */
+    d = open_file(path, RW);
+    CHECK_OK(
+        tutti_dataset_drop_oldest(d, 1)); /* the topology at 3 and state 3 in file 2 are kept */
     CHECK_OK(tutti_dataset_close(&d));
     const unsigned there = states_of();
     CHECK(there == 56 || there == 48, "%x", there);
@@ -380,9 +381,9 @@ static void taken_away(void) {
     gone("metadata.sqlite");
     repaired("dropped, metadata gone", 1, 0, there);
     goes_on(there);
-    /* one file: what goes in the middle is marked */
+    /* one file: removed segments in the middle are marked */
     copy_dataset(whole, path);
-    d = opened(path, RW);
+    d = open_file(path, RW);
     for (int i = 0; i < 2; i++) state(d, 6 + i);
     CHECK_OK(tutti_dataset_drop_oldest(d, 1));
     CHECK_OK(tutti_dataset_close(&d));
@@ -391,11 +392,11 @@ static void taken_away(void) {
     repaired("dropped in the middle", 1, 0, left);
 }
 
-static void refused(void) {
+static void test_refused(void) {
     tutti_repair_report r = {.segments = 77};
     check_where("refused");
     copy_dataset(whole, path);
-    tutti_dataset *d = opened(path, RW);
+    tutti_dataset *d = open_file(path, RW);
     CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, path, &fast, &r), TUTTI_ERR_STATE);
     CHECK_OK(tutti_dataset_close(&d));
     CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, "", NULL, &r), TUTTI_ERR_ARG);
@@ -423,14 +424,14 @@ int main(int argc, char **argv) {
     dataset_remove(whole);
     dataset_remove(path);
     dataset_remove(other);
-    make(whole, 0, STATES, "m");
-    make(other, 0, STATES + 1, "s");
-    metadata();
+    make_objects(whole, 0, STATES, "m");
+    make_objects(other, 0, STATES + 1, "s");
+    test_metadata();
     flips(seed);
-    strangers();
-    data();
+    test_strangers();
+    test_data();
     taken_away();
-    refused();
+    test_refused();
     dataset_remove(whole);
     dataset_remove(other);
     return harness_end();

@@ -1,9 +1,12 @@
 #!/bin/sh
 # TEST ranks=0 timeout=900 cores=2
-# Power cuts: everything that a writer does to its files is recorded, SQLite's part included, for both containers, with archives and repairs.
-# The power is cut wherever a missing sync could show, and after some other records (tier=full: after each): what was not synced is lost, torn
-# or reordered.  Every segment whose commit had returned is readable, none is incomplete, and writing continues.  Then one sync of the
-# library after the other is left out: each time a cut does harm, so that this test fails if it is missing in the library.
+# Power cuts: all file operations of a writer are recorded, including those of SQLite, for both
+# containers, with archives and repairs.
+# The power is cut wherever a missing sync could show, and after some other records (tier=full:
+# after each): data that was not synced is lost, torn or reordered.  Every segment whose commit had
+# returned is readable, none is incomplete, and writing continues.  Then one sync of the
+# library after the other is omitted: each time a cut loses data, so that this test fails if the
+# library omits it.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -21,7 +24,7 @@ powercut_record 2 durable
 powercut_replay $every each
 unset TEST_CONTAINER
 powercut_sites 16
-# without syncs there is harm, and if only SQLite syncs
+# data is lost without syncs, and if only SQLite syncs
 powercut_record 1 durable
 powercut_replay_harmed none
 powercut_record 1 visible

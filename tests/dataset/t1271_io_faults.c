@@ -1,7 +1,8 @@
 /* TEST ranks=1,3 timeout=120 own=1 */
-/* Faults of the environment: writes, syncs and opens that fail at every place, a database that cannot grow, a full disk, a read-only one, a
- * database that another program has, links instead of data files, erased segments.  The same error on all ranks; the dataset is as before, and
- * the same handle or the next writer goes on.
+/* Faults of the environment: writes, syncs and opens fail at every call, a database that cannot
+ * grow, a full disk, a read-only one, a database locked by another program, links instead of data
+ * files, erased segments.  The same error on all ranks; the dataset is unchanged, and
+ * the same handle or the next writer continues.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 
@@ -17,13 +18,13 @@
 #define RW (TUTTI_READ | TUTTI_WRITE)
 static char path[512];
 
-static tutti_dataset *opened(const char *where, int mode, const char *io) {
+static tutti_dataset *open_file(const char *where, int mode, const char *io) {
     tutti_dataset *d = NULL;
     tutti_dataset_options opt = visible();
     const tutti_options file = options_of(io);
     opt.io = &file;
     opt.lock_timeout = 0.1;
-    opt.level = TUTTI_DURABLE; /* syncs are to fail, too */
+    opt.level = TUTTI_DURABLE; /* syncs shall fail, too */
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, where, mode, &opt, &d), TUTTI_OK);
     if (d && (mode & TUTTI_WRITE)) powercut_describe(d);
     return d;
@@ -43,19 +44,19 @@ static int fault(const char *kind, int on, int n) {
     const int opens = strcmp(kind, "open") == 0;
     char io[100];
     dataset_remove(path);
-    tutti_dataset *d = opened(path, RW | TUTTI_CREATE, "method=two-phase");
+    tutti_dataset *d = open_file(path, RW | TUTTI_CREATE, "method=two-phase");
     CHECK_OK(powercut_put(d, 0, 0));
     CHECK_OK(tutti_dataset_close(&d));
     snprintf(io, sizeof io, "method=two-phase fault=%d:%s:%d%s", on, kind, n,
              strcmp(kind, "short") == 0 ? "" : ":EIO");
     check_where(io);
-    d = opened(path, RW, io);
+    d = open_file(path, RW, io);
     const tutti_err err = same_everywhere(powercut_put(d, 1, 1));
     const int failed = err != TUTTI_OK;
     CHECK(!failed || err == (opens ? TUTTI_ERR_OPEN : TUTTI_ERR_IO), "%s", tutti_last_message());
     if (!opens || !failed) state_is(d, failed ? "0:0 | -1" : "0:0 1:1 | -1");
-    (void)same_everywhere(tutti_dataset_close(&d)); /* cutting off may fail, too */
-    d = opened(path, RW, "");
+    (void)same_everywhere(tutti_dataset_close(&d)); /* the truncation may fail, too */
+    d = open_file(path, RW, "");
     state_is(d, failed ? "0:0 | -1" : "0:0 1:1 | -1");
     CHECK_SAME(powercut_put(d, 2, 2), TUTTI_OK);
     state_is(d, failed ? "0:0 2:2 | -1" : "0:0 1:1 2:2 | -1");
@@ -63,7 +64,7 @@ static int fault(const char *kind, int on, int n) {
     return failed;
 }
 
-static void faults(void) {
+static void test_faults(void) {
     static const char *const kinds[] = {"write", "sync", "open", "resize", "short"};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         int n = 1;
@@ -85,7 +86,7 @@ static void no_growth(void) {
     struct stat st = {0};
     check_where("no growth");
     dataset_remove(path);
-    tutti_dataset *d = opened(path, RW | TUTTI_CREATE, "");
+    tutti_dataset *d = open_file(path, RW | TUTTI_CREATE, "");
     CHECK_OK(powercut_put(d, 0, 0));
     snprintf(name, sizeof name, "%s/metadata.sqlite", path);
     CHECK(stat(name, &st) == 0, "%s", name);
@@ -113,13 +114,13 @@ static void no_growth(void) {
 
 /* ---- another program has the database */
 
-static void busy(void) {
+static void test_busy(void) {
     sqlite3 *db = NULL;
     char name[600];
     const int64_t one = 1;
     check_where("busy");
     dataset_remove(path);
-    tutti_dataset *d = opened(path, RW | TUTTI_CREATE, "");
+    tutti_dataset *d = open_file(path, RW | TUTTI_CREATE, "");
     CHECK_OK(powercut_put(d, 0, 0));
     snprintf(name, sizeof name, "%s/metadata.sqlite", path);
     if (rank == 0)
@@ -145,7 +146,7 @@ static void busy(void) {
 
 /* ---- links instead of data files lead nowhere */
 
-static void links(void) {
+static void test_links(void) {
     char name[600], away[600];
     double buf[POWERCUT_N];
     tutti_count lo, n;
@@ -153,14 +154,14 @@ static void links(void) {
     tutti_dataset_options opt = visible();
     check_where("links");
     dataset_remove(path);
-    d = opened(path, RW | TUTTI_CREATE, "");
+    d = open_file(path, RW | TUTTI_CREATE, "");
     CHECK_OK(powercut_put(d, 0, 0));
     CHECK_OK(tutti_dataset_close(&d));
     snprintf(name, sizeof name, "%s/data-000001.tutti", path);
     snprintf(away, sizeof away, "%s.away", path);
     if (rank == 0) CHECK(rename(name, away) == 0 && symlink(away, name) == 0, "link");
     MPI_Barrier(MPI_COMM_WORLD);
-    d = opened(path, TUTTI_READ, "");
+    d = open_file(path, TUTTI_READ, "");
     tutti_decomposition *p = powercut_mine(d, &lo, &n);
     CHECK_SAME(tutti_dataset_get(d, 0, 1, &(tutti_get){"u", p, TUTTI_FLOAT64, buf}),
                TUTTI_ERR_FORMAT);
@@ -170,23 +171,23 @@ static void links(void) {
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, RW, &opt, &d), TUTTI_ERR_FORMAT);
     if (rank == 0) CHECK(rename(away, name) == 0, "back");
     MPI_Barrier(MPI_COMM_WORLD);
-    d = opened(path, RW, "");
+    d = open_file(path, RW, "");
     state_is(d, "0:0 | -1");
     CHECK_OK(tutti_dataset_close(&d));
 }
 
-/* ---- a segment that was erased while somebody reads; a rank with nothing */
+/* ---- a segment is erased while a reader is active; a rank without entries */
 
-static void erased(void) {
+static void test_erased(void) {
     double buf[POWERCUT_N];
     tutti_count lo, n;
     int changed = 0;
     check_where("erased");
     dataset_remove(path);
-    tutti_dataset *d = opened(path, RW | TUTTI_CREATE, "");
+    tutti_dataset *d = open_file(path, RW | TUTTI_CREATE, "");
     CHECK_OK(powercut_put(d, 0, 0));
     CHECK_OK(powercut_put(d, 1, 1));
-    tutti_dataset *e = opened(path, TUTTI_READ, "");
+    tutti_dataset *e = open_file(path, TUTTI_READ, "");
     tutti_decomposition *p = powercut_mine(e, &lo, &n);
     CHECK_OK(tutti_dataset_erase_after(d, 0));
     CHECK_SAME(tutti_dataset_get(e, 1, 1, &(tutti_get){"u", p, TUTTI_FLOAT64, buf}),
@@ -227,7 +228,7 @@ static void full_disk(void) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (!namespace_enter() || !small_mounted(home, "512k", 512 << 10)) return;
     snprintf(where, sizeof where, "%s/d.tutti", home);
-    tutti_dataset *d = opened(where, RW | TUTTI_CREATE, "");
+    tutti_dataset *d = open_file(where, RW | TUTTI_CREATE, "");
     int n = 0;
     while (n < 200 && (err = same_everywhere(powercut_put(d, n, n))) == TUTTI_OK) n++;
     CHECK_ERR(err, TUTTI_ERR_NO_SPACE);
@@ -236,7 +237,7 @@ static void full_disk(void) {
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     CHECK(powercut_state(d, state, sizeof state), "%s", tutti_last_message());
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
-    d = opened(where, RW, ""); /* the disk is as full */
+    d = open_file(where, RW, ""); /* the disk is as full */
     state_is(d, state);
     CHECK_SAME(tutti_dataset_erase_after(d, 2), TUTTI_OK);
     CHECK_SAME(powercut_put(d, 500, 500), TUTTI_OK);
@@ -253,7 +254,7 @@ static void full_disk(void) {
     snprintf(state, sizeof state, "%s/new.tutti", home);
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, state, RW | TUTTI_CREATE, &opt, &d),
                TUTTI_ERR_READ_ONLY);
-    d = opened(where, TUTTI_READ, "");
+    d = open_file(where, TUTTI_READ, "");
     state_is(d, again);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -266,11 +267,11 @@ int main(int argc, char **argv) {
     signal(SIGXFSZ, SIG_IGN);
     snprintf(path, sizeof path, "%s/t1271.tutti", check_dir());
     dataset_remove(path);
-    faults();
+    test_faults();
     no_growth();
-    busy();
-    links();
-    erased();
+    test_busy();
+    test_links();
+    test_erased();
     dataset_remove(path);
     full_disk();
     return harness_end();

@@ -1,8 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=300 cores=2 tier=full
-# libFuzzer on what is read of datasets: metadata, trailers of data files, headers of sections, headers of
+# libFuzzer on all readers of datasets: metadata, trailers of data files, headers of sections, headers of
 # netCDF files.  60 s together, or FUZZ_SECONDS.  It begins with
-# the golden dataset and with tests/fuzz/corpus: what earlier runs have found to lead somewhere else.
+# the golden dataset and with tests/fuzz/corpus: inputs of earlier runs with new coverage.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)

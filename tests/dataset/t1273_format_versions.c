@@ -1,7 +1,9 @@
 /* TEST ranks=1 timeout=60 */
-/* Datasets of every version of the format, written once: tests/dataset/golden (version 1) and golden_v2, their metadata as SQL.
- * They are read, repaired from the data file alone, and appended to.  Writing the same again gives the data file of the newest
- * version byte for byte, and the same rows, but for the random id of the dataset.
+/* Datasets of every version of the format, written once: tests/dataset/golden (version 1) and
+ * golden_v2, their metadata as SQL.
+ * They are read, repaired from the data file alone, and appended to.  Writing the same data again
+ * gives the data file of the newest version byte for byte, and the same rows, but for the random id
+ * of the dataset.
  *
  * TUTTI_GOLDEN_WRITE=DIRECTORY writes those files; only a new version of the format may need that.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -37,7 +39,7 @@ static tutti_decomposition *some_of(tutti_dataset *d, const char *space, tutti_c
     return p;
 }
 
-static void describe(tutti_dataset *d) {
+static void describe_case(tutti_dataset *d) {
     const tutti_variable_spec t = {.space = "grid",
                                    .type = TUTTI_FLOAT64,
                                    .order = TUTTI_LITTLE_ENDIAN,
@@ -88,7 +90,7 @@ static void write_all(void) {
     const int64_t seven = 7;
     CHECK_OK(tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, &opt,
                                 &d));
-    describe(d);
+    describe_case(d);
     CHECK_OK(
         tutti_dataset_info_set(d, NULL, "title", TUTTI_BYTES, (tutti_count)strlen(title), title));
     CHECK_OK(tutti_dataset_info_set(d, &(tutti_info_owner){"heat", -1}, "seven", TUTTI_INT64, 1,
@@ -220,7 +222,7 @@ static char *contents(const char *name, size_t *n_out) {
     return text;
 }
 
-static void save(const char *name, const char *bytes, size_t n) {
+static void save_file(const char *name, const char *bytes, size_t n) {
     FILE *f = fopen(name, "wb");
     CHECK(f && fwrite(bytes, 1, n, f) == n && fclose(f) == 0, "%s", name);
 }
@@ -233,7 +235,7 @@ static void place_name(const char *name, char out[700]) {
     snprintf(out, 700, "%s/%s", path, name);
 }
 
-/* What this version writes is what it wrote when the files were made. */
+/* This version writes the same files as when the golden files were created. */
 static void write_same(const char *golden) {
     char name[700];
     const char *to = getenv("TUTTI_GOLDEN_WRITE");
@@ -247,9 +249,9 @@ static void write_same(const char *golden) {
     char *data = contents(name, &n);
     if (to) {
         snprintf(name, sizeof name, "%s/metadata.sql", to);
-        save(name, sql, strlen(sql));
+        save_file(name, sql, strlen(sql));
         snprintf(name, sizeof name, "%s/data-000001.tutti", to);
-        save(name, data, n);
+        save_file(name, data, n);
     }
     golden_name(golden, "data-000001.tutti", name);
     char *stored = contents(name, &m);
@@ -264,7 +266,7 @@ static void write_same(const char *golden) {
     dataset_remove(path);
 }
 
-static void install(const char *golden) {
+static void install_file(const char *golden) {
     char name[700];
     size_t n = 0, m = 0;
     sqlite3 *db = NULL;
@@ -273,7 +275,7 @@ static void install(const char *golden) {
     golden_name(golden, "data-000001.tutti", name);
     char *data = contents(name, &n);
     place_name("data-000001.tutti", name);
-    save(name, data, n);
+    save_file(name, data, n);
     golden_name(golden, "metadata.sql", name);
     char *sql = contents(name, &m);
     place_name("metadata.sqlite", name);
@@ -293,7 +295,7 @@ static void from_data_file(int states) {
     read_all(states);
 }
 
-static void append(int64_t index) {
+static void append_values(int64_t index) {
     tutti_dataset *d = NULL;
     const tutti_dataset_options opt = visible();
     CHECK_OK(tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, &opt, &d));
@@ -308,15 +310,15 @@ int main(int argc, char **argv) {
     write_same("golden_v2");
     for (int i = 0; i < 2; i++) {
         check_where(GOLDEN[i]);
-        install(GOLDEN[i]);
+        install_file(GOLDEN[i]);
         read_all(2);
-        append(2);
+        append_values(2);
         read_all(3);
         from_data_file(3);
-        append(3);
+        append_values(3);
         read_all(4);
         from_data_file(4);
-        install(GOLDEN[i]);
+        install_file(GOLDEN[i]);
         from_data_file(2);
     }
     dataset_remove(path);

@@ -14,7 +14,7 @@ static tutti_count lo, hi;
 static double v[PARTS][ENTRIES * NUMBERS];
 static const char *const name[PARTS] = {"flux", "speed", "rough"};
 
-static void opened(int ieee) {
+static void open_file(int ieee) {
     tutti_dataset_options opt = visible();
     opt.ieee = ieee;
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path,
@@ -41,7 +41,7 @@ static void opened(int ieee) {
         for (int k = 0; k < ENTRIES * NUMBERS; k++) v[i][k] = k % 50;
 }
 
-static void closed(void) {
+static void test_closed(void) {
     tutti_decomposition_free(&mine);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
@@ -55,7 +55,8 @@ static tutti_err put_all(int starts) {
     return err == TUTTI_OK ? tutti_request_wait(&r, NULL) : err;
 }
 
-/* Put `bad` at a place of a variable on the last rank; the message must say all of it. */
+/* Put `bad` at an entry of a variable on the last rank; the message must contain rank, variable,
+ * position and value. */
 static void told(int part, tutti_count entry, int number, double bad, const char *text) {
     const int numbers = part == 1 ? NUMBERS : 1;
     char who[32];
@@ -75,9 +76,9 @@ static void told(int part, tutti_count entry, int number, double bad, const char
     }
 }
 
-static void refused(void) {
+static void test_refused(void) {
     char text[128];
-    opened(0);
+    open_file(0);
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, 0, 0), TUTTI_OK);
     told(0, ENTRIES - 2, 0, -1e300, "variable 'flux', entry 58: -1.0000000000000001e+300 does not");
     told(1, ENTRIES - 1, 2, 7e99,
@@ -97,12 +98,12 @@ static void refused(void) {
                TUTTI_ERR_VALUE);
     CHECK(strstr(tutti_last_message(), "variable 'flux', entry 0: 1000"), "%s",
           tutti_last_message());
-    closed();
+    test_closed();
 }
 
-static void infinite(void) {
+static void test_infinite(void) {
     float got[ENTRIES * NUMBERS];
-    opened(1);
+    open_file(1);
     v[0][1] = -1e300;
     v[1][4] = 1e39;
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, 0, 0), TUTTI_OK);
@@ -118,14 +119,14 @@ static void infinite(void) {
     CHECK_SAME(tutti_dataset_get(d, 0, 1, &(tutti_get){"speed", mine, TUTTI_FLOAT32, got}),
                TUTTI_OK);
     CHECK(isinf(got[4]) && got[4] > 0 && got[3] == 3, "%g, %g", (double)got[3], (double)got[4]);
-    closed();
+    test_closed();
 }
 
 int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 1274);
     snprintf(path, sizeof path, "%s/t1274", check_dir());
-    refused();
-    infinite();
+    test_refused();
+    test_infinite();
     dataset_remove(path);
     return harness_end();
 }

@@ -1,6 +1,7 @@
 /* TEST ranks=1,2,3,5 timeout=120 tsan=1 */
-/* Non-blocking commits. The lock of another program delays the transaction of the database: start and test return, another dataset is written meanwhile, calls for this one are refused on all ranks; and it
- * comes out as a commit that blocks does.
+/* Non-blocking commits. The lock of another program delays the transaction of the database: start
+ * and test return, another dataset is written at the same time, calls for this one are refused on
+ * all ranks; and the result equals that of a blocking commit.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 
@@ -54,7 +55,7 @@ static void set_close(set *s) {
     dataset_remove(s->path);
 }
 
-/* Two puts of halves: the blocks of checksums have to be read back. */
+/* Two puts of halves: the blocks must be read back for checksums. */
 static void filled(set *s) {
     tutti_count *index = malloc(ENTRIES * sizeof *index);
     double *v = malloc(ENTRIES * sizeof *v);
@@ -71,7 +72,7 @@ static void filled(set *s) {
     free(v);
 }
 
-static void right(set *s, tutti_count segment) {
+static void check_values(set *s, tutti_count segment) {
     tutti_count *index = malloc(ENTRIES * sizeof *index);
     double *v = malloc(ENTRIES * sizeof *v);
     tutti_segment g;
@@ -91,9 +92,9 @@ static void right(set *s, tutti_count segment) {
     free(v);
 }
 
-/* ---- the lock of somebody who reads the database: no transaction ends meanwhile */
+/* ---- the lock of a reader of the database, which delays the end of transactions */
 
-static int lock_fd = -1; /* closing it would give SQLite's own locks of this process away */
+static int lock_fd = -1; /* closing it would release the locks of SQLite in this process */
 
 static void lock_set(const set *s, int type) {
     char path[600];
@@ -114,9 +115,9 @@ static void lock_forget(void) {
     lock_fd = -1;
 }
 
-/* ---- what is refused meanwhile */
+/* ---- calls that are refused during the commit */
 
-static void refused(set *s) {
+static void check_refused(set *s) {
     tutti_dataset *d = s->d, *again = d;
     tutti_decomposition *p = NULL;
     tutti_request *r = NULL;
@@ -158,10 +159,10 @@ static void overlaps(set *s, set *other, int level) {
         CHECK_OK(tutti_request_test(&r, &done, NULL));
         CHECK(!done && r, "it ended under somebody's lock");
     }
-    filled(other); /* all of another dataset's work goes by */
+    filled(other); /* another dataset is written completely */
     CHECK_SAME(tutti_dataset_commit(other->d), TUTTI_OK);
-    right(other, 0);
-    refused(s);
+    check_values(other, 0);
+    check_refused(s);
     CHECK_OK(tutti_request_test(&r, &done, NULL));
     CHECK(!done, "it ended under somebody's lock");
     lock_set(s, F_UNLCK);
@@ -172,10 +173,10 @@ static void overlaps(set *s, set *other, int level) {
     }
     CHECK(!r, "the request is still there");
     CHECK_EQ(tutti_dataset_segments(s->d), 2);
-    right(s, 1);
+    check_values(s, 1);
     filled(s);
     CHECK_SAME(tutti_dataset_commit(s->d), TUTTI_OK);
-    right(s, 2);
+    check_values(s, 2);
     set_close(s);
     set_close(other);
     lock_forget();
@@ -206,7 +207,7 @@ static void again(set *s) {
     CHECK_EQ(tutti_dataset_segments(s->d), 2);
     CHECK_SAME(tutti_dataset_commit_start(s->d, &r), TUTTI_OK);
     tutti_request_abandon(&r);
-    for (tutti_count i = 0; i < 2; i++) right(s, i);
+    for (tutti_count i = 0; i < 2; i++) check_values(s, i);
     CHECK_EQ(tutti_dataset_segments(s->d), 3);
     set_close(s);
     lock_forget();

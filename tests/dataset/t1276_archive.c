@@ -1,6 +1,7 @@
 /* TEST ranks=1,3 timeout=120 */
-/* States that are archived, in a directory and on a stream, and restored: one data file and several, what stays,
- * what is refused, archives that are damaged, cut or missing, erasing and dropping, and values as they were.
+/* States that are archived, in a directory and on a stream, and restored: one data file and
+ * several, segments that are kept, refused calls, archives that are damaged, truncated or missing,
+ * erasing and dropping, and unchanged values.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <sys/stat.h>
@@ -18,7 +19,7 @@ static double value(int64_t index, tutti_count position) {
     return number_at(3, index, position, 0);
 }
 
-static void opened(int mode, int per_file) {
+static void open_file(int mode, int per_file) {
     tutti_dataset_options opt = visible();
     opt.indices_per_file = per_file;
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, mode, &opt, &d), TUTTI_OK);
@@ -37,7 +38,7 @@ static void opened(int mode, int per_file) {
     CHECK_SAME(tutti_decomposition_create(d, "line", &lie, &p), TUTTI_OK);
 }
 
-static void closed(void) {
+static void test_closed(void) {
     tutti_decomposition_free(&p);
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
@@ -52,7 +53,7 @@ static void state(int64_t index) {
 }
 
 /* Every state has its values, or is archived: bit i of `away`. */
-static void right(unsigned away) {
+static void check_values(unsigned away) {
     for (tutti_count s = 1; s < tutti_dataset_segments(d); s++) {
         tutti_segment g;
         CHECK_OK(tutti_dataset_segment(d, s, &g));
@@ -91,7 +92,7 @@ static int visible_name(const struct dirent *e) {
 }
 
 /* One byte of an archived segment changes: of the first, the second ... file. */
-static void damage(int which, off_t at, int by) {
+static void damage_bytes(int which, off_t at, int by) {
     char full[1200] = "";
     unsigned char c = 0;
     MPI_Barrier(MPI_COMM_WORLD);
@@ -146,22 +147,22 @@ static tutti_err played(tutti_count first, tutti_count last) {
     return tutti_dataset_restore_stream(d, first, last, rank ? NULL : &s);
 }
 
-static void streams(void) {
+static void test_streams(void) {
     tutti_stream s = {.write = tape_write};
     tutti_off freed = 0;
     check_where("streams");
     CHECK_SAME(tutti_dataset_archive_stream(d, 2, 4, rank ? NULL : &s, &freed), TUTTI_OK);
-    right(0); /* no place: a copy */
+    check_values(0); /* no location: a copy */
     s.location = "tape 7";
     tape.n = 0;
     tape.full = 1;
     CHECK_SAME(tutti_dataset_archive_stream(d, 2, 4, &s, &freed), TUTTI_ERR_NO_SPACE);
-    right(0);
+    check_values(0);
     tape.n = tape.ends = 0;
     tape.full = 0;
     CHECK_SAME(tutti_dataset_archive_stream(d, 2, 4, &s, &freed), TUTTI_OK);
     CHECK(rank || (tape.ends == 1 && tape.n % 512 == 0), "%zu bytes, %zu ends", tape.n, tape.ends);
-    right(7 << 2);
+    check_values(7 << 2);
     tape.n -= 2000;
     CHECK_SAME(played(0, 6), TUTTI_ERR_FORMAT);
     tape.n += 2000;
@@ -171,25 +172,25 @@ static void streams(void) {
     if (rank == 0) tape.bytes[130] ^= 1; /* a size in a header */
     CHECK_SAME(played(0, 6), TUTTI_ERR_FORMAT);
     if (rank == 0) tape.bytes[130] ^= 1;
-    right(7 << 2);
+    check_values(7 << 2);
     CHECK_SAME(played(3, 3), TUTTI_OK); /* the others are skipped */
-    right(1 << 2 | 1 << 4);
+    check_values(1 << 2 | 1 << 4);
     CHECK_SAME(played(0, 6), TUTTI_OK);
-    right(0);
+    check_values(0);
     CHECK_SAME(tutti_dataset_archive_stream(d, 2, 2, rank ? NULL : &s, &freed), TUTTI_OK);
     tape.n = 1024; /* of zeros */
     if (rank == 0) memset(tape.bytes, 0, 1024);
     CHECK_SAME(played(2, 2), TUTTI_ERR_NOT_FOUND);
-    CHECK_SAME(tutti_dataset_erase_after(d, 1), TUTTI_OK); /* it goes, wherever it is */
+    CHECK_SAME(tutti_dataset_erase_after(d, 1), TUTTI_OK); /* it is removed, archived or not */
     for (int i = 1; i < STATES; i++) state(i);
-    right(0);
+    check_values(0);
     free(tape.bytes);
     memset(&tape, 0, sizeof tape);
 }
 
 /* ---- directories */
 
-static void refused(void) {
+static void test_refused(void) {
     check_where("refused");
     CHECK_SAME(tutti_dataset_archive(d, 0, 99, place, NULL), TUTTI_ERR_NOT_FOUND);
     CHECK_SAME(tutti_dataset_archive(d, 3, 2, place, NULL), TUTTI_ERR_ARG);
@@ -202,7 +203,7 @@ static void refused(void) {
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, 99, 0), TUTTI_OK);
     CHECK_SAME(tutti_dataset_archive(d, 0, 2, place, NULL), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_dataset_discard(d), TUTTI_OK);
-    right(0);
+    check_values(0);
 }
 
 static void directories(int per_file) {
@@ -211,58 +212,59 @@ static void directories(int per_file) {
     tutti_count n = 0;
     check_where(per_file ? "directories, several data files" : "directories, one data file");
     dataset_remove(place);
-    /* segment 1 has the list of entries of all states: it stays, as the topology does */
+    /* segment 1 has the list of entries of all states: it is kept, like the topology */
     CHECK_SAME(tutti_dataset_archive(d, 0, 4, place, &freed), TUTTI_OK);
     const unsigned away = 1 << 2 | 1 << 3 | 1 << 4;
     CHECK(per_file == 0 || freed > 0, "nothing was freed with %d indices per file", per_file);
-    right(away);
-    CHECK_SAME(tutti_dataset_archive(d, 0, 4, place, NULL), TUTTI_OK); /* once more: nothing */
-    right(away);
+    check_values(away);
+    CHECK_SAME(tutti_dataset_archive(d, 0, 4, place, NULL), TUTTI_OK); /* again: nothing to do */
+    check_values(away);
     if (per_file == 2) CHECK(!file_there("data-000002.tutti"), "states 2 and 3 are still here");
     CHECK_SAME(tutti_dataset_follow(d, 1, 5, &(tutti_get){"a", p, TUTTI_FLOAT64, all}, &n),
                TUTTI_ERR_STATE);
     CHECK_SAME(tutti_dataset_follow(d, 5, 7, &(tutti_get){"a", p, TUTTI_FLOAT64, all}, &n),
                TUTTI_OK);
     free(all);
-    closed();
-    opened(TUTTI_READ | TUTTI_WRITE, per_file);
-    right(away);
-    damage(1, 9000, 16);
+    test_closed();
+    open_file(TUTTI_READ | TUTTI_WRITE, per_file);
+    check_values(away);
+    damage_bytes(1, 9000, 16);
     CHECK_SAME(tutti_dataset_restore(d, 0, 8, place), TUTTI_ERR_FORMAT);
-    damage(1, 9000, 16);
-    damage(2, 20, 1); /* in its header */
+    damage_bytes(1, 9000, 16);
+    damage_bytes(2, 20, 1); /* in its header */
     CHECK_SAME(tutti_dataset_restore(d, 0, 8, place), TUTTI_ERR_FORMAT);
-    damage(2, 20, 1);
+    damage_bytes(2, 20, 1);
     CHECK_SAME(tutti_dataset_restore(d, 0, 8, check_dir()), TUTTI_ERR_NOT_FOUND);
-    right(away);
-    state(20 + per_file); /* life goes on */
+    check_values(away);
+    state(20 + per_file); /* further states are appended */
     CHECK_SAME(tutti_dataset_restore(d, 3, 3, place), TUTTI_OK);
-    right(1 << 2 | 1 << 4);
-    closed();
-    opened(TUTTI_READ | TUTTI_WRITE, per_file);
+    check_values(1 << 2 | 1 << 4);
+    test_closed();
+    open_file(TUTTI_READ | TUTTI_WRITE, per_file);
     CHECK_SAME(tutti_dataset_restore(d, 0, 8, place), TUTTI_OK);
-    right(0);
+    check_values(0);
     CHECK_SAME(tutti_dataset_restore(d, 0, 8, place), TUTTI_OK); /* nothing to do */
 }
 
-/* All states of the last file away, then appended, erased, dropped. */
+/* All states of the last file are archived, then states are appended, erased and dropped. */
 static void check_missing_archive(int per_file) {
     check_where("missing archive");
     const tutti_count last = tutti_dataset_segments(d) - 1;
     CHECK_SAME(tutti_dataset_archive(d, 6, last, place, NULL), TUTTI_OK);
     state(50);
     state(51);
-    right(((1U << (last + 1)) - 1) & ~63U);
+    check_values(((1U << (last + 1)) - 1) & ~63U);
     CHECK_SAME(tutti_dataset_erase_after(d, 7), TUTTI_OK);
-    closed();
-    opened(TUTTI_READ | TUTTI_WRITE, per_file);
+    test_closed();
+    open_file(TUTTI_READ | TUTTI_WRITE, per_file);
     CHECK_EQ(tutti_dataset_segments(d), 8);
-    right(3 << 6);
+    check_values(3 << 6);
     state(60);
-    right(3 << 6);
-    CHECK_SAME(tutti_dataset_drop_oldest(d, 1), TUTTI_OK); /* of one file nothing */
+    check_values(3 << 6);
+    CHECK_SAME(tutti_dataset_drop_oldest(d, 1),
+               TUTTI_OK); /* nothing is dropped from a single file */
     state(61);
-    right(per_file ? 0 : 3 << 6);
+    check_values(per_file ? 0 : 3 << 6);
 }
 
 int main(int argc, char **argv) {
@@ -275,13 +277,13 @@ int main(int argc, char **argv) {
     for (int per_file = 0; per_file < 3; per_file += 2) {
         dataset_remove(path);
         dataset_remove(place);
-        opened(TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, per_file);
+        open_file(TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, per_file);
         for (int i = 0; i < STATES; i++) state(i);
-        refused();
-        if (per_file == 0) streams();
+        test_refused();
+        if (per_file == 0) test_streams();
         directories(per_file);
         check_missing_archive(per_file);
-        closed();
+        test_closed();
     }
     dataset_remove(path);
     dataset_remove(place);

@@ -1,5 +1,5 @@
 /* TEST ranks=1,2 timeout=120 own=1 tsan=1 */
-/* Threads of one process, each with a communicator and a dataset of its own, all at the same time: they write,
+/* Concurrent threads of one process, each with its own communicator and dataset, write,
  * commit with and without waiting, read, archive, restore and verify.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
@@ -14,7 +14,7 @@ typedef struct {
     char path[512], away[600], said[400];
 } job;
 
-static int right(job *j, tutti_err err) {
+static int check_values(job *j, tutti_err err) {
     if (err == TUTTI_OK) return 1;
     if (j->wrong++ == 0) snprintf(j->said, sizeof j->said, "%s", tutti_last_message());
     return 0;
@@ -31,14 +31,14 @@ static void states_write(job *j, tutti_dataset *d, tutti_decomposition *p, tutti
         tutti_request *r = NULL, *q = NULL;
         for (tutti_count i = 0; i < n; i++) v[i] = value(j, s, lo + i);
         const tutti_put puts[] = {{"a", p, TUTTI_FLOAT64, v}, {"b", p, TUTTI_FLOAT64, v}};
-        right(j, tutti_dataset_begin(d, TUTTI_STATE, s, s));
-        right(j, tutti_dataset_put(d, 1, &puts[0]));
-        if (right(j, tutti_dataset_put_start(d, 1, &puts[1], &q)))
-            right(j, tutti_request_wait(&q, NULL));
+        check_values(j, tutti_dataset_begin(d, TUTTI_STATE, s, s));
+        check_values(j, tutti_dataset_put(d, 1, &puts[0]));
+        if (check_values(j, tutti_dataset_put_start(d, 1, &puts[1], &q)))
+            check_values(j, tutti_request_wait(&q, NULL));
         if (s % 2)
-            right(j, tutti_dataset_commit(d));
-        else if (right(j, tutti_dataset_commit_start(d, &r)))
-            right(j, tutti_request_wait(&r, NULL));
+            check_values(j, tutti_dataset_commit(d));
+        else if (check_values(j, tutti_dataset_commit_start(d, &r)))
+            check_values(j, tutti_request_wait(&r, NULL));
     }
     free(v);
 }
@@ -48,7 +48,7 @@ static void states_read(job *j, tutti_dataset *d, tutti_decomposition *p, tutti_
     double *v = malloc((size_t)n * 2 * sizeof *v);
     for (int s = 0; s < STATES && !j->wrong; s++) {
         const tutti_get gets[] = {{"a", p, TUTTI_FLOAT64, v}, {"b", p, TUTTI_FLOAT64, v + n}};
-        if (!right(j, tutti_dataset_get(d, s, 2, gets))) break;
+        if (!check_values(j, tutti_dataset_get(d, s, 2, gets))) break;
         for (tutti_count i = 0; i < n; i++)
             if (v[i] != value(j, s, lo + i) || v[n + i] != v[i]) {
                 snprintf(j->said, sizeof j->said, "state %d is wrong", s);
@@ -71,23 +71,23 @@ static void *thread_main(void *context) {
     opt.level = j->id == 0 ? TUTTI_DURABLE : TUTTI_VISIBLE;
     opt.indices_per_file = j->id == 1 ? 2 : 0;
     const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE;
-    if (!right(j, tutti_dataset_open(j->comm, j->path, mode, &opt, &d))) return NULL;
-    right(j, tutti_dataset_grid(d, "line", 1, (tutti_count[]){ENTRIES}));
-    right(j, tutti_dataset_variable(d, "a", &a));
-    right(j, tutti_dataset_variable(d, "b", &b));
-    if (right(j, tutti_decomposition_create(d, "line", &lie, &p))) {
+    if (!check_values(j, tutti_dataset_open(j->comm, j->path, mode, &opt, &d))) return NULL;
+    check_values(j, tutti_dataset_grid(d, "line", 1, (tutti_count[]){ENTRIES}));
+    check_values(j, tutti_dataset_variable(d, "a", &a));
+    check_values(j, tutti_dataset_variable(d, "b", &b));
+    if (check_values(j, tutti_decomposition_create(d, "line", &lie, &p))) {
         states_write(j, d, p, lo, n);
         states_read(j, d, p, lo, n);
-        if (!j->wrong) right(j, tutti_dataset_archive(d, 0, STATES - 1, j->away, NULL));
-        if (!j->wrong) right(j, tutti_dataset_restore(d, 0, STATES - 1, j->away));
+        if (!j->wrong) check_values(j, tutti_dataset_archive(d, 0, STATES - 1, j->away, NULL));
+        if (!j->wrong) check_values(j, tutti_dataset_restore(d, 0, STATES - 1, j->away));
         states_read(j, d, p, lo, n);
     }
-    right(j, tutti_dataset_verify(d, NULL));
+    check_values(j, tutti_dataset_verify(d, NULL));
     /* errors belong to the thread that had them */
     if (tutti_dataset_commit(d) != TUTTI_ERR_STATE || tutti_last_error()->code != TUTTI_ERR_STATE)
         j->wrong++;
     tutti_decomposition_free(&p);
-    right(j, tutti_dataset_close(&d));
+    check_values(j, tutti_dataset_close(&d));
     return NULL;
 }
 
@@ -116,8 +116,7 @@ int main(int argc, char **argv) {
             CHECK(pthread_create(&jobs[i].thread, NULL, thread_main, &jobs[i]) == 0, "no thread");
         for (int i = 0; i < THREADS; i++) {
             pthread_join(jobs[i].thread, NULL);
-            CHECK(jobs[i].wrong == 0, "thread %d: %d things were wrong: %s", i, jobs[i].wrong,
-                  jobs[i].said);
+            CHECK(jobs[i].wrong == 0, "thread %d: %d errors: %s", i, jobs[i].wrong, jobs[i].said);
         }
         for (int i = 0; i < THREADS; i++) {
             MPI_Comm_free(&jobs[i].comm);

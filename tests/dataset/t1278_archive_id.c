@@ -1,6 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* Archived segments belong to one dataset: two datasets archived to one directory or tar archive both come back; a file of
- * another dataset, of another segment, or with other bytes is neither restored nor overwritten.
+/* Archived segments belong to one dataset: two datasets archived to one directory or tar archive
+ * are both restored; a file of another dataset, of another segment, or with other bytes is neither
+ * restored nor overwritten.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -25,7 +26,7 @@ static void state(int s, int64_t index, int as) {
     CHECK_SAME(tutti_dataset_commit(d[s]), TUTTI_OK);
 }
 
-static void opened(int s, int mode) {
+static void open_file(int s, int mode) {
     const tutti_dataset_options opt = visible();
     tutti_count index[ENTRIES];
     const tutti_count lo = ENTRIES * rank / ranks, hi = ENTRIES * (rank + 1) / ranks;
@@ -40,12 +41,12 @@ static void opened(int s, int mode) {
     CHECK_SAME(tutti_decomposition_create(d[s], "line", &spec, &p[s]), TUTTI_OK);
 }
 
-static void closed(int s) {
+static void close_file(int s) {
     tutti_decomposition_free(&p[s]);
     CHECK_SAME(tutti_dataset_close(&d[s]), TUTTI_OK);
 }
 
-static void right(int s) {
+static void check_values(int s) {
     double v[ENTRIES];
     const tutti_count lo = ENTRIES * rank / ranks, hi = ENTRIES * (rank + 1) / ranks;
     for (int64_t k = 0; k < STATES; k++) {
@@ -62,7 +63,7 @@ static void both_made(void) {
     dataset_remove(place);
     for (int s = 0; s < SETS; s++) {
         dataset_remove(path[s]);
-        opened(s, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE);
+        open_file(s, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE);
         for (int64_t k = 0; k < STATES; k++) state(s, k, s);
     }
 }
@@ -131,7 +132,7 @@ static void one_directory(void) {
     copy_over(kept, names[0]);
     for (int s = 0; s < SETS; s++) {
         CHECK_SAME(tutti_dataset_restore(d[s], 0, STATES - 1, place), TUTTI_OK);
-        right(s);
+        check_values(s);
     }
     /* archive does not overwrite it either */
     copy_over(names[3], names[0]);
@@ -146,8 +147,8 @@ static void one_directory(void) {
     for (int s = 0; s < SETS; s++) {
         CHECK_SAME(tutti_dataset_archive(d[s], 0, 2, place, NULL), TUTTI_OK);
         CHECK_SAME(tutti_dataset_restore(d[s], 0, STATES - 1, place), TUTTI_OK);
-        right(s);
-        closed(s);
+        check_values(s);
+        close_file(s);
     }
 }
 
@@ -156,14 +157,14 @@ static void diverged_copy(void) {
     char command[1200];
     check_where("copy");
     both_made();
-    closed(0);
-    closed(1);
+    close_file(0);
+    close_file(1);
     dataset_remove(path[1]);
     snprintf(command, sizeof command, "cp -r '%s' '%s'", path[0], path[1]);
     if (rank == 0) CHECK(system(command) == 0, "%s", command);
     MPI_Barrier(MPI_COMM_WORLD);
     for (int s = 0; s < SETS; s++) {
-        opened(s, TUTTI_READ | TUTTI_WRITE);
+        open_file(s, TUTTI_READ | TUTTI_WRITE);
         state(s, STATES, s);
         state(s, STATES + 1, s);
     }
@@ -171,9 +172,9 @@ static void diverged_copy(void) {
     CHECK_SAME(tutti_dataset_archive(d[1], 0, STATES - 1, place, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_archive(d[1], STATES, STATES, place, NULL), TUTTI_ERR_EXISTS);
     CHECK_SAME(tutti_dataset_restore(d[0], 0, STATES, place), TUTTI_OK);
-    right(0);
-    closed(0);
-    closed(1);
+    check_values(0);
+    close_file(0);
+    close_file(1);
 }
 
 /* Rebuilt metadata have a new id: copies made before are neither used nor replaced. */
@@ -181,20 +182,20 @@ static void after_repair(void) {
     char name[600];
     check_where("repair");
     both_made();
-    closed(1);
+    close_file(1);
     CHECK_SAME(tutti_dataset_archive(d[0], 0, 0, place, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_restore(d[0], 0, 0, place), TUTTI_OK);
-    closed(0);
+    close_file(0);
     snprintf(name, sizeof name, "%s/metadata.sqlite", path[0]);
     if (rank == 0) CHECK(unlink(name) == 0, "%s", name);
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, path[0], NULL, NULL), TUTTI_OK);
-    opened(0, TUTTI_READ | TUTTI_WRITE);
+    open_file(0, TUTTI_READ | TUTTI_WRITE);
     CHECK_SAME(tutti_dataset_archive(d[0], 0, 0, place, NULL), TUTTI_OK);
     CHECK_EQ(names_read(), 2);
     CHECK_SAME(tutti_dataset_restore(d[0], 0, 0, place), TUTTI_OK);
-    right(0);
-    closed(0);
+    check_values(0);
+    close_file(0);
 }
 
 /* ---- one tar archive */
@@ -229,8 +230,8 @@ static void one_stream(void) {
     for (int s = 0; s < SETS; s++) {
         tape_at = 0;
         CHECK_SAME(tutti_dataset_restore_stream(d[s], 0, STATES - 1, rank ? NULL : &in), TUTTI_OK);
-        right(s);
-        closed(s);
+        check_values(s);
+        close_file(s);
     }
     free(tape);
     tape = NULL;

@@ -13,7 +13,7 @@ static tutti_dataset *d;
 static tutti_decomposition *p;
 static int container, per_file;
 
-static void opened(int mode) {
+static void open_file(int mode) {
     tutti_dataset_options opt = visible();
     opt.container = container;
     opt.indices_per_file = per_file;
@@ -31,16 +31,16 @@ static void opened(int mode) {
     CHECK_SAME(tutti_decomposition_create(d, "line", &spec, &p), TUTTI_OK);
 }
 
-static void closed(void) {
+static void test_closed(void) {
     tutti_decomposition_free(&p);
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
 
-static void created(void) {
+static void test_created(void) {
     dataset_remove(path);
     dataset_remove(place);
-    opened(TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE);
+    open_file(TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE);
 }
 
 static void state_begin(int64_t index) {
@@ -69,17 +69,17 @@ static void is(const tutti_info_owner *owner, const char *name, const char *text
     CHECK(!text || strcmp(got, text) == 0, "%s is '%s', not '%s'", name, got, text);
 }
 
-static void repaired(void) {
+static void test_repaired(void) {
     char name[600];
-    closed();
+    test_closed();
     snprintf(name, sizeof name, "%s/metadata.sqlite", path);
     if (rank == 0) CHECK(unlink(name) == 0, "%s", name);
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, path, NULL, NULL), TUTTI_OK);
-    opened(TUTTI_READ | TUTTI_WRITE);
+    open_file(TUTTI_READ | TUTTI_WRITE);
 }
 
-/* ---- what may be in one */
+/* ---- allowed contents */
 
 static char *sql_type(const char *info) {
     static char type[16];
@@ -117,7 +117,7 @@ static void bytes_and_text(void) {
     char got[16];
     tutti_type type;
     check_where("bytes and text");
-    created();
+    test_created();
     for (int round = 0; round < 2; round++) {
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             if (round == 0)
@@ -133,7 +133,7 @@ static void bytes_and_text(void) {
                   cases[i].name, sql_type(cases[i].name));
         }
         state(round);
-        if (round == 0 && container == TUTTI_CONTAINER_NATIVE) repaired();
+        if (round == 0 && container == TUTTI_CONTAINER_NATIVE) test_repaired();
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const tutti_variable_spec v = {.space = "line", .type = TUTTI_FLOAT64};
@@ -147,7 +147,7 @@ static void bytes_and_text(void) {
         if (container == TUTTI_CONTAINER_NATIVE)
             CHECK_SAME(tutti_dataset_archive(d, 0, 0, bad[i], NULL), TUTTI_ERR_ARG);
     }
-    closed();
+    test_closed();
 }
 
 /* ---- trailers */
@@ -163,13 +163,13 @@ static tutti_off size_of(const char *name) {
 }
 
 /* A large info is in one trailer. */
-static void large(void) {
+static void test_large(void) {
     enum { LARGE = 8 << 20 };
     char *text = malloc(LARGE), *got = malloc(LARGE);
     tutti_type type;
     tutti_count n = LARGE;
     check_where("large");
-    created();
+    test_created();
     memset(text, 'x', LARGE);
     CHECK_SAME(tutti_dataset_info_set(d, NULL, "large", TUTTI_BYTES, LARGE, text), TUTTI_OK);
     state(0);
@@ -177,21 +177,21 @@ static void large(void) {
     for (int i = 1; i < 5; i++) state(i);
     const tutti_off grown = size_of("data-000001.tutti") - before;
     CHECK(before > LARGE && grown <= 4 * 8192, "4 states have %lld bytes", (long long)grown);
-    repaired();
+    test_repaired();
     CHECK_SAME(tutti_dataset_info_get(d, NULL, "large", &type, &n, got), TUTTI_OK);
     CHECK(n == LARGE && memcmp(got, text, LARGE) == 0, "large");
     state(6);
     CHECK(size_of("data-000001.tutti") <= before + 5 * 8192, "it was written again");
-    closed();
+    test_closed();
     free(text);
     free(got);
 }
 
 /* Every kind of change, in several trailers; begin_also. */
-static void changes(void) {
+static void test_changes(void) {
     const tutti_info_owner v = {"v", -1}, first = {NULL, 0}, second = {NULL, 1};
     check_where("changes");
-    created();
+    test_created();
     set(NULL, "kept", "1");
     set(NULL, "changed", "1");
     set(NULL, "removed", "1");
@@ -227,15 +227,15 @@ static void changes(void) {
         is(NULL, "with 3", "1");
         is(NULL, "with 4", "1");
         if (round == 1) state(5 + round);
-        if (container == TUTTI_CONTAINER_NATIVE) repaired();
+        if (container == TUTTI_CONTAINER_NATIVE) test_repaired();
     }
-    closed();
+    test_closed();
 }
 
-/* Trailers disappear: oldest segments dropped (one stays, with an older value), archived, newest erased. */
+/* Trailers disappear: oldest segments dropped (one is kept, with an older value), archived, newest erased. */
 static void lost_trailers(void) {
     check_where("dropped");
-    created();
+    test_created();
     CHECK_SAME(tutti_dataset_list(d, "nodes"), TUTTI_OK);
     set(NULL, "a", "old");
     set(NULL, "b", "old");
@@ -260,12 +260,12 @@ static void lost_trailers(void) {
             state(7);
             CHECK_SAME(tutti_dataset_drop_oldest(d, 1), TUTTI_OK);
         }
-        repaired();
+        test_repaired();
     }
-    closed();
+    test_closed();
 
     check_where("archived");
-    created();
+    test_created();
     set(NULL, "a", "1");
     for (int i = 0; i < 4; i++) state(i);
     set(NULL, "b", "1");
@@ -274,14 +274,14 @@ static void lost_trailers(void) {
     CHECK_SAME(tutti_dataset_archive(d, 0, 4, place, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_restore(d, 0, 4, place), TUTTI_OK);
     CHECK_SAME(tutti_dataset_archive(d, 0, 4, place, NULL), TUTTI_OK);
-    repaired(); /* archived segments are lost with the metadata, infos are not */
+    test_repaired(); /* archived segments are lost with the metadata, infos are not */
     CHECK_EQ(tutti_dataset_segments(d), 1);
     is(NULL, "a", "1");
     is(NULL, "b", "1");
-    closed();
+    test_closed();
 
     check_where("erased");
-    created();
+    test_created();
     state(0);
     state(1);
     set(NULL, "a", "1");
@@ -290,9 +290,9 @@ static void lost_trailers(void) {
     CHECK_SAME(tutti_dataset_erase_after(d, 0), TUTTI_OK);
     is(NULL, "a", "1");
     state(2);
-    repaired();
+    test_repaired();
     is(NULL, "a", "1");
-    closed();
+    test_closed();
 }
 
 int main(int argc, char **argv) {
@@ -301,12 +301,12 @@ int main(int argc, char **argv) {
     snprintf(place, sizeof place, "%s/t1279.away", check_dir());
     for (container = 0; container < 2; container++) {
         bytes_and_text();
-        changes();
+        test_changes();
     }
     container = 0;
-    large();
+    test_large();
     per_file = 2;
-    changes();
+    test_changes();
     lost_trailers();
     dataset_remove(path);
     dataset_remove(place);

@@ -1,6 +1,7 @@
 /* TEST ranks=1,3 timeout=60 */
 /* List the contents of a dataset: rows of spaces, variables, sections, names of infos; one segment
- * verified; the same refusals on all ranks; a dataset whose first writer was killed before it had made a table.
+ * verified; the same refusals on all ranks; a dataset whose first writer was killed before it
+ * created a table.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,7 +12,7 @@ enum { ENTRIES = 3000 };
 static char path[512];
 static tutti_dataset *d;
 
-static void written(void) {
+static void test_written(void) {
     static double buf[ENTRIES];
     const tutti_count lo = (tutti_count)ENTRIES * rank / ranks,
                       hi = (tutti_count)ENTRIES * (rank + 1) / ranks;
@@ -47,7 +48,7 @@ static void written(void) {
     tutti_decomposition_free(&p);
 }
 
-static void rows(void) {
+static void test_rows(void) {
     tutti_space_row space;
     tutti_variable_row v;
     tutti_section_row s;
@@ -85,7 +86,7 @@ static void rows(void) {
                ranks > 1 ? TUTTI_ERR_MISMATCH : TUTTI_OK);
 }
 
-static void names(void) {
+static void test_names(void) {
     char name[128];
     CHECK_SAME(tutti_dataset_info_name(d, NULL, 0, name), TUTTI_OK);
     CHECK(strcmp(name, "a") == 0, "%s", name);
@@ -104,7 +105,7 @@ static void names(void) {
 }
 
 /* Both after the first byte of "u" has been changed. */
-static void checked(void) {
+static void test_checked(void) {
     tutti_section_row s;
     tutti_off bytes = 0;
     CHECK_SAME(tutti_dataset_verify_segment(d, 1, &bytes), TUTTI_OK);
@@ -128,8 +129,8 @@ static void checked(void) {
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
 
-/* A reader finds nothing, and after a refresh what a writer has made of it. */
-static void empty(void) {
+/* A reader finds an empty dataset, and after a refresh the data of a writer. */
+static void test_empty(void) {
     char file[1024], name[128];
     tutti_dataset *writer = NULL;
     int changed = 0;
@@ -160,11 +161,11 @@ int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 1280);
     snprintf(path, sizeof path, "%s/t1280.tutti", check_dir());
     dataset_remove(path);
-    written();
-    rows();
-    names();
-    checked();
-    empty();
+    test_written();
+    test_rows();
+    test_names();
+    test_checked();
+    test_empty();
     dataset_remove(path);
     return harness_end();
 }

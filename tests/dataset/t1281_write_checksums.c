@@ -1,11 +1,12 @@
 /* TEST ranks=1,3 timeout=60 */
-/* Checksums that are computed while data is written, with every method: long runs of each rank, numbers that are
- * converted, lists of nodes, by one decomposition again and again: verify finds them right, and the numbers
- * are those of a serial model, read by another decomposition.  Blocks that no rank writes whole are among them.
+/* Checksums that are computed while data is written, with every method: long runs of each rank,
+ * numbers that are converted, lists of nodes, by a reused decomposition: verify accepts them, and
+ * the values equal a serial model, read by another decomposition.  Some blocks are written by
+ * several ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 
-enum { EACH = 150001, STEPS = 2, VARIABLES = 2 }; /* 1.1 MiB a rank: more than 16 blocks */
+enum { EACH = 150001, STEPS = 2, VARIABLES = 2 }; /* 1.1 MiB per rank: more than 16 blocks */
 static char path[512];
 static double *put_buf[VARIABLES], *got;
 static tutti_count *position;

@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=60 */
 /* Several segments in one commit: a topology with its ids and the first states on it appear together, or
- * none of them does; in one data file and in a file each; also after a commit that failed.
+ * not at all; in one data file and in a file per segment; also after a failed commit.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sqlite3.h>
 #include "dataset/datasets.h"
@@ -39,13 +39,13 @@ static void share_free(share *s) {
     free(s->v);
 }
 
-static void put(tutti_dataset *d, share *s, int64_t index) {
+static void put_values(tutti_dataset *d, share *s, int64_t index) {
     for (tutti_count i = 0; i < s->n; i++) s->v[i] = value(index, s->ids[i]);
     const tutti_put both[] = {{"u", s->p, TUTTI_FLOAT64, s->v}, {"w", s->p, TUTTI_FLOAT64, s->v}};
     CHECK_SAME(tutti_dataset_put(d, 2, both), TUTTI_OK);
 }
 
-/* Topology t at index 10 t, and the states 10 t and 10 t + 1 on it: nothing is committed. */
+/* Topology t at index 10 t, and the states 10 t and 10 t + 1 on it: without a commit. */
 static void adapt(tutti_dataset *d, int64_t t) {
     const tutti_count lo = size_of(t) * rank / ranks, hi = size_of(t) * (rank + 1) / ranks;
     int64_t *ids = malloc((size_t)(hi - lo) * sizeof *ids + 8);
@@ -59,9 +59,9 @@ static void adapt(tutti_dataset *d, int64_t t) {
     CHECK_SAME(tutti_dataset_begin_also(d, TUTTI_TOPOLOGY, 10 * t, 0), TUTTI_ERR_ARG);
     CHECK_SAME(tutti_dataset_begin_also(d, TUTTI_STATE, 10 * t, 0), TUTTI_OK);
     share s = share_of(d, -1, t);
-    put(d, &s, 10 * t);
+    put_values(d, &s, 10 * t);
     CHECK_SAME(tutti_dataset_begin_also(d, TUTTI_STATE, 10 * t + 1, 0), TUTTI_OK);
-    put(d, &s, 10 * t + 1);
+    put_values(d, &s, 10 * t + 1);
     of.segment = first + 2;
     CHECK_SAME(tutti_dataset_info_set(d, &of, "why", TUTTI_BYTES, 4, "next"), TUTTI_OK);
     CHECK_EQ(tutti_dataset_segments(d), first);
@@ -69,7 +69,7 @@ static void adapt(tutti_dataset *d, int64_t t) {
     free(ids);
 }
 
-static void right(tutti_dataset *d, tutti_count segment, int64_t t, int64_t index) {
+static void check_values(tutti_dataset *d, tutti_count segment, int64_t t, int64_t index) {
     static const char *const names[] = {"u", "w"};
     share s = share_of(d, segment, t);
     for (int k = 0; k < 2; k++) {
@@ -99,12 +99,12 @@ static void whole(tutti_dataset *d, tutti_count times) {
         CHECK(strcmp(why, "next") == 0, "'%s'", why);
         CHECK_OK(tutti_dataset_segment(d, 3 * t + 2, &g));
         CHECK_EQ(g.topology, 3 * t);
-        right(d, 3 * t + 1, t, 10 * t);
-        right(d, 3 * t + 2, t, 10 * t + 1);
+        check_values(d, 3 * t + 1, t, 10 * t);
+        check_values(d, 3 * t + 2, t, 10 * t + 1);
     }
 }
 
-/* Somebody else has the database. */
+/* Another program has locked the database. */
 static void commit_fails(tutti_dataset *d) {
     char name[600];
     sqlite3 *other = NULL;

@@ -1,7 +1,7 @@
 /* TEST ranks=1,3,5 timeout=120 */
 /* Random sequences of calls on a dataset against a serial model of it (sequences.h).
  *
- * args: how many sequences (default 2, full tier 40)
+ * args: the number of sequences (default 2, full tier 40)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/sequences.h"
 

@@ -7,7 +7,7 @@
 
 static tutti_dataset *d;
 
-/* Change a field, look, and put it back. */
+/* Change a field, check the predicate, and restore the field. */
 #define DAMAGED(field, value)                                                    \
     do {                                                                         \
         const __typeof__(field) kept_ = (field);                                 \
@@ -18,7 +18,7 @@ static tutti_dataset *d;
         CHECK(tutti__dataset_is_valid(d), "after " #field);                      \
     } while (0)
 
-static void object(void) {
+static void test_object(void) {
     DAMAGED(d->handle.class, NULL);
     DAMAGED(d->team, NULL);
     DAMAGED(d->path, NULL);
@@ -29,7 +29,7 @@ static void object(void) {
     DAMAGED(d->message, (uintptr_t)d);
 }
 
-static void tables(void) {
+static void test_tables(void) {
     DAMAGED(d->model.segments[1].id, d->model.segments[0].id);
     DAMAGED(d->model.segments[0].file, 999);
     DAMAGED(d->model.serial, 0);
@@ -38,7 +38,7 @@ static void tables(void) {
     DAMAGED(d->files[0].used, d->clock + 1);
 }
 
-static void between(void) {
+static void test_between(void) {
     tutti__put_record *none = NULL;
     tutti__put_record **list = &none;
     CHECK(tutti__dataset_is_valid(d), "between segments");
@@ -49,7 +49,7 @@ static void between(void) {
     d->now.puts.v = NULL;
 }
 
-static void segment(void) {
+static void test_segment(void) {
     tutti__section *s = d->now.sections;
     DAMAGED(d->mode, TUTTI_READ);
     DAMAGED(d->now.under_way, 0);
@@ -101,16 +101,16 @@ int main(int argc, char **argv) {
         CHECK_OK(tutti_dataset_put(d, 2, puts));
         CHECK_OK(tutti_dataset_commit(d));
     }
-    object();
-    tables();
-    between();
+    test_object();
+    test_tables();
+    test_between();
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 2, 0));
     CHECK_OK(tutti_dataset_put(d, 2, puts));
-    segment();
+    test_segment();
     starts(&puts[0]);
     CHECK_OK(tutti_dataset_begin_also(d, TUTTI_STATE, 3, 0));
     CHECK_OK(tutti_dataset_put(d, 2, puts));
-    segment();
+    test_segment();
     DAMAGED(d->waiting[0].sections[0].segment, 999);
     CHECK_OK(tutti_dataset_commit(d));
     CHECK(tutti__dataset_is_valid(d), "at the end");

@@ -48,7 +48,7 @@ static double value_of(int variable, int owner, const tutti_count *x, int item) 
     return (double)(((variable * 16 + owner) * 16 + x[0]) * 512 + x[1] * 64 + x[2] * 8 + item);
 }
 
-/* The place in the array of element `at` of the slice. */
+/* The position in the array of element `at` of the slice. */
 static tutti_count place_of(const block *b, const tutti_count *at) {
     tutti_count place = 0;
     for (int i = 0; i < NDIMS; i++) {
@@ -70,7 +70,7 @@ static int writer_of(tutti_count x0, int wide) {
 }
 
 /* Fill the slice, or compare it and the ghost cells around it. */
-static void visit(const block *b, int variable, int wide, int compare) {
+static void visit_entry(const block *b, int variable, int wide, int compare) {
     tutti_count at[NDIMS], inside = 0, ghosts = 0;
     for (at[0] = 0; at[0] < b->count[0]; at[0]++)
         for (at[1] = 0; at[1] < b->count[1]; at[1]++)
@@ -92,10 +92,10 @@ static void visit(const block *b, int variable, int wide, int compare) {
     CHECK_EQ(ghosts, (b->elements - inside) * ITEM);
 }
 
-static tutti_decomposition *decompose(const block *b) {
+static tutti_decomposition *decompose_space(const block *b) {
     tutti_decomposition *p = NULL;
     tutti_section memory = b->memory;
-    if (rnd(2)) /* both ways to give the end */
+    if (rnd(2)) /* both forms of the upper bound */
         for (int k = 0; k < NDIMS; k++)
             memory.hi[k] = memory.lo[k] + (b->count[k] - 1) * memory.stride[k] + 1;
     const tutti_decomposition_spec spec = {
@@ -105,7 +105,7 @@ static tutti_decomposition *decompose(const block *b) {
 }
 
 /* Two segments, one array after the other. */
-static void follow(const block *b, tutti_decomposition *p, int number) {
+static void follow_steps(const block *b, tutti_decomposition *p, int number) {
     const tutti_count values = b->elements * ITEM;
     double *v = malloc((size_t)values * 2 * sizeof *v);
     tutti_count count = 0;
@@ -117,7 +117,7 @@ static void follow(const block *b, tutti_decomposition *p, int number) {
     for (int k = 0; k < 2; k++) {
         block one = *b;
         one.v = v + k * values;
-        visit(&one, 0, 0, 1);
+        visit_entry(&one, 0, 0, 1);
     }
     free(v);
 }
@@ -126,11 +126,11 @@ static void round_trip(int number) {
     const int wide = number % 3 == 2 ? 2 : 0;
     tutti_decomposition *p = NULL, *q = NULL;
     block out = block_make(wide, 1, number > 0), in = block_make(0, 1 + number % 2, number > 0);
-    p = decompose(&out);
-    q = decompose(&in);
+    p = decompose_space(&out);
+    q = decompose_space(&in);
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, number, number), TUTTI_OK);
     for (int v = 0; v < 4; v++) {
-        visit(&out, v, wide, 0);
+        visit_entry(&out, v, wide, 0);
         CHECK_SAME(tutti_dataset_put(d, 1, &(tutti_put){variables[v], p, TUTTI_FLOAT64, out.v}),
                    TUTTI_OK);
     }
@@ -140,9 +140,9 @@ static void round_trip(int number) {
         CHECK_SAME(
             tutti_dataset_get(d, number, 1, &(tutti_get){variables[v], q, TUTTI_FLOAT64, in.v}),
             TUTTI_OK);
-        visit(&in, v, wide, 1);
+        visit_entry(&in, v, wide, 1);
     }
-    if (number % 3 == 1) follow(&in, q, number);
+    if (number % 3 == 1) follow_steps(&in, q, number);
     tutti_decomposition_free(&p);
     tutti_decomposition_free(&q);
     free(out.v);
@@ -150,7 +150,7 @@ static void round_trip(int number) {
 }
 
 /* One rank passes a section that does not contain the slice, or that belongs to another kind. */
-static void refused(int who) {
+static void check_refused(int who) {
     block b = block_make(0, 1, 0);
     for (int fault = 0; fault < 7; fault++) {
         tutti_section memory = b.memory;
@@ -199,7 +199,7 @@ int main(int argc, char **argv) {
                                               .compress = v == 2}),
                    TUTTI_OK);
     for (int number = 0; number < CASES; number++) round_trip(number);
-    for (int who = 0; who < ranks; who++) refused(who);
+    for (int who = 0; who < ranks; who++) check_refused(who);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     dataset_remove(path);
     return harness_end();

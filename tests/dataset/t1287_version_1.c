@@ -58,7 +58,7 @@ static int64_t version_now(void) {
     return version;
 }
 
-static void install(const char *which, const char *data) {
+static void install_file(const char *which, const char *data) {
     char from[700], to[700];
     static char text[65536];
     dataset_remove(path);
@@ -82,7 +82,7 @@ static void install(const char *which, const char *data) {
     sql(text);
 }
 
-static void opened(int mode, tutti_err expect) {
+static void open_file(int mode, tutti_err expect) {
     const tutti_dataset_options opt = visible();
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, mode, &opt, &d), expect);
 }
@@ -107,8 +107,8 @@ static void info_is(const char *name, const char *bytes, tutti_count n) {
     CHECK(!bytes || (is == n && memcmp(got, bytes, (size_t)n) == 0), "info %s", name);
 }
 
-/* States from time index `first` on; infos as they were, `late` was set behind the last commit. */
-static void right(int64_t first, int64_t last, int late) {
+/* States from time index `first` on; infos unchanged; `late` was set after the last commit. */
+static void check_values(int64_t first, int64_t last, int late) {
     tutti_count lo, hi;
     tutti_decomposition *p = cells(&lo, &hi);
     double v[CELLS];
@@ -134,7 +134,7 @@ static void right(int64_t first, int64_t last, int late) {
     tutti_decomposition_free(&p);
 }
 
-static void append(int64_t index) {
+static void append_values(int64_t index) {
     tutti_count lo, hi;
     tutti_decomposition *p = cells(&lo, &hi);
     double v[CELLS];
@@ -145,14 +145,14 @@ static void append(int64_t index) {
     tutti_decomposition_free(&p);
 }
 
-static void repaired(void) {
+static void test_repaired(void) {
     char name[600];
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     snprintf(name, sizeof name, "%s/metadata.sqlite", path);
     if (rank == 0) CHECK(unlink(name) == 0, "%s", name);
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, path, NULL, NULL), TUTTI_OK);
-    opened(TUTTI_READ | TUTTI_WRITE, TUTTI_OK);
+    open_file(TUTTI_READ | TUTTI_WRITE, TUTTI_OK);
 }
 
 /* ---- a stream with both files */
@@ -184,17 +184,17 @@ static void tape_make(void) {
     tape_at = 0;
 }
 
-static void archived(void) {
+static void test_archived(void) {
     check_where("archive");
     const tutti_stream in = {.read = tape_read};
     for (int by_stream = 0; by_stream < 2; by_stream++) {
-        install("archive", "data-000001.tutti");
-        opened(TUTTI_READ, TUTTI_OK);
+        install_file("archive", "data-000001.tutti");
+        open_file(TUTTI_READ, TUTTI_OK);
         CHECK_EQ(tutti_dataset_segments(d), 3);
         info_is("raw", "\xff\0a\x80", 4);
         CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
-        CHECK_EQ(version_now(), 1); /* readers change nothing */
-        opened(TUTTI_READ | TUTTI_WRITE, TUTTI_OK);
+        CHECK_EQ(version_now(), 1); /* readers do not change the version */
+        open_file(TUTTI_READ | TUTTI_WRITE, TUTTI_OK);
         CHECK_EQ(version_now(), 2);
         if (by_stream) {
             tape_make();
@@ -204,61 +204,61 @@ static void archived(void) {
         } else {
             CHECK_SAME(tutti_dataset_restore(d, 0, 2, place), TUTTI_OK);
         }
-        right(0, 2, 1);
-        append(3);
-        right(0, 3, 1);
-        repaired();
-        right(0, 3, 1);
+        check_values(0, 2, 1);
+        append_values(3);
+        check_values(0, 3, 1);
+        test_repaired();
+        check_values(0, 3, 1);
         CHECK_SAME(tutti_dataset_archive(d, 0, 1, place, NULL), TUTTI_OK);
         CHECK_SAME(tutti_dataset_restore(d, 0, 3, place), TUTTI_OK);
-        right(0, 3, 1);
+        check_values(0, 3, 1);
         CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     }
 }
 
-/* From the version-1 trailer of one segment, whose infos are older than `late`. */
+/* Repair from the version-1 trailer of one segment, whose infos are older than `late`. */
 static void repaired_first(void) {
     check_where("repair");
-    install("archive", "data-000001.tutti");
-    opened(TUTTI_READ, TUTTI_OK);
-    repaired();
-    right(2, 2, 0);
+    install_file("archive", "data-000001.tutti");
+    open_file(TUTTI_READ, TUTTI_OK);
+    test_repaired();
+    check_values(2, 2, 0);
     info_is("gone", "gone", 4);
-    append(3);
-    right(2, 3, 0);
+    append_values(3);
+    check_values(2, 3, 0);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
 
-static void netcdf(void) {
+static void test_netcdf(void) {
     check_where("netCDF");
-    install("netcdf", "data-000001.nc");
-    opened(TUTTI_READ, TUTTI_OK);
-    right(0, 2, 1);
+    install_file("netcdf", "data-000001.nc");
+    open_file(TUTTI_READ, TUTTI_OK);
+    check_values(0, 2, 1);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     CHECK_EQ(version_now(), 1);
-    opened(TUTTI_READ | TUTTI_WRITE, TUTTI_OK);
-    append(3);
-    right(0, 3, 1);
+    open_file(TUTTI_READ | TUTTI_WRITE, TUTTI_OK);
+    append_values(3);
+    check_values(0, 3, 1);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     CHECK_EQ(version_now(), 2);
-    opened(TUTTI_READ, TUTTI_OK);
-    right(0, 3, 1);
+    open_file(TUTTI_READ, TUTTI_OK);
+    check_values(0, 3, 1);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
 
-static void unknown(void) {
+static void test_unknown(void) {
     check_where("unknown versions");
-    install("archive", "data-000001.tutti");
+    install_file("archive", "data-000001.tutti");
     for (int version = 0; version < 5; version += 3) {
         char text[64];
         snprintf(text, sizeof text, "PRAGMA user_version=%d", version);
         sql(text);
-        opened(TUTTI_READ, TUTTI_ERR_FORMAT);
+        open_file(TUTTI_READ, TUTTI_ERR_FORMAT);
         CHECK(strstr(tutti_last_message(), "supports 1 to 2"), "%s", tutti_last_message());
-        opened(TUTTI_READ | TUTTI_WRITE, TUTTI_ERR_FORMAT);
+        open_file(TUTTI_READ | TUTTI_WRITE, TUTTI_ERR_FORMAT);
         CHECK_EQ(version_now(), version);
     }
-    /* of data files too: nothing is damaged, and repair leaves all as it is */
+    /* data files too: nothing is damaged, and repair changes nothing */
     char data[600];
     unsigned char three = 3;
     snprintf(data, sizeof data, "%s/data-000001.tutti", path);
@@ -279,7 +279,7 @@ static void unknown(void) {
         CHECK(pwrite(fd, "\3", 1, 8) == 1, "%s", name);
         close(fd);
     }
-    opened(TUTTI_READ | TUTTI_WRITE, TUTTI_OK);
+    open_file(TUTTI_READ | TUTTI_WRITE, TUTTI_OK);
     CHECK_SAME(tutti_dataset_restore(d, 0, 0, place), TUTTI_ERR_FORMAT);
     CHECK(strstr(tutti_last_message(), "format version 3"), "%s", tutti_last_message());
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
@@ -289,10 +289,10 @@ int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 1287);
     snprintf(path, sizeof path, "%s/t1287.tutti", check_dir());
     snprintf(place, sizeof place, "%s/t1287.away", check_dir());
-    archived();
+    test_archived();
     repaired_first();
-    netcdf();
-    unknown();
+    test_netcdf();
+    test_unknown();
     dataset_remove(path);
     dataset_remove(place);
     return harness_end();

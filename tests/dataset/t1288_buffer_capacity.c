@@ -24,7 +24,7 @@ static void got(tutti_err (*get)(tutti_type *, tutti_count *, void *), int few, 
     const tutti_count mine = few == rank ? room : LENGTH;
     tutti_type type = TUTTI_INT8;
     tutti_count n = mine;
-    double *to = malloc((size_t)mine * sizeof *to + 1); /* no element more: ASan sees it */
+    double *to = malloc((size_t)mine * sizeof *to + 1); /* exact size: ASan detects overruns */
     for (tutti_count i = 0; i < mine; i++) to[i] = -1;
     CHECK_SAME(get(&type, &n, to), few < 0 ? TUTTI_OK : TUTTI_ERR_ARG);
     for (tutti_count i = 0; i < mine; i++)
@@ -34,7 +34,7 @@ static void got(tutti_err (*get)(tutti_type *, tutti_count *, void *), int few, 
     else
         CHECK_EQ(n, mine);
     free(to);
-    n = -5; /* without a buffer it does not matter */
+    n = -5; /* ignored without a buffer */
     CHECK_SAME(get(&type, &n, NULL), TUTTI_OK);
     CHECK_EQ(n, LENGTH);
 }

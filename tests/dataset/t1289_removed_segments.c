@@ -1,6 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* A reader whose segment a writer removes gets TUTTI_ERR_STATE from every call that reads, whatever was done to the segment, to
- * its file and to the dataset, and whether or not the reader has used the segment before.  After a refresh it reads what there is.
+/* A reader whose segment a writer removes gets TUTTI_ERR_STATE from every call that reads,
+ * regardless of what was done to the segment, to its file and to the dataset, and whether or not
+ * the reader has used the segment before.  After a refresh it reads the existing segments.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 
@@ -31,7 +32,7 @@ static void ids_of(int64_t ids_out[POINTS]) {
     for (int i = 0; i < POINTS; i++) ids_out[i] = 1000 - POINTS * rank - i;
 }
 
-static void topology(void) {
+static void test_topology(void) {
     int64_t ids[POINTS];
     ids_of(ids);
     CHECK_SAME(tutti_dataset_begin(w, TUTTI_TOPOLOGY, 0, 0), TUTTI_OK);
@@ -39,9 +40,9 @@ static void topology(void) {
     CHECK_SAME(tutti_dataset_commit(w), TUTTI_OK);
 }
 
-static void states(void) {
+static void test_states(void) {
     double buf[ENTRIES] = {0};
-    topology();
+    test_topology();
     for (int64_t k = 0; k < STATES; k++) {
         CHECK_SAME(tutti_dataset_begin(w, TUTTI_STATE, k, 0), TUTTI_OK);
         for (int v = 0; v < variables(); v++)
@@ -70,7 +71,7 @@ static void written(int mode) {
         CHECK_SAME(tutti_dataset_variable(w, NAMES[v], &spec), TUTTI_OK);
     }
     wp = block(w);
-    states();
+    test_states();
 }
 
 static void writer_closed(void) {
@@ -78,39 +79,39 @@ static void writer_closed(void) {
     CHECK_SAME(tutti_dataset_close(&w), TUTTI_OK);
 }
 
-/* ---- what is done to segment SEGMENT, the state of index 1 */
+/* ---- operations on segment SEGMENT, the state of index 1 */
 
-static void dropped(void) {
+static void test_dropped(void) {
     CHECK_SAME(tutti_dataset_drop_oldest(w, 1), TUTTI_OK);
 }
 
-static void archived(void) {
+static void test_archived(void) {
     CHECK_SAME(tutti_dataset_archive(w, 0, STATES - 2, place, NULL), TUTTI_OK);
 }
 
-static void erased(void) {
+static void test_erased(void) {
     CHECK_SAME(tutti_dataset_erase_after(w, SEGMENT - 1), TUTTI_OK);
 }
 
 /* Names, offsets and time indices are those of other segments. */
-static void reused(void) {
+static void test_reused(void) {
     CHECK_SAME(tutti_dataset_erase_after(w, -1), TUTTI_OK);
-    states();
+    test_states();
 }
 
-static void emptied(void) {
+static void test_emptied(void) {
     writer_closed();
     written(TUTTI_CREATE | TUTTI_TRUNCATE);
 }
 
 /* Another dataset in the same directory. */
-static void replaced(void) {
+static void test_replaced(void) {
     writer_closed();
     dataset_remove(path);
     written(TUTTI_CREATE);
 }
 
-static void deleted(void) {
+static void test_deleted(void) {
     writer_closed();
     dataset_remove(path);
 }
@@ -120,18 +121,18 @@ static const struct {
     void (*act)(void);
     int per_file, native_only;
 } removals[] = {
-    {"dropped with its file", dropped, 1, 0},
-    {"archived, its file stays", archived, 0, 1},
-    {"archived with its file", archived, 1, 1},
-    {"erased, its file stays", erased, 0, 0},
-    {"erased with its file", erased, 1, 0},
-    {"reused", reused, 0, 0},
-    {"emptied", emptied, 0, 0},
-    {"replaced", replaced, 1, 0},
-    {"deleted", deleted, 0, 0},
+    {"dropped with its file", test_dropped, 1, 0},
+    {"archived, its file stays", test_archived, 0, 1},
+    {"archived with its file", test_archived, 1, 1},
+    {"erased, its file stays", test_erased, 0, 0},
+    {"erased with its file", test_erased, 1, 0},
+    {"reused", test_reused, 0, 0},
+    {"emptied", test_emptied, 0, 0},
+    {"replaced", test_replaced, 1, 0},
+    {"deleted", test_deleted, 0, 0},
 };
 
-/* ---- how it is read */
+/* ---- kinds of reads */
 
 static tutti_err by_get(const char *name) {
     return tutti_dataset_get(d, SEGMENT, 1, &(tutti_get){name, p, TUTTI_FLOAT64, got});

@@ -70,7 +70,7 @@ static distribution distribution_of(int i) {
                           .copies = 2};
 }
 
-/* What the file has at a place. */
+/* The expected value at a position of the file. */
 static double wanted(int i, int64_t segment, tutti_count p, int k) {
     const distribution how = distribution_of(i);
     if (how.holes && mix(how.seed + 1, (uint64_t)p) % 16 < how.holes) return spec_of(i).fill;
@@ -126,7 +126,7 @@ static void written(int n) {
     some_give();
 }
 
-/* ---- by netCDF's rules alone */
+/* ---- by the rules of netCDF alone */
 
 static double number_in(const unsigned char *at, tutti_type type) {
     unsigned char native[8];
@@ -202,7 +202,7 @@ static uint64_t file_right(void) {
     CHECK_OK(tutti__cdf_decode(header, n, size, &c));
     tutti__free(header);
     CHECK_EQ(c.records, STATES);
-    CHECK_EQ(size, c.record_begin + STATES * c.record_bytes); /* nothing behind it */
+    CHECK_EQ(size, c.record_begin + STATES * c.record_bytes); /* the file ends there */
     unsigned char *bytes = malloc((size_t)size);
     FILE *f = fopen(name, "r");
     CHECK(f && fread(bytes, 1, (size_t)size, f) == (size_t)size);

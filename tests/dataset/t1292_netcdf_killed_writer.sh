@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=3600 cores=2
-# Writers of data files that are netCDF, killed at random instants: the next writer finds the dataset as it was before or after, resumes, and
-# leaves files that ncvalidator accepts.  The programs are those of t1264; t1270 cuts the power.
+# Writers of data files that are netCDF, killed at random instants: the next writer finds the
+# dataset in the state before or after, resumes, and writes files that ncvalidator accepts.  The
+# programs are those of t1264; t1270 cuts the power.
 # Rounds: 24 on one rank, 3 on several; tier=full: 1000 and 60; or CRASH_ROUNDS.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu

@@ -1,6 +1,7 @@
 /* TEST ranks=1,3 timeout=60 */
-/* netCDF data files: definitions that netCDF cannot store fail with the same error on all ranks; when a new file begins; a
- * commit without published records is not part of the dataset; verify reports damage and a writer corrects it.
+/* netCDF data files: definitions that netCDF cannot store fail with the same error on all ranks;
+ * conditions for a new file; a commit without published records is not part of the dataset; verify
+ * reports damage and a writer corrects it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -18,15 +19,15 @@ static double buf[N];
               tutti_last_message());                                         \
     } while (0)
 
-static void opened(int mode, int container) {
+static void open_file(int mode, int container) {
     tutti_dataset_options opt = visible();
     opt.container = container;
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ | mode, &opt, &d), TUTTI_OK);
 }
 
-static void fresh(void) {
+static void test_fresh(void) {
     dataset_remove(path);
-    opened(TUTTI_WRITE | TUTTI_CREATE, TUTTI_CONTAINER_NETCDF);
+    open_file(TUTTI_WRITE | TUTTI_CREATE, TUTTI_CONTAINER_NETCDF);
     CHECK_SAME(tutti_dataset_grid(d, "x", 1, (tutti_count[]){N}), TUTTI_OK);
     CHECK_SAME(tutti_dataset_list(d, "nodes"), TUTTI_OK);
 }
@@ -36,7 +37,7 @@ static tutti_err variable(const char *name, tutti_variable_spec spec) {
     return tutti_dataset_variable(d, name, &spec);
 }
 
-static tutti_err put(const char *name) {
+static tutti_err put_values(const char *name) {
     const tutti_count lo = (tutti_count)N * rank / ranks, hi = (tutti_count)N * (rank + 1) / ranks;
     const tutti_decomposition_spec mine = {.kind = TUTTI_BY_SLICE,
                                            .slice = {.lo = {lo}, .hi = {hi}}};
@@ -49,11 +50,11 @@ static tutti_err put(const char *name) {
 
 static void state(int64_t index, const char *names) {
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, index, (double)index), TUTTI_OK);
-    for (const char *n = names; *n; n++) CHECK_SAME(put((char[]){*n, 0}), TUTTI_OK);
+    for (const char *n = names; *n; n++) CHECK_SAME(put_values((char[]){*n, 0}), TUTTI_OK);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
 }
 
-/* In which data file is the variable of a segment? */
+/* The data file of the variable of a segment. */
 static int file_of(tutti_count segment, const char *name) {
     tutti_section_row row = {.file = ""};
     CHECK_SAME(tutti_dataset_section_row(d, segment, name, &row), TUTTI_OK);
@@ -62,7 +63,7 @@ static int file_of(tutti_count segment, const char *name) {
 
 static void names_and_types(void) {
     check_where("names and types");
-    fresh();
+    test_fresh();
     REFUSED(variable("h", (tutti_variable_spec){.type = TUTTI_FLOAT16}), "float16");
     REFUSED(variable("z", (tutti_variable_spec){.type = TUTTI_COMPLEX64}), "complex64");
     REFUSED(variable("r", (tutti_variable_spec){.type = TUTTI_INT8, .layout = TUTTI_RANKED}),
@@ -94,7 +95,7 @@ static void no_entries(void) {
     const tutti_decomposition_spec none = {.kind = TUTTI_BY_RANK_ORDER};
     tutti_decomposition *p = NULL;
     check_where("no entries");
-    fresh();
+    test_fresh();
     CHECK_SAME(variable("e", (tutti_variable_spec){.space = "nodes", .type = TUTTI_INT8}),
                TUTTI_OK);
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_TOPOLOGY, 0, 0), TUTTI_OK);
@@ -102,42 +103,42 @@ static void no_entries(void) {
     CHECK_SAME(tutti_dataset_resize(d, "nodes", 1, (tutti_count[]){0}), TUTTI_OK);
     CHECK_SAME(tutti_decomposition_create(d, "nodes", &none, &p), TUTTI_OK);
     REFUSED(tutti_dataset_put(d, 1, &(tutti_put){"e", p, TUTTI_INT8, buf}), "length 0");
-    CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK); /* a topology without sections is fine */
+    CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK); /* a topology without sections is allowed */
     tutti_decomposition_free(&p);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
-    opened(TUTTI_WRITE, TUTTI_CONTAINER_NATIVE);
-    CHECK_EQ(tutti_dataset_container(d), TUTTI_CONTAINER_NETCDF); /* it keeps what it has */
+    open_file(TUTTI_WRITE, TUTTI_CONTAINER_NATIVE);
+    CHECK_EQ(tutti_dataset_container(d), TUTTI_CONTAINER_NETCDF); /* it keeps its container */
     CHECK_EQ(tutti_dataset_segments(d), 1);
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
 
-static void states(void) {
+static void test_states(void) {
     check_where("states");
-    fresh();
+    test_fresh();
     for (const char *n = "abcd"; *n; n++)
         CHECK_SAME(variable((char[]){*n, 0}, (tutti_variable_spec){.type = TUTTI_FLOAT32}),
                    TUTTI_OK);
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_TOPOLOGY, 0, 0), TUTTI_OK);
-    CHECK_SAME(put("a"), TUTTI_OK);
+    CHECK_SAME(put_values("a"), TUTTI_OK);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, 0, 0), TUTTI_OK);
-    REFUSED(put("a"), "cannot store it in states as well");
-    CHECK_SAME(put("c"), TUTTI_OK);
-    CHECK_SAME(put("b"), TUTTI_OK);
+    REFUSED(put_values("a"), "cannot store it in states as well");
+    CHECK_SAME(put_values("c"), TUTTI_OK);
+    CHECK_SAME(put_values("b"), TUTTI_OK);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, 1, 1), TUTTI_OK);
-    CHECK_SAME(put("b"), TUTTI_OK);
-    REFUSED(put("d"), "have the same variables");
+    CHECK_SAME(put_values("b"), TUTTI_OK);
+    REFUSED(put_values("d"), "have the same variables");
     REFUSED(tutti_dataset_commit(d), "'c' has not been written");
     REFUSED(tutti_dataset_begin_also(d, TUTTI_STATE, 2, 2), "'c' has not been written");
     CHECK_SAME(tutti_dataset_put_type(d, "c", TUTTI_INT16), TUTTI_OK);
-    REFUSED(put("c"), "before the segment begins");
+    REFUSED(put_values("c"), "before the segment begins");
     CHECK_SAME(tutti_dataset_put_type(d, "c", TUTTI_FLOAT32), TUTTI_OK);
-    CHECK_SAME(put("c"), TUTTI_OK);
+    CHECK_SAME(put_values("c"), TUTTI_OK);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     REFUSED(tutti_dataset_archive(d, 1, 1, path, NULL), "cannot be archived");
-    /* what begins another file */
+    /* changes that begin another file */
     CHECK_SAME(tutti_dataset_put_type(d, "c", TUTTI_INT16), TUTTI_OK);
     state(2, "bc");
     CHECK_SAME(variable("e", (tutti_variable_spec){.type = TUTTI_INT64}), TUTTI_OK);
@@ -145,8 +146,8 @@ static void states(void) {
     state(4, "ceb");
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_TOPOLOGY, 5, 5), TUTTI_OK);
     CHECK_SAME(tutti_dataset_begin_also(d, TUTTI_STATE, 5, 5), TUTTI_OK);
-    CHECK_SAME(put("d"), TUTTI_OK);
-    CHECK_SAME(put("a"), TUTTI_OK); /* in a file without it */
+    CHECK_SAME(put_values("d"), TUTTI_OK);
+    CHECK_SAME(put_values("a"), TUTTI_OK); /* in a file without it */
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     CHECK_EQ(file_of(1, "b"), 1);
     CHECK_EQ(file_of(2, "b"), 1);
@@ -155,15 +156,15 @@ static void states(void) {
     CHECK_EQ(file_of(5, "e"), 3);
     CHECK_EQ(file_of(7, "a"), 4);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
-    /* the same definitions again: the same file goes on */
-    opened(TUTTI_WRITE, TUTTI_CONTAINER_NETCDF);
+    /* the same definitions again: the same file is continued */
+    open_file(TUTTI_WRITE, TUTTI_CONTAINER_NETCDF);
     state(6, "ad");
     CHECK_EQ(file_of(8, "a"), 4);
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
 
-static void containers(void) {
+static void test_containers(void) {
     tutti_dataset_options opt = visible();
     check_where("containers");
     dataset_remove(path);
@@ -171,7 +172,7 @@ static void containers(void) {
     CHECK_SAME(
         tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, &opt, &d),
         TUTTI_ERR_OPTION);
-    opened(TUTTI_WRITE | TUTTI_CREATE, TUTTI_CONTAINER_NATIVE);
+    open_file(TUTTI_WRITE | TUTTI_CREATE, TUTTI_CONTAINER_NATIVE);
     CHECK_SAME(tutti_dataset_grid(d, "x", 1, (tutti_count[]){N}), TUTTI_OK);
     CHECK_SAME(variable("a", (tutti_variable_spec){.type = TUTTI_FLOAT32}), TUTTI_OK);
     state(0, "a");
@@ -179,10 +180,10 @@ static void containers(void) {
     opt.container = TUTTI_CONTAINER_NETCDF;
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, &opt, &d),
                TUTTI_ERR_EXISTS);
-    opened(TUTTI_WRITE | TUTTI_TRUNCATE, TUTTI_CONTAINER_NETCDF); /* an empty one is another */
+    open_file(TUTTI_WRITE | TUTTI_TRUNCATE, TUTTI_CONTAINER_NETCDF); /* an empty one is another */
     CHECK_EQ(tutti_dataset_container(d), TUTTI_CONTAINER_NETCDF);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
-    opened(TUTTI_WRITE | TUTTI_TRUNCATE, TUTTI_CONTAINER_NATIVE);
+    open_file(TUTTI_WRITE | TUTTI_TRUNCATE, TUTTI_CONTAINER_NATIVE);
     CHECK_EQ(tutti_dataset_container(d), TUTTI_CONTAINER_NATIVE);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
@@ -205,38 +206,38 @@ static void change(int file, off_t at, uint64_t v) {
 /* A commit is in the database, but its record is not counted. */
 static void not_counted(void) {
     check_where("not counted");
-    fresh();
+    test_fresh();
     CHECK_SAME(variable("a", (tutti_variable_spec){.type = TUTTI_FLOAT32}), TUTTI_OK);
     state(0, "a");
     state(1, "a");
     /* a topology and two states on it in one commit */
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_TOPOLOGY, 2, 2), TUTTI_OK);
     CHECK_SAME(tutti_dataset_begin_also(d, TUTTI_STATE, 2, 2), TUTTI_OK);
-    CHECK_SAME(put("a"), TUTTI_OK);
+    CHECK_SAME(put_values("a"), TUTTI_OK);
     CHECK_SAME(tutti_dataset_begin_also(d, TUTTI_STATE, 3, 3), TUTTI_OK);
-    CHECK_SAME(put("a"), TUTTI_OK);
+    CHECK_SAME(put_values("a"), TUTTI_OK);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     for (int counted = 2; counted >= 1; counted--) {
         change(2, 4, (uint64_t)counted);
-        opened(0, 0);
+        open_file(0, 0);
         CHECK_EQ(tutti_dataset_segments(d), counted == 2 ? 5 : 2);
         CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     }
-    opened(TUTTI_WRITE, TUTTI_CONTAINER_NETCDF);
+    open_file(TUTTI_WRITE, TUTTI_CONTAINER_NETCDF);
     CHECK_EQ(tutti_dataset_segments(d), 2);
-    state(2, "a"); /* what was not finished has left nothing behind */
+    state(2, "a"); /* the unfinished segment has left no data */
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
-    opened(0, 0);
+    open_file(0, 0);
     CHECK_EQ(tutti_dataset_segments(d), 3);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
 
-static void damaged(void) {
+static void test_damaged(void) {
     tutti_section_row row = {0};
     check_where("damaged");
-    fresh();
+    test_fresh();
     CHECK_SAME(variable("a", (tutti_variable_spec){.type = TUTTI_FLOAT64}), TUTTI_OK);
     CHECK_SAME(variable("b", (tutti_variable_spec){.type = TUTTI_FLOAT64}), TUTTI_OK);
     state(0, "ab");
@@ -252,12 +253,12 @@ static void damaged(void) {
     change(1, 40, 0x1122334455667788); /* in the header */
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_ERR_FORMAT);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
-    opened(0, 0); /* what we read does not need it */
+    open_file(0, 0); /* reading does not need it */
     CHECK_EQ(tutti_dataset_segments(d), 2);
     CHECK_SAME(tutti_dataset_verify_segment(d, -1, NULL), TUTTI_ERR_FORMAT);
     CHECK_SAME(tutti_dataset_verify_segment(d, 1, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
-    opened(TUTTI_WRITE, TUTTI_CONTAINER_NETCDF); /* and a writer mends it */
+    open_file(TUTTI_WRITE, TUTTI_CONTAINER_NETCDF); /* and a writer repairs it */
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
@@ -267,10 +268,10 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/t1293.tutti", check_dir());
     names_and_types();
     no_entries();
-    states();
-    containers();
+    test_states();
+    test_containers();
     not_counted();
-    damaged();
+    test_damaged();
     dataset_remove(path);
     return harness_end();
 }

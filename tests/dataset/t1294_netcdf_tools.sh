@@ -16,7 +16,7 @@ TEST_CONTAINER=netcdf "$top/scripts/mpirun.sh" "$TUTTI_MPI" 3 ./crash_writer n.t
 ./crash_writer plain.tutti 0 >/dev/null
 ./step6_dataset heat.tutti >/dev/null
 
-# the same numbers, whatever they lie in
+# the same values in every container
 "$TUTTI_COMMAND" diff n.tutti plain.tutti
 "$TUTTI_COMMAND" cp heat.tutti c.tutti --container netcdf
 "$TUTTI_COMMAND" diff heat.tutti c.tutti

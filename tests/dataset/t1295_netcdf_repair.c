@@ -31,7 +31,7 @@ static const struct {
 enum { VARIABLES = sizeof variables / sizeof *variables };
 static const int numbers[VARIABLES] = {3, 1, 6, 1, 2};
 
-static void opened(int mode) {
+static void open_file(int mode) {
     tutti_dataset_options opt = visible();
     opt.container = TUTTI_CONTAINER_NETCDF;
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ | mode, &opt, &d), TUTTI_OK);
@@ -39,7 +39,7 @@ static void opened(int mode) {
     some_rank = rank;
 }
 
-/* All of a variable in a segment, put or compared. */
+/* Put or compare all values of a variable in a segment. */
 static void all_of(int i, tutti_count segment, int puts) {
     int ndims = 0;
     tutti_count shape[TUTTI_MAX_DIMS], entries = 1;
@@ -75,11 +75,11 @@ static void all_of(int i, tutti_count segment, int puts) {
 }
 
 /* Segments: a topology and two states, another topology with one, a state with another type: three files. */
-static void made(void) {
+static void test_made(void) {
     const int64_t index[] = {0, 0, 1, 2, 2, 5};
     tutti_count n = 0;
     dataset_remove(path);
-    opened(TUTTI_WRITE | TUTTI_CREATE);
+    open_file(TUTTI_WRITE | TUTTI_CREATE);
     CHECK_SAME(tutti_dataset_grid(d, "grid", 2, (tutti_count[]){3, 5}), TUTTI_OK);
     CHECK_SAME(tutti_dataset_list(d, "nodes"), TUTTI_OK);
     for (int i = 0; i < VARIABLES; i++)
@@ -123,10 +123,10 @@ static void sums_take(uint64_t sums[FILES]) {
 }
 
 /* The first n segments are there, as they were. */
-static void right(tutti_count n) {
+static void check_values(tutti_count n) {
     tutti_segment g;
     tutti_variable_row row;
-    opened(0);
+    open_file(0);
     CHECK_EQ(tutti_dataset_segments(d), n);
     CHECK_EQ(tutti_dataset_container(d), TUTTI_CONTAINER_NETCDF);
     CHECK_EQ(tutti_dataset_variables(d), n ? VARIABLES : 0);
@@ -185,9 +185,9 @@ int main(int argc, char **argv) {
     tutti_repair_report report;
     harness_begin(&argc, &argv, 1295);
     snprintf(path, sizeof path, "%s/t1295.tutti", check_dir());
-    made();
+    test_made();
     sums_take(before);
-    right(6);
+    check_values(6);
 
     check_where("nothing to do");
     report = repaired();
@@ -197,8 +197,8 @@ int main(int argc, char **argv) {
     shell("rm metadata.sqlite");
     report = repaired();
     CHECK(report.rebuilt == 1 && report.lost == 0 && report.segments == 6, "%s", report.first_lost);
-    right(6);
-    opened(TUTTI_WRITE); /* who finds nothing to mend */
+    check_values(6);
+    open_file(TUTTI_WRITE); /* a writer that finds nothing to repair */
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     sums_take(after);
     CHECK(memcmp(before, after, sizeof before) == 0);
@@ -209,7 +209,7 @@ int main(int argc, char **argv) {
     shell("printf XXXX | dd of=data-000002.nc bs=1 seek=60 conv=notrunc 2>/dev/null");
     report = repaired();
     CHECK(report.rebuilt == 0 && report.lost == 0 && report.damaged == 2, "%d", report.rebuilt);
-    opened(TUTTI_WRITE);
+    open_file(TUTTI_WRITE);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     sums_take(after);
     CHECK(memcmp(before, after, sizeof before) == 0);
@@ -218,7 +218,7 @@ int main(int argc, char **argv) {
     shell("cp data-000003.nc keep && truncate -s -1 data-000003.nc");
     report = repaired();
     CHECK(report.rebuilt == 0 && report.lost == 1 && report.segments == 5, "%s", report.first_lost);
-    right(5);
+    check_values(5);
 
     check_where("cut off, and no metadata");
     shell("mv keep data-000003.nc && rm -f metadata.sqlite *.damaged && truncate -s -9 "
@@ -228,12 +228,12 @@ int main(int argc, char **argv) {
     CHECK(strstr(report.first_lost, "data-000001.nc"), "%s", report.first_lost);
 
     check_where("a header that cannot be read, and no metadata");
-    made();
+    test_made();
     shell("rm metadata.sqlite && printf XXXX | dd of=data-000003.nc bs=1 seek=60 conv=notrunc "
           "2>/dev/null");
     report = repaired();
     CHECK(report.rebuilt == 1 && report.lost == 1 && report.segments == 5, "%s", report.first_lost);
-    right(5);
+    check_values(5);
     shell("test -f data-000003.nc.damaged");
     dataset_remove(path);
     return harness_end();

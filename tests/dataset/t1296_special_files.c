@@ -1,6 +1,8 @@
 /* TEST ranks=1,3 timeout=60 */
-/* The database of a dataset, the files that SQLite has beside it, or the lock are FIFOs, directories or links to a device:
- * every call that opens the dataset fails with a clear error and none waits.  Repair rebuilds the metadata beside them.
+/* The database of a dataset, the auxiliary files of SQLite, or the lock are FIFOs, directories or
+ * links to a device:
+ * every call that opens the dataset fails with a clear error and none blocks.  Repair rebuilds the
+ * metadata in spite of them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,7 +11,7 @@
 enum { ENTRIES = 10 };
 static char path[512];
 
-static void written(void) {
+static void test_written(void) {
     tutti_dataset *d = NULL;
     tutti_decomposition *p = NULL;
     const tutti_dataset_options opt = visible();
@@ -35,7 +37,7 @@ static const char *const NAMES[] = {"metadata.sqlite", "metadata.sqlite-journal"
                                     "metadata.sqlite-wal", "metadata.sqlite-shm", "writer.lock"};
 enum { FIFO, DIRECTORY, DEVICE, KINDS };
 
-static void make(const char *file, int kind) {
+static void make_objects(const char *file, int kind) {
     char name[600];
     snprintf(name, sizeof name, "%s/%s", path, file);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -57,7 +59,7 @@ static void removed(const char *file) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void refused(int mode, tutti_err expect) {
+static void check_refused(int mode, tutti_err expect) {
     tutti_dataset *d = NULL;
     const tutti_dataset_options opt = visible();
     const tutti_err err = tutti_dataset_open(MPI_COMM_WORLD, path, mode, &opt, &d);
@@ -79,15 +81,15 @@ int main(int argc, char **argv) {
             const tutti_err writer =
                 is_lock && kind == DIRECTORY ? TUTTI_ERR_IS_DIRECTORY : TUTTI_ERR_FORMAT;
             check_where(NAMES[i]);
-            written();
-            make(NAMES[i], kind);
-            refused(TUTTI_READ, is_lock ? TUTTI_OK : TUTTI_ERR_FORMAT);
-            refused(TUTTI_READ | TUTTI_WRITE, writer);
-            refused(TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, writer);
+            test_written();
+            make_objects(NAMES[i], kind);
+            check_refused(TUTTI_READ, is_lock ? TUTTI_OK : TUTTI_ERR_FORMAT);
+            check_refused(TUTTI_READ | TUTTI_WRITE, writer);
+            check_refused(TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, writer);
             if (is_lock) removed("writer.lock");
             if (is_lock) continue;
             CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, path, NULL, NULL), TUTTI_OK);
-            refused(TUTTI_READ | TUTTI_WRITE, TUTTI_OK);
+            check_refused(TUTTI_READ | TUTTI_WRITE, TUTTI_OK);
             removed("metadata.sqlite.damaged");
             removed("metadata.sqlite.damaged-journal");
             removed("metadata.sqlite.damaged-wal");

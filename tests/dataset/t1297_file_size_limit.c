@@ -1,6 +1,8 @@
 /* TEST ranks=1 timeout=60 own=1 */
-/* A limit of file sizes (RLIMIT_FSIZE) below the size of the metadata: open, info_set, commit, archive, drop_oldest and repair fail with
- * TUTTI_ERR_NO_SPACE (metadata) or TUTTI_ERR_TOO_BIG (data), the program lives, its signal mask and handlers are as before, and with the limit lifted all of them work.
+/* A limit of file sizes (RLIMIT_FSIZE) below the size of the metadata: open, info_set, commit,
+ * archive, drop_oldest and repair fail with
+ * TUTTI_ERR_NO_SPACE (metadata) or TUTTI_ERR_TOO_BIG (data), the program continues, its signal
+ * mask and handlers are unchanged, and without the limit all of them succeed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,7 +14,7 @@ static char path[512], place[512], text[LONG];
 static tutti_dataset *d;
 static tutti_decomposition *p;
 
-static tutti_err opened(int mode) {
+static tutti_err open_file(int mode) {
     const tutti_dataset_options opt = visible();
     return tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE | mode, &opt, &d);
 }
@@ -26,13 +28,13 @@ static tutti_err state(int64_t index) {
     return tutti_dataset_commit(d);
 }
 
-static void described(void) {
+static void test_described(void) {
     const tutti_variable_spec v = {.space = "line", .type = TUTTI_FLOAT64};
     CHECK_OK(tutti_dataset_grid(d, "line", 1, (tutti_count[]){ENTRIES}));
     CHECK_OK(tutti_dataset_variable(d, "v", &v));
 }
 
-static void decomposed(void) {
+static void test_decomposed(void) {
     static const tutti_count index[ENTRIES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
     const tutti_decomposition_spec spec = {.kind = TUTTI_BY_INDEX, .n = ENTRIES, .index = index};
     CHECK_OK(tutti_decomposition_create(d, "line", &spec, &p));
@@ -63,8 +65,8 @@ static void large_put(int64_t index) {
         d, 2, (tutti_put[]){{"v", p, TUTTI_FLOAT64, v}, {"w", p, TUTTI_FLOAT64, v}}));
 }
 
-/* Of the first file only the topology stays: what was before it gets a mark. */
-static void removed(void) {
+/* Only the topology of the first file is kept: removed segments before it are marked. */
+static void test_removed(void) {
     check_where("drop_oldest");
     large_open();
     large_put(0);
@@ -76,7 +78,7 @@ static void removed(void) {
     LIMITED(8 * LARGE, tutti_dataset_drop_oldest(d, 1));
     tutti_decomposition_free(&p);
     CHECK_OK(tutti_dataset_close(&d));
-    CHECK_OK(opened(0)); /* the mark is written */
+    CHECK_OK(open_file(0)); /* the mark is written */
     CHECK_OK(tutti_dataset_verify(d, NULL));
     CHECK_EQ(tutti_dataset_segments(d), 2);
     CHECK_OK(tutti_dataset_close(&d));
@@ -91,12 +93,12 @@ int main(int argc, char **argv) {
     dataset_remove(place);
     signal(SIGXFSZ, SIG_DFL);
     check_where("open");
-    LIMITED(4096, opened(TUTTI_CREATE));
-    described();
+    LIMITED(4096, open_file(TUTTI_CREATE));
+    test_described();
     check_where("info_set");
     LIMITED(4096, tutti_dataset_info_set(d, NULL, "long", TUTTI_INT8, LONG, text));
     check_where("commit");
-    decomposed();
+    test_decomposed();
     CHECK_OK(state(0));
     double v[ENTRIES] = {0};
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 1, 0));
@@ -112,11 +114,11 @@ int main(int argc, char **argv) {
     snprintf(name, sizeof name, "%s/metadata.sqlite", path);
     CHECK(unlink(name) == 0, "%s", name);
     LIMITED(4096, tutti_dataset_repair(MPI_COMM_WORLD, path, NULL, NULL));
-    CHECK_OK(opened(0));
+    CHECK_OK(open_file(0));
     CHECK_OK(tutti_dataset_verify(d, NULL));
     CHECK_EQ(tutti_dataset_segments(d), 3);
     CHECK_OK(tutti_dataset_close(&d));
-    removed();
+    test_removed();
     dataset_remove(path);
     dataset_remove(place);
     return harness_end();

@@ -1,6 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* Collective communications per call of a step do not exceed limits: helpers return this rank's outcome, and the
- * caller agrees once per phase.  Both containers, both levels; global, ranked, partial and compressed variables, few
+/* Collective communications per call of a step do not exceed limits: helpers return the outcome of
+ * this rank, and the caller agrees once per phase.  Both containers, both levels; global, ranked,
+ * partial and compressed variables, few
  * small ones and large ones.  TUTTI_TEST_SHOW=1 prints the counts.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/collective_count.h"
@@ -58,7 +59,7 @@ static void check_counts(const variant *v, int step, const int64_t count[3]) {
         CHECK(count[0] <= BEGIN && count[2] <= v->commit,
               "%s: step %d: begin %lld, commit %lld; at most %d, %d", v->name, step,
               (long long)count[0], (long long)count[2], BEGIN, v->commit);
-    static int once = 1; /* the shared memory of a team is made in the eighth operation on it */
+    static int once = 1; /* the shared memory of a team is created in the eighth operation on it */
     const int more = count[1] == v->put + 1 ? once : 0;
     if (step > v->settled) {
         once -= more;
@@ -67,7 +68,7 @@ static void check_counts(const variant *v, int step, const int64_t count[3]) {
     }
 }
 
-static void run(const variant *v) {
+static void run_case(const variant *v) {
     const tutti_count shape = v->entries * ranks;
     tutti_dataset_options opt;
     tutti_dataset *d = NULL;
@@ -116,6 +117,6 @@ static void run(const variant *v) {
 int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 1298);
     snprintf(path, sizeof path, "%s/t1298.tutti", check_dir());
-    for (size_t i = 0; i < sizeof VARIANTS / sizeof *VARIANTS; i++) run(&VARIANTS[i]);
+    for (size_t i = 0; i < sizeof VARIANTS / sizeof *VARIANTS; i++) run_case(&VARIANTS[i]);
     return harness_end();
 }

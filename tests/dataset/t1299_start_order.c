@@ -1,7 +1,10 @@
 /* TEST ranks=1,2,3,5 timeout=60 */
-/* Starting a put or a get does not wait for other ranks: ranks that start operations of two datasets in different orders
- * all complete them; ranks that start different operations of one dataset all get TUTTI_ERR_MISMATCH when they wait; what
- * was started is carried out by the next collective call; arguments and decompositions are free after the start.
+/* Starting a put or a get does not wait for other ranks: ranks that start operations of two
+ * datasets in different orders all complete them; ranks that start different operations of one
+ * dataset all get
+ * TUTTI_ERR_MISMATCH when they wait; what
+ * was started is carried out by the next collective call; arguments and decompositions may be
+ * freed after the start.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 
@@ -16,7 +19,7 @@ static double value(int which, int64_t step, tutti_count i) {
     return (double)(100000 * which + 10000 * step + rank * N + i);
 }
 
-static void opened(int mode) {
+static void open_file(int mode) {
     const tutti_count shape = (tutti_count)N * ranks;
     const tutti_dataset_options opt = visible();
     for (int k = 0; k < 2; k++) {
@@ -36,14 +39,14 @@ static void opened(int mode) {
     }
 }
 
-static void closed(void) {
+static void test_closed(void) {
     for (int k = 0; k < 2; k++) {
         tutti_decomposition_free(&part[k]);
         CHECK_SAME(tutti_dataset_close(&d[k]), TUTTI_OK);
     }
 }
 
-static void fill(int64_t step) {
+static void fill_values(int64_t step) {
     for (int k = 0; k < 2; k++)
         for (tutti_count i = 0; i < N; i++) buf[k][i] = value(k, step, i);
 }
@@ -63,7 +66,7 @@ static void put_both(const char *name, tutti_request *r[2]) {
 
 static void crossed(const char *name, int64_t step, int freed) {
     tutti_request *r[2];
-    fill(step);
+    fill_values(step);
     for (int k = 0; k < 2; k++)
         CHECK_SAME(tutti_dataset_begin(d[k], TUTTI_STATE, step, (double)step), TUTTI_OK);
     put_both(name, r);
@@ -94,7 +97,7 @@ static void mismatched(int64_t step) {
                               {"w", part[0], TUTTI_FLOAT64, buf[0]}};
     const tutti_get get = {"u", part[0], TUTTI_FLOAT64, back[0]};
     const tutti_err wrong = ranks > 1 ? TUTTI_ERR_MISMATCH : TUTTI_OK;
-    fill(step);
+    fill_values(step);
     CHECK_SAME(tutti_dataset_begin(d[0], TUTTI_STATE, step, (double)step), TUTTI_OK);
     CHECK_OK(tutti_dataset_put_start(d[0], 1, &puts[rank == ranks - 1 && ranks > 1], &r));
     CHECK_SAME(tutti_request_wait(&r, NULL), wrong);
@@ -103,7 +106,7 @@ static void mismatched(int64_t step) {
     else
         CHECK_OK(tutti_dataset_put_start(d[0], 1, &puts[0], &r));
     CHECK_SAME(tutti_request_wait(&r, NULL), wrong);
-    /* one rank passes nothing */
+    /* one rank passes no variables */
     CHECK_OK(tutti_dataset_put_start(d[0], rank == ranks - 1 ? 1 : 2,
                                      rank == ranks - 1 ? NULL : puts, &r));
     CHECK_SAME(tutti_request_wait(&r, NULL), TUTTI_ERR_ARG);
@@ -111,12 +114,13 @@ static void mismatched(int64_t step) {
     CHECK_SAME(tutti_dataset_commit(d[0]), TUTTI_OK);
 }
 
-/* Not waited for: the next collective call carries it out, and refuses while it is not completed. */
+/* An operation that is not waited for is carried out by the next collective call, which fails
+ * until it is completed. */
 static void next_call(int64_t step) {
     tutti_request *r[2] = {NULL, NULL};
     const tutti_put puts[] = {{"u", part[0], TUTTI_FLOAT64, buf[0]},
                               {"r", part[0], TUTTI_FLOAT64, buf[1]}};
-    fill(step);
+    fill_values(step);
     CHECK_SAME(tutti_dataset_begin(d[0], TUTTI_STATE, step, (double)step), TUTTI_OK);
     for (int k = 0; k < 2; k++) CHECK_OK(tutti_dataset_put_start(d[0], 1, &puts[k], &r[k]));
     CHECK_SAME(tutti_dataset_commit(d[0]), TUTTI_ERR_STATE);
@@ -132,17 +136,17 @@ int main(int argc, char **argv) {
         snprintf(path[k], sizeof path[k], "%s/t1299-%d.tutti", check_dir(), k);
         dataset_remove(path[k]);
     }
-    opened(TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE);
+    open_file(TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE);
     crossed("u", 0, 0);
     crossed("r", 1, 1);
-    closed();
-    opened(TUTTI_READ | TUTTI_WRITE);
+    test_closed();
+    open_file(TUTTI_READ | TUTTI_WRITE);
     got_crossed("u", 0, 0); /* opens the data files */
     got_crossed("r", 1, 1);
     mismatched(2);
     next_call(3);
     CHECK_SAME(tutti_dataset_verify(d[0], NULL), TUTTI_OK);
-    closed();
+    test_closed();
     for (int k = 0; k < 2; k++) dataset_remove(path[k]);
     return harness_end();
 }

@@ -1,5 +1,5 @@
 /* A space for tests of decompositions, without a dataset: ids by a formula, and a decomposition that
- * is compared with what it ought to be.
+ * is compared with the expected one.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_DECOMPOSED_H
 #define TUTTI_TESTS_DECOMPOSED_H
@@ -14,7 +14,7 @@ static tutti__team *team;
 typedef struct {
     int64_t times, plus;
     tutti_count twice, negative; /* a position with the id of another, with one below 0; -1: none */
-    tutti_err fails;             /* what reading it gives, on all ranks */
+    tutti_err fails;             /* the result of reading it, on all ranks */
 } id_map;
 
 static inline int64_t id_at(const id_map *m, tutti_count position) {
@@ -34,7 +34,7 @@ static inline tutti_err read_ids(void *from, const tutti__space_view *view, tutt
     CHECK(lo >= 0 && lo <= hi && hi <= view->entries, "ids of [%lld, %lld)", (long long)lo,
           (long long)hi);
     for (tutti_count i = lo; i < hi; i++) ids_out[i - lo] = id_at(m, i);
-    if (m->fails != TUTTI_OK) TUTTI_FAIL(m->fails, "no ids today");
+    if (m->fails != TUTTI_OK) TUTTI_FAIL(m->fails, "the id map cannot be read");
     return TUTTI_OK;
 }
 
@@ -56,7 +56,7 @@ static inline tutti_err make(const tutti__decomposed *space, const tutti_decompo
     return tutti__decomposition_make(team, space, spec, TUTTI_OK, out);
 }
 
-/* It is refused on all ranks with this code and these words. */
+/* Check that it is refused on all ranks with this code and text. */
 static inline void refuse(const tutti__decomposed *space, const tutti_decomposition_spec *spec,
                           tutti_err code, const char *words) {
     tutti_decomposition *p = NULL;
@@ -66,7 +66,7 @@ static inline void refuse(const tutti__decomposed *space, const tutti_decomposit
     tutti_decomposition_free(&p);
 }
 
-/* What a decomposition of n entries ought to say. */
+/* The expected properties of a decomposition of n entries. */
 typedef struct {
     tutti_count n, entries; /* of this rank, of the space */
     const tutti_count *position, *memory;
@@ -106,7 +106,7 @@ static inline void lists_are(tutti_decomposition *p, const ought *o) {
     free(writes);
 }
 
-/* Byte b of the item at a position, as a rank has it.  The value shows which rank's copy was
+/* Byte b of the item at a position, as a rank has it.  The value shows whose copy was
  * written. */
 static inline unsigned char item_byte(tutti_count position, tutti_off b, int who) {
     return (unsigned char)(held_byte(position, b) + 31 * who);

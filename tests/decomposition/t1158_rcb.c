@@ -1,5 +1,5 @@
 /* TEST ranks=0 timeout=60 */
-/* Recursive coordinate bisection: parts as even as can be for any number of them, none empty; ties
+/* Recursive coordinate bisection: parts of nearly equal size for any number of parts, none empty; ties
  * by index; the parts of a line are its pieces; weights, without any or 0; points that coincide.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
@@ -11,7 +11,7 @@ static tutti_count weight[POINTS];
 static int part[POINTS], again[POINTS];
 static tutti_count count[2 * POINTS];
 
-static void tally(tutti_count n, int parts, const tutti_count *w) {
+static void count_items(tutti_count n, int parts, const tutti_count *w) {
     memset(count, 0, sizeof count);
     for (tutti_count i = 0; i < n; i++) {
         CHECK(part[i] >= 0 && part[i] < parts, "point %lld in part %d", (long long)i, part[i]);
@@ -22,7 +22,7 @@ static void tally(tutti_count n, int parts, const tutti_count *w) {
 /* The least and largest part differ by one point at most. */
 static void even(tutti_count n, int parts, const tutti_count *w) {
     CHECK_OK(tutti__rcb(n, x, w, parts, part));
-    tally(n, parts, NULL);
+    count_items(n, parts, NULL);
     for (int p = 0; p < parts; p++)
         CHECK(count[p] == n / parts || count[p] == n / parts + 1, "part %d of %d has %lld of %lld",
               p, parts, (long long)count[p], (long long)n);
@@ -38,12 +38,12 @@ static void points(int kind) {
                            : (rnd(2) ? 1 : -1) * 1e308 * (double)rnd(1000) / 1000;
 }
 
-static void weighted(void) {
+static void test_weighted(void) {
     for (int parts = 1; parts < PARTS; parts += 7) {
         tutti_count all = 0;
         for (int i = 0; i < POINTS; i++) all += weight[i] = rnd(10);
         CHECK_OK(tutti__rcb(POINTS, x, weight, parts, part));
-        tally(POINTS, parts, weight);
+        count_items(POINTS, parts, weight);
         for (int p = 0; p < parts; p++)
             CHECK(count[p] >= all / parts - 20 && count[p] <= all / parts + 20,
                   "part %d of %d has %lld of %lld", p, parts, (long long)count[p], (long long)all);
@@ -52,13 +52,13 @@ static void weighted(void) {
     memset(weight, 0, sizeof weight);
     weight[77] = (tutti_count)1 << 61;
     CHECK_OK(tutti__rcb(POINTS, x, weight, 32, part));
-    tally(POINTS, 32, NULL);
+    count_items(POINTS, 32, NULL);
     for (int p = 0; p < 32; p++) CHECK(count[p] > 0, "part %d is empty", p);
     weight[77] = 0;
     even(POINTS, 32, weight);
 }
 
-static void line(void) {
+static void test_line(void) {
     for (int i = 0; i < 100; i++) {
         x[3 * i] = x[3 * i + 2] = 0;
         x[3 * i + 1] = (i * 37) % 100;
@@ -77,10 +77,10 @@ int main(void) {
         points(kind);
         for (int parts = 1; parts < PARTS; parts += 1 + parts / 8)
             for (tutti_count n = POINTS; n > 0; n /= 3) even(n, parts, NULL);
-        even(100, 300, NULL); /* each is alone */
-        weighted();
+        even(100, 300, NULL); /* one point per part */
+        test_weighted();
     }
     CHECK_OK(tutti__rcb(0, x, NULL, 4, part));
-    line();
+    test_line();
     return check_done();
 }

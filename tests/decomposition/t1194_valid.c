@@ -39,7 +39,7 @@ static void damage_list(tutti_decomposition *p) {
     DAMAGED(passed = passed);
     DAMAGED(held.entries++);
     DAMAGED(held.n--);
-    DAMAGED(facts.written--); /* but `written` is that of all entries, or of another number */
+    DAMAGED(facts.written--); /* `written` is the value for all entries, or for another number */
     DAMAGED_VALUE(p->held.run[0].n, 0);
     DAMAGED_VALUE(p->held.run[0].n, p->held.run[0].n + 1);
     DAMAGED_VALUE(p->held.run[0].place, -1);

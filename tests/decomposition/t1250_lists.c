@@ -1,5 +1,5 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* Lists of entries by index, by value and by both, in any order, on several ranks each, with holes:
+/* Lists of entries by index, by value and by both, in any order, on several ranks, with holes:
  * positions, writers and bytes are those of a serial model.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/decomposed.h"
@@ -14,8 +14,8 @@ static int writer_of[HELD_ITEMS], writer_at[HELD_ITEMS * 1001];
 
 static const tutti_decomposition_kind kinds[] = {TUTTI_BY_INDEX, TUTTI_BY_VALUE, TUTTI_BY_BOTH};
 
-/* Where entries are in memory: one after the other; or each at a place of its own, in another order,
- * some before `buf`; or in the order of the space, however they are listed. */
+/* Positions of entries in memory: consecutive; or scattered, in another order,
+ * some before `buf`; or in the order of the space, regardless of their order in the list. */
 enum { AS_LISTED, SCATTERED, AS_THE_SPACE, MEMORIES };
 static void memory_random(tutti_count n, int how) {
     const int given = how == SCATTERED;
@@ -32,7 +32,7 @@ static tutti_count first_missing(tutti_count entries) {
     return h.n < entries ? h.n : -1;
 }
 
-static void trial(int k) {
+static void run_trial(int k) {
     char where[200];
     id_map map = id_map_random();
     const int lay = (int)rnd(2) ? DENSE : GAPS, spread = (int)rnd(SPREADS), with_own = (int)rnd(2);
@@ -89,7 +89,7 @@ static void trial(int k) {
 }
 
 /* Regular lists of entries become compact accesses, regardless of which rank lists them. */
-static void compact(void) {
+static void test_compact(void) {
     enum { EACH = 5000 };
     static tutti_count index[EACH];
     const tutti__decomposed space = list_of((tutti_count)EACH * ranks, NULL);
@@ -106,9 +106,9 @@ static void compact(void) {
     tutti_decomposition_free(&p);
 }
 
-/* The size of the space costs nothing, nor what other ranks hold: entries of one rank in a space that
- * is larger than any memory. */
-static void sparse(void) {
+/* Neither the size of the space nor the entries of other ranks need memory: entries of one rank in
+ * a space that is larger than any memory. */
+static void test_sparse(void) {
     enum { EACH = 2000 };
     static tutti_count index[EACH];
     const tutti_count entries = (tutti_count)1 << 50;
@@ -136,9 +136,9 @@ static void sparse(void) {
 int main(int argc, char **argv) {
     decomposed_begin(&argc, &argv, 1250);
     snprintf(path, sizeof path, "%s/t1250.dat", check_dir());
-    for (int k = 0; k < (ranks > 3 ? 16 : 50); k++) trial(k);
-    compact();
-    sparse();
+    for (int k = 0; k < (ranks > 3 ? 16 : 50); k++) run_trial(k);
+    test_compact();
+    test_sparse();
     file_remove(path);
     return decomposed_end();
 }

@@ -39,7 +39,7 @@ static tutti__decomposed grid_of(int ndims, const tutti_count *shape) {
     return g;
 }
 
-/* The same on all ranks: how the ranks' slices lie. */
+/* The same on all ranks: the arrangement of the slices. */
 enum { ANY, EVEN, SLABS_OF, COMB, SAME, PATTERNS };
 
 static tutti_slice slice_random(int pattern, int who, int ndims, const tutti_count *shape) {
@@ -68,7 +68,7 @@ static tutti_slice slice_random(int pattern, int who, int ndims, const tutti_cou
     return s;
 }
 
-static void trial(int k) {
+static void run_trial(int k) {
     char where[100];
     tutti_count shape[TUTTI_MAX_DIMS], n[HELD_RANKS], held_entries = 0, missing = -1;
     tutti_slice mine = {{0}, {0}, {0}, {0}};
@@ -112,7 +112,7 @@ static void trial(int k) {
 }
 
 /* A slice of a grid that is too large for lists of entries needs no lists. */
-static void large(void) {
+static void test_large(void) {
     const tutti_count shape[3] = {(tutti_count)ranks << 20, 1 << 20, 1 << 10};
     const tutti__decomposed space = grid_of(3, shape);
     tutti_decomposition *p = NULL;
@@ -181,9 +181,9 @@ static void by_rank_order(int k) {
 int main(int argc, char **argv) {
     decomposed_begin(&argc, &argv, 1251);
     snprintf(path, sizeof path, "%s/t1251.dat", check_dir());
-    for (int k = 0; k < (ranks > 3 ? 14 : 60); k++) trial(k);
+    for (int k = 0; k < (ranks > 3 ? 14 : 60); k++) run_trial(k);
     for (int k = 0; k < 6; k++) by_rank_order(k);
-    if (ranks <= 3) large();
+    if (ranks <= 3) test_large();
     file_remove(path);
     return decomposed_end();
 }

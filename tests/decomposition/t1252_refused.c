@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/decomposed.h"
 
-/* Every rank has EACH positions behind those of the rank before, and a copy of the first of the next
- * rank; ids are those of the map. */
+/* Every rank has EACH positions after those of the previous rank, and a copy of the first position
+ * of the next rank; ids agree with the map. */
 enum { EACH = 10 };
 static id_map map = {.times = 7919, .plus = 5, .twice = -1, .negative = -1};
 static tutti_count position[EACH + 1], memory[EACH + 1];
@@ -132,7 +132,7 @@ static void bad_maps(void) {
     refuse(&space, &s, TUTTI_ERR_FORMAT, words);
     map.negative = -1;
     map.fails = TUTTI_ERR_IO;
-    refuse(&space, &s, TUTTI_ERR_IO, "no ids today");
+    refuse(&space, &s, TUTTI_ERR_IO, "the id map cannot be read");
     map.fails = TUTTI_OK;
     /* a size that cannot be */
     const tutti__decomposed huge = list_of((tutti_count)1 << 62, &map);
@@ -241,13 +241,13 @@ static void foreign_fields(void) {
                      fields[i].name, names[kind]);
             refuse(&space, &s, TUTTI_ERR_ARG, words);
         }
-    /* a slice or a list whose kind was forgotten */
+    /* a slice or a list without a kind */
     refuse(&space, &(tutti_decomposition_spec){.slice = {.hi = {EACH}}}, TUTTI_ERR_ARG,
            "field kind is not set");
     tutti_decomposition_spec s = fine(TUTTI_BY_INDEX);
     if (last()) s.kind = TUTTI_DECOMPOSITION_UNSET;
     refuse(&space, &s, TUTTI_ERR_ARG, "field kind is not set");
-    /* strides alone are no slice */
+    /* strides alone do not define a slice */
     s = fine(TUTTI_BY_INDEX);
     s.slice.stride[0] = 1;
     tutti_decomposition *p = NULL;
@@ -256,7 +256,7 @@ static void foreign_fields(void) {
 }
 
 /* One rank makes a different call on the same communicator: all ranks get an error, and no rank hangs. */
-static void different(void) {
+static void test_different(void) {
     const tutti__decomposed space = nodes();
     const tutti_decomposition_spec s = fine(TUTTI_BY_VALUE);
     tutti_decomposition *p = NULL;
@@ -271,7 +271,7 @@ static void different(void) {
         CHECK_SAME(make(&space, &s, &p), TUTTI_OK);
         tutti_decomposition_free(&p);
     }
-    /* what the caller has found already comes first, whatever the rest is */
+    /* an error that the caller has found takes precedence */
     tutti_err mine = TUTTI_OK;
     check_where("refused before");
     if (last()) mine = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "there is no space 'x'");
@@ -280,7 +280,7 @@ static void different(void) {
                TUTTI_ERR_NOT_FOUND);
 }
 
-static void stale(void) {
+static void test_stale(void) {
     const tutti__decomposed space = nodes();
     const tutti_decomposition_spec s = fine(TUTTI_BY_INDEX);
     tutti_decomposition *p = NULL, *q = NULL;
@@ -337,8 +337,8 @@ int main(int argc, char **argv) {
     bad_maps();
     bad_arguments();
     foreign_fields();
-    different();
-    stale();
+    test_different();
+    test_stale();
     if (ranks <= 3) no_memory();
     return decomposed_end();
 }

@@ -28,7 +28,7 @@ static int resident(const char *name) {
     return n;
 }
 
-/* Does the file system do it at all?  A plain write leaves no page behind. */
+/* Return whether the file system supports it: a plain write with O_DIRECT leaves no cached page. */
 static int possible(void) {
     int works = 0;
     if (rank == 0) {
@@ -42,7 +42,7 @@ static int possible(void) {
     return works;
 }
 
-static tutti_file *opened(const char *text) {
+static tutti_file *open_file(const char *text) {
     tutti_options opt = options_of(text);
     tutti_file *f = NULL;
     check_where(text);
@@ -70,7 +70,7 @@ static void went(tutti_file *f, tutti_off direct, tutti_off all) {
 static void staged(const char *text, int direct) {
     tutti_access *a = NULL, *part[2] = {NULL, NULL};
     unsigned char *v = memory + 8;
-    tutti_file *f = opened(text);
+    tutti_file *f = open_file(text);
     if (!f) return;
     CHECK_OK(tutti_access_vector((tutti_off)rank * PIECE, WHOLE / PIECE / ranks, PIECE,
                                  (tutti_off)ranks * PIECE, &part[0]));
@@ -99,7 +99,7 @@ static void staged(const char *text, int direct) {
 /* Every rank its stretch, straight from its memory. */
 static void straight(int askew) {
     tutti_access *a = NULL;
-    tutti_file *f = opened("direct_io=1 method=list");
+    tutti_file *f = open_file("direct_io=1 method=list");
     if (!f) return;
     const tutti_off each = WHOLE / ranks;
     CHECK_OK(tutti_access_contiguous(rank * each, each, &a));

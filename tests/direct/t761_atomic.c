@@ -11,7 +11,7 @@ enum { MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE };
 static char path[512];
 static tutti_access *pieces; /* the same of all ranks */
 
-/* All bytes are of one write; which one? */
+/* Check that all bytes are those of one write, and return it. */
 static int colour(const unsigned char *v, int64_t n, const char *what) {
     for (int64_t i = 1; i < n; i++)
         if (v[i] != v[0]) {
@@ -21,7 +21,7 @@ static int colour(const unsigned char *v, int64_t n, const char *what) {
     return v[0];
 }
 
-/* What is in the file once all have come. */
+/* The contents of the file after a barrier. */
 static int settled(void) {
     int64_t n = 0;
     unsigned char *v = file_get(path, &n), got[BYTES];
@@ -35,15 +35,15 @@ static int settled(void) {
     return colour(got, BYTES, "settled");
 }
 
-static void fill(unsigned char *v, int round) {
+static void fill_values(unsigned char *v, int round) {
     memset(v, 1 + (rank + 16 * round) % 250, BYTES);
 }
 
-/* Everybody writes, then reads what somebody has written. */
+/* Each rank writes, then reads data that some rank has written. */
 static void independent_round(tutti_file *f, int round) {
     unsigned char mine[BYTES], got[BYTES];
     tutti_off count = -7;
-    fill(mine, round);
+    fill_values(mine, round);
     MPI_Barrier(MPI_COMM_WORLD);
     if (round % 3 == 0) {
         tutti_request *w = NULL, *r = NULL;
@@ -51,7 +51,8 @@ static void independent_round(tutti_file *f, int round) {
         CHECK_OK(tutti_file_read_independent_start(f, pieces, got, &r));
         CHECK_OK(tutti_request_wait(&r, &count));
         CHECK_OK(tutti_request_wait(&w, NULL));
-        if (round == 0 && count == 0) return; /* no rank has written yet: nothing, or all */
+        if (round == 0 && count == 0)
+            return; /* no rank has written yet: the read returns nothing or all bytes */
     } else {
         CHECK_OK(tutti_file_write_independent(f, pieces, mine, NULL));
         CHECK_OK(tutti_file_read_independent(f, pieces, got, &count));
@@ -60,11 +61,11 @@ static void independent_round(tutti_file *f, int round) {
     (void)colour(got, BYTES, "independent read");
 }
 
-/* A file that grows: a reader sees nothing of a write, or all of it. */
+/* A file that grows: a reader sees a write completely or not at all. */
 static void growing(tutti_file *f) {
     unsigned char mine[BYTES], got[BYTES];
     CHECK_SAME(tutti_file_resize(f, 0), TUTTI_OK);
-    fill(mine, 3);
+    fill_values(mine, 3);
     if (rank == 0) {
         CHECK_OK(tutti_file_write_independent(f, pieces, mine, NULL));
     } else {
@@ -77,7 +78,7 @@ static void growing(tutti_file *f) {
 static void collective_round(tutti_file *f, tutti_plan *p, int round) {
     unsigned char mine[BYTES], got[BYTES];
     tutti_off count = -7;
-    fill(mine, round);
+    fill_values(mine, round);
     if (round % 4 == 0) {
         CHECK_SAME(tutti_plan_run(p, mine, 0, &count), TUTTI_OK);
     } else if (round % 4 == 1) {

@@ -1,8 +1,8 @@
 /* TEST ranks=1,4 timeout=60 */
-/* Reads of bytes that are not in the page cache: auto sees it and fetches them in long requests,
- * over holes; of bytes that are there, it reads the named ones.  One rank's cold bytes are enough.
- * Plans that are remembered for the one are not taken for the other.  Small requests, memory and
- * stores that cannot tell are warm.
+/* Reads of bytes that are not in the page cache: auto detects it and reads them in long requests,
+ * over holes; of cached bytes it reads only the requested ones.  Cold bytes on one rank suffice.
+ * Cached plans for one case are not used for the other.  Small requests, memory and
+ * stores that cannot report residency count as warm.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <mpi.h>
@@ -35,7 +35,7 @@ static void file_make(void) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* What the kernel has of [lo, hi): in pages; -1: it does not tell. */
+/* The number of cached pages of [lo, hi); -1: unknown. */
 static long pages_cached(tutti_off lo, tutti_off hi) {
     struct {
         unsigned long long offset, bytes;
@@ -47,14 +47,14 @@ static long pages_cached(tutti_off lo, tutti_off hi) {
     return code == 0 ? (long)counts[0] : -1;
 }
 
-/* Forget [lo, hi), or all of it; 1: it is so, on all ranks. */
-static int drop(tutti_off lo, tutti_off hi) {
+/* Drop [lo, hi), or everything, from the page cache; returns 1 on success on all ranks. */
+static int drop_cache(tutti_off lo, tutti_off hi) {
     int dropped = 1;
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {
         const int fd = open(path, O_RDONLY);
         dropped = 0;
-        for (int i = 0; i < 100 && !dropped; i++) { /* pages in use at the moment stay */
+        for (int i = 0; i < 100 && !dropped; i++) { /* pages in use are not dropped */
             if (i > 0) usleep(1000);
             dropped = posix_fadvise(fd, lo, hi - lo, POSIX_FADV_DONTNEED) == 0 &&
                       pages_cached(lo, hi) == 0;
@@ -65,7 +65,7 @@ static int drop(tutti_off lo, tutti_off hi) {
     return dropped;
 }
 
-static void warm(void) {
+static void test_warm(void) {
     if (rank == 0) {
         static char some[65536];
         const int fd = open(path, O_RDONLY);
@@ -92,8 +92,8 @@ static tutti_file *file_open(const char *settings) {
     return f;
 }
 
-/* This rank's share of the first n pieces, in turn. */
-static tutti_access *share(int n) {
+/* The share of this rank of the first n pieces, distributed cyclically. */
+static tutti_access *share_of(int n) {
     tutti_access *a = NULL;
     const int mine = n / ranks;
     CHECK_OK(
@@ -117,7 +117,7 @@ typedef struct {
 } outcome;
 
 static outcome read_once(tutti_file *f, int n) {
-    tutti_access *a = share(n);
+    tutti_access *a = share_of(n);
     tutti_stats last;
     outcome o;
     memset(buf, 0xee, sizeof buf);
@@ -141,7 +141,7 @@ static int says(const outcome *o, const char *words) {
 
 static void test_choice(void) {
     tutti_file *f = file_open("");
-    CHECK(drop(0, SIZE), "pages stay");
+    CHECK(drop_cache(0, SIZE), "pages stay");
     const outcome cold = read_once(f, PIECES);
     CHECK(says(&cold, "not cached"), "%s", cold.how);
     CHECK(cold.bytes > (long long)PIECE * PIECES * 8, "%lld bytes: %s", cold.bytes, cold.how);
@@ -150,7 +150,7 @@ static void test_choice(void) {
         CHECK(says(&cold, "two-phase"), "%s", cold.how);
         CHECK(says(&cold, "are read along: one more request costs"), "%s", cold.how);
     }
-    warm();
+    test_warm();
     const outcome now = read_once(f, PIECES);
     CHECK(!says(&now, "not cached"), "%s", now.how);
     CHECK_EQ(now.bytes, (long long)PIECE * PIECES);
@@ -161,12 +161,12 @@ static void test_choice(void) {
 static void test_remembered(void) {
     tutti_file *f = file_open("");
     for (int round = 0; round < 6; round++) {
-        CHECK(drop(0, SIZE), "pages stay");
+        CHECK(drop_cache(0, SIZE), "pages stay");
         const outcome cold = read_once(f, PIECES);
         CHECK(says(&cold, "not cached"), "%d: %s", round, cold.how);
         CHECK(cold.planned == (round == 0) && cold.found == (round > 0), "%d: %d plans, %d found",
               round, cold.planned, cold.found);
-        warm();
+        test_warm();
         const outcome now = read_once(f, PIECES);
         CHECK(!says(&now, "not cached"), "%d: %s", round, now.how);
         CHECK(now.planned == (round == 0) && now.found == (round > 0), "%d: %d plans, %d found",
@@ -175,7 +175,7 @@ static void test_remembered(void) {
     CHECK_OK(tutti_file_close(&f));
 }
 
-/* A rank alone has cold bytes: all take the same way, again and again. */
+/* Only one rank has cold bytes: all ranks choose the same method each time. */
 static void test_one_rank(void) {
     tutti_file *f = file_open("");
     const tutti_off each = SIZE / ranks;
@@ -183,8 +183,8 @@ static void test_one_rank(void) {
     char *mine = malloc((size_t)each);
     CHECK_OK(tutti_access_vector(each * rank, each / 4096, 1024, 4096, &a));
     for (int round = 0; round < 6; round++) {
-        warm();
-        CHECK(drop(each * (ranks - 1), SIZE), "pages stay");
+        test_warm();
+        CHECK(drop_cache(each * (ranks - 1), SIZE), "pages stay");
         CHECK_OK(tutti_file_read(f, a, mine, NULL));
         const char *how = tutti_file_explain(f);
         CHECK(strstr(how, "not cached"), "%d: %s", round, how);
@@ -196,7 +196,7 @@ static void test_one_rank(void) {
     CHECK_OK(tutti_file_close(&f));
 }
 
-/* Holes: by temperature, or as the option says. */
+/* Holes are read depending on page cache residency or on the option. */
 static void test_holes(void) {
     const long long named = (long long)PIECE * PIECES, all = SIZE - EVERY + PIECE;
     for (int cold = 0; cold < 2; cold++) {
@@ -209,12 +209,12 @@ static void test_holes(void) {
                          gap);
                 tutti_file *f = file_open(settings);
                 if (cold)
-                    CHECK(drop(0, SIZE), "pages stay");
+                    CHECK(drop_cache(0, SIZE), "pages stay");
                 else
-                    warm();
+                    test_warm();
                 const outcome o = read_once(f, PIECES);
                 const int along = set == 0 ? cold : set == 2;
-                /* windows begin and end inside of holes */
+                /* windows begin and end inside holes */
                 CHECK(along ? o.bytes > all / 2 && o.bytes <= all : o.bytes == named,
                       "%lld bytes, cold %d: %s", o.bytes, cold, o.how);
                 CHECK(set == 0 || says(&o, "as the option says"), "%s", o.how);
@@ -228,10 +228,10 @@ static void test_holes(void) {
 static void test_small(void) {
     tutti_file *f = file_open("");
     const int near = 4, far = (255 << 10) / PIECE / ranks * ranks;
-    CHECK(drop(0, SIZE), "pages stay");
+    CHECK(drop_cache(0, SIZE), "pages stay");
     const outcome small = read_once(f, near);
     CHECK(!says(&small, "not cached"), "%s", small.how);
-    CHECK(drop(0, SIZE), "pages stay");
+    CHECK(drop_cache(0, SIZE), "pages stay");
     const outcome large = read_once(f, far);
     CHECK(says(&large, "not cached"), "%s", large.how);
     CHECK_OK(tutti_file_close(&f));
@@ -240,7 +240,7 @@ static void test_small(void) {
 static void test_memory(void) {
     tutti_options opt;
     tutti_file *f = NULL;
-    tutti_access *a = share(PIECES);
+    tutti_access *a = share_of(PIECES);
     char name[64];
     snprintf(name, sizeof name, "cold-%s", strrchr(path, '/') + 1);
     tutti_options_defaults(&opt);
@@ -256,13 +256,13 @@ static void test_memory(void) {
     tutti_access_free(&a);
 }
 
-/* The sieve's buffer stays from call to call: no fresh pages. */
+/* The buffer of the sieve is reused: no new pages. */
 static void test_sieve_buffer(void) {
     tutti_file *f = file_open("method=sieve sieve_size=1m");
     struct rusage before, after;
-    warm();
-    for (int i = 0; i < 3; i++) (void)read_once(f, PIECES); /* everything else is there, too */
-    tutti_access *a = share(PIECES);
+    test_warm();
+    for (int i = 0; i < 3; i++) (void)read_once(f, PIECES); /* everything else is cached, too */
+    tutti_access *a = share_of(PIECES);
     getrusage(RUSAGE_SELF, &before);
     CHECK_OK(tutti_file_read(f, a, buf, NULL));
     CHECK_OK(tutti_file_read_independent(f, a, buf, NULL));
@@ -282,7 +282,7 @@ int main(int argc, char **argv) {
     file_make();
     test_memory();
     test_sieve_buffer();
-    if (drop(0, SIZE)) {
+    if (drop_cache(0, SIZE)) {
         test_choice();
         test_remembered();
         test_one_rank();

@@ -30,7 +30,7 @@ static void fill_file(void) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A process of its own: threads of a rank would wait for its core. */
+/* A separate process: a thread of a rank would wait for its core. */
 static pid_t truncate_forever(void) {
     const pid_t child = fork();
     if (child != 0) return child;
@@ -72,7 +72,7 @@ static tutti_access *access_of(int kind) {
     return a;
 }
 
-/* Stream byte i of the access: its place in the file and in memory. */
+/* Stream byte i of the access: its position in the file and in memory. */
 static void place_of(int kind, tutti_off i, tutti_off *file, tutti_off *memory) {
     const tutti_off mine = (tutti_off)PIECE * PIECES;
     *file = kind == 1 ? (i / PIECE * ranks + rank) * PIECE + i % PIECE : mine * rank + i;

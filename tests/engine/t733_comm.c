@@ -1,23 +1,22 @@
 /* TEST ranks=2 timeout=120 own=1 */
-/* The pipeline comm: one request for a window, however large, as without overlap; and while it blocks the exchange of
- * the next window goes on.  That is seen without measuring: no write of the aggregator ends before the other rank, which
- * is late with its last message, is rid of it.  (Late: when the aggregator is in its first write.  If it is not there yet
- * less is seen, and nothing fails.)
+/* The pipeline comm: one request per window of any size, as without overlap; while it blocks, the exchange of
+ * the next window continues.  The test needs no timing: no write of the aggregator ends before the
+ * other rank, which sends its last message late, has sent it.  (Late: while the aggregator is in
+ * its first write. 
+ * If it is not there yet
+ * the test is weaker but does not fail.)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
-enum {
-    WINDOW = 1 << 20,
-    GATE = 199
-}; /* messages of half a window are taken when they are asked for */
+enum { WINDOW = 1 << 20, GATE = 199 }; /* messages of half a window are received when requested */
 
 static char path[512], gate[520];
 static unsigned char *buffer;
 
-/* ---- the second message with a share of a window is late, and when it has left the gate opens */
+/* ---- the second message of a window is late, and the write is released when it has been sent */
 
 static int messages = -1; /* so far; -1: none is late */
 static MPI_Request late = MPI_REQUEST_NULL;
@@ -45,7 +44,7 @@ int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
     return code;
 }
 
-static tutti_file *opened(const char *exchange, const char *pipeline, const char *fault) {
+static tutti_file *open_file(const char *exchange, const char *pipeline, const char *fault) {
     char all[300];
     tutti_file *f = NULL;
     snprintf(all, sizeof all,
@@ -68,7 +67,7 @@ static tutti_access *shares(int windows) {
 static void one_request(const char *exchange, const char *pipeline) {
     tutti_stats s;
     tutti_access *a = shares(3);
-    tutti_file *f = opened(exchange, pipeline, "");
+    tutti_file *f = open_file(exchange, pipeline, "");
     for (int is_write = 1; is_write >= 0; is_write--) {
         CHECK_OK(is_write ? tutti_file_write(f, a, buffer, NULL)
                           : tutti_file_read(f, a, buffer, NULL));
@@ -84,7 +83,7 @@ static void one_request(const char *exchange, const char *pipeline) {
 static void goes_on(const char *exchange) {
     char byte;
     tutti_access *a = shares(2);
-    tutti_file *f = opened(exchange, "comm", "*:held:199");
+    tutti_file *f = open_file(exchange, "comm", "*:held:199");
     messages = rank == 1 ? 0 : -1;
     CHECK_SAME(tutti_file_write(f, a, buffer, NULL), TUTTI_OK);
     CHECK_EQ(messages, rank == 1 ? 3 : -1);

@@ -1,6 +1,7 @@
 /* TEST ranks=3 timeout=60 */
-/* The option stagger: the first file access of the n-th aggregator begins n times so many microseconds after its
- * operation, in both engines, for writes and reads, as the trace shows.  Later accesses do not wait.
+/* The option stagger: the first file access of the n-th aggregator begins n times this number of
+ * microseconds after its operation, in both engines, for writes and reads, as the trace shows. 
+ * Later accesses do not wait.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/trace.h"
 #include "harness.h"
@@ -10,7 +11,7 @@ enum { WINDOW = 4096, CYCLES = 3, APART = 20000, RANKS = 3 };
 static char path[512], trace[520];
 static unsigned char buffer[WINDOW * CYCLES];
 
-/* The number behind `key` in a line, or -1. */
+/* The number after `key` in a line, or -1. */
 static double number(const char *line, const char *key) {
     const char *at = strstr(line, key);
     return at ? strtod(at + strlen(key), NULL) : -1;
@@ -47,7 +48,7 @@ static void one_after_the_other(const char *text, int is_write) {
     const tutti_off share = WINDOW / 4;
     snprintf(where, sizeof where, "%s, %s", is_write ? "write" : "read", text);
     check_where(where);
-    tutti__trace_disable(); /* what has been recorded so far */
+    tutti__trace_disable(); /* ends the recording so far */
     snprintf(all, sizeof all,
              "method=two-phase cb_nodes=3 window_size=%d striping_unit=%d stagger=%d %s", WINDOW,
              WINDOW, APART, text);

@@ -1,5 +1,5 @@
 /* TEST ranks=1,3 timeout=120 */
-/* Cycle by cycle, a file access of a rank fails in its first cycle, its second, ... until there are no
+/* In the cyclic engine a file access of a rank fails in its first cycle, its second, ... until there are no
  * more: under every exchange and pipeline all ranks return the same error, nothing hangs, bytes
  * outside the access keep their value, the handle stays usable, memory is released.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -47,7 +47,7 @@ static void model_make(void) {
     new = m.v;
 }
 
-static tutti_file *opened(const char *text, int who, const char *what, int n) {
+static tutti_file *open_file(const char *text, int who, const char *what, int n) {
     tutti_options opt = options_of(text);
     tutti_file *f = NULL;
     snprintf(opt.fault, sizeof opt.fault, "%d:%s:%d:ENOSPC", who, what, n);
@@ -56,7 +56,7 @@ static tutti_file *opened(const char *text, int who, const char *what, int n) {
     return f;
 }
 
-/* The same code everywhere, and the right rank is blamed. */
+/* Check that all ranks return the same code and the error names the failed rank. */
 static tutti_err judged(tutti_err mine, int who) {
     const tutti_err err = same_everywhere(mine);
     CHECK(err == TUTTI_OK || err == TUTTI_ERR_NO_SPACE, "%s", tutti_last_message());
@@ -64,7 +64,7 @@ static tutti_err judged(tutti_err mine, int who) {
     return err;
 }
 
-/* Every byte is as it was or as it should be. */
+/* Every byte has its old or its new value. */
 static void file_is_sound(void) {
     int64_t n = 0;
     unsigned char *v = file_get(path, &n);
@@ -83,7 +83,7 @@ static int write_fails(const char *text, int who, int n) {
     tutti_plan *p = NULL;
     tutti_off count = -1;
     file_put(path, old, size);
-    tutti_file *f = opened(text, who, "write", n);
+    tutti_file *f = open_file(text, who, "write", n);
     if (!f) return 0;
     CHECK_OK(tutti_plan_write(f, q.access, &p));
     const tutti_err err = judged(tutti_plan_run(p, q.base, 0, &count), who);
@@ -106,7 +106,7 @@ static int read_fails(const char *text, int who, int n) {
     tutti_off count = -1;
     const tutti_off expect = model_read(&m, &want, 0, 3);
     request_fill(&q, 3);
-    tutti_file *f = opened(text, who, "read", n);
+    tutti_file *f = open_file(text, who, "read", n);
     if (!f) return 0;
     const tutti_err err = judged(tutti_file_read(f, q.access, q.base, &count), who);
     if (err == TUTTI_OK) {

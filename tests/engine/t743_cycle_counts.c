@@ -1,8 +1,8 @@
 /* TEST ranks=1,2,3,5 timeout=60 */
-/* Cycle by cycle, numbers tell that what is asked for by name is what happens: one message per cycle and
+/* Counts show that the cyclic engine does what the options request: one message per cycle and
  * pair of ranks, one copy on each side of it (none on the target's side of a put), one file access
- * per window; the plan says so in words.  Cycles without bytes cost nothing, however many there are, and
- * everybody may read everything.
+ * per window; the explanation of the plan agrees.  Cycles without bytes have no cost, and
+ * all ranks may read everything.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
@@ -11,7 +11,7 @@ enum { WAYS = 7, PIPELINES = 5, CYCLES = 5, BLOCK = 512, EACH = 8 };
 static const char *const pipelines[] = {"none", "comm", "write", "write-comm", "write-comm-2"};
 static char path[512];
 
-static tutti_file *opened(int way, const char *more, int mode) {
+static tutti_file *open_file(int way, const char *more, int mode) {
     char text[300];
     tutti_file *f = NULL;
     if (way < 5)
@@ -61,7 +61,7 @@ static void counts(int way, const char *pipeline) {
     check_where(more);
     CHECK_OK(tutti_access_vector((tutti_off)rank * BLOCK, bytes / BLOCK, BLOCK,
                                  (tutti_off)BLOCK * ranks, &a));
-    tutti_file *f = opened(way, more, NEW);
+    tutti_file *f = open_file(way, more, NEW);
     CHECK_SAME(tutti_plan_write(f, a, &p), TUTTI_OK);
     words_are(p, way, pipeline);
     CHECK_SAME(tutti_plan_run(p, out, 0, NULL), TUTTI_OK);
@@ -78,7 +78,7 @@ static void counts(int way, const char *pipeline) {
     free(in);
 }
 
-/* ---- a few bytes, far apart: millions of windows have none */
+/* ---- a few bytes, far apart: millions of windows are empty */
 
 static void far_apart(int way, const char *pipeline) {
     char more[200];
@@ -93,7 +93,7 @@ static void far_apart(int way, const char *pipeline) {
              ranks > 2 ? 2 : 0, pipeline);
     check_where(more);
     CHECK_OK(tutti_access_runs(3, off, len, &a));
-    tutti_file *f = opened(way, more, NEW);
+    tutti_file *f = open_file(way, more, NEW);
     CHECK_SAME(tutti_file_write(f, a, out, &count), TUTTI_OK);
     CHECK_EQ(count, sizeof out);
     CHECK_SAME(tutti_file_read(f, a, in, &count), TUTTI_OK);
@@ -103,7 +103,7 @@ static void far_apart(int way, const char *pipeline) {
     tutti_access_free(&a);
 }
 
-/* ---- everybody reads everything, and beyond: more bytes than windows for packed ones hold */
+/* ---- all ranks read everything and beyond: more bytes than windows for packed data hold */
 
 static void everything(int way, const char *pipeline) {
     enum { SIZE = 100000, BEYOND = 3000 };
@@ -117,7 +117,7 @@ static void everything(int way, const char *pipeline) {
     snprintf(more, sizeof more, "method=two-phase window_size=4k cb_nodes=%d pipeline=%s", ranks,
              pipeline);
     check_where(more);
-    tutti_file *f = opened(way, more, NEW);
+    tutti_file *f = open_file(way, more, NEW);
     CHECK_OK(tutti_access_contiguous(0, rank == ranks - 1 ? SIZE : 0, &mine));
     CHECK_OK(tutti_access_contiguous(0, SIZE + BEYOND, &a));
     CHECK_SAME(tutti_file_write(f, mine, all, &count), TUTTI_OK); /* one rank for all windows */
@@ -129,7 +129,7 @@ static void everything(int way, const char *pipeline) {
     tutti_access_free(&a);
 }
 
-/* ---- two handles of one file at once, waited for in different orders: blocking calls must not meet crosswise */
+/* ---- two handles of one file at once, waited for in different orders: blocking calls must not deadlock */
 
 static void crosswise(int way, const char *pipeline) {
     enum { FILES = 2, PIECES = 40, PIECE = 1000 };
@@ -146,7 +146,7 @@ static void crosswise(int way, const char *pipeline) {
     CHECK_OK(
         tutti_access_vector((tutti_off)rank * PIECE, PIECES, PIECE, (tutti_off)ranks * PIECE, &a));
     for (int i = 0; i < FILES; i++) {
-        f[i] = opened(way, more, i ? TUTTI_WRITE : NEW);
+        f[i] = open_file(way, more, i ? TUTTI_WRITE : NEW);
         CHECK_SAME(tutti_plan_write(f[i], a, &p[i]), TUTTI_OK);
     }
     for (int i = 0; i < FILES; i++)

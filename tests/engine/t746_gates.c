@@ -1,5 +1,5 @@
 /* TEST ranks=1,2 timeout=60 */
-/* What overlaps what, seen in the trace: the pipelines as windows get ready (aggregator.c) and cycle by cycle
+/* Overlap, as shown by the trace: the pipelines as windows get ready (aggregator.c) and cycle by cycle
  * (cycles.h), for writes and reads, on a store that is slow and works in the background.
  *
  *   write    fill k: window k is open for the bytes of the ranks      write k: it is on its way into the file
@@ -7,9 +7,12 @@
  *   read     read k: it is on its way from the file                   serve k: it is open for the ranks
  *                                                                     (cycle by cycle: scatter)
  *
- * What a pipeline forbids never happens, however long anything takes.  What it allows happens only if the store is
- * slow enough: that is tried again with a slower one before it counts as missing.  Where it says that all sub-buffers
- * may be on their way to or from the file, so many are, and never more.  On two ranks the store is fast and the
+ * What a pipeline forbids never happens, however long anything takes.  What it allows happens only
+ * if the store is
+ * slow enough: that is tried again with a slower one before it counts as missing.  Where it says
+ * that all sub-buffers
+ * may be on their way to or from the file, so many are, and never more.  On two ranks the store is
+ * fast and the
  * second rank slow, so that windows stay open.
  *
  * Two aggregators with a pipeline that blocks write at the same time where file access costs time.
@@ -25,7 +28,7 @@ static unsigned char buffer[BYTES];
 /* ---- events */
 
 typedef struct {
-    double start, end; /* microseconds; end 0: there is none */
+    double start, end; /* microseconds; end 0: none */
 } span;
 
 typedef struct {
@@ -43,13 +46,13 @@ static span *place_of(events *e, const char *name, int cycle) {
     return strcmp(name, "serve") && strcmp(name, "scatter") ? NULL : &e->serve[cycle];
 }
 
-/* The number behind `key` in a line, or -1. */
+/* The number after `key` in a line, or -1. */
 static double number(const char *line, const char *key) {
     const char *at = strstr(line, key);
     return at ? strtod(at + strlen(key), NULL) : -1;
 }
 
-/* One event is one line of the trace file; those of rank 0 count, which has all windows. */
+/* One event is one line of the trace file; only events of rank 0 are used, which has all windows. */
 static void event_take(events *e, const char *line) {
     static const char begins[] = "{\"name\":\"";
     char name[32];
@@ -76,7 +79,7 @@ static events events_read(void) {
 }
 
 /* All cycles are there. */
-static void complete(const span *s, const char *what) {
+static void complete_request(const span *s, const char *what) {
     for (int k = 0; k < CYCLES; k++) CHECK(s[k].end > 0, "cycle %d has no %s", k, what);
 }
 
@@ -84,21 +87,21 @@ static void complete(const span *s, const char *what) {
 
 #define SLACK 0.002
 
-/* Each of `later` begins when the one of `earlier` in the cycle before has ended. */
+/* Check that each of `later` begins after the one of `earlier` in the previous cycle has ended. */
 static void after(const span *later, const span *earlier, const char *what) {
     for (int k = 1; k < CYCLES; k++)
         CHECK(later[k].start >= earlier[k - 1].end - SLACK, "%s: cycle %d is %.3f us too early",
               what, k, earlier[k - 1].end - later[k].start);
 }
 
-/* In how many cycles does `later` begin before `earlier` of the cycle before has ended? */
+/* Return the number of cycles in which `later` begins before `earlier` of the previous cycle has ended. */
 static int overlaps(const span *later, const span *earlier) {
     int n = 0;
     for (int k = 1; k < CYCLES; k++) n += later[k].start < earlier[k - 1].end - SLACK;
     return n;
 }
 
-/* How many of them are under way at a time, at most. */
+/* Return the maximum number of simultaneous spans. */
 static int most(const span *s) {
     int n = 0;
     for (int k = 0; k < CYCLES; k++) {
@@ -110,14 +113,14 @@ static int most(const span *s) {
     return n;
 }
 
-/* As many as there are sub-buffers?  1: not yet. */
+/* Check that as many spans overlap as there are sub-buffers; 1: not yet. */
 static int fewer(const span *s, const char *what) {
     const int n = most(s);
     CHECK(n <= SUBS, "%d %ss at a time in %d sub-buffers", n, what, SUBS);
     return n < SUBS;
 }
 
-/* The rules of one pipeline; how many of the overlaps that it allows were seen nowhere. */
+/* The rules of one pipeline; returns how many of the allowed overlaps did not occur. */
 typedef int rules(const events *e);
 
 static int write_none(const events *e) {
@@ -177,7 +180,7 @@ static int read_write_comm_2(const events *e) {
 
 static tutti_file *slow_file(const char *text, int milliseconds) {
     char all[256];
-    tutti__trace_disable(); /* what has been recorded so far */
+    tutti__trace_disable(); /* ends the recording so far */
     snprintf(all, sizeof all,
              "method=two-phase exchange=shm store=threads window_size=%d sub_buffers=%d "
              "io_threads=%d fault=*:slow:%d %s",
@@ -190,18 +193,18 @@ static tutti_file *slow_file(const char *text, int milliseconds) {
     return f;
 }
 
-static void tarry(void *context, tutti_off done, tutti_off total, const char *phase) {
+static void wait_randomly(void *context, tutti_off done, tutti_off total, const char *phase) {
     (void)context, (void)done, (void)total, (void)phase;
     usleep(3000);
 }
 
 /* Every rank has its share of every window. */
-static events run(const char *text, int milliseconds, int is_write) {
+static events run_case(const char *text, int milliseconds, int is_write) {
     tutti_access *a = NULL;
     tutti_off count = -1;
     const tutti_off share = WINDOW / ranks;
     tutti_file *f = slow_file(text, milliseconds);
-    if (rank == 1 && milliseconds == 1) tutti_file_on_progress(f, tarry, NULL);
+    if (rank == 1 && milliseconds == 1) tutti_file_on_progress(f, wait_randomly, NULL);
     CHECK_OK(tutti_access_vector(rank * share, CYCLES, share, WINDOW, &a));
     CHECK_OK(is_write ? tutti_file_write(f, a, buffer, &count)
                       : tutti_file_read(f, a, buffer, &count));
@@ -209,8 +212,8 @@ static events run(const char *text, int milliseconds, int is_write) {
     CHECK_OK(tutti_file_close(&f));
     tutti_access_free(&a);
     const events e = events_read();
-    complete(is_write ? e.fill : e.serve, is_write ? "fill" : "serve");
-    complete(is_write ? e.write : e.read, is_write ? "write" : "read");
+    complete_request(is_write ? e.fill : e.serve, is_write ? "fill" : "serve");
+    complete_request(is_write ? e.write : e.read, is_write ? "write" : "read");
     return e;
 }
 
@@ -226,21 +229,21 @@ static void gates(const char *pipeline, int is_write, rules *judge) {
     check_where(where);
     int missing = 1;
     for (int i = 0; i < DELAYS && missing; i++) {
-        const events e = run(text, delays[i], is_write);
+        const events e = run_case(text, delays[i], is_write);
         missing = judge(&e);
     }
     CHECK(!missing, "nothing overlaps");
     check_where("");
 }
 
-/* A rank that is slow keeps windows open; the next ones do not open meanwhile. */
+/* A slow rank keeps windows open; the next ones are not opened before. */
 static void held(const char *pipeline) {
     char text[64];
     snprintf(text, sizeof text, "cb_nodes=1 pipeline=%s", pipeline);
     check_where(text);
-    events e = run(text, 1, 1);
+    events e = run_case(text, 1, 1);
     after(e.fill, e.fill, "fill after fill");
-    e = run(text, 1, 0);
+    e = run_case(text, 1, 0);
     after(e.serve, e.serve, "serve after serve");
     check_where("");
 }
@@ -260,7 +263,7 @@ static void writes_take(spans w[2], char *text) {
     }
 }
 
-/* Is some write of one aggregator under way while the other's is? */
+/* Return whether writes of the two aggregators overlap. */
 static int together(const spans w[2]) {
     int n = 0;
     for (int i = 0; i < w[0].n; i++)
@@ -294,7 +297,7 @@ static void beside(const char *pipeline) {
     check_where("");
 }
 
-/* Begin returns before the bytes are in the file: the trace says when they were. */
+/* Begin returns before the bytes are in the file: the trace shows when they were written. */
 static void begin_returns(void) {
     int late = 1;
     check_where("begin");
@@ -304,12 +307,13 @@ static void begin_returns(void) {
         tutti_file *f = slow_file("background=io-only", delays[i]);
         CHECK_OK(tutti_access_contiguous(0, BYTES, &a));
         CHECK_OK(tutti_file_write_begin(f, a, buffer));
-        usleep(2000 * (useconds_t)delays[i]); /* the file access ends long before `end` looks */
+        usleep(2000 *
+               (useconds_t)delays[i]); /* the file access ends long before the call of `end` */
         CHECK_OK(tutti_file_write_end(f, NULL));
         CHECK_OK(tutti_file_close(&f));
         tutti_access_free(&a);
         const events e = events_read();
-        complete(e.write, "write");
+        complete_request(e.write, "write");
         for (int k = 0; k < CYCLES; k++) last = e.write[k].end > last ? e.write[k].end : last;
         CHECK(e.write_begin.end > 0 && e.write_end.end > 0, "no begin, no end");
         late = e.write_begin.end >= last || last >= e.write_end.start;
@@ -317,7 +321,7 @@ static void begin_returns(void) {
     CHECK(!late, "the file access does not end between begin and end");
 }
 
-/* All pipelines.  With fence and lock write-comm-2 goes in a fixed order. */
+/* All pipelines.  With fence and lock write-comm-2 has a fixed order. */
 static void all_of(const char *by, int in_order) {
     exchange = by;
     gates("none", 1, write_none);
@@ -332,7 +336,7 @@ static void all_of(const char *by, int in_order) {
     gates("write-comm-2", 0, read_write_comm_2);
 }
 
-static void alone(void) {
+static void test_alone(void) {
     all_of("", 0);
     all_of("exchange=two-sided step=4", 0);
     all_of("exchange=fence", 1);
@@ -357,7 +361,7 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s", scratch_path("gates"));
     snprintf(trace, sizeof trace, "%s.json", strrchr(path, '/') + 1); /* an option is short */
     CHECK(chdir(check_dir()) == 0, "no scratch directory");
-    if (ranks == 1) alone();
+    if (ranks == 1) test_alone();
     if (ranks == 2) in_company();
     held("write");
     held("write-comm");

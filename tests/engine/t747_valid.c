@@ -1,12 +1,12 @@
 /* TEST ranks=0 timeout=20 */
-/* The predicates that debug builds assert between the steps of an engine: what is as it should be is
- * valid, and each thing that can be wrong with it is noticed.
+/* The predicates that debug builds assert between the steps of an engine: correct states are
+ * valid, and each damaged field is detected.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/options.h>
 #include "check.h"
 #include "engine/run.h"
 
-/* Once with one thing wrong, and put right again. */
+/* Damage one field, check the predicate, and restore the field. */
 #define NOTICED(what, wrong, valid)                \
     do {                                           \
         const __typeof__(what) right = what;       \
@@ -76,7 +76,7 @@ static void check_two_phase(void) {
     tutti__two_phase *t = &x.two;
     NOTICED(t->domains.window, 0, tutti__two_phase_is_valid(t));
     NOTICED(t->my_agg, 2, tutti__two_phase_is_valid(t));
-    NOTICED(t->my_agg, -1, tutti__two_phase_is_valid(t)); /* and yet bytes come in */
+    NOTICED(t->my_agg, -1, tutti__two_phase_is_valid(t)); /* but bytes are received */
     NOTICED(t->window_slots, 0, tutti__two_phase_is_valid(t));
     NOTICED(t->relay_slots, 0, tutti__two_phase_is_valid(t));
     NOTICED(t->pipeline, TUTTI_PIPELINE_AUTO, tutti__two_phase_is_valid(t));
@@ -84,9 +84,9 @@ static void check_two_phase(void) {
     NOTICED(x.destination[1].aggregator, 2, tutti__two_phase_is_valid(t));
     NOTICED(x.destination[1].first, -1, tutti__two_phase_is_valid(t));
     NOTICED(x.destination[1].member, 2, tutti__two_phase_is_valid(t));
-    NOTICED(x.source[1].rank, 0, tutti__two_phase_is_valid(t)); /* twice the same */
+    NOTICED(x.source[1].rank, 0, tutti__two_phase_is_valid(t)); /* a duplicate */
     NOTICED(x.source[2].group, 0, tutti__two_phase_is_valid(t));
-    NOTICED(x.senders[0].n, 1, tutti__two_phase_is_valid(t)); /* somebody belongs to no group */
+    NOTICED(x.senders[0].n, 1, tutti__two_phase_is_valid(t)); /* a rank belongs to no group */
     NOTICED(x.senders[1].peer, -1, tutti__two_phase_is_valid(t));
     NOTICED(x.relay.aggregator, 2, tutti__two_phase_is_valid(t));
     NOTICED(x.relay.sender_groups, 0, tutti__two_phase_is_valid(t));

@@ -1,15 +1,17 @@
 /* TEST ranks=1,2 timeout=60 */
-/* Which account a delay of the file goes to (tutti/stats.h): with a store in which every request takes D, an
- * aggregator of N windows in B sub-buffers waits for it, whichever pipeline and exchange,
+/* The phase to which a delay of the file is charged (tutti/stats.h): with a store in which every
+ * request takes D, an aggregator of N windows in B sub-buffers waits for it, with every pipeline
+ * and exchange,
  *
- *   N x D       where one request is under way at a time: none, comm, write-comm
+ *   N x D       where one request is pending at a time: none, comm, write-comm
  *   N / B x D   where all sub-buffers may be: write, write-comm-2
  *
- * and at least four fifths of that are file access, not exchange.  Through memory that ranks share, the other rank
- * sees what the aggregator does: its waiting is for the file, too (writing, it waits for no window of the first B).
- * A machine that is busy with other things may need D for the exchange: then a longer D is tried before it counts.
+ * and at least four fifths of that are file access, not exchange.  Through memory that ranks
+ * share, the other rank can observe the aggregator: its waiting is for the file, too (writing, it
+ * waits for no window of the first B).
+ * A busy machine may need D for the exchange: then a longer D is tried before it counts.
  *
- * Nothing is counted twice: plan, exchange and file are no more than all of it.
+ * No time is counted twice: plan, exchange and file add up to at most the total.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
@@ -33,7 +35,7 @@ static tutti_file *slow_file(const char *text, int milliseconds) {
     return f;
 }
 
-static void move(tutti_file *f, const tutti_access *a, int how, int is_write) {
+static void move_bytes(tutti_file *f, const tutti_access *a, int how, int is_write) {
     tutti_request *q = NULL;
     if (how == BLOCKING) {
         CHECK_OK(is_write ? tutti_file_write(f, a, buffer, NULL)
@@ -50,13 +52,13 @@ static void move(tutti_file *f, const tutti_access *a, int how, int is_write) {
 }
 
 /* Every rank has its share of every window. */
-static tutti_stats run(const char *text, int milliseconds, int how, int is_write) {
+static tutti_stats run_case(const char *text, int milliseconds, int how, int is_write) {
     tutti_access *a = NULL;
     tutti_stats last;
     const tutti_off share = WINDOW / ranks;
     tutti_file *f = slow_file(text, milliseconds);
     CHECK_OK(tutti_access_vector(rank * share, CYCLES, share, WINDOW, &a));
-    move(f, a, how, is_write);
+    move_bytes(f, a, how, is_write);
     tutti_file_stats(f, &last, NULL);
     CHECK_EQ(last.windows, rank == 0 ? CYCLES : 0);
     CHECK(last.seconds_plan >= 0 && last.seconds_exchange >= 0 && last.seconds_file >= 0,
@@ -71,12 +73,12 @@ static tutti_stats run(const char *text, int milliseconds, int how, int is_write
     return last;
 }
 
-/* How many delays this rank waits for. */
+/* The number of delays for which this rank waits. */
 static int delays_of(const char *pipeline, int shared, int is_write) {
     const int all = !strcmp(pipeline, "write") || !strcmp(pipeline, "write-comm-2");
     const int rounds = all ? CYCLES / SUBS : CYCLES;
     if (rank == 0) return rounds;
-    if (!shared) return 0; /* it cannot tell */
+    if (!shared) return 0; /* this rank cannot observe the aggregator */
     return is_write ? rounds - (all ? 1 : SUBS) : rounds;
 }
 
@@ -94,7 +96,7 @@ static void counts_as_file(const char *exchange, const char *pipeline, int how, 
     int missing = 1;
     tutti_stats s = {0};
     for (int i = 0; i < 4 && missing; i++) {
-        s = run(text, delays[i], how, is_write);
+        s = run_case(text, delays[i], how, is_write);
         const int mine = s.seconds_file < 0.8e-3 * n * delays[i];
         MPI_Allreduce(&mine, &missing, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     }

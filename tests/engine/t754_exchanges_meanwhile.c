@@ -1,8 +1,9 @@
 /* TEST ranks=1,3 timeout=120 own=1 */
 /* Split and started operations honour exchange, step and pipeline: every one of them, with every kind of
- * background, leaves what the serial model says, and says itself that it went so.  With io-only a store that is held shows
- * that begin does not wait for the file.  Where something cannot be had (windows of MPI in a call
- * that does not wait) the explanation says what was done instead.  Windows of one's share are one request.
+ * background, has the result of the serial model, and its explanation confirms the options.  With
+ * io-only a store that is held shows that begin does not wait for the file.  If an option is not
+ * available (windows of MPI in a call that does not wait) the explanation states the replacement. 
+ * The windows of one aggregator are one request.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gate.h"
 #include "harness.h"
@@ -51,7 +52,7 @@ static void model_of(model *m, uint64_t salt) {
     }
 }
 
-/* What the operation says of itself. */
+/* Check the explanation of the operation. */
 static void went(tutti_file *f, int exchange, int pipeline, const char *background, int started) {
     char want[128];
     const char *said = tutti_file_explain(f);
@@ -71,7 +72,7 @@ static void went(tutti_file *f, int exchange, int pipeline, const char *backgrou
 }
 
 /* Begin or start, and end or wait; with io-only the file is held in between. */
-static void operate(tutti_file *f, int is_write, int started, int held, request *q) {
+static void run_operation(tutti_file *f, int is_write, int started, int held, request *q) {
     tutti_off count = -1;
     tutti_request *r = NULL;
     if (held) gate_shut();
@@ -112,10 +113,10 @@ static void one(int exchange, int pipeline, const char *background, int started)
     model_of(&m, salt);
     for (int again = 0; again < 2; again++) { /* the second by the plan of the first */
         request q = request_of(rank, salt);
-        operate(f, 1, started, held, &q);
+        run_operation(f, 1, started, held, &q);
         went(f, exchange, pipeline, background, started);
         request_fill(&q, salt ^ 77);
-        operate(f, 0, started, held, &q);
+        run_operation(f, 0, started, held, &q);
         went(f, exchange, pipeline, background, started);
         request want = request_of(rank, salt);
         (void)model_read(&m, &want, 0, salt ^ 77);

@@ -1,11 +1,11 @@
-/* Threads that play the ranks of one node: the walker and home of src/collective (run.c, home.c) once
- * more, in little, around the real slots, stage, domains and copy kernels, with an array as the file.
+/* Threads that act as the ranks of one node: a reduced version of the exchange and the aggregator
+ * of the engine with the real slots, stage, domains and copy kernels, with an array as the file.
  *
- *   each thread   close my slots, meet the others (the vote), then
- *                 walk: wait for a window, copy my bytes, report it; advance my own windows meanwhile
+ *   each thread   close the own slots, meet the others (agreement), then
+ *                 walk: wait for a window, copy the own bytes, report it; advance own windows in between
  *                 home: open, wait until full -> file (write); file -> open, wait until empty (read)
  *
- * There is nothing that orders the threads within an operation but the slots, so ThreadSanitizer sees
+ * Only the slots order the threads within an operation, so ThreadSanitizer sees
  * every copy that they fail to order.  File accesses take several steps, as if they ran in the
  * background; a restless crew also stops at random places for random times.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -21,7 +21,7 @@
 
 enum { CREW_MAX = 8, CREW_SLOTS = 3, CREW_OPS = 8 };
 
-/* What one rank asks for in one operation; base is where memory offset 0 is. */
+/* The request of one rank in one operation; base is the address of memory offset 0. */
 typedef struct {
     tutti_access *access;
     unsigned char *memory, *base;
@@ -43,7 +43,7 @@ typedef struct {
     int ops;
     crew_op op[CREW_OPS];
     pthread_barrier_t vote;
-    long writes; /* windows that went to the file, counted in turn */
+    long writes; /* number of windows written to the file */
 } crew;
 
 typedef enum { CREW_IDLE, CREW_FILL, CREW_STORE, CREW_FETCH, CREW_SERVE } crew_phase;
@@ -67,7 +67,7 @@ typedef struct {
     uint64_t random;
     tutti__stage stage;
     tutti__side side[CREW_MAX]; /* of all ranks: they are the sources of my windows */
-    tutti__route route;         /* where my bytes go; `cycle` is the next one */
+    tutti__route route;         /* the destinations of the own bytes; `cycle` is the next one */
     tutti_count window_next;
     crew_window window[CREW_SLOTS];
 } crew_mate;
@@ -114,7 +114,7 @@ static inline int file_ended(crew_mate *m, crew_window *w) {
 
 /* ---- home */
 
-/* The next cycle of my domain in which anybody has bytes, from `from` on, or -1. */
+/* The next cycle of the own domain with bytes of any rank, from `from` on, or -1. */
 static inline tutti_count home_after(const crew_mate *m, tutti_count from) {
     const crew_op *op = m->op;
     tutti_count best = -1;
@@ -147,7 +147,7 @@ static inline void window_open(crew_mate *m, crew_window *w) {
     tutti__slot_open(w->slot, tutti__slot_key(m->me, w->cycle));
 }
 
-/* 1 if the window has been emptied or filled by everybody, and is closed. */
+/* 1 if the window has been emptied or filled by all ranks, and is closed. */
 static inline int window_closed(crew_mate *m, crew_window *w) {
     if (!tutti__slot_is_done(w->slot, w->local)) return 0;
     tutti__slot_close(w->slot);
@@ -178,7 +178,7 @@ static inline int aggregator_write(crew_mate *m, crew_window *w) {
     }
 }
 
-/* Is no earlier window still on its way from the file? */
+/* Return whether no earlier window is still being read. */
 static inline int window_is_first(const crew_mate *m, const crew_window *w) {
     for (int i = 0; i < m->op->slots; i++)
         if (m->window[i].phase == CREW_FETCH && m->window[i].cycle < w->cycle) return 0;
@@ -260,7 +260,7 @@ static inline tutti_count walk_next(const crew_mate *m) {
     return best;
 }
 
-/* Each rank begins a cycle with an aggregator of its own. */
+/* Each rank begins a cycle with a different aggregator. */
 static inline void mate_walk(crew_mate *m) {
     tutti_count cycle;
     while ((cycle = walk_next(m)) >= 0)

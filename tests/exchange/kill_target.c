@@ -1,7 +1,8 @@
-/* For t605_kills.sh: creates and releases all shared memory that Tutti has: staging and consensus of collective
- * writes, and the page of a shared file pointer.  The drop-in is preloaded.
+/* For t605_kills.sh: creates and releases all kinds of shared memory of Tutti: staging and
+ * consensus of collective writes, and the page of a shared file pointer.  The drop-in is preloaded.
  *
- *   kill_target FILE ROUNDS   reports names of Tutti that appear in /dev/shm meanwhile, and fails if there are any
+ *   kill_target FILE ROUNDS   reports names of Tutti that appear in /dev/shm during the run, and
+ * fails if there are any
  *   kill_target FILE          until it is killed; each rank writes its process number into FILE.RANK
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>

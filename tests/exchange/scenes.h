@@ -1,6 +1,6 @@
-/* What the crew (crew.h) is asked to do, and what must come of it: a few operations in a row on one
+/* Operations for the threads of crew.h, and their expected results: a few operations in sequence on one
  * staging memory, each with its own shape, number of sub-buffers, window and kind of domain; a serial
- * model says what the file and what everybody's memory must be afterwards.
+ * model defines the resulting file and the memory of all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_SCENES_H
 #define TUTTI_TESTS_SCENES_H
@@ -66,7 +66,7 @@ static inline tutti_access *scene_access(int shape, int rank, int ranks, uint64_
         return scene_items(rank, ranks, salt, 0);
     case SCENE_HOLES:
         return scene_items(rank, ranks, salt, 1);
-    default: /* everybody the same bytes: for reading */
+    default: /* the same bytes for all ranks: for reads */
         CHECK_OK(tutti_access_contiguous((tutti_off)(salt % 100), SCENE_BYTES - 100, &a));
         return a;
     }
@@ -103,7 +103,8 @@ static inline void scene_op(crew *c, int is_write, int shape, int slots, uint64_
     tutti__domains_make(&sum, &rule, &op->domains);
 }
 
-/* Do in order what the crew does at once; what reads must give is compared with the crew's memory. */
+/* Execute serially what the threads execute in parallel; the results of reads are compared with
+ * their memory. */
 static inline void scene_check_op(const crew_op *op, int ranks, uint64_t salt,
                                   unsigned char *file) {
     for (int r = 0; r < ranks; r++) {

@@ -1,12 +1,12 @@
 /* TEST ranks=0 timeout=60 */
-/* Where slots and buffers are: nothing overlaps, flags have cache lines of their own, buffers begin on
+/* Layout of slots and buffers: nothing overlaps, flags are in separate cache lines, buffers begin on
  * pages, the size is right; keys are all different, and a slot is found by its key only while open.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "exchange/slot.h"
 
 /* Mark [at, at + bytes) as used; each byte once. */
-static void use(unsigned char *used, const char *base, const void *at, size_t bytes) {
+static void use_object(unsigned char *used, const char *base, const void *at, size_t bytes) {
     const size_t from = (size_t)((const char *)at - base);
     for (size_t i = 0; i < bytes; i++) CHECK(used[from + i]++ == 0, "byte %zu twice", from + i);
 }
@@ -23,14 +23,14 @@ static void layout(int members, int slots, tutti_off window) {
             CHECK_EQ((uintptr_t)buffer % 4096, 0);
             CHECK((char *)(slot + 1) <= s.base + bytes && buffer + window <= s.base + bytes,
                   "too small");
-            use(used, s.base, slot, sizeof *slot);
-            use(used, s.base, buffer, (size_t)window);
+            use_object(used, s.base, slot, sizeof *slot);
+            use_object(used, s.base, buffer, (size_t)window);
         }
     free(used);
     tutti__free(s.base);
 }
 
-static void keys(void) {
+static void test_keys(void) {
     const int a[] = {0, 1, 2, 1000, (1 << 22) - 1};
     const tutti_count c[] = {0, 1, 2, 65536, ((tutti_count)1 << TUTTI__CYCLE_BITS) - 1};
     for (int i = 0; i < 25; i++)
@@ -40,7 +40,7 @@ static void keys(void) {
     for (int i = 0; i < 25; i++) CHECK(tutti__slot_key(a[i / 5], c[i % 5]) >= 0, "%d", i);
 }
 
-static void life(void) {
+static void test_life(void) {
     tutti__stage s = {tutti__malloc_aligned(4096, tutti__stage_bytes(2, 3, 100)), 2, 3, 100};
     const int64_t key = tutti__slot_key(1, 7);
     for (int i = 0; i < 6; i++) tutti__slot_make(tutti__stage_slot(&s, i / 3, i % 3));
@@ -49,7 +49,7 @@ static void life(void) {
     for (int again = 0; again < 2; again++) {
         tutti__slot_open(slot, key);
         CHECK_EQ(tutti__stage_find(&s, 1, 0, 3, key), 2);
-        CHECK_EQ(tutti__stage_find(&s, 1, 0, 2, key), -1); /* not among those asked for */
+        CHECK_EQ(tutti__stage_find(&s, 1, 0, 2, key), -1); /* not one of the requested slots */
         CHECK_EQ(tutti__stage_find(&s, 0, 0, 3, key), -1);
         CHECK_EQ(tutti__stage_find(&s, 1, 0, 3, key + 1), -1);
         CHECK(tutti__slot_is_done(slot, 0) && !tutti__slot_is_done(slot, 30),
@@ -71,8 +71,8 @@ int main(void) {
     for (int members = 1; members <= 9; members += 2)
         for (int slots = 1; slots <= 6; slots++)
             for (int w = 0; w < 6; w++) layout(members, slots, window[w]);
-    keys();
-    life();
+    test_keys();
+    test_life();
     CHECK_EQ(tutti__memory_live(), live);
     return check_done();
 }

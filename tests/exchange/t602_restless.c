@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=120 tsan=1 cores=2 */
 /* The same under stress: threads stop at random places for random times, so that some are far ahead of
- * others.  TUTTI_TEST_TIER=full: for a while longer.
+ * others.  TUTTI_TEST_TIER=full: longer.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exchange/scenes.h"
 

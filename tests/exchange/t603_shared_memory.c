@@ -43,7 +43,7 @@ static int in_child(int (*run)(const tutti__shared_memory *), const tutti__share
 }
 
 /* 0: opened, zeroed, and written to. */
-static int use(int fd) {
+static int use_object(int fd) {
     if (fd < 0) return 1;
     char *v = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (v == MAP_FAILED || v[0] != 0 || v[BYTES - 1] != 0) return 2;
@@ -52,11 +52,11 @@ static int use(int fd) {
 }
 
 static int open_by_proc(const tutti__shared_memory *m) {
-    return use(tutti__shared_memory_open(m, 0));
+    return use_object(tutti__shared_memory_open(m, 0));
 }
 
 static int open_by_name(const tutti__shared_memory *m) {
-    return use(tutti__shared_memory_open(m, 1));
+    return use_object(tutti__shared_memory_open(m, 1));
 }
 
 static char *created(tutti__shared_memory *m) {
@@ -115,7 +115,7 @@ static void another_process(void) {
     close((int)other.fd);
 }
 
-/* A process that is not dumpable: others of its user may not look into /proc/PID/fd. */
+/* A process that is not dumpable: other processes of its user cannot open /proc/PID/fd. */
 static int not_dumpable(const tutti__shared_memory *unused) {
     (void)unused;
     tutti__shared_memory m;
@@ -145,7 +145,7 @@ static void create_and_share(void) {
     }
 }
 
-static void killed(void) {
+static void test_killed(void) {
     int left = 0;
     for (int i = 0; i < KILLS; i++) {
         const struct timespec moment = {0, (long)rnd(3000000)};
@@ -168,6 +168,6 @@ int main(void) {
     another_process();
     CHECK_EQ(in_child(not_dumpable, NULL), 0);
     too_much();
-    killed();
+    test_killed();
     return check_done();
 }

@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 builds=openmpi cores=2
-# Ranks of one machine in PID namespaces of their own (containers that share /dev/shm) cannot open each other's memory through
-# /proc: they open it by a name, share it all the same (t610), and leave no name.
+# Ranks of one machine in separate PID namespaces (containers that share /dev/shm) cannot open each
+# other's memory through
+# /proc: they open it by a name, share it (t610), and leave no name.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)

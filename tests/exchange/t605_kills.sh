@@ -40,7 +40,7 @@ kill_one() {
     echo killed >>"$TUTTI_TEST_DIR/count"
 }
 i=0
-while [ $i -lt $kills ]; do # the launcher takes a second to end: five at a time
+while [ $i -lt $kills ]; do # the launcher needs a second to end: run five at a time
     for _ in 1 2 3 4 5; do
         i=$((i + 1))
         kill_one $i &

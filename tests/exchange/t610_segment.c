@@ -1,6 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Staging memory: grows when asked for more, is kept otherwise, is one and the same memory for all
- * ranks of a group and no other, has no name left, and more than there is gives an error, not a signal.
+/* Staging memory: grows on request, is kept otherwise, is the same memory for all
+ * ranks of a group and for no other, leaves no name, and a request that is too large gives an
+ * error, not a signal.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dirent.h>
 #include <unistd.h>
@@ -42,7 +43,7 @@ static void growth(tutti__team *t, int shared) {
     }
 }
 
-/* Names of ours in /dev/shm. */
+/* The number of names of Tutti in /dev/shm. */
 static int names_left(void) {
     char mine[40];
     int n = 0;
@@ -61,7 +62,7 @@ static void too_much(tutti__team *t) {
     used_together(t, 1, 10000);
 }
 
-/* What was there stays: plans that were made for it can still run. */
+/* Existing memory is kept: plans that use it can still run. */
 static void without_memory(tutti__team *t) {
     const tutti__segment before = t->staging->segment[1];
     tutti__memory_fail_after(1);
@@ -82,7 +83,7 @@ static char *borrowed(tutti__team *t, size_t bytes, tutti__segment *s) {
     return s->base;
 }
 
-/* Memory is lent, and the largest that comes back is kept. */
+/* Memory is borrowed, and the largest returned block is kept. */
 static void lending(tutti__team *t) {
     const tutti__segment *kept = &t->staging->kept;
     tutti__segment a, b, c;
@@ -96,7 +97,7 @@ static void lending(tutti__team *t) {
     tutti__staging_return(t, &a);
     tutti__staging_return(t, &b);
     CHECK(kept->base == first, "the larger one is kept");
-    (void)borrowed(t, 1000, &b); /* far less than what is kept */
+    (void)borrowed(t, 1000, &b); /* far less than the kept memory */
     (void)borrowed(t, 20000, &c);
     tutti__staging_return(t, &b);
     tutti__staging_return(NULL, &c);

@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* MPI windows for sub-buffers: they have the requested size, in pages of their own.  They are reused if they are large
- * enough, and rebuilt if one rank needs more or if they are much too large, but never smaller while plans
- * need them.  Bytes put into each window arrive there.
+/* MPI windows for sub-buffers: they have the requested size, in separate pages.  They are reused
+ * if they are large enough, and rebuilt if one rank needs more or if they are much too large, but
+ * never smaller while plans need them.  Bytes put into each window arrive there.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "exchange/staging.h"
@@ -31,7 +31,7 @@ static tutti_off total(const tutti__rma_windows *w) {
 
 enum { ANEW, KEPT };
 
-/* `room` is for all windows of a rank. */
+/* `room` is the size of all windows of a rank. */
 static void ensured(tutti__team *t, int n, tutti_off mine, tutti_off room, int kept) {
     tutti_off bytes[64];
     const char *before = t->staging->rma_windows.base[0];
@@ -70,7 +70,7 @@ static void test_alone(tutti__team *t) {
     ensured(t, 2, last ? 70000 : 0, 200000, ANEW);
     ensured(t, 4, 4000, 16000, ANEW);
     ensured(t, 1, 16000, 16000, ANEW); /* many small ones, one large one, never many large ones */
-    ensured(t, 1, 3000, 3000, ANEW);   /* what they have is too much now */
+    ensured(t, 1, 3000, 3000, ANEW);   /* the existing windows are too large now */
     CHECK_EQ(total(&t->staging->rma_windows), 3000);
 }
 

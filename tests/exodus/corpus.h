@@ -1,8 +1,9 @@
-/* Exodus files in the manner of other programs: libMesh, MOOSE, Cubit, IOSS, nccopy -u.
+/* Exodus files as written by other programs: libMesh, MOOSE, Cubit, IOSS, nccopy -u.
  *
- * corpus_write(DIR) writes every file of corpus_files below; the headers are encoded by src/cdf, so that no other library is
- * needed and every build has the same bytes.  libexodusii reads all of them (t1320_corpus.sh), except those marked `refused`.
- * Values are functions of what they belong to: corpus_coordinate, corpus_id, corpus_result, ...
+ * corpus_write(DIR) writes every file of corpus_files below; the headers are encoded by src/cdf,
+ * so that no other library is needed and every build has the same bytes.  libexodusii reads all of
+ * them (t1320_corpus.sh), except those marked `refused`.
+ * Values are functions of their position: corpus_coordinate, corpus_id, corpus_result, ...
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_EXODUS_CORPUS_H
 #define TUTTI_TESTS_EXODUS_CORPUS_H
@@ -17,7 +18,7 @@ enum { CORPUS_BLOCKS = 4, CORPUS_SETS = 40, CORPUS_STEPS = 4 };
 
 /* A block: elements in the order of the grid's cells. */
 typedef struct {
-    const char *topology; /* NULL: there is no further block */
+    const char *topology; /* NULL: no further block */
     int64_t id;
     const char *name;
     int per;       /* nodes of an element */
@@ -288,7 +289,7 @@ static const corpus_file corpus_files[] = {
 };
 enum { CORPUS_FILES = (int)(sizeof corpus_files / sizeof *corpus_files) };
 
-/* ---- what the files have */
+/* ---- contents of the files */
 
 static inline tutti_count corpus_nodes(const corpus_file *f) {
     return (f->cells[0] + 1) * (f->cells[1] + 1) * (f->dims == 3 ? f->cells[2] + 1 : 1);
@@ -303,7 +304,7 @@ static inline int corpus_block_count(const corpus_file *f) {
     while (n < CORPUS_BLOCKS && f->blocks[n].topology) n++;
     return n;
 }
-/* Those of the table, then generated ones; is_side: of the side sets. */
+/* Sets of the table, then generated ones; is_side: side sets. */
 static inline int corpus_set_count(const corpus_file *f, int is_side) {
     const corpus_set *v = is_side ? f->sides : f->nodes;
     int n = 0;
@@ -371,7 +372,7 @@ static inline const char *corpus_variable(const corpus_file *f, int block, int v
     return name;
 }
 
-/* ---- a netCDF file that is being made: definitions, and the bytes of its variables */
+/* ---- a netCDF file under construction: definitions, and the bytes of its variables */
 
 typedef struct {
     const corpus_file *f;

@@ -1,4 +1,5 @@
-/* Prints what Tutti reads of an Exodus file of blocks, node sets and side sets, in the words of tests/exodus/exodus_reader.c.
+/* Prints the contents of an Exodus file with blocks, node sets and side sets as read by Tutti, in
+ * the format of tests/exodus/exodus_reader.c.
  *
  *     corpus_reader FILE
  *

@@ -1,4 +1,4 @@
-/* Files made from a text, right or wrong: statements end with ';' or a newline.
+/* Valid and invalid files described by a text: statements end with ';' or a newline.
  *
  *     v 5                   CDF version 1, 2 or 5 (the default)
  *     d NAME N              a dimension; 0: the record dimension
@@ -6,14 +6,14 @@
  *     a VAR NAME TEXT       an attribute; VAR -: of the file
  *     s VAR INDEX VALUE     a value of a variable (characters: the bytes of a text)
  *     R N                   records that have bytes
- *  and after places have been assigned, so that the header contradicts the bytes:
+ *  and after offsets have been assigned, so that the header contradicts the bytes:
  *     l DIM N               another length
  *     t VAR TYPE            another type
- *     b VAR N               another place
+ *     b VAR N               another offset
  *     r N                   another number of records
  *     e N                   the file is N bytes longer (shorter, if negative)
  *
- * Statements that do not make sense are skipped, so that a fuzzer may write them.
+ * Invalid statements are skipped, so that a fuzzer may write them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_EXODUS_CRAFTED_H
 #define TUTTI_TESTS_EXODUS_CRAFTED_H
@@ -35,7 +35,7 @@ typedef struct {
     char *word[12];
 } crafted_statement;
 
-/* The next statement, or 0 at the end; the text is cut into words. */
+/* The next statement, or 0 at the end; the text is split into words. */
 static inline int crafted_next(char **text, crafted_statement *s) {
     char *line = *text, *rest = NULL;
     if (!*line) return 0;
@@ -110,7 +110,7 @@ static inline void crafted_lie(tutti__cdf *c, const crafted_statement *s, tutti_
     if (strcmp(w, "e") == 0) *more = value;
 }
 
-/* The bytes of such a file (free) and how many; NULL: the text does not make one. */
+/* The bytes of such a file (free) and how many; NULL: the text does not describe a file. */
 static inline unsigned char *crafted_file(const char *text, size_t text_bytes, size_t *n_out) {
     char *copy[3], *at;
     crafted_statement s;

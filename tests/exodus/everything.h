@@ -1,8 +1,9 @@
-/* A file with everything the interface can write: a serial model of it, each rank's share, and the text that
+/* A file with all features of the interface: a serial model of it, the share of each rank, and the text that
  * exodus_reader must print of the file.
  *
- * The model is plain arrays in the file's order; numbers are functions of what they belong to.  Ranks hold entries by a hash,
- * a third of them twice, in an order that differs from rank to rank, and all nodes that their elements need.
+ * The model is plain arrays in the order of the file; values are functions of their position. 
+ * Ranks hold entries by a hash, a third of them twice, in an order that differs from rank to rank,
+ * and all nodes that their elements need.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_EVERYTHING_H
 #define TUTTI_TESTS_EVERYTHING_H
@@ -29,9 +30,9 @@ typedef struct ev_block {
     int64_t id;
     const char *name, *topology;
     int n, nodes, edges, faces, attributes;
-    int polygons;           /* nsided: nodes of entry e are 3 + e % 3; nfaced: faces 4 + e % 2 */
-    int list[EV_MOST * 8];  /* nodes of its entries (nfaced: faces), places in the model from 0 */
-    int start[EV_MOST + 1]; /* where those of an entry begin */
+    int polygons;          /* nsided: nodes of entry e are 3 + e % 3; nfaced: faces 4 + e % 2 */
+    int list[EV_MOST * 8]; /* nodes of its entries (nfaced: faces), positions in the model from 0 */
+    int start[EV_MOST + 1]; /* start of each entry */
     int edge[EV_MOST * 2], face[EV_MOST * 2];
 } ev_block;
 
@@ -109,7 +110,7 @@ static int ev_total(tutti_exodus_kind kind) {
     return n;
 }
 
-/* Entry g of a kind, blocks one after the other: its block, and its place there. */
+/* Entry g of a kind, numbered across blocks: its block, and its position in it. */
 static ev_block *ev_entry(tutti_exodus_kind kind, int g, int *place_out) {
     for (int b = 0; b < EV_ALL_BLOCKS; b++) {
         if (ev_blocks[b].kind != kind) continue;
@@ -166,7 +167,7 @@ static void ev_make(void) {
     for (int s = 0; s < EV_ALL_SETS; s++) ev_make_set(&ev_sets[s], s);
 }
 
-/* Ids rise with the place; blocks' ranges overlap, edges and faces have theirs of their own. */
+/* Ids increase with the position; ranges of blocks overlap, edges and faces have separate ranges. */
 static int64_t ev_id(tutti_exodus_kind kind, int g) {
     if (kind == TUTTI_EXODUS_NODAL) return 3 + 7 * (int64_t)g;
     int place;
@@ -215,7 +216,7 @@ static int ev_entity(tutti_exodus_kind kind, int number, int64_t *id_out, int *n
 static void ev_print_block(FILE *out, const char *kind, const ev_block *b) {
     const int nfaced = b->polygons && b->kind == TUTTI_EXODUS_ELEMENT_BLOCK;
     const int list = b->start[b->n];
-    if (b->n == 0) { /* the library has nowhere to keep what an empty one is of */
+    if (b->n == 0) { /* the file format cannot store the topology of an empty block */
         fprintf(out,
                 "%s %" PRId64 " topology \"NULL\" entries 0 nodes 0 edges 0 faces 0 attributes 0\n",
                 kind, b->id);
@@ -294,7 +295,7 @@ static void ev_print_set(FILE *out, const char *kind, const ev_set *s) {
     fprintf(out, "\n");
 }
 
-/* Where an entry of an entity is for ev_value: a member of a set is known by what it is. */
+/* The position of an entry of an entity for ev_value; a member of a set has that of its entry. */
 static int ev_place(tutti_exodus_kind kind, int64_t id, int i) {
     for (int s = 0; s < EV_ALL_SETS; s++)
         if (ev_sets[s].kind == kind && ev_sets[s].id == id) return ev_sets[s].member[i];
@@ -312,7 +313,7 @@ static void ev_print_variables(FILE *out, const char *name, tutti_exodus_kind ki
     int64_t id = 0;
     int n = EV_NODES, blocks = kind != TUTTI_EXODUS_NODAL;
     if (blocks) {
-        fprintf(out, "%s truth", name); /* as it was given, or what there is */
+        fprintf(out, "%s truth", name); /* the given table, or the defined variables */
         for (int e = 0; ev_entity(kind, e, &id, &n); e++)
             for (int i = 0; i < v->n; i++)
                 fprintf(out, " %d",
@@ -374,7 +375,7 @@ static void ev_print_ids(FILE *out, const char *name, tutti_exodus_kind kind, in
     fprintf(out, "\n");
 }
 
-/* What exodus_reader must print. */
+/* The expected output of exodus_reader. */
 static void ev_print(FILE *out, int real_bytes) {
     static const char *const kinds[] = {"",           "",         "element_block", "edge_block",
                                         "face_block", "node_set", "side_set",      "element_set",
@@ -449,7 +450,7 @@ static int ev_holds(const ev_share *w, int what, int g) {
            (h / 64 % 3 == 0 && (int)(h / 1024 % (uint64_t)w->ranks) == w->rank);
 }
 
-/* What a rank holds: by the hash, and what its elements need. */
+/* The entries of a rank: by the hash, and those that its elements need. */
 static void ev_hold(ev_share *w) {
     for (int k = 0; k < 3; k++) {
         const int n = ev_total(ev_kinds[k]);
@@ -476,7 +477,7 @@ static void ev_hold(ev_share *w) {
     }
 }
 
-/* The lists of what is held of a kind, block by block, each in an order of this rank. */
+/* The lists of held entries of a kind, per block, each in a different order on each rank. */
 static void ev_order(ev_share *w, int k) {
     int before = 0, held = 0;
     for (int b = 0; b < EV_ALL_BLOCKS; b++) {
@@ -529,7 +530,7 @@ static void ev_share_block(ev_share *w, int k, int number, const ev_block *b, in
                                    .attributes = b->attributes ? attributes : NULL};
 }
 
-/* All members that this rank holds, in an order of its own. */
+/* All members that this rank holds, in a rank-dependent order. */
 static void ev_share_set(ev_share *w, int number) {
     const ev_set *s = &ev_sets[number];
     const tutti_exodus_kind of = ev_of_set(s->kind);
@@ -605,7 +606,7 @@ static void ev_share_free(ev_share *w) {
     free(w);
 }
 
-/* ---- writing it; EV_TRY gives the first error back */
+/* ---- writing; EV_TRY returns the first error */
 
 #define EV_TRY(call)                    \
     do {                                \
@@ -684,7 +685,7 @@ static tutti_err ev_put_maps(tutti_exodus *x, ev_share *w) {
     return tutti_exodus_put_arrays(x, EV_ALL_MAPS, arrays);
 }
 
-/* The places (for ev_value) of this rank's entries of an entity. */
+/* The positions (for ev_value) of this rank's entries of an entity. */
 static int ev_places(const ev_share *w, tutti_exodus_kind kind, int64_t id, int *out) {
     int n = 0;
     if (kind == TUTTI_EXODUS_NODAL) {
@@ -734,7 +735,7 @@ static int ev_fields(ev_share *w, int step, tutti_exodus_field *out) {
     return n;
 }
 
-/* The whole file. */
+/* Write the complete file. */
 static tutti_err ev_write(MPI_Comm comm, const char *path, const tutti_exodus_options *opt) {
     int rank, ranks;
     MPI_Comm_rank(comm, &rank);

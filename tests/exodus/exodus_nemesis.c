@@ -1,5 +1,5 @@
-/* exodus_nemesis FILE   prints what libexodusii finds of a partition in a file: a line for each thing.
- * A plain process, with nothing of ours.  Names as in tests/exodus/nemesis_writer.c.
+/* exodus_nemesis FILE   prints the partition in a file as read by libexodusii, one line per item.
+ * Uses neither MPI nor Tutti.  Names as in tests/exodus/nemesis_writer.c.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <exodusII.h>
 #include <stdio.h>

@@ -23,7 +23,7 @@ typedef struct kind {
 static int file;
 static int name_length; /* of the longest name */
 
-static void must(int status, const char *what) {
+static void check_call(int status, const char *what) {
     if (status < 0) {
         const char *message = "", *function = "";
         int code = 0;
@@ -85,7 +85,7 @@ static void print_file(const ex_init_params *p) {
     if (n > 0) {
         char *(*records)[4] = room(n, sizeof *records);
         for (int i = 0; i < 4 * n; i++) records[i / 4][i % 4] = room(MAX_STR_LENGTH + 1, 1);
-        must(ex_get_qa(file, records), "ex_get_qa");
+        check_call(ex_get_qa(file, records), "ex_get_qa");
         for (int i = 0; i < n; i++) {
             printf("qa");
             print_texts(records[i], 4);
@@ -96,12 +96,12 @@ static void print_file(const ex_init_params *p) {
     n = (int)ex_inquire_int(file, EX_INQ_INFO);
     if (n > 0) {
         char **lines = texts(n, MAX_LINE_LENGTH);
-        must(ex_get_info(file, lines), "ex_get_info");
+        check_call(ex_get_info(file, lines), "ex_get_info");
         for (int i = 0; i < n; i++) printf("info \"%s\"\n", lines[i]);
         texts_free(lines, n);
     }
     char **names = texts((int)p->num_dim, name_length);
-    must(ex_get_coord_names(file, names), "ex_get_coord_names");
+    check_call(ex_get_coord_names(file, names), "ex_get_coord_names");
     printf("coordinate_names");
     print_texts(names, (int)p->num_dim);
     texts_free(names, (int)p->num_dim);
@@ -113,7 +113,7 @@ static void print_frames(void) {
     int64_t *ids = room(n, sizeof *ids);
     double *points = room(9 * (int64_t)n, sizeof *points);
     char *tags = room(n + 1, 1);
-    must(ex_get_coordinate_frames(file, &n, ids, points, tags), "ex_get_coordinate_frames");
+    check_call(ex_get_coordinate_frames(file, &n, ids, points, tags), "ex_get_coordinate_frames");
     for (int i = 0; i < n; i++) {
         printf("frame %" PRId64 " %c", ids[i], tags[i]);
         print_reals(points + 9 * i, 9);
@@ -126,7 +126,7 @@ static void print_frames(void) {
 static void print_coordinates(const ex_init_params *p) {
     double *x[3];
     for (int c = 0; c < 3; c++) x[c] = room(p->num_nodes, sizeof **x);
-    if (p->num_nodes) must(ex_get_coord(file, x[0], x[1], x[2]), "ex_get_coord");
+    if (p->num_nodes) check_call(ex_get_coord(file, x[0], x[1], x[2]), "ex_get_coord");
     for (int c = 0; c < p->num_dim; c++) {
         printf("coordinates %d", c);
         print_reals(x[c], p->num_nodes);
@@ -137,7 +137,7 @@ static void print_coordinates(const ex_init_params *p) {
 static void print_id_map(ex_entity_type type, const char *name, int64_t n) {
     if (!n) return;
     int64_t *ids = room(n, sizeof *ids);
-    must(ex_get_id_map(file, type, ids), "ex_get_id_map");
+    check_call(ex_get_id_map(file, type, ids), "ex_get_id_map");
     printf("%s ids", name);
     print_integers(ids, n);
     free(ids);
@@ -146,7 +146,7 @@ static void print_id_map(ex_entity_type type, const char *name, int64_t n) {
 static void print_order(int64_t n) {
     if (!n) return;
     int64_t *order = room(n, sizeof *order);
-    must(ex_get_map(file, order), "ex_get_map");
+    check_call(ex_get_map(file, order), "ex_get_map");
     printf("order");
     print_integers(order, n);
     free(order);
@@ -158,12 +158,12 @@ static void print_attributes(const kind *k, int64_t id, int64_t n) {
     /* The library has an error for kinds that cannot have some, or for empty entities. */
     if (ex_get_attr_param(file, k->type, id, &count) < 0 || !count) return;
     char **names = texts(count, name_length);
-    must(ex_get_attr_names(file, k->type, id, names), "ex_get_attr_names");
+    check_call(ex_get_attr_names(file, k->type, id, names), "ex_get_attr_names");
     printf("%s %" PRId64 " attribute_names", k->name, id);
     print_texts(names, count);
     texts_free(names, count);
     double *values = room(n * count, sizeof *values);
-    must(ex_get_attr(file, k->type, id, values), "ex_get_attr");
+    check_call(ex_get_attr(file, k->type, id, values), "ex_get_attr");
     printf("%s %" PRId64 " attributes", k->name, id);
     print_reals(values, n * count);
     free(values);
@@ -171,7 +171,7 @@ static void print_attributes(const kind *k, int64_t id, int64_t n) {
 
 static int64_t print_block(const kind *k, int64_t id) {
     ex_block b = {.id = id, .type = k->type};
-    must(ex_get_block_param(file, &b), "ex_get_block_param");
+    check_call(ex_get_block_param(file, &b), "ex_get_block_param");
     printf("%s %" PRId64 " topology \"%s\" entries %" PRId64 " nodes %" PRId64 " edges %" PRId64
            " faces %" PRId64 " attributes %" PRId64 "\n",
            k->name, id, b.topology, b.num_entry, b.num_nodes_per_entry, b.num_edges_per_entry,
@@ -181,8 +181,8 @@ static int64_t print_block(const kind *k, int64_t id) {
         faced = !strncasecmp(b.topology, "nfaced", 6);
     if (sided || faced) {
         int *counts = room(b.num_entry, sizeof *counts);
-        must(ex_get_entity_count_per_polyhedra(file, k->type, id, counts),
-             "ex_get_entity_count_per_polyhedra");
+        check_call(ex_get_entity_count_per_polyhedra(file, k->type, id, counts),
+                   "ex_get_entity_count_per_polyhedra");
         printf("%s %" PRId64 " counts", k->name, id);
         print_ints(counts, b.num_entry);
         free(counts);
@@ -194,7 +194,7 @@ static int64_t print_block(const kind *k, int64_t id) {
     for (int i = 0; i < 3; i++) {
         if (!length[i]) continue;
         int64_t *v = room(length[i], sizeof *v);
-        must(
+        check_call(
             ex_get_conn(file, k->type, id, i == 0 ? v : NULL, i == 1 ? v : NULL, i == 2 ? v : NULL),
             "ex_get_conn");
         printf("%s %" PRId64 " %s", k->name, id, what[i]);
@@ -209,9 +209,9 @@ static int64_t print_block(const kind *k, int64_t id) {
  * the number of distribution factors, which need not fit; a side has at most 9 nodes. */
 static void print_side_nodes(const kind *k, int64_t id, int64_t n) {
     int length = 0;
-    must(ex_set_int64_status(file, 0), "ex_set_int64_status");
+    check_call(ex_set_int64_status(file, 0), "ex_set_int64_status");
     int *counts = room(n, sizeof *counts), *nodes = room(9 * n, sizeof *nodes);
-    must(ex_get_side_set_node_list(file, id, counts, nodes), "ex_get_side_set_node_list");
+    check_call(ex_get_side_set_node_list(file, id, counts, nodes), "ex_get_side_set_node_list");
     printf("%s %" PRId64 " side_counts", k->name, id);
     print_ints(counts, n);
     for (int64_t i = 0; i < n; i++) length += counts[i];
@@ -219,14 +219,14 @@ static void print_side_nodes(const kind *k, int64_t id, int64_t n) {
     print_ints(nodes, length);
     free(counts);
     free(nodes);
-    must(ex_set_int64_status(file, EX_ALL_INT64_API), "ex_set_int64_status");
+    check_call(ex_set_int64_status(file, EX_ALL_INT64_API), "ex_set_int64_status");
 }
 
 static int64_t print_set(const kind *k, int64_t id) {
     int64_t n = 0, factors = 0;
-    must(ex_get_set_param(file, k->type, id, &n, &factors), "ex_get_set_param");
+    check_call(ex_get_set_param(file, k->type, id, &n, &factors), "ex_get_set_param");
     double *all = room(n, sizeof *all);
-    /* It says 0 for these kinds, and reads what it has written all the same. */
+    /* The library returns 0 for these kinds, but can read the values that it has written. */
     if ((k->type == EX_ELEM_SET || k->type == EX_EDGE_SET || k->type == EX_FACE_SET) && n &&
         ex_get_set_dist_fact(file, k->type, id, all) == 0)
         factors = n;
@@ -235,7 +235,7 @@ static int64_t print_set(const kind *k, int64_t id) {
     if (!n) return 0;
     int64_t *members = room(n, sizeof *members), *extra = room(n, sizeof *extra);
     int extras = k->type == EX_SIDE_SET || k->type == EX_EDGE_SET || k->type == EX_FACE_SET;
-    must(ex_get_set(file, k->type, id, members, extras ? extra : NULL), "ex_get_set");
+    check_call(ex_get_set(file, k->type, id, members, extras ? extra : NULL), "ex_get_set");
     printf("%s %" PRId64 " members", k->name, id);
     print_integers(members, n);
     if (extras) {
@@ -244,7 +244,7 @@ static int64_t print_set(const kind *k, int64_t id) {
     }
     if (factors) {
         double *f = room(factors, sizeof *f);
-        must(ex_get_set_dist_fact(file, k->type, id, f), "ex_get_set_dist_fact");
+        check_call(ex_get_set_dist_fact(file, k->type, id, f), "ex_get_set_dist_fact");
         printf("%s %" PRId64 " factors", k->name, id);
         print_reals(f, factors);
         free(f);
@@ -258,7 +258,7 @@ static int64_t print_set(const kind *k, int64_t id) {
 
 static int64_t print_map(const kind *k, int64_t id) {
     int64_t *v = room(k->members, sizeof *v);
-    must(ex_get_num_map(file, k->type, id, v), "ex_get_num_map");
+    check_call(ex_get_num_map(file, k->type, id, v), "ex_get_num_map");
     printf("%s %" PRId64, k->name, id);
     print_integers(v, k->members);
     free(v);
@@ -269,11 +269,11 @@ static void print_properties(const kind *k) {
     int n = ex_get_num_props(file, k->type);
     if (n <= 0) return;
     char **names = texts(n, name_length);
-    must(ex_get_prop_names(file, k->type, names), "ex_get_prop_names");
+    check_call(ex_get_prop_names(file, k->type, names), "ex_get_prop_names");
     int64_t *values = room(k->count, sizeof *values);
     for (int i = 0; i < n; i++) {
         if (!strcmp(names[i], "ID")) continue;
-        must(ex_get_prop_array(file, k->type, names[i], values), "ex_get_prop_array");
+        check_call(ex_get_prop_array(file, k->type, names[i], values), "ex_get_prop_array");
         printf("%s property \"%s\"", k->name, names[i]);
         print_integers(values, k->count);
     }
@@ -287,7 +287,7 @@ static void print_step(const kind *k, int step, int variables, const int64_t *id
         double *v = room(entries[e], sizeof *v);
         for (int i = 0; i < variables; i++) {
             if (!entries[e] || (truth && !truth[e * variables + i])) continue;
-            must(ex_get_var(file, step, k->type, i + 1, ids[e], entries[e], v), "ex_get_var");
+            check_call(ex_get_var(file, step, k->type, i + 1, ids[e], entries[e], v), "ex_get_var");
             printf("%s %" PRId64 " variable %d step %d", k->name, ids[e], i + 1, step);
             print_reals(v, entries[e]);
         }
@@ -298,17 +298,18 @@ static void print_step(const kind *k, int step, int variables, const int64_t *id
 /* Names, truth table and all values of the variables of a kind. */
 static void print_variables(const kind *k, const int64_t *ids, const int64_t *entries) {
     int n = 0;
-    must(ex_get_variable_param(file, k->type, &n), "ex_get_variable_param");
+    check_call(ex_get_variable_param(file, k->type, &n), "ex_get_variable_param");
     if (n <= 0) return;
     char **names = texts(n, name_length);
-    must(ex_get_variable_names(file, k->type, n, names), "ex_get_variable_names");
+    check_call(ex_get_variable_names(file, k->type, n, names), "ex_get_variable_names");
     printf("%s variables", k->name);
     print_texts(names, n);
     texts_free(names, n);
     int *truth = NULL;
     if (k->type != EX_GLOBAL && k->type != EX_NODAL && k->count) {
         truth = room(k->count * n, sizeof *truth);
-        must(ex_get_truth_table(file, k->type, (int)k->count, n, truth), "ex_get_truth_table");
+        check_call(ex_get_truth_table(file, k->type, (int)k->count, n, truth),
+                   "ex_get_truth_table");
         printf("%s truth", k->name);
         print_ints(truth, k->count * n);
     }
@@ -316,7 +317,7 @@ static void print_variables(const kind *k, const int64_t *ids, const int64_t *en
     for (int s = 1; s <= steps; s++) {
         if (k->type == EX_GLOBAL) {
             double *v = room(n, sizeof *v);
-            must(ex_get_glob_vars(file, s, n, v), "ex_get_glob_vars");
+            check_call(ex_get_glob_vars(file, s, n, v), "ex_get_glob_vars");
             printf("global step %d", s);
             print_reals(v, n);
             free(v);
@@ -330,11 +331,11 @@ static void print_variables(const kind *k, const int64_t *ids, const int64_t *en
 static void print_kind(const kind *k) {
     if (!k->count) return;
     int64_t *ids = room(k->count, sizeof *ids), *entries = room(k->count, sizeof *entries);
-    must(ex_get_ids(file, k->type, ids), "ex_get_ids");
+    check_call(ex_get_ids(file, k->type, ids), "ex_get_ids");
     printf("%s ids", k->name);
     print_integers(ids, k->count);
     char **names = texts((int)k->count, name_length);
-    must(ex_get_names(file, k->type, names), "ex_get_names");
+    check_call(ex_get_names(file, k->type, names), "ex_get_names");
     printf("%s names", k->name);
     print_texts(names, (int)k->count);
     texts_free(names, (int)k->count);
@@ -355,12 +356,12 @@ static void print_kind(const kind *k) {
 static void print_maps_of(int p, int64_t node_maps, int64_t element_maps) {
     int64_t *ids = room(node_maps, sizeof *ids), *counts = room(node_maps, sizeof *counts);
     int64_t *eids = room(element_maps, sizeof *ids), *ecounts = room(element_maps, sizeof *counts);
-    must(ex_get_cmap_params(file, node_maps ? ids : NULL, node_maps ? counts : NULL,
-                            element_maps ? eids : NULL, element_maps ? ecounts : NULL, p),
-         "ex_get_cmap_params");
+    check_call(ex_get_cmap_params(file, node_maps ? ids : NULL, node_maps ? counts : NULL,
+                                  element_maps ? eids : NULL, element_maps ? ecounts : NULL, p),
+               "ex_get_cmap_params");
     for (int64_t m = 0; m < node_maps; m++) {
         int64_t *nodes = room(counts[m], sizeof *nodes), *who = room(counts[m], sizeof *who);
-        must(ex_get_node_cmap(file, ids[m], nodes, who, p), "ex_get_node_cmap");
+        check_call(ex_get_node_cmap(file, ids[m], nodes, who, p), "ex_get_node_cmap");
         printf("processor %d node_map %" PRId64 " nodes", p, ids[m]);
         print_integers(nodes, counts[m]);
         printf("processor %d node_map %" PRId64 " processors", p, ids[m]);
@@ -371,7 +372,7 @@ static void print_maps_of(int p, int64_t node_maps, int64_t element_maps) {
     for (int64_t m = 0; m < element_maps; m++) {
         int64_t n = ecounts[m];
         int64_t *v = room(3 * n, sizeof *v);
-        must(ex_get_elem_cmap(file, eids[m], v, v + n, v + 2 * n, p), "ex_get_elem_cmap");
+        check_call(ex_get_elem_cmap(file, eids[m], v, v + n, v + 2 * n, p), "ex_get_elem_cmap");
         const char *what[3] = {"elements", "sides", "processors"};
         for (int i = 0; i < 3; i++) {
             printf("processor %d element_map %" PRId64 " %s", p, eids[m], what[i]);
@@ -387,18 +388,20 @@ static void print_maps_of(int p, int64_t node_maps, int64_t element_maps) {
 
 static void print_processor(int p) {
     int64_t in = 0, bn = 0, en = 0, ie = 0, be = 0, nm = 0, em = 0;
-    must(ex_get_loadbal_param(file, &in, &bn, &en, &ie, &be, &nm, &em, p), "ex_get_loadbal_param");
+    check_call(ex_get_loadbal_param(file, &in, &bn, &en, &ie, &be, &nm, &em, p),
+               "ex_get_loadbal_param");
     printf("processor %d internal_nodes %" PRId64 " border_nodes %" PRId64
            " external_nodes %" PRId64 " internal_elements %" PRId64 " border_elements %" PRId64
            " node_maps %" PRId64 " element_maps %" PRId64 "\n",
            p, in, bn, en, ie, be, nm, em);
     int64_t *v = room(in + bn + en, sizeof *v);
-    must(ex_get_processor_node_maps(file, v, v + in, v + in + bn, p), "ex_get_processor_node_maps");
+    check_call(ex_get_processor_node_maps(file, v, v + in, v + in + bn, p),
+               "ex_get_processor_node_maps");
     printf("processor %d nodes", p);
     print_integers(v, in + bn + en);
     free(v);
     v = room(ie + be, sizeof *v);
-    must(ex_get_processor_elem_maps(file, v, v + ie, p), "ex_get_processor_elem_maps");
+    check_call(ex_get_processor_elem_maps(file, v, v + ie, p), "ex_get_processor_elem_maps");
     printf("processor %d elements", p);
     print_integers(v, ie + be);
     free(v);
@@ -410,7 +413,7 @@ static void print_global_sets(const char *name, int64_t n,
                               int (*get)(int, void_int *, void_int *, void_int *)) {
     if (!n) return;
     int64_t *v = room(3 * n, sizeof *v);
-    must(get(file, v, v + n, v + 2 * n), name);
+    check_call(get(file, v, v + n, v + 2 * n), name);
     const char *what[3] = {"ids", "entries", "factors"};
     for (int i = 0; i < 3; i++) {
         printf("nemesis %s %s", name, what[i]);
@@ -425,14 +428,14 @@ static void print_nemesis(void) {
     if (ex_get_init_info(file, &processors, &here, type) < 0) return; /* it has none */
     printf("nemesis processors %d here %d type %s\n", processors, here, type);
     int64_t nodes, elements, blocks, node_sets, side_sets;
-    must(ex_get_init_global(file, &nodes, &elements, &blocks, &node_sets, &side_sets),
-         "ex_get_init_global");
+    check_call(ex_get_init_global(file, &nodes, &elements, &blocks, &node_sets, &side_sets),
+               "ex_get_init_global");
     printf("nemesis nodes %" PRId64 " elements %" PRId64 " blocks %" PRId64 " node_sets %" PRId64
            " side_sets %" PRId64 "\n",
            nodes, elements, blocks, node_sets, side_sets);
     if (blocks) {
         int64_t *v = room(2 * blocks, sizeof *v);
-        must(ex_get_eb_info_global(file, v, v + blocks), "ex_get_eb_info_global");
+        check_call(ex_get_eb_info_global(file, v, v + blocks), "ex_get_eb_info_global");
         printf("nemesis block ids");
         print_integers(v, blocks);
         printf("nemesis block entries");
@@ -453,16 +456,16 @@ int main(int argc, char **argv) {
     float version = 0;
     ex_opts(0);
     file = ex_open(argv[1], EX_READ, &memory_bytes, &file_bytes, &version);
-    must(file, argv[1]);
-    must(ex_set_int64_status(file, EX_ALL_INT64_API), "ex_set_int64_status");
+    check_call(file, argv[1]);
+    check_call(ex_set_int64_status(file, EX_ALL_INT64_API), "ex_set_int64_status");
     name_length = (int)ex_inquire_int(file, EX_INQ_DB_MAX_ALLOWED_NAME_LENGTH);
-    must(ex_set_max_name_length(file, name_length), "ex_set_max_name_length");
+    check_call(ex_set_max_name_length(file, name_length), "ex_set_max_name_length");
     ex_init_params p;
-    must(ex_get_init_ext(file, &p), "ex_get_init_ext");
+    check_call(ex_get_init_ext(file, &p), "ex_get_init_ext");
     print_file(&p);
     int steps = (int)ex_inquire_int(file, EX_INQ_TIME);
     double *times = room(steps, sizeof *times);
-    if (steps) must(ex_get_all_times(file, times), "ex_get_all_times");
+    if (steps) check_call(ex_get_all_times(file, times), "ex_get_all_times");
     printf("times");
     print_reals(times, steps);
     free(times);
@@ -491,6 +494,6 @@ int main(int argc, char **argv) {
                           {EX_FACE_MAP, "face_map", p.num_face_maps, p.num_face}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) print_kind(&kinds[i]);
     print_nemesis();
-    must(ex_close(file), "ex_close");
+    check_call(ex_close(file), "ex_close");
     return 0;
 }

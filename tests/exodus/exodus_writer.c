@@ -1,15 +1,18 @@
-/* Writes a reference file by Debian's libexodusii that has every kind of thing an Exodus file can have.
+/* Writes a reference file by Debian's libexodusii with all features of Exodus files.
  *
  *     exodus_writer [--classic | --64bit | --netcdf4] [--int64] [--real 4|8] [--names N] [--hexes N]
  *                   [--steps N] [--nemesis P] [--no-maps] FILE
  *
- * --classic   CDF-1   --64bit  CDF-2 (default)   --netcdf4  HDF5.   The library has no CDF-5: nccopy -k cdf5 makes one.
- * --int64     ids, maps and connectivity of 64 bits (netCDF-4 then; version 6.02 writes members of sets as unsigned short)
+ * --classic   CDF-1   --64bit  CDF-2 (default)   --netcdf4  HDF5.   The library has no CDF-5:
+ * nccopy -k cdf5 makes one.
+ * --int64     ids, maps and connectivity of 64 bits (netCDF-4 then; version 6.02 writes members of
+ * sets as unsigned short)
  * --names N   room for names (32), and names that long
  *
- * The mesh is a row of N hexahedra along x (2), four tetrahedra beside them that share their nodes, two polyhedra by their
- * faces (nfaced, the faces nsided), edges and faces; two blocks or sets of a kind, the second of them sometimes empty.  Every number
- * is a simple function of what it belongs to.  Ids have gaps.  Without MPI.
+ * The mesh is a row of N hexahedra along x (2), four adjacent tetrahedra that share their
+ * nodes, two polyhedra by their faces (nfaced, the faces nsided), edges and faces; two blocks or
+ * sets of a kind, the second of them sometimes empty.  Every value
+ * is a simple function of its position.  Ids have gaps.  Without MPI.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <exodusII.h>
 #include <inttypes.h>
@@ -24,13 +27,13 @@ static struct {
 
 static int file;
 
-static void must(int status, const char *what) {
+static void check_call(int status, const char *what) {
     if (status < 0) {
         fprintf(stderr, "exodus_writer: %s: code %d\n", what, status);
         exit(1);
     }
 }
-#define MUST(call) must(call, #call)
+#define MUST(call) check_call(call, #call)
 
 /* A text of the length that names have at most, but short ones for 32. */
 static char *name_of(const char *stem, int i) {
@@ -332,7 +335,7 @@ int main(int argc, char **argv) {
     ex_opts(EX_VERBOSE);
     if (want.int64) want.mode = EX_NETCDF4;
     file = ex_create(want.path, EX_CLOBBER | want.mode | want.int64, &memory_bytes, &want.real);
-    must(file, want.path);
+    check_call(file, want.path);
     MUST(ex_set_int64_status(file, EX_ALL_INT64_API));
     if (want.names != 32) MUST(ex_set_option(file, EX_OPT_MAX_NAME_LENGTH, want.names));
     int maps = want.maps;

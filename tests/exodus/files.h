@@ -32,7 +32,7 @@ static inline unsigned char *file_all(const char *path, long *n_out) {
     return v;
 }
 
-/* Rank 0 looks; all wait. */
+/* Rank 0 compares; all ranks wait. */
 static inline void files_same(const char *a, const char *b) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {

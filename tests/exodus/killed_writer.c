@@ -16,7 +16,7 @@
 
 enum { NODES = 1000, SHOWN = 3 };
 static int rank, ranks;
-static tutti_count lo, n; /* this rank's nodes; elements lie between a node and the next */
+static tutti_count lo, n; /* this rank's nodes; elements are between consecutive nodes */
 static double *u, *w, *e;
 
 static void killed(int signal) {
@@ -24,7 +24,7 @@ static void killed(int signal) {
     kill(getpid(), SIGKILL);
 }
 
-static void expect(tutti_err err, const char *what) {
+static void check_expected(tutti_err err, const char *what) {
     if (err == TUTTI_OK) return;
     fprintf(stderr, "wrong: rank %d, %s: %s\n", rank, what, tutti_last_message());
     MPI_Abort(MPI_COMM_WORLD, 3);
@@ -42,7 +42,7 @@ static double value(tutti_count step, int variable, tutti_count i) {
     return 100000.0 * (double)step + 10000.0 * variable + (double)i;
 }
 
-static void create(const char *path, int level) {
+static void create_objects(const char *path, int level) {
     tutti_exodus_options opt;
     tutti_exodus *x = NULL;
     tutti_exodus_options_init(&opt);
@@ -59,23 +59,24 @@ static void create(const char *path, int level) {
         elements[i] = 1 + lo + i;
     }
     const tutti_exodus_elements block = {.n = n - 1, .ids = elements, .nodes = nodes};
-    expect(tutti_exodus_create(MPI_COMM_WORLD, path, &opt, &x), "create");
-    expect(tutti_exodus_init(x, &(tutti_exodus_parameters){.title = "killed", .dims = 1}), "init");
-    expect(tutti_exodus_define(x, 1,
-                               &(tutti_exodus_entity){.kind = TUTTI_EXODUS_ELEMENT_BLOCK,
-                                                      .id = 1,
-                                                      .topology = "BAR2"}),
-           "define");
-    expect(tutti_exodus_variables(x, TUTTI_EXODUS_NODAL, 2, (const char *[]){"u", "w"}),
-           "variables");
-    expect(tutti_exodus_variables(x, TUTTI_EXODUS_ELEMENT_BLOCK, 1, (const char *[]){"e"}),
-           "variables");
-    expect(tutti_exodus_put_mesh(x, &(tutti_exodus_mesh){.nodes = n,
-                                                         .node_ids = ids,
-                                                         .coordinates = {at},
-                                                         .blocks = &block}),
-           "put_mesh");
-    expect(tutti_exodus_close(&x), "close");
+    check_expected(tutti_exodus_create(MPI_COMM_WORLD, path, &opt, &x), "create");
+    check_expected(tutti_exodus_init(x, &(tutti_exodus_parameters){.title = "killed", .dims = 1}),
+                   "init");
+    check_expected(tutti_exodus_define(x, 1,
+                                       &(tutti_exodus_entity){.kind = TUTTI_EXODUS_ELEMENT_BLOCK,
+                                                              .id = 1,
+                                                              .topology = "BAR2"}),
+                   "define");
+    check_expected(tutti_exodus_variables(x, TUTTI_EXODUS_NODAL, 2, (const char *[]){"u", "w"}),
+                   "variables");
+    check_expected(tutti_exodus_variables(x, TUTTI_EXODUS_ELEMENT_BLOCK, 1, (const char *[]){"e"}),
+                   "variables");
+    check_expected(tutti_exodus_put_mesh(x, &(tutti_exodus_mesh){.nodes = n,
+                                                                 .node_ids = ids,
+                                                                 .coordinates = {at},
+                                                                 .blocks = &block}),
+                   "put_mesh");
+    check_expected(tutti_exodus_close(&x), "close");
     free(ids), free(at), free(nodes), free(elements);
 }
 
@@ -92,13 +93,13 @@ static void fields_of(tutti_exodus_field out[3]) {
 }
 
 /* All by checksums, the last ones number by number. */
-static void check(tutti_exodus *x, const tutti_exodus_mesh *mesh) {
+static void check_values(tutti_exodus *x, const tutti_exodus_mesh *mesh) {
     const tutti_count steps = tutti_exodus_steps(x);
     tutti_exodus_field fields[3];
     fields_of(fields);
-    expect(tutti_exodus_verify(x, NULL), "verify");
+    check_expected(tutti_exodus_verify(x, NULL), "verify");
     for (tutti_count s = steps > SHOWN ? steps - SHOWN + 1 : 1; s <= steps; s++) {
-        expect(tutti_exodus_get(x, s, 3, fields), "get");
+        check_expected(tutti_exodus_get(x, s, 3, fields), "get");
         int bad = 0;
         for (tutti_count i = 0; i < mesh->nodes; i++)
             bad += u[i] != value(s, 1, mesh->node_ids[i] - 1) ||
@@ -122,10 +123,10 @@ static void step_on(tutti_exodus *x, const tutti_exodus_mesh *mesh) {
     }
     for (tutti_count i = 0; i < mesh->blocks[0].n; i++)
         e[i] = value(s, 3, mesh->blocks[0].ids[i] - 1);
-    expect(tutti_exodus_begin(x, (double)s), "begin");
-    expect(tutti_exodus_put(x, 2, fields), "put");
-    expect(tutti_exodus_put(x, 1, fields + 2), "put");
-    expect(tutti_exodus_commit(x), "commit");
+    check_expected(tutti_exodus_begin(x, (double)s), "begin");
+    check_expected(tutti_exodus_put(x, 2, fields), "put");
+    check_expected(tutti_exodus_put(x, 1, fields + 2), "put");
+    check_expected(tutti_exodus_commit(x), "commit");
     char line[32];
     snprintf(line, sizeof line, "committed %lld\n", (long long)s);
     if (rank == 0 && write(STDOUT_FILENO, line, strlen(line)) < 0) exit(4);
@@ -147,20 +148,22 @@ int main(int argc, char **argv) {
     int there = access(argv[1], F_OK) == 0;
     MPI_Bcast(&there, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (argc > 3) start_clock(after);
-    if (!there) create(argv[1], level);
+    if (!there) create_objects(argv[1], level);
     tutti_exodus_options opt;
     tutti_exodus *x = NULL;
     const tutti_exodus_mesh *mesh = NULL;
     tutti_exodus_options_init(&opt);
     opt.level = level;
-    expect(tutti_exodus_open(MPI_COMM_WORLD, argv[1], TUTTI_READ | TUTTI_WRITE, &opt, &x), "open");
-    expect(tutti_exodus_get_mesh(
-               x, &(tutti_exodus_distribution){.partitioner = TUTTI_EXODUS_BY_ORDER}, &mesh),
-           "get_mesh");
-    check(x, mesh);
+    check_expected(tutti_exodus_open(MPI_COMM_WORLD, argv[1], TUTTI_READ | TUTTI_WRITE, &opt, &x),
+                   "open");
+    check_expected(
+        tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){.partitioner = TUTTI_EXODUS_BY_ORDER},
+                              &mesh),
+        "get_mesh");
+    check_values(x, mesh);
     if (argc <= 3) start_clock(after);
     for (int k = 0; after > 0 || k < 2 + 2 * (int)after; k++) step_on(x, mesh);
-    expect(tutti_exodus_close(&x), "close");
+    check_expected(tutti_exodus_close(&x), "close");
     free(u), free(w), free(e);
     MPI_Finalize();
     return 0;

@@ -1,4 +1,5 @@
-/* Results of the random mesh of world.h on nodes, blocks and sets: fields of a rank's mesh, filled or compared.
+/* Results of the random mesh of world.h on nodes, blocks and sets: fields of the mesh of a rank,
+ * filled or compared.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_MESH_RESULTS_H
 #define TUTTI_TESTS_MESH_RESULTS_H

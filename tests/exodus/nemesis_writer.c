@@ -1,5 +1,5 @@
-/* nemesis_writer FILE   all ranks write a bar of hexahedra with what Nemesis has of it; then rank 0 prints
- * it as tutti_exodus_nemesis_get finds it, in the words of tests/exodus/exodus_nemesis.c.
+/* nemesis_writer FILE   all ranks write a bar of hexahedra with its Nemesis data; then rank 0 prints
+ * it as tutti_exodus_nemesis_get finds it, in the format of tests/exodus/exodus_nemesis.c.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>

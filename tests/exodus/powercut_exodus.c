@@ -1,8 +1,10 @@
-/* powercut_exodus write DIRECTORY durable|visible   creates DIRECTORY/run.e and makes every change to it that a writer can make: a mesh,
- * steps, files that follow it, a new topology, removed steps; and reports the state after each call to powercut_record.so.
+/* powercut_exodus write DIRECTORY durable|visible   creates DIRECTORY/run.e and makes every change
+ * to it that a writer can make: a mesh, steps, files that follow it, a new topology, removed steps;
+ * and reports the state after each call to powercut_record.so.
  *
- * powercut_exodus replay LOG DIRECTORY EVERY SEED all|each|none   cuts the power (powercut_disk.h).  Each time the files open, are in one of
- * the two states that they were between, have all their values and checksums, and a step can be appended.
+ * powercut_exodus replay LOG DIRECTORY EVERY SEED all|each|none   cuts the power
+ * (powercut_disk.h).  After each cut the files can be opened, are in one of
+ * the two states around the cut, have all their values and checksums, and a step can be appended.
  * SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 #include "powercut_disk.h"
@@ -13,8 +15,8 @@
 
 enum { NODES = 600 };
 
-/* States are texts: the numbers of steps of the files, without files at the end that have none; "shifted " before them: coordinates are 0.5
- * more; NONE: there is no mesh; "?": any state. */
+/* States are texts: the numbers of steps of the files, without trailing empty files; with the
+ * prefix "shifted ": coordinates are 0.5 more; NONE: no mesh; "?": any state. */
 static const char *const NONE = "none";
 
 static tutti_exodus_options opt;
@@ -26,7 +28,7 @@ static double value(double time, int variable, int64_t id) {
 
 /* ---- a step */
 
-/* This rank's values of a step: a nodal variable and one of the block. */
+/* The values of this rank in a step: a nodal variable and one of the block. */
 typedef struct {
     double u[NODES], e[NODES];
 } values;
@@ -70,22 +72,22 @@ static tutti_count connectivity[2 * NODES];
 static tutti_exodus_elements block;
 static tutti_exodus_mesh own;
 
-static void expect(tutti_err err, const char *what) {
+static void check_expected(tutti_err err, const char *what) {
     if (err == TUTTI_OK) return;
     fprintf(stderr, "rank %d, %s: %s\n", rank, what, tutti_last_message());
     MPI_Abort(MPI_COMM_WORLD, 3);
 }
 
 /* Readers must find `state` from now on. */
-static void report(const char *state) {
+static void report_result(const char *state) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0 && mark) mark(state);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void step(double time, const char *state) {
-    expect(step_put(file, mesh, time), "step");
-    report(state);
+static void make_step(double time, const char *state) {
+    check_expected(step_put(file, mesh, time), "step");
+    report_result(state);
 }
 
 /* Bars between nodes in a row; the first node of the next rank is this rank's last. */
@@ -104,12 +106,13 @@ static void mesh_put(int nodes) {
     own = (tutti_exodus_mesh){
         .nodes = n, .node_ids = mesh_ids, .coordinates = {coordinates}, .blocks = &block};
     mesh = &own;
-    expect(tutti_exodus_init(file, &(tutti_exodus_parameters){.title = "cut", .dims = 1}), "init");
-    expect(tutti_exodus_define(file, 1, &bars), "define");
-    expect(tutti_exodus_put_mesh(file, &own), "put_mesh");
+    check_expected(tutti_exodus_init(file, &(tutti_exodus_parameters){.title = "cut", .dims = 1}),
+                   "init");
+    check_expected(tutti_exodus_define(file, 1, &bars), "define");
+    check_expected(tutti_exodus_put_mesh(file, &own), "put_mesh");
 }
 
-/* The coordinates once more, shifted. */
+/* Write the coordinates again, shifted. */
 static void coordinates_put(double shift) {
     double at[NODES];
     const int lo = NODES * rank / ranks, n = NODES * (rank + 1) / ranks - lo;
@@ -120,53 +123,56 @@ static void coordinates_put(double shift) {
                                   .n = n,
                                   .type = TUTTI_FLOAT64,
                                   .buf = at};
-    expect(tutti_exodus_put_arrays(file, 1, &a), "put_arrays");
+    check_expected(tutti_exodus_put_arrays(file, 1, &a), "put_arrays");
 }
 
 static void file_create(void) {
-    expect(tutti_exodus_create(MPI_COMM_WORLD, path, &opt, &file), "create");
-    expect(tutti_exodus_variables(file, TUTTI_EXODUS_NODAL, 1, (const char *[]){"u"}), "variables");
-    expect(tutti_exodus_variables(file, TUTTI_EXODUS_ELEMENT_BLOCK, 1, (const char *[]){"e"}),
-           "variables");
+    check_expected(tutti_exodus_create(MPI_COMM_WORLD, path, &opt, &file), "create");
+    check_expected(tutti_exodus_variables(file, TUTTI_EXODUS_NODAL, 1, (const char *[]){"u"}),
+                   "variables");
+    check_expected(
+        tutti_exodus_variables(file, TUTTI_EXODUS_ELEMENT_BLOCK, 1, (const char *[]){"e"}),
+        "variables");
 }
 
 static void write_everything(void) {
-    report(NONE);
+    report_result(NONE);
     opt.steps_per_file = 3;
     file_create();
     mesh_put(NODES);
-    report("0 ");
-    report("?"); /* a part of the mesh is written again, in place */
+    report_result("0 ");
+    report_result("?"); /* a part of the mesh is written again, in place */
     coordinates_put(0.5);
-    expect(tutti_exodus_close(&file), "close");
-    report("shifted 0 ");
-    report("?");
-    expect(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, &opt, &file), "open");
+    check_expected(tutti_exodus_close(&file), "close");
+    report_result("shifted 0 ");
+    report_result("?");
+    check_expected(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, &opt, &file),
+                   "open");
     coordinates_put(0);
-    expect(mesh_get(file, &mesh), "get_mesh");
-    step(1, "1 ");
-    step(2, "2 ");
-    expect(tutti_exodus_begin(file, 3), "begin");
-    expect(tutti_exodus_discard(file), "discard");
-    expect(tutti_exodus_erase_after(file, 1), "erase_after");
-    report("1 ");
-    step(2.5, "2 ");
-    step(3, "3 ");
-    expect(tutti_exodus_close(&file), "close");
+    check_expected(mesh_get(file, &mesh), "get_mesh");
+    make_step(1, "1 ");
+    make_step(2, "2 ");
+    check_expected(tutti_exodus_begin(file, 3), "begin");
+    check_expected(tutti_exodus_discard(file), "discard");
+    check_expected(tutti_exodus_erase_after(file, 1), "erase_after");
+    report_result("1 ");
+    make_step(2.5, "2 ");
+    make_step(3, "3 ");
+    check_expected(tutti_exodus_close(&file), "close");
     opt.overwrite = 1; /* again, as one series */
-    report("?");
+    report_result("?");
     file_create();
     mesh_put(NODES);
-    step(1, "1 ");
-    step(2, "2 ");
-    step(3, "3 ");
-    step(4, "3 1 ");
-    step(5, "3 2 ");
-    expect(tutti_exodus_new_topology(file), "new_topology");
+    make_step(1, "1 ");
+    make_step(2, "2 ");
+    make_step(3, "3 ");
+    make_step(4, "3 1 ");
+    make_step(5, "3 2 ");
+    check_expected(tutti_exodus_new_topology(file), "new_topology");
     mesh_put(NODES / 2);
-    step(6, "3 2 1 ");
-    step(7, "3 2 2 ");
-    expect(tutti_exodus_close(&file), "close");
+    make_step(6, "3 2 1 ");
+    make_step(7, "3 2 2 ");
+    check_expected(tutti_exodus_close(&file), "close");
 }
 
 /* ---- replay */

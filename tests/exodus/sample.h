@@ -1,5 +1,5 @@
-/* A file with something of every kind, written and looked at by the calls for arrays: any piece of it is a
- * function of what it is, so that a reader needs no model but these functions.
+/* A file with entities of every kind, written and read by the calls for arrays: every value is a
+ * function of its position, so that a reader needs no other model.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_EXODUS_SAMPLE_H
 #define TUTTI_TESTS_EXODUS_SAMPLE_H
@@ -60,7 +60,7 @@ static const tutti_exodus_entity sample_entities[] = {
     {.kind = TUTTI_EXODUS_ELEMENT_MAP, .id = 102, .name = "second"},
 };
 
-/* Arrays, each with what it is of. */
+/* Arrays with kind and id of their entity. */
 typedef struct {
     tutti_exodus_array_kind what;
     tutti_exodus_kind kind;
@@ -120,7 +120,7 @@ static inline int64_t sample_value(int a, tutti_count k) {
     return (k * 13 + a * 5 + s->component) % 97 + 1;
 }
 
-/* Variables: kind, entity, name; the numbers of a step. */
+/* Variables: kind, entity, name; the values of a step. */
 typedef struct {
     tutti_exodus_kind kind;
     int64_t id;
@@ -320,7 +320,7 @@ static inline void sample_get_step(tutti_exodus *x, tutti_decomposition *const p
     CHECK(time == sample_time(step), "%g", time);
 }
 
-/* All of it, in one file of its own. */
+/* Write a complete file. */
 static inline void sample_write(MPI_Comm comm, const char *path, const tutti_exodus_options *opt,
                                 tutti_count steps) {
     tutti_decomposition *p[SAMPLE_FIELDS];
@@ -336,7 +336,7 @@ static inline void sample_write(MPI_Comm comm, const char *path, const tutti_exo
     CHECK_OK(tutti_exodus_close(&x));
 }
 
-/* What the definitions have said. */
+/* Check the definitions. */
 static inline void sample_look(tutti_exodus *x, int with_empty_topology) {
     tutti_exodus_parameters p;
     tutti_exodus_qa qa;
@@ -388,7 +388,7 @@ static inline void sample_look(tutti_exodus *x, int with_empty_topology) {
     CHECK(!tutti_exodus_info_line(x, 2), "there are two");
 }
 
-/* Everything that a file has. */
+/* Check the complete file. */
 static inline void sample_check(MPI_Comm comm, const char *path, const tutti_exodus_options *opt,
                                 tutti_count steps) {
     tutti_decomposition *p[SAMPLE_FIELDS];

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""sidecar_reader.py FILE [SIDECAR]    compare an Exodus file with the checksums beside it
+"""sidecar_reader.py FILE [SIDECAR]    compare an Exodus file with the checksums in its sidecar
 
 Written from docs/reference/format.md alone, with sqlite3 and libxxhash: prints the number of blocks and bytes that were compared; exits with 1
 if a checksum does not match.

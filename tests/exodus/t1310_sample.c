@@ -1,5 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* A file with something of every kind: written by all ranks and by one, the bytes are the same; read by all and by one. */
+/* A file with entities of every kind: written by all ranks and by one rank the bytes are equal;
+ * read by all ranks and by one. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sample.h"
 

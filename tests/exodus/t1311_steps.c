@@ -1,5 +1,6 @@
 /* TEST ranks=1,3 timeout=60 */
-/* The life of steps: committed, discarded, erased, refreshed, followed; put in pieces and without waiting; killed writers' rests; checksums. */
+/* Steps: commit, discard, erase, refresh, series; partial and non-blocking puts; remains of killed
+ * writers; checksums. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "sample.h"
@@ -27,8 +28,8 @@ static int64_t size_now(void) {
     return st.st_size;
 }
 
-/* ncvalidator says yes, if there is one. */
-static void valid(void) {
+/* ncvalidator accepts the file, if it is installed. */
+static void test_valid(void) {
     char command[800];
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0 && system("command -v ncvalidator >/dev/null") == 0) {
@@ -38,7 +39,7 @@ static void valid(void) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A step that is not what it should be, as far as `fields` go. */
+/* Put wrong values into `fields` of a step. */
 static void put_rubbish(int fields) {
     tutti_exodus_field v[SAMPLE_FIELDS];
     sample_step_fields(p, 999, v);
@@ -46,13 +47,13 @@ static void put_rubbish(int fields) {
     for (int f = 0; f < SAMPLE_FIELDS; f++) free(v[f].buf);
 }
 
-static void lives(void) {
+static void test_lives(void) {
     tutti_exodus *reader = NULL;
     int changed = -1;
     check_where("lives");
     sample_write(MPI_COMM_WORLD, path, &opt, 2);
     const int64_t two = size_now();
-    valid();
+    test_valid();
     open_as(TUTTI_READ | TUTTI_WRITE);
     CHECK_SAME(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ, &opt, &reader), TUTTI_OK);
     CHECK_SAME(tutti_exodus_begin(x, 1.0), TUTTI_ERR_ARG); /* as late as the last */
@@ -74,12 +75,12 @@ static void lives(void) {
     CHECK_EQ(changed, 0);
     CHECK_SAME(tutti_exodus_close(&reader), TUTTI_OK);
     sample_check(MPI_COMM_WORLD, path, &opt, 3);
-    valid();
+    test_valid();
     open_as(TUTTI_READ | TUTTI_WRITE);
     CHECK_SAME(tutti_exodus_erase_after(x, 4), TUTTI_ERR_ARG);
     CHECK_SAME(tutti_exodus_erase_after(x, 1), TUTTI_OK);
     CHECK_EQ(tutti_exodus_steps(x), 1);
-    valid();
+    test_valid();
     sample_put_step(x, p, 2);
     let_go();
     CHECK_EQ(size_now(), two);
@@ -87,7 +88,7 @@ static void lives(void) {
     open_as(TUTTI_READ | TUTTI_WRITE);
     CHECK_SAME(tutti_exodus_erase_after(x, 0), TUTTI_OK);
     let_go();
-    valid();
+    test_valid();
     open_as(TUTTI_READ | TUTTI_WRITE);
     sample_put_step(x, p, 1);
     sample_put_step(x, p, 2);
@@ -95,8 +96,8 @@ static void lives(void) {
     sample_check(MPI_COMM_WORLD, path, &opt, 2);
 }
 
-/* What is not put is 0, wherever it lies; a step without anything has its time. */
-static void pieces(void) {
+/* Values that are not put are 0 at any position; an empty step has its time. */
+static void test_pieces(void) {
     tutti_exodus_field v[SAMPLE_FIELDS];
     tutti_request *r[2] = {NULL, NULL};
     double got[SAMPLE_FACES], one = -7, times[5];
@@ -113,7 +114,7 @@ static void pieces(void) {
     CHECK_SAME(tutti_exodus_commit(x), TUTTI_OK);
     CHECK_SAME(tutti_exodus_begin(x, sample_time(4)), TUTTI_OK);
     CHECK_SAME(tutti_exodus_commit(x), TUTTI_OK);
-    valid();
+    test_valid();
     tutti_exodus_field w[2] = {v[1], v[6]};
     double *back = malloc((size_t)tutti_decomposition_entries(p[1]) * sizeof *back);
     w[0].buf = back;
@@ -142,7 +143,7 @@ static void pieces(void) {
 }
 
 /* One node through time, on each rank another one; a global variable; all of a block. */
-static void follows(void) {
+static void test_follows(void) {
     enum { STEPS = 5 };
     double v[STEPS + 1], all[STEPS * SAMPLE_TETS];
     tutti_decomposition *node = NULL, *tets = NULL;
@@ -193,7 +194,7 @@ static void follows(void) {
 }
 
 /* Bytes that change are found, and where. */
-static void damage(void) {
+static void damage_bytes(void) {
     tutti_off bytes = -1;
     unsigned char byte = 0;
     double v[1];
@@ -234,8 +235,8 @@ static void damage(void) {
     }
 }
 
-/* A mesh that goes on being written after it was compared. */
-static void late(void) {
+/* A mesh that is changed after it was compared. */
+static void test_late(void) {
     tutti_off bytes = 0;
     char other[640];
     check_where("late");
@@ -267,12 +268,12 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/steps.e", dir);
     tutti_exodus_options_init(&opt);
     opt.level = TUTTI_VISIBLE;
-    lives();
+    test_lives();
     const account start = account_now(); /* teams are kept */
-    pieces();
-    follows();
-    damage();
-    late();
+    test_pieces();
+    test_follows();
+    damage_bytes();
+    test_late();
     account_check(start);
     MPI_Finalize();
     return check_done();

@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* Models as headers and catalogues and back, at random: what is read is what was said; and headers that were tampered with are refused or read, but do
- * no harm.
+/* Random models are written as headers and catalogues and read back unchanged; modified headers
+ * are refused or read, but cause no crash.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "exodus_model/exodus_model.h"
@@ -12,7 +12,7 @@ static const char *word(char *to, const char *begin, int most) {
     return to;
 }
 
-static void make(tutti__exodus_model *m) {
+static void make_objects(tutti__exodus_model *m) {
     static const char *const TOPOLOGIES[] = {"HEX8", "TET4", "WEDGE6", "nsided"};
     char title[96], name[64];
     tutti__exodus_model_init(m);
@@ -122,7 +122,7 @@ static void same_models(const tutti__exodus_model *a, const tutti__exodus_model 
     }
 }
 
-/* From the first bytes of a file; TUTTI_OK or what was refused. */
+/* Read a model from the first bytes of a file; returns TUTTI_OK or the error. */
 static tutti_err read_back(const char *head, size_t n, tutti_off size, tutti__exodus_model *out) {
     tutti__cdf c;
     tutti__exodus_catalogue where = {0};
@@ -148,7 +148,7 @@ static void round_trip(void) {
     tutti__cdf c;
     char *head = NULL;
     size_t n = 0;
-    make(&m);
+    make_objects(&m);
     CHECK_OK(tutti__exodus_encode(&m, &c));
     CHECK_OK(tutti__cdf_layout(&c, NULL));
     CHECK_OK(tutti__exodus_head(&m, &c, (void **)&head, &n));
@@ -158,7 +158,7 @@ static void round_trip(void) {
         same_models(&m, &back);
         tutti__exodus_model_free(&back);
     }
-    for (int i = 0; i < 200; i++) { /* a byte, or four of them */
+    for (int i = 0; i < 200; i++) { /* one byte, or four bytes */
         const size_t at = (size_t)rnd((int64_t)n - 4);
         char was[4];
         memcpy(was, head + at, 4);
@@ -171,8 +171,8 @@ static void round_trip(void) {
     tutti__exodus_model_free(&m);
 }
 
-/* What one rank's arguments can be wrong in. */
-static void refused(void) {
+/* Invalid arguments of one rank. */
+static void test_refused(void) {
     tutti__exodus_model m;
     const tutti_exodus_entity good = {
         .kind = TUTTI_EXODUS_ELEMENT_BLOCK, .id = 1, .topology = "HEX8", .entries = 3};
@@ -195,7 +195,7 @@ static void refused(void) {
     e[1] = (tutti_exodus_entity){.kind = TUTTI_EXODUS_ELEMENT_BLOCK, .id = 2};
     CHECK_ERR(tutti__exodus_model_define(&m, 2, e), TUTTI_ERR_ARG); /* no topology */
     e[1].topology = "BLOB";
-    CHECK_ERR(tutti__exodus_model_define(&m, 2, e), TUTTI_ERR_ARG); /* how many nodes? */
+    CHECK_ERR(tutti__exodus_model_define(&m, 2, e), TUTTI_ERR_ARG); /* unknown number of nodes */
     e[1] = (tutti_exodus_entity){.kind = TUTTI_EXODUS_NODE_SET, .id = 2, .name = name};
     CHECK_ERR(tutti__exodus_model_define(&m, 2, e), TUTTI_ERR_ARG);
     e[1].name = NULL;
@@ -221,6 +221,6 @@ static void refused(void) {
 int main(void) {
     check_seed(1312);
     for (int i = 0; i < 25; i++) round_trip();
-    refused();
+    test_refused();
     return check_done();
 }

@@ -7,7 +7,7 @@
 static char path[600];
 static tutti_exodus_options opt;
 
-/* Each file stands by itself. */
+/* Each file is complete. */
 static void alone(const char *file, tutti_count first, tutti_count steps) {
     tutti_decomposition *p[SAMPLE_FIELDS];
     tutti_exodus *x = NULL;
@@ -54,7 +54,7 @@ static void by_steps(void) {
     alone(second, 3, 2);
     alone(third, 5, 1);
     CHECK_SAME(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ, &opt, &x), TUTTI_OK);
-    sample_decompose(MPI_COMM_WORLD, x, p); /* of the mesh, which is the same in all of them */
+    sample_decompose(MPI_COMM_WORLD, x, p); /* of the mesh, which is equal in all files */
     for (int i = 1; i <= 3; i++) {
         tutti_exodus_field v[SAMPLE_FIELDS];
         sample_step_fields(p, 0, v);
@@ -70,7 +70,7 @@ static void by_steps(void) {
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
 }
 
-/* A mesh of so many nodes, each rank a piece; a step with their numbers. */
+/* Write a mesh of this number of nodes, one part per rank, and a step with the node numbers. */
 static void small_mesh(tutti_exodus *x, tutti_count nodes, double time) {
     tutti_count first, n;
     double v[100];

@@ -1,5 +1,6 @@
 /* TEST ranks=1,3 timeout=60 */
-/* The database beside a file: notes, missing, of another file, damaged; what a killed writer has left in both; two writers. */
+/* The sidecar of a file: notes, missing, of another file, damaged; remains of a killed writer in
+ * both; two writers. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "sample.h"
@@ -7,7 +8,7 @@
 static char path[600], beside[620];
 static tutti_exodus_options opt;
 
-static tutti_exodus *opened(int mode) {
+static tutti_exodus *open_file(int mode) {
     tutti_exodus *x = NULL;
     CHECK_SAME(tutti_exodus_open(MPI_COMM_WORLD, path, mode, &opt, &x), TUTTI_OK);
     return x;
@@ -15,7 +16,7 @@ static tutti_exodus *opened(int mode) {
 
 static void warns(const char *words) {
     tutti_off bytes = -1;
-    tutti_exodus *x = opened(TUTTI_READ);
+    tutti_exodus *x = open_file(TUTTI_READ);
     CHECK(words ? strstr(tutti_exodus_warning(x), words) != NULL : !tutti_exodus_warning(x)[0],
           "'%s': %s", words ? words : "", tutti_exodus_warning(x));
     const int refused = words && !strstr(words, "missing"); /* it exists and does not belong here */
@@ -25,14 +26,14 @@ static void warns(const char *words) {
     sample_check(MPI_COMM_WORLD, path, &opt, 2);
 }
 
-static void notes(void) {
+static void test_notes(void) {
     char name[128];
     double two[2] = {1.5, 2.5}, got[2] = {0, 0};
     int32_t one = 7;
     tutti_type type = TUTTI_BYTES;
     tutti_count n = 2;
     check_where("notes");
-    tutti_exodus *x = opened(TUTTI_READ | TUTTI_WRITE), *y = NULL;
+    tutti_exodus *x = open_file(TUTTI_READ | TUTTI_WRITE), *y = NULL;
     CHECK_SAME(tutti_exodus_note_set(x, "two", TUTTI_FLOAT64, 2, two), TUTTI_OK);
     CHECK_SAME(tutti_exodus_note_set(x, "another", TUTTI_INT32, 1, &one), TUTTI_OK);
     CHECK_SAME(tutti_exodus_note_set(x, "gone", TUTTI_INT32, 1, &one), TUTTI_OK);
@@ -45,7 +46,7 @@ static void notes(void) {
                TUTTI_ERR_STATE);
     CHECK(strstr(tutti_last_message(), "open for writing"), "%s", tutti_last_message());
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
-    x = opened(TUTTI_READ);
+    x = open_file(TUTTI_READ);
     CHECK_SAME(tutti_exodus_note_get(x, "two", &type, &n, got), TUTTI_OK);
     CHECK(type == TUTTI_FLOAT64 && n == 2 && got[1] == 2.5, "%g", got[1]);
     n = 1;
@@ -58,7 +59,7 @@ static void notes(void) {
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
 }
 
-static void lost(void) {
+static void test_lost(void) {
     char other[640];
     int64_t n = 0;
     check_where("lost");
@@ -70,7 +71,7 @@ static void lost(void) {
     warns("not used");
     good[n / 2] ^= 1; /* in the middle: detected, or without effect */
     file_put(beside, good, n);
-    tutti_exodus *x = opened(TUTTI_READ);
+    tutti_exodus *x = open_file(TUTTI_READ);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     good[n / 2] ^= 1;
     snprintf(other, sizeof other, "%s.other", path);
@@ -83,18 +84,18 @@ static void lost(void) {
     if (rank == 0) CHECK(rename(other, beside) == 0, "rename");
     MPI_Barrier(MPI_COMM_WORLD);
     warns("another file");
-    x = opened(TUTTI_READ | TUTTI_WRITE); /* a writer replaces it */
+    x = open_file(TUTTI_READ | TUTTI_WRITE); /* a writer replaces it */
     CHECK(strstr(tutti_exodus_warning(x), "another file"), "%s", tutti_exodus_warning(x));
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
-    x = opened(TUTTI_READ);
+    x = open_file(TUTTI_READ);
     CHECK(!tutti_exodus_warning(x)[0], "%s", tutti_exodus_warning(x));
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     file_put(beside, good, n);
     warns(NULL);
-    x = opened(TUTTI_READ); /* a writer creates a new one, and continues with checksums */
+    x = open_file(TUTTI_READ); /* a writer creates a new one, and continues with checksums */
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     file_remove(beside);
-    x = opened(TUTTI_READ | TUTTI_WRITE);
+    x = open_file(TUTTI_READ | TUTTI_WRITE);
     CHECK(strstr(tutti_exodus_warning(x), "missing"), "%s", tutti_exodus_warning(x));
     tutti_decomposition *p[SAMPLE_FIELDS];
     tutti_off bytes = 0;
@@ -109,13 +110,13 @@ static void lost(void) {
     free(good);
 }
 
-/* A writer was killed after its data, or after its sums, and before the number of records. */
-static void killed(void) {
+/* A writer was killed after writing data or checksums, and before the number of records. */
+static void test_killed(void) {
     int64_t n = 0, m = 0, after = 0, more = 0;
     check_where("killed");
     unsigned char *two = file_get(path, &n);
     tutti_decomposition *p[SAMPLE_FIELDS];
-    tutti_exodus *x = opened(TUTTI_READ | TUTTI_WRITE);
+    tutti_exodus *x = open_file(TUTTI_READ | TUTTI_WRITE);
     sample_decompose(MPI_COMM_WORLD, x, p);
     sample_put_step(x, p, 3);
     for (int f = 0; f < SAMPLE_FIELDS; f++) tutti_decomposition_free(&p[f]);
@@ -123,26 +124,25 @@ static void killed(void) {
     unsigned char *three = file_get(path, &m);
     CHECK(m > n && memcmp(two + 12, three + 12, (size_t)n - 12) == 0,
           "a step is behind the others");
-    memcpy(three + 4, two + 4, 8); /* the number of records; sums of step 3 are there */
+    memcpy(three + 4, two + 4, 8); /* the number of records; checksums of step 3 exist */
     file_put(path, three, m - 1000);
     sample_check(MPI_COMM_WORLD, path, &opt, 2); /* readers do not mind */
-    x = opened(TUTTI_READ | TUTTI_WRITE);
+    x = open_file(TUTTI_READ | TUTTI_WRITE);
     CHECK_EQ(tutti_exodus_steps(x), 2);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     unsigned char *now = file_get(path, &after);
     CHECK(after == n && memcmp(now, two, (size_t)n) == 0, "%lld bytes of %lld", (long long)after,
           (long long)n);
     free(now);
-    memcpy(three + 4, "\0\0\0\0\0\0\0\3",
-           8); /* a file that was cut: the last record is not there */
+    memcpy(three + 4, "\0\0\0\0\0\0\0\3", 8); /* a truncated file: the last record is missing */
     file_put(path, three, m - 1000);
     sample_check(MPI_COMM_WORLD, path, &opt, 2);
-    x = opened(TUTTI_READ | TUTTI_WRITE);
+    x = open_file(TUTTI_READ | TUTTI_WRITE);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     now = file_get(path, &more);
     CHECK(more == n && memcmp(now, two, (size_t)n) == 0, "%lld bytes", (long long)more);
     free(now);
-    /* and one before the mesh was there: it is no file yet, and another one may take its place */
+    /* a file without a mesh: it is not a valid file, and may be replaced */
     char begun[640];
     tutti_exodus *y = NULL;
     snprintf(begun, sizeof begun, "%s.begun", path);
@@ -171,11 +171,11 @@ int main(int argc, char **argv) {
     snprintf(beside, sizeof beside, "%s.tutti", path);
     tutti_exodus_options_init(&opt);
     sample_write(MPI_COMM_WORLD, path, &opt, 2); /* durable */
-    notes();
-    lost();
-    killed();
+    test_notes();
+    test_lost();
+    test_killed();
     opt.sidecar = 0;
-    tutti_exodus *x = opened(TUTTI_READ);
+    tutti_exodus *x = open_file(TUTTI_READ);
     tutti_type type;
     tutti_count n = 0;
     CHECK_SAME(tutti_exodus_note_get(x, "two", &type, &n, NULL), TUTTI_ERR_STATE);

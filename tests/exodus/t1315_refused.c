@@ -1,5 +1,6 @@
 /* TEST ranks=1,3 timeout=60 */
-/* What is refused, on all ranks or on the last one alone: the same error everywhere, and the handle goes on as before. */
+/* Invalid calls on all ranks or only on the last one fail with the same error on all ranks, and
+ * the handle stays usable. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "sample.h"
@@ -10,10 +11,10 @@ static char path[600];
 static tutti_exodus_options opt;
 static tutti_exodus *x;
 
-/* The last rank says something else than the others. */
+/* The last rank passes a different value than the others. */
 #define LAST(other, usual) (rank == ranks - 1 ? (other) : (usual))
 
-static void opening(void) {
+static void test_opening(void) {
     tutti_exodus *y = NULL;
     char other[640];
     check_where("opening");
@@ -46,7 +47,7 @@ static void opening(void) {
     CHECK_ERR(tutti_exodus_commit(NULL), TUTTI_ERR_ARG);
 }
 
-static void defining(void) {
+static void test_defining(void) {
     const tutti_exodus_parameters p = {.title = "t", .dims = 3, .nodes = 10};
     tutti_exodus_parameters q = p;
     tutti_exodus_entity e = {
@@ -119,7 +120,7 @@ static void defining(void) {
     b.array_kind = TUTTI_EXODUS_CONNECTIVITY;
     b.type = TUTTI_COMPLEX64;
     CHECK_SAME(tutti_exodus_get_arrays(x, 1, &b), TUTTI_ERR_ARG);
-    /* a value that does not fit: the array can be put again */
+    /* a value that does not fit: the array can be written again */
     const int64_t large[4] = {(int64_t)1 << 40, 1, 2, 3};
     b = (tutti_exodus_array){.array_kind = TUTTI_EXODUS_CONNECTIVITY,
                              .kind = TUTTI_EXODUS_ELEMENT_BLOCK,
@@ -132,7 +133,7 @@ static void defining(void) {
     CHECK_SAME(tutti_exodus_put_arrays(x, 1, &b), TUTTI_OK);
 }
 
-static void results(void) {
+static void test_results(void) {
     double v[10] = {0};
     tutti_decomposition *nodes = NULL, *elements = NULL, *bad = NULL;
     tutti_count at[] = {0, 3};
@@ -147,7 +148,7 @@ static void results(void) {
                TUTTI_ERR_NOT_FOUND);
     at[1] = LAST(10, 3);
     CHECK_SAME(tutti_exodus_decomposition(x, TUTTI_EXODUS_NODAL, 0, &spec, &bad), TUTTI_ERR_ARG);
-    /* there is no id map: ids are 1 ... 10, and 6 ... 10 in the second block */
+    /* without an id map ids are 1 ... 10, and 6 ... 10 in the second block */
     const int64_t ids[] = {6, 10};
     spec = (tutti_decomposition_spec){.kind = TUTTI_BY_VALUE, .n = 2, .ids = ids};
     CHECK_SAME(tutti_exodus_decomposition(x, TUTTI_EXODUS_ELEMENT_BLOCK, 7, &spec, &bad), TUTTI_OK);
@@ -167,7 +168,8 @@ static void results(void) {
     CHECK_SAME(tutti_exodus_begin(x, NAN), TUTTI_ERR_ARG);
     if (ranks > 1) CHECK_SAME(tutti_exodus_begin(x, LAST(2, 1)), TUTTI_ERR_MISMATCH);
     CHECK_SAME(tutti_exodus_begin(x, 1), TUTTI_OK);
-    CHECK_SAME(tutti_exodus_put_arrays(x, 0, NULL), TUTTI_ERR_STATE); /* the mesh comes before */
+    CHECK_SAME(tutti_exodus_put_arrays(x, 0, NULL),
+               TUTTI_ERR_STATE); /* the mesh must be written first */
     tutti_exodus_field g = f;
     g.variable = LAST("none", "s");
     CHECK_SAME(tutti_exodus_put(x, 1, &g), TUTTI_ERR_NOT_FOUND);
@@ -180,7 +182,7 @@ static void results(void) {
     CHECK_SAME(tutti_exodus_put(x, 1, &g), TUTTI_ERR_ARG);
     g = f;
     g.entries = NULL;
-    CHECK_SAME(tutti_exodus_put(x, 1, &g), TUTTI_ERR_STATE); /* there is no mesh */
+    CHECK_SAME(tutti_exodus_put(x, 1, &g), TUTTI_ERR_STATE); /* no mesh */
     g = f;
     g.buf = LAST(NULL, v);
     CHECK_SAME(tutti_exodus_put(x, 1, &g), TUTTI_ERR_ARG);
@@ -211,9 +213,9 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/refused.e", dir);
     tutti_exodus_options_init(&opt);
     opt.level = TUTTI_VISIBLE;
-    opening();
-    defining();
-    results();
+    test_opening();
+    test_defining();
+    test_results();
     MPI_Finalize();
     return check_done();
 }

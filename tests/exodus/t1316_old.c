@@ -28,7 +28,7 @@ static void put_int(unsigned char *to, uint32_t word) {
 }
 
 /* The bytes of such a file. */
-static unsigned char *make(int version, int64_t *n_out) {
+static unsigned char *make_objects(int version, int64_t *n_out) {
     tutti__cdf c;
     tutti_count name, time, dims, nodes, elements, blocks, per, in, vars, v, w, coord;
     void *header = NULL;
@@ -79,7 +79,7 @@ static unsigned char *make(int version, int64_t *n_out) {
     return file;
 }
 
-static void look(const char *path, int64_t steps) {
+static void check_contents(const char *path, int64_t steps) {
     tutti_exodus *x = NULL;
     tutti_exodus_parameters p;
     tutti_exodus_entity e;
@@ -151,7 +151,7 @@ static void look(const char *path, int64_t steps) {
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
 }
 
-static void append(const char *path) {
+static void append_values(const char *path) {
     tutti_exodus *x = NULL;
     tutti_decomposition *mine = NULL;
     tutti_count first, n;
@@ -191,11 +191,11 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 3; i++) {
         int64_t n = 0;
         snprintf(path, sizeof path, "%s/old%d.exo", dir, versions[i]);
-        unsigned char *file = make(versions[i], &n);
+        unsigned char *file = make_objects(versions[i], &n);
         file_put(path, file, n);
-        look(path, RECORDS);
-        append(path);
-        look(path, RECORDS + 1);
+        check_contents(path, RECORDS);
+        append_values(path);
+        check_contents(path, RECORDS + 1);
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0 && system("command -v ncvalidator >/dev/null") == 0) {
             snprintf(command, sizeof command, "ncvalidator -q '%s'", path);

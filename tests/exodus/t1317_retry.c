@@ -1,6 +1,7 @@
 /* TEST ranks=1,3 timeout=100 own=1 */
-/* Each call in the life of a step fails once, for each reason, on every rank in turn; the reason is removed and the program continues: puts, commits,
- * discard and close work, and all steps are right.  After a failed sync the bytes of the step are overwritten, as if
+/* Each call while a step is written fails once, for each cause, on each rank; the cause is removed
+ * and the program continues: puts, commits, discard and close work, and all steps are correct. 
+ * After a failed sync the bytes of the step are overwritten, as if
  * they had been lost: the step must be put again.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
@@ -33,7 +34,7 @@ static void fields_free(void) {
     for (int f = 0; f < SAMPLE_FIELDS; f++) free(fields[f].buf);
 }
 
-static void begin(tutti_count step) {
+static void begin_case(tutti_count step) {
     if (TRY(BEGIN, tutti_exodus_begin(x, sample_time(step))) != TUTTI_OK)
         CHECK_SAME(tutti_exodus_begin(x, sample_time(step)), TUTTI_OK);
 }
@@ -44,7 +45,8 @@ static tutti_err start_and_wait(void) {
     return err == TUTTI_OK ? tutti_request_wait(&r, NULL) : err;
 }
 
-/* The outcome is not looked at.  A start does not wait: only a rank without memory for the request returns that error. */
+/* The outcome is ignored.  A start does not wait: only a rank without memory for the request
+ * returns that error. */
 static tutti_err start_and_abandon(void) {
     tutti_request *r = NULL;
     const tutti_err err = tutti_exodus_put_start(x, ALL - HALF, fields + HALF, &r);
@@ -52,7 +54,7 @@ static tutti_err start_and_abandon(void) {
     return err == TUTTI_ERR_NOMEM ? TUTTI_OK : err;
 }
 
-static void put(void) {
+static void test_put(void) {
     if (TRY(PUT, tutti_exodus_put(x, HALF, fields)) != TUTTI_OK) {
         if (fault.what != FAULT_MEMORY) CHECK_SAME(tutti_exodus_commit(x), TUTTI_ERR_STATE);
         CHECK_SAME(tutti_exodus_put(x, HALF, fields), TUTTI_OK);
@@ -97,7 +99,7 @@ static void commit(int64_t safe) {
     const int first_sync =
         (fault.what == FAULT_SYNC || fault.what == FAULT_SYNC_LAST) && fault.n == 1;
     if (TRY(starts ? COMMIT_START : COMMIT, commit_step(starts)) == TUTTI_OK) return;
-    if (first_sync) { /* that of the data */
+    if (first_sync) { /* the sync of the data */
         const char *says = strstr(tutti_last_message(), "steps 1 to 1 are damaged too");
         CHECK((says != NULL) == (steps == 1), "%s", tutti_last_message());
         lose_step(safe);
@@ -111,19 +113,19 @@ static void commit(int64_t safe) {
     CHECK_SAME(tutti_exodus_commit(x), TUTTI_OK);
 }
 
-static void opened(void) {
+static void test_opened(void) {
     CHECK_SAME(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, &opt, &x),
                TUTTI_OK);
     sample_decompose(MPI_COMM_WORLD, x, p);
 }
 
-static void closed(void) {
+static void test_closed(void) {
     for (int f = 0; f < SAMPLE_FIELDS; f++) tutti_decomposition_free(&p[f]);
     (void)TRY(CLOSE, tutti_exodus_close(&x));
     CHECK(x == NULL, "still open");
 }
 
-/* One more step, with a fault; whether it happened. */
+/* Write a step with a fault; return whether it happened. */
 static int one(int at, fault_kind what, int n) {
     static char where[100];
     const tutti_count step = steps + 1;
@@ -133,17 +135,17 @@ static int one(int at, fault_kind what, int n) {
     const int64_t safe = size_now();
     fields_make(step);
     if (at == DISCARD || at == CLOSE) {
-        begin(step);
-        put();
+        begin_case(step);
+        test_put();
         if (at == DISCARD) (void)TRY(DISCARD, tutti_exodus_discard(x));
         if (at == CLOSE) {
             fields_free();
-            closed();
-            opened();
+            test_closed();
+            test_opened();
             fields_make(step);
         }
         CHECK_EQ(tutti_exodus_steps(x), steps);
-        /* a step without most of the fields: bytes of the other one must not appear */
+        /* a step without most of the fields: bytes of the other step must not appear */
         CHECK_SAME(tutti_exodus_begin(x, sample_time(step)), TUTTI_OK);
         CHECK_SAME(tutti_exodus_commit(x), TUTTI_OK);
         double *zero = fields[1].buf;
@@ -154,8 +156,8 @@ static int one(int at, fault_kind what, int n) {
         fields_free();
         fields_make(step);
     }
-    begin(step);
-    put();
+    begin_case(step);
+    test_put();
     commit(safe);
     fields_free();
     steps++;
@@ -175,13 +177,13 @@ int main(int argc, char **argv) {
     opt.lock_timeout = 0.02;
     sample_write(MPI_COMM_WORLD, path, &opt, 1);
     steps = 1;
-    opened();
+    test_opened();
     int hits = one(COMMIT, ranks == 1 ? FAULT_SYNC : FAULT_SYNC_LAST, 1);
     for (; fault.before_last < ranks; fault.before_last++)
         for (int at = 0; at < CALLS; at++) hits += fault_table(at, one);
     CHECK(hits > (ranks == 1 ? 20 : 10 * ranks), "%d faults", hits);
     check_where("");
-    closed();
+    test_closed();
     sample_check(MPI_COMM_WORLD, path, &opt, steps);
     return harness_end();
 }

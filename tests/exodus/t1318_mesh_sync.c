@@ -1,13 +1,15 @@
 /* TEST ranks=1,3 timeout=60 own=1 */
-/* After a failed sync of the mesh no step can begin, though a second sync would succeed: the system has dropped the data.  Close works, and the
- * file can be created again.  If new_topology fails to sync the mesh, the file is closed, and later calls do not use it. */
+/* After a failed sync of the mesh no step can begin, although a second sync would succeed: the
+ * operating system has dropped the data.  Close works, and the
+ * file can be created again.  If new_topology fails to sync the mesh, the file is closed, and
+ * later calls do not use it. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "sample.h"
 
 #include "io_faults.h"
 
-static tutti_exodus *create(const char *path) {
+static tutti_exodus *create_objects(const char *path) {
     tutti_exodus_options opt;
     tutti_exodus *x = NULL;
     tutti_exodus_options_init(&opt);
@@ -25,7 +27,7 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     char path[600];
     snprintf(path, sizeof path, "%s/mesh.e", getenv("TUTTI_TEST_DIR"));
-    tutti_exodus *x = create(path);
+    tutti_exodus *x = create_objects(path);
     if (rank == ranks - 1) io_fault_set(IO_SYNC, "mesh.e$", 1, EIO);
     CHECK_SAME(tutti_exodus_begin(x, 1), TUTTI_ERR_IO);
     CHECK(rank != ranks - 1 || io_fault_end() == 1, "the fault did not happen once");
@@ -34,7 +36,7 @@ int main(int argc, char **argv) {
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_ERR_STATE);
     CHECK(!x, "the handle is still there");
 
-    x = create(path);
+    x = create_objects(path);
     if (rank == ranks - 1) io_fault_set(IO_SYNC, "mesh.e$", 1, EIO);
     CHECK_SAME(tutti_exodus_new_topology(x), TUTTI_ERR_IO);
     CHECK(rank != ranks - 1 || io_fault_end() == 1, "the fault did not happen once");
@@ -43,7 +45,7 @@ int main(int argc, char **argv) {
     CHECK_SAME(tutti_exodus_new_topology(x), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
 
-    x = create(path);
+    x = create_objects(path);
     CHECK_SAME(tutti_exodus_begin(x, 1), TUTTI_OK);
     CHECK_SAME(tutti_exodus_commit(x), TUTTI_OK);
     CHECK_SAME(tutti_exodus_verify(x, NULL), TUTTI_OK);

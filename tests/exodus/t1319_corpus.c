@@ -1,13 +1,14 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Files in the manner of other programs (corpus.h): what open, get_mesh and all gets return is what the file has, on
- * any number of ranks; files that cannot be understood are refused by open, with the reason.
+/* Files as written by other programs (corpus.h): open, get_mesh and all gets return the contents
+ * of the file on any number of ranks; unsupported files are refused by open with the reason.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "exodus/corpus.h"
 
 static char dir[600];
 
-/* Of the mesh of this rank: the place of the node and of the element at a position of the file, or -1. */
+/* The local index of the node and of the element at a position of the file in the mesh of this
+ * rank, or -1. */
 static tutti_count node_at[200], element_at[100];
 
 static void check_entities(tutti_exodus *x, const corpus_file *f) {
@@ -89,7 +90,7 @@ static void check_blocks(tutti_exodus *x, const corpus_file *f, const tutti_exod
     }
 }
 
-/* Members of this rank are those of the file whose node or element it has, in the order of the file. */
+/* Check that the members of this rank are those of the file whose node or element it has, in file order. */
 static void check_set(const corpus_file *f, int is_side, int k, const tutti_exodus_members *s) {
     const corpus_set want = corpus_set_at(f, is_side, k);
     const tutti_count *at = is_side ? element_at : node_at;
@@ -307,7 +308,7 @@ static void check_file(const corpus_file *f) {
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
 }
 
-/* Steps of a fixed time dimension cannot be appended; the file stays as it is. */
+/* Steps of a fixed time dimension cannot be appended; the file is unchanged. */
 static void append_to_fixed(void) {
     char path[1300];
     int64_t n = 0;

@@ -1,6 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Series of files: those of IOSS, of libMesh and of former versions are followed and continued, each in its own naming; another mesh,
- * or a file that was replaced, is not taken for the one that was read; a second mesh needs no second init.
+/* Series of files: those of IOSS, of libMesh and of earlier versions are followed and continued,
+ * each in its own naming; another mesh, or a file that was replaced, is not confused with the
+ * original; a second mesh needs no second init.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "exodus/corpus.h"
@@ -114,7 +115,7 @@ static tutti_exodus *create_plate(const char *path, int other, int steps_per_fil
 /* ---- names */
 
 /* A series of the corpus, from its first file to its last. */
-static void follow(const char *first, const char *const *rest) {
+static void follow_steps(const char *first, const char *const *rest) {
     tutti_exodus *x = open_file(in_dir(first), TUTTI_READ, 0);
     check_where(first);
     for (; *rest; rest++) {
@@ -204,7 +205,7 @@ static void new_series(void) {
     }
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
 
-    copy_file(in_dir("new.e-s0002"), in_dir("new.e-s002")); /* which of them follows? */
+    copy_file(in_dir("new.e-s0002"), in_dir("new.e-s002")); /* ambiguous next file */
     x = open_file(in_dir("new.e"), TUTTI_READ, 0);
     CHECK_SAME(tutti_exodus_next_file(x), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
@@ -247,7 +248,7 @@ static void other_mesh_follows(void) {
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
 }
 
-/* A writer puts another file in the place of the one that is read: as a new file, or into the same one. */
+/* A writer replaces the file that is read: by a new file, or by overwriting it. */
 static void file_is_replaced(int in_place) {
     check_where(in_place ? "rewritten in place" : "replaced");
     copy_file(in_dir("two.e"), in_dir("read.e"));
@@ -294,8 +295,8 @@ int main(int argc, char **argv) {
     snprintf(dir, sizeof dir, "%s", check_dir());
     if (rank == 0) corpus_write(dir);
     MPI_Barrier(MPI_COMM_WORLD);
-    follow("libmesh.e", (const char *const[]){"libmesh.e-s002", "libmesh.e-s003", NULL});
-    follow("ioss.e", (const char *const[]){"ioss.e-s0002", NULL});
+    follow_steps("libmesh.e", (const char *const[]){"libmesh.e-s002", "libmesh.e-s003", NULL});
+    follow_steps("ioss.e", (const char *const[]){"ioss.e-s0002", NULL});
     continue_golden();
     const int fds = fd_count();
     new_series();

@@ -1,6 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Distribution factors of side sets: put_mesh reads as many as tutti_exodus_side_nodes says for the topology and the dimensions of
- * the file, from a buffer that has no more (the build asan sees if it reads further), and get_mesh returns them.
+/* Distribution factors of side sets: put_mesh reads the number given by tutti_exodus_side_nodes
+ * for the topology and the dimensions of the file, from a buffer of exactly this size (the build
+ * asan detects overruns), and get_mesh returns them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
@@ -51,7 +52,7 @@ static void piece_make(const char *topology, int nodes, int dims, piece *p) {
             p->factors[at++] = factor(p->id[p->members[i]], p->sides[i], k);
 }
 
-static void put(const char *topology, int nodes, int dims) {
+static void put_values(const char *topology, int nodes, int dims) {
     const int listed = strcmp(topology, "nsided") == 0;
     tutti_exodus_options opt;
     tutti_exodus *x = NULL;
@@ -84,7 +85,7 @@ static void put(const char *topology, int nodes, int dims) {
     free(p);
 }
 
-static void get(const char *topology, int nodes, int dims) {
+static void get_values(const char *topology, int nodes, int dims) {
     const tutti_exodus_mesh *m = NULL;
     tutti_exodus *x = NULL;
     CHECK_SAME(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ, NULL, &x), TUTTI_OK);
@@ -103,7 +104,7 @@ static void get(const char *topology, int nodes, int dims) {
 int main(int argc, char **argv) {
     static const struct {
         const char *topology;
-        int nodes, dims, sides, first; /* sides, nodes of the first of them */
+        int nodes, dims, sides, first; /* sides, nodes of the first side */
     } cases[] = {{"TRI3", 3, 3, 5, 3},   {"TRI3", 3, 2, 3, 2},   {"tri", 6, 3, 5, 6},
                  {"SHELL4", 4, 3, 6, 4}, {"QUAD4", 4, 2, 4, 2},  {"nsided", 5, 2, 5, 2},
                  {"nsided", 5, 3, 5, 2}, {"WEDGE6", 6, 3, 5, 4}, {"BAR2", 2, 3, 2, 1}};
@@ -115,9 +116,9 @@ int main(int argc, char **argv) {
         check_where(topology);
         CHECK_EQ(tutti_exodus_topology_sides(topology, nodes, dims), cases[i].sides);
         CHECK_EQ(tutti_exodus_side_nodes(topology, nodes, dims, 1, NULL), cases[i].first);
-        if (i > 0 && ranks > 3 && i != 5) continue; /* the numbers above do not depend on ranks */
-        put(topology, nodes, dims);
-        get(topology, nodes, dims);
+        if (i > 0 && ranks > 3 && i != 5) continue; /* the values above do not depend on ranks */
+        put_values(topology, nodes, dims);
+        get_values(topology, nodes, dims);
     }
     int which[9];
     check_where("a side of a TRI3 in space");

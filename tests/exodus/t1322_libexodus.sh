@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=openmpi,mpich
-# Files in the manner of other programs (corpus_writer): Tutti reads of them what libexodusii reads, by one process and by three; so it does
-# of a file of libexodusii after nccopy -u, which makes the time dimension a fixed one.
+# Files as written by other programs (corpus_writer): Tutti reads the same contents as libexodusii,
+# on one process and on three; also those of a file of libexodusii after nccopy -u, which makes the
+# time dimension fixed.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)

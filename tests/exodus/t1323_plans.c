@@ -1,6 +1,6 @@
 /* TEST ranks=1,3,5 timeout=100 */
-/* Equal steps use one plan, wherever their records start, small or large, with checksums or without; no block of a step that one
- * put writes is read back.
+/* Equal steps use one plan, at any record offset, small or large, with checksums or without; no
+ * block of a step that a single put writes is read back.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "sample.h"
@@ -9,7 +9,7 @@
 
 enum { STEPS = 12, VARIABLES = 2 };
 
-/* Steps of so many nodes: plans that were made, and bytes that were read. */
+/* Write steps of this number of nodes; check the number of plans made and of bytes read. */
 static void steps_put(const char *path, tutti_count nodes, const tutti_exodus_options *opt,
                       tutti_stats *out) {
     tutti_exodus *x = NULL;

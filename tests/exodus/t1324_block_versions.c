@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=60 */
-/* Sidecars of versions 2 and 3, which cut records into blocks in different ways: the file is verified, damage is found, steps are
- * appended, and the sidecar keeps its version.
+/* Sidecars of versions 2 and 3, which divide records into blocks differently: the file is
+ * verified, damage is detected, steps are appended, and the sidecar keeps its version.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "sample.h"
@@ -31,7 +31,7 @@ static int version_of(const char *database) {
     return version;
 }
 
-static tutti_err verify(tutti_off *bytes) {
+static tutti_err verify_values(tutti_off *bytes) {
     tutti_exodus *x = NULL;
     CHECK_SAME(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ, NULL, &x), TUTTI_OK);
     CHECK(!tutti_exodus_warning(x)[0], "%s", tutti_exodus_warning(x));
@@ -42,7 +42,7 @@ static tutti_err verify(tutti_off *bytes) {
 }
 
 /* Flip a bit of each step: verify names it. */
-static void damage(tutti_count steps) {
+static void damage_bytes(tutti_count steps) {
     int64_t n = 0;
     tutti_off bytes = 0;
     char step[40];
@@ -52,18 +52,18 @@ static void damage(tutti_count steps) {
         for (int64_t k = 0; k < record; k += record - 9) {
             good[first + (s - 1) * record + k] ^= 4;
             file_put(path, good, n);
-            CHECK_SAME(verify(&bytes), TUTTI_ERR_FORMAT);
+            CHECK_SAME(verify_values(&bytes), TUTTI_ERR_FORMAT);
             snprintf(step, sizeof step, "step %lld:", (long long)s);
             CHECK(strstr(tutti_last_message(), step), "%s", tutti_last_message());
             good[first + (s - 1) * record + k] ^= 4;
         }
     file_put(path, good, n);
     free(good);
-    CHECK_SAME(verify(&bytes), TUTTI_OK);
+    CHECK_SAME(verify_values(&bytes), TUTTI_OK);
     CHECK(bytes > steps * record, "%lld bytes", (long long)bytes);
 }
 
-static void append(tutti_count step) {
+static void append_values(tutti_count step) {
     tutti_exodus *x = NULL;
     tutti_decomposition *mine = NULL;
     tutti_count first, n;
@@ -108,11 +108,11 @@ int main(int argc, char **argv) {
         snprintf(name, sizeof name, "blocks_v%d.e.tutti", version);
         golden_copy("blocks.e", path);
         golden_copy(name, beside);
-        CHECK_SAME(verify(&bytes), TUTTI_OK);
-        damage(3);
-        append(4);
+        CHECK_SAME(verify_values(&bytes), TUTTI_OK);
+        damage_bytes(3);
+        append_values(4);
         CHECK_EQ(version_of(beside), version);
-        damage(5);
+        damage_bytes(5);
         MPI_Barrier(MPI_COMM_WORLD);
     }
     MPI_Finalize();

@@ -1,6 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* Collective communications per step: begin, put and commit take at most 8, and each of them a limit of its own, with every
- * level, with and without checksums, small and large.  TUTTI_TEST_SHOW=1 prints the counts.
+/* Collective communications per step: begin, put and commit take at most 8, and each call has its
+ * own limit, with every level, with and without checksums, small and large.  TUTTI_TEST_SHOW=1
+ * prints the counts.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "sample.h"
@@ -30,7 +31,7 @@ static void count_steps(const char *path, tutti_count nodes, const tutti_exodus_
                    &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = n}, &mine),
                TUTTI_OK);
     double *v = calloc((size_t)(n + 1), sizeof *v);
-    int more = 0; /* puts that made the shared memory for agreements: once */
+    int more = 0; /* puts that created the shared memory for agreements: once */
     const tutti_exodus_field field = {.kind = TUTTI_EXODUS_NODAL,
                                       .variable = "u",
                                       .type = TUTTI_FLOAT64,
@@ -49,7 +50,7 @@ static void count_steps(const char *path, tutti_count nodes, const tutti_exodus_
             printf("%lld nodes, step %d: begin %lld, put %lld, commit %lld, all %lld\n",
                    (long long)nodes, s, (long long)count[0], (long long)count[1],
                    (long long)count[2], (long long)all);
-        if (s == 1) continue; /* it ends the mesh and makes the plan */
+        if (s == 1) continue; /* the first step ends the mesh and makes the plan */
         CHECK(all <= ALL && count[0] <= BEGIN && count[2] <= COMMIT,
               "step %d: begin %lld, put %lld, commit %lld", s, (long long)count[0],
               (long long)count[1], (long long)count[2]);

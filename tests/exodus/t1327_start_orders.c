@@ -93,7 +93,7 @@ static void opposite_orders(void) {
 }
 
 /* Two commits in opposite orders. */
-static void commits(void) {
+static void test_commits(void) {
     tutti_request *r[FILES] = {NULL};
     check_where("commits");
     for (int k = 0; k < FILES; k++) {
@@ -110,7 +110,7 @@ static void commits(void) {
 }
 
 /* An error of the last rank reaches all ranks, in wait. */
-static void refused(void) {
+static void test_refused(void) {
     tutti_request *r = NULL;
     tutti_exodus_field wrong = file[0].field;
     check_where("refused");
@@ -123,13 +123,13 @@ static void refused(void) {
         tutti_exodus_get_start(file[0].x, rank == ranks - 1 ? 1000 : 1, 1, &file[0].field, &r));
     CHECK_SAME(tutti_request_wait(&r, NULL), TUTTI_ERR_NOT_FOUND);
     CHECK_SAME(tutti_exodus_put_start(file[0].x, 1, &file[0].field, NULL), TUTTI_ERR_ARG);
-    CHECK_SAME(tutti_exodus_put(file[0].x, 1, &file[0].field), TUTTI_OK); /* nothing has failed */
+    CHECK_SAME(tutti_exodus_put(file[0].x, 1, &file[0].field), TUTTI_OK); /* no call has failed */
     CHECK_SAME(tutti_exodus_commit(file[0].x), TUTTI_OK);
 }
 
 /* The calls that ranks confuse; each returns its outcome. */
 enum { PUT, START, DISCARD, COMMIT, GET, BEGIN, CALLS };
-static tutti_err call(int which) {
+static tutti_err make_call(int which) {
     tutti_exodus *x = file[1].x;
     tutti_request *r = NULL;
     if (which == PUT) return tutti_exodus_put(x, 1, &file[1].field);
@@ -141,14 +141,14 @@ static tutti_err call(int which) {
     return err == TUTTI_OK ? tutti_request_wait(&r, NULL) : err;
 }
 
-static void confused(void) {
+static void test_confused(void) {
     if (ranks == 1) return;
     check_where("different calls");
     for (int a = 0; a < CALLS; a++)
         for (int b = 0; b < CALLS; b++) {
-            if (a == b || (a <= START && b <= START)) continue; /* a put is a put */
+            if (a == b || (a <= START && b <= START)) continue; /* puts match each other */
             CHECK_SAME(tutti_exodus_begin(file[1].x, 500), TUTTI_OK);
-            CHECK_SAME(call(rank == ranks - 1 ? a : b), TUTTI_ERR_MISMATCH);
+            CHECK_SAME(make_call(rank == ranks - 1 ? a : b), TUTTI_ERR_MISMATCH);
             CHECK(strstr(tutti_last_message(), "while rank"), "%s", tutti_last_message());
             CHECK_SAME(tutti_exodus_put(file[1].x, 1, &file[1].field), TUTTI_OK);
             CHECK_SAME(tutti_exodus_discard(file[1].x), TUTTI_OK);
@@ -162,9 +162,9 @@ int main(int argc, char **argv) {
     file_create(&file[0], "orders0.e");
     file_create(&file[1], "orders1.e");
     opposite_orders();
-    commits();
-    refused();
-    confused();
+    test_commits();
+    test_refused();
+    test_confused();
     file_end(&file[0]);
     file_end(&file[1]);
     MPI_Finalize();

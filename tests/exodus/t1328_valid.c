@@ -78,7 +78,7 @@ static void damage_step(tutti_exodus *x) {
 }
 
 static int reports;
-static void report(void *context, tutti_off done, tutti_off total, const char *phase) {
+static void report_result(void *context, tutti_off done, tutti_off total, const char *phase) {
     (void)context;
     CHECK(done <= total && phase[0], "%s", phase);
     reports++;
@@ -127,7 +127,7 @@ int main(int argc, char **argv) {
           (long long)(after.bytes - before.bytes));
     CHECK_SAME(tutti_exodus_commit(x), TUTTI_OK);
     CHECK_EQ(reports, 0);
-    tutti_exodus_on_progress(x, report, NULL);
+    tutti_exodus_on_progress(x, report_result, NULL);
     CHECK_SAME(tutti_exodus_begin(x, 2), TUTTI_OK); /* in the next file */
     reports = 0;
     CHECK_SAME(tutti_exodus_put(x, 1, &field), TUTTI_OK);

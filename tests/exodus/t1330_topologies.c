@@ -5,7 +5,7 @@
 #include <tutti/exodus.h>
 #include "check.h"
 
-static void names(void) {
+static void test_names(void) {
     static const struct {
         const char *name;
         int nodes, sides;
@@ -27,7 +27,8 @@ static void names(void) {
     }
     CHECK_EQ(tutti_exodus_topology_nodes(NULL), 0);
     CHECK_EQ(tutti_exodus_topology_sides("HEX", 20, 3), 6);
-    CHECK_EQ(tutti_exodus_topology_sides("HEX8", 20, 3), 6); /* what an entry has counts */
+    CHECK_EQ(tutti_exodus_topology_sides("HEX8", 20, 3),
+             6); /* the number of nodes of the entry decides */
     CHECK_EQ(tutti_exodus_side_nodes("HEX", 20, 3, 3, NULL), 8);
     CHECK_EQ(tutti_exodus_side_nodes("HEX", 8, 3, 7, NULL), 0);
     CHECK_EQ(tutti_exodus_side_nodes("HEX", 8, 3, 0, NULL), 0);
@@ -68,7 +69,7 @@ static void solid(const char *name, int nodes) {
 }
 
 int main(void) {
-    names();
+    test_names();
     solid("TET", 4);
     solid("TET", 10);
     solid("TET", 14);

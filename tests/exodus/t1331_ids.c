@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Numbers of all ranks to positions: classes, copies, weights, ranks without anything, against a model
- * in which every rank knows everything; and what is refused.
+/* Assignment of positions to the numbers of all ranks: classes, copies, weights, ranks without
+ * items, compared with a model in which every rank has all data; and invalid input.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "exodus_mesh/id_order.h"
@@ -10,7 +10,7 @@ static tutti__entity_class o;
 
 enum { MOST = 400, CLASSES = 7 };
 
-/* The whole world, the same on all ranks: items by rising numbers. */
+/* All items, the same on all ranks, by increasing numbers. */
 static int64_t number_of[MOST];
 static int class_of[MOST];
 static tutti_count weight_of[MOST];
@@ -65,7 +65,7 @@ static tutti__ids ids_make(int classes, const int64_t *numbers, const tutti_coun
                         .entity_id = block_of};
 }
 
-/* One class in a round of its own; all ranks agree on the outcome. */
+/* Assign one class alone; all ranks agree on the outcome. */
 static tutti_err order_make(const tutti__ids *ids) {
     static const tutti_replicas_choice first = {.rule = TUTTI_REPLICAS_FIRST};
     tutti__ids_round round;
@@ -76,7 +76,7 @@ static tutti_err order_make(const tutti__ids *ids) {
     return err;
 }
 
-/* This rank's items, class by class, in an order of its own. */
+/* The items of this rank, class by class, in a rank-dependent order. */
 static int mine_make(int classes, tutti__ids *s) {
     int n = 0;
     for (int c = 0; c < classes; c++) {
@@ -101,7 +101,7 @@ static int mine_make(int classes, tutti__ids *s) {
     return n;
 }
 
-static void trial(void) {
+static void run_trial(void) {
     const int classes = 1 + (int)rnd(CLASSES);
     tutti__ids s;
     tutti_count count[CLASSES] = {0}, weights[CLASSES] = {0};
@@ -150,27 +150,28 @@ static void in_rank_order(void) {
     tutti__entity_class_free(&o);
 }
 
-static void refused(tutti_err code, const char *words, const int64_t *numbers) {
+static void check_refused(tutti_err code, const char *words, const int64_t *numbers) {
     const tutti__ids s = ids_make(2, numbers, NULL);
     CHECK_SAME(order_make(&s), code);
     tutti__entity_class_free(&o);
     CHECK(strstr(tutti_last_message(), words), "'%s' is not in: %s", words, tutti_last_message());
 }
 
-static void refusals(void) {
+static void test_refusals(void) {
     const int last = ranks - 1;
     for (int i = 0; i < 4; i++) number[i] = 100 * rank + i, check[i] = 1;
     start[0] = 0, start[1] = 2, start[2] = 4;
     if (rank == last) number[3] = number[0];
-    refused(TUTTI_ERR_ARG, "(entries 0 and 3 on this rank)", number);
+    check_refused(TUTTI_ERR_ARG, "(entries 0 and 3 on this rank)", number);
     if (ranks == 1) return;
     for (int i = 0; i < 4; i++) number[i] = 100 * rank + i;
     if (rank == last) number[3] = 0;
-    refused(TUTTI_ERR_ARG, "element id 0 is in block 10 of rank 0 and in block 20 of rank", number);
+    check_refused(TUTTI_ERR_ARG, "element id 0 is in block 10 of rank 0 and in block 20 of rank",
+                  number);
     if (rank == last) number[3] = 3, check[3] = 2;
-    refused(TUTTI_ERR_MISMATCH, "element id 3: nodes differ between ranks", number);
-    refused(TUTTI_ERR_MISMATCH, "element ids are given on some ranks only",
-            rank == last ? NULL : number);
+    check_refused(TUTTI_ERR_MISMATCH, "element id 3: nodes differ between ranks", number);
+    check_refused(TUTTI_ERR_MISMATCH, "element ids are given on some ranks only",
+                  rank == last ? NULL : number);
 }
 
 int main(int argc, char **argv) {
@@ -180,9 +181,9 @@ int main(int argc, char **argv) {
     check_seed(1331);
     CHECK_OK(tutti__team_take(MPI_COMM_WORLD, "", &team));
     const account before = account_now();
-    for (int k = 0; k < (ranks < 5 ? 40 : 12); k++) trial();
+    for (int k = 0; k < (ranks < 5 ? 40 : 12); k++) run_trial();
     in_rank_order();
-    refusals();
+    test_refusals();
     account_check(before);
     tutti__team_give(&team);
     MPI_Finalize();

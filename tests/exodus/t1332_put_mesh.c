@@ -1,20 +1,20 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* Meshes at random, with copies on any ranks: the file is the same, byte for byte, as the one that a
- * single process writes, and it has what a model says: nodes and elements by ids, members rising.
+/* Random meshes, with copies on any ranks: the file is the same, byte for byte, as the one that a
+ * single process writes, and it agrees with a model: nodes and elements by ids, members ascending.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/world.h"
 #include "exodus/files.h"
 
 static char path[2][512];
 
-/* ---- what the file of rank 0 has, array by array */
+/* ---- contents of the file of rank 0, array by array */
 
 static tutti_exodus *x;
 
 static int64_t ints[W_ENTRIES * W_LIST * 2];
 static double reals[W_ENTRIES * 32];
 
-static tutti_count get(tutti_exodus_array a, int real) {
+static tutti_count get_values(tutti_exodus_array a, int real) {
     tutti_count n = 0, k = 0;
     const tutti_err err = tutti_exodus_array_size(x, &a, &n, &k, NULL);
     if (err != TUTTI_OK) return -1;
@@ -27,18 +27,18 @@ static tutti_count get(tutti_exodus_array a, int real) {
 
 static void nodes_check(void) {
     for (int d = 0; d < 3; d++) {
-        CHECK_EQ(get((tutti_exodus_array){.array_kind = TUTTI_EXODUS_COORDINATES,
-                                          .kind = TUTTI_EXODUS_NODAL,
-                                          .component = d},
-                     1),
+        CHECK_EQ(get_values((tutti_exodus_array){.array_kind = TUTTI_EXODUS_COORDINATES,
+                                                 .kind = TUTTI_EXODUS_NODAL,
+                                                 .component = d},
+                            1),
                  world.nodes);
         for (int i = 0; i < world.nodes; i++)
             CHECK(reals[world_node_position(i)] == world_x(i, d), "coordinate %d of node %d", d, i);
     }
-    CHECK_EQ(
-        get((tutti_exodus_array){.array_kind = TUTTI_EXODUS_ATTRIBUTES, .kind = TUTTI_EXODUS_NODAL},
-            1),
-        world.nodes);
+    CHECK_EQ(get_values((tutti_exodus_array){.array_kind = TUTTI_EXODUS_ATTRIBUTES,
+                                             .kind = TUTTI_EXODUS_NODAL},
+                        1),
+             world.nodes);
     for (int i = 0; i < world.nodes; i++)
         CHECK(reals[world_node_position(i)] == world_value(9, 0, i, 0), "attribute of node %d", i);
     tutti_exodus_parameters p;
@@ -49,7 +49,7 @@ static void nodes_check(void) {
     for (int i = 0; i < world.nodes; i++) plain &= world.node_id[i] == world_node_position(i) + 1;
     CHECK_EQ(p.has_node_ids, !plain);
     if (plain) return;
-    get((tutti_exodus_array){.array_kind = TUTTI_EXODUS_IDS, .kind = TUTTI_EXODUS_NODAL}, 0);
+    get_values((tutti_exodus_array){.array_kind = TUTTI_EXODUS_IDS, .kind = TUTTI_EXODUS_NODAL}, 0);
     for (int i = 0; i < world.nodes; i++) CHECK_EQ(ints[world_node_position(i)], world.node_id[i]);
 }
 
@@ -59,7 +59,7 @@ static int before(int kind, int block) {
     return n;
 }
 
-/* Where the list of an entry begins in its block. */
+/* The start of the list of an entry in its block. */
 static int list_start(int kind, int item) {
     const world_entry *e = &world.entry[kind][item];
     int n = 0;
@@ -74,7 +74,8 @@ static void block_check(int kind, int c) {
     const int64_t id = world_blocks[kind][c].id;
     const tutti_exodus_kind k = world_kinds[kind];
     const int first = before(kind, c), attributes = world_blocks[kind][c].attributes;
-    get((tutti_exodus_array){.array_kind = TUTTI_EXODUS_CONNECTIVITY, .kind = k, .id = id}, 0);
+    get_values((tutti_exodus_array){.array_kind = TUTTI_EXODUS_CONNECTIVITY, .kind = k, .id = id},
+               0);
     for (int i = 0; i < world.entries[kind]; i++) {
         const world_entry *e = &world.entry[kind][i];
         if (e->block != c) continue;
@@ -84,11 +85,12 @@ static void block_check(int kind, int c) {
                                                              : world_node_position(e->to[q])));
     }
     if (attributes)
-        get((tutti_exodus_array){.array_kind = TUTTI_EXODUS_ATTRIBUTES, .kind = k, .id = id}, 1);
+        get_values((tutti_exodus_array){.array_kind = TUTTI_EXODUS_ATTRIBUTES, .kind = k, .id = id},
+                   1);
     if (world_blocks[kind][c].nodes == 0)
-        get((tutti_exodus_array){.array_kind = TUTTI_EXODUS_COUNTS, .kind = k, .id = id}, 0);
+        get_values((tutti_exodus_array){.array_kind = TUTTI_EXODUS_COUNTS, .kind = k, .id = id}, 0);
     else if (world_blocks[kind][c].edges)
-        get((tutti_exodus_array){.array_kind = TUTTI_EXODUS_EDGES, .kind = k, .id = id}, 0);
+        get_values((tutti_exodus_array){.array_kind = TUTTI_EXODUS_EDGES, .kind = k, .id = id}, 0);
     for (int i = 0; i < world.entries[kind]; i++) {
         const world_entry *e = &world.entry[kind][i];
         const int at = world_position(kind, i) - first;
@@ -102,8 +104,8 @@ static void block_check(int kind, int c) {
 }
 
 static void ids_check(int kind) {
-    const tutti_count n =
-        get((tutti_exodus_array){.array_kind = TUTTI_EXODUS_IDS, .kind = world_kinds[kind]}, 0);
+    const tutti_count n = get_values(
+        (tutti_exodus_array){.array_kind = TUTTI_EXODUS_IDS, .kind = world_kinds[kind]}, 0);
     for (int i = 0; i < world.entries[kind]; i++) {
         const int at = world_position(kind, i);
         CHECK_EQ(n < 0 ? at + 1 : ints[at], world.entry[kind][i].id); /* none: 1, 2, 3 ... */
@@ -115,7 +117,7 @@ static int member_position(int s, int item) {
                                 : world_position(world_members[s], item);
 }
 
-/* Member i of a set: how many come before it, and how many factors. */
+/* Member i of a set: the number of members before it, and its number of factors. */
 static int member_at(int s, const world_set *w, int i, int *factors) {
     const int p = member_position(s, w->member[i]);
     int n = 0;
@@ -139,15 +141,16 @@ static void set_check(int s, int c) {
     CHECK_EQ(e.entries, w->n);
     if (w->n == 0) return;
     CHECK_EQ(e.factors > 0, w->factors);
-    get((tutti_exodus_array){.array_kind = TUTTI_EXODUS_MEMBERS, .kind = k, .id = id}, 0);
+    get_values((tutti_exodus_array){.array_kind = TUTTI_EXODUS_MEMBERS, .kind = k, .id = id}, 0);
     for (int i = 0; i < w->n; i++)
         CHECK_EQ(ints[member_at(s, w, i, &f)], 1 + member_position(s, w->member[i]));
     if (s == 1 || s >= 3) {
-        get((tutti_exodus_array){.array_kind = TUTTI_EXODUS_SIDES, .kind = k, .id = id}, 0);
+        get_values((tutti_exodus_array){.array_kind = TUTTI_EXODUS_SIDES, .kind = k, .id = id}, 0);
         for (int i = 0; i < w->n; i++) CHECK_EQ(ints[member_at(s, w, i, &f)], w->side[i]);
     }
     if (w->factors)
-        get((tutti_exodus_array){.array_kind = TUTTI_EXODUS_FACTORS, .kind = k, .id = id}, 1);
+        get_values((tutti_exodus_array){.array_kind = TUTTI_EXODUS_FACTORS, .kind = k, .id = id},
+                   1);
     for (int i = 0; i < w->n && w->factors; i++) {
         const int many = s == 1 ? world_side_nodes(&world.entry[0][w->member[i]], w->side[i]) : 1;
         member_at(s, w, i, &f);
@@ -156,7 +159,8 @@ static void set_check(int s, int c) {
                   "factor %d of member %d of set %d %d", q, i, s, c);
     }
     if (w->attributes)
-        get((tutti_exodus_array){.array_kind = TUTTI_EXODUS_ATTRIBUTES, .kind = k, .id = id}, 1);
+        get_values((tutti_exodus_array){.array_kind = TUTTI_EXODUS_ATTRIBUTES, .kind = k, .id = id},
+                   1);
     for (int i = 0; i < w->n; i++)
         for (int q = 0; q < w->attributes; q++)
             CHECK(reals[member_at(s, w, i, &f) * w->attributes + q] ==
@@ -178,7 +182,7 @@ static void contents_check(void) {
 
 /* ---- written */
 
-static void trial(int k) {
+static void run_trial(int k) {
     tutti_exodus_options opt;
     tutti_exodus_options_init(&opt);
     opt.overwrite = 1;
@@ -211,10 +215,10 @@ int main(int argc, char **argv) {
     for (int k = 0; k < (ranks < 5 ? 6 : 3); k++) {
         check_state_ =
             check_seed_ + (uint64_t)k * 1000003; /* rank 0 has drawn more than the others */
-        trial(k);
+        run_trial(k);
         if (k <= 1) start = account_now(); /* teams and their stages are kept for the next time */
     }
     MPI_Barrier(MPI_COMM_WORLD);
     account_check(start);
-    return harness_end(); /* nothing remains of what was kept */
+    return harness_end(); /* all cached memory is released */
 }

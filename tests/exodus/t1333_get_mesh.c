@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=180 */
-/* A mesh read with every distribution, with halos: every element is owned by one rank, halo elements are those with nodes
- * in common, members of sets are among the entities of a rank.  The mesh, written again by all ranks and
- * by fewer ranks, gives the same bytes.
+/* A mesh read with every distribution, with halos: every element is owned by one rank, halo
+ * elements are those with nodes in common, members of sets are among the entities of a rank. 
+ * Writing the mesh again from all ranks and from fewer ranks gives the same bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/files.h"
 
@@ -100,7 +100,7 @@ static void elements_check(const tutti_exodus *x, const tutti_exodus_mesh *m, in
     for (int e = 0; e < n; e++) CHECK(own[e] == 1, "element %d is own on %d ranks", e, own[e]);
 }
 
-/* Members of node sets and side sets among what this rank has: as many as there ought to be. */
+/* Check the number of members of node sets and side sets on this rank. */
 static void sets_check(const tutti_exodus_mesh *m) {
     unsigned char nodes[W_NODES] = {0}, elements[W_ENTRIES] = {0};
     for (tutti_count i = 0; i < m->nodes; i++) nodes[node_of(m->node_ids[i])] = 1;
@@ -147,31 +147,33 @@ static void once(tutti_exodus_options *opt, tutti_exodus_partitioner by, int hal
     CHECK_OK(tutti_exodus_close(&x));
 }
 
-static void refused(tutti_exodus *x, const tutti_exodus_distribution *deal, const char *words) {
+static void check_refused(tutti_exodus *x, const tutti_exodus_distribution *deal,
+                          const char *words) {
     const tutti_exodus_mesh *m = NULL;
     CHECK_SAME(tutti_exodus_get_mesh(x, deal, &m), TUTTI_ERR_ARG);
     CHECK(strstr(tutti_last_message(), words), "'%s' is not in: %s", words, tutti_last_message());
 }
 
-static void refusals(void) {
+static void test_refusals(void) {
     tutti_exodus *x = NULL;
     const tutti_exodus_mesh *m = NULL;
     const int n = world.entries[W_ELEMENT], wrong[1] = {ranks}, right[1] = {0};
     check_where("refused");
     CHECK_OK(tutti_exodus_open(MPI_COMM_WORLD, path[0], TUTTI_READ, NULL, &x));
-    refused(x, &(tutti_exodus_distribution){.partitioner = (tutti_exodus_partitioner)9},
-            "unknown method 9");
-    refused(x, &(tutti_exodus_distribution){.halo = -1}, "halo is -1");
-    refused(x, NULL, "NULL");
+    check_refused(x, &(tutti_exodus_distribution){.partitioner = (tutti_exodus_partitioner)9},
+                  "unknown method 9");
+    check_refused(x, &(tutti_exodus_distribution){.halo = -1}, "halo is -1");
+    check_refused(x, NULL, "NULL");
     if (n > 1) {
-        refused(x,
-                &(tutti_exodus_distribution){
-                    .partitioner = TUTTI_EXODUS_BY_LIST, .n = rank == ranks - 1, .rank = wrong},
-                "is for rank");
-        refused(x,
-                &(tutti_exodus_distribution){
-                    .partitioner = TUTTI_EXODUS_BY_LIST, .n = rank == 0, .rank = right},
-                "ranks of 1 elements are given");
+        check_refused(x,
+                      &(tutti_exodus_distribution){.partitioner = TUTTI_EXODUS_BY_LIST,
+                                                   .n = rank == ranks - 1,
+                                                   .rank = wrong},
+                      "is assigned to rank");
+        check_refused(x,
+                      &(tutti_exodus_distribution){
+                          .partitioner = TUTTI_EXODUS_BY_LIST, .n = rank == 0, .rank = right},
+                      "ranks of 1 elements are specified");
     }
     /* ranks mean different things */
     CHECK_SAME(
@@ -202,9 +204,8 @@ int main(int argc, char **argv) {
         for (int by = 0; by <= TUTTI_EXODUS_ON_ROOT; by++) /* many ranks: half of the ways */
             if (ranks < 5 || by % 2 != k % 2)
                 once(&opt, (tutti_exodus_partitioner)by, (k + by) % 3);
-        if (k == 0) refusals();
-        if (k == 0)
-            start = account_now(); /* teams, with what they have, are kept for the next time */
+        if (k == 0) test_refusals();
+        if (k == 0) start = account_now(); /* teams and their memory are cached for later calls */
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (ranks < 5) account_check(start);

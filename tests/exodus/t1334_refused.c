@@ -1,10 +1,10 @@
 /* TEST ranks=1,3 timeout=60 */
-/* Meshes that are none: the same error on all ranks, with entity and place, whichever rank has the
- * trouble; and after it the right mesh is taken.
+/* Invalid meshes fail with the same error on all ranks, with entity and position, regardless of which rank
+ * failed; afterwards the correct mesh is accepted.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/files.h"
 
-/* Two hexahedra for each rank, one behind the other, and sets; ids of all ranks. */
+/* Two hexahedra for each rank, in a row, and sets; ids of all ranks. */
 static struct {
     int64_t node_id[12], element_id[2];
     double x[12];
@@ -19,7 +19,8 @@ static struct {
 static void mesh_make(void) {
     static const int corner[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     memset(&m, 0, sizeof m);
-    for (int i = 0; i < 12; i++) m.node_id[i] = 8 * rank + i + 1; /* four are the next rank's too */
+    for (int i = 0; i < 12; i++)
+        m.node_id[i] = 8 * rank + i + 1; /* four are shared with the next rank */
     for (int e = 0; e < 2; e++) {
         m.element_id[e] = 2 * rank + e + 1;
         for (int k = 0; k < 8; k++) m.nodes[8 * e + k] = 4 * e + corner[k];
@@ -38,67 +39,69 @@ static void mesh_make(void) {
 }
 
 static tutti_exodus *x;
-static int last; /* this is the rank that has the trouble */
+static int last; /* this is the rank with the invalid mesh */
 
-static void refused(tutti_err code, const char *words) {
+static void check_refused(tutti_err code, const char *words) {
     CHECK_SAME(tutti_exodus_put_mesh(x, &m.mesh), code);
     CHECK(strstr(tutti_last_message(), words), "'%s' is not in: %s", words, tutti_last_message());
     mesh_make();
 }
 
-static void places(void) {
+static void test_places(void) {
     if (last) m.nodes[13] = 12;
-    refused(TUTTI_ERR_ARG, "element block 5: entry 1 (id");
+    check_refused(TUTTI_ERR_ARG, "element block 5: entry 1 (id");
     if (last) m.nodes[3] = -1;
-    refused(TUTTI_ERR_ARG, "has node -1, but this rank has 12 of them");
+    check_refused(TUTTI_ERR_ARG, "refers to node -1, but this rank has 12");
     if (last) m.members[2] = 12;
-    refused(TUTTI_ERR_ARG, "node set 1: member 2 is at place 12");
+    check_refused(TUTTI_ERR_ARG, "node set 1: member 2 has position 12");
     if (last) m.sides_of[1] = 2;
-    refused(TUTTI_ERR_ARG, "side set 2: member 1 is at place 2");
+    check_refused(TUTTI_ERR_ARG, "side set 2: member 1 has position 2");
     if (last) m.sides[2] = 7;
-    refused(TUTTI_ERR_ARG, "side set 2: member 2 is side 7 of element 0");
+    check_refused(TUTTI_ERR_ARG, "side set 2: member 2 is side 7 of element 0");
     if (last) m.sides[0] = 0;
-    refused(TUTTI_ERR_ARG, "it has no such side");
+    check_refused(TUTTI_ERR_ARG, "does not exist for topology");
     if (last) m.mesh.coordinates[1] = NULL;
-    refused(TUTTI_ERR_ARG, "coordinates[1] is NULL");
+    check_refused(TUTTI_ERR_ARG, "coordinates[1] is NULL");
     if (last) m.block[0].nodes = NULL;
-    refused(TUTTI_ERR_ARG, "element block 5: `nodes` is NULL");
+    check_refused(TUTTI_ERR_ARG, "element block 5: `nodes` is NULL");
     if (last) m.mesh.reserved[3] = 1;
-    refused(TUTTI_ERR_ARG, "reserved");
+    check_refused(TUTTI_ERR_ARG, "reserved");
     if (last) m.mesh.nodes = -1;
-    refused(TUTTI_ERR_ARG, "-1 nodes");
+    check_refused(TUTTI_ERR_ARG, "number of nodes is -1");
 }
 
-static void ids(void) {
+static void test_ids(void) {
     if (last) m.node_id[7] = 0;
-    refused(TUTTI_ERR_ARG, "node 7 has id 0");
+    check_refused(TUTTI_ERR_ARG, "node 7 has id 0");
     if (last) m.element_id[1] = -3;
-    refused(TUTTI_ERR_ARG, "element block 5: entry 1 has id -3");
+    check_refused(TUTTI_ERR_ARG, "element block 5: entry 1 has id -3");
     if (last) m.node_id[7] = m.node_id[2];
-    refused(TUTTI_ERR_ARG, "(entries 2 and 7 on this rank)");
+    check_refused(TUTTI_ERR_ARG, "(entries 2 and 7 on this rank)");
     if (last) m.element_id[1] = m.element_id[0];
-    refused(TUTTI_ERR_ARG, "(entries 0 and 1 on this rank)");
+    check_refused(TUTTI_ERR_ARG, "(entries 0 and 1 on this rank)");
     if (last) m.members[1] = m.members[0];
-    refused(TUTTI_ERR_ARG, "duplicate member 0 of node set 1");
+    check_refused(TUTTI_ERR_ARG, "duplicate member 0 of node set 1");
     /* in two blocks of this rank, and of two ranks */
     if (last) m.block[1] = m.block[0], m.block[1].n = 1;
-    refused(TUTTI_ERR_ARG, "(entries 0 and 2 on this rank)");
+    check_refused(TUTTI_ERR_ARG, "(entries 0 and 2 on this rank)");
     if (last) m.block[1] = m.block[0], m.block[0].n = 0, m.element_id[0] = 1, m.side_set.n = 0;
-    if (ranks > 1) refused(TUTTI_ERR_ARG, "element id 1 is in block 5 of rank 0 and in block 6");
+    if (ranks > 1)
+        check_refused(TUTTI_ERR_ARG, "element id 1 is in block 5 of rank 0 and in block 6");
     mesh_make();
     if (last) m.element_id[1] = 2;
-    if (ranks > 1) refused(TUTTI_ERR_MISMATCH, "element id 2: nodes differ between ranks");
+    if (ranks > 1) check_refused(TUTTI_ERR_MISMATCH, "element id 2: nodes differ between ranks");
     if (last) m.mesh.node_ids = NULL;
-    if (ranks > 1) refused(TUTTI_ERR_MISMATCH, "node ids are given on some ranks only");
+    if (ranks > 1) check_refused(TUTTI_ERR_MISMATCH, "node ids are given on some ranks only");
     if (last) m.side_set.factors = NULL;
-    if (ranks > 1) refused(TUTTI_ERR_MISMATCH, "side set 2: some ranks have distribution factors");
+    if (ranks > 1)
+        check_refused(TUTTI_ERR_MISMATCH, "side set 2: some ranks have distribution factors");
     mesh_make();
 }
 
-/* Files whose arrays are all 0: there is no node 0. */
+/* Files whose arrays are all 0: node 0 does not exist. */
 static void zeros(const char *path, const tutti_exodus_options *opt) {
-    static const char *const words[2] = {"element block 3: an entry has node 0",
-                                         "node set 4: member 0 is 0"};
+    static const char *const words[2] = {"element block 3: an entry refers to node 0",
+                                         "node set 4: member 0 refers to entry 0"};
     const tutti_exodus_entity what[2] = {
         {.kind = TUTTI_EXODUS_ELEMENT_BLOCK, .id = 3, .topology = "TRI3", .entries = 5},
         {.kind = TUTTI_EXODUS_NODE_SET, .id = 4, .entries = 2}};
@@ -137,7 +140,7 @@ int main(int argc, char **argv) {
     opt.level = TUTTI_VISIBLE;
     CHECK_OK(tutti_exodus_create(MPI_COMM_WORLD, path, &opt, &x));
     mesh_make();
-    refused(TUTTI_ERR_STATE, "call tutti_exodus_init first");
+    check_refused(TUTTI_ERR_STATE, "call tutti_exodus_init first");
     CHECK_OK(tutti_exodus_init(x, &(tutti_exodus_parameters){.dims = 3}));
     CHECK_OK(tutti_exodus_define(
         x, 5,
@@ -147,18 +150,18 @@ int main(int argc, char **argv) {
             {.kind = TUTTI_EXODUS_ELEMENT_BLOCK, .id = 7, .topology = "WEDGE6", .entries = 0},
             {.kind = TUTTI_EXODUS_NODE_SET, .id = 1},
             {.kind = TUTTI_EXODUS_SIDE_SET, .id = 2}}));
-    places();
-    ids();
+    test_places();
+    test_ids();
     CHECK_OK(same_everywhere(tutti_exodus_put_mesh(x, &m.mesh)));
     CHECK_EQ(tutti_exodus_own_elements(x, TUTTI_EXODUS_ELEMENT_BLOCK, 0), 2);
-    refused(TUTTI_ERR_STATE, "definitions have ended");
+    check_refused(TUTTI_ERR_STATE, "definitions have ended");
     CHECK_OK(tutti_exodus_close(&x));
-    /* counts that were said and are not so */
+    /* declared counts that are wrong */
     CHECK_OK(tutti_exodus_create(MPI_COMM_WORLD, path, &opt, &x));
     CHECK_OK(tutti_exodus_init(x, &(tutti_exodus_parameters){.dims = 3, .nodes = 7}));
     m.mesh.blocks = NULL;
     m.mesh.node_sets = m.mesh.side_sets = NULL;
-    refused(TUTTI_ERR_MISMATCH, "count is 7, but all ranks together have");
+    check_refused(TUTTI_ERR_MISMATCH, "count is 7, but all ranks together have");
     CHECK_OK(tutti_exodus_close(&x));
     zeros(path, &opt);
     MPI_Finalize();

@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5 timeout=60 */
-/* Results by what put_mesh and get_mesh have left: written by ranks with copies, read by others with
- * halos, and a step that is appended after get_mesh.  Nodes, blocks, sets.
+/* Results with the entries recorded by put_mesh and get_mesh: written by ranks with copies, read
+ * by others with halos, and a step that is appended after get_mesh.  Nodes, blocks, sets.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/mesh_results.h"
 
@@ -21,7 +21,7 @@ static void get_step(tutti_exodus *x, const tutti_exodus_mesh *m, int step) {
     fields_of(m, step, 1, f);
 }
 
-static void trial(int k) {
+static void run_trial(int k) {
     tutti_exodus_options opt;
     tutti_exodus *x = NULL;
     const tutti_exodus_mesh *m = NULL;
@@ -67,7 +67,7 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/t1335.e", check_dir());
     for (int k = 0; k < 2; k++) {
         check_state_ = check_seed_ + (uint64_t)k * 1000003;
-        trial(k);
+        run_trial(k);
     }
     MPI_Finalize();
     return check_done();

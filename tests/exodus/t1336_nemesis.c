@@ -1,5 +1,5 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Borders of partitions: what nemesis_get gives of each rank is what a model says that knows all
+/* Borders of partitions: nemesis_get returns for each rank the result of a model that has all
  * elements and compares all sides.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/files.h"
@@ -21,7 +21,7 @@ static void nodes_of(int element, unsigned char *has) {
     }
 }
 
-/* Nodes of a side, sorted; how many. */
+/* Nodes of a side, sorted; returns their number. */
 static int side_of(int element, int side, int *out) {
     const world_entry *e = &world.entry[W_ELEMENT][element];
     int which[9], n = 0;
@@ -44,7 +44,7 @@ static int side_of(int element, int side, int *out) {
     return n;
 }
 
-/* How many sides of rank r have the nodes of (e, side)? */
+/* Return the number of sides of rank r with the nodes of (e, side). */
 static int sides_like(int e, int side, int r) {
     int a[9], b[9], count = 0;
     const int n = side_of(e, side, a);
@@ -54,7 +54,7 @@ static int sides_like(int e, int side, int r) {
     return count;
 }
 
-/* Is (e, side) the first side of its owner with these nodes? */
+/* Return whether (e, side) is the first side of its owner with these nodes. */
 static int is_first(int e, int side) {
     int a[9], b[9];
     const int n = side_of(e, side, a);
@@ -149,7 +149,7 @@ static void elements_check(const tutti_exodus_nemesis *n, int me) {
         }
 }
 
-/* The map of processor p for q, if there is one: entries *lo ... *hi - 1. */
+/* The map of processor p for q, if it exists: entries *lo ... *hi - 1. */
 static void map_of(const tutti_exodus_nemesis *n, int q, tutti_count *lo, tutti_count *hi) {
     *lo = *hi = 0;
     for (int k = 0; k < n->element_maps; k++)
@@ -188,7 +188,7 @@ static void order_check(tutti_exodus *x, int p, int q) {
     }
 }
 
-static void trial(int k) {
+static void run_trial(int k) {
     tutti_exodus_options opt;
     tutti_exodus *x = NULL;
     tutti_exodus_nemesis n;
@@ -232,7 +232,7 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/t1336.e", check_dir());
     for (int k = 0; k < (ranks < 5 ? 3 : 1); k++) {
         check_state_ = check_seed_ + (uint64_t)k * 1000003;
-        trial(k);
+        run_trial(k);
         if (k == 0) start = account_now(); /* teams are kept for the next time */
     }
     MPI_Barrier(MPI_COMM_WORLD);

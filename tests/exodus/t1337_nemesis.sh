@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 cores=2 builds=openmpi,mpich
-# What Nemesis has of a partition: libexodusii finds the same in the file as tutti_exodus_nemesis_get, for all processors, and the file is
-# one that ncvalidator accepts.
+# Nemesis data of a partition: libexodusii reads the same as tutti_exodus_nemesis_get for all processors, and
+# ncvalidator accepts the file.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3 timeout=120 */
-/* An allocation of one rank fails, anywhere in put_mesh and get_mesh, on each rank: all ranks return the error, nothing hangs, nothing
- * is left behind, and the next try succeeds.
+/* An allocation of one rank fails, anywhere in put_mesh and get_mesh, on each rank: all ranks
+ * return the error, nothing hangs, nothing leaks, and the next attempt succeeds.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/files.h"
 
@@ -8,7 +8,7 @@ static char path[512];
 static tutti_exodus_options opt;
 static int failing; /* the rank */
 
-/* The engine says TUTTI_ERR_IO where a store could not go on for want of memory. */
+/* The engine returns TUTTI_ERR_IO if a store could not allocate memory. */
 static int is_memory(tutti_err err) {
     return err == TUTTI_ERR_NOMEM ||
            (err == TUTTI_ERR_IO && strstr(tutti_last_message(), "cannot allocate"));

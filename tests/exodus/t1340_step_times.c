@@ -1,5 +1,6 @@
 /* TEST ranks=1,2,3 timeout=60 */
-/* The time of a step is in the file whatever was put: nothing, or values that were refused at first; and its checksum is right. */
+/* The time of a step is in the file in all cases: without values, or with values that were refused
+ * at first; its checksum is correct. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "sample.h"

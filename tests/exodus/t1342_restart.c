@@ -36,7 +36,7 @@ static void write_first(MPI_Comm comm) {
 }
 
 /* Steps 1 ... `steps` are compared; one more is appended, if `appends`. */
-static void restart(MPI_Comm comm, tutti_exodus_partitioner by, int steps, int appends) {
+static void restart_run(MPI_Comm comm, tutti_exodus_partitioner by, int steps, int appends) {
     const tutti_exodus_distribution deal = {.partitioner = by, .halo = by == TUTTI_EXODUS_BY_CURVE};
     const tutti_exodus_mesh *m = NULL;
     tutti_exodus *x = NULL;
@@ -49,7 +49,7 @@ static void restart(MPI_Comm comm, tutti_exodus_partitioner by, int steps, int a
     CHECK_OK(tutti_exodus_close(&x));
 }
 
-/* The first n ranks, in a communicator of their own; rank and ranks are theirs. */
+/* The first n ranks, in a separate communicator, whose rank and size are set. */
 static MPI_Comm first_ranks(int n) {
     MPI_Comm comm;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -58,7 +58,7 @@ static MPI_Comm first_ranks(int n) {
     return comm;
 }
 
-static void trial(int n, int m) {
+static void run_trial(int n, int m) {
     static const tutti_exodus_partitioner methods[] = {TUTTI_EXODUS_BY_ORDER, TUTTI_EXODUS_BY_METIS,
                                                        TUTTI_EXODUS_BY_CURVE};
     char where[64];
@@ -69,10 +69,10 @@ static void trial(int n, int m) {
     world_grid(1);
     if (writers != MPI_COMM_NULL) write_first(writers);
     MPI_Comm readers = first_ranks(m);
-    if (readers != MPI_COMM_NULL) restart(readers, methods[(n + m) % 3], 1, 1);
+    if (readers != MPI_COMM_NULL) restart_run(readers, methods[(n + m) % 3], 1, 1);
     MPI_Barrier(MPI_COMM_WORLD);
     ranks = n;
-    if (writers != MPI_COMM_NULL) restart(writers, methods[(n + 2 * m) % 3], 2, 0);
+    if (writers != MPI_COMM_NULL) restart_run(writers, methods[(n + 2 * m) % 3], 2, 0);
     if (writers != MPI_COMM_NULL) MPI_Comm_free(&writers);
     if (readers != MPI_COMM_NULL) MPI_Comm_free(&readers);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -89,7 +89,7 @@ int main(int argc, char **argv) {
     opt.level = TUTTI_VISIBLE;
     for (int n = 1; n <= all; n++)
         for (int m = 1; m <= all; m++)
-            if (full || (n * 5 + m * 3) % 8 == 0 || n + m == all + 1) trial(n, m);
+            if (full || (n * 5 + m * 3) % 8 == 0 || n + m == all + 1) run_trial(n, m);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     ranks = all;
     return harness_end();

@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=100 own=1 */
-/* The disk is full, or a sync or a truncation fails, anywhere in put_mesh: all ranks return the same error, nothing hangs, a file that
- * can be opened is complete, and the next try succeeds.
+/* The disk is full, or a sync or a truncation fails, anywhere in put_mesh: all ranks return the
+ * same error, nothing hangs, a file that can be opened is complete, and the next attempt succeeds.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/files.h"
 
@@ -26,7 +26,7 @@ static int one(int at, fault_kind what, int n) {
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     if (err == TUTTI_OK || same_everywhere(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ, NULL,
                                                              &again)) == TUTTI_OK)
-        files_same(path, reference); /* also if it is that of the try before */
+        files_same(path, reference); /* also the file of the previous attempt */
     if (again) CHECK_OK(tutti_exodus_close(&again));
     return hit;
 }

@@ -1,7 +1,9 @@
 /* TEST ranks=3,8 timeout=60 */
-/* A file with everything in it (everything.h), by 1, 2, 3, 5 and 8 of the ranks: the same bytes, which ncvalidator accepts, and of which
- * Debian's libexodusii reads every entity and every number as the serial model says; reals of 8 and 4 bytes, integers of 4 and 8.  The bytes are also
- * those of a hash below, so that they are the same with every MPI and, as long as the format is, for ever.
+/* A file with all features (everything.h), written by 1, 2, 3, 5 and 8 ranks: the bytes are equal,
+ * ncvalidator accepts them, and
+ * Debian's libexodusii reads every entity and value of the serial model; reals of 8 and 4 bytes,
+ * integers of 4 and 8.  The bytes also have the hash below, so that they are the same with every
+ * MPI until the format changes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "exodus/everything.h"

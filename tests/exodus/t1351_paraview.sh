@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=180 builds=openmpi tier=full
-# What ParaView's two readers of Exodus files make of what examples/apps/heat writes: blocks, sets, variables by name, times, and every value of
-# the temperature and of the fluxes, compared with what libexodusii reads.
+# The two Exodus readers of ParaView read the files of examples/apps/heat: blocks, sets, variables
+# by name, times, and every value of the temperature and of the fluxes, compared with libexodusii.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -27,7 +27,7 @@ from paraview.simple import ExodusIIReader, IOSSReader
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkCompositeDataSet
 
-# what libexodusii has read: lines by their first words
+# output of libexodusii: lines by their first words
 text = {}
 for line in open("text", encoding="utf-8"):
     words = shlex.split(line)
@@ -89,7 +89,7 @@ def check(reader, what):
                 want = text["element_block", block, c + 1, step]
                 if fluxes.GetArray("flux_" + direction) is not None:
                     got = list(array(fluxes, "flux_" + direction))
-                else:  # the three were made a vector
+                else:  # three variables form a vector
                     got = [v[c] for v in array(fluxes, "flux" if fluxes.GetArray("flux") else "flux_")]
                 assert got == want, (what, key, direction, step)
         assert found["heated"].GetNumberOfCells() > 0

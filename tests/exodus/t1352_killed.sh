@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=900 cores=2
-# A loop that writes an Exodus file, killed at random instants, also while the file is made: each time ncdump and libexodusii open it at a
-# step that is complete, no step is lost whose commit had returned, and after our writer has opened it once more all of it verifies and
+# A loop that writes an Exodus file, killed at random instants, also during creation: each time
+# ncdump and libexodusii can open it with a complete last step, no step is lost whose commit had
+# returned, and after the writer has opened it again verify succeeds and
 # ncvalidator accepts it.  Rounds: 6; tier=full: 200; or KILL_ROUNDS.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
@@ -31,10 +32,10 @@ wrong() {
     cat out >&2
     exit 1
 }
-steps_of() { # as ncdump sees it
+steps_of() { # as ncdump prints it
     ncdump -h "$file" | sed -n 's/.*UNLIMITED ; \/\/ (\([0-9]*\) currently).*/\1/p'
 }
-# look ATLEAST: the file as others see it
+# look ATLEAST: check the file with other programs
 look() {
     ncdump -v time_whole "$file" >dump || wrong "ncdump"
     steps=$(steps_of)
@@ -58,7 +59,7 @@ while [ $round -lt "$rounds" ]; do
     round=$((round + 1))
     seed=$(((seed * 1103515245 + 12345) % 2147483648))
     after=$((seed / 7 % 15000 / (1 + seed % 4) + 1))
-    if [ $((round % 4)) -eq 1 ]; then # a new file, which may not come into being
+    if [ $((round % 4)) -eq 1 ]; then # a new file, whose creation may be interrupted
         rm -f "$file" "$file".*
         said=0
         set -- create

@@ -1,6 +1,7 @@
 /* TEST ranks=2,3 timeout=60 */
-/* Bad input, on the last rank alone or on all: every rank returns the same code with the same message, which says rank, entity and place; the
- * handle goes on as before, and the right input is then accepted.
+/* Invalid input, on the last rank alone or on all: every rank returns the same code with the same
+ * message, which names rank, entity and position; the handle stays usable, and correct input is
+ * then accepted.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
@@ -94,7 +95,7 @@ static void refuse_meshes(tutti_exodus *f) {
     refuse_mesh(f, &m, TUTTI_ERR_MISMATCH, "copies of an element with other nodes", "300");
 }
 
-/* What must agree between ranks and does not. */
+/* Arguments that must agree between ranks, but differ. */
 static void refuse_definitions(tutti_exodus *f) {
     check_where("definitions that differ");
     CHECK_SAME(tutti_exodus_init(

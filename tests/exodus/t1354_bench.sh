@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=openmpi,mpich cores=2
-# tutti-experiments exodus on 2 ranks: the paper's figures beside ours, netCDF and HDF5 where they are, all numbers compared, nothing left behind; and
-# the bench beside PnetCDF and netCDF-4, small: every variant writes what it should.
+# tutti-experiments exodus on 2 ranks: figures of the paper and of Tutti, netCDF and HDF5 if
+# installed, all values compared, no files remain; and a small benchmark against PnetCDF and
+# netCDF-4: every variant writes correct values.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/../cli/common.sh"
@@ -33,7 +34,7 @@ done
 peers=$TUTTI_BUILD_DIR/exodus_peers
 if [ -x "$peers" ]; then
     for parts in '' --cubes; do
-        # shellcheck disable=SC2086 # perhaps nothing
+        # shellcheck disable=SC2086 # may be empty
         "$here/scripts/mpirun.sh" "$mpi" 3 "$peers" "$place" --nodes 12 --steps 2 --rounds 1 $parts >out 2>err ||
             fail "exodus_peers $parts"
         "$report" out | grep -q 'Tutti, by id' || fail "no table"

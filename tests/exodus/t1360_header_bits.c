@@ -38,7 +38,7 @@ static tutti_off file_write(void) {
 }
 
 /* Open, verify, close: the first error. */
-static tutti_err look(void) {
+static tutti_err check_contents(void) {
     tutti_exodus *x = NULL;
     tutti_err err = tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ, &opt, &x);
     if (err != TUTTI_OK) return err;
@@ -64,37 +64,37 @@ static void bits(tutti_off header) {
     for (tutti_off at = 0; at < header; at++)
         for (int bit = 0; bit < 8; bit++) {
             flip(at, bit);
-            const tutti_err err = look();
+            const tutti_err err = check_contents();
             if (err == TUTTI_OK && undetected++ == 0)
                 CHECK(0, "bit %d of byte %lld is not detected", bit, (long long)at);
             flip(at, bit);
             flips++;
         }
     CHECK(flips >= 462 && undetected == 0, "%d of %d flips are not detected", undetected, flips);
-    CHECK_SAME(look(), TUTTI_OK);
+    CHECK_SAME(check_contents(), TUTTI_OK);
 }
 
-static void erased(void) {
+static void test_erased(void) {
     tutti_exodus *x = NULL;
     check_where("erased");
     CHECK_SAME(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, &opt, &x),
                TUTTI_OK);
     CHECK_SAME(tutti_exodus_erase_after(x, 1), TUTTI_OK);
-    CHECK_SAME(look(), TUTTI_OK);
+    CHECK_SAME(check_contents(), TUTTI_OK);
     put_steps(x, 1);
     CHECK_SAME(tutti_exodus_verify(x, NULL), TUTTI_OK);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
-    CHECK_SAME(look(), TUTTI_OK);
+    CHECK_SAME(check_contents(), TUTTI_OK);
     flip(11, 0); /* 2 steps become 3, of which one does not exist */
-    CHECK(look() != TUTTI_OK, "3 steps");
+    CHECK(check_contents() != TUTTI_OK, "3 steps");
     flip(11, 0);
     flip(11, 1); /* none */
-    CHECK_SAME(look(), TUTTI_ERR_FORMAT);
+    CHECK_SAME(check_contents(), TUTTI_ERR_FORMAT);
     flip(11, 1);
 }
 
-/* As version 1 has it (no block of this file crosses a multiple of 64 KiB, so that sums are the same); a writer makes version 2
- * of it. */
+/* The sidecar in version 1 (no block of this file crosses a multiple of 64 KiB, so that checksums
+ * are equal); a writer converts it to version 2. */
 static int version(const char *sql) {
     int out = -1;
     if (rank == 0) {
@@ -113,7 +113,7 @@ static int version(const char *sql) {
     return out;
 }
 
-static void old(void) {
+static void test_old(void) {
     tutti_exodus *x = NULL;
     tutti_off bytes = 0;
     check_where("version 1");
@@ -127,9 +127,9 @@ static void old(void) {
     put_steps(x, 1);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     CHECK(version(NULL) == 2, "%d", version(NULL));
-    CHECK_SAME(look(), TUTTI_OK);
+    CHECK_SAME(check_contents(), TUTTI_OK);
     (void)version("PRAGMA user_version = 4"); /* unknown */
-    CHECK_SAME(look(), TUTTI_ERR_FORMAT);
+    CHECK_SAME(check_contents(), TUTTI_ERR_FORMAT);
 }
 
 int main(int argc, char **argv) {
@@ -142,10 +142,10 @@ int main(int argc, char **argv) {
         getenv("TUTTI_TEST_SHM") ? getenv("TUTTI_TEST_SHM") : getenv("TUTTI_TEST_DIR");
     snprintf(path, sizeof path, "%s/bits.e", dir);
     const tutti_off header = file_write();
-    CHECK_SAME(look(), TUTTI_OK);
+    CHECK_SAME(check_contents(), TUTTI_OK);
     if (ranks == 1) bits(header);
-    erased();
-    old();
+    test_erased();
+    test_old();
     MPI_Finalize();
     return check_done();
 }

@@ -1,17 +1,18 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Values that are written twice, by two operations whose ranges end anywhere within blocks of checksums: the file has the later
- * ones, and the checksums are theirs.  Coordinates by put_arrays, results by put.
+/* Values that are written twice, by two operations whose ranges end anywhere within checksum
+ * blocks: the file has the later values and their checksums.  Coordinates by put_arrays, results by
+ * put.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
 #include <tutti/exodus.h>
 
-enum { BLOCK = 65536 / 8, NODES = 5 * BLOCK }; /* numbers of a block of checksums */
+enum { BLOCK = 65536 / 8, NODES = 5 * BLOCK }; /* values per checksum block */
 
 static char path[600];
 static double first[NODES], back[NODES], want[NODES];
 
-/* What the second operation writes: every `step`th number of [lo, hi). */
+/* The range of the second operation: every `step`th value of [lo, hi). */
 static const struct {
     const char *name;
     tutti_count lo, hi, step;
@@ -37,7 +38,7 @@ static tutti_decomposition *second_of(tutti_exodus *x, int k) {
     return p;
 }
 
-/* The values of the second operation, in the order of its entries, and what the file has after it. */
+/* The values of the second operation, in the order of its entries, and the resulting values of the file. */
 static void values(int k, double *second) {
     tutti_count n = 0;
     memcpy(want, first, sizeof want);

@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Files whose counts are not confirmed by bytes: every one is refused with the same code on all ranks, without
- * memory for numbers that stand nowhere but in the header.
+/* Files with counts that no array confirms: each is refused with the same code on all ranks, without
+ * memory allocated by counts of the header.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <limits.h>
 #include "exodus/crafted.h"
@@ -22,7 +22,7 @@ static char path[600];
     "x connect1 i num_nod_per_el1;a connect1 elem_type nsided;x ebepecnt1 l num_el_in_blk1;"     \
     "s connect1 0 1;s connect1 1 2;s connect1 2 3;s connect1 3 4;s connect1 4 5;s connect1 5 6;" \
     "s connect1 6 7;s connect1 7 8;"
-/* A polyhedron whose list names the same face of 2,000 nodes 2,000 times. */
+/* A polyhedron whose list contains the same face of 2,000 nodes 2,000 times. */
 #define FACES                                                                              \
     "d num_dim 3;d num_nodes 8;d num_elem 1;d num_el_blk 1;d num_face 1;d num_fa_blk 1;"   \
     "d num_el_in_blk1 1;d num_fac_per_el1 2000;d num_fa_in_blk1 1;d num_nod_per_fa1 "      \

@@ -8,7 +8,7 @@
 static char path[600];
 enum { CELLS = 40 };
 
-/* A chain of bars, each rank's part of it. */
+/* Write a chain of bars, one part per rank. */
 static void chain_write(void) {
     tutti_exodus *x = NULL;
     tutti_exodus_options opt;

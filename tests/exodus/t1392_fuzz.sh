@@ -1,8 +1,10 @@
 #!/bin/sh
 # TEST ranks=0 timeout=1500 cores=2 tier=full
-# libFuzzer with ASan and UBSan on everything that reads files of others: Exodus files opened, compared, joined, exported and
-# copied; datasets opened, read, verified, archived and repaired; Gmsh meshes imported.  Inputs are text that a generator makes
-# files of (tests/exodus/crafted.h, tests/fuzz/*_text.h).  FUZZ_SECONDS (60) each; FUZZ_TARGETS names some of them;
+# libFuzzer with ASan and UBSan on all readers of untrusted files: Exodus files opened, compared,
+# joined, exported and copied; datasets opened, read, verified, archived and repaired; Gmsh meshes
+# imported.  Inputs are text that a generator makes
+# files of (tests/exodus/crafted.h, tests/fuzz/*_text.h).  FUZZ_SECONDS (60) each; FUZZ_TARGETS
+# selects some of them;
 # FUZZ_BUILD is a directory for the build that is kept.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
@@ -32,7 +34,7 @@ for target in ${FUZZ_TARGETS:-full_exodus full_exodus_pair full_exodus_copy full
     esac
     [ ! -d "$top/tests/fuzz/corpus/$from" ] || cp "$top/tests/fuzz/corpus/$from"/* "seeds_$target"
     [ "$from" = "$target" ] || [ ! -d "seeds_$from" ] || cp "seeds_$from"/* "seeds_$target"
-    # an input must not take longer than a few seconds, nor memory beyond what its file is worth
+    # an input must not take longer than a few seconds, and memory must be bounded by the size of its file
     ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:${ASAN_OPTIONS:-} "$build/$target" -max_total_time="${FUZZ_SECONDS:-60}" \
         -timeout="${FUZZ_TIMEOUT:-10}" -rss_limit_mb=3000 -malloc_limit_mb=1000 -max_len=8192 -len_control=0 -close_fd_mask=3 \
         -print_final_stats=1 -artifact_prefix="$PWD/crash_${target}_" "$PWD/found_$target" "$PWD/seeds_$target" >"log_$target" 2>&1 || {

@@ -1,6 +1,6 @@
 /* TEST ranks=1 timeout=60 own=1 */
 /* A limit of file sizes (RLIMIT_FSIZE) below the size of an Exodus file: end_definitions and commit fail with TUTTI_ERR_TOO_BIG, the
- * program lives, its signal mask and handlers are as before, and with the limit lifted both of them work.
+ * program continues, its signal mask and handlers are unchanged, and without the limit both succeed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/stat.h>
 #include <tutti/exodus.h>

@@ -1,6 +1,6 @@
-/* A small mesh at random that every rank knows all of: blocks of many kinds, edges, faces, sets, nodes
- * that nothing uses; who holds what; what of it a rank passes; and what the file must have then,
- * worked out by sorting.
+/* A small random mesh that every rank has completely: blocks of many kinds, edges, faces, sets, nodes
+ * without elements; the entries of each rank; the arguments of a rank; and the expected file,
+ * computed by sorting.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_WORLD_H
 #define TUTTI_TESTS_WORLD_H
@@ -39,7 +39,7 @@ static const tutti_exodus_kind world_kinds[3] = {TUTTI_EXODUS_ELEMENT_BLOCK,
 static const tutti_exodus_kind world_set_kinds[5] = {TUTTI_EXODUS_NODE_SET, TUTTI_EXODUS_SIDE_SET,
                                                      TUTTI_EXODUS_ELEMENT_SET,
                                                      TUTTI_EXODUS_EDGE_SET, TUTTI_EXODUS_FACE_SET};
-/* What members are: -1 nodes. */
+/* The class of members; -1: nodes. */
 static const int world_members[5] = {-1, W_ELEMENT, W_ELEMENT, W_EDGE, W_FACE};
 
 /* Blocks of each kind, as they are defined. */
@@ -112,7 +112,7 @@ static inline void world_entries(int kind, int n, int copies) {
     }
 }
 
-/* Nodes of a side as Exodus counts them; for nsided blocks 2, nfaced: there are no factors. */
+/* Nodes of a side as Exodus counts them; for nsided blocks 2, nfaced: no factors. */
 static inline int world_side_nodes(const world_entry *e, int side) {
     const char *t = world_blocks[W_ELEMENT][e->block].topology;
     return e->block == W_NSIDED ? 2 : tutti_exodus_side_nodes(t, 0, 3, side, NULL);
@@ -155,7 +155,7 @@ static inline void world_set_random(int s, int c) {
     }
 }
 
-/* Who holds an element holds all that it needs; then sets. */
+/* A rank with an element has all entries that it needs; then sets. */
 static inline void world_close(int copies) {
     for (int i = 0; i < world.entries[W_ELEMENT]; i++) {
         const world_entry *e = &world.entry[W_ELEMENT][i];
@@ -177,7 +177,7 @@ static inline void world_close(int copies) {
         for (int c = 0; c < W_SETS; c++) world_set_random(s, c);
 }
 
-/* Everything, with copies or without; plain: node ids 1, 2, 3 ... */
+/* Create the mesh, with copies or without; plain: node ids 1, 2, 3 ... */
 static inline void world_random(int copies, int plain) {
     memset(&world, 0, sizeof world);
     world.dims = 3;
@@ -235,7 +235,7 @@ static inline tutti_err world_define(tutti_exodus *x) {
     return tutti_exodus_define(x, n, v);
 }
 
-/* ---- what a rank passes */
+/* ---- the arguments of a rank */
 
 typedef struct {
     tutti_exodus_mesh mesh;
@@ -344,7 +344,7 @@ static inline void mine_sets(world_mine *m, int s, uint64_t who) {
     }
 }
 
-/* who: a bit for each rank whose things these are (all: ~0). */
+/* who: a bit for each rank whose entries are taken (all: ~0). */
 static inline world_mine *world_take(uint64_t who) {
     world_mine *m = calloc(1, sizeof *m);
     mine_nodes(m, who);
@@ -363,7 +363,7 @@ static inline world_mine *world_take(uint64_t who) {
     return m;
 }
 
-/* ---- where things stand in the file */
+/* ---- positions in the file */
 
 static inline int world_node_position(int node) {
     int at = 0;

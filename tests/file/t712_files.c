@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,4 timeout=120 own=1 */
-/* Files as objects: how they are opened, sized and removed, many of them, on several communicators, and again and again without
- * anything growing; what MPI_Finalize finds open.
+/* File handles: open, size and remove, many files, several communicators, repeatedly without
+ * growing resource use; files that are open at MPI_Finalize.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include "harness.h"
@@ -8,14 +8,14 @@
 static char path[512], second[520];
 enum { RW = TUTTI_READ | TUTTI_WRITE };
 
-static tutti_file *opened(MPI_Comm comm, const char *name, int mode) {
+static tutti_file *open_file(MPI_Comm comm, const char *name, int mode) {
     tutti_file *f = NULL;
     CHECK_OK(tutti_file_open(comm, name, mode, NULL, &f));
     return f;
 }
 
-/* Every rank writes `n` bytes of its own kind, one after the other. */
-static void put(tutti_file *f, int me, int n, int key) {
+/* Every rank writes `n` bytes with a rank-dependent value, in rank order. */
+static void put_values(tutti_file *f, int me, int n, int key) {
     tutti_access *a = NULL;
     unsigned char *v = malloc((size_t)n);
     for (int i = 0; i < n; i++) v[i] = mix((uint64_t)(key + me), (uint64_t)i);
@@ -37,7 +37,7 @@ static void put_is_there(const char *name, int many, int n, int key, tutti_off f
     free(v);
 }
 
-static void refused(const char *name, int mode, tutti_err code, int sys_errno) {
+static void check_refused(const char *name, int mode, tutti_err code, int sys_errno) {
     tutti_file *f = NULL;
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, name, mode, NULL, &f), code);
     CHECK(f == NULL, "a handle after a refused open");
@@ -47,19 +47,19 @@ static void refused(const char *name, int mode, tutti_err code, int sys_errno) {
 }
 
 /* ---- modes */
-static void modes(void) {
+static void test_modes(void) {
     char deep[700];
     tutti_off size = -7;
     check_where("modes");
-    refused(path, RW, TUTTI_ERR_NOT_FOUND, ENOENT);
-    refused(path, TUTTI_READ, TUTTI_ERR_NOT_FOUND, ENOENT);
+    check_refused(path, RW, TUTTI_ERR_NOT_FOUND, ENOENT);
+    check_refused(path, TUTTI_READ, TUTTI_ERR_NOT_FOUND, ENOENT);
     snprintf(deep, sizeof deep, "%s.none/there", path);
-    refused(deep, RW | TUTTI_CREATE, TUTTI_ERR_NOT_FOUND, ENOENT);
+    check_refused(deep, RW | TUTTI_CREATE, TUTTI_ERR_NOT_FOUND, ENOENT);
     snprintf(deep, sizeof deep, "%s.d", path);
     if (rank == 0) CHECK(mkdir(deep, 0777) == 0, "mkdir");
     MPI_Barrier(MPI_COMM_WORLD);
-    refused(deep, RW, TUTTI_ERR_IS_DIRECTORY, EISDIR);
-    refused(deep, RW | TUTTI_CREATE, TUTTI_ERR_IS_DIRECTORY, EISDIR);
+    check_refused(deep, RW, TUTTI_ERR_IS_DIRECTORY, EISDIR);
+    check_refused(deep, RW | TUTTI_CREATE, TUTTI_ERR_IS_DIRECTORY, EISDIR);
     tutti_file *d = NULL;
     const tutti_err err =
         same_everywhere(tutti_file_open(MPI_COMM_WORLD, deep, TUTTI_READ, NULL, &d));
@@ -68,35 +68,36 @@ static void modes(void) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) CHECK(rmdir(deep) == 0, "rmdir");
 
-    tutti_file *f = opened(MPI_COMM_WORLD, path, RW | TUTTI_CREATE | TUTTI_EXCLUSIVE);
-    put(f, rank, 100, 1);
+    tutti_file *f = open_file(MPI_COMM_WORLD, path, RW | TUTTI_CREATE | TUTTI_EXCLUSIVE);
+    put_values(f, rank, 100, 1);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     put_is_there(path, ranks, 100, 1, 0);
-    refused(path, RW | TUTTI_CREATE | TUTTI_EXCLUSIVE, TUTTI_ERR_EXISTS, EEXIST);
+    check_refused(path, RW | TUTTI_CREATE | TUTTI_EXCLUSIVE, TUTTI_ERR_EXISTS, EEXIST);
     put_is_there(path, ranks, 100, 1, 0);
 
-    f = opened(MPI_COMM_WORLD, path, RW | TUTTI_CREATE); /* keeps what is there */
+    f = open_file(MPI_COMM_WORLD, path, RW | TUTTI_CREATE); /* keeps existing bytes */
     CHECK_SAME(tutti_file_size(f, &size), TUTTI_OK);
     CHECK_EQ(size, 100 * ranks);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 
-    f = opened(MPI_COMM_WORLD, path, TUTTI_WRITE | TUTTI_APPEND); /* offsets count from the end */
-    put(f, rank, 50, 2);
-    put(f, rank, 50, 3);
+    f = open_file(MPI_COMM_WORLD, path,
+                  TUTTI_WRITE | TUTTI_APPEND); /* offsets count from the end */
+    put_values(f, rank, 50, 2);
+    put_values(f, rank, 50, 3);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     put_is_there(path, ranks, 50, 3, 100 * ranks);
 
-    f = opened(MPI_COMM_WORLD, path, TUTTI_WRITE | TUTTI_TRUNCATE);
+    f = open_file(MPI_COMM_WORLD, path, TUTTI_WRITE | TUTTI_TRUNCATE);
     CHECK_SAME(tutti_file_size(f, &size), TUTTI_OK);
     CHECK_EQ(size, 0);
-    put(f, rank, 10, 4);
+    put_values(f, rank, 10, 4);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     put_is_there(path, ranks, 10, 4, 0);
     file_remove(path);
 }
 
-/* Permissions: as asked, less the umask, and only for a file that is made. */
-static void permissions(void) {
+/* Permissions: as requested, minus the umask, and only for new files. */
+static void test_permissions(void) {
     static const int asked[] = {0666, 0600, 0640, 0444};
     struct stat st;
     check_where("permissions");
@@ -121,16 +122,17 @@ static void permissions(void) {
 }
 
 /* ---- size, resize, preallocate, delete */
-static void sizes(void) {
+static void test_sizes(void) {
     tutti_off size = -7;
     check_where("sizes");
-    tutti_file *f = opened(MPI_COMM_WORLD, path, RW | TUTTI_CREATE);
-    put(f, rank, 1000, 5);
+    tutti_file *f = open_file(MPI_COMM_WORLD, path, RW | TUTTI_CREATE);
+    put_values(f, rank, 1000, 5);
     CHECK_SAME(tutti_file_preallocate(f, 500), TUTTI_OK); /* never shrinks */
     CHECK_SAME(tutti_file_sync(f), TUTTI_OK);
     put_is_there(path, ranks, 1000, 5, 0);
     CHECK_SAME(tutti_file_preallocate(f, 0), TUTTI_OK);
-    CHECK_SAME(tutti_file_preallocate(f, 300000), TUTTI_OK); /* bytes stay, the rest is zero */
+    CHECK_SAME(tutti_file_preallocate(f, 300000),
+               TUTTI_OK); /* bytes are unchanged, the rest is zero */
     CHECK_SAME(tutti_file_size(f, &size), TUTTI_OK);
     CHECK_EQ(size, 300000);
     int64_t n = 0;
@@ -167,18 +169,18 @@ static void again_and_again(void) {
     account start = {0, 0};
     check_where("again and again");
     for (int i = 0; i < 220; i++) {
-        tutti_file *f = opened(MPI_COMM_WORLD, path, RW | TUTTI_CREATE);
-        if (i % 20 == 0) put(f, rank, 300, 6);
+        tutti_file *f = open_file(MPI_COMM_WORLD, path, RW | TUTTI_CREATE);
+        if (i % 20 == 0) put_values(f, rank, 300, 6);
         CHECK_OK(tutti_file_close(&f));
         if (i == 0) start = account_now();
     }
     account_check(start);
-    for (int i = 0; i < 40; i++) { /* and with communicators of the caller's that come and go */
+    for (int i = 0; i < 40; i++) { /* and with communicators that the caller creates and frees */
         MPI_Comm dup;
         MPI_Comm_dup(MPI_COMM_WORLD, &dup);
-        tutti_file *f = opened(dup, path, RW);
+        tutti_file *f = open_file(dup, path, RW);
         if (i % 2) MPI_Comm_free(&dup); /* the file does not need it */
-        if (i % 10 == 1) put(f, rank, 300, 7);
+        if (i % 10 == 1) put_values(f, rank, 300, 7);
         CHECK_OK(tutti_file_close(&f));
         if (!(i % 2)) MPI_Comm_free(&dup);
     }
@@ -186,7 +188,7 @@ static void again_and_again(void) {
     put_is_there(path, ranks, 300, 7, 0);
 }
 
-/* Several files at once on one communicator, with operations in turn; closed in another order. */
+/* Several files at once on one communicator, with alternating operations; closed in another order. */
 static void at_once(void) {
     enum { FILES = 5 };
     tutti_file *f[FILES];
@@ -195,10 +197,10 @@ static void at_once(void) {
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < FILES; i++) {
             snprintf(name[i], sizeof name[i], "%s.%d", path, i);
-            f[i] = opened(MPI_COMM_WORLD, name[i], RW | TUTTI_CREATE | TUTTI_TRUNCATE);
+            f[i] = open_file(MPI_COMM_WORLD, name[i], RW | TUTTI_CREATE | TUTTI_TRUNCATE);
         }
         for (int k = 0; k < 2; k++)
-            for (int i = 0; i < FILES; i++) put(f[i], rank, 200 + i, 10 * k + i);
+            for (int i = 0; i < FILES; i++) put_values(f[i], rank, 200 + i, 10 * k + i);
         for (int i = 0; i < FILES; i++) CHECK_OK(tutti_file_close(&f[(i * 3 + round) % FILES]));
         for (int i = 0; i < FILES; i++) put_is_there(name[i], ranks, 200 + i, 10 + i, 0);
     }
@@ -206,7 +208,7 @@ static void at_once(void) {
 }
 
 /* Two communicators, one file each; two communicators on one file; every rank for itself. */
-static void communicators(void) {
+static void test_communicators(void) {
     MPI_Comm half;
     int me, many;
     char own[560];
@@ -216,12 +218,12 @@ static void communicators(void) {
     MPI_Comm_rank(half, &me);
     MPI_Comm_size(half, &many);
     snprintf(own, sizeof own, "%s.half%d", path, rank % 2);
-    tutti_file *a = opened(MPI_COMM_WORLD, path, RW | TUTTI_CREATE | TUTTI_TRUNCATE);
-    tutti_file *b = opened(half, own, RW | TUTTI_CREATE | TUTTI_TRUNCATE);
+    tutti_file *a = open_file(MPI_COMM_WORLD, path, RW | TUTTI_CREATE | TUTTI_TRUNCATE);
+    tutti_file *b = open_file(half, own, RW | TUTTI_CREATE | TUTTI_TRUNCATE);
     MPI_Comm_free(&half); /* not needed any more */
-    put(b, me, 400, 20 + 10 * (rank % 2));
-    put(a, rank, 300, 40);
-    put(b, me, 500, 30 + 10 * (rank % 2));
+    put_values(b, me, 400, 20 + 10 * (rank % 2));
+    put_values(a, rank, 300, 40);
+    put_values(b, me, 500, 30 + 10 * (rank % 2));
     CHECK_OK(tutti_file_size(b, &size));
     CHECK_EQ(size, 500 * many);
     CHECK_OK(tutti_file_close(&b));
@@ -230,11 +232,12 @@ static void communicators(void) {
     put_is_there(own, many, 500, 30 + 10 * (rank % 2), 0);
 
     snprintf(own, sizeof own, "%s.self%d", path, rank);
-    tutti_file *s = opened(MPI_COMM_SELF, own, RW | TUTTI_CREATE | TUTTI_TRUNCATE);
-    a = opened(MPI_COMM_WORLD, path, RW);
-    for (int i = 0; i < rank; i++) put(s, 0, 100, 1); /* a different number of times on each rank */
-    put(s, 0, 600, rank);
-    put(a, rank, 300, 50);
+    tutti_file *s = open_file(MPI_COMM_SELF, own, RW | TUTTI_CREATE | TUTTI_TRUNCATE);
+    a = open_file(MPI_COMM_WORLD, path, RW);
+    for (int i = 0; i < rank; i++)
+        put_values(s, 0, 100, 1); /* a different number of times on each rank */
+    put_values(s, 0, 600, rank);
+    put_values(a, rank, 300, 50);
     CHECK_OK(tutti_file_close(&s));
     CHECK_OK(tutti_file_close(&a));
     put_is_there(path, ranks, 300, 50, 0);
@@ -245,18 +248,18 @@ static void communicators(void) {
     (void)unlink(own);
 }
 
-/* What is open when MPI ends: closed then by each rank on its own, bytes and all. */
+/* Files that are open at MPI_Finalize are closed there by each rank, with all data. */
 static void left_open(void) {
     MPI_Comm dup;
     check_where("left open");
-    tutti_file *a = opened(MPI_COMM_WORLD, path, RW | TUTTI_CREATE | TUTTI_TRUNCATE);
-    tutti_file *b = opened(MPI_COMM_SELF, second, RW | TUTTI_CREATE);
+    tutti_file *a = open_file(MPI_COMM_WORLD, path, RW | TUTTI_CREATE | TUTTI_TRUNCATE);
+    tutti_file *b = open_file(MPI_COMM_SELF, second, RW | TUTTI_CREATE);
     MPI_Comm_dup(MPI_COMM_WORLD, &dup);
-    tutti_file *c = opened(dup, path, RW);
+    tutti_file *c = open_file(dup, path, RW);
     MPI_Comm_free(&dup);
-    put(a, rank, 64, 60);
-    put(b, 0, 64, 70);
-    put(c, rank, 64, 60);
+    put_values(a, rank, 64, 60);
+    put_values(b, 0, 64, 70);
+    put_values(c, rank, 64, 60);
     put_is_there(path, ranks, 64, 60, 0);
 }
 
@@ -264,12 +267,12 @@ int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 712);
     snprintf(path, sizeof path, "%s", scratch_path("files"));
     snprintf(second, sizeof second, "%s.second", path);
-    modes();
-    permissions();
-    sizes();
+    test_modes();
+    test_permissions();
+    test_sizes();
     again_and_again();
     at_once();
-    communicators();
+    test_communicators();
     left_open();
     const int fds = fd_count();
     const int rc = harness_end();

@@ -1,5 +1,5 @@
 /* TEST ranks=1,3 timeout=60 */
-/* What a run tells: the trace file, the explanation, the progress; and where its options come from.
+/* Diagnostic output: the trace file, the explanation, progress; and the sources of options.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <ctype.h>
 #include <sys/resource.h>
@@ -11,7 +11,7 @@ static char path[512];
 static const char trace[] = "trace.json"; /* in the scratch directory */
 enum { MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE };
 
-/* ---- is a text JSON?  Returns where the value ends, NULL if it is none. */
+/* ---- JSON check: returns the end of the value, NULL if it is invalid. */
 
 static const char *space(const char *s) {
     while (*s == ' ' || *s == '\n' || *s == '\t' || *s == '\r') s++;
@@ -59,7 +59,7 @@ static const char *json(const char *s) {
 
 /* ---- work to talk about */
 
-static void work(tutti_file *f) {
+static void do_work(tutti_file *f) {
     request q = request_make(CYCLIC, rank, ranks, 31, 200000);
     request_fill(&q, 1);
     CHECK_SAME(tutti_file_write(f, q.access, q.base, NULL), TUTTI_OK);
@@ -68,13 +68,13 @@ static void work(tutti_file *f) {
     request_free(&q);
 }
 
-static tutti_file *opened(const tutti_options *opt) {
+static tutti_file *open_file(const tutti_options *opt) {
     tutti_file *f = NULL;
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, MODE, opt, &f), TUTTI_OK);
     return f;
 }
 
-static void traces(void) {
+static void test_traces(void) {
     static const char *const texts[] = {
         "method=two-phase cb_buffer_size=64k", "method=two-phase exchange=two-sided",
         "method=two-phase nodes=2 store=uring", "method=list", "method=sieve rmw=1"};
@@ -82,8 +82,8 @@ static void traces(void) {
     for (int i = 0; i < 5; i++) {
         tutti_options opt = options_of(texts[i]);
         snprintf(opt.trace, sizeof opt.trace, "%.100s", trace);
-        tutti_file *f = opened(&opt);
-        work(f);
+        tutti_file *f = open_file(&opt);
+        do_work(f);
         CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
         int64_t n = 0;
         char *text = (char *)file_get(trace, &n), row[40], named[sizeof path + 16];
@@ -109,7 +109,7 @@ static void traces(void) {
     }
 }
 
-/* The bytes of a file are those of `expected`. */
+/* Check that the bytes of a file are equal to `expected`. */
 static void unchanged(const char *name, const char *expected) {
     int64_t n = 0;
     char *text = (char *)file_get(name, &n);
@@ -118,15 +118,15 @@ static void unchanged(const char *name, const char *expected) {
     free(text);
 }
 
-static void closed(const tutti_options *opt, int works) {
-    tutti_file *f = opened(opt);
-    if (works) work(f);
+static void close_file(const tutti_options *opt, int works) {
+    tutti_file *f = open_file(opt);
+    if (works) do_work(f);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     CHECK(f == NULL, "not closed");
 }
 
-/* Whatever a trace meets with, it changes no outcome and no other file; a close that fails while
- * there is a trace is an error on all ranks. */
+/* A trace that fails changes neither results nor other files; a close that fails while
+ * a trace is written is an error on all ranks. */
 static void traces_fail(void) {
     static const char other[] = "not a trace\n", note[] = "note.txt";
     tutti_options opt = options_of("");
@@ -134,24 +134,24 @@ static void traces_fail(void) {
     struct stat st;
     check_where("trace fails");
     snprintf(opt.trace, sizeof opt.trace, "%.100s", "/none/such/trace.json");
-    closed(&opt, 1);
+    close_file(&opt, 1);
     snprintf(opt.trace, sizeof opt.trace, "%.100s", "/dev/full");
-    closed(&opt, 1);
+    close_file(&opt, 1);
 
     check_where("trace over another file");
     file_put(note, (const unsigned char *)other, sizeof other - 1);
     snprintf(opt.trace, sizeof opt.trace, "%.100s", note);
-    closed(&opt, 1);
+    close_file(&opt, 1);
     unchanged(note, other);
     file_remove(note);
 
     check_where("trace over the data");
-    for (int works = 0; works < 2; works++) { /* an empty one is data too */
+    for (int works = 0; works < 2; works++) { /* an existing empty file is kept too */
         snprintf(opt.trace, sizeof opt.trace, "%.100s", works ? path : "empty.dat");
         char kept[sizeof path];
         memcpy(kept, path, sizeof path);
         if (!works) snprintf(path, sizeof path, "empty.dat");
-        closed(&opt, works);
+        close_file(&opt, works);
         CHECK(stat(path, &st) == 0 && (works ? st.st_size > 100000 : st.st_size == 0),
               "the data has %lld bytes", (long long)st.st_size);
         int64_t n = 0;
@@ -160,7 +160,7 @@ static void traces_fail(void) {
         free(data);
         if (!works) {
             memcpy(path, kept, sizeof path);
-            closed(&opt, 1); /* nor later, when it is not open any more */
+            close_file(&opt, 1); /* nor later, after it has been closed */
             unchanged("empty.dat", "");
             file_remove("empty.dat");
         }
@@ -171,8 +171,8 @@ static void traces_fail(void) {
     CHECK(getrlimit(RLIMIT_FSIZE, &before) == 0, "no limit known");
     limit = before;
     snprintf(opt.trace, sizeof opt.trace, "%.100s", trace);
-    f = opened(&opt);
-    work(f);
+    f = open_file(&opt);
+    do_work(f);
     limit.rlim_cur = 100;
     CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0, "no limit set");
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
@@ -181,16 +181,16 @@ static void traces_fail(void) {
     check_where("close fails with a trace");
     for (int who = 0; who < ranks; who++) {
         snprintf(opt.fault, sizeof opt.fault, "%d:close:1", who);
-        f = opened(&opt);
-        work(f);
+        f = open_file(&opt);
+        do_work(f);
         CHECK_SAME(tutti_file_close(&f), TUTTI_ERR_IO);
         CHECK(f == NULL && tutti_last_error()->rank == who, "%s", tutti_last_message());
     }
     file_remove(trace);
 }
 
-/* Variables that only tell or advise cannot make an open fail. */
-static void environment(void) {
+/* Variables that only request output or give hints cannot make open fail. */
+static void test_environment(void) {
     static char long_name[400];
     static const char *const names[] = {"TUTTI_TRACE", "TUTTI_EXPLAIN", "TUTTI_PROFILE",
                                         "TUTTI_PROFILE"};
@@ -202,7 +202,7 @@ static void environment(void) {
         tutti_file *f = NULL;
         CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, MODE, NULL, &f), TUTTI_OK);
         if (f) {
-            work(f);
+            do_work(f);
             CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
         }
         unsetenv(names[i]);
@@ -219,7 +219,7 @@ static char *said(tutti_file *f) {
     const int keep = dup(2), fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0600);
     fflush(stderr);
     dup2(fd, 2);
-    work(f);
+    do_work(f);
     fflush(stderr);
     dup2(keep, 2);
     close(keep);
@@ -229,14 +229,14 @@ static char *said(tutti_file *f) {
     return text;
 }
 
-static void explanations(void) {
+static void test_explanations(void) {
     static const char *const methods[] = {"two-phase", "list", "independent",
                                           "sieve",     "root", "auto"};
     check_where("explain");
     for (int i = 0; i < 6; i++) {
         tutti_options opt = options_of("explain=1 rmw=1");
         CHECK_OK(tutti_options_set(&opt, "method", methods[i]));
-        tutti_file *f = opened(&opt);
+        tutti_file *f = open_file(&opt);
         CHECK(!*tutti_file_explain(f), "explained before anything happened");
         char *text = said(f);
         CHECK(*tutti_file_explain(f), "no explanation");
@@ -248,7 +248,7 @@ static void explanations(void) {
         CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     }
     tutti_options opt = options_of("");
-    tutti_file *f = opened(&opt);
+    tutti_file *f = open_file(&opt);
     char *text = said(f);
     CHECK(!*text, "talks unasked: %s", text);
     free(text);
@@ -274,7 +274,7 @@ static void on_progress(void *context, tutti_off done, tutti_off total, const ch
     if (!planning && total > p->most) p->most = total;
 }
 
-static void progresses(void) {
+static void test_progresses(void) {
     static const char *const texts[] = {"method=two-phase cb_buffer_size=64k",
                                         "method=two-phase exchange=two-sided",
                                         "method=list",
@@ -283,7 +283,7 @@ static void progresses(void) {
                                         "method=root"};
     for (int i = 0; i < 6; i++) {
         tutti_options opt = options_of(texts[i]);
-        tutti_file *f = opened(&opt);
+        tutti_file *f = open_file(&opt);
         request q = request_make(CYCLIC, rank, ranks, 31, 100000);
         const tutti_off bytes = tutti_access_bytes(q.access);
         check_where(texts[i]);
@@ -311,7 +311,7 @@ static void progresses(void) {
 
 /* ---- options */
 
-static void infos(void) {
+static void test_infos(void) {
     MPI_Info info;
     tutti_options opt, was;
     check_where("info");
@@ -337,18 +337,18 @@ static void infos(void) {
     MPI_Info_free(&info);
 }
 
-/* Rank 0's options count; a bad environment of any rank is refused by all. */
+/* Options of rank 0 are used; an invalid environment on any rank is refused by all ranks. */
 static void rank_zero(void) {
     tutti_options opt = options_of(rank == 0 ? "method=list cb_buffer_size=1m"
                                              : "method=two-phase cb_buffer_size=2m");
     tutti_options got;
-    tutti_file *f = opened(&opt);
+    tutti_file *f = open_file(&opt);
     check_where("rank 0");
     CHECK_OK(tutti_file_options(f, &got));
     CHECK_EQ(got.method, TUTTI_METHOD_LIST);
     CHECK_EQ(got.cb_buffer_size, 1 << 20);
     CHECK(got.striping_unit > 0, "not completed");
-    work(f);
+    do_work(f);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     for (int who = 0; who < ranks; who++) {
         if (rank == who) setenv("TUTTI_METHOD", "magic", 1);
@@ -359,7 +359,7 @@ static void rank_zero(void) {
         unsetenv("TUTTI_METHOD");
     }
     setenv("TUTTI_METHOD", rank == 0 ? "sieve" : "root", 1);
-    f = opened(NULL);
+    f = open_file(NULL);
     CHECK_OK(tutti_file_options(f, &got));
     CHECK_EQ(got.method, TUTTI_METHOD_SIEVE);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
@@ -370,13 +370,13 @@ int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 717);
     snprintf(path, sizeof path, "%s", scratch_path("t"));
     CHECK(chdir(check_dir()) == 0, "no scratch directory");
-    progresses();
-    explanations();
-    infos();
+    test_progresses();
+    test_explanations();
+    test_infos();
     rank_zero();
-    traces();
+    test_traces();
     traces_fail();
-    environment();
+    test_environment();
     tutti__trace_disable();
     file_remove(path);
     return harness_end();

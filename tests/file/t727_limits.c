@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=60 own=1 */
-/* Limits of one rank: a file-size limit is an error of all ranks and never a signal, a file that one rank may not read is refused by
- * all.  No descriptors left: refused too.
+/* Limits of one rank: a file-size limit is an error of all ranks and never a signal, a file that
+ * one rank may not read is refused by all.  If no descriptors are left, open fails too.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <signal.h>
@@ -23,7 +23,7 @@ static void soft_limit(int what, rlim_t value) {
     CHECK(setrlimit(what, &r) == 0, "setrlimit: %s", strerror(errno));
 }
 
-/* Rank `who` may not write beyond LIMIT; the request goes there. */
+/* Rank `who` may not write beyond LIMIT; the request goes beyond it. */
 static void file_size_limit(const char *text, int who) {
     tutti_options opt = options_of(text);
     tutti_file *f = NULL;
@@ -33,7 +33,7 @@ static void file_size_limit(const char *text, int who) {
     unsigned char *buf = calloc(PIECE, PIECES);
     check_where(text);
     opt.cb_nodes = ranks;
-    /* the last third of what everybody writes is beyond the limit, in every rank's domain if they are cyclic */
+    /* the last third of the data is beyond the limit, in the domain of every rank if domains are cyclic */
     CHECK_OK(tutti_access_vector(rank * PIECE, PIECES, PIECE, PIECE * (tutti_off)ranks, &a));
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, MODE, &opt, &f), TUTTI_OK);
     if (rank == who) soft_limit(RLIMIT_FSIZE, LIMIT);
@@ -52,7 +52,7 @@ static void file_size_limit(const char *text, int who) {
     free(buf);
 }
 
-/* Rank `who` has not the right to read the file. */
+/* Rank `who` has no permission to read the file. */
 static void unreadable(int who) {
     tutti_file *f = NULL;
     const int root = geteuid() == 0;
@@ -69,7 +69,7 @@ static void unreadable(int who) {
     file_remove(path);
 }
 
-/* Rank `who` can open no more files. */
+/* Rank `who` cannot open further files. */
 static void no_descriptors(int who) {
     tutti_file *f = NULL;
     check_where("descriptors");

@@ -1,4 +1,4 @@
-! What tests in Fortran share: what went wrong, numbers by chance, places for files.
+! Common part of tests in Fortran: failure reports, random numbers, paths of files.
 ! SPDX-License-Identifier: BSD-3-Clause
 module checks
   use mpi_f08
@@ -14,7 +14,7 @@ module checks
 
 contains
 
-  ! MPI and numbers by chance: those of TUTTI_TEST_SEED, or of the clock.
+  ! Initialize MPI and random numbers, by TUTTI_TEST_SEED or the clock.
   subroutine begin()
     character(32) :: text
     integer :: status
@@ -36,7 +36,7 @@ contains
     seed = first
   end function seed
 
-  ! Another series of numbers, the same on all ranks for the same n.
+  ! Start another series of random numbers, the same on all ranks for the same n.
   subroutine other_seed(n)
     integer, intent(in) :: n
     integer :: i, ignored
@@ -62,7 +62,7 @@ contains
     if (wrong <= 10) write (error_unit, "(a, i0, a, i0, 2a)") "rank ", rank, ", seed ", first, ": ", what
   end subroutine check
 
-  ! A call that should have gone well.
+  ! Check that a call succeeded.
   subroutine fine(ierr, what)
     integer, intent(in) :: ierr
     character(*), intent(in) :: what

@@ -1,5 +1,5 @@
 ! TEST ranks=0 timeout=60 builds=openmpi,mpich
-! Derived types lie in memory as the structs of C do: sizes and offsets of all fields.
+! Derived types have the memory layout of the structs of C: sizes and offsets of all fields.
 ! SPDX-License-Identifier: BSD-3-Clause
 program layout
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_sizeof

@@ -1,6 +1,7 @@
 ! TEST ranks=1,2,3,5 timeout=120
-! Slices, accesses, decompositions and conversions by chance, against arrays of Fortran: every rank knows what all of them
-! write, does the same to an array of its own, and compares.  Arrays in memory are parts of larger ones, with strides.
+! Slices, accesses, decompositions and conversions at random, compared with arrays of Fortran:
+! every rank computes what all ranks
+! write, applies it to a local array, and compares.  Arrays in memory are parts of larger ones, with strides.
 ! SPDX-License-Identifier: BSD-3-Clause
 program properties
   use mpi_f08
@@ -36,7 +37,7 @@ contains
     many = max(0, (high - low) / stride + 1)
   end function many
 
-  ! What rank r writes to element (i, j, k).
+  ! The value that rank r writes to element (i, j, k).
   elemental real(real64) function value(r, round, i, j, k)
     integer, intent(in) :: r, round, i, j, k
     value = 1000000d0 * round + 10000 * r + i + 20 * j + 400 * k
@@ -78,7 +79,7 @@ contains
           end do
         end do
         if (r /= rank) cycle
-        ! mine lies in a larger array, every step(d)-th element of it
+        ! mine is a strided section of a larger array
         allocate (memory(pad(1) + step(1) * n(1), pad(2) + step(2) * n(2), pad(3) + step(3) * n(3) + 1))
         memory = -1
         do k = 1, n(3)
@@ -102,7 +103,7 @@ contains
       call fine(ierr, "read of everything")
       call check(all(got == model), "everything is not what was written")
       deallocate (got)
-      ! each rank another section of it, into the middle of an array
+      ! each rank reads another section into the middle of an array
       do r = 0, ranks - 1
         do d = 1, 3
           call range(shape(d), low(d), high(d), stride(d))
@@ -239,7 +240,7 @@ contains
     call tutti_file_read(f, all_of_it, whole, ierr, count=count)
     call fine(ierr, "read of the file")
     call check(count == 4 * n * ranks .and. all(whole == model), "the file is not what was written")
-    ! and back, to another place
+    ! and read back, to another array
     back = -1
     call tutti_file_read(f, a, back(1:12:3, 17:2:-3), ierr, count=count)
     call fine(ierr, "read of a list")
@@ -254,7 +255,7 @@ contains
     call fine(ierr, "close")
   end subroutine lists
 
-  ! Packed accesses and strided arrays: the description stays small.
+  ! Packed accesses and strided arrays: the description is small.
   subroutine columns(f, round)
     type(tutti_file), intent(in) :: f
     integer, intent(in) :: round
@@ -375,7 +376,7 @@ contains
     call fine(ierr, "commit")
     call tutti_dataset_shape(d, "grid", -1_int64, shape)
     call check(all(shape == [n1, n2]), "shape of a grid")
-    ! positions by chance, to places in memory by chance
+    ! random positions, to random positions in memory
     m = chance(0, n1 * n2)
     allocate (index(m), memory(m), some(m))
     index = [(modulo(i * 7_int64 + rank, int(n1 * n2, int64)), i=1, m)]
@@ -388,7 +389,7 @@ contains
     call fine(ierr, "get")
     call check(all([(some(m - i + 1) == real(modulo(index(i), int(n1, int64)) + 1 + 100 * (index(i) / n1 + 1) + round, &
                                              real64), i=1, m)]), "entries by position are wrong")
-    ! rows, and everything, by slices with strides
+    ! rows, and the whole array, by slices with strides
     call tutti_slice_fortran([1, 1], [n1, n2], s, stride=[2, 3])
     call tutti_decomposition_create(d, "grid", rows, slice=s, ierr=ierr)
     call fine(ierr, "decomposition by strides")

@@ -1,7 +1,8 @@
 ! TEST ranks=1,3 timeout=60 builds=openmpi,mpich,asan
-! What is wrong gives ierr, the same on all ranks where the call is collective, whichever rank it is that has an array of a wrong
-! type, too small a one, strides that a call cannot use, or a handle that is gone; afterwards everything works.
-! With the argument `stop`: an error without ierr ends the program and says why (t1405_stop.sh).
+! Invalid arguments set ierr, the same on all ranks if the call is collective, regardless of which
+! rank has an array of a wrong
+! type, too small a one, strides that a call cannot use, or a freed handle; afterwards all calls work.
+! With the argument `stop`: an error without ierr ends the program with a message (t1405_stop.sh).
 ! SPDX-License-Identifier: BSD-3-Clause
 program wrong_use
   use mpi_f08
@@ -9,7 +10,7 @@ program wrong_use
   use checks
   use, intrinsic :: iso_fortran_env, only: int8, int32, int64, real32, real64
   implicit none
-  logical :: odd   ! this rank is the one that does something wrong
+  logical :: odd   ! this rank passes the invalid argument
   call begin()
   odd = rank == ranks - 1
   if (command_argument_count() > 0) call stop_here()
@@ -65,7 +66,7 @@ contains
     x = 1
     y = 2
     call tutti_access_contiguous(int(rank * 80, tutti_off), 80_tutti_off, a)
-    ! one rank has too small an array
+    ! the array of one rank is too small
     if (odd) then
       call tutti_file_write(f, a, x(1:5), ierr=ierr)
     else
@@ -95,7 +96,7 @@ contains
     call code_is(ierr, TUTTI_ERR_ARG, "too small a part")
     call tutti_part_make(part(1), a, particles, file_type=TUTTI_FLOAT64, ierr=ierr)
     call code_is(ierr, TUTTI_ERR_ARG, "a part of no numbers")
-    ! components of a derived type: not a whole number of elements apart, but they work
+    ! components of a derived type: the distance is not a multiple of the element size
     particles%mass = 3
     particles%kind = 1
     call tutti_file_write(f, a, particles%mass, ierr=ierr)
@@ -415,7 +416,7 @@ contains
     call code_is(ierr, TUTTI_ERR_ARG, "too small a truth table")
     call tutti_exodus_property(x, TUTTI_EXODUS_ELEMENT_BLOCK, "p", [integer(int64) ::], ierr)
     call code_is(ierr, TUTTI_ERR_ARG, "too few values of a property")
-    ! each rank has a triangle of its own; one passes lists of wrong lengths
+    ! each rank has one triangle; one rank passes lists of wrong lengths
     ids = 3 * rank + [1, 2, 3]
     xy = reshape([0, 0, 1, 0, 0, 1], [2, 3])
     nodes = reshape([0, 1, 2, 0, 1, 2], [3, 2])

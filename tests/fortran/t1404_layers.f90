@@ -1,5 +1,5 @@
 ! TEST ranks=1,3 timeout=120
-! Every layer once: values written from Fortran are read back, and inquiries return the right values.
+! One test of every layer: values written from Fortran are read back, and inquiries return the right values.
 ! SPDX-License-Identifier: BSD-3-Clause
 module watching
   use tutti
@@ -288,7 +288,7 @@ contains
     call tutti_distribution_free(d)
   end subroutine arrays
 
-  ! Twice as much of everything, tile by tile.
+  ! Double all values, tile by tile.
   subroutine tiles()
     integer, parameter :: n1 = 20, n2 = 30
     type(tutti_array_spec) :: spec
@@ -347,7 +347,7 @@ contains
     integer, target :: holders(3)
     integer :: ierr, i, rule, chosen(2)
     real(real64) :: v(12), back(12)
-    numbers = [(int(10 * rank + i, int64), i=1, 12)]     ! two of them are the next rank's, too
+    numbers = [(int(10 * rank + i, int64), i=1, 12)]     ! two of them are shared with the next rank
     v = real(numbers, real64)
     call tutti_replicas_rule_parse("first", rule)
     choice%rule = rule
@@ -374,7 +374,7 @@ contains
     call tutti_replicas_check(r, v, ierr)
     call code_is(ierr, merge(TUTTI_ERR_MISMATCH, TUTTI_OK, ranks > 1), "copies that differ")
     call tutti_replicas_free(r)
-    ! the last item alone
+    ! only the last item
     call tutti_replicas_create(MPI_COMM_WORLD%MPI_VAL, [10_int64 * ranks + 2], 8_tutti_off, r, &
       positions=[8 * (10_int64 * ranks + 1)])
     call tutti_replicas_read(f, 0_tutti_off, r, back(1:1), ierr)
@@ -539,7 +539,7 @@ contains
     call fine(ierr, "start of a commit")
     call tutti_request_wait(r, ierr=ierr)
     call fine(ierr, "the commit")
-    ! what there is
+    ! existing contents
     n = tutti_dataset_segments(d)
     call check(n == 3, "segments")
     call tutti_dataset_segment(d, 2_int64, segment)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 builds=openmpi,mpich
-# An error that a program in Fortran does not ask for ends it, on all ranks, with a message.
+# An error of a call without ierr ends a Fortran program on all ranks with a message.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,6 +1,8 @@
 ! TEST ranks=1,3 timeout=60
-! Exodus files from Fortran: everything that definitions, meshes, results, arrays, notes and Nemesis have goes in and comes out again; a
-! mesh that was got gives the same bytes when it is put; one variable or several, blocking or started, are the same.
+! Exodus files from Fortran: definitions, meshes, results, arrays, notes and Nemesis data are
+! written and read back; a
+! mesh that was read gives the same bytes when it is written; one variable or several, blocking or
+! started, are the same.
 ! SPDX-License-Identifier: BSD-3-Clause
 program exodus_files
   use mpi_f08
@@ -8,7 +10,7 @@ program exodus_files
   use checks
   use, intrinsic :: iso_fortran_env, only: int8, int32, int64, real32, real64
   implicit none
-  integer, parameter :: long = 7      ! quadrilaterals in a row, then as many triangles, of which each rank has some
+  integer, parameter :: long = 7      ! quadrilaterals in a row, then as many triangles, distributed over the ranks
   integer(int64), parameter :: quads = 10, triangles = 20, nodes_of_row = 5, bottom = 30
   type :: part
     integer(int64), allocatable :: node_ids(:), quad_ids(:), quad(:, :), tri_ids(:), tri(:, :), row(:), low(:)
@@ -265,7 +267,7 @@ contains
     call tutti_exodus_times(x, 1_int64, times, ierr)
     call check(ierr == 0 .and. all(times == [0.5d0, 1d0, 1.5d0]), "times")
 
-    ! nodes 3 and 1 through time; with places in memory
+    ! time series of nodes 3 and 1, with positions in memory
     call tutti_exodus_decomposition(x, TUTTI_EXODUS_NODAL, one, ids=[3_int64, 1_int64], ierr=ierr)
     call fine(ierr, "decomposition")
     call tutti_exodus_follow(x, 1_int64, 3_int64, TUTTI_EXODUS_NODAL, "t", through, entries=one, ierr=ierr)
@@ -306,7 +308,8 @@ contains
     call tutti_exodus_close(x, ierr)
   end subroutine read_file
 
-  ! A mesh that was got, put into another file, gives the same bytes; with distribution factors of sides this time.
+  ! A mesh that was read and written to another file, gives the same bytes; with distribution
+  ! factors of sides this time.
   subroutine copy_file()
     type(tutti_exodus) :: from, to, again
     type(tutti_exodus_mesh) :: mesh, second

@@ -1,6 +1,7 @@
 ! TEST ranks=1,3 timeout=60
-! Arrays that are not contiguous for datasets and replicas: random sections of random arrays, forwards and backwards, are written and
-! read as copies of them would be, and what lies between their elements stays as it is.
+! Arrays that are not contiguous for datasets and replicas: random sections of random arrays,
+! forwards and backwards, are written and
+! read like contiguous copies, and memory between their elements is unchanged.
 ! SPDX-License-Identifier: BSD-3-Clause
 program strided
   use mpi_f08
@@ -131,7 +132,7 @@ contains
     call tutti_file_close(f)
   end subroutine items
 
-  ! Components of derived types, which are not a whole number of elements apart.
+  ! Components of derived types, whose distance is not a multiple of the element size.
   subroutine components()
     type(tutti_replicas) :: r
     type(tutti_file) :: f

@@ -10,7 +10,7 @@ program shapes
   implicit none
   integer, parameter :: n = 8, m = 4
   real(real64), target, asynchronous :: good(n, m), wide(n + 2, m + 2), vectors(3, n, m)
-  logical :: odd   ! this rank has the array under test, the others have a right one
+  logical :: odd   ! this rank has the array under test, the others have a correct one
   integer :: entry = 0
   type(tutti_array) :: array
   type(tutti_slice) :: slice
@@ -34,9 +34,9 @@ program shapes
   call finish()
 contains
 
-  ! ---------------------------------------------------------------- arrays of right and of wrong shapes
+  ! ---------------------------------------------------------------- arrays of correct and of wrong shapes
 
-  ! Call `which` with the array on one rank, and with a right one on the others; `right` is also a right one.
+  ! Call `which` with the array on one rank, and with a correct one on the others; `right` is also correct.
   subroutine try(which, buf, right, fits, what)
     interface
       subroutine which(buf, ierr)
@@ -119,7 +119,7 @@ contains
     end select
   end subroutine array_call
 
-  ! Independent calls: what any rank has.
+  ! Independent calls, on any rank.
   integer function most(ierr)
     integer, intent(in) :: ierr
     call MPI_Allreduce(ierr, most, 1, MPI_INTEGER, MPI_MAX, MPI_COMM_WORLD)
@@ -212,7 +212,7 @@ contains
     end select
   end subroutine list_call
 
-  ! Items of three numbers each.  exact: of a slice; a list may have room for more.
+  ! Items of three values.  exact: for slices; arrays for lists may be larger.
   subroutine threes(which, exact)
     interface
       subroutine which(buf, ierr)

@@ -1,6 +1,8 @@
 ! TEST ranks=1,3 timeout=60 builds=openmpi,mpich,asan
-! `ierr` directly behind the required arguments receives the code, also where a procedure has optional integer arguments: a
-! failing call returns its code and does not end the program, a successful one sets 0.  Optional arguments work by keyword.
+! `ierr` directly after the required arguments receives the code, also where a procedure has
+! optional integer arguments: a
+! failing call returns its code and does not end the program, a successful one sets 0.  Optional
+! arguments work by keyword.
 ! SPDX-License-Identifier: BSD-3-Clause
 program positional_ierr
   use mpi_f08

@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 builds=openmpi
-# Every procedure of the module that has `ierr` has it directly behind its required arguments, and its optional arguments
-# behind it: a positional argument behind the required ones is always ierr.
+# Every procedure of the module that has `ierr` has it directly after its required arguments, and
+# its optional arguments after it: a positional argument after the required ones is always ierr.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 cd "$(dirname "$0")/../../bindings/fortran" || exit 1

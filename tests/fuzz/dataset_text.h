@@ -1,5 +1,5 @@
-/* Datasets as text: statements of SQL make the metadata, "w OFFSET HEX" changes bytes of the data file of the golden
- * dataset, "c BYTES" cuts it.
+/* Datasets as text: SQL statements define the metadata, "w OFFSET HEX" changes bytes of the data
+ * file of the golden dataset, "c BYTES" truncates it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_FUZZ_DATASET_TEXT_H
 #define TUTTI_TESTS_FUZZ_DATASET_TEXT_H

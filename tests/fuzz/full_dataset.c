@@ -1,4 +1,4 @@
-/* A dataset opened, every section of it read, then verified.
+/* A dataset opened, all sections are read, then it is verified.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/tutti.h>
 #include "dataset_text.h"

@@ -1,4 +1,4 @@
-/* An Exodus file opened and everything of it read: mesh, arrays, results, names.
+/* An Exodus file opened and read completely: mesh, arrays, results, names.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/tutti.h>
 #include "exodus_text.h"

@@ -1,5 +1,5 @@
-/* What fuzz targets share.  Built by tests/dataset/t1272_fuzz.sh with clang's libFuzzer; each takes bytes that anybody may have written, and
- * must come back with an error or without, but come back.
+/* Common part of fuzz targets.  Built by tests/dataset/t1272_fuzz.sh with clang's libFuzzer; each
+ * takes untrusted bytes, and must return, with or without an error.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_FUZZ_H
 #define TUTTI_TESTS_FUZZ_H

@@ -1,10 +1,10 @@
-/* Headers of netCDF files.  What is taken makes the same rows again when it is written.
+/* Headers of netCDF files.  An accepted header gives the same rows when it is written again.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "fuzz.h"
 
 #include "cdf/cdf.h"
 
-/* Variables lie in the file and not in each other, whatever the bytes said. */
+/* Check that variables are inside the file and do not overlap, for any input. */
 static void sound(const tutti__cdf *c, tutti_off file_bytes) {
     for (tutti_count i = 0; i < c->vars_n; i++) {
         const tutti__cdf_var *v = &c->vars[i];

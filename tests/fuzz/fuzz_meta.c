@@ -1,8 +1,9 @@
-/* The metadata of a dataset: an SQLite database of a stranger's.
+/* The metadata of a dataset: an untrusted SQLite database.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "fuzz.h"
 
 #include "metadata/meta.h"
+#include "metadata/trailer.h"
 
 static void infos(tutti__meta *m, const tutti__model *model) {
     tutti__info info = {.name = "title"};
@@ -14,7 +15,7 @@ static void infos(tutti__meta *m, const tutti__model *model) {
     if (tutti__meta_info_get(m, &info) == TUTTI_OK) tutti__free(info.value);
 }
 
-static void look(tutti__meta *m) {
+static void check_contents(tutti__meta *m) {
     tutti__model model;
     if (tutti__meta_load(m, &model) != TUTTI_OK) return;
     for (int64_t i = 0; i < model.segments_n && i < 50; i++) {
@@ -24,11 +25,13 @@ static void look(tutti__meta *m) {
         size_t bytes = 0;
         if (tutti__meta_sections(m, &model, &model.segments[i], &sections, &n) == TUTTI_OK)
             tutti__free(sections);
-        if (tutti__meta_rows(m, model.segments[i].id, &rows, &bytes) == TUTTI_OK) tutti__free(rows);
+        if (tutti__meta_rows(m, model.segments[i].id, TUTTI__ROW_TABLES, &rows, &bytes) == TUTTI_OK)
+            tutti__free(rows);
     }
     int64_t *lists = NULL, n = 0;
-    if (tutti__meta_list_segments(m, 0, &lists, &n) != TUTTI_OK) n = 0;
-    tutti__free(lists);
+    if (tutti__meta_lists_shared(m, &lists, &n) == TUTTI_OK) tutti__free(lists);
+    tutti__list_use *uses = NULL;
+    if (tutti__meta_list_uses(m, &uses, &n) == TUTTI_OK) tutti__free(uses);
     infos(m, &model);
     tutti__model_free(&model);
 }
@@ -40,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     snprintf(path, sizeof path, "%s/" TUTTI__META_NAME, fuzz_directory());
     fuzz_write(path, data, n);
     if (tutti__meta_open(fuzz_directory(), &opt, &m) == TUTTI_OK) {
-        look(m);
+        check_contents(m);
         tutti__meta_close(&m);
     }
     fuzz_nothing_left();

@@ -1,4 +1,4 @@
-/* Data files that are netCDF: a stranger's, out of whose headers metadata are made.
+/* Data files that are netCDF: untrusted files, from whose headers metadata is rebuilt.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "fuzz.h"
 
@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     file.fd = open(path, O_RDONLY | O_CLOEXEC);
     if (file.fd < 0) abort();
     if (tutti__netcdf_rebuild(&r, TUTTI__META_NAME, 5) == TUTTI_OK) {
-        /* what it made, it can read; and a header that says the same can be written */
+        /* the rebuilt metadata can be read, and an equal header can be written */
         if (tutti__meta_open(r.directory, &opt, &m) != TUTTI_OK) abort();
         if (tutti__meta_load(m, &model) != TUTTI_OK) abort();
         if (model.files_n == 1) {

@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     const tutti__section s = {.bytes = words[2] < 0 ? 0 : words[2]};
     const tutti_off item = words[3] < 1 || words[3] > 1 << 28 ? 8 : words[3];
     if (tutti__ranked_head_take(words, &s, item, &head) != TUTTI_OK) return 0;
-    /* then everything lies within the section */
+    /* then all data is inside the section */
     const tutti_off table = tutti__ranked_header((int)head.ranks);
     if (table > s.bytes || head.entries < 0 || head.entries > (s.bytes - table) / item) abort();
     return 0;

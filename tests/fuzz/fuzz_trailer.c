@@ -1,4 +1,5 @@
-/* Trailers: a data file of a stranger's, out of which metadata are made.  Its checksums are not looked at, which no fuzzer would guess.
+/* Trailers: an untrusted data file, from which metadata is rebuilt.  Checksums are not verified,
+ * because a fuzzer cannot guess them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "fuzz.h"
 
@@ -19,7 +20,7 @@ static void rebuild(tutti__repair *r) {
     qsort(r->found, (size_t)r->found_n, sizeof *r->found, newest_first);
     (void)tutti__repair_sums_right(&r->files[0], &r->found[0]);
     if (tutti__rebuild(r, TUTTI__META_NAME, 5) != TUTTI_OK) return;
-    /* what it made, it can read */
+    /* the rebuilt metadata can be read */
     if (tutti__meta_open(r->directory, &opt, &m) != TUTTI_OK) abort();
     if (tutti__meta_load(m, &model) != TUTTI_OK) abort();
     for (int64_t i = 0; i < model.segments_n; i++) {

@@ -1,4 +1,4 @@
-/* The MPI of a fuzz target: one process, initialized once and never finalized, whatever the commands do.
+/* The MPI of a fuzz target: one process, initialized once and never finalized, regardless of the commands.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_FUZZ_SINGLETON_H
 #define TUTTI_TESTS_FUZZ_SINGLETON_H
@@ -33,7 +33,7 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
     return ftw->level > 0 ? remove(path) : 0;
 }
 
-/* Everything in the directory of the process is removed. */
+/* Remove all files in the directory of the process. */
 static inline void fuzz_clean(void) {
     (void)!nftw(fuzz_directory(), remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }

@@ -1,5 +1,6 @@
-/* A mutator for inputs that are text: words become other words, numbers become extreme ones, statements are
- * repeated, moved, dropped or taken from the target's list.  One mutation of eight is libFuzzer's own.
+/* A mutator for inputs that are text: words and numbers are replaced, statements are
+ * repeated, moved, removed or taken from the list of the target.  One mutation of eight is done by
+ * libFuzzer itself.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_FUZZ_TOKENS_H
 #define TUTTI_TESTS_FUZZ_TOKENS_H
@@ -28,7 +29,7 @@ static int is_end(uint8_t c) {
     return c == '\n' || c == ';';
 }
 
-/* A word (or statement, with its end) around a random place: *from, and how long it is. */
+/* A word (or statement, with its end) around a random place: *from is its start; returns its length. */
 static size_t token_find(const uint8_t *data, size_t n, int statement, size_t *from) {
     size_t lo = token_random(n), hi;
     for (size_t i = 0; i < n && !statement && !is_word(data[lo]); i++) lo = (lo + 1) % n;
@@ -40,7 +41,7 @@ static size_t token_find(const uint8_t *data, size_t n, int statement, size_t *f
     return hi - lo;
 }
 
-/* `bytes` bytes at `text` take the place of `length` at `at`. */
+/* Replace `length` bytes at `at` by `bytes` bytes at `text`. */
 static size_t token_replace(uint8_t *data, size_t n, size_t most, size_t at, size_t length,
                             const void *text, size_t bytes) {
     if (n - length + bytes > most) return n;

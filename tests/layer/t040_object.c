@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* The protocol of collective calls on objects, by votes and by consensus: ranks in different calls, arguments that differ,
- * a failing rank (each in turn), the caller's explanation, ranges, execution on the root, paths of new
- * objects, handles that are NULL or stale.
+/* The protocol of collective calls on objects, by votes and by consensus: ranks in different
+ * calls, arguments that differ, a failing rank (each rank once), the local error of the caller,
+ * ranges, execution on the root, paths of new objects, handles that are NULL or stale.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "comm/consensus.h"
@@ -48,7 +48,7 @@ static void names(const widget *w, int who) {
           tutti_last_message());
     fails(err, TUTTI_ERR_MISMATCH, "collective mismatch", "some/path", " while rank ");
     CHECK_EQ(w->team->differed, differed + 1);
-    /* the same verb of another class; a rank that refuses is in another call all the same */
+    /* the same verb of another class; a mismatch is reported although the rank refuses */
     fails(tutti__object_call(&w->object, rank == who ? &elsewhere : &one, TUTTI_OK),
           TUTTI_ERR_MISMATCH, "collective mismatch", "some/path", "tutti_gadget_put");
     fails(tutti__object_call(&w->object, rank == who ? &other : &one,
@@ -150,14 +150,14 @@ static void begins(int who) {
           TUTTI_ERR_ARG, "", "", "");
 }
 
-static void handles(void) {
+static void test_handles(void) {
     widget w = {.handle.class = &widget_class, .other = 1};
     check_where("handles");
     CHECK_ERR(tutti__object_live(NULL, &widget_class), TUTTI_ERR_ARG);
     CHECK(!strcmp(tutti_last_error()->text, "widget handle is NULL"), "'%s'",
           tutti_last_error()->text);
     CHECK_ERR(tutti__object_live(&w, &widget_class), TUTTI_ERR_STATE);
-    tutti__handle_remove(&w.handle); /* is not listed: nothing happens */
+    tutti__handle_remove(&w.handle); /* is not listed: no effect */
     tutti__handle_add(&w.handle, &widget_class);
     CHECK_OK(tutti__object_live(&w, &widget_class));
     CHECK_ERR(tutti__object_live(&w, &gadget_class), TUTTI_ERR_STATE);
@@ -172,7 +172,7 @@ int main(int argc, char **argv) {
     widget w = {.handle.class = &widget_class, .path = path};
     tutti__segment memory = {NULL, 0, 0};
     harness_begin(&argc, &argv, 40);
-    handles();
+    test_handles();
     CHECK_OK(tutti__team_take(MPI_COMM_WORLD, "", &w.team));
     for (int shared = 0; shared < 2; shared++) {
         if (shared && ranks > 1) { /* from now on by consensus */

@@ -1,4 +1,4 @@
-/* What tests of meshes share: a small mesh, made on every rank and given by pieces.
+/* Common part of tests of meshes: a small mesh, created on every rank and passed in pieces.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_MESHES_H
 #define TUTTI_TESTS_MESHES_H
@@ -51,7 +51,7 @@ static inline void whole_add(whole *w, tutti_count *at, int type, int physical,
 }
 
 /* A box of k x k x k cells, each of six tetrahedra (four of prisms, pyramids, hexahedra in some),
- * triangles on two of its sides, an edge and a corner; nodes in an order of no use to anybody. */
+ * triangles on two of its sides, an edge and a corner; nodes in random order. */
 static inline whole whole_box(int k, int mixed) {
     const tutti_count side = k + 1, n = side * side * side;
     whole w = whole_make(n, 6L * k * k * k + 4L * k * k + 2);
@@ -117,7 +117,7 @@ static inline whole whole_box(int k, int mixed) {
     return w;
 }
 
-/* A mesh of what this rank has of it: an uneven piece; on `alone` (MPI_COMM_SELF) all of it. */
+/* A mesh of which this rank has an uneven piece; with `alone` (MPI_COMM_SELF) the whole mesh. */
 static inline tutti_mesh *whole_mesh(const whole *w, MPI_Comm comm) {
     int p = 0, me = 0;
     tutti_mesh *m = NULL;
@@ -142,7 +142,7 @@ static inline tutti_mesh *whole_mesh(const whole *w, MPI_Comm comm) {
     return m;
 }
 
-/* This rank's slice of `m` is that of the mesh `want` that this rank has alone. */
+/* Check that the slice of `m` on this rank equals that of the complete mesh `want`. */
 static inline void slice_is(const tutti_mesh *m, const tutti_mesh *want, int with_tags,
                             const char *what) {
     tutti_mesh_view a, b;

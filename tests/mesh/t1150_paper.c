@@ -47,7 +47,7 @@ int main(int argc, char **argv) {
     CHECK_EQ(info.bandwidth, 6);
     tutti_mesh_free(&m);
 
-    /* Table 2, from the lists of one rank alone */
+    /* Table 2, from the lists of a single rank */
     static const int table2[8] = {0, 0, 0, 0, 0, 0, 1, 1};
     int writer[8];
     tutti_mesh *alone = whole_mesh(&w, MPI_COMM_SELF);

@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=90 */
-/* Every format is written and read again, by any number of ranks; Gmsh's files by the book, from the
- * texts below; groups keep their names.
+/* Every format is written and read again, by any number of ranks; Gmsh files by their specification, from the
+ * texts below; names of groups are kept.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/meshes.h"
 
@@ -92,7 +92,7 @@ static void by_the_book(const char *text) {
     tutti_mesh_free(&alone);
 }
 
-/* What is wrong, and the line that is blamed; all ranks get the same. */
+/* Invalid input and the line that the message names; the same on all ranks. */
 typedef struct {
     const char *replace, *by; /* in new_text, or old_text */
     tutti_err code;
@@ -122,7 +122,7 @@ static void bad_text(void) {
         {"4.1 0 8", "4.1 0 4", TUTTI_ERR_UNSUPPORTED, "line 2"},
         {"$MeshFormat", "$Mesh", TUTTI_ERR_FORMAT, "line 1"},
         {"$EndNodes", "$EndNode", TUTTI_ERR_FORMAT, "expected $EndNodes"},
-        {"10 20 40\n", "10 20 41\n", TUTTI_ERR_FORMAT, "line 35: element names node 41"},
+        {"10 20 40\n", "10 20 41\n", TUTTI_ERR_FORMAT, "line 35: element refers to node 41"},
         {"\n30\n", "\n10\n", TUTTI_ERR_FORMAT, "duplicate node tag 10"},
         {"2 4 10 40", "2 400000000000 10 40", TUTTI_ERR_FORMAT, "line 17: 400000000000 nodes"},
         {"2 4 10 40", "2 5 10 40", TUTTI_ERR_FORMAT, "section announces 5 nodes, but has 4"},
@@ -144,7 +144,7 @@ static void bad_text(void) {
         {"2 2 4 9 7", "2 2 400000 9 7", TUTTI_ERR_FORMAT, "tags are announced"},
         {"9 0 1 0", "-9 0 1 0", TUTTI_ERR_FORMAT, "tag is -9"},
         {"9 0 1 0", "2 0 1 0", TUTTI_ERR_FORMAT, "duplicate node tag 2"},
-        {"0 5 9\n", "0 5 8\n", TUTTI_ERR_FORMAT, "line 13: element names node 8"},
+        {"0 5 9\n", "0 5 8\n", TUTTI_ERR_FORMAT, "line 13: element refers to node 8"},
         {"$Elements\n3", "$Elements\n4", TUTTI_ERR_FORMAT, "expected an integer"},
     };
     const size_t step = ranks <= 3 ? 1 : 7; /* one rank reads: a few are enough of many */
@@ -153,7 +153,7 @@ static void bad_text(void) {
     check_where("");
 }
 
-/* Elements before nodes, nothing at all, nothing of ours, no file. */
+/* Elements before nodes, an empty file, another format, no file. */
 static void no_mesh(void) {
     tutti_mesh *m = NULL;
     file_put(path, (const unsigned char *)"", 0);

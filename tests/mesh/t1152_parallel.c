@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* What ranks find out together is what one finds out alone: order, partitions, classification; the
- * curve is one; parts are what their definition says, and copies get their owners' values.
+/* Parallel results equal those of one rank: order, partitions, classification; the
+ * curve is continuous; parts agree with their definition, and copies get the values of their owners.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <signal.h>
 #include "mesh/meshes.h"
@@ -117,7 +117,7 @@ static int has(const int *list, tutti_count from, tutti_count to, int x) {
     return 0;
 }
 
-/* By the definition: hold what is mine and what shares an element with that. */
+/* By the definition: a rank holds its own nodes and nodes that share an element with them. */
 static void part_is(const whole *w, const int *of, const tutti_mesh_part_view *p) {
     char *want = calloc((size_t)w->nodes + 1, 1), *cell = calloc((size_t)w->elements + 1, 1);
     tutti_count held = 0, cells = 0, own = 0;
@@ -176,7 +176,7 @@ static void parts_of(const whole *w, int how) {
                            : ranks - 1;
     CHECK_OK(tutti_mesh_view_get(m, &v));
     CHECK_SAME(tutti_mesh_part_make(m, of + v.first_node, &part), TUTTI_OK);
-    tutti_mesh_free(&m); /* the part goes on without it */
+    tutti_mesh_free(&m); /* the part does not need the mesh */
     CHECK_OK(tutti_mesh_part_get(part, &p));
     part_is(w, of, &p);
     for (int per = 1; per <= 3; per++) {
@@ -198,8 +198,8 @@ static void parts_of(const whole *w, int how) {
     CHECK(part == NULL, "not nulled");
 }
 
-/* ---- what cannot be */
-static void refused(const whole *w) {
+/* ---- invalid calls */
+static void check_refused(const whole *w) {
     tutti_mesh *m = whole_mesh(w, MPI_COMM_WORLD), *none = NULL;
     tutti_mesh_part *part = NULL;
     tutti_mesh_view v;
@@ -230,7 +230,7 @@ static void refused(const whole *w) {
                         : tutti_mesh_classify(m, of, &start, &holder),
                    TUTTI_ERR_MISMATCH);
     }
-    /* a node that there is not, on one rank */
+    /* a node that does not exist, on one rank */
     const uint8_t type = TUTTI_MESH_LINE;
     const tutti_count lists[] = {0, 2}, nodes[] = {0, last ? ranks : 0};
     const double x[3] = {rank, 0, 0};
@@ -248,7 +248,7 @@ static void refused(const whole *w) {
     free(load);
 }
 
-/* Memory that runs out anywhere, on one rank: the same error everywhere, and nothing is left. */
+/* Each allocation of one rank fails once: the same error on all ranks, and no leaks. */
 static void short_of_memory(const whole *w) {
     char path[512], other[520];
     snprintf(path, sizeof path, "%s", scratch_path("short"));
@@ -289,8 +289,8 @@ static void short_of_memory(const whole *w) {
     file_remove(other);
 }
 
-/* ---- what a write would cost: what `tutti mesh tree` asks */
-static void forecasts(void) {
+/* ---- predicted cost of writes, as used by `tutti mesh tree` */
+static void test_forecasts(void) {
     tutti_profile profile;
     tutti_options opt = options_of("");
     tutti_forecast f = {.is_write = 1, .ranks = 8, .nodes = 8, .bytes = 8 << 20, .pieces = 4096};
@@ -303,7 +303,7 @@ static void forecasts(void) {
     CHECK_OK(tutti_profile_predict(&profile, &opt, &f, &fixed, &seconds));
     CHECK(fixed == TUTTI_METHOD_LIST && seconds >= 0.9 * best, "list takes %g s, auto %g", seconds,
           best);
-    f.pieces = 8; /* long ones: nothing is gained by an exchange over a network */
+    f.pieces = 8; /* long runs: an exchange over a network is not faster */
     opt.method = TUTTI_METHOD_AUTO;
     CHECK_OK(tutti_profile_predict(&profile, &opt, &f, &method, &best));
     CHECK_EQ(method, TUTTI_METHOD_LIST);
@@ -343,12 +343,12 @@ int main(int argc, char **argv) {
         parts_of(&tiny, how);
         parts_of(&none, how);
     }
-    refused(&box);
+    check_refused(&box);
     if (ranks <= 3) short_of_memory(&box);
     whole_free(&box);
     whole_free(&mixed);
     whole_free(&tiny);
     whole_free(&none);
-    if (rank == 0) forecasts();
+    if (rank == 0) test_forecasts();
     return harness_end();
 }

@@ -1,6 +1,6 @@
 /* TEST ranks=1 timeout=120 */
-/* Meshes that have been damaged at random, in every format: a clear error or a mesh that hangs
- * together, never a crash, never more memory than a file of that size could be worth.
+/* Randomly damaged meshes in every format: a clear error or a consistent
+ * mesh, never a crash, and memory bounded by the size of the file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/resource.h>
 #include "mesh/meshes.h"
@@ -11,7 +11,7 @@ static const char *const words[] = {"-1",  "0",         "99999999999999999999", 
                                     "4.1", "$Elements", "-9223372036854775808", "15",     "\xff"};
 
 /* One kind of damage, or several. */
-static int64_t spoil(unsigned char *v, int64_t n, int64_t room) {
+static int64_t spoil_bytes(unsigned char *v, int64_t n, int64_t room) {
     for (int64_t times = 1 + rnd(3); times > 0 && n > 1; times--) {
         const int64_t at = rnd(n), k = 1 + rnd(16);
         const char *w = words[rnd(sizeof words / sizeof *words)];
@@ -31,13 +31,13 @@ static int64_t spoil(unsigned char *v, int64_t n, int64_t room) {
                 n -= k;
             }
             break;
-        case 3: /* a piece comes twice */
+        case 3: /* a piece is repeated */
             if (at + k < n && n + k < room) {
                 memmove(v + at + k, v + at, (size_t)(n - at));
                 n += k;
             }
             break;
-        case 4: /* a word in place of what was there */
+        case 4: /* a word is replaced */
             if (at + len <= n) memcpy(v + at, w, (size_t)len);
             break;
         case 5: /* a number */
@@ -50,8 +50,8 @@ static int64_t spoil(unsigned char *v, int64_t n, int64_t room) {
     return n;
 }
 
-/* What has been read can be used. */
-static void use(tutti_mesh *m) {
+/* Use a mesh that was read. */
+static void use_object(tutti_mesh *m) {
     tutti_mesh_view v;
     tutti_mesh_info info;
     CHECK_OK(tutti_mesh_view_get(m, &v));
@@ -61,7 +61,7 @@ static void use(tutti_mesh *m) {
     CHECK_OK(tutti_mesh_renumber(m, TUTTI_MESH_CURVE));
 }
 
-static void hammer(tutti_mesh *m, tutti_mesh_format f, int rounds) {
+static void hammer_store(tutti_mesh *m, tutti_mesh_format f, int rounds) {
     int64_t n = 0;
     int read = 0;
     CHECK_OK(tutti_mesh_write(m, path, f, NULL));
@@ -69,11 +69,11 @@ static void hammer(tutti_mesh *m, tutti_mesh_format f, int rounds) {
     for (int i = 0; i < rounds; i++) {
         tutti_mesh *back = NULL;
         memcpy(bad, good, (size_t)n);
-        file_put(path, bad, spoil(bad, n, n + 200));
+        file_put(path, bad, spoil_bytes(bad, n, n + 200));
         const tutti_err err = tutti_mesh_open(MPI_COMM_WORLD, path, NULL, &back);
         if (err == TUTTI_OK) {
             read++;
-            use(back);
+            use_object(back);
         } else {
             CHECK(err == TUTTI_ERR_FORMAT || err == TUTTI_ERR_UNSUPPORTED, "round %d: %s", i,
                   tutti_last_message());
@@ -96,12 +96,12 @@ int main(int argc, char **argv) {
         getenv("TUTTI_TEST_TIER") && !strcmp(getenv("TUTTI_TEST_TIER"), "full") ? 5000 : 500;
     whole w = whole_box(2, 1);
     tutti_mesh *m = whole_mesh(&w, MPI_COMM_WORLD);
-    /* in memory, if there is a place: a disk is asked to keep each of thousands of files */
+    /* in memory if possible: thousands of files are synced */
     const char *shm = getenv("TUTTI_TEST_SHM");
     snprintf(path, sizeof path, "%s/hostile", shm ? shm : check_dir());
     CHECK_OK(tutti_mesh_set_groups(m, 1, &group));
     for (int f = TUTTI_MESH_NATIVE; f <= TUTTI_MESH_GMSH_22_BINARY; f++)
-        hammer(m, (tutti_mesh_format)f, rounds);
+        hammer_store(m, (tutti_mesh_format)f, rounds);
     tutti_mesh_free(&m);
     whole_free(&w);
     struct rusage used;

@@ -1,8 +1,11 @@
 #!/bin/sh
 # TEST ranks=0 timeout=300
-# Meshes of devices, made by gmsh and kept in the build tree: METIS, 8 to 64 partitions, numbered along Hilbert's
-# curve: idg has less than a quarter of the intervals of own, idg2 no more than idg.  What we write gmsh reads.
-# gmsh makes a slightly different mesh in every run: the quarter is that of all numbers of partitions together.
+# Meshes of devices, made by gmsh and kept in the build tree: METIS, 8 to 64 partitions, numbered
+# along Hilbert's curve: idg has less than a quarter of the intervals of own, idg2 no more than idg.
+#  gmsh reads
+# the files that Tutti writes.
+# gmsh makes a slightly different mesh in every run: the limit applies to the sum over all numbers
+# of partitions.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -32,7 +35,7 @@ for name in sys.argv[1:]:
         d = json.loads(line)
         own, idg, idg2 = (d["rules"][k]["intervals"] for k in ("own", "idg", "idg2"))
         if d["by"] != "metis":
-            sys.exit(77)  # without METIS the curve divides what the curve numbers
+            sys.exit(77)  # without METIS the partition is computed from the curve that numbers the nodes
         total["own"] += own
         total["idg"] += idg
         if own < 3.5 * idg or idg2 > idg or d["empty"] or abs(d["nodes"] / nodes[name] - 1) > 0.05:

@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120
-# tutti mesh: its commands, what they print for programs, and wrong usage.
+# tutti mesh: its commands, their output for programs, and wrong usage.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 command -v python3 >/dev/null || exit 77
@@ -51,7 +51,7 @@ svg = xml.dom.minidom.parse("strip.svg")
 assert len(svg.getElementsByTagName("text")) == 3 and svg.getElementsByTagName("path")
 assert open("strip.png", "rb").read(4) == b"\x89PNG"
 END
-# wrong usage is 2 and what fails is 1, with a message
+# exit status 2 for wrong usage and 1 for failures, with a message
 expect() {
     code=$1
     words=$2

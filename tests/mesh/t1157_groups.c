@@ -75,7 +75,7 @@ static const char partitioned[] =
     "$Elements\n5 5 1 5\n0 4 15 1\n1 1\n1 5 1 1\n2 1 2\n1 6 1 1\n3 1 3\n2 2 2 1\n4 1 2 3\n"
     "2 3 2 1\n5 1 3 4\n$EndElements\n";
 
-/* The same square: the groups of surface 3 are not those of its parent. */
+/* The same square: the groups of surface 3 differ from those of its parent. */
 static const char own_groups[] =
     "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n"
     "$Entities\n0 0 1 0\n1 0 0 0 1 1 0 2 11 13 0\n$EndEntities\n"

@@ -1,7 +1,7 @@
 /* TEST ranks=1 timeout=120 own=1 */
-/* METIS prints nothing and leaves no part empty, whatever is asked: more parts than nodes, tiny
- * meshes, no neighbours at all, loads that differ by orders of magnitude.  Bisection takes its place
- * there, and the mesh reports it.
+/* METIS prints nothing and leaves no part empty, for all arguments: more parts than nodes, tiny
+ * meshes, no neighbours at all, loads that differ by orders of magnitude.  Bisection replaces it
+ * in these cases, and the mesh reports it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,8 +11,8 @@ static char path[512];
 static tutti_count load[4096];
 static int of[4096];
 
-/* What standard output gets while a mesh is divided goes to a file. */
-static void divide(tutti_mesh *m, int parts, const tutti_count *loads) {
+/* Redirect standard output to a file while a mesh is partitioned. */
+static void divide_mesh(tutti_mesh *m, int parts, const tutti_count *loads) {
     struct stat s = {.st_size = 0};
     tutti_mesh_view v;
     tutti_mesh_cut c = {.parts = 0};
@@ -44,14 +44,14 @@ static void loads_make(tutti_count n, int kind) {
                               : 0;
 }
 
-static void boxes(void) {
+static void test_boxes(void) {
     for (int k = 1; k <= 9; k += 1 + k / 4) {
         whole w = whole_box(k, k % 2);
         tutti_mesh *m = whole_mesh(&w, MPI_COMM_WORLD);
         for (int parts = 1; parts < 3 * k * k * k; parts += 1 + parts / 2)
             for (int kind = 0; kind < 6; kind++) {
                 loads_make(w.nodes, kind);
-                divide(m, parts, kind ? load : NULL);
+                divide_mesh(m, parts, kind ? load : NULL);
             }
         tutti_mesh_free(&m);
         whole_free(&w);
@@ -59,7 +59,7 @@ static void boxes(void) {
 }
 
 /* Nodes without elements, and pairs of nodes. */
-static void apart(void) {
+static void test_apart(void) {
     for (int pairs = 0; pairs < 2; pairs++) {
         whole w = whole_box(5, 0);
         w.elements = 0;
@@ -71,14 +71,14 @@ static void apart(void) {
         }
         w.elements = e;
         tutti_mesh *m = whole_mesh(&w, MPI_COMM_WORLD);
-        for (int parts = 1; parts < 300; parts += 1 + parts / 3) divide(m, parts, NULL);
+        for (int parts = 1; parts < 300; parts += 1 + parts / 3) divide_mesh(m, parts, NULL);
         CHECK_EQ(tutti_mesh_partitioned_by(m), TUTTI_MESH_BY_RCB);
         tutti_mesh_free(&m);
         whole_free(&w);
     }
 }
 
-static void reported(void) {
+static void test_reported(void) {
     whole w = whole_box(9, 0);
     tutti_mesh *m = whole_mesh(&w, MPI_COMM_WORLD);
     CHECK_EQ(tutti_mesh_partitioned_by(m), -1);
@@ -96,9 +96,9 @@ static void reported(void) {
 int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 1159);
     snprintf(path, sizeof path, "%s/t1159.out", check_dir());
-    boxes();
-    apart();
-    reported();
+    test_boxes();
+    test_apart();
+    test_reported();
     unlink(path);
     return harness_end();
 }

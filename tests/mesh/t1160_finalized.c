@@ -24,7 +24,7 @@ static void not_made(void) {
     CHECK(m == NULL && r == NULL, "made");
 }
 
-static void refused(tutti_mesh *m, tutti_mesh_part *p, tutti_replicas *r) {
+static void check_refused(tutti_mesh *m, tutti_mesh_part *p, tutti_replicas *r) {
     tutti_mesh_view v;
     tutti_mesh_info info;
     tutti_mesh_cut cut;
@@ -72,7 +72,7 @@ int main(int argc, char **argv) {
     MPI_Finalize();
     check_where("after MPI_Finalize");
     not_made();
-    refused(m, p, r);
+    check_refused(m, p, r);
     tutti_mesh_part_free(&p);
     tutti_mesh_free(&m);
     tutti_replicas_free(&r);

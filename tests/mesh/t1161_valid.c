@@ -90,7 +90,7 @@ static void damage_part(tutti_mesh_part *p) {
     }
 }
 
-/* Each rank has a strip of four triangles of its own; all strips are connected by their nodes. */
+/* Each rank has a strip of four triangles; all strips are connected by their nodes. */
 int main(int argc, char **argv) {
     enum { NODES = 4, ELEMENTS = 4 };
     int rank, ranks, of[NODES + 1];

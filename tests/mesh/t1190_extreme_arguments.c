@@ -5,7 +5,7 @@
 #include <tutti/replicas.h>
 #include "harness.h"
 
-/* More than memory can have, on the last rank alone. */
+/* Counts that exceed memory, only on the last rank. */
 static void mesh_of(tutti_count nodes, tutti_count elements) {
     static const double x[6];
     static const uint8_t type[2] = {TUTTI_MESH_LINE, TUTTI_MESH_LINE};

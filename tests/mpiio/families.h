@@ -1,5 +1,6 @@
-/* All data calls of MPI-IO behind one: where (explicit offset, individual or shared pointer), together
- * or alone, and how (blocking, non-blocking, split); read or write; with int or MPI_Count counts.
+/* All data access calls of MPI-IO behind one function: where (explicit offset, individual or
+ * shared pointer), collective or independent, and (blocking, non-blocking, split); read or write;
+ * with int or MPI_Count counts.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_FAMILIES_H
 #define TUTTI_TESTS_FAMILIES_H
@@ -47,7 +48,7 @@ static inline int call_pointer(const family_call *c, MPI_File fh, MPI_Status *st
     return c->together ? READ_OR_WRITE(, _all, fh, DATA, st) : READ_OR_WRITE(, , fh, DATA, st);
 }
 
-/* There is no non-blocking ordered call. */
+/* MPI has no non-blocking ordered calls. */
 static inline int call_shared(const family_call *c, MPI_File fh, MPI_Status *st, MPI_Request *rq) {
     if (c->how == SPLIT) return READ_OR_WRITE(, _ordered_begin, fh, DATA);
     if (c->how == NONBLOCKING) return READ_OR_WRITE(i, _shared, fh, DATA, rq);

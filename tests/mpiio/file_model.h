@@ -1,10 +1,10 @@
-/* What a file must hold, by the standard: its bytes, its size, and who touched what since the last time that
- * all ranks synchronised.  Every rank keeps the whole of it.
+/* The expected file by the MPI standard: its bytes, its size, and the accesses of each rank since all
+ * ranks last synchronised.  Every rank has the complete model.
  *
- * Two accesses are in conflict if they name a byte in common, one of them writes, and neither is known to
- * come first (MPI: sequential consistency without atomic mode).  First comes what the same rank has
- * completed, and all that happened before sync-barrier-sync.  The end of the file counts as a byte too:
- * a read that goes over it conflicts with a write that moves it.
+ * Two accesses are in conflict if they have a byte in common, one of them writes, and neither is known to
+ * come first (MPI: sequential consistency without atomic mode).  An access is first if the same rank has
+ * completed it, or if a sync-barrier-sync follows it.  The end of the file counts as a byte:
+ * a read beyond it conflicts with a write that moves it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_FILE_MODEL_H
 #define TUTTI_TESTS_FILE_MODEL_H
@@ -25,9 +25,9 @@ typedef struct {
     int ops;
 } file_model;
 
-/* What a rank asks for. */
+/* The request of a rank. */
 typedef struct {
-    int64_t first, bytes; /* of what its view shows */
+    int64_t first, bytes; /* positions in the view */
     int op;
 } file_ask;
 
@@ -52,7 +52,8 @@ static inline int model_conflict(const file_model *m, const view *v, const file_
     return 0;
 }
 
-/* Enter an access; a write changes the bytes.  Returns how many bytes there are (reads: up to the end). */
+/* Apply an access; a write changes the bytes.  Returns the number of bytes (reads: up to the end
+ * of the file). */
 static inline int64_t model_access(file_model *m, const view *v, file_ask *a, int rank,
                                    int is_write) {
     const int64_t end = ask_end(v, a), before = m->size;

@@ -10,7 +10,7 @@
 
 enum { FLIGHTS = 6 };
 
-/* An operation under way, or being carried out. */
+/* A pending or running operation. */
 typedef struct {
     family_call call;
     memory_side memory;
@@ -32,9 +32,9 @@ static struct {
     int same_view;
     flight flight[FLIGHTS], split;
     int flights;                 /* slots used, on any rank */
-    int split_first, split_last; /* operations of the split call under way, on all ranks; or 0 */
+    int split_first, split_last; /* operations of the pending split call, on all ranks; or 0 */
     int defects;
-    FILE *record; /* what is compared with another run, or NULL */
+    FILE *record; /* the record to compare with another run, or NULL */
     file_model model;
 } w;
 
@@ -108,7 +108,7 @@ static inline void check_status(const flight *f, const MPI_Status *st) {
     EXPECT(cancelled == 0, !w.romio, "cancelled is %d", cancelled);
 }
 
-/* Reads: the bytes that are there came, and nothing else changed; writes: nothing changed. */
+/* Reads: existing bytes were read, and no other bytes changed; writes: nothing changed. */
 static inline void check_memory(flight *f) {
     memory_side *m = &f->memory;
     int64_t wrong = 0, first = -1;
@@ -127,7 +127,7 @@ static inline void check_memory(flight *f) {
           (long long)m->size, (long long)first);
 }
 
-/* What was told and read; where the libraries' own are right. */
+/* Record counts and bytes; only where the MPI-IO of the MPI libraries is correct. */
 static inline void record(const flight *f, const MPI_Status *st) {
     const memory_side *m = &f->memory;
     uint64_t sum = 0;
@@ -185,7 +185,7 @@ static inline void start(flight *f) {
     if (f->call.how == BLOCKING) finish(f, &st);
 }
 
-/* ---- operations under way: known to all ranks, each completes its own as it likes */
+/* ---- pending operations: known to all ranks, completed in any order by each */
 
 static inline void complete_slot(int i, const MPI_Status *st) {
     finish(&w.flight[i], st);
@@ -265,7 +265,7 @@ static inline void complete_all(void) {
         w.model.completed[op] = !w.split_first || op < w.split_first || op > w.split_last;
 }
 
-/* Each rank tests one of its own; that it may be complete now is not known to others. */
+/* Each rank tests one of its requests; other ranks do not know whether it is complete. */
 static inline void poke(void) {
     flight *f = &w.flight[rnd(FLIGHTS)];
     MPI_Status st = fresh_status();

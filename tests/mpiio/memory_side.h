@@ -1,5 +1,5 @@
-/* A buffer of some bytes under a random datatype: contiguous, with holes, out of order, of several pieces,
- * relative to MPI_BOTTOM; filled so that it can be told afterwards which bytes were changed.
+/* A buffer of some bytes under a random datatype: contiguous, with holes, out of order, in several pieces,
+ * relative to MPI_BOTTOM; filled so that changed bytes can be detected afterwards.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_MEMORY_SIDE_H
 #define TUTTI_TESTS_MEMORY_SIDE_H
@@ -12,10 +12,10 @@ typedef struct {
     mapped_type type;     /* of one element */
     MPI_Datatype bottom;  /* all of them, from MPI_BOTTOM; or MPI_DATATYPE_NULL */
     int64_t count, bytes; /* elements; bytes of data */
-    int64_t lo;           /* place of the first byte of `base`, seen from the buffer's address */
+    int64_t lo;           /* offset of the first byte of `base` from the address of the buffer */
     int64_t size;         /* of base, with a guard at both ends */
     unsigned char *base, *before;
-    MPI_Datatype leaf; /* all is made of it; or MPI_DATATYPE_NULL */
+    MPI_Datatype leaf; /* the element type; or MPI_DATATYPE_NULL */
 } memory_side;
 
 /* A byte of a stream of data: differs from operation to operation. */
@@ -30,7 +30,7 @@ static inline int64_t memory_at(const memory_side *m, int64_t i) {
     return i / m->type.n * m->type.extent + m->type.at[i % m->type.n] - m->lo;
 }
 
-/* `copies` of t, and `rest` bytes behind them, as one type. */
+/* `copies` of t, followed by `rest` bytes, as one type. */
 static inline mapped_type with_rest(const mapped_type *t, int copies, int rest, int64_t end) {
     const int length[2] = {copies, rest};
     const MPI_Aint address[2] = {0, (MPI_Aint)end};
@@ -81,7 +81,7 @@ static inline mapped_type nested_type(void) {
     return t;
 }
 
-/* Some nested type; 0: none that fits (nothing is made then). */
+/* Create a nested type; returns 0 if none fits. */
 static inline int memory_nested(memory_side *m) {
     int64_t lo, hi;
     mapped_type t = nested_type();
@@ -120,8 +120,8 @@ static inline void memory_choose(memory_side *m) {
     m->size = m->bytes + 2 * MEMORY_GUARD;
 }
 
-/* A buffer for `bytes`, no byte twice; holds the data of operation `op` if it is for
- * writing.  The random numbers are drawn by this rank alone. */
+/* A buffer for `bytes`, no byte twice; it contains the data of operation `op` if it is for
+ * writing.  Only this rank draws random numbers. */
 static inline memory_side memory_make(int64_t bytes, int for_read, int64_t op) {
     memory_side m = {.bytes = bytes, .type.type = MPI_DATATYPE_NULL, .bottom = MPI_DATATYPE_NULL};
     const uint64_t kept = check_state_;

@@ -1,4 +1,4 @@
-/* Checks of MPI calls by their error class; where test files go.
+/* Checks of MPI calls by their error class; the directory of test files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_MPI_CHECK_H
 #define TUTTI_TESTS_MPI_CHECK_H

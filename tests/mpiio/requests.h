@@ -1,5 +1,5 @@
-/* What the tests of non-blocking MPI-IO share: opening with hints, error classes, bytes that tell where they belong,
- * and completing requests by a random one of MPI's ways.
+/* Common part of tests of non-blocking MPI-IO: opening with hints, error classes, bytes that
+ * identify their position, and completing requests by random completion calls of MPI.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_REQUESTS_H
 #define TUTTI_TESTS_REQUESTS_H
@@ -37,7 +37,7 @@ static inline const char *scratch(const char *name) {
     return p;
 }
 
-/* MPICH's constant, taken literally, makes gcc see an array of no bytes. */
+/* The constant of MPICH makes gcc warn about an array of size 0. */
 static inline MPI_Status *statuses_ignored(void) {
     MPI_Status *volatile ignored = MPI_STATUSES_IGNORE;
     return ignored;
@@ -73,7 +73,7 @@ static inline int bytes_of(const MPI_Status *status) {
     return n;
 }
 
-/* Int i of what `who` writes to `place` for the `turn`-th time. */
+/* Element i of the data that rank `who` writes to `place` in round `turn`. */
 static inline int mark(int place, int who, int turn, int i) {
     uint32_t z =
         (uint32_t)place * 2654435761u ^ (uint32_t)who * 2246822519u ^ (uint32_t)turn * 3266489917u;
@@ -81,7 +81,8 @@ static inline int mark(int place, int who, int turn, int i) {
     return (int)(z ^ (z >> 15));
 }
 
-/* ---- completing: each of these looks at requests[lo .. hi), and calls done(i, status) for what got complete */
+/* ---- completing: each function handles requests[lo .. hi), and calls done(i, status) for each
+ * completed request */
 
 typedef struct {
     MPI_Request *requests;

@@ -1,5 +1,6 @@
 /* TEST ranks=1,2,5 timeout=60 own=1 preload=mpiio */
-/* All call families once, on a view of strided blocks: what is written comes back, counts and positions are exact.
+/* All call families once, on a view of strided blocks: written data is read back, counts and
+ * positions are exact.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <unistd.h>
@@ -47,7 +48,7 @@ static void renew(int salt) {
     for (int i = 0; i < N; i++) out[i] = value(i) + 100000 * salt;
 }
 
-/* The position is where the last blocking call on the pointer left it. */
+/* Check the position after the last blocking call with the pointer. */
 static void at(MPI_File fh, MPI_Offset expected) {
     MPI_Offset now = -1;
     MPI_File_get_position(fh, &now);
@@ -83,7 +84,7 @@ static void blocking(MPI_File fh) {
     same("pointer");
 }
 
-static void split(MPI_File fh) {
+static void split_text(MPI_File fh) {
     MPI_Status status;
     renew(4);
     CHECK_MPI(MPI_File_write_at_all_begin(fh, 0, out, N, MPI_INT));
@@ -116,7 +117,7 @@ static void requests(MPI_File fh) {
     same("requests");
 }
 
-/* With the default view: a rank's numbers come after those of lower ranks. */
+/* With the default view: the data of a rank follows that of lower ranks. */
 static void ordered(MPI_File fh) {
     MPI_Offset where = -1;
     MPI_Status status;
@@ -135,7 +136,8 @@ static void ordered(MPI_File fh) {
     same("ordered, split");
 }
 
-/* Writes with the shared pointer come in any order: all numbers are in the file, those of each rank contiguous. */
+/* Writes with the shared pointer have any order: all values are in the file, those of each rank
+ * contiguous. */
 static void shared(MPI_File fh) {
     int all[N];
     MPI_Request r;
@@ -163,7 +165,7 @@ int main(int argc, char **argv) {
         MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &fh));
     view_set(fh);
     blocking(fh);
-    split(fh);
+    split_text(fh);
     requests(fh);
     ordered(fh);
     shared(fh);

@@ -1,12 +1,13 @@
 /* TEST ranks=3 timeout=60 preload=mpiio */
-/* Wrong arguments get the error class of the MPI standard: on that rank alone if the call is independent; if it is
- * collective, no rank waits forever, even if only one rank has wrong arguments.
+/* Wrong arguments get the error class of the MPI standard: only on that rank if the call is
+ * independent; if it is collective, no rank waits forever, even if only one rank has wrong arguments.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi_check.h"
 
 static char buf[64];
 
-/* One rank of a collective call has a wrong argument: it gets its own class, the others get an error too. */
+/* One rank of a collective call has a wrong argument: it gets its error class, the others get an
+ * error too. */
 #define ONE_RANK(is_wrong, right, wrong, expected)           \
     do {                                                     \
         const int code_ = (is_wrong) ? (wrong) : (right);    \
@@ -58,7 +59,7 @@ static void independent(MPI_File fh) {
     CHECK_CLASS(MPI_File_get_byte_offset(fh, -1, &n), MPI_ERR_ARG);
     CHECK_CLASS(MPI_File_write_at(fh, INT64_MAX - 1, buf, 10, MPI_BYTE, MPI_STATUS_IGNORE),
                 MPI_ERR_ARG);
-    CHECK_EQ(position_of(fh), 0); /* nothing has moved */
+    CHECK_EQ(position_of(fh), 0); /* the pointer has not moved */
     CHECK_MPI(MPI_File_write(fh, NULL, 0, MPI_INT, MPI_STATUS_IGNORE));
     MPI_Type_free(&pair);
     MPI_Type_free(&huge);
@@ -121,7 +122,7 @@ static void views(MPI_File fh) {
     MPI_Type_free(&backwards);
 }
 
-static void split(MPI_File fh) {
+static void split_text(MPI_File fh) {
     MPI_Status status;
     CHECK_CLASS(MPI_File_read_at_all_end(fh, buf, &status), MPI_ERR_IO);
     CHECK_MPI(MPI_File_write_at_all_begin(fh, 8 * rank, buf, 8, MPI_BYTE));
@@ -156,7 +157,7 @@ int main(int argc, char **argv) {
     independent(fh);
     collective(fh);
     views(fh);
-    split(fh);
+    split_text(fh);
     representations(fh);
     CHECK_MPI(MPI_File_close(&fh));
     return test_end();

@@ -1,5 +1,5 @@
 /* TEST ranks=3 timeout=60 preload=mpiio */
-/* Access modes: which are refused, what the others do; classes of open's errors, the same on all ranks.
+/* Access modes: refused modes, effects of the others; error classes of open, the same on all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -20,7 +20,7 @@ static int try_open(const char *path, int amode) {
     return code;
 }
 
-static void refused(void) {
+static void test_refused(void) {
     const char *path = test_path("refused");
     const int last = rank == size - 1;
     CHECK_CLASS(try_open(path, MPI_MODE_CREATE), MPI_ERR_AMODE);
@@ -40,7 +40,7 @@ static void refused(void) {
     CHECK(access(path, F_OK) != 0, "a refused open made a file");
 }
 
-static void trouble(void) {
+static void test_trouble(void) {
     MPI_File fh;
     char path[4200];
     CHECK_CLASS(try_open(test_path("absent"), MPI_MODE_RDWR), MPI_ERR_NO_SUCH_FILE);
@@ -57,7 +57,7 @@ static void trouble(void) {
     CHECK_CLASS(MPI_File_open(MPI_COMM_NULL, path, MPI_MODE_RDWR, MPI_INFO_NULL, &fh),
                 MPI_ERR_COMM);
     CHECK_CLASS(MPI_File_delete(test_path("absent"), MPI_INFO_NULL), MPI_ERR_NO_SUCH_FILE);
-    if (geteuid() == 0) return; /* may do everything */
+    if (geteuid() == 0) return; /* root has all permissions */
     if (rank == 0) chmod(test_path("there"), 0);
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_CLASS(try_open(test_path("there"), MPI_MODE_RDWR), MPI_ERR_ACCESS);
@@ -86,8 +86,8 @@ static void one_way(void) {
     CHECK_MPI(MPI_File_close(&fh));
 }
 
-/* All pointers begin at the end; offsets count from the beginning as ever. */
-static void append(void) {
+/* All pointers begin at the end; offsets count from the beginning as usual. */
+static void append_values(void) {
     MPI_File fh = test_open("there", MPI_MODE_RDWR | MPI_MODE_APPEND);
     MPI_Offset end = size_of(fh);
     CHECK_EQ(position_of(fh), end);
@@ -103,7 +103,7 @@ static void append(void) {
     CHECK_MPI(MPI_File_close(&fh));
 }
 
-static void sequential(void) {
+static void test_sequential(void) {
     MPI_Offset at;
     MPI_File fh = test_open("stream", MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_SEQUENTIAL);
     CHECK_CLASS(MPI_File_write(fh, buf, 1, MPI_BYTE, MPI_STATUS_IGNORE),
@@ -117,7 +117,7 @@ static void sequential(void) {
     CHECK_CLASS(MPI_File_seek_shared(fh, 0, MPI_SEEK_SET), MPI_ERR_UNSUPPORTED_OPERATION);
     CHECK_CLASS(MPI_File_set_size(fh, 0), MPI_ERR_UNSUPPORTED_OPERATION);
     CHECK_CLASS(MPI_File_set_view(fh, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL), MPI_ERR_ARG);
-    for (int round = 0; round < 3; round++) { /* each view goes on where the last one ended */
+    for (int round = 0; round < 3; round++) { /* each view continues where the previous one ended */
         memset(buf, 'a' + round, sizeof buf);
         CHECK_MPI(MPI_File_write_ordered(fh, buf, 5, MPI_BYTE, MPI_STATUS_IGNORE));
         CHECK_MPI(MPI_File_set_view(fh, MPI_DISPLACEMENT_CURRENT, MPI_BYTE, MPI_BYTE, "native",
@@ -145,7 +145,7 @@ static void gone_after(void) {
 }
 
 /* ROMIO's way to name a file system, and deletion. */
-static void prefixes(void) {
+static void test_prefixes(void) {
     char path[4200];
     MPI_File fh;
     snprintf(path, sizeof path, "ufs:%s", test_path("prefixed"));
@@ -160,7 +160,7 @@ static void prefixes(void) {
 }
 
 /* No regular file: the MPI library itself opens it. */
-static void device(void) {
+static void test_device(void) {
     MPI_Status status;
     MPI_File fh;
     CHECK_MPI(MPI_File_open(MPI_COMM_WORLD, "/dev/zero", MPI_MODE_RDWR, MPI_INFO_NULL, &fh));
@@ -172,7 +172,7 @@ static void device(void) {
     CHECK_MPI(MPI_File_close(&fh));
 }
 
-/* What the program hangs on its communicator is its own. */
+/* Attributes of the communicator of the program are not copied. */
 static int attributes;
 
 static int attribute_copy(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag) {
@@ -183,7 +183,7 @@ static int attribute_copy(MPI_Comm comm, int key, void *extra, void *in, void *o
     return MPI_SUCCESS;
 }
 
-static void attribute(void) {
+static void test_attribute(void) {
     MPI_Comm comm;
     MPI_File fh;
     int key;
@@ -199,7 +199,7 @@ static void attribute(void) {
 }
 
 /* More files than the limit on descriptors would let be, if the native handles counted. */
-static void many(void) {
+static void test_many(void) {
     enum { FILES = 40, SLACK = 20 };
     MPI_File fh[FILES];
     struct rlimit was, now;
@@ -221,15 +221,15 @@ static void many(void) {
 
 int main(int argc, char **argv) {
     test_begin(&argc, &argv);
-    refused();
-    trouble();
+    test_refused();
+    test_trouble();
     one_way();
-    append();
-    sequential();
+    append_values();
+    test_sequential();
     gone_after();
-    prefixes();
-    device();
-    attribute();
-    many();
+    test_prefixes();
+    test_device();
+    test_attribute();
+    test_many();
     return test_end();
 }

@@ -15,7 +15,7 @@ static void default_view(MPI_File fh) {
     CHECK(strcmp(name, "native") == 0, "'%s'", name);
 }
 
-/* What comes back can be used, and freed, also after the program has freed its own. */
+/* Returned datatypes can be used and freed, also after the program has freed its own. */
 static void view_back(MPI_File fh) {
     MPI_Datatype pair, comb, etype = MPI_DATATYPE_NULL, filetype = MPI_DATATYPE_NULL;
     MPI_Offset displacement = -1;
@@ -43,7 +43,7 @@ static void view_back(MPI_File fh) {
     MPI_Type_free(&filetype);
 }
 
-/* The view that view_back has left: pairs 0, 4, 8 of 9, from byte 8 on. */
+/* The view set by view_back: pairs 0, 4, 8 of 9, from byte 8 on. */
 static void offsets(MPI_File fh) {
     MPI_Offset at = -1;
     MPI_Aint extent = -1;
@@ -60,7 +60,7 @@ static void offsets(MPI_File fh) {
     CHECK_EQ(position_of(fh), 3);
 }
 
-/* The end of a file, seen through the same view: the first pair that begins after the last byte. */
+/* The end of a file, in the same view: the first pair that begins after the last byte. */
 static void ends(MPI_File fh) {
     const struct {
         int bytes, end;
@@ -76,7 +76,7 @@ static void ends(MPI_File fh) {
     }
 }
 
-/* Ten ints are there; everybody asks for more. */
+/* The file has ten ints; every rank requests more. */
 static void short_reads(MPI_File fh) {
     int in[20];
     MPI_Status status;

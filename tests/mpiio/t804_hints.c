@@ -1,9 +1,10 @@
 /* TEST ranks=3 timeout=60 preload=mpiio own=1 */
-/* Hints: ours and the peers' names are taken, nonsense is ignored, get_info tells what is in force.
+/* Hints: hints of Tutti and of ROMIO are accepted, invalid ones are ignored, get_info returns the
+ * values in use.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi_check.h"
 
-static void expect(MPI_Info info, const char *key, const char *expected) {
+static void check_expected(MPI_Info info, const char *key, const char *expected) {
     char value[MPI_MAX_INFO_VAL + 1] = "";
     int found = 0;
     MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &found);
@@ -24,26 +25,26 @@ static MPI_Info in_force(const char *const (*hints)[2], int n) {
     return used;
 }
 
-static void taken(void) {
+static void test_taken(void) {
     static const char *const hints[][2] = {
         {"cb_buffer_size", "1048576"},   {"striping_unit", "65536"}, {"romio_cb_write", "enable"},
         {"romio_cb_read", "disable"},    {"tutti_sub_buffers", "3"}, {"tutti_queue_depth", "7"},
         {"ind_rd_buffer_size", "12345"}, {"cb_nodes", "2"},          {"romio_ds_write", "disable"}};
     MPI_Info used = in_force(hints, 9);
-    expect(used, "romio_ds_write", "disable");
-    expect(used, "cb_buffer_size", "1048576");
-    expect(used, "striping_unit", "65536");
-    expect(used, "romio_cb_write", "enable");
-    expect(used, "romio_cb_read", "disable");
-    expect(used, "tutti_method", "two-phase");
-    expect(used, "tutti_sub_buffers", "3");
-    expect(used, "tutti_queue_depth", "7");
-    expect(used, "ind_rd_buffer_size", "12345");
-    expect(used, "cb_nodes", size > 1 ? "2" : "1");
+    check_expected(used, "romio_ds_write", "disable");
+    check_expected(used, "cb_buffer_size", "1048576");
+    check_expected(used, "striping_unit", "65536");
+    check_expected(used, "romio_cb_write", "enable");
+    check_expected(used, "romio_cb_read", "disable");
+    check_expected(used, "tutti_method", "two-phase");
+    check_expected(used, "tutti_sub_buffers", "3");
+    check_expected(used, "tutti_queue_depth", "7");
+    check_expected(used, "ind_rd_buffer_size", "12345");
+    check_expected(used, "cb_nodes", size > 1 ? "2" : "1");
     MPI_Info_free(&used);
 }
 
-static void ignored(void) {
+static void test_ignored(void) {
     static const char *const hints[][2] = {
         {"cb_buffer_size", "plenty"}, {"romio_cb_write", "perhaps"}, {"method", "root"},
         {"tutti_method", "magic"},    {"tutti_no_such_option", "1"}, {"access_style", "random"},
@@ -51,11 +52,11 @@ static void ignored(void) {
     char value[MPI_MAX_INFO_VAL + 1], ranks[16];
     int found = 0;
     MPI_Info used = in_force(hints, 9);
-    expect(used, "cb_buffer_size", "16777216");
-    expect(used, "romio_cb_write", "automatic");
-    expect(used, "tutti_method", "auto");
+    check_expected(used, "cb_buffer_size", "16777216");
+    check_expected(used, "romio_cb_write", "automatic");
+    check_expected(used, "tutti_method", "auto");
     snprintf(ranks, sizeof ranks, "%d", size);
-    expect(used, "cb_nodes", ranks);
+    check_expected(used, "cb_nodes", ranks);
     MPI_Info_get(used, "access_style", MPI_MAX_INFO_VAL, value, &found);
 #ifdef MPICH_VERSION /* as the MPI library itself does */
     CHECK(!found, "an unused hint is in the info object");
@@ -65,17 +66,17 @@ static void ignored(void) {
     MPI_Info_get(used, "striping_unit", MPI_MAX_INFO_VAL, value, &found);
     CHECK(!found,
           "the block size of the file system is reported as striping_unit: PnetCDF would use it");
-    expect(used, "romio_ds_write", "automatic");
-    expect(used, "tutti_background", "auto"); /* no thread may do it all in this program */
-    expect(used, "tutti_sub_buffers", "4");   /* by the system's hints */
+    check_expected(used, "romio_ds_write", "automatic");
+    check_expected(used, "tutti_background", "auto"); /* no thread may do it all in this program */
+    check_expected(used, "tutti_sub_buffers", "4");   /* by the system's hints */
     MPI_Info_free(&used);
 }
 
 static void standard_switch(void) {
     static const char *const hints[][2] = {{"collective_buffering", "false"}};
     MPI_Info used = in_force(hints, 1);
-    expect(used, "tutti_method", "list");
-    expect(used, "romio_cb_write", "disable");
+    check_expected(used, "tutti_method", "list");
+    check_expected(used, "romio_cb_write", "disable");
     MPI_Info_free(&used);
 }
 
@@ -89,7 +90,7 @@ static MPI_Info hint(const char *key, const char *value) {
 static void in_force_now(MPI_File fh, const char *key, const char *expected) {
     MPI_Info used;
     CHECK_MPI(MPI_File_get_info(fh, &used));
-    expect(used, key, expected);
+    check_expected(used, key, expected);
     MPI_Info_free(&used);
 }
 
@@ -110,8 +111,8 @@ static void columns(MPI_File fh, int seed, MPI_Info info) {
     MPI_Type_free(&tile);
 }
 
-/* Hints that come after open: rank 0's count, on all; while something is under way none does. */
-static void later(void) {
+/* Hints after open: those of rank 0 are used on all ranks; they are ignored while operations are pending. */
+static void test_later(void) {
     int first = 0;
     MPI_File fh = test_open("later", MPI_MODE_CREATE | MPI_MODE_RDWR);
     MPI_Info write = hint("romio_cb_write", "disable"), room = hint("cb_buffer_size", "131072"),
@@ -147,7 +148,7 @@ static void of_system(void) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* What ROMIO tells of every file. */
+/* The hints that ROMIO returns for every file. */
 static void of_romio(void) {
 #ifdef MPICH_VERSION
     static const char *const told[][2] = {
@@ -157,8 +158,9 @@ static void of_romio(void) {
         {"romio_cb_fr_alignment", "1"},    {"romio_cb_ds_threshold", "0"},
         {"romio_cb_alltoall", "automatic"}};
     MPI_Info used = in_force(NULL, 0);
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++) expect(used, told[i][0], told[i][1]);
-    expect(used, "romio_ds_read", "disable"); /* by the system's hints */
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        check_expected(used, told[i][0], told[i][1]);
+    check_expected(used, "romio_ds_read", "disable"); /* by the system's hints */
     MPI_Info_free(&used);
 #endif
 }
@@ -166,10 +168,10 @@ static void of_romio(void) {
 int main(int argc, char **argv) {
     test_begin(&argc, &argv);
     of_system();
-    taken();
-    ignored();
+    test_taken();
+    test_ignored();
     standard_switch();
-    later();
+    test_later();
     of_romio();
     return test_end();
 }

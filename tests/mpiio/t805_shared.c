@@ -1,7 +1,8 @@
 /* TEST ranks=1,5 timeout=60 preload=mpiio */
-/* The shared file pointer: no two ranks get the same place, ordered calls follow the rank order, a new position is valid on
- * all ranks, and no files remain, not even those of a killed program.  Once in shared memory, once as if every rank ran on
- * a node of its own.
+/* The shared file pointer: no two ranks get the same offset, ordered calls follow the rank order,
+ * a new position is valid on all ranks, and no files remain, not even those of a killed program. 
+ * Once in shared memory, once with every rank on
+ * a separate simulated node.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dirent.h>
 #include <sys/resource.h>
@@ -19,7 +20,7 @@ static int remains(const char *dir, const char *part) {
     return n;
 }
 
-/* How many pointers this process has mapped or open, by a name or without one any more. */
+/* The number of shared pointers that this process has mapped or open, with and without a name. */
 static void pointers(int *named, int *nameless) {
     char line[4096], link[64];
     *named = *nameless = 0;
@@ -108,7 +109,7 @@ static void orders(MPI_File fh) {
     for (int i = 0; i < n; i++) CHECK_EQ(in[i], out[i]);
 }
 
-/* Many settings: each has a word of its own, also when those of a page have all been used. */
+/* Many settings: each uses a new word, also when all words of a page have been used. */
 static void settings(MPI_File fh, int n) {
     const char byte = 0;
     for (int i = 0; i < n; i++) {
@@ -164,7 +165,7 @@ static rlim_t limit(int resource, rlim_t value) {
     return before;
 }
 
-/* Ordered calls alone: one rank uses the pointer, and yet its name goes. */
+/* Only ordered calls: one rank uses the pointer, and its name is removed nevertheless. */
 static void ordered_only(void) {
     const char byte = (char)rank;
     int named, nameless;
@@ -177,7 +178,8 @@ static void ordered_only(void) {
     CHECK_MPI(MPI_File_close(&fh));
 }
 
-/* One rank cannot access the pointer: then it moves on no rank, and afterwards it is the same on all. */
+/* One rank cannot access the pointer: then it is not moved on any rank, and afterwards it is the
+ * same on all. */
 static void one_cannot(void) {
     const int last = rank == size - 1;
     MPI_Offset at = -1;
@@ -201,8 +203,8 @@ static void one_cannot(void) {
     CHECK_MPI(MPI_File_close(&fh));
 }
 
-/* Under a limit on file sizes the pointer's file is smaller, or open fails, and no rank is killed.  With new communicators, for
- * which nothing is cached. */
+/* Under a limit on file sizes the file of the pointer is smaller, or open fails, and no rank is
+ * killed.  With new communicators, for which nothing is cached. */
 static void small_files(const char *nodes, rlim_t most) {
     MPI_Comm turned;
     char byte = 0;

@@ -10,7 +10,7 @@ static void view(MPI_File fh, MPI_Offset where, MPI_Datatype etype, MPI_Datatype
     CHECK_MPI(MPI_File_set_view(fh, where, etype, filetype, name, MPI_INFO_NULL));
 }
 
-/* What is in the file, byte by byte. */
+/* Check the bytes of the file. */
 static void bytes_are(MPI_File fh, MPI_Offset where, const unsigned char *expected, int n) {
     unsigned char found[64];
     view(fh, 0, MPI_BYTE, MPI_BYTE, "native");
@@ -38,7 +38,7 @@ static void numbers(MPI_File fh) {
     bytes_are(fh, 1000 + 8 * rank, one, 8);
 }
 
-/* A long takes four bytes in the file: views and extents count so, statuses in the program's longs. */
+/* A long takes four bytes in the file: views and extents use this size, statuses count longs in memory. */
 static void longs(MPI_File fh) {
     const long out[] = {1, 2, 3, 4, 5, 6};
     const unsigned char two[] = {0, 0, 0, 2};
@@ -47,7 +47,7 @@ static void longs(MPI_File fh) {
     MPI_Offset at = -1;
     MPI_Datatype every_other;
     MPI_Status status;
-    MPI_Type_create_resized(MPI_LONG, 0, 8, &every_other); /* one of two places, in the file */
+    MPI_Type_create_resized(MPI_LONG, 0, 8, &every_other); /* every second element, in the file */
     MPI_Type_commit(&every_other);
     view(fh, 2000 + 4096 * rank, MPI_LONG, every_other, "external32");
     CHECK_MPI(MPI_File_get_type_extent(fh, MPI_LONG, &extent));
@@ -91,7 +91,7 @@ static void ways(MPI_File fh) {
     MPI_Type_free(&comb);
 }
 
-/* Numbers of several kinds and sizes in one type; and types that cannot be converted are refused. */
+/* Several kinds and sizes in one datatype; and types that cannot be converted are refused. */
 static void mixed(MPI_File fh) {
     typedef struct {
         int i;
@@ -129,7 +129,8 @@ static void mixed(MPI_File fh) {
 #endif
 }
 
-/* A structure with an empty member at its end, after a gap: MPI_Pack of Open MPI 4.1 takes it for contiguous. */
+/* A structure with an empty member at its end, after a gap: MPI_Pack of Open MPI 4.1 treats it as
+ * contiguous. */
 static void empty_member(MPI_File fh) {
     const int lengths[] = {1, 1}, out[8] = {1, 2, 3, 99, 4, 5, 6, 99};
     const MPI_Aint places[] = {0, 13};
@@ -151,7 +152,7 @@ static void empty_member(MPI_File fh) {
     MPI_Type_free(&type);
 }
 
-/* ---- any type, against a list of its numbers */
+/* ---- any datatype, compared with a list of its elements */
 
 enum { NUMBERS = 256, KINDS = 6, COPIES = 3 };
 
@@ -160,7 +161,7 @@ static const struct {
     int native, external;
 } * kinds;
 
-/* Where the numbers of a type are, in the order of its type map. */
+/* The offsets of the elements of a datatype, in the order of its type map. */
 typedef struct {
     MPI_Datatype type;
     int n, at[NUMBERS], kind[NUMBERS];
@@ -221,7 +222,7 @@ static tree tree_make(int depth) {
     return t;
 }
 
-/* Number i of a type as the program has it: small enough for every kind, a double where it is one. */
+/* Element i of a datatype in memory: small enough for every kind, fractional for doubles. */
 static void value_put(char *to, int kind, int i) {
     const int v = i % 120 + 1;
     const double x = v;
@@ -235,7 +236,8 @@ static int external_bytes(const tree *t, int n) {
     return bytes;
 }
 
-/* A file that ends within an element, and within a number: all whole numbers come, and nothing else changes. */
+/* A file that ends inside an element and inside a value: all complete values are read, and no
+ * other bytes change. */
 static void tree_cut(MPI_File fh, const tree *t, const char *out, int span) {
     const int total = t->n * COPIES, numbers = (int)rnd((uint64_t)total), e = extent_of(t);
     const int part = kinds[t->kind[numbers % t->n]].external > 1;

@@ -1,24 +1,24 @@
 /* TEST ranks=2 timeout=60 own=1 preload=mpiio */
-/* Error handlers: of a file, of MPI_FILE_NULL, inherited at open; what they are called with; what
- * MPI_Error_string says; handles to and from Fortran.
+/* Error handlers: of a file, of MPI_FILE_NULL, inherited at open; their arguments;
+ * MPI_Error_string; handles to and from Fortran.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi_check.h"
 
 static int calls, last_class;
 static MPI_File last_file;
 
-static void note(MPI_File *fh, int *code, ...) {
+static void note_event(MPI_File *fh, int *code, ...) {
     calls++;
     last_file = *fh;
     last_class = class_of(*code);
 }
 
 static void changes(MPI_File *fh, int *code, ...) {
-    note(fh, code);
+    note_event(fh, code);
     *code = MPI_ERR_QUOTA;
 }
 
-static void expect(int n, int mpi_class, MPI_File fh) {
+static void check_expected(int n, int mpi_class, MPI_File fh) {
     CHECK_EQ(calls, n);
     if (n > 0) {
         CHECK_EQ(last_class, mpi_class);
@@ -37,18 +37,18 @@ static void of_a_file(MPI_Errhandler noting) {
     MPI_Errhandler_free(&found);
     CHECK_MPI(MPI_File_set_errhandler(fh, noting));
     CHECK_CLASS(MPI_File_read(fh, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_ACCESS);
-    expect(1, MPI_ERR_ACCESS, fh);
+    check_expected(1, MPI_ERR_ACCESS, fh);
     CHECK_CLASS(MPI_File_write_at_all(fh, -1, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_ARG);
-    expect(1, MPI_ERR_ARG, fh);
+    check_expected(1, MPI_ERR_ARG, fh);
     CHECK_CLASS(MPI_File_iread_at(fh, 0, &byte, 1, MPI_BYTE, &r), MPI_ERR_ACCESS);
-    expect(1, MPI_ERR_ACCESS, fh);
+    check_expected(1, MPI_ERR_ACCESS, fh);
     CHECK_MPI(MPI_File_write(fh, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE));
-    expect(0, 0, fh);
+    check_expected(0, 0, fh);
     MPI_File_call_errhandler(fh, MPI_ERR_QUOTA);
-    expect(1, MPI_ERR_QUOTA, fh);
+    check_expected(1, MPI_ERR_QUOTA, fh);
     CHECK(MPI_File_f2c(MPI_File_c2f(fh)) == fh, "there and back");
     CHECK_MPI(MPI_File_close(&fh));
-    expect(0, 0, fh);
+    check_expected(0, 0, fh);
 }
 
 /* Opens fail with the handler of MPI_FILE_NULL, and files inherit it: new handles and those used again. */
@@ -59,25 +59,25 @@ static void of_no_file(MPI_Errhandler noting) {
     CHECK_CLASS(
         MPI_File_open(MPI_COMM_WORLD, test_path("absent"), MPI_MODE_RDONLY, MPI_INFO_NULL, &fh),
         MPI_ERR_NO_SUCH_FILE);
-    expect(1, MPI_ERR_NO_SUCH_FILE, MPI_FILE_NULL);
+    check_expected(1, MPI_ERR_NO_SUCH_FILE, MPI_FILE_NULL);
     CHECK_CLASS(MPI_File_delete(test_path("absent"), MPI_INFO_NULL), MPI_ERR_NO_SUCH_FILE);
-    expect(1, MPI_ERR_NO_SUCH_FILE, MPI_FILE_NULL);
+    check_expected(1, MPI_ERR_NO_SUCH_FILE, MPI_FILE_NULL);
     fh = test_open("handlers", MPI_MODE_WRONLY);
     MPI_File other = test_open("handlers", MPI_MODE_WRONLY);
     CHECK_MPI(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN));
     CHECK_CLASS(MPI_File_read(other, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_ACCESS);
-    expect(1, MPI_ERR_ACCESS, other);
+    check_expected(1, MPI_ERR_ACCESS, other);
     CHECK_CLASS(MPI_File_read(fh, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_ACCESS);
-    expect(1, MPI_ERR_ACCESS, fh);
+    check_expected(1, MPI_ERR_ACCESS, fh);
     CHECK_MPI(MPI_File_close(&other));
     CHECK_MPI(MPI_File_close(&fh));
     fh = test_open("handlers", MPI_MODE_WRONLY);
     CHECK_CLASS(MPI_File_read(fh, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_ACCESS);
-    expect(0, 0, fh);
+    check_expected(0, 0, fh);
     CHECK_MPI(MPI_File_close(&fh));
 }
 
-/* MPICH returns what a handler has made of the code; Open MPI what it was. */
+/* MPICH returns the code changed by a handler, Open MPI the original code. */
 static void changed(MPI_Errhandler noting) {
     MPI_Errhandler changing;
     MPI_File fh = test_open("handlers", MPI_MODE_WRONLY), other;
@@ -91,28 +91,28 @@ static void changed(MPI_Errhandler noting) {
     CHECK_MPI(MPI_File_create_errhandler(changes, &changing));
     CHECK_MPI(MPI_File_set_errhandler(fh, changing));
     CHECK_CLASS(MPI_File_read(fh, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE), access);
-    expect(1, MPI_ERR_ACCESS, fh);
+    check_expected(1, MPI_ERR_ACCESS, fh);
     CHECK_CLASS(MPI_File_iread_at_all(fh, 0, &byte, 1, MPI_BYTE, &r), access);
-    expect(1, MPI_ERR_ACCESS, fh);
+    check_expected(1, MPI_ERR_ACCESS, fh);
     CHECK_MPI(MPI_File_set_errhandler(MPI_FILE_NULL, changing));
     CHECK_CLASS(
         MPI_File_open(MPI_COMM_WORLD, test_path("absent"), MPI_MODE_RDONLY, MPI_INFO_NULL, &other),
         absent);
-    expect(1, MPI_ERR_NO_SUCH_FILE, MPI_FILE_NULL);
+    check_expected(1, MPI_ERR_NO_SUCH_FILE, MPI_FILE_NULL);
     CHECK_MPI(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN));
     CHECK_MPI(MPI_Errhandler_free(&changing)); /* the file has it still */
-    CHECK_MPI(MPI_File_create_errhandler(note, &changing));
+    CHECK_MPI(MPI_File_create_errhandler(note_event, &changing));
     CHECK_CLASS(MPI_File_read(fh, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE), access);
-    expect(1, MPI_ERR_ACCESS, fh);
+    check_expected(1, MPI_ERR_ACCESS, fh);
     CHECK_MPI(MPI_File_set_errhandler(fh, changing));
     CHECK_CLASS(MPI_File_read(fh, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_ACCESS);
-    expect(1, MPI_ERR_ACCESS, fh);
+    check_expected(1, MPI_ERR_ACCESS, fh);
     CHECK_MPI(MPI_Errhandler_free(&changing));
     CHECK_MPI(MPI_File_set_errhandler(fh, noting));
     CHECK_MPI(MPI_File_close(&fh));
 }
 
-static void words(void) {
+static void test_words(void) {
     char text[MPI_MAX_ERROR_STRING + 1];
     int n = 0;
     MPI_File fh;
@@ -128,11 +128,11 @@ static void words(void) {
 int main(int argc, char **argv) {
     MPI_Errhandler noting;
     test_begin(&argc, &argv);
-    MPI_File_create_errhandler(note, &noting);
+    MPI_File_create_errhandler(note_event, &noting);
     of_a_file(noting);
     of_no_file(noting);
     changed(noting);
-    words();
+    test_words();
     MPI_Errhandler_free(&noting);
     return test_end();
 }

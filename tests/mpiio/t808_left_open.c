@@ -1,7 +1,8 @@
 /* TEST ranks=3 timeout=60 own=1 preload=mpiio */
-/* Files that are still open at MPI_Finalize, their shared pointers used and something begun: it ends, and nothing is
- * left in /dev/shm.  One that a callback of the program closes there, as HDF5 does, is still open for it, provided that it
- * was set before there were any files.
+/* Files that are still open at MPI_Finalize, with used shared pointers and pending operations:
+ * MPI_Finalize ends, and nothing is left in /dev/shm.  A file that a callback of the program closes
+ * there, as in HDF5, is still open for it, if the callback
+ * was set before any file was opened.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dirent.h>
 #include <unistd.h>

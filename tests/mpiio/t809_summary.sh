@@ -1,14 +1,14 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 builds=openmpi,mpich
-# TUTTI_STATS=1 prints a table per file, TUTTI_EXPLAIN=1 says what went wrong, TUTTI_TRACE writes a trace, and
-# TUTTI_MPIIO=off leaves everything to the MPI library.
+# TUTTI_STATS=1 prints a table per file, TUTTI_EXPLAIN=1 prints errors, TUTTI_TRACE writes a trace, and
+# TUTTI_MPIIO=off disables the drop-in.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 scripts=$(cd "$(dirname "$0")/../../scripts" && pwd)
 out=$TUTTI_TEST_DIR/out
 failed=0
 
-# run NAME VARIABLE=VALUE...   the test program NAME on 2 ranks with the drop-in, what it says in $out
+# run NAME VARIABLE=VALUE...   the test program NAME on 2 ranks with the drop-in, output in $out
 run() {
     program=$TUTTI_BUILD_DIR/tests/mpiio/$1
     shift
@@ -56,7 +56,7 @@ timeout 20 "$scripts/mpirun.sh" "$TUTTI_MPI" 2 sh -c \
     "$scripts/preload.sh" "$TUTTI_BUILD_DIR/libtutti-mpiio.so" \
     "$TUTTI_BUILD_DIR/tests/mpiio/t800_smoke" >"$out" 2>&1 || { echo "one rank: $?"; failed=1; }
 says "/smoke': 2 ranks"
-# what `tutti run` says at the end, and its seconds in calls on both sides
+# the last output of `tutti run`, and its seconds in calls of both programs
 run t800_smoke TUTTI_MPIIO_REPORT=1
 says '^tutti: active for [1-9][0-9]* files*; rank 0 was [0-9.]* s in calls'
 [ "$(grep -c '^tutti: active' "$out")" = 1 ] || { echo "not one rank alone says it"; failed=1; }

@@ -1,6 +1,6 @@
 /* TEST ranks=2 timeout=60 own=1 preload=mpiio */
-/* Several threads on one file at a time: independent calls, the individual pointer (each call gets a place of its own),
- * the shared pointer; and threads that open and close files of their own.
+/* Several threads on one file at a time: independent calls, the individual pointer (each call gets
+ * a different offset), the shared pointer; and threads that open and close private files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
 
@@ -11,7 +11,7 @@ enum { THREADS = 4, CALLS = 200 };
 static MPI_File file, mine[THREADS];
 static int bad[THREADS];
 
-static void *work(void *context) {
+static void *do_work(void *context) {
     const int t = (int)(intptr_t)context;
     for (int i = 0; i < CALLS; i++) {
         int out = 1 + t * CALLS + i, in = 0, count = 0;
@@ -44,7 +44,7 @@ static void *open_and_close(void *context) {
     return NULL;
 }
 
-static void run(void *(*fn)(void *)) {
+static void run_case(void *(*fn)(void *)) {
     pthread_t thread[THREADS];
     for (int t = 0; t < THREADS; t++) pthread_create(&thread[t], NULL, fn, (void *)(intptr_t)t);
     for (int t = 0; t < THREADS; t++) pthread_join(thread[t], NULL);
@@ -77,12 +77,12 @@ int main(int argc, char **argv) {
         CHECK_MPI(MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
                                 &mine[k]));
     }
-    run(work);
+    run_case(do_work);
     for (int k = 0; k < 2; k++) {
         all_there(mine[k]);
         CHECK_MPI(MPI_File_close(&mine[k]));
     }
     CHECK_MPI(MPI_File_close(&file));
-    run(open_and_close);
+    run_case(open_and_close);
     return test_end();
 }

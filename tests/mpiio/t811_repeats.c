@@ -1,6 +1,6 @@
 /* TEST ranks=2 timeout=60 preload=mpiio */
-/* Views that name bytes twice: legal where a file is only read, refused where it can be written.  Tiles that interleave
- * are legal both ways.
+/* Views with repeated bytes: legal if a file is only read, refused if it can be written.  Interleaving tiles
+ * are legal in both cases.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi_check.h"
 
@@ -15,7 +15,8 @@ static void file_make(void) {
     CHECK_MPI(MPI_File_close(&fh));
 }
 
-/* A type of pieces (bytes, place), with an extent; and what the p-th byte of a view with it is. */
+/* A datatype of pieces (bytes, displacement), with an extent; and the offset of the p-th byte of a
+ * view with it. */
 typedef struct {
     int n, bytes[4], place[4], extent;
 } shape;
@@ -81,8 +82,8 @@ static void gaps(MPI_File fh, const shape *s) {
     MPI_Type_free(&comb);
 }
 
-/* A type whose tiles overlap can be written by, within one tile. */
-static void refused(MPI_File fh, const shape *s, int only_tiles) {
+/* A view with overlapping tiles can be used for writes within one tile. */
+static void check_refused(MPI_File fh, const shape *s, int only_tiles) {
     char out[18] = "abcdefghijklmnopq";
     MPI_Datatype type = type_of(s);
     const int code = MPI_File_set_view(fh, 0, MPI_BYTE, type, "native", MPI_INFO_NULL);
@@ -129,7 +130,7 @@ int main(int argc, char **argv) {
                             {3, {4, 4, 4}, {2, 2, 2}, 8},        /* the same three times */
                             {2, {3, 6}, {0, 7}, 5},              /* tiles overlap */
                             {4, {1, 8, 1, 3}, {1, 1, 4, 4}, 16}, /* one within another */
-                            {3, {4, 3, 1}, {0, 3, 7}, 8}};       /* one twice, one not at all */
+                            {3, {4, 3, 1}, {0, 3, 7}, 8}}; /* one byte twice, one byte not at all */
     const shape backwards = {2, {4, 4}, {8, 0}, 16};
     test_begin(&argc, &argv);
     check_seed(11);
@@ -145,7 +146,7 @@ int main(int argc, char **argv) {
     MPI_Type_free(&type);
     CHECK_MPI(MPI_File_close(&fh));
     fh = test_open("repeats", MPI_MODE_RDWR);
-    for (int i = 0; i < 5; i++) refused(fh, &shapes[i], i == 2);
+    for (int i = 0; i < 5; i++) check_refused(fh, &shapes[i], i == 2);
     columns(fh);
     CHECK_MPI(MPI_File_close(&fh));
     return test_end();

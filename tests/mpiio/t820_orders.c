@@ -1,12 +1,13 @@
 /* TEST ranks=1,2,3,5 timeout=100 own=1 preload=mpiio */
-/* Many requests at a time: collective and independent ones on two files, started in an order of each rank's own as
- * far as the standard allows, among messages, persistent and null requests; completed by random calls
- * of the Wait and Test family on random parts of the list, in an order of each rank's own.  What is read must
- * be what was written in the rounds before, every count must be right, and at the end every byte
- * of both files.
+/* Many requests at a time: collective and independent ones on two files, started in a different
+ * order on each rank as far as the standard allows, among messages, persistent and null requests;
+ * completed by random calls of the Wait and Test family on random parts of the list, in a different
+ * order on each rank.  Data read must equal the data written in earlier rounds, every count must be
+ * right, and at the end every byte of both files.
  *
- * The view of file 0 distributes blocks of five ints over the ranks, so that each rank sees its own; file 1
- * has no view, and is read where any rank wrote.  The thread level goes with the number of ranks.
+ * The view of file 0 distributes blocks of five ints over the ranks, so that each rank sees its
+ * blocks; file 1 has no view, and is read where any rank wrote.  The thread level depends on the
+ * number of ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio/requests.h"
 
@@ -23,11 +24,11 @@ static int turns[FILES][SLOTS]; /* how often it has been written */
 static job jobs[JOBS];
 static int buffers[JOBS][LENGTH];
 static MPI_Request list[LIST];
-static int job_of[LIST]; /* what a request in the list is for; -1: not a job */
+static int job_of[LIST]; /* the job of a request in the list; -1: none */
 static int completed[LIST];
 static int round_;
 
-/* ---- numbers that are the same on all ranks come first, then each rank's own */
+/* ---- random numbers that are the same on all ranks, then rank-dependent ones */
 
 static void seed_of(int number) {
     check_state_ = check_seed_ * 1000003u + (uint64_t)number;
@@ -47,7 +48,7 @@ static void jobs_choose(int *n_out) {
     *n_out = n;
 }
 
-/* Shuffled, but the collective ones of a file stay in their order. */
+/* Shuffled, but collective jobs of a file keep their order. */
 static void jobs_order(int n, int *order) {
     int at = 0, next[FILES + 1] = {0};
     const int kinds = FILES + 1; /* the collective ones of each file, and the independent ones */
@@ -60,7 +61,7 @@ static void jobs_order(int n, int *order) {
     }
 }
 
-static void shuffle(int n, MPI_Request *r, int *of) {
+static void shuffle_items(int n, MPI_Request *r, int *of) {
     for (int i = n - 1; i > 0; i--) {
         const int k = (int)rnd(i + 1), o = of[i];
         const MPI_Request q = r[i];
@@ -140,15 +141,15 @@ static void one_round(MPI_Request persistent) {
     if (round_ % 2) MPI_Start(&list[n + 3]);
     for (int i = n; i < n + EXTRA; i++) job_of[i] = i == n + 3 ? -2 : -1;
     n += EXTRA;
-    shuffle(n, list, job_of);
+    shuffle_items(n, list, job_of);
     for (int i = 0; i < n; i++)
         completed[i] = list[i] == MPI_REQUEST_NULL || (job_of[i] == -2 && round_ % 2 == 0);
     const waiting w = {list, n, done};
     while (!all_completed(n)) wait_somehow(&w);
 }
 
-/* What reads of other ranks' bytes ask for. */
-static void synchronise(void) {
+/* Synchronisation required before reading bytes of other ranks. */
+static void test_synchronise(void) {
     for (int f = 0; f < FILES; f++) CHECK_MPI(MPI_File_sync(files[f]));
     MPI_Barrier(MPI_COMM_WORLD);
     for (int f = 0; f < FILES; f++) CHECK_MPI(MPI_File_sync(files[f]));
@@ -205,7 +206,7 @@ static void orders(const char *hints) {
     MPI_Send_init(NULL, 0, MPI_CHAR, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &persistent);
     for (round_ = 0; round_ < ROUNDS && check_failures_ < 20; round_++) {
         one_round(persistent);
-        synchronise();
+        test_synchronise();
     }
     MPI_Request_free(&persistent);
     for (int f = 0; f < FILES; f++) CHECK_MPI(MPI_File_close(&files[f]));

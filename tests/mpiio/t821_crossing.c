@@ -1,7 +1,7 @@
 /* TEST ranks=2,4 timeout=60 preload=mpiio */
-/* Two collective operations under way on one file, of many cycles each, completed by MPI_Test alone: even ranks
+/* Two pending collective operations on one file, of many cycles each, completed only by MPI_Test: even ranks
  * complete the first one first, odd ranks the second one.  Every byte is checked.  Then the same for
- * reads.  (The MPI libraries' own MPI-IO mixes such operations up, or hangs.)
+ * reads.  (The MPI-IO of the MPI libraries mixes such operations up, or hangs.)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio/requests.h"
 
@@ -9,12 +9,12 @@ enum { PIECE = 300, PIECES = 700, LENGTH = PIECE * PIECES }; /* ints of a rank i
 
 static int data[2][LENGTH];
 
-static MPI_Offset place(int op) {
+static MPI_Offset place_items(int op) {
     return (MPI_Offset)op * LENGTH; /* ints of the view */
 }
 
-/* `first` until it is complete, and now and then the other one. */
-static void complete(MPI_Request *first, MPI_Request *second) {
+/* Test `first` until it is complete, and sometimes the other one. */
+static void complete_request(MPI_Request *first, MPI_Request *second) {
     MPI_Status s;
     int flag = 0;
     while (!flag) {
@@ -23,7 +23,7 @@ static void complete(MPI_Request *first, MPI_Request *second) {
     }
     CHECK_EQ(bytes_of(&s), LENGTH * (int)sizeof(int));
     if (!second) return;
-    complete(second, NULL);
+    complete_request(second, NULL);
 }
 
 static void crossing(MPI_File f, int is_write) {
@@ -31,11 +31,12 @@ static void crossing(MPI_File f, int is_write) {
     for (int op = 0; op < 2; op++) {
         for (int i = 0; i < LENGTH; i++) data[op][i] = is_write ? mark(op, rank, 1, i) : 0;
         if (is_write)
-            CHECK_MPI(MPI_File_iwrite_at_all(f, place(op), data[op], LENGTH, MPI_INT, &r[op]));
+            CHECK_MPI(
+                MPI_File_iwrite_at_all(f, place_items(op), data[op], LENGTH, MPI_INT, &r[op]));
         else
-            CHECK_MPI(MPI_File_iread_at_all(f, place(op), data[op], LENGTH, MPI_INT, &r[op]));
+            CHECK_MPI(MPI_File_iread_at_all(f, place_items(op), data[op], LENGTH, MPI_INT, &r[op]));
     }
-    complete(&r[rank % 2], &r[1 - rank % 2]);
+    complete_request(&r[rank % 2], &r[1 - rank % 2]);
     for (int op = 0; op < 2; op++)
         for (int i = 0; i < LENGTH; i++)
             if (data[op][i] != mark(op, rank, 1, i)) {
@@ -44,7 +45,7 @@ static void crossing(MPI_File f, int is_write) {
             }
 }
 
-/* All of it, by other means. */
+/* Check the complete file with plain reads. */
 static void file_check(const char *path) {
     const int64_t n = 2 * (int64_t)LENGTH * ranks;
     int *v = malloc((size_t)n * sizeof *v);

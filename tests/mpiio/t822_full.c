@@ -1,14 +1,15 @@
 /* TEST ranks=1,4 timeout=100 own=1 preload=mpiio */
-/* A full disk: collective writes of every kind return MPI_ERR_NO_SPACE on all ranks, independent ones on the ranks without
- * space; no rank hangs or reports success, and afterwards the file can be used.  The test mounts a small file system
- * in a namespace of its own, which needs root; without root it only injects faults,
- * which occur on one rank alone.
+/* A full disk: collective writes of every kind return MPI_ERR_NO_SPACE on all ranks, independent
+ * ones on the ranks without space; no rank hangs or reports success, and afterwards the file can be
+ * used.  The test mounts a small file system
+ * in a private namespace, which needs root; without root it only injects faults,
+ * which occur on one rank only.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/stat.h>
 #include "mpiio/requests.h"
 #include "small_disk.h"
 
-enum { ROOM = 1 << 20, PIECE = 2048, LENGTH = 2 * ROOM }; /* twice as much as there is */
+enum { ROOM = 1 << 20, PIECE = 2048, LENGTH = 2 * ROOM }; /* twice the free space */
 
 static char home[512], path[600], *data;
 static int mine; /* bytes of a rank */
@@ -66,7 +67,7 @@ static void view_set(MPI_File f, int kind) {
     MPI_Type_free(&type);
 }
 
-/* How many ranks got MPI_ERR_NO_SPACE; no rank may get another error. */
+/* Return the number of ranks that got MPI_ERR_NO_SPACE; no rank may get another error. */
 static int count_no_space(int code) {
     int no_space = class_of(code) == MPI_ERR_NO_SPACE, all = 0;
     CHECK(no_space || code == MPI_SUCCESS, "class %d", class_of(code));
@@ -74,7 +75,7 @@ static int count_no_space(int code) {
     return all;
 }
 
-/* Too much; then something that fits, in the same handle. */
+/* Write too much; then data that fits, with the same handle. */
 static void full(const char *hints, int kind) {
     static char where[120];
     char byte = 0;
@@ -87,7 +88,7 @@ static void full(const char *hints, int kind) {
         CHECK_EQ(all, ranks);
     else
         CHECK(all > 0, "no rank reported the full disk");
-    CHECK_MPI(MPI_File_set_size(f, 0)); /* there is space again */
+    CHECK_MPI(MPI_File_set_size(f, 0)); /* space is free again */
     if (kind == ORDERED) CHECK_MPI(MPI_File_seek_shared(f, 0, MPI_SEEK_SET));
     CHECK_MPI(write_by(f, kind, PIECE));
     MPI_Barrier(MPI_COMM_WORLD);
@@ -97,7 +98,7 @@ static void full(const char *hints, int kind) {
     remove_file(path);
 }
 
-/* The last rank alone has no room. */
+/* Only the last rank has no space. */
 static void faults(int kind) {
     char hints[64];
     snprintf(hints, sizeof hints, "cb_nodes=%d tutti_fault=%d:write:1:ENOSPC", ranks, ranks - 1);

@@ -1,7 +1,7 @@
 /* TEST ranks=3 timeout=60 preload=mpiio */
-/* Reads that reach the end of the file, non-blocking and split: exact counts, bytes beyond are left alone, and
- * nothing hangs.  The file is distributed over the ranks in pieces, so that it ends in the middle of
- * a piece of one rank; or every rank sees all of it.
+/* Reads that reach the end of the file, non-blocking and split: exact counts, memory of bytes
+ * beyond is unchanged, and nothing hangs.  The file is distributed over the ranks in pieces, so
+ * that it ends in the middle of a piece of one rank; or every rank sees all of it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio/requests.h"
 
@@ -9,7 +9,7 @@ enum { PIECE = 100, SIZE = 12345, WANTED = 2 * SIZE };
 
 static unsigned char contents[SIZE], buffer[WANTED];
 
-/* The bytes of the file that this rank's view shows, from byte `at` of the view on; how many. */
+/* The bytes of the file in the view of this rank, from byte `at` of the view; returns their number. */
 static int expected(int dealt, int at, unsigned char *out) {
     int n = 0;
     for (int i = 0; i < WANTED; i++) {
@@ -22,7 +22,7 @@ static int expected(int dealt, int at, unsigned char *out) {
 
 enum { AT, AT_ALL, POINTER, POINTER_ALL, SHARED, SPLIT, SPLIT_POINTER, ORDERED, KINDS };
 
-static void start(MPI_File f, int kind, int at, MPI_Request *r) {
+static void start_call(MPI_File f, int kind, int at, MPI_Request *r) {
     if (kind == AT) CHECK_MPI(MPI_File_iread_at(f, at, buffer, WANTED, MPI_BYTE, r));
     if (kind == AT_ALL) CHECK_MPI(MPI_File_iread_at_all(f, at, buffer, WANTED, MPI_BYTE, r));
     if (kind == POINTER) CHECK_MPI(MPI_File_iread(f, buffer, WANTED, MPI_BYTE, r));
@@ -33,7 +33,7 @@ static void start(MPI_File f, int kind, int at, MPI_Request *r) {
     if (kind == ORDERED) CHECK_MPI(MPI_File_read_ordered_begin(f, buffer, WANTED, MPI_BYTE));
 }
 
-static void finish(MPI_File f, int kind, MPI_Request *r, MPI_Status *s) {
+static void finish_case(MPI_File f, int kind, MPI_Request *r, MPI_Status *s) {
     int flag = 0;
     if (kind == SPLIT) CHECK_MPI(MPI_File_read_at_all_end(f, buffer, s));
     if (kind == SPLIT_POINTER) CHECK_MPI(MPI_File_read_all_end(f, buffer, s));
@@ -57,8 +57,8 @@ static void read_at(MPI_File f, int dealt, int kind, int at) {
     CHECK_MPI(MPI_File_seek(f, at, MPI_SEEK_SET));
     const int shared = kind == SHARED || kind == ORDERED;
     if (shared) CHECK_MPI(MPI_File_seek_shared(f, SIZE - 7, MPI_SEEK_SET));
-    start(f, kind, at, &r);
-    finish(f, kind, &r, &s);
+    start_call(f, kind, at, &r);
+    finish_case(f, kind, &r, &s);
     if (shared) {
         int n = bytes_of(&s), all = 0;
         MPI_Allreduce(&n, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -75,7 +75,7 @@ static void read_at(MPI_File f, int dealt, int kind, int at) {
         }
 }
 
-/* At offsets that no file has: a read finds nothing, a write fails, and all ranks return. */
+/* At offsets beyond any file: a read returns 0 bytes, a write fails, and all ranks return. */
 static void far_away(MPI_File f, MPI_Offset at) {
     MPI_Status s;
     MPI_Request r;

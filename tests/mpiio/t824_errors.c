@@ -1,9 +1,9 @@
 /* TEST ranks=3 timeout=60 preload=mpiio */
-/* Errors of non-blocking operations: they reach the file's own error handler, with its handle and the class,
- * and come out of the call that completes the request as the standard wants it: as its code, or as
+/* Errors of non-blocking operations: they call the error handler of the file, with its handle and the class,
+ * and are returned by the completing call as the standard requires: as its code, or as
  * MPI_ERR_IN_STATUS with the classes in the statuses; MPI_COMM_WORLD's handler, which would abort,
- * hears nothing.  Messages among them stay whole.  And requests that are freed before they are
- * complete: what they were for is done when the file has been closed.
+ * is not called.  Messages between them are not affected.  And requests that are freed before they are
+ * complete: their operations are complete when the file has been closed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio/requests.h"
 
@@ -12,7 +12,7 @@ enum { LENGTH = 10000, OPS = 3, LIST = OPS + 1 };
 static char data[OPS][LENGTH];
 static MPI_File broken;
 static MPI_Request list[LIST];
-static int called, strange; /* the handler was; with something else than it should */
+static int called, strange; /* calls of the handler; calls with wrong arguments */
 static int ended, wanted_class;
 
 static void handler(MPI_File *f, int *code, ...) {
@@ -20,7 +20,7 @@ static void handler(MPI_File *f, int *code, ...) {
     if (*f != broken || class_of(*code) != wanted_class) strange++;
 }
 
-/* A file whose every write fails on rank 0. */
+/* Open a file whose writes all fail on rank 0. */
 static void open_broken(const char *error) {
     char fault[64];
     snprintf(fault, sizeof fault, "tutti_fault=0:write:1:%s", error);
@@ -62,8 +62,8 @@ static void by_each_way(void) {
     }
 }
 
-/* Without statuses there is only the code. */
-static void ignored(void) {
+/* Without statuses only the code is returned. */
+static void test_ignored(void) {
     int n = 0, at[LIST], left = LIST, code = MPI_SUCCESS;
     check_where("statuses ignored");
     start_all();
@@ -111,14 +111,14 @@ static void with_error(const char *error, int class) {
     CHECK_MPI(MPI_File_set_errhandler(broken, h));
     MPI_Errhandler_free(&h);
     by_each_way();
-    ignored();
+    test_ignored();
     looked_at();
     CHECK_MPI(MPI_File_close(&broken));
     remove_file(scratch("errors"));
 }
 
-/* An independent operation fails where it fails, and nowhere else. */
-static void independent(void) {
+/* An independent operation fails only on its rank. */
+static void test_independent(void) {
     MPI_Request r;
     check_where("independent");
     open_broken("ENOSPC");
@@ -166,8 +166,8 @@ static void freed(const char *hints) {
     remove_file(path);
 }
 
-/* And others take its place while it is still under way. */
-static void recycled(void) {
+/* Requests are reused while the operation is still pending. */
+static void test_recycled(void) {
     MPI_Request r[64];
     char in[64], out = 1;
     check_where("recycled");
@@ -188,10 +188,10 @@ int main(int argc, char **argv) {
     requests_begin(&argc, &argv, MPI_THREAD_SINGLE, 824);
     with_error("ENOSPC", MPI_ERR_NO_SPACE);
     with_error("EDQUOT", MPI_ERR_QUOTA);
-    independent();
+    test_independent();
     freed("");
     freed("tutti_background=io-only");
     freed("tutti_background=none");
-    recycled();
+    test_recycled();
     return requests_end();
 }

@@ -1,7 +1,7 @@
 /* TEST ranks=3 timeout=100 own=1 preload=mpiio tsan=1 */
-/* MPI_THREAD_MULTIPLE: several threads of a rank use files of their own at the same time, with requests of all kinds
- * under way; one thread starts requests and another one completes them, while the first is gone or
- * sits in a blocking call of MPI-IO on another file.
+/* MPI_THREAD_MULTIPLE: several threads of a rank use different files at the same time, with
+ * requests of all kinds pending; one thread starts requests and another one completes them, after
+ * the first has ended or while it is in a blocking call of MPI-IO on another file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -41,7 +41,7 @@ static unsigned own_rnd(worker *w, unsigned n) {
     return (w->seed >> 8) % n;
 }
 
-static MPI_Offset place(int op) {
+static MPI_Offset place_items(int op) {
     return ((MPI_Offset)op * ranks + rank) * LENGTH * (MPI_Offset)sizeof(int);
 }
 
@@ -49,15 +49,15 @@ static void start_writes(worker *w, int turn) {
     for (int op = 0; op < OPS; op++) {
         for (int i = 0; i < LENGTH; i++) w->data[op][i] = mark(op + 10 * w->number, rank, turn, i);
         if (op == OPS - 1)
-            EXPECT_MPI(MPI_File_iwrite_at(w->file, place(op), w->data[op], LENGTH, MPI_INT,
+            EXPECT_MPI(MPI_File_iwrite_at(w->file, place_items(op), w->data[op], LENGTH, MPI_INT,
                                           &w->requests[op]));
         else
-            EXPECT_MPI(MPI_File_iwrite_at_all(w->file, place(op), w->data[op], LENGTH, MPI_INT,
-                                              &w->requests[op]));
+            EXPECT_MPI(MPI_File_iwrite_at_all(w->file, place_items(op), w->data[op], LENGTH,
+                                              MPI_INT, &w->requests[op]));
     }
 }
 
-static void complete(worker *w) {
+static void complete_request(worker *w) {
     MPI_Status s[OPS];
     int flag = 0, at = (int)own_rnd(w, OPS);
     if (own_rnd(w, 2)) {
@@ -70,7 +70,8 @@ static void complete(worker *w) {
 
 static void read_back(worker *w, int turn) {
     const int op = (int)own_rnd(w, OPS);
-    EXPECT_MPI(MPI_File_read_at(w->file, place(op), w->back, LENGTH, MPI_INT, MPI_STATUS_IGNORE));
+    EXPECT_MPI(
+        MPI_File_read_at(w->file, place_items(op), w->back, LENGTH, MPI_INT, MPI_STATUS_IGNORE));
     for (int i = 0; i < LENGTH; i++)
         if (w->back[i] != mark(op + 10 * w->number, rank, turn, i)) {
             EXPECT(0, "thread %d, turn %d, operation %d, int %d", w->number, turn, op, i);
@@ -82,9 +83,9 @@ static void *rounds(void *context) {
     worker *w = context;
     for (int turn = 0; turn < ROUNDS; turn++) {
         start_writes(w, turn);
-        complete(w);
+        complete_request(w);
         read_back(w, turn);
-        EXPECT_MPI(MPI_File_write_at_all(w->file, place(OPS), w->data[0], LENGTH, MPI_INT,
+        EXPECT_MPI(MPI_File_write_at_all(w->file, place_items(OPS), w->data[0], LENGTH, MPI_INT,
                                          MPI_STATUS_IGNORE));
     }
     return NULL;
@@ -103,13 +104,13 @@ static void *start_only(void *context) {
 }
 
 static void *complete_only(void *context) {
-    complete(context);
+    complete_request(context);
     read_back(context, 77);
     return NULL;
 }
 
-/* The thread that started them is gone. */
-static void orphans(void) {
+/* The thread that started the requests has ended. */
+static void test_orphans(void) {
     for (int t = 0; t < THREADS; t++) {
         pthread_create(&workers[t].thread, NULL, start_only, &workers[t]);
         pthread_join(workers[t].thread, NULL);
@@ -117,14 +118,15 @@ static void orphans(void) {
     for (int t = THREADS - 1; t >= 0; t--) complete_only(&workers[t]);
 }
 
-/* It waits for all ranks in a call on another file; some of them come only when the requests are complete. */
+/* It waits for all ranks in a call on another file; some ranks make it only when the requests are
+ * complete. */
 static void busy_elsewhere(void) {
     worker *w = &workers[0];
     start_writes(w, 77);
     pthread_create(&w->thread, NULL, complete_only, w);
     if (rank != 0) pthread_join(w->thread, NULL);
-    EXPECT_MPI(MPI_File_write_at_all(workers[1].file, place(0), workers[1].data[0], LENGTH, MPI_INT,
-                                     MPI_STATUS_IGNORE));
+    EXPECT_MPI(MPI_File_write_at_all(workers[1].file, place_items(0), workers[1].data[0], LENGTH,
+                                     MPI_INT, MPI_STATUS_IGNORE));
     if (rank == 0) pthread_join(w->thread, NULL);
 }
 
@@ -133,7 +135,7 @@ static void same_file(void) {
     worker *w = &workers[2];
     pthread_create(&w->thread, NULL, start_only, w);
     pthread_join(w->thread, NULL);
-    EXPECT_MPI(MPI_File_write_at_all(w->file, place(OPS), workers[1].data[0], LENGTH, MPI_INT,
+    EXPECT_MPI(MPI_File_write_at_all(w->file, place_items(OPS), workers[1].data[0], LENGTH, MPI_INT,
                                      MPI_STATUS_IGNORE));
     complete_only(w);
 }
@@ -151,7 +153,7 @@ int main(int argc, char **argv) {
     }
     if (level == MPI_THREAD_MULTIPLE) {
         all_at_once();
-        orphans();
+        test_orphans();
         busy_elsewhere();
         same_file();
     }

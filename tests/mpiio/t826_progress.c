@@ -1,7 +1,7 @@
 /* TEST ranks=2,4 timeout=40 own=1 preload=mpiio */
-/* Progress: rank 0 has started a collective write and sits in something else of MPI (a receive, a barrier), while
- * the others wait for the write, which needs rank 0, and only then send.  MPI promises that this works.
- * (It does where the MPI library lets us in: Open MPI; MPICH over UCX below MPI_THREAD_MULTIPLE.)
+/* Progress: rank 0 has started a collective write and is in another MPI call (a receive, a barrier), while
+ * the others wait for the write, which needs rank 0, and only then send.  The MPI standard guarantees this.
+ * (It works if the MPI library calls progress functions: Open MPI; MPICH over UCX below MPI_THREAD_MULTIPLE.)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio/requests.h"
 

@@ -1,6 +1,7 @@
 /* TEST ranks=3 timeout=60 builds=openmpi,mpich preload=mpiio */
-/* Split and non-blocking collectives overlap: begin and test return while the store is held, and end waits for it.
- * Between begin and end no rank calls MPI, and the bytes reach the file nevertheless.
+/* Split and non-blocking collectives overlap: begin and test return while the store is blocked,
+ * and end waits for it.
+ * Between begin and end no rank calls MPI, and the bytes are written nevertheless.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gate.h"
 #include "mpiio/requests.h"
@@ -21,7 +22,7 @@ static void view_set(MPI_File f) {
     MPI_Type_free(&type);
 }
 
-static void fill(void) {
+static void fill_values(void) {
     for (int i = 0; i < LENGTH; i++) data[i] = wanted[i] = (char)mark(rank, 0, 0, i);
 }
 
@@ -36,20 +37,20 @@ static int is_there(const char *path) {
     return there && memcmp(v, wanted, LENGTH) == 0;
 }
 
-static void wipe(const char *path) {
+static void wipe_file(const char *path) {
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK(truncate(path, 0) == 0, "truncate");
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void split(MPI_File f, const char *path, int kind) {
+static void split_text(MPI_File f, const char *path, int kind) {
     static const char *const names[] = {"write_all", "write_at_all", "read_all", "read_at_all"};
     MPI_Status s;
     const int is_read = kind >= 2;
     check_where(names[kind]);
-    fill();
+    fill_values();
     if (is_read) memset(data, 0, sizeof data);
-    if (!is_read) wipe(path);
+    if (!is_read) wipe_file(path);
     MPI_File_seek(f, 0, MPI_SEEK_SET);
     gate_shut();
     if (kind == 0) CHECK_MPI(MPI_File_write_all_begin(f, data, LENGTH, MPI_CHAR));
@@ -67,15 +68,16 @@ static void split(MPI_File f, const char *path, int kind) {
     CHECK(memcmp(data, wanted, LENGTH) == 0, "bytes differ");
 }
 
-/* Every rank tests until its bytes are on their way, which the store does not tell yet.  No rank lets its store go
- * before all have seen that: one that has no share of the file would be done with theirs. */
+/* Every rank tests until its writes have been submitted, which the store does not report yet.  No
+ * rank releases its store before all ranks have reached this point: a rank without a share of the
+ * file would complete early. */
 static void non_blocking(MPI_File f, const char *path) {
     MPI_Request r, all_seen;
     MPI_Status s;
     int flag = 0, seen = 0;
     check_where("iwrite_at_all");
-    fill();
-    wipe(path);
+    fill_values();
+    wipe_file(path);
     gate_shut();
     CHECK_MPI(MPI_File_iwrite_at_all(f, 0, data, LENGTH, MPI_CHAR, &r));
     for (int i = 0; i < 1000000 && !flag && !is_there(path); i++) MPI_Test(&r, &flag, &s);
@@ -96,7 +98,7 @@ int main(int argc, char **argv) {
     const char *path = scratch("overlap");
     MPI_File f = open_with(path, held);
     view_set(f);
-    for (int kind = 0; kind < 4; kind++) split(f, path, kind);
+    for (int kind = 0; kind < 4; kind++) split_text(f, path, kind);
     non_blocking(f, path);
     CHECK_MPI(MPI_File_close(&f));
     gate_remove();

@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=40 own=1 builds=openmpi,mpich preload=mpiio */
-/* Requests that are still there at MPI_Finalize, under way and complete, of files that are still open: a mistake of
- * the program, at which nothing may hang or crash (memory of what is halfway through is not freed then).
+/* Requests, pending and complete, and open files at MPI_Finalize: an error of
+ * the program, that must not hang or crash (memory of pending operations is not freed then).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio/requests.h"
 

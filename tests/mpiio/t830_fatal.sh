@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 builds=openmpi,mpich cores=2
-# MPI_ERRORS_ARE_FATAL on a file ends the program when a non-blocking write has failed, as the standard says.  And
-# MPI::ERRORS_THROW_EXCEPTIONS throws, where the MPI has C++ bindings that do.
+# MPI_ERRORS_ARE_FATAL on a file ends the program when a non-blocking write has failed, as the
+# standard requires.  And
+# MPI::ERRORS_THROW_EXCEPTIONS throws, if the MPI has C++ bindings.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,14 +1,14 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 own=1 preload=mpiio */
 /* A long random sequence of MPI-IO: every family of calls, random views and memory types, seeks, sizes,
- * atomic mode, reopening; the outcome of each call is decided by the standard, and a serial model of the
- * file says what it is: every count, position, size, byte read and byte in the file.
+ * atomic mode, reopening; the outcome of each call is defined by the standard, and a serial model of the
+ * file computes it: every count, position, size, byte read and byte in the file.
  *
- * All ranks draw the same random numbers, so that each knows what all do.  Accesses that the model finds in
- * conflict with earlier ones are preceded by sync-barrier-sync; within one collective call they are
- * emptied, which gives ranks that ask for nothing.
+ * All ranks draw the same random numbers, so that each knows all operations.  Accesses that the
+ * model finds in conflict with earlier ones are preceded by sync-barrier-sync; within one
+ * collective call they are made empty, which gives ranks without data.
  *
- *   t840_sequence [FILE]     the file stays if it is named, and with it a record FILE.RANK of counts, sums, positions
- *   TUTTI_TEST_TAME=1        only what the MPI library's own understands
+ *   t840_sequence [FILE]     the named file is kept, with a record FILE.RANK of counts, sums, positions
+ *   TUTTI_TEST_TAME=1        only calls that the MPI-IO of the MPI library supports
  *   TUTTI_TEST_NATIVE=1      nothing is preloaded: known defects of the MPI library are avoided or counted
  *   TUTTI_TEST_SEED, TUTTI_TEST_EVENTS, TUTTI_TEST_LOG (1: a line per event and rank; 2: and the file is
  *   compared after each event)
@@ -25,7 +25,7 @@
 
 /* ---- accesses */
 
-/* Random asks of all ranks; those that `alone` leaves out are marked by -1 bytes. */
+/* Random requests of all ranks; those that `alone` leaves out are marked by -1 bytes. */
 static void choose_asks(const family_call *c, file_ask *ask) {
     const int64_t most = rnd(12) ? 600 : 12000;
     const int near_end = !c->is_write && rnd(3) == 0;
@@ -59,7 +59,8 @@ static void line_up(file_ask *ask, const int *turn) {
     w.shared = at;
 }
 
-/* Ranks that go to the bytes of others in the same call must stay away; earlier calls are synchronised with. */
+/* Requests that conflict with others in the same call are removed; earlier conflicting calls
+ * require synchronisation. */
 static void avoid_conflicts(const family_call *c, file_ask *ask, int64_t *there) {
     int conflict = 0;
     for (int r = 0; r < w.np; r++)
@@ -81,7 +82,7 @@ static void avoid_conflicts(const family_call *c, file_ask *ask, int64_t *there)
         if (ask[r].bytes >= 0) w.model.completed[ask[r].op] = c->how == BLOCKING;
 }
 
-/* Where a pointer is after a read over the end, the standard leaves open: put it somewhere. */
+/* The standard does not define a pointer after a read beyond the end: set it. */
 static void place_pointers(const family_call *c, const file_ask *ask, const int64_t *there) {
     int any_short = 0;
     for (int r = 0; r < w.np; r++) any_short |= ask[r].bytes > there[r];
@@ -95,7 +96,7 @@ static void place_pointers(const family_call *c, const file_ask *ask, const int6
     }
 }
 
-static void shuffle(int *turn, int n) {
+static void shuffle_items(int *turn, int n) {
     for (int i = 0; i < n; i++) turn[i] = i;
     for (int i = n - 1; i > 0; i--) {
         const int k = (int)rnd(i + 1), kept = turn[i];
@@ -118,7 +119,7 @@ static void data_event(family_call c) {
     c.is_write = w.can_write && (!w.can_read || rnd(2));
     c.large = (int)rnd(2);
     choose_asks(&c, ask);
-    shuffle(turn, w.np);
+    shuffle_items(turn, w.np);
     if (c.together)
         for (int r = 0; r < w.np; r++) turn[r] = r;
     if (c.where == SHARED) line_up(ask, turn);
@@ -149,7 +150,7 @@ static void data_event(family_call c) {
 
 /* ---- views, sizes, positions */
 
-/* What was asked depends on what others do next. */
+/* All ranks have computed their requests. */
 static void everybody_has_asked(void) {
     MPI_OK(MPI_Barrier(MPI_COMM_WORLD));
 }
@@ -172,7 +173,7 @@ static void set_view(int same) {
     w.shared = 0;
 }
 
-static void seek(void) {
+static void test_seek(void) {
     const view *v = &w.view[w.rank];
     const int64_t e = v->etype.n;
     const int whence = (int)rnd(3);
@@ -212,7 +213,7 @@ static void seek_shared(void) {
     everybody_has_asked();
 }
 
-static void queries(void) {
+static void test_queries(void) {
     const view *v = &w.view[w.rank];
     const int64_t e = v->etype.n, some = rnd(1000);
     MPI_Offset place;
@@ -274,7 +275,7 @@ static void set_atomic(void) {
     CHECK_EQ(told, on);
 }
 
-/* ---- the file as a whole */
+/* ---- calls for the whole file */
 
 static MPI_Info random_hints(void) {
     const char *const table[][2] = {
@@ -300,7 +301,7 @@ static MPI_Info random_hints(void) {
     };
     MPI_Info info;
     MPI_OK(MPI_Info_create(&info));
-    if (w.native) /* data sieving of MPICH's own goes wrong when tiles of a view touch */
+    if (w.native) /* data sieving of MPICH is wrong if tiles of a view touch */
         MPI_OK(MPI_Info_set(info, "romio_ds_write", "disable"));
     for (int64_t i = rnd(5); i > 0; i--) {
         const char *const *pair = table[rnd(sizeof table / sizeof *table)];
@@ -359,7 +360,7 @@ static void open_file(void) {
     }
     w.shared = w.position[0];
     w.same_view = 1;
-    queries();
+    test_queries();
 }
 
 static void any_view(void) {
@@ -373,7 +374,7 @@ static void reopen_file(void) {
     open_file();
 }
 
-/* What may come next, how often. */
+/* Possible events and their weights. */
 static const struct {
     int weight;
     void (*event)(void); /* or a data call: */
@@ -395,9 +396,9 @@ static const struct {
     {5, NULL, SHARED, SPLIT, 1},
     {4, NULL, SHARED, BLOCKING, 0},
     {4, NULL, SHARED, NONBLOCKING, 0},
-    {8, queries, AT, BLOCKING, 0},
+    {8, test_queries, AT, BLOCKING, 0},
     {3, poke, AT, BLOCKING, 0},
-    {4, seek, AT, BLOCKING, 0},
+    {4, test_seek, AT, BLOCKING, 0},
     {4, any_view, AT, BLOCKING, 0},
     {4, same_view, AT, BLOCKING, 0},
     {2, end_split, AT, BLOCKING, 0},

@@ -1,9 +1,9 @@
 #!/bin/sh
 # TEST ranks=0 timeout=100 builds=openmpi,mpich cores=2
-# The same random sequence (t840_sequence.c) by the MPI library's own MPI-IO and by ours: the same counts,
+# The same random sequence (t840_sequence.c) by the MPI-IO of the MPI library and by Tutti: the same counts,
 # positions, bytes read and the same file.  The sequences are those on which the MPI library agrees with the
-# standard: with others, both MPIs write and read wrong bytes (docs of the model: file_model.h).  Where it does not
-# agree after all, nothing is compared; but that must not be so everywhere.
+# standard: with others, both MPIs write and read wrong bytes (docs of the model: file_model.h). 
+# If it does not agree, nothing is compared; but at least one sequence must be compared.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 scripts=$(cd "$(dirname "$0")/../../scripts" && pwd)

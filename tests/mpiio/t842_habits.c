@@ -1,7 +1,8 @@
 /* TEST ranks=1,4 timeout=60 preload=mpiio */
-/* What programs are used to, and the MPI libraries' own tests look at: answers after each other on one file, zero
- * counts, hundreds of requests, far offsets, several handles and communicators, PMPI names, sequential files, hints.
- * All of it holds for MPICH and Open MPI themselves too, but for what TUTTI_TEST_NATIVE leaves out.
+/* Behaviour that programs rely on and that tests of MPI libraries check: consecutive queries on
+ * one file, zero counts, hundreds of requests, far offsets, several handles and communicators, PMPI
+ * names, sequential files, hints.
+ * MPICH and Open MPI behave in the same way, except for cases that TUTTI_TEST_NATIVE omits.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <unistd.h>
 #include "mpi_check.h"
@@ -11,7 +12,7 @@ enum { MODE = MPI_MODE_CREATE | MPI_MODE_RDWR, INTS = 1000 };
 static int native;
 static int data[INTS], seen[INTS];
 
-static void fill(int salt) {
+static void fill_values(int salt) {
     for (int i = 0; i < INTS; i++) data[i] = salt * 100000 + rank * INTS + i, seen[i] = -1;
 }
 
@@ -20,7 +21,7 @@ static void same(int n, const char *what) {
     memset(seen, 0x55, sizeof seen);
 }
 
-static void meet(MPI_File fh) {
+static void meet_ranks(MPI_File fh) {
     CHECK_MPI(MPI_File_sync(fh));
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_MPI(MPI_File_sync(fh));
@@ -78,7 +79,7 @@ static void through_holes(MPI_File fh) {
     CHECK_EQ(position_of(fh), 15);
     CHECK_MPI(MPI_File_get_byte_offset(fh, 15, &offset));
     CHECK_EQ(offset, 1000 + 80 + 20);
-    if (!native) { /* 4240 bytes: 40 tiles and a half, whose ints are all there */
+    if (!native) { /* 4240 bytes: 40 tiles and a half, which contain all ints */
         CHECK_MPI(MPI_File_seek(fh, 0, MPI_SEEK_END));
         CHECK_EQ(position_of(fh), 410);
         CHECK_MPI(MPI_File_seek(fh, -10, MPI_SEEK_END));
@@ -95,7 +96,7 @@ static void through_holes(MPI_File fh) {
     MPI_Type_free(&filetype);
 }
 
-static void questions(void) {
+static void test_questions(void) {
     MPI_File fh = test_open("questions", MODE);
     MPI_Aint extent = 0;
     whole_file(fh);
@@ -108,13 +109,13 @@ static void questions(void) {
     CHECK(access(test_path("questions"), F_OK) != 0, "the file is gone");
 }
 
-/* ---- nothing to move: also without memory, also for some ranks only */
+/* ---- empty accesses: without memory, or on some ranks only */
 
-static void nothing(void) {
+static void test_nothing(void) {
     MPI_File fh = test_open("nothing", MODE);
     MPI_Status st;
     MPI_Request r;
-    fill(1);
+    fill_values(1);
     CHECK_MPI(MPI_File_write_all(fh, NULL, 0, MPI_INT, &st));
     CHECK_EQ(count_of(&st, MPI_INT), 0);
     CHECK_MPI(MPI_File_read_all(fh, NULL, 0, MPI_INT, &st));
@@ -124,10 +125,10 @@ static void nothing(void) {
     CHECK_MPI(MPI_File_iwrite_all(fh, NULL, 0, MPI_INT, &r));
     CHECK_MPI(MPI_Wait(&r, &st));
     CHECK_EQ(size_of(fh), 0);
-    meet(fh);
+    meet_ranks(fh);
     CHECK_MPI(MPI_File_write_at_all(fh, 0, data, rank == size - 1 ? 100 : 0, MPI_INT, &st));
     CHECK_EQ(count_of(&st, MPI_INT), rank == size - 1 ? 100 : 0);
-    meet(fh);
+    meet_ranks(fh);
     CHECK_MPI(MPI_File_read_at_all(fh, 0, seen, rank == size - 1 ? 100 : 0, MPI_INT, &st));
     if (rank == size - 1) same(100, "what one rank wrote");
     CHECK_EQ(size_of(fh), 400);
@@ -138,12 +139,12 @@ static void nothing(void) {
 
 enum { MANY = 200 };
 
-static void many(void) {
+static void test_many(void) {
     MPI_File fh = test_open("many", MODE);
     MPI_Request r[MANY + 2];
     MPI_Status st[MANY + 2];
     int token = rank, other = -1, index = 0, flag = 0;
-    fill(2);
+    fill_values(2);
     MPI_Irecv(&other, 1, MPI_INT, (rank + size - 1) % size, 9, MPI_COMM_WORLD, &r[MANY]);
     MPI_Isend(&token, 1, MPI_INT, (rank + 1) % size, 9, MPI_COMM_WORLD, &r[MANY + 1]);
     for (int i = 0; i < MANY; i++)
@@ -152,7 +153,7 @@ static void many(void) {
     CHECK_MPI(MPI_Waitall(MANY + 2, r, st));
     CHECK_EQ(other, (rank + size - 1) % size);
     for (int i = 0; i < MANY; i++) CHECK_EQ(count_of(&st[i], MPI_INT), 1);
-    meet(fh);
+    meet_ranks(fh);
     for (int i = 0; i < MANY; i++)
         CHECK_MPI(
             MPI_File_iread_at(fh, ((MPI_Offset)i * size + rank) * 4, &seen[i], 1, MPI_INT, &r[i]));
@@ -165,7 +166,7 @@ static void many(void) {
     CHECK_MPI(MPI_File_close(&fh));
 }
 
-/* ---- far away: sparse files, extents over 2 GiB */
+/* ---- large offsets: sparse files, extents over 2 GiB */
 
 static void far_away(void) {
     const MPI_Offset far = (MPI_Offset)5 << 30;
@@ -175,14 +176,14 @@ static void far_away(void) {
     MPI_Request r;
     const int one[2] = {3, 4};
     const MPI_Aint places[2] = {(MPI_Aint)rank * 64, ((MPI_Aint)3 << 30) + rank * 64};
-    fill(3);
+    fill_values(3);
     CHECK_MPI(MPI_File_seek(fh, far + rank * 4, MPI_SEEK_SET));
     CHECK_MPI(MPI_File_write(fh, data, 1, MPI_INT, &st));
     CHECK_EQ(position_of(fh), far + rank * 4 + 4);
     CHECK_MPI(MPI_File_iwrite_at(fh, 2 * far + rank * 4, data, 1, MPI_INT, &r));
     CHECK_MPI(MPI_Wait(&r, &st));
     CHECK_EQ(count_of(&st, MPI_INT), 1);
-    meet(fh);
+    meet_ranks(fh);
     CHECK_EQ(size_of(fh), 2 * far + size * 4);
     CHECK_MPI(MPI_File_read_at_all(fh, far + rank * 4, seen, 1, MPI_INT, &st));
     same(1, "5 GiB away");
@@ -191,7 +192,7 @@ static void far_away(void) {
     CHECK_MPI(MPI_File_set_view(fh, 0, MPI_INT, apart, "native", MPI_INFO_NULL));
     CHECK_MPI(MPI_File_write_at_all(fh, 0, data, 7, MPI_INT, &st));
     CHECK_EQ(count_of(&st, MPI_INT), 7);
-    meet(fh);
+    meet_ranks(fh);
     CHECK_MPI(MPI_File_read_at(fh, 0, seen, 7, MPI_INT, &st));
     same(7, "two pieces, 3 GiB apart");
     MPI_Offset offset = 0;
@@ -210,15 +211,15 @@ static void far_away(void) {
 
 /* ---- several handles, several communicators, both names of a call */
 
-static void handles(void) {
+static void test_handles(void) {
     MPI_Comm half;
     MPI_File one = test_open("one", MODE), two = test_open("one", MODE), own = MPI_FILE_NULL;
     MPI_Status st;
     char name[4200];
     int n = 0, first = 0;
-    fill(4);
+    fill_values(4);
     CHECK_MPI(PMPI_File_write_at_all(one, (MPI_Offset)rank * 400, data, 100, MPI_INT, &st));
-    meet(one);
+    meet_ranks(one);
     CHECK_MPI(PMPI_File_sync(two));
     CHECK_MPI(MPI_File_read_at_all(two, (MPI_Offset)rank * 400, seen, 100, MPI_INT, &st));
     same(100, "through another handle");
@@ -254,7 +255,7 @@ static void duplicate_use(MPI_File fh, int turn) {
     CHECK_EQ(in, out);
 }
 
-static void duplicates(void) {
+static void test_duplicates(void) {
     enum { OPEN = 7 };
     static const char *const name[OPEN] = {"d0", "d1", "d2", "d3", "d4", "d5", "d6"};
     MPI_Comm comm[OPEN];
@@ -276,16 +277,16 @@ static void duplicates(void) {
     }
 }
 
-/* ---- a sequential file, its view moved to where it is */
+/* ---- a sequential file, its view set to the current position */
 
-static void sequential(void) {
+static void test_sequential(void) {
     MPI_File fh = MPI_FILE_NULL;
     MPI_Offset disp = 0;
     MPI_Datatype etype, filetype;
     MPI_Status st;
     char rep[MPI_MAX_DATAREP_STRING];
-    fill(5);
-    if (native) return; /* Open MPI's own has no place to say */
+    fill_values(5);
+    if (native) return; /* Open MPI does not support it */
     CHECK_MPI(MPI_File_open(MPI_COMM_WORLD, test_path("tape"),
                             MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_SEQUENTIAL, MPI_INFO_NULL,
                             &fh));
@@ -300,9 +301,9 @@ static void sequential(void) {
     CHECK_MPI(MPI_File_close(&fh));
 }
 
-/* ---- hints: told when opened, with a view, afterwards */
+/* ---- hints: passed to open, with a view, or later */
 
-static void hints(void) {
+static void test_hints(void) {
     MPI_File fh = MPI_FILE_NULL;
     MPI_Info info, used;
     char value[64];
@@ -333,7 +334,7 @@ static void hints(void) {
     CHECK_MPI(MPI_File_close(&fh));
 }
 
-/* ---- atomic mode: a reader sees all of a write or nothing of it */
+/* ---- atomic mode: a reader sees a write completely or not at all */
 
 static void atomic(void) {
     if (native) return; /* Open MPI's own ignores the mode */
@@ -349,7 +350,7 @@ static void atomic(void) {
         memset(data, 0, sizeof data);
         if (rank == 0) CHECK_MPI(MPI_File_write_at(fh, 0, data, INTS, MPI_INT, &st));
         CHECK_MPI(MPI_File_set_atomicity(fh, 1));
-        meet(fh);
+        meet_ranks(fh);
         for (int round = 1; round <= 10; round++) {
             for (int i = 0; i < INTS; i++) data[i] = round;
             if (rank == 0) CHECK_MPI(MPI_File_write_at(fh, 0, data, INTS, MPI_INT, &st));
@@ -369,14 +370,14 @@ int main(int argc, char **argv) {
     const char *text = getenv("TUTTI_TEST_NATIVE");
     native = text && *text;
     test_begin(&argc, &argv);
-    questions();
-    nothing();
-    many();
+    test_questions();
+    test_nothing();
+    test_many();
     far_away();
-    handles();
-    duplicates();
-    sequential();
-    hints();
+    test_handles();
+    test_duplicates();
+    test_sequential();
+    test_hints();
     atomic();
     return test_end();
 }

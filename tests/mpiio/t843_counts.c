@@ -1,7 +1,9 @@
 /* TEST ranks=2 timeout=60 preload=mpiio */
-/* More than INT_MAX bytes in one call: 3 GiB are asked for, by a count (MPI_Count where the MPI has such calls) or by a
- * datatype, where the file ends after a few; blocking, non-blocking, split, alone and together.  With TUTTI_TEST_TIER=full,
- * 2.5 GiB are really written and looked at.
+/* More than INT_MAX bytes in one call: 3 GiB are requested, by a count (MPI_Count where the MPI
+ * has such calls) or by a datatype, where the file ends after a few; blocking, non-blocking, split,
+ * alone and together. 
+ * With TUTTI_TEST_TIER=full,
+ * 2.5 GiB are written and verified.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,7 +12,8 @@
 enum { THERE = 5000, MIB = 1 << 20 };
 static const size_t ASKED = (size_t)3 << 30;
 
-static unsigned char *memory; /* room for all of it, but only touched where something arrives */
+static unsigned char
+    *memory; /* virtual memory for all data, of which only received parts are touched */
 static MPI_Datatype huge;
 
 static void arrived(const MPI_Status *st, int from, const char *what) {

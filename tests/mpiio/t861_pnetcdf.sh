@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 cores=2
-# PnetCDF as it is: the same file with and without the drop-in, byte for byte.
+# Unmodified PnetCDF: the same file with and without the drop-in, byte for byte.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/mpiio/with_and_without.sh
 . "$(dirname "$0")/with_and_without.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 cores=2
-# Parallel netCDF-4 as it is: the same values with and without the drop-in.
+# Unmodified parallel netCDF-4: the same values with and without the drop-in.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/mpiio/with_and_without.sh
 . "$(dirname "$0")/with_and_without.sh"

@@ -20,7 +20,8 @@ case $said in
 esac
 grep -q '"pattern": "flash"' out.json || fail "out.json has no pattern flash"
 
-# run NAME ARGUMENTS...   a program, on two ranks, as it is and preloaded; what it said is in NAME.out and NAME.native
+# run NAME ARGUMENTS...   a program, on two ranks, unmodified and preloaded; its output is in
+# NAME.out and NAME.native
 run() {
     name=$1
     shift

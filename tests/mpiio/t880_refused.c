@@ -1,7 +1,8 @@
 /* TEST ranks=4 timeout=60 preload=mpiio own=1 */
-/* A non-blocking collective that is refused on one rank: for its arguments, for lack of memory, or because the MPI library
- * cannot create a request.  That rank gets the error at once and continues; the others get an error of the same class
- * when they complete their requests; no rank waits forever, and later operations are right.
+/* A non-blocking collective that is refused on one rank: for its arguments, for lack of memory, or
+ * because the MPI library cannot create a request.  That rank gets the error at once and continues;
+ * the others get an error of the same class
+ * when they complete their requests; no rank waits forever, and later operations are correct.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dlfcn.h>
 
@@ -11,7 +12,7 @@ enum { LENGTH = 3000 };
 
 static char buf[LENGTH], back[LENGTH];
 
-/* ---- what the drop-in is refused */
+/* ---- failures injected into the drop-in */
 
 #define INSTEAD __attribute__((visibility("default")))
 static int no_requests, no_malloc, no_calloc; /* so many of its next calls fail */
@@ -54,7 +55,7 @@ INSTEAD void *malloc(size_t bytes) {
 enum { CAN_FAIL = 0 };
 #endif
 
-/* ---- one rank refuses, and goes elsewhere */
+/* ---- one rank refuses and makes other calls */
 
 static int same_everywhere(int mpi_class) {
     int least = 0, most = 0;
@@ -75,7 +76,7 @@ static int class_wanted(way w) {
                             : MPI_ERR_NO_MEM;
 }
 
-static int start(MPI_File fh, way w, int refuses, int writes, MPI_Request *r) {
+static int start_call(MPI_File fh, way w, int refuses, int writes, MPI_Request *r) {
     const int n = refuses && w == COUNT ? -1 : LENGTH;
     const MPI_Datatype type = refuses && w == TYPE ? MPI_DATATYPE_NULL : MPI_BYTE;
     const MPI_Offset at = refuses && w == NOWHERE ? -1 : (MPI_Offset)LENGTH * rank;
@@ -89,14 +90,14 @@ static int start(MPI_File fh, way w, int refuses, int writes, MPI_Request *r) {
     return code;
 }
 
-/* The rank that refuses sits in a barrier while the others wait for what it will never do. */
-static void refused(MPI_File fh, way w, int who, int writes) {
+/* The rank that refuses is in a barrier while the others wait for the refused operation. */
+static void check_refused(MPI_File fh, way w, int who, int writes) {
     static char where[80];
     MPI_Request r = MPI_REQUEST_NULL;
     snprintf(where, sizeof where, "%s refused by rank %d, %s", names[w], who,
              writes ? "writing" : "reading");
     check_where(where);
-    int code = start(fh, w, rank == who, writes, &r);
+    int code = start_call(fh, w, rank == who, writes, &r);
     if (rank == who) {
         CHECK(r == MPI_REQUEST_NULL, "a request of something refused");
     } else {
@@ -114,21 +115,21 @@ static void works(MPI_File fh) {
     MPI_Request r;
     check_where("afterwards");
     for (int i = 0; i < LENGTH; i++) buf[i] = (char)(rank * 31 + i);
-    CHECK_MPI(start(fh, COUNT, 0, 1, &r));
+    CHECK_MPI(start_call(fh, COUNT, 0, 1, &r));
     CHECK_MPI(MPI_Wait(&r, &status));
     CHECK_EQ(count_of(&status, MPI_BYTE), LENGTH);
     CHECK_MPI(MPI_File_read_at_all(fh, (MPI_Offset)LENGTH * rank, back, LENGTH, MPI_BYTE, &status));
     CHECK(memcmp(buf, back, LENGTH) == 0, "other bytes");
 }
 
-/* Several at once, and closing while others have not heard yet. */
-static void many(void) {
+/* Several operations at once, and a close before the others have got the error. */
+static void test_many(void) {
     MPI_Request r[3];
     MPI_File fh = test_open("many", MPI_MODE_CREATE | MPI_MODE_RDWR);
     check_where("many");
     for (int i = 0; i < 3; i++) {
         const int refuses = i == rank % 3;
-        const int code = start(fh, i == 1 ? COUNT : NO_BUFFER, refuses, 1, &r[i]);
+        const int code = start_call(fh, i == 1 ? COUNT : NO_BUFFER, refuses, 1, &r[i]);
         CHECK_CLASS(code, refuses ? class_wanted(i == 1 ? COUNT : NO_BUFFER) : MPI_SUCCESS);
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -139,7 +140,7 @@ static void many(void) {
     CHECK_MPI(MPI_File_close(&fh));
 }
 
-/* An independent one is refused where it is, and moves nothing. */
+/* An independent operation is refused only on its rank, and transfers nothing. */
 static void independent(MPI_File fh) {
     MPI_Request r = MPI_REQUEST_NULL;
     check_where("independent");
@@ -150,7 +151,7 @@ static void independent(MPI_File fh) {
     CHECK(r == MPI_REQUEST_NULL, "a request of something refused");
 }
 
-/* Blocking and split calls too: the class of the lowest rank that complains. */
+/* Blocking and split calls too: the error class of the lowest rank that fails. */
 static void blocking(MPI_File fh) {
     check_where("blocking");
     const int none = rank == 1, last = rank == size - 1;
@@ -182,11 +183,11 @@ int main(int argc, char **argv) {
     for (way w = COUNT; w < WAYS; w++)
         for (int who = w == COUNT ? 0 : (int)w % size; who < size; who += size - 1)
             for (int writes = 0; writes < 2; writes++)
-                if (CAN_FAIL || w < NO_JOB) refused(fh, w, who, writes);
+                if (CAN_FAIL || w < NO_JOB) check_refused(fh, w, who, writes);
     independent(fh);
     blocking(fh);
     works(fh);
     CHECK_MPI(MPI_File_close(&fh));
-    many();
+    test_many();
     return test_end();
 }

@@ -6,7 +6,7 @@
 
 #include "check.h"
 
-/* Objects whose fields are only compared. */
+/* Addresses that are only compared. */
 static char place[8];
 static mpiio_ranks good_ranks(void) {
     return (mpiio_ranks){.comm = MPI_COMM_SELF, .rank = 0, .size = 1, .busy = 1};
@@ -42,7 +42,7 @@ static mpiio_file good_file(mpiio_ranks *ranks, MPI_File native) {
         CHECK(!mpiio_view_is_valid(&v)); \
     } while (0)
 
-static void views(void) {
+static void test_views(void) {
     const mpiio_view good = good_view();
     CHECK(mpiio_view_is_valid(&good));
     DAMAGED_VIEW(displacement = -1);
@@ -106,7 +106,7 @@ static void requests(MPI_Request handle) {
     CHECK(mpiio_request_is_valid(&good));
     DAMAGED_REQUEST(q.references = 0);
     DAMAGED_REQUEST(q.index = -2);
-    DAMAGED_REQUEST(q.code = MPI_ERR_IO); /* it is not settled */
+    DAMAGED_REQUEST(q.code = MPI_ERR_IO); /* it is not complete */
     DAMAGED_REQUEST(q.message = place);
     DAMAGED_REQUEST((q.tutti = (tutti_request *)place, atomic_store(&q.settled, 1)));
     DAMAGED_REQUEST(
@@ -118,7 +118,7 @@ int main(int argc, char **argv) {
     MPI_Request handle;
     int value = 0;
     MPI_Init(&argc, &argv);
-    views();
+    test_views();
     CHECK(MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, &native) ==
           MPI_SUCCESS);
     files(native);

@@ -1,6 +1,7 @@
-/* Random views of a file, each with its map: which bytes of the file it shows, in order.
+/* Random views of a file, each with its map: the bytes of the file in the view, in order.
  *
- * The filetypes obey the standard: made of copies of one etype, holes of whole etypes, no byte twice, going up.
+ * The filetypes obey the standard: copies of one etype, holes of complete etypes, no byte twice,
+ * increasing displacements.
  * Views of several ranks are the same, or unrelated, or parts of one whole (distributed slots, cyclic rows,
  * boxes of an array, a distributed array), so that ranks interleave without writing the same byte.
  * Every rank makes the views of all ranks, since it needs their maps.
@@ -12,7 +13,7 @@
 
 enum { MAX_RANKS = 16, MAX_SLOTS = 48 };
 
-/* Keep to types that the MPI libraries' own MPI-IO understands: no empty blocks, no holes in etypes or
+/* Use only types that the MPI-IO of the MPI libraries supports: no empty blocks, no holes in etypes or
  * pairs, little nesting (1); filetypes of little variety (2). */
 static int types_tame;
 
@@ -21,12 +22,12 @@ typedef struct {
     mapped_type etype, type;
 } view;
 
-/* Where byte s of what the view shows lies in the file. */
+/* The file offset of byte s of the view. */
 static inline int64_t view_at(const view *v, int64_t s) {
     return v->disp + s / v->type.n * v->type.extent + v->type.at[s % v->type.n];
 }
 
-/* How many bytes the view shows before place `end` of the file. */
+/* The number of bytes of the view before offset `end` of the file. */
 static inline int64_t view_bytes_before(const view *v, int64_t end) {
     int64_t lo = 0,
             hi = end > v->disp ? (end - v->disp) / v->type.extent * v->type.n + v->type.n : 0;
@@ -42,7 +43,7 @@ static inline int64_t view_bytes_before(const view *v, int64_t end) {
 
 /* ---- types */
 
-/* A type of its own, also where `m` is a predefined one. */
+/* A new type, also where `m` is a predefined one. */
 static inline mapped_type duplicate(const mapped_type *m) {
     mapped_type d = {.type = MPI_DATATYPE_NULL};
     map_add(&d, m, 1, 0);
@@ -108,7 +109,7 @@ static inline random_args etype_args(MPI_Aint extent, MPI_Aint unit) {
 static inline int resize(const mapped_type *child, MPI_Aint unit, mapped_type *out) {
     MPI_Aint lb, span;
     MPI_OK(MPI_Type_get_true_extent(child->type, &lb, &span));
-    if (child->n == 0) lb = span = 0; /* Open MPI: as far apart as can be */
+    if (child->n == 0) lb = span = 0; /* Open MPI: as far apart as possible */
     span = lb > 0 ? span + lb : span;
     map_add(out, child, 1, 0);
     return MPI_Type_create_resized(child->type, types_tame || rnd(3) ? 0 : unit * (MPI_Aint)rnd(3),
@@ -218,7 +219,7 @@ static inline void deal_rows(view *v, int np, const mapped_type *unit) {
 }
 
 /* Boxes of an array, or a distributed array: the ranks form a grid. */
-static inline void deal_boxes(view *v, int np, const mapped_type *unit) {
+static inline void distribute_boxes(view *v, int np, const mapped_type *unit) {
     random_array a = make_array();
     const int distributed = (int)rnd(2);
     int cells = 1;
@@ -246,11 +247,11 @@ static inline void deal_boxes(view *v, int np, const mapped_type *unit) {
         }
         if (m.type != MPI_DATATYPE_NULL) free_mapped(&m);
         v[a.rank].type = tile_of(duplicate(unit), cells * unit->extent);
-        v[a.rank].disp += cells * unit->extent * 100; /* a rank without cells looks elsewhere */
+        v[a.rank].disp += cells * unit->extent * 100; /* a rank without cells uses another range */
     }
 }
 
-/* ---- all of it */
+/* ---- complete views */
 
 static inline void views_free(view *v, int np) {
     for (int r = 0; r < np; r++) {
@@ -276,7 +277,7 @@ static inline int random_views(view *v, int np, int64_t room, int same) {
     mapped_type unit = made_of(CONTIGUOUS, &some, &v[0].etype);
     if (kind == 4) deal_slots(v, np, &unit);
     if (kind == 5) deal_rows(v, np, &unit);
-    if (kind == 6) deal_boxes(v, np, &unit);
+    if (kind == 6) distribute_boxes(v, np, &unit);
     free_mapped(&unit);
     const uint64_t own = rnd64();
     for (int r = 0; r < np && kind < 4; r++) {
@@ -285,7 +286,7 @@ static inline int random_views(view *v, int np, int64_t room, int same) {
         if (kind == 2) v[r].disp += room / np * r;
     }
     for (int r = 0; r < np; r++) {
-        if (v[r].type.n) continue; /* a rank that got nothing sees all, and will ask for nothing */
+        if (v[r].type.n) continue; /* a rank without bytes sees all bytes, and will request none */
         free_mapped(&v[r].type);
         v[r].type = duplicate(&v[r].etype);
         v[r].disp = room * 2;

@@ -27,7 +27,7 @@ program waits_f08
     do k = 1, ops
         call MPI_File_iwrite_at_all(f, at(k), data(:, k), n, MPI_INTEGER, requests(k))
     end do
-    do k = 1, ops ! each rank begins elsewhere
+    do k = 1, ops ! each rank begins with another operation
         i = modulo(k + rank, ops) + 1
         flag = .false.
         do while (.not. flag)

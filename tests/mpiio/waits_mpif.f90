@@ -1,4 +1,4 @@
-! Non-blocking MPI-IO with mpif.h: all ways to complete requests, counts, errors as the standard wants them.
+! Non-blocking MPI-IO with mpif.h: all completion calls, counts, errors as required by the standard.
 ! SPDX-License-Identifier: BSD-3-Clause
 program waits_mpif
     implicit none

@@ -1,12 +1,13 @@
-# Sourced by tests: runs a program as it is, and again with libtutti-mpiio.so preloaded.
+# Sourced by tests: runs a program unmodified, and again with libtutti-mpiio.so preloaded.
 #
 #   find_program NAME PACKAGE   sets $program to a program of the build, or skips the test
 #   need COMMAND PACKAGE        skips the test where a command is not installed
 #   both RANKS COMMAND...       runs COMMAND... $TUTTI_TEST_DIR/native, then, preloaded, $TUTTI_TEST_DIR/ours
-#   same COMMAND...             COMMAND... says the same of both files (the first line, their name, apart)
-#   $failed                     0, until something is wrong
+#   same COMMAND...             COMMAND... prints the same for both files (except for the first
+# line, their name)
+#   $failed                     0, 1 after a failure
 #
-# That a run went through the drop-in, or did not, is seen by the summary that it prints when a file is closed.
+# The summary shows whether a run used the drop-in: it is printed when a file is closed.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
 set -u
@@ -31,7 +32,7 @@ need() {
     command -v "$1" >/dev/null 2>&1 || skip "$1" "$2"
 }
 
-# went NAME RANKS: how many files of all ranks the drop-in has closed
+# went NAME RANKS: number of files that the drop-in has closed on all ranks
 went() {
     grep -c "tutti: '.*': $2 ranks, open for " "$1.out"
 }

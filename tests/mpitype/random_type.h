@@ -1,7 +1,7 @@
 /* Random nested datatypes over all constructors, each with its type map: the offset of every byte
  * in order, expanded element by element as the standard defines the constructors.  MPI_Pack shows
- * what MPI itself makes of a datatype; it is asked about all but those with odd extents, on which
- * MPIs stumble.
+ * how MPI interprets a datatype; it is used for all datatypes except those with odd extents, for which
+ * MPI libraries are wrong.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_RANDOM_TYPE_H
 #define TUTTI_TESTS_RANDOM_TYPE_H
@@ -21,8 +21,8 @@ typedef struct {
     MPI_Datatype type;
     int64_t n;       /* bytes */
     int64_t *at;     /* offset of each, in order */
-    MPI_Aint extent; /* as MPI says */
-    int wild;        /* MPI_Pack cannot be trusted with it */
+    MPI_Aint extent; /* as returned by MPI */
+    int wild;        /* MPI_Pack is unreliable for it */
 } mapped_type;
 
 /* ---- maps */
@@ -36,7 +36,7 @@ static inline void map_add(mapped_type *m, const mapped_type *child, int64_t cou
             m->at[m->n++] = at + i * child->extent + child->at[k];
 }
 
-/* Ask MPI for what it decides: the extent. */
+/* Query the extent, which MPI determines. */
 static inline void map_close(mapped_type *m) {
     MPI_Aint lb;
     MPI_OK(MPI_Type_get_extent(m->type, &lb, &m->extent));
@@ -258,7 +258,7 @@ static inline int array_elements(const random_array *a) {
     return n;
 }
 
-/* The indices of the element in place e. */
+/* The indices of element number e. */
 static inline void array_index(const random_array *a, int e, int index[3]) {
     for (int i = 0; i < a->ndims; i++) {
         const int d = a->order == MPI_ORDER_FORTRAN ? i : a->ndims - 1 - i;
@@ -275,7 +275,7 @@ static inline int in_box(const random_array *a, int e) {
     return inside;
 }
 
-/* The rank that owns the element in place e; the grid of processes is row-major. */
+/* The rank that owns element number e; the grid of processes is row-major. */
 static inline int array_owner(const random_array *a, int e) {
     int index[3], rank = 0;
     array_index(a, e, index);
@@ -345,8 +345,8 @@ static inline int make_kind(int kind, int up, const mapped_type *child, mapped_t
     return make_resized(child, up, out);
 }
 
-/* Any type of at most `depth` constructors; `up`: mostly with increasing displacements.  What an
- * MPI refuses to make (Open MPI: a darray of nothing) or becomes large is replaced by its element.
+/* Any type of at most `depth` constructors; `up`: mostly with increasing displacements.  A type that an
+ * MPI refuses to create (Open MPI: a darray of nothing) or becomes large is replaced by its element.
  */
 static inline mapped_type random_type(int depth, int up) {
     mapped_type child[4], made = {.type = MPI_DATATYPE_NULL};
@@ -373,7 +373,7 @@ static inline mapped_type random_type(int depth, int up) {
     return child[0];
 }
 
-/* Does MPI_Pack take the bytes in the order of the map?  Every byte of the buffer tells a part of
+/* Return whether MPI_Pack packs bytes in the order of the map.  Every byte of the buffer encodes a part of
  * its position. */
 static inline void check_map(mapped_type *m) {
     MPI_Aint lo, span;

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "mpitype/random_type.h"
 
-static void compare(const tutti_access *a, const mapped_type *t, int count) {
+static void compare_values(const tutti_access *a, const mapped_type *t, int count) {
     tutti_access_iter *it;
     tutti_piece p;
     int64_t done = 0, wrong = 0;
@@ -27,7 +27,7 @@ static void one_type(int depth, int up) {
     const int count = (int)rnd(4);
     tutti_access *a = NULL;
     CHECK_OK(tutti_access_from_view(0, MPI_BYTE, 0, count, t.type, &a));
-    if (a) compare(a, &t, count);
+    if (a) compare_values(a, &t, count);
     tutti_access_free(&a);
     check_map(&t);
     free_mapped(&t);

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "mpitype/random_type.h"
 
-/* Does the filetype obey MPI's rules, as far as tiles first ... last show it? */
+/* Return whether the filetype obeys the rules of MPI in tiles first ... last. */
 static int is_legal(const mapped_type *m, int64_t displacement, int64_t first, int64_t last) {
     if (m->at[0] < 0 || displacement + first * m->extent + m->at[0] < 0) return 0;
     for (int64_t i = 1; i < m->n; i++)
@@ -15,8 +15,8 @@ static int is_legal(const mapped_type *m, int64_t displacement, int64_t first, i
     return first == last || m->at[m->n - 1] < m->at[0] + m->extent;
 }
 
-static void compare(const tutti_access *a, const mapped_type *m, int64_t displacement,
-                    int64_t skip) {
+static void compare_values(const tutti_access *a, const mapped_type *m, int64_t displacement,
+                           int64_t skip) {
     tutti_access_iter *it;
     tutti_piece p;
     int64_t done = 0, wrong = 0;
@@ -33,7 +33,7 @@ static void compare(const tutti_access *a, const mapped_type *m, int64_t displac
     tutti_access_iter_free(&it);
 }
 
-/* A view that is kept gives the same access. */
+/* A stored view gives the same access. */
 static void kept_view(const mapped_type *m, int64_t displacement, int64_t skip, int64_t bytes,
                       const tutti_access *expected) {
     tutti_view *v = NULL;
@@ -58,7 +58,7 @@ static int one_window(const mapped_type *m) {
               legal ? TUTTI_OK : TUTTI_ERR_ARG);
     if (a) {
         CHECK_EQ(tutti_access_bytes(a), bytes);
-        compare(a, m, displacement, skip);
+        compare_values(a, m, displacement, skip);
     }
     if (rnd(4) == 0) kept_view(m, displacement, skip, bytes, a);
     tutti_access_free(&a);

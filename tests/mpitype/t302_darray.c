@@ -1,7 +1,7 @@
 /* TEST ranks=1 timeout=60 */
 /* Distributed arrays: every distribution (block, cyclic, none, default and given arguments), both
- * orders, every rank of the grid, against a walk over all elements.  The shares of all ranks
- * together are the whole array, once.
+ * orders, every rank of the grid, compared with a loop over all elements.  The shares of all ranks
+ * together contain each element once.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/mpitype.h>
 #include "base/memory.h"

@@ -45,7 +45,7 @@ static void check_pair(MPI_Datatype t, tutti_off first, tutti_off second_at) {
         check_pair(t, sizeof(c_type), offsetof(struct pair, second)); \
     } while (0)
 
-static void pairs(void) {
+static void test_pairs(void) {
     check_where("pairs");
     CHECK_PAIR(MPI_FLOAT_INT, float);
     CHECK_PAIR(MPI_DOUBLE_INT, double);
@@ -71,7 +71,7 @@ static void fortran_types(void) {
     expect_runs(t, 1, (const tutti_off[][2]){{0, 4}});
 }
 
-static void resized(void) {
+static void test_resized(void) {
     MPI_Datatype t, two;
     check_where("resized");
     MPI_OK(MPI_Type_create_resized(MPI_INT, -4, 12, &t));
@@ -84,8 +84,8 @@ static void resized(void) {
     MPI_OK(MPI_Type_free(&t));
 }
 
-/* A type without bytes: nothing to move as a memtype, an error as a filetype if there is. */
-static void empty(void) {
+/* A type without bytes: empty as a memtype, an error as a filetype if bytes are requested. */
+static void test_empty(void) {
     const int length = 0;
     const MPI_Aint place = 40;
     MPI_Datatype t, more, type = MPI_DOUBLE;
@@ -144,7 +144,7 @@ static void bad_filetypes(void) {
     MPI_OK(MPI_Type_free(&t));
 }
 
-/* Every allocation is made to fail once: no memory: no access, nothing lost. */
+/* Every allocation fails once: no access is created, and nothing leaks. */
 static void out_of_memory(void) {
     tutti_access *a = NULL;
     tutti_err err = TUTTI_ERR_NOMEM;
@@ -172,10 +172,10 @@ int main(int argc, char **argv) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     check_seed(303);
     const long live = tutti__memory_live();
-    pairs();
+    test_pairs();
     fortran_types();
-    resized();
-    empty();
+    test_resized();
+    test_empty();
     bad_arguments();
     bad_filetypes();
     out_of_memory();

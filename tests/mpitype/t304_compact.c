@@ -1,6 +1,6 @@
 /* TEST ranks=1 timeout=60 */
-/* Nested strides stay nested: large arrays take a few hundred bytes and no time, irregular ones a
- * few bytes a run.  Reading a datatype leaves nothing behind in MPI.
+/* Nested strides stay nested: large arrays need a few hundred bytes and little time, irregular ones a
+ * few bytes per run.  Decoding a datatype leaks no MPI objects.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/mpitype.h>
 #include <malloc.h>
@@ -17,7 +17,7 @@ static MPI_Datatype block_of_square(int lo, int n, MPI_Datatype element) {
 }
 
 /* 10^5 x 10^5 doubles, the middle quarter, from a ghosted array in memory. */
-static void subarray(void) {
+static void test_subarray(void) {
     MPI_Datatype t = block_of_square(N / 4, N / 2, MPI_DOUBLE);
     tutti_access *a = NULL;
     tutti_off lo, hi;
@@ -52,7 +52,7 @@ static void subarray_of_vector(void) {
     MPI_OK(MPI_Type_free(&v));
 }
 
-static void cyclic(void) {
+static void test_cyclic(void) {
     const int gsize[2] = {N, N}, psize[2] = {7, 3}, arg[2] = {11, 13};
     const int distrib[2] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_CYCLIC};
     MPI_Datatype t;
@@ -68,8 +68,8 @@ static void cyclic(void) {
     MPI_OK(MPI_Type_free(&t));
 }
 
-/* Contiguous types, however they are said, are one run. */
-static void contiguous(void) {
+/* Contiguous types, regardless of their constructors, are one run. */
+static void test_contiguous(void) {
     MPI_Datatype t, u;
     tutti_access *a = NULL;
     check_where("contiguous");
@@ -83,7 +83,7 @@ static void contiguous(void) {
     MPI_OK(MPI_Type_free(&t));
 }
 
-static void irregular(void) {
+static void test_irregular(void) {
     int *length = malloc(N * sizeof *length), *place = malloc(N * sizeof *place);
     MPI_Datatype t;
     tutti_access *a = NULL;
@@ -122,7 +122,7 @@ static void too_large(void) {
     MPI_OK(MPI_Type_free(&t));
 }
 
-/* A forgotten datatype takes some hundred bytes in either MPI: 18000 of them would be megabytes. */
+/* A leaked datatype needs some hundred bytes in both MPIs: 18000 of them would be megabytes. */
 static void no_types_left(void) {
     const int length[2] = {1, 2};
     const MPI_Aint place[2] = {0, 4096};
@@ -149,11 +149,11 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     check_seed(304);
     const long live = tutti__memory_live();
-    subarray();
+    test_subarray();
     subarray_of_vector();
-    cyclic();
-    contiguous();
-    irregular();
+    test_cyclic();
+    test_contiguous();
+    test_irregular();
     too_large();
     no_types_left();
     CHECK_EQ(tutti__memory_live(), live);

@@ -22,7 +22,7 @@ static MPI_Datatype list_of(int n, int changed, MPI_Datatype element) {
     return type;
 }
 
-/* The node of a new datatype, which is freed before the next one is made. */
+/* The node of a new datatype, which is freed before the next one is created. */
 static const void *node_of(int n, int changed, MPI_Datatype element, tutti__layout *out) {
     MPI_Datatype type = list_of(n, changed, element);
     CHECK_OK(tutti__layout_get(type, out));
@@ -69,7 +69,7 @@ static void access_whole_tiles(void) {
 int main(int argc, char **argv) {
     tutti_view *view = NULL;
     MPI_Init(&argc, &argv);
-    compare_lists(LONG, 0); /* without a view nothing is kept */
+    compare_lists(LONG, 0); /* without a view nothing is cached */
     CHECK_OK(tutti_view_make(0, MPI_BYTE, &view));
     compare_lists(LONG, 1);
     compare_lists(SHORT, 0);

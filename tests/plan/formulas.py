@@ -27,7 +27,7 @@ def line(rates, size):
 
 
 def namespace(case):
-    """What the block of docs/explanation/automatic-choices.md uses."""
+    """Return the names used by the block of docs/explanation/automatic-choices.md."""
     p = case["profile"]
 
     def among(kind, size, clients):

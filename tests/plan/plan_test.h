@@ -1,4 +1,4 @@
-/* What the tests of the plan share: sides to plan for.
+/* Common part of tests of the plan: sides of accesses.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_PLAN_TEST_H
 #define TUTTI_TESTS_PLAN_TEST_H
@@ -17,7 +17,7 @@ static inline tutti__side side_strided(tutti_off offset, tutti_count count, tutt
     return all;
 }
 
-/* Block (row, col) of a row-major n x n array of `size`-byte elements cut into p x p blocks. */
+/* Block (row, col) of a row-major n x n array of `size`-byte elements divided into p x p blocks. */
 static inline tutti__side side_block(tutti_count n, tutti_off size, int p, int row, int col) {
     const tutti_count edge = n / p;
     return side_strided((row * edge * n + col * edge) * size, edge, edge * size, n * size);

@@ -23,7 +23,7 @@ static tutti_off edge(tutti_off lo, tutti_off hi, int i) {
     return lo + (tutti_off)((__int128)(hi - lo) * i / TUTTI__HISTOGRAM);
 }
 
-/* Buckets that are flat, random, mostly empty, or all in one place; none without width has bytes.
+/* Buckets that are flat, random, mostly empty, or concentrated in one; buckets of width 0 have no bytes.
  */
 static void random_buckets(tutti_off lo, tutti_off hi, tutti_off bucket[TUTTI__HISTOGRAM]) {
     const int shape = (int)rnd(4);
@@ -98,7 +98,7 @@ static double bytes_before(const tutti__domains *d, const tutti_off *bucket, tut
     return sum;
 }
 
-/* Every cut of a balanced domain is less than one aligned unit before the place that divides the
+/* Every boundary of a balanced domain is less than one aligned unit before the offset that divides the
  * bytes exactly. */
 static void check_balance(const tutti__domains *d, const tutti_off *bucket) {
     const double total = bytes_before(d, bucket, d->hi), rounding = total * 1e-9 + 1;
@@ -133,8 +133,8 @@ static void check_random(void) {
     if (d.kind == TUTTI_DOMAINS_BALANCED) check_balance(&d, bucket);
 }
 
-/* Blocks of an array that the request lies in, in part: the windows tile it, and every cut is that of
- * the array's slabs, moved down to the alignment, if it lies in the request. */
+/* Blocks of an array that partly contain the request: the windows tile it, and every boundary is that of
+ * a slab of the array, rounded down to the alignment, if it is inside the request. */
 static void check_array(void) {
     const tutti__summary s = random_summary();
     const int aggregators = 1 + (int)rnd(rnd(10) ? 20 : 600);
@@ -157,7 +157,7 @@ static void check_array(void) {
     }
 }
 
-/* EVEN: as many aggregators work as there are aligned units, none more than one unit longer. */
+/* EVEN: as many aggregators are used as there are aligned units, and sizes differ by at most one unit. */
 static void check_even(int aggregators, tutti_count units) {
     const tutti_off align = 4096;
     const tutti__summary s = {.lo = 100 * align + 17, .hi = (100 + units) * align - 5};

@@ -1,13 +1,13 @@
 /* TEST ranks=0 timeout=60 */
 /* The worked example of two-phase I/O (Dickens and Thakur, section 2): a 4 x 4 array of integers,
  * block-block over four processors, striped by rows.  Processor i writes row i; exactly the
- * elements that the paper names change hands, and eight small requests become four.
+ * elements that the paper lists are exchanged, and eight small requests become four.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "plan_test.h"
 
 enum { INT = 4, ROW = 4 * INT };
 
-/* moves[from][to]: which elements go, as a bit per element of the array. */
+/* moves[from][to]: the elements sent, as a bit per element of the array. */
 static void elements_moved(const tutti__domains *d, const tutti__side *side, unsigned moves[4][4]) {
     for (int from = 0; from < 4; from++) {
         tutti__route route;
@@ -36,7 +36,7 @@ static void check_moves(const tutti__domains *d, const tutti__side *side) {
     expected[1][0] = element(0, 2) | element(0, 3);
     expected[2][3] = element(3, 0) | element(3, 1);
     expected[3][2] = element(2, 2) | element(2, 3);
-    expected[0][0] = element(0, 0) | element(0, 1); /* these stay where they are */
+    expected[0][0] = element(0, 0) | element(0, 1); /* these are not sent */
     expected[1][1] = element(1, 2) | element(1, 3);
     expected[2][2] = element(2, 0) | element(2, 1);
     expected[3][3] = element(3, 2) | element(3, 3);

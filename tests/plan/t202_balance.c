@@ -54,7 +54,7 @@ static void check_figure_7b(void) {
     sides_free(4, side);
 }
 
-/* Holes that are spread evenly want no histogram's answer: equal cuts stay. */
+/* For evenly distributed holes the histogram is not used: equal cuts are kept. */
 static void check_evenly_sparse(void) {
     tutti__side side = side_strided(4096, 10000, 100, 1000);
     const cut_options any = {TUTTI_DOMAINS_AUTO, 8, 512, 1 << 16};

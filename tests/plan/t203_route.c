@@ -7,7 +7,7 @@ enum { FILE_BYTES = 4096, SIDES = 4 };
 
 static unsigned char map[SIDES][FILE_BYTES];
 
-/* Irregular runs in ascending order, or a stride, or one run, or nothing; also marked in the map.
+/* Irregular runs in ascending order, or a stride, or one run, or empty; also marked in the map.
  */
 static tutti__side random_side(unsigned char *mark) {
     tutti_off offset[64], bytes[64];
@@ -70,8 +70,8 @@ static void check_random(void) {
     sides_free(SIDES, side);
 }
 
-/* Blocks distributed over many aggregators, and a stride that reaches only every 12th of them: the stops
- * are thinned several times, and every one is right. */
+/* Blocks distributed over many aggregators, and a stride that reaches only every 12th of them: the entries
+ * are reduced several times, and each is correct. */
 static void check_cyclic_resonance(void) {
     tutti__side side = side_strided(0, 2000, 10, 12 * 64);
     const cut_options options = {TUTTI_DOMAINS_CYCLIC, 3000, 64, 64};
@@ -98,7 +98,7 @@ static void check_cyclic_dense(int aggregators) {
     tutti__side_free(&side);
 }
 
-/* Out of memory is reported and leaves nothing behind. */
+/* Out of memory is reported and leaks nothing. */
 static void check_no_memory(int kind, int stops) {
     tutti__side side = side_strided(0, 200, 10, 100);
     const cut_options options = {kind, 100, 1, 7};

@@ -6,7 +6,7 @@
 
 typedef struct {
     const tutti__domains *d;
-    tutti_count *first; /* [aggregators + 1] where an aggregator's windows begin in `filled` */
+    tutti_count *first; /* [aggregators + 1] where the windows of an aggregator begin in `filled` */
     tutti_off *filled;  /* bytes that arrive for each window */
     int *senders;       /* [aggregators] ranks that reach it */
 } ledger;
@@ -64,7 +64,8 @@ static void ledger_close(ledger *l) {
     free(l->senders);
 }
 
-/* All of an array, each rank's part made by `side`; most_senders: no aggregator hears from more. */
+/* A whole array, with the part of each rank given by `side`; most_senders: the maximum number of
+ * senders per aggregator. */
 typedef struct {
     int ranks;
     tutti__side (*side)(int rank);
@@ -85,7 +86,7 @@ static tutti__side block_3d(int rank) {
     return s;
 }
 
-/* 2048 ranks take rows of 12288 bytes in turn, 50 each. */
+/* 2048 ranks have rows of 12288 bytes cyclically, 50 per rank. */
 static tutti__side cyclic_rows(int rank) {
     return side_strided((tutti_off)rank * 12288, 50, 12288, 2048 * 12288);
 }

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "plan_test.h"
 
-static const tutti_off far = ((tutti_off)1 << 62) - 1; /* no byte of an access lies beyond */
+static const tutti_off far = ((tutti_off)1 << 62) - 1; /* no byte of an access is beyond */
 
 static int route_stops(const tutti__domains *d, tutti__side side) {
     tutti__route route;
@@ -35,7 +35,7 @@ static void check_empty(void) {
     }
 }
 
-/* One rank has one byte, the others nothing. */
+/* One rank has one byte, the others none. */
 static void check_one_byte(tutti_off offset) {
     tutti__side side[3] = {{0}};
     CHECK_OK(tutti__side_run(offset, 1, &side[1]));
@@ -52,7 +52,7 @@ static void check_one_byte(tutti_off offset) {
     sides_free(3, side);
 }
 
-/* A run of `bytes` at `offset`: the windows that the route visits hold all of it. */
+/* A run of `bytes` at `offset`: the windows of the route contain the whole run. */
 static void check_run(tutti_off offset, tutti_off bytes, cut_options options) {
     tutti__side side = side_strided(offset, 1, bytes, 0);
     const tutti__domains d = sides_domains(1, &side, options);
@@ -84,7 +84,7 @@ static void check_far(void) {
     }
 }
 
-/* Two bytes as far apart as they can be: the hole costs nothing. */
+/* Two bytes with the largest possible distance: the hole has no cost. */
 static void check_far_apart(void) {
     tutti__side side = side_strided(0, 2, 1, far - 1);
     for (int kind = TUTTI_DOMAINS_AUTO; kind <= TUTTI_DOMAINS_CYCLIC; kind++) {
@@ -102,7 +102,7 @@ static void check_far_apart(void) {
     tutti__side_free(&side);
 }
 
-/* Sums of many huge ranks saturate instead of wrapping. */
+/* Sums over many ranks with huge accesses saturate instead of wrapping. */
 static void check_sums(void) {
     tutti__summary s = {
         .lo = 0, .hi = far, .bytes = far, .runs = far, .ranks = 1, .max_bytes = far};

@@ -50,8 +50,8 @@ static void check_small(void) {
     CHECK_EQ(tutti__aggregators_choose(&t, 2, 1500, 1000, rank), 1);
 }
 
-/* The choice is ordered by group and rank, without repeats; no group could give one more while
- * another gives two more than it. */
+/* The choice is ordered by group and rank, without repeats; no group could provide one more while
+ * another provides two more than it. */
 static void check_spread(const tutti__topology *t, int n, const int *rank) {
     int size[MOST] = {0}, given[MOST] = {0};
     for (int r = 0; r < t->ranks; r++) size[t->group_of[r]]++;

@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* The cost model: without a profile it chooses what measurements have shown to be right, it behaves
- * when one number changes, options are respected, and the same numbers give the same choice.
+/* The cost model: without a profile it chooses the method that measurements confirm, it is consistent
+ * when one value changes, options are respected, and the same values give the same choice.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "plan/cost.h"
@@ -10,14 +10,14 @@ static tutti_profile profile;
 static tutti__summary sum;
 static tutti__cost_case request;
 
-/* As many as step 2 needs, whatever the exchange. */
+/* The number of buffers; that of step 2 is independent of the exchange. */
 static int buffers(int exchange, int step, int slots) {
     (void)exchange;
     (void)step;
     return slots + 2;
 }
 
-/* `ranks` ranks on `groups` nodes, `bytes` a rank, in pieces that fill `density` of the extent. */
+/* `ranks` ranks on `groups` nodes, `bytes` per rank, in pieces that fill `density` of the extent. */
 static void set_case(int is_write, int ranks, int groups, tutti_off bytes, tutti_off piece,
                      double density) {
     sum = (tutti__summary){.lo = 0,
@@ -83,7 +83,7 @@ static double seconds_of(int method) {
               seconds_of(TUTTI_METHOD_TWO_PHASE), seconds_of(TUTTI_METHOD_SIEVE));                 \
     } while (0)
 
-/* docs/appendix/results.md: 32 MiB a rank through the page cache, 2, 4 and 8 ranks on 2 cores. */
+/* docs/appendix/results.md: 32 MiB per rank through the page cache, 2, 4 and 8 ranks on 2 cores. */
 static void test_measured_regions(void) {
     static const int ranks[] = {2, 4, 8};
     set_defaults("ext");
@@ -102,7 +102,7 @@ static void test_measured_regions(void) {
             opt.direct_run = 1 << 20;
             EXPECT(LIST);
             opt.direct_run = 0;
-            set_case(1, ranks[i], ranks[i], 32 << 20, piece, 1); /* each on a node of its own */
+            set_case(1, ranks[i], ranks[i], 32 << 20, piece, 1); /* each on a different node */
             EXPECT(LIST);
         }
         for (tutti_off piece = 64; piece <= 2048; piece *= 2) {
@@ -132,7 +132,7 @@ static void test_measured_regions(void) {
     EXPECT(LIST);
 }
 
-/* Larger pieces never make list worse, against what staging makes of them. */
+/* Larger pieces never make list worse, compared with staging. */
 static void test_pieces(void) {
     static const char *const types[] = {"ext", "fuse"};
     for (int t = 0; t < 2; t++)
@@ -152,7 +152,7 @@ static void test_pieces(void) {
             }
 }
 
-/* More bytes take longer; better numbers never make anything slower. */
+/* More bytes take longer; better values never make anything slower. */
 static void test_monotony(void) {
     const tutti_profile_info *row;
     tutti_profile usual;
@@ -183,8 +183,8 @@ static void test_monotony(void) {
     }
 }
 
-/* What was measured on four hosts with GlusterFS: small requests to the servers cost the same, what
- * differs is the network.  Sending everything twice pays at 2 Gbit/s only. */
+/* Measurements on four hosts with GlusterFS: small requests to the servers have the same cost,
+ * only the network differs.  Sending all data twice is faster only at 2 Gbit/s. */
 static void set_hosts(double small, double large, double network) {
     set_defaults("fuse");
     profile.ranks = 1;
@@ -200,12 +200,12 @@ static void set_hosts(double small, double large, double network) {
 }
 
 static void test_networks(void) {
-    for (int is_write = 0; is_write < 2; is_write++) { /* nothing has been measured */
+    for (int is_write = 0; is_write < 2; is_write++) { /* no measurements exist */
         set_defaults("fuse");
         set_case(is_write, 4, 4, 4 << 20, 4096, 1);
         EXPECT(TWO_PHASE);
     }
-    for (int is_write = 0; is_write < 2; is_write++) { /* Fast Ethernet, as it was measured */
+    for (int is_write = 0; is_write < 2; is_write++) { /* Fast Ethernet, as measured */
         set_defaults("fuse");
         profile.ranks = 1;
         profile.nodes = 4;
@@ -264,7 +264,7 @@ static void test_options(void) {
             CHECK_EQ(k[0].aggregators, 3);
             CHECK_EQ(k[0].window, 64 << 10);
         }
-    opt.step = 2; /* steps are those of messages */
+    opt.step = 2; /* steps refer to messages */
     opt.exchange = TUTTI_EXCHANGE_AUTO;
     opt.sub_buffers = 1;
     CHECK_EQ(best().exchange, TUTTI_EXCHANGE_TWO_SIDED);
@@ -277,7 +277,7 @@ static void test_options(void) {
     CHECK_EQ(best().method, TUTTI_METHOD_LIST);
 }
 
-/* What overlaps is chosen where it pays. */
+/* An overlapping pipeline is chosen where it is faster. */
 static void test_pipelines(void) {
     set_defaults("ext");
     opt.method = TUTTI_METHOD_TWO_PHASE;
@@ -301,11 +301,11 @@ static void test_aggregators(void) {
     CHECK_EQ(best().aggregators, 1);
     set_case(1, 8, 1, 64 << 20, 512, 1);
     CHECK_EQ(best().aggregators, 8);
-    profile.ranks = 8; /* writers that stand in each other's way */
+    profile.ranks = 8; /* writers that slow each other down */
     profile.write_all_64k = profile.write_all_1m = profile.staged_write_512k =
         profile.staged_write_4m = 3e8;
     CHECK_EQ(best().aggregators, 1);
-    opt.method = TUTTI_METHOD_AUTO; /* which does not make it the method root */
+    opt.method = TUTTI_METHOD_AUTO; /* which does not select method root */
     EXPECT(TWO_PHASE);
     opt.method = TUTTI_METHOD_TWO_PHASE;
     set_case(1, 8, 4, 64 << 20, 512, 1);
@@ -318,7 +318,7 @@ static void test_aggregators(void) {
     CHECK_EQ(best().aggregators, 2);
 }
 
-/* Anything that requests and profiles may say gives a candidate, and the same one again. */
+/* All valid requests and profiles give a candidate, and the same one when repeated. */
 static void test_any(void) {
     const tutti_profile_info *row;
     for (int round = 0; round < 5000; round++) {
@@ -347,7 +347,7 @@ static void test_any(void) {
     CHECK_EQ(k[0].method, TUTTI_METHOD_LIST);
 }
 
-/* One run of a few pages per rank is a list where plans are cached, whatever the model says. */
+/* One run of a few pages per rank is a list where plans are cached, regardless of the model. */
 static void test_small(void) {
     for (int is_write = 0; is_write < 2; is_write++) {
         set_defaults("ext");

@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* The cost model and the page cache: bytes that are not in it are fetched by few long requests, and
- * over holes as long as the device reads in the time of one request; bytes that are in it are not.
+/* The cost model and the page cache: bytes that are not cached are read by few long requests, and
+ * over holes as long as the device reads in the time of one request; cached bytes are not.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "plan/cost.h"
@@ -67,7 +67,7 @@ static void test_sections(void) {
         CHECK(best().method == TUTTI_METHOD_TWO_PHASE, "cold, %d: %d", i, best().method);
         CHECK(best().seconds > 4 * warm, "%d: %g, warm %g", i, best().seconds, warm);
         CHECK(tutti__cost_gap(&request).bytes >= 32768, "%d", i);
-        CHECK_EQ(best().aggregators, 4); /* by what is read, not by what is wanted */
+        CHECK_EQ(best().aggregators, 4); /* depends on the bytes read, not on the bytes requested */
     }
     set_common(524288, 1, 524288, 1); /* in one piece: the kernel reads it once for all */
     CHECK_EQ(best().method, TUTTI_METHOD_LIST);

@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
 /* The cost model distinguishes file runs from memory runs, adds up the extents of the ranks and
- * detects common data: requests that were once given to the wrong method, and the right one.
+ * detects common data: requests for which an earlier version chose the wrong method, and the correct one.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "plan/cost.h"
@@ -31,7 +31,7 @@ static void set_case(int ranks, const tutti__side *side, tutti_count memory_runs
                                  .buffers = buffers};
 }
 
-/* `runs` runs of `bytes` bytes, `every` bytes apart, the rank's first at `at`. */
+/* `runs` runs of `bytes` bytes, `every` bytes apart, the first run of the rank at `at`. */
 static tutti__side strided(tutti_off at, tutti_count runs, tutti_off bytes, tutti_off every) {
     tutti__side run = {0, NULL}, s = {0, NULL};
     CHECK_OK(tutti__side_run(at, bytes, &run));
@@ -63,7 +63,7 @@ static void sides_free(int n, tutti__side *s) {
     while (n > 0) tutti__side_free(&s[--n]);
 }
 
-/* A contiguous read is never sieved, whatever its size: sieving is charged for what it reads. */
+/* A contiguous read is never sieved, whatever its size: sieving is charged for the bytes that it reads. */
 static void test_contiguous(void) {
     enum { RANKS = 4 };
     set_defaults();
@@ -127,7 +127,7 @@ static void test_common(void) {
             CHECK(tutti__summary_is_common(&sum), "%d ranks", ranks);
             CHECK(best().method == TUTTI_METHOD_TWO_PHASE || best().method == TUTTI_METHOD_SIEVE,
                   "%d ranks, case %d: method %d", ranks, i, best().method);
-            /* each hole is 16 KiB however many ranks there are: list waits for the device */
+            /* each hole is 16 KiB however many ranks there are: list is limited by the device */
             CHECK(seconds_of(TUTTI_METHOD_LIST) > 0.8 * (double)table[i].columns / 3000,
                   "%d ranks: %g s", ranks, seconds_of(TUTTI_METHOD_LIST));
             /* and the file is read once, not once per rank */
@@ -140,8 +140,8 @@ static void test_common(void) {
         }
 }
 
-/* Holes are those of one rank: between pieces that interleave there is none, but each rank's
- * own extent is that of all. */
+/* Holes are those of one rank: between interleaving pieces there are none, but the extent of each rank
+ * equals that of all ranks. */
 static void test_extents(void) {
     enum { RANKS = 4 };
     tutti__side s[RANKS];
@@ -152,7 +152,7 @@ static void test_extents(void) {
     CHECK_EQ(best().method, TUTTI_METHOD_TWO_PHASE);
     CHECK(seconds_of(TUTTI_METHOD_SIEVE) > 1.5 * best().seconds, "each rank reads all of it");
     sides_free(RANKS, s);
-    /* the same runs, each rank's in a part of its own: sieving reads it once */
+    /* the same runs, per rank in a separate part: sieving reads each part once */
     for (int i = 0; i < RANKS; i++) s[i] = strided((tutti_off)(1 << 27) * i, 65536, 512, 1024);
     set_case(RANKS, s, 1);
     CHECK(seconds_of(TUTTI_METHOD_SIEVE) < seconds_of(TUTTI_METHOD_LIST), "%g, %g",
@@ -160,7 +160,7 @@ static void test_extents(void) {
     sides_free(RANKS, s);
 }
 
-/* One run per rank, all of one length, each where that of the rank before ends: they are disjoint. */
+/* One run per rank, all of one length, each starting at the end of the previous rank: they are disjoint. */
 static void test_rank_order(void) {
     for (int kind = 0; kind < 6; kind++) {
         enum { RANKS = 5 };

@@ -1,10 +1,11 @@
 # shellcheck shell=sh
-# For t914, t924, t925, t944 and t945: clones of this tree in other places, and the archive of `make dist`.
+# For t914, t924, t925, t944 and t945: clones of this tree in other directories, and the archive of
+# `make dist`.
 # SPDX-License-Identifier: BSD-3-Clause
 top=$(cd "$(dirname "$0")/../.." && pwd)
 unset MAKEFLAGS MFLAGS MAKELEVEL || true
 
-# clone_tree DIR: the files that git knows or would add, as they are now
+# clone_tree DIR: copy the files that git tracks or would add, in their current state
 clone_tree() {
     git -C "$top" rev-parse --git-dir >/dev/null 2>&1 || { echo "skipped: this is not a git clone"; exit 77; }
     mkdir -p "$1"
@@ -21,7 +22,7 @@ clone_commit() {
     git -C "$1" -c user.name=t -c user.email=t@t commit -qm all
 }
 
-# clone_archive DIR: the archive that `make dist` makes of this tree, unpacked into DIR
+# clone_archive DIR: the archive that `make dist` creates from this tree, unpacked into DIR
 clone_archive() {
     clone_commit "$1.clone"
     "$1.clone/scripts/dist.sh" "$1.dist" "$TUTTI_BUILD_DIR/generated" >/dev/null || exit 1
@@ -30,8 +31,8 @@ clone_archive() {
     rm -rf "$1.clone" "$1.dist"
 }
 
-# clone_build DIR TARGET...: as `make` builds it, but without optimization, which takes the compiler longest; with clang,
-# where it is installed, so that t905 need not look at these sources
+# clone_build DIR TARGET...: like `make`, but without optimization, which needs most of the time; with clang,
+# if it is installed, so that t905 need not check these sources
 clone_build() {
     dir=$1
     shift

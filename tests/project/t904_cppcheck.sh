@@ -1,13 +1,13 @@
 #!/bin/sh
 # TEST ranks=0 timeout=300 cores=2 tier=full
-# cppcheck finds nothing in the libraries and the command; `make lint` runs it too.
+# cppcheck reports no defects in the libraries and the command; `make lint` runs it too.
 # SPDX-License-Identifier: BSD-3-Clause
 cd "$(dirname "$0")/../.." || exit 1
 if ! command -v cppcheck >/dev/null; then
     echo "cppcheck is not installed (Debian: apt-get install cppcheck)"
     exit 77
 fi
-# A signed value shifted right keeps its sign with the compilers that we build with.
+# A signed value shifted right keeps its sign with all supported compilers.
 cache=$TUTTI_BUILD_DIR/cppcheck
 mkdir -p "$cache"
 exec cppcheck -j "$(nproc)" --quiet --error-exitcode=1 --inline-suppr --std=c11 --language=c -D_GNU_SOURCE \

@@ -1,6 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# The scripts: shellcheck has nothing to say, and Python accepts its own, among them the recipe for Spack.
+# shellcheck accepts all shell scripts, and Python compiles all Python scripts, including the
+# recipe for Spack.
 # SPDX-License-Identifier: BSD-3-Clause
 cd "$(dirname "$0")/../.." || exit 1
 find . \( -path ./build -o -path ./.git \) -prune -o -name '*.py' -print | python3 -c '

@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# Nothing unfinished is left lying about.
+# The sources contain no marks of unfinished work.
 # SPDX-License-Identifier: BSD-3-Clause
 cd "$(dirname "$0")/../.." || exit 1
 words='TO''DO|FIX''ME|XX''X|HA''CK'

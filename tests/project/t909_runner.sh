@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=openmpi,mpich cores=0
-# The runner of tests itself: exit codes come through, and a hang is ended with all its ranks.  Tests that run together:
-# each has its own surroundings, output and exit code, and whatever one does the others are run.
+# The runner of tests itself: exit codes are returned, and a hanging test is killed with all its
+# ranks.  Tests that run together:
+# each has its own environment, output and exit code, and a failure of one does not affect the others.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -39,7 +40,7 @@ program=$TUTTI_TEST_DIR/together
     exit 1
 }
 
-# result NAME CODE [WORDS]: what the ctest of a test would have shown; it must not run again
+# result NAME CODE [WORDS]: the result that ctest would report for a test; it must not run again
 result() {
     out=$("$top/scripts/run_test.sh" "inner.$1.n2" 1 "$TUTTI_MPI" 0 echo ran again 2>&1)
     got=$?

@@ -2,7 +2,7 @@
 # TEST ranks=0 timeout=180 builds=mpich
 # The library is installed into a prefix that is moved afterwards.  User programs in C and C++, built with
 # pkg-config and a plain compiler, and with CMake's find_package, run on two ranks.  The configuration of a
-# project that uses another MPI fails with a message that says so.
+# project that uses another MPI fails with a message that explains it.
 # (For Open MPI t924 runs it, in a clone.)
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu

@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# Tests are numbered so that a number names one test, and its hundred the module (the table is in CONTRIBUTING.md).
-# And what shares a program with others defines nothing that the others would get instead of their own.
+# Tests are numbered so that a number identifies one test, and its hundred the module (the table is
+# in CONTRIBUTING.md).
+# Tests that share a program define no symbols that other tests would use instead of their own.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)

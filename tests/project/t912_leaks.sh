@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 builds=asan
-# What tests/support does about the leaks of an MPI hides none of ours: a program that frees all it has, and uses the MPI
-# for a while, passes; one that forgets 77 bytes while the MPI is up, or after it, does not.
+# The handling of leaks of an MPI in tests/support hides no leaks of Tutti: a program that frees
+# all its memory, and uses the MPI for a while, passes; a program that leaks 77 bytes before or
+# after MPI_Finalize fails.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=1500 builds=openmpi tier=full
-# Debian's packages: built from what `make dist` packs, without errors of lintian; installed into a fresh root by
-# debootstrap, side by side, they serve a program in C and one in Python for each MPI, and are gone again after their removal.
+# Debian's packages: built from the archive of `make dist`, without errors of lintian; installed
+# into a fresh root by debootstrap, side by side, they run a program in C and one in Python for each
+# MPI, and leave no files after their removal.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -16,8 +17,8 @@ clone_archive "$PWD/archive"
 (cd archive && dpkg-buildpackage -us -uc -b >../log 2>&1) || { tail -30 log; exit 1; }
 lintian --fail-on error -- *.changes || exit 1
 
-# The root takes packages from where this machine takes them.
-# shellcheck disable=SC2016 # a word of apt's
+# The root uses the package sources of this machine.
+# shellcheck disable=SC2016 # a variable of apt
 mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep -v security | head -1)
 # shellcheck disable=SC1091
 suite=$(. /etc/os-release && echo "$VERSION_CODENAME")

@@ -1,8 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=300 builds=openmpi
-# scripts/check_abi.sh: a library may take its own place, and that of one with fewer functions, and not that of one
-# with another argument or a function more; the same for a small project with a release of its own; against our last release, where
-# there is a tag.
+# scripts/check_abi.sh: a library may replace itself and one with fewer functions, but not one
+# with another argument or an additional function; the same for a small project with its own
+# release; compared with the last release, if a tag exists.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -32,7 +32,7 @@ expect 1 three.so two.so
 expect 1 two.so changed.so
 expect 0 "$TUTTI_BUILD_DIR/libtutti.so" "$TUTTI_BUILD_DIR/libtutti.so"
 
-# a project with a release: what it builds now against what git has of then
+# a project with a release: the current build compared with the release in git
 mkdir -p project/scripts project/include/tutti
 cp "$top/scripts/check_abi.sh" project/scripts/
 cat >project/CMakeLists.txt <<'END'
@@ -49,7 +49,7 @@ git init -q project
 git -C project add -A
 git -C project -c user.name=t -c user.email=t@t commit -qm one
 git -C project tag v1.0.0
-# against STATUS: the release and what is there now
+# against STATUS: the release and the current tree
 against() {
     cmake -S project -B project/build/now -DCMAKE_BUILD_TYPE=RelWithDebInfo >/dev/null
     cmake --build project/build/now >/dev/null

@@ -1,10 +1,12 @@
 #!/bin/sh
 # TEST ranks=0 timeout=180 builds=mpich cores=2
-# A new user: Tutti in a new prefix and an empty environment run the commands of the pages line by line: docs/howto/install.md
-# ("First program"), the steps by CMake and by pkg-config, with gcc and clang, in C and C++, the commands of README and of the reference, and the
-# examples of the manual pages.  t919 runs the how-to guides.  (Those of tutti-array(1), tutti-dataset(1) and docs/reference/exodus-tools.md are run by t960, t971 and
-# t986, the functions of the guides by t920, t1009, t1026 and t1104; the programs of section 3 are the steps and examples/manual.c.)
-# (For Open MPI t924 runs it, in a clone.)
+# A new user: Tutti in a new prefix and an empty environment run the commands of the pages in
+# order: docs/howto/install.md ("First program"), the steps by CMake and by pkg-config, with gcc and
+# clang, in C and C++, the commands of README and of the reference, and the
+# examples of the manual pages.  t919 runs the how-to guides.  (Those of tutti-array(1),
+# tutti-dataset(1) and docs/reference/exodus-tools.md are run by t960, t971 and
+# t986, the functions of the guides by t920, t1009, t1026 and t1104; the programs of section 3 are
+# the steps and examples/manual.c.) (For Open MPI t924 runs it, in a clone.)
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -14,7 +16,7 @@ for file in LICENSE README.md docs/reference/files.md examples/step1_first.c exa
     [ -s "$doc/$file" ] || fail "$file was not installed"
 done
 
-# ---- what to do after `make install`
+# ---- steps after `make install`
 sed -n '/^## First program/,/^## /s/^    //p' "$top/docs/howto/install.md" | places >first
 grep '^export' first >>"$TUTTI_TEST_DIR/profile"
 [ "$(grep -c '^export' first)" = 4 ] || fail 'not four lines for the profile'

@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=openmpi cores=2
-# What `make run` does, small: it comes to its end, says what it shows, and its page has the pictures and nothing from elsewhere; what it
-# says of ratios is so: a difference is shown where all rounds agree, and none where they do not.
+# What `make run` does, small: it completes, prints its results, and its page has the plots and no
+# external resources; the ratios that it prints are correct: a difference is shown only if all
+# rounds agree.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -17,7 +18,7 @@ assert len(re.findall(r"times as fast as MPI_File_(write|read)_all", said)) == 7
 assert said.count(": ok;") == 2 and "steps 150 to 300" in said, "verified twice, resumed"
 by, own, idg2 = re.search(r"mesh by (\w+): .*; (\d+) intervals as owned, (\d+) by idg2", said).groups()
 assert by in ("metis", "rcb") and 3 * int(idg2) <= int(own), said
-# each partitioner by itself; one that gains nothing ends the program
+# each partitioner alone; a partitioner without improvement ends the program
 tutti = sys.argv[2] + "/tutti"
 for by in "metis", "rcb":
     owners, how, count = tour.division(tutti, "files/pipe.msh", by)

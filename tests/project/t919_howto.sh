@@ -39,7 +39,7 @@ END
 "mpicc.$mpi" -shared -fPIC -o "$TUTTI_TEST_DIR/opt/darshan/lib/libdarshan.so" wrapper.c || fail 'the wrapper does not compile'
 
 # ---- the pages
-# here: the pages' places, those of the test, and what is not installed
+# table: paths of the pages, paths of the test, and components that are not installed
 here() {
     places | shorter | sed "s|/opt/darshan|$TUTTI_TEST_DIR/opt/darshan|" | while IFS= read -r line; do
         case $line in

@@ -1,9 +1,11 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 cores=2 builds=openmpi,mpich
-# README, CONTRIBUTING and docs/ name things that exist: names, links, targets (scripts/check_docs.py).  README has at most 150
-# lines, and what a user needs first in its first 45.  The chart shows the table of docs/performance.md.  The program of
-# docs/reference/errors.md compiles without a warning, writes its file on four ranks, and reports the error of one rank once; its table
-# of codes is that of the header.  (t910 and t917 run the commands about installing, t919 the tutorial and the how-to guides.)
+# README, CONTRIBUTING and docs/ refer to existing names, links, targets (scripts/check_docs.py). 
+# README has at most 150 lines, and the most important information in its first 45.  The chart shows
+# the table of docs/performance.md.  The program of
+# docs/reference/errors.md compiles without a warning, writes its file on four ranks, and reports
+# the error of one rank once; its table of codes is that of the header.  (t910 and t917 run the
+# installation commands, t919 the tutorial and the how-to guides.)
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -15,7 +17,7 @@ fail() {
 
 python3 "$top/scripts/check_docs.py" || bad=1
 
-# ---- README: length, and what comes first
+# ---- README: length and first lines
 [ "$(wc -l <"$top/README.md")" -le 150 ] || fail "README.md has more than 150 lines"
 for part in 'Status:' 'Licence:' 'Open MPI' 'Tutti is for you if' '## Installation' 'make run' 'make install' '```python' 'tutti run --compare -- mpirun -n 4 ./your_program' \
     'without / with'; do
@@ -55,7 +57,7 @@ if "$mpicc" -std=gnu11 -Wall -Wextra -Werror -I"$top/include" readme.c -o readme
     # rows 0 and 511, columns 0 and 511: the four ranks' corners
     corners=$(for at in 0 511 261632 262143; do od -An -tf8 -j $((at * 8)) -N8 out.dat; done | tr -d '\n ')
     [ "$corners" = 1234 ] || fail "the program of errors.md wrote $corners into the corners, not 1234"
-    # an error of one rank alone: all ranks return it
+    # an error on one rank only: all ranks return it
     sed 's|.hi = {256 \* (rank / 2 + 1)|.hi = {(rank == 1) * 1000 + 256 * (rank / 2 + 1)|' readme.c >bad.c
     cmp -s readme.c bad.c && fail "the bound of the program was not found"
     "$mpicc" -std=gnu11 -Wall -Wextra -Werror -I"$top/include" bad.c -o bad -L"$TUTTI_BUILD_DIR" -ltutti \

@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 builds=mpich
-# Uninstalling restores the tree as it was before the installation: a prefix whose path contains /tutti/ and a space, with
-# empty directories of others below and beside it; a fresh prefix; DESTDIR; a prefix behind a symbolic link; a second
+# Uninstalling restores the tree to its state before the installation: a prefix whose path contains
+# /tutti/ and a space, with empty directories of others below and beside it; a fresh prefix;
+# DESTDIR; a prefix reached through a symbolic link; a second
 # installation in a directory below the prefix.
 # (For Open MPI t924 runs it, in a clone.)
 # SPDX-License-Identifier: BSD-3-Clause
@@ -24,7 +25,7 @@ install() {
 uninstall() {
     make -s -C "$top" uninstall PREFIX="$1" MPI="$TUTTI_MPI" >/dev/null
 }
-# restored WHAT COMMAND...: the command leaves the tree as it is now
+# restored WHAT COMMAND...: the command does not change the tree
 restored() {
     before=$(tree)
     what=$1
@@ -39,7 +40,7 @@ there_and_back() {
     uninstall "$1"
 }
 
-# Directories of others, as the old rule by name would have matched them, and files beside ours.
+# Directories of others, that a rule by name would match, and files next to installed ones.
 old="$base/an old prefix"
 for dir in "$old/tutti" "$old/lib/tutti/other" "$old/lib/cmake/Other" "$old/lib/pkgconfig" "$old/share/doc/tutti" "$old/tutti/$TUTTI_MPI" \
     "$base/tutti" "$base/lib/cmake"; do

@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=400 builds=openmpi cores=2
-# The archive of `make dist`, unpacked into a directory called tutti: the library, the command, the drop-in and the Fortran module are
-# built there with clang, without a warning and without Python, and the tests of installing, uninstalling and of the new user pass.
+# The archive of `make dist`, unpacked into a directory called tutti: the library, the command, the
+# drop-in and the Fortran module are built there with clang, without a warning and without Python,
+# and the tests of installation, uninstallation and first use pass.
 # (They run here instead of in the build openmpi.  t925 builds clones.)
 # SPDX-License-Identifier: BSD-3-Clause
 set -u

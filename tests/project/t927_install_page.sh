@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# docs/howto/install.md: TUTTI_NO_INSTALL=1 keeps `make` from calling apt-get, which it calls otherwise; the commands of the section
-# Python work without a network, and leave the clone as it was.
+# docs/howto/install.md: TUTTI_NO_INSTALL=1 keeps `make` from calling apt-get, which it calls by
+# default; the commands of the section
+# Python work without a network, and do not change the clone.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -14,7 +15,7 @@ fail() {
     bad=1
 }
 
-# ---- packages: nothing is installed, and apt-get only records that it was called
+# ---- packages: nothing is installed; a replacement for apt-get records calls
 mkdir bin
 printf '#!/bin/sh\necho not-installed\n' >bin/dpkg-query
 printf '#!/bin/sh\necho "$*" >>"%s/called"\n' "$PWD" >bin/apt-get

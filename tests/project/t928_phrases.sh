@@ -1,6 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# scripts/check_words.py: the parts of the tree that are clean stay so, and it finds phrases, also across the lines of a comment.
+# scripts/check_words.py: the tree has none of the refused phrases, and the script finds them, also
+# across the lines of a comment.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -15,13 +16,19 @@ found() {
         bad=1
     fi
 }
-no=no # the phrases are put together here, so that this file is clean
+no=no # the phrases are composed here, so that this file passes the check
 found "${no}body writes it"
 found "there is ${no}where to\\n * put the answer"
 found "whom${no:+ }ever, who""ever waits"
 found "the error is\\n * told by wait"
 found "items are dealt\\n# out"
 found "The map of\\n! the house"
+printf 'fail("there is %s"\n     "to put it");\n' "${no}where" >try.c # a message in two parts
+python3 "$top/scripts/check_words.py" try.c >out && { echo "not found in a string"; bad=1; }
+for name in Makefile try.cff try.geo try.F90 try.yml; do
+    printf '# %sbody writes it\n' "$no" >$name
+    python3 "$top/scripts/check_words.py" $name >out && { echo "not found in $name"; bad=1; }
+done
 printf '/* The rank that fails takes part. */\n' >try.c
 python3 "$top/scripts/check_words.py" try.c || { echo "a clean file is refused"; bad=1; }
 exit $bad

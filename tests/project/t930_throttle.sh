@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 cores=0
-# The slow disk of scripts/throttle.sh: direct access takes the time it should (in wide bounds: whether
-# it is slow, not how exactly), bytes are right, and nothing stays behind, whatever happened.
+# The slow disk of scripts/throttle.sh: direct access has the expected duration (in wide bounds: whether
+# it is slow, not how exactly), bytes are correct, and nothing remains after success or failure.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -24,14 +24,14 @@ nothing_left() {
     fi
 }
 
-# milliseconds command...: how long it takes on the slow disk
+# milliseconds command...: print its duration on the slow disk
 milliseconds() {
     start=$(date +%s%N)
     sh "$throttle" run "$disk" "$@" >"$TUTTI_TEST_DIR/log" 2>&1 || cat "$TUTTI_TEST_DIR/log" >&2
     echo $((($(date +%s%N) - start) / 1000000))
 }
 
-# slow WHAT command...: 16 MiB at 32 MiB/s; how much longer it takes is up to what else runs here
+# slow WHAT command...: 16 MiB at 32 MiB/s; there is no upper limit, because other programs may run
 slow() {
     what=$1
     shift
@@ -55,7 +55,7 @@ done
 [ "$(sh "$throttle" run "$disk" sh -c 'exit 5'; echo $?)" = 5 ] || fail "the exit code is lost"
 ! dd if=/dev/zero of="$disk/c" bs=1M count=200 2>/dev/null || fail "the disk is larger than it should be"
 
-# What still runs there is ended.
+# Processes in it are killed.
 sh "$throttle" run "$disk" sh -c 'cd "$0" && exec sleep 4243' "$disk" &
 sleep 0.2
 sh "$throttle" down "$disk" || fail "down failed"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=110 cores=0
-# The commands of docs/howto/storage.md work: section after section, with less data, and with the places of
-# this test.  A section whose first script says that the machine has no such thing (77) is left out.
+# The commands of docs/howto/storage.md work: section by section, with less data, and with the paths of
+# this test.  A section whose first script exits with 77 because the machine lacks support is skipped.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -19,7 +19,7 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM HUP
 
-# in two steps, since the places of this test may hold the same words
+# in two steps, since the paths of this test may contain the same words
 sed "s|/var/tmp|@TMP@|g; s|build/openmpi/|@BUILD@/|g; s|build/run|@TMP@/run|g
     s|@TMP@|$tmp|g; s|@BUILD@|$TUTTI_BUILD_DIR|g
     s/--size [0-9]*m/--size 256k/; s/--rounds [0-9]*/--rounds 1/" docs/howto/storage.md >"$tmp/page"

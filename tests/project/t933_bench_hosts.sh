@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 cores=0
-# scripts/bench_hosts.sh: the program's exit code comes through, a run that takes too long is ended, and
-# nothing stays behind, also when it is interrupted in the middle.  The state is in a long path behind a symbolic link.
+# scripts/bench_hosts.sh: it returns the exit code of the program, a run that exceeds the time
+# limit is killed, and nothing remains, also after an interruption.  The state is in a long path
+# behind a symbolic link.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)

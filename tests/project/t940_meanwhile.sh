@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=openmpi,mpich cores=2
-# The fourth example computes while it writes: the same right bytes whatever TUTTI_BACKGROUND says, because it leaves
-# the buffer to the library from begin to end.
+# The fourth example computes while it writes: the same correct bytes with every value of
+# TUTTI_BACKGROUND, because it does not use the buffer between begin and end.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)

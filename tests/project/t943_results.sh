@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 builds=openmpi
-# What results.py makes of runs: a verdict only where two runs, an hour apart, say the same; what it says
-# otherwise; the page it writes, of one run and of two, from made-up files.
+# Output of results.py: a verdict only if two runs, an hour apart, agree; its output
+# otherwise; its page for one run and for two, from invented files.
 # SPDX-License-Identifier: BSD-3-Clause
 top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$TUTTI_TEST_DIR" || exit 1
@@ -58,7 +58,7 @@ def write(run, date, hypotheses, values):
     json.dump(r, open(f"{run}/paper-steps.json", "w", encoding="utf-8"))
 
 
-# the same place has other names in other trees and runs
+# paths differ between trees and runs
 assert results.tidy("x, /a/b/build/run/slow, y") == "x, build/run/slow, y"
 assert results.tidy("/tmp/tutti-hosts.Ab1/mount, writes") == "MOUNT, writes"
 assert results.tidy("ext4 on /dev/vda (rw); /dev/shm; build/run") == "ext4 on /dev/vda (rw); /dev/shm; build/run"

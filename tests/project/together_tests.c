@@ -1,4 +1,4 @@
-/* Tests that do what tests do at their worst, for t909_runner.sh: linked with
+/* Tests with all kinds of failures, for t909_runner.sh: linked with
  * tests/support/together.c.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "support/together.h"
@@ -18,7 +18,7 @@ long tutti__memory_live(void) {
     return live;
 }
 
-static int begin(void) {
+static int begin_case(void) {
     int rank;
     MPI_Init(NULL, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -32,7 +32,7 @@ static int end(int code) {
 
 /* Leaves its surroundings changed. */
 static int untidy(int argc, char **argv) {
-    begin();
+    begin_case();
     printf("untidy says %s\n", argc == 3 ? argv[2] : "?");
     setenv("TUTTI_UNTIDY", "1", 1);
     umask(0777);
@@ -46,25 +46,25 @@ static int tidy(int argc, char **argv) {
     char here[4096];
     const mode_t mask = umask(022);
     const char *dir = getenv("TUTTI_TEST_DIR");
-    begin();
+    begin_case();
     const int same = !getenv("TUTTI_UNTIDY") && mask != 0777 && signal(SIGXFSZ, SIG_DFL) == SIG_DFL;
     return end(!(same && dir && getcwd(here, sizeof here) && strstr(here, "/tidy")));
 }
 
 static int skipped(int argc, char **argv) {
     (void)argc, (void)argv;
-    begin();
+    begin_case();
     return end(77);
 }
 
 static int fails(int argc, char **argv) {
     (void)argc, (void)argv;
-    return end(begin() == 1 ? 1 : 0); /* the last of two ranks */
+    return end(begin_case() == 1 ? 1 : 0); /* the last of two ranks */
 }
 
 static int leaks(int argc, char **argv) {
     (void)argc, (void)argv;
-    begin();
+    begin_case();
     live = 3;
     return end(0);
 }
@@ -72,20 +72,20 @@ static int leaks(int argc, char **argv) {
 static int freed(int argc, char **argv) {
     (void)argc, (void)argv;
     live = 0;
-    begin();
+    begin_case();
     return end(0);
 }
 
 static int dies(int argc, char **argv) {
     (void)argc, (void)argv;
-    if (begin() == 1) abort();
+    if (begin_case() == 1) abort();
     MPI_Barrier(MPI_COMM_WORLD);
     return end(0);
 }
 
 static int hangs(int argc, char **argv) {
     (void)argc, (void)argv;
-    if (begin() == 0)
+    if (begin_case() == 0)
         for (;;) pause();
     return end(0);
 }

@@ -1,4 +1,4 @@
-"""The arguments of the tests for pytest: one process, MPI if there is one.
+"""The arguments of the tests for pytest: one process, MPI if available.
 
     TUTTI_BUILD_DIR=build/mpich pytest tests/python      (default: build/openmpi)
 
@@ -12,7 +12,7 @@ import time
 import numpy as np
 import pytest
 
-# xarray knows the engine of an installed package only
+# xarray finds the engine only in an installed package
 collect_ignore = [] if any(e.name == "tutti" for e in importlib.metadata.entry_points().get("xarray.backends", ())) else [
     "test_xarray.py"]
 HERE = pathlib.Path(__file__).resolve().parent

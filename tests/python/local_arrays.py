@@ -1,4 +1,4 @@
-"""local_arrays.py DIRECTORY: arrays in local placement on 4 ranks, with what they hold beside them, NAME.npy.
+"""local_arrays.py DIRECTORY: arrays in local placement on 4 ranks, with their contents in NAME.npy.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import sys

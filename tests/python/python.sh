@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2154,SC2034 # needs; top
-# Sourced by the scripts of this folder, after needs="MODULE[:PACKAGE] ...": sets `python` to one that has these modules, or
-# skips the test and names Debian's packages of those that are missing (python3-MODULE unless it is said).
+# Sourced by the scripts of this folder, after needs="MODULE[:PACKAGE] ...": sets `python` to an
+# interpreter with these modules, or skips the test and names Debian's packages of those that are
+# missing (default: python3-MODULE).
 # SPDX-License-Identifier: BSD-3-Clause
 top=$(cd "$(dirname "$0")/../.." && pwd)
 export PYTHONPATH="$TUTTI_BUILD_DIR/python" PYTHONDONTWRITEBYTECODE=1

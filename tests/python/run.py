@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""run.py [--mpi] [--installed] [--times] [--reach FILE] [-k TEXT] FILE...: runs the functions test_* of these files, as pytest would, but on all ranks.
+"""run.py [--mpi] [--installed] [--times] [--reach FILE] [-k TEXT] FILE...: runs the functions test_* of these files, like pytest, but on all ranks.
 
 Arguments of tests by name:
 
     comm    the communicator of all ranks (with --mpi)
-    path    a name for files of the test, the same on all ranks; nothing is there
+    path    a name for files of the test, the same on all ranks; no file exists there
     rng     NumPy's random numbers, the same on all ranks; the seed is printed (TUTTI_TEST_SEED repeats it)
 
-All ranks run a test, then tell each other how it went: one that fails on one rank has failed.  A test is skipped by
-raising unittest.SkipTest.  With --reach every public function of the library must have been called, but for those that
-the file gives a reason for.
+All ranks run a test and exchange the result: a failure on one rank is a failure of the test.  A test is skipped by
+raising unittest.SkipTest.  With --reach every public function of the library must have been called, except those for which
+the file gives a reason.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import argparse

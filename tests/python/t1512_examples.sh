@@ -33,7 +33,7 @@ for step in 1_first 3_checkpoint_loop 5_array; do
     "$top/scripts/mpirun.sh" "$TUTTI_MPI" 4 ./step$step c.$step >/dev/null
     cmp c.$step step$step.4 || fail "step $step in Python and in C wrote different files"
 done
-run 3 step6_dataset a.tutti 20 >/dev/null # goes on where it stopped, on another number of ranks
+run 3 step6_dataset a.tutti 20 >/dev/null # resumes, on another number of ranks
 run 2 step6_dataset a.tutti 30 >a.out
 run 1 step6_dataset b.tutti 50 >b.out
 test "$(sed 's/.*; //' a.out)" = "$(sed 's/.*; //' b.out)" || fail "step 6: $(cat a.out b.out)"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=1,3 timeout=180 builds=asan
-# Wrong use from Python with the library that AddressSanitizer watches: what is refused was not touched before, freed handles are not
-# looked at, and nothing is written beyond a buffer.  Python itself is not instrumented, so the sanitizer comes first by LD_PRELOAD.
+# Wrong use from Python with the library that AddressSanitizer watches: refused buffers are not
+# accessed, freed handles are not used, and no write exceeds a buffer.  Python itself is not
+# instrumented, so the sanitizer is preloaded.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 needs="numpy mpi4py"

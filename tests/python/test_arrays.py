@@ -39,7 +39,7 @@ def test_collective_block(comm, rng, path):
     with Array.create(comm, path, whole.shape, "f8") as a:
         a.prefetch(np.s_[:2])
         with a.collective():
-            for row in range(comm.rank, 9, comm.size):  # ranks assign different numbers of times
+            for row in range(comm.rank, 9, comm.size):  # ranks assign a different number of times
                 a[row] = whole[row]
         np.testing.assert_array_equal(a.read(), whole)
         np.testing.assert_array_equal(a.read(np.s_[:2]), whole[:2])
@@ -49,7 +49,7 @@ def test_collective_block(comm, rng, path):
                 a[3] = x
                 a[:, 1] = 7
                 a[4:6, ::2] = whole[4:6, ::2] * 2
-            x[:] = 0  # what was assigned stays
+            x[:] = 0  # earlier assignments are kept
         whole[3], whole[:, 1], whole[4:6, ::2] = 5, 7, whole[4:6, ::2] * 2
         np.testing.assert_array_equal(a.read(), whole)
 

@@ -126,7 +126,7 @@ def test_stats_and_progress(comm, path):
 
 
 def test_started_put_keeps_arrays(comm, path):
-    """The arrays of a put that has been started live until it is complete, also if the caller has dropped them."""
+    """The arrays of a put that has been started are kept until it is complete, also if the caller has dropped them."""
     mine = rows_of(comm, 12)
     with Dataset(comm, path, "w+", level="visible") as d:
         d.grid("grid", (12,))
@@ -216,7 +216,7 @@ def test_archive_and_repair(comm, path):
         except tutti.Error as error:
             assert "a tape" in str(error)
         else:
-            raise AssertionError("it is archived")
+            raise AssertionError("an archived segment was read")
         looked.close()
         d.restore_stream(1, 1, io.BytesIO(stream.getvalue()))
         np.testing.assert_array_equal(d.get(1, mine, "x"), x + 1)

@@ -24,7 +24,7 @@ BOTTOM, CORNERS = np.arange(NX), np.array([0, NX, NODES - 1])  # elements with s
 
 
 def my_part(comm, rng):
-    """This rank's elements, some of them also another's, in an order of its own."""
+    """The elements of this rank, some of them shared, in a rank-dependent order."""
     of = rng.integers(comm.size, size=ELEMENTS)
     also = rng.integers(comm.size, size=ELEMENTS)
     mine = np.flatnonzero((of == comm.rank) | (also == comm.rank))
@@ -92,7 +92,7 @@ def where(ids, all_ids):
 
 
 def check_mesh(x, mesh, halo=False):
-    """It is the plate's, as far as this rank has it; returns its nodes and the elements of each block."""
+    """Check the part of the plate on this rank; returns its nodes and the elements of each block."""
     nodes = where(mesh.node_ids, NODE_IDS)
     np.testing.assert_array_equal(mesh.coordinates, XY[nodes])
     np.testing.assert_array_equal(mesh.node_attributes[:, 0], 1.5 * nodes)
@@ -153,7 +153,7 @@ def test_written_and_read(comm, rng, path):
             xs, = x.get_arrays([dict(array_kind="coordinates", component=0, entries=two)])
             np.testing.assert_array_equal(xs, XY[[3, 1], 0])
         assert x.verify() > 0
-        # a new file of what was read is the same one
+        # writing the data read gives an identical file
         mesh = x.get_mesh()
         with Exodus.create(comm, path + ".again") as again:
             p = x.parameters()
@@ -304,7 +304,7 @@ def test_arrays_and_topologies(comm, path):
             assert not len(x.get(1, "u"))
 
 
-HEXES = 5  # one behind the other
+HEXES = 5  # in a row
 HEX_EDGES = ((0, 1), (1, 2), (2, 3), (3, 0), (4, 5), (5, 6), (6, 7), (7, 4), (0, 4), (1, 5), (2, 6), (3, 7))
 HEX_FACES = ((0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (0, 4, 7, 3), (0, 3, 2, 1), (4, 5, 6, 7))
 
@@ -327,7 +327,7 @@ def column():
 
 
 def local(wanted, total):
-    """Those of all that are wanted, in some order, and the place of each of all among them."""
+    """Return the selected entries in some order, and the local index of each entry."""
     some = np.unique(wanted)[::-1]
     place = np.full(total, -1)
     place[some] = np.arange(len(some))
@@ -335,7 +335,7 @@ def local(wanted, total):
 
 
 def test_edges_and_faces(comm, rng, path):
-    """Blocks of edges and faces with ids, results and sets, and elements that know theirs."""
+    """Blocks of edges and faces with ids, results and sets, and elements that refer to them."""
     xyz, hexes, edges, edge_nodes, faces, face_nodes = column()
     mine = np.flatnonzero((rng.integers(comm.size, size=HEXES) == comm.rank) | (rng.integers(comm.size, size=HEXES) == comm.rank))
     nodes, node_at = local(hexes[mine], len(xyz))

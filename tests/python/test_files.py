@@ -1,4 +1,4 @@
-"""Files, accesses, plans, requests, parts, options and profiles, against bytes that NumPy puts together.
+"""Files, accesses, plans, requests, parts, options and profiles, compared with bytes computed by NumPy.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import os
@@ -79,11 +79,11 @@ def test_ways(comm, rng, path):
             last, all_ = f.stats()
             assert all_.operations >= last.operations >= 0 and isinstance(f.explain(), str)
     comm.barrier()
-    expect(path, whole)  # what was abandoned is there once the file is closed
+    expect(path, whole)  # an abandoned write is complete once the file is closed
 
 
 def test_memory_with_gaps(comm, rng, path):
-    """A view with gaps is written by an access that was made for it, by all ways; the gaps stay as they are."""
+    """A view with gaps is written by a matching access, by all kinds of calls; the gaps are unchanged."""
     whole = rng.integers(99, size=(4 * comm.size, 7)).astype("i4")
     frame = np.full((9, 20), -1, "i4")
     inner = frame[1:5, 3:17:2]
@@ -140,7 +140,7 @@ def test_parts(comm, rng, path):
 
 
 def test_accesses(rng):
-    """What accesses say of themselves, against lists of bytes."""
+    """Queries of accesses, compared with lists of bytes."""
     def listed(access):
         return [(p.file + i, p.memory + i) for p in access for i in range(p.bytes)]
 

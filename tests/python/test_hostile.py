@@ -1,4 +1,4 @@
-"""Files that were damaged, on purpose or not: an Error, or the right values, or other values; nothing else, and no crash.
+"""Damaged files give an Error or values, but no other exception and no crash.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import os
@@ -15,7 +15,7 @@ from writers import NetCDF
 
 
 def use_run(path):
-    """All that can be asked."""
+    """Call all query functions."""
     run = tutti.open(path)
     try:
         repr(run)
@@ -39,7 +39,7 @@ def use_run(path):
 
 
 def harmless(function, *arguments):
-    """1: it was refused.  Anything but an Error (or a name that is not there) is a failure."""
+    """Return 1 if the file was refused.  Any exception except Error and KeyError is a failure."""
     try:
         function(*arguments)
     except (tutti.Error, KeyError):
@@ -48,7 +48,7 @@ def harmless(function, *arguments):
 
 
 def mutate(rng, data):
-    """A few bytes changed, a piece cut out, or the end cut off."""
+    """A few bytes changed, a piece cut out, or the file truncated."""
     data = bytearray(data)
     kind = rng.integers(4)
     if kind == 0 and len(data) > 8:
@@ -109,7 +109,7 @@ def test_metadata_values(rng, path):
 
 
 def test_data_bytes(rng, path):
-    """Data files; of compressed datasets the heads and tables of chunks, too."""
+    """Data files; of compressed datasets headers and chunk tables, too."""
     for source in [None] + DATASETS[:1]:
         shutil.rmtree(path, ignore_errors=True)
         if source:

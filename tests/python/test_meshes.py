@@ -38,7 +38,7 @@ def test_replicas(comm, rng, path):
             assert r.read_access.bytes == 8 * len(held)
         comm.barrier()
         np.testing.assert_array_equal(np.fromfile(path, offset=16), np.arange(n) * 1.5)
-    loads = held % 3  # different loads, and places in memory
+    loads = held % 3  # different loads and positions in memory
     with Replicas(comm, held, load=loads, value_bytes=4, memory_offsets=np.arange(len(held)) * 12) as r, \
             File(comm, path, "w+") as f:
         x = np.zeros((len(held), 3), "i4")
@@ -50,7 +50,7 @@ def test_replicas(comm, rng, path):
 
 
 def test_replicas_subset(comm, path):
-    """Ranks that name some of the items give positions; all of them with gaps, how many there are."""
+    """Ranks that list some of the items pass positions; for all items with gaps they pass their number."""
     n = 40
     held = 3 * np.arange(n)[comm.rank::comm.size]
     with Replicas(comm, held) as r, File(comm, path, "w+") as f:
@@ -59,7 +59,7 @@ def test_replicas_subset(comm, path):
             r.read(f, 0, np.zeros(len(held)))
             assert False, "read although numbers have gaps"
         except tutti.Error as error:
-            assert "no rank names item 1:" in str(error), error
+            assert "no rank lists item 1:" in str(error), error
         with Replicas(comm, held, items=n) as whole:
             y = np.zeros(len(held))
             whole.read(f, 0, y)
@@ -79,7 +79,7 @@ def test_choose():
 def test_mesh(comm, rng, path):
     n = 12
     xyz, types, start, node = squares(n)
-    if comm.rank:  # rank 0 has all of it
+    if comm.rank:  # rank 0 has all data
         xyz, types, start, node = xyz[:0], types[:0], start[:1], node[:0]
     m = Mesh.make(comm, xyz, types, start, node, physical=np.full(len(types), 7))
     m.set_groups([mesh.Group(2, 7, "plate")])

@@ -1,4 +1,4 @@
-"""Datasets with netCDF data files: written in parallel, read by tutti.open and by the engine for xarray, compared with what was put.
+"""Datasets with netCDF data files: written in parallel, read by tutti.open and by the engine for xarray, compared with the written values.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import glob
@@ -25,7 +25,7 @@ def ids_of(topology):
 
 
 def values(comm, path, rng, indices_per_file=0):
-    """Two topologies with two states each; returns what each variable has in each segment."""
+    """Two topologies with two states each; returns the values of each variable in each segment."""
     told = []
     with Dataset(comm, path, "x+", level="visible", container="netcdf", indices_per_file=indices_per_file) as d:
         d.grid("grid", (ROWS, COLUMNS))
@@ -150,7 +150,7 @@ def test_uncounted(comm, rng, path):
 
 
 def test_damage(comm, rng, path):
-    """What is wrong is said in the message itself."""
+    """The message names the damage."""
     values(comm, path, rng)
     if comm.rank:
         return

@@ -112,7 +112,7 @@ def test_distributions(comm, rng, path):
 
 
 def test_conversions(comm, rng, path):
-    """Numbers of any type and byte order in the file and in memory."""
+    """Values of any type and byte order in the file and in memory."""
     for case in range(6):
         file = np.dtype("<>"[rng.integers(2)] + TYPES[rng.integers(len(TYPES))])
         memory, back = (np.dtype(TYPES[rng.integers(len(TYPES))]) for _ in range(2))
@@ -134,7 +134,7 @@ def test_conversions(comm, rng, path):
 
 
 def test_dataset(comm, rng, path):
-    """Variables of random types, items and layouts, put by random decompositions, got by others."""
+    """Variables of random types, items and layouts, written by random decompositions, read by others."""
     for case in range(3):
         shape = tuple(int(n) for n in rng.integers(1, 8, rng.integers(1, 4)))
         size = int(np.prod(shape))

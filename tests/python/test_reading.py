@@ -1,4 +1,4 @@
-"""tutti.open, open_array and netcdf against what the command and NumPy say.  No MPI.
+"""tutti.open, open_array and netcdf compared with the command and NumPy.  No MPI.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import io
@@ -27,7 +27,7 @@ def golden(path, which="golden"):
 
 
 def random_key(rng, shape, fancy=True):
-    """An index as NumPy takes it."""
+    """A random index as in NumPy."""
     key, lists = [], 0
     for n in shape:
         kind = rng.integers(6 if fancy else 4)
@@ -59,7 +59,7 @@ def same(a, b):
 
 
 def check_slices(lazy, whole, rng, n=12):
-    if whole.size:  # with an ellipsis NumPy gives an array, also of one element
+    if whole.size:  # with an ellipsis NumPy returns an array, also for one element
         assert isinstance(lazy[(0,) * whole.ndim + (...,)], np.ndarray)
     same(lazy[...], whole)
     same(np.asarray(lazy), whole)
@@ -139,7 +139,7 @@ def test_array(rng, path):
 
 
 def test_local_arrays(rng):
-    """Arrays in local placement, which tests/python/local_arrays.py has left with their values."""
+    """Arrays in local placement, written with their values by tests/python/local_arrays.py."""
     for name in [n for n in os.environ.get("TUTTI_TEST_ARRAYS", "").split(":") if n]:
         check_slices(tutti.open_array(name), np.load(name + ".npy"), rng)
 
@@ -172,7 +172,7 @@ def test_netcdf(rng, path):
 
 
 def test_journal(path):
-    """A killed writer's transaction is rolled back in a copy; nothing is changed."""
+    """A killed writer's transaction is rolled back in a copy; the original is unchanged."""
     golden(path)
     meta = os.path.join(path, "metadata.sqlite")
     db = sqlite3.connect(meta, isolation_level=None)

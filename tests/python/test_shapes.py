@@ -1,4 +1,4 @@
-"""Arrays whose shape is not that of the entries: datasets, replicas and Exodus files refuse them on all ranks, although the size is right; the
+"""Arrays whose shape differs from that of the entries: datasets, replicas and Exodus files refuse them on all ranks, although the size is correct; the
 message of every rank gives the reason.
 
 SPDX-License-Identifier: BSD-3-Clause"""
@@ -11,7 +11,7 @@ ROWS, COLUMNS = 8, 4
 
 
 def refused(comm, culprit, call, bad, good, words="shape"):
-    """call(bad) on one rank and call(good) on the others: all ranks raise the same message, with these words in it."""
+    """call(bad) on one rank and call(good) on the others: all ranks raise the same message, which contains these words."""
     message = ""
     try:
         call(bad if comm.rank == culprit else good)

@@ -1,4 +1,4 @@
-"""Wrong arguments on one rank: an exception on all ranks, no crash, no rank hangs; and everything works afterwards.
+"""Wrong arguments on one rank: an exception on all ranks, no crash, no rank hangs; and all calls work afterwards.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import io
@@ -107,7 +107,7 @@ def test_files(comm, rng, path):
 
 
 def test_callbacks(comm, rng, path):
-    """An exception in one rank's callback comes out of that rank's call; the bytes are written."""
+    """An exception in one rank's callback is raised by the call of that rank; the bytes are written."""
     culprit = int(rng.integers(comm.size))
     n = 1 << 16
     a = Access.vector(comm.rank * 64, n // 64, 64, 64 * comm.size)
@@ -172,7 +172,7 @@ def test_arrays(comm, rng, path):
             with a.tiles(budget=1 << 16, tile=(1, 6)) as tiles:
                 for i, _ in enumerate(tiles):
                     if fails and i == 2:
-                        raise tutti.Error(11, "left the walk")
+                        raise tutti.Error(11, "left the iteration")
 
         if comm.size > 1:
             told = 0
@@ -220,7 +220,7 @@ def test_kept_tiles(comm, path):
 
 
 def left(comm, culprit, block, leave, ways):
-    """One rank leaves a block by an exception, or by a call that is refused, while the others do something else in theirs."""
+    """One rank leaves a block by an exception, or by a refused call, while the others make other calls."""
     for name, way in ways.items():
         for leaves in (leave, lambda: [].index(name)):
             raised = None
@@ -230,7 +230,7 @@ def left(comm, culprit, block, leave, ways):
             except (tutti.Error, ValueError, TypeError) as error:
                 raised = error
             told = comm.allgather(int(raised is not None))
-            assert told[culprit] and (all(told) or name == "discard"), name  # ranks that discarded the step themselves get no error
+            assert told[culprit] and (all(told) or name == "discard"), name  # ranks that discarded the step explicitly get no error
 
 
 def quietly(*calls):
@@ -243,7 +243,7 @@ def quietly(*calls):
 
 
 def test_blocks(comm, rng, path):
-    """No rank waits for one that has left a block, and nothing of the block is stored."""
+    """No rank waits for a rank that has left a block, and nothing of the block is stored."""
     if comm.size == 1:
         return
     culprit = int(rng.integers(comm.size))
@@ -373,7 +373,7 @@ def test_datasets(comm, rng, path):
         except tutti.Error as error:
             assert comm.rank or isinstance(error.__cause__, OSError)
         else:
-            raise AssertionError("a stream that breaks was not noticed")
+            raise AssertionError("a failing stream raised no error")
         np.testing.assert_array_equal(d.get(0, rows, "x"), x)
     raises(lambda: d.verify())
     refused(comm, culprit, lambda: Dataset(comm, path, level="x"), lambda: Dataset(comm, path), ValueError)

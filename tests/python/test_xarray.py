@@ -1,4 +1,4 @@
-"""The engine "tutti" of xarray, against the readers and NumPy; with dask if it is there.
+"""The engine "tutti" of xarray, compared with the readers and NumPy; with dask if it is installed.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import os

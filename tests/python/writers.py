@@ -1,6 +1,6 @@
-"""Datasets, arrays and netCDF files for the tests of those that read, made without the library under test.
+"""Datasets, arrays and netCDF files for tests of readers, written without the library under test.
 
-Datasets and arrays are written by the library's own programs (tests/cli, examples); `tutti dump` prints their contents.
+Datasets and arrays are written by programs of the library (tests/cli, examples); `tutti dump` prints their contents.
 netCDF files are written here, byte by byte.
 
 SPDX-License-Identifier: BSD-3-Clause"""
@@ -14,7 +14,7 @@ CODES = {"i1": 1, "S1": 2, "i2": 3, "i4": 4, "f4": 5, "f8": 6, "u1": 7, "u2": 8,
 
 
 def tutti(*arguments):
-    """What a command of Tutti says."""
+    """Return the output of a command of Tutti."""
     done = subprocess.run([os.environ["TUTTI_COMMAND"], *map(str, arguments)], check=True, capture_output=True,
                           stdin=subprocess.DEVNULL)
     return done.stdout

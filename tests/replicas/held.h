@@ -1,5 +1,5 @@
-/* Items on ranks, for tests: the same table on all ranks says who holds what, and from it each rank
- * makes its own spec, in an order of its own.
+/* Items on ranks, for tests: a table, the same on all ranks, of the holders of each item, from
+ * which each rank makes its spec in a rank-dependent order.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_HELD_H
 #define TUTTI_TESTS_HELD_H
@@ -17,11 +17,11 @@ typedef struct {
     int holder[HELD_ITEMS * HELD_RANKS]; /* the owner first */
 } held;
 
-/* How items are spread, how numbers lie. */
+/* Distributions of items and of numbers. */
 enum { SPREAD, ALL_EVERYWHERE, ALL_ON_ONE, FEW_RANKS, SLABS, SPREADS };
 enum { DENSE, GAPS, CLUSTERS, FAR, LAYS };
 
-/* What this rank gives to tutti_replicas_create; the pointers lead into it. */
+/* The arguments of this rank for tutti_replicas_create; pointers refer to this struct. */
 typedef struct {
     tutti_replicas_spec spec;
     int item[HELD_ITEMS]; /* of the table */
@@ -94,7 +94,7 @@ static inline tutti_replicas_lists held_lists(const held *h, tutti_off value_byt
                                   .value_bytes = value_bytes};
 }
 
-/* This rank's spec; shuffled: in no order.  apart: values lie apart in memory. */
+/* The spec of this rank; shuffled: in random order; apart: with gaps between values in memory. */
 static inline void held_mine(const held *h, tutti_off value_bytes, int shuffled, int apart,
                              mine_of *m) {
     tutti_count n = 0;
@@ -125,7 +125,7 @@ static inline void held_mine(const held *h, tutti_off value_bytes, int shuffled,
                                     .memory_offsets = apart ? m->memory : NULL};
 }
 
-/* Byte b of an item, the same wherever it is. */
+/* Byte b of an item, the same on all ranks. */
 static inline unsigned char held_byte(int64_t number, tutti_off b) {
     return (unsigned char)(tutti__scramble((uint64_t)number * 977 + (uint64_t)b) >> 32);
 }
@@ -140,7 +140,7 @@ static inline unsigned char *held_values(const mine_of *m) {
     return v;
 }
 
-/* What is in a file that has all of it; free it. */
+/* Return the contents of a file with all items; to be freed. */
 static inline unsigned char *held_file(const held *h, tutti_off value_bytes, int64_t *n_out) {
     int64_t n = 0;
     for (int i = 0; i < h->n; i++) n += h->load[i] * value_bytes;

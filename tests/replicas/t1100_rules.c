@@ -1,8 +1,8 @@
 /* TEST ranks=0 timeout=60 */
-/* Who writes what, in one process: the paper's mesh of 8 nodes (Tables 1 and 2); every rule against
- * its definition written as plainly as can be; idg2 against the fewest intervals that exist, by
- * trying all choices; wherever the order is cut the outcome is the same; balance limits; lists
- * that cannot be.
+/* Choice of writers in one process: the mesh of 8 nodes of the paper (Tables 1 and 2); every rule
+ * compared with a simple implementation of its definition; idg2 compared with the minimum number of
+ * intervals, by exhaustive search; the result is independent of the division of the order; balance
+ * limits; invalid lists.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "decomposition/rules.h"
@@ -27,7 +27,7 @@ static tutti_replicas_lists lists_of(const lists *l) {
                                   .value_bytes = 8};
 }
 
-static int holds(const lists *l, int i, int part) {
+static int check_holds(const lists *l, int i, int part) {
     for (tutti_count k = l->start[i]; k < l->start[i + 1]; k++)
         if (l->holder[k] == part) return 1;
     return 0;
@@ -46,8 +46,8 @@ static void lists_random(lists *l, int n, int parts, int local, int idle) {
         l->load[i] = idle > 0 && rnd(idle) == 0 ? 0 : 1 + rnd(4);
         while (l->start[i] + many > at) {
             const int part = (int)rnd(parts);
-            l->start[i + 1] = at; /* what `holds` looks at */
-            if (!holds(l, i, part)) l->holder[at++] = part;
+            l->start[i + 1] = at; /* used by `holds` */
+            if (!check_holds(l, i, part)) l->holder[at++] = part;
         }
         l->start[i + 1] = at;
     }
@@ -65,7 +65,7 @@ static int runs_of(const lists *l, const int *writer) {
 
 /* ---- the paper */
 
-static void paper(void) {
+static void test_paper(void) {
     static const int neighbours[][5] = {{1, 3, -1},    {0, 4, 7, -1},   {4, 5, 6, 7, -1},
                                         {0, 5, 7, -1}, {1, 2, 6, -1},   {2, 3, 7, -1},
                                         {2, 4, -1},    {1, 2, 3, 5, -1}};
@@ -81,7 +81,7 @@ static void paper(void) {
         l.holder[at++] = metis[i];
         for (const int *k = neighbours[i]; *k >= 0; k++) {
             l.start[i + 1] = at;
-            if (!holds(&l, i, metis[*k])) l.holder[at++] = metis[*k];
+            if (!check_holds(&l, i, metis[*k])) l.holder[at++] = metis[*k];
         }
         l.start[i + 1] = at;
         l.number[i] = i;
@@ -121,14 +121,14 @@ static void plain_idg(const lists *l, int *writer) {
         const int before = loaded(l, i - 1, -1), behind = loaded(l, i + 1, 1);
         writer[i] = l->load[i] == 0 ? -1 : l->holder[l->start[i]];
         if (l->load[i] == 0) continue;
-        if (before >= 0 && holds(l, i, writer[before]))
+        if (before >= 0 && check_holds(l, i, writer[before]))
             writer[i] = writer[before];
-        else if (behind >= 0 && holds(l, i, l->holder[l->start[behind]]))
+        else if (behind >= 0 && check_holds(l, i, l->holder[l->start[behind]]))
             writer[i] = l->holder[l->start[behind]];
     }
 }
 
-/* The fewest runs of items from i on, of all choices there are. */
+/* The minimum number of runs of items from i on, over all choices. */
 static int fewest(const lists *l, int i, int last) {
     int best = ITEMS + 1;
     if (i == l->n) return 0;
@@ -140,7 +140,7 @@ static int fewest(const lists *l, int i, int last) {
     return best;
 }
 
-static void definitions(void) {
+static void test_definitions(void) {
     int writer[TUTTI_REPLICAS_RANDOM + 1][ITEMS], plain[ITEMS], again[ITEMS], runs[5];
     lists l;
     for (int trial = 0; trial < 4000; trial++) {
@@ -155,7 +155,7 @@ static void definitions(void) {
             tutti_count items = 0;
             CHECK_OK(tutti_replicas_choose(&in, &c, writer[rule], shares, &stats));
             for (int i = 0; i < l.n; i++)
-                CHECK(l.load[i] == 0 ? writer[rule][i] == -1 : holds(&l, i, writer[rule][i]),
+                CHECK(l.load[i] == 0 ? writer[rule][i] == -1 : check_holds(&l, i, writer[rule][i]),
                       "rule %d gives item %d to %d", rule, i, writer[rule][i]);
             runs[rule] = runs_of(&l, writer[rule]);
             CHECK_EQ(stats.intervals, runs[rule]);
@@ -172,11 +172,11 @@ static void definitions(void) {
         for (int i = 0; i < l.n; i++) {
             int low = PARTS;
             if (l.load[i] == 0) continue;
-            for (int k = l.parts - 1; k >= 0; k--) low = holds(&l, i, k) ? k : low;
+            for (int k = l.parts - 1; k >= 0; k--) low = check_holds(&l, i, k) ? k : low;
             CHECK_EQ(writer[TUTTI_REPLICAS_FIRST][i], low);
             CHECK_EQ(writer[TUTTI_REPLICAS_OWN][i], l.holder[l.start[i]]);
         }
-        /* lists say who holds an item, in whatever order */
+        /* lists contain the holders of an item in any order */
         for (int i = 0; i < l.n; i++)
             for (tutti_count k = l.start[i] + 1; k + 1 < l.start[i + 1]; k++) {
                 const int keep = l.holder[k];
@@ -215,8 +215,8 @@ static void random_is_even(void) {
 
 /* ---- ranges */
 
-/* A rule called for pieces of the order, each with what it knew behind the one before. */
-static void cuts(void) {
+/* A rule called for pieces of the order, each with the state after the previous one. */
+static void test_cuts(void) {
     lists l;
     for (int trial = 0; trial < 2000; trial++) {
         int whole[ITEMS], writer[ITEMS + 1], owner[ITEMS], sorted[ITEMS * PARTS], room[PARTS];
@@ -230,7 +230,7 @@ static void cuts(void) {
             owner[i] = l.holder[at];
             bytes[i] = 1;
             for (int k = 0; k < l.parts; k++)
-                if (holds(&l, i, k)) sorted[at++] = k;
+                if (check_holds(&l, i, k)) sorted[at++] = k;
         }
         const tutti__items all = {l.n, l.number, bytes, l.start, sorted, owner, -1};
         tutti__carry carry = {0, room, TUTTI__AS_NEXT};
@@ -260,12 +260,12 @@ static void cuts(void) {
 
 /* ---- limits */
 
-static void balance(void) {
+static void test_balance(void) {
     lists l;
     int writer[ITEMS];
     tutti_replicas_stats stats;
     tutti_replicas_choice c = {.rule = TUTTI_REPLICAS_IDG2, .balance = 1};
-    /* everybody holds everything: one writer is the minimum, and the limit costs a run for each */
+    /* all ranks hold all items: one writer is the minimum, and the limit requires one run per rank */
     l.n = 60;
     l.parts = 6;
     for (int i = 0; i < l.n; i++) {
@@ -283,7 +283,7 @@ static void balance(void) {
     CHECK_EQ(stats.max_bytes, 80);
     CHECK_EQ(stats.min_bytes, 80);
     CHECK(stats.balanced && stats.balance_bytes == 0, "%g", stats.balance_bytes);
-    /* in general it is a heuristic, but never worse than before, and honest */
+    /* in general it is a heuristic, but never worse than before, and its report is correct */
     int reached = 0, trials = 0;
     for (; trials < 1000; trials++) {
         tutti_replicas_stats bare;
@@ -295,7 +295,7 @@ static void balance(void) {
         CHECK(bare.balanced && bare.intervals == bare.rule_intervals, "without a limit");
         c.balance = 1 + (double)rnd(100) / 100;
         CHECK_OK(tutti_replicas_choose(&some, &c, writer, NULL, &stats));
-        for (int i = 0; i < l.n; i++) CHECK(holds(&l, i, writer[i]), "item %d", i);
+        for (int i = 0; i < l.n; i++) CHECK(check_holds(&l, i, writer[i]), "item %d", i);
         CHECK_EQ(stats.rule_intervals, bare.intervals);
         CHECK_EQ(stats.rule_max_bytes, bare.max_bytes);
         CHECK_EQ(stats.intervals, runs_of(&l, writer));
@@ -308,9 +308,9 @@ static void balance(void) {
     CHECK(reached > trials * 9 / 10, "a limit was reached in %d of %d cases", reached, trials);
 }
 
-/* ---- what cannot be */
+/* ---- invalid calls */
 
-static void refused(void) {
+static void test_refused(void) {
     const tutti_count start[] = {0, 2, 3}, none[] = {0, 2, 2};
     const int good[] = {1, 0, 1}, twice[] = {1, 1, 0}, outside[] = {0, 2, 1};
     const int64_t falling[] = {5, 4};
@@ -352,7 +352,7 @@ static void refused(void) {
     CHECK(stats.intervals == 0 && stats.mean_interval == 0 && stats.balanced, "nothing at all");
 }
 
-static void names(void) {
+static void test_names(void) {
     for (int i = 0; i < 5; i++) {
         tutti_replicas_rule rule = TUTTI_REPLICAS_IDG2;
         CHECK_OK(
@@ -364,8 +364,8 @@ static void names(void) {
     CHECK(!strcmp(tutti_replicas_rule_name((tutti_replicas_rule)99), ""), "no name");
 }
 
-/* A struct of another version: what both know is there, what is not is 0. */
-static void sizes(void) {
+/* A struct of another version: common fields are set, others are 0. */
+static void test_sizes(void) {
     const tutti_replicas_lists l = {.parts = 2, .value_bytes = 1};
     const tutti_replicas_choice c = {0};
     char room[sizeof(tutti_replicas_stats) + 16];
@@ -379,13 +379,13 @@ static void sizes(void) {
 
 int main(void) {
     check_seed(1100);
-    paper();
-    definitions();
-    cuts();
+    test_paper();
+    test_definitions();
+    test_cuts();
     random_is_even();
-    balance();
-    refused();
-    names();
-    sizes();
+    test_balance();
+    test_refused();
+    test_names();
+    test_sizes();
     return check_done();
 }

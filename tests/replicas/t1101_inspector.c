@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* The inspector on many ranks does what the rules do in one process: positions, writers, shares,
- * statistics, for items spread and numbered in all kinds of ways; no rank is responsible for much more than
+/* The inspector on many ranks gives the same results as the rules in one process: positions, writers, shares,
+ * statistics, for items with all distributions and numberings; no rank handles much more than
  * its share of the items; owners need not be known.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "replicas/held.h"
@@ -27,8 +27,8 @@ static void same_stats(const tutti_replicas_stats *a, const tutti_replicas_stats
           "means");
 }
 
-/* What each rank has of the table, and what all have together. */
-static void compare(const tutti_replicas *r, const tutti_replicas_choice *c) {
+/* Compare the items of each rank, and of all ranks together. */
+static void compare_values(const tutti_replicas *r, const tutti_replicas_choice *c) {
     static int writer[HELD_ITEMS];
     tutti_replicas_share shares[HELD_RANKS], share;
     tutti_replicas_stats want, got;
@@ -59,7 +59,7 @@ static void compare(const tutti_replicas *r, const tutti_replicas_choice *c) {
     CHECK_EQ(tutti_access_runs_count(tutti_replicas_write_access(r)), shares[rank].intervals);
 }
 
-static void cases(void) {
+static void test_cases(void) {
     for (int trial = 0; trial<60; trial += ranks> 3 ? 2 : 1) {
         char where[80];
         const int spread = trial % SPREADS, lay = trial / SPREADS % LAYS;
@@ -79,7 +79,7 @@ static void cases(void) {
                  tutti_replicas_rule_name(c.rule));
         check_where(where);
         CHECK_SAME(tutti_replicas_create(MPI_COMM_WORLD, &m.spec, &r), TUTTI_OK);
-        if (r) compare(r, &c);
+        if (r) compare_values(r, &c);
         tutti_replicas_free(&r);
         CHECK(r == NULL, "freed");
     }
@@ -101,14 +101,14 @@ static void no_owners(void) {
         if (needs)
             CHECK(strstr(tutti_last_message(), "needs owners"), "%s", tutti_last_message());
         else if (r)
-            compare(r, &c);
+            compare_values(r, &c);
         tutti_replicas_free(&r);
     }
 }
 
-/* Numbers cluster, and all items are on one rank, or everybody holds half of them: ranges follow.
- * A rank looks after its share of the mentions, give or take. */
-static void ranges(void) {
+/* Numbers cluster, and all items are on one rank, or every rank holds half of them: ranges adapt.
+ * A rank handles about its share of the list entries. */
+static void test_ranges(void) {
     enum { N = 20000 };
     static int64_t number[N];
     for (int kind = 0; kind < 3; kind++) {
@@ -129,7 +129,7 @@ static void ranges(void) {
 }
 
 /* A communicator that is freed before the inspector, and one of some ranks. */
-static void communicators(void) {
+static void test_communicators(void) {
     MPI_Comm part;
     tutti_replicas *r = NULL;
     const int64_t number[] = {3, 1};
@@ -145,9 +145,9 @@ static void communicators(void) {
 
 int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 1101);
-    cases();
+    test_cases();
     no_owners();
-    ranges();
-    communicators();
+    test_ranges();
+    test_communicators();
     return harness_end();
 }

@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* Every rule writes the same file, byte for byte, by every method, and all copies come back from
- * it: at once, by plans, split, started, at any offset, from values that lie apart in memory; also
+/* Every rule writes the same file, byte for byte, by every method, and all copies are read back from
+ * it: at once, by plans, split, started, at any offset, from values with gaps in memory; also
  * on fewer ranks than wrote it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "replicas/held.h"
@@ -96,7 +96,7 @@ static void other_calls(void) {
     CHECK_SAME(tutti_request_wait(&q, &count), TUTTI_OK);
     CHECK_EQ(count, tutti_access_bytes(g));
     values_right(got, "started");
-    /* the items elsewhere, and the memory too */
+    /* other positions of items, in the file and in memory */
     CHECK_SAME(tutti_file_resize(f, 0), TUTTI_OK);
     CHECK_OK(tutti_access_shift(w, 500, 16, &moved));
     CHECK_SAME(tutti_file_write(f, moved, v - 16, NULL), TUTTI_OK);
@@ -113,7 +113,7 @@ static void other_calls(void) {
     free(got);
 }
 
-/* What all have written the first ranks read, with other items on each. */
+/* The first ranks read the data of all ranks, with other items per rank. */
 static void on_fewer(void) {
     const int some = (ranks + 1) / 2, all = ranks;
     tutti_replicas *r = NULL;

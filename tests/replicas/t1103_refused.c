@@ -13,7 +13,7 @@ static int last(void) {
     return rank == ranks - 1;
 }
 
-/* Rank 0 holds 10 ... 19, rank 1 20 ... 29, and everybody, as a copy, the first item of the next
+/* Rank 0 holds 10 ... 19, rank 1 20 ... 29, and each rank, as a copy, the first item of the next
  * rank. */
 enum { EACH = 10 };
 static int64_t number[EACH + 2];
@@ -31,8 +31,8 @@ static tutti_replicas_spec fine(void) {
         .n = EACH + copy, .numbers = number, .own = own, .loads = load, .value_bytes = 8};
 }
 
-/* All ranks get this code, and a message with these words. */
-static void refuse(const tutti_replicas_spec *spec, tutti_err code, const char *words) {
+/* All ranks get this code, and a message that contains this text. */
+static void check_refused(const tutti_replicas_spec *spec, tutti_err code, const char *words) {
     tutti_replicas *r = NULL;
     CHECK_SAME(tutti_replicas_create(MPI_COMM_WORLD, spec, &r), code);
     CHECK(strstr(tutti_last_message(), words), "'%s', not '%s'", tutti_last_message(), words);
@@ -45,48 +45,48 @@ static void bad_lists(void) {
     tutti_replicas_spec s = fine();
     check_where("lists");
     if (last()) number[3] = -7;
-    refuse(&s, TUTTI_ERR_ARG, "item 3 has number -7");
+    check_refused(&s, TUTTI_ERR_ARG, "item 3 has number -7");
     s = fine();
     if (last()) number[3] = number[5];
     snprintf(words, sizeof words, "rank %d: duplicate number %d (items 3 and 5)", ranks - 1,
              EACH * ranks + 5);
-    refuse(&s, TUTTI_ERR_ARG, words);
+    check_refused(&s, TUTTI_ERR_ARG, words);
     s = fine();
     if (last()) load[2] = -1;
-    refuse(&s, TUTTI_ERR_ARG, "has load -1");
+    check_refused(&s, TUTTI_ERR_ARG, "has load -1");
     s = fine();
     if (last()) load[2] = INT64_MAX / 4;
-    refuse(&s, TUTTI_ERR_OVERFLOW, "values of 8 bytes");
+    check_refused(&s, TUTTI_ERR_OVERFLOW, "values of 8 bytes");
     s = fine();
     for (int i = 0; i < s.n; i++) load[i] = (int64_t)1 << 57;
-    refuse(&s, TUTTI_ERR_OVERFLOW, "exceed 2^62 bytes");
+    check_refused(&s, TUTTI_ERR_OVERFLOW, "exceed 2^62 bytes");
     s = fine();
     if (last()) own[4] = 0;
     snprintf(words, sizeof words, "no rank owns item %d, which rank %d holds", EACH * ranks + 4,
              ranks - 1);
-    refuse(&s, TUTTI_ERR_MISMATCH, words);
+    check_refused(&s, TUTTI_ERR_MISMATCH, words);
     if (ranks > 1) {
         s = fine();
         if (rank == 0) own[EACH] = 1;
-        refuse(&s, TUTTI_ERR_MISMATCH, "item 20 is owned by ranks 0 and 1");
+        check_refused(&s, TUTTI_ERR_MISMATCH, "item 20 is owned by ranks 0 and 1");
         s = fine();
         if (rank == 1) own[0] = 0;
-        refuse(&s, TUTTI_ERR_MISMATCH, "no rank owns item 20, which ranks 0 and 1 hold");
+        check_refused(&s, TUTTI_ERR_MISMATCH, "no rank owns item 20, which ranks 0 and 1 hold");
         s = fine();
         if (rank == 0) load[EACH] = 3;
-        refuse(&s, TUTTI_ERR_MISMATCH, "item 20 has load 3 on rank 0 and 2 on rank 1");
+        check_refused(&s, TUTTI_ERR_MISMATCH, "item 20 has load 3 on rank 0 and 2 on rank 1");
         s = fine();
-        if (rank == 1) load[0] = 0; /* also where one of them says that there is nothing */
-        refuse(&s, TUTTI_ERR_MISMATCH, "item 20 has load 2 on rank 0 and 0 on rank 1");
+        if (rank == 1) load[0] = 0; /* also if one of them has load 0 */
+        check_refused(&s, TUTTI_ERR_MISMATCH, "item 20 has load 2 on rank 0 and 0 on rank 1");
     }
-    if (ranks == 8) { /* the lowest number counts; a crowd is cut short */
+    if (ranks == 8) { /* the lowest number is reported; long lists of ranks are truncated */
         s = fine();
         number[EACH] = 5;
         own[EACH] = 1;
         load[EACH] = 2;
         s.n = EACH + 1;
         if (rank == 0) own[0] = 0;
-        refuse(&s, TUTTI_ERR_MISMATCH, "item 5 is owned by ranks 0, 1, 2, 3, 4, 5, 6 and 7");
+        check_refused(&s, TUTTI_ERR_MISMATCH, "item 5 is owned by ranks 0, 1, 2, 3, 4, 5, 6 and 7");
     }
 }
 
@@ -97,30 +97,30 @@ static void bad_arguments(void) {
     CHECK_SAME(tutti_replicas_create(MPI_COMM_WORLD, last() ? NULL : &s, &r), TUTTI_ERR_ARG);
     CHECK_SAME(tutti_replicas_create(MPI_COMM_WORLD, &s, last() ? NULL : &r), TUTTI_ERR_ARG);
     if (last()) s.numbers = NULL;
-    refuse(&s, TUTTI_ERR_ARG, "field numbers is NULL");
+    check_refused(&s, TUTTI_ERR_ARG, "field numbers is NULL");
     s = fine();
     if (last()) s.value_bytes = 0;
-    refuse(&s, TUTTI_ERR_ARG, "value_bytes is 0");
+    check_refused(&s, TUTTI_ERR_ARG, "value_bytes is 0");
     s = fine();
     if (last()) s.reserved[5] = 1;
-    refuse(&s, TUTTI_ERR_ARG, "reserved");
+    check_refused(&s, TUTTI_ERR_ARG, "reserved");
     s = fine();
     if (last()) s.choice.rule = (tutti_replicas_rule)17;
-    refuse(&s, TUTTI_ERR_ARG, "unknown rule 17");
+    check_refused(&s, TUTTI_ERR_ARG, "unknown rule 17");
     s = fine();
     if (last()) s.n = -1;
-    refuse(&s, TUTTI_ERR_ARG, "n is -1");
+    check_refused(&s, TUTTI_ERR_ARG, "n is -1");
     if (ranks == 1) return;
     s = fine();
     if (last()) s.value_bytes = 4;
-    refuse(&s, TUTTI_ERR_MISMATCH, "disagree on value_bytes");
+    check_refused(&s, TUTTI_ERR_MISMATCH, "disagree on value_bytes");
     s = fine();
     s.choice.seed = (uint64_t)last();
-    refuse(&s, TUTTI_ERR_MISMATCH, "disagree");
+    check_refused(&s, TUTTI_ERR_MISMATCH, "disagree");
     s = fine();
     if (last()) s.own = NULL;
-    refuse(&s, TUTTI_ERR_MISMATCH, "field own is NULL on some ranks");
-    s = fine(); /* who has nothing need not say */
+    check_refused(&s, TUTTI_ERR_MISMATCH, "field own is NULL on some ranks");
+    s = fine(); /* a rank without items need not set it */
     if (last()) s = (tutti_replicas_spec){.value_bytes = 8};
     if (rank == ranks - 2) s.n = EACH;
     s.choice.rule = TUTTI_REPLICAS_OWN;
@@ -130,7 +130,7 @@ static void bad_arguments(void) {
 
 /* ---- copies that differ */
 
-static void copies(void) {
+static void test_copies(void) {
     tutti_file *f = open_with(path, "");
     for (int trial = 0; trial < 12; trial++) {
         char words[200], where[40];
@@ -182,7 +182,7 @@ static void copies(void) {
             snprintf(words, sizeof words, " on rank %d", other);
             CHECK(strstr(tutti_last_message(), words), "'%s', not '%s'", tutti_last_message(),
                   words);
-            /* nothing is written */
+            /* no byte is written */
             tutti_off size = 0;
             CHECK_SAME(tutti_file_resize(f, 0), TUTTI_OK);
             CHECK_SAME(tutti_replicas_write(f, 0, r, v, TUTTI_REPLICAS_CHECK), TUTTI_ERR_MISMATCH);
@@ -198,14 +198,14 @@ static void copies(void) {
 
 /* ---- ranks in different calls */
 
-/* All get TUTTI_ERR_MISMATCH and these words; each has its own call in the message. */
-static void meet(tutti_err err, const char *words) {
+/* All ranks get TUTTI_ERR_MISMATCH and this text; the message names the call of each. */
+static void meet_ranks(tutti_err err, const char *words) {
     int bad = err != TUTTI_ERR_MISMATCH || !strstr(tutti_last_error()->text, words), any = 0;
     MPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     CHECK(!any, "%s: %s", tutti_error_name(err), tutti_last_message());
 }
 
-static void different(void) {
+static void test_different(void) {
     tutti_file *f = open_with(path, ""), *alone = NULL;
     tutti_replicas *r = NULL, *q = NULL;
     tutti_array *a = NULL;
@@ -220,20 +220,21 @@ static void different(void) {
     for (int again = 0; again < (ranks > 2 ? 2 : 6) && ranks > 1;
          again++) { /* by messages, then by consensus */
         check_where("different calls");
-        meet(tutti_replicas_write(f, 0, r, v, last() ? TUTTI_REPLICAS_CHECK : 0),
-             "called tutti_replicas_check");
-        meet(last() ? tutti_replicas_write(f, 0, r, v, TUTTI_REPLICAS_CHECK) : tutti_file_sync(f),
-             "called tutti_replicas_check");
-        meet(last() ? tutti_replicas_write(f, 0, r, v, 0) : tutti_replicas_read(f, 0, r, v),
-             "called tutti_file_read");
-        meet(last() ? tutti_replicas_write(f, 0, r, v, 0) : tutti_file_write(f, w, v, NULL),
-             "disagree");
-        meet(tutti_replicas_write(f, last(), r, v, again % 2), "disagree");
-        meet(tutti_replicas_write(f, 0, last() ? r : q, v, again % 2), "disagree");
+        meet_ranks(tutti_replicas_write(f, 0, r, v, last() ? TUTTI_REPLICAS_CHECK : 0),
+                   "called tutti_replicas_check");
+        meet_ranks(last() ? tutti_replicas_write(f, 0, r, v, TUTTI_REPLICAS_CHECK)
+                          : tutti_file_sync(f),
+                   "called tutti_replicas_check");
+        meet_ranks(last() ? tutti_replicas_write(f, 0, r, v, 0) : tutti_replicas_read(f, 0, r, v),
+                   "called tutti_file_read");
+        meet_ranks(last() ? tutti_replicas_write(f, 0, r, v, 0) : tutti_file_write(f, w, v, NULL),
+                   "disagree");
+        meet_ranks(tutti_replicas_write(f, last(), r, v, again % 2), "disagree");
+        meet_ranks(tutti_replicas_write(f, 0, last() ? r : q, v, again % 2), "disagree");
         CHECK_SAME(tutti_replicas_write(f, 0, r, v, again % 2), TUTTI_OK);
-        meet(last() ? tutti_replicas_create(MPI_COMM_WORLD, &m.spec, &q)
-                    : tutti_array_create(MPI_COMM_WORLD, path, &spec, NULL, &a),
-             "called tutti_replicas_create");
+        meet_ranks(last() ? tutti_replicas_create(MPI_COMM_WORLD, &m.spec, &q)
+                          : tutti_array_create(MPI_COMM_WORLD, path, &spec, NULL, &a),
+                   "called tutti_replicas_create");
     }
     CHECK_SAME(tutti_replicas_write(f, 0, r, v, TUTTI_REPLICAS_CHECK), TUTTI_OK);
     check_where("refused");
@@ -252,7 +253,7 @@ static void different(void) {
     if (ranks > 1) {
         CHECK_OK(tutti_file_open(MPI_COMM_SELF, path, TUTTI_READ, NULL, &alone));
         CHECK_ERR(tutti_replicas_read(alone, 0, r, v), TUTTI_ERR_ARG);
-        CHECK(strstr(tutti_last_message(), "different ranks"), "%s", tutti_last_message());
+        CHECK(strstr(tutti_last_message(), "different communicators"), "%s", tutti_last_message());
         CHECK_OK(tutti_file_close(&alone));
     }
     /* a handle that leads nowhere */
@@ -275,7 +276,7 @@ static void different(void) {
     free(v);
 }
 
-/* ---- no memory, at any place, on one rank */
+/* ---- failing allocations on one rank */
 
 static void no_memory(void) {
     tutti_replicas *r = NULL;
@@ -310,8 +311,8 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/t1103.dat", check_dir());
     bad_lists();
     bad_arguments();
-    copies();
-    different();
+    test_copies();
+    test_different();
     if (ranks <= 2) no_memory();
     file_remove(path);
     return harness_end();

@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=60 */
-/* What there is nothing of: no items, or none with load, are written and read at any offset, behind
- * the end of the file too, without a buffer; what a spec need not say may be anything.
+/* Empty cases: no items, or none with load, are written and read at any offset, also beyond
+ * the end of the file, without a buffer; unused fields of a spec may have any value.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "replicas/held.h"
 
@@ -48,7 +48,7 @@ int main(int argc, char **argv) {
         &(tutti_replicas_spec){
             .n = 2, .numbers = number, .loads = zero, .value_bytes = 8, .memory_offsets = apart},
         "no load, at places in memory");
-    /* `load` does not count where there are loads */
+    /* `load` is ignored if `loads` is set */
     const tutti_replicas_spec spec = {
         .n = 2, .numbers = number, .loads = two, .load = INT64_MAX, .value_bytes = 8};
     check_where("loads");

@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Ranks that together name only some of the items of a file read and write the right values if they
- * give the positions.  Without positions a read is refused wherever the numbers do not prove that
- * all items are named.
+/* Ranks that together list only some of the items of a file read and write the right values if they
+ * pass positions.  Without positions a read is refused if the numbers do not prove that
+ * all items are listed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "replicas/held.h"
 
@@ -75,23 +75,23 @@ static void reading(int lay, int loads) {
     check_where("some items");
     choose_items(1, ITEMS, 2, 4);
     s = m.spec;
-    snprintf(words, sizeof words, "no rank names item 0:");
+    snprintf(words, sizeof words, "no rank lists item 0:");
     read_with(&s, TUTTI_ERR_STATE, words);
     s.items = ITEMS;
-    create_refused(&s, TUTTI_ERR_MISMATCH, "name 60 items, but items is 120: to access some");
+    create_refused(&s, TUTTI_ERR_MISMATCH, "list 60 items, but items is 120: to access some");
     s.positions = given;
     read_with(&s, TUTTI_OK, "");
     s.items = 0;
     read_with(&s, TUTTI_OK, "");
     s.items = some.n - 1;
-    create_refused(&s, TUTTI_ERR_MISMATCH, "name 60 items, but items is 59");
+    create_refused(&s, TUTTI_ERR_MISMATCH, "list 60 items, but items is 59");
     check_where("all items");
     choose_items(0, ITEMS, 1, 4);
     s = m.spec;
     if (lay == DENSE)
         read_with(&s, TUTTI_OK, "");
     else
-        read_with(&s, TUTTI_ERR_STATE, "no rank names item");
+        read_with(&s, TUTTI_ERR_STATE, "no rank lists item");
     s.items = ITEMS;
     read_with(&s, TUTTI_OK, "");
     if (lay != DENSE) return;
@@ -111,13 +111,13 @@ static void reading(int lay, int loads) {
             n++;
         }
         m.spec.n = n;
-        snprintf(words, sizeof words, "no rank names item %d:", hole);
+        snprintf(words, sizeof words, "no rank lists item %d:", hole);
         read_with(&m.spec, TUTTI_ERR_STATE, words);
     }
 }
 
 /* Only the items that are named change. */
-static void writing(void) {
+static void test_writing(void) {
     tutti_replicas *r = NULL;
     int64_t n = 0;
     file_make(GAPS, 4, 8);
@@ -205,7 +205,7 @@ int main(int argc, char **argv) {
     reading(DENSE, 0);
     reading(DENSE, 4);
     reading(GAPS, 4);
-    writing();
+    test_writing();
     short_file();
     bad_positions();
     file_remove(path);

@@ -25,7 +25,7 @@ enum { N = 4 };
         CHECK(tutti__replicas_is_valid(r), #place);  \
     } while (0)
 
-static void damage(tutti_replicas *r) {
+static void damage_bytes(tutti_replicas *r) {
     static const tutti__class other = {"other", "other", "freed"};
     CHECK(tutti__replicas_is_valid(r));
     DAMAGED(handle.class = &other);
@@ -33,7 +33,7 @@ static void damage(tutti_replicas *r) {
     DAMAGED(n = N - 1);
     DAMAGED(n = -1);
     DAMAGED(value_bytes = 0);
-    DAMAGED(item_bytes += 8); /* with sizes: another size; without: not what the accesses have */
+    DAMAGED(item_bytes += 8); /* with sizes: another size; without: differs from the accesses */
     DAMAGED(missing = -2);
     DAMAGED(position = NULL);
     DAMAGED(writer = NULL);
@@ -61,15 +61,15 @@ int main(int argc, char **argv) {
     const tutti_count loads[N] = {1, 2, 3, 1};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    /* neighbours share an item, whose load is 1; the numbers are not ascending */
+    /* neighbours share an item, with load 1; the numbers are not ascending */
     const int64_t numbers[N] = {3 * rank + 3, 3 * rank + 2, 3 * rank + 1, 3 * rank};
     tutti_replicas_spec spec = {.n = N, .numbers = numbers, .load = 1, .value_bytes = 8};
     CHECK(tutti_replicas_create(MPI_COMM_WORLD, &spec, &r) == TUTTI_OK);
-    damage(r);
+    damage_bytes(r);
     tutti_replicas_free(&r);
     spec.loads = loads;
     CHECK(tutti_replicas_create(MPI_COMM_WORLD, &spec, &r) == TUTTI_OK);
-    damage(r);
+    damage_bytes(r);
     tutti_replicas_free(&r);
     MPI_Finalize();
     return check_done();

@@ -1,5 +1,5 @@
-/* What the tests of the store room share: the stores to go through, scratch paths, and a check that
- * descriptors and memory come back.
+/* Common part of tests of stores: the list of stores, scratch paths, and a check that
+ * descriptors and memory are released.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_STORES_H
 #define TUTTI_TESTS_STORES_H
@@ -27,7 +27,7 @@ static inline int store_is_built(int choice) {
     return tutti__store_find(choice, &ops) == TUTTI_OK;
 }
 
-/* Stores whose files are files that everybody can see. */
+/* Stores whose files are visible in the file system. */
 static inline int store_is_plain(int choice) {
     return choice != TUTTI_STORE_MEM && choice != TUTTI_STORE_NULL;
 }

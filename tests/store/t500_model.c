@@ -1,7 +1,7 @@
 /* TEST ranks=0 timeout=120 */
-/* Random list requests on every store, against bytes in memory: adjacent, tiny, large, unaligned,
+/* Random list requests on every store, compared with bytes in memory: adjacent, tiny, large, unaligned,
  * shuffled and empty runs, more of them than one system call takes, reads over the end of the file;
- * synchronous and begun; with and without direct_io, with short and interrupted transfers.
+ * synchronous and asynchronous; with and without direct_io, with short and interrupted transfers.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/stores.h"
 
@@ -44,7 +44,7 @@ static int run_count(enum shape shape) {
     return shape == ONE ? 1 : shape == TINY ? 1100 + (int)rnd(1500) : (int)rnd(90);
 }
 
-static void shuffle(world *w) {
+static void shuffle_items(world *w) {
     for (int i = w->n - 1; i > 0; i--) {
         const int j = (int)rnd(i + 1);
         const tutti_io_run t = w->runs[i];
@@ -69,16 +69,16 @@ static void make_file_side(world *w, enum shape shape) {
     }
 }
 
-/* Disjoint places in memory, in another order and with gaps; sometimes aligned as the file is. */
+/* Disjoint locations in memory, in another order and with gaps; sometimes aligned like the file. */
 static void make_memory_side(world *w) {
     const int aligned = (int)rnd(2), packed = (int)rnd(2);
     tutti_off at = rnd(4096);
-    if (!packed) shuffle(w);
+    if (!packed) shuffle_items(w);
     for (int i = 0; i < w->n; i++) {
         tutti_io_run *r = &w->runs[i];
         if (!packed) at += rnd(100);
         if (aligned) at = tutti__align_down(at, 4096) + 4096 + r->offset % 4096;
-        if (at + (tutti_off)r->bytes > MEMORY) { /* give up on this one and all that follow */
+        if (at + (tutti_off)r->bytes > MEMORY) { /* omit this run and all following ones */
             w->n = i;
             break;
         }
@@ -129,7 +129,7 @@ static void write_once(world *w) {
     }
 }
 
-/* What memory must hold after the read; returns how many bytes of the list are there. */
+/* Compute the expected memory after the read; returns the number of bytes inside the file. */
 static tutti_off expect_read(const world *w, unsigned char *expected) {
     tutti_off done = 0;
     memset(expected, GUARD, MEMORY);
@@ -181,7 +181,7 @@ static void check_whole(world *w) {
     CHECK_EQ(w->memory[w->size], GUARD);
 }
 
-static void play(world *w, int steps) {
+static void play_case(world *w, int steps) {
     for (int i = 0; i < steps; i++) {
         const int what = (int)rnd(10);
         if (what < 4)
@@ -205,7 +205,7 @@ static void go_through(int dir, const tutti_options *opt, int steps) {
     if (posix_memalign((void **)&w->memory, 4096, MEMORY) != 0) abort();
     const tutti_err err = tutti__store_open(path, RWC, 0600, opt, 0, &w->stats, &w->s);
     if (err == TUTTI_OK) {
-        play(w, steps);
+        play_case(w, steps);
         CHECK_OK(tutti__store_close(&w->s));
         CHECK(!w->s);
         CHECK_EQ(w->stats.file_write_bytes >= w->written, 1);
@@ -220,7 +220,7 @@ static void go_through(int dir, const tutti_options *opt, int steps) {
     leaks_check(l);
 }
 
-static void vary(int choice, int dir) {
+static void vary_values(int choice, int dir) {
     static const char *const faults[] = {"", "0:short:1000", "*:short:4096", "0:short:70000"};
     static char where[200];
     for (int direct = 0; direct < 2; direct++)
@@ -241,6 +241,6 @@ int main(void) {
     check_seed(500);
     for (int choice = TUTTI_STORE_POSIX; choice <= TUTTI_STORE_NULL; choice++)
         for (int dir = 0; dir < 2; dir++)
-            if (store_is_built(choice)) vary(choice, dir);
+            if (store_is_built(choice)) vary_values(choice, dir);
     return check_done();
 }

@@ -1,5 +1,5 @@
 /* TEST ranks=0 timeout=60 */
-/* Many begun requests in flight, finished in another order than they were begun: writes of disjoint
+/* Many requests in flight, finished in another order than they were begun: writes of disjoint
  * ranges, then reads over the end of the file; with a deep and a shallow queue.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/stores.h"
@@ -16,8 +16,8 @@ typedef struct flight {
     tutti_off bytes;
 } flight;
 
-/* Request i takes the runs i, i + REQUESTS, ... of the file; the last request is one big run. */
-static void describe(flight *x, int i) {
+/* Request i has the runs i, i + REQUESTS, ... of the file; the last request is one big run. */
+static void describe_case(flight *x, int i) {
     x->bytes = 0;
     for (int k = 0; k < RUNS; k++) {
         x->runs[k] = (tutti_io_run){.offset = (tutti_off)(k * REQUESTS + i) * RUN,
@@ -31,7 +31,7 @@ static unsigned char value(tutti_off at) {
     return (unsigned char)(at * 131 + at / 8191);
 }
 
-static void fill(flight *x) {
+static void fill_values(flight *x) {
     for (int k = 0; k < RUNS; k++)
         for (size_t b = 0; b < x->runs[k].bytes; b++)
             ((unsigned char *)x->runs[k].memory)[b] = value(x->runs[k].offset + (tutti_off)b);
@@ -41,7 +41,7 @@ static void begin_all(tutti_store *s, flight *x, int is_write) {
     for (int i = 0; i < REQUESTS; i++)
         CHECK_OK(tutti__store_begin(s, is_write, x[i].runs, RUNS, &x[i].r));
     memset(x[0].runs, 0, sizeof x[0].runs); /* they have been copied */
-    describe(&x[0], 0);
+    describe_case(&x[0], 0);
 }
 
 static void finish_all(flight *x, tutti_off file_size) {
@@ -76,7 +76,7 @@ static void check_read(const flight *x, tutti_off file_size) {
         }
 }
 
-/* One request larger than what is moved in one piece. */
+/* One request larger than the largest single transfer. */
 static void big_request(tutti_store *s, int is_null) {
     unsigned char *out = malloc(BIG), *in = calloc(1, BIG);
     tutti_store_request *r = NULL;
@@ -119,8 +119,8 @@ static void fly(int choice, const tutti_options *opt) {
     if (!s) return;
     for (int i = 0; i < REQUESTS; i++) {
         x[i].memory = malloc((size_t)RUNS * RUN);
-        describe(&x[i], i);
-        fill(&x[i]);
+        describe_case(&x[i], i);
+        fill_values(&x[i]);
     }
     begin_all(s, x, 1);
     finish_all(x, INT64_MAX);

@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 tsan=1 */
-/* The store threads under a hail of small requests, begun, tested and finished in any order: for
- * the thread sanitizer.  And several threads that write and read by calls that block, beside begun requests.
+/* The store threads under many small requests, begun, tested and finished in any order: for
+ * the thread sanitizer.  Several threads also write and read by blocking calls while requests are pending.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
 #include "store/stores.h"
@@ -15,7 +15,7 @@ typedef struct slot {
     int is_write;
 } slot;
 
-static void begin(tutti_store *s, slot *x, int i) {
+static void begin_case(tutti_store *s, slot *x, int i) {
     tutti_io_run runs[10];
     for (int k = 0; k < 10; k++) {
         const int at = k * (PIECE / 10);
@@ -34,14 +34,14 @@ static void begin(tutti_store *s, slot *x, int i) {
     CHECK_OK(tutti__store_begin(s, x->is_write, runs, 10, &x->r));
 }
 
-static void finish(slot *x) {
+static void finish_case(slot *x) {
     tutti_off done = -1;
     CHECK_OK(tutti__store_finish(&x->r, &done));
     CHECK_EQ(done, PIECE);
     if (!x->is_write) CHECK(memcmp(x->memory, x->model, PIECE) == 0);
 }
 
-static void hammer(const char *fault) {
+static void hammer_store(const char *fault) {
     const leaks l = leaks_start();
     tutti_stats stats = {0};
     tutti_options opt = store_options(TUTTI_STORE_THREADS);
@@ -56,12 +56,12 @@ static void hammer(const char *fault) {
     for (int i = 0; i < ROUNDS; i++) {
         const int k = (int)rnd(SLOTS);
         if (!x[k].r)
-            begin(s, &x[k], k);
+            begin_case(s, &x[k], k);
         else if (rnd(3) != 0 || tutti__store_test(x[k].r))
-            finish(&x[k]);
+            finish_case(&x[k]);
     }
     for (int k = 0; k < SLOTS; k++)
-        if (x[k].r) finish(&x[k]);
+        if (x[k].r) finish_case(&x[k]);
     CHECK(stats.file_writes > 0 && stats.file_reads > 0 && stats.system_calls > 0);
     CHECK_OK(tutti__store_close(&s));
     CHECK_OK(tutti__store_delete(path, &opt));
@@ -79,7 +79,7 @@ typedef struct guest {
     int place, wrong;
 } guest;
 
-static void *visit(void *arg) {
+static void *visit_entry(void *arg) {
     guest *g = arg;
     unsigned char out[PIECE], in[PIECE];
     tutti_stats *before = tutti__store_account(&g->stats);
@@ -113,17 +113,17 @@ static void crowd(int choice) {
     for (int i = 0; i < CROWD; i++) {
         g[i].store = s;
         g[i].place = i;
-        CHECK(pthread_create(&g[i].thread, NULL, visit, &g[i]) == 0);
+        CHECK(pthread_create(&g[i].thread, NULL, visit_entry, &g[i]) == 0);
     }
     for (int i = 0; i < TURNS; i++) {
         const int k = (int)rnd(SLOTS);
         if (!x[k].r)
-            begin(s, &x[k], k);
+            begin_case(s, &x[k], k);
         else if (rnd(3) != 0 || tutti__store_test(x[k].r))
-            finish(&x[k]);
+            finish_case(&x[k]);
     }
     for (int k = 0; k < SLOTS; k++)
-        if (x[k].r) finish(&x[k]);
+        if (x[k].r) finish_case(&x[k]);
     for (int i = 0; i < CROWD; i++) {
         CHECK(pthread_join(g[i].thread, NULL) == 0);
         CHECK_EQ(g[i].wrong, 0);
@@ -137,9 +137,9 @@ static void crowd(int choice) {
 int main(void) {
     check_seed(502);
     check_where("whole transfers");
-    hammer("");
+    hammer_store("");
     check_where("short transfers");
-    hammer("0:short:700");
+    hammer_store("0:short:700");
     check_where("threads beside begun requests");
     crowd(TUTTI_STORE_THREADS);
     crowd(TUTTI_STORE_URING);

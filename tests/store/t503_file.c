@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* Files as such: creating, exclusive, missing, directories, fifos, links, modes, sizes, layout,
- * direct_io that leaves nothing behind the last byte, deleting.
+/* File operations: creating, exclusive, missing, directories, fifos, links, modes, sizes, layout,
+ * direct_io that leaves no bytes after the last one, deleting.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/stores.h"
 
@@ -156,7 +156,7 @@ static void bad_requests(const tutti_options *opt) {
     CHECK_OK(tutti__store_delete(path, opt));
 }
 
-/* Several handles of a store on one path are one file; a mem file is none that a user sees. */
+/* Several handles of a store on one path are one file; a file of store mem is not visible to users. */
 static void shared(const tutti_options *opt) {
     const char *path = scratch(0, "shared");
     char back[4] = "";
@@ -173,7 +173,7 @@ static void shared(const tutti_options *opt) {
     CHECK_OK(tutti__store_delete(path, opt));
 }
 
-/* Every start and length around page boundaries: the file ends with the last byte that was named,
+/* Every start and length around page boundaries: the file ends with the last written byte,
  * and was never longer. */
 static void direct_ends(tutti_options opt, int dir) {
     static const tutti_off near[] = {0, 1, 511, 512, 4095, 4096, 4097, 8191, 8192, 12289};

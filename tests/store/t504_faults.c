@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* Faults on demand: every kind, on every store, at the right call, with the right code, errno,
- * offset and operation; malformed ones are refused.  And memory that runs out at every allocation.
+/* Faults on demand: every kind, on every store, at the right call, with the expected code, errno,
+ * offset and operation; malformed ones are refused.  Also each failing allocation.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/stores.h"
 
@@ -33,8 +33,8 @@ static tutti_err begin_and_finish(tutti_store *s, int is_write, const tutti_io_r
     return tutti__store_finish(&r, &done);
 }
 
-/* One call of the kind; begun requests count like the others. */
-static tutti_err call(tutti_store *s, int kind, int begun) {
+/* One call of the kind; asynchronous requests count like the others. */
+static tutti_err make_call(tutti_store *s, int kind, int begun) {
     const tutti_io_run run = {.offset = 12345, .memory = bytes, .bytes = sizeof bytes};
     tutti_off out;
     switch (kind) {
@@ -61,7 +61,7 @@ static void check_strike(int kind, int begun, int e) {
     CHECK(strstr(tutti_last_message(), errors[e].name), "%s", tutti_last_message());
 }
 
-static void strike(int choice, int kind, int nth, int e) {
+static void inject_fault(int choice, int kind, int nth, int e) {
     const leaks l = leaks_start();
     const char *path = scratch(1, "fault");
     tutti_options opt = store_options(choice);
@@ -71,11 +71,11 @@ static void strike(int choice, int kind, int nth, int e) {
     CHECK(strcmp(s->ops->name, store_names[choice]) == 0 && s->layout.block > 0);
     for (int i = 1; i <= nth + 2; i++) {
         const int begun = (i + e) % 2;
-        const tutti_err err = call(s, kind, begun);
+        const tutti_err err = make_call(s, kind, begun);
         CHECK_ERR(err, i < nth ? TUTTI_OK : errors[e].code);
         if (i >= nth) check_strike(kind, begun, e);
         for (int other = 0; other < KINDS; other++)
-            if (other != kind) CHECK_OK(call(s, other, begun));
+            if (other != kind) CHECK_OK(make_call(s, other, begun));
     }
     CHECK_OK(tutti__store_close(&s));
     CHECK_OK(tutti__store_delete(path, &opt));
@@ -103,7 +103,7 @@ static void strike_open_and_close(int choice) {
     leaks_check(l);
 }
 
-static void malformed(void) {
+static void test_malformed(void) {
     static const char *const texts[] = {
         "0",         ":",          "0:write",     "0:write:0",     "0:write:x",      "x:write:1",
         "0:blink:1", "0:write:1:", "0:write:1:X", "0:write:-1",    "0:write:1:EIO:", ":write:1",
@@ -118,7 +118,7 @@ static void malformed(void) {
     }
 }
 
-/* Each allocation of opening fails once; nothing stays behind.  Then each one of begin. */
+/* Each allocation of opening fails once; nothing leaks.  Then each allocation of begin. */
 static void no_memory(int choice) {
     const leaks l = leaks_start();
     const char *path = scratch(1, "memory");
@@ -152,13 +152,13 @@ static void no_memory(int choice) {
 
 int main(void) {
     check_seed(504);
-    malformed();
+    test_malformed();
     for (int choice = TUTTI_STORE_POSIX; choice <= TUTTI_STORE_NULL; choice++) {
         if (!store_is_built(choice)) continue;
         check_where(store_names[choice]);
         for (int kind = 0; kind < KINDS; kind++)
-            for (int nth = 1; nth <= 3; nth++) strike(choice, kind, nth, (int)rnd(ERRORS));
-        for (int e = 0; e < ERRORS; e++) strike(choice, WRITE, 2, e);
+            for (int nth = 1; nth <= 3; nth++) inject_fault(choice, kind, nth, (int)rnd(ERRORS));
+        for (int e = 0; e < ERRORS; e++) inject_fault(choice, WRITE, 2, e);
         strike_open_and_close(choice);
         no_memory(choice);
     }

@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=120 */
 /* Limits: the file size limit of the process (an error, never a signal), a full file system and a
- * read-only one (a small tmpfs in a mount namespace of this process; left out where that is not
+ * read-only one (a small tmpfs in a mount namespace of this process; skipped if that is not
  * allowed), offsets and requests beyond 4 GiB.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/stores.h"
@@ -72,7 +72,7 @@ static void too_big(const tutti_options *opt) {
     CHECK_OK(tutti__store_delete(path, opt));
 }
 
-/* A tmpfs of 256 KiB over `dir`, which only this process sees; 0: not possible here. */
+/* A tmpfs of 256 KiB over `dir`, visible only to this process; 0: not possible here. */
 static int mount_small(const char *dir) {
     struct stat before, after;
     if (stat(dir, &before) != 0) return 0;

@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=30 */
-/* A kernel that refuses (here by a filter on this process) io_uring: the store threads takes over;
- * and fallocate: files are made longer, never shorter, and keep their bytes.
+/* A kernel that refuses (here by a filter on this process) io_uring: the store threads is used instead;
+ * and fallocate: files are extended, never truncated, and keep their bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/stores.h"
 
@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-static int refuse(void) {
+static int check_refused(void) {
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
@@ -39,7 +39,7 @@ int main(void) {
     tutti_store_request *r = NULL;
     tutti_off done = -1;
     char back[6] = "";
-    if (!refuse()) return 77;
+    if (!check_refused()) return 77;
     check_seed(506);
     const leaks l = leaks_start();
     tutti_store *s = open_store(path, RWC, &opt, &stats);

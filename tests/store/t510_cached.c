@@ -33,15 +33,15 @@ static tutti_store *open_filled(const char *path, int choice, int direct) {
 }
 
 /* 0: the file system keeps its pages. */
-static int drop(const char *path) {
+static int drop_cache(const char *path) {
     const int fd = open(path, O_RDONLY);
     const int dropped = fd >= 0 && posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) == 0;
     if (fd >= 0) close(fd);
     return dropped;
 }
 
-/* What a store says of a byte, which leaves no trace. */
-static int ask(tutti_store *s, tutti_off offset) {
+/* Query whether a byte is cached; the query does not change the statistics. */
+static int ask_store(tutti_store *s, tutti_off offset) {
     tutti__error_clear();
     errno = 1234;
     const int cached = tutti__store_cached(s, offset);
@@ -50,12 +50,12 @@ static int ask(tutti_store *s, tutti_off offset) {
     return cached;
 }
 
-/* The kernel drops pages if it likes to: not those that somebody else has just looked at. */
+/* The kernel may keep pages, for example recently used ones. */
 static int ask_dropped(tutti_store *s, const char *path, tutti_off at) {
     int answer = 1;
     for (int i = 0; i < 50 && answer == 1; i++) {
-        if (!drop(path)) return -1;
-        answer = ask(s, at);
+        if (!drop_cache(path)) return -1;
+        answer = ask_store(s, at);
         if (answer == 1) usleep(10000);
     }
     return answer;
@@ -69,16 +69,16 @@ static void test_stores(int can_drop) {
         tutti_store *s = open_filled(path, choice, 0);
         if (!s) continue;
         if (store_is_plain(choice)) {
-            CHECK_EQ(ask(s, 0), 1);
-            CHECK_EQ(ask(s, BYTES - 1), 1);
-            CHECK_EQ(ask(s, BYTES), -1); /* nothing is there to be read */
-            CHECK_EQ(ask(s, (tutti_off)1 << 40), -1);
+            CHECK_EQ(ask_store(s, 0), 1);
+            CHECK_EQ(ask_store(s, BYTES - 1), 1);
+            CHECK_EQ(ask_store(s, BYTES), -1); /* the file is empty */
+            CHECK_EQ(ask_store(s, (tutti_off)1 << 40), -1);
             if (can_drop) {
                 CHECK_EQ(ask_dropped(s, path, 3 * BYTES / 4), 0);
-                CHECK_EQ(ask(s, BYTES), -1);
+                CHECK_EQ(ask_store(s, BYTES), -1);
             }
         } else {
-            CHECK_EQ(ask(s, 0), -1);
+            CHECK_EQ(ask_store(s, 0), -1);
         }
         CHECK_OK(tutti__store_close(&s));
         if (store_is_plain(choice)) unlink(path);
@@ -93,12 +93,12 @@ static void test_wrappers(void) {
     tutti_options_defaults(&opt);
     CHECK_OK(tutti_options_set(&opt, "fault", "0:read:100"));
     CHECK_OK(tutti__store_open(path, RW, 0600, &opt, 0, &stats, &s));
-    CHECK_EQ(ask(s, 0), 1);
+    CHECK_EQ(ask_store(s, 0), 1);
     CHECK_OK(tutti__store_close(&s));
     tutti_options_defaults(&opt);
     opt.direct_io = 1;
     if (tutti__store_open(path, RW, 0600, &opt, 0, &stats, &s) == TUTTI_OK) {
-        CHECK_EQ(ask(s, 0), -1); /* it does not matter */
+        CHECK_EQ(ask_store(s, 0), -1); /* no effect */
         CHECK_OK(tutti__store_close(&s));
     }
     unlink(path);
@@ -116,7 +116,7 @@ static int forbid(int call, int code) {
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-/* Last, since there is no way back. */
+/* Last, since it cannot be undone. */
 static void test_missing(int can_drop) {
     const char *path = scratch(0, "missing");
     char byte = 0;
@@ -126,13 +126,13 @@ static void test_missing(int can_drop) {
     if (!s) return;
     if (forbid(CACHESTAT, ENOSYS)) {
         check_where("without cachestat");
-        CHECK(ask(s, 0) != 0, "it is cached");
-        CHECK_EQ(ask(s, BYTES), -1);
+        CHECK(ask_store(s, 0) != 0, "it is cached");
+        CHECK_EQ(ask_store(s, BYTES), -1);
         if (can_drop) CHECK(ask_dropped(s, path, 3 * BYTES / 4) != 1, "it is not cached");
     }
     if (forbid(SYS_preadv2, EOPNOTSUPP) && forbid(CACHESTAT, EPERM)) {
         check_where("without either");
-        CHECK_EQ(ask(s, 0), -1);
+        CHECK_EQ(ask_store(s, 0), -1);
         CHECK_OK(tutti__store_read(s, &one, 1, &done));
         CHECK(done == 1 && byte == 7, "%lld bytes, %d", (long long)done, byte);
     }
@@ -140,8 +140,8 @@ static void test_missing(int can_drop) {
     unlink(path);
 }
 
-/* Does dropping work, and does the kernel tell?  Asked of it directly: not in memory, and not with
- * an old one. */
+/* Check directly whether pages can be dropped and the kernel reports residency: not in memory, and not with
+ * an old kernel. */
 static int dropping_shows(void) {
     const char *path = scratch(0, "shows");
     tutti_store *s = open_filled(path, TUTTI_STORE_POSIX, 0);
@@ -151,7 +151,7 @@ static int dropping_shows(void) {
     unsigned long long counts[5] = {1};
     if (!s) return 0;
     CHECK_OK(tutti__store_close(&s));
-    const int dropped = drop(path), fd = open(path, O_RDONLY);
+    const int dropped = drop_cache(path), fd = open(path, O_RDONLY);
     const long code = fd >= 0 ? syscall(CACHESTAT, fd, &range, counts, 0) : -1;
     if (fd >= 0) close(fd);
     unlink(path);

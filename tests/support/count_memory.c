@@ -1,6 +1,6 @@
 /* Linked into every test program that has the library inside: at its end the library must have
- * freed all its memory. The count costs nothing; LeakSanitizer, which would find the same, takes a
- * second for what an MPI leaves behind.
+ * freed all its memory. The count has no measurable cost; LeakSanitizer, which would find the same
+ * leaks, needs a second because of the leaks of an MPI.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <unistd.h>

@@ -1,12 +1,12 @@
-/* Linked into the programs of sanitizer builds, so that LeakSanitizer finds leaks of ours and no
- * others without looking at whole stacks, which takes seconds (the unwinding that knows its way
+/* Linked into the programs of sanitizer builds, so that LeakSanitizer finds leaks of Tutti and no
+ * others without complete stacks, which need seconds (unwinding
  * through an MPI's libraries is slow).
  *
- * Plugins stay mapped to the end: an MPI loads and unloads them, and a leak in one that is gone has
- * no module name any more, so that no suppression (lsan.supp) can tell it from a leak of ours.  With
- * dlclose() doing nothing it can: who called malloc() is known without unwinding.
+ * Plugins stay mapped to the end: an MPI loads and unloads them, and a leak in an unloaded one has
+ * no module name any more, so that no suppression (lsan.supp) can distinguish it from a leak of Tutti.  With
+ * dlclose() doing nothing this is possible: the caller of malloc() is known without unwinding.
  *
- * What an MPI allocates in MPI_Init, by whatever libraries, is not looked for.
+ * What an MPI allocates in MPI_Init, by whatever libraries, is not checked.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ int dlclose(void *handle) {
     return 0;
 }
 
-/* The function behind ours: the MPI's, or that of a library in front of it. */
+/* The next function in search order: that of the MPI or of a library before it. */
 static void *behind(const char *name) {
     void *symbol = dlsym(RTLD_NEXT, name);
     if (!symbol) abort();

@@ -1,4 +1,4 @@
-/* Preloaded into MPICH's ranks: give the core away when a poll for messages found nothing.
+/* Preloaded into MPICH's ranks: yield the core when a poll for messages found none.
  * Debian's MPICH (ch4 over UCX) polls without ever yielding, so that with more ranks than cores
  * each message waits for the end of another process's time slice.  All polling goes through one
  * function of UCX, which this one replaces.  Without UCX it is never called.
@@ -12,7 +12,7 @@ typedef unsigned progress_fn(void *worker);
 
 unsigned ucp_worker_progress(void *worker);
 
-/* The real function: behind us in the search order, or in a library that was opened privately. */
+/* The real function: next in the search order, or in a library that was opened privately. */
 static progress_fn *real_progress(void) {
     void *symbol = dlsym(RTLD_NEXT, "ucp_worker_progress");
     if (!symbol) {

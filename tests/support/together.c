@@ -1,17 +1,17 @@
-/* Runs several tests of one room in one launch: starting the ranks costs more than most tests.
+/* Runs several tests of one module in one launch: starting the ranks takes longer than most tests.
  *
  *   together NAME...    with as many ranks as the tests want
  *
  * Each test is the main() of its file under another name (cmake/TuttiTests.cmake lists them).  MPI
- * is initialized here and once; the tests' own MPI_Init and MPI_Finalize come to the functions
- * below, which stand in front of MPI's.  Before each test the process is given back the
- * surroundings it had at the start, and its output goes to a file of its own; after it the library
+ * is initialized here and once; MPI_Init and MPI_Finalize of the tests call the functions
+ * below, which replace those of MPI.  Before each test the process gets the
+ * initial environment, and its output goes to a file of its own; after it the library
  * must have freed all its memory on every rank.  Rank 0 writes "@begin NAME ." and "@end NAME CODE
- * SECONDS ." to $TUTTI_TEST_NEWS, a pipe at which scripts/run_together.sh listens (by hand: to its
+ * SECONDS ." to $TUTTI_TEST_NEWS, a pipe which scripts/run_together.sh reads (by hand: to its
  * output).
  *
- * A test that wants a process for itself (a thread level, MPI_Finalize's own doing, symbols or a
- * namespace in place of the usual ones) says own=1 in its TEST line and does not come here.
+ * A test that needs a separate process (a thread level, effects of MPI_Finalize, symbols or a
+ * namespace of its own) has own=1 in its TEST line and is not run here.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "support/together.h"
 
@@ -32,7 +32,7 @@ long tutti__memory_live(void) __attribute__((weak)); /* of the library, if it is
 void __lsan_disable(void) __attribute__((weak));     /* of LeakSanitizer: see keep_plugins.c */
 void __lsan_enable(void) __attribute__((weak));
 
-static MPI_Comm everybody; /* a communicator that no test knows */
+static MPI_Comm everybody; /* a communicator that tests do not use */
 static int rank;
 
 static void fatal(const char *what, const char *name) {
@@ -40,7 +40,7 @@ static void fatal(const char *what, const char *name) {
     PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* ---- MPI_Init and MPI_Finalize as tests see them */
+/* ---- MPI_Init and MPI_Finalize as seen by tests */
 
 static int inits, finalizes; /* of the test that runs */
 
@@ -58,8 +58,8 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
     return MPI_SUCCESS;
 }
 
-/* Keys of attributes that are not freed.  What hangs on the two communicators that no program
- * frees, the library's pools, goes at MPI_Finalize. */
+/* Keys of attributes that are not freed.  Attributes of the two communicators that no program
+ * frees, the library's pools, are freed at MPI_Finalize. */
 enum { KEYS = 64 };
 static int keys[KEYS], n_keys;
 
@@ -93,7 +93,7 @@ int MPI_Finalize(void) {
     return MPI_SUCCESS;
 }
 
-/* The real ones, by way of a preloaded library if there is one. */
+/* The real functions, or those of a preloaded library. */
 static void real_init(int *argc, char ***argv) {
     int (*init)(int *, char ***);
     *(void **)&init = dlsym(RTLD_NEXT, "MPI_Init");
@@ -160,7 +160,7 @@ static void surroundings_restore(void) {
     optind = 1;
 }
 
-/* A directory of the test's own in that of the launch; files without a path go there too. */
+/* Create a directory for the test in that of the launch and enter it. */
 static void directory_enter(const char *variable, const char *name) {
     const char *all = getenv(variable);
     char path[4096];
@@ -192,7 +192,7 @@ static void output_back(void) {
 
 /* ---- the tests */
 
-static int call(const together_test *t) {
+static int make_call(const together_test *t) {
     char words[1024], *argv[32], *at = words;
     int argc = 0;
     snprintf(words, sizeof words, "%s,%s", t->name, t->args);
@@ -201,10 +201,10 @@ static int call(const together_test *t) {
     return t->main(argc, argv);
 }
 
-/* What this rank says: 0 passed, 77 skipped, anything else failed. */
+/* Return the result of this rank: 0 passed, 77 skipped, anything else failed. */
 static int run_here(const together_test *t) {
     inits = finalizes = 0;
-    int code = call(t);
+    int code = make_call(t);
     if (code != 77 && (inits != 1 || finalizes != 1)) {
         fprintf(stderr, "rank %d: MPI_Init called %d times, MPI_Finalize %d\n", rank, inits,
                 finalizes);
@@ -224,7 +224,7 @@ static double seconds_now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int run(const together_test *t) {
+static int run_case(const together_test *t) {
     surroundings_restore();
     directory_enter("TUTTI_TEST_DIR", t->name);
     directory_enter("TUTTI_TEST_SHM", t->name);
@@ -253,7 +253,7 @@ int main(int argc, char **argv) {
     real_init(&argc, &argv);
     surroundings_note();
     for (int i = 1; i < argc; i++) {
-        const int code = run(test_named(argv[i]));
+        const int code = run_case(test_named(argv[i]));
         failed += code == 1;
         skipped += code == 77;
     }

@@ -1,6 +1,7 @@
 /* TEST ranks=0 timeout=60 */
-/* The state of a section against the rules, evaluated over the complete history: all sequences of five events, and
- * long random ones with puts that overlap.  A second model follows each entry: a section that has not failed contains
+/* The state of a section compared with the rules, evaluated over the complete history: all
+ * sequences of five events, and long random ones with puts that overlap.  A second model follows
+ * each entry: a section that has not failed contains
  * no entry with unknown bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
@@ -13,7 +14,7 @@ static const int set_of[DECOMPOSITIONS] = {1, 6, 12, 3, 3, ALL, ALL};
 
 typedef struct {
     int decomposition; /* -1: a failed sync */
-    int ended, ok;     /* ended: how many events there were then */
+    int ended, ok;     /* ended: the number of events at that time */
     int64_t ticket;
 } event;
 
@@ -21,7 +22,7 @@ static event history[MOST];
 static int history_n;
 static tutti__section_state state;
 
-/* A later put was necessary after so many events: has one succeeded? */
+/* Return whether a put that was necessary after this number of events has succeeded. */
 static int is_repaired(int from, int decomposition) {
     for (int k = from; k < history_n; k++) {
         const event *e = &history[k];
@@ -48,7 +49,7 @@ static tutti__section_status status_by_rules(void) {
     return whole ? TUTTI__SECTION_WHOLE : partial ? TUTTI__SECTION_PARTIAL : TUTTI__SECTION_EMPTY;
 }
 
-/* Entries whose bytes are unknown; puts one after the other. */
+/* Entries whose bytes are unknown; puts are applied in order. */
 static int unknown_entries(void) {
     int written = 0, unknown = 0;
     for (int i = 0; i < history_n; i++) {
@@ -81,7 +82,7 @@ static void sync_fails(void) {
     tutti__section_sync_failed(&state);
 }
 
-static void compare(int sequential) {
+static void compare_values(int sequential) {
     const tutti__section_status is = tutti__section_status_of(&state), want = status_by_rules();
     if (is != want) {
         char text[MOST * 8] = "";
@@ -116,7 +117,7 @@ static void all_sequences(void) {
                 put_end(&history[history_n - 1], what % 2);
             }
         }
-        compare(1);
+        compare_values(1);
     }
 }
 
@@ -136,7 +137,7 @@ static void random_sequences(void) {
             } else if (open_n == 0) {
                 sync_fails();
             }
-            compare(0);
+            compare_values(0);
         }
     }
 }

@@ -1,6 +1,7 @@
 /* TEST ranks=1,2,4 timeout=120 */
-/* Ranks that write the same bytes: the highest rank wins, by every method and exchange, whatever the stores do at the same
- * time; the option `check` refuses instead, and nothing is written.  Within one rank the later mention wins.
+/* Ranks that write the same bytes: the highest rank wins, by every method and exchange, regardless
+ * of what the stores do at the same time; the option `check` refuses instead, and nothing is
+ * written.  Within one rank the later mention wins.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "pairs.h"
@@ -89,7 +90,7 @@ static void combination(const int *choice) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     file_is(path, m.v, m.size, "highest rank wins");
 
-    /* by a plan, run twice over other bytes */
+    /* by a plan that is run twice with other bytes */
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, &opt, &f), TUTTI_OK);
     CHECK_SAME(tutti_file_resize(f, 0), TUTTI_OK);
     CHECK_SAME(tutti_plan_write(f, q.access, &p), TUTTI_OK);
@@ -122,7 +123,7 @@ static void combination(const int *choice) {
 }
 
 /* One rank names a byte several times: the last mention wins, and that is no overlap. */
-static void duplicates(void) {
+static void test_duplicates(void) {
     enum { N = 400, ITEM = 16 };
     tutti_count index[N];
     unsigned char buf[N * ITEM], want[N * ITEM];
@@ -168,7 +169,7 @@ int main(int argc, char **argv) {
         if (check_failures_ > 20) break;
     }
     pairs_free(p);
-    duplicates();
+    test_duplicates();
     file_remove(path);
     return harness_end();
 }

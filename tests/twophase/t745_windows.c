@@ -1,7 +1,7 @@
 /* TEST ranks=1,3,4 timeout=60 */
-/* Windows of plans are those that the cost model has counted on, for every exchange, pipeline, number of
+/* Windows of plans agree with the cost model, for every exchange, pipeline, number of
  * sub-buffers and division into nodes; all buffers of a node together stay inside cb_buffer_size.
- * A step means messages, and the explanation says what runs.
+ * A step implies messages, and the explanation states the exchange.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "collective/find.h"

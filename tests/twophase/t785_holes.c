@@ -1,8 +1,8 @@
 /* TEST ranks=1,2,4 timeout=120 */
-/* Writes with holes: only the named bytes change.  A file that is shorter than the request, so
+/* Writes with holes: only the bytes of the access change.  A file that is shorter than the request, so
  * that some holes lie before its end and some behind it, by every exchange, store and pipeline,
- * with and without `sole_writer` and `rmw`; what goes to the file is counted.  Where others write
- * into the holes meanwhile, nothing of theirs is lost.
+ * with and without `sole_writer` and `rmw`; bytes written to the file are counted.  If others write
+ * into the holes at the same time, their data is not lost.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/combinations.h"
 #include "harness.h"
@@ -37,7 +37,7 @@ static request request_of(int shape, int who, uint64_t salt) {
     return r;
 }
 
-/* All ranks' requests in rank order; returns how many different bytes they name. */
+/* Apply the requests of all ranks in rank order; returns the number of different bytes. */
 static tutti_off model_all(model *m, int shape, uint64_t salt, tutti_off by) {
     unsigned char *seen = calloc(1, 4 * EXTENT);
     tutti_off n = 0;
@@ -125,7 +125,7 @@ static void combination(const int *choice) {
         choice[SHAPE] == 0)
         CHECK(first > 2 * named, "%lld bytes written, %lld named", (long long)first,
               (long long)named);
-    /* a plan knows nothing of the end of the file: each run asks */
+    /* a plan does not depend on the end of the file: each run determines it */
     tutti_plan *p = NULL;
     CHECK_SAME(tutti_plan_write(f, q.access, &p), TUTTI_OK);
     (void)model_all(&m, choice[SHAPE], salt, EXTENT);
@@ -165,7 +165,7 @@ static void comb_is(const unsigned char *v, int64_t n, tutti_off at, unsigned ch
     CHECK(wrong == 0, "%d bytes of %c are gone", wrong, tag);
 }
 
-/* Two handles on one new file, at the same time: without sole_writer neither touches the other's
+/* Two handles on one new file, at the same time: without sole_writer neither changes the other's
  * bytes. */
 static void two_handles(const char *pipeline) {
     static unsigned char one[EXTENT], two[EXTENT];
@@ -195,7 +195,7 @@ static void two_handles(const char *pipeline) {
     free(v);
 }
 
-/* One rank has an independent write under way: no holes are filled then, although no other rank
+/* One rank has a pending independent write: no holes are filled then, although no other rank
  * writes. */
 static void under_way(void) {
     static unsigned char one[EXTENT], two[RUN];
@@ -214,7 +214,7 @@ static void under_way(void) {
     CHECK_SAME(tutti_file_write(f, a, one, NULL), TUTTI_OK);
     if (r) CHECK_OK(tutti_request_wait(&r, NULL));
     CHECK_EQ(written(f), named + RUN);
-    /* with nothing under way they are, behind what is there now */
+    /* without pending operations they can be changed, after the existing data */
     tutti_access_free(&a);
     a = comb(2 * EXTENT);
     CHECK_SAME(tutti_file_write(f, a, one, NULL), TUTTI_OK);

@@ -1,7 +1,7 @@
 /* TEST ranks=2,3,8 timeout=180 */
 /* Ranks that write the same bytes, by every exchange, store and pipeline: the highest wins, every
- * rank's count is all of its bytes, and each byte goes to the file once.  New plans, remembered
- * ones, plans elsewhere in the file, in the background; descriptions that cannot be trimmed.
+ * rank returns the count of all its bytes, and each byte is written once.  New plans, cached
+ * ones, plans elsewhere in the file, in the background; accesses whose overlap cannot be removed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/side.h"
 #include "collective/combinations.h"
@@ -30,7 +30,7 @@ enum { AXES = sizeof axes / sizeof *axes, SHAPE = AXES - 1, EXTENT = 40000 };
 
 static char path[512];
 
-/* Nodes of a mesh: each has an owner, and one in sixteen a neighbour who has it too. */
+/* Nodes of a mesh: each has an owner, and one in sixteen also a neighbour. */
 static tutti_access *mesh(int who, uint64_t salt) {
     enum { ITEM = 24, ITEMS = EXTENT / ITEM };
     tutti_count index[ITEMS];
@@ -80,7 +80,7 @@ static request request_of(int shape, int who, uint64_t salt) {
     case 5:
         r.access = halo(who, shape == 5);
         break;
-    case 2: /* lower ranks are left with nothing */
+    case 2: /* lower ranks have no bytes left */
         CHECK_OK(tutti_access_vector(11, 500, 40, 70, &r.access));
         break;
     case 3:
@@ -92,7 +92,7 @@ static request request_of(int shape, int who, uint64_t salt) {
     return r;
 }
 
-/* All ranks' requests in rank order; returns how many different bytes they name. */
+/* Apply the requests of all ranks in rank order; returns the number of different bytes. */
 static tutti_off model_all(model *m, int shape, uint64_t salt, tutti_off by) {
     unsigned char *seen = calloc(1, 4 * EXTENT);
     tutti_off n = 0;
@@ -129,7 +129,7 @@ static void content_is(tutti_file *f, const model *m, const char *what) {
     free(v);
 }
 
-/* What the last operation of all ranks wrote to the file. */
+/* The number of bytes that the last operation wrote to the file on all ranks. */
 static tutti_off written(const tutti_file *f) {
     tutti_stats last;
     tutti_file_stats(f, &last, NULL);
@@ -192,7 +192,7 @@ static void combination(const int *choice) {
     free(m.v);
 }
 
-static void background(void) {
+static void test_background(void) {
     static const char *const how[] = {"none", "io-only"};
     for (int k = 0; k < 2; k++)
         for (int shape = 0; shape < 6; shape++) {
@@ -217,7 +217,7 @@ static void background(void) {
         }
 }
 
-/* So many single bytes, most of them lost one by one, that the rest would be a long list: in rank
+/* So many single bytes, most of them overwritten one by one, that the rest would be a long list: in rank
  * order. */
 static void too_many(void) {
     enum { RUNS = 1100000 };
@@ -255,7 +255,7 @@ int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 786);
     snprintf(path, sizeof path, "%s", scratch_path("overlaps"));
     combinations_run(axes, AXES, combination, 20);
-    background();
+    test_background();
     if (ranks == 2) too_many();
     file_remove(path);
     return harness_end();

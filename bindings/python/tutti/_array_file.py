@@ -74,11 +74,11 @@ def fnv(data: bytes) -> int:
 def parse_slot(slot: bytes) -> Header:
     """Parse a header; raises ValueError if it is invalid."""
     if len(slot) < SLOT or slot[:8] != MAGIC:
-        raise ValueError("not an array file of Tutti")
+        raise ValueError("not an array file: wrong signature")
     form, placement, version, kind, order, ends, ndims = struct.unpack_from("<IIQIIII", slot, 8)
     size, offset, length, ident, ranks, rank = struct.unpack_from("<QQQQII", slot, 40)
     if struct.unpack_from("<Q", slot, 2040)[0] != fnv(slot[:2040]):
-        raise ValueError("wrong checksum of the header")
+        raise ValueError("the header is damaged: checksum mismatch")
     if form != 1:
         raise ValueError(f"unknown format version {form}: this reader supports 1")
     extents = struct.unpack_from("<16Q", slot, 80)
@@ -136,7 +136,7 @@ class LocalArray(LazyArray):
         path = f"{self.path}.{rank}"
         header = read_header(path)
         if header.placement != PART or header.id != self._id or header.rank != rank or header.ranks != self.parts:
-            raise refused("FORMAT", f"not part {rank} of '{self.path}'", file=path)
+            raise refused("FORMAT", f"file is not part {rank} of '{self.path}'", file=path)
         if header.dtype.newbyteorder("=") != self.dtype or len(header.shape) != self.ndim:
             raise refused("FORMAT", f"shape or type differs from '{self.path}'", file=path)
         return raw_array(path, header)
@@ -152,7 +152,7 @@ class LocalArray(LazyArray):
                 rank = rank * dim.ranks + int(p)
             part = self.part(rank)
             if any(i.max() >= n for i, n in zip(local, part.shape)):
-                raise refused("FORMAT", f"part {rank} is smaller than in the descriptor", file=self.path)
+                raise refused("FORMAT", f"part {rank} is smaller than the descriptor specifies", file=self.path)
             out[np.ix_(*at)] = part.memmap()[np.ix_(*local)]
         return out
 

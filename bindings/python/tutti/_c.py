@@ -148,7 +148,7 @@ def _check(code, _function, _arguments):
 
 
 def _whole(ctype: Any) -> Any:
-    """Whole numbers that fit: ctypes itself would cut them off."""
+    """Integers that fit: ctypes itself would truncate them."""
     bits = 8 * ctypes.sizeof(ctype)
     low, high = (0, 1 << bits) if ctype(-1).value > 0 else (-(1 << bits - 1), 1 << bits - 1)
 
@@ -168,7 +168,7 @@ _wholes = {t: _whole(t) for t in (ctypes.c_int, ctypes.c_uint, ctypes.c_int64, c
 for _name, (_header, _result, _parameters) in _api.FUNCTIONS.items():
     try:
         _function = getattr(library, _name)
-    except AttributeError:  # an older library: what needs it will say so
+    except AttributeError:  # an older library: functions that need it raise
         continue
     _function.argtypes = [_type(_kind) if _kind in ("MPI_Comm", "MPI_Datatype", "MPI_Info") else
                           _wholes.get(_type(_kind), _type(_kind)) for _kind, _ in _parameters]

@@ -157,7 +157,7 @@ class Committing(Closing):
 
     @contextlib.contextmanager
     def _block(self: Self) -> Iterator[Self]:
-        """Run the rest of a with block: commit at its end, unless it was done; discard on all ranks if a rank raises an
+        """Run the rest of a with block: commit at its end, unless already done; discard on all ranks if a rank raises an
         exception."""
         self._begun = True
         try:

@@ -1,6 +1,6 @@
 """The metadata of a dataset (metadata.sqlite), read without the library: docs/reference/format.md, "Datasets".
 
-Whatever comes from the database is looked at before it is used: a damaged or hostile one is an Error.
+All values from the database are validated: a damaged database raises Error.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
@@ -206,19 +206,19 @@ class Meta:
 
     def whole(self, value: Any, what: str, least: int = 0, most: int = LARGEST) -> int:
         if not isinstance(value, int) or not least <= value <= most:
-            raise self.damaged(f"{what} is {value!r:.60}")
+            raise self.damaged(f"{what} has invalid value {value!r:.60}")
         return value
 
     def word(self, value: Any, what: str, choices: Optional[Tuple[str, ...]] = None) -> str:
         if isinstance(value, _Undecoded):
             value = value.decode(errors="backslashreplace")
         if not isinstance(value, str) or (choices and value not in choices):
-            raise self.damaged(f"{what} is {value!r:.60}")
+            raise self.damaged(f"{what} has invalid value {value!r:.60}")
         return value
 
     def number(self, value: Any, what: str) -> float:
         if not isinstance(value, (int, float)):
-            raise self.damaged(f"{what} is {value!r:.60}")
+            raise self.damaged(f"{what} has invalid value {value!r:.60}")
         return float(value)
 
     # ---- tables
@@ -246,7 +246,7 @@ class Meta:
             name = self.word(row[1], "the name of a variable")
             of = f"of '{name}'"
             if row[2] not in spaces:
-                raise self.damaged(f"the space {of} is {row[2]!r:.60}")
+                raise self.damaged(f"the space {of} has invalid kind {row[2]!r:.60}")
             if not isinstance(row[10], bytes) or len(row[10]) != 8:
                 raise self.damaged(f"the fill value {of} must have 8 bytes")
             out.append(VariableRow(
@@ -276,7 +276,7 @@ class Meta:
                 "SELECT id, kind, time_index, time, file, start, end, trailer, sections FROM segments ORDER BY id"):
             of = f"of segment {i}"
             if file not in files:
-                raise self.damaged(f"the file {of} is {file!r:.60}")
+                raise self.damaged(f"invalid file {file!r:.60} {of}")
             row = SegmentRow(self.whole(i, "the id of a segment", 1), self.word(kind, f"the kind {of}", ("topology", "state")),
                              self.whole(index, f"the time index {of}", -LARGEST * 2, LARGEST * 2),
                              self.number(time, f"the time {of}"), files[file][0], self.whole(start, f"the start {of}", 4096),

@@ -399,7 +399,7 @@ class Run(Mapping):
             raise refused("FORMAT", "a list of entries is missing", file=str(self.path))
         path = self._place(section, self._number[key[0]])
         if section.bytes != 8 * entries:
-            raise refused("FORMAT", f"a list of {entries} entries has {section.bytes} bytes", file=path,
+            raise refused("FORMAT", f"invalid list of {entries} entries: has {section.bytes} bytes", file=path,
                           offset=section.start)
         if size > 1 << 40:
             raise refused("FORMAT", f"invalid size {size} of a space", file=str(self.path))
@@ -467,14 +467,14 @@ class Run(Mapping):
         """Compare the checksum of a section with the metadata; return its size in bytes."""
         if section.sum is not None and section.sum != section_sum(sums):
             raise self._differs(path, self._name_of(section), segment.number, section.start,
-                                "its checksum is not the metadata's")
+                                "its checksum differs from the metadata")
         return section.bytes
 
     def _differs(self, path: str, name: str, segment: int, offset: int, text: str) -> Error:
         return refused("FORMAT", f"'{name}' in segment {segment}: {text}", file=path, offset=offset)
 
 
-def open(path: Path) -> Run:  # noqa: A001  # tutti.open is what it is called by
+def open(path: Path) -> Run:  # noqa: A001  # called as tutti.open
     """Open a dataset for reading, without MPI and without the library.
 
         run = tutti.open("run.tutti")

@@ -82,11 +82,11 @@ def ranked_head(path: str, start: int, length: int) -> Tuple[int, int]:
         raise refused("FORMAT", "a ranked section has no header", file=path, offset=start)
     ranks, entries, _ = struct.unpack("<3q", read_bytes(path, start, 24))
     if not 0 <= ranks <= length // 8 - 3 or not 0 <= entries <= length:
-        raise refused("FORMAT", f"a ranked section of {ranks} ranks and {entries} entries in {length} bytes", file=path,
+        raise refused("FORMAT", f"invalid ranked section: {ranks} ranks and {entries} entries in {length} bytes", file=path,
                       offset=start)
     counts = struct.unpack(f"<{ranks}q", read_bytes(path, start + 24, 8 * ranks))
     if any(n < 0 for n in counts) or sum(counts) != entries:
-        raise refused("FORMAT", "the sum of the entries of the ranks is not the total", file=path, offset=start)
+        raise refused("FORMAT", "the entries per rank do not add up to the total", file=path, offset=start)
     return -(-(3 + ranks) * 8 // 64) * 64, entries
 
 
@@ -197,7 +197,7 @@ def read_trailer(path: str, start: int, trailer: int, end: int) -> Optional[np.n
         raise refused("FORMAT", "the trailer of a segment is damaged", file=path, offset=end - 64)
     data = read_bytes(path, trailer, 8 * sums + rows)
     if _parts.xxh3()(data) != told:
-        raise refused("FORMAT", "wrong checksum of a trailer", file=path, offset=trailer)
+        raise refused("FORMAT", "a trailer is damaged: checksum mismatch", file=path, offset=trailer)
     return np.frombuffer(data, "<u8", sums) if sums else None
 
 

@@ -131,7 +131,7 @@ class _Sides:
 
     def _one(self, block: int, side: int) -> int:
         if block >= len(self._blocks):
-            return 0  # no such element: the library says so
+            return 0  # no such element: the library reports it
         entity = self._blocks[block]
         topology = entity.topology.lower()
         if topology == "nsided":

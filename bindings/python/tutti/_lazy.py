@@ -70,7 +70,7 @@ class LazyArray:
         if rest is None:
             return box
         if any(k is Ellipsis for k in (key if isinstance(key, tuple) else (key,))):
-            rest = (*rest, Ellipsis)  # an array of dimension 0, where other indices give a scalar
+            rest = (*rest, Ellipsis)  # an array of dimension 0; other indices return a scalar
         return box[rest]
 
 

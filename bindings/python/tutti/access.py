@@ -59,7 +59,7 @@ class Access:
     __slots__ = ("_h", "_bounds", "_owner", "_layout", "__weakref__")
 
     def __init__(self) -> None:
-        raise TypeError("an Access is made by its class methods: contiguous, section, vector, runs, ...")
+        raise TypeError("Access cannot be instantiated: use its class methods (contiguous, section, vector, runs, ...)")
 
     @classmethod
     def _new(cls, function: Any, *arguments: Any) -> "Access":

@@ -98,7 +98,7 @@ class Distribution:
         Distribution((1000, 600), ("cyclic", 2), ("block-cyclic", 3, 16))
         Distribution((10, 20), ("ragged", [0, 3, 10]), "none")
 
-    One word or tuple for each dimension: "none", ("block", procs), ("cyclic", procs), ("block-cyclic", procs, block),
+    One string or tuple for each dimension: "none", ("block", procs), ("cyclic", procs), ("block-cyclic", procs, block),
     ("ragged", bounds).  Ranks form a grid whose last dimension runs fastest.
     """
 
@@ -288,7 +288,7 @@ class Array(Closing):
     """
 
     def __init__(self) -> None:
-        raise TypeError("an Array is made by its class methods: create, open, raw")
+        raise TypeError("Array cannot be instantiated: use its class methods (create, open, raw)")
 
     @classmethod
     def _new(cls, path: Any, function: Any, prepare: Any, null: tuple, comm: Any) -> "Array":
@@ -501,7 +501,7 @@ class Array(Closing):
     def read_start(self, key: Key, out: np.ndarray) -> Request:
         """Start a collective read into an array."""
         if out is None:
-            raise TypeError("read_start needs an array to read into")
+            raise TypeError("read_start requires argument out")
         return self._start(_c.tutti_array_read_start, key, out, True)
 
     def _move_part(self, function: Any, d: Any, values: Any, within: Any, writable: bool) -> np.ndarray:
@@ -555,7 +555,7 @@ class Array(Closing):
     def __getitem__(self, key: Key) -> np.ndarray:
         raise refused("STATE", "reading is collective: a.read(np.s_[...]) on all ranks, or a.read_independent(np.s_[...])")
 
-    # ---- the whole array
+    # ---- the complete array
 
     def fill(self, value: Any) -> None:
         """Set every element.  Collective, same value."""
@@ -680,7 +680,7 @@ class Tiles:
         self._h = ctypes.c_void_p()
         self._arrays = [a for a in (source, to) if a is not None]
         if not self._arrays:
-            raise TypeError("a tile iteration needs an array to read or to write")
+            raise TypeError("a tile iteration requires an array to read or to write")
         self._source, self._to, self._copy = source, to, copy
         self._ndim, self._last, self._tile = self._arrays[0].ndim, None, Tile()
         speaker, keep = _array(self._arrays[0]), []
@@ -726,7 +726,7 @@ class Tiles:
             while mine:
                 if sys.getrefcount(mine[-1]) > 2:
                     raise refused("STATE", "an array of the previous tile is still referenced: its memory belongs to the library "
-                                  "(del it, or walk with copy=True)")
+                                  "(delete it, or pass copy=True)")
                 mine.pop()
         self._last = None
 
@@ -782,7 +782,7 @@ class Tiles:
                 _c.tutti_tiles_end(_byref(self._h))
                 break
             except Error as error:
-                # other ranks were in another call (next): they got an error, and end the iteration too
+                # other ranks called next: they got an error, and end the iteration too
                 if error.code != CODES["TUTTI_ERR_MISMATCH"] or not self._h or attempt == 2:
                     self._ended()
                     raise

@@ -97,7 +97,7 @@ def _dtype(kind: int, big: bool = False) -> np.dtype:
 class Decomposition(Freeing):
     """The entries of a space that this rank holds.  Made by Dataset.decomposition.
 
-    entries   how many     shape   what arrays of it have: of a slice its extents, otherwise (entries,)
+    entries   their number    shape   shape of arrays: of a slice its extents, otherwise (entries,)
     """
 
     def __init__(self, dataset: "Dataset", space: str, segment: Optional[int], prepare: Any) -> None:
@@ -381,7 +381,7 @@ class Dataset(Committing, Reporting):
 
         own      whether this rank owns each entry     memory   the position of each entry in memory
         whole    fail if no rank holds an entry
-        rule, seed, balance   which rank writes an entry that several hold (see Replicas)
+        rule, seed, balance   the choice of the rank that writes an entry that several hold (see Replicas)
         segment  use the sizes of a segment; None: the current ones
         slice_memory   (extents, origin) of a larger array that contains the slice, for example with ghost cells; arrays for
                  put and get then have its shape
@@ -436,7 +436,7 @@ class Dataset(Committing, Reporting):
         """Write variables to the segment in one operation: d.put(rows, temperature=t, pressure=p).
 
         entries   a decomposition, or a dict of them by variable
-        Numbers in memory may be of any type; they are converted to the file's.
+        Values in memory may have any type; they are converted to that of the file.
         """
         keep: List[Any] = []
         live = self._live()

@@ -210,7 +210,7 @@ class Exodus(Committing, Reporting):
     """
 
     def __init__(self) -> None:
-        raise TypeError("an Exodus is made by its class methods: create, open")
+        raise TypeError("Exodus cannot be instantiated: use its class methods (create, open)")
 
     @classmethod
     def _new(cls, comm: Any, path: Any, function: Any, mode: tuple, options: Dict[str, Any]) -> "Exodus":
@@ -288,7 +288,7 @@ class Exodus(Committing, Reporting):
 
     @property_of
     def mesh_warning(self) -> str:
-        """What the last get_mesh ignored, for example distribution factors that do not fit; "" if nothing.  Local."""
+        """Data that the last get_mesh ignored, for example distribution factors with a wrong size, or "".  Local."""
         return _text(_c.tutti_exodus_mesh_warning(self._live()))
 
     # ---- definitions
@@ -411,8 +411,8 @@ class Exodus(Committing, Reporting):
         """Read the mesh: the elements of this rank with all their nodes and set members.
 
         by     "order": of the file, "metis", "curve", "list": given by `rank`, "root": all on rank 0
-        halo   layers of elements around one's own, which come first in each block
-        rank   which rank gets elements first, first + 1 ... of the file; each rank's own slice of them
+        halo   layers of elements around own ones, which come first in each block
+        rank   the ranks of elements first, first + 1 ... of the file; local to each rank
         """
         keep: List[Any] = []
         out = ctypes.POINTER(_c.tutti_exodus_mesh)()

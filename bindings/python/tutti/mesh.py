@@ -66,7 +66,7 @@ class Mesh(Freeing):
     """
 
     def __init__(self) -> None:
-        raise TypeError("a Mesh is made by its class methods: open, make")
+        raise TypeError("Mesh cannot be instantiated: use its class methods (open, make)")
 
     @classmethod
     def _new(cls, function: Any, prepare: Any, null: tuple) -> "Mesh":
@@ -88,7 +88,7 @@ class Mesh(Freeing):
         """Make a mesh from the parts of all ranks.  Collective.
 
         coordinates  [nodes, 3]     type   [elements], e.g. tutti.MESH_TRIANGLE
-        start        [elements + 1] where the nodes of each begin in `node`, numbers of nodes of all ranks
+        start        [elements + 1] start of the nodes of each in `node`, numbers of nodes of all ranks
         """
         handle, keep = mpi.handle_of(comm), []
 

@@ -140,7 +140,7 @@ class File(Mapping):
         name = head.name()
         ndims = head.count()
         if ndims > 1024:
-            raise head.wrong(f"'{name}' has {ndims} dimensions")
+            raise head.wrong(f"variable '{name}' has {ndims} dimensions: out of range")
         ids = [head.count() if head.wide else head.word() for _ in range(ndims)]
         if any(i >= len(lengths) for i in ids):
             raise head.wrong(f"variable '{name}' has an undefined dimension")
@@ -170,7 +170,7 @@ class File(Mapping):
             if is_record:
                 shape[0] = self.records
             if math.prod(shape) * dtype.itemsize >= 1 << 62 or step >= 1 << 62:
-                raise refused("FORMAT", f"'{name}' has the shape {shape}", file=self.path)
+                raise refused("FORMAT", f"variable '{name}' has invalid shape {shape}", file=self.path)
             strides: Optional[List[int]] = None
             if is_record:
                 strides = [step]

@@ -28,7 +28,7 @@ class Options:
 
         tutti.Options(method="two-phase", cb_buffer_size="4m", explain=True)
 
-    Options are attributes; values are texts as the environment has them, numbers or booleans.
+    Options are attributes; values are strings as in the environment, numbers or booleans.
     """
 
     __slots__ = ("_struct",)

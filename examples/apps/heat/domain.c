@@ -14,7 +14,7 @@
 
 void *room(int64_t n, size_t size) {
     void *p = calloc((size_t)(n > 0 ? n : 1), size);
-    if (!p) give_up("no memory for %lld times %zu bytes", (long long)n, size);
+    if (!p) give_up("cannot allocate %lld times %zu bytes", (long long)n, size);
     return p;
 }
 

@@ -1,9 +1,11 @@
-/* The program that wrote blocks.e, whose sidecar is blocks_v2.e.tutti (version 2, commit 26f03b4) or blocks_v3.e.tutti (version 3):
+/* The program that wrote blocks.e, whose sidecar is blocks_v2.e.tutti (version 2, commit 26f03b4)
+ * or blocks_v3.e.tutti (version 3):
  *
  *     blocks_writer FILE          on one rank
  *
- * Records start 16 bytes before a multiple of 64 KiB, so that blocks that are cut at multiples of the file and blocks that start at
- * the record differ.  tests/exodus/t1324_block_versions.c reads and continues both.
+ * Records start 16 bytes before a multiple of 64 KiB, so that blocks at multiples of 64 KiB in the
+ * file and blocks that start at the record differ.  tests/exodus/t1324_block_versions.c reads and
+ * continues both.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,8 +1,10 @@
 ! All families of MPI-IO calls from Fortran: families FILE
 !
-! One source, three dialects: mpif.h (DIALECT_mpif), use mpi (DIALECT_mpi), use mpi_f08 (DIALECT_f08).  The ranks interleave
+! One source, three dialects: mpif.h (DIALECT_mpif), use mpi (DIALECT_mpi), use mpi_f08
+! (DIALECT_f08).  The ranks interleave
 ! blocks of integers; every call's count, the pointers, the sizes and the integers read are checked, and
-! error handlers in Fortran are called.  TUTTI_TEST_NATIVE: MPICH's own hands them no usable file, Open MPI's own takes
+! error handlers in Fortran are called.  TUTTI_TEST_NATIVE: in MPICH they get no usable file
+! handle, and Open MPI accepts
 ! negative offsets.
 ! SPDX-License-Identifier: BSD-3-Clause
 #ifdef DIALECT_f08
@@ -235,7 +237,7 @@ contains
         call same('read_all_end')
     end subroutine
 
-    ! What can be asked.
+    ! Query functions.
     subroutine tell(fh)
         FILE_TYPE :: fh
         GROUP_TYPE :: group
@@ -271,7 +273,7 @@ contains
         call MPI_File_set_atomicity(fh, .false., ierr)
     end subroutine
 
-    ! The shared pointer, over a plain view behind what is there.
+    ! The shared pointer, with a default view after the existing data.
     subroutine shared_ways(fh)
         FILE_TYPE :: fh
         REQUEST_TYPE :: request
@@ -319,7 +321,7 @@ contains
         call MPI_Barrier(MPI_COMM_WORLD, ierr)
     end subroutine
 
-    ! Handlers of this program: they are called once per error, and the code comes back too.
+    ! Handlers of this program: they are called once per error, and the call also returns the code.
     subroutine handlers(fh)
         FILE_TYPE :: fh
         HANDLER_TYPE :: mine, before
@@ -351,7 +353,7 @@ contains
         call MPI_Error_class(code, class, ierr)
         call expect(class == MPI_ERR_NO_SUCH_FILE, 'class of an absent file')
         calls = 0
-        native = .true. ! there is no file to ask
+        native = .true. ! no file exists
         call MPI_File_create_errhandler(on_error, mine, ierr)
         call MPI_File_set_errhandler(MPI_FILE_NULL, mine, ierr)
         call MPI_File_open(MPI_COMM_WORLD, trim(path)//'.absent', MPI_MODE_RDONLY, MPI_INFO_NULL, none, code)

@@ -1,6 +1,6 @@
 """h5py_shapes.py FILE: parallel h5py: slices, chunks, compression, growing datasets, selections; read back.
 
-Knows nothing of us.
+Uses only h5py.
 SPDX-License-Identifier: BSD-3-Clause"""
 import sys
 import h5py

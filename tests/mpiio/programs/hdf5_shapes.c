@@ -1,6 +1,6 @@
-/* A program that knows parallel HDF5 and nothing of us: hdf5_shapes FILE
+/* A program that uses only parallel HDF5: hdf5_shapes FILE
  *
- * Writes datasets in every way that HDF5 turns into other MPI-IO calls (contiguous, chunked, compressed,
+ * Writes datasets with all features that result in different MPI-IO calls (contiguous, chunked, compressed,
  * growing, by points, with ghost cells, many small ones; collective and independent), closes the file, and
  * reads everything back in another decomposition.  One file is left to be closed in MPI_Finalize.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -23,18 +23,18 @@ static int rank, size, failures;
 
 static const hsize_t whole[3] = {N0, N1, N2};
 
-/* The value of a cell, wherever it is kept. */
+/* The value of a cell, in every layout. */
 static double value(int set, hsize_t i, hsize_t j, hsize_t k) {
     return set * 1e6 + (double)((i * N1 + j) * N2 + k);
 }
 
-/* ---- who has what */
+/* ---- distribution over ranks */
 
 typedef struct {
     hsize_t start[3], count[3];
 } box;
 
-/* Part `r` of the array, cut along dimension `d`; uneven, empty for some. */
+/* Part `r` of the array, divided along dimension `d`; uneven, empty for some. */
 static box slab(int r, int d) {
     box b = {.count = {N0, N1, N2}};
     const hsize_t n = whole[d], part = (n + (hsize_t)size - 1) / (hsize_t)size;
@@ -114,7 +114,7 @@ static void check_field(const field *f, const box *b, hsize_t ghost, int set) {
 
 /* 0: independent, 1: collective as HDF5 likes, or all chunks at once (2), chunk by chunk (3), or with independent
  * calls after all (4). */
-static hid_t transfer(int how) {
+static hid_t transfer_bytes(int how) {
     hid_t plist;
     OK(plist = H5Pcreate(H5P_DATASET_XFER));
     OK(H5Pset_dxpl_mpio(plist, how ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT));
@@ -125,7 +125,7 @@ static hid_t transfer(int how) {
 }
 
 static void write_box(hid_t set, const box *b, hsize_t ghost, int id, int how) {
-    const hid_t plist = transfer(how), space = select_box(set, b);
+    const hid_t plist = transfer_bytes(how), space = select_box(set, b);
     field f = make_field(b, ghost, id);
     OK(H5Dwrite(set, H5T_NATIVE_DOUBLE, f.space, space, plist, f.data));
     free(f.data);
@@ -135,7 +135,7 @@ static void write_box(hid_t set, const box *b, hsize_t ghost, int id, int how) {
 }
 
 static void read_box(hid_t set, const box *b, hsize_t ghost, int id, int how) {
-    const hid_t plist = transfer(how), space = select_box(set, b);
+    const hid_t plist = transfer_bytes(how), space = select_box(set, b);
     field f = make_field(b, ghost, -1);
     OK(H5Dread(set, H5T_NATIVE_DOUBLE, f.space, space, plist, f.data));
     check_field(&f, b, ghost, id);
@@ -173,7 +173,7 @@ static void write_layouts(hid_t file) {
     for (int layout = 0; layout < LAYOUTS; layout++) {
         const hid_t set = make_set(file, layout);
         write_box(set, layout % 2 ? &mine : &rows, layout % 3 == 0 ? 2 : 0, layout, 1);
-        /* the same again, alone: filters are for all together */
+        /* the same again, independently: filters require collective access */
         if (layout != PACKED) write_box(set, layout % 2 ? &rows : &mine, 0, layout, 0);
         for (int how = 2; how <= 4 && layout >= CHUNKED; how++)
             if (layout != PACKED || how < 4) write_box(set, &mine, 1, layout, how);
@@ -197,7 +197,7 @@ static void read_layouts(hid_t file) {
 
 static void grow(hid_t file) {
     const hsize_t none[2] = {0, N1}, most[2] = {H5S_UNLIMITED, N1}, chunk[2] = {3, N1};
-    const hid_t together = transfer(1);
+    const hid_t together = transfer_bytes(1);
     hid_t plist, space, set;
     OK(plist = H5Pcreate(H5P_DATASET_CREATE));
     OK(H5Pset_chunk(plist, 2, chunk));
@@ -242,7 +242,7 @@ static void check_grown(hid_t file) {
 
 /* ---- points, strides, unions of boxes */
 
-/* A dataset whose cells have a value from the start: MPI libraries put anything into those never written. */
+/* A dataset whose cells have a value from the start: MPI libraries leave unwritten cells undefined. */
 static hid_t filled(hid_t file, const char *name, hid_t type, hid_t space) {
     const long long seven = 7;
     hid_t plist, set;
@@ -256,7 +256,7 @@ static hid_t filled(hid_t file, const char *name, hid_t type, hid_t space) {
 
 static void points(hid_t file) {
     const hsize_t n = (hsize_t)(CELLS / size / 2);
-    const hid_t together = transfer(1);
+    const hid_t together = transfer_bytes(1);
     hsize_t *at = malloc(n * sizeof *at), dims = CELLS;
     int *data = malloc(n * sizeof *data), wrong = 0;
     hid_t space, memory, set;
@@ -289,7 +289,7 @@ static void strides(hid_t file) {
     const hsize_t count[2] = {6, 4}, blocks[2] = {1, 5};
     const hsize_t last[2] = {(hsize_t)rank * 6, 39}, column[2] = {6, 1};
     const hsize_t n = 6 * 4 * 5 + 6;
-    const hid_t together = transfer(1);
+    const hid_t together = transfer_bytes(1);
     short *data = malloc(n * sizeof *data);
     hid_t space, memory, set;
     for (hsize_t i = 0; i < n; i++) data[i] = (short)(rank * 500 + (int)i);
@@ -306,8 +306,8 @@ static void strides(hid_t file) {
     free(data);
 }
 
-/* ---- records: whole ones (collective), one member of them with another number type (which HDF5 does alone),
- * in chunks with a checksum; points in no order */
+/* ---- records: whole ones (collective), one member of them with another number type (which HDF5
+ * does independently), in chunks with a checksum; points in no order */
 
 typedef struct {
     int number;
@@ -352,7 +352,7 @@ static hid_t backwards(hid_t set, hsize_t n) {
 
 static void records(hid_t file) {
     const hsize_t n = PIECES;
-    const hid_t type = record_type(), together = transfer(1);
+    const hid_t type = record_type(), together = transfer_bytes(1);
     record out[PIECES], in[PIECES];
     float values[PIECES];
     hid_t member, memory;
@@ -387,7 +387,7 @@ static void records(hid_t file) {
 /* ---- many small datasets, groups, attributes; writing by one rank alone */
 
 static void many(hid_t file) {
-    const hid_t alone = transfer(0);
+    const hid_t alone = transfer_bytes(0);
     for (int i = 0; i < SMALL; i++) {
         char name[32];
         hsize_t dims = (hsize_t)(i + 1);
@@ -412,7 +412,7 @@ static void many(hid_t file) {
 
 /* Into a file that the program does not close: HDF5 closes it in MPI_Finalize. */
 static void leave_open(hid_t file) {
-    const hid_t together = transfer(1);
+    const hid_t together = transfer_bytes(1);
     const hsize_t dims = (hsize_t)size, at = (hsize_t)rank, one = 1;
     hid_t space, memory, set;
     OK(space = H5Screate_simple(1, &dims, NULL));

@@ -1,6 +1,6 @@
-"""mpi4py_files.py FILE: all families of MPI.File from Python, with memory of every kind that mpi4py takes.
+"""mpi4py_files.py FILE: all families of MPI.File from Python, with memory of every kind that mpi4py accepts.
 
-Ranks interleave blocks of integers; every count, pointer and integer is checked.  Knows nothing of us.
+Ranks interleave blocks of integers; every count, pointer and integer is checked.  Uses only mpi4py.
 SPDX-License-Identifier: BSD-3-Clause"""
 import sys
 from array import array
@@ -84,7 +84,7 @@ def read(f, mine):
 
 
 def shared(f):
-    """Behind what is there: ordered, and one by one."""
+    """After the existing data: ordered, and one by one."""
     f.Set_view(4 * INTS * ranks, MPI.INT)
     line = array("i", [me, 10 * me])
     f.Write_ordered([line, MPI.INT])

@@ -1,7 +1,8 @@
-/* A program that knows netCDF-4 and nothing of us: netcdf_shapes FILE
+/* A program that uses only netCDF-4: netcdf_shapes FILE
  *
- * Parallel netCDF-4 (on HDF5): contiguous, chunked, compressed and record variables, collective and independent, strides
- * of which some ranks have none, a variable defined later; read back in another decomposition.
+ * Parallel netCDF-4 (on HDF5): contiguous, chunked, compressed and record variables, collective
+ * and independent, strides of which some ranks have none, a variable defined later; read back in
+ * another decomposition.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <netcdf.h>
@@ -40,7 +41,7 @@ static box part(int r, int columns, size_t record) {
     return (box){{record, lo, 0}, {1, hi - lo, NX}};
 }
 
-static float *make(int var, const box *b) {
+static float *make_objects(int var, const box *b) {
     float *data = malloc(sizeof *data * (b->count[1] * b->count[2] + 1)), *at = data;
     for (size_t y = 0; y < b->count[1]; y++)
         for (size_t x = 0; x < b->count[2]; x++)
@@ -74,14 +75,14 @@ static void put_all(int nc, const int *var) {
         for (size_t r = 0; r < (v == RECORD ? RECORDS : 1); r++) {
             const box b = part(rank, v % 2, r);
             const int skip = v != RECORD;
-            float *data = make(v, &b);
+            float *data = make_objects(v, &b);
             OK(nc_put_vara_float(nc, var[v], b.start + skip, b.count + skip, data));
             free(data);
         }
     }
 }
 
-/* Big-endian in the file; every other column; the last rank has nothing to say. */
+/* Big-endian in the file; every other column; the last rank has no data. */
 static void put_late(int nc) {
     const size_t rows = (size_t)(NY / size), alone = size == 1;
     const size_t start[2] = {rows * (size_t)rank, 0};
@@ -109,7 +110,8 @@ static void get_all(const char *path, const int *var) {
         for (size_t r = 0; r < (v == RECORD ? RECORDS : 1); r++) {
             const box b = part(size - 1 - rank, 1 - v % 2, r);
             const int skip = v != RECORD;
-            float *right = make(v, &b), *data = calloc(b.count[1] * b.count[2] + 1, sizeof *data);
+            float *right = make_objects(v, &b),
+                  *data = calloc(b.count[1] * b.count[2] + 1, sizeof *data);
             int wrong = 0;
             OK(nc_get_vara_float(nc, var[v], b.start + skip, b.count + skip, data));
             for (size_t i = 0; i < b.count[1] * b.count[2]; i++) wrong += data[i] != right[i];

@@ -1,8 +1,9 @@
-/* A program that knows PnetCDF and nothing of us: pnetcdf_shapes FILE
+/* A program that uses only PnetCDF: pnetcdf_shapes FILE
  *
- * Fixed and record variables in CDF-5: whole blocks, strides, mapped memory (varm), flexible calls with an MPI
- * datatype, lists of boxes (varn), non-blocking calls gathered by wait_all, some of them cancelled, buffered ones, a
- * mistake of one rank, independent mode, fill values, a second define mode; then everything is read back in another
+ * Fixed and record variables in CDF-5: whole blocks, strides, mapped memory (varm), flexible calls
+ * with an MPI datatype, lists of boxes (varn), non-blocking calls gathered by wait_all, some of them
+ * cancelled, buffered ones, an error of one rank, independent mode, fill values, a second define
+ * mode; then everything is read back in another
  * decomposition.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
@@ -41,7 +42,7 @@ static box part(int r, int columns, MPI_Offset record) {
     return (box){{record, lo, 0}, {1, hi - lo, NX}};
 }
 
-static int *make(int var, const box *b) {
+static int *make_objects(int var, const box *b) {
     int *data = malloc(sizeof *data * (size_t)(b->count[1] * b->count[2] + 1)), *at = data;
     for (MPI_Offset y = 0; y < b->count[1]; y++)
         for (MPI_Offset x = 0; x < b->count[2]; x++)
@@ -49,8 +50,8 @@ static int *make(int var, const box *b) {
     return data;
 }
 
-static void check(int var, const box *b, const int *data, const char *what) {
-    int *right = make(var, b), wrong = 0;
+static void check_values(int var, const box *b, const int *data, const char *what) {
+    int *right = make_objects(var, b), wrong = 0;
     for (MPI_Offset i = 0; i < b->count[1] * b->count[2]; i++) wrong += data[i] != right[i];
     if (wrong)
         fprintf(stderr, "rank %d: %s: %d values of variable %d are wrong\n", rank, what, wrong,
@@ -81,10 +82,10 @@ static int define(const char *path, int *var, MPI_Info info) {
 /* Variables 0 ... 2, without records. */
 static void put_fixed(int nc, const int *var) {
     const box rows = part(rank, 0, 0), columns = part(rank, 1, 0);
-    int *data = make(0, &rows);
+    int *data = make_objects(0, &rows);
     OK(ncmpi_put_vara_int_all(nc, var[0], rows.start + 1, rows.count + 1, data));
     free(data);
-    data = make(1, &columns);
+    data = make_objects(1, &columns);
     OK(ncmpi_put_vara_int_all(nc, var[1], columns.start + 1, columns.count + 1, data));
     free(data);
     /* every size-th row, from memory that is transposed */
@@ -99,12 +100,13 @@ static void put_fixed(int nc, const int *var) {
     free(data);
 }
 
-/* Variable 3: non-blocking, all records at once; 4: with ghost cells in memory; 5: buffered, and a record more, alone. */
+/* Variable 3: non-blocking, all records at once; 4: with ghost cells in memory; 5: buffered, and
+ * one further record, independently. */
 static void put_records(int nc, const int *var) {
     int request[RECORDS], status[RECORDS], *data[RECORDS];
     for (int r = 0; r < RECORDS; r++) {
         const box b = part((rank + r) % size, r % 2, r);
-        data[r] = make(3, &b);
+        data[r] = make_objects(3, &b);
         OK(ncmpi_iput_vara_int(nc, var[3], b.start, b.count, data[r], &request[r]));
     }
     OK(ncmpi_wait_all(nc, RECORDS, request, status));
@@ -116,7 +118,8 @@ static void put_records(int nc, const int *var) {
         const box b = part(rank, 1, r);
         const int full[2] = {NY + 2, (int)b.count[2] + 2}, sub[2] = {NY, (int)b.count[2]},
                   at[2] = {1, 1};
-        int *inner = make(4, &b), *ghosts = calloc((size_t)(full[0] * full[1]), sizeof *ghosts);
+        int *inner = make_objects(4, &b),
+            *ghosts = calloc((size_t)(full[0] * full[1]), sizeof *ghosts);
         MPI_Datatype type;
         for (int y = 0; y < NY; y++)
             memcpy(ghosts + (y + 1) * full[1] + 1, inner + y * sub[1],
@@ -140,13 +143,13 @@ static void put_odds(int nc, const int *var) {
     MPI_Offset start[2][3] = {{1, 0, b.start[2]}, {1, NY / 2, b.start[2]}};
     MPI_Offset count[2][3] = {{1, NY / 2, b.count[2]}, {1, NY / 2, b.count[2]}};
     MPI_Offset *starts[2] = {start[0], start[1]}, *counts[2] = {count[0], count[1]};
-    int *data = make(3, &b), request, junk = -1;
+    int *data = make_objects(3, &b), request, junk = -1;
     OK(ncmpi_put_varn_int_all(nc, var[3], rank < size - 1 ? 2 : 0, starts, counts, data));
     free(data);
     const MPI_Offset at[3] = {0, 0, rank % NX}, one[3] = {1, 1, 1}, out[2] = {NY, 0};
     OK(ncmpi_iput_vara_int(nc, var[3], at, one, &junk, &request));
     OK(ncmpi_cancel(nc, 1, &request, NULL));
-    data = make(0, &rows);
+    data = make_objects(0, &rows);
     const int code = ncmpi_put_vara_int_all(nc, var[0], rank ? rows.start + 1 : out,
                                             rank ? rows.count + 1 : one, data);
     if (code != (rank ? NC_NOERR : NC_EINVALCOORDS)) {
@@ -161,7 +164,7 @@ static void put_alone(int nc, const int *var) {
     OK(ncmpi_buffer_attach(nc, room));
     for (int r = 0; r < RECORDS; r++) {
         const box b = part(rank, 0, r);
-        int *data = make(5, &b);
+        int *data = make_objects(5, &b);
         OK(ncmpi_bput_vara_int(nc, var[5], b.start, b.count, data, NULL));
         memset(data, 0, sizeof *data);
         free(data);
@@ -171,7 +174,7 @@ static void put_alone(int nc, const int *var) {
     OK(ncmpi_begin_indep_data(nc));
     if (rank == size - 1) {
         const box b = {{RECORDS, 0, 0}, {1, NY, NX}};
-        int *data = make(5, &b);
+        int *data = make_objects(5, &b);
         OK(ncmpi_put_vara_int(nc, var[5], b.start, b.count, data));
         free(data);
     }
@@ -207,7 +210,7 @@ static void get_all(const char *path, const int *var) {
         if (v == 4) OK(ncmpi_wait_all(nc, RECORDS, request, NULL));
         for (int r = 0; r < (v < 3 ? 1 : RECORDS); r++) {
             const box b = part(size - 1 - rank, v % 2 == 0, r);
-            check(v, &b, data[r], v < 3 ? "fixed" : "records");
+            check_values(v, &b, data[r], v < 3 ? "fixed" : "records");
             free(data[r]);
         }
     }

@@ -1,8 +1,7 @@
-/* A user's program that looks at every struct which it allocates and the library fills or reads.
- * It is
- * compiled with the headers of one version and run with the library of another (t941_grow.sh):
+/* A program that checks every struct that it allocates and the library fills or reads.
+ * It is compiled with the headers of one version and run with the library of another (t941_grow.sh):
  *   (nothing)   both are of this version
- *   older       the library has one field more in each
+ *   older       the library has one additional field in each
  *   newer       the program does (TUTTI_TEST_GROWN is defined)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
@@ -19,7 +18,7 @@ static int failures;
         }                                                                                         \
     } while (0)
 
-/* A struct at the start of guarded memory: what lies behind it is not the library's. */
+/* A struct at the start of guarded memory: the library must not write beyond it. */
 enum { GUARD = 4096 };
 static void *guarded(size_t size) {
     char *p = malloc(size + GUARD);
@@ -36,7 +35,7 @@ static int untouched(const void *p, size_t size) {
 
 static const char *path, *version;
 
-static void options(void) {
+static void test_options(void) {
     tutti_options *opt = guarded(sizeof *opt), *seen = guarded(sizeof *seen), none;
     tutti_file *f = NULL;
     char value[160];
@@ -69,7 +68,7 @@ static void options(void) {
     CHECK(tutti_file_close(&f) == TUTTI_OK);
     CHECK(tutti_file_delete(path, opt) == TUTTI_OK);
     if (strcmp(version, "older") ==
-        0) { /* the library knows an option that this struct cannot hold */
+        0) { /* the library has an option that this struct does not contain */
         CHECK(tutti_options_set(opt, "later", "3") == TUTTI_ERR_OPTION);
         CHECK(strstr(tutti_last_message(), "newer than the program's tutti_options"));
         CHECK(tutti_options_get(opt, "later", value, sizeof value) == TUTTI_ERR_OPTION);
@@ -87,7 +86,7 @@ static void options(void) {
     free(seen);
 }
 
-static void stats(void) {
+static void test_stats(void) {
     tutti_stats *last = guarded(sizeof *last), *all = guarded(sizeof *all);
     tutti_access *a = NULL;
     tutti_file *f = NULL;
@@ -110,7 +109,7 @@ static void stats(void) {
     free(all);
 }
 
-static void profile(void) {
+static void test_profile(void) {
     tutti_profile *p = guarded(sizeof *p), *q = guarded(sizeof *q);
     tutti_filesystem *place = guarded(sizeof *place);
     char file[600];
@@ -131,7 +130,7 @@ static void profile(void) {
     free(place);
 }
 
-static void arrays(void) {
+static void test_arrays(void) {
     tutti_array_spec spec = {.ndims = 2, .shape = {8, 8}, .type = TUTTI_FLOAT64},
                      *seen = guarded(sizeof *seen);
     tutti_slice all = tutti_slice_all(2, spec.shape);
@@ -160,7 +159,7 @@ static void arrays(void) {
     CHECK(tutti_tiles_end(&t) == TUTTI_OK);
 
 #ifndef TUTTI_TEST_GROWN
-    /* what is reserved must be 0, so that it can mean something one day */
+    /* reserved fields must be 0 for later use */
     const int last = 1;
     tutti_array *b = NULL;
     tutti_access *access = NULL;
@@ -191,10 +190,10 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     path = argc > 1 ? argv[1] : "grow.dat";
     version = argc > 2 ? argv[2] : "";
-    options();
-    stats();
-    profile();
-    arrays();
+    test_options();
+    test_stats();
+    test_profile();
+    test_arrays();
     remove(path);
     MPI_Finalize();
     return failures != 0;
