@@ -125,7 +125,7 @@ int mpiio_hints_read(MPI_Info info, tutti_options *opt) {
 
 /* ---- changed later */
 
-int mpiio_hints_wish(const mpiio_file *f, MPI_Info info, tutti_options *opt) {
+int mpiio_hints_apply(const mpiio_file *f, MPI_Info info, tutti_options *opt) {
     tutti_options now;
     if (tutti_file_options(f->file, &now) != TUTTI_OK) return 0;
     *opt = now;
@@ -259,7 +259,7 @@ static int set_peer_info(MPI_Info info, const mpiio_file *f, const tutti_options
     return code;
 }
 
-int mpiio_hints_tell(const mpiio_file *f, MPI_Info *out) {
+int mpiio_hints_get(const mpiio_file *f, MPI_Info *out) {
     tutti_options opt;
     char key[80];
     MPI_Info info;

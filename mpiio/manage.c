@@ -58,7 +58,7 @@ int mpiio_get_amode(mpiio_file *f, int *amode) {
 /* The hints may differ, or be there on some ranks only: those of rank 0 count. */
 int mpiio_set_info(mpiio_file *f, MPI_Info info) {
     tutti_options opt;
-    int64_t differs = mpiio_hints_wish(f, info, &opt);
+    int64_t differs = mpiio_hints_apply(f, info, &opt);
     const int code = mpiio_agree(f->ranks, 1, &differs);
     if (code != MPI_SUCCESS)
         return mpiio_fail(f, mpiio_complain(MPI_ERR_OTHER, "ranks cannot agree on hints"));
@@ -69,7 +69,7 @@ int mpiio_set_info(mpiio_file *f, MPI_Info info) {
 
 int mpiio_get_info(mpiio_file *f, MPI_Info *info) {
     if (!info) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "argument info_used is NULL"));
-    return mpiio_fail(f, mpiio_hints_tell(f, info));
+    return mpiio_fail(f, mpiio_hints_get(f, info));
 }
 
 int mpiio_set_atomicity(mpiio_file *f, int flag) {

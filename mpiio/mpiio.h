@@ -213,12 +213,12 @@ int mpiio_register_datarep(const char *name);
 int mpiio_hints_read(MPI_Info info, tutti_options *opt);
 /* Hints that come later: the options with them; 1: not those in force.  And to have them, on all
  * ranks. */
-int mpiio_hints_wish(const mpiio_file *f, MPI_Info info, tutti_options *opt);
+int mpiio_hints_apply(const mpiio_file *f, MPI_Info info, tutti_options *opt);
 void mpiio_hints_change(mpiio_file *f, const tutti_options *opt);
 /* Keep hints that are reported without effect: at open, and later. */
 int mpiio_hints_open(mpiio_file *f, MPI_Info info);
 void mpiio_hints_keep(mpiio_file *f, MPI_Info info);
-int mpiio_hints_tell(const mpiio_file *f, MPI_Info *out);
+int mpiio_hints_get(const mpiio_file *f, MPI_Info *out);
 /* Whether the system's file has a hint that MPI_Info_set would not accept. */
 int mpiio_hints_too_long(void);
 void mpiio_hints_end(void); /* at MPI_Finalize */

@@ -201,7 +201,7 @@ int mpiio_set_view(mpiio_file *f, MPI_Offset displacement, MPI_Datatype etype,
                    MPI_Datatype filetype, const char *name, MPI_Info info) {
     mpiio_view v = {.etype = MPI_DATATYPE_NULL};
     tutti_options opt;
-    int hints = mpiio_hints_wish(f, info, &opt);
+    int hints = mpiio_hints_apply(f, info, &opt);
     int code = check_displacement(f, displacement);
     if (f->amode & MPI_MODE_SEQUENTIAL) {
         /* the displacement is the position of the shared pointer, once all ranks are here */

@@ -61,8 +61,8 @@ int exodus_diff_mesh(exodus_comparison *k);
 int exodus_diff_sets(exodus_comparison *k);
 int exodus_diff_steps(exodus_comparison *k);
 /* Report how many entries only one file has; twice: such that have one id several times. */
-void exodus_tell_alone(exodus_comparison *k, const char *what, tutti_count counts[2],
-                       int64_t firsts[2]);
+void report_serial(exodus_comparison *k, const char *what, tutti_count counts[2],
+                   int64_t firsts[2]);
 /* Make the decompositions of an entity's pairs: places within it.  The arrays become the common's. */
 int exodus_common_make(exodus_comparison *k, int kind, tutti_count number, const exodus_pair *pairs,
                        tutti_count n, exodus_common *out);

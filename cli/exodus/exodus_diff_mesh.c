@@ -7,8 +7,8 @@
 
 /* ---- what both have */
 
-void exodus_tell_alone(exodus_comparison *k, const char *what, tutti_count counts[2],
-                       int64_t firsts[2]) {
+void report_serial(exodus_comparison *k, const char *what, tutti_count counts[2],
+                   int64_t firsts[2]) {
     MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPI_INT64_T, MPI_SUM, k->world->comm);
     MPI_Allreduce(MPI_IN_PLACE, firsts, 2, MPI_INT64_T, MPI_MIN, k->world->comm);
     for (int f = 0; f < 2; f++)
@@ -65,7 +65,7 @@ static void pairs_meet(exodus_comparison *k, const char *what, exodus_pairs *p) 
         if (p->v[i].id < firsts[f]) firsts[f] = p->v[i].id;
     }
     p->n = n;
-    exodus_tell_alone(k, what, counts, firsts);
+    report_serial(k, what, counts, firsts);
     for (int f = 0; f < 2; f++)
         if (cli_max(k->world, (double)p->twice[f]) > 0)
             exodus_only(k, cli_format("%s: ids of %s are there several times: only one of each is "

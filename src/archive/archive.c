@@ -78,7 +78,7 @@ static tutti_err begin_archive_call(tutti_dataset *d, tutti__archiving *k, tutti
     if (err == TUTTI_OK && d->team->rank == 0)
         err = select_segments(d, first, last, archived, is_selected);
     err = tutti__dataset_agree(d, err);
-    if (err == TUTTI_OK) err = tutti__team_tell(d->team, is_selected, (int)all);
+    if (err == TUTTI_OK) err = tutti__team_broadcast(d->team, is_selected, (int)all);
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(is_selected);
         k->segment = tutti__malloc((size_t)all * sizeof *k->segment + 1);
@@ -128,7 +128,7 @@ static tutti_err copy_to_stream(tutti_dataset *d, tutti__archiving *k) {
     }
     TUTTI_TRY(tutti__dataset_agree(d, err));
     for (int64_t i = 0; i < k->n; i++)
-        TUTTI_TRY(tutti__team_tell(d->team, &k->rows[i], (int)sizeof k->rows[i]));
+        TUTTI_TRY(tutti__team_broadcast(d->team, &k->rows[i], (int)sizeof k->rows[i]));
     return TUTTI_OK;
 }
 
@@ -218,7 +218,7 @@ static tutti_err free_archived_bytes(tutti_dataset *d, tutti_count first, tutti_
     }
     if (err == TUTTI_OK) tutti__error_assign(&before); /* a file may have been removed before */
     err = tutti__dataset_agree(d, err); /* no sync: a file that reappears is not used */
-    if (err == TUTTI_OK) err = tutti__team_tell(d->team, &freed, (int)sizeof freed);
+    if (err == TUTTI_OK) err = tutti__team_broadcast(d->team, &freed, (int)sizeof freed);
     if (err == TUTTI_OK && freed_out) *freed_out = freed;
     return err;
 }
@@ -272,7 +272,7 @@ tutti_err tutti_dataset_archive_stream(tutti_dataset *d, tutti_count first, tutt
     tutti_err err = begin_archive_call(d, &k, first, last, 0, check_stream(d, to, 1));
     if (d->team->rank == 0 && err == TUTTI_OK && to->location)
         snprintf(place, sizeof place, "%s", to->location);
-    if (err == TUTTI_OK) err = tutti__team_tell(d->team, place, (int)sizeof place);
+    if (err == TUTTI_OK) err = tutti__team_broadcast(d->team, place, (int)sizeof place);
     if (err == TUTTI_OK)
         err = archive_segments(d, &k, place[0] ? place : NULL, first, last, freed_out);
     free_archiving(&k);

@@ -399,7 +399,7 @@ tutti_err tutti_dataset_repair_sized(MPI_Comm comm, const char *path,
     TUTTI_TRY(tutti__object_begin(comm, &tutti__dataset_class, &call, path, err, &team));
     err = tutti__team_agree(
         team, team->rank == 0 && path ? repair_directory(path, &options, &report) : TUTTI_OK);
-    if (err == TUTTI_OK) err = tutti__team_tell(team, &report, (int)sizeof report);
+    if (err == TUTTI_OK) err = tutti__team_broadcast(team, &report, (int)sizeof report);
     tutti__team_give(&team);
     if (err != TUTTI_OK) {
         tutti__error_context("repair", path, -1);

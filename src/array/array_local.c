@@ -30,7 +30,7 @@ static tutti_err derive_part_options(const tutti_array *a, const tutti_options *
     const tutti__team *t = tutti__file_team(a->head);
     /* the descriptor was opened with the same options */
     if (tutti__object_options(opt, out) != TUTTI_OK) (void)tutti_options_init(out);
-    TUTTI_TRY(tutti__team_tell(tutti__file_team(a->head), out, (int)sizeof *out));
+    TUTTI_TRY(tutti__team_broadcast(tutti__file_team(a->head), out, (int)sizeof *out));
     out->nodes[0] = out->trace[0] = '\0';
     if (out->fault[0] == '*') return TUTTI_OK; /* the fault is for every rank */
     char *what = NULL;
@@ -103,7 +103,7 @@ static tutti_err create_local_files(tutti_array *a, MPI_Comm comm, const char *p
     TUTTI_TRY(tutti_file_open(comm, path, ALL | TUTTI_CREATE, opt, &a->head));
     tutti__team *t = tutti__file_team(a->head);
     uint64_t id = t->rank == 0 ? random_id() : 0;
-    TUTTI_TRY(tutti__team_tell(t, &id, (int)sizeof id));
+    TUTTI_TRY(tutti__team_broadcast(t, &id, (int)sizeof id));
     TUTTI_TRY(derive_part_options(a, opt, &options));
     tutti_err err = set_part_spec(a);
     if (err == TUTTI_OK) err = open_part(a, path, ALL | TUTTI_CREATE, &options);

@@ -289,7 +289,7 @@ void tutti__request_first_half(tutti_request *r) {
 
     /* do all ranks come to the agreement in this very call? */
     const int here = waits ? !r->found.apart : r->found.all_split && !r->progress.resident;
-    r->progress.tag = here ? -1 : tutti__team_tag_apart(f->team);
+    r->progress.tag = here ? -1 : tutti__team_vote_tag(f->team);
     if (r->progress.resident)
         r->result.outcome = tutti__operation_refresh(op);
     else if (!r->found.moved)
@@ -313,7 +313,7 @@ void tutti__request_second_half(tutti_request *r) {
         tutti__error_assign(&r->result.error); /* the first trouble counts */
     err = tutti__operation_under_way(err);
     err = r->progress.tag < 0 ? tutti__team_agree(t, err)
-                              : tutti__team_agree_apart(t, r->progress.tag, err);
+                              : tutti__team_agree_tagged(t, r->progress.tag, err);
     complete_request(r, err);
     TUTTI_ASSERT(tutti__request_is_valid(r));
 }

@@ -35,7 +35,7 @@ tutti_err tutti_file_change(tutti_file *f, const tutti_options *opt) {
         tutti__error_context("change", f->path, -1);
         return err;
     }
-    TUTTI_TRY(tutti__team_tell(f->team, &first, (int)sizeof first));
+    TUTTI_TRY(tutti__team_broadcast(f->team, &first, (int)sizeof first));
     tutti_options after = f->opt;
     if (!copy_changes(&after, &first)) return TUTTI_OK;
     tutti__plan_cache_clear(f); /* they were made with the old ones */

@@ -36,7 +36,7 @@ enum {
 };
 
 /* Ranges of a consensus. */
-enum { CALL, SIZE = CALL + TUTTI__CALL_TELLS, BACKGROUND, GATHERED, COLD, PLANS };
+enum { CALL, SIZE = CALL + TUTTI__ANNOUNCEMENTS, BACKGROUND, GATHERED, COLD, PLANS };
 
 enum { START = 1, POSTED, COLLECTED, WRITING, STATUS_POSTED, FAILED, VOTE };
 
@@ -156,13 +156,13 @@ void tutti__find_start(const tutti_request *r, tutti__finding *x) {
 static void post_answers(const tutti_request *r, tutti__finding *x) {
     tutti__team *t = r->op.file->team;
     tutti__range *v = x->range_of_all;
-    tutti__call_tell(t, &x->call, x->local_err, v + CALL);
+    tutti__call_announce(t, &x->call, x->local_err, v + CALL);
     v[SIZE] = (tutti__range){x->size, x->size};
     v[BACKGROUND] = (tutti__range){x->background, x->background};
     v[GATHERED] = x->gathered;
     v[COLD] = (tutti__range){x->cold, x->cold};
     memcpy(v + PLANS, x->range, (size_t)x->n * sizeof *v);
-    tutti__consensus_say(t, x->answers, PLANS + x->n, v);
+    tutti__consensus_answer(t, x->answers, PLANS + x->n, v);
 }
 
 /* ---- what all ranks answered */
@@ -176,7 +176,7 @@ static tutti_plan *plan_of_all(const tutti_request *r, tutti__finding *x) {
 /* If all ranks have gathered their bytes for a plan, the first one to come here writes them. */
 static tutti__find_result collect_answers(const tutti_request *r, tutti__finding *x) {
     tutti__team *t = r->op.file->team;
-    x->all = tutti__consensus_hear(t, x->answers, PLANS + x->n, x->range_of_all);
+    x->all = tutti__consensus_collect(t, x->answers, PLANS + x->n, x->range_of_all);
     x->cold = (int)x->range_of_all[COLD].max;
     x->phase = COLLECTED;
     tutti_plan *p = plan_of_all(r, x);
@@ -274,13 +274,13 @@ static tutti__find_result step_by_messages(tutti_request *r, tutti__finding *x) 
     tutti__team *t = r->op.file->team;
     tutti_err err = TUTTI_OK;
     if (x->phase == FAILED) /* the rank that failed knows why */
-        err = tutti__team_agree_apart(t, TUTTI__VOTE_TAG, x->local_err);
+        err = tutti__team_agree_tagged(t, TUTTI__VOTE_TAG, x->local_err);
     else if (x->phase == COLLECTED)
         err = find_cached(r, x);
     if (err == TUTTI_OK && !r->found.plan) {
         err = find_by_vote(r, x);
         if (err == TUTTI_OK && !t->consensus.tried &&
-            ++t->consensus.wishes >= VOTES_BEFORE_CONSENSUS)
+            ++t->consensus.requests >= VOTES_BEFORE_CONSENSUS)
             err = tutti__consensus_make(t);
     }
     x->err = err;
@@ -302,7 +302,7 @@ tutti__find_result tutti__find_step(tutti_request *r, tutti__finding *x, int may
         if (x->phase == POSTED) post_answers(r, x);
     }
     if (x->phase == POSTED) {
-        if (!tutti__consensus_said(t)) return TUTTI__FIND_WAIT;
+        if (!tutti__consensus_is_complete(t)) return TUTTI__FIND_WAIT;
         result = collect_answers(r, x);
         if (x->phase == WRITING) return result;
     }
@@ -310,16 +310,16 @@ tutti__find_result tutti__find_step(tutti_request *r, tutti__finding *x, int may
         return reuse_without_staging(r, x);
     }
     if (x->phase == WRITING) {
-        if (!tutti__consensus_has_told(t)) return TUTTI__FIND_WAIT;
+        if (!tutti__consensus_work_is_done(t)) return TUTTI__FIND_WAIT;
         x->phase = FAILED;
-        if (tutti__consensus_told(t)) {
+        if (tutti__consensus_work_outcome(t)) {
             accept_written(r, x);
             return TUTTI__FIND_END;
         }
     } else if (x->phase == STATUS_POSTED) {
-        if (!tutti__consensus_said(t)) return TUTTI__FIND_WAIT;
+        if (!tutti__consensus_is_complete(t)) return TUTTI__FIND_WAIT;
         x->phase = FAILED;
-        if (tutti__consensus_hear(t, x->local_err == TUTTI_OK, 0, NULL)) {
+        if (tutti__consensus_collect(t, x->local_err == TUTTI_OK, 0, NULL)) {
             r->found.moved = r->found.done = 1;
             return TUTTI__FIND_END;
         }
@@ -332,18 +332,18 @@ tutti__find_result tutti__find_step(tutti_request *r, tutti__finding *x, int may
 void tutti__find_wait(const tutti_request *r, const tutti__finding *x) {
     tutti__team *t = r->op.file->team;
     if (x->phase == WRITING)
-        (void)tutti__consensus_told(t);
+        (void)tutti__consensus_work_outcome(t);
     else
         tutti__consensus_wait(t);
 }
 
 void tutti__find_written(const tutti_request *r, tutti__finding *x, tutti_err outcome) {
     x->local_err = outcome;
-    tutti__consensus_tell(r->op.file->team, outcome == TUTTI_OK);
+    tutti__consensus_work_end(r->op.file->team, outcome == TUTTI_OK);
 }
 
 void tutti__find_moved(const tutti_request *r, tutti__finding *x, tutti_err outcome) {
     x->local_err = tutti__operation_under_way(outcome);
-    tutti__consensus_say(r->op.file->team, x->local_err == TUTTI_OK, 0, NULL);
+    tutti__consensus_answer(r->op.file->team, x->local_err == TUTTI_OK, 0, NULL);
     x->phase = STATUS_POSTED;
 }

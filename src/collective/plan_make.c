@@ -256,8 +256,8 @@ tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) {
     p->cache.span = s->bytes > 0 ? s->hi - s->lo : 0;
     /* a small write without holes: one rank can do it for all (small.c) */
     p->cache.joint = p->asked.is_write && !overlap && s->bytes > 0 && s->bytes == s->hi - s->lo &&
-                     s->bytes <= TUTTI__CONSENSUS_ROOM && !p->cache.resident && !f->atomic.on &&
-                     !o->direct_io;
+                     s->bytes <= TUTTI__CONSENSUS_DATA_BYTES && !p->cache.resident &&
+                     !f->atomic.on && !o->direct_io;
     explain_plan(p, overlap);
     if (o->explain && f->team->rank == 0) tutti__choose_explain(f, s, p->asked.is_write);
     return TUTTI_OK;

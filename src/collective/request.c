@@ -268,7 +268,7 @@ static void init_request(tutti_request *r, const tutti_request *asked) {
         err = tutti_access_copy(op->access, &r->access);
         op->access = r->access;
     }
-    if (err == TUTTI_OK) err = tutti__file_away_open(f, r->progress.background);
+    if (err == TUTTI_OK) err = tutti__file_open_background(f, r->progress.background);
     r->asked.refused = err;
     if (err != TUTTI_OK) r->result.error = *tutti_last_error();
 }

@@ -58,11 +58,11 @@ tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) {
         }
         /* where ranks have cores of their own they are as quick side by side, whatever they write */
         const int gather = p->run || (shared->spins == 0 && p->cache.bytes <= GATHER_BYTES);
-        if (p->cache.joint && shared->base && gather) {
+        if (p->cache.joint && shared->base && tutti__consensus_ready(t) && gather) {
             const int64_t place = tutti__plan_cache_place(p);
             const tutti__user user = tutti__operation_user(&op);
             TUTTI_TRY(tutti__user_to_stage(&user, p->cache.lo, p->cache.lo + p->cache.bytes,
-                                           tutti__consensus_room(t), &x->count));
+                                           tutti__consensus_data(t), &x->count));
             /* ranks without bytes go along with any plan */
             x->gathered = x->count > 0 ? (tutti__range){place, place} : tutti__range_none();
             r->op.stats->copied_bytes += x->count;
@@ -79,13 +79,13 @@ int tutti__small_is_gathered(const tutti_plan *p, const tutti__range *gathered) 
 
 int tutti__small_claim(const tutti_file *f) {
     /* tests that make a certain rank's access fail want to know who writes */
-    return tutti__consensus_claim(f->team, f->opt.fault[0] ? 0 : -1);
+    return tutti__consensus_work_claim(f->team, f->opt.fault[0] ? 0 : -1);
 }
 
 tutti_err tutti__small_write(const tutti_plan *p, const tutti_request *r, tutti_off displacement) {
     const tutti_file *f = p->file;
     const tutti_off at = r->op.base + displacement + p->cache.lo;
-    const tutti_io_run run = {f->origin + at, tutti__consensus_room_now(f->team),
+    const tutti_io_run run = {f->origin + at, tutti__consensus_last_data(f->team),
                               (size_t)p->cache.bytes};
     const double start = tutti__now();
     tutti_err err = tutti__store_write(r->op.store, &run, 1);
@@ -107,11 +107,13 @@ tutti_err tutti__consensus_make(tutti__team *t) {
     int64_t missing = 0;
     { /* messages do as well */
         TUTTI_KEEP_LAST_ERROR;
-        missing = tutti__segment_make(t, 1, bytes, &memory) != TUTTI_OK;
+        missing = t->nodes.size > 1 && tutti__segment_make(t, 1, bytes, &memory) != TUTTI_OK;
     }
     TUTTI_TRY(tutti__team_max(t, TUTTI_OK, &missing));
-    if (missing) tutti__segment_drop(&memory);
+    if (missing)
+        tutti__segment_drop(&memory);
+    else
+        tutti__consensus_use(t, memory.base);
     t->staging->consensus = memory;
-    if (memory.base) tutti__consensus_use(t, memory.base);
     return TUTTI_OK;
 }

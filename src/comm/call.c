@@ -24,23 +24,26 @@ static int announced_rank(int64_t word) {
     return (int)(word & (((int64_t)1 << RANK_BITS) - 1));
 }
 
-void tutti__call_tell(const tutti__team *t, const tutti__call *c, tutti_err mine,
-                      tutti__range told[TUTTI__CALL_TELLS]) {
+void tutti__call_announce(const tutti__team *t, const tutti__call *c, tutti_err mine,
+                          tutti__range announced[TUTTI__ANNOUNCEMENTS]) {
     uint64_t name = tutti__hash(TUTTI__HASH_START, c->object, strlen(c->object));
     name = tutti__hash(name, c->name, strlen(c->name));
     const int64_t word = (int64_t)(name >> 32 << RANK_BITS) + t->rank;
     const int64_t hash = tutti__min((int64_t)c->hash, INT64_MAX - 1); /* the last entry is unused */
-    told[TUTTI__TOLD_CALL] = (tutti__range){word, word};
+    announced[TUTTI__ANNOUNCED_CALL] = (tutti__range){word, word};
     /* a rank that refuses may not have looked at its arguments */
-    told[TUTTI__TOLD_AGREES] = mine == TUTTI_OK ? (tutti__range){hash, hash} : tutti__range_none();
+    announced[TUTTI__ANNOUNCED_HASH] =
+        mine == TUTTI_OK ? (tutti__range){hash, hash} : tutti__range_none();
 }
 
-static int calls_differ(const tutti__range told[TUTTI__CALL_TELLS]) {
-    return call_name_hash(told[TUTTI__TOLD_CALL].min) != call_name_hash(told[TUTTI__TOLD_CALL].max);
+static int calls_differ(const tutti__range announced[TUTTI__ANNOUNCEMENTS]) {
+    return call_name_hash(announced[TUTTI__ANNOUNCED_CALL].min) !=
+           call_name_hash(announced[TUTTI__ANNOUNCED_CALL].max);
 }
 
-int tutti__calls_differ(const tutti__range told[TUTTI__CALL_TELLS]) {
-    return calls_differ(told) || told[TUTTI__TOLD_AGREES].min < told[TUTTI__TOLD_AGREES].max;
+int tutti__calls_differ(const tutti__range announced[TUTTI__ANNOUNCEMENTS]) {
+    return calls_differ(announced) ||
+           announced[TUTTI__ANNOUNCED_HASH].min < announced[TUTTI__ANNOUNCED_HASH].max;
 }
 
 /* The name of the call that a rank is in, for all.  It is sent as the text of an error.   Collective. */
@@ -48,17 +51,17 @@ static tutti_err name_get(tutti__team *t, int rank, const tutti__call *c, char *
     tutti_err mine = TUTTI_OK;
     if (t->rank == rank)
         mine = tutti__error_set(TUTTI_ERR_MISMATCH, 0, -1, "tutti_%s_%s", c->object, c->name);
-    const tutti_err err = tutti__team_agree_apart(t, TUTTI__VOTE_TAG, mine);
+    const tutti_err err = tutti__team_agree_tagged(t, TUTTI__VOTE_TAG, mine);
     snprintf(to, size, "%.*s", (int)size - 1, tutti_last_error()->text);
     return err == TUTTI_ERR_MISMATCH ? TUTTI_OK : err;
 }
 
 tutti_err tutti__call_compare(tutti__team *t, const tutti__call *c,
-                              const tutti__range told[TUTTI__CALL_TELLS]) {
-    const int a = announced_rank(told[TUTTI__TOLD_CALL].min),
-              b = announced_rank(told[TUTTI__TOLD_CALL].max);
+                              const tutti__range announced[TUTTI__ANNOUNCEMENTS]) {
+    const int a = announced_rank(announced[TUTTI__ANNOUNCED_CALL].min),
+              b = announced_rank(announced[TUTTI__ANNOUNCED_CALL].max);
     char one[64], other[64];
-    if (!calls_differ(told)) return TUTTI_OK;
+    if (!calls_differ(announced)) return TUTTI_OK;
     t->differed++;
     TUTTI_TRY(name_get(t, a, c, one, sizeof one));
     TUTTI_TRY(name_get(t, b, c, other, sizeof other));
@@ -70,8 +73,9 @@ tutti_err tutti__call_compare(tutti__team *t, const tutti__call *c,
     return err;
 }
 
-tutti_err tutti__call_agree(const tutti__call *c, const tutti__range told[TUTTI__CALL_TELLS]) {
-    const tutti__range r = told[TUTTI__TOLD_AGREES];
+tutti_err tutti__call_agree(const tutti__call *c,
+                            const tutti__range announced[TUTTI__ANNOUNCEMENTS]) {
+    const tutti__range r = announced[TUTTI__ANNOUNCED_HASH];
     if (r.min >= r.max) return TUTTI_OK;
     TUTTI_CHECK(!c->is_number, TUTTI_ERR_MISMATCH, "ranks disagree on %s: from %lld to %lld",
                 c->what, (long long)r.min, (long long)r.max);
@@ -80,7 +84,7 @@ tutti_err tutti__call_agree(const tutti__call *c, const tutti__range told[TUTTI_
 
 tutti_err tutti__team_call_vote(tutti__team *t, const tutti__call *c, tutti_err mine,
                                 tutti__vote *io) {
-    tutti__call_tell(t, c, mine, io->call);
+    tutti__call_announce(t, c, mine, io->call);
     const tutti_err err = tutti__team_vote(t, mine, io);
     TUTTI_TRY(tutti__call_compare(t, c, io->call)); /* first: the error may be of another call */
     TUTTI_TRY(err);
@@ -90,16 +94,16 @@ tutti_err tutti__team_call_vote(tutti__team *t, const tutti__call *c, tutti_err 
 static tutti_err call_by_consensus(tutti__team *t, const tutti__call *c, tutti_err mine) {
     tutti__range all[TUTTI__CONSENSUS_RANGES], *const range = c->range;
     const int n = c->ranges;
-    TUTTI_ASSERT(n + TUTTI__CALL_TELLS <= TUTTI__CONSENSUS_RANGES);
-    tutti__call_tell(t, c, mine, all);
+    TUTTI_ASSERT(n + TUTTI__ANNOUNCEMENTS <= TUTTI__CONSENSUS_RANGES);
+    tutti__call_announce(t, c, mine, all);
     for (int i = 0; i < n; i++) {
-        all[TUTTI__CALL_TELLS + i] = range[i];
+        all[TUTTI__ANNOUNCEMENTS + i] = range[i];
         range[i] = tutti__range_none();
     }
-    const int64_t fine = tutti__consensus(t, mine == TUTTI_OK, TUTTI__CALL_TELLS + n, all);
+    const int64_t fine = tutti__consensus(t, mine == TUTTI_OK, TUTTI__ANNOUNCEMENTS + n, all);
     TUTTI_TRY(tutti__call_compare(t, c, all));
-    if (!fine) return tutti__team_agree_apart(t, TUTTI__VOTE_TAG, mine);
-    for (int i = 0; i < n; i++) range[i] = all[TUTTI__CALL_TELLS + i];
+    if (!fine) return tutti__team_agree_tagged(t, TUTTI__VOTE_TAG, mine);
+    for (int i = 0; i < n; i++) range[i] = all[TUTTI__ANNOUNCEMENTS + i];
     return tutti__call_agree(c, all);
 }
 

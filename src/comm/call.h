@@ -32,15 +32,15 @@ tutti_err tutti__team_call_vote(tutti__team *t, const tutti__call *c, tutti_err 
 
 /* The parts, for a start by tutti__consensus that carries more. */
 /* What this rank announces, in its first ranges.   Not collective. */
-void tutti__call_tell(const tutti__team *t, const tutti__call *c, tutti_err mine,
-                      tutti__range told[TUTTI__CALL_TELLS]);
+void tutti__call_announce(const tutti__team *t, const tutti__call *c, tutti_err mine,
+                          tutti__range announced[TUTTI__ANNOUNCEMENTS]);
 /* Whether names or arguments differ; the same on all ranks.   Not collective. */
-int tutti__calls_differ(const tutti__range told[TUTTI__CALL_TELLS]);
+int tutti__calls_differ(const tutti__range announced[TUTTI__ANNOUNCEMENTS]);
 /* Compare names; if they differ, two ranks send theirs to all, for the message.   Collective. */
 tutti_err tutti__call_compare(tutti__team *t, const tutti__call *c,
-                              const tutti__range told[TUTTI__CALL_TELLS]) TUTTI_MUST_USE;
+                              const tutti__range announced[TUTTI__ANNOUNCEMENTS]) TUTTI_MUST_USE;
 /* Compare arguments, if no rank refuses.   Not collective. */
 tutti_err tutti__call_agree(const tutti__call *c,
-                            const tutti__range told[TUTTI__CALL_TELLS]) TUTTI_MUST_USE;
+                            const tutti__range announced[TUTTI__ANNOUNCEMENTS]) TUTTI_MUST_USE;
 
 #endif

@@ -1,7 +1,7 @@
 /* comm: consensus.  Each rank writes its answers on cache lines of its own in shared memory and
  * counts its arrival; the last one to arrive wakes those that sleep, and each rank reads all answers.
  *
- *   [ arrived | event | claimed | told | room for odd, for even rounds ][ answers of rank 0 | ... ]
+ *   [ arrived | event | claimed | outcome | data of odd, of even rounds ][ answers of rank 0 | ... ]
  *   a rank has two sets of answers, for odd and for even rounds:
  *   [ yes | numbers ... ] or [ posted bytes ]
  *
@@ -35,13 +35,13 @@ typedef struct {
     /* the last round after which a rank has claimed the work */
     _Alignas(64) _Atomic int64_t claimed;
     /* twice the last round whose work is done, and 1 if it succeeded */
-    _Alignas(64) _Atomic int64_t told;
-    _Alignas(4096) char room[2][TUTTI__CONSENSUS_ROOM];
+    _Alignas(64) _Atomic int64_t outcome;
+    _Alignas(4096) char data[2][TUTTI__CONSENSUS_DATA_BYTES];
 } head;
 
 size_t tutti__consensus_bytes(const tutti__team *t) {
-    if (t->nodes.n != 1 || t->size < 2) return 0;
-    return sizeof(head) + 2 * (size_t)t->size * sizeof(answers);
+    if (t->nodes.largest < 2) return 0;
+    return sizeof(head) + 2 * (size_t)t->nodes.size * sizeof(answers);
 }
 
 static head *head_of(const tutti__team *t) {
@@ -50,14 +50,17 @@ static head *head_of(const tutti__team *t) {
 
 /* The room is mapped when it is used: with many open files it would be most of their memory. */
 void tutti__consensus_use(tutti__team *t, char *memory) {
+    t->consensus.in_use = 1;
     t->consensus.base = memory;
-    (void)madvise(head_of(t)->room, sizeof head_of(t)->room, MADV_DONTNEED);
-    t->consensus.spins = tutti__cores() >= t->size;
+    if (!memory) return; /* the only rank of its node */
+    (void)madvise(head_of(t)->data, sizeof head_of(t)->data, MADV_DONTNEED);
+    t->consensus.spins = tutti__cores() >= t->nodes.size;
 }
 
-static answers *answers_of(const tutti__team *t, int rank) {
+/* The answers of a rank of this node, by its position in the node. */
+static answers *answers_of(const tutti__team *t, int position) {
     answers *all = (answers *)(void *)(t->consensus.base + sizeof(head));
-    return &all[2 * rank + (int)(t->consensus.round % 2)];
+    return &all[2 * position + (int)(t->consensus.round % 2)];
 }
 
 /* Wait until a number is at least this large. */
@@ -69,15 +72,15 @@ static void number_wait(const tutti__team *t, const _Atomic int64_t *number, int
 /* This rank has answered; the last one wakes the others. */
 static void arrive(const tutti__team *t) {
     const int64_t before = atomic_fetch_add(&head_of(t)->arrived, 1);
-    if (before + 1 == t->size * t->consensus.round) tutti__event_signal(&head_of(t)->event);
+    if (before + 1 == t->nodes.size * t->consensus.round) tutti__event_signal(&head_of(t)->event);
 }
 
-void tutti__consensus_say(tutti__team *t, int64_t yes, int n, const tutti__range *range) {
+void tutti__consensus_answer(tutti__team *t, int64_t yes, int n, const tutti__range *range) {
     TUTTI_ASSERT(tutti__consensus_ready(t) && n <= TUTTI__CONSENSUS_RANGES);
     tutti__collective_add();
     if (t->size == 1) return;
     t->consensus.round++;
-    answers *mine = answers_of(t, t->rank);
+    answers *mine = answers_of(t, t->nodes.me);
     mine->yes = yes;
     for (int i = 0; i < n; i++) mine->v[i] = range[i].min;
     arrive(t);
@@ -86,32 +89,32 @@ void tutti__consensus_say(tutti__team *t, int64_t yes, int n, const tutti__range
 void tutti__consensus_post(tutti__team *t, const void *data, size_t bytes) {
     TUTTI_ASSERT(t->consensus.base && bytes <= TUTTI__POST_BYTES);
     t->consensus.round++;
-    memcpy(answers_of(t, t->rank)->posted, data, bytes);
+    memcpy(answers_of(t, t->nodes.me)->posted, data, bytes);
     arrive(t);
     tutti__consensus_wait(t);
 }
 
-const void *tutti__consensus_posted(const tutti__team *t, int rank) {
-    return answers_of(t, rank)->posted;
+const void *tutti__consensus_posted(const tutti__team *t, int position) {
+    return answers_of(t, position)->posted;
 }
 
 tutti__event *tutti__consensus_event(const tutti__team *t) {
     return t->consensus.base ? &head_of(t)->event : NULL;
 }
 
-int tutti__consensus_said(const tutti__team *t) {
+int tutti__consensus_is_complete(const tutti__team *t) {
     return t->size == 1 || atomic_load_explicit(&head_of(t)->arrived, memory_order_acquire) >=
-                               t->size * t->consensus.round;
+                               t->nodes.size * t->consensus.round;
 }
 
 void tutti__consensus_wait(const tutti__team *t) {
-    if (t->size > 1) number_wait(t, &head_of(t)->arrived, t->size * t->consensus.round);
+    if (t->nodes.size > 1) number_wait(t, &head_of(t)->arrived, t->nodes.size * t->consensus.round);
 }
 
-int64_t tutti__consensus_hear(tutti__team *t, int64_t yes, int n, tutti__range *range) {
+int64_t tutti__consensus_collect(tutti__team *t, int64_t yes, int n, tutti__range *range) {
     tutti__consensus_wait(t);
-    for (int k = 1; k < t->size; k++) {
-        const answers *theirs = answers_of(t, (t->rank + k) % t->size);
+    for (int k = 1; k < t->size; k++) { /* all ranks are on this node */
+        const answers *theirs = answers_of(t, (t->nodes.me + k) % t->size);
         yes &= theirs->yes;
         for (int i = 0; i < n; i++) {
             const int64_t v = theirs->v[i];
@@ -124,37 +127,38 @@ int64_t tutti__consensus_hear(tutti__team *t, int64_t yes, int n, tutti__range *
 }
 
 int64_t tutti__consensus(tutti__team *t, int64_t yes, int n, tutti__range *range) {
-    tutti__consensus_say(t, yes, n, range);
-    return tutti__consensus_hear(t, yes, n, range);
+    tutti__consensus_answer(t, yes, n, range);
+    return tutti__consensus_collect(t, yes, n, range);
 }
 
 /* ---- one for all */
 
-char *tutti__consensus_room(const tutti__team *t) {
-    return head_of(t)->room[(t->consensus.round + 1) % 2];
+char *tutti__consensus_data(const tutti__team *t) {
+    return head_of(t)->data[(t->consensus.round + 1) % 2];
 }
 
-char *tutti__consensus_room_now(const tutti__team *t) {
-    return head_of(t)->room[t->consensus.round % 2];
+char *tutti__consensus_last_data(const tutti__team *t) {
+    return head_of(t)->data[t->consensus.round % 2];
 }
 
-int tutti__consensus_claim(tutti__team *t, int who) {
+int tutti__consensus_work_claim(tutti__team *t, int who) {
     if (who >= 0) return t->rank == who;
     int64_t before = atomic_load_explicit(&head_of(t)->claimed, memory_order_relaxed);
     if (before >= t->consensus.round) return 0;
     return atomic_compare_exchange_strong(&head_of(t)->claimed, &before, t->consensus.round);
 }
 
-void tutti__consensus_tell(tutti__team *t, int well) {
-    atomic_store(&head_of(t)->told, 2 * t->consensus.round + (well != 0));
+void tutti__consensus_work_end(tutti__team *t, int well) {
+    atomic_store(&head_of(t)->outcome, 2 * t->consensus.round + (well != 0));
     tutti__event_signal(&head_of(t)->event);
 }
 
-int tutti__consensus_has_told(const tutti__team *t) {
-    return atomic_load_explicit(&head_of(t)->told, memory_order_acquire) >= 2 * t->consensus.round;
+int tutti__consensus_work_is_done(const tutti__team *t) {
+    return atomic_load_explicit(&head_of(t)->outcome, memory_order_acquire) >=
+           2 * t->consensus.round;
 }
 
-int tutti__consensus_told(const tutti__team *t) {
-    number_wait(t, &head_of(t)->told, 2 * t->consensus.round);
-    return (int)(atomic_load_explicit(&head_of(t)->told, memory_order_relaxed) % 2);
+int tutti__consensus_work_outcome(const tutti__team *t) {
+    number_wait(t, &head_of(t)->outcome, 2 * t->consensus.round);
+    return (int)(atomic_load_explicit(&head_of(t)->outcome, memory_order_relaxed) % 2);
 }

@@ -24,9 +24,10 @@ typedef struct tutti__groups {
 
 /* The state of comm/consensus.h. */
 typedef struct tutti__consensus_memory {
-    char *base;    /* shared by all ranks; NULL: there is none */
-    int tried;     /* to make one */
-    int wishes;    /* how often it would have been used */
+    char *base;    /* shared by the ranks of this node; NULL: there is none */
+    int in_use;    /* the nodes of several ranks have it; the same on all ranks of the team */
+    int tried;     /* to make it */
+    int requests;  /* calls that would have used it */
     int64_t round; /* the last one */
     int spins;     /* every rank has a core of its own */
 } tutti__consensus_memory;
@@ -34,7 +35,6 @@ typedef struct tutti__consensus_memory {
 typedef struct tutti__team {
     MPI_Comm comm;
     int rank, size;
-    MPI_Comm node;         /* the ranks of `nodes.mine` */
     tutti__groups nodes;   /* ranks that share memory */
     tutti__groups singles; /* every rank on its own */
     tutti__consensus_memory consensus;
@@ -57,8 +57,8 @@ tutti_err tutti__team_take(MPI_Comm comm, const char *pretend, tutti__team **out
 void tutti__team_give(tutti__team **t);
 /* A tag for one operation, the same on all ranks if they count alike.  Not collective. */
 int tutti__team_tag(tutti__team *t);
-/* The same from another set, for tutti__team_agree_apart. */
-int tutti__team_tag_apart(tutti__team *t);
+/* The same from another set, for tutti__team_agree_tagged. */
+int tutti__team_vote_tag(tutti__team *t);
 /* The ranks of a group, ascending.  Not collective. */
 const int *tutti__groups_members(const tutti__groups *g, int group, int *n_out);
 

@@ -21,7 +21,7 @@ static inline tutti__range tutti__range_of(int64_t v) {
 }
 
 /* What a rank announces about its call, see comm/call.h. */
-enum { TUTTI__TOLD_CALL, TUTTI__TOLD_AGREES, TUTTI__CALL_TELLS };
+enum { TUTTI__ANNOUNCED_CALL, TUTTI__ANNOUNCED_HASH, TUTTI__ANNOUNCEMENTS };
 
 /* A variable of the caller, and how the values of all ranks become one, which replaces it.  A sum that
  * overflows is INT64_MAX. */
@@ -34,8 +34,8 @@ enum { TUTTI__REDUCTIONS = 20, TUTTI__RANGES = 32 }; /* at most in a vote */
 
 /* All that a vote can carry. */
 typedef struct tutti__vote {
-    int64_t fail;                         /* out: the lowest rank that failed, or INT64_MAX */
-    tutti__range call[TUTTI__CALL_TELLS]; /* of a vote that opens a call */
+    int64_t fail;                            /* out: the lowest rank that failed, or INT64_MAX */
+    tutti__range call[TUTTI__ANNOUNCEMENTS]; /* of a vote that opens a call */
     int64_t yes; /* one bit per question; out, the bits that all ranks set */
     int reductions;
     const tutti__reduction *reduction; /* [reductions], the same on all ranks in one call */
@@ -57,18 +57,18 @@ tutti_err tutti__team_agree(tutti__team *t, tutti_err mine) TUTTI_MUST_USE;
 /* Votes follow one another by this tag; those of operations are larger. */
 enum { TUTTI__VOTE_TAG = 0 };
 /* The same among others that are under way at the same time, each with a tag of its own
- * (tutti__team_tag_apart), in any order. */
-tutti_err tutti__team_agree_apart(tutti__team *t, int tag, tutti_err mine) TUTTI_MUST_USE;
+ * (tutti__team_vote_tag), in any order. */
+tutti_err tutti__team_agree_tagged(tutti__team *t, int tag, tutti_err mine) TUTTI_MUST_USE;
 
 /* Sum of n numbers over all ranks, in place.  Collective. */
 tutti_err tutti__team_sum(tutti__team *t, int64_t *v, int n) TUTTI_MUST_USE;
 /* Rank 0's bytes for all.  Collective, bytes agrees. */
-tutti_err tutti__team_tell(tutti__team *t, void *data, int bytes) TUTTI_MUST_USE;
+tutti_err tutti__team_broadcast(tutti__team *t, void *data, int bytes) TUTTI_MUST_USE;
 /* Gather `bytes` bytes of every rank, in rank order, on all ranks.  *all_out is to be freed.   Collective;
  * `bytes` must be the same on all ranks. */
 tutti_err tutti__team_allgather(tutti__team *t, const void *own, size_t bytes,
                                 void **all_out) TUTTI_MUST_USE;
 /* The same for any length that only rank 0 knows; *data is allocated on the others.   Collective. */
-tutti_err tutti__team_tell_all(tutti__team *t, void **data, size_t *bytes) TUTTI_MUST_USE;
+tutti_err tutti__team_broadcast_bytes(tutti__team *t, void **data, size_t *bytes) TUTTI_MUST_USE;
 
 #endif

@@ -317,7 +317,7 @@ static tutti_err commit_on_team(tutti_dataset *d, tutti__team *team) {
 
 static tutti_err commit_task(void *context) {
     tutti_dataset *d = context;
-    return commit_on_team(d, d->aside);
+    return commit_on_team(d, d->commit_team);
 }
 
 static void add_to_model(tutti__model *m, const tutti__writing *w) {
@@ -371,9 +371,9 @@ tutti_err tutti_dataset_commit_start(tutti_dataset *d, tutti_request **r_out) {
         err = tutti__task_make(&task, &r);
     }
     err = tutti__dataset_call(d, &same, err);
-    if (err == TUTTI_OK && !d->aside)
+    if (err == TUTTI_OK && !d->commit_team)
         err = tutti__object_error(&d->object, "commit_start",
-                                  tutti__team_take(d->team->comm, "", &d->aside));
+                                  tutti__team_take(d->team->comm, "", &d->commit_team));
     if (err != TUTTI_OK) {
         if (!d->commit) release_message(d);
         tutti__task_drop(&r);

@@ -145,7 +145,7 @@ tutti_err tutti_dataset_info_get(tutti_dataset *d, const tutti_info_owner *owner
     err = tutti__dataset_agree(d, err);
     if (info.segment) err = tutti__dataset_check_unchanged(d, err);
     void *value = d->team->rank == 0 ? info.value : NULL;
-    if (err == TUTTI_OK) err = tutti__team_tell(d->team, &info, (int)sizeof info);
+    if (err == TUTTI_OK) err = tutti__team_broadcast(d->team, &info, (int)sizeof info);
     if (err == TUTTI_OK && value_out) {
         if (*count_out < info.count)
             err = tutti__error_set(TUTTI_ERR_ARG, 0, -1,

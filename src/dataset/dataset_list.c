@@ -263,7 +263,7 @@ tutti_err tutti_dataset_info_name(tutti_dataset *d, const tutti_info_owner *owne
     TUTTI_TRY(tutti__dataset_call(d, &same, err));
     if (d->team->rank == 0) err = read_info_name(d->meta, ids[0], ids[1], number, name);
     err = tutti__dataset_agree(d, err);
-    if (err == TUTTI_OK) err = tutti__team_tell(d->team, name, (int)sizeof name);
+    if (err == TUTTI_OK) err = tutti__team_broadcast(d->team, name, (int)sizeof name);
     if (err == TUTTI_OK && !name[0])
         err = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "info %lld does not exist",
                                (long long)number);

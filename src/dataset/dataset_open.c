@@ -92,7 +92,7 @@ static void free_dataset(tutti_dataset *d) {
     tutti__free(d->message);
     tutti__ncfile_free(&d->nc_next);
     tutti__free(d->files);
-    if (d->aside) tutti__team_give(&d->aside);
+    if (d->commit_team) tutti__team_give(&d->commit_team);
     if (d->team) tutti__team_give(&d->team);
     tutti__handle_remove(&d->handle);
     tutti__free(d->path);

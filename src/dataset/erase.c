@@ -172,7 +172,7 @@ tutti_err tutti_dataset_drop_oldest(tutti_dataset *d, int keep) {
         is_removed[first_kept] = 1;
     if (err == TUTTI_OK && d->team->rank == 0) err = keep_needed_segments(d, is_removed);
     if (is_removed) err = tutti__dataset_agree(d, err);
-    if (err == TUTTI_OK) err = tutti__team_tell(d->team, is_removed, (int)m->segments_n);
+    if (err == TUTTI_OK) err = tutti__team_broadcast(d->team, is_removed, (int)m->segments_n);
     if (err == TUTTI_OK) err = remove_segments(d, is_removed);
     tutti__free(is_removed);
     return tutti__dataset_named(d, "drop", err);

@@ -182,14 +182,14 @@ tutti_err tutti_exodus_note_get(tutti_exodus *x, const char *name, tutti_type *t
     }
     err = tutti__exodus_agree(x, err);
     void *value = x->team->rank == 0 ? note.value : NULL;
-    if (err == TUTTI_OK) err = tutti__team_tell(x->team, &note, (int)sizeof note);
+    if (err == TUTTI_OK) err = tutti__team_broadcast(x->team, &note, (int)sizeof note);
     if (err == TUTTI_OK && value_out) {
         if (*count_out < note.count)
             err = tutti__error_set(TUTTI_ERR_ARG, 0, -1,
                                    "note '%s' has %lld elements, but *count_out is %lld", name,
                                    (long long)note.count, (long long)*count_out);
         err = tutti__exodus_agree(x, err);
-        if (err == TUTTI_OK) err = tutti__exodus_tell(x, &value, &note.bytes);
+        if (err == TUTTI_OK) err = tutti__exodus_broadcast(x, &value, &note.bytes);
         if (err == TUTTI_OK) memcpy(value_out, value, note.bytes);
     }
     if (err == TUTTI_OK) {
@@ -215,7 +215,7 @@ tutti_err tutti_exodus_note_name(tutti_exodus *x, tutti_count number, char *name
         if (err == TUTTI_OK) err = tutti__sidecar_note_name(x->sidecar, number, name);
     }
     err = tutti__exodus_agree(x, err);
-    if (err == TUTTI_OK) err = tutti__team_tell(x->team, name, (int)sizeof name);
+    if (err == TUTTI_OK) err = tutti__team_broadcast(x->team, name, (int)sizeof name);
     TUTTI_ASSERT(name_out);
     if (err == TUTTI_OK) memcpy(name_out, name, sizeof name);
     return tutti__exodus_named(x, "note_name", err);

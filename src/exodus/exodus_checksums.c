@@ -117,10 +117,10 @@ tutti_err tutti__exodus_compare(tutti_exodus *x, tutti_count step, tutti_off *by
                                    (long long)n, (long long)b.first[1]);
     }
     err = tutti__exodus_agree(x, err);
-    if (err == TUTTI_OK) err = tutti__team_tell(x->team, &n, (int)sizeof n);
+    if (err == TUTTI_OK) err = tutti__team_broadcast(x->team, &n, (int)sizeof n);
     const int has_checksums = n >= 0;
     size_t bytes = has_checksums ? (size_t)n * sizeof(uint64_t) : 0;
-    if (err == TUTTI_OK && has_checksums) err = tutti__exodus_tell(x, &want, &bytes);
+    if (err == TUTTI_OK && has_checksums) err = tutti__exodus_broadcast(x, &want, &bytes);
     if (err == TUTTI_OK && has_checksums)
         err = tutti__exodus_agree(x, compare_share(x, step, &b, want));
     if (err == TUTTI_OK && has_checksums) *bytes_out += hi - lo;

@@ -194,7 +194,7 @@ tutti_err tutti_exodus_erase_after(tutti_exodus *x, tutti_count step) {
     if (step == x->cdf.records) return TUTTI_OK;
     tutti_err err =
         tutti__exodus_agree(x, x->team->rank == 0 ? remove_steps(x, step, &last) : TUTTI_OK);
-    if (err == TUTTI_OK) err = tutti__team_tell(x->team, &last, (int)sizeof last);
+    if (err == TUTTI_OK) err = tutti__team_broadcast(x->team, &last, (int)sizeof last);
     if (err == TUTTI_OK) {
         x->cdf.records = step;
         x->last = last;

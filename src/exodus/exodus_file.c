@@ -440,8 +440,8 @@ tutti_err tutti__exodus_file_open(tutti_exodus *x) {
     const int root = x->team->rank == 0;
     file_contents f = {0};
     tutti_err err = tutti__exodus_agree(x, root ? open_on_root(x, &f) : TUTTI_OK);
-    if (err == TUTTI_OK) err = tutti__team_tell(x->team, &f.t, (int)sizeof f.t);
-    if (err == TUTTI_OK) err = tutti__exodus_tell(x, (void **)&f.bytes, &f.n);
+    if (err == TUTTI_OK) err = tutti__team_broadcast(x->team, &f.t, (int)sizeof f.t);
+    if (err == TUTTI_OK) err = tutti__exodus_broadcast(x, (void **)&f.bytes, &f.n);
     if (err == TUTTI_OK) err = tutti__exodus_agree(x, decode_contents(x, &f));
     tutti__free(f.bytes);
     if (err == TUTTI_OK) err = open_data_file(x, x->path);

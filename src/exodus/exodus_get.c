@@ -127,7 +127,7 @@ tutti_err tutti_exodus_times(tutti_exodus *x, tutti_count first, tutti_count n, 
     size_t bytes = (size_t)n * sizeof *times_out;
     err =
         tutti__exodus_agree(x, x->team->rank == 0 ? read_times(x, first, n, times_out) : TUTTI_OK);
-    if (err == TUTTI_OK) err = tutti__exodus_tell(x, &times, &bytes);
+    if (err == TUTTI_OK) err = tutti__exodus_broadcast(x, &times, &bytes);
     if (err == TUTTI_OK && times != times_out) {
         memcpy(times_out, times, bytes);
         tutti__free(times);

@@ -130,7 +130,7 @@ tutti_err tutti__exodus_no_commit(const tutti_exodus *x) TUTTI_MUST_USE;
 /* A later agreement of the same call. */
 tutti_err tutti__exodus_agree(const tutti_exodus *x, tutti_err local_err) TUTTI_MUST_USE;
 /* Broadcast bytes of rank 0, of any length; *data is allocated on the other ranks. */
-tutti_err tutti__exodus_tell(const tutti_exodus *x, void **data, size_t *bytes) TUTTI_MUST_USE;
+tutti_err tutti__exodus_broadcast(const tutti_exodus *x, void **data, size_t *bytes) TUTTI_MUST_USE;
 static inline tutti_err tutti__exodus_named(const tutti_exodus *x, const char *operation,
                                             tutti_err err) {
     TUTTI_ASSERT(tutti__exodus_is_valid(x));

@@ -41,8 +41,8 @@ tutti_err tutti__exodus_agree(const tutti_exodus *x, tutti_err local_err) {
     return tutti__team_agree(x->team, local_err);
 }
 
-tutti_err tutti__exodus_tell(const tutti_exodus *x, void **data, size_t *bytes) {
-    return tutti__team_tell_all(x->team, data, bytes);
+tutti_err tutti__exodus_broadcast(const tutti_exodus *x, void **data, size_t *bytes) {
+    return tutti__team_broadcast_bytes(x->team, data, bytes);
 }
 
 /* ---- checks of the state */

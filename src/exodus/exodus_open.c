@@ -235,7 +235,7 @@ tutti_err tutti_exodus_refresh(tutti_exodus *x, int *changed_out) {
     if (x->mode & TUTTI_WRITE) return TUTTI_OK; /* no other program writes */
     tutti_count now = 0;
     err = tutti__exodus_agree(x, x->team->rank == 0 ? tutti__exodus_file_steps(x, &now) : TUTTI_OK);
-    if (err == TUTTI_OK) err = tutti__team_tell(x->team, &now, (int)sizeof now);
+    if (err == TUTTI_OK) err = tutti__team_broadcast(x->team, &now, (int)sizeof now);
     if (err == TUTTI_OK) {
         if (changed_out) *changed_out = now != x->cdf.records;
         if (now < x->cdf.records) x->checked_n = tutti__min(x->checked_n, now + 1);

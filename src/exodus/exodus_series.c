@@ -39,7 +39,7 @@ tutti_err tutti__exodus_next_path(tutti_exodus *x, tutti__series_naming *naming_
     tutti__series_naming naming = x->naming;
     if (naming == TUTTI__SERIES_UNKNOWN) {
         TUTTI_TRY(tutti__exodus_agree(x, x->team->rank == 0 ? find_naming(x, &naming) : TUTTI_OK));
-        TUTTI_TRY(tutti__team_tell(x->team, &naming, (int)sizeof naming));
+        TUTTI_TRY(tutti__team_broadcast(x->team, &naming, (int)sizeof naming));
     }
     if (naming == TUTTI__SERIES_UNKNOWN) naming = TUTTI__SERIES_IOSS;
     char *path = tutti__series_path(x->first, x->file_number + 1, naming);
@@ -145,7 +145,7 @@ static tutti_err compare_meshes(tutti_exodus *x, const file_fields *old, int *sa
     int equal = kept && x->header == old->header; /* rank 0 knows the header of a new file */
     int64_t differs = 0;
     *same = 0;
-    TUTTI_TRY(tutti__team_tell(x->team, &equal, (int)sizeof equal));
+    TUTTI_TRY(tutti__team_broadcast(x->team, &equal, (int)sizeof equal));
     if (!equal) return TUTTI_OK;
     const tutti_err local_err = compare_own_share(x, old, &differs);
     TUTTI_TRY(tutti__team_max(x->team, local_err, &differs));

@@ -111,7 +111,7 @@ static inline int tutti__file_may_rmw(const tutti_file *f) {
 int tutti__file_flags(const tutti_file *f);
 int tutti__file_store(const tutti_options *opt, int by_itself);
 /* Open the file once more for operations in the background, by a store that suits them.   Not collective. */
-tutti_err tutti__file_away_open(tutti_file *f, int background) TUTTI_MUST_USE;
+tutti_err tutti__file_open_background(tutti_file *f, int background) TUTTI_MUST_USE;
 /* Close both; the first error counts.   Not collective. */
 tutti_err tutti__file_stores_close(tutti_file *f) TUTTI_MUST_USE;
 

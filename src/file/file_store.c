@@ -25,7 +25,7 @@ tutti_err tutti__file_stores_close(tutti_file *f) {
 }
 
 /* Files are opened once more for the background, by a store that suits it. */
-tutti_err tutti__file_away_open(tutti_file *f, int background) {
+tutti_err tutti__file_open_background(tutti_file *f, int background) {
     if (f->background_store || background == TUTTI_BACKGROUND_NONE) return TUTTI_OK;
     /* the thread of `all` may as well wait, unless the pipeline wants it otherwise */
     /* The same file, even if its name or the working directory has changed; many accesses may be

@@ -55,5 +55,5 @@ tutti_err tutti__on_root(tutti__team *t, tutti__root_fn *fn, void *context) {
 tutti_err tutti__on_root_share(tutti__team *t, tutti__root_fn *fn, void *context, void *data,
                                int bytes) {
     TUTTI_TRY(tutti__on_root(t, fn, context));
-    return tutti__team_tell(t, data, bytes);
+    return tutti__team_broadcast(t, data, bytes);
 }

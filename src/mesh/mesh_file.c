@@ -21,10 +21,11 @@ static tutti_err distribute_from_root(tutti_mesh *m, tutti_err local_err, tutti_
     TUTTI_TRY(tutti__team_agree(m->team, m->own.group && m->own.member ? fits : TUTTI_ERR_NOMEM));
     m->own.groups = (int)groups;
     if (all->groups > 0) memcpy(m->own.group, all->group, (size_t)groups * sizeof *all->group);
-    TUTTI_TRY(tutti__team_tell(m->team, m->own.group, (int)((size_t)groups * sizeof *all->group)));
+    TUTTI_TRY(
+        tutti__team_broadcast(m->team, m->own.group, (int)((size_t)groups * sizeof *all->group)));
     m->own.members = n[1];
     if (all->members > 0) memcpy(m->own.member, all->member, (size_t)n[1] * sizeof *all->member);
-    return tutti__team_tell(m->team, m->own.member, (int)((size_t)n[1] * sizeof *all->member));
+    return tutti__team_broadcast(m->team, m->own.member, (int)((size_t)n[1] * sizeof *all->member));
 }
 
 static tutti_err read_on_root(tutti_mesh *m, MPI_Comm comm, const char *path,
@@ -47,7 +48,7 @@ static tutti_err read_on_root(tutti_mesh *m, MPI_Comm comm, const char *path,
         if (f) opened = TUTTI_ALSO(opened, tutti_file_close(&f));
     }
     TUTTI_TRY(tutti__team_agree(m->team, opened));
-    TUTTI_TRY(tutti__team_tell(m->team, first, sizeof first));
+    TUTTI_TRY(tutti__team_broadcast(m->team, first, sizeof first));
     native = memcmp(first, tutti__mesh_magic, sizeof first) == 0;
     if (native) return tutti__native_read(m, comm, path, opt);
     tutti_err err = m->team->rank == 0 ? tutti__gmsh_read(path, opt, &all) : TUTTI_OK;

@@ -337,7 +337,7 @@ static tutti_err read_opened(tutti_mesh *m, tutti_file *f) {
     tutti_off bytes = 0;
     TUTTI_TRY(tutti_file_size(f, &bytes));
     TUTTI_TRY(tutti__team_agree(t, t->rank == 0 ? fetch_header(&h) : TUTTI_OK));
-    TUTTI_TRY(tutti__team_tell(t, h.word, (int)sizeof h.word));
+    TUTTI_TRY(tutti__team_broadcast(t, h.word, (int)sizeof h.word));
     TUTTI_TRY(tutti__team_agree(t, decode_mesh_header(h.word, bytes, &l)));
     m->all_nodes = l.nodes;
     m->all_elements = l.elements;

@@ -84,8 +84,8 @@ tutti_err tutti__infos_carry(void *context) {
 }
 
 tutti_err tutti__infos_carry_end(tutti_dataset *d, tutti__info_carry *c) {
-    TUTTI_TRY(tutti__team_tell(d->team, &c->segment, (int)sizeof c->segment));
-    TUTTI_TRY(tutti__team_tell(d->team, &c->row, (int)sizeof c->row));
+    TUTTI_TRY(tutti__team_broadcast(d->team, &c->segment, (int)sizeof c->segment));
+    TUTTI_TRY(tutti__team_broadcast(d->team, &c->row, (int)sizeof c->row));
     if (c->segment >= 0) d->model.segments[c->segment] = c->row;
     return TUTTI_OK;
 }

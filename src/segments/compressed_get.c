@@ -39,7 +39,7 @@ tutti_err tutti__compressed_grid(tutti_dataset *d, tutti_file *f, const tutti__s
     tutti_err err = TUTTI_OK;
     if (d->team->rank == 0) err = add_error_context(d, s, -1, read_chunk_header(d, f, s, out));
     TUTTI_TRY(tutti__dataset_agree(d, err));
-    return tutti__team_tell(d->team, out, (int)sizeof *out);
+    return tutti__team_broadcast(d->team, out, (int)sizeof *out);
 }
 
 tutti_err tutti__compressed_table(tutti_file *f, const tutti__section *s,

@@ -17,7 +17,7 @@ static tutti_err load_file(tutti_dataset *d, const tutti__datafile *file) {
     tutti_err err = root ? tutti__ncfile_load(d->meta, &d->model, file->id, &f) : TUTTI_OK;
     TUTTI_TRY(tutti__dataset_agree(d, err));
     void *fixed = f.fixed, *state = f.state;
-    err = tutti__team_tell(d->team, &f, (int)sizeof f);
+    err = tutti__team_broadcast(d->team, &f, (int)sizeof f);
     if (!root) fixed = state = NULL;
     size_t bytes = (size_t)f.fixed_n * sizeof *f.fixed;
     if (err == TUTTI_OK) err = tutti__dataset_broadcast(d, &fixed, &bytes);

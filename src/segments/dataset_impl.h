@@ -135,7 +135,8 @@ extern const tutti__class tutti__dataset_class;
 
 struct tutti_dataset {
     TUTTI__OBJECT;
-    tutti__team *aside; /* the same ranks, for a commit that was started; NULL until there is one */
+    tutti__team
+        *commit_team; /* the same ranks, for a commit that was started; NULL until there is one */
     tutti_request *commit; /* under way; NULL: none */
     struct tutti__commit_message
         *message;   /* of the commit under way: the result that rank 0 broadcasts (commit.c) */

@@ -52,7 +52,7 @@ tutti_err tutti__dataset_agree(tutti_dataset *d, tutti_err local_err) {
 }
 
 tutti_err tutti__dataset_broadcast(tutti_dataset *d, void **data, size_t *bytes) {
-    return tutti__team_tell_all(d->team, data, bytes);
+    return tutti__team_broadcast_bytes(d->team, data, bytes);
 }
 
 tutti_err tutti__dataset_writable(const tutti_dataset *d) {
@@ -112,14 +112,14 @@ static tutti_err broadcast_table(tutti_dataset *d, void *table, int64_t n, size_
     TUTTI_TRY(tutti__dataset_agree(d, err));
     const int64_t step = (1 << 30) / (int64_t)size;
     for (int64_t at = 0; at < n && err == TUTTI_OK; at += step)
-        err = tutti__team_tell(d->team, (char *)rows + at * (int64_t)size,
-                               (int)(tutti__min(step, n - at) * (int64_t)size));
+        err = tutti__team_broadcast(d->team, (char *)rows + at * (int64_t)size,
+                                    (int)(tutti__min(step, n - at) * (int64_t)size));
     return err;
 }
 
 static tutti_err broadcast_model(tutti_dataset *d, tutti__model *m) {
     tutti__model received = *m;
-    TUTTI_TRY(tutti__team_tell(d->team, &received, (int)sizeof received));
+    TUTTI_TRY(tutti__team_broadcast(d->team, &received, (int)sizeof received));
     if (d->team->rank != 0) {
         *m = received;
         m->spaces = NULL;

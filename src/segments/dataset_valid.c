@@ -55,6 +55,6 @@ int tutti__dataset_is_valid(const tutti_dataset *d) {
     if (!(d->mode & (TUTTI_READ | TUTTI_WRITE))) return 0;
     for (const tutti__started *op = d->starts.first; op; op = op->next)
         if (op->queue != &d->starts || !op->request) return 0;
-    if (d->commit) return d->message != NULL && d->aside != NULL;
+    if (d->commit) return d->message != NULL && d->commit_team != NULL;
     return !d->message && are_files_valid(d) && is_model_valid(d) && is_step_valid(d);
 }

@@ -311,7 +311,7 @@ tutti_err tutti__ranked_reads(tutti_dataset *d, const tutti__section *s, tutti_o
     TUTTI_TRY(err);
     if (d->team->rank == 0) err = read_header(f, s, item, &head);
     TUTTI_TRY(tutti__dataset_agree(d, err));
-    TUTTI_TRY(tutti__team_tell(d->team, &head, (int)sizeof head));
+    TUTTI_TRY(tutti__team_broadcast(d->team, &head, (int)sizeof head));
     TUTTI_TRY(find_places(d, s, p, head.entries, &places));
     err = create_places_access(places, p, item);
     if (err == TUTTI_OK) {

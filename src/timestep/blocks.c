@@ -179,7 +179,7 @@ tutti_err tutti__block_table_share(tutti__team *team, tutti_file *f, const tutti
     void *list = t->missing, *all = NULL;
     size_t list_bytes = (size_t)t->missing_n * sizeof *t->missing;
     int64_t bytes = 0;
-    const tutti_err listed = tutti__team_tell_all(team, &list, &list_bytes);
+    const tutti_err listed = tutti__team_broadcast_bytes(team, &list, &list_bytes);
     if (listed != TUTTI_OK && team->rank != 0) tutti__free(list);
     TUTTI_TRY(listed);
     const int64_t n = (int64_t)(list_bytes / sizeof *t->missing), lo = n * team->rank / team->size;

@@ -83,7 +83,7 @@ static tutti_err publish_and_broadcast(commit_state *s, tutti_err err, int64_t *
         v->has_many_missing = *many;
         v->error = err == TUTTI_OK ? (tutti_error_info){.code = TUTTI_OK} : *tutti_last_error();
     }
-    TUTTI_TRY(tutti__team_tell(c->team, v, c->verdict_bytes));
+    TUTTI_TRY(tutti__team_broadcast(c->team, v, c->verdict_bytes));
     *many = v->has_many_missing;
     if (v->error.code != TUTTI_OK) tutti__error_assign(&v->error);
     return v->error.code;

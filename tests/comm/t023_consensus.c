@@ -47,19 +47,19 @@ static void answers(tutti__team *t, int round) {
 /* One rank adds up what all have put on the board. */
 static void work(tutti__team *t, int round) {
     const int who = round % 3 ? -1 : round % ranks;
-    int64_t *mine = (int64_t *)(void *)tutti__consensus_room(t) + rank;
+    int64_t *mine = (int64_t *)(void *)tutti__consensus_data(t) + rank;
     *mine = 1000 * round + rank;
     CHECK_EQ(tutti__consensus(t, 1, 0, NULL), 1);
-    const int claimed = tutti__consensus_claim(t, who);
+    const int claimed = tutti__consensus_work_claim(t, who);
     int well = 1;
     if (claimed) {
-        const int64_t *v = (const int64_t *)(void *)tutti__consensus_room_now(t);
+        const int64_t *v = (const int64_t *)(void *)tutti__consensus_last_data(t);
         for (int r = 0; r < ranks; r++) well &= v[r] == 1000 * round + r;
         CHECK(well, "round %d: what others put there is not there", round);
         well = round % 5 != 0;
-        tutti__consensus_tell(t, well);
+        tutti__consensus_work_end(t, well);
     } else {
-        CHECK_EQ(tutti__consensus_told(t), round % 5 != 0);
+        CHECK_EQ(tutti__consensus_work_outcome(t), round % 5 != 0);
     }
     if (round % 50 == 0) CHECK_EQ(sum_all(claimed), 1);
     CHECK(who < 0 || claimed == (rank == who), "round %d: not who was meant", round);
