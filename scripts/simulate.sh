@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # simulate.sh NP PROGRAM [ARG...]   runs a program of build/smpi on NP ranks of a simulated machine (SimGrid's SMPI).
 #
 # The machine is described by variables:
@@ -8,7 +8,7 @@
 #                        crossbar: every pair of hosts has its own path
 #   SIMULATED_PER_HOST   ranks per host, neighbours in rank order (1)
 #   SIMULATED_SECONDS    of real time, after which the run is ended (300)
-#   SIMULATED_MEMORY     most GiB of address space (16)
+#   SIMULATED_MEMORY     most GiB of address space, of which little is touched (64)
 #   SIMULATED_FLAGS      further arguments of smpirun
 #
 # The program runs in a temporary directory: names of files must be absolute.
@@ -63,7 +63,8 @@ done >"$work/hosts"
 
 cd "$work" # where smpirun leaves files when it fails
 ulimit -n "$(ulimit -Hn)"
-ulimit -v $((${SIMULATED_MEMORY:-16} << 20))
+ulimit -v $((${SIMULATED_MEMORY:-64} << 20))
+# shellcheck disable=SC2086 # a list of words
 timeout -k 5 "${SIMULATED_SECONDS:-300}" smpirun -np "$np" -platform "$work/platform.xml" -hostfile "$work/hosts" --cfg=smpi/tmpdir:"$work" \
     --cfg=smpi/errors-are-fatal:no --log=root.thres:warning --cfg=contexts/stack-size:512 \
     --cfg=smpi/simulate-computation:no --cfg=smpi/host-speed:1Gf --cfg=surf/precision:1e-12 \

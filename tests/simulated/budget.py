@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-MACHINES = [(64, 1), (256, 1), (16, 4)]  # hosts, ranks per host; all are fat trees
+MACHINES = [(64, 1), (16, 4)]  # hosts, ranks per host; all are fat trees
 HEAD = """# Budgets of calls on simulated machines (t1551_budget.sh): hosts, ranks per host, simulated microseconds, messages of all
 # ranks, collective operations of a rank, call.  A budget is at most 1.05 of the measured value; a commit that raises one
 # says why.  TUTTI_TEST_MEASURE=1 TUTTI_BUILD_DIR=build/smpi tests/simulated/t1551_budget.sh prints the file for the present state.
