@@ -199,7 +199,7 @@ static int write_joined_file(exodus_whole *w, int pieces) {
 static int join(const cli_world *world, const data_config *config, char **paths, int n) {
     exodus_whole w = {.world = world, .config = config, .paths = paths};
     int failed = pieces_open(&w, paths, n) || exodus_join_agree(&w) || ids_check(&w, n) ||
-                 exodus_join_check_ids(&w);
+                 exodus_join_check_ids(&w, n);
     if (!failed) {
         /* Exodus: without a map, ids count from 1. */
         for (int i = 0; i < w.pieces && n > 1; i++) {

@@ -39,8 +39,22 @@ static int by_id(const void *a, const void *b) {
     return (x->at > y->at) - (x->at < y->at);
 }
 
+/* Are they sorted, each once, as those of a single piece usually are? */
+static int is_ascending(const sources *s) {
+    for (tutti_count i = 1; i < s->n; i++) {
+        const source *x = &s->v[i - 1], *y = &s->v[i];
+        if (x->id > y->id || (x->id == y->id && x->side >= y->side)) return 0;
+    }
+    return 1;
+}
+
 /* Sort; the first of each stays, and all learn where it is. */
 static void once(exodus_whole *w, int kind, sources *s) {
+    if (is_ascending(s)) {
+        for (tutti_count i = 0; i < s->n; i++)
+            w->piece[s->v[i].piece].place[kind][s->v[i].entity][s->v[i].at] = i;
+        return;
+    }
     const void **sorted = exodus_sort_runs(s->v, s->n, sizeof *s->v, by_id);
     source *v = cli_malloc((size_t)s->n * sizeof *v);
     tutti_count n = 0;

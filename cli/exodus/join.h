@@ -1,7 +1,8 @@
 /* tutti exodus join: what its parts share.
  *
  *   names         NAME.e.N.R: all of them, and no other                     exodus_join_names.c
- *   agreement     one outline of all pieces, steps, coordinates of copies   exodus_join_agree.c
+ *   agreement     one outline of all pieces, steps                         exodus_join_agree.c
+ *   ids           entries with the same id in several pieces are the same   exodus_join_ids.c
  *   together      the pieces of a rank as one mesh                          exodus_join_mesh.c
  *   all of it                                                               exodus_join.c
  *
@@ -47,7 +48,7 @@ int exodus_join_names(const data_config *c, char ***paths_out, int *n_out);
 int exodus_join_agree(exodus_whole *w);
 /* Compare the entries that have the same id in several pieces: nodes must have the same coordinates; elements,
  * edges and faces the same block and nodes.  0, or 1 and a message.   Collective */
-int exodus_join_check_ids(const exodus_whole *w);
+int exodus_join_check_ids(const exodus_whole *w, int pieces);
 
 /* The mesh of this rank's pieces, with nodes, elements and members of the same id once. */
 void exodus_join_mesh(exodus_whole *w);

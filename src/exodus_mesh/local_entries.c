@@ -2,26 +2,42 @@
  * that was written or read.  Positions and writers of a whole class are known, so that each decomposition is made of runs without
  * messages.
  * SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
 #include "exodus_mesh/positions.h"
 
-/* Runs of the entries of entity c that this rank has, or writes; out->run is NULL: only count them. */
-static void runs_of_entity(const tutti__entity_class *f, tutti_count c, int only_written,
-                           tutti__entry_runs *out) {
-    tutti__entry_run last = {.n = 0};
-    out->n = out->entries = 0;
-    for (tutti_count j = f->start[c]; j < f->start[c + 1]; j++) {
-        const tutti_count position = f->sorted[j].number - f->before[c],
-                          index = f->sorted[j].index - f->start[c];
-        if (only_written && !f->writes[f->sorted[j].index]) continue;
-        if (last.n > 0 && position == last.position + last.n && index == last.place + last.n) {
-            last.n++;
-        } else {
-            last = (tutti__entry_run){position, index, index, 1};
-            out->n++;
-        }
-        out->entries++;
-        if (out->run) out->run[out->n - 1] = last;
+static tutti_err append_run(tutti__entry_runs *runs, tutti_count *room, tutti__entry_run run) {
+    if (runs->n == *room) {
+        const tutti_count more = 2 * *room + 64;
+        tutti__entry_run *v = tutti__realloc(runs->run, (size_t)more * sizeof *v);
+        if (!v) return TUTTI_ERR_NOMEM;
+        runs->run = v;
+        *room = more;
     }
+    runs->run[runs->n++] = run;
+    runs->entries += run.n;
+    return TUTTI_OK;
+}
+
+/* Runs of the entries of entity c that this rank has, or writes; the caller frees out->run, also after an error. */
+static tutti_err runs_of_entity(const tutti__entity_class *f, tutti_count c, int only_written,
+                                tutti__entry_runs *out) {
+    const tutti__numbered *v = f->sorted;
+    tutti_count room = 0;
+    for (tutti_count j = f->start[c], end = j; j < f->start[c + 1]; j = end) {
+        end = j + 1;
+        if (only_written && !f->writes[v[j].index]) continue;
+        while (end < f->start[c + 1] && v[end].number == v[j].number + end - j &&
+               v[end].index == v[j].index + end - j && (!only_written || f->writes[v[end].index]))
+            end++;
+        const tutti_count index = v[j].index - f->start[c];
+        TUTTI_TRY(append_run(
+            out, &room, (tutti__entry_run){v[j].number - f->before[c], index, index, end - j}));
+    }
+    tutti__entry_run *kept = tutti__realloc(out->run, (size_t)(out->n + 1) * sizeof *kept);
+    if (!kept) return TUTTI_ERR_NOMEM;
+    out->run = kept;
+    return TUTTI_OK;
 }
 
 static tutti_err add_class(const tutti__entity_class *f, const tutti_count *own,
@@ -32,16 +48,18 @@ static tutti_err add_class(const tutti__entity_class *f, const tutti_count *own,
             .space = (int)f->kind, .ndims = 1, .shape = {f->count[c]}, .entries = f->count[c]};
         tutti__exodus_local *h = &local[*n];
         tutti__entry_runs runs[2] = {{.n = 0}, {.n = 0}};
-        *h = (tutti__exodus_local){
-            .kind = f->kind, .number = c, .own = own ? own[c] : f->start[c + 1] - f->start[c]};
-        for (int k = 0; k < 2; k++) {
-            runs_of_entity(f, c, k, &runs[k]);
-            runs[k].run = tutti__malloc((size_t)(runs[k].n + 1) * sizeof *runs[k].run);
-            if (!runs[k].run) {
-                tutti__free(runs[0].run);
-                return TUTTI_ERR_NOMEM;
-            }
-            runs_of_entity(f, c, k, &runs[k]);
+        const tutti_count entries = f->start[c + 1] - f->start[c];
+        *h = (tutti__exodus_local){.kind = f->kind, .number = c, .own = own ? own[c] : entries};
+        tutti_err err = runs_of_entity(f, c, 0, &runs[0]);
+        runs[1].entries = runs[0].entries; /* tutti__decomposition_of_runs: the same ones */
+        if (entries > 0 && memchr(f->writes + f->start[c], 0, (size_t)entries) && err == TUTTI_OK) {
+            runs[1].entries = 0;
+            err = runs_of_entity(f, c, 1, &runs[1]);
+        }
+        if (err != TUTTI_OK) {
+            tutti__free(runs[0].run);
+            tutti__free(runs[1].run);
+            return err;
         }
         TUTTI_TRY(tutti__decomposition_of_runs(&view, runs[0], runs[1], &h->entries));
         ++*n;

@@ -1,4 +1,4 @@
-/* exodus_mesh: sets of positions: united by marking bits, looked up in a table.
+/* exodus_mesh: sets of positions: united by marking them, looked up in a table.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus_mesh/position_index.h"
 
@@ -16,6 +16,28 @@ static tutti_err unite_by_sorting(int lists, const tutti__position_list *list, t
     return TUTTI_OK;
 }
 
+/* A byte per position: positions that follow one another are marked faster than bits of one word. */
+static tutti_err unite_by_bytes(int lists, const tutti__position_list *list, tutti_count lo,
+                                tutti_count span, tutti_count *n_out, tutti_count **out) {
+    unsigned char *mark = tutti__calloc((size_t)span, 1);
+    tutti_count count = 0, at = 0;
+    if (!mark) return TUTTI_ERR_NOMEM;
+    for (int k = 0; k < lists; k++)
+        for (tutti_count i = 0; i < list[k].n; i++) {
+            unsigned char *m = &mark[list[k].v[i] - lo];
+            count += !*m;
+            *m = 1;
+        }
+    tutti_count *v = *out = tutti__malloc((size_t)(count + 1) * sizeof *v);
+    for (tutti_count i = 0; i < span && v; i++) {
+        v[at] = lo + i;
+        at += mark[i];
+    }
+    tutti__free(mark);
+    *n_out = count;
+    return v ? TUTTI_OK : TUTTI_ERR_NOMEM;
+}
+
 tutti_err tutti__positions_unite(int lists, const tutti__position_list *list, tutti_count *n_out,
                                  tutti_count **out) {
     tutti_count n = 0, lo = INT64_MAX, hi = 0, count = 0, at = 0;
@@ -29,6 +51,7 @@ tutti_err tutti__positions_unite(int lists, const tutti__position_list *list, tu
     const tutti_count words = n > 0 ? (hi - lo) / 64 + 1 : 0;
     if (words == 0 || words > n + 1024) /* bits would take more memory than the positions */
         return unite_by_sorting(lists, list, n, n_out, out);
+    if (hi - lo < n) return unite_by_bytes(lists, list, lo, hi - lo + 1, n_out, out);
     uint64_t *bits = tutti__calloc((size_t)words, sizeof *bits);
     if (!bits) return TUTTI_ERR_NOMEM;
     for (int k = 0; k < lists; k++)

@@ -47,7 +47,7 @@ mv step9.e run.e && cp run.e other.e || bad=1
 user 'tutti exodus split run.e -n 16 -o run' || { fail 'no pieces'; cat out; }
 
 # ---- the README, the guides
-user "mpirun -n 2 steps/step6_dataset run.tutti 2" || { fail 'no dataset'; cat out; } # t1512 runs the program of README
+user "mpirun -n 2 steps/step6_dataset run.tutti 20" || { fail 'no dataset'; cat out; } # t1512 runs the program of README
 grep '^    tutti ' "$top/README.md" | sed 's/^ *//; s/ *#.*//' | places | shorter | follow README.md
 sed -n 's/^    \(tutti mesh [^(]*[^ (]\).*/\1/p' "$top/docs/reference/meshes.md" | sed 's/   .*//' | places | follow docs/reference/meshes.md
 sed -n 's/^    \(mpirun -n 4 env LD_PRELOAD.*\)/\1/p' "$top/docs/reference/mpiio.md" | places | follow docs/reference/mpiio.md
