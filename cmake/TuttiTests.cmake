@@ -362,7 +362,7 @@ file(GLOB _tests CONFIGURE_DEPENDS tests/*/t[0-9]*.c tests/*/t[0-9]*.f90 tests/*
 foreach(_file IN LISTS _tests)
     get_filename_component(_module ${_file} DIRECTORY)
     get_filename_component(_module ${_module} NAME)
-    if(NOT _module STREQUAL "support")
+    if(NOT _module MATCHES "^(support|simulated)$") # simulated: TuttiSimulated.cmake
         tutti_scan_test(${_file} ${_module} "")
     endif()
 endforeach()
