@@ -47,7 +47,7 @@ static tutti_err open_old(const char *path, tutti_file **f_out) {
 
 /* COLUMNS columns of a matrix per rank, described by an MPI datatype.  Returns NULL on failure; the
  * collective call then fails on all ranks. */
-static tutti_access *columns(int rank, int ranks) {
+static tutti_access *make_columns_access(int rank, int ranks) {
     tutti_access *access = NULL;
     MPI_Datatype mine;
     MPI_Type_vector(ROWS, COLUMNS, COLUMNS * ranks, MPI_DOUBLE, &mine);
@@ -87,7 +87,7 @@ static tutti_err write_variables(tutti_file *f, int rank, int ranks, double *hea
 }
 
 /* Print what the profile says about the file system of a path. */
-static tutti_err say_speed(const char *path) {
+static tutti_err print_speed(const char *path) {
     tutti_filesystem place;
     tutti_profile p;
     tutti_err err = tutti_profile_filesystem(path, &place);
@@ -98,7 +98,7 @@ static tutti_err say_speed(const char *path) {
     return TUTTI_OK;
 }
 
-static void note(void *context, tutti_off done, tutti_off total, const char *phase) {
+static void print_progress(void *context, tutti_off done, tutti_off total, const char *phase) {
     *(double *)context = total ? (double)done / (double)total : 1;
     (void)phase;
 }
@@ -107,7 +107,7 @@ static void note(void *context, tutti_off done, tutti_off total, const char *pha
 static tutti_err write_watched(tutti_file *f, const tutti_access *a, const double *state) {
     double share_done = 0;
     tutti_stats last;
-    tutti_file_on_progress(f, note, &share_done);
+    tutti_file_on_progress(f, print_progress, &share_done);
     const tutti_err err = tutti_file_write(f, a, state, NULL);
     tutti_file_on_progress(f, NULL, NULL);
     tutti_file_stats(f, &last, NULL);
@@ -130,7 +130,7 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    tutti_access *a = columns(rank, ranks);
+    tutti_access *a = make_columns_access(rank, ranks);
     tutti_file *f = NULL, *old = NULL;
     tutti_off count = 0;
     double *state = malloc(CELLS * sizeof *state), *next = malloc(CELLS * sizeof *next);
@@ -138,7 +138,7 @@ int main(int argc, char **argv) {
 
     tutti_err err = version_fits() ? TUTTI_OK : TUTTI_ERR_UNSUPPORTED;
     if (!err) err = open_old("/nowhere/at/all.dat", &old);
-    if (say_speed(path)) fprintf(stderr, "%s\n", tutti_last_message()); /* local failure */
+    if (print_speed(path)) fprintf(stderr, "%s\n", tutti_last_message()); /* local failure */
     if (!err) err = open_tuned(path, &f);
     if (!err) err = write_watched(f, a, state);
     if (!err) err = write_and_compute(f, a, state, next);

@@ -10,7 +10,7 @@ enum { NX = 40, NY = 36, NZ = 32, GHOST = 2 };
 
 /* A slab of the global array along dimension `cut`, and its location in a local array with ghost
  * cells.  Returns NULL on failure; the collective call then fails on all ranks. */
-static tutti_access *slab(int cut, int rank, int ranks, int ghost) {
+static tutti_access *make_slab_access(int cut, int rank, int ranks, int ghost) {
     tutti_section file = {.ndims = 3, .element_size = sizeof(float), .shape = {NX, NY, NZ}},
                   memory = file;
     tutti_access *a = NULL;
@@ -55,7 +55,8 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    tutti_access *out = slab(0, rank, ranks, GHOST), *in = slab(2, rank, ranks, 0);
+    tutti_access *out = make_slab_access(0, rank, ranks, GHOST),
+                 *in = make_slab_access(2, rank, ranks, 0);
     float *a = array_for(out), *b = array_for(in);
     tutti_file *f = NULL;
     tutti_off count = 0;

@@ -26,7 +26,7 @@ static tutti_access *place_of(int step, int rank, int ranks) {
 }
 
 /* Two buffers alternate: between begin and end the buffer must not be changed. */
-static tutti_err split(tutti_file *f, double *v[2], int rank, int ranks) {
+static tutti_err write_split(tutti_file *f, double *v[2], int rank, int ranks) {
     tutti_err err = TUTTI_OK;
     compute(v[0], NULL, 0);
     for (int step = 0; step < STEPS && !err; step++) {
@@ -39,7 +39,7 @@ static tutti_err split(tutti_file *f, double *v[2], int rank, int ranks) {
     return err;
 }
 
-static tutti_err nonblocking(tutti_file *f, double *v[2], int rank, int ranks) {
+static tutti_err write_nonblocking(tutti_file *f, double *v[2], int rank, int ranks) {
     tutti_access *place = place_of(STEPS, rank, ranks);
     tutti_request *request = NULL;
     int done = 0;
@@ -68,8 +68,8 @@ int main(int argc, char **argv) {
     if (opt.background == TUTTI_BACKGROUND_AUTO) opt.background = TUTTI_BACKGROUND_IO_ONLY;
     tutti_err err = tutti_file_open(MPI_COMM_WORLD, argc > 1 ? argv[1] : "step4.dat",
                                     TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, &opt, &f);
-    if (!err) err = split(f, v, rank, ranks);
-    if (!err) err = nonblocking(f, v, rank, ranks);
+    if (!err) err = write_split(f, v, rank, ranks);
+    if (!err) err = write_nonblocking(f, v, rank, ranks);
     if (!err && rank == 0) {
         tutti_stats all;
         tutti_file_stats(f, NULL, &all);

@@ -9,7 +9,7 @@
 enum { ROWS = 500, COLUMNS = 300 };
 
 /* Columns are distributed block-cyclically in blocks of 8; each rank writes its part in one call. */
-static tutti_err store(tutti_array *a, int rank, int ranks) {
+static tutti_err write_columns(tutti_array *a, int rank, int ranks) {
     const tutti_count shape[] = {ROWS, COLUMNS};
     const tutti_dist_dim dims[] = {{.kind = TUTTI_DIST_NONE},
                                    {.kind = TUTTI_DIST_BLOCK_CYCLIC, .procs = ranks, .block = 8}};
@@ -31,7 +31,7 @@ static tutti_err store(tutti_array *a, int rank, int ranks) {
 
 /* Read the Fortran slice (1:99:2, 11:20) into an array that has one more element on each side.  All ranks
  * request the same slice: it is read from the file once. */
-static tutti_err look(tutti_array *a, double *corner) {
+static tutti_err read_corner(tutti_array *a, double *corner) {
     const tutti_count lower[] = {1, 11}, upper[] = {99, 20}, stride[] = {2, 1};
     const tutti_section frame = {
         .order = TUTTI_ROW_MAJOR, .shape = {52, 12}, .lo = {1, 1}, .hi = {51, 11}};
@@ -44,7 +44,7 @@ static tutti_err look(tutti_array *a, double *corner) {
 }
 
 /* Each piece is shared by all ranks; the next one is prefetched. */
-static tutti_err sum(tutti_array *a, int rank, int ranks, double *sum_out) {
+static tutti_err sum_elements(tutti_array *a, int rank, int ranks, double *sum_out) {
     const tutti_off budget = 64 << 10;
     const tutti_count n = tutti_array_partitions(a, ranks, budget);
     double *v = malloc((size_t)budget), mine = 0;
@@ -81,11 +81,11 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 
     tutti_err err = tutti_array_create(MPI_COMM_WORLD, path, &spec, NULL, &a);
-    if (!err) err = store(a, rank, ranks);
+    if (!err) err = write_columns(a, rank, ranks);
     if (a && tutti_array_close(&a)) err = tutti_last_error()->code;
     if (!err) err = tutti_array_open(MPI_COMM_WORLD, path, TUTTI_READ, &spec, NULL, &a);
-    if (!err) err = look(a, &corner);
-    if (!err) err = sum(a, rank, ranks, &all);
+    if (!err) err = read_corner(a, &corner);
+    if (!err) err = sum_elements(a, rank, ranks, &all);
     if (a && tutti_array_close(&a)) err = tutti_last_error()->code;
     if (err && rank == 0) fprintf(stderr, "%s\n", tutti_last_message());
     if (!err && rank == 0) printf("(99, 20) is %.0f, the sum is %.0f\n", corner, all);

@@ -25,7 +25,7 @@ static int is_middle(tutti_count i) {
     return i > N / 3 && i < N - 1 - N / 3;
 }
 
-static void start(field *f) {
+static void set_initial_state(field *f) {
     f->first = (tutti_count)N * rank / ranks;
     f->rows = (tutti_count)N * (rank + 1) / ranks - f->first;
     f->now = calloc((size_t)(f->rows + 2) * N, sizeof *f->now);
@@ -35,7 +35,7 @@ static void start(field *f) {
             f->now[(i + 1) * N + j] = is_middle(f->first + i) && is_middle(j) ? 100.0 : 20.0;
 }
 
-static void step(field *f) {
+static void compute_step(field *f) {
     const int up = rank > 0 ? rank - 1 : MPI_PROC_NULL;
     const int down = rank + 1 < ranks ? rank + 1 : MPI_PROC_NULL;
     MPI_Sendrecv(f->now + N, N, MPI_DOUBLE, up, 0, f->now + (f->rows + 1) * N, N, MPI_DOUBLE, down,
@@ -55,7 +55,7 @@ static void step(field *f) {
 }
 
 /* Define a grid and a variable on it.  Repeating an identical definition is allowed. */
-static tutti_err describe(tutti_dataset *d) {
+static tutti_err define_variables(tutti_dataset *d) {
     const tutti_variable_spec heat = {
         .space = "grid", .type = TUTTI_FLOAT64, .units = "K", .long_name = "temperature"};
     tutti_err err = tutti_dataset_grid(d, "grid", 2, (tutti_count[]){N, N});
@@ -64,7 +64,8 @@ static tutti_err describe(tutti_dataset *d) {
 }
 
 /* Read the last state, if there is one. */
-static tutti_err restart(tutti_dataset *d, tutti_decomposition *rows, field *f, int64_t *at) {
+static tutti_err read_last_state(tutti_dataset *d, tutti_decomposition *rows, field *f,
+                                 int64_t *at) {
     tutti_count last = 0;
     tutti_segment segment;
     if (tutti_dataset_latest(d, TUTTI_STATE, &last)) return TUTTI_OK;
@@ -76,23 +77,23 @@ static tutti_err restart(tutti_dataset *d, tutti_decomposition *rows, field *f, 
     return err;
 }
 
-static tutti_err run(const char *path, int64_t steps, int64_t *from, double *middle) {
+static tutti_err run_steps(const char *path, int64_t steps, int64_t *from, double *middle) {
     tutti_dataset *d = NULL;
     tutti_decomposition *rows = NULL;
     field f = {0};
     int64_t at = 0;
-    start(&f);
+    set_initial_state(&f);
     const tutti_decomposition_spec mine = {
         .kind = TUTTI_BY_SLICE,
         .slice = {.lo = {f.first, 0}, .hi = {f.first + f.rows, N}, .stride = {1, 1}}};
     tutti_err err =
         tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, NULL, &d);
-    if (!err) err = describe(d);
+    if (!err) err = define_variables(d);
     if (!err) err = tutti_decomposition_create(d, "grid", &mine, &rows);
-    if (!err) err = restart(d, rows, &f, &at);
+    if (!err) err = read_last_state(d, rows, &f, &at);
     *from = at;
     while (!err && at < *from + steps) {
-        step(&f);
+        compute_step(&f);
         if (++at % EVERY) continue;
         err = tutti_dataset_begin(d, TUTTI_STATE, at, 0.1 * (double)at);
         if (!err)
@@ -118,7 +119,7 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const tutti_err err = run(path, steps, &from, &mine);
+    const tutti_err err = run_steps(path, steps, &from, &mine);
     MPI_Reduce(&mine, &middle, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     if (rank == 0 && !err)
         printf("steps %lld to %lld in %s; %.6f K in the middle\n", (long long)from,

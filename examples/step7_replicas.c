@@ -30,7 +30,7 @@ static block block_of(int rank, int ranks) {
 }
 
 /* Fill in the global number (index in the array) and the value of each cell of a block. */
-static tutti_count fill(const block *b, int64_t *numbers, double *values) {
+static tutti_count fill_block(const block *b, int64_t *numbers, double *values) {
     tutti_count n = 0;
     for (int i = b->lo[0]; i < b->hi[0]; i++)
         for (int j = b->lo[1]; j < b->hi[1]; j++) {
@@ -41,7 +41,7 @@ static tutti_count fill(const block *b, int64_t *numbers, double *values) {
 }
 
 /* The file is an array of doubles: read one column of it. */
-static tutti_err look(const char *path, double *column) {
+static tutti_err read_column(const char *path, double *column) {
     const tutti_array_spec spec = {.ndims = 2, .shape = {ROWS, COLUMNS}, .type = TUTTI_FLOAT64};
     const tutti_slice s = {.lo = {0, 40}, .hi = {ROWS, 41}, .stride = {1, 1}};
     tutti_array *a = NULL;
@@ -66,7 +66,7 @@ int main(int argc, char **argv) {
     const block mine = block_of(rank, ranks);
 
     /* created once, used for any number of writes */
-    const tutti_replicas_spec spec = {.n = fill(&mine, numbers, values),
+    const tutti_replicas_spec spec = {.n = fill_block(&mine, numbers, values),
                                       .numbers = numbers,
                                       .load = 1,
                                       .value_bytes = sizeof *values};
@@ -84,7 +84,7 @@ int main(int argc, char **argv) {
             values[i] != (double)(numbers[i] / COLUMNS) + (double)(numbers[i] % COLUMNS) / 1000.0;
     if (f && tutti_file_close(&f)) err = tutti_last_error()->code;
 
-    if (!err) err = look(path, column);
+    if (!err) err = read_column(path, column);
     for (int i = 0; i < ROWS && !err; i++) wrong += column[i] != i + 40 / 1000.0;
     if (!err) err = tutti_replicas_stats_get(r, &s);
     if (err && rank == 0) fprintf(stderr, "%s\n", tutti_last_message());

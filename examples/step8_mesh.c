@@ -9,7 +9,7 @@
 enum { SIDE = 12, CELLS = SIDE - 1, SWEEPS = 20 };
 
 /* Make a box of tetrahedra on rank 0; most programs call tutti_mesh_open instead. */
-static tutti_err box(int rank, tutti_mesh **mesh) {
+static tutti_err make_box_mesh(int rank, tutti_mesh **mesh) {
     static const int six[6][2] = {{1, 3}, {1, 5}, {2, 3}, {2, 6}, {4, 5}, {4, 6}};
     static double x[SIDE * SIDE * SIDE][3];
     static uint8_t type[6 * CELLS * CELLS * CELLS];
@@ -39,7 +39,7 @@ static tutti_err box(int rank, tutti_mesh **mesh) {
 }
 
 /* Partition the mesh and make the part of this rank with its halo. */
-static tutti_err divide(tutti_mesh *mesh, int ranks, tutti_mesh_part **part) {
+static tutti_err distribute_mesh(tutti_mesh *mesh, int ranks, tutti_mesh_part **part) {
     tutti_mesh_view slice;
     tutti_err err = tutti_mesh_renumber(mesh, TUTTI_MESH_CURVE);
     if (!err) err = tutti_mesh_view_get(mesh, &slice);
@@ -53,7 +53,7 @@ static tutti_err divide(tutti_mesh *mesh, int ranks, tutti_mesh_part **part) {
 }
 
 /* A few sweeps: each owned node gets the mean of the nodes of its elements, except on the boundary. */
-static tutti_err smooth(tutti_mesh_part *part, const tutti_mesh_part_view *p, double *u) {
+static tutti_err smooth_values(tutti_mesh_part *part, const tutti_mesh_part_view *p, double *u) {
     double *sum = malloc((size_t)p->nodes * sizeof *sum + 1);
     int *n = malloc((size_t)p->nodes * sizeof *n + 1);
     tutti_err err = TUTTI_OK;
@@ -79,7 +79,7 @@ static tutti_err smooth(tutti_mesh_part *part, const tutti_mesh_part_view *p, do
 }
 
 /* Write each node once, in the order of the mesh; one of the ranks that hold it writes it. */
-static tutti_err store(const char *path, const tutti_mesh_part_view *p, double *u) {
+static tutti_err write_values(const char *path, const tutti_mesh_part_view *p, double *u) {
     const tutti_replicas_spec spec = {
         .n = p->nodes, .numbers = p->number, .own = p->own, .load = 1, .value_bytes = sizeof *u};
     tutti_replicas *r = NULL;
@@ -104,17 +104,17 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    tutti_err err = box(rank, &mesh);
-    if (!err) err = divide(mesh, ranks, &part);
+    tutti_err err = make_box_mesh(rank, &mesh);
+    if (!err) err = distribute_mesh(mesh, ranks, &part);
     tutti_mesh_free(&mesh);
     if (!err) err = tutti_mesh_part_get(part, &p);
     if (!err) {
         double *u = calloc((size_t)p.nodes + 1, sizeof *u), *back;
         for (tutti_count i = 0; i < p.nodes; i++) u[i] = p.coordinates[3 * i];
-        err = smooth(part, &p, u);
+        err = smooth_values(part, &p, u);
         back = malloc((size_t)p.nodes * sizeof *back + 1);
         for (tutti_count i = 0; i < p.nodes; i++) back[i] = u[i];
-        if (!err) err = store(path, &p, back);
+        if (!err) err = write_values(path, &p, back);
         for (tutti_count i = 0; i < p.nodes && !err; i++) wrong += back[i] != u[i];
         free(u);
         free(back);

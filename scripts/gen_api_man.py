@@ -32,9 +32,9 @@ TRANSFER = r"tutti_file_(write|read)"
 WATCH = r"tutti_file_(stats|explain|on_progress)$|tutti_progress_fn"
 PAGES = [
     Page("tutti_access", "mappings between bytes of a file and bytes of memory", "access.h",
-         ("examples/step2_ghost_cells.c", "slab"), see=("tutti_mpitype", "tutti_transfer")),
+         ("examples/step2_ghost_cells.c", "make_slab_access"), see=("tutti_mpitype", "tutti_transfer")),
     Page("tutti_mpitype", "accesses from MPI datatypes", "mpitype.h",
-         ("examples/manual.c", "columns"), see=("tutti_access",)),
+         ("examples/manual.c", "make_columns_access"), see=("tutti_access",)),
     Page("tutti_file", "open, close, resize and sync files", "file.h",
          ("examples/step1_first.c", None),
          owns=rf"(?!{TRANSFER}|{WATCH}|tutti_plan|tutti_options_from_info)",
@@ -50,21 +50,21 @@ PAGES = [
          owns=rf"tutti_array(?!_(read|write|partition|prefetch|copy))",
          see=("tutti_slice", "tutti_distribution", "tutti_tiles", "tutti_element_types", "tutti_file")),
     Page("tutti_slice", "read and write parts of arrays", "array.h",
-         ("examples/step5_array.c", "look"), prose=r"Collect",
+         ("examples/step5_array.c", "read_corner"), prose=r"Collect",
          owns=r"tutti_slice|tutti_array_(read|write|partition|prefetch|copy)",
          see=("tutti_array", "tutti_distribution", "tutti_tiles", "tutti_access")),
     Page("tutti_distribution", "distribution of the elements of an array over ranks", "array.h",
-         ("examples/step5_array.c", "store"), owns=r"tutti_dist",
+         ("examples/step5_array.c", "write_columns"), owns=r"tutti_dist",
          see=("tutti_array", "tutti_slice")),
     Page("tutti_tiles", "iterate over arrays that do not fit into memory", "array.h",
          ("examples/apps/jacobi.c", "sweep"), owns=r"tutti_tile", prose=r"Collect",
          see=("tutti_array", "tutti_slice")),
     Page("tutti_mesh", "unstructured meshes: read, number, partition", "mesh.h",
-         ("examples/step8_mesh.c", "divide"), prose=r"A mesh is|Collect",
+         ("examples/step8_mesh.c", "distribute_mesh"), prose=r"A mesh is|Collect",
          owns=r"tutti_mesh(?!_part(_|$))|TUTTI_MESH|ELEMENT",
          see=("tutti_mesh_part", "tutti_replicas")),
     Page("tutti_mesh_part", "the part of a mesh of one rank, with its halo", "mesh.h",
-         ("examples/step8_mesh.c", "smooth"), prose=r"Collect",
+         ("examples/step8_mesh.c", "smooth_values"), prose=r"Collect",
          owns=r"tutti_mesh_part(_|$)", see=("tutti_mesh", "tutti_replicas")),
     Page("tutti_replicas", "items that several ranks hold, each written once", "replicas.h",
          ("examples/step7_replicas.c", None), prose=r"Unstr|An insp|Collect",
@@ -80,12 +80,12 @@ PAGES = [
     Page("tutti_options", "set and read options", "options.h", ("examples/manual.c", "open_tuned"),
          also=r"tutti_options_from_info", see=("tutti_file",)),
     Page("tutti_profile", "measured properties of a machine and its file systems", "profile.h",
-         ("examples/manual.c", "say_speed"), prose=r"`tutti tune|A profile", see=("tutti_options",)),
+         ("examples/manual.c", "print_speed"), prose=r"`tutti tune|A profile", see=("tutti_options",)),
     Page("tutti_dataset", "results and checkpoints with metadata, committed atomically", "dataset.h",
          ("examples/step6_dataset.c", None), prose=r"A dataset|A program|Collective calls",
          see=("tutti_decomposition", "tutti_file")),
     Page("tutti_decomposition", "the entries of an index space that each rank holds", "decomposition.h",
-         ("examples/step6_dataset.c", "run"), prose=r"A decomposition|Entries that",
+         ("examples/step6_dataset.c", "run_steps"), prose=r"A decomposition|Entries that",
          see=("tutti_dataset", "tutti_replicas")),
     Page("tutti_exodus", "finite-element results in one shared Exodus file", "exodus.h",
          ("examples/step9_exodus.c", None), prose=r"The file is|The terms|Collective calls",
@@ -207,7 +207,7 @@ def synopsis(page):
 def entry(items):
     """The paragraph of functions that share a comment."""
     text, who, parameters, _ = split_doc(items[0].doc)
-    names = parameters_of(items) | {p for p, _ in parameters}
+    names = parameters_of(items) | {p for of, _ in parameters for p in of.split(", ")}
     out = ".TP\n" + ", ".join(rf"\fB{i.name}\fR()" for i in items) + "\n"
     return out + body(text, who, names) + parameter_list(parameters, names)
 
@@ -216,7 +216,7 @@ def body(text, who, names):
     """What a call does, its collectivity, and details."""
     first, _, rest = text.partition(WHO)
     paragraphs = [p for p in re.split(r"\n[ \t]*\n", rest) if p.strip()]
-    parts = [prose(first, names) if first.strip() else "", prose(who.replace(".", ". "), names) if who else ""]
+    parts = [prose(first, names) if first.strip() else "", prose(re.sub(r"\.(?= )", ". ", who), names) if who else ""]
     parts += [prose(p, names) for p in paragraphs[:1]] + [f".IP\n{prose(p, names)}" if not DISPLAY in p else prose(p, names) for p in paragraphs[1:]]
     return "".join(p + "\n" for p in parts if p)
 
@@ -237,7 +237,7 @@ def group_heading(heading, items):
     who = who or who_title
     if more:
         text = f"{more[0].upper()}{more[1:]}.\n{text}"
-    names = parameters_of(items) | {p for p, _ in parameters}
+    names = parameters_of(items) | {p for of, _ in parameters for p in of.split(", ")}
     out = f".SS {roff(title.rstrip('.'))}\n"
     bare = [i for i in items if not i.doc]
     if bare:

@@ -30,6 +30,9 @@ MODULES = (  # file, title of its section, names that are public (None: all with
     ("_exodus_mesh", "Exodus meshes", ("ExodusMesh",)),
     ("options", "Options and profiles", None),
 )
+HELPERS = {  # functions that modules share with each other, and that users do not need
+    "buffer_for", "mode_of", "slice_of", "slices_from", "spec_of", "info_to_c", "info_of_c", "dataset_options", "exodus_options",
+    "options_pointer", "handle_of", "info_of", "datatype_of"}
 BASES = {"Freeing": "_closing", "Committing": "_closing", "LazyArray": "_lazy"}
 
 
@@ -98,7 +101,7 @@ def module_lines(name, title, names, missing):
         yield shown(text(tree, name, missing))
     for node in tree.body:
         public = isinstance(node, (ast.ClassDef, ast.FunctionDef)) and (
-            node.name in names if names is not None else not node.name.startswith("_"))
+            node.name in names if names is not None else not node.name.startswith("_") and node.name not in HELPERS)
         if public and isinstance(node, ast.ClassDef):
             yield from class_lines(node, name, missing)
         elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).endswith(".__doc__"):
@@ -111,7 +114,7 @@ def module_lines(name, title, names, missing):
 def main():
     missing = []
     lines = ["# Python classes and functions", "",
-             "Generated from the sources of the package. `python3 -m pydoc tutti` prints the same texts; the guide is"
+             "Look up classes, methods and arguments of the package here; `python3 -m pydoc tutti.Dataset` prints the same texts. The guide is"
              " [Python](docs/reference/python.md).", ""]
     for module in MODULES:
         lines += module_lines(*module, missing)

@@ -21,7 +21,7 @@ CHAPTERS = (  # caption, directory of docs/, and pages in the order in which one
     ("Reference", "reference", "components c fortran python commands options errors format files background arrays tiles"
      " replicas meshes decompositions datasets exodus exodus-tools exodus-calls mpiio glossary stability"),
     ("Explanation", "explanation", "two-phase automatic-choices crash-safety architecture papers"),
-    ("Appendices", "appendix", "experiments results results-limits exodus-results"),
+    ("Appendices", "appendix", "comparisons exodus-results experiments results results-limits"),
 )
 
 
@@ -64,7 +64,7 @@ def functions_of(header):
 
 
 def api_page(headers, known):
-    lines = ["# Functions by header", "", "Every function has a manual page.", ""]
+    lines = ["# Functions by header", "", "Find the manual page of a function by its header.", ""]
     for header in headers:
         first = re.sub(r"\s*\n?\s*\*\s*", " ", header.read_text().split("*/")[0].split("\n *\n")[0]).lstrip("/* ")
         names = [name for name in functions_of(header) if f"{name}.3" in known]
@@ -96,13 +96,13 @@ def write_tree(tree, generated):
 
     index = (TOP / "README.md").read_text()
     for title, directory, order in CHAPTERS:
-        index += toctree(title, pages_of(directory, order))
+        generated_pages = ["api", "python-classes", "commands", "functions"] if directory == "reference" else []
+        index += toctree(title, pages_of(directory, order) + generated_pages)
         if directory == "explanation":
             index += toctree("Performance", ["docs/performance"])
-    index += toctree("Generated reference", ["api", "python-classes", "commands", "functions"])
     index += toctree("Project", ["docs/release", "CHANGELOG", "CONTRIBUTING", "SECURITY", "CODE_OF_CONDUCT"])
     (tree / "index.md").write_text(index)
-    for title, name, sections in (("Commands and options", "commands", "17"), ("Functions", "functions", "3")):
+    for title, name, sections in (("Manual pages of commands and options", "commands", "17"), ("Manual pages of functions", "functions", "3")):
         entries = [f"man/{page.name}" for page in manual if page.suffix[1:] in sections]
         lines = "\n".join(f"- [{Path(entry).name}]({entry}.md)" for entry in entries)
         (tree / f"{name}.md").write_text(f"# {title}\n\n{lines}\n" + toctree(title, entries))

@@ -146,7 +146,7 @@ def split_doc(doc):
             if tag[1] == "return":
                 where, returns = "return", tag[2]
             else:
-                name, text = re.match(r"(\w+)\s*(.*)", tag[2]).groups()
+                name, text = re.match(r"(\w+(?:, *\w+)*)\s*(.*)", tag[2]).groups()
                 where = "param"
                 parameters.append([name, text])
         elif where == "body" or indent <= max(depth, 2):
@@ -174,8 +174,7 @@ def documents():
                 prose, _, parameters, _ = split_doc(item.doc)
                 says = {}
                 for names, text in group[2] + parameters:
-                    more = re.match(r"((?:, *\w+)*)(.*)", text, re.S)
-                    for name in [names, *re.findall(r"\w+", more[1])]:
-                        says[name] = more[2].strip()
+                    for name in re.findall(r"\w+", names):
+                        says[name] = text.strip()
                 found[item.name] = (prose.replace(WHO, "\n").strip(), says)
     return found

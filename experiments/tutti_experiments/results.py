@@ -114,7 +114,7 @@ PAPERS = [  # stems of files, in their order
     ("Paper 3: Thakur and Choudhary, sections of arrays", "sections"),
     ("Paper 4: Filgueira and others, Interval Data Grouping", "mesh"),
     ("Paper 5: Sturtevant and others, PDS/PIO", "dataset exodus"),
-    ("No paper: what leaving the choice to the library costs", "auto"),
+    ("No paper: cost of the automatic choice", "auto"),
 ]
 SHOWN = {  # which figures of a file are on the page, by their names; the others are in the reports
     "steps": r"processes|files$|shares$|stagger",
@@ -139,28 +139,29 @@ SHOWN = {  # which figures of a file are on the page, by their names; the others
     "exodus": r"table 3",
 }
 MOST_ROWS, MOST_COLUMNS = 16, 9  # of a table on this page; longer ones are in the reports
-INTRO = """# What this machine measures
+INTRO = """# Results of the papers' experiments
 
-Written by `make bench-papers` (`experiments/tutti_experiments/results.py`); run it twice, an hour apart, to get your own.  What each experiment
-does, and what differs from the papers: [experiments.md](experiments.md).  Every method beside the limits of this machine:
-[results-limits.md](results-limits.md).  Finite elements beside other libraries: [exodus-results.md](exodus-results.md).
+This page has the measured results of the papers' experiments on one machine.  `make bench-papers` writes it
+(`experiments/tutti_experiments/results.py`); run it twice, an hour apart, to get your own.  [Experiments](experiments.md) describes each experiment and its
+differences from the papers.  See also: [limits of this machine](results-limits.md), [Exodus results](exodus-results.md).
 
-A *verdict* is what all runs agree on.  Its figure is the median over rounds in which all variants are interleaved, with 95 % bounds (bootstrap
-over rounds), and the number that it is compared with lies outside of the bounds, on the same side, in every run.  Otherwise:
-*no difference shown*.  Times are from open to close, every byte was verified.  Tables show medians of all runs, `a / b`, in the first
-directory; bounds, single times, figures and the other directories are in the reports of each run (JSON, CSV, HTML, text).
+A *verdict* is a result on which all runs agree.  Its figure is the median over rounds in which all variants are interleaved, with 95 % bounds (bootstrap
+over rounds).  The number that it is compared with is outside the bounds, on the same side, in every run.  Otherwise the result is *no difference shown*.
+
+Times are from open to close, and every byte was verified.  Tables show medians of all runs, `a / b`, in the first directory.  Bounds, single times,
+plots and the other directories are in the reports of each run (JSON, CSV, HTML, text).
 
 """
-WHY = """## Where this machine differs from the papers' clusters, and why
+WHY = """## Differences between this machine and the clusters of the papers
 
-- **Small requests are cheap.**  On the papers' machines every small write was a request to a disk or a server; here a page cache takes
-  it for the price of a system call and a copy.  Messages inside a node are copies, too, so that the five steps pay more for the
-  exchange than they save; shared staging, which `auto` takes, has no messages.
-- **Two cores do everything.**  A thread that exchanges and writes competes with the computation; overlap of exchange and file access is
-  work of the same cores, unless file access waits for a device (O_DIRECT, the slow disk).
-- **The second reader finds the bytes in memory.**  Common sections are read once by extended two-phase, and the counts say so; times follow
-  where nothing is cached (cold), or where requests cost time (the slow disk).
-- **Fences and locks** are shared memory underneath on one node.
+- **Small requests are fast.**  On the machines of the papers every small write was a request to a disk or a server; with a page cache it is a
+  system call and a copy.  Messages inside a node are copies too, so the five steps lose more by the exchange than they save.  Shared staging, which
+  `auto` uses, has no messages.
+- **Two cores do all the work.**  A thread that exchanges and writes competes with the computation.  Exchange and file access use the same
+  cores, unless file access waits for a device (O_DIRECT, the slow disk).
+- **The second reader finds the bytes in memory.**  Extended two-phase reads common sections once, as the counts show.  Times decrease only
+  if nothing is cached (cold), or if requests take time (the slow disk).
+- **Fences and locks** use shared memory on one node.
 
 """
 
@@ -307,16 +308,17 @@ def papers_page(directories, apart):
 
 # ---- the limits of this machine: plain `tutti bench`
 
-LIMITS = """# The limits of this machine
+LIMITS = """# Limits of this machine
 
-Written by `make bench` (`experiments/tutti_experiments/results.py`); run it to get your own.  Two cores, shared with others: only ratios of things
-that are interleaved in one run mean anything.  {settings}
+This page compares the default method with the fastest possible access on one machine.  `make bench` writes it
+(`experiments/tutti_experiments/results.py`); run it to get your own.  Two cores, shared with other programs: only ratios of variants
+that are interleaved in one run are meaningful.  {settings}
 
 - *Conforming limit*: every rank writes or reads one contiguous share in 4 MiB calls, open to close.
-- *Bare references* for reads: `pread` of each piece, and a bare loop of shared staging; the better one counts.
-- *fresh*: open, plan, move, close.  *reused*: move and close, with the file open and the plan made before.
-- *mapping*: copying out of a mapped file, shown beside; a file that shrinks meanwhile would be a crash, so Tutti does not do it.
-- Goals: writes 1.30 of the limit (irregular 1.60), reads 1.15 of the better bare reference.  A * marks what misses its goal.
+- *Bare references* for reads: `pread` of each piece, and a bare loop of shared staging; the faster one counts.
+- *fresh*: open, plan, transfer, close.  *reused*: transfer and close; the file is open and the plan exists.
+- *mapping*: copying out of a mapped file, for comparison.  A mapped file that shrinks meanwhile would crash the program, so Tutti does not use mappings.
+- Goals: writes 1.30 of the limit (irregular 1.60), reads 1.15 of the faster bare reference.  Values that miss their goal are marked with *.
 """
 
 
@@ -397,10 +399,10 @@ def bench_part(runs, scaling):
             for op, table in (("write", write_table), ("read", read_table)):
                 some = [c for c in cells if c["operation"] == op]
                 if some:
-                    text += "Writes, times over the limit's:\n\n" if op == "write" else "Reads:\n\n"
+                    text += "Writes, time / time of the limit:\n\n" if op == "write" else "Reads:\n\n"
                     text += rows_text(table(some))
     if scaling:
-        text += "## Planning for many ranks\n\nOne process plays all ranks (`experiments/programs/plan_scaling.c`).\n\n"
+        text += "## Planning for many ranks\n\nOne process simulates all ranks (`experiments/programs/plan_scaling.c`).\n\n"
         text += programs.markdown(report.load(scaling)) + "\n"
     return text
 

@@ -1,7 +1,7 @@
 /* Tutti: profiles: measured properties of a machine and its file systems.
  *
- * `tutti tune` measures them.  Where an option is auto, the library predicts the time of each
- * method from them.  A profile is a text file with one section for the machine and one for each
+ * `tutti tune` measures a machine and its file systems.  Where an option is auto, the library
+ * predicts the time of each method from the profile.  A profile is a text file with one section for the machine and one for each
  * file system.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_PROFILE_H
@@ -13,72 +13,74 @@
 
 TUTTI_BEGIN_DECLS
 
-/* X(section, name, unit, local, remote, help): values of the machine (MACHINE) and of a file
+/* X(section, name, unit, local, remote, help).  Values of the machine (MACHINE) and of a file
  * system (FILES).  Rates are bytes per second, times are seconds, overlaps are shares from 0
  * to 1; put_bandwidth, fence and lock are 0 if they have not been measured.  local and remote
  * are the defaults for file systems of this machine and for others. */
-#define TUTTI_PROFILE_TABLE(X)                                                                    \
-    X(MACHINE, ranks, COUNT, 2, 2, "ranks of a node when it was measured")                        \
-    X(MACHINE, nodes, COUNT, 1, 1, "nodes when it was measured")                                  \
-    X(MACHINE, cores, COUNT, 2, 2, "cores of a node")                                             \
-    X(MACHINE, copy_64, RATE, 4e9, 4e9, "one rank copies pieces of 64 bytes")                     \
-    X(MACHINE, copy_512, RATE, 7e9, 7e9, "pieces of 512 bytes")                                   \
-    X(MACHINE, copy_4k, RATE, 8e9, 8e9, "pieces of 4 KiB and more")                               \
-    X(MACHINE, message_latency, SECONDS, 2e-6, 2e-6, "a short message inside a node")             \
-    X(MACHINE, message_bandwidth, RATE, 2e9, 2e9, "one pair of ranks of a node")                  \
-    X(MACHINE, net_latency, SECONDS, 3e-5, 3e-5, "a short message between nodes")                 \
-    X(MACHINE, net_bandwidth, RATE, 1e9, 1e9, "out of one node while all nodes send")             \
-    X(MACHINE, vote, SECONDS, 2e-5, 2e-5, "all ranks agree on a few numbers")                     \
-    X(MACHINE, put_bandwidth, MAYBE, 0, 0, "one pair of ranks, by puts into a window")            \
-    X(MACHINE, fence, MAYBE, 0, 0, "a fence of all ranks")                                        \
-    X(MACHINE, lock, MAYBE, 0, 0, "a lock, a flush and a barrier of all ranks")                   \
-    X(FILES, remote, FLAG, 0, 1, "its bytes leave the node by the network")                       \
-    X(FILES, write_one_64, RATE, 1.1e8, 2.5e5, "one rank writes pieces of 64 bytes")              \
-    X(FILES, write_one_512, RATE, 6.5e8, 2e6, "512 bytes")                                        \
-    X(FILES, write_one_4k, RATE, 1.4e9, 1.2e7, "4 KiB")                                           \
-    X(FILES, write_one_64k, RATE, 1.9e9, 1e8, "64 KiB")                                           \
-    X(FILES, write_one_1m, RATE, 2e9, 2.5e8, "1 MiB")                                             \
-    X(FILES, write_all_64, RATE, 1.8e8, 4e5, "all ranks write pieces of 64 bytes in turn")        \
-    X(FILES, write_all_512, RATE, 5.4e8, 3e6, "512 bytes")                                        \
-    X(FILES, write_all_4k, RATE, 1.3e9, 2e7, "4 KiB")                                             \
-    X(FILES, write_all_64k, RATE, 2.4e9, 1.5e8, "64 KiB")                                         \
-    X(FILES, write_all_1m, RATE, 3.2e9, 4e8, "1 MiB")                                             \
-    X(FILES, write_own_512, RATE, 8e8, 4e6, "all, 512 bytes, each in a part of its own")          \
-    X(FILES, read_one_64, RATE, 1.7e8, 3e5, "one rank reads pieces of 64 bytes")                  \
-    X(FILES, read_one_512, RATE, 1.3e9, 2.4e6, "512 bytes")                                       \
-    X(FILES, read_one_4k, RATE, 3.8e9, 1.6e7, "4 KiB")                                            \
-    X(FILES, read_one_64k, RATE, 5.2e9, 1.2e8, "64 KiB")                                          \
-    X(FILES, read_one_1m, RATE, 5.5e9, 3e8, "1 MiB")                                              \
-    X(FILES, read_all_64, RATE, 3.6e8, 5e5, "all ranks read pieces of 64 bytes in turn")          \
-    X(FILES, read_all_512, RATE, 2.7e9, 4e6, "512 bytes")                                         \
-    X(FILES, read_all_4k, RATE, 6.5e9, 2.5e7, "4 KiB")                                            \
-    X(FILES, read_all_64k, RATE, 9e9, 1.8e8, "64 KiB")                                            \
-    X(FILES, read_all_1m, RATE, 1e10, 4.5e8, "1 MiB")                                             \
-    X(FILES, staged_write_512k, RATE, 3.3e9, 3e8, "all copy 4 KiB pieces into 512 KiB, write it") \
-    X(FILES, staged_write_4m, RATE, 2.8e9, 4e8, "into 4 MiB")                                     \
-    X(FILES, staged_read_512k, RATE, 6e9, 3.4e8, "all read 512 KiB, copy 4 KiB pieces out of it") \
-    X(FILES, staged_read_4m, RATE, 4.8e9, 4.4e8, "4 MiB")                                         \
-    X(FILES, overlap_uring, SHARE, 0, 0, "of the shorter of copies and file access, by uring")    \
-    X(FILES, overlap_threads, SHARE, 0, 0, "the same by threads")                                 \
-    X(FILES, async_uring, SECONDS, 2e-5, 2e-5, "what a request by uring costs more")              \
-    X(FILES, async_threads, SECONDS, 4e-5, 4e-5, "by threads")                                    \
-    X(FILES, direct_write_one_4k, RATE, 4e7, 1e7, "direct_io: one rank writes 4 KiB")             \
-    X(FILES, direct_write_one_64k, RATE, 5e8, 9e7, "64 KiB")                                      \
-    X(FILES, direct_write_one_1m, RATE, 1.9e9, 2.4e8, "1 MiB")                                    \
-    X(FILES, direct_write_all_4k, RATE, 8e7, 1.8e7, "all ranks write 4 KiB in turn")              \
-    X(FILES, direct_write_all_64k, RATE, 9e8, 1.4e8, "64 KiB")                                    \
-    X(FILES, direct_write_all_1m, RATE, 2.2e9, 4e8, "1 MiB")                                      \
-    X(FILES, direct_read_one_4k, RATE, 5.7e7, 1.4e7, "direct_io: one rank reads 4 KiB")           \
-    X(FILES, direct_read_one_64k, RATE, 6e8, 1.1e8, "64 KiB")                                     \
-    X(FILES, direct_read_one_1m, RATE, 2.2e9, 2.8e8, "1 MiB")                                     \
-    X(FILES, direct_read_all_4k, RATE, 1.1e8, 2.2e7, "all ranks read 4 KiB in turn")              \
-    X(FILES, direct_read_all_64k, RATE, 1.1e9, 1.6e8, "64 KiB")                                   \
-    X(FILES, direct_read_all_1m, RATE, 2.5e9, 4.4e8, "1 MiB")                                     \
-    X(FILES, direct_staged_write_512k, RATE, 1.2e9, 2.5e8, "as staged_write_512k")                \
-    X(FILES, direct_staged_write_4m, RATE, 1.9e9, 3.8e8, "4 MiB")                                 \
-    X(FILES, direct_staged_read_512k, RATE, 1.4e9, 2.8e8, "as staged_read_512k")                  \
-    X(FILES, direct_staged_read_4m, RATE, 2.1e9, 4.2e8, "4 MiB")                                  \
-    X(FILES, direct_overlap_uring, SHARE, 0.7, 0.5, "as overlap_uring")                           \
+#define TUTTI_PROFILE_TABLE(X)                                                                 \
+    X(MACHINE, ranks, COUNT, 2, 2, "ranks of a node when it was measured")                     \
+    X(MACHINE, nodes, COUNT, 1, 1, "nodes when it was measured")                               \
+    X(MACHINE, cores, COUNT, 2, 2, "cores of a node")                                          \
+    X(MACHINE, copy_64, RATE, 4e9, 4e9, "one rank copies pieces of 64 bytes")                  \
+    X(MACHINE, copy_512, RATE, 7e9, 7e9, "pieces of 512 bytes")                                \
+    X(MACHINE, copy_4k, RATE, 8e9, 8e9, "pieces of 4 KiB and more")                            \
+    X(MACHINE, message_latency, SECONDS, 2e-6, 2e-6, "a short message inside a node")          \
+    X(MACHINE, message_bandwidth, RATE, 2e9, 2e9, "one pair of ranks of a node")               \
+    X(MACHINE, net_latency, SECONDS, 3e-5, 3e-5, "a short message between nodes")              \
+    X(MACHINE, net_bandwidth, RATE, 1e9, 1e9, "from one node while all nodes send")            \
+    X(MACHINE, vote, SECONDS, 2e-5, 2e-5, "all ranks agree on a few numbers")                  \
+    X(MACHINE, put_bandwidth, MAYBE, 0, 0, "one pair of ranks, by puts into a window")         \
+    X(MACHINE, fence, MAYBE, 0, 0, "a fence of all ranks")                                     \
+    X(MACHINE, lock, MAYBE, 0, 0, "a lock, a flush and a barrier of all ranks")                \
+    X(FILES, remote, FLAG, 0, 1, "1: the network carries its data")                            \
+    X(FILES, write_one_64, RATE, 1.1e8, 2.5e5, "one rank writes pieces of 64 bytes")           \
+    X(FILES, write_one_512, RATE, 6.5e8, 2e6, "512 bytes")                                     \
+    X(FILES, write_one_4k, RATE, 1.4e9, 1.2e7, "4 KiB")                                        \
+    X(FILES, write_one_64k, RATE, 1.9e9, 1e8, "64 KiB")                                        \
+    X(FILES, write_one_1m, RATE, 2e9, 2.5e8, "1 MiB")                                          \
+    X(FILES, write_all_64, RATE, 1.8e8, 4e5, "all ranks, interleaved pieces of 64 bytes")      \
+    X(FILES, write_all_512, RATE, 5.4e8, 3e6, "512 bytes")                                     \
+    X(FILES, write_all_4k, RATE, 1.3e9, 2e7, "4 KiB")                                          \
+    X(FILES, write_all_64k, RATE, 2.4e9, 1.5e8, "64 KiB")                                      \
+    X(FILES, write_all_1m, RATE, 3.2e9, 4e8, "1 MiB")                                          \
+    X(FILES, write_own_512, RATE, 8e8, 4e6, "all ranks, 512 bytes, separate parts")            \
+    X(FILES, read_one_64, RATE, 1.7e8, 3e5, "one rank reads pieces of 64 bytes")               \
+    X(FILES, read_one_512, RATE, 1.3e9, 2.4e6, "512 bytes")                                    \
+    X(FILES, read_one_4k, RATE, 3.8e9, 1.6e7, "4 KiB")                                         \
+    X(FILES, read_one_64k, RATE, 5.2e9, 1.2e8, "64 KiB")                                       \
+    X(FILES, read_one_1m, RATE, 5.5e9, 3e8, "1 MiB")                                           \
+    X(FILES, read_all_64, RATE, 3.6e8, 5e5, "all ranks, interleaved pieces of 64 bytes")       \
+    X(FILES, read_all_512, RATE, 2.7e9, 4e6, "512 bytes")                                      \
+    X(FILES, read_all_4k, RATE, 6.5e9, 2.5e7, "4 KiB")                                         \
+    X(FILES, read_all_64k, RATE, 9e9, 1.8e8, "64 KiB")                                         \
+    X(FILES, read_all_1m, RATE, 1e10, 4.5e8, "1 MiB")                                          \
+    X(FILES, staged_write_512k, RATE, 3.3e9, 3e8,                                              \
+      "all ranks copy 4 KiB pieces to 512 KiB, write it")                                      \
+    X(FILES, staged_write_4m, RATE, 2.8e9, 4e8, "into 4 MiB")                                  \
+    X(FILES, staged_read_512k, RATE, 6e9, 3.4e8,                                               \
+      "all ranks read 512 KiB, copy 4 KiB pieces from it")                                     \
+    X(FILES, staged_read_4m, RATE, 4.8e9, 4.4e8, "4 MiB")                                      \
+    X(FILES, overlap_uring, SHARE, 0, 0, "hidden share of the shorter phase, uring")           \
+    X(FILES, overlap_threads, SHARE, 0, 0, "the same by threads")                              \
+    X(FILES, async_uring, SECONDS, 2e-5, 2e-5, "additional time of a request by uring")        \
+    X(FILES, async_threads, SECONDS, 4e-5, 4e-5, "by threads")                                 \
+    X(FILES, direct_write_one_4k, RATE, 4e7, 1e7, "direct_io: one rank writes 4 KiB")          \
+    X(FILES, direct_write_one_64k, RATE, 5e8, 9e7, "64 KiB")                                   \
+    X(FILES, direct_write_one_1m, RATE, 1.9e9, 2.4e8, "1 MiB")                                 \
+    X(FILES, direct_write_all_4k, RATE, 8e7, 1.8e7, "all ranks, interleaved pieces of 4 KiB")  \
+    X(FILES, direct_write_all_64k, RATE, 9e8, 1.4e8, "64 KiB")                                 \
+    X(FILES, direct_write_all_1m, RATE, 2.2e9, 4e8, "1 MiB")                                   \
+    X(FILES, direct_read_one_4k, RATE, 5.7e7, 1.4e7, "direct_io: one rank reads 4 KiB")        \
+    X(FILES, direct_read_one_64k, RATE, 6e8, 1.1e8, "64 KiB")                                  \
+    X(FILES, direct_read_one_1m, RATE, 2.2e9, 2.8e8, "1 MiB")                                  \
+    X(FILES, direct_read_all_4k, RATE, 1.1e8, 2.2e7, "all ranks, interleaved pieces of 4 KiB") \
+    X(FILES, direct_read_all_64k, RATE, 1.1e9, 1.6e8, "64 KiB")                                \
+    X(FILES, direct_read_all_1m, RATE, 2.5e9, 4.4e8, "1 MiB")                                  \
+    X(FILES, direct_staged_write_512k, RATE, 1.2e9, 2.5e8, "as staged_write_512k")             \
+    X(FILES, direct_staged_write_4m, RATE, 1.9e9, 3.8e8, "4 MiB")                              \
+    X(FILES, direct_staged_read_512k, RATE, 1.4e9, 2.8e8, "as staged_read_512k")               \
+    X(FILES, direct_staged_read_4m, RATE, 2.1e9, 4.2e8, "4 MiB")                               \
+    X(FILES, direct_overlap_uring, SHARE, 0.7, 0.5, "as overlap_uring")                        \
     X(FILES, direct_overlap_threads, SHARE, 0.7, 0.5, "as overlap_threads")
 
 /** The values of a machine and of one file system.  Later versions add values at the end. */

@@ -9,30 +9,30 @@ TUTTI_BEGIN_DECLS
 
 /* X(ctype, name, help).  All values are those of this rank and add up over operations. */
 #define TUTTI_STATS_TABLE(X)                                                                       \
-    X(tutti_off, bytes, "bytes this rank asked for and got")                                       \
-    X(tutti_count, runs, "contiguous runs in the file that this rank asked for")                   \
+    X(tutti_off, bytes, "bytes transferred by this rank")                                          \
+    X(tutti_count, runs, "contiguous runs in the file, requested by this rank")                    \
     X(tutti_count, operations, "collective and independent operations")                            \
-    X(tutti_count, plans, "plans made")                                                            \
-    X(tutti_count, plan_reuses, "operations that ran a plan made before")                          \
-    X(tutti_count, plan_hits, "operations that found a plan remembered")                           \
-    X(tutti_count, windows, "windows (cycles of a domain) that this rank stored as an aggregator") \
-    X(tutti_count, messages, "data messages this rank sent")                                       \
+    X(tutti_count, plans, "new plans")                                                             \
+    X(tutti_count, plan_reuses, "operations that reused an existing plan")                         \
+    X(tutti_count, plan_hits, "operations that found a cached plan")                               \
+    X(tutti_count, windows, "windows (cycles of a domain) of this rank as an aggregator")          \
+    X(tutti_count, messages, "data messages sent by this rank")                                    \
     X(tutti_off, message_bytes, "bytes in them")                                                   \
     X(tutti_off, copied_bytes, "bytes copied in memory by this rank: staging, packing, unpacking") \
-    X(tutti_count, descriptor_messages, "messages that carried descriptions")                      \
+    X(tutti_count, descriptor_messages, "messages with descriptions")                              \
     X(tutti_off, descriptor_bytes, "bytes in them")                                                \
     X(tutti_count, file_reads, "read requests to the file system")                                 \
     X(tutti_off, file_read_bytes, "bytes in them")                                                 \
     X(tutti_count, file_writes, "write requests to the file system")                               \
     X(tutti_off, file_write_bytes, "bytes in them")                                                \
     X(tutti_count, system_calls, "system calls for file access")                                   \
-    X(tutti_count, background, "operations whose file access went on in the background")           \
-    X(tutti_count, foreground, "operations that should have, but were done in the foreground")     \
+    X(tutti_count, background, "operations with file access in the background")                    \
+    X(tutti_count, foreground, "background operations that were executed in the foreground")       \
     X(double, seconds_plan, "time in planning")                                                    \
     X(double, seconds_exchange, "time in copies and messages, and waiting for other ranks")        \
     X(double, seconds_file, "time in file access, and waiting for it")                             \
-    X(double, seconds_total, "time in all")                                                        \
-    X(tutti_off, direct_bytes, "bytes read and written past the page cache (direct_io)")
+    X(double, seconds_total, "total time")                                                         \
+    X(tutti_off, direct_bytes, "bytes that bypassed the page cache (direct_io)")
 
 /** Statistics of one operation or of all operations on a file.  Later versions add fields at
  *  the end.

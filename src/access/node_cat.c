@@ -181,7 +181,7 @@ static tutti_err cat_node(row *r, tutti__side *out) {
 
 static tutti_err row_to_side(row *r, tutti__side *out) {
     const tutti_count items = row_items(r);
-    if (items > 1) {
+    if (items > 1 && r->n > 1) {
         tutti_off *offsets = tutti__malloc((size_t)items * 2 * sizeof *offsets);
         if (!offsets) return TUTTI_ERR_NOMEM;
         tutti_off *lengths = offsets + items;

@@ -58,7 +58,7 @@ tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) {
         }
         /* where ranks have cores of their own they are as quick side by side, whatever they write */
         const int gather = p->run || (shared->spins == 0 && p->cache.bytes <= GATHER_BYTES);
-        if (p->cache.joint && shared->base && gather) {
+        if (p->cache.joint && shared->base && tutti__consensus_ready(t) && gather) {
             const int64_t place = tutti__plan_cache_place(p);
             const tutti__user user = tutti__operation_user(&op);
             TUTTI_TRY(tutti__user_to_stage(&user, p->cache.lo, p->cache.lo + p->cache.bytes,
@@ -107,11 +107,13 @@ tutti_err tutti__consensus_make(tutti__team *t) {
     int64_t missing = 0;
     { /* messages do as well */
         TUTTI_KEEP_LAST_ERROR;
-        missing = tutti__segment_make(t, 1, bytes, &memory) != TUTTI_OK;
+        missing = t->nodes.size > 1 && tutti__segment_make(t, 1, bytes, &memory) != TUTTI_OK;
     }
     TUTTI_TRY(tutti__team_max(t, TUTTI_OK, &missing));
-    if (missing) tutti__segment_drop(&memory);
+    if (missing)
+        tutti__segment_drop(&memory);
+    else
+        tutti__consensus_use(t, memory.base);
     t->staging->consensus = memory;
-    if (memory.base) tutti__consensus_use(t, memory.base);
     return TUTTI_OK;
 }

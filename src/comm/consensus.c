@@ -40,8 +40,8 @@ typedef struct {
 } head;
 
 size_t tutti__consensus_bytes(const tutti__team *t) {
-    if (t->nodes.n != 1 || t->size < 2) return 0;
-    return sizeof(head) + 2 * (size_t)t->size * sizeof(answers);
+    if (t->nodes.largest < 2) return 0;
+    return sizeof(head) + 2 * (size_t)t->nodes.size * sizeof(answers);
 }
 
 static head *head_of(const tutti__team *t) {
@@ -50,14 +50,17 @@ static head *head_of(const tutti__team *t) {
 
 /* The room is mapped when it is used: with many open files it would be most of their memory. */
 void tutti__consensus_use(tutti__team *t, char *memory) {
+    t->consensus.in_use = 1;
     t->consensus.base = memory;
+    if (!memory) return; /* the only rank of its node */
     (void)madvise(head_of(t)->data, sizeof head_of(t)->data, MADV_DONTNEED);
-    t->consensus.spins = tutti__cores() >= t->size;
+    t->consensus.spins = tutti__cores() >= t->nodes.size;
 }
 
-static answers *answers_of(const tutti__team *t, int rank) {
+/* The answers of a rank of this node, by its position in the node. */
+static answers *answers_of(const tutti__team *t, int position) {
     answers *all = (answers *)(void *)(t->consensus.base + sizeof(head));
-    return &all[2 * rank + (int)(t->consensus.round % 2)];
+    return &all[2 * position + (int)(t->consensus.round % 2)];
 }
 
 /* Wait until a number is at least this large. */
@@ -69,7 +72,7 @@ static void number_wait(const tutti__team *t, const _Atomic int64_t *number, int
 /* This rank has answered; the last one wakes the others. */
 static void arrive(const tutti__team *t) {
     const int64_t before = atomic_fetch_add(&head_of(t)->arrived, 1);
-    if (before + 1 == t->size * t->consensus.round) tutti__event_signal(&head_of(t)->event);
+    if (before + 1 == t->nodes.size * t->consensus.round) tutti__event_signal(&head_of(t)->event);
 }
 
 void tutti__consensus_answer(tutti__team *t, int64_t yes, int n, const tutti__range *range) {
@@ -77,7 +80,7 @@ void tutti__consensus_answer(tutti__team *t, int64_t yes, int n, const tutti__ra
     tutti__collective_add();
     if (t->size == 1) return;
     t->consensus.round++;
-    answers *mine = answers_of(t, t->rank);
+    answers *mine = answers_of(t, t->nodes.me);
     mine->yes = yes;
     for (int i = 0; i < n; i++) mine->v[i] = range[i].min;
     arrive(t);
@@ -86,13 +89,13 @@ void tutti__consensus_answer(tutti__team *t, int64_t yes, int n, const tutti__ra
 void tutti__consensus_post(tutti__team *t, const void *data, size_t bytes) {
     TUTTI_ASSERT(t->consensus.base && bytes <= TUTTI__POST_BYTES);
     t->consensus.round++;
-    memcpy(answers_of(t, t->rank)->posted, data, bytes);
+    memcpy(answers_of(t, t->nodes.me)->posted, data, bytes);
     arrive(t);
     tutti__consensus_wait(t);
 }
 
-const void *tutti__consensus_posted(const tutti__team *t, int rank) {
-    return answers_of(t, rank)->posted;
+const void *tutti__consensus_posted(const tutti__team *t, int position) {
+    return answers_of(t, position)->posted;
 }
 
 tutti__event *tutti__consensus_event(const tutti__team *t) {
@@ -101,17 +104,17 @@ tutti__event *tutti__consensus_event(const tutti__team *t) {
 
 int tutti__consensus_is_complete(const tutti__team *t) {
     return t->size == 1 || atomic_load_explicit(&head_of(t)->arrived, memory_order_acquire) >=
-                               t->size * t->consensus.round;
+                               t->nodes.size * t->consensus.round;
 }
 
 void tutti__consensus_wait(const tutti__team *t) {
-    if (t->size > 1) number_wait(t, &head_of(t)->arrived, t->size * t->consensus.round);
+    if (t->nodes.size > 1) number_wait(t, &head_of(t)->arrived, t->nodes.size * t->consensus.round);
 }
 
 int64_t tutti__consensus_collect(tutti__team *t, int64_t yes, int n, tutti__range *range) {
     tutti__consensus_wait(t);
-    for (int k = 1; k < t->size; k++) {
-        const answers *theirs = answers_of(t, (t->rank + k) % t->size);
+    for (int k = 1; k < t->size; k++) { /* all ranks are on this node */
+        const answers *theirs = answers_of(t, (t->nodes.me + k) % t->size);
         yes &= theirs->yes;
         for (int i = 0; i < n; i++) {
             const int64_t v = theirs->v[i];

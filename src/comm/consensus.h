@@ -1,6 +1,7 @@
 /* comm: agreement without messages, for ranks that share memory.  In a round every rank answers
  * some questions with yes or no and provides some numbers; all ranks get the unanimous answers and
- * the range of each number.
+ * the range of each number.  In a team of several nodes the ranks of each node have such memory, too:
+ * votes use it (vote.c), so that only one rank per node sends messages.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CONSENSUS_H
 #define TUTTI_CONSENSUS_H
@@ -9,14 +10,14 @@
 
 enum { TUTTI__CONSENSUS_RANGES = TUTTI__RANGES + 4 + TUTTI__ANNOUNCEMENTS };
 
-/* Whether the team supports it; the same on all ranks. */
+/* Whether all ranks of the team share this memory; the same on all ranks. */
 static inline int tutti__consensus_ready(const tutti__team *t) {
-    return t->consensus.base != NULL || t->size == 1;
+    return t->size == 1 || (t->nodes.n == 1 && t->consensus.base != NULL);
 }
-/* Bytes of memory that the team needs for it, 0: it cannot.  Not collective. */
+/* Bytes of memory that this node needs for it, 0: no node has two ranks.  Not collective. */
 size_t tutti__consensus_bytes(const tutti__team *t);
-/* From now on the team has it: memory of that size, zeroed, the same for all of its ranks, which
- * lives as long as the team.  Local, on all ranks. */
+/* From now on the ranks of each node have it: memory of that size, zeroed, the same for all ranks of a
+ * node, which lives as long as the team; NULL on a rank that is alone on its node.  Local, on all ranks. */
 void tutti__consensus_use(tutti__team *t, char *memory);
 
 /* One round.  `yes`: one bit per question; the result has the bits that all ranks set.   range[i]:
@@ -33,11 +34,11 @@ void tutti__consensus_wait(const tutti__team *t);
 /* What is signalled when all have answered, for tutti__wait_begin; NULL: there is no such memory. */
 struct tutti__event *tutti__consensus_event(const tutti__team *t);
 
-/* A round in which every rank posts some bytes; then those of each rank, until the next round.  Only
- * for teams with shared memory.   Collective. */
+/* A round in which every rank of this node posts some bytes; then those of the rank at a position in the
+ * node, until the next round.   Collective on the ranks of the node, which have the memory. */
 enum { TUTTI__POST_BYTES = 2048 }; /* at most */
 void tutti__consensus_post(tutti__team *t, const void *data, size_t bytes);
-const void *tutti__consensus_posted(const tutti__team *t, int rank);
+const void *tutti__consensus_posted(const tutti__team *t, int position);
 
 /* Memory of the next round: data that a rank stores there before its answer is visible to others
  * when all have answered. */

@@ -139,9 +139,6 @@ static tutti_err nodes_make(tutti__team *t, int part, location *all, int *leader
             lowest = (int)all[i].rank;
         leader[all[i].rank] = lowest;
     }
-    tutti__collective_add();
-    TUTTI_MPI(MPI_Comm_split(t->comm, leader[t->rank], t->rank, &t->node));
-    MPI_Comm_set_errhandler(t->node, MPI_ERRORS_RETURN);
     t->nodes.of = tutti__calloc((size_t)t->size, sizeof(int));
     if (!t->nodes.of) return TUTTI_ERR_NOMEM;
     for (int r = 0; r < t->size; r++)
@@ -153,7 +150,6 @@ static void team_free(tutti__team *t) {
     int ended = 0;
     MPI_Finalized(&ended); /* which has freed the communicators */
     if (t->staging && !ended) t->staging_drop(t->staging);
-    if (t->node != MPI_COMM_NULL && !ended) MPI_Comm_free(&t->node);
     if (t->comm != MPI_COMM_NULL && !ended) MPI_Comm_free(&t->comm);
     groups_free(&t->nodes);
     groups_free(&t->singles);
@@ -171,46 +167,62 @@ static int comm_alike(MPI_Comm comm, MPI_Comm *out) {
     return code;
 }
 
+/* What a new team needs, allocated before the ranks agree to create one. */
+typedef struct {
+    tutti__team *team;
+    location *every; /* [ranks] */
+    int *leader;     /* [ranks] */
+} team_memory;
+
+static void team_memory_free(team_memory *m) {
+    tutti__free(m->every);
+    tutti__free(m->leader);
+    m->every = NULL;
+    m->leader = NULL;
+}
+
+/* Fill a team, whose communicator exists.   Collective. */
+static tutti_err team_divide(tutti__team *t, const team_memory *m) {
+    const int part = pretend_node(t->pretend, t->rank, t->size);
+    TUTTI_TRY(nodes_make(t, part < 0 ? 0 : part, m->every, m->leader));
+    TUTTI_CHECK(part >= 0, TUTTI_ERR_OPTION, "option nodes is '%s': not a valid division of ranks",
+                t->pretend);
+    t->singles.of = tutti__calloc((size_t)t->size, sizeof(int));
+    if (!t->singles.of) return TUTTI_ERR_NOMEM;
+    for (int r = 0; r < t->size; r++) t->singles.of[r] = r;
+    return groups_finish(&t->singles, t->size, t->size, t->rank);
+}
+
 static tutti_err team_make(MPI_Comm comm, const char *pretend, tutti__team **out) {
-    tutti__team *t = tutti__calloc(1, sizeof *t);
-    int have = t != NULL, all = 0;
+    int size = 0, all = 0;
+    TUTTI_MPI(MPI_Comm_size(comm, &size));
+    team_memory m = {tutti__calloc(1, sizeof *m.team),
+                     tutti__calloc((size_t)size + 1, sizeof *m.every),
+                     tutti__calloc((size_t)size + 1, sizeof *m.leader)};
+    tutti__team *const t = m.team;
+    const int have = t && m.every && m.leader;
     tutti__collective_add();
     TUTTI_MPI(MPI_Allreduce(&have, &all, 1, MPI_INT, MPI_MIN, comm));
     if (!all) {
+        team_memory_free(&m);
         tutti__free(t);
         return tutti__error_set(TUTTI_ERR_NOMEM, 0, -1, "a rank cannot allocate a team");
     }
     TUTTI_ASSERT(t);
-    t->comm = t->node = MPI_COMM_NULL;
+    t->comm = MPI_COMM_NULL;
     snprintf(t->pretend, sizeof t->pretend, "%s", pretend);
     tutti__collective_add();
     const int code = comm_alike(comm, &t->comm);
     if (code != MPI_SUCCESS) {
+        team_memory_free(&m);
         tutti__free(t);
         return tutti__error_mpi(code, "MPI_Comm_create");
     }
     MPI_Comm_set_errhandler(t->comm, MPI_ERRORS_RETURN);
     MPI_Comm_rank(t->comm, &t->rank);
-    MPI_Comm_size(t->comm, &t->size);
-    const int part = pretend_node(t->pretend, t->rank, t->size);
-    int *leader = tutti__calloc((size_t)t->size + 1, sizeof *leader);
-    location *every = tutti__calloc((size_t)t->size + 1, sizeof *every);
-    tutti_err err = tutti__team_agree(t, leader && every ? TUTTI_OK : TUTTI_ERR_NOMEM);
-    if (err == TUTTI_OK) {
-        TUTTI_ASSERT(leader && every);
-        err = nodes_make(t, part < 0 ? 0 : part, every, leader);
-    }
-    tutti__free(every);
-    tutti__free(leader);
-    if (err == TUTTI_OK && part < 0)
-        err = tutti__error_set(TUTTI_ERR_OPTION, 0, -1,
-                               "option nodes is '%s': not a valid division of ranks", t->pretend);
-    if (err == TUTTI_OK) {
-        t->singles.of = tutti__calloc((size_t)t->size, sizeof(int));
-        for (int r = 0; r < t->size && t->singles.of; r++) t->singles.of[r] = r;
-        err =
-            t->singles.of ? groups_finish(&t->singles, t->size, t->size, t->rank) : TUTTI_ERR_NOMEM;
-    }
+    t->size = size;
+    tutti_err err = team_divide(t, &m);
+    team_memory_free(&m);
     err = tutti__team_agree(t, err);
     if (err != TUTTI_OK) {
         team_free(t);

@@ -24,8 +24,9 @@ typedef struct tutti__groups {
 
 /* The state of comm/consensus.h. */
 typedef struct tutti__consensus_memory {
-    char *base;    /* shared by all ranks; NULL: there is none */
-    int tried;     /* to make one */
+    char *base;    /* shared by the ranks of this node; NULL: there is none */
+    int in_use;    /* the nodes of several ranks have it; the same on all ranks of the team */
+    int tried;     /* to make it */
     int requests;  /* calls that would have used it */
     int64_t round; /* the last one */
     int spins;     /* every rank has a core of its own */
@@ -34,7 +35,6 @@ typedef struct tutti__consensus_memory {
 typedef struct tutti__team {
     MPI_Comm comm;
     int rank, size;
-    MPI_Comm node;         /* the ranks of `nodes.mine` */
     tutti__groups nodes;   /* ranks that share memory */
     tutti__groups singles; /* every rank on its own */
     tutti__consensus_memory consensus;

@@ -1,8 +1,8 @@
-/* comm: agreement.  Minima, maxima, sums and the error of the lowest failing rank are reduced over
- * all ranks by recursive doubling: in round k a rank exchanges what it knows with the one whose
- * number differs in bit k.  Ranks beyond the largest power of two hand theirs to a partner first
- * and get the result from it.  Ranks of one node that share memory use that instead
- * (consensus.h).  Of messages rather than MPI's own reductions, for three reasons:
+/* comm: agreement.  Minima, maxima, sums and the error of the lowest failing rank are reduced in two
+ * levels: ranks of one node in their shared memory (consensus.h), if they have it; then one rank of each
+ * node, or every rank, by recursive doubling: in round k a rank exchanges what it knows with the one
+ * whose number differs in bit k.  Ranks beyond the largest power of two hand theirs to a partner first
+ * and get the result from it.  Of messages rather than MPI's own reductions, for three reasons:
  * waiting yields the core and lets other operations progress, the error travels along, and
  * agreements of different operations (each with a tag of its own) may cross.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -75,31 +75,69 @@ static tutti_err ballot_pass(tutti__team *t, int tag, int to, const ballot *out,
 
 _Static_assert(sizeof(ballot) <= TUTTI__POST_BYTES, "a ballot fits into shared memory");
 
-static tutti_err ballot_reduce(tutti__team *t, int tag, const tutti__vote *v, ballot *b) {
-    int whole = 1; /* the largest power of two that is not larger than the team */
+/* Ranks that reduce by messages: all of the team, or the first one of each node. */
+typedef struct {
+    int me, size;     /* position of this rank among them */
+    const int *start; /* of nodes; NULL: all ranks */
+    const int *member;
+} senders;
+
+static int sender_rank(const senders *s, int position) {
+    return s->start ? s->member[s->start[position]] : position;
+}
+
+/* Recursive doubling.   Collective on the senders. */
+static tutti_err ballot_double(tutti__team *t, int tag, const tutti__vote *v, const senders *s,
+                               ballot *b) {
+    int whole = 1; /* the largest power of two that is not larger than their number */
     ballot in;
-    if (tag == TUTTI__VOTE_TAG && t->consensus.base) { /* by shared memory */
-        tutti__consensus_post(t, b, (size_t)ballot_bytes(b));
-        for (int i = 1; i < t->size; i++)
-            ballot_merge(v, b, tutti__consensus_posted(t, (t->rank + i) % t->size));
-        return TUTTI_OK;
+    while (whole <= s->size / 2) whole *= 2;
+    if (s->me >= whole) {
+        const int peer = sender_rank(s, s->me - whole);
+        TUTTI_TRY(ballot_pass(t, tag, peer, b, -1, NULL));
+        return ballot_pass(t, tag, -1, NULL, peer, b);
     }
-    while (whole <= t->size / 2) whole *= 2;
-    if (t->rank >= whole) {
-        TUTTI_TRY(ballot_pass(t, tag, t->rank - whole, b, -1, NULL));
-        return ballot_pass(t, tag, -1, NULL, t->rank - whole, b);
-    }
-    const int partner = t->rank + whole < t->size ? t->rank + whole : -1;
+    const int partner = s->me + whole < s->size ? sender_rank(s, s->me + whole) : -1;
     if (partner >= 0) {
         TUTTI_TRY(ballot_pass(t, tag, -1, NULL, partner, &in));
         ballot_merge(v, b, &in);
     }
     for (int bit = 1; bit < whole; bit *= 2) {
-        const int peer = t->rank ^ bit;
+        const int peer = sender_rank(s, s->me ^ bit);
         TUTTI_TRY(ballot_pass(t, tag, peer, b, peer, &in));
         ballot_merge(v, b, &in);
     }
     return partner >= 0 ? ballot_pass(t, tag, partner, b, -1, NULL) : TUTTI_OK;
+}
+
+/* In the memory of the node; then the first rank of each node sends messages and shares the result. */
+static tutti_err ballot_by_nodes(tutti__team *t, const tutti__vote *v, ballot *b) {
+    const tutti__groups *g = &t->nodes;
+    const senders firsts = {g->mine, g->n, g->start, g->member};
+    if (g->size > 1) {
+        tutti__consensus_post(t, b, (size_t)ballot_bytes(b));
+        for (int i = 1; i < g->size && (g->n == 1 || g->me == 0); i++)
+            ballot_merge(v, b, tutti__consensus_posted(t, (g->me + i) % g->size));
+    }
+    if (g->n == 1) return TUTTI_OK;
+    if (g->me == 0) {
+        const tutti_err err = ballot_double(t, TUTTI__VOTE_TAG, v, &firsts, b);
+        if (g->size == 1) return err;
+        memcpy(tutti__consensus_last_data(t), b, (size_t)ballot_bytes(b));
+        tutti__consensus_work_end(t, err == TUTTI_OK);
+        return err;
+    }
+    TUTTI_CHECK(tutti__consensus_work_outcome(t), TUTTI_ERR_MPI,
+                "a message between nodes failed on rank %d", g->member[g->start[g->mine]]);
+    const ballot *result = (const ballot *)(const void *)tutti__consensus_last_data(t);
+    memcpy(b, result, (size_t)ballot_bytes(result));
+    return TUTTI_OK;
+}
+
+static tutti_err ballot_reduce(tutti__team *t, int tag, const tutti__vote *v, ballot *b) {
+    const senders all = {.me = t->rank, .size = t->size};
+    if (tag == TUTTI__VOTE_TAG && t->consensus.in_use) return ballot_by_nodes(t, v, b);
+    return ballot_double(t, tag, v, &all, b);
 }
 
 static tutti_err vote_with(tutti__team *t, int tag, tutti_err mine, tutti__vote *io) {

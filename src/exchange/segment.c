@@ -9,23 +9,15 @@
 #include <unistd.h>
 
 #include "base/shared_memory.h"
-#include "comm/wait.h"
+#include "comm/node.h"
 
 typedef struct {
     tutti__shared_memory memory;
     int64_t error; /* errno of the rank that creates it, 0: it exists */
 } announcement;
 
-static tutti_err broadcast_announcement(tutti__team *t, announcement *a) {
-    MPI_Request r;
-    TUTTI_MPI(MPI_Ibcast(a, (int)sizeof *a, MPI_BYTE, 0, t->node, &r));
-    return tutti__team_finish(1, &r);
-}
-
-static tutti_err all_have(tutti__team *t, int have, int *all_out) {
-    MPI_Request r;
-    TUTTI_MPI(MPI_Iallreduce(&have, all_out, 1, MPI_INT, MPI_MIN, t->node, &r));
-    return tutti__team_finish(1, &r);
+static tutti_err broadcast_announcement(const tutti__team *t, announcement *a) {
+    return tutti__node_broadcast(t, a, (int)sizeof *a);
 }
 
 /* NULL: it cannot be mapped. */
@@ -51,7 +43,7 @@ static tutti_err map_on_all(tutti__team *t, announcement *a, int fd, tutti__segm
     errno = 0;
     s->base = t->nodes.me == 0 ? map_segment(fd, s->bytes) : open_segment(a, 0, s->bytes);
     const int why = s->base ? 0 : errno;
-    TUTTI_TRY(all_have(t, s->base != NULL, &all));
+    TUTTI_TRY(tutti__node_all(t, s->base != NULL, &all));
     /* Some ranks cannot open the memory through /proc: it gets a name until they have opened it. */
     if (!all) {
         const int creates = t->nodes.me == 0;
@@ -59,7 +51,7 @@ static tutti_err map_on_all(tutti__team *t, announcement *a, int fd, tutti__segm
         tutti_err err = broadcast_announcement(t, a);
         if (err == TUTTI_OK && a->error == 0) {
             if (!s->base && !creates) s->base = open_segment(a, 1, s->bytes);
-            err = all_have(t, s->base != NULL, &all);
+            err = tutti__node_all(t, s->base != NULL, &all);
         }
         if (creates && a->error == 0) tutti__shared_memory_unlink(&a->memory);
         TUTTI_TRY(err);

@@ -2,6 +2,7 @@
 /* Teams: the pool, the division into nodes, and what is refused.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
+#include "comm/node.h"
 #include "comm/vote.h"
 
 static int rank, ranks;
@@ -55,18 +56,27 @@ static void groups_check(const tutti__groups *g, const char *nodes, int singles)
     CHECK(tutti__groups_members(g, g->mine, &mine)[g->me] == rank && mine == g->size, "my place");
 }
 
+/* The first rank's data reach its node only; the answers of one node do not change those of another. */
+static void node_messages(const tutti__team *t, const char *nodes) {
+    const int first = t->nodes.member[t->nodes.start[t->nodes.mine]];
+    for (int who = -1; who < t->size; who++) {
+        int data[3] = {t->rank, who, -1}, all = -1;
+        CHECK_OK(tutti__node_broadcast(t, data, (int)sizeof data));
+        CHECK(data[0] == first && data[1] == who, "nodes=%s: data of rank %d", nodes, data[0]);
+        CHECK_OK(tutti__node_all(t, t->rank != who, &all));
+        CHECK(all == (who < 0 || t->nodes.of[who] != t->nodes.mine), "nodes=%s: rank %d refuses",
+              nodes, who);
+    }
+}
+
 static void divisions(MPI_Comm comm) {
     static const char *const nodes[] = {"",      "1",    "2",    "100",  "1,2",
                                         "3,1,2", "rr:1", "rr:2", "rr:3", "single"};
     for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
         tutti__team *t = take(comm, nodes[i]);
-        int node_rank, node_size;
         groups_check(&t->nodes, nodes[i], 0);
         groups_check(&t->singles, nodes[i], 1);
-        MPI_Comm_rank(t->node, &node_rank);
-        MPI_Comm_size(t->node, &node_size);
-        CHECK(node_rank == t->nodes.me && node_size == t->nodes.size, "nodes=%s: communicator",
-              nodes[i]);
+        node_messages(t, nodes[i]);
         tutti__team_give(&t);
         CHECK(t == NULL, "not nulled");
     }

@@ -1,6 +1,7 @@
 /* TEST ranks=1 timeout=60 */
 /* Views of long lists of blocks with equal contents share one side while a view exists: also through a new datatype whose handle MPI
- * has reused, never after a change of one block or of the element type, and not for short lists.
+ * has reused, never after a change of one block or of the element type, and not for short lists.  Accesses of whole tiles of a view
+ * share the side of its list, too.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "mpitype/mpitype_impl.h"
@@ -45,6 +46,26 @@ static void compare_lists(int n, int shared) {
     tutti__layout_free(&d);
 }
 
+static void access_whole_tiles(void) {
+    MPI_Datatype type = list_of(LONG, -1, MPI_DOUBLE);
+    tutti_view *view = NULL;
+    tutti_access *a = NULL, *b = NULL, *part = NULL;
+    int bytes;
+    MPI_Type_size(type, &bytes);
+    CHECK_OK(tutti_view_make(64, type, &view));
+    CHECK_OK(tutti_view_access(view, 0, bytes, MPI_BYTE, &a));
+    CHECK_OK(tutti_view_access(view, bytes, bytes, MPI_BYTE, &b));
+    CHECK_OK(tutti_view_access(view, 8, bytes - 8, MPI_BYTE, &part));
+    CHECK(a->file.node == b->file.node, "two accesses of whole tiles have lists of their own");
+    CHECK(a->file.node != part->file.node, "an access of a part has the list of the whole tile");
+    CHECK_EQ(tutti_access_bytes(part), bytes - 8);
+    tutti_access_free(&a);
+    tutti_access_free(&b);
+    tutti_access_free(&part);
+    tutti_view_free(&view);
+    MPI_Type_free(&type);
+}
+
 int main(int argc, char **argv) {
     tutti_view *view = NULL;
     MPI_Init(&argc, &argv);
@@ -55,6 +76,7 @@ int main(int argc, char **argv) {
     compare_lists(LONG, 1);
     tutti_view_free(&view);
     compare_lists(LONG, 0);
+    access_whole_tiles();
     MPI_Finalize();
     return check_done();
 }

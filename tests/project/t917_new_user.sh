@@ -47,6 +47,7 @@ mv step9.e run.e && cp run.e other.e || bad=1
 user 'tutti exodus split run.e -n 16 -o run' || { fail 'no pieces'; cat out; }
 
 # ---- the README, the guides
+user "mpirun -n 2 steps/step6_dataset run.tutti 2" || { fail 'no dataset'; cat out; } # t1512 runs the program of README
 grep '^    tutti ' "$top/README.md" | sed 's/^ *//; s/ *#.*//' | places | shorter | follow README.md
 sed -n 's/^    \(tutti mesh [^(]*[^ (]\).*/\1/p' "$top/docs/reference/meshes.md" | sed 's/   .*//' | places | follow docs/reference/meshes.md
 sed -n 's/^    \(mpirun -n 4 env LD_PRELOAD.*\)/\1/p' "$top/docs/reference/mpiio.md" | places | follow docs/reference/mpiio.md
@@ -57,6 +58,13 @@ for page in tutti.1 tutti-report.1 tutti-experiments.1 tutti-mesh.1 tutti-exodus
     sed -n '/^\.SH EXAMPLES/,/^\.SH SEE/p' "$prefix/share/man/man${page##*.}/$page" | sed 's/\\-/-/g' |
         grep -E '^([A-Z_]+=[^ ]+ )*(tutti|tutti-report|mpirun) ' | grep -v TUTTI_FAULT | places | shorter | follow "$page"
 done
+# tutti-options(7): the disk of a rank is full
+line=$(sed 's/\\-/-/g' "$prefix/share/man/man7/tutti-options.7" | grep '^TUTTI_FAULT' | places | sed 's|=3:write:2|=1:write:1|; s|\./program|steps/step1_first full.dat|')
+echo "$line" >>followed
+if [ -z "$line" ] || user "$line" || ! grep -q 'injected fault.*ENOSPC' out; then
+    fail "'$line' does not report a full disk:"
+    cat out
+fi
 [ "$(wc -l <followed)" -ge 50 ] || { fail 'too few lines were followed:'; cat followed; }
 [ ! -s stumbled ] || { head -100 stumbled; bad=1; }
 exit $bad

@@ -75,7 +75,7 @@ write("two", "2026-01-01T12:00:00Z", [hypothesis(1.4, 1.1, 1.6), other], [11, 20
 text = page("one")
 assert "verdicts wait for a second run" in text and "**b is faster**" not in text and "| waits for a second run |" in text, text
 text = page("one", "two")
-summary = text[text.index("## Verdicts"):text.index("## Where this machine")]
+summary = text[text.index("## Verdicts"):text.index("## Differences between this machine")]
 assert "1 of 2 comparisons" in summary and "**b is faster**" in summary and "c over" not in summary, summary
 assert "1.50 (1.20 to 1.90) | 1.40 (1.10 to 1.60)" in summary, summary
 body = text[text.index("### steps"):]

@@ -1,4 +1,4 @@
-"""Array files (.tta), read without the library: docs/reference/format.md, "The format of array files".
+"""Array files (.tta), read without the library: docs/reference/format.md, "Array files".
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
@@ -201,7 +201,7 @@ def open_array(path: Path) -> LazyArray:
         view = a.memmap()               # all of them without a copy (not in local placement)
 
     An array in local placement is opened by its descriptor; its parts are opened as they are needed.
-    Raises tutti.Error (TUTTI_ERR_FORMAT) if it is no array, or a damaged one.
+    Raises tutti.Error (TUTTI_ERR_FORMAT) if the file is not an array or is damaged.
     """
     header = read_header(path)
     if header.placement == DESCRIPTOR:

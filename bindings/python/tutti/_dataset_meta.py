@@ -1,4 +1,4 @@
-"""The metadata of a dataset (metadata.sqlite), read without the library: docs/reference/format.md, "The format of datasets".
+"""The metadata of a dataset (metadata.sqlite), read without the library: docs/reference/format.md, "Datasets".
 
 Whatever comes from the database is looked at before it is used: a damaged or hostile one is an Error.
 

@@ -25,11 +25,11 @@ Path = Union[str, os.PathLike]
 class Segment(Mapping):
     """A segment of a dataset: a mapping from the names of its variables to lazy arrays.
 
-    number     its place in `run.segments`
+    number     its index in `run.segments`
     kind       "topology" or "state"
     index      its time index
     time       its time
-    archived   where its bytes are, or None: here
+    archived   location of its bytes, or None: not archived
     infos      names and values
     """
 
@@ -78,7 +78,7 @@ class Segment(Mapping):
 class Variable(LazyArray):
     """A variable over time: the first dimension is `segments`, the others are those of the space and the item.
 
-    It can be indexed if all segments that have it have one shape; `at` gives it in one segment, whatever the others.
+    It can be indexed if its shape is the same in all its segments; `at` returns it in one segment.
     """
 
     def __init__(self, run: "Run", row: VariableRow) -> None:
@@ -116,7 +116,7 @@ class Variable(LazyArray):
         return segment[self.name]
 
     def shapes(self) -> List[Tuple[int, ...]]:
-        """Its shape in each of `segments`."""
+        """Shape in each of `segments`."""
         return [self._run._shape(self._row.space, s._row.id) + self._item for s in self.segments]
 
     @property
@@ -146,7 +146,7 @@ class Variable(LazyArray):
 
     @property
     def chunks(self) -> Optional[Tuple[int, ...]]:  # type: ignore[override]
-        """Extents of the pieces that are read at once, or None."""
+        """Extents of the pieces that are read in one operation, or None."""
         inner = self.segments[0][self.name].chunks if self.compress and self.segments else None
         return (1, *(inner or self.shape[1:]))
 
@@ -422,7 +422,7 @@ class Run(Mapping):
         """Read all data and compare checksums; archived segments are skipped.
 
         Returns how many bytes were compared (segments that were written without checksums do not count); raises
-        tutti.Error (TUTTI_ERR_FORMAT) with the first place that is wrong.
+        tutti.Error (TUTTI_ERR_FORMAT) that names the first damage.
         """
         return sum(self.verify_segment(s) for s in self.segments if s.archived is None)
 
@@ -483,7 +483,7 @@ def open(path: Path) -> Run:  # noqa: A001  # tutti.open is what it is called by
         v = run.latest()["temperature"]         # in one segment: v[...] reads it
         run.verify()
 
-    It sees the segments that are there now, also while a program writes; refresh() looks again.
-    Raises tutti.Error: TUTTI_ERR_NOT_FOUND, or TUTTI_ERR_FORMAT if it is no dataset, or a damaged one.
+    It sees the segments that exist now, also while a program writes; refresh() looks for new ones.
+    Raises tutti.Error: TUTTI_ERR_NOT_FOUND, or TUTTI_ERR_FORMAT if the path is not a dataset or is damaged.
     """
     return Run(path)

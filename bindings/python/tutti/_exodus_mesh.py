@@ -37,11 +37,11 @@ class ExodusMesh(SimpleNamespace):
 
     node_ids          [nodes]             coordinates       [nodes, dims], or one array for each of the dims
     own               [nodes] or None     node_attributes   [nodes, attributes]
-    blocks, edge_blocks, face_blocks      a dict for each, in the order in which they were defined, or such dicts by id:
-                      ids [n], nodes [n, nodes of an entry] (places in the nodes, from 0), edges, faces likewise, attributes
-                      [n, attributes]; nsided and nfaced: start [n + 1], where each begins in nodes
-    node_sets, side_sets, element_sets, edge_sets, face_sets      likewise:
-                      members [n] places, sides [n] from 1 (side sets), factors, attributes [n, attributes]
+    blocks, edge_blocks, face_blocks      one dict per block in the order of definition, or a dict of such dicts by id:
+                      ids [n], nodes [n, nodes of an entry] (indices into the nodes, from 0), edges and faces likewise,
+                      attributes [n, attributes]; nsided and nfaced: start [n + 1], index of the first node of each entry
+    node_sets, side_sets, element_sets, edge_sets, face_sets      the same form:
+                      members [n] indices, sides [n] from 1 (side sets), factors, attributes [n, attributes]
     """
 
     def __init__(self, **fields: Any) -> None:

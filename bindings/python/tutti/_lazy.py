@@ -1,8 +1,8 @@
 """Arrays that are read when they are indexed.
 
-A LazyArray knows its shape and type; `a[...]` reads what is asked for, with NumPy's meaning of the index, and gives an
-ordinary array in this machine's byte order.  A class of them says how a box with strides is read; everything else
-that NumPy has (negative steps, lists of indices, masks, new axes) is made of that here.
+A LazyArray has a shape and a type; `a[...]` reads the selected elements, with the indexing rules of NumPy, and returns an
+array in native byte order.  Subclasses read a box with strides; this module implements all other indices of NumPy (negative
+steps, lists of indices, masks, new axes) with it.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
@@ -19,7 +19,7 @@ Ranges = Sequence[range]
 
 
 class LazyArray:
-    """An array in a file.  `shape`, `dtype`, `dims` (names of its dimensions), `chunks` (what is read at once, or None)."""
+    """An array in a file.  `shape`, `dtype`, `dims` (names of its dimensions), `chunks` (extents read in one operation, or None)."""
 
     shape: Tuple[int, ...]
     dtype: np.dtype

@@ -1,8 +1,8 @@
 """Arrays in files, larger than memory.  <tutti/array.h>
 
-A slice is NumPy's: `a.write(np.s_[rank::4, :], x)`, `x = a.read(np.s_[:10])`.  All reading and writing is collective unless it
-says otherwise, and so it is done by methods: `a[...]` alone would wait for other ranks without saying so.  Assignments
-are possible in a block that all ranks enter, and are carried out together at its end:
+Slices are NumPy indices: `a.write(np.s_[rank::4, :], x)`, `x = a.read(np.s_[:10])`.  Reading and writing are collective unless
+documented otherwise, and therefore methods: `a[...]` would hide that the call waits for other ranks.  Assignments are
+possible in a block that all ranks enter; they are executed together at its end:
 
     with a.collective():
         a[rank::4, :] = x
@@ -219,10 +219,10 @@ def _info(spec: Any, distribution: Optional[Distribution]) -> ArrayInfo:
 
 
 class Collective:
-    """Assignments that all ranks carry out together at the end of the block.  Made by Array.collective.
+    """Assignments that all ranks execute together at the end of the block.  Made by Array.collective.
 
-    Each rank may assign as often as it likes, also not at all.  Where a rank leaves the block by an exception nothing is
-    written, and all ranks raise.
+    Each rank may make any number of assignments, or none.  If a rank leaves the block by an exception, nothing is written, and
+    all ranks raise an exception.
     """
 
     def __init__(self, array: "Array") -> None:
@@ -466,7 +466,7 @@ class Array(Closing):
     def write(self, key: Key, values: Any) -> None:
         """Write a slice of each rank, which may be empty.  Collective.
 
-        Arrays may be views with gaps, which are not copied; numbers are of the array's own type.
+        `values` may be a strided view, which is not copied; its dtype must be that of the array.
         """
         self._prefetched = False
         self._move(_c.tutti_array_write, key, values, False)
@@ -640,8 +640,13 @@ def _array(value: Any) -> Array:
 
 
 class Tile:
-    """A tile: `core`, its elements; `frame`, these with their halo; `input`, the frame's elements; `output`, the core's, to be
-    filled.  An empty core: only other ranks have tiles left."""
+    """A tile of an iteration.
+
+    core     bounds of its elements; empty if only other ranks have tiles left
+    frame    bounds of the core with its halo
+    input    elements of the frame
+    output   array to fill with the elements of the core
+    """
 
     core: Slices
     frame: Slices
@@ -656,15 +661,17 @@ class Tiles:
             for tile in walk:
                 tile.output[...] = f(tile.input)
 
-    source, to   the arrays to read and to write; one may be None, both the same: updated in place
-    budget       bytes of memory on each rank
-    of           this rank's elements (an index without steps); None: all
+    source, to   the arrays to read and to write; one may be None; if both are the same, it is updated in place
+    budget       bytes of memory per rank
+    of           the elements of this rank (an index without steps); None: all
     tile         extents of a tile; 0: as large as the budget allows
-    halo         elements on both sides that are read too
-    order        in which tiles follow each other
-    copy         False: `input` and `output` lie in the library's memory and must not be used after the tile
+    halo         number of elements that are also read on both sides, per dimension
+    order        order of the tiles: "C" or "F"
+    sequential   True: no prefetch, no background writes, no reuse of frames, for comparison
+    copy         False: `input` and `output` are in memory of the library and must not be used after the tile
 
-    Collective: all ranks walk, until no rank has tiles left.  Where a rank leaves the block by an exception the walk ends on all.
+    Collective: all ranks iterate until no rank has tiles left.  If a rank leaves the block by an exception, the iteration ends
+    on all ranks.
     """
 
     def __init__(self, source: Optional[Array], to: Optional[Array], *, budget: int, of: Any = None,

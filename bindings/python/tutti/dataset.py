@@ -9,8 +9,8 @@
             with d.state(step, step * dt):              # committed at the end of the block
                 d.put(rows, temperature=t)
 
-All calls are collective and all arguments agree, unless it is said otherwise; arrays are each rank's own.  For looking at a
-dataset without MPI there is tutti.open.
+All calls are collective with the same arguments on all ranks, unless documented otherwise; arrays differ between ranks.
+To read a dataset without MPI use tutti.open.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
@@ -229,15 +229,16 @@ def info_of_c(ask: Any) -> Any:
 class Dataset(Committing, Reporting):
     """A dataset, open on all ranks of a communicator.
 
-    mode              "r", "r+" (read and write), "rw" (made if it is not there), "w+" (emptied), "x+" (must be new), or flags
+    mode              "r", "r+" (read and write), "rw" (created if missing), "w+" (emptied), "x+" (must not exist), or flags
     level             "durable" (on the device when commit returns) or "visible" (survives a killed program)
     indices_per_file  0: all segments in one data file; n: a new one for every n time indices
-    checksums         of every section; check_reads: compared at the first get
+    checksums         store checksums of every section
+    check_reads       compare checksums at the first get of a section
     lock_timeout      seconds to wait for a program that locks the metadata
-    without_locks     go on where the file system has no locks
+    without_locks     continue if the file system has no locks
     io                options of the data files
-    ieee              finite values that are too large become infinities, and no error
-    container         of data files of a dataset that is made: "native", or "netcdf": files that ncdump and xarray read
+    ieee              finite values that are too large become infinities instead of an error
+    container         format of the data files of a new dataset: "native", or "netcdf", which ncdump and xarray read
 
     Opening and closing are collective; the garbage collector never closes it.
     """

@@ -10,8 +10,8 @@
             with x.step(step * dt):                     # committed at the end of the block
                 x.put(temperature=t)
 
-All calls are collective and all arguments agree, unless it is said otherwise; arrays are each rank's own.  Kinds are words of
-Exodus': "nodal", "element block", "side set" and so on.
+All calls are collective with the same arguments on all ranks, unless documented otherwise; arrays differ between ranks.
+Kinds are named as in Exodus: "nodal", "element block", "side set" and so on.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
@@ -191,12 +191,18 @@ class Exodus(Committing, Reporting):
     Options of both, by name:
 
     level             "durable" (on the device when a commit returns) or "visible" (survives a killed program)
-    real_bytes        of coordinates and results in the file: 8, 4       integer_bytes   of ids: 4, 8; 0: 4 where all fit
-    name_length       room for a name
-    checksums         in the sidecar PATH.tutti; sidecar: there is one; check_reads: compared at the first get
-    steps_per_file    0: all in one; n: a new file for every n steps
+    real_bytes        8 or 4: coordinates and results in the file
+    integer_bytes     8 or 4: integers in the file; 0: 4 if all values fit
+    name_length       maximal length of names in bytes
+    checksums         store checksums in the sidecar PATH.tutti
+    sidecar           False: neither write nor read a sidecar
+    check_reads       compare checksums at the first get of a step
+    steps_per_file    0: one file; n: a new file after every n steps
     nemesis           put_mesh also writes the partition in Nemesis form
-    overwrite         a file that is there is replaced
+    overwrite         replace an existing file
+    alignment         alignment of the first record in bytes; 0: default
+    lock_timeout      seconds to wait for a program that locks the sidecar
+    without_locks     continue if the file system has no locks
     rule, seed, balance   the choice of the rank that writes shared entries (see Replicas)
     io                options of the file
 
@@ -766,7 +772,7 @@ class Exodus(Committing, Reporting):
         return out
 
     def qa(self) -> List[QA]:
-        """A QA record."""
+        """Return the QA records."""
         out, row = [], _c.tutti_exodus_qa()
         for i in range(_c.tutti_exodus_qa_count(self._live())):
             _c.tutti_exodus_qa_get(self._live(), i, _byref(row))

@@ -1,7 +1,7 @@
 """Files that all ranks of a communicator read and write together.  <tutti/file.h>, <tutti/parts.h>, <tutti/stats.h>
 
-Collective calls are methods that every rank calls in the same order.  Trouble that one rank has alone with its arguments
-(a wrong type, a buffer that is too small, a freed access) does not keep it from the call: all ranks raise the same Error.
+Collective calls are methods that every rank calls in the same order.  If an argument of one rank is invalid (a wrong type,
+a buffer that is too small, a freed access), that rank takes part in the call without data, and all ranks raise the same Error.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MODES = {"r": "READ", "r+": "READ WRITE", "w": "WRITE CREATE TRUNCATE", "w+": "
 
 Stats = NamedTuple("Stats", [(name, float if kind == "double" else int)
                              for name, kind, _ in __import__("tutti._api", fromlist=["STRUCTS"]).STRUCTS["tutti_stats"]])
-Stats.__doc__ = "What operations cost on this rank; the fields of tutti_stats."
+Stats.__doc__ = "Statistics of operations on this rank; the fields of tutti_stats."
 
 
 def mode_of(mode: Union[str, int]) -> int:
@@ -43,7 +43,7 @@ def mode_of(mode: Union[str, int]) -> int:
 class Request:
     """A started operation.  `test` returns whether it is complete, `wait` waits for it; both raise its error.
 
-    Its buffer is the library's until then, and stays in memory.  As a context manager it is waited for at the end:
+    Its buffer must not be used until then, and is kept in memory.  As a context manager it waits at the end of the block:
 
         with f.write_start(access, x):
             compute()
@@ -90,7 +90,7 @@ class Request:
 
     @property
     def done(self) -> bool:
-        """Record that the operation is complete."""
+        """Whether the operation is complete, as far as `test` and `wait` have found."""
         return self._done
 
     def test(self) -> bool:
@@ -187,10 +187,10 @@ def buffer_for(layout: Any, room: Tuple[int, int], buf: Any, writable: bool) -> 
 class Part:
     """One of several variables of an operation, with a conversion if its type in the file differs.
 
-    access   described as if memory held numbers of the file's type, too
+    access   in bytes of the file on both sides; memory offsets are scaled if the types differ
     buf      an array
-    file     the type of numbers in the file, e.g. ">f4"; None: bytes are moved as they are
-    ieee     finite values that are too large become infinities, and no error
+    file     element type in the file, e.g. ">f4"; None: no conversion
+    ieee     finite values that are too large become infinities instead of an error
     """
 
     def __init__(self, access: Access, buf: Any, file: Any = None, *, ieee: bool = False) -> None:

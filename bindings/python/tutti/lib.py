@@ -1,7 +1,7 @@
-"""The functions of the library as they are in C, for what the classes do not cover: tutti.lib.tutti_file_size(...).
+"""The C functions of the library, for calls that the classes do not cover: tutti.lib.tutti_file_size(...).
 
-Names, parameters and structs are those of the headers; a tutti_err that is not TUTTI_OK raises tutti.Error.  Nothing is checked
-beyond what ctypes checks: a wrong address ends the program.
+Names, parameters and structs are those of the headers.  A tutti_err that is not TUTTI_OK raises tutti.Error.  Only ctypes checks
+the arguments: an invalid address ends the program.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from . import _api, _c

@@ -1,6 +1,6 @@
 """Unstructured meshes: reading, numbering, partitioning and distribution by all ranks.  <tutti/mesh.h>
 
-Arrays that a mesh or a part gives are copies: they stay what they are when it is renumbered or freed.
+Arrays that a mesh or a part returns are copies: they stay valid when it is renumbered or freed.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Communicators: mpi4py's, integers (handles of Fortran), or those of this module where there is no mpi4py.
+"""Communicators: those of mpi4py, integers (Fortran handles), or those of this module if mpi4py is not installed.
 
     comm = tutti.mpi.world()        # COMM_WORLD of mpi4py if it uses the same MPI, otherwise a Comm
 

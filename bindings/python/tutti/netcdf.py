@@ -1,7 +1,7 @@
 """netCDF files in the classic formats (CDF-1, CDF-2, CDF-5), Exodus files among them, as lazy arrays.
 
-A small reader by the format's specification, because SciPy's has no CDF-5; files in HDF5's format are for other
-packages.  Variables are mapped into memory; records are found by strides.
+The reader follows the specification of the format (SciPy does not support CDF-5).  netCDF-4 files (HDF5) need other packages.
+Variables are mapped into memory.
 
     f = tutti.netcdf.open("out.e")
     f.dimensions, f.attributes, list(f)

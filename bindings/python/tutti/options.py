@@ -112,7 +112,7 @@ class Forecast(NamedTuple):
 class Profile:
     """Measured values of a machine and a file system; `tutti tune` measures them.
 
-    Without a path: what is usual for a file system of that type.
+    type   type of a file system, whose default values are used; None: the default type
     """
 
     def __init__(self, type: Optional[str] = None) -> None:  # pylint: disable=redefined-builtin

@@ -49,16 +49,16 @@ class Replicas(Freeing):
         r.write(f, 0, potential)
         r.read(f, 0, potential)
 
-    numbers         global numbers of this rank's items, in the order of its memory
-    own             for each of them, whether this rank owns it; None on all ranks: Tutti chooses the owners
-    load            values of each item: one number, or one for each
-    value_bytes     of a value; agrees
-    memory_offsets  where the values of each item begin in memory; None: one after the other
-    rule, seed, balance  how writers are chosen; agree
-    items           number of items in the file; 0: unknown, then `read` needs numbers without gaps; agrees
-    positions       where each item begins in the file, in bytes: to read or write some of the file's items
+    numbers         global numbers of the items of this rank, in the order of its memory
+    own             for each item, whether this rank owns it; None on all ranks: Tutti chooses the owners
+    load            number of values per item: one integer, or one for each item
+    value_bytes     size of a value in bytes
+    memory_offsets  offset of the values of each item in memory; None: consecutive
+    rule, seed, balance  rule for the choice of writers
+    items           number of items in the file; 0: unknown, then `read` needs numbers without gaps
+    positions       offset of each item in the file in bytes, to read or write only some items of the file
 
-    Made collectively; `free` is local.
+    Collective; value_bytes, rule, seed, balance and items must be the same on all ranks.  `free` is local.
     """
 
     def __init__(self, comm: Any, numbers: Any, *, own: Any = None, load: Any = 1,  # pylint: disable=redefined-outer-name

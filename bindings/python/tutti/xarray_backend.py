@@ -4,8 +4,8 @@
     a.tta            an array: the variable "array"
     out.e            a netCDF file in a classic format, as Exodus files are
 
-Nothing is read before it is asked for.  With chunks={} (and dask) a chunk is what is read at once: a step of a
-variable, or a chunk of a compressed one.
+Values are read when they are used.  With chunks={} (and dask) a chunk is a step of a variable, or a chunk of a
+compressed variable.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _attribute(value: Any) -> Any:
 def _steps(run: Run, names: Iterable[str], topology: Optional[int]) -> Dict[str, List[Segment]]:
     """Select the segments of each variable.
 
-    None that is archived; and where the size of a space changes, those of one topology, for all variables on it.
+    Archived segments are skipped.  If the size of a space changes, the segments of one topology are selected.
     """
     here: Dict[str, List[Tuple[Segment, Tuple[int, ...]]]] = {}
     for name in names:

@@ -1,0 +1,54 @@
+/* comm: the tree of a node.  A rank at position p receives from position p minus its lowest bit, and sends to p plus each
+ * lower bit.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "comm/node.h"
+
+#include "comm/wait.h"
+
+/* Operations and votes use smaller tags (team.c). */
+enum { NODE_TAG = 32767 };
+
+static int rank_at(const tutti__team *t, int position) {
+    return t->nodes.member[t->nodes.start[t->nodes.mine] + position];
+}
+
+static tutti_err send_to(const tutti__team *t, int position, const void *data, int bytes) {
+    MPI_Request r;
+    TUTTI_MPI(MPI_Isend(data, bytes, MPI_BYTE, rank_at(t, position), NODE_TAG, t->comm, &r));
+    return tutti__team_finish(1, &r);
+}
+
+static tutti_err receive_from(const tutti__team *t, int position, void *data, int bytes) {
+    MPI_Request r;
+    TUTTI_MPI(MPI_Irecv(data, bytes, MPI_BYTE, rank_at(t, position), NODE_TAG, t->comm, &r));
+    return tutti__team_finish(1, &r);
+}
+
+/* The lowest bit of this rank's position; of the first rank: the first power of two that is no position. */
+static int own_bit(const tutti__team *t) {
+    int bit = 1;
+    while (bit < t->nodes.size && !(t->nodes.me & bit)) bit *= 2;
+    return bit;
+}
+
+tutti_err tutti__node_broadcast(const tutti__team *t, void *data, int bytes) {
+    const int me = t->nodes.me, bit = own_bit(t);
+    if (me > 0) TUTTI_TRY(receive_from(t, me - bit, data, bytes));
+    for (int b = bit / 2; b > 0; b /= 2)
+        if (me + b < t->nodes.size) TUTTI_TRY(send_to(t, me + b, data, bytes));
+    return TUTTI_OK;
+}
+
+tutti_err tutti__node_all(const tutti__team *t, int answer, int *all_out) {
+    const int me = t->nodes.me, bit = own_bit(t);
+    int all = answer != 0, part = 0;
+    for (int b = 1; b < bit; b *= 2) {
+        if (me + b >= t->nodes.size) continue;
+        TUTTI_TRY(receive_from(t, me + b, &part, (int)sizeof part));
+        all &= part;
+    }
+    if (me > 0) TUTTI_TRY(send_to(t, me - bit, &all, (int)sizeof all));
+    TUTTI_TRY(tutti__node_broadcast(t, &all, (int)sizeof all));
+    *all_out = all;
+    return TUTTI_OK;
+}
