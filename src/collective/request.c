@@ -310,8 +310,8 @@ static tutti_err submit_request(tutti_request *r) {
         run_in_worker(r);
         return TUTTI_OK;
     }
-    if (r->asked.how ==
-        TUTTI__SPLIT) { /* in this thread; if nothing is left for later, all of it */
+    if (r->asked.how == TUTTI__SPLIT) {
+        /* In this thread; if nothing is left for later, all of it. */
         tutti__requests_settle(f);
         list_request(f, r);
         run_split_half(r, tutti__request_first_half, 1);

@@ -260,7 +260,7 @@ static tutti_err write_placed_sections(tutti_dataset *d, tutti__item_list *b,
 /* All ranks have agreed on the call.  *record_out: the put is known to the sections.   Collective. */
 static tutti_err put_after_agreement(tutti_dataset *d, tutti__item_list *b,
                                      tutti__put_record *record) {
-    /* Define the library's own variables, and exchange the sizes of ranked sections that are not known yet.* same error on all ranks. */
+    /* Define the library's own variables, and exchange the sizes of ranked sections that are not known yet. */
     tutti__variable *lists = NULL;
     tutti__ranked_trim(d);
     for (int i = 0; i < b->n; i++) {
