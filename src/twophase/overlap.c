@@ -181,7 +181,8 @@ static tutti_err sweep_lost(const tutti__incoming *l, tutti_off lo, tutti_off hi
 /* A list of runs, or of ranges of stream positions. */
 typedef struct {
     tutti_off *offset, *bytes;
-    tutti_count n, room;
+    tutti_count n;
+    size_t offset_room, bytes_room;
 } run_list;
 
 static void free_list(run_list *l) {
@@ -194,15 +195,9 @@ static tutti_err append_run(run_list *l, tutti_off offset, tutti_off bytes) {
         l->bytes[l->n - 1] += bytes;
         return TUTTI_OK;
     }
-    if (l->n == l->room) {
-        const tutti_count room = l->room ? 2 * l->room : 256;
-        tutti_off *o = tutti__realloc(l->offset, (size_t)room * sizeof *o);
-        if (o) l->offset = o;
-        tutti_off *b = o ? tutti__realloc(l->bytes, (size_t)room * sizeof *b) : NULL;
-        if (!b) return TUTTI_ERR_NOMEM;
-        l->bytes = b;
-        l->room = room;
-    }
+    const size_t n = (size_t)l->n + 1;
+    TUTTI_TRY(tutti__grow(&l->offset, n, &l->offset_room, sizeof *l->offset));
+    TUTTI_TRY(tutti__grow(&l->bytes, n, &l->bytes_room, sizeof *l->bytes));
     l->offset[l->n] = offset;
     l->bytes[l->n++] = bytes;
     return TUTTI_OK;
