@@ -8,17 +8,6 @@ static void show_copying(void *progress, tutti_off done, tutti_off total, const 
     progress_work(progress, "copying", done, total);
 }
 
-/* Copies from local placement use tutti_array_copy. */
-static int copy_local(const cli_world *w, const array_config *c, const array_side *from,
-                      const array_side *to) {
-    cli_progress progress;
-    progress_start(&progress, w, 0);
-    const tutti_err err =
-        tutti_array_copy(from->array, to->array, c->budget, show_copying, &progress);
-    progress_end(&progress);
-    return err == TUTTI_OK ? 0 : cli_error_tutti();
-}
-
 static int transpose(const cli_world *w, const array_config *c, const array_side *from) {
     array_move move = {.from = from, .budget = c->budget, .what = "transposing"};
     array_side to = {.array = NULL};
@@ -38,8 +27,17 @@ static int transpose(const cli_world *w, const array_config *c, const array_side
                   : array_side_create(w, c, c->to, &spec, &to);
     if (failed) return 1;
     move.to = &to;
-    failed =
-        array_side_close(&to, is_local ? copy_local(w, c, from, &to) : array_move_run(w, &move));
+    if (is_local) { /* out of local placement: the library knows how */
+        cli_progress progress;
+        progress_start(&progress, w, 0);
+        failed =
+            tutti_array_copy(from->array, to.array, c->budget, show_copying, &progress) != TUTTI_OK;
+        progress_end(&progress);
+        if (failed) cli_error_tutti();
+    } else {
+        failed = array_move_run(w, &move);
+    }
+    failed = array_side_close(&to, failed);
     if (failed) array_discard(w, c, c->to);
     return failed;
 }

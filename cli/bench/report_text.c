@@ -56,18 +56,6 @@ static void print_entry(FILE *f, const bench_cell *cell, const bench_entry *e, d
     if (*e->v.failure) print_failed(f, "FAILED later", e);
 }
 
-static void print_choice(FILE *f, const bench_cell *cell) {
-    for (int i = 0; i < cell->entries; i++) {
-        const bench_entry *e = &cell->entry[i];
-        if (e->kind == ENTRY_TUTTI && strcmp(e->method, "auto") == 0 && *e->explain) {
-            char text[sizeof e->explain + 16];
-            snprintf(text, sizeof text, "auto was %s", e->explain);
-            cli_print_wrapped(f, text, 0, 2);
-            return;
-        }
-    }
-}
-
 static void print_cell(FILE *f, const bench_cell *cell) {
     char file[32], run[32];
     cli_format_size(cell->total, file, sizeof file);
@@ -93,7 +81,14 @@ static void print_cell(FILE *f, const bench_cell *cell) {
         fprintf(f, "  %soutlier: a round of '%s' took %.1f times the median%s\n",
                 cli_paint(CLI_WARN), e->v.name, e->time.max / e->time.median, cli_paint(CLI_PLAIN));
     }
-    print_choice(f, cell);
+    for (int i = 0; i < cell->entries; i++) {
+        const bench_entry *e = &cell->entry[i];
+        if (e->kind != ENTRY_TUTTI || strcmp(e->method, "auto") != 0 || !*e->explain) continue;
+        char text[sizeof e->explain + 16];
+        snprintf(text, sizeof text, "auto was %s", e->explain);
+        cli_print_wrapped(f, text, 0, 2);
+        break;
+    }
     fputs("\n", f);
 }
 

@@ -149,17 +149,6 @@ int tune_machine_probes(const tune_job *job, tune_probe *out) {
 
 /* ---- where the ranks are */
 
-static void find_neighbours(tune_job *job, const int *first) {
-    const int ranks = job->world.ranks, me = job->world.rank;
-    job->next = job->before = -1;
-    if (first[me] != me) return;
-    for (int k = 1; k <= ranks; k++) {
-        const int up = (me + k) % ranks, down = (me - k + ranks) % ranks;
-        if (job->next < 0 && first[up] == up) job->next = up;
-        if (job->before < 0 && first[down] == down) job->before = down;
-    }
-}
-
 static void *touched(size_t bytes) {
     void *p = NULL;
     if (posix_memalign(&p, 4096, bytes) != 0) return NULL;
@@ -185,7 +174,13 @@ int tune_machine_open(tune_job *job) {
         if (r > 0 && first[r] == 0 && job->mate < 0) job->mate = r;
         if (first[r] > 0 && job->away < 0) job->away = r;
     }
-    find_neighbours(job, first);
+    const int ranks = job->world.ranks, rank = job->world.rank;
+    job->next = job->before = -1; /* of the first rank of a node: those of the nodes around it */
+    for (int k = 1; k <= ranks && first[rank] == rank; k++) {
+        const int up = (rank + k) % ranks, down = (rank - k + ranks) % ranks;
+        if (job->next < 0 && first[up] == up) job->next = up;
+        if (job->before < 0 && first[down] == down) job->before = down;
+    }
     free(first);
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     job->cores = cores > 0 ? (int)cores : 1;
