@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# shellcheck accepts all shell scripts, and Python compiles all Python scripts, including the
+# All shell scripts pass shellcheck, and Python compiles all Python scripts, including the
 # recipe for Spack.
 # SPDX-License-Identifier: BSD-3-Clause
 cd "$(dirname "$0")/../.." || exit 1
