@@ -82,11 +82,13 @@ typedef struct {
     int n;
     const tutti__ids *ids;
     tutti_count first_entity[TUTTI__IDS_CLASSES + 1];
-    tutti_count runs_n;
-    size_t room;
-    own_run *run;       /* by rank, then in order */
-    tutti_count *start; /* [ranks + 1] runs of each rank */
-    tutti__id_run *out; /* [runs_n] as sent */
+    tutti_count runs_n, room;
+    own_run *run;            /* by rank, then in order */
+    tutti__splitters ranges; /* of the numbers of this rank */
+    int partners;            /* the ranks of these ranges, */
+    int *partner;            /* [partners] ascending, */
+    tutti_count *start;      /* [partners + 1] and the runs of each */
+    tutti__id_run *out;      /* [runs_n] as sent */
     tutti__id_range range;
     int sent, received; /* messages with runs */
     tutti__sparse_message *in;
@@ -126,6 +128,26 @@ static tutti_err entities_compare(const tutti__ids *k, const tutti__numbered *v,
     return err;
 }
 
+/* Entries by entity, then by number. */
+static tutti_err entries_sort(const tutti__ids *k) {
+    tutti__entity_class *f = k->class;
+    tutti__numbered *v = f->sorted;
+    tutti__numbered *spare = tutti__malloc((size_t)(f->n + 1) * sizeof *spare);
+    tutti_err err = spare ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    for (tutti_count i = 0; i < f->n; i++)
+        v[i] = (tutti__numbered){k->number ? k->number[i] : i, i};
+    for (tutti_count c = 0; c < f->entities && err == TUTTI_OK && k->number; c++) {
+        const tutti_count lo = f->start[c], n = f->start[c + 1] - lo;
+        const tutti__numbered *w = tutti__numbered_sort(v + lo, n, spare);
+        if (w != v + lo) memcpy(v + lo, w, (size_t)n * sizeof *w);
+        for (tutti_count j = lo + 1; j < lo + n && err == TUTTI_OK; j++)
+            if (v[j].number == v[j - 1].number) err = fail_duplicate(k, v[j - 1].index, v[j].index);
+    }
+    if (err == TUTTI_OK && k->number) err = entities_compare(k, v, spare);
+    tutti__free(spare);
+    return err;
+}
+
 static tutti_err class_begin(const tutti__ids *k) {
     tutti__entity_class *f = k->class;
     const size_t n = (size_t)(f->n = f->start[f->entities]) + 1, c = (size_t)f->entities + 1;
@@ -142,54 +164,24 @@ static tutti_err class_begin(const tutti__ids *k) {
         return TUTTI_ERR_NOMEM;
     memset(f->first, 1, n);
     memset(f->writes, 1, n);
-    /* Entries by entity, then by number. */
-    tutti__numbered *v = f->sorted;
-    tutti__numbered *spare = tutti__malloc((size_t)(f->n + 1) * sizeof *spare);
-    tutti_err err = spare ? TUTTI_OK : TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < f->n; i++)
-        v[i] = (tutti__numbered){k->number ? k->number[i] : i, i};
-    for (tutti_count e = 0; e < f->entities && err == TUTTI_OK && k->number; e++) {
-        const tutti_count lo = f->start[e], m = f->start[e + 1] - lo;
-        const tutti__numbered *w = tutti__numbered_sort(v + lo, m, spare);
-        if (w != v + lo) memcpy(v + lo, w, (size_t)m * sizeof *w);
-        for (tutti_count j = lo + 1; j < lo + m && err == TUTTI_OK; j++)
-            if (v[j].number == v[j - 1].number) err = duplicate(k, v[j - 1].index, v[j].index);
-    }
-    if (err == TUTTI_OK && k->number) err = entities_compare(k, v, spare);
-    tutti__free(spare);
-    return err;
+    return entries_sort(k);
 }
 
 /* ---- ranges */
 
-/* Ranges of a class with about as many entries: samples of a rank stand for its entries. */
-static void choose_ranges(const ordering *o, int k, tutti__numbered *v, int64_t *bound) {
-    const int ranks = o->team->size, samples = o->round->samples;
-    tutti_count n = 0, all = 0, sum = 0;
-    int next = 1;
-    for (int r = 0; r < ranks; r++) {
-        const int64_t *h = o->round->header + (tutti_count)r * header_words(o->round) +
-                           HEADER_CLASSES + k * (SAMPLES_AT + samples);
-        for (int i = 0; i < samples && h[NUMBERED] > 0; i++)
-            v[n++] = (tutti__numbered){h[SAMPLES_AT + i], r};
-        all += h[NUMBERED];
+/* Ranges of all classes with about as many entries.  All ranks have the same outcome. */
+static tutti_err make_ranges(ordering *o, tutti_err local_err, int *implicit,
+                             tutti_err *same_err_out) {
+    tutti__split split = {.sum = {0}};
+    for (int k = 0; k < o->n && local_err == TUTTI_OK; k++) {
+        const tutti__entity_class *f = o->ids[k].class;
+        const int has_numbers = o->ids[k].number != NULL;
+        split.sum[CLASS_SUMS * k + (has_numbers ? NUMBERED : IMPLICIT)] = f->n;
+        if (has_numbers)
+            split.set[k] = (tutti__number_set){f->n, &f->sorted[0].number, sizeof f->sorted[0]};
     }
-    const tutti__numbered *sorted = tutti__numbered_sort(v, n, v + n);
-    for (int r = 0; r < ranks; r++) bound[r] = r == 0 ? 0 : INT64_MAX;
-    for (tutti_count i = 0; i < n; i++) {
-        const int64_t *h = o->round->header + sorted[i].index * header_words(o->round) +
-                           HEADER_CLASSES + k * (SAMPLES_AT + samples);
-        for (; next < ranks && (double)sum * ranks >= (double)all * next * samples; next++)
-            bound[next] = sorted[i].number;
-        sum += h[NUMBERED];
-    }
-}
-
-/* What all ranks conclude from the headers. */
-static tutti_err headers_read(const ordering *o, int *implicit) {
-    const size_t samples = (size_t)o->team->size * (size_t)o->round->samples;
-    tutti__numbered *v = tutti__malloc((2 * samples + 1) * sizeof *v);
-    if (!v) return TUTTI_ERR_NOMEM;
+    TUTTI_TRY(tutti__splitters_make(o->round->splitting, local_err, &split, &o->ranges));
+    *same_err_out = TUTTI_OK;
     for (int k = 0; k < o->n; k++) {
         const int64_t *sum = &split.sum[CLASS_SUMS * k];
         implicit[k] = sum[NUMBERED] == 0;
@@ -218,7 +210,13 @@ static tutti_err entity_runs(ordering *o, int k, tutti_count c) {
             if (f->sorted[end].number != number + end - j || f->sorted[end].number >= most ||
                 (f->weight && f->weight[f->sorted[end].index] != weight))
                 break;
-        TUTTI_TRY(tutti__grow(&o->run, (size_t)(o->runs_n + 1), &o->room, sizeof *o->run));
+        if (o->runs_n == o->room) {
+            const tutti_count room = 2 * o->room + 256;
+            own_run *v = tutti__realloc(o->run, (size_t)room * sizeof *v);
+            if (!v) return TUTTI_ERR_NOMEM;
+            o->run = v;
+            o->room = room;
+        }
         o->run[o->runs_n++] =
             (own_run){{number, end - j, o->first_entity[k] + c, weight}, j, k, s->start[at].rank};
     }
@@ -306,6 +304,21 @@ static void vector_fill(const ordering *o, const int *implicit, tutti_err local_
     }
 }
 
+static void vectors_add(const tutti__team *t, const tutti__ids_round *r) {
+    const tutti_count words = vector_words(r), n = r->entities;
+    int64_t *total = vector_total(t, r), *before = vector_before(t, r);
+    memset(total, 0, 2 * (size_t)words * sizeof *total);
+    for (tutti_count c = 0; c < n; c++) total[2 * n + c] = INT64_MAX;
+    for (int k = 0; k < t->size; k++) {
+        const int64_t *v = r->sums + k * words;
+        if (k == t->rank) memcpy(before, total, (size_t)words * sizeof *before);
+        for (tutti_count i = 0; i < words; i++)
+            total[i] = i < 2 * n || i >= 4 * n ? total[i] + v[i]
+                       : i < 3 * n             ? tutti__min(total[i], v[i])
+                                               : tutti__max(total[i], v[i]);
+    }
+}
+
 static tutti_err vectors_reduce(const tutti__team *t, const tutti__ids_round *r) {
     const tutti_count n = r->entities;
     const int words = (int)vector_words(r);
@@ -338,18 +351,7 @@ static tutti_err vectors_exchange(const ordering *o, const int *implicit, tutti_
         TUTTI_MPI(MPI_Iallgather(MPI_IN_PLACE, 0, MPI_INT64_T, o->round->sums, words, MPI_INT64_T,
                                  t->comm, &r));
         TUTTI_TRY(tutti__team_finish(1, &r));
-        const tutti_count n = o->round->entities;
-        int64_t *total = vector_total(t, o->round), *before = vector_before(t, o->round);
-        memset(total, 0, 2 * (size_t)words * sizeof *total);
-        for (tutti_count c = 0; c < n; c++) total[2 * n + c] = INT64_MAX;
-        for (int k = 0; k < t->size; k++) {
-            const int64_t *v = o->round->sums + (tutti_count)k * words;
-            if (k == t->rank) memcpy(before, total, (size_t)words * sizeof *before);
-            for (tutti_count i = 0; i < words; i++)
-                total[i] = i < 2 * n || i >= 4 * n ? total[i] + v[i]
-                           : i < 3 * n             ? tutti__min(total[i], v[i])
-                                                   : tutti__max(total[i], v[i]);
-        }
+        vectors_add(t, o->round);
     } else {
         TUTTI_TRY(vectors_reduce(t, o->round));
     }
@@ -574,29 +576,9 @@ tutti_err tutti__ids_order(tutti__team *t, tutti__ids_round *r, const tutti_repl
     for (int k = 0; k < n; k++) o.first_entity[k + 1] = o.first_entity[k] + ids[k].class->entities;
     TUTTI_ASSERT(o.first_entity[n] == r->entities);
     for (int k = 0; k < n && local_err == TUTTI_OK; k++) local_err = class_begin(&ids[k]);
-    const int words = header_words(r);
-    MPI_Request q;
-    int64_t *h = r->header + (tutti_count)t->rank * words;
-    const int samples = o.round->samples;
-    h[FAILED] = local_err != TUTTI_OK;
-    for (int k = 0; k < o.n && local_err == TUTTI_OK; k++) {
-        const tutti__entity_class *f = o.ids[k].class;
-        int64_t *v = h + HEADER_CLASSES + k * (SAMPLES_AT + samples);
-        v[NUMBERED] = o.ids[k].number ? f->n : 0;
-        v[IMPLICIT] = o.ids[k].number ? 0 : f->n;
-        for (int i = 0; i < samples && v[NUMBERED] > 0; i++)
-            v[SAMPLES_AT + i] = f->sorted[(2 * i + 1) * f->n / (2 * samples)].number;
-    }
-    tutti__collective_add();
-    int code =
-        MPI_Iallgather(MPI_IN_PLACE, 0, MPI_INT64_T, r->header, words, MPI_INT64_T, t->comm, &q);
-    tutti_err err =
-        code == MPI_SUCCESS ? tutti__team_finish(1, &q) : tutti__error_mpi(code, "MPI_Iallgather");
-    for (int k = 0; k < t->size; k++) failed |= r->header[(tutti_count)k * words + FAILED] != 0;
-    if (err == TUTTI_OK && failed)
-        err = tutti__team_agree(t, local_err);
-    else if (err == TUTTI_OK)
-        err = order_runs(&o, choice, implicit, headers_read(&o, implicit));
+    tutti_err same_err = TUTTI_OK;
+    tutti_err err = make_ranges(&o, local_err, implicit, &same_err);
+    if (err == TUTTI_OK) err = order_runs(&o, choice, implicit, same_err);
     tutti__id_range_free(&o.range);
     tutti__sparse_free(o.received, &o.in);
     tutti__splitters_free(&o.ranges);

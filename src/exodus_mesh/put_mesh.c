@@ -332,7 +332,7 @@ static tutti_err write_all(put_state *p) {
 
 /* ---- the call */
 
-static tutti_err put(put_state *p) {
+static tutti_err put_mesh(put_state *p) {
     tutti_exodus *x = p->x;
     tutti_err local_err = tutti__order_entries(&p->order);
     local_err = tutti__order_members(&p->order, local_err);

@@ -186,7 +186,7 @@ static tutti_err sets_fill(tutti__read_state *g, tutti_exodus_kind kind,
     pool p = {.members = NULL};
     tutti_count end = 0;
     if (sets == 0) return TUTTI_OK;
-    TUTTI_TRY(keep(g->out, sets, sizeof *v, &v));
+    TUTTI_TRY(allocate_kept(g->out, sets, sizeof *v, &v));
     const tutti__member *m = g->members[kind];
     const tutti__read_class *h = &g->of[tutti__members_of(kind)];
     const tutti_count n = g->members_n[kind];
@@ -194,11 +194,11 @@ static tutti_err sets_fill(tutti__read_state *g, tutti_exodus_kind kind,
     for (tutti_count c = 0; c < g->x->model.of[kind].n; c++)
         attributes = tutti__max(attributes, g->set_attributes[kind][c].n);
     for (tutti_count i = 0; i < n; i++) weights += m[i].weight;
-    TUTTI_TRY(keep(g->out, n, sizeof *p.members, &p.members));
+    TUTTI_TRY(allocate_kept(g->out, n, sizeof *p.members, &p.members));
     if (kind != TUTTI_EXODUS_NODE_SET && kind != TUTTI_EXODUS_ELEMENT_SET)
-        TUTTI_TRY(keep(g->out, n, sizeof *p.sides, &p.sides));
-    TUTTI_TRY(keep(g->out, weights, sizeof *p.factors, &p.factors));
-    TUTTI_TRY(keep(g->out, n * attributes, sizeof *p.attributes, &p.attributes));
+        TUTTI_TRY(allocate_kept(g->out, n, sizeof *p.sides, &p.sides));
+    TUTTI_TRY(allocate_kept(g->out, weights, sizeof *p.factors, &p.factors));
+    TUTTI_TRY(allocate_kept(g->out, n * attributes, sizeof *p.attributes, &p.attributes));
     for (tutti_count i = 0; i < n; i++) {
         const tutti_count k = tutti__position_find(&h->index, m[i].position);
         TUTTI_ASSERT(k >= 0);
