@@ -84,7 +84,6 @@ int cli_parse_size(const char *text, tutti_off *out); /* 512, 64k, 32m, 1g; 0: n
 int cli_parse_count(const char *text, long max, long *out);
 void cli_format_size(tutti_off bytes, char *out, size_t size); /* "32 MiB" */
 char *cli_format(const char *fmt, ...) TUTTI_PRINTF(1, 2);     /* free it */
-int cli_ends_in(const char *text, const char *ending);         /* and has something before it */
 void cli_env_name(const char *option, char *out, size_t size); /* TUTTI_METHOD for method */
 int cli_is_utf8(void);
 /* ---- colour of standard output (cli_colour.c) */
@@ -145,7 +144,8 @@ enum { CLI_IS_LITTLE_ENDIAN = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
 
 /* ---- paths and entries (cli_entries.c) */
 const char *cli_base_name(const char *path);
-char *cli_directory_of(const char *path); /* of the entry `path`; free it */
+char *cli_directory_of(const char *path);              /* of the entry `path`; free it */
+int cli_ends_in(const char *path, const char *ending); /* and has something before it */
 /* A path as seen from the directory of the entry `from`; free it. */
 char *cli_path_from(const char *path, const char *from);
 /* -s0002, -s.0002, -s0002.tutti, .tutti: what follows the name of an Exodus file. */

@@ -94,11 +94,6 @@ char *cli_format(const char *fmt, ...) {
     return text;
 }
 
-int cli_ends_in(const char *text, const char *ending) {
-    const size_t n = strlen(text), m = strlen(ending);
-    return n > m && strcmp(text + n - m, ending) == 0;
-}
-
 void cli_env_name(const char *option, char *out, size_t size) {
     snprintf(out, size, "TUTTI_%s", option);
     for (char *s = out; *s; s++) *s = (char)toupper((unsigned char)*s);

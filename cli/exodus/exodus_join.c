@@ -30,26 +30,6 @@ static int pieces_open(exodus_whole *w, char **paths, int n) {
     return cli_agree(w->world, failed);
 }
 
-static void piece_free(exodus_piece *q) {
-    for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) {
-        const tutti_count n = kind == TUTTI_EXODUS_NODAL ? 1 : q->o.of[kind].n;
-        for (tutti_count i = 0; q->place[kind] && i < n; i++) free(q->place[kind][i]);
-        free(q->place[kind]);
-        free(q->number[kind]);
-        free(q->entity[kind]);
-    }
-    exodus_outline_free(&q->o);
-    if (q->x) (void)tutti_exodus_close(&q->x);
-}
-
-/* Without any id map all pieces would have the same nodes. */
-static int ids_check(const exodus_whole *w, int n) {
-    if (n > 1 && !w->o.p.has_node_ids && w->o.p.dims > 0)
-        return cli_error("no piece has an id map of its nodes (node_num_map): cannot determine "
-                         "shared nodes");
-    return 0;
-}
-
 /* ---- results */
 
 /* Destinations of fields of pieces: the number of the field of the rank for each kind, entity and
@@ -68,28 +48,6 @@ static tutti_count target_of(exodus_whole *w, const results *r, int p, tutti_cou
     if (kind == TUTTI_EXODUS_GLOBAL) return r->index[kind][0];
     const int v = exodus_find_variable(&w->o, (tutti_exodus_kind)kind, f->field[i].variable);
     return r->index[kind][w->piece[p].number[kind][f->entry[i]] * w->o.of[kind].variables + v];
-}
-
-static void results_make(exodus_whole *w, results *r) {
-    *r = (results){.differ = 0};
-    exodus_results_make(&w->o, &w->mesh, &r->all);
-    for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) {
-        const exodus_table *t = &w->o.of[kind];
-        r->index[kind] = cli_array(t->n + 1, t->variables, sizeof(tutti_count));
-    }
-    for (tutti_count i = 0; i < r->all.n; i++) {
-        const int kind = r->all.field[i].kind, v = r->all.variable[i];
-        r->index[kind]
-                [kind == TUTTI_EXODUS_GLOBAL ? 0 : r->all.entry[i] * w->o.of[kind].variables + v] =
-            i;
-    }
-    r->of = cli_malloc((size_t)w->pieces * sizeof *r->of);
-    r->to = cli_malloc((size_t)w->pieces * sizeof *r->to);
-    for (int p = 0; p < w->pieces; p++) {
-        exodus_results_make(&w->piece[p].o, w->piece[p].mesh, &r->of[p]);
-        r->to[p] = cli_malloc((size_t)r->of[p].n * sizeof *r->to[p]);
-        for (tutti_count i = 0; i < r->of[p].n; i++) r->to[p][i] = target_of(w, r, p, i);
-    }
 }
 
 static int read_piece_step(const exodus_whole *w, results *r, int p, tutti_count step) {
@@ -138,7 +96,24 @@ static int steps_join(exodus_whole *w, tutti_exodus *to, tutti_count *count) {
     results r;
     tutti_count first = 1, last = 0;
     int failed = exodus_steps_chosen(w->config, w->steps, &first, &last);
-    results_make(w, &r);
+    r = (results){.differ = 0};
+    exodus_results_make(&w->o, &w->mesh, &r.all);
+    for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) {
+        const exodus_table *t = &w->o.of[kind];
+        r.index[kind] = cli_array(t->n + 1, t->variables, sizeof(tutti_count));
+    }
+    for (tutti_count i = 0; i < r.all.n; i++) {
+        const int kind = r.all.field[i].kind, v = r.all.variable[i];
+        r.index[kind]
+               [kind == TUTTI_EXODUS_GLOBAL ? 0 : r.all.entry[i] * w->o.of[kind].variables + v] = i;
+    }
+    r.of = cli_malloc((size_t)w->pieces * sizeof *r.of);
+    r.to = cli_malloc((size_t)w->pieces * sizeof *r.to);
+    for (int p = 0; p < w->pieces; p++) {
+        exodus_results_make(&w->piece[p].o, w->piece[p].mesh, &r.of[p]);
+        r.to[p] = cli_malloc((size_t)r.of[p].n * sizeof *r.to[p]);
+        for (tutti_count i = 0; i < r.of[p].n; i++) r.to[p][i] = target_of(w, &r, p, i);
+    }
     for (tutti_count s = first; s <= last && !failed; s++) {
         failed = cli_interrupted(w->world);
         for (int p = 0; p < w->pieces && !failed; p++) failed = read_piece_step(w, &r, p, s);
@@ -176,18 +151,14 @@ static int write_joined_file(exodus_whole *w, int pieces) {
     opt.name_length = exodus_name_length(&w->o);
     for (int i = 0; i < pieces; i++) cli_input_add(w->paths[i]);
     if (cli_stage_begin(w->world, w->config->out, w->config->force, &staged)) return 1;
-    int failed = tutti_exodus_create(w->world->comm, staged.write_to, &opt, &to) != TUTTI_OK &&
-                 cli_error_tutti();
-    if (!failed) failed = exodus_outline_define(&w->o, to);
-    if (!failed && tutti_exodus_put_mesh(to, &w->mesh) != TUTTI_OK) failed = cli_error_tutti();
+    int failed = exodus_file_make(w->world->comm, staged.write_to, &opt, &w->o, &w->mesh, &to);
     if (!failed) failed = steps_join(w, to, &steps);
     if (!failed && tutti_exodus_parameters_get(to, &p) != TUTTI_OK) failed = cli_error_tutti();
     if (to && tutti_exodus_close(&to) != TUTTI_OK && !failed) failed = cli_error_tutti();
     failed = cli_stage_end(w->world, &staged, failed);
     if (failed || w->world->rank != 0) return failed;
     if (w->config->json) {
-        printf("{\"path\": ");
-        cli_json_string(stdout, w->config->out);
+        cli_json_pair(stdout, "{", "path", w->config->out);
         printf(", \"pieces\": %d, \"nodes\": %lld, \"elements\": %lld, \"steps\": %lld}\n", pieces,
                (long long)p.nodes, (long long)p.elements, (long long)steps);
     } else {
@@ -199,8 +170,12 @@ static int write_joined_file(exodus_whole *w, int pieces) {
 
 static int join(const cli_world *world, const data_config *config, char **paths, int n) {
     exodus_whole w = {.world = world, .config = config, .paths = paths};
-    int failed = pieces_open(&w, paths, n) || exodus_join_agree(&w) || ids_check(&w, n) ||
-                 exodus_join_check_ids(&w, n);
+    int failed = pieces_open(&w, paths, n) || exodus_join_agree(&w);
+    /* Without any id map all pieces would have the same nodes. */
+    if (!failed && n > 1 && !w.o.p.has_node_ids && w.o.p.dims > 0)
+        failed = cli_error("no piece has an id map of its nodes (node_num_map): cannot determine "
+                           "shared nodes");
+    if (!failed) failed = exodus_join_check_ids(&w, n);
     if (!failed) {
         /* Exodus: without a map, ids count from 1. */
         for (int i = 0; i < w.pieces && n > 1; i++) {
@@ -224,7 +199,18 @@ static int join(const cli_world *world, const data_config *config, char **paths,
         exodus_join_mesh(&w);
         failed = write_joined_file(&w, n);
     }
-    for (int i = 0; i < w.pieces; i++) piece_free(&w.piece[i]);
+    for (int p = 0; p < w.pieces; p++) {
+        exodus_piece *q = &w.piece[p];
+        for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) {
+            const tutti_count entities = kind == TUTTI_EXODUS_NODAL ? 1 : q->o.of[kind].n;
+            for (tutti_count i = 0; q->place[kind] && i < entities; i++) free(q->place[kind][i]);
+            free(q->place[kind]);
+            free(q->number[kind]);
+            free(q->entity[kind]);
+        }
+        exodus_outline_free(&q->o);
+        if (q->x) (void)tutti_exodus_close(&q->x);
+    }
     for (int i = 0; i < w.keeps; i++) free(w.kept[i]);
     free(w.kept);
     free(w.piece);

@@ -73,8 +73,7 @@ static int table_merge(exodus_outline *o, const exodus_outline *from, int kind, 
             int q = 0;
             while (q < t->properties && strcmp(t->property[q], u->property[p]) != 0) q++;
             if (q == t->properties) {
-                size_t room = 1, n = (size_t)q + 1;
-                while (room <= (size_t)t->n) room *= 2;
+                const size_t room = exodus_table_room(t->n), n = (size_t)q + 1;
                 t->property = cli_realloc(t->property, n * sizeof *t->property);
                 t->value = cli_realloc(t->value, n * sizeof *t->value);
                 t->property[q] = cli_strdup(u->property[p]);

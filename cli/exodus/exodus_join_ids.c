@@ -87,17 +87,6 @@ typedef struct {
     uint64_t width; /* ids per rank */
 } division;
 
-static division divide_ids(const cli_world *w, const entry *v, tutti_count n) {
-    int64_t local[2] = {INT64_MAX, INT64_MAX},
-            all[2]; /* the least id, and the complement of the largest */
-    for (tutti_count i = 0; i < n; i++) {
-        if (v[i].id < local[0]) local[0] = v[i].id;
-        if (~v[i].id < local[1]) local[1] = ~v[i].id;
-    }
-    MPI_Allreduce(local, all, 2, MPI_INT64_T, MPI_MIN, w->comm);
-    return (division){all[0], ((uint64_t)~all[1] - (uint64_t)all[0]) / (uint64_t)w->ranks + 1};
-}
-
 static int rank_of(const division *d, int64_t id) {
     return (int)(((uint64_t)id - (uint64_t)d->low) / d->width);
 }
@@ -160,34 +149,11 @@ static int64_t find_conflict(const entry *v, tutti_count n, int64_t low, uint64_
 
 /* ---- error message */
 
-static int has_id_map(const exodus_piece *q, int kind) {
-    const tutti_exodus_parameters *p = &q->o.p;
-    return kind == TUTTI_EXODUS_NODAL           ? p->has_node_ids
-           : kind == TUTTI_EXODUS_ELEMENT_BLOCK ? p->has_element_ids
-           : kind == TUTTI_EXODUS_EDGE_BLOCK    ? p->has_edge_ids
-                                                : p->has_face_ids;
-}
-
 /* What a piece has of one id: the least and the largest hash, the latter as its complement; 0 in `maps` without an id map. */
 typedef struct {
     uint64_t *least, *largest;
     int *maps;
 } holders;
-
-static void find_holders(const exodus_whole *w, int kind, int64_t id, holders *h) {
-    for (int p = 0; p < w->pieces; p++) {
-        const exodus_piece *q = &w->piece[p];
-        entry *v = cli_malloc((size_t)count_entries(q, kind) * sizeof *v);
-        const tutti_count n = list_entries(w, q, kind, v);
-        for (tutti_count i = 0; i < n; i++) {
-            if (v[i].id != id) continue;
-            if (v[i].hash < h->least[q->position]) h->least[q->position] = v[i].hash;
-            if (~v[i].hash < h->largest[q->position]) h->largest[q->position] = ~v[i].hash;
-        }
-        h->maps[q->position] = has_id_map(q, kind);
-        free(v);
-    }
-}
 
 /* The first piece that has the id, and the first one that has it with other contents.   Collective */
 static void report_conflict(const exodus_whole *w, int pieces, int k, int64_t id) {
@@ -201,7 +167,19 @@ static void report_conflict(const exodus_whole *w, int pieces, int k, int64_t id
     holders h = {hash, hash + pieces, cli_array(pieces, 1, sizeof *h.maps)};
     for (int p = 0; p < 2 * pieces; p++) hash[p] = UINT64_MAX;
     memset(h.maps, 0, (size_t)pieces * sizeof *h.maps);
-    find_holders(w, entry_kinds[k], id, &h);
+    const int kind = entry_kinds[k];
+    for (int p = 0; p < w->pieces; p++) {
+        const exodus_piece *q = &w->piece[p];
+        entry *v = cli_malloc((size_t)count_entries(q, kind) * sizeof *v);
+        const tutti_count n = list_entries(w, q, kind, v);
+        for (tutti_count i = 0; i < n; i++) {
+            if (v[i].id != id) continue;
+            if (v[i].hash < h.least[q->position]) h.least[q->position] = v[i].hash;
+            if (~v[i].hash < h.largest[q->position]) h.largest[q->position] = ~v[i].hash;
+        }
+        h.maps[q->position] = exodus_has_ids(&q->o.p, kind);
+        free(v);
+    }
     MPI_Allreduce(MPI_IN_PLACE, hash, 2 * pieces, MPI_UINT64_T, MPI_MIN, w->world->comm);
     MPI_Allreduce(MPI_IN_PLACE, h.maps, pieces, MPI_INT, MPI_MAX, w->world->comm);
     int a = 0, b;
@@ -233,7 +211,14 @@ static int check_kind(const exodus_whole *w, int pieces, int k) {
         return 1;
     entry *v = cli_malloc((size_t)n * sizeof *v);
     for (int p = 0; p < w->pieces; p++) at += list_entries(w, &w->piece[p], kind, v + at);
-    const division d = divide_ids(w->world, v, n);
+    int64_t range[2] = {INT64_MAX, INT64_MAX}; /* the least id, and the complement of the largest */
+    for (tutti_count i = 0; i < n; i++) {
+        if (v[i].id < range[0]) range[0] = v[i].id;
+        if (~v[i].id < range[1]) range[1] = ~v[i].id;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, range, 2, MPI_INT64_T, MPI_MIN, w->world->comm);
+    const division d = {range[0],
+                        ((uint64_t)~range[1] - (uint64_t)range[0]) / (uint64_t)w->world->ranks + 1};
     if (w->world->ranks > 1) exchange_entries(w->world, &d, &v, &n);
     least = find_conflict(v, n, (int64_t)((uint64_t)d.low + d.width * (uint64_t)w->world->rank),
                           d.width);

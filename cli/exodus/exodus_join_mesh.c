@@ -39,18 +39,14 @@ static int by_id(const void *a, const void *b) {
     return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Are they sorted, each once, as those of a single piece usually are? */
-static int is_ascending(const sources *s) {
-    for (tutti_count i = 1; i < s->n; i++) {
-        const source *x = &s->v[i - 1], *y = &s->v[i];
-        if (x->id > y->id || (x->id == y->id && x->side >= y->side)) return 0;
-    }
-    return 1;
-}
-
 /* Sort; the first of each stays, and all learn where it is. */
 static void once(exodus_whole *w, int kind, sources *s) {
-    if (is_ascending(s)) {
+    int is_ascending = 1; /* and each once, as those of a single piece usually are */
+    for (tutti_count i = 1; i < s->n && is_ascending; i++) {
+        const source *x = &s->v[i - 1], *y = &s->v[i];
+        is_ascending = x->id < y->id || (x->id == y->id && x->side < y->side);
+    }
+    if (is_ascending) {
         for (tutti_count i = 0; i < s->n; i++)
             w->piece[s->v[i].piece].place[kind][s->v[i].entity][s->v[i].at] = i;
         return;
@@ -80,10 +76,6 @@ static void places_make(exodus_whole *w, int kind) {
     }
 }
 
-/* ---- nodes */
-
-/* ---- blocks */
-
 /* Translate an index in the blocks of a piece to that in the blocks of the rank. */
 static tutti_count translate(const exodus_whole *w, int p, int kind, tutti_count place) {
     const exodus_piece *q = &w->piece[p];
@@ -101,24 +93,54 @@ static tutti_count translate(const exodus_whole *w, int p, int kind, tutti_count
     return 0;
 }
 
-static void block_sources(exodus_whole *w, int kind, tutti_count number, sources *s) {
-    tutti_count n = 0;
-    *s = (sources){.n = 0};
-    for (int pass = 0; pass < 2; pass++) {
-        if (pass) s->v = cli_malloc((size_t)n * sizeof *s->v);
-        for (int p = 0; p < w->pieces; p++) {
-            const tutti_count b = w->piece[p].entity[kind][number];
-            if (b < 0) continue;
-            const tutti_count m = exodus_entries(w->piece[p].mesh, kind, b);
-            if (!pass) n += m;
-            for (tutti_count i = 0; pass && i < m; i++)
-                s->v[s->n++] = (source){.id = exodus_entry_id(&w->piece[p], kind, b, i),
-                                        .piece = p,
-                                        .entity = b,
-                                        .at = i};
-        }
+/* Entries (nodes, members) of an entity in all pieces, each once. */
+static sources sources_find(exodus_whole *w, int kind, tutti_count number) {
+    const int nodal = kind == TUTTI_EXODUS_NODAL;
+    sources s = {.n = 0};
+    tutti_count room = 0;
+    for (int p = 0; p < w->pieces; p++) {
+        const exodus_piece *q = &w->piece[p];
+        const tutti_count b = nodal ? 0 : q->entity[kind][number];
+        if (b < 0) continue;
+        const tutti_exodus_members *m = exodus_is_set(kind) ? &exodus_sets(q->mesh, kind)[b] : NULL;
+        const tutti_count n = exodus_entries(q->mesh, kind, b);
+        if (s.n + n > room) s.v = cli_realloc(s.v, (size_t)(room = 2 * (s.n + n)) * sizeof *s.v);
+        for (tutti_count i = 0; i < n; i++)
+            s.v[s.n++] =
+                (source){.id = nodal ? exodus_node_id(q->mesh, i)
+                               : m   ? translate(w, p, exodus_member_kind(kind), m->members[i])
+                                     : exodus_entry_id(q, kind, b, i),
+                         .side = m && m->sides ? m->sides[i] : 0,
+                         .piece = p,
+                         .entity = b,
+                         .at = i};
     }
+    once(w, kind, &s);
+    return s;
 }
+
+static int64_t *ids_make(exodus_whole *w, const sources *s) {
+    int64_t *id = cli_keep(&w->kept, &w->keeps, (size_t)s->n * sizeof *id);
+    for (tutti_count i = 0; i < s->n; i++) id[i] = s->v[i].id;
+    return id;
+}
+
+/* Attributes of entries, `a` each; those that a piece does not have are 0. */
+static double *attributes_make(exodus_whole *w, const sources *s, int kind, int a) {
+    if (a == 0) return NULL;
+    double *out = cli_keep(&w->kept, &w->keeps, (size_t)(s->n * a) * sizeof *out);
+    for (tutti_count i = 0; i < s->n; i++) {
+        const source *x = &s->v[i];
+        const tutti_exodus_mesh *m = w->piece[x->piece].mesh;
+        const double *from = kind == TUTTI_EXODUS_NODAL ? m->node_attributes
+                             : exodus_is_set(kind)      ? exodus_sets(m, kind)[x->entity].attributes
+                                                   : exodus_blocks(m, kind)[x->entity].attributes;
+        for (int k = 0; k < a; k++) out[i * a + k] = from ? from[x->at * a + k] : 0;
+    }
+    return out;
+}
+
+/* ---- blocks */
 
 /* Lists of nodes (edges, faces) of a block's entries: so many each, or from start to start. */
 static tutti_count *lists_make(exodus_whole *w, const sources *s, int kind, int of, int wide,
@@ -154,20 +176,10 @@ static void block_make(exodus_whole *w, int kind, tutti_count number, tutti_exod
     const tutti_exodus_entity *e = &w->o.of[kind].entity[number];
     const int faces = exodus_topology_is(e->topology, "nfaced");
     const int poly = faces || exodus_topology_is(e->topology, "nsided");
-    const int a = e->attributes;
-    sources s;
-    block_sources(w, kind, number, &s);
-    once(w, kind, &s);
-    int64_t *id = cli_keep(&w->kept, &w->keeps, (size_t)s.n * sizeof *id);
-    double *attribute =
-        a ? cli_keep(&w->kept, &w->keeps, (size_t)(s.n * a) * sizeof *attribute) : NULL;
-    for (tutti_count i = 0; i < s.n; i++) {
-        const source *x = &s.v[i];
-        const double *from = exodus_blocks(w->piece[x->piece].mesh, kind)[x->entity].attributes;
-        id[i] = x->id;
-        for (int k = 0; k < a; k++) attribute[i * a + k] = from ? from[x->at * a + k] : 0;
-    }
-    *out = (tutti_exodus_elements){.n = s.n, .ids = id, .attributes = attribute};
+    const sources s = sources_find(w, kind, number);
+    *out = (tutti_exodus_elements){.n = s.n,
+                                   .ids = ids_make(w, &s),
+                                   .attributes = attributes_make(w, &s, kind, e->attributes)};
     out->start = poly ? starts_make(w, &s, kind) : NULL;
     out->nodes = lists_make(w, &s, kind, faces ? TUTTI_EXODUS_FACE_BLOCK : TUTTI_EXODUS_NODAL,
                             e->nodes, out->start);
@@ -187,27 +199,6 @@ static const tutti_exodus_elements *blocks_make(exodus_whole *w, int kind) {
 }
 
 /* ---- sets */
-
-static void set_sources(exodus_whole *w, int kind, tutti_count number, sources *s) {
-    tutti_count n = 0;
-    *s = (sources){.n = 0};
-    for (int pass = 0; pass < 2; pass++) {
-        if (pass) s->v = cli_malloc((size_t)n * sizeof *s->v);
-        for (int p = 0; p < w->pieces; p++) {
-            const tutti_count b = w->piece[p].entity[kind][number];
-            if (b < 0) continue;
-            const tutti_exodus_members *m = &exodus_sets(w->piece[p].mesh, kind)[b];
-            if (!pass) n += m->n;
-            for (tutti_count i = 0; pass && i < m->n; i++)
-                s->v[s->n++] =
-                    (source){.id = translate(w, p, exodus_member_kind(kind), m->members[i]),
-                             .side = m->sides ? m->sides[i] : 0,
-                             .piece = p,
-                             .entity = b,
-                             .at = i};
-        }
-    }
-}
 
 /* Start of the factors of each member of a set of a piece. */
 static tutti_count *factor_starts(const exodus_piece *q, int kind, tutti_count set) {
@@ -247,24 +238,17 @@ static double *factors_make(exodus_whole *w, const sources *s, int kind) {
 
 static void set_make(exodus_whole *w, int kind, tutti_count number, tutti_exodus_members *out) {
     const tutti_exodus_entity *e = &w->o.of[kind].entity[number];
-    const int a = e->attributes;
-    sources s;
-    set_sources(w, kind, number, &s);
-    once(w, kind, &s);
+    const sources s = sources_find(w, kind, number);
     tutti_count *member = cli_keep(&w->kept, &w->keeps, (size_t)s.n * sizeof *member);
     int *side = cli_keep(&w->kept, &w->keeps, (size_t)s.n * sizeof *side),
         sided = kind == TUTTI_EXODUS_SIDE_SET;
-    double *attribute =
-        a ? cli_keep(&w->kept, &w->keeps, (size_t)(s.n * a) * sizeof *attribute) : NULL;
     for (tutti_count i = 0; i < s.n; i++) {
-        const double *from =
-            exodus_sets(w->piece[s.v[i].piece].mesh, kind)[s.v[i].entity].attributes;
         member[i] = s.v[i].id;
         side[i] = (int)s.v[i].side;
         sided |= side[i] != 0;
-        for (int k = 0; k < a; k++) attribute[i * a + k] = from ? from[s.v[i].at * a + k] : 0;
     }
-    *out = (tutti_exodus_members){.n = s.n, .members = member, .attributes = attribute};
+    *out = (tutti_exodus_members){
+        .n = s.n, .members = member, .attributes = attributes_make(w, &s, kind, e->attributes)};
     if (sided || kind == TUTTI_EXODUS_EDGE_SET || kind == TUTTI_EXODUS_FACE_SET) out->sides = side;
     if (e->factors > 0) out->factors = factors_make(w, &s, kind);
     free(s.v);
@@ -281,33 +265,17 @@ static const tutti_exodus_members *sets_make(exodus_whole *w, int kind) {
 }
 
 void exodus_join_mesh(exodus_whole *w) {
-    sources s = {.n = 0};
-    tutti_count n = 0;
     places_make(w, TUTTI_EXODUS_NODAL);
-    for (int p = 0; p < w->pieces; p++) n += w->piece[p].mesh->nodes;
-    s.v = cli_malloc((size_t)n * sizeof *s.v);
-    for (int p = 0; p < w->pieces; p++)
-        for (tutti_count i = 0; i < w->piece[p].mesh->nodes; i++)
-            s.v[s.n++] = (source){.id = exodus_node_id(w->piece[p].mesh, i), .piece = p, .at = i};
-    once(w, TUTTI_EXODUS_NODAL, &s);
-    const int a = w->o.p.node_attributes;
-    int64_t *id = cli_keep(&w->kept, &w->keeps, (size_t)s.n * sizeof *id);
-    double *attribute =
-        a ? cli_keep(&w->kept, &w->keeps, (size_t)(s.n * a) * sizeof *attribute) : NULL;
+    const sources s = sources_find(w, TUTTI_EXODUS_NODAL, 0);
     for (int d = 0; d < w->o.p.dims; d++) {
         double *x = cli_keep(&w->kept, &w->keeps, (size_t)s.n * sizeof *x);
         for (tutti_count i = 0; i < s.n; i++)
             x[i] = exodus_coordinate(w->piece[s.v[i].piece].mesh, d, s.v[i].at);
         w->mesh.coordinates[d] = x;
     }
-    for (tutti_count i = 0; i < s.n; i++) {
-        const double *from = w->piece[s.v[i].piece].mesh->node_attributes;
-        id[i] = s.v[i].id;
-        for (int k = 0; k < a; k++) attribute[i * a + k] = from ? from[s.v[i].at * a + k] : 0;
-    }
     w->mesh.nodes = s.n;
-    w->mesh.node_ids = id;
-    w->mesh.node_attributes = attribute;
+    w->mesh.node_ids = ids_make(w, &s);
+    w->mesh.node_attributes = attributes_make(w, &s, TUTTI_EXODUS_NODAL, w->o.p.node_attributes);
     w->mesh.type = TUTTI_FLOAT64;
     free(s.v);
     w->mesh.edge_blocks = blocks_make(w, TUTTI_EXODUS_EDGE_BLOCK);
