@@ -285,7 +285,7 @@ static tutti_err trim_file_side(trimmer *t, tutti__side file, int *large_out, tu
 /* Reduce a memory side to the kept positions. */
 static tutti_err trim_memory_side(tutti__side s, const run_list *kept, int *large_out,
                                   tutti__side *out) {
-    run_list l = {NULL, NULL, 0, 0, 0};
+    run_list l = {.n = 0};
     *out = (tutti__side){0, NULL};
     if (kept->n == 0) return TUTTI_OK;
     if (prefers_slices(s, kept->n)) return join_slices(s, kept, out);
@@ -386,7 +386,7 @@ static tutti_err notify_source(tutti__two_phase *t, int i, const tutti__extents 
     const int relayed = s->group != t->groups->mine && !t->literal;
     const tutti__sender_group *b = t->incoming.senders;
     tutti__side side;
-    run_list l = {NULL, NULL, 0, 0, 0};
+    run_list l = {.n = 0};
     tutti_err err = TUTTI_OK;
     for (size_t k = 0; k < lost->n && err == TUTTI_OK; k++)
         err = append_run(&l, lost->v[k].offset, lost->v[k].bytes);
