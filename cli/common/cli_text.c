@@ -253,3 +253,8 @@ void cli_xml_text(FILE *f, const char *text) {
         i += bytes;
     }
 }
+
+int cli_ends_in(const char *path, const char *ending) {
+    const size_t n = strlen(path), m = strlen(ending);
+    return n > m && strcmp(path + n - m, ending) == 0;
+}
