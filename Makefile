@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 REPORT = build/tutti-report.html
 RUN ?= $(shell date -u +%Y-%m-%dT%H%M)
-BUILDS = openmpi mpich asan tsan
+BUILDS = openmpi mpich asan tsan smpi
 export JOBS V WERROR TIER DESTDIR
 
 .PHONY: all run run-bipolar run-heat test test-full bench bench-papers lint format install uninstall dist html abi budget call-graph clean help
@@ -32,7 +32,7 @@ run-heat: ## simulate transient heat conduction, restarted from 2 on 4 ranks; wr
 	@mkdir -p build/run
 	@examples/apps/heat/run.sh build/openmpi/tests/examples/heat build/run
 
-test: ## build for both MPI libraries and with sanitizers; run all tests (CTESTFLAGS="-R name")
+test: ## build for both MPI libraries, with sanitizers and for simulated machines; run all tests (CTESTFLAGS="-R name")
 	@scripts/packages.sh run test optional
 	@mkdir -p build
 	@scripts/packages.sh tools $(if $(filter full,$(TIER)),long) >build/packages.log 2>&1 & packages=$$!; \

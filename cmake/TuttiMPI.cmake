@@ -1,19 +1,26 @@
 # Finds one MPI by its compiler wrapper and makes the target tutti_mpi of it.
 #
-#   TUTTI_MPI     openmpi | mpich   which MPI this build is for
+#   TUTTI_MPI     openmpi | mpich   which MPI this build is for; smpi: a simulated machine (TuttiSimulated.cmake)
 #   TUTTI_MPICC   its wrapper; found as mpicc.<mpi> (Debian's name) or mpicc
 #
 # The wrapper is only asked for its flags (-show, which both MPIs know); we compile with the plain
 # compiler, so that a user of tutti.pc or TuttiConfig.cmake can do so too.
 
-set(TUTTI_MPI openmpi CACHE STRING "the MPI of this build: openmpi or mpich")
-set_property(CACHE TUTTI_MPI PROPERTY STRINGS openmpi mpich)
+set(TUTTI_MPI openmpi CACHE STRING "the MPI of this build: openmpi, mpich or smpi")
+set_property(CACHE TUTTI_MPI PROPERTY STRINGS openmpi mpich smpi)
 if(TUTTI_MPI STREQUAL "openmpi")
     set(_package "libopenmpi-dev openmpi-bin")
 elseif(TUTTI_MPI STREQUAL "mpich")
     set(_package "libmpich-dev mpich")
+elseif(TUTTI_MPI STREQUAL "smpi")
+    set(_package "libsimgrid-dev")
+    find_program(TUTTI_MPICC NAMES smpicc)
+    if(NOT TUTTI_MPICC)
+        message(NOTICE "no smpicc: nothing is built for simulated machines (Debian: ${_package})")
+        return()
+    endif()
 else()
-    message(FATAL_ERROR "TUTTI_MPI is '${TUTTI_MPI}'; it can be openmpi or mpich")
+    message(FATAL_ERROR "TUTTI_MPI is '${TUTTI_MPI}'; it can be openmpi, mpich or smpi")
 endif()
 
 find_program(TUTTI_MPICC NAMES mpicc.${TUTTI_MPI} mpicc)
@@ -62,6 +69,8 @@ set_target_properties(tutti_mpi PROPERTIES EXPORT_NAME mpi)
 include(CheckCSourceCompiles)
 if(TUTTI_MPI STREQUAL "openmpi")
     set(_macro OPEN_MPI)
+elseif(TUTTI_MPI STREQUAL "smpi")
+    set(_macro SMPI_H)
 else()
     set(_macro MPICH_VERSION)
 endif()

@@ -362,7 +362,7 @@ file(GLOB _tests CONFIGURE_DEPENDS tests/*/t[0-9]*.c tests/*/t[0-9]*.f90 tests/*
 foreach(_file IN LISTS _tests)
     get_filename_component(_module ${_file} DIRECTORY)
     get_filename_component(_module ${_module} NAME)
-    if(NOT _module STREQUAL "support")
+    if(NOT _module MATCHES "^(support|simulated)$") # simulated: TuttiSimulated.cmake
         tutti_scan_test(${_file} ${_module} "")
     endif()
 endforeach()
@@ -399,9 +399,9 @@ foreach(_file IN LISTS _benches)
     add_executable(experiments.${_stem} ${_file})
     set_target_properties(experiments.${_stem} PROPERTIES OUTPUT_NAME ${_stem}
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/experiments)
-    if(_stem STREQUAL "mpiio_patterns") # looks at datatypes only
+    if(_stem MATCHES "^(mpiio_patterns|read_loops)$") # datatypes and lists of pieces only
         target_link_libraries(experiments.${_stem} PRIVATE tutti_measuring tutti_standalone_mpi m)
-        add_dependencies(tests experiments.${_stem}) # t968 runs it
+        add_dependencies(tests experiments.${_stem}) # t870 and t968 run them
     elseif(_stem STREQUAL "small_steps") # runs with the shared library of any build: compare_builds.py
         target_link_libraries(experiments.${_stem} PRIVATE tutti tutti_standalone_mpi)
         add_dependencies(tests experiments.${_stem}) # t997 runs it

@@ -4,7 +4,8 @@
 #   openmpi, mpich   the library, the command, tests, for that MPI
 #   asan             with Open MPI, AddressSanitizer and UBSan, debug checks, fewer rank counts
 #   tsan             with ThreadSanitizer: the tests with threads as ranks; and without liburing,
-# so that this configuration is always tested
+#                    so that this configuration is always tested
+#   smpi             for simulated machines (SimGrid): the library and the programs that run there
 #
 # Targets: all (default), tests, or any other.  TIER=full adds the long tests, WERROR=ON|OFF decides
 # about warnings (default: errors with supported compilers), V=1 shows the commands, JOBS=n.
@@ -18,11 +19,11 @@ dir=$top/build/$name
 unset MAKEFLAGS MFLAGS MAKELEVEL || true
 
 case $name in
-openmpi | mpich) flags="-DTUTTI_MPI=$name" ;;
+openmpi | mpich | smpi) flags="-DTUTTI_MPI=$name" ;;
 asan) flags="-DTUTTI_SANITIZE=address -DTUTTI_RANKS=1;3" ;;
 tsan) flags="-DTUTTI_SANITIZE=thread -DTUTTI_URING=OFF -DTUTTI_RANKS=3" ;;
 *)
-    echo "build.sh: '$name' is none of openmpi, mpich, asan, tsan" >&2
+    echo "build.sh: '$name' is none of openmpi, mpich, asan, tsan, smpi" >&2
     exit 2
     ;;
 esac

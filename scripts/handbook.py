@@ -17,7 +17,7 @@ TOP = Path(__file__).resolve().parent.parent
 CHAPTERS = (  # caption, directory of docs/, and pages in the order in which one reads them; other pages of the directory follow
     ("Tutorial", "tutorial", "index lesson01 lesson02 lesson03 lesson04 lesson05 lesson06 lesson07 lesson08 lesson09 lesson10"),
     ("How-to guides", "howto", "install install-without-root restart hdf5 gmsh-paraview imported-mesh layout tune archive"
-     " read-without-mpi darshan heat bipolar storage"),
+     " read-without-mpi darshan heat bipolar storage simulate"),
     ("Reference", "reference", "components c fortran python commands options errors format files background arrays tiles"
      " replicas meshes decompositions datasets exodus exodus-tools exodus-calls mpiio glossary stability"),
     ("Explanation", "explanation", "two-phase automatic-choices crash-safety architecture papers"),

@@ -1,5 +1,5 @@
 #!/bin/sh
-# mpirun.sh openmpi|mpich NP command...   runs a program on NP ranks of this machine.
+# mpirun.sh openmpi|mpich NP command...   runs a program on NP ranks of this machine.  (smpi: see simulate.sh.)
 #
 # The same flags for tests, `make run` and the examples in the docs: more ranks than cores (waiting
 # ranks yield), allowed as root (containers), messages through shared memory, and no network: both
@@ -67,8 +67,11 @@ mpich)
     # shellcheck disable=SC2086
     start "$launcher" -bind-to none -iface lo -np "$np" ${MPIRUN_FLAGS:-} "$@"
     ;;
+smpi)
+    exec "$here/simulate.sh" "$np" "$@"
+    ;;
 *)
-    echo "mpirun.sh: '$mpi' is neither openmpi nor mpich" >&2
+    echo "mpirun.sh: '$mpi' is none of openmpi, mpich, smpi" >&2
     exit 2
     ;;
 esac

@@ -1,9 +1,10 @@
-/* The memory that a plain MPI-IO program needs while it writes interleaved pieces of 512 bytes:
- * the largest share of each process that was seen (PSS: pages that n processes share count 1/n), in
- * total and in addition to that before the
- * file was opened.  It does not use Tutti; run it with and without the drop-in.
+/* How much memory a plain MPI-IO program takes while it writes interleaved pieces of 512 bytes: the largest share of
+ * each process that was seen (PSS: pages that n processes share count 1/n), in all and beyond what it had before the
+ * files were opened, and what it has kept after they were closed.  It knows nothing of Tutti; run it with and without
+ * the drop-in.
  *
- *   mpiio_memory FILE [--size BYTES per rank]
+ *   mpiio_memory FILE [--size BYTES per rank] [--files N]
+ *     --files   open at the same time, each written with all bytes
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <pthread.h>
@@ -37,26 +38,41 @@ static void *watch_memory(void *unused) {
     return NULL;
 }
 
-static void write_file(const char *path, long size) {
+static long files = 1;
+
+static void file_name(const char *path, long i, char name[4096]) {
+    snprintf(name, 4096, "%s.%ld", path, i);
+}
+
+static void write_file(const char *path, long size, const char *buf, MPI_File *f) {
     enum { PIECE = 512 };
     const int rank = standalone_rank, ranks = standalone_ranks;
     const MPI_Aint at = (MPI_Aint)PIECE * rank;
     const int one = 1;
     MPI_Datatype run, view;
-    MPI_File f;
-    char *buf = standalone_alloc((size_t)size, 1);
-    memset(buf, rank, (size_t)size);
     MPI_Type_create_hvector((int)(size / PIECE), PIECE, (MPI_Aint)PIECE * ranks, MPI_BYTE, &run);
     MPI_Type_create_hindexed(1, &one, &at, run, &view);
     MPI_Type_commit(&view);
-    if (MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &f) ||
-        MPI_File_set_view(f, 0, MPI_BYTE, view, "native", MPI_INFO_NULL) ||
-        MPI_File_write_all(f, buf, (int)size, MPI_BYTE, MPI_STATUS_IGNORE))
+    if (MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, f) ||
+        MPI_File_set_view(*f, 0, MPI_BYTE, view, "native", MPI_INFO_NULL) ||
+        MPI_File_write_all(*f, buf, (int)size, MPI_BYTE, MPI_STATUS_IGNORE))
         standalone_fail("cannot write '%s'", path);
-    MPI_File_close(&f);
     MPI_Type_free(&view);
     MPI_Type_free(&run);
+}
+
+static void write_files(const char *path, long size) {
+    char name[4096];
+    MPI_File *f = standalone_alloc((size_t)files, sizeof *f);
+    char *buf = standalone_alloc((size_t)size, 1);
+    memset(buf, standalone_rank, (size_t)size);
+    for (long i = 0; i < files; i++) {
+        file_name(path, i, name);
+        write_file(name, size, buf, &f[i]);
+    }
+    for (long i = 0; i < files; i++) MPI_File_close(&f[i]);
     free(buf);
+    free(f);
 }
 
 static void run(measure *m, measure_variant *v, double *value) {
@@ -64,24 +80,31 @@ static void run(measure *m, measure_variant *v, double *value) {
     (void)v;
     standalone_together();
     const long before = pss();
-    standalone_check(pthread_create(&watcher, NULL, watch_memory, NULL) == 0,
-                     "cannot start a thread");
-    write_file(m->data, *(const long *)v->what);
+    standalone_check(pthread_create(&watcher, NULL, watch_memory, NULL) == 0, "cannot start a thread");
+    write_files(m->data, *(const long *)v->what);
     standalone_together();
     atomic_store(&over, 1);
     pthread_join(watcher, NULL);
-    const double local[2] = {1024.0 * (double)atomic_load(&most),
-                             1024.0 * (double)(atomic_load(&most) - before)};
-    for (int i = 0; i < 4; i++)
+    const double local[3] = {1024.0 * (double)atomic_load(&most),
+                             1024.0 * (double)(atomic_load(&most) - before),
+                             1024.0 * (double)(pss() - before)};
+    for (int i = 0; i < 6; i++)
         value[i] = i % 2 ? standalone_slowest(local[i / 2])
                          : standalone_sum(local[i / 2]) / standalone_ranks;
 }
 
 int main(int argc, char **argv) {
-    static const char *const values[] = {"pss_mean_bytes", "pss_largest_bytes", "added_mean_bytes",
-                                         "added_largest_bytes", NULL};
+    static const char *const values[] = {"pss_mean_bytes",
+                                         "pss_largest_bytes",
+                                         "added_mean_bytes",
+                                         "added_largest_bytes",
+                                         "kept_mean_bytes",
+                                         "kept_largest_bytes",
+                                         NULL};
     long size = 1 << 20;
-    const standalone_option options[] = {{"--size", OPTION_NUMBER, &size, 512, 1 << 30}, {0}};
+    const standalone_option options[] = {{"--size", OPTION_NUMBER, &size, 512, 1 << 30},
+                                         {"--files", OPTION_NUMBER, &files, 1, 0},
+                                         {0}};
     const standalone program = {"mpiio_memory", "FILE", options, 1};
     standalone_start_mpi(&program, &argc, &argv);
     size -= size % 512;
@@ -89,6 +112,10 @@ int main(int argc, char **argv) {
     measure_add(&m, "MPI_File_write_all", &size);
     measure_rounds(&m);
     standalone_report(&m, "");
-    if (standalone_rank == 0) unlink(argv[0]);
+    for (long i = 0; standalone_rank == 0 && i < files; i++) {
+        char name[4096];
+        file_name(argv[0], i, name);
+        unlink(name);
+    }
     return standalone_end_mpi();
 }

@@ -3,13 +3,12 @@
  * from Tutti; compare_mpiio.py runs it with and without
  * the drop-in, interleaved.
  *
- *   mpiio_patterns FILE [--size BYTES] [--rounds N] [--pattern NAME,...] [--verify] [--disk] [--limit]
+ *   mpiio_patterns FILE [--size BYTES] [--rounds N] [--pattern NAME,...] [--verify] [--disk] [--limit] [--writes]
  *
- * --disk: the device is measured, not the page cache: a write ends with MPI_File_sync, a read
- * finds nothing cached.
- * --limit: only the data calls, with the processor time of all ranks, interleaved with the
- * conforming limit: each rank reads one contiguous share of the same total in calls of 4 MiB into a
- * buffer that it has touched.
+ * --disk: the device counts, not the page cache: a write ends with MPI_File_sync, a read finds nothing cached.
+ * --limit: the data calls alone, with the processor time of all ranks, interleaved with the conforming limit: each rank
+ * writes or reads one contiguous share of the same total in calls of 4 MiB from or into a buffer that it has touched.
+ * With --writes the writes take part in every round, otherwise in the first one only.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -19,7 +18,7 @@
 #include "measure/standalone.h"
 
 static long size = 8 << 20, rounds = 1;
-static int verify, disk, limit;
+static int verify, disk, limit, writes;
 static const char *path;
 
 /* Earlier names of patterns in this program; and pieces, one per rank and call. */
@@ -67,24 +66,30 @@ static int buffer_is_right(const scene *s) {
                         : content_check_pieces(SEED, &s->p, s->buf) < 0;
 }
 
-static void read_limit(const scene *s, double *value) {
+static void move_share(const scene *s, int is_write, double *value) {
     const size_t bytes = (size_t)s->p.bytes * (size_t)s->calls;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char other[4096]; /* the file of the pattern stays for the reads */
+    snprintf(other, sizeof other, "%s.limit", path);
+    const int fd = open(is_write ? other : path,
+                        is_write ? O_WRONLY | O_CREAT | O_CLOEXEC : O_RDONLY | O_CLOEXEC, 0666);
     const double start = standalone_together(), cpu = measure_cpu();
     for (size_t at = 0, n; at < bytes; at += n) {
         n = bytes - at < BENCH_CALL ? bytes - at : BENCH_CALL;
-        const off_t from = (off_t)(bytes * (size_t)standalone_rank + at);
-        standalone_check(pread(fd, s->share + at, n, from) == (ssize_t)n, "short read");
+        const off_t to = (off_t)(bytes * (size_t)standalone_rank + at);
+        const ssize_t done =
+            is_write ? pwrite(fd, s->share + at, n, to) : pread(fd, s->share + at, n, to);
+        standalone_check(done == (ssize_t)n, is_write ? "short write" : "short read");
     }
     value[1] = standalone_sum(measure_cpu() - cpu);
     value[0] = standalone_together() - start;
     close(fd);
+    if (is_write && standalone_rank == 0) unlink(other);
 }
 
 static void run_case(measure *m, measure_variant *v, double *value) {
     const scene *s = m->data;
-    if (strcmp(v->name, "limit") == 0) {
-        read_limit(s, value);
+    if (strcmp(v->name, "limit") == 0 || strcmp(v->name, "write limit") == 0) {
+        move_share(s, strcmp(v->name, "limit") != 0, value);
         return;
     }
     const int write = strcmp(v->name, "write") == 0;
@@ -116,7 +121,7 @@ static void run_case(measure *m, measure_variant *v, double *value) {
     if (disk && write) check_call(MPI_File_sync(f), "sync");
     check_call(MPI_File_close(&f), "close");
     value[0] = (limit ? moved : standalone_together()) - start;
-    v->is_resting = write && limit;
+    v->is_resting = write && limit && !writes;
     if (verify && !write) standalone_check(buffer_is_right(s), "wrong bytes were read");
 }
 
@@ -143,6 +148,7 @@ static void measure_pattern(const cli_world *w, const char *name) {
     if (limit) {
         s.share = standalone_alloc((size_t)s.p.bytes, (size_t)s.calls);
         memset(s.share, 1, (size_t)s.p.bytes * (size_t)s.calls);
+        if (writes) measure_add(&m, "write limit", NULL);
         measure_add(&m, "limit", NULL);
     }
     measure_rounds(&m);
@@ -163,6 +169,7 @@ int main(int argc, char **argv) {
                                          {"--verify", OPTION_FLAG, &verify, 0, 0},
                                          {"--disk", OPTION_FLAG, &disk, 0, 0},
                                          {"--limit", OPTION_FLAG, &limit, 0, 0},
+                                         {"--writes", OPTION_FLAG, &writes, 0, 0},
                                          {0}};
     const standalone program = {"mpiio_patterns", "FILE", options, 1};
     standalone_start_mpi(&program, &argc, &argv);

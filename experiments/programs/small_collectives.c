@@ -1,25 +1,28 @@
 /* Small collective accesses in a row, by Tutti and by the MPI-IO of the MPI library, interleaved.
  *
- * Each rank has a contiguous piece, next to its neighbours'; each call writes (then reads) all
- * pieces once, one after the other through the file: by blocking calls, split calls (begin and end)
- * and non-blocking ones (start and wait).
- * Reported: seconds per call.
+ * Each rank has a contiguous piece, next to its neighbours'; each call writes (then reads) all pieces once, one after
+ * the other through the file: by blocking calls, split calls (begin and end) and non-blocking ones (start and wait).
+ * Reported: seconds of one call.  `first` is the first blocking call on a file, which is opened and closed for each.
  *
- * usage: small_collectives DIRECTORY [--calls N] [--bytes N] [--rounds N] [--call
- * block|split|start] [--mpi-only] [--same]
- *   --mpi-only   only calls of the MPI library: run it with and without libtutti-mpiio.so
+ * usage: small_collectives DIRECTORY [--calls N] [--bytes N] [--rounds N] [--call block|split|start|first] [--mpi-only] [--same]
+ *                          [--load N]
+ *   --mpi-only   only the MPI library's calls: run it with and without libtutti-mpiio.so to compare those
  *   --same       all calls at the same offset
+ *   --load       N processes that use a core each run meanwhile
  * SPDX-License-Identifier: BSD-3-Clause */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <tutti/tutti.h>
 #include "measure/standalone.h"
 
-enum { BLOCK, SPLIT, START, CALLS };
-static const char *const call_name[CALLS] = {"block", "split", "start"};
+enum { BLOCK, SPLIT, START, FIRST, CALLS, MOST_LOAD = 64, FIRST_SHARE = 20 };
+static const char *const call_name[CALLS] = {"block", "split", "start", "first"};
 
-static long calls = 1000, bytes = 4096, rounds = 5;
+static long calls = 1000, bytes = 4096, rounds = 5, load;
 static int same_offset, mpi_only;
 static const char *only = NULL;
 static char *buf, path[2][512]; /* of Tutti, of MPI */
@@ -48,13 +51,13 @@ static tutti_err tutti_call(tutti_file *f, const tutti_access *a, int call, int 
     }
 }
 
-static double tutti_side(int call, int is_write) {
+static double tutti_calls(int call, int is_write, long from, long to) {
     tutti_file *f = NULL;
     const int mode = is_write ? TUTTI_WRITE | TUTTI_CREATE : TUTTI_READ;
     standalone_check(tutti_file_open(MPI_COMM_WORLD, path[0], mode, NULL, &f) == TUTTI_OK, "open");
     MPI_Barrier(MPI_COMM_WORLD);
     const double start = MPI_Wtime();
-    for (long i = 0; i < calls; i++) {
+    for (long i = from; i < to; i++) {
         tutti_access *a = NULL;
         tutti_off count = 0;
         standalone_check(tutti_access_contiguous(place_items(i), bytes, &a) == TUTTI_OK, "access");
@@ -64,7 +67,7 @@ static double tutti_side(int call, int is_write) {
     }
     const double seconds = MPI_Wtime() - start;
     standalone_check(tutti_file_close(&f) == TUTTI_OK, "close");
-    return seconds / (double)calls;
+    return seconds;
 }
 
 static int mpi_call(MPI_File f, MPI_Offset at, int call, int is_write, MPI_Status *status) {
@@ -87,14 +90,14 @@ static int mpi_call(MPI_File f, MPI_Offset at, int call, int is_write, MPI_Statu
     }
 }
 
-static double mpi_side(int call, int is_write) {
+static double mpi_calls(int call, int is_write, long from, long to) {
     MPI_File f;
     const int mode = is_write ? MPI_MODE_WRONLY | MPI_MODE_CREATE : MPI_MODE_RDONLY;
     standalone_check(MPI_File_open(MPI_COMM_WORLD, path[1], mode, MPI_INFO_NULL, &f) == MPI_SUCCESS,
                      "MPI_File_open");
     MPI_Barrier(MPI_COMM_WORLD);
     const double start = MPI_Wtime();
-    for (long i = 0; i < calls; i++) {
+    for (long i = from; i < to; i++) {
         MPI_Status status;
         int count = 0;
         const int code = mpi_call(f, place_items(i), call, is_write, &status);
@@ -103,7 +106,35 @@ static double mpi_side(int call, int is_write) {
     }
     const double seconds = MPI_Wtime() - start;
     standalone_check(MPI_File_close(&f) == MPI_SUCCESS, "MPI_File_close");
-    return seconds / (double)calls;
+    return seconds;
+}
+
+/* Seconds of one call.  Calls that are the first on a file are fewer, since each opens the file. */
+static double seconds_per_call(double (*side)(int, int, long, long), int call, int is_write) {
+    if (call != FIRST) return side(call, is_write, 0, calls) / (double)calls;
+    const long n = calls / FIRST_SHARE + 1;
+    double seconds = 0;
+    for (long i = 0; i < n; i++) seconds += side(call, is_write, i, i + 1);
+    return seconds / (double)n;
+}
+
+/* ---- foreign load */
+
+static void start_load(pid_t busy[MOST_LOAD]) {
+    for (long i = 0; standalone_rank == 0 && i < load; i++) {
+        busy[i] = fork();
+        standalone_check(busy[i] >= 0, "cannot start a process");
+        if (busy[i] > 0) continue;
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (volatile unsigned n = 0;; n++) continue;
+    }
+}
+
+static void stop_load(const pid_t busy[MOST_LOAD]) {
+    for (long i = 0; standalone_rank == 0 && i < load; i++) {
+        (void)kill(busy[i], SIGKILL);
+        (void)waitpid(busy[i], NULL, 0);
+    }
 }
 
 /* ---- rounds */
@@ -114,8 +145,8 @@ typedef struct {
 
 static void run_case(measure *m, measure_variant *v, double *value) {
     const operation *o = m->data;
-    double (*const side)(int, int) = v->what ? mpi_side : tutti_side;
-    value[0] = standalone_slowest(side(o->call, o->is_write));
+    value[0] = standalone_slowest(
+        seconds_per_call(v->what ? mpi_calls : tutti_calls, o->call, o->is_write));
 }
 
 static void compare_values(operation o) {
@@ -141,17 +172,20 @@ int main(int argc, char **argv) {
                                          {"--call", OPTION_TEXT, &only, 0, 0},
                                          {"--mpi-only", OPTION_FLAG, &mpi_only, 0, 0},
                                          {"--same", OPTION_FLAG, &same_offset, 0, 0},
+                                         {"--load", OPTION_NUMBER, &load, 0, MOST_LOAD},
                                          {0}};
     const standalone program = {"small_collectives", "DIRECTORY", options, 1};
+    pid_t busy[MOST_LOAD];
     standalone_start_mpi(&program, &argc, &argv);
+    start_load(busy);
     for (int i = 0; i < 2; i++)
         snprintf(path[i], sizeof path[i], "%.400s/small_collectives.%d", argv[0], i);
     buf = standalone_alloc((size_t)bytes, 1);
     memset(buf, 'x', (size_t)bytes);
     for (int call = 0; call < CALLS; call++)
         for (int is_write = 1; is_write >= 0; is_write--)
-            if (!only || strcmp(only, call_name[call]) == 0)
-                compare_values((operation){call, is_write});
+            if (!only || strcmp(only, call_name[call]) == 0) compare_values((operation){call, is_write});
+    stop_load(busy);
     for (int i = 0; i < 2 && standalone_rank == 0; i++) unlink(path[i]);
     free(buf);
     return standalone_end_mpi();

@@ -26,17 +26,6 @@ static void print_text(text *t, const char *fmt, ...) {
 
 static void print_node(text *t, const tutti__node *n);
 
-static void print_parts(text *t, const tutti__node *n) {
-    print_text(t, "{");
-    for (tutti_count i = 0; i < n->cat.n && i < PARTS_SHOWN; i++) {
-        if (i) print_text(t, ", ");
-        print_node(t, n->cat.part[i].node);
-        print_text(t, " at +%lld", (long long)n->cat.part[i].disp);
-    }
-    if (n->cat.n > PARTS_SHOWN) print_text(t, ", and %lld more", (long long)n->cat.n - PARTS_SHOWN);
-    print_text(t, "}");
-}
-
 static void print_node(text *t, const tutti__node *n) {
     switch (n->kind) {
     case TUTTI__RUN:
@@ -55,7 +44,15 @@ static void print_node(text *t, const tutti__node *n) {
             print_text(t, "%lld runs, %lld bytes", (long long)n->list.n, (long long)n->bytes);
         break;
     case TUTTI__CAT:
-        print_parts(t, n);
+        print_text(t, "{");
+        for (tutti_count i = 0; i < n->cat.n && i < PARTS_SHOWN; i++) {
+            if (i) print_text(t, ", ");
+            print_node(t, n->cat.part[i].node);
+            print_text(t, " at +%lld", (long long)n->cat.part[i].disp);
+        }
+        if (n->cat.n > PARTS_SHOWN)
+            print_text(t, ", and %lld more", (long long)n->cat.n - PARTS_SHOWN);
+        print_text(t, "}");
         break;
     }
 }

@@ -196,9 +196,16 @@ static tutti_off punch_holes(const tutti_dataset *d, const tutti__datafile *f, t
     return freed;
 }
 
-/* Free the bytes of all archived segments of the range.   Collective. */
-static tutti_err free_archived_bytes(tutti_dataset *d, tutti_count first, tutti_count last,
-                                     tutti_off *freed_out) {
+static tutti_err archive_segments(tutti_dataset *d, tutti__archiving *k, const char *place,
+                                  tutti_count first, tutti_count last, tutti_off *freed_out) {
+    for (int64_t i = 0; i < k->n; i++) {
+        TUTTI_TRY(tutti__checksums_compare(d, tutti__archiving_row(k, i), NULL, NULL));
+        snprintf(k->rows[i].place, sizeof k->rows[i].place, "%s", place ? place : "");
+    }
+    TUTTI_TRY(k->directory ? copy_to_directory(d, k) : copy_to_stream(d, k));
+    if (!place) return TUTTI_OK;
+    if (k->n > 0) TUTTI_TRY(mark_archived(d, k));
+    /* Free the bytes of all archived segments of the range. */
     const tutti_error_info before = *tutti_last_error();
     tutti_err err = TUTTI_OK;
     tutti_off freed = 0;
@@ -225,18 +232,6 @@ static tutti_err free_archived_bytes(tutti_dataset *d, tutti_count first, tutti_
     if (err == TUTTI_OK) err = tutti__team_broadcast(d->team, &freed, (int)sizeof freed);
     if (err == TUTTI_OK && freed_out) *freed_out = freed;
     return err;
-}
-
-static tutti_err archive_segments(tutti_dataset *d, tutti__archiving *k, const char *place,
-                                  tutti_count first, tutti_count last, tutti_off *freed_out) {
-    for (int64_t i = 0; i < k->n; i++) {
-        TUTTI_TRY(tutti__checksums_compare(d, tutti__archiving_row(k, i), NULL, NULL));
-        snprintf(k->rows[i].place, sizeof k->rows[i].place, "%s", place ? place : "");
-    }
-    TUTTI_TRY(k->directory ? copy_to_directory(d, k) : copy_to_stream(d, k));
-    if (!place) return TUTTI_OK;
-    if (k->n > 0) TUTTI_TRY(mark_archived(d, k));
-    return free_archived_bytes(d, first, last, freed_out);
 }
 
 static tutti_err check_location(const char *place) {
@@ -285,8 +280,14 @@ tutti_err tutti_dataset_archive_stream(tutti_dataset *d, tutti_count first, tutt
 
 /* ---- restore */
 
-/* Record that they are restored, in the database and on all ranks.   Collective. */
-static tutti_err mark_restored(tutti_dataset *d, tutti__archiving *k) {
+static tutti_err restore_segments(tutti_dataset *d, tutti__archiving *k) {
+    tutti_err err = TUTTI_OK;
+    if (k->n == 0) return TUTTI_OK;
+    for (int64_t i = 0; k->directory && i < k->n && err == TUTTI_OK; i++)
+        if (is_local_segment(d, k, i)) err = tutti__archive_fetch(k, i);
+    if (!k->directory && d->team->rank == 0) err = tutti__archive_fetch_stream(k);
+    TUTTI_TRY(tutti__dataset_agree(d, err));
+    /* Record that they are restored, in the database and on all ranks. */
     tutti__model *m = &d->model;
     const int root = d->team->rank == 0;
     TUTTI_TRY(tutti__dataset_agree(d, root ? tutti__meta_sync_directory(d->meta) : TUTTI_OK));
@@ -302,17 +303,6 @@ static tutti_err mark_restored(tutti_dataset *d, tutti__archiving *k) {
     m->archived_n = n;
     m->generation++;
     tutti__dataset_clear_caches(d);
-    return TUTTI_OK;
-}
-
-static tutti_err restore_segments(tutti_dataset *d, tutti__archiving *k) {
-    tutti_err err = TUTTI_OK;
-    if (k->n == 0) return TUTTI_OK;
-    for (int64_t i = 0; k->directory && i < k->n && err == TUTTI_OK; i++)
-        if (is_local_segment(d, k, i)) err = tutti__archive_fetch(k, i);
-    if (!k->directory && d->team->rank == 0) err = tutti__archive_fetch_stream(k);
-    TUTTI_TRY(tutti__dataset_agree(d, err));
-    TUTTI_TRY(mark_restored(d, k));
     for (int64_t i = 0; i < k->n; i++) /* and agree with their checksums */
         TUTTI_TRY(tutti__checksums_compare(d, tutti__archiving_row(k, i), NULL, NULL));
     return TUTTI_OK;

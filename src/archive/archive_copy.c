@@ -211,18 +211,6 @@ static int64_t find_entry_segment(const tutti__archiving *k, const tutti__tar_en
     return -1;
 }
 
-static tutti_err restore_entry(const tutti__archiving *k, int64_t i, tutti_off bytes) {
-    const tutti__segment_row *g = tutti__archiving_row(k, i);
-    const tutti__content there = {.fd = -1, .stream = k->stream};
-    char head[TUTTI__ARCHIVE_HEAD];
-    TUTTI_CHECK(bytes == TUTTI__ARCHIVE_HEAD + g->end - g->start, TUTTI_ERR_FORMAT,
-                "segment %lld of the archive has %lld bytes, expected %lld", (long long)g->id,
-                (long long)bytes, (long long)(TUTTI__ARCHIVE_HEAD + g->end - g->start));
-    TUTTI_TRY(tutti__stream_read(k->stream, head, sizeof head));
-    TUTTI_TRY(tutti__archive_head_check(head, k->model->id, g, k->rows[i].sum));
-    return restore_segment(k, i, &there);
-}
-
 /* Read all entries of the stream. */
 static tutti_err restore_stream_entries(const tutti__archiving *k, unsigned char *is_restored) {
     char block[TUTTI__TAR_BLOCK];
@@ -246,7 +234,15 @@ static tutti_err restore_stream_entries(const tutti__archiving *k, unsigned char
                 TUTTI_TRY(tutti__stream_read(k->stream, block, sizeof block));
             continue;
         }
-        TUTTI_TRY(restore_entry(k, i, e.bytes));
+        const tutti__segment_row *g = tutti__archiving_row(k, i);
+        const tutti__content there = {.fd = -1, .stream = k->stream};
+        char head[TUTTI__ARCHIVE_HEAD];
+        TUTTI_CHECK(e.bytes == TUTTI__ARCHIVE_HEAD + g->end - g->start, TUTTI_ERR_FORMAT,
+                    "segment %lld of the archive has %lld bytes, must have %lld", (long long)g->id,
+                    (long long)e.bytes, (long long)(TUTTI__ARCHIVE_HEAD + g->end - g->start));
+        TUTTI_TRY(tutti__stream_read(k->stream, head, sizeof head));
+        TUTTI_TRY(tutti__archive_head_check(head, k->model->id, g, k->rows[i].sum));
+        TUTTI_TRY(restore_segment(k, i, &there));
         is_restored[i] = 1;
     }
 }

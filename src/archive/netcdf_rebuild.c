@@ -263,20 +263,6 @@ static tutti_err add_topology(rebuilding *m, rebuilt_file *f) {
     return add_rebuilt_segment(m, &g);
 }
 
-/* A state begins with its time. */
-static tutti_err read_record_time(const rebuilt_file *f, tutti_count record,
-                                  tutti__segment_row *g) {
-    const tutti__cdf *c = f->c;
-    unsigned char bytes[TUTTI__NETCDF_TIME];
-    uint64_t words[2] = {0, 0};
-    TUTTI_TRY(tutti__bytes_read(f->there->fd, c->record_begin + record * c->record_bytes, bytes,
-                                sizeof bytes, f->row.name));
-    for (int i = 0; i < TUTTI__NETCDF_TIME; i++) words[i / 8] = words[i / 8] << 8 | bytes[i];
-    memcpy(&g->time, &words[0], sizeof g->time);
-    memcpy(&g->index, &words[1], sizeof g->index);
-    return TUTTI_OK;
-}
-
 static tutti_err add_states(rebuilding *m, rebuilt_file *f) {
     const tutti__cdf *c = f->c;
     const tutti_count time = tutti__cdf_find_var(c, "time"),
@@ -293,7 +279,12 @@ static tutti_err add_states(rebuilding *m, rebuilt_file *f) {
                                 .file = f->row.id,
                                 .start = c->record_begin + k * c->record_bytes};
         g.end = g.start + c->record_bytes;
-        TUTTI_TRY(read_record_time(f, k, &g));
+        unsigned char bytes[TUTTI__NETCDF_TIME]; /* a state begins with its time */
+        uint64_t words[2] = {0, 0};
+        TUTTI_TRY(tutti__bytes_read(f->there->fd, g.start, bytes, sizeof bytes, f->row.name));
+        for (int i = 0; i < TUTTI__NETCDF_TIME; i++) words[i / 8] = words[i / 8] << 8 | bytes[i];
+        memcpy(&g.time, &words[0], sizeof g.time);
+        memcpy(&g.index, &words[1], sizeof g.index);
         m->model.serial = g.id;
         TUTTI_TRY(add_sections(m, f, &g, k));
         TUTTI_TRY(add_rebuilt_segment(m, &g));

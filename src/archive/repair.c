@@ -60,27 +60,6 @@ static int compare_newest_first(const void *a, const void *b) {
     return strcmp(x->file.name, y->file.name);
 }
 
-static tutti_err search_data_files(tutti__repair *r) {
-    for (int64_t i = 0; i < r->files_n; i++) {
-        const tutti__listed_file *f = &r->files[i];
-        int torn = 0;
-        int64_t n = r->found_n;
-        if (f->fd < 0 || tutti__netcdf_name(f->name)) continue;
-        TUTTI_TRY(tutti__trailers_find(f->fd, &r->found, &r->found_n, &torn));
-        r->torn += torn;
-        for (int64_t j = n; j < r->found_n;
-             j++) { /* a file that was renamed is not of this dataset */
-            if (strcmp(r->found[j].file.name, f->name) == 0)
-                r->found[n++] = r->found[j];
-            else
-                tutti__free(r->found[j].rows);
-        }
-        r->found_n = n;
-    }
-    if (r->found_n) qsort(r->found, (size_t)r->found_n, sizeof *r->found, compare_newest_first);
-    return TUTTI_OK;
-}
-
 /* ---- compare metadata that can be read with the data */
 
 typedef enum { RIGHT, MISSING, DAMAGED_TRAILER, OTHER } agreement;
@@ -344,7 +323,22 @@ static tutti_err repair_locked(tutti__repair *r) {
     snprintf(path, sizeof path, "%s/" TUTTI__META_NAME, r->directory);
     TUTTI_CHECK(r->files_n > 0 || lstat(path, &st) == 0, TUTTI_ERR_NOT_FOUND,
                 "'%s' does not contain a dataset or data files", r->directory);
-    TUTTI_TRY(search_data_files(r));
+    for (int64_t i = 0; i < r->files_n; i++) {
+        const tutti__listed_file *f = &r->files[i];
+        int torn = 0;
+        int64_t n = r->found_n;
+        if (f->fd < 0 || tutti__netcdf_name(f->name)) continue;
+        TUTTI_TRY(tutti__trailers_find(f->fd, &r->found, &r->found_n, &torn));
+        r->torn += torn;
+        for (int64_t j = n; j < r->found_n;
+             j++) /* a file that was renamed is not of this dataset */
+            if (strcmp(r->found[j].file.name, f->name) == 0)
+                r->found[n++] = r->found[j];
+            else
+                tutti__free(r->found[j].rows);
+        r->found_n = n;
+    }
+    if (r->found_n) qsort(r->found, (size_t)r->found_n, sizeof *r->found, compare_newest_first);
     TUTTI_TRY(check_old_metadata(r, &broken, &generation));
     if (broken) {
         /* larger than any that was counted up to; damaged metadata may have any number */

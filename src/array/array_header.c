@@ -69,36 +69,35 @@ uint64_t tutti__load_le64(const unsigned char *from) {
 
 /* ---- writing */
 
-static void write_slot(const tutti__header *h, unsigned char *to) {
-    const tutti_array_spec *s = &h->spec;
-    memset(to, 0, SLOT_BYTES);
-    memcpy(to, magic, sizeof magic);
-    store_le32(to + AT_FORMAT, FORMAT);
-    store_le32(to + AT_PLACEMENT, (uint32_t)h->placement);
-    tutti__store_le64(to + AT_VERSION, h->version);
-    store_le32(to + AT_TYPE, (uint32_t)s->type);
-    store_le32(to + AT_ORDER, (uint32_t)s->order);
-    store_le32(to + AT_BYTE_ORDER, (uint32_t)native_byte_order());
-    store_le32(to + AT_NDIMS, (uint32_t)s->ndims);
-    tutti__store_le64(to + AT_ELEMENT, (uint64_t)s->element_size);
-    tutti__store_le64(to + AT_OFFSET, (uint64_t)s->offset);
-    tutti__store_le64(to + AT_BYTES, (uint64_t)h->bytes);
-    tutti__store_le64(to + AT_ID, h->id);
-    store_le32(to + AT_RANKS, (uint32_t)h->ranks);
-    store_le32(to + AT_RANK, (uint32_t)h->rank);
-    for (int d = 0; d < s->ndims; d++) {
-        unsigned char *dist = to + AT_DIST + (ptrdiff_t)16 * d;
-        tutti__store_le64(to + AT_SHAPE + (ptrdiff_t)8 * d, (uint64_t)s->shape[d]);
-        if (h->placement != TUTTI__DESCRIPTOR) continue;
-        store_le32(dist, (uint32_t)h->dim[d].kind);
-        store_le32(dist + 4, (uint32_t)h->dim[d].procs);
-        tutti__store_le64(dist + 8, (uint64_t)h->dim[d].block);
-    }
-    tutti__store_le64(to + AT_CHECKSUM, tutti__hash(TUTTI__HASH_START, to, AT_CHECKSUM));
-}
-
 void tutti__header_write(const tutti__header *h, unsigned char block[TUTTI__HEADER_BYTES]) {
-    for (int i = 0; i < SLOTS; i++) write_slot(h, block + (ptrdiff_t)SLOT_BYTES * i);
+    for (int i = 0; i < SLOTS; i++) {
+        unsigned char *to = block + (ptrdiff_t)SLOT_BYTES * i;
+        const tutti_array_spec *s = &h->spec;
+        memset(to, 0, SLOT_BYTES);
+        memcpy(to, magic, sizeof magic);
+        store_le32(to + AT_FORMAT, FORMAT);
+        store_le32(to + AT_PLACEMENT, (uint32_t)h->placement);
+        tutti__store_le64(to + AT_VERSION, h->version);
+        store_le32(to + AT_TYPE, (uint32_t)s->type);
+        store_le32(to + AT_ORDER, (uint32_t)s->order);
+        store_le32(to + AT_BYTE_ORDER, (uint32_t)native_byte_order());
+        store_le32(to + AT_NDIMS, (uint32_t)s->ndims);
+        tutti__store_le64(to + AT_ELEMENT, (uint64_t)s->element_size);
+        tutti__store_le64(to + AT_OFFSET, (uint64_t)s->offset);
+        tutti__store_le64(to + AT_BYTES, (uint64_t)h->bytes);
+        tutti__store_le64(to + AT_ID, h->id);
+        store_le32(to + AT_RANKS, (uint32_t)h->ranks);
+        store_le32(to + AT_RANK, (uint32_t)h->rank);
+        for (int d = 0; d < s->ndims; d++) {
+            unsigned char *dist = to + AT_DIST + (ptrdiff_t)16 * d;
+            tutti__store_le64(to + AT_SHAPE + (ptrdiff_t)8 * d, (uint64_t)s->shape[d]);
+            if (h->placement != TUTTI__DESCRIPTOR) continue;
+            store_le32(dist, (uint32_t)h->dim[d].kind);
+            store_le32(dist + 4, (uint32_t)h->dim[d].procs);
+            tutti__store_le64(dist + 8, (uint64_t)h->dim[d].block);
+        }
+        tutti__store_le64(to + AT_CHECKSUM, tutti__hash(TUTTI__HASH_START, to, AT_CHECKSUM));
+    }
 }
 
 /* ---- reading: a checksum detects damage, not malice */

@@ -349,22 +349,20 @@ void tutti__profile_set_free(tutti__profile_set *s) {
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static const char *unit_text(int i) {
-    static const char *const text[] = {[UNIT_COUNT] = "",
-                                       [UNIT_RATE] = "B/s: ",
-                                       [UNIT_SECONDS] = "s: ",
-                                       [UNIT_SHARE] = "share: ",
-                                       [UNIT_MAYBE] = "B/s or s, 0: unknown: ",
-                                       [UNIT_FLAG] = ""};
-    return text[facts[i].unit];
-}
+static const char *const unit_text[] = {[UNIT_COUNT] = "",
+                                        [UNIT_RATE] = "B/s: ",
+                                        [UNIT_SECONDS] = "s: ",
+                                        [UNIT_SHARE] = "share: ",
+                                        [UNIT_MAYBE] = "B/s or s, 0: unknown: ",
+                                        [UNIT_FLAG] = ""};
 
 static void print_numbers(FILE *f, const tutti_profile *p, int section) {
     char number[64];
     for (int i = 0; i < ROWS; i++) {
         if (facts[i].section != section) continue;
         format_number(value_of_row(p, i), number, sizeof number);
-        fprintf(f, "%-24s = %-12s # %s%s\n", rows[i].name, number, unit_text(i), rows[i].help);
+        fprintf(f, "%-24s = %-12s # %s%s\n", rows[i].name, number, unit_text[facts[i].unit],
+                rows[i].help);
     }
 }
 
@@ -436,16 +434,6 @@ static tutti_err check_place_and_numbers(const tutti_filesystem *place, const tu
     return TUTTI_OK;
 }
 
-static tutti_err section_add(tutti__profile_set *s) {
-    TUTTI_CHECK(s->n < TUTTI__PROFILE_SECTIONS, TUTTI_ERR_FORMAT,
-                "profile is full: it has %d file systems", s->n);
-    tutti__profile_files *more = tutti__realloc(s->files, (size_t)(s->n + 1) * sizeof *more);
-    if (!more) return TUTTI_ERR_NOMEM;
-    s->files = more;
-    s->n++;
-    return TUTTI_OK;
-}
-
 tutti_err tutti__profile_put(tutti__profile_set *s, const tutti_filesystem *place,
                              const tutti_profile *p) {
     int i = 0;
@@ -454,7 +442,12 @@ tutti_err tutti__profile_put(tutti__profile_set *s, const tutti_filesystem *plac
     while (i < s->n && strcmp(s->files[i].place.mount, place->mount) != 0) i++;
     if (i == s->n) i = find_place(s, place);
     if (i < 0) {
-        TUTTI_TRY(section_add(s));
+        TUTTI_CHECK(s->n < TUTTI__PROFILE_SECTIONS, TUTTI_ERR_FORMAT,
+                    "profile is full: it has %d file systems", s->n);
+        tutti__profile_files *more = tutti__realloc(s->files, (size_t)(s->n + 1) * sizeof *more);
+        if (!more) return TUTTI_ERR_NOMEM;
+        s->files = more;
+        s->n++;
         i = s->n - 1;
     }
     memset(&s->files[i], 0, sizeof s->files[i]);

@@ -70,18 +70,6 @@ static tutti_err path_resolve(const char *path, path_text out) {
     return at_file(path, tutti__error_sys(errno, -1, "cannot find the directory of the profile"));
 }
 
-/* Leave in `path` the highest directory above it that is on the same device. */
-static void mount_of(path_text path, dev_t device) {
-    path_text above;
-    struct stat st;
-    for (;;) {
-        memcpy(above, path, strlen(path) + 1);
-        path_up(above);
-        if (strcmp(above, path) == 0 || stat(above, &st) != 0 || st.st_dev != device) return;
-        memcpy(path, above, strlen(above) + 1);
-    }
-}
-
 tutti_err tutti_profile_filesystem(const char *path, tutti_filesystem *place_out) {
     path_text full;
     struct stat st;
@@ -89,9 +77,16 @@ tutti_err tutti_profile_filesystem(const char *path, tutti_filesystem *place_out
     TUTTI_CHECK(place_out, TUTTI_ERR_ARG, "argument place_out is NULL");
     TUTTI_TRY(path_resolve(path, full));
     if (stat(full, &st) != 0 || statfs(full, &fs) != 0)
-        return at_file(
-            path, tutti__error_sys(errno, -1, "cannot determine the file system of the directory"));
-    mount_of(full, st.st_dev);
+        return at_file(path, tutti__error_sys(errno, -1, "cannot determine its file system"));
+    for (;;) { /* the highest directory above it that is on the same device */
+        path_text above;
+        struct stat there;
+        memcpy(above, full, strlen(full) + 1);
+        path_up(above);
+        if (strcmp(above, full) == 0 || stat(above, &there) != 0 || there.st_dev != st.st_dev)
+            break;
+        memcpy(full, above, strlen(above) + 1);
+    }
     tutti_filesystem place;
     memset(&place, 0, sizeof place);
     TUTTI_CHECK(strlen(full) < sizeof place.mount, TUTTI_ERR_UNSUPPORTED,

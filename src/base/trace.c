@@ -219,18 +219,14 @@ static int earlier_then_longer(const void *a, const void *b) {
     return ((*x)->length_ns < (*y)->length_ns) - ((*x)->length_ns > (*y)->length_ns);
 }
 
-static int lane_takes(lane *l, const event *e) {
-    const int64_t end_ns = e->start_ns + e->length_ns;
-    while (l->depth > 0 && l->end_ns[l->depth - 1] <= e->start_ns) l->depth--;
-    if (l->depth == DEPTH || (l->depth > 0 && l->end_ns[l->depth - 1] < end_ns)) return 0;
-    l->end_ns[l->depth++] = end_ns;
-    return 1;
-}
-
-/* The first lane that is free for the event; with too many simultaneous events, the last. */
+/* The first lane that can take the event; with very many at once, the last. */
 static int lane_of(lane *lanes, int *used, const event *e) {
+    const int64_t end_ns = e->start_ns + e->length_ns;
     for (int i = 0; i < LANES; i++) {
-        if (!lane_takes(&lanes[i], e)) continue;
+        lane *l = &lanes[i];
+        while (l->depth > 0 && l->end_ns[l->depth - 1] <= e->start_ns) l->depth--;
+        if (l->depth == DEPTH || (l->depth > 0 && l->end_ns[l->depth - 1] < end_ns)) continue;
+        l->end_ns[l->depth++] = end_ns;
         *used = i + 1 > *used ? i + 1 : *used;
         return i;
     }

@@ -64,12 +64,6 @@ static const tutti__cdf_atts *atts_of(const tutti__cdf *c, tutti_count var) {
     return var < 0 ? &c->atts : &c->vars[var].atts;
 }
 
-static const char *slot_name(const tutti__cdf *c, const slot *s) {
-    if (s->of == OF_DIMS) return c->dims[s->index - 1].name;
-    if (s->of == OF_VARS) return c->vars[s->index - 1].name;
-    return atts_of(c, s->of)->v[s->index - 1].name;
-}
-
 static tutti_count name_find(const tutti__cdf *c, tutti_count of, const char *name, size_t bytes) {
     const struct tutti__cdf_names *t = c->names;
     const uint64_t hash = hash_of(of, name, bytes);
@@ -77,7 +71,10 @@ static tutti_count name_find(const tutti__cdf *c, tutti_count of, const char *na
     for (size_t i = hash & (t->room - 1); t->v[i].index; i = (i + 1) & (t->room - 1)) {
         const slot *s = &t->v[i];
         if (s->hash != hash || s->of != of) continue;
-        const char *there = slot_name(c, s);
+        const tutti_count at = s->index - 1;
+        const char *there = s->of == OF_DIMS   ? c->dims[at].name
+                            : s->of == OF_VARS ? c->vars[at].name
+                                               : atts_of(c, s->of)->v[at].name;
         if (strncmp(there, name, bytes) == 0 && !there[bytes]) return s->index - 1;
     }
     return -1;

@@ -124,20 +124,6 @@ static int is_complete(const tutti_request *r) {
     return atomic_load_explicit(&r->progress.state, memory_order_acquire) == TUTTI__COMPLETED;
 }
 
-/* A completed request belongs to the caller, unless it has been abandoned. */
-static void complete_independent(tutti_request *r) {
-    tutti_file *f = r->op.file;
-    pthread_mutex_lock(&f->lock);
-    const int abandoned = r->progress.abandoned;
-    if (abandoned) unlist_independent(f, r);
-    atomic_fetch_sub(&f->independent.n, 1);
-    atomic_store_explicit(&r->progress.state, TUTTI__COMPLETED, memory_order_release);
-    pthread_mutex_unlock(&f->lock);
-    if (!abandoned) return;
-    tutti__stats_settle(f, &r->stats, 1);
-    free_independent(r);
-}
-
 static void run_independent(tutti_request *r) {
     tutti_file *f = r->op.file;
     const double since = tutti__now();
@@ -153,7 +139,16 @@ static void run_independent(tutti_request *r) {
     if (r->op.is_write)
         tutti__store_write_behind(f->store, f->origin + tutti__side_lo(r->access->file),
                                   f->origin + tutti__side_hi(r->access->file));
-    complete_independent(r);
+    /* A completed request belongs to the caller, unless it has been abandoned. */
+    pthread_mutex_lock(&f->lock);
+    const int abandoned = r->progress.abandoned;
+    if (abandoned) unlist_independent(f, r);
+    atomic_fetch_sub(&f->independent.n, 1);
+    atomic_store_explicit(&r->progress.state, TUTTI__COMPLETED, memory_order_release);
+    pthread_mutex_unlock(&f->lock);
+    if (!abandoned) return;
+    tutti__stats_settle(f, &r->stats, 1);
+    free_independent(r);
 }
 
 /* Without a thread it is executed here. */

@@ -240,21 +240,19 @@ static void run_in_worker(tutti_request *r) {
 
 /* ---- starting */
 
-/* File access through a page cache is a copy, which needs a core in the background, too. */
-static int background_of(const tutti_file *f, int ahead) {
-    if (f->opt.background != TUTTI_BACKGROUND_AUTO) return f->opt.background;
-    const int waits = f->opt.direct_io || f->layout.remote || f->layout.synchronous;
-    return ahead || waits || f->layout.spare_cores ? TUTTI_BACKGROUND_IO_ONLY
-                                                   : TUTTI_BACKGROUND_NONE;
-}
-
-/* Create a request from the arguments; an error of this rank is kept in it. */
+/* A request of its own from what is asked; what this rank has against it is kept. */
 static void init_request(tutti_request *r, const tutti_request *asked) {
     *r = *asked;
     tutti__op *op = &r->op;
     tutti_file *f = op->file;
     tutti_err err = r->asked.refused;
-    r->progress.background = background_of(f, r->asked.ahead);
+    /* File access through a page cache is a copy, which needs a core in the background, too. */
+    const int waits = f->opt.direct_io || f->layout.remote || f->layout.synchronous;
+    r->progress.background = f->opt.background;
+    if (f->opt.background == TUTTI_BACKGROUND_AUTO)
+        r->progress.background = r->asked.ahead || waits || f->layout.spare_cores
+                                     ? TUTTI_BACKGROUND_IO_ONLY
+                                     : TUTTI_BACKGROUND_NONE;
     if (r->found.plan && !r->found.plan->means.resident &&
         f->opt.background == TUTTI_BACKGROUND_AUTO)
         r->progress.background = TUTTI_BACKGROUND_NONE; /* it was not planned for that */
@@ -301,17 +299,6 @@ static tutti_err report_refusal(const tutti_request *asked, tutti_err err) {
     return r.result.outcome;
 }
 
-/* A split operation in this thread: the part of begin, or everything if no part is left for end. */
-static tutti_err split_depart(tutti_request *r) {
-    tutti__requests_settle(r->op.file);
-    list_request(r->op.file, r);
-    run_split_half(r, tutti__request_first_half, 1);
-    if (request_state(r) == TUTTI__SUBMITTED && !r->progress.resident)
-        run_split_half(r, tutti__request_second_half, 1);
-    if (r->result.outcome == TUTTI_OK || request_state(r) != TUTTI__COMPLETED) return TUTTI_OK;
-    return tutti__request_collect(&r, NULL);
-}
-
 static tutti_err submit_request(tutti_request *r) {
     tutti_file *f = r->op.file;
     if (r->progress.background == TUTTI_BACKGROUND_ALL) {
@@ -323,7 +310,16 @@ static tutti_err submit_request(tutti_request *r) {
         run_in_worker(r);
         return TUTTI_OK;
     }
-    if (r->asked.how == TUTTI__SPLIT) return split_depart(r);
+    if (r->asked.how == TUTTI__SPLIT) {
+        /* In this thread; if nothing is left for later, all of it. */
+        tutti__requests_settle(f);
+        list_request(f, r);
+        run_split_half(r, tutti__request_first_half, 1);
+        if (request_state(r) == TUTTI__SUBMITTED && !r->progress.resident)
+            run_split_half(r, tutti__request_second_half, 1);
+        if (r->result.outcome == TUTTI_OK || request_state(r) != TUTTI__COMPLETED) return TUTTI_OK;
+        return tutti__request_collect(&r, NULL);
+    }
     const tutti_err err = begin_in_fiber(r);
     if (err == TUTTI_OK) list_request(f, r);
     return err;

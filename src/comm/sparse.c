@@ -1,7 +1,5 @@
-/* comm: sparse exchange without counts (the "NBX" scheme): synchronous sends, receive all
- * messages, and after the own sends have been received enter a non-blocking barrier; when it
- * ends, all messages have arrived.  Cost: the messages themselves and one barrier, never a table of
- * all ranks.
+/* comm: sparse exchange without a table of all ranks: synchronous sends, and a mailbox that is filled
+ * with all arriving messages (sparse_nbx.c; on a simulated machine simulated/sparse_counted.c).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/sparse.h"
 
@@ -9,16 +7,10 @@
 #include <string.h>
 
 #include "comm/collective_count.h"
+#include "comm/mailbox.h"
 #include "comm/wait.h"
 
-typedef struct {
-    tutti__sparse_message *v;
-    int n;
-    size_t room;
-    tutti_err err; /* the first error; the exchange continues, so that no rank hangs */
-} mailbox;
-
-static void mailbox_put(mailbox *m, int rank, size_t bytes, void *data) {
+void tutti__mailbox_put(tutti__mailbox *m, int rank, size_t bytes, void *data) {
     if (tutti__grow(&m->v, (size_t)m->n + 1, &m->room, sizeof *m->v) != TUTTI_OK) {
         m->err = TUTTI_ERR_NOMEM;
         tutti__free(data);
@@ -27,9 +19,8 @@ static void mailbox_put(mailbox *m, int rank, size_t bytes, void *data) {
     m->v[m->n++] = (tutti__sparse_message){rank, bytes, data};
 }
 
-/* Receive one probed message.  If it cannot be allocated, it is received
- * truncated, so that its sender can continue. */
-static tutti_err mailbox_receive(mailbox *m, tutti__team *t, const MPI_Status *found, int tag) {
+tutti_err tutti__mailbox_receive(tutti__mailbox *m, tutti__team *t, const MPI_Status *found,
+                                 int tag) {
     int n = 0;
     TUTTI_MPI(MPI_Get_count(found, MPI_BYTE, &n));
     char *data = tutti__malloc((size_t)n + 1);
@@ -48,59 +39,31 @@ static tutti_err mailbox_receive(mailbox *m, tutti__team *t, const MPI_Status *f
         return err;
     }
     tutti__received_add((size_t)n);
-    mailbox_put(m, found->MPI_SOURCE, (size_t)n, data);
+    tutti__mailbox_put(m, found->MPI_SOURCE, (size_t)n, data);
     return TUTTI_OK;
 }
 
-static void mailbox_self(mailbox *m, const tutti__sparse_message *l) {
+static void put_own(tutti__mailbox *m, const tutti__sparse_message *l) {
     void *data = tutti__malloc(l->bytes + 1);
     if (!data) {
         m->err = TUTTI_ERR_NOMEM;
         return;
     }
     memcpy(data, l->data, l->bytes);
-    mailbox_put(m, l->rank, l->bytes, data);
-}
-
-static tutti_err messages_run(tutti__team *t, int n, MPI_Request *sent, int tag, mailbox *m) {
-    MPI_Request barrier = MPI_REQUEST_NULL;
-    int in_barrier = 0, done = 0;
-    while (!done) {
-        MPI_Status found;
-        int flag = 0;
-        TUTTI_MPI(MPI_Iprobe(MPI_ANY_SOURCE, tag, t->comm, &flag, &found));
-        if (flag) {
-            TUTTI_TRY(mailbox_receive(m, t, &found, tag));
-            continue;
-        }
-        if (in_barrier) {
-            TUTTI_MPI(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE));
-        } else {
-            flag = 1; /* all have been sent */
-            for (int i = 0; i < n && flag; i++)
-                if (sent[i] != MPI_REQUEST_NULL)
-                    TUTTI_MPI(MPI_Test(&sent[i], &flag, MPI_STATUS_IGNORE));
-            if (flag) {
-                TUTTI_MPI(MPI_Ibarrier(t->comm, &barrier));
-                in_barrier = 1;
-            }
-        }
-        if (!done) tutti__yield();
-    }
-    return TUTTI_OK;
+    tutti__mailbox_put(m, l->rank, l->bytes, data);
 }
 
 tutti_err tutti__sparse_exchange(tutti__team *t, int n, const tutti__sparse_message *out,
                                  int *n_in_out, tutti__sparse_message **in_out) {
     const int tag = tutti__team_tag(t);
-    mailbox m = {NULL, 0, 0, TUTTI_OK};
+    tutti__mailbox m = {NULL, 0, 0, TUTTI_OK};
     MPI_Request *sent = tutti__malloc((size_t)(n + 1) * sizeof *sent);
-    int started = 0;
+    int started = 0, i = 0;
     if (!sent) m.err = TUTTI_ERR_NOMEM; /* takes part without messages */
-    for (int i = 0; i < n && sent; i++) {
+    for (; i < n && sent; i++) {
         int bytes = 0;
         if (out[i].rank == t->rank) {
-            mailbox_self(&m, &out[i]);
+            put_own(&m, &out[i]);
             continue;
         }
         const tutti_err fits = tutti__narrow_int((tutti_off)out[i].bytes, &bytes);
@@ -111,7 +74,7 @@ tutti_err tutti__sparse_exchange(tutti__team *t, int n, const tutti__sparse_mess
         TUTTI_MPI(
             MPI_Issend(out[i].data, bytes, MPI_BYTE, out[i].rank, tag, t->comm, &sent[started++]));
     }
-    const tutti_err err = messages_run(t, started, sent, tag, &m);
+    const tutti_err err = tutti__mailbox_fill(&m, t, tag, &(tutti__sent){started, sent, i, out});
     tutti__free(sent);
     if (err == TUTTI_OK && m.err == TUTTI_OK) {
         /* Sort by source; messages of one source keep their order.  They are nearly sorted or few. */

@@ -51,23 +51,6 @@ static const tutti__datafile *find_last_file(const tutti_dataset *d, int64_t ind
     return file;
 }
 
-/* After the last segment of that file, or at the beginning of a new one. */
-static void choose_place(tutti_dataset *d, const tutti__datafile *file, tutti__writing *w) {
-    const tutti__model *m = &d->model;
-    w->new_file = !file || !d->container->continues(d, w->segment.kind);
-    if (w->new_file) {
-        w->row.id = d->now.row.id;
-        for (int64_t i = 0; i < m->files_n; i++) w->row.id = tutti__max(w->row.id, m->files[i].id);
-        w->row.id++;
-        snprintf(w->row.name, sizeof w->row.name, "data-%06lld.%s", (long long)w->row.id,
-                 d->container->extension);
-    } else {
-        w->row = *file;
-    }
-    w->segment.file = w->row.id;
-    d->container->place(d, w);
-}
-
 /* ---- discard */
 
 /* Remove the bytes of a segment; those of later segments have been removed before. Collective. */
@@ -116,7 +99,20 @@ static tutti__section_state *find_section_state(void *dataset, int64_t variable,
 /* Choose the location of the segment; rank 0 prepares its file if that is open or new. Not collective. */
 static tutti_err prepare_segment(tutti_dataset *d, const tutti__datafile *file, tutti__writing *w) {
     const int root = d->team->rank == 0;
-    choose_place(d, file, w);
+    /* Behind the last segment of that file, or at the beginning of a new one. */
+    const tutti__model *m = &d->model;
+    w->new_file = !file || !d->container->continues(d, w->segment.kind);
+    if (w->new_file) {
+        w->row.id = d->now.row.id;
+        for (int64_t i = 0; i < m->files_n; i++) w->row.id = tutti__max(w->row.id, m->files[i].id);
+        w->row.id++;
+        snprintf(w->row.name, sizeof w->row.name, "data-%06lld.%s", (long long)w->row.id,
+                 d->container->extension);
+    } else {
+        w->row = *file;
+    }
+    w->segment.file = w->row.id;
+    d->container->place(d, w);
     TUTTI_TRY(tutti__dataset_file_reserve(d));
     if (w->new_file) return root ? tutti__dataset_file_create(d, &w->row) : TUTTI_OK;
     w->file = tutti__dataset_file_find(d, &w->row);

@@ -54,21 +54,6 @@ tutti_err tutti__commit_check(const tutti_dataset *d) {
     return d->container->commit_check(d);
 }
 
-/* Reserve rows of the model: adding them must not fail once the database has them. */
-static tutti_err reserve_model_rows(tutti_dataset *d) {
-    tutti__model *m = &d->model;
-    const int64_t segments = m->segments_n, files = m->files_n;
-    int fits = 1;
-    for (int64_t i = 0; i <= d->waiting_n && fits; i++) {
-        const tutti__writing *w = i == d->waiting_n ? &d->now : &d->waiting[i];
-        fits = TUTTI__GROW(m, segments) != NULL;
-        if (fits && w->new_file) fits = TUTTI__GROW(m, files) != NULL;
-    }
-    m->segments_n = segments;
-    m->files_n = files;
-    return fits ? TUTTI_OK : TUTTI_ERR_NOMEM;
-}
-
 static int message_size(const tutti_dataset *d) {
     return (int)(sizeof(commit_message) + (size_t)d->now.sections_n * sizeof(uint64_t));
 }
@@ -85,7 +70,18 @@ static tutti_err reserve_message(tutti_dataset *d) {
 
 static tutti_err prepare_commit(tutti_dataset *d) {
     TUTTI_TRY(tutti__commit_check(d));
-    TUTTI_TRY(reserve_model_rows(d));
+    /* Reserve rows of the model: adding them must not fail once the database has them. */
+    tutti__model *m = &d->model;
+    const int64_t segments = m->segments_n, files = m->files_n;
+    int fits = 1;
+    for (int64_t i = 0; i <= d->waiting_n && fits; i++) {
+        const tutti__writing *w = i == d->waiting_n ? &d->now : &d->waiting[i];
+        fits = TUTTI__GROW(m, segments) != NULL;
+        if (fits && w->new_file) fits = TUTTI__GROW(m, files) != NULL;
+    }
+    m->segments_n = segments;
+    m->files_n = files;
+    TUTTI_TRY(fits ? TUTTI_OK : TUTTI_ERR_NOMEM);
     TUTTI_TRY(reserve_message(d));
     tutti__ncfile_free(&d->nc_next);
     return d->container->set_aside(d, &d->nc_next);
@@ -136,21 +132,6 @@ static tutti_err add_segment_rows(tutti_dataset *d, const tutti__writing *w) {
     return TUTTI_OK;
 }
 
-/* The same for all segments since the last commit, except the row of the current segment itself. */
-static tutti_err add_commit_rows(tutti_dataset *d) {
-    const tutti__writing *now = &d->now;
-    if (d->has_rows) TUTTI_TRY(remove_uncommitted_rows(d));
-    TUTTI_TRY(tutti__meta_add_fresh(d->meta, &d->model));
-    for (int64_t i = 0; i < d->waiting_n; i++) {
-        TUTTI_TRY(add_segment_rows(d, &d->waiting[i]));
-        TUTTI_TRY(tutti__meta_add_segment(d->meta, &d->waiting[i].segment));
-    }
-    TUTTI_TRY(add_segment_rows(d, now));
-    for (int64_t i = 0; i < now->infos_n; i++)
-        TUTTI_TRY(tutti__meta_info_set(d->meta, &now->infos[i]));
-    return tutti__meta_set(d->meta, "serial", now->segment.id);
-}
-
 /* ---- the steps of rank 0 */
 
 /* Set the checksums of sections, start the transaction, and write all that must be in the file before it ends. */
@@ -168,7 +149,18 @@ static tutti_err finish_commit(tutti_dataset *d, uint64_t *table, int64_t n, int
     for (int64_t i = 0; i < n; i++) table[i] = htole64(table[i]);
     if (w->tail) TUTTI_TRY(tutti__cut_here(w->file, w->tail));
     TUTTI_TRY(tutti__meta_begin(d->meta));
-    TUTTI_TRY(add_commit_rows(d));
+    /* The same for all segments since the last commit, except the row of the current segment itself. */
+    const tutti__writing *now = &d->now;
+    if (d->has_rows) TUTTI_TRY(remove_uncommitted_rows(d));
+    TUTTI_TRY(tutti__meta_add_fresh(d->meta, &d->model));
+    for (int64_t i = 0; i < d->waiting_n; i++) {
+        TUTTI_TRY(add_segment_rows(d, &d->waiting[i]));
+        TUTTI_TRY(tutti__meta_add_segment(d->meta, &d->waiting[i].segment));
+    }
+    TUTTI_TRY(add_segment_rows(d, now));
+    for (int64_t i = 0; i < now->infos_n; i++)
+        TUTTI_TRY(tutti__meta_info_set(d->meta, &now->infos[i]));
+    TUTTI_TRY(tutti__meta_set(d->meta, "serial", now->segment.id));
     return d->container->finish(d, &spec);
 }
 

@@ -138,20 +138,6 @@ tutti_err tutti__space_resize(tutti_dataset *d, int64_t space, int ndims, const 
     return TUTTI_OK;
 }
 
-/* The size cannot change once a section of this segment uses it. */
-static tutti_err check_space_unused(const tutti_dataset *d, const tutti__space *s) {
-    for (int64_t k = 0; k < d->model.variables_n; k++) {
-        const tutti__variable *v = &d->model.variables[k];
-        if (v->space != s->id) continue;
-        for (int64_t i = 0; i < d->now.sections_n; i++)
-            TUTTI_CHECK(d->now.sections[i].variable != v->id, TUTTI_ERR_STATE,
-                        "variable '%s' was already written in this segment with the current size "
-                        "of space '%s'",
-                        v->name, s->name);
-    }
-    return TUTTI_OK;
-}
-
 static tutti_err check_resize(const tutti_dataset *d, const char *space, int ndims,
                               const tutti_count *shape, tutti__space **s) {
     TUTTI_TRY(tutti__dataset_writable(d));
@@ -164,7 +150,17 @@ static tutti_err check_resize(const tutti_dataset *d, const char *space, int ndi
         TUTTI_ERR_ARG,
         "invalid shape of space '%s': %d dimensions, 1 to %d are allowed, with extents >= 0", space,
         ndims, (*s)->kind == TUTTI__SPACE_GRID ? TUTTI_MAX_DIMS : 1);
-    return check_space_unused(d, *s);
+    /* The size cannot change once a section of this segment uses it. */
+    for (int64_t k = 0; k < d->model.variables_n; k++) {
+        const tutti__variable *v = &d->model.variables[k];
+        if (v->space != (*s)->id) continue;
+        for (int64_t i = 0; i < d->now.sections_n; i++)
+            TUTTI_CHECK(d->now.sections[i].variable != v->id, TUTTI_ERR_STATE,
+                        "variable '%s' was already written in this segment with the current size "
+                        "of space '%s'",
+                        v->name, (*s)->name);
+    }
+    return TUTTI_OK;
 }
 
 tutti_err tutti_dataset_resize(tutti_dataset *d, const char *space, int ndims,
@@ -263,19 +259,17 @@ static tutti_err convert_spec(const tutti_dataset *d, const char *name,
     return TUTTI_OK;
 }
 
-static int variables_equal(const tutti__variable *a, const tutti__variable *b) {
-    return a->space == b->space && a->item == b->item && a->components == b->components &&
-           a->type == b->type && a->layout == b->layout && a->order == b->order &&
-           a->compress == b->compress && memcmp(&a->fill, &b->fill, sizeof a->fill) == 0 &&
-           strcmp(a->units, b->units) == 0 && strcmp(a->long_name, b->long_name) == 0;
-}
-
 static tutti_err check_variable(const tutti_dataset *d, const char *name,
                                 const tutti_variable_spec *spec, tutti__variable *v) {
     TUTTI_TRY(convert_spec(d, name, spec, v));
     const tutti__variable *old = tutti__model_variable(&d->model, name);
-    TUTTI_CHECK(!old || variables_equal(old, v), TUTTI_ERR_EXISTS,
-                "variable '%s' exists already with another definition", name);
+    TUTTI_CHECK(
+        !old ||
+            (old->space == v->space && old->item == v->item && old->components == v->components &&
+             old->type == v->type && old->layout == v->layout && old->order == v->order &&
+             old->compress == v->compress && memcmp(&old->fill, &v->fill, sizeof old->fill) == 0 &&
+             strcmp(old->units, v->units) == 0 && strcmp(old->long_name, v->long_name) == 0),
+        TUTTI_ERR_EXISTS, "variable '%s' exists already with another definition", name);
     return TUTTI_OK;
 }
 

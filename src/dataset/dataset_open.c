@@ -149,13 +149,6 @@ static tutti_err open_on_team(int mode, tutti_dataset *d) {
     return tutti__dataset_agree(d, root ? tutti__dataset_reclaim(d) : TUTTI_OK);
 }
 
-static uint64_t hash_open_arguments(int mode, const tutti_dataset *d) {
-    const int64_t words[] = {
-        mode,        d->opt.level,    d->opt.indices_per_file, d->opt.checksums, d->opt.check_reads,
-        d->opt.ieee, d->opt.container};
-    return tutti__hash(TUTTI__HASH_START, words, sizeof words);
-}
-
 tutti_err tutti_dataset_open(MPI_Comm comm, const char *path, int mode,
                              const tutti_dataset_options *opt, tutti_dataset **d_out) {
     TUTTI_KEEP_ERRNO;
@@ -163,9 +156,13 @@ tutti_err tutti_dataset_open(MPI_Comm comm, const char *path, int mode,
     tutti__team *team = NULL;
     tutti_err err = check_open_arguments(path, mode, d_out);
     if (err == TUTTI_OK) err = create_dataset(path, mode, opt, &d);
-    const tutti__call call = {.name = "open",
-                              .what = "the dataset: its path, mode or options",
-                              .hash = err == TUTTI_OK ? hash_open_arguments(mode, d) : 0};
+    tutti__call call = {.name = "open", .what = "the dataset: its path, mode or options"};
+    if (err == TUTTI_OK) {
+        const tutti_dataset_options *o = &d->opt;
+        const int64_t words[] = {mode,           o->level, o->indices_per_file, o->checksums,
+                                 o->check_reads, o->ieee,  o->container};
+        call.hash = tutti__hash(TUTTI__HASH_START, words, sizeof words);
+    }
     err = tutti__object_begin(comm, &tutti__dataset_class, &call, path, err, &team);
     if (err == TUTTI_OK) {
         d->team = team;
@@ -203,11 +200,6 @@ tutti_err tutti_dataset_close(tutti_dataset **pd) {
     return err;
 }
 
-/* The same dataset, from which nothing has been removed. */
-static int is_same_dataset(const tutti__model *a, const tutti__model *b) {
-    return a->generation == b->generation && memcmp(a->id, b->id, sizeof a->id) == 0;
-}
-
 tutti_err tutti_dataset_refresh(tutti_dataset *d, int *changed_out) {
     TUTTI_KEEP_ERRNO;
     const tutti__call same = {.name = "refresh"};
@@ -220,7 +212,8 @@ tutti_err tutti_dataset_refresh(tutti_dataset *d, int *changed_out) {
     if (err != TUTTI_OK) return tutti__dataset_named(d, "refresh", err);
     const tutti__model *old = &d->model;
     const int64_t n = old->segments_n;
-    const int is_same = is_same_dataset(old, &new);
+    const int is_same =
+        old->generation == new.generation &&memcmp(old->id, new.id, sizeof old->id) == 0;
     if (changed_out)
         *changed_out = !is_same || n != new.segments_n ||
                        (n > 0 && old->segments[n - 1].id != new.segments[n - 1].id);

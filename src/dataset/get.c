@@ -93,8 +93,15 @@ static tutti_err add_section_part(tutti_dataset *d, tutti__item *t, tutti_count 
     return TUTTI_OK;
 }
 
-/* A value of the file cannot be converted to the caller's type: name its variable in the error. */
-static tutti_err name_failed_variable(tutti_dataset *d, int64_t file, tutti_err err) {
+static tutti_err run_reading(tutti_dataset *d, const char *name, int64_t file, const reading *r) {
+    const tutti__dataset_reading m = {.file = r->file,
+                                      .name = name,
+                                      .n = r->items->parts_n,
+                                      .parts = r->items->parts,
+                                      .least = r->end};
+    if (r->local_err != TUTTI_OK) tutti__error_assign(&r->why);
+    /* A value of the file cannot be converted to the caller's type: name its variable in the error. */
+    const tutti_err err = tutti__dataset_read(&m, r->local_err);
     const tutti_error_info why = *tutti_last_error();
     const tutti__known *k = NULL;
     for (int64_t i = 0; err == TUTTI_ERR_VALUE && i < d->model.segments_n; i++) {
@@ -105,16 +112,6 @@ static tutti_err name_failed_variable(tutti_dataset *d, int64_t file, tutti_err 
         if (found == TUTTI_OK) tutti__dataset_misfit(d, k->sections, k->n, err);
     }
     return err;
-}
-
-static tutti_err run_reading(tutti_dataset *d, const char *name, int64_t file, const reading *r) {
-    const tutti__dataset_reading m = {.file = r->file,
-                                      .name = name,
-                                      .n = r->items->parts_n,
-                                      .parts = r->items->parts,
-                                      .least = r->end};
-    if (r->local_err != TUTTI_OK) tutti__error_assign(&r->why);
-    return name_failed_variable(d, file, tutti__dataset_read(&m, r->local_err));
 }
 
 /* Get, with this rank's error so far. */

@@ -43,16 +43,6 @@ static tutti_err check_ranked_put(const tutti_dataset *d, const tutti__item *t) 
     return TUTTI_OK;
 }
 
-/* Room for all rows that the put may add. */
-static tutti_err reserve_rows(tutti_dataset *d, int n) {
-    const int64_t listed = d->listed_n;
-    int fits = 1;
-    for (int i = 0; i < n && fits; i++)
-        fits = tutti__table_grow(&d->listed, &d->listed_n, sizeof *d->listed) != NULL;
-    d->listed_n = listed;
-    return fits ? tutti__sections_reserve(d, 2 * (int64_t)n) : TUTTI_ERR_NOMEM;
-}
-
 static tutti_err check_put_items(tutti_dataset *d, int is_started, tutti__item_list *b) {
     TUTTI_TRY(tutti__dataset_idle(d)); /* the thread of a commit reads the sections */
     TUTTI_TRY(tutti__dataset_writable(d));
@@ -67,32 +57,16 @@ static tutti_err check_put_items(tutti_dataset *d, int is_started, tutti__item_l
         for (int j = 0; j < i; j++)
             TUTTI_CHECK(b->v[j].v != t->v, TUTTI_ERR_ARG, "variable '%s' is a duplicate", t->name);
     }
-    return reserve_rows(d, b->n);
+    /* Room for all rows that the put may add. */
+    const int64_t listed = d->listed_n;
+    int fits = 1;
+    for (int i = 0; i < b->n && fits; i++)
+        fits = tutti__table_grow(&d->listed, &d->listed_n, sizeof *d->listed) != NULL;
+    d->listed_n = listed;
+    return fits ? tutti__sections_reserve(d, 2 * (int64_t)b->n) : TUTTI_ERR_NOMEM;
 }
 
 /* ---- define */
-
-/* Define the library's own variables, and exchange the sizes of ranked sections that are not known yet. Collective; the
- * same error on all ranks. */
-static tutti_err define_ranked(tutti_dataset *d, tutti__item_list *b) {
-    tutti__variable *lists = NULL;
-    tutti__ranked_trim(d);
-    for (int i = 0; i < b->n; i++) {
-        const tutti__item *t = &b->v[i];
-        if (tutti__model_variable(&d->model, t->name)->layout != TUTTI_RANKED) continue;
-        TUTTI_TRY(tutti__own_variable(d, &d->model.spaces[t->facts.space], "entries", &lists));
-        if (!tutti__ranked_sizes_of(d, t->facts.number))
-            TUTTI_TRY(tutti__ranked_sizes_exchange(d, &t->facts));
-    }
-    for (int i = 0; i < b->n; i++) { /* the tables may have moved */
-        tutti__item *t = &b->v[i];
-        t->v = tutti__model_variable(&d->model, t->name);
-        if (t->v->layout != TUTTI_RANKED) continue;
-        t->sizes = tutti__ranked_sizes_of(d, t->facts.number);
-        TUTTI_TRY(tutti__ranked_fits(t->v, t->sizes));
-    }
-    return TUTTI_OK;
-}
 
 /* Compress variables. Collective; the same error on all ranks. */
 static tutti_err pack_compressed(tutti_dataset *d, tutti__item_list *b) {
@@ -148,14 +122,6 @@ static tutti_err place_section(tutti_dataset *d, const tutti__item *t) {
                 t->name);
     const tutti__section new = {.variable = t->v->id, .type = t->v->put_type};
     (void)tutti__section_new(d, &new, bytes);
-    return TUTTI_OK;
-}
-
-static tutti_err place_sections(tutti_dataset *d, const tutti__item_list *b) {
-    for (int is_large = 1; is_large >= 0; is_large--) /* they begin at blocks, small ones follow */
-        for (int i = 0; i < b->n; i++)
-            if ((section_bytes(d, &b->v[i]) >= TUTTI__BLOCK) == is_large)
-                TUTTI_TRY(place_section(d, &b->v[i]));
     return TUTTI_OK;
 }
 
@@ -269,17 +235,6 @@ static tutti_err add_entries_part(const tutti_dataset *d, tutti__item *t, tutti_
     return TUTTI_OK;
 }
 
-/* Return whether some section of the put has a complete block, so that checksums are worth collecting. */
-static int has_whole_blocks(const tutti_dataset *d, const tutti__item_list *b) {
-    for (int i = 0; i < b->n; i++) {
-        const tutti__section *s = tutti__section_now(d, b->v[i].v->id, 0);
-        const tutti__section *list =
-            b->v[i].sizes ? tutti__ranked_list(d, b->v[i].v, b->v[i].facts.number) : NULL;
-        if (s->bytes >= TUTTI__BLOCK || (list && list->bytes >= TUTTI__BLOCK)) return 1;
-    }
-    return 0;
-}
-
 static tutti_err write_placed_sections(tutti_dataset *d, tutti__item_list *b,
                                        tutti__put_record *record) {
     tutti__transfer t = {.name = "put", .file = d->now.file, .is_write = 1};
@@ -290,7 +245,13 @@ static tutti_err write_placed_sections(tutti_dataset *d, tutti__item_list *b,
     }
     t.parts_n = b->parts_n;
     t.parts = b->parts;
-    t.sums = d->opt.checksums && has_whole_blocks(d, b) ? &record->sums : NULL;
+    for (int i = 0; i < b->n && d->opt.checksums && !t.sums; i++) {
+        const tutti__section *s = tutti__section_now(d, b->v[i].v->id, 0);
+        const tutti__section *list =
+            b->v[i].sizes ? tutti__ranked_list(d, b->v[i].v, b->v[i].facts.number) : NULL;
+        if (s->bytes >= TUTTI__BLOCK || (list && list->bytes >= TUTTI__BLOCK))
+            t.sums = &record->sums; /* a section has a block of its own: its checksum is known */
+    }
     const tutti_err err = tutti__transfer_run(&t, NULL);
     if (err != TUTTI_OK) restore_base(d, b);
     tutti__dataset_misfit(d, d->now.sections, d->now.sections_n, err);
@@ -300,10 +261,30 @@ static tutti_err write_placed_sections(tutti_dataset *d, tutti__item_list *b,
 /* All ranks have agreed on the call.  *record_out: the put is known to the sections.   Collective. */
 static tutti_err put_after_agreement(tutti_dataset *d, tutti__item_list *b,
                                      tutti__put_record *record) {
-    TUTTI_TRY(define_ranked(d, b));
+    /* Define the library's own variables, and exchange the sizes of ranked sections that are not known yet. */
+    tutti__variable *lists = NULL;
+    tutti__ranked_trim(d);
+    for (int i = 0; i < b->n; i++) {
+        const tutti__item *t = &b->v[i];
+        if (tutti__model_variable(&d->model, t->name)->layout != TUTTI_RANKED) continue;
+        TUTTI_TRY(tutti__own_variable(d, &d->model.spaces[t->facts.space], "entries", &lists));
+        if (!tutti__ranked_sizes_of(d, t->facts.number))
+            TUTTI_TRY(tutti__ranked_sizes_exchange(d, &t->facts));
+    }
+    for (int i = 0; i < b->n; i++) { /* the tables may have moved */
+        tutti__item *t = &b->v[i];
+        t->v = tutti__model_variable(&d->model, t->name);
+        if (t->v->layout != TUTTI_RANKED) continue;
+        t->sizes = tutti__ranked_sizes_of(d, t->facts.number);
+        TUTTI_TRY(tutti__ranked_fits(t->v, t->sizes));
+    }
     const tutti_err packed = pack_compressed(d, b);
     const tutti_error_info why = *tutti_last_error();
-    TUTTI_TRY(place_sections(d, b)); /* also if it was not packed: it must be put again */
+    /* Also what was not packed, since it must be put again.  Large sections begin at blocks, small ones follow. */
+    for (int is_large = 1; is_large >= 0; is_large--)
+        for (int i = 0; i < b->n; i++)
+            if ((section_bytes(d, &b->v[i]) >= TUTTI__BLOCK) == is_large)
+                TUTTI_TRY(place_section(d, &b->v[i]));
     if (packed == TUTTI_OK) {
         TUTTI_TRY(tutti__tail_cut(d));
         return write_placed_sections(d, b, record);

@@ -48,20 +48,6 @@ static tutti_err make_rings(tutti__cycles *c, const tutti__run *r, int is_write)
 
 /* ---- memory */
 
-static tutti_err make_sub_buffers(tutti__cycles *c, const tutti__two_phase *t) {
-    const size_t slots = (size_t)c->slots, each = (size_t)t->destinations + (size_t)t->incoming.n;
-    c->sub = tutti__calloc(slots, sizeof *c->sub);
-    c->shuffle = tutti__calloc(slots, sizeof *c->shuffle);
-    c->parcels = tutti__calloc(slots * each + 1, sizeof *c->parcels);
-    if (!c->sub || !c->shuffle || !c->parcels) return TUTTI_ERR_NOMEM;
-    for (size_t i = 0; i < slots; i++) {
-        c->shuffle[i].mine.v = c->parcels + i * each;
-        c->shuffle[i].theirs.v = c->parcels + i * each + t->destinations;
-        c->sub[i].io.incoming = &t->incoming;
-    }
-    return TUTTI_OK;
-}
-
 /* Memory for the windows of a resident plan. */
 static tutti_err ensure_resident_memory(tutti_plan *p) {
     const tutti__two_phase *t = p->two;
@@ -104,7 +90,16 @@ tutti_err tutti__cycles_make(tutti_plan *p) {
     c->collective = t->kind != TUTTI_EXCHANGE_TWO_SIDED;
     c->sparse = c->collective && c->cycles / 4 > t->bytes / d->window / d->aggregators + 16;
     TUTTI_TRY(make_rings(c, r, p->asked.is_write));
-    TUTTI_TRY(make_sub_buffers(c, t));
+    const size_t slots = (size_t)c->slots, each = (size_t)t->destinations + (size_t)t->incoming.n;
+    c->sub = tutti__calloc(slots, sizeof *c->sub);
+    c->shuffle = tutti__calloc(slots, sizeof *c->shuffle);
+    c->parcels = tutti__calloc(slots * each + 1, sizeof *c->parcels);
+    if (!c->sub || !c->shuffle || !c->parcels) return TUTTI_ERR_NOMEM;
+    for (size_t i = 0; i < slots; i++) {
+        c->shuffle[i].mine.v = c->parcels + i * each;
+        c->shuffle[i].theirs.v = c->parcels + i * each + t->destinations;
+        c->sub[i].io.incoming = &t->incoming;
+    }
     return tutti__cycles_wake(p);
 }
 

@@ -15,13 +15,7 @@
 static const tutti_off FILL_BYTES = 256 << 10;
 
 static tutti_err add_run(tutti__window_io *w, tutti_off offset, tutti_off bytes) {
-    if (w->n >= w->room) {
-        const int room = w->room ? 2 * w->room : 64;
-        tutti_io_run *run = tutti__realloc(w->run, (size_t)room * sizeof *run);
-        if (!run) return TUTTI_ERR_NOMEM;
-        w->run = run;
-        w->room = room;
-    }
+    TUTTI_TRY(tutti__grow(&w->run, (size_t)w->n + 1, &w->room, sizeof *w->run));
     w->run[w->n++] = (tutti_io_run){w->shift + offset, w->stage + (offset - w->lo), (size_t)bytes};
     w->requested += bytes;
     return TUTTI_OK;
@@ -58,8 +52,12 @@ static span find_span(const tutti__window_io *w) {
     return all;
 }
 
-/* The requested extents, joined over small holes. */
-static tutti_err unite_requested(tutti__window_io *w, const span *all) {
+/* Lists that cover most of the window (if they do not overlap) are read without a search for holes. */
+static tutti_err add_read_runs(tutti__window_io *w) {
+    const span all = find_span(w);
+    if (all.is_dense || (2 * w->total >= w->hi - w->lo && all.is_irregular))
+        return add_run(w, all.first, all.last - all.first);
+    /* The requested extents, joined over small holes. */
     int n = 0;
     tutti_err err = TUTTI_OK;
     tutti__side *v = tutti__malloc((size_t)w->incoming->n * sizeof *v);
@@ -70,18 +68,10 @@ static tutti_err unite_requested(tutti__window_io *w, const span *all) {
         err = tutti__side_coarse(s, w->gap, &v[n]);
         if (err == TUTTI_OK) n++;
     }
-    if (err == TUTTI_OK) err = tutti__sides_union(n, v, all->first, all->last, w->gap, &w->extents);
+    if (err == TUTTI_OK) err = tutti__sides_union(n, v, all.first, all.last, w->gap, &w->extents);
     while (n > 0) tutti__side_free(&v[--n]);
     tutti__free(v);
-    return err;
-}
-
-/* Lists that cover most of the window (if they do not overlap) are read without a search for holes. */
-static tutti_err add_read_runs(tutti__window_io *w) {
-    const span all = find_span(w);
-    if (all.is_dense || (2 * w->total >= w->hi - w->lo && all.is_irregular))
-        return add_run(w, all.first, all.last - all.first);
-    TUTTI_TRY(unite_requested(w, &all));
+    TUTTI_TRY(err);
     for (size_t i = 0; i < w->extents.n; i++)
         TUTTI_TRY(add_run(w, w->extents.v[i].offset, w->extents.v[i].bytes));
     return TUTTI_OK;
@@ -240,6 +230,7 @@ void tutti__window_io_abort(tutti__window_io *w) {
 void tutti__window_io_free(tutti__window_io *w) {
     tutti__free(w->run);
     w->run = NULL;
-    w->n = w->room = 0;
+    w->n = 0;
+    w->room = 0;
     tutti__extents_free(&w->extents);
 }

@@ -18,7 +18,8 @@ typedef struct tutti__window_io {
     tutti_store *fill_store; /* write: holes are filled from this first (rmw); NULL: never */
     tutti_off zeros; /* write: the file ends here, and holes beyond this are written as zeros */
     tutti_io_run *run;
-    int n, room;
+    int n;
+    size_t room;
     tutti_off requested; /* bytes in the runs */
     tutti__extents extents;
     /* the access */

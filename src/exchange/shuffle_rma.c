@@ -34,7 +34,7 @@ typedef struct tutti__puts {
     tutti_off bytes;
     MPI_Aint origin[RUNS], place[RUNS]; /* absolute; in the window */
     int length[RUNS];
-} puts;
+} put_batch;
 
 tutti_err tutti__puts_make(struct tutti__puts **out) {
     *out = tutti__malloc(sizeof **out);
@@ -43,12 +43,12 @@ tutti_err tutti__puts_make(struct tutti__puts **out) {
 
 /* ---- moving runs */
 
-static int runs_type(const puts *b, const MPI_Aint *places, MPI_Datatype *out) {
+static int runs_type(const put_batch *b, const MPI_Aint *places, MPI_Datatype *out) {
     const int code = MPI_Type_create_hindexed(b->n, b->length, places, MPI_BYTE, out);
     return code == MPI_SUCCESS ? MPI_Type_commit(out) : code;
 }
 
-static void puts_flush(puts *b) {
+static void puts_flush(put_batch *b) {
     MPI_Datatype from = MPI_BYTE, to = MPI_BYTE;
     int code = MPI_SUCCESS;
     if (b->n == 0) return;
@@ -71,7 +71,7 @@ static void puts_flush(puts *b) {
     b->bytes = 0;
 }
 
-static void puts_add(puts *b, const char *origin, tutti_off place, tutti_off bytes) {
+static void puts_add(put_batch *b, const char *origin, tutti_off place, tutti_off bytes) {
     const MPI_Aint at = (MPI_Aint)(uintptr_t)origin;
     const int last = b->n - 1;
     const int follows = b->n > 0 && b->origin[last] + b->length[last] == at;
@@ -91,7 +91,7 @@ static void puts_add(puts *b, const char *origin, tutti_off place, tutti_off byt
  * memory. */
 static void parcel_move(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,
                         const char *packed) {
-    puts *b = x->puts;
+    put_batch *b = x->puts;
     tutti__cursor file, memory;
     tutti__burst f, m;
     tutti_off left = p->bytes;

@@ -6,32 +6,6 @@ static int is_real(tutti_type t) {
     return t == TUTTI_FLOAT32 || t == TUTTI_FLOAT64;
 }
 
-static tutti_err reserve_values(tutti__values_part *p, tutti_count n) {
-    enum { NUMBER = 8 }; /* bytes in memory */
-    tutti_count room = tutti__max(p->numbers_room, 64);
-    TUTTI_CHECK(n <= PTRDIFF_MAX / 32 - p->numbers, TUTTI_ERR_NOMEM,
-                "%lld values do not fit into memory", (long long)n);
-    while (room < p->numbers + n) room *= 2;
-    if (room == p->numbers_room) return TUTTI_OK;
-    void *data = tutti__realloc(p->data, (size_t)room * NUMBER);
-    if (!data) return TUTTI_ERR_NOMEM;
-    p->data = data;
-    p->numbers_room = room;
-    return TUTTI_OK;
-}
-
-static tutti_err reserve_piece(tutti__values_part *p) {
-    if (p->n < p->room) return TUTTI_OK;
-    const tutti_count room = tutti__max(64, 2 * p->room);
-    tutti_off *at = tutti__realloc(p->at, (size_t)room * sizeof *at);
-    if (at) p->at = at;
-    tutti_off *length = at ? tutti__realloc(p->length, (size_t)room * sizeof *length) : NULL;
-    if (!length) return TUTTI_ERR_NOMEM;
-    p->length = length;
-    p->room = room;
-    return TUTTI_OK;
-}
-
 tutti_err tutti__values_add(tutti__values *b, const tutti__exodus_place *place, tutti_count first,
                             tutti_count n, tutti_count *index_out, void **data_out) {
     int k = 0;
@@ -44,12 +18,15 @@ tutti_err tutti__values_add(tutti__values *b, const tutti__exodus_place *place, 
     TUTTI_CHECK(first >= 0 && n >= 0 && first <= all && n <= all - first, TUTTI_ERR_FORMAT,
                 "%lld values from value %lld: the array has %lld", (long long)n, (long long)first,
                 (long long)all);
-    TUTTI_TRY(reserve_values(p, n));
+    TUTTI_CHECK(n <= PTRDIFF_MAX / 32 - p->numbers, TUTTI_ERR_NOMEM,
+                "%lld values do not fit into memory", (long long)n);
+    TUTTI_TRY(tutti__grow(&p->data, (size_t)(p->numbers + n), &p->numbers_room, sizeof(int64_t)));
     const tutti_off at = place->at + first * size;
     if (n > 0 && p->n > 0 && p->at[p->n - 1] + p->length[p->n - 1] == at) {
         p->length[p->n - 1] += n * size;
     } else if (n > 0) {
-        TUTTI_TRY(reserve_piece(p));
+        TUTTI_TRY(tutti__grow(&p->at, (size_t)p->n + 1, &p->at_room, sizeof *p->at));
+        TUTTI_TRY(tutti__grow(&p->length, (size_t)p->n + 1, &p->length_room, sizeof *p->length));
         p->at[p->n] = at;
         p->length[p->n++] = n * size;
     }

@@ -9,9 +9,11 @@
 /* All pieces of one type. */
 typedef struct tutti__values_part {
     tutti_type file_type;
-    tutti_count n, room;    /* pieces */
+    tutti_count n; /* pieces */
+    size_t at_room, length_room;
     tutti_off *at, *length; /* bytes of the file; contiguous in memory */
-    tutti_count numbers, numbers_room;
+    tutti_count numbers;
+    size_t numbers_room;
     void *data; /* int64_t or double */
 } tutti__values_part;
 

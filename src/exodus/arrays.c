@@ -42,21 +42,6 @@ static tutti_err find_mesh_array(const tutti_exodus *x, const char *name, int cl
     return TUTTI_OK;
 }
 
-static tutti_err find_coordinates(const tutti_exodus *x, int component, tutti__exodus_place *out) {
-    static const char *const XYZ[] = {"coordx", "coordy", "coordz"};
-    const tutti_count n = x->model.p.nodes;
-    TUTTI_CHECK(component >= 0 && component < x->model.p.dims, TUTTI_ERR_ARG,
-                "component of coordinates is %d: the file has %d dimensions", component,
-                x->model.p.dims);
-    if (tutti__cdf_find_var(&x->cdf, "coordx") >= 0 || tutti__cdf_find_var(&x->cdf, "coord") < 0)
-        return find_mesh_array(x, XYZ[component], REALS, n, 1, out);
-    TUTTI_TRY(find_mesh_array(x, "coord", REALS, n, x->model.p.dims,
-                              out)); /* files without "large model" */
-    out->at += component * n * tutti_type_size(out->type);
-    out->numbers = 1;
-    return TUTTI_OK;
-}
-
 static tutti_err find_entity_array(const tutti_exodus *x, const tutti_exodus_array *a,
                                    const tutti_exodus_entity *e, tutti_count number,
                                    tutti__exodus_place *out) {
@@ -130,7 +115,19 @@ tutti_err tutti__exodus_place_of(const tutti_exodus *x, const tutti_exodus_array
     if (a->array_kind == TUTTI_EXODUS_COORDINATES) {
         TUTTI_CHECK(a->kind == TUTTI_EXODUS_NODAL, TUTTI_ERR_ARG,
                     "only nodes have coordinates, not %ss", tutti__exodus_names_of[a->kind].word);
-        return find_coordinates(x, a->component, out);
+        static const char *const XYZ[] = {"coordx", "coordy", "coordz"};
+        const tutti_count n = x->model.p.nodes;
+        TUTTI_CHECK(a->component >= 0 && a->component < x->model.p.dims, TUTTI_ERR_ARG,
+                    "component of coordinates is %d: the file has %d dimensions", a->component,
+                    x->model.p.dims);
+        if (tutti__cdf_find_var(&x->cdf, "coordx") >= 0 ||
+            tutti__cdf_find_var(&x->cdf, "coord") < 0)
+            return find_mesh_array(x, XYZ[a->component], REALS, n, 1, out);
+        TUTTI_TRY(find_mesh_array(x, "coord", REALS, n, x->model.p.dims,
+                                  out)); /* files without "large model" */
+        out->at += a->component * n * tutti_type_size(out->type);
+        out->numbers = 1;
+        return TUTTI_OK;
     }
     if (a->array_kind == TUTTI_EXODUS_IDS) {
         TUTTI_CHECK(a->kind == TUTTI_EXODUS_NODAL || tutti__exodus_is_block((int)a->kind),
@@ -224,34 +221,19 @@ typedef struct {
     unsigned char *is_implicit; /* [n] an id map that is not in the file: ids are 1, 2, 3 ... */
     group groups[GROUPS];
     int groups_n;
-    tutti_count parts_n, parts_room;
+    tutti_count parts_n;
+    size_t parts_room, access_room;
     tutti_part *parts;
-    tutti_access **access; /* [parts_room] of the parts */
+    tutti_access **access; /* of the parts */
 } batch;
-
-static void free_batch(batch *b) {
-    for (tutti_count i = 0; i < b->parts_n; i++) tutti_access_free(&b->access[i]);
-    for (int i = 0; i < b->groups_n; i++) tutti__free(b->groups[i].v);
-    tutti__free(b->place);
-    tutti__free(b->is_implicit);
-    tutti__free(b->parts);
-    tutti__free(b->access);
-}
 
 static tutti_err append_part(batch *b, tutti_access *access, void *buf, tutti_type file,
                              tutti_type memory) {
-    if (b->parts_n == b->parts_room) {
-        const tutti_count room = b->parts_room ? 2 * b->parts_room : 16;
-        tutti_part *parts = tutti__realloc(b->parts, (size_t)room * sizeof *parts);
-        if (parts) b->parts = parts;
-        tutti_access **all =
-            parts ? tutti__realloc(b->access, (size_t)room * sizeof(void *)) : NULL;
-        if (all) b->access = all;
-        if (!parts || !all) {
-            tutti_access_free(&access);
-            return TUTTI_ERR_NOMEM;
-        }
-        b->parts_room = room;
+    const size_t n = (size_t)b->parts_n + 1;
+    if (tutti__grow(&b->parts, n, &b->parts_room, sizeof *b->parts) != TUTTI_OK ||
+        tutti__grow(&b->access, n, &b->access_room, sizeof *b->access) != TUTTI_OK) {
+        tutti_access_free(&access);
+        return TUTTI_ERR_NOMEM;
     }
     b->access[b->parts_n] = access;
     b->parts[b->parts_n++] = (tutti_part){
@@ -374,18 +356,6 @@ static tutti_err prepare_batch(const tutti_exodus *x, int is_write, tutti_count 
     return TUTTI_OK;
 }
 
-static uint64_t hash_batch(tutti_count n, const tutti_exodus_array *arrays) {
-    uint64_t h = tutti__hash(TUTTI__HASH_START, &n, sizeof n);
-    for (tutti_count i = 0; i < n; i++) {
-        const tutti_exodus_array *a = &arrays[i];
-        const int64_t words[] = {(int64_t)a->array_kind << 48 | (int64_t)a->kind << 32 |
-                                     a->component,
-                                 a->id, a->entries != NULL};
-        h = tutti__hash(h, words, sizeof words);
-    }
-    return h;
-}
-
 /* Ids without a map: 1, 2, 3 ... */
 static tutti_err fill_implicit_ids(const tutti_exodus_array *a) {
     const tutti_conversion in = {.file_type = TUTTI_INT64, .memory_type = a->type};
@@ -461,7 +431,14 @@ static tutti_err transfer_arrays(tutti_exodus *x, int is_write, tutti_count n,
     batch b = {0};
     TUTTI_TRY(tutti__exodus_live(x));
     tutti_err err = prepare_batch(x, is_write, n, arrays, &b);
-    err = tutti__exodus_call(x, name, err == TUTTI_OK ? hash_batch(n, arrays) : 0, err);
+    uint64_t h = tutti__hash(TUTTI__HASH_START, &n, sizeof n);
+    for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) {
+        const tutti_exodus_array *a = &arrays[i];
+        const int64_t kinds = (int64_t)a->array_kind << 48 | (int64_t)a->kind << 32 | a->component;
+        const int64_t words[] = {kinds, a->id, a->entries != NULL};
+        h = tutti__hash(h, words, sizeof words);
+    }
+    err = tutti__exodus_call(x, name, h, err);
     if (err == TUTTI_OK && is_write &&
         !x->mesh) { /* the mesh was complete: its checksums are computed again */
         err = tutti__exodus_agree(
@@ -472,7 +449,12 @@ static tutti_err transfer_arrays(tutti_exodus *x, int is_write, tutti_count n,
         const tutti_err local_err = describe_parts(arrays, is_write, &b);
         err = tutti__exodus_transfer(x, is_write, b.parts_n, b.parts, local_err);
     }
-    free_batch(&b);
+    for (tutti_count i = 0; i < b.parts_n; i++) tutti_access_free(&b.access[i]);
+    for (int i = 0; i < b.groups_n; i++) tutti__free(b.groups[i].v);
+    tutti__free(b.place);
+    tutti__free(b.is_implicit);
+    tutti__free(b.parts);
+    tutti__free(b.access);
     return tutti__exodus_named(x, name, err);
 }
 

@@ -12,29 +12,6 @@ static uint64_t hash_texts(uint64_t h, int n, const char *const *texts) {
     return h;
 }
 
-static uint64_t hash_parameters(const tutti_exodus_parameters *p) {
-    const int64_t words[] = {p->dims,         p->nodes,           p->elements,
-                             p->edges,        p->faces,           p->node_attributes,
-                             p->has_node_ids, p->has_element_ids, p->has_edge_ids,
-                             p->has_face_ids, p->has_order};
-    uint64_t h = tutti__hash_text(TUTTI__HASH_START, p->title);
-    h = tutti__hash(h, words, sizeof words);
-    return hash_texts(h, p->coordinate_names ? p->dims : 0, p->coordinate_names);
-}
-
-static uint64_t hash_entities(tutti_count n, const tutti_exodus_entity *v) {
-    uint64_t h = tutti__hash(TUTTI__HASH_START, &n, sizeof n);
-    for (tutti_count i = 0; i < n; i++) {
-        const tutti_exodus_entity *e = &v[i];
-        const int64_t words[] = {(int64_t)e->kind, e->id,         e->entries,
-                                 e->nodes,         e->edges,      e->faces,
-                                 e->list_length,   e->attributes, e->factors};
-        h = tutti__hash_text(tutti__hash_text(h, e->name), e->topology);
-        h = tutti__hash(h, words, sizeof words);
-    }
-    return h;
-}
-
 /* ---- calls: validate, agree, apply */
 
 tutti_err tutti_exodus_init(tutti_exodus *x, const tutti_exodus_parameters *p) {
@@ -42,7 +19,16 @@ tutti_err tutti_exodus_init(tutti_exodus *x, const tutti_exodus_parameters *p) {
     TUTTI_TRY(tutti__exodus_enter(x));
     tutti_err err = tutti__exodus_defining(x);
     if (err == TUTTI_OK) err = tutti__exodus_model_parameters(&x->model, p, 0);
-    TUTTI_TRY(tutti__exodus_call(x, "init", err == TUTTI_OK ? hash_parameters(p) : 0, err));
+    uint64_t h = 0;
+    if (err == TUTTI_OK) {
+        const int64_t words[] = {p->dims,         p->nodes,           p->elements,
+                                 p->edges,        p->faces,           p->node_attributes,
+                                 p->has_node_ids, p->has_element_ids, p->has_edge_ids,
+                                 p->has_face_ids, p->has_order};
+        h = tutti__hash(tutti__hash_text(TUTTI__HASH_START, p->title), words, sizeof words);
+        h = hash_texts(h, p->coordinate_names ? p->dims : 0, p->coordinate_names);
+    }
+    TUTTI_TRY(tutti__exodus_call(x, "init", h, err));
     return tutti__exodus_agree(x, tutti__exodus_model_parameters(&x->model, p, 1));
 }
 
@@ -54,7 +40,16 @@ tutti_err tutti_exodus_define(tutti_exodus *x, tutti_count n, const tutti_exodus
     tutti_err err = tutti__exodus_defining(x);
     for (int k = 0; k < TUTTI_EXODUS_KINDS; k++) before[k] = x->model.of[k].n;
     if (err == TUTTI_OK) err = tutti__exodus_model_define(&x->model, n, entities);
-    err = tutti__exodus_call(x, "define", err == TUTTI_OK ? hash_entities(n, entities) : 0, err);
+    uint64_t h = tutti__hash(TUTTI__HASH_START, &n, sizeof n);
+    for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) {
+        const tutti_exodus_entity *e = &entities[i];
+        const int64_t words[] = {(int64_t)e->kind, e->id,         e->entries,
+                                 e->nodes,         e->edges,      e->faces,
+                                 e->list_length,   e->attributes, e->factors};
+        h = tutti__hash_text(tutti__hash_text(h, e->name), e->topology);
+        h = tutti__hash(h, words, sizeof words);
+    }
+    err = tutti__exodus_call(x, "define", h, err);
     if (err != TUTTI_OK) tutti__exodus_model_cut(&x->model, before);
     return err;
 }

@@ -406,20 +406,6 @@ tutti_err tutti__exodus_file_steps(const tutti_exodus *x, tutti_count *out) {
 
 /* ---- opening: all ranks */
 
-static void set_topologies(tutti__exodus_model *m, const char *bytes, tutti_count n) {
-    for (tutti_count i = 0; i < n; i++) {
-        tutti__sidecar_topology t;
-        memcpy(&t, bytes + (size_t)i * sizeof t, sizeof t);
-        const tutti_count row = tutti__exodus_model_find(m, (tutti_exodus_kind)t.kind, t.id);
-        tutti_exodus_entity *e = row >= 0 ? &m->of[t.kind].row[row] : NULL;
-        char *copy = e && e->entries == 0 ? tutti__strdup(t.name) : NULL;
-        if (!copy) continue;
-        tutti__free((void *)(uintptr_t)e->topology);
-        e->topology = copy;
-        e->nodes = t.nodes;
-    }
-}
-
 static tutti_err decode_contents(tutti_exodus *x, const file_contents *f) {
     tutti__exodus_catalogue where = {0};
     TUTTI_TRY(tutti__cdf_decode(f->bytes, f->t.header_n, f->t.file_bytes, &x->cdf));
@@ -427,7 +413,18 @@ static tutti_err decode_contents(tutti_exodus *x, const file_contents *f) {
     TUTTI_TRY(tutti__exodus_catalogue_of(&x->cdf, &where));
     const char *catalogue = f->bytes + f->t.header_n;
     const tutti_err err = tutti__exodus_decode(&x->cdf, &where, catalogue, &x->model);
-    if (err == TUTTI_OK) set_topologies(&x->model, catalogue + where.bytes, f->t.topologies);
+    for (tutti_count i = 0; i < f->t.topologies && err == TUTTI_OK; i++) {
+        tutti__sidecar_topology t;
+        memcpy(&t, catalogue + where.bytes + (size_t)i * sizeof t, sizeof t);
+        const tutti_count row =
+            tutti__exodus_model_find(&x->model, (tutti_exodus_kind)t.kind, t.id);
+        tutti_exodus_entity *e = row >= 0 ? &x->model.of[t.kind].row[row] : NULL;
+        char *copy = e && e->entries == 0 ? tutti__strdup(t.name) : NULL;
+        if (!copy) continue;
+        tutti__free((void *)(uintptr_t)e->topology);
+        e->topology = copy;
+        e->nodes = t.nodes;
+    }
     tutti__free(where.v);
     x->last = f->t.last;
     x->header = f->t.hash;

@@ -137,20 +137,6 @@ tutti_err tutti_exodus_times(tutti_exodus *x, tutti_count first, tutti_count n, 
 
 /* ---- a field of several steps */
 
-/* Extend the part of the first step to all steps. */
-static tutti_err extend_part(tutti_count steps, tutti__step_batch *b) {
-    tutti__step_item *t = &b->items[0];
-    tutti_count extent = t->place.entries;
-    tutti_access *all = NULL;
-    if (b->parts_n == 0) return TUTTI_OK;
-    if (t->entries) TUTTI_TRY(tutti__item_extent(t->entries, &extent));
-    TUTTI_TRY(tutti_access_tile(t->access, steps, t->place.stride,
-                                extent * tutti_type_size(t->place.type), &all));
-    tutti_access_free(&t->access);
-    b->parts[0].access = t->access = all;
-    return TUTTI_OK;
-}
-
 tutti_err tutti_exodus_follow(tutti_exodus *x, tutti_count first, tutti_count last,
                               const tutti_exodus_field *field) {
     TUTTI_KEEP_ERRNO;
@@ -161,7 +147,19 @@ tutti_err tutti_exodus_follow(tutti_exodus *x, tutti_count first, tutti_count la
     if (err == TUTTI_OK) err = check_steps(x, first, last);
     if (err == TUTTI_OK)
         err = tutti__step_batch_make(x, &(tutti__step_place){.step = first}, 1, field, &b);
-    if (err == TUTTI_OK) err = extend_part(last - first + 1, &b);
+    if (err == TUTTI_OK && b.parts_n > 0) { /* extend the part of the first step to all steps */
+        tutti__step_item *t = &b.items[0];
+        tutti_count extent = t->place.entries;
+        tutti_access *all = NULL;
+        if (t->entries) err = tutti__item_extent(t->entries, &extent);
+        if (err == TUTTI_OK)
+            err = tutti_access_tile(t->access, last - first + 1, t->place.stride,
+                                    extent * tutti_type_size(t->place.type), &all);
+        if (err == TUTTI_OK) {
+            tutti_access_free(&t->access);
+            b.parts[0].access = t->access = all;
+        }
+    }
     err = tutti__exodus_call(x, "follow", tutti__hash(b.hash, words, sizeof words), err);
     for (tutti_count i = first; i <= last && err == TUTTI_OK && x->opt.check_reads; i++)
         err = compare_step(x, i);

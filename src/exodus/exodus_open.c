@@ -75,8 +75,10 @@ static tutti_err create_object(const char *path, int mode, const tutti_exodus_op
     return TUTTI_OK;
 }
 
-/* Free all that belongs to the current file. */
-static void free_contents(tutti_exodus *x) {
+static void free_object(tutti_exodus *x) {
+    if (!x) return;
+    TUTTI_KEEP_LAST_ERROR;
+    /* Free all that belongs to the current file. */
     tutti__exodus_results_free(x);
     tutti__region_free(&x->mesh);
     tutti__exodus_model_free(&x->model);
@@ -84,12 +86,6 @@ static void free_contents(tutti_exodus *x) {
     tutti__free(x->checked);
     x->checked = NULL;
     x->checked_n = 0;
-}
-
-static void free_object(tutti_exodus *x) {
-    if (!x) return;
-    TUTTI_KEEP_LAST_ERROR;
-    free_contents(x);
     tutti__sidecar_close(&x->sidecar);
     if (x->fd >= 0) close(x->fd);
     if (x->commit_team) tutti__team_give(&x->commit_team);

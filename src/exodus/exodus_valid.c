@@ -3,16 +3,6 @@
 #include <string.h>
 #include "exodus/exodus_steps.h"
 
-static int step_is_valid(const tutti_exodus *x) {
-    const struct tutti__exodus_step *s = x->step;
-    const tutti_off at = x->cdf.record_begin + x->cdf.records * x->cdf.record_bytes;
-    if (!x->file || x->defining || !(x->mode & TUTTI_WRITE) || !s->states) return 0;
-    if (s->variables != x->cdf.vars_n || s->time_variable < 0 || s->time_variable >= s->variables)
-        return 0;
-    if ((s->region != NULL) != (x->opt.checksums && x->opt.sidecar)) return 0;
-    return s->puts.step == s && s->base == tutti__exodus_step_base(x, at);
-}
-
 int tutti__exodus_is_valid(const tutti_exodus *x) {
     if (x->handle.class != &tutti__exodus_class || !x->team || !x->path || !x->first) return 0;
     if (!(x->mode & TUTTI_READ) || (x->mode & ~(TUTTI_READ | TUTTI_WRITE))) return 0;
@@ -26,5 +16,12 @@ int tutti__exodus_is_valid(const tutti_exodus *x) {
     if (x->checked_n < 0 || (x->checked_n > 0 && !x->checked)) return 0;
     if (x->local_n < 0 || (x->local_n > 0 && !x->local)) return 0;
     if (x->commit && (!x->step || !x->commit_team)) return 0;
-    return !x->step || step_is_valid(x);
+    if (!x->step) return 1;
+    const struct tutti__exodus_step *s = x->step;
+    const tutti_off at = x->cdf.record_begin + x->cdf.records * x->cdf.record_bytes;
+    if (!x->file || x->defining || !(x->mode & TUTTI_WRITE) || !s->states) return 0;
+    if (s->variables != x->cdf.vars_n || s->time_variable < 0 || s->time_variable >= s->variables)
+        return 0;
+    if ((s->region != NULL) != (x->opt.checksums && x->opt.sidecar)) return 0;
+    return s->puts.step == s && s->base == tutti__exodus_step_base(x, at);
 }

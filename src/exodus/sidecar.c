@@ -270,25 +270,21 @@ tutti_err tutti__sidecar_drop(tutti__sidecar *s, tutti_count after) {
 static const char *const KINDS[] = {"", "", "element block", "edge block", "face block"};
 enum { KINDS_N = 5 };
 
-static tutti_err insert_topologies(tutti__sidecar *s, tutti_count n,
-                                   const tutti__sidecar_topology *v) {
-    for (tutti_count i = 0; i < n; i++) {
+tutti_err tutti__sidecar_put_topologies(tutti__sidecar *s, tutti_count n,
+                                        const tutti__sidecar_topology *v) {
+    tutti_err err = TUTTI_OK;
+    TUTTI_TRY(tutti__sql(&s->sql, "BEGIN IMMEDIATE"));
+    for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) {
         sqlite3_stmt *q = NULL;
-        TUTTI_TRY(tutti__sql_prepare(&s->sql,
-                                     "INSERT OR REPLACE INTO topologies VALUES(?, ?, ?, ?)", &q));
+        err =
+            tutti__sql_prepare(&s->sql, "INSERT OR REPLACE INTO topologies VALUES(?, ?, ?, ?)", &q);
+        if (err != TUTTI_OK) break;
         sqlite3_bind_text(q, 1, KINDS[v[i].kind], -1, SQLITE_STATIC);
         sqlite3_bind_int64(q, 2, v[i].id);
         sqlite3_bind_text(q, 3, v[i].name, -1, SQLITE_STATIC);
         sqlite3_bind_int64(q, 4, v[i].nodes);
-        TUTTI_TRY(run_statement(s, q));
+        err = run_statement(s, q);
     }
-    return TUTTI_OK;
-}
-
-tutti_err tutti__sidecar_put_topologies(tutti__sidecar *s, tutti_count n,
-                                        const tutti__sidecar_topology *v) {
-    TUTTI_TRY(tutti__sql(&s->sql, "BEGIN IMMEDIATE"));
-    tutti_err err = insert_topologies(s, n, v);
     if (err == TUTTI_OK) err = tutti__sql(&s->sql, "COMMIT");
     if (err != TUTTI_OK) tutti__meta_rollback(&s->sql);
     return err;

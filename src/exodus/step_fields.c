@@ -31,16 +31,6 @@ static tutti_err check_global(const tutti_exodus *x, const tutti_exodus_field *f
     return TUTTI_OK;
 }
 
-/* The netCDF variable of a field, for its section state.  In files without "large model" all nodal variables are one. */
-static tutti_count find_record_variable(const tutti_exodus *x, tutti_exodus_kind kind,
-                                        tutti_count number, int variable) {
-    char name[64];
-    tutti__exodus_values_name(name, (int)kind, number, variable);
-    const tutti_count v = tutti__cdf_find_var(&x->cdf, name);
-    if (v >= 0 || kind != TUTTI_EXODUS_NODAL) return v;
-    return tutti__cdf_find_var(&x->cdf, tutti__exodus_names_of[kind].values);
-}
-
 static tutti_err check_entries(const tutti_exodus *x, const tutti_exodus_field *f,
                                tutti_count number, int variable, tutti__step_item *t) {
     tutti__decomposition_facts facts;
@@ -59,7 +49,13 @@ static tutti_err check_entries(const tutti_exodus *x, const tutti_exodus_field *
     if (f->entries) t->decomposition = facts.number;
     TUTTI_CHECK(f->buf || facts.entries == 0, TUTTI_ERR_ARG, "variable '%s': buf is NULL",
                 f->variable);
-    if (t->place.entries > 0) t->variable = find_record_variable(x, f->kind, number, variable);
+    if (t->place.entries > 0) { /* in files without "large model" all nodal variables are one */
+        char name[64];
+        tutti__exodus_values_name(name, (int)f->kind, number, variable);
+        t->variable = tutti__cdf_find_var(&x->cdf, name);
+        if (t->variable < 0 && f->kind == TUTTI_EXODUS_NODAL)
+            t->variable = tutti__cdf_find_var(&x->cdf, tutti__exodus_names_of[f->kind].values);
+    }
     if (t->variable >= 0) {
         const int64_t words[] = {facts.number, variable};
         t->written = (int64_t)(tutti__hash(TUTTI__HASH_START, words, sizeof words) >> 1);

@@ -233,17 +233,6 @@ static tutti_err entries_take(reading *r) {
     return TUTTI_OK;
 }
 
-static tutti_err entries_begin(reading *r, tutti_count n, const tutti_count *position) {
-    tutti__entries *e = &r->e;
-    r->starts = tutti__starts_of(&r->x->model, r->kind);
-    e->n = n;
-    e->position = tutti__malloc((size_t)(n + 1) * sizeof *e->position);
-    e->start = tutti__calloc((size_t)n + 1, sizeof *e->start);
-    if (!r->starts || !e->position || !e->start) return TUTTI_ERR_NOMEM;
-    if (n > 0) memcpy(e->position, position, (size_t)n * sizeof *e->position);
-    return TUTTI_OK;
-}
-
 static void reading_free(reading *r) {
     tutti__free(r->starts);
     tutti__free(r->index);
@@ -262,7 +251,16 @@ tutti_err tutti__entries_read(tutti_exodus *x, tutti_exodus_kind kind, tutti_cou
     int has_lists = 0;
     for (tutti_count c = 0; c < x->model.of[kind].n; c++)
         has_lists |= tutti__shape_list_of(x->model.of[kind].row[c].topology) != 0;
-    if (local_err == TUTTI_OK) local_err = entries_begin(&r, n, position);
+    if (local_err == TUTTI_OK) {
+        r.starts = tutti__starts_of(&x->model, kind);
+        r.e.n = n;
+        r.e.position = tutti__malloc((size_t)(n + 1) * sizeof *r.e.position);
+        r.e.start = tutti__calloc((size_t)n + 1, sizeof *r.e.start);
+        if (!r.starts || !r.e.position || !r.e.start)
+            local_err = TUTTI_ERR_NOMEM;
+        else if (n > 0)
+            memcpy(r.e.position, position, (size_t)n * sizeof *r.e.position);
+    }
     if (has_lists) {
         if (local_err == TUTTI_OK) local_err = lists_make(x, kind, &r.l);
         local_err = tutti__exodus_agree(x, local_err);
@@ -293,19 +291,7 @@ static int is_faced(const tutti__exodus_model *m, const tutti_count *starts, tut
     return tutti__shape_list_of(table->row[c].topology) == TUTTI__NFACED;
 }
 
-static tutti_err faces_wanted(const tutti__exodus_model *m, const tutti_count *starts,
-                              const tutti__entries *e, tutti_count *n_out, tutti_count **out) {
-    tutti_count n = 0, *v = *out = tutti__malloc((size_t)(e->start[e->n] + 1) * sizeof *v);
-    if (!v || !starts) return TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < e->n; i++)
-        for (tutti_count k = e->start[i];
-             k < e->start[i + 1] && is_faced(m, starts, e->position[i]); k++)
-            v[n++] = e->to[k];
-    *n_out = tutti__sort_unique(v, n);
-    return TUTTI_OK;
-}
-
-/* The list of an entry, or the nodes of its faces; v NULL: the maximum length. */
+/* The list of an entry, or the nodes of its faces; v NULL: how long that can be. */
 static tutti_count entry_nodes(const tutti__entries *e, tutti_count i, const tutti__entries *faces,
                                tutti_count *v) {
     tutti_count n = 0;
@@ -359,7 +345,13 @@ tutti_err tutti__entries_to_nodes(tutti_exodus *x, tutti_err local_err, tutti__e
     if (!has_faced) return local_err;
     if (local_err == TUTTI_OK) {
         starts = tutti__starts_of(&x->model, TUTTI_EXODUS_ELEMENT_BLOCK);
-        local_err = faces_wanted(&x->model, starts, e, &n, &wanted);
+        wanted = tutti__malloc((size_t)(e->start[e->n] + 1) * sizeof *wanted);
+        if (!starts || !wanted) local_err = TUTTI_ERR_NOMEM;
+        for (tutti_count i = 0; i < e->n && local_err == TUTTI_OK; i++)
+            for (tutti_count k = e->start[i];
+                 k < e->start[i + 1] && is_faced(&x->model, starts, e->position[i]); k++)
+                wanted[n++] = e->to[k];
+        n = tutti__sort_unique(wanted, n);
     }
     local_err = tutti__entries_read(x, TUTTI_EXODUS_FACE_BLOCK, n, wanted, local_err, &faces);
     if (local_err == TUTTI_OK) local_err = expand_faces(&x->model, starts, &faces, e);

@@ -153,7 +153,8 @@ static tutti_count neighbours_of(const distribution *d, tutti_count i, const tut
 
 static tutti_err graph_fill(const distribution *d, const tutti__entries *with, tutti__graph *g) {
     const tutti_count common = tutti__max(d->x->model.p.dims, 1);
-    tutti_count room = 0, most = 0, at = 0;
+    tutti_count most = 0, at = 0;
+    size_t room = 0;
     g->nodes = d->n;
     g->start = tutti__calloc((size_t)d->n + 1, sizeof *g->start);
     if (!g->start) return TUTTI_ERR_NOMEM;
@@ -170,14 +171,7 @@ static tutti_err graph_fill(const distribution *d, const tutti__entries *with, t
     tutti_err err = v ? TUTTI_OK : TUTTI_ERR_NOMEM;
     for (tutti_count i = 0; i < d->n && err == TUTTI_OK; i++) {
         const tutti_count n = neighbours_of(d, i, with, common, v);
-        if (at + n > room) {
-            room = 2 * (at + n) + 64;
-            tutti_count *to = tutti__realloc(g->to, (size_t)room * sizeof *to);
-            if (to)
-                g->to = to;
-            else
-                err = TUTTI_ERR_NOMEM;
-        }
+        err = tutti__grow(&g->to, (size_t)(at + n), &room, sizeof *g->to);
         TUTTI_ASSERT(g->to || n == 0 || err != TUTTI_OK);
         if (err == TUTTI_OK && n > 0) memcpy(g->to + at, v, (size_t)n * sizeof *v);
         g->start[i + 1] = at += n;
@@ -253,22 +247,6 @@ static tutti_err by_list(distribution *d) {
     tutti__incidence_free(&given);
     tutti__free(pairs);
     return err;
-}
-
-static tutti_err assign_ranks(distribution *d) {
-    TUTTI_ASSERT(d->rank);
-    for (tutti_count i = 0; i < d->n; i++) d->rank[i] = d->x->team->rank;
-    if (d->all == 0) return TUTTI_OK;
-    switch (d->deal->partitioner) {
-    case TUTTI_EXODUS_BY_METIS:
-        return by_partition(d, 1);
-    case TUTTI_EXODUS_BY_CURVE:
-        return by_partition(d, 0);
-    case TUTTI_EXODUS_BY_LIST:
-        return by_list(d);
-    default:
-        return TUTTI_OK;
-    }
 }
 
 /* ---- halos */
@@ -362,7 +340,11 @@ static tutti_err assign_and_send(distribution *d, tutti_err local_err, tutti__lo
     d->rank = tutti__malloc((size_t)(d->n + 1) * sizeof *d->rank);
     if (local_err == TUTTI_OK && !d->rank) local_err = TUTTI_ERR_NOMEM;
     tutti_err err = tutti__exodus_agree(d->x, local_err);
-    if (err == TUTTI_OK) err = assign_ranks(d);
+    const tutti_exodus_partitioner method = d->deal->partitioner;
+    for (tutti_count i = 0; i < d->n && err == TUTTI_OK; i++) d->rank[i] = d->x->team->rank;
+    if (err == TUTTI_OK && d->all > 0)
+        err = method == TUTTI_EXODUS_BY_LIST ? by_list(d)
+                                             : by_partition(d, method == TUTTI_EXODUS_BY_METIS);
     if (err == TUTTI_OK)
         err = tutti__send_records(d->x->team, TUTTI_OK, sizeof *share.position, d->n,
                                   share.position, d->rank, &e->n, (void **)&e->position);

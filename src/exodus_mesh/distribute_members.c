@@ -52,24 +52,7 @@ static tutti_err slice_add(slicing *s, tutti_exodus_array_kind what, tutti__valu
     return TUTTI_OK;
 }
 
-static tutti_err member_check(const slicing *s, tutti_count i) {
-    const tutti_exodus_parameters *p = &s->x->model.p;
-    const tutti_exodus_kind of = tutti__members_of(s->kind);
-    const tutti_count most = of == TUTTI_EXODUS_NODAL        ? p->nodes
-                             : of == TUTTI_EXODUS_EDGE_BLOCK ? p->edges
-                             : of == TUTTI_EXODUS_FACE_BLOCK ? p->faces
-                                                             : p->elements;
-    const tutti__exodus_table *table = &s->x->model.of[s->kind];
-    const tutti_count c = tutti__interval_of(s->starts, table->n, s->first + i);
-    TUTTI_CHECK(s->member[i].position >= 0 && s->member[i].position < most, TUTTI_ERR_FORMAT,
-                "%s %lld: member %lld refers to entry %lld, but the file has %lld",
-                tutti_exodus_kind_name((int)s->kind), (long long)table->row[c].id,
-                (long long)(s->first + i - s->starts[c]), (long long)s->member[i].position + 1,
-                (long long)most);
-    return TUTTI_OK;
-}
-
-/* Process the members of a slice after the read. */
+/* Members of a slice whose values have been read. */
 static tutti_err slice_take(slicing *s, const tutti__values *b) {
     for (tutti_count i = 0; i < s->n; i++) {
         const found *m = &s->at[i], *side = &s->at[s->n + i];
@@ -81,7 +64,19 @@ static tutti_err slice_take(slicing *s, const tutti__values *b) {
             s->member[i].side = side->type == TUTTI_BYTES
                                     ? 1
                                     : (int32_t)tutti__values_ints(b, side->type)[side->index];
-        TUTTI_TRY(member_check(s, i));
+        const tutti_exodus_parameters *p = &s->x->model.p;
+        const tutti_exodus_kind of = tutti__members_of(s->kind);
+        const tutti_count most = of == TUTTI_EXODUS_NODAL        ? p->nodes
+                                 : of == TUTTI_EXODUS_EDGE_BLOCK ? p->edges
+                                 : of == TUTTI_EXODUS_FACE_BLOCK ? p->faces
+                                                                 : p->elements;
+        const tutti__exodus_table *table = &s->x->model.of[s->kind];
+        const tutti_count c = tutti__interval_of(s->starts, table->n, s->first + i);
+        TUTTI_CHECK(s->member[i].position >= 0 && s->member[i].position < most, TUTTI_ERR_FORMAT,
+                    "%s %lld: member %lld is %lld, and the file has %lld of them",
+                    tutti_exodus_kind_name((int)s->kind), (long long)table->row[c].id,
+                    (long long)(s->first + i - s->starts[c]), (long long)s->member[i].position + 1,
+                    (long long)most);
     }
     return TUTTI_OK;
 }
@@ -117,18 +112,6 @@ static void warn_of_factors(const slicing *s, const int64_t *expected) {
                  "%s %lld has %lld distribution factors and should have %lld: they are ignored",
                  tutti_exodus_kind_name((int)s->kind), (long long)table->row[c].id,
                  (long long)table->row[c].factors, (long long)should);
-    }
-}
-
-/* Factors of members and not of sides: one each. */
-static void member_factors(slicing *s) {
-    const tutti__exodus_table *table = &s->x->model.of[s->kind];
-    warn_of_factors(s, NULL);
-    for (tutti_count i = 0; i < s->n; i++) {
-        const tutti_count c = tutti__interval_of(s->starts, table->n, s->first + i);
-        s->member[i].at = table->row[c].factors == table->row[c].entries
-                              ? s->member[i].index - s->starts[c]
-                              : NO_FACTORS;
     }
 }
 
@@ -270,10 +253,18 @@ tutti_err tutti__distribute_members(tutti_exodus *x, tutti_err local_err,
         for (tutti_count c = 0; c < x->model.of[s->kind].n; c++)
             any_factors |= x->model.of[s->kind].row[c].factors > 0;
         if (!holders[tutti__members_of(s->kind)]) continue;
-        if (s->kind != TUTTI_EXODUS_SIDE_SET && local_err == TUTTI_OK)
-            member_factors(s);
-        else if (s->kind == TUTTI_EXODUS_SIDE_SET && any_factors)
-            local_err = side_factors(s, local_err);
+        if (s->kind == TUTTI_EXODUS_SIDE_SET) {
+            if (any_factors) local_err = side_factors(s, local_err);
+            continue;
+        }
+        if (local_err == TUTTI_OK) warn_of_factors(s, NULL);
+        for (tutti_count i = 0; i < s->n && local_err == TUTTI_OK; i++) { /* one each */
+            const tutti_count c =
+                tutti__interval_of(s->starts, x->model.of[s->kind].n, s->first + i);
+            const tutti_exodus_entity *row = &x->model.of[s->kind].row[c];
+            s->member[i].at =
+                row->factors == row->entries ? s->member[i].index - s->starts[c] : NO_FACTORS;
+        }
     }
     local_err = exchange_members(slices, holders, local_err, n_out, out);
     for (int k = 0; k < TUTTI__SET_KINDS; k++) {

@@ -75,17 +75,6 @@ static tutti_err places_make(tutti__read_class *h) {
 
 /* ---- elements */
 
-static tutti_err elements_get(tutti__read_state *g, tutti_err local_err) {
-    tutti__read_class *h = &g->of[TUTTI_EXODUS_ELEMENT_BLOCK];
-    tutti__local_elements e = {.n = 0};
-    local_err = tutti__distribute_elements(g->x, g->deal, local_err, &e);
-    h->items.n = e.n;
-    h->items.items = e.position;
-    h->items.halo = e.halo;
-    if (local_err == TUTTI_OK) local_err = places_make(h);
-    return tutti__entries_read(g->x, h->kind, e.n, e.position, local_err, &h->lists);
-}
-
 /* Edges and faces of the elements, as the file has them: read separately, since few files have any. */
 static tutti_err connected_get(tutti__read_state *g, tutti_err local_err) {
     tutti__read_class *h = &g->of[TUTTI_EXODUS_ELEMENT_BLOCK];
@@ -259,7 +248,14 @@ static tutti_err get_mesh(tutti__read_state *g) {
     for (int k = TUTTI_EXODUS_NODAL; k <= TUTTI_EXODUS_FACE_BLOCK; k++)
         if (read_class_begin(&g->x->model, (tutti_exodus_kind)k, &g->of[k]) != TUTTI_OK)
             local_err = TUTTI_ERR_NOMEM;
-    local_err = elements_get(g, local_err);
+    tutti__read_class *h = &g->of[TUTTI_EXODUS_ELEMENT_BLOCK];
+    tutti__local_elements e = {.n = 0};
+    local_err = tutti__distribute_elements(g->x, g->deal, local_err, &e);
+    h->items.n = e.n;
+    h->items.items = e.position;
+    h->items.halo = e.halo;
+    if (local_err == TUTTI_OK) local_err = places_make(h);
+    local_err = tutti__entries_read(g->x, h->kind, e.n, e.position, local_err, &h->lists);
     local_err = connected_get(g, local_err);
     local_err = blocks_get(g, TUTTI_EXODUS_FACE_BLOCK, local_err);
     local_err = blocks_get(g, TUTTI_EXODUS_EDGE_BLOCK, local_err);

@@ -105,9 +105,11 @@ typedef struct tutti__id_range {
     tutti__id_place *place;          /* [runs] in the order of the messages */
     tutti_count *count, *weights;    /* [entities] */
     int64_t *least, *most;           /* [entities] numbers */
-    tutti_count intervals, intervals_room;
+    tutti_count intervals;
+    size_t intervals_room;
     tutti__id_interval *interval;
-    tutti_count holders, holders_room;
+    tutti_count holders;
+    size_t holders_room;
     int *holder;
     tutti_count shared;  /* intervals with several holders */
     tutti_count checked; /* those among them whose class has a check */

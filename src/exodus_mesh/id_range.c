@@ -40,40 +40,26 @@ typedef struct {
     int64_t end;    /* of all runs so far */
 } sweep;
 
-static tutti_err interval_add(sweep *s, int64_t to) {
-    tutti__id_range *r = s->r;
-    if (s->cursor >= to || s->n == 0) return TUTTI_OK;
-    if (r->intervals == r->intervals_room) {
-        const tutti_count room = 2 * r->intervals_room + 64;
-        tutti__id_interval *v = tutti__realloc(r->interval, (size_t)room * sizeof *v);
-        if (!v) return TUTTI_ERR_NOMEM;
-        r->interval = v;
-        r->intervals_room = room;
-    }
-    if (r->holders + s->n > r->holders_room) {
-        const tutti_count room = 2 * r->holders_room + s->n + 64;
-        int *v = tutti__realloc(r->holder, (size_t)room * sizeof *v);
-        if (!v) return TUTTI_ERR_NOMEM;
-        r->holder = v;
-        r->holders_room = room;
-    }
-    const tutti_count entity = s->active[0].run->entity;
-    r->interval[r->intervals++] = (tutti__id_interval){
-        s->cursor, to - s->cursor, entity, r->holders, s->n, s->active[0].rank};
-    for (int i = 0; i < s->n; i++) r->holder[r->holders++] = s->active[i].rank;
-    if (s->n == 1) return TUTTI_OK;
-    r->shared++;
-    r->checked += r->ids[tutti__id_class(r->first_entity, entity)].check != NULL;
-    return TUTTI_OK;
-}
-
 /* Visit the numbers below `to`. */
 static tutti_err sweep_to(sweep *s, int64_t to) {
+    tutti__id_range *r = s->r;
     while (s->n > 0) {
         int64_t next = to;
         int kept = 0;
         for (int i = 0; i < s->n; i++) next = tutti__min(next, s->active[i].end);
-        TUTTI_TRY(interval_add(s, next));
+        if (s->cursor < next) {
+            const tutti_count entity = s->active[0].run->entity;
+            TUTTI_TRY(tutti__grow(&r->interval, (size_t)(r->intervals + 1), &r->intervals_room,
+                                  sizeof *r->interval));
+            TUTTI_TRY(tutti__grow(&r->holder, (size_t)(r->holders + s->n), &r->holders_room,
+                                  sizeof *r->holder));
+            r->interval[r->intervals++] = (tutti__id_interval){
+                s->cursor, next - s->cursor, entity, r->holders, s->n, s->active[0].rank};
+            for (int i = 0; i < s->n; i++) r->holder[r->holders++] = s->active[i].rank;
+            r->shared += s->n > 1;
+            r->checked +=
+                s->n > 1 && r->ids[tutti__id_class(r->first_entity, entity)].check != NULL;
+        }
         s->cursor = next;
         for (int i = 0; i < s->n; i++)
             if (s->active[i].end > next) s->active[kept++] = s->active[i];

@@ -73,17 +73,6 @@ static tutti_err members_join(set_kind *k) {
 
 /* ---- factors */
 
-/* Ranks that have members of a set with factors, and without: the vectors of the round. */
-static void factors_count(tutti__mesh_order *o) {
-    int64_t *with = o->members.also_sums, *without = with + o->members.entities;
-    for (int k = 0; k < TUTTI__SET_KINDS; k++)
-        for (tutti_count c = 0; c < o->model->of[tutti__set_kinds[k]].n; c++) {
-            const tutti_exodus_members s = tutti__mesh_set(o->mesh, tutti__set_kinds[k], c);
-            *with++ = s.n > 0 && s.factors;
-            *without++ = s.n > 0 && !s.factors;
-        }
-}
-
 /* Which sets have factors: on all ranks that have members, or on none. */
 static tutti_err factors_compare(tutti__mesh_order *o) {
     const int64_t *with = o->members.also_sums, *without = with + o->members.entities;
@@ -120,7 +109,16 @@ tutti_err tutti__order_members(tutti__mesh_order *o, tutti_err local_err) {
                               .name = name_member,
                               .context = &kinds[k]};
     }
-    if (local_err == TUTTI_OK) factors_count(o);
+    /* Ranks that have members of a set with factors, and without: the vectors of the round. */
+    if (local_err == TUTTI_OK) {
+        int64_t *with = o->members.also_sums, *without = with + o->members.entities;
+        for (int k = 0; k < TUTTI__SET_KINDS; k++)
+            for (tutti_count c = 0; c < o->model->of[tutti__set_kinds[k]].n; c++) {
+                const tutti_exodus_members s = tutti__mesh_set(o->mesh, tutti__set_kinds[k], c);
+                *with++ = s.n > 0 && s.factors;
+                *without++ = s.n > 0 && !s.factors;
+            }
+    }
     local_err =
         tutti__ids_order(o->team, &o->members, &lowest_rank, TUTTI__SET_KINDS, ids, local_err);
     for (int k = 0; k < TUTTI__SET_KINDS; k++) tutti__free(kinds[k].number);

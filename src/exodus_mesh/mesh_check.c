@@ -13,22 +13,6 @@ typedef struct {
     tutti_count *start; /* [element blocks + 1] elements of each */
 } checking;
 
-static tutti_err checking_make(checking *k) {
-    const tutti__exodus_model *m = k->m;
-    const tutti_count blocks = m->of[TUTTI_EXODUS_ELEMENT_BLOCK].n;
-    k->nodes = k->mesh->nodes;
-    for (tutti_count c = 0; c < m->of[TUTTI_EXODUS_EDGE_BLOCK].n; c++)
-        k->edges += tutti__mesh_block(k->mesh, TUTTI_EXODUS_EDGE_BLOCK, c).n;
-    for (tutti_count c = 0; c < m->of[TUTTI_EXODUS_FACE_BLOCK].n; c++)
-        k->faces += tutti__mesh_block(k->mesh, TUTTI_EXODUS_FACE_BLOCK, c).n;
-    k->start = tutti__calloc((size_t)blocks + 1, sizeof *k->start);
-    if (!k->start) return TUTTI_ERR_NOMEM;
-    for (tutti_count c = 0; c < blocks; c++)
-        k->start[c + 1] = k->start[c] + tutti__mesh_block(k->mesh, TUTTI_EXODUS_ELEMENT_BLOCK, c).n;
-    k->elements = k->start[blocks];
-    return TUTTI_OK;
-}
-
 /* ---- blocks */
 
 /* Check a list of n entries with k indices each, which must be below `most`. */
@@ -143,29 +127,7 @@ static tutti_err side_check(const checking *k, const tutti_exodus_entity *row,
     return TUTTI_OK;
 }
 
-static tutti_err set_check(const checking *k, const tutti_exodus_entity *row,
-                           const tutti_exodus_members *s) {
-    const tutti_exodus_kind of = tutti__members_of(row->kind);
-    const tutti_count most = of == TUTTI_EXODUS_NODAL        ? k->nodes
-                             : of == TUTTI_EXODUS_EDGE_BLOCK ? k->edges
-                             : of == TUTTI_EXODUS_FACE_BLOCK ? k->faces
-                                                             : k->elements;
-    TUTTI_CHECK(s->n >= 0 && s->n <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG,
-                "%s %lld: number of members is %lld: must be 0 to 2^57", NAME(row),
-                (long long)s->n);
-    TUTTI_CHECK(s->n == 0 || s->members, TUTTI_ERR_ARG, "%s %lld: `members` is NULL", NAME(row));
-    TUTTI_CHECK(s->n == 0 || s->sides || row->kind != TUTTI_EXODUS_SIDE_SET, TUTTI_ERR_ARG,
-                "%s %lld: `sides` is NULL", NAME(row));
-    for (tutti_count i = 0; i < s->n; i++) {
-        TUTTI_CHECK(s->members[i] >= 0 && s->members[i] < most, TUTTI_ERR_ARG,
-                    "%s %lld: member %lld has position %lld, but this rank has %lld entries",
-                    NAME(row), (long long)i, (long long)s->members[i], (long long)most);
-        if (row->kind == TUTTI_EXODUS_SIDE_SET) TUTTI_TRY(side_check(k, row, s, i));
-    }
-    return TUTTI_OK;
-}
-
-/* ---- the whole mesh */
+/* ---- all of it */
 
 static tutti_err nodes_check(const tutti__exodus_model *m, const tutti_exodus_mesh *mesh) {
     TUTTI_CHECK(mesh->nodes >= 0 && mesh->nodes <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG,
@@ -184,13 +146,41 @@ static tutti_err nodes_check(const tutti__exodus_model *m, const tutti_exodus_me
 }
 
 static tutti_err everything_check(checking *k) {
-    TUTTI_TRY(checking_make(k));
+    const tutti__exodus_model *m = k->m;
+    const tutti_count blocks = m->of[TUTTI_EXODUS_ELEMENT_BLOCK].n;
+    k->nodes = k->mesh->nodes;
+    for (tutti_count c = 0; c < m->of[TUTTI_EXODUS_EDGE_BLOCK].n; c++)
+        k->edges += tutti__mesh_block(k->mesh, TUTTI_EXODUS_EDGE_BLOCK, c).n;
+    for (tutti_count c = 0; c < m->of[TUTTI_EXODUS_FACE_BLOCK].n; c++)
+        k->faces += tutti__mesh_block(k->mesh, TUTTI_EXODUS_FACE_BLOCK, c).n;
+    k->start = tutti__calloc((size_t)blocks + 1, sizeof *k->start);
+    if (!k->start) return TUTTI_ERR_NOMEM;
+    for (tutti_count c = 0; c < blocks; c++)
+        k->start[c + 1] = k->start[c] + tutti__mesh_block(k->mesh, TUTTI_EXODUS_ELEMENT_BLOCK, c).n;
+    k->elements = k->start[blocks];
     for (int b = 0; b < 3; b++) TUTTI_TRY(blocks_check(k, tutti__block_kinds[b]));
     for (int b = 0; b < 5; b++) {
         const tutti__exodus_table *table = &k->m->of[tutti__set_kinds[b]];
         for (tutti_count c = 0; c < table->n; c++) {
             const tutti_exodus_members s = tutti__mesh_set(k->mesh, tutti__set_kinds[b], c);
-            TUTTI_TRY(set_check(k, &table->row[c], &s));
+            const tutti_exodus_entity *row = &table->row[c];
+            const tutti_exodus_kind of = tutti__members_of(row->kind);
+            const tutti_count most = of == TUTTI_EXODUS_NODAL        ? k->nodes
+                                     : of == TUTTI_EXODUS_EDGE_BLOCK ? k->edges
+                                     : of == TUTTI_EXODUS_FACE_BLOCK ? k->faces
+                                                                     : k->elements;
+            TUTTI_CHECK(s.n >= 0 && s.n <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG, "%s %lld: %lld members",
+                        NAME(row), (long long)s.n);
+            TUTTI_CHECK(s.n == 0 || s.members, TUTTI_ERR_ARG, "%s %lld: `members` is NULL",
+                        NAME(row));
+            TUTTI_CHECK(s.n == 0 || s.sides || row->kind != TUTTI_EXODUS_SIDE_SET, TUTTI_ERR_ARG,
+                        "%s %lld: `sides` is NULL", NAME(row));
+            for (tutti_count i = 0; i < s.n; i++) {
+                TUTTI_CHECK(s.members[i] >= 0 && s.members[i] < most, TUTTI_ERR_ARG,
+                            "%s %lld: member %lld is at place %lld, but this rank has %lld of them",
+                            NAME(row), (long long)i, (long long)s.members[i], (long long)most);
+                if (row->kind == TUTTI_EXODUS_SIDE_SET) TUTTI_TRY(side_check(k, row, &s, i));
+            }
         }
     }
     return TUTTI_OK;

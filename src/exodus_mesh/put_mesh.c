@@ -40,19 +40,6 @@ static tutti_err choose_writers(put_state *p, tutti_err local_err) {
 
 /* ---- counts */
 
-static tutti_err rows_keep(put_state *p) {
-    const tutti__exodus_model *m = &p->x->model;
-    tutti_count n = 0;
-    for (int k = 0; k < TUTTI_EXODUS_KINDS; k++) n += m->of[k].n;
-    p->rows_had = tutti__malloc((size_t)(n + 1) * sizeof *p->rows_had);
-    if (!p->rows_had) return TUTTI_ERR_NOMEM;
-    p->had = m->p;
-    n = 0;
-    for (int k = 0; k < TUTTI_EXODUS_KINDS; k++)
-        for (tutti_count c = 0; c < m->of[k].n; c++) p->rows_had[n++] = m->of[k].row[c];
-    return TUTTI_OK;
-}
-
 static void rows_restore(put_state *p) {
     tutti__exodus_model *m = &p->x->model;
     tutti_count n = 0;
@@ -87,7 +74,15 @@ static tutti_err row_count(const put_state *p, tutti_exodus_kind kind, tutti_cou
 static tutti_err set_counts(put_state *p) {
     tutti_exodus_parameters *q = &p->x->model.p;
     tutti__entity_class *f = p->order.classes.of;
-    TUTTI_TRY(rows_keep(p));
+    const tutti__exodus_model *m = &p->x->model;
+    tutti_count n = 0;
+    for (int k = 0; k < TUTTI_EXODUS_KINDS; k++) n += m->of[k].n;
+    p->rows_had = tutti__malloc((size_t)(n + 1) * sizeof *p->rows_had);
+    if (!p->rows_had) return TUTTI_ERR_NOMEM;
+    p->had = m->p;
+    n = 0;
+    for (int k = 0; k < TUTTI_EXODUS_KINDS; k++)
+        for (tutti_count c = 0; c < m->of[k].n; c++) p->rows_had[n++] = m->of[k].row[c];
     TUTTI_TRY(count_set(&q->nodes, f[TUTTI_EXODUS_NODAL].all, "nodes of file", 0));
     TUTTI_TRY(count_set(&q->elements, f[TUTTI_EXODUS_ELEMENT_BLOCK].all, "elements of file", 0));
     TUTTI_TRY(count_set(&q->edges, f[TUTTI_EXODUS_EDGE_BLOCK].all, "edges of file", 0));
@@ -202,17 +197,6 @@ static tutti_err ids_add(put_state *p, tutti_exodus_kind kind, tutti_count c, co
                      &(source){.ids = ids, .positions = ids ? NULL : f->position + f->start[c]});
 }
 
-/* Lists of nodes (faces), and their lengths. */
-static tutti_err lists_add(put_state *p, const tutti__entity_class *f, tutti_count c,
-                           const tutti_exodus_elements *e, const tutti__entity_class *to) {
-    const tutti_exodus_entity *row = &p->x->model.of[f->kind].row[c];
-    tutti__exodus_place at;
-    TUTTI_TRY(place_of(p, TUTTI_EXODUS_COUNTS, row, &at));
-    TUTTI_TRY(array_add(p, f, c, f->before[c], &at, &(source){.ids = f->weight + f->start[c]}));
-    TUTTI_TRY(place_of(p, TUTTI_EXODUS_CONNECTIVITY, row, &at));
-    return weighted_add(p, f, c, &at, e->start, &(source){.index = e->nodes, .to = to});
-}
-
 /* One array of indices of a block or set. */
 static tutti_err indices_add(put_state *p, const tutti__entity_class *f, tutti_count c,
                              tutti_exodus_array_kind what, const source *from) {
@@ -230,12 +214,17 @@ static tutti_err add_block(put_state *p, tutti_exodus_kind kind, tutti_count c) 
     const tutti__shape_list listed = tutti__shape_list_of(row->topology);
     if (e.n == 0) return TUTTI_OK;
     TUTTI_TRY(ids_add(p, kind, c, e.ids));
-    if (listed)
+    const source nodes = {.index = e.nodes,
+                          .to = listed == TUTTI__NFACED ? faces : &all[TUTTI_EXODUS_NODAL]};
+    if (listed) { /* lists of nodes (faces), and their lengths */
+        tutti__exodus_place at;
         TUTTI_TRY(
-            lists_add(p, f, c, &e, listed == TUTTI__NFACED ? faces : &all[TUTTI_EXODUS_NODAL]));
-    else
-        TUTTI_TRY(indices_add(p, f, c, TUTTI_EXODUS_CONNECTIVITY,
-                              &(source){.index = e.nodes, .to = &all[TUTTI_EXODUS_NODAL]}));
+            indices_add(p, f, c, TUTTI_EXODUS_COUNTS, &(source){.ids = f->weight + f->start[c]}));
+        TUTTI_TRY(place_of(p, TUTTI_EXODUS_CONNECTIVITY, row, &at));
+        TUTTI_TRY(weighted_add(p, f, c, &at, e.start, &nodes));
+    } else {
+        TUTTI_TRY(indices_add(p, f, c, TUTTI_EXODUS_CONNECTIVITY, &nodes));
+    }
     if (row->edges)
         TUTTI_TRY(
             indices_add(p, f, c, TUTTI_EXODUS_EDGES, &(source){.index = e.edges, .to = edges}));
@@ -343,17 +332,6 @@ static tutti_err write_all(put_state *p) {
 
 /* ---- the call */
 
-/* Ids need a width in the file, unless the options give it. */
-static tutti_err width_set(const put_state *p) {
-    int64_t largest = 0;
-    for (int k = TUTTI_EXODUS_NODAL; k <= TUTTI_EXODUS_FACE_BLOCK; k++)
-        largest = tutti__max(largest, p->order.classes.of[k].largest);
-    TUTTI_CHECK(largest <= INT32_MAX || p->x->opt.integer_bytes != 4, TUTTI_ERR_OVERFLOW,
-                "id %lld does not fit integers of 4 bytes", (long long)largest);
-    if (largest > INT32_MAX) p->x->model.map_bytes = 8;
-    return TUTTI_OK;
-}
-
 static tutti_err put_mesh(put_state *p) {
     tutti_exodus *x = p->x;
     tutti_err local_err = tutti__order_entries(&p->order);
@@ -364,7 +342,15 @@ static tutti_err put_mesh(put_state *p) {
         local_err = tutti__nemesis_make(x->team, &partition, local_err, &p->nemesis);
     }
     if (local_err == TUTTI_OK) local_err = set_counts(p);
-    if (local_err == TUTTI_OK) local_err = width_set(p);
+    for (int k = TUTTI_EXODUS_NODAL; k <= TUTTI_EXODUS_FACE_BLOCK && local_err == TUTTI_OK; k++) {
+        const int64_t largest = p->order.classes.of[k].largest;
+        if (largest <= INT32_MAX) continue;
+        x->model.map_bytes = 8; /* ids need a width in the file, unless the options give it */
+        if (x->opt.integer_bytes == 4)
+            local_err =
+                tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1,
+                                 "id %lld does not fit integers of 4 bytes", (long long)largest);
+    }
     if (local_err == TUTTI_OK)
         local_err =
             tutti__exodus_local_make(&x->model, &p->order.classes, NULL, &x->local, &x->local_n);

@@ -15,7 +15,8 @@
 /* The mesh returned to the caller, valid until the next call. */
 typedef struct tutti__result_mesh {
     tutti_exodus_mesh mesh;
-    tutti_count n, room;
+    tutti_count n;
+    size_t room;
     void **kept; /* all memory that the mesh points to */
 } tutti__result_mesh;
 

@@ -26,19 +26,6 @@ const double *tutti__read_reals(const tutti__read_state *g, const tutti__read_va
     return tutti__values_reals(&g->values, f->type) + f->index + i * f->n;
 }
 
-static tutti_err nodes_add(tutti__read_state *g) {
-    const tutti__read_class *h = &g->of[TUTTI_EXODUS_NODAL];
-    const tutti_exodus_parameters *p = &g->x->model.p;
-    tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_COORDINATES, .kind = TUTTI_EXODUS_NODAL};
-    for (; a.component < p->dims; a.component++)
-        TUTTI_TRY(
-            tutti__read_add(g, &a, h->items.n, h->items.items, 0, &g->coordinates[a.component]));
-    a = (tutti_exodus_array){.array_kind = TUTTI_EXODUS_ATTRIBUTES, .kind = TUTTI_EXODUS_NODAL};
-    if (p->node_attributes)
-        TUTTI_TRY(tutti__read_add(g, &a, h->items.n, h->items.items, 0, &g->node_attributes));
-    return TUTTI_OK;
-}
-
 static tutti_err entries_add_values(tutti__read_state *g, tutti_exodus_kind kind, int has_ids) {
     tutti__read_class *h = &g->of[kind];
     const tutti_exodus_array ids = {.array_kind = TUTTI_EXODUS_IDS, .kind = kind};
@@ -99,7 +86,14 @@ static tutti_err sets_add_values(tutti__read_state *g, tutti_exodus_kind kind) {
 
 tutti_err tutti__read_add_all(tutti__read_state *g) {
     const tutti_exodus_parameters *p = &g->x->model.p;
-    TUTTI_TRY(nodes_add(g));
+    const tutti__read_class *h = &g->of[TUTTI_EXODUS_NODAL];
+    tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_COORDINATES, .kind = TUTTI_EXODUS_NODAL};
+    for (; a.component < p->dims; a.component++)
+        TUTTI_TRY(
+            tutti__read_add(g, &a, h->items.n, h->items.items, 0, &g->coordinates[a.component]));
+    a = (tutti_exodus_array){.array_kind = TUTTI_EXODUS_ATTRIBUTES, .kind = TUTTI_EXODUS_NODAL};
+    if (p->node_attributes)
+        TUTTI_TRY(tutti__read_add(g, &a, h->items.n, h->items.items, 0, &g->node_attributes));
     TUTTI_TRY(entries_add_values(g, TUTTI_EXODUS_NODAL, p->has_node_ids));
     TUTTI_TRY(entries_add_values(g, TUTTI_EXODUS_ELEMENT_BLOCK, p->has_element_ids));
     TUTTI_TRY(entries_add_values(g, TUTTI_EXODUS_EDGE_BLOCK, p->has_edge_ids));

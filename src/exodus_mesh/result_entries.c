@@ -20,16 +20,6 @@ static tutti_err result_class_begin(tutti__entity_class *f, tutti_exodus_kind ki
     return TUTTI_OK;
 }
 
-static tutti_err entries_remember(tutti__read_state *g, tutti_exodus_kind kind) {
-    const tutti__read_class *h = &g->of[kind];
-    tutti__entity_class *f = &g->classes.of[kind];
-    TUTTI_TRY(result_class_begin(f, kind, h->entities, h->items.n, h->starts));
-    memcpy(f->start, h->first, ((size_t)h->entities + 1) * sizeof *f->start);
-    for (tutti_count k = 0; k < h->items.n; k++)
-        f->sorted[k] = (tutti__numbered){h->items.items[k], h->place[k]};
-    return TUTTI_OK;
-}
-
 static tutti_err members_remember(tutti__read_state *g, tutti_exodus_kind kind) {
     const tutti_count sets = g->x->model.of[kind].n, n = g->members_n[kind];
     tutti__entity_class *f = &g->classes.of[kind];
@@ -45,8 +35,14 @@ static tutti_err members_remember(tutti__read_state *g, tutti_exodus_kind kind) 
 }
 
 tutti_err tutti__result_classes_make(tutti__read_state *g) {
-    for (int k = TUTTI_EXODUS_NODAL; k <= TUTTI_EXODUS_FACE_BLOCK; k++)
-        TUTTI_TRY(entries_remember(g, (tutti_exodus_kind)k));
+    for (int k = TUTTI_EXODUS_NODAL; k <= TUTTI_EXODUS_FACE_BLOCK; k++) {
+        const tutti__read_class *h = &g->of[k];
+        tutti__entity_class *f = &g->classes.of[k];
+        TUTTI_TRY(result_class_begin(f, (tutti_exodus_kind)k, h->entities, h->items.n, h->starts));
+        memcpy(f->start, h->first, ((size_t)h->entities + 1) * sizeof *f->start);
+        for (tutti_count i = 0; i < h->items.n; i++)
+            f->sorted[i] = (tutti__numbered){h->items.items[i], h->place[i]};
+    }
     for (int k = 0; k < 5; k++)
         if (g->x->model.of[tutti__set_kinds[k]].variables_n > 0)
             TUTTI_TRY(members_remember(g, tutti__set_kinds[k]));

@@ -14,13 +14,7 @@ void tutti__result_mesh_free(void *result) {
 
 /* The mesh owns this memory from now on, unless there is an error. */
 static tutti_err keep_memory(tutti__result_mesh *d, void *v) {
-    if (d->n == d->room) {
-        const tutti_count room = 2 * d->room + 64;
-        void **kept = tutti__realloc(d->kept, (size_t)room * sizeof *kept);
-        if (!kept) return TUTTI_ERR_NOMEM;
-        d->kept = kept;
-        d->room = room;
-    }
+    TUTTI_TRY(tutti__grow(&d->kept, (size_t)(d->n + 1), &d->room, sizeof *d->kept));
     d->kept[d->n++] = v;
     return TUTTI_OK;
 }
@@ -163,28 +157,6 @@ typedef struct {
     tutti_count factors_n, attributes_n;
 } pool;
 
-static tutti_err pool_make(tutti__read_state *g, tutti_exodus_kind kind, pool *p) {
-    const tutti__member *m = g->members[kind];
-    const tutti__read_class *h = &g->of[tutti__members_of(kind)];
-    const tutti_count n = g->members_n[kind];
-    tutti_count weights = 0, attributes = 0;
-    for (tutti_count c = 0; c < g->x->model.of[kind].n; c++)
-        attributes = tutti__max(attributes, g->set_attributes[kind][c].n);
-    for (tutti_count i = 0; i < n; i++) weights += m[i].weight;
-    TUTTI_TRY(allocate_kept(g->out, n, sizeof *p->members, &p->members));
-    if (kind != TUTTI_EXODUS_NODE_SET && kind != TUTTI_EXODUS_ELEMENT_SET)
-        TUTTI_TRY(allocate_kept(g->out, n, sizeof *p->sides, &p->sides));
-    TUTTI_TRY(allocate_kept(g->out, weights, sizeof *p->factors, &p->factors));
-    TUTTI_TRY(allocate_kept(g->out, n * attributes, sizeof *p->attributes, &p->attributes));
-    for (tutti_count i = 0; i < n; i++) {
-        const tutti_count k = tutti__position_find(&h->index, m[i].position);
-        TUTTI_ASSERT(k >= 0);
-        p->members[i] = h->place[k];
-        if (p->sides) p->sides[i] = m[i].side;
-    }
-    return TUTTI_OK;
-}
-
 static void set_fill(const tutti__read_state *g, tutti_exodus_kind kind, tutti_count c,
                      tutti_count lo, pool *p, tutti_exodus_members *s) {
     const tutti__read_values *f = &g->factors[kind][c], *a = &g->set_attributes[kind][c];
@@ -215,7 +187,24 @@ static tutti_err sets_fill(tutti__read_state *g, tutti_exodus_kind kind,
     tutti_count end = 0;
     if (sets == 0) return TUTTI_OK;
     TUTTI_TRY(allocate_kept(g->out, sets, sizeof *v, &v));
-    TUTTI_TRY(pool_make(g, kind, &p));
+    const tutti__member *m = g->members[kind];
+    const tutti__read_class *h = &g->of[tutti__members_of(kind)];
+    const tutti_count n = g->members_n[kind];
+    tutti_count weights = 0, attributes = 0;
+    for (tutti_count c = 0; c < g->x->model.of[kind].n; c++)
+        attributes = tutti__max(attributes, g->set_attributes[kind][c].n);
+    for (tutti_count i = 0; i < n; i++) weights += m[i].weight;
+    TUTTI_TRY(allocate_kept(g->out, n, sizeof *p.members, &p.members));
+    if (kind != TUTTI_EXODUS_NODE_SET && kind != TUTTI_EXODUS_ELEMENT_SET)
+        TUTTI_TRY(allocate_kept(g->out, n, sizeof *p.sides, &p.sides));
+    TUTTI_TRY(allocate_kept(g->out, weights, sizeof *p.factors, &p.factors));
+    TUTTI_TRY(allocate_kept(g->out, n * attributes, sizeof *p.attributes, &p.attributes));
+    for (tutti_count i = 0; i < n; i++) {
+        const tutti_count k = tutti__position_find(&h->index, m[i].position);
+        TUTTI_ASSERT(k >= 0);
+        p.members[i] = h->place[k];
+        if (p.sides) p.sides[i] = m[i].side;
+    }
     for (tutti_count c = 0, lo = 0; c < sets; lo += v[c].n, c++) {
         end += g->x->model.of[kind].row[c].entries;
         while (lo + v[c].n < g->members_n[kind] && g->members[kind][lo + v[c].n].index < end)
@@ -223,17 +212,6 @@ static tutti_err sets_fill(tutti__read_state *g, tutti_exodus_kind kind,
         if (v[c].n > 0) set_fill(g, kind, c, lo, &p, &v[c]);
     }
     *out = v;
-    return TUTTI_OK;
-}
-
-/* The mesh owns the reals that have been read, since it points to its coordinates. */
-static tutti_err values_keep(tutti__read_state *g) {
-    for (int i = 0; i < g->values.n; i++) {
-        tutti__values_part *p = &g->values.of[i];
-        if (p->file_type != TUTTI_FLOAT32 && p->file_type != TUTTI_FLOAT64) continue;
-        TUTTI_TRY(keep_memory(g->out, p->data));
-        p->data = NULL;
-    }
     return TUTTI_OK;
 }
 
@@ -250,5 +228,12 @@ tutti_err tutti__result_mesh_make(tutti__read_state *g) {
     TUTTI_TRY(sets_fill(g, TUTTI_EXODUS_ELEMENT_SET, &m->element_sets));
     TUTTI_TRY(sets_fill(g, TUTTI_EXODUS_EDGE_SET, &m->edge_sets));
     TUTTI_TRY(sets_fill(g, TUTTI_EXODUS_FACE_SET, &m->face_sets));
-    return values_keep(g);
+    /* The mesh owns the reals that have been read, since it points to its coordinates. */
+    for (int i = 0; i < g->values.n; i++) {
+        tutti__values_part *p = &g->values.of[i];
+        if (p->file_type != TUTTI_FLOAT32 && p->file_type != TUTTI_FLOAT64) continue;
+        TUTTI_TRY(keep_memory(g->out, p->data));
+        p->data = NULL;
+    }
+    return TUTTI_OK;
 }

@@ -158,7 +158,11 @@ static tutti_err check_names(const tutti__exodus_model *m, int n, const char *co
 
 /* ---- parameters */
 
-static tutti_err check_counts(const tutti_exodus_parameters *p) {
+tutti_err tutti__exodus_model_parameters(tutti__exodus_model *m, const tutti_exodus_parameters *p,
+                                         int apply) {
+    static const char *const XYZ[] = {"x", "y", "z"};
+    TUTTI_CHECK(p, TUTTI_ERR_ARG, "argument parameters is NULL");
+    TUTTI_CHECK_RESERVED(p, "the parameters");
     const tutti_count most = (tutti_count)1 << 58;
     TUTTI_CHECK(p->dims >= 1 && p->dims <= 3, TUTTI_ERR_ARG, "dims is %d: must be 1, 2 or 3",
                 p->dims);
@@ -170,15 +174,6 @@ static tutti_err check_counts(const tutti_exodus_parameters *p) {
                 (long long)p->faces);
     TUTTI_CHECK(p->node_attributes >= 0 && p->node_attributes <= 1 << 24, TUTTI_ERR_ARG,
                 "node_attributes is %d: must be 0 to 2^24", p->node_attributes);
-    return TUTTI_OK;
-}
-
-tutti_err tutti__exodus_model_parameters(tutti__exodus_model *m, const tutti_exodus_parameters *p,
-                                         int apply) {
-    static const char *const XYZ[] = {"x", "y", "z"};
-    TUTTI_CHECK(p, TUTTI_ERR_ARG, "argument parameters is NULL");
-    TUTTI_CHECK_RESERVED(p, "the parameters");
-    TUTTI_TRY(check_counts(p));
     const char *title = p->title ? p->title : "";
     const char *const *names = p->coordinate_names ? p->coordinate_names : XYZ;
     TUTTI_TRY(check_text(title, 80, "the title"));

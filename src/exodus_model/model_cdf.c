@@ -217,24 +217,24 @@ static tutti_err visit_attributes(catalogue_pass *w, int k) {
     return TUTTI_OK;
 }
 
-static tutti_err visit_kind(catalogue_pass *w, int k) {
-    const tutti__exodus_names *names = &tutti__exodus_names_of[k];
-    const int id_type = integer_type(w->m->id_bytes);
-    char name[64];
-    if (names->status)
-        TUTTI_TRY(visit_variable(w, &(variable){names->status, TUTTI__CDF_INT, {names->dim}},
-                                 &(source){STATUS, k, 0}));
-    for (int i = 0; i <= w->m->of[k].properties_n; i++)
-        TUTTI_TRY(visit_variable(
-            w, &(variable){tutti__exodus_numbered(name, names->prop, i + 1), id_type, {names->dim}},
-            &(source){i ? PROPERTY : IDS, k, i - 1}));
-    return visit_variable(w, &(variable){names->names, TUTTI__CDF_CHAR, {names->dim, "len_name"}},
-                          &(source){NAMES, k, 0});
-}
-
 static tutti_err visit_catalogue(catalogue_pass *w) {
-    for (int k = TUTTI_EXODUS_ELEMENT_BLOCK; k < TUTTI_EXODUS_KINDS; k++)
-        TUTTI_TRY(visit_kind(w, k));
+    char name[64];
+    for (int k = TUTTI_EXODUS_ELEMENT_BLOCK; k < TUTTI_EXODUS_KINDS; k++) {
+        const tutti__exodus_names *names = &tutti__exodus_names_of[k];
+        const int id_type = integer_type(w->m->id_bytes);
+        if (names->status)
+            TUTTI_TRY(visit_variable(w, &(variable){names->status, TUTTI__CDF_INT, {names->dim}},
+                                     &(source){STATUS, k, 0}));
+        for (int i = 0; i <= w->m->of[k].properties_n; i++)
+            TUTTI_TRY(visit_variable(w,
+                                     &(variable){tutti__exodus_numbered(name, names->prop, i + 1),
+                                                 id_type,
+                                                 {names->dim}},
+                                     &(source){i ? PROPERTY : IDS, k, i - 1}));
+        TUTTI_TRY(
+            visit_variable(w, &(variable){names->names, TUTTI__CDF_CHAR, {names->dim, "len_name"}},
+                           &(source){NAMES, k, 0}));
+    }
     TUTTI_TRY(visit_variable(w, &(variable){"coor_names", TUTTI__CDF_CHAR, {"num_dim", "len_name"}},
                              &(source){COORDINATES, 0, 0}));
     TUTTI_TRY(visit_variable(
@@ -259,23 +259,6 @@ static tutti_err visit_catalogue(catalogue_pass *w) {
 }
 
 /* ---- arrays of the mesh */
-
-static tutti_err define_whole_arrays(const tutti__exodus_model *m, tutti__cdf *c) {
-    static const char *const XYZ[] = {"coordx", "coordy", "coordz"};
-    const int real = real_type(m), map = integer_type(m->map_bytes);
-    const variable maps[] = {{"node_num_map", map, {"num_nodes"}},
-                             {"elem_num_map", map, {"num_elem"}},
-                             {"edge_num_map", map, {"num_edge"}},
-                             {"face_num_map", map, {"num_face"}},
-                             {"elem_map", map, {"num_elem"}}};
-    const int has[] = {m->p.has_node_ids, m->p.has_element_ids, m->p.has_edge_ids,
-                       m->p.has_face_ids, m->p.has_order};
-    for (int d = 0; d < m->p.dims; d++)
-        TUTTI_TRY(define_variable(c, &(variable){XYZ[d], real, {"num_nodes"}}, NULL));
-    for (int i = 0; i < 5; i++)
-        if (has[i]) TUTTI_TRY(define_variable(c, &maps[i], NULL));
-    return define_variable(c, &(variable){"nattrb", real, {"num_nodes", "num_att_in_nblk"}}, NULL);
-}
 
 /* Define a variable of an entity; its number is appended to the names. */
 static tutti_err define_entity_variable(tutti__cdf *c, const variable *v, tutti_count number,
@@ -334,7 +317,21 @@ static tutti_err define_set_arrays(const tutti__exodus_model *m, tutti__cdf *c,
 
 static tutti_err define_arrays(const tutti__exodus_model *m, tutti__cdf *c) {
     char name[64];
-    TUTTI_TRY(define_whole_arrays(m, c));
+    static const char *const XYZ[] = {"coordx", "coordy", "coordz"};
+    const int real = real_type(m), map = integer_type(m->map_bytes);
+    const variable maps[] = {{"node_num_map", map, {"num_nodes"}},
+                             {"elem_num_map", map, {"num_elem"}},
+                             {"edge_num_map", map, {"num_edge"}},
+                             {"face_num_map", map, {"num_face"}},
+                             {"elem_map", map, {"num_elem"}}};
+    const int has[] = {m->p.has_node_ids, m->p.has_element_ids, m->p.has_edge_ids,
+                       m->p.has_face_ids, m->p.has_order};
+    for (int d = 0; d < m->p.dims; d++)
+        TUTTI_TRY(define_variable(c, &(variable){XYZ[d], real, {"num_nodes"}}, NULL));
+    for (int i = 0; i < 5; i++)
+        if (has[i]) TUTTI_TRY(define_variable(c, &maps[i], NULL));
+    TUTTI_TRY(
+        define_variable(c, &(variable){"nattrb", real, {"num_nodes", "num_att_in_nblk"}}, NULL));
     for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind < TUTTI_EXODUS_KINDS; kind++) {
         const tutti__exodus_names *k = &tutti__exodus_names_of[kind];
         for (tutti_count i = 0; i < m->of[kind].n; i++) {

@@ -75,26 +75,6 @@ tutti_err tutti__exodus_model_settle(tutti__exodus_model *m) {
     return TUTTI_OK;
 }
 
-static tutti_err check_row(const tutti__exodus_model *m, const tutti_exodus_entity *e) {
-    const char *word = tutti__exodus_names_of[e->kind].word;
-    const long long id = (long long)e->id;
-    const tutti_count numbers =
-        tutti__max(tutti__max(e->nodes, e->edges), tutti__max(e->faces, e->attributes));
-    tutti_off bytes;
-    TUTTI_CHECK(tutti__mul_ok(e->entries, tutti__max(numbers, 1) * 8, &bytes), TUTTI_ERR_OVERFLOW,
-                "%s %lld is too large: its %lld entries need more than 2^63 bytes", word, id,
-                (long long)e->entries);
-    TUTTI_CHECK(e->kind == TUTTI_EXODUS_SIDE_SET || e->factors == 0 || e->factors == e->entries,
-                TUTTI_ERR_ARG, "%s %lld has %lld members and %lld distribution factors", word, id,
-                (long long)e->entries, (long long)e->factors);
-    TUTTI_CHECK(!tutti__exodus_is_listed(e) || e->entries == 0 || e->list_length > 0, TUTTI_ERR_ARG,
-                "%s %lld has topology %s, but list_length is 0: it must be the length of the list",
-                word, id, e->topology);
-    TUTTI_CHECK(m->id_bytes == 8 || e->id <= INT32_MAX, TUTTI_ERR_OVERFLOW,
-                "%s: id %lld needs 8-byte integers: integer_bytes is 4", word, id);
-    return TUTTI_OK;
-}
-
 tutti_err tutti__exodus_model_check(const tutti__exodus_model *m) {
     TUTTI_CHECK(m->p.title, TUTTI_ERR_STATE,
                 "parameters are missing: call tutti_exodus_init first");
@@ -102,7 +82,26 @@ tutti_err tutti__exodus_model_check(const tutti__exodus_model *m) {
         const tutti__exodus_table *t = &m->of[k];
         tutti_count sum = 0;
         for (tutti_count i = 0; i < t->n; i++) {
-            TUTTI_TRY(check_row(m, &t->row[i]));
+            const tutti_exodus_entity *e = &t->row[i];
+            const char *word = tutti__exodus_names_of[e->kind].word;
+            const long long id = (long long)e->id;
+            const tutti_count numbers =
+                tutti__max(tutti__max(e->nodes, e->edges), tutti__max(e->faces, e->attributes));
+            tutti_off bytes;
+            TUTTI_CHECK(tutti__mul_ok(e->entries, tutti__max(numbers, 1) * 8, &bytes),
+                        TUTTI_ERR_OVERFLOW,
+                        "%s %lld is too large: its %lld entries need more than 2^63 bytes", word,
+                        id, (long long)e->entries);
+            TUTTI_CHECK(e->kind == TUTTI_EXODUS_SIDE_SET || e->factors == 0 ||
+                            e->factors == e->entries,
+                        TUTTI_ERR_ARG, "%s %lld has %lld members and %lld distribution factors",
+                        word, id, (long long)e->entries, (long long)e->factors);
+            TUTTI_CHECK(
+                !tutti__exodus_is_listed(e) || e->entries == 0 || e->list_length > 0, TUTTI_ERR_ARG,
+                "%s %lld has topology %s, but list_length is 0: it must be the length of the list",
+                word, id, e->topology);
+            TUTTI_CHECK(m->id_bytes == 8 || e->id <= INT32_MAX, TUTTI_ERR_OVERFLOW,
+                        "%s: id %lld needs 8-byte integers: integer_bytes is 4", word, id);
             sum += t->row[i].entries;
         }
         const tutti_count total = tutti__exodus_model_total(m, (tutti_exodus_kind)k);

@@ -259,22 +259,6 @@ static tutti_err read_parameters(const reading *r) {
     return check_nodes(r);
 }
 
-static void read_sizes(const reading *r) {
-    static const char *const REALS[] = {"coordx", "coord", "time_whole"};
-    const int status = read_integer_attribute(r, "int64_status", 0);
-    const tutti_count name = find_length(r, "len_name");
-    tutti__exodus_model *m = r->m;
-    m->real_bytes = read_integer_attribute(r, "floating_point_word_size", 8) == 4 ? 4 : 8;
-    for (int i = 2; i >= 0; i--) {
-        const tutti_count v = tutti__cdf_find_var(r->c, REALS[i]);
-        if (v >= 0) m->real_bytes = r->c->vars[v].type == TUTTI__CDF_FLOAT ? 4 : 8;
-    }
-    m->map_bytes = status & 1 << 10 ? 8 : 4;
-    m->id_bytes = status & 1 << 11 ? 8 : 4;
-    m->bulk_bytes = status & 1 << 12 ? 8 : 4;
-    m->name_length = (int)tutti__max(32, tutti__min(name - 1, 255));
-}
-
 /* ---- entities */
 
 static tutti_err read_block(const reading *r, tutti_exodus_entity *e, tutti_count i) {
@@ -508,7 +492,19 @@ static tutti_err read_text_records(const reading *r) {
 /* ---- decoding */
 
 static tutti_err decode_model(const reading *r) {
-    read_sizes(r);
+    static const char *const REALS[] = {"coordx", "coord", "time_whole"};
+    const int status = read_integer_attribute(r, "int64_status", 0);
+    const tutti_count name = find_length(r, "len_name");
+    tutti__exodus_model *m = r->m;
+    m->real_bytes = read_integer_attribute(r, "floating_point_word_size", 8) == 4 ? 4 : 8;
+    for (int i = 2; i >= 0; i--) {
+        const tutti_count v = tutti__cdf_find_var(r->c, REALS[i]);
+        if (v >= 0) m->real_bytes = r->c->vars[v].type == TUTTI__CDF_FLOAT ? 4 : 8;
+    }
+    m->map_bytes = status & 1 << 10 ? 8 : 4;
+    m->id_bytes = status & 1 << 11 ? 8 : 4;
+    m->bulk_bytes = status & 1 << 12 ? 8 : 4;
+    m->name_length = (int)tutti__max(32, tutti__min(name - 1, 255));
     TUTTI_TRY(read_parameters(r));
     for (int k = TUTTI_EXODUS_ELEMENT_BLOCK; k < TUTTI_EXODUS_KINDS; k++)
         TUTTI_TRY(read_entities(r, k));

@@ -78,20 +78,16 @@ static tutti_err read_entity(tutti__scan *s, int dim, int partitioned, tutti__gm
     return TUTTI_OK;
 }
 
-/* Number of partitions, ghost entities and their partitions. */
-static tutti_err skip_ghosts(tutti__scan *s) {
-    int64_t n = 0;
-    int32_t word = 0;
-    TUTTI_TRY(tutti__scan_i64(s, &n));
-    TUTTI_TRY(tutti__scan_i64(s, &n));
-    TUTTI_TRY(tutti__scan_fits(s, n, s->binary ? 8 : 4, "ghost entities"));
-    for (int64_t i = 0; i < 2 * n; i++) TUTTI_TRY(tutti__scan_i32(s, &word));
-    return TUTTI_OK;
-}
-
 tutti_err tutti__gmsh_entities_read(tutti__scan *s, int partitioned, tutti__gmsh_entities *e) {
     int64_t n[4];
-    if (partitioned) TUTTI_TRY(skip_ghosts(s));
+    if (partitioned) { /* number of partitions, ghost entities and their partitions */
+        int64_t ghosts = 0;
+        int32_t word = 0;
+        TUTTI_TRY(tutti__scan_i64(s, &ghosts));
+        TUTTI_TRY(tutti__scan_i64(s, &ghosts));
+        TUTTI_TRY(tutti__scan_fits(s, ghosts, s->binary ? 8 : 4, "ghost entities"));
+        for (int64_t i = 0; i < 2 * ghosts; i++) TUTTI_TRY(tutti__scan_i32(s, &word));
+    }
     for (int dim = 0; dim < 4; dim++) {
         TUTTI_TRY(tutti__scan_i64(s, &n[dim]));
         TUTTI_TRY(tutti__scan_fits(s, n[dim], 10, "entities"));

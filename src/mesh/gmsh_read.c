@@ -240,20 +240,6 @@ static tutti_err read_nodes_41(reader *r) {
     return TUTTI_OK;
 }
 
-/* The first group of the entity of a block; memberships for the others. */
-static tutti_err entity_groups(reader *r, const block *b, int32_t *first_out) {
-    const tutti__gmsh_entity *e = tutti__gmsh_entity_find(&r->entities, b->dim, b->tag);
-    if (!e || e->n == 0) return TUTTI_OK;
-    const int32_t *group = r->entities.group + e->first;
-    *first_out = group[0];
-    for (tutti_count k = 1; k < e->n && b->n > 0; k++)
-        if (group[k] != group[0])
-            TUTTI_TRY(tutti__gmsh_member_add(
-                &r->d, &r->room_members,
-                (tutti_mesh_membership){b->dim, b->tag, group[0], group[k]}));
-    return TUTTI_OK;
-}
-
 static tutti_err read_elements_41(reader *r) {
     tutti__scan *s = &r->scan;
     int64_t blocks = 0, n = 0;
@@ -266,7 +252,15 @@ static tutti_err read_elements_41(reader *r) {
         TUTTI_TRY(read_block(r, n - r->d.elements, 4, "elements", &b));
         TUTTI_TRY(find_type(r, b.third, &type));
         int32_t physical = 0;
-        TUTTI_TRY(entity_groups(r, &b, &physical));
+        /* The first group of the entity of a block; memberships for the others. */
+        const tutti__gmsh_entity *e = tutti__gmsh_entity_find(&r->entities, b.dim, b.tag);
+        const int32_t *group = e && e->n > 0 ? r->entities.group + e->first : NULL;
+        if (group) physical = group[0];
+        for (tutti_count i = 1; group && i < e->n && b.n > 0; i++)
+            if (group[i] != group[0])
+                TUTTI_TRY(tutti__gmsh_member_add(
+                    &r->d, &r->room_members,
+                    (tutti_mesh_membership){b.dim, b.tag, group[0], group[i]}));
         for (int64_t i = 0; i < b.n; i++) {
             for (int j = 0; j <= tutti_mesh_type_nodes(type); j++)
                 TUTTI_TRY(tutti__scan_i64(s, &tags[j]));

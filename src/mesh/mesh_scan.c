@@ -115,15 +115,6 @@ tutti_err tutti__scan_int(tutti__scan *s, int64_t *out) {
     return TUTTI_OK;
 }
 
-static tutti_err scan_double(tutti__scan *s, double *out) {
-    char word[TUTTI__SCAN_WORD], *end = NULL;
-    TUTTI_TRY(tutti__scan_word(s, word));
-    const double v = strtod_l(word, &end, s->c);
-    if (*end || !isfinite(v)) TUTTI_SCAN_FAIL(s, "expected a finite number, found '%s'", word);
-    *out = v;
-    return TUTTI_OK;
-}
-
 tutti_err tutti__scan_quoted(tutti__scan *s, char *out, size_t size) {
     size_t n = 0;
     TUTTI_TRY(skip_blanks(s));
@@ -198,7 +189,13 @@ tutti_err tutti__scan_i64(tutti__scan *s, int64_t *out) {
 }
 
 tutti_err tutti__scan_f64(tutti__scan *s, int n, double *out) {
-    for (int i = 0; i < n && !s->binary; i++) TUTTI_TRY(scan_double(s, &out[i]));
+    for (int i = 0; i < n && !s->binary; i++) {
+        char word[TUTTI__SCAN_WORD], *end = NULL;
+        TUTTI_TRY(tutti__scan_word(s, word));
+        out[i] = strtod_l(word, &end, s->c);
+        if (*end || !isfinite(out[i]))
+            TUTTI_SCAN_FAIL(s, "expected a finite number, found '%s'", word);
+    }
     if (!s->binary) return TUTTI_OK;
     TUTTI_TRY(tutti__scan_bytes(s, out, (size_t)n * sizeof *out));
     for (int i = 0; i < n; i++)

@@ -208,20 +208,6 @@ tutti_err tutti__meta_load(tutti__meta *m, tutti__model *out) {
     return err;
 }
 
-static int read_section(sqlite3_stmt *s, tutti__section *t) {
-    t->segment = sqlite3_column_int64(s, 0);
-    t->variable = sqlite3_column_int64(s, 1);
-    t->part = sqlite3_column_int64(s, 2);
-    t->start = sqlite3_column_int64(s, 3);
-    t->bytes = sqlite3_column_int64(s, 4);
-    t->type = column_type(s, 5);
-    t->summed = sqlite3_column_type(s, 6) != SQLITE_NULL;
-    t->sum = (uint64_t)sqlite3_column_int64(s, 6);
-    t->list_segment = sqlite3_column_int64(s, 7);
-    t->list_part = sqlite3_column_int64(s, 8);
-    return t->part >= 0 && t->type >= 0;
-}
-
 static tutti_err read_sections(tutti__meta *m, sqlite3_stmt *s, const tutti__model *model,
                                const tutti__segment_row *g, tutti__section **out, int64_t *n) {
     int row = 0;
@@ -231,8 +217,18 @@ static tutti_err read_sections(tutti__meta *m, sqlite3_stmt *s, const tutti__mod
         if (!row) return TUTTI_OK;
         tutti__section *t = tutti__table_grow(out, n, sizeof **out);
         if (!t) return TUTTI_ERR_NOMEM;
-        TUTTI_CHECK(read_section(s, t), TUTTI_ERR_FORMAT, "invalid section of segment %lld",
-                    (long long)g->id);
+        t->segment = sqlite3_column_int64(s, 0);
+        t->variable = sqlite3_column_int64(s, 1);
+        t->part = sqlite3_column_int64(s, 2);
+        t->start = sqlite3_column_int64(s, 3);
+        t->bytes = sqlite3_column_int64(s, 4);
+        t->type = column_type(s, 5);
+        t->summed = sqlite3_column_type(s, 6) != SQLITE_NULL;
+        t->sum = (uint64_t)sqlite3_column_int64(s, 6);
+        t->list_segment = sqlite3_column_int64(s, 7);
+        t->list_part = sqlite3_column_int64(s, 8);
+        TUTTI_CHECK(t->part >= 0 && t->type >= 0, TUTTI_ERR_FORMAT,
+                    "invalid section of segment %lld", (long long)g->id);
         TUTTI_TRY(tutti__section_check(model, g, t));
         TUTTI_CHECK(t->start >= end, TUTTI_ERR_FORMAT, "sections of segment %lld overlap",
                     (long long)g->id);

@@ -112,33 +112,6 @@ tutti_err tutti__meta_add_file(tutti__meta *m, const tutti__datafile *f) {
     return run_statement(m, s);
 }
 
-static tutti_err add_space(tutti__meta *m, const tutti__space *p) {
-    sqlite3_stmt *s = NULL;
-    TUTTI_TRY(prepare_statement(m, ADD_SPACE, &s));
-    sqlite3_bind_int64(s, 1, p->id);
-    bind_text(s, 2, p->name);
-    bind_text(s, 3, tutti__meta_word(TUTTI__WORD_SPACE, p->kind));
-    return run_statement(m, s);
-}
-
-static tutti_err add_variable(tutti__meta *m, const tutti__variable *v) {
-    sqlite3_stmt *s = NULL;
-    TUTTI_TRY(prepare_statement(m, ADD_VARIABLE, &s));
-    sqlite3_bind_int64(s, 1, v->id);
-    bind_text(s, 2, v->name);
-    sqlite3_bind_int64(s, 3, v->space);
-    bind_text(s, 4, tutti__meta_word(TUTTI__WORD_ITEM, v->item));
-    sqlite3_bind_int64(s, 5, v->components);
-    bind_text(s, 6, tutti_type_name((tutti_type)v->type));
-    bind_text(s, 7, tutti__meta_word(TUTTI__WORD_LAYOUT, v->layout));
-    bind_text(s, 8, tutti__meta_word(TUTTI__WORD_ORDER, v->order));
-    bind_text(s, 9, v->units);
-    bind_text(s, 10, v->long_name);
-    sqlite3_bind_blob(s, 11, &v->fill, sizeof v->fill, SQLITE_STATIC); /* a REAL cannot be NaN */
-    sqlite3_bind_int64(s, 12, v->compress);
-    return run_statement(m, s);
-}
-
 tutti_err tutti__meta_add_segment(tutti__meta *m, const tutti__segment_row *g) {
     sqlite3_stmt *s = NULL;
     TUTTI_TRY(prepare_statement(m, ADD_SEGMENT, &s));
@@ -194,10 +167,35 @@ tutti_err tutti__meta_add_section(tutti__meta *m, const tutti__section *t) {
 }
 
 tutti_err tutti__meta_add_fresh(tutti__meta *m, const tutti__model *model) {
-    for (int64_t i = 0; i < model->spaces_n; i++)
-        if (model->spaces[i].fresh) TUTTI_TRY(add_space(m, &model->spaces[i]));
-    for (int64_t i = 0; i < model->variables_n; i++)
-        if (model->variables[i].fresh) TUTTI_TRY(add_variable(m, &model->variables[i]));
+    sqlite3_stmt *s = NULL;
+    for (int64_t i = 0; i < model->spaces_n; i++) {
+        const tutti__space *p = &model->spaces[i];
+        if (!p->fresh) continue;
+        TUTTI_TRY(prepare_statement(m, ADD_SPACE, &s));
+        sqlite3_bind_int64(s, 1, p->id);
+        bind_text(s, 2, p->name);
+        bind_text(s, 3, tutti__meta_word(TUTTI__WORD_SPACE, p->kind));
+        TUTTI_TRY(run_statement(m, s));
+    }
+    for (int64_t i = 0; i < model->variables_n; i++) {
+        const tutti__variable *v = &model->variables[i];
+        if (!v->fresh) continue;
+        TUTTI_TRY(prepare_statement(m, ADD_VARIABLE, &s));
+        sqlite3_bind_int64(s, 1, v->id);
+        bind_text(s, 2, v->name);
+        sqlite3_bind_int64(s, 3, v->space);
+        bind_text(s, 4, tutti__meta_word(TUTTI__WORD_ITEM, v->item));
+        sqlite3_bind_int64(s, 5, v->components);
+        bind_text(s, 6, tutti_type_name((tutti_type)v->type));
+        bind_text(s, 7, tutti__meta_word(TUTTI__WORD_LAYOUT, v->layout));
+        bind_text(s, 8, tutti__meta_word(TUTTI__WORD_ORDER, v->order));
+        bind_text(s, 9, v->units);
+        bind_text(s, 10, v->long_name);
+        sqlite3_bind_blob(s, 11, &v->fill, sizeof v->fill,
+                          SQLITE_STATIC); /* a REAL cannot be NaN */
+        sqlite3_bind_int64(s, 12, v->compress);
+        TUTTI_TRY(run_statement(m, s));
+    }
     for (int64_t i = 0; i < model->sizes_n; i++)
         if (model->sizes[i].fresh && model->sizes[i].segment == 0)
             TUTTI_TRY(tutti__meta_add_size(m, &model->sizes[i]));
@@ -389,25 +387,6 @@ tutti_err tutti__meta_infos_orphaned(tutti__meta *m, int64_t *n_out) {
 #undef ORPHANED
 }
 
-static tutti_err apply_removed(tutti__meta *m, const tutti__row *r, const tutti__cell *home) {
-    const tutti__cell cells[4] = {r->cell[0], r->cell[1], r->cell[2], *home};
-    if (r->cell[2].bytes == 0) TUTTI_TRY(tutti__sql(m, "DELETE FROM infos; DELETE FROM removed"));
-    TUTTI_TRY(run_with_cells(m, "DELETE FROM infos WHERE (variable, segment, name) = (?, ?, ?)",
-                             cells, 3));
-    return run_with_cells(m, "INSERT OR REPLACE INTO removed VALUES(?, ?, ?, ?)", cells, 4);
-}
-
-static tutti_err apply_info(tutti__meta *m, const tutti__row *r, const tutti__cell *home) {
-    tutti__cell cells[7];
-    memcpy(cells, r->cell, 6 * sizeof *cells);
-    cells[6] = *home;
-    if (cells[5].kind == 't' && !tutti__utf8_valid(cells[5].text, cells[5].bytes))
-        cells[5].kind = 'b'; /* version 1 had no blobs of bytes */
-    TUTTI_TRY(run_with_cells(m, "DELETE FROM removed WHERE (variable, segment, name) = (?, ?, ?)",
-                             cells, 3));
-    return run_with_cells(m, "INSERT OR REPLACE INTO infos VALUES(?, ?, ?, ?, ?, ?, ?)", cells, 7);
-}
-
 tutti_err tutti__meta_infos_apply(tutti__meta *m, int64_t segment, int version, const char *rows,
                                   size_t n) {
     const tutti__cell home = {.kind = 'i', .number = segment};
@@ -415,10 +394,27 @@ tutti_err tutti__meta_infos_apply(tutti__meta *m, int64_t segment, int version, 
     size_t left = n;
     tutti__row r;
     if (version == 1) TUTTI_TRY(tutti__sql(m, "DELETE FROM infos WHERE segment = 0"));
-    while (tutti__row_next(&at, &left, &r) == 1)
-        if (r.table == TUTTI__ROW_REMOVED) TUTTI_TRY(apply_removed(m, &r, &home));
-    while (tutti__row_next(&rows, &n, &r) == 1)
-        if (r.table == TUTTI__ROW_INFO) TUTTI_TRY(apply_info(m, &r, &home));
+    while (tutti__row_next(&at, &left, &r) == 1) {
+        const tutti__cell cells[4] = {r.cell[0], r.cell[1], r.cell[2], home};
+        if (r.table != TUTTI__ROW_REMOVED) continue;
+        if (r.cell[2].bytes == 0)
+            TUTTI_TRY(tutti__sql(m, "DELETE FROM infos; DELETE FROM removed"));
+        TUTTI_TRY(run_with_cells(m, "DELETE FROM infos WHERE (variable, segment, name) = (?, ?, ?)",
+                                 cells, 3));
+        TUTTI_TRY(run_with_cells(m, "INSERT OR REPLACE INTO removed VALUES(?, ?, ?, ?)", cells, 4));
+    }
+    while (tutti__row_next(&rows, &n, &r) == 1) {
+        tutti__cell cells[7];
+        if (r.table != TUTTI__ROW_INFO) continue;
+        memcpy(cells, r.cell, 6 * sizeof *cells);
+        cells[6] = home;
+        if (cells[5].kind == 't' && !tutti__utf8_valid(cells[5].text, cells[5].bytes))
+            cells[5].kind = 'b'; /* version 1 had no blobs of bytes */
+        TUTTI_TRY(run_with_cells(
+            m, "DELETE FROM removed WHERE (variable, segment, name) = (?, ?, ?)", cells, 3));
+        TUTTI_TRY(run_with_cells(m, "INSERT OR REPLACE INTO infos VALUES(?, ?, ?, ?, ?, ?, ?)",
+                                 cells, 7));
+    }
     return TUTTI_OK;
 }
 

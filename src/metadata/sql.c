@@ -134,8 +134,9 @@ tutti_err tutti__meta_commit(tutti__meta *m) {
 
 /* ---- opening, private copies */
 
-/* The database and the auxiliary files of SQLite: opening a FIFO would wait for its writer. */
-static tutti_err check_regular_files(const char *path) {
+tutti_err tutti__sql_open(tutti__meta *m, const char *path, int flags) {
+    m->db = NULL;
+    /* The database and the files that SQLite keeps beside it: opening a FIFO would wait for its writer. */
     static const char *const ENDS[] = {"", "-journal", "-wal", "-shm"};
     for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
         char name[TUTTI__PATH + 96];
@@ -144,12 +145,6 @@ static tutti_err check_regular_files(const char *path) {
         TUTTI_CHECK(stat(name, &st) != 0 || S_ISREG(st.st_mode), TUTTI_ERR_FORMAT,
                     "'%s' is not a regular file", name);
     }
-    return TUTTI_OK;
-}
-
-tutti_err tutti__sql_open(tutti__meta *m, const char *path, int flags) {
-    m->db = NULL;
-    TUTTI_TRY(check_regular_files(path));
     if (sqlite3_open_v2(path, &m->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         return tutti__sql_error(m, "metadata");
     sqlite3_busy_timeout(m->db, (int)(m->busy * 1000));

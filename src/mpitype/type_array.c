@@ -15,24 +15,19 @@ typedef struct {
     tutti_count first, block, period, end;
 } index_set;
 
-/* `whole` blocks, then one of `rest` indices. */
-static void count_blocks(const index_set *x, tutti_count *whole, tutti_count *rest) {
-    const tutti_count span = x->end - x->first;
-    *whole = *rest = 0;
-    if (span <= 0 || x->block <= 0) return;
-    const tutti_count started = (span - 1) / x->period + 1;
-    const tutti_count last = tutti__min(span - (started - 1) * x->period, x->block);
-    *whole = last == x->block ? started : started - 1;
-    *rest = last == x->block ? 0 : last;
-}
-
-/* Copies of the element (which the caller keeps) at all selected indices. */
+/* Copies of the element (which stays the caller's) at all selected indices. */
 static tutti_err repeat_element(tutti__side element, const index_set *x, tutti_off stride,
                                 tutti__side *out) {
-    tutti_count whole, rest;
+    const tutti_count span = x->end - x->first;
+    tutti_count whole = 0, rest = 0; /* `whole` blocks, then one of `rest` indices */
     tutti_off first, period = 0, after = 0;
     tutti__side part[2] = {{0, NULL}, {0, NULL}}, block, all;
-    count_blocks(x, &whole, &rest);
+    if (span > 0 && x->block > 0) {
+        const tutti_count started = (span - 1) / x->period + 1;
+        const tutti_count last = tutti__min(span - (started - 1) * x->period, x->block);
+        whole = last == x->block ? started : started - 1;
+        rest = last == x->block ? 0 : last;
+    }
     TUTTI_TRY(tutti__off_mul(x->first, stride, &first));
     if (whole > 1) TUTTI_TRY(tutti__off_mul(x->period, stride, &period));
     if (rest) TUTTI_TRY(tutti__off_mul(whole * x->period, stride, &after));

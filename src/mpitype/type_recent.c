@@ -41,19 +41,18 @@ static int is_long_list(const tutti__contents *c, const tutti__layout *child) {
            child->side.node && child->side.node->kind == TUTTI__RUN;
 }
 
-static int is_same_list(const entry *e, const tutti__contents *c, const tutti__layout *child) {
-    return e->contents.number && e->contents.combiner == c->combiner &&
-           e->contents.numbers == c->numbers && e->child_disp == child->side.disp &&
-           e->child_bytes == child->side.node->bytes && e->child_extent == child->extent &&
-           memcmp(e->contents.number, c->number, (size_t)c->numbers * sizeof *c->number) == 0;
-}
-
 int tutti__recent_find(const tutti__contents *c, const tutti__layout *child, tutti__side *out) {
     int found = 0;
     if (!is_long_list(c, child)) return 0;
     pthread_mutex_lock(&lock);
     for (int i = 0; i < ENTRIES && !found; i++) {
-        found = is_same_list(&entries[i], c, child);
+        found = (entries[i].contents.number && entries[i].contents.combiner == c->combiner &&
+                 entries[i].contents.numbers == c->numbers &&
+                 entries[i].child_disp == child->side.disp &&
+                 entries[i].child_bytes == child->side.node->bytes &&
+                 entries[i].child_extent == child->extent &&
+                 memcmp(entries[i].contents.number, c->number,
+                        (size_t)c->numbers * sizeof *c->number) == 0);
         if (found) *out = tutti__side_share(entries[i].side);
     }
     pthread_mutex_unlock(&lock);

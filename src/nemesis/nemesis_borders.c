@@ -125,22 +125,6 @@ static tutti_err nodes_say(bordering *b, tutti_count *n_out, tutti__pair **out) 
     return TUTTI_OK;
 }
 
-/* Request the ranks whose elements have each node of this rank. */
-static tutti_err ranks_ask(bordering *b) {
-    tutti__incidence at_home = {.n = 0};
-    tutti__pair *pairs = NULL;
-    tutti_count n = 0;
-    const tutti_err mine = nodes_say(b, &n, &pairs);
-    tutti_err err = tutti__incidence_make(
-        b->team, mine, &(tutti__pairs){tutti__max(b->nodes->all, 1), n, pairs}, &at_home);
-    tutti__free(pairs);
-    if (err == TUTTI_OK)
-        err = tutti__incidence_fetch(b->team, TUTTI_OK, &at_home, b->nodes->n, b->position,
-                                     &b->ranks);
-    tutti__incidence_free(&at_home);
-    return err;
-}
-
 enum { INTERNAL, BORDER, EXTERNAL };
 
 /* Node j in ascending order. */
@@ -189,16 +173,11 @@ static uint64_t mix_hash(uint64_t h, tutti_count x) {
 
 /* The nodes of a side, if all of them are border nodes: v, ascending; 0: not a border. */
 static tutti_count border_side(const bordering *b, const element *e, tutti_count s,
-                               const unsigned char *border, tutti_count **v, tutti_count *room) {
+                               const unsigned char *border, tutti_count **v, size_t *room) {
     tutti_count n = 0;
     for (tutti_count place; (place = side_node(b, e, s, n)) >= 0; n++) {
         if (!border[place]) return 0;
-        if (n == *room) {
-            tutti_count *more = tutti__realloc(*v, (size_t)(2 * n + 64) * sizeof *more);
-            if (!more) return -1;
-            *v = more;
-            *room = 2 * n + 64;
-        }
+        if (tutti__grow(v, (size_t)n + 1, room, sizeof **v) != TUTTI_OK) return -1;
         (*v)[n] = b->nodes->position[place];
     }
     if (n > 1) qsort(*v, (size_t)n, sizeof **v, by_position);
@@ -207,24 +186,15 @@ static tutti_count border_side(const bordering *b, const element *e, tutti_count
 
 /* A list that grows. */
 typedef struct {
-    tutti_count n, room;
+    tutti_count n;
+    size_t room;
     side *v;
 } sides;
 
-static tutti_err side_add(sides *s, const side *x) {
-    if (s->n == s->room) {
-        side *more = tutti__realloc(s->v, (size_t)(2 * s->room + 64) * sizeof *more);
-        if (!more) return TUTTI_ERR_NOMEM;
-        s->v = more;
-        s->room = 2 * s->room + 64;
-    }
-    s->v[s->n++] = *x;
-    return TUTTI_OK;
-}
-
 static tutti_err element_sides(const bordering *b, const element *e, tutti_count position,
                                const unsigned char *border, sides *out) {
-    tutti_count *v = NULL, room = 0;
+    tutti_count *v = NULL;
+    size_t room = 0;
     tutti_err err = TUTTI_OK;
     const tutti_count sides_n = e->listed ? e->n : tutti__shape_sides(e->shape);
     for (tutti_count s = 0; s < sides_n && err == TUTTI_OK; s++) {
@@ -238,28 +208,10 @@ static tutti_err element_sides(const bordering *b, const element *e, tutti_count
             x.key[0] = mix_hash(x.key[0], v[q]);
             x.key[1] = mix_hash(x.key[1], ~v[q]);
         }
-        if (n > 0) err = side_add(out, &x);
+        if (n > 0) err = tutti__grow(&out->v, (size_t)(out->n + 1), &out->room, sizeof x);
+        if (n > 0 && err == TUTTI_OK) out->v[out->n++] = x;
     }
     tutti__free(v);
-    return err;
-}
-
-static tutti_err sides_collect(const bordering *b, sides *out) {
-    unsigned char *border = tutti__calloc((size_t)b->nodes->n + 1, 1);
-    tutti_err err = border ? TUTTI_OK : TUTTI_ERR_NOMEM;
-    for (tutti_count j = 0; j < b->nodes->n && err == TUTTI_OK; j++)
-        border[b->nodes->sorted[j].index] = kind_of(b, j) == BORDER;
-    for (tutti_count c = 0; c < b->elements->entities && err == TUTTI_OK; c++) {
-        const tutti_exodus_elements e =
-            tutti__mesh_block(b->p->mesh, TUTTI_EXODUS_ELEMENT_BLOCK, c);
-        for (tutti_count i = 0; i < e.n && err == TUTTI_OK; i++) {
-            const tutti_count k = b->elements->start[c] + i;
-            if (!b->elements->first[k]) continue;
-            const element x = element_of(b, c, &e, i);
-            err = element_sides(b, &x, b->elements->position[k], border, out);
-        }
-    }
-    tutti__free(border);
     return err;
 }
 
@@ -343,7 +295,21 @@ static tutti_err sides_meet(bordering *b) {
     told tell = {.n = 0};
     int *to = NULL;
     tutti_count n = 0;
-    tutti_err err = sides_collect(b, &mine);
+    unsigned char *border = tutti__calloc((size_t)b->nodes->n + 1, 1);
+    tutti_err err = border ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    for (tutti_count j = 0; j < b->nodes->n && err == TUTTI_OK; j++)
+        border[b->nodes->sorted[j].index] = kind_of(b, j) == BORDER;
+    for (tutti_count c = 0; c < b->elements->entities && err == TUTTI_OK; c++) {
+        const tutti_exodus_elements e =
+            tutti__mesh_block(b->p->mesh, TUTTI_EXODUS_ELEMENT_BLOCK, c);
+        for (tutti_count i = 0; i < e.n && err == TUTTI_OK; i++) {
+            const tutti_count k = b->elements->start[c] + i;
+            if (!b->elements->first[k]) continue;
+            const element x = element_of(b, c, &e, i);
+            err = element_sides(b, &x, b->elements->position[k], border, &mine);
+        }
+    }
+    tutti__free(border);
     if (err == TUTTI_OK) {
         to = tutti__malloc((size_t)(mine.n + 1) * sizeof *to);
         if (!to) err = TUTTI_ERR_NOMEM;
@@ -431,7 +397,17 @@ tutti_err tutti__borders_make(tutti__team *t, const tutti__partition *p, tutti__
                    .elements = &f[TUTTI_EXODUS_ELEMENT_BLOCK],
                    .faces = &f[TUTTI_EXODUS_FACE_BLOCK]};
     tutti__borders made = {.node_maps = 0};
-    tutti_err err = ranks_ask(&b);
+    /* Whose elements each node of this rank is in. */
+    tutti__incidence at_home = {.n = 0};
+    tutti__pair *pairs = NULL;
+    tutti_count n = 0;
+    const tutti_err mine = nodes_say(&b, &n, &pairs);
+    tutti_err err = tutti__incidence_make(
+        b.team, mine, &(tutti__pairs){tutti__max(b.nodes->all, 1), n, pairs}, &at_home);
+    tutti__free(pairs);
+    if (err == TUTTI_OK)
+        err = tutti__incidence_fetch(b.team, TUTTI_OK, &at_home, b.nodes->n, b.position, &b.ranks);
+    tutti__incidence_free(&at_home);
     if (err == TUTTI_OK) err = tutti__team_agree(t, nodes_sort_out(&b, &made));
     if (err == TUTTI_OK) err = sides_meet(&b);
     if (err == TUTTI_OK) {

@@ -120,23 +120,11 @@ static tutti_err var_add(tutti__cdf *cdf, const char *name, int bytes, tutti_cou
                               &var);
 }
 
-static tutti_err wholes_define(const tutti__exodus_model *m, tutti__cdf *cdf) {
-    tutti_count dim = -1;
-    TUTTI_TRY(dim_add(cdf, "num_nodes_global", m->p.nodes, &dim));
-    TUTTI_TRY(dim_add(cdf, "num_elems_global", m->p.elements, &dim));
-    for (int k = 0; k < WHOLES; k++) {
-        TUTTI_TRY(dim_add(cdf, wholes[k].dim, m->of[wholes[k].kind].n, &dim));
-        TUTTI_TRY(var_add(cdf, wholes[k].ids, m->id_bytes, dim));
-        TUTTI_TRY(var_add(cdf, wholes[k].count, m->bulk_bytes, dim));
-        TUTTI_TRY(var_add(cdf, wholes[k].factors, m->bulk_bytes, dim));
-    }
-    return TUTTI_OK;
-}
-
 tutti_err tutti__nemesis_define(const void *nemesis, tutti__cdf *cdf) {
     const tutti__nemesis *s = nemesis;
     static const float file_version = 2.6f, api_version = 6.02f;
-    tutti_count processors = -1, dim[COUNTS], type = 0;
+    tutti_count processors = -1, whole = -1, dim[COUNTS], type = 0;
+    const tutti__exodus_model *m = s->model;
     const int bytes = s->model->bulk_bytes;
     TUTTI_TRY(
         tutti__cdf_put_att(cdf, -1, "nemesis_file_version", TUTTI__CDF_FLOAT, 1, &file_version));
@@ -145,7 +133,14 @@ tutti_err tutti__nemesis_define(const void *nemesis, tutti__cdf *cdf) {
     TUTTI_TRY(dim_add(cdf, "num_processors", s->ranks, &processors));
     TUTTI_TRY(dim_add(cdf, "num_procs_file", s->ranks, &processors));
     TUTTI_TRY(tutti__cdf_add_var(cdf, "nem_ftype", TUTTI__CDF_INT, 0, NULL, &type));
-    TUTTI_TRY(wholes_define(s->model, cdf));
+    TUTTI_TRY(dim_add(cdf, "num_nodes_global", m->p.nodes, &whole));
+    TUTTI_TRY(dim_add(cdf, "num_elems_global", m->p.elements, &whole));
+    for (int k = 0; k < WHOLES; k++) {
+        TUTTI_TRY(dim_add(cdf, wholes[k].dim, m->of[wholes[k].kind].n, &whole));
+        TUTTI_TRY(var_add(cdf, wholes[k].ids, m->id_bytes, whole));
+        TUTTI_TRY(var_add(cdf, wholes[k].count, m->bulk_bytes, whole));
+        TUTTI_TRY(var_add(cdf, wholes[k].factors, m->bulk_bytes, whole));
+    }
     for (int k = 0; k < COUNTS; k++) TUTTI_TRY(dim_add(cdf, dims[k], s->all[k], &dim[k]));
     for (int k = 0; k < ENDS; k++) {
         TUTTI_TRY(var_add(cdf, ends[k].state, 4, processors));
@@ -193,20 +188,7 @@ static tutti_err list_add(writing *w, const char *name, int by, const int64_t *v
     return TUTTI_OK;
 }
 
-static tutti_err wholes_write(writing *w) {
-    const tutti__exodus_model *m = w->s->model;
-    TUTTI_TRY(number_add(w, "nem_ftype", 0, 1));
-    for (int k = 0; k < WHOLES; k++)
-        for (tutti_count c = 0; c < m->of[wholes[k].kind].n; c++) {
-            const tutti_exodus_entity *row = &m->of[wholes[k].kind].row[c];
-            TUTTI_TRY(number_add(w, wholes[k].ids, c, row->id));
-            TUTTI_TRY(number_add(w, wholes[k].count, c, row->entries));
-            if (wholes[k].factors) TUTTI_TRY(number_add(w, wholes[k].factors, c, row->factors));
-        }
-    return TUTTI_OK;
-}
-
-/* Names of the variables of a kind of communication maps. */
+/* Names of what a kind of communication maps has. */
 typedef struct {
     int by, items_by;
     const char *ids, *state, *index, *items, *processors;
@@ -228,32 +210,35 @@ static tutti_err maps_write(writing *w, const map_names *n, const tutti__neighbo
     return list_add(w, n->items, n->items_by, items);
 }
 
-static tutti_err add_all_arrays(writing *w) {
+tutti_err tutti__nemesis_add(const tutti__nemesis *s, const tutti__cdf *cdf,
+                             tutti__values *values) {
     static const map_names nodes = {NODE_MAPS,         MAP_NODES,     "n_comm_ids", "n_comm_stat",
                                     "n_comm_data_idx", "n_comm_nids", "n_comm_proc"};
     static const map_names elements = {ELEMENT_MAPS,  MAP_ELEMENTS,      "e_comm_ids",
                                        "e_comm_stat", "e_comm_data_idx", "e_comm_eids",
                                        "e_comm_proc"};
-    const tutti__nemesis *s = w->s;
+    writing w = {.cdf = cdf, .s = s, .values = values};
     const tutti__borders *b = &s->b;
-    if (s->rank == 0) TUTTI_TRY(wholes_write(w));
+    const tutti__exodus_model *m = s->model;
+    if (s->rank == 0) TUTTI_TRY(number_add(&w, "nem_ftype", 0, 1));
+    for (int k = 0; k < WHOLES && s->rank == 0; k++)
+        for (tutti_count c = 0; c < m->of[wholes[k].kind].n; c++) {
+            const tutti_exodus_entity *row = &m->of[wholes[k].kind].row[c];
+            TUTTI_TRY(number_add(&w, wholes[k].ids, c, row->id));
+            TUTTI_TRY(number_add(&w, wholes[k].count, c, row->entries));
+            if (wholes[k].factors) TUTTI_TRY(number_add(&w, wholes[k].factors, c, row->factors));
+        }
     for (int k = 0; k < ENDS; k++) {
         const int by = ends[k].by;
-        TUTTI_TRY(number_add(w, ends[k].index, s->rank, s->before[by] + s->mine[by]));
-        if (ends[k].state) TUTTI_TRY(number_add(w, ends[k].state, s->rank, s->mine[by] > 0));
+        TUTTI_TRY(number_add(&w, ends[k].index, s->rank, s->before[by] + s->mine[by]));
+        if (ends[k].state) TUTTI_TRY(number_add(&w, ends[k].state, s->rank, s->mine[by] > 0));
     }
-    TUTTI_TRY(list_add(w, "node_mapi", INT_NODES, b->nodes));
-    TUTTI_TRY(list_add(w, "node_mapb", BOR_NODES, b->nodes + b->internal_nodes));
-    TUTTI_TRY(list_add(w, "node_mape", EXT_NODES, b->nodes + b->internal_nodes + b->border_nodes));
-    TUTTI_TRY(list_add(w, "elem_mapi", INT_ELEMENTS, b->elements));
-    TUTTI_TRY(list_add(w, "elem_mapb", BOR_ELEMENTS, b->elements + b->internal_elements));
-    TUTTI_TRY(maps_write(w, &nodes, b->node_map, b->shared_nodes));
-    TUTTI_TRY(maps_write(w, &elements, b->element_map, b->shared_elements));
-    return list_add(w, "e_comm_sids", MAP_ELEMENTS, b->shared_sides);
-}
-
-tutti_err tutti__nemesis_add(const tutti__nemesis *s, const tutti__cdf *cdf,
-                             tutti__values *values) {
-    writing w = {.cdf = cdf, .s = s, .values = values};
-    return add_all_arrays(&w);
+    TUTTI_TRY(list_add(&w, "node_mapi", INT_NODES, b->nodes));
+    TUTTI_TRY(list_add(&w, "node_mapb", BOR_NODES, b->nodes + b->internal_nodes));
+    TUTTI_TRY(list_add(&w, "node_mape", EXT_NODES, b->nodes + b->internal_nodes + b->border_nodes));
+    TUTTI_TRY(list_add(&w, "elem_mapi", INT_ELEMENTS, b->elements));
+    TUTTI_TRY(list_add(&w, "elem_mapb", BOR_ELEMENTS, b->elements + b->internal_elements));
+    TUTTI_TRY(maps_write(&w, &nodes, b->node_map, b->shared_nodes));
+    TUTTI_TRY(maps_write(&w, &elements, b->element_map, b->shared_elements));
+    return list_add(&w, "e_comm_sids", MAP_ELEMENTS, b->shared_sides);
 }

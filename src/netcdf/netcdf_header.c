@@ -125,27 +125,22 @@ static tutti_err add_dimension(tutti__cdf *c, const char *name, tutti_count leng
     return TUTTI_OK;
 }
 
-static tutti_err add_fill_attribute(tutti__cdf *c, tutti_count var, const tutti__variable *v,
-                                    int type) {
-    union {
-        unsigned char bytes[16];
-        double aligned;
-    } pattern;
-    int size = 1;
-    /* readers would treat zeros as missing values */
-    if (v->fill == 0) return TUTTI_OK;
-    TUTTI_TRY(tutti__fill_pattern(v->fill, type, TUTTI_NATIVE_ENDIAN, pattern.bytes, &size));
-    return tutti__cdf_put_att(c, var, "_FillValue", c->vars[var].type, 1, pattern.bytes);
-}
-
-/* Attributes that netCDF readers use, and those that a repair needs. */
+/* Attributes that readers of netCDF know, and those that a repair needs. */
 static tutti_err add_attributes(tutti__cdf *c, tutti_count var, const tutti__model *m,
                                 const tutti__variable *v, int type) {
     const tutti__space *s = tutti__model_space_id(m, v->space);
     const int own = strchr(v->name, ':') != NULL;
     if (v->units[0]) TUTTI_TRY(tutti__cdf_put_text(c, var, "units", v->units));
     if (v->long_name[0]) TUTTI_TRY(tutti__cdf_put_text(c, var, "long_name", v->long_name));
-    TUTTI_TRY(add_fill_attribute(c, var, v, type));
+    if (v->fill != 0) { /* readers would treat zeros as missing values */
+        union {
+            unsigned char bytes[16];
+            double aligned;
+        } pattern;
+        int size = 1;
+        TUTTI_TRY(tutti__fill_pattern(v->fill, type, TUTTI_NATIVE_ENDIAN, pattern.bytes, &size));
+        TUTTI_TRY(tutti__cdf_put_att(c, var, "_FillValue", c->vars[var].type, 1, pattern.bytes));
+    }
     TUTTI_TRY(tutti__cdf_put_text(c, var, "dataset_space", s->name));
     if (own) return tutti__cdf_put_text(c, var, "dataset_item", "ids");
     if (v->item != TUTTI_SCALAR)

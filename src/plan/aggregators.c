@@ -36,27 +36,6 @@ static int count_at_level(const tutti__topology *t, const int *rank, int level, 
     return sum;
 }
 
-/* Keep n evenly spaced ones of the sorted ranks, in place. */
-static void select_evenly(const tutti__topology *t, int n, int *rank) {
-    int larger, out = 0, k = 0;
-    int level = 0; /* the highest one with at most n ranks */
-    for (int above = n + 1; above - level > 1;) {
-        const int mid = level + (above - level) / 2;
-        if (count_at_level(t, rank, mid, &larger) <= n)
-            level = mid;
-        else
-            above = mid;
-    }
-    const int extra = n - count_at_level(t, rank, level, &larger);
-    for (int from = 0, to; from < t->ranks; from = to) {
-        to = end_of_ranks(t, rank, from);
-        const int size = to - from;
-        int take = size < level ? size : level;
-        if (larger > 0 && size > level) take += (tutti_off)k++ * extra % larger < extra;
-        for (int i = 0; i < take; i++) rank[out++] = rank[from + tutti__cut(size, i, take)];
-    }
-}
-
 int tutti__aggregators_choose(const tutti__topology *t, int wanted, tutti_off bytes,
                               tutti_off min_bytes, int *rank_of_out) {
     int n = wanted > 0 && wanted < t->ranks ? wanted : t->ranks;
@@ -71,6 +50,26 @@ int tutti__aggregators_choose(const tutti__topology *t, int wanted, tutti_off by
     if (!sorted)
         qsort_r(rank_of_out, (size_t)t->ranks, sizeof *rank_of_out, rank_order,
                 (void *)t->group_of);
-    if (n < t->ranks) select_evenly(t, n, rank_of_out);
+    /* Keep n evenly spaced ones of the sorted ranks, in place. */
+    if (n < t->ranks) {
+        int larger, out = 0, k = 0;
+        int level = 0; /* the highest one with at most n ranks */
+        for (int above = n + 1; above - level > 1;) {
+            const int mid = level + (above - level) / 2;
+            if (count_at_level(t, rank_of_out, mid, &larger) <= n)
+                level = mid;
+            else
+                above = mid;
+        }
+        const int extra = n - count_at_level(t, rank_of_out, level, &larger);
+        for (int from = 0, to; from < t->ranks; from = to) {
+            to = end_of_ranks(t, rank_of_out, from);
+            const int size = to - from;
+            int take = size < level ? size : level;
+            if (larger > 0 && size > level) take += (tutti_off)k++ * extra % larger < extra;
+            for (int i = 0; i < take; i++)
+                rank_of_out[out++] = rank_of_out[from + tutti__cut(size, i, take)];
+        }
+    }
     return n;
 }

@@ -33,22 +33,6 @@ static tutti_off bucket_start(const tutti__domains *d, tutti_off i) {
     return d->first + tutti__cut(d->hi - d->first, i, TUTTI__HISTOGRAM);
 }
 
-/* The offset after a/A of the bytes: in the last bucket with at most as many bytes before it. */
-static tutti_off balanced_cut(const tutti__domains *d, int a) {
-    const tutti_off target = tutti__cut(d->before[TUTTI__HISTOGRAM], a, d->aggregators);
-    int i = 0, above = TUTTI__HISTOGRAM;
-    while (above - i > 1) {
-        const int mid = i + (above - i) / 2;
-        if (d->before[mid] <= target)
-            i = mid;
-        else
-            above = mid;
-    }
-    const tutti_off start = bucket_start(d, i), width = bucket_start(d, i + 1) - start;
-    const tutti_off inside = d->before[i + 1] - d->before[i];
-    return tutti__align_down(start + tutti__cut(width, target - d->before[i], inside), d->align);
-}
-
 /* The bytes touched before `offset`, interpolated in the histogram. */
 static tutti_off bytes_before(const tutti__domains *d, tutti_off offset) {
     if (offset <= d->first) return 0;
@@ -75,13 +59,26 @@ static tutti_off cumulate_histogram(const tutti_off *bucket,
 static tutti_off domain_start(const tutti__domains *d, int a) {
     if (a == 0) return d->lo;
     if (a == d->aggregators) return d->hi;
-    if (d->kind == TUTTI_DOMAINS_BALANCED) return balanced_cut(d, a);
     if (d->kind == TUTTI_DOMAINS_ARRAY) {
         const tutti__slabs *s = &d->slabs;
         const tutti_off at = s->at + tutti__cut(s->n, a, d->aggregators) * s->slab;
         return tutti__min(tutti__max(tutti__align_down(at, d->align), d->lo), d->hi);
     }
-    return d->lo + tutti__cut(count_units(d), a, d->aggregators) * d->align;
+    if (d->kind != TUTTI_DOMAINS_BALANCED)
+        return d->lo + tutti__cut(count_units(d), a, d->aggregators) * d->align;
+    /* The offset behind a/A of the bytes: in the last bucket with at most as many bytes before it. */
+    const tutti_off target = tutti__cut(d->before[TUTTI__HISTOGRAM], a, d->aggregators);
+    int i = 0, above = TUTTI__HISTOGRAM;
+    while (above - i > 1) {
+        const int mid = i + (above - i) / 2;
+        if (d->before[mid] <= target)
+            i = mid;
+        else
+            above = mid;
+    }
+    const tutti_off start = bucket_start(d, i), width = bucket_start(d, i + 1) - start;
+    const tutti_off inside = d->before[i + 1] - d->before[i];
+    return tutti__align_down(start + tutti__cut(width, target - d->before[i], inside), d->align);
 }
 
 /* ---- choice of the kind */

@@ -17,13 +17,7 @@ typedef struct {
 } stops;
 
 static tutti_err push_stop(stops *s, int aggregator, tutti_count cycle) {
-    if (s->n == s->room) {
-        const size_t room = s->room ? 2 * s->room : 8;
-        tutti__stop *v = tutti__realloc(s->v, room * sizeof *v);
-        if (!v) return TUTTI_ERR_NOMEM;
-        s->v = v;
-        s->room = room;
-    }
+    TUTTI_TRY(tutti__grow(&s->v, s->n + 1, &s->room, sizeof *s->v));
     s->v[s->n++] = (tutti__stop){aggregator, cycle};
     return TUTTI_OK;
 }

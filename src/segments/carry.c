@@ -37,7 +37,19 @@ static tutti_err read_trailer_sums(int fd, const char *path, const tutti__segmen
     return tutti__bytes_read(fd, t->trailer, *out, (size_t)(8 * t->blocks), path);
 }
 
-static tutti_err rewrite_trailer(int fd, const char *path, tutti__info_carry *c) {
+tutti_err tutti__infos_carry(void *context) {
+    tutti__info_carry *c = context;
+    const tutti_dataset *d = c->dataset;
+    int64_t n = 0;
+    char path[4096];
+    c->segment = -1;
+    TUTTI_TRY(tutti__meta_infos_orphaned(d->meta, &n));
+    if (n > 0) c->segment = find_last_remaining(&d->model, c->goes);
+    if (c->segment < 0) return TUTTI_OK;
+    const int64_t file = d->model.segments[c->segment].file;
+    tutti__dataset_data_path(d, tutti__model_file_id(&d->model, file)->name, path, sizeof path);
+    const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0) return tutti__error_sys(errno, -1, path);
     tutti__meta *m = c->dataset->meta;
     const tutti__segment_row *g = &c->dataset->model.segments[c->segment];
     tutti__trailer t;
@@ -62,23 +74,6 @@ static tutti_err rewrite_trailer(int fd, const char *path, tutti__info_carry *c)
     }
     tutti__free(sums);
     tutti__free(buf);
-    return err;
-}
-
-tutti_err tutti__infos_carry(void *context) {
-    tutti__info_carry *c = context;
-    const tutti_dataset *d = c->dataset;
-    int64_t n = 0;
-    char path[4096];
-    c->segment = -1;
-    TUTTI_TRY(tutti__meta_infos_orphaned(d->meta, &n));
-    if (n > 0) c->segment = find_last_remaining(&d->model, c->goes);
-    if (c->segment < 0) return TUTTI_OK;
-    const int64_t file = d->model.segments[c->segment].file;
-    tutti__dataset_data_path(d, tutti__model_file_id(&d->model, file)->name, path, sizeof path);
-    const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0) return tutti__error_sys(errno, -1, path);
-    const tutti_err err = rewrite_trailer(fd, path, c);
     close(fd);
     return err;
 }

@@ -61,25 +61,6 @@ static tutti_err write_variable(const tutti_dataset *d, compression *p, int64_t 
 
 /* ---- chunks */
 
-/* The chunks of a variable before they are packed. */
-static void copy_entries_to_chunks(const compression *p, int64_t variable, int n_in,
-                                   const tutti__sparse_message *in, char *raw) {
-    const tutti__chunk_grid *g = &p->grid;
-    for (int i = 0; i < n_in; i++) {
-        const char *at = in[i].data, *end = at + in[i].bytes;
-        while (at < end) { /* all records of a message are of one variable */
-            tutti__chunk_record r;
-            memcpy(&r, at, sizeof r);
-            if (r.variable != variable) break;
-            const tutti__chunk_place to = tutti__chunk_find(g, r.position);
-            const size_t bytes = (size_t)(r.n * g->item);
-            memcpy(raw + (size_t)(to.chunk - p->lo) * g->raw + to.first * g->item, at + sizeof r,
-                   bytes);
-            at += sizeof r + bytes;
-        }
-    }
-}
-
 /* Fill the padding after the last entries of a row. */
 static tutti_err fill_padding(const tutti__compressed *from, const tutti__chunk_grid *g,
                               tutti_count lo, tutti_count hi, char *raw) {
@@ -133,7 +114,21 @@ static tutti_err compress_variable(compression *p, int64_t variable, int head, i
                         ? fill_padding(p->from, &p->grid, p->lo, p->hi, raw)
                         : TUTTI_ERR_NOMEM;
     if (err == TUTTI_OK) {
-        copy_entries_to_chunks(p, variable, n_in, in, raw);
+        /* The chunks of a variable before they are packed. */
+        const tutti__chunk_grid *g = &p->grid;
+        for (int i = 0; i < n_in; i++) {
+            const char *at = in[i].data, *end = at + in[i].bytes;
+            while (at < end) { /* all records of a message are of one variable */
+                tutti__chunk_record r;
+                memcpy(&r, at, sizeof r);
+                if (r.variable != variable) break;
+                const tutti__chunk_place to = tutti__chunk_find(g, r.position);
+                const size_t bytes = (size_t)(r.n * g->item);
+                memcpy(raw + (size_t)(to.chunk - p->lo) * g->raw + to.first * g->item,
+                       at + sizeof r, bytes);
+                at += sizeof r + bytes;
+            }
+        }
         err = compress_chunks(&p->grid, p->from->v->compress, raw, n, p->ends, p->out);
     }
     tutti__free(raw);

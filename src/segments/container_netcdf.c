@@ -40,24 +40,19 @@ static int64_t find_last_variable(const tutti_dataset *d) {
     return most;
 }
 
-/* Whether the definitions are still those of its first state. */
-static int has_same_definitions(const tutti_dataset *d) {
-    if (find_last_variable(d) > d->nc.defined) return 0;
-    for (int64_t i = 0; i < d->nc.state_n; i++) {
-        const tutti__variable *v = tutti__model_variable_id(&d->model, d->nc.state[i].variable);
-        if (!v || v->put_type != d->nc.state[i].type) return 0;
-    }
-    return 1;
-}
-
 static int is_file_known(const tutti_dataset *d, const tutti__datafile *file) {
     return d->nc.file == file->id;
 }
 
 static int file_continues(const tutti_dataset *d, int kind) {
     if (kind == TUTTI_TOPOLOGY) return 0;
-    return d->nc.first.id ? has_same_definitions(d)
-                          : tutti__netcdf_header_most(&d->model) <= d->nc.area;
+    if (!d->nc.first.id) return tutti__netcdf_header_most(&d->model) <= d->nc.area;
+    if (find_last_variable(d) > d->nc.defined) return 0;
+    for (int64_t i = 0; i < d->nc.state_n; i++) { /* definitions are those of its first state */
+        const tutti__variable *v = tutti__model_variable_id(&d->model, d->nc.state[i].variable);
+        if (!v || v->put_type != d->nc.state[i].type) return 0;
+    }
+    return 1;
 }
 
 static void place_record(const tutti_dataset *d, tutti__writing *w) {

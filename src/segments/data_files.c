@@ -31,16 +31,6 @@ tutti_err tutti__dataset_file_close(tutti_dataset *d, const tutti__datafile *row
 /* At most this many files are open; the least recently used one is closed. */
 enum { OPEN_FILES = 16 };
 
-static tutti_err close_oldest_file(tutti_dataset *d) {
-    int64_t oldest = -1;
-    if (d->files_n < OPEN_FILES) return TUTTI_OK;
-    for (int64_t i = 0; i < d->files_n; i++)
-        if (d->files[i].file != d->now.file &&
-            (oldest < 0 || d->files[i].used < d->files[oldest].used))
-            oldest = i;
-    return oldest < 0 ? TUTTI_OK : close_file(d, oldest);
-}
-
 /* Rank 0: a data file must be a regular file, not a symbolic link out of the directory. */
 static tutti_err check_regular_file(const char *path, const char *name) {
     struct stat st;
@@ -87,7 +77,14 @@ tutti_err tutti__dataset_file(tutti_dataset *d, const tutti__datafile *row, tutt
     char path[4096];
     *out = tutti__dataset_file_find(d, row);
     if (*out) return TUTTI_OK;
-    TUTTI_TRY(close_oldest_file(d));
+    if (d->files_n >= OPEN_FILES) {
+        int64_t oldest = -1;
+        for (int64_t i = 0; i < d->files_n; i++)
+            if (d->files[i].file != d->now.file &&
+                (oldest < 0 || d->files[i].used < d->files[oldest].used))
+                oldest = i;
+        if (oldest >= 0) TUTTI_TRY(close_file(d, oldest));
+    }
     tutti__dataset_data_path(d, row->name, path, sizeof path);
     tutti_err err = tutti__dataset_file_reserve(d);
     if (err == TUTTI_OK && d->team->rank == 0) err = check_regular_file(path, row->name);

@@ -137,18 +137,6 @@ static tutti_err broadcast_model(tutti_dataset *d, tutti__model *m) {
     return broadcast_table(d, &m->segments, m->segments_n, sizeof *m->segments);
 }
 
-/* Known sizes keep their stamps, new ones get new stamps. */
-static void assign_stamps(tutti_dataset *d, tutti__model *m) {
-    for (int64_t i = 0; i < m->sizes_n; i++) {
-        tutti__size *s = &m->sizes[i];
-        for (int64_t j = 0; j < d->model.sizes_n && s->stamp == 0; j++) {
-            const tutti__size *old = &d->model.sizes[j];
-            if (old->space == s->space && old->segment == s->segment) s->stamp = old->stamp;
-        }
-        if (s->stamp == 0) s->stamp = ++d->stamps;
-    }
-}
-
 tutti_err tutti__dataset_load(tutti_dataset *d, tutti__model *out) {
     tutti_err err = TUTTI_OK;
     *out = (tutti__model){0};
@@ -159,10 +147,16 @@ tutti_err tutti__dataset_load(tutti_dataset *d, tutti__model *out) {
     }
     err = tutti__dataset_agree(d, err);
     if (err == TUTTI_OK) err = broadcast_model(d, out);
-    if (err == TUTTI_OK)
-        assign_stamps(d, out);
-    else
-        tutti__model_free(out);
+    if (err != TUTTI_OK) tutti__model_free(out);
+    for (int64_t i = 0; i < out->sizes_n && err == TUTTI_OK; i++) {
+        tutti__size *s =
+            &out->sizes[i]; /* known sizes keep their stamps, new ones get new stamps */
+        for (int64_t j = 0; j < d->model.sizes_n && s->stamp == 0; j++) {
+            const tutti__size *old = &d->model.sizes[j];
+            if (old->space == s->space && old->segment == s->segment) s->stamp = old->stamp;
+        }
+        if (s->stamp == 0) s->stamp = ++d->stamps;
+    }
     return err;
 }
 

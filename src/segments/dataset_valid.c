@@ -33,24 +33,6 @@ static int is_writing_valid(const tutti_dataset *d, const tutti__writing *w) {
     return at <= tutti__max(w->end, w->segment.start);
 }
 
-static int is_step_valid(const tutti_dataset *d) {
-    if (!d->now.under_way) return d->waiting_n == 0 && d->now.sections_n == 0 && d->now.puts.n == 0;
-    for (int64_t i = 0; i < d->waiting_n; i++)
-        if (!is_writing_valid(d, &d->waiting[i])) return 0;
-    if (d->now.puts.step != d || d->now.segment.id > d->model.serial) return 0;
-    return d->now.file != NULL && is_writing_valid(d, &d->now);
-}
-
-/* Data files that are open, each once. */
-static int are_files_valid(const tutti_dataset *d) {
-    for (int64_t i = 0; i < d->files_n; i++) {
-        if (!d->files[i].file || d->files[i].used > d->clock) return 0;
-        for (int64_t k = 0; k < i; k++)
-            if (d->files[k].id == d->files[i].id) return 0;
-    }
-    return 1;
-}
-
 int tutti__dataset_is_valid(const tutti_dataset *d) {
     if (d->handle.class != &tutti__dataset_class || !d->team || !d->path || !d->container) return 0;
     if ((d->meta != NULL) != (d->team->rank == 0)) return 0;
@@ -58,5 +40,15 @@ int tutti__dataset_is_valid(const tutti_dataset *d) {
     for (const tutti__started *op = d->starts.first; op; op = op->next)
         if (op->queue != &d->starts || !op->request) return 0;
     if (d->commit) return d->message != NULL && d->commit_team != NULL;
-    return !d->message && are_files_valid(d) && is_model_valid(d) && is_step_valid(d);
+    for (int64_t i = 0; i < d->files_n; i++) {
+        if (!d->files[i].file || d->files[i].used > d->clock) return 0;
+        for (int64_t k = 0; k < i; k++)
+            if (d->files[k].id == d->files[i].id) return 0;
+    }
+    if (d->message || !is_model_valid(d)) return 0;
+    if (!d->now.under_way) return d->waiting_n == 0 && d->now.sections_n == 0 && d->now.puts.n == 0;
+    for (int64_t i = 0; i < d->waiting_n; i++)
+        if (!is_writing_valid(d, &d->waiting[i])) return 0;
+    if (d->now.puts.step != d || d->now.segment.id > d->model.serial) return 0;
+    return d->now.file != NULL && is_writing_valid(d, &d->now);
 }

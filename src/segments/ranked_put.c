@@ -122,21 +122,19 @@ tutti__section *tutti__ranked_list(const tutti_dataset *d, const tutti__variable
     return tutti__section_now(d, tutti__ranked_lists(d, v->space)->id, l->part);
 }
 
-static void add_list(tutti_dataset *d, int64_t variable, int64_t decomposition, tutti_count all) {
-    tutti__section new = {.variable = variable, .type = TUTTI_INT64};
-    for (int64_t i = 0; i < d->now.sections_n; i++)
-        if (d->now.sections[i].variable == variable)
-            new.part = tutti__max(new.part, d->now.sections[i].part);
-    new.part++;
-    (void)tutti__section_new(d, &new, 8 * all);
-    d->listed[d->listed_n++] =
-        (tutti__listed){decomposition, d->now.segment.id, new.part}; /* capacity is reserved */
-}
-
 tutti__section *tutti__ranked_new(tutti_dataset *d, const tutti__variable *v, int64_t decomposition,
                                   const tutti__ranked_sizes *sizes) {
-    if (!find_listed(d, decomposition))
-        add_list(d, tutti__ranked_lists(d, v->space)->id, decomposition, sizes->all);
+    if (!find_listed(d, decomposition)) {
+        tutti__section list = {.variable = tutti__ranked_lists(d, v->space)->id,
+                               .type = TUTTI_INT64};
+        for (int64_t i = 0; i < d->now.sections_n; i++)
+            if (d->now.sections[i].variable == list.variable)
+                list.part = tutti__max(list.part, d->now.sections[i].part);
+        list.part++;
+        (void)tutti__section_new(d, &list, 8 * sizes->all);
+        d->listed[d->listed_n++] =
+            (tutti__listed){decomposition, d->now.segment.id, list.part}; /* room is reserved */
+    }
     const tutti__listed *l = find_listed(d, decomposition);
     const tutti__section new = {
         .variable = v->id, .type = v->put_type, .list_segment = l->segment, .list_part = l->part};

@@ -62,7 +62,16 @@ static tutti_off lustre_stripe(int fd) {
     return stripe >= 4096 && stripe <= LARGEST_BLOCK ? (tutti_off)stripe : otherwise;
 }
 
-static void layout_of_system(int fd, tutti_store_layout *layout) {
+void tutti__layout_find(int fd, tutti_store_layout *layout) {
+    struct statx sx;
+    const tutti_off page = sysconf(_SC_PAGESIZE);
+    *layout = (tutti_store_layout){.block = page};
+    memset(&sx, 0, sizeof sx);
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_DIOALIGN, &sx) == 0) {
+        if (sx.stx_blksize <= LARGEST_BLOCK)
+            layout->block = tutti__align_up(tutti__max(sx.stx_blksize, page), page);
+        layout->direct_align = direct_align(&sx);
+    }
     struct statfs fs;
     if (fstatfs(fd, &fs) != 0) return;
     const uint32_t type = (uint32_t)fs.f_type;
@@ -74,17 +83,4 @@ static void layout_of_system(int fd, tutti_store_layout *layout) {
     for (size_t i = 0; i < sizeof cached / sizeof *cached; i++)
         if (cached[i] == type) layout->client_cache = 1;
     layout->synchronous = (fs.f_flags & ST_SYNCHRONOUS) != 0;
-}
-
-void tutti__layout_find(int fd, tutti_store_layout *layout) {
-    struct statx sx;
-    const tutti_off page = sysconf(_SC_PAGESIZE);
-    *layout = (tutti_store_layout){.block = page};
-    memset(&sx, 0, sizeof sx);
-    if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_DIOALIGN, &sx) == 0) {
-        if (sx.stx_blksize <= LARGEST_BLOCK)
-            layout->block = tutti__align_up(tutti__max(sx.stx_blksize, page), page);
-        layout->direct_align = direct_align(&sx);
-    }
-    layout_of_system(fd, layout);
 }

@@ -44,19 +44,6 @@ static void launch_all(aio_store *a) {
     while ((x = tutti__inflight_next(&a->q)) != NULL) start_call(a, x);
 }
 
-/* Collect ended calls, and start as many new ones as possible. */
-static void collect_ended(aio_store *a) {
-    for (int i = 0; i < a->q.n && a->q.active > 0; i++) {
-        tutti__flight *x = &a->q.flights[i];
-        if (!x->r) continue;
-        const int status = aio_error(control_of(a, x));
-        if (status == EINPROGRESS) continue;
-        const ssize_t moved = aio_return(control_of(a, x));
-        if (tutti__inflight_landed(&a->q, x, status == 0 ? moved : -status)) start_call(a, x);
-    }
-    launch_all(a);
-}
-
 static tutti_err aio_begin(tutti_store *s, int is_write, const tutti_io_run *runs, int n,
                            tutti_store_request **r_out) {
     aio_store *a = (aio_store *)s;
@@ -70,7 +57,19 @@ static tutti_err aio_begin(tutti_store *s, int is_write, const tutti_io_run *run
 
 static int aio_test(tutti_store_request *base) {
     tutti__ioreq *r = (tutti__ioreq *)base;
-    if (!tutti__ioreq_ended(r)) collect_ended((aio_store *)base->store);
+    /* Collect ended calls, and start as many new ones as possible. */
+    if (!tutti__ioreq_ended(r)) {
+        aio_store *a = (aio_store *)base->store;
+        for (int i = 0; i < a->q.n && a->q.active > 0; i++) {
+            tutti__flight *x = &a->q.flights[i];
+            if (!x->r) continue;
+            const int status = aio_error(control_of(a, x));
+            if (status == EINPROGRESS) continue;
+            const ssize_t moved = aio_return(control_of(a, x));
+            if (tutti__inflight_landed(&a->q, x, status == 0 ? moved : -status)) start_call(a, x);
+        }
+        launch_all(a);
+    }
     return tutti__ioreq_ended(r);
 }
 

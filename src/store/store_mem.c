@@ -72,18 +72,25 @@ static tutti_err mem_close(tutti_store *s) {
     return err;
 }
 
-static tutti_err mem_write_run(tutti__fdfile *f, const tutti_io_run *run) {
+/* *done_out: bytes of the run that were moved, fewer only if the file ends before. */
+static tutti_err move_run(tutti__fdfile *f, int is_write, const tutti_io_run *run,
+                          size_t *done_out) {
     size_t done = 0;
     while (done < run->bytes) {
         const tutti_off at = run->offset + (tutti_off)done;
         const size_t want =
             (size_t)tutti__min((tutti_off)(run->bytes - done), (tutti_off)f->max_bytes);
-        const ssize_t n = pwrite(f->fd, (const char *)run->memory + done, want, at);
+        char *memory = (char *)run->memory + done;
+        const ssize_t n =
+            is_write ? pwrite(f->fd, memory, want, at) : pread(f->fd, memory, want, at);
         tutti__store_stats(&f->base)->system_calls++;
         if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return tutti__error_sys(n < 0 ? errno : EIO, at, "write");
+        if (n < 0 || (n == 0 && is_write))
+            return tutti__error_sys(n < 0 ? errno : EIO, at, is_write ? "write" : "read");
+        if (n == 0) break;
         done += (size_t)n;
     }
+    *done_out = done;
     return TUTTI_OK;
 }
 
@@ -91,28 +98,11 @@ static tutti_err mem_write(tutti_store *s, const tutti_io_run *runs, int n) {
     tutti__fdfile *f = (tutti__fdfile *)s;
     TUTTI_TRY(tutti__fdfile_allows(f, 1, tutti__runs_end(runs, n)));
     for (int i = 0; i < n; i++) {
-        TUTTI_TRY(mem_write_run(f, &runs[i]));
+        size_t done = 0;
+        TUTTI_TRY(move_run(f, 1, &runs[i], &done));
         tutti__store_stats(s)->file_writes++;
         tutti__store_stats(s)->file_write_bytes += (tutti_off)runs[i].bytes;
     }
-    return TUTTI_OK;
-}
-
-/* *done_out: number of bytes of the run inside the file. */
-static tutti_err mem_read_run(tutti__fdfile *f, const tutti_io_run *run, size_t *done_out) {
-    size_t done = 0;
-    while (done < run->bytes) {
-        const tutti_off at = run->offset + (tutti_off)done;
-        const size_t want =
-            (size_t)tutti__min((tutti_off)(run->bytes - done), (tutti_off)f->max_bytes);
-        const ssize_t n = pread(f->fd, (char *)run->memory + done, want, at);
-        tutti__store_stats(&f->base)->system_calls++;
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return tutti__error_sys(errno, at, "read");
-        if (n == 0) break;
-        done += (size_t)n;
-    }
-    *done_out = done;
     return TUTTI_OK;
 }
 
@@ -122,7 +112,7 @@ static tutti_err mem_read(tutti_store *s, const tutti_io_run *runs, int n, tutti
     TUTTI_TRY(tutti__fdfile_allows(f, 0, 0));
     for (int i = 0; i < n; i++) {
         size_t done = 0;
-        TUTTI_TRY(mem_read_run(f, &runs[i], &done));
+        TUTTI_TRY(move_run(f, 0, &runs[i], &done));
         total += (tutti_off)done;
         tutti__store_stats(s)->file_reads++;
         tutti__store_stats(s)->file_read_bytes += (tutti_off)done;

@@ -91,24 +91,14 @@ tutti_err tutti__store_open_file(const tutti__store_file *file, const tutti_opti
     return TUTTI_OK;
 }
 
-static tutti_err unlink_path(const char *path) {
-    return unlink(path) == 0 ? TUTTI_OK : tutti__error_sys(errno, -1, "delete");
-}
-
-static tutti_err unlink_mem(const char *path) {
-    char *where;
-    TUTTI_TRY(tutti__mem_path(path, &where));
-    const tutti_err err = unlink_path(where);
-    tutti__free(where);
-    return err;
-}
-
 tutti_err tutti__store_delete(const char *path, const tutti_options *opt) {
     tutti_err err = TUTTI_OK;
-    if (opt->store == TUTTI_STORE_MEM)
-        err = unlink_mem(path);
-    else if (opt->store != TUTTI_STORE_NULL)
-        err = unlink_path(path);
+    char *where = NULL;
+    if (opt->store == TUTTI_STORE_MEM) err = tutti__mem_path(path, &where);
+    if (err == TUTTI_OK && opt->store != TUTTI_STORE_NULL)
+        err =
+            unlink((where ? where : path)) == 0 ? TUTTI_OK : tutti__error_sys(errno, -1, "delete");
+    tutti__free(where);
     if (err != TUTTI_OK) tutti__error_context("delete", path, -1);
     return err;
 }

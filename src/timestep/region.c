@@ -108,21 +108,6 @@ static int64_t find_block(const tutti__region *r, tutti_off at) {
     return (in - r->blocks.origin) / TUTTI__BLOCK - (e->start - r->blocks.origin) / TUTTI__BLOCK;
 }
 
-/* Record the last operation of each block, and the negated first one, so that MPI_MAX combines both over all ranks. */
-static void record_operation(tutti__region *r, const written_bytes *w) {
-    tutti_off lo, hi, from, to;
-    tutti_access_bounds(w->access, &lo, &hi);
-    if (lo >= hi) return;
-    const int dense = tutti_access_bytes(w->access) == hi - lo;
-    const int64_t last = find_block(r, r->base + hi - 1);
-    for (int64_t b = find_block(r, r->base + lo); b <= last; b++) {
-        tutti__blocks_bounds(&r->blocks, b, &from, &to);
-        if (!dense && tutti_access_bytes_in(w->access, from - r->base, to - r->base) == 0) continue;
-        r->touched[2 * b] = w->operation;
-        r->touched[2 * b + 1] = (int32_t)tutti__max(r->touched[2 * b + 1], -w->operation);
-    }
-}
-
 tutti_err tutti__region_reserve(tutti__region *r) {
     if (!r || r->touched) return TUTTI_OK;
     r->touched = tutti__malloc((size_t)r->blocks.first[1] * 2 * sizeof *r->touched);
@@ -140,7 +125,22 @@ static tutti_err find_single_writes(tutti__region *r, tutti__team *team) {
         all[2 * i] = 0;
         all[2 * i + 1] = INT32_MIN;
     }
-    for (int64_t i = 0; i < r->written_n; i++) record_operation(r, &r->written[i]);
+    /* Record the last operation of each block, and the negated first one, so that MPI_MAX combines both over all ranks. */
+    for (int64_t i = 0; i < r->written_n; i++) {
+        const written_bytes *w = &r->written[i];
+        tutti_off lo, hi, from, to;
+        tutti_access_bounds(w->access, &lo, &hi);
+        if (lo >= hi) continue;
+        const int dense = tutti_access_bytes(w->access) == hi - lo;
+        const int64_t last = find_block(r, r->base + hi - 1);
+        for (int64_t b = find_block(r, r->base + lo); b <= last; b++) {
+            tutti__blocks_bounds(&r->blocks, b, &from, &to);
+            if (!dense && tutti_access_bytes_in(w->access, from - r->base, to - r->base) == 0)
+                continue;
+            r->touched[2 * b] = w->operation;
+            r->touched[2 * b + 1] = (int32_t)tutti__max(r->touched[2 * b + 1], -w->operation);
+        }
+    }
     for (int64_t at = 0; at < 2 * n; at += step) {
         MPI_Request q;
         tutti__collective_add();
@@ -152,7 +152,10 @@ static tutti_err find_single_writes(tutti__region *r, tutti__team *team) {
     return TUTTI_OK;
 }
 
-static tutti_err list_known(const tutti__region *r, tutti__sum **out, int64_t *n_out) {
+tutti_err tutti__region_known(tutti__region *r, tutti__team *team, tutti_err local_err,
+                              tutti__sum **out, int64_t *n_out) {
+    TUTTI_TRY(find_single_writes(r, team));
+    if (local_err != TUTTI_OK) return local_err;
     size_t room = 0;
     int64_t n = 0, extent = 0;
     for (int64_t i = 0; i < r->sums_n; i++) room += r->sums[i]->n;
@@ -168,10 +171,4 @@ static tutti_err list_known(const tutti__region *r, tutti__sum **out, int64_t *n
     *out = v;
     *n_out = n;
     return TUTTI_OK;
-}
-
-tutti_err tutti__region_known(tutti__region *r, tutti__team *team, tutti_err local_err,
-                              tutti__sum **out, int64_t *n_out) {
-    TUTTI_TRY(find_single_writes(r, team));
-    return local_err == TUTTI_OK ? list_known(r, out, n_out) : local_err;
 }

@@ -6,15 +6,16 @@
 
 #include "comm/wait.h"
 
-static int is_next(const tutti__started *op) {
-    const tutti__started *o = op->queue->first;
-    while (o->has_ended) o = o->next;
-    return o == op;
-}
-
 static tutti_err run_in_order(void *context) {
     tutti__started *op = context;
-    while (!is_next(op)) tutti__yield();
+    for (const tutti__started *next = op->queue->first; next != op;) {
+        if (next->has_ended) {
+            next = next->next;
+        } else {
+            tutti__yield();
+            next = op->queue->first; /* the queue may have changed */
+        }
+    }
     for (tutti__started *o = op->queue->first; o != op; o = o->next)
         if (o->abandoned && tutti__request_is_abandoned(o->request)) o->abandoned(o);
     const tutti_err err = op->run(op);

@@ -181,7 +181,8 @@ static tutti_err sweep_lost(const tutti__incoming *l, tutti_off lo, tutti_off hi
 /* A list of runs, or of ranges of stream positions. */
 typedef struct {
     tutti_off *offset, *bytes;
-    tutti_count n, room;
+    tutti_count n;
+    size_t offset_room, bytes_room;
 } run_list;
 
 static void free_list(run_list *l) {
@@ -194,15 +195,9 @@ static tutti_err append_run(run_list *l, tutti_off offset, tutti_off bytes) {
         l->bytes[l->n - 1] += bytes;
         return TUTTI_OK;
     }
-    if (l->n == l->room) {
-        const tutti_count room = l->room ? 2 * l->room : 256;
-        tutti_off *o = tutti__realloc(l->offset, (size_t)room * sizeof *o);
-        if (o) l->offset = o;
-        tutti_off *b = o ? tutti__realloc(l->bytes, (size_t)room * sizeof *b) : NULL;
-        if (!b) return TUTTI_ERR_NOMEM;
-        l->bytes = b;
-        l->room = room;
-    }
+    const size_t n = (size_t)l->n + 1;
+    TUTTI_TRY(tutti__grow(&l->offset, n, &l->offset_room, sizeof *l->offset));
+    TUTTI_TRY(tutti__grow(&l->bytes, n, &l->bytes_room, sizeof *l->bytes));
     l->offset[l->n] = offset;
     l->bytes[l->n++] = bytes;
     return TUTTI_OK;
@@ -290,7 +285,7 @@ static tutti_err trim_file_side(trimmer *t, tutti__side file, int *large_out, tu
 /* Reduce a memory side to the kept positions. */
 static tutti_err trim_memory_side(tutti__side s, const run_list *kept, int *large_out,
                                   tutti__side *out) {
-    run_list l = {NULL, NULL, 0, 0};
+    run_list l = {.n = 0};
     *out = (tutti__side){0, NULL};
     if (kept->n == 0) return TUTTI_OK;
     if (prefers_slices(s, kept->n)) return join_slices(s, kept, out);
@@ -391,7 +386,7 @@ static tutti_err notify_source(tutti__two_phase *t, int i, const tutti__extents 
     const int relayed = s->group != t->groups->mine && !t->literal;
     const tutti__sender_group *b = t->incoming.senders;
     tutti__side side;
-    run_list l = {NULL, NULL, 0, 0};
+    run_list l = {.n = 0};
     tutti_err err = TUTTI_OK;
     for (size_t k = 0; k < lost->n && err == TUTTI_OK; k++)
         err = append_run(&l, lost->v[k].offset, lost->v[k].bytes);

@@ -32,8 +32,19 @@ run() {
     grep -q '2 ranks, open for' "$name.out" || fail "$name did not go through the drop-in"
 }
 
-run mpiio_memory "$PWD/m" --size 65536
+said=$("$top/experiments/tutti_experiments/compare_limit.py" "$TUTTI_BUILD_DIR" --ranks 2 --dir "$PWD" --rounds 1 --runs 1 --size 65536 \
+    --pattern ior,flash --json limit.json 2>&1) || fail "compare_limit.py failed: $said"
+case $said in
+*"2 ranks, open for"*"ior          read"*"flash        write"*) ;;
+*) fail "compare_limit.py said $said" ;;
+esac
+grep -q '"native"' limit.json || fail "limit.json compares nothing with the native library"
+
+run mpiio_memory "$PWD/m" --size 65536 --files 3
 cat mpiio_memory.native mpiio_memory.out | grep -c pss_mean_bytes | grep -qx 2 || fail "mpiio_memory reports no PSS"
 run mpiio_patterns "$PWD/p" --size 65536 --verify --disk
+run mpiio_patterns "$PWD/p" --size 65536 --verify --limit --writes --rounds 3
+run read_loops "$PWD/l" --size 65536 --verify --rounds 2
+run small_collectives "$PWD" --calls 4 --rounds 1 --mpi-only --load 1
 run split_overlap "$PWD/s" --size 262144 --steps 3 --sync
 exit $bad

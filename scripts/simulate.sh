@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# simulate.sh NP PROGRAM [ARG...]   runs a program of build/smpi on NP ranks of a simulated machine (SimGrid's SMPI).
+#
+# The machine is described by variables:
+#
+#   SIMULATED_TOPOLOGY   fat-tree (default): leaf switches with 16 hosts and 8 links upwards
+#                        dragonfly: groups of 8 routers with 4 hosts each, all to all
+#                        crossbar: every pair of hosts has its own path
+#   SIMULATED_PER_HOST   ranks per host, neighbours in rank order (1)
+#   SIMULATED_SECONDS    of real time, after which the run is ended (300)
+#   SIMULATED_MEMORY     most GiB of address space, of which little is touched (64)
+#   SIMULATED_FLAGS      further arguments of smpirun
+#
+# The program runs in a temporary directory: names of files must be absolute.
+#
+# A link transfers 12.5 GB/s and delays by 500 ns, a host sends a message per 200 ns.  Computation takes no time: times
+# cover messages only and repeat exactly.  Collective algorithms are named one by one: those that SMPI's
+# selectors choose differ by number of ranks, and make creating communicators cost time proportional to it.
+# SPDX-License-Identifier: BSD-3-Clause
+set -eu
+if [ $# -lt 2 ]; then
+    sed -n '2s/^# //p' "$0" >&2
+    exit 2
+fi
+np=$1 program=$(realpath "$2")
+shift 2
+topology=${SIMULATED_TOPOLOGY:-fat-tree} per_host=${SIMULATED_PER_HOST:-1}
+hosts=$(((np + per_host - 1) / per_host))
+work=$(mktemp -d "${TMPDIR:-/tmp}/tutti-simulated-XXXXXX")
+trap 'rm -rf "$work"' EXIT INT TERM HUP
+
+# The topology for at least that many hosts, in the words of SimGrid.
+case $topology in
+fat-tree)
+    leaves=$(((hosts + 15) / 16))
+    form="topology='FAT_TREE' topo_parameters='2;16,$leaves;1,8;1,1'" count=$((16 * leaves))
+    ;;
+dragonfly) # groups, chassis, routers of a chassis, hosts of a router, each with the number of links
+    groups=$(((hosts + 31) / 32))
+    [ $groups -gt 1 ] || groups=2
+    form="topology='DRAGONFLY' topo_parameters='$groups,4;2,2;4,1;4'" count=$((32 * groups))
+    ;;
+crossbar) form='' count=$hosts ;;
+*)
+    echo "simulate.sh: SIMULATED_TOPOLOGY is '$topology': it can be fat-tree, dragonfly or crossbar" >&2
+    exit 2
+    ;;
+esac
+cat >"$work/platform.xml" <<EOF
+<?xml version="1.0"?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="machine" prefix="host-" suffix="" radical="0-$((count - 1))" speed="1Gf"
+    bw="12.5GBps" lat="500ns" loopback_bw="12.5GBps" loopback_lat="100ns" sharing_policy="SPLITDUPLEX"
+    $form/>
+</platform>
+EOF
+host=0
+while [ "$host" -lt "$hosts" ]; do
+    echo "host-$host:$per_host"
+    host=$((host + 1))
+done >"$work/hosts"
+
+cd "$work" # where smpirun leaves files when it fails
+ulimit -n "$(ulimit -Hn)"
+ulimit -v $((${SIMULATED_MEMORY:-64} << 20))
+# shellcheck disable=SC2086 # a list of words
+timeout -k 5 "${SIMULATED_SECONDS:-300}" smpirun -np "$np" -platform "$work/platform.xml" -hostfile "$work/hosts" --cfg=smpi/tmpdir:"$work" \
+    --cfg=smpi/errors-are-fatal:no --log=root.thres:warning --cfg=contexts/stack-size:512 \
+    --cfg=smpi/simulate-computation:no --cfg=smpi/host-speed:1Gf --cfg=surf/precision:1e-12 \
+    --cfg=smpi/bw-factor:"0:1" --cfg=smpi/lat-factor:"0:1" --cfg=smpi/os:0:2e-7:0 --cfg=smpi/or:0:0:0 \
+    --cfg=smpi/async-small-thresh:65536 --cfg=smpi/send-is-detached-thresh:1000000000 \
+    --cfg=smpi/wtime:0 --cfg=smpi/test:0 --cfg=smpi/iprobe:5e-8 \
+    --cfg=smpi/barrier:mpich --cfg=smpi/allgather:bruck --cfg=smpi/allreduce:rdb \
+    --cfg=smpi/bcast:binomial_tree --cfg=smpi/reduce:binomial --cfg=smpi/reduce_scatter:mpich_rdb \
+    --cfg=smpi/allgatherv:ring --cfg=smpi/alltoall:bruck --cfg=smpi/alltoallv:mpich \
+    ${SIMULATED_FLAGS:-} "$program" "$@"
