@@ -65,7 +65,7 @@ TUTTI_METHOD=list TUTTI_ELSE=1 run 0 '' --library "$lib" -- true
 run 1 'LD_PRELOAD' --library "$lib" -- jsrun -n 2 ./program
 run 1 "cannot find the library '$PWD/none.so'" --library "$PWD/none.so" -- sh
 cp "$lib" 'blank lib.so'
-run 1 'must not have blanks' --library 'blank lib.so' -- sh
+run 1 'must not contain spaces' --library 'blank lib.so' -- sh
 
 # ---- usage
 run 0 'Usage: tutti run' --help
