@@ -220,10 +220,11 @@ static tutti_err send_samples(const tutti__splitting *s, group_messages *out) {
 }
 
 static void set_rank_bounds(const tutti__splitting *s) {
+    const tutti__weight_division equal = {s->members, 1, s->members};
     for (int k = 0; k < s->sets; k++) {
         const int64_t *groups = group_bounds(s, k);
         int64_t *bound = rank_bounds(s, k);
-        tutti__sketch_bounds((int)s->own->n, s->own->v, k, s->members, 1, s->members, bound);
+        tutti__sketch_bounds((int)s->own->n, s->own->v, k, &equal, bound);
         bound[0] = groups[s->group];
         bound[s->members] = s->group + 1 < s->groups.n ? groups[s->group + 1] : INT64_MAX;
         for (int r = 1; r < s->members; r++) bound[r] = tutti__min(bound[r], bound[s->members]);
@@ -416,9 +417,9 @@ void tutti__splitting_free(tutti__splitting **p) {
 static tutti_err choose_ranges(tutti__splitting *s) {
     const int sets = s->sets;
     tutti_err err = TUTTI_OK;
+    const tutti__weight_division by_size = {s->groups.n, s->groups.size, s->groups.ranks};
     for (int k = 0; k < sets; k++)
-        tutti__sketch_bounds((int)s->own->n, s->own->v, k, s->groups.n, s->groups.size,
-                             s->groups.ranks, group_bounds(s, k));
+        tutti__sketch_bounds((int)s->own->n, s->own->v, k, &by_size, group_bounds(s, k));
     if (s->groups.n > 1) {
         int is_passed = 0; /* an error of MPI leaves at once */
         err = split_group(s, &is_passed);
