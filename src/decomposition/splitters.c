@@ -223,7 +223,8 @@ static void set_rank_bounds(const tutti__splitting *s) {
     for (int k = 0; k < s->sets; k++) {
         const int64_t *groups = group_bounds(s, k);
         int64_t *bound = rank_bounds(s, k);
-        tutti__sketch_bounds((int)s->own->n, s->own->v, k, s->members, 1, s->members, bound);
+        tutti__sketch_bounds((int)s->own->n, s->own->v, k,
+                             &(tutti__equal_ranges){s->members, 1, s->members}, bound);
         bound[0] = groups[s->group];
         bound[s->members] = s->group + 1 < s->groups.n ? groups[s->group + 1] : INT64_MAX;
         for (int r = 1; r < s->members; r++) bound[r] = tutti__min(bound[r], bound[s->members]);
@@ -250,14 +251,6 @@ static tutti_err split_group(const tutti__splitting *s, int *is_passed_out) {
 }
 
 /* ---- ranges of own numbers */
-
-/* Append the ranges of the own group that are not empty; there is room for them. */
-static void add_group_ranges(tutti__splitting *s, int set) {
-    const int64_t *bound = rank_bounds(s, set);
-    for (int r = 0; r < s->members; r++)
-        if (bound[r] < bound[r + 1])
-            s->start[s->n++] = (tutti__range_start){bound[r], s->group * s->groups.size + r, set};
-}
 
 /* A question: a set, and the count of numbers, which follow; or -1: all ranges. */
 enum { ASK_SET, ASK_COUNT, ASK_NUMBERS };
@@ -417,8 +410,9 @@ static tutti_err choose_ranges(tutti__splitting *s) {
     const int sets = s->sets;
     tutti_err err = TUTTI_OK;
     for (int k = 0; k < sets; k++)
-        tutti__sketch_bounds((int)s->own->n, s->own->v, k, s->groups.n, s->groups.size,
-                             s->groups.ranks, group_bounds(s, k));
+        tutti__sketch_bounds((int)s->own->n, s->own->v, k,
+                             &(tutti__equal_ranges){s->groups.n, s->groups.size, s->groups.ranks},
+                             group_bounds(s, k));
     if (s->groups.n > 1) {
         int is_passed = 0; /* an error of MPI leaves at once */
         err = split_group(s, &is_passed);
@@ -426,7 +420,13 @@ static tutti_err choose_ranges(tutti__splitting *s) {
     } else {
         set_rank_bounds(s);
     }
-    for (int k = 0; k < sets; k++) add_group_ranges(s, k);
+    /* Append the ranges of the own group that are not empty; there is room for them. */
+    for (int k = 0; k < sets; k++) {
+        const int64_t *bound = rank_bounds(s, k);
+        for (int r = 0; r < s->members; r++)
+            if (bound[r] < bound[r + 1])
+                s->start[s->n++] = (tutti__range_start){bound[r], s->group * s->groups.size + r, k};
+    }
     if (s->groups.n == 1) return TUTTI_OK;
     for (int k = 0; k < sets; k++) err = ask_groups(s, err, k);
     if (err == TUTTI_OK) qsort(s->start, (size_t)s->n, sizeof *s->start, compare_range_starts);
