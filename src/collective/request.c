@@ -240,7 +240,7 @@ static void run_in_worker(tutti_request *r) {
 
 /* ---- starting */
 
-/* A request of its own from what is asked; what this rank has against it is kept. */
+/* Create a request from the arguments; an error of this rank is kept in it. */
 static void init_request(tutti_request *r, const tutti_request *asked) {
     *r = *asked;
     tutti__op *op = &r->op;
@@ -311,7 +311,7 @@ static tutti_err submit_request(tutti_request *r) {
         return TUTTI_OK;
     }
     if (r->asked.how == TUTTI__SPLIT) {
-        /* In this thread; if nothing is left for later, all of it. */
+        /* In this thread: the part of begin, or everything if no part is left for end. */
         tutti__requests_settle(f);
         list_request(f, r);
         run_split_half(r, tutti__request_first_half, 1);

@@ -52,7 +52,7 @@ static tutti_err slice_add(slicing *s, tutti_exodus_array_kind what, tutti__valu
     return TUTTI_OK;
 }
 
-/* Members of a slice whose values have been read. */
+/* Process the members of a slice after the read. */
 static tutti_err slice_take(slicing *s, const tutti__values *b) {
     for (tutti_count i = 0; i < s->n; i++) {
         const found *m = &s->at[i], *side = &s->at[s->n + i];

@@ -127,7 +127,7 @@ static tutti_err side_check(const checking *k, const tutti_exodus_entity *row,
     return TUTTI_OK;
 }
 
-/* ---- all of it */
+/* ---- the whole mesh */
 
 static tutti_err everything_check(checking *k) {
     const tutti__exodus_model *m = k->m;
