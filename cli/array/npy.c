@@ -135,7 +135,7 @@ static int take_item(scanner *s, npy_header *h, char *descr, size_t size) {
 
 /* ---- the complete header */
 
-/* The file must have all the elements that it says it has. */
+/* The file must contain all elements that its header declares. */
 static int check_length(const tutti_array_spec *spec, tutti_off size) {
     tutti_off bytes = spec->element_size;
     int empty = 0, too_large = 0;

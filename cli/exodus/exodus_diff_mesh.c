@@ -59,8 +59,7 @@ static void pairs_meet(exodus_comparison *k, const char *what, exodus_pairs *p) 
     report_serial(k, what, counts, firsts);
     for (int f = 0; f < 2; f++)
         if (cli_max(k->world, (double)p->twice[f]) > 0)
-            exodus_only(k, cli_format("%s: ids of %s are there several times: only one of each is "
-                                      "compared",
+            exodus_only(k, cli_format("%s: duplicate ids of %s: only one entry per id is compared",
                                       what, k->config->path[f]));
 }
 

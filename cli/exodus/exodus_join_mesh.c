@@ -142,7 +142,7 @@ static double *attributes_make(exodus_whole *w, const sources *s, int kind, int 
 
 /* ---- blocks */
 
-/* Lists of nodes (edges, faces) of a block's entries: so many each, or from start to start. */
+/* Node (edge, face) lists of the entries of a block, of fixed length or delimited by `start`. */
 static tutti_count *lists_make(exodus_whole *w, const sources *s, int kind, int of, int wide,
                                const tutti_count *start) {
     const tutti_count all = start ? start[s->n] : s->n * wide;

@@ -165,8 +165,8 @@ static const cli_option option_table[] = {
     {0, "library", "PATH", NULL,
      "library to preload (default: TUTTI_MPIIO_LIB, or the one beside this command)", 0, CLI_TEXT,
      AT(library)},
-    {'q', "quiet", NULL, NULL, "do not report at the end for how many files it was active", 0,
-     CLI_FLAG, AT(quiet)},
+    {'q', "quiet", NULL, NULL, "omit the final report of the number of files used", 0, CLI_FLAG,
+     AT(quiet)},
     {0, "dry-run", NULL, NULL, "print the command, start nothing", 0, CLI_FLAG, AT(dry_run)},
 };
 

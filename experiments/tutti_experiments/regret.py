@@ -1,4 +1,4 @@
-"""What leaving the choice to the library costs: `auto` against the best fixed method, and against the MPI library's own call.
+"""The cost of the automatic choice of the library: `auto` against the best fixed method, and against the MPI library's own call.
 
 The best fixed method is chosen on the odd rounds (the first, the third ...) and compared on the even ones, so that luck does not make it the best.
 Against the MPI library: the ratios of both times, round by round, with bounds of their median by the sign test, which needs five rounds.

@@ -258,7 +258,7 @@ void tutti__access_unpack(const tutti_access *a, void *user, tutti_off from, tut
 
 /* ---- repeats (access_repeat.c) */
 
-/* Where `file` bytes of the file are `memory` bytes of memory, so are memory offsets. */
+/* Scale memory offsets: `file` bytes in the file correspond to `memory` bytes in memory. */
 typedef struct tutti__scale {
     tutti_off file, memory;
 } tutti__scale;

@@ -57,8 +57,8 @@ struct tutti_file {
     } requests;
     struct {                  /* independent accesses in progress */
         tutti_request *first; /* in any order */
-        _Atomic int n;        /* of those, and of calls of other threads that wait for one */
-        struct tutti__worker *helpers; /* threads for those that do not block */
+        _Atomic int n; /* number of accesses and of calls of other threads that wait for one */
+        struct tutti__worker *helpers; /* threads for non-blocking accesses */
     } independent;
     struct {
         tutti_stats last, all; /* of the last operation, and of all of them */

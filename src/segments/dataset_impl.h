@@ -80,7 +80,8 @@ typedef struct tutti__writing {
     tutti__datafile row;
     tutti_off area; /* netCDF: bytes for the header, if the file is new */
     tutti_off end;  /* the next section starts here or later */
-    /* Bytes from here on may have been written and belong to no section: sections moved, a commit failed.  0: none */
+    /* Start of bytes that may have been written but belong to no section, after sections were
+     * moved or a commit failed.  0: none */
     tutti_off tail;
     int failed_sync; /* a sync of its file has failed since it began */
     tutti__section *sections;
@@ -126,7 +127,7 @@ typedef struct tutti__places {
     tutti_count entries; /* of the list */
     tutti_count n;
     tutti_count *place;   /* [n] in the order of the decomposition; -1: no rank has written it */
-    tutti_off item;       /* of items of so many bytes */
+    tutti_off item;       /* size of an item in bytes */
     tutti_access *access; /* the access from the first position on; NULL: not yet created */
     tutti_count *holes;   /* positions in memory without an entry */
     tutti_count holes_n;
@@ -325,7 +326,7 @@ const tutti__variable *tutti__ranked_lists(const tutti_dataset *d, int64_t space
 void tutti__ranked_free(tutti_dataset *d);
 
 /* ---- ranked_get.c */
-/* What this rank reads of a section: an access of the data file. holes: positions in memory of entries that no
+/* The part of a section that this rank reads: an access of the data file. holes: positions in memory of entries that no
  * rank has written; the caller frees both. Collective. */
 typedef struct tutti__ranked_reading {
     tutti_access *access;

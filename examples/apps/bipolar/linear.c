@@ -145,7 +145,7 @@ int solve_bicgstab(matrix *a, const double *b, double *x, double relative) {
     for (int steps = 0; steps < MOST_STEPS; steps++) {
         dots(d, r, r, shadow, sums);
         if (steps == 0) stop = relative * relative * sums[0];
-        /* Broken down (0): the caller's next turn starts afresh */
+        /* breakdown (0): the next iteration of the caller restarts the solver */
         if (sums[0] <= stop || sums[1] == 0 || omega == 0) return steps;
         const double beta = sums[1] / rho * (alpha / omega);
         rho = sums[1];
