@@ -41,7 +41,7 @@ static int next_word(reader *r) {
     for (; c != EOF && c != '#' && !is_between(c); c = getc(r->file))
         if (n + 1 < r->room) r->word[n++] = c ? (char)c : '?';
     if (c != EOF) ungetc(c, r->file);
-    if (n + 1 == r->room) r->word[n - 1] = '?'; /* longer than any element: is none */
+    if (n + 1 == r->room) r->word[n - 1] = '?'; /* longer than any element: invalid */
     r->word[n] = '\0';
     return 1;
 }

@@ -130,7 +130,7 @@ static int is_poly(const tutti_exodus_entity *e) {
     return exodus_topology_is(e->topology, "nsided") || exodus_topology_is(e->topology, "nfaced");
 }
 
-/* Polygons and polyhedra: all of the block. */
+/* Read all entries of a block of polygons or polyhedra. */
 static int poly_read(tutti_exodus *x, const tutti_exodus_entity *e, const exodus_common *c, int f,
                      lists *out) {
     int64_t *counts = cli_malloc((size_t)e->entries * sizeof *counts);

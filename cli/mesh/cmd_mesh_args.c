@@ -43,7 +43,7 @@ static const cli_option option_table[] = {
     {0, "balance", "X", NULL, "limit of the bytes written per partition, as a multiple of the mean",
      RANDOM, CLI_NUMBER, AT(balance), 1, 1e9},
     {0, "seed", "N", "1", "seed of the rule random", RANDOM, CLI_SIZE, AT(seed)},
-    {0, "dir", "DIR", ".", "directory that the files would be in", MESH_TREE, CLI_TEXT, AT(dir)},
+    {0, "dir", "DIR", ".", "directory of the files", MESH_TREE, CLI_TEXT, AT(dir)},
     {0, "hosts", "N", "8", "number of machines, where there are several", MESH_TREE, CLI_COUNT,
      AT(hosts), 2, 1e6},
     {'o', "out", "FILE", NULL,

@@ -129,7 +129,7 @@ def report_peer(j, ratios, found):
 
 
 def hypothesis_all(j, read):
-    """In each round that compares the median over all points: of the regret, of the MPI library's ratio."""
+    """Return the medians over all points, per round: of the regret, and of the ratio of the MPI library."""
     where, regrets, peers = f"{'reads' if read else 'writes'} of all patterns", [], []
     variants = [(entry_of(p, "auto"), best_fixed(p), entry_of(p, "MPI library")) for p in j.r["points"] if is_read(p) == read]
     for i in range(j.r["rounds"]):

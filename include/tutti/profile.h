@@ -32,7 +32,7 @@ TUTTI_BEGIN_DECLS
     X(MACHINE, put_bandwidth, MAYBE, 0, 0, "one pair of ranks, by puts into a window")         \
     X(MACHINE, fence, MAYBE, 0, 0, "a fence of all ranks")                                     \
     X(MACHINE, lock, MAYBE, 0, 0, "a lock, a flush and a barrier of all ranks")                \
-    X(FILES, remote, FLAG, 0, 1, "1: the network carries its data")                            \
+    X(FILES, remote, FLAG, 0, 1, "1: its data is transferred over the network")                \
     X(FILES, write_one_64, RATE, 1.1e8, 2.5e5, "one rank writes pieces of 64 bytes")           \
     X(FILES, write_one_512, RATE, 6.5e8, 2e6, "512 bytes")                                     \
     X(FILES, write_one_4k, RATE, 1.4e9, 1.2e7, "4 KiB")                                        \

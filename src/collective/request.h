@@ -82,7 +82,7 @@ int tutti__request_is_valid(const tutti_request *r); /* for TUTTI_ASSERT */
 void tutti__request_first_half(tutti_request *r);
 /* The rest, unless it is over: file access, the exchange of a read, the agreement.   Collective. */
 void tutti__request_second_half(tutti_request *r);
-/* The bytes of a plan that is not carried out in the background.  Every rank takes part, also
+/* Transfer the bytes of a plan that is not executed in the background.  Every rank takes part, also
  * after an error.  Returns the outcome of this rank.   Collective, unless the plan has no staging. */
 tutti_err tutti__move_bytes(tutti_plan *p, tutti__op *op) TUTTI_MUST_USE;
 /* A plan was found: which store, where in the file.   Local. */

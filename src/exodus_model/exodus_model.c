@@ -21,7 +21,7 @@ static size_t hash_slot(const struct tutti__exodus_ids *t, int64_t id) {
     return (size_t)(h ^ h >> 32) & (t->room - 1);
 }
 
-/* Of rows with the same id only the first is inserted: a long chain of them would take quadratic time. */
+/* Only the first row of each id is inserted: long chains would take quadratic time. */
 static void enter_id(const tutti__exodus_table *t, tutti_count row) {
     struct tutti__exodus_ids *ids = t->ids;
     const int64_t id = t->row[row].id;

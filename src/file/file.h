@@ -40,11 +40,11 @@ struct tutti_file {
         int spare_cores; /* every rank may use more than one core */
     } layout;
     struct {
-        int callers;        /* plans of the caller's that have not been freed */
+        int callers;        /* plans of the caller that have not been freed */
         tutti_plan *cached; /* the last used first; the same on all ranks (plan_cache.c) */
         int cached_n;
-        tutti_plan *blank; /* memory for the next one, or NULL */
-        int64_t made;      /* so far */
+        tutti_plan *blank; /* memory for the next plan, or NULL */
+        int64_t made;      /* number of plans created */
     } plans;
     struct {            /* of the last operation */
         int64_t number; /* of its plan */

@@ -189,7 +189,7 @@ static void test_definitions(void) {
     }
 }
 
-/* Random picks every holder about as often, and depends on the seed. */
+/* The rule random selects all holders about equally often, and depends on the seed. */
 static void random_is_even(void) {
     enum { N = 20000 };
     static tutti_count start[N + 1];

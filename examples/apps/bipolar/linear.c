@@ -46,9 +46,8 @@ static void multiply(const matrix *a, double *x, double *y) {
     }
 }
 
-/* ILU(0): Gauss's elimination that forgets what falls outside of the pattern.  The factors take
- * the place of the entries: below the diagonal those of L, whose diagonal is 1, above it U's;
- * `pivot` is U's diagonal. */
+/* ILU(0): Gaussian elimination without fill-in.  The factors replace the entries: L (with unit
+ * diagonal) below the diagonal, U above it; `pivot` is the diagonal of U. */
 static void factorise(matrix *a) {
     const domain *d = a->d;
     int *place = room(d->own, sizeof *place); /* where row i has column j, + 1 */

@@ -26,7 +26,7 @@ typedef struct settings {
     int cells;    /* along one unit of length */
     int spot;     /* 0: the rod that has an exact solution */
     double dt;    /* between steps of time */
-    int every;    /* every this many steps, one is written */
+    int every;    /* number of steps from one written step to the next */
     int straight; /* 1: cells are not bent; for tests */
 } settings;
 
