@@ -99,8 +99,8 @@ void array_discard(const cli_world *w, const array_config *c, const char *path);
 
 /* ---- elements (cmd_array_element.c) */
 
-/* Format as text that is read back as the same value; digits > 0: with this number of digits; bytes: as
- * hexadecimal digits.  At least `width` characters. */
+/* Format as text that is read back as the same value; digits > 0: with this number of digits;
+ * bytes: as hexadecimal digits.  At least `width` characters. */
 void array_element_print(FILE *f, const tutti_array_spec *spec, int digits, int width,
                          const void *element);
 int array_element_width(const tutti_array_spec *spec, int digits, const void *element);

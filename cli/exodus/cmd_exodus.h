@@ -192,8 +192,8 @@ void exodus_pairs_find(const cli_world *w, exodus_item *items, tutti_count n, co
                        exodus_pairs *out);
 void exodus_pairs_free(exodus_pairs *p);
 
-/* Sort n items of `size` bytes.  Faster than qsort if they consist of a few ascending runs, as in pieces.  Returns [n] pointers
- * to the items in their order, free. */
+/* Sort n items of `size` bytes.  Faster than qsort if they consist of a few ascending runs, as in
+ * pieces.  Returns [n] pointers to the items in ascending order; free them. */
 const void **exodus_sort_runs(const void *items, tutti_count n, size_t size,
                               int (*compare)(const void *, const void *));
 

@@ -290,7 +290,7 @@ tutti__section_progress *tutti__section_progress_of(const tutti_dataset *d,
 tutti_err tutti__section_target(tutti_dataset *d, tutti__put_record *record,
                                 const tutti__section *s, int64_t decomposition,
                                 int is_whole) TUTTI_MUST_USE;
-/* A sync of the file of the segment being written has failed: data written to it must be written again. */
+/* A sync of the file of the segment being written has failed: its data must be written again. */
 void tutti__sections_sync_failed(tutti_dataset *d);
 void tutti__writings_free(tutti_dataset *d); /* no segment has begun any more */
 
