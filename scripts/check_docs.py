@@ -39,7 +39,7 @@ FILES = [str(p.relative_to(TOP)) for module in MODULES for p in (TOP / module).r
     p.name for p in TOP.iterdir()]
 PUBLIC = set(re.findall(r"\btutti_\w+", re.sub(r"/\*.*?\*/", "", HEADERS, flags=re.S)))
 for _name in ("tutti.F90", "exodus.inc"):
-    PUBLIC |= set(re.findall(r"Fortran's own: (\w+)", (TOP / "bindings/fortran" / _name).read_text(encoding="utf-8")))
+    PUBLIC |= set(re.findall(r"Only in Fortran: (\w+)", (TOP / "bindings/fortran" / _name).read_text(encoding="utf-8")))
 PUBLIC |= set(re.findall(r"^own (\w+)", (TOP / "bindings/fortran/interfaces.txt").read_text(encoding="ascii"), re.M))
 PAGES = {re.sub(r"\.[17](\.in)?$", "", p.name) for p in (TOP / "docs/man").glob("tutti*")} | gen_api_man.page_names() | {"tutti-options"}
 MARKS = set(re.findall(r"\bTUTTI_\w+", SOURCES))

@@ -76,7 +76,7 @@ module tutti
     integer(c_int64_t) :: all_nodes = 0, all_elements = 0
   end type tutti_mesh_part_view
 
-  ! Fortran's own: tutti_text
+  ! Only in Fortran: tutti_text
   ! A text of C, where a type has one: an address, or characters up to a null.
   interface tutti_text
     module procedure text_at, text_in

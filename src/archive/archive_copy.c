@@ -238,7 +238,7 @@ static tutti_err restore_stream_entries(const tutti__archiving *k, unsigned char
         const tutti__content there = {.fd = -1, .stream = k->stream};
         char head[TUTTI__ARCHIVE_HEAD];
         TUTTI_CHECK(e.bytes == TUTTI__ARCHIVE_HEAD + g->end - g->start, TUTTI_ERR_FORMAT,
-                    "segment %lld of the archive has %lld bytes, must have %lld", (long long)g->id,
+                    "segment %lld of the archive has %lld bytes, expected %lld", (long long)g->id,
                     (long long)e.bytes, (long long)(TUTTI__ARCHIVE_HEAD + g->end - g->start));
         TUTTI_TRY(tutti__stream_read(k->stream, head, sizeof head));
         TUTTI_TRY(tutti__archive_head_check(head, k->model->id, g, k->rows[i].sum));

@@ -99,17 +99,6 @@ static int is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* Parse an exponent of at most two digits at the end of the text; 0: invalid. */
-static int parse_exponent(const char *s, int *out) {
-    const int negative = *s == '-';
-    int n = 0, digits = 0;
-    if (*s == '-' || *s == '+') s++;
-    for (; digits < 3 && is_digit(s[digits]); digits++) n = 10 * n + (s[digits] - '0');
-    if (digits < 1 || digits > 2 || s[digits]) return 0;
-    *out = negative ? -n : n;
-    return 1;
-}
-
 /* 12, 1.5, 3.2e9, 2e-05; 0: not a number. */
 static int parse_decimal(const char *s, double *out) {
     double mantissa = 0;
@@ -121,7 +110,13 @@ static int parse_decimal(const char *s, double *out) {
         if (exponent == 0 || digits > 15) return 0;
     }
     if (*s == 'e' || *s == 'E') {
-        if (!parse_exponent(s + 1, &more)) return 0;
+        /* at most two digits, all of the rest of the text */
+        const int negative = *++s == '-';
+        int n = 0;
+        if (*s == '-' || *s == '+') s++;
+        for (; n < 3 && is_digit(s[n]); n++) more = 10 * more + (s[n] - '0');
+        if (n < 1 || n > 2 || s[n]) return 0;
+        if (negative) more = -more;
     } else if (*s) {
         return 0;
     }

@@ -77,7 +77,8 @@ tutti_err tutti_profile_filesystem(const char *path, tutti_filesystem *place_out
     TUTTI_CHECK(place_out, TUTTI_ERR_ARG, "argument place_out is NULL");
     TUTTI_TRY(path_resolve(path, full));
     if (stat(full, &st) != 0 || statfs(full, &fs) != 0)
-        return at_file(path, tutti__error_sys(errno, -1, "cannot determine its file system"));
+        return at_file(
+            path, tutti__error_sys(errno, -1, "cannot determine the file system of the directory"));
     for (;;) { /* the highest directory above it that is on the same device */
         path_text above;
         struct stat there;

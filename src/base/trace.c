@@ -219,7 +219,7 @@ static int earlier_then_longer(const void *a, const void *b) {
     return ((*x)->length_ns < (*y)->length_ns) - ((*x)->length_ns > (*y)->length_ns);
 }
 
-/* The first lane that can take the event; with very many at once, the last. */
+/* The first lane that is free for the event; with too many simultaneous events, the last. */
 static int lane_of(lane *lanes, int *used, const event *e) {
     const int64_t end_ns = e->start_ns + e->length_ns;
     for (int i = 0; i < LANES; i++) {

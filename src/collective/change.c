@@ -6,15 +6,6 @@
 #include "comm/call.h"
 #include "comm/vote.h"
 
-/* 1: a value has changed */
-static int copy_changes(tutti_options *to, const tutti_options *from) {
-    int changed = 0;
-#define TAKE(name) changed |= to->name != from->name, to->name = from->name;
-    TUTTI_FILE_CHANGES(TAKE)
-#undef TAKE
-    return changed;
-}
-
 static tutti_err check_change(const tutti_file *f, const tutti_options *opt,
                               tutti_options *full_out) {
     TUTTI_CHECK(opt != NULL, TUTTI_ERR_ARG, "argument opt is NULL");
@@ -37,7 +28,11 @@ tutti_err tutti_file_change(tutti_file *f, const tutti_options *opt) {
     }
     TUTTI_TRY(tutti__team_broadcast(f->team, &first, (int)sizeof first));
     tutti_options after = f->opt;
-    if (!copy_changes(&after, &first)) return TUTTI_OK;
+    int is_changed = 0;
+#define COPY(name) is_changed |= after.name != first.name, after.name = first.name;
+    TUTTI_FILE_CHANGES(COPY)
+#undef COPY
+    if (!is_changed) return TUTTI_OK;
     tutti__plan_cache_clear(f); /* they were made with the old options */
     f->opt = after;
     return TUTTI_OK;

@@ -285,14 +285,6 @@ tutti_err tutti_file_open(MPI_Comm comm, const char *path, int mode, const tutti
 
 /* ---- close */
 
-/* Agree that no rank has plans or pending operations. */
-static tutti_err close_agree(tutti_file *f) {
-    const tutti__call call = {.object = "file", .name = "close"};
-    TUTTI_USE(f);
-    tutti__requests_settle(f);
-    return tutti__team_call(f->team, &call, tutti__requests_none(f));
-}
-
 tutti_err tutti_file_close(tutti_file **pf) {
     TUTTI_KEEP_ERRNO;
     TUTTI_CHECK(pf && *pf, TUTTI_ERR_ARG, "file handle is NULL");
@@ -302,7 +294,12 @@ tutti_err tutti_file_close(tutti_file **pf) {
         tutti__file_forget(pf);
         return err;
     }
-    err = close_agree(f);
+    { /* all ranks agree that none has plans or pending operations */
+        const tutti__call call = {.object = "file", .name = "close"};
+        TUTTI_USE(f);
+        tutti__requests_settle(f);
+        err = tutti__team_call(f->team, &call, tutti__requests_none(f));
+    }
     if (err != TUTTI_OK) {
         tutti__error_context("close", f->path, -1);
         return err;

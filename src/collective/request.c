@@ -240,7 +240,7 @@ static void run_in_worker(tutti_request *r) {
 
 /* ---- starting */
 
-/* A request of its own from what is asked; what this rank has against it is kept. */
+/* Create a request from the arguments; an error of this rank is kept in it. */
 static void init_request(tutti_request *r, const tutti_request *asked) {
     *r = *asked;
     tutti__op *op = &r->op;
@@ -311,7 +311,7 @@ static tutti_err submit_request(tutti_request *r) {
         return TUTTI_OK;
     }
     if (r->asked.how == TUTTI__SPLIT) {
-        /* In this thread; if nothing is left for later, all of it. */
+        /* In this thread: the part of begin, or everything if no part is left for end. */
         tutti__requests_settle(f);
         list_request(f, r);
         run_split_half(r, tutti__request_first_half, 1);
@@ -469,18 +469,6 @@ void tutti__request_wait(tutti_request *r) {
     }
 }
 
-/* A split operation ends at the same point of the program on all ranks: its memory can be kept. */
-static void keep_segment(tutti_request *r) {
-    tutti_plan *p = r->found.plan;
-    if (r->asked.how != TUTTI__SPLIT || !r->found.owns_plan || !p || !p->memory.segment.base)
-        return;
-    tutti__team *t = r->op.file->team;
-    tutti__segment_drop(&t->staging->spare);
-    t->staging->spare = p->memory.segment;
-    memset(&p->memory.segment, 0, sizeof p->memory.segment);
-    tutti__plan_segment_drop(p);
-}
-
 tutti_err tutti__request_collect(tutti_request **pr, tutti_off *count_out) {
     tutti_request *r = *pr;
     tutti_file *f = r->op.file;
@@ -500,7 +488,14 @@ tutti_err tutti__request_collect(tutti_request **pr, tutti_off *count_out) {
         while (*at != r) at = &(*at)->next.of_file;
         *at = r->next.of_file;
     }
-    keep_segment(r);
+    tutti_plan *p = r->found.plan;
+    if (r->asked.how == TUTTI__SPLIT && r->found.owns_plan && p && p->memory.segment.base) {
+        /* A split operation ends at the same point of the program on all ranks: its memory can be kept. */
+        tutti__segment_drop(&f->team->staging->spare);
+        f->team->staging->spare = p->memory.segment;
+        memset(&p->memory.segment, 0, sizeof p->memory.segment);
+        tutti__plan_segment_drop(p);
+    }
     free_request(r);
     *pr = NULL;
     return err;

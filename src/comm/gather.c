@@ -35,17 +35,6 @@ void tutti__gather_set_piece(int64_t bytes) {
     piece_bytes = bytes;
 }
 
-/* Send `bytes` bytes in pieces. */
-static tutti_err send_pieces(tutti__team *t, int to, int tag, const char *data, int64_t bytes) {
-    for (int64_t at = 0; at < bytes; at += piece_bytes) {
-        const int piece = (int)tutti__min(piece_bytes, bytes - at);
-        MPI_Request r;
-        TUTTI_MPI(MPI_Isend(data + at, piece, MPI_BYTE, to, tag, t->comm, &r));
-        TUTTI_TRY(tutti__team_finish(1, &r));
-    }
-    return TUTTI_OK;
-}
-
 /* Receive them; NULL: drop them. */
 static tutti_err receive_pieces(tutti__team *t, int from, int tag, char *data, int64_t bytes) {
     for (int64_t at = 0; at < bytes; at += piece_bytes) {
@@ -62,11 +51,17 @@ static tutti_err receive_pieces(tutti__team *t, int from, int tag, char *data, i
     return TUTTI_OK;
 }
 
+/* Send the bytes of this rank's subtree, in pieces. */
 static tutti_err gather_send(tutti__team *t, int to, int tag, const gathered *g) {
     MPI_Request r;
     TUTTI_MPI(MPI_Isend(&g->head, (int)sizeof g->head, MPI_BYTE, to, tag, t->comm, &r));
     TUTTI_TRY(tutti__team_finish(1, &r));
-    return send_pieces(t, to, tag, g->data, g->head.bytes);
+    for (int64_t at = 0; at < g->head.bytes; at += piece_bytes) {
+        const int piece = (int)tutti__min(piece_bytes, g->head.bytes - at);
+        TUTTI_MPI(MPI_Isend(g->data + at, piece, MPI_BYTE, to, tag, t->comm, &r));
+        TUTTI_TRY(tutti__team_finish(1, &r));
+    }
+    return TUTTI_OK;
 }
 
 /* Append the bytes of a subtree.  Without memory for them they are received and dropped. */

@@ -136,12 +136,6 @@ static tutti_err ballot_by_nodes(tutti__team *t, const tutti__vote *v, ballot *b
     return TUTTI_OK;
 }
 
-static tutti_err ballot_reduce(tutti__team *t, int tag, const tutti__vote *v, ballot *b) {
-    const senders all = {.me = t->rank, .size = t->size};
-    if (tag == TUTTI__VOTE_TAG && t->consensus.in_use) return ballot_by_nodes(t, v, b);
-    return ballot_double(t, tag, v, &all, b);
-}
-
 static tutti_err vote_with(tutti__team *t, int tag, tutti_err mine, tutti__vote *io) {
     ballot b;
     tutti__collective_add();
@@ -163,7 +157,9 @@ static tutti_err vote_with(tutti__team *t, int tag, tutti_err mine, tutti__vote 
         b.fail = t->rank;
         b.info = *tutti_last_error();
     }
-    TUTTI_TRY(ballot_reduce(t, tag, io, &b));
+    const senders all = {.me = t->rank, .size = t->size};
+    const int by_nodes = tag == TUTTI__VOTE_TAG && t->consensus.in_use;
+    TUTTI_TRY(by_nodes ? ballot_by_nodes(t, io, &b) : ballot_double(t, tag, io, &all, &b));
     io->fail = b.fail;
     io->yes = b.yes;
     memcpy(io->call, b.call, sizeof io->call);

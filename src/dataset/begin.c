@@ -99,7 +99,7 @@ static tutti__section_state *find_section_state(void *dataset, int64_t variable,
 /* Choose the location of the segment; rank 0 prepares its file if that is open or new. Not collective. */
 static tutti_err prepare_segment(tutti_dataset *d, const tutti__datafile *file, tutti__writing *w) {
     const int root = d->team->rank == 0;
-    /* Behind the last segment of that file, or at the beginning of a new one. */
+    /* After the last segment of that file, or at the beginning of a new one. */
     const tutti__model *m = &d->model;
     w->new_file = !file || !d->container->continues(d, w->segment.kind);
     if (w->new_file) {

@@ -250,7 +250,7 @@ static tutti_err write_placed_sections(tutti_dataset *d, tutti__item_list *b,
         const tutti__section *list =
             b->v[i].sizes ? tutti__ranked_list(d, b->v[i].v, b->v[i].facts.number) : NULL;
         if (s->bytes >= TUTTI__BLOCK || (list && list->bytes >= TUTTI__BLOCK))
-            t.sums = &record->sums; /* a section has a block of its own: its checksum is known */
+            t.sums = &record->sums; /* some section has a complete block */
     }
     const tutti_err err = tutti__transfer_run(&t, NULL);
     if (err != TUTTI_OK) restore_base(d, b);

@@ -229,15 +229,6 @@ static tutti_err balance_writers(chain *c, tutti_replicas_stats *s) {
     return TUTTI_OK;
 }
 
-static tutti_err allocate_chain(chain *c, int counts) {
-    const size_t p = counts ? (size_t)c->team->size : 0, most = (size_t)c->all.holders + 1;
-    c->candidate = tutti__calloc(most, sizeof *c->candidate);
-    c->coming = tutti__calloc(most, sizeof *c->coming);
-    c->burden = tutti__calloc(p + 1, sizeof *c->burden);
-    c->shares = tutti__calloc(p, sizeof *c->shares);
-    return c->candidate && c->coming && c->burden && c->shares ? TUTTI_OK : TUTTI_ERR_NOMEM;
-}
-
 tutti_err tutti__chain_choose(tutti__team *t, const tutti_replicas_choice *choice,
                               tutti__range_items *g, tutti_replicas_stats *stats_out,
                               tutti_replicas_share **shares_out, tutti_off *position_out) {
@@ -246,7 +237,13 @@ tutti_err tutti__chain_choose(tutti__team *t, const tutti_replicas_choice *choic
     tutti_replicas_stats s = {0};
     TUTTI_TRY(find_neighbours(&c, position_out));
     c.tag = tutti__team_tag(t);
-    tutti_err err = tutti__team_agree(t, allocate_chain(&c, counts));
+    const size_t p = counts ? (size_t)t->size : 0, most = (size_t)c.all.holders + 1;
+    c.candidate = tutti__calloc(most, sizeof *c.candidate);
+    c.coming = tutti__calloc(most, sizeof *c.coming);
+    c.burden = tutti__calloc(p + 1, sizeof *c.burden);
+    c.shares = tutti__calloc(p, sizeof *c.shares);
+    const int is_allocated = c.candidate && c.coming && c.burden && c.shares;
+    tutti_err err = tutti__team_agree(t, is_allocated ? TUTTI_OK : TUTTI_ERR_NOMEM);
     if (err == TUTTI_OK) err = choose_writers(&c);
     s.bytes = c.all.bytes;
     s.copies = c.all.copies;

@@ -73,14 +73,6 @@ static tutti_err make_point_grid(tutti__team *t, const tutti__points *p, grid *g
     return TUTTI_OK;
 }
 
-static uint64_t curve_key(const grid *g, const double *x) {
-    uint32_t at[3] = {0, 0, 0};
-    const double cells = (double)((1u << g->bits) - 1);
-    for (int k = 0; k < g->dims; k++)
-        at[k] = (uint32_t)((x[g->axis[k]] / 2 - g->low[k]) / g->extent * cells);
-    return g->dims > 0 ? tutti__hilbert(g->dims, g->bits, at) : 0;
-}
-
 /* ---- sorting */
 
 static int compare_keys(const void *a, const void *b) {
@@ -126,10 +118,16 @@ tutti_err tutti__curve_sort(tutti__team *t, const tutti__points *p, tutti_count 
         return err;
     }
     TUTTI_ASSERT(v != NULL);
-    for (tutti_count i = 0; i < p->n; i++)
-        v[i] = (tutti__curve_point){.key = curve_key(&g, p->coordinates + 3 * i),
+    const double cells = (double)((1u << g.bits) - 1);
+    for (tutti_count i = 0; i < p->n; i++) {
+        const double *x = p->coordinates + 3 * i;
+        uint32_t at[3] = {0, 0, 0};
+        for (int k = 0; k < g.dims; k++)
+            at[k] = (uint32_t)((x[g.axis[k]] / 2 - g.low[k]) / g.extent * cells);
+        v[i] = (tutti__curve_point){.key = g.dims > 0 ? tutti__hilbert(g.dims, g.bits, at) : 0,
                                     .number = p->first + i,
                                     .weight = p->weight ? p->weight[i] : 1};
+    }
     qsort(v, (size_t)p->n, sizeof *v, compare_keys);
     if (t->size == 1) {
         *n_out = p->n;

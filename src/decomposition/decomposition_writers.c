@@ -13,15 +13,6 @@ tutti_err tutti__hole_error(tutti_count position, tutti_count held, tutti_count 
                (long long)position, (long long)held, (long long)entries);
 }
 
-/* The lowest position of this range that no rank holds; INT64_MAX: there is none. */
-static tutti_count find_first_hole(const tutti__directory *d, const tutti__items *items,
-                                   tutti_count entries) {
-    const tutti_count lo = tutti__min(d->first, entries), hi = tutti__min(d->end, entries);
-    for (tutti_count i = 0; i < items->n; i++)
-        if (items->number[i] != lo + i) return lo + i;
-    return lo + items->n < hi ? lo + items->n : INT64_MAX;
-}
-
 /* Check and count the entries of all ranks.   *several_out: entries that several ranks hold. */
 static tutti_err check_and_count_entries(tutti__team *t, const tutti__join *j,
                                          tutti__range_items *g, tutti__shared_out *io,
@@ -33,7 +24,12 @@ static tutti_err check_and_count_entries(tutti__team *t, const tutti__join *j,
     if (err == TUTTI_OK) {
         held = g->items.n;
         several = g->shared;
-        hole = find_first_hole(&j->directory, &g->items, io->entries);
+        /* the lowest position of this range that no rank holds */
+        const tutti_count lo = tutti__min(j->directory.first, io->entries);
+        const tutti_count hi = tutti__min(j->directory.end, io->entries);
+        tutti_count i = 0;
+        while (i < held && g->items.number[i] == lo + i) i++;
+        if (lo + i < hi) hole = lo + i;
     }
     TUTTI_TRY(tutti__team_reduce(t, err, 3, all));
     io->whole = held == io->entries;

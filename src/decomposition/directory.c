@@ -186,28 +186,21 @@ static int first_partner(const tutti__partners *p, int rank) {
     return k;
 }
 
-static int receive_records(tutti__team *t, int tag, MPI_Datatype record, int bytes, buffers p,
-                           MPI_Request *requests, int *n) {
-    const int first = first_partner(p.from, t->rank);
-    int code = MPI_SUCCESS;
+static tutti_err exchange_records(tutti__team *t, const tutti__directory *d, int bytes, buffers p) {
+    const int tag = tutti__team_tag(t), own = first_partner(p.from, t->rank);
+    const int first = first_partner(p.to, t->rank);
+    MPI_Datatype record;
+    int n = 0, code = MPI_SUCCESS;
+    TUTTI_MPI(MPI_Type_contiguous(bytes, MPI_BYTE, &record));
+    TUTTI_MPI(MPI_Type_commit(&record));
     for (int i = 0; i < p.from->n && code == MPI_SUCCESS; i++) {
-        const int k = (first + i) % p.from->n;
+        const int k = (own + i) % p.from->n;
         const tutti_count at = p.from->start[k], count = p.from->start[k + 1] - at;
         if (p.from->rank[k] == t->rank) continue;
         code = MPI_Irecv(p.in + at * bytes, (int)count, record, p.from->rank[k], tag, t->comm,
-                         &requests[(*n)++]);
+                         &d->requests[n++]);
         tutti__received_add((size_t)(count * bytes));
     }
-    return code;
-}
-
-static tutti_err exchange_records(tutti__team *t, const tutti__directory *d, int bytes, buffers p) {
-    const int tag = tutti__team_tag(t), first = first_partner(p.to, t->rank);
-    MPI_Datatype record;
-    int n = 0;
-    TUTTI_MPI(MPI_Type_contiguous(bytes, MPI_BYTE, &record));
-    TUTTI_MPI(MPI_Type_commit(&record));
-    int code = receive_records(t, tag, record, bytes, p, d->requests, &n);
     for (int i = 0; i < p.to->n && code == MPI_SUCCESS; i++) {
         const int k = (first + i) % p.to->n;
         const tutti_count at = p.to->start[k], count = p.to->start[k + 1] - at;
@@ -217,7 +210,6 @@ static tutti_err exchange_records(tutti__team *t, const tutti__directory *d, int
                 MPI_Isend(out, (int)count, record, p.to->rank[k], tag, t->comm, &d->requests[n++]);
             continue;
         }
-        const int own = first_partner(p.from, t->rank);
         memcpy(p.in + p.from->start[own] * bytes, out, (size_t)(count * bytes));
     }
     MPI_Type_free(&record);

@@ -26,15 +26,6 @@ typedef struct {
     tutti_count *index;          /* likewise: of an id that it holds; -1: one of the map */
 } id_lists;
 
-/* The size comes from a file: an invalid one must not be allocated. */
-static tutti_err allocate_map(id_lists *l) {
-    const tutti_count share = l->hi - l->lo;
-    TUTTI_CHECK(share <= PTRDIFF_MAX / 64 - l->n, TUTTI_ERR_NOMEM,
-                "cannot allocate an id map of %lld ids per rank", (long long)share);
-    l->map = tutti__malloc((size_t)share * sizeof *l->map);
-    return l->map ? TUTTI_OK : TUTTI_ERR_NOMEM;
-}
-
 /* The share of the map by ascending id.   v: [2 (hi - lo)] */
 static tutti_err sort_map(id_lists *l, tutti__numbered *v, const tutti__numbered **sorted_out) {
     const tutti_count share = l->hi - l->lo;
@@ -79,11 +70,18 @@ tutti_err tutti__ids_join(tutti__team *t, const tutti__decomposed *space, tutti_
                   .hi = tutti_size_share(space->view.entries, t->size, t->rank + 1)};
     tutti__join j = {.record = NULL};
     tutti_count *answer = NULL;
-    tutti_err err = tutti__team_agree(t, allocate_map(&l));
+    /* The size comes from a file: an invalid one must not be allocated. */
+    const tutti_count share = l.hi - l.lo;
+    if (share <= PTRDIFF_MAX / 64 - n) l.map = tutti__malloc((size_t)share * sizeof *l.map);
+    tutti_err err = TUTTI_OK;
+    if (!l.map)
+        err = tutti__error_set(TUTTI_ERR_NOMEM, 0, -1,
+                               "cannot allocate an id map of %lld ids per rank", (long long)share);
+    err = tutti__team_agree(t, err);
     if (err == TUTTI_OK) err = space->ids(space->from, &space->view, l.lo, l.hi, l.map);
     if (err == TUTTI_OK) {
         /* Merge the ids of the map and those that this rank holds. */
-        const tutti_count share = l.hi - l.lo, all = l.n + share;
+        const tutti_count all = l.n + share;
         const tutti__numbered *map = NULL;
         tutti__numbered *v = tutti__malloc(2 * (size_t)share * sizeof *v);
         tutti_err local_err = v ? sort_map(&l, v, &map) : TUTTI_ERR_NOMEM;

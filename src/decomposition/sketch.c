@@ -93,18 +93,18 @@ int tutti__sketch_merge(int most, int na, const tutti__sample *a, int nb, const 
     return all;
 }
 
-void tutti__sketch_bounds(int n, const tutti__sample *v, int set, int ranges, tutti_count unit,
-                          tutti_count all, int64_t *bound) {
+void tutti__sketch_bounds(int n, const tutti__sample *v, int set, const tutti__weight_division *d,
+                          int64_t *bound) {
     unsigned __int128 total = 0, before = 0;
     int i = 0;
     for (int k = 0; k < n; k++)
         if (v[k].set == (uint64_t)set) total += v[k].weight;
     bound[0] = 0;
-    for (int k = 1; k < ranges; k++) {
+    for (int k = 1; k < d->ranges; k++) {
         /* the first sample with that much weight before it, or half of itself */
         while (i < n &&
-               (v[i].set != (uint64_t)set || (2 * before + v[i].weight) * (uint64_t)all <
-                                                 2 * total * (uint64_t)k * (uint64_t)unit)) {
+               (v[i].set != (uint64_t)set || (2 * before + v[i].weight) * (uint64_t)d->all <
+                                                 2 * total * (uint64_t)k * (uint64_t)d->unit)) {
             if (v[i].set == (uint64_t)set) before += v[i].weight;
             i++;
         }

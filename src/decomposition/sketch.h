@@ -36,9 +36,14 @@ int tutti__sketch_make(const tutti__number_set *s, int set, int most, tutti__sam
 /* Merge sketches a and b, at most `most` samples of each set; returns how many.   out: [na + nb] */
 int tutti__sketch_merge(int most, int na, const tutti__sample *a, int nb, const tutti__sample *b,
                         tutti__sample *out);
-/* The first numbers of `ranges` ranges of a set: range k begins where the weight before is k * unit / all of the weight of all
- * samples.  bound[0] is 0; without samples all others are INT64_MAX. */
-void tutti__sketch_bounds(int n, const tutti__sample *v, int set, int ranges, tutti_count unit,
-                          tutti_count all, int64_t *bound);
+/* A division of a weight: range k of `ranges` begins at k * unit / all of it. */
+typedef struct tutti__weight_division {
+    int ranges;
+    tutti_count unit, all;
+} tutti__weight_division;
+/* The first numbers of the ranges of a set, whose weight is that of its samples.   bound: [ranges]; bound[0] is 0; without
+ * samples all others are INT64_MAX. */
+void tutti__sketch_bounds(int n, const tutti__sample *v, int set, const tutti__weight_division *d,
+                          int64_t *bound);
 
 #endif

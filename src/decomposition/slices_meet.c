@@ -180,14 +180,6 @@ static tutti_err mark_overlaps(tutti__team *t, const slice_facts *f, tutti_decom
     return err;
 }
 
-/* Every entry of this rank is held by a higher one. */
-static tutti_err mark_all(tutti_decomposition *p) {
-    p->passed = tutti__malloc((size_t)p->facts.entries);
-    if (!p->passed) return TUTTI_ERR_NOMEM;
-    memset(p->passed, 1, (size_t)p->facts.entries);
-    return TUTTI_OK;
-}
-
 /* Find the first entry that no rank holds.  All positions before it are written once, so that a binary search by
  * counting finds it. */
 static tutti_err find_hole(tutti__team *t, const tutti_decomposition *p, tutti_count *hole_out) {
@@ -223,10 +215,16 @@ tutti_err tutti__slices_meet(tutti__team *t, int must, tutti_decomposition *p) {
     if (p->facts.whole) return TUTTI_OK;
     if (f.slices > 1) {
         const int are_equal = f.least == f.most;
-        if (!are_equal)
+        if (!are_equal) {
             err = mark_overlaps(t, &f, p);
-        else if (p->facts.entries > 0 && t->rank < f.highest)
-            err = mark_all(p);
+        } else if (p->facts.entries > 0 && t->rank < f.highest) {
+            /* A higher rank holds every entry of this rank. */
+            p->passed = tutti__malloc((size_t)p->facts.entries);
+            if (p->passed)
+                memset(p->passed, 1, (size_t)p->facts.entries);
+            else
+                err = TUTTI_ERR_NOMEM;
+        }
         for (tutti_count i = 0; i < p->facts.entries && p->passed && err == TUTTI_OK; i++)
             p->facts.written -= p->passed[i];
     }

@@ -31,7 +31,7 @@ static int group_ranks(const tutti__rank_groups *g, int group) {
 }
 
 /* The member of a group that this rank asks. */
-static int group_member(const tutti__rank_groups *g, int group, int rank) {
+static int member_of_group(const tutti__rank_groups *g, int group, int rank) {
     return group * g->size + rank % group_ranks(g, group);
 }
 
@@ -193,7 +193,7 @@ static tutti_err pack_samples(const tutti__splitting *s, int n, tutti__sample *v
         v[i] = by_group[i].sample;
         if (i == 0 || by_group[i].group != by_group[i - 1].group)
             out->message[out->n++] = (tutti__sparse_message){
-                group_member(&s->groups, by_group[i].group, s->team->rank), 0, &v[i]};
+                member_of_group(&s->groups, by_group[i].group, s->team->rank), 0, &v[i]};
         out->message[out->n - 1].bytes += sizeof *v;
     }
     tutti__free(by_group);
@@ -220,10 +220,11 @@ static tutti_err send_samples(const tutti__splitting *s, group_messages *out) {
 }
 
 static void set_rank_bounds(const tutti__splitting *s) {
+    const tutti__weight_division equal = {s->members, 1, s->members};
     for (int k = 0; k < s->sets; k++) {
         const int64_t *groups = group_bounds(s, k);
         int64_t *bound = rank_bounds(s, k);
-        tutti__sketch_bounds((int)s->own->n, s->own->v, k, s->members, 1, s->members, bound);
+        tutti__sketch_bounds((int)s->own->n, s->own->v, k, &equal, bound);
         bound[0] = groups[s->group];
         bound[s->members] = s->group + 1 < s->groups.n ? groups[s->group + 1] : INT64_MAX;
         for (int r = 1; r < s->members; r++) bound[r] = tutti__min(bound[r], bound[s->members]);
@@ -302,8 +303,8 @@ static tutti_err pack_questions(const tutti__splitting *s, int set, group_messag
         to[ASK_COUNT] = s->counts[g] < s->groups.size ? at - first : -1;
         memcpy(to + ASK_NUMBERS, number + first, (size_t)(at - first) * sizeof *to);
         const size_t words = ASK_NUMBERS + (size_t)(at - first);
-        out->message[out->n++] = (tutti__sparse_message){group_member(&s->groups, g, s->team->rank),
-                                                         words * sizeof *to, to};
+        out->message[out->n++] = (tutti__sparse_message){
+            member_of_group(&s->groups, g, s->team->rank), words * sizeof *to, to};
         to += words;
     }
     tutti__free(number);
@@ -416,9 +417,9 @@ void tutti__splitting_free(tutti__splitting **p) {
 static tutti_err choose_ranges(tutti__splitting *s) {
     const int sets = s->sets;
     tutti_err err = TUTTI_OK;
+    const tutti__weight_division by_size = {s->groups.n, s->groups.size, s->groups.ranks};
     for (int k = 0; k < sets; k++)
-        tutti__sketch_bounds((int)s->own->n, s->own->v, k, s->groups.n, s->groups.size,
-                             s->groups.ranks, group_bounds(s, k));
+        tutti__sketch_bounds((int)s->own->n, s->own->v, k, &by_size, group_bounds(s, k));
     if (s->groups.n > 1) {
         int is_passed = 0; /* an error of MPI leaves at once */
         err = split_group(s, &is_passed);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/shared_memory.h"
-#include "comm/node.h"
+#include "comm/node_messages.h"
 
 typedef struct {
     tutti__shared_memory memory;

@@ -291,7 +291,7 @@ static int is_faced(const tutti__exodus_model *m, const tutti_count *starts, tut
     return tutti__shape_list_of(table->row[c].topology) == TUTTI__NFACED;
 }
 
-/* The list of an entry, or the nodes of its faces; v NULL: how long that can be. */
+/* The list of an entry, or the nodes of its faces; v NULL: the maximum length. */
 static tutti_count entry_nodes(const tutti__entries *e, tutti_count i, const tutti__entries *faces,
                                tutti_count *v) {
     tutti_count n = 0;

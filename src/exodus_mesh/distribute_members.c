@@ -52,7 +52,7 @@ static tutti_err slice_add(slicing *s, tutti_exodus_array_kind what, tutti__valu
     return TUTTI_OK;
 }
 
-/* Members of a slice whose values have been read. */
+/* Process the members of a slice after the read. */
 static tutti_err slice_take(slicing *s, const tutti__values *b) {
     for (tutti_count i = 0; i < s->n; i++) {
         const found *m = &s->at[i], *side = &s->at[s->n + i];
@@ -73,7 +73,7 @@ static tutti_err slice_take(slicing *s, const tutti__values *b) {
         const tutti__exodus_table *table = &s->x->model.of[s->kind];
         const tutti_count c = tutti__interval_of(s->starts, table->n, s->first + i);
         TUTTI_CHECK(s->member[i].position >= 0 && s->member[i].position < most, TUTTI_ERR_FORMAT,
-                    "%s %lld: member %lld is %lld, and the file has %lld of them",
+                    "%s %lld: member %lld refers to entry %lld, but the file has %lld",
                     tutti_exodus_kind_name((int)s->kind), (long long)table->row[c].id,
                     (long long)(s->first + i - s->starts[c]), (long long)s->member[i].position + 1,
                     (long long)most);

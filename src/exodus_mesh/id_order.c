@@ -128,26 +128,6 @@ static tutti_err entities_compare(const tutti__ids *k, const tutti__numbered *v,
     return err;
 }
 
-/* Entries by entity, then by number. */
-static tutti_err entries_sort(const tutti__ids *k) {
-    tutti__entity_class *f = k->class;
-    tutti__numbered *v = f->sorted;
-    tutti__numbered *spare = tutti__malloc((size_t)(f->n + 1) * sizeof *spare);
-    tutti_err err = spare ? TUTTI_OK : TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < f->n; i++)
-        v[i] = (tutti__numbered){k->number ? k->number[i] : i, i};
-    for (tutti_count c = 0; c < f->entities && err == TUTTI_OK && k->number; c++) {
-        const tutti_count lo = f->start[c], n = f->start[c + 1] - lo;
-        const tutti__numbered *w = tutti__numbered_sort(v + lo, n, spare);
-        if (w != v + lo) memcpy(v + lo, w, (size_t)n * sizeof *w);
-        for (tutti_count j = lo + 1; j < lo + n && err == TUTTI_OK; j++)
-            if (v[j].number == v[j - 1].number) err = fail_duplicate(k, v[j - 1].index, v[j].index);
-    }
-    if (err == TUTTI_OK && k->number) err = entities_compare(k, v, spare);
-    tutti__free(spare);
-    return err;
-}
-
 static tutti_err class_begin(const tutti__ids *k) {
     tutti__entity_class *f = k->class;
     const size_t n = (size_t)(f->n = f->start[f->entities]) + 1, c = (size_t)f->entities + 1;
@@ -164,7 +144,22 @@ static tutti_err class_begin(const tutti__ids *k) {
         return TUTTI_ERR_NOMEM;
     memset(f->first, 1, n);
     memset(f->writes, 1, n);
-    return entries_sort(k);
+    /* Entries by entity, then by number. */
+    tutti__numbered *v = f->sorted;
+    tutti__numbered *spare = tutti__malloc((size_t)(f->n + 1) * sizeof *spare);
+    tutti_err err = spare ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    for (tutti_count i = 0; i < f->n; i++)
+        v[i] = (tutti__numbered){k->number ? k->number[i] : i, i};
+    for (tutti_count e = 0; e < f->entities && err == TUTTI_OK && k->number; e++) {
+        const tutti_count lo = f->start[e], m = f->start[e + 1] - lo;
+        const tutti__numbered *w = tutti__numbered_sort(v + lo, m, spare);
+        if (w != v + lo) memcpy(v + lo, w, (size_t)m * sizeof *w);
+        for (tutti_count j = lo + 1; j < lo + m && err == TUTTI_OK; j++)
+            if (v[j].number == v[j - 1].number) err = fail_duplicate(k, v[j - 1].index, v[j].index);
+    }
+    if (err == TUTTI_OK && k->number) err = entities_compare(k, v, spare);
+    tutti__free(spare);
+    return err;
 }
 
 /* ---- ranges */
@@ -223,21 +218,6 @@ static tutti_err entity_runs(ordering *o, int k, tutti_count c) {
     return TUTTI_OK;
 }
 
-/* Sort the runs by rank, and list the ranks.   v: [2 runs_n] */
-static void group_runs(ordering *o, tutti__numbered *v, own_run *by_rank) {
-    for (tutti_count i = 0; i < o->runs_n; i++) v[i] = (tutti__numbered){o->run[i].to, i};
-    const tutti__numbered *sorted = tutti__numbered_sort(v, o->runs_n, v + o->runs_n);
-    for (tutti_count i = 0; i < o->runs_n; i++) {
-        by_rank[i] = o->run[sorted[i].index];
-        o->out[i] = by_rank[i].run;
-        if (i == 0 || by_rank[i].to != by_rank[i - 1].to) {
-            o->partner[o->partners] = by_rank[i].to;
-            o->start[o->partners++] = i;
-        }
-    }
-    o->start[o->partners] = o->runs_n;
-}
-
 static int count_ranks(const ordering *o) {
     /* consecutive runs mostly have the same rank: no more are needed than changes of it */
     int n = 0;
@@ -262,7 +242,18 @@ static tutti_err make_runs(ordering *o, const int *implicit) {
         tutti__free(v);
         return TUTTI_ERR_NOMEM;
     }
-    group_runs(o, v, by_rank);
+    /* Sort the runs by rank, and list the ranks. */
+    for (tutti_count i = 0; i < o->runs_n; i++) v[i] = (tutti__numbered){o->run[i].to, i};
+    const tutti__numbered *sorted = tutti__numbered_sort(v, o->runs_n, v + o->runs_n);
+    for (tutti_count i = 0; i < o->runs_n; i++) {
+        by_rank[i] = o->run[sorted[i].index];
+        o->out[i] = by_rank[i].run;
+        if (i == 0 || by_rank[i].to != by_rank[i - 1].to) {
+            o->partner[o->partners] = by_rank[i].to;
+            o->start[o->partners++] = i;
+        }
+    }
+    o->start[o->partners] = o->runs_n;
     tutti__free(v);
     tutti__free(o->run);
     o->run = by_rank;
@@ -304,21 +295,6 @@ static void vector_fill(const ordering *o, const int *implicit, tutti_err local_
     }
 }
 
-static void vectors_add(const tutti__team *t, const tutti__ids_round *r) {
-    const tutti_count words = vector_words(r), n = r->entities;
-    int64_t *total = vector_total(t, r), *before = vector_before(t, r);
-    memset(total, 0, 2 * (size_t)words * sizeof *total);
-    for (tutti_count c = 0; c < n; c++) total[2 * n + c] = INT64_MAX;
-    for (int k = 0; k < t->size; k++) {
-        const int64_t *v = r->sums + k * words;
-        if (k == t->rank) memcpy(before, total, (size_t)words * sizeof *before);
-        for (tutti_count i = 0; i < words; i++)
-            total[i] = i < 2 * n || i >= 4 * n ? total[i] + v[i]
-                       : i < 3 * n             ? tutti__min(total[i], v[i])
-                                               : tutti__max(total[i], v[i]);
-    }
-}
-
 static tutti_err vectors_reduce(const tutti__team *t, const tutti__ids_round *r) {
     const tutti_count n = r->entities;
     const int words = (int)vector_words(r);
@@ -351,7 +327,18 @@ static tutti_err vectors_exchange(const ordering *o, const int *implicit, tutti_
         TUTTI_MPI(MPI_Iallgather(MPI_IN_PLACE, 0, MPI_INT64_T, o->round->sums, words, MPI_INT64_T,
                                  t->comm, &r));
         TUTTI_TRY(tutti__team_finish(1, &r));
-        vectors_add(t, o->round);
+        const tutti_count n = o->round->entities;
+        int64_t *total = vector_total(t, o->round), *before = vector_before(t, o->round);
+        memset(total, 0, 2 * (size_t)words * sizeof *total);
+        for (tutti_count c = 0; c < n; c++) total[2 * n + c] = INT64_MAX;
+        for (int k = 0; k < t->size; k++) {
+            const int64_t *v = o->round->sums + (tutti_count)k * words;
+            if (k == t->rank) memcpy(before, total, (size_t)words * sizeof *before);
+            for (tutti_count i = 0; i < words; i++)
+                total[i] = i < 2 * n || i >= 4 * n ? total[i] + v[i]
+                           : i < 3 * n             ? tutti__min(total[i], v[i])
+                                                   : tutti__max(total[i], v[i]);
+        }
     } else {
         TUTTI_TRY(vectors_reduce(t, o->round));
     }

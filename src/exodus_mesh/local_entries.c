@@ -6,24 +6,11 @@
 
 #include "exodus_mesh/positions.h"
 
-static tutti_err append_run(tutti__entry_runs *runs, tutti_count *room, tutti__entry_run run) {
-    if (runs->n == *room) {
-        const tutti_count more = 2 * *room + 64;
-        tutti__entry_run *v = tutti__realloc(runs->run, (size_t)more * sizeof *v);
-        if (!v) return TUTTI_ERR_NOMEM;
-        runs->run = v;
-        *room = more;
-    }
-    runs->run[runs->n++] = run;
-    runs->entries += run.n;
-    return TUTTI_OK;
-}
-
 /* Runs of the entries of entity c that this rank has, or writes; the caller frees out->run, also after an error. */
 static tutti_err runs_of_entity(const tutti__entity_class *f, tutti_count c, int only_written,
                                 tutti__entry_runs *out) {
     const tutti__numbered *v = f->sorted;
-    tutti_count room = 0;
+    size_t room = 0;
     for (tutti_count j = f->start[c], end = j; j < f->start[c + 1]; j = end) {
         end = j + 1;
         if (only_written && !f->writes[v[j].index]) continue;
@@ -31,8 +18,9 @@ static tutti_err runs_of_entity(const tutti__entity_class *f, tutti_count c, int
                v[end].index == v[j].index + end - j && (!only_written || f->writes[v[end].index]))
             end++;
         const tutti_count index = v[j].index - f->start[c];
-        TUTTI_TRY(append_run(
-            out, &room, (tutti__entry_run){v[j].number - f->before[c], index, index, end - j}));
+        TUTTI_TRY(tutti__grow(&out->run, (size_t)(out->n + 1), &room, sizeof *out->run));
+        out->run[out->n++] = (tutti__entry_run){v[j].number - f->before[c], index, index, end - j};
+        out->entries += end - j;
     }
     tutti__entry_run *kept = tutti__realloc(out->run, (size_t)(out->n + 1) * sizeof *kept);
     if (!kept) return TUTTI_ERR_NOMEM;

@@ -127,23 +127,7 @@ static tutti_err side_check(const checking *k, const tutti_exodus_entity *row,
     return TUTTI_OK;
 }
 
-/* ---- all of it */
-
-static tutti_err nodes_check(const tutti__exodus_model *m, const tutti_exodus_mesh *mesh) {
-    TUTTI_CHECK(mesh->nodes >= 0 && mesh->nodes <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG,
-                "number of nodes is %lld: must be 0 to 2^57", (long long)mesh->nodes);
-    TUTTI_CHECK(mesh->type == TUTTI_BYTES ||
-                    (tutti_type_size(mesh->type) > 0 && mesh->type != TUTTI_COMPLEX64 &&
-                     mesh->type != TUTTI_COMPLEX128),
-                TUTTI_ERR_ARG, "coordinates have type \"%s\" (%d): must be a real numeric type",
-                tutti_type_name(mesh->type), (int)mesh->type);
-    for (int k = 0; k < m->p.dims && mesh->nodes > 0; k++)
-        TUTTI_CHECK(mesh->coordinates[k], TUTTI_ERR_ARG, "coordinates[%d] is NULL", k);
-    for (tutti_count i = 0; i < mesh->nodes && mesh->node_ids; i++)
-        TUTTI_CHECK(mesh->node_ids[i] > 0, TUTTI_ERR_ARG, "node %lld has id %lld: ids must be >= 1",
-                    (long long)i, (long long)mesh->node_ids[i]);
-    return TUTTI_OK;
-}
+/* ---- the whole mesh */
 
 static tutti_err everything_check(checking *k) {
     const tutti__exodus_model *m = k->m;
@@ -169,16 +153,18 @@ static tutti_err everything_check(checking *k) {
                                      : of == TUTTI_EXODUS_EDGE_BLOCK ? k->edges
                                      : of == TUTTI_EXODUS_FACE_BLOCK ? k->faces
                                                                      : k->elements;
-            TUTTI_CHECK(s.n >= 0 && s.n <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG, "%s %lld: %lld members",
-                        NAME(row), (long long)s.n);
+            TUTTI_CHECK(s.n >= 0 && s.n <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG,
+                        "%s %lld: number of members is %lld: must be 0 to 2^57", NAME(row),
+                        (long long)s.n);
             TUTTI_CHECK(s.n == 0 || s.members, TUTTI_ERR_ARG, "%s %lld: `members` is NULL",
                         NAME(row));
             TUTTI_CHECK(s.n == 0 || s.sides || row->kind != TUTTI_EXODUS_SIDE_SET, TUTTI_ERR_ARG,
                         "%s %lld: `sides` is NULL", NAME(row));
             for (tutti_count i = 0; i < s.n; i++) {
-                TUTTI_CHECK(s.members[i] >= 0 && s.members[i] < most, TUTTI_ERR_ARG,
-                            "%s %lld: member %lld is at place %lld, but this rank has %lld of them",
-                            NAME(row), (long long)i, (long long)s.members[i], (long long)most);
+                TUTTI_CHECK(
+                    s.members[i] >= 0 && s.members[i] < most, TUTTI_ERR_ARG,
+                    "%s %lld: member %lld has position %lld, but this rank has %lld entries",
+                    NAME(row), (long long)i, (long long)s.members[i], (long long)most);
                 if (row->kind == TUTTI_EXODUS_SIDE_SET) TUTTI_TRY(side_check(k, row, &s, i));
             }
         }
@@ -190,7 +176,18 @@ tutti_err tutti__mesh_check(const tutti__exodus_model *m, const tutti_exodus_mes
     checking k = {.m = m, .mesh = mesh};
     TUTTI_CHECK(mesh, TUTTI_ERR_ARG, "the mesh is NULL");
     TUTTI_CHECK_RESERVED(mesh, "the mesh");
-    TUTTI_TRY(nodes_check(m, mesh));
+    TUTTI_CHECK(mesh->nodes >= 0 && mesh->nodes <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG,
+                "number of nodes is %lld: must be 0 to 2^57", (long long)mesh->nodes);
+    TUTTI_CHECK(mesh->type == TUTTI_BYTES ||
+                    (tutti_type_size(mesh->type) > 0 && mesh->type != TUTTI_COMPLEX64 &&
+                     mesh->type != TUTTI_COMPLEX128),
+                TUTTI_ERR_ARG, "coordinates have type \"%s\" (%d): must be a real numeric type",
+                tutti_type_name(mesh->type), (int)mesh->type);
+    for (int d = 0; d < m->p.dims && mesh->nodes > 0; d++)
+        TUTTI_CHECK(mesh->coordinates[d], TUTTI_ERR_ARG, "coordinates[%d] is NULL", d);
+    for (tutti_count i = 0; i < mesh->nodes && mesh->node_ids; i++)
+        TUTTI_CHECK(mesh->node_ids[i] > 0, TUTTI_ERR_ARG, "node %lld has id %lld: ids must be >= 1",
+                    (long long)i, (long long)mesh->node_ids[i]);
     const tutti_err err = everything_check(&k);
     tutti__free(k.start);
     return err;

@@ -20,20 +20,6 @@ static tutti_err result_class_begin(tutti__entity_class *f, tutti_exodus_kind ki
     return TUTTI_OK;
 }
 
-static tutti_err members_remember(tutti__read_state *g, tutti_exodus_kind kind) {
-    const tutti_count sets = g->x->model.of[kind].n, n = g->members_n[kind];
-    tutti__entity_class *f = &g->classes.of[kind];
-    tutti_count *starts = tutti__starts_of(&g->x->model, kind), i = 0;
-    const tutti_err err = starts ? result_class_begin(f, kind, sets, n, starts) : TUTTI_ERR_NOMEM;
-    for (tutti_count c = 0; c < sets && err == TUTTI_OK; c++) {
-        for (; i < n && g->members[kind][i].index < starts[c + 1]; i++)
-            f->sorted[i] = (tutti__numbered){g->members[kind][i].index, i};
-        f->start[c + 1] = i;
-    }
-    tutti__free(starts);
-    return err;
-}
-
 tutti_err tutti__result_classes_make(tutti__read_state *g) {
     for (int k = TUTTI_EXODUS_NODAL; k <= TUTTI_EXODUS_FACE_BLOCK; k++) {
         const tutti__read_class *h = &g->of[k];
@@ -43,9 +29,22 @@ tutti_err tutti__result_classes_make(tutti__read_state *g) {
         for (tutti_count i = 0; i < h->items.n; i++)
             f->sorted[i] = (tutti__numbered){h->items.items[i], h->place[i]};
     }
-    for (int k = 0; k < 5; k++)
-        if (g->x->model.of[tutti__set_kinds[k]].variables_n > 0)
-            TUTTI_TRY(members_remember(g, tutti__set_kinds[k]));
+    for (int k = 0; k < 5; k++) {
+        const tutti_exodus_kind kind = tutti__set_kinds[k];
+        if (g->x->model.of[kind].variables_n == 0) continue;
+        const tutti_count sets = g->x->model.of[kind].n, n = g->members_n[kind];
+        tutti__entity_class *f = &g->classes.of[kind];
+        tutti_count *starts = tutti__starts_of(&g->x->model, kind), i = 0;
+        const tutti_err err =
+            starts ? result_class_begin(f, kind, sets, n, starts) : TUTTI_ERR_NOMEM;
+        for (tutti_count c = 0; c < sets && err == TUTTI_OK; c++) {
+            for (; i < n && g->members[kind][i].index < starts[c + 1]; i++)
+                f->sorted[i] = (tutti__numbered){g->members[kind][i].index, i};
+            f->start[c + 1] = i;
+        }
+        tutti__free(starts);
+        TUTTI_TRY(err);
+    }
     return TUTTI_OK;
 }
 

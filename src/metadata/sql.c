@@ -136,7 +136,7 @@ tutti_err tutti__meta_commit(tutti__meta *m) {
 
 tutti_err tutti__sql_open(tutti__meta *m, const char *path, int flags) {
     m->db = NULL;
-    /* The database and the files that SQLite keeps beside it: opening a FIFO would wait for its writer. */
+    /* The database and the auxiliary files of SQLite: opening a FIFO would wait for its writer. */
     static const char *const ENDS[] = {"", "-journal", "-wal", "-shm"};
     for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
         char name[TUTTI__PATH + 96];

@@ -15,7 +15,7 @@ typedef struct {
     tutti_count first, block, period, end;
 } index_set;
 
-/* Copies of the element (which stays the caller's) at all selected indices. */
+/* Copies of the element (which the caller keeps) at all selected indices. */
 static tutti_err repeat_element(tutti__side element, const index_set *x, tutti_off stride,
                                 tutti__side *out) {
     const tutti_count span = x->end - x->first;

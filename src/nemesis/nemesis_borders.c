@@ -397,7 +397,7 @@ tutti_err tutti__borders_make(tutti__team *t, const tutti__partition *p, tutti__
                    .elements = &f[TUTTI_EXODUS_ELEMENT_BLOCK],
                    .faces = &f[TUTTI_EXODUS_FACE_BLOCK]};
     tutti__borders made = {.node_maps = 0};
-    /* Whose elements each node of this rank is in. */
+    /* Request the ranks whose elements have each node of this rank. */
     tutti__incidence at_home = {.n = 0};
     tutti__pair *pairs = NULL;
     tutti_count n = 0;

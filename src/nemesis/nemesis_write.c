@@ -188,7 +188,7 @@ static tutti_err list_add(writing *w, const char *name, int by, const int64_t *v
     return TUTTI_OK;
 }
 
-/* Names of what a kind of communication maps has. */
+/* Names of the variables of a kind of communication maps. */
 typedef struct {
     int by, items_by;
     const char *ids, *state, *index, *items, *processors;

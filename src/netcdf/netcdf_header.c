@@ -125,7 +125,7 @@ static tutti_err add_dimension(tutti__cdf *c, const char *name, tutti_count leng
     return TUTTI_OK;
 }
 
-/* Attributes that readers of netCDF know, and those that a repair needs. */
+/* Attributes that netCDF readers use, and those that a repair needs. */
 static tutti_err add_attributes(tutti__cdf *c, tutti_count var, const tutti__model *m,
                                 const tutti__variable *v, int type) {
     const tutti__space *s = tutti__model_space_id(m, v->space);

@@ -66,7 +66,7 @@ static tutti_off domain_start(const tutti__domains *d, int a) {
     }
     if (d->kind != TUTTI_DOMAINS_BALANCED)
         return d->lo + tutti__cut(count_units(d), a, d->aggregators) * d->align;
-    /* The offset behind a/A of the bytes: in the last bucket with at most as many bytes before it. */
+    /* The offset after a/A of the bytes: in the last bucket with at most as many bytes before it. */
     const tutti_off target = tutti__cut(d->before[TUTTI__HISTOGRAM], a, d->aggregators);
     int i = 0, above = TUTTI__HISTOGRAM;
     while (above - i > 1) {

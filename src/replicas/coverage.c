@@ -83,23 +83,6 @@ tutti_err tutti__coverage_positions(tutti__team *t, const tutti__directory *d,
     return tutti__team_agree(t, check_positions(g, value_bytes, d));
 }
 
-/* The ranges of all ranks; the same on all of them. */
-static tutti_err check_ranges(const coverage *c, const tutti__range_items *g, tutti_count items,
-                              tutti_replicas *r) {
-    TUTTI_CHECK(!g->given || c->overlapping < 0, TUTTI_ERR_ARG,
-                "item %lld has position %lld, before the end of item %lld (%lld)",
-                (long long)c->overlapping, (long long)c->position, (long long)c->previous,
-                (long long)c->previous_end);
-    TUTTI_CHECK(items == 0 || c->count == items || (g->given && c->count < items),
-                TUTTI_ERR_MISMATCH, "all ranks together list %lld items, but items is %lld%s",
-                (long long)c->count, (long long)items,
-                c->count < items ? ": to access some of them, set positions" : "");
-    r->end = c->end;
-    r->missing = c->count > 0 && c->first > 0 ? 0 : c->missing;
-    if (items > 0 || g->given) r->missing = -1;
-    return TUTTI_OK;
-}
-
 tutti_err tutti__coverage_check(tutti__team *t, const tutti__range_items *g, tutti_count items,
                                 tutti_replicas *r) {
     static const coverage none = {.missing = -1, .overlapping = -1};
@@ -120,5 +103,17 @@ tutti_err tutti__coverage_check(tutti__team *t, const tutti__range_items *g, tut
     TUTTI_TRY(tutti__team_scan(t, &scan, &own, &all, &behind));
     append_coverage(&all, &own);
     append_coverage(&all, &behind);
-    return check_ranges(&all, g, items, r);
+    /* The ranges of all ranks; the same on all of them. */
+    TUTTI_CHECK(!g->given || all.overlapping < 0, TUTTI_ERR_ARG,
+                "item %lld has position %lld, before the end of item %lld (%lld)",
+                (long long)all.overlapping, (long long)all.position, (long long)all.previous,
+                (long long)all.previous_end);
+    TUTTI_CHECK(items == 0 || all.count == items || (g->given && all.count < items),
+                TUTTI_ERR_MISMATCH, "all ranks together list %lld items, but items is %lld%s",
+                (long long)all.count, (long long)items,
+                all.count < items ? ": to access some of them, set positions" : "");
+    r->end = all.end;
+    r->missing = all.count > 0 && all.first > 0 ? 0 : all.missing;
+    if (items > 0 || g->given) r->missing = -1;
+    return TUTTI_OK;
 }

@@ -225,15 +225,6 @@ static tutti_err make_access(const tutti_replicas *r, int writer, tutti_off *v,
     return tutti_access_pieces(n, file, memory, lengths, out);
 }
 
-static tutti_err make_accesses(tutti_replicas *r) {
-    tutti_off *v = tutti__malloc((size_t)r->n * 3 * sizeof *v);
-    if (!v) return TUTTI_ERR_NOMEM;
-    tutti_err err = make_access(r, r->team->rank, v, &r->writes);
-    if (err == TUTTI_OK) err = make_access(r, -1, v, &r->reads);
-    tutti__free(v);
-    return err;
-}
-
 /* ---- the object */
 
 const tutti__class tutti__replicas_class = {"replicas", "inspector", "freed"};
@@ -272,7 +263,14 @@ tutti_err tutti_replicas_create(MPI_Comm comm, const tutti_replicas_spec *spec,
         team = NULL;
         err = inspect_items(r, spec, &l, given);
         free_sorted_spec(&l);
-        if (err == TUTTI_OK) err = tutti__team_agree(r->team, make_accesses(r));
+        if (err == TUTTI_OK) {
+            tutti_off *v = tutti__malloc((size_t)r->n * 3 * sizeof *v);
+            tutti_err local_err =
+                v ? make_access(r, r->team->rank, v, &r->writes) : TUTTI_ERR_NOMEM;
+            if (local_err == TUTTI_OK) local_err = make_access(r, -1, v, &r->reads);
+            tutti__free(v);
+            err = tutti__team_agree(r->team, local_err);
+        }
     }
     free_sorted_spec(&l);
     if (err == TUTTI_OK) {

@@ -133,7 +133,7 @@ tutti__section *tutti__ranked_new(tutti_dataset *d, const tutti__variable *v, in
         list.part++;
         (void)tutti__section_new(d, &list, 8 * sizes->all);
         d->listed[d->listed_n++] =
-            (tutti__listed){decomposition, d->now.segment.id, list.part}; /* room is reserved */
+            (tutti__listed){decomposition, d->now.segment.id, list.part}; /* capacity is reserved */
     }
     const tutti__listed *l = find_listed(d, decomposition);
     const tutti__section new = {

@@ -171,27 +171,29 @@ tutti_err tutti__store_size(tutti_store *s, tutti_off *size_out) {
     return add_operation("size", unlock_store(s, s->ops->size(s, size_out)));
 }
 
-static tutti_err checked_resize(tutti_store *s, tutti_off size) {
+static tutti_err check_new_size(tutti_off size) {
     TUTTI_CHECK(size >= 0, TUTTI_ERR_ARG, "size is %lld: must be >= 0", (long long)size);
-    return s->ops->resize(s, size);
+    return TUTTI_OK;
 }
 
 tutti_err tutti__store_resize(tutti_store *s, tutti_off size) {
     lock_store(s);
-    return add_operation("resize", unlock_store(s, checked_resize(s, size)));
-}
-
-static tutti_err checked_preallocate(tutti_store *s, tutti_off size) {
-    tutti_off now = 0;
-    TUTTI_CHECK(size >= 0, TUTTI_ERR_ARG, "size is %lld: must be >= 0", (long long)size);
-    if (s->ops->preallocate) return s->ops->preallocate(s, size);
-    TUTTI_TRY(s->ops->size(s, &now));
-    return size > now ? s->ops->resize(s, size) : TUTTI_OK;
+    tutti_err err = check_new_size(size);
+    if (err == TUTTI_OK) err = s->ops->resize(s, size);
+    return add_operation("resize", unlock_store(s, err));
 }
 
 tutti_err tutti__store_preallocate(tutti_store *s, tutti_off size) {
     lock_store(s);
-    return add_operation("preallocate", unlock_store(s, checked_preallocate(s, size)));
+    tutti_off now = 0;
+    tutti_err err = check_new_size(size);
+    if (err == TUTTI_OK && s->ops->preallocate) {
+        err = s->ops->preallocate(s, size);
+    } else if (err == TUTTI_OK) {
+        err = s->ops->size(s, &now);
+        if (err == TUTTI_OK && size > now) err = s->ops->resize(s, size);
+    }
+    return add_operation("preallocate", unlock_store(s, err));
 }
 
 tutti_err tutti__store_sync(tutti_store *s) {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=openmpi,mpich cores=0
-# Across hosts that share no memory, over TCP: t791_across on 2 and 4 hosts (namespaces, see
+# Across hosts that share no memory, over TCP: t791_real_nodes on 2 and 4 hosts (namespaces, see
 # scripts/hosts.sh), evenly and unevenly filled, with ranks placed by host and cyclically.  The program checks the
 # number of hosts, and that there were messages between them.
 #
@@ -10,7 +10,7 @@
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 hosts=$top/scripts/hosts.sh
-program=$TUTTI_BUILD_DIR/tests/collective/t791_across
+program=$TUTTI_BUILD_DIR/tests/collective/t791_real_nodes
 out=$TUTTI_TEST_DIR/out
 dir=$TUTTI_TEST_DIR/hosts.$$
 runner=

@@ -77,16 +77,16 @@ listens sh "$hosts" on "$here" switch || fail "glusterd does not listen at the s
 sh "$hosts" on "$here" 1 sh -c 'seq 100000 >"$0/numbers"' "$mount"
 seq 100000 | sh "$hosts" on "$here" 3 cmp - "$mount/numbers" || fail "host 3 does not see what host 1 wrote"
 
-across across t791_across
-across seen t792_seen
+across across t791_real_nodes
+across seen t792_visible_after_close
 sh "$hosts" rate "$here" 100mbit
-across seen t792_seen TUTTI_DIRECT_IO=1
+across seen t792_visible_after_close TUTTI_DIRECT_IO=1
 
 end
 
 sh "$hosts" rate "$here" none
 begin 1
-across shared t794_shared
+across shared t794_visible_while_open
 end
 sh "$hosts" down "$here" || fail "the hosts do not go down"
 if [ -e "$volume" ] || [ -e "$here" ] || [ -n "$(ls "$mount")" ] ||

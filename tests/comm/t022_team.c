@@ -2,7 +2,7 @@
 /* Teams: the pool, the division into nodes, and what is refused.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
-#include "comm/node.h"
+#include "comm/node_messages.h"
 #include "comm/vote.h"
 
 static int rank, ranks;

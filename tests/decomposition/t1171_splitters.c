@@ -45,7 +45,8 @@ static void many_virtual_ranks(void) {
     uint64_t all = 0;
     for (int i = 0; i < n; i++) all += v[i].weight;
     CHECK_EQ((int64_t)all, (int64_t)RANKS * 20);
-    tutti__sketch_bounds(n, v, 0, g.n, g.size, g.ranks, bound);
+    const tutti__weight_division by_size = {g.n, g.size, g.ranks};
+    tutti__sketch_bounds(n, v, 0, &by_size, bound);
     for (int i = 0; i < SHOWN * 20; i++) {
         const int64_t x = rnd(1 << 20);
         count[tutti__interval_of(bound, g.n, x * x % 1000003 * (i % 3 ? 1 : 1000))]++;

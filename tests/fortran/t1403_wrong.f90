@@ -2,7 +2,7 @@
 ! Invalid arguments set ierr, the same on all ranks if the call is collective, regardless of which
 ! rank has an array of a wrong
 ! type, too small a one, strides that a call cannot use, or a freed handle; afterwards all calls work.
-! With the argument `stop`: an error without ierr ends the program with a message (t1405_stop.sh).
+! With the argument `stop`: an error without ierr ends the program with a message (t1405_error_ends_program.sh).
 ! SPDX-License-Identifier: BSD-3-Clause
 program wrong_use
   use mpi_f08

@@ -28,43 +28,43 @@ says_not() {
     fi
 }
 
-run t800_smoke TUTTI_STATS=1
+run t800_all_calls TUTTI_STATS=1
 says "/smoke': 2 ranks"
 says 'write collective .* calls .* MiB'
 says 'read  non-blocking'
 says 'write split'
 says 'plan .* exchange .* file'
 says 'plans made'
-run t800_smoke TUTTI_STATS=0
+run t800_all_calls TUTTI_STATS=0
 says_not 'tutti:'
 run t807_handlers TUTTI_EXPLAIN=1
 says "tutti: open of .*absent"
-run t800_smoke TUTTI_TRACE="$TUTTI_TEST_DIR/trace"
+run t800_all_calls TUTTI_TRACE="$TUTTI_TEST_DIR/trace"
 grep -q traceEvents "$TUTTI_TEST_DIR/trace" || { echo "no trace"; failed=1; }
-run t800_smoke TUTTI_STATS=1 TUTTI_MPIIO=off
+run t800_all_calls TUTTI_STATS=1 TUTTI_MPIIO=off
 says_not 'tutti:'
 # the plainest way, of docs/reference/mpiio.md; a space separates names in LD_PRELOAD
 drop_in=$TUTTI_BUILD_DIR/libtutti-mpiio.so
 case $drop_in in *' '*) drop_in=${TMPDIR:-/tmp}/libtutti-mpiio.so && ln -s "$TUTTI_BUILD_DIR/libtutti-mpiio.so" "$drop_in" ;; esac
 TUTTI_STATS=1 "$scripts/mpirun.sh" "$TUTTI_MPI" 2 env LD_PRELOAD="$drop_in" \
-    "$TUTTI_BUILD_DIR/tests/mpiio/t800_smoke" >"$out" 2>&1
+    "$TUTTI_BUILD_DIR/tests/mpiio/t800_all_calls" >"$out" 2>&1
 says "/smoke': 2 ranks"
 # a table is collective, though the variable need not be there on all ranks
 # shellcheck disable=SC2016
 timeout 20 "$scripts/mpirun.sh" "$TUTTI_MPI" 2 sh -c \
     '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}" = 1 ] && export TUTTI_STATS=1; exec "$@"' sh \
     "$scripts/preload.sh" "$TUTTI_BUILD_DIR/libtutti-mpiio.so" \
-    "$TUTTI_BUILD_DIR/tests/mpiio/t800_smoke" >"$out" 2>&1 || { echo "one rank: $?"; failed=1; }
+    "$TUTTI_BUILD_DIR/tests/mpiio/t800_all_calls" >"$out" 2>&1 || { echo "one rank: $?"; failed=1; }
 says "/smoke': 2 ranks"
 # the last output of `tutti run`, and its seconds in calls of both programs
-run t800_smoke TUTTI_MPIIO_REPORT=1
+run t800_all_calls TUTTI_MPIIO_REPORT=1
 says '^tutti: active for [1-9][0-9]* files*; rank 0 was [0-9.]* s in calls'
 [ "$(grep -c '^tutti: active' "$out")" = 1 ] || { echo "not one rank alone says it"; failed=1; }
-run t800_smoke TUTTI_MPIIO_REPORT=1 TUTTI_MPIIO=off
+run t800_all_calls TUTTI_MPIIO_REPORT=1 TUTTI_MPIIO=off
 says '^tutti: not active'
 for mode in on off; do
     : >"$TUTTI_TEST_DIR/times"
-    run t800_smoke TUTTI_MPIIO_TIMES="$TUTTI_TEST_DIR/times" TUTTI_MPIIO=$mode
+    run t800_all_calls TUTTI_MPIIO_TIMES="$TUTTI_TEST_DIR/times" TUTTI_MPIIO=$mode
     says_not 'tutti:'
     [ "$(grep -cE '^[0-9]+\.[0-9]{9} [1-9][0-9]*$' "$TUTTI_TEST_DIR/times")" = 2 ] ||
         { echo "$mode: not a line of each rank"; cat "$TUTTI_TEST_DIR/times"; failed=1; }

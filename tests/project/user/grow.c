@@ -1,5 +1,5 @@
 /* A program that checks every struct that it allocates and the library fills or reads.
- * It is compiled with the headers of one version and run with the library of another (t941_grow.sh):
+ * It is compiled with the headers of one version and run with the library of another (t941_growing_structs.sh):
  *   (nothing)   both are of this version
  *   older       the library has one additional field in each
  *   newer       the program does (TUTTI_TEST_GROWN is defined)

@@ -1,8 +1,8 @@
 /* comm: messages among the ranks of one node, along a binomial tree from its first rank.  They need no communicator of
  * the node, whose creation is expensive.
  * SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TUTTI_NODE_H
-#define TUTTI_NODE_H
+#ifndef TUTTI_NODE_MESSAGES_H
+#define TUTTI_NODE_MESSAGES_H
 
 #include "comm/team.h"
 

@@ -1,7 +1,7 @@
 /* comm: the tree of a node.  A rank at position p receives from position p minus its lowest bit, and sends to p plus each
  * lower bit.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "comm/node.h"
+#include "comm/node_messages.h"
 
 #include "comm/wait.h"
 
