@@ -60,7 +60,7 @@ static void append_heading(void *left, const void *right) {
 
 static tutti_err find_neighbours(chain *c, tutti_off *position_out) {
     static const heading none = {.first = -1, .last = -1, .owner = -1};
-    const tutti__scan scan = {sizeof none, &none, append_heading};
+    const tutti__scan_operation scan = {sizeof none, &none, append_heading};
     const tutti__items *v = &c->g->items;
     heading own = none, before, behind;
     own.bytes = tutti__min(c->g->total, MOST_BYTES + 1);

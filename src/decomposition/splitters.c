@@ -31,7 +31,7 @@ static int group_ranks(const tutti__rank_groups *g, int group) {
 }
 
 /* The member of a group that this rank asks. */
-static int group_member(const tutti__rank_groups *g, int group, int rank) {
+static int member_of_group(const tutti__rank_groups *g, int group, int rank) {
     return group * g->size + rank % group_ranks(g, group);
 }
 
@@ -193,7 +193,7 @@ static tutti_err pack_samples(const tutti__splitting *s, int n, tutti__sample *v
         v[i] = by_group[i].sample;
         if (i == 0 || by_group[i].group != by_group[i - 1].group)
             out->message[out->n++] = (tutti__sparse_message){
-                group_member(&s->groups, by_group[i].group, s->team->rank), 0, &v[i]};
+                member_of_group(&s->groups, by_group[i].group, s->team->rank), 0, &v[i]};
         out->message[out->n - 1].bytes += sizeof *v;
     }
     tutti__free(by_group);
@@ -303,8 +303,8 @@ static tutti_err pack_questions(const tutti__splitting *s, int set, group_messag
         to[ASK_COUNT] = s->counts[g] < s->groups.size ? at - first : -1;
         memcpy(to + ASK_NUMBERS, number + first, (size_t)(at - first) * sizeof *to);
         const size_t words = ASK_NUMBERS + (size_t)(at - first);
-        out->message[out->n++] = (tutti__sparse_message){group_member(&s->groups, g, s->team->rank),
-                                                         words * sizeof *to, to};
+        out->message[out->n++] = (tutti__sparse_message){
+            member_of_group(&s->groups, g, s->team->rank), words * sizeof *to, to};
         to += words;
     }
     tutti__free(number);
