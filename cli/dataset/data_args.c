@@ -81,8 +81,8 @@ const cli_option data_options[DATA_OPTIONS] = {
      DATASET_DUMP | DATASET_PLOT, CLI_TEXT, AT(segment)},
     {0, "slice", "SLICE", NULL,
      "LO:HI:STRIDE,... with one part per dimension; indices start at 0, HI is excluded, ':' "
-     "selects all, "
-     "one number one index; items of several values have one more dimension",
+     "selects all indices, a single number one index; items of several values have one more "
+     "dimension",
      DATASET_DUMP | DATASET_PLOT, CLI_TEXT, AT(slice)},
     {0, "as", "text|csv|npy", NULL,
      "format: rows of values, a line per entry (segment, time index, time, position, values), or a "
@@ -97,7 +97,7 @@ const cli_option data_options[DATA_OPTIONS] = {
     {0, "by", "position|id", "position", "how to match entries of lists of a dataset", DATASET_DIFF,
      CLI_CHOICE, AT(diff_by)},
     {0, "type", "TYPE|NAME=TYPE,...", NULL,
-     "type in the file, of all real floating-point variables or of named ones (default: "
+     "type in the file for all real floating-point variables or for named variables (default: "
      "unchanged)",
      DATASET_CP, CLI_TEXT, AT(type)},
     {0, "layout", "global|ranked", NULL, "layout of all variables (default: unchanged)", DATASET_CP,

@@ -1,5 +1,5 @@
-/* comm: what the ranks before and behind have together.  One collective communication of log2(ranks) rounds, in which no
- * rank has a table of all ranks.
+/* comm: prefix and suffix reductions over ranks.  One collective communication of log2(ranks)
+ * rounds, without a table of all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SCAN_H
 #define TUTTI_SCAN_H

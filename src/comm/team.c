@@ -167,7 +167,7 @@ static int comm_alike(MPI_Comm comm, MPI_Comm *out) {
     return code;
 }
 
-/* What a new team needs, allocated before the ranks agree to create one. */
+/* Memory of a new team, allocated before the ranks agree to create one. */
 typedef struct {
     tutti__team *team;
     location *every; /* [ranks] */

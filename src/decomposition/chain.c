@@ -183,7 +183,7 @@ static tutti_err choose_writers(chain *c) {
     const tutti_count n = c->g->items.n;
     if (n == 0) return TUTTI_OK;
     TUTTI_TRY(go_forward(c, &before));
-    /* Back: open items take the writer of what is behind them. */
+    /* Backward pass: open items get the writer of the items after them. */
     tutti__writers_fill(n, writer, TUTTI__AS_NEXT);
     if (before == TUTTI__AS_NEXT) before = writer[0];
     if (before != TUTTI__AS_NEXT) {

@@ -15,7 +15,7 @@
 
 #include "base/hash.h"
 
-/* The slices of all ranks: what a vote shows. */
+/* The slices of all ranks, reduced by a vote. */
 typedef struct {
     tutti_count entries; /* sum */
     tutti_count slices;  /* that are not empty */

@@ -125,7 +125,7 @@ static void bad_text(void) {
         {"10 20 40\n", "10 20 41\n", TUTTI_ERR_FORMAT, "line 35: element refers to node 41"},
         {"\n30\n", "\n10\n", TUTTI_ERR_FORMAT, "duplicate node tag 10"},
         {"2 4 10 40", "2 400000000000 10 40", TUTTI_ERR_FORMAT, "line 17: 400000000000 nodes"},
-        {"2 4 10 40", "2 5 10 40", TUTTI_ERR_FORMAT, "section announces 5 nodes, but has 4"},
+        {"2 4 10 40", "2 5 10 40", TUTTI_ERR_FORMAT, "section declares 5 nodes, but has 4"},
         {"2 7 1 3", "2 7 1 9", TUTTI_ERR_FORMAT, "block has 9 nodes"},
         {"2 7 2 2", "2 7 9 2", TUTTI_ERR_UNSUPPORTED, "type 9"},
         {"2 7 2 2", "2 7 -9 2", TUTTI_ERR_FORMAT, "type -9"},
