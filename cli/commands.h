@@ -5,7 +5,7 @@
 
 #include "common/command.h"
 
-/* Of help, options, completion, version. */
+/* Options of the commands help, options, completion and version. */
 typedef struct info_config {
     cli_call call;
     int json;

@@ -1,4 +1,4 @@
-/* The compute phase of an experiment: so many floating-point multiplications.
+/* The compute phase of an experiment: a given number of floating-point multiplications.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CLI_COMPUTE_H
 #define TUTTI_CLI_COMPUTE_H

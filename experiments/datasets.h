@@ -55,7 +55,7 @@ int field_check(const field *f, tutti_count n, const tutti_count *position, int 
 
 /* ---- for parts */
 
-/* Where the files of a part are: a directory that is not there yet, removed at the end. */
+/* The directory for the files of a part: it must not exist, and is removed at the end. */
 const char *datasets_path(const experiment *x, const char *dir);
 void datasets_remove(const experiment *x, const char *path);
 /* A dataset that is created again for each run; settings "name=value ..." are of its data files. */

@@ -12,7 +12,7 @@ typedef struct direct direct;
 
 typedef enum direct_kind { DIRECT_NETCDF, DIRECT_HDF5 } direct_kind;
 
-/* Variables of float64: so many of each of two spaces. */
+/* Number of float64 variables of each of two spaces. */
 typedef struct direct_shape {
     int each;
     size_t entries[2];

@@ -215,7 +215,7 @@ static const bench_runner *runner_of(int part, const char *name) {
 static void add_variant(const experiment *x, bench_cell *point, int part, const overlap_load *load,
                         const char *const variant[2]) {
     char common[256], full[352];
-    /* What the variants of a part share; what a variant is for comes after it. */
+    /* Options common to the variants of a part; those of one variant follow them. */
     const int direct = part_table[part].direct;
     const tutti_options *user = &x->results.config->options;
     const tutti_off room = point->size * point->ranks + (16 << 20);
@@ -236,7 +236,7 @@ static void add_variant(const experiment *x, bench_cell *point, int part, const 
     const int threaded = strcmp(variant[0], ALL) == 0 || strcmp(variant[0], THREAD) == 0;
     if (!threaded || x->thread_level >= MPI_THREAD_MULTIPLE) return;
     e->unavailable = 1;
-    snprintf(e->v.failure, sizeof e->v.failure, "MPI does not grant MPI_THREAD_MULTIPLE");
+    snprintf(e->v.failure, sizeof e->v.failure, "MPI does not provide MPI_THREAD_MULTIPLE");
 }
 
 static bench_cell *add_point(experiment *x, const overlap_load *load, const char *figure,

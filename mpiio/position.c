@@ -57,7 +57,7 @@ static int end_of_view(const mpiio_view *v, MPI_Offset size, MPI_Offset *out) {
     return code;
 }
 
-/* Where a seek leads, in bytes of the view. */
+/* The target of a seek, in bytes of the view. */
 static int seek_target(const mpiio_file *f, MPI_Offset offset, MPI_Offset from, MPI_Offset *out) {
     MPI_Offset bytes, at;
     if (__builtin_mul_overflow(offset, f->view.etype_size, &bytes) ||

@@ -34,7 +34,7 @@ void mpiio_timed_file(void) {
     __atomic_fetch_add(&files, 1, __ATOMIC_RELAXED);
 }
 
-/* As the launchers of both MPIs, and Slurm, set it. */
+/* Variables set by the launchers of both MPI libraries and by Slurm. */
 static int is_first_rank(void) {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
                                         "SLURM_PROCID"};

@@ -18,7 +18,7 @@ if [ "$1" = --tag ]; then
     cmake --build "$old/build" --target tutti >/dev/null
     exec "$0" "$(find "$old/build" -maxdepth 1 -name "libtutti_$mpi.so.*.*")" "$3/libtutti_$mpi.so" "$top/include/tutti"
 fi
-# Bits of abidiff's status: 1 an error, 2 wrong usage, 4 some difference, 8 an incompatible one.
+# Bits of abidiff's status: 1 an error, 2 usage error, 4 some difference, 8 an incompatible one.
 status=0
 abidiff --no-added-syms --no-unreferenced-symbols --headers-dir1 "$3" --headers-dir2 "$3" "$1" "$2" || status=$?
 [ $((status & 3)) = 0 ] || exit 2

@@ -70,7 +70,7 @@ def is_mpi(name, _found):
 
 
 def is_private(_name, found):
-    """Is it a header of the engine that layers above it must not see?"""
+    """Return whether the header is private to the engine."""
     if found is None or not found.is_relative_to(src) or found == (src / LAYER).resolve():
         return False
     return found.relative_to(src).parts[0] in ENGINE

@@ -19,7 +19,7 @@ def group_of(groups, word):
         names = [group["name"]] if group["name"] else [c["name"].split()[-1] for c in group["commands"]]
         if word in names:
             return group
-    raise SystemExit(f"gen_command_man.py: no group or command '{word}'")
+    raise SystemExit(f"gen_command_man.py: unknown group or command '{word}'")
 
 
 def synopsis(group, word):

@@ -178,7 +178,7 @@ def says_out(p):
 
 
 def follows_n(function, p):
-    """Is the parameter before it its length?"""
+    """Return whether the preceding parameter is its length."""
     at = next(i for i, q in enumerate(function.parameters) if q is p)
     return at > 0 and function.parameters[at - 1].name == "n"
 

@@ -1,15 +1,15 @@
 #!/bin/sh
 # hosts.sh   several hosts on one machine: MPI programs across a network (root only).
 #
-#   hosts.sh up DIR N [RATE]                     make N hosts; DIR (new, absolute) has their state
+#   hosts.sh up DIR N [RATE]                     create N hosts; DIR (new, absolute) contains their state
 #   hosts.sh rate DIR RATE [HOST...]             rate of their links per direction (2gbit, 100mbit, none)
 #   hosts.sh run DIR openmpi|mpich 2,1,3 command...   this number of ranks on host 1, 2, 3
 #   hosts.sh on DIR HOST command...              a command on one host (1, 2, ...), or at the switch
 #   hosts.sh down DIR                            end all processes on them; nothing remains
 #
 # A host is a process with private network, UTS and mount namespaces: it has a name, an address
-# (10.77.0.I) and a private /dev/shm, and shares all other files.  The hosts meet at a switch in
-# yet another network namespace, which is isolated.  Nothing of this is visible outside, so
+# (10.77.0.I) and a private /dev/shm, and shares all other files.  The hosts are connected by a switch in
+# a separate, isolated network namespace.  Nothing is visible outside of it, so
 # that runs are independent, and everything is removed when the processes end; if they are not
 # stopped, they end themselves after HOSTS_LIFE seconds (600).  Every process is identified by a
 # mark in its environment.

@@ -65,7 +65,7 @@ test_pids() {
     grep -lsazxF "$mark" /proc/[0-9]*/environ | cut -d/ -f3
 }
 
-# Where each process is, without the launchers and without threads that are all the MPI's own.
+# Print the stacks of all processes, except launchers and threads that belong to MPI only.
 show_where() {
     for pid in $(test_pids); do
         case $(cat "/proc/$pid/comm" 2>/dev/null) in mpirun*|mpiexec*|hydra*) continue ;; esac

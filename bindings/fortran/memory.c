@@ -243,7 +243,7 @@ static int add_piece(pieces *p, tutti_off file, tutti_off memory, tutti_off leng
     return 1;
 }
 
-/* Where byte `at` of the elements in their order is. */
+/* Return the position of byte `at` of the elements in their order. */
 static int64_t place_of(int n, const int64_t *extent, const int64_t *step, int64_t element,
                         int64_t at) {
     int64_t place = at % element, i = at / element;

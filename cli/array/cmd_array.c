@@ -81,10 +81,9 @@ int array_side_open(const cli_world *w, const array_config *c, int mode, array_s
         npy_header h;
         if (npy_read_for_all(w, c->path, &h)) return 1;
         if (h.swapped)
-            return cli_error(
-                "the numbers of '%s' have their bytes in the other order: make an array of "
-                "it, by tutti array write --create",
-                c->path);
+            return cli_error("the elements of '%s' have the other byte order: convert the file "
+                             "with 'tutti array write --create'",
+                             c->path);
         if (array_side_open_raw(w, c, c->path, mode, &h.spec, out)) return 1;
         return check_options_match(c, &out->spec) ? array_side_close(out, 1) : 0;
     }
@@ -110,7 +109,7 @@ int array_side_create(const cli_world *w, const array_config *c, const char *pat
         else
             array_side_take(out, a);
     }
-    if (failed && !c->force) array_discard(w, c, path); /* it was not there */
+    if (failed && !c->force) array_discard(w, c, path); /* the file did not exist */
     return failed;
 }
 

@@ -99,14 +99,14 @@ void array_discard(const cli_world *w, const array_config *c, const char *path);
 
 /* ---- elements (cmd_array_element.c) */
 
-/* As text that is read back as the same value; digits > 0: with this number of digits; bytes: as
- * hexadecimal digits.  At least `width` characters. */
+/* Format as text that is read back as the same value; digits > 0: with this number of digits;
+ * bytes: as hexadecimal digits.  At least `width` characters. */
 void array_element_print(FILE *f, const tutti_array_spec *spec, int digits, int width,
                          const void *element);
 int array_element_width(const tutti_array_spec *spec, int digits, const void *element);
 /* The element that a word is.  0, or 1 and a message */
 int array_element_parse(const tutti_array_spec *spec, const char *word, void *out);
-/* As a number; the real part or the imaginary one.  Every integer of 64 bits is exact. */
+/* Return the real or the imaginary part.  64-bit integers are exact. */
 long double array_element_value(tutti_type type, const void *element, int imaginary);
 int array_type_is_complex(tutti_type type);
 int array_type_is_integer(tutti_type type);

@@ -187,7 +187,8 @@ const cli_group array_group = {
     .details =
         "FILE is an array of Tutti, a NumPy file (.npy), or any file (--raw).  Arrays may be "
         "larger than memory.  SECTION is LO:HI:STRIDE,... with one part per dimension; "
-        "indices start at 0 and HI is excluded; ':' selects all, one number one index.",
+        "indices start at 0 and HI is excluded; ':' selects all indices, a single number one "
+        "index.",
     .page = "tutti-array(1)",
     .command = command_table,
     .commands = CLI_COUNT_OF(command_table),

@@ -72,7 +72,7 @@ typedef struct {
     const array_side *side;
     int down, across;          /* which dimensions */
     tutti_count rows, columns; /* of elements */
-    tutti_count block;         /* so many elements of each are one pixel */
+    tutti_count block;         /* elements of each dimension per pixel */
     tutti_count width, height; /* of the map, in pixels before zooming */
     int zoom, scale;           /* scale: of the legend */
     tutti_count canvas;        /* pixels of a row */

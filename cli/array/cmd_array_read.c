@@ -45,7 +45,7 @@ static int read_text(const cli_world *w, const array_config *c, const array_side
         for (; (more = array_rows_next(&rows)) > 0; first = 0) {
             if (w->rank != 0) continue;
             if (first && !c->csv) {
-                /* As wide as the widest of the first box. */
+                /* Column width: the widest element of the first box. */
                 const tutti_count n = array_box_shape(s->spec.ndims, &rows.box, NULL);
                 int width = 0;
                 for (tutti_count i = 0; i < n; i++) {
@@ -98,7 +98,7 @@ static int read_npy(const cli_world *w, const array_config *c, const array_side 
     struct stat st;
     int failed = 0;
     if (w->rank == 0) {
-        /* What a new file is renamed to: the target of a link, and only a regular file. */
+        /* A new file is renamed to the target of a link, which must be a regular file. */
         if (stat(c->npy, &st) == 0 && !S_ISREG(st.st_mode))
             failed = cli_error("cannot write '%s': it is not a regular file", c->npy);
         if (!realpath(c->npy, target)) snprintf(target, sizeof target, "%s", c->npy);

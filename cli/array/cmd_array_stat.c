@@ -101,7 +101,7 @@ static void find_index(const array_side *s, const array_box *part, tutti_count i
     }
 }
 
-/* ---- the walk: one box is read while the one before is looked at */
+/* ---- iteration: one box is read while the previous one is processed */
 
 typedef struct {
     const cli_world *world;

@@ -41,12 +41,12 @@ static int next_word(reader *r) {
     for (; c != EOF && c != '#' && !is_between(c); c = getc(r->file))
         if (n + 1 < r->room) r->word[n++] = c ? (char)c : '?';
     if (c != EOF) ungetc(c, r->file);
-    if (n + 1 == r->room) r->word[n - 1] = '?'; /* longer than any element: is none */
+    if (n + 1 == r->room) r->word[n - 1] = '?'; /* longer than any element: invalid */
     r->word[n] = '\0';
     return 1;
 }
 
-/* n elements, as many as the array has places for, `step` bytes apart.  0, or 1 and a message */
+/* n elements, up to the capacity of the array, `step` bytes apart.  0, or 1 and a message */
 static int read_elements(reader *r, const tutti_array_spec *spec, tutti_count n, char *out,
                          tutti_off step) {
     for (tutti_count i = 0; i < n; i++, out += step) {
@@ -154,7 +154,7 @@ static int write_npy(const cli_world *w, const array_config *c, const npy_header
 
 /* ---- the command */
 
-/* What is written from: the header of a NumPy file, or text. */
+/* The source: the header of a NumPy file, or text. */
 typedef struct {
     const npy_header *npy;
     npy_header header;

@@ -29,7 +29,7 @@ static const struct {
     {'i', 8, TUTTI_INT64},   {'u', 1, TUTTI_UINT8},     {'u', 2, TUTTI_UINT16},
     {'u', 4, TUTTI_UINT32},  {'u', 8, TUTTI_UINT64},    {'f', 4, TUTTI_FLOAT32},
     {'f', 8, TUTTI_FLOAT64}, {'c', 8, TUTTI_COMPLEX64}, {'c', 16, TUTTI_COMPLEX128},
-    {'f', 2, TUTTI_FLOAT16}, {'b', 1, TUTTI_UINT8}, /* the last one: names are looked for from the start */
+    {'f', 2, TUTTI_FLOAT16}, {'b', 1, TUTTI_UINT8}, /* last: searched from the start */
 };
 enum { TYPES = sizeof type_table / sizeof *type_table };
 
@@ -135,7 +135,7 @@ static int take_item(scanner *s, npy_header *h, char *descr, size_t size) {
 
 /* ---- the complete header */
 
-/* The file must have all the elements that it says it has. */
+/* The file must contain all elements that its header declares. */
 static int check_length(const tutti_array_spec *spec, tutti_off size) {
     tutti_off bytes = spec->element_size;
     int empty = 0, too_large = 0;

@@ -15,7 +15,7 @@ static void add_cell(const bench_config *c, bench_results *r, int dir, int patte
     bench_entries_make(c, is_write, cell);
 }
 
-/* The file always has all results so far, even if this process is killed. */
+/* The file contains all results obtained so far, even if this process is killed. */
 static int keep_so_far(const cli_world *w, const bench_results *r, int cells) {
     bench_results so_far = *r;
     const char *json = r->config->json;

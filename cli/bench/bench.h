@@ -48,7 +48,7 @@ typedef struct bench_config {
     tutti_mesh_partitioner by;
     tutti_count nodes; /* of the generated mesh */
     int cold;          /* the file is dropped from the page cache before each read */
-    int fsync;         /* a write ends when its bytes are on the device */
+    int fsync;         /* sync each write to the device before it ends */
     double iops;       /* operations per second of the device, 0: unknown */
     double budget;     /* seconds, 0: none */
     tutti_off size, slice;
@@ -148,7 +148,7 @@ typedef struct bench_summary {
     double median, min, max, q1, q3;
 } bench_summary;
 
-/* Where the time of one run went, seconds of this rank.  Samples are the time of the run and the means of these over
+/* The times of the phases of one run, in seconds of this rank.  Samples are the time of the run and the means of these over
  * all ranks. */
 typedef struct bench_phases {
     double exchange, file;      /* the library's statistics; their mean over the aggregators */
@@ -300,7 +300,7 @@ int cells_run(const bench_job *all, int n, bench_cell *cell, cli_progress *progr
               const double share[2]);
 void results_name_mpi(bench_results *r); /* and the profile */
 void results_count_failures(bench_results *r);
-void results_keep(bench_results *r, int cells); /* the first so many; the others are freed */
+void results_keep(bench_results *r, int cells); /* keep the first `cells`, free the others */
 void results_free(bench_results *r);
 
 /* ---- reports; rank 0 only.  0, or 1 and a message */

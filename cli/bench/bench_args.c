@@ -90,7 +90,7 @@ const cli_option bench_options[BENCH_OPTIONS] = {
      BENCH | SOME_EXPERIMENTS, CLI_FLAG, AT(peers)},
     {0, "cold", NULL, NULL, "remove the file from the page cache before each read",
      BENCH | SOME_EXPERIMENTS, CLI_FLAG, AT(cold)},
-    {0, "fsync", NULL, NULL, "a write ends when its bytes are on the device",
+    {0, "fsync", NULL, NULL, "sync each write to the device before it ends",
      BENCH | SOME_EXPERIMENTS, CLI_FLAG, AT(fsync)},
     {0, "slice", "BYTES", NULL, "bytes per rank and step of the reference staging (default: 1m)",
      BENCH | SOME_EXPERIMENTS, CLI_SIZE, AT(slice), 4096, 1 << 30},

@@ -44,7 +44,8 @@ static void run_entry(measure *m, measure_variant *v, double *value) {
     timing_run(c->job, (bench_entry *)v, value);
 }
 
-/* Also called once per round: ranks agree on time and signals, and slow entries are skipped from now on. */
+/* Also called once per round: ranks agree on time and signals, and slow entries are skipped in
+ * later rounds. */
 static int is_over(measure *m) {
     const cell_run *c = m->data;
     const double budget = c->job->config->budget;

@@ -144,8 +144,7 @@ static void print_summary(FILE *f, const bench_results *r) {
         }
     }
     if (r->config->options.direct_io) {
-        fputs("  no goals: what is compared with goes through the page cache, Tutti does not\n\n",
-              f);
+        fputs("  no goals: the references use the page cache, Tutti does not\n\n", f);
         return;
     }
     fprintf(f,

@@ -55,11 +55,12 @@ void cli_scratch_remove(const cli_world *w); /* rank 0 does */
  * message: some file systems exist only in the page cache. */
 int cli_file_forget(const char *path);
 void cli_catch_signals(void);
-/* With 1, the first SIGINT or SIGTERM is only recorded; with 0 no longer. */
+/* 1: the first SIGINT or SIGTERM is only recorded; 0: signals end the command again. */
 void cli_stop_softly(int on);
-/* The signal that some rank had; 0: none.  Collective. */
+/* Return the signal that a rank received; 0: none.  Collective. */
 int cli_stopped(const cli_world *w);
-int cli_interrupted(const cli_world *w); /* the same as 0, or 1 and a message.  Collective. */
+int cli_interrupted(
+    const cli_world *w); /* 1 and a message if a rank received a signal; else 0.  Collective. */
 
 /* ---- memory: never NULL; the command ends if memory is exhausted */
 void *cli_malloc(size_t bytes);
@@ -145,7 +146,7 @@ enum { CLI_IS_LITTLE_ENDIAN = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
 /* ---- paths and entries (cli_entries.c) */
 const char *cli_base_name(const char *path);
 char *cli_directory_of(const char *path);              /* of the entry `path`; free it */
-int cli_ends_in(const char *path, const char *ending); /* and has something before it */
+int cli_ends_in(const char *path, const char *ending); /* and is longer than `ending` */
 /* A path as seen from the directory of the entry `from`; free it. */
 char *cli_path_from(const char *path, const char *from);
 /* -s0002, -s.0002, -s0002.tutti, .tutti: what follows the name of an Exodus file. */

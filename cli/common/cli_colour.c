@@ -18,7 +18,7 @@ const char *cli_paint(cli_colour c) {
     static const char *const on[] = {"\033[0m",  "\033[32m", "\033[33m",
                                      "\033[31m", "\033[2m",  "\033[1m"};
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-    /* Launchers give ranks a terminal of their own, whatever theirs is. */
+    /* Launchers give each rank a terminal, even if their own output is not a terminal. */
     const int is_launched = getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_RANK") ||
                             getenv("PMI_RANK") || getenv("SLURM_PROCID");
     const int is_on = when == ALWAYS || (when == AUTO && !is_launched && isatty(STDOUT_FILENO) &&

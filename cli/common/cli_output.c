@@ -64,7 +64,7 @@ static int is_searched_file(const char *path, const struct stat *st, int type, s
 static int contains_file(const char *dir, const struct stat *file) {
     if (file->st_nlink < 2 || !S_ISREG(file->st_mode)) return 0;
     searched = file;
-    char *start = cli_format("%s/.", dir); /* also where a symbolic link leads */
+    char *start = cli_format("%s/.", dir); /* follows symbolic links */
     const int found = nftw(start, is_searched_file, 16, FTW_PHYS) == 1;
     free(start);
     return found;

@@ -9,16 +9,17 @@
 
 #include "common/cli.h"
 
-/* The type of the field that an option sets, and its value without the option and a default. */
+/* The type of the field that an option sets, and its value if neither the option nor a default is
+ * given. */
 typedef enum cli_kind {
-    CLI_FLAG,   /* int: 1; 0 */
-    CLI_TEXT,   /* const char *, not empty; NULL */
-    CLI_LIST,   /* cli_list, separated by commas; a repeated option appends; an empty list */
-    CLI_NUMBER, /* double; 0 */
-    CLI_COUNT,  /* int; -1 */
-    CLI_SIZE,   /* tutti_off, with suffix k, m, g or t; 0 */
-    CLI_CHOICE, /* int: which of the words a|b|c of `argument`; -1 */
-    CLI_CUSTOM  /* by the function `set` */
+    CLI_FLAG,   /* int: 1 if given; else 0 */
+    CLI_TEXT,   /* const char *, not empty; else NULL */
+    CLI_LIST,   /* cli_list, separated by commas; a repeated option appends; else empty */
+    CLI_NUMBER, /* double; else 0 */
+    CLI_COUNT,  /* int; else -1 */
+    CLI_SIZE,   /* tutti_off, with suffix k, m, g or t; else 0 */
+    CLI_CHOICE, /* int: index of the word in `argument` (a|b|c); else -1 */
+    CLI_CUSTOM  /* set by the function `set` */
 } cli_kind;
 
 typedef struct cli_option {

@@ -89,7 +89,7 @@ void cli_help_print(FILE *f, const cli_group *g, const cli_command *command) {
                      &(cli_option){.name = "NAME",
                                    .argument = "VALUE",
                                    .help = "set an option of the library; see 'tutti options'"});
-    fputs("\nExit status: 0 success, 1 failure or difference found, 2 wrong usage.\n", f);
+    fputs("\nExit status: 0 success, 1 failure or difference found, 2 usage error.\n", f);
     if (g->page) fprintf(f, "Manual page: %s\n", g->page);
 }
 

@@ -99,7 +99,7 @@ int dataset_view_next(dataset_view *v);
 void dataset_view_close(dataset_view *v);
 /* Number i of the buffer; complex ones: the modulus. */
 double dataset_view_value(const dataset_view *v, tutti_count i);
-/* Where number i of the buffer is: an index in each dimension. */
+/* Return the index of element i of the buffer in each dimension. */
 void dataset_view_index(const dataset_view *v, tutti_count i, tutti_count *out);
 /* Minimum, mean and maximum of the remaining finite values; NaN: none. */
 int dataset_view_extremes(dataset_view *v, double out[3]);

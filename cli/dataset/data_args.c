@@ -69,10 +69,11 @@ int data_range_parse(const char *text, tutti_count low, tutti_count high, tutti_
 const cli_option data_options[DATA_OPTIONS] = {
     {'v', "variable", "LIST", NULL, "variables to use, separated by commas (default: all)",
      VARIABLES, CLI_LIST, AT(variables)},
-    {0, "all", NULL, NULL, "list all segments of a dataset, also if there are more than 40",
+    {0, "all", NULL, NULL,
+     "list all segments of a dataset (default: of more than 40, the first and last ten)",
      DATASET_LS, CLI_FLAG, AT(all)},
     {0, "range", NULL, NULL,
-     "read data, too: minimum and maximum of each variable in its last segment", DATASET_LS,
+     "also read data: minimum and maximum of each variable in its last segment", DATASET_LS,
      CLI_FLAG, AT(range)},
     {'s', "segment", "SEGMENT", NULL,
      "latest, all, a number as printed by ls, index:N (the state with this time index) or time:T "
@@ -80,8 +81,8 @@ const cli_option data_options[DATA_OPTIONS] = {
      DATASET_DUMP | DATASET_PLOT, CLI_TEXT, AT(segment)},
     {0, "slice", "SLICE", NULL,
      "LO:HI:STRIDE,... with one part per dimension; indices start at 0, HI is excluded, ':' "
-     "selects "
-     "all, one number one index; items of several values have one more dimension",
+     "selects all indices, a single number one index; items of several values have one more "
+     "dimension",
      DATASET_DUMP | DATASET_PLOT, CLI_TEXT, AT(slice)},
     {0, "as", "text|csv|npy", NULL,
      "format: rows of values, a line per entry (segment, time index, time, position, values), or a "
@@ -90,13 +91,13 @@ const cli_option data_options[DATA_OPTIONS] = {
     {0, "abs", "X", "0", "absolute tolerance of all variables", DIFF, CLI_NUMBER, AT(tolerance[0])},
     {0, "rel", "X", "0", "relative tolerance of all variables", DIFF, CLI_NUMBER, AT(tolerance[1])},
     {0, "tolerance", "NAME=ABS[/REL],...", NULL,
-     "tolerances of single variables; in Exodus files also of coordinates, attributes, factors and "
+     "tolerances of named variables; in Exodus files also of coordinates, attributes, factors and "
      "time",
      DIFF, CLI_LIST, AT(tolerances)},
     {0, "by", "position|id", "position", "how to match entries of lists of a dataset", DATASET_DIFF,
      CLI_CHOICE, AT(diff_by)},
     {0, "type", "TYPE|NAME=TYPE,...", NULL,
-     "type in the file, of all real floating-point variables or of single ones (default: "
+     "type in the file for all real floating-point variables or for named variables (default: "
      "unchanged)",
      DATASET_CP, CLI_TEXT, AT(type)},
     {0, "layout", "global|ranked", NULL, "layout of all variables (default: unchanged)", DATASET_CP,
@@ -111,20 +112,20 @@ const cli_option data_options[DATA_OPTIONS] = {
      "data files of Tutti, or netCDF files (CDF-5) (default: unchanged)", DATASET_CP, CLI_CHOICE,
      AT(container)},
     {0, "xdmf", NULL, NULL,
-     "write an XML file by which ParaView's XDMF Reader reads the data files",
+     "write an XML file with which ParaView's XDMF Reader reads the data files",
      DATASET_EXPORT | EXODUS_EXPORT, CLI_FLAG, AT(xdmf)},
     {0, "zarr", NULL, NULL,
-     "write a file of references (kerchunk) by which Zarr and xarray read the data files of a "
+     "write a file of references (kerchunk) with which Zarr and xarray read the data files of a "
      "dataset",
      DATASET_EXPORT, CLI_FLAG, AT(zarr)},
-    {0, "csv", NULL, NULL, "write a table of all segments per variable of a dataset",
+    {0, "csv", NULL, NULL, "write one table per variable of a dataset, with all segments",
      DATASET_EXPORT, CLI_FLAG, AT(csv)},
     {0, "vtk", NULL, NULL,
      "write a .vtu file per step of an Exodus file (several ranks: .pvtu and a piece per rank) and "
      "a "
      "collection, PREFIX.pvd",
      EXODUS_EXPORT, CLI_FLAG, AT(vtk)},
-    {0, "sets", NULL, NULL, "with --vtk, write node and side sets to a file of their own",
+    {0, "sets", NULL, NULL, "with --vtk, write node and side sets to a separate file",
      EXODUS_EXPORT, CLI_FLAG, AT(sets)},
     {0, "steps", "A:B", NULL,
      "steps of an Exodus file from A to B, both included; also a number, last, none (default: all)",
@@ -148,19 +149,19 @@ const cli_option data_options[DATA_OPTIONS] = {
     {'o', "out", "FILE", NULL, "output file ('-': standard output, the default)", DATASET_DUMP,
      CLI_TEXT, AT(out)},
     {'o', "out", "FILE", NULL,
-     "picture; its name decides: .svg over time, .png of a field (default: NAME.svg, with -s "
+     "output file: .svg for a plot over time, .png for a field (default: NAME.svg, with -s "
      "NAME.png)",
      DATASET_PLOT, CLI_TEXT, AT(out)},
-    {'o', "out", "FILE", NULL, "output file, or prefix of several", DATASET_EXPORT | EXODUS_EXPORT,
-     CLI_TEXT, AT(out)},
+    {'o', "out", "FILE", NULL, "output file, or prefix of several files",
+     DATASET_EXPORT | EXODUS_EXPORT, CLI_TEXT, AT(out)},
     {'o', "out", "FILE", NULL, "new file, or name of the pieces", EXODUS_JOIN | EXODUS_SPLIT,
      CLI_TEXT, AT(out)},
     {0, "to", "DIR", NULL, "directory for the copies; created if it does not exist",
      DATASET_ARCHIVE | EXODUS_ARCHIVE, CLI_TEXT, AT(place)},
-    {0, "from", "DIR", NULL, "directory that the segments were archived in", DATASET_RESTORE,
+    {0, "from", "DIR", NULL, "directory that contains the archived segments", DATASET_RESTORE,
      CLI_TEXT, AT(place)},
     {0, "tar", "FILE", NULL,
-     "tar archive ('-': standard output or input; segments copied to a pipe also stay here)",
+     "tar archive ('-': standard output or input; data copied to a pipe is not removed)",
      SOME_SEGMENTS | EXODUS_ARCHIVE, CLI_TEXT, AT(tar)},
     {0, "command", "COMMAND", NULL,
      "command that reads (restore: writes) a tar archive; segments are archived if it exits with 0",
@@ -171,7 +172,7 @@ const cli_option data_options[DATA_OPTIONS] = {
     {0, "older-than", "INDEX", NULL, "segments with time indices below INDEX", SOME_SEGMENTS,
      CLI_TEXT, AT(older)},
     {'f', "force", NULL, NULL, "replace existing files", MAKES_EXODUS, CLI_FLAG, AT(force)},
-    {'q', "quiet", NULL, NULL, "verify: print damage only; diff: print nothing",
+    {'q', "quiet", NULL, NULL, "print damage only (verify) or nothing (diff)",
      DATASET_VERIFY | DATASET_DIFF | EXODUS_VERIFY | EXODUS_DIFF, CLI_FLAG, AT(quiet)},
     {0, "json", NULL, NULL, "print JSON", 0, CLI_FLAG, AT(json)},
 };

@@ -90,9 +90,9 @@ static const cli_command dataset_commands[] = {
      "PREFIX-0001.vtu and PREFIX.pvd.",
      0, run_action},
     {"import", EXODUS_IMPORT, "FILE NEW", "Import a Gmsh mesh or an Exodus file.",
-     "A NEW that ends in .e, .exo, .ex2, .g or .gen is an Exodus file, any other one a dataset.  "
+     "If NEW ends in .e, .exo, .ex2, .g or .gen, an Exodus file is written, otherwise a dataset.  "
      "Gmsh: physical groups of the highest dimension become element blocks, one per element type; "
-     "those of one dimension less side sets and node sets; all others node sets.",
+     "groups of one dimension less become side sets and node sets; all others become node sets.",
      0, run_action},
     {"archive", DATASET_ARCHIVE | EXODUS_ARCHIVE, "DIR|FILE",
      "Move states of a dataset, or copy an Exodus file, to an archive.",
@@ -100,7 +100,7 @@ static const cli_command dataset_commands[] = {
      "refers to the archive and the bytes here are freed.  Topologies, and segments that others "
      "need, stay.  If the command is killed, repeat it to continue.",
      0, run_action},
-    {"restore", DATASET_RESTORE, "DIR", "Bring archived states back.",
+    {"restore", DATASET_RESTORE, "DIR", "Restore archived states.",
      "The states are compared with what was archived.", 1, run_action},
 };
 

@@ -66,7 +66,8 @@ int data_check(void *config);
 /* The tolerances of a variable, absolute and relative. */
 void data_tolerance(const data_config *c, const char *variable, double out[2]);
 int data_wanted(const data_config *c, const char *variable); /* is it one of -v? */
-/* "A:B", "A:", ":B" or "A", within low ... high where an end is left out.  1: it is not a range */
+/* Parse "A:B", "A:", ":B" or "A" within low ... high; a missing end is low or high.
+ * @return 1 if it is not a range */
 int data_range_parse(const char *text, tutti_count low, tutti_count high, tutti_count *first_out,
                      tutti_count *last_out);
 

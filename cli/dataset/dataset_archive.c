@@ -130,7 +130,7 @@ static int stream_open(job *j) {
         if (isatty(j->fd))
             return cli_error("cannot write an archive to a terminal; redirect standard output");
         if (fstat(j->fd, &st) == 0 && S_ISREG(st.st_mode)) {
-            /* Where a file really is. */
+            /* Return the canonical path of a file. */
             char *link = cli_format("/proc/self/fd/%d", j->fd);
             char *path = realpath(link, NULL);
             free(link);

@@ -145,7 +145,7 @@ static int xdmf_write(const dataset_catalogue *c, const data_config *config, FIL
         const tutti_variable_row *row = &c->total[v].row;
         if (data_wanted(config, row->name) && row->spec.compress)
             fprintf(stderr,
-                    "tutti export: '%s' is left out: it is compressed "
+                    "tutti export: '%s' is omitted: it is compressed "
                     "(tutti cp --compress 0)\n",
                     cli_shown(row->name));
     }

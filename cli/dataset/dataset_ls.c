@@ -27,7 +27,7 @@ static void shape_now(const dataset_catalogue *c, const tutti_variable_row *v, i
     }
 }
 
-/* Of the last segment that has it: the one thing that needs the data. */
+/* Minimum and maximum in the last segment that has the variable; requires reading data. */
 static int find_range(const dataset_catalogue *c, dataset_total *t) {
     dataset_view view;
     double of[3] = {NAN, NAN, NAN};

@@ -205,7 +205,7 @@ static int plot_field(const dataset_catalogue *c, const tutti_variable_row *row,
     return failed;
 }
 
-/* By the name of the picture; without one by what was asked for. */
+/* Determine the kind of plot from the name of the picture, else from the options. */
 static int plot(dataset_catalogue *c, const data_config *config) {
     const tutti_variable_row *row = dataset_variable(c, config->variables.item[0]);
     if (!row) return 1;

@@ -40,7 +40,7 @@ static void print_verdict(const verdict *v) {
            cli_paint(CLI_PLAIN), (long long)v->segments, v->segments == 1 ? "" : "s", size,
            v->seconds, rate);
     if (v->archived)
-        printf("%lld segment%s archived: not looked at\n", (long long)v->archived,
+        printf("%lld segment%s archived: not verified\n", (long long)v->archived,
                v->archived == 1 ? " is" : "s are");
     if (v->unsummed)
         printf("%lld segment%s written without checksums: not compared\n", (long long)v->unsummed,
@@ -89,7 +89,7 @@ int dataset_verify(const cli_world *w, const data_config *config) {
                 continue;
             }
             const tutti_err err = tutti_dataset_verify_segment(c.d, i, &bytes);
-            /* Does the error say that the dataset is damaged, or that it cannot be looked at? */
+            /* Return whether the error reports damage, rather than an unreadable dataset. */
             if (err != TUTTI_OK && (err == TUTTI_ERR_FORMAT || err == TUTTI_ERR_NOT_FOUND))
                 record_damage(&v, tutti_last_message());
             else if (err != TUTTI_OK)

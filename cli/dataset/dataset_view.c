@@ -16,7 +16,8 @@ static int slice_take(dataset_view *v, const tutti_array_spec *space, const char
     tutti_array_spec spec = *space;
     tutti_slice slice;
     if (more && space->ndims == TUTTI_MAX_DIMS)
-        return cli_error("'%s' has too many dimensions", v->row->name);
+        return cli_error("'%s' has %d dimensions with its values per item: must be <= %d",
+                         v->row->name, space->ndims + more, TUTTI_MAX_DIMS);
     spec.ndims += more;
     if (more) spec.shape[space->ndims] = v->row->values_per_item;
     if (array_section_parse(text, 0, &spec, &slice)) return 1;
@@ -145,7 +146,9 @@ static int npy_begin(const dataset_view *v, tutti_count views, int several, FILE
                              .element_size = v->number.element_size,
                              .order = TUTTI_ROW_MAJOR};
     char header[NPY_ROOM];
-    if (spec.ndims > TUTTI_MAX_DIMS) return cli_error("'%s' has too many dimensions", v->row->name);
+    if (spec.ndims > TUTTI_MAX_DIMS)
+        return cli_error("'%s' has %d dimensions in the output: must be <= %d", v->row->name,
+                         spec.ndims, TUTTI_MAX_DIMS);
     spec.shape[0] = views;
     for (int d = 0; d < v->ndims; d++) spec.shape[d + several] = v->shape[d];
     const size_t n = npy_make(&spec, header);

@@ -142,7 +142,7 @@ static int zarray_write(zarr *z, const group *g, const array *a) {
     return ref_text(z, f, &text);
 }
 
-/* Where a chunk is: in the array, and in a file. */
+/* The position of a chunk in the array and in a file. */
 typedef struct {
     tutti_count time, index; /* time -1: the array has none */
     const char *file;
@@ -205,7 +205,7 @@ static int exportable(const zarr *z, const tutti_variable_row *v) {
            !strchr(v->name, '/') && !is_axis(v->name);
 }
 
-/* One more section. */
+/* Append a section. */
 static int array_add(const zarr *z, array *a, const tutti_segment *segment,
                      const tutti_section_row *s) {
     tutti_count shape[TUTTI_MAX_DIMS] = {0}, chunk[TUTTI_MAX_DIMS] = {0};
@@ -433,7 +433,7 @@ int dataset_export_zarr(const dataset_catalogue *c, const data_config *config, F
         if (!data_wanted(z.config, row->name) || exportable(&z, row)) continue;
         warn_omitted(row, row->spec.layout == TUTTI_RANKED
                               ? "it has layout ranked (tutti cp --layout global)"
-                              : "Zarr cannot have that name");
+                              : "Zarr does not support this name");
     }
     fputs("{\"version\": 1, \"refs\": {", f);
     group all = {.last = z.c->segments - 1};

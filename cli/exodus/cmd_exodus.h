@@ -71,7 +71,7 @@ int exodus_find_variable(exodus_outline *o, tutti_exodus_kind kind, const char *
 int exodus_name_length(const exodus_outline *o);
 /* Check that each variable of -v exists in one of n outlines.  0, or 1 and a message */
 int exodus_variables_known(const data_config *c, int n, const exodus_outline *o);
-/* One more entity, a copy, with an empty column of truth and properties; its number. */
+/* Append a copy of an entity without truth table entries and properties; returns its number. */
 tutti_count exodus_outline_add(exodus_outline *o, const tutti_exodus_entity *e);
 /* Find the numbers of n variables; missing ones are added.   number_out: [n] */
 void exodus_outline_variables(exodus_outline *o, tutti_exodus_kind kind, int n, char *const *names,
@@ -119,7 +119,7 @@ tutti_exodus_array exodus_integers(int what, int kind, int64_t id, tutti_count f
 /* The name of an Exodus file, by its ending. */
 int exodus_is_name(const char *path);
 
-/* As tutti_exodus_side_nodes: triangles in space are shells, under any name. */
+/* Like tutti_exodus_side_nodes, but triangles in space are always shells. */
 int exodus_side_nodes(const exodus_outline *o, const tutti_exodus_entity *e, int side,
                       int *which_out);
 /* Nodes of a side of an element of this rank, by its local index; 0: unknown. */
@@ -192,8 +192,8 @@ void exodus_pairs_find(const cli_world *w, exodus_item *items, tutti_count n, co
                        exodus_pairs *out);
 void exodus_pairs_free(exodus_pairs *p);
 
-/* Sort n items of `size` bytes.  Faster than qsort where they consist of a few ascending runs, as those of pieces do: [n] pointers
- * to the items in their order, free. */
+/* Sort n items of `size` bytes.  Faster than qsort if they consist of a few ascending runs, as in
+ * pieces.  Returns [n] pointers to the items in ascending order; free them. */
 const void **exodus_sort_runs(const void *items, tutti_count n, size_t size,
                               int (*compare)(const void *, const void *));
 

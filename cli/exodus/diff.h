@@ -18,13 +18,13 @@ typedef struct exodus_outcome {
     double limit[2]; /* absolute, relative */
     tutti_count numbers, different;
     double absolute, relative; /* the largest differences */
-    char place[200];           /* where the largest absolute one is */
+    char place[200];           /* location of the largest absolute difference */
 } exodus_outcome;
 
-/* Entries that both files have of nodes or of an entity, in one order. */
+/* Nodes, or entries of an entity, that exist in both files, in the same order. */
 typedef struct exodus_common {
     tutti_count n;
-    int64_t *id, *side;              /* [n] for people */
+    int64_t *id, *side;              /* [n] ids and sides for messages */
     tutti_decomposition *entries[2]; /* NULL where not needed */
 } exodus_common;
 
@@ -45,7 +45,7 @@ typedef struct exodus_comparison {
 /* ---- exodus_outcome.c */
 /* The outcome of a name; created if necessary, in the same order on all ranks. */
 int exodus_outcome_of(exodus_comparison *k, const char *name, const char *of);
-/* Compare two numbers; 1: their difference is the largest so far, so that `place` must be reported. */
+/* Compare two values; returns 1 if the difference is the largest yet and `place` must be set. */
 int exodus_outcome_add(exodus_outcome *o, double a, double b);
 /* Record a difference other than of values; the comparison owns the text. */
 void exodus_only(exodus_comparison *k, char *text);

@@ -42,7 +42,7 @@ static uint64_t hash_elements(uint64_t h, const exodus_outline *o, const tutti_e
 /* ---- copying */
 
 static int mesh_copy(copy *c, const tutti_exodus_mesh *m) {
-    /* Of the outline and of this rank's mesh. */
+    /* Hash of the outline and of the mesh of this rank: an unchanged mesh is not written again. */
     const exodus_outline *o = &c->outline;
     size_t n = 0;
     uint64_t hash = 14695981039346656037u;

@@ -59,8 +59,7 @@ static void pairs_meet(exodus_comparison *k, const char *what, exodus_pairs *p) 
     report_serial(k, what, counts, firsts);
     for (int f = 0; f < 2; f++)
         if (cli_max(k->world, (double)p->twice[f]) > 0)
-            exodus_only(k, cli_format("%s: ids of %s are there several times: only one of each is "
-                                      "compared",
+            exodus_only(k, cli_format("%s: duplicate ids of %s: only one entry per id is compared",
                                       what, k->config->path[f]));
 }
 
@@ -131,7 +130,7 @@ static int is_poly(const tutti_exodus_entity *e) {
     return exodus_topology_is(e->topology, "nsided") || exodus_topology_is(e->topology, "nfaced");
 }
 
-/* Polygons and polyhedra: all of the block. */
+/* Read all entries of a block of polygons or polyhedra. */
 static int poly_read(tutti_exodus *x, const tutti_exodus_entity *e, const exodus_common *c, int f,
                      lists *out) {
     int64_t *counts = cli_malloc((size_t)e->entries * sizeof *counts);

@@ -93,7 +93,7 @@ static int group_at(const group_list *l, tutti_count k) {
     return k == 0 ? l->first : l->more[k - 1].tag;
 }
 
-/* Element i of the part is of this dimension and group. */
+/* Return whether element i of the part has the dimension and group x. */
 static int is_in(const gmsh *g, tutti_count i, const group *x) {
     const tutti_mesh_part_view *v = &g->v;
     if (tutti_mesh_type_dim(v->type[i]) != x->dim) return 0;
@@ -352,7 +352,7 @@ static tutti_count facets_find(gmsh *g, facet **out) {
     return n;
 }
 
-/* Of two elements with one facet the one with the lower id is chosen, the same on all ranks. */
+/* If two elements share a facet, the one with the lower id is chosen on all ranks. */
 static void facet_meet(gmsh *g, facet *f, tutti_count n, const facet *key, tutti_count element,
                        int side) {
     facet *at = n > 0 ? bsearch(key, f, (size_t)n, sizeof *f, by_nodes) : NULL;
@@ -402,7 +402,8 @@ static void sides_make(gmsh *g) {
     free(f);
     cli_sums(g->world, 1, &lost);
     if (lost > 0 && g->world->rank == 0)
-        fprintf(stderr, "tutti import: %.0f elements of boundaries are the side of no other\n",
+        fprintf(stderr,
+                "tutti import: ignored %.0f boundary elements that match no side of an element\n",
                 lost);
 }
 

@@ -127,7 +127,7 @@ static int steps_join(exodus_whole *w, tutti_exodus *to, tutti_count *count) {
     }
     if (cli_max(w->world, r.differ) > 0 && w->world->rank == 0)
         fprintf(stderr,
-                "tutti exodus join: global variables differ: the first piece's are taken\n");
+                "tutti exodus join: global variables differ: values of the first piece are used\n");
     for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) free(r.index[kind]);
     for (int p = 0; p < w->pieces; p++) {
         exodus_results_free(&r.of[p]);
@@ -195,7 +195,7 @@ static int join(const cli_world *world, const data_config *config, char **paths,
             for (int kind = TUTTI_EXODUS_NODE_MAP; kind <= TUTTI_EXODUS_FACE_MAP; kind++)
                 maps |= w.piece[i].o.of[kind].n > 0;
         if (cli_max(w.world, maps) > 0 && w.world->rank == 0)
-            fprintf(stderr, "tutti exodus join: additional maps are left out\n");
+            fprintf(stderr, "tutti exodus join: additional maps are omitted\n");
         exodus_join_mesh(&w);
         failed = write_joined_file(&w, n);
     }

@@ -149,7 +149,7 @@ static int64_t find_conflict(const entry *v, tutti_count n, int64_t low, uint64_
 
 /* ---- error message */
 
-/* What a piece has of one id: the least and the largest hash, the latter as its complement; 0 in `maps` without an id map. */
+/* The entries of a piece for one id: the least and the largest hash, the latter as its complement; 0 in `maps` without an id map. */
 typedef struct {
     uint64_t *least, *largest;
     int *maps;

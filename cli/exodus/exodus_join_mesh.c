@@ -41,7 +41,7 @@ static int by_id(const void *a, const void *b) {
 
 /* Sort; the first of each stays, and all learn where it is. */
 static void once(exodus_whole *w, int kind, sources *s) {
-    int is_ascending = 1; /* and each once, as those of a single piece usually are */
+    int is_ascending = 1; /* and without duplicates, as usual for a single piece */
     for (tutti_count i = 1; i < s->n && is_ascending; i++) {
         const source *x = &s->v[i - 1], *y = &s->v[i];
         is_ascending = x->id < y->id || (x->id == y->id && x->side < y->side);
@@ -142,7 +142,7 @@ static double *attributes_make(exodus_whole *w, const sources *s, int kind, int 
 
 /* ---- blocks */
 
-/* Lists of nodes (edges, faces) of a block's entries: so many each, or from start to start. */
+/* Node (edge, face) lists of the entries of a block, of fixed length or delimited by `start`. */
 static tutti_count *lists_make(exodus_whole *w, const sources *s, int kind, int of, int wide,
                                const tutti_count *start) {
     const tutti_count all = start ? start[s->n] : s->n * wide;

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Where ids are in the file. */
+/* The positions of ids in the file. */
 typedef struct {
     int64_t id;
     tutti_count place;

@@ -199,7 +199,7 @@ static int split(const cli_world *w, const data_config *config) {
         d.o.p.has_order = 0;
         d.o.with_id_maps = 1; /* join must not guess the ids of a piece */
         if (left && w->rank == 0)
-            fprintf(stderr, "tutti exodus split: additional maps are left out\n");
+            fprintf(stderr, "tutti exodus split: additional maps are omitted\n");
         failed = pieces_write(&d);
         for (int i = 0; i < 4; i++) d.o.of[TUTTI_EXODUS_NODE_MAP + i].n = maps[i];
     }

@@ -77,7 +77,7 @@ static int elements_read(tutti_exodus *x, const exodus_outline *o, const exodus_
     return 0;
 }
 
-/* This rank's slice of the nodes as the mesh layer deals them out. */
+/* The slice of the nodes of this rank, as distributed by the mesh layer. */
 static int nodes_read(const cli_world *w, tutti_exodus *x, const exodus_outline *o, tutti_count *n,
                       double **xyz) {
     tutti_count first;
@@ -133,7 +133,7 @@ static int *nodes_divide(const cli_world *w, const data_config *c, const slice *
     return out;
 }
 
-/* Where most of its corners are; of several, the first. */
+/* The part that has most of its corners; of several, the first. */
 static int most_of(const tutti_count *node, tutti_count n, const int *of) {
     int best = of[node[0]], most = 0;
     for (tutti_count i = 0; i < n; i++) {

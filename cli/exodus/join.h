@@ -12,16 +12,16 @@
 
 #include "exodus/cmd_exodus.h"
 
-/* One file of a process. */
+/* The file of one process. */
 typedef struct exodus_piece {
     const char *path;
     int position; /* among all pieces */
     tutti_exodus *x;
     exodus_outline o;
     const tutti_exodus_mesh *mesh;
-    tutti_count *number[TUTTI_EXODUS_KINDS]; /* of its entities among those of all pieces */
-    tutti_count *entity[TUTTI_EXODUS_KINDS]; /* and the other way round; -1: it has none */
-    /* Where its nodes, the entries of its blocks and the members of its sets are in the rank's mesh: of nodes
+    tutti_count *number[TUTTI_EXODUS_KINDS]; /* numbers of its entities among those of all pieces */
+    tutti_count *entity[TUTTI_EXODUS_KINDS]; /* the inverse of `number`; -1: not in this piece */
+    /* Positions of nodes, entries of blocks and members of sets in the mesh of this rank: of nodes
      * place[NODAL][0][i], of others place[kind][number of the entity in the piece][i] */
     tutti_count **place[TUTTI_EXODUS_KINDS];
 } exodus_piece;

@@ -22,7 +22,7 @@ typedef struct vtk_grid {
     int arrays;
 } vtk_grid;
 
-/* One more array, of n entries, all 0; its data. */
+/* Append an array of n zeros; returns its data. */
 void *vtk_add(vtk_grid *g, const char *section, const char *name, const char *type, int components,
               tutti_count n);
 void vtk_free(vtk_grid *g);

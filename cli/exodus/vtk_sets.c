@@ -4,7 +4,8 @@
 
 #include <stdlib.h>
 
-/* VTK's cell of a side with so many nodes; Exodus' order of a side's nodes is VTK's: corners, middles, centre. */
+/* The VTK cell type of a side with n nodes.  Exodus and VTK order the nodes of a side alike:
+ * corners, mid-edge nodes, centre. */
 static int side_cell(int nodes) {
     static const int cell[] = {-1, 1, 3, 5, 9, 9, 22, 34, 23, 28};
     return nodes >= 1 && nodes <= 9 ? cell[nodes] : -1;

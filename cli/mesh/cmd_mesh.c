@@ -47,7 +47,7 @@ int mesh_case_divide(const mesh_config *c, mesh_case *m) {
     m->by = tutti_mesh_partitioned_by(m->mesh);
     if (m->by != c->by)
         fprintf(stderr, "tutti mesh: %s: partitions by %s\n",
-                tutti_mesh_has_metis() ? "METIS does not suit this mesh and number of partitions"
+                tutti_mesh_has_metis() ? "METIS does not support this mesh or number of partitions"
                                        : "METIS is not built in (Debian: libmetis-dev)",
                 mesh_by_name(m->by));
     return 0;

@@ -189,7 +189,7 @@ int mesh_tree(const cli_world *w, const void *config) {
                    mesh_by_name(m.by), tutti_replicas_rule_name(rule), (long long)stats.intervals,
                    (long long)c->value_bytes, place.mount,
                    n[0].profile.measured > 0 ? "measured by tutti tune"
-                                             : "usual ones, since tutti tune has not measured it");
+                                             : "defaults, since tutti tune has not measured it");
         }
         for (int i = 0; i < 4 && !failed; i++) {
             if (c->json && i) printf(", ");

@@ -151,8 +151,8 @@ static int run_preloaded(const cli_world *w, const void *config) {
 static const cli_option option_table[] = {
     {0, "stats", NULL, NULL, "print a table for each file when it is closed", 0, CLI_FLAG,
      AT(stats)},
-    {0, "explain", NULL, NULL, "print what was chosen for each request, and why", 0, CLI_FLAG,
-     AT(explain)},
+    {0, "explain", NULL, NULL, "print the method chosen for each request, and the reason", 0,
+     CLI_FLAG, AT(explain)},
     {0, "trace", "FILE", NULL, "write a Chrome/Perfetto trace of all operations", 0, CLI_TEXT,
      AT(trace)},
     {'o', "option", "NAME=VALUE", NULL, "set an option of the library; see 'tutti options'", 0,
@@ -163,21 +163,20 @@ static const cli_option option_table[] = {
      0, CLI_FLAG, AT(compare)},
     {0, "rounds", "N", "5", "rounds of --compare", 0, CLI_COUNT, AT(rounds), 1, 10000},
     {0, "library", "PATH", NULL,
-     "library to preload (default: TUTTI_MPIIO_LIB, or the one beside this command)", 0, CLI_TEXT,
-     AT(library)},
-    {'q', "quiet", NULL, NULL, "do not report at the end for how many files it was active", 0,
+     "library to preload (default: TUTTI_MPIIO_LIB, or the library installed with this command)", 0,
+     CLI_TEXT, AT(library)},
+    {'q', "quiet", NULL, NULL, "do not report at the end the number of files that Tutti handled", 0,
      CLI_FLAG, AT(quiet)},
-    {0, "dry-run", NULL, NULL, "print the command, start nothing", 0, CLI_FLAG, AT(dry_run)},
+    {0, "dry-run", NULL, NULL, "print the command without starting it", 0, CLI_FLAG, AT(dry_run)},
 };
 
 static const cli_command command_table[] = {
-    {"run", 1, "LAUNCHER...", "Start an unchanged MPI program so that Tutti performs its MPI-IO.",
+    {"run", 1, "LAUNCHER...", "Run an unchanged MPI program whose MPI-IO is performed by Tutti.",
      "LAUNCHER... is the command without 'tutti run': mpirun -n 4 PROGRAM.  It is run with "
      "libtutti-mpiio.so preloaded for the ranks, so that MPI_File_ calls use Tutti.  Launchers are "
      "mpirun and mpiexec of the MPI of this build and srun, also after timeout, nice, env; any "
      "other command is started as a program.  The exit status is that of the program; 126 or 127 "
-     "if "
-     "it cannot be started.",
+     "if it cannot be started.",
      0, run_preloaded},
 };
 

@@ -171,7 +171,7 @@ int run_compare(const run_command *with, const run_command *without, int rounds,
             printf(
                 "no rank reported MPI_File_ calls: the program makes none, is linked statically or "
                 "runs on another host\n");
-        report_kind("the program as a whole, with its start:", rounds, seconds[0].whole,
+        report_kind("whole program, including startup:", rounds, seconds[0].whole,
                     seconds[1].whole);
     }
     free(all);

@@ -113,8 +113,8 @@ static int find_profile(void *config) {
 static const cli_command command_table[] = {
     {"tune", 1, "DIR...", "Measure this machine and the file systems of directories.",
      "Prints the results and writes a profile, by which the library chooses where an option is "
-     "auto.  Use as many ranks and nodes as the programs that matter; one rank measures less.  The "
-     "option profile (TUTTI_PROFILE) names a profile elsewhere.",
+     "auto.  Use as many ranks and nodes as the programs to be tuned; with one rank, fewer values "
+     "are measured.  The option profile (TUTTI_PROFILE) names another profile.",
      0, run_tune},
 };
 

@@ -54,10 +54,10 @@ struct tune_probe {
     void (*end)(tune_job *job);
     tutti_off size;   /* bytes of one piece, 0: seconds are measured */
     tutti_off spread; /* bytes of the file per piece */
-    int one;          /* only rank 0 works */
+    int one;          /* only rank 0 measures */
     int is_write, direct;
-    int between;   /* nodes, not ranks of one */
-    int optional;  /* not every machine can do it */
+    int between;   /* between nodes, not between ranks on one node */
+    int optional;  /* not supported on all machines */
     int store;     /* TUTTI_STORE_*, for probes of tune_store.c */
     double bodies; /* number of ranks that process `count` pieces each; rates are sums */
     /* results */

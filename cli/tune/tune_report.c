@@ -163,7 +163,7 @@ void tune_print(const tune_job *job, const tutti_filesystem *place, const tutti_
         printf("  overlap: uring %.0f %%, threads %.0f %%\n", 100 * p->direct_overlap_uring,
                100 * p->direct_overlap_threads);
     } else {
-        puts("  direct_io does not work here");
+        puts("  direct_io is not supported on this file system");
     }
     putchar('\n');
 }
@@ -179,7 +179,7 @@ void tune_print_steady(const tune_job *job, const tune_probe *probe, int n) {
         if (p->first_seconds > 0 && bursts++ == 0)
             puts("  the device has a burst budget; the profile has the steady rates, MB/s:");
         if (p->first_seconds > 0)
-            printf("    %-26s %8.0f at first, then %8.0f\n", p->v.name,
+            printf("    %-26s %8.0f initially, then %8.0f\n", p->v.name,
                    rate_of(p, p->first_seconds), rate_of(p, tune_seconds(p)));
     }
     for (int i = 0; i < n; i++)

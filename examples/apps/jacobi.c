@@ -149,7 +149,7 @@ int main(int argc, char **argv) {
         return 2;
     }
 
-    /* Two arrays, which take turns; each rank has a block of rows. */
+    /* Two alternating arrays; each rank has a block of rows. */
     const tutti_array_spec array = {.ndims = 2, .shape = {n, n}, .type = TUTTI_FLOAT64};
     tutti_slice rows = tutti_slice_all(2, array.shape);
     tutti_array *a[2] = {NULL, NULL};

@@ -54,7 +54,8 @@ static void make(tutti_array *a, const tutti_array_spec *spec, tutti_off budget)
     must(tutti_tiles_end(&walk));
 }
 
-/* Where a tile of A goes: rows [j, j + c) and columns [i, i + r) of B.  An empty tile goes nowhere. */
+/* The target of a tile of A: rows [j, j + c) and columns [i, i + r) of B.  An empty tile has an
+ * empty target. */
 static void put_transposed(tutti_array *b, const tutti_tile *tile) {
     const tutti_count r = tile->in_shape[0], c = tile->in_shape[1];
     const tutti_slice at = {.lo = {tile->core.lo[1], tile->core.lo[0]},

@@ -90,7 +90,7 @@ contains
     end do
   end subroutine matrices
 
-  ! What flows in the middle of an element, -k grad u.
+  ! The heat flux at the centre of an element, -k grad u.
   function flux_of(block, x, u) result(flux)
     integer, intent(in) :: block
     real(real64), intent(in) :: x(3, 8), u(8)
@@ -511,7 +511,7 @@ contains
     call make_exchange()
   end subroutine make_domain
 
-  ! Corners of an element; those that a tetrahedron has not are anywhere.
+  ! Corners of an element; the unused columns of a tetrahedron are undefined.
   function corners(e) result(x)
     type(element), intent(in) :: e
     real(real64) :: x(3, 8)
@@ -522,7 +522,7 @@ contains
     x(3, :) = mesh%z(node)
   end function corners
 
-  ! A node is computed by its owner, which has all elements at it.  Who that is, an inspector knows.
+  ! A node is computed by its owner, which has all elements at it.  An inspector determines the owner.
   subroutine make_exchange()
     type(tutti_replicas) :: r
     type(tutti_replicas_choice) :: choice
@@ -649,7 +649,7 @@ contains
     end do
   end subroutine make_problem
 
-  ! Where a node is among the neighbours of a row.
+  ! The index of a node among the neighbours of a row.
   integer function place(r, node)
     integer, intent(in) :: r, node
     place = start(r) - 1 + find(mesh%node_ids(to(start(r):start(r + 1) - 1)), mesh%node_ids(node))
@@ -752,7 +752,7 @@ contains
     out = pack(out, [(i == 1 .or. out(max(i - 1, 1)) /= out(i), i=1, size(out))])
   end function unique
 
-  ! Where a key is in a list that ascends; 0: nowhere.
+  ! The index of a key in an ascending list; 0: not found.
   integer function find(list, key)
     integer(int64), intent(in) :: list(:), key
     integer :: low, high

@@ -20,7 +20,7 @@ program step8
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
 
-  ! partition the mesh and make the part of this rank with its halo
+  ! partition the mesh and create the part of this rank with its halo
   call box()
   call tutti_mesh_renumber(mesh, TUTTI_MESH_CURVE)
   call tutti_mesh_view_get(mesh, slice)

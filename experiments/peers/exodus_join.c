@@ -146,7 +146,7 @@ static void steps_join(int file, int n, char **paths) {
 
 int main(int argc, char **argv) {
     int real = 8;
-    check_call(argc > 2, "usage: exodus_join OUT PIECE...: that");
+    check_call(argc > 2, "usage: exodus_join OUT PIECE...");
     const double start = now();
     measure_time(argc - 2, argv + 2);
     for (int k = 0; k < 3; k++) x[k] = allocate_memory(nodes, sizeof *x[k]);

@@ -80,7 +80,8 @@ static void run(measure *m, measure_variant *v, double *value) {
     (void)v;
     standalone_together();
     const long before = pss();
-    standalone_check(pthread_create(&watcher, NULL, watch_memory, NULL) == 0, "cannot start a thread");
+    standalone_check(pthread_create(&watcher, NULL, watch_memory, NULL) == 0,
+                     "cannot start a thread");
     write_files(m->data, *(const long *)v->what);
     standalone_together();
     atomic_store(&over, 1);

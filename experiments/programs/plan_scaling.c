@@ -97,14 +97,14 @@ static tutti__side strided(tutti_off offset, tutti_count count, tutti_off bytes,
     return s;
 }
 
-/* 1024 x 1024 doubles a rank. */
+/* 1024 x 1024 doubles per rank. */
 static tutti__side block_2d(const int grid[3], int rank) {
     const tutti_off n = 1024, row = grid[2] * n * 8;
     const tutti_off y = rank / grid[2] * n, x = rank % grid[2] * n;
     return strided(y * row + x * 8, n, n * 8, row);
 }
 
-/* 64 x 64 x 64 doubles a rank. */
+/* 64 x 64 x 64 doubles per rank. */
 static tutti__side block_3d(const int grid[3], int rank) {
     const tutti_off n = 64, row = grid[2] * n * 8, plane = grid[1] * n * row;
     const tutti_off z = rank / (grid[1] * grid[2]) * n, y = rank / grid[2] % grid[1] * n;

@@ -184,7 +184,8 @@ int main(int argc, char **argv) {
     memset(buf, 'x', (size_t)bytes);
     for (int call = 0; call < CALLS; call++)
         for (int is_write = 1; is_write >= 0; is_write--)
-            if (!only || strcmp(only, call_name[call]) == 0) compare_values((operation){call, is_write});
+            if (!only || strcmp(only, call_name[call]) == 0)
+                compare_values((operation){call, is_write});
     stop_load(busy);
     for (int i = 0; i < 2 && standalone_rank == 0; i++) unlink(path[i]);
     free(buf);

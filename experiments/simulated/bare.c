@@ -5,7 +5,7 @@
 #include <mpi.h>
 #include <stdlib.h>
 
-/* What goes to, or comes from, each rank. */
+/* The bytes sent to, or received from, each rank. */
 typedef struct {
     int *runs, *bytes, *at;
 } parts;

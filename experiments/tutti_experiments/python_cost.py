@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What Python costs: collective writes through the binding beside the same calls from C, interleaved in one program.
+"""The overhead of Python: collective writes through the binding beside the same calls from C, interleaved in one program.
 
     PYTHONPATH=build/openmpi/python TUTTI_LIBRARY=build/openmpi/libtutti.so scripts/mpirun.sh openmpi 4 /usr/bin/python3 \
         experiments/tutti_experiments/python_cost.py DIR [ROUNDS]

@@ -1,4 +1,4 @@
-"""What leaving the choice to the library costs: `auto` against the best fixed method, and against the MPI library's own call.
+"""The cost of the automatic choice of the library: `auto` against the best fixed method, and against the MPI library's own call.
 
 The best fixed method is chosen on the odd rounds (the first, the third ...) and compared on the even ones, so that luck does not make it the best.
 Against the MPI library: the ratios of both times, round by round, with bounds of their median by the sign test, which needs five rounds.
@@ -129,7 +129,7 @@ def report_peer(j, ratios, found):
 
 
 def hypothesis_all(j, read):
-    """In each round that compares the median over all points: of the regret, of the MPI library's ratio."""
+    """Return the medians over all points, per round: of the regret, and of the ratio of the MPI library."""
     where, regrets, peers = f"{'reads' if read else 'writes'} of all patterns", [], []
     variants = [(entry_of(p, "auto"), best_fixed(p), entry_of(p, "MPI library")) for p in j.r["points"] if is_read(p) == read]
     for i in range(j.r["rounds"]):

@@ -6,10 +6,10 @@
  *     spaces      index spaces of variables: grids (n-d), and lists of entries (nodes,
  *                 elements) with an id each
  *     variables   a name, a space, an item (scalar, vector ...) and an element type
- *     segments    appended in time: a *topology* sets the sizes and ids of spaces, a *state*
+ *     segments    appended in time: a topology sets the sizes and ids of spaces, a state
  *                 refers to the topology before it; both consist of sections, one for each
  *                 variable that was written
- *     infos       (name, value) of the dataset, a variable or a segment
+ *     infos       named values (attributes) of the dataset, a variable or a segment
  *
  * A program writes steps like this:
  *
@@ -21,7 +21,7 @@
  *     for (int step = 0; step < steps; step++) {
  *         tutti_dataset_begin(d, TUTTI_STATE, step, step * dt);
  *         tutti_dataset_put(d, 1, &(tutti_put){"temperature", rows, TUTTI_FLOAT64, t});
- *         tutti_dataset_commit(d);            the step is committed atomically
+ *         tutti_dataset_commit(d); // the step is committed atomically
  *     }
  *     tutti_dataset_close(&d);
  *
@@ -53,8 +53,8 @@ enum { TUTTI_CONTAINER_NATIVE, TUTTI_CONTAINER_NETCDF };
 /** Options of a dataset.  Initialize them with tutti_dataset_options_init. */
 typedef struct tutti_dataset_options {
     size_t struct_size;
-    /* commits: TUTTI_DURABLE: on the device when commit returns; TUTTI_VISIBLE: survives the
-     * death of the program, not of the machine */
+    /* TUTTI_DURABLE (default): data is on the device when commit returns; TUTTI_VISIBLE: data
+     * survives a crash of the program, but not of the machine */
     int level;
     /* time indices per data file; 0: one data file */
     int indices_per_file;
@@ -128,7 +128,7 @@ TUTTI_API void tutti_dataset_on_progress(tutti_dataset *d, tutti_progress_fn *fn
 /**@{*/
 /** Define a grid of 1 to TUTTI_MAX_DIMS dimensions, row-major.
  *  Collective; all arguments must be the same on all ranks.
- *  Its shape is valid until a topology sets another. */
+ *  The shape is valid until a topology sets another one. */
 TUTTI_API tutti_err tutti_dataset_grid(tutti_dataset *d, const char *name, int ndims,
                                        const tutti_count *shape) TUTTI_MUST_USE;
 
@@ -146,7 +146,7 @@ TUTTI_API tutti_err tutti_dataset_resize(tutti_dataset *d, const char *space, in
 /** Set the ids of a list, in a topology segment.
  *  Collective; `space` must be the same on all ranks.
  *  The ids of this rank follow those of the lower ranks; the list is resized to the total.  Ids
- *  must be >= 0 and different.  Without this call the id of position i is i. */
+ *  must be >= 0 and unique.  Without this call the id of position i is i. */
 TUTTI_API tutti_err tutti_dataset_ids(tutti_dataset *d, const char *space, tutti_count n,
                                       const int64_t *ids) TUTTI_MUST_USE;
 
@@ -176,8 +176,8 @@ typedef struct tutti_variable_spec {
     const char *units, *long_name; /* UTF-8, or NULL */
     double fill;                   /* value of entries that have not been written */
     /* 0: no compression; 1 ... 19: byte shuffle, then zstd of that level.  TUTTI_GLOBAL only;
-     * written whole, by a decomposition that covers the space, with tutti_dataset_put; read in
-     * any way */
+     * must be written completely by tutti_dataset_put, with a decomposition that covers the
+     * space; can be read with any decomposition */
     int compress;
     int64_t reserved[8]; /* 0: for later versions */
 } tutti_variable_spec;
@@ -211,8 +211,8 @@ TUTTI_API tutti_err tutti_dataset_begin(tutti_dataset *d, tutti_segment_kind kin
 /** Begin another segment of the same commit; the segment that has begun is finished first.
  *  Collective; all arguments must be the same on all ranks.
  *  The next commit adds all of them or none, for example an adapted mesh and its first state.
- *  @return TUTTI_ERR_STATE if no segment has begun; otherwise as begin and commit, and the
- *      previous segment is still being written. */
+ *  @return TUTTI_ERR_STATE if no segment has begun; otherwise the errors of tutti_dataset_begin
+ *      and tutti_dataset_commit.  After an error the previous segment is still being written. */
 TUTTI_API tutti_err tutti_dataset_begin_also(tutti_dataset *d, tutti_segment_kind kind,
                                              int64_t index, double time) TUTTI_MUST_USE;
 
@@ -226,11 +226,12 @@ typedef struct tutti_put {
 
 /** Write n different variables to the segment in one operation.
  *  Collective; n and the variables must be the same on all ranks.
- *  A variable may be written several times, with other or the same entries (TUTTI_RANKED: with
- *  the same decomposition; compressed: completely).  After an error, such as a full disk or a
- *  value that does not fit, the variables of the call are incomplete, and tutti_dataset_commit
- *  fails until each has been written again with the same decomposition or with one that covers
- *  the space.  Entries that other calls have written stay.
+ *  A variable may be written by several calls, with different or the same entries.  With layout
+ *  TUTTI_RANKED each call must use the same decomposition, and compressed variables must be
+ *  written completely.  After an error, such as a full disk or a value that does not fit, the
+ *  variables of the call are incomplete.  tutti_dataset_commit then fails until each has been
+ *  written again, with the same decomposition or with one that covers the space.  Entries that
+ *  other calls have written are kept.
  *  @return TUTTI_ERR_VALUE if a value does not fit its type in the file; the message names
  *      rank, variable, position and value. */
 TUTTI_API tutti_err tutti_dataset_put(tutti_dataset *d, int n,
@@ -242,8 +243,8 @@ TUTTI_API tutti_err tutti_dataset_put(tutti_dataset *d, int n,
  *  The call does not wait for other ranks.  Several requests may be pending; they are carried out in
  *  the order of their starts, which must be the same on all ranks for one dataset.  All errors, also
  *  those of arguments, are returned by test and wait.  Buffers and decompositions must not be changed
- *  until the request is complete; `puts` may be reused at once.  If a request is abandoned its outcome
- *  is unknown, and the variables must be written again.
+ *  until the request is complete; `puts` may be reused at once.  If a request is abandoned, its outcome
+ *  is unknown and the variables must be written again.
  *  @return TUTTI_ERR_ARG if `r_out` is NULL; TUTTI_ERR_UNSUPPORTED, by test and wait, for compressed
  *      variables. */
 TUTTI_API tutti_err tutti_dataset_put_start(tutti_dataset *d, int n, const tutti_put *puts,
@@ -295,14 +296,13 @@ TUTTI_API tutti_err tutti_dataset_drop_oldest(tutti_dataset *d, int keep) TUTTI_
 typedef struct tutti_segment {
     tutti_count number; /* 0 ... tutti_dataset_segments - 1 */
     tutti_segment_kind kind;
-    int64_t index;
+    int64_t index; /* time index */
     double time;
     tutti_count topology; /* number of the topology that it refers to (or is), -1: none */
-    int sections;
-    tutti_off bytes;
-    const char *
-        /* where its bytes are, as passed to tutti_dataset_archive; NULL: in the dataset */
-        archived;
+    int sections;         /* number of sections */
+    tutti_off bytes;      /* extent in the data file */
+    /* where its bytes are stored, as passed to tutti_dataset_archive; NULL: in the dataset */
+    const char *archived;
 } tutti_segment;
 
 /** Return the number of segments.
@@ -366,9 +366,9 @@ TUTTI_API tutti_err tutti_dataset_follow(tutti_dataset *d, tutti_count first, tu
                                          const tutti_get *get,
                                          tutti_count *count_out) TUTTI_MUST_USE;
 
-/** Return the size of a space, now or in a segment.
+/** Return the size of a space, the current one or that in a segment.
  *  Not collective.
- *  @param[in] segment     -1: now.
+ *  @param[in] segment     -1: the current size.
  *  @param[out] shape_out  [TUTTI_MAX_DIMS]. */
 TUTTI_API tutti_err tutti_dataset_shape(const tutti_dataset *d, const char *space,
                                         tutti_count segment, int *ndims_out,

@@ -57,7 +57,7 @@ typedef struct tutti_decomposition_spec {
         /* which rank writes an entry that several hold; same on all ranks.  Slices: the highest
          * rank */
         choice;
-    /* Where the slice is in a larger array in memory, for example a block with ghost cells: shape has
+    /* The location of the slice in a larger array in memory, for example a block with ghost cells: shape has
      * the extents of that array and lo the origin of the slice in it, in entries.  hi may be 0 in all
      * dimensions, which means lo plus the extents of the slice; ndims and element_size may be 0; order
      * and stride are those of the array in memory.  NULL: packed, in the order of the grid */

@@ -284,35 +284,30 @@ TUTTI_API tutti_err tutti_exodus_end_definitions(tutti_exodus *x) TUTTI_MUST_USE
 /** Elements of a block, or its edges or faces; local to each rank. */
 typedef struct tutti_exodus_elements {
     tutti_count n;
-    const int64_t *
-        /* [n] > 0, unique over all blocks of the kind; other ranks may have copies.  NULL on all
-         * ranks, for all blocks: in rank order */
-        ids;
-    const tutti_count *
-        /* nsided, nfaced: [n + 1] where the nodes of each entry begin in `nodes`; else NULL */
-        start;
-    const tutti_count *
-        /* [n * nodes of an entry] local indices of nodes, from 0; nfaced: local indices of
-         * faces, block after block */
-        nodes;
+    /* [n] > 0, unique over all blocks of the kind; other ranks may have copies.  NULL on all
+     * ranks, for all blocks: in rank order */
+    const int64_t *ids;
+    /* nsided, nfaced: [n + 1] where the nodes of each entry begin in `nodes`; else NULL */
+    const tutti_count *start;
+    /* [n * nodes of an entry] local indices of nodes, from 0; nfaced: local indices of faces,
+     * block after block */
+    const tutti_count *nodes;
     const tutti_count *edges, *faces; /* local indices of edges and faces, or NULL */
     const double *attributes;         /* [n * attributes] or NULL: 0 */
 } tutti_exodus_elements;
 
-/** Members of a set; local to each rank.  Members that several ranks have count once. */
+/** Members of a set; local to each rank.  A member that several ranks pass is stored once. */
 typedef struct tutti_exodus_members {
     tutti_count n;
-    const tutti_count *
-        /* [n] local indices of nodes, or of elements (edges, faces), block after block as they
-         * are passed here */
-        members;
-    const int *
-        /* [n] side sets: side numbers of Exodus, from 1; edge and face sets: +1, -1, or NULL */
-        sides;
-    const double
-        *factors; /* node, element, edge and face sets: [n]; side sets: for each member as many as
- * tutti_exodus_side_nodes returns for the topology of its block, the dimensions of the file
- * and its side; NULL on all ranks: none */
+    /* [n] local indices of nodes, or of elements (edges, faces), block after block as they are
+     * passed here */
+    const tutti_count *members;
+    /* [n] side sets: side numbers of Exodus, from 1; edge and face sets: +1, -1, or NULL */
+    const int *sides;
+    /* distribution factors; NULL on all ranks: none.  Node, element, edge and face sets: [n].
+     * Side sets: for each member as many as tutti_exodus_side_nodes returns for the topology of
+     * its block, the dimensions of the file and its side */
+    const double *factors;
     const double *attributes; /* [n * attributes] or NULL: 0 */
 } tutti_exodus_members;
 
@@ -320,17 +315,16 @@ typedef struct tutti_exodus_members {
  *  where this rank has no entries.  Initialize it with {0} or designated initializers. */
 typedef struct tutti_exodus_mesh {
     tutti_count nodes;
-    const int64_t *
-        /* [nodes] > 0, unique on a rank, other ranks may have copies; NULL on all ranks: in rank
-         * order */
-        node_ids;
-    const unsigned char
-        *own;        /* [nodes] 1: this rank is the owner, for rules that need owners; or NULL */
-    tutti_type type; /* of the coordinates; TUTTI_BYTES (0): TUTTI_FLOAT64 */
-    const void *coordinates[3];    /* [nodes] each; x, y, z as far as there are dimensions */
+    /* [nodes] > 0, unique on a rank, other ranks may have copies; NULL on all ranks: in rank
+     * order */
+    const int64_t *node_ids;
+    /* [nodes] 1: this rank is the owner, for rules that need owners; or NULL */
+    const unsigned char *own;
+    tutti_type type;               /* of the coordinates; TUTTI_BYTES (0): TUTTI_FLOAT64 */
+    const void *coordinates[3];    /* [nodes] each; x, y, z up to the number of dimensions */
     const double *node_attributes; /* [nodes * attributes] or NULL: 0 */
-    const tutti_exodus_elements *blocks, *edge_blocks,
-        *face_blocks; /* one each, or NULL if none is defined */
+    /* arrays with one struct per block or set that is defined; NULL if none is defined */
+    const tutti_exodus_elements *blocks, *edge_blocks, *face_blocks;
     const tutti_exodus_members *node_sets, *side_sets, *element_sets, *edge_sets, *face_sets;
     int64_t reserved[8]; /* 0: for later versions */
 } tutti_exodus_mesh;

@@ -3,8 +3,8 @@
  * Collective calls.  *Collective*: every rank of the communicator of the file makes the call, in
  * the same order; all ranks return the same code, and tutti_last_error() is the same.  If ranks
  * make different calls, or an argument that must be the same differs, all ranks return
- * TUTTI_ERR_MISMATCH and nothing has changed.  Blocking, split and started transfers of one
- * direction count as the same call.  *Not collective*: any rank may make the call at any time.
+ * TUTTI_ERR_MISMATCH and nothing has changed.  Blocking, split and started transfers in
+ * the same direction are the same call in this sense.  *Not collective*: any rank may make the call at any time.
  *
  * Threads.  With MPI_THREAD_MULTIPLE different threads may use different files at the same time.
  * On one file, calls marked *any thread* may be made by several threads at once, except while
@@ -149,16 +149,16 @@ TUTTI_API tutti_err tutti_file_change(tutti_file *f, const tutti_options *opt) T
 /** @name Collective access
  *  Write or read the bytes of an access.
  *  Collective.
- *  Every rank names its own bytes; an access may be empty.  A rank that could not make its access
- *  passes NULL: then all ranks fail with the last error of that rank.  `buf` is the address of
+ *  Every rank passes its own access, which may be empty.  A rank that failed to create its access
+ *  must pass NULL; all ranks then return the last error of that rank.  `buf` is the address of
  *  memory offset 0 of the access; it may be NULL if the access is empty.
  *  @param[out] count_out  NULL, or the number of bytes of this rank: all bytes after a write;
  *      after a read those before the end of the file.  Memory of bytes beyond the end is not
  *      changed.
  *
- *  If several ranks write the same byte, the highest rank wins; with the option `check` the call
- *  fails with TUTTI_ERR_OVERLAP.  The call is not a barrier: a rank may return before other ranks
- *  have finished, and the buffer of a read may have been filled although another rank refuses.  A
+ *  If several ranks write the same byte, the value of the highest rank is stored; with the option
+ *  `check` the call fails with TUTTI_ERR_OVERLAP.  The call is not a barrier: a rank may return
+ *  before other ranks have finished.  After an error the buffer of a read may have been filled.  A
  *  request of the same shape reuses its plan, also at another offset (option `plan_cache`). */
 /**@{*/
 TUTTI_API tutti_err tutti_file_write(tutti_file *f, const tutti_access *a, const void *buf,
@@ -181,9 +181,10 @@ TUTTI_API tutti_err tutti_file_read_independent(tutti_file *f, const tutti_acces
 /** @name Non-blocking independent access
  *  Start an independent access.
  *  Not collective; any thread.
- *  File access progresses by itself, under any thread level of MPI.  Several accesses may be
- *  pending, together with collective operations; their order is undefined.  Complete a request
- *  with tutti_request_test or tutti_request_wait, or abandon it; no other rank is waited for.
+ *  File access progresses in the background, under any thread level of MPI.  Several accesses may
+ *  be pending, together with collective operations; their order is undefined.  Complete a request
+ *  with tutti_request_test or tutti_request_wait, or abandon it; these calls do not wait for other
+ *  ranks.
  *  The access may be freed at once; the buffer must not be used until the request is complete.
  *  Errors in the arguments are returned by the start call, later errors by test or wait.  The
  *  count of a read is the number of bytes before the end of the file at the time of the access. */
@@ -211,8 +212,8 @@ TUTTI_API tutti_err tutti_file_read_independent_start(tutti_file *f, const tutti
  *
  *  The buffer of a write must not be changed, and the buffer of a read must not be used, between
  *  begin and end.  The access may be freed at once.  `io-only` needs memory (option
- *  `background_bytes`); operations that do not fit are done in begin, and the statistics count
- *  them.  An end that has nothing left to exchange does not wait for other ranks.
+ *  `background_bytes`); operations that do not fit are completed in begin, and the statistics count
+ *  them.  If nothing remains to be exchanged, end does not wait for other ranks.
  *
  *  If begin fails there is nothing to end.  Later errors are returned by end, on all ranks, once.
  *  Several operations may be pending on a file; they must be ended in the order in which they
@@ -230,14 +231,14 @@ TUTTI_API tutti_err tutti_file_read_end(tutti_file *f, tutti_off *count_out) TUT
  *  Start a collective operation without waiting for other ranks.
  *  Collective; every rank starts the same operations on a file in the same order.
  *  Operations progress in start, test and wait of any operation and in every collective call;
- *  with background `all` also by themselves.  Ranks may complete them in any order.  The buffer
+ *  with background `all` also in a thread.  Ranks may complete them in any order.  The buffer
  *  must not be used until the operation is complete.
  *
- *  A rank that has no memory to record an operation reports this to all ranks; only then start
- *  waits for them.  A rank that passes NULL as r_out completes the operation inside the call, and
- *  all ranks return TUTTI_ERR_ARG, the others when they complete it.  The exchanges fence and
- *  lock need calls that wait; without a thread (background `all`) messages in step 4 are used
- *  instead, and tutti_file_explain reports this. */
+ *  If a rank has no memory to record an operation, all ranks return this error; only in this case
+ *  does start wait for other ranks.  If a rank passes NULL as r_out, it completes the operation in
+ *  the call and returns TUTTI_ERR_ARG; the other ranks return this error when they complete it.
+ *  The exchanges `fence` and `lock` need calls that wait.  Without a thread (background `all`)
+ *  data is exchanged by messages instead, and tutti_file_explain reports this. */
 /**@{*/
 TUTTI_API tutti_err tutti_file_write_start(tutti_file *f, const tutti_access *a, const void *buf,
                                            tutti_request **r_out) TUTTI_MUST_USE;
@@ -265,9 +266,9 @@ TUTTI_API void tutti_request_abandon(tutti_request **r);
 
 /** @name Plans */
 /**@{*/
-/** Plan writes, or reads, of an access.
+/** Create a plan that writes, or reads, the bytes of an access.
  *  Collective.
- *  The access may be freed afterwards. */
+ *  The access may be freed at once.  All plans must be freed before tutti_file_close. */
 TUTTI_API tutti_err tutti_plan_write(tutti_file *f, const tutti_access *a,
                                      tutti_plan **p_out) TUTTI_MUST_USE;
 TUTTI_API tutti_err tutti_plan_read(tutti_file *f, const tutti_access *a,
@@ -275,14 +276,15 @@ TUTTI_API tutti_err tutti_plan_read(tutti_file *f, const tutti_access *a,
 
 /** Start an operation of a plan; all file offsets are shifted by `displacement`.
  *  Collective, non-blocking; `displacement` must be the same on all ranks.
- *  Errors on which the ranks must agree are returned by test or wait.  Only one operation per
- *  plan may be pending. */
+ *  `buf` is the address of memory offset 0 of the access; it must not be used until the operation
+ *  is complete.  Errors on which the ranks must agree are returned by test or wait.  Only one
+ *  operation per plan may be pending. */
 TUTTI_API tutti_err tutti_plan_start(tutti_plan *p, void *buf,
                                      tutti_off displacement) TUTTI_MUST_USE;
 
 /** Test whether the operation of a plan is complete.
  *  Not collective; never waits.
- *  @param[out] done_out  1: it is complete, and the return value is its outcome. */
+ *  @param[out] done_out  1: the operation is complete, and the return value is its error code. */
 TUTTI_API tutti_err tutti_plan_test(tutti_plan *p, int *done_out,
                                     tutti_off *count_out) TUTTI_MUST_USE;
 
@@ -310,7 +312,7 @@ TUTTI_API tutti_err tutti_plan_start_write(tutti_plan *p, const void *buf,
  *  @return a string that is valid as long as the plan. */
 TUTTI_API const char *tutti_plan_explain(const tutti_plan *p);
 
-/** Return the number of bytes that a plan occupies on this rank.
+/** Return the memory that a plan occupies on this rank, in bytes.
  *  Not collective. */
 TUTTI_API size_t tutti_plan_size(const tutti_plan *p);
 

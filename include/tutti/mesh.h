@@ -255,7 +255,7 @@ TUTTI_API int tutti_mesh_partitioned_by(const tutti_mesh *m);
 
 /** Quality of a partition. */
 typedef struct tutti_mesh_cut {
-    int parts, empty;                 /* number of partitions; of them without a node */
+    int parts, empty;                 /* number of partitions; number of those without nodes */
     tutti_count cut;                  /* pairs of neighbours in different partitions */
     tutti_count shared;               /* nodes that more than one partition holds */
     tutti_count total_nodes;          /* nodes of all partitions, copies included */

@@ -69,74 +69,75 @@ enum {
  *          SIZE: tutti_off in bytes >= 0, text may end in k, m, g, t (powers of 1024); TEXT: char[128]
  *   alias  names that other MPI-IO libraries use for the same thing, separated by |, or "" */
 #define TUTTI_OPTION_TABLE(X)                                                                      \
-    X(CHOICE, method, TUTTI_METHOD_AUTO, "", "which way collective requests go")                   \
+    X(CHOICE, method, TUTTI_METHOD_AUTO, "", "method of collective requests")                      \
     X(CHOICE, method_read, TUTTI_METHOD_AUTO, "",                                                  \
-      "the same for reads alone; auto: as method says")                                            \
+      "method of collective reads; auto: the same as method")                                      \
     X(CHOICE, exchange, TUTTI_EXCHANGE_AUTO, "",                                                   \
-      "how ranks pass bytes on: shm inside a node and messages between nodes; or from rank to "    \
+      "exchange between ranks: shm inside a node and messages between nodes; or from rank to "     \
       "rank by messages (two-sided), by puts and gets between fences, or under shared locks")      \
     X(INT, step, 0, "",                                                                            \
       "two-sided, cycle by cycle, in Dickens and Thakur's steps: 1 blocking, bytewise; 2 memcpy; " \
       "3 all sends, then receives; 4 receives first; 5 one send buffer; 0: as windows get ready")  \
     X(CHOICE, pipeline, TUTTI_PIPELINE_AUTO, "",                                                   \
-      "what overlaps what: none, the next exchange (comm), file access (write), or both")          \
+      "overlap of exchange and file access: none, the next exchange (comm), file access (write), " \
+      "or both")                                                                                   \
     X(CHOICE, domains, TUTTI_DOMAINS_AUTO, "",                                                     \
-      "how the file is divided among the aggregators: a request's extent in equal parts, or by "   \
-      "its bytes (balanced), in cyclic blocks (cyclic), or, whatever is asked for, an "            \
-      "array in blocks of its slowest dimension, as columns (array; other files: even)")           \
-    X(CHOICE, store, TUTTI_STORE_AUTO, "", "how bytes get into the file")                          \
+      "division of the file among the aggregators: the extent of a request in equal parts, by "    \
+      "its bytes (balanced) or in cyclic blocks (cyclic), or, independent of the request, an "     \
+      "array in blocks of its slowest dimension, such as columns (array; other files: even)")      \
+    X(CHOICE, store, TUTTI_STORE_AUTO, "", "interface for file access")                            \
     X(INT, cb_nodes, 0, "", "number of aggregators; 0: every rank that shares its node's memory")  \
     X(SIZE, cb_buffer_size, 16 << 20, "", "staging memory of one operation on one node")           \
     X(SIZE, window_size, 0, "",                                                                    \
       "largest window of an aggregator; 0: 512k through the page cache, else as cb_buffer_size "   \
       "allows")                                                                                    \
-    X(INT, sub_buffers, 2, "",                                                                     \
-      "into how many sub-buffers an aggregator divides its staging memory")                        \
+    X(INT, sub_buffers, 2, "", "number of sub-buffers of the staging memory of an aggregator")     \
     X(INT, stagger, 0, "",                                                                         \
-      "microseconds by which each aggregator's first file access waits longer than the previous "  \
-      "one's")                                                                                     \
+      "delay in microseconds between the first file accesses of consecutive aggregators")          \
     X(CHOICE, background, TUTTI_BACKGROUND_AUTO, "",                                               \
-      "what goes on between begin and end: nothing, all (needs MPI_THREAD_MULTIPLE), or file "     \
-      "access only; auto: io-only where it costs time or there is a core to spare, else none")     \
+      "background work between begin and end: none, all (requires MPI_THREAD_MULTIPLE), or file "  \
+      "access only; auto: io-only if file access takes time or a core is idle, else none")         \
     X(SIZE, background_bytes, 256 << 20, "",                                                       \
-      "memory of one node for bytes of one file on their way meanwhile; what a split operation "   \
-      "had is kept for the next one")                                                              \
+      "staging memory per node and file for operations in the background; memory of a split "      \
+      "operation is kept for the next one")                                                        \
     X(SIZE, striping_unit, 0, "romio_cb_fr_alignment",                                             \
-      "alignment of file domains; 0: what the file system says")                                   \
+      "alignment of file domains; 0: as reported by the file system")                              \
     X(SIZE, domain_block, 0, "cb_block_size", "block size of cyclic domains; 0: a sub-buffer")     \
     X(BOOL, direct_io, 0, "direct_write|direct_read",                                              \
       "bypass the page cache (O_DIRECT) with whole blocks that are aligned in memory; the "        \
-      "statistics tell how many bytes did (direct_bytes)")                                         \
-    X(SIZE, direct_align, 0, "", "alignment that O_DIRECT needs; 0: what the file system says")    \
+      "statistics report these bytes (direct_bytes)")                                              \
+    X(SIZE, direct_align, 0, "",                                                                   \
+      "alignment that O_DIRECT needs; 0: as reported by the file system")                          \
     X(BOOL, rmw, 0, "romio_ds_write",                                                              \
-      "allow read-modify-write of bytes in small holes (by the one owner of the page)")            \
+      "allow read-modify-write of bytes in small holes (by the single owner of the page)")         \
     X(BOOL, check, 0, "",                                                                          \
-      "refuse collective writes whose ranks overlap, instead of the highest rank winning")         \
+      "reject collective writes of overlapping ranks; otherwise the highest rank determines the "  \
+      "data")                                                                                      \
     X(SIZE, sieve_size, 4 << 20, "ind_rd_buffer_size", "buffer of the sieve method")               \
     X(SIZE, direct_run, 0, "",                                                                     \
-      "contiguous runs of at least this size go straight from the user's memory to the file; "     \
-      "0: 1 MiB, but not in writes that would wait for each other in the kernel")                  \
+      "contiguous runs of at least this size are transferred directly from the user's memory to "  \
+      "the file; 0: 1 MiB, except in writes that would wait for each other in the kernel")         \
     X(INT, queue_depth, 64, "", "requests in flight of the stores uring, threads and aio")         \
     X(INT, io_threads, 2, "", "threads of the store threads")                                      \
     X(TEXT, nodes, "", "",                                                                         \
-      "pretend nodes on one machine: a number (even), a list 3,1,2 (uneven), rr:N (round-robin), " \
+      "simulate nodes on one machine: a number (even), a list 3,1,2 (uneven), rr:N "               \
+      "(round-robin), "                                                                            \
       "single")                                                                                    \
     X(TEXT, profile, "", "",                                                                       \
-      "profile of the machine that 'tutti tune' has written; empty, or not to be read: the "       \
-      "user's, the system's, or none")                                                             \
-    X(BOOL, explain, 0, "", "say on standard error what was chosen and why")                       \
+      "profile of the machine written by 'tutti tune'; if empty or unreadable: the user's, the "   \
+      "system's, or none")                                                                         \
+    X(BOOL, explain, 0, "", "report the chosen method and the reason on standard error")           \
     X(TEXT, trace, "", "",                                                                         \
-      "write a Chrome/Perfetto trace of all operations to this file, if it is not there, empty "   \
-      "or "                                                                                        \
-      "a trace; where that fails there is none, and nothing else changes")                         \
+      "write a Chrome/Perfetto trace of all operations to this file, if it does not exist, is "    \
+      "empty or contains a trace; if that fails, no trace is written")                             \
     X(TEXT, fault, "", "",                                                                         \
       "for tests: make a file access fail, RANK:WHAT:N[:ERRNO], see tutti-options(7)")             \
     X(INT, plan_cache, 8, "",                                                                      \
-      "plans remembered per file (at most 32), for collective operations that ask for the same "   \
-      "shape again, perhaps at another offset; 0: none")                                           \
+      "cached plans per file (at most 32), for collective operations that repeat the same shape, " \
+      "also at another offset; 0: none")                                                           \
     X(SIZE, sieve_gap, 0, "",                                                                      \
-      "aggregators read holes of at most this size along with what is wanted; with rmw they also " \
-      "write over them; 0: where that is faster than another request, writes: 32k")                \
+      "aggregators also read holes of at most this size; with rmw they also overwrite them; 0: "   \
+      "if that is faster than another request, writes: 32k")                                       \
     X(BOOL, sole_writer, 0, "",                                                                    \
       "no other handle, program or thread writes to the file during a collective write: "          \
       "aggregators may write small holes beyond its end as zeros")

@@ -18,21 +18,21 @@ TUTTI_BEGIN_DECLS
  * to 1; put_bandwidth, fence and lock are 0 if they have not been measured.  local and remote
  * are the defaults for file systems of this machine and for others. */
 #define TUTTI_PROFILE_TABLE(X)                                                                 \
-    X(MACHINE, ranks, COUNT, 2, 2, "ranks of a node when it was measured")                     \
-    X(MACHINE, nodes, COUNT, 1, 1, "nodes when it was measured")                               \
-    X(MACHINE, cores, COUNT, 2, 2, "cores of a node")                                          \
+    X(MACHINE, ranks, COUNT, 2, 2, "ranks per node during the measurement")                    \
+    X(MACHINE, nodes, COUNT, 1, 1, "nodes during the measurement")                             \
+    X(MACHINE, cores, COUNT, 2, 2, "cores per node")                                           \
     X(MACHINE, copy_64, RATE, 4e9, 4e9, "one rank copies pieces of 64 bytes")                  \
     X(MACHINE, copy_512, RATE, 7e9, 7e9, "pieces of 512 bytes")                                \
     X(MACHINE, copy_4k, RATE, 8e9, 8e9, "pieces of 4 KiB and more")                            \
     X(MACHINE, message_latency, SECONDS, 2e-6, 2e-6, "a short message inside a node")          \
-    X(MACHINE, message_bandwidth, RATE, 2e9, 2e9, "one pair of ranks of a node")               \
+    X(MACHINE, message_bandwidth, RATE, 2e9, 2e9, "between two ranks on a node")               \
     X(MACHINE, net_latency, SECONDS, 3e-5, 3e-5, "a short message between nodes")              \
     X(MACHINE, net_bandwidth, RATE, 1e9, 1e9, "from one node while all nodes send")            \
-    X(MACHINE, vote, SECONDS, 2e-5, 2e-5, "all ranks agree on a few numbers")                  \
+    X(MACHINE, vote, SECONDS, 2e-5, 2e-5, "agreement of all ranks on a few values")            \
     X(MACHINE, put_bandwidth, MAYBE, 0, 0, "one pair of ranks, by puts into a window")         \
     X(MACHINE, fence, MAYBE, 0, 0, "a fence of all ranks")                                     \
     X(MACHINE, lock, MAYBE, 0, 0, "a lock, a flush and a barrier of all ranks")                \
-    X(FILES, remote, FLAG, 0, 1, "1: the network carries its data")                            \
+    X(FILES, remote, FLAG, 0, 1, "1: its data is transferred over the network")                \
     X(FILES, write_one_64, RATE, 1.1e8, 2.5e5, "one rank writes pieces of 64 bytes")           \
     X(FILES, write_one_512, RATE, 6.5e8, 2e6, "512 bytes")                                     \
     X(FILES, write_one_4k, RATE, 1.4e9, 1.2e7, "4 KiB")                                        \

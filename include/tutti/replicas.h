@@ -44,11 +44,11 @@ TUTTI_BEGIN_DECLS
 #define TUTTI_RULE_TABLE(X)                                                                     \
     X(IDG2, idg2, "the fewest intervals: as long a run as any holder can write, then the next") \
     X(IDG, idg,                                                                                 \
-      "the writer of the item before if it holds this one, else the owner of the next if it "   \
-      "does, else its own")                                                                     \
-    X(OWN, own, "its owner, as the partitioner has it")                                         \
+      "the writer of the previous item if it holds this one, else the owner of the next if it " \
+      "does, else the owner")                                                                   \
+    X(OWN, own, "the owner assigned by the partitioner")                                        \
     X(FIRST, first, "the lowest rank that holds it")                                            \
-    X(RANDOM, random, "one that a hash of seed and number picks")
+    X(RANDOM, random, "a holder chosen by a hash of seed and number")
 
 /** How writers are chosen.  `idg` and `own` need owners. */
 typedef enum tutti_replicas_rule {

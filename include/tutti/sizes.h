@@ -48,7 +48,7 @@ static inline int tutti_size_product(int ndims, const tutti_count *shape, tutti_
     return 1;
 }
 
-/** Compare `count` items of `size` bytes each with the bytes that exist.
+/** Return whether `count` items of `size` bytes each fit in `bytes` bytes.
  *  Not collective.
  *  @return 1 if 0 <= count, 1 <= size and count * size <= bytes, without overflow; else 0. */
 static inline int tutti_size_fits(tutti_count count, tutti_off size, tutti_off bytes) {

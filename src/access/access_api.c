@@ -42,8 +42,10 @@ tutti_err tutti_access_pieces(tutti_count n, const tutti_off *file_offsets,
                               const tutti_off *memory_offsets, const tutti_off *lengths,
                               tutti_access **out) {
     tutti__mapping m = {{0, NULL}, {0, NULL}};
-    TUTTI_CHECK(out && n >= 0 && (n == 0 || (file_offsets && lengths)), TUTTI_ERR_ARG,
-                "n is %lld: must be >= 0, and arguments not NULL", (long long)n);
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
+    TUTTI_CHECK(n >= 0, TUTTI_ERR_ARG, "n is %lld: must be >= 0", (long long)n);
+    TUTTI_CHECK(n == 0 || (file_offsets && lengths), TUTTI_ERR_ARG, "argument %s is NULL",
+                file_offsets ? "lengths" : "file_offsets");
     for (tutti_count i = 0; i < n; i++)
         TUTTI_CHECK(file_offsets[i] >= 0, TUTTI_ERR_ARG,
                     "piece %lld: file offset is %lld: must be >= 0", (long long)i,
@@ -80,8 +82,9 @@ tutti_err tutti_access_indices(tutti_off offset, tutti_off item_size, tutti_coun
                                const tutti_count *index, tutti_access **out) {
     tutti__side file = {0, NULL};
     size_t bytes;
-    TUTTI_CHECK(out && n >= 0 && (n == 0 || index), TUTTI_ERR_ARG,
-                "n is %lld: must be >= 0, and arguments not NULL", (long long)n);
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
+    TUTTI_CHECK(n >= 0, TUTTI_ERR_ARG, "n is %lld: must be >= 0", (long long)n);
+    TUTTI_CHECK(n == 0 || index, TUTTI_ERR_ARG, "argument index is NULL");
     TUTTI_CHECK(item_size > 0, TUTTI_ERR_ARG, "item size is %lld: must be >= 1",
                 (long long)item_size);
     TUTTI_CHECK(!__builtin_mul_overflow((size_t)n, sizeof(tutti_off), &bytes), TUTTI_ERR_OVERFLOW,
@@ -146,8 +149,9 @@ static tutti_err concatenate_accesses(int n, const tutti_access *const *parts,
 
 tutti_err tutti_access_concat(int n, const tutti_access *const *parts,
                               const tutti_off *memory_offsets, tutti_access **out) {
-    TUTTI_CHECK(out && n >= 0 && (n == 0 || parts), TUTTI_ERR_ARG,
-                "n is %d: must be >= 0, and arguments not NULL", n);
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
+    TUTTI_CHECK(n >= 0, TUTTI_ERR_ARG, "n is %d: must be >= 0", n);
+    TUTTI_CHECK(n == 0 || parts, TUTTI_ERR_ARG, "argument parts is NULL");
     for (int i = 0; i < n; i++) TUTTI_CHECK(parts[i], TUTTI_ERR_ARG, "part %d is NULL", i);
     tutti__side *sides = tutti__calloc((size_t)n, SIDES * sizeof *sides);
     if (!sides) return TUTTI_ERR_NOMEM;

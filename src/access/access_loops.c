@@ -44,7 +44,7 @@ static void nest_take(nest *t, int *at, tutti_count part) {
     if (t->count[*at] == 1) ++*at;
 }
 
-/* Split the loops of both nests so that they have the same counts; 0 if that cannot be. */
+/* Split the loops of both nests so that they have the same counts; 0 if this is impossible. */
 static int nests_match(nest *f, nest *m, loop *out) {
     int i = 0, k = 0, n = 0;
     while (i < f->n && k < m->n) {

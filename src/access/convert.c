@@ -414,7 +414,7 @@ typedef struct {
     unsigned char value[16];
 } misfit;
 
-/* Of n elements from `first` on, with source `source`, the first `fit` fit. */
+/* Record that only the first `fit` of n elements from `first` on, with source `source`, fit. */
 static void record_misfit(misfit *m, tutti_count first, tutti_count n, tutti_count fit,
                           const void *source, int size) {
     if (fit == n || m->element >= 0) return;

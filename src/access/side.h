@@ -129,7 +129,7 @@ void tutti__access_drop(tutti_access *a);
 int tutti__side_is_valid(tutti__side s);
 int tutti__access_is_valid(const tutti_access *a);
 
-/* ---- asking; cost: depth of the nesting, times log of the parts or marks */
+/* ---- queries; cost: depth of the nesting, times log of the parts or marks */
 static inline tutti_off tutti__side_bytes(tutti__side s) {
     return s.node ? s.node->bytes : 0;
 }
@@ -258,7 +258,7 @@ void tutti__access_unpack(const tutti_access *a, void *user, tutti_off from, tut
 
 /* ---- repeats (access_repeat.c) */
 
-/* Where `file` bytes of the file are `memory` bytes of memory, so are memory offsets. */
+/* Scale memory offsets: `file` bytes in the file correspond to `memory` bytes in memory. */
 typedef struct tutti__scale {
     tutti_off file, memory;
 } tutti__scale;

@@ -156,7 +156,7 @@ static inline tutti_off mark_view(bitmap *b, size_t i, again what) {
     tutti__cursor c;
     tutti__burst burst;
 
-    /* The items of a LIST from a stream position on, read in line. */
+    /* Items of a LIST: read here, without a cursor, from the stream position on. */
     if (s.node->kind == TUTTI__LIST) {
         const tutti__node *n = s.node;
         tutti__frame f = {.node = n, .origin = s.disp};

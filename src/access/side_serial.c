@@ -223,7 +223,7 @@ static tutti_err read_cat(reader *r, int depth, tutti__side *out) {
     uint64_t n = 0;
     tutti_err err = TUTTI_OK;
     TUTTI_TRY(read_number(r, UINT64_MAX, &n));
-    SOUND(n >= 2 && n <= (r->size - r->at) / 3, "a number of parts that cannot be");
+    SOUND(n >= 2 && n <= (r->size - r->at) / 3, "invalid number of parts");
     tutti__side *part = tutti__calloc((size_t)n, sizeof *part);
     if (!part) return TUTTI_ERR_NOMEM;
     for (uint64_t i = 0; i < n && err == TUTTI_OK; i++) {

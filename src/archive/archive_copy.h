@@ -7,21 +7,22 @@
 
 /* Segments of a dataset to be archived or restored. */
 typedef struct tutti__archiving {
-    const char *name; /* of the call */
-    const char *path; /* of the dataset */
+    const char *name; /* name of the API function, for messages */
+    const char *path; /* path of the dataset */
     const tutti__model *model;
-    const char *directory;      /* of the archive; NULL: */
-    const tutti_stream *stream; /* a tar archive */
+    const char *directory;      /* directory of the archive; NULL: use `stream` */
+    const tutti_stream *stream; /* stream of a tar archive */
     int64_t n;
-    tutti_count *segment;  /* [n] numbers */
-    tutti__archived *rows; /* [n] of the database */
+    tutti_count *segment;  /* [n] segment numbers */
+    tutti__archived *rows; /* [n] rows of the database */
 } tutti__archiving;
 
 static inline const tutti__segment_row *tutti__archiving_row(const tutti__archiving *k, int64_t i) {
     return &k->model->segments[k->segment[i]];
 }
 
-/* Copy segment i to the directory, sync it and read it back, unless it is there; rows[i].sum is set. */
+/* Copy segment i to the directory, sync it and read it back, unless the copy exists.  Sets
+ * rows[i].sum. */
 tutti_err tutti__archive_copy(tutti__archiving *k, int64_t i) TUTTI_MUST_USE;
 /* Write segment i to the stream; rows[i].sum is set. */
 tutti_err tutti__archive_send(tutti__archiving *k, int64_t i) TUTTI_MUST_USE;

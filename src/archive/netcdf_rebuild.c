@@ -75,8 +75,7 @@ static tutti_err add_space(rebuilding *m, const rebuilt_file *f, const tutti__cd
                                                : -1;
     if (kind < 0 || (kind == TUTTI__SPACE_LIST && size->ndims != 1) ||
         !tutti__name_right(name, TUTTI__NAME) || (s && s->kind != kind))
-        FAIL_FORMAT("the dimensions of variable '%s' are not those of a space '%.60s'", v->name,
-                    name);
+        FAIL_FORMAT("the dimensions of variable '%s' do not match a space '%.60s'", v->name, name);
     if (!s) {
         s = TUTTI__GROW(&m->model, spaces);
         if (!s) return TUTTI_ERR_NOMEM;

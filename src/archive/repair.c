@@ -331,7 +331,7 @@ static tutti_err repair_locked(tutti__repair *r) {
         TUTTI_TRY(tutti__trailers_find(f->fd, &r->found, &r->found_n, &torn));
         r->torn += torn;
         for (int64_t j = n; j < r->found_n;
-             j++) /* a file that was renamed is not of this dataset */
+             j++) /* a renamed file does not belong to this dataset */
             if (strcmp(r->found[j].file.name, f->name) == 0)
                 r->found[n++] = r->found[j];
             else

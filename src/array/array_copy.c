@@ -123,7 +123,7 @@ static tutti_err transfer_piece(copy_state *c, const tutti_slice *s, int is_writ
     tutti_section m = {.order = c->from->spec.order};
     (void)tutti_slice_count(c->b.ndims, s, m.shape);
     memcpy(m.hi, m.shape, sizeof m.hi);
-    /* Where only the other array is distributed, the piece counts in that array's part. */
+    /* If only the other array is distributed, the indices of the piece refer to its part. */
     const tutti__array_part part = {
         .d = other->dist, .rank = tutti__array_team(other)->rank, .from = s->lo, .to = s->hi};
     tutti_err err = a->dist || !other->dist ? tutti__slice_access(&a->local, s, &m, &access)

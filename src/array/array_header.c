@@ -35,7 +35,7 @@ enum {
     BIG = 2
 };
 
-/* As in PNG: not a text file, and damaged by conversion of line ends. */
+/* As in PNG: the signature is not text, and detects conversion of line ends. */
 static const unsigned char magic[8] = {0x89, 'T', 'T', 'A', '\r', '\n', 0x1a, '\n'};
 
 static int native_byte_order(void) {

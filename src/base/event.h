@@ -19,7 +19,8 @@ static inline void tutti__event_signal(tutti__event *e) {
     if (atomic_load(&e->sleepers) > 0) tutti__event_wake(e);
 }
 
-/* Sleep until the count is no longer `seen`, but at most for so many nanoseconds.  0: it still is. */
+/* Sleep until the count differs from `seen` or the given nanoseconds have passed.
+ * @return 0 if the count is unchanged */
 int tutti__event_sleep(tutti__event *e, uint32_t seen, long nanoseconds);
 
 #endif

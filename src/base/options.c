@@ -80,7 +80,7 @@ static int names_are_equal(const char *a, size_t na, const char *b, size_t nb) {
     return na == 0;
 }
 
-/* Where `text` is in a list "one|two|three"; -1: nowhere. */
+/* The index of `text` in a list "one|two|three"; -1: not found. */
 static int find_choice(const char *list, const char *text, size_t n) {
     for (int i = 0;; ++i) {
         const size_t item = strcspn(list, "|");
@@ -151,7 +151,7 @@ tutti_err tutti__options_take(const tutti_options *opt, tutti_options *full_out)
     const char *bytes = (const char *)opt;
     for (size_t i = sizeof *full_out; i < size; ++i)
         TUTTI_CHECK(bytes[i] == 0, TUTTI_ERR_UNSUPPORTED,
-                    "the program sets an option that this library (%s) does not have",
+                    "the program sets an option that this library (%s) does not support",
                     TUTTI_VERSION_STRING);
     tutti_options_defaults(full_out);
     memcpy(full_out, opt, size < sizeof *full_out ? size : sizeof *full_out);

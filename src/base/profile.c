@@ -285,7 +285,7 @@ static tutti_err read_line(reader *r, char *line) {
     const char *key = strip_blanks(s), *text = strip_blanks(equals + 1);
     tutti_err err = TUTTI_OK;
     if (r->where == IN_HEAD) {
-        if (strcmp(key, "version") != 0) REFUSE(r, "this belongs into a section:", key);
+        if (strcmp(key, "version") != 0) REFUSE(r, "entry must be in a section:", key);
         if (r->version++ || strcmp(text, "1") != 0) REFUSE(r, "version is not", text);
         return TUTTI_OK;
     }

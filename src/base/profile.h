@@ -6,18 +6,18 @@
 #include <tutti/profile.h>
 #include "base/error_impl.h"
 
-/* More is refused. */
+/* Limits of a profile; larger ones are rejected. */
 enum { TUTTI__PROFILE_BYTES = 256 << 10, TUTTI__PROFILE_SECTIONS = 64 };
 
 /* The entries of a text for one file system. */
 typedef struct tutti__profile_files {
     tutti_filesystem place;
-    tutti_profile p; /* the values of file systems are used */
+    tutti_profile p; /* only the values of file systems are used */
     int line;        /* first line of the section */
 } tutti__profile_files;
 
 typedef struct tutti__profile_set {
-    tutti_profile machine; /* the values of the machine are used */
+    tutti_profile machine; /* only the values of the machine are used */
     int n;
     tutti__profile_files *files;
 } tutti__profile_set;

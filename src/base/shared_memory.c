@@ -23,7 +23,7 @@ static void name_path(char *path, const tutti__shared_memory *memory) {
              (unsigned long long)memory->random);
 }
 
-/* Where the file system has no O_TMPFILE, the name exists for the moment between two system calls. */
+/* Without O_TMPFILE, the name exists between two system calls. */
 static int open_nameless(const tutti__shared_memory *memory) {
     char path[NAME_BYTES];
     int fd = open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

@@ -163,7 +163,7 @@ static tutti_err take_var(reader *r) {
     return TUTTI_OK;
 }
 
-/* ---- places */
+/* ---- offsets of variables */
 
 static int by_begin(const void *a, const void *b) {
     const tutti_off x = (*(const tutti__cdf_var *const *)a)->begin,

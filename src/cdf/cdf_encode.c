@@ -32,10 +32,11 @@ static tutti_off header_bytes(const tutti__cdf *c) {
     return n;
 }
 
-/* ---- places */
+/* ---- offsets of variables */
 
-/* Variables of one kind, one after another from *at on.   CDF-1 and 2 cannot store the offset of a
- * variable after one that is too large, so only the last may be; CDF-1 has 31 bits for an offset. */
+/* Assign offsets to the variables of one kind, from *at on.  CDF-1 and CDF-2 cannot store the
+ * offset of a variable after a large one, so only the last may be large; CDF-1 offsets have 31
+ * bits. */
 static tutti_err place_variables(tutti__cdf *c, int is_record, int records_follow, tutti_off *at) {
     const tutti_off most_bytes = c->version == 1   ? (tutti_off)INT32_MAX - 3
                                  : c->version == 2 ? (tutti_off)UINT32_MAX - 3

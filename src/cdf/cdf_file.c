@@ -15,7 +15,7 @@ static tutti_err read_bytes(int fd, char *to, size_t from, size_t end) {
         const ssize_t n = pread(fd, to + from, end - from, (off_t)from);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return tutti__error_sys(errno, (tutti_off)from, "reading the netCDF header");
-        TUTTI_CHECK(n > 0, TUTTI_ERR_TRUNCATED, "file became shorter while its header was read");
+        TUTTI_CHECK(n > 0, TUTTI_ERR_TRUNCATED, "file was truncated while its header was read");
         from += (size_t)n;
     }
     return TUTTI_OK;

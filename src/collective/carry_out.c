@@ -67,7 +67,7 @@ static tutti_err agree_on_plan(tutti_request *r) {
     const tutti__call call = {.object = "plan",
                               .name = p->asked.is_write ? "run_write" : "run",
                               .hash = 2 * (uint64_t)p->number + (fences && tutti__fiber_inside()),
-                              .what = "which plan they run, or how",
+                              .what = "the plan or its execution mode",
                               .ranges = NUMBERS,
                               .range = all};
     TUTTI_TRY(tutti__team_call(p->file->team, &call, mine));
@@ -192,7 +192,7 @@ tutti_err tutti__plan_find(tutti_request *r) {
     return x->err;
 }
 
-/* ---- the two halves */
+/* ---- begin and end of a request */
 
 int tutti__request_is_valid(const tutti_request *r) {
     const tutti__op *op = &r->op;

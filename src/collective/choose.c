@@ -65,7 +65,8 @@ static void format_reason(const tutti__summary *s, const tutti__candidate *k, in
     format_seconds(k[rival].seconds, other, sizeof other);
     /* the simpler of two nearly equal candidates is chosen: see tutti__cost_candidates */
     snprintf(why + at, size - (size_t)at, " (%s %s%s)", method_names[k[rival].method], other,
-             k[rival].seconds < k->seconds ? ", hardly less: the simpler one is taken" : "");
+             k[rival].seconds < k->seconds ? ", only slightly less: the simpler method is used"
+                                           : "");
 }
 
 void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, tutti__choice *out) {
@@ -85,9 +86,9 @@ void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, t
     out->gap = g.bytes;
     format_seconds(g.seconds, seconds, sizeof seconds);
     if (f->opt.sieve_gap > 0)
-        snprintf(out->gap_why, sizeof out->gap_why, "as the option says");
+        snprintf(out->gap_why, sizeof out->gap_why, "as the option specifies");
     else if (g.dense)
-        snprintf(out->gap_why, sizeof out->gap_why, "half of the extent is wanted");
+        snprintf(out->gap_why, sizeof out->gap_why, "half of the extent is requested");
     else
         snprintf(out->gap_why, sizeof out->gap_why, "one more request costs %s", seconds);
 
@@ -114,7 +115,7 @@ void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, t
         snprintf(why, size, "list: sieve would have to read and rewrite (options rmw, TUTTI_READ)");
     } else if (asked != TUTTI_METHOD_AUTO) {
         out->method = asked;
-        snprintf(why, size, "as the option says");
+        snprintf(why, size, "as the option specifies");
     } else if (s->bytes == 0) {
         snprintf(why, size, "list: no bytes");
     } else {

@@ -20,7 +20,7 @@
 #include "base/hash.h"
 #include "comm/call.h"
 
-/* Bits that may be true of all ranks. */
+/* Bits that may be set on all ranks. */
 enum {
     FINE = 1,     /* no error */
     MOVED = 2,    /* this rank's bytes have been moved */
@@ -140,7 +140,7 @@ void tutti__find_start(const tutti_request *r, tutti__finding *x) {
         .object = r->asked.how == TUTTI__PLAN_ONLY ? "plan" : "file",
         .name = op->is_write ? "write" : "read",
         .hash = tutti__hash((uint64_t)r->asked.agrees ^ TUTTI__HASH_START, also, sizeof also),
-        .what = "what they ask for"};
+        .what = "the arguments of the operation"};
     const int ends_later = r->asked.how == TUTTI__SPLIT || r->asked.how == TUTTI__STARTED;
     x->inside = ends_later && (r->progress.finding || tutti__fiber_inside());
     x->n = x->moved = x->has_match = 0;
@@ -202,7 +202,8 @@ static tutti_err find_cached(tutti_request *r, tutti__finding *x) {
     TUTTI_TRY(tutti__call_compare(r->op.file->team, &x->call, v + CALL));
     if (x->all & FINE) TUTTI_TRY(tutti__call_agree(&x->call, v + CALL));
     tutti_plan *p = tutti__plan_cache_choose(r->op.file, x, v + PLANS);
-    /* all ranks have read by plans without staging, but not by the same: the size is unknown */
+    /* all ranks have read with plans without staging, but with different plans: the size is
+     * unknown */
     if (p && p->run && (x->all & MOVED)) return TUTTI_OK;
     x->n = 0; /* a vote does not compare them again */
     if (!(x->all & FINE) || !p) return TUTTI_OK;

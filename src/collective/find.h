@@ -14,25 +14,25 @@ typedef struct tutti__finding {
     tutti_err local_err; /* this rank's error before anything is done; its last error */
     tutti_err err;       /* of all ranks, if the last step was TUTTI__FIND_END */
     tutti__call call;    /* the call and its arguments that must agree */
-    tutti_off bytes;     /* this rank's, of all parts */
+    tutti_off bytes;     /* bytes of all parts of this rank */
     tutti_off block;     /* size of blocks whose checksums are requested; 0: none */
     int inside;          /* a fiber executes the request if it has to wait */
-    int polls;           /* how often other ranks had not answered yet */
-    int64_t answers;     /* bits that are true of this rank */
+    int polls;           /* number of polls before all ranks answered */
+    int64_t answers;     /* bits that are set on this rank */
     /* cached plans, the last used first: */
     int n;
     tutti__range range[TUTTI__RANGES]; /* the displacement of this rank from each of them */
     tutti_plan *
         match; /* the first plan that this rank can use, with the same page cache residency; or NULL */
-    int has_match;          /* it can use one, as cold or not */
+    int has_match;          /* whether a plan matches, regardless of page cache residency */
     tutti_off displacement; /* against `match`; then against the plan that all ranks can use */
     int cold;               /* whether bytes of this rank are not cached; later: of any rank */
     tutti_off size;         /* see tutti__file_end */
     tutti_off background;   /* memory of a node that operations in the background use */
-    int moved;              /* this rank's bytes have been moved already: */
-    tutti_off count;        /* so many */
+    int moved;              /* whether this rank's bytes have already been transferred */
+    tutti_off count;        /* bytes transferred, if `moved` */
     tutti__range gathered;  /* position of the plan whose bytes are in shared memory, or -1 */
-    int64_t all;            /* bits that are true of all ranks */
+    int64_t all;            /* bits that are set on all ranks */
     tutti__range range_of_all[TUTTI__CONSENSUS_RANGES];
 } tutti__finding;
 

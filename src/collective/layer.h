@@ -51,8 +51,8 @@ typedef struct tutti__transfer {
 tutti_err tutti__transfer_run(const tutti__transfer *t, tutti_request **r_out) TUTTI_MUST_USE;
 /* Check the arguments of this rank.   Not collective. */
 tutti_err tutti__transfer_check(const tutti__transfer *t) TUTTI_MUST_USE;
-/* The code for an error of this rank after bytes may have moved: never a code that states that
- * nothing has been done.   Not collective. */
+/* The code for an error of this rank after a transfer may have begun: excludes codes that
+ * guarantee that nothing has been done.   Not collective. */
 tutti_err tutti__operation_under_way(tutti_err err);
 
 /* ---- requests */

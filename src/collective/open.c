@@ -428,7 +428,7 @@ tutti_err tutti_file_atomic(tutti_file *f, int on) {
     TUTTI_USE(f);
     tutti__requests_settle(f);
     const tutti__call call = {
-        .object = "file", .name = "atomic", .hash = on != 0, .what = "whether it is on or off"};
+        .object = "file", .name = "atomic", .hash = on != 0, .what = "the atomic mode"};
     const tutti_err err = tutti__team_call(f->team, &call, on ? tutti__locks_try(f) : TUTTI_OK);
     if (err != TUTTI_OK) {
         tutti__error_context("atomic", f->path, -1);

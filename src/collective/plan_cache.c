@@ -145,7 +145,7 @@ void tutti__plan_release(tutti_plan **pp) {
     *pp = NULL;
 }
 
-/* Of large plans for one direction this number is kept: for alternating puts of nodes and elements. */
+/* Number of large plans kept per direction: two, for alternating writes of nodes and elements. */
 enum { LARGE_KEPT = 2 };
 
 /* Evict the oldest large plan if their number has reached the limit. */

@@ -35,7 +35,7 @@ static void explain_plan(tutti_plan *p, int overlap) {
         tutti__options_choice(TUTTI_CHOICES_pipeline, t->pipeline, pipeline, sizeof pipeline);
         if (t->literal && t->step > 0) snprintf(step, sizeof step, " step %d", t->step);
         if (t->literal && kind != f->opt.exchange) /* see tutti__two_phase_decide */
-            snprintf(instead, sizeof instead, " (%s would wait inside of a call that may not)",
+            snprintf(instead, sizeof instead, " (%s would block in a call that must not block)",
                      f->opt.exchange == TUTTI_EXCHANGE_FENCE ? "fence" : "lock");
     }
     if (p->run && n < size)
@@ -53,9 +53,9 @@ static void explain_plan(tutti_plan *p, int overlap) {
                              (long long)tutti__blocks(t->domains.slabs.n, t->domains.aggregators),
                              (long long)t->domains.slabs.n, (long long)t->domains.slabs.slab);
     if (p->run && !p->asked.is_write && n < size)
-        n += (size_t)snprintf(p->explain + n, size - n,
-                              "; holes up to %lld bytes are read along: %s",
-                              (long long)p->choice.gap, p->choice.gap_why);
+        n +=
+            (size_t)snprintf(p->explain + n, size - n, "; holes up to %lld bytes are also read: %s",
+                             (long long)p->choice.gap, p->choice.gap_why);
     if (p->means.resident && n < size)
         n += (size_t)snprintf(p->explain + n, size - n, "; in the background");
     if (overlap && n < size)

@@ -35,7 +35,7 @@ static void set_state(tutti_request *r, int state) {
     atomic_store_explicit(&r->progress.state, state, memory_order_release);
 }
 
-/* ---- at once: both halves here */
+/* ---- blocking: begin and end in one call */
 
 static tutti_err run_inside(const tutti_request *asked, tutti_off *count_out);
 

@@ -75,14 +75,14 @@ struct tutti_request {
     } next;
 };
 
-/* ---- carry_out.c: the two halves; they wait where they have to */
+/* ---- carry_out.c: begin and end of a request; both may block */
 int tutti__request_is_valid(const tutti_request *r); /* for TUTTI_ASSERT */
 /* Find the plan, and do the part that needs the other ranks: the exchange of a write.   Collective, except
  * for a request that is already complete. */
 void tutti__request_first_half(tutti_request *r);
 /* The rest, unless it is over: file access, the exchange of a read, the agreement.   Collective. */
 void tutti__request_second_half(tutti_request *r);
-/* The bytes of a plan that is not carried out in the background.  Every rank takes part, also
+/* Transfer the bytes of a plan that is not executed in the background.  Every rank takes part, also
  * after an error.  Returns the outcome of this rank.   Collective, unless the plan has no staging. */
 tutti_err tutti__move_bytes(tutti_plan *p, tutti__op *op) TUTTI_MUST_USE;
 /* A plan was found: which store, where in the file.   Local. */
@@ -97,12 +97,13 @@ tutti_err tutti__request_usable(const tutti_request *r) TUTTI_MUST_USE;
 void tutti__plan_explained(tutti_file *f, const tutti_plan *p);
 
 /* ---- request.c: pending requests */
-/* Both halves at once: the work of tutti_file_write and tutti_file_read.   Collective, agrees. */
+/* Begin and end a request: used by tutti_file_write and tutti_file_read.   Collective, agrees. */
 tutti_err tutti__request_run(tutti_request *r, tutti_off *count_out) TUTTI_MUST_USE;
-/* Start the request `asked`.  A split operation executes its first half, and an error of that is
- * returned (then there is no request); all other errors are returned by test or wait. */
+/* Start the request `asked`.  A split operation executes its begin phase; if that fails, its
+ * error is returned and no request is created; all other errors are returned by test or wait. */
 tutti_err tutti__request_start(const tutti_request *asked, tutti_request **out) TUTTI_MUST_USE;
-/* The oldest split operation that has not ended and is no walk's, or NULL. */
+/* Return the oldest split operation that has not ended, excluding
+ * operations that their caller ends itself (`ahead`); NULL: none. */
 tutti_request *tutti__request_split(const tutti_file *f);
 /* Wait for those that were abandoned, and end the thread.  All ranks. */
 void tutti__requests_end(tutti_file *f);

@@ -31,7 +31,7 @@ void tutti__call_announce(const tutti__team *t, const tutti__call *c, tutti_err 
     const int64_t word = (int64_t)(name >> 32 << RANK_BITS) + t->rank;
     const int64_t hash = tutti__min((int64_t)c->hash, INT64_MAX - 1); /* the last entry is unused */
     announced[TUTTI__ANNOUNCED_CALL] = (tutti__range){word, word};
-    /* a rank that refuses may not have looked at its arguments */
+    /* a rank that fails may not have checked its arguments */
     announced[TUTTI__ANNOUNCED_HASH] =
         mine == TUTTI_OK ? (tutti__range){hash, hash} : tutti__range_none();
 }

@@ -32,7 +32,7 @@ tutti_err tutti__team_call_vote(tutti__team *t, const tutti__call *c, tutti_err 
                                 tutti__vote *io) TUTTI_MUST_USE;
 
 /* The parts, for a start by tutti__consensus that carries more. */
-/* What this rank announces, in its first ranges.   Not collective. */
+/* The values of this rank, in its first ranges.   Not collective. */
 void tutti__call_announce(const tutti__team *t, const tutti__call *c, tutti_err mine,
                           tutti__range announced[TUTTI__ANNOUNCEMENTS]);
 /* Whether names or arguments differ; the same on all ranks.   Not collective. */

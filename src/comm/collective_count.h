@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One more.   Not collective; any thread. */
+/* Increment the count.   Not collective; any thread. */
 void tutti__collective_add(void);
 /* Since the process began.   Not collective; any thread. */
 int64_t tutti__collective_count(void);

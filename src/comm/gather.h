@@ -13,7 +13,8 @@
  *         caller has to agree on the outcome.  *out is NULL on failure and on other ranks. */
 tutti_err tutti__team_gather(tutti__team *t, tutti_err mine, const void *data, int64_t bytes,
                              void **out, int64_t *bytes_out) TUTTI_MUST_USE;
-/* For tests: messages of at most so many bytes; default: 2^30.  The same on all ranks.   Not collective. */
+/* For tests: set the maximum message size in bytes; default: 2^30.
+ * Not collective; `bytes` must be the same on all ranks. */
 void tutti__gather_set_piece(int64_t bytes);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "comm/wait.h"
 
-/* Operations and votes use smaller tags (team.c). */
-enum { NODE_TAG = 32767 };
+/* Operations and votes use smaller tags (team.c), notes of arrays a larger one (array_pair.c). */
+enum { NODE_TAG = 32766 };
 
 static int rank_at(const tutti__team *t, int position) {
     return t->nodes.member[t->nodes.start[t->nodes.mine] + position];

@@ -16,15 +16,15 @@ typedef struct {
 } scan_state;
 
 /* left := first followed by left. */
-static void prepend(const tutti__scan *s, const void *first, void *left) {
+static void prepend(const tutti__scan_operation *s, const void *first, void *left) {
     _Alignas(16) char both[TUTTI__SCAN_BYTES];
     memcpy(both, first, s->bytes);
     s->append(both, left);
     memcpy(left, both, s->bytes);
 }
 
-static tutti_err exchange_values(tutti__team *t, const tutti__scan *s, int tag, int distance,
-                                 scan_state *x) {
+static tutti_err exchange_values(tutti__team *t, const tutti__scan_operation *s, int tag,
+                                 int distance, scan_state *x) {
     const int lower = t->rank - distance, bytes = (int)s->bytes;
     const int higher = distance < t->size - t->rank ? t->rank + distance : -1;
     MPI_Request r[4] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
@@ -41,8 +41,8 @@ static tutti_err exchange_values(tutti__team *t, const tutti__scan *s, int tag, 
     return tutti__team_finish(4, r);
 }
 
-tutti_err tutti__team_scan(tutti__team *t, const tutti__scan *s, const void *own, void *before_out,
-                           void *behind_out) {
+tutti_err tutti__team_scan(tutti__team *t, const tutti__scan_operation *s, const void *own,
+                           void *before_out, void *behind_out) {
     scan_state x;
     TUTTI_ASSERT(s->bytes <= TUTTI__SCAN_BYTES);
     tutti__collective_add();

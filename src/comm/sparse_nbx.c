@@ -1,6 +1,6 @@
-/* comm: the receiving half of a sparse exchange by the "NBX" scheme: receive whatever arrives, and
- * once one's own synchronous sends have been received enter a barrier that does not block; when it
- * ends, everything has arrived.  Cost: the messages themselves and one barrier.
+/* comm: the receiving half of a sparse exchange by the "NBX" scheme: receive all arriving messages, and
+ * once its own synchronous sends have been received enter a barrier that does not block; when it
+ * ends, all messages have arrived.  Cost: the messages themselves and one barrier.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/mailbox.h"
 #include "comm/wait.h"

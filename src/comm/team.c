@@ -167,7 +167,7 @@ static int comm_alike(MPI_Comm comm, MPI_Comm *out) {
     return code;
 }
 
-/* What a new team needs, allocated before the ranks agree to create one. */
+/* Memory of a new team, allocated before the ranks agree to create one. */
 typedef struct {
     tutti__team *team;
     location *every; /* [ranks] */
@@ -350,13 +350,14 @@ void tutti__team_give(tutti__team **t) {
     *t = NULL;
 }
 
-/* Every MPI has tags up to 32767: one half for messages of operations, one for their agreements. */
+/* Every MPI has tags up to 32767: one half for messages of operations, one for their agreements, except the last two
+ * (node_messages.c, array_pair.c). */
 int tutti__team_tag(tutti__team *t) {
     t->tag = t->tag % 16383 + 1;
     return t->tag;
 }
 
 int tutti__team_vote_tag(tutti__team *t) {
-    t->apart = t->apart % 16383 + 1;
+    t->apart = t->apart % 16382 + 1;
     return 16383 + t->apart;
 }

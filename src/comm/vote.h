@@ -20,7 +20,7 @@ static inline tutti__range tutti__range_of(int64_t v) {
     return (tutti__range){v, v};
 }
 
-/* What a rank announces about its call, see comm/call.h. */
+/* The values that a rank contributes about its call, see comm/call.h. */
 enum { TUTTI__ANNOUNCED_CALL, TUTTI__ANNOUNCED_HASH, TUTTI__ANNOUNCEMENTS };
 
 /* A variable of the caller, and the reduction over all ranks, whose result replaces it.  A sum that

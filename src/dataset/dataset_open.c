@@ -213,7 +213,7 @@ tutti_err tutti_dataset_refresh(tutti_dataset *d, int *changed_out) {
     const tutti__model *old = &d->model;
     const int64_t n = old->segments_n;
     const int is_same =
-        old->generation == new.generation &&memcmp(old->id, new.id, sizeof old->id) == 0;
+        memcmp(old->id, new.id, sizeof old->id) == 0 && old->generation == new.generation;
     if (changed_out)
         *changed_out = !is_same || n != new.segments_n ||
                        (n > 0 && old->segments[n - 1].id != new.segments[n - 1].id);

@@ -31,7 +31,7 @@ typedef struct tutti__item_list {
     tutti__item *v;
     tutti_part *parts; /* [3 * n] */
     int parts_n;
-    char *names; /* copies; NULL: names are the caller's, and decompositions are not held */
+    char *names; /* copies; NULL: names and decompositions belong to the caller */
 } tutti__item_list;
 
 tutti_err tutti__items_make(int n, tutti__item_list *out) TUTTI_MUST_USE;

@@ -280,7 +280,8 @@ static tutti_err put_after_agreement(tutti_dataset *d, tutti__item_list *b,
     }
     const tutti_err packed = pack_compressed(d, b);
     const tutti_error_info why = *tutti_last_error();
-    /* Also what was not packed, since it must be put again.  Large sections begin at blocks, small ones follow. */
+    /* Includes data that was not packed, since it must be written again.  Large sections begin at
+     * blocks, small ones follow. */
     for (int is_large = 1; is_large >= 0; is_large--)
         for (int i = 0; i < b->n; i++)
             if ((section_bytes(d, &b->v[i]) >= TUTTI__BLOCK) == is_large)

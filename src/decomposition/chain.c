@@ -60,7 +60,7 @@ static void append_heading(void *left, const void *right) {
 
 static tutti_err find_neighbours(chain *c, tutti_off *position_out) {
     static const heading none = {.first = -1, .last = -1, .owner = -1};
-    const tutti__scan scan = {sizeof none, &none, append_heading};
+    const tutti__scan_operation scan = {sizeof none, &none, append_heading};
     const tutti__items *v = &c->g->items;
     heading own = none, before, behind;
     own.bytes = tutti__min(c->g->total, MOST_BYTES + 1);
@@ -183,7 +183,7 @@ static tutti_err choose_writers(chain *c) {
     const tutti_count n = c->g->items.n;
     if (n == 0) return TUTTI_OK;
     TUTTI_TRY(go_forward(c, &before));
-    /* Back: open items take the writer of what is behind them. */
+    /* Backward pass: open items get the writer of the items after them. */
     tutti__writers_fill(n, writer, TUTTI__AS_NEXT);
     if (before == TUTTI__AS_NEXT) before = writer[0];
     if (before != TUTTI__AS_NEXT) {

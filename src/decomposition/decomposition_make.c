@@ -175,7 +175,7 @@ static void append_entries(void *left, const void *right) {
 
 static tutti_err place_in_rank_order(making *m) {
     static const int64_t none = 0;
-    const tutti__scan scan = {sizeof none, &none, append_entries};
+    const tutti__scan_operation scan = {sizeof none, &none, append_entries};
     tutti__team *t = m->team;
     const int64_t n = m->spec->n;
     const tutti_count entries = m->space->view.entries;

@@ -39,7 +39,8 @@ void tutti__directory_free(tutti__directory *d);
 int tutti__directory_source(const tutti__directory *d, tutti_count i);
 /* Its index among the records of that rank.   Not collective. */
 tutti_count tutti__directory_index(const tutti__directory *d, tutti_count i);
-/* The first of the records that this rank has sent to a rank; n: none.   Not collective. */
+/* Index of the first record that this rank has sent to the given rank; n: none.
+ * Not collective. */
 tutti_count tutti__directory_sent_to(const tutti__directory *d, int rank);
 
 /* Send a record of `bytes` bytes for each number of this rank to the rank of its range: out[m], by rank, then

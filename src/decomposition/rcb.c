@@ -60,7 +60,7 @@ static tutti_count find_cut(const bisection *b, const piece *p, int left) {
 
 static void divide_piece(bisection *b, piece p) {
     while (p.parts > 1 && p.from < p.to) {
-        /* Of equally long sides the first. */
+        /* The longest side; of sides of equal length, the first. */
         double longest = -1;
         int best = 0;
         for (int k = 0; k < 3; k++) {

@@ -103,7 +103,7 @@ static void by_first(const tutti_replicas_choice *c, const tutti__items *v, tutt
     for (tutti_count i = 0; i < v->n; i++) writer[i] = item_holders(v, i).v[0];
 }
 
-/* Of a set, the one that seed and number pick. */
+/* The member of a set that a hash of seed and number selects. */
 static int pick_rank(const tutti_replicas_choice *c, int64_t number, const int *rank,
                      tutti_count n) {
     return rank[tutti__scramble(tutti__scramble(c->seed) ^ (uint64_t)number) % (uint64_t)n];

@@ -83,15 +83,15 @@ typedef struct tutti__burden {
 #define TUTTI__NO_LIMIT INT64_MAX
 tutti_off tutti__balance_limit(const tutti_replicas_choice *c, tutti_off bytes, int ranks);
 
-/* The passes of balancing, one after the other over all items; and so often at most. */
+/* The balancing passes, run in this order over all items, and the maximum number of rounds. */
 enum { TUTTI__BALANCE_ROUNDS = 9 };
 typedef enum {
     TUTTI__SLIDE_FORWARD,  /* runs grow at their end */
-    TUTTI__SLIDE_BACKWARD, /* and at their beginning; from the last item to the first */
-    TUTTI__CUT,            /* items above the limit go to another holder below it */
+    TUTTI__SLIDE_BACKWARD, /* runs grow at their start, from the last item to the first */
+    TUTTI__CUT,            /* items of ranks above the limit move to another holder below it */
     TUTTI__BALANCE_PASSES
 } tutti__balance_pass;
-/* The state at the begin of a round. */
+/* The state at the start of a round. */
 tutti__burden tutti__balance_round(int round, tutti_off limit, tutti_off mean, tutti_off *bytes);
 void tutti__balance(tutti__balance_pass pass, const tutti__items *v, tutti__burden *b, int *writer);
 

@@ -67,7 +67,7 @@ static int reduce_samples(int n, tutti__sample *v, int most) {
         }
         if (last == i) {
             v[kept - 1].weight += hi - lo;
-        } else { /* kept <= i: what is overwritten has been read */
+        } else { /* kept <= i: overwritten entries have been read */
             v[kept] = current;
             v[kept++].weight = hi - lo;
             last = i;

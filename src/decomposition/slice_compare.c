@@ -226,8 +226,8 @@ static int overlap_in_cell(const tutti__cells *c, int cell, const tutti_slice *a
 }
 
 tutti_err tutti__cell_compare(const tutti__cells *c, int cell, tutti_count n, tutti__rank_slice *v,
-                              tutti_count *overlaps_out, tutti__overlap **out) {
-    tutti__overlap *found = NULL;
+                              tutti_count *overlaps_out, tutti__slice_overlap **out) {
+    tutti__slice_overlap *found = NULL;
     tutti_count overlaps = 0, highest = n - 1;
     size_t room = 0;
     /* next_last[i]: the first index >= i that is the last of its equal slices */
@@ -249,7 +249,7 @@ tutti_err tutti__cell_compare(const tutti__cells *c, int cell, tutti_count n, tu
                 tutti__free(found);
                 return TUTTI_ERR_NOMEM;
             }
-            found[overlaps++] = (tutti__overlap){v[i].rank, j};
+            found[overlaps++] = (tutti__slice_overlap){v[i].rank, j};
         }
     }
     tutti__free(next_last);

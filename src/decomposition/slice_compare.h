@@ -62,13 +62,13 @@ typedef struct tutti__rank_slice {
     tutti_slice slice;
 } tutti__rank_slice;
 /* A rank, and a slice of a higher rank that overlaps its own. */
-typedef struct tutti__overlap {
+typedef struct tutti__slice_overlap {
     int rank;
     tutti_count higher; /* index in v */
-} tutti__overlap;
+} tutti__slice_overlap;
 /* The overlaps of n slices whose first common entry is in the cell, by rank.  Slices that are equal to the slice of a higher
  * rank are only compared with the highest of these.  v is reordered; *out is to be freed. */
 tutti_err tutti__cell_compare(const tutti__cells *c, int cell, tutti_count n, tutti__rank_slice *v,
-                              tutti_count *overlaps_out, tutti__overlap **out) TUTTI_MUST_USE;
+                              tutti_count *overlaps_out, tutti__slice_overlap **out) TUTTI_MUST_USE;
 
 #endif

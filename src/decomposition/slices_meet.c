@@ -15,7 +15,7 @@
 
 #include "base/hash.h"
 
-/* The slices of all ranks: what a vote shows. */
+/* The slices of all ranks, reduced by a vote. */
 typedef struct {
     tutti_count entries; /* sum */
     tutti_count slices;  /* that are not empty */
@@ -116,7 +116,7 @@ static tutti_err compare_in_cell(const tutti__team *t, const tutti__cells *c, in
                                  const tutti__sparse_message *in, slice_messages *out) {
     const size_t words = MESSAGE_WORDS * (size_t)c->ndims;
     tutti__rank_slice *v = tutti__calloc((size_t)n + 1, sizeof *v);
-    tutti__overlap *found = NULL;
+    tutti__slice_overlap *found = NULL;
     tutti_count overlaps = 0;
     tutti_err err = v ? TUTTI_OK : TUTTI_ERR_NOMEM;
     for (int i = 0; i < n && v; i++)

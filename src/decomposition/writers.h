@@ -31,7 +31,7 @@ typedef struct tutti__verdict {
 typedef struct tutti__range_items {
     const char *what;              /* for messages: "item" */
     const tutti__join *join;       /* mentions of all ranks; */
-    tutti_count m;                 /* so many, */
+    tutti_count m;                 /* number of mentions, */
     const tutti__mention *came;    /* [m] in the order of the directory, */
     const tutti__numbered *sorted; /* [m] by number, then by holder */
     tutti_off *given;              /* [m] positions passed by the holders; NULL: none */

@@ -129,7 +129,7 @@ static void read_second_half(tutti__run *r) {
     }
 }
 
-/* ---- the two halves */
+/* ---- begin and end */
 
 void tutti__cycles_first_half(tutti__run *r) {
     if (r->op->is_write)

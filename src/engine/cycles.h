@@ -99,7 +99,7 @@ tutti_err tutti__cycle_parts_memory(tutti_plan *p) TUTTI_MUST_USE;
 void tutti__cycle_parts_pack(tutti__run *r);
 void tutti__cycle_parts_unpack(tutti__run *r);
 
-/* ---- cycle_background.c: the two halves of a resident plan */
+/* ---- cycle_background.c: begin and end of a resident plan */
 void tutti__cycles_first_half(tutti__run *r);
 void tutti__cycles_second_half(tutti__run *r);
 

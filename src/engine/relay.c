@@ -12,8 +12,8 @@
 
 #include "base/trace.h"
 
-/* Begin the next window with bytes of this group (a read may have none before the end of the file); 0:
- * none. */
+/* Begin the next window that has bytes of this group; a read window past the end of the file has
+ * none.  @return 0 if there is no such window */
 static int begin_relay_window(tutti__run *r, tutti__window *w) {
     for (;;) {
         int i = -1;

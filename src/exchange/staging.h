@@ -8,8 +8,8 @@
 #include "exchange/rma_windows.h"
 #include "exchange/segment.h"
 
-/* How staging memory is divided: all slots of so many buffers of this size are closed.  0 slots:
- * the contents are unknown. */
+/* The division of staging memory into slots of windows of this size; all slots are closed.
+ * 0 slots: the contents are unknown. */
 typedef struct tutti__stage_form {
     int slots;
     tutti_off window;

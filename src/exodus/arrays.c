@@ -337,7 +337,8 @@ static tutti_err prepare_batch(const tutti_exodus *x, int is_write, tutti_count 
     TUTTI_CHECK(is_write || (x->mode & TUTTI_READ), TUTTI_ERR_MODE,
                 "the file was not opened for reading");
     TUTTI_CHECK(tutti_size_fits(n, sizeof *arrays, PTRDIFF_MAX) && (arrays || n == 0),
-                TUTTI_ERR_ARG, "n is %lld%s", (long long)n, arrays ? "" : " and arrays is NULL");
+                TUTTI_ERR_ARG, "n is %lld%s", (long long)n,
+                arrays ? "" : ", argument arrays is NULL");
     b->place = tutti__malloc((size_t)n * sizeof *b->place);
     b->is_implicit = tutti__calloc((size_t)n + 1, 1);
     if (!b->place || !b->is_implicit) return TUTTI_ERR_NOMEM;

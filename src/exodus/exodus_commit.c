@@ -21,7 +21,7 @@ static tutti_err check_commit(const tutti_exodus *x) {
         TUTTI_CHECK(
             i == s->time_variable ||
                 tutti__section_status_of(&s->states[i]) != TUTTI__SECTION_FAILED,
-            TUTTI_ERR_STATE, "'%s' is incomplete because a %s: put it again, or discard the step",
+            TUTTI_ERR_STATE, "'%s' is incomplete because a %s: write it again, or discard the step",
             x->cdf.vars[i].name, s->failed_sync ? "sync failed" : "put failed or was abandoned");
     return tutti__region_reserve(s->region);
 }

@@ -106,7 +106,7 @@ tutti_err tutti__step_batch_make(const tutti_exodus *x, const tutti__step_place 
                                  const tutti_exodus_field *fields, tutti__step_batch *b) {
     TUTTI_CHECK(n >= 0 && n <= 1 << 24 && (fields || n == 0), TUTTI_ERR_ARG,
                 "n is %lld%s: the number of fields must be 0 to 2^24", (long long)n,
-                fields ? "" : " and fields is NULL");
+                fields ? "" : ", argument fields is NULL");
     b->n = n;
     b->items = tutti__calloc((size_t)n + 1, sizeof *b->items);
     b->parts = tutti__calloc((size_t)n + 1, sizeof *b->parts);

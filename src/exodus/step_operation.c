@@ -1,4 +1,4 @@
-/* exodus: puts and gets of steps, blocking or non-blocking (exodus_steps.h, timestep/started.h).
+/* exodus: blocking and non-blocking writes and reads of steps (exodus_steps.h, timestep/started.h).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/exodus_steps.h"
 

@@ -9,7 +9,7 @@
 
 #include "exodus_mesh/distribute.h"
 
-/* Where a value will be among those that are read. */
+/* The index of a value among the values to read. */
 typedef struct {
     tutti_type type;
     tutti_count index;
@@ -109,7 +109,7 @@ static void warn_of_factors(const slicing *s, const int64_t *expected) {
         const tutti_count should = expected ? expected[c] : table->row[c].entries;
         if (table->row[c].factors == 0 || table->row[c].factors == should) continue;
         snprintf(warning, sizeof s->x->mesh_warning,
-                 "%s %lld has %lld distribution factors and should have %lld: they are ignored",
+                 "%s %lld has %lld distribution factors, expected %lld: they are ignored",
                  tutti_exodus_kind_name((int)s->kind), (long long)table->row[c].id,
                  (long long)table->row[c].factors, (long long)should);
     }

@@ -526,7 +526,7 @@ static tutti_err copies_compare(const ordering *o, tutti_err local_err, int n,
 
 /* ---- a round */
 
-/* From the runs to the positions.   Returns the outcome of this rank. */
+/* Compute the positions from the runs.   Returns the outcome of this rank. */
 static tutti_err order_runs(ordering *o, const tutti_replicas_choice *choice, const int *implicit,
                             tutti_err local_err) {
     tutti__sparse_message *answers = NULL;

@@ -211,7 +211,7 @@ tutti_err tutti__id_range_writers(tutti__id_range *r, const tutti_replicas_choic
 
 /* ---- copies */
 
-/* Of a rank, the next check that it has sent. */
+/* The next check that each rank has sent. */
 static const uint64_t *next_checks(int n, const tutti__sparse_message *checks, size_t *at, int rank,
                                    tutti_count count) {
     for (int i = 0; i < n; i++)

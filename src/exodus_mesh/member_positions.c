@@ -84,7 +84,7 @@ static tutti_err factors_compare(tutti__mesh_order *o) {
         for (tutti_count c = 0; c < n; c++, with++, without++) {
             has[c] = *with > 0;
             TUTTI_CHECK(!*with || !*without, TUTTI_ERR_MISMATCH,
-                        "%s %lld: some ranks have distribution factors and others none",
+                        "%s %lld: distribution factors are given on some ranks only",
                         tutti_exodus_kind_name((int)kind), (long long)o->model->of[kind].row[c].id);
         }
     }

@@ -112,7 +112,8 @@ static tutti_err place_of(const put_state *p, tutti_exodus_array_kind what,
     return tutti__exodus_place_of(p->x, &a, out);
 }
 
-/* Where the values of an array are: indices of entries, which become their positions from 1, reals or integers.  All NULL: zeros. */
+/* The source of the values of an array: indices of entries (written as positions from 1), reals or
+ * integers.  All NULL: zeros. */
 typedef struct {
     const tutti_count *index;
     const tutti__entity_class *to;

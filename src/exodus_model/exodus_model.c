@@ -21,7 +21,7 @@ static size_t hash_slot(const struct tutti__exodus_ids *t, int64_t id) {
     return (size_t)(h ^ h >> 32) & (t->room - 1);
 }
 
-/* Of rows with the same id only the first is inserted: a long chain of them would take quadratic time. */
+/* Only the first row of each id is inserted: long chains would take quadratic time. */
 static void enter_id(const tutti__exodus_table *t, tutti_count row) {
     struct tutti__exodus_ids *ids = t->ids;
     const int64_t id = t->row[row].id;
@@ -151,7 +151,7 @@ static tutti_err check_names(const tutti__exodus_model *m, int n, const char *co
                              const char *what) {
     TUTTI_CHECK(n >= 0 && n <= 1 << 24 && (names || n == 0), TUTTI_ERR_ARG,
                 "%s: the number of names is %d%s: it must be 0 to 2^24", what, n,
-                names ? "" : " and names is NULL");
+                names ? "" : ", argument names is NULL");
     for (int i = 0; i < n; i++) TUTTI_TRY(check_text(names[i], (size_t)m->name_length, what));
     return TUTTI_OK;
 }
@@ -314,7 +314,7 @@ tutti_err tutti__exodus_model_define(tutti__exodus_model *m, tutti_count n,
     tutti_count before[TUTTI_EXODUS_KINDS];
     TUTTI_CHECK(n >= 0 && (entities || n == 0), TUTTI_ERR_ARG,
                 "n is %lld%s: the number of entities must be >= 0", (long long)n,
-                entities ? "" : " and entities is NULL");
+                entities ? "" : ", argument entities is NULL");
     for (int k = 0; k < TUTTI_EXODUS_KINDS; k++) before[k] = m->of[k].n;
     tutti_err err = TUTTI_OK;
     for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) err = add_entity(m, &entities[i]);
@@ -467,7 +467,7 @@ tutti_err tutti__exodus_model_qa(tutti__exodus_model *m, int n, const tutti_exod
                                  int apply) {
     TUTTI_CHECK(n >= 0 && n <= 1 << 20 && (records || n == 0), TUTTI_ERR_ARG,
                 "n is %d%s: the number of QA records must be 0 to 2^20", n,
-                records ? "" : " and records is NULL");
+                records ? "" : ", argument records is NULL");
     char(*new)[4][33] = tutti__calloc((size_t)n + 1, sizeof *new);
     tutti_err err = new ? TUTTI_OK : TUTTI_ERR_NOMEM;
     for (int i = 0; i < n && err == TUTTI_OK; i++) {
@@ -493,7 +493,7 @@ tutti_err tutti__exodus_model_info(tutti__exodus_model *m, int n, const char *co
                                    int apply) {
     TUTTI_CHECK(n >= 0 && n <= 1 << 24 && (lines || n == 0), TUTTI_ERR_ARG,
                 "n is %d%s: the number of lines must be 0 to 2^24", n,
-                lines ? "" : " and lines is NULL");
+                lines ? "" : ", argument lines is NULL");
     char(*new)[81] = tutti__calloc((size_t)n + 1, sizeof *new);
     tutti_err err = new ? TUTTI_OK : TUTTI_ERR_NOMEM;
     for (int i = 0; i < n && err == TUTTI_OK; i++) {

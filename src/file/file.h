@@ -40,11 +40,11 @@ struct tutti_file {
         int spare_cores; /* every rank may use more than one core */
     } layout;
     struct {
-        int callers;        /* plans of the caller's that have not been freed */
+        int callers;        /* plans of the caller that have not been freed */
         tutti_plan *cached; /* the last used first; the same on all ranks (plan_cache.c) */
         int cached_n;
-        tutti_plan *blank; /* memory for the next one, or NULL */
-        int64_t made;      /* so far */
+        tutti_plan *blank; /* memory for the next plan, or NULL */
+        int64_t made;      /* number of plans created */
     } plans;
     struct {            /* of the last operation */
         int64_t number; /* of its plan */
@@ -57,8 +57,8 @@ struct tutti_file {
     } requests;
     struct {                  /* independent accesses in progress */
         tutti_request *first; /* in any order */
-        _Atomic int n;        /* of those, and of calls of other threads that wait for one */
-        struct tutti__worker *helpers; /* threads for those that do not block */
+        _Atomic int n; /* number of accesses and of calls of other threads that wait for one */
+        struct tutti__worker *helpers; /* threads for non-blocking accesses */
     } independent;
     struct {
         tutti_stats last, all; /* of the last operation, and of all of them */

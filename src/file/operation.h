@@ -47,7 +47,7 @@ tutti_err tutti__file_allows_parts(const tutti_file *f, const tutti__parts *p, i
                                    int is_write) TUTTI_MUST_USE;
 /* Start of the statistics; file accesses of this thread are counted in them from now on. */
 void tutti__operation_begin(tutti_stats *stats);
-/* What the first agreement needs from this rank: for reads the size of the file; for writes its
+/* The value of this rank for the first agreement: for reads the size of the file; for writes its
  * size if holes after it may be written as zeros, and otherwise TUTTI__OFF_END, which exceeds
  * every size.   Not collective. */
 tutti_err tutti__file_end(const tutti__op *op, tutti_off *size_out) TUTTI_MUST_USE;

@@ -1,9 +1,9 @@
-/* layer: what arrays, replicas, meshes, datasets and Exodus files have in common: an object that lives on a
+/* layer: what arrays, replicas, meshes, datasets and Exodus files have in common: an object on a
  * communicator, how a collective call on it starts, and how its errors are named.
  *
  *   tutti_err tutti_OBJECT_verb(tutti_OBJECT *o, ...) {
- *       TUTTI_TRY(tutti__object_live(o, &tutti__OBJECT_class));       this rank only: it has no communicator
- *       tutti_err err = ...;                                          this rank's arguments: kept,
+ *       TUTTI_TRY(tutti__object_live(o, &tutti__OBJECT_class));       local check
+ *       tutti_err err = ...;                                          local argument errors: kept,
  * not returned
  *       err = tutti__object_call(&o->object, &call, err);             from here on all ranks have
  * the same error

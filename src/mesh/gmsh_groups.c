@@ -97,7 +97,7 @@ tutti_err tutti__gmsh_entities_read(tutti__scan *s, int partitioned, tutti__gmsh
     return TUTTI_OK;
 }
 
-/* Of two with one tag the partitioned one comes first. */
+/* Of two entities with one tag, the partitioned one comes first. */
 static int compare_entities(const void *a, const void *b) {
     const tutti__gmsh_entity *x = a, *y = b;
     if (x->dim != y->dim) return (x->dim > y->dim) - (x->dim < y->dim);

@@ -63,8 +63,9 @@ typedef struct tutti__gmsh_repeats {
 /* If the last element of d repeats the one before it for another group, remove it and record the
  * group. */
 tutti_err tutti__gmsh_repeat_merge(tutti__gmsh_repeats *r, tutti__mesh_data *d) TUTTI_MUST_USE;
-/* Called after all elements have been read: make the memberships.  Elements of one entity whose
- * groups differ get entities of their own.   room: of d->member */
+/* Called after all elements have been read: create the memberships.  Elements of one entity
+ * whose groups differ are moved to new entities.
+ * @param room  capacity of d->member */
 tutti_err tutti__gmsh_repeats_finish(tutti__gmsh_repeats *r, tutti__mesh_data *d,
                                      size_t *room) TUTTI_MUST_USE;
 #endif

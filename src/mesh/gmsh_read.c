@@ -134,9 +134,9 @@ static tutti_err find_type(const reader *r, int32_t gmsh, int *type_out) {
             *type_out = t;
             return TUTTI_OK;
         }
-    return tutti__scan_bad(
-        &r->scan, gmsh > 0 && gmsh < 200 ? TUTTI_ERR_UNSUPPORTED : TUTTI_ERR_FORMAT,
-        "elements of type %d are not among the linear ones that are read", (int)gmsh);
+    return tutti__scan_bad(&r->scan,
+                           gmsh > 0 && gmsh < 200 ? TUTTI_ERR_UNSUPPORTED : TUTTI_ERR_FORMAT,
+                           "unsupported element type %d: only linear elements are read", (int)gmsh);
 }
 
 static tutti_err put_element(reader *r, int type, int32_t physical, int32_t entity_tag,
@@ -235,7 +235,7 @@ static tutti_err read_nodes_41(reader *r) {
         }
     }
     if (r->d.nodes != n)
-        TUTTI_SCAN_FAIL(s, "section announces %lld nodes, but has %lld", (long long)n,
+        TUTTI_SCAN_FAIL(s, "section declares %lld nodes, but has %lld", (long long)n,
                         (long long)r->d.nodes);
     return TUTTI_OK;
 }
@@ -268,7 +268,7 @@ static tutti_err read_elements_41(reader *r) {
         }
     }
     if (r->d.elements != n)
-        TUTTI_SCAN_FAIL(s, "section announces %lld elements, but has %lld", (long long)n,
+        TUTTI_SCAN_FAIL(s, "section declares %lld elements, but has %lld", (long long)n,
                         (long long)r->d.elements);
     return TUTTI_OK;
 }
@@ -355,18 +355,18 @@ static tutti_err read_format(reader *r) {
     r->version = strcmp(version, "4.1") == 0 ? 41 : strcmp(version, "2.2") == 0 ? 22 : 0;
     if (r->version == 0)
         return tutti__scan_bad(s, TUTTI_ERR_UNSUPPORTED,
-                               "version %s of Gmsh's format: 4.1 and 2.2 are read", version);
+                               "unsupported Gmsh format version %s: must be 4.1 or 2.2", version);
     if (binary < 0 || binary > 1 || size != 8)
         return tutti__scan_bad(s, TUTTI_ERR_UNSUPPORTED,
-                               "file type %lld with numbers of %lld bytes", (long long)binary,
-                               (long long)size);
+                               "unsupported file type %lld with values of %lld bytes",
+                               (long long)binary, (long long)size);
     if (binary == 0) return TUTTI_OK;
     TUTTI_TRY(tutti__scan_skip_line(s));
     s->binary = 1;
     TUTTI_TRY(tutti__scan_bytes(s, &one, sizeof one));
     if (one != 1)
         return tutti__scan_bad(s, one == 0x01000000 ? TUTTI_ERR_UNSUPPORTED : TUTTI_ERR_FORMAT,
-                               "the numbers are in the byte order of another machine");
+                               "the byte order of the file differs from that of this machine");
     return TUTTI_OK;
 }
 

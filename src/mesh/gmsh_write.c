@@ -193,7 +193,7 @@ static void put_nodes_41(writer *w) {
     put_text(w, "%s$EndNodes\n", w->binary ? "\n" : "");
 }
 
-/* Where the block of element e ends. */
+/* The end of the block of element e. */
 static tutti_count find_block_end(const tutti__mesh_data *d, tutti_count e) {
     tutti_count end = e + 1;
     while (end < d->elements && d->type[end] == d->type[e] && d->entity[end] == d->entity[e] &&

@@ -19,8 +19,8 @@
 #include "decomposition/partition.h"
 #include "layer/object.h"
 
-/* Nodes and elements: a slice, or all of a mesh on one rank.  Arrays that have not been made are
- * NULL. */
+/* Nodes and elements: a slice, or all of a mesh on one rank.  Arrays that have not been built
+ * are NULL. */
 typedef struct tutti__mesh_data {
     tutti_count nodes, elements;
     double *coordinates;

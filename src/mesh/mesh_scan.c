@@ -63,7 +63,7 @@ static tutti_err fill_buffer(tutti__scan *s, size_t want) {
     const tutti_err err = tutti_file_read_independent(s->file, a, s->buf + s->n, &got);
     tutti_access_free(&a);
     TUTTI_TRY(err);
-    TUTTI_CHECK(got == n, TUTTI_ERR_TRUNCATED, "file became shorter while it was read");
+    TUTTI_CHECK(got == n, TUTTI_ERR_TRUNCATED, "file was truncated while it was read");
     s->n += (size_t)n;
     s->buf[s->n] = '\0';
     return TUTTI_OK;
@@ -207,7 +207,7 @@ tutti_err tutti__scan_fits(const tutti__scan *s, int64_t n, int least, const cha
     const tutti_off left = s->size - describe_position(s);
     if (!tutti_size_fits(n, least, left))
         return tutti__scan_bad(s, TUTTI_ERR_FORMAT,
-                               "%lld %s are announced, but %lld bytes are left", (long long)n, what,
-                               (long long)left);
+                               "header declares %lld %s, but only %lld bytes remain", (long long)n,
+                               what, (long long)left);
     return TUTTI_OK;
 }

@@ -222,7 +222,7 @@ static tutti_err open_writer(tutti__meta *m, const tutti__meta_options *opt) {
         m->version = TUTTI__FORMAT_VERSION;
     }
     if (!opt->durable || opt->locked) return TUTTI_OK; /* a repair syncs names itself */
-    TUTTI_TRY(tutti__meta_sync_directory(m));          /* an earlier writer may not have done it */
+    TUTTI_TRY(tutti__meta_sync_directory(m)); /* an earlier writer may not have synced it */
     tutti__parent_sync(m->directory);
     return TUTTI_OK;
 }

@@ -87,7 +87,9 @@ tutti_err tutti__meta_rows(tutti__meta *m, int64_t segment, int tables, char **o
 tutti_err tutti__meta_infos_written(tutti__meta *m, int64_t segment) TUTTI_MUST_USE;
 /* The trailer of that segment will be rewritten: record that its changes are in no trailer. */
 tutti_err tutti__meta_infos_unwritten(tutti__meta *m, int64_t segment) TUTTI_MUST_USE;
-/* Record that changes of infos in trailers of removed or archived segments are in no trailer. *n_out: their number. */
+/* Record that changes of infos are in no trailer if their trailers belong to removed or archived
+ * segments.
+ * @param[out] n_out  number of these changes */
 tutti_err tutti__meta_infos_orphaned(tutti__meta *m, int64_t *n_out) TUTTI_MUST_USE;
 
 /* Insert a row of a trailer into its table. TUTTI_ERR_FORMAT: the table does not accept it. */

@@ -92,7 +92,7 @@ typedef struct tutti__model {
 } tutti__model;
 
 void tutti__model_free(tutti__model *m);
-/* One more row at the end of a table, all 0. */
+/* Append a row of zeros to a table. */
 #define TUTTI__GROW(m, what) tutti__table_grow(&(m)->what, &(m)->what##_n, sizeof *(m)->what)
 
 tutti__space *tutti__model_space(const tutti__model *m, const char *name);

@@ -52,7 +52,7 @@ typedef struct {
 
 /* ---- nodes of an element, and of its sides, as local indices */
 
-/* Where entry i of face block f's list is. */
+/* The position of the list of entry i of face block f. */
 static const tutti_count *face_nodes(const bordering *b, tutti_count face, tutti_count *n_out) {
     const tutti_count c = tutti__interval_of(b->faces->start, b->faces->entities, face);
     const tutti_exodus_entity *row = &b->p->model->of[TUTTI_EXODUS_FACE_BLOCK].row[c];
@@ -250,7 +250,7 @@ static void pair_sides(const side *lowest, const side *a, tutti_count n, const s
     }
 }
 
-/* Where the sides of the rank of v[from] end. */
+/* The end of the sides of the rank of v[from]. */
 static tutti_count rank_end(const side *v, tutti_count from, tutti_count to) {
     tutti_count end = from;
     while (end < to && v[end].rank == v[from].rank) end++;

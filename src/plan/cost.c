@@ -325,7 +325,7 @@ static double window_seconds(const model *m, double window, double aggregators) 
 
 typedef struct {
     double total;
-    double sent; /* bytes that leave a node */
+    double sent; /* bytes sent to other nodes */
 } exchange_cost;
 
 static exchange_cost exchange_seconds(const model *m, int exchange, double cycles) {

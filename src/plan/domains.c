@@ -28,7 +28,7 @@ static tutti_off count_units(const tutti__domains *d) {
 
 /* ---- BALANCED: the cumulative histogram */
 
-/* Where bucket i begins, 0 <= i <= TUTTI__HISTOGRAM. */
+/* The start of bucket i, 0 <= i <= TUTTI__HISTOGRAM. */
 static tutti_off bucket_start(const tutti__domains *d, tutti_off i) {
     return d->first + tutti__cut(d->hi - d->first, i, TUTTI__HISTOGRAM);
 }

@@ -7,7 +7,7 @@
 
 #include <tutti/types.h>
 
-/* Where part k of n begins, 0 <= k <= n. */
+/* The start of part k of n, 0 <= k <= n. */
 static inline tutti_off tutti__cut(tutti_off length, tutti_off k, tutti_off n) {
     return (tutti_off)((__int128)length * k / n);
 }

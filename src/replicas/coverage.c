@@ -86,7 +86,7 @@ tutti_err tutti__coverage_positions(tutti__team *t, const tutti__directory *d,
 tutti_err tutti__coverage_check(tutti__team *t, const tutti__range_items *g, tutti_count items,
                                 tutti_replicas *r) {
     static const coverage none = {.missing = -1, .overlapping = -1};
-    const tutti__scan scan = {sizeof none, &none, append_coverage};
+    const tutti__scan_operation scan = {sizeof none, &none, append_coverage};
     coverage own = none, all, behind;
     for (tutti_count j = 0; j < g->m; j++) {
         const int64_t number = g->sorted[j].number;

@@ -129,8 +129,8 @@ tutti_err tutti_replicas_choose_sized(const tutti_replicas_lists *lists,
     choice_state w;
     TUTTI_CHECK(lists && choice && (writers_out || lists->n == 0), TUTTI_ERR_ARG,
                 "argument lists, choice or writers_out is NULL");
-    TUTTI_CHECK(lists->n >= 0 && lists->parts >= 1, TUTTI_ERR_ARG,
-                "n is %lld, parts is %d: must be >= 0 and >= 1", (long long)lists->n, lists->parts);
+    TUTTI_CHECK(lists->n >= 0, TUTTI_ERR_ARG, "n is %lld: must be >= 0", (long long)lists->n);
+    TUTTI_CHECK(lists->parts >= 1, TUTTI_ERR_ARG, "parts is %d: must be >= 1", lists->parts);
     TUTTI_CHECK(lists->n == 0 || (lists->start && lists->holders), TUTTI_ERR_ARG,
                 "field start or holders is NULL");
     TUTTI_CHECK(lists->value_bytes >= 1, TUTTI_ERR_ARG, "value_bytes is %lld: must be >= 1",

@@ -52,7 +52,8 @@ tutti_err tutti__compressed_verify(tutti_dataset *d, const tutti__segment_row *g
 /* Its header, read by rank 0.   Collective. */
 tutti_err tutti__compressed_grid(tutti_dataset *d, tutti_file *f, const tutti__section *s,
                                  tutti__chunk_grid *out) TUTTI_MUST_USE;
-/* Where chunks [first, first + n) begin and end, in bytes from the section's: [n + 1].   Not collective. */
+/* The bounds of chunks [first, first + n), in bytes from the start of the section: [n + 1].
+ * Not collective. */
 tutti_err tutti__compressed_table(tutti_file *f, const tutti__section *s,
                                   const tutti__chunk_grid *g, tutti_count first, tutti_count n,
                                   tutti_off *bounds_out) TUTTI_MUST_USE;

@@ -151,7 +151,7 @@ static void complete_variable(compression *p, int head, tutti_off before, tutti_
 
 /* ---- several variables */
 
-#define TOGETHER_BYTES ((tutti_off)8 << 20) /* of a rank, unless one variable has more */
+#define TOGETHER_BYTES ((tutti_off)8 << 20) /* per rank, unless one variable is larger */
 
 /* Bytes of frames on ranks before this one, and on all, and the error of any rank.   Collective. */
 static tutti_err exchange_frame_sizes(tutti_dataset *d, int n, const int64_t *local,

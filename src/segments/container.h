@@ -62,7 +62,7 @@ typedef struct tutti__container {
 
     /* The variable can be written in d->now.   Not collective. */
     tutti_err (*put_check)(const tutti_dataset *d, const tutti__variable *v);
-    /* Where a new section of d->now begins.   Not collective. */
+    /* The offset of a new section of d->now.   Not collective. */
     tutti_off (*section_start)(const tutti_dataset *d, const tutti__section *of, tutti_off bytes);
 
     /* ---- commit */

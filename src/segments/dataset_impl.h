@@ -80,7 +80,8 @@ typedef struct tutti__writing {
     tutti__datafile row;
     tutti_off area; /* netCDF: bytes for the header, if the file is new */
     tutti_off end;  /* the next section starts here or later */
-    /* Bytes from here on may have been written and belong to no section: sections moved, a commit failed.  0: none */
+    /* Start of bytes that may have been written but belong to no section, after sections were
+     * moved or a commit failed.  0: none */
     tutti_off tail;
     int failed_sync; /* a sync of its file has failed since it began */
     tutti__section *sections;
@@ -92,7 +93,7 @@ typedef struct tutti__writing {
     int64_t infos_n;
 } tutti__writing;
 
-/* Sections of a segment that has been looked at. */
+/* Sections of a segment that has been read. */
 typedef struct tutti__known {
     int64_t segment; /* id */
     int64_t n;
@@ -126,7 +127,7 @@ typedef struct tutti__places {
     tutti_count entries; /* of the list */
     tutti_count n;
     tutti_count *place;   /* [n] in the order of the decomposition; -1: no rank has written it */
-    tutti_off item;       /* of items of so many bytes */
+    tutti_off item;       /* size of an item in bytes */
     tutti_access *access; /* the access from the first position on; NULL: not yet created */
     tutti_count *holes;   /* positions in memory without an entry */
     tutti_count holes_n;
@@ -289,7 +290,7 @@ tutti__section_progress *tutti__section_progress_of(const tutti_dataset *d,
 tutti_err tutti__section_target(tutti_dataset *d, tutti__put_record *record,
                                 const tutti__section *s, int64_t decomposition,
                                 int is_whole) TUTTI_MUST_USE;
-/* A sync of the file of the segment being written has failed: what was written to it must be written again. */
+/* A sync of the file of the segment being written has failed: its data must be written again. */
 void tutti__sections_sync_failed(tutti_dataset *d);
 void tutti__writings_free(tutti_dataset *d); /* no segment has begun any more */
 
@@ -325,7 +326,7 @@ const tutti__variable *tutti__ranked_lists(const tutti_dataset *d, int64_t space
 void tutti__ranked_free(tutti_dataset *d);
 
 /* ---- ranked_get.c */
-/* What this rank reads of a section: an access of the data file. holes: positions in memory of entries that no
+/* The part of a section that this rank reads: an access of the data file. holes: positions in memory of entries that no
  * rank has written; the caller frees both. Collective. */
 typedef struct tutti__ranked_reading {
     tutti_access *access;

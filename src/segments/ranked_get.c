@@ -10,7 +10,7 @@
 
 enum { HEAD = TUTTI__RANKED_HEAD }; /* numbers before the table */
 
-/* ---- accesses by places */
+/* ---- accesses by index */
 
 /* Pieces of item bytes that follow each other on both sides become one. */
 typedef struct {
@@ -29,7 +29,7 @@ static void add_piece(pieces *p, tutti_off file, tutti_off memory, tutti_off byt
     p->length[p->n++] = bytes;
 }
 
-/* ---- places of positions */
+/* ---- lookup of positions */
 
 static tutti_err read_header(tutti_file *f, const tutti__section *s, tutti_off item,
                              tutti__ranked_head *out) {

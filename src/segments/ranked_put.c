@@ -15,7 +15,7 @@
 
 enum { HEAD = TUTTI__RANKED_HEAD }; /* numbers before the table */
 
-/* ---- how many entries ranks write */
+/* ---- number of entries per rank */
 
 /* Size of the cache. */
 enum { MOST_SIZES = 64 };

@@ -25,7 +25,7 @@
 
 enum { PAGE = 4096 };
 
-/* As the kernel has them. */
+/* Structures as defined by the kernel. */
 typedef struct {
     uint64_t offset, bytes;
 } cache_range;

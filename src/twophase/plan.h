@@ -26,7 +26,8 @@ typedef struct tutti__engine tutti__engine; /* engine/engine.h */
 typedef struct tutti__means {
     tutti_store *store;
     tutti_stats *stats;
-    int resident; /* every window has its own memory, so that file access continues in background */
+    int resident;    /* every window has its own memory, so that file access continues in the
+                   * background */
     tutti_off room;  /* limit of staging memory per node; 0: that of the options */
     tutti_off block; /* writes: windows are cut between blocks of this size; 0: anywhere */
     tutti_off base;  /* of the request that it was made for, for messages */

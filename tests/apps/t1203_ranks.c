@@ -33,7 +33,7 @@ static double run_case(const char *path, int n, int first, int last) {
     return ampere[0];
 }
 
-/* Two files of results agree: headers bit by bit, values with tolerance `within`.  Potential and
+/* Compare two files of results: headers bit by bit, values with tolerance `within`.  Potential and
  * densities point by point; of currents, which are small differences of large numbers (1 or so
  * of 1e10, at 0.4 V), the tolerance is 1000 times larger, relative to the largest. */
 static void check_alike(const char *one, const char *two, double within, const char *what) {

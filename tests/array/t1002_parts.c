@@ -85,7 +85,7 @@ static void global_round(tutti_array *a, picture *p) {
     }
 }
 
-/* Slices of a local array count in the part. */
+/* Indices in slices of a local array are relative to the part. */
 static void local_slices(tutti_array *a, picture *p) {
     const tutti_distribution *d = tutti_array_distribution(a);
     const tutti_slice all = tutti_slice_all(p->spec.ndims, p->spec.shape);

@@ -74,7 +74,7 @@ static void common(const char *what, tutti_slice s) {
     const bill nodes = read_all("method=two-phase nodes=2 sieve_gap=1k striping_unit=4096", &s);
     const tutti_off exact = 8 * shape[0] * shape[1] * ranks, bounding = column * shape[1];
     CHECK_EQ(two.sent, 0);                              /* one staging buffer for all, */
-    if (ranks > 1) CHECK_EQ(nodes.sent, exact / ranks); /* and one copy for the other node */
+    if (ranks > 1) CHECK_EQ(nodes.sent, exact / ranks); /* one more copy for the other node */
     CHECK_EQ(direct.bytes, exact);
     if (8 * N - column > 1024) { /* columns are accessed separately */
         CHECK_EQ(two.bytes, bounding);

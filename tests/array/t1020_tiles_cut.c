@@ -45,7 +45,7 @@ static tutti_count number_of(int ndims, const tutti_count *shape, const tutti_co
     return n;
 }
 
-/* Where an element of a packed box is. */
+/* The position of an element in a packed box. */
 static tutti_count packed_place(const tutti__box_layout *g, const tutti__box *b,
                                 const tutti_count *at) {
     tutti_count p = 0;

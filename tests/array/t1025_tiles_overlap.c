@@ -178,7 +178,7 @@ static void sparse(tutti_off bytes, const char *options, int expect_background) 
     CHECK_SAME(tutti_array_close(&from), TUTTI_OK);
 }
 
-/* Tiles are chosen so that the engine can have their bytes in the background. */
+/* Tile sizes allow the engine to write the bytes in the background. */
 static void test_staging(void) {
     const tutti_array_spec spec = {.ndims = 1, .shape = {1 << 22}, .type = TUTTI_INT8};
     tutti_array *from = create_objects(path, &spec, "background_bytes=2m window_size=64k");

@@ -20,7 +20,7 @@ static const char *const variables[][2] = {
 };
 enum { VARIABLES = sizeof variables / sizeof *variables };
 
-/* With other rights, and all those variables set. */
+/* Run with other privileges and with all these variables set. */
 static int child(int secure) {
     tutti_options opt, defaults;
     char path[256];

@@ -33,7 +33,7 @@ expect 2 'missing command'
 expect 2 "unknown command 'sing'" sing
 expect 2 "unknown command 'sing'" help sing
 expect 2 "unknown option '--xml'" options --xml
-expect 0 'which way collective requests go' options method
+expect 0 'method of collective requests' options method
 expect 0 'TUTTI_CB_BUFFER_SIZE' options TUTTI_CB_BUFFER_SIZE
 expect 1 "unknown library option 'nothing'" options nothing
 expect 2 "extra operand 'block2d'" bench block2d

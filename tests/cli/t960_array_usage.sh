@@ -23,7 +23,7 @@ expect() {
     fi
 }
 
-# ---- the examples, with more or less as they are
+# ---- the examples of the manual page, with 2 ranks
 sed -n '/^\.SH EXAMPLES/,/^\.fi/p' "$page" | sed -n '/^\./d; s/\\-/-/gp; t; p' |
     sed "s|mpirun -np 4|$here/scripts/mpirun.sh $TUTTI_MPI 2|; s|tutti array|$TUTTI_COMMAND array|" >examples
 while read -r line; do

@@ -17,7 +17,7 @@ trap '"$here/scripts/throttle.sh" down "$slow" >/dev/null 2>&1' EXIT
 "$here/scripts/throttle.sh" run "$slow" "$here/scripts/mpirun.sh" "$mpi" 2 "$TUTTI_COMMAND" tune --quick --out profile "$slow" >out 2>err ||
     fail "tune: exit code $?"
 grep -q 'has a burst budget' out || fail 'no burst is reported'
-grep -q 'at first, then' out || fail 'no rates of the burst'
+grep -q 'initially, then' out || fail 'no rates of the burst'
 # 33.6 MB/s each for reading and writing; four times that is less than any burst
 python3 - <<'END' || { bad=1; cat out; }
 import re

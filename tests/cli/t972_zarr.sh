@@ -111,7 +111,7 @@ done
 run 'compressed, level 1: 8.0 MiB as numbers' ls run
 run 'smooth:_Compress = 1 ; // ' show run
 run 'run: ok' verify run
-run "'smooth' is left out: it is compressed" export run --xdmf
+run "'smooth' is omitted: it is compressed" export run --xdmf
 "$TUTTI_COMMAND" ls --json run | $python -c '
 import json, sys
 v = json.load(sys.stdin)["variables"][0]

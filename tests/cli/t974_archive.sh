@@ -19,7 +19,7 @@ json '[g["archived"] for g in o["segments"]] == [None, "away", "away", None, Non
 expect 0 'archived = 2 ;' show run
 expect 0 '' show run --json
 json 'o["segments"][1]["archived"] == "away"'
-expect 0 '2 segments are archived: not looked at' verify run
+expect 0 '2 segments are archived: not verified' verify run
 expect 0 '' verify run --json
 json 'o["ok"] and o["archived"] == 2 and o["segments"] == 4'
 expect 1 "segment 1 is archived in 'away': restore it first" dump run -v heat -s 1

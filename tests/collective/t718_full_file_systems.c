@@ -126,7 +126,7 @@ static void no_shared_memory(const char *path) {
     free(m.v);
 }
 
-/* Where every write waits for the disk, it continues in the background by default. */
+/* If every write waits for the disk, it continues in the background by default. */
 static void test_synchronous(void) {
     char path[600], data[1000] = "";
     tutti_access *a = NULL;

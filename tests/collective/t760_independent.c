@@ -158,7 +158,7 @@ static void end_of_file(void) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-/* ---- trouble */
+/* ---- errors */
 
 /* One rank's store is full: only this rank gets the error, once, and continues. */
 static void test_full(void) {

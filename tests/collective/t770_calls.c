@@ -258,7 +258,7 @@ static void ends(int operations) {
 
 /* ---- what agrees */
 
-/* What a layer may add to a write: further values to agree on, and an error of this rank. */
+/* A layer may add values to agree on, and an error of this rank, to a write. */
 static tutti_err write_agreeing(scene *s, int64_t agrees, tutti_err refused) {
     tutti_request r = {
         .asked.name = "write",

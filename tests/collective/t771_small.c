@@ -114,7 +114,7 @@ static void in_rank_order(int bytes) {
     free(got);
 }
 
-/* ---- trouble */
+/* ---- errors */
 
 static void refusals(int bytes, int is_write) {
     unsigned char *buf = calloc(1, (size_t)bytes);

@@ -363,7 +363,7 @@ static void write_once(tutti_file *f, const scene *s, int how, int round, tutti_
     ask_free(&q);
 }
 
-/* In another order and as other types than they were written. */
+/* Read the parts in another order and with other types than those of the write. */
 static void read_once(tutti_file *f, const scene *s, int how, tutti_off by, const model *m) {
     const tutti_off planned = how == PLAN || how == FLIGHT ? by : 0;
     request_parts q = ask_store(s, (rank + 1) % ranks, s->salt, by - planned);

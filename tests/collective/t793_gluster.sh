@@ -73,7 +73,7 @@ begin 0
 listens sh "$hosts" on "$here" switch || fail "glusterd does not listen at the switch"
 ! listens env || fail "glusterd listens outside"
 
-# One host writes, another reads at once.
+# One host writes, another reads immediately.
 sh "$hosts" on "$here" 1 sh -c 'seq 100000 >"$0/numbers"' "$mount"
 seq 100000 | sh "$hosts" on "$here" 3 cmp - "$mount/numbers" || fail "host 3 does not see what host 1 wrote"
 

@@ -131,7 +131,8 @@ static void resize(char **bytes, int64_t *size, int64_t to) {
 /* All pending records, or (`some`) a random part of them. */
 static void apply(char **bytes, int64_t *size, const pending *v, int n, int some, int torn) {
     int64_t length = *size;
-    const int lengths = some ? random_below(n + 1) : n; /* so many changes of the length arrived */
+    const int lengths =
+        some ? random_below(n + 1) : n; /* number of length changes that are on disk */
     for (int i = 0; i < n; i++) {
         const powercut_record *r = v[i].of;
         const int is_punch = r->what == POWERCUT_PUNCH;
@@ -342,7 +343,7 @@ static void next_mark(int64_t at, char *to, size_t room) {
 typedef struct {
     const char *where; /* directory for the files after a cut */
     powercut_look *look;
-    int every; /* a random cut after one record in so many; 0: none */
+    int every; /* a random cut after 1 of `every` records; 0: none */
     const int64_t *
         forget; /* NULL, or the call site whose syncs are ignored; the pass ends at the first loss */
     int forget_all;

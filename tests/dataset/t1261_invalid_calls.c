@@ -181,7 +181,8 @@ static void test_ids(void) {
     CHECK_SAME(put_values("n", old, TUTTI_FLOAT64), TUTTI_ERR_STATE); /* an older topology */
     CHECK_SAME(tutti_dataset_discard(d), TUTTI_OK);
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, 7, 2), TUTTI_OK);
-    CHECK_SAME(put_values("n", old, TUTTI_FLOAT64), TUTTI_OK); /* which holds again */
+    CHECK_SAME(put_values("n", old, TUTTI_FLOAT64),
+               TUTTI_OK); /* the previous definition is valid again */
     CHECK_SAME(tutti_dataset_discard(d), TUTTI_OK);
     tutti_decomposition_free(&old);
 }

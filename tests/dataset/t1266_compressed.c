@@ -128,7 +128,7 @@ static void held_free(held *h) {
     free(h->position);
 }
 
-/* Where number k of entry e is. */
+/* The position of value k of entry e. */
 static tutti_count at(const held *h, int numbers, tutti_count e, int k) {
     return (h->turned ? 2 * (h->n - e) - 1 : e) * numbers + k;
 }

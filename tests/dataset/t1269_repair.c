@@ -260,7 +260,7 @@ static void test_metadata(void) {
     repaired("upside down", 1, 0, ALL);
 }
 
-/* Bits flip anywhere.  The infos have no second copy of their values that is looked at. */
+/* Bits flip anywhere.  Infos have no second copy of their values that is compared. */
 static void flips(unsigned seed) {
     for (int i = 0; i < (ranks > 1 ? 3 : 10); i++) {
         char what[64];

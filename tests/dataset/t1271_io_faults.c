@@ -144,7 +144,7 @@ static void test_busy(void) {
     CHECK_OK(tutti_dataset_close(&d));
 }
 
-/* ---- links instead of data files lead nowhere */
+/* ---- data files replaced by dangling links */
 
 static void test_links(void) {
     char name[600], away[600];

@@ -38,7 +38,7 @@ static inline tutti_err read_ids(void *from, const tutti__space_view *view, tutt
     return TUTTI_OK;
 }
 
-/* A list of so many entries; map NULL: the id of a position is the position. */
+/* A list of `n` entries; map NULL: the id of a position is the position. */
 static inline tutti__decomposed list_of(tutti_count entries, id_map *map) {
     return (tutti__decomposed){.name = "nodes",
                                .view = {.space = 3,

@@ -1,6 +1,7 @@
 /* TEST ranks=0 timeout=60 */
-/* Recursive coordinate bisection: parts of nearly equal size for any number of parts, none empty; ties
- * by index; the parts of a line are its pieces; weights, without any or 0; points that coincide.
+/* Recursive coordinate bisection for any number of parts: parts have nearly equal sizes and are not
+ * empty, ties are broken by index, and the parts of a line are contiguous.  Weights may be missing
+ * or 0, and points may coincide.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "decomposition/rcb.h"

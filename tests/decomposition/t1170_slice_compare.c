@@ -107,7 +107,7 @@ static int count_found(const tutti__cells *c, const tutti_slice *slice, int rank
     int n = 0;
     for (int cell = 0; cell < c->all; cell++) {
         tutti__rank_slice v[RANKS];
-        tutti__overlap *found = NULL;
+        tutti__slice_overlap *found = NULL;
         tutti_count received = 0, overlaps = 0;
         memset(v, 0, sizeof v);
         for (int r = 0; r < RANKS; r++) {

@@ -6,7 +6,7 @@
 #include "comm/collective_count.h"
 #include "decomposition/splitters.h"
 
-enum { EACH = 300, SHARED = 4 }; /* entries per rank, and those of the next rank that it has, too */
+enum { EACH = 300, SHARED = 4 }; /* entries per rank; entries shared with the next rank */
 enum { FEW_BYTES = 200 };        /* growth by less does not matter */
 
 typedef struct {

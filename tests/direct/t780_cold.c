@@ -148,7 +148,7 @@ static void test_choice(void) {
     CHECK(cold.requests < PIECES / 4, "%lld requests", cold.requests);
     if (ranks > 1) {
         CHECK(says(&cold, "two-phase"), "%s", cold.how);
-        CHECK(says(&cold, "are read along: one more request costs"), "%s", cold.how);
+        CHECK(says(&cold, "are also read: one more request costs"), "%s", cold.how);
     }
     test_warm();
     const outcome now = read_once(f, PIECES);
@@ -217,7 +217,7 @@ static void test_holes(void) {
                 /* windows begin and end inside holes */
                 CHECK(along ? o.bytes > all / 2 && o.bytes <= all : o.bytes == named,
                       "%lld bytes, cold %d: %s", o.bytes, cold, o.how);
-                CHECK(set == 0 || says(&o, "as the option says"), "%s", o.how);
+                CHECK(set == 0 || says(&o, "as the option specifies"), "%s", o.how);
                 CHECK_OK(tutti_file_close(&f));
             }
         }

@@ -56,7 +56,7 @@ static tutti_file *open_file(const char *exchange, const char *pipeline, const c
     return f;
 }
 
-/* Every rank has its share of each of so many windows. */
+/* Every rank has a share of each window. */
 static tutti_access *shares(int windows) {
     tutti_access *a = NULL;
     const tutti_off share = WINDOW / ranks;

@@ -220,7 +220,7 @@ static events run_case(const char *text, int milliseconds, int is_write) {
 static const int delays[] = {4, 40, 400, 4000};
 enum { DELAYS = sizeof delays / sizeof delays[0] };
 
-static const char *exchange = ""; /* the one that is looked at; none: shm */
+static const char *exchange = ""; /* the examined exchange; none: shm */
 
 static void gates(const char *pipeline, int is_write, rules *judge) {
     char text[100], where[120];

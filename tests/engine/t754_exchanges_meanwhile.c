@@ -58,7 +58,7 @@ static void went(tutti_file *f, int exchange, int pipeline, const char *backgrou
     const char *said = tutti_file_explain(f);
     const int away = strcmp(background, "io-only") == 0, thread = strcmp(background, "all") == 0;
     if (started && !thread && exchange >= FIRST_ONE_SIDED)
-        snprintf(want, sizeof want, "exchange two-sided step 4 (%s would wait",
+        snprintf(want, sizeof want, "exchange two-sided step 4 (%s would block",
                  exchanges[exchange]);
     else
         snprintf(want, sizeof want, "exchange %s, pipeline %s;", exchanges[exchange],

@@ -15,7 +15,7 @@ SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 4, 6: 8, 7: 1, 8: 2, 9: 4, 10: 8, 11: 8}
 
 
 class Header:
-    """Where the parts of a netCDF classic file are: end of the header and of the fixed variables, records."""
+    """Return the offsets of the parts of a netCDF classic file: end of the header and of the fixed variables, records."""
 
     def __init__(self, data):
         self.data, self.at, self.version = data, 4, data[3]

@@ -110,7 +110,7 @@ static void test_pieces(void) {
     CHECK_SAME(tutti_exodus_commit(x), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_request_wait(&r[1], NULL), TUTTI_OK);
     CHECK_SAME(tutti_request_wait(&r[0], NULL), TUTTI_OK);
-    CHECK_SAME(tutti_exodus_put(x, 1, &v[1]), TUTTI_OK); /* once more */
+    CHECK_SAME(tutti_exodus_put(x, 1, &v[1]), TUTTI_OK); /* repeat the write */
     CHECK_SAME(tutti_exodus_commit(x), TUTTI_OK);
     CHECK_SAME(tutti_exodus_begin(x, sample_time(4)), TUTTI_OK);
     CHECK_SAME(tutti_exodus_commit(x), TUTTI_OK);

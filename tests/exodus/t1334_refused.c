@@ -94,7 +94,8 @@ static void test_ids(void) {
     if (ranks > 1) check_refused(TUTTI_ERR_MISMATCH, "node ids are given on some ranks only");
     if (last) m.side_set.factors = NULL;
     if (ranks > 1)
-        check_refused(TUTTI_ERR_MISMATCH, "side set 2: some ranks have distribution factors");
+        check_refused(TUTTI_ERR_MISMATCH,
+                      "side set 2: distribution factors are given on some ranks only");
     mesh_make();
 }
 

@@ -56,14 +56,15 @@ int main(int argc, char **argv) {
     const int full = getenv("TUTTI_TEST_TIER") && !strcmp(getenv("TUTTI_TEST_TIER"), "full");
     world_grid(1);
     world_mine *mine = world_take(1ull << rank);
-    CHECK(put_fails(&mine->mesh, 0) && get_fails(0), "nothing fails");
+    CHECK(put_fails(&mine->mesh, 0) && get_fails(0),
+          "put_mesh or get_mesh fails without a failed allocation");
     const account start = account_now();
     const long step = full ? 1 : ranks == 1 ? 5 : 23;
     for (failing = 0; failing < ranks; failing++) {
         long n = 1 + failing % step;
         while (!put_fails(&mine->mesh, n) && n < 5000) n += step;
         CHECK(n > 100 && n < 5000, "put_mesh allocates %ld times", n);
-        CHECK(put_fails(&mine->mesh, 0), "and again");
+        CHECK(put_fails(&mine->mesh, 0), "put_mesh fails after the failed allocations");
         for (n = 1 + failing % step; !get_fails(n) && n < 5000;) n += step;
         CHECK(n > 100 && n < 5000, "get_mesh allocates %ld times", n);
     }

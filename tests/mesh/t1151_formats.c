@@ -118,14 +118,15 @@ static void damaged(const char *text, const damage *d) {
 
 static void bad_text(void) {
     static const damage new[] = {
-        {"4.1 0", "4.0 0", TUTTI_ERR_UNSUPPORTED, "line 2: version 4.0"},
+        {"4.1 0", "4.0 0", TUTTI_ERR_UNSUPPORTED, "line 2: unsupported Gmsh format version 4.0"},
         {"4.1 0 8", "4.1 0 4", TUTTI_ERR_UNSUPPORTED, "line 2"},
         {"$MeshFormat", "$Mesh", TUTTI_ERR_FORMAT, "line 1"},
         {"$EndNodes", "$EndNode", TUTTI_ERR_FORMAT, "expected $EndNodes"},
         {"10 20 40\n", "10 20 41\n", TUTTI_ERR_FORMAT, "line 35: element refers to node 41"},
         {"\n30\n", "\n10\n", TUTTI_ERR_FORMAT, "duplicate node tag 10"},
-        {"2 4 10 40", "2 400000000000 10 40", TUTTI_ERR_FORMAT, "line 17: 400000000000 nodes"},
-        {"2 4 10 40", "2 5 10 40", TUTTI_ERR_FORMAT, "section announces 5 nodes, but has 4"},
+        {"2 4 10 40", "2 400000000000 10 40", TUTTI_ERR_FORMAT,
+         "line 17: header declares 400000000000 nodes"},
+        {"2 4 10 40", "2 5 10 40", TUTTI_ERR_FORMAT, "section declares 5 nodes, but has 4"},
         {"2 7 1 3", "2 7 1 9", TUTTI_ERR_FORMAT, "block has 9 nodes"},
         {"2 7 2 2", "2 7 9 2", TUTTI_ERR_UNSUPPORTED, "type 9"},
         {"2 7 2 2", "2 7 -9 2", TUTTI_ERR_FORMAT, "type -9"},
@@ -136,12 +137,13 @@ static void bad_text(void) {
         {"$Nodes", "$Knots", TUTTI_ERR_FORMAT, "before $EndKnots"},
         {"1\n2 9 \"gate\"", "1\n2 9 \"gate", TUTTI_ERR_FORMAT, "no closing quotation mark"},
         {"1\n2 9 \"gate\"", "1\n4 9 \"gate\"", TUTTI_ERR_FORMAT, "dimension 4"},
-        {"2 -9 4 0", "2000000000 -9 4 0", TUTTI_ERR_FORMAT, "physical groups are announced"},
+        {"2 -9 4 0", "2000000000 -9 4 0", TUTTI_ERR_FORMAT,
+         "header declares 2000000000 physical groups"},
         {"$EndElements\n", "", TUTTI_ERR_FORMAT, "ends unexpectedly"},
     };
     static const damage old[] = {
-        {"4\n1000", "-4\n1000", TUTTI_ERR_FORMAT, "line 5: -4 nodes"},
-        {"2 2 4 9 7", "2 2 400000 9 7", TUTTI_ERR_FORMAT, "tags are announced"},
+        {"4\n1000", "-4\n1000", TUTTI_ERR_FORMAT, "line 5: header declares -4 nodes"},
+        {"2 2 4 9 7", "2 2 400000 9 7", TUTTI_ERR_FORMAT, "header declares 400000 tags"},
         {"9 0 1 0", "-9 0 1 0", TUTTI_ERR_FORMAT, "tag is -9"},
         {"9 0 1 0", "2 0 1 0", TUTTI_ERR_FORMAT, "duplicate node tag 2"},
         {"0 5 9\n", "0 5 8\n", TUTTI_ERR_FORMAT, "line 13: element refers to node 8"},

@@ -2,8 +2,7 @@
 # TEST ranks=0 timeout=300
 # Meshes of devices, made by gmsh and kept in the build tree: METIS, 8 to 64 partitions, numbered
 # along Hilbert's curve: idg has less than a quarter of the intervals of own, idg2 no more than idg.
-#  gmsh reads
-# the files that Tutti writes.
+# gmsh reads the files that Tutti writes.
 # gmsh makes a slightly different mesh in every run: the limit applies to the sum over all numbers
 # of partitions.
 # SPDX-License-Identifier: BSD-3-Clause

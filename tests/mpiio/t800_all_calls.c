@@ -7,7 +7,7 @@
 
 #include "check.h"
 
-enum { N = 60, BLOCK = 5 }; /* ints of a rank; of a block */
+enum { N = 60, BLOCK = 5 }; /* ints per rank; ints per block */
 
 static int rank, size;
 static char path[4096];

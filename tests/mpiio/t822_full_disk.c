@@ -12,7 +12,7 @@
 enum { ROOM = 1 << 20, PIECE = 2048, LENGTH = 2 * ROOM }; /* twice the free space */
 
 static char home[512], path[600], *data;
-static int mine; /* bytes of a rank */
+static int mine; /* bytes of this rank */
 
 enum {
     WRITE_ALL,

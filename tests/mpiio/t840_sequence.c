@@ -1,7 +1,8 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 own=1 preload=mpiio */
-/* A long random sequence of MPI-IO: every family of calls, random views and memory types, seeks, sizes,
- * atomic mode, reopening; the outcome of each call is defined by the standard, and a serial model of the
- * file computes it: every count, position, size, byte read and byte in the file.
+/* A long random sequence of MPI-IO calls: all classes of calls, random views and memory types,
+ * seeks, sizes, atomic mode, reopening.  The MPI standard defines the result of each call.  A
+ * serial model of the file computes the expected counts, positions, sizes, bytes read and bytes in
+ * the file.
  *
  * All ranks draw the same random numbers, so that each knows all operations.  Accesses that the
  * model finds in conflict with earlier ones are preceded by sync-barrier-sync; within one

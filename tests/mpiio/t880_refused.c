@@ -15,7 +15,7 @@ static char buf[LENGTH], back[LENGTH];
 /* ---- failures injected into the drop-in */
 
 #define INSTEAD __attribute__((visibility("default")))
-static int no_requests, no_malloc, no_calloc; /* so many of its next calls fail */
+static int no_requests, no_malloc, no_calloc; /* number of next calls that fail */
 
 typedef int grequest_fn(MPI_Grequest_query_function *query, MPI_Grequest_free_function *free_fn,
                         MPI_Grequest_cancel_function *cancel, void *state, MPI_Request *out);

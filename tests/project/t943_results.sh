@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 builds=openmpi
-# Output of results.py: a verdict only if two runs, an hour apart, agree; its output
-# otherwise; its page for one run and for two, from invented files.
+# Output of results.py for synthetic files: it gives a verdict only if two runs that are an hour
+# apart agree.  Its page is checked for one run and for two runs.
 # SPDX-License-Identifier: BSD-3-Clause
 top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$TUTTI_TEST_DIR" || exit 1

@@ -53,7 +53,7 @@ for generator in Ninja 'Unix Makefiles'; do
     cp "$top/include/tutti/file.h" clone/include/tutti/file.h
 
     sed -i 's|^int main|/* A changed example. */\n&|' clone/examples/step1_first.c
-    sed -i 's|which way collective requests go|a changed option|' clone/include/tutti/options.h
+    sed -i 's|method of collective requests|a changed option|' clone/include/tutti/options.h
     build || fail "$generator: the build fails with a changed example: $(cat log)"
     [ ! -e build/generated/man/tutti_file_newer.3 ] || fail "$generator: the page of a removed function stays"
     has fortran/entries.c tutti_file_newer && fail "$generator: the entry of a removed function stays"

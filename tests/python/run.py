@@ -55,7 +55,7 @@ def record(reached):
 
 
 def not_reached(reached, file):
-    """The number of functions that were not called and that the file does not except, and of exceptions that are wrong."""
+    """Return the number of functions not called and not listed in the file, plus invalid entries of the file."""
     from tutti import _api
     lines = pathlib.Path(file).read_text(encoding="ascii").splitlines()
     excused = {line.split()[0] for line in lines if line.strip() and not line.startswith("#")}

@@ -67,7 +67,7 @@ def test_array_slices(comm, rng, path):
 
 
 def random_dims(rng, shape, ranks):
-    """A distribution of a shape for so many ranks."""
+    """Return a random distribution of a shape for a number of ranks."""
     grid = [1] * len(shape)
     rest, p = ranks, 2
     while rest > 1:

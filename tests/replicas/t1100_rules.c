@@ -189,7 +189,7 @@ static void test_definitions(void) {
     }
 }
 
-/* Random picks every holder about as often, and depends on the seed. */
+/* The rule random selects all holders about equally often, and depends on the seed. */
 static void random_is_even(void) {
     enum { N = 20000 };
     static tutti_count start[N + 1];
@@ -238,7 +238,8 @@ static void test_cuts(void) {
             to = from + 1 + (int)rnd(l.n - from);
             const tutti__items part = tutti__items_part(&all, from, to);
             carry.before = TUTTI__AS_NEXT;
-            if (from > 0 && tutti__items_local(&all, from) && rnd(2)) { /* a new beginning */
+            if (from > 0 && tutti__items_local(&all, from) &&
+                rnd(2)) { /* restart with a new carry */
                 int forgotten[PARTS];
                 tutti__carry fresh = {0, forgotten, TUTTI__AS_NEXT}, known = carry;
                 const tutti__items one = tutti__items_part(&all, from, from + 1);

@@ -256,7 +256,7 @@ static void test_different(void) {
         CHECK(strstr(tutti_last_message(), "different communicators"), "%s", tutti_last_message());
         CHECK_OK(tutti_file_close(&alone));
     }
-    /* a handle that leads nowhere */
+    /* an invalid handle */
     tutti_replicas *stale = r;
     tutti_replicas_free(&r);
     CHECK_SAME(tutti_replicas_write(f, 0, last() ? stale : q, v, 1), TUTTI_ERR_STATE);

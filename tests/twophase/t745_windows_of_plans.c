@@ -60,7 +60,7 @@ static void check_way(const setup *s, const tutti_options *opt, const char *text
         if (opt->sub_buffers == 1) CHECK(strstr(text, "pipeline none"), "%s", text);
 }
 
-/* Every rank of the fullest node has them. */
+/* The limits hold on all ranks of the node with the most ranks. */
 static void check_memory(const tutti_plan *p) {
     const tutti__two_phase *t = p->two;
     const tutti_file *f = p->file;

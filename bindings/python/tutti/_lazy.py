@@ -116,7 +116,7 @@ def split_index(key: Any, shape: Tuple[int, ...]) -> Tuple[list, Optional[tuple]
         plain = False
         if isinstance(k, np.ndarray) and k.dtype == bool:
             if k.shape != shape[d:d + k.ndim]:
-                raise IndexError(f"boolean index of shape {k.shape} for dimensions of {shape[d:d + k.ndim]}")
+                raise IndexError(f"boolean index has shape {k.shape}: must be {shape[d:d + k.ndim]}")
             for found in np.nonzero(k):
                 boxes.append(_around(found, shape[len(boxes)]))
                 rest.append(_within(found, boxes[-1]))

@@ -245,7 +245,7 @@ def _of_access(access: Any, buf: Any, writable: bool) -> Tuple[Any, tuple]:
 
 
 def _of_parts(parts: Sequence[Part], writable: bool) -> Tuple[Any, tuple]:
-    """As _of_access."""
+    """Like _of_access."""
     def make():
         n, made, keep = _parts(parts, writable)
         return (n, made), keep
@@ -634,19 +634,19 @@ class File(Reporting):
         return self._move(_c.tutti_file_read_parts_independent, *_of_parts(parts, True))
 
     def write_parts_begin(self, parts: Sequence[Part]) -> Split:
-        """As write_begin."""
+        """Like write_begin."""
         return self._begin(_c.tutti_file_write_parts_begin, _c.tutti_file_write_end, *_of_parts(parts, False))
 
     def read_parts_begin(self, parts: Sequence[Part]) -> Split:
-        """As read_begin."""
+        """Like read_begin."""
         return self._begin(_c.tutti_file_read_parts_begin, _c.tutti_file_read_end, *_of_parts(parts, True))
 
     def write_parts_start(self, parts: Sequence[Part]) -> Request:
-        """As write_start."""
+        """Like write_start."""
         return self._start_transfer(_c.tutti_file_write_parts_start, *_of_parts(parts, False))
 
     def read_parts_start(self, parts: Sequence[Part]) -> Request:
-        """As read_start."""
+        """Like read_start."""
         return self._start_transfer(_c.tutti_file_read_parts_start, *_of_parts(parts, True))
 
     def _plan_parts(self, function: Any, is_write: bool, parts: Sequence[Part]) -> Plan:

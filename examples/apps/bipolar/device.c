@@ -1,4 +1,4 @@
-/* What is simulated: where it is doped, where its contacts are, and a mesh of bricks for it.
+/* The simulated device: its doping, its contacts, and a mesh of bricks.
  *
  * The transistor is an npn of planar technology, a quarter of it: x = 0 and y = 0 are planes of
  * symmetry.  z is depth, in micrometres.  A mesh names the surfaces that are contacts; geometries
@@ -22,7 +22,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What is left by diffusion through a window that reaches up to x and y, as a share of its peak. */
+/* The doping after diffusion through a window that extends to x and y, relative to its peak. */
 static double window(const double at[3], double x, double y, double depth) {
     const double side = 0.7 * depth; /* it spreads less to the sides */
     return 0.25 * erfc((at[0] - x) / side) * erfc((at[1] - y) / side) *

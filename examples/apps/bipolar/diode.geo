@@ -17,5 +17,5 @@ Field[1].F = Sprintf("%g + 0.15 * abs(x - 2)", finest);
 Background Field = 1;
 Mesh.MeshSizeExtendFromBoundary = 0;
 Mesh.MeshSizeFromPoints = 0;
-Mesh.Algorithm3D = 1; // Delaunay, and left so: control volumes want that (domain.c)
+Mesh.Algorithm3D = 1; // Delaunay, without optimization: required by control volumes (domain.c)
 Mesh.Optimize = 0;

@@ -99,7 +99,7 @@ static void find_neighbours(domain *d) {
     free(key);
 }
 
-/* Where own node i has its neighbour j. */
+/* The index of neighbour j among the neighbours of own node i. */
 static int entry_of(const domain *d, int i, int j) {
     int low = d->start[i], high = d->start[i + 1] - 1;
     while (low < high) {

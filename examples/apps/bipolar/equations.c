@@ -94,7 +94,7 @@ void state_free(state *s) {
     free(s);
 }
 
-/* Nothing is to be solved for: at contacts, and where nodes are in no tetrahedron. */
+/* No equation is solved at contacts and at nodes that are in no tetrahedron. */
 static int is_fixed(const state *s, int i) {
     return s->contact[i] >= 0 || s->d->start[i] == s->d->start[i + 1];
 }

@@ -46,9 +46,8 @@ static void multiply(const matrix *a, double *x, double *y) {
     }
 }
 
-/* ILU(0): Gauss's elimination that forgets what falls outside of the pattern.  The factors take
- * the place of the entries: below the diagonal those of L, whose diagonal is 1, above it U's;
- * `pivot` is U's diagonal. */
+/* ILU(0): Gaussian elimination without fill-in.  The factors replace the entries: L (with unit
+ * diagonal) below the diagonal, U above it; `pivot` is the diagonal of U. */
 static void factorise(matrix *a) {
     const domain *d = a->d;
     int *place = room(d->own, sizeof *place); /* where row i has column j, + 1 */
@@ -145,7 +144,7 @@ int solve_bicgstab(matrix *a, const double *b, double *x, double relative) {
     for (int steps = 0; steps < MOST_STEPS; steps++) {
         dots(d, r, r, shadow, sums);
         if (steps == 0) stop = relative * relative * sums[0];
-        /* Broken down (0): the caller's next turn starts afresh */
+        /* breakdown (0): the next iteration of the caller restarts the solver */
         if (sums[0] <= stop || sums[1] == 0 || omega == 0) return steps;
         const double beta = sums[1] / rho * (alpha / omega);
         rho = sums[1];

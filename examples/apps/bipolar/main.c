@@ -58,7 +58,7 @@ static int read_voltage(job *j, const char *text) {
     return 0;
 }
 
-/* What the command line says; returns 0 if that makes no sense. */
+/* Parse the command line; returns 0 if it is invalid. */
 static int read_job(int argc, char **argv, job *j) {
     int option;
     opterr = 0;

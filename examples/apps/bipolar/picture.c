@@ -28,7 +28,7 @@ typedef struct polygon {
     double at[4][3]; /* x, z, potential in V */
 } polygon;
 
-/* Where the edge between nodes i and j meets the plane. */
+/* Compute the intersection of the plane with the edge between nodes i and j. */
 static void meet(const state *s, int i, int j, double out[3]) {
     const double *a = s->d->at[i], *b = s->d->at[j], t = (PLANE - a[1]) / (b[1] - a[1]);
     out[0] = a[0] + t * (b[0] - a[0]);
@@ -51,7 +51,7 @@ static polygon cut(const state *s, const int cell[4]) {
     return p;
 }
 
-/* Where the potential is `level` between two corners, as a share of the way; -1: nowhere. */
+/* The relative position between two corners at which the potential is `level`; -1: none. */
 static double level_between(const double a[3], const double b[3], double level) {
     return (a[2] < level) == (b[2] < level) ? -1 : (level - a[2]) / (b[2] - a[2]);
 }
@@ -63,7 +63,8 @@ static int is_n(const device *device, const double a[3], const double b[3], doub
     return donors > acceptors;
 }
 
-/* Where the junction is between two corners; -1: nowhere.  By halves: doping is far from linear. */
+/* The relative position of the junction between two corners; -1: none.  Found by bisection, since
+ * doping is not linear. */
 static double junction_between(const device *device, const double a[3], const double b[3]) {
     const int n = is_n(device, a, b, 0);
     double from = 0, to = 1;
@@ -140,7 +141,7 @@ static void draw_contacts(const picture *w) {
         }
 }
 
-/* What stands around it: voltages, and what the colours mean. */
+/* The labels: voltages and the colour scale. */
 static void draw_legend(const picture *w) {
     const double right = PIXELS(w->width) + 20;
     char fill[8];

@@ -37,5 +37,5 @@ Field[7].FieldsList = {1, 2, 3, 4, 5, 6};
 Background Field = 7;
 Mesh.MeshSizeExtendFromBoundary = 0;
 Mesh.MeshSizeFromPoints = 0;
-Mesh.Algorithm3D = 1; // Delaunay, and left so: control volumes want that (domain.c)
+Mesh.Algorithm3D = 1; // Delaunay, without optimization: required by control volumes (domain.c)
 Mesh.Optimize = 0;

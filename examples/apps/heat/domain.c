@@ -1,8 +1,8 @@
-/* What a rank has of the mesh.
+/* The part of the mesh on this rank.
  *
- * Elements are distributed with a layer of others' around, so every node that a rank computes has all of its elements here.  A node is
- * computed by the lowest rank that has an element of its own at it; who that is, a directory tells:
- * rank id modulo ranks knows who has node id.
+ * Each rank has its own elements and one layer of ghost elements, so all elements at a computed
+ * node are local.  The lowest rank with an own element at a node computes the node.  A distributed
+ * directory stores that rank: rank (id modulo ranks) has the entry of node id.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "heat.h"
 
@@ -89,7 +89,7 @@ static void look_up(const domain *d, post *told) {
     free(all);
 }
 
-/* Who computes each of our nodes?   near: nodes of this rank's own elements. */
+/* Determine the rank that computes each node.  near: nodes of the own elements of this rank. */
 static int *find_owners(const domain *d, const unsigned char *near) {
     post out = post_make(d->ranks);
     for (int i = 0; i < d->nodes; i++) out.count[d->id[i] % d->ranks]++;

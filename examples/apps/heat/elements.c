@@ -10,7 +10,7 @@ const double conductivity[2] = {1, 4}, capacity[2] = {1, 0.25};
 
 static const double gauss = 0.57735026918962576; /* of two points, each of weight 1 */
 
-/* Where the corners of a hexahedron are, in its own coordinates. */
+/* The corners of a hexahedron in reference coordinates. */
 static const double sign[8][3] = {{-1, -1, -1}, {1, -1, -1}, {1, 1, -1}, {-1, 1, -1},
                                   {-1, -1, 1},  {1, -1, 1},  {1, 1, 1},  {-1, 1, 1}};
 

@@ -26,7 +26,7 @@ typedef struct settings {
     int cells;    /* along one unit of length */
     int spot;     /* 0: the rod that has an exact solution */
     double dt;    /* between steps of time */
-    int every;    /* one of so many steps goes to the file */
+    int every;    /* number of steps from one written step to the next */
     int straight; /* 1: cells are not bent; for tests */
 } settings;
 
@@ -71,7 +71,7 @@ typedef struct domain {
     int sides, set_sides;  /* heated ones; members of the set as they were read */
     side *side;            /* in ascending order of element and number */
     tutti_count all_nodes; /* of all ranks */
-    /* What others need of ours, and the other way round: [ranks + 1] into the lists of nodes. */
+    /* Nodes to send to and to receive from each rank: [ranks + 1] offsets into the lists. */
     int *give_start, *give, *take_start, *take;
     double *given, *taken;
 } domain;
@@ -91,7 +91,7 @@ double domain_sum(const domain *d, int n, const double *values);
 extern const double conductivity[2], capacity[2]; /* of the two blocks */
 /** Integrals over an element, of products of its shape functions and of their gradients: [8][8], corner by corner. */
 void element_matrices(const domain *d, const element *e, double mass[8][8], double stiff[8][8]);
-/** What flows in the middle of an element, -k grad u. */
+/** The heat flux at the centre of an element, -k grad u. */
 void element_flux(const domain *d, const element *e, const double *u, double flux_out[3]);
 /** Integrals of the shape functions of a side's corners, each weighted by the factors: how many corners.
  *  @param[out] node_out, load_out  [4] */

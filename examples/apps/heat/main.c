@@ -5,7 +5,7 @@
  *   -n CELLS   along one unit of length (12): CELLS^3 hexahedra, six times as many tetrahedra
  *   -t DT      between steps of time (0.24 / CELLS)
  *   -s STEPS   of time (20)
- *   -e EVERY   one of so many steps is written (1)
+ *   -e EVERY   write every EVERY-th step (default: 1)
  *   -d WAY     how elements are distributed; default: metis
  *   -p         heated at a spot of its upper face, instead of at its end
  *   -c         check: solve with CELLS and twice as many, compare with the exact solution
@@ -84,7 +84,7 @@ static double run(const job *j) {
     time = (first + j->steps) * s.dt;
     const double error = s.spot ? 0 : problem_error(p, u, time), energy = problem_energy(p, u);
     if (d->rank == 0 && !j->check) {
-        printf("%d steps to t = %g: %d of conjugate gradients, %.2f s; written in %.2f s\n",
+        printf("%d steps to t = %g: %d conjugate gradient iterations, %.2f s; written in %.2f s\n",
                j->steps, time, inner, solved, written);
         printf("energy %.17g", energy);
         if (!s.spot) printf(", %.3e from the exact solution in the 2-norm", error);

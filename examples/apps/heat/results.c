@@ -62,7 +62,7 @@ static int read_number(const char **at, const char *name, double *out) {
     return found;
 }
 
-/* What results_create has said of itself. */
+/* Read the parameters that results_create has written. */
 static int read_settings(const tutti_exodus *x, settings *s) {
     const char *line = tutti_exodus_info_line(x, 0);
     double cells, spot, dt, every;
@@ -110,7 +110,7 @@ int results_last(results *r, double *time_out, double *u_out) {
     return (int)steps;
 }
 
-/* What flows in elements and through the heated sides. */
+/* The heat flux in elements and through the heated sides. */
 static void find_fluxes(results *r, const double *u) {
     const domain *d = r->d;
     for (int e = 0; e < d->elements; e++) {
