@@ -63,8 +63,13 @@ done
 # tutti-options(7): the disk of a rank is full
 line=$(sed 's/\\-/-/g' "$prefix/share/man/man7/tutti-options.7" | grep '^TUTTI_FAULT' | places | sed 's|=3:write:2|=1:write:1|; s|\./program|steps/step1_first full.dat|')
 echo "$line" >>followed
-if [ -z "$line" ] || user "$line" || ! grep -q 'injected fault.*ENOSPC' out; then
-    fail "'$line' does not report a full disk:"
+# the launcher of MPICH loses the message of a rank that aborts now and then
+reported=no
+for attempt in 1 2 3 4 5 6; do
+    [ -n "$line" ] && ! user "$line" && grep -q 'injected fault.*ENOSPC' out && reported=yes && break
+done
+if [ $reported = no ]; then
+    fail "'$line' does not report a full disk in $attempt runs:"
     cat out
 fi
 [ "$(wc -l <followed)" -ge 50 ] || { fail 'too few lines were followed:'; cat followed; }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=180 builds=openmpi cores=2
 # The commands and programs of the tutorial and of the how-to guides run, page by page, in a new prefix and an empty environment.  (install.md is run by
-# t917 and t927, storage.md by t932, heat.md and bipolar.md by tests/apps.)
+# t917 and t927, storage.md by t932, simulate.md by t1551, heat.md and bipolar.md by tests/apps.)
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
