@@ -23,7 +23,7 @@ openmpi | mpich | smpi) flags="-DTUTTI_MPI=$name" ;;
 asan) flags="-DTUTTI_SANITIZE=address -DTUTTI_RANKS=1;3" ;;
 tsan) flags="-DTUTTI_SANITIZE=thread -DTUTTI_URING=OFF -DTUTTI_RANKS=3" ;;
 *)
-    echo "build.sh: '$name' is none of openmpi, mpich, asan, tsan, smpi" >&2
+    echo "build.sh: unknown build '$name': must be openmpi, mpich, asan, tsan or smpi" >&2
     exit 2
     ;;
 esac

@@ -71,7 +71,7 @@ smpi)
     exec "$here/simulate.sh" "$np" "$@"
     ;;
 *)
-    echo "mpirun.sh: '$mpi' is none of openmpi, mpich, smpi" >&2
+    echo "mpirun.sh: unknown MPI '$mpi': must be openmpi, mpich or smpi" >&2
     exit 2
     ;;
 esac

@@ -233,10 +233,10 @@ def decline(function: Any, trouble: BaseException, null: tuple) -> Any:
     refuse(trouble)
     try:
         function(*(_sound(v) for v in null))
-    except Error as told:
-        if str(trouble) not in told.message:  # the library reports the invalid placeholder arguments
-            told.args = (f"{told.message}: {trouble}",)
-        raise told from trouble
+    except Error as error:
+        if str(trouble) not in error.message:  # the library reports the invalid placeholder arguments
+            error.args = (f"{error.message}: {trouble}",)
+        raise error from trouble
     raise trouble
 
 
