@@ -81,7 +81,7 @@ static tutti_err begin_archive_call(tutti_dataset *d, tutti__archiving *k, tutti
     err = is_selected ? TUTTI_OK : TUTTI_ERR_NOMEM;
     if (err == TUTTI_OK && d->team->rank == 0)
         err = select_segments(d, first, last, archived, is_selected);
-    err = tutti__dataset_agree(d, err);
+    err = tutti__team_agree(d->team, err);
     if (err == TUTTI_OK) err = tutti__team_broadcast(d->team, is_selected, (int)all);
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(is_selected);
@@ -94,7 +94,7 @@ static tutti_err begin_archive_call(tutti_dataset *d, tutti__archiving *k, tutti
             k->rows[k->n].segment = d->model.segments[i].id;
             k->segment[k->n++] = i;
         }
-        err = tutti__dataset_agree(d, k->segment && k->rows ? TUTTI_OK : TUTTI_ERR_NOMEM);
+        err = tutti__team_agree(d->team, k->segment && k->rows ? TUTTI_OK : TUTTI_ERR_NOMEM);
     }
     tutti__free(is_selected);
     return err;
@@ -108,10 +108,10 @@ static tutti_err copy_to_directory(tutti_dataset *d, tutti__archiving *k) {
     tutti_err err = TUTTI_OK;
     if (root && mkdir(k->directory, 0777) != 0 && errno != EEXIST)
         err = tutti__error_sys(errno, -1, k->directory);
-    TUTTI_TRY(tutti__dataset_agree(d, err));
+    TUTTI_TRY(tutti__team_agree(d->team, err));
     for (int64_t i = 0; i < k->n && err == TUTTI_OK; i++)
         if (is_local_segment(d, k, i)) err = tutti__archive_copy(k, i);
-    TUTTI_TRY(tutti__dataset_agree(d, err));
+    TUTTI_TRY(tutti__team_agree(d->team, err));
     for (int64_t i = 0; i < k->n; i++) { /* the rank that copied it has its sum, others 0 */
         int64_t sum = (int64_t)k->rows[i].sum;
         TUTTI_TRY(tutti__team_sum(d->team, &sum, 1));
@@ -119,7 +119,7 @@ static tutti_err copy_to_directory(tutti_dataset *d, tutti__archiving *k) {
     }
     if (root) err = tutti__directory_sync(k->directory);
     if (root && err == TUTTI_OK) tutti__parent_sync(k->directory); /* it may be new */
-    return tutti__dataset_agree(d, err);
+    return tutti__team_agree(d->team, err);
 }
 
 static tutti_err copy_to_stream(tutti_dataset *d, tutti__archiving *k) {
@@ -130,7 +130,7 @@ static tutti_err copy_to_stream(tutti_dataset *d, tutti__archiving *k) {
         if (err == TUTTI_OK) err = tutti__stream_write(k->stream, end, sizeof end);
         if (err == TUTTI_OK) err = tutti__stream_write(k->stream, NULL, 0);
     }
-    TUTTI_TRY(tutti__dataset_agree(d, err));
+    TUTTI_TRY(tutti__team_agree(d->team, err));
     for (int64_t i = 0; i < k->n; i++)
         TUTTI_TRY(tutti__team_broadcast(d->team, &k->rows[i], (int)sizeof k->rows[i]));
     return TUTTI_OK;
@@ -153,7 +153,7 @@ static tutti_err mark_archived(tutti_dataset *d, tutti__archiving *k) {
             err = TUTTI_ERR_NOMEM;
     }
     unsigned char *is_removed = tutti__calloc((size_t)m->segments_n + 1, 1);
-    err = tutti__dataset_agree(d, is_removed ? err : TUTTI_ERR_NOMEM);
+    err = tutti__team_agree(d->team, is_removed ? err : TUTTI_ERR_NOMEM);
     tutti__info_carry carry = {.dataset = d, .goes = is_removed, .segment = -1};
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(is_removed);
@@ -161,7 +161,7 @@ static tutti_err mark_archived(tutti_dataset *d, tutti__archiving *k) {
         for (int64_t i = 0; i < k->n; i++) is_removed[k->segment[i]] = 1;
         if (d->team->rank == 0)
             err = tutti__meta_archive(d->meta, k->rows, k->n, m->generation + 1, &also);
-        err = tutti__dataset_agree(d, err);
+        err = tutti__team_agree(d->team, err);
     }
     tutti__free(is_removed);
     if (err == TUTTI_OK) err = tutti__infos_carry_end(d, &carry);
@@ -228,7 +228,7 @@ static tutti_err archive_segments(tutti_dataset *d, tutti__archiving *k, const c
             freed += st.st_size - TUTTI__SEGMENT_ALIGN;
     }
     if (err == TUTTI_OK) tutti__error_assign(&before); /* a file may have been removed before */
-    err = tutti__dataset_agree(d, err); /* no sync: a file that reappears is not used */
+    err = tutti__team_agree(d->team, err); /* no sync: a file that reappears is not used */
     if (err == TUTTI_OK) err = tutti__team_broadcast(d->team, &freed, (int)sizeof freed);
     if (err == TUTTI_OK && freed_out) *freed_out = freed;
     return err;
@@ -286,13 +286,13 @@ static tutti_err restore_segments(tutti_dataset *d, tutti__archiving *k) {
     for (int64_t i = 0; k->directory && i < k->n && err == TUTTI_OK; i++)
         if (is_local_segment(d, k, i)) err = tutti__archive_fetch(k, i);
     if (!k->directory && d->team->rank == 0) err = tutti__archive_fetch_stream(k);
-    TUTTI_TRY(tutti__dataset_agree(d, err));
+    TUTTI_TRY(tutti__team_agree(d->team, err));
     /* Record that they are restored, in the database and on all ranks. */
     tutti__model *m = &d->model;
     const int root = d->team->rank == 0;
-    TUTTI_TRY(tutti__dataset_agree(d, root ? tutti__meta_sync_directory(d->meta) : TUTTI_OK));
-    TUTTI_TRY(tutti__dataset_agree(
-        d, root ? tutti__meta_restore(d->meta, k->rows, k->n, m->generation + 1) : TUTTI_OK));
+    TUTTI_TRY(tutti__team_agree(d->team, root ? tutti__meta_sync_directory(d->meta) : TUTTI_OK));
+    TUTTI_TRY(tutti__team_agree(
+        d->team, root ? tutti__meta_restore(d->meta, k->rows, k->n, m->generation + 1) : TUTTI_OK));
     int64_t n = 0;
     for (int64_t a = 0, b = 0; a < m->archived_n; a++) {
         if (b < k->n && m->archived[a].segment == k->rows[b].segment)

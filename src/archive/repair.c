@@ -402,8 +402,7 @@ tutti_err tutti_dataset_repair_sized(MPI_Comm comm, const char *path,
         return err;
     }
     if (out) {
-        memset(out, 0, struct_size);
-        memcpy(out, &report, struct_size < sizeof report ? struct_size : sizeof report);
+        tutti__struct_copy(out, struct_size, &report, sizeof report);
     }
     return TUTTI_OK;
 }

@@ -508,6 +508,5 @@ void tutti_tiles_stats_sized(const tutti_tiles *t, tutti_tiles_stats *out, size_
     tutti_tiles_stats now = t->stats;
     /* The largest size of data in transfer counts. */
     now.memory = t->memory + t->reading.most + t->writing.most;
-    memset(out, 0, struct_size);
-    memcpy(out, &now, struct_size < sizeof now ? struct_size : sizeof now);
+    tutti__struct_copy(out, struct_size, &now, sizeof now);
 }

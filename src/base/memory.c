@@ -136,3 +136,8 @@ void *tutti__table_grow(void *table, int64_t *n, size_t size) {
     memset(at, 0, size);
     return at;
 }
+
+void tutti__struct_copy(void *to, size_t to_size, const void *from, size_t from_size) {
+    memset(to, 0, to_size);
+    memcpy(to, from, to_size < from_size ? to_size : from_size);
+}

@@ -45,6 +45,9 @@ static inline int tutti__all_zero(const int64_t *words, size_t n) {
                 TUTTI_ERR_ARG, "%s: field reserved is not 0: initialise the struct with = {0}", \
                 what)
 
+/* Copy a struct of the library to that of a caller, which may be of another version: more bytes become 0, fewer are copied. */
+void tutti__struct_copy(void *to, size_t to_size, const void *from, size_t from_size);
+
 /* tutti_size_to_int with an error: TUTTI_ERR_OVERFLOW. */
 tutti_err tutti__narrow_int(tutti_off n, int *out) TUTTI_MUST_USE;
 

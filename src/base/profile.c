@@ -57,8 +57,8 @@ void tutti_profile_defaults_sized(tutti_profile *p, const char *type, size_t str
     for (size_t i = 0; type && i < sizeof elsewhere / sizeof *elsewhere; i++)
         if (strcmp(type, elsewhere[i]) == 0) remote = 1;
     for (int i = 0; i < ROWS; i++) *field_of_row(&full, i) = facts[i].usual[remote];
-    memset(p, 0, struct_size); /* the caller's may be of another version */
-    memcpy(p, &full, struct_size < sizeof full ? struct_size : sizeof full);
+    tutti__struct_copy(p, struct_size, &full,
+                       sizeof full); /* the caller's may be of another version */
 }
 
 static void copy_section(tutti_profile *to, const tutti_profile *from, int section) {

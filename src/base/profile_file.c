@@ -196,8 +196,8 @@ tutti_err tutti_profile_load_sized(const char *file, const tutti_filesystem *pla
     tutti_profile full;
     TUTTI_CHECK(place && p_out, TUTTI_ERR_ARG, "argument place or profile_out is NULL");
     TUTTI_TRY(tutti__profile_load(file, place, &full, &ignored));
-    memset(p_out, 0, struct_size); /* the caller's may be of another version */
-    memcpy(p_out, &full, struct_size < sizeof full ? struct_size : sizeof full);
+    tutti__struct_copy(p_out, struct_size, &full,
+                       sizeof full); /* the caller's may be of another version */
     return TUTTI_OK;
 }
 

@@ -61,7 +61,7 @@ static tutti_err remove_bytes(tutti_dataset *d, const tutti__writing *w) {
     tutti_err err = tutti__dataset_file_close(d, &w->row);
     if (d->team->rank == 0 && unlink(path) != 0 && err == TUTTI_OK)
         err = tutti__error_sys(errno, -1, path);
-    return tutti__dataset_agree(d, err);
+    return tutti__team_agree(d->team, err);
 }
 
 tutti_err tutti__dataset_discard_begun(tutti_dataset *d) {
@@ -144,7 +144,7 @@ static tutti_err begin_agreed(tutti_dataset *d, const tutti__datafile *file, int
     const int root = d->team->rank == 0;
     if (!is_prepared) {
         TUTTI_TRY(d->container->load(d, file));
-        const tutti_err err = tutti__dataset_agree(d, prepare_segment(d, file, w));
+        const tutti_err err = tutti__team_agree(d->team, prepare_segment(d, file, w));
         if (err != TUTTI_OK) undo_prepare(d, w);
         TUTTI_TRY(err);
     }
@@ -152,7 +152,7 @@ static tutti_err begin_agreed(tutti_dataset *d, const tutti__datafile *file, int
     tutti_err err = w->new_file ? tutti__dataset_file_open(d, &w->row, &w->file)
                                 : tutti__dataset_file(d, &w->row, &w->file);
     if (err == TUTTI_OK && !w->new_file)
-        err = tutti__dataset_agree(d, root ? d->container->prepare(d, w) : TUTTI_OK);
+        err = tutti__team_agree(d->team, root ? d->container->prepare(d, w) : TUTTI_OK);
     if (err != TUTTI_OK) undo_prepare(d, w);
     return err;
 }
@@ -216,7 +216,8 @@ tutti_err tutti_dataset_begin(tutti_dataset *d, tutti_segment_kind kind, int64_t
 static tutti_err begin_next_segment(tutti_dataset *d, tutti__writing *w) {
     const tutti__datafile *file = find_last_file(d, w->segment.index);
     const int is_prepared = can_prepare(d, file);
-    tutti_err err = is_prepared ? tutti__dataset_agree(d, prepare_segment(d, file, w)) : TUTTI_OK;
+    tutti_err err =
+        is_prepared ? tutti__team_agree(d->team, prepare_segment(d, file, w)) : TUTTI_OK;
     if (err != TUTTI_OK) undo_prepare(d, w);
     if (err == TUTTI_OK) err = begin_agreed(d, file, is_prepared, w);
     if (err == TUTTI_OK && d->opt.level == TUTTI_DURABLE && w->row.id != d->now.row.id) {
@@ -234,7 +235,7 @@ static tutti_err begin_also(tutti_dataset *d, tutti__writing *w) {
     if (waiting) d->waiting_n--;
     if (err == TUTTI_OK) err = d->container->set_aside(d, &d->nc);
     const int has_copy = err == TUTTI_OK;
-    err = tutti__dataset_agree(d, err);
+    err = tutti__team_agree(d->team, err);
     w->segment.id = d->model.serial + 1;
     if (err == TUTTI_OK) err = begin_next_segment(d, w);
     if (has_copy) tutti__ncfile_free(err == TUTTI_OK ? &before : &d->nc);

@@ -68,7 +68,8 @@ static tutti_err reserve_message(tutti_dataset *d) {
     return TUTTI_OK;
 }
 
-static tutti_err prepare_commit(tutti_dataset *d) {
+static tutti_err prepare_segments(tutti__step_object *o) {
+    tutti_dataset *d = (tutti_dataset *)o;
     TUTTI_TRY(tutti__commit_check(d));
     /* Reserve rows of the model: adding them must not fail once the database has them. */
     tutti__model *m = &d->model;
@@ -87,7 +88,8 @@ static tutti_err prepare_commit(tutti_dataset *d) {
     return d->container->set_aside(d, &d->nc_next);
 }
 
-static void release_message(tutti_dataset *d) {
+static void release_message(tutti__step_object *o) {
+    tutti_dataset *d = (tutti_dataset *)o;
     tutti__free(d->message);
     d->message = NULL;
     tutti__ncfile_free(&d->nc_next);
@@ -250,7 +252,7 @@ static void report_failed_sync(tutti_dataset *d) {
 }
 
 tutti_err tutti__commit_sync(tutti_dataset *d) {
-    const tutti_err err = tutti__dataset_agree(d, tutti__sync_here(d->now.file));
+    const tutti_err err = tutti__team_agree(d->team, tutti__sync_here(d->now.file));
     if (err == TUTTI_OK)
         open_file_now(d)->is_synced = 1;
     else
@@ -258,10 +260,11 @@ tutti_err tutti__commit_sync(tutti_dataset *d) {
     return err;
 }
 
-/* ---- commit, blocking or started */
+/* ---- the commit */
 
 /* The commit after its checks. Collective on the team of the commit. */
-static tutti_err run_commit(tutti_dataset *d, tutti__team *team, const tutti__commit_steps *steps) {
+static tutti_err run_commit_steps(tutti_dataset *d, tutti__team *team,
+                                  const tutti__commit_steps *steps) {
     tutti__block_list blocks = {0};
     tutti__sum *known = NULL;
     tutti__step_commit c = {.team = team,
@@ -297,19 +300,10 @@ static tutti_err run_commit(tutti_dataset *d, tutti__team *team, const tutti__co
 }
 
 tutti_err tutti__commit_set_aside(tutti_dataset *d) {
-    tutti_err err = tutti__dataset_agree(d, reserve_message(d));
-    if (err == TUTTI_OK) err = run_commit(d, d->team, &JOINED);
-    release_message(d);
+    tutti_err err = tutti__team_agree(d->team, reserve_message(d));
+    if (err == TUTTI_OK) err = run_commit_steps(d, d->team, &JOINED);
+    release_message(&d->base);
     return err;
-}
-
-static tutti_err commit_on_team(tutti_dataset *d, tutti__team *team) {
-    return tutti__object_error(&d->object, "commit", run_commit(d, team, &WHOLE));
-}
-
-static tutti_err commit_task(void *context) {
-    tutti_dataset *d = context;
-    return commit_on_team(d, d->commit_team);
 }
 
 static void add_to_model(tutti__model *m, const tutti__writing *w) {
@@ -318,9 +312,8 @@ static void add_to_model(tutti__model *m, const tutti__writing *w) {
 }
 
 /* Add the committed segments to the model of all ranks. */
-static void end_commit(void *context, tutti_err outcome) {
-    tutti_dataset *d = context;
-    d->commit = NULL;
+static void add_segments_to_model(tutti__step_object *o, tutti_err outcome) {
+    tutti_dataset *d = (tutti_dataset *)o;
     if (outcome == TUTTI_OK) {
         d->has_rows = 0;
         d->container->committed(d);
@@ -329,50 +322,53 @@ static void end_commit(void *context, tutti_err outcome) {
         mark_model_stored(d);
         tutti__writings_free(d);
     }
-    release_message(d);
-    TUTTI_ASSERT(tutti__dataset_is_valid(d));
+    release_message(o);
 }
+
+static tutti_err compare_commit_calls(tutti__step_object *o, const char *name,
+                                      tutti_err local_err) {
+    return tutti__step_object_call(o, &(tutti__call){.name = name}, local_err);
+}
+
+static tutti_err commit_segments(tutti__step_object *o, tutti__team *team) {
+    return run_commit_steps((tutti_dataset *)o, team, &WHOLE);
+}
+
+/* ---- the table for timestep/step_object.h */
+
+static int is_dataset_valid(const tutti__step_object *o) {
+    return tutti__dataset_is_valid((const tutti_dataset *)o);
+}
+
+static tutti_file *data_file_at(const tutti__step_object *o, int64_t i) {
+    const tutti_dataset *d = (const tutti_dataset *)o;
+    return i < d->files_n ? d->files[i].file : NULL;
+}
+
+static tutti_file *file_of_segment(const tutti__step_object *o) {
+    return ((const tutti_dataset *)o)->now.file;
+}
+
+const tutti__step_kind tutti__dataset_kind = {.class = &tutti__dataset_class,
+                                              .is_valid = is_dataset_valid,
+                                              .file = data_file_at,
+                                              .file_of_step = file_of_segment,
+                                              .commit_prepare = prepare_segments,
+                                              .commit_agree = compare_commit_calls,
+                                              .commit_refuse = release_message,
+                                              .commit_run = commit_segments,
+                                              .commit_end = add_segments_to_model};
+
+/* ---- public calls */
 
 tutti_err tutti_dataset_commit(tutti_dataset *d) {
     TUTTI_KEEP_ERRNO;
-    const tutti__call same = {.name = "commit"};
     TUTTI_TRY(tutti__dataset_enter(d));
-    tutti_err err = tutti__dataset_idle(d);
-    if (err == TUTTI_OK) err = prepare_commit(d);
-    err = tutti__dataset_call(d, &same, err);
-    if (err != TUTTI_OK) {
-        if (!d->commit) release_message(d);
-        return err;
-    }
-    err = commit_on_team(d, d->team);
-    end_commit(d, err);
-    return err;
+    return tutti__step_object_commit(&d->base);
 }
 
 tutti_err tutti_dataset_commit_start(tutti_dataset *d, tutti_request **r_out) {
     TUTTI_KEEP_ERRNO;
-    const tutti__call same = {.name = "commit_start"};
-    tutti_request *r = NULL;
     TUTTI_TRY(tutti__dataset_enter(d));
-    tutti_err err = tutti__dataset_idle(d);
-    if (err == TUTTI_OK) err = prepare_commit(d);
-    if (err == TUTTI_OK && !r_out)
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument r_out is NULL");
-    if (err == TUTTI_OK) {
-        const tutti__task task = {"commit", d->now.file, commit_task, end_commit, d};
-        err = tutti__task_make(&task, &r);
-    }
-    err = tutti__dataset_call(d, &same, err);
-    if (err == TUTTI_OK && !d->commit_team)
-        err = tutti__object_error(&d->object, "commit_start",
-                                  tutti__team_take(d->team->comm, "", &d->commit_team));
-    if (err != TUTTI_OK) {
-        if (!d->commit) release_message(d);
-        tutti__task_drop(&r);
-        return err;
-    }
-    TUTTI_ASSERT(r && r_out);
-    d->commit = *r_out = r;
-    tutti__task_start(r);
-    return TUTTI_OK;
+    return tutti__step_object_commit_start(&d->base, r_out);
 }

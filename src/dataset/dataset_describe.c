@@ -42,8 +42,8 @@ static tutti_err add_space_row(tutti_dataset *d, const char *name, int kind, int
     tutti__model *m = &d->model;
     tutti__space *s = TUTTI__GROW(m, spaces);
     tutti__size *z = s && kind == TUTTI__SPACE_GRID ? TUTTI__GROW(m, sizes) : NULL;
-    const tutti_err err =
-        tutti__dataset_agree(d, s && (z || kind == TUTTI__SPACE_LIST) ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    const tutti_err err = tutti__team_agree(
+        d->team, s && (z || kind == TUTTI__SPACE_LIST) ? TUTTI_OK : TUTTI_ERR_NOMEM);
     if (err != TUTTI_OK) {
         if (s) m->spaces_n--;
         if (z) m->sizes_n--;
@@ -123,7 +123,7 @@ tutti_err tutti__space_resize(tutti_dataset *d, int64_t space, int ndims, const 
     tutti__size *z = tutti__model_size(&d->model, space, INT64_MAX);
     const int again = z && z->segment == d->now.segment.id;
     if (!again) z = TUTTI__GROW(&d->model, sizes);
-    const tutti_err err = tutti__dataset_agree(d, z ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    const tutti_err err = tutti__team_agree(d->team, z ? TUTTI_OK : TUTTI_ERR_NOMEM);
     if (err != TUTTI_OK) {
         if (z && !again) d->model.sizes_n--;
         return err;
@@ -276,7 +276,7 @@ static tutti_err check_variable(const tutti_dataset *d, const char *name,
 static tutti_err add_variable_row(tutti_dataset *d, const tutti__variable *v,
                                   tutti__variable **out) {
     tutti__variable *new = TUTTI__GROW(&d->model, variables);
-    const tutti_err err = tutti__dataset_agree(d, new ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    const tutti_err err = tutti__team_agree(d->team, new ? TUTTI_OK : TUTTI_ERR_NOMEM);
     if (err != TUTTI_OK) {
         if (new) d->model.variables_n--;
         return err;
@@ -314,8 +314,8 @@ tutti_err tutti__own_variable(tutti_dataset *d, const tutti__space *space, const
                          .order = d->container->own_order};
     snprintf(name, sizeof name, "%s:%s", space->name, what);
     if (strlen(name) >= TUTTI__NAME)
-        return tutti__dataset_agree(
-            d,
+        return tutti__team_agree(
+            d->team,
             tutti__error_set(TUTTI_ERR_ARG, 0, -1,
                              "the name of space '%s' is too long for a name with the suffix ':%s'",
                              space->name, what));

@@ -143,7 +143,8 @@ static tutti_err write_ids(tutti_dataset *d, const tutti__variable *v, tutti_cou
                                .parts = &part,
                                .local_err = local_err,
                                .sums = &record->sums};
-    const tutti_err err = tutti__put_transfer(record, &t, NULL);
+    const tutti_err err = tutti__transfer_run(&t, NULL);
+    tutti__put_end(record, err);
     tutti_access_free(&access);
     return err;
 }

@@ -101,7 +101,7 @@ tutti_err tutti_dataset_info_set(tutti_dataset *d, const tutti_info_owner *owner
     }
     TUTTI_TRY(tutti__dataset_call(d, &same, err));
     if (d->team->rank == 0) err = d->now.under_way ? keep_info(d, &info) : store_info(d, &info);
-    err = tutti__dataset_agree(d, err);
+    err = tutti__team_agree(d->team, err);
     if (err == TUTTI_OK && !d->now.under_way) {
         for (int64_t i = 0; i < d->model.spaces_n; i++) d->model.spaces[i].fresh = 0;
         for (int64_t i = 0; i < d->model.variables_n; i++) d->model.variables[i].fresh = 0;
@@ -142,7 +142,7 @@ tutti_err tutti_dataset_info_get(tutti_dataset *d, const tutti_info_owner *owner
     }
     TUTTI_TRY(tutti__dataset_call(d, &same, err));
     if (d->team->rank == 0) err = find_info(d, &info);
-    err = tutti__dataset_agree(d, err);
+    err = tutti__team_agree(d->team, err);
     if (info.segment) err = tutti__dataset_check_unchanged(d, err);
     void *value = d->team->rank == 0 ? info.value : NULL;
     if (err == TUTTI_OK) err = tutti__team_broadcast(d->team, &info, (int)sizeof info);
@@ -151,8 +151,8 @@ tutti_err tutti_dataset_info_get(tutti_dataset *d, const tutti_info_owner *owner
             err = tutti__error_set(TUTTI_ERR_ARG, 0, -1,
                                    "info '%s' has %lld elements, but *count_out is %lld", name,
                                    (long long)info.count, (long long)*count_out);
-        err = tutti__dataset_agree(d, err);
-        if (err == TUTTI_OK) err = tutti__dataset_broadcast(d, &value, &info.bytes);
+        err = tutti__team_agree(d->team, err);
+        if (err == TUTTI_OK) err = tutti__team_broadcast_bytes(d->team, &value, &info.bytes);
         if (err == TUTTI_OK) memcpy(value_out, value, info.bytes);
     }
     if (err == TUTTI_OK) {

@@ -195,7 +195,7 @@ tutti_err tutti_dataset_chunk_bounds(tutti_dataset *d, tutti_count segment, cons
         else
             err = tutti__compressed_table(f, &s, &g, first, n, bounds_out);
         for (tutti_count i = 0; i <= n && err == TUTTI_OK; i++) bounds_out[i] += s.start;
-        err = tutti__dataset_check_unchanged(d, tutti__dataset_agree(d, err));
+        err = tutti__dataset_check_unchanged(d, tutti__team_agree(d->team, err));
     }
     return tutti__dataset_named(d, "chunk_bounds", err);
 }
@@ -262,7 +262,7 @@ tutti_err tutti_dataset_info_name(tutti_dataset *d, const tutti_info_owner *owne
                               .hash = tutti__hash(TUTTI__HASH_START, words, sizeof words)};
     TUTTI_TRY(tutti__dataset_call(d, &same, err));
     if (d->team->rank == 0) err = read_info_name(d->meta, ids[0], ids[1], number, name);
-    err = tutti__dataset_agree(d, err);
+    err = tutti__team_agree(d->team, err);
     if (err == TUTTI_OK) err = tutti__team_broadcast(d->team, name, (int)sizeof name);
     if (err == TUTTI_OK && !name[0])
         err = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "info %lld does not exist",
@@ -288,7 +288,7 @@ tutti_err tutti_dataset_verify_segment(tutti_dataset *d, tutti_count segment,
         err = tutti__checksums_compare(d, &d->model.segments[segment], NULL, &bytes);
         if (err == TUTTI_OK) err = tutti__compressed_verify(d, &d->model.segments[segment]);
     } else {
-        err = tutti__dataset_agree(d, d->team->rank == 0 ? tutti__metadata_check(d) : TUTTI_OK);
+        err = tutti__team_agree(d->team, d->team->rank == 0 ? tutti__metadata_check(d) : TUTTI_OK);
     }
     err = tutti__dataset_check_unchanged(d, err);
     if (err == TUTTI_OK && bytes_out) *bytes_out = bytes;

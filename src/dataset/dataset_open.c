@@ -1,11 +1,9 @@
 /* dataset: open, close and refresh a dataset; find segments.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "comm/which_mpi.h"
 #include "compression/chunks.h"
 #include "segments/dataset_impl.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <string.h>
 
 /* ---- options */
@@ -17,29 +15,20 @@ static const tutti_dataset_options DEFAULTS = {.struct_size = sizeof(tutti_datas
 
 void tutti_dataset_options_init_sized(tutti_dataset_options *opt, size_t struct_size) {
     if (!opt || struct_size < sizeof opt->struct_size) return;
-    memset(opt, 0, struct_size);
-    memcpy(opt, &DEFAULTS, struct_size < sizeof DEFAULTS ? struct_size : sizeof DEFAULTS);
+    tutti__struct_copy(opt, struct_size, &DEFAULTS, sizeof DEFAULTS);
     opt->struct_size = struct_size;
 }
 
 tutti_err tutti__dataset_options_take(const tutti_dataset_options *opt,
                                       tutti_dataset_options *out) {
-    *out = DEFAULTS;
-    if (opt) {
-        TUTTI_CHECK(opt->struct_size >= sizeof opt->struct_size, TUTTI_ERR_ARG,
-                    "options are not initialised: call tutti_dataset_options_init first");
-        const size_t n = opt->struct_size;
-        memcpy(out, opt, n < sizeof *out ? n : sizeof *out);
-    }
     const tutti_dataset_options *o = out;
-    TUTTI_CHECK(o->level == TUTTI_DURABLE || o->level == TUTTI_VISIBLE, TUTTI_ERR_OPTION,
-                "level %d is neither TUTTI_DURABLE nor TUTTI_VISIBLE", o->level);
+    *out = DEFAULTS;
+    TUTTI_TRY(tutti__step_object_take_options(opt, "tutti_dataset_options_init", out, sizeof *out));
+    TUTTI_TRY(tutti__step_object_check_options(o->level, o->lock_timeout));
     TUTTI_CHECK(o->indices_per_file >= 0, TUTTI_ERR_OPTION, "indices_per_file is %d: must be >= 0",
                 o->indices_per_file);
     TUTTI_CHECK(o->container == TUTTI_CONTAINER_NATIVE || o->container == TUTTI_CONTAINER_NETCDF,
                 TUTTI_ERR_OPTION, "unknown container %d", o->container);
-    TUTTI_CHECK(o->lock_timeout >= 0 && o->lock_timeout <= 86400, TUTTI_ERR_OPTION,
-                "lock_timeout is %g seconds: must be 0 to 86400", o->lock_timeout);
     return TUTTI_OK;
 }
 
@@ -47,10 +36,6 @@ tutti_err tutti__dataset_options_take(const tutti_dataset_options *opt,
 
 static tutti_err check_open_arguments(const char *path, int mode, const void *d_out) {
     const int all = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE | TUTTI_EXCLUSIVE;
-    TUTTI_CHECK(d_out, TUTTI_ERR_ARG, "argument d_out is NULL");
-    TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "the path is empty");
-    TUTTI_CHECK(strlen(path) < 3800, TUTTI_ERR_ARG,
-                "the path has %zu bytes: at most 3799 are allowed", strlen(path));
     TUTTI_CHECK((mode & ~all) == 0 && (mode & (TUTTI_READ | TUTTI_WRITE)), TUTTI_ERR_ARG,
                 "invalid mode %d: must have TUTTI_READ, TUTTI_WRITE or both, and no bits other "
                 "than TUTTI_CREATE, TUTTI_TRUNCATE and TUTTI_EXCLUSIVE",
@@ -59,23 +44,18 @@ static tutti_err check_open_arguments(const char *path, int mode, const void *d_
         (mode & TUTTI_WRITE) || !(mode & ~TUTTI_READ), TUTTI_ERR_ARG,
         "invalid mode %d: TUTTI_CREATE, TUTTI_TRUNCATE and TUTTI_EXCLUSIVE require TUTTI_WRITE",
         mode);
-    return mode & TUTTI_WRITE ? tutti__launch_check() : TUTTI_OK;
+    return tutti__step_object_check_open(path, mode, d_out, "d_out");
 }
 
 static tutti_err create_dataset(const char *path, int mode, const tutti_dataset_options *opt,
                                 tutti_dataset **out) {
-    static atomic_llong number;
     tutti_dataset *d = tutti__calloc(1, sizeof *d);
     if (!d) return TUTTI_ERR_NOMEM;
     *out = d;
-    d->handle.class = &tutti__dataset_class;
-    d->mode = mode & (TUTTI_READ | TUTTI_WRITE);
-    d->number = atomic_fetch_add(&number, 1) + 1;
     d->chunk_bytes = TUTTI__CHUNK_BYTES;
-    d->path = tutti__strdup(path);
-    if (!d->path) return TUTTI_ERR_NOMEM;
     TUTTI_TRY(tutti__dataset_options_take(opt, &d->opt));
-    return d->opt.io ? tutti__options_take(d->opt.io, &d->io) : tutti_options_init(&d->io);
+    return tutti__step_object_init(&d->base, &tutti__dataset_kind, path,
+                                   mode & (TUTTI_READ | TUTTI_WRITE), d->opt.io);
 }
 
 static void free_dataset(tutti_dataset *d) {
@@ -92,10 +72,7 @@ static void free_dataset(tutti_dataset *d) {
     tutti__free(d->message);
     tutti__ncfile_free(&d->nc_next);
     tutti__free(d->files);
-    if (d->commit_team) tutti__team_give(&d->commit_team);
-    if (d->team) tutti__team_give(&d->team);
-    tutti__handle_remove(&d->handle);
-    tutti__free(d->path);
+    tutti__step_object_release(&d->base);
     tutti__free(d);
 }
 
@@ -122,8 +99,8 @@ static tutti_err set_container(tutti_dataset *d) {
     TUTTI_CHECK(m->spaces_n + m->files_n + m->segments_n == 0, TUTTI_ERR_EXISTS,
                 "the dataset exists already, and its data files are not netCDF");
     const int root = d->team->rank == 0;
-    TUTTI_TRY(tutti__dataset_agree(d, root ? tutti__meta_set(d->meta, "container", d->opt.container)
-                                           : TUTTI_OK));
+    TUTTI_TRY(tutti__team_agree(
+        d->team, root ? tutti__meta_set(d->meta, "container", d->opt.container) : TUTTI_OK));
     m->container = d->opt.container;
     return TUTTI_OK;
 }
@@ -139,14 +116,14 @@ static tutti_err open_on_team(int mode, tutti_dataset *d) {
     /* add a team for the first data file to the pool: creating one blocks in MPI, which a started operation must not do */
     TUTTI_TRY(tutti__team_take(d->team->comm, d->io.nodes, &team));
     tutti__team_give(&team);
-    TUTTI_TRY(tutti__dataset_agree(d, root ? open_metadata(d, mode) : TUTTI_OK));
+    TUTTI_TRY(tutti__team_agree(d->team, root ? open_metadata(d, mode) : TUTTI_OK));
     TUTTI_TRY(tutti__dataset_load(d, &d->model));
     if (mode & TUTTI_WRITE) TUTTI_TRY(set_container(d));
     d->container = CONTAINERS[d->model.container];
     if (!(mode & TUTTI_WRITE)) return TUTTI_OK;
     TUTTI_TRY(tutti__dataset_recover(d));
     if (root) tutti__meta_sweep(d->meta, &d->model); /* data files of a killed writer */
-    return tutti__dataset_agree(d, root ? tutti__dataset_reclaim(d) : TUTTI_OK);
+    return tutti__team_agree(d->team, root ? tutti__dataset_reclaim(d) : TUTTI_OK);
 }
 
 tutti_err tutti_dataset_open(MPI_Comm comm, const char *path, int mode,
@@ -172,7 +149,7 @@ tutti_err tutti_dataset_open(MPI_Comm comm, const char *path, int mode,
         free_dataset(d);
         return err;
     }
-    tutti__handle_add(&d->handle, &tutti__dataset_class);
+    tutti__handle_add(&d->handle, d->kind->class);
     TUTTI_ASSERT(tutti__dataset_is_valid(d));
     *d_out = d;
     return TUTTI_OK;
@@ -254,8 +231,7 @@ tutti_err tutti_dataset_segment_sized(const tutti_dataset *d, tutti_count number
     const tutti__archived *a = tutti__model_archived(&d->model, g->id);
     s.archived = a ? a->place : NULL;
     while (s.topology >= 0 && d->model.segments[s.topology].kind != TUTTI_TOPOLOGY) s.topology--;
-    memset(out, 0, struct_size);
-    memcpy(out, &s, struct_size < sizeof s ? struct_size : sizeof s);
+    tutti__struct_copy(out, struct_size, &s, sizeof s);
     return TUTTI_OK;
 }
 

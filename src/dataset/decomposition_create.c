@@ -14,7 +14,7 @@ tutti_err tutti_decomposition_create_at(tutti_dataset *d, const char *space, tut
     tutti_decomposition *p = NULL;
     TUTTI_TRY(tutti__dataset_live(d));
     tutti__decomposed of = {.name = space, .ids = read_ids, .from = d};
-    tutti_err local_err = tutti__dataset_idle(d);
+    tutti_err local_err = tutti__step_object_idle(&d->base);
     if (local_err == TUTTI_OK && !(space && spec && out))
         local_err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument %s is NULL",
                                      !space  ? "space"
@@ -23,8 +23,8 @@ tutti_err tutti_decomposition_create_at(tutti_dataset *d, const char *space, tut
     if (local_err == TUTTI_OK) local_err = tutti__dataset_space(d, space, segment, &of.view);
     const tutti_err err = tutti__decomposition_make(d->team, &of, spec, local_err, &p);
     if (err != TUTTI_OK) return tutti__dataset_named(d, "decomposition", err);
-    p->facts.object = tutti__dataset_number(d);
-    p->facts.number = tutti__dataset_count(d);
+    p->facts.object = d->number;
+    p->facts.number = ++d->count;
     *out = p;
     return TUTTI_OK;
 }

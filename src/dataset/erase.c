@@ -41,7 +41,7 @@ static tutti_err remove_segments(tutti_dataset *d, const unsigned char *is_remov
     char path[4096];
     tutti__info_carry carry = {.dataset = d, .goes = is_removed, .segment = -1};
     tutti_err err = d->team->rank == 0 ? remove_segment_rows(d, is_removed, &carry) : TUTTI_OK;
-    TUTTI_TRY(tutti__dataset_agree(d, err));
+    TUTTI_TRY(tutti__team_agree(d->team, err));
     err = tutti__infos_carry_end(d, &carry);
     for (int64_t i = m->files_n - 1; i >= 0; i--) {
         if (is_file_used(m, m->files[i].id, is_removed)) continue;
@@ -75,7 +75,7 @@ static tutti_err remove_segments(tutti_dataset *d, const unsigned char *is_remov
     tutti__ncfile_free(&d->nc);
     tutti__dataset_clear_caches(d);
     const tutti_err cut =
-        tutti__dataset_agree(d, d->team->rank == 0 ? tutti__dataset_reclaim(d) : TUTTI_OK);
+        tutti__team_agree(d->team, d->team->rank == 0 ? tutti__dataset_reclaim(d) : TUTTI_OK);
     return err != TUTTI_OK ? err : cut;
 }
 
@@ -83,7 +83,7 @@ static tutti_err remove_segments(tutti_dataset *d, const unsigned char *is_remov
 static tutti_err remove_segments_from(tutti_dataset *d, int64_t first) {
     if (first == d->model.segments_n) return TUTTI_OK;
     unsigned char *is_removed = tutti__calloc((size_t)d->model.segments_n + 1, 1);
-    tutti_err err = tutti__dataset_agree(d, is_removed ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    tutti_err err = tutti__team_agree(d->team, is_removed ? TUTTI_OK : TUTTI_ERR_NOMEM);
     for (int64_t i = first; err == TUTTI_OK && i < d->model.segments_n; i++) is_removed[i] = 1;
     if (err == TUTTI_OK) err = remove_segments(d, is_removed);
     tutti__free(is_removed);
@@ -167,12 +167,12 @@ tutti_err tutti_dataset_drop_oldest(tutti_dataset *d, int keep) {
     const int64_t last = m->files[m->files_n - keep - 1].id; /* the newest file to remove */
     unsigned char *is_removed = tutti__calloc((size_t)m->segments_n + 1, 1);
     int64_t first_kept = 0;
-    err = tutti__dataset_agree(d, is_removed ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    err = tutti__team_agree(d->team, is_removed ? TUTTI_OK : TUTTI_ERR_NOMEM);
     for (; err == TUTTI_OK && first_kept < m->segments_n && m->segments[first_kept].file <= last;
          first_kept++)
         is_removed[first_kept] = 1;
     if (err == TUTTI_OK && d->team->rank == 0) err = keep_needed_segments(d, is_removed);
-    if (is_removed) err = tutti__dataset_agree(d, err);
+    if (is_removed) err = tutti__team_agree(d->team, err);
     if (err == TUTTI_OK) err = tutti__team_broadcast(d->team, is_removed, (int)m->segments_n);
     if (err == TUTTI_OK) err = remove_segments(d, is_removed);
     tutti__free(is_removed);

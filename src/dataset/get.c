@@ -114,10 +114,12 @@ static tutti_err run_reading(tutti_dataset *d, const char *name, int64_t file, c
     return err;
 }
 
-/* Get, with this rank's error so far. */
-static tutti_err get_items(tutti_dataset *d, tutti_count segment, tutti__item_list *b,
-                           tutti_err refused) {
-    tutti_err err = refused == TUTTI_OK ? check_get_items(d, segment, b) : refused;
+static tutti_err get_items(tutti__step_operation *of, tutti_err local_err) {
+    tutti__dataset_operation *op = (tutti__dataset_operation *)of;
+    tutti_dataset *d = op->dataset;
+    tutti__item_list *b = &op->items;
+    const tutti_count segment = op->segment;
+    tutti_err err = local_err == TUTTI_OK ? check_get_items(d, segment, b) : local_err;
     tutti__call same = {.name = "get",
                         .what = "the segment, the variables, their types or decompositions"};
     if (err == TUTTI_OK) same.hash = tutti__hash(tutti__items_hash(b), &segment, sizeof segment);
@@ -136,26 +138,21 @@ static tutti_err get_items(tutti_dataset *d, tutti_count segment, tutti__item_li
 
 tutti_err tutti_dataset_get(tutti_dataset *d, tutti_count segment, int n, const tutti_get *gets) {
     TUTTI_KEEP_ERRNO;
-    tutti__item_list b = {0};
     TUTTI_TRY(tutti__dataset_enter(d));
-    const tutti_err err = get_items(d, segment, &b, tutti__items_of_gets(n, gets, &b));
-    tutti__items_free(&b);
-    return err;
-}
-
-static tutti_err run_started_get(tutti__dataset_start *op, tutti_err refused) {
-    return get_items(op->dataset, op->segment, &op->items, refused);
+    tutti__dataset_operation op = tutti__dataset_operation_of(d, TUTTI__STARTED_GET, get_items);
+    op.segment = segment;
+    const tutti_err err = tutti__items_of_gets(n, gets, &op.items);
+    return tutti__step_operation_run(&op.of, err);
 }
 
 tutti_err tutti_dataset_get_start(tutti_dataset *d, tutti_count segment, int n,
                                   const tutti_get *gets, tutti_request **r_out) {
     TUTTI_KEEP_ERRNO;
-    tutti__dataset_start op = {.dataset = d,
-                               .segment = segment,
-                               .run = run_started_get,
-                               .started.name = TUTTI__STARTED_GET};
     TUTTI_TRY(tutti__dataset_live(d));
-    return tutti__dataset_start_run(&op, tutti__items_of_gets(n, gets, &op.items), r_out);
+    tutti__dataset_operation op = tutti__dataset_operation_of(d, TUTTI__STARTED_GET, get_items);
+    op.segment = segment;
+    const tutti_err err = tutti__items_of_gets(n, gets, &op.items);
+    return tutti__dataset_operation_start(&op, err, r_out);
 }
 
 /* ---- follow */
@@ -187,7 +184,7 @@ static tutti_err follow_in_file(tutti_dataset *d, const tutti__item *of, tutti_o
     tutti__item_list b = {0};
     reading r = {.items = &b};
     tutti_err err =
-        tutti__dataset_agree(d, tutti__items_make((int)tutti__min(most, last - *at + 1), &b));
+        tutti__team_agree(d->team, tutti__items_make((int)tutti__min(most, last - *at + 1), &b));
     if (err == TUTTI_OK && tutti__model_file_in_use(&d->model, file))
         err = tutti__dataset_file(d, tutti__model_file_id(&d->model, file), &r.file);
     for (int n = 0; err == TUTTI_OK && segment <= last && n < b.n; segment++) {
@@ -200,7 +197,7 @@ static tutti_err follow_in_file(tutti_dataset *d, const tutti__item *of, tutti_o
         tutti__item *t = &b.v[n++];
         *t = *of;
         t->buf = of->buf ? (char *)of->buf + step * *count : NULL;
-        err = tutti__dataset_agree(d, tutti__item_check(d, t, d->model.segments[segment].id));
+        err = tutti__team_agree(d->team, tutti__item_check(d, t, d->model.segments[segment].id));
         if (err == TUTTI_OK) err = add_section_part(d, t, segment, &r);
         ++*count;
     }

@@ -120,3 +120,23 @@ void tutti__item_part(const tutti_dataset *d, const tutti__item *t, int file_typ
                                            .file_order = (tutti_byte_order)t->v->order,
                                            .ieee = d->opt.ieee};
 }
+
+/* ---- operations */
+
+static void release_items(tutti__step_operation *op) {
+    tutti__items_free(&((tutti__dataset_operation *)op)->items);
+}
+
+tutti__dataset_operation tutti__dataset_operation_of(tutti_dataset *d, const char *name,
+                                                     tutti_err (*run)(tutti__step_operation *op,
+                                                                      tutti_err local_err)) {
+    return (tutti__dataset_operation){
+        .of = {.started.name = name, .object = &d->base, .run = run, .release = release_items},
+        .dataset = d};
+}
+
+tutti_err tutti__dataset_operation_start(tutti__dataset_operation *op, tutti_err local_err,
+                                         tutti_request **r_out) {
+    if (local_err == TUTTI_OK) local_err = tutti__items_keep(&op->items);
+    return tutti__step_operation_start(&op->of, sizeof *op, local_err, r_out);
+}

@@ -4,6 +4,7 @@
 #define TUTTI_DATASET_ITEMS_H
 
 #include "segments/compressed.h"
+#include "timestep/step_operation.h"
 
 /* One variable of a call that writes or reads. */
 typedef struct tutti__item {
@@ -52,25 +53,22 @@ tutti__compressed tutti__item_compressed(const tutti_dataset *d, const tutti__it
 void tutti__item_part(const tutti_dataset *d, const tutti__item *t, int file_type,
                       tutti__item_list *b);
 
-/* ---- dataset_start.c */
+/* ---- operations */
 
-typedef struct tutti__dataset_start tutti__dataset_start;
-
-/* A non-blocking put or get. */
-struct tutti__dataset_start {
-    tutti__started started; /* must be first */
+/* A put or get, blocking or started; its arguments are the items. */
+typedef struct tutti__dataset_operation {
+    tutti__step_operation of; /* must be first */
     tutti_dataset *dataset;
     tutti__item_list items;
     tutti_count segment; /* of a get */
-    /* Carry it out, with this rank's error so far.   Collective. */
-    tutti_err (*run)(tutti__dataset_start *op, tutti_err refused);
-    tutti__put_record *record; /* of a put; NULL: the call was refused, or has not been made */
-    tutti_err refused;
-    tutti_error_info why;
-};
+} tutti__dataset_operation;
 
-/* Start it, with the error of this rank so far; *op is copied and its items are taken over. */
-tutti_err tutti__dataset_start_run(tutti__dataset_start *op, tutti_err refused,
-                                   tutti_request **r_out) TUTTI_MUST_USE;
+/* An operation without items.  name: TUTTI__STARTED_PUT or TUTTI__STARTED_GET. */
+tutti__dataset_operation tutti__dataset_operation_of(tutti_dataset *d, const char *name,
+                                                     tutti_err (*run)(tutti__step_operation *op,
+                                                                      tutti_err local_err));
+/* Start an operation, which keeps its items.  local_err: the error of this rank so far.   As tutti__step_operation_start. */
+tutti_err tutti__dataset_operation_start(tutti__dataset_operation *op, tutti_err local_err,
+                                         tutti_request **r_out) TUTTI_MUST_USE;
 
 #endif

@@ -44,7 +44,7 @@ static tutti_err check_ranked_put(const tutti_dataset *d, const tutti__item *t) 
 }
 
 static tutti_err check_put_items(tutti_dataset *d, int is_started, tutti__item_list *b) {
-    TUTTI_TRY(tutti__dataset_idle(d)); /* the thread of a commit reads the sections */
+    TUTTI_TRY(tutti__step_object_idle(&d->base)); /* the thread of a commit reads the sections */
     TUTTI_TRY(tutti__dataset_writable(d));
     TUTTI_CHECK(d->now.under_way, TUTTI_ERR_STATE, "no segment has begun");
     for (int i = 0; i < b->n; i++) {
@@ -295,46 +295,37 @@ static tutti_err put_after_agreement(tutti_dataset *d, tutti__item_list *b,
     return packed;
 }
 
-/* Put, with this rank's error so far.  *record_out: the record, which has not ended; NULL: the call was refused. */
-static tutti_err put_items(tutti_dataset *d, tutti__item_list *b, int is_started, tutti_err refused,
-                           tutti__put_record **record_out) {
+static tutti_err put_items(tutti__step_operation *of, tutti_err local_err) {
+    tutti__dataset_operation *op = (tutti__dataset_operation *)of;
+    tutti_dataset *d = op->dataset;
+    tutti__item_list *b = &op->items;
     tutti__put_record *record = NULL;
-    tutti_err err = refused == TUTTI_OK ? check_put_items(d, is_started, b) : refused;
+    const int is_started = of->started.request != NULL;
+    tutti_err err = local_err == TUTTI_OK ? check_put_items(d, is_started, b) : local_err;
     if (err == TUTTI_OK) err = tutti__put_new(&d->now.puts, 2 * (int64_t)b->n, &record);
     const tutti__call same = {.name = "put",
                               .what = "the variables, their types or decompositions",
                               .hash = err == TUTTI_OK ? tutti__items_hash(b) : 0};
     err = tutti__dataset_call(d, &same, err);
     if (err != TUTTI_OK) tutti__put_drop(&record);
-    *record_out = record;
+    of->record = record;
     if (record) err = put_after_agreement(d, b, record);
     return tutti__dataset_named(d, "put", err);
 }
 
 tutti_err tutti_dataset_put(tutti_dataset *d, int n, const tutti_put *puts) {
     TUTTI_KEEP_ERRNO;
-    tutti__item_list b = {0};
-    tutti__put_record *record = NULL;
     TUTTI_TRY(tutti__dataset_enter(d));
-    const tutti_err err = put_items(d, &b, 0, tutti__items_of_puts(n, puts, &b), &record);
-    if (record) tutti__put_end(record, err);
-    tutti__items_free(&b);
-    return err;
-}
-
-/* ---- started */
-
-static tutti_err run_started_put(tutti__dataset_start *op, tutti_err refused) {
-    const tutti_err err = put_items(op->dataset, &op->items, 1, refused, &op->record);
-    if (op->record) op->record->request = op->started.request;
-    return err;
+    tutti__dataset_operation op = tutti__dataset_operation_of(d, TUTTI__STARTED_PUT, put_items);
+    const tutti_err err = tutti__items_of_puts(n, puts, &op.items);
+    return tutti__step_operation_run(&op.of, err);
 }
 
 tutti_err tutti_dataset_put_start(tutti_dataset *d, int n, const tutti_put *puts,
                                   tutti_request **r_out) {
     TUTTI_KEEP_ERRNO;
-    tutti__dataset_start op = {
-        .dataset = d, .run = run_started_put, .started.name = TUTTI__STARTED_PUT};
     TUTTI_TRY(tutti__dataset_live(d));
-    return tutti__dataset_start_run(&op, tutti__items_of_puts(n, puts, &op.items), r_out);
+    tutti__dataset_operation op = tutti__dataset_operation_of(d, TUTTI__STARTED_PUT, put_items);
+    const tutti_err err = tutti__items_of_puts(n, puts, &op.items);
+    return tutti__dataset_operation_start(&op, err, r_out);
 }

@@ -442,8 +442,8 @@ static tutti_err transfer_arrays(tutti_exodus *x, int is_write, tutti_count n,
     err = tutti__exodus_call(x, name, h, err);
     if (err == TUTTI_OK && is_write &&
         !x->mesh) { /* the mesh was complete: its checksums are computed again */
-        err = tutti__exodus_agree(
-            x, tutti__exodus_region_make(x, x->cdf.header_bytes, x->cdf.fixed_end, &x->mesh));
+        err = tutti__team_agree(
+            x->team, tutti__exodus_region_make(x, x->cdf.header_bytes, x->cdf.fixed_end, &x->mesh));
         if (err != TUTTI_OK) tutti__region_free(&x->mesh);
     }
     if (err == TUTTI_OK) {

@@ -17,8 +17,7 @@ tutti_err tutti_exodus_parameters_sized(const tutti_exodus *x, tutti_exodus_para
     TUTTI_TRY(tutti__exodus_live(x));
     TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
     const tutti_exodus_parameters *p = &x->model.p;
-    memset(out, 0, struct_size);
-    memcpy(out, p, struct_size < sizeof *p ? struct_size : sizeof *p);
+    tutti__struct_copy(out, struct_size, p, sizeof *p);
     return TUTTI_OK;
 }
 
@@ -39,8 +38,7 @@ tutti_err tutti_exodus_entity_sized(const tutti_exodus *x, tutti_exodus_kind kin
     tutti_exodus_entity e = t->row[number];
     if (!e.name) e.name = "";
     if (!e.topology) e.topology = "";
-    memset(out, 0, struct_size);
-    memcpy(out, &e, struct_size < sizeof e ? struct_size : sizeof e);
+    tutti__struct_copy(out, struct_size, &e, sizeof e);
     return TUTTI_OK;
 }
 
@@ -160,7 +158,7 @@ tutti_err tutti_exodus_note_set(tutti_exodus *x, const char *name, tutti_type ty
         err = check_sidecar(x);
         if (err == TUTTI_OK) err = tutti__sidecar_note_set(x->sidecar, &note);
     }
-    return tutti__exodus_named(x, "note_set", tutti__exodus_agree(x, err));
+    return tutti__exodus_named(x, "note_set", tutti__team_agree(x->team, err));
 }
 
 tutti_err tutti_exodus_note_get(tutti_exodus *x, const char *name, tutti_type *type_out,
@@ -180,7 +178,7 @@ tutti_err tutti_exodus_note_get(tutti_exodus *x, const char *name, tutti_type *t
         err = check_sidecar(x);
         if (err == TUTTI_OK) err = tutti__sidecar_note_get(x->sidecar, name, &note);
     }
-    err = tutti__exodus_agree(x, err);
+    err = tutti__team_agree(x->team, err);
     void *value = x->team->rank == 0 ? note.value : NULL;
     if (err == TUTTI_OK) err = tutti__team_broadcast(x->team, &note, (int)sizeof note);
     if (err == TUTTI_OK && value_out) {
@@ -188,8 +186,8 @@ tutti_err tutti_exodus_note_get(tutti_exodus *x, const char *name, tutti_type *t
             err = tutti__error_set(TUTTI_ERR_ARG, 0, -1,
                                    "note '%s' has %lld elements, but *count_out is %lld", name,
                                    (long long)note.count, (long long)*count_out);
-        err = tutti__exodus_agree(x, err);
-        if (err == TUTTI_OK) err = tutti__exodus_broadcast(x, &value, &note.bytes);
+        err = tutti__team_agree(x->team, err);
+        if (err == TUTTI_OK) err = tutti__team_broadcast_bytes(x->team, &value, &note.bytes);
         if (err == TUTTI_OK) memcpy(value_out, value, note.bytes);
     }
     if (err == TUTTI_OK) {
@@ -214,7 +212,7 @@ tutti_err tutti_exodus_note_name(tutti_exodus *x, tutti_count number, char *name
         err = check_sidecar(x);
         if (err == TUTTI_OK) err = tutti__sidecar_note_name(x->sidecar, number, name);
     }
-    err = tutti__exodus_agree(x, err);
+    err = tutti__team_agree(x->team, err);
     if (err == TUTTI_OK) err = tutti__team_broadcast(x->team, name, (int)sizeof name);
     TUTTI_ASSERT(name_out);
     if (err == TUTTI_OK) memcpy(name_out, name, sizeof name);

@@ -30,11 +30,12 @@ tutti_err tutti__exodus_region_make(const tutti_exodus *x, tutti_off lo, tutti_o
     return tutti__region_make(&spec, out);
 }
 
-tutti_err tutti__exodus_region_commit(tutti_exodus *x, tutti__region *r, tutti_err local_err,
-                                      const tutti__commit_steps *steps, int *is_sync_failed_out) {
+tutti_err tutti__exodus_region_commit(tutti_exodus *x, tutti__team *team, tutti__region *r,
+                                      tutti_err local_err, const tutti__commit_steps *steps,
+                                      int *is_sync_failed_out) {
     tutti__commit_verdict verdict = {0};
     tutti__sum *known = NULL;
-    tutti__step_commit c = {.team = x->commit ? x->commit_team : x->team,
+    tutti__step_commit c = {.team = team,
                             .file = x->file,
                             .is_durable = x->opt.level == TUTTI_DURABLE,
                             .local_err = local_err,
@@ -44,7 +45,7 @@ tutti_err tutti__exodus_region_commit(tutti_exodus *x, tutti__region *r, tutti_e
                             .verdict = &verdict,
                             .verdict_bytes = (int)sizeof verdict};
     if (r) {
-        c.local_err = tutti__region_known(r, c.team, local_err, &known, &c.known_n);
+        c.local_err = tutti__region_known(r, team, local_err, &known, &c.known_n);
         c.blocks = tutti__region_blocks(r);
         c.known = known;
     }
@@ -71,8 +72,9 @@ tutti_err tutti__exodus_complete_mesh(tutti_exodus *x) {
     if (!x->mesh) return TUTTI_OK;
     TUTTI_CHECK(!x->mesh_lost, TUTTI_ERR_STATE,
                 "a sync of the mesh has failed and its data may be lost: create the file again");
-    TUTTI_TRY(tutti__exodus_agree(x, tutti__region_reserve(x->mesh)));
-    const tutti_err err = tutti__exodus_region_commit(x, x->mesh, TUTTI_OK, &steps, &x->mesh_lost);
+    TUTTI_TRY(tutti__team_agree(x->team, tutti__region_reserve(x->mesh)));
+    const tutti_err err =
+        tutti__exodus_region_commit(x, x->team, x->mesh, TUTTI_OK, &steps, &x->mesh_lost);
     if (err == TUTTI_OK) tutti__region_free(&x->mesh);
     return err;
 }
@@ -116,13 +118,13 @@ tutti_err tutti__exodus_compare(tutti_exodus *x, tutti_count step, tutti_off *by
                                    "step %lld has %lld checksums, but %lld blocks", (long long)step,
                                    (long long)n, (long long)b.first[1]);
     }
-    err = tutti__exodus_agree(x, err);
+    err = tutti__team_agree(x->team, err);
     if (err == TUTTI_OK) err = tutti__team_broadcast(x->team, &n, (int)sizeof n);
     const int has_checksums = n >= 0;
     size_t bytes = has_checksums ? (size_t)n * sizeof(uint64_t) : 0;
-    if (err == TUTTI_OK && has_checksums) err = tutti__exodus_broadcast(x, &want, &bytes);
+    if (err == TUTTI_OK && has_checksums) err = tutti__team_broadcast_bytes(x->team, &want, &bytes);
     if (err == TUTTI_OK && has_checksums)
-        err = tutti__exodus_agree(x, compare_share(x, step, &b, want));
+        err = tutti__team_agree(x->team, compare_share(x, step, &b, want));
     if (err == TUTTI_OK && has_checksums) *bytes_out += hi - lo;
     tutti__blocks_free(&b);
     tutti__free(want);
@@ -179,7 +181,7 @@ tutti_err tutti_exodus_verify(tutti_exodus *x, tutti_off *bytes_out) {
     TUTTI_TRY(tutti__exodus_call(x, "verify", 0, err));
     err = tutti__exodus_complete_mesh(x);
     if (err == TUTTI_OK)
-        err = tutti__exodus_agree(x, x->team->rank == 0 ? check_header(x) : TUTTI_OK);
+        err = tutti__team_agree(x->team, x->team->rank == 0 ? check_header(x) : TUTTI_OK);
     for (tutti_count i = 0; i <= x->cdf.records && err == TUTTI_OK; i++)
         err = tutti__exodus_compare(x, i, &bytes);
     if (err == TUTTI_OK && bytes_out) *bytes_out = bytes;

@@ -11,10 +11,10 @@
 #include "comm/by_thread.h"
 #include "exodus/sidecar.h"
 
-/* ---- commit, blocking or started */
+/* ---- the commit */
 
-static tutti_err check_commit(const tutti_exodus *x) {
-    TUTTI_TRY(tutti__exodus_no_commit(x));
+static tutti_err check_step_complete(tutti__step_object *o) {
+    const tutti_exodus *x = (const tutti_exodus *)o;
     TUTTI_TRY(tutti__exodus_step_check(x));
     const struct tutti__exodus_step *s = x->step;
     for (tutti_count i = 0; i < s->variables; i++)
@@ -76,9 +76,8 @@ static void mark_sync_failed(tutti_exodus *x) {
     tutti__error_assign(&info);
 }
 
-/* Commit after all ranks have agreed on the call: in a blocking call, or in a fiber.   Collective. */
-static tutti_err run_commit(void *context) {
-    tutti_exodus *x = context;
+static tutti_err commit_record(tutti__step_object *o, tutti__team *team) {
+    tutti_exodus *x = (tutti_exodus *)o;
     struct tutti__exodus_step *s = x->step;
     int is_sync_failed = 0;
     tutti_err touched = TUTTI_OK;
@@ -91,14 +90,13 @@ static tutti_err run_commit(void *context) {
             s->time_err = tutti__by_thread(write_time, x);
     }
     const tutti_err err =
-        tutti__exodus_region_commit(x, s->region, touched, &COMMIT_STEPS, &is_sync_failed);
+        tutti__exodus_region_commit(x, team, s->region, touched, &COMMIT_STEPS, &is_sync_failed);
     if (is_sync_failed) mark_sync_failed(x);
-    return tutti__exodus_named(x, "commit", err);
+    return err;
 }
 
-static void end_commit(void *context, tutti_err outcome) {
-    tutti_exodus *x = context;
-    x->commit = NULL;
+static void count_step(tutti__step_object *o, tutti_err outcome) {
+    tutti_exodus *x = (tutti_exodus *)o;
     if (outcome != TUTTI_OK) return;
     if (x->opt.level == TUTTI_DURABLE) x->synced = x->file_number;
     x->cdf.records++;
@@ -108,51 +106,59 @@ static void end_commit(void *context, tutti_err outcome) {
 }
 
 /* Agree on the call and on whether a put has written the time.   Collective. */
-static tutti_err agree_on_commit(tutti_exodus *x, const char *name, tutti_err local_err) {
-    struct tutti__exodus_step *s = x->step;
+static tutti_err agree_on_time(tutti__step_object *o, const char *name, tutti_err local_err) {
+    struct tutti__exodus_step *s = ((tutti_exodus *)o)->step;
     const int has_time =
         local_err == TUTTI_OK &&
         tutti__section_status_of(&s->states[s->time_variable]) == TUTTI__SECTION_WHOLE;
     tutti__range all = tutti__range_of(has_time);
     const tutti__call call = {.name = name, .ranges = 1, .range = &all};
-    TUTTI_TRY(tutti__object_call(&x->object, &call, local_err));
+    TUTTI_TRY(tutti__step_object_call(o, &call, local_err));
     s->has_time = all.min > 0;
     return TUTTI_OK;
 }
 
+/* Memory reserved for a commit belongs to the step. */
+static void keep_step(tutti__step_object *o) {
+    (void)o;
+}
+
+/* ---- the table for timestep/step_object.h */
+
+static int is_exodus_valid(const tutti__step_object *o) {
+    return tutti__exodus_is_valid((const tutti_exodus *)o);
+}
+
+static tutti_file *current_file(const tutti__step_object *o) {
+    return ((const tutti_exodus *)o)->file;
+}
+
+static tutti_file *only_file(const tutti__step_object *o, int64_t i) {
+    return i == 0 ? current_file(o) : NULL;
+}
+
+const tutti__step_kind tutti__exodus_kind = {.class = &tutti__exodus_class,
+                                             .is_valid = is_exodus_valid,
+                                             .file = only_file,
+                                             .file_of_step = current_file,
+                                             .commit_prepare = check_step_complete,
+                                             .commit_agree = agree_on_time,
+                                             .commit_refuse = keep_step,
+                                             .commit_run = commit_record,
+                                             .commit_end = count_step};
+
+/* ---- public calls */
+
 tutti_err tutti_exodus_commit(tutti_exodus *x) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__exodus_enter(x));
-    TUTTI_TRY(agree_on_commit(x, "commit", check_commit(x)));
-    const tutti_err err = run_commit(x);
-    end_commit(x, err);
-    return err;
+    return tutti__step_object_commit(&x->base);
 }
 
 tutti_err tutti_exodus_commit_start(tutti_exodus *x, tutti_request **r_out) {
     TUTTI_KEEP_ERRNO;
-    tutti_request *r = NULL;
     TUTTI_TRY(tutti__exodus_enter(x));
-    tutti_err err = check_commit(x);
-    if (err == TUTTI_OK) err = tutti__exodus_idle(x);
-    if (err == TUTTI_OK && !r_out)
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument r_out is NULL");
-    if (err == TUTTI_OK) {
-        const tutti__task task = {"commit", x->file, run_commit, end_commit, x};
-        err = tutti__task_make(&task, &r);
-    }
-    err = agree_on_commit(x, "commit_start", err);
-    if (err == TUTTI_OK && !x->commit_team)
-        err = tutti__exodus_named(x, "commit_start",
-                                  tutti__team_take(x->team->comm, "", &x->commit_team));
-    if (err != TUTTI_OK) {
-        tutti__task_drop(&r);
-        return err;
-    }
-    TUTTI_ASSERT(r && r_out);
-    x->commit = *r_out = r;
-    tutti__task_start(r);
-    return TUTTI_OK;
+    return tutti__step_object_commit_start(&x->base, r_out);
 }
 
 /* ---- erase */
@@ -193,7 +199,7 @@ tutti_err tutti_exodus_erase_after(tutti_exodus *x, tutti_count step) {
                                  check_erase(x, step)));
     if (step == x->cdf.records) return TUTTI_OK;
     tutti_err err =
-        tutti__exodus_agree(x, x->team->rank == 0 ? remove_steps(x, step, &last) : TUTTI_OK);
+        tutti__team_agree(x->team, x->team->rank == 0 ? remove_steps(x, step, &last) : TUTTI_OK);
     if (err == TUTTI_OK) err = tutti__team_broadcast(x->team, &last, (int)sizeof last);
     if (err == TUTTI_OK) {
         x->cdf.records = step;

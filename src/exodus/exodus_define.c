@@ -29,7 +29,7 @@ tutti_err tutti_exodus_init(tutti_exodus *x, const tutti_exodus_parameters *p) {
         h = hash_texts(h, p->coordinate_names ? p->dims : 0, p->coordinate_names);
     }
     TUTTI_TRY(tutti__exodus_call(x, "init", h, err));
-    return tutti__exodus_agree(x, tutti__exodus_model_parameters(&x->model, p, 1));
+    return tutti__team_agree(x->team, tutti__exodus_model_parameters(&x->model, p, 1));
 }
 
 /* Entities are validated by adding them; they are removed again if another rank refuses the call. */
@@ -63,7 +63,7 @@ tutti_err tutti_exodus_variables(tutti_exodus *x, tutti_exodus_kind kind, int n,
     uint64_t h = tutti__hash(TUTTI__HASH_START, &kind, sizeof kind);
     if (err == TUTTI_OK) h = hash_texts(h, n, names);
     TUTTI_TRY(tutti__exodus_call(x, "variables", h, err));
-    return tutti__exodus_agree(x, tutti__exodus_model_variables(&x->model, kind, n, names, 1));
+    return tutti__team_agree(x->team, tutti__exodus_model_variables(&x->model, kind, n, names, 1));
 }
 
 tutti_err tutti_exodus_truth_table(tutti_exodus *x, tutti_exodus_kind kind,
@@ -79,7 +79,7 @@ tutti_err tutti_exodus_truth_table(tutti_exodus *x, tutti_exodus_kind kind,
             h = tutti__hash(h, table[i] ? "1" : "0", 1);
     }
     TUTTI_TRY(tutti__exodus_call(x, "truth", h, err));
-    return tutti__exodus_agree(x, tutti__exodus_model_truth(&x->model, kind, table, 1));
+    return tutti__team_agree(x->team, tutti__exodus_model_truth(&x->model, kind, table, 1));
 }
 
 tutti_err tutti_exodus_attribute_names(tutti_exodus *x, tutti_exodus_kind kind, int64_t id, int n,
@@ -95,8 +95,8 @@ tutti_err tutti_exodus_attribute_names(tutti_exodus *x, tutti_exodus_kind kind, 
     uint64_t h = tutti__hash(TUTTI__HASH_START, words, sizeof words);
     if (err == TUTTI_OK) h = hash_texts(h, n, names);
     TUTTI_TRY(tutti__exodus_call(x, "attribute_names", h, err));
-    return tutti__exodus_agree(
-        x, tutti__exodus_model_attribute_names(&x->model, kind, number, n, names, 1));
+    return tutti__team_agree(
+        x->team, tutti__exodus_model_attribute_names(&x->model, kind, number, n, names, 1));
 }
 
 tutti_err tutti_exodus_property(tutti_exodus *x, tutti_exodus_kind kind, const char *name,
@@ -111,7 +111,8 @@ tutti_err tutti_exodus_property(tutti_exodus *x, tutti_exodus_kind kind, const c
         h = tutti__hash(h, values, (size_t)x->model.of[kind].n * sizeof *values);
     }
     TUTTI_TRY(tutti__exodus_call(x, "property", h, err));
-    return tutti__exodus_agree(x, tutti__exodus_model_property(&x->model, kind, name, values, 1));
+    return tutti__team_agree(x->team,
+                             tutti__exodus_model_property(&x->model, kind, name, values, 1));
 }
 
 tutti_err tutti_exodus_put_qa(tutti_exodus *x, int n, const tutti_exodus_qa *records) {
@@ -126,7 +127,7 @@ tutti_err tutti_exodus_put_qa(tutti_exodus *x, int n, const tutti_exodus_qa *rec
         h = hash_texts(h, 4, text);
     }
     TUTTI_TRY(tutti__exodus_call(x, "put_qa", h, err));
-    return tutti__exodus_agree(x, tutti__exodus_model_qa(&x->model, n, records, 1));
+    return tutti__team_agree(x->team, tutti__exodus_model_qa(&x->model, n, records, 1));
 }
 
 tutti_err tutti_exodus_put_info(tutti_exodus *x, int n, const char *const *lines) {
@@ -136,7 +137,7 @@ tutti_err tutti_exodus_put_info(tutti_exodus *x, int n, const char *const *lines
     if (err == TUTTI_OK) err = tutti__exodus_model_info(&x->model, n, lines, 0);
     const uint64_t h = err == TUTTI_OK ? hash_texts(TUTTI__HASH_START, n, lines) : 0;
     TUTTI_TRY(tutti__exodus_call(x, "put_info", h, err));
-    return tutti__exodus_agree(x, tutti__exodus_model_info(&x->model, n, lines, 1));
+    return tutti__team_agree(x->team, tutti__exodus_model_info(&x->model, n, lines, 1));
 }
 
 /* ---- end of definitions */
@@ -159,7 +160,7 @@ tutti_err tutti__exodus_finish_definitions(tutti_exodus *x, const tutti__exodus_
     if (local_err == TUTTI_OK) local_err = make_header(x, more);
     if (local_err == TUTTI_OK)
         local_err = tutti__exodus_region_make(x, x->cdf.header_bytes, x->cdf.fixed_end, &x->mesh);
-    tutti_err err = tutti__exodus_agree(x, local_err);
+    tutti_err err = tutti__team_agree(x->team, local_err);
     if (err == TUTTI_OK) err = tutti__exodus_file_make(x);
     if (err == TUTTI_OK) {
         x->defining = 0;

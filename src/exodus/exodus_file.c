@@ -219,14 +219,14 @@ tutti_err tutti__exodus_file_publish(tutti_exodus *x) {
     const char magic[MAGIC] = {'C', 'D', 'F', (char)x->cdf.version};
     const int is_durable = x->opt.level == TUTTI_DURABLE;
     tutti_err err = TUTTI_OK;
-    if (is_durable) TUTTI_TRY(tutti__exodus_agree(x, tutti__sync_here(x->file)));
+    if (is_durable) TUTTI_TRY(tutti__team_agree(x->team, tutti__sync_here(x->file)));
     if (x->team->rank == 0) {
         if (tutti__limited_pwrite(x->fd, magic, MAGIC, 0) != 0)
             err = tutti__error_sys(errno, 0, "writing the header");
         else if (is_durable && fdatasync(x->fd) != 0)
             err = tutti__error_sys(errno, 0, "syncing the header");
     }
-    return tutti__exodus_agree(x, err);
+    return tutti__team_agree(x->team, err);
 }
 
 /* ---- opening: data that rank 0 broadcasts */
@@ -437,10 +437,10 @@ static tutti_err decode_contents(tutti_exodus *x, const file_contents *f) {
 tutti_err tutti__exodus_file_open(tutti_exodus *x) {
     const int root = x->team->rank == 0;
     file_contents f = {0};
-    tutti_err err = tutti__exodus_agree(x, root ? open_on_root(x, &f) : TUTTI_OK);
+    tutti_err err = tutti__team_agree(x->team, root ? open_on_root(x, &f) : TUTTI_OK);
     if (err == TUTTI_OK) err = tutti__team_broadcast(x->team, &f.t, (int)sizeof f.t);
-    if (err == TUTTI_OK) err = tutti__exodus_broadcast(x, (void **)&f.bytes, &f.n);
-    if (err == TUTTI_OK) err = tutti__exodus_agree(x, decode_contents(x, &f));
+    if (err == TUTTI_OK) err = tutti__team_broadcast_bytes(x->team, (void **)&f.bytes, &f.n);
+    if (err == TUTTI_OK) err = tutti__team_agree(x->team, decode_contents(x, &f));
     tutti__free(f.bytes);
     if (err == TUTTI_OK) err = open_data_file(x, x->path);
     if (err == TUTTI_OK) return TUTTI_OK;

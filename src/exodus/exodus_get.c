@@ -28,7 +28,7 @@ static tutti_err compare_step(tutti_exodus *x, tutti_count step) {
             memset(more + x->checked_n, 0, (size_t)(n - x->checked_n));
             x->checked = more;
         }
-        TUTTI_TRY(tutti__exodus_agree(x, more ? TUTTI_OK : TUTTI_ERR_NOMEM));
+        TUTTI_TRY(tutti__team_agree(x->team, more ? TUTTI_OK : TUTTI_ERR_NOMEM));
         x->checked_n = n;
     }
     if (x->checked[step]) return TUTTI_OK;
@@ -39,13 +39,12 @@ static tutti_err compare_step(tutti_exodus *x, tutti_count step) {
 
 /* ---- fields of a step */
 
-static tutti_err run_get(tutti__started *started) {
-    tutti__step_operation *op = (tutti__step_operation *)started;
+static tutti_err get_fields(tutti__step_operation *of, tutti_err local_err) {
+    const tutti__exodus_operation *op = (const tutti__exodus_operation *)of;
     tutti_exodus *x = op->exodus;
     const tutti__step_batch *b = &op->batch;
     tutti_err err =
-        tutti__exodus_compare_calls(x, "get", tutti__hash(b->hash, &op->step, sizeof op->step),
-                                    tutti__step_operation_error(op));
+        tutti__exodus_call(x, "get", tutti__hash(b->hash, &op->step, sizeof op->step), local_err);
     if (err == TUTTI_OK) err = compare_step(x, op->step);
     if (err == TUTTI_OK) {
         const tutti__transfer t = {.name = "get",
@@ -60,11 +59,11 @@ static tutti_err run_get(tutti__started *started) {
 
 /* Validate the call and describe this rank's bytes.   Not collective. */
 static tutti_err prepare_get(tutti_exodus *x, tutti_count step, tutti_count n,
-                             const tutti_exodus_field *fields, tutti__step_operation *op) {
-    *op = (tutti__step_operation){
-        .started = {.name = TUTTI__STARTED_GET, .run = run_get}, .exodus = x, .step = step};
+                             const tutti_exodus_field *fields, tutti__exodus_operation *op) {
+    *op = tutti__exodus_operation_of(x, TUTTI__STARTED_GET, get_fields);
+    op->step = step;
     if (!fields) TUTTI_TRY(tutti__error_refused());
-    TUTTI_TRY(tutti__exodus_no_commit(x));
+    TUTTI_TRY(tutti__step_object_idle(&x->base));
     TUTTI_TRY(check_steps(x, step, step));
     return tutti__step_batch_make(x, &(tutti__step_place){.step = step}, n, fields, &op->batch);
 }
@@ -72,19 +71,19 @@ static tutti_err prepare_get(tutti_exodus *x, tutti_count step, tutti_count n,
 tutti_err tutti_exodus_get(tutti_exodus *x, tutti_count step, tutti_count n,
                            const tutti_exodus_field *fields) {
     TUTTI_KEEP_ERRNO;
-    tutti__step_operation op;
+    tutti__exodus_operation op;
     TUTTI_TRY(tutti__exodus_enter(x));
     const tutti_err err = prepare_get(x, step, n, fields, &op);
-    return tutti__step_operation_run(&op, err);
+    return tutti__step_operation_run(&op.of, err);
 }
 
 tutti_err tutti_exodus_get_start(tutti_exodus *x, tutti_count step, tutti_count n,
                                  const tutti_exodus_field *fields, tutti_request **r_out) {
     TUTTI_KEEP_ERRNO;
-    tutti__step_operation op;
+    tutti__exodus_operation op;
     TUTTI_TRY(tutti__exodus_live(x));
     const tutti_err err = prepare_get(x, step, n, fields, &op);
-    return tutti__step_operation_start(&op, err, r_out);
+    return tutti__step_operation_start(&op.of, sizeof op, err, r_out);
 }
 
 /* ---- times */
@@ -125,9 +124,9 @@ tutti_err tutti_exodus_times(tutti_exodus *x, tutti_count first, tutti_count n, 
     if (n == 0) return TUTTI_OK;
     void *times = times_out;
     size_t bytes = (size_t)n * sizeof *times_out;
-    err =
-        tutti__exodus_agree(x, x->team->rank == 0 ? read_times(x, first, n, times_out) : TUTTI_OK);
-    if (err == TUTTI_OK) err = tutti__exodus_broadcast(x, &times, &bytes);
+    err = tutti__team_agree(x->team,
+                            x->team->rank == 0 ? read_times(x, first, n, times_out) : TUTTI_OK);
+    if (err == TUTTI_OK) err = tutti__team_broadcast_bytes(x->team, &times, &bytes);
     if (err == TUTTI_OK && times != times_out) {
         memcpy(times_out, times, bytes);
         tutti__free(times);

@@ -16,7 +16,6 @@
  *   array_places          offsets of arrays, for programs that read the file themselves
  *   array_values          values of many arrays in one operation
  *   step_fields           fields of a call as parts of one operation
- *   step_operation        puts and gets, blocking and non-blocking
  *   exodus_put            begin, put, discard
  *   exodus_commit         commits of steps; removal of steps
  *   exodus_get            fields of a step, times, a field of several steps
@@ -38,7 +37,7 @@
 #include "layer/object.h"
 #include "exodus_model/exodus_model.h"
 #include "timestep/region.h"
-#include "timestep/started.h"
+#include "timestep/step_object.h"
 
 typedef struct tutti__sidecar tutti__sidecar;
 
@@ -68,23 +67,17 @@ typedef struct tutti__exodus_result {
 extern const tutti__class tutti__exodus_class;
 
 struct tutti_exodus {
-    TUTTI__OBJECT;  /* the path is that of the current file */
-    int64_t number; /* unique among the handles of this process */
-    int64_t count;  /* decompositions created so far */
-    int64_t
-        topology; /* counts the meshes of the handle, to recognize decompositions of earlier ones */
-    char *first;  /* path of the first file */
+    TUTTI__STEP_OBJECT; /* the path is that of the current file */
+    /* counts the meshes of the handle, to recognize decompositions of earlier ones */
+    int64_t topology;
+    char *first;                 /* path of the first file */
     int file_number;             /* 1: the first */
     tutti__series_naming naming; /* of the files that follow the first */
-    int mode, defining;
+    int defining;                /* definitions have not ended */
     tutti_exodus_options opt;
-    tutti_options io;
     tutti__exodus_model model;
     tutti__cdf cdf; /* after the definitions; cdf.records is the number of steps */
     tutti_file *file;
-    tutti_stats stats; /* of files that were closed */
-    tutti_progress_fn *progress;
-    void *progress_context;
     int fd;             /* rank 0: the file, with the lock of a writer; or -1 */
     double last;        /* writers: time of the last step */
     tutti_off at;       /* writers: size of the file with its committed steps */
@@ -100,9 +93,6 @@ struct tutti_exodus {
     tutti_count local_n;
     tutti__exodus_result mesh_read, nemesis_read; /* of get_mesh, of nemesis_get */
     struct tutti__exodus_step *step; /* that is being written, or NULL; exodus_steps.h */
-    tutti__start_queue starts;       /* non-blocking puts and gets that are not completed */
-    tutti_request *commit;           /* non-blocking commit that is not completed; NULL: none */
-    tutti__team *commit_team;        /* of non-blocking commits; NULL: none */
     tutti__region *mesh;    /* checksums of the mesh while it is written; NULL: it is complete */
     unsigned char *checked; /* [checked_n] 1: the step was compared with its checksums */
     tutti_count checked_n;
@@ -116,26 +106,16 @@ static inline tutti_err tutti__exodus_live(const tutti_exodus *x) {
     TUTTI_ASSERT(tutti__exodus_is_valid(x));
     return TUTTI_OK;
 }
-/* First action of collective calls: check the handle and run operations that were started before.   Waits for other ranks,
- * which progress in their own calls. */
+/* The operations that differ from those of datasets; in exodus_commit.c. */
+extern const tutti__step_kind tutti__exodus_kind;
+/* Check the handle, and tutti__step_object_enter: the first action of every collective call. */
 tutti_err tutti__exodus_enter(tutti_exodus *x) TUTTI_MUST_USE;
-void tutti__exodus_run_started(tutti_exodus *x);
-/* tutti__object_call with a hash of the arguments.  Fails with TUTTI_ERR_STATE while a commit is in progress. */
+/* tutti__step_object_call with a hash of the arguments.   Collective. */
 tutti_err tutti__exodus_call(tutti_exodus *x, const char *name, uint64_t hash,
                              tutti_err local_err) TUTTI_MUST_USE;
-/* The same inside an operation that was started. */
-tutti_err tutti__exodus_compare_calls(const tutti_exodus *x, const char *name, uint64_t hash,
-                                      tutti_err local_err) TUTTI_MUST_USE;
-/* TUTTI_ERR_STATE: a commit has been started and not completed. */
-tutti_err tutti__exodus_no_commit(const tutti_exodus *x) TUTTI_MUST_USE;
-/* A later agreement of the same call. */
-tutti_err tutti__exodus_agree(const tutti_exodus *x, tutti_err local_err) TUTTI_MUST_USE;
-/* Broadcast bytes of rank 0, of any length; *data is allocated on the other ranks. */
-tutti_err tutti__exodus_broadcast(const tutti_exodus *x, void **data, size_t *bytes) TUTTI_MUST_USE;
 static inline tutti_err tutti__exodus_named(const tutti_exodus *x, const char *operation,
                                             tutti_err err) {
-    TUTTI_ASSERT(tutti__exodus_is_valid(x));
-    return tutti__object_error(&x->object, operation, err);
+    return tutti__step_object_end(&x->base, operation, err);
 }
 /* Checks: definitions have not ended; they have ended; the file is writable and they have ended; no non-blocking operation is
  * in progress.   Not collective. */
@@ -224,10 +204,10 @@ tutti_off tutti__exodus_step_base(const tutti_exodus *x, tutti_off at);
 tutti_err tutti__exodus_region_make(const tutti_exodus *x, tutti_off lo, tutti_off hi,
                                     tutti__region **out) TUTTI_MUST_USE;
 /* Commit the data of a region (NULL: without checksums) by timestep/step_commit.h; `steps` get the Exodus file.
- * local_err: the error of this rank so far; TUTTI_OK without checksums.   Collective. */
+ * local_err: the error of this rank so far; TUTTI_OK without checksums.   Collective on `team`. */
 struct tutti__commit_steps;
-tutti_err tutti__exodus_region_commit(tutti_exodus *x, tutti__region *r, tutti_err local_err,
-                                      const struct tutti__commit_steps *steps,
+tutti_err tutti__exodus_region_commit(tutti_exodus *x, tutti__team *team, tutti__region *r,
+                                      tutti_err local_err, const struct tutti__commit_steps *steps,
                                       int *is_sync_failed_out) TUTTI_MUST_USE;
 /* The mesh is complete: write its checksums to the sidecar.   Collective. */
 tutti_err tutti__exodus_complete_mesh(tutti_exodus *x) TUTTI_MUST_USE;

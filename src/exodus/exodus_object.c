@@ -7,42 +7,16 @@
 
 const tutti__class tutti__exodus_class = {"exodus", "Exodus file", "closed"};
 
-void tutti__exodus_run_started(tutti_exodus *x) {
-    TUTTI_KEEP_LAST_ERROR;
-    tutti__start_queue_run(&x->starts);
-    tutti__request_complete_abandoned(x->commit);
-}
-
 tutti_err tutti__exodus_enter(tutti_exodus *x) {
     TUTTI_TRY(tutti__exodus_live(x));
-    tutti__exodus_run_started(x);
+    tutti__step_object_enter(&x->base);
     return TUTTI_OK;
-}
-
-tutti_err tutti__exodus_no_commit(const tutti_exodus *x) {
-    TUTTI_CHECK(!x->commit, TUTTI_ERR_STATE, "a commit has been started and not completed");
-    return TUTTI_OK;
-}
-
-tutti_err tutti__exodus_compare_calls(const tutti_exodus *x, const char *name, uint64_t hash,
-                                      tutti_err local_err) {
-    if (local_err == TUTTI_OK) local_err = tutti__exodus_no_commit(x);
-    return tutti__object_call(
-        &x->object, &(tutti__call){.name = name, .what = "the arguments", .hash = hash}, local_err);
 }
 
 tutti_err tutti__exodus_call(tutti_exodus *x, const char *name, uint64_t hash,
                              tutti_err local_err) {
-    tutti__exodus_run_started(x);
-    return tutti__exodus_compare_calls(x, name, hash, local_err);
-}
-
-tutti_err tutti__exodus_agree(const tutti_exodus *x, tutti_err local_err) {
-    return tutti__team_agree(x->team, local_err);
-}
-
-tutti_err tutti__exodus_broadcast(const tutti_exodus *x, void **data, size_t *bytes) {
-    return tutti__team_broadcast_bytes(x->team, data, bytes);
+    const tutti__call call = {.name = name, .what = "the arguments", .hash = hash};
+    return tutti__step_object_call(&x->base, &call, local_err);
 }
 
 /* ---- checks of the state */

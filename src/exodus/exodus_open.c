@@ -2,11 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/exodus_impl.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "comm/which_mpi.h"
 #include "exodus/sidecar.h"
 
 /* ---- options */
@@ -21,22 +19,15 @@ static const tutti_exodus_options DEFAULTS = {.struct_size = sizeof(tutti_exodus
 
 void tutti_exodus_options_init_sized(tutti_exodus_options *opt, size_t struct_size) {
     if (!opt || struct_size < sizeof opt->struct_size) return;
-    memset(opt, 0, struct_size);
-    memcpy(opt, &DEFAULTS, struct_size < sizeof DEFAULTS ? struct_size : sizeof DEFAULTS);
+    tutti__struct_copy(opt, struct_size, &DEFAULTS, sizeof DEFAULTS);
     opt->struct_size = struct_size;
 }
 
-static tutti_err check_options(const tutti_exodus_options *opt, tutti_exodus_options *out) {
-    *out = DEFAULTS;
-    if (opt) {
-        TUTTI_CHECK(opt->struct_size >= sizeof opt->struct_size, TUTTI_ERR_ARG,
-                    "options are not initialized: call tutti_exodus_options_init first");
-        const size_t n = opt->struct_size;
-        memcpy(out, opt, n < sizeof *out ? n : sizeof *out);
-    }
+static tutti_err take_options(const tutti_exodus_options *opt, tutti_exodus_options *out) {
     const tutti_exodus_options *o = out;
-    TUTTI_CHECK(o->level == TUTTI_DURABLE || o->level == TUTTI_VISIBLE, TUTTI_ERR_OPTION,
-                "level is %d: must be TUTTI_DURABLE or TUTTI_VISIBLE", o->level);
+    *out = DEFAULTS;
+    TUTTI_TRY(tutti__step_object_take_options(opt, "tutti_exodus_options_init", out, sizeof *out));
+    TUTTI_TRY(tutti__step_object_check_options(o->level, o->lock_timeout));
     TUTTI_CHECK(o->real_bytes == 4 || o->real_bytes == 8, TUTTI_ERR_OPTION,
                 "real_bytes is %d: must be 4 or 8", o->real_bytes);
     TUTTI_CHECK(o->integer_bytes == 0 || o->integer_bytes == 4 || o->integer_bytes == 8,
@@ -48,8 +39,6 @@ static tutti_err check_options(const tutti_exodus_options *opt, tutti_exodus_opt
     TUTTI_CHECK(o->alignment >= 0 && o->alignment <= 1 << 30 && o->alignment % 4 == 0,
                 TUTTI_ERR_OPTION, "alignment is %lld: must be a multiple of 4, 0 to 2^30",
                 (long long)o->alignment);
-    TUTTI_CHECK(o->lock_timeout >= 0 && o->lock_timeout <= 86400, TUTTI_ERR_OPTION,
-                "lock_timeout is %g: must be 0 to 86400 seconds", o->lock_timeout);
     return TUTTI_OK;
 }
 
@@ -57,20 +46,15 @@ static tutti_err check_options(const tutti_exodus_options *opt, tutti_exodus_opt
 
 static tutti_err create_object(const char *path, int mode, const tutti_exodus_options *opt,
                                tutti_exodus **out) {
-    static atomic_llong number;
     tutti_exodus *x = tutti__calloc(1, sizeof *x);
     if (!x) return TUTTI_ERR_NOMEM;
     *out = x;
-    x->handle.class = &tutti__exodus_class;
-    x->mode = mode;
     x->fd = -1;
     x->file_number = 1;
-    x->number = atomic_fetch_add(&number, 1) + 1;
-    x->path = tutti__strdup(path);
     x->first = tutti__strdup(path);
-    if (!x->path || !x->first) return TUTTI_ERR_NOMEM;
-    TUTTI_TRY(check_options(opt, &x->opt));
-    TUTTI_TRY(x->opt.io ? tutti__options_take(x->opt.io, &x->io) : tutti_options_init(&x->io));
+    if (!x->first) return TUTTI_ERR_NOMEM;
+    TUTTI_TRY(take_options(opt, &x->opt));
+    TUTTI_TRY(tutti__step_object_init(&x->base, &tutti__exodus_kind, path, mode, x->opt.io));
     x->opt.io = NULL;
     return TUTTI_OK;
 }
@@ -88,22 +72,15 @@ static void free_object(tutti_exodus *x) {
     x->checked_n = 0;
     tutti__sidecar_close(&x->sidecar);
     if (x->fd >= 0) close(x->fd);
-    if (x->commit_team) tutti__team_give(&x->commit_team);
-    if (x->team) tutti__team_give(&x->team);
-    tutti__handle_remove(&x->handle);
-    tutti__free(x->path);
+    tutti__step_object_release(&x->base);
     tutti__free(x->first);
     tutti__free(x);
 }
 
 static tutti_err check_open(const char *path, int mode, const void *x_out) {
-    TUTTI_CHECK(x_out, TUTTI_ERR_ARG, "argument x_out is NULL");
-    TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "argument path is %s", path ? "empty" : "NULL");
-    TUTTI_CHECK(strlen(path) < 3800, TUTTI_ERR_ARG, "path has %zu bytes: at most 3799",
-                strlen(path));
     TUTTI_CHECK((mode & TUTTI_READ) && (mode & ~(TUTTI_READ | TUTTI_WRITE)) == 0, TUTTI_ERR_ARG,
                 "mode is %d: must be TUTTI_READ or TUTTI_READ | TUTTI_WRITE", mode);
-    return mode & TUTTI_WRITE ? tutti__launch_check() : TUTTI_OK;
+    return tutti__step_object_check_open(path, mode, x_out, "x_out");
 }
 
 static uint64_t hash_open(const tutti_exodus *x) {
@@ -147,7 +124,7 @@ static tutti_err end_open(const char *name, const char *path, tutti_exodus *x, t
         free_object(x);
         return err;
     }
-    tutti__handle_add(&x->handle, &tutti__exodus_class);
+    tutti__handle_add(&x->handle, x->kind->class);
     *x_out = x;
     return TUTTI_OK;
 }
@@ -176,7 +153,7 @@ tutti_err tutti_exodus_create(MPI_Comm comm, const char *path, const tutti_exodu
         if (x->team->rank == 0 && !x->opt.overwrite && tutti__exodus_file_exists(x->path, 0))
             exists = tutti__error_set(TUTTI_ERR_EXISTS, 0, -1,
                                       "'%s' exists: set option overwrite to replace it", x->path);
-        err = tutti__exodus_agree(x, exists);
+        err = tutti__team_agree(x->team, exists);
     }
     if (err == TUTTI_OK) {
         tutti__exodus_model_init(&x->model);
@@ -230,7 +207,8 @@ tutti_err tutti_exodus_refresh(tutti_exodus *x, int *changed_out) {
     if (changed_out) *changed_out = 0;
     if (x->mode & TUTTI_WRITE) return TUTTI_OK; /* no other program writes */
     tutti_count now = 0;
-    err = tutti__exodus_agree(x, x->team->rank == 0 ? tutti__exodus_file_steps(x, &now) : TUTTI_OK);
+    err = tutti__team_agree(x->team,
+                            x->team->rank == 0 ? tutti__exodus_file_steps(x, &now) : TUTTI_OK);
     if (err == TUTTI_OK) err = tutti__team_broadcast(x->team, &now, (int)sizeof now);
     if (err == TUTTI_OK) {
         if (changed_out) *changed_out = now != x->cdf.records;
@@ -274,18 +252,12 @@ tutti_err tutti_exodus_new_topology(tutti_exodus *x) {
 /* ---- queries */
 
 void tutti_exodus_stats_sized(const tutti_exodus *x, tutti_stats *all_out, size_t struct_size) {
-    if (!all_out || tutti__exodus_live(x) != TUTTI_OK) return;
-    tutti_stats all = x->stats;
-    if (x->file) tutti__file_stats_add(x->file, &all);
-    memset(all_out, 0, struct_size);
-    memcpy(all_out, &all, tutti__min(struct_size, sizeof all));
+    if (all_out && tutti__exodus_live(x) == TUTTI_OK)
+        tutti__step_object_stats(&x->base, all_out, struct_size);
 }
 
 void tutti_exodus_on_progress(tutti_exodus *x, tutti_progress_fn *fn, void *context) {
-    if (tutti__exodus_live(x) != TUTTI_OK) return;
-    x->progress = fn;
-    x->progress_context = context;
-    if (x->file) tutti_file_on_progress(x->file, fn, context);
+    if (tutti__exodus_live(x) == TUTTI_OK) tutti__step_object_on_progress(&x->base, fn, context);
 }
 
 const char *tutti_exodus_path(const tutti_exodus *x) {

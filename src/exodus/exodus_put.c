@@ -109,7 +109,7 @@ tutti_err tutti_exodus_begin(tutti_exodus *x, double time) {
     if (err == TUTTI_OK && !is_ready) {
         err = tutti__exodus_complete_mesh(x);
         if (err == TUTTI_OK && is_full) err = tutti__exodus_start_next_file(x);
-        if (err == TUTTI_OK) err = tutti__exodus_agree(x, make_step(x, time, &s));
+        if (err == TUTTI_OK) err = tutti__team_agree(x->team, make_step(x, time, &s));
     }
     if (err == TUTTI_OK)
         x->step = s;
@@ -142,22 +142,21 @@ tutti_err tutti_exodus_discard(tutti_exodus *x) {
 /* ---- put */
 
 /* Record a put: all variables that it writes, and the time unless another put writes it.   Not collective. */
-static tutti_err make_record(tutti_exodus *x, tutti__step_operation *op) {
+static tutti_err make_record(tutti_exodus *x, tutti__step_batch *b, tutti__put_record **out) {
     struct tutti__exodus_step *s = x->step;
-    tutti__step_batch *b = &op->batch;
     const tutti_count v = s->time_variable;
-    TUTTI_TRY(tutti__put_new(&s->puts, b->n + 1, &op->record));
+    TUTTI_TRY(tutti__put_new(&s->puts, b->n + 1, out));
     for (tutti_count i = 0; i < b->n; i++) {
         const tutti__step_item *t = &b->items[i];
         const tutti__put_target target = {
             .variable = t->variable, .entries = t->written, .is_whole = t->is_whole};
-        if (t->variable >= 0) TUTTI_TRY(tutti__put_target_add(op->record, &target));
+        if (t->variable >= 0) TUTTI_TRY(tutti__put_target_add(*out, &target));
     }
     if (tutti__section_status_of(&s->states[v]) == TUTTI__SECTION_WHOLE ||
         tutti__put_in_flight(&s->puts, v, 0))
         return TUTTI_OK;
     const tutti__put_target time = {.variable = v, .is_whole = 1, .is_own = 1};
-    TUTTI_TRY(tutti__put_target_add(op->record, &time));
+    TUTTI_TRY(tutti__put_target_add(*out, &time));
     if (x->team->rank != 0) return TUTTI_OK;
     tutti_part *part = &b->parts[b->parts_n];
     TUTTI_TRY(
@@ -167,18 +166,17 @@ static tutti_err make_record(tutti_exodus *x, tutti__step_operation *op) {
     return TUTTI_OK;
 }
 
-static tutti_err run_put(tutti__started *started) {
-    tutti__step_operation *op = (tutti__step_operation *)started;
+static tutti_err put_fields(tutti__step_operation *of, tutti_err local_err) {
+    tutti__exodus_operation *op = (tutti__exodus_operation *)of;
     tutti_exodus *x = op->exodus;
-    const tutti__step_batch *b = &op->batch;
-    tutti__start_queue_collect(&x->starts); /* this put may repeat an abandoned one */
-    tutti_err err = tutti__step_operation_error(op);
-    if (err == TUTTI_OK) err = make_record(x, op);
-    err = tutti__exodus_compare_calls(x, "put", b->hash, err);
-    if (err != TUTTI_OK) tutti__put_drop(&op->record);
-    TUTTI_TRY(err);
-    TUTTI_ASSERT(op->record);
-    op->record->request = started->request;
+    tutti__step_batch *b = &op->batch;
+    if (local_err == TUTTI_OK) local_err = make_record(x, b, &of->record);
+    const tutti_err err = tutti__exodus_call(x, "put", b->hash, local_err);
+    if (err != TUTTI_OK) {
+        tutti__put_drop(&of->record);
+        return err;
+    }
+    TUTTI_ASSERT(of->record);
     tutti__transfer t = {.name = "put",
                          .file = x->file,
                          .is_write = 1,
@@ -192,10 +190,9 @@ static tutti_err run_put(tutti__started *started) {
 
 /* Validate the call and describe this rank's bytes.   Not collective. */
 static tutti_err prepare_put(tutti_exodus *x, tutti_count n, const tutti_exodus_field *fields,
-                             tutti__step_operation *op) {
-    *op = (tutti__step_operation){.started = {.name = TUTTI__STARTED_PUT, .run = run_put},
-                                  .exodus = x};
-    TUTTI_TRY(tutti__exodus_no_commit(x));
+                             tutti__exodus_operation *op) {
+    *op = tutti__exodus_operation_of(x, TUTTI__STARTED_PUT, put_fields);
+    TUTTI_TRY(tutti__step_object_idle(&x->base));
     TUTTI_TRY(tutti__exodus_writable(x));
     TUTTI_CHECK(x->step, TUTTI_ERR_STATE, "no step has begun");
     const tutti__step_place at = {.step = x->cdf.records + 1, .base = x->step->base, .is_write = 1};
@@ -204,17 +201,17 @@ static tutti_err prepare_put(tutti_exodus *x, tutti_count n, const tutti_exodus_
 
 tutti_err tutti_exodus_put(tutti_exodus *x, tutti_count n, const tutti_exodus_field *fields) {
     TUTTI_KEEP_ERRNO;
-    tutti__step_operation op;
+    tutti__exodus_operation op;
     TUTTI_TRY(tutti__exodus_enter(x));
     const tutti_err err = prepare_put(x, n, fields, &op);
-    return tutti__step_operation_run(&op, err);
+    return tutti__step_operation_run(&op.of, err);
 }
 
 tutti_err tutti_exodus_put_start(tutti_exodus *x, tutti_count n, const tutti_exodus_field *fields,
                                  tutti_request **r_out) {
     TUTTI_KEEP_ERRNO;
-    tutti__step_operation op;
+    tutti__exodus_operation op;
     TUTTI_TRY(tutti__exodus_live(x));
     const tutti_err err = prepare_put(x, n, fields, &op);
-    return tutti__step_operation_start(&op, err, r_out);
+    return tutti__step_operation_start(&op.of, sizeof op, err, r_out);
 }

@@ -38,12 +38,13 @@ static tutti_err find_naming(const tutti_exodus *x, tutti__series_naming *out) {
 tutti_err tutti__exodus_next_path(tutti_exodus *x, tutti__series_naming *naming_out, char **out) {
     tutti__series_naming naming = x->naming;
     if (naming == TUTTI__SERIES_UNKNOWN) {
-        TUTTI_TRY(tutti__exodus_agree(x, x->team->rank == 0 ? find_naming(x, &naming) : TUTTI_OK));
+        TUTTI_TRY(
+            tutti__team_agree(x->team, x->team->rank == 0 ? find_naming(x, &naming) : TUTTI_OK));
         TUTTI_TRY(tutti__team_broadcast(x->team, &naming, (int)sizeof naming));
     }
     if (naming == TUTTI__SERIES_UNKNOWN) naming = TUTTI__SERIES_IOSS;
     char *path = tutti__series_path(x->first, x->file_number + 1, naming);
-    const tutti_err err = tutti__exodus_agree(x, path ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    const tutti_err err = tutti__team_agree(x->team, path ? TUTTI_OK : TUTTI_ERR_NOMEM);
     if (err != TUTTI_OK) {
         tutti__free(path);
         return err;
@@ -172,7 +173,7 @@ tutti_err tutti_exodus_next_file(tutti_exodus *x) {
         if (x->team->rank == 0 && !tutti__exodus_file_exists(path, 1))
             found = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1,
                                      "no next file of the series: '%s' does not exist", path);
-        err = tutti__exodus_agree(x, found);
+        err = tutti__team_agree(x->team, found);
     }
     if (err == TUTTI_OK) err = tutti__exodus_complete_mesh(x);
     if (err != TUTTI_OK) {
@@ -258,7 +259,7 @@ tutti_err tutti__exodus_start_next_file(tutti_exodus *x) {
     if (err == TUTTI_OK) {
         err = copy_arrays(x, old.file, x->file);
         if (err == TUTTI_OK && x->team->rank == 0) err = copy_checksums(old.sidecar, x->sidecar);
-        err = tutti__exodus_agree(x, err);
+        err = tutti__team_agree(x->team, err);
         if (err == TUTTI_OK) err = tutti__exodus_file_publish(x); /* which syncs it */
         if (err != TUTTI_OK) abandon_file(x);
         if (err != TUTTI_OK && x->team->rank == 0) {

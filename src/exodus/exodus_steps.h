@@ -1,12 +1,11 @@
-/* exodus: steps: the step that is being written, the fields of a call as parts of one operation, and blocking and
- * non-blocking operations.
+/* exodus: steps: the step that is being written, and the fields of a call as parts of one operation.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_EXODUS_STEPS_H
 #define TUTTI_EXODUS_STEPS_H
 
 #include "exodus/exodus_impl.h"
-#include "timestep/put_record.h"
 #include "timestep/step_commit.h"
+#include "timestep/step_operation.h"
 
 /* ---- exodus_put.c: the step that is being written */
 
@@ -73,23 +72,18 @@ void tutti__step_batch_free(tutti__step_batch *b);
 tutti_part tutti__step_part(const tutti_access *access, void *buf, tutti_type file,
                             tutti_type memory);
 
-/* ---- step_operation.c: puts and gets, blocking or non-blocking */
+/* ---- puts and gets, blocking or started */
 
-typedef struct tutti__step_operation {
-    tutti__started started; /* must be first; the caller sets `name` and `run` */
+typedef struct tutti__exodus_operation {
+    tutti__step_operation of; /* must be first */
     tutti_exodus *exodus;
-    tutti_count step; /* gets */
+    tutti_count step; /* of a get */
     tutti__step_batch batch;
-    tutti_error_info refused;  /* the error of this rank; code TUTTI_OK: none */
-    tutti__put_record *record; /* of a put, after all ranks have agreed on the call */
-} tutti__step_operation;
+} tutti__exodus_operation;
 
-/* Run an operation, or start it, which does not wait for other ranks.  The operation owns the batch.
- * local_err: the error of this rank so far.   Collective. */
-tutti_err tutti__step_operation_run(tutti__step_operation *op, tutti_err local_err) TUTTI_MUST_USE;
-tutti_err tutti__step_operation_start(tutti__step_operation *op, tutti_err local_err,
-                                      tutti_request **r_out) TUTTI_MUST_USE;
-/* The error of this rank, which `run` passes to the agreement on the call.   Not collective. */
-tutti_err tutti__step_operation_error(const tutti__step_operation *op);
+/* An operation with an empty batch.  name: TUTTI__STARTED_PUT or TUTTI__STARTED_GET. */
+tutti__exodus_operation tutti__exodus_operation_of(tutti_exodus *x, const char *name,
+                                                   tutti_err (*run)(tutti__step_operation *op,
+                                                                    tutti_err local_err));
 
 #endif

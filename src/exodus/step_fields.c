@@ -131,3 +131,17 @@ void tutti__step_batch_free(tutti__step_batch *b) {
     tutti__free(b->parts);
     *b = (tutti__step_batch){0};
 }
+
+/* ---- operations */
+
+static void release_batch(tutti__step_operation *op) {
+    tutti__step_batch_free(&((tutti__exodus_operation *)op)->batch);
+}
+
+tutti__exodus_operation tutti__exodus_operation_of(tutti_exodus *x, const char *name,
+                                                   tutti_err (*run)(tutti__step_operation *op,
+                                                                    tutti_err local_err)) {
+    return (tutti__exodus_operation){
+        .of = {.started.name = name, .object = &x->base, .run = run, .release = release_batch},
+        .exodus = x};
+}

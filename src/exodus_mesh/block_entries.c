@@ -87,7 +87,7 @@ static tutti_err counts_read(tutti_exodus *x, tutti_exodus_kind kind, lists *l) 
 static tutti_err counts_sum(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
     const tutti__exodus_table *table = &x->model.of[kind];
     int64_t *sum = tutti__calloc(2 * (size_t)l->blocks + 1, sizeof *sum), *before = sum + l->blocks;
-    tutti_err err = tutti__exodus_agree(x, sum ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    tutti_err err = tutti__team_agree(x->team, sum ? TUTTI_OK : TUTTI_ERR_NOMEM);
     tutti_count lo, hi;
     if (err != TUTTI_OK) {
         tutti__free(sum);
@@ -263,7 +263,7 @@ tutti_err tutti__entries_read(tutti_exodus *x, tutti_exodus_kind kind, tutti_cou
     }
     if (has_lists) {
         if (local_err == TUTTI_OK) local_err = lists_make(x, kind, &r.l);
-        local_err = tutti__exodus_agree(x, local_err);
+        local_err = tutti__team_agree(x->team, local_err);
         if (local_err == TUTTI_OK && r.l.start[r.l.blocks] > 0)
             local_err = lists_ask(x, kind, r.starts, &r.e, &r.l);
         if (local_err != TUTTI_OK) { /* on all ranks */

@@ -51,7 +51,7 @@ static tutti_err share_read(distribution *d) {
     tutti_err err = tutti__entries_read(d->x, TUTTI_EXODUS_ELEMENT_BLOCK, d->n, position,
                                         position ? TUTTI_OK : TUTTI_ERR_NOMEM, &d->elements);
     tutti__free(position);
-    return tutti__exodus_agree(d->x, tutti__entries_to_nodes(d->x, err, &d->elements));
+    return tutti__team_agree(d->x->team, tutti__entries_to_nodes(d->x, err, &d->elements));
 }
 
 static tutti_err nodes_need(distribution *d) {
@@ -186,7 +186,7 @@ static tutti_err graph_make(distribution *d, tutti__graph *g) {
     TUTTI_TRY(nodes_need(d));
     const tutti_err mine = tutti__entries_targets(&d->elements, &n, &node);
     tutti_err err = tutti__incidence_fetch(d->x->team, mine, &d->nodes, n, node, &with);
-    if (err == TUTTI_OK) err = tutti__exodus_agree(d->x, graph_fill(d, &with, g));
+    if (err == TUTTI_OK) err = tutti__team_agree(d->x->team, graph_fill(d, &with, g));
     tutti__entries_free(&with);
     tutti__free(node);
     return err;
@@ -243,7 +243,7 @@ static tutti_err by_list(distribution *d) {
             mine = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "element %lld has %s rank",
                                     (long long)(d->first + i), n == 0 ? "no" : "more than one");
     }
-    if (err == TUTTI_OK) err = tutti__exodus_agree(d->x, mine);
+    if (err == TUTTI_OK) err = tutti__team_agree(d->x->team, mine);
     tutti__incidence_free(&given);
     tutti__free(pairs);
     return err;
@@ -286,7 +286,7 @@ static tutti_err add_layer(distribution *d, tutti__local_elements *e, tutti_coun
     tutti_count nodes_n = 0, more_n = 0, *nodes = NULL, *more = NULL;
     tutti_err err =
         tutti__entries_read(d->x, TUTTI_EXODUS_ELEMENT_BLOCK, *n, *news, TUTTI_OK, &last);
-    err = tutti__exodus_agree(d->x, tutti__entries_to_nodes(d->x, err, &last));
+    err = tutti__team_agree(d->x->team, tutti__entries_to_nodes(d->x, err, &last));
     if (err == TUTTI_OK) {
         const tutti_err mine = tutti__entries_targets(&last, &nodes_n, &nodes);
         err = tutti__incidence_fetch(d->x->team, mine, &d->nodes, nodes_n, nodes, &with);
@@ -313,7 +313,7 @@ static tutti_err halo_add(distribution *d, tutti__local_elements *e) {
     tutti_count n = e->n, *news = NULL;
     TUTTI_TRY(nodes_need(d));
     news = tutti__malloc((size_t)(n + 1) * sizeof *news);
-    tutti_err err = tutti__exodus_agree(d->x, news ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    tutti_err err = tutti__team_agree(d->x->team, news ? TUTTI_OK : TUTTI_ERR_NOMEM);
     TUTTI_ASSERT(news || err != TUTTI_OK);
     if (err == TUTTI_OK && n > 0) memcpy(news, e->position, (size_t)n * sizeof *news);
     tutti_count most = 1;
@@ -339,7 +339,7 @@ static tutti_err assign_and_send(distribution *d, tutti_err local_err, tutti__lo
     if (local_err == TUTTI_OK) local_err = elements_in_order(d->first, d->n, &share);
     d->rank = tutti__malloc((size_t)(d->n + 1) * sizeof *d->rank);
     if (local_err == TUTTI_OK && !d->rank) local_err = TUTTI_ERR_NOMEM;
-    tutti_err err = tutti__exodus_agree(d->x, local_err);
+    tutti_err err = tutti__team_agree(d->x->team, local_err);
     const tutti_exodus_partitioner method = d->deal->partitioner;
     for (tutti_count i = 0; i < d->n && err == TUTTI_OK; i++) d->rank[i] = d->x->team->rank;
     if (err == TUTTI_OK && d->all > 0)
@@ -367,7 +367,7 @@ tutti_err tutti__distribute_elements(tutti_exodus *x, const tutti_exodus_distrib
     if (local_err == TUTTI_OK && !(out->halo = tutti__calloc((size_t)out->n + 1, 1)))
         local_err = TUTTI_ERR_NOMEM;
     if (deal->halo > 0 && d.all > 0 && t->size > 1) {
-        local_err = tutti__exodus_agree(x, local_err);
+        local_err = tutti__team_agree(x->team, local_err);
         if (local_err == TUTTI_OK) local_err = halo_add(&d, out);
     }
     tutti__free(d.rank);

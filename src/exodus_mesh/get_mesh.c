@@ -266,11 +266,11 @@ static tutti_err get_mesh(tutti__read_state *g) {
     if (local_err == TUTTI_OK) local_err = tutti__result_mesh_make(g);
     if (local_err == TUTTI_OK) local_err = tutti__result_classes_make(g);
     if (g->x->mode & TUTTI_WRITE) {
-        local_err = tutti__exodus_agree(g->x, local_err);
+        local_err = tutti__team_agree(g->x->team, local_err);
         if (local_err == TUTTI_OK) local_err = tutti__result_writers_choose(g);
     }
     if (local_err == TUTTI_OK) local_err = tutti__result_local_make(g);
-    return tutti__exodus_agree(g->x, local_err);
+    return tutti__team_agree(g->x->team, local_err);
 }
 
 tutti_err tutti_exodus_get_mesh(tutti_exodus *x, const tutti_exodus_distribution *deal,

@@ -28,7 +28,7 @@ static tutti_err choose_writers(put_state *p, tutti_err local_err) {
     if (choice->balance == 0 && choice->rule != TUTTI_REPLICAS_IDG &&
         choice->rule != TUTTI_REPLICAS_OWN)
         return local_err;
-    TUTTI_TRY(tutti__exodus_agree(p->x, local_err));
+    TUTTI_TRY(tutti__team_agree(p->x->team, local_err));
     for (int k = 0; k < TUTTI_EXODUS_KINDS; k++) {
         tutti__entity_class *f = &p->order.classes.of[k];
         if (f->all > 0)

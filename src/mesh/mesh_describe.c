@@ -66,7 +66,6 @@ tutti_err tutti_mesh_describe_sized(tutti_mesh *m, tutti_mesh_info *out, size_t 
     info.bandwidth = (tutti_count)most[BAND];
     if (sum[EDGES] > 0) info.mean_distance = (double)sum[DISTANCE] / (double)sum[EDGES];
     if (m->all_nodes > 1) info.adjacent_share = (double)sum[STEPS] / (double)(m->all_nodes - 1);
-    memset(out, 0, struct_size);
-    memcpy(out, &info, struct_size < sizeof info ? struct_size : sizeof info);
+    tutti__struct_copy(out, struct_size, &info, sizeof info);
     return TUTTI_OK;
 }

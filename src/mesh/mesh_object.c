@@ -342,8 +342,7 @@ tutti_err tutti_mesh_view_sized(const tutti_mesh *m, tutti_mesh_view *out, size_
                                .all_elements = m->all_elements,
                                .memberships = d->members,
                                .membership = d->member};
-    memset(out, 0, struct_size);
-    memcpy(out, &v, struct_size < sizeof v ? struct_size : sizeof v);
+    tutti__struct_copy(out, struct_size, &v, sizeof v);
     return TUTTI_OK;
 }
 

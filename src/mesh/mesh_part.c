@@ -387,8 +387,7 @@ tutti_err tutti_mesh_part_sized(const tutti_mesh_part *p, tutti_mesh_part_view *
                                 size_t struct_size) {
     TUTTI_TRY(check_part_live(p));
     TUTTI_CHECK(out != NULL, TUTTI_ERR_ARG, "argument out is NULL");
-    memset(out, 0, struct_size);
-    memcpy(out, &p->view, struct_size < sizeof p->view ? struct_size : sizeof p->view);
+    tutti__struct_copy(out, struct_size, &p->view, sizeof p->view);
     return TUTTI_OK;
 }
 

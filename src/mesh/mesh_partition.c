@@ -125,8 +125,7 @@ tutti_err tutti_mesh_cut_sized(tutti_mesh *m, int parts, const int *of, const tu
         c.cut = sum[CUT];
         c.shared = sum[SHARED];
         c.total_nodes = sum[HELD];
-        memset(out, 0, struct_size);
-        memcpy(out, &c, struct_size < sizeof c ? struct_size : sizeof c);
+        tutti__struct_copy(out, struct_size, &c, sizeof c);
     }
     tutti__share_values_free(&v);
     tutti_mesh_lists_free(&start, &holder);

@@ -109,7 +109,7 @@ static tutti_err ends_read(reading *r, int wanted) {
                                     (long long)r->hi[k]);
     }
     tutti__values_free(&r->bundle);
-    return tutti__exodus_agree(r->x, mine);
+    return tutti__team_agree(r->x->team, mine);
 }
 
 /* ---- pieces */
@@ -201,7 +201,7 @@ static tutti_err read_all(reading *r) {
     if (err == TUTTI_OK) err = take_numbers(r, 1, &mapped[MAP_ELEMENTS], &out->map_elements);
     if (err == TUTTI_OK) err = take_ints(r, &mapped[MAP_SIDES], &out->sides);
     if (err == TUTTI_OK) err = take_ints(r, &mapped[MAP_ELEMENT_RANKS], &out->element_processors);
-    return tutti__exodus_agree(r->x, err);
+    return tutti__team_agree(r->x->team, err);
 }
 
 /* ---- the call */

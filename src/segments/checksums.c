@@ -132,14 +132,14 @@ tutti_err tutti__checksums_by_trailer(tutti_dataset *d, const tutti__comparison 
     tutti_err err = list_blocks(k->sections, k->n, &m);
     if (err == TUTTI_OK && d->team->rank == 0)
         err = check_trailer(c->file, c->segment, k->sections, &m);
-    err = tutti__dataset_agree(d, err);
+    err = tutti__team_agree(d->team, err);
     if (err == TUTTI_OK) {
         const int64_t i = c->only ? c->only - k->sections : 0;
         const int64_t lo = m.first[i], n = m.first[c->only ? i + 1 : m.n] - lo;
         const block_comparison share = {c->file, c->segment, k->sections, &m};
         err = compare_share(d, &share, lo + n * d->team->rank / d->team->size,
                             lo + n * (d->team->rank + 1) / d->team->size);
-        err = tutti__dataset_agree(d, err);
+        err = tutti__team_agree(d->team, err);
     }
     tutti__blocks_free(&m);
     return err;
@@ -150,7 +150,7 @@ tutti_err tutti__checksums_by_section(tutti_dataset *d, const tutti__comparison 
     const int64_t n = c->only ? 1 : c->known->n;
     tutti__block_list m = {0};
     uint64_t *table = NULL;
-    tutti_err err = tutti__dataset_agree(d, list_blocks(sections, n, &m));
+    tutti_err err = tutti__team_agree(d->team, list_blocks(sections, n, &m));
     if (err == TUTTI_OK) err = tutti__blocks_sum(d->team, c->file, &m, 0, NULL, &table);
     for (int64_t s = 0; table && err == TUTTI_OK && s < n; s++) {
         const tutti__variable *v = tutti__model_variable_id(&d->model, sections[s].variable);
@@ -164,7 +164,7 @@ tutti_err tutti__checksums_by_section(tutti_dataset *d, const tutti__comparison 
     }
     tutti__free(table);
     tutti__blocks_free(&m);
-    return tutti__dataset_agree(d, err);
+    return tutti__team_agree(d->team, err);
 }
 
 tutti_err tutti__checksums_compare(tutti_dataset *d, const tutti__segment_row *g,
@@ -196,7 +196,7 @@ tutti_err tutti_dataset_verify(tutti_dataset *d, tutti_off *bytes_out) {
     TUTTI_TRY(tutti__dataset_enter(d));
     TUTTI_TRY(tutti__dataset_call(d, &same, TUTTI_OK));
     tutti_err err =
-        tutti__dataset_agree(d, d->team->rank == 0 ? tutti__metadata_check(d) : TUTTI_OK);
+        tutti__team_agree(d->team, d->team->rank == 0 ? tutti__metadata_check(d) : TUTTI_OK);
     for (int64_t i = 0; i < d->model.segments_n && err == TUTTI_OK; i++) {
         const tutti__segment_row *g = &d->model.segments[i];
         if (tutti__model_archived(&d->model, g->id)) continue;

@@ -38,7 +38,7 @@ tutti_err tutti__compressed_grid(tutti_dataset *d, tutti_file *f, const tutti__s
                                  tutti__chunk_grid *out) {
     tutti_err err = TUTTI_OK;
     if (d->team->rank == 0) err = add_error_context(d, s, -1, read_chunk_header(d, f, s, out));
-    TUTTI_TRY(tutti__dataset_agree(d, err));
+    TUTTI_TRY(tutti__team_agree(d->team, err));
     return tutti__team_broadcast(d->team, out, (int)sizeof *out);
 }
 
@@ -108,7 +108,7 @@ static tutti_err verify_section(tutti_dataset *d, tutti_file *f, const tutti__se
     tutti_err err = create_unpacker(&u);
     for (tutti_count k = u.lo; k < u.hi && err == TUTTI_OK; k++) err = load_chunk(&u, k);
     free_unpacker(&u);
-    return tutti__dataset_agree(d, err);
+    return tutti__team_agree(d->team, err);
 }
 
 tutti_err tutti__compressed_verify(tutti_dataset *d, const tutti__segment_row *g) {
@@ -230,7 +230,7 @@ tutti_err tutti__compressed_get(tutti_dataset *d, tutti_file *f, const tutti__se
     tutti_err err = tutti__decomposition_runs(to->entries, 0, &runs);
     const tutti__chunk_walk w = {.runs = &runs, .grid = &g, .ranks = d->team->size};
     if (err == TUTTI_OK) err = write_requests(&w, &data, &mail);
-    err = tutti__dataset_agree(d, err);
+    err = tutti__team_agree(d->team, err);
     if (err == TUTTI_OK) {
         err = tutti__sparse_exchange(d->team, (int)mail.n, mail.v, &requests_n, &requests);
         unpacker u = {.d = d, .f = f, .s = s, .grid = &g};
@@ -240,13 +240,13 @@ tutti_err tutti__compressed_get(tutti_dataset *d, tutti_file *f, const tutti__se
             err = TUTTI_ERR_NOMEM;
         if (err == TUTTI_OK) err = write_answers(&u, requests_n, requests, &answer, answers);
         free_unpacker(&u);
-        err = tutti__dataset_agree(d, err);
+        err = tutti__team_agree(d->team, err);
     }
     if (err == TUTTI_OK) {
         err = tutti__sparse_exchange(d->team, requests_n, answers, &received_n, &received);
-        err = tutti__dataset_agree(d, err); /* a rank without memory has sent nothing */
+        err = tutti__team_agree(d->team, err); /* a rank without memory has sent nothing */
         if (err == TUTTI_OK)
-            err = tutti__dataset_agree(d, copy_answers(to, &w, received_n, received));
+            err = tutti__team_agree(d->team, copy_answers(to, &w, received_n, received));
     }
     tutti__sparse_free(requests_n, &requests);
     tutti__sparse_free(received_n, &received);

@@ -169,7 +169,7 @@ static tutti_err exchange_frame_sizes(tutti_dataset *d, int n, const int64_t *lo
     TUTTI_TRY(tutti__team_sum(d->team, all, n + 1));
     if (all[n] == 0) return TUTTI_OK;
     if (err != TUTTI_OK) tutti__error_assign(&why);
-    return tutti__dataset_agree(d, err);
+    return tutti__team_agree(d->team, err);
 }
 
 static tutti_err compress_group(tutti_dataset *d, int n, compression *p) {

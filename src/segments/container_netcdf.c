@@ -15,14 +15,14 @@ static tutti_err load_file(tutti_dataset *d, const tutti__datafile *file) {
     tutti__ncfile f = {0};
     const int root = d->team->rank == 0;
     tutti_err err = root ? tutti__ncfile_load(d->meta, &d->model, file->id, &f) : TUTTI_OK;
-    TUTTI_TRY(tutti__dataset_agree(d, err));
+    TUTTI_TRY(tutti__team_agree(d->team, err));
     void *fixed = f.fixed, *state = f.state;
     err = tutti__team_broadcast(d->team, &f, (int)sizeof f);
     if (!root) fixed = state = NULL;
     size_t bytes = (size_t)f.fixed_n * sizeof *f.fixed;
-    if (err == TUTTI_OK) err = tutti__dataset_broadcast(d, &fixed, &bytes);
+    if (err == TUTTI_OK) err = tutti__team_broadcast_bytes(d->team, &fixed, &bytes);
     bytes = (size_t)f.state_n * sizeof *f.state;
-    if (err == TUTTI_OK) err = tutti__dataset_broadcast(d, &state, &bytes);
+    if (err == TUTTI_OK) err = tutti__team_broadcast_bytes(d->team, &state, &bytes);
     f.fixed = fixed;
     f.state = state;
     tutti__ncfile_free(&d->nc);
@@ -266,8 +266,8 @@ static void adopt_committed_file(tutti_dataset *d) {
 /* The file may have another header already, or be new with a first segment that waits. */
 static tutti_err discard_record(tutti_dataset *d, const tutti__writing *w) {
     const int root = d->team->rank == 0 && tutti__model_file_id(&d->model, w->row.id);
-    return tutti__dataset_agree(
-        d, root ? tutti__netcdf_correct(d->path, d->meta, &d->model, &w->row) : TUTTI_OK);
+    return tutti__team_agree(
+        d->team, root ? tutti__netcdf_correct(d->path, d->meta, &d->model, &w->row) : TUTTI_OK);
 }
 
 /* The definitions that the last remaining file was made with are not known. */

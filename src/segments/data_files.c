@@ -88,25 +88,19 @@ tutti_err tutti__dataset_file(tutti_dataset *d, const tutti__datafile *row, tutt
     tutti__dataset_data_path(d, row->name, path, sizeof path);
     tutti_err err = tutti__dataset_file_reserve(d);
     if (err == TUTTI_OK && d->team->rank == 0) err = check_regular_file(path, row->name);
-    TUTTI_TRY(tutti__dataset_agree(d, err));
+    TUTTI_TRY(tutti__team_agree(d->team, err));
     return tutti__dataset_file_open(d, row, out);
 }
 
 /* ---- statistics and progress */
 
 void tutti_dataset_stats_sized(const tutti_dataset *d, tutti_stats *all_out, size_t struct_size) {
-    if (!all_out || tutti__dataset_live(d) != TUTTI_OK) return;
-    tutti_stats all = d->stats;
-    for (int64_t i = 0; i < d->files_n; i++) tutti__file_stats_add(d->files[i].file, &all);
-    memset(all_out, 0, struct_size);
-    memcpy(all_out, &all, struct_size < sizeof all ? struct_size : sizeof all);
+    if (all_out && tutti__dataset_live(d) == TUTTI_OK)
+        tutti__step_object_stats(&d->base, all_out, struct_size);
 }
 
 void tutti_dataset_on_progress(tutti_dataset *d, tutti_progress_fn *fn, void *context) {
-    if (tutti__dataset_live(d) != TUTTI_OK) return;
-    d->progress = fn;
-    d->progress_context = context;
-    for (int64_t i = 0; i < d->files_n; i++) tutti_file_on_progress(d->files[i].file, fn, context);
+    if (tutti__dataset_live(d) == TUTTI_OK) tutti__step_object_on_progress(&d->base, fn, context);
 }
 
 /* ---- reading */

@@ -32,7 +32,7 @@
 #include "segments/container.h"
 #include "timestep/blocks.h"
 #include "timestep/put_record.h"
-#include "timestep/started.h"
+#include "timestep/step_object.h"
 #include "decomposition/decomposition.h"
 #include "layer/object.h"
 
@@ -40,14 +40,6 @@
 
 /* tutti__object_live.   Not collective. */
 tutti_err tutti__dataset_live(const tutti_dataset *d) TUTTI_MUST_USE;
-/* The ranks of the dataset, which owns the team. Every collective call begins with tutti__team_call on it. */
-tutti__team *tutti__dataset_team(const tutti_dataset *d);
-/* A communicator of the same ranks to make replicas and open files on; the dataset's. */
-MPI_Comm tutti__dataset_comm(const tutti_dataset *d);
-/* A number that is unique among the datasets of this process. Not collective. */
-int64_t tutti__dataset_number(const tutti_dataset *d);
-/* How many decompositions have been made of it: the same on all ranks.   Not collective. */
-int64_t tutti__dataset_count(tutti_dataset *d);
 /* A space as of a segment (-1: now, that of the segment being written if it is a topology).   Not collective.
  * TUTTI_ERR_NOT_FOUND: not found; TUTTI_ERR_STATE: a list that has no size yet. */
 tutti_err tutti__dataset_space(const tutti_dataset *d, const char *name, tutti_count segment,
@@ -136,19 +128,12 @@ typedef struct tutti__places {
 extern const tutti__class tutti__dataset_class;
 
 struct tutti_dataset {
-    TUTTI__OBJECT;
-    tutti__team
-        *commit_team; /* the same ranks, for a commit that was started; NULL until there is one */
-    tutti_request *commit; /* in progress; NULL: none */
+    TUTTI__STEP_OBJECT;
     struct tutti__commit_message
         *message;   /* of the current commit: the result that rank 0 broadcasts (commit.c) */
-    int64_t number; /* of this process */
-    int64_t count;  /* decompositions */
     int64_t stamps; /* given out */
     int64_t clock;  /* uses of files */
-    int mode;
     tutti_dataset_options opt;
-    tutti_options io;
     tutti_off
         chunk_bytes;   /* of new compressed sections: TUTTI__CHUNK_BYTES; tests have smaller ones */
     tutti__meta *meta; /* rank 0 */
@@ -171,35 +156,23 @@ struct tutti_dataset {
     int64_t places_n;
     tutti__ranked_sizes *ranked; /* of decompositions that ranked variables were put with */
     int64_t ranked_n;
-    tutti__start_queue starts; /* puts and gets that were started and not completed */
-    tutti_stats stats;         /* of data files that have been closed */
-    tutti_progress_fn *progress;
-    void *progress_context;
 };
 
 /* ---- dataset_object.c */
-/* tutti__object_call; also refused during a commit. */
-tutti_err tutti__dataset_call(tutti_dataset *d, const tutti__call *c,
-                              tutti_err local_err) TUTTI_MUST_USE;
-/* The first thing in every collective call: the handle is live, operations that were started have run, and puts and
- * commits whose requests were abandoned have ended.  Local, but waits for other ranks, which progress in their own calls. */
+/* The operations that differ from those of Exodus files; in dataset/commit.c. */
+extern const tutti__step_kind tutti__dataset_kind;
+static inline tutti_err tutti__dataset_call(tutti_dataset *d, const tutti__call *c,
+                                            tutti_err local_err) {
+    return tutti__step_object_call(&d->base, c, local_err);
+}
+/* Check the handle, and tutti__step_object_enter: the first action of every collective call. */
 tutti_err tutti__dataset_enter(tutti_dataset *d) TUTTI_MUST_USE;
-/* The same of a handle that is live; the last error is unchanged. */
-void tutti__dataset_run_started(tutti_dataset *d);
-/* Fail if a commit is in progress. */
-tutti_err tutti__dataset_idle(const tutti_dataset *d) TUTTI_MUST_USE;
-/* A later agreement of the same call. */
-tutti_err tutti__dataset_agree(tutti_dataset *d, tutti_err local_err) TUTTI_MUST_USE;
 /* Check the relations between its fields, which hold when a public call begins or ends.   Not collective. */
 int tutti__dataset_is_valid(const tutti_dataset *d);
-/* The end of a call: name the operation and the path in an error. */
 static inline tutti_err tutti__dataset_named(const tutti_dataset *d, const char *operation,
                                              tutti_err err) {
-    TUTTI_ASSERT(tutti__dataset_is_valid(d));
-    return tutti__object_error(&d->object, operation, err);
+    return tutti__step_object_end(&d->base, operation, err);
 }
-/* Broadcast bytes of any length from rank 0; *data is allocated on the other ranks. Collective. */
-tutti_err tutti__dataset_broadcast(tutti_dataset *d, void **data, size_t *bytes) TUTTI_MUST_USE;
 tutti_err tutti__dataset_writable(const tutti_dataset *d) TUTTI_MUST_USE;
 /* A segment has begun, and no put is pending.   Not collective. */
 tutti_err tutti__dataset_discardable(const tutti_dataset *d) TUTTI_MUST_USE;

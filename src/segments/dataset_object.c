@@ -10,49 +10,12 @@ tutti_err tutti__dataset_live(const tutti_dataset *d) {
     return tutti__object_live(d, &tutti__dataset_class);
 }
 
-tutti__team *tutti__dataset_team(const tutti_dataset *d) {
-    return d->team;
-}
-MPI_Comm tutti__dataset_comm(const tutti_dataset *d) {
-    return d->team->comm;
-}
-int64_t tutti__dataset_number(const tutti_dataset *d) {
-    return d->number;
-}
-int64_t tutti__dataset_count(tutti_dataset *d) {
-    return ++d->count;
-}
-
 /* ---- agreement */
-
-void tutti__dataset_run_started(tutti_dataset *d) {
-    TUTTI_KEEP_LAST_ERROR;
-    tutti__request_complete_abandoned(d->commit);
-    tutti__start_queue_run(&d->starts);
-}
 
 tutti_err tutti__dataset_enter(tutti_dataset *d) {
     TUTTI_TRY(tutti__dataset_live(d));
-    tutti__dataset_run_started(d);
-    TUTTI_ASSERT(tutti__dataset_is_valid(d));
+    tutti__step_object_enter(&d->base);
     return TUTTI_OK;
-}
-
-tutti_err tutti__dataset_idle(const tutti_dataset *d) {
-    TUTTI_CHECK(!d->commit, TUTTI_ERR_STATE, "a commit is under way");
-    return TUTTI_OK;
-}
-
-tutti_err tutti__dataset_call(tutti_dataset *d, const tutti__call *c, tutti_err local_err) {
-    return tutti__object_call(&d->object, c, d->commit ? tutti__dataset_idle(d) : local_err);
-}
-
-tutti_err tutti__dataset_agree(tutti_dataset *d, tutti_err local_err) {
-    return tutti__team_agree(d->team, local_err);
-}
-
-tutti_err tutti__dataset_broadcast(tutti_dataset *d, void **data, size_t *bytes) {
-    return tutti__team_broadcast_bytes(d->team, data, bytes);
 }
 
 tutti_err tutti__dataset_writable(const tutti_dataset *d) {
@@ -89,7 +52,7 @@ tutti_err tutti__dataset_check_unchanged(tutti_dataset *d, tutti_err err) {
     if (here == TUTTI_OK && now != d->model.generation)
         here = tutti__error_set(TUTTI_ERR_STATE, 0, -1,
                                 "a writer has removed or archived segments: refresh the dataset");
-    here = tutti__dataset_agree(d, here);
+    here = tutti__team_agree(d->team, here);
     if (err == TUTTI_OK || here == TUTTI_ERR_STATE) return here;
     tutti__error_assign(&why);
     return err;
@@ -109,7 +72,7 @@ static tutti_err broadcast_table(tutti_dataset *d, void *table, int64_t n, size_
         if (!rows) err = TUTTI_ERR_NOMEM;
         memcpy(table, &rows, sizeof rows);
     }
-    TUTTI_TRY(tutti__dataset_agree(d, err));
+    TUTTI_TRY(tutti__team_agree(d->team, err));
     const int64_t step = (1 << 30) / (int64_t)size;
     for (int64_t at = 0; at < n && err == TUTTI_OK; at += step)
         err = tutti__team_broadcast(d->team, (char *)rows + at * (int64_t)size,
@@ -145,7 +108,7 @@ tutti_err tutti__dataset_load(tutti_dataset *d, tutti__model *out) {
         out->published = tutti__netcdf_published(d->path, out);
         if (!(d->mode & TUTTI_WRITE)) tutti__model_truncate(out, out->published);
     }
-    err = tutti__dataset_agree(d, err);
+    err = tutti__team_agree(d->team, err);
     if (err == TUTTI_OK) err = broadcast_model(d, out);
     if (err != TUTTI_OK) tutti__model_free(out);
     for (int64_t i = 0; i < out->sizes_n && err == TUTTI_OK; i++) {

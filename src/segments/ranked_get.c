@@ -126,7 +126,7 @@ static tutti_err create_directory(tutti_dataset *d, tutti_file *f, const tutti__
     tutti__sparse_message *in = NULL;
     tutti_count *place = tutti__malloc((size_t)b->block * sizeof *place);
     tutti_err err = place ? read_list(d, f, list, b, &local_entries, &n) : TUTTI_ERR_NOMEM;
-    err = tutti__dataset_agree(d, err);
+    err = tutti__team_agree(d->team, err);
     if (err == TUTTI_OK) err = send_sorted(d->team, b, local_entries, n, &n_in, &in);
     for (tutti_count i = 0; err == TUTTI_OK && i < b->block; i++) place[i] = -1;
     for (int i = 0; i < n_in && err == TUTTI_OK; i++) {
@@ -154,7 +154,7 @@ static tutti_err request_places(tutti_dataset *d, const blocks *b, const tutti_c
     tutti_err err = v && index ? TUTTI_OK : TUTTI_ERR_NOMEM;
     for (tutti_count i = 0; err == TUTTI_OK && i < n; i++) v[n + i] = (placed){position[i], i};
     if (err == TUTTI_OK) err = sort_by_owner(b, d->team->size, v + n, n, v, index);
-    err = tutti__dataset_agree(d, err);
+    err = tutti__team_agree(d->team, err);
     if (err == TUTTI_OK) err = send_sorted(d->team, b, v, n, &n_in, &in);
     for (int i = 0; i < n_in && err == TUTTI_OK; i++) {
         placed *q = in[i].data;
@@ -197,7 +197,7 @@ static tutti_err compute_places(tutti_dataset *d, tutti_file *f, const tutti__se
     out->place = tutti__malloc((size_t)facts.entries * sizeof *out->place);
     if (!position || !out->place) err = TUTTI_ERR_NOMEM;
     if (err == TUTTI_OK) err = tutti__decomposition_list(p, position, NULL, NULL);
-    err = tutti__dataset_agree(d, err);
+    err = tutti__team_agree(d->team, err);
     if (err == TUTTI_OK) err = create_directory(d, f, list, &b, &directory);
     if (err == TUTTI_OK)
         err = request_places(d, &b, directory, position, facts.entries, out->place);
@@ -259,7 +259,7 @@ static tutti_err find_places(tutti_dataset *d, const tutti__section *s, tutti_de
         d->places_n--;
     }
     tutti__places *at = tutti__table_grow(&d->places, &d->places_n, sizeof *at);
-    const tutti_err err = tutti__dataset_agree(d, at ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    const tutti_err err = tutti__team_agree(d->team, at ? TUTTI_OK : TUTTI_ERR_NOMEM);
     if (err != TUTTI_OK) {
         if (at) d->places_n--;
         tutti__free(new.place);
@@ -311,7 +311,7 @@ tutti_err tutti__ranked_reads(tutti_dataset *d, const tutti__section *s, tutti_o
     tutti_err err = tutti__dataset_file(d, tutti__model_file_id(&d->model, g->file), &f);
     TUTTI_TRY(err);
     if (d->team->rank == 0) err = read_header(f, s, item, &head);
-    TUTTI_TRY(tutti__dataset_agree(d, err));
+    TUTTI_TRY(tutti__team_agree(d->team, err));
     TUTTI_TRY(tutti__team_broadcast(d->team, &head, (int)sizeof head));
     TUTTI_TRY(find_places(d, s, p, head.entries, &places));
     err = create_places_access(places, p, item);
@@ -325,7 +325,7 @@ tutti_err tutti__ranked_reads(tutti_dataset *d, const tutti__section *s, tutti_o
     if (err == TUTTI_OK)
         err = tutti_access_shift(places->access, s->start + tutti__ranked_header((int)head.ranks),
                                  0, &r.access);
-    err = tutti__dataset_agree(d, err);
+    err = tutti__team_agree(d->team, err);
     if (err != TUTTI_OK) {
         tutti__free(r.holes);
         tutti_access_free(&r.access);

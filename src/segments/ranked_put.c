@@ -52,9 +52,9 @@ tutti_err tutti__ranked_sizes_exchange(tutti_dataset *d, const tutti__decomposit
     int64_t *head = tutti__calloc(1, (size_t)bytes);
     tutti__ranked_sizes *z =
         head ? tutti__table_grow(&d->ranked, &d->ranked_n, sizeof *d->ranked) : NULL;
-    tutti_err err = tutti__dataset_agree(d, z ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    tutti_err err = tutti__team_agree(d->team, z ? TUTTI_OK : TUTTI_ERR_NOMEM);
     if (err == TUTTI_OK)
-        err = tutti__dataset_agree(d, gather_sizes(d, facts->written, head + HEAD));
+        err = tutti__team_agree(d->team, gather_sizes(d, facts->written, head + HEAD));
     if (err != TUTTI_OK) {
         if (z) d->ranked_n--;
         tutti__free(head);

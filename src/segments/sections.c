@@ -21,10 +21,10 @@ tutti_err tutti__sections_of(tutti_dataset *d, int64_t segment, const tutti__kno
     int64_t n = 0;
     tutti_err err = TUTTI_OK;
     if (d->team->rank == 0) err = tutti__meta_sections(d->meta, &d->model, g, &rows, &n);
-    TUTTI_TRY(tutti__dataset_agree(d, err));
+    TUTTI_TRY(tutti__team_agree(d->team, err));
     size_t bytes = (size_t)n * sizeof *rows;
     void *received = rows;
-    err = tutti__dataset_broadcast(d, &received, &bytes);
+    err = tutti__team_broadcast_bytes(d->team, &received, &bytes);
     if (err != TUTTI_OK) tutti__free(received);
     TUTTI_TRY(err);
     rows = received;
@@ -39,7 +39,7 @@ tutti_err tutti__sections_of(tutti_dataset *d, int64_t segment, const tutti__kno
         d->known_n--;
     }
     k = checked ? tutti__table_grow(&d->known, &d->known_n, sizeof *k) : NULL;
-    err = tutti__dataset_agree(d, k ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    err = tutti__team_agree(d->team, k ? TUTTI_OK : TUTTI_ERR_NOMEM);
     if (err != TUTTI_OK) {
         if (k) d->known_n--;
         tutti__free(rows);
@@ -107,7 +107,7 @@ tutti_err tutti__tail_cut(tutti_dataset *d) {
     tutti__writing *w = &d->now;
     if (!w->tail) return TUTTI_OK;
     const int root = d->team->rank == 0;
-    TUTTI_TRY(tutti__dataset_agree(d, root ? tutti__cut_here(w->file, w->tail) : TUTTI_OK));
+    TUTTI_TRY(tutti__team_agree(d->team, root ? tutti__cut_here(w->file, w->tail) : TUTTI_OK));
     w->tail = 0;
     return TUTTI_OK;
 }

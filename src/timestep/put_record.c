@@ -80,31 +80,9 @@ tutti_err tutti__puts_ended(const tutti__put_list *list) {
     return TUTTI_OK;
 }
 
-void tutti__puts_settle(const tutti__put_list *list) {
-    for (int64_t i = 0; i < list->n; i++) tutti__request_complete_abandoned(list->v[i]->request);
-}
-
 void tutti__puts_free(tutti__put_list *list) {
     for (int64_t i = 0; i < list->n; i++) free_record(list->v[i]);
     tutti__free(list->v);
     list->v = NULL;
     list->n = 0;
-}
-
-static void put_collected(void *context, tutti_err outcome) {
-    tutti__put_end(context, outcome);
-}
-
-tutti_err tutti__put_transfer(tutti__put_record *record, const tutti__transfer *t,
-                              tutti_request **started) {
-    tutti__transfer put = *t;
-    put.how = started ? TUTTI__STARTED : TUTTI__AT_ONCE;
-    put.context = record;
-    put.collected = put_collected;
-    const tutti_err err = tutti__transfer_run(&put, started);
-    if (!started || err != TUTTI_OK)
-        tutti__put_end(record, err);
-    else
-        record->request = *started;
-    return err;
 }

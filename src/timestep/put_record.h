@@ -42,7 +42,7 @@ struct tutti__put_list {
     void *step;
 };
 
-/* No function is collective unless stated. */
+/* No function is collective. */
 
 /* Add a record for at most `targets` sections to the list. */
 tutti_err tutti__put_new(tutti__put_list *list, int64_t targets,
@@ -58,13 +58,6 @@ void tutti__put_end(tutti__put_record *record, tutti_err outcome);
 int tutti__put_in_flight(const tutti__put_list *list, int64_t variable, int64_t part);
 /* TUTTI_ERR_STATE: a put has been started and not completed. */
 tutti_err tutti__puts_ended(const tutti__put_list *list) TUTTI_MUST_USE;
-/* Complete puts with abandoned requests.  Waits for other ranks, which progress in their own calls. */
-void tutti__puts_settle(const tutti__put_list *list);
 void tutti__puts_free(tutti__put_list *list);
-
-/* Run the transfer of a put, or start it and return its request in *started (NULL: run it).  Its outcome is recorded.
- * Collective. */
-tutti_err tutti__put_transfer(tutti__put_record *record, const tutti__transfer *t,
-                              tutti_request **started) TUTTI_MUST_USE;
 
 #endif

@@ -17,10 +17,10 @@ static tutti_err run_in_order(void *context) {
         }
     }
     for (tutti__started *o = op->queue->first; o != op; o = o->next)
-        if (o->abandoned && tutti__request_is_abandoned(o->request)) o->abandoned(o);
-    const tutti_err err = op->run(op);
+        if (tutti__request_is_abandoned(o->request)) o->abandoned(o, o->outcome);
+    op->outcome = op->run(op);
     op->has_ended = 1;
-    return err;
+    return op->outcome;
 }
 
 static void unlink_collected(void *context, tutti_err outcome) {
@@ -46,13 +46,6 @@ void tutti__start_queue_run(tutti__start_queue *q) {
     for (tutti__started *op = q->first, *next; op; op = next) {
         next = op->next;
         if (!op->has_ended) tutti__request_wait(op->request);
-        tutti__request_complete_abandoned(op->request);
-    }
-}
-
-void tutti__start_queue_collect(tutti__start_queue *q) {
-    for (tutti__started *op = q->first, *next; op && op->has_ended; op = next) {
-        next = op->next;
         tutti__request_complete_abandoned(op->request);
     }
 }

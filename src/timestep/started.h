@@ -15,14 +15,15 @@
 typedef struct tutti__started {
     const char *name; /* for messages */
     tutti_err (*run)(struct tutti__started *op);
-    /* Called if its request was abandoned and another operation is about to run; may be NULL. */
-    void (*abandoned)(struct tutti__started *op);
+    /* Called with the outcome of `run` if its request was abandoned and another operation is about to run. */
+    void (*abandoned)(struct tutti__started *op, tutti_err outcome);
     /* Called once by the test or wait that completes it, with the outcome of `run`; frees the operation. */
     void (*collected)(struct tutti__started *op, tutti_err outcome);
     tutti_request *request;
     struct tutti__start_queue *queue;
     struct tutti__started *next;
-    int has_ended; /* `run` has returned */
+    int has_ended;     /* `run` has returned ... */
+    tutti_err outcome; /* ... this */
 } tutti__started;
 
 typedef struct tutti__start_queue {
@@ -36,8 +37,6 @@ tutti_err tutti__start_operation(tutti__start_queue *q, tutti__started *op,
 /* Run all operations that were started, and collect abandoned ones.  First action of every collective call on the object.
  * Waits for other ranks, which progress in their own calls. */
 void tutti__start_queue_run(tutti__start_queue *q);
-/* Collect abandoned operations that have run, before an operation that repeats them.  Does not wait. */
-void tutti__start_queue_collect(tutti__start_queue *q);
 /* TUTTI_ERR_STATE: an operation of this name (NULL: any) has been started and not completed. */
 tutti_err tutti__start_queue_empty(const tutti__start_queue *q, const char *name) TUTTI_MUST_USE;
 

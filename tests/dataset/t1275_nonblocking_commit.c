@@ -125,7 +125,7 @@ static void check_refused(set *s) {
     const tutti_decomposition_spec none = {.kind = TUTTI_BY_INDEX};
     const tutti_count before = tutti_dataset_segments(d);
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, 99, 0), TUTTI_ERR_STATE);
-    CHECK(strstr(tutti_last_message(), "a commit is under way"), "%s", tutti_last_message());
+    CHECK(strstr(tutti_last_message(), "a commit has been started"), "%s", tutti_last_message());
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_dataset_commit_start(d, &r), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_dataset_discard(d), TUTTI_ERR_STATE);
