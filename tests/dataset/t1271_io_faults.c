@@ -162,7 +162,7 @@ static void test_links(void) {
     if (rank == 0) CHECK(rename(name, away) == 0 && symlink(away, name) == 0, "link");
     MPI_Barrier(MPI_COMM_WORLD);
     d = open_file(path, TUTTI_READ, "");
-    tutti_decomposition *p = powercut_mine(d, &lo, &n);
+    tutti_decomposition *p = powercut_local_block(d, &lo, &n);
     CHECK_SAME(tutti_dataset_get(d, 0, 1, &(tutti_get){"u", p, TUTTI_FLOAT64, buf}),
                TUTTI_ERR_FORMAT);
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_ERR_FORMAT);
@@ -188,7 +188,7 @@ static void test_erased(void) {
     CHECK_OK(powercut_put(d, 0, 0));
     CHECK_OK(powercut_put(d, 1, 1));
     tutti_dataset *e = open_file(path, TUTTI_READ, "");
-    tutti_decomposition *p = powercut_mine(e, &lo, &n);
+    tutti_decomposition *p = powercut_local_block(e, &lo, &n);
     CHECK_OK(tutti_dataset_erase_after(d, 0));
     CHECK_SAME(tutti_dataset_get(e, 1, 1, &(tutti_get){"u", p, TUTTI_FLOAT64, buf}),
                TUTTI_ERR_STATE);
