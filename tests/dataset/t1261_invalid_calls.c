@@ -215,7 +215,7 @@ static void test_reading(void) {
     CHECK_SAME(tutti_dataset_close(&e), TUTTI_OK);
 }
 
-/* Ranks that do not mean the same, in every call. */
+/* Ranks pass different arguments or make different calls, for every collective call. */
 static void test_apart(void) {
     const int64_t mine = rank;
     const tutti_count one = 1, shape = 5 + (rank == ranks - 1);
@@ -266,7 +266,7 @@ int main(int argc, char **argv) {
     tutti_decomposition_free(&rows);
     tutti_decomposition_free(&lies);
     tutti_dataset *stale = d;
-    CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK); /* unharmed */
+    CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK); /* the failed calls have changed nothing */
     CHECK_EQ(tutti_dataset_segments(d), 2);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     CHECK_ERR(tutti_dataset_commit(stale), TUTTI_ERR_STATE);

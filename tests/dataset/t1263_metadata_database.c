@@ -16,7 +16,7 @@ static const tutti__meta_options writer = {.mode = TUTTI_READ | TUTTI_WRITE | TU
                                            .busy = 0.2};
 static const tutti__meta_options reader = {.mode = TUTTI_READ, .busy = 0.2};
 
-static void sql(const char *text) {
+static void run_sql(const char *text) {
     char path[600];
     sqlite3 *db = NULL;
     char *why = NULL;
@@ -27,7 +27,7 @@ static void sql(const char *text) {
     sqlite3_close(db);
 }
 
-/* A dataset with a grid, a variable, two segments. */
+/* Create metadata with a grid, a variable and two segments. */
 static void fill_values(void) {
     tutti__meta *m = NULL;
     tutti__model model = {.serial = 2};
@@ -90,7 +90,7 @@ static void test_again(void) {
     tutti__meta_close(&m);
 }
 
-/* One writer at a time, also within a process; a killed writer releases its lock. */
+/* Only one writer at a time is allowed, also within a process; the lock of a killed writer is released. */
 static void test_locks(void) {
     tutti__meta *m = NULL, *other = NULL;
     check_where("locks");
@@ -111,7 +111,8 @@ static void test_locks(void) {
     tutti__meta_close(&m);
 }
 
-/* Killed when pages have been written to the file already: the journal restores them. */
+/* Kill a writer that has already written pages to the database: the next writer restores them from the journal.
+ * readonly_first: a reader opens the database before. */
 static void hot_journal(int readonly_first) {
     char path[600], text[100];
     struct stat st;
@@ -212,13 +213,13 @@ static void test_lies(void) {
         tutti__meta *m = NULL;
         tutti__model model = {0};
         check_where(v[i].lie);
-        sql(v[i].lie);
+        run_sql(v[i].lie);
         tutti_err err = tutti__meta_open(dir, &reader, &m);
         if (err == TUTTI_OK) err = tutti__meta_load(m, &model);
         CHECK_ERR(err, TUTTI_ERR_FORMAT);
         tutti__model_free(&model);
         tutti__meta_close(&m);
-        sql(v[i].truth);
+        run_sql(v[i].truth);
     }
     test_again();
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
@@ -227,19 +228,19 @@ static void test_lies(void) {
         tutti__section *s = NULL;
         int64_t n = 0;
         check_where(sections[i].lie);
-        sql(sections[i].lie);
+        run_sql(sections[i].lie);
         CHECK_OK(tutti__meta_open(dir, &reader, &m));
         CHECK_OK(tutti__meta_load(m, &model));
         CHECK_ERR(tutti__meta_sections(m, &model, &model.segments[0], &s, &n), TUTTI_ERR_FORMAT);
         CHECK(!s && n == 0, "sections of a lie");
         tutti__model_free(&model);
         tutti__meta_close(&m);
-        sql(sections[i].truth);
+        run_sql(sections[i].truth);
     }
     test_again();
 }
 
-/* The database is locked by another program: wait, then fail. */
+/* The database is locked by another connection: the library waits, then fails. */
 static void test_busy(void) {
     tutti__meta *m = NULL;
     char path[600];
