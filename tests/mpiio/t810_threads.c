@@ -1,6 +1,6 @@
 /* TEST ranks=2 timeout=60 own=1 preload=mpiio */
-/* Several threads on one file at a time: independent calls, the individual pointer (each call gets
- * a different offset), the shared pointer; and threads that open and close private files.
+/* Several threads use one file at the same time: independent calls, the individual pointer (each call gets
+ * a different offset), the shared pointer; and threads open and close private files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
 
@@ -51,7 +51,7 @@ static void run_case(void *(*fn)(void *)) {
     for (int t = 0; t < THREADS; t++) CHECK(!bad[t], "thread %d", t);
 }
 
-/* Every number of this rank is somewhere, once. */
+/* Check that the file contains every number of this rank once. */
 static void all_there(MPI_File fh) {
     static int in[THREADS * CALLS], seen[THREADS * CALLS + 1];
     MPI_Status status;
