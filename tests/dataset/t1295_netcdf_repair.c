@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <sys/stat.h>
-#include "base/checksums.h"
+#include "base/sums.h"
 #include "dataset/datasets.h"
 
 enum { NODES = 60, FILES = 3 };

@@ -82,7 +82,7 @@ static void non_blocking(MPI_File f, const char *path) {
     CHECK_MPI(MPI_File_iwrite_at_all(f, 0, data, LENGTH, MPI_CHAR, &r));
     for (int i = 0; i < 1000000 && !flag && !is_there(path); i++) MPI_Test(&r, &flag, &s);
     CHECK(is_there(path), "test does not move it on");
-    CHECK(!flag, "complete while the store is blocked_store");
+    CHECK(!flag, "complete while the store is held");
     MPI_Ibarrier(MPI_COMM_WORLD, &all_seen);
     while (!seen) {
         if (!flag) MPI_Test(&r, &flag, &s);
