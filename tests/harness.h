@@ -11,7 +11,7 @@
 
 static int rank, ranks;
 
-/* ---- the same answer everywhere */
+/* ---- the same error on all ranks */
 
 /* Return `err`; check that the code and the last error are the same on all ranks. */
 static inline tutti_err same_everywhere(tutti_err err) {

@@ -158,7 +158,7 @@ static void hot_journal(int readonly_first) {
 /* Invalid values in the database are detected. */
 static void test_lies(void) {
     static const struct {
-        const char *lie, *truth;
+        const char *damage, *original;
     } v[] = {
         {"UPDATE files SET name='../../etc/passwd'", "UPDATE files SET name='data-000001.tutti'"},
         {"UPDATE files SET name='/tmp/data-000001.tutti'",
@@ -195,7 +195,7 @@ static void test_lies(void) {
         {"ALTER TABLE sizes RENAME TO s", "ALTER TABLE s RENAME TO sizes"},
     };
     static const struct {
-        const char *lie, *truth;
+        const char *damage, *original;
     } sections[] = {
         {"UPDATE sections SET start=0 WHERE segment=1",
          "UPDATE sections SET start=4096 WHERE segment=1"},
@@ -212,14 +212,14 @@ static void test_lies(void) {
     for (size_t i = 0; i < sizeof v / sizeof v[0]; i++) {
         tutti__meta *m = NULL;
         tutti__model model = {0};
-        check_where(v[i].lie);
-        run_sql(v[i].lie);
+        check_where(v[i].damage);
+        run_sql(v[i].damage);
         tutti_err err = tutti__meta_open(dir, &reader, &m);
         if (err == TUTTI_OK) err = tutti__meta_load(m, &model);
         CHECK_ERR(err, TUTTI_ERR_FORMAT);
         tutti__model_free(&model);
         tutti__meta_close(&m);
-        run_sql(v[i].truth);
+        run_sql(v[i].original);
     }
     test_again();
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
@@ -227,15 +227,15 @@ static void test_lies(void) {
         tutti__model model;
         tutti__section *s = NULL;
         int64_t n = 0;
-        check_where(sections[i].lie);
-        run_sql(sections[i].lie);
+        check_where(sections[i].damage);
+        run_sql(sections[i].damage);
         CHECK_OK(tutti__meta_open(dir, &reader, &m));
         CHECK_OK(tutti__meta_load(m, &model));
         CHECK_ERR(tutti__meta_sections(m, &model, &model.segments[0], &s, &n), TUTTI_ERR_FORMAT);
         CHECK(!s && n == 0, "sections of a lie");
         tutti__model_free(&model);
         tutti__meta_close(&m);
-        run_sql(sections[i].truth);
+        run_sql(sections[i].original);
     }
     test_again();
 }

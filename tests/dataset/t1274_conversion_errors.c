@@ -35,8 +35,8 @@ static void open_file(int ieee) {
     CHECK_SAME(tutti_dataset_variable(d, name[2], &s), TUTTI_OK);
     lo = ENTRIES * rank / ranks;
     hi = ENTRIES * (rank + 1) / ranks;
-    const tutti_decomposition_spec lie = {.kind = TUTTI_BY_RANK_ORDER, .n = hi - lo};
-    CHECK_SAME(tutti_decomposition_create(d, "grid", &lie, &local_part), TUTTI_OK);
+    const tutti_decomposition_spec part_spec = {.kind = TUTTI_BY_RANK_ORDER, .n = hi - lo};
+    CHECK_SAME(tutti_decomposition_create(d, "grid", &part_spec, &local_part), TUTTI_OK);
     for (int i = 0; i < PARTS; i++)
         for (int k = 0; k < ENTRIES * NUMBERS; k++) v[i][k] = k % 50;
 }

@@ -23,7 +23,7 @@ static void open_file(int mode, int per_file) {
     tutti_dataset_options opt = visible();
     opt.indices_per_file = per_file;
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, mode, &opt, &d), TUTTI_OK);
-    const tutti_decomposition_spec lie = {.kind = TUTTI_BY_RANK_ORDER, .n = hi - lo};
+    const tutti_decomposition_spec part_spec = {.kind = TUTTI_BY_RANK_ORDER, .n = hi - lo};
     if (mode & TUTTI_CREATE) {
         const tutti_variable_spec a = {.space = "line", .type = TUTTI_FLOAT64};
         const tutti_variable_spec b = {
@@ -35,7 +35,7 @@ static void open_file(int mode, int per_file) {
         CHECK_SAME(tutti_dataset_resize(d, "line", 1, (tutti_count[]){ENTRIES}), TUTTI_OK);
         CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     }
-    CHECK_SAME(tutti_decomposition_create(d, "line", &lie, &p), TUTTI_OK);
+    CHECK_SAME(tutti_decomposition_create(d, "line", &part_spec, &p), TUTTI_OK);
 }
 
 static void test_closed(void) {
@@ -118,7 +118,7 @@ static void damage_bytes(int which, off_t at, int by) {
 
 static struct {
     char *bytes;
-    size_t n, at, room, ends;
+    size_t n, at, capacity, ends;
     int full;
 } tape;
 
@@ -126,7 +126,8 @@ static int tape_write(void *context, const void *bytes, size_t n) {
     (void)context;
     if (n == 0) tape.ends++;
     if (tape.full && tape.n + n > 100000) return ENOSPC;
-    if (tape.n + n > tape.room) tape.bytes = realloc(tape.bytes, tape.room = 2 * (tape.n + n));
+    if (tape.n + n > tape.capacity)
+        tape.bytes = realloc(tape.bytes, tape.capacity = 2 * (tape.n + n));
     if (n) memcpy(tape.bytes + tape.n, bytes, n);
     tape.n += n;
     return 0;

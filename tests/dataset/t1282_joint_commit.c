@@ -88,14 +88,14 @@ static void check_dataset(tutti_dataset *d, tutti_count times) {
     for (tutti_count t = 0; t < times; t++) {
         char why[8] = "";
         tutti_type type;
-        tutti_count room = sizeof why;
+        tutti_count capacity = sizeof why;
         const tutti_info_owner topology = {NULL, 3 * t}, last = {NULL, 3 * t + 2};
         tutti_segment g;
-        CHECK_SAME(tutti_dataset_info_get(d, &topology, "why", &type, &room, why), TUTTI_OK);
+        CHECK_SAME(tutti_dataset_info_get(d, &topology, "why", &type, &capacity, why), TUTTI_OK);
         CHECK(strcmp(why, "finer") == 0, "'%s'", why);
-        room = sizeof why;
+        capacity = sizeof why;
         memset(why, 0, sizeof why);
-        CHECK_SAME(tutti_dataset_info_get(d, &last, "why", &type, &room, why), TUTTI_OK);
+        CHECK_SAME(tutti_dataset_info_get(d, &last, "why", &type, &capacity, why), TUTTI_OK);
         CHECK(strcmp(why, "next") == 0, "'%s'", why);
         CHECK_OK(tutti_dataset_segment(d, 3 * t + 2, &g));
         CHECK_EQ(g.topology, 3 * t);

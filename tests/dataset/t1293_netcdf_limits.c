@@ -39,10 +39,10 @@ static tutti_err add_variable(const char *name, tutti_variable_spec spec) {
 
 static tutti_err put_values(const char *name) {
     const tutti_count lo = (tutti_count)N * rank / ranks, hi = (tutti_count)N * (rank + 1) / ranks;
-    const tutti_decomposition_spec mine = {.kind = TUTTI_BY_SLICE,
-                                           .slice = {.lo = {lo}, .hi = {hi}}};
+    const tutti_decomposition_spec block_spec = {.kind = TUTTI_BY_SLICE,
+                                                 .slice = {.lo = {lo}, .hi = {hi}}};
     tutti_decomposition *p = NULL;
-    CHECK_SAME(tutti_decomposition_create(d, "x", &mine, &p), TUTTI_OK);
+    CHECK_SAME(tutti_decomposition_create(d, "x", &block_spec, &p), TUTTI_OK);
     const tutti_err err = tutti_dataset_put(d, 1, &(tutti_put){name, p, TUTTI_FLOAT64, buf});
     tutti_decomposition_free(&p);
     return err;

@@ -430,8 +430,8 @@ typedef struct ev_share {
         entries[3][4 * EV_MOST];      /* 1: this rank has the node; element, edge, face */
     int node_list[EV_NODES], nodes_n; /* nodes of this rank, in its order, and their number */
     int node_place[EV_NODES];         /* index in `node_list` of each node */
-    int list[3][4 * EV_MOST],
-        place[3][4 * EV_MOST]; /* the same for elements, edges, faces; block by block */
+    /* like node_list and node_place, for elements, edges and faces; block by block */
+    int list[3][4 * EV_MOST], place[3][4 * EV_MOST];
     tutti_exodus_mesh mesh;
     tutti_exodus_elements blocks[3][EV_BLOCKS];
     tutti_exodus_members sets[EV_ALL_SETS];
@@ -484,15 +484,15 @@ static void ev_choose_entries(ev_share *w) {
 
 /* List the entries of this rank of kind `k`, block by block, in an order that differs from rank to rank. */
 static void ev_order_entries(ev_share *w, int k) {
-    int before = 0, held = 0;
+    int before = 0, n_local = 0;
     for (int b = 0; b < EV_ALL_BLOCKS; b++) {
         if (ev_blocks[b].kind != ev_kinds[k]) continue;
         const int n = ev_blocks[b].n;
         for (int i = 0; i < n; i++) {
             const int g = before + ((w->rank + b) % 2 ? n - 1 - i : (i + 3 * w->rank) % n);
             if (!w->entries[k][g]) continue;
-            w->place[k][g] = held;
-            w->list[k][held++] = g;
+            w->place[k][g] = n_local;
+            w->list[k][n_local++] = g;
         }
         before += n;
     }
@@ -508,9 +508,9 @@ static void ev_share_block(ev_share *w, int k, int number, const ev_block *b, in
                 *faces = ev_allocate(w, 2 * EV_MOST, sizeof *faces);
     double *attributes = ev_allocate(w, 2 * EV_MOST, sizeof *attributes);
     const int total = ev_total(ev_kinds[k]);
-    int n = 0, m = 0, e, held = 0;
-    for (int g = 0; g < total; g++) held += w->entries[k][g];
-    for (; *at < held; (*at)++) {
+    int n = 0, m = 0, e, n_local = 0;
+    for (int g = 0; g < total; g++) n_local += w->entries[k][g];
+    for (; *at < n_local; (*at)++) {
         const int g = w->list[k][*at];
         if (ev_entry(ev_kinds[k], g, &e) != b) break;
         ids[n] = ev_id(ev_kinds[k], g);
@@ -699,10 +699,10 @@ static int ev_places(const ev_share *w, tutti_exodus_kind kind, int64_t id, int 
     }
     for (int k = 0; k < 3; k++) {
         if (ev_kinds[k] != kind) continue;
-        for (int i = 0, e, total = ev_total(kind), held = 0; i < total; i++) {
-            held += w->entries[k][i];
+        for (int i = 0, e, total = ev_total(kind), n_local = 0; i < total; i++) {
+            n_local += w->entries[k][i];
             if (i < total - 1) continue;
-            for (int j = 0; j < held; j++)
+            for (int j = 0; j < n_local; j++)
                 if (ev_entry(kind, w->list[k][j], &e)->id == id) out[n++] = e;
         }
     }

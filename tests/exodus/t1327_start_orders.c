@@ -149,7 +149,7 @@ static void test_confused(void) {
     check_where("different calls");
     for (int a = 0; a < CALLS; a++)
         for (int b = 0; b < CALLS; b++) {
-            if (a == b || (a <= START && b <= START)) continue; /* puts match each other */
+            if (a == b || (a <= START && b <= START)) continue; /* a put and a started put match */
             CHECK_SAME(tutti_exodus_begin(file[1].x, 500), TUTTI_OK);
             CHECK_SAME(make_call(rank == ranks - 1 ? a : b), TUTTI_ERR_MISMATCH);
             CHECK(strstr(tutti_last_message(), "while rank"), "%s", tutti_last_message());

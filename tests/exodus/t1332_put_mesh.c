@@ -118,7 +118,7 @@ static int member_position(int s, int item) {
                                 : world_position(world_members[s], item);
 }
 
-/* Return the position of member `i` in the file, and its number of distribution factors in *factors. */
+/* Return the position of member `i` in the set in the file, and its number of distribution factors in *factors. */
 static int member_at(int s, const world_set *w, int i, int *factors) {
     const int p = member_position(s, w->member[i]);
     int n = 0;

@@ -98,9 +98,9 @@ static void nodes_check(const tutti_exodus_nemesis *n, int me) {
         CHECK(said == is, "node %d of rank %d is %d, not %d", node, me, said, is);
         all[said]++;
     }
-    int held = 0;
-    for (int i = 0; i < world.nodes; i++) held += (int)(world.node_holders[i] >> me & 1);
-    CHECK_EQ(all[0] + all[1] + all[2], held);
+    int n_local = 0;
+    for (int i = 0; i < world.nodes; i++) n_local += (int)(world.node_holders[i] >> me & 1);
+    CHECK_EQ(all[0] + all[1] + all[2], n_local);
     /* the maps contain each border node once for every other rank that has the node */
     int pairs = 0;
     for (int i = 0; i < world.nodes; i++)

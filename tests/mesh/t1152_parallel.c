@@ -69,9 +69,9 @@ static void check_partitions(const whole *w, int parts, int loaded) {
         load[i] = i % 5 == 0 ? 0 : (i % 3) << (loaded == 2 ? 33 : 0);
     for (int by = TUTTI_MESH_METIS; by <= TUTTI_MESH_BY_RCB; by++) {
         tutti_mesh_cut a, b;
-        struct sigaction mine = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART}, now,
-                         old;
-        sigaction(SIGTERM, &mine, &old);
+        struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART},
+                         now, old;
+        sigaction(SIGTERM, &action, &old);
         CHECK_SAME(tutti_mesh_partition(m, parts, (tutti_mesh_partitioner)by,
                                         loads ? load + v.first_node : NULL, of),
                    TUTTI_OK);
@@ -120,7 +120,7 @@ static int contains(const int *list, tutti_count from, tutti_count to, int x) {
 /* Check a part by its definition: a rank has its own nodes, and all nodes that share an element with them. */
 static void part_is(const whole *w, const int *of, const tutti_mesh_part_view *p) {
     char *want = calloc((size_t)w->nodes + 1, 1), *cell = calloc((size_t)w->elements + 1, 1);
-    tutti_count held = 0, cells = 0, own = 0;
+    tutti_count expected_nodes = 0, cells = 0, own = 0;
     for (tutti_count i = 0; i < w->nodes; i++) want[i] = of[i] == rank;
     for (tutti_count e = 0; e < w->elements; e++)
         for (tutti_count i = w->start[e]; i < w->start[e + 1]; i++)
@@ -130,10 +130,10 @@ static void part_is(const whole *w, const int *of, const tutti_mesh_part_view *p
         for (tutti_count i = w->start[e]; i < w->start[e + 1] && cell[e]; i++) want[w->node[i]] = 1;
     }
     for (tutti_count i = 0; i < w->nodes; i++) {
-        held += want[i];
+        expected_nodes += want[i];
         own += of[i] == rank;
     }
-    CHECK_EQ(p->nodes, held);
+    CHECK_EQ(p->nodes, expected_nodes);
     CHECK_EQ(p->own_nodes, own);
     CHECK_EQ(p->elements, cells);
     for (tutti_count i = 0; i < p->nodes; i++) {

@@ -34,7 +34,7 @@ static void divide_mesh(tutti_mesh *m, int parts, const tutti_count *loads) {
           (long long)v.nodes, parts, c.empty);
 }
 
-/* Create loads of `n` nodes, of one of several kinds. */
+/* Create the loads of `n` nodes; `kind` selects their distribution. */
 static void loads_make(tutti_count n, int kind) {
     for (tutti_count i = 0; i < n; i++)
         load[i] = kind == 1   ? rnd(10)

@@ -22,8 +22,8 @@ static inline void requests_begin(int *argc, char ***argv, int level, uint64_t s
 }
 
 static inline int requests_end(void) {
-    int worst = 0, mine = check_done();
-    MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    int worst = 0, local = check_done();
+    MPI_Allreduce(&local, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     MPI_Finalize();
     return worst;
 }

@@ -116,12 +116,12 @@ static void write_and_read_columns(MPI_File fh, int seed, MPI_Info info) {
 static void test_later(void) {
     int first = 0;
     MPI_File fh = test_open("later", MPI_MODE_CREATE | MPI_MODE_RDWR);
-    MPI_Info write = hint("romio_cb_write", "disable"), room = hint("cb_buffer_size", "131072"),
-             read = hint("romio_cb_read", "enable");
+    MPI_Info write = hint("romio_cb_write", "disable"),
+             buffer_hint = hint("cb_buffer_size", "131072"), read = hint("romio_cb_read", "enable");
     write_and_read_columns(fh, 1, MPI_INFO_NULL);
     CHECK_MPI(MPI_File_set_info(fh, rank == 0 ? write : MPI_INFO_NULL));
     in_force_now(fh, "romio_cb_write", "disable");
-    write_and_read_columns(fh, 2, room);
+    write_and_read_columns(fh, 2, buffer_hint);
     in_force_now(fh, "cb_buffer_size", "131072");
     in_force_now(fh, "romio_cb_write", "disable");
     CHECK_MPI(MPI_File_read_at_all_begin(fh, 0, &first, 1, MPI_INT));
@@ -132,7 +132,7 @@ static void test_later(void) {
     in_force_now(fh, "romio_cb_read", "enable");
     CHECK_MPI(MPI_File_close(&fh));
     MPI_Info_free(&write);
-    MPI_Info_free(&room);
+    MPI_Info_free(&buffer_hint);
     MPI_Info_free(&read);
 }
 

@@ -71,15 +71,15 @@ static void records_check(MPI_File fh, int total) {
 }
 
 static void check_reads(MPI_File fh, int total) {
-    int mine = 0, sum = 0, word;
+    int n_local = 0, sum = 0, word;
     MPI_Status status;
     CHECK_MPI(MPI_File_seek_shared(fh, 0, MPI_SEEK_SET));
     for (;;) {
         CHECK_MPI(MPI_File_read_shared(fh, &word, 1, MPI_INT, &status));
         if (count_of(&status, MPI_INT) == 0) break;
-        mine++;
+        n_local++;
     }
-    MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(&n_local, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     CHECK_EQ(sum, total);
 }
 

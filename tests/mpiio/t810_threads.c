@@ -8,7 +8,7 @@
 
 enum { THREADS = 4, CALLS = 200 };
 
-static MPI_File file, mine[THREADS];
+static MPI_File file, own_files[THREADS];
 static int bad[THREADS];
 
 static void *do_work(void *context) {
@@ -21,8 +21,8 @@ static void *do_work(void *context) {
         bad[t] |= MPI_File_read_at(file, at, &in, 1, MPI_INT, &status) != MPI_SUCCESS;
         MPI_Get_count(&status, MPI_INT, &count);
         bad[t] |= (in != out) | (count != 1);
-        bad[t] |= MPI_File_write(mine[0], &out, 1, MPI_INT, &status) != MPI_SUCCESS;
-        bad[t] |= MPI_File_write_shared(mine[1], &out, 1, MPI_INT, &status) != MPI_SUCCESS;
+        bad[t] |= MPI_File_write(own_files[0], &out, 1, MPI_INT, &status) != MPI_SUCCESS;
+        bad[t] |= MPI_File_write_shared(own_files[1], &out, 1, MPI_INT, &status) != MPI_SUCCESS;
     }
     return NULL;
 }
@@ -75,12 +75,12 @@ int main(int argc, char **argv) {
         char path[4200];
         snprintf(path, sizeof path, "%s/mine-%d-%d", getenv("TUTTI_TEST_DIR"), rank, k);
         CHECK_MPI(MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
-                                &mine[k]));
+                                &own_files[k]));
     }
     run_case(do_work);
     for (int k = 0; k < 2; k++) {
-        all_there(mine[k]);
-        CHECK_MPI(MPI_File_close(&mine[k]));
+        all_there(own_files[k]);
+        CHECK_MPI(MPI_File_close(&own_files[k]));
     }
     CHECK_MPI(MPI_File_close(&file));
     run_case(open_and_close);

@@ -209,7 +209,7 @@ static void use_large_offsets(void) {
     if (rank == 0) unlink(test_path("far"));
 }
 
-/* ---- several handles, several communicators, both names of a call */
+/* ---- several handles, several communicators, calls by their PMPI names */
 
 static void test_handles(void) {
     MPI_Comm half;

@@ -22,7 +22,7 @@ def test_golden(path):
         assert d["count"].dims == ("time_1", "nodes")
         assert d.heat.sel(time=0.5).values[0].tolist() == [1, 1.25, 1.5]
         assert float(d.heat.mean()) == tutti.open(path)["heat"][...].mean()
-    with xr.open_dataset(path, drop_variables="heat") as d:  # xarray finds the engine without an argument
+    with xr.open_dataset(path, drop_variables="heat") as d:  # xarray chooses the engine without the argument `engine`
         assert "heat" not in d and "flow" in d
 
 

@@ -169,26 +169,27 @@ static hid_t make_set(hid_t file, int layout) {
 }
 
 static void write_layouts(hid_t file) {
-    const box mine = block(rank), rows = slab(rank, 2);
+    const box own_box = block(rank), rows = slab(rank, 2);
     for (int layout = 0; layout < LAYOUTS; layout++) {
         const hid_t set = make_set(file, layout);
-        write_box(set, layout % 2 ? &mine : &rows, layout % 3 == 0 ? 2 : 0, layout, 1);
+        write_box(set, layout % 2 ? &own_box : &rows, layout % 3 == 0 ? 2 : 0, layout, 1);
         /* write again with independent access; filters require collective access */
-        if (layout != PACKED) write_box(set, layout % 2 ? &rows : &mine, 0, layout, 0);
+        if (layout != PACKED) write_box(set, layout % 2 ? &rows : &own_box, 0, layout, 0);
         for (int how = 2; how <= 4 && layout >= CHUNKED; how++)
-            if (layout != PACKED || how < 4) write_box(set, &mine, 1, layout, how);
+            if (layout != PACKED || how < 4) write_box(set, &own_box, 1, layout, how);
         OK(H5Dclose(set));
     }
 }
 
 static void read_layouts(hid_t file) {
-    const box mine = block(size - 1 - rank), planes = slab(rank, 0), empty = {.count = {0, 0, 0}};
+    const box own_box = block(size - 1 - rank), planes = slab(rank, 0),
+              empty = {.count = {0, 0, 0}};
     for (int layout = 0; layout < LAYOUTS; layout++) {
         hid_t set;
         OK(set = H5Dopen2(file, layout_name[layout], H5P_DEFAULT));
         read_box(set, &planes, 0, layout, 1);
-        for (int how = 0; how <= 4; how++) read_box(set, &mine, 1, layout, how);
-        read_box(set, rank ? &mine : &empty, 0, layout, 1);
+        for (int how = 0; how <= 4; how++) read_box(set, &own_box, 1, layout, how);
+        read_box(set, rank ? &own_box : &empty, 0, layout, 1);
         OK(H5Dclose(set));
     }
 }

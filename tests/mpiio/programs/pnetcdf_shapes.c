@@ -158,8 +158,8 @@ static void put_odds(int nc, const int *var) {
 }
 
 static void put_alone(int nc, const int *var) {
-    const MPI_Offset room = 4 * NX * NY * RECORDS;
-    OK(ncmpi_buffer_attach(nc, room));
+    const MPI_Offset buffer_bytes = 4 * NX * NY * RECORDS;
+    OK(ncmpi_buffer_attach(nc, buffer_bytes));
     for (int r = 0; r < RECORDS; r++) {
         const box b = part(rank, 0, r);
         int *data = make_objects(5, &b);
