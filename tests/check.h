@@ -15,7 +15,7 @@ static int check_failures_;
 static const char *check_where_ = "";
 static uint64_t check_seed_, check_state_;
 
-/* Text that failed checks show, e.g. the rank or the combination under test. */
+/* Set the text printed with failed checks, e.g. the rank or the combination under test. */
 static inline void check_where(const char *text) {
     check_where_ = text;
 }
@@ -45,7 +45,7 @@ static inline void check_where(const char *text) {
         CHECK(check_a_ == check_b_, "%lld != %lld", check_a_, check_b_);      \
     } while (0)
 
-/* Seed from TUTTI_TEST_SEED or `def`; rnd(n) is uniform in [0, n). */
+/* Set the seed of rnd64() and rnd(): TUTTI_TEST_SEED, or `def` if it is not set.  rnd(n) is uniform in [0, n). */
 static inline void check_seed(uint64_t def) {
     const char *s = getenv("TUTTI_TEST_SEED");
     check_seed_ = s ? strtoull(s, NULL, 10) : def;
@@ -61,8 +61,7 @@ static inline int64_t rnd(int64_t n) {
     return n > 0 ? (int64_t)(rnd64() % (uint64_t)n) : 0;
 }
 
-/* The directory for files of a test: never the current directory, where an interrupted run would
- * leave them. */
+/* Return the directory for files of a test; never the current directory, because interrupted runs leave files. */
 static inline const char *check_dir(void) {
     const char *const given[] = {getenv("TUTTI_TEST_DIR"), getenv("TMPDIR")};
     for (int i = 0; i < 2; i++)

@@ -1,7 +1,7 @@
-/* A store controlled by the test: with fault=*:held:GATE no transfer of this process ends while
- * the gate file exists, so that a call that returns in this time has not waited for the file.  No
- * time is measured: a call that waits gets an error
- * from the store eventually (src/store/store_fault.c).
+/* A gate that blocks transfers: with the option fault=*:held:GATE no transfer of this process completes
+ * while the gate is shut, so that a call that returns in the meantime has not waited for a transfer.  The
+ * gate is a pipe; it is open while the pipe contains a byte.  A call that waits for a shut gate fails
+ * eventually with an error of the store (src/store/store_fault.c), so that no time is measured.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_GATE_H
 #define TUTTI_TESTS_GATE_H
@@ -9,7 +9,9 @@
 #include <unistd.h>
 #include "check.h"
 
-enum { GATE = 199 }; /* a descriptor, the same on all ranks, since options agree */
+enum {
+    GATE = 199
+}; /* file descriptor; the same on all ranks, because options must agree between ranks */
 #define HELD "*:held:199"
 
 static int gate_handle_ = -1;

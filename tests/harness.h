@@ -11,11 +11,11 @@
 
 static int rank, ranks;
 
-/* ---- the same answer everywhere */
+/* ---- the same error on all ranks */
 
-/* Return the code of all ranks; code and last error must be the same on all ranks. */
+/* Return `err`; check that the code and the last error are the same on all ranks. */
 static inline tutti_err same_everywhere(tutti_err err) {
-    int mine = (int)err, all[2], range[2] = {-mine, mine};
+    int local = (int)err, all[2], range[2] = {-local, local};
     tutti_error_info first, here = *tutti_last_error();
     MPI_Allreduce(range, all, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     CHECK(all[0] == -all[1], "ranks return from %d to %d; rank %d: %s", -all[0], all[1], rank,
@@ -40,7 +40,7 @@ static inline tutti_err same_everywhere(tutti_err err) {
 /* Check that all ranks return this code with the same error. */
 #define CHECK_SAME(call, code) CHECK_ERR(same_everywhere(call), code)
 
-/* ---- accounts */
+/* ---- memory blocks and file descriptors in use */
 
 static inline int fd_count(void) {
     DIR *d = opendir("/proc/self/fd");
@@ -69,7 +69,7 @@ static inline void account_check(account start) {
 
 /* ---- files by plain calls, from rank 0 */
 
-/* The file holds exactly these bytes. */
+/* Create the file on rank 0 with the `n` bytes `v`, between two barriers. */
 static inline void file_put(const char *path, const unsigned char *v, int64_t n) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {
@@ -80,7 +80,7 @@ static inline void file_put(const char *path, const unsigned char *v, int64_t n)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Return the bytes of the file as read by this rank, and their number in *n_out; to be freed. */
+/* Return the bytes of the file as read by this rank, and their number in *n_out; the caller frees them. */
 static inline unsigned char *file_bytes(const char *path, int64_t *n_out) {
     struct stat st = {.st_size = 0};
     const int fd = open(path, O_RDONLY);
@@ -92,7 +92,7 @@ static inline unsigned char *file_bytes(const char *path, int64_t *n_out) {
     return v;
 }
 
-/* The same on all ranks, between two barriers. */
+/* file_bytes() on all ranks, between two barriers. */
 static inline unsigned char *file_get(const char *path, int64_t *n_out) {
     MPI_Barrier(MPI_COMM_WORLD);
     unsigned char *v = file_bytes(path, n_out);
@@ -142,7 +142,7 @@ static inline tutti_options options_of(const char *text) {
     return opt;
 }
 
-/* A new file, opened by all with these options, which also label failed checks. */
+/* Create a file on all ranks with the options `text`, which also label failed checks. */
 static inline tutti_file *open_with(const char *path, const char *text) {
     const tutti_options opt = options_of(text);
     tutti_file *f = NULL;
@@ -153,8 +153,8 @@ static inline tutti_file *open_with(const char *path, const char *text) {
     return f;
 }
 
-static inline tutti_off sum_all(tutti_off mine) {
-    int64_t in = mine, out = 0;
+static inline tutti_off sum_all(tutti_off local) {
+    int64_t in = local, out = 0;
     MPI_Allreduce(&in, &out, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     return out;
 }

@@ -18,13 +18,13 @@ typedef enum { IO_NO_FAULT, IO_WRITE, IO_SYNC, IO_CUT } io_call;
 
 static struct {
     io_call call;
-    const char *path; /* a part of the path; with a trailing '$': its end */
+    const char *path; /* a part of the file's path; with a trailing '$': the end of the path */
     int code;         /* errno */
     _Atomic int left; /* calls before the first that fails */
     _Atomic int hits; /* calls that have failed */
 } io_fault;
 
-/* From now on; n = 1: the next one.  Forgets an earlier fault. */
+/* From the n-th matching call on (1: the next call), fail with errno `code`.  Replaces an earlier fault. */
 static inline void io_fault_set(io_call call, const char *path, int n, int code) {
     io_fault.call = call;
     io_fault.path = path;
@@ -33,7 +33,7 @@ static inline void io_fault_set(io_call call, const char *path, int n, int code)
     atomic_store(&io_fault.left, n - 1);
 }
 
-/* Return whether the fault has happened, and disable it. */
+/* Disable the fault; return the number of calls that failed. */
 static inline int io_fault_end(void) {
     io_fault.call = IO_NO_FAULT;
     return atomic_load(&io_fault.hits);

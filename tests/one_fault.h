@@ -1,5 +1,5 @@
-/* One fault in one call of a sequence, for tables of calls and faults: TRY(call, expression)
- * injects the fault if it is due in that call.  Requires a separate program (own=1), like io_faults.h.
+/* One fault in one call of a sequence: TRY(at, call) makes call number `at` and injects the planned fault
+ * if it is planned for this number.  Requires a separate program (own=1), like io_faults.h.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_ONE_FAULT_H
 #define TUTTI_TESTS_ONE_FAULT_H
@@ -10,15 +10,15 @@
 
 typedef enum {
     FAULT_FULL,      /* rank 0 cannot write data */
-    FAULT_FULL_LAST, /* nor the last rank */
+    FAULT_FULL_LAST, /* the last rank cannot write data */
     FAULT_SYNC,
     FAULT_SYNC_LAST,
     FAULT_CUT,       /* rank 0 cannot truncate the data file */
     FAULT_META_FULL, /* the database cannot be written */
     FAULT_META_SYNC,
-    FAULT_BUSY,   /* another program has the database */
+    FAULT_BUSY,   /* another connection has locked the database */
     FAULT_MEMORY, /* the last rank cannot allocate */
-    FAULT_VALUE,  /* a value does not fit: the test's own matter */
+    FAULT_VALUE,  /* a value does not fit into its type: the test itself passes such a value */
     FAULTS
 } fault_kind;
 
@@ -27,13 +27,13 @@ static const char *const fault_names[FAULTS] = {
     "full disk, database", "sync, database",       "busy database", "memory",          "value"};
 
 static struct {
-    const char *data, *meta; /* parts of paths of files */
-    char database[700];      /* path */
-    int at;                  /* the call; -1: it has been */
+    const char *data, *meta; /* parts of the paths of data files and of the database */
+    char database[700];      /* path of the database */
+    int at;                  /* number of the call that fails; -1: the call has returned */
     fault_kind what;
-    int n;           /* the n-th access or allocation of the call, and all later accesses */
-    int hit;         /* it happened */
-    int before_last; /* faults of the last rank move to the rank that is this far before it */
+    int n;   /* the n-th access or allocation of the call fails, and so do all later accesses */
+    int hit; /* whether the fault has happened */
+    int before_last; /* faults of the last rank happen on rank `ranks - 1 - before_last` instead */
     sqlite3 *lock;
 } fault;
 
@@ -69,7 +69,7 @@ static inline void fault_arm(int at) {
     }
 }
 
-/* The outcome of the call; an error needs a fault. */
+/* Remove the fault after call `at` and return its error `err`; an error without a fault is a failed check. */
 static inline tutti_err fault_disarm(int at, tutti_err err) {
     if (at != fault.at) return err;
     int hit = io_fault_end();
@@ -90,15 +90,16 @@ static inline tutti_err fault_disarm(int at, tutti_err err) {
 
 #define TRY(at, call) (fault_arm(at), fault_disarm(at, same_everywhere(call)))
 
-/* All faults of a call, each at every occurrence (quick tests of several ranks: those that concern
- * agreement, at the first):
- * run(at, what, n) returns whether it happened.  Returns the number of faults. */
+/* Inject all kinds of faults into call `at`, each at every access or allocation; quick tests on several
+ * ranks only inject the kinds that test error agreement, at the first access.  run(at, what, n) returns
+ * whether the fault happened.  Returns the number of faults that happened. */
 static inline int fault_table(int at, int (*run)(int at, fault_kind what, int n)) {
     const char *tier = getenv("TUTTI_TEST_TIER");
     const int few = ranks > 1 && !(tier && strcmp(tier, "full") == 0);
     int hits = 0;
     for (int what = 0; what < FAULTS; what++) {
-        const int memory = what == FAULT_MEMORY; /* an allocation that fails may do no harm */
+        const int memory =
+            what == FAULT_MEMORY; /* a failed allocation need not make the call fail */
         const int most = what == FAULT_BUSY || what == FAULT_VALUE ? 1
                          : memory                                  ? 70
                          : few                                     ? 1

@@ -1,5 +1,6 @@
-/* All-pairs: a short series of combinations in which every pair of values of two axes occurs.
- * Greedy: of some random candidates, choose the one with the most pairs not seen yet.  The same on all ranks.
+/* All-pairs testing: a short series of combinations in which every pair of values of two axes occurs.
+ * Greedy: of some random candidates, choose the combination with the most pairs not seen yet.  All ranks
+ * get the same series.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_PAIRS_H
 #define TUTTI_TESTS_PAIRS_H
@@ -37,7 +38,7 @@ static inline int pairs_gain(const pairs *p, const int *choice) {
     return gain;
 }
 
-/* A candidate that holds at least one pair not seen yet, if any. */
+/* Choose a random combination; it contains at least one pair not seen yet, if any is left. */
 static inline void pairs_candidate(const pairs *p, int *choice) {
     for (int i = 0; i < p->n; i++) choice[i] = (int)rnd(p->axis[i].n);
     if (p->left == 0) return;
@@ -55,7 +56,7 @@ static inline void pairs_candidate(const pairs *p, int *choice) {
     }
 }
 
-/* The next combination; 0 when every pair has been seen (`choice` is then any combination). */
+/* Store the next combination in `choice`; return 0 if every pair was seen before (`choice` is then arbitrary). */
 static inline int pairs_next(pairs *p, int *choice) {
     int best[PAIRS_AXES] = {0}, best_gain = -1, more = p->left > 0;
     for (int k = 0; k < PAIRS_CANDIDATES; k++) {

@@ -1,4 +1,4 @@
-/* A limit of file sizes (RLIMIT_FSIZE) for one call.  Call signal(SIGXFSZ, SIG_DFL) first.
+/* A limit of file sizes (RLIMIT_FSIZE) during one call.  Call signal(SIGXFSZ, SIG_DFL) first.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_SIZE_LIMITS_H
 #define TUTTI_TESTS_SIZE_LIMITS_H
@@ -15,7 +15,7 @@ static inline void limit_sizes(rlim_t bytes) {
     CHECK(setrlimit(RLIMIT_FSIZE, &r) == 0, "setrlimit");
 }
 
-/* The signal mask, pending signals and the handler are as they were. */
+/* Check that SIGXFSZ is neither blocked nor pending and has the default handler. */
 static inline void limit_signals_right(void) {
     sigset_t set;
     struct sigaction a;
@@ -24,7 +24,7 @@ static inline void limit_signals_right(void) {
     CHECK(sigaction(SIGXFSZ, NULL, &a) == 0 && a.sa_handler == SIG_DFL, "a handler");
 }
 
-/* The call fails below the limit and works without it. */
+/* Check that the call fails if files are limited to `bytes`, and succeeds without the limit. */
 #define LIMITED(bytes, call)                                                         \
     do {                                                                             \
         limit_sizes(bytes);                                                          \

@@ -1,4 +1,4 @@
-/* A file system that is soon full: a tmpfs in a mount namespace of the test's ranks.
+/* A small file system that fills up quickly: a tmpfs in a mount namespace shared by the test's ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_SMALL_DISK_H
 #define TUTTI_TESTS_SMALL_DISK_H
@@ -18,7 +18,7 @@ static inline int small_disk_rank(void) {
     return rank;
 }
 
-/* All ranks into one new mount namespace; 0: not allowed. */
+/* Move all ranks into one new mount namespace; return 0 if that is not permitted. */
 static inline int namespace_enter(void) {
     const int rank = small_disk_rank();
     char name[64];
@@ -38,7 +38,8 @@ static inline int namespace_enter(void) {
     return all;
 }
 
-/* Check that a tmpfs of that size is mounted, so that no other file system is filled. */
+/* Mount a tmpfs of this size (`bytes` as text: `size`) at `where`; return 0 unless exactly this file
+ * system is mounted there, so that tests never fill another file system. */
 static inline int small_mounted(const char *where, const char *size, int64_t bytes) {
     const int rank = small_disk_rank();
     int ok = 1;

@@ -1,10 +1,9 @@
-/* crash_steps DIRECTORY ROUNDS SEED [repair]   rounds on one dataset, each in a new process that
- * is killed at a random instant: during open (create, truncate, recovery), commit, setting infos,
- * removing segments.  Each process first records its operation
- * in DIRECTORY.steps; the next process finds the dataset in the state before or after it, with all
- * values.  A round that is not
- * killed ends by itself.   With "repair" repairs of a dataset without metadata are killed: the
- * next repair restores it.
+/* crash_steps DIRECTORY ROUNDS SEED [repair]   runs rounds on one dataset, each in a new process that
+ * is killed at a random time: during open (create, truncate, recovery), commit, setting infos,
+ * removing segments.  Each process first records its next operation in DIRECTORY.steps; the next process
+ * must find the dataset in the state before or after this operation, with all values.  The last round is
+ * not killed.  With "repair", repairs of a dataset without metadata are killed, and the next repair must
+ * restore the dataset.
  * SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 #include "powercut_steps.h"
@@ -19,7 +18,7 @@
 enum { STATE = 2000, MOST = 40 };
 static const char *path;
 static uint64_t chance;
-static int steps; /* the file */
+static int steps; /* file descriptor of DIRECTORY.steps */
 static tutti_dataset *d;
 static tutti_dataset_options opt;
 
@@ -50,8 +49,9 @@ static void read_back(char *was, char *will) {
     memcpy(will, both + STATE, STATE);
 }
 
-/* "~": dropping files removes segments, but not the last, and not those that others need. */
-static int dropped(const char *state, const char *was) {
+/* Return whether `state` is `was` without some segments but with the last: the expected state "~" after
+ * dropping the oldest files, which keeps segments that others need. */
+static int is_after_drop(const char *state, const char *was) {
     while (*state) {
         const char *end = strchrnul(state, ' '), *other = strchrnul(was, ' ');
         if (!*was) return 0;
@@ -69,7 +69,7 @@ static void check_values(void) {
     read_back(was, will);
     check_expected(powercut_state(d, state, sizeof state), "state");
     if (strcmp(state, was) != 0 && strcmp(state, will) != 0 &&
-        !(will[0] == '~' && dropped(state, was))) {
+        !(will[0] == '~' && is_after_drop(state, was))) {
         fprintf(stderr, "it is '%s', not '%s' nor '%s'\n", state, was, will);
         _exit(4);
     }
@@ -77,7 +77,7 @@ static void check_values(void) {
     check_expected(powercut_valid(path), "netCDF");
     check_expected(tutti_dataset_verify(d, NULL) == TUTTI_OK, "verify");
     powercut_describe(d);
-    tutti_decomposition *p = powercut_mine(d, &lo, &n);
+    tutti_decomposition *p = powercut_local_block(d, &lo, &n);
     for (tutti_count s = 0; s < tutti_dataset_segments(d); s++) {
         tutti_segment g;
         check_expected(tutti_dataset_segment(d, s, &g) == TUTTI_OK, "segment");
@@ -97,14 +97,15 @@ static void state_now(char *to) {
     check_expected(powercut_state(d, to, STATE), "state");
 }
 
-/* Everything before '|' of `was`, and `more`, and the info. */
-static void going_to(const char *was, size_t keep, const char *more, int64_t number) {
+/* Record that the state changes from `was` to its first `keep` characters, followed by `more` and the info
+ * `number`. */
+static void record_intent(const char *was, size_t keep, const char *more, int64_t number) {
     char will[STATE];
     snprintf(will, sizeof will, "%.*s%s| %lld", (int)keep, was, more, (long long)number);
     write_down(was, will);
 }
 
-static void open_it(int more) {
+static void open_dataset(int more) {
     opt.level = luck(4) ? TUTTI_VISIBLE : TUTTI_DURABLE;
     opt.indices_per_file = luck(3);
     opt.container = powercut_container();
@@ -129,51 +130,51 @@ static void make_step(int64_t *attempt) {
         tutti_count left = n > MOST ? 1 : luck((int)n + 1);
         size_t keep = 0;
         for (tutti_count i = 0; i < left; i++) keep = (size_t)(strchr(was + keep, ' ') - was) + 1;
-        going_to(was, keep, "", number);
+        record_intent(was, keep, "", number);
         check_expected(tutti_dataset_erase_after(d, left - 1) == TUTTI_OK, "erase");
     } else if (which == 9) {
         write_down(was, "~");
         check_expected(tutti_dataset_drop_oldest(d, 1 + luck(3)) == TUTTI_OK, "drop");
     } else if (which == 10) {
-        going_to(was, all, "", number + 1);
+        record_intent(was, all, "", number + 1);
         const int64_t next = number + 1;
         check_expected(tutti_dataset_info_set(d, NULL, "number", TUTTI_INT64, 1, &next) == TUTTI_OK,
                        "info");
     } else if (which == 11) {
         const int empties = luck(4) == 0;
-        if (empties) going_to(was, 0, "", -1);
+        if (empties) record_intent(was, 0, "", -1);
         check_expected(tutti_dataset_close(&d) == TUTTI_OK, "close");
-        open_it(empties ? TUTTI_TRUNCATE : 0);
+        open_dataset(empties ? TUTTI_TRUNCATE : 0);
     } else {
         const double time = (double)(g.index + 1) + (double)(++*attempt % 1000) / 1024;
         snprintf(more, sizeof more, "%lld:%g ", (long long)g.index + 1, time);
-        going_to(was, all, more, number);
+        record_intent(was, all, more, number);
         check_expected(powercut_put(d, g.index + 1, time) == TUTTI_OK, "put");
     }
     state_now(was);
     write_down(was, was);
 }
 
-static void killed(int signal) {
+static void kill_process(int signal) {
     (void)signal;
     kill(getpid(), SIGKILL);
 }
 
-static void arm(long after) {
+static void start_timer(long after) {
     const struct itimerval when = {.it_value = {after / 1000000, after % 1000000 + 1}};
-    signal(SIGALRM, killed);
+    signal(SIGALRM, kill_process);
     setitimer(ITIMER_REAL, &when, NULL);
 }
 
-/* One process: it is ended by the timer, or (after 0) completes. */
-static void live(long after, int early) {
+/* Run one process: the timer kills it after `after` microseconds, or it completes (after = 0). */
+static void run_process(long after, int early) {
     int64_t attempt = (int64_t)(chance >> 40);
     MPI_Init(NULL, NULL);
     tutti_dataset_options_init(&opt);
-    if (after && early) arm(after / 4);
-    open_it(0);
+    if (after && early) start_timer(after / 4);
+    open_dataset(0);
     check_values();
-    if (after && !early) arm(after);
+    if (after && !early) start_timer(after);
     for (int i = 0; after || i < 5; i++) make_step(&attempt);
     check_values();
     check_expected(tutti_dataset_close(&d) == TUTTI_OK, "close");
@@ -184,7 +185,8 @@ static void live(long after, int early) {
 
 /* ---- repairs */
 
-/* Remove the metadata or overwrite it with zeros; then repair, which is killed unless `after` is 0. */
+/* Remove the metadata (spoil = 1) or truncate it to zero bytes (spoil = 2); then repair the dataset, which is
+ * killed unless `after` is 0. */
 static void repair_dataset(long after, int spoil) {
     char name[1000];
     tutti_repair_report report;
@@ -193,14 +195,14 @@ static void repair_dataset(long after, int spoil) {
     snprintf(name, sizeof name, "%s/metadata.sqlite", path);
     if (spoil == 1) (void)unlink(name);
     if (spoil == 2) check_expected(truncate(name, 0) == 0, name);
-    if (after) arm(after);
+    if (after) start_timer(after);
     check_expected(tutti_dataset_repair(MPI_COMM_WORLD, path, NULL, &report) == TUTTI_OK, "repair");
     if (after) {
-        pause(); /* it was faster */
+        pause(); /* the repair has finished before the timer */
         _exit(5);
     }
     check_expected(report.lost == 0, report.first_lost);
-    open_it(0);
+    open_dataset(0);
     check_values();
     check_expected(tutti_dataset_close(&d) == TUTTI_OK, "close");
     MPI_Finalize();
@@ -213,7 +215,7 @@ static void prepare_case(void) {
     const int64_t one = 1;
     MPI_Init(NULL, NULL);
     tutti_dataset_options_init(&opt);
-    open_it(TUTTI_TRUNCATE);
+    open_dataset(TUTTI_TRUNCATE);
     for (int i = 0; i < 6; i++) {
         if (i == 3)
             check_expected(tutti_dataset_info_set(d, NULL, "number", TUTTI_INT64, 1, &one) ==
@@ -257,7 +259,7 @@ int main(int argc, char **argv) {
         int status = 0;
         const long after = i == rounds ? 0 : 1 + luck(40000) / (1 + luck(6));
         const int early = luck(3) == 0;
-        if (i % 40 == 39) { /* start again without a dataset: its creation is killed, too */
+        if (i % 40 == 39) { /* start again without a dataset, so that its creation is killed, too */
             char command[1100];
             snprintf(command, sizeof command, "rm -rf '%s'", path);
             if (system(command) != 0) return 1;
@@ -265,7 +267,7 @@ int main(int argc, char **argv) {
         }
         luck(2);
         const pid_t pid = fork();
-        if (pid == 0) live(after, early || i % 40 == 39 || i == 0);
+        if (pid == 0) run_process(after, early || i % 40 == 39 || i == 0);
         if (pid < 0 || waitpid(pid, &status, 0) != pid) return 1;
         if (after ? !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL : status != 0) {
             fprintf(stderr, "round %d: status %x\n", i, (unsigned)status);

@@ -1,6 +1,6 @@
-/* crash_writer DIRECTORY MICROSECONDS   resumes a dataset, and is killed on all ranks after this
- * time (0: never; it ends after three more segments).  The dataset that it opens must be complete:
- * all segments verify and have the values that were written.
+/* crash_writer DIRECTORY MICROSECONDS   resumes a dataset; all ranks are killed after this time (0: never, the
+ * program ends after three more segments).  The dataset that it opens must be complete:
+ * all segments have correct checksums, and the last three have the values that were written.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <signal.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 enum { N = 30000 };
 static int rank, ranks;
 
-static void killed(int signal) {
+static void kill_process(int signal) {
     (void)signal;
     kill(getpid(), SIGKILL);
 }
@@ -28,9 +28,9 @@ static double value(int64_t index, tutti_count i) {
     return (double)(index * N + i);
 }
 
-/* Check the values of the last segments, and the checksums of all. */
-static void check_values(tutti_dataset *d, tutti_decomposition *mine, tutti_count lo, tutti_count n,
-                         double *buf) {
+/* Check the values of the last three segments, and the checksums of all segments. */
+static void check_values(tutti_dataset *d, tutti_decomposition *local, tutti_count lo,
+                         tutti_count n, double *buf) {
     const tutti_count all = tutti_dataset_segments(d);
     check_expected(tutti_dataset_verify(d, NULL), "verify");
     for (tutti_count s = all > 3 ? all - 3 : 0; s < all; s++) {
@@ -43,7 +43,7 @@ static void check_values(tutti_dataset *d, tutti_decomposition *mine, tutti_coun
         const char *names[] = {"u", "w"};
         for (int k = 0; k < 2; k++) {
             check_expected(
-                tutti_dataset_get(d, s, 1, &(tutti_get){names[k], mine, TUTTI_FLOAT64, buf}),
+                tutti_dataset_get(d, s, 1, &(tutti_get){names[k], local, TUTTI_FLOAT64, buf}),
                 "get");
             for (tutti_count i = 0; i < n; i++)
                 if (buf[i] != value(s, lo + i)) {
@@ -66,7 +66,7 @@ int main(int argc, char **argv) {
                                            .slice = {.lo = {lo}, .hi = {lo + n}, .stride = {1}}};
     tutti_dataset_options opt;
     tutti_dataset *d = NULL;
-    tutti_decomposition *mine = NULL;
+    tutti_decomposition *local = NULL;
     double *buf = malloc(N * sizeof *buf);
     tutti_dataset_options_init(&opt);
     opt.level = after % 2 ? TUTTI_DURABLE : TUTTI_VISIBLE;
@@ -83,25 +83,27 @@ int main(int argc, char **argv) {
         .space = "x", .type = TUTTI_FLOAT64, .layout = netcdf ? TUTTI_GLOBAL : TUTTI_RANKED};
     check_expected(tutti_dataset_variable(d, "u", &u), "variable");
     check_expected(tutti_dataset_variable(d, "w", &w), "variable");
-    check_expected(tutti_decomposition_create(d, "x", &spec, &mine), "decomposition");
+    check_expected(tutti_decomposition_create(d, "x", &spec, &local), "decomposition");
     const tutti_count found = tutti_dataset_segments(d);
-    check_values(d, mine, lo, n, buf);
+    check_values(d, local, lo, n, buf);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (after) { /* from here on at any instant */
+    if (after) { /* the process can be killed at any time from here on */
         const struct itimerval when = {.it_value = {after / 1000000, after % 1000000}};
-        signal(SIGALRM, killed);
+        signal(SIGALRM, kill_process);
         setitimer(ITIMER_REAL, &when, NULL);
     }
     for (tutti_count s = found; after || s < found + 3; s++) {
         check_expected(tutti_dataset_begin(d, TUTTI_STATE, s, (double)s), "begin");
         for (tutti_count i = 0; i < n; i++) buf[i] = value(s, lo + i);
-        check_expected(tutti_dataset_put(d, 1, &(tutti_put){"u", mine, TUTTI_FLOAT64, buf}), "put");
-        check_expected(tutti_dataset_put(d, 1, &(tutti_put){"w", mine, TUTTI_FLOAT64, buf}), "put");
+        check_expected(tutti_dataset_put(d, 1, &(tutti_put){"u", local, TUTTI_FLOAT64, buf}),
+                       "put");
+        check_expected(tutti_dataset_put(d, 1, &(tutti_put){"w", local, TUTTI_FLOAT64, buf}),
+                       "put");
         check_expected(tutti_dataset_commit(d), "commit");
     }
-    check_values(d, mine, lo, n, buf);
+    check_values(d, local, lo, n, buf);
     if (rank == 0) printf("%lld\n", (long long)tutti_dataset_segments(d));
-    tutti_decomposition_free(&mine);
+    tutti_decomposition_free(&local);
     check_expected(tutti_dataset_close(&d), "close");
     free(buf);
     MPI_Finalize();

@@ -1,5 +1,5 @@
 /* Common part of tests of datasets: values that every rank can compute, decompositions of all
- * kinds from a seed, datasets on some of the ranks.
+ * kinds from a seed, communicators of some of the ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_DATASETS_H
 #define TUTTI_TESTS_DATASETS_H
@@ -31,7 +31,7 @@ static inline int halves_of(tutti_type t) {
     X(COMPLEX64, float) \
     X(COMPLEX128, double)
 
-/* Value i of an array (complex values count as two). */
+/* Set value `i` of the array `v` of type `t` to `x`; each complex value counts as two values. */
 static inline void number_set(tutti_type t, void *v, tutti_count i, double x) {
     switch (t) {
 #define SET(name, type)           \
@@ -59,7 +59,7 @@ static inline double number_get(tutti_type t, const void *v, tutti_count i) {
 
 /* ---- some of the ranks */
 
-static MPI_Comm some = MPI_COMM_NULL; /* the first `n`; NULL on the others */
+static MPI_Comm some = MPI_COMM_NULL; /* the first `some_n` ranks; MPI_COMM_NULL on all others */
 static int some_n, some_rank;
 
 static inline void some_take(int n) {
@@ -97,11 +97,11 @@ static inline tutti_dataset_options visible(void) {
 
 /* ---- decompositions */
 
-/* The entries of each rank, by a hash of seed and position, so that all ranks can compute them. */
+/* A distribution of entries over ranks by a hash of seed and position: all ranks can compute it. */
 typedef struct {
     tutti_decomposition_kind kind;
     uint64_t seed;
-    int holes, copies; /* out of 16: entries that no rank has, and entries that a second rank has */
+    int holes, copies; /* how many of 16 entries no rank has, and how many a second rank has, too */
 } distribution;
 
 static inline int is_on_rank(const distribution *l, tutti_count position, int r, int n) {
@@ -117,7 +117,7 @@ static inline int is_on_any_rank(const distribution *l, tutti_count position, in
     return 0;
 }
 
-/* The id of a position where the space has an id map. */
+/* Return the id of an entry at `position` of a space with ids; each `topology` has other ids. */
 static inline int64_t id_of(int64_t topology, tutti_count position) {
     return (position * 7919 + topology * 13) % 1000003;
 }
@@ -127,7 +127,8 @@ typedef struct {
     tutti_decomposition *p;
 } local_entries;
 
-/* Entries in a shuffled order.  size: of the space; ids: id_of(topology, ...), or -1: positions. */
+/* Create a decomposition of `space`, which has `size` entries: the entries of this rank in a shuffled order.
+ * The ids are id_of(topology, ...); topology -1: ids are positions. */
 static inline local_entries distribute_entries(tutti_dataset *d, const char *space,
                                                tutti_count segment, const distribution *l,
                                                tutti_count size, int64_t topology) {

@@ -1,4 +1,4 @@
-/* The log of powercut_record.so: records, each followed by its payload.
+/* The log of powercut_record.so: a sequence of records, each followed by its payload.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_POWERCUT_H
 #define TUTTI_TESTS_POWERCUT_H
@@ -10,11 +10,11 @@ enum {
     POWERCUT_MKDIR = 'd',
     POWERCUT_UNLINK = 'u', /* payload: path, 0 */
     POWERCUT_RENAME = 'r', /* payload: old path, 0, new path */
-    POWERCUT_LINK = 'k',   /* likewise */
+    POWERCUT_LINK = 'k',   /* payload: existing path, 0, new path */
     POWERCUT_WRITE = 'w',  /* payload: bytes written at offset `at` */
     POWERCUT_PUNCH = 'h',  /* payload: int64_t, length of the hole at offset `at` */
     POWERCUT_LENGTH = 'l', /* `at`: new length of the file */
-    POWERCUT_SYNC = 's',   /* `at`: call site; the file or directory is on the device */
+    POWERCUT_SYNC = 's',   /* `at`: call site; the file or directory was synced to the device */
     POWERCUT_SITE = 'n',   /* `at`: call site; payload: its return addresses as text */
     POWERCUT_MARK = 'm'    /* payload: the state that readers must find from now on */
 };

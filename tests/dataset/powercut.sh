@@ -16,7 +16,7 @@ powercut_build() {
         -L"$TUTTI_BUILD_DIR" -ltutti -ldl -Wl,-rpath,"$TUTTI_BUILD_DIR"
 }
 
-# powercut_record RANKS LEVEL: a log of the writer
+# powercut_record RANKS LEVEL: run the writer and record its log
 powercut_record() {
     rm -rf "$here/root" log
     mkdir "$here/root"
@@ -24,14 +24,14 @@ powercut_record() {
         POWERCUT_LOG="$PWD/log" ./program write "$here/root" "$2"
 }
 
-# powercut_replay EVERY all|each: no cut may lose data
+# powercut_replay EVERY all|each: replay the log; no cut may lose data
 powercut_replay() {
     "$top/scripts/mpirun.sh" "$TUTTI_MPI" 1 ./program replay log "$here/cut" "$1" "$seed" "$2" >out 2>&1 || { cat out; exit 1; }
     grep 'cuts, 0 did harm' out
     grep 'needed' out >>sites || true
 }
 
-# powercut_replay_harmed all|none: a cut loses data, so that the model detects it
+# powercut_replay_harmed all|none: replay the log; a cut must lose data, which shows that the model detects losses
 powercut_replay_harmed() {
     if "$top/scripts/mpirun.sh" "$TUTTI_MPI" 1 ./program replay log "$here/cut" 20 "$seed" "$1" >out 2>&1; then
         echo "no harm with '$1' of the syncs"
@@ -40,8 +40,8 @@ powercut_replay_harmed() {
     grep -q 'did harm' out || { cat out; exit 1; }
 }
 
-# site_names: chains of return addresses, one per line after a word, are converted to the caller of
-# the sync: the first function that is not a helper
+# site_names: replace the return addresses in lines of "WORD ADDRESSES" by the caller of the sync: the first
+# function that is not a helper
 site_names() {
     while read -r word chain; do
         # shellcheck disable=SC2046 # a list of addresses
@@ -53,7 +53,8 @@ site_names() {
     done
 }
 
-# powercut_sites N: every call site of a sync is needed in one of the logs, and there are at least N
+# powercut_sites N: check that every call site of a sync was needed in at least one log, and that at least N sites
+# exist
 powercut_sites() {
     rm -rf "$here/root" "$here/cut"
     site_names <sites >places

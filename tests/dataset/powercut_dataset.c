@@ -1,12 +1,12 @@
-/* powercut_dataset write DIRECTORY durable|visible   creates DIRECTORY/d.tutti and makes every
- * change to it that a writer can make, an archive in DIRECTORY/archive and a repair included, and
- * reports the state of the dataset after each call to powercut_record.so.
+/* powercut_dataset write DIRECTORY durable|visible   creates the dataset DIRECTORY/d.tutti, makes every
+ * change that a writer can make, including an archive in DIRECTORY/archive and a repair, and
+ * reports the state of the dataset after each change to powercut_record.so.
  *
- * powercut_dataset replay LOG DIRECTORY EVERY SEED all|each|none   cuts the power
- * (powercut_disk.h).  After each cut the dataset can be opened, is in one of
- * the two states around the cut, has all its values, archived ones included, and can be written to.
+ * powercut_dataset replay LOG DIRECTORY EVERY SEED all|each|none   replays the log with power cuts
+ * (powercut_disk.h).  After each cut the dataset can be opened, is in the state before or after the cut,
+ * has all values including archived values, and can be written.
  *
- * TEST_CONTAINER=netcdf: data files are netCDF; TEST_VALIDATOR: and ncvalidator accepts them.
+ * TEST_CONTAINER=netcdf: data files are netCDF.  TEST_VALIDATOR: check them with ncvalidator.
  * SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 #include "powercut_disk.h"
@@ -14,17 +14,17 @@
 #include <dlfcn.h>
 #include "powercut_steps.h"
 
-/* States are texts of powercut_state().  A state may have the prefix "damage ": the metadata may
- * be damaged, and a repair restores this state; or
- * "repair ": likewise, and the damaged metadata are not lost.  It may have the suffix
- * "#name=records" for netCDF files.  "?" is any state. */
+/* States are texts of powercut_state().  Prefix "damage ": the metadata may be damaged, and a repair
+ * restores this state.  Prefix "repair ": like "damage ", and the damaged metadata must not be lost.  Suffixes
+ * "#name=records": number of records of each netCDF file.  "?" is any state. */
 static const char *const EMPTY = "| -1", *const DAMAGE = "damage ", *const REPAIR = "repair ";
 
 static int is_netcdf(void) {
     return powercut_container() == TUTTI_CONTAINER_NETCDF;
 }
 
-/* The number of records in the header of a netCDF file (CDF-5), as other readers see it; -1: it has none. */
+/* Return the number of records (< 256) in the header of a netCDF file (CDF-5), or -1 if the file has no
+ * valid header. */
 static int netcdf_records(const char *name) {
     unsigned char head[12] = "";
     const int fd = open(name, O_RDONLY);
@@ -33,14 +33,14 @@ static int netcdf_records(const char *name) {
     return is_right ? head[11] : -1;
 }
 
-static void records_text(const char *dir, char *to, size_t room) {
+static void records_text(const char *dir, char *to, size_t size) {
     char name[1000];
     size_t n = strlen(to);
     DIR *list = opendir(dir);
     for (struct dirent *e; list && (e = readdir(list));) {
         if (!strstr(e->d_name, ".nc")) continue;
         snprintf(name, sizeof name, "%.700s/%.255s", dir, e->d_name);
-        n += (size_t)snprintf(to + n, room - n, "#%s=%d", e->d_name, netcdf_records(name));
+        n += (size_t)snprintf(to + n, size - n, "#%s=%d", e->d_name, netcdf_records(name));
     }
     if (list) closedir(list);
 }
@@ -58,7 +58,7 @@ static void check_expected(tutti_err err, const char *what) {
     MPI_Abort(MPI_COMM_WORLD, 3);
 }
 
-/* Readers must find `state` from now on. */
+/* Record that readers must find `state` from now on. */
 static void report_result(const char *state) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -93,7 +93,7 @@ static void put_values(int64_t index, double time) {
     report_state();
 }
 
-/* Two segments in one commit: with one index per file, in two files. */
+/* Write two segments in one commit; with one index per file, they are in two files. */
 static void put_two(int64_t index, double time) {
     check_expected(tutti_dataset_begin(dataset, TUTTI_STATE, index, time), "begin");
     check_expected(powercut_put_values(dataset, time), "put");
@@ -109,7 +109,7 @@ static void set_number(int64_t n) {
     report_state();
 }
 
-/* The metadata are damaged; the data files have copies. */
+/* Damage the metadata and repair the dataset from the copies of the metadata in the data files. */
 static void repair_dataset(void) {
     char state[2200], meta[800];
     int rank = 0;
@@ -132,7 +132,7 @@ static void repair_dataset(void) {
     report_state();
 }
 
-/* A writer without syncs, then one with syncs: the commit of the second makes all data durable. */
+/* Write a segment without syncs, then one with syncs: the second commit makes all data durable. */
 static void write_visible_first(int level) {
     report_result("?");
     opt.level = TUTTI_VISIBLE;
@@ -144,7 +144,8 @@ static void write_visible_first(int level) {
     put_values(1, 1);
 }
 
-/* Copies in the archive of a program that was killed before it synced them: an archive call that finds them must. */
+/* Replace the files in the archive by copies that were never synced, as if a program had been killed before
+ * its sync: the next archive call must sync them. */
 static void replace_copies_unsynced(void) {
     static char bytes[1 << 20];
     char from[900], to[1000];
@@ -179,7 +180,7 @@ static void write_everything(int level) {
     write_visible_first(level);
     if (!is_netcdf()) set_number(1); /* netCDF files have no copies of infos: a repair loses them */
     put_values(2, 2);
-    if (!is_netcdf()) archive_and_restore(); /* a hole in a remaining file */
+    if (!is_netcdf()) archive_and_restore(); /* makes a hole in a data file that is kept */
     check_expected(tutti_dataset_begin(dataset, TUTTI_STATE, 3, 3), "begin"); /* discarded */
     check_expected(tutti_dataset_discard(dataset), "discard");
     report_state();
@@ -199,7 +200,7 @@ static void write_everything(int level) {
     report_state();
     open_again(0, 1);
     put_two(9, 9);
-    if (!is_netcdf()) { /* a file that is removed and restored */
+    if (!is_netcdf()) { /* archive the only segment of a file: the file is removed, then restored */
         const tutti_count last = tutti_dataset_segments(dataset) - 1;
         check_expected(tutti_dataset_archive(dataset, last, last, archive, NULL), "archive");
         report_state();
@@ -221,7 +222,7 @@ static void write_everything(int level) {
 
 static char why[700];
 
-static const char *complain(const char *what) {
+static const char *set_error(const char *what) {
     snprintf(why, sizeof why, "%s: %.600s", what, tutti_last_message());
     return why;
 }
@@ -230,24 +231,24 @@ static const char *values_check(tutti_dataset *d) {
     static double buf[POWERCUT_N];
     tutti_count lo, n;
     const char *wrong = NULL;
-    if (tutti_dataset_verify(d, NULL)) return complain("verify");
+    if (tutti_dataset_verify(d, NULL)) return set_error("verify");
     if (tutti_dataset_segments(d) == 0) return NULL;
-    tutti_decomposition *p = powercut_mine(d, &lo, &n);
+    tutti_decomposition *p = powercut_local_block(d, &lo, &n);
     for (tutti_count s = 0; s < tutti_dataset_segments(d) && !wrong; s++) {
         tutti_segment g;
-        if (tutti_dataset_segment(d, s, &g)) wrong = complain("segment");
+        if (tutti_dataset_segment(d, s, &g)) wrong = set_error("segment");
         for (int k = 0; k < 2 && !wrong; k++) {
             const tutti_get get = {k ? "w" : "u", p, TUTTI_FLOAT64, buf};
-            if (tutti_dataset_get(d, s, 1, &get)) wrong = complain("get");
+            if (tutti_dataset_get(d, s, 1, &get)) wrong = set_error("get");
             for (tutti_count i = 0; i < n && !wrong; i++)
-                if (buf[i] != powercut_value(g.time, lo + i)) wrong = complain("wrong value");
+                if (buf[i] != powercut_value(g.time, lo + i)) wrong = set_error("wrong value");
         }
     }
     tutti_decomposition_free(&p);
     return wrong;
 }
 
-/* Each netCDF file that was in a state has as many records as then, or as in the state after it. */
+/* Return whether each netCDF file in state `was` has as many records as there or as in state `will`. */
 static int records_right(const char *was, const char *will) {
     char name[100], path_of[900];
     int expected, n;
@@ -269,23 +270,23 @@ static int same_state(const char *state, const char *expected) {
 static const char *dataset_check(tutti_dataset *d, const char *was, const char *will) {
     char state[2000];
     const char *wrong = NULL;
-    if (!powercut_state(d, state, sizeof state)) return complain("state");
+    if (!powercut_state(d, state, sizeof state)) return set_error("state");
     if (!same_state(state, was) && !same_state(state, will)) {
         snprintf(why, sizeof why, "the state is '%.180s', not '%.180s' or '%.180s'", state, was,
                  will);
         return why;
     }
-    if (!powercut_valid(path)) return complain("ncvalidator");
+    if (!powercut_valid(path)) return set_error("ncvalidator");
     if (strchr(state, '@') && tutti_dataset_restore(d, 0, tutti_dataset_segments(d) - 1, archive))
-        return complain("restore");
+        return set_error("restore");
     wrong = values_check(d);
     if (wrong) return wrong;
     powercut_describe(d);
-    if (powercut_put(d, 1000, 7)) return complain("write after the cut");
-    return tutti_dataset_verify(d, NULL) ? complain("verify after the cut") : NULL;
+    if (powercut_put(d, 1000, 7)) return set_error("write after the cut");
+    return tutti_dataset_verify(d, NULL) ? set_error("verify after the cut") : NULL;
 }
 
-/* The metadata are damaged still, or kept under another name. */
+/* Return whether the damaged metadata still exist, possibly under another name. */
 static int damaged_are_kept(void) {
     char name[900], head[16] = "";
     struct stat st;
@@ -298,7 +299,7 @@ static int damaged_are_kept(void) {
     return is_old || stat(name, &st) == 0;
 }
 
-static const char *look(const char *where, const char *was, const char *will) {
+static const char *check_after_cut(const char *where, const char *was, const char *will) {
     tutti_dataset *d = NULL;
     struct stat st;
     const int is_damaged = strncmp(was, DAMAGE, strlen(DAMAGE)) == 0,
@@ -306,18 +307,18 @@ static const char *look(const char *where, const char *was, const char *will) {
     snprintf(path, sizeof path, "%s/d.tutti", where);
     snprintf(archive, sizeof archive, "%s/archive", where);
     if (strcmp(was, "?") == 0) return NULL;
-    if (!same_state(EMPTY, was) && stat(path, &st) != 0) return complain("the dataset is missing");
+    if (!same_state(EMPTY, was) && stat(path, &st) != 0) return set_error("the dataset is missing");
     if (is_damaged || is_repaired) was += strlen(DAMAGE);
     if (strncmp(will, DAMAGE, strlen(DAMAGE)) == 0 || strncmp(will, REPAIR, strlen(REPAIR)) == 0)
         will += strlen(DAMAGE);
-    if (is_repaired && !damaged_are_kept()) return complain("the damaged metadata are lost");
+    if (is_repaired && !damaged_are_kept()) return set_error("the damaged metadata are lost");
     if ((is_damaged || is_repaired) && tutti_dataset_repair(MPI_COMM_WORLD, path, &opt, NULL))
-        return complain("repair");
-    if (!records_right(was, will)) return complain("number of records");
+        return set_error("repair");
+    if (!records_right(was, will)) return set_error("number of records");
     const int mode = TUTTI_READ | TUTTI_WRITE | (same_state(EMPTY, was) ? TUTTI_CREATE : 0);
-    if (tutti_dataset_open(MPI_COMM_WORLD, path, mode, &opt, &d)) return complain("open");
+    if (tutti_dataset_open(MPI_COMM_WORLD, path, mode, &opt, &d)) return set_error("open");
     const char *wrong = dataset_check(d, was, will);
-    if (tutti_dataset_close(&d) && !wrong) wrong = complain("close");
+    if (tutti_dataset_close(&d) && !wrong) wrong = set_error("close");
     return wrong;
 }
 
@@ -328,7 +329,7 @@ int main(int argc, char **argv) {
     opt.container = powercut_container();
     if (strcmp(argv[1], "replay") == 0) {
         opt.level = TUTTI_VISIBLE;
-        code = powercut_replay(argv + 2, EMPTY, look);
+        code = powercut_replay(argv + 2, EMPTY, check_after_cut);
     } else {
         mark = (void (*)(const char *))dlsym(RTLD_DEFAULT, "powercut_mark");
         snprintf(path, sizeof path, "%s/d.tutti", argv[2]);

@@ -1,18 +1,17 @@
-/* A disk that loses power: replays a log of powercut_record.so and cuts the power at chosen records.
+/* A simulated disk that loses power: replays a log of powercut_record.so and cuts the power at chosen records.
  *
- * At a cut everything that was synced is on the disk.  Of the rest the disk has
+ * After a cut, all data that was synced is on the disk.  Of the data that was not synced, the disk has
  *
  *   nothing, everything, everything but the end of the last write,
- *   everything written to one file or directory, and nothing of the others (caches are written
- * back in any order),
+ *   everything written to one file or directory and nothing written to others (caches are written back in any order),
  *   the last change of one file or directory and nothing else, or
- *   a random selection by sectors of 512 bytes, lengths and names included.
+ *   a random selection of sectors of 512 bytes, of file lengths and of names.
  *
  * Cuts are made where they can show that a sync is missing: at each mark (a call has returned, so
- * that its effect must last) and before each sync (most is pending there); and at random records. 
- * After each cut `look` of the caller compares the files with the states
- * before and after.  A replay that ignores the syncs of one call site must lose data: otherwise
- * the tests would not detect that it is missing.
+ * that its effect must be durable), before each sync (most data is pending there), and at random records.
+ * After each cut the callback `look` compares the files with the states before and after the cut.  A replay
+ * that ignores the syncs of one call site must lose data: otherwise the tests would not detect that a sync
+ * is missing there.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_POWERCUT_DISK_H
 #define TUTTI_TESTS_POWERCUT_DISK_H
@@ -29,7 +28,7 @@
 
 enum { SECTOR = 512, OBJECTS = 4000, SITES = 256 };
 
-/* Return the error in the files of `directory`, which must be in state `was` or `will`; NULL: none. */
+/* Check that the files in `directory` are in state `was` or `will`; return a description of the error or NULL. */
 typedef const char *powercut_look(const char *directory, const char *was, const char *will);
 
 /* ---- contents of the disk, and data written since the last sync */
@@ -42,26 +41,26 @@ typedef struct {
 typedef struct {
     uint64_t inode;
     int is_directory;
-    char *bytes; /* on the device */
+    char *bytes; /* contents on the device, `size` bytes */
     int64_t size;
-    pending *later;
+    pending *later; /* writes since the last sync */
     int later_n;
 } object;
 
 /* A name in a directory: the object that it referred to at the last sync of the directory, and now. */
 typedef struct {
     char name[200];
-    int directory; /* object */
-    int is;        /* object, or -1 */
-    int later[64], later_n;
-    long changed; /* when: number of the last change of any name */
+    int directory; /* index of the directory in `objects` */
+    int is; /* index in `objects` of the object that had this name at the last sync, or -1: none */
+    int later[64], later_n; /* the same after each later change of the name */
+    long changed;           /* value of `changes` at the last change of this name */
 } entry;
 
 static object objects[OBJECTS];
 static int objects_n;
 static entry entries[OBJECTS];
 static int entries_n;
-static long changes; /* of names */
+static long changes; /* number of records applied so far */
 static uint64_t chance;
 
 static int random_below(int n) {
@@ -90,7 +89,7 @@ static int entry_now(const entry *e) {
     return e->later_n ? e->later[e->later_n - 1] : e->is;
 }
 
-/* "/d/name" */
+/* Return the entry of a path such as "/d/name"; create it if it does not exist. */
 static entry *entry_of(const char *path) {
     char copy[300], *at = copy, *name;
     int directory = 0;
@@ -128,11 +127,13 @@ static void resize(char **bytes, int64_t *size, int64_t to) {
     *size = to;
 }
 
-/* All pending records, or (`some`) a random part of them. */
-static void apply(char **bytes, int64_t *size, const pending *v, int n, int some, int torn) {
+/* Apply `n` pending records to the contents of a file: all of them, or a random selection of sectors and
+ * lengths (`some`); `torn`: only the first part of the last record. */
+static void apply_pending(char **bytes, int64_t *size, const pending *v, int n, int some,
+                          int torn) {
     int64_t length = *size;
-    const int lengths =
-        some ? random_below(n + 1) : n; /* number of length changes that are on disk */
+    const int lengths = some ? random_below(n + 1)
+                             : n; /* number of records whose change of the length is on the disk */
     for (int i = 0; i < n; i++) {
         const powercut_record *r = v[i].of;
         const int is_punch = r->what == POWERCUT_PUNCH;
@@ -165,7 +166,8 @@ static void apply(char **bytes, int64_t *size, const pending *v, int n, int some
     resize(bytes, size, length);
 }
 
-/* SQLite syncs a directory for the name of its journal alone: the library must not rely on more. */
+/* The model assumes that a sync of a directory by SQLite makes only the name of the journal durable, so that
+ * the library cannot rely on SQLite for other names. */
 static int is_journal(const char *name) {
     const size_t n = strlen(name);
     return n > 8 && strcmp(name + n - 8, "-journal") == 0;
@@ -181,7 +183,7 @@ static void sync_object(int which, int by_sqlite) {
             }
         return;
     }
-    apply(&o->bytes, &o->size, o->later, o->later_n, 0, 0);
+    apply_pending(&o->bytes, &o->size, o->later, o->later_n, 0, 0);
     o->later_n = 0;
 }
 
@@ -189,7 +191,7 @@ static void apply_record(const powercut_record *r, const char *bytes) {
     char path[600] = ""; /* followed by the second path of a rename */
     object *o;
     if (r->bytes < (int64_t)sizeof path) memcpy(path, bytes, (size_t)r->bytes);
-    changes++; /* both names of a rename change at once */
+    changes++; /* once per record: both names of a rename change at the same time */
     switch (r->what) {
     case POWERCUT_CREATE:
     case POWERCUT_MKDIR:
@@ -224,7 +226,7 @@ typedef enum { NOTHING, EVERYTHING, TORN, RANDOM, ONE_OBJECT, LAST_CHANGE } loss
 
 typedef struct {
     loss kind;
-    int object;                  /* ONE_OBJECT, LAST_CHANGE */
+    int object; /* index in `objects` for ONE_OBJECT and LAST_CHANGE, otherwise -1 */
     const powercut_record *last; /* last record before the cut */
 } cut;
 
@@ -235,7 +237,7 @@ static int is_pending(int which) {
     return 0;
 }
 
-/* No other name of its directory was changed later. */
+/* Return whether no other name in the directory of `e` was changed later. */
 static int is_last_change(const entry *e) {
     for (int i = 0; i < entries_n; i++)
         if (entries[i].directory == e->directory && entries[i].changed > e->changed) return 0;
@@ -267,7 +269,7 @@ static void file_build(const char *path, int which, const cut *c) {
         v += n - 1;
         n = 1;
     }
-    apply(&bytes, &size, v, n, c->kind == RANDOM, torn);
+    apply_pending(&bytes, &size, v, n, c->kind == RANDOM, torn);
     const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     if (fd < 0 || write(fd, bytes, (size_t)size) != size) abort();
     close(fd);
@@ -319,20 +321,20 @@ static void log_read(const char *name) {
     close(fd);
 }
 
-/* The record at `at`, and the position of the next. */
+/* Copy the record at offset `at` of the log to `out`; return the offset of the next record. */
 static int64_t log_record(int64_t at, powercut_record *out) {
     memcpy(out, log_bytes + at, sizeof *out);
     return at + (int64_t)sizeof *out + out->bytes;
 }
 
-/* The state of the next mark from `at` on; "": no mark follows. */
-static void next_mark(int64_t at, char *to, size_t room) {
+/* Copy the state of the next mark at or after offset `at` to `to`; "" if no mark follows. */
+static void next_mark(int64_t at, char *to, size_t size) {
     powercut_record r;
     to[0] = 0;
     for (int64_t next; at < log_size; at = next) {
         next = log_record(at, &r);
         if (r.what != POWERCUT_MARK) continue;
-        snprintf(to, room, "%.*s", (int)r.bytes, log_bytes + at + sizeof r);
+        snprintf(to, size, "%.*s", (int)r.bytes, log_bytes + at + sizeof r);
         return;
     }
 }
@@ -343,12 +345,11 @@ static void next_mark(int64_t at, char *to, size_t room) {
 typedef struct {
     const char *where; /* directory for the files after a cut */
     powercut_look *look;
-    int every; /* a random cut after 1 of `every` records; 0: none */
-    const int64_t *
-        forget; /* NULL, or the call site whose syncs are ignored; the pass ends at the first loss */
-    int forget_all;
+    int every;             /* a random cut after 1 of `every` records; 0: none */
+    const int64_t *forget; /* call site whose syncs are ignored; NULL: none */
+    int forget_all; /* ignore all syncs; like `forget`, ends the pass at the first loss of data */
     char was[2000], will[2000];
-    long records, cuts, harm;
+    long records, cuts, harm; /* numbers of records, of cuts and of cuts that lost data */
 } replay;
 
 static void try_cut(replay *p, cut c) {
@@ -362,7 +363,7 @@ static void try_cut(replay *p, cut c) {
                 (int)c.kind, c.object, wrong);
 }
 
-/* Before a sync: each file and directory may have been written back alone. */
+/* Cut the power before a sync, when the cache may have written back any single file or directory. */
 static void cut_before_sync(replay *p, const powercut_record *last) {
     for (int i = 0; i < objects_n; i++) {
         if (!is_pending(i)) continue;
@@ -389,7 +390,8 @@ static void replay_run(replay *p) {
     objects_n = entries_n = 0;
     object_new(0, 1);
     for (int64_t at = 0; at < log_size && !is_over(p); p->records++) {
-        powercut_record *r = not_null(malloc(sizeof *r)); /* pending records point to it */
+        powercut_record *r =
+            not_null(malloc(sizeof *r)); /* not freed: pending records point to it */
         const char *bytes = log_bytes + at + sizeof *r;
         at = log_record(at, r);
         const int is_sync = r->what == POWERCUT_SYNC;
@@ -412,13 +414,14 @@ static void replay_run(replay *p) {
     directory_remove(p->where);
 }
 
-/* The call sites of syncs. */
+/* Store the call sites of all syncs and their return addresses as text; return their number. */
 static int sites_find(int64_t *sites, const char **names, int *lengths) {
     powercut_record r;
     int n = 0;
     for (int64_t at = 0, next; at < log_size; at = next) {
         next = log_record(at, &r);
-        int known = r.what != POWERCUT_SITE || r.bytes == 0; /* 0: the test's own */
+        int known =
+            r.what != POWERCUT_SITE || r.bytes == 0; /* 0 bytes: a sync by the test itself */
         for (int i = 0; i < n; i++) known |= sites[i] == r.at;
         if (known) continue;
         if (n == SITES) abort();
@@ -429,11 +432,10 @@ static int sites_find(int64_t *sites, const char **names, int *lengths) {
     return n;
 }
 
-/* LOG DIRECTORY EVERY SEED all|each|none   `all` syncs are honoured, and no cut may lose data. 
- * `each`: then the syncs of one call site after the other are ignored: "needed SITE" is printed if
- * that loses data, "unneeded SITE" if not.  `none`:
- * all syncs are ignored.
- * Returns 1 if a cut lost data.  */
+/* Replay with the arguments LOG DIRECTORY EVERY SEED all|each|none.  all, each: no sync is ignored, and no cut
+ * may lose data.  each: afterwards one replay per call site ignores its syncs, and prints "needed SITE" if
+ * a cut loses data, otherwise "unneeded SITE".  none: all syncs are ignored.
+ * Returns 1 if a cut of the first replay lost data. */
 static int powercut_replay(char **argv, const char *first, powercut_look *look) {
     replay p = {.where = argv[1], .look = look, .every = atoi(argv[2])};
     int64_t sites[SITES];

@@ -1,11 +1,9 @@
-/* powercut_record.so: a preloaded library that records what a program does to the files below
- * $POWERCUT_ROOT into $POWERCUT_LOG: contents, lengths, names and syncs (powercut.h). 
- * powercut_disk.h replays the log.
+/* powercut_record.so: a preloaded library that records all changes of the files below $POWERCUT_ROOT in the
+ * log $POWERCUT_LOG: contents, lengths, names and syncs (powercut.h).  powercut_disk.h replays the log.
  *
- * Each sync is recorded with its call site, so that the replay can omit the syncs of one site: the
- * call site is a hash of the return addresses in libtutti, relative to the library, so that it is
- * the same in all processes.  All syncs of SQLite are
- * one call site.
+ * Each sync is recorded with its call site, so that the replay can omit the syncs of one call site.  The
+ * call site is a hash of the return addresses in libtutti, relative to the library, so that all processes
+ * compute the same hash.  All syncs by SQLite count as one call site.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dlfcn.h>
 #include <errno.h>
@@ -30,10 +28,10 @@ static char tracked[FDS];
 static int log_fd = -1;
 static const char *root;
 static size_t root_n;
-static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t log_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-static void test_ready(void) {
-    pthread_mutex_lock(&one);
+static void open_log(void) {
+    pthread_mutex_lock(&log_mutex);
     if (log_fd == -1) {
         const char *name = getenv("POWERCUT_LOG");
         root = getenv("POWERCUT_ROOT");
@@ -42,10 +40,10 @@ static void test_ready(void) {
                                              O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)
                               : -2;
     }
-    pthread_mutex_unlock(&one);
+    pthread_mutex_unlock(&log_mutex);
 }
 
-/* One record, at once: several processes may write. */
+/* Append one record with a single system call, because several processes append to the log. */
 static void note_event(char what, uint64_t object, int64_t at, const void *data, size_t n) {
     const int keep = errno;
     const powercut_record r = {what, object, at, (int64_t)n};
@@ -56,15 +54,15 @@ static void note_event(char what, uint64_t object, int64_t at, const void *data,
     errno = keep;
 }
 
-/* From now on readers must find this state. */
+/* Record that readers must find `state` from now on. */
 void powercut_mark(const char *state);
 void powercut_mark(const char *state) {
-    test_ready();
+    open_log();
     note_event(POWERCUT_MARK, 0, 0, state, strlen(state));
 }
 
-static int inside(const char *path) {
-    test_ready();
+static int is_inside_root(const char *path) {
+    open_log();
     return log_fd >= 0 && strncmp(path, root, root_n) == 0 &&
            (path[root_n] == '/' || path[root_n] == 0);
 }
@@ -78,7 +76,7 @@ static int is_tracked(int fd) {
     return fd >= 0 && fd < FDS && tracked[fd];
 }
 
-static const char *full(int dirfd, const char *path, char *to) {
+static const char *full_path(int dirfd, const char *path, char *to) {
     char link[64];
     if (path[0] == '/') return path;
     ssize_t n = -1;
@@ -95,14 +93,14 @@ static const char *full(int dirfd, const char *path, char *to) {
 }
 
 static int open_file(int dirfd, const char *path, int flags, unsigned mode) {
-    char room[PATH_MAX + 1];
-    const char *name = full(dirfd, path, room);
+    char buffer[PATH_MAX + 1];
+    const char *name = full_path(dirfd, path, buffer);
     struct stat st;
-    const int mine = inside(name);
-    const int was = mine && stat(name, &st) == 0;
+    const int is_recorded = is_inside_root(name);
+    const int was = is_recorded && stat(name, &st) == 0;
     const int fd = (int)syscall(SYS_openat, dirfd, path, flags, mode);
-    if (fd >= 0 && fd < FDS) tracked[fd] = (char)mine;
-    if (fd < 0 || !mine) return fd;
+    if (fd >= 0 && fd < FDS) tracked[fd] = (char)is_recorded;
+    if (fd < 0 || !is_recorded) return fd;
     if (!was) note_event(POWERCUT_CREATE, object_of(fd), 0, name + root_n, strlen(name + root_n));
     if (was && (flags & O_TRUNC)) note_event(POWERCUT_LENGTH, object_of(fd), 0, NULL, 0);
     return fd;
@@ -151,7 +149,7 @@ ssize_t write(int fd, const void *buf, size_t n) {
     return got;
 }
 
-static void pieces(int fd, const struct iovec *v, int n, off_t at, ssize_t got) {
+static void note_pieces(int fd, const struct iovec *v, int n, off_t at, ssize_t got) {
     for (int i = 0; i < n && got > 0; i++) {
         const size_t part = (ssize_t)v[i].iov_len < got ? v[i].iov_len : (size_t)got;
         note_event(POWERCUT_WRITE, object_of(fd), at, v[i].iov_base, part);
@@ -163,7 +161,7 @@ static void pieces(int fd, const struct iovec *v, int n, off_t at, ssize_t got) 
 #define PWRITEV(name)                                                     \
     ssize_t name(int fd, const struct iovec *v, int n, off_t at) {        \
         const ssize_t got = syscall(SYS_pwritev, fd, v, (long)n, at, 0L); \
-        if (is_tracked(fd)) pieces(fd, v, n, at, got);                    \
+        if (is_tracked(fd)) note_pieces(fd, v, n, at, got);               \
         return got;                                                       \
     }
 PWRITEV(pwritev)
@@ -171,7 +169,7 @@ PWRITEV(pwritev64)
 #define PWRITEV2(name)                                                            \
     ssize_t name(int fd, const struct iovec *v, int n, off_t at, int flags) {     \
         const ssize_t got = syscall(SYS_pwritev2, fd, v, (long)n, at, 0L, flags); \
-        if (is_tracked(fd)) pieces(fd, v, n, at, got);                            \
+        if (is_tracked(fd)) note_pieces(fd, v, n, at, got);                       \
         return got;                                                               \
     }
 PWRITEV2(pwritev2)
@@ -186,14 +184,14 @@ PWRITEV2(pwritev64v2)
 FTRUNCATE(ftruncate)
 FTRUNCATE(ftruncate64)
 
-#define TRUNCATE(name)                                                              \
-    int name(const char *path, off_t size) {                                        \
-        char room[PATH_MAX + 1];                                                    \
-        struct stat st;                                                             \
-        const int got = (int)syscall(SYS_truncate, path, size);                     \
-        if (got == 0 && inside(full(AT_FDCWD, path, room)) && stat(path, &st) == 0) \
-            note_event(POWERCUT_LENGTH, (uint64_t)st.st_ino, size, NULL, 0);        \
-        return got;                                                                 \
+#define TRUNCATE(name)                                                                             \
+    int name(const char *path, off_t size) {                                                       \
+        char buffer[PATH_MAX + 1];                                                                 \
+        struct stat st;                                                                            \
+        const int got = (int)syscall(SYS_truncate, path, size);                                    \
+        if (got == 0 && is_inside_root(full_path(AT_FDCWD, path, buffer)) && stat(path, &st) == 0) \
+            note_event(POWERCUT_LENGTH, (uint64_t)st.st_ino, size, NULL, 0);                       \
+        return got;                                                                                \
     }
 TRUNCATE(truncate)
 TRUNCATE(truncate64)
@@ -219,13 +217,13 @@ FALLOCATE(fallocate64)
 POSIX_FALLOCATE(posix_fallocate)
 POSIX_FALLOCATE(posix_fallocate64)
 
-/* The return addresses in libtutti as text ("+1a2b +3c4d"), or "SQLite". */
-static void site_text(char *to, size_t room) {
+/* Store the return addresses in libtutti as text ("+1a2b +3c4d"), or "SQLite". */
+static void site_text(char *to, size_t size) {
     void *frames[40];
     const int n = backtrace(frames, 40);
     size_t at = 0;
     to[0] = 0;
-    for (int i = 0; i < n && at + 40 < room; i++) {
+    for (int i = 0; i < n && at + 40 < size; i++) {
         Dl_info where;
         if (!dladdr(frames[i], &where) || !where.dli_fname) continue;
         if (strstr(where.dli_fname, "sqlite3")) {
@@ -233,12 +231,12 @@ static void site_text(char *to, size_t room) {
             return;
         }
         if (!strstr(where.dli_fname, "libtutti")) continue;
-        at += (size_t)snprintf(to + at, room - at, "+%lx ",
+        at += (size_t)snprintf(to + at, size - at, "+%lx ",
                                (unsigned long)((char *)frames[i] - (char *)where.dli_fbase));
     }
 }
 
-static void synced(int fd) {
+static void note_sync(int fd) {
     static int64_t known[256];
     static int known_n;
     char text[1600];
@@ -248,33 +246,33 @@ static void synced(int fd) {
     for (const char *c = text; *c; c++) site = (int64_t)((uint64_t)site * 33 + (unsigned char)*c);
     if (strcmp(text, "SQLite") == 0) site = POWERCUT_SQLITE;
     int seen = 0;
-    pthread_mutex_lock(&one);
+    pthread_mutex_lock(&log_mutex);
     for (int i = 0; i < known_n; i++) seen |= known[i] == site;
     if (!seen && known_n < 256) known[known_n++] = site;
-    pthread_mutex_unlock(&one);
+    pthread_mutex_unlock(&log_mutex);
     if (!seen) note_event(POWERCUT_SITE, 0, site, text, strlen(text));
     note_event(POWERCUT_SYNC, object_of(fd), site, NULL, 0);
 }
 int fsync(int fd) {
-    synced(fd);
+    note_sync(fd);
     return 0;
 }
 int fdatasync(int fd) {
-    synced(fd);
+    note_sync(fd);
     return 0;
 }
 
-static void named(char what, const char *a, const char *b) {
+static void note_names(char what, const char *a, const char *b) {
     char text[2 * PATH_MAX + 2];
     const int n = snprintf(text, sizeof text, "%s%c%s", a + root_n, 0, b ? b + root_n : "");
     note_event(what, 0, 0, text, (size_t)n);
 }
 
 int unlinkat(int dirfd, const char *path, int flags) {
-    char room[PATH_MAX + 1];
-    const char *name = full(dirfd, path, room);
+    char buffer[PATH_MAX + 1];
+    const char *name = full_path(dirfd, path, buffer);
     const int got = (int)syscall(SYS_unlinkat, dirfd, path, flags);
-    if (got == 0 && inside(name)) named(POWERCUT_UNLINK, name, NULL);
+    if (got == 0 && is_inside_root(name)) note_names(POWERCUT_UNLINK, name, NULL);
     return got;
 }
 int unlink(const char *path) {
@@ -282,24 +280,24 @@ int unlink(const char *path) {
 }
 int rename(const char *from, const char *to) {
     char a[PATH_MAX + 1], b[PATH_MAX + 1];
-    const char *x = full(AT_FDCWD, from, a), *y = full(AT_FDCWD, to, b);
+    const char *x = full_path(AT_FDCWD, from, a), *y = full_path(AT_FDCWD, to, b);
     const int got = (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
-    if (got == 0 && inside(x) && inside(y)) named(POWERCUT_RENAME, x, y);
+    if (got == 0 && is_inside_root(x) && is_inside_root(y)) note_names(POWERCUT_RENAME, x, y);
     return got;
 }
 int link(const char *from, const char *to) {
     char a[PATH_MAX + 1], b[PATH_MAX + 1];
-    const char *x = full(AT_FDCWD, from, a), *y = full(AT_FDCWD, to, b);
+    const char *x = full_path(AT_FDCWD, from, a), *y = full_path(AT_FDCWD, to, b);
     const int got = (int)syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
-    if (got == 0 && inside(x) && inside(y)) named(POWERCUT_LINK, x, y);
+    if (got == 0 && is_inside_root(x) && is_inside_root(y)) note_names(POWERCUT_LINK, x, y);
     return got;
 }
 int mkdir(const char *path, mode_t mode) {
-    char room[PATH_MAX + 1];
-    const char *name = full(AT_FDCWD, path, room);
+    char buffer[PATH_MAX + 1];
+    const char *name = full_path(AT_FDCWD, path, buffer);
     struct stat st;
     const int got = (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
-    if (got == 0 && inside(name) && stat(path, &st) == 0)
+    if (got == 0 && is_inside_root(name) && stat(path, &st) == 0)
         note_event(POWERCUT_MKDIR, (uint64_t)st.st_ino, 0, name + root_n, strlen(name + root_n));
     return got;
 }

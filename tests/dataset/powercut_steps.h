@@ -1,4 +1,4 @@
-/* The dataset of powercut_dataset.c and crash_steps.c: its values, and its state as a line of text.
+/* The dataset written by powercut_dataset.c and crash_steps.c: its values, and its state as a line of text.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_POWERCUT_STEPS_H
 #define TUTTI_TESTS_POWERCUT_STEPS_H
@@ -14,13 +14,13 @@ static inline double powercut_value(double time, tutti_count i) {
     return time * 10000 + (double)i;
 }
 
-/* TEST_CONTAINER=netcdf: the container of data files. */
+/* Return the container of data files: netCDF if the environment has TEST_CONTAINER=netcdf, otherwise native. */
 static inline int powercut_container(void) {
     const char *name = getenv("TEST_CONTAINER");
     return name && strcmp(name, "netcdf") == 0 ? TUTTI_CONTAINER_NETCDF : TUTTI_CONTAINER_NATIVE;
 }
 
-/* ncvalidator accepts the netCDF files (TEST_VALIDATOR: it is installed). */
+/* Return whether ncvalidator accepts all netCDF files; 1 without TEST_VALIDATOR (ncvalidator is not installed). */
 static inline int powercut_valid(const char *path) {
     char command[4000];
     if (powercut_container() != TUTTI_CONTAINER_NETCDF || !getenv("TEST_VALIDATOR")) return 1;
@@ -43,8 +43,8 @@ static inline void powercut_describe(tutti_dataset *d) {
     }
 }
 
-static inline tutti_decomposition *powercut_mine(tutti_dataset *d, tutti_count *lo_out,
-                                                 tutti_count *n_out) {
+static inline tutti_decomposition *powercut_local_block(tutti_dataset *d, tutti_count *lo_out,
+                                                        tutti_count *n_out) {
     int rank = 0, ranks = 1;
     tutti_decomposition *p = NULL;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -61,11 +61,12 @@ static inline tutti_decomposition *powercut_mine(tutti_dataset *d, tutti_count *
     return p;
 }
 
-/* Write the values of the current segment; its time is the number of the attempt at this index. */
+/* Write both variables of the current segment.  Each attempt to write an index has another `time`, and
+ * therefore other values. */
 static inline tutti_err powercut_put_values(tutti_dataset *d, double time) {
     tutti_count lo, n;
     double buf[POWERCUT_N];
-    tutti_decomposition *p = powercut_mine(d, &lo, &n);
+    tutti_decomposition *p = powercut_local_block(d, &lo, &n);
     for (tutti_count i = 0; i < n; i++) buf[i] = powercut_value(time, lo + i);
     const tutti_put puts[2] = {{"u", p, TUTTI_FLOAT64, buf}, {"w", p, TUTTI_FLOAT64, buf}};
     const tutti_err err = tutti_dataset_put(d, 2, puts);
@@ -79,8 +80,9 @@ static inline tutti_err powercut_put(tutti_dataset *d, int64_t index, double tim
     return err ? err : tutti_dataset_commit(d);
 }
 
-/* "0:0 1:1.5@ | 7": indices and times of segments (@: archived), and the info. */
-static inline int powercut_state(tutti_dataset *d, char *to, size_t room) {
+/* Store the state as text such as "0:0 1:1.5@ | 7": index and time of each segment (@: archived), and the value
+ * of the info "number" (-1: not set).  Returns 0 on errors. */
+static inline int powercut_state(tutti_dataset *d, char *to, size_t size) {
     size_t n = 0;
     int64_t number = 0;
     tutti_type type;
@@ -89,12 +91,12 @@ static inline int powercut_state(tutti_dataset *d, char *to, size_t room) {
     for (tutti_count s = 0; s < tutti_dataset_segments(d); s++) {
         tutti_segment g;
         if (tutti_dataset_segment(d, s, &g)) return 0;
-        n += (size_t)snprintf(to + n, room - n, "%lld:%g%s ", (long long)g.index, g.time,
+        n += (size_t)snprintf(to + n, size - n, "%lld:%g%s ", (long long)g.index, g.time,
                               g.archived ? "@" : "");
     }
     const tutti_err err = tutti_dataset_info_get(d, NULL, "number", &type, &one, &number);
     if (err != TUTTI_OK && err != TUTTI_ERR_NOT_FOUND) return 0;
-    snprintf(to + n, room - n, "| %lld", err == TUTTI_OK ? (long long)number : -1LL);
+    snprintf(to + n, size - n, "| %lld", err == TUTTI_OK ? (long long)number : -1LL);
     return 1;
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads a dataset with sqlite3 and NumPy alone: what docs/reference/format.md says is enough.
+"""Reads a dataset with sqlite3 and NumPy alone, which shows that docs/reference/format.md is sufficient.
 
     reader.py DIRECTORY                      segments and their variables
     reader.py DIRECTORY SEGMENT VARIABLE     all entries, in the order of the space, as text
@@ -42,7 +42,7 @@ class Dataset:
             return f.read(count)
 
     def infos(self, segment=0, variable=0):
-        """Names and values: str, bytes or an array."""
+        """Return a dictionary of infos by name; a value is str, bytes or an array."""
         out = {}
         for name, kind, value in self.db.execute(
                 "SELECT name, type, value FROM infos WHERE segment = ? AND variable = ? ORDER BY name", (segment, variable)):
@@ -50,7 +50,7 @@ class Dataset:
         return out
 
     def get(self, segment, variable):
-        """Shape of the space, then the numbers of an item if it has several."""
+        """Return all values as an array: shape of the space, then the values per item if there are several."""
         var, space, item, n, layout, order, fill, compress = self.db.execute(
             "SELECT id, space, item, components, layout, byte_order, fill, compress FROM variables"
             " WHERE name = ?", (variable,)).fetchone()

@@ -1,9 +1,9 @@
-/* Random sequences of calls on a dataset against a serial model of it: topologies and states, complete and
- * partial puts, blocking and started, several segments in a commit, discarded, erased, closed and opened
- * again, with a concurrent reader.  In all cases committed data equals the model.
+/* Random sequences of calls on a dataset, compared with a serial model: topologies and states; complete and
+ * partial puts, blocking and nonblocking; several segments per commit; discarding and erasing segments; closing
+ * and opening the dataset again; a concurrent reader.  Committed data always equals the model.
  *
- * With netCDF data files, topologies have the first two variables and every state has all others, whose
- * types change sometimes; and whenever no segment has begun, every file passes ncvalidator.
+ * With netCDF data files, topologies have variables a and c, and every state has all other variables; the type
+ * of variable e changes sometimes.  Whenever no segment has begun, every file passes ncvalidator.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_SEQUENCES_H
 #define TUTTI_TESTS_SEQUENCES_H
@@ -14,7 +14,7 @@ enum { VARIABLES = 8, MOST = 64, STEPS = 40 };
 
 static char path[512];
 static int netcdf;
-static int validator; /* netCDF: ncvalidator is installed */
+static int validator; /* whether the data files are netCDF and ncvalidator is installed */
 
 static const struct {
     const char *name;
@@ -45,7 +45,8 @@ static tutti_variable_spec spec_of(int i) {
     return spec;
 }
 
-/* netCDF: a variable is in topologies or in states. */
+/* Return whether segments of this kind can have variable `i`: in netCDF files, variables a and c are in
+ * topologies and all others in states. */
 static int fits(tutti_segment_kind kind, int i) {
     return !netcdf || (kind == TUTTI_TOPOLOGY) == (i < 3 && i != 1);
 }
@@ -59,9 +60,10 @@ static int on_grid(int i) {
 typedef struct {
     tutti_segment_kind kind;
     int64_t index;
-    tutti_count grid, nodes; /* entries then */
-    int64_t ids;             /* which ids; -1: positions */
-    double *v[VARIABLES];    /* [entries * numbers], NULL: not put */
+    tutti_count grid, nodes; /* number of entries of the spaces in this segment */
+    int64_t ids;             /* argument `topology` of id_of(); -1: ids are positions */
+    double *v
+        [VARIABLES]; /* [entries * values per entry]; NULL: the segment does not have this variable */
 } segment;
 
 typedef struct {
@@ -86,23 +88,23 @@ static void history_cut(history *h, int n) {
 
 typedef struct {
     tutti_dataset *d, *reader;
-    history told;  /* committed */
-    history begun; /* since then; the last one is being written */
-    int seen;      /* by the reader */
+    history committed; /* committed segments */
+    history begun;     /* segments begun since the last commit; the last of them is being written */
+    int seen;          /* number of segments that the reader has seen */
     tutti_dataset_options opt;
     int salt;
 } run;
 
 static const segment *latest(const run *r) {
     if (r->begun.n) return &r->begun.s[r->begun.n - 1];
-    return r->told.n ? &r->told.s[r->told.n - 1] : NULL;
+    return r->committed.n ? &r->committed.s[r->committed.n - 1] : NULL;
 }
 
-static void opened(run *r) {
+static void open_dataset(run *r) {
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE,
                                   &r->opt, &r->d),
                TUTTI_OK);
-    if (r->told.n == 0)
+    if (r->committed.n == 0)
         CHECK_SAME(tutti_dataset_grid(r->d, "grid", 2, (tutti_count[]){9, 11}), TUTTI_OK);
     CHECK_SAME(tutti_dataset_list(r->d, "nodes"), TUTTI_OK);
     for (int i = 0; i < VARIABLES; i++) {
@@ -112,8 +114,8 @@ static void opened(run *r) {
     CHECK_EQ(tutti_dataset_container(r->d), r->opt.container);
 }
 
-/* If no segment has begun, other programs find complete files. */
-static void files_right(void) {
+/* Check all netCDF files with ncvalidator; no segment may have begun. */
+static void check_files(void) {
     char command[1800];
     if (!netcdf || !validator) return;
     MPI_Barrier(MPI_COMM_WORLD);
@@ -125,8 +127,8 @@ static void files_right(void) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A topology that sets new sizes, or a state. */
-static void begin(run *r, int also) {
+/* Begin a topology that sets new sizes, or a state; `also`: in the same commit as the previous segment. */
+static void begin_segment(run *r, int also) {
     const segment *before = latest(r);
     segment s = {.kind = !before || rnd(4) == 0 ? TUTTI_TOPOLOGY : TUTTI_STATE,
                  .grid = before ? before->grid : 99,
@@ -160,7 +162,7 @@ static void begin(run *r, int also) {
     r->begun.s[r->begun.n++] = s;
 }
 
-/* ---- putting */
+/* ---- writing variables */
 
 typedef struct {
     distribution how;
@@ -174,9 +176,9 @@ static tutti_type type_of(int salt) {
     return types[salt % 4];
 }
 
-/* Some variables in one call; a ranked one only once in a segment, compressed ones completely in one call.
- * `missing`: all variables that have not been put. */
-static void put(run *r, int missing) {
+/* Write some variables in one call, or all that the segment does not have yet (`missing`).  Ranked variables
+ * are written only once per segment, compressed variables whole. */
+static void put_variables(run *r, int missing) {
     segment *s = &r->begun.s[r->begun.n - 1];
     one_put one[VARIABLES];
     tutti_put puts[VARIABLES];
@@ -228,10 +230,10 @@ static void put(run *r, int missing) {
     }
 }
 
-/* ---- looking */
+/* ---- checking */
 
-static void right(run *r, tutti_dataset *d, int at) {
-    const segment *s = &r->told.s[at];
+static void check_variable(run *r, tutti_dataset *d, int at) {
+    const segment *s = &r->committed.s[at];
     const int i = (int)rnd(VARIABLES), numbers = numbers_of(i);
     const distribution how = {.kind = (tutti_decomposition_kind)(TUTTI_BY_INDEX + rnd(3)),
                               .seed = (uint64_t)rnd(1000),
@@ -258,96 +260,96 @@ static void right(run *r, tutti_dataset *d, int at) {
     local_entries_free(&l);
 }
 
-static void looked(run *r) {
-    CHECK_EQ(tutti_dataset_segments(r->d), r->told.n);
-    for (int k = 0; k < 3 && r->told.n; k++) right(r, r->d, (int)rnd(r->told.n));
-    if (!r->reader && r->told.n) {
+static void check_dataset(run *r) {
+    CHECK_EQ(tutti_dataset_segments(r->d), r->committed.n);
+    for (int k = 0; k < 3 && r->committed.n; k++) check_variable(r, r->d, (int)rnd(r->committed.n));
+    if (!r->reader && r->committed.n) {
         CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ, &r->opt, &r->reader),
                    TUTTI_OK);
-        r->seen = r->told.n;
+        r->seen = r->committed.n;
     } else if (r->reader && rnd(2)) {
         CHECK_SAME(tutti_dataset_refresh(r->reader, NULL), TUTTI_OK);
-        r->seen = r->told.n;
+        r->seen = r->committed.n;
     }
     if (!r->reader) return;
     CHECK_EQ(tutti_dataset_segments(r->reader), r->seen);
-    for (int k = 0; k < 2 && r->seen; k++) right(r, r->reader, (int)rnd(r->seen));
+    for (int k = 0; k < 2 && r->seen; k++) check_variable(r, r->reader, (int)rnd(r->seen));
 }
 
 /* ---- the operations that are allowed now */
 
-/* Every state of a netCDF file has all that the first had. */
-static void completed(run *r) {
-    if (netcdf && r->begun.s[r->begun.n - 1].kind == TUTTI_STATE) put(r, 1);
+/* Every state of a netCDF file must have all variables that the first state has. */
+static void complete_state(run *r) {
+    if (netcdf && r->begun.s[r->begun.n - 1].kind == TUTTI_STATE) put_variables(r, 1);
 }
 
-static void committed(run *r) {
-    completed(r);
+static void commit_segments(run *r) {
+    complete_state(r);
     CHECK_SAME(tutti_dataset_commit(r->d), TUTTI_OK);
-    for (int k = 0; k < r->begun.n; k++) r->told.s[r->told.n++] = r->begun.s[k];
+    for (int k = 0; k < r->begun.n; k++) r->committed.s[r->committed.n++] = r->begun.s[k];
     r->begun.n = 0;
 }
 
-static void taken_away(run *r) {
-    const int keep = (int)rnd(r->told.n + 1);
+static void erase_segments(run *r) {
+    const int keep = (int)rnd(r->committed.n + 1);
     CHECK_SAME(tutti_dataset_erase_after(r->d, keep - 1), TUTTI_OK);
-    history_cut(&r->told, keep);
+    history_cut(&r->committed, keep);
     if (!r->reader) return;
     CHECK_SAME(tutti_dataset_refresh(r->reader, NULL), TUTTI_OK);
-    r->seen = r->told.n;
+    r->seen = r->committed.n;
 }
 
-static void step(run *r) {
+static void make_step(run *r) {
     const int what = (int)rnd(20);
     if (r->begun.n && what < 9) {
-        put(r, 0);
-    } else if (r->begun.n && what < 12 && r->told.n + r->begun.n < MOST) {
-        completed(r);
-        begin(r, 1);
+        put_variables(r, 0);
+    } else if (r->begun.n && what < 12 && r->committed.n + r->begun.n < MOST) {
+        complete_state(r);
+        begin_segment(r, 1);
     } else if (r->begun.n && what < 17) {
-        committed(r);
-        looked(r);
+        commit_segments(r);
+        check_dataset(r);
     } else if (r->begun.n && what < 18) {
         CHECK_SAME(tutti_dataset_discard(r->d), TUTTI_OK);
         history_cut(&r->begun, 0);
-    } else if (!r->begun.n && what < 15 && r->told.n < MOST) {
+    } else if (!r->begun.n && what < 15 && r->committed.n < MOST) {
         const tutti_type e[] = {TUTTI_UINT8, TUTTI_INT32};
         if (netcdf && rnd(6) == 0)
             CHECK_SAME(tutti_dataset_put_type(r->d, "e", e[rnd(2)]), TUTTI_OK);
-        begin(r, 0);
+        begin_segment(r, 0);
     } else if (!r->begun.n && what < 17) {
-        taken_away(r);
+        erase_segments(r);
     } else if (what == 19) {
         CHECK_SAME(tutti_dataset_close(&r->d), TUTTI_OK);
         history_cut(&r->begun, 0);
-        opened(r);
-        looked(r);
+        open_dataset(r);
+        check_dataset(r);
     } else {
-        looked(r);
+        check_dataset(r);
     }
-    if (!r->begun.n) files_right();
+    if (!r->begun.n) check_files();
 }
 
-static void sequence(int indices_per_file) {
+static void run_sequence(int indices_per_file) {
     run r = {.opt = visible()};
     r.opt.indices_per_file = indices_per_file;
     r.opt.container = netcdf ? TUTTI_CONTAINER_NETCDF : TUTTI_CONTAINER_NATIVE;
     r.opt.check_reads = (int)rnd(2);
     dataset_remove(path);
-    opened(&r);
-    for (int k = 0; k < STEPS; k++) step(&r);
+    open_dataset(&r);
+    for (int k = 0; k < STEPS; k++) make_step(&r);
     CHECK_SAME(tutti_dataset_close(&r.d), TUTTI_OK);
     if (r.reader) CHECK_SAME(tutti_dataset_close(&r.reader), TUTTI_OK);
     history_cut(&r.begun, 0);
-    opened(&r);
-    looked(&r);
+    open_dataset(&r);
+    check_dataset(&r);
     CHECK_SAME(tutti_dataset_verify(r.d, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_close(&r.d), TUTTI_OK);
     if (r.reader) CHECK_SAME(tutti_dataset_close(&r.reader), TUTTI_OK);
-    history_cut(&r.told, 0);
+    history_cut(&r.committed, 0);
 }
 
-/* A complete test; args: the number of sequences (default 2, full tier 40). */
+/* Run the complete test; argument: number of sequences (default: 2, full tier: 40). */
 static int sequences_run(int argc, char **argv, int number) {
     const char *tier = getenv("TUTTI_TEST_TIER");
     const int sequences = argc > 1 ? atoi(argv[1]) : tier && !strcmp(tier, "full") ? 40 : 2;
@@ -360,7 +362,7 @@ static int sequences_run(int argc, char **argv, int number) {
         char where[64];
         snprintf(where, sizeof where, "sequence %d", k);
         check_where(where);
-        sequence((int)rnd(3));
+        run_sequence((int)rnd(3));
     }
     dataset_remove(path);
     return harness_end();

@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5 timeout=120 */
-/* Decompositions of a dataset's list: by value through its id map, by both; data put by one is read
- * by another; a decomposition of an older topology is refused, one of an older segment is not.
+/* Decompositions of a list by value (through its ids), by index and by both: data written with one decomposition
+ * is read with another.  Writing with a decomposition of an older topology is refused; reading older segments works.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include <tutti/dataset.h>
@@ -8,18 +8,19 @@
 enum { EACH = 12 };
 static tutti_dataset *d;
 
-/* The id at a position of a list of n; ids of two sizes differ. */
+/* Return the id at a position of a list of `n` entries; lists of different sizes have different ids. */
 static int64_t id_at(tutti_count position, tutti_count n) {
     return (position * 7 + 3) % n * 1000 + n; /* 7 is prime to n */
 }
 
-static tutti_decomposition *held(tutti_decomposition_kind kind, tutti_count n, tutti_count segment,
-                                 tutti_err code) {
+static tutti_decomposition *decompose_list(tutti_decomposition_kind kind, tutti_count n,
+                                           tutti_count segment, tutti_err code) {
     static tutti_count index[2 * EACH];
     static int64_t ids[2 * EACH];
     tutti_decomposition *p = NULL;
     const tutti_count each = n / ranks;
-    for (tutti_count i = 0; i < each; i++) { /* backwards; ranks in another order than the file */
+    for (tutti_count i = 0; i < each;
+         i++) { /* in descending order; block r of the file belongs to rank r - 1 */
         index[i] = each * ((rank + 1) % ranks) + each - 1 - i;
         ids[i] = id_at(index[i], n);
     }
@@ -48,7 +49,7 @@ static void put_values(int64_t index, tutti_count n, tutti_decomposition *p, tut
         CHECK_SAME(tutti_dataset_discard(d), TUTTI_OK);
 }
 
-static void topology(int64_t index, tutti_count n) {
+static void commit_topology(int64_t index, tutti_count n) {
     int64_t ids[2 * EACH];
     for (tutti_count i = 0; i < n / ranks; i++) ids[i] = id_at(n / ranks * rank + i, n);
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_TOPOLOGY, index, (double)index), TUTTI_OK);
@@ -56,7 +57,7 @@ static void topology(int64_t index, tutti_count n) {
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
 }
 
-/* Check the state with this index, with entries in rank order. */
+/* Read the state with this index by a decomposition in rank order, and check its values. */
 static void check_contents(int64_t index, tutti_count n) {
     double u[2 * EACH];
     tutti_count segment = -1;
@@ -85,17 +86,18 @@ int main(int argc, char **argv) {
                    d, "u", &(tutti_variable_spec){.space = "nodes", .type = TUTTI_FLOAT64}),
                TUTTI_OK);
     check_where("no topology yet");
-    CHECK(!held(TUTTI_BY_INDEX, small, -1, TUTTI_ERR_STATE), "a decomposition of nothing");
+    CHECK(!decompose_list(TUTTI_BY_INDEX, small, -1, TUTTI_ERR_STATE),
+          "a decomposition of nothing");
     check_where("the first topology");
-    topology(0, small);
-    tutti_decomposition *first = held(TUTTI_BY_VALUE, small, -1, TUTTI_OK), *next = NULL;
+    commit_topology(0, small);
+    tutti_decomposition *first = decompose_list(TUTTI_BY_VALUE, small, -1, TUTTI_OK), *next = NULL;
     put_values(0, small, first, TUTTI_OK);
     check_contents(0, small);
     check_where("the second topology");
-    topology(1, large);
+    commit_topology(1, large);
     put_values(1, small, first, TUTTI_ERR_STATE);
-    CHECK(!held(TUTTI_BY_BOTH, small, -1, TUTTI_ERR_ARG), "ids of the first");
-    next = held(TUTTI_BY_BOTH, large, -1, TUTTI_OK);
+    CHECK(!decompose_list(TUTTI_BY_BOTH, small, -1, TUTTI_ERR_ARG), "ids of the first");
+    next = decompose_list(TUTTI_BY_BOTH, large, -1, TUTTI_OK);
     put_values(2, large, next, TUTTI_OK);
     check_contents(2, large);
     check_contents(0, small);

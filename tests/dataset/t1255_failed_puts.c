@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3 timeout=60 own=1 */
-/* Failed puts and commits, and calls after them: written entries are not filled again, no bytes of dropped
- * sections, frames or trailers appear in others, a commit succeeds only if all failed puts were
- * repeated, and sections whose header or list could not be written are complete after the next put.
+/* Failed puts and commits, and the calls after them: written entries are not overwritten with the fill value;
+ * no bytes of dropped sections, frames or trailers appear in other sections; a commit succeeds only after all failed
+ * puts were repeated; sections whose header or list of entries could not be written are complete after the next put.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 
@@ -13,7 +13,7 @@ static char path[512];
 static double buf[N], got[N];
 static tutti_count index_of[N];
 
-static tutti_dataset *made(int container) {
+static tutti_dataset *create_dataset(int container) {
     tutti_dataset *d = NULL;
     tutti_dataset_options opt = visible();
     opt.lock_timeout = 0.05;
@@ -26,13 +26,13 @@ static tutti_dataset *made(int container) {
     return d;
 }
 
-static void variable(tutti_dataset *d, const char *name, tutti_variable_spec spec) {
+static void add_variable(tutti_dataset *d, const char *name, tutti_variable_spec spec) {
     spec.space = "x";
     if (!spec.type) spec.type = TUTTI_FLOAT64;
     CHECK_SAME(tutti_dataset_variable(d, name, &spec), TUTTI_OK);
 }
 
-/* Entries [lo, hi), one block per rank. */
+/* Create a decomposition of the entries [lo, hi), one block per rank. */
 static tutti_decomposition *block(tutti_dataset *d, tutti_count lo, tutti_count hi) {
     tutti_decomposition *p = NULL;
     const tutti_count from = lo + (hi - lo) * rank / ranks,
@@ -48,8 +48,8 @@ static double value_of(tutti_count i) {
     return (double)(i % 251) + 1;
 }
 
-/* Put entries [lo, hi) by a decomposition of them; bad: a value of the last rank does not fit
- * float32 or int32. */
+/* Write the entries [lo, hi), which `p` distributes; bad: the last rank writes a value that does not fit
+ * into float32 or int32. */
 static tutti_err put_block(tutti_dataset *d, const char *name, tutti_decomposition *p,
                            tutti_count lo, tutti_count hi, int bad) {
     const tutti_count from = lo + (hi - lo) * rank / ranks,
@@ -59,7 +59,7 @@ static tutti_err put_block(tutti_dataset *d, const char *name, tutti_decompositi
     return same_everywhere(tutti_dataset_put(d, 1, &(tutti_put){name, p, TUTTI_FLOAT64, buf}));
 }
 
-/* Entries [lo, hi) of the last segment have their values, all others are `fill`. */
+/* Check the last segment: entries [lo, hi) have their values, all other entries have the value `fill`. */
 static void check_holds(tutti_dataset *d, const char *name, tutti_count lo, tutti_count hi,
                         double fill) {
     tutti_decomposition *p = block(d, 0, N);
@@ -90,22 +90,24 @@ static void commit_refused(tutti_dataset *d, const char *name) {
 
 /* ---- a failed and repeated put does not change other entries */
 
-static void halves(int container, double fill) {
-    tutti_dataset *d = made(container);
-    variable(d, "u", (tutti_variable_spec){.type = TUTTI_FLOAT32, .fill = fill});
+static void repeat_failed_half(int container, double fill) {
+    tutti_dataset *d = create_dataset(container);
+    add_variable(d, "u", (tutti_variable_spec){.type = TUTTI_FLOAT32, .fill = fill});
     tutti_decomposition *a = block(d, 0, N / 2), *b = block(d, N / 2, N), *c = block(d, 10, N - 10);
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 0, 0));
     CHECK_OK(put_block(d, "u", a, 0, N / 2, 0));
     CHECK_ERR(put_block(d, "u", b, N / 2, N, 1), TUTTI_ERR_VALUE);
     commit_refused(d, "u");
-    CHECK_OK(put_block(d, "u", a, 0, N / 2, 0)); /* other entries than those that failed */
+    CHECK_OK(
+        put_block(d, "u", a, 0, N / 2, 0)); /* does not contain the entries of the failed put */
     commit_refused(d, "u");
-    CHECK_OK(put_block(d, "u", c, 10, N - 10, 0)); /* nor all puts */
+    CHECK_OK(put_block(d, "u", c, 10, N - 10,
+                       0)); /* contains only a part of the entries of the failed put */
     commit_refused(d, "u");
     CHECK_OK(put_block(d, "u", b, N / 2, N, 0));
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     check_holds(d, "u", 0, N, fill);
-    /* the first put fails, then a part of the space: the rest is filled */
+    /* the first put fails and is repeated for a part of the space: all other entries have the fill value */
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 1, 1));
     CHECK_ERR(put_block(d, "u", c, 10, N - 10, 1), TUTTI_ERR_VALUE);
     CHECK_OK(put_block(d, "u", c, 10, N - 10, 0));
@@ -119,7 +121,7 @@ static void halves(int container, double fill) {
 
 /* ---- space that was used before */
 
-/* Another program reads the metadata: a commit fails at its very end. */
+/* Hold a read lock on the metadata, so that a commit fails at its end. */
 static sqlite3 *reader_begin(void) {
     sqlite3 *db = NULL;
     char name[600];
@@ -139,9 +141,9 @@ static void reader_end(sqlite3 *db) {
 }
 
 static void smaller_frames(void) {
-    tutti_dataset *d = made(TUTTI_CONTAINER_NATIVE);
-    variable(d, "packed", (tutti_variable_spec){.compress = 1});
-    variable(d, "u", (tutti_variable_spec){.fill = 0});
+    tutti_dataset *d = create_dataset(TUTTI_CONTAINER_NATIVE);
+    add_variable(d, "packed", (tutti_variable_spec){.compress = 1});
+    add_variable(d, "u", (tutti_variable_spec){.fill = 0});
     tutti_decomposition *all = block(d, 0, N), *some_ = block(d, 100, 200);
     double *noise = malloc(N * sizeof *noise);
     for (int i = 0; i < N; i++) noise[i] = (double)rnd64();
@@ -153,7 +155,7 @@ static void smaller_frames(void) {
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     check_holds(d, "packed", 0, N, 0);
     check_holds(d, "u", 100, 200, 0);
-    /* no bytes after the segment: the next one begins with zeros */
+    /* check that the next segment does not contain bytes of the larger frame */
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 1, 1));
     CHECK_SAME(tutti_dataset_put(d, 1, &(tutti_put){"packed", all, TUTTI_FLOAT64, noise}),
                TUTTI_OK);
@@ -170,9 +172,9 @@ static void smaller_frames(void) {
 }
 
 static void failed_trailer(int container) {
-    tutti_dataset *d = made(container);
-    variable(d, "u", (tutti_variable_spec){.fill = 0});
-    variable(d, "w", (tutti_variable_spec){.fill = 0});
+    tutti_dataset *d = create_dataset(container);
+    add_variable(d, "u", (tutti_variable_spec){.fill = 0});
+    add_variable(d, "w", (tutti_variable_spec){.fill = 0});
     tutti_decomposition *few = block(d, 0, 3), *more = block(d, 5000, 5100);
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 0, 0));
     CHECK_OK(put_block(d, "u", few, 0, 3, 0));
@@ -188,10 +190,10 @@ static void failed_trailer(int container) {
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
 
-/* A discarded segment whose bytes could not be removed. */
+/* Discard a segment when the data file cannot be truncated: its bytes do not appear in the next segment. */
 static void failed_discard(void) {
-    tutti_dataset *d = made(TUTTI_CONTAINER_NATIVE);
-    variable(d, "u", (tutti_variable_spec){.fill = 0});
+    tutti_dataset *d = create_dataset(TUTTI_CONTAINER_NATIVE);
+    add_variable(d, "u", (tutti_variable_spec){.fill = 0});
     tutti_decomposition *all = block(d, 0, N), *few = block(d, 0, 3);
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 0, 0));
     CHECK_OK(put_block(d, "u", all, 0, N, 0));
@@ -210,12 +212,12 @@ static void failed_discard(void) {
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
 
-/* ---- ranked: the writes of header, list and values each fail once */
+/* ---- ranked variables: the writes of header, list of entries and values each fail once */
 
-static int ranked(int n, int other) {
-    tutti_dataset *d = made(TUTTI_CONTAINER_NATIVE);
-    variable(d, "u", (tutti_variable_spec){.layout = TUTTI_RANKED, .fill = FILL});
-    variable(d, "w", (tutti_variable_spec){.layout = TUTTI_RANKED, .fill = FILL});
+static int repeat_ranked_put(int n, int other) {
+    tutti_dataset *d = create_dataset(TUTTI_CONTAINER_NATIVE);
+    add_variable(d, "u", (tutti_variable_spec){.layout = TUTTI_RANKED, .fill = FILL});
+    add_variable(d, "w", (tutti_variable_spec){.layout = TUTTI_RANKED, .fill = FILL});
     tutti_decomposition *p = block(d, 100, 5000);
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 0, 0));
     if (rank == 0) io_fault_set(IO_WRITE, "/data-", n, ENOSPC);
@@ -227,7 +229,7 @@ static int ranked(int n, int other) {
     if (any) {
         CHECK_ERR(err, TUTTI_ERR_NO_SPACE);
         CHECK_SAME(tutti_dataset_commit(d), TUTTI_ERR_STATE);
-        if (other) { /* a program that creates its decompositions again */
+        if (other) { /* simulate a program that creates its decompositions again after an error */
             tutti_decomposition_free(&p);
             p = block(d, 100, 5000);
         }
@@ -244,10 +246,10 @@ static int ranked(int n, int other) {
 
 /* ---- requests that were abandoned */
 
-static void abandoned(int container, tutti_layout layout, int ends_by_discard) {
-    tutti_dataset *d = made(container);
+static void abandon_put(int container, tutti_layout layout, int ends_by_discard) {
+    tutti_dataset *d = create_dataset(container);
     tutti_request *r = NULL;
-    variable(d, "u", (tutti_variable_spec){.layout = layout, .fill = FILL});
+    add_variable(d, "u", (tutti_variable_spec){.layout = layout, .fill = FILL});
     tutti_decomposition *p = block(d, 100, 5000);
     const tutti_put put = {"u", p, TUTTI_FLOAT64, buf};
     for (tutti_count i = 0; i < N; i++) buf[i] = -1;
@@ -277,11 +279,11 @@ static void abandoned(int container, tutti_layout layout, int ends_by_discard) {
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
 
-/* A commit that was abandoned ends before the next call begins. */
-static void abandoned_commit(void) {
-    tutti_dataset *d = made(TUTTI_CONTAINER_NATIVE);
+/* An abandoned commit is completed before the next call begins. */
+static void abandon_commit(void) {
+    tutti_dataset *d = create_dataset(TUTTI_CONTAINER_NATIVE);
     tutti_request *r = NULL;
-    variable(d, "u", (tutti_variable_spec){.fill = FILL});
+    add_variable(d, "u", (tutti_variable_spec){.fill = FILL});
     tutti_decomposition *p = block(d, 0, N);
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 0, 0));
     CHECK_OK(put_block(d, "u", p, 0, N, 0));
@@ -299,11 +301,11 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/t1255.tutti", check_dir());
     for (int container = 0; container < 2; container++) {
         check_where(container ? "netCDF" : "native");
-        halves(container, FILL);
-        halves(container, 0);
+        repeat_failed_half(container, FILL);
+        repeat_failed_half(container, 0);
         failed_trailer(container);
-        abandoned(container, TUTTI_GLOBAL, 0);
-        abandoned(container, TUTTI_GLOBAL, 1);
+        abandon_put(container, TUTTI_GLOBAL, 0);
+        abandon_put(container, TUTTI_GLOBAL, 1);
     }
     check_where("frames");
     smaller_frames();
@@ -311,12 +313,13 @@ int main(int argc, char **argv) {
     failed_discard();
     check_where("ranked");
     int n = 1;
-    while (n < 20 && ranked(n, n % 2)) n++;
-    CHECK(n > 2 && n < 20, "%d writes", n); /* header, list and entries are one operation */
-    abandoned(TUTTI_CONTAINER_NATIVE, TUTTI_RANKED, 0);
-    abandoned(TUTTI_CONTAINER_NATIVE, TUTTI_RANKED, 1);
+    while (n < 20 && repeat_ranked_put(n, n % 2)) n++;
+    CHECK(n > 2 && n < 20, "%d writes",
+          n); /* at least one write each for header, list of entries and values */
+    abandon_put(TUTTI_CONTAINER_NATIVE, TUTTI_RANKED, 0);
+    abandon_put(TUTTI_CONTAINER_NATIVE, TUTTI_RANKED, 1);
     check_where("commit");
-    abandoned_commit();
+    abandon_commit();
     dataset_remove(path);
     return harness_end();
 }

@@ -1,9 +1,9 @@
 /* TEST ranks=1,2,3 timeout=60 own=1 */
-/* A sync of data fails, and all data written since the last sync is lost, as on Linux: commits are
- * refused until every variable has been written again, or the segment is discarded; then all bytes
- * are correct.  Segments before begin_also can only be discarded; the message names earlier
- * segments that were never synced, and they are kept.  For files and arrays a
- * failed sync is an error of that call alone, the same on all ranks.
+/* A sync of data fails, and all data written since the last sync is lost, as on Linux.  Commits are
+ * refused until every variable has been written again or the segment is discarded; then all data is correct.
+ * Segments begun before begin_also can only be discarded.  The message names earlier segments that were
+ * never synced; they are kept.  For files and arrays, a failed sync only makes this call fail, with the same
+ * error on all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 
@@ -82,7 +82,7 @@ static tutti_err ids_set(tutti_dataset *d) {
     return same_everywhere(tutti_dataset_ids(d, "x", to - from, id_list));
 }
 
-/* u in two parts, z in a part, r and c. */
+/* Decompositions of the entries [LO, MID), [MID, HI) and [0, N). */
 typedef struct {
     tutti_decomposition *a, *b, *all;
 } parts;
@@ -155,7 +155,7 @@ static void lose_bytes(tutti_off safe) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The first bytes of the data file. */
+/* Check the first bytes of the data file. */
 static void head_is_right(int container) {
     char name[600];
     int64_t n = 0;
@@ -165,7 +165,7 @@ static void head_is_right(int container) {
     free(v);
 }
 
-/* The commit fails since the last rank cannot sync. */
+/* Let a commit fail because the last rank cannot sync; data after the first `safe` bytes is lost. */
 static void commit_fails(tutti_dataset *d, int starts, tutti_off safe) {
     tutti_request *r = NULL;
     if (rank == ranks - 1) io_fault_set(IO_SYNC, "/data-", 1, EIO);
@@ -184,13 +184,13 @@ static void commit_refused(tutti_dataset *d, const char *text) {
     CHECK(strstr(tutti_last_message(), text), "%s", tutti_last_message());
 }
 
-/* ---- */
+/* ---- datasets */
 
-static void rewritten(int container, int starts) {
+static void rewrite_after_failure(int container, int starts) {
     tutti_dataset *d = open_file(container, TUTTI_DURABLE, 1);
     CHECK_OK(tutti_dataset_begin(d, TUTTI_TOPOLOGY, 0, 0));
     CHECK_OK(ids_set(d));
-    commit_fails(d, starts, 0); /* also the header of the file is lost */
+    commit_fails(d, starts, 0); /* the header of the file is lost, too */
     commit_refused(d, "'x:ids' is incomplete because a sync failed");
     id_list[0]++;
     CHECK_SAME(tutti_dataset_ids(d, "x", share_to(0, N) - share_from(0, N), id_list),
@@ -203,7 +203,7 @@ static void rewritten(int container, int starts) {
         const tutti_off safe = file_length();
         CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, step, (double)step));
         put_all(d, &p, step);
-        if (step == 3) commit_fails(d, starts, safe); /* twice */
+        if (step == 3) commit_fails(d, starts, safe); /* fails a first time */
         if (step == 3) put_all(d, &p, step);
         commit_fails(d, starts, safe);
         CHECK(!strstr(tutti_last_message(), "TUTTI_VISIBLE"), "%s", tutti_last_message());
@@ -218,7 +218,7 @@ static void rewritten(int container, int starts) {
                 CHECK_OK(
                     put_block(d, v, v == 3 ? p.all : p.a, step, v == 3 ? 0 : LO, v == 3 ? N : MID));
             CHECK_OK(put_block(d, 0, p.b, step, MID, HI));
-            commit_refused(d, "'u' is incomplete"); /* one of two puts */
+            commit_refused(d, "'u' is incomplete"); /* only one of two puts was repeated */
             CHECK_OK(put_block(d, 0, p.a, step, LO, MID));
         } else {
             put_all(d, &p, step);
@@ -246,8 +246,8 @@ static void rewritten(int container, int starts) {
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
 
-/* Two segments of one commit: the first cannot be written again. */
-static void waiting(int container) {
+/* A commit of two segments fails: the first cannot be written again, so that both must be discarded. */
+static void discard_both_segments(int container) {
     tutti_dataset *d = open_file(container, TUTTI_DURABLE, 1);
     parts p;
     for (int attempt = 0; attempt < 2; attempt++) {
@@ -270,9 +270,9 @@ static void waiting(int container) {
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
 
-/* Segments that a program committed without a sync: a failed sync of the next program may concern
- * them, too. */
-static void suspect(int container) {
+/* A program commits segments without a sync: if a sync by the next program fails, these segments may be
+ * damaged, too, and the message says so. */
+static void report_unsynced_segments(int container) {
     char text[200];
     tutti_dataset *d = open_file(container, TUTTI_VISIBLE, 1);
     CHECK_OK(tutti_dataset_begin(d, TUTTI_TOPOLOGY, 0, 0));
@@ -304,7 +304,7 @@ static void suspect(int container) {
 
 /* ---- files and arrays */
 
-static void file_and_array(void) {
+static void sync_file_and_array(void) {
     char name[600];
     tutti_array *a = NULL;
     snprintf(name, sizeof name, "%s/t1256.data-file", check_dir());
@@ -330,13 +330,13 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/t1256.tutti", check_dir());
     for (int container = 0; container < 2; container++) {
         check_where(container ? "netCDF" : "native");
-        rewritten(container, 0);
-        rewritten(container, 1);
-        waiting(container);
-        suspect(container);
+        rewrite_after_failure(container, 0);
+        rewrite_after_failure(container, 1);
+        discard_both_segments(container);
+        report_unsynced_segments(container);
     }
     check_where("files");
-    file_and_array();
+    sync_file_and_array();
     dataset_remove(path);
     return harness_end();
 }

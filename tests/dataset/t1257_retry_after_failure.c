@@ -1,8 +1,7 @@
 /* TEST ranks=1,3 timeout=100 own=1 */
-/* Each call while a segment is written fails once, for each cause; the cause is removed and the
- * program continues: puts, commits, discard and close work, and all committed data is correct. 
- * Native and netCDF data files; global, ranked
- * and compressed variables.
+/* Each call that writes a segment fails once for each cause; then the cause is removed and the program
+ * continues: puts, commits, discard and close work, and all committed data is correct.  Native and netCDF
+ * data files; global, ranked and compressed variables.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 
@@ -64,7 +63,7 @@ static void test_described(void) {
 
 /* ---- decompositions and buffers */
 
-enum { A, B, WHOLE, PARTS }; /* [LO, MID), [MID, HI), all */
+enum { A, B, WHOLE, PARTS }; /* entries [LO, MID), [MID, HI), [0, N) */
 static const tutti_count lows[PARTS] = {LO, MID, 0}, highs[PARTS] = {MID, HI, N};
 static tutti_decomposition *parts[PARTS];
 static double buf[4][N];
@@ -97,7 +96,7 @@ static tutti_put put_of(int slot, const char *name, int part, int64_t index, dou
     return (tutti_put){name, parts[part], TUTTI_FLOAT64, buf[slot]};
 }
 
-/* ---- calls, each again if it fails */
+/* ---- calls, each repeated if it fails */
 
 static tutti_err ids_set(int64_t index) {
     int64_t ids[N];
@@ -123,23 +122,24 @@ static tutti_err put_started(int64_t index, int abandons) {
     return err == TUTTI_OK && !abandons ? tutti_request_wait(&r, NULL) : err;
 }
 
-static int recorded(void) { /* whether the library had the memory to record that a put failed */
+static int is_failure_recorded(
+    void) { /* whether the library had the memory to record that a put failed */
     return fault.what != FAULT_MEMORY;
 }
 
 static void puts_do(int64_t index) {
     const double bad = fault.what == FAULT_VALUE ? 1e300 : 0;
     if (TRY(PUT, put_first(index, fault.at == PUT ? bad : 0)) != TUTTI_OK) {
-        if (recorded()) CHECK_SAME(tutti_dataset_commit(d), TUTTI_ERR_STATE);
+        if (is_failure_recorded()) CHECK_SAME(tutti_dataset_commit(d), TUTTI_ERR_STATE);
         CHECK_SAME(put_first(index, 0), TUTTI_OK);
     }
     if (TRY(PUT_REST, put_rest(index, fault.at == PUT_REST ? bad : 0)) != TUTTI_OK) {
-        if (recorded()) CHECK_SAME(tutti_dataset_commit(d), TUTTI_ERR_STATE);
+        if (is_failure_recorded()) CHECK_SAME(tutti_dataset_commit(d), TUTTI_ERR_STATE);
         CHECK_SAME(put_rest(index, 0), TUTTI_OK);
     }
     if (fault.at == ABANDON) {
         (void)TRY(ABANDON, put_started(index, 1));
-        if (recorded()) CHECK_SAME(tutti_dataset_commit(d), TUTTI_ERR_STATE);
+        if (is_failure_recorded()) CHECK_SAME(tutti_dataset_commit(d), TUTTI_ERR_STATE);
     }
     if (TRY(START, put_started(index, 0)) != TUTTI_OK) CHECK_SAME(put_started(index, 0), TUTTI_OK);
 }
@@ -150,8 +150,8 @@ static tutti_err commit_started(void) {
     return err == TUTTI_OK ? tutti_request_wait(&r, NULL) : err;
 }
 
-/* 0: the data was lost, and the segments cannot be written again. */
-static int committed(int64_t index, int rewritable) {
+/* Commit, and commit again after an error; return 0 if data was lost and the segments are not `rewritable`. */
+static int commit_or_rewrite(int64_t index, int rewritable) {
     const int lost = fault.what == FAULT_SYNC || fault.what == FAULT_SYNC_LAST;
     tutti_err err = TRY(COMMIT, tutti_dataset_commit(d));
     if (err == TUTTI_OK) return 1;
@@ -164,14 +164,14 @@ static int committed(int64_t index, int rewritable) {
     return 1;
 }
 
-static void begun(tutti_segment_kind kind, int64_t index) {
+static void begin_segment(tutti_segment_kind kind, int64_t index) {
     if (TRY(BEGIN, tutti_dataset_begin(d, kind, index, (double)index)) != TUTTI_OK)
         CHECK_SAME(tutti_dataset_begin(d, kind, index, (double)index), TUTTI_OK);
 }
 
-/* A topology and a state in one commit. */
-static int topology(int64_t index) {
-    begun(TUTTI_TOPOLOGY, index);
+/* Write a topology and a state in one commit; return 0 if their data was lost. */
+static int write_topology(int64_t index) {
+    begin_segment(TUTTI_TOPOLOGY, index);
     if (TRY(IDS, ids_set(index)) != TUTTI_OK) CHECK_SAME(ids_set(index), TUTTI_OK);
     if (TRY(INFO, tutti_dataset_info_set(d, NULL, "index", TUTTI_INT64, 1, &index)) != TUTTI_OK)
         CHECK_SAME(tutti_dataset_info_set(d, NULL, "index", TUTTI_INT64, 1, &index), TUTTI_OK);
@@ -179,11 +179,12 @@ static int topology(int64_t index) {
         CHECK_SAME(tutti_dataset_begin_also(d, TUTTI_STATE, index, 0), TUTTI_OK);
     parts_make(-1);
     puts_do(index);
-    return committed(index, 0);
+    return commit_or_rewrite(index, 0);
 }
 
-/* A state after a discarded one, with a different kind of commit. */
-static void state(int64_t index) {
+/* Write a state; before it, for faults in discard and close, a state that is discarded.  For faults in
+ * commit_start, the commit is nonblocking. */
+static void write_state(int64_t index) {
     if (fault.at == DISCARD || fault.at == CLOSE) {
         CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, index, 9), TUTTI_OK);
         puts_do(index + 1);
@@ -197,13 +198,13 @@ static void state(int64_t index) {
             (void)TRY(DISCARD, tutti_dataset_discard(d));
         }
     }
-    begun(TUTTI_STATE, index);
+    begin_segment(TUTTI_STATE, index);
     puts_do(index);
     if (fault.at == COMMIT_START) {
         if (TRY(COMMIT_START, commit_started()) == TUTTI_OK) return;
         fault.at = -1;
     }
-    committed(index, 1);
+    commit_or_rewrite(index, 1);
 }
 
 /* ---- the committed data */
@@ -226,7 +227,7 @@ static void variable_holds(tutti_count segment, int slot, const char *name, int6
           (long long)wrong);
 }
 
-/* Segments of round k: by number, as ids have them. */
+/* Check the three segments of round `k`: time indices, values and ids. */
 static void round_holds(int64_t k) {
     const tutti_count first = 3 * k;
     int64_t ids[N];
@@ -249,8 +250,8 @@ static void round_holds(int64_t k) {
     tutti_decomposition_free(&by_id);
 }
 
-/* Run one round with a fault; return whether it happened. */
-static int one(int at, fault_kind what, int n) {
+/* Run one round with a fault in call `at`; return whether the fault happened. */
+static int run_round(int at, fault_kind what, int n) {
     static char where[100];
     const int64_t index = 10 * rounds;
     int64_t info = -1;
@@ -261,17 +262,18 @@ static int one(int at, fault_kind what, int n) {
              fault_names[what], n);
     check_where(where);
     fault_plan(at, what, n);
-    const int second = (n + (int)what) % 2; /* which of two commits */
+    const int second =
+        (n + (int)what) % 2; /* whether the fault is in the second commit of the round */
     if (second && (at == BEGIN || at == PUT || at == PUT_REST || at == COMMIT)) fault.at = -1;
-    if (!topology(index)) {
+    if (!write_topology(index)) {
         parts_free();
         CHECK_SAME(tutti_dataset_discard(d), TUTTI_OK);
-        CHECK(topology(index), "twice");
+        CHECK(write_topology(index), "twice");
     }
     CHECK_OK(tutti_dataset_info_get(d, NULL, "index", &type, &count, &info));
     CHECK_EQ(info, index);
     if (second && fault.at == -1 && !fault.hit) fault.at = at;
-    state(index + 1);
+    write_state(index + 1);
     parts_free();
     rounds++;
     CHECK_EQ(tutti_dataset_segments(d), 3 * rounds);
@@ -282,7 +284,8 @@ static int one(int at, fault_kind what, int n) {
 int main(int argc, char **argv) {
     int hits = 0;
     harness_begin(&argc, &argv, 1257);
-    const char *memory = getenv("TUTTI_TEST_SHM"); /* many small transactions */
+    const char *memory = getenv(
+        "TUTTI_TEST_SHM"); /* a file system in memory: the test has many small transactions */
     snprintf(path, sizeof path, "%s/t1257.tutti", memory ? memory : check_dir());
     snprintf(fault.database, sizeof fault.database, "%s/metadata.sqlite", path);
     fault.data = "/data-";
@@ -292,7 +295,7 @@ int main(int argc, char **argv) {
         rounds = 0;
         open_file(TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE);
         test_described();
-        for (int at = 0; at < CALLS; at++) hits += fault_table(at, one);
+        for (int at = 0; at < CALLS; at++) hits += fault_table(at, run_round);
         check_where("all of it");
         CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
         CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);

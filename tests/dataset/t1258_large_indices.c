@@ -1,6 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Time indices beyond 32 bits: segments keep their order and are found by index after a commit, in another handle, after a repair
- * from the data files alone, and after an archive has been restored.  A smaller index is still refused.
+/* Time indices beyond 32 bits: segments keep their order and are found by index after a commit, in another
+ * handle, after a repair from the data files alone, and after an archive has been restored.  An index smaller
+ * than the last is still refused.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 
@@ -18,7 +19,7 @@ static void open_file(int mode) {
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ | mode, &opt, &d), TUTTI_OK);
 }
 
-/* Rank 0 has all entries. */
+/* Create a decomposition in which rank 0 has all entries. */
 static tutti_decomposition *all_on_root(void) {
     tutti_decomposition *p = NULL;
     tutti_count index[ENTRIES];
@@ -46,7 +47,7 @@ static void test_written(void) {
     tutti_decomposition_free(&p);
 }
 
-/* All segments are as they were written. */
+/* Check that all segments have the indices and values that were written. */
 static void check_values(const char *when) {
     check_where(when);
     tutti_decomposition *p = all_on_root();

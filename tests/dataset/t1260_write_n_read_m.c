@@ -20,12 +20,12 @@ typedef struct {
 } variable;
 static variable v[VARIABLES];
 
-/* Topologies and states as they follow each other; sizes of the list "nodes". */
+/* Segments in the order in which they are written. */
 static const struct {
     tutti_segment_kind kind;
     int64_t index;
-    tutti_count nodes; /* 0: as before */
-    int ids;
+    tutti_count nodes; /* new size of the list "nodes"; 0: unchanged */
+    int ids;           /* whether the nodes have ids */
 } plan[SEGMENTS] = {{TUTTI_TOPOLOGY, 0, 1000, 1}, {TUTTI_STATE, 0, 0, 0},
                     {TUTTI_STATE, 1, 0, 0},       {TUTTI_TOPOLOGY, 2, 3000, 1},
                     {TUTTI_STATE, 2, 0, 0},       {TUTTI_TOPOLOGY, 4, 17, 0},
@@ -63,12 +63,12 @@ static void variables_random(void) {
     }
 }
 
-/* Not every segment has every variable. */
+/* Return whether the segment has the variable. */
 static int is_there(int segment, int i) {
     return mix((uint64_t)segment, (uint64_t)i) % 4 != 0;
 }
 
-/* Entries of the first put and of the second one. */
+/* Return the distribution of the entries of the first or second put of a variable. */
 static distribution distribution_of(int segment, int i, int second) {
     const int several = v[i].spec.layout == TUTTI_GLOBAL;
     const uint64_t seed = mix((uint64_t)segment, 7) * 100 + (uint64_t)several;
@@ -80,7 +80,7 @@ static distribution distribution_of(int segment, int i, int second) {
                           .copies = 4};
 }
 
-/* The put that writes an entry; 0: none. */
+/* Return which put (1 or 2) writes the entry at `position` last; 0: no put writes it. */
 static int put_by(int segment, int i, tutti_count position, int writers) {
     const distribution first = distribution_of(segment, i, 0),
                        second = distribution_of(segment, i, 1);
@@ -109,7 +109,7 @@ static void *values(int segment, int i, const local_entries *l, tutti_type t, in
 
 /* ---- writing */
 
-/* Variables with the same entries share a decomposition. */
+/* Decompositions that exist so far: variables with the same entries share one. */
 typedef struct {
     int n;
     distribution how[VARIABLES];
@@ -134,7 +134,7 @@ static void shared_free(shared *s) {
     for (int k = 0; k < s->n; k++) local_entries_free(&s->made[k]);
 }
 
-/* All variables of a segment in one operation, then the second half in another. */
+/* Write all variables of a segment in one call; `second`: write some entries again by the second put. */
 static void put_all(tutti_dataset *d, int segment, int second) {
     tutti_put puts[VARIABLES];
     const local_entries *l[VARIABLES];

@@ -23,7 +23,7 @@ static void test_made(void) {
     const tutti_variable_spec a = {.space = "grid", .type = TUTTI_FLOAT64};
     const tutti_variable_spec small = {.space = "grid", .type = TUTTI_INT8};
     const tutti_variable_spec z = {.space = "grid", .type = TUTTI_COMPLEX64};
-    const tutti_decomposition_spec lie = {.kind = TUTTI_BY_RANK_ORDER, .n = share};
+    const tutti_decomposition_spec part_spec = {.kind = TUTTI_BY_RANK_ORDER, .n = share};
     const tutti_decomposition_spec none = {.kind = TUTTI_BY_INDEX};
     const tutti_dataset_options opt = visible();
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path,
@@ -35,7 +35,7 @@ static void test_made(void) {
     CHECK_SAME(tutti_dataset_variable(d, "a", &a), TUTTI_OK);
     CHECK_SAME(tutti_dataset_variable(d, "small", &small), TUTTI_OK);
     CHECK_SAME(tutti_dataset_variable(d, "z", &z), TUTTI_OK);
-    CHECK_SAME(tutti_decomposition_create(d, "grid", &lie, &lies), TUTTI_OK);
+    CHECK_SAME(tutti_decomposition_create(d, "grid", &part_spec, &lies), TUTTI_OK);
     CHECK_SAME(tutti_decomposition_create(d, "grid", &none, &rows), TUTTI_OK);
 }
 
@@ -59,8 +59,8 @@ static void test_opening(void) {
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, rw, &opt, &e), TUTTI_ERR_STATE);
     CHECK(strstr(tutti_last_message(), "open for writing"), "%s", tutti_last_message());
     if (ranks > 1) {
-        const char *mine = rank == ranks - 1 ? other : path;
-        CHECK_ERR(tutti_dataset_open(MPI_COMM_WORLD, mine, TUTTI_READ, &opt, &e),
+        const char *own_path = rank == ranks - 1 ? other : path;
+        CHECK_ERR(tutti_dataset_open(MPI_COMM_WORLD, own_path, TUTTI_READ, &opt, &e),
                   TUTTI_ERR_MISMATCH);
         CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, rank ? TUTTI_READ : rw, &opt, &e),
                    TUTTI_ERR_MISMATCH);
@@ -215,9 +215,9 @@ static void test_reading(void) {
     CHECK_SAME(tutti_dataset_close(&e), TUTTI_OK);
 }
 
-/* Ranks that do not mean the same, in every call. */
+/* Ranks pass different arguments or make different calls, for every collective call. */
 static void test_apart(void) {
-    const int64_t mine = rank;
+    const int64_t own_value = rank;
     const tutti_count one = 1, shape = 5 + (rank == ranks - 1);
     tutti_count n = 1;
     tutti_type type;
@@ -227,7 +227,8 @@ static void test_apart(void) {
     CHECK_SAME(tutti_dataset_list(d, rank ? "l" : "m"), TUTTI_ERR_MISMATCH);
     CHECK_SAME(tutti_dataset_put_type(d, "a", rank ? TUTTI_FLOAT32 : TUTTI_FLOAT64),
                TUTTI_ERR_MISMATCH);
-    CHECK_SAME(tutti_dataset_info_set(d, NULL, "i", TUTTI_INT64, 1, &mine), TUTTI_ERR_MISMATCH);
+    CHECK_SAME(tutti_dataset_info_set(d, NULL, "i", TUTTI_INT64, 1, &own_value),
+               TUTTI_ERR_MISMATCH);
     CHECK_SAME(tutti_dataset_info_set(d, NULL, rank ? "i" : "j", TUTTI_INT64, 1, &one),
                TUTTI_ERR_MISMATCH);
     CHECK_SAME(tutti_dataset_info_get(d, NULL, rank ? "i" : "j", &type, &n, &value),
@@ -266,7 +267,7 @@ int main(int argc, char **argv) {
     tutti_decomposition_free(&rows);
     tutti_decomposition_free(&lies);
     tutti_dataset *stale = d;
-    CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK); /* unharmed */
+    CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK); /* the failed calls have changed nothing */
     CHECK_EQ(tutti_dataset_segments(d), 2);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     CHECK_ERR(tutti_dataset_commit(stale), TUTTI_ERR_STATE);

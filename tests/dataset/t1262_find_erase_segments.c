@@ -1,6 +1,6 @@
 /* TEST ranks=1,3,5 timeout=60 */
 /* Segments are found by index and time, erased, dropped, discarded and followed by readers; infos; types that change;
- * files have the same bytes for any number of ranks; damage is detected.
+ * data files have the same bytes for any number of ranks; damage is detected.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/sums.h"
 #include "dataset/datasets.h"
@@ -10,7 +10,7 @@ enum { ENTRIES = 20000 };
 #define GOLDEN_SUM 0x1a3631b2f6dde67eu
 static char path[512];
 static tutti_dataset *d;
-static tutti_decomposition *mine;
+static tutti_decomposition *local_part;
 static tutti_count lo, n;
 static double *buf, *got;
 
@@ -23,10 +23,10 @@ static void test_decomposed(void) {
     n = (tutti_count)ENTRIES * (rank + 1) / ranks - lo;
     const tutti_decomposition_spec spec = {.kind = TUTTI_BY_SLICE,
                                            .slice = {.lo = {lo}, .hi = {lo + n}, .stride = {1}}};
-    CHECK_SAME(tutti_decomposition_create(d, "x", &spec, &mine), TUTTI_OK);
+    CHECK_SAME(tutti_decomposition_create(d, "x", &spec, &local_part), TUTTI_OK);
 }
 
-static void made(tutti_dataset_options opt) {
+static void create_dataset(tutti_dataset_options opt) {
     const tutti_variable_spec u = {.space = "x", .type = TUTTI_FLOAT64, .units = "m/s"};
     const tutti_variable_spec w = {
         .space = "x", .type = TUTTI_FLOAT32, .layout = TUTTI_RANKED, .order = TUTTI_BIG_ENDIAN};
@@ -39,7 +39,7 @@ static void made(tutti_dataset_options opt) {
 }
 
 static void test_closed(void) {
-    tutti_decomposition_free(&mine);
+    tutti_decomposition_free(&local_part);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
 
@@ -49,10 +49,11 @@ static double value(int64_t index, tutti_count i) {
 
 static void put_values(const char *name, int64_t index) {
     for (tutti_count i = 0; i < n; i++) buf[i] = value(index, lo + i);
-    CHECK_SAME(tutti_dataset_put(d, 1, &(tutti_put){name, mine, TUTTI_FLOAT64, buf}), TUTTI_OK);
+    CHECK_SAME(tutti_dataset_put(d, 1, &(tutti_put){name, local_part, TUTTI_FLOAT64, buf}),
+               TUTTI_OK);
 }
 
-static void state(int64_t index, int ranked) {
+static void write_state(int64_t index, int ranked) {
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, index, (double)index / 4), TUTTI_OK);
     put_values("u", index);
     if (ranked) put_values("w", index);
@@ -62,13 +63,13 @@ static void state(int64_t index, int ranked) {
 static void check_values(tutti_count segment, const char *name, int64_t index) {
     int wrong = 0;
     memset(got, 0, (size_t)n * sizeof *got);
-    CHECK_SAME(tutti_dataset_get(d, segment, 1, &(tutti_get){name, mine, TUTTI_FLOAT64, got}),
+    CHECK_SAME(tutti_dataset_get(d, segment, 1, &(tutti_get){name, local_part, TUTTI_FLOAT64, got}),
                TUTTI_OK);
     for (tutti_count i = 0; i < n; i++) wrong += got[i] != value(index, lo + i);
     CHECK(wrong == 0, "%s of segment %lld: %d wrong values", name, (long long)segment, wrong);
 }
 
-static int files(void) {
+static int count_files(void) {
     int count = 0;
     DIR *dir = opendir(path);
     struct dirent *e;
@@ -82,8 +83,8 @@ static int files(void) {
 static void test_found(void) {
     tutti_count at = -1, count = 0;
     check_where("found");
-    made(visible());
-    for (int64_t i = 0; i < 6; i++) state(2 * i, i % 2 == 0);
+    create_dataset(visible());
+    for (int64_t i = 0; i < 6; i++) write_state(2 * i, i % 2 == 0);
     CHECK_OK(tutti_dataset_find_index(d, TUTTI_STATE, 4, &at));
     CHECK_EQ(at, 2);
     CHECK_OK(tutti_dataset_find_time(d, TUTTI_STATE, 1.4, &at));
@@ -92,16 +93,17 @@ static void test_found(void) {
     CHECK_EQ(at, 5);
     CHECK_ERR(tutti_dataset_latest(d, TUTTI_TOPOLOGY, &at), TUTTI_ERR_NOT_FOUND);
     double *all = calloc((size_t)(6 * n) + 1, sizeof *all);
-    CHECK_SAME(tutti_dataset_follow(d, 0, 5, &(tutti_get){"w", mine, TUTTI_FLOAT64, all}, &count),
-               TUTTI_OK);
-    CHECK_EQ(count, 3); /* not every segment has it */
+    CHECK_SAME(
+        tutti_dataset_follow(d, 0, 5, &(tutti_get){"w", local_part, TUTTI_FLOAT64, all}, &count),
+        TUTTI_OK);
+    CHECK_EQ(count, 3); /* only these segments have variable "w" */
     for (int k = 0; k < 3; k++)
         for (tutti_count i = 0; i < n; i += 37)
             CHECK(all[k * n + i] == value(4 * k, lo + i), "step %d, entry %lld", k, (long long)i);
     free(all);
     CHECK_SAME(tutti_dataset_erase_after(d, 2), TUTTI_OK);
     CHECK_EQ(tutti_dataset_segments(d), 3);
-    state(5, 1);
+    write_state(5, 1);
     check_values(3, "u", 5);
     check_values(3, "w", 5);
     check_values(2, "w", 4);
@@ -122,37 +124,40 @@ static void test_found(void) {
     test_decomposed();
     CHECK_SAME(tutti_dataset_erase_after(d, -1), TUTTI_OK);
     CHECK_EQ(tutti_dataset_segments(d), 0);
-    CHECK_EQ(files(), 0);
-    MPI_Barrier(MPI_COMM_WORLD); /* rank 0 creates the next one before the others take part */
-    state(0, 1);
+    CHECK_EQ(count_files(), 0);
+    MPI_Barrier(
+        MPI_COMM_WORLD); /* rank 0 creates the next file while other ranks still count files */
+    write_state(0, 1);
     check_values(0, "w", 0);
     test_closed();
 }
 
-/* ---- rotation: one file for every index, the oldest are removed */
+/* ---- rotation: one file per index, the oldest files are removed */
 
 static void test_dropped(void) {
     tutti_dataset_options opt = visible();
     tutti_segment s;
     check_where("dropped");
     opt.indices_per_file = 1;
-    made(opt);
+    create_dataset(opt);
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_TOPOLOGY, 0, 0), TUTTI_OK);
     CHECK_SAME(tutti_dataset_resize(d, "x", 1, (tutti_count[]){ENTRIES}), TUTTI_OK);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
-    tutti_decomposition_free(&mine);
+    tutti_decomposition_free(&local_part);
     test_decomposed();
-    for (int64_t i = 1; i < 6; i++) state(i, i > 2);
-    CHECK_EQ(files(), 6);
+    for (int64_t i = 1; i < 6; i++) write_state(i, i > 2);
+    CHECK_EQ(count_files(), 6);
     CHECK_SAME(tutti_dataset_drop_oldest(d, 2), TUTTI_OK);
-    CHECK_EQ(files(), 4); /* two, the topology's, and the one with the list of entries */
+    CHECK_EQ(
+        count_files(),
+        4); /* the last two files, the file of the topology, and that with the list of entries */
     CHECK_EQ(tutti_dataset_segments(d), 4);
     CHECK_OK(tutti_dataset_segment(d, 3, &s));
     CHECK(s.index == 5 && s.topology == 0, "index %lld, topology %lld", (long long)s.index,
           (long long)s.topology);
     check_values(3, "u", 5);
     check_values(3, "w", 5);
-    state(9, 1);
+    write_state(9, 1);
     test_closed();
     open_file(TUTTI_READ, opt);
     test_decomposed();
@@ -169,20 +174,20 @@ static void test_beside(void) {
     tutti_decomposition *theirs;
     int changed = -1;
     check_where("beside");
-    made(visible());
-    state(0, 0);
+    create_dataset(visible());
+    write_state(0, 0);
     writer = d;
-    theirs = mine;
+    theirs = local_part;
     open_file(TUTTI_READ, visible());
     test_decomposed();
     tutti_dataset *reader = d;
-    tutti_decomposition *ours = mine;
+    tutti_decomposition *ours = local_part;
     for (int i = 1; i < 4; i++) {
         d = writer;
-        mine = theirs;
-        state(i, 0);
+        local_part = theirs;
+        write_state(i, 0);
         d = reader;
-        mine = ours;
+        local_part = ours;
         CHECK_EQ(tutti_dataset_segments(d), i);
         check_values(i - 1, "u", i - 1);
         CHECK_SAME(tutti_dataset_refresh(d, &changed), TUTTI_OK);
@@ -192,13 +197,13 @@ static void test_beside(void) {
         CHECK_EQ(changed, 0);
     }
     d = writer;
-    mine = theirs;
+    local_part = theirs;
     CHECK_SAME(tutti_dataset_erase_after(d, 0), TUTTI_OK);
-    for (int i = 1; i < 4; i++) state(10 * i, 0); /* where the others were */
+    for (int i = 1; i < 4; i++) write_state(10 * i, 0); /* replaces the erased segments */
     test_closed();
     d = reader;
-    mine = ours;
-    const tutti_get get = {"u", mine, TUTTI_FLOAT64, got};
+    local_part = ours;
+    const tutti_get get = {"u", local_part, TUTTI_FLOAT64, got};
     CHECK_SAME(tutti_dataset_get(d, 3, 1, &get), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_dataset_follow(d, 2, 3, &get, NULL), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_dataset_refresh(d, &changed), TUTTI_OK);
@@ -216,7 +221,7 @@ static void test_infos(void) {
     tutti_count count = 0;
     const tutti_info_owner of_u = {"u", -1}, of_0 = {NULL, 0};
     check_where("infos");
-    made(visible());
+    create_dataset(visible());
     CHECK_SAME(tutti_dataset_info_set(d, NULL, "title", TUTTI_BYTES, 5, "heat!"), TUTTI_OK);
     CHECK_SAME(tutti_dataset_info_set(d, &of_u, "range", TUTTI_INT32, 3, three), TUTTI_OK);
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, 0, 0), TUTTI_OK);
@@ -228,7 +233,8 @@ static void test_infos(void) {
     CHECK_SAME(tutti_dataset_info_set(d, &of_0, "note", TUTTI_BYTES, 2, "hi"), TUTTI_OK);
     CHECK_SAME(tutti_dataset_put_type(d, "u", TUTTI_FLOAT16), TUTTI_OK);
     for (tutti_count i = 0; i < n; i++) buf[i] = (double)(i % 100);
-    CHECK_SAME(tutti_dataset_put(d, 1, &(tutti_put){"u", mine, TUTTI_FLOAT64, buf}), TUTTI_OK);
+    CHECK_SAME(tutti_dataset_put(d, 1, &(tutti_put){"u", local_part, TUTTI_FLOAT64, buf}),
+               TUTTI_OK);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     test_closed();
     open_file(TUTTI_READ | TUTTI_WRITE, visible());
@@ -247,21 +253,22 @@ static void test_infos(void) {
         CHECK_SAME(tutti_dataset_info_set(d, NULL, "x", TUTTI_BYTES, 1, rank ? "a" : "b"),
                    TUTTI_ERR_MISMATCH);
     test_decomposed();
-    CHECK_SAME(tutti_dataset_get(d, 0, 1, &(tutti_get){"u", mine, TUTTI_FLOAT64, got}), TUTTI_OK);
+    CHECK_SAME(tutti_dataset_get(d, 0, 1, &(tutti_get){"u", local_part, TUTTI_FLOAT64, got}),
+               TUTTI_OK);
     for (tutti_count i = 0; i < n; i += 7) CHECK(got[i] == (double)(i % 100), "%g", got[i]);
     test_closed();
 }
 
-/* ---- bytes */
+/* ---- bytes of the data file */
 
-/* The data file does not depend on the number of ranks, nor on the MPI. */
+/* The bytes of the data file do not depend on the number of ranks or on the MPI implementation. */
 static void test_golden(void) {
     char file[600];
     int64_t bytes = 0;
     check_where("golden");
-    made(visible());
-    state(3, 0);
-    state(4, 0);
+    create_dataset(visible());
+    write_state(3, 0);
+    write_state(4, 0);
     test_closed();
     snprintf(file, sizeof file, "%s/data-000001.tutti", path);
     unsigned char *v = file_get(file, &bytes);
@@ -271,7 +278,7 @@ static void test_golden(void) {
     free(v);
 }
 
-/* A bit anywhere in sections or trailer. */
+/* A flipped bit in a section or in the trailer is detected. */
 static void test_damaged(void) {
     char file[600];
     int64_t bytes = 0;
@@ -283,8 +290,8 @@ static void test_damaged(void) {
                  {65536 + 8 * ENTRIES - 1, TUTTI_ERR_FORMAT},
                  {-10, TUTTI_ERR_FORMAT}};
     check_where("damaged");
-    made(visible());
-    state(3, 0);
+    create_dataset(visible());
+    write_state(3, 0);
     test_closed();
     opt.check_reads = 1;
     snprintf(file, sizeof file, "%s/data-000001.tutti", path);
@@ -295,7 +302,7 @@ static void test_damaged(void) {
         file_put(file, v, bytes);
         open_file(TUTTI_READ, opt);
         test_decomposed();
-        CHECK_SAME(tutti_dataset_get(d, 0, 1, &(tutti_get){"u", mine, TUTTI_FLOAT64, got}),
+        CHECK_SAME(tutti_dataset_get(d, 0, 1, &(tutti_get){"u", local_part, TUTTI_FLOAT64, got}),
                    flips[k].get);
         CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_ERR_FORMAT);
         if (k < 2) CHECK(strstr(tutti_last_message(), "'u'"), "%s", tutti_last_message());

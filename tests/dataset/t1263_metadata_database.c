@@ -16,7 +16,7 @@ static const tutti__meta_options writer = {.mode = TUTTI_READ | TUTTI_WRITE | TU
                                            .busy = 0.2};
 static const tutti__meta_options reader = {.mode = TUTTI_READ, .busy = 0.2};
 
-static void sql(const char *text) {
+static void run_sql(const char *text) {
     char path[600];
     sqlite3 *db = NULL;
     char *why = NULL;
@@ -27,7 +27,7 @@ static void sql(const char *text) {
     sqlite3_close(db);
 }
 
-/* A dataset with a grid, a variable, two segments. */
+/* Create metadata with a grid, a variable and two segments. */
 static void fill_values(void) {
     tutti__meta *m = NULL;
     tutti__model model = {.serial = 2};
@@ -90,7 +90,7 @@ static void test_again(void) {
     tutti__meta_close(&m);
 }
 
-/* One writer at a time, also within a process; a killed writer releases its lock. */
+/* Only one writer at a time is allowed, also within a process; the lock of a killed writer is released. */
 static void test_locks(void) {
     tutti__meta *m = NULL, *other = NULL;
     check_where("locks");
@@ -111,7 +111,8 @@ static void test_locks(void) {
     tutti__meta_close(&m);
 }
 
-/* Killed when pages have been written to the file already: the journal restores them. */
+/* Kill a writer that has already written pages to the database: the next writer restores them from the journal.
+ * readonly_first: a reader opens the database before. */
 static void hot_journal(int readonly_first) {
     char path[600], text[100];
     struct stat st;
@@ -157,7 +158,7 @@ static void hot_journal(int readonly_first) {
 /* Invalid values in the database are detected. */
 static void test_lies(void) {
     static const struct {
-        const char *lie, *truth;
+        const char *damage, *original;
     } v[] = {
         {"UPDATE files SET name='../../etc/passwd'", "UPDATE files SET name='data-000001.tutti'"},
         {"UPDATE files SET name='/tmp/data-000001.tutti'",
@@ -194,7 +195,7 @@ static void test_lies(void) {
         {"ALTER TABLE sizes RENAME TO s", "ALTER TABLE s RENAME TO sizes"},
     };
     static const struct {
-        const char *lie, *truth;
+        const char *damage, *original;
     } sections[] = {
         {"UPDATE sections SET start=0 WHERE segment=1",
          "UPDATE sections SET start=4096 WHERE segment=1"},
@@ -211,14 +212,14 @@ static void test_lies(void) {
     for (size_t i = 0; i < sizeof v / sizeof v[0]; i++) {
         tutti__meta *m = NULL;
         tutti__model model = {0};
-        check_where(v[i].lie);
-        sql(v[i].lie);
+        check_where(v[i].damage);
+        run_sql(v[i].damage);
         tutti_err err = tutti__meta_open(dir, &reader, &m);
         if (err == TUTTI_OK) err = tutti__meta_load(m, &model);
         CHECK_ERR(err, TUTTI_ERR_FORMAT);
         tutti__model_free(&model);
         tutti__meta_close(&m);
-        sql(v[i].truth);
+        run_sql(v[i].original);
     }
     test_again();
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
@@ -226,20 +227,20 @@ static void test_lies(void) {
         tutti__model model;
         tutti__section *s = NULL;
         int64_t n = 0;
-        check_where(sections[i].lie);
-        sql(sections[i].lie);
+        check_where(sections[i].damage);
+        run_sql(sections[i].damage);
         CHECK_OK(tutti__meta_open(dir, &reader, &m));
         CHECK_OK(tutti__meta_load(m, &model));
         CHECK_ERR(tutti__meta_sections(m, &model, &model.segments[0], &s, &n), TUTTI_ERR_FORMAT);
         CHECK(!s && n == 0, "sections of a lie");
         tutti__model_free(&model);
         tutti__meta_close(&m);
-        sql(sections[i].truth);
+        run_sql(sections[i].original);
     }
     test_again();
 }
 
-/* The database is locked by another program: wait, then fail. */
+/* The database is locked by another connection: the library waits, then fails. */
 static void test_busy(void) {
     tutti__meta *m = NULL;
     char path[600];

@@ -1,9 +1,9 @@
 #!/bin/sh
 # TEST ranks=0 timeout=3600 cores=2
-# A loop that writes a dataset, killed at random instants: each time the next run finds every
-# segment complete and resumes.  crash_writer on several ranks, in the middle of large puts and
-# commits; crash_steps on one, during all other operations, including repairs.
-# Rounds: 6 and 24 (repairs: 6); tier=full: 60 and 1000; or CRASH_ROUNDS of each.
+# Programs that write a dataset are killed at random times: each time the next run finds every
+# segment complete and resumes.  crash_writer runs on several ranks and is killed during large puts and
+# commits; crash_steps runs on one rank and is killed during all other operations, including repairs.
+# Rounds: 6 of crash_writer and 24 of crash_steps (repairs: 6); tier=full: 60 and 1000; or CRASH_ROUNDS of each.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -34,7 +34,7 @@ while [ $round -lt "$several" ]; do
         echo "round $round: was not killed" >&2
         exit 1
     fi
-    if grep -q '^rank\|^segment\|of segment' out; then # what it found was not whole
+    if grep -q '^rank\|^segment\|of segment' out; then # the dataset that it opened was incomplete
         cat out >&2
         exit 1
     fi

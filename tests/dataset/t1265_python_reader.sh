@@ -1,10 +1,10 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 cores=2
-# The example resumes on another number of ranks; Python reads its files with sqlite3 and NumPy alone.
+# The example program resumes on another number of ranks; Python reads the files with sqlite3 and NumPy alone.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
-for python in python3 /usr/bin/python3 none; do # one that has NumPy
+for python in python3 /usr/bin/python3 none; do # find an interpreter that has NumPy
     $python -c 'import numpy, sqlite3' 2>/dev/null && break
 done
 [ "$python" != none ] || exit 77
@@ -31,7 +31,7 @@ $read b.tutti 4 temperature >b.txt
 test "$(wc -l <a.txt)" -eq 9216
 cmp a.txt b.txt
 
-run 3 ./crash_writer c.tutti 0 >/dev/null # global and ranked: the same values
+run 3 ./crash_writer c.tutti 0 >/dev/null # u is global, w is ranked; both have the same values
 $read c.tutti 2 u >u.txt
 $read c.tutti 2 w >w.txt
 cmp u.txt w.txt

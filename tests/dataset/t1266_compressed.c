@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* Compressed variables: written on N ranks and read on M, all types, grids of one to four dimensions and
- * lists, sizes around the borders of chunks, empty spaces; equal to a serial model.  The data file is
+/* Compressed variables, written on N ranks and read on M ranks, equal a serial model: all types, grids of one to
+ * four dimensions and lists, sizes around multiples of the chunk size, empty spaces.  The data file is
  * the same for any number of ranks and any decomposition.  Invalid calls; damaged files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "compression/chunks.h"
@@ -26,7 +26,7 @@ static struct {
 
 static struct {
     char name[16];
-    int on; /* which space */
+    int on; /* index in `space` */
     tutti_variable_spec spec;
     int numbers;
 } v[VARIABLES];
@@ -77,17 +77,18 @@ static tutti_type memory_type(int i, int salt) {
 
 /* ---- decompositions */
 
-/* Entries of this rank with their positions; memory is packed, or turned round. */
+/* The entries of this rank and their positions in the space.  In memory they are contiguous, or in reverse
+ * order with gaps (`turned`). */
 typedef struct {
     tutti_decomposition *p;
     tutti_count n, *position;
     int turned;
-} held;
+} decomposed;
 
-/* kind 0: scattered, in any order; 1: blocks of rows that overlap; 2: every some_n-th of the last
- * dimension; 3: consecutive.   part: not all entries */
-static held hold_store(tutti_dataset *d, tutti_count segment, int s, int kind, int part) {
-    held h = {.turned = kind == 0 && mix((uint64_t)s, 3) % 2};
+/* Create a decomposition of space `s`.  kind 0: scattered entries in any order; 1: overlapping blocks of rows;
+ * 2: every some_n-th index of the last dimension; 3: consecutive entries.  part: not all entries of the space. */
+static decomposed decompose(tutti_dataset *d, tutti_count segment, int s, int kind, int part) {
+    decomposed h = {.turned = kind == 0 && mix((uint64_t)s, 3) % 2};
     tutti_decomposition_spec spec = {.kind = kind == 3 ? TUTTI_BY_RANK_ORDER : TUTTI_BY_SLICE};
     const tutti_count all = space[s].entries, last = space[s].ndims - 1;
     tutti_count *index = malloc((size_t)(2 * all + 1) * sizeof *index);
@@ -98,7 +99,8 @@ static held hold_store(tutti_dataset *d, tutti_count segment, int s, int kind, i
         const distribution l = {.seed = (uint64_t)(900 + s), .holes = part ? 5 : 0, .copies = 4};
         spec.kind = TUTTI_BY_INDEX;
         for (tutti_count i = 0; i < all; i++) {
-            const tutti_count position = i * 7919 % all; /* a prime: each once */
+            const tutti_count position =
+                i * 7919 % all; /* 7919 is prime: each position occurs once */
             if (is_on_rank(&l, position, some_rank, some_n)) index[spec.n++] = position;
         }
         for (tutti_count i = 0; i < spec.n; i++) index[all + i] = 2 * (spec.n - i) - 1;
@@ -123,32 +125,32 @@ static held hold_store(tutti_dataset *d, tutti_count segment, int s, int kind, i
     return h;
 }
 
-static void held_free(held *h) {
+static void decomposed_free(decomposed *h) {
     tutti_decomposition_free(&h->p);
     free(h->position);
 }
 
-/* The position of value k of entry e. */
-static tutti_count at(const held *h, int numbers, tutti_count e, int k) {
+/* Return the index in memory of value `k` of entry `e`, which has `numbers` values. */
+static tutti_count memory_index(const decomposed *h, int numbers, tutti_count e, int k) {
     return (h->turned ? 2 * (h->n - e) - 1 : e) * numbers + k;
 }
 
-static void *numbers_of(const held *h, int i, int segment, tutti_type t) {
+static void *numbers_of(const decomposed *h, int i, int segment, tutti_type t) {
     const int n = v[i].numbers * halves_of(t);
     void *buf = calloc((size_t)(2 * h->n * n) + 1, 16);
     for (tutti_count e = 0; e < h->n; e++)
         for (int k = 0; k < n; k++)
-            number_set(t, buf, at(h, n, e, k), number_at(i, segment, h->position[e], k));
+            number_set(t, buf, memory_index(h, n, e, k), number_at(i, segment, h->position[e], k));
     return buf;
 }
 
-static void check_values(const held *h, int i, int segment, tutti_type t, const void *buf) {
+static void check_values(const decomposed *h, int i, int segment, tutti_type t, const void *buf) {
     const int n = v[i].numbers * halves_of(t);
     int wrong = 0;
     for (tutti_count e = 0; e < h->n; e++)
         for (int k = 0; k < n; k++) {
             const double want = number_at(i, segment, h->position[e], k);
-            const double got = number_get(t, buf, at(h, n, e, k));
+            const double got = number_get(t, buf, memory_index(h, n, e, k));
             if (want != got && wrong++ < 3)
                 CHECK(0, "segment %d, %s (%s on %s), entry %lld, number %d: %g, not %g", segment,
                       v[i].name, tutti_type_name(v[i].spec.type), space[v[i].on].name,
@@ -176,17 +178,17 @@ static tutti_dataset *open_file(MPI_Comm comm, int checksums) {
 
 static void put_all(tutti_dataset *d, int segment) {
     tutti_put puts[VARIABLES];
-    held h[VARIABLES];
+    decomposed h[VARIABLES];
     void *buf[VARIABLES];
     for (int i = 0; i < VARIABLES; i++) {
         const tutti_type t = memory_type(i, segment);
-        h[i] = hold_store(d, -1, v[i].on, (i + segment + some_n) % 4, 0);
+        h[i] = decompose(d, -1, v[i].on, (i + segment + some_n) % 4, 0);
         buf[i] = numbers_of(&h[i], i, segment, t);
         puts[i] = (tutti_put){v[i].name, h[i].p, t, buf[i]};
     }
     CHECK_OK(tutti_dataset_put(d, VARIABLES, puts));
     for (int i = 0; i < VARIABLES; i++) {
-        held_free(&h[i]);
+        decomposed_free(&h[i]);
         free(buf[i]);
     }
 }
@@ -213,11 +215,11 @@ static void write_on(int n) {
 
 static void get_all(tutti_dataset *d, int segment, int starts) {
     tutti_get gets[VARIABLES];
-    held h[VARIABLES];
+    decomposed h[VARIABLES];
     tutti_request *r = NULL;
     for (int i = 0; i < VARIABLES; i++) {
         const tutti_type t = memory_type(i, segment + 20);
-        h[i] = hold_store(d, segment, v[i].on, (i + segment) % 4, i % 2 && (i + segment) % 4 != 3);
+        h[i] = decompose(d, segment, v[i].on, (i + segment) % 4, i % 2 && (i + segment) % 4 != 3);
         gets[i] =
             (tutti_get){v[i].name, h[i].p, t, calloc((size_t)(2 * h[i].n * v[i].numbers) + 1, 32)};
     }
@@ -230,12 +232,12 @@ static void get_all(tutti_dataset *d, int segment, int starts) {
     for (int i = 0; i < VARIABLES; i++) {
         check_values(&h[i], i, segment, gets[i].type, gets[i].buf);
         free(gets[i].buf);
-        held_free(&h[i]);
+        decomposed_free(&h[i]);
     }
 }
 
 static void follow_one(tutti_dataset *d, int i) {
-    held h = hold_store(d, 0, v[i].on, 2, 1);
+    decomposed h = decompose(d, 0, v[i].on, 2, 1);
     const tutti_type t = memory_type(i, 1);
     const tutti_off step = h.n * v[i].numbers * tutti_type_size(t);
     char *buf = calloc((size_t)(SEGMENTS * step) + 1, 1);
@@ -244,7 +246,7 @@ static void follow_one(tutti_dataset *d, int i) {
     CHECK_EQ(n, SEGMENTS);
     for (int g = 0; g < SEGMENTS; g++) check_values(&h, i, g, t, buf + g * step);
     free(buf);
-    held_free(&h);
+    decomposed_free(&h);
 }
 
 /* Check the chunk extents by rows. */
@@ -299,7 +301,7 @@ static void read_on(int n) {
     some_give();
 }
 
-/* ---- the same bytes */
+/* ---- the same bytes for any number of ranks */
 
 static unsigned char *data_read(int64_t *n_out) {
     char name[600];
@@ -319,7 +321,7 @@ static void same_bytes(void) {
     unsigned char *first = NULL;
     int64_t n = 0, m = 0;
     for (int k = 1; k <= ranks; k += k < 3 ? 1 : 2) {
-        dataset_remove(path); /* ids of segments restart */
+        dataset_remove(path); /* otherwise segments of the new dataset would have other ids */
         write_on(k);
         if (rank == 0) {
             unsigned char *now = data_read(&m);
@@ -355,14 +357,14 @@ static void test_refused(void) {
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_TOPOLOGY, 0, 0), TUTTI_OK);
     CHECK_SAME(tutti_dataset_resize(d, space[SPACES - 1].name, 1, space[SPACES - 1].shape),
                TUTTI_OK);
-    held h = hold_store(d, -1, 1, 1, 0), some_of = hold_store(d, -1, 1, 0, 1);
+    decomposed h = decompose(d, -1, 1, 1, 0), some_of = decompose(d, -1, 1, 0, 1);
     int16_t *buf = calloc((size_t)(4 * space[1].entries) + 4, sizeof *buf);
     const tutti_put put = {"x", h.p, TUTTI_INT16, buf};
     const tutti_put part = {"x", some_of.p, TUTTI_INT16, buf};
     CHECK_SAME(tutti_dataset_put_start(d, 1, &put, &r), TUTTI_OK);
     CHECK_SAME(tutti_request_wait(&r, NULL), TUTTI_ERR_UNSUPPORTED);
     if (space[1].entries > 20) CHECK_SAME(tutti_dataset_put(d, 1, &part), TUTTI_ERR_UNSUPPORTED);
-    /* one rank has a number that does not fit */
+    /* one rank has a value that does not fit into int8 */
     if (h.n > 0 && h.position[h.n - 1] == space[1].entries - 1) buf[h.n - 1] = 1000;
     CHECK_SAME(tutti_dataset_put(d, 1, &put), TUTTI_ERR_VALUE);
     CHECK(strstr(tutti_last_message(), "1000 does not fit") && strstr(tutti_last_message(), "'x'"),
@@ -370,7 +372,7 @@ static void test_refused(void) {
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_ERR_STATE);
     for (tutti_count e = 0; e < h.n; e++) buf[e] = 1;
     CHECK_SAME(tutti_dataset_put(d, 1, &put), TUTTI_OK);
-    put_all(d, 0); /* behind it */
+    put_all(d, 0); /* writes sections after the section of "x" */
     for (tutti_count e = 0; e < h.n; e++) buf[e] = (int16_t)(h.position[e] % 100);
     CHECK_SAME(tutti_dataset_put(d, 1, &put), TUTTI_OK); /* write everything again */
     put_all(d, 0);
@@ -382,8 +384,8 @@ static void test_refused(void) {
     get_all(d, 0, 0);
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     free(buf);
-    held_free(&h);
-    held_free(&some_of);
+    decomposed_free(&h);
+    decomposed_free(&some_of);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     some_give();
 }
@@ -395,7 +397,7 @@ static void without_memory(void) {
     check_where("without memory");
     some_take(ranks);
     tutti_dataset *d = open_file(MPI_COMM_WORLD, 1);
-    held h = hold_store(d, -1, v[i].on, 0, 0);
+    decomposed h = decompose(d, -1, v[i].on, 0, 0);
     void *buf = numbers_of(&h, i, g, t);
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 0, 0));
     for (int reads = 0; reads < 2; reads++) {
@@ -405,7 +407,8 @@ static void without_memory(void) {
             const tutti_err err =
                 reads ? tutti_dataset_get(d, 0, 1, &(tutti_get){v[i].name, h.p, t, buf})
                       : tutti_dataset_put(d, 1, &(tutti_put){v[i].name, h.p, t, buf});
-            int left = 0; /* no failure: there were fewer allocations */
+            int left =
+                0; /* allocations that still fail later; no error: the call has fewer allocations */
             tutti__memory_fail_after(0);
             const tutti_err all = same_everywhere(err);
             CHECK(all == TUTTI_OK || all == TUTTI_ERR_NOMEM || all == TUTTI_ERR_IO, "%s: %s",
@@ -422,14 +425,14 @@ static void without_memory(void) {
     CHECK_OK(tutti_dataset_get(d, 0, 1, &(tutti_get){v[i].name, h.p, t, buf}));
     check_values(&h, i, g, t, buf);
     free(buf);
-    held_free(&h);
+    decomposed_free(&h);
     CHECK_OK(tutti_dataset_close(&d));
     some_give();
 }
 
 /* ---- damaged data */
 
-/* A bit of a section is flipped, with matching checksums: the get fails or its values are correct. */
+/* Flip a bit of a section whose checksums are not checked: the get fails, or all values are correct. */
 static void test_damaged(void) {
     char name[600];
     tutti_section_row row = {.bytes = 0};
@@ -442,12 +445,12 @@ static void test_damaged(void) {
     CHECK_OK(tutti_dataset_resize(d, space[SPACES - 1].name, 1, space[SPACES - 1].shape));
     put_all(d, 0);
     CHECK_OK(tutti_dataset_commit(d));
-    held h = hold_store(d, -1, s, 3, 0);
+    decomposed h = decompose(d, -1, s, 3, 0);
     const tutti_type t = memory_type(i, 0);
     void *buf = numbers_of(&h, i, 0, t);
     CHECK_OK(tutti_dataset_section_row(d, 0, v[i].name, &row));
     CHECK_OK(tutti_dataset_close(&d));
-    held_free(&h);
+    decomposed_free(&h);
     for (int k = 0; k < 60; k++) {
         const tutti_off at = row.start + (k < 30 ? k % 8 * 8 + k / 8 : (tutti_off)rnd(row.bytes));
         const int bit = (int)rnd(8);
@@ -467,7 +470,7 @@ static void test_damaged(void) {
             MPI_Barrier(MPI_COMM_WORLD);
             if (back) break;
             CHECK_OK(tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ, NULL, &d));
-            h = hold_store(d, 0, s, 3, 0);
+            h = decompose(d, 0, s, 3, 0);
             const tutti_err got =
                 same_everywhere(tutti_dataset_get(d, 0, 1, &(tutti_get){v[i].name, h.p, t, buf}));
             CHECK(got == TUTTI_OK || got == TUTTI_ERR_FORMAT, "%s", tutti_last_message());
@@ -478,7 +481,7 @@ static void test_damaged(void) {
             refused_by_get += got != TUTTI_OK;
             found += same_everywhere(tutti_dataset_verify(d, NULL)) == TUTTI_ERR_FORMAT;
             CHECK_OK(tutti_dataset_close(&d));
-            held_free(&h);
+            decomposed_free(&h);
         }
     }
     check_where("damaged");

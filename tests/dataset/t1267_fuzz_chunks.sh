@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=300 tier=full builds=openmpi
-# The reader of compressed sections accepts any bytes: libFuzzer, from good sections that a program
-# makes, for TUTTI_FUZZ_SECONDS (60).
+# libFuzzer on the reader of compressed sections: no input leads to invalid memory accesses.  The seeds are valid
+# sections created by a program.  Runs for TUTTI_FUZZ_SECONDS (default: 60).
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)

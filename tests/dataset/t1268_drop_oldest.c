@@ -1,7 +1,8 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* drop_oldest against a model: topologies that set the sizes of some spaces, of all or of none, states with global,
- * compressed and ranked variables, native and netCDF data files.  After dropping, every remaining segment has its
- * topology, shapes and values, verify is clean, and repair rebuilds the same dataset from native data files alone.
+/* drop_oldest compared with a model: topologies that set the sizes of some, all or no spaces; states with global,
+ * compressed and ranked variables; native and netCDF data files.  After dropping, every remaining segment has its
+ * topology, shapes and values, verify reports no errors, and repair rebuilds the same dataset from native data
+ * files alone.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <unistd.h>
 #include "dataset/datasets.h"
@@ -12,13 +13,13 @@ static char path[512];
 static tutti_dataset *d;
 static int container;
 
-/* Variable v is on space v: global, compressed, ranked.  Topologies have others than states. */
+/* Names of the variables of topologies and of states; variable v is on space v: global, compressed, ranked. */
 static const char *const NAMES[2][VARIABLES] = {{"ta", "tb", "tc"}, {"va", "vb", "vc"}};
 #define NAME NAMES[kind == TUTTI_STATE]
 
 static struct {
     tutti_segment_kind kind;
-    int64_t index, topology; /* time indices; topology -1: none */
+    int64_t index, topology; /* time indices of the segment and of its topology (-1: none) */
     tutti_count size[SPACES];
     int put[VARIABLES];
 } written[MOST];
@@ -47,8 +48,8 @@ static void open_file(int mode) {
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, mode, &opt, &d), TUTTI_OK);
 }
 
-/* One segment; bits of `sets`: spaces whose size changes, of `puts`: variables that are put. */
-static void segment(tutti_segment_kind kind, int64_t index, unsigned sets, unsigned puts) {
+/* Write one segment.  Bit i of `sets`: the size of space i changes; bit i of `puts`: variable i is written. */
+static void write_segment(tutti_segment_kind kind, int64_t index, unsigned sets, unsigned puts) {
     const int n = written_n++;
     const int before = n > 0;
     for (int s = 0; s < SPACES; s++) written[n].size[s] = before ? written[n - 1].size[s] : 4;
@@ -118,7 +119,7 @@ static void values_right(tutti_count s, int n, int v) {
     tutti_decomposition_free(&p);
 }
 
-/* Every remaining segment is unchanged. */
+/* Check that every remaining segment is unchanged. */
 static void test_right(void) {
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     for (tutti_count s = 0; s < tutti_dataset_segments(d); s++) {
@@ -137,7 +138,7 @@ static void test_right(void) {
     }
 }
 
-static void dropped(int keep) {
+static void drop_and_check(int keep) {
     CHECK_SAME(tutti_dataset_drop_oldest(d, keep), TUTTI_OK);
     test_right();
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
@@ -167,28 +168,28 @@ static void test_ended(void) {
     dataset_remove(path);
 }
 
-/* The topology that set b has a section on a, whose size was set by another topology. */
+/* The topology that sets the size of space b has a section on space a, whose size another topology has set. */
 static void two_spaces(void) {
     check_where("two spaces");
     test_created();
-    segment(TUTTI_TOPOLOGY, 0, 1, 1);
-    segment(TUTTI_TOPOLOGY, 2, 2, 3);
-    segment(TUTTI_TOPOLOGY, 4, 1, 1);
-    segment(TUTTI_STATE, 4, 0, 3);
-    segment(TUTTI_STATE, 6, 0, 3);
-    dropped(1);
+    write_segment(TUTTI_TOPOLOGY, 0, 1, 1);
+    write_segment(TUTTI_TOPOLOGY, 2, 2, 3);
+    write_segment(TUTTI_TOPOLOGY, 4, 1, 1);
+    write_segment(TUTTI_STATE, 4, 0, 3);
+    write_segment(TUTTI_STATE, 6, 0, 3);
+    drop_and_check(1);
     test_ended();
 }
 
-/* A topology with sections and no size is the topology of the states after it. */
+/* A topology that has sections but sets no size is the topology of the states after it. */
 static void no_size(void) {
     check_where("no size");
     test_created();
-    segment(TUTTI_TOPOLOGY, 0, 7, 1);
-    segment(TUTTI_TOPOLOGY, 2, 0, 2);
-    segment(TUTTI_STATE, 4, 0, 7);
-    segment(TUTTI_STATE, 6, 0, 7);
-    dropped(1);
+    write_segment(TUTTI_TOPOLOGY, 0, 7, 1);
+    write_segment(TUTTI_TOPOLOGY, 2, 0, 2);
+    write_segment(TUTTI_STATE, 4, 0, 7);
+    write_segment(TUTTI_STATE, 6, 0, 7);
+    drop_and_check(1);
     test_ended();
 }
 
@@ -204,9 +205,9 @@ static void random_life(uint64_t seed) {
         const int again = written_n && written[written_n - 1].index == index;
         if (again && written[written_n - 1].kind == TUTTI_STATE) index++;
         if (r % 3 == 0 && !(again && written[written_n - 1].index == index))
-            segment(TUTTI_TOPOLOGY, index, (unsigned)mix(seed, 10 * k + 3) % 8, puts);
-        segment(TUTTI_STATE, index, 0, container == TUTTI_CONTAINER_NATIVE ? puts : 7);
-        if (k % 4 == 3) dropped(1 + (int)(mix(seed, 10 * k + 4) % 3));
+            write_segment(TUTTI_TOPOLOGY, index, (unsigned)mix(seed, 10 * k + 3) % 8, puts);
+        write_segment(TUTTI_STATE, index, 0, container == TUTTI_CONTAINER_NATIVE ? puts : 7);
+        if (k % 4 == 3) drop_and_check(1 + (int)(mix(seed, 10 * k + 4) % 3));
     }
     test_ended();
 }

@@ -10,10 +10,10 @@
 
 enum { ENTRIES = 60, STATES = 6 };
 static char whole[512], path[520], other[520];
-static tutti_dataset_options fast; /* need not wait for the disk */
+static tutti_dataset_options fast; /* without syncs */
 #define RW (TUTTI_READ | TUTTI_WRITE)
 
-/* ---- files, by rank 0 */
+/* ---- operations of rank 0 on files */
 
 static void copy_file(const char *from, const char *to) {
     char block[65536];
@@ -44,8 +44,8 @@ static void copy_dataset(const char *from, const char *to) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static const char *in(const char *name) {
-    static char text[2][700]; /* two at a time */
+static const char *path_of(const char *name) {
+    static char text[2][700]; /* two paths are valid at a time */
     static int which;
     which = !which;
     snprintf(text[which], sizeof text[0], "%s/%s", path, name);
@@ -54,22 +54,22 @@ static const char *in(const char *name) {
 
 static int64_t size_of(const char *name) {
     struct stat st;
-    return stat(in(name), &st) == 0 ? (int64_t)st.st_size : -1;
+    return stat(path_of(name), &st) == 0 ? (int64_t)st.st_size : -1;
 }
 
 static void cut_file(const char *name, int64_t size) {
-    if (rank == 0) CHECK(truncate(in(name), size) == 0, "%s to %lld", name, (long long)size);
+    if (rank == 0) CHECK(truncate(path_of(name), size) == 0, "%s to %lld", name, (long long)size);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void gone(const char *name) {
-    if (rank == 0) CHECK(unlink(in(name)) == 0, "%s", name);
+static void remove_file(const char *name) {
+    if (rank == 0) CHECK(unlink(path_of(name)) == 0, "%s", name);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
 static void spoil_bytes(const char *name, int64_t at, int bits, int64_t n) {
     if (rank == 0) {
-        const int fd = open(in(name), O_RDWR);
+        const int fd = open(path_of(name), O_RDWR);
         for (int64_t i = at; i < at + n; i++) {
             unsigned char c = 0;
             CHECK(pread(fd, &c, 1, i) == 1, "%s at %lld", name, (long long)i);
@@ -81,14 +81,14 @@ static void spoil_bytes(const char *name, int64_t at, int bits, int64_t n) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* ---- the dataset: topologies at 0 and 3, states, two time indices per file */
+/* ---- the dataset: topologies at indices 0 and 3, a state at each index, two indices per file */
 
 static double value_of(int64_t segment_index, tutti_count i) {
     return (double)(segment_index * 1000 + i);
 }
 
-static tutti_decomposition *mine_of(tutti_dataset *d, const char *space, tutti_count segment,
-                                    tutti_count n) {
+static tutti_decomposition *local_block_of(tutti_dataset *d, const char *space, tutti_count segment,
+                                           tutti_count n) {
     tutti_decomposition *p = NULL;
     const tutti_count lo = n * rank / ranks, hi = n * (rank + 1) / ranks;
     const tutti_decomposition_spec spec = {.kind = TUTTI_BY_RANK_ORDER, .n = hi - lo};
@@ -100,7 +100,7 @@ static tutti_count nodes_at(int64_t index) {
     return index < 3 ? ENTRIES : ENTRIES + 7;
 }
 
-static void topology(tutti_dataset *d, int64_t index) {
+static void write_topology(tutti_dataset *d, int64_t index) {
     int64_t ids[ENTRIES + 7];
     const tutti_count all = nodes_at(index), lo = all * rank / ranks, hi = all * (rank + 1) / ranks;
     for (tutti_count i = lo; i < hi; i++) ids[i - lo] = id_of(index, i);
@@ -109,11 +109,11 @@ static void topology(tutti_dataset *d, int64_t index) {
     CHECK_OK(tutti_dataset_commit(d));
 }
 
-static void state(tutti_dataset *d, int64_t index) {
+static void write_state(tutti_dataset *d, int64_t index) {
     double buf[ENTRIES + 7];
     const tutti_count all = nodes_at(index);
-    tutti_decomposition *nodes = mine_of(d, "nodes", -1, all),
-                        *grid = mine_of(d, "grid", -1, ENTRIES);
+    tutti_decomposition *nodes = local_block_of(d, "nodes", -1, all),
+                        *grid = local_block_of(d, "grid", -1, ENTRIES);
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, index, (double)index));
     for (tutti_count i = 0; i < ENTRIES / ranks + 8 && i < ENTRIES + 7; i++)
         buf[i] = value_of(index, all * rank / ranks + i);
@@ -149,13 +149,13 @@ static void make_objects(const char *where, int64_t from, int64_t to, const char
     CHECK_OK(tutti_dataset_variable(d, "v", &v));
     CHECK_OK(tutti_dataset_variable(d, "w", &w));
     for (int64_t i = from; i < to; i++) {
-        if (i % 3 == 0) topology(d, i);
-        state(d, i);
+        if (i % 3 == 0) write_topology(d, i);
+        write_state(d, i);
     }
     CHECK_OK(tutti_dataset_close(&d));
 }
 
-/* Check the values of all existing states; return their time indices as bits. */
+/* Check the values of all existing states; return their time indices as a bit mask. */
 static unsigned states_of(void) {
     unsigned there = 0;
     double buf[ENTRIES + 7];
@@ -171,8 +171,8 @@ static unsigned states_of(void) {
         there |= 1u << g.index;
         CHECK(g.time == (double)g.index && g.topology >= 0, "a state has no topology");
         const tutti_count all = nodes_at(g.index);
-        tutti_decomposition *nodes = mine_of(d, "nodes", s, all),
-                            *grid = mine_of(d, "grid", s, ENTRIES);
+        tutti_decomposition *nodes = local_block_of(d, "nodes", s, all),
+                            *grid = local_block_of(d, "grid", s, ENTRIES);
         for (const char *name = "uvw"; *name; name++) {
             const char text[2] = {*name};
             tutti_decomposition *p = *name == 'u' ? grid : nodes;
@@ -193,7 +193,8 @@ static unsigned states_of(void) {
 
 /* ---- repairs */
 
-static tutti_repair_report repaired(const char *what, int rebuilt, int lost, unsigned there) {
+static tutti_repair_report repair_and_check(const char *what, int rebuilt, int lost,
+                                            unsigned there) {
     tutti_repair_report r, again;
     check_where(what);
     CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, path, &fast, &r), TUTTI_OK);
@@ -208,11 +209,11 @@ static tutti_repair_report repaired(const char *what, int rebuilt, int lost, uns
     return r;
 }
 
-/* A writer appends after the last existing state. */
-static void goes_on(unsigned there) {
+/* Append a segment; `there`: bit mask of the states that exist. */
+static void append_and_check(unsigned there) {
     tutti_dataset *d = open_file(path, RW);
-    topology(d, 9);
-    state(d, 9);
+    write_topology(d, 9);
+    write_state(d, 9);
     CHECK_OK(tutti_dataset_close(&d));
     CHECK_EQ(states_of(), there | 1u << 9);
 }
@@ -225,43 +226,43 @@ static void test_metadata(void) {
     tutti_repair_report r;
     copy_dataset(whole, path);
     const int64_t size = size_of("metadata.sqlite");
-    r = repaired("nothing", 0, 0, ALL);
+    r = repair_and_check("nothing", 0, 0, ALL);
     CHECK(r.segments == STATES + 2 && r.files == 3, "%lld segments, %d files",
           (long long)r.segments, r.files);
 
-    gone("metadata.sqlite");
+    remove_file("metadata.sqlite");
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, RW | TUTTI_CREATE, &opt, &d),
-               TUTTI_ERR_FORMAT); /* and removes no data */
-    if (rank == 0) (void)unlink(in("metadata.sqlite"));
-    r = repaired("gone", 1, 0, ALL);
+               TUTTI_ERR_FORMAT); /* the failed open must not remove data */
+    if (rank == 0) (void)unlink(path_of("metadata.sqlite"));
+    r = repair_and_check("gone", 1, 0, ALL);
     CHECK(!r.backup[0], "%s", r.backup);
-    goes_on(ALL);
+    append_and_check(ALL);
 
     copy_dataset(whole, path);
     cut_file("metadata.sqlite", 0);
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, RW | TUTTI_CREATE, &opt, &d),
                TUTTI_ERR_FORMAT);
-    r = repaired("empty", 1, 0, ALL);
+    r = repair_and_check("empty", 1, 0, ALL);
     CHECK(strcmp(r.backup, "metadata.sqlite.damaged") == 0 && size_of(r.backup) == 0, "%s",
           r.backup);
     cut_file("metadata.sqlite", 0);
-    r = repaired("empty again", 1, 0, ALL);
+    r = repair_and_check("empty again", 1, 0, ALL);
     CHECK(strcmp(r.backup, "metadata.sqlite.damaged-2") == 0, "%s", r.backup);
 
     copy_dataset(whole, path);
     cut_file("metadata.sqlite", size / 2 + 100);
-    repaired("short", 1, 0, ALL);
-    goes_on(ALL);
+    repair_and_check("short", 1, 0, ALL);
+    append_and_check(ALL);
     copy_dataset(whole, path);
     spoil_bytes("metadata.sqlite", 0, -1, size);
-    repaired("zeros", 1, 0, ALL);
+    repair_and_check("zeros", 1, 0, ALL);
     copy_dataset(whole, path);
     spoil_bytes("metadata.sqlite", 100, 255, 8000);
-    repaired("upside down", 1, 0, ALL);
+    repair_and_check("upside down", 1, 0, ALL);
 }
 
-/* Bits flip anywhere.  Infos have no second copy of their values that is compared. */
-static void flips(unsigned seed) {
+/* Flip random bits of the metadata.  The values of infos are not checked: repair has no copy to compare with. */
+static void flip_bits(unsigned seed) {
     for (int i = 0; i < (ranks > 1 ? 3 : 10); i++) {
         char what[64];
         copy_dataset(whole, path);
@@ -285,62 +286,65 @@ static void test_strangers(void) {
     char from[700];
     copy_dataset(whole, path);
     snprintf(from, sizeof from, "%s/metadata.sqlite", other);
-    if (rank == 0) copy_file(from, in("metadata.sqlite"));
-    repaired("another's metadata", 1, 0, ALL);
+    if (rank == 0) copy_file(from, path_of("metadata.sqlite"));
+    repair_and_check("another's metadata", 1, 0, ALL);
 
     /* older metadata: a copy made after two states */
     dataset_remove(path);
     make_objects(path, 0, 2, "m");
-    if (rank == 0) copy_file(in("metadata.sqlite"), in("kept"));
+    if (rank == 0) copy_file(path_of("metadata.sqlite"), path_of("kept"));
     make_objects(path, 2, STATES, "m");
-    if (rank == 0) CHECK(rename(in("kept"), in("metadata.sqlite")) == 0, "rename");
+    if (rank == 0) CHECK(rename(path_of("kept"), path_of("metadata.sqlite")) == 0, "rename");
     MPI_Barrier(MPI_COMM_WORLD);
-    repaired("older metadata", 1, 0, ALL);
+    repair_and_check("older metadata", 1, 0, ALL);
 
-    /* a data file of another dataset */
+    /* replace a data file by one of another dataset */
     copy_dataset(whole, path);
     snprintf(from, sizeof from, "%s/data-000002.tutti", other);
-    if (rank == 0) copy_file(from, in("data-000002.tutti"));
+    if (rank == 0) copy_file(from, path_of("data-000002.tutti"));
     MPI_Barrier(MPI_COMM_WORLD);
     /* states 2 and 3 and the topology at 3 are missing, and therefore states 4 and 5 */
-    repaired("another's data", 1, -1, 3);
-    goes_on(3);
+    repair_and_check("another's data", 1, -1, 3);
+    append_and_check(3);
 }
 
 static void test_data(void) {
     tutti_dataset *d = NULL;
     copy_dataset(whole, path);
-    gone("data-000003.tutti"); /* states 4 and 5 */
-    repaired("a file gone", 0, 2, 15);
-    goes_on(15);
+    remove_file("data-000003.tutti"); /* contains states 4 and 5 */
+    repair_and_check("a file gone", 0, 2, 15);
+    append_and_check(15);
     copy_dataset(whole, path);
-    gone("data-000002.tutti"); /* states 2 and 3, the topology at 3 that 4 and 5 need */
-    repaired("a topology gone", 0, 5, 3);
+    remove_file(
+        "data-000002.tutti"); /* contains states 2 and 3, and the topology at 3 that states 4 and 5 need */
+    repair_and_check("a topology gone", 0, 5, 3);
     CHECK(rank != 0 || size_of("data-000003.tutti.damaged") > 0, "data have been deleted");
-    goes_on(3);
+    append_and_check(3);
     copy_dataset(whole, path);
-    gone("data-000002.tutti");
-    gone("metadata.sqlite");
-    repaired("a topology and the metadata gone", 1, 2, 3);
+    remove_file("data-000002.tutti");
+    remove_file("metadata.sqlite");
+    repair_and_check("a topology and the metadata gone", 1, 2, 3);
     copy_dataset(whole, path);
     cut_file("data-000003.tutti", size_of("data-000003.tutti") - 1);
-    repaired("a file short", 0, 1, 31);
-    goes_on(31);
+    repair_and_check("a file short", 0, 1, 31);
+    append_and_check(31);
     copy_dataset(whole, path);
     cut_file("data-000003.tutti", size_of("data-000003.tutti") - 100);
-    gone("metadata.sqlite");
-    repaired("a file short, no metadata", 1, 0, 31);
-    goes_on(31);
+    remove_file("metadata.sqlite");
+    repair_and_check("a file short, no metadata", 1, 0, 31);
+    append_and_check(31);
     copy_dataset(whole, path);
-    gone("metadata.sqlite"); /* bytes after the last segment that are not a segment */
+    remove_file(
+        "metadata.sqlite"); /* and append bytes that are not a segment after the last segment */
     if (rank == 0) {
-        const int fd = open(in("data-000003.tutti"), O_WRONLY | O_APPEND);
+        const int fd = open(path_of("data-000003.tutti"), O_WRONLY | O_APPEND);
         for (int i = 0; i < 300; i++) CHECK(write(fd, "TUTTISEG torn", 13) == 13, "append");
         close(fd);
     }
-    repaired("a torn end", 1, 0, ALL);
-    goes_on(ALL);
-    copy_dataset(whole, path); /* the trailer of the first state in file 3: damaged, not lost */
+    repair_and_check("a torn end", 1, 0, ALL);
+    append_and_check(ALL);
+    copy_dataset(whole,
+                 path); /* damage the trailer of the first state in file 3: the file is kept */
     d = open_file(path, TUTTI_READ);
     tutti_section_row row;
     CHECK_OK(tutti_dataset_section_row(d, 6, "u", &row));
@@ -350,26 +354,27 @@ static void test_data(void) {
     tutti_repair_report r;
     CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, path, &fast, &r), TUTTI_OK);
     CHECK(!r.rebuilt && r.lost == 0 && r.damaged == 1, "damaged: %lld", (long long)r.damaged);
-    gone("metadata.sqlite");
-    repaired("a trailer and the metadata", 1, 1, ALL & ~16u);
-    /* whether the last segment was committed */
+    remove_file("metadata.sqlite");
+    repair_and_check("a trailer and the metadata", 1, 1, ALL & ~16u);
+    /* damage the last segment: repair cannot know whether it was committed */
     copy_dataset(whole, path);
     d = open_file(path, TUTTI_READ);
     CHECK_OK(tutti_dataset_section_row(d, 7, "u", &row));
     CHECK_OK(tutti_dataset_close(&d));
     spoil_bytes("data-000003.tutti", row.start + 3, 1, 1);
-    gone("metadata.sqlite");
-    repaired("the last segment is not whole", 1, 1, ALL & ~32u);
+    remove_file("metadata.sqlite");
+    repair_and_check("the last segment is not whole", 1, 1, ALL & ~32u);
 }
 
-static void taken_away(void) {
+static void erase_and_drop(void) {
     tutti_dataset *d = NULL;
     copy_dataset(whole, path);
     d = open_file(path, RW);
-    CHECK_OK(tutti_dataset_erase_after(d, 4)); /* 0: topology, 1 2 3: states, 4: topology */
+    CHECK_OK(tutti_dataset_erase_after(
+        d, 4)); /* keeps segments 0 and 4 (topologies) and 1 to 3 (states) */
     CHECK_OK(tutti_dataset_close(&d));
-    gone("metadata.sqlite");
-    repaired("erased", 1, 0, 7);
+    remove_file("metadata.sqlite");
+    repair_and_check("erased", 1, 0, 7);
     copy_dataset(whole, path);
     d = open_file(path, RW);
     CHECK_OK(
@@ -377,19 +382,19 @@ static void taken_away(void) {
     CHECK_OK(tutti_dataset_close(&d));
     const unsigned there = states_of();
     CHECK(there == 56 || there == 48, "%x", there);
-    repaired("dropped", 0, 0, there);
-    gone("metadata.sqlite");
-    repaired("dropped, metadata gone", 1, 0, there);
-    goes_on(there);
-    /* one file: removed segments in the middle are marked */
+    repair_and_check("dropped", 0, 0, there);
+    remove_file("metadata.sqlite");
+    repair_and_check("dropped, metadata gone", 1, 0, there);
+    append_and_check(there);
+    /* a file in which removed segments are only marked, because later segments of the file are kept */
     copy_dataset(whole, path);
     d = open_file(path, RW);
-    for (int i = 0; i < 2; i++) state(d, 6 + i);
+    for (int i = 0; i < 2; i++) write_state(d, 6 + i);
     CHECK_OK(tutti_dataset_drop_oldest(d, 1));
     CHECK_OK(tutti_dataset_close(&d));
     const unsigned left = states_of();
-    gone("metadata.sqlite");
-    repaired("dropped in the middle", 1, 0, left);
+    remove_file("metadata.sqlite");
+    repair_and_check("dropped in the middle", 1, 0, left);
 }
 
 static void test_refused(void) {
@@ -400,8 +405,9 @@ static void test_refused(void) {
     CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, path, &fast, &r), TUTTI_ERR_STATE);
     CHECK_OK(tutti_dataset_close(&d));
     CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, "", NULL, &r), TUTTI_ERR_ARG);
-    CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, in("none"), NULL, &r), TUTTI_ERR_NOT_FOUND);
-    CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, in("metadata.sqlite"), NULL, &r),
+    CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, path_of("none"), NULL, &r),
+               TUTTI_ERR_NOT_FOUND);
+    CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, path_of("metadata.sqlite"), NULL, &r),
                TUTTI_ERR_FORMAT);
     if (ranks > 1)
         CHECK_ERR(tutti_dataset_repair(MPI_COMM_WORLD, rank ? path : other, NULL, &r),
@@ -427,10 +433,10 @@ int main(int argc, char **argv) {
     make_objects(whole, 0, STATES, "m");
     make_objects(other, 0, STATES + 1, "s");
     test_metadata();
-    flips(seed);
+    flip_bits(seed);
     test_strangers();
     test_data();
-    taken_away();
+    erase_and_drop();
     test_refused();
     dataset_remove(whole);
     dataset_remove(other);

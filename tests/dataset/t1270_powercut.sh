@@ -1,12 +1,11 @@
 #!/bin/sh
 # TEST ranks=0 timeout=900 cores=2
 # Power cuts: all file operations of a writer are recorded, including those of SQLite, for both
-# containers, with archives and repairs.
-# The power is cut wherever a missing sync could show, and after some other records (tier=full:
-# after each): data that was not synced is lost, torn or reordered.  Every segment whose commit had
-# returned is readable, none is incomplete, and writing continues.  Then one sync of the
-# library after the other is omitted: each time a cut loses data, so that this test fails if the
-# library omits it.
+# containers, with archives and repairs.  The power is cut wherever a missing sync could be detected, and after some
+# other records (tier=full: after each record): data that was not synced is lost, torn or reordered.  Every segment
+# whose commit had returned is readable, no segment is incomplete, and writing continues.  Then the log is
+# replayed once per sync of the library without this sync, and a cut must lose data: this shows that the test
+# would detect it if the library omitted the sync.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -24,7 +23,7 @@ powercut_record 2 durable
 powercut_replay $every each
 unset TEST_CONTAINER
 powercut_sites 16
-# data is lost without syncs, and if only SQLite syncs
+# check that cuts lose data without any sync, and if only SQLite syncs
 powercut_record 1 durable
 powercut_replay_harmed none
 powercut_record 1 visible

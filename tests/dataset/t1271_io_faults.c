@@ -1,8 +1,7 @@
 /* TEST ranks=1,3 timeout=120 own=1 */
-/* Faults of the environment: writes, syncs and opens fail at every call, a database that cannot
- * grow, a full disk, a read-only one, a database locked by another program, links instead of data
- * files, erased segments.  The same error on all ranks; the dataset is unchanged, and
- * the same handle or the next writer continues.
+/* I/O errors: each write, sync and open fails once; the database cannot grow; the disk is full or read-only; the
+ * database is locked by another program; data files are replaced by links; segments are erased.  All ranks get the
+ * same error, the dataset is unchanged, and the same handle or the next writer continues.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 
@@ -39,7 +38,7 @@ static void state_is(tutti_dataset *d, const char *want) {
 
 /* ---- data files: the n-th call of a kind fails, and all later ones */
 
-/* 1: it has failed. */
+/* Let the n-th call of this kind and all later calls fail on some ranks; return whether a call failed. */
 static int fault(const char *kind, int on, int n) {
     const int opens = strcmp(kind, "open") == 0;
     char io[100];
@@ -74,7 +73,7 @@ static void test_faults(void) {
     }
 }
 
-/* ---- the database cannot grow: a limit on lengths of files */
+/* ---- the database cannot grow because of a limit on file sizes */
 
 static void limit(rlim_t bytes) {
     const struct rlimit r = {bytes, RLIM_INFINITY};
@@ -98,7 +97,7 @@ static void no_growth(void) {
     state_is(d, want);
     limit(RLIM_INFINITY);
     CHECK_SAME(tutti_dataset_info_set(d, NULL, "long", TUTTI_BYTES, sizeof text, text), TUTTI_OK);
-    /* within a commit: it may be tried again */
+    /* the limit makes a commit fail; the commit is repeated without the limit */
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 1, 1));
     CHECK_OK(tutti_dataset_info_set(d, NULL, "longer", TUTTI_BYTES, sizeof text, text));
     CHECK(stat(name, &st) == 0, "%s", name);
@@ -112,7 +111,7 @@ static void no_growth(void) {
     CHECK_OK(tutti_dataset_close(&d));
 }
 
-/* ---- another program has the database */
+/* ---- another program has locked the database */
 
 static void test_busy(void) {
     sqlite3 *db = NULL;
@@ -162,7 +161,7 @@ static void test_links(void) {
     if (rank == 0) CHECK(rename(name, away) == 0 && symlink(away, name) == 0, "link");
     MPI_Barrier(MPI_COMM_WORLD);
     d = open_file(path, TUTTI_READ, "");
-    tutti_decomposition *p = powercut_mine(d, &lo, &n);
+    tutti_decomposition *p = powercut_local_block(d, &lo, &n);
     CHECK_SAME(tutti_dataset_get(d, 0, 1, &(tutti_get){"u", p, TUTTI_FLOAT64, buf}),
                TUTTI_ERR_FORMAT);
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_ERR_FORMAT);
@@ -188,7 +187,7 @@ static void test_erased(void) {
     CHECK_OK(powercut_put(d, 0, 0));
     CHECK_OK(powercut_put(d, 1, 1));
     tutti_dataset *e = open_file(path, TUTTI_READ, "");
-    tutti_decomposition *p = powercut_mine(e, &lo, &n);
+    tutti_decomposition *p = powercut_local_block(e, &lo, &n);
     CHECK_OK(tutti_dataset_erase_after(d, 0));
     CHECK_SAME(tutti_dataset_get(e, 1, 1, &(tutti_get){"u", p, TUTTI_FLOAT64, buf}),
                TUTTI_ERR_STATE);
@@ -198,7 +197,7 @@ static void test_erased(void) {
                TUTTI_ERR_NOT_FOUND);
     tutti_decomposition_free(&p);
     CHECK_OK(tutti_dataset_close(&e));
-    /* the first rank alone has entries */
+    /* only rank 0 has entries */
     const tutti_count position = 5;
     const tutti_decomposition_spec spec = {
         .kind = TUTTI_BY_INDEX, .n = rank == 0, .index = rank == 0 ? &position : NULL};
@@ -217,7 +216,7 @@ static void test_erased(void) {
     CHECK_OK(tutti_dataset_close(&d));
 }
 
-/* ---- full, then read-only */
+/* ---- a disk that is full, then read-only */
 
 static void full_disk(void) {
     char home[520], where[600], state[4000], again[4000];
@@ -237,7 +236,7 @@ static void full_disk(void) {
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     CHECK(powercut_state(d, state, sizeof state), "%s", tutti_last_message());
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
-    d = open_file(where, RW, ""); /* the disk is as full */
+    d = open_file(where, RW, ""); /* the disk is still full */
     state_is(d, state);
     CHECK_SAME(tutti_dataset_erase_after(d, 2), TUTTI_OK);
     CHECK_SAME(powercut_put(d, 500, 500), TUTTI_OK);

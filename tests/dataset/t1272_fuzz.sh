@@ -1,8 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=300 cores=2 tier=full
 # libFuzzer on all readers of datasets: metadata, trailers of data files, headers of sections, headers of
-# netCDF files.  60 s together, or FUZZ_SECONDS.  It begins with
-# the golden dataset and with tests/fuzz/corpus: inputs of earlier runs with new coverage.
+# netCDF files.  Runs for 60 s in total, or FUZZ_SECONDS.  The seeds are the golden dataset and tests/fuzz/corpus
+# (inputs of earlier runs that reached new code).
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -28,7 +28,7 @@ for target in meta trailer ranked netcdf; do
     mkdir -p seeds_$target found_$target
     [ ! -d "$top/tests/fuzz/corpus/$target" ] || cp "$top/tests/fuzz/corpus/$target"/* seeds_$target
 done
-# the golden dataset, in small pages
+# the metadata of the golden dataset, with small database pages
 { echo 'PRAGMA page_size=512;'; cat "$top/tests/dataset/golden/metadata.sql"; } >golden.sql
 python3 -c 'import sqlite3; sqlite3.connect("seeds_meta/golden").executescript(open("golden.sql").read())'
 cp "$top/tests/dataset/golden/data-000001.tutti" seeds_trailer/golden

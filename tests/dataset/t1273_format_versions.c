@@ -1,11 +1,10 @@
 /* TEST ranks=1 timeout=60 */
-/* Datasets of every version of the format, written once: tests/dataset/golden (version 1) and
- * golden_v2, their metadata as SQL.
- * They are read, repaired from the data file alone, and appended to.  Writing the same data again
- * gives the data file of the newest version byte for byte, and the same rows, but for the random id
- * of the dataset.
+/* Stored datasets of every version of the format: tests/dataset/golden (version 1) and golden_v2, with
+ * metadata as SQL text.  They are read, repaired from the data file alone, and appended to.  Writing the same data
+ * again produces the same data file as the newest version byte for byte, and the same metadata except for the
+ * random id of the dataset.
  *
- * TUTTI_GOLDEN_WRITE=DIRECTORY writes those files; only a new version of the format may need that.
+ * TUTTI_GOLDEN_WRITE=DIRECTORY writes new golden files; this is only needed for a new version of the format.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 
@@ -20,7 +19,9 @@ static const int64_t ids[NODES] = {40, 10, 30, 20, 50};
 static const char title[] = "a tiny dataset";
 
 static double heat(int64_t index, tutti_count i) {
-    return index == 1 && i >= 4 ? -1.5 : 0.25 * (double)i + (double)index; /* -1.5: not put */
+    return index == 1 && i >= 4
+               ? -1.5
+               : 0.25 * (double)i + (double)index; /* -1.5: fill value of entries not written */
 }
 static float flow(int64_t index, tutti_count i) {
     return (float)(100 * index + i) / 8;
@@ -29,7 +30,7 @@ static int32_t count(tutti_count i) {
     return (int32_t)(1000 - 7 * i);
 }
 
-/* ---- made */
+/* ---- writing */
 
 static tutti_decomposition *some_of(tutti_dataset *d, const char *space, tutti_count n) {
     static const tutti_count positions[] = {0, 1, 2, 3, 4, 5};
@@ -103,7 +104,7 @@ static void write_all(void) {
     CHECK_OK(tutti_dataset_close(&d));
 }
 
-/* ---- read */
+/* ---- reading */
 
 static void read_all(int states) {
     tutti_dataset *d = NULL;
@@ -235,7 +236,7 @@ static void place_name(const char *name, char out[700]) {
     snprintf(out, 700, "%s/%s", path, name);
 }
 
-/* This version writes the same files as when the golden files were created. */
+/* Check that the library still writes the same files as when the golden files were created. */
 static void write_same(const char *golden) {
     char name[700];
     const char *to = getenv("TUTTI_GOLDEN_WRITE");

@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=60 */
-/* Values that do not fit their type in the file: rank, variable, position and value are reported on all ranks,
- * by blocking and non-blocking puts and by gets; with the option ieee they are infinities.
+/* Values that do not fit into the type in the file: blocking and nonblocking puts and gets report rank, variable,
+ * position and value on all ranks; with the option ieee such values become infinities.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 #include "dataset/datasets.h"
@@ -9,7 +9,7 @@ enum { ENTRIES = 60, PARTS = 3, NUMBERS = 3 };
 
 static char path[512];
 static tutti_dataset *d;
-static tutti_decomposition *mine;
+static tutti_decomposition *local_part;
 static tutti_count lo, hi;
 static double v[PARTS][ENTRIES * NUMBERS];
 static const char *const name[PARTS] = {"flux", "speed", "rough"};
@@ -35,29 +35,29 @@ static void open_file(int ieee) {
     CHECK_SAME(tutti_dataset_variable(d, name[2], &s), TUTTI_OK);
     lo = ENTRIES * rank / ranks;
     hi = ENTRIES * (rank + 1) / ranks;
-    const tutti_decomposition_spec lie = {.kind = TUTTI_BY_RANK_ORDER, .n = hi - lo};
-    CHECK_SAME(tutti_decomposition_create(d, "grid", &lie, &mine), TUTTI_OK);
+    const tutti_decomposition_spec part_spec = {.kind = TUTTI_BY_RANK_ORDER, .n = hi - lo};
+    CHECK_SAME(tutti_decomposition_create(d, "grid", &part_spec, &local_part), TUTTI_OK);
     for (int i = 0; i < PARTS; i++)
         for (int k = 0; k < ENTRIES * NUMBERS; k++) v[i][k] = k % 50;
 }
 
 static void test_closed(void) {
-    tutti_decomposition_free(&mine);
+    tutti_decomposition_free(&local_part);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
 
 static tutti_err put_all(int starts) {
     tutti_request *r = NULL;
     tutti_put p[PARTS];
-    for (int i = 0; i < PARTS; i++) p[i] = (tutti_put){name[i], mine, TUTTI_FLOAT64, v[i]};
+    for (int i = 0; i < PARTS; i++) p[i] = (tutti_put){name[i], local_part, TUTTI_FLOAT64, v[i]};
     if (!starts) return tutti_dataset_put(d, PARTS, p);
     const tutti_err err = tutti_dataset_put_start(d, PARTS, p, &r);
     return err == TUTTI_OK ? tutti_request_wait(&r, NULL) : err;
 }
 
-/* Put `bad` at an entry of a variable on the last rank; the message must contain rank, variable,
+/* Let the last rank write `bad` to an entry of variable `part`; the error message must contain rank, variable,
  * position and value. */
-static void told(int part, tutti_count entry, int number, double bad, const char *text) {
+static void check_message(int part, tutti_count entry, int number, double bad, const char *text) {
     const int numbers = part == 1 ? NUMBERS : 1;
     char who[32];
     snprintf(who, sizeof who, "rank %d", ranks - 1);
@@ -80,12 +80,13 @@ static void test_refused(void) {
     char text[128];
     open_file(0);
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, 0, 0), TUTTI_OK);
-    told(0, ENTRIES - 2, 0, -1e300, "variable 'flux', entry 58: -1.0000000000000001e+300 does not");
-    told(1, ENTRIES - 1, 2, 7e99,
-         "variable 'speed', entry 59, component 2: 6.9999999999999995e+99 does not fit");
+    check_message(0, ENTRIES - 2, 0, -1e300,
+                  "variable 'flux', entry 58: -1.0000000000000001e+300 does not");
+    check_message(1, ENTRIES - 1, 2, 7e99,
+                  "variable 'speed', entry 59, component 2: 6.9999999999999995e+99 does not fit");
     snprintf(text, sizeof text, "variable 'rough', element %d: 40000 does not fit int16",
              ENTRIES - 3 - ENTRIES * (ranks - 1) / ranks);
-    told(2, ENTRIES - 3, 0, 40000, text);
+    check_message(2, ENTRIES - 3, 0, 40000, text);
     CHECK_SAME(put_all(0), TUTTI_OK);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     int8_t small[ENTRIES * NUMBERS];
@@ -93,8 +94,9 @@ static void test_refused(void) {
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, 1, 0), TUTTI_OK);
     CHECK_SAME(put_all(0), TUTTI_OK);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
-    CHECK_SAME(tutti_dataset_get(d, 0, 1, &(tutti_get){"flux", mine, TUTTI_INT8, small}), TUTTI_OK);
-    CHECK_SAME(tutti_dataset_get(d, 1, 1, &(tutti_get){"flux", mine, TUTTI_INT8, small}),
+    CHECK_SAME(tutti_dataset_get(d, 0, 1, &(tutti_get){"flux", local_part, TUTTI_INT8, small}),
+               TUTTI_OK);
+    CHECK_SAME(tutti_dataset_get(d, 1, 1, &(tutti_get){"flux", local_part, TUTTI_INT8, small}),
                TUTTI_ERR_VALUE);
     CHECK(strstr(tutti_last_message(), "variable 'flux', entry 0: 1000"), "%s",
           tutti_last_message());
@@ -113,10 +115,10 @@ static void test_infinite(void) {
     v[2][0] = 0;
     CHECK_SAME(put_all(1), TUTTI_OK);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
-    CHECK_SAME(tutti_dataset_get(d, 0, 1, &(tutti_get){"flux", mine, TUTTI_FLOAT32, got}),
+    CHECK_SAME(tutti_dataset_get(d, 0, 1, &(tutti_get){"flux", local_part, TUTTI_FLOAT32, got}),
                TUTTI_OK);
     CHECK(isinf(got[1]) && got[1] < 0 && got[0] == 0, "%g, %g", (double)got[0], (double)got[1]);
-    CHECK_SAME(tutti_dataset_get(d, 0, 1, &(tutti_get){"speed", mine, TUTTI_FLOAT32, got}),
+    CHECK_SAME(tutti_dataset_get(d, 0, 1, &(tutti_get){"speed", local_part, TUTTI_FLOAT32, got}),
                TUTTI_OK);
     CHECK(isinf(got[4]) && got[4] > 0 && got[3] == 3, "%g, %g", (double)got[3], (double)got[4]);
     test_closed();

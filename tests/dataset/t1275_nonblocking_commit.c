@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5 timeout=120 tsan=1 */
-/* Non-blocking commits. The lock of another program delays the transaction of the database: start
- * and test return, another dataset is written at the same time, calls for this one are refused on
- * all ranks; and the result equals that of a blocking commit.
+/* Nonblocking commits.  A lock by another program delays the transaction of the database: start and test return,
+ * another dataset is written at the same time, calls on the dataset being committed are refused on all
+ * ranks, and the result equals that of a blocking commit.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 
@@ -14,7 +14,7 @@ typedef struct {
     int64_t index;
 } set;
 
-static tutti_count own(int odd, tutti_count *index) {
+static tutti_count own_positions(int odd, tutti_count *index) {
     tutti_count n = 0;
     for (tutti_count i = odd; i < ENTRIES; i += 2)
         if (i / 1000 % ranks == rank) index[n++] = i;
@@ -39,7 +39,7 @@ static void set_open(set *s, const char *name, int level, double busy) {
     CHECK_SAME(tutti_dataset_variable(s->d, "w", &by_rank), TUTTI_OK);
     for (int odd = 0; odd < 2; odd++) {
         const tutti_decomposition_spec p = {
-            .kind = TUTTI_BY_INDEX, .n = own(odd, index), .index = index};
+            .kind = TUTTI_BY_INDEX, .n = own_positions(odd, index), .index = index};
         CHECK_SAME(tutti_decomposition_create(s->d, "line", &p, odd ? &s->odd : &s->even),
                    TUTTI_OK);
     }
@@ -55,13 +55,13 @@ static void set_close(set *s) {
     dataset_remove(s->path);
 }
 
-/* Two puts of halves: the blocks must be read back for checksums. */
-static void filled(set *s) {
+/* Write a segment in two interleaved halves, so that the checksum blocks must be read back. */
+static void write_segment(set *s) {
     tutti_count *index = malloc(ENTRIES * sizeof *index);
     double *v = malloc(ENTRIES * sizeof *v);
     CHECK_SAME(tutti_dataset_begin(s->d, TUTTI_STATE, s->index, 0), TUTTI_OK);
     for (int odd = 0; odd < 2; odd++) {
-        const tutti_count n = own(odd, index);
+        const tutti_count n = own_positions(odd, index);
         for (tutti_count i = 0; i < n; i++) v[i] = number_at(0, s->index, index[i], 0);
         const tutti_put p[] = {{"v", odd ? s->odd : s->even, TUTTI_FLOAT64, v},
                                {"w", s->even, TUTTI_FLOAT64, v}};
@@ -78,7 +78,7 @@ static void check_values(set *s, tutti_count segment) {
     tutti_segment g;
     CHECK_OK(tutti_dataset_segment(s->d, segment, &g));
     for (int odd = 0; odd < 2; odd++) {
-        const tutti_count n = own(odd, index);
+        const tutti_count n = own_positions(odd, index);
         const tutti_get get = {"v", odd ? s->odd : s->even, TUTTI_FLOAT64, v};
         CHECK_SAME(tutti_dataset_get(s->d, segment, 1, &get), TUTTI_OK);
         for (tutti_count i = 0; i < n; i++)
@@ -92,7 +92,7 @@ static void check_values(set *s, tutti_count segment) {
     free(v);
 }
 
-/* ---- the lock of a reader of the database, which delays the end of transactions */
+/* ---- a read lock on the database, which delays the end of transactions */
 
 static int lock_fd = -1; /* closing it would release the locks of SQLite in this process */
 
@@ -142,24 +142,24 @@ static void check_refused(set *s) {
     CHECK_SAME(tutti_decomposition_create(d, "line", &none, &p), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_dataset_close(&again), TUTTI_ERR_STATE);
     CHECK(again == d && !p && !r, "something was made or closed");
-    CHECK_EQ(tutti_dataset_segments(d), before); /* Local calls work */
+    CHECK_EQ(tutti_dataset_segments(d), before); /* local calls work */
 }
 
-static void overlaps(set *s, set *other, int level) {
+static void commit_during_lock(set *s, set *other, int level) {
     tutti_request *r = NULL;
     int done = 0;
     set_open(s, "t1275.a", level, 60);
     set_open(other, "t1275.b", TUTTI_VISIBLE, 60);
-    filled(s);
+    write_segment(s);
     CHECK_SAME(tutti_dataset_commit(s->d), TUTTI_OK);
-    filled(s);
+    write_segment(s);
     lock_set(s, F_RDLCK);
     CHECK_SAME(tutti_dataset_commit_start(s->d, &r), TUTTI_OK);
     for (int i = 0; i < 20; i++) {
         CHECK_OK(tutti_request_test(&r, &done, NULL));
         CHECK(!done && r, "it ended under somebody's lock");
     }
-    filled(other); /* another dataset is written completely */
+    write_segment(other); /* another dataset is written completely */
     CHECK_SAME(tutti_dataset_commit(other->d), TUTTI_OK);
     check_values(other, 0);
     check_refused(s);
@@ -174,7 +174,7 @@ static void overlaps(set *s, set *other, int level) {
     CHECK(!r, "the request is still there");
     CHECK_EQ(tutti_dataset_segments(s->d), 2);
     check_values(s, 1);
-    filled(s);
+    write_segment(s);
     CHECK_SAME(tutti_dataset_commit(s->d), TUTTI_OK);
     check_values(s, 2);
     set_close(s);
@@ -182,12 +182,12 @@ static void overlaps(set *s, set *other, int level) {
     lock_forget();
 }
 
-/* A transaction that cannot end, and one that ends. */
-static void again(set *s) {
+/* A commit that fails because the database is locked, the same commit without the lock, and abandoned commits. */
+static void commit_again(set *s) {
     tutti_request *r = NULL;
     set_open(s, "t1275.c", TUTTI_VISIBLE, 0);
     CHECK_SAME(tutti_dataset_commit_start(s->d, &r), TUTTI_ERR_STATE);
-    filled(s);
+    write_segment(s);
     CHECK_SAME(tutti_dataset_commit_start(s->d, rank == ranks - 1 ? NULL : &r), TUTTI_ERR_ARG);
     CHECK(!r, "a request after an error");
     if (ranks > 1)
@@ -200,10 +200,10 @@ static void again(set *s) {
     lock_set(s, F_UNLCK);
     CHECK_SAME(tutti_dataset_commit_start(s->d, &r), TUTTI_OK);
     CHECK_SAME(tutti_request_wait(&r, NULL), TUTTI_OK);
-    filled(s);
+    write_segment(s);
     CHECK_SAME(tutti_dataset_commit_start(s->d, &r), TUTTI_OK);
     tutti_request_abandon(&r);
-    filled(s); /* the next call completes it */
+    write_segment(s); /* the next call completes it */
     CHECK_EQ(tutti_dataset_segments(s->d), 2);
     CHECK_SAME(tutti_dataset_commit_start(s->d, &r), TUTTI_OK);
     tutti_request_abandon(&r);
@@ -216,8 +216,8 @@ static void again(set *s) {
 int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 1275);
     set a, b;
-    overlaps(&a, &b, TUTTI_VISIBLE);
-    overlaps(&a, &b, TUTTI_DURABLE);
-    again(&a);
+    commit_during_lock(&a, &b, TUTTI_VISIBLE);
+    commit_during_lock(&a, &b, TUTTI_DURABLE);
+    commit_again(&a);
     return harness_end();
 }

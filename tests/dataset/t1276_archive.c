@@ -1,7 +1,7 @@
 /* TEST ranks=1,3 timeout=120 */
-/* States that are archived, in a directory and on a stream, and restored: one data file and
- * several, segments that are kept, refused calls, archives that are damaged, truncated or missing,
- * erasing and dropping, and unchanged values.
+/* States are archived in a directory or on a stream, and restored with the same values: one data file and several
+ * files, segments that are kept, refused calls, archives that are damaged, truncated or missing,
+ * erasing and dropping of archived segments.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <sys/stat.h>
@@ -23,7 +23,7 @@ static void open_file(int mode, int per_file) {
     tutti_dataset_options opt = visible();
     opt.indices_per_file = per_file;
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, mode, &opt, &d), TUTTI_OK);
-    const tutti_decomposition_spec lie = {.kind = TUTTI_BY_RANK_ORDER, .n = hi - lo};
+    const tutti_decomposition_spec part_spec = {.kind = TUTTI_BY_RANK_ORDER, .n = hi - lo};
     if (mode & TUTTI_CREATE) {
         const tutti_variable_spec a = {.space = "line", .type = TUTTI_FLOAT64};
         const tutti_variable_spec b = {
@@ -35,7 +35,7 @@ static void open_file(int mode, int per_file) {
         CHECK_SAME(tutti_dataset_resize(d, "line", 1, (tutti_count[]){ENTRIES}), TUTTI_OK);
         CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     }
-    CHECK_SAME(tutti_decomposition_create(d, "line", &lie, &p), TUTTI_OK);
+    CHECK_SAME(tutti_decomposition_create(d, "line", &part_spec, &p), TUTTI_OK);
 }
 
 static void test_closed(void) {
@@ -44,7 +44,7 @@ static void test_closed(void) {
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
 
-static void state(int64_t index) {
+static void write_state(int64_t index) {
     for (tutti_count i = lo; i < hi; i++) v[i - lo] = value(index, i);
     const tutti_put put[] = {{"a", p, TUTTI_FLOAT64, v}, {"b", p, TUTTI_FLOAT64, v}};
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, index, (double)index), TUTTI_OK);
@@ -52,7 +52,7 @@ static void state(int64_t index) {
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
 }
 
-/* Every state has its values, or is archived: bit i of `away`. */
+/* Check that segment i is archived if bit i of `away` is set, and that every other state has its values. */
 static void check_values(unsigned away) {
     for (tutti_count s = 1; s < tutti_dataset_segments(d); s++) {
         tutti_segment g;
@@ -77,7 +77,7 @@ static void check_values(unsigned away) {
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
 }
 
-static int file_there(const char *name) {
+static int file_exists(const char *name) {
     char full[1200];
     struct stat st;
     snprintf(full, sizeof full, "%s/%s", path, name);
@@ -91,7 +91,7 @@ static int visible_name(const struct dirent *e) {
     return e->d_name[0] != '.';
 }
 
-/* One byte of an archived segment changes: of the first, the second ... file. */
+/* Flip the bits `by` of the byte at offset `at` of the file number `which` of the archive. */
 static void damage_bytes(int which, off_t at, int by) {
     char full[1200] = "";
     unsigned char c = 0;
@@ -114,11 +114,11 @@ static void damage_bytes(int which, off_t at, int by) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* ---- streams: in memory */
+/* ---- streams, stored in memory */
 
 static struct {
     char *bytes;
-    size_t n, at, room, ends;
+    size_t n, at, capacity, ends;
     int full;
 } tape;
 
@@ -126,7 +126,8 @@ static int tape_write(void *context, const void *bytes, size_t n) {
     (void)context;
     if (n == 0) tape.ends++;
     if (tape.full && tape.n + n > 100000) return ENOSPC;
-    if (tape.n + n > tape.room) tape.bytes = realloc(tape.bytes, tape.room = 2 * (tape.n + n));
+    if (tape.n + n > tape.capacity)
+        tape.bytes = realloc(tape.bytes, tape.capacity = 2 * (tape.n + n));
     if (n) memcpy(tape.bytes + tape.n, bytes, n);
     tape.n += n;
     return 0;
@@ -135,13 +136,13 @@ static int tape_write(void *context, const void *bytes, size_t n) {
 static int tape_read(void *context, void *bytes, size_t n, size_t *got) {
     (void)context;
     *got = n < tape.n - tape.at ? n : tape.n - tape.at;
-    if (*got > 777) *got = 777; /* as pipes do */
+    if (*got > 777) *got = 777; /* short reads, as from pipes */
     memcpy(bytes, tape.bytes + tape.at, *got);
     tape.at += *got;
     return 0;
 }
 
-static tutti_err played(tutti_count first, tutti_count last) {
+static tutti_err restore_from_tape(tutti_count first, tutti_count last) {
     const tutti_stream s = {.read = tape_read};
     tape.at = 0;
     return tutti_dataset_restore_stream(d, first, last, rank ? NULL : &s);
@@ -152,7 +153,7 @@ static void test_streams(void) {
     tutti_off freed = 0;
     check_where("streams");
     CHECK_SAME(tutti_dataset_archive_stream(d, 2, 4, rank ? NULL : &s, &freed), TUTTI_OK);
-    check_values(0); /* no location: a copy */
+    check_values(0); /* without a location the stream is only a copy: no segment is archived */
     s.location = "tape 7";
     tape.n = 0;
     tape.full = 1;
@@ -164,25 +165,25 @@ static void test_streams(void) {
     CHECK(rank || (tape.ends == 1 && tape.n % 512 == 0), "%zu bytes, %zu ends", tape.n, tape.ends);
     check_values(7 << 2);
     tape.n -= 2000;
-    CHECK_SAME(played(0, 6), TUTTI_ERR_FORMAT);
+    CHECK_SAME(restore_from_tape(0, 6), TUTTI_ERR_FORMAT);
     tape.n += 2000;
     if (rank == 0) tape.bytes[tape.n / 2] ^= 4;
-    CHECK_SAME(played(0, 6), TUTTI_ERR_FORMAT);
+    CHECK_SAME(restore_from_tape(0, 6), TUTTI_ERR_FORMAT);
     if (rank == 0) tape.bytes[tape.n / 2] ^= 4;
     if (rank == 0) tape.bytes[130] ^= 1; /* a size in a header */
-    CHECK_SAME(played(0, 6), TUTTI_ERR_FORMAT);
+    CHECK_SAME(restore_from_tape(0, 6), TUTTI_ERR_FORMAT);
     if (rank == 0) tape.bytes[130] ^= 1;
     check_values(7 << 2);
-    CHECK_SAME(played(3, 3), TUTTI_OK); /* the others are skipped */
+    CHECK_SAME(restore_from_tape(3, 3), TUTTI_OK); /* other segments of the stream are skipped */
     check_values(1 << 2 | 1 << 4);
-    CHECK_SAME(played(0, 6), TUTTI_OK);
+    CHECK_SAME(restore_from_tape(0, 6), TUTTI_OK);
     check_values(0);
     CHECK_SAME(tutti_dataset_archive_stream(d, 2, 2, rank ? NULL : &s, &freed), TUTTI_OK);
-    tape.n = 1024; /* of zeros */
+    tape.n = 1024; /* only zeros: an empty tar archive */
     if (rank == 0) memset(tape.bytes, 0, 1024);
-    CHECK_SAME(played(2, 2), TUTTI_ERR_NOT_FOUND);
-    CHECK_SAME(tutti_dataset_erase_after(d, 1), TUTTI_OK); /* it is removed, archived or not */
-    for (int i = 1; i < STATES; i++) state(i);
+    CHECK_SAME(restore_from_tape(2, 2), TUTTI_ERR_NOT_FOUND);
+    CHECK_SAME(tutti_dataset_erase_after(d, 1), TUTTI_OK); /* removes archived segments, too */
+    for (int i = 1; i < STATES; i++) write_state(i);
     check_values(0);
     free(tape.bytes);
     memset(&tape, 0, sizeof tape);
@@ -206,7 +207,7 @@ static void test_refused(void) {
     check_values(0);
 }
 
-static void directories(int per_file) {
+static void use_directories(int per_file) {
     tutti_off freed = 0;
     double *all = malloc((size_t)(STATES + 2) * ENTRIES * sizeof *all);
     tutti_count n = 0;
@@ -217,9 +218,10 @@ static void directories(int per_file) {
     const unsigned away = 1 << 2 | 1 << 3 | 1 << 4;
     CHECK(per_file == 0 || freed > 0, "nothing was freed with %d indices per file", per_file);
     check_values(away);
-    CHECK_SAME(tutti_dataset_archive(d, 0, 4, place, NULL), TUTTI_OK); /* again: nothing to do */
+    CHECK_SAME(tutti_dataset_archive(d, 0, 4, place, NULL),
+               TUTTI_OK); /* the second call has nothing to do */
     check_values(away);
-    if (per_file == 2) CHECK(!file_there("data-000002.tutti"), "states 2 and 3 are still here");
+    if (per_file == 2) CHECK(!file_exists("data-000002.tutti"), "states 2 and 3 are still here");
     CHECK_SAME(tutti_dataset_follow(d, 1, 5, &(tutti_get){"a", p, TUTTI_FLOAT64, all}, &n),
                TUTTI_ERR_STATE);
     CHECK_SAME(tutti_dataset_follow(d, 5, 7, &(tutti_get){"a", p, TUTTI_FLOAT64, all}, &n),
@@ -231,12 +233,12 @@ static void directories(int per_file) {
     damage_bytes(1, 9000, 16);
     CHECK_SAME(tutti_dataset_restore(d, 0, 8, place), TUTTI_ERR_FORMAT);
     damage_bytes(1, 9000, 16);
-    damage_bytes(2, 20, 1); /* in its header */
+    damage_bytes(2, 20, 1); /* in the header of the file */
     CHECK_SAME(tutti_dataset_restore(d, 0, 8, place), TUTTI_ERR_FORMAT);
     damage_bytes(2, 20, 1);
     CHECK_SAME(tutti_dataset_restore(d, 0, 8, check_dir()), TUTTI_ERR_NOT_FOUND);
     check_values(away);
-    state(20 + per_file); /* further states are appended */
+    write_state(20 + per_file); /* further states are appended */
     CHECK_SAME(tutti_dataset_restore(d, 3, 3, place), TUTTI_OK);
     check_values(1 << 2 | 1 << 4);
     test_closed();
@@ -246,24 +248,24 @@ static void directories(int per_file) {
     CHECK_SAME(tutti_dataset_restore(d, 0, 8, place), TUTTI_OK); /* nothing to do */
 }
 
-/* All states of the last file are archived, then states are appended, erased and dropped. */
+/* Archive all states of the last file, then append, erase and drop states. */
 static void check_missing_archive(int per_file) {
     check_where("missing archive");
     const tutti_count last = tutti_dataset_segments(d) - 1;
     CHECK_SAME(tutti_dataset_archive(d, 6, last, place, NULL), TUTTI_OK);
-    state(50);
-    state(51);
+    write_state(50);
+    write_state(51);
     check_values(((1U << (last + 1)) - 1) & ~63U);
     CHECK_SAME(tutti_dataset_erase_after(d, 7), TUTTI_OK);
     test_closed();
     open_file(TUTTI_READ | TUTTI_WRITE, per_file);
     CHECK_EQ(tutti_dataset_segments(d), 8);
     check_values(3 << 6);
-    state(60);
+    write_state(60);
     check_values(3 << 6);
     CHECK_SAME(tutti_dataset_drop_oldest(d, 1),
                TUTTI_OK); /* nothing is dropped from a single file */
-    state(61);
+    write_state(61);
     check_values(per_file ? 0 : 3 << 6);
 }
 
@@ -278,10 +280,10 @@ int main(int argc, char **argv) {
         dataset_remove(path);
         dataset_remove(place);
         open_file(TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, per_file);
-        for (int i = 0; i < STATES; i++) state(i);
+        for (int i = 0; i < STATES; i++) write_state(i);
         test_refused();
         if (per_file == 0) test_streams();
-        directories(per_file);
+        use_directories(per_file);
         check_missing_archive(per_file);
         test_closed();
     }

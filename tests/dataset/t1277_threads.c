@@ -67,7 +67,7 @@ static void *thread_main(void *context) {
     const tutti_variable_spec a = {.space = "line", .type = TUTTI_FLOAT32};
     const tutti_variable_spec b = {.space = "line", .type = TUTTI_INT16, .layout = TUTTI_RANKED};
     const tutti_count lo = ENTRIES * rank / ranks, n = ENTRIES * (rank + 1) / ranks - lo;
-    const tutti_decomposition_spec lie = {.kind = TUTTI_BY_RANK_ORDER, .n = n};
+    const tutti_decomposition_spec part_spec = {.kind = TUTTI_BY_RANK_ORDER, .n = n};
     opt.level = j->id == 0 ? TUTTI_DURABLE : TUTTI_VISIBLE;
     opt.indices_per_file = j->id == 1 ? 2 : 0;
     const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE;
@@ -75,7 +75,7 @@ static void *thread_main(void *context) {
     check_values(j, tutti_dataset_grid(d, "line", 1, (tutti_count[]){ENTRIES}));
     check_values(j, tutti_dataset_variable(d, "a", &a));
     check_values(j, tutti_dataset_variable(d, "b", &b));
-    if (check_values(j, tutti_decomposition_create(d, "line", &lie, &p))) {
+    if (check_values(j, tutti_decomposition_create(d, "line", &part_spec, &p))) {
         states_write(j, d, p, lo, n);
         states_read(j, d, p, lo, n);
         if (!j->wrong) check_values(j, tutti_dataset_archive(d, 0, STATES - 1, j->away, NULL));

@@ -17,7 +17,7 @@ static double value(int set, int64_t index, tutti_count i) {
     return number_at(set, index, i, 0);
 }
 
-static void state(int s, int64_t index, int as) {
+static void write_state(int s, int64_t index, int as) {
     double v[ENTRIES];
     const tutti_count lo = ENTRIES * rank / ranks, hi = ENTRIES * (rank + 1) / ranks;
     for (tutti_count i = lo; i < hi; i++) v[i - lo] = value(as, index, i);
@@ -59,12 +59,12 @@ static void check_values(int s) {
     CHECK_SAME(tutti_dataset_verify(d[s], NULL), TUTTI_OK);
 }
 
-static void both_made(void) {
+static void create_both(void) {
     dataset_remove(place);
     for (int s = 0; s < SETS; s++) {
         dataset_remove(path[s]);
         open_file(s, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE);
-        for (int64_t k = 0; k < STATES; k++) state(s, k, s);
+        for (int64_t k = 0; k < STATES; k++) write_state(s, k, s);
     }
 }
 
@@ -72,7 +72,7 @@ static int visible_name(const struct dirent *e) {
     return e->d_name[0] != '.';
 }
 
-/* Names in the archive, on all ranks, in order. */
+/* Names of the files in the archive, sorted; the same on all ranks.  names_read() returns their number. */
 static char names[16][300];
 static int names_read(void) {
     int n = 0;
@@ -106,16 +106,16 @@ static void copy_over(const char *from, const char *to) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Both have segments 1 to 4. */
+/* Archive segments 1 and 2 of both datasets in one directory. */
 static void one_directory(void) {
     check_where("one directory");
-    both_made();
+    create_both();
     for (int s = 0; s < SETS; s++)
         CHECK_SAME(tutti_dataset_archive(d[s], 0, 2, place, NULL), TUTTI_OK);
     CHECK_EQ(names_read(), 6);
     CHECK(strcmp(names[0], names[3]) != 0 && strcmp(names[3] + 41, names[0] + 41) == 0, "%s, %s",
           names[0], names[3]);
-    /* the first segment of one under the name of the first of the other */
+    /* replace the first segment of one dataset by the first segment of the other */
     char kept[310];
     snprintf(kept, sizeof kept, "%s.kept", names[0]);
     copy_over(names[0], kept);
@@ -134,7 +134,7 @@ static void one_directory(void) {
         CHECK_SAME(tutti_dataset_restore(d[s], 0, STATES - 1, place), TUTTI_OK);
         check_values(s);
     }
-    /* archive does not overwrite it either */
+    /* archive does not overwrite the replaced file */
     copy_over(names[3], names[0]);
     refused = 0;
     for (int s = 0; s < SETS; s++) {
@@ -152,11 +152,11 @@ static void one_directory(void) {
     }
 }
 
-/* A copy of a dataset has the same id and may have other segments. */
+/* A copy of a dataset has the same id, but may have other segments. */
 static void diverged_copy(void) {
     char command[1200];
     check_where("copy");
-    both_made();
+    create_both();
     close_file(0);
     close_file(1);
     dataset_remove(path[1]);
@@ -165,8 +165,8 @@ static void diverged_copy(void) {
     MPI_Barrier(MPI_COMM_WORLD);
     for (int s = 0; s < SETS; s++) {
         open_file(s, TUTTI_READ | TUTTI_WRITE);
-        state(s, STATES, s);
-        state(s, STATES + 1, s);
+        write_state(s, STATES, s);
+        write_state(s, STATES + 1, s);
     }
     CHECK_SAME(tutti_dataset_archive(d[0], 0, STATES, place, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_archive(d[1], 0, STATES - 1, place, NULL), TUTTI_OK);
@@ -177,11 +177,11 @@ static void diverged_copy(void) {
     close_file(1);
 }
 
-/* Rebuilt metadata have a new id: copies made before are neither used nor replaced. */
+/* Metadata rebuilt by a repair have a new id: archive files from before the repair are neither used nor replaced. */
 static void after_repair(void) {
     char name[600];
     check_where("repair");
-    both_made();
+    create_both();
     close_file(1);
     CHECK_SAME(tutti_dataset_archive(d[0], 0, 0, place, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_restore(d[0], 0, 0, place), TUTTI_OK);
@@ -222,10 +222,11 @@ static int tape_read(void *context, void *bytes, size_t n, size_t *got) {
 static void one_stream(void) {
     const tutti_stream out = {.write = tape_write, .location = "tape"}, in = {.read = tape_read};
     check_where("one stream");
-    both_made();
+    create_both();
     for (int s = 0; s < SETS; s++) {
         CHECK_SAME(tutti_dataset_archive_stream(d[s], 1, 2, rank ? NULL : &out, NULL), TUTTI_OK);
-        if (s == 0 && rank == 0) tape_n -= 1024; /* the end of the archive */
+        if (s == 0 && rank == 0)
+            tape_n -= 1024; /* remove the end-of-archive marker before appending */
     }
     for (int s = 0; s < SETS; s++) {
         tape_at = 0;

@@ -1,6 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* Infos: text and raw bytes, names that are not UTF-8; a trailer has only the changes since the last commit, and repair restores
- * all infos from the data files alone: after changes and removals, after dropping, erasing and archiving segments.
+/* Infos: text and raw bytes, names that are not UTF-8.  A trailer contains only the changes since the last commit, and
+ * repair restores all infos from the data files alone: after changes and removals, and after dropping, erasing and
+ * archiving segments.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sqlite3.h>
 #include <sys/stat.h>
@@ -49,18 +50,18 @@ static void state_begin(int64_t index) {
     CHECK_SAME(tutti_dataset_put(d, 1, &(tutti_put){"v", p, TUTTI_FLOAT64, v}), TUTTI_OK);
 }
 
-static void state(int64_t index) {
+static void write_state(int64_t index) {
     state_begin(index);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
 }
 
-static void set(const tutti_info_owner *owner, const char *name, const char *text) {
+static void set_info(const tutti_info_owner *owner, const char *name, const char *text) {
     const tutti_count n = text ? (tutti_count)strlen(text) : 0;
     CHECK_SAME(tutti_dataset_info_set(d, owner, name, TUTTI_BYTES, n, text), TUTTI_OK);
 }
 
-/* NULL: it does not exist. */
-static void is(const tutti_info_owner *owner, const char *name, const char *text) {
+/* Check that the info has the value `text`, or does not exist (NULL). */
+static void check_info(const tutti_info_owner *owner, const char *name, const char *text) {
     char got[64] = "";
     tutti_type type;
     tutti_count n = sizeof got - 1;
@@ -132,7 +133,7 @@ static void bytes_and_text(void) {
             CHECK(strcmp(sql_type(cases[i].name), cases[i].type) == 0, "%s is stored as %s",
                   cases[i].name, sql_type(cases[i].name));
         }
-        state(round);
+        write_state(round);
         if (round == 0 && container == TUTTI_CONTAINER_NATIVE) test_repaired();
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -162,7 +163,7 @@ static tutti_off size_of(const char *name) {
     return st.st_size;
 }
 
-/* A large info is in one trailer. */
+/* A large info is stored in only one trailer. */
 static void test_large(void) {
     enum { LARGE = 8 << 20 };
     char *text = malloc(LARGE), *got = malloc(LARGE);
@@ -172,92 +173,93 @@ static void test_large(void) {
     test_created();
     memset(text, 'x', LARGE);
     CHECK_SAME(tutti_dataset_info_set(d, NULL, "large", TUTTI_BYTES, LARGE, text), TUTTI_OK);
-    state(0);
+    write_state(0);
     const tutti_off before = size_of("data-000001.tutti");
-    for (int i = 1; i < 5; i++) state(i);
+    for (int i = 1; i < 5; i++) write_state(i);
     const tutti_off grown = size_of("data-000001.tutti") - before;
     CHECK(before > LARGE && grown <= 4 * 8192, "4 states have %lld bytes", (long long)grown);
     test_repaired();
     CHECK_SAME(tutti_dataset_info_get(d, NULL, "large", &type, &n, got), TUTTI_OK);
     CHECK(n == LARGE && memcmp(got, text, LARGE) == 0, "large");
-    state(6);
+    write_state(6);
     CHECK(size_of("data-000001.tutti") <= before + 5 * 8192, "it was written again");
     test_closed();
     free(text);
     free(got);
 }
 
-/* Every kind of change, in several trailers; begin_also. */
+/* Every kind of change, in the trailers of several segments and of a commit with begin_also. */
 static void test_changes(void) {
     const tutti_info_owner v = {"v", -1}, first = {NULL, 0}, second = {NULL, 1};
     check_where("changes");
     test_created();
-    set(NULL, "kept", "1");
-    set(NULL, "changed", "1");
-    set(NULL, "removed", "1");
-    set(&v, "of v", "1");
+    set_info(NULL, "kept", "1");
+    set_info(NULL, "changed", "1");
+    set_info(NULL, "removed", "1");
+    set_info(&v, "of v", "1");
     state_begin(0);
-    set(&first, "of 0", "1");
+    set_info(&first, "of 0", "1");
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
-    set(NULL, "changed", "2");
-    set(NULL, "removed", NULL);
-    set(NULL, "again", "1");
-    set(&first, "later of 0", "1");
-    state(1);
-    set(NULL, "again", NULL);
-    state(2);
-    set(NULL, "again", "2");
-    set(&v, "of v", NULL);
+    set_info(NULL, "changed", "2");
+    set_info(NULL, "removed", NULL);
+    set_info(NULL, "again", "1");
+    set_info(&first, "later of 0", "1");
+    write_state(1);
+    set_info(NULL, "again", NULL);
+    write_state(2);
+    set_info(NULL, "again", "2");
+    set_info(&v, "of v", NULL);
     state_begin(3);
-    set(NULL, "with 3", "1");
+    set_info(NULL, "with 3", "1");
     CHECK_SAME(tutti_dataset_begin_also(d, TUTTI_STATE, 4, 0), TUTTI_OK);
     double x[ENTRIES] = {0};
     CHECK_SAME(tutti_dataset_put(d, 1, &(tutti_put){"v", p, TUTTI_FLOAT64, x}), TUTTI_OK);
-    set(NULL, "with 4", "1");
+    set_info(NULL, "with 4", "1");
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     for (int round = 0; round < 3; round++) {
-        is(NULL, "kept", "1");
-        is(NULL, "changed", "2");
-        is(NULL, "removed", NULL);
-        is(NULL, "again", "2");
-        is(&v, "of v", NULL);
-        is(&first, "of 0", "1");
-        is(&first, "later of 0", "1");
-        is(&second, "of 0", NULL);
-        is(NULL, "with 3", "1");
-        is(NULL, "with 4", "1");
-        if (round == 1) state(5 + round);
+        check_info(NULL, "kept", "1");
+        check_info(NULL, "changed", "2");
+        check_info(NULL, "removed", NULL);
+        check_info(NULL, "again", "2");
+        check_info(&v, "of v", NULL);
+        check_info(&first, "of 0", "1");
+        check_info(&first, "later of 0", "1");
+        check_info(&second, "of 0", NULL);
+        check_info(NULL, "with 3", "1");
+        check_info(NULL, "with 4", "1");
+        if (round == 1) write_state(5 + round);
         if (container == TUTTI_CONTAINER_NATIVE) test_repaired();
     }
     test_closed();
 }
 
-/* Trailers disappear: oldest segments dropped (one is kept, with an older value), archived, newest erased. */
+/* Infos survive when their trailers are removed: the oldest segments are dropped (except a topology, whose trailer
+ * has older values), segments are archived, the newest segments are erased. */
 static void lost_trailers(void) {
     check_where("dropped");
     test_created();
     CHECK_SAME(tutti_dataset_list(d, "nodes"), TUTTI_OK);
-    set(NULL, "a", "old");
-    set(NULL, "b", "old");
+    set_info(NULL, "a", "old");
+    set_info(NULL, "b", "old");
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_TOPOLOGY, 0, 0), TUTTI_OK);
     CHECK_SAME(tutti_dataset_resize(d, "nodes", 1, (tutti_count[]){7}), TUTTI_OK);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
-    set(NULL, "a", "new");
-    set(NULL, "b", NULL);
-    set(NULL, "c", "1");
+    set_info(NULL, "a", "new");
+    set_info(NULL, "b", NULL);
+    set_info(NULL, "c", "1");
     for (int i = 1; i < 7; i++) {
-        if (i == 6) set(NULL, "d", "1"); /* in the trailer that is written again */
-        state(i);
+        if (i == 6) set_info(NULL, "d", "1"); /* drop_oldest writes this trailer again */
+        write_state(i);
     }
     CHECK_SAME(tutti_dataset_drop_oldest(d, 2), TUTTI_OK);
     CHECK_EQ(tutti_dataset_segments(d), 4);
     for (int round = 0; round < 3; round++) {
-        is(NULL, "a", "new");
-        is(NULL, "b", NULL);
-        is(NULL, "c", "1");
-        is(NULL, "d", "1");
+        check_info(NULL, "a", "new");
+        check_info(NULL, "b", NULL);
+        check_info(NULL, "c", "1");
+        check_info(NULL, "d", "1");
         if (round == 1) {
-            state(7);
+            write_state(7);
             CHECK_SAME(tutti_dataset_drop_oldest(d, 1), TUTTI_OK);
         }
         test_repaired();
@@ -266,32 +268,32 @@ static void lost_trailers(void) {
 
     check_where("archived");
     test_created();
-    set(NULL, "a", "1");
-    for (int i = 0; i < 4; i++) state(i);
-    set(NULL, "b", "1");
-    state(4);
-    state(5);
+    set_info(NULL, "a", "1");
+    for (int i = 0; i < 4; i++) write_state(i);
+    set_info(NULL, "b", "1");
+    write_state(4);
+    write_state(5);
     CHECK_SAME(tutti_dataset_archive(d, 0, 4, place, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_restore(d, 0, 4, place), TUTTI_OK);
     CHECK_SAME(tutti_dataset_archive(d, 0, 4, place, NULL), TUTTI_OK);
-    test_repaired(); /* archived segments are lost with the metadata, infos are not */
+    test_repaired(); /* archived segments are lost with the metadata, but infos are not */
     CHECK_EQ(tutti_dataset_segments(d), 1);
-    is(NULL, "a", "1");
-    is(NULL, "b", "1");
+    check_info(NULL, "a", "1");
+    check_info(NULL, "b", "1");
     test_closed();
 
     check_where("erased");
     test_created();
-    state(0);
-    state(1);
-    set(NULL, "a", "1");
-    state(2);
-    state(3);
+    write_state(0);
+    write_state(1);
+    set_info(NULL, "a", "1");
+    write_state(2);
+    write_state(3);
     CHECK_SAME(tutti_dataset_erase_after(d, 0), TUTTI_OK);
-    is(NULL, "a", "1");
-    state(2);
+    check_info(NULL, "a", "1");
+    write_state(2);
     test_repaired();
-    is(NULL, "a", "1");
+    check_info(NULL, "a", "1");
     test_closed();
 }
 

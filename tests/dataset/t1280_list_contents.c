@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=60 */
-/* List the contents of a dataset: rows of spaces, variables, sections, names of infos; one segment
- * verified; the same refusals on all ranks; a dataset whose first writer was killed before it
+/* List the contents of a dataset: rows of spaces, variables and sections, names of infos; verify one segment;
+ * invalid calls fail with the same error on all ranks; a dataset whose first writer was killed before it
  * created a table.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
@@ -22,8 +22,8 @@ static void test_written(void) {
                                    .components = 3,
                                    .type = TUTTI_INT16,
                                    .layout = TUTTI_RANKED};
-    const tutti_decomposition_spec mine = {.kind = TUTTI_BY_SLICE,
-                                           .slice = {.lo = {lo}, .hi = {hi}}};
+    const tutti_decomposition_spec block = {.kind = TUTTI_BY_SLICE,
+                                            .slice = {.lo = {lo}, .hi = {hi}}};
     tutti_decomposition *p = NULL;
     const int64_t id = 7 + rank;
     CHECK_SAME(
@@ -37,7 +37,7 @@ static void test_written(void) {
                TUTTI_OK); /* a variable of the library's own */
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     CHECK_SAME(tutti_dataset_variable(d, "w", &w), TUTTI_OK);
-    CHECK_SAME(tutti_decomposition_create(d, "x", &mine, &p), TUTTI_OK);
+    CHECK_SAME(tutti_decomposition_create(d, "x", &block, &p), TUTTI_OK);
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, 1, 1), TUTTI_OK);
     CHECK_SAME(tutti_dataset_put(d, 1, &(tutti_put){"u", p, TUTTI_FLOAT64, buf}), TUTTI_OK);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
@@ -104,7 +104,7 @@ static void test_names(void) {
     CHECK_SAME(tutti_dataset_info_name(d, NULL, -1, name), TUTTI_ERR_ARG);
 }
 
-/* Both after the first byte of "u" has been changed. */
+/* Verify a segment and the dataset, before and after the first byte of "u" is changed. */
 static void test_checked(void) {
     tutti_section_row s;
     tutti_off bytes = 0;

@@ -1,12 +1,15 @@
 /* TEST ranks=1,3 timeout=60 */
-/* Checksums that are computed while data is written, with every method: long runs of each rank,
- * numbers that are converted, lists of nodes, by a reused decomposition: verify accepts them, and
- * the values equal a serial model, read by another decomposition.  Some blocks are written by
- * several ranks.
+/* Checksums that are computed while data is written, with every method: long runs per rank, converted values,
+ * lists of nodes, a reused decomposition.  verify accepts the checksums, and the values equal a serial model
+ * when read by another decomposition.  Some checksum blocks are written by several ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 
-enum { EACH = 150001, STEPS = 2, VARIABLES = 2 }; /* 1.1 MiB per rank: more than 16 blocks */
+enum {
+    EACH = 150001,
+    STEPS = 2,
+    VARIABLES = 2
+}; /* 1.1 MiB per rank: more than 16 checksum blocks */
 static char path[512];
 static double *put_buf[VARIABLES], *got;
 static tutti_count *position;
@@ -16,19 +19,19 @@ static const struct {
     tutti_layout layout;
     tutti_type type;
     tutti_byte_order order;
-    int run; /* of nodes; 0: a block */
+    int run; /* number of consecutive entries per rank, cyclically distributed; 0: one block per rank */
     const char *method;
-} ways[] = {{"ranked", TUTTI_RANKED, TUTTI_FLOAT64, TUTTI_LITTLE_ENDIAN, 0, "auto"},
-            {"ranked nodes", TUTTI_RANKED, TUTTI_FLOAT32, TUTTI_LITTLE_ENDIAN, 64, "auto"},
-            {"blocks", TUTTI_GLOBAL, TUTTI_FLOAT64, TUTTI_LITTLE_ENDIAN, 0, "auto"},
-            {"blocks, list", TUTTI_GLOBAL, TUTTI_FLOAT64, TUTTI_LITTLE_ENDIAN, 0, "list"},
-            {"big", TUTTI_GLOBAL, TUTTI_FLOAT64, TUTTI_BIG_ENDIAN, 0, "list"},
-            {"float32", TUTTI_GLOBAL, TUTTI_FLOAT32, TUTTI_LITTLE_ENDIAN, 0, "list"},
-            {"float32, auto", TUTTI_GLOBAL, TUTTI_FLOAT32, TUTTI_BIG_ENDIAN, 0, "auto"},
-            {"nodes", TUTTI_GLOBAL, TUTTI_FLOAT64, TUTTI_LITTLE_ENDIAN, 64, "auto"},
-            {"nodes, staged", TUTTI_GLOBAL, TUTTI_INT32, TUTTI_BIG_ENDIAN, 7, "two-phase"},
-            {"nodes, list", TUTTI_GLOBAL, TUTTI_FLOAT64, TUTTI_LITTLE_ENDIAN, 1000, "list"}};
-enum { WAYS = sizeof ways / sizeof ways[0] };
+} variants[] = {{"ranked", TUTTI_RANKED, TUTTI_FLOAT64, TUTTI_LITTLE_ENDIAN, 0, "auto"},
+                {"ranked nodes", TUTTI_RANKED, TUTTI_FLOAT32, TUTTI_LITTLE_ENDIAN, 64, "auto"},
+                {"blocks", TUTTI_GLOBAL, TUTTI_FLOAT64, TUTTI_LITTLE_ENDIAN, 0, "auto"},
+                {"blocks, list", TUTTI_GLOBAL, TUTTI_FLOAT64, TUTTI_LITTLE_ENDIAN, 0, "list"},
+                {"big", TUTTI_GLOBAL, TUTTI_FLOAT64, TUTTI_BIG_ENDIAN, 0, "list"},
+                {"float32", TUTTI_GLOBAL, TUTTI_FLOAT32, TUTTI_LITTLE_ENDIAN, 0, "list"},
+                {"float32, auto", TUTTI_GLOBAL, TUTTI_FLOAT32, TUTTI_BIG_ENDIAN, 0, "auto"},
+                {"nodes", TUTTI_GLOBAL, TUTTI_FLOAT64, TUTTI_LITTLE_ENDIAN, 64, "auto"},
+                {"nodes, staged", TUTTI_GLOBAL, TUTTI_INT32, TUTTI_BIG_ENDIAN, 7, "two-phase"},
+                {"nodes, list", TUTTI_GLOBAL, TUTTI_FLOAT64, TUTTI_LITTLE_ENDIAN, 1000, "list"}};
+enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
 static double value_of(int step, int v, tutti_count at) {
     return (double)((at * 7 + v * 31 + step * 101) % 99991);
@@ -47,12 +50,12 @@ static tutti_count positions_of(int run) {
     return n;
 }
 
-static void open_way(int w, tutti_dataset **d) {
+static void open_variant(int w, tutti_dataset **d) {
     const tutti_count entries = (tutti_count)EACH * ranks;
     tutti_dataset_options opt;
     tutti_options io;
     CHECK_OK(tutti_options_init(&io));
-    CHECK_OK(tutti_options_set(&io, "method", ways[w].method));
+    CHECK_OK(tutti_options_set(&io, "method", variants[w].method));
     tutti_dataset_options_init(&opt);
     opt.level = TUTTI_VISIBLE;
     opt.io = &io;
@@ -62,8 +65,10 @@ static void open_way(int w, tutti_dataset **d) {
                TUTTI_OK);
     CHECK_SAME(tutti_dataset_grid(*d, "x", 1, &entries), TUTTI_OK);
     for (int v = 0; v < VARIABLES; v++) {
-        const tutti_variable_spec spec = {
-            .space = "x", .type = ways[w].type, .layout = ways[w].layout, .order = ways[w].order};
+        const tutti_variable_spec spec = {.space = "x",
+                                          .type = variants[w].type,
+                                          .layout = variants[w].layout,
+                                          .order = variants[w].order};
         CHECK_SAME(tutti_dataset_variable(*d, name_of(v), &spec), TUTTI_OK);
     }
 }
@@ -91,12 +96,12 @@ static void get_step(tutti_dataset *d, tutti_decomposition *p, tutti_count n, in
     }
 }
 
-static void way(int w) {
+static void run_variant(int w) {
     tutti_dataset *d = NULL;
     tutti_decomposition *p = NULL, *other = NULL;
-    check_where(ways[w].name);
-    open_way(w, &d);
-    tutti_count n = positions_of(ways[w].run);
+    check_where(variants[w].name);
+    open_variant(w, &d);
+    tutti_count n = positions_of(variants[w].run);
     const tutti_decomposition_spec spec = {
         .kind = TUTTI_BY_INDEX, .n = n, .index = position, .whole = 1};
     CHECK_SAME(tutti_decomposition_create(d, "x", &spec, &p), TUTTI_OK);
@@ -109,7 +114,7 @@ static void way(int w) {
     get_step(d, other, n, STEPS - 1);
     tutti_off bytes = 0;
     CHECK_SAME(tutti_dataset_verify(d, &bytes), TUTTI_OK);
-    CHECK(bytes >= (tutti_off)STEPS * VARIABLES * EACH * ranks * tutti_type_size(ways[w].type),
+    CHECK(bytes >= (tutti_off)STEPS * VARIABLES * EACH * ranks * tutti_type_size(variants[w].type),
           "%lld bytes", (long long)bytes);
     tutti_decomposition_free(&p);
     tutti_decomposition_free(&other);
@@ -124,7 +129,7 @@ int main(int argc, char **argv) {
     for (int v = 0; v < VARIABLES; v++) put_buf[v] = malloc(most * sizeof **put_buf);
     got = malloc(most * sizeof *got);
     position = malloc(most * sizeof *position);
-    for (int w = 0; w < WAYS; w++) way(w);
+    for (int w = 0; w < VARIANTS; w++) run_variant(w);
     dataset_remove(path);
     for (int v = 0; v < VARIABLES; v++) free(put_buf[v]);
     free(got);

@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=60 */
-/* Several segments in one commit: a topology with its ids and the first states on it appear together, or
- * not at all; in one data file and in a file per segment; also after a failed commit.
+/* Several segments in one commit: a topology with its ids and the first states on it are committed atomically, in
+ * one data file or in a file per segment; also after a failed commit.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sqlite3.h>
 #include "dataset/datasets.h"
@@ -11,7 +11,7 @@ static double value(int64_t index, int64_t id) {
     return (double)(index * 100000 + id);
 }
 
-/* Entries of topology t: this rank has every ranks-th, by id. */
+/* The entries of this rank of a topology: every ranks-th entry, in a decomposition by id. */
 typedef struct {
     tutti_count n;
     int64_t *ids;
@@ -45,8 +45,8 @@ static void put_values(tutti_dataset *d, share *s, int64_t index) {
     CHECK_SAME(tutti_dataset_put(d, 2, both), TUTTI_OK);
 }
 
-/* Topology t at index 10 t, and the states 10 t and 10 t + 1 on it: without a commit. */
-static void adapt(tutti_dataset *d, int64_t t) {
+/* Write topology t at index 10 t and the states 10 t and 10 t + 1, without a commit. */
+static void write_topology(tutti_dataset *d, int64_t t) {
     const tutti_count lo = size_of(t) * rank / ranks, hi = size_of(t) * (rank + 1) / ranks;
     int64_t *ids = malloc((size_t)(hi - lo) * sizeof *ids + 8);
     const tutti_count first = tutti_dataset_segments(d);
@@ -82,20 +82,20 @@ static void check_values(tutti_dataset *d, tutti_count segment, int64_t t, int64
     share_free(&s);
 }
 
-static void whole(tutti_dataset *d, tutti_count times) {
+static void check_dataset(tutti_dataset *d, tutti_count times) {
     CHECK_EQ(tutti_dataset_segments(d), 3 * times);
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     for (tutti_count t = 0; t < times; t++) {
         char why[8] = "";
         tutti_type type;
-        tutti_count room = sizeof why;
+        tutti_count capacity = sizeof why;
         const tutti_info_owner topology = {NULL, 3 * t}, last = {NULL, 3 * t + 2};
         tutti_segment g;
-        CHECK_SAME(tutti_dataset_info_get(d, &topology, "why", &type, &room, why), TUTTI_OK);
+        CHECK_SAME(tutti_dataset_info_get(d, &topology, "why", &type, &capacity, why), TUTTI_OK);
         CHECK(strcmp(why, "finer") == 0, "'%s'", why);
-        room = sizeof why;
+        capacity = sizeof why;
         memset(why, 0, sizeof why);
-        CHECK_SAME(tutti_dataset_info_get(d, &last, "why", &type, &room, why), TUTTI_OK);
+        CHECK_SAME(tutti_dataset_info_get(d, &last, "why", &type, &capacity, why), TUTTI_OK);
         CHECK(strcmp(why, "next") == 0, "'%s'", why);
         CHECK_OK(tutti_dataset_segment(d, 3 * t + 2, &g));
         CHECK_EQ(g.topology, 3 * t);
@@ -104,7 +104,7 @@ static void whole(tutti_dataset *d, tutti_count times) {
     }
 }
 
-/* Another program has locked the database. */
+/* Check that a commit fails while another connection has locked the database. */
 static void commit_fails(tutti_dataset *d) {
     char name[600];
     sqlite3 *other = NULL;
@@ -117,7 +117,7 @@ static void commit_fails(tutti_dataset *d) {
     if (rank == 0) CHECK_EQ(sqlite3_close(other), SQLITE_OK);
 }
 
-static void tried(int indices_per_file, int checksums) {
+static void run_case(int indices_per_file, int checksums) {
     const tutti_variable_spec u = {.space = "nodes", .type = TUTTI_FLOAT64};
     const tutti_variable_spec w = {.space = "nodes", .type = TUTTI_FLOAT64, .layout = TUTTI_RANKED};
     tutti_dataset_options opt = visible();
@@ -136,13 +136,13 @@ static void tried(int indices_per_file, int checksums) {
     CHECK_SAME(tutti_dataset_list(d, "nodes"), TUTTI_OK);
     CHECK_SAME(tutti_dataset_variable(d, "u", &u), TUTTI_OK);
     CHECK_SAME(tutti_dataset_variable(d, "w", &w), TUTTI_OK);
-    adapt(d, 0);
+    write_topology(d, 0);
     CHECK_SAME(tutti_dataset_discard(d), TUTTI_OK);
-    adapt(d, 0);
+    write_topology(d, 0);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ, &opt, &reader), TUTTI_OK);
-    whole(reader, 1);
-    adapt(d, 1);
+    check_dataset(reader, 1);
+    write_topology(d, 1);
     CHECK_SAME(tutti_dataset_refresh(reader, &changed), TUTTI_OK);
     CHECK_EQ(changed, 0);
     commit_fails(d);
@@ -150,21 +150,21 @@ static void tried(int indices_per_file, int checksums) {
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     CHECK_SAME(tutti_dataset_refresh(reader, &changed), TUTTI_OK);
     CHECK_EQ(changed, 1);
-    whole(reader, 2);
-    adapt(d, 2); /* never committed */
+    check_dataset(reader, 2);
+    write_topology(d, 2); /* never committed */
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     CHECK_SAME(tutti_dataset_refresh(reader, &changed), TUTTI_OK);
     CHECK_EQ(changed, 0);
-    whole(reader, 2);
+    check_dataset(reader, 2);
     CHECK_SAME(tutti_dataset_close(&reader), TUTTI_OK);
 }
 
 int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 1282);
     snprintf(path, sizeof path, "%s/t1282.tutti", check_dir());
-    tried(0, 1);
-    tried(1, 1);
-    tried(10, 0);
+    run_case(0, 1);
+    run_case(1, 1);
+    run_case(10, 0);
     dataset_remove(path);
     return harness_end();
 }

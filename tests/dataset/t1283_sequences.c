@@ -1,7 +1,7 @@
 /* TEST ranks=1,3,5 timeout=120 */
-/* Random sequences of calls on a dataset against a serial model of it (sequences.h).
+/* Random sequences of calls on a dataset, compared with a serial model (sequences.h).
  *
- * args: the number of sequences (default 2, full tier 40)
+ * Argument: number of sequences (default: 2, full tier: 40).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/sequences.h"
 

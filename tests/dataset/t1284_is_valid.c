@@ -1,6 +1,6 @@
 /* TEST ranks=1,2 timeout=60 */
-/* The predicate of datasets: each relation between fields is damaged, one at a time, and the predicate fails; an
- * undamaged dataset passes, between segments, in one, and with one that waits.
+/* tutti__dataset_is_valid() detects each damaged relation between fields of a dataset, and accepts an undamaged
+ * dataset: between segments, in a segment, and in a second segment of the same commit.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 #include "dataset/datasets.h"

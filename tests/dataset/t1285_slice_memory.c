@@ -1,7 +1,8 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* slice_memory: blocks of a grid are written from, and read into, larger arrays in memory, with random extents, origins, strides and
- * orders; ghost cells do not change.  All layouts, compression and conversion; overlapping blocks: the highest rank wins.  A
- * section that does not contain the slice fails on all ranks with TUTTI_ERR_ARG.
+/* slice_memory: blocks of a grid are written from, and read into, larger arrays in memory, with random extents,
+ * origins, strides and orders; ghost cells do not change.  All layouts, compression and conversion.  In
+ * overlapping blocks, the values of the highest rank are stored.  A section that does not contain the slice fails on
+ * all ranks with TUTTI_ERR_ARG.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 
@@ -10,7 +11,7 @@ static const tutti_count shape[NDIMS] = {9, 8, 7};
 static const char *const variables[] = {"global", "ranked", "packed", "converted"};
 static tutti_dataset *d;
 
-/* The slice of this rank, and the array around it. */
+/* The slice of this rank, and the larger array that contains it in memory. */
 typedef struct {
     tutti_slice slice;
     tutti_section memory;
@@ -18,7 +19,8 @@ typedef struct {
     double *v;
 } block;
 
-/* The blocks of all ranks cover the grid; with `wide` > 0 they overlap in the first dimension. */
+/* Create the block of this rank.  The blocks of all ranks cover the grid if stride_x is 1; with `wide` > 0 they
+ * overlap in the first dimension. */
 static block block_make(int wide, int stride_x, int is_random) {
     block b = {.elements = 1};
     for (int k = 0; k < NDIMS; k++) {
@@ -48,7 +50,7 @@ static double value_of(int variable, int owner, const tutti_count *x, int item) 
     return (double)(((variable * 16 + owner) * 16 + x[0]) * 512 + x[1] * 64 + x[2] * 8 + item);
 }
 
-/* The position in the array of element `at` of the slice. */
+/* Return the index in the array `v` of element `at` of the slice. */
 static tutti_count place_of(const block *b, const tutti_count *at) {
     tutti_count place = 0;
     for (int i = 0; i < NDIMS; i++) {
@@ -58,7 +60,7 @@ static tutti_count place_of(const block *b, const tutti_count *at) {
     return place;
 }
 
-/* The highest rank whose block has row x0. */
+/* Return the highest rank whose block contains row x0. */
 static int writer_of(tutti_count x0, int wide) {
     for (int r = ranks - 1; r >= 0; r--) {
         const tutti_count lo = shape[0] * r / ranks;
@@ -69,7 +71,7 @@ static int writer_of(tutti_count x0, int wide) {
     return -1;
 }
 
-/* Fill the slice, or compare it and the ghost cells around it. */
+/* Fill the slice with values, or compare the slice and the ghost cells around it. */
 static void visit_entry(const block *b, int variable, int wide, int compare) {
     tutti_count at[NDIMS], inside = 0, ghosts = 0;
     for (at[0] = 0; at[0] < b->count[0]; at[0]++)
@@ -95,7 +97,7 @@ static void visit_entry(const block *b, int variable, int wide, int compare) {
 static tutti_decomposition *decompose_space(const block *b) {
     tutti_decomposition *p = NULL;
     tutti_section memory = b->memory;
-    if (rnd(2)) /* both forms of the upper bound */
+    if (rnd(2)) /* the upper bound may be given or be 0 */
         for (int k = 0; k < NDIMS; k++)
             memory.hi[k] = memory.lo[k] + (b->count[k] - 1) * memory.stride[k] + 1;
     const tutti_decomposition_spec spec = {
@@ -104,7 +106,7 @@ static tutti_decomposition *decompose_space(const block *b) {
     return p;
 }
 
-/* Two segments, one array after the other. */
+/* Read two segments with tutti_dataset_follow() into two consecutive arrays. */
 static void follow_steps(const block *b, tutti_decomposition *p, int number) {
     const tutti_count values = b->elements * ITEM;
     double *v = malloc((size_t)values * 2 * sizeof *v);
@@ -149,7 +151,7 @@ static void round_trip(int number) {
     free(in.v);
 }
 
-/* One rank passes a section that does not contain the slice, or that belongs to another kind. */
+/* Rank `who` passes a section that does not contain the slice, or whose number of dimensions is wrong. */
 static void check_refused(int who) {
     block b = block_make(0, 1, 0);
     for (int fault = 0; fault < 7; fault++) {

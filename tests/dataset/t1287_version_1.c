@@ -1,7 +1,7 @@
 /* TEST ranks=1,3 timeout=60 */
-/* Files of version 1, written by the library before version 2 existed (tests/dataset/golden_v1): an archive is restored from a
- * directory and from a stream, native and netCDF datasets are read without being changed, appended to and repaired.  Unknown
- * versions are refused.
+/* Files of format version 1, written before version 2 existed (tests/dataset/golden_v1): an archive is restored from
+ * a directory and from a stream; native and netCDF datasets are read without being changed, appended to and repaired.
+ * Unknown versions are refused.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -27,7 +27,7 @@ static void file_copy(const char *from, const char *to) {
     close(out);
 }
 
-static void sql(const char *text) {
+static void run_sql(const char *text) {
     char name[600];
     sqlite3 *db = NULL;
     MPI_Barrier(MPI_COMM_WORLD);
@@ -79,7 +79,7 @@ static void install_file(const char *which, const char *data) {
         CHECK(f && fread(text, 1, sizeof text - 1, f) > 0, "%s", from);
         if (f) fclose(f);
     }
-    sql(text);
+    run_sql(text);
 }
 
 static void open_file(int mode, tutti_err expect) {
@@ -87,7 +87,7 @@ static void open_file(int mode, tutti_err expect) {
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, mode, &opt, &d), expect);
 }
 
-static tutti_decomposition *cells(tutti_count *lo, tutti_count *hi) {
+static tutti_decomposition *decompose_cells(tutti_count *lo, tutti_count *hi) {
     tutti_decomposition *p = NULL;
     tutti_count index[CELLS];
     *lo = CELLS * rank / ranks;
@@ -98,7 +98,7 @@ static tutti_decomposition *cells(tutti_count *lo, tutti_count *hi) {
     return p;
 }
 
-static void info_is(const char *name, const char *bytes, tutti_count n) {
+static void check_info(const char *name, const char *bytes, tutti_count n) {
     char got[32] = "";
     tutti_type type;
     tutti_count is = sizeof got;
@@ -107,10 +107,11 @@ static void info_is(const char *name, const char *bytes, tutti_count n) {
     CHECK(!bytes || (is == n && memcmp(got, bytes, (size_t)n) == 0), "info %s", name);
 }
 
-/* States from time index `first` on; infos unchanged; `late` was set after the last commit. */
+/* Check the states with time indices `first` to `last`, and the infos; `late`: whether the info that was set
+ * after the last commit exists. */
 static void check_values(int64_t first, int64_t last, int late) {
     tutti_count lo, hi;
-    tutti_decomposition *p = cells(&lo, &hi);
+    tutti_decomposition *p = decompose_cells(&lo, &hi);
     double v[CELLS];
     CHECK_EQ(tutti_dataset_segments(d), last - first + 1);
     for (int64_t i = first; i <= last; i++) {
@@ -126,17 +127,17 @@ static void check_values(int64_t first, int64_t last, int late) {
                    TUTTI_OK);
         CHECK_EQ(number, i);
     }
-    info_is("title", "a tiny archive", 14);
-    info_is("raw", "\xff\0a\x80", 4);
-    info_is("late", late ? "late" : NULL, 4);
-    if (late) info_is("gone", NULL, 0);
+    check_info("title", "a tiny archive", 14);
+    check_info("raw", "\xff\0a\x80", 4);
+    check_info("late", late ? "late" : NULL, 4);
+    if (late) check_info("gone", NULL, 0);
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     tutti_decomposition_free(&p);
 }
 
 static void append_values(int64_t index) {
     tutti_count lo, hi;
-    tutti_decomposition *p = cells(&lo, &hi);
+    tutti_decomposition *p = decompose_cells(&lo, &hi);
     double v[CELLS];
     for (tutti_count k = lo; k < hi; k++) v[k - lo] = heat(index, k);
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, index, 0), TUTTI_OK);
@@ -155,7 +156,7 @@ static void test_repaired(void) {
     open_file(TUTTI_READ | TUTTI_WRITE, TUTTI_OK);
 }
 
-/* ---- a stream with both files */
+/* ---- a stream that contains both archive files */
 
 static char *tape;
 static size_t tape_n, tape_at;
@@ -191,7 +192,7 @@ static void test_archived(void) {
         install_file("archive", "data-000001.tutti");
         open_file(TUTTI_READ, TUTTI_OK);
         CHECK_EQ(tutti_dataset_segments(d), 3);
-        info_is("raw", "\xff\0a\x80", 4);
+        check_info("raw", "\xff\0a\x80", 4);
         CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
         CHECK_EQ(version_now(), 1); /* readers do not change the version */
         open_file(TUTTI_READ | TUTTI_WRITE, TUTTI_OK);
@@ -216,14 +217,14 @@ static void test_archived(void) {
     }
 }
 
-/* Repair from the version-1 trailer of one segment, whose infos are older than `late`. */
+/* Repair from the version-1 trailer of one segment, which does not contain the info that was set later. */
 static void repaired_first(void) {
     check_where("repair");
     install_file("archive", "data-000001.tutti");
     open_file(TUTTI_READ, TUTTI_OK);
     test_repaired();
     check_values(2, 2, 0);
-    info_is("gone", "gone", 4);
+    check_info("gone", "gone", 4);
     append_values(3);
     check_values(2, 3, 0);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
@@ -252,13 +253,13 @@ static void test_unknown(void) {
     for (int version = 0; version < 5; version += 3) {
         char text[64];
         snprintf(text, sizeof text, "PRAGMA user_version=%d", version);
-        sql(text);
+        run_sql(text);
         open_file(TUTTI_READ, TUTTI_ERR_FORMAT);
         CHECK(strstr(tutti_last_message(), "supports 1 to 2"), "%s", tutti_last_message());
         open_file(TUTTI_READ | TUTTI_WRITE, TUTTI_ERR_FORMAT);
         CHECK_EQ(version_now(), version);
     }
-    /* data files too: nothing is damaged, and repair changes nothing */
+    /* data files of an unknown version are not treated as damaged, and repair does not change them */
     char data[600];
     unsigned char three = 3;
     snprintf(data, sizeof data, "%s/data-000001.tutti", path);
@@ -270,8 +271,8 @@ static void test_unknown(void) {
     }
     CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, path, NULL, NULL), TUTTI_ERR_FORMAT);
     CHECK_EQ(version_now(), 3);
-    /* of an archived segment */
-    sql("PRAGMA user_version=1");
+    /* the file of an archived segment has an unknown version */
+    run_sql("PRAGMA user_version=1");
     char name[600];
     snprintf(name, sizeof name, "%s/segment-000001.tutti", place);
     if (rank == 0) {

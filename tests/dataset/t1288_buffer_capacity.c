@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Output buffers of infos and of notes of Exodus files: if the capacity of one rank is too small, all ranks return the same error
- * and no buffer is written beyond its capacity.
+/* Output buffers of infos and of notes of Exodus files: if the capacity is too small on one rank, all ranks return the
+ * same error, and no buffer is written beyond its capacity.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <unistd.h>
 #include "dataset/datasets.h"
@@ -19,20 +19,21 @@ static tutti_err note_get(tutti_type *type, tutti_count *n, void *to) {
     return tutti_exodus_note_get(x, "long", type, n, to);
 }
 
-/* Rank `few` has a capacity of `room` elements only; -1: all have enough. */
-static void got(tutti_err (*get)(tutti_type *, tutti_count *, void *), int few, tutti_count room) {
-    const tutti_count mine = few == rank ? room : LENGTH;
+/* Call `get`; rank `few` has a capacity of only `capacity` elements, all other ranks enough (few = -1: all ranks). */
+static void check_get(tutti_err (*get)(tutti_type *, tutti_count *, void *), int few,
+                      tutti_count capacity) {
+    const tutti_count local = few == rank ? capacity : LENGTH;
     tutti_type type = TUTTI_INT8;
-    tutti_count n = mine;
-    double *to = malloc((size_t)mine * sizeof *to + 1); /* exact size: ASan detects overruns */
-    for (tutti_count i = 0; i < mine; i++) to[i] = -1;
+    tutti_count n = local;
+    double *to = malloc((size_t)local * sizeof *to + 1); /* exact size: ASan detects overruns */
+    for (tutti_count i = 0; i < local; i++) to[i] = -1;
     CHECK_SAME(get(&type, &n, to), few < 0 ? TUTTI_OK : TUTTI_ERR_ARG);
-    for (tutti_count i = 0; i < mine; i++)
+    for (tutti_count i = 0; i < local; i++)
         CHECK(to[i] == (few < 0 ? (double)i : -1), "element %d is %g", (int)i, to[i]);
     if (few < 0)
         CHECK(type == TUTTI_FLOAT64 && n == LENGTH, "%d of type %d", (int)n, (int)type);
     else
-        CHECK_EQ(n, mine);
+        CHECK_EQ(n, local);
     free(to);
     n = -5; /* ignored without a buffer */
     CHECK_SAME(get(&type, &n, NULL), TUTTI_OK);
@@ -58,9 +59,9 @@ int main(int argc, char **argv) {
                TUTTI_OK);
     CHECK_SAME(tutti_exodus_note_set(x, "long", TUTTI_FLOAT64, LENGTH, values), TUTTI_OK);
     for (int few = -1; few < ranks; few++)
-        for (tutti_count room = 0; room < LENGTH; room += LENGTH - 1) {
-            got(info_get, few, room);
-            got(note_get, few, room);
+        for (tutti_count capacity = 0; capacity < LENGTH; capacity += LENGTH - 1) {
+            check_get(info_get, few, capacity);
+            check_get(note_get, few, capacity);
         }
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);

@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* A reader whose segment a writer removes gets TUTTI_ERR_STATE from every call that reads,
- * regardless of what was done to the segment, to its file and to the dataset, and whether or not
- * the reader has used the segment before.  After a refresh it reads the existing segments.
+/* A writer removes a segment: every call of a reader on this segment fails with TUTTI_ERR_STATE, regardless of how the
+ * segment, its file or the dataset was removed, and of whether the reader has used the segment before.
+ * After a refresh the reader can read all existing segments.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 
@@ -27,7 +27,7 @@ static tutti_decomposition *block(tutti_dataset *of) {
     return b;
 }
 
-/* Segment 0: each rank has POINTS points. */
+/* Return the ids of the points of this rank in segment 0. */
 static void ids_of(int64_t ids_out[POINTS]) {
     for (int i = 0; i < POINTS; i++) ids_out[i] = 1000 - POINTS * rank - i;
 }
@@ -54,7 +54,7 @@ static void test_states(void) {
     }
 }
 
-static void written(int mode) {
+static void write_dataset(int mode) {
     tutti_dataset_options opt = visible();
     opt.container = container;
     opt.indices_per_file = per_file;
@@ -74,12 +74,12 @@ static void written(int mode) {
     test_states();
 }
 
-static void writer_closed(void) {
+static void close_writer(void) {
     tutti_decomposition_free(&wp);
     CHECK_SAME(tutti_dataset_close(&w), TUTTI_OK);
 }
 
-/* ---- operations on segment SEGMENT, the state of index 1 */
+/* ---- operations that remove the segment SEGMENT, which is the state with index 1 */
 
 static void test_dropped(void) {
     CHECK_SAME(tutti_dataset_drop_oldest(w, 1), TUTTI_OK);
@@ -93,26 +93,26 @@ static void test_erased(void) {
     CHECK_SAME(tutti_dataset_erase_after(w, SEGMENT - 1), TUTTI_OK);
 }
 
-/* Names, offsets and time indices are those of other segments. */
+/* Other segments with the same file names, offsets and time indices replace the removed segments. */
 static void test_reused(void) {
     CHECK_SAME(tutti_dataset_erase_after(w, -1), TUTTI_OK);
     test_states();
 }
 
 static void test_emptied(void) {
-    writer_closed();
-    written(TUTTI_CREATE | TUTTI_TRUNCATE);
+    close_writer();
+    write_dataset(TUTTI_CREATE | TUTTI_TRUNCATE);
 }
 
-/* Another dataset in the same directory. */
+/* Another dataset is created in the same directory. */
 static void test_replaced(void) {
-    writer_closed();
+    close_writer();
     dataset_remove(path);
-    written(TUTTI_CREATE);
+    write_dataset(TUTTI_CREATE);
 }
 
 static void test_deleted(void) {
-    writer_closed();
+    close_writer();
     dataset_remove(path);
 }
 
@@ -187,7 +187,7 @@ static tutti_err by_value(const char *name) {
 static const struct {
     const char *name;
     tutti_err (*read)(const char *);
-    int any; /* the same for all variables */
+    int any; /* the call has no variable, and is made only once */
 } reads[] = {
     {"get", by_get, 0},       {"get_start", by_get_start, 0},
     {"follow", by_follow, 0}, {"section_row", by_section_row, 0},
@@ -205,8 +205,8 @@ static void read_all(tutti_err expect) {
         }
 }
 
-/* After the removal: an error until the reader is refreshed. */
-static void reader_refreshed(void) {
+/* After the removal all calls of the reader fail until it is refreshed. */
+static void check_reader(void) {
     read_all(TUTTI_ERR_STATE);
     if (w) {
         int changed = 0;
@@ -222,15 +222,15 @@ static void reader_refreshed(void) {
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
 
-/* Two readers of one dataset: the first has not used the segment before, the second has. */
-static void removed(int i) {
+/* Remove a segment by operation `i`, with two readers: only the second has used the segment before. */
+static void run_removal(int i) {
     tutti_dataset *reader[2] = {NULL, NULL};
     tutti_decomposition *parts[2] = {NULL, NULL};
     char where[100];
     per_file = removals[i].per_file;
     dataset_remove(path);
     dataset_remove(place);
-    written(TUTTI_CREATE);
+    write_dataset(TUTTI_CREATE);
     const tutti_dataset_options opt = visible();
     for (int used = 0; used < 2; used++) {
         CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ, &opt, &d), TUTTI_OK);
@@ -246,9 +246,9 @@ static void removed(int i) {
         check_where(where);
         d = reader[used];
         p = parts[used];
-        reader_refreshed();
+        check_reader();
     }
-    if (w) writer_closed();
+    if (w) close_writer();
 }
 
 int main(int argc, char **argv) {
@@ -257,7 +257,7 @@ int main(int argc, char **argv) {
     snprintf(place, sizeof place, "%s/t1289.away", check_dir());
     for (container = 0; container < 2; container++)
         for (int i = 0; i < REMOVALS; i++)
-            if (!removals[i].native_only || container == TUTTI_CONTAINER_NATIVE) removed(i);
+            if (!removals[i].native_only || container == TUTTI_CONTAINER_NATIVE) run_removal(i);
     dataset_remove(path);
     dataset_remove(place);
     return harness_end();

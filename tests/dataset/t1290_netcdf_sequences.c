@@ -1,7 +1,7 @@
 /* TEST ranks=1,3,5 timeout=120 */
-/* Random sequences of calls on a dataset whose data files are netCDF, against a serial model (sequences.h).
+/* Random sequences of calls on a dataset with netCDF data files, compared with a serial model (sequences.h).
  *
- * args: how many sequences (default 2, full tier 40)
+ * Argument: number of sequences (default: 2, full tier: 40).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/sequences.h"
 

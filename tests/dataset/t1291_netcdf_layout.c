@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* netCDF data files: the header, every value at its netCDF offset, big-endian; the same bytes for any number of ranks
- * and any MPI; values read back.
+/* netCDF data files: the header, and each value at its offset according to netCDF, big-endian; the bytes are the same
+ * for any number of ranks and any MPI implementation; the library reads the values back.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/stat.h>
 #include "base/sums.h"
@@ -14,7 +14,7 @@ static const tutti_type types[TYPES] = {TUTTI_INT8,    TUTTI_INT16,  TUTTI_INT32
                                         TUTTI_UINT8,   TUTTI_UINT16, TUTTI_UINT32, TUTTI_UINT64,
                                         TUTTI_FLOAT32, TUTTI_FLOAT64};
 
-/* Variables: one of each type on the nodes (`type0` ...), two of the topology, a field on the grid. */
+/* Variables other than `type0`, `type1`, ..., which have one type each and are on the nodes. */
 static const struct {
     const char *name;
     tutti_variable_spec spec;
@@ -62,7 +62,7 @@ static tutti_count entries_of(int i) {
     return strcmp(spec_of(i).space, "nodes") == 0 ? NODES : (tutti_count)ROWS * WIDE;
 }
 
-/* Entries that no rank writes have the fill value. */
+/* Return the distribution of the entries of variable `i`; entries that no rank writes have the fill value. */
 static distribution distribution_of(int i) {
     return (distribution){.kind = TUTTI_BY_INDEX,
                           .seed = (uint64_t)i,
@@ -70,8 +70,8 @@ static distribution distribution_of(int i) {
                           .copies = 2};
 }
 
-/* The expected value at a position of the file. */
-static double wanted(int i, int64_t segment, tutti_count p, int k) {
+/* Return the expected value `k` of the entry at position `p`. */
+static double expected_value(int i, int64_t segment, tutti_count p, int k) {
     const distribution how = distribution_of(i);
     if (how.holes && mix(how.seed + 1, (uint64_t)p) % 16 < how.holes) return spec_of(i).fill;
     return number_at(i, segment, p, k);
@@ -93,8 +93,8 @@ static void put_all(tutti_dataset *d, int64_t segment, int topology) {
     }
 }
 
-/* On the first `n` ranks. */
-static void written(int n) {
+/* Write the dataset on the first `n` ranks. */
+static void write_dataset(int n) {
     tutti_dataset_options opt = visible();
     tutti_dataset *d = NULL;
     opt.container = TUTTI_CONTAINER_NETCDF;
@@ -126,7 +126,7 @@ static void written(int n) {
     some_give();
 }
 
-/* ---- by the rules of netCDF alone */
+/* ---- check the file by the specification of netCDF, without the library's reader */
 
 static double number_in(const unsigned char *at, tutti_type type) {
     unsigned char native[8];
@@ -137,13 +137,13 @@ static double number_in(const unsigned char *at, tutti_type type) {
     return number_get(type, native, 0);
 }
 
-static void text_is(const tutti__cdf *c, tutti_count var, const char *name, const char *want) {
+static void check_text(const tutti__cdf *c, tutti_count var, const char *name, const char *want) {
     const tutti__cdf_att *a = tutti__cdf_find_att(c, var, name);
     CHECK((a != NULL) == (want != NULL), "%s of variable %lld", name, (long long)var);
     if (a && want) CHECK(strcmp(a->values, want) == 0, "%s is '%s'", name, (char *)a->values);
 }
 
-static void variable_right(const tutti__cdf *c, const unsigned char *bytes, int i) {
+static void check_variable(const tutti__cdf *c, const unsigned char *bytes, int i) {
     const tutti_variable_spec spec = spec_of(i);
     const tutti_count var = tutti__cdf_find_var(c, name_of(i));
     const int numbers = numbers_of(i), grid = entries_of(i) != NODES;
@@ -156,15 +156,15 @@ static void variable_right(const tutti__cdf *c, const unsigned char *bytes, int 
     const tutti__cdf_dim *dim = &c->dims[v->dim[v->is_record]];
     CHECK(strcmp(dim->name, grid ? "grid_0" : "nodes") == 0, "%s", dim->name);
     CHECK_EQ(v->numbers, entries_of(i) * numbers);
-    text_is(c, var, "units", spec.units);
-    text_is(c, var, "long_name", spec.long_name);
+    check_text(c, var, "units", spec.units);
+    check_text(c, var, "long_name", spec.long_name);
     const tutti__cdf_att *fill = tutti__cdf_find_att(c, var, "_FillValue");
     CHECK_EQ(fill != NULL, spec.fill != 0);
     if (fill) CHECK(fill->type == v->type && number_get(spec.type, fill->values, 0) == spec.fill);
     for (int s = v->is_record; s <= (v->is_record ? STATES : 0); s++) {
         const unsigned char *at = bytes + tutti__cdf_place(c, v, s - 1);
         for (tutti_count e = 0; e < v->numbers; e++, at += tutti_type_size(spec.type)) {
-            const double want = wanted(i, s, e / numbers, (int)(e % numbers));
+            const double want = expected_value(i, s, e / numbers, (int)(e % numbers));
             if (number_in(at, spec.type) == want) continue;
             CHECK(0, "%s, state %d, number %lld: %g, not %g", v->name, s, (long long)e,
                   number_in(at, spec.type), want);
@@ -173,7 +173,7 @@ static void variable_right(const tutti__cdf *c, const unsigned char *bytes, int 
     }
 }
 
-static void times_right(const tutti__cdf *c, const unsigned char *bytes) {
+static void check_times(const tutti__cdf *c, const unsigned char *bytes) {
     const tutti_count time = tutti__cdf_find_var(c, "time"),
                       index = tutti__cdf_find_var(c, "time_index"),
                       ids = tutti__cdf_find_var(c, "nodes_ids");
@@ -188,8 +188,8 @@ static void times_right(const tutti__cdf *c, const unsigned char *bytes) {
         CHECK_EQ(number_in(bytes + c->vars[ids].begin + 8 * k, TUTTI_INT64), 5000 - k);
 }
 
-/* @return the sum of its bytes */
-static uint64_t file_right(void) {
+/* Check the data file; return a checksum of its bytes. */
+static uint64_t check_file(void) {
     char name[600];
     void *header = NULL;
     size_t n = 0;
@@ -202,20 +202,21 @@ static uint64_t file_right(void) {
     CHECK_OK(tutti__cdf_decode(header, n, size, &c));
     tutti__free(header);
     CHECK_EQ(c.records, STATES);
-    CHECK_EQ(size, c.record_begin + STATES * c.record_bytes); /* the file ends there */
+    CHECK_EQ(size,
+             c.record_begin + STATES * c.record_bytes); /* the file ends after the last record */
     unsigned char *bytes = malloc((size_t)size);
     FILE *f = fopen(name, "r");
     CHECK(f && fread(bytes, 1, (size_t)size, f) == (size_t)size);
     if (f) fclose(f);
-    for (int i = 0; i < ALL; i++) variable_right(&c, bytes, i);
-    times_right(&c, bytes);
+    for (int i = 0; i < ALL; i++) check_variable(&c, bytes, i);
+    check_times(&c, bytes);
     const uint64_t sum = tutti__sum_of(bytes, (size_t)size);
     free(bytes);
     tutti__cdf_free(&c);
     return sum;
 }
 
-/* ---- by the library, on all ranks */
+/* ---- read back by the library, on all ranks */
 
 static void read_back(void) {
     tutti_dataset_options opt = visible();
@@ -234,7 +235,7 @@ static void read_back(void) {
         CHECK_SAME(tutti_dataset_get(d, s, 1, &(tutti_get){name_of(i), l.p, TUTTI_FLOAT64, buf}),
                    TUTTI_OK);
         for (tutti_count e = 0; e < l.n * numbers; e++)
-            CHECK(buf[e] == wanted(i, s, l.position[e / numbers], (int)(e % numbers)));
+            CHECK(buf[e] == expected_value(i, s, l.position[e / numbers], (int)(e % numbers)));
         free(buf);
         local_entries_free(&l);
     }
@@ -243,13 +244,14 @@ static void read_back(void) {
 }
 
 int main(int argc, char **argv) {
-    static const uint64_t always = 0xc91c4790ea7ea9f2; /* by any number of ranks and any MPI */
+    static const uint64_t always =
+        0xc91c4790ea7ea9f2; /* for any number of ranks and any MPI implementation */
     harness_begin(&argc, &argv, 1291);
     snprintf(path, sizeof path, "%s/t1291.tutti", check_dir());
     dataset_remove(path);
-    written(ranks);
+    write_dataset(ranks);
     if (rank == 0) {
-        const uint64_t sum = file_right();
+        const uint64_t sum = check_file();
         CHECK(sum == always, "the file's bytes have the sum 0x%llx", (unsigned long long)sum);
     }
     MPI_Barrier(MPI_COMM_WORLD);

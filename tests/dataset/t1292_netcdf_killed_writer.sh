@@ -1,9 +1,9 @@
 #!/bin/sh
 # TEST ranks=0 timeout=3600 cores=2
-# Writers of data files that are netCDF, killed at random instants: the next writer finds the
-# dataset in the state before or after, resumes, and writes files that ncvalidator accepts.  The
-# programs are those of t1264; t1270 cuts the power.
-# Rounds: 24 on one rank, 3 on several; tier=full: 1000 and 60; or CRASH_ROUNDS.
+# Writers of netCDF data files are killed at random times: the next writer finds the dataset in the state before or
+# after the interrupted operation, resumes, and writes files that ncvalidator accepts.  The programs are those of
+# t1264; t1270 tests power cuts.
+# Rounds: 24 on one rank, 3 on several ranks; tier=full: 1000 and 60; or CRASH_ROUNDS of each.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -34,7 +34,7 @@ while [ $round -lt "$several" ]; do
         echo "round $round: was not killed" >&2
         exit 1
     fi
-    if grep -q '^rank\|^segment\|of segment' out; then # what it found was not whole
+    if grep -q '^rank\|^segment\|of segment' out; then # the dataset that it opened was incomplete
         cat out >&2
         exit 1
     fi

@@ -1,7 +1,7 @@
 /* TEST ranks=1,3 timeout=60 */
-/* netCDF data files: definitions that netCDF cannot store fail with the same error on all ranks;
- * conditions for a new file; a commit without published records is not part of the dataset; verify
- * reports damage and a writer corrects it.
+/* netCDF data files: definitions that netCDF cannot store fail with the same error on all ranks; which changes begin
+ * a new file; a commit whose records are not counted in the netCDF header is not part of the dataset; verify
+ * reports a damaged header and a writer restores it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -32,29 +32,29 @@ static void test_fresh(void) {
     CHECK_SAME(tutti_dataset_list(d, "nodes"), TUTTI_OK);
 }
 
-static tutti_err variable(const char *name, tutti_variable_spec spec) {
+static tutti_err add_variable(const char *name, tutti_variable_spec spec) {
     if (!spec.space) spec.space = "x";
     return tutti_dataset_variable(d, name, &spec);
 }
 
 static tutti_err put_values(const char *name) {
     const tutti_count lo = (tutti_count)N * rank / ranks, hi = (tutti_count)N * (rank + 1) / ranks;
-    const tutti_decomposition_spec mine = {.kind = TUTTI_BY_SLICE,
-                                           .slice = {.lo = {lo}, .hi = {hi}}};
+    const tutti_decomposition_spec block_spec = {.kind = TUTTI_BY_SLICE,
+                                                 .slice = {.lo = {lo}, .hi = {hi}}};
     tutti_decomposition *p = NULL;
-    CHECK_SAME(tutti_decomposition_create(d, "x", &mine, &p), TUTTI_OK);
+    CHECK_SAME(tutti_decomposition_create(d, "x", &block_spec, &p), TUTTI_OK);
     const tutti_err err = tutti_dataset_put(d, 1, &(tutti_put){name, p, TUTTI_FLOAT64, buf});
     tutti_decomposition_free(&p);
     return err;
 }
 
-static void state(int64_t index, const char *names) {
+static void write_state(int64_t index, const char *names) {
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, index, (double)index), TUTTI_OK);
     for (const char *n = names; *n; n++) CHECK_SAME(put_values((char[]){*n, 0}), TUTTI_OK);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
 }
 
-/* The data file of the variable of a segment. */
+/* Return the number of the data file that contains a variable of a segment. */
 static int file_of(tutti_count segment, const char *name) {
     tutti_section_row row = {.file = ""};
     CHECK_SAME(tutti_dataset_section_row(d, segment, name, &row), TUTTI_OK);
@@ -64,29 +64,31 @@ static int file_of(tutti_count segment, const char *name) {
 static void names_and_types(void) {
     check_where("names and types");
     test_fresh();
-    REFUSED(variable("h", (tutti_variable_spec){.type = TUTTI_FLOAT16}), "float16");
-    REFUSED(variable("z", (tutti_variable_spec){.type = TUTTI_COMPLEX64}), "complex64");
-    REFUSED(variable("r", (tutti_variable_spec){.type = TUTTI_INT8, .layout = TUTTI_RANKED}),
+    REFUSED(add_variable("h", (tutti_variable_spec){.type = TUTTI_FLOAT16}), "float16");
+    REFUSED(add_variable("z", (tutti_variable_spec){.type = TUTTI_COMPLEX64}), "complex64");
+    REFUSED(add_variable("r", (tutti_variable_spec){.type = TUTTI_INT8, .layout = TUTTI_RANKED}),
             "only layout TUTTI_GLOBAL");
-    REFUSED(variable("c", (tutti_variable_spec){.type = TUTTI_INT8, .compress = 3}),
+    REFUSED(add_variable("c", (tutti_variable_spec){.type = TUTTI_INT8, .compress = 3}),
             "cannot be compressed");
-    REFUSED(variable("l", (tutti_variable_spec){.type = TUTTI_INT8, .order = TUTTI_LITTLE_ENDIAN}),
-            "big-endian");
-    REFUSED(variable("a/b", (tutti_variable_spec){.type = TUTTI_INT8}), "netCDF cannot store");
-    REFUSED(variable(" a", (tutti_variable_spec){.type = TUTTI_INT8}), "netCDF cannot store");
-    REFUSED(variable("time", (tutti_variable_spec){.type = TUTTI_INT8}), "reserved");
-    REFUSED(variable("time_index", (tutti_variable_spec){.type = TUTTI_INT8}), "reserved");
-    REFUSED(variable("nodes_ids", (tutti_variable_spec){.type = TUTTI_INT8}), "ids of list");
+    REFUSED(
+        add_variable("l", (tutti_variable_spec){.type = TUTTI_INT8, .order = TUTTI_LITTLE_ENDIAN}),
+        "big-endian");
+    REFUSED(add_variable("a/b", (tutti_variable_spec){.type = TUTTI_INT8}), "netCDF cannot store");
+    REFUSED(add_variable(" a", (tutti_variable_spec){.type = TUTTI_INT8}), "netCDF cannot store");
+    REFUSED(add_variable("time", (tutti_variable_spec){.type = TUTTI_INT8}), "reserved");
+    REFUSED(add_variable("time_index", (tutti_variable_spec){.type = TUTTI_INT8}), "reserved");
+    REFUSED(add_variable("nodes_ids", (tutti_variable_spec){.type = TUTTI_INT8}), "ids of list");
     REFUSED(tutti_dataset_list(d, "time"), "reserved");
     REFUSED(tutti_dataset_list(d, "components_3"), "reserved");
     REFUSED(tutti_dataset_list(d, "x_0"), "would have the same name");
     REFUSED(tutti_dataset_grid(d, "a/b", 1, (tutti_count[]){3}), "netCDF cannot store");
     CHECK_SAME(tutti_dataset_list(d, "y_3"), TUTTI_OK);
     REFUSED(tutti_dataset_grid(d, "y", 1, (tutti_count[]){3}), "would have the same name");
-    CHECK_SAME(variable("a", (tutti_variable_spec){.type = TUTTI_FLOAT32}), TUTTI_OK);
-    CHECK_SAME(variable("b", (tutti_variable_spec){.type = TUTTI_INT8, .order = TUTTI_BIG_ENDIAN}),
-               TUTTI_OK);
-    CHECK_SAME(variable("b", (tutti_variable_spec){.type = TUTTI_INT8}), TUTTI_OK);
+    CHECK_SAME(add_variable("a", (tutti_variable_spec){.type = TUTTI_FLOAT32}), TUTTI_OK);
+    CHECK_SAME(
+        add_variable("b", (tutti_variable_spec){.type = TUTTI_INT8, .order = TUTTI_BIG_ENDIAN}),
+        TUTTI_OK);
+    CHECK_SAME(add_variable("b", (tutti_variable_spec){.type = TUTTI_INT8}), TUTTI_OK);
     REFUSED(tutti_dataset_put_type(d, "a", TUTTI_FLOAT16), "float16");
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
@@ -96,7 +98,7 @@ static void no_entries(void) {
     tutti_decomposition *p = NULL;
     check_where("no entries");
     test_fresh();
-    CHECK_SAME(variable("e", (tutti_variable_spec){.space = "nodes", .type = TUTTI_INT8}),
+    CHECK_SAME(add_variable("e", (tutti_variable_spec){.space = "nodes", .type = TUTTI_INT8}),
                TUTTI_OK);
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_TOPOLOGY, 0, 0), TUTTI_OK);
     REFUSED(tutti_dataset_ids(d, "nodes", 0, NULL), "length 0");
@@ -107,7 +109,8 @@ static void no_entries(void) {
     tutti_decomposition_free(&p);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     open_file(TUTTI_WRITE, TUTTI_CONTAINER_NATIVE);
-    CHECK_EQ(tutti_dataset_container(d), TUTTI_CONTAINER_NETCDF); /* it keeps its container */
+    CHECK_EQ(tutti_dataset_container(d),
+             TUTTI_CONTAINER_NETCDF); /* a dataset keeps its container */
     CHECK_EQ(tutti_dataset_segments(d), 1);
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
@@ -117,7 +120,7 @@ static void test_states(void) {
     check_where("states");
     test_fresh();
     for (const char *n = "abcd"; *n; n++)
-        CHECK_SAME(variable((char[]){*n, 0}, (tutti_variable_spec){.type = TUTTI_FLOAT32}),
+        CHECK_SAME(add_variable((char[]){*n, 0}, (tutti_variable_spec){.type = TUTTI_FLOAT32}),
                    TUTTI_OK);
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_TOPOLOGY, 0, 0), TUTTI_OK);
     CHECK_SAME(put_values("a"), TUTTI_OK);
@@ -138,16 +141,16 @@ static void test_states(void) {
     CHECK_SAME(put_values("c"), TUTTI_OK);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     REFUSED(tutti_dataset_archive(d, 1, 1, path, NULL), "cannot be archived");
-    /* changes that begin another file */
+    /* changes of types and variables that begin another file */
     CHECK_SAME(tutti_dataset_put_type(d, "c", TUTTI_INT16), TUTTI_OK);
-    state(2, "bc");
-    CHECK_SAME(variable("e", (tutti_variable_spec){.type = TUTTI_INT64}), TUTTI_OK);
-    state(3, "bec");
-    state(4, "ceb");
+    write_state(2, "bc");
+    CHECK_SAME(add_variable("e", (tutti_variable_spec){.type = TUTTI_INT64}), TUTTI_OK);
+    write_state(3, "bec");
+    write_state(4, "ceb");
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_TOPOLOGY, 5, 5), TUTTI_OK);
     CHECK_SAME(tutti_dataset_begin_also(d, TUTTI_STATE, 5, 5), TUTTI_OK);
     CHECK_SAME(put_values("d"), TUTTI_OK);
-    CHECK_SAME(put_values("a"), TUTTI_OK); /* in a file without it */
+    CHECK_SAME(put_values("a"), TUTTI_OK); /* the previous file does not contain variable "a" */
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     CHECK_EQ(file_of(1, "b"), 1);
     CHECK_EQ(file_of(2, "b"), 1);
@@ -158,7 +161,7 @@ static void test_states(void) {
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     /* the same definitions again: the same file is continued */
     open_file(TUTTI_WRITE, TUTTI_CONTAINER_NETCDF);
-    state(6, "ad");
+    write_state(6, "ad");
     CHECK_EQ(file_of(8, "a"), 4);
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
@@ -174,13 +177,14 @@ static void test_containers(void) {
         TUTTI_ERR_OPTION);
     open_file(TUTTI_WRITE | TUTTI_CREATE, TUTTI_CONTAINER_NATIVE);
     CHECK_SAME(tutti_dataset_grid(d, "x", 1, (tutti_count[]){N}), TUTTI_OK);
-    CHECK_SAME(variable("a", (tutti_variable_spec){.type = TUTTI_FLOAT32}), TUTTI_OK);
-    state(0, "a");
+    CHECK_SAME(add_variable("a", (tutti_variable_spec){.type = TUTTI_FLOAT32}), TUTTI_OK);
+    write_state(0, "a");
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     opt.container = TUTTI_CONTAINER_NETCDF;
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, &opt, &d),
                TUTTI_ERR_EXISTS);
-    open_file(TUTTI_WRITE | TUTTI_TRUNCATE, TUTTI_CONTAINER_NETCDF); /* an empty one is another */
+    open_file(TUTTI_WRITE | TUTTI_TRUNCATE,
+              TUTTI_CONTAINER_NETCDF); /* truncating may change the container */
     CHECK_EQ(tutti_dataset_container(d), TUTTI_CONTAINER_NETCDF);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     open_file(TUTTI_WRITE | TUTTI_TRUNCATE, TUTTI_CONTAINER_NATIVE);
@@ -188,8 +192,8 @@ static void test_containers(void) {
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
 
-/* Bytes of a data file; 8 bytes become `v`, big-endian. */
-static void change(int file, off_t at, uint64_t v) {
+/* Overwrite 8 bytes at offset `at` of data file number `file` with `v`, big-endian. */
+static void overwrite_word(int file, off_t at, uint64_t v) {
     char name[600];
     unsigned char word[8];
     MPI_Barrier(MPI_COMM_WORLD);
@@ -203,13 +207,13 @@ static void change(int file, off_t at, uint64_t v) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A commit is in the database, but its record is not counted. */
+/* A commit is in the database, but the netCDF header does not count its record. */
 static void not_counted(void) {
     check_where("not counted");
     test_fresh();
-    CHECK_SAME(variable("a", (tutti_variable_spec){.type = TUTTI_FLOAT32}), TUTTI_OK);
-    state(0, "a");
-    state(1, "a");
+    CHECK_SAME(add_variable("a", (tutti_variable_spec){.type = TUTTI_FLOAT32}), TUTTI_OK);
+    write_state(0, "a");
+    write_state(1, "a");
     /* a topology and two states on it in one commit */
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_TOPOLOGY, 2, 2), TUTTI_OK);
     CHECK_SAME(tutti_dataset_begin_also(d, TUTTI_STATE, 2, 2), TUTTI_OK);
@@ -219,14 +223,14 @@ static void not_counted(void) {
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     for (int counted = 2; counted >= 1; counted--) {
-        change(2, 4, (uint64_t)counted);
+        overwrite_word(2, 4, (uint64_t)counted);
         open_file(0, 0);
         CHECK_EQ(tutti_dataset_segments(d), counted == 2 ? 5 : 2);
         CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     }
     open_file(TUTTI_WRITE, TUTTI_CONTAINER_NETCDF);
     CHECK_EQ(tutti_dataset_segments(d), 2);
-    state(2, "a"); /* the unfinished segment has left no data */
+    write_state(2, "a"); /* the unfinished segment has left no data */
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     open_file(0, 0);
@@ -238,27 +242,27 @@ static void test_damaged(void) {
     tutti_section_row row = {0};
     check_where("damaged");
     test_fresh();
-    CHECK_SAME(variable("a", (tutti_variable_spec){.type = TUTTI_FLOAT64}), TUTTI_OK);
-    CHECK_SAME(variable("b", (tutti_variable_spec){.type = TUTTI_FLOAT64}), TUTTI_OK);
-    state(0, "ab");
-    state(1, "ab");
+    CHECK_SAME(add_variable("a", (tutti_variable_spec){.type = TUTTI_FLOAT64}), TUTTI_OK);
+    CHECK_SAME(add_variable("b", (tutti_variable_spec){.type = TUTTI_FLOAT64}), TUTTI_OK);
+    write_state(0, "ab");
+    write_state(1, "ab");
     CHECK_SAME(tutti_dataset_section_row(d, 1, "b", &row), TUTTI_OK);
     CHECK_EQ(row.has_checksums, 1);
-    change(1, row.start + 80, 12345);
+    overwrite_word(1, row.start + 80, 12345);
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_ERR_FORMAT);
     CHECK(strstr(tutti_last_message(), "'b' in segment 1"), "%s", tutti_last_message());
     CHECK_SAME(tutti_dataset_verify_segment(d, 0, NULL), TUTTI_OK);
-    change(1, row.start + 80, 0);
+    overwrite_word(1, row.start + 80, 0);
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
-    change(1, 40, 0x1122334455667788); /* in the header */
+    overwrite_word(1, 40, 0x1122334455667788); /* in the header */
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_ERR_FORMAT);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
-    open_file(0, 0); /* reading does not need it */
+    open_file(0, 0); /* the library reads without the netCDF header */
     CHECK_EQ(tutti_dataset_segments(d), 2);
     CHECK_SAME(tutti_dataset_verify_segment(d, -1, NULL), TUTTI_ERR_FORMAT);
     CHECK_SAME(tutti_dataset_verify_segment(d, 1, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
-    open_file(TUTTI_WRITE, TUTTI_CONTAINER_NETCDF); /* and a writer repairs it */
+    open_file(TUTTI_WRITE, TUTTI_CONTAINER_NETCDF); /* a writer restores the header */
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }

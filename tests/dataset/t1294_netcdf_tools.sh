@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=openmpi
-# Other programs read netCDF data files: ncvalidator and ncdump, netCDF4 and xarray in Python; and the command tutti:
-# cp to netCDF and back, diff, verify, ls, export.
+# Other programs read netCDF data files: ncvalidator and ncdump, netCDF4 and xarray in Python.  The command tutti
+# handles them, too: cp to netCDF and back, diff, verify, ls, export.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -16,7 +16,7 @@ TEST_CONTAINER=netcdf "$top/scripts/mpirun.sh" "$TUTTI_MPI" 3 ./crash_writer n.t
 ./crash_writer plain.tutti 0 >/dev/null
 ./step6_dataset heat.tutti >/dev/null
 
-# the same values in every container
+# values are the same in every container
 "$TUTTI_COMMAND" diff n.tutti plain.tutti
 "$TUTTI_COMMAND" cp heat.tutti c.tutti --container netcdf
 "$TUTTI_COMMAND" diff heat.tutti c.tutti

@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=60 */
-/* netCDF data files whose metadata is missing, damaged or of another dataset: repair restores spaces, variables, ids and
- * states from the headers and changes no file; truncated, damaged and missing files.
+/* netCDF data files whose metadata is missing, damaged or of another dataset: repair restores spaces, variables, ids
+ * and states from the netCDF headers and changes no data file.  Truncated, damaged and missing data files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -39,8 +39,8 @@ static void open_file(int mode) {
     some_rank = rank;
 }
 
-/* Put or compare all values of a variable in a segment. */
-static void all_of(int i, tutti_count segment, int puts) {
+/* Write (`puts`) or compare all values of variable `i` in a segment. */
+static void write_or_compare(int i, tutti_count segment, int puts) {
     int ndims = 0;
     tutti_count shape[TUTTI_MAX_DIMS], entries = 1;
     const tutti_variable_spec *v = &variables[i].spec;
@@ -74,7 +74,7 @@ static void all_of(int i, tutti_count segment, int puts) {
     local_entries_free(&l);
 }
 
-/* Segments: a topology and two states, another topology with one, a state with another type: three files. */
+/* Write a topology and two states, another topology with one state, and a state with a changed type: three files. */
 static void test_made(void) {
     const int64_t index[] = {0, 0, 1, 2, 2, 5};
     tutti_count n = 0;
@@ -97,15 +97,15 @@ static void test_made(void) {
             for (tutti_count k = lo; k < hi; k++) ids[k - lo] = 1000 - k;
             CHECK_SAME(tutti_dataset_ids(d, "nodes", hi - lo, ids), TUTTI_OK);
             if (g) CHECK_SAME(tutti_dataset_resize(d, "grid", 2, (tutti_count[]){4, 2}), TUTTI_OK);
-            all_of(0, g, 1);
+            write_or_compare(0, g, 1);
         }
-        for (int i = 1; i < VARIABLES && !topology; i++) all_of(i, g, 1);
+        for (int i = 1; i < VARIABLES && !topology; i++) write_or_compare(i, g, 1);
         CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     }
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
 
-static void sums_take(uint64_t sums[FILES]) {
+static void read_checksums(uint64_t checksums[FILES]) {
     char name[600], *bytes = NULL;
     struct stat st;
     MPI_Barrier(MPI_COMM_WORLD);
@@ -115,14 +115,14 @@ static void sums_take(uint64_t sums[FILES]) {
         CHECK(fd >= 0 && fstat(fd, &st) == 0, "%s", name);
         bytes = malloc((size_t)st.st_size);
         CHECK(read(fd, bytes, (size_t)st.st_size) == st.st_size);
-        sums[f] = tutti__sum_of(bytes, (size_t)st.st_size);
+        checksums[f] = tutti__sum_of(bytes, (size_t)st.st_size);
         free(bytes);
         close(fd);
     }
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The first n segments are there, as they were. */
+/* Check that the dataset has `n` segments with the values that were written. */
 static void check_values(tutti_count n) {
     tutti_segment g;
     tutti_variable_row row;
@@ -148,9 +148,10 @@ static void check_values(tutti_count n) {
         CHECK_OK(tutti_dataset_segment(d, s, &g));
         CHECK(g.kind == (topology ? TUTTI_TOPOLOGY : TUTTI_STATE) && g.time == (double)s / 4,
               "segment %lld is another", (long long)s);
-        for (int i = topology ? 0 : 1; i < (topology ? 1 : VARIABLES); i++) all_of(i, s, 0);
+        for (int i = topology ? 0 : 1; i < (topology ? 1 : VARIABLES); i++)
+            write_or_compare(i, s, 0);
     }
-    if (n) { /* by id */
+    if (n) { /* read an entry by its id */
         const distribution how = {.kind = TUTTI_BY_VALUE, .seed = 5};
         local_entries l = {.position = NULL};
         const int64_t id = 1000;
@@ -165,14 +166,14 @@ static void check_values(tutti_count n) {
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
 
-static tutti_repair_report repaired(void) {
+static tutti_repair_report repair_dataset(void) {
     const tutti_dataset_options opt = visible();
     tutti_repair_report report;
     CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, path, &opt, &report), TUTTI_OK);
     return report;
 }
 
-static void shell(const char *what) {
+static void run_shell(const char *what) {
     char command[1200];
     MPI_Barrier(MPI_COMM_WORLD);
     snprintf(command, sizeof command, "cd '%s' && %s", path, what);
@@ -186,55 +187,55 @@ int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 1295);
     snprintf(path, sizeof path, "%s/t1295.tutti", check_dir());
     test_made();
-    sums_take(before);
+    read_checksums(before);
     check_values(6);
 
     check_where("nothing to do");
-    report = repaired();
+    report = repair_dataset();
     CHECK(report.rebuilt == 0 && report.lost == 0 && report.damaged == 0 && report.segments == 6);
 
     check_where("no metadata");
-    shell("rm metadata.sqlite");
-    report = repaired();
+    run_shell("rm metadata.sqlite");
+    report = repair_dataset();
     CHECK(report.rebuilt == 1 && report.lost == 0 && report.segments == 6, "%s", report.first_lost);
     check_values(6);
     open_file(TUTTI_WRITE); /* a writer that finds nothing to repair */
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
-    sums_take(after);
+    read_checksums(after);
     CHECK(memcmp(before, after, sizeof before) == 0);
-    report = repaired();
+    report = repair_dataset();
     CHECK(report.rebuilt == 0 && report.lost == 0);
 
     check_where("a damaged header beside metadata");
-    shell("printf XXXX | dd of=data-000002.nc bs=1 seek=60 conv=notrunc 2>/dev/null");
-    report = repaired();
+    run_shell("printf XXXX | dd of=data-000002.nc bs=1 seek=60 conv=notrunc 2>/dev/null");
+    report = repair_dataset();
     CHECK(report.rebuilt == 0 && report.lost == 0 && report.damaged == 2, "%d", report.rebuilt);
     open_file(TUTTI_WRITE);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
-    sums_take(after);
+    read_checksums(after);
     CHECK(memcmp(before, after, sizeof before) == 0);
 
     check_where("a data file is cut off, and there are metadata");
-    shell("cp data-000003.nc keep && truncate -s -1 data-000003.nc");
-    report = repaired();
+    run_shell("cp data-000003.nc keep && truncate -s -1 data-000003.nc");
+    report = repair_dataset();
     CHECK(report.rebuilt == 0 && report.lost == 1 && report.segments == 5, "%s", report.first_lost);
     check_values(5);
 
     check_where("cut off, and no metadata");
-    shell("mv keep data-000003.nc && rm -f metadata.sqlite *.damaged && truncate -s -9 "
-          "data-000001.nc");
-    report = repaired();
+    run_shell("mv keep data-000003.nc && rm -f metadata.sqlite *.damaged && truncate -s -9 "
+              "data-000001.nc");
+    report = repair_dataset();
     CHECK(report.rebuilt == 1 && report.lost == 1 && report.segments == 5, "%s", report.first_lost);
     CHECK(strstr(report.first_lost, "data-000001.nc"), "%s", report.first_lost);
 
     check_where("a header that cannot be read, and no metadata");
     test_made();
-    shell("rm metadata.sqlite && printf XXXX | dd of=data-000003.nc bs=1 seek=60 conv=notrunc "
-          "2>/dev/null");
-    report = repaired();
+    run_shell("rm metadata.sqlite && printf XXXX | dd of=data-000003.nc bs=1 seek=60 conv=notrunc "
+              "2>/dev/null");
+    report = repair_dataset();
     CHECK(report.rebuilt == 1 && report.lost == 1 && report.segments == 5, "%s", report.first_lost);
     check_values(5);
-    shell("test -f data-000003.nc.damaged");
+    run_shell("test -f data-000003.nc.damaged");
     dataset_remove(path);
     return harness_end();
 }

@@ -1,8 +1,7 @@
 /* TEST ranks=1,3 timeout=60 */
-/* The database of a dataset, the auxiliary files of SQLite, or the lock are FIFOs, directories or
- * links to a device:
- * every call that opens the dataset fails with a clear error and none blocks.  Repair rebuilds the
- * metadata in spite of them.
+/* The database of a dataset, the auxiliary files of SQLite, or the lock file are FIFOs, directories or links to a
+ * device: every call that opens the dataset fails with a clear error, and no call blocks.  Repair rebuilds
+ * the metadata nevertheless.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/stat.h>
 #include <unistd.h>
@@ -51,7 +50,7 @@ static void make_objects(const char *file, int kind) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void removed(const char *file) {
+static void remove_object(const char *file) {
     char name[600];
     snprintf(name, sizeof name, "%s/%s", path, file);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -86,14 +85,14 @@ int main(int argc, char **argv) {
             check_refused(TUTTI_READ, is_lock ? TUTTI_OK : TUTTI_ERR_FORMAT);
             check_refused(TUTTI_READ | TUTTI_WRITE, writer);
             check_refused(TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, writer);
-            if (is_lock) removed("writer.lock");
+            if (is_lock) remove_object("writer.lock");
             if (is_lock) continue;
             CHECK_SAME(tutti_dataset_repair(MPI_COMM_WORLD, path, NULL, NULL), TUTTI_OK);
             check_refused(TUTTI_READ | TUTTI_WRITE, TUTTI_OK);
-            removed("metadata.sqlite.damaged");
-            removed("metadata.sqlite.damaged-journal");
-            removed("metadata.sqlite.damaged-wal");
-            removed("metadata.sqlite.damaged-shm");
+            remove_object("metadata.sqlite.damaged");
+            remove_object("metadata.sqlite.damaged-journal");
+            remove_object("metadata.sqlite.damaged-wal");
+            remove_object("metadata.sqlite.damaged-shm");
         }
     dataset_remove(path);
     return harness_end();

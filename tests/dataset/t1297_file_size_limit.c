@@ -1,8 +1,7 @@
 /* TEST ranks=1 timeout=60 own=1 */
-/* A limit of file sizes (RLIMIT_FSIZE) below the size of the metadata: open, info_set, commit,
- * archive, drop_oldest and repair fail with
- * TUTTI_ERR_NO_SPACE (metadata) or TUTTI_ERR_TOO_BIG (data), the program continues, its signal
- * mask and handlers are unchanged, and without the limit all of them succeed.
+/* A limit of file sizes (RLIMIT_FSIZE) below the size of the metadata: open, info_set, commit, archive, drop_oldest
+ * and repair fail with TUTTI_ERR_NO_SPACE (metadata) or TUTTI_ERR_TOO_BIG (data), the program continues, its
+ * signal mask and handlers are unchanged, and without the limit all calls succeed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,7 +18,7 @@ static tutti_err open_file(int mode) {
     return tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE | mode, &opt, &d);
 }
 
-static tutti_err state(int64_t index) {
+static tutti_err write_state(int64_t index) {
     double v[ENTRIES] = {0};
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, index, 0));
     CHECK_OK(tutti_dataset_put(d, 1, &(tutti_put){"v", p, TUTTI_FLOAT64, v}));
@@ -65,7 +64,7 @@ static void large_put(int64_t index) {
         d, 2, (tutti_put[]){{"v", p, TUTTI_FLOAT64, v}, {"w", p, TUTTI_FLOAT64, v}}));
 }
 
-/* Only the topology of the first file is kept: removed segments before it are marked. */
+/* drop_oldest keeps only the topology of the first file, and marks the segments before it as removed. */
 static void test_removed(void) {
     check_where("drop_oldest");
     large_open();
@@ -78,7 +77,7 @@ static void test_removed(void) {
     LIMITED(8 * LARGE, tutti_dataset_drop_oldest(d, 1));
     tutti_decomposition_free(&p);
     CHECK_OK(tutti_dataset_close(&d));
-    CHECK_OK(open_file(0)); /* the mark is written */
+    CHECK_OK(open_file(0)); /* the file with the mark can be opened */
     CHECK_OK(tutti_dataset_verify(d, NULL));
     CHECK_EQ(tutti_dataset_segments(d), 2);
     CHECK_OK(tutti_dataset_close(&d));
@@ -99,12 +98,12 @@ int main(int argc, char **argv) {
     LIMITED(4096, tutti_dataset_info_set(d, NULL, "long", TUTTI_INT8, LONG, text));
     check_where("commit");
     test_decomposed();
-    CHECK_OK(state(0));
+    CHECK_OK(write_state(0));
     double v[ENTRIES] = {0};
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 1, 0));
     CHECK_OK(tutti_dataset_put(d, 1, &(tutti_put){"v", p, TUTTI_FLOAT64, v}));
     LIMITED(4096, tutti_dataset_commit(d));
-    CHECK_OK(state(2));
+    CHECK_OK(write_state(2));
     check_where("archive");
     LIMITED(4096, tutti_dataset_archive(d, 0, 0, place, NULL));
     LIMITED(4096, tutti_dataset_restore(d, 0, 0, place));

@@ -1,8 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* Collective communications per call of a step do not exceed limits: helpers return the outcome of
- * this rank, and the caller agrees once per phase.  Both containers, both levels; global, ranked,
- * partial and compressed variables, few
- * small ones and large ones.  TUTTI_TEST_SHOW=1 prints the counts.
+/* The number of collective MPI operations per call does not exceed limits: inside the library, helpers return the
+ * local error, and ranks agree on errors once per phase.  Both containers, both commit levels; global, ranked,
+ * partial and compressed variables, small and large.  TUTTI_TEST_SHOW=1 prints the counts.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/collective_count.h"
 #include "dataset/datasets.h"
@@ -16,13 +15,13 @@ typedef struct {
     int container, level;
     tutti_layout layout;
     int compress, partial;
-    tutti_count entries; /* per rank */
-    int put, commit;     /* at most, of any step after `settled` */
-    int first;           /* all of the first step, with the creation of the data file */
-    int settled; /* steps until then have another layout: the first one of ranked variables has their lists */
+    tutti_count entries; /* entries per rank */
+    int put, commit;     /* maximum number of collectives per call */
+    int first; /* maximum of begin, put and commit together in the first step, which creates the data file */
+    int settled; /* `put` applies to steps > settled: step 1 of ranked variables writes lists of entries */
 } variant;
 
-enum { BEGIN = 1 }; /* at most, of any step but the first */
+enum { BEGIN = 1 }; /* maximum number of collectives of begin, except in the first step */
 
 static const variant VARIANTS[] = {
     {"native", TUTTI_CONTAINER_NATIVE, TUTTI_VISIBLE, TUTTI_GLOBAL, 0, 0, 512, 3, 3, 14, 0},
@@ -32,9 +31,9 @@ static const variant VARIANTS[] = {
      0},
     {"native, partial", TUTTI_CONTAINER_NATIVE, TUTTI_VISIBLE, TUTTI_GLOBAL, 0, 1, 512, 3, 3, 14,
      0},
-    /* first: the variable of lists, sizes of the decomposition */
+    /* the first step also creates the variable of entry lists and communicates the sizes of the decomposition */
     {"ranked", TUTTI_CONTAINER_NATIVE, TUTTI_DURABLE, TUTTI_RANKED, 0, 0, 512, 3, 4, 18, 1},
-    /* entries to the ranks that pack them, sizes of frames */
+    /* puts also send entries to the ranks that compress them, and communicate the sizes of frames */
     {"compressed", TUTTI_CONTAINER_NATIVE, TUTTI_DURABLE, TUTTI_GLOBAL, 1, 0, 512, 6, 4, 16, 0},
     {"netCDF", TUTTI_CONTAINER_NETCDF, TUTTI_VISIBLE, TUTTI_GLOBAL, 0, 0, 512, 3, 3, 14, 0},
     {"netCDF, durable", TUTTI_CONTAINER_NETCDF, TUTTI_DURABLE, TUTTI_GLOBAL, 0, 0, 512, 3, 4, 14,

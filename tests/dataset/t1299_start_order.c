@@ -1,10 +1,8 @@
 /* TEST ranks=1,2,3,5 timeout=60 */
-/* Starting a put or a get does not wait for other ranks: ranks that start operations of two
- * datasets in different orders all complete them; ranks that start different operations of one
- * dataset all get
- * TUTTI_ERR_MISMATCH when they wait; what
- * was started is carried out by the next collective call; arguments and decompositions may be
- * freed after the start.
+/* Starting a put or a get does not wait for other ranks: ranks can start operations on two datasets in different
+ * orders.  If ranks start different operations on one dataset, the wait fails with TUTTI_ERR_MISMATCH
+ * on all ranks.  A started operation is executed by the next collective call.  Arguments and decompositions may
+ * be freed after the start.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 
@@ -51,7 +49,7 @@ static void fill_values(int64_t step) {
         for (tutti_count i = 0; i < N; i++) buf[k][i] = value(k, step, i);
 }
 
-/* Even ranks start d0, then d1; odd ranks d1, then d0. */
+/* Start a put on both datasets: even ranks first on d[0], odd ranks first on d[1]. */
 static void put_both(const char *name, tutti_request *r[2]) {
     for (int k = 0; k < 2; k++) {
         const int which = (k + rank) % 2;
@@ -59,12 +57,12 @@ static void put_both(const char *name, tutti_request *r[2]) {
         snprintf(copy, sizeof copy, "%s", name);
         tutti_put put = {copy, part[which], TUTTI_FLOAT64, buf[which]};
         CHECK_OK(tutti_dataset_put_start(d[which], 1, &put, &r[which]));
-        memset(copy, '?', sizeof copy - 1); /* the library has its own */
+        memset(copy, '?', sizeof copy - 1); /* the library has copied the name */
         put.buf = NULL;
     }
 }
 
-static void crossed(const char *name, int64_t step, int freed) {
+static void write_crossed(const char *name, int64_t step, int freed) {
     tutti_request *r[2];
     fill_values(step);
     for (int k = 0; k < 2; k++)
@@ -76,7 +74,7 @@ static void crossed(const char *name, int64_t step, int freed) {
     for (int k = 0; k < 2; k++) CHECK_SAME(tutti_dataset_commit(d[k]), TUTTI_OK);
 }
 
-static void got_crossed(const char *name, tutti_count segment, int64_t step) {
+static void read_crossed(const char *name, tutti_count segment, int64_t step) {
     tutti_request *r[2];
     memset(back, 0, sizeof back);
     for (int k = 0; k < 2; k++) {
@@ -90,8 +88,8 @@ static void got_crossed(const char *name, tutti_count segment, int64_t step) {
             if (back[k][i] != value(k, step, i)) CHECK(0, "%s, %d: entry %d", name, k, (int)i);
 }
 
-/* Ranks start different variables, or a put and a get: the error is returned on all ranks, and the dataset stays usable. */
-static void mismatched(int64_t step) {
+/* Ranks start different variables, or a put and a get: all ranks get the error, and the dataset stays usable. */
+static void start_mismatched(int64_t step) {
     tutti_request *r = NULL;
     const tutti_put puts[] = {{"u", part[0], TUTTI_FLOAT64, buf[0]},
                               {"w", part[0], TUTTI_FLOAT64, buf[0]}};
@@ -114,9 +112,9 @@ static void mismatched(int64_t step) {
     CHECK_SAME(tutti_dataset_commit(d[0]), TUTTI_OK);
 }
 
-/* An operation that is not waited for is carried out by the next collective call, which fails
- * until it is completed. */
-static void next_call(int64_t step) {
+/* The next collective call executes an operation that was started but not waited for; calls fail until the
+ * operation is completed. */
+static void execute_by_next_call(int64_t step) {
     tutti_request *r[2] = {NULL, NULL};
     const tutti_put puts[] = {{"u", part[0], TUTTI_FLOAT64, buf[0]},
                               {"r", part[0], TUTTI_FLOAT64, buf[1]}};
@@ -137,14 +135,14 @@ int main(int argc, char **argv) {
         dataset_remove(path[k]);
     }
     open_file(TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE);
-    crossed("u", 0, 0);
-    crossed("r", 1, 1);
+    write_crossed("u", 0, 0);
+    write_crossed("r", 1, 1);
     test_closed();
     open_file(TUTTI_READ | TUTTI_WRITE);
-    got_crossed("u", 0, 0); /* opens the data files */
-    got_crossed("r", 1, 1);
-    mismatched(2);
-    next_call(3);
+    read_crossed("u", 0, 0); /* opens the data files */
+    read_crossed("r", 1, 1);
+    start_mismatched(2);
+    execute_by_next_call(3);
     CHECK_SAME(tutti_dataset_verify(d[0], NULL), TUTTI_OK);
     test_closed();
     for (int k = 0; k < 2; k++) dataset_remove(path[k]);

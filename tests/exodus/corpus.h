@@ -1,8 +1,8 @@
 /* Exodus files as written by other programs: libMesh, MOOSE, Cubit, IOSS, nccopy -u.
  *
  * corpus_write(DIR) writes every file of corpus_files below; the headers are encoded by src/cdf,
- * so that no other library is needed and every build has the same bytes.  libexodusii reads all of
- * them (t1320_corpus.sh), except those marked `refused`.
+ * so that no other library is needed and every build writes the same bytes.  libexodusii can read all
+ * files (t1322_libexodus.sh) except those marked `refused`.
  * Values are functions of their position: corpus_coordinate, corpus_id, corpus_result, ...
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_EXODUS_CORPUS_H
@@ -18,44 +18,46 @@ enum { CORPUS_BLOCKS = 4, CORPUS_SETS = 40, CORPUS_STEPS = 4 };
 
 /* A block: elements in the order of the grid's cells. */
 typedef struct {
-    const char *topology; /* NULL: no further block */
+    const char *topology; /* NULL: end of the list of blocks */
     int64_t id;
     const char *name;
-    int per;       /* nodes of an element */
-    tutti_count n; /* elements */
+    int per;       /* number of nodes per element */
+    tutti_count n; /* number of elements */
     int attributes;
 } corpus_block;
 
-/* A set of sides (of the first block) or of nodes. */
+/* A side set (of the first block) or a node set. */
 typedef struct {
     int64_t id;
     const char *name;
     tutti_count n;
-    tutti_count factors; /* in the file; -1: as many as there must be */
-    int repeats;         /* 1: every other member is the one before */
+    tutti_count
+        factors; /* number of distribution factors in the file; -1: the number required by the format */
+    int repeats; /* 1: every second member repeats the previous member */
 } corpus_set;
 
 typedef struct {
-    const char *file;           /* name in DIR */
-    const char *refused;        /* NULL, or text of the error of open */
-    int version, real, integer; /* of the netCDF format; bytes of reals, of integers */
+    const char *file;           /* file name in DIR */
+    const char *refused;        /* part of the error message of open; NULL: open succeeds */
+    int version, real, integer; /* version of the netCDF format; bytes per real and per integer */
     int dims;
-    tutti_count cells[3]; /* of the grid */
-    int name_length;      /* dimension len_name is 1 more; 0: there are no names */
-    int has_maps;         /* id maps: the id of position i is corpus_id(i) */
-    int has_records;      /* qa and info */
-    int fixed_time; /* time_step is not the record dimension; 2: all coordinates in one array, and all nodal variables, too */
+    tutti_count cells[3]; /* number of cells of the grid per dimension */
+    int name_length;      /* value of the dimension len_name, minus 1; 0: the file has no names */
+    int has_maps;         /* whether there are id maps: the id of position i is corpus_id(i) */
+    int has_records;      /* whether there are QA and info records */
+    int fixed_time; /* 1: time_step is not the record dimension; 2: also one array for all coordinates, and one for all
+                     * nodal variables */
     int steps;
     double times[CORPUS_STEPS];
     int globals, nodals, elementals;
-    int sparse;               /* the truth table has zeros */
-    int node_sets, side_sets; /* generated sets in addition to those below */
+    int sparse;               /* whether the truth table has zeros */
+    int node_sets, side_sets; /* number of generated sets, in addition to `nodes` and `sides` */
     corpus_block blocks[CORPUS_BLOCKS];
     corpus_set nodes[3], sides[3];
-    int unfit; /* get_mesh finds side sets whose factors do not fit */
+    int unfit; /* whether a side set has a wrong number of factors, so that get_mesh warns */
 } corpus_file;
 
-/* 60 and 255 bytes. */
+/* Names of 60 and 255 bytes. */
 #define CORPUS_LONG "a_name_that_is_longer_than_the_thirty_two_bytes_of_libexodus"
 #define CORPUS_LONGEST CORPUS_LONG CORPUS_LONG CORPUS_LONG CORPUS_LONG "fifteen_letters"
 
@@ -304,7 +306,7 @@ static inline int corpus_block_count(const corpus_file *f) {
     while (n < CORPUS_BLOCKS && f->blocks[n].topology) n++;
     return n;
 }
-/* Sets of the table, then generated ones; is_side: side sets. */
+/* Return the number of side sets (is_side) or node sets: those of the table, followed by generated sets. */
 static inline int corpus_set_count(const corpus_file *f, int is_side) {
     const corpus_set *v = is_side ? f->sides : f->nodes;
     int n = 0;
@@ -323,7 +325,7 @@ static inline double corpus_coordinate(const corpus_file *f, int c, tutti_count 
 static inline int64_t corpus_id(const corpus_file *f, tutti_count position) {
     return f->has_maps ? 3 * position + 5 : position + 1;
 }
-/* Node q (from 1) of the element at a position: cells of the grid in order, x first. */
+/* Return node `q` (from 1) of an element; elements are the cells of the grid, x varies fastest. */
 static inline int64_t corpus_connectivity(const corpus_file *f, tutti_count element, int q) {
     static const int AT[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
                                  {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
@@ -331,7 +333,7 @@ static inline int64_t corpus_connectivity(const corpus_file *f, tutti_count elem
     const tutti_count x = element % nx, y = element / nx % ny, z = element / nx / ny;
     return (x + AT[q][0]) + (nx + 1) * ((y + AT[q][1]) + (ny + 1) * (z + AT[q][2])) + 1;
 }
-/* Member i of a set, and its side, from 1. */
+/* Return member `i` of a set, and (corpus_side) its side; both count from 1. */
 static inline int64_t corpus_member(const corpus_file *f, int is_side, int set, tutti_count i) {
     const tutti_count all = is_side ? corpus_elements(f) : corpus_nodes(f);
     const tutti_count k = corpus_set_at(f, is_side, set).repeats ? i / 2 : i;
@@ -351,7 +353,7 @@ static inline double corpus_factor(int set, tutti_count i) {
 static inline double corpus_attribute(int block, tutti_count i) {
     return 100 * (block + 1) + (double)i / 2;
 }
-/* Variable v of step s (from 1) at entry i; block -1: nodal, -2: global. */
+/* Return the value of variable `v` in step `s` (from 1) at entry `i`; block -1: nodal, -2: global. */
 static inline double corpus_result(int s, int block, int v, tutti_count i) {
     return 1000 * s + 100 * (block + 3) + 10 * v + (double)i / 8;
 }
@@ -395,7 +397,7 @@ static inline void corpus_dim(corpus_book *b, const char *name, tutti_count n) {
     if (n > 0) corpus_must(tutti__cdf_add_dim(&b->c, name, n, &d), name);
 }
 
-/* A variable; dims are names with blanks between them.   The number of its values is returned, of all records. */
+/* Add a variable; `dims`: names of dimensions, separated by blanks.  Returns its number of values in all records. */
 static inline tutti_count corpus_var(corpus_book *b, const char *name, int type, const char *dims) {
     tutti_count at[4], v = 0, n = 1;
     char text[200], *rest = text;
@@ -420,7 +422,7 @@ static inline void corpus_set_word(unsigned char *to, uint64_t word, int bytes) 
     for (int i = bytes - 1; i >= 0; i--, word >>= 8) to[i] = (unsigned char)word;
 }
 
-/* Value i of the variable that was added last. */
+/* Set value `i` of the variable that was added last. */
 static inline void corpus_int(corpus_book *b, tutti_count i, int64_t value) {
     const int bytes = (int)tutti__cdf_size(b->c.vars[b->data[b->n - 1].var].type);
     corpus_set_word(b->data[b->n - 1].bytes + i * bytes, (uint64_t)value, bytes);
@@ -437,8 +439,8 @@ static inline void corpus_real(corpus_book *b, tutti_count i, double value) {
     }
     corpus_set_word(b->data[b->n - 1].bytes + i * b->f->real, word, b->f->real);
 }
-static inline void corpus_text(corpus_book *b, tutti_count i, int room, const char *text) {
-    if (text) memcpy(b->data[b->n - 1].bytes + i * room, text, strlen(text));
+static inline void corpus_text(corpus_book *b, tutti_count i, int width, const char *text) {
+    if (text) memcpy(b->data[b->n - 1].bytes + i * width, text, strlen(text));
 }
 
 static inline void corpus_save(corpus_book *b, const char *path) {
@@ -564,7 +566,7 @@ static inline void corpus_put_nodes(corpus_book *b) {
     for (tutti_count i = 0; i < n; i++) corpus_int(b, i, corpus_id(f, i));
 }
 
-/* Status, ids and names of a kind: `of` is "eb", "ns", "ss". */
+/* Write status, ids and names of the entities of a kind; `of`: "eb", "ns" or "ss". */
 static inline void corpus_put_catalogue(corpus_book *b, const char *of, const char *dim) {
     const int is_block = of[0] == 'e', is_side = of[1] == 's' && of[0] == 's';
     const int n = is_block ? corpus_block_count(b->f) : corpus_set_count(b->f, is_side);
@@ -704,7 +706,7 @@ static inline void corpus_put_results(corpus_book *b) {
     if (f->elementals > 0) corpus_put_elemental(b);
 }
 
-/* Write one file, or all of them. */
+/* Write one file of the corpus. */
 static inline void corpus_write_one(const char *dir, const corpus_file *f) {
     static corpus_book b;
     char path[1200];

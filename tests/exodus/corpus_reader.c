@@ -3,7 +3,7 @@
  *
  *     corpus_reader FILE
  *
- * All ranks take part; rank 0 gets the mesh (get_mesh) and all results, and prints them.
+ * All ranks make the calls; rank 0 gets the whole mesh (get_mesh) and all results, and prints them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static const tutti_exodus_mesh *m;
 static tutti_exodus_parameters p;
 static FILE *out;
 
-static double *room(tutti_count n) {
+static double *allocate_doubles(tutti_count n) {
     double *v = calloc((size_t)n + 1, sizeof *v);
     if (!v) MPI_Abort(MPI_COMM_WORLD, 1);
     return v;
@@ -38,7 +38,7 @@ static void print_ids(const int64_t *v, tutti_count n) {
     fprintf(out, "\n");
 }
 
-/* Numbers from 1. */
+/* Print local indices, counted from 1. */
 static void print_places(const tutti_count *v, tutti_count n) {
     for (tutti_count i = 0; i < n; i++) fprintf(out, " %lld", (long long)v[i] + 1);
     fprintf(out, "\n");
@@ -63,7 +63,7 @@ static void print_file(void) {
         fprintf(out, "info \"%s\"\n", tutti_exodus_info_line(x, i));
     fprintf(out, "coordinate_names");
     for (int c = 0; c < p.dims; c++) fprintf(out, " \"%s\"", p.coordinate_names[c]);
-    double *times = room(tutti_exodus_steps(x));
+    double *times = allocate_doubles(tutti_exodus_steps(x));
     OK(tutti_exodus_times(x, 1, tutti_exodus_steps(x), times));
     fprintf(out, "\ntimes");
     print_reals(times, tutti_exodus_steps(x));
@@ -101,7 +101,7 @@ static void print_block(const tutti_exodus_entity *e, const tutti_exodus_element
     print_reals(b->attributes, b->n * e->attributes);
 }
 
-/* Which block an element is in, and where. */
+/* Return the block of the element at `place`, and the element's position in the block in *in. */
 static tutti_count block_of(tutti_count place, tutti_count *in) {
     tutti_count b = 0;
     for (*in = place; *in >= m->blocks[b].n; b++) *in -= m->blocks[b].n;
@@ -127,14 +127,15 @@ static void print_side_nodes(const tutti_exodus_members *s, long long id, int co
 static void print_set(const char *name, const tutti_exodus_entity *e,
                       const tutti_exodus_members *s) {
     const long long id = (long long)e->id;
-    double *factors = room(e->factors);
+    double *factors = allocate_doubles(e->factors);
     const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_FACTORS,
                                   .kind = e->kind,
                                   .id = e->id,
                                   .n = e->factors,
                                   .type = TUTTI_FLOAT64,
                                   .buf = factors};
-    if (e->factors > 0) OK(tutti_exodus_get_arrays(x, 1, &a)); /* also those that do not fit */
+    if (e->factors > 0)
+        OK(tutti_exodus_get_arrays(x, 1, &a)); /* even if their number does not fit the sides */
     fprintf(out, "%s %lld entries %lld factors %lld\n", name, id, (long long)e->entries,
             (long long)e->factors);
     if (e->entries > 0) {
@@ -153,7 +154,7 @@ static void print_set(const char *name, const tutti_exodus_entity *e,
     free(factors);
 }
 
-/* Results of entities (one, without an id, for nodes and globals). */
+/* Print the results of all entities of a kind; nodes and globals count as one entity without an id. */
 static void print_variables(tutti_exodus_kind kind, const char *name, tutti_count entities) {
     const int n = tutti_exodus_variable_count(x, kind);
     if (n == 0) return;
@@ -172,7 +173,7 @@ static void print_variables(tutti_exodus_kind kind, const char *name, tutti_coun
                 tutti_exodus_entity e = {.entries = n};
                 if (kind > TUTTI_EXODUS_GLOBAL) OK(tutti_exodus_entity_get(x, kind, k, &e));
                 if (!tutti_exodus_has(x, kind, k, v)) continue;
-                double *values = room(e.entries);
+                double *values = allocate_doubles(e.entries);
                 const tutti_exodus_field f = {
                     .kind = kind,
                     .id = e.id,

@@ -1,7 +1,7 @@
 /* Writes Exodus files as written by other programs (corpus.h) into a directory, which must exist.
  *
  *     corpus_writer DIR      writes DIR/libmesh.e, DIR/libmesh.e-s002, DIR/moose.e ... and prints their names
- *     corpus_writer --list   prints the names and, after a space, `refused` if open must refuse the file
+ *     corpus_writer --list   prints the names, followed by ` refused` if open must refuse the file
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/corpus.h"

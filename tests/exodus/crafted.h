@@ -1,19 +1,19 @@
-/* Valid and invalid files described by a text: statements end with ';' or a newline.
+/* Valid and invalid netCDF files described by a text; statements end with ';' or a newline:
  *
  *     v 5                   CDF version 1, 2 or 5 (the default)
  *     d NAME N              a dimension; 0: the record dimension
- *     x VAR TYPE [DIM...]   a variable of dimensions defined before; TYPE: b c s i f d l (netCDF's, l: int64)
- *     a VAR NAME TEXT       an attribute; VAR -: of the file
+ *     x VAR TYPE [DIM...]   a variable of previously defined dimensions; TYPE: b c s i f d (netCDF types), l (int64)
+ *     a VAR NAME TEXT       an attribute of the variable, or of the file (VAR is -)
  *     s VAR INDEX VALUE     a value of a variable (characters: the bytes of a text)
- *     R N                   records that have bytes
- *  and after offsets have been assigned, so that the header contradicts the bytes:
- *     l DIM N               another length
- *     t VAR TYPE            another type
- *     b VAR N               another offset
- *     r N                   another number of records
- *     e N                   the file is N bytes longer (shorter, if negative)
+ *     R N                   the number of records that are stored in the file
+ *  and statements that change the header after offsets have been assigned, so that it contradicts the contents:
+ *     l DIM N               change the length of a dimension
+ *     t VAR TYPE            change the type of a variable
+ *     b VAR N               change the offset of a variable
+ *     r N                   change the number of records
+ *     e N                   make the file N bytes longer (or shorter if N is negative)
  *
- * Invalid statements are skipped, so that a fuzzer may write them.
+ * Invalid statements are skipped, so that the text can come from a fuzzer.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_EXODUS_CRAFTED_H
 #define TUTTI_TESTS_EXODUS_CRAFTED_H
@@ -23,7 +23,7 @@
 #include <string.h>
 #include "cdf/cdf.h"
 
-enum { CRAFTED_MOST = 1 << 20 }; /* bytes of a file */
+enum { CRAFTED_MOST = 1 << 20 }; /* maximum file size in bytes */
 
 static inline int crafted_type(const char *t) {
     const char *at = t && t[0] ? strchr(" bcsifd   l", t[0]) : NULL;
@@ -35,7 +35,7 @@ typedef struct {
     char *word[12];
 } crafted_statement;
 
-/* The next statement, or 0 at the end; the text is split into words. */
+/* Read the next statement, split into words; return 0 at the end of the text. */
 static inline int crafted_next(char **text, crafted_statement *s) {
     char *line = *text, *rest = NULL;
     if (!*line) return 0;
@@ -97,7 +97,7 @@ static inline void crafted_set(const tutti__cdf *c, const crafted_statement *s, 
     }
 }
 
-static inline void crafted_lie(tutti__cdf *c, const crafted_statement *s, tutti_off *more) {
+static inline void crafted_modify(tutti__cdf *c, const crafted_statement *s, tutti_off *more) {
     const char *w = s->n > 1 ? s->word[0] : "";
     const long long value = s->n > 1 ? atoll(s->word[s->n - 1]) : 0;
     const tutti_count dim = s->n > 2 ? tutti__cdf_find_dim(c, s->word[1]) : -1,
@@ -110,7 +110,8 @@ static inline void crafted_lie(tutti__cdf *c, const crafted_statement *s, tutti_
     if (strcmp(w, "e") == 0) *more = value;
 }
 
-/* The bytes of such a file (free) and how many; NULL: the text does not describe a file. */
+/* Return the bytes of the described file, to be freed by the caller, and their number; NULL: the text does not
+ * describe a file. */
 static inline unsigned char *crafted_file(const char *text, size_t text_bytes, size_t *n_out) {
     char *copy[3], *at;
     crafted_statement s;
@@ -135,7 +136,7 @@ static inline unsigned char *crafted_file(const char *text, size_t text_bytes, s
         data = calloc(1, (size_t)bytes + 1);
         for (at = copy[1]; crafted_next(&at, &s);)
             if (s.n > 3 && strcmp(s.word[0], "s") == 0) crafted_set(&c, &s, data, bytes);
-        for (at = copy[2]; crafted_next(&at, &s);) crafted_lie(&c, &s, &more);
+        for (at = copy[2]; crafted_next(&at, &s);) crafted_modify(&c, &s, &more);
         if (tutti__cdf_encode(&c, &head) == TUTTI_OK && c.header_bytes <= bytes)
             memcpy(data, head, (size_t)c.header_bytes);
         tutti__free(head);

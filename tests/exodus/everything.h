@@ -1,9 +1,9 @@
-/* A file with all features of the interface: a serial model of it, the share of each rank, and the text that
- * exodus_reader must print of the file.
+/* An Exodus file with all features of the interface: a serial model, the share of each rank, and the expected
+ * output of exodus_reader.
  *
- * The model is plain arrays in the order of the file; values are functions of their position. 
- * Ranks hold entries by a hash, a third of them twice, in an order that differs from rank to rank,
- * and all nodes that their elements need.
+ * The model consists of arrays in the order of the file; values are functions of their position.  A hash
+ * assigns each entry to a rank, and a third of the entries to a second rank; each rank also has all nodes, edges and
+ * faces of its elements.  The order of entries differs from rank to rank.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_EVERYTHING_H
 #define TUTTI_TESTS_EVERYTHING_H
@@ -17,7 +17,7 @@
 
 enum {
     EV_NODES = 61,
-    EV_MOST = 64, /* of entries of a block or a set */
+    EV_MOST = 64, /* maximum number of entries per block or set */
     EV_STEPS = 3,
     EV_BLOCKS = 5,
     EV_NODE_ATTRIBUTES = 2
@@ -30,9 +30,10 @@ typedef struct ev_block {
     int64_t id;
     const char *name, *topology;
     int n, nodes, edges, faces, attributes;
-    int polygons;          /* nsided: nodes of entry e are 3 + e % 3; nfaced: faces 4 + e % 2 */
-    int list[EV_MOST * 8]; /* nodes of its entries (nfaced: faces), positions in the model from 0 */
-    int start[EV_MOST + 1]; /* start of each entry */
+    int polygons; /* 1: nsided or nfaced; entry e has 3 + e % 3 nodes or 4 + e % 2 faces */
+    int list[EV_MOST *
+             8]; /* nodes (nfaced: faces) of all entries, as positions in the model from 0 */
+    int start[EV_MOST + 1]; /* index in `list` of the first node of each entry */
     int edge[EV_MOST * 2], face[EV_MOST * 2];
 } ev_block;
 
@@ -41,9 +42,10 @@ typedef struct ev_set {
     int64_t id;
     const char *name;
     int n, factored, attributes;
-    int member[EV_MOST]; /* ascending; elements and so on: blocks one after the other */
+    int member
+        [EV_MOST]; /* position of each member in the model, ascending; numbered across blocks */
     int sides[EV_MOST];
-    int corners[EV_MOST]; /* of a side */
+    int corners[EV_MOST]; /* number of nodes of the side of each member */
 } ev_set;
 
 static ev_block ev_blocks[] = {
@@ -110,7 +112,7 @@ static int ev_total(tutti_exodus_kind kind) {
     return n;
 }
 
-/* Entry g of a kind, numbered across blocks: its block, and its position in it. */
+/* Return the block of entry `g` of a kind (numbered across blocks), and the entry's position in the block. */
 static ev_block *ev_entry(tutti_exodus_kind kind, int g, int *place_out) {
     for (int b = 0; b < EV_ALL_BLOCKS; b++) {
         if (ev_blocks[b].kind != kind) continue;
@@ -129,7 +131,8 @@ static void ev_make_block(ev_block *b, int number) {
         const int n = !b->polygons ? b->nodes : nfaced ? 4 + e % 2 : 3 + e % 3;
         const int most = b->polygons && nfaced ? ev_total(TUTTI_EXODUS_FACE_BLOCK) : EV_NODES;
         const int first = (int)(ev_hash((uint64_t)number, (uint64_t)e) % (uint64_t)most);
-        const int stride = most == EV_NODES ? 1 + e % 7 : 1; /* different ones, EV_NODES is prime */
+        const int stride =
+            most == EV_NODES ? 1 + e % 7 : 1; /* the nodes are distinct because EV_NODES is prime */
         b->start[e] = at;
         for (int i = 0; i < n; i++) b->list[at++] = (first + i * stride) % most;
         b->start[e + 1] = at;
@@ -167,7 +170,7 @@ static void ev_make(void) {
     for (int s = 0; s < EV_ALL_SETS; s++) ev_make_set(&ev_sets[s], s);
 }
 
-/* Ids increase with the position; ranges of blocks overlap, edges and faces have separate ranges. */
+/* Return the id of entry `g`.  Ids increase with the position within a block; the id ranges of blocks overlap. */
 static int64_t ev_id(tutti_exodus_kind kind, int g) {
     if (kind == TUTTI_EXODUS_NODAL) return 3 + 7 * (int64_t)g;
     int place;
@@ -194,7 +197,7 @@ static int ev_truth(tutti_exodus_kind kind, int number, int variable) {
     return kind != TUTTI_EXODUS_ELEMENT_BLOCK || (number + variable) % 3 != 1;
 }
 
-/* Blocks or sets of a kind: number, id, entries. */
+/* Find block or set `number` of a kind: store its id and number of entries, and return 1; 0: it does not exist. */
 static int ev_entity(tutti_exodus_kind kind, int number, int64_t *id_out, int *n_out) {
     for (int b = 0; b < EV_ALL_BLOCKS; b++)
         if (ev_blocks[b].kind == kind && number-- == 0) {
@@ -211,7 +214,7 @@ static int ev_entity(tutti_exodus_kind kind, int number, int64_t *id_out, int *n
     return 0;
 }
 
-/* ---- the text */
+/* ---- the expected output of exodus_reader */
 
 static void ev_print_block(FILE *out, const char *kind, const ev_block *b) {
     const int nfaced = b->polygons && b->kind == TUTTI_EXODUS_ELEMENT_BLOCK;
@@ -295,7 +298,7 @@ static void ev_print_set(FILE *out, const char *kind, const ev_set *s) {
     fprintf(out, "\n");
 }
 
-/* The position of an entry of an entity for ev_value; a member of a set has that of its entry. */
+/* Return the argument `place` of ev_value for entry `i` of an entity; for sets, the position of the member. */
 static int ev_place(tutti_exodus_kind kind, int64_t id, int i) {
     for (int s = 0; s < EV_ALL_SETS; s++)
         if (ev_sets[s].kind == kind && ev_sets[s].id == id) return ev_sets[s].member[i];
@@ -313,7 +316,7 @@ static void ev_print_variables(FILE *out, const char *name, tutti_exodus_kind ki
     int64_t id = 0;
     int n = EV_NODES, blocks = kind != TUTTI_EXODUS_NODAL;
     if (blocks) {
-        fprintf(out, "%s truth", name); /* the given table, or the defined variables */
+        fprintf(out, "%s truth", name); /* the truth table */
         for (int e = 0; ev_entity(kind, e, &id, &n); e++)
             for (int i = 0; i < v->n; i++)
                 fprintf(out, " %d",
@@ -375,7 +378,7 @@ static void ev_print_ids(FILE *out, const char *name, tutti_exodus_kind kind, in
     fprintf(out, "\n");
 }
 
-/* The expected output of exodus_reader. */
+/* Print the expected output of exodus_reader. */
 static void ev_print(FILE *out, int real_bytes) {
     static const char *const kinds[] = {"",           "",         "element_block", "edge_block",
                                         "face_block", "node_set", "side_set",      "element_set",
@@ -419,28 +422,30 @@ static void ev_print(FILE *out, int real_bytes) {
         ev_print_kind(out, kinds[k], (tutti_exodus_kind)k);
 }
 
-/* ---- a rank's share */
+/* ---- the share of a rank */
 
 typedef struct ev_share {
     int rank, ranks;
-    unsigned char nodes[EV_NODES], entries[3][4 * EV_MOST]; /* held: of elements, edges, faces */
-    int node_list[EV_NODES], nodes_held;                    /* in the order of this rank */
-    int node_place[EV_NODES];
-    int list[3][4 * EV_MOST], place[3][4 * EV_MOST]; /* held entries, blocks one after the other */
+    unsigned char nodes[EV_NODES],
+        entries[3][4 * EV_MOST];      /* 1: this rank has the node; element, edge, face */
+    int node_list[EV_NODES], nodes_n; /* nodes of this rank, in its order, and their number */
+    int node_place[EV_NODES];         /* index in `node_list` of each node */
+    /* like node_list and node_place, for elements, edges and faces; block by block */
+    int list[3][4 * EV_MOST], place[3][4 * EV_MOST];
     tutti_exodus_mesh mesh;
     tutti_exodus_elements blocks[3][EV_BLOCKS];
     tutti_exodus_members sets[EV_ALL_SETS];
-    int *members[EV_ALL_SETS]; /* which of the model's, as they are passed */
-    void *mine[512];
-    int n_mine;
+    int *members[EV_ALL_SETS]; /* index in ev_set.member of each member that this rank passes */
+    void *allocations[512];    /* memory to be freed with the share */
+    int allocations_n;
 } ev_share;
 
 static const tutti_exodus_kind ev_kinds[3] = {TUTTI_EXODUS_ELEMENT_BLOCK, TUTTI_EXODUS_EDGE_BLOCK,
                                               TUTTI_EXODUS_FACE_BLOCK};
 
-static void *ev_room(ev_share *w, size_t n, size_t size) {
+static void *ev_allocate(ev_share *w, size_t n, size_t size) {
     void *p = calloc(n ? n : 1, size);
-    w->mine[w->n_mine++] = p;
+    w->allocations[w->allocations_n++] = p;
     return p;
 }
 
@@ -450,8 +455,8 @@ static int ev_holds(const ev_share *w, int what, int g) {
            (h / 64 % 3 == 0 && (int)(h / 1024 % (uint64_t)w->ranks) == w->rank);
 }
 
-/* The entries of a rank: by the hash, and those that its elements need. */
-static void ev_hold(ev_share *w) {
+/* Choose the entries of this rank: those that the hash assigns, and the nodes, edges and faces of its elements. */
+static void ev_choose_entries(ev_share *w) {
     for (int k = 0; k < 3; k++) {
         const int n = ev_total(ev_kinds[k]);
         for (int g = 0; g < n; g++) w->entries[k][g] |= ev_holds(w, k, g) ? 1 : 0;
@@ -472,40 +477,40 @@ static void ev_hold(ev_share *w) {
     for (int i = 0; i < EV_NODES; i++) {
         const int g = w->rank % 2 ? EV_NODES - 1 - i : (i + 5 * w->rank) % EV_NODES;
         if (!w->nodes[g]) continue;
-        w->node_place[g] = w->nodes_held;
-        w->node_list[w->nodes_held++] = g;
+        w->node_place[g] = w->nodes_n;
+        w->node_list[w->nodes_n++] = g;
     }
 }
 
-/* The lists of held entries of a kind, per block, each in a different order on each rank. */
-static void ev_order(ev_share *w, int k) {
-    int before = 0, held = 0;
+/* List the entries of this rank of kind `k`, block by block, in an order that differs from rank to rank. */
+static void ev_order_entries(ev_share *w, int k) {
+    int before = 0, n_local = 0;
     for (int b = 0; b < EV_ALL_BLOCKS; b++) {
         if (ev_blocks[b].kind != ev_kinds[k]) continue;
         const int n = ev_blocks[b].n;
         for (int i = 0; i < n; i++) {
             const int g = before + ((w->rank + b) % 2 ? n - 1 - i : (i + 3 * w->rank) % n);
             if (!w->entries[k][g]) continue;
-            w->place[k][g] = held;
-            w->list[k][held++] = g;
+            w->place[k][g] = n_local;
+            w->list[k][n_local++] = g;
         }
         before += n;
     }
 }
 
-/* This rank's entries of a block. */
+/* Create the arguments of put_mesh for the entries of this rank in a block. */
 static void ev_share_block(ev_share *w, int k, int number, const ev_block *b, int *at) {
     tutti_exodus_elements *out = &w->blocks[k][number];
-    int64_t *ids = ev_room(w, EV_MOST, sizeof *ids);
-    tutti_count *nodes = ev_room(w, 8 * EV_MOST, sizeof *nodes),
-                *start = ev_room(w, EV_MOST + 1, sizeof *start);
-    tutti_count *edges = ev_room(w, 2 * EV_MOST, sizeof *edges),
-                *faces = ev_room(w, 2 * EV_MOST, sizeof *faces);
-    double *attributes = ev_room(w, 2 * EV_MOST, sizeof *attributes);
+    int64_t *ids = ev_allocate(w, EV_MOST, sizeof *ids);
+    tutti_count *nodes = ev_allocate(w, 8 * EV_MOST, sizeof *nodes),
+                *start = ev_allocate(w, EV_MOST + 1, sizeof *start);
+    tutti_count *edges = ev_allocate(w, 2 * EV_MOST, sizeof *edges),
+                *faces = ev_allocate(w, 2 * EV_MOST, sizeof *faces);
+    double *attributes = ev_allocate(w, 2 * EV_MOST, sizeof *attributes);
     const int total = ev_total(ev_kinds[k]);
-    int n = 0, m = 0, e, held = 0;
-    for (int g = 0; g < total; g++) held += w->entries[k][g];
-    for (; *at < held; (*at)++) {
+    int n = 0, m = 0, e, n_local = 0;
+    for (int g = 0; g < total; g++) n_local += w->entries[k][g];
+    for (; *at < n_local; (*at)++) {
         const int g = w->list[k][*at];
         if (ev_entry(ev_kinds[k], g, &e) != b) break;
         ids[n] = ev_id(ev_kinds[k], g);
@@ -530,16 +535,16 @@ static void ev_share_block(ev_share *w, int k, int number, const ev_block *b, in
                                    .attributes = b->attributes ? attributes : NULL};
 }
 
-/* All members that this rank holds, in a rank-dependent order. */
+/* Create the arguments for a set: all members that this rank has, in a rank-dependent order. */
 static void ev_share_set(ev_share *w, int number) {
     const ev_set *s = &ev_sets[number];
     const tutti_exodus_kind of = ev_of_set(s->kind);
     const int k = of == TUTTI_EXODUS_ELEMENT_BLOCK ? 0 : of == TUTTI_EXODUS_EDGE_BLOCK ? 1 : 2;
-    tutti_count *members = ev_room(w, EV_MOST, sizeof *members);
-    int *sides = ev_room(w, EV_MOST, sizeof *sides), n = 0, f = 0;
-    double *factors = ev_room(w, 4 * EV_MOST, sizeof *factors);
-    double *attributes = ev_room(w, EV_MOST, sizeof *attributes);
-    w->members[number] = ev_room(w, EV_MOST, sizeof(int));
+    tutti_count *members = ev_allocate(w, EV_MOST, sizeof *members);
+    int *sides = ev_allocate(w, EV_MOST, sizeof *sides), n = 0, f = 0;
+    double *factors = ev_allocate(w, 4 * EV_MOST, sizeof *factors);
+    double *attributes = ev_allocate(w, EV_MOST, sizeof *attributes);
+    w->members[number] = ev_allocate(w, EV_MOST, sizeof(int));
     for (int j = 0; j < s->n; j++) {
         const int i = w->rank % 2 ? j : s->n - 1 - j, g = s->member[i];
         if (of == TUTTI_EXODUS_NODAL ? !w->nodes[g] : !w->entries[k][g]) continue;
@@ -569,23 +574,23 @@ static ev_share *ev_share_make(int rank, int ranks) {
     ev_share *w = calloc(1, sizeof *w);
     w->rank = rank;
     w->ranks = ranks;
-    ev_hold(w);
-    for (int k = 0; k < 3; k++) ev_order(w, k);
+    ev_choose_entries(w);
+    for (int k = 0; k < 3; k++) ev_order_entries(w, k);
     for (int k = 0; k < 3; k++)
         for (int b = 0, number = 0, at = 0; b < EV_ALL_BLOCKS; b++)
             if (ev_blocks[b].kind == ev_kinds[k])
                 ev_share_block(w, k, number++, &ev_blocks[b], &at);
     for (int s = 0; s < EV_ALL_SETS; s++) ev_share_set(w, s);
-    int64_t *ids = ev_room(w, EV_NODES, sizeof *ids);
-    double *x[3], *attributes = ev_room(w, EV_NODE_ATTRIBUTES * EV_NODES, sizeof *attributes);
-    for (int c = 0; c < 3; c++) x[c] = ev_room(w, EV_NODES, sizeof **x);
-    for (int i = 0; i < w->nodes_held; i++) {
+    int64_t *ids = ev_allocate(w, EV_NODES, sizeof *ids);
+    double *x[3], *attributes = ev_allocate(w, EV_NODE_ATTRIBUTES * EV_NODES, sizeof *attributes);
+    for (int c = 0; c < 3; c++) x[c] = ev_allocate(w, EV_NODES, sizeof **x);
+    for (int i = 0; i < w->nodes_n; i++) {
         ids[i] = ev_id(TUTTI_EXODUS_NODAL, w->node_list[i]);
         for (int c = 0; c < 3; c++) x[c][i] = ev_coordinate(c, w->node_list[i]);
         for (int a = 0; a < EV_NODE_ATTRIBUTES; a++)
             attributes[EV_NODE_ATTRIBUTES * i + a] = ev_attribute(0, w->node_list[i], a);
     }
-    w->mesh = (tutti_exodus_mesh){.nodes = w->nodes_held,
+    w->mesh = (tutti_exodus_mesh){.nodes = w->nodes_n,
                                   .node_ids = ids,
                                   .type = TUTTI_FLOAT64,
                                   .coordinates = {x[0], x[1], x[2]},
@@ -602,7 +607,7 @@ static ev_share *ev_share_make(int rank, int ranks) {
 }
 
 static void ev_share_free(ev_share *w) {
-    for (int i = 0; i < w->n_mine; i++) free(w->mine[i]);
+    for (int i = 0; i < w->allocations_n; i++) free(w->allocations[i]);
     free(w);
 }
 
@@ -661,7 +666,7 @@ static tutti_err ev_define(tutti_exodus *x) {
     return tutti_exodus_put_info(x, 3, (const char *[]){"a line of text", "", "the third"});
 }
 
-/* Maps: each rank writes a slice of every one. */
+/* Write the maps; each rank writes a slice of every map. */
 static tutti_err ev_put_maps(tutti_exodus *x, ev_share *w) {
     tutti_exodus_array arrays[EV_ALL_MAPS] = {{0}};
     for (int m = 0; m < EV_ALL_MAPS; m++) {
@@ -672,7 +677,7 @@ static tutti_err ev_put_maps(tutti_exodus *x, ev_share *w) {
                                                   : kind == TUTTI_EXODUS_EDGE_MAP  ? 1
                                                                                    : 2]);
         const int first = total * w->rank / w->ranks, n = total * (w->rank + 1) / w->ranks - first;
-        int64_t *v = ev_room(w, (size_t)n, sizeof *v);
+        int64_t *v = ev_allocate(w, (size_t)n, sizeof *v);
         for (int i = 0; i < n; i++) v[i] = ev_mapped(ev_maps[m].id, first + i);
         arrays[m] = (tutti_exodus_array){.array_kind = TUTTI_EXODUS_MAP,
                                          .kind = kind,
@@ -685,19 +690,19 @@ static tutti_err ev_put_maps(tutti_exodus *x, ev_share *w) {
     return tutti_exodus_put_arrays(x, EV_ALL_MAPS, arrays);
 }
 
-/* The positions (for ev_value) of this rank's entries of an entity. */
+/* Store the arguments `place` of ev_value for the entries of this rank of an entity; return their number. */
 static int ev_places(const ev_share *w, tutti_exodus_kind kind, int64_t id, int *out) {
     int n = 0;
     if (kind == TUTTI_EXODUS_NODAL) {
-        for (; n < w->nodes_held; n++) out[n] = w->node_list[n];
+        for (; n < w->nodes_n; n++) out[n] = w->node_list[n];
         return n;
     }
     for (int k = 0; k < 3; k++) {
         if (ev_kinds[k] != kind) continue;
-        for (int i = 0, e, total = ev_total(kind), held = 0; i < total; i++) {
-            held += w->entries[k][i];
+        for (int i = 0, e, total = ev_total(kind), n_local = 0; i < total; i++) {
+            n_local += w->entries[k][i];
             if (i < total - 1) continue;
-            for (int j = 0; j < held; j++)
+            for (int j = 0; j < n_local; j++)
                 if (ev_entry(kind, w->list[k][j], &e)->id == id) out[n++] = e;
         }
     }
@@ -707,10 +712,10 @@ static int ev_places(const ev_share *w, tutti_exodus_kind kind, int64_t id, int 
     return n;
 }
 
-/* All fields of a step; their buffers are filled.   @return how many */
+/* Create all fields of a step, with values in their buffers; return their number. */
 static int ev_fields(ev_share *w, int step, tutti_exodus_field *out) {
     int n = 0, places[EV_MOST];
-    double *global = ev_room(w, 3, sizeof *global);
+    double *global = ev_allocate(w, 3, sizeof *global);
     for (int i = 0; i < 3; i++) global[i] = ev_value(0, 0, i, step, 0);
     out[n++] =
         (tutti_exodus_field){.kind = TUTTI_EXODUS_GLOBAL, .type = TUTTI_FLOAT64, .buf = global};
@@ -723,7 +728,7 @@ static int ev_fields(ev_share *w, int step, tutti_exodus_field *out) {
             for (int i = 0; i < ev_variables[k].n && entries > 0; i++) {
                 if (kind != TUTTI_EXODUS_NODAL && !ev_truth(kind, e, i)) continue;
                 const int m = ev_places(w, kind, id, places);
-                double *v = ev_room(w, (size_t)m, sizeof *v);
+                double *v = ev_allocate(w, (size_t)m, sizeof *v);
                 for (int j = 0; j < m; j++) v[j] = ev_value((int)kind, id, i, step, places[j]);
                 out[n++] = (tutti_exodus_field){.kind = kind,
                                                 .id = id,
@@ -735,7 +740,7 @@ static int ev_fields(ev_share *w, int step, tutti_exodus_field *out) {
     return n;
 }
 
-/* Write the complete file. */
+/* Write the complete file on the ranks of `comm`. */
 static tutti_err ev_write(MPI_Comm comm, const char *path, const tutti_exodus_options *opt) {
     int rank, ranks;
     MPI_Comm_rank(comm, &rank);

@@ -1,11 +1,12 @@
-/* Everything that an Exodus file has, as text, read by Debian's libexodusii: the judge of what we write.
+/* Prints all contents of an Exodus file as text, read by Debian's libexodusii.  Tests compare the output with the
+ * expected contents.
  *
  *     exodus_reader FILE
  *
- * One line for each thing, in a fixed order; numbers in full (%.17g), texts in quotes.  What a file has
- * not, has no line, but id maps and the order map: these are 1, 2, 3 ... then.  Two files with the same text are the same
- * to every program that uses this library.  Without MPI: the library is Open MPI's, and is of no use in a program of
- * another.  Exit code 1, with a message, as soon as the library refuses something.
+ * One line per item, in a fixed order; values with all digits (%.17g), texts in quotes.  Items that the file does not
+ * have are omitted, except id maps and the order map, which are then 1, 2, 3, ...  Two files with the same output are
+ * equal for every program that uses this library.  The program does not use MPI, because libexodusii is linked with
+ * Open MPI and cannot be used with another MPI.  If a call of the library fails, it prints a message and exits with 1.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <exodusII.h>
 #include <inttypes.h>
@@ -16,12 +17,12 @@
 typedef struct kind {
     ex_entity_type type;
     const char *name;
-    int64_t count;   /* entities */
-    int64_t members; /* of all of them: for maps */
+    int64_t count;   /* number of entities */
+    int64_t members; /* number of values per map */
 } kind;
 
 static int file;
-static int name_length; /* of the longest name */
+static int name_length; /* length of the longest name */
 
 static void check_call(int status, const char *what) {
     if (status < 0) {
@@ -34,7 +35,7 @@ static void check_call(int status, const char *what) {
     }
 }
 
-static void *room(int64_t n, size_t size) {
+static void *allocate_zeroed(int64_t n, size_t size) {
     void *p = calloc((size_t)(n > 0 ? n : 1), size);
     if (!p) {
         fprintf(stderr, "exodus_reader: no memory\n");
@@ -58,9 +59,9 @@ static void print_reals(const double *v, int64_t n) {
     printf("\n");
 }
 
-static char **texts(int n, int length) {
-    char **v = room(n, sizeof *v);
-    for (int i = 0; i < n; i++) v[i] = room(length + 1, 1);
+static char **allocate_texts(int n, int length) {
+    char **v = allocate_zeroed(n, sizeof *v);
+    for (int i = 0; i < n; i++) v[i] = allocate_zeroed(length + 1, 1);
     return v;
 }
 
@@ -74,7 +75,7 @@ static void print_texts(char **v, int n) {
     printf("\n");
 }
 
-/* Title, sizes, QA, info, names of the coordinates, frames. */
+/* Print title, sizes, QA records, info records, names of the coordinates and frames. */
 static void print_file(const ex_init_params *p) {
     printf("title \"%s\"\n", p->title);
     printf("real_bytes %d\n", (int)ex_inquire_int(file, EX_INQ_DB_FLOAT_SIZE));
@@ -83,8 +84,9 @@ static void print_file(const ex_init_params *p) {
            p->num_dim, p->num_nodes, p->num_edge, p->num_face, p->num_elem);
     int n = (int)ex_inquire_int(file, EX_INQ_QA);
     if (n > 0) {
-        char *(*records)[4] = room(n, sizeof *records);
-        for (int i = 0; i < 4 * n; i++) records[i / 4][i % 4] = room(MAX_STR_LENGTH + 1, 1);
+        char *(*records)[4] = allocate_zeroed(n, sizeof *records);
+        for (int i = 0; i < 4 * n; i++)
+            records[i / 4][i % 4] = allocate_zeroed(MAX_STR_LENGTH + 1, 1);
         check_call(ex_get_qa(file, records), "ex_get_qa");
         for (int i = 0; i < n; i++) {
             printf("qa");
@@ -95,12 +97,12 @@ static void print_file(const ex_init_params *p) {
     }
     n = (int)ex_inquire_int(file, EX_INQ_INFO);
     if (n > 0) {
-        char **lines = texts(n, MAX_LINE_LENGTH);
+        char **lines = allocate_texts(n, MAX_LINE_LENGTH);
         check_call(ex_get_info(file, lines), "ex_get_info");
         for (int i = 0; i < n; i++) printf("info \"%s\"\n", lines[i]);
         texts_free(lines, n);
     }
-    char **names = texts((int)p->num_dim, name_length);
+    char **names = allocate_texts((int)p->num_dim, name_length);
     check_call(ex_get_coord_names(file, names), "ex_get_coord_names");
     printf("coordinate_names");
     print_texts(names, (int)p->num_dim);
@@ -110,9 +112,9 @@ static void print_file(const ex_init_params *p) {
 static void print_frames(void) {
     int n = (int)ex_inquire_int(file, EX_INQ_COORD_FRAMES);
     if (n <= 0) return;
-    int64_t *ids = room(n, sizeof *ids);
-    double *points = room(9 * (int64_t)n, sizeof *points);
-    char *tags = room(n + 1, 1);
+    int64_t *ids = allocate_zeroed(n, sizeof *ids);
+    double *points = allocate_zeroed(9 * (int64_t)n, sizeof *points);
+    char *tags = allocate_zeroed(n + 1, 1);
     check_call(ex_get_coordinate_frames(file, &n, ids, points, tags), "ex_get_coordinate_frames");
     for (int i = 0; i < n; i++) {
         printf("frame %" PRId64 " %c", ids[i], tags[i]);
@@ -125,7 +127,7 @@ static void print_frames(void) {
 
 static void print_coordinates(const ex_init_params *p) {
     double *x[3];
-    for (int c = 0; c < 3; c++) x[c] = room(p->num_nodes, sizeof **x);
+    for (int c = 0; c < 3; c++) x[c] = allocate_zeroed(p->num_nodes, sizeof **x);
     if (p->num_nodes) check_call(ex_get_coord(file, x[0], x[1], x[2]), "ex_get_coord");
     for (int c = 0; c < p->num_dim; c++) {
         printf("coordinates %d", c);
@@ -136,7 +138,7 @@ static void print_coordinates(const ex_init_params *p) {
 
 static void print_id_map(ex_entity_type type, const char *name, int64_t n) {
     if (!n) return;
-    int64_t *ids = room(n, sizeof *ids);
+    int64_t *ids = allocate_zeroed(n, sizeof *ids);
     check_call(ex_get_id_map(file, type, ids), "ex_get_id_map");
     printf("%s ids", name);
     print_integers(ids, n);
@@ -145,24 +147,24 @@ static void print_id_map(ex_entity_type type, const char *name, int64_t n) {
 
 static void print_order(int64_t n) {
     if (!n) return;
-    int64_t *order = room(n, sizeof *order);
+    int64_t *order = allocate_zeroed(n, sizeof *order);
     check_call(ex_get_map(file, order), "ex_get_map");
     printf("order");
     print_integers(order, n);
     free(order);
 }
 
-/* Attributes of an entity of n entries. */
+/* Print the attributes of an entity with `n` entries. */
 static void print_attributes(const kind *k, int64_t id, int64_t n) {
     int count = 0;
-    /* The library has an error for kinds that cannot have some, or for empty entities. */
+    /* The call fails for kinds that cannot have attributes, and for empty entities. */
     if (ex_get_attr_param(file, k->type, id, &count) < 0 || !count) return;
-    char **names = texts(count, name_length);
+    char **names = allocate_texts(count, name_length);
     check_call(ex_get_attr_names(file, k->type, id, names), "ex_get_attr_names");
     printf("%s %" PRId64 " attribute_names", k->name, id);
     print_texts(names, count);
     texts_free(names, count);
-    double *values = room(n * count, sizeof *values);
+    double *values = allocate_zeroed(n * count, sizeof *values);
     check_call(ex_get_attr(file, k->type, id, values), "ex_get_attr");
     printf("%s %" PRId64 " attributes", k->name, id);
     print_reals(values, n * count);
@@ -180,7 +182,7 @@ static int64_t print_block(const kind *k, int64_t id) {
     int sided = !strncasecmp(b.topology, "nsided", 6),
         faced = !strncasecmp(b.topology, "nfaced", 6);
     if (sided || faced) {
-        int *counts = room(b.num_entry, sizeof *counts);
+        int *counts = allocate_zeroed(b.num_entry, sizeof *counts);
         check_call(ex_get_entity_count_per_polyhedra(file, k->type, id, counts),
                    "ex_get_entity_count_per_polyhedra");
         printf("%s %" PRId64 " counts", k->name, id);
@@ -193,7 +195,7 @@ static int64_t print_block(const kind *k, int64_t id) {
     const char *what[3] = {"connectivity", "edges", "faces"};
     for (int i = 0; i < 3; i++) {
         if (!length[i]) continue;
-        int64_t *v = room(length[i], sizeof *v);
+        int64_t *v = allocate_zeroed(length[i], sizeof *v);
         check_call(
             ex_get_conn(file, k->type, id, i == 0 ? v : NULL, i == 1 ? v : NULL, i == 2 ? v : NULL),
             "ex_get_conn");
@@ -205,12 +207,14 @@ static int64_t print_block(const kind *k, int64_t id) {
     return b.num_entry;
 }
 
-/* Which nodes the sides have, as the library finds them.   By ints: it crashes here on int64_t.   The length that it reports is
- * the number of distribution factors, which need not fit; a side has at most 9 nodes. */
+/* Print the nodes of all sides as the library determines them.  Uses int because the library crashes with int64_t.
+ * The length that the library reports is the number of distribution factors, which may be wrong; a side has at most 9
+ * nodes. */
 static void print_side_nodes(const kind *k, int64_t id, int64_t n) {
     int length = 0;
     check_call(ex_set_int64_status(file, 0), "ex_set_int64_status");
-    int *counts = room(n, sizeof *counts), *nodes = room(9 * n, sizeof *nodes);
+    int *counts = allocate_zeroed(n, sizeof *counts),
+        *nodes = allocate_zeroed(9 * n, sizeof *nodes);
     check_call(ex_get_side_set_node_list(file, id, counts, nodes), "ex_get_side_set_node_list");
     printf("%s %" PRId64 " side_counts", k->name, id);
     print_ints(counts, n);
@@ -225,15 +229,16 @@ static void print_side_nodes(const kind *k, int64_t id, int64_t n) {
 static int64_t print_set(const kind *k, int64_t id) {
     int64_t n = 0, factors = 0;
     check_call(ex_get_set_param(file, k->type, id, &n, &factors), "ex_get_set_param");
-    double *all = room(n, sizeof *all);
-    /* The library returns 0 for these kinds, but can read the values that it has written. */
+    double *all = allocate_zeroed(n, sizeof *all);
+    /* For these kinds the library reports 0 factors although it can read them. */
     if ((k->type == EX_ELEM_SET || k->type == EX_EDGE_SET || k->type == EX_FACE_SET) && n &&
         ex_get_set_dist_fact(file, k->type, id, all) == 0)
         factors = n;
     free(all);
     printf("%s %" PRId64 " entries %" PRId64 " factors %" PRId64 "\n", k->name, id, n, factors);
     if (!n) return 0;
-    int64_t *members = room(n, sizeof *members), *extra = room(n, sizeof *extra);
+    int64_t *members = allocate_zeroed(n, sizeof *members),
+            *extra = allocate_zeroed(n, sizeof *extra);
     int extras = k->type == EX_SIDE_SET || k->type == EX_EDGE_SET || k->type == EX_FACE_SET;
     check_call(ex_get_set(file, k->type, id, members, extras ? extra : NULL), "ex_get_set");
     printf("%s %" PRId64 " members", k->name, id);
@@ -243,7 +248,7 @@ static int64_t print_set(const kind *k, int64_t id) {
         print_integers(extra, n);
     }
     if (factors) {
-        double *f = room(factors, sizeof *f);
+        double *f = allocate_zeroed(factors, sizeof *f);
         check_call(ex_get_set_dist_fact(file, k->type, id, f), "ex_get_set_dist_fact");
         printf("%s %" PRId64 " factors", k->name, id);
         print_reals(f, factors);
@@ -257,7 +262,7 @@ static int64_t print_set(const kind *k, int64_t id) {
 }
 
 static int64_t print_map(const kind *k, int64_t id) {
-    int64_t *v = room(k->members, sizeof *v);
+    int64_t *v = allocate_zeroed(k->members, sizeof *v);
     check_call(ex_get_num_map(file, k->type, id, v), "ex_get_num_map");
     printf("%s %" PRId64, k->name, id);
     print_integers(v, k->members);
@@ -268,9 +273,9 @@ static int64_t print_map(const kind *k, int64_t id) {
 static void print_properties(const kind *k) {
     int n = ex_get_num_props(file, k->type);
     if (n <= 0) return;
-    char **names = texts(n, name_length);
+    char **names = allocate_texts(n, name_length);
     check_call(ex_get_prop_names(file, k->type, names), "ex_get_prop_names");
-    int64_t *values = room(k->count, sizeof *values);
+    int64_t *values = allocate_zeroed(k->count, sizeof *values);
     for (int i = 0; i < n; i++) {
         if (!strcmp(names[i], "ID")) continue;
         check_call(ex_get_prop_array(file, k->type, names[i], values), "ex_get_prop_array");
@@ -284,7 +289,7 @@ static void print_properties(const kind *k) {
 static void print_step(const kind *k, int step, int variables, const int64_t *ids,
                        const int64_t *entries, const int *truth) {
     for (int64_t e = 0; e < k->count; e++) {
-        double *v = room(entries[e], sizeof *v);
+        double *v = allocate_zeroed(entries[e], sizeof *v);
         for (int i = 0; i < variables; i++) {
             if (!entries[e] || (truth && !truth[e * variables + i])) continue;
             check_call(ex_get_var(file, step, k->type, i + 1, ids[e], entries[e], v), "ex_get_var");
@@ -295,19 +300,19 @@ static void print_step(const kind *k, int step, int variables, const int64_t *id
     }
 }
 
-/* Names, truth table and all values of the variables of a kind. */
+/* Print names, truth table and all values of the variables of a kind. */
 static void print_variables(const kind *k, const int64_t *ids, const int64_t *entries) {
     int n = 0;
     check_call(ex_get_variable_param(file, k->type, &n), "ex_get_variable_param");
     if (n <= 0) return;
-    char **names = texts(n, name_length);
+    char **names = allocate_texts(n, name_length);
     check_call(ex_get_variable_names(file, k->type, n, names), "ex_get_variable_names");
     printf("%s variables", k->name);
     print_texts(names, n);
     texts_free(names, n);
     int *truth = NULL;
     if (k->type != EX_GLOBAL && k->type != EX_NODAL && k->count) {
-        truth = room(k->count * n, sizeof *truth);
+        truth = allocate_zeroed(k->count * n, sizeof *truth);
         check_call(ex_get_truth_table(file, k->type, (int)k->count, n, truth),
                    "ex_get_truth_table");
         printf("%s truth", k->name);
@@ -316,7 +321,7 @@ static void print_variables(const kind *k, const int64_t *ids, const int64_t *en
     int steps = (int)ex_inquire_int(file, EX_INQ_TIME);
     for (int s = 1; s <= steps; s++) {
         if (k->type == EX_GLOBAL) {
-            double *v = room(n, sizeof *v);
+            double *v = allocate_zeroed(n, sizeof *v);
             check_call(ex_get_glob_vars(file, s, n, v), "ex_get_glob_vars");
             printf("global step %d", s);
             print_reals(v, n);
@@ -330,11 +335,12 @@ static void print_variables(const kind *k, const int64_t *ids, const int64_t *en
 
 static void print_kind(const kind *k) {
     if (!k->count) return;
-    int64_t *ids = room(k->count, sizeof *ids), *entries = room(k->count, sizeof *entries);
+    int64_t *ids = allocate_zeroed(k->count, sizeof *ids),
+            *entries = allocate_zeroed(k->count, sizeof *entries);
     check_call(ex_get_ids(file, k->type, ids), "ex_get_ids");
     printf("%s ids", k->name);
     print_integers(ids, k->count);
-    char **names = texts((int)k->count, name_length);
+    char **names = allocate_texts((int)k->count, name_length);
     check_call(ex_get_names(file, k->type, names), "ex_get_names");
     printf("%s names", k->name);
     print_texts(names, (int)k->count);
@@ -352,15 +358,18 @@ static void print_kind(const kind *k) {
     free(entries);
 }
 
-/* The communication maps of a processor. */
+/* Print the communication maps of a processor. */
 static void print_maps_of(int p, int64_t node_maps, int64_t element_maps) {
-    int64_t *ids = room(node_maps, sizeof *ids), *counts = room(node_maps, sizeof *counts);
-    int64_t *eids = room(element_maps, sizeof *ids), *ecounts = room(element_maps, sizeof *counts);
+    int64_t *ids = allocate_zeroed(node_maps, sizeof *ids),
+            *counts = allocate_zeroed(node_maps, sizeof *counts);
+    int64_t *eids = allocate_zeroed(element_maps, sizeof *ids),
+            *ecounts = allocate_zeroed(element_maps, sizeof *counts);
     check_call(ex_get_cmap_params(file, node_maps ? ids : NULL, node_maps ? counts : NULL,
                                   element_maps ? eids : NULL, element_maps ? ecounts : NULL, p),
                "ex_get_cmap_params");
     for (int64_t m = 0; m < node_maps; m++) {
-        int64_t *nodes = room(counts[m], sizeof *nodes), *who = room(counts[m], sizeof *who);
+        int64_t *nodes = allocate_zeroed(counts[m], sizeof *nodes),
+                *who = allocate_zeroed(counts[m], sizeof *who);
         check_call(ex_get_node_cmap(file, ids[m], nodes, who, p), "ex_get_node_cmap");
         printf("processor %d node_map %" PRId64 " nodes", p, ids[m]);
         print_integers(nodes, counts[m]);
@@ -371,7 +380,7 @@ static void print_maps_of(int p, int64_t node_maps, int64_t element_maps) {
     }
     for (int64_t m = 0; m < element_maps; m++) {
         int64_t n = ecounts[m];
-        int64_t *v = room(3 * n, sizeof *v);
+        int64_t *v = allocate_zeroed(3 * n, sizeof *v);
         check_call(ex_get_elem_cmap(file, eids[m], v, v + n, v + 2 * n, p), "ex_get_elem_cmap");
         const char *what[3] = {"elements", "sides", "processors"};
         for (int i = 0; i < 3; i++) {
@@ -394,13 +403,13 @@ static void print_processor(int p) {
            " external_nodes %" PRId64 " internal_elements %" PRId64 " border_elements %" PRId64
            " node_maps %" PRId64 " element_maps %" PRId64 "\n",
            p, in, bn, en, ie, be, nm, em);
-    int64_t *v = room(in + bn + en, sizeof *v);
+    int64_t *v = allocate_zeroed(in + bn + en, sizeof *v);
     check_call(ex_get_processor_node_maps(file, v, v + in, v + in + bn, p),
                "ex_get_processor_node_maps");
     printf("processor %d nodes", p);
     print_integers(v, in + bn + en);
     free(v);
-    v = room(ie + be, sizeof *v);
+    v = allocate_zeroed(ie + be, sizeof *v);
     check_call(ex_get_processor_elem_maps(file, v, v + ie, p), "ex_get_processor_elem_maps");
     printf("processor %d elements", p);
     print_integers(v, ie + be);
@@ -408,11 +417,11 @@ static void print_processor(int p) {
     print_maps_of(p, nm, em);
 }
 
-/* Ids and two counts of all node sets or side sets of the whole mesh. */
+/* Print ids, numbers of members and numbers of factors of all node sets or side sets of the whole mesh. */
 static void print_global_sets(const char *name, int64_t n,
                               int (*get)(int, void_int *, void_int *, void_int *)) {
     if (!n) return;
-    int64_t *v = room(3 * n, sizeof *v);
+    int64_t *v = allocate_zeroed(3 * n, sizeof *v);
     check_call(get(file, v, v + n, v + 2 * n), name);
     const char *what[3] = {"ids", "entries", "factors"};
     for (int i = 0; i < 3; i++) {
@@ -425,7 +434,7 @@ static void print_global_sets(const char *name, int64_t n,
 static void print_nemesis(void) {
     int processors = 0, here = 0;
     char type[MAX_STR_LENGTH + 1] = "";
-    if (ex_get_init_info(file, &processors, &here, type) < 0) return; /* it has none */
+    if (ex_get_init_info(file, &processors, &here, type) < 0) return; /* no Nemesis data */
     printf("nemesis processors %d here %d type %s\n", processors, here, type);
     int64_t nodes, elements, blocks, node_sets, side_sets;
     check_call(ex_get_init_global(file, &nodes, &elements, &blocks, &node_sets, &side_sets),
@@ -434,7 +443,7 @@ static void print_nemesis(void) {
            " side_sets %" PRId64 "\n",
            nodes, elements, blocks, node_sets, side_sets);
     if (blocks) {
-        int64_t *v = room(2 * blocks, sizeof *v);
+        int64_t *v = allocate_zeroed(2 * blocks, sizeof *v);
         check_call(ex_get_eb_info_global(file, v, v + blocks), "ex_get_eb_info_global");
         printf("nemesis block ids");
         print_integers(v, blocks);
@@ -464,7 +473,7 @@ int main(int argc, char **argv) {
     check_call(ex_get_init_ext(file, &p), "ex_get_init_ext");
     print_file(&p);
     int steps = (int)ex_inquire_int(file, EX_INQ_TIME);
-    double *times = room(steps, sizeof *times);
+    double *times = allocate_zeroed(steps, sizeof *times);
     if (steps) check_call(ex_get_all_times(file, times), "ex_get_all_times");
     printf("times");
     print_reals(times, steps);

@@ -1,18 +1,18 @@
-/* Writes a reference file by Debian's libexodusii with all features of Exodus files.
+/* Writes a reference file with all features of Exodus files, with Debian's libexodusii.
  *
  *     exodus_writer [--classic | --64bit | --netcdf4] [--int64] [--real 4|8] [--names N] [--hexes N]
  *                   [--steps N] [--nemesis P] [--no-maps] FILE
  *
- * --classic   CDF-1   --64bit  CDF-2 (default)   --netcdf4  HDF5.   The library has no CDF-5:
- * nccopy -k cdf5 makes one.
- * --int64     ids, maps and connectivity of 64 bits (netCDF-4 then; version 6.02 writes members of
- * sets as unsigned short)
- * --names N   room for names (32), and names that long
+ * --classic   CDF-1   --64bit  CDF-2 (default)   --netcdf4  HDF5.   The library cannot write CDF-5, but
+ *             nccopy -k cdf5 can convert a file.
+ * --int64     ids, maps and connectivity with 64 bits (this implies netCDF-4; version 6.02 of the library writes
+ *             members of sets as unsigned short)
+ * --names N   maximum length of names (default: 32); the names have this length
  *
- * The mesh is a row of N hexahedra along x (2), four adjacent tetrahedra that share their
- * nodes, two polyhedra by their faces (nfaced, the faces nsided), edges and faces; two blocks or
- * sets of a kind, the second of them sometimes empty.  Every value
- * is a simple function of its position.  Ids have gaps.  Without MPI.
+ * The mesh is a row of N hexahedra along x (default: 2), four adjacent tetrahedra that share their
+ * nodes, two polyhedra defined by their faces (nfaced; the faces are nsided), edges and faces.  Most kinds have two
+ * blocks or sets, the second of which may be empty.  Every value is a simple function of its position.  Ids
+ * have gaps.  The program does not use MPI.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <exodusII.h>
 #include <inttypes.h>
@@ -35,7 +35,7 @@ static void check_call(int status, const char *what) {
 }
 #define MUST(call) check_call(call, #call)
 
-/* A text of the length that names have at most, but short ones for 32. */
+/* Return the name STEM_i; if names may have more than 32 bytes, pad it to the maximum length. */
 static char *name_of(const char *stem, int i) {
     static char text[256];
     int n = snprintf(text, sizeof text, "%s_%d", stem, i);
@@ -83,7 +83,7 @@ static void options(int argc, char **argv) {
     }
 }
 
-/* Nodes 1 ... 4 (N + 1): planes of the row; 4 more for the tetrahedra. */
+/* Return the number of nodes: 4 (N + 1) of the row of hexahedra, and 4 of the tetrahedra. */
 static int64_t nodes(void) {
     return 4 * (want.hexes + 1) + 4;
 }
@@ -131,7 +131,7 @@ static void write_blocks(void) {
     put_block(EX_ELEM_BLOCK, 10, "HEX8", (int64_t[]){h, 8, 2, 0, 2}, hex, edges, NULL);
     free(hex);
     free(edges);
-    int64_t t = 4 * (h + 1); /* nodes before those of the tetrahedra */
+    int64_t t = 4 * (h + 1); /* number of nodes before the nodes of the tetrahedra */
     put_block(
         EX_ELEM_BLOCK, 20, "TETRA", (int64_t[]){4, 4, 0, 0, 1},
         (int64_t[]){2, 3, 6, t + 1, 3, 6, 7, t + 2, 6, 7, 2, t + 3, t + 1, t + 2, t + 3, t + 4},
@@ -141,7 +141,7 @@ static void write_blocks(void) {
               NULL, NULL);
     put_block(EX_FACE_BLOCK, 41, "QUAD4", (int64_t[]){2, 4, 0, 0, 1},
               (int64_t[]){1, 2, 3, 4, 5, 6, 7, 8}, NULL, NULL);
-    /* Two tetrahedra as polyhedra: faces by their nodes, elements by their faces. */
+    /* Two polyhedra: faces are defined by their nodes, elements by their faces. */
     put_block(EX_FACE_BLOCK, 42, "nsided", (int64_t[]){6, 19, 0, 0, 0},
               (int64_t[]){1, 2, 5, 2, 3, 5, 3, 1, 5, 1, 2, 3, 4, 3, 2, 6, 4, 3, 6}, NULL, NULL);
     MUST(ex_put_entity_count_per_polyhedra(file, EX_FACE_BLOCK, 42, (int[]){3, 3, 3, 3, 3, 4}));
@@ -231,7 +231,7 @@ static void write_texts(void) {
 
 typedef struct variables {
     ex_entity_type type;
-    int n; /* variables */
+    int n; /* number of variables */
     int entities;
     int64_t ids[4], entries[4];
     int truth[8];
@@ -279,7 +279,7 @@ static void write_results(void) {
     free(buf);
 }
 
-/* Processor p has the nodes 1 + p, 1 + p + P ...; each shares one with the next. */
+/* Write Nemesis data: processor p has the nodes 1 + p, 1 + p + P, ..., and shares one node with the next. */
 static void write_nemesis(void) {
     int P = want.nemesis;
     if (!P) return;
@@ -295,7 +295,7 @@ static void write_nemesis(void) {
     for (int p = 0; p < P; p++) {
         v[p] = p + 1;         /* internal nodes */
         v[P + p] = 2;         /* border nodes */
-        v[2 * P + p] = 1;     /* external ones */
+        v[2 * P + p] = 1;     /* external nodes */
         v[3 * P + p] = p % 2; /* internal elements */
         v[4 * P + p] = 1;     /* border elements */
         v[5 * P + p] = 1;     /* node maps */

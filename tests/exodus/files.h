@@ -1,4 +1,4 @@
-/* Files of tests of meshes: written in one go, compared byte for byte.
+/* Functions that write a file of a test mesh with one call, and compare files byte for byte.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_EXODUS_FILES_H
 #define TUTTI_TESTS_EXODUS_FILES_H
@@ -32,7 +32,7 @@ static inline unsigned char *file_all(const char *path, long *n_out) {
     return v;
 }
 
-/* Rank 0 compares; all ranks wait. */
+/* Check on rank 0 that two files are equal; collective. */
 static inline void files_same(const char *a, const char *b) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {

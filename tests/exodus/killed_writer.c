@@ -1,9 +1,10 @@
-/* killed_writer FILE MICROSECONDS [create]   Append steps to an Exodus file until all ranks are killed after MICROSECONDS (0: not killed, ends
- * after two more steps; -1: opens, checks and closes).  All steps of an existing file must verify, and the last ones must have the values that
- * were written.  A file that does not exist is created; with `create` the time includes that.
+/* killed_writer FILE MICROSECONDS [create]   appends steps to an Exodus file until all ranks are killed after
+ * MICROSECONDS (0: the program is not killed and ends after two more steps; -1: it opens, checks and closes the file).
+ * The checksums of all existing steps must match, and the last steps must have the values that were written.  A
+ * missing file is created; with `create`, the time includes the creation.
  *
- * Rank 0 writes the number of each committed step to its standard output, one write per step.   Value i of variable v in step s is
- * 100000 s + 10000 v + i.
+ * Rank 0 writes the number of each committed step to standard output, one write per step.  Value i of variable v in
+ * step s is 100000 s + 10000 v + i.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <signal.h>
 #include <stdio.h>
@@ -16,10 +17,11 @@
 
 enum { NODES = 1000, SHOWN = 3 };
 static int rank, ranks;
-static tutti_count lo, n; /* this rank's nodes; elements are between consecutive nodes */
+static tutti_count lo,
+    n; /* this rank has the nodes [lo, lo + n); elements connect consecutive nodes */
 static double *u, *w, *e;
 
-static void killed(int signal) {
+static void kill_process(int signal) {
     (void)signal;
     kill(getpid(), SIGKILL);
 }
@@ -34,7 +36,7 @@ static void start_clock(long after) {
     const struct itimerval when = {.it_value = {after / 1000000, after % 1000000}};
     MPI_Barrier(MPI_COMM_WORLD);
     if (after <= 0) return;
-    signal(SIGALRM, killed);
+    signal(SIGALRM, kill_process);
     setitimer(ITIMER_REAL, &when, NULL);
 }
 
@@ -92,7 +94,7 @@ static void fields_of(tutti_exodus_field out[3]) {
                                   .buf = e};
 }
 
-/* All by checksums, the last ones number by number. */
+/* Check the checksums of all steps, and each value of the last steps. */
 static void check_values(tutti_exodus *x, const tutti_exodus_mesh *mesh) {
     const tutti_count steps = tutti_exodus_steps(x);
     tutti_exodus_field fields[3];
@@ -113,7 +115,7 @@ static void check_values(tutti_exodus *x, const tutti_exodus_mesh *mesh) {
     }
 }
 
-static void step_on(tutti_exodus *x, const tutti_exodus_mesh *mesh) {
+static void append_step(tutti_exodus *x, const tutti_exodus_mesh *mesh) {
     const tutti_count s = tutti_exodus_steps(x) + 1;
     tutti_exodus_field fields[3];
     fields_of(fields);
@@ -141,7 +143,7 @@ int main(int argc, char **argv) {
     const int level = after % 2 ? TUTTI_DURABLE : TUTTI_VISIBLE;
     lo = (tutti_count)(NODES - 1) * rank / ranks;
     n = (tutti_count)(NODES - 1) * (rank + 1) / ranks - lo +
-        1; /* the last is the next rank's first */
+        1; /* the last node is also the first node of the next rank */
     u = malloc(2 * NODES * sizeof *u);
     w = malloc(2 * NODES * sizeof *w);
     e = malloc(2 * NODES * sizeof *e);
@@ -162,7 +164,7 @@ int main(int argc, char **argv) {
         "get_mesh");
     check_values(x, mesh);
     if (argc <= 3) start_clock(after);
-    for (int k = 0; after > 0 || k < 2 + 2 * (int)after; k++) step_on(x, mesh);
+    for (int k = 0; after > 0 || k < 2 + 2 * (int)after; k++) append_step(x, mesh);
     check_expected(tutti_exodus_close(&x), "close");
     free(u), free(w), free(e);
     MPI_Finalize();

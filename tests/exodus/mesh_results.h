@@ -1,5 +1,4 @@
-/* Results of the random mesh of world.h on nodes, blocks and sets: fields of the mesh of a rank,
- * filled or compared.
+/* Results on nodes, blocks and sets of the random mesh of world.h: fill or compare the fields of a rank.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_MESH_RESULTS_H
 #define TUTTI_TESTS_MESH_RESULTS_H
@@ -30,7 +29,7 @@ static inline int element_at(const tutti_exodus_mesh *m, tutti_count place) {
     return entry_of(W_ELEMENT, m->blocks[c].ids[place]);
 }
 
-/* All fields of a mesh, in its order: filled, or compared. */
+/* Fill the fields of a step in the order of the mesh, or compare their values; return the number of fields. */
 static inline int fields_of(const tutti_exodus_mesh *m, int step, int compare,
                             tutti_exodus_field *f) {
     int n = 0, at = 0;

@@ -1,5 +1,5 @@
-/* nemesis_writer FILE   all ranks write a bar of hexahedra with its Nemesis data; then rank 0 prints
- * it as tutti_exodus_nemesis_get finds it, in the format of tests/exodus/exodus_nemesis.c.
+/* nemesis_writer FILE   writes a row of hexahedra with its Nemesis data on all ranks; then rank 0 prints
+ * the Nemesis data read by tutti_exodus_nemesis_get, in the format of tests/exodus/exodus_nemesis.c.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,20 +17,20 @@ enum { X = 4, Y = 3, Z = 7 };
 
 static int rank, ranks;
 
-static void line(const char *what, int p, tutti_count n, const int64_t *v) {
+static void print_line(const char *what, int p, tutti_count n, const int64_t *v) {
     printf("%s %d:", what, p);
     for (tutti_count i = 0; i < n; i++) printf(" %lld", (long long)v[i]);
     printf("\n");
 }
 
-static void line_ints(const char *what, int p, tutti_count n, const int *v) {
+static void print_line_ints(const char *what, int p, tutti_count n, const int *v) {
     printf("%s %d:", what, p);
     for (tutti_count i = 0; i < n; i++) printf(" %d", v[i]);
     printf("\n");
 }
 
-/* Cells of this rank: every ranks-th pair of a row, so that borders are many. */
-static int is_mine(int cell) {
+/* Return whether this rank has a cell: pairs of cells are distributed cyclically, which makes many borders. */
+static int is_local(int cell) {
     return cell / 2 % ranks == rank;
 }
 
@@ -49,7 +49,7 @@ static void write_mesh(const char *path) {
                            .side_sets = &bottom};
     for (int cell = 0; cell < X * Y * Z; cell++) {
         const int i = cell % X, j = cell / X % Y, k = cell / (X * Y);
-        if (!is_mine(cell)) continue;
+        if (!is_local(cell)) continue;
         if (k == 0) members[bottom.n] = block.n, sides[bottom.n++] = 5;
         element_id[block.n] = cell + 1;
         for (int q = 0; q < 8; q++) {
@@ -79,46 +79,47 @@ static void write_mesh(const char *path) {
     OK(tutti_exodus_close(&e));
 }
 
-static void maps(const tutti_exodus_nemesis *n, int p) {
+static void print_maps(const tutti_exodus_nemesis *n, int p) {
     for (int k = 0; k < n->node_maps; k++) {
         const tutti_count lo = n->node_map_start[k], many = n->node_map_start[k + 1] - lo;
         printf("node map %lld\n", (long long)n->node_map_ids[k]);
-        line("nodes", p, many, n->node_map_nodes + lo);
-        line_ints("of", p, many, n->node_map_processors + lo);
+        print_line("nodes", p, many, n->node_map_nodes + lo);
+        print_line_ints("of", p, many, n->node_map_processors + lo);
     }
     for (int k = 0; k < n->element_maps; k++) {
         const tutti_count lo = n->element_map_start[k], many = n->element_map_start[k + 1] - lo;
         printf("element map %lld\n", (long long)n->element_map_ids[k]);
-        line("elements", p, many, n->element_map_elements + lo);
-        line_ints("sides", p, many, n->element_map_sides + lo);
-        line_ints("of", p, many, n->element_map_processors + lo);
+        print_line("elements", p, many, n->element_map_elements + lo);
+        print_line_ints("sides", p, many, n->element_map_sides + lo);
+        print_line_ints("of", p, many, n->element_map_processors + lo);
     }
 }
 
-static void processor(tutti_exodus *e, int p) {
+static void print_processor(tutti_exodus *e, int p) {
     tutti_exodus_nemesis n;
     OK(tutti_exodus_nemesis_get(e, p, &n));
     const int64_t counts[7] = {n.internal_nodes,    n.border_nodes,    n.external_nodes,
                                n.internal_elements, n.border_elements, n.node_maps,
                                n.element_maps};
     const int64_t *border = n.nodes + n.internal_nodes;
-    line("counts", p, 7, counts);
-    line("internal nodes", p, n.internal_nodes, n.nodes);
-    line("border nodes", p, n.border_nodes, border);
-    line("external nodes", p, n.external_nodes, border + n.border_nodes);
-    line("internal elements", p, n.internal_elements, n.elements);
-    line("border elements", p, n.border_elements, n.elements + n.internal_elements);
-    maps(&n, p);
+    print_line("counts", p, 7, counts);
+    print_line("internal nodes", p, n.internal_nodes, n.nodes);
+    print_line("border nodes", p, n.border_nodes, border);
+    print_line("external nodes", p, n.external_nodes, border + n.border_nodes);
+    print_line("internal elements", p, n.internal_elements, n.elements);
+    print_line("border elements", p, n.border_elements, n.elements + n.internal_elements);
+    print_maps(&n, p);
 }
 
-static void whole(tutti_exodus *e, tutti_exodus_kind kind, const char *name, const char *entries) {
+static void print_entities(tutti_exodus *e, tutti_exodus_kind kind, const char *name,
+                           const char *entries) {
     tutti_exodus_entity row;
     OK(tutti_exodus_entity_get(e, kind, 0, &row));
     const int64_t factors = row.factors;
     const int64_t count = row.entries;
-    line(name, 0, 1, &row.id);
-    line(entries, 0, 1, &count);
-    if (kind != TUTTI_EXODUS_ELEMENT_BLOCK) line("factors", 0, 1, &factors);
+    print_line(name, 0, 1, &row.id);
+    print_line(entries, 0, 1, &count);
+    if (kind != TUTTI_EXODUS_ELEMENT_BLOCK) print_line("factors", 0, 1, &factors);
 }
 
 int main(int argc, char **argv) {
@@ -133,11 +134,11 @@ int main(int argc, char **argv) {
         OK(tutti_exodus_open(MPI_COMM_SELF, argv[1], TUTTI_READ, NULL, &e));
         OK(tutti_exodus_parameters_get(e, &p));
         printf("processors %d %d s\n", ranks, ranks);
-        line("global", 0, 5, (int64_t[]){p.nodes, p.elements, 1, 1, 1});
-        whole(e, TUTTI_EXODUS_ELEMENT_BLOCK, "block ids", "elements");
-        whole(e, TUTTI_EXODUS_NODE_SET, "node set ids", "nodes");
-        whole(e, TUTTI_EXODUS_SIDE_SET, "side set ids", "sides");
-        for (int k = 0; k < ranks; k++) processor(e, k);
+        print_line("global", 0, 5, (int64_t[]){p.nodes, p.elements, 1, 1, 1});
+        print_entities(e, TUTTI_EXODUS_ELEMENT_BLOCK, "block ids", "elements");
+        print_entities(e, TUTTI_EXODUS_NODE_SET, "node set ids", "nodes");
+        print_entities(e, TUTTI_EXODUS_SIDE_SET, "side set ids", "sides");
+        for (int k = 0; k < ranks; k++) print_processor(e, k);
         OK(tutti_exodus_close(&e));
     }
     MPI_Finalize();

@@ -1,10 +1,10 @@
-/* powercut_exodus write DIRECTORY durable|visible   creates DIRECTORY/run.e and makes every change
- * to it that a writer can make: a mesh, steps, files that follow it, a new topology, removed steps;
- * and reports the state after each call to powercut_record.so.
+/* powercut_exodus write DIRECTORY durable|visible   creates DIRECTORY/run.e, makes every change that a writer can
+ * make (a mesh, steps, further files of the series, a new topology, removed steps), and reports
+ * the state after each change to powercut_record.so.
  *
- * powercut_exodus replay LOG DIRECTORY EVERY SEED all|each|none   cuts the power
- * (powercut_disk.h).  After each cut the files can be opened, are in one of
- * the two states around the cut, have all their values and checksums, and a step can be appended.
+ * powercut_exodus replay LOG DIRECTORY EVERY SEED all|each|none   replays the log with power cuts
+ * (powercut_disk.h).  After each cut the files can be opened, are in the state before or after the cut, have
+ * all values and checksums, and a step can be appended.
  * SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 #include "powercut_disk.h"
@@ -15,8 +15,8 @@
 
 enum { NODES = 600 };
 
-/* States are texts: the numbers of steps of the files, without trailing empty files; with the
- * prefix "shifted ": coordinates are 0.5 more; NONE: no mesh; "?": any state. */
+/* States are texts: the numbers of steps of the files, without empty files at the end.  Prefix "shifted ":
+ * coordinates are increased by 0.5.  NONE: the file has no mesh.  "?": any state. */
 static const char *const NONE = "none";
 
 static tutti_exodus_options opt;
@@ -28,7 +28,7 @@ static double value(double time, int variable, int64_t id) {
 
 /* ---- a step */
 
-/* The values of this rank in a step: a nodal variable and one of the block. */
+/* The values of this rank in a step: a nodal variable and an element variable. */
 typedef struct {
     double u[NODES], e[NODES];
 } values;
@@ -78,7 +78,7 @@ static void check_expected(tutti_err err, const char *what) {
     MPI_Abort(MPI_COMM_WORLD, 3);
 }
 
-/* Readers must find `state` from now on. */
+/* Record that readers must find `state` from now on. */
 static void report_result(const char *state) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0 && mark) mark(state);
@@ -90,7 +90,7 @@ static void make_step(double time, const char *state) {
     report_result(state);
 }
 
-/* Bars between nodes in a row; the first node of the next rank is this rank's last. */
+/* Write a mesh of bars between consecutive nodes; the last node of a rank is the first node of the next. */
 static void mesh_put(int nodes) {
     const int lo = (nodes - 1) * rank / ranks, n = (nodes - 1) * (rank + 1) / ranks - lo + 1;
     for (int i = 0; i < n; i++) {
@@ -112,7 +112,7 @@ static void mesh_put(int nodes) {
     check_expected(tutti_exodus_put_mesh(file, &own), "put_mesh");
 }
 
-/* Write the coordinates again, shifted. */
+/* Overwrite the coordinates with values increased by `shift`. */
 static void coordinates_put(double shift) {
     double at[NODES];
     const int lo = NODES * rank / ranks, n = NODES * (rank + 1) / ranks - lo;
@@ -141,7 +141,7 @@ static void write_everything(void) {
     file_create();
     mesh_put(NODES);
     report_result("0 ");
-    report_result("?"); /* a part of the mesh is written again, in place */
+    report_result("?"); /* while a part of the mesh is overwritten, any state is allowed */
     coordinates_put(0.5);
     check_expected(tutti_exodus_close(&file), "close");
     report_result("shifted 0 ");
@@ -159,7 +159,7 @@ static void write_everything(void) {
     make_step(2.5, "2 ");
     make_step(3, "3 ");
     check_expected(tutti_exodus_close(&file), "close");
-    opt.overwrite = 1; /* again, as one series */
+    opt.overwrite = 1; /* replaces the whole series */
     report_result("?");
     file_create();
     mesh_put(NODES);
@@ -179,7 +179,7 @@ static void write_everything(void) {
 
 static char why[700];
 
-static const char *complain(const char *what) {
+static const char *set_error(const char *what) {
     snprintf(why, sizeof why, "%s: %.600s", what, tutti_last_message());
     return why;
 }
@@ -189,26 +189,26 @@ static const char *values_check(tutti_exodus *x, double shift) {
     const tutti_exodus_mesh *m = NULL;
     tutti_exodus_field fields[2];
     fields_of(&v, fields);
-    if (tutti_exodus_warning(x)[0]) return complain(tutti_exodus_warning(x));
-    if (tutti_exodus_verify(x, NULL)) return complain("verify");
-    if (mesh_get(x, &m)) return complain("get_mesh");
+    if (tutti_exodus_warning(x)[0]) return set_error(tutti_exodus_warning(x));
+    if (tutti_exodus_verify(x, NULL)) return set_error("verify");
+    if (mesh_get(x, &m)) return set_error("get_mesh");
     const double *at = m->coordinates[0];
     for (tutti_count i = 0; i < m->nodes; i++)
-        if (at[i] != (double)(m->node_ids[i] - 1) + shift) return complain("a coordinate");
+        if (at[i] != (double)(m->node_ids[i] - 1) + shift) return set_error("a coordinate");
     for (tutti_count s = 1; s <= tutti_exodus_steps(x); s++) {
         double time = 0;
-        if (tutti_exodus_times(x, s, 1, &time)) return complain("times");
-        if (tutti_exodus_get(x, s, 2, fields)) return complain("get");
+        if (tutti_exodus_times(x, s, 1, &time)) return set_error("times");
+        if (tutti_exodus_get(x, s, 2, fields)) return set_error("get");
         for (tutti_count i = 0; i < m->nodes; i++)
-            if (v.u[i] != value(time, 1, m->node_ids[i])) return complain("a nodal value");
+            if (v.u[i] != value(time, 1, m->node_ids[i])) return set_error("a nodal value");
         for (tutti_count i = 0; i < m->blocks[0].n; i++)
-            if (v.e[i] != value(time, 2, m->blocks[0].ids[i])) return complain("an element value");
+            if (v.e[i] != value(time, 2, m->blocks[0].ids[i])) return set_error("an element value");
     }
     return NULL;
 }
 
-/* All files in their order; `last` is the path of the last one. */
-static const char *files_check(tutti_exodus *x, double shift, char *state, size_t room,
+/* Check all files of the series in order; store the state as text, and the path of the last file in `last`. */
+static const char *files_check(tutti_exodus *x, double shift, char *state, size_t size,
                                char *last) {
     const char *wrong = NULL;
     size_t n = 0, end = 0;
@@ -217,23 +217,23 @@ static const char *files_check(tutti_exodus *x, double shift, char *state, size_
         wrong = values_check(x, shift);
         if (wrong) return wrong;
         const long long steps = (long long)tutti_exodus_steps(x);
-        n += (size_t)snprintf(state + n, room - n, "%lld ", steps);
+        n += (size_t)snprintf(state + n, size - n, "%lld ", steps);
         if (steps > 0 || end == 0) end = n;
         snprintf(last, 800, "%s", tutti_exodus_path(x));
     }
     state[end] = 0;
-    return err == TUTTI_ERR_NOT_FOUND ? NULL : complain("next_file");
+    return err == TUTTI_ERR_NOT_FOUND ? NULL : set_error("next_file");
 }
 
-static const char *append(const char *last, double shift) {
+static const char *append_step(const char *last, double shift) {
     const tutti_exodus_mesh *m = NULL;
     tutti_exodus *x = NULL;
     const char *wrong = NULL;
     if (tutti_exodus_open(MPI_COMM_WORLD, last, TUTTI_READ | TUTTI_WRITE, &opt, &x))
-        return complain("open to append");
-    if (mesh_get(x, &m) || step_put(x, m, 1000)) wrong = complain("append");
+        return set_error("open to append");
+    if (mesh_get(x, &m) || step_put(x, m, 1000)) wrong = set_error("append");
     if (!wrong) wrong = values_check(x, shift);
-    if (tutti_exodus_close(&x) && !wrong) wrong = complain("close after append");
+    if (tutti_exodus_close(&x) && !wrong) wrong = set_error("close after append");
     return wrong;
 }
 
@@ -243,17 +243,17 @@ static const char *look(const char *where, const char *was, const char *will) {
     snprintf(path, sizeof path, "%s/run.e", where);
     if (strcmp(was, "?") == 0) return NULL;
     if (tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ, &opt, &x))
-        return strcmp(was, NONE) == 0 ? NULL : complain("open");
+        return strcmp(was, NONE) == 0 ? NULL : set_error("open");
     const double shift = strncmp(was, "shifted ", 8) == 0 ? 0.5 : 0;
     if (shift > 0) was += 8;
     const char *wrong = files_check(x, shift, state, sizeof state, last);
-    if (tutti_exodus_close(&x) && !wrong) wrong = complain("close");
+    if (tutti_exodus_close(&x) && !wrong) wrong = set_error("close");
     if (wrong) return wrong;
     if (strcmp(state, was) != 0 && strcmp(state, will) != 0 && strcmp(will, "?") != 0) {
         snprintf(why, sizeof why, "the state is '%s', not '%s' or '%s'", state, was, will);
         return why;
     }
-    return append(last, shift);
+    return append_step(last, shift);
 }
 
 int main(int argc, char **argv) {

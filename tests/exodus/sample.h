@@ -1,5 +1,5 @@
-/* A file with entities of every kind, written and read by the calls for arrays: every value is a
- * function of its position, so that a reader needs no other model.
+/* A file with entities of every kind, written and read by put_arrays and get_arrays.  Every value is a
+ * function of its position, so that no other model is needed for comparison.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_EXODUS_SAMPLE_H
 #define TUTTI_TESTS_EXODUS_SAMPLE_H
@@ -13,7 +13,7 @@ enum {
     SAMPLE_HEXES = 3000,
     SAMPLE_TETS = 1700,
     SAMPLE_POLYGONS = 3,
-    SAMPLE_CORNERS = 13, /* of the polygons */
+    SAMPLE_CORNERS = 13, /* number of corners of all polygons */
     SAMPLE_ELEMENTS = SAMPLE_HEXES + SAMPLE_TETS + SAMPLE_POLYGONS,
     SAMPLE_EDGES = 200,
     SAMPLE_FACES = 100
@@ -60,7 +60,7 @@ static const tutti_exodus_entity sample_entities[] = {
     {.kind = TUTTI_EXODUS_ELEMENT_MAP, .id = 102, .name = "second"},
 };
 
-/* Arrays with kind and id of their entity. */
+/* An array, with kind and id of its entity. */
 typedef struct {
     tutti_exodus_array_kind what;
     tutti_exodus_kind kind;
@@ -110,7 +110,8 @@ static const sample_array sample_arrays[] = {
 };
 enum { SAMPLE_ARRAYS = SAMPLE_N(sample_arrays) };
 
-/* Number k of array a; exact in single precision too.  Ids are permutations; polygons have 4, 4, 5 nodes. */
+/* Return value `k` of array `a`, which is exact in single precision.  Ids are permutations; the polygons have 4, 4
+ * and 5 nodes. */
 static inline int64_t sample_value(int a, tutti_count k) {
     const sample_array *s = &sample_arrays[a];
     if (s->what == TUTTI_EXODUS_IDS) return (k * 7 + 3) % s->entries + 1;
@@ -120,7 +121,7 @@ static inline int64_t sample_value(int a, tutti_count k) {
     return (k * 13 + a * 5 + s->component) % 97 + 1;
 }
 
-/* Variables: kind, entity, name; the values of a step. */
+/* A variable of an entity, and its number of values per step. */
 typedef struct {
     tutti_exodus_kind kind;
     int64_t id;
@@ -154,10 +155,10 @@ static inline double sample_time(tutti_count step) {
 static const char *const sample_nodal[] = {"temperature", "pressure"};
 static const char *const sample_element[] = {"stress", "strain"};
 static const char *const sample_global[] = {"energy", "mass", "dt"};
-/* hexes have both, tets and polygons stress only; polygons none */
+/* Rows are element blocks, columns are the variables stress and strain. */
 static const unsigned char sample_truth[] = {1, 1, 1, 0, 1, 1, 0, 0};
 
-/* All definitions. */
+/* Make all definitions of the file. */
 static inline void sample_define(tutti_exodus *x) {
     static const struct {
         tutti_exodus_kind kind;
@@ -192,7 +193,7 @@ static inline void sample_define(tutti_exodus *x) {
     CHECK_OK(tutti_exodus_put_info(x, 2, (const char *[]){"first line", "second line"}));
 }
 
-/* This rank's piece of n entries. */
+/* Return the piece of this rank of `n` entries. */
 static inline void sample_piece(MPI_Comm comm, tutti_count n, tutti_count *first,
                                 tutti_count *count) {
     int rank, size;
@@ -202,7 +203,8 @@ static inline void sample_piece(MPI_Comm comm, tutti_count n, tutti_count *first
     *count = n * (rank + 1) / size - *first;
 }
 
-/* Pieces of all arrays; reals as double, integers as int64.  fill: with their values, otherwise -7. */
+/* Create the pieces of this rank of all arrays; reals as double, integers as int64.  fill: set their values,
+ * otherwise set all values to -7. */
 static inline void sample_pieces(MPI_Comm comm, int fill, tutti_exodus_array v[SAMPLE_ARRAYS]) {
     for (int a = 0; a < SAMPLE_ARRAYS; a++) {
         const sample_array *s = &sample_arrays[a];
@@ -247,7 +249,7 @@ static inline void sample_get_arrays(MPI_Comm comm, tutti_exodus *x) {
     }
 }
 
-/* Decompositions of all fields: entries are distributed cyclically, the first ones to all ranks. */
+/* Create decompositions of all fields: entries are distributed cyclically; all ranks have the first entries. */
 static inline void sample_decompose(MPI_Comm comm, tutti_exodus *x,
                                     tutti_decomposition *p[SAMPLE_FIELDS]) {
     int rank, size;
@@ -264,7 +266,7 @@ static inline void sample_decompose(MPI_Comm comm, tutti_exodus *x,
     }
 }
 
-/* Fields of a step for put or get. */
+/* Create the fields of a step for put or get. */
 static inline void sample_step_fields(tutti_decomposition *const p[SAMPLE_FIELDS], tutti_count step,
                                       tutti_exodus_field v[SAMPLE_FIELDS]) {
     for (int f = 0; f < SAMPLE_FIELDS; f++) {
@@ -336,7 +338,7 @@ static inline void sample_write(MPI_Comm comm, const char *path, const tutti_exo
     CHECK_OK(tutti_exodus_close(&x));
 }
 
-/* Check the definitions. */
+/* Check all definitions of the file. */
 static inline void sample_look(tutti_exodus *x, int with_empty_topology) {
     tutti_exodus_parameters p;
     tutti_exodus_qa qa;
@@ -388,7 +390,7 @@ static inline void sample_look(tutti_exodus *x, int with_empty_topology) {
     CHECK(!tutti_exodus_info_line(x, 2), "there are two");
 }
 
-/* Check the complete file. */
+/* Check definitions and values of the complete file. */
 static inline void sample_check(MPI_Comm comm, const char *path, const tutti_exodus_options *opt,
                                 tutti_count steps) {
     tutti_decomposition *p[SAMPLE_FIELDS];

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""sidecar_reader.py FILE [SIDECAR]    compare an Exodus file with the checksums in its sidecar
+"""sidecar_reader.py FILE [SIDECAR]    compares an Exodus file with the checksums in its sidecar
 
-Written from docs/reference/format.md alone, with sqlite3 and libxxhash: prints the number of blocks and bytes that were compared; exits with 1
-if a checksum does not match.
+Written from docs/reference/format.md alone, with sqlite3 and libxxhash.  Prints the number of blocks and bytes that
+were compared; exits with 1 if a checksum does not match.
 SPDX-License-Identifier: BSD-3-Clause"""
 import ctypes
 import ctypes.util
@@ -15,7 +15,7 @@ SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 4, 6: 8, 7: 1, 8: 2, 9: 4, 10: 8, 11: 8}
 
 
 class Header:
-    """Return the offsets of the parts of a netCDF classic file: end of the header and of the fixed variables, records."""
+    """Offsets in a netCDF classic file: end of the header, end of the fixed variables, and records."""
 
     def __init__(self, data):
         self.data, self.at, self.version = data, 4, data[3]
@@ -74,7 +74,7 @@ class Header:
 
 
 def blocks(start, end, origin):
-    """The bytes from start to end between two multiples of 64 KiB, counted from origin."""
+    """Divide the bytes from start to end at multiples of 64 KiB, counted from origin."""
     while start < end:
         stop = min(end, origin + ((start - origin) // BLOCK + 1) * BLOCK)
         yield start, stop

@@ -1,10 +1,10 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* A file with entities of every kind: written by all ranks and by one rank the bytes are equal;
- * read by all ranks and by one. */
+/* A file with entities of every kind has the same bytes if written by all ranks or by one rank; it is read by all
+ * ranks and by one rank. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sample.h"
 
-static char *whole(const char *path, long *n) {
+static char *read_whole(const char *path, long *n) {
     FILE *f = fopen(path, "rb");
     if (!f) return NULL;
     fseek(f, 0, SEEK_END);
@@ -18,7 +18,7 @@ static char *whole(const char *path, long *n) {
 
 static void same_bytes(const char *a, const char *b) {
     long n = 0, m = 0;
-    char *p = whole(a, &n), *q = whole(b, &m);
+    char *p = read_whole(a, &n), *q = read_whole(b, &m);
     CHECK(p && q && n == m && n > 0, "%ld and %ld bytes", n, m);
     for (long i = 0; p && q && n == m && i < n; i++)
         if (p[i] != q[i]) {
@@ -29,8 +29,8 @@ static void same_bytes(const char *a, const char *b) {
     free(q);
 }
 
-/* The same by all ranks and by one. */
-static void both(int rank, const tutti_exodus_options *opt, const char *tail) {
+/* Write the file on all ranks and on one rank, and compare both files. */
+static void write_both(int rank, const tutti_exodus_options *opt, const char *tail) {
     char all[512], one[512];
     const char *dir =
         getenv("TUTTI_TEST_SHM") ? getenv("TUTTI_TEST_SHM") : getenv("TUTTI_TEST_DIR");
@@ -58,13 +58,13 @@ int main(int argc, char **argv) {
     tutti_exodus_options opt;
     tutti_exodus_options_init(&opt);
     opt.level = TUTTI_VISIBLE;
-    both(rank, &opt, "usual");
+    write_both(rank, &opt, "usual");
     opt.real_bytes = 4;
     opt.integer_bytes = 8;
     opt.name_length = 64;
     opt.sidecar = 0;
     opt.alignment = 65536;
-    both(rank, &opt, "small");
+    write_both(rank, &opt, "small");
     MPI_Finalize();
     return check_done();
 }

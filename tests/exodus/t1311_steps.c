@@ -1,5 +1,5 @@
 /* TEST ranks=1,3 timeout=60 */
-/* Steps: commit, discard, erase, refresh, series; partial and non-blocking puts; remains of killed
+/* Steps: commit, discard, erase, refresh, series; partial and nonblocking puts; data left by killed
  * writers; checksums. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
@@ -10,7 +10,7 @@ static tutti_exodus *x;
 static tutti_decomposition *p[SAMPLE_FIELDS];
 static tutti_exodus_options opt;
 
-static void let_go(void) {
+static void close_file(void) {
     for (int f = 0; f < SAMPLE_FIELDS; f++) tutti_decomposition_free(&p[f]);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
 }
@@ -28,7 +28,7 @@ static int64_t size_now(void) {
     return st.st_size;
 }
 
-/* ncvalidator accepts the file, if it is installed. */
+/* Check the file with ncvalidator, if it is installed. */
 static void test_valid(void) {
     char command[800];
     MPI_Barrier(MPI_COMM_WORLD);
@@ -39,7 +39,7 @@ static void test_valid(void) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Put wrong values into `fields` of a step. */
+/* Write the first `fields` fields of a step with wrong values. */
 static void put_rubbish(int fields) {
     tutti_exodus_field v[SAMPLE_FIELDS];
     sample_step_fields(p, 999, v);
@@ -56,7 +56,7 @@ static void test_lives(void) {
     test_valid();
     open_as(TUTTI_READ | TUTTI_WRITE);
     CHECK_SAME(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ, &opt, &reader), TUTTI_OK);
-    CHECK_SAME(tutti_exodus_begin(x, 1.0), TUTTI_ERR_ARG); /* as late as the last */
+    CHECK_SAME(tutti_exodus_begin(x, 1.0), TUTTI_ERR_ARG); /* not later than the last step */
     CHECK_SAME(tutti_exodus_begin(x, 7), TUTTI_OK);
     CHECK_SAME(tutti_exodus_begin(x, 8), TUTTI_ERR_STATE);
     put_rubbish(SAMPLE_FIELDS);
@@ -67,7 +67,7 @@ static void test_lives(void) {
     sample_put_step(x, p, 3);
     CHECK_SAME(tutti_exodus_begin(x, 7), TUTTI_OK);
     put_rubbish(2);
-    let_go(); /* given up */
+    close_file(); /* close without a commit */
     CHECK_EQ(tutti_exodus_steps(reader), 2);
     CHECK_SAME(tutti_exodus_refresh(reader, &changed), TUTTI_OK);
     CHECK(changed == 1 && tutti_exodus_steps(reader) == 3, "%d", changed);
@@ -82,21 +82,21 @@ static void test_lives(void) {
     CHECK_EQ(tutti_exodus_steps(x), 1);
     test_valid();
     sample_put_step(x, p, 2);
-    let_go();
+    close_file();
     CHECK_EQ(size_now(), two);
     sample_check(MPI_COMM_WORLD, path, &opt, 2);
     open_as(TUTTI_READ | TUTTI_WRITE);
     CHECK_SAME(tutti_exodus_erase_after(x, 0), TUTTI_OK);
-    let_go();
+    close_file();
     test_valid();
     open_as(TUTTI_READ | TUTTI_WRITE);
     sample_put_step(x, p, 1);
     sample_put_step(x, p, 2);
-    let_go();
+    close_file();
     sample_check(MPI_COMM_WORLD, path, &opt, 2);
 }
 
-/* Values that are not put are 0 at any position; an empty step has its time. */
+/* Values that are not written are 0; a step without values has its time. */
 static void test_pieces(void) {
     tutti_exodus_field v[SAMPLE_FIELDS];
     tutti_request *r[2] = {NULL, NULL};
@@ -139,10 +139,10 @@ static void test_pieces(void) {
     for (int i = 0; i < 4; i++) CHECK(times[i] == sample_time(i + 1), "%g", times[i]);
     CHECK_SAME(tutti_exodus_times(x, 2, 4, times), TUTTI_ERR_NOT_FOUND);
     CHECK_SAME(tutti_exodus_erase_after(x, 2), TUTTI_OK);
-    let_go();
+    close_file();
 }
 
-/* One node through time, on each rank another one; a global variable; all of a block. */
+/* Read several steps with one call: one node (a different one on each rank), a global variable, a whole block. */
 static void test_follows(void) {
     enum { STEPS = 5 };
     double v[STEPS + 1], all[STEPS * SAMPLE_TETS];
@@ -150,7 +150,7 @@ static void test_follows(void) {
     check_where("follows");
     open_as(TUTTI_READ | TUTTI_WRITE);
     for (int s = 3; s <= STEPS; s++) sample_put_step(x, p, s);
-    const int64_t id = 11 + rank; /* at some position */
+    const int64_t id = 11 + rank; /* its position is computed by the library */
     tutti_count at = -1, first, n;
     CHECK_SAME(tutti_exodus_decomposition(
                    x, TUTTI_EXODUS_NODAL, 0,
@@ -186,14 +186,14 @@ static void test_follows(void) {
             CHECK(all[(s - 1) * n + i] == sample_result(3, s, first + i), "%d %lld", s,
                   (long long)i);
     f.id = 10;
-    CHECK_SAME(tutti_exodus_follow(x, 1, STEPS, &f), TUTTI_ERR_ARG); /* of another block */
+    CHECK_SAME(tutti_exodus_follow(x, 1, STEPS, &f), TUTTI_ERR_ARG); /* entries of another block */
     CHECK_SAME(tutti_exodus_follow(x, 1, STEPS + 1, &f), TUTTI_ERR_NOT_FOUND);
     tutti_decomposition_free(&node);
     tutti_decomposition_free(&tets);
-    let_go();
+    close_file();
 }
 
-/* Bytes that change are found, and where. */
+/* Verify reports changed bytes with their location. */
 static void damage_bytes(void) {
     tutti_off bytes = -1;
     unsigned char byte = 0;
@@ -202,7 +202,7 @@ static void damage_bytes(void) {
     open_as(TUTTI_READ);
     CHECK_SAME(tutti_exodus_verify(x, &bytes), TUTTI_OK);
     CHECK(bytes > size_now() * 9 / 10, "%lld bytes were compared", (long long)bytes);
-    let_go();
+    close_file();
     const int64_t at[] = {size_now() - 9, size_now() / 5};
     for (int i = 0; i < 2; i++) {
         MPI_Barrier(MPI_COMM_WORLD);
@@ -222,7 +222,7 @@ static void damage_bytes(void) {
             .kind = TUTTI_EXODUS_GLOBAL, .variable = "dt", .type = TUTTI_FLOAT64, .buf = v};
         CHECK_SAME(tutti_exodus_get(x, 4, 1, &dt), TUTTI_OK);
         CHECK_SAME(tutti_exodus_get(x, 5, 1, &dt), i ? TUTTI_OK : TUTTI_ERR_FORMAT);
-        let_go();
+        close_file();
         opt.check_reads = 0;
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0) {
@@ -235,7 +235,7 @@ static void damage_bytes(void) {
     }
 }
 
-/* A mesh that is changed after it was compared. */
+/* The mesh is damaged after its checksums have been compared. */
 static void test_late(void) {
     tutti_off bytes = 0;
     char other[640];
@@ -269,7 +269,7 @@ int main(int argc, char **argv) {
     tutti_exodus_options_init(&opt);
     opt.level = TUTTI_VISIBLE;
     test_lives();
-    const account start = account_now(); /* teams are kept */
+    const account start = account_now(); /* after the first test, because teams are cached */
     test_pieces();
     test_follows();
     damage_bytes();

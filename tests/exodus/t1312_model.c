@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* Random models are written as headers and catalogues and read back unchanged; modified headers
- * are refused or read, but cause no crash.
+/* Random models are encoded as headers and catalogues, and decoded unchanged; modified headers
+ * are refused or decoded, but cause no crash.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "exodus_model/exodus_model.h"
@@ -122,7 +122,7 @@ static void same_models(const tutti__exodus_model *a, const tutti__exodus_model 
     }
 }
 
-/* Read a model from the first bytes of a file; returns TUTTI_OK or the error. */
+/* Decode a model from the first `n` bytes of a file of `size` bytes; return TUTTI_OK or the error. */
 static tutti_err read_back(const char *head, size_t n, tutti_off size, tutti__exodus_model *out) {
     tutti__cdf c;
     tutti__exodus_catalogue where = {0};
@@ -158,7 +158,7 @@ static void round_trip(void) {
         same_models(&m, &back);
         tutti__exodus_model_free(&back);
     }
-    for (int i = 0; i < 200; i++) { /* one byte, or four bytes */
+    for (int i = 0; i < 200; i++) { /* change one byte or four bytes */
         const size_t at = (size_t)rnd((int64_t)n - 4);
         char was[4];
         memcpy(was, head + at, 4);
@@ -171,7 +171,7 @@ static void round_trip(void) {
     tutti__exodus_model_free(&m);
 }
 
-/* Invalid arguments of one rank. */
+/* Invalid arguments are refused. */
 static void test_refused(void) {
     tutti__exodus_model m;
     const tutti_exodus_entity good = {
@@ -188,7 +188,7 @@ static void test_refused(void) {
         tutti__exodus_model_parameters(&m, &(tutti_exodus_parameters){.dims = 3, .nodes = -1}, 1),
         TUTTI_ERR_ARG);
     CHECK_OK(tutti__exodus_model_parameters(&m, &(tutti_exodus_parameters){.dims = 3}, 1));
-    CHECK_ERR(tutti__exodus_model_define(&m, 2, e), TUTTI_ERR_ARG); /* twice */
+    CHECK_ERR(tutti__exodus_model_define(&m, 2, e), TUTTI_ERR_ARG); /* duplicate id */
     CHECK_EQ(m.of[TUTTI_EXODUS_ELEMENT_BLOCK].n, 0);
     e[1].id = -1;
     CHECK_ERR(tutti__exodus_model_define(&m, 2, e), TUTTI_ERR_ARG);
@@ -214,7 +214,7 @@ static void test_refused(void) {
               TUTTI_ERR_ARG);
     m.p.elements = 4;
     CHECK_OK(tutti__exodus_model_settle(&m));
-    CHECK_ERR(tutti__exodus_model_check(&m), TUTTI_ERR_ARG); /* 3 of 4 */
+    CHECK_ERR(tutti__exodus_model_check(&m), TUTTI_ERR_ARG); /* only 3 of 4 */
     tutti__exodus_model_free(&m);
 }
 

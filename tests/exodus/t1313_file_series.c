@@ -1,5 +1,6 @@
 /* TEST ranks=1,3 timeout=60 */
-/* Files that follow each other: n steps per file, each with the mesh; a new mesh in a new file; reading from one to the next. */
+/* Series of files: n steps per file, each file with the mesh; a new mesh in a new file; reading the files one after
+ * the other. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "sample.h"
@@ -7,8 +8,8 @@
 static char path[600];
 static tutti_exodus_options opt;
 
-/* Each file is complete. */
-static void alone(const char *file, tutti_count first, tutti_count steps) {
+/* Check that a file of the series is complete without the other files. */
+static void check_alone(const char *file, tutti_count first, tutti_count steps) {
     tutti_decomposition *p[SAMPLE_FIELDS];
     tutti_exodus *x = NULL;
     tutti_off bytes = 0;
@@ -40,7 +41,7 @@ static void alone(const char *file, tutti_count first, tutti_count steps) {
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
 }
 
-static void by_steps(void) {
+static void write_by_steps(void) {
     char second[700], third[700];
     tutti_decomposition *p[SAMPLE_FIELDS];
     tutti_exodus *x = NULL;
@@ -50,11 +51,12 @@ static void by_steps(void) {
     opt.steps_per_file = 2;
     sample_write(MPI_COMM_WORLD, path, &opt, 5);
     opt.steps_per_file = 0;
-    alone(path, 1, 2);
-    alone(second, 3, 2);
-    alone(third, 5, 1);
+    check_alone(path, 1, 2);
+    check_alone(second, 3, 2);
+    check_alone(third, 5, 1);
     CHECK_SAME(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ, &opt, &x), TUTTI_OK);
-    sample_decompose(MPI_COMM_WORLD, x, p); /* of the mesh, which is equal in all files */
+    sample_decompose(MPI_COMM_WORLD, x,
+                     p); /* valid for all files, because their meshes are equal */
     for (int i = 1; i <= 3; i++) {
         tutti_exodus_field v[SAMPLE_FIELDS];
         sample_step_fields(p, 0, v);
@@ -70,8 +72,8 @@ static void by_steps(void) {
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
 }
 
-/* Write a mesh of this number of nodes, one part per rank, and a step with the node numbers. */
-static void small_mesh(tutti_exodus *x, tutti_count nodes, double time) {
+/* Write a mesh with this number of nodes, one part per rank, and a step whose values are the node numbers. */
+static void write_small_mesh(tutti_exodus *x, tutti_count nodes, double time) {
     tutti_count first, n;
     double v[100];
     tutti_decomposition *p = NULL;
@@ -103,7 +105,7 @@ static void small_mesh(tutti_exodus *x, tutti_count nodes, double time) {
     tutti_decomposition_free(&p);
 }
 
-static void by_topologies(void) {
+static void write_by_topologies(void) {
     char other[700];
     tutti_exodus *x = NULL;
     tutti_exodus_parameters now;
@@ -116,13 +118,13 @@ static void by_topologies(void) {
         tutti_exodus_init(x, &(tutti_exodus_parameters){.title = "t", .dims = 1, .nodes = 9}),
         TUTTI_OK);
     CHECK_SAME(tutti_exodus_variables(x, TUTTI_EXODUS_NODAL, 1, (const char *[]){"u"}), TUTTI_OK);
-    small_mesh(x, 9, 1);
+    write_small_mesh(x, 9, 1);
     CHECK_SAME(tutti_exodus_new_topology(x), TUTTI_OK);
     CHECK_SAME(
         tutti_exodus_init(x, &(tutti_exodus_parameters){.title = "t", .dims = 1, .nodes = 30}),
         TUTTI_OK);
-    small_mesh(x, 30, 2);
-    CHECK_SAME(tutti_exodus_begin(x, 2), TUTTI_ERR_ARG); /* times rise through all files */
+    write_small_mesh(x, 30, 2);
+    CHECK_SAME(tutti_exodus_begin(x, 2), TUTTI_ERR_ARG); /* times must increase across all files */
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     CHECK_SAME(tutti_exodus_open(MPI_COMM_WORLD, other, TUTTI_READ, &opt, &x), TUTTI_OK);
     CHECK_SAME(tutti_exodus_decomposition(
@@ -138,7 +140,8 @@ static void by_topologies(void) {
     CHECK_SAME(tutti_exodus_next_file(x), TUTTI_OK);
     CHECK_OK(tutti_exodus_parameters_get(x, &now));
     CHECK_EQ(now.nodes, 30);
-    CHECK_SAME(tutti_exodus_get(x, 1, 1, &u), TUTTI_ERR_STATE); /* of another topology */
+    CHECK_SAME(tutti_exodus_get(x, 1, 1, &u),
+               TUTTI_ERR_STATE); /* decomposition of another topology */
     tutti_decomposition_free(&p);
     CHECK_SAME(tutti_exodus_next_file(x), TUTTI_ERR_NOT_FOUND);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
@@ -153,8 +156,8 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/many.e", dir);
     tutti_exodus_options_init(&opt);
     opt.level = TUTTI_VISIBLE;
-    by_steps();
-    by_topologies();
+    write_by_steps();
+    write_by_topologies();
     MPI_Finalize();
     return check_done();
 }

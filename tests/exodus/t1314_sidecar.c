@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=60 */
-/* The sidecar of a file: notes, missing, of another file, damaged; remains of a killed writer in
- * both; two writers. */
+/* The sidecar of a file: notes; sidecars that are missing, damaged or belong to another file; data left by a killed
+ * writer in the file and in the sidecar; two writers. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "sample.h"
@@ -14,12 +14,13 @@ static tutti_exodus *open_file(int mode) {
     return x;
 }
 
-static void warns(const char *words) {
+static void check_warning(const char *words) {
     tutti_off bytes = -1;
     tutti_exodus *x = open_file(TUTTI_READ);
     CHECK(words ? strstr(tutti_exodus_warning(x), words) != NULL : !tutti_exodus_warning(x)[0],
           "'%s': %s", words ? words : "", tutti_exodus_warning(x));
-    const int refused = words && !strstr(words, "missing"); /* it exists and does not belong here */
+    const int refused =
+        words && !strstr(words, "missing"); /* a sidecar exists, but cannot be used */
     CHECK_SAME(tutti_exodus_verify(x, &bytes), refused ? TUTTI_ERR_FORMAT : TUTTI_OK);
     CHECK(refused || (words ? bytes == 0 : bytes > 0), "%lld bytes compared", (long long)bytes);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
@@ -63,13 +64,13 @@ static void test_lost(void) {
     char other[640];
     int64_t n = 0;
     check_where("lost");
-    warns(NULL);
+    check_warning(NULL);
     unsigned char *good = file_get(beside, &n);
     file_remove(beside);
-    warns("missing");
+    check_warning("missing");
     file_put(beside, (const unsigned char *)"this is no database, is it? no, it is not", 40);
-    warns("not used");
-    good[n / 2] ^= 1; /* in the middle: detected, or without effect */
+    check_warning("not used");
+    good[n / 2] ^= 1; /* a flipped bit in the middle is detected or has no effect */
     file_put(beside, good, n);
     tutti_exodus *x = open_file(TUTTI_READ);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
@@ -83,16 +84,17 @@ static void test_lost(void) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) CHECK(rename(other, beside) == 0, "rename");
     MPI_Barrier(MPI_COMM_WORLD);
-    warns("another file");
-    x = open_file(TUTTI_READ | TUTTI_WRITE); /* a writer replaces it */
+    check_warning("another file");
+    x = open_file(TUTTI_READ | TUTTI_WRITE); /* a writer replaces the sidecar */
     CHECK(strstr(tutti_exodus_warning(x), "another file"), "%s", tutti_exodus_warning(x));
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     x = open_file(TUTTI_READ);
     CHECK(!tutti_exodus_warning(x)[0], "%s", tutti_exodus_warning(x));
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     file_put(beside, good, n);
-    warns(NULL);
-    x = open_file(TUTTI_READ); /* a writer creates a new one, and continues with checksums */
+    check_warning(NULL);
+    x = open_file(
+        TUTTI_READ); /* next, a writer creates a new sidecar and continues with checksums */
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     file_remove(beside);
     x = open_file(TUTTI_READ | TUTTI_WRITE);
@@ -110,7 +112,7 @@ static void test_lost(void) {
     free(good);
 }
 
-/* A writer was killed after writing data or checksums, and before the number of records. */
+/* A writer was killed after writing data or checksums, but before updating the number of records. */
 static void test_killed(void) {
     int64_t n = 0, m = 0, after = 0, more = 0;
     check_where("killed");
@@ -124,9 +126,9 @@ static void test_killed(void) {
     unsigned char *three = file_get(path, &m);
     CHECK(m > n && memcmp(two + 12, three + 12, (size_t)n - 12) == 0,
           "a step is behind the others");
-    memcpy(three + 4, two + 4, 8); /* the number of records; checksums of step 3 exist */
+    memcpy(three + 4, two + 4, 8); /* restore the number of records; checksums of step 3 exist */
     file_put(path, three, m - 1000);
-    sample_check(MPI_COMM_WORLD, path, &opt, 2); /* readers do not mind */
+    sample_check(MPI_COMM_WORLD, path, &opt, 2); /* readers ignore the incomplete step */
     x = open_file(TUTTI_READ | TUTTI_WRITE);
     CHECK_EQ(tutti_exodus_steps(x), 2);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
@@ -134,7 +136,7 @@ static void test_killed(void) {
     CHECK(after == n && memcmp(now, two, (size_t)n) == 0, "%lld bytes of %lld", (long long)after,
           (long long)n);
     free(now);
-    memcpy(three + 4, "\0\0\0\0\0\0\0\3", 8); /* a truncated file: the last record is missing */
+    memcpy(three + 4, "\0\0\0\0\0\0\0\3", 8); /* a truncated file: the last record is incomplete */
     file_put(path, three, m - 1000);
     sample_check(MPI_COMM_WORLD, path, &opt, 2);
     x = open_file(TUTTI_READ | TUTTI_WRITE);
@@ -142,7 +144,7 @@ static void test_killed(void) {
     now = file_get(path, &more);
     CHECK(more == n && memcmp(now, two, (size_t)n) == 0, "%lld bytes", (long long)more);
     free(now);
-    /* a file without a mesh: it is not a valid file, and may be replaced */
+    /* a file whose creation was interrupted is not a valid file, and may be replaced */
     char begun[640];
     tutti_exodus *y = NULL;
     snprintf(begun, sizeof begun, "%s.begun", path);
@@ -158,7 +160,7 @@ static void test_killed(void) {
     CHECK_SAME(tutti_exodus_create(MPI_COMM_WORLD, begun, &opt, &y), TUTTI_ERR_EXISTS);
     free(two);
     free(three);
-    warns(NULL);
+    check_warning(NULL);
 }
 
 int main(int argc, char **argv) {
@@ -170,7 +172,7 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/beside.e", dir);
     snprintf(beside, sizeof beside, "%s.tutti", path);
     tutti_exodus_options_init(&opt);
-    sample_write(MPI_COMM_WORLD, path, &opt, 2); /* durable */
+    sample_write(MPI_COMM_WORLD, path, &opt, 2); /* with the default level, TUTTI_DURABLE */
     test_notes();
     test_lost();
     test_killed();

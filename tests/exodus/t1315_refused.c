@@ -11,7 +11,7 @@ static char path[600];
 static tutti_exodus_options opt;
 static tutti_exodus *x;
 
-/* The last rank passes a different value than the others. */
+/* The last rank passes `other`, all other ranks pass `usual`. */
 #define LAST(other, usual) (rank == ranks - 1 ? (other) : (usual))
 
 static void test_opening(void) {
@@ -55,7 +55,8 @@ static void test_defining(void) {
     double v[30] = {0};
     check_where("defining");
     CHECK_SAME(tutti_exodus_create(MPI_COMM_WORLD, path, &opt, &x), TUTTI_OK);
-    CHECK_SAME(tutti_exodus_end_definitions(x), TUTTI_ERR_STATE); /* no init */
+    CHECK_SAME(tutti_exodus_end_definitions(x),
+               TUTTI_ERR_STATE); /* tutti_exodus_init has not been called */
     CHECK_SAME(tutti_exodus_begin(x, 1), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_exodus_refresh(x, NULL), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_exodus_get(x, 1, 0, NULL), TUTTI_ERR_STATE);
@@ -120,7 +121,7 @@ static void test_defining(void) {
     b.array_kind = TUTTI_EXODUS_CONNECTIVITY;
     b.type = TUTTI_COMPLEX64;
     CHECK_SAME(tutti_exodus_get_arrays(x, 1, &b), TUTTI_ERR_ARG);
-    /* a value that does not fit: the array can be written again */
+    /* a value does not fit into its type; afterwards the array can be written again */
     const int64_t large[4] = {(int64_t)1 << 40, 1, 2, 3};
     b = (tutti_exodus_array){.array_kind = TUTTI_EXODUS_CONNECTIVITY,
                              .kind = TUTTI_EXODUS_ELEMENT_BLOCK,
@@ -148,7 +149,7 @@ static void test_results(void) {
                TUTTI_ERR_NOT_FOUND);
     at[1] = LAST(10, 3);
     CHECK_SAME(tutti_exodus_decomposition(x, TUTTI_EXODUS_NODAL, 0, &spec, &bad), TUTTI_ERR_ARG);
-    /* without an id map ids are 1 ... 10, and 6 ... 10 in the second block */
+    /* without an id map, ids are 1 to 10, and 6 to 10 in the second block */
     const int64_t ids[] = {6, 10};
     spec = (tutti_decomposition_spec){.kind = TUTTI_BY_VALUE, .n = 2, .ids = ids};
     CHECK_SAME(tutti_exodus_decomposition(x, TUTTI_EXODUS_ELEMENT_BLOCK, 7, &spec, &bad), TUTTI_OK);
@@ -174,7 +175,7 @@ static void test_results(void) {
     g.variable = LAST("none", "s");
     CHECK_SAME(tutti_exodus_put(x, 1, &g), TUTTI_ERR_NOT_FOUND);
     g.variable = "t";
-    g.id = 7; /* which has no t */
+    g.id = 7; /* block 7 does not have variable "t" */
     CHECK_SAME(tutti_exodus_put(x, 1, &g), TUTTI_ERR_NOT_FOUND);
     CHECK(strstr(tutti_last_message(), "truth table"), "%s", tutti_last_message());
     g = f;
@@ -182,7 +183,8 @@ static void test_results(void) {
     CHECK_SAME(tutti_exodus_put(x, 1, &g), TUTTI_ERR_ARG);
     g = f;
     g.entries = NULL;
-    CHECK_SAME(tutti_exodus_put(x, 1, &g), TUTTI_ERR_STATE); /* no mesh */
+    CHECK_SAME(tutti_exodus_put(x, 1, &g),
+               TUTTI_ERR_STATE); /* neither a decomposition nor a mesh */
     g = f;
     g.buf = LAST(NULL, v);
     CHECK_SAME(tutti_exodus_put(x, 1, &g), TUTTI_ERR_ARG);
@@ -199,7 +201,8 @@ static void test_results(void) {
     CHECK_SAME(tutti_exodus_get(x, 1, 1, &f), TUTTI_OK);
     tutti_decomposition_free(&nodes);
     tutti_decomposition_free(&elements);
-    CHECK_SAME(tutti_exodus_get(x, 1, 1, &f), TUTTI_ERR_STATE); /* freed */
+    CHECK_SAME(tutti_exodus_get(x, 1, 1, &f),
+               TUTTI_ERR_STATE); /* the decomposition has been freed */
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     CHECK_SAME(tutti_exodus_create(MPI_COMM_WORLD, path, &opt, &x), TUTTI_ERR_EXISTS);
 }

@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=60 */
-/* Files as others wrote them long ago: CDF-1, CDF-2 and CDF-5, coordinates in one array, nodal variables in one array, neither ids nor names nor
- * truth tables; and steps appended to them.
+/* Files in old layouts of other programs are read, and steps are appended: CDF-1, CDF-2 and CDF-5; all coordinates in
+ * one array, all nodal variables in one array; no ids, names or truth tables.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "sample.h"
@@ -27,7 +27,7 @@ static void put_int(unsigned char *to, uint32_t word) {
     for (int i = 3; i >= 0; i--, word >>= 8) to[i] = (unsigned char)word;
 }
 
-/* The bytes of such a file. */
+/* Return the bytes of a file in the old layout. */
 static unsigned char *make_objects(int version, int64_t *n_out) {
     tutti__cdf c;
     tutti_count name, time, dims, nodes, elements, blocks, per, in, vars, v, w, coord;
@@ -63,7 +63,7 @@ static unsigned char *make_objects(int version, int64_t *n_out) {
         put_float(file + c.vars[coord].begin + 4 * i, coordinate(i / NODES, i % NODES));
     for (int i = 0; i < 2 * ELEMENTS; i++)
         put_int(file + c.vars[w].begin + 4 * i, (uint32_t)(i / 2 + i % 2 + 1));
-    for (int i = 0; i < VARS; i++) { /* padded with blanks, as Fortran does */
+    for (int i = 0; i < VARS; i++) { /* names padded with blanks, as by Fortran programs */
         unsigned char *at = file + c.vars[v].begin + 33 * i;
         memset(at, ' ', 33);
         at[0] = (unsigned char)('u' + i);
@@ -153,7 +153,7 @@ static void check_contents(const char *path, int64_t steps) {
 
 static void append_values(const char *path) {
     tutti_exodus *x = NULL;
-    tutti_decomposition *mine = NULL;
+    tutti_decomposition *local = NULL;
     tutti_count first, n;
     double v[NODES];
     CHECK_SAME(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, NULL, &x),
@@ -161,7 +161,7 @@ static void append_values(const char *path) {
     sample_piece(MPI_COMM_WORLD, NODES, &first, &n);
     CHECK_SAME(tutti_exodus_decomposition(
                    x, TUTTI_EXODUS_NODAL, 0,
-                   &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = n}, &mine),
+                   &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = n}, &local),
                TUTTI_OK);
     CHECK_SAME(tutti_exodus_begin(x, 3), TUTTI_OK);
     for (int k = 0; k < VARS; k++) {
@@ -172,11 +172,11 @@ static void append_values(const char *path) {
                                                           .variable = name,
                                                           .type = TUTTI_FLOAT64,
                                                           .buf = v,
-                                                          .entries = mine}),
+                                                          .entries = local}),
                    TUTTI_OK);
     }
     CHECK_SAME(tutti_exodus_commit(x), TUTTI_OK);
-    tutti_decomposition_free(&mine);
+    tutti_decomposition_free(&local);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
 }
 

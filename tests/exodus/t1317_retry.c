@@ -1,8 +1,8 @@
 /* TEST ranks=1,3 timeout=100 own=1 */
-/* Each call while a step is written fails once, for each cause, on each rank; the cause is removed
- * and the program continues: puts, commits, discard and close work, and all steps are correct. 
- * After a failed sync the bytes of the step are overwritten, as if
- * they had been lost: the step must be put again.
+/* Each call that writes a step fails once for each cause on each rank; then the cause is removed
+ * and the program continues: puts, commits, discard and close work, and all steps are correct.
+ * After a failed sync the test overwrites the bytes of the step, as if they had been lost: the step must be written
+ * again.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "sample.h"
@@ -45,8 +45,8 @@ static tutti_err start_and_wait(void) {
     return err == TUTTI_OK ? tutti_request_wait(&r, NULL) : err;
 }
 
-/* The outcome is ignored.  A start does not wait: only a rank without memory for the request
- * returns that error. */
+/* Start a put and abandon the request.  A start does not communicate: if a rank cannot allocate the request, only
+ * this rank returns the error, which is ignored. */
 static tutti_err start_and_abandon(void) {
     tutti_request *r = NULL;
     const tutti_err err = tutti_exodus_put_start(x, ALL - HALF, fields + HALF, &r);
@@ -94,12 +94,12 @@ static tutti_err commit_step(int starts) {
     return err == TUTTI_OK ? tutti_request_wait(&r, NULL) : err;
 }
 
-static void commit(int64_t safe) {
+static void commit_or_rewrite(int64_t safe) {
     const int starts = fault.at == COMMIT_START;
     const int first_sync =
         (fault.what == FAULT_SYNC || fault.what == FAULT_SYNC_LAST) && fault.n == 1;
     if (TRY(starts ? COMMIT_START : COMMIT, commit_step(starts)) == TUTTI_OK) return;
-    if (first_sync) { /* the sync of the data */
+    if (first_sync) { /* the first sync of a commit is the sync of the data */
         const char *says = strstr(tutti_last_message(), "steps 1 to 1 are damaged too");
         CHECK((says != NULL) == (steps == 1), "%s", tutti_last_message());
         lose_step(safe);
@@ -125,8 +125,8 @@ static void test_closed(void) {
     CHECK(x == NULL, "still open");
 }
 
-/* Write a step with a fault; return whether it happened. */
-static int one(int at, fault_kind what, int n) {
+/* Write a step with a fault in call `at`; return whether the fault happened. */
+static int run_round(int at, fault_kind what, int n) {
     static char where[100];
     const tutti_count step = steps + 1;
     snprintf(where, sizeof where, "%s, call %d, %d", fault_names[what], at, n);
@@ -145,7 +145,7 @@ static int one(int at, fault_kind what, int n) {
             fields_make(step);
         }
         CHECK_EQ(tutti_exodus_steps(x), steps);
-        /* a step without most of the fields: bytes of the other step must not appear */
+        /* a step without most of the fields: bytes of the removed step must not appear in it */
         CHECK_SAME(tutti_exodus_begin(x, sample_time(step)), TUTTI_OK);
         CHECK_SAME(tutti_exodus_commit(x), TUTTI_OK);
         double *zero = fields[1].buf;
@@ -158,7 +158,7 @@ static int one(int at, fault_kind what, int n) {
     }
     begin_case(step);
     test_put();
-    commit(safe);
+    commit_or_rewrite(safe);
     fields_free();
     steps++;
     CHECK_EQ(tutti_exodus_steps(x), steps);
@@ -167,7 +167,8 @@ static int one(int at, fault_kind what, int n) {
 
 int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 1317);
-    const char *memory = getenv("TUTTI_TEST_SHM"); /* many small transactions */
+    const char *memory = getenv(
+        "TUTTI_TEST_SHM"); /* a file system in memory: the test has many small transactions */
     snprintf(path, sizeof path, "%s/t1317.e", memory ? memory : check_dir());
     fault.data = "/t1317.e$";
     fault.meta = "/t1317.e.tutti";
@@ -178,9 +179,9 @@ int main(int argc, char **argv) {
     sample_write(MPI_COMM_WORLD, path, &opt, 1);
     steps = 1;
     test_opened();
-    int hits = one(COMMIT, ranks == 1 ? FAULT_SYNC : FAULT_SYNC_LAST, 1);
+    int hits = run_round(COMMIT, ranks == 1 ? FAULT_SYNC : FAULT_SYNC_LAST, 1);
     for (; fault.before_last < ranks; fault.before_last++)
-        for (int at = 0; at < CALLS; at++) hits += fault_table(at, one);
+        for (int at = 0; at < CALLS; at++) hits += fault_table(at, run_round);
     CHECK(hits > (ranks == 1 ? 20 : 10 * ranks), "%d faults", hits);
     check_where("");
     test_closed();

@@ -1,8 +1,7 @@
 /* TEST ranks=1,3 timeout=60 own=1 */
-/* After a failed sync of the mesh no step can begin, although a second sync would succeed: the
- * operating system has dropped the data.  Close works, and the
- * file can be created again.  If new_topology fails to sync the mesh, the file is closed, and
- * later calls do not use it. */
+/* After a failed sync of the mesh no step can begin, although a second sync would succeed, because the
+ * operating system may have dropped the data.  Close works, and the file can be created again.  If new_topology
+ * fails to sync the mesh, it closes the new file, and later calls fail instead of using the file. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "sample.h"

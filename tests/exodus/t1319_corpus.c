@@ -7,8 +7,7 @@
 
 static char dir[600];
 
-/* The local index of the node and of the element at a position of the file in the mesh of this
- * rank, or -1. */
+/* Local index of each node and of each element of the file, by position in the file; -1: not on this rank. */
 static tutti_count node_at[200], element_at[100];
 
 static void check_entities(tutti_exodus *x, const corpus_file *f) {
@@ -90,7 +89,8 @@ static void check_blocks(tutti_exodus *x, const corpus_file *f, const tutti_exod
     }
 }
 
-/* Check that the members of this rank are those of the file whose node or element it has, in file order. */
+/* Check that the members on this rank are all members of the file whose node or element this rank has, in the order of
+ * the file. */
 static void check_set(const corpus_file *f, int is_side, int k, const tutti_exodus_members *s) {
     const corpus_set want = corpus_set_at(f, is_side, k);
     const tutti_count *at = is_side ? element_at : node_at;
@@ -128,7 +128,8 @@ static void check_mesh(tutti_exodus *x, const corpus_file *f, tutti_exodus_parti
     for (int k = 0; k < corpus_set_count(f, 1); k++) check_set(f, 1, k, &m->side_sets[k]);
 }
 
-/* A variable of the nodes (block -1) or of a block, of all steps: one after another, and by follow. */
+/* Check a variable of the nodes (block -1) or of a block in all steps: read step by step, and with one call of
+ * tutti_exodus_follow. */
 static void check_variable(tutti_exodus *x, const corpus_file *f, int block, int v) {
     double values[200], *all = calloc(200 * CORPUS_STEPS, sizeof *all);
     const tutti_exodus_kind kind = block < 0 ? TUTTI_EXODUS_NODAL : TUTTI_EXODUS_ELEMENT_BLOCK;
@@ -184,7 +185,7 @@ static void check_results(tutti_exodus *x, const corpus_file *f) {
         }
 }
 
-/* Entities and variables of one file as definitions of another. */
+/* Define the entities and variables of one file in another file. */
 static tutti_err define_as(tutti_exodus *from, tutti_exodus *to) {
     tutti_exodus_parameters p;
     TUTTI_TRY(tutti_exodus_parameters_get(from, &p));
@@ -207,7 +208,7 @@ static tutti_err define_as(tutti_exodus *from, tutti_exodus *to) {
     return TUTTI_OK;
 }
 
-/* The mesh of a file with all its ids, written to another file, is the same mesh. */
+/* Copy the mesh of a file with all ids to another file, and check that both meshes are equal. */
 static void check_copy(tutti_exodus *x, const corpus_file *f) {
     tutti_exodus_options opt;
     tutti_exodus *y = NULL;
@@ -266,12 +267,12 @@ static void check_copy(tutti_exodus *x, const corpus_file *f) {
     CHECK_SAME(tutti_exodus_close(&y), TUTTI_OK);
 }
 
-/* Those with ids of 0, and with the longest names. */
+/* Return whether check_copy() is called for a file: files with ids of 0 or with the longest names. */
 static int is_copied(const corpus_file *f) {
     return f->blocks[0].topology && !f->refused && (f->blocks[0].id == 0 || f->name_length == 255);
 }
 
-/* Factors that do not fit are in the file still. */
+/* Distribution factors whose number does not fit the sides can still be read as an array. */
 static void check_unfit_factors(tutti_exodus *x) {
     double factors[3] = {0};
     const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_FACTORS,
@@ -308,7 +309,7 @@ static void check_file(const corpus_file *f) {
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
 }
 
-/* Steps of a fixed time dimension cannot be appended; the file is unchanged. */
+/* Steps cannot be appended to a file with a fixed time dimension; the file is unchanged. */
 static void append_to_fixed(void) {
     char path[1300];
     int64_t n = 0;
@@ -339,7 +340,7 @@ int main(int argc, char **argv) {
     account start = account_now();
     for (int i = 0; i < CORPUS_FILES; i++) {
         check_file(&corpus_files[i]);
-        if (i == 0) start = account_now(); /* teams are kept for the next time */
+        if (i == 0) start = account_now(); /* after the first file, because teams are cached */
     }
     append_to_fixed();
     account_check(start);

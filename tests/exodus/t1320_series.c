@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Series of files: those of IOSS, of libMesh and of earlier versions are followed and continued,
- * each in its own naming; another mesh, or a file that was replaced, is not confused with the
- * original; a second mesh needs no second init.
+/* Series of files: series with the file names of IOSS, libMesh and earlier versions of Tutti are read and continued
+ * with the same scheme of names; another mesh or a replaced file is not mistaken for the original; a second mesh
+ * needs no second init.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "exodus/corpus.h"
@@ -11,7 +11,7 @@
 
 static char dir[600];
 
-static const char *in_dir(const char *name) {
+static const char *path_of(const char *name) {
     static char path[4][1300];
     static int next;
     next = (next + 1) % 4;
@@ -19,7 +19,7 @@ static const char *in_dir(const char *name) {
     return path[next];
 }
 
-/* Rank 0: a file at another path; all wait. */
+/* Copy a file on rank 0; collective. */
 static void copy_file(const char *from, const char *to) {
     int64_t n = 0;
     if (rank == 0) {
@@ -32,7 +32,7 @@ static void copy_file(const char *from, const char *to) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static int exists(const char *path) {
+static int file_exists(const char *path) {
     int there = access(path, F_OK) == 0;
     MPI_Bcast(&there, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return there;
@@ -49,7 +49,7 @@ static tutti_exodus *open_file(const char *path, int mode, int steps_per_file) {
     return x;
 }
 
-/* One rank's mesh: two quads, or two others with the same counts. */
+/* Node ids of the mesh, which is on rank 0 alone: two quadrilaterals, and another mesh with the same counts. */
 static const int64_t ids[2][6] = {{2, 4, 6, 8, 10, 12}, {1, 3, 5, 7, 9, 11}};
 static const double X[] = {0, 1, 2, 0, 1, 2}, Y[] = {0, 0, 0, 1, 1, 1};
 static const tutti_count quads[] = {0, 1, 4, 3, 1, 2, 5, 4};
@@ -57,11 +57,11 @@ static const tutti_count quads[] = {0, 1, 4, 3, 1, 2, 5, 4};
 static tutti_err put_plate(tutti_exodus *x, int other) {
     static const int64_t element_ids[] = {5, 7};
     const tutti_exodus_elements some = {.n = 2, .ids = element_ids, .nodes = quads}, none = {0};
-    const tutti_exodus_mesh mine = {.nodes = rank == 0 ? 6 : 0,
-                                    .node_ids = ids[other],
-                                    .coordinates = {X, Y},
-                                    .blocks = rank == 0 ? &some : &none};
-    return tutti_exodus_put_mesh(x, &mine);
+    const tutti_exodus_mesh local = {.nodes = rank == 0 ? 6 : 0,
+                                     .node_ids = ids[other],
+                                     .coordinates = {X, Y},
+                                     .blocks = rank == 0 ? &some : &none};
+    return tutti_exodus_put_mesh(x, &local);
 }
 
 static tutti_err put_step(tutti_exodus *x, double time) {
@@ -74,7 +74,7 @@ static tutti_err put_step(tutti_exodus *x, double time) {
     return tutti_exodus_commit(x);
 }
 
-/* Values of the nodes of this rank, as put_step and the golden files have them. */
+/* Check the values of the nodes of this rank, which put_step and the golden files have. */
 static void check_step(tutti_exodus *x, tutti_count step, double time) {
     double t[6] = {0}, at = 0;
     const tutti_exodus_mesh *m = NULL;
@@ -112,18 +112,18 @@ static tutti_exodus *create_plate(const char *path, int other, int steps_per_fil
     return x;
 }
 
-/* ---- names */
+/* ---- file names */
 
-/* A series of the corpus, from its first file to its last. */
+/* Read a series of the corpus from its first file to its last. */
 static void follow_steps(const char *first, const char *const *rest) {
-    tutti_exodus *x = open_file(in_dir(first), TUTTI_READ, 0);
+    tutti_exodus *x = open_file(path_of(first), TUTTI_READ, 0);
     check_where(first);
     for (; *rest; rest++) {
         tutti_exodus_parameters p;
         CHECK_SAME(tutti_exodus_next_file(x), TUTTI_OK);
         CHECK_OK(tutti_exodus_parameters_get(x, &p));
         CHECK(strcmp(p.title, *rest) == 0, "%s, not %s", p.title, *rest);
-        CHECK(strcmp(tutti_exodus_path(x), in_dir(*rest)) == 0, "%s", tutti_exodus_path(x));
+        CHECK(strcmp(tutti_exodus_path(x), path_of(*rest)) == 0, "%s", tutti_exodus_path(x));
     }
     CHECK_SAME(tutti_exodus_next_file(x), TUTTI_ERR_NOT_FOUND);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
@@ -141,9 +141,9 @@ static void continue_golden(void) {
     check_where("golden");
     for (int i = 0; i < 3; i++) {
         snprintf(from, sizeof from, "%s/tests/exodus/golden/%s", TUTTI_SOURCE_DIR, names[i]);
-        copy_file(from, in_dir(names[i]));
+        copy_file(from, path_of(names[i]));
     }
-    tutti_exodus *x = open_file(in_dir("plate.e"), TUTTI_READ, 0);
+    tutti_exodus *x = open_file(path_of("plate.e"), TUTTI_READ, 0);
     CHECK(tutti_exodus_warning(x)[0] == 0, "%s", tutti_exodus_warning(x));
     CHECK_EQ(tutti_exodus_steps(x), 2);
     check_step(x, 1, 0.5);
@@ -159,20 +159,22 @@ static void continue_golden(void) {
     CHECK_SAME(tutti_exodus_next_file(x), TUTTI_ERR_NOT_FOUND);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
 
-    x = open_file(in_dir("plate.e"), TUTTI_READ | TUTTI_WRITE, 2);
+    x = open_file(path_of("plate.e"), TUTTI_READ | TUTTI_WRITE, 2);
     CHECK_SAME(tutti_exodus_next_file(x), TUTTI_OK);
-    for (int i = 0; i < 2; i++) { /* the last of this file, the first of the next one */
+    for (int i = 0; i < 2;
+         i++) { /* the last step of this file, and the first step of the next file */
         const tutti_exodus_mesh *m = NULL;
         CHECK_SAME(tutti_exodus_get_mesh(
                        x, &(tutti_exodus_distribution){.partitioner = TUTTI_EXODUS_ON_ROOT}, &m),
                    TUTTI_OK);
         CHECK_SAME(put_step(x, 2 + 0.5 * i), TUTTI_OK);
     }
-    CHECK(strcmp(tutti_exodus_path(x), in_dir("plate.e-s.0003")) == 0, "%s", tutti_exodus_path(x));
+    CHECK(strcmp(tutti_exodus_path(x), path_of("plate.e-s.0003")) == 0, "%s", tutti_exodus_path(x));
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
-    CHECK(!exists(in_dir("plate.e-s0003")), "two namings");
+    CHECK(!file_exists(path_of("plate.e-s0003")), "two namings");
 
-    x = open_file(in_dir("plate.e"), TUTTI_READ | TUTTI_WRITE, 0); /* its sidecar is old */
+    x = open_file(path_of("plate.e"), TUTTI_READ | TUTTI_WRITE,
+                  0); /* with a sidecar of an old version */
     const tutti_exodus_mesh *m = NULL;
     CHECK_SAME(tutti_exodus_get_mesh(
                    x, &(tutti_exodus_distribution){.partitioner = TUTTI_EXODUS_ON_ROOT}, &m),
@@ -187,26 +189,28 @@ static void continue_golden(void) {
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
 }
 
-/* New series are named as IOSS names them; overwriting the first file removes those that followed it, in any naming. */
+/* New series have file names like those of IOSS; overwriting the first file removes all further files of the series,
+ * with any scheme of names. */
 static void new_series(void) {
     check_where("new series");
-    copy_file(in_dir("plate.e"), in_dir("new.e-s002"));
-    copy_file(in_dir("plate.e"), in_dir("new.e-s.0002"));
-    copy_file(in_dir("plate.e"), in_dir("new.e-s0002"));
-    tutti_exodus *x = create_plate(in_dir("new.e"), 0, 1);
-    CHECK(!exists(in_dir("new.e-s002")) && !exists(in_dir("new.e-s.0002")), "not removed");
+    copy_file(path_of("plate.e"), path_of("new.e-s002"));
+    copy_file(path_of("plate.e"), path_of("new.e-s.0002"));
+    copy_file(path_of("plate.e"), path_of("new.e-s0002"));
+    tutti_exodus *x = create_plate(path_of("new.e"), 0, 1);
+    CHECK(!file_exists(path_of("new.e-s002")) && !file_exists(path_of("new.e-s.0002")),
+          "not removed");
     for (int s = 1; s <= 3; s++) CHECK_SAME(put_step(x, s), TUTTI_OK);
-    CHECK(strcmp(tutti_exodus_path(x), in_dir("new.e-s0003")) == 0, "%s", tutti_exodus_path(x));
+    CHECK(strcmp(tutti_exodus_path(x), path_of("new.e-s0003")) == 0, "%s", tutti_exodus_path(x));
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
-    x = open_file(in_dir("new.e"), TUTTI_READ, 0);
+    x = open_file(path_of("new.e"), TUTTI_READ, 0);
     for (int s = 1; s <= 3; s++) {
         check_step(x, 1, s);
         CHECK_SAME(tutti_exodus_next_file(x), s < 3 ? TUTTI_OK : TUTTI_ERR_NOT_FOUND);
     }
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
 
-    copy_file(in_dir("new.e-s0002"), in_dir("new.e-s002")); /* ambiguous next file */
-    x = open_file(in_dir("new.e"), TUTTI_READ, 0);
+    copy_file(path_of("new.e-s0002"), path_of("new.e-s002")); /* ambiguous next file */
+    x = open_file(path_of("new.e"), TUTTI_READ, 0);
     CHECK_SAME(tutti_exodus_next_file(x), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
 }
@@ -221,21 +225,21 @@ static tutti_decomposition *first_node(tutti_exodus *x) {
     return p;
 }
 
-/* Two files with equal headers and other nodes are not one mesh. */
+/* Two files with equal headers but different nodes do not have the same mesh. */
 static void other_mesh_follows(void) {
     double t = 0;
     const tutti_exodus_mesh *m = NULL;
     tutti_exodus_field field = {
         .kind = TUTTI_EXODUS_NODAL, .variable = "temperature", .type = TUTTI_FLOAT64, .buf = &t};
     check_where("another mesh follows");
-    tutti_exodus *x = create_plate(in_dir("two.e"), 0, 0);
+    tutti_exodus *x = create_plate(path_of("two.e"), 0, 0);
     CHECK_SAME(put_step(x, 1), TUTTI_OK);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
-    x = create_plate(in_dir("other.e"), 1, 0);
+    x = create_plate(path_of("other.e"), 1, 0);
     CHECK_SAME(put_step(x, 2), TUTTI_OK);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
-    copy_file(in_dir("other.e"), in_dir("two.e-s0002"));
-    x = open_file(in_dir("two.e"), TUTTI_READ, 0);
+    copy_file(path_of("other.e"), path_of("two.e-s0002"));
+    x = open_file(path_of("two.e"), TUTTI_READ, 0);
     field.entries = first_node(x);
     CHECK_SAME(tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){0}, &m), TUTTI_OK);
     CHECK_SAME(tutti_exodus_get(x, 1, 1, &field), TUTTI_OK);
@@ -248,19 +252,19 @@ static void other_mesh_follows(void) {
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
 }
 
-/* A writer replaces the file that is read: by a new file, or by overwriting it. */
+/* A writer replaces the file of a reader by a new file, or overwrites it in place. */
 static void file_is_replaced(int in_place) {
     check_where(in_place ? "rewritten in place" : "replaced");
-    copy_file(in_dir("two.e"), in_dir("read.e"));
-    tutti_exodus *x = open_file(in_dir("read.e"), TUTTI_READ, 0);
+    copy_file(path_of("two.e"), path_of("read.e"));
+    tutti_exodus *x = open_file(path_of("read.e"), TUTTI_READ, 0);
     int changed = -1;
     CHECK_SAME(tutti_exodus_refresh(x, &changed), TUTTI_OK);
     CHECK_EQ(changed, 0);
     if (in_place) {
-        copy_file(in_dir("other.e"), in_dir("read.e"));
+        copy_file(path_of("other.e"), path_of("read.e"));
     } else {
-        copy_file(in_dir("two.e"), in_dir("copy.e"));
-        if (rank == 0) CHECK_EQ(rename(in_dir("copy.e"), in_dir("read.e")), 0);
+        copy_file(path_of("two.e"), path_of("copy.e"));
+        if (rank == 0) CHECK_EQ(rename(path_of("copy.e"), path_of("read.e")), 0);
         MPI_Barrier(MPI_COMM_WORLD);
     }
     CHECK_SAME(tutti_exodus_refresh(x, &changed), TUTTI_ERR_STATE);
@@ -272,7 +276,7 @@ static void file_is_replaced(int in_place) {
 
 static void topology_without_init(void) {
     check_where("new_topology without init");
-    tutti_exodus *x = create_plate(in_dir("grow.e"), 0, 0);
+    tutti_exodus *x = create_plate(path_of("grow.e"), 0, 0);
     CHECK_SAME(put_step(x, 1), TUTTI_OK);
     CHECK_SAME(tutti_exodus_new_topology(x), TUTTI_OK);
     CHECK_SAME(tutti_exodus_define(x, 1,
@@ -283,7 +287,7 @@ static void topology_without_init(void) {
     CHECK_SAME(put_plate(x, 1), TUTTI_OK);
     CHECK_SAME(put_step(x, 2), TUTTI_OK);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
-    x = open_file(in_dir("grow.e"), TUTTI_READ, 0);
+    x = open_file(path_of("grow.e"), TUTTI_READ, 0);
     check_step(x, 1, 1);
     CHECK_SAME(tutti_exodus_next_file(x), TUTTI_OK);
     check_step(x, 1, 2);

@@ -7,7 +7,11 @@
 
 #include <tutti/exodus.h>
 
-enum { ELEMENTS = 8, MOST = 7, SIDES = 6 }; /* of all ranks, of their nodes, of their sides */
+enum {
+    ELEMENTS = 8,
+    MOST = 7,
+    SIDES = 6
+}; /* elements of all ranks; maximum number of nodes and sides per element */
 
 static char path[600];
 
@@ -15,14 +19,14 @@ static double factor(int64_t element, int side, int k) {
     return (double)element * 100 + side * 10 + k;
 }
 
-/* This rank's elements: each has its own nodes, and all its sides are in the set. */
+/* The elements of this rank: elements do not share nodes, and all sides are in the side set. */
 typedef struct {
     tutti_count n, members_n;
     int64_t id[ELEMENTS], node_id[ELEMENTS * MOST];
     double x[ELEMENTS * MOST];
     tutti_count nodes[ELEMENTS * MOST], start[ELEMENTS + 1], members[ELEMENTS * SIDES];
     int sides[ELEMENTS * SIDES];
-    double *factors; /* exactly as many as are documented */
+    double *factors; /* the exact number given by tutti_exodus_side_nodes */
 } piece;
 
 static void piece_make(const char *topology, int nodes, int dims, piece *p) {
@@ -104,7 +108,8 @@ static void get_values(const char *topology, int nodes, int dims) {
 int main(int argc, char **argv) {
     static const struct {
         const char *topology;
-        int nodes, dims, sides, first; /* sides, nodes of the first side */
+        int nodes, dims, sides,
+            first; /* expected number of sides, and of nodes of the first side */
     } cases[] = {{"TRI3", 3, 3, 5, 3},   {"TRI3", 3, 2, 3, 2},   {"tri", 6, 3, 5, 6},
                  {"SHELL4", 4, 3, 6, 4}, {"QUAD4", 4, 2, 4, 2},  {"nsided", 5, 2, 5, 2},
                  {"nsided", 5, 3, 5, 2}, {"WEDGE6", 6, 3, 5, 4}, {"BAR2", 2, 3, 2, 1}};
@@ -116,7 +121,8 @@ int main(int argc, char **argv) {
         check_where(topology);
         CHECK_EQ(tutti_exodus_topology_sides(topology, nodes, dims), cases[i].sides);
         CHECK_EQ(tutti_exodus_side_nodes(topology, nodes, dims, 1, NULL), cases[i].first);
-        if (i > 0 && ranks > 3 && i != 5) continue; /* the values above do not depend on ranks */
+        if (i > 0 && ranks > 3 && i != 5)
+            continue; /* on many ranks, only some cases, to save time */
         put_values(topology, nodes, dims);
         get_values(topology, nodes, dims);
     }

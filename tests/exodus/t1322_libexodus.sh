@@ -1,8 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=openmpi,mpich
-# Files as written by other programs (corpus_writer): Tutti reads the same contents as libexodusii,
-# on one process and on three; also those of a file of libexodusii after nccopy -u, which makes the
-# time dimension fixed.
+# Files as written by other programs (corpus_writer): Tutti reads the same contents as libexodusii, on one rank and on
+# three ranks; also a file of libexodusii after nccopy -u, which makes the time dimension fixed.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,6 +1,6 @@
 /* TEST ranks=1,3,5 timeout=100 */
-/* Equal steps use one plan, at any record offset, small or large, with checksums or without; no
- * block of a step that a single put writes is read back.
+/* Steps with equal entries use one plan, at any record offset, small or large, with or without checksums; no
+ * checksum block is read back if a single put writes the step.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "sample.h"
@@ -9,11 +9,11 @@
 
 enum { STEPS = 12, VARIABLES = 2 };
 
-/* Write steps of this number of nodes; check the number of plans made and of bytes read. */
+/* Write steps with this number of nodes; check the number of created plans and of bytes read. */
 static void steps_put(const char *path, tutti_count nodes, const tutti_exodus_options *opt,
                       tutti_stats *out) {
     tutti_exodus *x = NULL;
-    tutti_decomposition *mine = NULL;
+    tutti_decomposition *local = NULL;
     tutti_count first, n;
     tutti_stats before, after;
     tutti_off bytes = 0;
@@ -26,7 +26,7 @@ static void steps_put(const char *path, tutti_count nodes, const tutti_exodus_op
     sample_piece(MPI_COMM_WORLD, nodes, &first, &n);
     CHECK_SAME(tutti_exodus_decomposition(
                    x, TUTTI_EXODUS_NODAL, 0,
-                   &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = n}, &mine),
+                   &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = n}, &local),
                TUTTI_OK);
     double *v = malloc((size_t)(n + 1) * sizeof *v);
     CHECK_SAME(tutti_exodus_begin(x, 0), TUTTI_OK);
@@ -40,7 +40,7 @@ static void steps_put(const char *path, tutti_count nodes, const tutti_exodus_op
                                              .variable = names[k],
                                              .type = TUTTI_FLOAT64,
                                              .buf = v,
-                                             .entries = mine};
+                                             .entries = local};
         CHECK_SAME(tutti_exodus_begin(x, s), TUTTI_OK);
         CHECK_SAME(tutti_exodus_put(x, VARIABLES, fields), TUTTI_OK);
         CHECK_SAME(tutti_exodus_commit(x), TUTTI_OK);
@@ -57,13 +57,13 @@ static void steps_put(const char *path, tutti_count nodes, const tutti_exodus_op
                                                           .variable = "v",
                                                           .type = TUTTI_FLOAT64,
                                                           .buf = v,
-                                                          .entries = mine}),
+                                                          .entries = local}),
                    TUTTI_OK);
         for (tutti_count i = 0; i < n; i++)
             CHECK(v[i] == (double)(s * 1000 + first + i), "step %d, %lld: %g", s, (long long)i,
                   v[i]);
     }
-    tutti_decomposition_free(&mine);
+    tutti_decomposition_free(&local);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     free(v);
 }

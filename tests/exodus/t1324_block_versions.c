@@ -1,5 +1,5 @@
 /* TEST ranks=1,3 timeout=60 */
-/* Sidecars of versions 2 and 3, which divide records into blocks differently: the file is
+/* Sidecars of versions 2 and 3, which divide records into checksum blocks in different ways: the file is
  * verified, damage is detected, steps are appended, and the sidecar keeps its version.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
@@ -41,7 +41,7 @@ static tutti_err verify_values(tutti_off *bytes) {
     return err;
 }
 
-/* Flip a bit of each step: verify names it. */
+/* Flip a bit of each step, one at a time; verify must report this step. */
 static void damage_bytes(tutti_count steps) {
     int64_t n = 0;
     tutti_off bytes = 0;
@@ -65,7 +65,7 @@ static void damage_bytes(tutti_count steps) {
 
 static void append_values(tutti_count step) {
     tutti_exodus *x = NULL;
-    tutti_decomposition *mine = NULL;
+    tutti_decomposition *local = NULL;
     tutti_count first, n;
     double v[NODES];
     CHECK_SAME(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, NULL, &x),
@@ -73,13 +73,13 @@ static void append_values(tutti_count step) {
     sample_piece(MPI_COMM_WORLD, NODES, &first, &n);
     CHECK_SAME(tutti_exodus_decomposition(
                    x, TUTTI_EXODUS_NODAL, 0,
-                   &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = n}, &mine),
+                   &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = n}, &local),
                TUTTI_OK);
     const tutti_exodus_field field = {.kind = TUTTI_EXODUS_NODAL,
                                       .variable = "temperature",
                                       .type = TUTTI_FLOAT64,
                                       .buf = v,
-                                      .entries = mine};
+                                      .entries = local};
     CHECK_SAME(tutti_exodus_get(x, 3, 1, &field), TUTTI_OK);
     for (tutti_count i = 0; i < n; i++) CHECK(v[i] == (double)(30 + first + i), "%g", v[i]);
     for (tutti_count s = step; s < step + 2; s++) {
@@ -88,7 +88,7 @@ static void append_values(tutti_count step) {
         CHECK_SAME(tutti_exodus_put(x, 1, &field), TUTTI_OK);
         CHECK_SAME(tutti_exodus_commit(x), TUTTI_OK);
     }
-    tutti_decomposition_free(&mine);
+    tutti_decomposition_free(&local);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
 }
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 cores=2
-# Checksums of every version of the sidecar, and of a file written now, compared by Python with sqlite3 and libxxhash alone.
+# A Python script that only uses sqlite3 and libxxhash compares files with the checksums of their sidecars: stored files
+# with every version of the sidecar, and a new file.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* Collective communications per step: begin, put and commit take at most 8, and each call has its
- * own limit, with every level, with and without checksums, small and large.  TUTTI_TEST_SHOW=1
+/* Number of collective MPI operations per step: at most 8 in begin, put and commit together, and a limit for each
+ * call; with every commit level, with and without checksums, small and large steps.  TUTTI_TEST_SHOW=1
  * prints the counts.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
@@ -18,7 +18,7 @@ static int64_t count_since(int64_t *last) {
 
 static void count_steps(const char *path, tutti_count nodes, const tutti_exodus_options *opt) {
     tutti_exodus *x = NULL;
-    tutti_decomposition *mine = NULL;
+    tutti_decomposition *local = NULL;
     tutti_count first, n;
     CHECK_SAME(tutti_exodus_create(MPI_COMM_WORLD, path, opt, &x), TUTTI_OK);
     CHECK_SAME(tutti_exodus_init(x, &(tutti_exodus_parameters){.dims = 1, .nodes = nodes}),
@@ -28,15 +28,15 @@ static void count_steps(const char *path, tutti_count nodes, const tutti_exodus_
     sample_piece(MPI_COMM_WORLD, nodes, &first, &n);
     CHECK_SAME(tutti_exodus_decomposition(
                    x, TUTTI_EXODUS_NODAL, 0,
-                   &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = n}, &mine),
+                   &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = n}, &local),
                TUTTI_OK);
     double *v = calloc((size_t)(n + 1), sizeof *v);
-    int more = 0; /* puts that created the shared memory for agreements: once */
+    int more = 0; /* number of puts that created the shared memory of the team: at most 1 */
     const tutti_exodus_field field = {.kind = TUTTI_EXODUS_NODAL,
                                       .variable = "u",
                                       .type = TUTTI_FLOAT64,
                                       .buf = v,
-                                      .entries = mine};
+                                      .entries = local};
     for (int s = 1; s <= STEPS; s++) {
         int64_t last = tutti__collective_count(), count[3];
         CHECK_OK(tutti_exodus_begin(x, s));
@@ -50,14 +50,14 @@ static void count_steps(const char *path, tutti_count nodes, const tutti_exodus_
             printf("%lld nodes, step %d: begin %lld, put %lld, commit %lld, all %lld\n",
                    (long long)nodes, s, (long long)count[0], (long long)count[1],
                    (long long)count[2], (long long)all);
-        if (s == 1) continue; /* the first step ends the mesh and makes the plan */
+        if (s == 1) continue; /* the first step also completes the mesh and creates the plan */
         CHECK(all <= ALL && count[0] <= BEGIN && count[2] <= COMMIT,
               "step %d: begin %lld, put %lld, commit %lld", s, (long long)count[0],
               (long long)count[1], (long long)count[2]);
         more += count[1] > PUT;
     }
     CHECK(more <= 1, "%d puts take more than %d", more, PUT);
-    tutti_decomposition_free(&mine);
+    tutti_decomposition_free(&local);
     CHECK_SAME(tutti_exodus_verify(x, NULL), TUTTI_OK);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     free(v);

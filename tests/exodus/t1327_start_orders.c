@@ -1,6 +1,7 @@
 /* TEST ranks=1,2,3,5 timeout=100 tsan=1 */
-/* Start calls do not wait for other ranks: even and odd ranks start operations of two files in opposite orders and complete them in
- * opposite orders; errors of one rank's arguments and different calls are found by test, wait or the next collective call.
+/* Start calls do not wait for other ranks: even and odd ranks start operations on two files in opposite orders, and
+ * complete them in opposite orders.  Invalid arguments on one rank and different calls are reported by test, wait
+ * or the next collective call.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "sample.h"
@@ -10,7 +11,7 @@ enum { FILES = 2, NODES = 3000, ROUNDS = 4 };
 typedef struct {
     char path[600];
     tutti_exodus *x;
-    tutti_decomposition *mine;
+    tutti_decomposition *local;
     tutti_exodus_field field;
     double *v;
     tutti_count first, n;
@@ -36,18 +37,18 @@ static void file_create(result_file *f, const char *name) {
     sample_piece(MPI_COMM_WORLD, NODES, &f->first, &f->n);
     CHECK_SAME(tutti_exodus_decomposition(
                    f->x, TUTTI_EXODUS_NODAL, 0,
-                   &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = f->n}, &f->mine),
+                   &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = f->n}, &f->local),
                TUTTI_OK);
     f->v = calloc((size_t)f->n + 1, sizeof *f->v);
     f->field = (tutti_exodus_field){.kind = TUTTI_EXODUS_NODAL,
                                     .variable = "u",
                                     .type = TUTTI_FLOAT64,
                                     .buf = f->v,
-                                    .entries = f->mine};
+                                    .entries = f->local};
 }
 
-static void file_end(result_file *f) {
-    tutti_decomposition_free(&f->mine);
+static void file_close(result_file *f) {
+    tutti_decomposition_free(&f->local);
     CHECK_SAME(tutti_exodus_verify(f->x, NULL), TUTTI_OK);
     CHECK_SAME(tutti_exodus_close(&f->x), TUTTI_OK);
     free(f->v);
@@ -57,12 +58,12 @@ static double value(int which, int step, tutti_count i) {
     return which * 1e6 + step * 1e4 + (double)i;
 }
 
-/* The k-th file in the order of this rank. */
-static int in_order(int k) {
+/* Return the index of the k-th file in the order of this rank. */
+static int file_in_order(int k) {
     return rank % 2 ? FILES - 1 - k : k;
 }
 
-static void opposite_orders(void) {
+static void put_in_opposite_orders(void) {
     check_where("opposite orders");
     for (int s = 1; s <= ROUNDS; s++) {
         tutti_request *r[FILES] = {NULL};
@@ -71,19 +72,21 @@ static void opposite_orders(void) {
             for (tutti_count i = 0; i < file[k].n; i++)
                 file[k].v[i] = value(k, s, file[k].first + i);
         }
-        for (int k = 0; k < FILES; k++) /* would be a deadlock if it waited */
-            CHECK_OK(tutti_exodus_put_start(file[in_order(k)].x, 1, &file[in_order(k)].field,
-                                            &r[in_order(k)]));
-        for (int k = FILES - 1; k >= 0; k--) CHECK_OK(tutti_request_wait(&r[in_order(k)], NULL));
+        for (int k = 0; k < FILES;
+             k++) /* a start that waited for other ranks would cause a deadlock */
+            CHECK_OK(tutti_exodus_put_start(file[file_in_order(k)].x, 1,
+                                            &file[file_in_order(k)].field, &r[file_in_order(k)]));
+        for (int k = FILES - 1; k >= 0; k--)
+            CHECK_OK(tutti_request_wait(&r[file_in_order(k)], NULL));
         for (int k = 0; k < FILES; k++) CHECK_SAME(tutti_exodus_commit(file[k].x), TUTTI_OK);
         for (int k = 0; k < FILES; k++) {
             memset(file[k].v, 0, (size_t)file[k].n * sizeof *file[k].v);
-            CHECK_OK(tutti_exodus_get_start(file[in_order(k)].x, s, 1, &file[in_order(k)].field,
-                                            &r[in_order(k)]));
+            CHECK_OK(tutti_exodus_get_start(file[file_in_order(k)].x, s, 1,
+                                            &file[file_in_order(k)].field, &r[file_in_order(k)]));
         }
         for (int k = 0; k < FILES; k++) {
             int done = 0;
-            while (!done) CHECK_OK(tutti_request_test(&r[in_order(k)], &done, NULL));
+            while (!done) CHECK_OK(tutti_request_test(&r[file_in_order(k)], &done, NULL));
         }
         for (int k = 0; k < FILES; k++)
             for (tutti_count i = 0; i < file[k].n; i++)
@@ -92,7 +95,7 @@ static void opposite_orders(void) {
     }
 }
 
-/* Two commits in opposite orders. */
+/* Ranks start two commits in opposite orders. */
 static void test_commits(void) {
     tutti_request *r[FILES] = {NULL};
     check_where("commits");
@@ -105,11 +108,11 @@ static void test_commits(void) {
         CHECK_SAME(tutti_exodus_commit(file[k].x), TUTTI_ERR_STATE);
         CHECK_SAME(tutti_exodus_get(file[k].x, 1, 1, &file[k].field), TUTTI_ERR_STATE);
     }
-    for (int k = 0; k < FILES; k++) CHECK_OK(tutti_request_wait(&r[in_order(k)], NULL));
+    for (int k = 0; k < FILES; k++) CHECK_OK(tutti_request_wait(&r[file_in_order(k)], NULL));
     for (int k = 0; k < FILES; k++) CHECK_EQ(tutti_exodus_steps(file[k].x), ROUNDS + 1);
 }
 
-/* An error of the last rank reaches all ranks, in wait. */
+/* An error on the last rank is returned by wait on all ranks. */
 static void test_refused(void) {
     tutti_request *r = NULL;
     tutti_exodus_field wrong = file[0].field;
@@ -127,7 +130,7 @@ static void test_refused(void) {
     CHECK_SAME(tutti_exodus_commit(file[0].x), TUTTI_OK);
 }
 
-/* The calls that ranks confuse; each returns its outcome. */
+/* Calls that ranks make at the same time although they do not match; make_call() makes one of them. */
 enum { PUT, START, DISCARD, COMMIT, GET, BEGIN, CALLS };
 static tutti_err make_call(int which) {
     tutti_exodus *x = file[1].x;
@@ -146,7 +149,7 @@ static void test_confused(void) {
     check_where("different calls");
     for (int a = 0; a < CALLS; a++)
         for (int b = 0; b < CALLS; b++) {
-            if (a == b || (a <= START && b <= START)) continue; /* puts match each other */
+            if (a == b || (a <= START && b <= START)) continue; /* a put and a started put match */
             CHECK_SAME(tutti_exodus_begin(file[1].x, 500), TUTTI_OK);
             CHECK_SAME(make_call(rank == ranks - 1 ? a : b), TUTTI_ERR_MISMATCH);
             CHECK(strstr(tutti_last_message(), "while rank"), "%s", tutti_last_message());
@@ -161,12 +164,12 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     file_create(&file[0], "orders0.e");
     file_create(&file[1], "orders1.e");
-    opposite_orders();
+    put_in_opposite_orders();
     test_commits();
     test_refused();
     test_confused();
-    file_end(&file[0]);
-    file_end(&file[1]);
+    file_close(&file[0]);
+    file_close(&file[1]);
     MPI_Finalize();
     return check_done();
 }

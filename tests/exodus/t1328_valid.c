@@ -1,6 +1,6 @@
 /* TEST ranks=1,2 timeout=60 */
-/* The predicate of Exodus files: each relation between fields is damaged, one at a time, and the predicate fails; the undamaged
- * object passes: while it is defined, between steps, within a step.  Statistics and progress of the file.
+/* tutti__exodus_is_valid() detects each damaged relation between fields, and accepts an undamaged object: during
+ * definitions, between steps, and within a step.  Statistics and progress reports of the file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "sample.h"
@@ -88,7 +88,7 @@ int main(int argc, char **argv) {
     char path[600];
     tutti_exodus *x = NULL;
     tutti_exodus_options opt;
-    tutti_decomposition *mine = NULL;
+    tutti_decomposition *local = NULL;
     tutti_count first, n;
     tutti_stats before, after;
     MPI_Init(&argc, &argv);
@@ -110,14 +110,14 @@ int main(int argc, char **argv) {
     sample_piece(MPI_COMM_WORLD, NODES, &first, &n);
     CHECK_SAME(tutti_exodus_decomposition(
                    x, TUTTI_EXODUS_NODAL, 0,
-                   &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = n}, &mine),
+                   &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = n}, &local),
                TUTTI_OK);
     double *v = calloc((size_t)n + 1, sizeof *v);
     const tutti_exodus_field field = {.kind = TUTTI_EXODUS_NODAL,
                                       .variable = "u",
                                       .type = TUTTI_FLOAT64,
                                       .buf = v,
-                                      .entries = mine};
+                                      .entries = local};
     tutti_exodus_stats(x, &before);
     CHECK_SAME(tutti_exodus_begin(x, 1), TUTTI_OK);
     damage_step(x);
@@ -128,7 +128,8 @@ int main(int argc, char **argv) {
     CHECK_SAME(tutti_exodus_commit(x), TUTTI_OK);
     CHECK_EQ(reports, 0);
     tutti_exodus_on_progress(x, report_result, NULL);
-    CHECK_SAME(tutti_exodus_begin(x, 2), TUTTI_OK); /* in the next file */
+    CHECK_SAME(tutti_exodus_begin(x, 2),
+               TUTTI_OK); /* this step is in the next file of the series */
     reports = 0;
     CHECK_SAME(tutti_exodus_put(x, 1, &field), TUTTI_OK);
     CHECK(reports > 0, "no progress was reported");
@@ -136,10 +137,10 @@ int main(int argc, char **argv) {
     reports = 0;
     CHECK_SAME(tutti_exodus_put(x, 1, &field), TUTTI_OK);
     CHECK_EQ(reports, 0);
-    tutti_exodus_stats(x, &before); /* of both files */
+    tutti_exodus_stats(x, &before); /* the sum over both files */
     CHECK(before.bytes >= after.bytes + 16 * n, "%lld bytes", (long long)before.bytes);
     CHECK_SAME(tutti_exodus_discard(x), TUTTI_OK);
-    tutti_decomposition_free(&mine);
+    tutti_decomposition_free(&local);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     free(v);
     MPI_Finalize();

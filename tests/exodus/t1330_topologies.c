@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=20 */
-/* Topologies: names in all their ways, and sides that close a solid: every edge of a side is an edge of
- * exactly one other, the other way round, with the same node in its middle.
+/* Topologies: all spellings of their names; and the sides of an element form a closed surface: every edge of a side is
+ * an edge of exactly one other side, in the opposite direction, with the same node in its middle.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/exodus.h>
 #include "check.h"
@@ -28,18 +28,18 @@ static void test_names(void) {
     CHECK_EQ(tutti_exodus_topology_nodes(NULL), 0);
     CHECK_EQ(tutti_exodus_topology_sides("HEX", 20, 3), 6);
     CHECK_EQ(tutti_exodus_topology_sides("HEX8", 20, 3),
-             6); /* the number of nodes of the entry decides */
+             6); /* the argument `nodes` has precedence over the number in the name */
     CHECK_EQ(tutti_exodus_side_nodes("HEX", 20, 3, 3, NULL), 8);
     CHECK_EQ(tutti_exodus_side_nodes("HEX", 8, 3, 7, NULL), 0);
     CHECK_EQ(tutti_exodus_side_nodes("HEX", 8, 3, 0, NULL), 0);
 }
 
-/* corners of a side by its number of nodes: 3, 6, 7 of triangles, 4, 8, 9 of quadrilaterals */
+/* Return the number of corners of a side with `n` nodes: 3, 6, 7: triangle; 4, 8, 9: quadrilateral. */
 static int corners_of(int n) {
     return n == 3 || n == 6 || n == 7 ? 3 : 4;
 }
 
-static void solid(const char *name, int nodes) {
+static void check_solid(const char *name, int nodes) {
     static int middle[32][32];
     int used[32] = {0}, which[9];
     check_where(name);
@@ -65,25 +65,26 @@ static void solid(const char *name, int nodes) {
             CHECK(!middle[a][b] == !middle[b][a], "edge %d %d is open", a, b);
     int all = 0;
     for (int a = 0; a < nodes; a++) all += used[a];
-    CHECK(all >= nodes - 1, "%d of %d nodes are on sides", all, nodes); /* one may be inside */
+    CHECK(all >= nodes - 1, "%d of %d nodes are on sides", all,
+          nodes); /* one node may be in the interior */
 }
 
 int main(void) {
     test_names();
-    solid("TET", 4);
-    solid("TET", 10);
-    solid("TET", 14);
-    solid("PYRAMID", 5);
-    solid("PYRAMID", 13);
-    solid("PYRAMID", 14);
-    solid("PYRAMID", 18);
-    solid("WEDGE", 6);
-    solid("WEDGE", 15);
-    solid("WEDGE", 18);
-    solid("WEDGE", 20);
-    solid("WEDGE", 21);
-    solid("HEX", 8);
-    solid("HEX", 20);
-    solid("HEX", 27);
+    check_solid("TET", 4);
+    check_solid("TET", 10);
+    check_solid("TET", 14);
+    check_solid("PYRAMID", 5);
+    check_solid("PYRAMID", 13);
+    check_solid("PYRAMID", 14);
+    check_solid("PYRAMID", 18);
+    check_solid("WEDGE", 6);
+    check_solid("WEDGE", 15);
+    check_solid("WEDGE", 18);
+    check_solid("WEDGE", 20);
+    check_solid("WEDGE", 21);
+    check_solid("HEX", 8);
+    check_solid("HEX", 20);
+    check_solid("HEX", 27);
     return check_done();
 }

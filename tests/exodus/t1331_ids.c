@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Assignment of positions to the numbers of all ranks: classes, copies, weights, ranks without
- * items, compared with a model in which every rank has all data; and invalid input.
+/* Assignment of file positions to the numbers (ids) of all ranks: classes, copies, weights, ranks without items;
+ * compared with a model in which every rank has all data; and invalid input.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "exodus_mesh/id_order.h"
@@ -10,14 +10,14 @@ static tutti__entity_class o;
 
 enum { MOST = 400, CLASSES = 7 };
 
-/* All items, the same on all ranks, by increasing numbers. */
+/* The model: all items, sorted by number; the same on all ranks. */
 static int64_t number_of[MOST];
 static int class_of[MOST];
 static tutti_count weight_of[MOST];
-static uint64_t holders[MOST]; /* a bit for each rank */
+static uint64_t holders[MOST]; /* bit r: rank r has the item */
 static int items;
 
-/* This rank's. */
+/* The items of this rank. */
 static int64_t number[MOST];
 static tutti_count weight[MOST], start[CLASSES + 1];
 static uint64_t check[MOST];
@@ -34,7 +34,7 @@ static void world_random(int classes) {
         weight_of[i] = rnd(5);
         holders[i] = 1u << rnd(ranks);
         while (rnd(3) == 0) holders[i] |= 1u << rnd(ranks);
-        if (ranks > 2 && rnd(2)) holders[i] &= ~(uint64_t)2; /* rank 1 often has little */
+        if (ranks > 2 && rnd(2)) holders[i] &= ~(uint64_t)2; /* rank 1 has fewer items */
         if (!holders[i]) holders[i] = 1;
     }
 }
@@ -49,7 +49,7 @@ static int64_t block_of(const void *context, tutti_count c) {
     return blocks[c];
 }
 
-/* Starts and weights are the order's own. */
+/* Create the arguments of tutti__ids_order(), with copies of `start` and `weights` in the global `o`. */
 static tutti__ids ids_make(int classes, const int64_t *numbers, const tutti_count *weights) {
     const size_t n = (size_t)start[classes];
     o = (tutti__entity_class){.entities = classes};
@@ -65,7 +65,7 @@ static tutti__ids ids_make(int classes, const int64_t *numbers, const tutti_coun
                         .entity_id = block_of};
 }
 
-/* Assign one class alone; all ranks agree on the outcome. */
+/* Assign positions to the items; all ranks return the same error. */
 static tutti_err order_make(const tutti__ids *ids) {
     static const tutti_replicas_choice first = {.rule = TUTTI_REPLICAS_FIRST};
     tutti__ids_round round;
@@ -76,8 +76,8 @@ static tutti_err order_make(const tutti__ids *ids) {
     return err;
 }
 
-/* The items of this rank, class by class, in a rank-dependent order. */
-static int mine_make(int classes, tutti__ids *s) {
+/* Fill the arrays of this rank's items, class by class, in a rank-dependent order; return their number. */
+static int local_items_make(int classes, tutti__ids *s) {
     int n = 0;
     for (int c = 0; c < classes; c++) {
         start[c] = n;
@@ -106,7 +106,7 @@ static void run_trial(void) {
     tutti__ids s;
     tutti_count count[CLASSES] = {0}, weights[CLASSES] = {0};
     world_random(classes);
-    const int n = mine_make(classes, &s);
+    const int n = local_items_make(classes, &s);
     CHECK_OK(same_everywhere(order_make(&s)));
     static tutti_count position[MOST], at[MOST];
     for (int i = 0; i < items; i++) {
@@ -130,7 +130,7 @@ static void run_trial(void) {
     tutti__entity_class_free(&o);
 }
 
-/* Without numbers: in rank order. */
+/* Items without numbers get positions in rank order. */
 static void in_rank_order(void) {
     const tutti_count n[2] = {rank % 3, 4 - rank % 2};
     tutti_count before[2] = {0, 0};

@@ -1,13 +1,13 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* Random meshes, with copies on any ranks: the file is the same, byte for byte, as the one that a
- * single process writes, and it agrees with a model: nodes and elements by ids, members ascending.
+/* Random meshes with copies of entries on several ranks: the file is the same, byte for byte, as a file written by a
+ * single process, and it agrees with a model: nodes and elements sorted by id, members in ascending order.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/world.h"
 #include "exodus/files.h"
 
 static char path[2][512];
 
-/* ---- contents of the file of rank 0, array by array */
+/* ---- contents of the file, checked by rank 0 array by array */
 
 static tutti_exodus *x;
 
@@ -53,13 +53,13 @@ static void nodes_check(void) {
     for (int i = 0; i < world.nodes; i++) CHECK_EQ(ints[world_node_position(i)], world.node_id[i]);
 }
 
-static int before(int kind, int block) {
+static int entries_before(int kind, int block) {
     int n = 0;
     for (int i = 0; i < world.entries[kind]; i++) n += world.entry[kind][i].block < block;
     return n;
 }
 
-/* The start of the list of an entry in its block. */
+/* Return the index of the first node of an entry in the list of its block. */
 static int list_start(int kind, int item) {
     const world_entry *e = &world.entry[kind][item];
     int n = 0;
@@ -73,7 +73,7 @@ static int list_start(int kind, int item) {
 static void block_check(int kind, int c) {
     const int64_t id = world_blocks[kind][c].id;
     const tutti_exodus_kind k = world_kinds[kind];
-    const int first = before(kind, c), attributes = world_blocks[kind][c].attributes;
+    const int first = entries_before(kind, c), attributes = world_blocks[kind][c].attributes;
     get_values((tutti_exodus_array){.array_kind = TUTTI_EXODUS_CONNECTIVITY, .kind = k, .id = id},
                0);
     for (int i = 0; i < world.entries[kind]; i++) {
@@ -108,7 +108,8 @@ static void ids_check(int kind) {
         (tutti_exodus_array){.array_kind = TUTTI_EXODUS_IDS, .kind = world_kinds[kind]}, 0);
     for (int i = 0; i < world.entries[kind]; i++) {
         const int at = world_position(kind, i);
-        CHECK_EQ(n < 0 ? at + 1 : ints[at], world.entry[kind][i].id); /* none: 1, 2, 3 ... */
+        CHECK_EQ(n < 0 ? at + 1 : ints[at],
+                 world.entry[kind][i].id); /* without an id map: 1, 2, 3, ... */
     }
 }
 
@@ -117,7 +118,7 @@ static int member_position(int s, int item) {
                                 : world_position(world_members[s], item);
 }
 
-/* Member i of a set: the number of members before it, and its number of factors. */
+/* Return the position of member `i` in the set in the file, and its number of distribution factors in *factors. */
 static int member_at(int s, const world_set *w, int i, int *factors) {
     const int p = member_position(s, w->member[i]);
     int n = 0;
@@ -180,7 +181,7 @@ static void contents_check(void) {
     CHECK_OK(tutti_exodus_close(&x));
 }
 
-/* ---- written */
+/* ---- writing the files */
 
 static void run_trial(int k) {
     tutti_exodus_options opt;
@@ -194,14 +195,14 @@ static void run_trial(int k) {
         (tutti_replicas_rule)(k % 4 == 3 ? TUTTI_REPLICAS_FIRST : TUTTI_REPLICAS_IDG2);
     world_random(k % 3 != 1, k % 4 == 2);
     if (rank == 0) {
-        world_mine *all = world_take(~0ull);
+        world_arguments *all = world_arguments_of(~0ull);
         CHECK_OK(world_write(MPI_COMM_SELF, path[0], &opt, &all->mesh));
         free(all);
         contents_check();
     }
-    world_mine *mine = world_take(1ull << rank);
-    CHECK_OK(same_everywhere(world_write(MPI_COMM_WORLD, path[1], &opt, &mine->mesh)));
-    free(mine);
+    world_arguments *local = world_arguments_of(1ull << rank);
+    CHECK_OK(same_everywhere(world_write(MPI_COMM_WORLD, path[1], &opt, &local->mesh)));
+    free(local);
     files_same(path[0], path[1]);
 }
 
@@ -214,9 +215,12 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 2; i++) snprintf(path[i], sizeof path[i], "%s/t1332-%d.e", check_dir(), i);
     for (int k = 0; k < (ranks < 5 ? 6 : 3); k++) {
         check_state_ =
-            check_seed_ + (uint64_t)k * 1000003; /* rank 0 has drawn more than the others */
+            check_seed_ +
+            (uint64_t)k * 1000003; /* rank 0 has used more random numbers than other ranks */
         run_trial(k);
-        if (k <= 1) start = account_now(); /* teams and their stages are kept for the next time */
+        if (k <= 1)
+            start =
+                account_now(); /* after two trials, because teams and their buffers are cached */
     }
     MPI_Barrier(MPI_COMM_WORLD);
     account_check(start);

@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=180 */
-/* A mesh read with every distribution, with halos: every element is owned by one rank, halo
- * elements are those with nodes in common, members of sets are among the entities of a rank. 
+/* A mesh is read with every distribution and with halos: every element is owned by one rank, halo
+ * elements are elements that share nodes with owned elements, and members of sets are entries of the same rank.
  * Writing the mesh again from all ranks and from fewer ranks gives the same bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/files.h"
@@ -8,7 +8,7 @@
 static char path[2][512];
 static const char *by_name[] = {"order", "METIS", "curve", "list", "root"};
 
-/* ---- which element is which: by id */
+/* ---- entries of the model by id */
 
 static int element_of(int64_t id) {
     for (int i = 0; i < world.entries[W_ELEMENT]; i++)
@@ -22,7 +22,7 @@ static int node_of(int64_t id) {
     return -1;
 }
 
-/* Nodes of an element, those of its faces too: a byte for each node. */
+/* Set has[i] to 1 for each node i of an element, including the nodes of its faces. */
 static void nodes_of(int element, unsigned char *has) {
     const world_entry *e = &world.entry[W_ELEMENT][element];
     for (int k = 0; k < e->n; k++) {
@@ -35,15 +35,15 @@ static void nodes_of(int element, unsigned char *has) {
     }
 }
 
-static int touches(int element, const unsigned char *has) {
-    unsigned char mine[W_NODES] = {0};
-    nodes_of(element, mine);
+static int has_common_node(int element, const unsigned char *has) {
+    unsigned char local[W_NODES] = {0};
+    nodes_of(element, local);
     for (int i = 0; i < world.nodes; i++)
-        if (mine[i] && has[i]) return 1;
+        if (local[i] && has[i]) return 1;
     return 0;
 }
 
-/* ---- one rank's mesh */
+/* ---- the mesh of a rank */
 
 static void nodes_check(const tutti_exodus_mesh *m) {
     for (tutti_count i = 0; i < m->nodes; i++) {
@@ -53,7 +53,7 @@ static void nodes_check(const tutti_exodus_mesh *m) {
             CHECK(((const double *)m->coordinates[d])[i] == world_x(node, d), "node %d", node);
         CHECK(m->node_attributes[i] == world_value(9, 0, node, 0), "attribute");
     }
-    /* one owner each */
+    /* each node has one owner */
     int own[W_NODES] = {0};
     for (tutti_count i = 0; i < m->nodes; i++) own[node_of(m->node_ids[i])] = m->own[i];
     MPI_Allreduce(MPI_IN_PLACE, own, world.nodes, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -61,7 +61,7 @@ static void nodes_check(const tutti_exodus_mesh *m) {
 }
 
 static void elements_check(const tutti_exodus *x, const tutti_exodus_mesh *m, int halo) {
-    unsigned char mine[W_ENTRIES] = {0}, has[W_NODES] = {0};
+    unsigned char local[W_ENTRIES] = {0}, has[W_NODES] = {0};
     int own[W_ENTRIES] = {0};
     const int n = world.entries[W_ELEMENT];
     for (int c = 0; c < W_BLOCKS; c++) {
@@ -72,7 +72,7 @@ static void elements_check(const tutti_exodus *x, const tutti_exodus_mesh *m, in
             const int e = element_of(b->ids[i]);
             CHECK(e >= 0 && world.entry[W_ELEMENT][e].block == c, "element id %lld",
                   (long long)b->ids[i]);
-            mine[e] = i < owns ? 1 : 2;
+            local[e] = i < owns ? 1 : 2;
             own[e] = i < owns;
             const tutti_count at = b->start ? b->start[i] : i * world.entry[W_ELEMENT][e].n;
             for (int q = 0; q < world.entry[W_ELEMENT][e].n && c != W_NFACED; q++)
@@ -81,21 +81,22 @@ static void elements_check(const tutti_exodus *x, const tutti_exodus_mesh *m, in
         }
     }
     for (int e = 0; e < n; e++)
-        if (mine[e] == 1) nodes_of(e, has);
+        if (local[e] == 1) nodes_of(e, has);
     for (int layer = 0; layer < halo && ranks > 1; layer++) {
         unsigned char more[W_NODES];
         memcpy(more, has, sizeof more);
         for (int e = 0; e < n; e++)
-            if (touches(e, has)) nodes_of(e, more);
+            if (has_common_node(e, has)) nodes_of(e, more);
         for (int e = 0; e < n; e++)
-            if (touches(e, has)) CHECK(mine[e] != 0, "element %d is missing in layer %d", e, layer);
+            if (has_common_node(e, has))
+                CHECK(local[e] != 0, "element %d is missing in layer %d", e, layer);
         if (layer == halo - 1)
             for (int e = 0; e < n; e++)
-                CHECK(mine[e] == 0 || touches(e, has), "element %d is too far", e);
+                CHECK(local[e] == 0 || has_common_node(e, has), "element %d is too far", e);
         memcpy(has, more, sizeof has);
     }
     if (halo == 0)
-        for (int e = 0; e < n; e++) CHECK(mine[e] != 2, "a halo");
+        for (int e = 0; e < n; e++) CHECK(local[e] != 2, "a halo");
     MPI_Allreduce(MPI_IN_PLACE, own, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     for (int e = 0; e < n; e++) CHECK(own[e] == 1, "element %d is own on %d ranks", e, own[e]);
 }
@@ -116,28 +117,29 @@ static void sets_check(const tutti_exodus_mesh *m) {
     }
 }
 
-/* ---- ways */
+/* ---- one distribution */
 
-static void once(tutti_exodus_options *opt, tutti_exodus_partitioner by, int halo) {
+static void read_and_rewrite(tutti_exodus_options *opt, tutti_exodus_partitioner by, int halo) {
     char where[100];
     tutti_exodus *x = NULL;
     const tutti_exodus_mesh *m = NULL;
     int to[W_ENTRIES];
-    tutti_exodus_distribution deal = {.partitioner = by, .halo = halo};
+    tutti_exodus_distribution distribution = {.partitioner = by, .halo = halo};
     snprintf(where, sizeof where, "by %s, halo %d", by_name[by], halo);
     check_where(where);
-    if (by == TUTTI_EXODUS_BY_LIST) { /* slices of any length */
+    if (by == TUTTI_EXODUS_BY_LIST) { /* slices of different lengths */
         const int n = world.entries[W_ELEMENT];
-        deal.first = rank == 0 ? 0 : n * rank / (ranks + 1) + 1;
-        deal.first = deal.first > n ? n : deal.first;
+        distribution.first = rank == 0 ? 0 : n * rank / (ranks + 1) + 1;
+        distribution.first = distribution.first > n ? n : distribution.first;
         int end = rank == ranks - 1 ? n : n * (rank + 1) / (ranks + 1) + 1;
         end = end > n ? n : end;
-        deal.n = end - deal.first;
-        for (tutti_count i = 0; i < deal.n; i++) to[i] = (int)((deal.first + i) * 7 % ranks);
-        deal.rank = to;
+        distribution.n = end - distribution.first;
+        for (tutti_count i = 0; i < distribution.n; i++)
+            to[i] = (int)((distribution.first + i) * 7 % ranks);
+        distribution.rank = to;
     }
     CHECK_OK(same_everywhere(tutti_exodus_open(MPI_COMM_WORLD, path[0], TUTTI_READ, NULL, &x)));
-    CHECK_OK(same_everywhere(tutti_exodus_get_mesh(x, &deal, &m)));
+    CHECK_OK(same_everywhere(tutti_exodus_get_mesh(x, &distribution, &m)));
     nodes_check(m);
     elements_check(x, m, halo);
     sets_check(m);
@@ -147,10 +149,10 @@ static void once(tutti_exodus_options *opt, tutti_exodus_partitioner by, int hal
     CHECK_OK(tutti_exodus_close(&x));
 }
 
-static void check_refused(tutti_exodus *x, const tutti_exodus_distribution *deal,
+static void check_refused(tutti_exodus *x, const tutti_exodus_distribution *distribution,
                           const char *words) {
     const tutti_exodus_mesh *m = NULL;
-    CHECK_SAME(tutti_exodus_get_mesh(x, deal, &m), TUTTI_ERR_ARG);
+    CHECK_SAME(tutti_exodus_get_mesh(x, distribution, &m), TUTTI_ERR_ARG);
     CHECK(strstr(tutti_last_message(), words), "'%s' is not in: %s", words, tutti_last_message());
 }
 
@@ -175,7 +177,7 @@ static void test_refusals(void) {
                           .partitioner = TUTTI_EXODUS_BY_LIST, .n = rank == 0, .rank = right},
                       "ranks of 1 elements are specified");
     }
-    /* ranks mean different things */
+    /* ranks pass different arguments */
     CHECK_SAME(
         tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){.halo = rank == ranks - 1}, &m),
         ranks > 1 ? TUTTI_ERR_MISMATCH : TUTTI_OK);
@@ -198,14 +200,17 @@ int main(int argc, char **argv) {
     for (int k = 0; k < trials; k++) {
         check_state_ = check_seed_ + (uint64_t)k * 1000003;
         world_random(1, k % 2);
-        world_mine *mine = world_take(1ull << rank);
-        CHECK_OK(same_everywhere(world_write(MPI_COMM_WORLD, path[0], &opt, &mine->mesh)));
-        free(mine);
-        for (int by = 0; by <= TUTTI_EXODUS_ON_ROOT; by++) /* many ranks: half of the ways */
+        world_arguments *local = world_arguments_of(1ull << rank);
+        CHECK_OK(same_everywhere(world_write(MPI_COMM_WORLD, path[0], &opt, &local->mesh)));
+        free(local);
+        for (int by = 0; by <= TUTTI_EXODUS_ON_ROOT;
+             by++) /* on many ranks, half of the distributions */
             if (ranks < 5 || by % 2 != k % 2)
-                once(&opt, (tutti_exodus_partitioner)by, (k + by) % 3);
+                read_and_rewrite(&opt, (tutti_exodus_partitioner)by, (k + by) % 3);
         if (k == 0) test_refusals();
-        if (k == 0) start = account_now(); /* teams and their memory are cached for later calls */
+        if (k == 0)
+            start =
+                account_now(); /* after the first trial, because teams and their memory are cached */
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (ranks < 5) account_check(start);

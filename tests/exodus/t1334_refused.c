@@ -1,10 +1,10 @@
 /* TEST ranks=1,3 timeout=60 */
-/* Invalid meshes fail with the same error on all ranks, with entity and position, regardless of which rank
- * failed; afterwards the correct mesh is accepted.
+/* Invalid meshes are refused with the same error on all ranks, regardless of which rank has the error; the message
+ * names entity and position.  Afterwards the correct mesh is accepted.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/files.h"
 
-/* Two hexahedra for each rank, in a row, and sets; ids of all ranks. */
+/* The mesh of this rank: two hexahedra of a row along all ranks, and sets. */
 static struct {
     int64_t node_id[12], element_id[2];
     double x[12];
@@ -20,7 +20,7 @@ static void mesh_make(void) {
     static const int corner[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     memset(&m, 0, sizeof m);
     for (int i = 0; i < 12; i++)
-        m.node_id[i] = 8 * rank + i + 1; /* four are shared with the next rank */
+        m.node_id[i] = 8 * rank + i + 1; /* four nodes are shared with the next rank */
     for (int e = 0; e < 2; e++) {
         m.element_id[e] = 2 * rank + e + 1;
         for (int k = 0; k < 8; k++) m.nodes[8 * e + k] = 4 * e + corner[k];
@@ -39,7 +39,7 @@ static void mesh_make(void) {
 }
 
 static tutti_exodus *x;
-static int last; /* this is the rank with the invalid mesh */
+static int last; /* whether this rank is the rank with the invalid mesh */
 
 static void check_refused(tutti_err code, const char *words) {
     CHECK_SAME(tutti_exodus_put_mesh(x, &m.mesh), code);
@@ -81,7 +81,7 @@ static void test_ids(void) {
     check_refused(TUTTI_ERR_ARG, "(entries 0 and 1 on this rank)");
     if (last) m.members[1] = m.members[0];
     check_refused(TUTTI_ERR_ARG, "duplicate member 0 of node set 1");
-    /* in two blocks of this rank, and of two ranks */
+    /* an element is in two blocks of this rank, and in blocks of two ranks */
     if (last) m.block[1] = m.block[0], m.block[1].n = 1;
     check_refused(TUTTI_ERR_ARG, "(entries 0 and 2 on this rank)");
     if (last) m.block[1] = m.block[0], m.block[0].n = 0, m.element_id[0] = 1, m.side_set.n = 0;
@@ -99,8 +99,8 @@ static void test_ids(void) {
     mesh_make();
 }
 
-/* Files whose arrays are all 0: node 0 does not exist. */
-static void zeros(const char *path, const tutti_exodus_options *opt) {
+/* Reading a mesh whose arrays contain only zeros fails, because there is no node 0. */
+static void read_zeros(const char *path, const tutti_exodus_options *opt) {
     static const char *const words[2] = {"element block 3: an entry refers to node 0",
                                          "node set 4: member 0 refers to entry 0"};
     const tutti_exodus_entity what[2] = {
@@ -157,14 +157,14 @@ int main(int argc, char **argv) {
     CHECK_EQ(tutti_exodus_own_elements(x, TUTTI_EXODUS_ELEMENT_BLOCK, 0), 2);
     check_refused(TUTTI_ERR_STATE, "definitions have ended");
     CHECK_OK(tutti_exodus_close(&x));
-    /* declared counts that are wrong */
+    /* the declared number of nodes is wrong */
     CHECK_OK(tutti_exodus_create(MPI_COMM_WORLD, path, &opt, &x));
     CHECK_OK(tutti_exodus_init(x, &(tutti_exodus_parameters){.dims = 3, .nodes = 7}));
     m.mesh.blocks = NULL;
     m.mesh.node_sets = m.mesh.side_sets = NULL;
     check_refused(TUTTI_ERR_MISMATCH, "count is 7, but all ranks together have");
     CHECK_OK(tutti_exodus_close(&x));
-    zeros(path, &opt);
+    read_zeros(path, &opt);
     MPI_Finalize();
     return check_done();
 }

@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5 timeout=60 */
-/* Results with the entries recorded by put_mesh and get_mesh: written by ranks with copies, read
- * by others with halos, and a step that is appended after get_mesh.  Nodes, blocks, sets.
+/* Results on the entries that put_mesh and get_mesh record: written by ranks with copies, read with another
+ * distribution with halos, and a step appended after get_mesh.  Nodes, blocks, sets.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/mesh_results.h"
 
@@ -33,15 +33,15 @@ static void run_trial(int k) {
     else
         world_random(1, 0);
     if (world.entries[W_ELEMENT] == 0) return;
-    world_mine *mine = world_take(1ull << rank);
+    world_arguments *local = world_arguments_of(1ull << rank);
     CHECK_OK(tutti_exodus_create(MPI_COMM_WORLD, path, &opt, &x));
     CHECK_OK(world_define(x));
     variables_define(x);
-    CHECK_OK(same_everywhere(tutti_exodus_put_mesh(x, &mine->mesh)));
-    put_step(x, &mine->mesh, 1);
-    get_step(x, &mine->mesh, 1);
+    CHECK_OK(same_everywhere(tutti_exodus_put_mesh(x, &local->mesh)));
+    put_step(x, &local->mesh, 1);
+    get_step(x, &local->mesh, 1);
     CHECK_OK(tutti_exodus_close(&x));
-    free(mine);
+    free(local);
     CHECK_OK(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, &opt, &x));
     CHECK_OK(tutti_exodus_get_mesh(
         x,
@@ -49,7 +49,7 @@ static void run_trial(int k) {
             .partitioner = k % 2 ? TUTTI_EXODUS_BY_METIS : TUTTI_EXODUS_BY_CURVE, .halo = 1},
         &m));
     get_step(x, m, 1);
-    put_step(x, m, 2); /* with copies: the halo */
+    put_step(x, m, 2); /* halo entries are copies */
     get_step(x, m, 2);
     CHECK_OK(tutti_exodus_close(&x));
     CHECK_OK(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ, NULL, &x));

@@ -1,5 +1,5 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Borders of partitions: nemesis_get returns for each rank the result of a model that has all
+/* Borders of partitions: for each rank, nemesis_get returns the same result as a model that has all
  * elements and compares all sides.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/files.h"
@@ -21,7 +21,7 @@ static void nodes_of(int element, unsigned char *has) {
     }
 }
 
-/* Nodes of a side, sorted; returns their number. */
+/* Store the nodes of a side, sorted; return their number. */
 static int side_of(int element, int side, int *out) {
     const world_entry *e = &world.entry[W_ELEMENT][element];
     int which[9], n = 0;
@@ -67,9 +67,9 @@ static int is_first(int e, int side) {
     return 1;
 }
 
-/* ---- compared */
+/* ---- comparison */
 
-static int node_at(int64_t number) { /* node of a number in the file */
+static int node_at(int64_t number) { /* return the node with this number in the file, or -1 */
     for (int i = 0; i < world.nodes; i++)
         if (world_node_position(i) + 1 == number) return i;
     return -1;
@@ -98,10 +98,10 @@ static void nodes_check(const tutti_exodus_nemesis *n, int me) {
         CHECK(said == is, "node %d of rank %d is %d, not %d", node, me, said, is);
         all[said]++;
     }
-    int held = 0;
-    for (int i = 0; i < world.nodes; i++) held += (int)(world.node_holders[i] >> me & 1);
-    CHECK_EQ(all[0] + all[1] + all[2], held);
-    /* maps: every border node for every other rank that has it */
+    int n_local = 0;
+    for (int i = 0; i < world.nodes; i++) n_local += (int)(world.node_holders[i] >> me & 1);
+    CHECK_EQ(all[0] + all[1] + all[2], n_local);
+    /* the maps contain each border node once for every other rank that has the node */
     int pairs = 0;
     for (int i = 0; i < world.nodes; i++)
         for (int r = 0; r < ranks && in[me][i]; r++) pairs += r != me && in[r][i];
@@ -127,7 +127,9 @@ static void elements_check(const tutti_exodus_nemesis *n, int me) {
                 const int theirs = r == me ? 0 : sides_like(e, s, r);
                 if (theirs == 0) continue;
                 border[e] = 1;
-                if (is_first(e, s)) { /* a map has all sides of both ranks */
+                if (is_first(
+                        e,
+                        s)) { /* equal sides are counted once: the larger count of the two ranks */
                     const int ours = sides_like(e, s, me);
                     sides += ours > theirs ? ours : theirs;
                 }
@@ -149,7 +151,7 @@ static void elements_check(const tutti_exodus_nemesis *n, int me) {
         }
 }
 
-/* The map of processor p for q, if it exists: entries *lo ... *hi - 1. */
+/* Store the range [*lo, *hi) of the entries of the map for processor `q`; the range is empty if there is no map. */
 static void map_of(const tutti_exodus_nemesis *n, int q, tutti_count *lo, tutti_count *hi) {
     *lo = *hi = 0;
     for (int k = 0; k < n->element_maps; k++)
@@ -159,7 +161,7 @@ static void map_of(const tutti_exodus_nemesis *n, int q, tutti_count *lo, tutti_
         }
 }
 
-/* Entry k of the map of p for q and entry k of the map of q for p are the same side. */
+/* Check that entry k of the map of p for q and entry k of the map of q for p are the same side. */
 static void order_check(tutti_exodus *x, int p, int q) {
     enum { MOST = 1000 };
     static int64_t element[MOST];
@@ -200,9 +202,9 @@ static void run_trial(int k) {
         world_random(1, 0);
     else
         world_grid(k % 4 == 0);
-    world_mine *mine = world_take(1ull << rank);
-    CHECK_OK(same_everywhere(world_write(MPI_COMM_WORLD, path, &opt, &mine->mesh)));
-    free(mine);
+    world_arguments *local = world_arguments_of(1ull << rank);
+    CHECK_OK(same_everywhere(world_write(MPI_COMM_WORLD, path, &opt, &local->mesh)));
+    free(local);
     CHECK_OK(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ, NULL, &x));
     const int other = (rank + 1) % ranks;
     CHECK_OK(same_everywhere(tutti_exodus_nemesis_get(x, other, &n)));
@@ -215,9 +217,9 @@ static void run_trial(int k) {
     CHECK_SAME(tutti_exodus_nemesis_get(x, rank == 0 ? ranks : 0, &n), TUTTI_ERR_ARG);
     CHECK_OK(tutti_exodus_close(&x));
     opt.nemesis = 0;
-    mine = world_take(1ull << rank);
-    CHECK_OK(same_everywhere(world_write(MPI_COMM_WORLD, path, &opt, &mine->mesh)));
-    free(mine);
+    local = world_arguments_of(1ull << rank);
+    CHECK_OK(same_everywhere(world_write(MPI_COMM_WORLD, path, &opt, &local->mesh)));
+    free(local);
     CHECK_OK(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ, NULL, &x));
     CHECK_SAME(tutti_exodus_nemesis_get(x, 0, &n), TUTTI_ERR_NOT_FOUND);
     CHECK_OK(tutti_exodus_close(&x));
@@ -233,7 +235,7 @@ int main(int argc, char **argv) {
     for (int k = 0; k < (ranks < 5 ? 3 : 1); k++) {
         check_state_ = check_seed_ + (uint64_t)k * 1000003;
         run_trial(k);
-        if (k == 0) start = account_now(); /* teams are kept for the next time */
+        if (k == 0) start = account_now(); /* after the first trial, because teams are cached */
     }
     MPI_Barrier(MPI_COMM_WORLD);
     account_check(start);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 cores=2 builds=openmpi,mpich
-# Nemesis data of a partition: libexodusii reads the same as tutti_exodus_nemesis_get for all processors, and
+# Nemesis data of a partition: libexodusii reads the same data as tutti_exodus_nemesis_get for all processors, and
 # ncvalidator accepts the file.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu

@@ -1,20 +1,20 @@
 /* TEST ranks=1,2,3 timeout=120 */
-/* An allocation of one rank fails, anywhere in put_mesh and get_mesh, on each rank: all ranks
- * return the error, nothing hangs, nothing leaks, and the next attempt succeeds.
+/* Allocations in put_mesh and get_mesh fail on one rank: all ranks return the error, nothing hangs, no memory leaks,
+ * and the next attempt succeeds.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/files.h"
 
 static char path[512];
 static tutti_exodus_options opt;
-static int failing; /* the rank */
+static int failing; /* the rank whose allocation fails */
 
-/* The engine returns TUTTI_ERR_IO if a store could not allocate memory. */
+/* Return whether the error means a failed allocation; the engine returns TUTTI_ERR_IO if a store cannot allocate. */
 static int is_memory(tutti_err err) {
     return err == TUTTI_ERR_NOMEM ||
            (err == TUTTI_ERR_IO && strstr(tutti_last_message(), "cannot allocate"));
 }
 
-/* The n-th allocation of rank `failing` fails; whether the call succeeded nevertheless. */
+/* Let the n-th allocation of rank `failing` fail; return whether the call succeeded nevertheless. */
 static int put_fails(const tutti_exodus_mesh *mesh, long n) {
     tutti_exodus *x = NULL;
     CHECK_OK(tutti_exodus_create(MPI_COMM_WORLD, path, &opt, &x));
@@ -55,20 +55,20 @@ int main(int argc, char **argv) {
     opt.sidecar = opt.checksums = 0;
     const int full = getenv("TUTTI_TEST_TIER") && !strcmp(getenv("TUTTI_TEST_TIER"), "full");
     world_grid(1);
-    world_mine *mine = world_take(1ull << rank);
-    CHECK(put_fails(&mine->mesh, 0) && get_fails(0),
+    world_arguments *local = world_arguments_of(1ull << rank);
+    CHECK(put_fails(&local->mesh, 0) && get_fails(0),
           "put_mesh or get_mesh fails without a failed allocation");
     const account start = account_now();
     const long step = full ? 1 : ranks == 1 ? 5 : 23;
     for (failing = 0; failing < ranks; failing++) {
         long n = 1 + failing % step;
-        while (!put_fails(&mine->mesh, n) && n < 5000) n += step;
+        while (!put_fails(&local->mesh, n) && n < 5000) n += step;
         CHECK(n > 100 && n < 5000, "put_mesh allocates %ld times", n);
-        CHECK(put_fails(&mine->mesh, 0), "put_mesh fails after the failed allocations");
+        CHECK(put_fails(&local->mesh, 0), "put_mesh fails after the failed allocations");
         for (n = 1 + failing % step; !get_fails(n) && n < 5000;) n += step;
         CHECK(n > 100 && n < 5000, "get_mesh allocates %ld times", n);
     }
-    free(mine);
+    free(local);
     MPI_Barrier(MPI_COMM_WORLD);
     account_check(start);
     MPI_Finalize();

@@ -1,9 +1,9 @@
 #!/bin/sh
 # TEST ranks=0 timeout=600 cores=2
-# Power cuts while an Exodus file, its sidecar and the files that follow it are written: each step
-# whose commit had returned is readable with its checksums, none is incomplete, and a step can be
-# appended.  Then one sync of the library after the other is omitted: each time a cut
-# loses data, so that this test fails if the library omits it.  t1270 does the same for datasets.
+# Power cuts while a series of Exodus files and their sidecars are written: each step whose commit had returned is
+# readable with its checksums, no step is incomplete, and a step can be appended.  Then the log is replayed once per
+# sync of the library without this sync, and a cut must lose data: this shows that the test would detect it if
+# the library omitted the sync.  t1270 does the same for datasets.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)

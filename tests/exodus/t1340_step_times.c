@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3 timeout=60 */
-/* The time of a step is in the file in all cases: without values, or with values that were refused
- * at first; its checksum is correct. */
+/* The time of a step is always stored with a correct checksum: also if the step has no values, or values that were
+ * refused at first. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "sample.h"
@@ -33,7 +33,7 @@ int main(int argc, char **argv) {
     double *first = v[0].buf;
     const double right = first[0];
     CHECK_SAME(tutti_exodus_begin(x, 60), TUTTI_OK);
-    if (tutti_decomposition_entries(p[0]) > 0) first[0] = 1e300; /* no float32 */
+    if (tutti_decomposition_entries(p[0]) > 0) first[0] = 1e300; /* does not fit into float32 */
     CHECK_SAME(tutti_exodus_put(x, 1, v), TUTTI_ERR_VALUE);
     first[0] = right;
     CHECK_SAME(tutti_exodus_put(x, 1, v), TUTTI_OK);

@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Collective communications of put_mesh and get_mesh: agreements in messages and in shared memory, and MPI's own
- * collectives.  Exchanges of data are not counted, the agreements about them are.
+/* Number of collective operations in put_mesh and get_mesh: MPI collectives, and agreements between ranks by messages
+ * or shared memory.  Exchanges of data are not counted, but the agreements that they need are.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/files.h"
 
@@ -8,8 +8,8 @@
 
 static char path[512];
 
-static void count(const char *what, const tutti_exodus_options *opt, const tutti_exodus_mesh *mesh,
-                  const int most[2]) {
+static void check_counts(const char *what, const tutti_exodus_options *opt,
+                         const tutti_exodus_mesh *mesh, const int most[2]) {
     tutti_exodus *x = NULL;
     const tutti_exodus_mesh *got = NULL;
     const tutti_exodus_distribution deal = {.partitioner = TUTTI_EXODUS_BY_ORDER};
@@ -40,10 +40,10 @@ int main(int argc, char **argv) {
     for (int copies = 0; copies < 2; copies++) {
         check_seed(1341 + copies); /* the same on all ranks */
         world_grid(copies);
-        world_mine *mine = world_take(1ull << rank);
-        count("first", &opt, &mine->mesh, (int[2]){1000, 1000});
-        count(copies ? "copies" : "no copies", &opt, &mine->mesh, (int[2]){15, 44});
-        free(mine);
+        world_arguments *local = world_arguments_of(1ull << rank);
+        check_counts("first", &opt, &local->mesh, (int[2]){1000, 1000});
+        check_counts(copies ? "copies" : "no copies", &opt, &local->mesh, (int[2]){15, 44});
+        free(local);
     }
     return harness_end();
 }

@@ -1,6 +1,6 @@
 /* TEST ranks=8 timeout=120 */
-/* Restart on another number of ranks: N ranks write a mesh and a step, M ranks read both, append a step, and N ranks read that, for
- * N and M from 1 to 8 (quick tier: some of them).
+/* Restart on another number of ranks: N ranks write a mesh and a step; M ranks read them and append a step; N ranks
+ * read the file again.  N and M are 1 to 8 (quick tier: some combinations).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/mesh_results.h"
 
@@ -25,31 +25,32 @@ static void get_step(tutti_exodus *x, const tutti_exodus_mesh *m, int step) {
 
 static void write_first(MPI_Comm comm) {
     tutti_exodus *x = NULL;
-    world_mine *mine = world_take(1ull << rank);
+    world_arguments *local = world_arguments_of(1ull << rank);
     CHECK_OK(tutti_exodus_create(comm, path, &opt, &x));
     CHECK_OK(world_define(x));
     variables_define(x);
-    CHECK_OK(tutti_exodus_put_mesh(x, &mine->mesh));
-    put_step(x, &mine->mesh, 1);
+    CHECK_OK(tutti_exodus_put_mesh(x, &local->mesh));
+    put_step(x, &local->mesh, 1);
     CHECK_OK(tutti_exodus_close(&x));
-    free(mine);
+    free(local);
 }
 
-/* Steps 1 ... `steps` are compared; one more is appended, if `appends`. */
+/* Read the mesh, compare steps 1 to `steps`, and append a step if `appends` is set. */
 static void restart_run(MPI_Comm comm, tutti_exodus_partitioner by, int steps, int appends) {
-    const tutti_exodus_distribution deal = {.partitioner = by, .halo = by == TUTTI_EXODUS_BY_CURVE};
+    const tutti_exodus_distribution distribution = {.partitioner = by,
+                                                    .halo = by == TUTTI_EXODUS_BY_CURVE};
     const tutti_exodus_mesh *m = NULL;
     tutti_exodus *x = NULL;
     const int mode = appends ? TUTTI_READ | TUTTI_WRITE : TUTTI_READ;
     CHECK_OK(tutti_exodus_open(comm, path, mode, &opt, &x));
     CHECK_EQ(tutti_exodus_steps(x), steps);
-    CHECK_OK(tutti_exodus_get_mesh(x, &deal, &m));
+    CHECK_OK(tutti_exodus_get_mesh(x, &distribution, &m));
     for (int s = 1; s <= steps; s++) get_step(x, m, s);
     if (appends) put_step(x, m, steps + 1);
     CHECK_OK(tutti_exodus_close(&x));
 }
 
-/* The first n ranks, in a separate communicator, whose rank and size are set. */
+/* Create a communicator of the first `n` ranks, and set `rank` and `ranks` for it. */
 static MPI_Comm first_ranks(int n) {
     MPI_Comm comm;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=100 own=1 */
-/* The disk is full, or a sync or a truncation fails, anywhere in put_mesh: all ranks return the
- * same error, nothing hangs, a file that can be opened is complete, and the next attempt succeeds.
+/* Each write, sync and truncation in put_mesh fails once: all ranks return the same error, nothing hangs, a file that
+ * can be opened is complete, and the next attempt succeeds.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/files.h"
 
@@ -12,7 +12,7 @@ static const tutti_exodus_mesh *mesh;
 
 enum { PUT };
 
-static int one(int at, fault_kind what, int n) {
+static int run_round(int at, fault_kind what, int n) {
     static char where[100];
     tutti_exodus *x = NULL, *again = NULL;
     if (what == FAULT_VALUE || what == FAULT_BUSY) return 0;
@@ -26,7 +26,8 @@ static int one(int at, fault_kind what, int n) {
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     if (err == TUTTI_OK || same_everywhere(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ, NULL,
                                                              &again)) == TUTTI_OK)
-        files_same(path, reference); /* also the file of the previous attempt */
+        files_same(path,
+                   reference); /* the file can be of this attempt or of the previous attempt */
     if (again) CHECK_OK(tutti_exodus_close(&again));
     return hit;
 }
@@ -43,14 +44,14 @@ int main(int argc, char **argv) {
     opt.overwrite = 1;
     check_seed(1343);
     world_grid(1);
-    world_mine *mine = world_take(1ull << rank);
-    mesh = &mine->mesh;
+    world_arguments *local = world_arguments_of(1ull << rank);
+    mesh = &local->mesh;
     CHECK_SAME(world_write(MPI_COMM_WORLD, reference, &opt, mesh), TUTTI_OK);
-    const int hits = fault_table(PUT, one);
+    const int hits = fault_table(PUT, run_round);
     CHECK(hits > (ranks == 1 ? 6 : 3), "%d faults", hits);
     check_where("");
     CHECK_SAME(world_write(MPI_COMM_WORLD, path, &opt, mesh), TUTTI_OK);
     files_same(path, reference);
-    free(mine);
+    free(local);
     return harness_end();
 }

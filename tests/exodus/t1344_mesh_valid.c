@@ -1,5 +1,5 @@
 /* TEST ranks=0 timeout=20 */
-/* Predicates of classes of entities and of holders: each relation between fields is damaged once, and the predicate fails.
+/* tutti__entity_class_is_valid() and tutti__holders_is_valid() detect each damaged relation between fields.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "exodus_mesh/distribute.h"

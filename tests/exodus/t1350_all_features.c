@@ -1,9 +1,8 @@
 /* TEST ranks=3,8 timeout=60 */
-/* A file with all features (everything.h), written by 1, 2, 3, 5 and 8 ranks: the bytes are equal,
- * ncvalidator accepts them, and
- * Debian's libexodusii reads every entity and value of the serial model; reals of 8 and 4 bytes,
- * integers of 4 and 8.  The bytes also have the hash below, so that they are the same with every
- * MPI until the format changes.
+/* A file with all features (everything.h), written by 1, 2, 3, 5 and 8 ranks: the bytes are equal, ncvalidator
+ * accepts the file, and Debian's libexodusii reads every entity and value of the serial model; reals of 8 and 4 bytes,
+ * integers of 4 and 8 bytes.  The bytes have the hash in main(), and are therefore the same with every MPI
+ * implementation until the format changes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "exodus/everything.h"
@@ -12,8 +11,8 @@
 
 static char path[600], text[600], other[600];
 
-/* Runs a command on rank 0: its exit code. */
-static int shell(const char *command) {
+/* Run a command on rank 0; return its exit code on all ranks. */
+static int run_shell(const char *command) {
     int code = 0;
     if (rank == 0) {
         const int status = system(command);
@@ -32,7 +31,7 @@ static uint64_t hash_of(const char *file) {
     return h;
 }
 
-/* libexodusii's text of the file is the model's. */
+/* Check that exodus_reader prints the expected output of the model. */
 static void check_text(const char *file, int real_bytes) {
     char command[4000];
     const char *build = getenv("TUTTI_BUILD_DIR");
@@ -46,20 +45,20 @@ static void check_text(const char *file, int real_bytes) {
         if (f) ev_print(f, real_bytes), fclose(f);
     }
     snprintf(command, sizeof command, "%s/tests/exodus/exodus_reader %s >%s", build, file, other);
-    CHECK_EQ(shell(command), 0);
+    CHECK_EQ(run_shell(command), 0);
     snprintf(command, sizeof command, "diff %s %s | cut -c1-300 | head -20 >&2; cmp -s %s %s", text,
              other, text, other);
-    CHECK_EQ(shell(command), 0);
+    CHECK_EQ(run_shell(command), 0);
 }
 
 static void check_valid(const char *file) {
     char command[1400];
-    if (shell("command -v ncvalidator >/dev/null") != 0) return;
+    if (run_shell("command -v ncvalidator >/dev/null") != 0) return;
     snprintf(command, sizeof command, "ncvalidator -q %s >&2", file);
-    CHECK_EQ(shell(command), 0);
+    CHECK_EQ(run_shell(command), 0);
 }
 
-/* The same file by some of the ranks. */
+/* Write the file on the first `writers` ranks. */
 static void write_by(int writers, const char *file, const tutti_exodus_options *opt) {
     MPI_Comm some;
     MPI_Comm_split(MPI_COMM_WORLD, rank < writers ? 0 : MPI_UNDEFINED, 0, &some);

@@ -27,7 +27,7 @@ from paraview.simple import ExodusIIReader, IOSSReader
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkCompositeDataSet
 
-# output of libexodusii: lines by their first words
+# output of exodus_reader: values of each line by its first words
 text = {}
 for line in open("text", encoding="utf-8"):
     words = shlex.split(line)
@@ -41,7 +41,7 @@ assert len(times) == 3 and nodes == 7 * 4 * 4, (times, nodes)
 
 
 def leaves(data):
-    """Every grid with its name."""
+    """Return every grid with its name."""
     if data.IsA("vtkPartitionedDataSetCollection"):
         for i in range(data.GetNumberOfPartitionedDataSets()):
             for j in range(data.GetNumberOfPartitions(i)):
@@ -75,7 +75,7 @@ def check(reader, what):
         for block, (key, cells) in enumerate((("steel", 27), ("copper", 162)), 1):
             grid = found[key]
             assert grid.GetNumberOfCells() == cells, (what, key, grid.GetNumberOfCells())
-            # the file's number of each point
+            # the number of each point in the file
             points = grid.GetPointData()
             ids = None
             for candidate in ("GlobalNodeId", "ids"):

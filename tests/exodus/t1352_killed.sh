@@ -1,9 +1,9 @@
 #!/bin/sh
 # TEST ranks=0 timeout=900 cores=2
-# A loop that writes an Exodus file, killed at random instants, also during creation: each time
-# ncdump and libexodusii can open it with a complete last step, no step is lost whose commit had
-# returned, and after the writer has opened it again verify succeeds and
-# ncvalidator accepts it.  Rounds: 6; tier=full: 200; or KILL_ROUNDS.
+# A program that writes an Exodus file is killed at random times, also during creation: each time ncdump and
+# libexodusii can read the file with a complete last step, no step whose commit had returned is lost, and after the
+# writer has opened the file again, verify succeeds and ncvalidator accepts the file.  Rounds: 6; tier=full: 200; or
+# KILL_ROUNDS.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -32,10 +32,10 @@ wrong() {
     cat out >&2
     exit 1
 }
-steps_of() { # as ncdump prints it
+steps_of() { # print the number of steps reported by ncdump
     ncdump -h "$file" | sed -n 's/.*UNLIMITED ; \/\/ (\([0-9]*\) currently).*/\1/p'
 }
-# look ATLEAST: check the file with other programs
+# look ATLEAST: check the file with other programs; it must have at least ATLEAST steps
 look() {
     ncdump -v time_whole "$file" >dump || wrong "ncdump"
     steps=$(steps_of)
@@ -74,7 +74,7 @@ while [ $round -lt "$rounds" ]; do
     ! grep -q '^wrong' out || wrong "what it found was not whole"
     now=$(sed -n 's/^committed //p' out | tail -1)
     [ -z "$now" ] || said=$now
-    if [ ! -e "$file" ] || [ "$(head -c 3 "$file" | tr -d '\0')" != CDF ]; then # it has not come into being
+    if [ ! -e "$file" ] || [ "$(head -c 3 "$file" | tr -d '\0')" != CDF ]; then # killed before the file was created
         [ $# -gt 0 ] || wrong "the file has gone"
         rm -f "$file" "$file".*
         continue

@@ -1,16 +1,16 @@
 /* TEST ranks=2,3 timeout=60 */
-/* Invalid input, on the last rank alone or on all: every rank returns the same code with the same
- * message, which names rank, entity and position; the handle stays usable, and correct input is
- * then accepted.
+/* Invalid input on the last rank or on all ranks: every rank returns the same error code with the same
+ * message, which names rank, entity and position.  The handle stays usable, and correct input is
+ * accepted afterwards.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
 #include <tutti/exodus.h>
 
 static char path[600];
-static int last; /* this rank is the last one */
+static int last; /* whether this rank is the last rank */
 
-/* Two blocks of a hexahedron each on every rank, one side set, one node set. */
+/* The mesh of this rank: two blocks with a hexahedron each, a side set and a node set. */
 static int64_t node_ids[8], ids[2];
 static tutti_count nodes[2][8], member[1], cold[1];
 static int sides[1];
@@ -18,7 +18,7 @@ static double x[8];
 static tutti_exodus_elements blocks[2];
 static tutti_exodus_members side_set, node_set;
 
-static tutti_exodus_mesh good(void) {
+static tutti_exodus_mesh correct_mesh(void) {
     for (int i = 0; i < 8; i++) {
         node_ids[i] = 1 + 8 * rank + i;
         nodes[0][i] = nodes[1][i] = i;
@@ -41,8 +41,8 @@ static tutti_exodus_mesh good(void) {
                                .node_sets = &node_set};
 }
 
-/* The message has all of these words. */
-static void says(const char *what, const char *words) {
+/* Check that the last error message contains all of these words. */
+static void check_message(const char *what, const char *words) {
     char copy[200], *rest = NULL;
     snprintf(copy, sizeof copy, "%s", words);
     for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
@@ -54,48 +54,48 @@ static void refuse_mesh(tutti_exodus *f, const tutti_exodus_mesh *m, tutti_err c
                         const char *what, const char *words) {
     check_where(what);
     CHECK_SAME(tutti_exodus_put_mesh(f, m), code);
-    says(what, words);
+    check_message(what, words);
 }
 
 static void refuse_meshes(tutti_exodus *f) {
     char blamed[64];
     snprintf(blamed, sizeof blamed, "rank %d", ranks - 1);
-    tutti_exodus_mesh m = good();
+    tutti_exodus_mesh m = correct_mesh();
     if (last) nodes[1][3] = 8;
     refuse_mesh(f, &m, TUTTI_ERR_ARG, "an element of a node that is not there", blamed);
-    m = good();
+    m = correct_mesh();
     if (last) nodes[0][0] = -1;
     refuse_mesh(f, &m, TUTTI_ERR_ARG, "a negative node", blamed);
-    m = good();
+    m = correct_mesh();
     if (last) node_ids[5] = node_ids[2];
     refuse_mesh(f, &m, TUTTI_ERR_ARG, "a node twice", blamed);
-    m = good();
+    m = correct_mesh();
     if (last) node_ids[5] = 0;
     refuse_mesh(f, &m, TUTTI_ERR_ARG, "a node's id that is 0", blamed);
-    m = good();
+    m = correct_mesh();
     if (last) ids[1] = ids[0];
     refuse_mesh(f, &m, TUTTI_ERR_ARG, "an element in two blocks", "");
-    m = good();
-    if (last) ids[1] = 100; /* which is rank 0's in the other block */
+    m = correct_mesh();
+    if (last) ids[1] = 100; /* rank 0 has this id in the other block */
     refuse_mesh(f, &m, TUTTI_ERR_ARG, "an element in two blocks, of two ranks", "");
-    m = good();
+    m = correct_mesh();
     if (last) sides[0] = 7;
     refuse_mesh(f, &m, TUTTI_ERR_ARG, "a side that a hexahedron has not", blamed);
-    m = good();
+    m = correct_mesh();
     if (last) sides[0] = 0;
     refuse_mesh(f, &m, TUTTI_ERR_ARG, "side 0", blamed);
-    m = good();
+    m = correct_mesh();
     if (last) member[0] = 2;
     refuse_mesh(f, &m, TUTTI_ERR_ARG, "a side of an element that is not there", blamed);
-    m = good();
+    m = correct_mesh();
     if (last) cold[0] = 8;
     refuse_mesh(f, &m, TUTTI_ERR_ARG, "a member that is not there", blamed);
-    m = good();
-    ids[0] = 300; /* all have it, of different nodes */
+    m = correct_mesh();
+    ids[0] = 300; /* all ranks have this element, with different nodes */
     refuse_mesh(f, &m, TUTTI_ERR_MISMATCH, "copies of an element with other nodes", "300");
 }
 
-/* Arguments that must agree between ranks, but differ. */
+/* Arguments that must be the same on all ranks, but differ. */
 static void refuse_definitions(tutti_exodus *f) {
     check_where("definitions that differ");
     CHECK_SAME(tutti_exodus_init(
@@ -119,7 +119,7 @@ static void refuse_definitions(tutti_exodus *f) {
     all[1].id = 1;
     check_where("two blocks of one id");
     CHECK_SAME(tutti_exodus_define(f, 4, all), TUTTI_ERR_ARG);
-    says("two blocks of one id", "1");
+    check_message("two blocks of one id", "1");
     all[1].id = 2;
     CHECK_SAME(tutti_exodus_define(f, 4, all), TUTTI_OK);
     check_where("variables that differ");
@@ -144,16 +144,16 @@ static void refuse_fields(tutti_exodus *f) {
     check_where("a variable on a block that is not there");
     CHECK_SAME(tutti_exodus_begin(f, 1), TUTTI_OK);
     CHECK_SAME(tutti_exodus_put(f, 1, &field), TUTTI_ERR_NOT_FOUND);
-    says("a variable on a block that is not there", "99");
+    check_message("a variable on a block that is not there", "99");
     field.id = 2;
     check_where("a variable that the block has not");
     CHECK_SAME(tutti_exodus_put(f, 1, &field), TUTTI_ERR_NOT_FOUND);
-    says("a variable that the block has not", "s 2");
+    check_message("a variable that the block has not", "s 2");
     field.id = 1;
     field.variable = "none";
     check_where("no such variable");
     CHECK_SAME(tutti_exodus_put(f, 1, &field), TUTTI_ERR_NOT_FOUND);
-    says("no such variable", "none");
+    check_message("no such variable", "none");
     tutti_exodus_field nodal = {
         .kind = TUTTI_EXODUS_NODAL, .variable = "u", .type = TUTTI_FLOAT64, .buf = buf};
     field.variable = "s";
@@ -175,7 +175,7 @@ int main(int argc, char **argv) {
     CHECK_SAME(tutti_exodus_create(MPI_COMM_WORLD, path, NULL, &f), TUTTI_OK);
     refuse_definitions(f);
     refuse_meshes(f);
-    tutti_exodus_mesh m = good();
+    tutti_exodus_mesh m = correct_mesh();
     check_where("the right mesh");
     CHECK_SAME(tutti_exodus_put_mesh(f, &m), TUTTI_OK);
     refuse_fields(f);

@@ -1,8 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=openmpi,mpich cores=2
-# tutti-experiments exodus on 2 ranks: figures of the paper and of Tutti, netCDF and HDF5 if
-# installed, all values compared, no files remain; and a small benchmark against PnetCDF and
-# netCDF-4: every variant writes correct values.
+# tutti-experiments exodus on 2 ranks: the configurations of the paper and of Tutti, with netCDF and HDF5 if
+# installed; all values are compared, and no files remain.  Also a small benchmark against PnetCDF and
+# netCDF-4, in which every variant writes correct values.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/../cli/common.sh"

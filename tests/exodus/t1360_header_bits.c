@@ -1,6 +1,6 @@
 /* TEST ranks=1,2 timeout=60 */
-/* Verify detects every flipped bit of the header: open or verify fails.  Also in the number of steps, which the hash of the header
- * leaves out, and after steps were erased; a sidecar of version 1 is still read. */
+/* Every flipped bit of the header makes open or verify fail: also in the number of steps, which the hash of the header
+ * does not include, and after steps were erased.  A sidecar of version 1 can still be read. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "exodus/exodus_impl.h"
@@ -37,7 +37,7 @@ static tutti_off file_write(void) {
     return header;
 }
 
-/* Open, verify, close: the first error. */
+/* Open, verify and close the file; return the first error. */
 static tutti_err check_contents(void) {
     tutti_exodus *x = NULL;
     tutti_err err = tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ, &opt, &x);
@@ -47,7 +47,7 @@ static tutti_err check_contents(void) {
     return err;
 }
 
-static void flip(tutti_off at, int bit) {
+static void flip_bit(tutti_off at, int bit) {
     if (rank == 0) {
         unsigned char byte = 0;
         const int fd = open(path, O_RDWR | O_CLOEXEC);
@@ -59,15 +59,15 @@ static void flip(tutti_off at, int bit) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void bits(tutti_off header) {
+static void flip_all_bits(tutti_off header) {
     int flips = 0, undetected = 0;
     for (tutti_off at = 0; at < header; at++)
         for (int bit = 0; bit < 8; bit++) {
-            flip(at, bit);
+            flip_bit(at, bit);
             const tutti_err err = check_contents();
             if (err == TUTTI_OK && undetected++ == 0)
                 CHECK(0, "bit %d of byte %lld is not detected", bit, (long long)at);
-            flip(at, bit);
+            flip_bit(at, bit);
             flips++;
         }
     CHECK(flips >= 462 && undetected == 0, "%d of %d flips are not detected", undetected, flips);
@@ -85,16 +85,16 @@ static void test_erased(void) {
     CHECK_SAME(tutti_exodus_verify(x, NULL), TUTTI_OK);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     CHECK_SAME(check_contents(), TUTTI_OK);
-    flip(11, 0); /* 2 steps become 3, of which one does not exist */
+    flip_bit(11, 0); /* 2 steps become 3, but the third does not exist */
     CHECK(check_contents() != TUTTI_OK, "3 steps");
-    flip(11, 0);
-    flip(11, 1); /* none */
+    flip_bit(11, 0);
+    flip_bit(11, 1); /* 2 steps become 0 */
     CHECK_SAME(check_contents(), TUTTI_ERR_FORMAT);
-    flip(11, 1);
+    flip_bit(11, 1);
 }
 
-/* The sidecar in version 1 (no block of this file crosses a multiple of 64 KiB, so that checksums
- * are equal); a writer converts it to version 2. */
+/* Execute `sql` (NULL: nothing) in the sidecar; return the sidecar's version.  The sidecar can be changed to version 1
+ * because no checksum block of this file crosses a multiple of 64 KiB; a writer converts it to version 2. */
 static int version(const char *sql) {
     int out = -1;
     if (rank == 0) {
@@ -128,7 +128,7 @@ static void test_old(void) {
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     CHECK(version(NULL) == 2, "%d", version(NULL));
     CHECK_SAME(check_contents(), TUTTI_OK);
-    (void)version("PRAGMA user_version = 4"); /* unknown */
+    (void)version("PRAGMA user_version = 4"); /* an unknown version */
     CHECK_SAME(check_contents(), TUTTI_ERR_FORMAT);
 }
 
@@ -143,7 +143,7 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/bits.e", dir);
     const tutti_off header = file_write();
     CHECK_SAME(check_contents(), TUTTI_OK);
-    if (ranks == 1) bits(header);
+    if (ranks == 1) flip_all_bits(header);
     test_erased();
     test_old();
     MPI_Finalize();

@@ -1,7 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Values that are written twice, by two operations whose ranges end anywhere within checksum
- * blocks: the file has the later values and their checksums.  Coordinates by put_arrays, results by
- * put.
+/* Values are written twice, by two operations whose ranges end anywhere within checksum blocks: the file contains the
+ * later values with correct checksums.  Coordinates are written by put_arrays, results by put.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
@@ -38,26 +37,26 @@ static tutti_decomposition *second_of(tutti_exodus *x, int k) {
     return p;
 }
 
-/* The values of the second operation, in the order of its entries, and the resulting values of the file. */
-static void values(int k, double *second) {
+/* Set the values of the second operation, in the order of its entries, and the expected values of the file. */
+static void set_values(int k, double *second) {
     tutti_count n = 0;
     memcpy(want, first, sizeof want);
     for (tutti_count i = seconds[k].lo; i < seconds[k].hi; i += seconds[k].step)
         second[n++] = want[i] = -1 - first[i];
 }
 
-/* The first operation writes all: each rank a part, at any boundaries. */
-static tutti_count part(int r) {
+/* Return the start of the part of rank `r` in the first operation, which writes all values. */
+static tutti_count part_start(int r) {
     return (tutti_count)NODES * r / ranks;
 }
 
 static void put_coordinates(tutti_exodus *x, int k, double *second) {
     tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_COORDINATES,
                             .kind = TUTTI_EXODUS_NODAL,
-                            .first = part(rank),
-                            .n = part(rank + 1) - part(rank),
+                            .first = part_start(rank),
+                            .n = part_start(rank + 1) - part_start(rank),
                             .type = TUTTI_FLOAT64,
-                            .buf = first + part(rank)};
+                            .buf = first + part_start(rank)};
     CHECK_SAME(tutti_exodus_put_arrays(x, 1, &a), TUTTI_OK);
     a.entries = second_of(x, k);
     a.buf = second;
@@ -76,9 +75,9 @@ static void put_results(tutti_exodus *x, int k, double *second) {
     tutti_exodus_field f = {.kind = TUTTI_EXODUS_NODAL,
                             .variable = "v",
                             .type = TUTTI_FLOAT64,
-                            .buf = first + part(rank)};
-    const tutti_decomposition_spec spec = {.kind = TUTTI_BY_SLICE,
-                                           .slice = {.lo = {part(rank)}, .hi = {part(rank + 1)}}};
+                            .buf = first + part_start(rank)};
+    const tutti_decomposition_spec spec = {
+        .kind = TUTTI_BY_SLICE, .slice = {.lo = {part_start(rank)}, .hi = {part_start(rank + 1)}}};
     CHECK_SAME(tutti_exodus_decomposition(x, TUTTI_EXODUS_NODAL, 0, &spec, &f.entries), TUTTI_OK);
     CHECK_SAME(tutti_exodus_begin(x, k), TUTTI_OK);
     CHECK_SAME(tutti_exodus_put(x, 1, &f), TUTTI_OK);
@@ -90,12 +89,12 @@ static void put_results(tutti_exodus *x, int k, double *second) {
     tutti_decomposition_free(&f.entries);
 }
 
-static void written_twice(int k) {
+static void write_twice(int k) {
     double *second = malloc(sizeof first);
     tutti_exodus_options opt;
     tutti_exodus *x = NULL;
     check_where(seconds[k].name);
-    values(k, second);
+    set_values(k, second);
     tutti_exodus_options_init(&opt);
     opt.overwrite = 1;
     opt.level = TUTTI_VISIBLE;
@@ -115,6 +114,6 @@ int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 1371);
     snprintf(path, sizeof path, "%s/t1371.e", check_dir());
     for (tutti_count i = 0; i < NODES; i++) first[i] = (double)i;
-    for (int k = 0; k < SECONDS; k++) written_twice(k);
+    for (int k = 0; k < SECONDS; k++) write_twice(k);
     return harness_end();
 }

@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Files with counts that no array confirms: each is refused with the same code on all ranks, without
- * memory allocated by counts of the header.
+/* Files whose counts in the header do not match any array are refused with the same error code on all ranks; no
+ * memory is allocated according to such counts.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <limits.h>
 #include "exodus/crafted.h"
@@ -8,14 +8,14 @@
 
 static char path[600];
 
-/* One hexahedron. */
+/* A mesh of one hexahedron. */
 #define COORDINATES "x coordx d num_nodes;x coordy d num_nodes;x coordz d num_nodes;"
 #define HEX                                                                                  \
     "d n8 8;d num_dim 3;d num_nodes 8;d num_elem 1;d num_el_blk 1;d num_el_in_blk1 1;"       \
     "d num_nod_per_el1 8;" COORDINATES "x connect1 i num_el_in_blk1 num_nod_per_el1;"        \
     "a connect1 elem_type HEX8;s connect1 0 1;s connect1 1 2;s connect1 2 3;s connect1 3 4;" \
     "s connect1 4 5;s connect1 5 6;s connect1 6 7;s connect1 7 8;"
-/* Two polygons of four nodes, in a list. */
+/* A mesh of two polygons with four nodes each. */
 #define POLYGONS                                                                                 \
     "d num_dim 2;d num_nodes 8;d num_elem 2;d num_el_blk 1;d num_el_in_blk1 2;"                  \
     "d num_nod_per_el1 8;x coordx d num_nodes;x coordy d num_nodes;"                             \
@@ -33,7 +33,7 @@ static char path[600];
     "d time_step 0;d num_nod_var 1;x time_whole d time_step;x vals_nod_var1 d time_step " \
     "num_nodes;"
 
-enum { OPENS = 1, MESH = 2 }; /* what succeeds */
+enum { OPENS = 1, MESH = 2 }; /* calls that succeed: only open, or also get_mesh */
 static const struct {
     const char *what, *text;
     int good;
@@ -107,7 +107,7 @@ static void make_file(const char *text) {
     free(bytes);
 }
 
-/* All that can be read of the mesh, after it was refused as well. */
+/* Read the connectivity, also after get_mesh has refused the mesh; the call may fail, but must not crash. */
 static void read_arrays(tutti_exodus *x) {
     int64_t buf[8];
     const tutti_exodus_array connect = {.array_kind = TUTTI_EXODUS_CONNECTIVITY,

@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* A halo of INT_MAX layers ends with all connected elements; positions, counts and ids at the limits of 64
- * bits are refused without overflow.
+/* A halo of INT_MAX layers contains all connected elements; positions, counts and ids at the limits of 64-bit
+ * integers are refused without overflow.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <limits.h>
 #include "exodus/files.h"
@@ -42,7 +42,7 @@ static void chain_write(void) {
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
 }
 
-static void halos(tutti_exodus *x) {
+static void check_halos(tutti_exodus *x) {
     const tutti_exodus_mesh *mesh = NULL;
     for (int by = TUTTI_EXODUS_BY_ORDER; by <= TUTTI_EXODUS_BY_CURVE; by++) {
         const tutti_exodus_distribution deal = {.partitioner = (tutti_exodus_partitioner)by,
@@ -52,7 +52,7 @@ static void halos(tutti_exodus *x) {
     }
 }
 
-static void arguments(tutti_exodus *x) {
+static void check_arguments(tutti_exodus *x) {
     static const tutti_count limits[] = {INT64_MIN, -1, CELLS, INT64_MAX};
     double buf[CELLS + 1];
     int of[CELLS] = {0};
@@ -93,8 +93,8 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/extreme.e", shm ? shm : getenv("TUTTI_TEST_DIR"));
     chain_write();
     CHECK_SAME(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ, NULL, &x), TUTTI_OK);
-    halos(x);
-    arguments(x);
+    check_halos(x);
+    check_arguments(x);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     return harness_end();
 }

@@ -2,10 +2,9 @@
 # TEST ranks=0 timeout=1500 cores=2 tier=full
 # libFuzzer with ASan and UBSan on all readers of untrusted files: Exodus files opened, compared,
 # joined, exported and copied; datasets opened, read, verified, archived and repaired; Gmsh meshes
-# imported.  Inputs are text that a generator makes
-# files of (tests/exodus/crafted.h, tests/fuzz/*_text.h).  FUZZ_SECONDS (60) each; FUZZ_TARGETS
-# selects some of them;
-# FUZZ_BUILD is a directory for the build that is kept.
+# imported.  Inputs are texts from which a generator creates files (tests/exodus/crafted.h, tests/fuzz/*_text.h).
+# Each target runs for FUZZ_SECONDS (default: 60); FUZZ_TARGETS selects some targets; FUZZ_BUILD is a build directory
+# that is kept.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -19,7 +18,7 @@ build=${FUZZ_BUILD:-$PWD/build}
     cmake --build "$build" --parallel "$(nproc)" --target fuzz; } >log_build 2>&1 || { tail -40 log_build; exit 1; }
 
 export OMPI_MCA_ess_singleton_isolated=1 OMPI_MCA_pml=ob1 OMPI_MCA_btl=self OMPI_MCA_osc=^ucx
-# Open MPI must not handle aborts (its default), so that libFuzzer does; 28 is SIGWINCH
+# by default Open MPI handles SIGABRT, which libFuzzer must handle; let Open MPI handle 28 (SIGWINCH) instead
 export OMPI_MCA_opal_signal=28
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 TUTTI_FUZZ_DATA="$top/tests/dataset/golden/data-000001.tutti"
 mkdir -p seeds_full_dataset

@@ -1,6 +1,7 @@
 /* TEST ranks=1 timeout=60 own=1 */
-/* A limit of file sizes (RLIMIT_FSIZE) below the size of an Exodus file: end_definitions and commit fail with TUTTI_ERR_TOO_BIG, the
- * program continues, its signal mask and handlers are unchanged, and without the limit both succeed.
+/* A limit of file sizes (RLIMIT_FSIZE) below the size of an Exodus file: end_definitions and commit fail with
+ * TUTTI_ERR_TOO_BIG, the program continues, its signal mask and handlers are unchanged, and without the limit both
+ * calls succeed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/stat.h>
 #include <tutti/exodus.h>

@@ -1,6 +1,6 @@
-/* A small random mesh that every rank has completely: blocks of many kinds, edges, faces, sets, nodes
- * without elements; the entries of each rank; the arguments of a rank; and the expected file,
- * computed by sorting.
+/* A small random mesh as a model that every rank has completely: blocks of many kinds, edges, faces, sets, nodes
+ * without elements; which ranks have which entries; the arguments of put_mesh for a rank; and the positions in the
+ * file, computed by sorting.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_WORLD_H
 #define TUTTI_TESTS_WORLD_H
@@ -12,23 +12,23 @@ enum { W_NODES = 240, W_ENTRIES = 160, W_LIST = 8, W_BLOCKS = 6, W_SETS = 4, W_M
 
 typedef struct {
     int64_t id;
-    int block, n, to[W_LIST]; /* nodes, or faces */
+    int block, n, to[W_LIST]; /* the n nodes of the entry (nfaced: its faces) */
     int edge[2];
-    uint64_t holders;
+    uint64_t holders; /* bit r: rank r has the entry */
 } world_entry;
 
 typedef struct {
     int n, member[W_MEMBERS], side[W_MEMBERS];
-    uint64_t listed[W_MEMBERS]; /* by which ranks */
+    uint64_t listed[W_MEMBERS]; /* bit r: rank r lists the member */
     int factors, attributes;
 } world_set;
 
 static struct {
-    int dims, ids; /* ids 0: plain ones, 1: any */
+    int dims, ids; /* ids: 0: 1, 2, 3, ...; 1: any ids */
     int nodes;
     int64_t node_id[W_NODES];
     uint64_t node_holders[W_NODES];
-    int entries[3]; /* elements, edges, faces */
+    int entries[3]; /* number of elements, edges, faces */
     world_entry entry[3][W_ENTRIES];
     world_set set[5][W_SETS];
 } world;
@@ -39,14 +39,14 @@ static const tutti_exodus_kind world_kinds[3] = {TUTTI_EXODUS_ELEMENT_BLOCK,
 static const tutti_exodus_kind world_set_kinds[5] = {TUTTI_EXODUS_NODE_SET, TUTTI_EXODUS_SIDE_SET,
                                                      TUTTI_EXODUS_ELEMENT_SET,
                                                      TUTTI_EXODUS_EDGE_SET, TUTTI_EXODUS_FACE_SET};
-/* The class of members; -1: nodes. */
+/* Class of the members of each kind of set; -1: nodes. */
 static const int world_members[5] = {-1, W_ELEMENT, W_ELEMENT, W_EDGE, W_FACE};
 
-/* Blocks of each kind, as they are defined. */
+/* The blocks of each kind, in the order of their definition. */
 static const struct {
     const char *topology;
     int64_t id;
-    int nodes, attributes, edges; /* nodes 0: a list */
+    int nodes, attributes, edges; /* per entry; nodes 0: variable (nsided, nfaced) */
 } world_blocks[3][W_BLOCKS] = {{{"HEX8", 70, 8, 2, 0},
                                 {"tetra", 3, 4, 0, 2},
                                 {"nsided", 12, 0, 1, 0},
@@ -65,7 +65,7 @@ static inline double world_value(int kind, int which, int item, int k) {
     return (double)((kind * 31 + which * 17 + item * 13 + k * 5) % 97) + 0.25;
 }
 
-/* n different nodes (faces) below `most`. */
+/* Choose `n` different nodes or faces below `most`. */
 static inline void world_pick(int n, int most, int *to) {
     for (int i = 0; i < n; i++) {
         int again = 1;
@@ -112,7 +112,7 @@ static inline void world_entries(int kind, int n, int copies) {
     }
 }
 
-/* Nodes of a side as Exodus counts them; for nsided blocks 2, nfaced: no factors. */
+/* Return the number of nodes of a side, which is its number of distribution factors: 2 for nsided, 0 for nfaced. */
 static inline int world_side_nodes(const world_entry *e, int side) {
     const char *t = world_blocks[W_ELEMENT][e->block].topology;
     return e->block == W_NSIDED ? 2 : tutti_exodus_side_nodes(t, 0, 3, side, NULL);
@@ -155,7 +155,7 @@ static inline void world_set_random(int s, int c) {
     }
 }
 
-/* A rank with an element has all entries that it needs; then sets. */
+/* Give each rank all nodes, edges and faces of its elements; then create the sets. */
 static inline void world_close(int copies) {
     for (int i = 0; i < world.entries[W_ELEMENT]; i++) {
         const world_entry *e = &world.entry[W_ELEMENT][i];
@@ -177,7 +177,7 @@ static inline void world_close(int copies) {
         for (int c = 0; c < W_SETS; c++) world_set_random(s, c);
 }
 
-/* Create the mesh, with copies or without; plain: node ids 1, 2, 3 ... */
+/* Create a random mesh; copies: several ranks may have an entry; plain: node ids are 1, 2, 3, ... */
 static inline void world_random(int copies, int plain) {
     memset(&world, 0, sizeof world);
     world.dims = 3;
@@ -189,7 +189,8 @@ static inline void world_random(int copies, int plain) {
     world_close(copies);
 }
 
-/* A grid of hexahedra in pieces of neighbours, shells on some of its bottom, a few elements at random. */
+/* Create a grid of hexahedra, each rank with neighbouring cells, shells on a part of its bottom, and a few random
+ * elements. */
 static inline void world_grid(int copies) {
     enum { X = 3, Y = 3, Z = 5, CELLS = X * Y * Z };
     memset(&world, 0, sizeof world);
@@ -235,7 +236,7 @@ static inline tutti_err world_define(tutti_exodus *x) {
     return tutti_exodus_define(x, n, v);
 }
 
-/* ---- the arguments of a rank */
+/* ---- the arguments of put_mesh for a rank */
 
 typedef struct {
     tutti_exodus_mesh mesh;
@@ -249,10 +250,11 @@ typedef struct {
     tutti_count member[5][W_SETS][W_MEMBERS];
     int side[5][W_SETS][W_MEMBERS];
     double factor[5][W_SETS][W_MEMBERS * 9], set_attribute[5][W_SETS][W_MEMBERS * 2];
-    int node_place[W_NODES], place[3][W_ENTRIES]; /* -1: not held */
-} world_mine;
+    int node_place[W_NODES],
+        place[3][W_ENTRIES]; /* local index of each node and entry; -1: not on this rank */
+} world_arguments;
 
-/* In an order of the rank's own. */
+/* Shuffle `n` values, in an order that depends on the rank. */
 static inline void world_shuffle(int n, int *v) {
     for (int i = n - 1; i > 0; i--) {
         const int j = (int)rnd(i + 1), keep = v[i];
@@ -261,7 +263,7 @@ static inline void world_shuffle(int n, int *v) {
     }
 }
 
-static inline void mine_nodes(world_mine *m, uint64_t who) {
+static inline void add_own_nodes(world_arguments *m, uint64_t who) {
     int n = 0, v[W_NODES];
     for (int i = 0; i < world.nodes; i++) {
         m->node_place[i] = -1;
@@ -280,7 +282,7 @@ static inline void mine_nodes(world_mine *m, uint64_t who) {
     m->mesh.node_attributes = m->node_attribute;
 }
 
-static inline void mine_blocks(world_mine *m, int kind, uint64_t who) {
+static inline void add_own_blocks(world_arguments *m, int kind, uint64_t who) {
     int all = 0, list = 0, starts = 0;
     for (int i = 0; i < world.entries[kind]; i++) m->place[kind][i] = -1;
     for (int c = 0; c < world_blocks_n[kind]; c++) {
@@ -317,7 +319,7 @@ static inline void mine_blocks(world_mine *m, int kind, uint64_t who) {
     }
 }
 
-static inline void mine_sets(world_mine *m, int s, uint64_t who) {
+static inline void add_own_sets(world_arguments *m, int s, uint64_t who) {
     for (int c = 0; c < W_SETS; c++) {
         const world_set *w = &world.set[s][c];
         int v[W_MEMBERS], n = 0, f = 0;
@@ -344,14 +346,14 @@ static inline void mine_sets(world_mine *m, int s, uint64_t who) {
     }
 }
 
-/* who: a bit for each rank whose entries are taken (all: ~0). */
-static inline world_mine *world_take(uint64_t who) {
-    world_mine *m = calloc(1, sizeof *m);
-    mine_nodes(m, who);
-    mine_blocks(m, W_EDGE, who);
-    mine_blocks(m, W_FACE, who);
-    mine_blocks(m, W_ELEMENT, who);
-    for (int s = 0; s < 5; s++) mine_sets(m, s, who);
+/* Create the arguments with the entries of all ranks r whose bit in `who` is set (~0: all ranks). */
+static inline world_arguments *world_arguments_of(uint64_t who) {
+    world_arguments *m = calloc(1, sizeof *m);
+    add_own_nodes(m, who);
+    add_own_blocks(m, W_EDGE, who);
+    add_own_blocks(m, W_FACE, who);
+    add_own_blocks(m, W_ELEMENT, who);
+    for (int s = 0; s < 5; s++) add_own_sets(m, s, who);
     m->mesh.blocks = m->block[W_ELEMENT];
     m->mesh.edge_blocks = m->block[W_EDGE];
     m->mesh.face_blocks = m->block[W_FACE];
@@ -371,7 +373,7 @@ static inline int world_node_position(int node) {
     return at;
 }
 
-static inline int world_position(int kind, int item) { /* among all of the kind */
+static inline int world_position(int kind, int item) { /* position among all entries of the kind */
     const world_entry *e = &world.entry[kind][item];
     int at = 0;
     for (int i = 0; i < world.entries[kind]; i++) {

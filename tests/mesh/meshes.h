@@ -1,4 +1,5 @@
-/* Common part of tests of meshes: a small mesh, created on every rank and passed in pieces.
+/* Common part of tests of meshes: small meshes that every rank creates completely and passes to the library in
+ * pieces.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_MESHES_H
 #define TUTTI_TESTS_MESHES_H
@@ -6,7 +7,7 @@
 #include <tutti/mesh.h>
 #include "harness.h"
 
-/* A whole mesh, in plain arrays. */
+/* A complete mesh, in plain arrays. */
 typedef struct {
     tutti_count nodes, elements;
     double *x;
@@ -50,14 +51,14 @@ static inline void whole_add(whole *w, tutti_count *at, int type, int physical,
     ++*at;
 }
 
-/* A box of k x k x k cells, each of six tetrahedra (four of prisms, pyramids, hexahedra in some),
- * triangles on two of its sides, an edge and a corner; nodes in random order. */
+/* Create a box of k x k x k cells with six tetrahedra each (mixed: some cells have prisms, pyramids or a hexahedron
+ * instead), triangles on two sides of the box, an edge and a corner; nodes in random order. */
 static inline whole whole_box(int k, int mixed) {
     const tutti_count side = k + 1, n = side * side * side;
     whole w = whole_make(n, 6L * k * k * k + 4L * k * k + 2);
     tutti_count e = 0, *number = calloc((size_t)n + 1, sizeof *number);
     for (tutti_count i = 0; i < n; i++) number[i] = i;
-    for (tutti_count i = n - 1; i > 0; i--) { /* the same on all ranks */
+    for (tutti_count i = n - 1; i > 0; i--) { /* shuffle the nodes in the same way on all ranks */
         const tutti_count j =
             (tutti_count)((uint64_t)(i * 2654435761u + 12345) % (uint64_t)(i + 1));
         const tutti_count keep = number[i];
@@ -117,13 +118,13 @@ static inline whole whole_box(int k, int mixed) {
     return w;
 }
 
-/* A mesh of which this rank has an uneven piece; with `alone` (MPI_COMM_SELF) the whole mesh. */
+/* Create a mesh of which each rank of `comm` has a piece of a different size. */
 static inline tutti_mesh *whole_mesh(const whole *w, MPI_Comm comm) {
     int p = 0, me = 0;
     tutti_mesh *m = NULL;
     MPI_Comm_size(comm, &p);
     MPI_Comm_rank(comm, &me);
-    /* squares: rank 0 has the least */
+    /* quadratic bounds: rank 0 has the smallest piece */
     const tutti_count lo = w->nodes * me * me / p / p, hi = w->nodes * (me + 1) * (me + 1) / p / p;
     const tutti_count from = w->elements * me / p, to = w->elements * (me + 1) / p;
     tutti_count *start = calloc((size_t)(to - from) + 1, sizeof *start);

@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* The example of the paper (Filgueira et al.): eight nodes, twelve edges, two partitions; Table 1, and from
- * its lists Table 2.
+/* The example of the paper by Filgueira et al. with eight nodes, twelve edges and two partitions: Table 1, and Table 2,
+ * which follows from the lists of Table 1.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/replicas.h>
 #include "mesh/meshes.h"
@@ -35,7 +35,7 @@ int main(int argc, char **argv) {
 
     tutti_mesh_cut c;
     CHECK_SAME(tutti_mesh_cut_get(m, 2, metis + v.first_node, NULL, &c), TUTTI_OK);
-    CHECK_EQ(c.cut, 3); /* 1-4, 2-5, 2-7 */
+    CHECK_EQ(c.cut, 3); /* edges 1-4, 2-5, 2-7 */
     CHECK_EQ(c.shared, 5);
     CHECK_EQ(c.total_nodes, 13);
     CHECK_EQ(c.min_nodes, 3);
@@ -60,7 +60,7 @@ int main(int argc, char **argv) {
     tutti_mesh_lists_free(&start, &holder);
     tutti_mesh_free(&alone);
 
-    /* and by the inspector, from the parts that two ranks hold */
+    /* the inspector computes the same from the parts of two ranks */
     if (ranks == 2) {
         tutti_mesh_part *part = NULL;
         tutti_mesh_part_view p;

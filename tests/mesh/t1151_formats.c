@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=90 */
-/* Every format is written and read again, by any number of ranks; Gmsh files by their specification, from the
- * texts below; names of groups are kept.
+/* Every format is written and read again by any number of ranks, and names of groups are kept.  Gmsh files that follow
+ * the specification (the texts below) are read.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/meshes.h"
 
@@ -38,7 +38,7 @@ static void round_trip(int k, int mixed) {
     whole_free(&w);
 }
 
-/* The file does not depend on the number of ranks that write it. */
+/* The bytes of a file do not depend on the number of ranks that write it. */
 static void same_bytes(void) {
     char second[520];
     int64_t n = 0;
@@ -71,7 +71,7 @@ static const char old_text[] =
     "$Elements\n3\n1 15 2 0 5 9\n2 2 4 9 7 1 -1 1000000000000 3 2\n"
     "3 2 3 9 7 0 1000000000000 2 9\n$EndElements\n";
 
-static void by_the_book(const char *text) {
+static void read_text(const char *text) {
     static const tutti_count nodes[] = {3, 0, 1, 2, 0, 2, 3};
     tutti_mesh *m = NULL, *alone = NULL;
     tutti_mesh_view v;
@@ -92,14 +92,14 @@ static void by_the_book(const char *text) {
     tutti_mesh_free(&alone);
 }
 
-/* Invalid input and the line that the message names; the same on all ranks. */
+/* Invalid input: a replacement in a text, the expected error code and a part of the message. */
 typedef struct {
-    const char *replace, *by; /* in new_text, or old_text */
+    const char *replace, *by; /* text to replace in new_text or old_text, and its replacement */
     tutti_err code;
     const char *says;
 } damage;
 
-static void damaged(const char *text, const damage *d) {
+static void read_damaged(const char *text, const damage *d) {
     char copy[2048], *at = NULL;
     tutti_mesh *m = NULL;
     snprintf(copy, sizeof copy, "%s", text);
@@ -116,7 +116,7 @@ static void damaged(const char *text, const damage *d) {
     tutti_mesh_free(&m);
 }
 
-static void bad_text(void) {
+static void read_invalid_texts(void) {
     static const damage new[] = {
         {"4.1 0", "4.0 0", TUTTI_ERR_UNSUPPORTED, "line 2: unsupported Gmsh format version 4.0"},
         {"4.1 0 8", "4.1 0 4", TUTTI_ERR_UNSUPPORTED, "line 2"},
@@ -149,14 +149,15 @@ static void bad_text(void) {
         {"0 5 9\n", "0 5 8\n", TUTTI_ERR_FORMAT, "line 13: element refers to node 8"},
         {"$Elements\n3", "$Elements\n4", TUTTI_ERR_FORMAT, "expected an integer"},
     };
-    const size_t step = ranks <= 3 ? 1 : 7; /* one rank reads: a few are enough of many */
-    for (size_t i = 0; i < sizeof new / sizeof *new; i += step) damaged(new_text, &new[i]);
-    for (size_t i = 0; i < sizeof old / sizeof *old; i += step) damaged(old_text, &old[i]);
+    const size_t step =
+        ranks <= 3 ? 1 : 7; /* on many ranks some cases are enough, because only one rank reads */
+    for (size_t i = 0; i < sizeof new / sizeof *new; i += step) read_damaged(new_text, &new[i]);
+    for (size_t i = 0; i < sizeof old / sizeof *old; i += step) read_damaged(old_text, &old[i]);
     check_where("");
 }
 
-/* Elements before nodes, an empty file, another format, no file. */
-static void no_mesh(void) {
+/* An empty file, another format, elements before nodes, and a missing file are refused. */
+static void read_invalid_files(void) {
     tutti_mesh *m = NULL;
     file_put(path, (const unsigned char *)"", 0);
     CHECK_SAME(tutti_mesh_open(MPI_COMM_WORLD, path, NULL, &m), TUTTI_ERR_FORMAT);
@@ -191,12 +192,12 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s", scratch_path("mesh"));
     round_trip(3, 0);
     round_trip(4, 1);
-    round_trip(1, 0); /* ranks without a slice */
+    round_trip(1, 0); /* so small that some ranks have no slice */
     same_bytes();
-    by_the_book(new_text);
-    by_the_book(old_text);
-    bad_text();
-    no_mesh();
+    read_text(new_text);
+    read_text(old_text);
+    read_invalid_texts();
+    read_invalid_files();
     file_remove(path);
     return harness_end();
 }

@@ -1,13 +1,13 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* Parallel results equal those of one rank: order, partitions, classification; the
- * curve is continuous; parts agree with their definition, and copies get the values of their owners.
+/* Results on several ranks equal the results on one rank: order, partitions, classification.  The space-filling
+ * curve is continuous; parts agree with their definition; copies of nodes get the values of their owners.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <signal.h>
 #include "mesh/meshes.h"
 #include "mesh/mesh_impl.h"
 
-/* ---- the curve: cells that follow each other are neighbours */
-static void curve(int dims, int bits) {
+/* ---- the space-filling curve: consecutive cells are neighbours */
+static void check_curve(int dims, int bits) {
     const int side = 1 << bits, n = 1 << (dims * bits);
     uint32_t(*at)[3] = calloc((size_t)n, sizeof *at);
     char *seen = calloc((size_t)n, 1);
@@ -30,7 +30,7 @@ static void curve(int dims, int bits) {
 }
 
 /* ---- orders */
-static void orders(const whole *w) {
+static void check_orders(const whole *w) {
     for (int order = TUTTI_MESH_FILE; order <= TUTTI_MESH_RCM; order++) {
         tutti_mesh *m = whole_mesh(w, MPI_COMM_WORLD), *alone = whole_mesh(w, MPI_COMM_SELF);
         tutti_mesh_info a, b, before;
@@ -58,7 +58,7 @@ static void handler(int sig, siginfo_t *info, void *context) {
     (void)sig, (void)info, (void)context;
 }
 
-static void partitions(const whole *w, int parts, int loaded) {
+static void check_partitions(const whole *w, int parts, int loaded) {
     tutti_mesh *m = whole_mesh(w, MPI_COMM_WORLD), *alone = whole_mesh(w, MPI_COMM_SELF);
     tutti_mesh_view v;
     CHECK_OK(tutti_mesh_view_get(m, &v));
@@ -69,9 +69,9 @@ static void partitions(const whole *w, int parts, int loaded) {
         load[i] = i % 5 == 0 ? 0 : (i % 3) << (loaded == 2 ? 33 : 0);
     for (int by = TUTTI_MESH_METIS; by <= TUTTI_MESH_BY_RCB; by++) {
         tutti_mesh_cut a, b;
-        struct sigaction mine = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART}, now,
-                         old;
-        sigaction(SIGTERM, &mine, &old);
+        struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART},
+                         now, old;
+        sigaction(SIGTERM, &action, &old);
         CHECK_SAME(tutti_mesh_partition(m, parts, (tutti_mesh_partitioner)by,
                                         loads ? load + v.first_node : NULL, of),
                    TUTTI_OK);
@@ -111,16 +111,16 @@ static void partitions(const whole *w, int parts, int loaded) {
 }
 
 /* ---- parts */
-static int has(const int *list, tutti_count from, tutti_count to, int x) {
+static int contains(const int *list, tutti_count from, tutti_count to, int x) {
     for (tutti_count i = from; i < to; i++)
         if (list[i] == x) return 1;
     return 0;
 }
 
-/* By the definition: a rank holds its own nodes and nodes that share an element with them. */
+/* Check a part by its definition: a rank has its own nodes, and all nodes that share an element with them. */
 static void part_is(const whole *w, const int *of, const tutti_mesh_part_view *p) {
     char *want = calloc((size_t)w->nodes + 1, 1), *cell = calloc((size_t)w->elements + 1, 1);
-    tutti_count held = 0, cells = 0, own = 0;
+    tutti_count expected_nodes = 0, cells = 0, own = 0;
     for (tutti_count i = 0; i < w->nodes; i++) want[i] = of[i] == rank;
     for (tutti_count e = 0; e < w->elements; e++)
         for (tutti_count i = w->start[e]; i < w->start[e + 1]; i++)
@@ -130,10 +130,10 @@ static void part_is(const whole *w, const int *of, const tutti_mesh_part_view *p
         for (tutti_count i = w->start[e]; i < w->start[e + 1] && cell[e]; i++) want[w->node[i]] = 1;
     }
     for (tutti_count i = 0; i < w->nodes; i++) {
-        held += want[i];
+        expected_nodes += want[i];
         own += of[i] == rank;
     }
-    CHECK_EQ(p->nodes, held);
+    CHECK_EQ(p->nodes, expected_nodes);
     CHECK_EQ(p->own_nodes, own);
     CHECK_EQ(p->elements, cells);
     for (tutti_count i = 0; i < p->nodes; i++) {
@@ -145,7 +145,7 @@ static void part_is(const whole *w, const int *of, const tutti_mesh_part_view *p
         CHECK(memcmp(p->coordinates + 3 * i, w->x + 3 * g, 24) == 0 && p->tag[i] == w->tag[g],
               "coordinates or tag of %lld", (long long)g);
         CHECK(p->holder[p->holder_start[i]] == of[g] &&
-                  has(p->holder, p->holder_start[i], p->holder_start[i + 1], rank),
+                  contains(p->holder, p->holder_start[i], p->holder_start[i + 1], rank),
               "holders of %lld", (long long)g);
     }
     for (tutti_count i = 0; i < p->elements; i++) {
@@ -170,7 +170,8 @@ static void parts_of(const whole *w, int how) {
     tutti_mesh_view v;
     tutti_mesh_part_view p;
     int *of = calloc((size_t)w->nodes + 1, sizeof *of);
-    for (tutti_count i = 0; i < w->nodes; i++) /* by x; scattered; all on the last */
+    for (tutti_count i = 0; i < w->nodes;
+         i++) /* partition by x, scattered, or all nodes on the last rank */
         of[i] = how == 0   ? (int)(w->x[3 * i] * ranks / 8) % ranks
                 : how == 1 ? (int)((uint64_t)i * 2654435761u % (uint64_t)ranks)
                            : ranks - 1;
@@ -225,12 +226,12 @@ static void check_refused(const whole *w) {
                    TUTTI_ERR_MISMATCH);
         CHECK_SAME(tutti_mesh_renumber(m, last ? TUTTI_MESH_RCM : TUTTI_MESH_CURVE),
                    TUTTI_ERR_MISMATCH);
-        /* one renumbers while the others classify */
+        /* one rank calls renumber while all others call classify */
         CHECK_SAME(last ? tutti_mesh_renumber(m, TUTTI_MESH_CURVE)
                         : tutti_mesh_classify(m, of, &start, &holder),
                    TUTTI_ERR_MISMATCH);
     }
-    /* a node that does not exist, on one rank */
+    /* on one rank, an element refers to a node that does not exist */
     const uint8_t type = TUTTI_MESH_LINE;
     const tutti_count lists[] = {0, 2}, nodes[] = {0, last ? ranks : 0};
     const double x[3] = {rank, 0, 0};
@@ -248,7 +249,7 @@ static void check_refused(const whole *w) {
     free(load);
 }
 
-/* Each allocation of one rank fails once: the same error on all ranks, and no leaks. */
+/* Each allocation of one rank fails once: all ranks return the same error, and no memory leaks. */
 static void short_of_memory(const whole *w) {
     char path[512], other[520];
     snprintf(path, sizeof path, "%s", scratch_path("short"));
@@ -275,7 +276,7 @@ static void short_of_memory(const whole *w) {
         if (err == TUTTI_OK)
             err = same_everywhere(tutti_mesh_write(m, other, TUTTI_MESH_GMSH_22, NULL));
         tutti__memory_fail_after(0);
-        /* TUTTI_ERR_IO: in the middle of a write */
+        /* TUTTI_ERR_IO: the allocation failed within a write */
         CHECK(err == TUTTI_OK || err == TUTTI_ERR_NOMEM ||
                   (err == TUTTI_ERR_IO && strstr(tutti_last_message(), "cannot allocate")),
               "allocation %ld: %s", n, tutti_last_message());
@@ -303,7 +304,7 @@ static void test_forecasts(void) {
     CHECK_OK(tutti_profile_predict(&profile, &opt, &f, &fixed, &seconds));
     CHECK(fixed == TUTTI_METHOD_LIST && seconds >= 0.9 * best, "list takes %g s, auto %g", seconds,
           best);
-    f.pieces = 8; /* long runs: an exchange over a network is not faster */
+    f.pieces = 8; /* with long runs, exchanging data between ranks is not faster */
     opt.method = TUTTI_METHOD_AUTO;
     CHECK_OK(tutti_profile_predict(&profile, &opt, &f, &method, &best));
     CHECK_EQ(method, TUTTI_METHOD_LIST);
@@ -320,23 +321,23 @@ static void test_forecasts(void) {
 
 int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 1152);
-    curve(1, 5);
-    curve(2, 4);
-    curve(3, 3);
+    check_curve(1, 5);
+    check_curve(2, 4);
+    check_curve(3, 3);
     whole box = whole_box(5, 0), mixed = whole_box(4, 1), tiny = whole_box(1, 0);
     whole none = whole_make(0, 0);
-    orders(&box);
-    orders(&mixed);
-    orders(&tiny);
-    orders(&none);
-    partitions(&box, 1, 0);
-    partitions(&box, 7, 0);
-    partitions(&box, 8, 1);
-    partitions(&box, 4, 2); /* loads of more than 32 bits */
-    partitions(&mixed, 3, 0);
-    partitions(&tiny, 5, 0);
-    partitions(&tiny, 50, 0);
-    partitions(&none, 3, 0);
+    check_orders(&box);
+    check_orders(&mixed);
+    check_orders(&tiny);
+    check_orders(&none);
+    check_partitions(&box, 1, 0);
+    check_partitions(&box, 7, 0);
+    check_partitions(&box, 8, 1);
+    check_partitions(&box, 4, 2); /* loads of more than 32 bits */
+    check_partitions(&mixed, 3, 0);
+    check_partitions(&tiny, 5, 0);
+    check_partitions(&tiny, 50, 0);
+    check_partitions(&none, 3, 0);
     for (int how = 0; how < 3; how++) {
         parts_of(&box, how);
         parts_of(&mixed, how);

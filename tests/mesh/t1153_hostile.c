@@ -1,6 +1,6 @@
 /* TEST ranks=1 timeout=120 */
-/* Randomly damaged meshes in every format: a clear error or a consistent
- * mesh, never a crash, and memory bounded by the size of the file.
+/* Reading randomly damaged meshes in every format leads to a clear error or a consistent mesh, never to a crash, and
+ * memory use is bounded by the size of the file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/resource.h>
 #include "mesh/meshes.h"
@@ -10,8 +10,8 @@ static const char *const words[] = {"-1",  "0",         "99999999999999999999", 
                                     "nan", "1e400",     "2147483647",           "\"",     "\n",
                                     "4.1", "$Elements", "-9223372036854775808", "15",     "\xff"};
 
-/* One kind of damage, or several. */
-static int64_t spoil_bytes(unsigned char *v, int64_t n, int64_t room) {
+/* Damage the `n` bytes `v` one to three times; `v` has space for `capacity` bytes.  Returns the new number of bytes. */
+static int64_t spoil_bytes(unsigned char *v, int64_t n, int64_t capacity) {
     for (int64_t times = 1 + rnd(3); times > 0 && n > 1; times--) {
         const int64_t at = rnd(n), k = 1 + rnd(16);
         const char *w = words[rnd(sizeof words / sizeof *words)];
@@ -19,38 +19,38 @@ static int64_t spoil_bytes(unsigned char *v, int64_t n, int64_t room) {
         static const uint64_t odd[] = {
             0, 1, 0x7fffffff, 0x80000000u, UINT64_MAX, (uint64_t)1 << 62, 1 << 20};
         switch (rnd(7)) {
-        case 0: /* a bit */
+        case 0: /* flip a bit */
             v[at] ^= (unsigned char)(1 << rnd(8));
             break;
-        case 1: /* cut off */
+        case 1: /* truncate the file */
             n = at + 1;
             break;
-        case 2: /* a piece is missing */
+        case 2: /* remove a piece */
             if (at + k < n) {
                 memmove(v + at, v + at + k, (size_t)(n - at - k));
                 n -= k;
             }
             break;
-        case 3: /* a piece is repeated */
-            if (at + k < n && n + k < room) {
+        case 3: /* repeat a piece */
+            if (at + k < n && n + k < capacity) {
                 memmove(v + at + k, v + at, (size_t)(n - at));
                 n += k;
             }
             break;
-        case 4: /* a word is replaced */
+        case 4: /* overwrite with a word */
             if (at + len <= n) memcpy(v + at, w, (size_t)len);
             break;
-        case 5: /* a number */
+        case 5: /* overwrite with a binary number */
             if (at + 8 <= n) memcpy(v + at, &odd[rnd(7)], rnd(2) ? 8 : 4);
             break;
-        default: /* zeros */
+        default: /* overwrite with zero bytes or digits 9 */
             memset(v + at, rnd(2) ? 0 : '9', (size_t)(at + k < n ? k : n - at));
         }
     }
     return n;
 }
 
-/* Use a mesh that was read. */
+/* Use all data of a mesh that was read, so that sanitizers detect invalid contents. */
 static void use_object(tutti_mesh *m) {
     tutti_mesh_view v;
     tutti_mesh_info info;
@@ -61,7 +61,7 @@ static void use_object(tutti_mesh *m) {
     CHECK_OK(tutti_mesh_renumber(m, TUTTI_MESH_CURVE));
 }
 
-static void hammer_store(tutti_mesh *m, tutti_mesh_format f, int rounds) {
+static void read_damaged(tutti_mesh *m, tutti_mesh_format f, int rounds) {
     int64_t n = 0;
     int read = 0;
     CHECK_OK(tutti_mesh_write(m, path, f, NULL));
@@ -96,12 +96,12 @@ int main(int argc, char **argv) {
         getenv("TUTTI_TEST_TIER") && !strcmp(getenv("TUTTI_TEST_TIER"), "full") ? 5000 : 500;
     whole w = whole_box(2, 1);
     tutti_mesh *m = whole_mesh(&w, MPI_COMM_WORLD);
-    /* in memory if possible: thousands of files are synced */
+    /* use a file system in memory if possible, because thousands of files are synced */
     const char *shm = getenv("TUTTI_TEST_SHM");
     snprintf(path, sizeof path, "%s/hostile", shm ? shm : check_dir());
     CHECK_OK(tutti_mesh_set_groups(m, 1, &group));
     for (int f = TUTTI_MESH_NATIVE; f <= TUTTI_MESH_GMSH_22_BINARY; f++)
-        hammer_store(m, (tutti_mesh_format)f, rounds);
+        read_damaged(m, (tutti_mesh_format)f, rounds);
     tutti_mesh_free(&m);
     whole_free(&w);
     struct rusage used;

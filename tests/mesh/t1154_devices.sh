@@ -1,10 +1,9 @@
 #!/bin/sh
 # TEST ranks=0 timeout=300
-# Meshes of devices, made by gmsh and kept in the build tree: METIS, 8 to 64 partitions, numbered
-# along Hilbert's curve: idg has less than a quarter of the intervals of own, idg2 no more than idg.
-# gmsh reads the files that Tutti writes.
-# gmsh makes a slightly different mesh in every run: the limit applies to the sum over all numbers
-# of partitions.
+# Meshes of semiconductor devices, created by gmsh and kept in the build tree, are partitioned by METIS into 8 to 64
+# parts and numbered along the Hilbert curve: rule idg has less than a quarter of the intervals of rule own, and idg2 not
+# more than idg.  gmsh creates a slightly different mesh in every run; therefore the limit applies to the sum over all
+# numbers of partitions.  gmsh reads the files that Tutti writes.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -17,7 +16,7 @@ names="mesa bjt"
 cd "$TUTTI_TEST_DIR"
 
 for name in $names; do
-    # numbered once, for all numbers of partitions
+    # renumber the mesh once for all numbers of partitions
     "$TUTTI_COMMAND" mesh convert "$meshes/$name.msh" "$name.mesh" --order curve
     for parts in 8 16 32 64; do
         "$TUTTI_COMMAND" mesh owners "$name.mesh" --parts $parts --rule own,idg,idg2 --json
@@ -34,7 +33,7 @@ for name in sys.argv[1:]:
         d = json.loads(line)
         own, idg, idg2 = (d["rules"][k]["intervals"] for k in ("own", "idg", "idg2"))
         if d["by"] != "metis":
-            sys.exit(77)  # without METIS the partition is computed from the curve that numbers the nodes
+            sys.exit(77)  # without METIS the partition follows the same curve as the numbering
         total["own"] += own
         total["idg"] += idg
         if own < 3.5 * idg or idg2 > idg or d["empty"] or abs(d["nodes"] / nodes[name] - 1) > 0.05:
@@ -46,7 +45,7 @@ for name in sys.argv[1:]:
 sys.exit(wrong)
 END
 
-# gmsh reads each format that we write, and finds the same
+# gmsh reads each format written by Tutti with the same numbers of nodes and elements
 gmsh -3 -algo hxt -nt 1 -v 1 -setnumber lc 0.25 "$top/experiments/meshes/mesa.geo" -o small.msh >log 2>&1
 count() { "$TUTTI_COMMAND" mesh info "$1" --json | sed 's/.*"nodes": \([0-9]*\), "elements": \([0-9]*\),.*/\1 \2/'; }
 for format in gmsh41 gmsh41-binary gmsh22 gmsh22-binary; do

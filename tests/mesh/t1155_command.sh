@@ -1,12 +1,12 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120
-# tutti mesh: its commands, their output for programs, and wrong usage.
+# The subcommands of tutti mesh, their JSON output, and wrong usage.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 command -v python3 >/dev/null || exit 77
 cd "$TUTTI_TEST_DIR"
 t() { "$TUTTI_COMMAND" mesh "$@"; }
-# a strip of triangles: 0 2 4 ... below, 1 3 5 ... above
+# a strip of triangles: even nodes are in the lower row, odd nodes in the upper row
 python3 - >strip.msh <<'END'
 n = 400
 print("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n1\n2 5 \"strip\"\n$EndPhysicalNames\n$Nodes\n%d" % n)
@@ -51,7 +51,7 @@ svg = xml.dom.minidom.parse("strip.svg")
 assert len(svg.getElementsByTagName("text")) == 3 and svg.getElementsByTagName("path")
 assert open("strip.png", "rb").read(4) == b"\x89PNG"
 END
-# exit status 2 for wrong usage and 1 for failures, with a message
+# expect CODE WORDS ARGUMENTS...: check the exit status (2: wrong usage, 1: failure) and words of the error message
 expect() {
     code=$1
     words=$2

@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=mpich,asan cores=2
-# tutti-experiments mesh: every rule and configuration writes the same bytes on 2 ranks, which the command verifies, and a mesh
-# of a file is counted as `tutti mesh owners` counts it; every figure, every report; a mesh that is not there; wrong usage.
+# tutti-experiments mesh: every rule and configuration writes the same bytes on 2 ranks, which the command verifies, and
+# reports the same counts for a mesh in a file as `tutti mesh owners`; every figure and report; a missing mesh; wrong
+# usage.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/../cli/common.sh"
@@ -26,7 +27,7 @@ for order in ("curve", "rcm", "file"):
 for name in ("meshes", "replication", "balance", "balance, bytes", "balance, nodes", "inspector", "inspectors",
              "gain of idg", "gain of idg2, least", "box 2 rules with list"):
     assert shown[name]["rows"], name
-assert shown["meshes"]["values"][0][:3] == ["729", "4184", "3072"], shown["meshes"]["values"]  # 9^3, 8^3 cells of 6
+assert shown["meshes"]["values"][0][:3] == ["729", "4184", "3072"], shown["meshes"]["values"]  # 9^3 nodes; 8^3 cells
 for variant in ("written by own", "written by idg2", "read"):
     x = shown[f"box 2 {variant}"]
     assert x["rows"] == ["3"] and {"conforming", "auto", "auto, reused plan"} <= set(x["columns"]), x
@@ -49,7 +50,7 @@ text = open("m.html", encoding="utf-8").read()
 assert "Filgueira" in text and text.count("<svg") == 8 and "http" not in text
 END
 
-# A mesh of a file, on one process: the same counts as the other command's.
+# For a mesh in a file, on one rank: the same counts as `tutti mesh owners`.
 cat >grid.py <<'END'
 n = 7
 at = lambda x, y: 1 + x + y * n

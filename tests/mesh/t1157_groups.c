@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Physical groups of Gmsh files: partitioned entities have their own or their parent's, an element
- * may be in several, in format 2.2 by repetition; every format that is written keeps them.  Names
+/* Physical groups of Gmsh files: partitioned entities have their own groups or those of their parent; an element
+ * may be in several groups (in format 2.2 it is repeated); groups are kept by every format that is written.  Names
  * with a zero byte or a quotation mark are refused.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/meshes.h"
@@ -11,7 +11,7 @@ typedef struct {
     int dim, tag, count;
 } expected;
 
-/* Elements of a group, on all ranks. */
+/* Return the number of elements of a group on all ranks. */
 static tutti_off group_count(const tutti_mesh *m, int dim, int tag) {
     tutti_mesh_view v;
     tutti_off n = 0;
@@ -26,7 +26,8 @@ static tutti_off group_count(const tutti_mesh *m, int dim, int tag) {
     return sum_all(n);
 }
 
-static void groups_are(const tutti_mesh *m, int elements, const expected *want, const char *what) {
+static void check_groups(const tutti_mesh *m, int elements, const expected *want,
+                         const char *what) {
     tutti_mesh_view v;
     CHECK_OK(tutti_mesh_view_get(m, &v));
     CHECK(v.all_elements == elements, "%s: %lld elements", what, (long long)v.all_elements);
@@ -37,28 +38,29 @@ static void groups_are(const tutti_mesh *m, int elements, const expected *want, 
     }
 }
 
-/* Read, then written and read in every format. */
-static void everywhere(const char *text, int elements, const expected *want, const char *what) {
+/* Read a mesh, write and read it in every format, and check its groups each time. */
+static void check_all_formats(const char *text, int elements, const expected *want,
+                              const char *what) {
     static const char *const names[] = {"native", "4.1", "4.1 binary", "2.2", "2.2 binary"};
     tutti_mesh *m = NULL, *back = NULL;
     check_where(what);
     file_put(path, (const unsigned char *)text, (int64_t)strlen(text));
     CHECK_SAME(tutti_mesh_open(MPI_COMM_WORLD, path, NULL, &m), TUTTI_OK);
     if (!m) return;
-    groups_are(m, elements, want, "read");
+    check_groups(m, elements, want, "read");
     for (int f = TUTTI_MESH_NATIVE; f <= TUTTI_MESH_GMSH_22_BINARY; f++) {
         CHECK_SAME(tutti_mesh_write(m, path, (tutti_mesh_format)f, NULL), TUTTI_OK);
         CHECK_SAME(tutti_mesh_open(MPI_COMM_WORLD, path, NULL, &back), TUTTI_OK);
         if (!back) continue;
-        groups_are(back, elements, want, names[f]);
+        check_groups(back, elements, want, names[f]);
         tutti_mesh_free(&back);
     }
     tutti_mesh_free(&m);
 }
 
-/* A square of two triangles, partitioned: surface 2 without groups of its own, surface 3 with; curve
- * 5 has groups of its own, one with a sign; curve 6 is between the partitions: Gmsh repeats the
- * groups of the surface there; point 4 is its end. */
+/* A partitioned square of two triangles.  Surface 2 has no groups of its own, surface 3 does.  Curve 5 has groups of
+ * its own, one with a negative sign.  Curve 6 is between the partitions, where Gmsh repeats the groups of the surface;
+ * point 4 is an end of curve 6. */
 static const char partitioned[] =
     "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n"
     "$PhysicalNames\n4\n1 21 \"bottom\"\n1 24 \"between\"\n2 11 \"plate\"\n2 13 \"all\"\n"
@@ -75,7 +77,7 @@ static const char partitioned[] =
     "$Elements\n5 5 1 5\n0 4 15 1\n1 1\n1 5 1 1\n2 1 2\n1 6 1 1\n3 1 3\n2 2 2 1\n4 1 2 3\n"
     "2 3 2 1\n5 1 3 4\n$EndElements\n";
 
-/* The same square: the groups of surface 3 differ from those of its parent. */
+/* The same square, but the groups of surface 3 differ from the groups of its parent. */
 static const char own_groups[] =
     "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n"
     "$Entities\n0 0 1 0\n1 0 0 0 1 1 0 2 11 13 0\n$EndEntities\n"
@@ -86,8 +88,8 @@ static const char own_groups[] =
     "$Nodes\n1 4 1 4\n2 2 0 4\n1\n2\n3\n4\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n$EndNodes\n"
     "$Elements\n2 2 1 2\n2 2 2 1\n1 1 2 3\n2 3 2 1\n2 1 3 4\n$EndElements\n";
 
-/* Format 2.2: three triangles of one entity, or of none, in different sets of groups; the last two
- * are the same element twice in one group, which is not a further group. */
+/* Format 2.2: three triangles of one entity or without an entity, in different sets of groups.  The last two
+ * lines repeat an element in the same group, which does not add a group. */
 static const char repeated[] = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n"
                                "$Nodes\n5\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n5 2 2 0\n$EndNodes\n"
                                "$Elements\n10\n"
@@ -97,8 +99,8 @@ static const char repeated[] = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n"
                                "7 1 3 4 7 1 1 2\n8 1 3 5 7 1 1 2\n"
                                "9 1 2 6 8 3 4\n10 1 2 6 8 3 4\n$EndElements\n";
 
-/* Memberships of the native format are in the sum of the contents: a changed bit is found. */
-static void damaged(const char *text) {
+/* The checksum of the native format includes the group memberships: each changed bit is detected. */
+static void check_damage_detected(const char *text) {
     tutti_mesh *m = NULL;
     tutti_mesh_view v;
     int64_t n = 0, at = 0;
@@ -124,7 +126,7 @@ static void damaged(const char *text) {
     free(bytes);
 }
 
-static void name_refused(const char *name, size_t bytes, const char *words) {
+static void check_name_refused(const char *name, size_t bytes, const char *words) {
     char text[400];
     tutti_mesh *m = NULL;
     const char *head = "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$PhysicalNames\n1\n1 7 \"";
@@ -146,30 +148,30 @@ static void name_refused(const char *name, size_t bytes, const char *words) {
 int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 1157);
     snprintf(path, sizeof path, "%s/t1157.msh", check_dir());
-    everywhere(partitioned, 5,
-               (expected[]){{2, 11, 2},
-                            {2, 13, 2},
-                            {1, 21, 1},
-                            {1, 22, 1},
-                            {1, 24, 1},
-                            {1, 11, 0},
-                            {1, 13, 0},
-                            {0, 21, 0},
-                            {0, 22, 0},
-                            {0, 0, 0}},
-               "partitioned");
-    everywhere(own_groups, 2, (expected[]){{2, 11, 2}, {2, 13, 1}, {2, 14, 1}, {0, 0, 0}},
-               "own groups");
-    everywhere(
+    check_all_formats(partitioned, 5,
+                      (expected[]){{2, 11, 2},
+                                   {2, 13, 2},
+                                   {1, 21, 1},
+                                   {1, 22, 1},
+                                   {1, 24, 1},
+                                   {1, 11, 0},
+                                   {1, 13, 0},
+                                   {0, 21, 0},
+                                   {0, 22, 0},
+                                   {0, 0, 0}},
+                      "partitioned");
+    check_all_formats(own_groups, 2, (expected[]){{2, 11, 2}, {2, 13, 1}, {2, 14, 1}, {0, 0, 0}},
+                      "own groups");
+    check_all_formats(
         repeated, 6,
         (expected[]){{2, 1, 3}, {2, 2, 2}, {2, 3, 1}, {1, 4, 1}, {1, 5, 1}, {1, 6, 2}, {0, 0, 0}},
         "repeated");
-    damaged(repeated);
+    check_damage_detected(repeated);
     check_where("names");
-    name_refused("a b", 3, NULL);
-    name_refused("a\0b", 3, "zero byte");
-    name_refused("a\"b", 3, "t1157.msh");
-    name_refused("a\nb", 3, "no closing quotation mark");
+    check_name_refused("a b", 3, NULL);
+    check_name_refused("a\0b", 3, "zero byte");
+    check_name_refused("a\"b", 3, "t1157.msh");
+    check_name_refused("a\nb", 3, "no closing quotation mark");
     file_remove(path);
     return harness_end();
 }

@@ -1,7 +1,7 @@
 /* TEST ranks=1 timeout=120 own=1 */
-/* METIS prints nothing and leaves no part empty, for all arguments: more parts than nodes, tiny
- * meshes, no neighbours at all, loads that differ by orders of magnitude.  Bisection replaces it
- * in these cases, and the mesh reports it.
+/* Partitioning prints nothing, and leaves no part empty unless there are fewer nodes than parts: tiny
+ * meshes, nodes without neighbours, loads that differ by orders of magnitude.  If METIS is not suitable, bisection
+ * replaces it, and tutti_mesh_describe reports this.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@ static char path[512];
 static tutti_count load[4096];
 static int of[4096];
 
-/* Redirect standard output to a file while a mesh is partitioned. */
+/* Partition a mesh with standard output redirected to a file, and check that the file is empty. */
 static void divide_mesh(tutti_mesh *m, int parts, const tutti_count *loads) {
     struct stat s = {.st_size = 0};
     tutti_mesh_view v;
@@ -34,7 +34,7 @@ static void divide_mesh(tutti_mesh *m, int parts, const tutti_count *loads) {
           (long long)v.nodes, parts, c.empty);
 }
 
-/* Every kind of load. */
+/* Create the loads of `n` nodes; `kind` selects their distribution. */
 static void loads_make(tutti_count n, int kind) {
     for (tutti_count i = 0; i < n; i++)
         load[i] = kind == 1   ? rnd(10)
@@ -58,7 +58,7 @@ static void test_boxes(void) {
     }
 }
 
-/* Nodes without elements, and pairs of nodes. */
+/* Meshes of nodes without elements, and of separate pairs of nodes. */
 static void test_apart(void) {
     for (int pairs = 0; pairs < 2; pairs++) {
         whole w = whole_box(5, 0);

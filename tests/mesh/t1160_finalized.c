@@ -1,5 +1,5 @@
 /* TEST ranks=1,2 timeout=60 own=1 */
-/* Before MPI_Init and after MPI_Finalize every call for meshes, their parts and inspectors returns
+/* Before MPI_Init and after MPI_Finalize every call on meshes, parts and inspectors returns
  * TUTTI_ERR_STATE; handles can still be freed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/mesh.h>
@@ -14,8 +14,8 @@ static const tutti_mesh_view view = {
     .nodes = 4, .coordinates = x, .elements = 1, .type = type, .start = first, .node = node};
 static const tutti_replicas_spec spec = {.n = 2, .numbers = number, .load = 1, .value_bytes = 8};
 
-/* Calls that need no handle. */
-static void not_made(void) {
+/* Calls that do not need a handle fail. */
+static void check_creation_refused(void) {
     tutti_mesh *m = NULL;
     tutti_replicas *r = NULL;
     CHECK_ERR(tutti_mesh_make(MPI_COMM_WORLD, &view, &m), TUTTI_ERR_STATE);
@@ -63,7 +63,7 @@ int main(int argc, char **argv) {
     int of[8] = {0};
     check_seed(1160);
     check_where("before MPI_Init");
-    not_made();
+    check_creation_refused();
     MPI_Init(&argc, &argv);
     check_where("");
     CHECK_OK(tutti_mesh_make(MPI_COMM_WORLD, &view, &m));
@@ -71,7 +71,7 @@ int main(int argc, char **argv) {
     CHECK_OK(tutti_replicas_create(MPI_COMM_WORLD, &spec, &r));
     MPI_Finalize();
     check_where("after MPI_Finalize");
-    not_made();
+    check_creation_refused();
     check_refused(m, p, r);
     tutti_mesh_part_free(&p);
     tutti_mesh_free(&m);

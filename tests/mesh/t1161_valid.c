@@ -1,6 +1,6 @@
 /* TEST ranks=2,3 timeout=60 */
-/* The predicates of the mesh and of its parts: each relation between fields is damaged, one at a time, and the predicate
- * fails; undamaged objects pass.
+/* The predicates tutti__mesh_is_valid() and tutti__mesh_part_is_valid() detect each damaged relation between fields,
+ * and accept undamaged objects.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/mesh_impl.h"
 
@@ -54,7 +54,7 @@ static void damage_mesh(tutti_mesh *m) {
         CHECK(!tutti__mesh_part_is_valid(&d), #change); \
     } while (0)
 
-/* Damage one value in place, and restore it. */
+/* Damage one value in place, check that the predicate detects it, and restore the value. */
 #define DAMAGED_VALUE(type, place, value)             \
     do {                                              \
         const type before = *(place);                 \
@@ -90,7 +90,7 @@ static void damage_part(tutti_mesh_part *p) {
     }
 }
 
-/* Each rank has a strip of four triangles; all strips are connected by their nodes. */
+/* The mesh is a strip of triangles, four per rank; the pieces of neighbouring ranks share nodes. */
 int main(int argc, char **argv) {
     enum { NODES = 4, ELEMENTS = 4 };
     int rank, ranks, of[NODES + 1];

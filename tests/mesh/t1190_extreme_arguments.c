@@ -1,11 +1,11 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Counts and offsets at the limits of 64 bits are refused by meshes and replicas, or lead to no overflow.
+/* Meshes and replicas refuse counts and offsets at the limits of 64-bit integers, or handle them without overflow.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/mesh.h>
 #include <tutti/replicas.h>
 #include "harness.h"
 
-/* Counts that exceed memory, only on the last rank. */
+/* Check that no mesh is created if the last rank passes these counts, which exceed memory. */
 static void mesh_of(tutti_count nodes, tutti_count elements) {
     static const double x[6];
     static const uint8_t type[2] = {TUTTI_MESH_LINE, TUTTI_MESH_LINE};
@@ -34,7 +34,7 @@ static void mesh_starts(tutti_count second) {
     CHECK_SAME(tutti_mesh_make(MPI_COMM_WORLD, &v, &m), TUTTI_ERR_ARG);
 }
 
-/* Two items, the second at `at` in memory. */
+/* Create replicas of two items per rank at the offsets `first` and `at` in memory. */
 static void replicas_at(tutti_off first, tutti_off at) {
     const int64_t numbers[2] = {2 * rank, 2 * rank + 1};
     const tutti_off offsets[2] = {first, at};

@@ -1,4 +1,5 @@
-/* A datatype in words, for messages: its constructors with their arguments, from the outside in.
+/* Describe a datatype as text, for messages: its constructors with their arguments, from the outermost to the
+ * innermost.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_DESCRIBE_H
 #define TUTTI_TESTS_DESCRIBE_H

@@ -1,6 +1,5 @@
-/* All data access calls of MPI-IO behind one function: where (explicit offset, individual or
- * shared pointer), collective or independent, and (blocking, non-blocking, split); read or write;
- * with int or MPI_Count counts.
+/* All data access calls of MPI-IO behind one function: explicit offset, individual or shared file pointer;
+ * collective or independent; blocking, nonblocking or split; read or write; with int or MPI_Count counts.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_FAMILIES_H
 #define TUTTI_TESTS_FAMILIES_H
@@ -15,7 +14,7 @@ typedef struct {
     enum call_where where;
     enum call_how how;
     int together, is_write, large;
-    MPI_Offset offset; /* AT */
+    MPI_Offset offset; /* only for calls with an explicit offset (AT) */
     void *buf;
     MPI_Count count;
     MPI_Datatype type;
@@ -48,7 +47,7 @@ static inline int call_pointer(const family_call *c, MPI_File fh, MPI_Status *st
     return c->together ? READ_OR_WRITE(, _all, fh, DATA, st) : READ_OR_WRITE(, , fh, DATA, st);
 }
 
-/* MPI has no non-blocking ordered calls. */
+/* MPI has no nonblocking ordered calls. */
 static inline int call_shared(const family_call *c, MPI_File fh, MPI_Status *st, MPI_Request *rq) {
     if (c->how == SPLIT) return READ_OR_WRITE(, _ordered_begin, fh, DATA);
     if (c->how == NONBLOCKING) return READ_OR_WRITE(i, _shared, fh, DATA, rq);
@@ -56,13 +55,13 @@ static inline int call_shared(const family_call *c, MPI_File fh, MPI_Status *st,
                        : READ_OR_WRITE(, _shared, fh, DATA, st);
 }
 
-/* Start (and unless it is non-blocking or split, carry out) a call. */
+/* Make a blocking call, or start a nonblocking or split call. */
 static inline int family_start(const family_call *c, MPI_File fh, MPI_Status *st, MPI_Request *rq) {
     if (c->where == AT) return call_at(c, fh, st, rq);
     return c->where == POINTER ? call_pointer(c, fh, st, rq) : call_shared(c, fh, st, rq);
 }
 
-/* End a split one. */
+/* Complete a split call. */
 static inline int family_end(const family_call *c, MPI_File fh, MPI_Status *st) {
     if (c->where == AT)
         return c->is_write ? MPI_File_write_at_all_end(fh, c->buf, st)
@@ -74,7 +73,7 @@ static inline int family_end(const family_call *c, MPI_File fh, MPI_Status *st) 
                        : MPI_File_read_ordered_end(fh, c->buf, st);
 }
 
-/* The name, for messages. */
+/* Store the name of the call without the prefix MPI_File_, for messages. */
 static inline void family_name(const family_call *c, char *out, size_t size) {
     const char *const where[] = {"_at", "", c->together ? "_ordered" : "_shared"};
     snprintf(out, size, "%s%s%s%s%s%s", c->how == NONBLOCKING ? "i" : "",

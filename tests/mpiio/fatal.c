@@ -1,4 +1,4 @@
-/* For t830_fatal.sh: an error of a non-blocking write, with MPI_ERRORS_ARE_FATAL on the file.
+/* Program of t830_fatal.sh: a nonblocking write fails with MPI_ERRORS_ARE_FATAL on the file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
-/* The expected file by the MPI standard: its bytes, its size, and the accesses of each rank since all
- * ranks last synchronised.  Every rank has the complete model.
+/* The file expected according to the MPI standard: its bytes, its size, and the accesses of each rank since the last
+ * synchronisation of all ranks.  Every rank has the complete model.
  *
- * Two accesses are in conflict if they have a byte in common, one of them writes, and neither is known to
- * come first (MPI: sequential consistency without atomic mode).  An access is first if the same rank has
- * completed it, or if a sync-barrier-sync follows it.  The end of the file counts as a byte:
- * a read beyond it conflicts with a write that moves it.
+ * Two accesses conflict if they access the same byte, one of them writes, and their order is not
+ * defined (MPI: sequential consistency without atomic mode).  An earlier access is ordered before another if the same
+ * rank has completed it, or if a sync-barrier-sync follows it.  The end of the file counts as a byte: a read
+ * beyond the end conflicts with a write that moves the end.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_FILE_MODEL_H
 #define TUTTI_TESTS_FILE_MODEL_H
@@ -12,23 +12,25 @@
 #include "mpiio/memory_side.h"
 #include "mpiio/views.h"
 
-enum { MODEL_ROOM = 96 * 1024, MODEL_OPS = 1 << 16, MIXED = -1 };
+enum { MODEL_BYTES = 96 * 1024, MODEL_OPS = 1 << 16, MIXED = -1 };
 
 typedef struct {
-    unsigned char data[MODEL_ROOM];
+    unsigned char data[MODEL_BYTES];
     int64_t size;
-    int writer[MODEL_ROOM], reader[MODEL_ROOM]; /* operation, 0: none, MIXED: several */
-    int64_t lowest_end;                         /* the size when all synchronised */
-    int grown, end_read;    /* since then: by writes; a read went over the end */
-    int rank_of[MODEL_OPS]; /* of an operation */
-    unsigned char completed[MODEL_OPS];
-    int ops;
+    int writer[MODEL_BYTES],
+        reader[MODEL_BYTES]; /* last operation on each byte; 0: none, MIXED: several */
+    int64_t lowest_end;      /* file size at the last synchronisation */
+    int grown,
+        end_read; /* since the last synchronisation: writes moved the end; a read went beyond the end */
+    int rank_of[MODEL_OPS];             /* rank of each operation */
+    unsigned char completed[MODEL_OPS]; /* whether each operation is complete */
+    int ops;                            /* number of operations; they are numbered from 1 */
 } file_model;
 
-/* The request of a rank. */
+/* The bytes that a rank accesses in a call. */
 typedef struct {
-    int64_t first, bytes; /* positions in the view */
-    int op;
+    int64_t first, bytes; /* position of the first byte in the view; number of bytes */
+    int op;               /* number of the operation in the model */
 } file_ask;
 
 static inline int model_is_before(const file_model *m, int op, int rank) {
@@ -52,8 +54,7 @@ static inline int model_conflict(const file_model *m, const view *v, const file_
     return 0;
 }
 
-/* Apply an access; a write changes the bytes.  Returns the number of bytes (reads: up to the end
- * of the file). */
+/* Apply an access to the model.  Returns the number of bytes accessed, for reads only up to the end of the file. */
 static inline int64_t model_access(file_model *m, const view *v, file_ask *a, int rank,
                                    int is_write) {
     const int64_t end = ask_end(v, a), before = m->size;

@@ -1,5 +1,5 @@
-/* Operations of a random sequence (t840_sequence.c): started, completed in every way that MPI has, and judged
- * against the model of the file.
+/* Operations of a random sequence (t840_sequence.c): they are started, completed by any completion call of MPI, and
+ * compared with the model of the file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_FLIGHTS_H
 #define TUTTI_TESTS_FLIGHTS_H
@@ -15,11 +15,11 @@ typedef struct {
     family_call call;
     memory_side memory;
     file_ask ask;
-    int64_t there; /* bytes that it must find */
-    unsigned char *expected;
+    int64_t there;           /* number of bytes that the operation must transfer */
+    unsigned char *expected; /* for reads: the bytes that must be read */
     MPI_Request request;
     int active, event;
-    int over_end; /* some rank reads over the end of the file */
+    int over_end; /* whether some rank reads beyond the end of the file */
 } flight;
 
 static struct {
@@ -28,26 +28,28 @@ static struct {
     MPI_File fh;
     int amode, can_read, can_write;
     view view[MAX_RANKS];
-    int64_t position[MAX_RANKS], shared; /* bytes of the view */
+    int64_t position[MAX_RANKS],
+        shared; /* individual pointers and shared pointer, in bytes of the view */
     int same_view;
     flight flight[FLIGHTS], split;
-    int flights;                 /* slots used, on any rank */
-    int split_first, split_last; /* operations of the pending split call, on all ranks; or 0 */
+    int flights; /* number of used slots, the same on all ranks */
+    int split_first,
+        split_last; /* range of operations of the pending split call on all ranks; 0: none */
     int defects;
-    FILE *record; /* the record to compare with another run, or NULL */
+    FILE *record; /* record of results, to be compared with another run; or NULL */
     file_model model;
 } w;
 
 static char where_text[200];
 
-static inline void now(const char *what) {
+static inline void set_event_text(const char *what) {
     snprintf(where_text, sizeof where_text, "rank %d of %d, event %d: %s", w.rank, w.np, w.event,
              what);
     check_where(where_text);
     if (w.log) fprintf(stderr, "%s\n", where_text);
 }
 
-/* A difference from the model: known of the MPI library itself, or an error. */
+/* A difference from the model is an error, unless it is a known defect of the MPI library's own MPI-IO. */
 #define EXPECT(cond, known, ...)            \
     do {                                    \
         if (!(cond) && w.native && (known)) \
@@ -63,7 +65,8 @@ static inline void check_code(const char *what, int code) {
     CHECK(code == MPI_SUCCESS, "%s: %s", what, text);
 }
 
-/* A status that is not filled in is found out; Open MPI's own leaves parts of some. */
+/* Return a status filled with a pattern, so that missing values are detected; not with the MPI library's own MPI-IO,
+ * because Open MPI does not fill in all parts. */
 static inline MPI_Status fresh_status(void) {
     MPI_Status st;
     memset(&st, w.native ? 0 : 0x55, sizeof st);
@@ -72,7 +75,7 @@ static inline MPI_Status fresh_status(void) {
 
 /* ---- one operation */
 
-static inline void tell(const flight *f) {
+static inline void print_operation(const flight *f) {
     const view *v = &w.view[w.rank];
     fprintf(stderr, "%s: at %lld, %lld bytes, view %lld ", where_text, (long long)f->ask.first,
             (long long)f->ask.bytes, (long long)v->disp);
@@ -108,13 +111,14 @@ static inline void check_status(const flight *f, const MPI_Status *st) {
     EXPECT(cancelled == 0, !w.romio, "cancelled is %d", cancelled);
 }
 
-/* Reads: existing bytes were read, and no other bytes changed; writes: nothing changed. */
+/* Check the buffer: a read has changed only the bytes that exist in the file, a write has changed nothing. */
 static inline void check_memory(flight *f) {
     memory_side *m = &f->memory;
     int64_t wrong = 0, first = -1;
     for (int64_t i = 0; i < f->there && !f->call.is_write; i++)
         m->before[memory_at(m, i)] = f->expected[i];
-    if (w.native && f->over_end) { /* there the libraries' own are wrong in many ways */
+    if (w.native &&
+        f->over_end) { /* the MPI libraries' own MPI-IO has many defects at the end of the file */
         w.defects += memcmp(m->base, m->before, (size_t)m->size) != 0;
         return;
     }
@@ -127,8 +131,8 @@ static inline void check_memory(flight *f) {
           (long long)m->size, (long long)first);
 }
 
-/* Record counts and bytes; only where the MPI-IO of the MPI libraries is correct. */
-static inline void record(const flight *f, const MPI_Status *st) {
+/* Record counts and a checksum of the bytes, except where the MPI libraries' own MPI-IO has defects. */
+static inline void record_result(const flight *f, const MPI_Status *st) {
     const memory_side *m = &f->memory;
     uint64_t sum = 0;
     int count;
@@ -140,22 +144,23 @@ static inline void record(const flight *f, const MPI_Status *st) {
             (unsigned long long)sum);
 }
 
-static inline void finish(flight *f, const MPI_Status *st) {
+static inline void finish_operation(flight *f, const MPI_Status *st) {
     char text[64], name[40];
     family_name(&f->call, name, sizeof name);
     snprintf(text, sizeof text, "%s of event %d", name, f->event);
-    now(text);
+    set_event_text(text);
     const int failures = check_failures_;
     check_status(f, st);
     check_memory(f);
-    if (check_failures_ > failures) tell(f);
-    record(f, st);
+    if (check_failures_ > failures) print_operation(f);
+    record_result(f, st);
     memory_free(&f->memory);
     free(f->expected);
     f->active = 0;
 }
 
-static inline void prepare(flight *f, const family_call *c, const file_ask *a, int64_t there) {
+static inline void prepare_operation(flight *f, const family_call *c, const file_ask *a,
+                                     int64_t there) {
     const view *v = &w.view[w.rank];
     *f = (flight){.call = *c, .ask = *a, .there = there, .active = 1, .event = w.event};
     f->memory = memory_make(a->bytes, !c->is_write, a->op);
@@ -172,23 +177,23 @@ static inline void prepare(flight *f, const family_call *c, const file_ask *a, i
     }
 }
 
-static inline void start(flight *f) {
+static inline void start_operation(flight *f) {
     MPI_Status st = fresh_status();
     char name[80];
     family_name(&f->call, name, sizeof name);
     snprintf(name + strlen(name), sizeof name - strlen(name), " %lld+%lld", (long long)f->ask.first,
              (long long)f->ask.bytes);
-    now(name);
-    if (w.log) tell(f);
+    set_event_text(name);
+    if (w.log) print_operation(f);
     const int code = family_start(&f->call, w.fh, &st, &f->request);
     check_code(name, code);
-    if (f->call.how == BLOCKING) finish(f, &st);
+    if (f->call.how == BLOCKING) finish_operation(f, &st);
 }
 
-/* ---- pending operations: known to all ranks, completed in any order by each */
+/* ---- pending operations: all ranks know them, and each rank completes them in any order */
 
 static inline void complete_slot(int i, const MPI_Status *st) {
-    finish(&w.flight[i], st);
+    finish_operation(&w.flight[i], st);
 }
 
 static inline void complete_each(void) {
@@ -236,7 +241,7 @@ static inline void complete_together(int test) {
         if (w.flight[i].active) complete_slot(i, &st[i]);
 }
 
-/* One after the other, from the first or from the last. */
+/* Complete the operations one after the other, in the order of their slots or backwards. */
 static inline void complete_in_order(int backwards) {
     MPI_Status st = fresh_status();
     for (int k = 0; k < FLIGHTS; k++) {
@@ -249,11 +254,11 @@ static inline void complete_in_order(int backwards) {
     }
 }
 
-/* Complete all requests, each rank in its own way. */
+/* Complete all requests; each rank chooses a different completion call. */
 static inline void complete_all(void) {
     const uint64_t kept = check_state_;
     check_state_ ^= (uint64_t)(w.rank + 1) * 0x9e3779b97f4a7c15u;
-    /* completion in different orders corrupts data in MPICH's own */
+    /* MPICH's own MPI-IO corrupts data if ranks complete operations in different orders */
     const int way = w.native ? 0 : (int)rnd(6);
     if (way <= 1) complete_together(way);
     if (way == 2) complete_each();
@@ -265,34 +270,34 @@ static inline void complete_all(void) {
         w.model.completed[op] = !w.split_first || op < w.split_first || op > w.split_last;
 }
 
-/* Each rank tests one of its requests; other ranks do not know whether it is complete. */
-static inline void poke(void) {
+/* Test one random request on each rank; other ranks do not know whether it is complete. */
+static inline void test_one_request(void) {
     flight *f = &w.flight[rnd(FLIGHTS)];
     MPI_Status st = fresh_status();
     int flag;
     if (!f->active || w.native) return;
-    now("test");
+    set_event_text("test");
     MPI_OK(MPI_Test(&f->request, &flag, &st));
-    if (flag) finish(f, &st);
+    if (flag) finish_operation(f, &st);
 }
 
 static inline void end_split(void) {
     MPI_Status st = fresh_status();
     if (!w.split_first) return;
     MPI_OK(family_end(&w.split.call, w.fh, &st));
-    finish(&w.split, &st);
+    finish_operation(&w.split, &st);
     memset(w.model.completed + w.split_first, 1, (size_t)(w.split_last - w.split_first + 1));
     w.split_first = 0;
 }
 
-static inline void settle(void) {
+static inline void complete_pending(void) {
     end_split();
     complete_all();
 }
 
-static inline void synchronise(void) {
-    settle();
-    now("sync");
+static inline void synchronise_ranks(void) {
+    complete_pending();
+    set_event_text("sync");
     if (w.can_write) MPI_OK(MPI_File_sync(w.fh));
     MPI_OK(MPI_Barrier(MPI_COMM_WORLD));
     if (w.can_write) MPI_OK(MPI_File_sync(w.fh));

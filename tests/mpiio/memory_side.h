@@ -1,5 +1,5 @@
-/* A buffer of some bytes under a random datatype: contiguous, with holes, out of order, in several pieces,
- * relative to MPI_BOTTOM; filled so that changed bytes can be detected afterwards.
+/* A buffer with a random datatype: contiguous, with holes, out of order, in several pieces, or relative to
+ * MPI_BOTTOM; filled with a pattern, so that changed bytes can be detected afterwards.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_MEMORY_SIDE_H
 #define TUTTI_TESTS_MEMORY_SIDE_H
@@ -9,16 +9,16 @@
 enum { MEMORY_SPAN = 2 << 20, MEMORY_GUARD = 32 };
 
 typedef struct {
-    mapped_type type;     /* of one element */
-    MPI_Datatype bottom;  /* all of them, from MPI_BOTTOM; or MPI_DATATYPE_NULL */
-    int64_t count, bytes; /* elements; bytes of data */
+    mapped_type type;     /* type of one element */
+    MPI_Datatype bottom;  /* type of all elements relative to MPI_BOTTOM; or MPI_DATATYPE_NULL */
+    int64_t count, bytes; /* number of elements; bytes of data */
     int64_t lo;           /* offset of the first byte of `base` from the address of the buffer */
-    int64_t size;         /* of base, with a guard at both ends */
-    unsigned char *base, *before;
-    MPI_Datatype leaf; /* the element type; or MPI_DATATYPE_NULL */
+    int64_t size;         /* bytes in `base`, including a guard at both ends */
+    unsigned char *base, *before; /* memory, and a copy of its expected contents */
+    MPI_Datatype leaf;            /* basic type of all data; or MPI_DATATYPE_NULL */
 } memory_side;
 
-/* A byte of a stream of data: differs from operation to operation. */
+/* Return byte `i` of the data of operation `op`. */
 static inline unsigned char data_byte(int64_t op, int64_t i) {
     uint64_t z = (uint64_t)op * 0x9e3779b97f4a7c15u + (uint64_t)(i / 8) * 0xd1342543de82ef95u;
     z = (z ^ (z >> 32)) * 0xbf58476d1ce4e5b9u;
@@ -30,7 +30,7 @@ static inline int64_t memory_at(const memory_side *m, int64_t i) {
     return i / m->type.n * m->type.extent + m->type.at[i % m->type.n] - m->lo;
 }
 
-/* `copies` of t, followed by `rest` bytes, as one type. */
+/* Create a type of `copies` elements of `t`, followed by `rest` bytes at offset `end`. */
 static inline mapped_type with_rest(const mapped_type *t, int copies, int rest, int64_t end) {
     const int length[2] = {copies, rest};
     const MPI_Aint address[2] = {0, (MPI_Aint)end};
@@ -45,7 +45,7 @@ static inline mapped_type with_rest(const mapped_type *t, int copies, int rest, 
     return m;
 }
 
-/* The bounds of the elements; 0 if they span too much. */
+/* Compute the bounds of `count` elements; return 0 if they span too much memory. */
 static inline int memory_bounds(const mapped_type *t, int64_t count, int64_t *lo, int64_t *hi) {
     *lo = *hi = 0;
     for (int64_t i = 0; i<count; i += count> 1 ? count - 1 : 1)
@@ -81,7 +81,7 @@ static inline mapped_type nested_type(void) {
     return t;
 }
 
-/* Create a nested type; returns 0 if none fits. */
+/* Choose a nested type for the buffer; return 0 if no type fits. */
 static inline int memory_nested(memory_side *m) {
     int64_t lo, hi;
     mapped_type t = nested_type();
@@ -120,8 +120,8 @@ static inline void memory_choose(memory_side *m) {
     m->size = m->bytes + 2 * MEMORY_GUARD;
 }
 
-/* A buffer for `bytes`, no byte twice; it contains the data of operation `op` if it is for
- * writing.  Only this rank draws random numbers. */
+/* Create a buffer of `bytes` bytes whose type contains no byte twice; for writes it contains the data of
+ * operation `op`.  Does not change the random numbers that all ranks share. */
 static inline memory_side memory_make(int64_t bytes, int for_read, int64_t op) {
     memory_side m = {.bytes = bytes, .type.type = MPI_DATATYPE_NULL, .bottom = MPI_DATATYPE_NULL};
     const uint64_t kept = check_state_;

@@ -1,4 +1,4 @@
-/* Checks of MPI calls by their error class; the directory of test files.
+/* Macros that check the error class of MPI calls, and functions for files of tests.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_MPI_CHECK_H
 #define TUTTI_TESTS_MPI_CHECK_H
@@ -14,7 +14,7 @@ static inline int class_of(int code) {
     return found;
 }
 
-/* The call returns an error of this class. */
+/* Check that the call returns an error of this class. */
 #define CHECK_CLASS(call, expected)                                                        \
     do {                                                                                   \
         const int check_c_ = class_of(call);                                               \
@@ -35,7 +35,7 @@ static inline MPI_File test_open(const char *name, int amode) {
     return fh;
 }
 
-/* Elements in a status. */
+/* Return the number of elements of a status. */
 static inline int count_of(const MPI_Status *status, MPI_Datatype type) {
     int n = -1;
     MPI_Get_count(status, type, &n);

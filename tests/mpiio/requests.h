@@ -1,5 +1,5 @@
-/* Common part of tests of non-blocking MPI-IO: opening with hints, error classes, bytes that
- * identify their position, and completing requests by random completion calls of MPI.
+/* Common part of tests of nonblocking MPI-IO: opening files with hints, error classes, data that identifies
+ * its position, and completing requests by random completion calls of MPI.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_REQUESTS_H
 #define TUTTI_TESTS_REQUESTS_H
@@ -22,8 +22,8 @@ static inline void requests_begin(int *argc, char ***argv, int level, uint64_t s
 }
 
 static inline int requests_end(void) {
-    int worst = 0, mine = check_done();
-    MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    int worst = 0, local = check_done();
+    MPI_Allreduce(&local, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     MPI_Finalize();
     return worst;
 }
@@ -37,13 +37,13 @@ static inline const char *scratch(const char *name) {
     return p;
 }
 
-/* The constant of MPICH makes gcc warn about an array of size 0. */
+/* Return MPI_STATUSES_IGNORE; using MPICH's constant directly makes gcc warn about an array of size 0. */
 static inline MPI_Status *statuses_ignored(void) {
     MPI_Status *volatile ignored = MPI_STATUSES_IGNORE;
     return ignored;
 }
 
-/* Collective.  Hints: "key=value key=value". */
+/* Open a file on all ranks; hints: "key=value key=value". */
 static inline MPI_File open_with(const char *path, const char *hints) {
     char copy[256], *at = copy, *word;
     MPI_Info info;
@@ -73,7 +73,7 @@ static inline int bytes_of(const MPI_Status *status) {
     return n;
 }
 
-/* Element i of the data that rank `who` writes to `place` in round `turn`. */
+/* Return element `i` of the data that rank `who` writes to `place` in round `turn`. */
 static inline int mark(int place, int who, int turn, int i) {
     uint32_t z =
         (uint32_t)place * 2654435761u ^ (uint32_t)who * 2246822519u ^ (uint32_t)turn * 3266489917u;
@@ -81,7 +81,7 @@ static inline int mark(int place, int who, int turn, int i) {
     return (int)(z ^ (z >> 15));
 }
 
-/* ---- completing: each function handles requests[lo .. hi), and calls done(i, status) for each
+/* ---- completion: each function handles requests[lo .. hi), and calls done(i, status, code) for each
  * completed request */
 
 typedef struct {
@@ -139,7 +139,7 @@ static inline void way_some(const waiting *w, int way, int lo, int hi) {
         w->done(lo + at[i], &s[i], code == MPI_SUCCESS ? code : s[i].MPI_ERROR);
 }
 
-/* One call of MPI, in way number `way`. */
+/* Make one completion call of MPI, chosen by `way`. */
 static inline void wait_by(const waiting *w, int way, int lo, int hi) {
     if (way < 3)
         way_one(w, way, lo);
@@ -151,7 +151,7 @@ static inline void wait_by(const waiting *w, int way, int lo, int hi) {
         way_some(w, way, lo, hi);
 }
 
-/* A random call of MPI on a random range. */
+/* Make a random completion call on a random range of the requests. */
 static inline void wait_somehow(const waiting *w) {
     const int lo = (int)rnd(w->n), hi = lo + 1 + (int)rnd(w->n - lo);
     wait_by(w, (int)rnd(WAYS), lo, hi);

@@ -1,13 +1,13 @@
 /* TEST ranks=3 timeout=60 preload=mpiio */
-/* Wrong arguments get the error class of the MPI standard: only on that rank if the call is
- * independent; if it is collective, no rank waits forever, even if only one rank has wrong arguments.
+/* Calls with wrong arguments return the error class of the MPI standard: independent calls only on the rank with the
+ * wrong argument; in collective calls no rank waits forever, even if only one rank has wrong arguments.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi_check.h"
 
 static char buf[64];
 
-/* One rank of a collective call has a wrong argument: it gets its error class, the others get an
- * error too. */
+/* One rank passes a wrong argument to a collective call: this rank gets the expected error class, and all other ranks
+ * also get an error. */
 #define ONE_RANK(is_wrong, right, wrong, expected)           \
     do {                                                     \
         const int code_ = (is_wrong) ? (wrong) : (right);    \
@@ -27,7 +27,7 @@ static void null_handle(void) {
     CHECK_CLASS(MPI_File_close(&fh), MPI_ERR_FILE);
 }
 
-/* A handle that was closed elsewhere, and one that is used again for another file. */
+/* A copy of a closed handle, and a handle that is used again for another file. */
 static void closed_handle(void) {
     MPI_File fh = test_open("closed", MPI_MODE_CREATE | MPI_MODE_RDWR), copy = fh;
     CHECK_MPI(MPI_File_close(&fh));
@@ -38,7 +38,7 @@ static void closed_handle(void) {
     CHECK_CLASS(MPI_File_close(&copy), MPI_ERR_FILE);
 }
 
-static void independent(MPI_File fh) {
+static void check_independent(MPI_File fh) {
     MPI_Datatype pair, huge;
     MPI_Request r = MPI_REQUEST_NULL;
     MPI_Offset n = -1;
@@ -59,13 +59,13 @@ static void independent(MPI_File fh) {
     CHECK_CLASS(MPI_File_get_byte_offset(fh, -1, &n), MPI_ERR_ARG);
     CHECK_CLASS(MPI_File_write_at(fh, INT64_MAX - 1, buf, 10, MPI_BYTE, MPI_STATUS_IGNORE),
                 MPI_ERR_ARG);
-    CHECK_EQ(position_of(fh), 0); /* the pointer has not moved */
+    CHECK_EQ(position_of(fh), 0); /* failed calls do not move the pointer */
     CHECK_MPI(MPI_File_write(fh, NULL, 0, MPI_INT, MPI_STATUS_IGNORE));
     MPI_Type_free(&pair);
     MPI_Type_free(&huge);
 }
 
-static void collective(MPI_File fh) {
+static void check_collective(MPI_File fh) {
     const int last = rank == size - 1;
     MPI_Status status;
     MPI_Request r;
@@ -88,7 +88,7 @@ static void collective(MPI_File fh) {
     CHECK_EQ(count_of(&status, MPI_BYTE), 8);
 }
 
-static void views(MPI_File fh) {
+static void check_views(MPI_File fh) {
     const int last = rank == size - 1;
     MPI_Datatype three, backwards;
     const int lengths[] = {1, 1}, places[] = {4, 0};
@@ -141,7 +141,7 @@ static int extent_fn(MPI_Datatype type, MPI_Aint *extent, void *state) {
     return MPI_SUCCESS;
 }
 
-static void representations(MPI_File fh) {
+static void check_representations(MPI_File fh) {
     CHECK_CLASS(MPI_Register_datarep("native", NULL, NULL, extent_fn, NULL), MPI_ERR_DUP_DATAREP);
     CHECK_MPI(MPI_Register_datarep("martian", NULL, NULL, extent_fn, NULL));
     CHECK_CLASS(MPI_Register_datarep("martian", NULL, NULL, extent_fn, NULL), MPI_ERR_DUP_DATAREP);
@@ -154,11 +154,11 @@ int main(int argc, char **argv) {
     null_handle();
     closed_handle();
     MPI_File fh = test_open("arguments", MPI_MODE_CREATE | MPI_MODE_RDWR);
-    independent(fh);
-    collective(fh);
-    views(fh);
+    check_independent(fh);
+    check_collective(fh);
+    check_views(fh);
     split_text(fh);
-    representations(fh);
+    check_representations(fh);
     CHECK_MPI(MPI_File_close(&fh));
     return test_end();
 }

@@ -1,5 +1,6 @@
 /* TEST ranks=3 timeout=60 preload=mpiio */
-/* Access modes: refused modes, effects of the others; error classes of open, the same on all ranks.
+/* Access modes: invalid modes are refused, valid modes have the specified effects; error classes of open are the same
+ * on all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -86,7 +87,7 @@ static void one_way(void) {
     CHECK_MPI(MPI_File_close(&fh));
 }
 
-/* All pointers begin at the end; offsets count from the beginning as usual. */
+/* In append mode all file pointers begin at the end of the file; explicit offsets count from the beginning. */
 static void append_values(void) {
     MPI_File fh = test_open("there", MPI_MODE_RDWR | MPI_MODE_APPEND);
     MPI_Offset end = size_of(fh);
@@ -144,7 +145,7 @@ static void gone_after(void) {
     CHECK(access(path, F_OK) != 0, "the file is still there");
 }
 
-/* ROMIO's way to name a file system, and deletion. */
+/* File names with a file system prefix, as in ROMIO, in open and delete. */
 static void test_prefixes(void) {
     char path[4200];
     MPI_File fh;
@@ -159,7 +160,7 @@ static void test_prefixes(void) {
     CHECK(access(path + 4, F_OK) != 0, "deletion has left it");
 }
 
-/* No regular file: the MPI library itself opens it. */
+/* A file that is not a regular file is opened by the MPI library's own MPI-IO. */
 static void test_device(void) {
     MPI_Status status;
     MPI_File fh;
@@ -172,7 +173,7 @@ static void test_device(void) {
     CHECK_MPI(MPI_File_close(&fh));
 }
 
-/* Attributes of the communicator of the program are not copied. */
+/* Attributes of the program's communicator are not copied. */
 static int attributes;
 
 static int attribute_copy(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag) {
@@ -198,12 +199,12 @@ static void test_attribute(void) {
     MPI_Comm_free_keyval(&key);
 }
 
-/* More files than the limit on descriptors would let be, if the native handles counted. */
+/* Open more files than the limit on file descriptors would allow if each file also had a native handle. */
 static void test_many(void) {
     enum { FILES = 40, SLACK = 20 };
     MPI_File fh[FILES];
     struct rlimit was, now;
-    const int next = dup(0); /* all below are in use */
+    const int next = dup(0); /* all smaller descriptors are in use */
     getrlimit(RLIMIT_NOFILE, &was);
     now = was;
     close(next);

@@ -1,5 +1,5 @@
 /* TEST ranks=3 timeout=60 preload=mpiio */
-/* Views and positions: what get_view returns, byte offsets, extents, seeks, and counts at the end of a file.
+/* Views and positions: results of get_view, byte offsets, extents, seeks, and counts at the end of a file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi_check.h"
 
@@ -15,7 +15,7 @@ static void default_view(MPI_File fh) {
     CHECK(strcmp(name, "native") == 0, "'%s'", name);
 }
 
-/* Returned datatypes can be used and freed, also after the program has freed its own. */
+/* The datatypes returned by get_view can be used and freed, also after the program has freed its datatypes. */
 static void view_back(MPI_File fh) {
     MPI_Datatype pair, comb, etype = MPI_DATATYPE_NULL, filetype = MPI_DATATYPE_NULL;
     MPI_Offset displacement = -1;
@@ -43,8 +43,8 @@ static void view_back(MPI_File fh) {
     MPI_Type_free(&filetype);
 }
 
-/* The view set by view_back: pairs 0, 4, 8 of 9, from byte 8 on. */
-static void offsets(MPI_File fh) {
+/* Byte offsets in the view set by view_back(): pairs 0, 4 and 8 of 9 pairs, from byte 8 on. */
+static void check_offsets(MPI_File fh) {
     MPI_Offset at = -1;
     MPI_Aint extent = -1;
     for (int i = 0; i < 7; i++) {
@@ -60,8 +60,8 @@ static void offsets(MPI_File fh) {
     CHECK_EQ(position_of(fh), 3);
 }
 
-/* The end of a file, in the same view: the first pair that begins after the last byte. */
-static void ends(MPI_File fh) {
+/* SEEK_END in the same view: the first pair that begins at or after the end of the file. */
+static void check_ends(MPI_File fh) {
     const struct {
         int bytes, end;
     } table[] = {{0, 0}, {8, 0}, {9, 1}, {16, 1}, {40, 1}, {41, 2}, {80, 3}, {81, 4}, {152, 6}};
@@ -76,7 +76,7 @@ static void ends(MPI_File fh) {
     }
 }
 
-/* The file has ten ints; every rank requests more. */
+/* The file has ten ints; every rank tries to read more. */
 static void short_reads(MPI_File fh) {
     int in[20];
     MPI_Status status;
@@ -104,8 +104,8 @@ static void short_reads(MPI_File fh) {
     CHECK_EQ(count_of(&status, MPI_INT), rank < 2 ? 4 : rank == 2 ? 2 : 0);
 }
 
-/* Types and views without bytes. */
-static void nothing(MPI_File fh) {
+/* Datatypes and views without bytes. */
+static void check_empty_types(MPI_File fh) {
     MPI_Datatype none;
     MPI_Status status;
     char byte = 0;
@@ -122,8 +122,8 @@ static void nothing(MPI_File fh) {
     MPI_Type_free(&none);
 }
 
-/* Memory with gaps, seen from MPI_BOTTOM; elements count, not bytes. */
-static void memory(MPI_File fh) {
+/* Memory with gaps, relative to MPI_BOTTOM; statuses count elements, not bytes. */
+static void check_memory_gaps(MPI_File fh) {
     struct {
         double x;
         char gap[24];
@@ -194,11 +194,11 @@ int main(int argc, char **argv) {
     MPI_File fh = test_open("views", COMMON);
     default_view(fh);
     view_back(fh);
-    offsets(fh);
-    ends(fh);
+    check_offsets(fh);
+    check_ends(fh);
     short_reads(fh);
-    nothing(fh);
-    memory(fh);
+    check_empty_types(fh);
+    check_memory_gaps(fh);
     whole_file(fh);
     CHECK_MPI(MPI_File_close(&fh));
     return test_end();

@@ -1,6 +1,5 @@
 /* TEST ranks=3 timeout=60 preload=mpiio own=1 */
-/* Hints: hints of Tutti and of ROMIO are accepted, invalid ones are ignored, get_info returns the
- * values in use.
+/* Hints of Tutti and of ROMIO are accepted, invalid hints are ignored, and get_info returns the values in use.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi_check.h"
 
@@ -58,7 +57,7 @@ static void test_ignored(void) {
     snprintf(ranks, sizeof ranks, "%d", size);
     check_expected(used, "cb_nodes", ranks);
     MPI_Info_get(used, "access_style", MPI_MAX_INFO_VAL, value, &found);
-#ifdef MPICH_VERSION /* as the MPI library itself does */
+#ifdef MPICH_VERSION /* like the MPI-IO of the MPI library */
     CHECK(!found, "an unused hint is in the info object");
 #else
     CHECK(found, "a hint that was given is not in the info object");
@@ -67,8 +66,9 @@ static void test_ignored(void) {
     CHECK(!found,
           "the block size of the file system is reported as striping_unit: PnetCDF would use it");
     check_expected(used, "romio_ds_write", "automatic");
-    check_expected(used, "tutti_background", "auto"); /* no thread may do it all in this program */
-    check_expected(used, "tutti_sub_buffers", "4");   /* by the system's hints */
+    check_expected(used, "tutti_background",
+                   "auto"); /* the thread level of this program does not allow a thread */
+    check_expected(used, "tutti_sub_buffers", "4"); /* from the system hints */
     MPI_Info_free(&used);
 }
 
@@ -94,8 +94,8 @@ static void in_force_now(MPI_File fh, const char *key, const char *expected) {
     MPI_Info_free(&used);
 }
 
-/* Columns of 4 bytes, written and read back by all. */
-static void columns(MPI_File fh, int seed, MPI_Info info) {
+/* Write and read columns of 4 bytes on all ranks. */
+static void write_and_read_columns(MPI_File fh, int seed, MPI_Info info) {
     enum { N = 500 };
     int out[N], in[N];
     MPI_Datatype type, tile;
@@ -111,36 +111,38 @@ static void columns(MPI_File fh, int seed, MPI_Info info) {
     MPI_Type_free(&tile);
 }
 
-/* Hints after open: those of rank 0 are used on all ranks; they are ignored while operations are pending. */
+/* Hints that are set after open: the hints of rank 0 are used on all ranks; hints are ignored while operations are
+ * pending. */
 static void test_later(void) {
     int first = 0;
     MPI_File fh = test_open("later", MPI_MODE_CREATE | MPI_MODE_RDWR);
-    MPI_Info write = hint("romio_cb_write", "disable"), room = hint("cb_buffer_size", "131072"),
-             read = hint("romio_cb_read", "enable");
-    columns(fh, 1, MPI_INFO_NULL);
+    MPI_Info write = hint("romio_cb_write", "disable"),
+             buffer_hint = hint("cb_buffer_size", "131072"), read = hint("romio_cb_read", "enable");
+    write_and_read_columns(fh, 1, MPI_INFO_NULL);
     CHECK_MPI(MPI_File_set_info(fh, rank == 0 ? write : MPI_INFO_NULL));
     in_force_now(fh, "romio_cb_write", "disable");
-    columns(fh, 2, room);
+    write_and_read_columns(fh, 2, buffer_hint);
     in_force_now(fh, "cb_buffer_size", "131072");
     in_force_now(fh, "romio_cb_write", "disable");
     CHECK_MPI(MPI_File_read_at_all_begin(fh, 0, &first, 1, MPI_INT));
     CHECK_MPI(MPI_File_set_info(fh, read));
     in_force_now(fh, "romio_cb_read", "automatic");
     CHECK_MPI(MPI_File_read_at_all_end(fh, &first, MPI_STATUS_IGNORE));
-    columns(fh, 3, read);
+    write_and_read_columns(fh, 3, read);
     in_force_now(fh, "romio_cb_read", "enable");
     CHECK_MPI(MPI_File_close(&fh));
     MPI_Info_free(&write);
-    MPI_Info_free(&room);
+    MPI_Info_free(&buffer_hint);
     MPI_Info_free(&read);
 }
 
-/* The system's hints, as ROMIO reads them: before the first file is opened. */
-static void of_system(void) {
+/* Write a file of system hints in ROMIO's format; it must exist before the first file is opened. */
+static void write_system_hints(void) {
     FILE *out = rank == 0 ? fopen(test_path("romio-hints"), "w") : NULL;
     if (out) fputs("# for all\ncb_nodes\n  romio_ds_read disable\n", out);
     if (out)
-        fputs("too_long ", out); /* longer than MPI can hold: ignored, and so is all of the line */
+        fputs("too_long ",
+              out); /* the value is longer than MPI allows: the whole line is ignored */
     for (int i = 0; out && i < 3000; i++) fputc('x', out);
     if (out) fputs(" \ntutti_sub_buffers 4\n", out);
     if (out) fclose(out);
@@ -148,8 +150,8 @@ static void of_system(void) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The hints that ROMIO returns for every file. */
-static void of_romio(void) {
+/* Check the hints that ROMIO returns for every file. */
+static void check_romio_hints(void) {
 #ifdef MPICH_VERSION
     static const char *const told[][2] = {
         {"ind_rd_buffer_size", "4194304"}, {"ind_wr_buffer_size", "524288"},
@@ -160,18 +162,18 @@ static void of_romio(void) {
     MPI_Info used = in_force(NULL, 0);
     for (size_t i = 0; i < sizeof told / sizeof *told; i++)
         check_expected(used, told[i][0], told[i][1]);
-    check_expected(used, "romio_ds_read", "disable"); /* by the system's hints */
+    check_expected(used, "romio_ds_read", "disable"); /* from the system hints */
     MPI_Info_free(&used);
 #endif
 }
 
 int main(int argc, char **argv) {
     test_begin(&argc, &argv);
-    of_system();
+    write_system_hints();
     test_taken();
     test_ignored();
     standard_switch();
     test_later();
-    of_romio();
+    check_romio_hints();
     return test_end();
 }

@@ -1,8 +1,7 @@
 /* TEST ranks=1,5 timeout=60 preload=mpiio */
-/* The shared file pointer: no two ranks get the same offset, ordered calls follow the rank order,
- * a new position is valid on all ranks, and no files remain, not even those of a killed program. 
- * Once in shared memory, once with every rank on
- * a separate simulated node.
+/* The shared file pointer: no two ranks get the same offset, ordered calls follow the rank order, a new position is
+ * valid on all ranks, and no files remain, even if a program is killed.  The tests run in shared memory, and with every
+ * rank on a separate simulated node.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dirent.h>
 #include <sys/resource.h>
@@ -20,8 +19,8 @@ static int remains(const char *dir, const char *part) {
     return n;
 }
 
-/* The number of shared pointers that this process has mapped or open, with and without a name. */
-static void pointers(int *named, int *nameless) {
+/* Count the files of shared pointers that this process has mapped or open: files with a name, and unlinked files. */
+static void count_pointers(int *named, int *nameless) {
     char line[4096], link[64];
     *named = *nameless = 0;
     FILE *maps = fopen("/proc/self/maps", "r");
@@ -38,7 +37,7 @@ static void pointers(int *named, int *nameless) {
     }
 }
 
-/* Every rank writes records of varying length: (rank, round, length) and filling. */
+/* Write records of varying length on every rank: (rank, round, length), followed by padding. */
 static void write_all_shared(MPI_File fh, int *total) {
     int record[8], sum = 0;
     for (int round = 0; round < ROUNDS; round++) {
@@ -57,7 +56,7 @@ static void write_all_shared(MPI_File fh, int *total) {
     MPI_Allreduce(&sum, total, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
-/* Records follow each other without gaps, and those of a rank in its order. */
+/* Check that there are no gaps between records, and that the records of each rank are in order. */
 static void records_check(MPI_File fh, int total) {
     int *all = calloc((size_t)total + 1, sizeof *all), next[64] = {0}, found = 0;
     MPI_Status status;
@@ -71,20 +70,20 @@ static void records_check(MPI_File fh, int total) {
     free(all);
 }
 
-static void reads(MPI_File fh, int total) {
-    int mine = 0, sum = 0, word;
+static void check_reads(MPI_File fh, int total) {
+    int n_local = 0, sum = 0, word;
     MPI_Status status;
     CHECK_MPI(MPI_File_seek_shared(fh, 0, MPI_SEEK_SET));
     for (;;) {
         CHECK_MPI(MPI_File_read_shared(fh, &word, 1, MPI_INT, &status));
         if (count_of(&status, MPI_INT) == 0) break;
-        mine++;
+        n_local++;
     }
-    MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(&n_local, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     CHECK_EQ(sum, total);
 }
 
-static void orders(MPI_File fh) {
+static void check_orders(MPI_File fh) {
     int out[5], in[5];
     for (int i = 0; i < 5; i++) out[i] = 10 * rank + i;
     const int n = rank % 3 + (rank == 1 ? 0 : 1);
@@ -109,8 +108,8 @@ static void orders(MPI_File fh) {
     for (int i = 0; i < n; i++) CHECK_EQ(in[i], out[i]);
 }
 
-/* Many settings: each uses a new word, also when all words of a page have been used. */
-static void settings(MPI_File fh, int n) {
+/* Set the shared pointer `n` times: each setting uses a new word of shared memory, also after the end of a page. */
+static void set_pointer_often(MPI_File fh, int n) {
     const char byte = 0;
     for (int i = 0; i < n; i++) {
         CHECK_MPI(MPI_File_seek_shared(fh, i, MPI_SEEK_SET));
@@ -120,7 +119,7 @@ static void settings(MPI_File fh, int n) {
     }
 }
 
-static void all_of_it(const char *nodes) {
+static void check_all(const char *nodes) {
     MPI_File fh = MPI_FILE_NULL;
     MPI_Info info;
     int total = 0, named, nameless;
@@ -133,13 +132,13 @@ static void all_of_it(const char *nodes) {
     CHECK_MPI(MPI_File_set_view(fh, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
     write_all_shared(fh, &total);
     records_check(fh, total);
-    reads(fh, total);
-    orders(fh);
+    check_reads(fh, total);
+    check_orders(fh);
     MPI_Barrier(MPI_COMM_WORLD);
-    pointers(&named, &nameless);
+    count_pointers(&named, &nameless);
     CHECK_EQ(named, 0);
     CHECK(nameless > 0, "there is no pointer");
-    settings(fh, nodes[0] ? 110 : 600);
+    set_pointer_often(fh, nodes[0] ? 110 : 600);
     CHECK_MPI(MPI_File_close(&fh));
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_EQ(remains(getenv("TUTTI_TEST_DIR"), ".tutti-"), 0);
@@ -165,22 +164,22 @@ static rlim_t limit(int resource, rlim_t value) {
     return before;
 }
 
-/* Only ordered calls: one rank uses the pointer, and its name is removed nevertheless. */
-static void ordered_only(void) {
+/* With only ordered calls, a single rank accesses the pointer; the name of its file is removed nevertheless. */
+static void check_ordered_only(void) {
     const char byte = (char)rank;
     int named, nameless;
     check_where("ordered");
     MPI_File fh = open_as(MPI_COMM_WORLD, "shared", "single");
     CHECK_MPI(MPI_File_write_ordered(fh, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE));
     MPI_Barrier(MPI_COMM_WORLD);
-    pointers(&named, &nameless);
+    count_pointers(&named, &nameless);
     CHECK(named == 0 && nameless > 0, "%d with a name, %d without", named, nameless);
     CHECK_MPI(MPI_File_close(&fh));
 }
 
-/* One rank cannot access the pointer: then it is not moved on any rank, and afterwards it is the
- * same on all. */
-static void one_cannot(void) {
+/* One rank cannot access the shared pointer: it is not moved on any rank, and afterwards all ranks have the same
+ * pointer. */
+static void check_one_rank_failing(void) {
     const int last = rank == size - 1;
     MPI_Offset at = -1;
     char out[10], in[10];
@@ -203,9 +202,9 @@ static void one_cannot(void) {
     CHECK_MPI(MPI_File_close(&fh));
 }
 
-/* Under a limit on file sizes the file of the pointer is smaller, or open fails, and no rank is
- * killed.  With new communicators, for which nothing is cached. */
-static void small_files(const char *nodes, rlim_t most) {
+/* With a limit on file sizes, the file of the shared pointer is smaller, or calls with the shared pointer fail, but no
+ * rank is killed.  Uses a new communicator, for which nothing is cached. */
+static void check_size_limit(const char *nodes, rlim_t most) {
     MPI_Comm turned;
     char byte = 0;
     check_where(nodes[0] ? "small files on many machines" : "small files");
@@ -222,12 +221,13 @@ static void small_files(const char *nodes, rlim_t most) {
 int main(int argc, char **argv) {
     test_begin(&argc, &argv);
     check_seed(5 + (uint64_t)rank);
-    all_of_it("");
-    all_of_it("single");
-    ordered_only();
-    one_cannot();
-    small_files("", 1000);
-    small_files("single", 1000);
-    if (size > 1) small_files("", 4); /* one rank has the communicator of before */
+    check_all("");
+    check_all("single");
+    check_ordered_only();
+    check_one_rank_failing();
+    check_size_limit("", 1000);
+    check_size_limit("single", 1000);
+    if (size > 1)
+        check_size_limit("", 4); /* not with one rank, for which the pointer may be cached */
     return test_end();
 }

@@ -1,45 +1,45 @@
 /* TEST ranks=3 timeout=60 preload=mpiio */
-/* The representation external32: big-endian numbers of fixed sizes, through any view and any memory.
+/* The data representation external32: big-endian values of fixed sizes, with any view and any datatype in memory.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stddef.h>
 
 #include "mpi_check.h"
 
-static void view(MPI_File fh, MPI_Offset where, MPI_Datatype etype, MPI_Datatype filetype,
-                 const char *name) {
+static void set_view(MPI_File fh, MPI_Offset where, MPI_Datatype etype, MPI_Datatype filetype,
+                     const char *name) {
     CHECK_MPI(MPI_File_set_view(fh, where, etype, filetype, name, MPI_INFO_NULL));
 }
 
 /* Check the bytes of the file. */
 static void bytes_are(MPI_File fh, MPI_Offset where, const unsigned char *expected, int n) {
     unsigned char found[64];
-    view(fh, 0, MPI_BYTE, MPI_BYTE, "native");
+    set_view(fh, 0, MPI_BYTE, MPI_BYTE, "native");
     CHECK_MPI(MPI_File_read_at(fh, where, found, n, MPI_BYTE, MPI_STATUS_IGNORE));
     for (int i = 0; i < n; i++) CHECK(found[i] == expected[i], "byte %d is %02x", i, found[i]);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void numbers(MPI_File fh) {
+static void check_numbers(MPI_File fh) {
     const int out[2] = {0x01020304, -2};
     const double x = 1.0;
     const unsigned char ints[] = {1, 2, 3, 4, 0xff, 0xff, 0xff, 0xfe};
     const unsigned char one[] = {0x3f, 0xf0, 0, 0, 0, 0, 0, 0};
     MPI_Status status;
     int in[2] = {0, 0};
-    view(fh, 0, MPI_INT, MPI_INT, "external32");
+    set_view(fh, 0, MPI_INT, MPI_INT, "external32");
     CHECK_MPI(MPI_File_write_at_all(fh, 2 * rank, out, 2, MPI_INT, &status));
     CHECK_EQ(count_of(&status, MPI_INT), 2);
     CHECK_MPI(MPI_File_read_at_all(fh, 2 * rank, in, 2, MPI_INT, &status));
     CHECK_EQ(count_of(&status, MPI_INT), 2);
     CHECK(in[0] == out[0] && in[1] == out[1], "%x %x", in[0], in[1]);
     bytes_are(fh, 8 * rank, ints, 8);
-    view(fh, 1000, MPI_DOUBLE, MPI_DOUBLE, "external32");
+    set_view(fh, 1000, MPI_DOUBLE, MPI_DOUBLE, "external32");
     CHECK_MPI(MPI_File_write_at(fh, rank, &x, 1, MPI_DOUBLE, &status));
     bytes_are(fh, 1000 + 8 * rank, one, 8);
 }
 
-/* A long takes four bytes in the file: views and extents use this size, statuses count longs in memory. */
-static void longs(MPI_File fh) {
+/* A long has four bytes in the file: views and extents use this size, and statuses count longs in memory. */
+static void check_longs(MPI_File fh) {
     const long out[] = {1, 2, 3, 4, 5, 6};
     const unsigned char two[] = {0, 0, 0, 2};
     long in[7] = {0};
@@ -47,9 +47,9 @@ static void longs(MPI_File fh) {
     MPI_Offset at = -1;
     MPI_Datatype every_other;
     MPI_Status status;
-    MPI_Type_create_resized(MPI_LONG, 0, 8, &every_other); /* every second element, in the file */
+    MPI_Type_create_resized(MPI_LONG, 0, 8, &every_other); /* every second element in the file */
     MPI_Type_commit(&every_other);
-    view(fh, 2000 + 4096 * rank, MPI_LONG, every_other, "external32");
+    set_view(fh, 2000 + 4096 * rank, MPI_LONG, every_other, "external32");
     CHECK_MPI(MPI_File_get_type_extent(fh, MPI_LONG, &extent));
     CHECK_EQ(extent, 4);
     CHECK_MPI(MPI_File_get_byte_offset(fh, 3, &at));
@@ -64,8 +64,8 @@ static void longs(MPI_File fh) {
     MPI_Type_free(&every_other);
 }
 
-/* Memory with gaps, non-blocking and split calls, the end of the file in the middle of a request. */
-static void ways(MPI_File fh) {
+/* Memory with gaps, nonblocking and split calls, the end of the file within a request. */
+static void check_calls(MPI_File fh) {
     int out[12], in[12];
     MPI_Datatype comb;
     MPI_Status status;
@@ -73,7 +73,7 @@ static void ways(MPI_File fh) {
     for (int i = 0; i < 12; i++) out[i] = 100 * rank + i;
     MPI_Type_vector(4, 1, 3, MPI_INT, &comb);
     MPI_Type_commit(&comb);
-    view(fh, 0, MPI_INT, MPI_INT, "external32");
+    set_view(fh, 0, MPI_INT, MPI_INT, "external32");
     CHECK_MPI(MPI_File_set_size(fh, 0));
     CHECK_MPI(MPI_File_iwrite_at_all(fh, 4 * rank, out, 1, comb, &r));
     CHECK_MPI(MPI_Wait(&r, &status));
@@ -91,8 +91,8 @@ static void ways(MPI_File fh) {
     MPI_Type_free(&comb);
 }
 
-/* Several kinds and sizes in one datatype; and types that cannot be converted are refused. */
-static void mixed(MPI_File fh) {
+/* Several kinds and sizes of elements in one datatype; types that cannot be converted are refused. */
+static void check_mixed_types(MPI_File fh) {
     typedef struct {
         int i;
         long l[2];
@@ -110,7 +110,7 @@ static void mixed(MPI_File fh) {
     MPI_Type_commit(&sized);
     for (int k = 0; k < 3; k++) out[k] = (record){7, {8, -2}, 'x'};
     memset(in, 0, sizeof in);
-    view(fh, 0, MPI_BYTE, MPI_BYTE, "external32");
+    set_view(fh, 0, MPI_BYTE, MPI_BYTE, "external32");
     CHECK_MPI(MPI_File_write_at_all(fh, 39 * rank, out, 3, sized, &status));
     CHECK_EQ(count_of(&status, sized), 3);
     CHECK_MPI(MPI_File_read_at_all(fh, 39 * rank, in, 3, sized, &status));
@@ -131,7 +131,7 @@ static void mixed(MPI_File fh) {
 
 /* A structure with an empty member at its end, after a gap: MPI_Pack of Open MPI 4.1 treats it as
  * contiguous. */
-static void empty_member(MPI_File fh) {
+static void check_empty_member(MPI_File fh) {
     const int lengths[] = {1, 1}, out[8] = {1, 2, 3, 99, 4, 5, 6, 99};
     const MPI_Aint places[] = {0, 13};
     const unsigned char expected[] = {0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3,
@@ -142,7 +142,7 @@ static void empty_member(MPI_File fh) {
     MPI_Type_vector(0, 1, 2, MPI_INT, &parts[1]);
     MPI_Type_create_struct(2, lengths, places, parts, &type);
     MPI_Type_commit(&type);
-    view(fh, 0, MPI_BYTE, MPI_BYTE, "external32");
+    set_view(fh, 0, MPI_BYTE, MPI_BYTE, "external32");
     CHECK_MPI(MPI_File_write_at_all(fh, 24 * rank, out, 2, type, MPI_STATUS_IGNORE));
     CHECK_MPI(MPI_File_read_at_all(fh, 24 * rank, in, 2, type, MPI_STATUS_IGNORE));
     for (int i = 0; i < 8; i++) CHECK_EQ(in[i], i % 4 == 3 ? 0 : out[i]);
@@ -152,7 +152,7 @@ static void empty_member(MPI_File fh) {
     MPI_Type_free(&type);
 }
 
-/* ---- any datatype, compared with a list of its elements */
+/* ---- random datatypes, compared with lists of their elements */
 
 enum { NUMBERS = 256, KINDS = 6, COPIES = 3 };
 
@@ -161,7 +161,7 @@ static const struct {
     int native, external;
 } * kinds;
 
-/* The offsets of the elements of a datatype, in the order of its type map. */
+/* A datatype, and the offsets and kinds of its elements in the order of its type map. */
 typedef struct {
     MPI_Datatype type;
     int n, at[NUMBERS], kind[NUMBERS];
@@ -222,7 +222,7 @@ static tree tree_make(int depth) {
     return t;
 }
 
-/* Element i of a datatype in memory: small enough for every kind, fractional for doubles. */
+/* Store element `i`; the value fits into every kind of element. */
 static void value_put(char *to, int kind, int i) {
     const int v = i % 120 + 1;
     const double x = v;
@@ -236,8 +236,7 @@ static int external_bytes(const tree *t, int n) {
     return bytes;
 }
 
-/* A file that ends inside an element and inside a value: all complete values are read, and no
- * other bytes change. */
+/* Read a file that ends within a value: all complete values are read, and no other bytes change. */
 static void tree_cut(MPI_File fh, const tree *t, const char *out, int span) {
     const int total = t->n * COPIES, numbers = (int)rnd((uint64_t)total), e = extent_of(t);
     const int part = kinds[t->kind[numbers % t->n]].external > 1;
@@ -255,7 +254,7 @@ static void tree_cut(MPI_File fh, const tree *t, const char *out, int span) {
     CHECK_MPI(MPI_File_set_size(fh, bytes + part));
     CHECK_MPI(MPI_File_seek(fh, 0, MPI_SEEK_SET));
     CHECK_MPI(MPI_File_read_all(fh, in, COPIES, t->type, &status));
-#ifdef OPEN_MPI /* MPICH 4.0 divides by zero for types of types */
+#ifdef OPEN_MPI /* MPICH 4.0 divides by zero for nested types */
     MPI_Get_elements(&status, t->type, &found);
     CHECK_EQ(found, numbers);
 #else
@@ -276,13 +275,13 @@ static void tree_check(MPI_File fh, const tree *t) {
     int wrong = 0, at = 0;
     for (int i = 0; i < t->n * COPIES; i++)
         value_put(out + i / t->n * e + t->at[i % t->n], t->kind[i % t->n], i);
-    view(fh, 0, MPI_BYTE, MPI_BYTE, "external32");
+    set_view(fh, 0, MPI_BYTE, MPI_BYTE, "external32");
     CHECK_MPI(MPI_File_set_size(fh, 0));
     CHECK_MPI(MPI_File_write_at(fh, 0, out, rank == 0 ? COPIES : 0, t->type, MPI_STATUS_IGNORE));
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_MPI(MPI_File_read_at_all(fh, 0, in, COPIES, t->type, MPI_STATUS_IGNORE));
     CHECK(memcmp(in, out, (size_t)span) == 0, "not what was written");
-    view(fh, 0, MPI_BYTE, MPI_BYTE, "native");
+    set_view(fh, 0, MPI_BYTE, MPI_BYTE, "native");
     CHECK_EQ(size_of(fh), bytes);
     CHECK_MPI(MPI_File_read_at_all(fh, 0, file, bytes, MPI_BYTE, MPI_STATUS_IGNORE));
     for (int i = 0; i < t->n * COPIES; i++) {
@@ -293,14 +292,14 @@ static void tree_check(MPI_File fh, const tree *t) {
         at += n;
     }
     CHECK_EQ(wrong, 0);
-    view(fh, 0, MPI_BYTE, MPI_BYTE, "external32");
+    set_view(fh, 0, MPI_BYTE, MPI_BYTE, "external32");
     tree_cut(fh, t, out, span);
     free(out);
     free(in);
     free(file);
 }
 
-static void trees(MPI_File fh) {
+static void check_random_types(MPI_File fh) {
     static MPI_Datatype types[KINDS];
     const __typeof__(*kinds) all[KINDS] = {{&types[0], 1, 1}, {&types[1], 2, 2}, {&types[2], 4, 4},
                                            {&types[3], 8, 4}, {&types[4], 8, 8}, {&types[5], 8, 8}};
@@ -323,13 +322,13 @@ static void trees(MPI_File fh) {
 int main(int argc, char **argv) {
     test_begin(&argc, &argv);
     MPI_File fh = test_open("external32", MPI_MODE_CREATE | MPI_MODE_RDWR);
-    numbers(fh);
-    longs(fh);
-    ways(fh);
-    mixed(fh);
-    empty_member(fh);
+    check_numbers(fh);
+    check_longs(fh);
+    check_calls(fh);
+    check_mixed_types(fh);
+    check_empty_member(fh);
     check_seed(806);
-    trees(fh);
+    check_random_types(fh);
     CHECK_MPI(MPI_File_close(&fh));
     return test_end();
 }

@@ -13,7 +13,7 @@ static void note_event(MPI_File *fh, int *code, ...) {
     last_class = class_of(*code);
 }
 
-static void changes(MPI_File *fh, int *code, ...) {
+static void change_code(MPI_File *fh, int *code, ...) {
     note_event(fh, code);
     *code = MPI_ERR_QUOTA;
 }
@@ -51,7 +51,8 @@ static void of_a_file(MPI_Errhandler noting) {
     check_expected(0, 0, fh);
 }
 
-/* Opens fail with the handler of MPI_FILE_NULL, and files inherit it: new handles and those used again. */
+/* A failed open calls the handler of MPI_FILE_NULL, and opened files inherit this handler, also if their handles are
+ * used again. */
 static void of_no_file(MPI_Errhandler noting) {
     MPI_File fh;
     char byte = 0;
@@ -78,7 +79,7 @@ static void of_no_file(MPI_Errhandler noting) {
 }
 
 /* MPICH returns the code changed by a handler, Open MPI the original code. */
-static void changed(MPI_Errhandler noting) {
+static void check_changed_code(MPI_Errhandler noting) {
     MPI_Errhandler changing;
     MPI_File fh = test_open("handlers", MPI_MODE_WRONLY), other;
     MPI_Request r;
@@ -88,7 +89,7 @@ static void changed(MPI_Errhandler noting) {
 #else
     const int access = MPI_ERR_ACCESS, absent = MPI_ERR_NO_SUCH_FILE;
 #endif
-    CHECK_MPI(MPI_File_create_errhandler(changes, &changing));
+    CHECK_MPI(MPI_File_create_errhandler(change_code, &changing));
     CHECK_MPI(MPI_File_set_errhandler(fh, changing));
     CHECK_CLASS(MPI_File_read(fh, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE), access);
     check_expected(1, MPI_ERR_ACCESS, fh);
@@ -100,7 +101,7 @@ static void changed(MPI_Errhandler noting) {
         absent);
     check_expected(1, MPI_ERR_NO_SUCH_FILE, MPI_FILE_NULL);
     CHECK_MPI(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN));
-    CHECK_MPI(MPI_Errhandler_free(&changing)); /* the file has it still */
+    CHECK_MPI(MPI_Errhandler_free(&changing)); /* the file still uses the handler */
     CHECK_MPI(MPI_File_create_errhandler(note_event, &changing));
     CHECK_CLASS(MPI_File_read(fh, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE), access);
     check_expected(1, MPI_ERR_ACCESS, fh);
@@ -131,7 +132,7 @@ int main(int argc, char **argv) {
     MPI_File_create_errhandler(note_event, &noting);
     of_a_file(noting);
     of_no_file(noting);
-    changed(noting);
+    check_changed_code(noting);
     test_words();
     MPI_Errhandler_free(&noting);
     return test_end();

@@ -1,16 +1,15 @@
 /* TEST ranks=3 timeout=60 own=1 preload=mpiio */
-/* Files that are still open at MPI_Finalize, with used shared pointers and pending operations:
- * MPI_Finalize ends, and nothing is left in /dev/shm.  A file that a callback of the program closes
- * there, as in HDF5, is still open for it, if the callback
- * was set before any file was opened.
+/* Files are still open at MPI_Finalize, with used shared pointers and pending operations: MPI_Finalize returns,
+ * and no file remains in /dev/shm.  A callback that MPI_Finalize calls, as in HDF5, can still close a file if the
+ * program set the callback before it opened any file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dirent.h>
 #include <unistd.h>
 
 #include "mpi_check.h"
 
-/* Pointers in /dev/shm that this process has open. */
-static int pointers(void) {
+/* Return the number of files of shared pointers in /dev/shm that this process has open. */
+static int count_pointers(void) {
     int n = 0;
     DIR *d = opendir("/proc/self/fd");
     for (struct dirent *e; d && (e = readdir(d));) {
@@ -59,9 +58,10 @@ int main(int argc, char **argv) {
     CHECK_MPI(MPI_File_iwrite_at(late, 200, buf, 1, MPI_BYTE, &r));
     CHECK_MPI(MPI_Wait(&r, MPI_STATUS_IGNORE));
     CHECK_MPI(MPI_File_write_at_all_begin(other, 4096 * rank, buf, 4096, MPI_BYTE));
-    CHECK_EQ(pointers(), 0); /* the shared pointer of `fh` has no name any more */
+    CHECK_EQ(count_pointers(),
+             0); /* the file of the shared pointer of `fh` has already been unlinked */
     MPI_Finalize();
     CHECK(late_closed, "the callback was not called");
-    CHECK_EQ(pointers(), 0);
+    CHECK_EQ(count_pointers(), 0);
     return check_done();
 }

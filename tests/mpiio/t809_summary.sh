@@ -8,7 +8,7 @@ scripts=$(cd "$(dirname "$0")/../../scripts" && pwd)
 out=$TUTTI_TEST_DIR/out
 failed=0
 
-# run NAME VARIABLE=VALUE...   the test program NAME on 2 ranks with the drop-in, output in $out
+# run NAME VARIABLE=VALUE...: run the test program NAME on 2 ranks with the drop-in, with its output in $out
 run() {
     program=$TUTTI_BUILD_DIR/tests/mpiio/$1
     shift
@@ -16,7 +16,7 @@ run() {
         "$TUTTI_BUILD_DIR/libtutti-mpiio.so" "$program" >"$out" 2>&1
 }
 
-# says TEXT, says_not TEXT
+# says TEXT, says_not TEXT: check that the output contains TEXT, or does not
 says() {
     grep -q "$1" "$out" || { echo "'$1' is not said:"; cat "$out"; failed=1; }
 }
@@ -43,20 +43,20 @@ run t800_all_calls TUTTI_TRACE="$TUTTI_TEST_DIR/trace"
 grep -q traceEvents "$TUTTI_TEST_DIR/trace" || { echo "no trace"; failed=1; }
 run t800_all_calls TUTTI_STATS=1 TUTTI_MPIIO=off
 says_not 'tutti:'
-# the plainest way, of docs/reference/mpiio.md; a space separates names in LD_PRELOAD
+# preload the library without a script, as in docs/reference/mpiio.md; LD_PRELOAD must not contain spaces in a name
 drop_in=$TUTTI_BUILD_DIR/libtutti-mpiio.so
 case $drop_in in *' '*) drop_in=${TMPDIR:-/tmp}/libtutti-mpiio.so && ln -s "$TUTTI_BUILD_DIR/libtutti-mpiio.so" "$drop_in" ;; esac
 TUTTI_STATS=1 "$scripts/mpirun.sh" "$TUTTI_MPI" 2 env LD_PRELOAD="$drop_in" \
     "$TUTTI_BUILD_DIR/tests/mpiio/t800_all_calls" >"$out" 2>&1
 says "/smoke': 2 ranks"
-# a table is collective, though the variable need not be there on all ranks
+# printing a table is collective, but the variable may be set on only one rank
 # shellcheck disable=SC2016
 timeout 20 "$scripts/mpirun.sh" "$TUTTI_MPI" 2 sh -c \
     '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}" = 1 ] && export TUTTI_STATS=1; exec "$@"' sh \
     "$scripts/preload.sh" "$TUTTI_BUILD_DIR/libtutti-mpiio.so" \
     "$TUTTI_BUILD_DIR/tests/mpiio/t800_all_calls" >"$out" 2>&1 || { echo "one rank: $?"; failed=1; }
 says "/smoke': 2 ranks"
-# The last line of output of `tutti run` reports the seconds in calls, with Tutti and without.
+# The last line of the output reports the seconds in calls, as for `tutti run`.
 run t800_all_calls TUTTI_MPIIO_REPORT=1
 says '^tutti: active for [1-9][0-9]* files*; rank 0 was [0-9.]* s in calls'
 [ "$(grep -c '^tutti: active' "$out")" = 1 ] || { echo "the summary must be printed once"; failed=1; }

@@ -1,6 +1,6 @@
 /* TEST ranks=2 timeout=60 own=1 preload=mpiio */
-/* Several threads on one file at a time: independent calls, the individual pointer (each call gets
- * a different offset), the shared pointer; and threads that open and close private files.
+/* Several threads use one file at the same time: independent calls, the individual pointer (each call gets
+ * a different offset), the shared pointer; and threads open and close private files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
 
@@ -8,7 +8,7 @@
 
 enum { THREADS = 4, CALLS = 200 };
 
-static MPI_File file, mine[THREADS];
+static MPI_File file, own_files[THREADS];
 static int bad[THREADS];
 
 static void *do_work(void *context) {
@@ -21,8 +21,8 @@ static void *do_work(void *context) {
         bad[t] |= MPI_File_read_at(file, at, &in, 1, MPI_INT, &status) != MPI_SUCCESS;
         MPI_Get_count(&status, MPI_INT, &count);
         bad[t] |= (in != out) | (count != 1);
-        bad[t] |= MPI_File_write(mine[0], &out, 1, MPI_INT, &status) != MPI_SUCCESS;
-        bad[t] |= MPI_File_write_shared(mine[1], &out, 1, MPI_INT, &status) != MPI_SUCCESS;
+        bad[t] |= MPI_File_write(own_files[0], &out, 1, MPI_INT, &status) != MPI_SUCCESS;
+        bad[t] |= MPI_File_write_shared(own_files[1], &out, 1, MPI_INT, &status) != MPI_SUCCESS;
     }
     return NULL;
 }
@@ -51,7 +51,7 @@ static void run_case(void *(*fn)(void *)) {
     for (int t = 0; t < THREADS; t++) CHECK(!bad[t], "thread %d", t);
 }
 
-/* Every number of this rank is somewhere, once. */
+/* Check that the file contains every number of this rank once. */
 static void all_there(MPI_File fh) {
     static int in[THREADS * CALLS], seen[THREADS * CALLS + 1];
     MPI_Status status;
@@ -75,12 +75,12 @@ int main(int argc, char **argv) {
         char path[4200];
         snprintf(path, sizeof path, "%s/mine-%d-%d", getenv("TUTTI_TEST_DIR"), rank, k);
         CHECK_MPI(MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
-                                &mine[k]));
+                                &own_files[k]));
     }
     run_case(do_work);
     for (int k = 0; k < 2; k++) {
-        all_there(mine[k]);
-        CHECK_MPI(MPI_File_close(&mine[k]));
+        all_there(own_files[k]);
+        CHECK_MPI(MPI_File_close(&own_files[k]));
     }
     CHECK_MPI(MPI_File_close(&file));
     run_case(open_and_close);

@@ -1,6 +1,6 @@
 /* TEST ranks=2 timeout=60 preload=mpiio */
-/* Views with repeated bytes: legal if a file is only read, refused if it can be written.  Interleaving tiles
- * are legal in both cases.
+/* Views that contain a byte several times are allowed if the file is only read, and refused if it can be written.
+ * Interleaved tiles without common bytes are allowed in both cases.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi_check.h"
 
@@ -15,8 +15,8 @@ static void file_make(void) {
     CHECK_MPI(MPI_File_close(&fh));
 }
 
-/* A datatype of pieces (bytes, displacement), with an extent; and the offset of the p-th byte of a
- * view with it. */
+/* A datatype of `n` pieces (bytes, displacement) with an extent; place_of() returns the offset of the p-th byte of a
+ * view with this datatype. */
 typedef struct {
     int n, bytes[4], place[4], extent;
 } shape;
@@ -38,7 +38,7 @@ static int place_of(const shape *s, int p) {
     return tile * s->extent + s->place[k] + p;
 }
 
-static void reads(MPI_File fh, const shape *s, MPI_Offset displacement) {
+static void check_reads(MPI_File fh, const shape *s, MPI_Offset displacement) {
     char in[200];
     MPI_Datatype type = type_of(s);
     MPI_Status status;
@@ -66,8 +66,8 @@ static void reads(MPI_File fh, const shape *s, MPI_Offset displacement) {
     MPI_Type_free(&type);
 }
 
-/* Memory with gaps, and a request. */
-static void gaps(MPI_File fh, const shape *s) {
+/* Read into memory with gaps, and by a nonblocking call. */
+static void read_with_gaps(MPI_File fh, const shape *s) {
     char in[40] = {0};
     MPI_Datatype type = type_of(s), comb;
     MPI_Request r;
@@ -95,8 +95,8 @@ static void check_refused(MPI_File fh, const shape *s, int only_tiles) {
     MPI_Type_free(&type);
 }
 
-/* Columns of a matrix, one tile each: a rank writes and reads its half of them. */
-static void columns(MPI_File fh) {
+/* The view is the columns of a matrix, one per tile; each rank writes and reads half of the columns. */
+static void check_columns(MPI_File fh) {
     enum { ROWS = 4, COLUMNS = 8, MINE = ROWS * COLUMNS / 2 };
     const shape column = {4, {1, 1, 1, 1}, {0, COLUMNS, 2 * COLUMNS, 3 * COLUMNS}, 1};
     char out[2 * MINE], in[2 * MINE] = {0}, matrix[ROWS * COLUMNS] = {0};
@@ -126,10 +126,10 @@ static void columns(MPI_File fh) {
 }
 
 int main(int argc, char **argv) {
-    const shape shapes[] = {{2, {10, 10}, {0, 5}, 20},           /* overlap */
-                            {3, {4, 4, 4}, {2, 2, 2}, 8},        /* the same three times */
+    const shape shapes[] = {{2, {10, 10}, {0, 5}, 20},           /* overlapping pieces */
+                            {3, {4, 4, 4}, {2, 2, 2}, 8},        /* the same piece three times */
                             {2, {3, 6}, {0, 7}, 5},              /* tiles overlap */
-                            {4, {1, 8, 1, 3}, {1, 1, 4, 4}, 16}, /* one within another */
+                            {4, {1, 8, 1, 3}, {1, 1, 4, 4}, 16}, /* pieces within another piece */
                             {3, {4, 3, 1}, {0, 3, 7}, 8}}; /* one byte twice, one byte not at all */
     const shape backwards = {2, {4, 4}, {8, 0}, 16};
     test_begin(&argc, &argv);
@@ -137,9 +137,9 @@ int main(int argc, char **argv) {
     file_make();
     MPI_File fh = test_open("repeats", MPI_MODE_RDONLY);
     for (int i = 0; i < 5; i++) {
-        reads(fh, &shapes[i], 0);
-        reads(fh, &shapes[i], 100);
-        gaps(fh, &shapes[i]);
+        check_reads(fh, &shapes[i], 0);
+        check_reads(fh, &shapes[i], 100);
+        read_with_gaps(fh, &shapes[i]);
     }
     MPI_Datatype type = type_of(&backwards);
     CHECK_CLASS(MPI_File_set_view(fh, 0, MPI_BYTE, type, "native", MPI_INFO_NULL), MPI_ERR_IO);
@@ -147,7 +147,7 @@ int main(int argc, char **argv) {
     CHECK_MPI(MPI_File_close(&fh));
     fh = test_open("repeats", MPI_MODE_RDWR);
     for (int i = 0; i < 5; i++) check_refused(fh, &shapes[i], i == 2);
-    columns(fh);
+    check_columns(fh);
     CHECK_MPI(MPI_File_close(&fh));
     return test_end();
 }

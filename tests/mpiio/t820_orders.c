@@ -1,13 +1,12 @@
 /* TEST ranks=1,2,3,5 timeout=100 own=1 preload=mpiio */
-/* Many requests at a time: collective and independent ones on two files, started in a different
- * order on each rank as far as the standard allows, among messages, persistent and null requests;
- * completed by random calls of the Wait and Test family on random parts of the list, in a different
- * order on each rank.  Data read must equal the data written in earlier rounds, every count must be
- * right, and at the end every byte of both files.
+/* Many pending requests: collective and independent operations on two files are started in a different order on each
+ * rank as far as the standard allows, together with messages, persistent requests and null requests.  They are
+ * completed by random Wait and Test calls on random parts of the list, in a different order on each rank.  Data
+ * read must equal the data written in earlier rounds; all counts, and at the end all bytes of both files, must be
+ * correct.
  *
- * The view of file 0 distributes blocks of five ints over the ranks, so that each rank sees its
- * blocks; file 1 has no view, and is read where any rank wrote.  The thread level depends on the
- * number of ranks.
+ * The view of file 0 distributes blocks of five ints over the ranks; file 1 has the default view, and each rank reads
+ * data of any rank.  The thread level depends on the number of ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio/requests.h"
 
@@ -15,20 +14,20 @@ enum { SLOTS = 8, LENGTH = 500, BLOCK = 5, ROUNDS = 14, FILES = 2, JOBS = FILES 
 enum { MAX_RANKS = 8, EXTRA = 4, LIST = JOBS + EXTRA, MESSAGE = 30000 };
 
 typedef struct {
-    int file, slot, who; /* whose bytes */
+    int file, slot, who; /* who: rank whose data is accessed */
     int is_write, collective;
 } job;
 
 static MPI_File files[FILES];
-static int turns[FILES][SLOTS]; /* how often it has been written */
+static int turns[FILES][SLOTS]; /* number of times each slot has been written */
 static job jobs[JOBS];
 static int buffers[JOBS][LENGTH];
 static MPI_Request list[LIST];
-static int job_of[LIST]; /* the job of a request in the list; -1: none */
+static int job_of[LIST]; /* index in `jobs` for each request of `list`; -1: none */
 static int completed[LIST];
 static int round_;
 
-/* ---- random numbers that are the same on all ranks, then rank-dependent ones */
+/* ---- choosing jobs with random numbers that are the same on all ranks, and orders with rank-dependent numbers */
 
 static void seed_of(int number) {
     check_state_ = check_seed_ * 1000003u + (uint64_t)number;
@@ -48,10 +47,10 @@ static void jobs_choose(int *n_out) {
     *n_out = n;
 }
 
-/* Shuffled, but collective jobs of a file keep their order. */
+/* Shuffle the jobs; collective jobs on the same file keep their order. */
 static void jobs_order(int n, int *order) {
     int at = 0, next[FILES + 1] = {0};
-    const int kinds = FILES + 1; /* the collective ones of each file, and the independent ones */
+    const int kinds = FILES + 1; /* collective jobs on each file, and independent jobs */
     while (at < n) {
         const int kind = (int)rnd(kinds);
         int i = next[kind];
@@ -75,7 +74,7 @@ static void shuffle_items(int n, MPI_Request *r, int *of) {
 /* ---- starting and completing */
 
 static MPI_Offset offset_of(const job *j) {
-    if (j->file == 0) return (MPI_Offset)j->slot * LENGTH; /* ints of the view */
+    if (j->file == 0) return (MPI_Offset)j->slot * LENGTH; /* in ints of the view */
     return ((MPI_Offset)j->slot * ranks + j->who) * LENGTH * (MPI_Offset)sizeof(int);
 }
 
@@ -107,9 +106,9 @@ static void job_check(int i) {
         }
 }
 
-static void done(int i, const MPI_Status *status, int code) {
+static void on_completion(int i, const MPI_Status *status, int code) {
     CHECK_MPI(code);
-    if (completed[i]) return; /* an inactive one */
+    if (completed[i]) return; /* an inactive request */
     completed[i] = 1;
     if (job_of[i] < 0) return;
     CHECK(list[i] == MPI_REQUEST_NULL, "the handle stays");
@@ -144,18 +143,18 @@ static void one_round(MPI_Request persistent) {
     shuffle_items(n, list, job_of);
     for (int i = 0; i < n; i++)
         completed[i] = list[i] == MPI_REQUEST_NULL || (job_of[i] == -2 && round_ % 2 == 0);
-    const waiting w = {list, n, done};
+    const waiting w = {list, n, on_completion};
     while (!all_completed(n)) wait_somehow(&w);
 }
 
-/* Synchronisation required before reading bytes of other ranks. */
+/* Synchronise, as required before reading bytes written by other ranks. */
 static void test_synchronise(void) {
     for (int f = 0; f < FILES; f++) CHECK_MPI(MPI_File_sync(files[f]));
     MPI_Barrier(MPI_COMM_WORLD);
     for (int f = 0; f < FILES; f++) CHECK_MPI(MPI_File_sync(files[f]));
 }
 
-/* ---- the whole */
+/* ---- complete tests */
 
 static int file_int(int fd, int64_t at) {
     int v = 0;
@@ -196,7 +195,7 @@ static void view_set(MPI_File f) {
     MPI_Type_free(&type);
 }
 
-static void orders(const char *hints) {
+static void run_rounds(const char *hints) {
     const char *const paths[FILES] = {scratch("orders0"), scratch("orders1")};
     MPI_Request persistent;
     check_where(hints);
@@ -221,8 +220,8 @@ int main(int argc, char **argv) {
     const char *world = getenv("OMPI_COMM_WORLD_SIZE");
     if (!world) world = getenv("PMI_SIZE");
     requests_begin(&argc, &argv, levels[((world ? atoi(world) : 1) - 1) % 4], 820);
-    orders("");
-    orders("tutti_background=io-only cb_buffer_size=16384");
-    orders("tutti_background=none tutti_exchange=two-sided cb_buffer_size=16384");
+    run_rounds("");
+    run_rounds("tutti_background=io-only cb_buffer_size=16384");
+    run_rounds("tutti_background=none tutti_exchange=two-sided cb_buffer_size=16384");
     return requests_end();
 }

@@ -1,11 +1,15 @@
 /* TEST ranks=2,4 timeout=60 preload=mpiio */
-/* Two pending collective operations on one file, of many cycles each, completed only by MPI_Test: even ranks
- * complete the first one first, odd ranks the second one.  Every byte is checked.  Then the same for
- * reads.  (The MPI-IO of the MPI libraries mixes such operations up, or hangs.)
+/* Two pending collective operations on one file, with many cycles each, are completed only by MPI_Test: even ranks
+ * complete the first operation first, odd ranks the second.  Writes and reads; every byte is checked.  (The
+ * MPI libraries' own MPI-IO mixes up the data of such operations, or hangs.)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio/requests.h"
 
-enum { PIECE = 300, PIECES = 700, LENGTH = PIECE * PIECES }; /* ints of a rank in an operation */
+enum {
+    PIECE = 300,
+    PIECES = 700,
+    LENGTH = PIECE * PIECES
+}; /* LENGTH: ints per rank and operation */
 
 static int data[2][LENGTH];
 
@@ -13,7 +17,7 @@ static MPI_Offset place_items(int op) {
     return (MPI_Offset)op * LENGTH; /* ints of the view */
 }
 
-/* Test `first` until it is complete, and sometimes the other one. */
+/* Test `first` until it is complete, and sometimes test `second`. */
 static void complete_request(MPI_Request *first, MPI_Request *second) {
     MPI_Status s;
     int flag = 0;
@@ -26,7 +30,7 @@ static void complete_request(MPI_Request *first, MPI_Request *second) {
     complete_request(second, NULL);
 }
 
-static void crossing(MPI_File f, int is_write) {
+static void run_crossed(MPI_File f, int is_write) {
     MPI_Request r[2];
     for (int op = 0; op < 2; op++) {
         for (int i = 0; i < LENGTH; i++) data[op][i] = is_write ? mark(op, rank, 1, i) : 0;
@@ -62,7 +66,7 @@ static void file_check(const char *path) {
     free(v);
 }
 
-static void with(const char *hints) {
+static void run_with_hints(const char *hints) {
     const char *path = scratch("crossing");
     MPI_Datatype piece, type;
     check_where(hints);
@@ -72,10 +76,10 @@ static void with(const char *hints) {
     MPI_Type_commit(&type);
     CHECK_MPI(MPI_File_set_view(f, (MPI_Offset)sizeof(int) * PIECE * rank, MPI_INT, type, "native",
                                 MPI_INFO_NULL));
-    crossing(f, 1);
+    run_crossed(f, 1);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) file_check(path);
-    crossing(f, 0);
+    run_crossed(f, 0);
     CHECK_MPI(MPI_File_close(&f));
     remove_file(path);
     MPI_Type_free(&piece);
@@ -84,8 +88,8 @@ static void with(const char *hints) {
 
 int main(int argc, char **argv) {
     requests_begin(&argc, &argv, MPI_THREAD_SINGLE, 821);
-    with("");
-    with("cb_buffer_size=65536 tutti_background=none");
-    with("tutti_background=io-only");
+    run_with_hints("");
+    run_with_hints("cb_buffer_size=65536 tutti_background=none");
+    run_with_hints("tutti_background=io-only");
     return requests_end();
 }

@@ -1,18 +1,20 @@
 /* TEST ranks=1,4 timeout=100 own=1 preload=mpiio */
-/* A full disk: collective writes of every kind return MPI_ERR_NO_SPACE on all ranks, independent
- * ones on the ranks without space; no rank hangs or reports success, and afterwards the file can be
- * used.  The test mounts a small file system
- * in a private namespace, which needs root; without root it only injects faults,
- * which occur on one rank only.
+/* A full disk: collective writes of every kind return MPI_ERR_NO_SPACE on all ranks, independent writes on the ranks
+ * without space; no rank hangs, and afterwards the file can be used.  The test mounts a small
+ * file system in a private namespace, which requires root; without root it only injects faults on one rank.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/stat.h>
 #include "mpiio/requests.h"
 #include "small_disk.h"
 
-enum { ROOM = 1 << 20, PIECE = 2048, LENGTH = 2 * ROOM }; /* twice the free space */
+enum {
+    DISK_BYTES = 1 << 20,
+    PIECE = 2048,
+    LENGTH = 2 * DISK_BYTES
+}; /* LENGTH: bytes written by all ranks together */
 
 static char home[512], path[600], *data;
-static int mine; /* bytes of this rank */
+static int own_bytes; /* number of bytes that this rank writes */
 
 enum {
     WRITE_ALL,
@@ -32,7 +34,8 @@ static int split_end(int code, int (*end)(MPI_File, const void *, MPI_Status *),
     return code == MPI_SUCCESS ? end(f, data, &s) : code;
 }
 
-/* Write n bytes; return the code of the call that reports it. */
+/* Write `n` bytes with a call of this kind; return the error code, for nonblocking and split calls of the
+ * completing call. */
 static int write_by(MPI_File f, int kind, int n) {
     MPI_Request r = MPI_REQUEST_NULL;
     MPI_Status s;
@@ -75,20 +78,20 @@ static int count_no_space(int code) {
     return all;
 }
 
-/* Write too much; then data that fits, with the same handle. */
-static void full(const char *hints, int kind) {
+/* Write more than the disk can hold, then data that fits, with the same handle. */
+static void write_to_full_disk(const char *hints, int kind) {
     static char where[120];
     char byte = 0;
     snprintf(where, sizeof where, "kind %d, %s", kind, hints);
     check_where(where);
     MPI_File f = open_with(path, hints);
     view_set(f, kind);
-    const int all = count_no_space(write_by(f, kind, mine));
+    const int all = count_no_space(write_by(f, kind, own_bytes));
     if (kind < COLLECTIVE)
         CHECK_EQ(all, ranks);
     else
         CHECK(all > 0, "no rank reported the full disk");
-    CHECK_MPI(MPI_File_set_size(f, 0)); /* space is free again */
+    CHECK_MPI(MPI_File_set_size(f, 0)); /* frees the space */
     if (kind == ORDERED) CHECK_MPI(MPI_File_seek_shared(f, 0, MPI_SEEK_SET));
     CHECK_MPI(write_by(f, kind, PIECE));
     MPI_Barrier(MPI_COMM_WORLD);
@@ -98,14 +101,14 @@ static void full(const char *hints, int kind) {
     remove_file(path);
 }
 
-/* Only the last rank has no space. */
-static void faults(int kind) {
+/* Let writes fail on the last rank only. */
+static void inject_faults(int kind) {
     char hints[64];
     snprintf(hints, sizeof hints, "cb_nodes=%d tutti_fault=%d:write:1:ENOSPC", ranks, ranks - 1);
     check_where(hints);
     MPI_File f = open_with(path, hints);
     view_set(f, kind);
-    const int all = count_no_space(write_by(f, kind, mine / 2));
+    const int all = count_no_space(write_by(f, kind, own_bytes / 2));
     CHECK(all == (kind < COLLECTIVE ? ranks : 1), "kind %d: %d ranks got MPI_ERR_NO_SPACE", kind,
           all);
     CHECK_MPI(MPI_File_close(&f));
@@ -116,17 +119,17 @@ int main(int argc, char **argv) {
     requests_begin(&argc, &argv, MPI_THREAD_SINGLE, 822);
     snprintf(home, sizeof home, "%s", scratch("full"));
     snprintf(path, sizeof path, "%s/file", home);
-    mine = LENGTH / ranks;
-    data = malloc((size_t)mine);
-    for (int i = 0; i < mine; i++) data[i] = (char)mark(0, rank, 0, i);
+    own_bytes = LENGTH / ranks;
+    data = malloc((size_t)own_bytes);
+    for (int i = 0; i < own_bytes; i++) data[i] = (char)mark(0, rank, 0, i);
     if (rank == 0) CHECK(mkdir(home, 0777) == 0, "mkdir %s", home);
     MPI_Barrier(MPI_COMM_WORLD);
-    for (int kind = 0; kind < KINDS; kind++) faults(kind);
-    if (namespace_enter() && small_mounted(home, "1m", ROOM)) {
+    for (int kind = 0; kind < KINDS; kind++) inject_faults(kind);
+    if (namespace_enter() && small_mounted(home, "1m", DISK_BYTES)) {
         for (int kind = 0; kind < KINDS; kind++) {
-            full("", kind);
-            full("cb_buffer_size=65536", kind);
-            full("tutti_background=io-only", kind);
+            write_to_full_disk("", kind);
+            write_to_full_disk("cb_buffer_size=65536", kind);
+            write_to_full_disk("tutti_background=io-only", kind);
         }
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0) CHECK(umount(home) == 0, "umount");

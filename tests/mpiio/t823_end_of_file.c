@@ -1,7 +1,7 @@
 /* TEST ranks=3 timeout=60 preload=mpiio */
-/* Reads that reach the end of the file, non-blocking and split: exact counts, memory of bytes
- * beyond is unchanged, and nothing hangs.  The file is distributed over the ranks in pieces, so
- * that it ends in the middle of a piece of one rank; or every rank sees all of it.
+/* Nonblocking and split reads that reach the end of the file: counts are exact, memory for bytes
+ * beyond the end is unchanged, and nothing hangs.  Either the view distributes pieces of the file over the ranks, and
+ * the file ends within a piece of one rank; or every rank has the default view.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio/requests.h"
 
@@ -9,11 +9,12 @@ enum { PIECE = 100, SIZE = 12345, WANTED = 2 * SIZE };
 
 static unsigned char contents[SIZE], buffer[WANTED];
 
-/* The bytes of the file in the view of this rank, from byte `at` of the view; returns their number. */
-static int expected(int dealt, int at, unsigned char *out) {
+/* Store the bytes of the file in the view of this rank, from byte `at` of the view on; return their number. */
+static int expected(int distributed, int at, unsigned char *out) {
     int n = 0;
     for (int i = 0; i < WANTED; i++) {
-        const int v = at + i, place = dealt ? (v / PIECE * ranks + rank) * PIECE + v % PIECE : v;
+        const int v = at + i,
+                  place = distributed ? (v / PIECE * ranks + rank) * PIECE + v % PIECE : v;
         if (place >= SIZE) return n;
         out[n++] = contents[place];
     }
@@ -46,12 +47,12 @@ static void finish_case(MPI_File f, int kind, MPI_Request *r, MPI_Status *s) {
     while (!flag) CHECK_MPI(MPI_Test(r, &flag, s));
 }
 
-static void read_at(MPI_File f, int dealt, int kind, int at) {
+static void read_at(MPI_File f, int distributed, int kind, int at) {
     static unsigned char want[WANTED];
     static char where[64];
     MPI_Request r = MPI_REQUEST_NULL;
     MPI_Status s;
-    snprintf(where, sizeof where, "kind %d at %d, %s", kind, at, dealt ? "dealt" : "whole");
+    snprintf(where, sizeof where, "kind %d at %d, %s", kind, at, distributed ? "dealt" : "whole");
     check_where(where);
     memset(buffer, 0xee, sizeof buffer);
     CHECK_MPI(MPI_File_seek(f, at, MPI_SEEK_SET));
@@ -65,7 +66,7 @@ static void read_at(MPI_File f, int dealt, int kind, int at) {
         CHECK_EQ(all, 7);
         return;
     }
-    const int n = expected(dealt, at, want);
+    const int n = expected(distributed, at, want);
     CHECK_EQ(bytes_of(&s), n);
     CHECK(memcmp(buffer, want, (size_t)n) == 0, "bytes differ");
     for (int i = n; i < WANTED; i++)
@@ -75,7 +76,7 @@ static void read_at(MPI_File f, int dealt, int kind, int at) {
         }
 }
 
-/* At offsets beyond any file: a read returns 0 bytes, a write fails, and all ranks return. */
+/* At offsets beyond the maximum file size, a read returns 0 bytes, a write fails, and all ranks return. */
 static void far_away(MPI_File f, MPI_Offset at) {
     MPI_Status s;
     MPI_Request r;
@@ -116,21 +117,22 @@ static void far_offsets(const char *path) {
     CHECK_MPI(MPI_File_close(&f));
 }
 
-static void with(const char *hints, const char *path, int dealt) {
+static void run_with_hints(const char *hints, const char *path, int distributed) {
     MPI_Datatype piece, type;
     MPI_File f = open_with(path, hints);
     MPI_Type_contiguous(PIECE, MPI_BYTE, &piece);
     MPI_Type_create_resized(piece, 0, (MPI_Aint)PIECE * ranks, &type);
     MPI_Type_commit(&type);
-    if (dealt)
+    if (distributed)
         CHECK_MPI(MPI_File_set_view(f, (MPI_Offset)PIECE * rank, MPI_BYTE, type, "native",
                                     MPI_INFO_NULL));
     for (int kind = 0; kind < KINDS; kind++) {
-        if (dealt && (kind == SHARED || kind == ORDERED)) continue; /* the same view everywhere */
-        read_at(f, dealt, kind, 0);
-        read_at(f, dealt, kind, SIZE / ranks - 50);
-        read_at(f, dealt, kind, SIZE - 1);
-        read_at(f, dealt, kind, 3 * SIZE);
+        if (distributed && (kind == SHARED || kind == ORDERED))
+            continue; /* the shared pointer requires equal views */
+        read_at(f, distributed, kind, 0);
+        read_at(f, distributed, kind, SIZE / ranks - 50);
+        read_at(f, distributed, kind, SIZE - 1);
+        read_at(f, distributed, kind, 3 * SIZE);
     }
     CHECK_MPI(MPI_File_close(&f));
     MPI_Type_free(&piece);
@@ -147,9 +149,9 @@ int main(int argc, char **argv) {
         close(fd);
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    for (int dealt = 0; dealt < 2; dealt++) {
-        with("", path, dealt);
-        with("tutti_background=io-only", path, dealt);
+    for (int distributed = 0; distributed < 2; distributed++) {
+        run_with_hints("", path, distributed);
+        run_with_hints("tutti_background=io-only", path, distributed);
     }
     far_offsets(path);
     remove_file(path);

@@ -1,9 +1,9 @@
 /* TEST ranks=3 timeout=60 preload=mpiio */
-/* Errors of non-blocking operations: they call the error handler of the file, with its handle and the class,
- * and are returned by the completing call as the standard requires: as its code, or as
- * MPI_ERR_IN_STATUS with the classes in the statuses; MPI_COMM_WORLD's handler, which would abort,
- * is not called.  Messages between them are not affected.  And requests that are freed before they are
- * complete: their operations are complete when the file has been closed.
+/* Errors of nonblocking operations call the error handler of the file, with the file handle and the error class, and
+ * are returned by the completing call as the standard requires: as its code, or as MPI_ERR_IN_STATUS with the
+ * classes in the statuses.  The handler of MPI_COMM_WORLD, which would abort, is not called.  Messages in the same
+ * list are not affected.  If requests are freed before they are complete, their operations are complete when the
+ * file has been closed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio/requests.h"
 
@@ -12,15 +12,15 @@ enum { LENGTH = 10000, OPS = 3, LIST = OPS + 1 };
 static char data[OPS][LENGTH];
 static MPI_File broken;
 static MPI_Request list[LIST];
-static int called, strange; /* calls of the handler; calls with wrong arguments */
-static int ended, wanted_class;
+static int called, strange; /* number of calls of the handler, and of calls with wrong arguments */
+static int ended, wanted_class; /* number of completed requests; expected error class */
 
 static void handler(MPI_File *f, int *code, ...) {
     called++;
     if (*f != broken || class_of(*code) != wanted_class) strange++;
 }
 
-/* Open a file whose writes all fail on rank 0. */
+/* Open a file whose writes fail on rank 0. */
 static void open_broken(const char *error) {
     char fault[64];
     snprintf(fault, sizeof fault, "tutti_fault=0:write:1:%s", error);
@@ -35,7 +35,7 @@ static void start_all(void) {
     MPI_Send(&list, 0, MPI_CHAR, 0, 1, MPI_COMM_SELF);
 }
 
-static void done(int i, const MPI_Status *status, int code) {
+static void on_completion(int i, const MPI_Status *status, int code) {
     (void)status;
     ended++;
     if (i < OPS)
@@ -44,12 +44,12 @@ static void done(int i, const MPI_Status *status, int code) {
         CHECK_EQ(code, MPI_SUCCESS);
 }
 
-/* Each of MPI's ways to complete requests. */
+/* Complete the requests with each completion call of MPI. */
 static void by_each_way(void) {
     static char where[40];
-    const waiting w = {list, LIST, done};
+    const waiting w = {list, LIST, on_completion};
     for (int way = 0; way < WAYS; way++) {
-        if (way == 2) continue; /* get_status completes nothing */
+        if (way == 2) continue; /* MPI_Request_get_status does not complete requests */
         snprintf(where, sizeof where, "way %d, class %d", way, wanted_class);
         check_where(where);
         called = strange = ended = 0;
@@ -80,8 +80,8 @@ static void test_ignored(void) {
     CHECK_EQ(called, OPS);
 }
 
-/* Looking at a request does not complete it: the error is returned later, once. */
-static void looked_at(void) {
+/* MPI_Request_get_status does not complete a request: the error is returned once, by the completing call. */
+static void check_get_status(void) {
     int flag = 0;
     MPI_Status s;
     check_where("looked at");
@@ -112,7 +112,7 @@ static void with_error(const char *error, int class) {
     MPI_Errhandler_free(&h);
     by_each_way();
     test_ignored();
-    looked_at();
+    check_get_status();
     CHECK_MPI(MPI_File_close(&broken));
     remove_file(scratch("errors"));
 }
@@ -128,7 +128,7 @@ static void test_independent(void) {
     remove_file(scratch("errors"));
 }
 
-/* ---- freed early */
+/* ---- requests freed before completion */
 
 static void file_check(const char *path, int length) {
     char *v = malloc((size_t)length * 2);
@@ -143,7 +143,7 @@ static void file_check(const char *path, int length) {
     free(v);
 }
 
-static void freed(const char *hints) {
+static void free_pending_requests(const char *hints) {
     const char *path = scratch("freed");
     const int total = LENGTH * ranks;
     check_where(hints);
@@ -166,7 +166,7 @@ static void freed(const char *hints) {
     remove_file(path);
 }
 
-/* Requests are reused while the operation is still pending. */
+/* Request handles are reused while the operations are still pending. */
 static void test_recycled(void) {
     MPI_Request r[64];
     char in[64], out = 1;
@@ -189,9 +189,9 @@ int main(int argc, char **argv) {
     with_error("ENOSPC", MPI_ERR_NO_SPACE);
     with_error("EDQUOT", MPI_ERR_QUOTA);
     test_independent();
-    freed("");
-    freed("tutti_background=io-only");
-    freed("tutti_background=none");
+    free_pending_requests("");
+    free_pending_requests("tutti_background=io-only");
+    free_pending_requests("tutti_background=none");
     test_recycled();
     return requests_end();
 }

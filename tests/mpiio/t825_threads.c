@@ -1,7 +1,7 @@
 /* TEST ranks=3 timeout=100 own=1 preload=mpiio tsan=1 */
-/* MPI_THREAD_MULTIPLE: several threads of a rank use different files at the same time, with
- * requests of all kinds pending; one thread starts requests and another one completes them, after
- * the first has ended or while it is in a blocking call of MPI-IO on another file.
+/* MPI_THREAD_MULTIPLE: several threads per rank use different files at the same time, with pending
+ * requests of all kinds.  Also, one thread starts requests and another thread completes them, after
+ * the first thread has ended or while it is in a blocking MPI-IO call on another file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -21,7 +21,7 @@ typedef struct {
 static worker workers[THREADS];
 static atomic_int failures;
 
-/* CHECK counts without locks. */
+/* Like CHECK, but thread-safe. */
 #define EXPECT(cond, ...)                                              \
     do {                                                               \
         if (!(cond) && atomic_fetch_add(&failures, 1) < 10) {          \
@@ -79,7 +79,7 @@ static void read_back(worker *w, int turn) {
         }
 }
 
-static void *rounds(void *context) {
+static void *run_rounds(void *context) {
     worker *w = context;
     for (int turn = 0; turn < ROUNDS; turn++) {
         start_writes(w, turn);
@@ -92,11 +92,12 @@ static void *rounds(void *context) {
 }
 
 static void all_at_once(void) {
-    for (int t = 0; t < THREADS; t++) pthread_create(&workers[t].thread, NULL, rounds, &workers[t]);
+    for (int t = 0; t < THREADS; t++)
+        pthread_create(&workers[t].thread, NULL, run_rounds, &workers[t]);
     for (int t = 0; t < THREADS; t++) pthread_join(workers[t].thread, NULL);
 }
 
-/* ---- handed over */
+/* ---- requests started by one thread and completed by another */
 
 static void *start_only(void *context) {
     start_writes(context, 77);
@@ -109,7 +110,7 @@ static void *complete_only(void *context) {
     return NULL;
 }
 
-/* The thread that started the requests has ended. */
+/* Complete requests after the thread that started them has ended. */
 static void test_orphans(void) {
     for (int t = 0; t < THREADS; t++) {
         pthread_create(&workers[t].thread, NULL, start_only, &workers[t]);
@@ -118,8 +119,8 @@ static void test_orphans(void) {
     for (int t = THREADS - 1; t >= 0; t--) complete_only(&workers[t]);
 }
 
-/* It waits for all ranks in a call on another file; some ranks make it only when the requests are
- * complete. */
+/* A thread completes requests while the main thread is in a collective call on another file, which some ranks make
+ * only after their requests are complete. */
 static void busy_elsewhere(void) {
     worker *w = &workers[0];
     start_writes(w, 77);
@@ -130,7 +131,7 @@ static void busy_elsewhere(void) {
     if (rank == 0) pthread_join(w->thread, NULL);
 }
 
-/* A collective call of one thread on a file with requests of another. */
+/* Make a collective call on a file with pending requests of another thread. */
 static void same_file(void) {
     worker *w = &workers[2];
     pthread_create(&w->thread, NULL, start_only, w);

@@ -1,7 +1,8 @@
 /* TEST ranks=2,4 timeout=40 own=1 preload=mpiio */
-/* Progress: rank 0 has started a collective write and is in another MPI call (a receive, a barrier), while
- * the others wait for the write, which needs rank 0, and only then send.  The MPI standard guarantees this.
- * (It works if the MPI library calls progress functions: Open MPI; MPICH over UCX below MPI_THREAD_MULTIPLE.)
+/* Progress: rank 0 has started a collective write and is in another MPI call (a receive, a barrier), while all
+ * other ranks wait for the write, which requires rank 0, and only send afterwards.  The MPI standard guarantees that
+ * this completes.  (Requires that the MPI library calls progress functions: Open MPI; MPICH over UCX below
+ * MPI_THREAD_MULTIPLE.)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio/requests.h"
 
@@ -30,7 +31,7 @@ static void in_barrier(MPI_File f, int op) {
     if (rank != 0) MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A blocking call on another file is a wait like any other. */
+/* Rank 0 waits in a blocking call on another file. */
 static void in_other_file(MPI_File f, MPI_File other, int op) {
     MPI_Request r;
     CHECK_MPI(MPI_File_iwrite_at_all(f, ((MPI_Offset)op * ranks + rank) * LENGTH, data[0], LENGTH,
@@ -41,7 +42,7 @@ static void in_other_file(MPI_File f, MPI_File other, int op) {
     if (rank == 0) CHECK_MPI(MPI_Wait(&r, MPI_STATUS_IGNORE));
 }
 
-static void with(const char *hints) {
+static void run_with_hints(const char *hints) {
     check_where(hints);
     MPI_File f = open_with(scratch("progress0"), hints),
              other = open_with(scratch("progress1"), "");
@@ -58,7 +59,7 @@ static void with(const char *hints) {
 
 int main(int argc, char **argv) {
     requests_begin(&argc, &argv, MPI_THREAD_SERIALIZED, 826);
-    with("");
-    with("tutti_background=io-only");
+    run_with_hints("");
+    run_with_hints("tutti_background=io-only");
     return requests_end();
 }

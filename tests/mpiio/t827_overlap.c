@@ -1,13 +1,14 @@
 /* TEST ranks=3 timeout=60 builds=openmpi,mpich preload=mpiio */
-/* Split and non-blocking collectives overlap: begin and test return while the store is blocked,
- * and end waits for it.
- * Between begin and end no rank calls MPI, and the bytes are written nevertheless.
+/* Split and nonblocking collectives overlap I/O with computation: begin and test return while the store is
+ * blocked, and end waits for the store.  Between begin and end no rank calls MPI, and the data is written
+ * nevertheless.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gate.h"
 #include "mpiio/requests.h"
 
 enum { PIECE = 500, PIECES = 60, LENGTH = PIECE * PIECES };
-static const char held[] = "tutti_fault=" HELD " tutti_background=io-only tutti_window_size=1g";
+static const char blocked_store[] =
+    "tutti_fault=" HELD " tutti_background=io-only tutti_window_size=1g";
 
 static char data[LENGTH], wanted[LENGTH];
 
@@ -26,7 +27,7 @@ static void fill_values(void) {
     for (int i = 0; i < LENGTH; i++) data[i] = wanted[i] = (char)mark(rank, 0, 0, i);
 }
 
-/* This rank's part is in the file. */
+/* Return whether the data of this rank is in the file. */
 static int is_there(const char *path) {
     static char v[LENGTH];
     int there = 1;
@@ -68,9 +69,8 @@ static void split_text(MPI_File f, const char *path, int kind) {
     CHECK(memcmp(data, wanted, LENGTH) == 0, "bytes differ");
 }
 
-/* Every rank tests until its writes have been submitted, which the store does not report yet.  No
- * rank releases its store before all ranks have reached this point: a rank without a share of the
- * file would complete early. */
+/* Every rank tests until all ranks have reached this point, while the store blocks all writes.  No rank releases its
+ * store earlier: otherwise a rank whose store has nothing to write could complete early. */
 static void non_blocking(MPI_File f, const char *path) {
     MPI_Request r, all_seen;
     MPI_Status s;
@@ -96,7 +96,7 @@ static void non_blocking(MPI_File f, const char *path) {
 int main(int argc, char **argv) {
     requests_begin(&argc, &argv, MPI_THREAD_SINGLE, 827);
     const char *path = scratch("overlap");
-    MPI_File f = open_with(path, held);
+    MPI_File f = open_with(path, blocked_store);
     view_set(f);
     for (int kind = 0; kind < 4; kind++) split_text(f, path, kind);
     non_blocking(f, path);

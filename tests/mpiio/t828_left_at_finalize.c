@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=40 own=1 builds=openmpi,mpich preload=mpiio */
-/* Requests, pending and complete, and open files at MPI_Finalize: an error of
- * the program, that must not hang or crash (memory of pending operations is not freed then).
+/* The program calls MPI_Finalize with pending and complete requests and open files: this is an error, but must not
+ * hang or crash (memory of pending operations is not freed).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio/requests.h"
 

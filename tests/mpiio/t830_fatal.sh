@@ -1,8 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 builds=openmpi,mpich cores=2
-# MPI_ERRORS_ARE_FATAL on a file ends the program when a non-blocking write has failed, as the
-# standard requires.  And
-# MPI::ERRORS_THROW_EXCEPTIONS throws, if the MPI has C++ bindings.
+# MPI_ERRORS_ARE_FATAL on a file aborts the program when a nonblocking write has failed, as the
+# standard requires.  If the MPI has C++ bindings, MPI::ERRORS_THROW_EXCEPTIONS throws an exception.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -21,7 +20,7 @@ if [ $code = 0 ] || ! grep -q waits out || grep -q survived out; then
 fi
 
 [ "$TUTTI_MPI" = mpich ] && command -v mpicxx.mpich >/dev/null 2>&1 || exit 0
-mpicxx.mpich -o throws "$here/throws.cc" 2>compiled || exit 0 # no bindings
+mpicxx.mpich -o throws "$here/throws.cc" 2>compiled || exit 0 # no C++ bindings
 "$top/scripts/mpirun.sh" mpich 2 "$top/scripts/preload.sh" "$TUTTI_BUILD_DIR/libtutti-mpiio.so" \
     ./throws "$TUTTI_TEST_DIR/thrown" "$TUTTI_TEST_DIR/absent" >out 2>&1 || {
     cat out

@@ -1,18 +1,18 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 own=1 preload=mpiio */
-/* A long random sequence of MPI-IO calls: all classes of calls, random views and memory types,
+/* A long random sequence of MPI-IO calls: all kinds of calls, random views and memory types,
  * seeks, sizes, atomic mode, reopening.  The MPI standard defines the result of each call.  A
  * serial model of the file computes the expected counts, positions, sizes, bytes read and bytes in
  * the file.
  *
- * All ranks draw the same random numbers, so that each knows all operations.  Accesses that the
- * model finds in conflict with earlier ones are preceded by sync-barrier-sync; within one
- * collective call they are made empty, which gives ranks without data.
+ * All ranks use the same random numbers, so that each rank knows all operations.  A sync-barrier-sync precedes
+ * accesses that conflict with earlier accesses according to the model; conflicting accesses within one collective
+ * call are made empty.
  *
  *   t840_sequence [FILE]     the named file is kept, with a record FILE.RANK of counts, sums, positions
  *   TUTTI_TEST_TAME=1        only calls that the MPI-IO of the MPI library supports
- *   TUTTI_TEST_NATIVE=1      nothing is preloaded: known defects of the MPI library are avoided or counted
- *   TUTTI_TEST_SEED, TUTTI_TEST_EVENTS, TUTTI_TEST_LOG (1: a line per event and rank; 2: and the file is
- *   compared after each event)
+ *   TUTTI_TEST_NATIVE=1      without the drop-in: known defects of the MPI library are avoided or counted
+ *   TUTTI_TEST_SEED, TUTTI_TEST_EVENTS, TUTTI_TEST_LOG (1: print a line per event and rank; 2: also compare the file
+ *   after each event)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <unistd.h>
@@ -26,13 +26,13 @@
 
 /* ---- accesses */
 
-/* Random requests of all ranks; those that `alone` leaves out are marked by -1 bytes. */
+/* Choose random accesses for all ranks; ranks that do not take part in an independent call have -1 bytes. */
 static void choose_asks(const family_call *c, file_ask *ask) {
     const int64_t most = rnd(12) ? 600 : 12000;
     const int near_end = !c->is_write && rnd(3) == 0;
     for (int r = 0; r < w.np; r++) {
         const view *v = &w.view[r];
-        const int64_t e = v->etype.n, shown = view_bytes_before(v, MODEL_ROOM) / e;
+        const int64_t e = v->etype.n, shown = view_bytes_before(v, MODEL_BYTES) / e;
         int64_t first =
             c->where == POINTER ? w.position[r] / e : rnd(shown < 400 ? shown + 1 : 400);
         int64_t n = rnd(5) ? rnd(most / e + 1) : 0;
@@ -46,10 +46,10 @@ static void choose_asks(const family_call *c, file_ask *ask) {
     }
 }
 
-/* Ordered and shared calls: one after the other in the order of `turn`. */
-static void line_up(file_ask *ask, const int *turn) {
+/* For ordered and shared calls, place the accesses of all ranks one after the other, in the order of `turn`. */
+static void order_accesses(file_ask *ask, const int *turn) {
     const view *v = &w.view[0];
-    const int64_t shown = view_bytes_before(v, MODEL_ROOM) / v->etype.n * v->etype.n;
+    const int64_t shown = view_bytes_before(v, MODEL_BYTES) / v->etype.n * v->etype.n;
     int64_t at = w.shared;
     for (int k = 0; k < w.np; k++) {
         file_ask *a = &ask[turn[k]];
@@ -60,14 +60,13 @@ static void line_up(file_ask *ask, const int *turn) {
     w.shared = at;
 }
 
-/* Requests that conflict with others in the same call are removed; earlier conflicting calls
- * require synchronisation. */
+/* Synchronise if an access conflicts with earlier calls, and remove accesses that conflict within the call. */
 static void avoid_conflicts(const family_call *c, file_ask *ask, int64_t *there) {
     int conflict = 0;
     for (int r = 0; r < w.np; r++)
         conflict |=
             ask[r].bytes > 0 && model_conflict(&w.model, &w.view[r], &ask[r], r, c->is_write);
-    if (conflict) synchronise();
+    if (conflict) synchronise_ranks();
     for (int r = 0; r < w.np; r++) {
         if (ask[r].bytes < 0) continue;
         if (model_conflict(&w.model, &w.view[r], &ask[r], r, c->is_write)) {
@@ -78,21 +77,20 @@ static void avoid_conflicts(const family_call *c, file_ask *ask, int64_t *there)
         w.model.completed[ask[r].op] = 0;
         if (c->where == POINTER) w.position[r] += ask[r].bytes;
     }
-    for (int r = 0; r < w.np;
-         r++) /* the bytes of one call are those of concurrent ones until now */
+    for (int r = 0; r < w.np; r++) /* until now, the accesses of this call count as concurrent */
         if (ask[r].bytes >= 0) w.model.completed[ask[r].op] = c->how == BLOCKING;
 }
 
-/* The standard does not define a pointer after a read beyond the end: set it. */
+/* Set the file pointer after a read beyond the end of the file, because the standard does not define its position. */
 static void place_pointers(const family_call *c, const file_ask *ask, const int64_t *there) {
     int any_short = 0;
     for (int r = 0; r < w.np; r++) any_short |= ask[r].bytes > there[r];
-    /* split calls may move it until they end; MPICH's own until they are complete */
-    if (any_short && (w.native || c->how == SPLIT)) settle();
+    /* split calls may move the pointer until they end, MPICH's own nonblocking calls until they are complete */
+    if (any_short && (w.native || c->how == SPLIT)) complete_pending();
     if (c->where == POINTER && ask[w.rank].bytes > there[w.rank])
         MPI_OK(MPI_File_seek(w.fh, w.position[w.rank] / etype_size(), MPI_SEEK_SET));
     if (c->where == SHARED && any_short) {
-        settle();
+        complete_pending();
         MPI_OK(MPI_File_seek_shared(w.fh, w.shared / etype_size(), MPI_SEEK_SET));
     }
 }
@@ -108,7 +106,7 @@ static void shuffle_items(int *turn, int n) {
 
 static void in_rank_order(flight *f, const int *turn) {
     for (int k = 0; k < w.np; k++) {
-        if (turn[k] == w.rank) start(f);
+        if (turn[k] == w.rank) start_operation(f);
         MPI_OK(MPI_Barrier(MPI_COMM_WORLD));
     }
 }
@@ -123,12 +121,13 @@ static void data_event(family_call c) {
     shuffle_items(turn, w.np);
     if (c.together)
         for (int r = 0; r < w.np; r++) turn[r] = r;
-    if (c.where == SHARED) line_up(ask, turn);
+    if (c.where == SHARED) order_accesses(ask, turn);
     if (c.how == SPLIT || w.flights == FLIGHTS || (w.native && c.together)) complete_all();
     if (c.together || c.where == SHARED) end_split();
     avoid_conflicts(&c, ask, there);
     if (w.native && !w.romio && c.how != BLOCKING && !c.is_write)
-        for (int r = 0; r < w.np; r++) /* these hang in Open MPI's own at the end of the file */
+        for (int r = 0; r < w.np;
+             r++) /* nonblocking reads beyond the end of the file hang in Open MPI's own MPI-IO */
             if (ask[r].bytes > there[r]) c.how = BLOCKING;
     flight now_done = {0};
     flight *f = c.how == SPLIT ? &w.split : c.how == BLOCKING ? &now_done : NULL;
@@ -137,12 +136,12 @@ static void data_event(family_call c) {
         w.split_last = w.model.ops;
         w.split_first = w.split_last - w.np + 1;
     }
-    if (ask[w.rank].bytes >= 0) prepare(f, &c, &ask[w.rank], there[w.rank]);
+    if (ask[w.rank].bytes >= 0) prepare_operation(f, &c, &ask[w.rank], there[w.rank]);
     for (int r = 0; r < w.np; r++) f->over_end |= ask[r].bytes > there[r];
     if (c.where == SHARED && !c.together)
         in_rank_order(f, turn);
     else if (ask[w.rank].bytes >= 0)
-        start(f);
+        start_operation(f);
     if (c.how == BLOCKING)
         for (int r = 0; r < w.np; r++)
             if (ask[r].bytes >= 0) w.model.completed[ask[r].op] = 1;
@@ -151,25 +150,26 @@ static void data_event(family_call c) {
 
 /* ---- views, sizes, positions */
 
-/* All ranks have computed their requests. */
-static void everybody_has_asked(void) {
+/* Wait until all ranks have computed their accesses. */
+static void wait_for_all_ranks(void) {
     MPI_OK(MPI_Barrier(MPI_COMM_WORLD));
 }
 
 static void set_view(int same) {
-    settle();
-    now("set_view");
+    complete_pending();
+    set_event_text("set_view");
     view *v = w.view;
     views_free(v, w.np);
-    w.same_view = random_views(v, w.np, MODEL_ROOM / 2, same);
+    w.same_view = random_views(v, w.np, MODEL_BYTES / 2, same);
     v += w.rank;
     if (!is_predefined(v->etype.type)) MPI_OK(MPI_Type_commit(&v->etype.type));
     MPI_OK(MPI_Type_commit(&v->type.type));
-    const char *rep = rnd(2) && !w.native ? "internal" : "native"; /* Open MPI's own has no other */
+    const char *rep =
+        rnd(2) && !w.native ? "internal" : "native"; /* Open MPI's own MPI-IO has no "internal" */
     const int code =
         MPI_File_set_view(w.fh, v->disp, v->etype.type, v->type.type, rep, MPI_INFO_NULL);
     check_code("set_view", code);
-    if (code != MPI_SUCCESS) tell(&(flight){.call.type = MPI_BYTE});
+    if (code != MPI_SUCCESS) print_operation(&(flight){.call.type = MPI_BYTE});
     memset(w.position, 0, sizeof w.position);
     w.shared = 0;
 }
@@ -178,13 +178,14 @@ static void test_seek(void) {
     const view *v = &w.view[w.rank];
     const int64_t e = v->etype.n;
     const int whence = (int)rnd(3);
-    const int no_end = w.native && !w.romio; /* from there Open MPI's own counts bytes */
-    if (whence == 2 && w.model.grown) synchronise();
-    now("seek");
+    const int no_end =
+        w.native && !w.romio; /* with MPI_SEEK_END, Open MPI's own MPI-IO counts bytes */
+    if (whence == 2 && w.model.grown) synchronise_ranks();
+    set_event_text("seek");
     for (int r = 0; r < w.np; r++) {
         const int64_t er = w.view[r].etype.n;
         int64_t to = rnd(300);
-        if (whence == 2) /* rounded up */
+        if (whence == 2) /* relative to the end of the file in etypes, rounded up */
             to = (view_bytes_before(&w.view[r], w.model.size) + er - 1) / er - rnd(20);
         w.position[r] = (to < 0 ? 0 : to) * er;
     }
@@ -200,18 +201,18 @@ static void test_seek(void) {
                              MPI_SEEK_END));
     MPI_OK(MPI_File_get_position(w.fh, &here));
     CHECK_EQ(here, to);
-    everybody_has_asked();
+    wait_for_all_ranks();
 }
 
 static void seek_shared(void) {
     MPI_Offset here;
-    settle();
-    now("seek_shared");
+    complete_pending();
+    set_event_text("seek_shared");
     w.shared = rnd(300) * etype_size();
     MPI_OK(MPI_File_seek_shared(w.fh, w.shared / etype_size(), MPI_SEEK_SET));
     MPI_OK(MPI_File_get_position_shared(w.fh, &here));
     CHECK_EQ(here, w.shared / etype_size());
-    everybody_has_asked();
+    wait_for_all_ranks();
 }
 
 static void test_queries(void) {
@@ -219,7 +220,7 @@ static void test_queries(void) {
     const int64_t e = v->etype.n, some = rnd(1000);
     MPI_Offset place;
     MPI_Aint extent, lb, as_told;
-    now("queries");
+    set_event_text("queries");
     MPI_OK(MPI_File_get_position(w.fh, &place));
     CHECK_EQ(place, w.position[w.rank] / e);
     MPI_OK(MPI_File_get_byte_offset(w.fh, some, &place));
@@ -238,39 +239,40 @@ static void test_queries(void) {
     if (w.record)
         fprintf(w.record, "%d at %lld, extent %lld\n", w.event, (long long)w.position[w.rank] / e,
                 (long long)extent);
-    everybody_has_asked();
+    wait_for_all_ranks();
 }
 
 static void set_size(void) {
-    synchronise();
+    synchronise_ranks();
     if (!w.can_write) return;
-    const int64_t size = rnd(2) ? rnd(w.model.size + 1) : rnd(MODEL_ROOM);
+    const int64_t size = rnd(2) ? rnd(w.model.size + 1) : rnd(MODEL_BYTES);
     MPI_Offset told;
     if (rnd(2)) {
-        now("set_size");
+        set_event_text("set_size");
         MPI_OK(MPI_File_set_size(w.fh, size));
         model_set_size(&w.model, size);
     } else {
-        now("preallocate");
+        set_event_text("preallocate");
         const int64_t most = size > w.model.size ? size : w.model.size;
-        if (w.native && !w.romio) /* Open MPI's own writes through the view, and so anywhere */
+        if (w.native &&
+            !w.romio) /* preallocate of Open MPI's own MPI-IO writes through the view, at wrong offsets */
             MPI_OK(MPI_File_set_size(w.fh, most));
         else
             MPI_OK(MPI_File_preallocate(w.fh, size));
-        if (w.native) /* MPICH's own moves the pointer */
+        if (w.native) /* preallocate of MPICH's own MPI-IO moves the file pointer */
             MPI_OK(MPI_File_seek(w.fh, w.position[w.rank] / etype_size(), MPI_SEEK_SET));
         model_set_size(&w.model, most);
     }
     MPI_OK(MPI_File_get_size(w.fh, &told));
     CHECK_EQ(told, w.model.size);
-    everybody_has_asked();
+    wait_for_all_ranks();
 }
 
 static void set_atomic(void) {
     const int on = (int)rnd(2);
     int told = -1;
-    synchronise();
-    now("set_atomicity");
+    synchronise_ranks();
+    set_event_text("set_atomicity");
     MPI_OK(MPI_File_set_atomicity(w.fh, on));
     MPI_OK(MPI_File_get_atomicity(w.fh, &told));
     CHECK_EQ(told, on);
@@ -302,7 +304,7 @@ static MPI_Info random_hints(void) {
     };
     MPI_Info info;
     MPI_OK(MPI_Info_create(&info));
-    if (w.native) /* data sieving of MPICH is wrong if tiles of a view touch */
+    if (w.native) /* data sieving of MPICH writes wrong data if tiles of a view are adjacent */
         MPI_OK(MPI_Info_set(info, "romio_ds_write", "disable"));
     for (int64_t i = rnd(5); i > 0; i--) {
         const char *const *pair = table[rnd(sizeof table / sizeof *table)];
@@ -311,9 +313,9 @@ static MPI_Info random_hints(void) {
     return info;
 }
 
-/* The bytes in the file, seen from outside. */
-static void look_from_outside(void) {
-    static unsigned char seen[MODEL_ROOM + 1];
+/* Compare the bytes of the file, read without MPI, with the model. */
+static void compare_file(void) {
+    static unsigned char seen[MODEL_BYTES + 1];
     if (w.rank) return;
     const int fd = open(w.path, O_RDONLY);
     const int64_t n = fd < 0 ? -1 : read(fd, seen, sizeof seen);
@@ -327,12 +329,12 @@ static void look_from_outside(void) {
 }
 
 static void close_file(void) {
-    synchronise();
-    now("close");
+    synchronise_ranks();
+    set_event_text("close");
     MPI_OK(MPI_File_close(&w.fh));
     CHECK(w.fh == MPI_FILE_NULL, "the handle is null");
     MPI_OK(MPI_Barrier(MPI_COMM_WORLD));
-    look_from_outside();
+    compare_file();
     MPI_OK(MPI_Barrier(MPI_COMM_WORLD));
 }
 
@@ -345,7 +347,7 @@ static void open_file(void) {
     if (w.can_write) w.amode |= MPI_MODE_CREATE;
     if (how == 3) w.amode |= MPI_MODE_APPEND;
     if (how == 4) w.amode |= MPI_MODE_UNIQUE_OPEN;
-    now("open");
+    set_event_text("open");
     const int code = MPI_File_open(MPI_COMM_WORLD, w.path, w.amode, info, &w.fh);
     if (code != MPI_SUCCESS) {
         check_code("open", code);
@@ -378,7 +380,7 @@ static void reopen_file(void) {
 /* Possible events and their weights. */
 static const struct {
     int weight;
-    void (*event)(void); /* or a data call: */
+    void (*event)(void); /* NULL: a data access call, described by the next fields */
     enum call_where where;
     enum call_how how;
     int together;
@@ -398,7 +400,7 @@ static const struct {
     {4, NULL, SHARED, BLOCKING, 0},
     {4, NULL, SHARED, NONBLOCKING, 0},
     {8, test_queries, AT, BLOCKING, 0},
-    {3, poke, AT, BLOCKING, 0},
+    {3, test_one_request, AT, BLOCKING, 0},
     {4, test_seek, AT, BLOCKING, 0},
     {4, any_view, AT, BLOCKING, 0},
     {4, same_view, AT, BLOCKING, 0},
@@ -407,7 +409,7 @@ static const struct {
     {2, set_size, AT, BLOCKING, 0},
     {1, set_atomic, AT, BLOCKING, 0},
     {2, reopen_file, AT, BLOCKING, 0},
-    {2, synchronise, AT, BLOCKING, 0},
+    {2, synchronise_ranks, AT, BLOCKING, 0},
     {2, seek_shared, AT, BLOCKING, 0},
 };
 
@@ -465,8 +467,8 @@ int main(int argc, char **argv) {
         one_event();
         if (check_failures_) MPI_Abort(MPI_COMM_WORLD, 1);
         if (w.log < 2) continue;
-        synchronise();
-        look_from_outside();
+        synchronise_ranks();
+        compare_file();
         MPI_Barrier(MPI_COMM_WORLD);
     }
     close_file();

@@ -1,9 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=100 builds=openmpi,mpich cores=2
-# The same random sequence (t840_sequence.c) by the MPI-IO of the MPI library and by Tutti: the same counts,
-# positions, bytes read and the same file.  The sequences are those on which the MPI library agrees with the
-# standard: with others, both MPIs write and read wrong bytes (docs of the model: file_model.h). 
-# If it does not agree, nothing is compared; but at least one sequence must be compared.
+# The MPI library's own MPI-IO and Tutti execute the same random sequence (t840_sequence.c): counts, positions, bytes
+# read and the file are the same.  A sequence is only compared if the MPI library's results agree with the standard, as
+# computed by the model (file_model.h), because both MPI libraries have defects; at least one sequence must be compared.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 scripts=$(cd "$(dirname "$0")/../../scripts" && pwd)
@@ -12,7 +11,7 @@ cd "$TUTTI_TEST_DIR" || exit 1
 compared=0
 failed=0
 
-# play NAME RANKS COMMAND...   leaves the file NAME and the sorted records NAME.log
+# play NAME RANKS COMMAND...: run a sequence; creates the file NAME and its sorted records NAME.log
 play() {
     name=$1
     shift

@@ -1,7 +1,6 @@
 /* TEST ranks=1,4 timeout=60 preload=mpiio */
-/* Behaviour that programs rely on and that tests of MPI libraries check: consecutive queries on
- * one file, zero counts, hundreds of requests, far offsets, several handles and communicators, PMPI
- * names, sequential files, hints.
+/* Behaviour that programs rely on and that test suites of MPI libraries check: consecutive queries on one file, zero
+ * counts, hundreds of requests, large offsets, several handles and communicators, PMPI names, sequential files, hints.
  * MPICH and Open MPI behave in the same way, except for cases that TUTTI_TEST_NATIVE omits.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <unistd.h>
@@ -16,7 +15,7 @@ static void fill_values(int salt) {
     for (int i = 0; i < INTS; i++) data[i] = salt * 100000 + rank * INTS + i, seen[i] = -1;
 }
 
-static void same(int n, const char *what) {
+static void check_equal(int n, const char *what) {
     CHECK(memcmp(data, seen, sizeof *data * (size_t)n) == 0, "%s", what);
     memset(seen, 0x55, sizeof seen);
 }
@@ -27,7 +26,7 @@ static void meet_ranks(MPI_File fh) {
     CHECK_MPI(MPI_File_sync(fh));
 }
 
-/* ---- one question after the other, by all ranks on one file */
+/* ---- queries, one after the other, by all ranks on one file */
 
 static void whole_file(MPI_File fh) {
     int amode = 0, atomic = -1, n = 0, same_group = 0;
@@ -46,7 +45,8 @@ static void whole_file(MPI_File fh) {
     CHECK_MPI(MPI_File_set_size(fh, 5000));
     CHECK_EQ(size_of(fh), 5000);
     MPI_Barrier(MPI_COMM_WORLD);
-    for (int bytes = 4000; bytes <= 6000 && !native; bytes += 2000) { /* not so in Open MPI's own */
+    for (int bytes = 4000; bytes <= 6000 && !native;
+         bytes += 2000) { /* Open MPI's own MPI-IO differs */
         CHECK_MPI(MPI_File_preallocate(fh, bytes));
         CHECK_EQ(size_of(fh), bytes > 5000 ? bytes : 5000);
         MPI_Barrier(MPI_COMM_WORLD);
@@ -55,7 +55,7 @@ static void whole_file(MPI_File fh) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Ten ints, ten ints of hole; from byte 1000 on. */
+/* A view with ten ints followed by a hole of ten ints, from byte 1000 on. */
 static void through_holes(MPI_File fh) {
     MPI_Datatype ten, filetype, etype, back;
     MPI_Offset offset = -1, disp = -1;
@@ -79,7 +79,7 @@ static void through_holes(MPI_File fh) {
     CHECK_EQ(position_of(fh), 15);
     CHECK_MPI(MPI_File_get_byte_offset(fh, 15, &offset));
     CHECK_EQ(offset, 1000 + 80 + 20);
-    if (!native) { /* 4240 bytes: 40 tiles and a half, which contain all ints */
+    if (!native) { /* the file has 4240 bytes, which are 40.5 tiles of the view, with 410 ints */
         CHECK_MPI(MPI_File_seek(fh, 0, MPI_SEEK_END));
         CHECK_EQ(position_of(fh), 410);
         CHECK_MPI(MPI_File_seek(fh, -10, MPI_SEEK_END));
@@ -109,7 +109,7 @@ static void test_questions(void) {
     CHECK(access(test_path("questions"), F_OK) != 0, "the file is gone");
 }
 
-/* ---- empty accesses: without memory, or on some ranks only */
+/* ---- empty accesses: without a buffer, or only on some ranks */
 
 static void test_nothing(void) {
     MPI_File fh = test_open("nothing", MODE);
@@ -130,12 +130,12 @@ static void test_nothing(void) {
     CHECK_EQ(count_of(&st, MPI_INT), rank == size - 1 ? 100 : 0);
     meet_ranks(fh);
     CHECK_MPI(MPI_File_read_at_all(fh, 0, seen, rank == size - 1 ? 100 : 0, MPI_INT, &st));
-    if (rank == size - 1) same(100, "what one rank wrote");
+    if (rank == size - 1) check_equal(100, "what one rank wrote");
     CHECK_EQ(size_of(fh), 400);
     CHECK_MPI(MPI_File_close(&fh));
 }
 
-/* ---- hundreds of requests, completed in all ways, among messages */
+/* ---- hundreds of requests, completed by all completion calls, together with messages */
 
 enum { MANY = 200 };
 
@@ -162,13 +162,13 @@ static void test_many(void) {
         CHECK(index >= 0 && index < MANY && r[index] == MPI_REQUEST_NULL, "index %d", index);
     }
     while (!flag) CHECK_MPI(MPI_Testall(MANY, r, &flag, st));
-    same(MANY, "integers of many requests");
+    check_equal(MANY, "integers of many requests");
     CHECK_MPI(MPI_File_close(&fh));
 }
 
 /* ---- large offsets: sparse files, extents over 2 GiB */
 
-static void far_away(void) {
+static void use_large_offsets(void) {
     const MPI_Offset far = (MPI_Offset)5 << 30;
     MPI_File fh = test_open("far", MODE);
     MPI_Datatype apart;
@@ -186,7 +186,7 @@ static void far_away(void) {
     meet_ranks(fh);
     CHECK_EQ(size_of(fh), 2 * far + size * 4);
     CHECK_MPI(MPI_File_read_at_all(fh, far + rank * 4, seen, 1, MPI_INT, &st));
-    same(1, "5 GiB away");
+    check_equal(1, "5 GiB away");
     MPI_Type_create_hindexed(2, one, places, MPI_INT, &apart);
     MPI_Type_commit(&apart);
     CHECK_MPI(MPI_File_set_view(fh, 0, MPI_INT, apart, "native", MPI_INFO_NULL));
@@ -194,14 +194,14 @@ static void far_away(void) {
     CHECK_EQ(count_of(&st, MPI_INT), 7);
     meet_ranks(fh);
     CHECK_MPI(MPI_File_read_at(fh, 0, seen, 7, MPI_INT, &st));
-    same(7, "two pieces, 3 GiB apart");
+    check_equal(7, "two pieces, 3 GiB apart");
     MPI_Offset offset = 0;
     CHECK_MPI(MPI_File_get_byte_offset(fh, 4, &offset));
     CHECK_EQ(offset, places[1] + 4);
     CHECK_MPI(MPI_File_set_view(fh, far, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
     CHECK_MPI(MPI_File_seek_shared(fh, far / 4, MPI_SEEK_SET));
     CHECK_MPI(MPI_File_read_ordered(fh, seen, 1, MPI_INT, &st));
-    same(1, "10 GiB away, by the shared pointer");
+    check_equal(1, "10 GiB away, by the shared pointer");
     CHECK_EQ(shared_of(fh), far / 4 + size);
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_MPI(MPI_File_close(&fh));
@@ -209,7 +209,7 @@ static void far_away(void) {
     if (rank == 0) unlink(test_path("far"));
 }
 
-/* ---- several handles, several communicators, both names of a call */
+/* ---- several handles, several communicators, calls by their PMPI names */
 
 static void test_handles(void) {
     MPI_Comm half;
@@ -222,7 +222,7 @@ static void test_handles(void) {
     meet_ranks(one);
     CHECK_MPI(PMPI_File_sync(two));
     CHECK_MPI(MPI_File_read_at_all(two, (MPI_Offset)rank * 400, seen, 100, MPI_INT, &st));
-    same(100, "through another handle");
+    check_equal(100, "through another handle");
     snprintf(name, sizeof name, "%s.%d", test_path("own"), rank);
     CHECK_MPI(
         MPI_File_open(MPI_COMM_SELF, name, MODE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &own));
@@ -230,7 +230,7 @@ static void test_handles(void) {
     CHECK_EQ(size_of(own), 4 * (10 + rank));
     CHECK_MPI(MPI_File_close(&own));
     CHECK(access(name, F_OK) != 0, "deleted when closed");
-    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half); /* in reverse order */
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half); /* ranks in reverse order */
     snprintf(name, sizeof name, "%s.%d", test_path("half"), rank % 2);
     CHECK_MPI(PMPI_File_open(half, name, MODE, MPI_INFO_NULL, &own));
     CHECK_MPI(MPI_File_write_ordered(own, &rank, 1, MPI_INT, &st));
@@ -245,7 +245,8 @@ static void test_handles(void) {
     CHECK_MPI(MPI_File_close(&one));
 }
 
-/* ---- a new duplicate for every file, as libraries do it: freed before or after, several at once */
+/* ---- a duplicate communicator for every file, as in many libraries: freed before or after the close, several at a
+ * time */
 
 static void duplicate_use(MPI_File fh, int turn) {
     const int out = 100 * turn + rank;
@@ -286,7 +287,7 @@ static void test_sequential(void) {
     MPI_Status st;
     char rep[MPI_MAX_DATAREP_STRING];
     fill_values(5);
-    if (native) return; /* Open MPI does not support it */
+    if (native) return; /* Open MPI does not support sequential mode */
     CHECK_MPI(MPI_File_open(MPI_COMM_WORLD, test_path("tape"),
                             MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_SEQUENTIAL, MPI_INFO_NULL,
                             &fh));
@@ -315,7 +316,7 @@ static void test_hints(void) {
     CHECK_MPI(MPI_File_open(MPI_COMM_WORLD, test_path("hints"), MODE, info, &fh));
     CHECK_MPI(MPI_File_get_info(fh, &used));
     MPI_Info_get_nkeys(used, &keys);
-    for (int i = 0; i < keys; i++) { /* every key has a value */
+    for (int i = 0; i < keys; i++) { /* check that every key has a value */
         char key[MPI_MAX_INFO_KEY + 1];
         MPI_Info_get_nthkey(used, i, key);
         MPI_Info_get(used, key, (int)sizeof value - 1, value, &found);
@@ -327,7 +328,8 @@ static void test_hints(void) {
     }
     CHECK(native || keys >= 5, "%d keys", keys);
     MPI_Info_free(&used);
-    MPI_Info_set(info, "cb_buffer_size", "2097152"); /* may be followed now, or not */
+    MPI_Info_set(info, "cb_buffer_size",
+                 "2097152"); /* after open, the hint may be used or ignored */
     CHECK_MPI(MPI_File_set_view(fh, 0, MPI_BYTE, MPI_BYTE, "native", info));
     CHECK_MPI(MPI_File_set_info(fh, info));
     MPI_Info_free(&info);
@@ -336,8 +338,8 @@ static void test_hints(void) {
 
 /* ---- atomic mode: a reader sees a write completely or not at all */
 
-static void atomic(void) {
-    if (native) return; /* Open MPI's own ignores the mode */
+static void check_atomic(void) {
+    if (native) return; /* Open MPI's own MPI-IO ignores atomic mode */
     MPI_File fh = test_open("atomic", MODE);
     MPI_Datatype filetype;
     MPI_Status st;
@@ -373,11 +375,11 @@ int main(int argc, char **argv) {
     test_questions();
     test_nothing();
     test_many();
-    far_away();
+    use_large_offsets();
     test_handles();
     test_duplicates();
     test_sequential();
     test_hints();
-    atomic();
+    check_atomic();
     return test_end();
 }

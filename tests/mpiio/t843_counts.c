@@ -1,9 +1,7 @@
 /* TEST ranks=2 timeout=60 preload=mpiio */
-/* More than INT_MAX bytes in one call: 3 GiB are requested, by a count (MPI_Count where the MPI
- * has such calls) or by a datatype, where the file ends after a few; blocking, non-blocking, split,
- * alone and together. 
- * With TUTTI_TEST_TIER=full,
- * 2.5 GiB are written and verified.
+/* More than INT_MAX bytes in one call: reads request 3 GiB of a small file, by a count (MPI_Count if the MPI library
+ * has such calls) or by a datatype; blocking, nonblocking and split, independent and collective.  With
+ * TUTTI_TEST_TIER=full, 2.5 GiB are written and verified.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/mman.h>
 #include <unistd.h>
@@ -13,10 +11,10 @@ enum { THERE = 5000, MIB = 1 << 20 };
 static const size_t ASKED = (size_t)3 << 30;
 
 static unsigned char
-    *memory; /* virtual memory for all data, of which only received parts are touched */
+    *memory; /* virtual memory for 3 GiB, of which only the parts that are read are used */
 static MPI_Datatype huge;
 
-static void arrived(const MPI_Status *st, int from, const char *what) {
+static void check_read(const MPI_Status *st, int from, const char *what) {
     int wrong = 0;
     CHECK(count_of(st, MPI_BYTE) == THERE - from, "%s: %d bytes", what, count_of(st, MPI_BYTE));
     CHECK(count_of(st, huge) == MPI_UNDEFINED, "%s: no whole element", what);
@@ -26,50 +24,50 @@ static void arrived(const MPI_Status *st, int from, const char *what) {
     memset(memory, 0, THERE + 1);
 }
 
-static void by_type(MPI_File fh) {
+static void read_by_type(MPI_File fh) {
     MPI_Status st;
     MPI_Request r;
     CHECK_MPI(MPI_File_read_at(fh, 100, memory, 1, huge, &st));
-    arrived(&st, 100, "read_at");
+    check_read(&st, 100, "read_at");
     CHECK_MPI(MPI_File_read_at_all(fh, 7, memory, 1, huge, &st));
-    arrived(&st, 7, "read_at_all");
+    check_read(&st, 7, "read_at_all");
     CHECK_MPI(MPI_File_iread_at(fh, 8, memory, 1, huge, &r));
     CHECK_MPI(MPI_Wait(&r, &st));
-    arrived(&st, 8, "iread_at");
+    check_read(&st, 8, "iread_at");
     CHECK_MPI(MPI_File_iread_at_all(fh, 9, memory, 1, huge, &r));
     CHECK_MPI(MPI_Wait(&r, &st));
-    arrived(&st, 9, "iread_at_all");
+    check_read(&st, 9, "iread_at_all");
     CHECK_MPI(MPI_File_read_at_all_begin(fh, 10, memory, 1, huge));
     CHECK_MPI(MPI_File_read_at_all_end(fh, memory, &st));
-    arrived(&st, 10, "read_at_all_end");
+    check_read(&st, 10, "read_at_all_end");
 }
 
-static void by_count(MPI_File fh) {
+static void read_by_count(MPI_File fh) {
 #if MPI_VERSION >= 4
     MPI_Status st;
     MPI_Request r;
     const MPI_Count n = (MPI_Count)ASKED;
     CHECK_MPI(MPI_File_read_at_c(fh, 100, memory, n, MPI_BYTE, &st));
-    arrived(&st, 100, "read_at_c");
+    check_read(&st, 100, "read_at_c");
     CHECK_MPI(MPI_File_read_at_all_c(fh, 7, memory, n, MPI_BYTE, &st));
-    arrived(&st, 7, "read_at_all_c");
+    check_read(&st, 7, "read_at_all_c");
     CHECK_MPI(MPI_File_seek(fh, 11, MPI_SEEK_SET));
     CHECK_MPI(MPI_File_read_all_c(fh, memory, n, MPI_BYTE, &st));
-    arrived(&st, 11, "read_all_c");
+    check_read(&st, 11, "read_all_c");
     CHECK_MPI(MPI_File_iread_at_c(fh, 8, memory, n, MPI_BYTE, &r));
     CHECK_MPI(MPI_Wait(&r, &st));
-    arrived(&st, 8, "iread_at_c");
+    check_read(&st, 8, "iread_at_c");
     CHECK_MPI(MPI_File_read_at_all_begin_c(fh, 10, memory, n, MPI_BYTE));
     CHECK_MPI(MPI_File_read_at_all_end(fh, memory, &st));
-    arrived(&st, 10, "read_at_all_end");
+    check_read(&st, 10, "read_at_all_end");
     CHECK_CLASS(MPI_File_read_at_c(fh, 0, memory, n, huge, &st), MPI_ERR_ARG); /* 9 * 2^60 bytes */
 #else
     (void)fh;
 #endif
 }
 
-/* One MiB of memory, written 2560 times by each rank. */
-static void really(MPI_File fh) {
+/* Write one MiB of memory 2560 times per rank, in one call. */
+static void write_large(MPI_File fh) {
     const MPI_Offset bytes = (MPI_Offset)2560 * MIB;
     MPI_Datatype again;
     MPI_Status st;
@@ -109,10 +107,10 @@ int main(int argc, char **argv) {
     memset(memory, 0, THERE);
     CHECK_MPI(MPI_File_sync(fh));
     MPI_Barrier(MPI_COMM_WORLD);
-    by_type(fh);
-    by_count(fh);
+    read_by_type(fh);
+    read_by_count(fh);
     MPI_Barrier(MPI_COMM_WORLD);
-    really(fh);
+    write_large(fh);
     CHECK_MPI(MPI_File_close(&fh));
     MPI_Type_free(&huge);
     MPI_Type_free(&mib);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=90 builds=openmpi,mpich cores=2
-# Fortran programs with mpif.h, `use mpi` and `use mpi_f08`: all families of calls, the same file with and without the
-# drop-in.
+# Fortran programs with mpif.h, `use mpi` and `use mpi_f08` make all kinds of calls; the file is the same with and
+# without the drop-in.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/mpiio/with_and_without.sh
 . "$(dirname "$0")/with_and_without.sh"

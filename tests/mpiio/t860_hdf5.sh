@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=90 builds=openmpi,mpich cores=2
-# Unmodified parallel HDF5: all kinds of datasets, the same with and without the drop-in.
+# Unmodified parallel HDF5 writes all kinds of datasets; their contents are the same with and without the drop-in.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/mpiio/with_and_without.sh
 . "$(dirname "$0")/with_and_without.sh"

@@ -1,12 +1,12 @@
 #!/bin/sh
 # TEST ranks=0 timeout=90 cores=2
-# mpi4py and parallel h5py as they are: the same files with and without the drop-in.
+# Unmodified mpi4py and parallel h5py write the same files with and without the drop-in.
 # SPDX-License-Identifier: BSD-3-Clause
 programs=$(cd "$(dirname "$0")/programs" && pwd)
 # shellcheck source=tests/mpiio/with_and_without.sh
 . "$(dirname "$0")/with_and_without.sh"
 
-# Debian's packages are for Debian's Python.
+# Debian's mpi4py package only works with Debian's Python.
 for python in /usr/bin/python3 python3; do
     "$python" -c 'import mpi4py' 2>/dev/null && break
     python=

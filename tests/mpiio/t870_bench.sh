@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=90 cores=2
-# The programs and the script that measure the drop-in (docs/reference/mpiio.md) run, with and without it; no
-# figure decides.
+# The programs and the script that measure the drop-in (docs/reference/mpiio.md) run with and without the drop-in; the
+# test does not depend on the measured times.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -20,8 +20,7 @@ case $said in
 esac
 grep -q '"pattern": "flash"' out.json || fail "out.json has no pattern flash"
 
-# run NAME ARGUMENTS...   a program, on two ranks, unmodified and preloaded; its output is in
-# NAME.out and NAME.native
+# run NAME ARGUMENTS...: run a program on two ranks with the drop-in (output: NAME.out) and without (output: NAME.native)
 run() {
     name=$1
     shift

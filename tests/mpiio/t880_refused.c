@@ -1,8 +1,7 @@
 /* TEST ranks=4 timeout=60 preload=mpiio own=1 */
-/* A non-blocking collective that is refused on one rank: for its arguments, for lack of memory, or
- * because the MPI library cannot create a request.  That rank gets the error at once and continues;
- * the others get an error of the same class
- * when they complete their requests; no rank waits forever, and later operations are correct.
+/* A nonblocking collective is refused on one rank because of its arguments, lack of memory, or because the MPI
+ * library cannot create a request.  This rank gets the error immediately and continues; all other ranks get an error of
+ * the same class when they complete their requests.  No rank waits forever, and later operations are correct.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dlfcn.h>
 
@@ -15,7 +14,7 @@ static char buf[LENGTH], back[LENGTH];
 /* ---- failures injected into the drop-in */
 
 #define INSTEAD __attribute__((visibility("default")))
-static int no_requests, no_malloc, no_calloc; /* number of next calls that fail */
+static int no_requests, no_malloc, no_calloc; /* number of calls that fail from now on */
 
 typedef int grequest_fn(MPI_Grequest_query_function *query, MPI_Grequest_free_function *free_fn,
                         MPI_Grequest_cancel_function *cancel, void *state, MPI_Request *out);
@@ -37,7 +36,7 @@ enum { CAN_FAIL = 1 };
 void *__libc_calloc(size_t n, size_t bytes);
 void *__libc_malloc(size_t bytes);
 
-static int fails(int *left, const void *caller) {
+static int take_failure(int *left, const void *caller) {
     Dl_info who;
     if (*left == 0 || !dladdr(caller, &who) || !strstr(who.dli_fname, "libtutti-mpiio")) return 0;
     (*left)--;
@@ -45,17 +44,17 @@ static int fails(int *left, const void *caller) {
 }
 
 INSTEAD void *calloc(size_t n, size_t bytes) {
-    return fails(&no_calloc, __builtin_return_address(0)) ? NULL : __libc_calloc(n, bytes);
+    return take_failure(&no_calloc, __builtin_return_address(0)) ? NULL : __libc_calloc(n, bytes);
 }
 
 INSTEAD void *malloc(size_t bytes) {
-    return fails(&no_malloc, __builtin_return_address(0)) ? NULL : __libc_malloc(bytes);
+    return take_failure(&no_malloc, __builtin_return_address(0)) ? NULL : __libc_malloc(bytes);
 }
 #else
 enum { CAN_FAIL = 0 };
 #endif
 
-/* ---- one rank refuses and makes other calls */
+/* ---- a call is refused on one rank, which makes other calls */
 
 static int same_everywhere(int mpi_class) {
     int least = 0, most = 0;
@@ -90,7 +89,7 @@ static int start_call(MPI_File fh, way w, int refuses, int writes, MPI_Request *
     return code;
 }
 
-/* The rank that refuses is in a barrier while the others wait for the refused operation. */
+/* The rank whose call is refused is in a barrier while all other ranks wait for the operation. */
 static void check_refused(MPI_File fh, way w, int who, int writes) {
     static char where[80];
     MPI_Request r = MPI_REQUEST_NULL;
@@ -109,8 +108,8 @@ static void check_refused(MPI_File fh, way w, int who, int writes) {
     CHECK(same_everywhere(class_of(code)), "ranks have different classes");
 }
 
-/* After all that the file works. */
-static void works(MPI_File fh) {
+/* Check that the file can be used after refused calls. */
+static void check_file_works(MPI_File fh) {
     MPI_Status status;
     MPI_Request r;
     check_where("afterwards");
@@ -122,7 +121,7 @@ static void works(MPI_File fh) {
     CHECK(memcmp(buf, back, LENGTH) == 0, "other bytes");
 }
 
-/* Several operations at once, and a close before the others have got the error. */
+/* Several refused operations; the file is closed before all other ranks have got the error. */
 static void test_many(void) {
     MPI_Request r[3];
     MPI_File fh = test_open("many", MPI_MODE_CREATE | MPI_MODE_RDWR);
@@ -141,7 +140,7 @@ static void test_many(void) {
 }
 
 /* An independent operation is refused only on its rank, and transfers nothing. */
-static void independent(MPI_File fh) {
+static void refuse_independent(MPI_File fh) {
     MPI_Request r = MPI_REQUEST_NULL;
     check_where("independent");
     CHECK_MPI(MPI_File_seek(fh, 5, MPI_SEEK_SET));
@@ -151,8 +150,8 @@ static void independent(MPI_File fh) {
     CHECK(r == MPI_REQUEST_NULL, "a request of something refused");
 }
 
-/* Blocking and split calls too: the error class of the lowest rank that fails. */
-static void blocking(MPI_File fh) {
+/* Blocking and split calls return the error class of the lowest rank with an error. */
+static void refuse_blocking(MPI_File fh) {
     check_where("blocking");
     const int none = rank == 1, last = rank == size - 1;
     const int count = none ? -1 : 8;
@@ -184,9 +183,9 @@ int main(int argc, char **argv) {
         for (int who = w == COUNT ? 0 : (int)w % size; who < size; who += size - 1)
             for (int writes = 0; writes < 2; writes++)
                 if (CAN_FAIL || w < NO_JOB) check_refused(fh, w, who, writes);
-    independent(fh);
-    blocking(fh);
-    works(fh);
+    refuse_independent(fh);
+    refuse_blocking(fh);
+    check_file_works(fh);
     CHECK_MPI(MPI_File_close(&fh));
     test_many();
     return test_end();

@@ -1,12 +1,12 @@
 /* TEST ranks=1 timeout=60 own=1 */
-/* The predicates of the drop-in's objects: each relation between fields is damaged, one at a time,
- * and the predicate fails; an undamaged object passes.
+/* The predicates of the drop-in's objects (mpiio_file_is_valid() etc.) detect each damaged relation between fields, and
+ * accept undamaged objects.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "../../mpiio/valid.c"
 
 #include "check.h"
 
-/* Addresses that are only compared. */
+/* Memory whose addresses are only compared. */
 static char place[8];
 static mpiio_ranks good_ranks(void) {
     return (mpiio_ranks){.comm = MPI_COMM_SELF, .rank = 0, .size = 1, .busy = 1};
@@ -55,7 +55,8 @@ static void test_views(void) {
     DAMAGED_VIEW(tile_begin = 4);
     DAMAGED_VIEW(tile_extent = 16);
     DAMAGED_VIEW(name[0] = '\0');
-    mpiio_view repeats = good_view(); /* without tiles, with a tile: valid unless plain */
+    mpiio_view repeats =
+        good_view(); /* a view with repeated bytes has a tile but no list, and is not plain */
     repeats.tiles = NULL;
     repeats.tile = MPI_BYTE;
     CHECK(!mpiio_view_is_valid(&repeats));
@@ -71,7 +72,7 @@ static void test_views(void) {
         CHECK(!mpiio_file_is_valid(&f));          \
     } while (0)
 
-static void files(MPI_File native) {
+static void check_files(MPI_File native) {
     mpiio_ranks all = good_ranks();
     mpiio_file good = good_file(&all, native);
     CHECK(mpiio_file_is_valid(&good));
@@ -96,7 +97,7 @@ static void files(MPI_File native) {
         CHECK(!mpiio_request_is_valid(&q));                                 \
     } while (0)
 
-static void requests(MPI_Request handle) {
+static void check_requests(MPI_Request handle) {
     mpiio_request good = {.handle = handle, .references = 2, .index = -1};
     good.tutti = (tutti_request *)place;
     CHECK(mpiio_request_is_valid(&good));
@@ -106,7 +107,7 @@ static void requests(MPI_Request handle) {
     CHECK(mpiio_request_is_valid(&good));
     DAMAGED_REQUEST(q.references = 0);
     DAMAGED_REQUEST(q.index = -2);
-    DAMAGED_REQUEST(q.code = MPI_ERR_IO); /* it is not complete */
+    DAMAGED_REQUEST(q.code = MPI_ERR_IO); /* an error code before the request is complete */
     DAMAGED_REQUEST(q.message = place);
     DAMAGED_REQUEST((q.tutti = (tutti_request *)place, atomic_store(&q.settled, 1)));
     DAMAGED_REQUEST(
@@ -121,10 +122,10 @@ int main(int argc, char **argv) {
     test_views();
     CHECK(MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, &native) ==
           MPI_SUCCESS);
-    files(native);
+    check_files(native);
     MPI_File_close(&native);
     MPI_Irecv(&value, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_SELF, &handle);
-    requests(handle);
+    check_requests(handle);
     MPI_Wait(&handle, MPI_STATUS_IGNORE);
     MPI_Finalize();
     return check_done();

@@ -1,4 +1,4 @@
-// Files of a C++ program whose errors are exceptions; run by t830_fatal.sh.
+// Program of t830_fatal.sh: errors on files of a C++ program throw exceptions.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <mpi.h>
 

@@ -1,10 +1,9 @@
-/* Random views of a file, each with its map: the bytes of the file in the view, in order.
+/* Random views of a file, each with its map: the offsets of the bytes of the view in the file.
  *
- * The filetypes obey the standard: copies of one etype, holes of complete etypes, no byte twice,
- * increasing displacements.
- * Views of several ranks are the same, or unrelated, or parts of one whole (distributed slots, cyclic rows,
- * boxes of an array, a distributed array), so that ranks interleave without writing the same byte.
- * Every rank makes the views of all ranks, since it needs their maps.
+ * The filetypes obey the standard: copies of one etype, holes of complete etypes, no byte twice, increasing
+ * displacements.  The views of all ranks are equal, or unrelated, or parts of one array or tile (distributed slots,
+ * cyclic rows, boxes of an array, a distributed array), so that ranks interleave without writing the same byte.
+ * Every rank creates the views of all ranks, because it needs their maps.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_VIEWS_H
 #define TUTTI_TESTS_VIEWS_H
@@ -13,8 +12,8 @@
 
 enum { MAX_RANKS = 16, MAX_SLOTS = 48 };
 
-/* Use only types that the MPI-IO of the MPI libraries supports: no empty blocks, no holes in etypes or
- * pairs, little nesting (1); filetypes of little variety (2). */
+/* Use only types that the MPI libraries' own MPI-IO supports.  1: no empty blocks, no holes in etypes or pairs, little
+ * nesting; 2: also only simple filetypes. */
 static int types_tame;
 
 typedef struct {
@@ -22,12 +21,12 @@ typedef struct {
     mapped_type etype, type;
 } view;
 
-/* The file offset of byte s of the view. */
+/* Return the file offset of byte `s` of the view. */
 static inline int64_t view_at(const view *v, int64_t s) {
     return v->disp + s / v->type.n * v->type.extent + v->type.at[s % v->type.n];
 }
 
-/* The number of bytes of the view before offset `end` of the file. */
+/* Return the number of bytes of the view before offset `end` of the file. */
 static inline int64_t view_bytes_before(const view *v, int64_t end) {
     int64_t lo = 0,
             hi = end > v->disp ? (end - v->disp) / v->type.extent * v->type.n + v->type.n : 0;
@@ -43,7 +42,7 @@ static inline int64_t view_bytes_before(const view *v, int64_t end) {
 
 /* ---- types */
 
-/* A new type, also where `m` is a predefined one. */
+/* Create a duplicate of a type, which may be predefined. */
 static inline mapped_type duplicate(const mapped_type *m) {
     mapped_type d = {.type = MPI_DATATYPE_NULL};
     map_add(&d, m, 1, 0);
@@ -59,7 +58,7 @@ static inline mapped_type made_of(int kind, const random_args *a, const mapped_t
     return m;
 }
 
-/* A short and an int: in C's layout (a hole between them), or packed. */
+/* Create a type of a short and an int: with the alignment of C, which has a hole between them, or packed. */
 static inline mapped_type make_pair(int packed) {
     const int length[2] = {1, 1};
     const MPI_Aint address[2] = {0, packed ? 2 : 4};
@@ -109,7 +108,7 @@ static inline random_args etype_args(MPI_Aint extent, MPI_Aint unit) {
 static inline int resize(const mapped_type *child, MPI_Aint unit, mapped_type *out) {
     MPI_Aint lb, span;
     MPI_OK(MPI_Type_get_true_extent(child->type, &lb, &span));
-    if (child->n == 0) lb = span = 0; /* Open MPI: as far apart as possible */
+    if (child->n == 0) lb = span = 0; /* Open MPI returns extreme bounds for empty types */
     span = lb > 0 ? span + lb : span;
     map_add(out, child, 1, 0);
     return MPI_Type_create_resized(child->type, types_tame || rnd(3) ? 0 : unit * (MPI_Aint)rnd(3),
@@ -117,7 +116,7 @@ static inline int resize(const mapped_type *child, MPI_Aint unit, mapped_type *o
                                    &out->type);
 }
 
-/* Any type of copies of `etype`. */
+/* Create a random type of copies of `etype`. */
 static inline mapped_type over_etype(const mapped_type *etype, int depth) {
     mapped_type child[4], made = {.type = MPI_DATATYPE_NULL};
     int kind = (int)rnd(12);
@@ -163,9 +162,9 @@ static inline mapped_type random_filetype(const mapped_type *etype) {
     return duplicate(etype);
 }
 
-/* ---- parts of a whole */
+/* ---- views of ranks that are parts of one tile */
 
-/* `m`, with the extent of a whole tile; takes it over. */
+/* Resize `m` to the extent of a complete tile; frees `m`. */
 static inline mapped_type tile_of(mapped_type m, MPI_Aint extent) {
     mapped_type t = {.type = MPI_DATATYPE_NULL};
     map_add(&t, &m, 1, 0);
@@ -175,8 +174,8 @@ static inline mapped_type tile_of(mapped_type m, MPI_Aint extent) {
     return t;
 }
 
-/* Slots of a tile, distributed at random: some to no rank. */
-static inline void deal_slots(view *v, int np, const mapped_type *unit) {
+/* Distribute the slots of a tile over the ranks at random; some slots belong to no rank. */
+static inline void distribute_slots(view *v, int np, const mapped_type *unit) {
     const int slots = 4 + (int)rnd(MAX_SLOTS - 4), kind = INDEXED + (int)rnd(5);
     int owner[MAX_SLOTS], run = 0;
     for (int s = 0; s < slots; s++) {
@@ -208,8 +207,8 @@ static inline void deal_slots(view *v, int np, const mapped_type *unit) {
     }
 }
 
-/* Rows distributed cyclically; each rank's first row by its displacement. */
-static inline void deal_rows(view *v, int np, const mapped_type *unit) {
+/* Distribute rows cyclically; the displacement of each rank is its first row. */
+static inline void distribute_rows(view *v, int np, const mapped_type *unit) {
     const int rows = 1 + (int)rnd(6), row = 1 + (int)rnd(5), gap = (int)rnd(2);
     for (int r = 0; r < np; r++) {
         const random_args a = {.n = rows, .block = row, .stride = (np + gap) * row};
@@ -218,7 +217,7 @@ static inline void deal_rows(view *v, int np, const mapped_type *unit) {
     }
 }
 
-/* Boxes of an array, or a distributed array: the ranks form a grid. */
+/* Distribute boxes of an array (subarray) or a distributed array (darray) over a grid of ranks. */
 static inline void distribute_boxes(view *v, int np, const mapped_type *unit) {
     random_array a = make_array();
     const int distributed = (int)rnd(2);
@@ -260,14 +259,14 @@ static inline void views_free(view *v, int np) {
     }
 }
 
-/* Views for `np` ranks on a file of about `room` bytes; returns whether they are all the same. */
-static inline int random_views(view *v, int np, int64_t room, int same) {
+/* Create views for `np` ranks on a file of about `file_bytes` bytes; return whether all views are equal. */
+static inline int random_views(view *v, int np, int64_t file_bytes, int same) {
     const int kind = same ? (int)rnd(2) : (int)rnd(7);
     const uint64_t before = check_state_;
     const int64_t disp = rnd(3) ? rnd(200) : 0;
     const random_args some = {.n = 1 + (int)rnd(4)};
     uint64_t after = 0;
-    for (int r = 0; r < np; r++) { /* one etype, in as many copies */
+    for (int r = 0; r < np; r++) { /* all ranks have the same etype */
         check_state_ = before;
         v[r].etype = random_etype();
         v[r].disp = disp;
@@ -275,21 +274,22 @@ static inline int random_views(view *v, int np, int64_t room, int same) {
     }
     check_state_ = after;
     mapped_type unit = made_of(CONTIGUOUS, &some, &v[0].etype);
-    if (kind == 4) deal_slots(v, np, &unit);
-    if (kind == 5) deal_rows(v, np, &unit);
+    if (kind == 4) distribute_slots(v, np, &unit);
+    if (kind == 5) distribute_rows(v, np, &unit);
     if (kind == 6) distribute_boxes(v, np, &unit);
     free_mapped(&unit);
     const uint64_t own = rnd64();
     for (int r = 0; r < np && kind < 4; r++) {
         if (kind <= 1) check_state_ = own;
         v[r].type = kind ? random_filetype(&v[r].etype) : duplicate(&v[r].etype);
-        if (kind == 2) v[r].disp += room / np * r;
+        if (kind == 2) v[r].disp += file_bytes / np * r;
     }
     for (int r = 0; r < np; r++) {
-        if (v[r].type.n) continue; /* a rank without bytes sees all bytes, and will request none */
+        if (v[r].type.n)
+            continue; /* a rank without bytes gets a contiguous view beyond the data of all ranks */
         free_mapped(&v[r].type);
         v[r].type = duplicate(&v[r].etype);
-        v[r].disp = room * 2;
+        v[r].disp = file_bytes * 2;
     }
     return kind <= 1;
 }

@@ -1,4 +1,4 @@
-! Non-blocking and split MPI-IO with mpi_f08: requests completed in an order of each rank's own, and errors.
+! Nonblocking and split MPI-IO with mpi_f08: requests completed in a different order on each rank, and errors.
 ! SPDX-License-Identifier: BSD-3-Clause
 program waits_f08
     use mpi_f08
@@ -27,7 +27,7 @@ program waits_f08
     do k = 1, ops
         call MPI_File_iwrite_at_all(f, at(k), data(:, k), n, MPI_INTEGER, requests(k))
     end do
-    do k = 1, ops ! each rank begins with another operation
+    do k = 1, ops ! each rank begins with a different operation
         i = modulo(k + rank, ops) + 1
         flag = .false.
         do while (.not. flag)
@@ -61,7 +61,7 @@ program waits_f08
     call MPI_Waitall(1, requests(1:1), statuses(1:1), ierr)
     call MPI_Error_class(ierr, k)
     call expect(k == MPI_ERR_IN_STATUS, 'waitall tells of statuses')
-    if (requests(1) == MPI_REQUEST_NULL) then ! Open MPI's Fortran leaves it and the status as they were
+    if (requests(1) == MPI_REQUEST_NULL) then ! Open MPI's Fortran does not change handle and status after an error
         call MPI_Error_class(statuses(1)%MPI_ERROR, k)
         call expect(k == MPI_ERR_NO_SPACE, 'the status has the class')
     end if

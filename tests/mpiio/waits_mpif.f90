@@ -1,4 +1,4 @@
-! Non-blocking MPI-IO with mpif.h: all completion calls, counts, errors as required by the standard.
+! Nonblocking MPI-IO with mpif.h: all completion calls, counts, and errors as required by the standard.
 ! SPDX-License-Identifier: BSD-3-Clause
 program waits_mpif
     implicit none
@@ -48,7 +48,7 @@ program waits_mpif
     call expect(all(back == data), 'what was read')
     call MPI_File_close(f, ierr)
 
-    ! After an error Open MPI's Fortran leaves handles and statuses as they were.
+    ! After an error, Open MPI's Fortran does not change handles and statuses.
     call open_with('tutti_fault', '0:write:1:ENOSPC')
     call start_writes()
     call MPI_Wait(requests(2), status, ierr)

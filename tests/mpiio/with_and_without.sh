@@ -1,13 +1,13 @@
-# Sourced by tests: runs a program unmodified, and again with libtutti-mpiio.so preloaded.
+# Sourced by tests: run a program unmodified, and again with libtutti-mpiio.so preloaded.
 #
 #   find_program NAME PACKAGE   sets $program to a program of the build, or skips the test
 #   need COMMAND PACKAGE        skips the test where a command is not installed
-#   both RANKS COMMAND...       runs COMMAND... $TUTTI_TEST_DIR/native, then, preloaded, $TUTTI_TEST_DIR/ours
-#   same COMMAND...             COMMAND... prints the same for both files (except for the first
-# line, their name)
-#   $failed                     0, 1 after a failure
+#   both RANKS COMMAND...       runs COMMAND... $TUTTI_TEST_DIR/native, and preloaded COMMAND... $TUTTI_TEST_DIR/ours
+#   same COMMAND...             checks that COMMAND... prints the same for both files (except for the first
+#                               line, which has the file name)
+#   $failed                     0, or 1 after a failure
 #
-# The summary shows whether a run used the drop-in: it is printed when a file is closed.
+# The summary that the drop-in prints when a file is closed shows whether a run used the drop-in.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
 set -u
@@ -32,12 +32,12 @@ need() {
     command -v "$1" >/dev/null 2>&1 || skip "$1" "$2"
 }
 
-# went NAME RANKS: number of files that the drop-in has closed on all ranks
+# went NAME RANKS: print the number of files that the drop-in has closed in the run NAME
 went() {
     grep -c "tutti: '.*': $2 ranks, open for " "$1.out"
 }
 
-# go native|ours RANKS COMMAND...
+# go native|ours RANKS COMMAND...: run the command with the drop-in (ours) or without
 go() {
     name=$1
     shift

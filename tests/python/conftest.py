@@ -1,4 +1,4 @@
-"""The arguments of the tests for pytest: one process, MPI if available.
+"""Fixtures of the tests for pytest: one process, with MPI if available.
 
     TUTTI_BUILD_DIR=build/mpich pytest tests/python      (default: build/openmpi)
 

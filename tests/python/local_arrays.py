@@ -1,4 +1,4 @@
-"""local_arrays.py DIRECTORY: arrays in local placement on 4 ranks, with their contents in NAME.npy.
+"""local_arrays.py DIRECTORY: writes arrays in local placement on 4 ranks, and their contents to NAME.npy.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import sys

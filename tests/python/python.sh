@@ -1,7 +1,6 @@
 # shellcheck shell=sh disable=SC2154,SC2034 # needs; top
-# Sourced by the scripts of this folder, after needs="MODULE[:PACKAGE] ...": sets `python` to an
-# interpreter with these modules, or skips the test and names Debian's packages of those that are
-# missing (default: python3-MODULE).
+# Sourced by the scripts of this directory, after needs="MODULE[:PACKAGE] ...": set `python` to an interpreter with these
+# modules, or skip the test and print the Debian packages of the missing modules (default: python3-MODULE).
 # SPDX-License-Identifier: BSD-3-Clause
 top=$(cd "$(dirname "$0")/../.." && pwd)
 export PYTHONPATH="$TUTTI_BUILD_DIR/python" PYTHONDONTWRITEBYTECODE=1

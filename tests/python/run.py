@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""run.py [--mpi] [--installed] [--times] [--reach FILE] [-k TEXT] FILE...: runs the functions test_* of these files, like pytest, but on all ranks.
+"""run.py [--mpi] [--installed] [--times] [--reach FILE] [-k TEXT] FILE...: runs the functions test_* of these files,
+like pytest, but on all ranks.
 
 Arguments of tests by name:
 
@@ -31,7 +32,7 @@ import numpy as np  # noqa: E402
 
 
 def record(reached):
-    """Every function of the library notes that it was called."""
+    """Wrap every function of the library, so that its name is added to `reached` when it is called."""
     from tutti import _api, _c
 
     def watch(name, function):
@@ -45,7 +46,7 @@ def record(reached):
             setattr(_c, name, watch(name, getattr(_c, name)))
     library = _c.library
 
-    class Library:  # the modules call some by the library itself
+    class Library:  # the modules call some functions as attributes of the library
         def __getattr__(self, name):
             if name in _api.FUNCTIONS:
                 reached.add(name)
@@ -75,7 +76,7 @@ def load(file):
 
 
 def run_one(name, function, comm, where, seed):
-    """0 passed, 1 failed, 2 skipped."""
+    """Run a test; return 0 (passed), 1 (failed) or 2 (skipped)."""
     given = {"comm": comm, "path": os.path.join(where, name), "rng": np.random.default_rng(seed)}
     try:
         function(**{p: given[p] for p in inspect.signature(function).parameters})

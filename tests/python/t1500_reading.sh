@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=240 cores=2
-# Python's readers of datasets, arrays and netCDF files against `tutti dump` and NumPy: types, byte orders, layouts, compression,
-# placements, all of NumPy's indices; damage is found, a killed writer's journal is rolled back in a copy.
+# The Python readers of datasets, arrays and netCDF files, compared with `tutti dump` and NumPy: types, byte orders,
+# layouts, compression, placements, all NumPy indices; damage is detected; the journal of a killed writer is rolled
+# back in a copy.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 needs="numpy"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=240
-# pip installs the package from a clone without a network (t944: from the archive, without a compiler); then xarray finds its engine: datasets, arrays, Exodus files.
+# pip installs the package from a clone without a network (t944: from the archive, without a compiler); then xarray
+# finds its engine for datasets, arrays and Exodus files.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 needs="numpy xarray pip setuptools wheel"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # TEST ranks=1,2,3,5 timeout=90 builds=openmpi,mpich
-# The binding of Python for parallel programs: files, arrays, replicas, meshes, datasets, Exodus
-# files; random slices, distributions, decompositions and conversions against NumPy; wrong use on
-# one rank.  With Open MPI by mpi4py, with MPICH by integer handles.  On one rank of
-# Open MPI every public function must have been called, or be listed in unbound.txt with a reason.
+# The Python binding in parallel programs: files, arrays, replicas, meshes, datasets, Exodus files; random slices,
+# distributions, decompositions and conversions, compared with NumPy; wrong use on one rank.  Communicators are those of
+# mpi4py with Open MPI, and integer handles with MPICH.  With Open MPI on one rank, every public function must be called
+# or be listed in unbound.txt with a reason.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 needs="numpy"

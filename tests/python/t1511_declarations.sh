@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# The generated declarations of the Python binding contain every function that the library exports, also after a build that started
-# with older headers; a new header with all kinds of declarations is read; a declaration of an unknown kind is an error.
+# The generated declarations of the Python binding contain every function that the library exports, also if the build
+# directory was created with older headers; a new header with all kinds of declarations is read; an unknown kind of
+# declaration is an error.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)

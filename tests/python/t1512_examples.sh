@@ -1,8 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 cores=2 builds=openmpi,mpich
-# The examples in Python run, and write the files that they should: steps 1, 3 and 5 those of the examples in C, step 6 the same on any
-# number of ranks, step 9 too, and the numbers of C's; the program of the README, which has at most ten lines, and the command that reads
-# its dataset; the script that draws a dataset.
+# The Python examples run and write the expected files: steps 1, 3 and 5 the same files as the C examples; steps 6 and 9
+# the same files on any number of ranks, step 9 with the same values as in C.  Also the Python program in the README,
+# which has at most ten lines, the command that reads its dataset, and the script that plots a dataset.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 needs="numpy"
@@ -22,7 +22,7 @@ run() {
     "$top/scripts/mpirun.sh" "$TUTTI_MPI" "$n" "$python" "$top/examples/python/$program.py" "$@" || fail "$program failed on $n ranks"
 }
 steps="1_first 3_checkpoint_loop 5_array 8_mesh 10_block"
-[ "$TUTTI_MPI" != openmpi ] || steps="$steps 2_ghost_cells 4_meanwhile 7_replicas" # enough of one of them
+[ "$TUTTI_MPI" != openmpi ] || steps="$steps 2_ghost_cells 4_meanwhile 7_replicas" # to save time, with one MPI only
 for step in $steps; do
     run 4 "step$step" "step$step.4" >out
 done
@@ -39,7 +39,7 @@ run 1 step6_dataset b.tutti 50 >b.out
 test "$(sed 's/.*; //' a.out)" = "$(sed 's/.*; //' b.out)" || fail "step 6: $(cat a.out b.out)"
 
 run 4 step9_exodus a.e >/dev/null
-if [ "$TUTTI_MPI" = openmpi ]; then # enough of one of them
+if [ "$TUTTI_MPI" = openmpi ]; then # to save time, with one MPI only
     run 3 step9_exodus b.e >/dev/null
     cmp a.e b.e || fail "step 9 wrote different files on 4 and on 3 ranks"
     "$mpicc" -std=gnu11 -I"$top/include" "$top/examples/step9_exodus.c" -o step9_exodus -L"$TUTTI_BUILD_DIR" -ltutti -lm \
@@ -54,7 +54,7 @@ lines=$(wc -l <first.py)
 if [ "$lines" -lt 5 ] || [ "$lines" -gt 10 ]; then
     fail "the README's program in Python has $lines lines"
 fi
-if [ "$TUTTI_MPI" = openmpi ]; then # it uses mpi4py
+if [ "$TUTTI_MPI" = openmpi ]; then # the program uses mpi4py
     "$top/scripts/mpirun.sh" "$TUTTI_MPI" 3 "$python" first.py >first.out || fail "the README's program in Python failed"
     reader=$(sed -n 's/^    python3 -c .\(.*\).$/\1/p' "$top/README.md")
     env -u TUTTI_LIBRARY "$python" -c "$reader" >first.out || fail "the command of the README that reads run.tutti failed"

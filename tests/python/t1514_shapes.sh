@@ -1,6 +1,7 @@
 #!/bin/sh
 # TEST ranks=1,2,3 timeout=60 builds=openmpi,mpich
-# Python refuses arrays of another shape than the entries have, and all ranks raise a message with the reason.
+# The Python binding refuses arrays whose shape differs from the shape of the entries, and all ranks raise an error with
+# the reason.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 needs="numpy"

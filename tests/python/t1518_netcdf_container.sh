@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=1,2,3 timeout=60 builds=openmpi,mpich
-# tutti.open and the engine for xarray read datasets with netCDF data files: all types, fill values, lists with ids, several files; damage
-# and unfinished commits.
+# tutti.open and the engine for xarray read datasets with netCDF data files: all types, fill values, lists with ids,
+# several files; damaged files and unfinished commits.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 needs="numpy"

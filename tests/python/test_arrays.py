@@ -1,4 +1,4 @@
-"""Arrays, distributions, tiles: against NumPy's.
+"""Arrays, distributions and tiles, compared with NumPy arrays.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import numpy as np
@@ -39,7 +39,7 @@ def test_collective_block(comm, rng, path):
     with Array.create(comm, path, whole.shape, "f8") as a:
         a.prefetch(np.s_[:2])
         with a.collective():
-            for row in range(comm.rank, 9, comm.size):  # ranks assign a different number of times
+            for row in range(comm.rank, 9, comm.size):  # the number of assignments differs between ranks
                 a[row] = whole[row]
         np.testing.assert_array_equal(a.read(), whole)
         np.testing.assert_array_equal(a.read(np.s_[:2]), whole[:2])
@@ -108,7 +108,7 @@ def test_distributions(comm, rng, path):
 
 
 def test_tiles(comm, rng, path):
-    """A stencil with halos, tile by tile; in place; without an array to read."""
+    """A stencil with halos, tile by tile: from one array to another, in place, and without an input array."""
     whole = rng.integers(99, size=(17, 10)).astype("f8")
     rows = np.s_[17 * comm.rank // comm.size:17 * (comm.rank + 1) // comm.size]
     padded = np.pad(whole, 1, "edge")

@@ -1,4 +1,4 @@
-"""Datasets: written and read in parallel, and read back by tutti.open.
+"""Datasets are written and read in parallel, and read back by tutti.open.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import gc
@@ -126,7 +126,7 @@ def test_stats_and_progress(comm, path):
 
 
 def test_started_put_keeps_arrays(comm, path):
-    """The arrays of a put that has been started are kept until it is complete, also if the caller has dropped them."""
+    """The arrays of a started put are kept until the put is complete, even if the caller has deleted them."""
     mine = rows_of(comm, 12)
     with Dataset(comm, path, "w+", level="visible") as d:
         d.grid("grid", (12,))
@@ -145,7 +145,8 @@ def test_started_put_keeps_arrays(comm, path):
 
 
 def test_lists(comm, rng, path):
-    """Lists with ids, ranked and global, in a topology and states; by ids, by index, by both, in rank order."""
+    """Lists with ids, ranked and global variables, in a topology and states; decompositions by ids, by index, by both and
+    in rank order."""
     n = 23
     ids = rng.permutation(1000)[:n]
     mine = rows_of(comm, n)

@@ -1,4 +1,4 @@
-"""Exodus files: written by ids from all ranks, read again in several ways, compared with the mesh as one process has it.
+"""Exodus files are written by ids from all ranks, read with several distributions, and compared with the complete mesh.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import numpy as np
@@ -8,11 +8,11 @@ from tutti import Dataset, Error, Exodus, ExodusMesh, exodus
 from test_wrong import raises, refused, waits_later
 
 NX, NY = 5, 3
-NODES, ELEMENTS, LEFT = (NX + 1) * (NY + 1), NX * NY, 6  # elements of the first block
+NODES, ELEMENTS, LEFT = (NX + 1) * (NY + 1), NX * NY, 6  # LEFT: number of elements of the first block
 
 
 def plate():
-    """NX x NY squares as one process has them: coordinates, nodes of elements."""
+    """Return the complete mesh of NX x NY squares: coordinates, nodes of elements."""
     y, x = np.mgrid[:NY + 1, :NX + 1].astype(float)
     a = (np.arange(NY)[:, None] * (NX + 1) + np.arange(NX)).ravel()
     return np.stack([x.ravel(), y.ravel()], 1), np.stack([a, a + 1, a + NX + 2, a + NX + 1], 1)
@@ -20,11 +20,11 @@ def plate():
 
 XY, QUADS = plate()
 NODE_IDS, ELEMENT_IDS = 10 * np.arange(NODES) + 7, 3 * np.arange(ELEMENTS) + 100
-BOTTOM, CORNERS = np.arange(NX), np.array([0, NX, NODES - 1])  # elements with side 1 on the rim, nodes
+BOTTOM, CORNERS = np.arange(NX), np.array([0, NX, NODES - 1])  # members of the side set (side 1) and of the node set
 
 
 def my_part(comm, rng):
-    """The elements of this rank, some of them shared, in a rank-dependent order."""
+    """Return the elements of this rank, some of them shared, in a rank-dependent order."""
     of = rng.integers(comm.size, size=ELEMENTS)
     also = rng.integers(comm.size, size=ELEMENTS)
     mine = np.flatnonzero((of == comm.rank) | (also == comm.rank))
@@ -32,7 +32,7 @@ def my_part(comm, rng):
 
 
 def mesh_of(mine):
-    """An ExodusMesh of these elements, the nodes that it has, and its elements in the order of its blocks."""
+    """Return an ExodusMesh of these elements, its nodes, and its elements in the order of the blocks."""
     nodes = np.unique(QUADS[mine])[::-1]
     place = np.full(NODES, -1)
     place[nodes] = np.arange(len(nodes))
@@ -227,7 +227,7 @@ def test_goes_on(comm, rng, path):
 
 
 def test_started(comm, rng, path):
-    """A commit that does not wait, statistics, progress."""
+    """Nonblocking commits, statistics and progress callbacks."""
     write(comm, rng, path, steps=1)
     seen = []
     with Exodus.open(comm, path, "r+", level="visible") as x:
@@ -268,7 +268,7 @@ def test_files(comm, rng, path):
 
 
 def test_arrays_and_topologies(comm, path):
-    """The mesh as its arrays; polygons; a second mesh."""
+    """Meshes written array by array; polygons; a second mesh."""
     with Exodus.create(comm, path, real_bytes=4, overwrite=True) as x:
         x.init(dims=2, nodes=NODES, elements=ELEMENTS, has_element_ids=1)
         x.define(kind="element block", id=1, topology="QUAD4", entries=ELEMENTS)
@@ -304,13 +304,14 @@ def test_arrays_and_topologies(comm, path):
             assert not len(x.get(1, "u"))
 
 
-HEXES = 5  # in a row
+HEXES = 5  # number of hexahedra in the column
 HEX_EDGES = ((0, 1), (1, 2), (2, 3), (3, 0), (4, 5), (5, 6), (6, 7), (7, 4), (0, 4), (1, 5), (2, 6), (3, 7))
 HEX_FACES = ((0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (0, 4, 7, 3), (0, 3, 2, 1), (4, 5, 6, 7))
 
 
 def column():
-    """A column of hexahedra as one process has it: coordinates, nodes, edges and faces of elements, nodes of edges and of faces."""
+    """Return a complete column of hexahedra: coordinates; nodes, edges and faces of elements; nodes of edges and of
+    faces."""
     xyz = np.array([(x, y, z) for z in range(HEXES + 1) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))], float)
     hexes = 4 * np.arange(HEXES)[:, None] + np.arange(8)
     out = [xyz, hexes]

@@ -11,7 +11,7 @@ from tutti import Access, File, Part
 
 
 def blocks(rng, size, most=40):
-    """Which rank has each of some blocks of bytes: (owner of each byte, offsets and lengths of each rank)."""
+    """Distribute blocks of bytes over ranks; return the owner of each byte, and offsets and lengths of each rank."""
     cuts = np.unique(rng.integers(1, 5000, most))
     starts, ends = np.concatenate([[0], cuts[:-1]]), cuts
     owner = rng.integers(size, size=len(starts))
@@ -27,7 +27,7 @@ def expect(path, whole):
 
 
 def test_ways(comm, rng, path):
-    """All ways to write and to read the same bytes."""
+    """All calls that write and read the same bytes."""
     of, mine = blocks(rng, comm.size)
     access = Access.runs(*mine[comm.rank])
     for way in range(7):
@@ -101,7 +101,7 @@ def test_memory_with_gaps(comm, rng, path):
 
 
 def test_parts(comm, rng, path):
-    """Several variables with conversions, by all ways."""
+    """Several variables with conversions, by all calls for parts."""
     n = 20
     a = Access.contiguous(comm.rank * n * 4, n * 4)
     b = Access.contiguous(comm.size * n * 4 + comm.rank * n * 2, n * 2)
@@ -172,7 +172,7 @@ def test_accesses(rng):
 
 
 def test_views(comm, path):
-    """Datatypes of MPI, through mpi4py."""
+    """MPI datatypes from mpi4py."""
     if not hasattr(comm, "Split"):
         raise unittest.SkipTest("datatypes are mpi4py's")
     from mpi4py import MPI
@@ -236,7 +236,7 @@ def test_options_and_profiles(path):
 
 
 def test_handle(comm, path):
-    """A communicator by its handle in Fortran."""
+    """A communicator is passed as a Fortran handle."""
     with File(comm.py2f(), path, "w") as f:
         f.write(Access.contiguous(comm.rank, 1), np.array([comm.rank], np.uint8))
     comm.barrier()

@@ -48,7 +48,7 @@ def harmless(function, *arguments):
 
 
 def mutate(rng, data):
-    """A few bytes changed, a piece cut out, or the file truncated."""
+    """Return the data with a few bytes changed, a piece removed, or truncated."""
     data = bytearray(data)
     kind = rng.integers(4)
     if kind == 0 and len(data) > 8:
@@ -76,7 +76,7 @@ def test_metadata_bytes(rng, path):
 
 
 def test_metadata_values(rng, path):
-    """Values that are well-formed for SQLite, and not for us."""
+    """Values that SQLite accepts, but that are invalid metadata."""
     golden(path)
     meta = os.path.join(path, "metadata.sqlite")
     with open(meta, "rb") as f:
@@ -109,7 +109,7 @@ def test_metadata_values(rng, path):
 
 
 def test_data_bytes(rng, path):
-    """Data files; of compressed datasets headers and chunk tables, too."""
+    """Damaged data files, also of compressed datasets, with damaged headers and chunk tables."""
     for source in [None] + DATASETS[:1]:
         shutil.rmtree(path, ignore_errors=True)
         if source:
@@ -126,7 +126,7 @@ def test_data_bytes(rng, path):
 
 
 def test_chunks(rng, path):
-    """The head of a compressed section, number by number."""
+    """Each number in the header of a compressed section is damaged."""
     names = [d for d in DATASETS if d.endswith("types.tutti")]
     for name in names:
         shutil.copytree(name, path)
@@ -203,7 +203,7 @@ def test_not_there(path):
 
 
 def test_shrinks(path):
-    """A file that became shorter after it was opened: an Error, where a map would end the program."""
+    """Reading a file that was truncated after it was opened raises an Error; a memory map would crash the program."""
     run = tutti.open(golden(path))
     lazy = run.segments[2]["heat"]
     assert lazy[0, 0] == 1

@@ -8,7 +8,7 @@ from tutti import File, Mesh, Replicas, mesh
 
 
 def squares(n):
-    """An n x n grid of squares: coordinates, types, start, nodes."""
+    """Return an n x n grid of squares: coordinates, types, start and nodes."""
     y, x = np.mgrid[:n + 1, :n + 1]
     xyz = np.stack([x.ravel(), y.ravel(), 0 * x.ravel()], 1) / n
     at = (np.arange(n)[:, None] * (n + 1) + np.arange(n)).ravel()
@@ -17,7 +17,7 @@ def squares(n):
 
 
 def test_replicas(comm, rng, path):
-    """Every rank holds a window of the items, neighbours overlap."""
+    """Every rank has a range of the items; the ranges of neighbouring ranks overlap."""
     n = 100
     lo, hi = max(0, n * comm.rank // comm.size - 3), min(n, n * (comm.rank + 1) // comm.size + 3)
     held = rng.permutation(n)

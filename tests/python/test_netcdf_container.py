@@ -1,4 +1,5 @@
-"""Datasets with netCDF data files: written in parallel, read by tutti.open and by the engine for xarray, compared with the written values.
+"""Datasets with netCDF data files are written in parallel, read by tutti.open and by the engine for xarray, and
+compared with the written values.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import glob
@@ -25,7 +26,7 @@ def ids_of(topology):
 
 
 def values(comm, path, rng, indices_per_file=0):
-    """Two topologies with two states each; returns the values of each variable in each segment."""
+    """Write two topologies with two states each; return the values of each variable in each segment."""
     told = []
     with Dataset(comm, path, "x+", level="visible", container="netcdf", indices_per_file=indices_per_file) as d:
         d.grid("grid", (ROWS, COLUMNS))
@@ -129,7 +130,7 @@ def error_of(function):
 
 
 def test_uncounted(comm, rng, path):
-    """A commit whose record is not counted in the header is not part of the dataset."""
+    """A commit whose record is not counted in the netCDF header is not part of the dataset."""
     told = values(comm, path, rng)
     if comm.rank:
         return
@@ -150,7 +151,7 @@ def test_uncounted(comm, rng, path):
 
 
 def test_damage(comm, rng, path):
-    """The message names the damage."""
+    """The error message describes the damage."""
     values(comm, path, rng)
     if comm.rank:
         return

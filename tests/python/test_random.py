@@ -1,4 +1,4 @@
-"""Random slices, decompositions and conversions against NumPy's own arrays.
+"""Random slices, decompositions and conversions, compared with NumPy arrays.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import numpy as np
@@ -22,7 +22,7 @@ def random_slice(rng, shape):
 
 
 def memory_for(rng, shape, dtype):
-    """An array of that shape somewhere in a larger one: contiguous or not, in either order."""
+    """Return an array of this shape: contiguous, or a part of a larger array with strides; in C or Fortran order."""
     kind = rng.integers(4)
     if kind == 0:
         return np.zeros(shape, dtype, "CF"[rng.integers(2)])
@@ -33,7 +33,7 @@ def memory_for(rng, shape, dtype):
 
 
 def test_array_slices(comm, rng, path):
-    """Writes of all ranks, one after the other in rank order where they overlap, as the model has them; then reads."""
+    """All ranks write slices, and a model applies them in rank order where they overlap; then slices are read."""
     for case in range(5):
         shape = tuple(int(n) for n in rng.integers(1, 9, rng.integers(1, 5)))
         dtype, order = np.dtype(TYPES[rng.integers(len(TYPES))]), "CF"[rng.integers(2)]
@@ -92,7 +92,7 @@ def random_dims(rng, shape, ranks):
 
 
 def test_distributions(comm, rng, path):
-    """Parts by one distribution, read by another; global and local placement."""
+    """Parts are written by one distribution and read by another, with global and local placement."""
     for case in range(3):
         shape = tuple(int(n) for n in rng.integers(1, 12, rng.integers(1, 4)))
         whole = rng.integers(0, 99, shape).astype(TYPES[rng.integers(len(TYPES))])
@@ -134,7 +134,7 @@ def test_conversions(comm, rng, path):
 
 
 def test_dataset(comm, rng, path):
-    """Variables of random types, items and layouts, written by random decompositions, read by others."""
+    """Variables of random types, items and layouts are written and read by different random decompositions."""
     for case in range(3):
         shape = tuple(int(n) for n in rng.integers(1, 8, rng.integers(1, 4)))
         size = int(np.prod(shape))

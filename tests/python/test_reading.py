@@ -27,7 +27,7 @@ def golden(path, which="golden"):
 
 
 def random_key(rng, shape, fancy=True):
-    """A random index as in NumPy."""
+    """Return a random NumPy index."""
     key, lists = [], 0
     for n in shape:
         kind = rng.integers(6 if fancy else 4)
@@ -105,7 +105,7 @@ def test_infos_of_bytes(path):
 
 
 def test_datasets(rng):
-    """All variables of all segments, as `tutti dump` has them."""
+    """All variables of all segments have the values that `tutti dump` prints."""
     compared = 0
     for name in DATASETS:
         run, listed = tutti.open(name), json.loads(command("ls", "--json", name))
@@ -126,7 +126,7 @@ def test_datasets(rng):
 
 
 def test_array(rng, path):
-    """All types and orders, through the command."""
+    """Arrays of all types and orders, compared with the output of the command tutti."""
     os.makedirs(path)
     for kind in "i1 i2 i4 i8 u1 u2 u4 u8 f4 f8 c8 c16".split():
         shape = tuple(int(n) for n in rng.integers(1, 7, rng.integers(1, 4)))
@@ -172,7 +172,7 @@ def test_netcdf(rng, path):
 
 
 def test_journal(path):
-    """A killed writer's transaction is rolled back in a copy; the original is unchanged."""
+    """The transaction of a killed writer is rolled back in a copy of the metadata; the original is unchanged."""
     golden(path)
     meta = os.path.join(path, "metadata.sqlite")
     db = sqlite3.connect(meta, isolation_level=None)

@@ -1,5 +1,5 @@
-"""Arrays whose shape differs from that of the entries: datasets, replicas and Exodus files refuse them on all ranks, although the size is correct; the
-message of every rank gives the reason.
+"""Arrays with the correct size but another shape than the entries: datasets, replicas and Exodus files refuse them on
+all ranks, and the message on every rank gives the reason.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import numpy as np

@@ -1,4 +1,4 @@
-"""Wrong arguments on one rank: an exception on all ranks, no crash, no rank hangs; and all calls work afterwards.
+"""Wrong arguments on one rank raise an exception on all ranks; no rank crashes or hangs, and all calls work afterwards.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import io
@@ -12,7 +12,8 @@ from test_meshes import squares
 
 
 def refused(comm, culprit, bad, good, *kinds, block=False):
-    """`bad` on one rank, `good` on the others, in a collective call: all ranks raise the same (a block: its own exception)."""
+    """Call `bad` on one rank and `good` on all others: all ranks must raise the same error (with `block`, rank `culprit`
+    may raise another exception)."""
     told, reason = "", True
     try:
         (bad if comm.rank == culprit else good)()
@@ -28,7 +29,7 @@ def refused(comm, culprit, bad, good, *kinds, block=False):
 
 
 def waits_later(comm, start, *arguments):
-    """Start an operation, communicate, then wait: a start that waits for other ranks is a deadlock here."""
+    """Start an operation, communicate, then wait; a start that waits for other ranks would cause a deadlock."""
     request = start(*arguments)
     comm.allgather(1)
     while not request.test():
@@ -36,7 +37,7 @@ def waits_later(comm, start, *arguments):
 
 
 def raises(function, *kinds):
-    """Alone."""
+    """Check that a call raises one of these exceptions on this rank."""
     try:
         function()
     except kinds or (tutti.Error,):
@@ -107,7 +108,7 @@ def test_files(comm, rng, path):
 
 
 def test_callbacks(comm, rng, path):
-    """An exception in one rank's callback is raised by the call of that rank; the bytes are written."""
+    """An exception in a callback on one rank is raised by the call on this rank; the bytes are written."""
     culprit = int(rng.integers(comm.size))
     n = 1 << 16
     a = Access.vector(comm.rank * 64, n // 64, 64, 64 * comm.size)
@@ -204,7 +205,7 @@ def _assign(a, value):
 
 
 def test_kept_tiles(comm, path):
-    """An array in the library's memory that is still used when its tile is over."""
+    """An array in memory of the library is still used after its tile has ended."""
     with Array.create(comm, path, (4, 3), "f8") as a:
         kept = []
         try:
@@ -220,7 +221,7 @@ def test_kept_tiles(comm, path):
 
 
 def left(comm, culprit, block, leave, ways):
-    """One rank leaves a block by an exception, or by a refused call, while the others make other calls."""
+    """One rank leaves a block by an exception or by a refused call, while all other ranks make other calls."""
     for name, way in ways.items():
         for leaves in (leave, lambda: [].index(name)):
             raised = None

@@ -22,12 +22,12 @@ def test_golden(path):
         assert d["count"].dims == ("time_1", "nodes")
         assert d.heat.sel(time=0.5).values[0].tolist() == [1, 1.25, 1.5]
         assert float(d.heat.mean()) == tutti.open(path)["heat"][...].mean()
-    with xr.open_dataset(path, drop_variables="heat") as d:  # found without its name
+    with xr.open_dataset(path, drop_variables="heat") as d:  # xarray chooses the engine without the argument `engine`
         assert "heat" not in d and "flow" in d
 
 
 def test_indexing(rng, path):
-    """Outer and pointwise indices as xarray has them."""
+    """Outer and pointwise indices of xarray."""
     d = xr.open_dataset(golden(path), engine="tutti")
     whole = xr.DataArray(tutti.open(path)["flow"][...], dims=d.flow.dims)
     lazy = d.flow.drop_vars(["time", "index"])
@@ -48,7 +48,7 @@ def test_indexing(rng, path):
 
 
 def test_datasets():
-    """Compressed, ranked, of all types: as the reader has them; chunks for dask."""
+    """Compressed and ranked variables of all types equal those of tutti.open; chunk sizes for dask are set."""
     for name in DATASETS:
         run = tutti.open(name)
         with warnings.catch_warnings():

@@ -21,7 +21,7 @@ def tutti(*arguments):
 
 
 class NetCDF:
-    """A file of a classic format: dimensions, attributes, variables with their values, in this order."""
+    """A netCDF file in a classic format, with dimensions, attributes, and variables with their values."""
 
     def __init__(self, version, dimensions, attributes, variables, records=0, streaming=False):
         self.version, self.dimensions, self.records, self.streaming = version, dimensions, records, streaming

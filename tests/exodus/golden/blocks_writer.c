@@ -3,9 +3,9 @@
  *
  *     blocks_writer FILE          on one rank
  *
- * Records start 16 bytes before a multiple of 64 KiB, so that blocks at multiples of 64 KiB in the
- * file and blocks that start at the record differ.  tests/exodus/t1324_block_versions.c reads and
- * continues both.
+ * Records start 16 bytes before a multiple of 64 KiB, so that checksum blocks aligned to multiples of 64 KiB in
+ * the file (version 2) and blocks aligned to the record (version 3) differ.  tests/exodus/t1324_block_versions.c
+ * reads the file and appends to it with both sidecars.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <stdio.h>

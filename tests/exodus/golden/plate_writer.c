@@ -1,7 +1,6 @@
-/* The program that wrote plate.e, plate.e-s.0002 and the sidecar plate.e.tutti beside it, built
- * with commit 789ec43 and run on one rank:
- * a series with the file names that Tutti used then.  tests/exodus/t1320_series.c reads and
- * continues it.  (The sidecar of the second file is omitted.)
+/* The program that wrote plate.e, plate.e-s.0002 and the sidecar plate.e.tutti, built
+ * with commit 789ec43 and run on one rank: a series with the file names that Tutti used at that time.
+ * tests/exodus/t1320_series.c reads the series and continues it.  (The sidecar of the second file is omitted.)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <stdio.h>

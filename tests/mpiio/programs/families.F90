@@ -1,11 +1,9 @@
-! All families of MPI-IO calls from Fortran: families FILE
+! All kinds of MPI-IO calls from Fortran: families FILE
 !
-! One source, three dialects: mpif.h (DIALECT_mpif), use mpi (DIALECT_mpi), use mpi_f08
-! (DIALECT_f08).  The ranks interleave
-! blocks of integers; every call's count, the pointers, the sizes and the integers read are checked, and
-! error handlers in Fortran are called.  TUTTI_TEST_NATIVE: in MPICH they get no usable file
-! handle, and Open MPI accepts
-! negative offsets.
+! The source is compiled in three variants: mpif.h (DIALECT_mpif), use mpi (DIALECT_mpi), use mpi_f08
+! (DIALECT_f08).  Ranks interleave blocks of integers; the counts of all calls, file pointers, sizes and the integers
+! read are checked, and error handlers in Fortran are called.  With TUTTI_TEST_NATIVE some checks are omitted: error
+! handlers in MPICH get no usable file handle, and Open MPI accepts negative offsets.
 ! SPDX-License-Identifier: BSD-3-Clause
 #ifdef DIALECT_f08
 #define USE_MPI use mpi_f08
@@ -117,7 +115,7 @@ program families
 
 contains
 
-    ! Blocks of five integers, distributed over the ranks.
+    ! Set a view that distributes blocks of five integers cyclically over the ranks.
     subroutine make_view(fh)
         FILE_TYPE :: fh
         TYPE_TYPE :: some
@@ -143,7 +141,7 @@ contains
         call expect(told == wanted, 'count of '//what)
     end subroutine
 
-    ! One block by each of eight calls; those with a pointer follow each other.
+    ! Write one block with each of eight calls; calls that use the individual file pointer write consecutive blocks.
     subroutine write_all_ways(fh)
         FILE_TYPE :: fh
         REQUEST_TYPE :: request(4)
@@ -237,7 +235,7 @@ contains
         call same('read_all_end')
     end subroutine
 
-    ! Query functions.
+    ! Check the query functions.
     subroutine tell(fh)
         FILE_TYPE :: fh
         GROUP_TYPE :: group
@@ -273,7 +271,7 @@ contains
         call MPI_File_set_atomicity(fh, .false., ierr)
     end subroutine
 
-    ! The shared pointer, with a default view after the existing data.
+    ! Check calls with the shared file pointer, in a default view that begins after the existing data.
     subroutine shared_ways(fh)
         FILE_TYPE :: fh
         REQUEST_TYPE :: request
@@ -321,7 +319,7 @@ contains
         call MPI_Barrier(MPI_COMM_WORLD, ierr)
     end subroutine
 
-    ! Handlers of this program: they are called once per error, and the call also returns the code.
+    ! Check error handlers of the program: they are called once per error, and the call also returns the code.
     subroutine handlers(fh)
         FILE_TYPE :: fh
         HANDLER_TYPE :: mine, before
@@ -344,7 +342,7 @@ contains
         call expect(calls == 2 .and. code /= MPI_SUCCESS, 'handler is gone')
     end subroutine
 
-    ! A file that is not there, with a handler on MPI_FILE_NULL.
+    ! Open a missing file, with an error handler on MPI_FILE_NULL.
     subroutine absent()
         FILE_TYPE :: none
         HANDLER_TYPE :: mine
@@ -353,7 +351,7 @@ contains
         call MPI_Error_class(code, class, ierr)
         call expect(class == MPI_ERR_NO_SUCH_FILE, 'class of an absent file')
         calls = 0
-        native = .true. ! no file exists
+        native = .true. ! the handler cannot compare the file handle, because no file is open
         call MPI_File_create_errhandler(on_error, mine, ierr)
         call MPI_File_set_errhandler(MPI_FILE_NULL, mine, ierr)
         call MPI_File_open(MPI_COMM_WORLD, trim(path)//'.absent', MPI_MODE_RDONLY, MPI_INFO_NULL, none, code)

@@ -1,4 +1,5 @@
-"""h5py_shapes.py FILE: parallel h5py: slices, chunks, compression, growing datasets, selections; read back.
+"""h5py_shapes.py FILE: writes with parallel h5py (slices, chunks, compression, growing datasets, selections), and
+reads everything back.
 
 Uses only h5py.
 SPDX-License-Identifier: BSD-3-Clause"""

@@ -1,8 +1,8 @@
 /* A program that uses only parallel HDF5: hdf5_shapes FILE
  *
- * Writes datasets with all features that result in different MPI-IO calls (contiguous, chunked, compressed,
- * growing, by points, with ghost cells, many small ones; collective and independent), closes the file, and
- * reads everything back in another decomposition.  One file is left to be closed in MPI_Finalize.
+ * Writes datasets with all features that result in different MPI-IO calls (contiguous, chunked, compressed and
+ * growing datasets, point selections, ghost cells, many small datasets; collective and independent), closes the file,
+ * and reads everything back in another decomposition.  One file stays open until MPI_Finalize.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <hdf5.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static int rank, size, failures;
 
 static const hsize_t whole[3] = {N0, N1, N2};
 
-/* The value of a cell, in every layout. */
+/* Return the value of cell (i, j, k) of dataset `set`; it does not depend on the layout. */
 static double value(int set, hsize_t i, hsize_t j, hsize_t k) {
     return set * 1e6 + (double)((i * N1 + j) * N2 + k);
 }
@@ -34,7 +34,7 @@ typedef struct {
     hsize_t start[3], count[3];
 } box;
 
-/* Part `r` of the array, divided along dimension `d`; uneven, empty for some. */
+/* Return part `r` of the array, divided along dimension `d` into parts that can be uneven or empty. */
 static box slab(int r, int d) {
     box b = {.count = {N0, N1, N2}};
     const hsize_t n = whole[d], part = (n + (hsize_t)size - 1) / (hsize_t)size;
@@ -43,7 +43,7 @@ static box slab(int r, int d) {
     return b;
 }
 
-/* Part `r` of a grid of blocks. */
+/* Return part `r` of the array, divided into a grid of blocks. */
 static box block(int r) {
     int grid[3] = {0};
     box b;
@@ -70,7 +70,7 @@ static hid_t select_box(hid_t set, const box *b) {
     return space;
 }
 
-/* Memory with `ghost` cells on every side of the box, all -1 unless `fill`. */
+/* The cells of a box in memory, surrounded by ghost cells. */
 typedef struct {
     double *data;
     hsize_t dims[3];
@@ -112,8 +112,8 @@ static void check_field(const field *f, const box *b, hsize_t ghost, int set) {
     free(right.data);
 }
 
-/* 0: independent, 1: collective as HDF5 likes, or all chunks at once (2), chunk by chunk (3), or with independent
- * calls after all (4). */
+/* Create a transfer property list.  how: 0: independent; 1: collective, HDF5 chooses the method; 2: collective, all
+ * chunks at once; 3: collective, chunk by chunk; 4: collective by independent MPI-IO calls. */
 static hid_t transfer_bytes(int how) {
     hid_t plist;
     OK(plist = H5Pcreate(H5P_DATASET_XFER));
@@ -145,7 +145,7 @@ static void read_box(hid_t set, const box *b, hsize_t ghost, int id, int how) {
     OK(H5Pclose(plist));
 }
 
-/* ---- the whole array, in several layouts */
+/* ---- the complete array, in several layouts */
 
 /* Kinds of layout: contiguous, big-endian, chunked, chunked and compressed, chunked with early allocation. */
 enum { PLAIN, SWAPPED, CHUNKED, PACKED, EARLY, LAYOUTS };
@@ -169,33 +169,34 @@ static hid_t make_set(hid_t file, int layout) {
 }
 
 static void write_layouts(hid_t file) {
-    const box mine = block(rank), rows = slab(rank, 2);
+    const box own_box = block(rank), rows = slab(rank, 2);
     for (int layout = 0; layout < LAYOUTS; layout++) {
         const hid_t set = make_set(file, layout);
-        write_box(set, layout % 2 ? &mine : &rows, layout % 3 == 0 ? 2 : 0, layout, 1);
-        /* the same again, independently: filters require collective access */
-        if (layout != PACKED) write_box(set, layout % 2 ? &rows : &mine, 0, layout, 0);
+        write_box(set, layout % 2 ? &own_box : &rows, layout % 3 == 0 ? 2 : 0, layout, 1);
+        /* write again with independent access; filters require collective access */
+        if (layout != PACKED) write_box(set, layout % 2 ? &rows : &own_box, 0, layout, 0);
         for (int how = 2; how <= 4 && layout >= CHUNKED; how++)
-            if (layout != PACKED || how < 4) write_box(set, &mine, 1, layout, how);
+            if (layout != PACKED || how < 4) write_box(set, &own_box, 1, layout, how);
         OK(H5Dclose(set));
     }
 }
 
 static void read_layouts(hid_t file) {
-    const box mine = block(size - 1 - rank), planes = slab(rank, 0), empty = {.count = {0, 0, 0}};
+    const box own_box = block(size - 1 - rank), planes = slab(rank, 0),
+              empty = {.count = {0, 0, 0}};
     for (int layout = 0; layout < LAYOUTS; layout++) {
         hid_t set;
         OK(set = H5Dopen2(file, layout_name[layout], H5P_DEFAULT));
         read_box(set, &planes, 0, layout, 1);
-        for (int how = 0; how <= 4; how++) read_box(set, &mine, 1, layout, how);
-        read_box(set, rank ? &mine : &empty, 0, layout, 1);
+        for (int how = 0; how <= 4; how++) read_box(set, &own_box, 1, layout, how);
+        read_box(set, rank ? &own_box : &empty, 0, layout, 1);
         OK(H5Dclose(set));
     }
 }
 
 /* ---- a dataset that grows, step by step */
 
-static void grow(hid_t file) {
+static void append_steps(hid_t file) {
     const hsize_t none[2] = {0, N1}, most[2] = {H5S_UNLIMITED, N1}, chunk[2] = {3, N1};
     const hid_t together = transfer_bytes(1);
     hid_t plist, space, set;
@@ -242,7 +243,7 @@ static void check_grown(hid_t file) {
 
 /* ---- points, strides, unions of boxes */
 
-/* A dataset whose cells have a value from the start: MPI libraries leave unwritten cells undefined. */
+/* Create a dataset with a fill value, because without it the contents of unwritten cells are undefined. */
 static hid_t filled(hid_t file, const char *name, hid_t type, hid_t space) {
     const long long seven = 7;
     hid_t plist, set;
@@ -254,13 +255,14 @@ static hid_t filled(hid_t file, const char *name, hid_t type, hid_t space) {
     return set;
 }
 
-static void points(hid_t file) {
+static void write_points(hid_t file) {
     const hsize_t n = (hsize_t)(CELLS / size / 2);
     const hid_t together = transfer_bytes(1);
     hsize_t *at = malloc(n * sizeof *at), dims = CELLS;
     int *data = malloc(n * sizeof *data), wrong = 0;
     hid_t space, memory, set;
-    for (hsize_t i = 0; i < n; i++) { /* every rank its own residue, with gaps of two sizes */
+    for (hsize_t i = 0; i < n;
+         i++) { /* positions congruent to the rank modulo `size`, with gaps of two sizes */
         at[i] = (i * 2 + i % 3 % 2) * (hsize_t)size + (hsize_t)rank;
         data[i] = (int)at[i] + 5;
     }
@@ -282,8 +284,8 @@ static void points(hid_t file) {
     free(data);
 }
 
-/* Rows `rank`, `rank + size` ... and, joined to them, one column at the end. */
-static void strides(hid_t file) {
+/* Write the union of two selections: strided blocks, and a part of the last column. */
+static void write_union(hid_t file) {
     const hsize_t dims[2] = {(hsize_t)size * 6, 40}, start[2] = {(hsize_t)rank, 1},
                   stride[2] = {(hsize_t)size, 9};
     const hsize_t count[2] = {6, 4}, blocks[2] = {1, 5};
@@ -306,8 +308,8 @@ static void strides(hid_t file) {
     free(data);
 }
 
-/* ---- records: whole ones (collective), one member of them with another number type (which HDF5
- * does independently), in chunks with a checksum; points in no order */
+/* ---- records (compound types): complete records (collective), one member with another number type (HDF5 accesses
+ * it independently), chunks with a checksum, points in descending order */
 
 typedef struct {
     int number;
@@ -340,8 +342,8 @@ static hid_t record_set(hid_t file, const char *name, hid_t type, hsize_t n) {
     return set;
 }
 
-/* Rank r has records r, r + size ...; it names them from the last to the first. */
-static hid_t backwards(hid_t set, hsize_t n) {
+/* Select the records r, r + size, ... of rank r, in descending order. */
+static hid_t select_backwards(hid_t set, hsize_t n) {
     hsize_t at[PIECES];
     hid_t space;
     for (hsize_t i = 0; i < n; i++) at[i] = (n - 1 - i) * (hsize_t)size + (hsize_t)rank;
@@ -350,7 +352,7 @@ static hid_t backwards(hid_t set, hsize_t n) {
     return space;
 }
 
-static void records(hid_t file) {
+static void write_records(hid_t file) {
     const hsize_t n = PIECES;
     const hid_t type = record_type(), together = transfer_bytes(1);
     record out[PIECES], in[PIECES];
@@ -364,7 +366,7 @@ static void records(hid_t file) {
         snprintf(out[i].word, sizeof out[i].word, "r%di%d", rank % 10, i);
     }
     const hid_t set = record_set(file, "records", type, n * (hsize_t)size);
-    const hid_t space = backwards(set, n);
+    const hid_t space = select_backwards(set, n);
     OK(memory = H5Screate_simple(1, &n, NULL));
     OK(H5Dwrite(set, type, memory, space, together, out));
     OK(H5Dread(set, type, memory, space, together, in));
@@ -384,9 +386,9 @@ static void records(hid_t file) {
     OK(H5Pclose(together));
 }
 
-/* ---- many small datasets, groups, attributes; writing by one rank alone */
+/* ---- many small datasets, groups, attributes; datasets written by a single rank */
 
-static void many(hid_t file) {
+static void write_small_datasets(hid_t file) {
     const hid_t alone = transfer_bytes(0);
     for (int i = 0; i < SMALL; i++) {
         char name[32];
@@ -410,7 +412,7 @@ static void many(hid_t file) {
     OK(H5Pclose(alone));
 }
 
-/* Into a file that the program does not close: HDF5 closes it in MPI_Finalize. */
+/* Write to a file that the program does not close: HDF5 closes it in MPI_Finalize. */
 static void leave_open(hid_t file) {
     const hid_t together = transfer_bytes(1);
     const hsize_t dims = (hsize_t)size, at = (hsize_t)rank, one = 1;
@@ -443,17 +445,17 @@ int main(int argc, char **argv) {
     hid_t plist = access_list(0), file;
     OK(file = H5Fcreate(argv[1], H5F_ACC_TRUNC, H5P_DEFAULT, plist));
     write_layouts(file);
-    grow(file);
+    append_steps(file);
     OK(H5Fclose(file));
     OK(H5Pclose(plist));
     plist = access_list(1);
     OK(file = H5Fopen(argv[1], H5F_ACC_RDWR, plist));
     OK(H5Fset_mpi_atomicity(file, 1));
-    points(file);
+    write_points(file);
     OK(H5Fset_mpi_atomicity(file, 0));
-    strides(file);
-    records(file);
-    many(file);
+    write_union(file);
+    write_records(file);
+    write_small_datasets(file);
     OK(H5Fclose(file));
     OK(file = H5Fopen(argv[1], H5F_ACC_RDONLY, plist));
     read_layouts(file);

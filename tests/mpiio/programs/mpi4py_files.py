@@ -1,6 +1,6 @@
-"""mpi4py_files.py FILE: all families of MPI.File from Python, with memory of every kind that mpi4py accepts.
+"""mpi4py_files.py FILE: all kinds of calls of MPI.File from Python, with every kind of buffer that mpi4py accepts.
 
-Ranks interleave blocks of integers; every count, pointer and integer is checked.  Uses only mpi4py.
+Ranks interleave blocks of integers; all counts, file pointers and integers are checked.  Uses only mpi4py.
 SPDX-License-Identifier: BSD-3-Clause"""
 import sys
 from array import array
@@ -29,7 +29,7 @@ def sync(f):
 
 
 def interleave(f):
-    """A view of every rank's own blocks."""
+    """Set a view that contains the blocks of this rank."""
     filetype = MPI.INT.Create_vector(BLOCKS, BLOCK, BLOCK * ranks)
     filetype.Commit()
     f.Set_view(4 * BLOCK * me, MPI.INT, filetype)
@@ -77,14 +77,14 @@ def read(f, mine):
             done.Wait(status)
         count(status, INTS, name)
         expect(into == mine, f"{name}: wrong integers")
-    # over the end: one block is there
+    # read beyond the end of the file: only one block exists
     into = array("i", [-1] * INTS)
     f.Read_at((BLOCKS - 1) * BLOCK, [into, MPI.INT], status)
     expect(into[:BLOCK] == mine[-BLOCK:], "Read_at over the end")
 
 
 def shared(f):
-    """After the existing data: ordered, and one by one."""
+    """Check calls with the shared pointer after the existing data: ordered, and one rank after the other."""
     f.Set_view(4 * INTS * ranks, MPI.INT)
     line = array("i", [me, 10 * me])
     f.Write_ordered([line, MPI.INT])

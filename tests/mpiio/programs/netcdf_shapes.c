@@ -1,7 +1,7 @@
 /* A program that uses only netCDF-4: netcdf_shapes FILE
  *
- * Parallel netCDF-4 (on HDF5): contiguous, chunked, compressed and record variables, collective
- * and independent, strides of which some ranks have none, a variable defined later; read back in
+ * Parallel netCDF-4 (on HDF5): contiguous, chunked, compressed and record variables, collective and independent
+ * access, strided access in which some ranks have no data, a variable defined later; everything is read back in
  * another decomposition.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
@@ -82,7 +82,7 @@ static void put_all(int nc, const int *var) {
     }
 }
 
-/* Big-endian in the file; every other column; the last rank has no data. */
+/* Write every second column of a variable that is big-endian in the file; the last rank has no data. */
 static void put_late(int nc) {
     const size_t rows = (size_t)(NY / size), alone = size == 1;
     const size_t start[2] = {rows * (size_t)rank, 0};

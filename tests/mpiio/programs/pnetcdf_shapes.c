@@ -1,10 +1,8 @@
 /* A program that uses only PnetCDF: pnetcdf_shapes FILE
  *
- * Fixed and record variables in CDF-5: whole blocks, strides, mapped memory (varm), flexible calls
- * with an MPI datatype, lists of boxes (varn), non-blocking calls gathered by wait_all, some of them
- * cancelled, buffered ones, an error of one rank, independent mode, fill values, a second define
- * mode; then everything is read back in another
- * decomposition.
+ * Fixed and record variables in CDF-5: blocks, strides, mapped memory (varm), flexible calls with an MPI datatype,
+ * lists of boxes (varn), nonblocking calls completed by wait_all, cancelled and buffered calls, an error on one rank,
+ * independent mode, fill values, a second define mode; then everything is read back in another decomposition.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <pnetcdf.h>
@@ -34,7 +32,7 @@ static int value(int var, MPI_Offset record, MPI_Offset y, MPI_Offset x) {
     return (int)(var * 1000000 + record * 10000 + y * 100 + x);
 }
 
-/* Rows (or columns) of part r, of record `record`. */
+/* Return part `r` of a record, divided by rows or by columns. */
 static box part(int r, int columns, MPI_Offset record) {
     const MPI_Offset n = columns ? NX : NY;
     const MPI_Offset lo = n * r / size, hi = n * (r + 1) / size;
@@ -68,7 +66,7 @@ static int define(const char *path, int *var, MPI_Info info) {
     OK(ncmpi_def_dim(nc, "x", NX, &dim[2]));
     for (int i = 0; i < VARS; i++) {
         char name[8];
-        const int whole = i < 3; /* the others have records */
+        const int whole = i < 3; /* fixed variables; all others are record variables */
         snprintf(name, sizeof name, "v%d", i);
         OK(ncmpi_def_var(nc, name, i == 1 || i == 4 ? NC_DOUBLE : NC_INT, whole ? 2 : 3,
                          dim + whole, &var[i]));
@@ -79,7 +77,7 @@ static int define(const char *path, int *var, MPI_Info info) {
     return nc;
 }
 
-/* Variables 0 ... 2, without records. */
+/* Write the variables 0 to 2, which are not record variables. */
 static void put_fixed(int nc, const int *var) {
     const box rows = part(rank, 0, 0), columns = part(rank, 1, 0);
     int *data = make_objects(0, &rows);
@@ -88,7 +86,7 @@ static void put_fixed(int nc, const int *var) {
     data = make_objects(1, &columns);
     OK(ncmpi_put_vara_int_all(nc, var[1], columns.start + 1, columns.count + 1, data));
     free(data);
-    /* every size-th row, from memory that is transposed */
+    /* every size-th row, from transposed memory */
     const MPI_Offset start[2] = {rank < NY ? rank : 0, 0}, stride[2] = {size, 1};
     const MPI_Offset count[2] = {rank < NY ? (NY - rank + size - 1) / size : 0, NX},
                      map[2] = {1, count[0]};
@@ -100,8 +98,8 @@ static void put_fixed(int nc, const int *var) {
     free(data);
 }
 
-/* Variable 3: non-blocking, all records at once; 4: with ghost cells in memory; 5: buffered, and
- * one further record, independently. */
+/* Write the record variables.  Variable 3: nonblocking, all records at once; variable 4: with ghost cells in memory;
+ * variable 5: buffered, and one more record in independent mode. */
 static void put_records(int nc, const int *var) {
     int request[RECORDS], status[RECORDS], *data[RECORDS];
     for (int r = 0; r < RECORDS; r++) {
@@ -136,8 +134,8 @@ static void put_records(int nc, const int *var) {
     }
 }
 
-/* Variable 3 again: a list of boxes on all ranks but the last, and a request that is cancelled.  Variable 0: rank 0 is out
- * of bounds, and only its own call fails. */
+/* Write variable 3 again: a list of boxes on all ranks except the last, and a cancelled request.  Variable 0: rank 0 is
+ * out of bounds, and only its call fails. */
 static void put_odds(int nc, const int *var) {
     const box b = part(rank, 1, 1), rows = part(rank, 0, 0);
     MPI_Offset start[2][3] = {{1, 0, b.start[2]}, {1, NY / 2, b.start[2]}};
@@ -160,8 +158,8 @@ static void put_odds(int nc, const int *var) {
 }
 
 static void put_alone(int nc, const int *var) {
-    const MPI_Offset room = 4 * NX * NY * RECORDS;
-    OK(ncmpi_buffer_attach(nc, room));
+    const MPI_Offset buffer_bytes = 4 * NX * NY * RECORDS;
+    OK(ncmpi_buffer_attach(nc, buffer_bytes));
     for (int r = 0; r < RECORDS; r++) {
         const box b = part(rank, 0, r);
         int *data = make_objects(5, &b);
