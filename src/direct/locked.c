@@ -1,11 +1,11 @@
 /* direct: atomic mode.  Every rank accesses the file itself, under a lock on the whole extent of its
  * access: shared to read, exclusive to write.  Conflicting accesses are therefore serialized.  A rank
- * that has a lock only accesses the file and does not wait for other ranks, so no deadlock is
- * possible.  Ranks of one collective write that overlap write one after the other, in rank order.
+ * that has a lock only accesses the file and does not wait for other ranks, so no deadlock is possible.
+ * Ranks of one collective write that overlap write one after the other, in rank order.
  *
- * Locks do not exclude threads of the same rank, which share its open file: one of them accesses it
- * at a time (f->atomic.turn).  The end of the file is determined under the lock, too, since a writer
- * may move it.
+ * Locks do not exclude threads of the same rank, which share its open file, so a mutex
+ * (f->atomic.turn) admits one thread at a time.  The end of the file is determined under the lock,
+ * too, since a writer may move it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "direct/direct.h"
 
