@@ -14,7 +14,8 @@
 #include "comm/vote.h"
 #include "exchange/staging.h"
 
-/* Memory on a node if each group has `bytes`: without sharing every rank is a group. */
+/* Return the memory on a node in bytes if each group has `bytes`; without sharing every rank is a
+ * group. */
 static tutti_off bytes_on_node(const tutti_plan *p, size_t bytes) {
     return (tutti_off)bytes * (p->two->shared ? 1 : p->file->team->nodes.largest);
 }
@@ -73,7 +74,7 @@ tutti_err tutti__resident_slots(tutti_plan *p, tutti_err local_err, int *fits_ou
     return TUTTI_OK;
 }
 
-/* The memory of an earlier operation is reused; it is the same on all ranks of a node. */
+/* Reuse the memory of an earlier operation, which is the same on all ranks of a node, if it suits. */
 tutti_err tutti__resident_ensure(tutti_plan *p, size_t bytes) {
     const tutti__two_phase *t = p->two;
     tutti__team *team = p->file->team;

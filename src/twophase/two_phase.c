@@ -25,7 +25,8 @@ tutti_count tutti__incoming_next(const tutti__two_phase *t, const tutti__incomin
 
 /* ---- validity */
 
-/* Sources ascend by group and rank; the groups of senders cover them without a gap. */
+/* Check that sources ascend by group and rank, and that groups of senders cover the sources without
+ * a gap. */
 static int incoming_is_valid(const tutti__two_phase *t, const tutti__incoming *l) {
     int n = 0;
     for (int i = 1; i < l->n; i++)
