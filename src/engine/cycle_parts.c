@@ -1,6 +1,7 @@
-/* engine: parts in the literal engine.  Its exchanges send from user memory, some without a copy.
- * Parts, which may need a conversion, are packed before the exchange into separate memory in file
- * order, and unpacked after it.  The staged engine does not need this additional copy.
+/* engine: parts in the literal engine, whose exchanges send from user memory, some without a copy.
+ * Parts, which may need a conversion, are packed in file order into separate memory before the
+ * exchange of a write, and unpacked after the exchange of a read.  The staged engine does not need
+ * this additional copy.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/cycles.h"
 

@@ -49,7 +49,8 @@ void tutti__traffic_add(tutti__run *r, tutti__window *w, const tutti__sender_gro
     const tutti_err err =
         tutti__sides_union(b->n, w->incoming->side + b->first, w->lo, w->hi, 0, &w->extents);
     m->n = w->extents.n - m->first;
-    if (err != TUTTI_OK) { /* the message is exchanged nevertheless, and has room for any size */
+    /* the peer still exchanges the message; the receive buffer suffices for any size */
+    if (err != TUTTI_OK) {
         const int receives = r->op->is_write == (w->incoming == &r->two->incoming);
         tutti__run_fail(r, err);
         w->extents.n = m->first;
