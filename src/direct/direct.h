@@ -14,9 +14,9 @@ tutti_err tutti__run_list(tutti__op *op, int batch) TUTTI_MUST_USE;
 /* Data sieving: access sections of the file including their holes through a buffer, one request per
  * section. */
 tutti_err tutti__run_sieve(tutti__op *op) TUTTI_MUST_USE;
-/* Return the size of the largest sieve buffer of an operation that may use `room` bytes per node (0:
- * no limit). */
-tutti_off tutti__sieve_bytes(const tutti_file *f, tutti_off room);
+/* Return the size of the largest sieve buffer of an operation that may use `memory_limit` bytes per
+ * node (0: no limit). */
+tutti_off tutti__sieve_bytes(const tutti_file *f, tutti_off memory_limit);
 /* Return the buffer size of one operation: at most `most` bytes, and at most this rank's share of
  * the memory of its node. */
 tutti_off tutti__private_stage(const tutti__op *op, tutti_off most);

@@ -37,9 +37,9 @@ static tutti_err move_section(tutti__op *op, tutti_off lo, tutti_off hi, char *s
     return err;
 }
 
-tutti_off tutti__sieve_bytes(const tutti_file *f, tutti_off room) {
+tutti_off tutti__sieve_bytes(const tutti_file *f, tutti_off memory_limit) {
     const tutti_off size = f->opt.sieve_size;
-    return room > 0 ? tutti__min(size, room / f->team->nodes.largest) : size;
+    return memory_limit > 0 ? tutti__min(size, memory_limit / f->team->nodes.largest) : size;
 }
 
 tutti_off tutti__private_stage(const tutti__op *op, tutti_off most) {

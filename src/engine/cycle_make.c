@@ -62,9 +62,9 @@ tutti_err tutti__cycles_memory(tutti_plan *p) {
     /* share of this rank in the memory of a node, minus additional buffers of the exchange */
     const tutti_off share = p->file->opt.cb_buffer_size / p->file->team->nodes.largest;
     const int beside = tutti__exchange_buffers(t->kind, t->step, t->lanes) - t->lanes;
-    const tutti_off room = tutti__max(share - beside * window, t->lanes * window);
+    const tutti_off limit = tutti__max(share - beside * window, t->lanes * window);
     TUTTI_TRY(
-        tutti__rma_windows_ensure(p->file->team, t->lanes, t->my_agg >= 0 ? window : 0, room));
+        tutti__rma_windows_ensure(p->file->team, t->lanes, t->my_agg >= 0 ? window : 0, limit));
     return ensure_resident_memory(p);
 }
 

@@ -11,7 +11,7 @@ tutti_err tutti__cycle_parts_memory(tutti_plan *p) {
     tutti__cycles *c = p->run->cycles;
     const tutti__side s = p->asked.access->file;
     if (!p->asked.batch || c->packed || !s.node) return TUTTI_OK;
-    c->stretch = tutti__min(tutti__sieve_bytes(p->file, p->means.room),
+    c->stretch = tutti__min(tutti__sieve_bytes(p->file, p->means.memory_limit),
                             tutti__side_hi(s) - tutti__side_lo(s));
     c->packed = tutti__malloc((size_t)(tutti__side_bytes(s) + c->stretch));
     return c->packed ? TUTTI_OK : TUTTI_ERR_NOMEM;

@@ -230,7 +230,7 @@ static tutti_err literal_run(tutti_plan *p, tutti__op *op, int halves) {
     r->op = op;
     const tutti__turn all = tutti__turn_begin(r);
     if (halves & TUTTI__FIRST_HALF) start_literal(p, op);
-    /* resident plans have memory for two halves, and always execute both */
+    /* the memory of a resident plan is divided for two halves, even if they are executed at once */
     if (p->means.resident) {
         if (halves & TUTTI__FIRST_HALF) tutti__cycles_first_half(r);
         if (halves & TUTTI__SECOND_HALF) tutti__cycles_second_half(r);

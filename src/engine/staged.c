@@ -50,8 +50,8 @@ static tutti_err staged_make(tutti_plan *p) {
     r->window = tutti__calloc((size_t)slots + 1, sizeof *r->window);
     if (!r->relay_next || !r->window) return TUTTI_ERR_NOMEM;
     for (int i = 0; i < slots; i++) {
-        const int room = i < r->window_slots ? t->incoming.sender_groups : 1;
-        r->window[i].traffic = tutti__calloc((size_t)room + 1, sizeof *r->window[i].traffic);
+        const int capacity = i < r->window_slots ? t->incoming.sender_groups : 1;
+        r->window[i].traffic = tutti__calloc((size_t)capacity + 1, sizeof *r->window[i].traffic);
         if (!r->window[i].traffic) return TUTTI_ERR_NOMEM;
     }
     return TUTTI_OK;

@@ -62,12 +62,12 @@ void tutti__traffic_add(tutti__run *r, tutti__window *w, const tutti__sender_gro
 }
 
 int tutti__traffic_place(tutti__window *w, tutti__traffic *m) {
-    const tutti_off room = w->hi - w->lo - w->aux_used;
+    const tutti_off free_bytes = w->hi - w->lo - w->aux_used;
     if (m->n == 1) {
         m->at = w->stage + (w->extents.v[m->first].offset - w->lo);
         return 1;
     }
-    if (m->bytes > room && w->aux_used > 0) return 0;
+    if (m->bytes > free_bytes && w->aux_used > 0) return 0;
     m->at = w->aux + w->aux_used;
     w->aux_used += m->bytes;
     return 1;

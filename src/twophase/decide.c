@@ -29,10 +29,10 @@ static tutti_off choose_window(const tutti_plan *p, int buffers, tutti_off exten
         most = f->opt.direct_io || f->layout.striped ? TUTTI__MESSAGE_MAX : CACHED_WINDOW;
     most = tutti__min(most, TUTTI__MESSAGE_MAX);
     most = tutti__min(most, f->opt.cb_buffer_size / (ranks * buffers));
-    if (p->means.room > 0) {
+    if (p->means.memory_limit > 0) {
         /* not all windows in the background are full, so smaller windows waste less memory */
         const int least = p->means.resident ? 8 : 1;
-        most = tutti__min(most, p->means.room / (ranks * tutti__max(buffers, least)));
+        most = tutti__min(most, p->means.memory_limit / (ranks * tutti__max(buffers, least)));
     }
     *least_out = tutti__align_up((extent >> (TUTTI__CYCLE_BITS - 1)) + 1, grain);
     return tutti__max(tutti__align_down(most, most < align ? grain : align), *least_out);

@@ -26,11 +26,11 @@ typedef struct tutti__engine tutti__engine; /* engine/engine.h */
 typedef struct tutti__means {
     tutti_store *store;
     tutti_stats *stats;
-    int resident;    /* every window has its own memory, so that file access continues in the
+    int resident;           /* every window has its own memory, so that file access continues in the
                    * background */
-    tutti_off room;  /* limit of staging memory per node in bytes; 0: use the options */
-    tutti_off block; /* writes: windows are cut between blocks of this size; 0: anywhere */
-    tutti_off base;  /* file offset of the request, for error messages */
+    tutti_off memory_limit; /* limit of staging memory per node in bytes; 0: use the options */
+    tutti_off block;        /* writes: windows are cut between blocks of this size; 0: anywhere */
+    tutti_off base;         /* file offset of the request, for error messages */
 } tutti__means;
 
 /* ---- sources of an aggregator or a relay */
