@@ -13,7 +13,7 @@ static tutti_err agree_on_error(const tutti_file *f, const char *operation, tutt
     return tutti__array_error(f, operation, tutti__team_agree(tutti__file_team(f), local_err));
 }
 
-/* A file and the header that is written to it, or read from it. */
+/* A file, and the header to be written to or read from this file. */
 typedef struct {
     tutti_file *file;
     tutti__header header;
@@ -210,7 +210,7 @@ tutti_err tutti_array_close(tutti_array **pa) {
                                "array has %d tile iterations that have not ended", a->iterations);
     TUTTI_TRY(tutti__array_call(a, &(tutti__call){.name = "close"}, err));
     err = tutti_file_close(&a->file);
-    if (a->head) { /* the first error of both files counts */
+    if (a->head) { /* return the first error of both files */
         err = tutti__array_vote(a, err);
         err = TUTTI_ALSO(err, tutti_file_close(&a->head));
     }
