@@ -23,7 +23,7 @@ typedef struct {
 } group;
 
 static const tutti__mention *get_mention(const group *x, tutti_count j) {
-    return &x->g->came[x->g->sorted[j].index];
+    return &x->g->received[x->g->sorted[j].index];
 }
 
 static int get_holder(const group *x, tutti_count j) {
@@ -86,7 +86,7 @@ tutti_err tutti__range_group(const tutti__join *join, const char *what, tutti_of
     *g = (tutti__range_items){.what = what,
                               .join = join,
                               .m = join->directory.m,
-                              .came = join->record,
+                              .received = join->record,
                               .sorted = join->sorted};
     tutti_count size = 0;
     for (tutti_count j = 0; j < g->m; j = tutti__join_group_end(g->join, j)) size++;
@@ -137,7 +137,7 @@ void tutti__range_verdicts(const tutti__range_items *g, tutti_off position,
     for (tutti_count from = 0; from < g->m; from = to) {
         to = tutti__join_group_end(g->join, from);
         const tutti_count first = g->sorted[from].index;
-        const int has_load = g->came[first].load > 0;
+        const int has_load = g->received[first].load > 0;
         const tutti__verdict v = {g->given ? g->given[first] : position,
                                   has_load ? g->writer[i] : -1, to - from > 1};
         for (tutti_count j = from; j < to; j++) verdicts[g->sorted[j].index] = v;
@@ -158,7 +158,7 @@ tutti_err tutti__range_shared(const tutti__range_items *g, tutti__shared_items *
     holders = 0;
     for (tutti_count from = 0; from < g->m; from = to) {
         to = tutti__join_group_end(g->join, from);
-        if (to - from == 1 || g->came[g->sorted[from].index].load == 0) continue;
+        if (to - from == 1 || g->received[g->sorted[from].index].load == 0) continue;
         out->number[n] = g->sorted[from].number;
         out->start[n++] = holders;
         for (tutti_count j = from; j < to; j++) out->mention[holders++] = g->sorted[j].index;

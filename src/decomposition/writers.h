@@ -29,11 +29,11 @@ typedef struct tutti__verdict {
 
 /* The items of the range of this rank. */
 typedef struct tutti__range_items {
-    const char *what;              /* kind of the items for error messages, e.g. "item" */
-    const tutti__join *join;       /* mentions of all ranks in this range */
-    tutti_count m;                 /* number of mentions */
-    const tutti__mention *came;    /* [m] mentions, sorted by holder, then by number */
-    const tutti__numbered *sorted; /* [m] indices in `came`, sorted by number, then by holder */
+    const char *what;               /* kind of the items for error messages, e.g. "item" */
+    const tutti__join *join;        /* mentions of all ranks in this range */
+    tutti_count m;                  /* number of mentions */
+    const tutti__mention *received; /* [m] mentions, sorted by holder, then by number */
+    const tutti__numbered *sorted; /* [m] indices in `received`, sorted by number, then by holder */
     tutti_off *given;              /* [m] file positions passed by the holders; NULL: not passed */
     tutti__items items;            /* items with load > 0; refers to the following arrays */
     int64_t *number;
