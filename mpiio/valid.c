@@ -1,4 +1,4 @@
-/* mpiio: invariants of its objects between calls.  Debug and sanitizer
+/* mpiio: invariants of objects between calls.  Debug and sanitizer
  * builds assert them at the beginning and end of every exported call (MPIIO_VALID).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
@@ -18,7 +18,7 @@ int mpiio_view_is_valid(const mpiio_view *v) {
     return v->name[0] != '\0';
 }
 
-/* Only fields that no other thread changes between open and close, but for atomic ones. */
+/* Checks only atomic fields, and fields that no other thread changes between open and close. */
 int mpiio_file_is_valid(const mpiio_file *f) {
     const int access = f->amode & (MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR);
     if (f->native == MPI_FILE_NULL || !f->file || !f->path || !f->shared) return 0;
