@@ -65,7 +65,7 @@ typedef struct tutti__gmsh_repeats {
 tutti_err tutti__gmsh_repeat_merge(tutti__gmsh_repeats *r, tutti__mesh_data *d) TUTTI_MUST_USE;
 /* Called after all elements have been read: create the memberships.  Elements of one entity
  * whose groups differ are moved to new entities.
- * @param capacity  capacity of d->member */
+ * @param capacity  number of allocated entries of d->member */
 tutti_err tutti__gmsh_repeats_finish(tutti__gmsh_repeats *r, tutti__mesh_data *d,
                                      size_t *capacity) TUTTI_MUST_USE;
 #endif
