@@ -28,7 +28,7 @@ tutti_err tutti__run_atomic(tutti__op *op) {
     return err;
 }
 
-/* The test lock is beyond all possible bytes, so that it conflicts with no other lock. */
+/* Lock and unlock a byte beyond all possible bytes of files, where no other lock can conflict. */
 tutti_err tutti__locks_try(tutti_file *f) {
     const tutti_off lo = TUTTI__OFF_LIMIT, hi = TUTTI__OFF_LIMIT + 1;
     const int kind = f->mode & TUTTI_WRITE ? TUTTI_STORE_WRITE : TUTTI_STORE_READ;

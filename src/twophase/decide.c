@@ -62,7 +62,7 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     t->groups = t->shared ? &team->nodes : &team->singles;
     t->messages = !t->literal && (t->groups->n > 1 || t->ordered);
 
-    /* Pipeline, and number of slots that it needs */
+    /* Pipeline, and the number of slots of its windows */
     t->pipeline = f->opt.pipeline ? f->opt.pipeline : p->choice.pipeline;
     if (t->pipeline == TUTTI_PIPELINE_AUTO || (p->means.resident && !f->opt.pipeline))
         t->pipeline = TUTTI_PIPELINE_WRITE_COMM_2;

@@ -258,7 +258,7 @@ static int prefers_slices(tutti__side s, tutti_count pieces) {
 static tutti_err trim_file_side(trimmer *t, tutti__side file, int *large_out, tutti__side *out) {
     const tutti_count lost = (tutti_count)t->lost->n;
     *out = (tutti__side){0, NULL};
-    if (prefers_slices(file, lost)) { /* without a loop over all runs */
+    if (prefers_slices(file, lost)) { /* faster than a loop over all runs */
         for (size_t i = 0; i < t->lost->n; i++) {
             const tutti_off from = tutti__side_tell(file, t->lost->v[i].offset);
             TUTTI_TRY(lose_positions(t, from, from + t->lost->v[i].bytes));

@@ -101,7 +101,7 @@ typedef struct tutti__two_phase {
 
 /* Parameters that choose.c selects for a request.  They are used for options that are auto or 0. */
 typedef struct tutti__choice {
-    int method;             /* never auto */
+    int method;             /* TUTTI_METHOD_*, never auto */
     int exchange, pipeline; /* auto: no preference */
     int aggregators;  /* number of aggregators; 0: such that each has at least `least` bytes */
     tutti_off window; /* 0: no preference */

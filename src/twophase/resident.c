@@ -55,7 +55,7 @@ int tutti__resident_fits(const tutti_plan *p) {
            p->two->elsewhere + stage_bytes_on_node(p) <= p->file->opt.background_bytes;
 }
 
-/* Some ranks may not know yet that another operation has ended, so all agree on the memory in use. */
+/* Operations may end later on some ranks than on others, so all ranks agree on the memory in use. */
 tutti_err tutti__resident_slots(tutti_plan *p, tutti_err local_err, int *fits_out) {
     tutti__two_phase *t = p->two;
     int64_t windows = 0, elsewhere = p->file->team->staging->background;
