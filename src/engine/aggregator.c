@@ -211,7 +211,8 @@ static int send_all(tutti__run *r, tutti__window *w) {
         waiting += !m->started;
     }
     if (!waiting) return !in_flight;
-    /* messages to one rank must be sent in order: those of earlier windows first */
+    /* messages to a rank must be sent in the order of windows: wait until earlier windows have sent
+     * theirs */
     for (int i = 0; i < r->window_slots; i++) {
         const tutti__window *o = &r->window[i];
         if (o->phase != TUTTI__SERVE || o->cycle >= w->cycle) continue;

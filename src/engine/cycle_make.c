@@ -1,5 +1,5 @@
-/* engine: memory of the literal engine, allocated with the plan so that its execution allocates almost
- * none; and the ring: the order in which a rank visits its peers.
+/* engine: memory of the literal engine, which is allocated with the plan, so that the execution
+ * allocates almost no memory; and the ring, i.e. the order in which a rank visits its peers.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/cycles.h"
 

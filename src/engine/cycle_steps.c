@@ -26,7 +26,7 @@ static tutti_count next_own_cycle(const tutti__run *r) {
     return best;
 }
 
-/* This rank has opened all of its cycles up to `last`; begin to find the next one. */
+/* Begin to determine the next cycle, after all cycles of this rank up to `last` have been opened. */
 static void advance_cycle(tutti__run *r, tutti_count last) {
     tutti__cycles *c = r->cycles;
     if (!c->collective) {
@@ -192,7 +192,7 @@ void tutti__cycle_shuffle_wait(tutti__run *r, int k) {
 
 /* ---- the file */
 
-/* Wait until this rank may access the file; 0: it has no window in the cycle. */
+/* Wait until this rank may access the file; return 0 if it has no window in the cycle. */
 static int await_file_turn(tutti__run *r, const tutti__window_io *io) {
     if (io->total == 0) return 0;
     while (r->err == TUTTI_OK && tutti__run_too_early(r)) {
@@ -209,7 +209,7 @@ typedef struct {
     tutti_store *store;
     int is_write;
     const tutti__window_io *io;
-    tutti_stats stats; /* of the thread that makes the call */
+    tutti_stats stats; /* statistics of the thread that makes the call */
     tutti_off done;
 } blocking_access;
 

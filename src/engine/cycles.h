@@ -90,7 +90,7 @@ void tutti__cycles_free(tutti__run *r);
 /* Release buffers and unpin the MPI windows of the team; allocate and pin them again. */
 void tutti__cycles_sleep(tutti__run *r);
 tutti_err tutti__cycles_wake(tutti_plan *p) TUTTI_MUST_USE;
-int tutti__cycles_ready(const tutti_plan *p); /* always 1: no staging memory is shared */
+int tutti__cycles_ready(const tutti_plan *p); /* always 1, since no staging memory is shared */
 void tutti__cycles_prepare(const tutti_plan *p);
 void tutti__cycles_abort(tutti__run *r);
 
@@ -104,8 +104,9 @@ void tutti__cycles_first_half(tutti__run *r);
 void tutti__cycles_second_half(tutti__run *r);
 
 /* ---- cycle_steps.c: steps of the listings; `k` is the number of the sub-buffer */
-void tutti__cycle_first(tutti__run *r); /* call it before the other steps */
-int tutti__cycle_more(tutti__run *r);   /* return whether another cycle exists */
+/* Start with the first cycle; must precede the other steps. */
+void tutti__cycle_first(tutti__run *r);
+int tutti__cycle_more(tutti__run *r); /* return whether another cycle exists */
 void tutti__cycle_open(tutti__run *r, int k);
 void tutti__cycle_shuffle_init(tutti__run *r, int k);
 int tutti__cycle_shuffle_test(tutti__run *r, int k);

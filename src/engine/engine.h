@@ -35,7 +35,7 @@ struct tutti__engine {
      * ends when the file accesses have begun.   Collective; returns the error code of this rank.  The
      * second half also returns an error of the first half. */
     tutti_err (*run)(tutti_plan *p, tutti__op *op, int halves);
-    void (*abort)(tutti__run *r); /* only wait for pending file accesses */
+    void (*abort)(tutti__run *r); /* wait for pending file accesses, ignoring their outcome */
 };
 
 /* ---- plan_life.c */

@@ -31,9 +31,10 @@ typedef enum {
 /* The message of one window from (write) or to (read) one group of ranks. */
 typedef struct tutti__traffic {
     const tutti__sender_group *senders;
-    tutti_off bytes; /* of the message */
+    tutti_off bytes; /* size of the message */
     size_t first, n; /* extents of the message: range in window.extents */
-    char *at;        /* its bytes: in the stage (one extent) or in the auxiliary buffer */
+    /* address of the message: in the stage (one extent) or in the auxiliary buffer */
+    char *at;
     tutti__message message;
     int started, done;
 } tutti__traffic;
@@ -69,7 +70,7 @@ struct tutti__run {
     tutti__event *event; /* event of the stage */
     int tag;
     int window_slots, relay_slots;
-    tutti__window *window;   /* [window_slots + relay_slots] */
+    tutti__window *window;   /* [window_slots + relay_slots] active windows */
     tutti_count window_next; /* next cycle of the domain of this rank; -1: none */
     tutti_count *relay_next; /* [relays] next cycle that this rank relays; -1: none */
     /* [destinations] next cycle with bytes of this rank; -1: none */
@@ -131,7 +132,7 @@ void tutti__window_begin(tutti__run *r, tutti__window *w, const tutti__incoming 
 int tutti__window_is_first(const tutti__run *r, const tutti__window *w);
 tutti_off tutti__senders_bytes(const tutti__incoming *l, const tutti__sender_group *b, tutti_off lo,
                                tutti_off hi);
-/* Add the message of a group of senders to the window, if it has bytes. */
+/* Add the message of a group of senders to the window, unless the message is empty. */
 void tutti__traffic_add(tutti__run *r, tutti__window *w, const tutti__sender_group *b);
 /* Choose the place of the message in the stage or in the auxiliary buffer; return 0 if the buffer is
  * full. */

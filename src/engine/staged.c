@@ -7,7 +7,7 @@
 #include "base/trace.h"
 #include "comm/wait.h"
 
-/* ---- memory, allocated with the plan so that its execution allocates almost none */
+/* ---- memory, allocated with the plan, so that the execution allocates almost no memory */
 
 static tutti_err staged_memory(tutti_plan *p) {
     const tutti__two_phase *t = p->two;

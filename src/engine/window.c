@@ -1,5 +1,5 @@
-/* engine: bytes and messages of an active window, for aggregator and relay.  Both derive the content of
- * a message from the same descriptions, so messages contain data only.
+/* engine: bytes and messages of an active window, for aggregator and relay.  Sender and receiver
+ * derive the layout of a message from the same descriptions, so messages contain only data.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/run.h"
 

@@ -1,4 +1,4 @@
-/* engine: the file runs of a window, and their access.
+/* engine: the file runs of a window, and the access to these runs.
  *
  *   read    the requested bytes, with small holes to save requests
  *   write   the requested bytes; if holes may be overwritten, small ones are filled first, from the file
@@ -88,7 +88,7 @@ static tutti_off extent_end(const tutti__extent *e) {
 static tutti_err fill_window_holes(tutti__window_io *w, size_t from, size_t to, char *buffer) {
     const tutti__extent *e = w->extents.v;
     const tutti_off end = extent_end(&e[to - 1]);
-    size_t i = from; /* the hole after extent i is the next one */
+    size_t i = from; /* the next hole is after extent i */
     for (tutti_off lo = extent_end(&e[from]); lo < end && i + 1 < to;) {
         tutti_off done = 0, hi = tutti__min(lo + FILL_BYTES, end);
         const tutti_io_run run = {w->shift + lo, buffer, (size_t)(hi - lo)};
