@@ -203,7 +203,7 @@ int tutti__request_is_valid(const tutti_request *r) {
     const int fine = r->asked.refused != TUTTI_OK || r->found.plan || op->access;
     const int found = !r->found.owns_plan || r->found.plan;
     const int found_well =
-        !r->found.done || r->found.moved; /* bytes of all ranks include those of this rank */
+        !r->found.done || r->found.moved; /* `done` (all ranks) implies `moved` (this rank) */
     const int placed = !r->progress.resident ||
                        (r->found.plan && r->found.plan->run && r->asked.how != TUTTI__AT_ONCE);
     const int ended =

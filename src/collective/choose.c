@@ -161,8 +161,8 @@ static const tutti_off SAMPLE_BYTES = 32 << 10;
 static const int COLD_SHARE = 4;
 
 /* On file systems with a cache per node, the caches are dropped before a read
- * (tutti__operation_refresh), so sampling is unnecessary; profiles of such file systems were
- * measured without caches. */
+ * (tutti__operation_refresh), so sampling is unnecessary; the measurements of such file systems
+ * include this. */
 int tutti__choose_cold(const tutti_file *f, const tutti_access *a, tutti_store *store) {
     const tutti_off bytes = tutti__side_bytes(a->file), runs = tutti__side_runs(a->file);
     const tutti_off span = tutti__side_hi(a->file) - tutti__side_lo(a->file);
@@ -177,7 +177,7 @@ int tutti__choose_cold(const tutti_file *f, const tutti_access *a, tutti_store *
         tutti__cursor_seek(&c, a->file, tutti__cut(bytes, 2 * i + 1, 2 * n));
         (void)tutti__cursor_peek(&c, &b);
         const int cached = tutti__store_cached(store, f->origin + b.offset);
-        if (cached < 0 && i == 0) return 0; /* the store does not know */
+        if (cached < 0 && i == 0) return 0; /* the store cannot query the page cache */
         asked += cached >= 0;
         missing += cached == 0;
     }

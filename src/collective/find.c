@@ -22,7 +22,7 @@
 
 /* Bits of finding.answers; finding.all has the bits that are set on all ranks. */
 enum {
-    FINE = 1,     /* no error */
+    FINE = 1,     /* this rank has no error */
     MOVED = 2,    /* the bytes of this rank have been transferred */
     BLOCKS = 4,   /* the call blocks */
     SPLIT = 8,    /* the call begins a split operation */
@@ -31,7 +31,7 @@ enum {
      * mode is used only if all ranks have the same bit. */
     SPLIT_RESIDENT = 32,
     STARTED_RESIDENT = 64,
-    RESIDENT = SPLIT_RESIDENT | STARTED_RESIDENT, /* one of the two bits */
+    RESIDENT = SPLIT_RESIDENT | STARTED_RESIDENT, /* either bit */
     STEPWISE = 128                                /* the request progresses without a fiber */
 };
 
@@ -232,7 +232,8 @@ static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
         x->local_err = tutti__batch_unite(b);
         op->access = &b->all;
     }
-    tutti__summary all = tutti__summary_empty(); /* of this rank; after the vote, of all ranks */
+    /* summary of this rank; after the vote, of all ranks */
+    tutti__summary all = tutti__summary_empty();
     int64_t described = 0, cold = x->cold, broken = 0;
     const tutti__reduction reduction[] = {
         {TUTTI__MIN, &all.lo},        {TUTTI__MAX, &all.hi},        {TUTTI__SUM, &all.bytes},
@@ -264,7 +265,7 @@ static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
     const tutti_err err = tutti__team_call_vote(f->team, &x->call, x->local_err, &v);
     if (err != TUTTI_OK) tutti__plan_destroy(&f->plans.blank);
     TUTTI_TRY(err);
-    TUTTI_ASSERT(f->plans.blank && op->access); /* no rank has refused */
+    TUTTI_ASSERT(f->plans.blank && op->access); /* all ranks have passed valid arguments */
     x->cold = cold > 0;
     tutti_plan *p = tutti__plan_cache_choose(f, x, v.range);
     x->all = v.yes;

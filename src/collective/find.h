@@ -14,12 +14,13 @@ typedef struct tutti__finding {
     int phase;           /* step (find.c); 0: not started */
     tutti_err local_err; /* error of this rank; also the last error of the thread */
     tutti_err err;       /* outcome on all ranks, after TUTTI__FIND_END */
-    tutti__call call;    /* the call and its arguments that must agree */
-    tutti_off bytes;     /* size of the request of this rank */
-    tutti_off block;     /* block size of the requested checksums; 0: no checksums */
-    int inside;          /* a fiber executes the request if waiting is necessary */
-    int polls;           /* number of polls before all ranks answered */
-    int64_t answers;     /* bits set on this rank (find.c) */
+    /* the call, and a hash of the arguments that must be the same on all ranks */
+    tutti__call call;
+    tutti_off bytes; /* size of the request of this rank */
+    tutti_off block; /* block size of the requested checksums; 0: no checksums */
+    int inside;      /* a fiber executes the request if waiting is necessary */
+    int polls;       /* number of polls before all ranks answered */
+    int64_t answers; /* bits set on this rank (find.c) */
     /* number of compared cached plans, last used first */
     int n;
     tutti__range range[TUTTI__RANGES]; /* [n] displacement of this rank's request from each plan */

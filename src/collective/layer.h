@@ -34,7 +34,7 @@ typedef struct tutti__transfer {
     const void *buf;            /* buffer of `access`; must be writable for reads */
     int parts_n;
     const tutti_part *parts;
-    tutti__how how; /* at once, split or started */
+    tutti__how how; /* execution mode: TUTTI__AT_ONCE, _SPLIT or _STARTED */
     /* not blocking: the caller computes meanwhile, so background auto means io-only */
     int ahead;
     tutti_err local_err; /* error of this rank; also the last error of the thread */

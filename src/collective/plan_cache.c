@@ -93,7 +93,7 @@ tutti_plan *tutti__plan_cache_choose(const tutti_file *f, tutti__finding *x,
     tutti_plan *p = f->plans.cached;
     for (int i = 0; i < x->n; i++, p = p->cache.older) {
         const tutti__range r = all[i];
-        const int silent = r.min > r.max; /* no rank has bytes */
+        const int silent = r.min > r.max; /* no rank has bytes, so any plan fits */
         if (!silent && (r.min != r.max || r.min == NO_FIT)) continue;
         if (!may_displace(p, silent ? 0 : r.min) || !is_as_cold(p, x->cold)) continue;
         x->displacement = silent ? 0 : r.min;

@@ -20,7 +20,7 @@
 #include "plan/scale.h"
 #include "twophase/overlap.h"
 
-/* Complete the explanation, and print it on request. */
+/* Complete p->explain, and print it if the option explain is set. */
 static void explain_plan(tutti_plan *p, int overlap) {
     const tutti_file *f = p->file;
     const tutti__two_phase *t = p->two;
@@ -70,7 +70,7 @@ static void forget_forms(tutti__team *t) {
     t->staging->form[0].slots = t->staging->form[1].slots = 0;
 }
 
-/* With a smaller buffer, data sieving is slower than list I/O. */
+/* Minimal buffer size of data sieving; with a smaller buffer it is slower than list I/O. */
 static const tutti_off SIEVE_LEAST = 64 << 10;
 
 /* ---- two phases */
@@ -183,7 +183,7 @@ static tutti_err try_two_phase(tutti_plan *p, const tutti__summary *s, attempt *
     if (any_overlap) *overlap_out = 1;
     *again_out = 0;
     if (any_overlap && !staged && p->means.block > 0) {
-        stage_for_checksums(p); /* so that the bytes of the highest rank remain */
+        stage_for_checksums(p); /* in the file the bytes of the highest rank must remain */
         *again_out = 1;
         return TUTTI_OK;
     }

@@ -59,7 +59,7 @@ tutti_err tutti__request_run(tutti_request *r, tutti_off *count_out) {
     return tutti__operation_end(f, &r->stats, r->asked.name, r->result.outcome);
 }
 
-/* ---- statistics: while an operation runs, file accesses are counted for it */
+/* ---- statistics: file accesses are counted for the operation that is executed */
 
 typedef struct {
     tutti_stats *before;
@@ -531,7 +531,7 @@ static int all_departed(tutti_file *f) {
 }
 
 void tutti__requests_settle(tutti_file *f) {
-    tutti__on_idle(requests_progress); /* call it in every later wait of this thread */
+    tutti__on_idle(requests_progress); /* progress requests in every later wait of this thread */
     TUTTI_USE(f);
     if (!f->requests.first) return;
     (void)requests_progress();

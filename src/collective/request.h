@@ -74,15 +74,15 @@ struct tutti_request {
     tutti_access *access; /* copy of the access if the request outlives the call; or NULL */
     struct {
         tutti_request *of_file;
-        tutti_request *active; /* in the list active_requests */
+        tutti_request *active; /* next in the list active_requests */
         tutti_request *of_worker;
     } next;
 };
 
 /* ---- carry_out.c: begin and end of a request; both may block */
-int tutti__request_is_valid(const tutti_request *r); /* for TUTTI_ASSERT */
-/* Find the plan, and do the part that needs the other ranks: the exchange of a write.   Collective,
- * except for a request that is already complete. */
+int tutti__request_is_valid(const tutti_request *r); /* check the invariants, for TUTTI_ASSERT */
+/* Find the plan, and execute the part of the operation that needs the other ranks, e.g. the exchange
+ * of a write.   Collective, except for a request that is already complete. */
 void tutti__request_first_half(tutti_request *r);
 /* Execute the rest of a request that is not complete: file access, the exchange of a read, the
  * agreement.   Collective. */
@@ -125,7 +125,7 @@ tutti_err tutti__start(const tutti_request *asked, tutti_request **r_out) TUTTI_
 
 /* ---- parts.c */
 /* Request parts of the caller instead of one access; if that is impossible, r->asked.refused is set.
- * Free r->op.parts when the request has been carried out or copied. */
+ * The caller frees r->op.parts when the request has been executed or copied. */
 void tutti__ask_parts(tutti_request *r, int n, const tutti_part *parts);
 /* Set the buffers for a run of r->found.plan; after an error r->asked.refused is set. */
 void tutti__ask_bufs(tutti_request *r, int n, void *const *bufs);
@@ -133,7 +133,7 @@ void tutti__ask_bufs(tutti_request *r, int n, void *const *bufs);
 /* ---- independent.c */
 /* Execute a request on this rank only.   Local. */
 tutti_err tutti__independent(tutti_request *r, tutti_off *count_out) TUTTI_MUST_USE;
-/* Return the outcome of a pending access; frees it and sets it to NULL. */
+/* Return the outcome of a completed access, free the request, and set *r to NULL. */
 tutti_err tutti__independent_collect(tutti_request **r, tutti_off *count_out) TUTTI_MUST_USE;
 /* Wait until the access is complete, but at most for this time. */
 void tutti__independent_wait(tutti_request *r, long microseconds);

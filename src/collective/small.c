@@ -59,7 +59,7 @@ tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) {
             x->count = op.moved;
             return TUTTI_OK;
         }
-        /* if ranks have their own cores, separate writes are as fast */
+        /* if every rank has its own core (spins), separate writes are as fast as gathering */
         const int gather = p->run || (shared->spins == 0 && p->cache.bytes <= GATHER_BYTES);
         if (p->cache.joint && shared->base && tutti__consensus_ready(t) && gather) {
             const int64_t place = tutti__plan_cache_place(p);

@@ -18,7 +18,7 @@ tutti_err tutti__worker_give(struct tutti__worker **w, int most, tutti__worker_f
 void tutti__worker_wait(struct tutti__worker *w, const tutti_request *r, long microseconds);
 /* Return whether no request is queued or running. */
 int tutti__worker_idle(struct tutti__worker *w);
-/* End the threads once they are idle. */
+/* Wait until all requests have been executed, then end the threads. */
 void tutti__worker_end(struct tutti__worker **w);
 /* End the threads at MPI_Finalize if they become idle soon; otherwise make them stop before the next
  * MPI call, and return 0. */

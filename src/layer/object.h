@@ -18,9 +18,9 @@
 #include "collective/layer.h"
 #include "comm/call.h"
 
-/* handle.class is set when the object is allocated, so that calls can be named before the handle is
- * listed.  `path` may be NULL: the object has no file.  The module of the object frees team and
- * path. */
+/* handle.class must be set when the object is allocated, since calls need the class name before the
+ * handle is listed.  `path` may be NULL: the object has no file.  The module of the object frees
+ * team and path. */
 #define TUTTI__OBJECT_MEMBERS \
     tutti__handle handle;     \
     tutti__team *team;        \
