@@ -186,7 +186,7 @@ static tutti_err choose_writers(chain *c) {
     const tutti_count n = c->g->items.n;
     if (n == 0) return TUTTI_OK;
     TUTTI_TRY(go_forward(c, &before));
-    /* Backward pass: open items get the writer of the items after them. */
+    /* backward pass: open items get the writer of the next item that is not open */
     tutti__writers_fill(n, writer, TUTTI__AS_NEXT);
     if (before == TUTTI__AS_NEXT) before = writer[0];
     if (before != TUTTI__AS_NEXT) {

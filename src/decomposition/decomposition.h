@@ -175,8 +175,8 @@ tutti_err tutti__slices_meet(tutti__team *t, int must, tutti_decomposition *p) T
 /* ---- decomposition.c */
 /* Check the invariants of the fields, for TUTTI_ASSERT. */
 int tutti__decomposition_is_valid(const tutti_decomposition *p);
-/* Keep a decomposition for a pending operation, also after the caller has freed it; release it
- * again.   Not collective. */
+/* Keep a decomposition for a pending operation, even if the caller frees it; release it after the
+ * operation.   Not collective. */
 void tutti__decomposition_hold(tutti_decomposition *p);
 void tutti__decomposition_release(tutti_decomposition *p);
 /* Check a handle: TUTTI_ERR_ARG if it is NULL, TUTTI_ERR_STATE if it is stale.   Not collective. */

@@ -42,7 +42,7 @@ static int has_ids(const tutti_decomposition_spec *s) {
 
 /* ---- the spec of this rank */
 
-/* A field that is set although the kind ignores it usually means that the kind is wrong. */
+/* Check that only fields of the kind are set; other fields usually mean that the kind is wrong. */
 static tutti_err check_fields(const tutti_decomposition_spec *s) {
     static const char *const names[] = {
         [TUTTI_BY_INDEX] = "TUTTI_BY_INDEX",

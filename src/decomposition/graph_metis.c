@@ -76,7 +76,7 @@ tutti_err tutti__metis(const tutti__graph *g, const tutti_count *weight, int par
     for (tutti_count i = 0; i < entries; i++) to[i] = (idx_t)g->to[i];
     tutti_count sum = 0;
     for (tutti_count i = 0; i < n && weight; i++) sum |= weight[i];
-    /* Weights for METIS: unchanged if their sum fits, otherwise scaled; positive ones stay
+    /* Weights for METIS are unchanged if their sum fits, otherwise scaled; positive weights remain
      * positive. */
     if (sum != 0) {
         const double most = (double)IDX_MOST / 4;

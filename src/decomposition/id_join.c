@@ -22,7 +22,7 @@ typedef struct {
     tutti_count n;
     const tutti__numbered *local; /* [n] ids, ascending, with their indices */
     tutti_count lo, hi;           /* positions of this rank's share of the map */
-    int64_t *map;                 /* [hi - lo] */
+    int64_t *map;                 /* [hi - lo] ids of this rank's share of the map */
     id_record *record;            /* [n + hi - lo] ascending */
     /* [n + hi - lo] index of an id of this rank; -1: an id of the map */
     tutti_count *index;

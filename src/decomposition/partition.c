@@ -81,8 +81,8 @@ tutti_err tutti__graph_gather(tutti__team *t, tutti_count all, const tutti__grap
 /* Arrays of rank 0; empty on other ranks. */
 typedef struct {
     int parts;
-    tutti_count *weight; /* [all] */
-    int *part;           /* [all] */
+    tutti_count *weight; /* [all] weight of each point */
+    int *part;           /* [all] part of each point */
 } root_state;
 
 /* Partition with METIS if it is suitable.  *done_out, the same on all ranks: METIS was used, and no

@@ -26,7 +26,7 @@ typedef struct tutti__points {
 /* Neighbours of node i: to[start[i]] ... to[start[i + 1] - 1], ascending, without the node itself. */
 typedef struct tutti__graph {
     tutti_count nodes;
-    tutti_count *start; /* [nodes + 1] */
+    tutti_count *start; /* [nodes + 1] index in `to` */
     tutti_count *to;
 } tutti__graph;
 static inline void tutti__graph_free(tutti__graph *g) {

@@ -17,7 +17,7 @@ typedef struct {
 typedef struct {
     const double *coordinates;
     const tutti_count *weight; /* [n]; NULL: all weights are 1 */
-    placed *v;                 /* [n] the points, in the order of the cuts so far */
+    placed *v;                 /* [n] points, sorted by the cuts made so far */
     int *part;
 } bisection;
 
@@ -80,7 +80,8 @@ static void divide_piece(bisection *b, piece p) {
             b->v[i].x = b->coordinates[3 * b->v[i].point + axis];
         qsort(b->v + p.from, (size_t)(p.to - p.from), sizeof *b->v, compare_points);
         const tutti_count at = find_cut(b, &p, left);
-        divide_piece(b, (piece){p.from, at, p.first, left}); /* at most 31 deep: parts halve */
+        /* recursion depth <= 31, since parts are halved */
+        divide_piece(b, (piece){p.from, at, p.first, left});
         p = (piece){at, p.to, p.first + left, p.parts - left};
     }
     for (tutti_count i = p.from; i < p.to; i++) b->part[b->v[i].point] = p.first;

@@ -88,8 +88,8 @@ tutti_off tutti__balance_limit(const tutti_replicas_choice *c, tutti_off bytes, 
  * rounds. */
 enum { TUTTI__BALANCE_ROUNDS = 9 };
 typedef enum {
-    TUTTI__SLIDE_FORWARD,  /* runs grow at their end */
-    TUTTI__SLIDE_BACKWARD, /* runs grow at their start, from the last item to the first */
+    TUTTI__SLIDE_FORWARD,  /* runs of ranks below the limit are extended at their end */
+    TUTTI__SLIDE_BACKWARD, /* runs are extended at their start, from the last item on */
     TUTTI__CUT,            /* items of ranks above the limit move to another holder */
     TUTTI__BALANCE_PASSES
 } tutti__balance_pass;

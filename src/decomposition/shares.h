@@ -52,7 +52,7 @@ static inline tutti_err tutti__send_records(tutti__team *t, tutti_err local_err,
     return tutti__records_send(t, local_err, &o, n_out, out);
 }
 
-/* An item and its value. */
+/* An item, and a value `with` that belongs to the item. */
 typedef struct tutti__pair {
     tutti_count item, with;
 } tutti__pair;
@@ -85,7 +85,7 @@ typedef struct tutti__share_values {
     const char *own;
     tutti_count others;  /* number of requested items of other ranks */
     tutti_count *number; /* [others] these items, ascending */
-    char *value;         /* [others] their values */
+    char *value;         /* [others] values of these items */
 } tutti__share_values;
 tutti_err tutti__share_fetch(tutti__team *t, tutti_err local_err, const tutti__share_request *q,
                              tutti__share_values *out) TUTTI_MUST_USE;

@@ -64,7 +64,7 @@ typedef struct tutti__rank_slice {
     int rank;
     tutti_slice slice;
 } tutti__rank_slice;
-/* A rank, and a slice of a higher rank that overlaps its own. */
+/* An overlap: a rank, and the slice of a higher rank that overlaps the slice of `rank`. */
 typedef struct tutti__slice_overlap {
     int rank;
     tutti_count higher; /* index of this slice in `v` of tutti__cell_compare */

@@ -53,7 +53,7 @@ struct tutti__splitting {
     /* number of sets; group of this rank; its number of ranks; samples per set */
     int sets, group, members, most;
     sketch_message *own, *in;
-    tutti__sample *merged; /* [2 * TUTTI__SKETCH_SAMPLES] */
+    tutti__sample *merged; /* [2 * TUTTI__SKETCH_SAMPLES] result of a merge */
     int64_t *group_bound;  /* [sets][groups] first number of each group */
     /* [sets][members + 1] first number of each rank of the group; last: end */
     int64_t *bound;
@@ -176,7 +176,7 @@ static int compare_group_samples(const void *a, const void *b) {
 /* Messages for members of groups, with consecutive parts of `data`. */
 typedef struct {
     int n;
-    tutti__sparse_message *message; /* [groups] */
+    tutti__sparse_message *message; /* capacity: one message per group */
     void *data;
 } group_messages;
 
