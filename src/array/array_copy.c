@@ -45,7 +45,7 @@ tutti_slice tutti_array_partition(const tutti_array *a, tutti_count n, tutti_cou
 
 /* ---- boxes */
 
-/* The pieces of an array, or of a part of it. */
+/* The pieces into which an array (or the part of this rank) is divided. */
 typedef struct {
     int ndims;
     tutti_order order; /* order of the piece numbers */
@@ -227,7 +227,7 @@ static tutti_err copy_by_temporary(tutti_array *from, tutti_array *to, tutti_off
 tutti_err tutti_array_copy(tutti_array *from, tutti_array *to, tutti_off budget,
                            tutti_progress_fn *progress, void *context) {
     TUTTI_KEEP_ERRNO;
-    /* All ranks use the smallest budget, so that they cut the same pieces. */
+    /* All ranks use the smallest budget, so that all divide the array into the same pieces. */
     const tutti_err local_err = check_copy_arguments(from, to, budget);
     tutti__range least = tutti__range_of(budget);
     tutti__call call = {

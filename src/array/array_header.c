@@ -181,7 +181,7 @@ static tutti_err read_slot(const unsigned char *from, tutti__header *out) {
     int byte_order;
     TUTTI_TRY(read_int(from + AT_BYTE_ORDER, "byte order", BIG, &byte_order));
     TUTTI_CHECK(byte_order >= LITTLE, TUTTI_ERR_FORMAT, "invalid header: byte order is 0");
-    /* Elements of one byte, and those of type bytes, have no byte order. */
+    /* Elements of one byte, and elements of type bytes, have no byte order. */
     TUTTI_CHECK(byte_order == native_byte_order() || tutti_type_size(s->type) <= 1,
                 TUTTI_ERR_FORMAT,
                 "the elements are %s-endian: this machine has the other byte order",

@@ -77,7 +77,7 @@ tutti_err tutti__spec_check(const tutti_array_spec *in, tutti_array_spec *out,
 static inline int tutti__spec_dim(const tutti_array_spec *s, int k) {
     return s->order == TUTTI_ROW_MAJOR ? k : s->ndims - 1 - k;
 }
-/* Fail unless `have` equals the spec that the caller expects. */
+/* Check that `have` equals the spec that the caller expects. */
 tutti_err tutti__spec_expect(const tutti_array_spec *expect,
                              const tutti_array_spec *have) TUTTI_MUST_USE;
 uint64_t tutti__spec_hash(uint64_t h, const tutti_array_spec *s); /* s may be NULL */
@@ -122,7 +122,7 @@ uint64_t tutti__load_le64(const unsigned char *from);
 /* Set the length of an empty file, then write its header; a file without a header is not an array.
  * Not collective. */
 tutti_err tutti__array_header_create(tutti_file *f, const tutti__header *h) TUTTI_MUST_USE;
-/* Read the header of a file, and check that the file is long enough for it.   Not collective. */
+/* Read the header of a file, and check that the file is long enough for the array.   Not collective. */
 tutti_err tutti__array_header_read(tutti_file *f, tutti__header *out) TUTTI_MUST_USE;
 /* Write the header of `a` again from a->local.  If the write is interrupted, either the old or the
  * new header is valid.   Not collective. */
@@ -137,10 +137,10 @@ static inline tutti_err tutti__array_named(const tutti_array *a, const char *ope
     TUTTI_ASSERT(tutti__array_is_valid(a));
     return tutti__object_error(&a->object, operation, err);
 }
-/* Fail unless the array and its files may be used: TUTTI_ERR_ARG if it is NULL, TUTTI_ERR_STATE if
+/* Check a handle and its files: TUTTI_ERR_ARG if it is NULL, TUTTI_ERR_STATE if
  * it is closed or MPI has been finalised.   Not collective. */
 tutti_err tutti__array_live(const tutti_array *a) TUTTI_MUST_USE;
-/* Fail unless elements may be read or written.   Not collective. */
+/* Check that the mode of the array allows reading or writing elements.   Not collective. */
 tutti_err tutti__array_usable(const tutti_array *a, int is_write) TUTTI_MUST_USE;
 void tutti__array_free(tutti_array *a);
 /* The last step of create and open: publish the array, or add the context to the error and free the
@@ -149,7 +149,7 @@ tutti_err tutti__array_publish(tutti_array *a, const char *operation, const char
                                tutti_err err, tutti_array **a_out) TUTTI_MUST_USE;
 /* Pass the slabs of the array to the file, for domains=array.   Collective. */
 void tutti__array_slabs(tutti_array *a);
-/* Fail unless two arrays are open on the same ranks and use different bytes.   Not collective. */
+/* Check that two arrays are open on the same ranks and use different bytes.   Not collective. */
 tutti_err tutti__array_pair_check(const tutti_array *a, const tutti_array *b) TUTTI_MUST_USE;
 /* Add the operation and the path of f to the error, if any; return `err`. */
 tutti_err tutti__array_error(const tutti_file *f, const char *operation, tutti_err err);

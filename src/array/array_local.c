@@ -216,7 +216,7 @@ static tutti_err read_distribution(tutti_array *a, tutti__header *h) {
     tutti_count n = 0, *bounds = NULL;
     unsigned char *v = NULL;
     int bytes = 0;
-    tutti_err err = count_bounds(h, &n); /* the same on all ranks */
+    tutti_err err = count_bounds(h, &n); /* same result on all ranks */
     if (err == TUTTI_OK) err = tutti__narrow_int(8 * n, &bytes);
     if (err == TUTTI_OK) {
         v = tutti__malloc((size_t)bytes);

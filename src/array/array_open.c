@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* All ranks return the error of any rank. */
+/* Agree on errors: all ranks return the error of any rank. */
 static tutti_err agree_on_error(const tutti_file *f, const char *operation, tutti_err local_err) {
     return tutti__array_error(f, operation, tutti__team_agree(tutti__file_team(f), local_err));
 }
@@ -176,7 +176,7 @@ tutti_err tutti_array_open_raw(MPI_Comm comm, const char *path, int mode,
     if (err == TUTTI_OK) err = tutti_file_size(a->file, &size);
     if (err == TUTTI_OK && size < end && (mode & TUTTI_CREATE))
         err = tutti_file_resize(a->file, end);
-    else if (err == TUTTI_OK && size < end) /* the same on all ranks */
+    else if (err == TUTTI_OK && size < end) /* same condition on all ranks */
         err = agree_on_error(
             a->file, "open",
             tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,

@@ -131,7 +131,7 @@ tutti_err tutti__prefetch_take(tutti_array *a, const tutti_slice *s, const tutti
     *at = p->next;
     tutti_err err = wait_for_prefetch(p);
     if (a->head) err = tutti__array_vote(a, err);
-    if (err > TUTTI_OK) { /* out of memory: the read itself may succeed */
+    if (err > TUTTI_OK) { /* the prefetch was refused, e.g. out of memory; read the file instead */
         prefetch_free(p);
         return TUTTI_OK;
     }

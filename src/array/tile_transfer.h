@@ -18,8 +18,9 @@ typedef struct tutti__tile_transfer {
     char *buf;
     /* limit of staging memory per node for one operation, agreed on by all ranks */
     tutti_off memory_limit;
-    tutti_off described;    /* size of the description of the last operation */
-    tutti_off most;         /* largest size of description and staging so far, on this rank */
+    tutti_off described; /* size of the description of the last operation */
+    /* largest size of description and staging memory of an operation so far */
+    tutti_off most;
     tutti_request *request; /* request of the operation in progress */
     tutti_err err;          /* outcome of an operation that could not begin, or that has ended */
     tutti_error_info error;

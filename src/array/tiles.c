@@ -41,7 +41,7 @@ struct tutti_tiles {
     tutti_count steps; /* number of tiles of the rank with the most tiles */
     tutti_count next;  /* number of the next tile to return */
     tutti__box kept;   /* intersection of the frame in transfer and the previous frame */
-    tutti_off memory;  /* size of this object and its buffers */
+    tutti_off memory;  /* size of this struct and its buffers in bytes */
     tutti_err outcome; /* error that all further calls return */
     tutti_error_info error;
     tutti_tiles_stats stats;

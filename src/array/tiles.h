@@ -66,7 +66,7 @@ typedef struct tutti__tiling {
     tutti_order order; /* order of successive tiles */
     tutti__box of;     /* the region to divide */
     tutti_count shape[TUTTI_MAX_DIMS];
-    tutti_count halo[TUTTI_MAX_DIMS];  /* at most the shape */
+    tutti_count halo[TUTTI_MAX_DIMS];  /* extents of the halo, at most the shape */
     tutti_count tile[TUTTI_MAX_DIMS];  /* extents of a tile */
     tutti_count along[TUTTI_MAX_DIMS]; /* number of tiles in each dimension */
     tutti_count tiles;
@@ -90,7 +90,7 @@ void tutti__tiling_frame(const tutti__tiling *t, const tutti__box *core, tutti__
 typedef struct tutti__tile_read {
     tutti__box kept; /* intersection with the previous frame, in memory; may be empty */
     int n;
-    tutti__box read[2 * TUTTI_MAX_DIMS]; /* in file order */
+    tutti__box read[2 * TUTTI_MAX_DIMS]; /* [n] boxes to read, in file order */
 } tutti__tile_read;
 /* Determine the boxes for `frame` if the frame `have` is in memory.  Boxes that interleave in the
  * file would make long lists, so the whole frame is read instead. */

@@ -126,7 +126,7 @@ static tutti_err compare_hashes(tutti__team *t, const tutti_replicas *r, const v
                                 uint64_t *local, uint64_t *received) {
     for (tutti_count j = 0; j < r->n; j++) {
         const tutti_count i = tutti__replicas_item(r, j);
-        tutti_off bytes = tutti__replicas_size(r, i); /* if 0, there may be no buffer */
+        tutti_off bytes = tutti__replicas_size(r, i); /* if it is 0, `buf` may be NULL */
         if (!r->copied[i]) bytes = 0;
         const char *p = bytes > 0 ? item_at(r, buf, i) : NULL;
         uint64_t w = 0;

@@ -77,7 +77,7 @@ static tutti_err check_positions(const tutti__range_items *g, tutti_off value_by
 tutti_err tutti__coverage_positions(tutti__team *t, const tutti__directory *d,
                                     const tutti_off *positions, tutti_off value_bytes,
                                     tutti__range_items *g) {
-    static const tutti_off none; /* for a rank without items */
+    static const tutti_off none; /* replaces NULL on a rank without items */
     if (!positions) positions = &none;
     g->given = tutti__malloc((size_t)g->m * sizeof *g->given);
     TUTTI_TRY(tutti__team_agree(t, g->given ? TUTTI_OK : TUTTI_ERR_NOMEM));

@@ -16,7 +16,7 @@
 
 /* The spec of this rank, sorted by number, as sent to the directory. */
 typedef struct {
-    tutti__mention *mentions; /* [n] */
+    tutti__mention *mentions; /* [n] records for the directory */
     tutti_off *positions;     /* [n]; NULL: no positions are given */
 } sorted_spec;
 

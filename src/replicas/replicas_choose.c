@@ -13,10 +13,10 @@ typedef struct {
     tutti_count *start;
     int *holder, *owner;
     int *writer;    /* [items.n] writer of each item */
-    int *candidate; /* [parts] */
+    int *candidate; /* [parts] memory for the state of the rule */
     tutti_replicas_share *shares;
-    tutti_off *burden; /* [parts] */
-    char *seen;        /* [parts] */
+    tutti_off *burden; /* [parts] bytes that each part writes */
+    char *seen;        /* [parts] marks for the search for duplicates */
 } choice_state;
 
 static tutti_err allocate_state(const tutti_replicas_lists *l, tutti_count copies,

@@ -38,7 +38,7 @@ struct tutti_replicas {
     tutti__directory directory;
     tutti__shared_items shared;
 
-    /* of all ranks */
+    /* values that are the same on all ranks */
     /* first number that no rank lists, so that reads fail; -1: none */
     int64_t missing;
     tutti_off end;                /* end offset of the last item in the file */
