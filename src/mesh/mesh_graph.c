@@ -11,7 +11,7 @@
 /* Node lists of elements, without types. */
 typedef struct {
     tutti_count n;
-    const tutti_count *start; /* [n + 1] */
+    const tutti_count *start; /* [n + 1] index in `node` of each list */
     const tutti_count *node;
 } cells;
 

@@ -68,7 +68,7 @@ tutti_err tutti__mesh_data_check(const tutti__mesh_data *d, tutti_count all_node
 /* Distribute the data of all ranks, in rank order, to the shares of m.   Collective. */
 tutti_err tutti__mesh_distribute(tutti_mesh *m, tutti_err local_err,
                                  const tutti__mesh_data *given) TUTTI_MUST_USE;
-/* Gather the whole mesh on rank 0; other ranks get an empty one.   Collective. */
+/* Gather the whole mesh on rank 0; other ranks get an empty mesh.   Collective. */
 tutti_err tutti__mesh_gather(tutti_mesh *m, tutti__mesh_data *all_out) TUTTI_MUST_USE;
 /* Start a call that creates a mesh (tutti__object_begin); *m_out is an empty mesh.   Collective. */
 tutti_err tutti__mesh_begin(MPI_Comm comm, const tutti__call *c, const char *path,

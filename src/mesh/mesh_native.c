@@ -116,8 +116,8 @@ static tutti_err decode_mesh_header(const uint64_t word[WORDS], tutti_off file_b
     return TUTTI_OK;
 }
 
-/* ---- the checksum: a sum of one word per value that depends on value, array and index, so that
- * ranks can add their words in any order */
+/* ---- the checksum: the sum over all values of a word that depends on value, array and index, so that
+ * it does not depend on the order of ranks */
 
 static uint64_t mix_value(int array, tutti_count index, uint64_t bits) {
     uint64_t h = bits ^ ((uint64_t)index * 0x9e3779b97f4a7c15u) ^ ((uint64_t)array << 56);
@@ -183,7 +183,7 @@ static tutti_err transfer_pieces(tutti_file *f, tutti_err local_err, const piece
         local_err = tutti_access_pieces(p->n, p->file, p->memory, p->bytes, &a);
     if (local_err != TUTTI_OK) /* a NULL access fails on all ranks, with this error */
         tutti_set_local_error(local_err, 0, tutti_last_error()->text);
-    static char nothing; /* for a rank without bytes */
+    static char nothing; /* buffer of a rank without bytes */
     char *base = p->n > 0 ? p->base : &nothing;
     const tutti_err err =
         is_write ? tutti_file_write(f, a, base, NULL) : tutti_file_read(f, a, base, NULL);
