@@ -11,7 +11,7 @@
 
 #ifdef MPICH_VERSION
 
-enum { INDICES = 1 << 20 }; /* MPICH counts its files from 1 */
+enum { INDICES = 1 << 20 }; /* limit of Fortran indices, which MPICH counts from 1 */
 
 static _Thread_local MPI_Fint wanted;
 static _Thread_local MPI_File found;

@@ -44,7 +44,7 @@ static int check_amount(mpiio_job *job) {
     if (size < 0 || __builtin_mul_overflow(c->count, element, &job->bytes))
         return mpiio_complain(MPI_ERR_ARG, "%lld elements of %lld bytes exceed 2^63 bytes",
                               (long long)c->count, (long long)size);
-#ifndef OPEN_MPI /* like the MPI library: Open MPI accepts such calls */
+#ifndef OPEN_MPI /* Open MPI accepts such calls, so they are not an error here either */
     if (job->bytes % v->etype_size != 0)
         return mpiio_complain(MPI_ERR_IO, "%lld bytes are not a multiple of the etype size %lld",
                               (long long)job->bytes, (long long)v->etype_size);
@@ -185,9 +185,8 @@ static int describe_job(mpiio_job *job) {
         code = pack_memory(job);
         return code == MPI_SUCCESS ? describe_with(job, job->bytes, MPI_BYTE) : code;
     }
-    if (!job->call
-             /* MPI_BOTTOM: Tutti does not accept a NULL buffer, so use address 1 and displacement -1 */
-             .buf) {
+    if (!job->call.buf) {
+        /* MPI_BOTTOM: Tutti does not accept a NULL buffer, so use address 1 and displacement -1 */
         const int one = 1;
         const MPI_Aint back = -1;
         code = PMPI_Type_create_hindexed(1, &one, &back, job->call.type, &job->own);

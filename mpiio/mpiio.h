@@ -88,10 +88,11 @@ typedef struct mpiio_file {
     mpiio_view view;
     MPI_Offset position; /* individual file pointer in bytes of the view; accessed atomically */
     int atomic;
-    struct mpiio_shared *shared;               /* the shared file pointer */
-    struct mpiio_job *split;                   /* pending split collective operation; NULL: none */
-    int requests;                              /* number of pending requests of the file */
-    mpiio_account accounts[2][MPIIO_FAMILIES]; /* [is_write][kind of call] */
+    struct mpiio_shared *shared; /* the shared file pointer */
+    struct mpiio_job *split;     /* pending split collective operation; NULL: none */
+    int requests;                /* number of pending requests of the file */
+    /* [is_write][kind of call] numbers for the summary */
+    mpiio_account accounts[2][MPIIO_FAMILIES];
     double opened;
     pthread_mutex_t lock; /* held between mpiio_enter and mpiio_leave */
     struct mpiio_file *next;
@@ -166,7 +167,7 @@ void mpiio_ranks_finalize(void);
 /* Compute the maximum over all ranks of each of n <= MPIIO_NUMBERS numbers, in place.   Collective. */
 enum { MPIIO_NUMBERS = 16 };
 int mpiio_agree(const mpiio_ranks *ranks, int n, int64_t *numbers);
-int mpiio_agree_on(MPI_Comm comm, int n, int64_t *numbers); /* before an mpiio_ranks exists */
+int mpiio_agree_on(MPI_Comm comm, int n, int64_t *numbers); /* used before an mpiio_ranks exists */
 /* Return the largest error class of all ranks; `what` is the message if it is the class of another
  * rank.   Collective. */
 int mpiio_agree_outcome(const mpiio_ranks *ranks, int local_class, const char *what);
@@ -223,7 +224,7 @@ void mpiio_hints_keep(mpiio_file *f, MPI_Info info);
 int mpiio_hints_get(const mpiio_file *f, MPI_Info *out);
 /* Return whether the hints file of the system has a hint that is too long for MPI_Info_set. */
 int mpiio_hints_too_long(void);
-void mpiio_hints_end(void); /* at MPI_Finalize */
+void mpiio_hints_end(void); /* free the system hints, at MPI_Finalize */
 
 /* ---- types.c */
 /* Return MPI_ERR_TYPE unless the datatype is committed. */

@@ -20,7 +20,7 @@
 
 enum { OTHERS = 2 };
 
-/* The holder of this lock removes requests from the list of those in progress. */
+/* Held while requests are tested and removed from the list of pending requests. */
 static pthread_mutex_t progress_lock = PTHREAD_MUTEX_INITIALIZER;
 static mpiio_request *cursor; /* next request to test; NULL: start of the list */
 

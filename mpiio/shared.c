@@ -260,7 +260,7 @@ int mpiio_shared_ordered(mpiio_file *f, MPI_Offset bytes, MPI_Offset *at) {
     MPI_Request request;
     int code = PMPI_Iexscan(&local_bytes, &before, 1, MPI_INT64_T, MPI_SUM, r->comm, &request);
     if (code == MPI_SUCCESS) code = mpiio_finish(&request);
-    if (r->rank == 0) before = 0; /* MPI leaves it undefined */
+    if (r->rank == 0) before = 0; /* MPI_Iexscan does not define the result on rank 0 */
     if (r->rank == r->size - 1) {
         result[0] = code == MPI_SUCCESS ? mpiio_shared_add(f, before + bytes, &base) : code;
         result[1] = base;

@@ -52,7 +52,7 @@ int mpiio_move(mpiio_file *f, const mpiio_call *call, MPI_Status *status) {
     mpiio_enter(locked);
     const tutti_err err = move_bytes(&job, &moved);
     mpiio_leave(locked);
-    const int code = mpiio_complain_tutti(err); /* the same on all ranks */
+    const int code = mpiio_complain_tutti(err); /* collective: the same class on all ranks */
     const MPI_Offset status_bytes = mpiio_job_end(&job, err, moved);
     mpiio_job_settle_pointer(&job);
     status_set(status, status_bytes);
