@@ -15,7 +15,7 @@
 static const tutti_off FILL_BYTES = 256 << 10;
 
 static tutti_err add_run(tutti__window_io *w, tutti_off offset, tutti_off bytes) {
-    TUTTI_TRY(tutti__grow(&w->run, (size_t)w->n + 1, &w->capacity, sizeof *w->run));
+    TUTTI_TRY(tutti__grow(&w->run, (size_t)w->n + 1, &w->room, sizeof *w->run));
     w->run[w->n++] = (tutti_io_run){w->shift + offset, w->stage + (offset - w->lo), (size_t)bytes};
     w->requested += bytes;
     return TUTTI_OK;
@@ -232,6 +232,6 @@ void tutti__window_io_free(tutti__window_io *w) {
     tutti__free(w->run);
     w->run = NULL;
     w->n = 0;
-    w->capacity = 0;
+    w->room = 0;
     tutti__extents_free(&w->extents);
 }
