@@ -17,7 +17,7 @@ void tutti__decomposition_destroy(tutti_decomposition *p) {
         tutti__free(a);
     }
     tutti__handle_remove(&p->handle);
-    tutti__free(p->local.run);
+    tutti__free(p->held.run);
     tutti__free(p->written.run);
     tutti__free(p->passed);
     tutti__free(p);
@@ -38,7 +38,7 @@ static int runs_are_valid(const tutti__entry_runs *r, tutti_count entries, tutti
 static int slice_is_valid(const tutti_decomposition *p) {
     const tutti_slice *s = &p->slice;
     tutti_count passed = 0;
-    if (p->local.run || p->written.run || p->ndims < 1 || p->ndims > TUTTI_MAX_DIMS) return 0;
+    if (p->held.run || p->written.run || p->ndims < 1 || p->ndims > TUTTI_MAX_DIMS) return 0;
     if (tutti_slice_count(p->ndims, s, NULL) != p->facts.entries) return 0;
     for (int d = 0; d < p->ndims && p->facts.entries > 0; d++)
         if (s->lo[d] < 0 || s->hi[d] > p->shape[d] || s->stride[d] < 1) return 0;
@@ -54,7 +54,7 @@ int tutti__decomposition_is_valid(const tutti_decomposition *p) {
     for (const tutti__sized_access *a = p->accesses; a; a = a->next)
         if (!a->access || a->item_bytes < 1) return 0;
     if (p->is_slice) return slice_is_valid(p);
-    if (p->passed || !runs_are_valid(&p->local, f->entries, p->of)) return 0;
+    if (p->passed || !runs_are_valid(&p->held, f->entries, p->of)) return 0;
     return f->written == f->entries ? p->written.n == 0
                                     : runs_are_valid(&p->written, f->written, p->of);
 }
@@ -104,8 +104,8 @@ tutti_err tutti__decomposition_list(const tutti_decomposition *p, tutti_count *p
             writes_out[i] = !p->passed || !p->passed[i];
         return TUTTI_OK;
     }
-    for (tutti_count k = 0; k < p->local.n; k++) {
-        const tutti__entry_run *r = &p->local.run[k];
+    for (tutti_count k = 0; k < p->held.n; k++) {
+        const tutti__entry_run *r = &p->held.run[k];
         for (tutti_count i = 0; i < r->n; i++) {
             if (position_out) position_out[r->place + i] = r->position + i;
             if (memory_out) memory_out[r->place + i] = r->memory + i;
@@ -139,7 +139,7 @@ tutti_err tutti__decomposition_runs(const tutti_decomposition *p, int is_write,
         return err;
     }
     const tutti__entry_runs *from =
-        is_write && !tutti__decomposition_writes_all(p) ? &p->written : &p->local;
+        is_write && !tutti__decomposition_writes_all(p) ? &p->written : &p->held;
     const size_t bytes = (size_t)from->n * sizeof *from->run;
     *out = *from;
     out->run = tutti__malloc(bytes);
@@ -213,7 +213,7 @@ static tutti_err get_access(tutti_decomposition *p, tutti_off item_bytes, int is
             is_write == TUTTI__PACKED ? make_packed_access(p, item_bytes, &a->access)
             : p->is_slice
                 ? tutti__slice_items(p, item_bytes, &a->access)
-                : make_runs_access(is_write ? &p->written : &p->local, item_bytes, &a->access);
+                : make_runs_access(is_write ? &p->written : &p->held, item_bytes, &a->access);
         if (err != TUTTI_OK) tutti__free(a);
         TUTTI_TRY(err);
         p->accesses = a;

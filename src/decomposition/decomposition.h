@@ -69,7 +69,7 @@ struct tutti_decomposition {
     int is_slice;
 
     /* lists */
-    tutti__entry_runs local;
+    tutti__entry_runs held;    /* entries that this rank holds */
     tutti__entry_runs written; /* empty if this rank writes all entries that it holds */
 
     /* slices */
@@ -142,7 +142,7 @@ typedef struct tutti__shared_out {
 tutti_err tutti__writers_choose(tutti__team *t, const tutti_replicas_choice *choice, int must,
                                 tutti__shared_out *io) TUTTI_MUST_USE;
 /* Set the error for an entry that no rank holds.   position: of the first such entry */
-tutti_err tutti__hole_error(tutti_count position, tutti_count local,
+tutti_err tutti__hole_error(tutti_count position, tutti_count covered,
                             tutti_count entries) TUTTI_MUST_USE;
 
 /* ---- decomposition_slice.c */

@@ -248,12 +248,12 @@ static tutti_err make_all_runs(making *m) {
     p->facts.entries = m->spec->n;
     p->facts.written = m->spec->n;
     if (m->spec->kind == TUTTI_BY_RANK_ORDER && !m->spec->memory && m->spec->n > 0) {
-        p->local = (tutti__entry_runs){1, m->spec->n, tutti__malloc(sizeof *p->local.run)};
-        if (!p->local.run) return TUTTI_ERR_NOMEM;
-        p->local.run[0] = (tutti__entry_run){m->first, 0, 0, m->spec->n};
+        p->held = (tutti__entry_runs){1, m->spec->n, tutti__malloc(sizeof *p->held.run)};
+        if (!p->held.run) return TUTTI_ERR_NOMEM;
+        p->held.run[0] = (tutti__entry_run){m->first, 0, 0, m->spec->n};
         return TUTTI_OK;
     }
-    TUTTI_TRY(make_runs(m, 0, &p->local));
+    TUTTI_TRY(make_runs(m, 0, &p->held));
     for (tutti_count j = 0; j < m->spec->n && m->writes; j++) p->facts.written -= !m->writes[j];
     return p->facts.written < p->facts.entries ? make_runs(m, 1, &p->written) : TUTTI_OK;
 }
@@ -346,7 +346,7 @@ tutti_err tutti__decomposition_of_runs(const tutti__space_view *view, tutti__ent
     p->facts.whole = 1;
     p->facts.entries = local.entries;
     p->facts.written = written.entries;
-    p->local = local;
+    p->held = local;
     if (!all) p->written = written;
     tutti__handle_add(&p->handle, &tutti__decomposition_class);
     TUTTI_ASSERT(tutti__decomposition_is_valid(p));

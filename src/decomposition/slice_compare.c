@@ -77,14 +77,14 @@ static uint64_t reduce_word(unsigned __int128 x) {
     return r >= PRIME ? r - PRIME : r;
 }
 
-static uint64_t multiply(uint64_t a, uint64_t b) {
+static uint64_t multiply_mod(uint64_t a, uint64_t b) {
     return reduce_word((unsigned __int128)a * b);
 }
 
-static uint64_t power(uint64_t x, tutti_count n) {
+static uint64_t power_mod(uint64_t x, tutti_count n) {
     uint64_t y = 1;
-    for (; n > 0; n >>= 1, x = multiply(x, x))
-        if (n & 1) y = multiply(y, x);
+    for (; n > 0; n >>= 1, x = multiply_mod(x, x))
+        if (n & 1) y = multiply_mod(y, x);
     return y;
 }
 
@@ -92,11 +92,11 @@ static uint64_t power(uint64_t x, tutti_count n) {
 static uint64_t geometric_sum(uint64_t y, tutti_count n) {
     uint64_t s = 0, p = 1; /* sum of m terms, and y^m */
     for (int bit = 62; bit >= 0; bit--) {
-        s = multiply(s, reduce_word((unsigned __int128)p + 1));
-        p = multiply(p, p);
+        s = multiply_mod(s, reduce_word((unsigned __int128)p + 1));
+        p = multiply_mod(p, p);
         if (n >> bit & 1) {
             s = reduce_word((unsigned __int128)s + p);
-            p = multiply(p, y);
+            p = multiply_mod(p, y);
         }
     }
     return s;
@@ -107,8 +107,8 @@ static uint64_t generating_function(int ndims, const tutti_slice *s, int point) 
     for (int d = 0; d < ndims; d++) {
         const uint64_t x = reduce_word(tutti__scramble((uint64_t)(point * TUTTI_MAX_DIMS + d + 1)));
         const tutti_count n = (s->hi[d] - s->lo[d] - 1) / s->stride[d] + 1;
-        all = multiply(all, power(x, s->lo[d]));
-        all = multiply(all, geometric_sum(power(x, s->stride[d]), n));
+        all = multiply_mod(all, power_mod(x, s->lo[d]));
+        all = multiply_mod(all, geometric_sum(power_mod(x, s->stride[d]), n));
     }
     return all;
 }
