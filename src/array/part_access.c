@@ -143,7 +143,7 @@ static tutti_err make_memory_side(const tutti_array_spec *spec, const dim_series
     if (memory) {
         const tutti_section m = complete_frame(spec, memory);
         TUTTI_CHECK_RESERVED(&m, "tutti_section");
-        /* The frame must have exactly the shape of the part. */
+        /* The memory section must have exactly the shape of the part. */
         TUTTI_CHECK(m.ndims == spec->ndims, TUTTI_ERR_ARG,
                     "the array has %d dimensions, the memory section %d", spec->ndims, m.ndims);
         TUTTI_CHECK(m.order == TUTTI_ROW_MAJOR || m.order == TUTTI_COL_MAJOR, TUTTI_ERR_ARG,

@@ -264,7 +264,7 @@ void tutti__request_first_half(tutti_request *r) {
     tutti_file *f = op->file;
     TUTTI_ASSERT(tutti__request_is_valid(r) && !r->result.over);
 
-    /* count planning, unless the operation is already complete */
+    /* planning already uses the statistics and the store */
     op->stats = &r->stats;
     op->store = r->progress.background != TUTTI_BACKGROUND_NONE && f->background_store
                     ? f->background_store

@@ -54,7 +54,7 @@ struct tutti_request {
         int all_split; /* all ranks use a begin call, and complete it together in end */
     } found;
     struct {
-        _Atomic int state; /* TUTTI__QUEUED ... */
+        _Atomic int state; /* TUTTI__QUEUED, _SUBMITTED or _COMPLETED */
         int abandoned;
         int background; /* TUTTI_BACKGROUND_*, never auto */
         int resident;   /* the plan is resident and executed in two halves */

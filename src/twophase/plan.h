@@ -117,7 +117,7 @@ enum { TUTTI__CACHED = 1, TUTTI__BUSY = 2 };
 extern const tutti__class tutti__plan_class;
 
 struct tutti_plan {
-    tutti__handle handle; /* for plans that the caller owns */
+    tutti__handle handle; /* handle of a plan that the caller owns; otherwise unused */
     tutti_file *file;
     int64_t number;
     struct {
