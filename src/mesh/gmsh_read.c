@@ -437,7 +437,7 @@ tutti_err tutti__gmsh_read(const char *path, const tutti_options *opt, tutti__me
     tutti_err err = tutti__scan_open(&r.scan, path, opt);
     if (err == TUTTI_OK) err = read_sections(&r);
     if (err == TUTTI_OK) err = tutti__gmsh_members_finish(&r.d);
-    if (err == TUTTI_OK) { /* allocate arrays that have no entries */
+    if (err == TUTTI_OK) { /* allocate the arrays even if there are no nodes or elements */
         err = grow_nodes(&r);
         if (err == TUTTI_OK) err = grow_elements(&r, 0);
         if (err == TUTTI_OK && r.d.elements == 0) r.d.start[0] = 0;

@@ -264,7 +264,7 @@ tutti_err tutti__mesh_hand_over(tutti_mesh *m, tutti_err err, tutti_mesh **m_out
 
 /* Check the arrays of the caller, and refer to them in `given`; omitted arrays get default values in
  * `extra`, which the caller frees. */
-static tutti_err copy_view(const tutti_mesh_view *v, tutti__mesh_data *given,
+static tutti_err read_view(const tutti_mesh_view *v, tutti__mesh_data *given,
                            tutti__mesh_data *extra) {
     TUTTI_CHECK(v != NULL, TUTTI_ERR_ARG, "argument mine is NULL");
     TUTTI_CHECK(v->nodes >= 0 && v->elements >= 0, TUTTI_ERR_ARG,
@@ -304,7 +304,7 @@ tutti_err tutti_mesh_make(MPI_Comm comm, const tutti_mesh_view *local, tutti_mes
     tutti_mesh *m = NULL;
     tutti__mesh_data given = {.nodes = 0}, extra = given;
     tutti_count before = 0;
-    tutti_err err = copy_view(local, &given, &extra);
+    tutti_err err = read_view(local, &given, &extra);
     tutti_count all = given.nodes;
     if (err == TUTTI_OK && !m_out)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument m_out is NULL");
