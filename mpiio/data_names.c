@@ -1,10 +1,11 @@
-/* mpiio: the names of the data calls.  There are seven shapes (with or without an offset; blocking,
- * with a request, begun, ended), for reading and for writing; the tables at the end list the calls for
- * each shape, and are used twice if the MPI has large counts.
+/* mpiio: the names of the data calls.  There are seven shapes of calls (with or without an offset;
+ * blocking, with a request, begin, end), for reading and for writing.  The tables at the end list
+ * the calls of each shape; they are expanded twice if the MPI library has large counts.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio.h"
 
-/* The file of the handle, in a function of that file; other handles are passed to the MPI library. */
+/* First statements of an exported function: set f to the file of handle fh; pass handles of the MPI
+ * library to the MPI library. */
 #define OURS_OR_REAL(name, ...)                                                            \
     MPIIO_TIMED;                                                                           \
     mpiio_file *f;                                                                         \
@@ -21,7 +22,7 @@
                              .count = (C)count,    \
                              .type = type}
 
-/* B: how the buffer is declared; C: the type of the count. */
+/* B: type of the buffer elements; C: type of the count. */
 #define AT(name, B, C, writes, all)                                                          \
     int PMPI_File_##name(MPI_File fh, MPI_Offset offset, B *buf, C count, MPI_Datatype type, \
                          MPI_Status *status) {                                               \
@@ -73,7 +74,7 @@
     }                                                               \
     MPIIO_EXPORT(File_##name);
 
-/* All calls with a count: `c` is empty or _c, C the count. */
+/* All calls with a count: `c` is the suffix of the names (empty or _c), C the type of the count. */
 #define COUNTED(c, C)                                          \
     AT(read_at##c, void, C, 0, 0)                              \
     AT(write_at##c, const void, C, 1, 0)                       \

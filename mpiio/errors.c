@@ -1,6 +1,6 @@
-/* mpiio: errors.  Error classes are returned, never new codes: programs compare them
- * directly, and MPICH 4.0 has wrong texts for codes that are added to its classes.  The exact reason
- * is kept per thread, and MPI_Error_string, which is replaced, appends it.
+/* mpiio: errors.  Functions return error classes, never new codes: programs compare classes
+ * directly, and MPICH 4.0 has wrong texts for codes that are added to its classes.  The exact
+ * message is stored per thread, and the MPI_Error_string of this library appends it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 static _Thread_local int last_code;
 static _Thread_local char last_text[768];
 
-/* ---- the reason */
+/* ---- messages */
 
 int mpiio_complain(int mpi_class, const char *fmt, ...) {
     va_list args;
@@ -55,7 +55,7 @@ static int class_of_errno(int sys_errno) {
 
 int mpiio_class_of(tutti_err err, const tutti_error_info *info) {
     if (err != TUTTI_OK && info->detail != 0)
-        return info->detail; /* the class with which a rank has refused */
+        return info->detail; /* class that a rank passed to mpiio_refuse */
     const int finer = err == TUTTI_OK ? MPI_SUCCESS : class_of_errno(info->sys_errno);
     if (finer != MPI_SUCCESS) return finer;
     switch (err) {

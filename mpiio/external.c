@@ -1,9 +1,9 @@
 /* mpiio: the representation external32: big-endian numbers of fixed sizes.  This file contains sizes
- * and layouts; signature.c converts.  A filetype is rebuilt, constructor by constructor, where
- * some of its numbers have another size in the file than in memory.
+ * and layouts; signature.c converts values.  A filetype is rebuilt, constructor by constructor, if some
+ * of its numbers have another size in the file than in memory.
  *
- * The size of a number in the file is found by packing one: in Open MPI 4 MPI_Pack_external_size
- * returns the size in memory.
+ * The size of a number in the file is determined by packing one number, since MPI_Pack_external_size
+ * of Open MPI 4 returns the size in memory.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ static int complain_unsupported(const char *what) {
 
 /* ---- sizes of predefined datatypes */
 
-/* MPICH 4.0 ends the program where it cannot convert a type. */
+/* Return whether the MPI library cannot convert a type; MPICH 4.0 then ends the program. */
 static int is_beyond_mpi(MPI_Datatype type) {
 #ifdef MPICH_VERSION
     const MPI_Datatype beyond[] = {
@@ -47,13 +47,13 @@ static int number_size(MPI_Datatype type, MPI_Offset *size) {
     return MPI_SUCCESS;
 }
 
-/* ---- types rebuilt from bytes */
+/* ---- rebuilding types from bytes */
 
 typedef struct {
     int combiner, ints, addresses, types;
     int *i;
     MPI_Aint *a;
-    MPI_Datatype *t; /* replaced by their rebuilt forms */
+    MPI_Datatype *t; /* [types] replaced by their rebuilt forms */
 } recipe;
 
 static int envelope_get(MPI_Datatype type, recipe *r) {
@@ -74,7 +74,7 @@ static void types_free(recipe *r, int n) {
         if (!mpiio_type_is_named(r->t[k])) PMPI_Type_free(&r->t[k]);
 }
 
-/* Replace each datatype of the recipe by its rebuilt form; after a failure all are freed. */
+/* Replace each datatype of the recipe by its rebuilt form; after a failure all datatypes are freed. */
 static int types_replace(recipe *r) {
     for (int k = 0; k < r->types; k++) {
         MPI_Datatype rebuilt = MPI_DATATYPE_NULL;
@@ -145,7 +145,7 @@ static int rebuild_from_recipe(const recipe *r, MPI_Datatype *out) {
     }
 }
 
-/* Rebuild the datatype from bytes, also if all numbers have the same sizes as in memory. */
+/* Rebuild a datatype from bytes, even if all numbers have the same size in memory. */
 static int rebuild_type(MPI_Datatype type, MPI_Datatype *out) {
     recipe r = {0};
     MPI_Offset size = 0;
@@ -172,7 +172,7 @@ int mpiio_external_type(MPI_Datatype type, MPI_Datatype *out) {
     if (code != MPI_SUCCESS) return code;
     PMPI_Type_size_x(type, &before);
     PMPI_Type_size_x(rebuilt, &after);
-    if (before == after) { /* the type itself is used: it has its padding */
+    if (before == after) { /* use the type itself, which has the same padding as in memory */
         PMPI_Type_free(&rebuilt);
         code = PMPI_Type_dup(type, &rebuilt);
     }

@@ -2,8 +2,8 @@
  *
  * MPICH calls a handler written in Fortran with the C handle where an INTEGER is expected (4.0.2:
  * MPIR_File_call_errhandler_impl), so that the handler gets the lower half of a pointer, and cannot
- * use the file.  This half is recognised here: numbers that are not an index of a file are searched
- * among the open files.
+ * use the file.  PMPI_File_f2c below detects such values: a number that is not an index of a file is
+ * compared with the handles of the open files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdint.h>
 
@@ -11,7 +11,7 @@
 
 #ifdef MPICH_VERSION
 
-enum { INDICES = 1 << 20 }; /* MPICH counts its files from 1 */
+enum { INDICES = 1 << 20 }; /* limit of Fortran indices, which MPICH counts from 1 */
 
 static _Thread_local MPI_Fint wanted;
 static _Thread_local MPI_File found;

@@ -1,8 +1,8 @@
-/* mpiio: from the handle of the program to the file.
+/* mpiio: table of files by the handles of the program.
  *
- * Native handles need a file descriptor and some time, so that some are kept when files are
- * closed.  They stay in the table, without a file, so that a use of a closed handle is reported
- * instead of reading freed memory.
+ * A native handle needs a file descriptor, and time to open, so some handles are kept for reuse when
+ * files are closed.  Kept handles are still recognised, so that the use of a closed handle is
+ * reported as an error.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@ static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static mpiio_file *table[BUCKETS];
 static MPI_File spare[SPARE];
 static int spares, natives;
-static _Thread_local int
-    passing; /* opening a native handle: nested opens of the MPI library are passed through */
+/* > 0: a native handle is being opened or closed; calls pass through */
+static _Thread_local int passing;
 
 /* ---- the table */
 
@@ -86,8 +86,8 @@ int mpiio_pass_open(MPI_Comm comm, const char *path, int amode, MPI_Info info, M
     return code;
 }
 
-/* The descriptors of native handles must not count against the limit of the program: it is raised as their
- * number grows. */
+/* Raise the limit on file descriptors with the number of native handles, so that native handles do
+ * not reduce the number of files that the program can open. */
 static void limit_raise(void) {
     static struct rlimit first;
     struct rlimit now;
@@ -99,13 +99,13 @@ static void limit_raise(void) {
     setrlimit(RLIMIT_NOFILE, &now);
 }
 
-/* At the first open ROMIO reads the system hints, and aborts the program if one is too long: it gets
- * none then. */
+/* Open a native handle on /dev/null.  At the first open ROMIO reads the system hints, and aborts the
+ * program if a hint is too long; in this case the hints are hidden from ROMIO. */
 static int devnull_open(MPI_File *out) {
     MPI_Info info;
     int code = PMPI_Info_create(&info);
     if (code != MPI_SUCCESS) return code;
-    PMPI_Info_set(info, "cb_buffer_size", "4096"); /* ROMIO allocates it */
+    PMPI_Info_set(info, "cb_buffer_size", "4096"); /* ROMIO allocates this buffer */
     pthread_mutex_lock(&table_lock);
     natives++;
     limit_raise();
@@ -131,9 +131,9 @@ static void native_close(MPI_File native) {
     pthread_mutex_unlock(&table_lock);
 }
 
-/* A handle that is opened inherits the error handler of MPI_FILE_NULL, and so does one that is used
- * again.  MPICH gives the handler of MPI_FILE_NULL to a file without counting the reference, and
- * releases one when the file is closed: it is replaced while the file is opened. */
+/* A handle inherits the error handler of MPI_FILE_NULL, also if the handle is reused.  MPICH assigns
+ * the handler of MPI_FILE_NULL to a new file without counting the reference, but releases a
+ * reference when the file is closed, so another handler is set while the file is opened. */
 int mpiio_handle_take(MPI_File *out) {
     MPI_Errhandler handler;
     int code = PMPI_File_get_errhandler(MPI_FILE_NULL, &handler);
@@ -151,7 +151,7 @@ int mpiio_handle_take(MPI_File *out) {
     return code;
 }
 
-/* The program's handler is not kept. */
+/* A kept handle does not refer to an error handler of the program. */
 void mpiio_handle_give(MPI_File native) {
     PMPI_File_set_errhandler(native, MPI_ERRORS_RETURN);
     pthread_mutex_lock(&table_lock);

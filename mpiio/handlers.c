@@ -1,13 +1,13 @@
-/* mpiio: calls error handlers of the program like the MPI library.
+/* mpiio: calls of the error handlers of the program, as the MPI library calls them.
  *
- * The error handler of a file is that of its native handle; before a file exists it is that of
- * MPI_FILE_NULL.
+ * The error handler of a file is the handler of its native handle; calls without a file use the
+ * handler of MPI_FILE_NULL.
  *
- *   Open MPI 4   has no MPI_File_call_errhandler for MPI_FILE_NULL: there the function behind it is
- *                called, or, failing that, a spare handle is given the same handler
- *   MPICH        returns from a call the code as changed by the handler, which
- *                MPI_File_call_errhandler does not return: so functions that become handlers in C
- *                are kept in a table, and called directly.  And it leaves
+ *   Open MPI 4   does not support MPI_File_call_errhandler for MPI_FILE_NULL; its internal function is
+ *                called instead or, if not found, the error handler of a spare handle
+ *   MPICH        calls return the code as changed by the handler, but
+ *                MPI_File_call_errhandler does not return this code, so handlers written in C
+ *                are recorded in a table and called directly; MPICH leaves
  *                MPI::ERRORS_THROW_EXCEPTIONS to the C++ bindings, which check the returned
  *                code.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -23,14 +23,16 @@
 
 typedef struct known {
     MPI_Errhandler handler;
-    MPI_File_errhandler_function *fn; /* NULL: of another language */
+    MPI_File_errhandler_function *fn; /* NULL: handler of another language */
     struct known *next;
 } known;
 
 static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER;
-static known *all_known; /* a handler that is created again, after it was freed, reuses its entry */
+/* List of entries; an entry is reused if a freed handler is created again. */
+static known *all_known;
 
-/* If memory is exhausted it is not recorded, and the MPI library calls it. */
+/* Record the function of a handler.  If no memory is available, it is not recorded, and the MPI
+ * library calls the handler. */
 static void known_set(MPI_Errhandler handler, MPI_File_errhandler_function *fn) {
     pthread_mutex_lock(&known_lock);
     known *k = all_known;
@@ -43,8 +45,7 @@ static void known_set(MPI_Errhandler handler, MPI_File_errhandler_function *fn) 
     pthread_mutex_unlock(&known_lock);
 }
 
-/* The bindings of Fortran and C++ create handlers by this function too: they are called
- * differently. */
+/* Return whether the caller is a Fortran or C++ binding, whose handlers must be called differently. */
 static int is_binding(const void *caller) {
     Dl_info who;
     return dladdr(caller, &who) && who.dli_fname && strstr(who.dli_fname, "libmpich");
@@ -76,7 +77,7 @@ static int call_handler(MPI_File fh, int code) {
 #else
 
 #if OMPI_MAJOR_VERSION == 4
-/* The function that Open MPI 4 calls for all errors; 3: of a file. */
+/* Call the internal function of Open MPI 4 for all errors; type 3 is a file. */
 typedef int invoke_fn(MPI_Errhandler handler, void *object, int type, int code, const char *text);
 static int null_invoke(MPI_Errhandler handler, int code) {
     void *found = dlsym(RTLD_DEFAULT, "ompi_errhandler_invoke");

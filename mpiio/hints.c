@@ -1,11 +1,11 @@
-/* mpiio: hints.  Accepted are the options of Tutti as tutti_NAME and the names by which the standard,
- * ROMIO and OMPIO define the same settings; all other names, and invalid values, are
- * ignored, as the standard requires.
+/* mpiio: hints.  Supported hints are the options of Tutti as tutti_NAME, and the names of equivalent
+ * settings in the standard, ROMIO and OMPIO; other names, and invalid values, are ignored, as the
+ * standard requires.
  *
- *   at open             the environment's options, the hints of $ROMIO_HINTS, those of the program
+ *   at open             options of the environment, then hints of $ROMIO_HINTS, then of the program
  *   set_info, set_view  options that can still change are changed, by agreement of all ranks;
  *                       libraries pass the same hints repeatedly, which must be fast
- *   get_info            the values in use; also the names of the MPI library with the values it
+ *   get_info            the values in use, and hints of the MPI library with the values that it
  *                       would return
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 #include "request.h"
 
-/* Hints of others -> our option. */
+/* Options of Tutti that correspond to hints of other implementations. */
 static const struct {
     const char *key, *option;
 } synonyms[] = {
@@ -34,7 +34,7 @@ static const struct {
 };
 enum { SYNONYMS = sizeof synonyms / sizeof *synonyms };
 
-/* The value of a key that is there; free it. */
+/* Return the value of a key, to be freed by the caller; NULL if the key is not set. */
 static char *value_of(MPI_Info info, const char *key) {
     int length = 0, found = 0;
     if (PMPI_Info_get_valuelen(info, key, &length, &found) != MPI_SUCCESS || !found) return NULL;
@@ -44,7 +44,7 @@ static char *value_of(MPI_Info info, const char *key) {
     return NULL;
 }
 
-/* Apply one hint: an option of Tutti, a synonym of one, or the standard's collective_buffering. */
+/* Apply one hint: an option of Tutti, a synonym of an option, or collective_buffering. */
 static void apply_hint(MPI_Info info, const char *key, tutti_options *opt) {
     const char *option = strncmp(key, "tutti_", 6) == 0 ? key : NULL;
     for (int i = 0; i < SYNONYMS && !option; i++)
@@ -55,7 +55,7 @@ static void apply_hint(MPI_Info info, const char *key, tutti_options *opt) {
         opt->method = opt->method_read = TUTTI_METHOD_LIST;
     if (value && option) {
         const tutti_err refused = tutti_options_set(opt, option, value);
-        (void)refused; /* nothing has changed then */
+        (void)refused; /* after an error the option is unchanged */
     }
     free(value);
 }
@@ -81,12 +81,12 @@ static int system_too_long;
 /* Values that are longer than MPI allows are ignored, like every invalid hint. */
 static void system_read(void) {
     char *line = NULL, *rest;
-    size_t room = 0;
+    size_t capacity = 0;
     const char *path = secure_getenv("ROMIO_HINTS");
     FILE *in = fopen(path ? path : "/etc/romio-hints", "re");
     if (!in) return;
     if (PMPI_Info_create(&of_system) != MPI_SUCCESS) of_system = MPI_INFO_NULL;
-    while (of_system != MPI_INFO_NULL && getline(&line, &room, in) >= 0) {
+    while (of_system != MPI_INFO_NULL && getline(&line, &capacity, in) >= 0) {
         const char *key = strtok_r(line, " \t\r\n", &rest);
         const char *value = key && key[0] != '#' ? strtok_r(NULL, " \t\r\n", &rest) : NULL;
         if (!value) continue;
@@ -113,7 +113,7 @@ void mpiio_hints_end(void) {
     if (of_system != MPI_INFO_NULL) PMPI_Info_free(&of_system);
 }
 
-/* ---- in force from open on */
+/* ---- hints at open */
 
 int mpiio_hints_read(MPI_Info info, tutti_options *opt) {
     const tutti_err err = tutti_options_init(opt);
@@ -123,7 +123,7 @@ int mpiio_hints_read(MPI_Info info, tutti_options *opt) {
     return MPI_SUCCESS;
 }
 
-/* ---- changed later */
+/* ---- later hints */
 
 int mpiio_hints_apply(const mpiio_file *f, MPI_Info info, tutti_options *opt) {
     tutti_options now;
@@ -135,7 +135,7 @@ int mpiio_hints_apply(const mpiio_file *f, MPI_Info info, tutti_options *opt) {
 #undef DIFFERS
 }
 
-/* While operations are pending hints are ignored, as the standard allows. */
+/* Hints are ignored while operations are pending, as the standard allows. */
 void mpiio_hints_change(mpiio_file *f, const tutti_options *opt) {
     mpiio_enter(f);
     const tutti_err refused = tutti_file_change(f->file, opt);
@@ -145,14 +145,14 @@ void mpiio_hints_change(mpiio_file *f, const tutti_options *opt) {
         f->explain = now.explain;
 }
 
-/* ---- hints that the other MPI-IO would report, without effect here */
+/* ---- hints without effect, which the MPI-IO of the MPI library would report */
 
 #ifdef MPICH_VERSION
 
 enum { SWITCH, NUMBER, TEXT };
 static const struct {
     const char *key, *value;
-    int kind, later; /* it may be set after open */
+    int kind, later; /* `later`: the hint may be set after open */
 } peers[] = {
     {"romio_ds_read", "automatic", SWITCH, 1},
     {"romio_ds_write", "automatic", SWITCH, 1},
@@ -176,7 +176,7 @@ static int value_fits(int kind, const char *value) {
            strcmp(value, "automatic") == 0;
 }
 
-/* ROMIO reports the keys that it supports. */
+/* Store hints that ROMIO supports and therefore reports. */
 static void peer_keep(mpiio_file *f, MPI_Info info, int later) {
     for (size_t i = 0; i < sizeof peers / sizeof *peers; i++) {
         char *value = later && !peers[i].later ? NULL : value_of(info, peers[i].key);
@@ -192,7 +192,7 @@ static void peer_defaults(mpiio_file *f) {
 
 #else
 
-/* OMPIO reports all keys that were passed. */
+/* Store all hints, since OMPIO reports all keys that were passed. */
 static void peer_keep(mpiio_file *f, MPI_Info info, int later) {
     char key[MPI_MAX_INFO_KEY + 1];
     int n = 0;
@@ -238,9 +238,9 @@ static int set_option_info(MPI_Info info, const tutti_options *opt, const char *
     return set_info(info, key, value);
 }
 
-/* Options by the names of the MPI libraries.  cb_nodes is the number of aggregators, by default
- * all ranks.  The striping unit of a striped file is reported even if no hint gave it, as the MPI
- * libraries do: I/O libraries align their data to it. */
+/* Report options by the hint names of the MPI libraries.  cb_nodes is the number of aggregators, by
+ * default all ranks.  The striping unit of a striped file is reported even if no hint set it, like
+ * in the MPI libraries, since I/O libraries align their data to this value. */
 static int set_peer_info(MPI_Info info, const mpiio_file *f, const tutti_options *opt) {
     enum { STRIPED = 64 << 10 };
     static const char *const same[] = {"cb_buffer_size", "romio_cb_write", "romio_cb_read",

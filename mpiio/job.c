@@ -1,9 +1,9 @@
-/* mpiio: from a call to an access of Tutti.
+/* mpiio: conversion of a data call to an access of Tutti, in three steps.
  *
  *   check      the arguments, as required by MPI
- *   place      explicit, or taken from a pointer, which is advanced by the requested bytes: calls of
- *              several threads, and non-blocking ones, then never get the same position
- *   describe   an access: bytes of the view from this position, and memory of the program
+ *   place      determine the position: explicit, or a file pointer, which is advanced at once: calls of
+ *              several threads, and non-blocking calls, then never get the same position
+ *   describe   make an access of the bytes of the view at this position and the memory of the program
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static int check_amount(mpiio_job *job) {
     const mpiio_call *c = &job->call;
     MPI_Count size = 0;
     PMPI_Type_size_x(c->type, &size);
-    MPI_Offset element = size; /* in the file */
+    MPI_Offset element = size; /* size in the file */
     job->native = size;
     if (v->external && c->count > 0) {
         const int code = mpiio_external_size(c->type, &element);
@@ -44,7 +44,7 @@ static int check_amount(mpiio_job *job) {
     if (size < 0 || __builtin_mul_overflow(c->count, element, &job->bytes))
         return mpiio_complain(MPI_ERR_ARG, "%lld elements of %lld bytes exceed 2^63 bytes",
                               (long long)c->count, (long long)size);
-#ifndef OPEN_MPI /* like the MPI library: Open MPI accepts such calls */
+#ifndef OPEN_MPI /* Open MPI accepts such calls, so they are not an error here either */
     if (job->bytes % v->etype_size != 0)
         return mpiio_complain(MPI_ERR_IO, "%lld bytes are not a multiple of the etype size %lld",
                               (long long)job->bytes, (long long)v->etype_size);
@@ -72,18 +72,19 @@ static int check_call(mpiio_job *job) {
 
 /* ---- place */
 
-/* Tutti's largest offset, beyond the size of any file: a read from there on finds the end of the
- * file, as it does natively; a write fails. */
+/* Largest offset in Tutti, beyond the size of any file.  A read from this offset on returns 0 bytes,
+ * as in the MPI libraries; a write fails. */
 static const MPI_Offset largest_offset = ((MPI_Offset)1 << 62) - 1;
 
-/* A read that would start beyond all offsets starts at the last offset that can be represented. */
+/* Place a read that would start beyond all offsets at the last offset that can be represented;
+ * return 0 for other calls. */
 static int place_behind(mpiio_job *job) {
     if (job->call.is_write || job->call.where != MPIIO_AT) return 0;
     job->at = INT64_MAX - job->bytes;
     return 1;
 }
 
-/* Whether the bytes are beyond all offsets.  In a view with holes the first byte counts. */
+/* Return whether the end of the bytes (in a view with holes, their start) is beyond all offsets. */
 static int is_behind(const mpiio_job *job) {
     const mpiio_view *v = &job->file->view;
     MPI_Offset at = job->at + job->bytes;
@@ -124,8 +125,8 @@ static int place_job(mpiio_job *job) {
                           (long long)job->bytes, (long long)job->at);
 }
 
-/* The call transferred fewer bytes: the pointer is set back, unless another call has moved it
- * since. */
+/* Set the file pointer back after a call that transferred fewer bytes, unless another call has moved
+ * the pointer since. */
 static void pointer_back(const mpiio_job *job, MPI_Offset moved) {
     MPI_Offset ahead = job->at + job->bytes;
     const MPI_Offset etype = job->file->view.etype_size;
@@ -165,7 +166,8 @@ static int pack_memory(mpiio_job *job) {
     return mpiio_converter_pack(job->converter, job->packed);
 }
 
-/* Bytes are repeated within a tile (`tiles` is NULL), or where it overlaps the next one. */
+/* Make the access; use repeat.c if bytes are repeated within a tile (`tiles` is NULL), or if the
+ * access spans overlapping tiles. */
 static int describe_with(mpiio_job *job, MPI_Count count, MPI_Datatype type) {
     const mpiio_view *v = &job->file->view;
     if (v->tile != MPI_DATATYPE_NULL &&
@@ -183,8 +185,8 @@ static int describe_job(mpiio_job *job) {
         code = pack_memory(job);
         return code == MPI_SUCCESS ? describe_with(job, job->bytes, MPI_BYTE) : code;
     }
-    if (!job->call
-             .buf) { /* MPI_BOTTOM; NULL is no buffer for Tutti: from address 1, one byte back */
+    if (!job->call.buf) {
+        /* MPI_BOTTOM: Tutti does not accept a NULL buffer, so use address 1 and displacement -1 */
         const int one = 1;
         const MPI_Aint back = -1;
         code = PMPI_Type_create_hindexed(1, &one, &back, job->call.type, &job->own);
@@ -207,7 +209,8 @@ static void job_free(mpiio_job *job) {
 
 void mpiio_job_refuse(mpiio_file *f, const mpiio_call *call, int complaint, mpiio_job *job) {
     *job = (mpiio_job){.file = f, .call = *call, .complaint = complaint, .own = MPI_DATATYPE_NULL};
-    if (call->where == MPIIO_ORDERED) mpiio_shared_ordered(f, 0, &job->at); /* others are waiting */
+    /* other ranks wait in this call */
+    if (call->where == MPIIO_ORDERED) mpiio_shared_ordered(f, 0, &job->at);
 }
 
 void mpiio_job_fail(mpiio_job *job, int complaint) {
@@ -230,12 +233,14 @@ void mpiio_job_make(mpiio_file *f, const mpiio_call *call, mpiio_job *job) {
 }
 
 MPI_Offset mpiio_job_end(mpiio_job *job, tutti_err outcome, tutti_off moved) {
-    MPI_Offset told = outcome == TUTTI_OK ? moved : 0;
-    if (job->repeat && !job->call.is_write) told = mpiio_repeat_count(job->repeat, told);
-    job->delivered = told;
-    if (job->converter && told > 0)
-        told = job->call.is_write ? job->native * job->call.count
-                                  : mpiio_converter_unpack(job->converter, job->packed, told);
+    MPI_Offset status_bytes = outcome == TUTTI_OK ? moved : 0;
+    if (job->repeat && !job->call.is_write)
+        status_bytes = mpiio_repeat_count(job->repeat, status_bytes);
+    job->delivered = status_bytes;
+    if (job->converter && status_bytes > 0)
+        status_bytes = job->call.is_write
+                           ? job->native * job->call.count
+                           : mpiio_converter_unpack(job->converter, job->packed, status_bytes);
     job_free(job);
-    return told;
+    return status_bytes;
 }

@@ -8,7 +8,7 @@
 
 typedef tutti_err resize_fn(tutti_file *f, tutti_off size);
 
-/* Tutti agrees on the size, and on errors, among all ranks. */
+/* Call `fn`, in which all ranks agree on the size and on errors. */
 static int resize_file(mpiio_file *f, MPI_Offset size, resize_fn *fn, const char *what) {
     if (f->amode & MPI_MODE_SEQUENTIAL)
         return mpiio_fail(f, mpiio_complain(MPI_ERR_UNSUPPORTED_OPERATION,
@@ -55,7 +55,7 @@ int mpiio_get_amode(mpiio_file *f, int *amode) {
     return MPI_SUCCESS;
 }
 
-/* The hints may differ, or be present on some ranks only: those of rank 0 are used. */
+/* Hints may differ, or be present on some ranks only; the hints of rank 0 are used. */
 int mpiio_set_info(mpiio_file *f, MPI_Info info) {
     tutti_options opt;
     int64_t differs = mpiio_hints_apply(f, info, &opt);
@@ -94,7 +94,7 @@ int mpiio_sync(mpiio_file *f) {
     return mpiio_fail(f, code);
 }
 
-/* ---- representations of the program's own: known by name, refused where they are used */
+/* ---- data representations of the program: names are recorded, but using one is an error */
 
 typedef struct name_node {
     struct name_node *next;

@@ -1,15 +1,14 @@
-/* mpiio: MPI_File_* of existing programs, on the public interface of Tutti.
+/* mpiio: implementation of MPI_File_* for existing programs by the public interface of Tutti.
  *
- * The handle of the program is a genuine one of the MPI library, opened on MPI_COMM_SELF and
- * /dev/null: it carries error handlers and Fortran indices, which then work as usual.  The data
- * of the file is found by the handle in a table.  Handles that are not in the table are passed through to the
- * MPI library.
+ * The handle of the program is a handle of the MPI library, opened on MPI_COMM_SELF and /dev/null, so
+ * that error handlers and Fortran indices work as usual.  A table maps the handle to the data of the
+ * file.  Handles that are not in the table are passed to the MPI library.
  *
- *   names.c, data_names.c   the exported names: thin, generated from one table per family
+ *   names.c, data_names.c   the exported functions, generated from tables
  *   real.c      the functions of the MPI library
- *   handle.c    handle -> file
+ *   handle.c    table of files by handle
  *   ranks.c     private communicators
- *   agree.c     agreement of their ranks
+ *   agree.c     agreement of ranks
  *   errors.c    errors of Tutti as MPI error classes
  *   handlers.c  error handlers of the program
  *   open.c      open, close, delete
@@ -18,24 +17,24 @@
  *   types.c     datatypes of the program
  *   view.c      views
  *   position.c  file pointers, byte offsets
- *   transfer.c  all data calls: one description (mpiio_call), three ways to carry it out
- *   job.c       from a call to an access of Tutti: checks, position, access
+ *   transfer.c  data calls (mpiio_call): blocking, non-blocking, split
+ *   job.c       conversion of a data call to an access of Tutti
  *   repeat.c    views with repeated bytes
  *   shared.c    the shared file pointer
  *   external.c  the representation external32
- *   signature.c external32 of the memory of the program, value by value
+ *   signature.c conversion between memory and external32, value by value
  *   fortran.c   files in error handlers of Fortran programs
- *   summary.c   TUTTI_STATS=1: the table at close
- *   valid.c     relations between the fields of objects
- *   request.c   MPI requests that complete with those of Tutti
- *   request_table.c   the existing requests
- *   progress.c  how the MPI library progresses them
- *   waits.c     MPI_Wait, MPI_Test and the like: they report errors of such requests
+ *   summary.c   TUTTI_STATS=1: statistics printed at close
+ *   valid.c     invariants of objects, for assertions
+ *   request.c   MPI requests for operations of Tutti
+ *   request_table.c   table of pending requests
+ *   progress.c  progress of requests in calls of the MPI library
+ *   waits.c     MPI_Wait, MPI_Test and similar calls, which report errors of these requests
  *
- * Errors: a function that returns int returns an error class of MPI.  The code that finds an error
- * records it by mpiio_complain; the exported name ends with mpiio_fail, which calls the program's error
- * handler.  Threads: f->lock is held around uses of Tutti (mpiio_enter), except for those that any
- * thread may make.
+ * Errors: a function that returns int returns an error class of MPI.  The code that detects an error
+ * records it by mpiio_complain; exported functions end with mpiio_fail, which calls the error
+ * handler of the program.  Threads: f->lock is held around calls of Tutti (mpiio_enter), except for
+ * calls that any thread may make at any time.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_MPIIO_H
@@ -46,24 +45,25 @@
 
 typedef struct mpiio_view {
     MPI_Offset displacement;
-    MPI_Datatype etype, filetype; /* as the program gave them (duplicates, unless predefined) */
-    MPI_Offset etype_size;        /* in the file; 1 where the etype has no bytes */
-    MPI_Offset tile_size, tile_extent; /* of the filetype, as stored in the file ... */
-    MPI_Offset tile_begin, tile_end;   /* ... and the bounds of its bytes */
-    tutti_view *tiles; /* NULL: a tile has repeated bytes, which Tutti does not support */
-    MPI_Datatype tile; /* then, or where tiles overlap and are only read; or MPI_DATATYPE_NULL */
-    int plain;         /* no gaps: byte p of the view is byte displacement + p of the file */
-    int external;      /* external32 */
-    char name[16];     /* of the representation */
+    MPI_Datatype etype, filetype; /* as passed by the program (duplicates, unless predefined) */
+    MPI_Offset etype_size;        /* size in the file; 1 if the etype has no bytes */
+    MPI_Offset tile_size, tile_extent; /* bytes and extent of the filetype in the file */
+    MPI_Offset tile_begin, tile_end;   /* bounds of the bytes of the filetype in the file */
+    tutti_view *tiles; /* view in Tutti; NULL: a tile has repeated bytes, see repeat.c */
+    /* filetype in the file, if bytes are repeated or tiles overlap; otherwise MPI_DATATYPE_NULL */
+    MPI_Datatype tile;
+    int plain;     /* no holes: byte p of the view is byte displacement + p of the file */
+    int external;  /* the representation is external32 */
+    char name[16]; /* name of the representation */
 } mpiio_view;
 
-/* A private communicator with the ranks of one of the program, see ranks.c. */
+/* A private communicator with the same ranks as a communicator of the program, see ranks.c. */
 typedef struct mpiio_ranks {
     MPI_Comm comm;
     int rank, size;
     int64_t id;
     int busy, orphan;
-    int64_t *words, settings; /* shared.c's: for shared file pointers */
+    int64_t *words, settings; /* shared file pointers, see shared.c */
     struct mpiio_ranks *next;
 } mpiio_ranks;
 
@@ -73,7 +73,7 @@ enum { MPIIO_INDEPENDENT, MPIIO_COLLECTIVE, MPIIO_NONBLOCKING, MPIIO_SPLIT, MPII
 typedef struct mpiio_account {
     tutti_count calls;
     tutti_off bytes;
-    int64_t nanoseconds; /* in calls */
+    int64_t nanoseconds; /* time in calls */
 } mpiio_account;
 
 typedef struct mpiio_file {
@@ -82,18 +82,19 @@ typedef struct mpiio_file {
     mpiio_ranks *ranks;
     int amode;
     int explain;
-    int summary;    /* a table is printed at close; the same on all ranks */
-    MPI_Info hints; /* reported by get_info, without effect here */
+    int summary;    /* statistics are printed at close; the same on all ranks */
+    MPI_Info hints; /* hints without effect, reported by get_info */
     char *path;
     mpiio_view view;
-    MPI_Offset position; /* individual file pointer: bytes of the view; atomic */
+    MPI_Offset position; /* individual file pointer in bytes of the view; accessed atomically */
     int atomic;
-    struct mpiio_shared *shared;               /* the shared file pointer */
-    struct mpiio_job *split;                   /* the pending split collective, or NULL */
-    int requests;                              /* fields of request.c while pending */
-    mpiio_account accounts[2][MPIIO_FAMILIES]; /* [is_write] */
+    struct mpiio_shared *shared; /* the shared file pointer */
+    struct mpiio_job *split;     /* pending split collective operation; NULL: none */
+    int requests;                /* number of pending requests of the file */
+    /* [is_write][kind of call] numbers for the summary */
+    mpiio_account accounts[2][MPIIO_FAMILIES];
     double opened;
-    pthread_mutex_t lock; /* of mpiio_enter */
+    pthread_mutex_t lock; /* held between mpiio_enter and mpiio_leave */
     struct mpiio_file *next;
 } mpiio_file;
 
@@ -102,26 +103,25 @@ typedef enum mpiio_where { MPIIO_AT, MPIIO_POINTER, MPIIO_SHARED, MPIIO_ORDERED 
 typedef struct mpiio_call {
     mpiio_where where;
     int is_write, collective;
-    MPI_Offset offset; /* of MPIIO_AT, in etypes */
+    MPI_Offset offset; /* MPIIO_AT: offset in etypes */
     void *buf;
     MPI_Count count;
     MPI_Datatype type;
 } mpiio_call;
 
 /* ---- real.c */
-/* TUTTI_MPIIO=off: the drop-in is disabled. */
+/* Return whether TUTTI_MPIIO=off disables this library. */
 int mpiio_off(void);
 void *mpiio_real(const char *name);
 double mpiio_now(void);
 
-/* ---- times.c: a call of MPI_File_ is timed from here to the end of its body */
+/* ---- times.c: MPIIO_TIMED measures the time of an MPI_File_ call until the end of its function */
 double mpiio_timed_begin(void);
 void mpiio_timed_end(const double *since);
 #define MPIIO_TIMED \
     __attribute__((cleanup(mpiio_timed_end), unused)) const double since = mpiio_timed_begin()
-void mpiio_timed_file(void); /* one was opened */
-                             /* seconds */
-/* The MPI library's own PMPI_name. */
+void mpiio_timed_file(void); /* count an opened file */
+/* The function PMPI_name of the MPI library. */
 #define MPIIO_REAL(name)                                          \
     ((__typeof__(&PMPI_##name))({                                 \
         static void *real_;                                       \
@@ -132,56 +132,58 @@ void mpiio_timed_file(void); /* one was opened */
         }                                                         \
         found_;                                                   \
     }))
-/* Both names of a function that is defined here as PMPI_name. */
+/* Export a function that is defined as PMPI_name also as MPI_name. */
 #define MPIIO_EXPORT(name)                    \
     extern __typeof__(PMPI_##name) MPI_##name \
         __attribute__((weak, alias("PMPI_" #name), visibility("default")))
 
 /* ---- handle.c */
-/* 1: the handle belongs to the drop-in; *out is the file, or NULL if the handle is MPI_FILE_NULL
- * or has been closed.
- * 0: a handle of the MPI library. */
+/* Return 1 if the handle belongs to this library; *out is the file, or NULL if the handle is
+ * MPI_FILE_NULL or has been closed.  Return 0 for a handle of the MPI library. */
 int mpiio_is_ours(MPI_File fh, mpiio_file **out);
-mpiio_file *mpiio_find(MPI_File fh); /* NULL: a handle of the MPI library, or closed */
-/* A native handle for f, with the error handler of MPI_FILE_NULL; and back. */
+mpiio_file *mpiio_find(MPI_File fh); /* NULL: handle of the MPI library, or closed */
+/* Get a native handle with the error handler of MPI_FILE_NULL; return it. */
 int mpiio_handle_take(MPI_File *out);
 void mpiio_handle_give(MPI_File native);
-void mpiio_handles_close(void); /* the spare ones, at MPI_Finalize */
-/* MPI_File_open of the MPI library: the handle does not belong to the drop-in. */
+void mpiio_handles_close(void); /* close spare handles, at MPI_Finalize */
+/* Call MPI_File_open of the MPI library; the handle does not belong to this library. */
 int mpiio_pass_open(MPI_Comm comm, const char *path, int amode, MPI_Info info, MPI_File *out);
 void mpiio_table_add(mpiio_file *f);
 void mpiio_table_remove(mpiio_file *f);
-/* Run `fn` on all files that are open. */
+/* Call `fn` for all open files. */
 void mpiio_table_each(void (*fn)(mpiio_file *f));
 
 /* ---- ranks.c */
-/* Local: one that is free, or NULL.  Those that all ranks can have have the same id. */
+/* Return an unused private communicator for comm, or NULL.  Copies of one communicator have the same
+ * id on all ranks.   Local. */
 mpiio_ranks *mpiio_ranks_offer(MPI_Comm comm);
-/* Collective on comm; `id` is a unique number that all ranks know. */
+/* Create a private communicator; `id` must be unique and the same on all ranks.   Collective on
+ * comm. */
 int mpiio_ranks_make(MPI_Comm comm, int64_t id, mpiio_ranks **out);
 void mpiio_ranks_give(mpiio_ranks **ranks);
 void mpiio_ranks_finalize(void);
 
 /* ---- agree.c */
-/* The largest of each of n <= MPIIO_NUMBERS numbers over all ranks, in place.  Collective. */
+/* Compute the maximum over all ranks of each of n <= MPIIO_NUMBERS numbers, in place.   Collective. */
 enum { MPIIO_NUMBERS = 16 };
 int mpiio_agree(const mpiio_ranks *ranks, int n, int64_t *numbers);
-int mpiio_agree_on(MPI_Comm comm, int n, int64_t *numbers); /* before an mpiio_ranks exists */
-/* The largest error class over all ranks; `what` describes it if it is that of another rank.
- * Collective. */
-int mpiio_agree_outcome(const mpiio_ranks *ranks, int mine, const char *what);
-/* Finish a request of the drop-in, while requests of the program progress. */
+int mpiio_agree_on(MPI_Comm comm, int n, int64_t *numbers); /* used before an mpiio_ranks exists */
+/* Return the largest error class of all ranks; `what` is the message if it is the class of another
+ * rank.   Collective. */
+int mpiio_agree_outcome(const mpiio_ranks *ranks, int local_class, const char *what);
+/* Complete a request of this library, while requests of the program progress. */
 int mpiio_finish(MPI_Request *request);
 
 /* ---- errors.c */
 /* Record the error of this thread, and return the class. */
 int mpiio_complain(int mpi_class, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The same for the last error of Tutti. */
+/* Like mpiio_complain, for the last error of Tutti. */
 int mpiio_complain_tutti(tutti_err err);
 int mpiio_class_of(tutti_err err, const tutti_error_info *info);
-/* The next collective call of Tutti, without an access, reports this error on all ranks. */
+/* Set the error that the next collective call of Tutti, made without an access, reports on all
+ * ranks. */
 void mpiio_refuse(int complaint);
-/* That complaint, if it was for this code, or "". */
+/* Return the last message of this thread if it belongs to this code, otherwise "". */
 const char *mpiio_message(int code);
 
 /* ---- handlers.c */
@@ -193,8 +195,8 @@ int mpiio_fail(mpiio_file *f, int mpi_class);
 int mpiio_open(MPI_Comm comm, const char *path, int amode, MPI_Info info, MPI_File *out);
 int mpiio_close(MPI_File *fh);
 int mpiio_delete(const char *path, MPI_Info info);
-void mpiio_watch(void);       /* for MPI_Finalize */
-void mpiio_watch_early(void); /* before the program does */
+void mpiio_watch(void);       /* register the callback for MPI_Finalize */
+void mpiio_watch_early(void); /* register it before the callbacks of the program */
 
 /* ---- manage.c */
 int mpiio_set_size(mpiio_file *f, MPI_Offset size);
@@ -210,22 +212,22 @@ int mpiio_sync(mpiio_file *f);
 int mpiio_register_datarep(const char *name);
 
 /* ---- hints.c */
-/* Options of the environment, then supported hints with valid values. */
+/* Set *opt to the options of the environment, then apply supported hints with valid values. */
 int mpiio_hints_read(MPI_Info info, tutti_options *opt);
-/* Later hints: compute the options with them; 1: they differ from those in use.  And apply them, on all
- * ranks. */
+/* Compute the options after later hints; return 1 if they differ from the options in use.  Set these
+ * options on all ranks. */
 int mpiio_hints_apply(const mpiio_file *f, MPI_Info info, tutti_options *opt);
 void mpiio_hints_change(mpiio_file *f, const tutti_options *opt);
-/* Keep hints that are reported without effect: at open, and later. */
+/* Store hints that are only reported: at open, and later. */
 int mpiio_hints_open(mpiio_file *f, MPI_Info info);
 void mpiio_hints_keep(mpiio_file *f, MPI_Info info);
 int mpiio_hints_get(const mpiio_file *f, MPI_Info *out);
-/* Whether the system's file has a hint that MPI_Info_set would not accept. */
+/* Return whether the hints file of the system has a hint that is too long for MPI_Info_set. */
 int mpiio_hints_too_long(void);
-void mpiio_hints_end(void); /* at MPI_Finalize */
+void mpiio_hints_end(void); /* free the system hints, at MPI_Finalize */
 
 /* ---- types.c */
-/* MPI_ERR_TYPE unless it is committed. */
+/* Return MPI_ERR_TYPE unless the datatype is committed. */
 int mpiio_type_check(const mpiio_file *f, MPI_Datatype type);
 int mpiio_type_is_named(MPI_Datatype type);
 
@@ -235,7 +237,7 @@ int mpiio_set_view(mpiio_file *f, MPI_Offset displacement, MPI_Datatype etype,
 int mpiio_get_view(mpiio_file *f, MPI_Offset *displacement, MPI_Datatype *etype,
                    MPI_Datatype *filetype, char *name);
 int mpiio_get_type_extent(mpiio_file *f, MPI_Datatype type, MPI_Count *extent);
-int mpiio_view_init(mpiio_view *v); /* bytes, from 0 on */
+int mpiio_view_init(mpiio_view *v); /* set the default view: bytes, from offset 0 on */
 void mpiio_view_drop(mpiio_view *v);
 
 /* ---- position.c */
@@ -244,7 +246,7 @@ int mpiio_seek_shared(mpiio_file *f, MPI_Offset offset, int whence);
 int mpiio_get_position(mpiio_file *f, MPI_Offset *offset);
 int mpiio_get_position_shared(mpiio_file *f, MPI_Offset *offset);
 int mpiio_get_byte_offset(mpiio_file *f, MPI_Offset offset, MPI_Offset *bytes);
-/* Byte `at` of the view in the file. */
+/* Convert byte `at` of the view to an offset in the file. */
 int mpiio_byte_offset(const mpiio_file *f, MPI_Offset at, MPI_Offset *out);
 
 /* ---- transfer.c */
@@ -258,56 +260,57 @@ void mpiio_split_drop(mpiio_file *f);
 /* ---- repeat.c: views with a `tile` */
 /* Return whether displacements never decrease, and none is negative. */
 int mpiio_repeat_legal(const mpiio_view *v);
-/* Start and end of the bytes of a tile. */
+/* Compute the bounds of the bytes of a tile. */
 int mpiio_repeat_bounds(const mpiio_view *v, MPI_Offset *lo, MPI_Offset *hi);
-/* Byte `at` of the view in the file. */
+/* Convert byte `at` of the view to an offset in the file. */
 int mpiio_repeat_offset(const mpiio_view *v, MPI_Offset at, MPI_Offset *out);
-/* Bytes of one tile before `end`, counted from its beginning. */
+/* Compute the number of bytes of one tile before offset `end` of the tile. */
 int mpiio_repeat_before(const mpiio_view *v, MPI_Offset end, MPI_Offset *out);
 
 /* ---- shared.c */
 int mpiio_shared_make(mpiio_file *f);
-/* At open: the random number of rank 0, and whether the words of the communicator are used. */
+/* Initialize the pointer at open.  token: random number of rank 0; in_memory: use the words of the
+ * communicator. */
 void mpiio_shared_begin(mpiio_file *f, int64_t token, int in_memory);
-void mpiio_shared_drop(mpiio_file *f); /* also removes the file of the pointer */
-/* Words that all ranks of a communicator share, used one after the other by its file; or
- * none, on all ranks (those that do not share memory have none).  Collective. */
+void mpiio_shared_drop(mpiio_file *f); /* also remove the file of the pointer */
+/* Create words in memory that all ranks of a communicator share; successive files use different
+ * words.  Without shared memory r->words is NULL on all ranks.   Collective. */
 void mpiio_words_make(mpiio_ranks *ranks);
 void mpiio_words_free(mpiio_ranks *ranks);
-/* Add bytes of the view; returns the previous value. */
+/* Add `bytes` to the pointer; *before is its previous value. */
 int mpiio_shared_add(mpiio_file *f, MPI_Offset bytes, MPI_Offset *before);
-/* After an agreement of all ranks: set the pointer to `at`.   All ranks, no communication. */
+/* Set the pointer to `at`; all ranks must call this after an agreement, without communication. */
 void mpiio_shared_set(mpiio_file *f, MPI_Offset at);
-/* The position of this rank if ranks follow one another from the pointer, which is advanced past all.
- * Collective. */
+/* Return in *at the position of this rank for an ordered access, in which ranks follow one another
+ * from the pointer; advance the pointer by the bytes of all ranks.   Collective. */
 int mpiio_shared_ordered(mpiio_file *f, MPI_Offset bytes, MPI_Offset *at);
 int64_t mpiio_shared_token(void);
 
 /* ---- external.c */
-/* Size of one element in the file, and its extent there; a type of bytes with this layout. */
+/* Compute the size of an element in the file; make a datatype of bytes with the layout in the file. */
 int mpiio_external_size(MPI_Datatype type, MPI_Offset *size);
 int mpiio_external_type(MPI_Datatype type, MPI_Datatype *out);
 
 /* ---- signature.c */
-/* `count` elements in memory <-> external32.  After it is created nothing fails for lack
- * of memory. */
+/* Conversion of `count` elements between memory and external32.  All memory is allocated at
+ * creation. */
 typedef struct mpiio_converter mpiio_converter;
 int mpiio_converter_make(void *buf, MPI_Count count, MPI_Datatype type, mpiio_converter **out);
 void mpiio_converter_free(mpiio_converter **c);
 int mpiio_converter_pack(const mpiio_converter *c, char *external);
-/* Convert the values that are complete in these bytes; returns their bytes in memory. */
+/* Convert the values that are complete in these bytes; return their number of bytes in memory. */
 MPI_Offset mpiio_converter_unpack(const mpiio_converter *c, const char *external, MPI_Offset bytes);
 
 /* ---- valid.c: invariants of objects, for assertions of debug builds. */
 int mpiio_view_is_valid(const mpiio_view *v);
-int mpiio_file_is_valid(const mpiio_file *f); /* one that is open */
+int mpiio_file_is_valid(const mpiio_file *f); /* f must be open */
 void mpiio_assert(int holds, const char *what);
 #ifdef TUTTI_DEBUG
 #define MPIIO_ASSERT(holds, what) mpiio_assert((holds), (what))
 static inline void mpiio_valid_end(mpiio_file *const *f) {
     mpiio_assert(mpiio_file_is_valid(*f), "file");
 }
-/* From here to the end of the block. */
+/* Check f here and at the end of the block. */
 #define MPIIO_VALID(f)                                                                  \
     __attribute__((cleanup(mpiio_valid_end), unused)) mpiio_file *const checked_ = (f); \
     mpiio_valid_end(&checked_)
@@ -318,7 +321,7 @@ static inline void mpiio_valid_end(mpiio_file *const *f) {
 
 /* ---- summary.c */
 int mpiio_summary_wanted(void);
-/* Before closing.   Collective. */
+/* Print the statistics of a file before it is closed.   Collective. */
 void mpiio_summary(mpiio_file *f);
 
 #endif

@@ -1,13 +1,13 @@
-/* mpiio: the exported names that are not data calls.  Each is defined as PMPI_x, and MPI_x is a
- * weak alias of it, as in an MPI library: some Fortran bindings call one, some the other.  Handles
- * of the MPI library are passed to it.
+/* mpiio: the exported functions that are not data calls.  Each function is defined as PMPI_x, with a
+ * weak alias MPI_x, as in an MPI library, since Fortran bindings call either name.  Handles of the MPI
+ * library are passed to the MPI library.
  *
- * c2f, f2c and the error handlers are not here: the native handle, which the program has, provides
- * them (but see fortran.c).
+ * The MPI library implements c2f, f2c and the error handlers for the native handle of the program
+ * (but see fortran.c).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio.h"
 
-/* The body of a function on an open file. */
+/* Body of a function on an open file. */
 #define OURS_OR_REAL(name, ours, ...)                                                      \
     MPIIO_TIMED;                                                                           \
     mpiio_file *f;                                                                         \
@@ -32,7 +32,7 @@ static int is_on(void) {
     return mpiio_is_ours(MPI_FILE_NULL, &f);
 }
 
-/* ---- open and closed */
+/* ---- open, close and delete */
 
 int PMPI_File_open(MPI_Comm comm, const char *path, int amode, MPI_Info info, MPI_File *fh) {
     MPIIO_TIMED;
@@ -58,15 +58,15 @@ int PMPI_File_delete(const char *path, MPI_Info info) {
 }
 MPIIO_EXPORT(File_delete);
 
-/* A library may close its files in MPI_Finalize, by a callback on MPI_COMM_SELF (HDF5
- * does): it must be called before that of the drop-in, so that it must be set later.  Only this
- * name: Tutti and the MPI library use the other one. */
+/* A library may close its files in MPI_Finalize, by a callback on MPI_COMM_SELF (like HDF5).  That
+ * callback must be called before the callback of this library, which must therefore be set first.
+ * PMPI_Comm_set_attr is not replaced, since Tutti and the MPI library use that name. */
 int MPI_Comm_set_attr(MPI_Comm comm, int key, void *value) {
     if (comm == MPI_COMM_SELF && is_on()) mpiio_watch_early();
     return PMPI_Comm_set_attr(comm, key, value);
 }
 
-/* ---- the whole file */
+/* ---- size, group, mode, info, atomicity, sync */
 
 NAME_1(set_size, mpiio_set_size, MPI_Offset);
 NAME_1(preallocate, mpiio_preallocate, MPI_Offset);

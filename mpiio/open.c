@@ -1,8 +1,8 @@
 /* mpiio: open, close, delete.
  *
- * Steps that can fail on one rank only are done first (arguments, hints, the native handle, memory),
- * and their result is shared in one agreement on the communicator of the program. 
- * tutti_file_open, which agrees by itself, is last: after it nothing can fail.
+ * Steps that can fail on a single rank (arguments, hints, the native handle, memory) come first,
+ * followed by one agreement on the communicator of the program.  tutti_file_open, which includes an
+ * agreement, is the last step that can fail.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <string.h>
@@ -97,9 +97,10 @@ static int file_prepare(mpiio_file *f, const char *path, int amode, MPI_Info inf
 
 enum { CLASS, MODE, MODE_, TEAM, TEAM_, APART, TOKEN, DEVICE, SUMMARY, NUMBERS };
 
-/* All ranks continue, or none.  *device: whether it is a device for any rank.  The file gets a
- * cached private communicator if all ranks have the same one unused, otherwise a new one.  Collective. */
-static int open_agree(MPI_Comm comm, mpiio_file *f, int mine, const tutti_options *opt,
+/* Agree whether the file can be opened.  *device: on return, whether the file is a device on any
+ * rank.  The file gets a cached private communicator if the same one is unused on all ranks,
+ * otherwise a new communicator.   Collective. */
+static int open_agree(MPI_Comm comm, mpiio_file *f, int local_class, const tutti_options *opt,
                       int *device) {
     mpiio_ranks *offer = mpiio_ranks_offer(comm);
     int rank = 0;
@@ -107,14 +108,14 @@ static int open_agree(MPI_Comm comm, mpiio_file *f, int mine, const tutti_option
     const int64_t team = offer ? offer->id : -1;
     const int64_t amode = f ? f->amode : 0;
     int64_t n[NUMBERS] = {
-        [CLASS] = mine, [MODE] = amode, [MODE_] = -amode, [TEAM] = team, [TEAM_] = -team};
-    if (mine == MPI_SUCCESS) n[APART] = opt->nodes[0] != '\0';
+        [CLASS] = local_class, [MODE] = amode, [MODE_] = -amode, [TEAM] = team, [TEAM_] = -team};
+    if (local_class == MPI_SUCCESS) n[APART] = opt->nodes[0] != '\0';
     n[DEVICE] = *device;
     n[SUMMARY] = mpiio_summary_wanted();
     if (rank == 0) n[TOKEN] = mpiio_shared_token();
     int code = mpiio_agree_on(comm, NUMBERS, n);
-    if (code == MPI_SUCCESS && mine != MPI_SUCCESS && mine == n[CLASS])
-        code = mine; /* the same class on all ranks, with this rank's message */
+    if (code == MPI_SUCCESS && local_class != MPI_SUCCESS && local_class == n[CLASS])
+        code = local_class; /* the same class on all ranks, with this rank's message */
     else if (code == MPI_SUCCESS && n[CLASS] != MPI_SUCCESS)
         code = mpiio_complain((int)n[CLASS], "another rank cannot open the file");
     else if (code == MPI_SUCCESS && n[MODE] != -n[MODE_])
@@ -124,7 +125,7 @@ static int open_agree(MPI_Comm comm, mpiio_file *f, int mine, const tutti_option
         mpiio_ranks_give(&offer);
         return code;
     }
-    f->summary = n[SUMMARY] > 0; /* of any rank: the summary is collective */
+    f->summary = n[SUMMARY] > 0; /* requested by any rank, since the summary is collective */
     if (offer && n[TEAM] == -n[TEAM_]) {
         f->ranks = offer;
     } else {
@@ -137,7 +138,7 @@ static int open_agree(MPI_Comm comm, mpiio_file *f, int mine, const tutti_option
 
 /* ---- open */
 
-/* By the private communicator, on which Tutti caches its data. */
+/* Open the file on the private communicator, with which Tutti caches its data. */
 static int open_tutti(mpiio_file *f, const tutti_options *opt) {
     int mode = f->amode & MPI_MODE_RDONLY   ? TUTTI_READ
                : f->amode & MPI_MODE_WRONLY ? TUTTI_WRITE
@@ -148,7 +149,8 @@ static int open_tutti(mpiio_file *f, const tutti_options *opt) {
     const tutti_err err = tutti_file_open(f->ranks->comm, f->path, mode, opt, &f->file);
     mpiio_leave(NULL);
     if (err != TUTTI_OK) return mpiio_complain_tutti(err);
-    if (!(f->amode & MPI_MODE_APPEND)) return MPI_SUCCESS; /* it only moves the pointers */
+    /* MPI_MODE_APPEND only moves the pointers */
+    if (!(f->amode & MPI_MODE_APPEND)) return MPI_SUCCESS;
     tutti_off size = 0;
     mpiio_enter(f);
     const int code = mpiio_complain_tutti(tutti_file_size(f->file, &size));
@@ -171,10 +173,11 @@ int mpiio_open(MPI_Comm comm, const char *path, int amode, MPI_Info info, MPI_Fi
     int device =
         path && stat(strip_prefix(path), &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
     mpiio_file *f = calloc(1, sizeof *f);
-    const int mine = file_prepare(f, path, amode, info, &opt);
-    /* after the callback of the MPI library, which the first handle may set: ours is called first then */
+    const int local_class = file_prepare(f, path, amode, info, &opt);
+    /* set the callback after that of the MPI library, which the first handle may set, so that it is
+     * called earlier */
     mpiio_watch();
-    code = open_agree(comm, f, mine, &opt, &device);
+    code = open_agree(comm, f, local_class, &opt, &device);
     if (code == MPI_SUCCESS && !device) code = open_tutti(f, &opt);
     if (code != MPI_SUCCESS || device) {
         if (f) file_free(f);
@@ -199,8 +202,8 @@ static int close_tutti(mpiio_file *f) {
     const tutti_err err = tutti_file_close(&f->file);
     mpiio_leave(f);
     int code = mpiio_complain_tutti(err);
-    if (!f->file && (f->amode & MPI_MODE_DELETE_ON_CLOSE)) { /* it has been closed */
-        int64_t removed = MPI_SUCCESS; /* by rank 0, before any rank returns */
+    if (!f->file && (f->amode & MPI_MODE_DELETE_ON_CLOSE)) { /* the file has been closed */
+        int64_t removed = MPI_SUCCESS; /* rank 0 deletes the file before any rank returns */
         if (f->ranks->rank == 0) removed = mpiio_complain_tutti(tutti_file_delete(f->path, NULL));
         const int agreed = mpiio_agree(f->ranks, 1, &removed);
         if (code == MPI_SUCCESS) code = agreed == MPI_SUCCESS ? (int)removed : agreed;
@@ -211,7 +214,7 @@ static int close_tutti(mpiio_file *f) {
 int mpiio_close(MPI_File *fh) {
     mpiio_file *f = mpiio_find(*fh);
     const int code = mpiio_fail(f, close_tutti(f));
-    if (f->file) return code; /* Tutti requires that an operation ends first */
+    if (f->file) return code; /* the file stays open, since an operation is pending */
     mpiio_table_remove(f);
     file_free(f);
     *fh = MPI_FILE_NULL;
@@ -229,7 +232,8 @@ int mpiio_delete(const char *path, MPI_Info info) {
     return mpiio_fail(NULL, code);
 }
 
-/* ---- MPI_Finalize: Tutti closes open files; resources outside of the process are removed too */
+/* ---- MPI_Finalize: Tutti closes open files; this callback also removes resources outside of the
+ * process */
 
 static void left_open(mpiio_file *f) {
     mpiio_shared_drop(f);
@@ -260,7 +264,7 @@ void mpiio_watch(void) {
     if (!__atomic_exchange_n(&watching, 1, __ATOMIC_RELAXED)) watch_finalize();
 }
 
-/* Tutti sets its callback when it opens its first file. */
+/* Make Tutti set its callback, which happens when it opens the first file. */
 static void watch_tutti(void) {
     tutti_options opt;
     tutti_file *none = NULL;
@@ -276,8 +280,8 @@ static void watch_tutti(void) {
     mpiio_leave(NULL);
 }
 
-/* The callbacks of the MPI library, then that of Tutti, then that of the drop-in: MPI_Finalize
- * calls the last one first. */
+/* Set the callbacks in this order: MPI library, Tutti, this library.  MPI_Finalize calls them in
+ * reverse order. */
 void mpiio_watch_early(void) {
     MPI_File native;
     if (__atomic_exchange_n(&watching, 1, __ATOMIC_RELAXED)) return;

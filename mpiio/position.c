@@ -1,5 +1,5 @@
-/* mpiio: file pointers and byte offsets.  A pointer counts bytes of the view (so that the number of bytes
- * transferred can be added to it); the program uses etypes.
+/* mpiio: file pointers and byte offsets.  A pointer counts bytes of the view, so that the number of
+ * transferred bytes can be added; the program uses etypes.
  *
  *   displacement    tile 0       tile 1       tile 2
  *   |.............|--##-##---- |--##-##---- |--##-##----        bytes of the view: those marked #
@@ -7,7 +7,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "request.h"
 
-/* Byte `at` of the view in the file. */
+/* Convert byte `at` of the view to an offset in the file. */
 int mpiio_byte_offset(const mpiio_file *f, MPI_Offset at, MPI_Offset *out) {
     tutti_access *a = NULL;
     tutti_off lo = 0, hi = 0;
@@ -29,8 +29,8 @@ int mpiio_byte_offset(const mpiio_file *f, MPI_Offset at, MPI_Offset *out) {
     return MPI_SUCCESS;
 }
 
-/* The first etype of the view that begins at or after byte `size` of the file, in bytes of the
- * view. */
+/* Find the first etype of the view that begins at or after byte `size` of the file; *out is in bytes
+ * of the view. */
 static int end_of_view(const mpiio_view *v, MPI_Offset size, MPI_Offset *out) {
     const MPI_Offset end = size - v->displacement;
     MPI_Offset whole = 0, part = 0;
@@ -42,7 +42,7 @@ static int end_of_view(const mpiio_view *v, MPI_Offset size, MPI_Offset *out) {
     } else {
         if (end >= v->tile_end && v->tile_extent > 0)
             whole = (end - v->tile_end) / v->tile_extent + 1;
-        /* of the last tile the bytes before the end of the file */
+        /* add the bytes of the last tile before the end of the file */
         const MPI_Offset rest = end - whole * v->tile_extent;
         tutti_access *a = NULL;
         if (!v->tiles)
@@ -57,7 +57,7 @@ static int end_of_view(const mpiio_view *v, MPI_Offset size, MPI_Offset *out) {
     return code;
 }
 
-/* The target of a seek, in bytes of the view. */
+/* Compute the target of a seek, in bytes of the view. */
 static int seek_target(const mpiio_file *f, MPI_Offset offset, MPI_Offset from, MPI_Offset *out) {
     MPI_Offset bytes, at;
     if (__builtin_mul_overflow(offset, f->view.etype_size, &bytes) ||
@@ -110,7 +110,7 @@ int mpiio_get_position(mpiio_file *f, MPI_Offset *offset) {
 
 /* ---- the shared pointer */
 
-/* No rank leaves the seek before all have entered it: earlier writes count. */
+/* Determine the start of a seek.  All ranks have entered the seek, so earlier writes are complete. */
 static int shared_from(mpiio_file *f, int whence, MPI_Offset *from) {
     tutti_off size = 0;
     if (whence == MPI_SEEK_CUR) return mpiio_shared_add(f, 0, from);
@@ -138,7 +138,7 @@ int mpiio_seek_shared(mpiio_file *f, MPI_Offset offset, int whence) {
     else if (code == MPI_SUCCESS && (n[OFFSET] != -n[OFFSET_] || n[WHENCE] != -n[WHENCE_]))
         code = mpiio_complain(MPI_ERR_NOT_SAME,
                               "ranks pass different offsets or whence for the shared file pointer");
-    if (code == MPI_SUCCESS && whence != MPI_SEEK_SET) { /* all ranks are here */
+    if (code == MPI_SUCCESS && whence != MPI_SEEK_SET) { /* all ranks have entered the call */
         code = shared_from(f, whence, &from);
         if (code == MPI_SUCCESS) code = seek_target(f, offset, from, &at);
         code =
@@ -159,7 +159,7 @@ int mpiio_get_position_shared(mpiio_file *f, MPI_Offset *offset) {
 
 int mpiio_get_byte_offset(mpiio_file *f, MPI_Offset offset, MPI_Offset *bytes) {
     MPI_Offset at = 0;
-    int code = MPI_SUCCESS; /* of MPI_MODE_SEQUENTIAL's calls this is the one that is allowed */
+    int code = MPI_SUCCESS; /* this call is also allowed with MPI_MODE_SEQUENTIAL */
     if (!bytes) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "argument offset is NULL"));
     if (offset < 0)
         code = mpiio_complain(MPI_ERR_ARG, "offset is %lld: must be >= 0", (long long)offset);

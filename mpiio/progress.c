@@ -1,16 +1,15 @@
 /* mpiio: progress of requests while the program waits in other calls of the MPI
  * library.
  *
- *   Open MPI   has a list of functions that its progress engine calls, to which any library may add one
+ *   Open MPI   has a list of functions that its progress engine calls; any library may add a function
  *              (opal_progress_register, in libopen-pal)
- *   MPICH      has no public interface for this, but over UCX all its waiting goes
- *              through one function of that library, which is replaced here.  With
- *              MPI_THREAD_MULTIPLE it holds locks there, which its functions would need too:
- *              then requests do not progress.
+ *   MPICH      has no public interface for this, but with UCX all waiting calls go
+ *              through one function of UCX, which is replaced here.  With
+ *              MPI_THREAD_MULTIPLE MPICH holds locks there that its functions would need, so requests
+ *              do not progress.
  *   others     only MPI_Wait, MPI_Test and similar calls progress requests (waits.c)
  *
- * This is called in every wait of MPI, and so very often: it checks for work
- * at most once per PAUSE.
+ * The callback is called very often, in every wait of MPI, and checks for work at most once per PAUSE.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -22,10 +21,10 @@ enum { PAUSE = 5000 }; /* nanoseconds */
 
 enum { UNKNOWN, NOWHERE, EVERYWHERE };
 static atomic_int where;
-static _Atomic int64_t last;      /* when we were here */
+static _Atomic int64_t last;      /* time of the last check */
 static int (*progress_all)(void); /* set before `where` is EVERYWHERE */
 
-/* 0: a moment ago */
+/* Return whether the last check was at least PAUSE ago. */
 static int long_enough(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -56,7 +55,7 @@ unsigned ucp_worker_progress(void *worker);
 unsigned ucp_worker_progress(void *worker) {
     static ucx_fn *_Atomic real;
     if (!real) real = (ucx_fn *)symbol_of("ucp_worker_progress", "libucp.so.0");
-    if (!real) abort(); /* the library of the caller is loaded already */
+    if (!real) abort(); /* impossible: the caller is in this library */
     const unsigned events = real(worker);
     atomic_store_explicit(&ucx_is_used, 1, memory_order_relaxed);
     if (!events && mpiio_progress_everywhere() && !mpiio_requests_idle() && long_enough())
@@ -79,7 +78,7 @@ static int progress_callback(void) {
     return progress_all();
 }
 
-/* Done once: after MPI_Finalize it is never called. */
+/* Register the callback once; after MPI_Finalize Open MPI never calls it. */
 static int arrange_progress(void) {
     opal_fn *add = (opal_fn *)symbol_of("opal_progress_register", "libopen-pal.so.40");
     return add && add(progress_callback) == 0;

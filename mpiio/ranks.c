@@ -1,11 +1,11 @@
 /* mpiio: private communicators.
  *
- * Duplicating a communicator is expensive, so duplicates of a communicator of the program are
- * kept in an attribute of it, and a file takes an unused one.  Threads may close files in
- * different orders on different ranks, so that ranks compare (in the agreement of open, which
- * is needed anyway) which one they would take.  HDF5 and PnetCDF open every file with a new duplicate of
- * the communicator of the program: a few of those for duplicates of MPI_COMM_WORLD are kept with
- * MPI_COMM_WORLD, where the next duplicate finds them.
+ * Duplicating a communicator is expensive, so duplicates of a communicator of the program are stored
+ * in an attribute of this communicator, and a file uses an unused duplicate.  Threads may close
+ * files in different orders on different ranks, so the agreement of open also checks that all ranks
+ * would use the same duplicate.  HDF5 and PnetCDF open every file with a new duplicate of the
+ * communicator of the program; for duplicates of MPI_COMM_WORLD a few private communicators are
+ * stored with MPI_COMM_WORLD, so that they can be reused.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
@@ -34,14 +34,15 @@ static int pool_delete(MPI_Comm comm, int key, void *value, void *extra) {
     pool *p = value;
     for (mpiio_ranks *r = p->first, *next; r; r = next) {
         next = r->next;
-        r->orphan = r->busy; /* a file is still open: closing it frees them */
+        r->orphan = r->busy; /* a file is still open: closing the file frees the communicator */
         if (!r->busy) ranks_free(r);
     }
     free(p);
     return MPI_SUCCESS;
 }
 
-/* The lock must be held.  NULL: none and `make` is 0, or out of memory. */
+/* Return the pool of a communicator; NULL if it has none and `make` is 0, or if memory is exhausted.
+ * The caller holds pool_lock. */
 static pool *pool_of(MPI_Comm comm, int make) {
     void *value = NULL;
     int found = 0;
@@ -62,7 +63,8 @@ static mpiio_ranks *pool_least(const pool *p, mpiio_ranks *least) {
     return least;
 }
 
-/* The same ranks as in MPI_COMM_WORLD, in the same order, but not it. */
+/* Return whether comm has the same ranks as MPI_COMM_WORLD in the same order, but is another
+ * communicator. */
 static int is_like_world(MPI_Comm comm) {
     int n = 0, world = 0, result = MPI_UNEQUAL;
     if (PMPI_Comm_size(comm, &n) != MPI_SUCCESS) return 0;
@@ -91,8 +93,8 @@ void mpiio_ranks_give(mpiio_ranks **ranks) {
     if (orphan) ranks_free(r);
 }
 
-/* Not MPI_Comm_dup, which would copy the program's attributes: their delete callbacks would run
- * when we free it. */
+/* Create a communicator with the same ranks.  MPI_Comm_dup would copy the attributes of the program,
+ * whose delete callbacks would be called when the duplicate is freed. */
 static int comm_alike(MPI_Comm comm, MPI_Comm *out) {
     MPI_Group all;
     int code = PMPI_Comm_group(comm, &all);
@@ -119,7 +121,7 @@ int mpiio_ranks_make(MPI_Comm comm, int64_t id, mpiio_ranks **out) {
     r->busy = 1;
     r->id = id;
     mpiio_words_make(r);
-    /* If the pool cannot be allocated, they are not pooled. */
+    /* If the pool cannot be allocated, the communicator is freed with the file. */
     pthread_mutex_lock(&pool_lock);
     pool *p = is_like_world(comm) ? pool_of(MPI_COMM_WORLD, 1) : NULL;
     if (!p || p->made >= KEEP) p = pool_of(comm, 1);
@@ -134,7 +136,7 @@ int mpiio_ranks_make(MPI_Comm comm, int64_t id, mpiio_ranks **out) {
     return MPI_SUCCESS;
 }
 
-/* At MPI_Finalize: communicators that the program cannot free. */
+/* Free the communicators stored with MPI_COMM_WORLD, at MPI_Finalize. */
 void mpiio_ranks_finalize(void) {
     void *value = NULL;
     int found = 0;

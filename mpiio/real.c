@@ -1,6 +1,6 @@
-/* mpiio: functions of the MPI library.  This library is before the MPI in the order in which
- * names are looked up, so that the next symbol of that name is the real one; and since it is linked
- * with the MPI, it is also found if a program has loaded its MPI privately (Python).
+/* mpiio: functions of the MPI library.  This library precedes the MPI library in symbol lookup, so
+ * that the next symbol of a name is that of the MPI library.  Since this library is linked with the
+ * MPI library, this also works if a program has loaded MPI privately (Python).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 
 #include "mpiio.h"
 
-/* Preloaded to a program of another MPI, this library would misinterpret its handles.
- * Each MPI is identified by a symbol that its mpi.h makes programs refer to. */
+/* Check that the program uses the MPI for which this library was built; otherwise handles would be
+ * misinterpreted.  Each MPI is identified by a symbol to which programs refer because of its mpi.h. */
 static void check_mpi(void) {
 #ifdef OPEN_MPI
     static const char ours[] = "Open MPI", other[] = "MPICH", symbol_of_other[] = "MPIR_Dup_fn";
@@ -36,7 +36,7 @@ static int off;
 static pthread_once_t off_once = PTHREAD_ONCE_INIT;
 
 static void off_read(void) {
-    check_mpi(); /* again: it may have been loaded since */
+    check_mpi(); /* check again, since another MPI may have been loaded in the meantime */
     static const char *const words[] = {"off", "0", "no", "false", "disable"};
     const char *text = secure_getenv("TUTTI_MPIIO");
     for (size_t i = 0; text && i < sizeof words / sizeof *words; i++)

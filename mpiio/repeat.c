@@ -1,7 +1,7 @@
-/* mpiio: views with repeated bytes, or with overlapping tiles.  MPI allows repeated bytes
- * for files that are only read (displacements must not decrease, but types may overlap, themselves
- * or from tile to tile).  Such views are rare: they are expanded piece by piece, and the pieces,
- * each with its position in memory, form the access.
+/* mpiio: views with repeated bytes, or with overlapping tiles.  MPI allows repeated bytes for files
+ * that are only read (displacements must not decrease, but the bytes of a type, or of successive
+ * tiles, may overlap).  Such views are rare, so they are expanded to pieces with positions in the
+ * file and in memory, which form the access.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +9,11 @@
 #include "job.h"
 
 typedef struct {
-    tutti_off at, bytes; /* in the file */
+    tutti_off at, bytes; /* offset and length in the file */
 } piece;
 
 struct mpiio_repeat {
-    piece *pieces; /* of the view, in its order */
+    piece *pieces; /* [n] pieces of the view, in its order */
     tutti_count n;
 };
 
@@ -21,14 +21,14 @@ static int complain_no_view_memory(void) {
     return mpiio_complain(MPI_ERR_NO_MEM, "cannot allocate a view with repeated bytes");
 }
 
-/* ---- the view's bytes, one tile after the other: on the memory side of an access */
+/* ---- bytes of the view, tile by tile, on the memory side of an access */
 
 static tutti_err tiles_access(const mpiio_view *v, tutti_count tiles, tutti_access **out) {
     return tutti_access_from_view(0, MPI_BYTE, 0, tiles, v->tile, out);
 }
 
-/* Called for each piece of one tile. */
-typedef int look_fn(void *context, const tutti_piece *p); /* 0: enough */
+/* Function called for each piece of a tile. */
+typedef int look_fn(void *context, const tutti_piece *p); /* returns 0 to stop */
 
 static tutti_err tile_look(const mpiio_view *v, look_fn *look, void *context) {
     tutti_access *a = NULL;
@@ -91,8 +91,8 @@ static int look_before(void *context, const tutti_piece *p) {
     return whole;
 }
 
-/* Up to the first that is not before the end: later ones may be again, but are not reached without
- * it. */
+/* Counts up to the first piece that is not before `end`: later pieces may be before `end` again, but
+ * are not counted. */
 int mpiio_repeat_before(const mpiio_view *v, MPI_Offset end, MPI_Offset *out) {
     part x = {end, 0};
     const tutti_err err = tile_look(v, look_before, &x);
@@ -113,10 +113,10 @@ int mpiio_repeat_offset(const mpiio_view *v, MPI_Offset at, MPI_Offset *out) {
 
 /* ---- pieces */
 
-static int piece_add(mpiio_repeat *r, tutti_count *room, piece p) {
-    if (r->n == *room) {
-        *room = 2 * *room + 64;
-        piece *more = realloc(r->pieces, (size_t)*room * sizeof *more);
+static int piece_add(mpiio_repeat *r, tutti_count *capacity, piece p) {
+    if (r->n == *capacity) {
+        *capacity = 2 * *capacity + 64;
+        piece *more = realloc(r->pieces, (size_t)*capacity * sizeof *more);
         if (!more) return complain_no_view_memory();
         r->pieces = more;
     }
@@ -124,12 +124,12 @@ static int piece_add(mpiio_repeat *r, tutti_count *room, piece p) {
     return MPI_SUCCESS;
 }
 
-/* Bytes [from, to) of the view. */
+/* List the pieces of bytes [from, to) of the view. */
 static int pieces_find(mpiio_repeat *r, const mpiio_view *v, tutti_off from, tutti_off to) {
     tutti_access *a = NULL;
     tutti_access_iter *it = NULL;
     tutti_piece p;
-    tutti_count room = 0;
+    tutti_count capacity = 0;
     const tutti_count first = from / v->tile_size;
     const tutti_off skipped = first * v->tile_size;
     const tutti_off origin = v->displacement + first * v->tile_extent;
@@ -138,14 +138,14 @@ static int pieces_find(mpiio_repeat *r, const mpiio_view *v, tutti_off from, tut
     int code = mpiio_complain_tutti(err);
     while (code == MPI_SUCCESS && tutti_access_iter_next(it, &p) && p.file < to - skipped) {
         const tutti_off left = to - skipped - p.file;
-        code = piece_add(r, &room, (piece){origin + p.memory, p.bytes < left ? p.bytes : left});
+        code = piece_add(r, &capacity, (piece){origin + p.memory, p.bytes < left ? p.bytes : left});
     }
     tutti_access_iter_free(&it);
     tutti_access_free(&a);
     return code;
 }
 
-/* ---- a job's bytes */
+/* ---- access of a job */
 
 void mpiio_repeat_free(mpiio_repeat **repeat) {
     mpiio_repeat *r = *repeat;
@@ -155,18 +155,19 @@ void mpiio_repeat_free(mpiio_repeat **repeat) {
     free(r);
 }
 
-/* Pieces of the view divided at the pieces of memory, in three arrays: file offset, memory offset, bytes. */
+/* Pieces of the view, divided at the pieces of memory, in three arrays: file offsets, memory
+ * offsets, bytes. */
 typedef struct {
     tutti_off *v[3];
-    tutti_count n, room;
+    tutti_count n, capacity;
 } matched;
 
 static int matched_add(matched *m, tutti_off file, tutti_off memory, tutti_off bytes) {
     const tutti_off values[] = {file, memory, bytes};
-    if (m->n == m->room) {
-        m->room = 2 * m->room + 64;
+    if (m->n == m->capacity) {
+        m->capacity = 2 * m->capacity + 64;
         for (int k = 0; k < 3; k++) {
-            tutti_off *more = realloc(m->v[k], (size_t)m->room * sizeof *more);
+            tutti_off *more = realloc(m->v[k], (size_t)m->capacity * sizeof *more);
             if (!more) return complain_no_view_memory();
             m->v[k] = more;
         }
@@ -176,7 +177,7 @@ static int matched_add(matched *m, tutti_off file, tutti_off memory, tutti_off b
     return MPI_SUCCESS;
 }
 
-/* The bytes of the view in its order, and those of memory in the order of its type. */
+/* Match the bytes of the view, in its order, with the bytes of memory, in the order of the datatype. */
 static int match_bytes(const mpiio_repeat *r, tutti_access_iter *memory, matched *out) {
     tutti_piece m = {0, 0, 0};
     int code = MPI_SUCCESS;
@@ -218,13 +219,14 @@ int mpiio_repeat_make(mpiio_job *job, MPI_Count count, MPI_Datatype type) {
     int code = pieces_find(r, &job->file->view, job->at, job->at + job->bytes);
     if (code == MPI_SUCCESS) code = access_of(r, count, type, &job->access);
     if (code != MPI_SUCCESS) return code;
-    if (job->call.is_write && tutti_access_repeated(job->access) > 0) /* they may but interleave */
+    /* interleaved tiles are allowed */
+    if (job->call.is_write && tutti_access_repeated(job->access) > 0)
         return mpiio_complain(
             MPI_ERR_ARG, "the filetype overlaps itself when repeated: such views can only be read");
     return MPI_SUCCESS;
 }
 
-/* The offset before which the pieces have `moved` bytes: the end of the file, by bisection. */
+/* Find the end of the file by bisection: the offset before which the pieces have `moved` bytes. */
 static tutti_off end_of_file(const mpiio_repeat *r, tutti_off moved) {
     tutti_off lo = 0, hi = INT64_MAX;
     while (lo < hi) {

@@ -1,15 +1,14 @@
-/* mpiio: requests of the program on operations of Tutti.
+/* mpiio: requests of the program for operations of Tutti.
  *
- *   make       Grequest_start, before the operation starts: afterwards nothing can fail on this
- *              rank only
- *   progress   tutti_request_test on pending ones; Grequest_complete on complete ones
+ *   make       MPI_Grequest_start, before the operation starts, since later steps cannot fail on a
+ *              single rank
+ *   progress   tutti_request_test for pending requests, MPI_Grequest_complete for complete requests
  *   query_fn   sets the bytes in the status
- *   free_fn    the MPI library no longer uses it
+ *   free_fn    the MPI library no longer uses the request
  *
- * Tutti runs its operations inside of tutti_request_test, and they call MPI themselves, which may
- * call the progress function here again: a thread that is inside progresses nothing.
- * Only one thread at a time progresses requests; operations of a file that another thread is using progress
- * in that use.
+ * Tutti executes its operations inside of tutti_request_test, and operations call MPI, which may call
+ * the progress function of this file again; a nested call has no effect.  Only one thread at a time
+ * progresses requests; operations of a file in use by another thread progress in that thread.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <limits.h>
@@ -21,11 +20,11 @@
 
 enum { OTHERS = 2 };
 
-/* The holder of this lock removes requests from the list of those in progress. */
+/* Held while requests are tested and removed from the list of pending requests. */
 static pthread_mutex_t progress_lock = PTHREAD_MUTEX_INITIALIZER;
-static mpiio_request *cursor; /* the next one to test; NULL: from the start */
+static mpiio_request *cursor; /* next request to test; NULL: start of the list */
 
-/* ---- inside and outside */
+/* ---- enter and leave Tutti */
 
 void mpiio_enter(mpiio_file *f) {
     if (f) pthread_mutex_lock(&f->lock);
@@ -53,7 +52,7 @@ static int request_free(void *state) {
     return MPI_SUCCESS;
 }
 
-/* Requests in progress are completed. */
+/* Requests are not cancelled, but completed. */
 static int request_cancel(void *state, int complete) {
     (void)state, (void)complete;
     return MPI_SUCCESS;
@@ -61,7 +60,7 @@ static int request_cancel(void *state, int complete) {
 
 /* ---- progress */
 
-/* 1: it is complete now */
+/* Test a request; return 1 if it is complete now. */
 static int move_on(mpiio_request *q) {
     tutti_off bytes = 0;
     int done = 0;
@@ -81,8 +80,9 @@ static int move_on(mpiio_request *q) {
     return 1;
 }
 
-/* A test of an incomplete operation progresses all operations of Tutti, so that a few tests are
- * enough: the oldest ones, which should be complete first, and some of the others, cyclically. */
+/* Test some requests.  A test of an incomplete operation progresses all operations of Tutti, so a
+ * few tests are sufficient: the oldest requests, which should complete first, and some other
+ * requests, cyclically. */
 static int move_some_on(void) {
     int completed = 0;
     mpiio_request *q = mpiio_request_after(NULL);
@@ -114,7 +114,7 @@ int mpiio_requests_progress(void) {
     return completed;
 }
 
-/* ---- the end */
+/* ---- end of a file, and of MPI */
 
 void mpiio_requests_settle(mpiio_file *f) {
     if (mpiio_requests_idle()) return;
@@ -124,13 +124,13 @@ void mpiio_requests_settle(mpiio_file *f) {
     mpiio_requests_forget(f);
 }
 
-/* Requests in progress remain so: waiting is no longer possible. */
+/* Pending requests remain incomplete, since waiting is no longer possible. */
 void mpiio_requests_end(void) {
     mpiio_progress_end();
     atomic_store(&mpiio_requests_alive, INT_MIN / 2);
 }
 
-/* ---- the beginning */
+/* ---- new requests */
 
 static void begin_progress(void) {
     mpiio_progress_begin(mpiio_requests_progress);
@@ -162,7 +162,7 @@ MPI_Request mpiio_request_go(mpiio_request *q, tutti_request *r, mpiio_done_fn *
     return q->handle;
 }
 
-/* A handle is released by completing it: then the MPI library calls request_free. */
+/* A handle is released by completing the request: then the MPI library calls request_free. */
 void mpiio_request_drop(mpiio_request *q) {
     if (!q || q->handle == MPI_REQUEST_NULL) {
         free(q);

@@ -1,9 +1,9 @@
-/* mpiio: the existing requests: a table from handles of the MPI library, and a list of those in
- * progress in the order in which they were started.
+/* mpiio: a table of requests by handles of the MPI library, and a list of pending requests in the order
+ * of their start.
  *
  * The table is exact: a handle is in it from Grequest_start until the MPI library calls free_fn,
- * which may reuse the handle afterwards.  A waiting call finds its handles before it passes
- * them to the MPI library, and holds references to them until it has reported the outcome.
+ * which may reuse the handle afterwards.  A waiting call finds the requests of its handles before it
+ * passes the handles to the MPI library, and keeps references until it has reported the outcome.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdint.h>
 #include <stdlib.h>
@@ -15,12 +15,12 @@ enum { BUCKETS = 1024 };
 atomic_int mpiio_requests_alive;
 _Thread_local int mpiio_depth;
 
-static pthread_mutex_t lock =
-    PTHREAD_MUTEX_INITIALIZER; /* of all that follows, and of references */
+/* Protects the following variables, and `references`. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static mpiio_request *table[BUCKETS];
 static mpiio_request *first, **end = &first;
 
-/* ---- with the lock */
+/* ---- functions that require the lock */
 
 static mpiio_request **request_bucket(MPI_Request handle) {
     const uint64_t mixed = (uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15u;
@@ -34,7 +34,7 @@ static void release_entry(mpiio_request *q) {
     atomic_fetch_sub(&mpiio_requests_alive, 1);
 }
 
-/* ---- coming and going */
+/* ---- addition and removal */
 
 void mpiio_request_add(mpiio_request *q) {
     pthread_mutex_lock(&lock);
@@ -78,7 +78,7 @@ void mpiio_request_let_go(mpiio_request *q) {
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- asking */
+/* ---- queries */
 
 mpiio_request *mpiio_request_after(const mpiio_request *q) {
     pthread_mutex_lock(&lock);
@@ -102,7 +102,7 @@ void mpiio_requests_forget(const mpiio_file *f) {
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- for a call that waits */
+/* ---- requests of a waiting call */
 
 mpiio_request *mpiio_requests_among(int n, const MPI_Request *handles) {
     mpiio_request *among = NULL;

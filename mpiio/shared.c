@@ -1,13 +1,13 @@
 /* mpiio: the shared file pointer.
  *
- * If all ranks share memory it is a word in a page of /dev/shm without a name
- * (base/shared_memory.h), which is created along with the communicator.  Otherwise it is a number
- * in a hidden file next to the data, under a lock.  The file is created on first use: rank 0 draws
- * a name at open, the first rank that needs the pointer creates the file, and the last rank to
- * open it removes the name.
+ * If all ranks share memory, the pointer is a word in a page of /dev/shm without a name
+ * (base/shared_memory.h), which is created with the communicator.  Otherwise the pointer is a number
+ * in a hidden file next to the data, accessed under a lock.  The file is created on first use: rank
+ * 0 draws a name at open, the first rank that needs the pointer creates the file, and the last rank
+ * that opens the file removes the name.
  *
- * Setting it (seek, a new view) is collective, and writes no word: every setting
- * begins a new epoch, which has a new word, initially zero, and a base that all ranks have.
+ * Setting the pointer (seek, a new view) is collective, and does not write the current word: every
+ * setting begins a new epoch with a new word, initially 0, and a base that is the same on all ranks.
  *
  *   pointer = base + word[epoch]
  *
@@ -37,15 +37,16 @@ static const size_t page_bytes = WORDS * sizeof(int64_t);
 
 typedef struct mpiio_shared {
     pthread_mutex_t lock;
-    int64_t *words; /* of the communicator; NULL: in a file */
+    int64_t *words; /* words of the communicator; NULL: use a file */
     int64_t epoch;
     MPI_Offset base;
     int64_t token;
-    char *path; /* of the file; NULL: not used so far */
-    int fd;     /* or -1 */
+    char *path; /* path of the file; NULL: not used so far */
+    int fd;     /* descriptor of the file, or -1 */
 } mpiio_shared;
 
-/* A write beyond the limit on file sizes, which applies to /dev/shm too, would raise a signal. */
+/* Return whether a file may have `end` bytes.  A write beyond the limit on file sizes, which also
+ * applies to /dev/shm, would raise a signal. */
 static int may_reach(off_t end) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return 1;
@@ -68,14 +69,14 @@ int64_t mpiio_shared_token(void) {
 
 /* ---- a page for a communicator */
 
-/* 1 on all ranks, or on none. */
+/* Return whether `have` is true on all ranks.   Collective. */
 static int all_have(const mpiio_ranks *r, int have) {
     int64_t without = !have;
     return mpiio_agree(r, 1, &without) == MPI_SUCCESS && !without;
 }
 
-/* Rank 0 announces the memory that it has created, or linked to a name; 0: it has not, or the
- * message failed. */
+/* Broadcast the memory that rank 0 has created or linked to a name; return 0 if rank 0 has failed
+ * (`have`), or if the broadcast failed. */
 static int describe_page(const mpiio_ranks *r, int have, tutti__shared_memory *page) {
     MPI_Request request;
     int64_t message[1 + sizeof *page / sizeof(int64_t)] = {have};
@@ -152,7 +153,7 @@ void mpiio_shared_set(mpiio_file *f, MPI_Offset at) {
     pthread_mutex_unlock(&f->shared->lock);
 }
 
-/* All ranks are in close, so that the file is not created again. */
+/* All ranks have entered close, so no rank creates the file again. */
 void mpiio_shared_drop(mpiio_file *f) {
     mpiio_shared *s = f->shared;
     f->shared = NULL;
@@ -164,7 +165,8 @@ void mpiio_shared_drop(mpiio_file *f) {
     free(s);
 }
 
-/* ---- a file of words: the number of ranks that opened it, then one per epoch; the lock must be held */
+/* ---- a file of words: the number of ranks that have opened the file, then one word per epoch; the
+ * caller holds s->lock */
 
 static int complain_errno(const mpiio_shared *s, const char *what) {
     const int code = errno == EACCES || errno == EPERM || errno == EROFS ? MPI_ERR_ACCESS
@@ -182,7 +184,8 @@ static int word_lock(const mpiio_shared *s, short type) {
     return rc;
 }
 
-/* Words that were never written are zero, also if the file ends before them. */
+/* Add to a word of the file.  Words that have not been written are 0, even beyond the end of the
+ * file. */
 static int word_add(const mpiio_shared *s, int64_t index, int64_t bytes, int64_t *before) {
     int64_t word = 0;
     const off_t at = (off_t)(index * (int64_t)sizeof word);
@@ -197,8 +200,8 @@ static int word_add(const mpiio_shared *s, int64_t index, int64_t bytes, int64_t
     return code;
 }
 
-/* File systems where removing the name makes the file inaccessible to other machines that have it
- * open; for FUSE this is unknown. */
+/* Return whether the file must keep its name: on some file systems removing the name makes the file
+ * inaccessible to other machines that have it open; for FUSE this is unknown. */
 static int needs_name(int fd) {
     static const unsigned long kinds[] = {0x6969 /* nfs */,      0xff534d42 /* cifs */,
                                           0xfe534d42 /* smb2 */, 0x01021997 /* 9p */,
@@ -247,31 +250,33 @@ int mpiio_shared_add(mpiio_file *f, MPI_Offset bytes, MPI_Offset *before) {
     return code;
 }
 
-/* ---- rank after rank */
+/* ---- ordered access */
 
-/* The last rank detects that all ranks have opened it. */
+/* The last rank, which has the sum of all bytes, advances the pointer and broadcasts the result. */
 int mpiio_shared_ordered(mpiio_file *f, MPI_Offset bytes, MPI_Offset *at) {
     const mpiio_ranks *r = f->ranks;
-    int64_t mine = bytes, before = 0, told[2] = {MPI_SUCCESS, 0};
+    int64_t local_bytes = bytes, before = 0, result[2] = {MPI_SUCCESS, 0};
     MPI_Offset base = 0;
     MPI_Request request;
-    int code = PMPI_Iexscan(&mine, &before, 1, MPI_INT64_T, MPI_SUM, r->comm, &request);
+    int code = PMPI_Iexscan(&local_bytes, &before, 1, MPI_INT64_T, MPI_SUM, r->comm, &request);
     if (code == MPI_SUCCESS) code = mpiio_finish(&request);
-    if (r->rank == 0) before = 0; /* MPI leaves it undefined */
+    if (r->rank == 0) before = 0; /* MPI_Iexscan does not define the result on rank 0 */
     if (r->rank == r->size - 1) {
-        told[0] = code == MPI_SUCCESS ? mpiio_shared_add(f, before + bytes, &base) : code;
-        told[1] = base;
+        result[0] = code == MPI_SUCCESS ? mpiio_shared_add(f, before + bytes, &base) : code;
+        result[1] = base;
     }
-    int rc = PMPI_Ibcast(told, 2, MPI_INT64_T, r->size - 1, r->comm, &request);
+    int rc = PMPI_Ibcast(result, 2, MPI_INT64_T, r->size - 1, r->comm, &request);
     if (rc == MPI_SUCCESS) rc = mpiio_finish(&request);
-    *at = told[1] + before;
-    if (rc == MPI_SUCCESS && told[0] == MPI_SUCCESS) {
-        /* all ranks open it, so that the last one removes its name; otherwise close does */
+    *at = result[1] + before;
+    if (rc == MPI_SUCCESS && result[0] == MPI_SUCCESS) {
+        /* all ranks open the file, so that the last rank removes its name; otherwise close removes
+         * it */
         pthread_mutex_lock(&f->shared->lock);
         if (!f->shared->words) (void)pointer_open(f);
         pthread_mutex_unlock(&f->shared->lock);
     }
-    if (rc != MPI_SUCCESS || told[0] == MPI_SUCCESS) return rc;
-    if (r->rank == r->size - 1) return (int)told[0];
-    return mpiio_complain((int)told[0], "rank %d cannot use the shared file pointer", r->size - 1);
+    if (rc != MPI_SUCCESS || result[0] == MPI_SUCCESS) return rc;
+    if (r->rank == r->size - 1) return (int)result[0];
+    return mpiio_complain((int)result[0], "rank %d cannot use the shared file pointer",
+                          r->size - 1);
 }

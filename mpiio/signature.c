@@ -1,13 +1,13 @@
-/* mpiio: external32 of memory of the program.  The MPI libraries convert numbers, but are not
- * reliable for datatypes that mix them (MPICH 4.0 aborts).  So the memory is packed unconverted
- * by the access of the datatype, a block of elements at a time, and converted value by value in
- * the order of the type map.
+/* mpiio: conversion between memory of the program and external32.  The MPI libraries convert
+ * numbers, but are not reliable for datatypes that combine different numbers (MPICH 4.0 aborts).  So
+ * the memory is packed unconverted by the access of the datatype, a block of elements at a time, and
+ * converted value by value in the order of the type map.
  *
  *   struct { int; double[2] } x 100    ->    100 x (1 x int, 2 x double)
  *
- * The conversion of a kind of number is determined by packing one: most have their bytes reversed, in
- * units of 1 to 8 bytes, which is done here; the others (which have another size in the file) are
- * left to MPI_Pack_external.
+ * The conversion of a predefined type is determined by packing one number.  For most types bytes are
+ * reversed in units of 1 to 8 bytes, which this file implements; MPI_Pack_external converts the other
+ * types, which have another size in the file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <limits.h>
 #include <stdlib.h>
@@ -15,12 +15,12 @@
 
 #include "mpiio.h"
 
-enum { BLOCK = 64 << 10 }; /* bytes that are packed at a time, if they hold an element */
+enum { BLOCK = 64 << 10 }; /* bytes packed at a time (at least one element) */
 
-/* The numbers of a datatype: one kind, or consecutive parts. */
+/* The numbers of a datatype: one predefined type, or a sequence of parts. */
 typedef struct signature {
-    MPI_Datatype number; /* MPI_DATATYPE_NULL: parts */
-    int unit;            /* bytes that are turned around; 0: MPI converts */
+    MPI_Datatype number; /* predefined type; MPI_DATATYPE_NULL: use `part` */
+    int unit;            /* unit of byte reversal in bytes; 0: MPI converts */
     MPI_Offset native, external;
     int parts;
     struct part {
@@ -32,9 +32,9 @@ typedef struct signature {
 struct mpiio_converter {
     signature *s;
     MPI_Count count;
-    tutti_access *memory; /* the program's, in the order of the type map */
+    tutti_access *memory; /* memory of the program, in the order of the type map */
     void *buf;
-    MPI_Count at_once; /* elements of a block */
+    MPI_Count at_once; /* number of elements per block */
     char *block;
 };
 
@@ -49,7 +49,7 @@ static void signature_free(signature *s) {
     free(s);
 }
 
-/* ---- reading a type */
+/* ---- decoding a datatype */
 
 typedef struct {
     int combiner, ints, addresses, types;
@@ -69,7 +69,7 @@ static int contents_get(MPI_Datatype type, contents *c) {
     return PMPI_Type_get_contents(type, c->ints, c->addresses, c->types, c->i, c->a, c->t);
 }
 
-/* The unit in which MPI reverses the bytes of a number, or 0. */
+/* Determine the unit in which MPI reverses the bytes of a number; 0: no such unit. */
 static int unit_of(const signature *s) {
     char in[64], out[128];
     MPI_Aint at = 0;
@@ -88,7 +88,8 @@ static int unit_of(const signature *s) {
 
 static int signature_make(MPI_Datatype type, signature **out);
 
-/* A structure has its own number of each; other types have as many as fit into their bytes. */
+/* Decode the parts of a datatype.  A structure has a count per part; other types repeat their part
+ * until all bytes are used. */
 static int parts_make(MPI_Datatype type, const contents *c, signature *s) {
     MPI_Count size = 0;
     s->part = calloc((size_t)c->types + 1, sizeof *s->part);
@@ -138,10 +139,10 @@ static int signature_make(MPI_Datatype type, signature **out) {
     return code;
 }
 
-/* ---- converting */
+/* ---- conversion */
 
-/* Source and destination of a conversion: from `native` to `external` or back, while `left` bytes
- * of the latter contain complete values. */
+/* State of a conversion: from `native` to `external` (packs) or back; `left` is the number of
+ * remaining bytes of `external`. */
 typedef struct {
     char *native, *external;
     MPI_Offset left;
@@ -206,7 +207,7 @@ static void convert_elements(const signature *s, MPI_Count count, stream *x) {
     }
 }
 
-/* ---- the program's memory */
+/* ---- memory of the program */
 
 int mpiio_converter_make(void *buf, MPI_Count count, MPI_Datatype type, mpiio_converter **out) {
     mpiio_converter *c = calloc(1, sizeof *c);
@@ -241,7 +242,7 @@ void mpiio_converter_free(mpiio_converter **pc) {
     free(c);
 }
 
-/* All elements, block by block; the bytes in memory that have been converted. */
+/* Convert all elements, block by block; return the number of converted bytes in memory. */
 static MPI_Offset convert_blocks(const mpiio_converter *c, stream *x) {
     MPI_Offset at = 0;
     for (MPI_Count i = 0; i < c->count && !x->stopped; i += c->at_once) {

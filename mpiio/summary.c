@@ -1,6 +1,6 @@
-/* mpiio: TUTTI_STATS=1 prints, when a file is closed, its statistics: one small table by rank
- * 0, on standard error.  Bytes and calls are sums over ranks, times the minimum and maximum over all
- * ranks.
+/* mpiio: statistics of a file, which rank 0 prints on standard error when the file is closed
+ * (TUTTI_STATS=1).  Bytes and calls are sums over all ranks; times are the minimum and maximum over
+ * all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ enum { ROWS = 2 * MPIIO_FAMILIES, SUMS = 2 * ROWS + 4, TIMES = ROWS + 4 };
 typedef struct {
     int64_t
         sum[SUMS]; /* [row] calls, [ROWS + row] bytes, then plans, hits, file reads, file writes */
-    double most[TIMES]; /* [row] in calls, then plan, exchange, file, open */
+    double most[TIMES]; /* seconds: [row] in calls, then plan, exchange, file, open */
     double least[TIMES];
 } figures;
 
@@ -43,7 +43,7 @@ static void figures_get(const mpiio_file *f, figures *x) {
     memcpy(x->least, x->most, sizeof x->least);
 }
 
-/* ---- printing: composed first, so that several files' tables do not mix */
+/* ---- printing; the text is composed first, so that tables of several files do not interleave */
 
 static void row_print(FILE *out, const figures *x, int row) {
     static const char *const kinds[] = {"independent", "collective", "non-blocking", "split"};
@@ -78,15 +78,15 @@ static void print_summary(const mpiio_file *f, const figures *x) {
 }
 
 void mpiio_summary(mpiio_file *f) {
-    figures mine, all;
-    memset(&mine, 0, sizeof mine);
+    figures local, all;
+    memset(&local, 0, sizeof local);
     memset(&all, 0, sizeof all);
-    figures_get(f, &mine);
+    figures_get(f, &local);
     const MPI_Comm comm = f->ranks->comm;
-    int code = PMPI_Reduce(mine.sum, all.sum, SUMS, MPI_INT64_T, MPI_SUM, 0, comm);
+    int code = PMPI_Reduce(local.sum, all.sum, SUMS, MPI_INT64_T, MPI_SUM, 0, comm);
     if (code == MPI_SUCCESS)
-        code = PMPI_Reduce(mine.most, all.most, TIMES, MPI_DOUBLE, MPI_MAX, 0, comm);
+        code = PMPI_Reduce(local.most, all.most, TIMES, MPI_DOUBLE, MPI_MAX, 0, comm);
     if (code == MPI_SUCCESS)
-        code = PMPI_Reduce(mine.least, all.least, TIMES, MPI_DOUBLE, MPI_MIN, 0, comm);
+        code = PMPI_Reduce(local.least, all.least, TIMES, MPI_DOUBLE, MPI_MIN, 0, comm);
     if (code == MPI_SUCCESS && f->ranks->rank == 0) print_summary(f, &all);
 }

@@ -1,11 +1,11 @@
-/* mpiio: the time that a process spent in MPI_File_ calls, those of the drop-in or (TUTTI_MPIIO=off) of the
- * MPI library, and the number of files it opened.  Reported when the process ends, if `tutti run`
- * requests it:
+/* mpiio: the time that a process spent in MPI_File_ calls of this library or (TUTTI_MPIIO=off) of
+ * the MPI library, and the number of files that it opened.  They are reported when the process ends,
+ * if `tutti run` requests it:
  *
  *   TUTTI_MPIIO_REPORT=1     rank 0 prints a line that the library was active
- *   TUTTI_MPIIO_TIMES=FILE   every rank adds a line to FILE: seconds, files
+ *   TUTTI_MPIIO_TIMES=FILE   every rank appends a line to FILE: seconds, files
  *
- * Waiting for requests is not a MPI_File_ call, and is not counted.
+ * MPI_Wait and similar calls are not MPI_File_ calls, and are not counted.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 static int wanted; /* set before main */
 static int64_t nanoseconds, files;
-static _Thread_local int depth; /* calls within calls count once */
+static _Thread_local int depth; /* nesting depth: nested calls are counted once */
 
 double mpiio_timed_begin(void) {
     return wanted && depth++ == 0 ? mpiio_now() : 0;
@@ -34,7 +34,8 @@ void mpiio_timed_file(void) {
     __atomic_fetch_add(&files, 1, __ATOMIC_RELAXED);
 }
 
-/* Variables set by the launchers of both MPI libraries and by Slurm. */
+/* Return whether this is rank 0, from variables set by the launchers of the MPI libraries and by
+ * Slurm. */
 static int is_first_rank(void) {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
                                         "SLURM_PROCID"};

@@ -1,4 +1,4 @@
-/* mpiio: execution of data calls: blocking, by a request, or split.
+/* mpiio: execution of data calls: blocking, non-blocking, or split.
  *
  * In a collective call a rank with invalid arguments still takes part, without an access: Tutti
  * then fails on all ranks with the error of this rank, and no rank waits forever.
@@ -23,7 +23,7 @@ static void count_call(mpiio_file *f, const mpiio_call *c, int family, tutti_off
     __atomic_fetch_add(&a->nanoseconds, (int64_t)(1e9 * (mpiio_now() - since)), __ATOMIC_RELAXED);
 }
 
-/* ---- at once */
+/* ---- blocking */
 
 static tutti_err move_bytes(mpiio_job *job, tutti_off *moved) {
     tutti_file *f = job->file->file;
@@ -52,15 +52,16 @@ int mpiio_move(mpiio_file *f, const mpiio_call *call, MPI_Status *status) {
     mpiio_enter(locked);
     const tutti_err err = move_bytes(&job, &moved);
     mpiio_leave(locked);
-    const int code = mpiio_complain_tutti(err); /* the same on all ranks */
-    const MPI_Offset told = mpiio_job_end(&job, err, moved);
+    const int code = mpiio_complain_tutti(err); /* collective: the same class on all ranks */
+    const MPI_Offset status_bytes = mpiio_job_end(&job, err, moved);
     mpiio_job_settle_pointer(&job);
-    status_set(status, told);
-    count_call(f, call, call->collective ? MPIIO_COLLECTIVE : MPIIO_INDEPENDENT, told, since);
+    status_set(status, status_bytes);
+    count_call(f, call, call->collective ? MPIIO_COLLECTIVE : MPIIO_INDEPENDENT, status_bytes,
+               since);
     return mpiio_fail(f, code);
 }
 
-/* A job that outlives the call; `none` if memory is exhausted. */
+/* Make a job that outlives the call; if memory is exhausted, return `none` with an error. */
 static mpiio_job *job_new(mpiio_file *f, const mpiio_call *call, mpiio_job *none) {
     mpiio_job *job = malloc(sizeof *job);
     if (job) {
@@ -78,7 +79,7 @@ static void job_drop(mpiio_job *job, const mpiio_job *none) {
     if (job != none) free(job);
 }
 
-/* ---- by a request */
+/* ---- non-blocking */
 
 static tutti_err start_request(mpiio_job *job, tutti_request **r) {
     tutti_file *f = job->file->file;
@@ -93,14 +94,14 @@ static tutti_err start_request(mpiio_job *job, tutti_request **r) {
 
 static tutti_off started_done(void *context, tutti_err outcome, tutti_off bytes) {
     mpiio_job *job = context;
-    const MPI_Offset told = mpiio_job_end(job, outcome, bytes);
-    __atomic_fetch_add(&job->file->accounts[job->call.is_write][MPIIO_NONBLOCKING].bytes, told,
-                       __ATOMIC_RELAXED);
+    const MPI_Offset status_bytes = mpiio_job_end(job, outcome, bytes);
+    __atomic_fetch_add(&job->file->accounts[job->call.is_write][MPIIO_NONBLOCKING].bytes,
+                       status_bytes, __ATOMIC_RELAXED);
     free(job);
-    return told;
+    return status_bytes;
 }
 
-/* All steps that can fail on this rank only come before the operation starts on the others. */
+/* All steps that can fail on a single rank come before the start of the operation. */
 static int start_job(mpiio_job *job, MPI_Request *request) {
     mpiio_file *f = job->file, *locked = job->call.collective ? f : NULL;
     mpiio_request *q = mpiio_request_new(f);
@@ -123,12 +124,13 @@ static int start_job(mpiio_job *job, MPI_Request *request) {
     }
     if (complaint == MPI_SUCCESS) {
         *request = mpiio_request_go(q, r, started_done, job);
-    } else if (q) { /* the operation lasts until the other ranks have got the error of this rank */
+    } else if (q) {
+        /* the operation continues until the other ranks have received the error of this rank */
         mpiio_request_go(q, r, NULL, NULL);
     } else {
         mpiio_enter(f);
         const tutti_err refused = tutti_request_wait(&r, NULL);
-        (void)refused; /* this rank has its own message */
+        (void)refused; /* this rank reports its own error */
         mpiio_leave(f);
     }
     return complaint;
@@ -148,7 +150,7 @@ int mpiio_start(mpiio_file *f, const mpiio_call *call, MPI_Request *request) {
 
 int mpiio_begin(mpiio_file *f, const mpiio_call *call) {
     const double since = start_time();
-    if (f->split) /* on all ranks */
+    if (f->split) /* the condition is the same on all ranks */
         return mpiio_fail(
             f, mpiio_complain(MPI_ERR_IO, "a split collective operation on '%s' is already active",
                               f->path));
@@ -167,7 +169,7 @@ int mpiio_begin(mpiio_file *f, const mpiio_call *call) {
     return mpiio_fail(f, code);
 }
 
-static int end_job(mpiio_file *f, MPI_Offset *told) {
+static int end_job(mpiio_file *f, MPI_Offset *status_bytes) {
     mpiio_job *job = f->split;
     tutti_off moved = 0;
     mpiio_enter(f);
@@ -176,7 +178,7 @@ static int end_job(mpiio_file *f, MPI_Offset *told) {
     mpiio_leave(f);
     const int code = mpiio_complain_tutti(err);
     f->split = NULL;
-    *told = mpiio_job_end(job, err, moved);
+    *status_bytes = mpiio_job_end(job, err, moved);
     mpiio_job_settle_pointer(job);
     free(job);
     return code;
@@ -184,20 +186,20 @@ static int end_job(mpiio_file *f, MPI_Offset *told) {
 
 int mpiio_end(mpiio_file *f, mpiio_where where, int is_write, MPI_Status *status) {
     const double since = start_time();
-    MPI_Offset told = 0;
+    MPI_Offset status_bytes = 0;
     if (!f->split || f->split->call.where != where || f->split->call.is_write != is_write)
         return mpiio_fail(
             f, mpiio_complain(MPI_ERR_IO,
                               "no matching split collective operation has begun on '%s'", f->path));
     const mpiio_call call = f->split->call;
-    const int code = end_job(f, &told);
-    status_set(status, told);
-    count_call(f, &call, MPIIO_SPLIT, told, since);
+    const int code = end_job(f, &status_bytes);
+    status_set(status, status_bytes);
+    count_call(f, &call, MPIIO_SPLIT, status_bytes, since);
     f->accounts[is_write][MPIIO_SPLIT].calls--; /* begin has been counted */
     return mpiio_fail(f, code);
 }
 
 void mpiio_split_drop(mpiio_file *f) {
-    MPI_Offset told;
-    if (f->split) end_job(f, &told);
+    MPI_Offset status_bytes;
+    if (f->split) end_job(f, &status_bytes);
 }

@@ -1,8 +1,8 @@
-/* mpiio: datatypes of the program: may one be used, is it predefined.
+/* mpiio: properties of datatypes of the program: committed, predefined.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio.h"
 
-/* Predefined types are never freed: a handle always refers to the same type. */
+/* Predefined types are never freed, so a handle always refers to the same type. */
 int mpiio_type_is_named(MPI_Datatype type) {
     int combiner = MPI_COMBINER_NAMED;
 #if MPI_VERSION >= 4
@@ -16,7 +16,7 @@ int mpiio_type_is_named(MPI_Datatype type) {
            combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
 }
 
-/* MPI refuses to pack a type that has not been committed, even with a count of 0. */
+/* MPI_Pack fails for a datatype that has not been committed, even with a count of 0. */
 int mpiio_type_check(const mpiio_file *f, MPI_Datatype type) {
     char from = 0, to = 0;
     int at = 0;

@@ -1,6 +1,6 @@
-/* mpiio: views.  The filetype is decoded once, when it is set; the cost of data calls then depends
- * only on their own datatypes.  Ranks agree on a view before it is used: if one rank refuses it, no
- * rank sets it.
+/* mpiio: views.  The filetype is decoded once, when the view is set; the time of data calls then
+ * depends only on their own datatypes.  Ranks agree on a view before it is used: if the view is
+ * invalid on one rank, no rank sets it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +42,8 @@ static int check_displacement(const mpiio_file *f, MPI_Offset displacement) {
                           (long long)displacement);
 }
 
-/* MPI has no class for types that run backwards: both MPIs call it an I/O error. */
+/* Return the error class of an invalid type.  MPI has no class for decreasing displacements; both
+ * MPI libraries return MPI_ERR_IO. */
 static int complain_type(tutti_err err) {
     if (err != TUTTI_ERR_ARG) return mpiio_complain_tutti(err);
     return mpiio_complain(MPI_ERR_IO, "%s", tutti_last_message());
@@ -73,7 +74,7 @@ static int check_types(const mpiio_file *f, MPI_Datatype etype, MPI_Datatype fil
     return etype == filetype ? MPI_SUCCESS : check_etype(etype, !(f->amode & MPI_MODE_RDONLY));
 }
 
-/* ---- making one */
+/* ---- creation of a view */
 
 void mpiio_view_drop(mpiio_view *v) {
     tutti_view_free(&v->tiles);
@@ -82,8 +83,8 @@ void mpiio_view_drop(mpiio_view *v) {
     type_drop(&v->tile);
 }
 
-/* Size, extent and bounds.  The bounds are computed here: MPICH 4.0 has wrong true bounds for some
- * darrays. */
+/* Set size, extent and bounds of the tile.  MPI_Type_get_true_extent is not used, since MPICH 4.0
+ * has wrong true bounds for some darrays. */
 static int measure_tile(mpiio_view *v, MPI_Datatype tile) {
     MPI_Count size = 0, lb = 0, extent = 0;
     tutti_off lo = 0, hi = 0;
@@ -99,7 +100,7 @@ static int measure_tile(mpiio_view *v, MPI_Datatype tile) {
     } else {
         code = mpiio_repeat_bounds(v, &v->tile_begin, &v->tile_end);
     }
-    /* with repeated bytes the sizes may be equal in spite of gaps */
+    /* with repeated bytes, size and extent may be equal in spite of holes */
     v->plain = v->tiles && size == extent && v->tile_begin == 0 && v->tile_end == size;
     return code;
 }
@@ -110,9 +111,9 @@ static int tile_repeats(mpiio_view *v, MPI_Datatype tile) {
     return mpiio_complain(MPI_ERR_IO, "the displacements of the filetype decrease or are negative");
 }
 
-/* Types with repeated bytes are only allowed for files that are read.  Tiles that overlap
- * are kept too, for calls that exceed one tile: they may interleave (columns
- * of a matrix). */
+/* Decode the tile.  Repeated bytes are only allowed in files that are opened for reading.  v->tile
+ * is also set if tiles overlap, for calls that span several tiles, which may interleave (columns of
+ * a matrix). */
 static int tile_read(mpiio_view *v, MPI_Datatype tile, int writes) {
     const tutti_err err = tutti_view_make(v->displacement, tile, &v->tiles);
     if (err != TUTTI_OK && (err != TUTTI_ERR_ARG || writes)) return complain_type(err);
@@ -124,7 +125,8 @@ static int tile_read(mpiio_view *v, MPI_Datatype tile, int writes) {
     return mpiio_complain(MPI_ERR_IO, "the extent of the filetype is negative");
 }
 
-/* The tile in the file is the filetype, unless its numbers have other sizes there. */
+/* Set the types and the tile of a view.  The tile is the filetype, unless numbers have other sizes
+ * in the file. */
 static int view_fill(mpiio_view *v, MPI_Datatype etype, MPI_Datatype filetype, int writes) {
     MPI_Count size = 0;
     int code = type_keep(etype, &v->etype);
@@ -171,23 +173,23 @@ int mpiio_view_init(mpiio_view *v) {
 
 /* ---- agreement */
 
-/* From the errors of all ranks; MPI requires the same extent of the etype and the same
- * representation. `hints`: some rank has new ones. */
-static int view_agree(const mpiio_file *f, int mine, const mpiio_view *v, int *hints) {
+/* Agree on the errors of all ranks, and check that the extent of the etype and the representation
+ * are the same on all ranks, as MPI requires.  *hints: on return, whether some rank has new hints. */
+static int view_agree(const mpiio_file *f, int local_class, const mpiio_view *v, int *hints) {
     MPI_Count lb = 0, extent = 0;
     int which = 0;
-    if (mine == MPI_SUCCESS) {
+    if (local_class == MPI_SUCCESS) {
         PMPI_Type_get_extent_x(v->etype, &lb, &extent);
         which = representation_of(v->name);
     }
     enum { CLASS, EXTENT, EXTENT_, WHICH, WHICH_, HINTS, NUMBERS };
-    int64_t n[NUMBERS] = {[CLASS] = mine,  [EXTENT] = extent, [EXTENT_] = -extent,
-                          [WHICH] = which, [WHICH_] = -which, [HINTS] = *hints};
+    int64_t n[NUMBERS] = {[CLASS] = local_class, [EXTENT] = extent, [EXTENT_] = -extent,
+                          [WHICH] = which,       [WHICH_] = -which, [HINTS] = *hints};
     const int code = mpiio_agree(f->ranks, NUMBERS, n);
     if (code != MPI_SUCCESS)
         return mpiio_complain(MPI_ERR_OTHER, "the ranks could not exchange their views");
-    if (mine == n[CLASS] && mine != MPI_SUCCESS)
-        return mine; /* this rank's words, the class of all */
+    if (local_class == n[CLASS] && local_class != MPI_SUCCESS)
+        return local_class; /* the class that all ranks return, with the message of this rank */
     if (n[CLASS] != MPI_SUCCESS)
         return mpiio_complain((int)n[CLASS], "another rank cannot set its view of '%s'", f->path);
     if (n[EXTENT] != -n[EXTENT_] || n[WHICH] != -n[WHICH_])
@@ -204,7 +206,8 @@ int mpiio_set_view(mpiio_file *f, MPI_Offset displacement, MPI_Datatype etype,
     int hints = mpiio_hints_apply(f, info, &opt);
     int code = check_displacement(f, displacement);
     if (f->amode & MPI_MODE_SEQUENTIAL) {
-        /* the displacement is the position of the shared pointer, once all ranks are here */
+        /* the displacement is the position of the shared pointer, after all ranks have entered the
+         * call */
         int64_t here = 0;
         MPI_Offset at = 0;
         int found = mpiio_agree(f->ranks, 1, &here);

@@ -1,10 +1,10 @@
-/* mpiio: MPI_Wait, MPI_Test and the like.
+/* mpiio: MPI_Wait, MPI_Test and similar calls.
  *
- * If no request of the drop-in exists they are passed through at once.  Otherwise its requests among
- * the given ones are found first, since a handle is invalid once its request is complete; then
- * the MPI library is called (a wait is a series of tests, between which our operations progress);
- * then errors of completed requests are reported: to the file's error handler, and as the standard
- * requires, by the code of the call or in the statuses.
+ * If no request of this library exists, calls are passed to the MPI library at once.  Otherwise a
+ * call has three steps.  It finds the requests of this library among its arguments, since handles
+ * are invalid after completion.  It calls the MPI library; a wait is a series of tests, between
+ * which operations of Tutti progress.  It reports errors of completed requests to the error handler
+ * of the file and, as the standard requires, by the return code or in the statuses.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sched.h>
 
@@ -20,12 +20,13 @@ static int has_failed(const mpiio_request *q, const MPI_Request *requests) {
     return has_ended(q, requests) && q->code != MPI_SUCCESS;
 }
 
-/* Calls the file's error handler. */
+/* Call the error handler of the file of a request, and return the code. */
 static int call_handler_for(const mpiio_request *q) {
     return mpiio_fail(q->file, mpiio_complain(q->code, "%s", q->message ? q->message : ""));
 }
 
-/* For a call that completes at most one request; `code` is that of the MPI library. */
+/* Report errors of a call that completes at most one request; `code` is the code from the MPI
+ * library. */
 static int report_one(mpiio_request *among, const MPI_Request *requests, int code) {
     for (mpiio_request *q = among; q; q = q->waited)
         if (has_failed(q, requests)) code = call_handler_for(q);
@@ -33,8 +34,8 @@ static int report_one(mpiio_request *among, const MPI_Request *requests, int cod
     return code;
 }
 
-/* The result of a call that completes several: statuses[i] is of requests[indices[i]], or
- * requests[i]. */
+/* Result of a call that completes several requests: statuses[i] belongs to requests[indices[i]] or,
+ * if `indices` is NULL, to requests[i]. */
 typedef struct {
     int n;
     const int *indices;
@@ -69,7 +70,8 @@ static int report_all(mpiio_request *among, const MPI_Request *requests, const a
 
 /* ---- waiting */
 
-/* No request of the drop-in is among them. */
+/* Return whether the call can be passed to the MPI library, which progresses requests while it
+ * waits: no request of this library is among the arguments. */
 static int is_foreign(const mpiio_request *among) {
     return !among && mpiio_progress_everywhere();
 }
@@ -107,7 +109,7 @@ int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
     while ((code = MPIIO_REAL(Testall)(count, requests, &flag, statuses)) == MPI_SUCCESS && !flag)
         progress_or_yield();
     for (int i = 0; i < count && statuses != MPI_STATUSES_IGNORE && code == MPI_SUCCESS; i++)
-        statuses[i].MPI_ERROR = MPI_SUCCESS; /* as MPI_Waitall itself does, unlike MPI_Testall */
+        statuses[i].MPI_ERROR = MPI_SUCCESS; /* like MPI_Waitall, unlike MPI_Testall */
     return report_all(among, requests, &(answer){count, NULL, statuses}, code);
 }
 
@@ -166,7 +168,7 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status) 
     return MPIIO_REAL(Request_get_status)(request, flag, status);
 }
 
-/* ---- the names without P, for programs and their tools */
+/* ---- names without P, for programs and tools */
 
 MPIIO_EXPORT(Wait);
 MPIIO_EXPORT(Waitany);

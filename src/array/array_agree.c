@@ -1,7 +1,8 @@
 /* array: agreement of the ranks of an array.
  *
- * The first agreement of a collective call carries this rank's error and a hash of all arguments
- * that must agree.  If ranks disagree, all return the same error and nothing has been done.
+ * The first agreement of a collective call includes the error of this rank and a hash of all
+ * arguments that must be the same on all ranks.  If ranks disagree, all return the same error and
+ * nothing is changed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 
@@ -16,7 +17,7 @@ tutti_err tutti__array_agree(MPI_Comm comm, const char *operation, const char *p
     return TUTTI_OK;
 }
 
-/* Precedes every agreement on an open array. */
+/* Settle the requests of the file before an agreement on an open array; set the rank of `local_err`. */
 static void settle_requests(tutti_array *a, tutti_err local_err) {
     TUTTI_ASSERT(a->head || a->file);
     if (a->file) { /* queued requests are executed first */
@@ -25,7 +26,7 @@ static void settle_requests(tutti_array *a, tutti_err local_err) {
     }
     if (local_err == TUTTI_OK || !a->head) return;
     tutti_error_info info = *tutti_last_error();
-    info.rank = tutti__file_team(a->head)->rank; /* in its own file every rank is rank 0 */
+    info.rank = tutti__file_team(a->head)->rank; /* in the file of its part every rank is rank 0 */
     tutti__error_assign(&info);
 }
 
@@ -44,7 +45,7 @@ tutti_err tutti__array_call(tutti_array *a, const tutti__call *c, tutti_err loca
     return tutti__object_call(&a->object, c, local_err);
 }
 
-/* Two handles of one file have teams of their own. */
+/* The hash includes the id of the team, since two handles of one file have different teams. */
 uint64_t tutti__array_hash(uint64_t h, const tutti_array *a) {
     const int id = a ? tutti__array_team(a)->id : -1;
     if (!a) return tutti__hash(h, &id, sizeof id);

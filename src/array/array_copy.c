@@ -1,9 +1,9 @@
 /* array: partitions, and copies between arrays of any placement and order.
  *
- * A copy transfers pieces: boxes that fit into a rank's budget, read from one array and written to
- * the other.  In global placement the ranks take the pieces of the array round-robin; in local
- * placement each rank copies its own part.  Where the orders differ, a box is about as long in one
- * array's order as in the other's.  A copy between two local placements with different
+ * A copy transfers pieces: boxes that fit into the budget of a rank, read from one array and written
+ * to the other.  In global placement the pieces of the array are assigned to ranks round-robin; in
+ * local placement each rank copies its own part.  If the orders differ, the contiguous runs of a box
+ * have about the same length in both arrays.  A copy between two local placements with different
  * distributions uses a temporary array in global placement.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
@@ -14,15 +14,15 @@
 /* ---- partitions */
 
 tutti_count tutti_array_partitions(const tutti_array *a, int ranks, tutti_off budget) {
-    tutti_off room;
+    tutti_off capacity;
     if (!a || !tutti__handle_alive(&a->handle, &tutti__array_class) || ranks < 1 || budget < 1)
         return 0;
     const tutti_count n = a->spec.shape[tutti__spec_dim(&a->spec, 0)];
     tutti_off each = a->spec.element_size;
     for (int k = 1; k < a->spec.ndims; k++) each *= a->spec.shape[tutti__spec_dim(&a->spec, k)];
-    if (!tutti__mul_ok(ranks, budget, &room)) room = INT64_MAX;
+    if (!tutti__mul_ok(ranks, budget, &capacity)) capacity = INT64_MAX;
     if (n == 0 || each == 0) return 1;
-    const tutti_count most = tutti__min(room / each, n);
+    const tutti_count most = tutti__min(capacity / each, n);
     return most == 0 ? 0 : n / most + (n % most != 0);
 }
 
@@ -45,15 +45,16 @@ tutti_slice tutti_array_partition(const tutti_array *a, tutti_count n, tutti_cou
 
 /* ---- boxes */
 
-/* The pieces of an array, or of a part of it. */
+/* The pieces into which an array (or the part of this rank) is divided. */
 typedef struct {
     int ndims;
-    tutti_order order; /* of the piece numbers */
+    tutti_order order; /* order of the piece numbers */
     tutti_count shape[TUTTI_MAX_DIMS], box[TUTTI_MAX_DIMS];
     tutti_count n;
 } piece_grid;
 
-/* Length of the contiguous run of a box in `order`; *grow_out: the dimension that ends it, or -1. */
+/* Return the length of the contiguous runs of a box in `order`.  *grow_out: the dimension that ends
+ * the runs; -1: none. */
 static tutti_off contiguous_length(const piece_grid *b, tutti_order order, int *grow_out) {
     tutti_off run = 1;
     *grow_out = -1;
@@ -67,7 +68,7 @@ static tutti_off contiguous_length(const piece_grid *b, tutti_order order, int *
     return run;
 }
 
-/* Piece number i; empty if it does not exist. */
+/* Return piece number i; empty if it does not exist. */
 static tutti_slice piece_slice(const piece_grid *b, tutti_count i) {
     tutti_slice s = tutti_slice_all(b->ndims, b->shape);
     const int none = i >= b->n;
@@ -90,9 +91,9 @@ static tutti_slice piece_slice(const piece_grid *b, tutti_count i) {
 typedef struct {
     tutti_array *from, *to;
     piece_grid b;
-    tutti_count first, step, turns; /* this rank's pieces */
+    tutti_count first, step, turns; /* pieces of this rank: number of the first, distance, count */
     char *buf;
-    tutti_off done, total; /* bytes of this rank */
+    tutti_off done, total; /* bytes that this rank has copied, and will copy */
     tutti_progress_fn *progress;
     void *context;
 } copy_state;
@@ -150,12 +151,12 @@ static tutti_err copy_all_pieces(copy_state *c) {
 static tutti_err copy_directly(tutti_array *from, tutti_array *to, tutti_off budget,
                                tutti_progress_fn *progress, void *context) {
     copy_state c = {.from = from, .to = to, .progress = progress, .context = context};
-    /* all ranks make as many steps as the rank with the most pieces */
+    /* `own`: the array whose local elements are copied */
     const tutti_array *own = c.from->dist ? c.from : c.to;
     const tutti__team *t = tutti__array_team(c.from);
     c.b.ndims = own->local.ndims;
     memcpy(c.b.shape, own->local.shape, sizeof c.b.shape);
-    /* Grow the box along the order in which its runs are shorter, up to `most` elements. */
+    /* Extend the box in the order in which its runs are shorter, as long as it fits into the budget. */
     tutti_count all = 1;
     for (int d = 0; d < c.b.ndims; d++) c.b.box[d] = tutti__min(c.b.shape[d], 1);
     for (;;) {
@@ -197,10 +198,10 @@ static tutti_err create_temporary(tutti_array *to, tutti_array **out) {
     const tutti_error_info before = *tutti_last_error();
     tutti_err err = TUTTI_ERR_EXISTS;
     for (int i = 0; i < TRIES && err == TUTTI_ERR_EXISTS; i++) {
-        const size_t room = strlen(tutti__file_path(to->head)) + 20;
-        char *path = tutti__malloc(room);
-        if (path && i == 0) snprintf(path, room, "%s.copy", tutti__file_path(to->head));
-        if (path && i > 0) snprintf(path, room, "%s.copy.%d", tutti__file_path(to->head), i);
+        const size_t size = strlen(tutti__file_path(to->head)) + 20;
+        char *path = tutti__malloc(size);
+        if (path && i == 0) snprintf(path, size, "%s.copy", tutti__file_path(to->head));
+        if (path && i > 0) snprintf(path, size, "%s.copy.%d", tutti__file_path(to->head), i);
         err = tutti__array_vote(to, path ? TUTTI_OK : TUTTI_ERR_NOMEM);
         if (err == TUTTI_OK)
             err = tutti__array_create(tutti__file_team(to->head)->comm, path, TUTTI_EXCLUSIVE,
@@ -226,7 +227,7 @@ static tutti_err copy_by_temporary(tutti_array *from, tutti_array *to, tutti_off
 tutti_err tutti_array_copy(tutti_array *from, tutti_array *to, tutti_off budget,
                            tutti_progress_fn *progress, void *context) {
     TUTTI_KEEP_ERRNO;
-    /* All ranks use the smallest budget, so that they cut the same pieces. */
+    /* All ranks use the smallest budget, so that all divide the array into the same pieces. */
     const tutti_err local_err = check_copy_arguments(from, to, budget);
     tutti__range least = tutti__range_of(budget);
     tutti__call call = {

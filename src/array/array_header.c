@@ -1,9 +1,9 @@
-/* array: the header of a file, to and from bytes, and in the file.  docs/reference/format.md is the
- * specification.
+/* array: conversion of the header to and from bytes, and its access in the file.
+ * docs/reference/format.md is the specification.
  *
- * The block at the start of the file has two slots with the same contents and a checksum each.  A
- * change writes one slot after the other, so that one of them is always complete; of two complete
- * ones, the one with the higher version is valid.
+ * The block at the start of the file has two slots with the same contents, each with a checksum.  A
+ * change writes one slot after the other, so that one slot is always complete.  If both slots are
+ * complete, the slot with the higher version is valid.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 
@@ -30,12 +30,12 @@ enum {
     AT_SHAPE = 80,                /* 8 bytes per dimension */
     AT_DIST = 208,                /* 16 bytes per dimension: kind, procs, block */
     AT_END = 464,                 /* zeros up to the checksum */
-    AT_CHECKSUM = SLOT_BYTES - 8, /* of all bytes of the slot before it */
+    AT_CHECKSUM = SLOT_BYTES - 8, /* checksum of the preceding bytes of the slot */
     LITTLE = 1,
     BIG = 2
 };
 
-/* As in PNG: the signature is not text, and detects conversion of line ends. */
+/* Signature; as in PNG, it is not text, and detects conversion of line ends. */
 static const unsigned char magic[8] = {0x89, 'T', 'T', 'A', '\r', '\n', 0x1a, '\n'};
 
 static int native_byte_order(void) {
@@ -100,7 +100,7 @@ void tutti__header_write(const tutti__header *h, unsigned char block[TUTTI__HEAD
     }
 }
 
-/* ---- reading: a checksum detects damage, not malice */
+/* ---- reading; fields are validated, since the checksum only detects accidental damage */
 
 static tutti_err read_int(const unsigned char *at, const char *what, int limit, int *out) {
     const uint32_t v = load_le32(at);
@@ -118,7 +118,7 @@ static tutti_err read_off64(const unsigned char *at, const char *what, tutti_off
     return TUTTI_OK;
 }
 
-/* The header may come from anywhere: check that its fields are consistent. */
+/* Check that the fields of a header are consistent. */
 static tutti_err check_header(tutti__header *h) {
     tutti_array_spec s;
     tutti_off bytes;
@@ -181,7 +181,7 @@ static tutti_err read_slot(const unsigned char *from, tutti__header *out) {
     int byte_order;
     TUTTI_TRY(read_int(from + AT_BYTE_ORDER, "byte order", BIG, &byte_order));
     TUTTI_CHECK(byte_order >= LITTLE, TUTTI_ERR_FORMAT, "invalid header: byte order is 0");
-    /* Elements of one byte, and those of type bytes, have no byte order. */
+    /* Elements of one byte, and elements of type bytes, have no byte order. */
     TUTTI_CHECK(byte_order == native_byte_order() || tutti_type_size(s->type) <= 1,
                 TUTTI_ERR_FORMAT,
                 "the elements are %s-endian: this machine has the other byte order",

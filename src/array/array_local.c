@@ -1,6 +1,6 @@
-/* array: local placement.  `path` is a descriptor: header, distribution, bounds.  `path`.r is rank
- * r's Local Array File: an array with the shape of the part, opened by that rank on a communicator
- * of its own.  Descriptor and parts have the same id; the descriptor is written last.
+/* array: local placement.  `path` is a descriptor: header, distribution, bounds.  `path`.r is the
+ * Local Array File of rank r: an array with the shape of its part, opened by this rank on
+ * MPI_COMM_SELF.  Descriptor and parts have the same id; the descriptor is written last.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 
@@ -15,7 +15,7 @@ enum { ALL = TUTTI_READ | TUTTI_WRITE };
 
 /* ---- this rank's part */
 
-/* The spec of this rank's part. */
+/* Set a->local and a->bytes for the part of this rank. */
 static tutti_err set_part_spec(tutti_array *a) {
     tutti_array_spec s = a->spec;
     s.offset = TUTTI__HEADER_BYTES;
@@ -23,8 +23,8 @@ static tutti_err set_part_spec(tutti_array *a) {
     return tutti__spec_check(&s, &a->local, &a->bytes);
 }
 
-/* Rank 0's options, adapted to this rank's part: nodes and trace belong to the descriptor, and a
- * fault is for one of its ranks.   Collective. */
+/* Adapt the options of rank 0 to the file of this rank's part: the options nodes and trace apply
+ * only to the descriptor, and an injected fault to one rank of the descriptor.   Collective. */
 static tutti_err derive_part_options(const tutti_array *a, const tutti_options *opt,
                                      tutti_options *out) {
     const tutti__team *t = tutti__file_team(a->head);
@@ -35,7 +35,7 @@ static tutti_err derive_part_options(const tutti_array *a, const tutti_options *
     if (out->fault[0] == '*') return TUTTI_OK; /* the fault is for every rank */
     char *what = NULL;
     const long who = strtol(out->fault, &what, 10);
-    if (*what && who == t->rank) { /* this rank is rank 0 of its own file */
+    if (*what && who == t->rank) { /* this rank is rank 0 of the file of its part */
         char text[sizeof out->fault];
         snprintf(text, sizeof text, "0%.*s", (int)sizeof text - 2, what);
         memcpy(out->fault, text, sizeof text);
@@ -47,9 +47,9 @@ static tutti_err derive_part_options(const tutti_array *a, const tutti_options *
 
 static tutti_err open_part(tutti_array *a, const char *path, int mode, const tutti_options *opt) {
     const int rank = tutti__file_team(a->head)->rank;
-    const size_t room = strlen(path) + 16;
-    char *own = tutti__malloc(room);
-    if (own) snprintf(own, room, "%s.%d", path, rank);
+    const size_t size = strlen(path) + 16;
+    char *own = tutti__malloc(size);
+    if (own) snprintf(own, size, "%s.%d", path, rank);
     if (!own) return TUTTI_ERR_NOMEM;
     const tutti_err err = tutti_file_open(MPI_COMM_SELF, own, mode, opt, &a->file);
     tutti__free(own);
@@ -58,7 +58,7 @@ static tutti_err open_part(tutti_array *a, const char *path, int mode, const tut
 
 /* ---- create */
 
-/* Never 0. */
+/* Return a random number that is not 0. */
 static uint64_t random_id(void) {
     uint64_t id = 0;
     struct timespec t = {0, 0};
@@ -95,8 +95,8 @@ static tutti_err create_descriptor(void *context) {
     return tutti__array_header_create(a->head, &h);
 }
 
-/* Existing files do not change until every rank has opened its part; then the array does not exist until
- * the descriptor is complete. */
+/* Create the files of a local placement.  Existing files are changed only after every rank has
+ * opened its part; then no valid array exists until the descriptor is complete. */
 static tutti_err create_local_files(tutti_array *a, MPI_Comm comm, const char *path,
                                     const tutti_options *opt) {
     tutti_options options;
@@ -167,7 +167,7 @@ tutti_err tutti_array_create_local(MPI_Comm comm, const char *path, const tutti_
 
 /* ---- open */
 
-/* Number of bounds of the distribution; it must agree with the length in the header. */
+/* Compute the number of bounds of the distribution, and check the length in the header. */
 static tutti_err count_bounds(const tutti__header *h, tutti_count *n_out) {
     tutti_count n = 0;
     tutti_off ranks = 1;
@@ -216,7 +216,7 @@ static tutti_err read_distribution(tutti_array *a, tutti__header *h) {
     tutti_count n = 0, *bounds = NULL;
     unsigned char *v = NULL;
     int bytes = 0;
-    tutti_err err = count_bounds(h, &n); /* the same on all ranks */
+    tutti_err err = count_bounds(h, &n); /* same result on all ranks */
     if (err == TUTTI_OK) err = tutti__narrow_int(8 * n, &bytes);
     if (err == TUTTI_OK) {
         v = tutti__malloc((size_t)bytes);

@@ -1,15 +1,14 @@
 /* array: reading and writing slices and parts.
  *
- * A call describes its elements by an access, which the engine transfers; the Extended Two-Phase
- * Method is the engine's method two-phase.  Errors of a rank are agreed on before any byte is
- * transferred.  In local placement every rank has its own file: the ranks agree on the start and
- * on the outcome.
+ * A call describes its elements by an access, which the engine transfers (method two-phase is the
+ * Extended Two-Phase Method).  Ranks agree on errors before any byte is transferred.  In local
+ * placement every rank has its own file, and the ranks agree on the start and on the outcome.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 
 static tutti__transfer describe_transfer(const tutti_array *a, const tutti_access *access,
                                          void *buf, int is_write, tutti_err local_err) {
-    /* A shorter file has lost elements. */
+    /* a shorter file is truncated */
     return (tutti__transfer){.name = is_write ? "write" : "read",
                              .file = a->file,
                              .is_write = is_write,
@@ -73,7 +72,7 @@ tutti_err tutti_array_write(tutti_array *a, const tutti_slice *s, const tutti_se
     return move_slice(a, s, memory, (void *)buf, 1);
 }
 
-/* ---- independent of other ranks */
+/* ---- independent */
 
 static tutti_err move_independently(tutti_array *a, const tutti_slice *s,
                                     const tutti_section *memory, void *buf, int is_write) {

@@ -90,7 +90,7 @@ tutti_err tutti__array_pair_check(const tutti_array *a, const tutti_array *b) {
     TUTTI_MPI(MPI_Comm_compare(tutti__array_team(a)->comm, tutti__array_team(b)->comm, &compared));
     TUTTI_CHECK(compared == MPI_IDENT || compared == MPI_CONGRUENT, TUTTI_ERR_ARG,
                 "the arrays are open on different ranks");
-    /* The same file by name, or another name of it. */
+    /* Compare the paths, then device and inode, since a file may have several names. */
     struct stat x, y;
     const char *p = tutti__file_path(a->file), *q = tutti__file_path(b->file);
     const int same_file = strcmp(p, q) == 0 || (stat(p, &x) == 0 && stat(q, &y) == 0 &&

@@ -8,12 +8,12 @@
 
 #include <string.h>
 
-/* All ranks return the error of any rank. */
+/* Agree on errors: all ranks return the error of any rank. */
 static tutti_err agree_on_error(const tutti_file *f, const char *operation, tutti_err local_err) {
     return tutti__array_error(f, operation, tutti__team_agree(tutti__file_team(f), local_err));
 }
 
-/* A file and the header that is written to it, or read from it. */
+/* A file, and the header to be written to or read from this file. */
 typedef struct {
     tutti_file *file;
     tutti__header header;
@@ -176,7 +176,7 @@ tutti_err tutti_array_open_raw(MPI_Comm comm, const char *path, int mode,
     if (err == TUTTI_OK) err = tutti_file_size(a->file, &size);
     if (err == TUTTI_OK && size < end && (mode & TUTTI_CREATE))
         err = tutti_file_resize(a->file, end);
-    else if (err == TUTTI_OK && size < end) /* the same on all ranks */
+    else if (err == TUTTI_OK && size < end) /* same condition on all ranks */
         err = agree_on_error(
             a->file, "open",
             tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
@@ -210,7 +210,7 @@ tutti_err tutti_array_close(tutti_array **pa) {
                                "array has %d tile iterations that have not ended", a->iterations);
     TUTTI_TRY(tutti__array_call(a, &(tutti__call){.name = "close"}, err));
     err = tutti_file_close(&a->file);
-    if (a->head) { /* the first error of both files counts */
+    if (a->head) { /* return the first error of both files */
         err = tutti__array_vote(a, err);
         err = TUTTI_ALSO(err, tutti_file_close(&a->head));
     }

@@ -1,29 +1,28 @@
-/* array: start of calls on two arrays.  Each array has a team of its own, and the ranks must agree
- * in one: that of `from`, or of `to` if there is no other.  A rank that passes one array where
- * others pass two may enter the wrong team, so there are two agreements.  The first only reports
- * "this rank knows of another array" and cannot fail; the second is the call, when all ranks are
+/* array: start of calls on two arrays.  Each array has its own team, and the ranks must agree in one
+ * team: that of `from`, or of `to` if there is no other array.  A rank that passes one array where
+ * other ranks pass two may enter the wrong team, so there are two agreements.  The first only
+ * reports whether a rank has another array, and cannot fail; the second is the call, with all ranks
  * in the same team.
  *
- *   rank      knows        waits in
- *   0         from, to     from     gets rank 1's note in `to`: sends one to rank 2, and answers
- * there
- *   1         to           to       the answer is "from": enters that team, with its error
- *   2         from, to     from     as rank 0
+ *   rank      has          waits in
+ *   0         from, to     from     gets the note of rank 1 in `to`, sends a note to rank 2, answers in `to`
+ *   1         to           to       the answer is `from`: enters the team of `from`, with its error
+ *   2         from, to     from     like rank 0
  *
- * A rank that knows only one array sends a note to the next rank in that team before it waits.  A
- * rank that waits in another team and gets a note sends one to the next rank and answers.  So
- * either no rank has sent a note in a team, or every rank has sent one and received one.  After
- * calls that differ (one rank closes the array) notes may remain: they carry the number of such
- * calls, and old ones are dropped.
+ * A rank that has only one array sends a note to the next rank in the team of this array before it
+ * waits.  A rank that waits in another team and gets a note sends a note to the next rank and answers.
+ * So either no rank has sent a note in a team, or every rank has sent one note and received one note.
+ * After calls that differ (one rank closes the array) notes may remain.  Notes contain the number of
+ * such calls, and old notes are dropped.
  *
- * Not supported: ranks that know no array at all, and ranks of which some know only one array and
- * some only the other.
+ * Not supported: ranks without any array, and a mixture of ranks that have only `from` and ranks
+ * that have only `to`.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 #include "base/fiber.h"
 #include "comm/wait.h"
 
-enum { NOTE_TAG = 32767 }; /* above all other tags, see tutti__team_tag */
+enum { NOTE_TAG = 32767 }; /* larger than all other tags, see tutti__team_tag */
 
 static tutti_err send_note(tutti__team *t) {
     MPI_Request r;
@@ -43,9 +42,9 @@ static tutti_err test_note(tutti__team *t, int *here_out) {
     return TUTTI_OK;
 }
 
-/* All ranks agree in the team of `a`.  `alone`: this rank has no other array.  `note`: a note
- * has been received.  *other: in, the other array of this rank, or none; out, that of any
- * rank.   Collective; requests queued on the file have been settled. */
+/* Agree in the team of `a`.  alone: this rank has no other array.  note: a note has been received.
+ * *other: in: number of the other array of this rank, or an empty range; out: the range over all
+ * ranks.   Collective; requests of the file must be settled. */
 static tutti_err meet_in_team(tutti_array *a, int alone, int note, tutti__range *other) {
     enum { ALONE, OTHER, NUMBERS };
     tutti__team *t = tutti__array_team(a);
@@ -63,7 +62,7 @@ static tutti_err meet_in_team(tutti_array *a, int alone, int note, tutti__range 
     return TUTTI_OK;
 }
 
-/* ---- two arrays: agree in the team of one, and test for notes in that of the other */
+/* ---- two arrays: agree in the team of `from`, and test for notes in the team of `to` */
 
 typedef struct {
     tutti_array *from;
@@ -89,7 +88,7 @@ static tutti_err meet_in_two_teams(tutti_array *from, tutti_array *to) {
     tutti__range other = tutti__range_of(array_number(from));
     tutti__requests_settle(from->file);
     tutti_err err = tutti__fiber_make(meet_in_fiber, &m, &fiber);
-    if (err != TUTTI_OK) { /* out of memory: notes are not tested for */
+    if (err != TUTTI_OK) { /* out of memory: agree without testing for notes */
         meet_in_fiber(&m);
         return m.err;
     }
@@ -98,7 +97,7 @@ static tutti_err meet_in_two_teams(tutti_array *from, tutti_array *to) {
         if (note == 1 && err == TUTTI_OK) {
             tutti__requests_settle(to->file);
             err = meet_in_team(to, 0, note, &other);
-            note = 2; /* no further notes */
+            note = 2; /* ignore further notes */
         }
         tutti__yield();
     }
@@ -108,13 +107,13 @@ static tutti_err meet_in_two_teams(tutti_array *from, tutti_array *to) {
     return m.err;
 }
 
-/* ---- one array: agree in its team, then enter the team of the others */
+/* ---- one array: agree in its team, then enter the team of the other ranks */
 
 static int has_number(const tutti__handle *h, const void *number) {
     return array_number((const tutti_array *)(const void *)h) == *(const int64_t *)number;
 }
 
-/* All ranks enter one team, that of *common_out. */
+/* Let all ranks enter the same team, that of *where_out. */
 static tutti_err meet_all_ranks(tutti_array *from, tutti_array *to, tutti_array **where_out) {
     tutti__range none = tutti__range_none();
     int alike = MPI_UNEQUAL;
@@ -135,7 +134,8 @@ static tutti_err meet_all_ranks(tutti_array *from, tutti_array *to, tutti_array 
         return meet_in_team(*where_out, 0, 0, &other);
     }
     TUTTI_MPI(MPI_Comm_compare(tutti__array_team(from)->comm, tutti__array_team(to)->comm, &alike));
-    const int both = alike == MPI_IDENT || alike == MPI_CONGRUENT; /* otherwise an error */
+    /* otherwise the call fails later */
+    const int both = alike == MPI_IDENT || alike == MPI_CONGRUENT;
     if (both && !tutti__fiber_inside()) return meet_in_two_teams(from, to);
     tutti__requests_settle(from->file);
     return meet_in_team(from, 0, 0, &none);

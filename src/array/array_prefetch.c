@@ -1,6 +1,7 @@
-/* array: prefetch.  A prefetch is a non-blocking read of a slice into memory of the library; a
- * read of the same slice copies from there.  Ranks start prefetches together, so that their lists
- * are equal; each rank finds whether a read matches a prefetch, and all agree on it.
+/* array: prefetch.  A prefetch is a non-blocking read of a slice into memory of the library; a read
+ * of the same slice copies from this memory.  Ranks start prefetches together, so their lists
+ * correspond.  Each rank determines whether a read matches a prefetch, and all ranks agree on the
+ * result.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 
@@ -10,10 +11,10 @@ struct tutti__prefetch {
     tutti_slice slice;
     tutti_request *request;
     void *buf;
-    int64_t
-        written; /* the array's counter at the start; if that is larger now, the data is out of date */
-    int dropped;         /* all ranks have written since: it will not be used */
-    tutti_err start_err; /* the start failed on this rank; the others learn it when they wait */
+    int64_t written; /* array->written at the start; if it is larger now, the data is out of date */
+    int dropped;     /* all ranks have written since the start; the data will not be used */
+    /* error of the start on this rank, reported when the prefetch is waited for */
+    tutti_err start_err;
     tutti_error_info error;
     tutti__prefetch *next;
 };
@@ -23,14 +24,15 @@ static void prefetch_free(tutti__prefetch *p) {
     tutti__free(p);
 }
 
-/* The outcome is the same on all ranks; in local placement it is this rank's own. */
+/* Wait for a prefetch and return its outcome, which is the same on all ranks, except in local
+ * placement. */
 static tutti_err wait_for_prefetch(tutti__prefetch *p) {
     if (p->request) return tutti_request_wait(&p->request, NULL);
     if (p->start_err != TUTTI_OK) tutti__error_assign(&p->error);
     return p->start_err;
 }
 
-/* Wait for dropped prefetches, or for all, and free them.   Collective. */
+/* Wait for the dropped prefetches, or for `all` prefetches, and free them.   Collective. */
 static void drop_prefetches(tutti_array *a, int all) {
     TUTTI_KEEP_LAST_ERROR;
     for (tutti__prefetch **at = &a->prefetched; *at;) {
@@ -100,7 +102,7 @@ tutti_err tutti_array_prefetch_drop(tutti_array *a) {
     return TUTTI_OK;
 }
 
-/* ---- taking */
+/* ---- use of a prefetched slice */
 
 static int slices_are_equal(int ndims, const tutti_slice *a, const tutti_slice *b) {
     const size_t bytes = (size_t)ndims * sizeof a->lo[0];
@@ -119,7 +121,7 @@ tutti_err tutti__prefetch_take(tutti_array *a, const tutti_slice *s, const tutti
         if (!p->dropped && p->written == a->written &&
             slices_are_equal(a->local.ndims, &p->slice, s))
             found = i;
-    /* It is used only if all ranks found the same one. */
+    /* The prefetch is used only if all ranks found the same one. */
     tutti__range r = tutti__range_of(found);
     const tutti__call call = {.name = "read", .ranges = 1, .range = &r};
     TUTTI_TRY(tutti__array_call(a, &call, TUTTI_OK));
@@ -129,7 +131,7 @@ tutti_err tutti__prefetch_take(tutti_array *a, const tutti_slice *s, const tutti
     *at = p->next;
     tutti_err err = wait_for_prefetch(p);
     if (a->head) err = tutti__array_vote(a, err);
-    if (err > TUTTI_OK) { /* out of memory: the read itself may succeed */
+    if (err > TUTTI_OK) { /* the prefetch was refused, e.g. out of memory; read the file instead */
         prefetch_free(p);
         return TUTTI_OK;
     }

@@ -34,7 +34,7 @@ tutti_err tutti__spec_check(const tutti_array_spec *in, tutti_array_spec *out,
                 tutti_type_name(in->type), (long long)size);
     s.element_size = size > 0 ? size : in->element_size;
     /* The product of the other extents must fit even if one extent is 0, since a resize may change
-     * it. */
+     * this extent. */
     tutti_off all = s.element_size, end;
     int empty = 0;
     for (int d = 0; d < s.ndims; d++) {

@@ -4,14 +4,15 @@
 
 #include <string.h>
 
-/* Buffer of a rank during a fill; larger only if one element is. */
+/* Buffer size of a rank during a fill, unless one element is larger. */
 static const tutti_off FILL_BYTES = 1 << 20;
 
 /* ---- fill: ranks write chunks round-robin, in file order */
 
 typedef struct {
     tutti_count elements, chunk;
-    tutti_count first, step; /* this rank's first element, and the distance to its next chunk */
+    /* first element of this rank, and distance of its chunks in elements */
+    tutti_count first, step;
     tutti_count turns;
     char *buf;
 } fill_state;
@@ -87,15 +88,15 @@ static tutti_err update_header(void *array) {
     return tutti__array_header_update(array);
 }
 
-/* The header never announces bytes that do not exist: it is written last when the array grows, and
- * first when it shrinks. */
+/* Change the size of the array.  The header is written last when the array grows, and first when it
+ * shrinks, so that the elements in the header always exist in the file. */
 static tutti_err change_size(tutti_array *a, const tutti_array_spec *spec, tutti_off bytes) {
     const tutti_array before = *a;
     const tutti_off end = spec->offset + bytes;
     const tutti_off old_end = a->spec.offset + a->bytes;
     tutti_off size = 0;
-    /* Bytes that follow an array with a header are left over from a resize that was interrupted;
-     * bytes that follow a raw array belong to the caller. */
+    /* Bytes after an array with a header remain from an interrupted resize; bytes after a raw array
+     * belong to the caller. */
     TUTTI_TRY(tutti_file_size(a->file, &size));
     TUTTI_CHECK(!a->raw || size <= old_end, TUTTI_ERR_UNSUPPORTED,
                 "cannot resize: %lld bytes follow the array in the file",

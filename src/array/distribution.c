@@ -1,8 +1,9 @@
-/* array: distributions: the owner of an element, and its local index.
+/* array: distributions, which map each element to an owner and a local index.
  *
  * Each dimension is distributed separately: blocks of `block` indices go to `procs` ranks
- * round-robin.  A block distribution has one round, a cyclic one blocks of 1; a ragged one has a
- * table of bounds.  The last dimension of the process grid varies fastest.
+ * round-robin.  A block distribution has one round, a cyclic distribution has blocks of 1 index, and
+ * a ragged distribution has a table of bounds.  The last dimension of the process grid varies
+ * fastest.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 
@@ -10,7 +11,7 @@
 #include <string.h>
 #include "base/sorted.h"
 
-/* ---- making */
+/* ---- creation */
 
 static tutti_err check_dim(int d, tutti_count n, const tutti_dist_dim *in, tutti_dist_dim *out) {
     *out = (tutti_dist_dim){.kind = in->kind, .procs = in->procs, .block = 1};
@@ -33,7 +34,7 @@ static tutti_err check_dim(int d, tutti_count n, const tutti_dist_dim *in, tutti
     case TUTTI_DIST_BLOCK_CYCLIC:
         TUTTI_CHECK(in->block >= 1, TUTTI_ERR_ARG, "dimension %d: block is %lld: must be >= 1", d,
                     (long long)in->block);
-        /* a block that holds all indices is equivalent to a larger one, and cannot overflow */
+        /* limit the block size to the extent: this is equivalent, and avoids overflow */
         out->block = tutti__min(in->block, tutti__max(n, 1));
         return TUTTI_OK;
     case TUTTI_DIST_RAGGED:
@@ -145,7 +146,7 @@ static tutti_count dim_global_index(const tutti_distribution *d, int dim, int p,
     return (local / k->block * k->procs + p) * k->block + local % k->block;
 }
 
-/* The coordinates of a rank in the process grid. */
+/* Compute the coordinates of a rank in the process grid. */
 static void grid_coordinates(const tutti_distribution *d, int rank, int *coord) {
     for (int i = d->ndims - 1; i >= 0; i--) {
         coord[i] = rank % d->dim[i].procs;
@@ -226,10 +227,10 @@ int tutti__distribution_series(const tutti_distribution *d, int rank, int dim, t
     const tutti_dist_dim *k = &d->dim[dim];
     const tutti_count block = k->kind == TUTTI_DIST_RAGGED ? INT64_MAX : k->block;
     for (tutti_count at = from; at < to;) {
-        const tutti_count room = block - at % block;
+        const tutti_count remaining = block - at % block;
         const tutti_count first = dim_global_index(d, dim, coord[dim], at);
-        const tutti_count whole = room == block ? (to - at) / block : 0;
-        tutti__series s = {first, tutti__min(room, to - at), 1, 0, at - from};
+        const tutti_count whole = remaining == block ? (to - at) / block : 0;
+        tutti__series s = {first, tutti__min(remaining, to - at), 1, 0, at - from};
         if (whole > 1) s = (tutti__series){first, block, whole, block * k->procs, at - from};
         at += s.inner * s.outer;
         out[n++] = s;

@@ -1,9 +1,9 @@
-/* array: slices and parts of distributions as accesses.
+/* array: accesses of slices and of parts of distributions.
  *
  * A slice is a section.  In a part, each dimension is at most three series of indices (a partial
- * block, whole blocks, a partial block).  The loops are nested with the file's fastest dimension
- * innermost, on both sides, so that the size of the description does not depend on the number of
- * elements.
+ * block, whole blocks, a partial block).  On both sides the loops are nested with the fastest
+ * dimension of the file innermost, so that the size of the description does not depend on the number
+ * of elements.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 
@@ -24,7 +24,7 @@ static tutti_err check_slice(const tutti_array_spec *spec, const tutti_slice *s)
     return TUTTI_OK;
 }
 
-/* The caller's frame, with defaults for omitted fields. */
+/* Return the memory section of the caller, with defaults for omitted fields. */
 static tutti_section complete_frame(const tutti_array_spec *spec, const tutti_section *memory) {
     tutti_section m = *memory;
     if (m.ndims == 0) m.ndims = spec->ndims;
@@ -54,7 +54,7 @@ tutti_err tutti__slice_access(const tutti_array_spec *spec, const tutti_slice *s
 
 /* ---- parts */
 
-/* Offsets of the indices of a dimension: element i is at first + i * step bytes. */
+/* Byte offsets of the indices of each dimension: index i is at first + i * step. */
 typedef struct {
     tutti_off first[TUTTI_MAX_DIMS], step[TUTTI_MAX_DIMS];
 } dim_places;
@@ -64,7 +64,7 @@ typedef struct {
     tutti__series s[3];
 } dim_series;
 
-/* The offsets of a section. */
+/* Compute the byte offsets of a section. */
 static tutti_err compute_places(const tutti_section *s, dim_places *p) {
     tutti_off size = s->element_size;
     for (int k = 0; k < s->ndims; k++) {
@@ -80,8 +80,8 @@ static tutti_err compute_places(const tutti_section *s, dim_places *p) {
     return TUTTI_OK;
 }
 
-/* A loop over one dimension around `child`: by global indices in the file, by local indices in
- * memory.  Consumes `child`. */
+/* Make a loop over one dimension around `child`, by local indices (by_number, for memory) or by
+ * global indices (for the file).  Consumes `child`. */
 static tutti_err make_dim_side(tutti__side child, const dim_series *k, tutti_off step,
                                int by_number, tutti__side *out) {
     tutti__side part[3];
@@ -143,7 +143,7 @@ static tutti_err make_memory_side(const tutti_array_spec *spec, const dim_series
     if (memory) {
         const tutti_section m = complete_frame(spec, memory);
         TUTTI_CHECK_RESERVED(&m, "tutti_section");
-        /* The frame must have exactly the shape of the part. */
+        /* The memory section must have exactly the shape of the part. */
         TUTTI_CHECK(m.ndims == spec->ndims, TUTTI_ERR_ARG,
                     "the array has %d dimensions, the memory section %d", spec->ndims, m.ndims);
         TUTTI_CHECK(m.order == TUTTI_ROW_MAJOR || m.order == TUTTI_COL_MAJOR, TUTTI_ERR_ARG,
@@ -173,8 +173,8 @@ static tutti_err make_memory_side(const tutti_array_spec *spec, const dim_series
     return tutti__side_run(0, bytes, out);
 }
 
-/* The series of all dimensions; *shape_out: the shape of the part.  Returns its number of
- * elements. */
+/* Compute the series of all dimensions, and the shape of the part in *shape_out.  Returns 0 if the
+ * part is empty. */
 static tutti_count compute_series(const tutti__array_part *part, dim_series *k,
                                   tutti_count *shape_out) {
     const tutti_distribution *d = part->d;

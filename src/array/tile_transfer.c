@@ -1,9 +1,9 @@
 /* array: file access of a tile iteration.
  *
- * Operations are split collectives of the engine: begin plans, exchanges written data, and leaves
- * file access to a thread or the kernel (background io-only), so that it overlaps with computation
- * at every thread level of MPI.  Several boxes are one access, so that all ranks have the same
- * number of operations.
+ * Operations are split collectives of the engine: the begin call plans, and exchanges written data;
+ * a thread or the kernel performs the file access (background io-only), which overlaps with
+ * computation at every thread level of MPI.  Several boxes are combined into one access, so that all
+ * ranks have the same number of operations.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/tile_transfer.h"
 
@@ -30,7 +30,7 @@ static tutti_err access_boxes(const tutti_array_spec *spec, int n, const tutti__
                               const tutti__box *frame, tutti_access **out) {
     tutti_access *part[2 * TUTTI_MAX_DIMS] = {NULL};
     const tutti_off nowhere_else[2 * TUTTI_MAX_DIMS] = {
-        0}; /* the boxes have their offsets already */
+        0}; /* no displacement: the accesses have the offsets of their boxes */
     tutti_err err = TUTTI_OK;
     if (n == 0) return tutti_access_contiguous(0, 0, out);
     if (n == 1) return access_box(spec, boxes, frame, out);
@@ -58,7 +58,7 @@ tutti_err tutti__tile_transfer_prepare(tutti__tile_transfer *f, int n, const tut
     return TUTTI_OK;
 }
 
-/* In local placement a rank without elements has no operation. */
+/* Return whether this rank has no operation: in local placement also if it has no elements. */
 static int is_idle(const tutti__tile_transfer *f) {
     return !f->prepared || (f->array->dist && tutti_access_bytes(f->access) == 0);
 }
@@ -73,7 +73,7 @@ static tutti__transfer describe_tile_transfer(const tutti__tile_transfer *f, int
                              .how = ahead ? TUTTI__SPLIT : TUTTI__AT_ONCE,
                              .ahead = ahead,
                              .least = f->is_write ? 0 : a->local.offset + a->bytes,
-                             .room = f->room};
+                             .room = f->memory_limit};
 }
 
 static void free_access(tutti__tile_transfer *f) {
@@ -150,6 +150,6 @@ void tutti__tile_transfer_cancel(tutti__tile_transfer *f) {
 }
 
 int tutti__tile_transfer_is_staged(const tutti_array *a) {
-    const int way = tutti__file_options(a->file)->background;
-    return way == TUTTI_BACKGROUND_AUTO || way == TUTTI_BACKGROUND_IO_ONLY;
+    const int background = tutti__file_options(a->file)->background;
+    return background == TUTTI_BACKGROUND_AUTO || background == TUTTI_BACKGROUND_IO_ONLY;
 }

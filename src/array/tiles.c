@@ -6,16 +6,16 @@
  *             begin  writing k - 1, reading k + 1    these overlap with computation on tile k
  *             copy   the intersection of frames k and k + 1
  *
- * Buffers: two frames (tiles k and k + 1) and a core, which is free when its write has begun,
- * since the engine has copied it; with background `all` it is not, so that there are two.  The
- * budget covers buffers and data in transfer.  An array that is updated in place has its cores in
- * the frames.
+ * Buffers: two frames (tiles k and k + 1) and one core.  The core can be reused when its write has
+ * begun, since the engine has copied the data.  With background `all` the engine does not copy, so
+ * there are two cores.  The budget covers buffers and data in transfer.  If an array is updated in
+ * place, the cores are in the frames.
  *
- * Collective reads of the array that is written first wait for the write of k - 1
+ * Collective reads of the written array first wait for the write of tile k - 1
  * (tutti__array_finish_tile_writes).
  *
- * Reading k + 1 and writing k - 1 never access the same bytes: the arrays differ, or there are no
- * halos.  All ranks make as many steps as the rank with the most tiles; the others take part
+ * Reading k + 1 and writing k - 1 never access the same bytes: the arrays differ, or halos are 0.
+ * All ranks execute as many steps as the rank with the most tiles; ranks with fewer tiles take part
  * without elements.
  *
  * A `sequential` iteration, for comparison, writes k - 1 and reads k in next(k), and reuses
@@ -31,18 +31,18 @@ enum { RING = 3, ALIGN = 4096 }; /* largest number of buffers; their alignment *
 static const tutti__class tiles_class = {"tiles", "tile iteration", "ended"};
 
 struct tutti_tiles {
-    tutti__handle handle; /* listed until it is ended */
+    tutti__handle handle; /* listed until tutti_tiles_end */
     tutti__tile_transfer reading, writing;
     tutti__tiling tiling;
-    tutti__box_layout layout; /* of the array that is read */
+    tutti__box_layout layout; /* layout of the array that is read */
     int in_place, sequential;
-    int ins, outs; /* buffers */
+    int ins, outs; /* number of buffers in `in` and `out` */
     char *in[RING], *out[RING];
-    tutti_count steps; /* tiles of the rank with the most tiles */
-    tutti_count next;  /* the next tile to return */
-    tutti__box kept;   /* intersection of the frame that is being read and the one before */
-    tutti_off memory;  /* size of this object and its buffers */
-    tutti_err outcome; /* the error that all further calls return */
+    tutti_count steps; /* number of tiles of the rank with the most tiles */
+    tutti_count next;  /* number of the next tile to return */
+    tutti__box kept;   /* intersection of the frame in transfer and the previous frame */
+    tutti_off memory;  /* size of this struct and its buffers in bytes */
+    tutti_err outcome; /* error that all further calls return */
     tutti_error_info error;
     tutti_tiles_stats stats;
 };
@@ -91,17 +91,17 @@ static void fill_tile(const tutti_tiles *t, tutti_count k, tutti_tile *tile) {
 
 /* ---- memory */
 
-/* Size of the descriptions of one read and one write. */
+/* Return an upper bound of the size of the descriptions of one read and one write in bytes. */
 static tutti_off description_bytes(int ndims) {
     return (tutti_off)(2 * ndims + 1) * (256 + 160 * ndims);
 }
 
-/* Whether each byte of a tile is also in memory of the engine for a while. */
+/* Return whether the bytes of a tile are temporarily also in memory of the engine. */
 static int is_staged(const tutti_tiles *t, const tutti__tile_transfer *f) {
     return f->array && !t->sequential && tutti__tile_transfer_is_staged(f->array);
 }
 
-/* Aligned, so that O_DIRECT needs no copy. */
+/* Allocate n buffers, aligned so that O_DIRECT needs no copy. */
 static tutti_err allocate_buffers(tutti_tiles *t, char **v, int n, tutti_off bytes) {
     for (int i = 0; i < n; i++) {
         v[i] = tutti__malloc_aligned(ALIGN, (size_t)bytes);
@@ -169,14 +169,15 @@ static tutti_err check_region(int ndims, const tutti_count *shape, const tutti_s
     return TUTTI_OK;
 }
 
-/* Data in the background is in memory of the engine, which is limited: tiles that fit into it are
- * really read ahead.  A quarter is reserved for windows that are not full. */
+/* Return the memory of the engine per rank for operations in the background: only tiles that fit
+ * into this memory are read ahead.  A quarter of background_bytes is reserved for windows that are
+ * not full. */
 static tutti_off staging_limit(const tutti_array *a) {
     return tutti__file_options(a->file)->background_bytes / 4 * 3 /
            tutti__file_team(a->file)->nodes.largest;
 }
 
-/* Windows of the engine for one operation at a time, for operations that are not in the background. */
+/* Return the bytes per rank of the engine's windows for operations that are not in the background. */
 static tutti_off engine_window_bytes(const tutti_array *a, tutti_off budget) {
     if (!a) return 0;
     return tutti__min(budget / 8, tutti__file_options(a->file)->cb_buffer_size /
@@ -207,9 +208,9 @@ static tutti_err make_tiling(tutti_tiles *t, const tutti_tiles_spec *spec) {
         g->halo[d] = tutti__min(spec->halo[d], a->shape[d]);
     }
     t->layout = (tutti__box_layout){a->ndims, a->order, a->element_size};
-    /* The first limit is mandatory: buffers and data in transfer.  The others are desirable: the
-     * engine's windows, not all full in the background, fit in addition to the buffers; and the
-     * limits of the engine. */
+    /* The first limit is mandatory: buffers and data in transfer fit into the budget.  The other
+     * limits are desirable: the windows of the engine also fit into the budget, and data in the
+     * background fits into the memory of the engine. */
     const tutti_array *from = t->reading.array, *to = t->writing.array;
     const tutti_off read = element_bytes(from), written = element_bytes(to);
     const int reads = is_staged(t, &t->reading), writes = is_staged(t, &t->writing);
@@ -230,7 +231,7 @@ static tutti_err make_tiling(tutti_tiles *t, const tutti_tiles_spec *spec) {
 
 static tutti_err prepare_read(tutti_tiles *t, tutti_count k);
 
-/* The part of begin that is not collective. */
+/* The local part of tutti_tiles_begin.   Not collective. */
 static tutti_err make_tiles(tutti_array *from, tutti_array *to, const tutti_tiles_spec *spec,
                             tutti_tiles **out) {
     tutti_tiles *t = tutti__calloc(1, sizeof *t);
@@ -257,12 +258,13 @@ static tutti_err make_tiles(tutti_array *from, tutti_array *to, const tutti_tile
     return t->sequential ? TUTTI_OK : prepare_read(t, 0);
 }
 
-/* Staging memory per node: that of the rank with the least, for each of its ranks. */
+/* Set the staging memory per node from `each`, the minimum over ranks of the memory per rank. */
 static void share_staging(tutti__tile_transfer *f, tutti_off each) {
-    if (f->array) f->room = tutti__max(each * tutti__file_team(f->array->file)->nodes.largest, 1);
+    if (f->array)
+        f->memory_limit = tutti__max(each * tutti__file_team(f->array->file)->nodes.largest, 1);
 }
 
-/* One agreement on errors, arguments and the number of steps. */
+/* Agree on errors, arguments, the number of steps and the staging memory. */
 static tutti_err agree_on_begin(tutti_array *from, tutti_array *to, tutti_tiles *t,
                                 tutti_off budget, tutti_err local_err) {
     enum { STEPS, READ, WRITTEN, NUMBERS };
@@ -310,18 +312,19 @@ static void register_with_arrays(tutti_tiles *t, int more) {
         tutti__tile_transfer_leave(&t->writing);
 }
 
-/* Other iterations may be writing to these arrays.   Collective. */
+/* Wait for the writes of other iterations to these arrays.   Collective. */
 static void finish_other_writes(const tutti_tiles *t) {
     if (t->reading.array) tutti__array_finish_tile_writes(t->reading.array);
     if (t->writing.array && !t->in_place) tutti__array_finish_tile_writes(t->writing.array);
 }
 
-/* All ranks have the same error, so it names a file that they share. */
+/* Add the context to an error that all ranks have: the path of a file that all ranks share. */
 static tutti_err add_context(const tutti_array *a, tutti_err err) {
     return tutti__array_named(a, "tiles", err);
 }
 
-/* Arrays stay open until their iterations have ended, except after MPI_Finalize. */
+/* Check the handle and its arrays, which stay open until their iterations have ended, except after
+ * MPI_Finalize. */
 static tutti_err check_tiles_live(const tutti_tiles *t) {
     TUTTI_TRY(tutti__handle_check(t, &tiles_class));
     if (t->reading.array) TUTTI_TRY(tutti__array_live(t->reading.array));
@@ -367,7 +370,8 @@ static tutti_err prepare_write(tutti_tiles *t, tutti_count k) {
     return TUTTI_OK;
 }
 
-/* Read the frame of tile k without its intersection with the one before, which is in memory. */
+/* Prepare to read the frame of tile k without its intersection with the previous frame, which is in
+ * memory. */
 static tutti_err prepare_read(tutti_tiles *t, tutti_count k) {
     const int ndims = t->tiling.ndims;
     const tile_boxes b = boxes_of(t, k), before = boxes_of(t, t->sequential ? -1 : k - 1);
@@ -383,7 +387,7 @@ static tutti_err prepare_read(tutti_tiles *t, tutti_count k) {
     return TUTTI_OK;
 }
 
-/* Agree that all ranks take the same step (tile k, or -1: the end) and have no error.  With
+/* Agree that all ranks take the same step (tile `step`, or -1: the end) and have no error.  With
  * TUTTI_ERR_MISMATCH some ranks are in another call, nothing has been done, and the iteration is
  * unchanged.  Otherwise all ranks have entered the step. */
 static tutti_err open_step(tutti_tiles *t, tutti_count step, tutti_err local_err) {
@@ -403,13 +407,13 @@ static tutti_err open_step(tutti_tiles *t, tutti_count step, tutti_err local_err
     return TUTTI_OK;
 }
 
-/* All ranks return the error of any rank. */
+/* Agree on errors: all ranks return the error of any rank. */
 static tutti_err share_error(tutti_tiles *t, tutti_err local_err) {
     return tutti__array_vote(any_array(t), local_err);
 }
 
 static tutti_err step_overlapped(tutti_tiles *t, tutti_count k, tutti_err opened) {
-    /* End both; the first error counts. */
+    /* end both transfers; return the first error */
     const tutti_err wrote = tutti__tile_transfer_end(&t->writing);
     tutti_err err = TUTTI_ALSO(wrote, tutti__tile_transfer_end(&t->reading));
     if (opened != TUTTI_OK) return opened;
@@ -420,7 +424,7 @@ static tutti_err step_overlapped(tutti_tiles *t, tutti_count k, tutti_err opened
     tutti__tile_transfer_begin(&t->writing);
     const int reads = t->reading.prepared;
     tutti__tile_transfer_begin(&t->reading);
-    if (reads) { /* the intersection of the frames */
+    if (reads) { /* copy the intersection of the frames */
         const tile_boxes a = boxes_of(t, k), b = boxes_of(t, k + 1);
         const tutti__packed have = {&a.frame, in_buffer(t, k)},
                             want = {&b.frame, in_buffer(t, k + 1)};
@@ -467,12 +471,12 @@ tutti_err tutti_tiles_next(tutti_tiles *t, tutti_tile *tile_out) {
         t->stats.tiles += t->next < t->tiling.tiles;
         t->next++;
     }
-    if (!tile_out) return err; /* the iteration was over before */
+    if (!tile_out) return err; /* the iteration had already ended */
     fill_tile(t, t->next - 1, tile_out);
     return TUTTI_OK;
 }
 
-/* Data that was read ahead is not needed, so errors of that read are ignored. */
+/* Data that was read ahead is not needed, so errors of the pending read are ignored. */
 tutti_err tutti_tiles_end(tutti_tiles **pt) {
     TUTTI_KEEP_ERRNO;
     if (!pt || !*pt) return TUTTI_OK;
@@ -506,7 +510,7 @@ tutti_err tutti_tiles_end(tutti_tiles **pt) {
 void tutti_tiles_stats_sized(const tutti_tiles *t, tutti_tiles_stats *out, size_t struct_size) {
     if (!t || !out || !tutti__handle_alive(&t->handle, &tiles_class)) return;
     tutti_tiles_stats now = t->stats;
-    /* The largest size of data in transfer counts. */
+    /* add the largest size of data in transfer */
     now.memory = t->memory + t->reading.most + t->writing.most;
     tutti__struct_copy(out, struct_size, &now, sizeof now);
 }

@@ -33,7 +33,7 @@ tutti_count tutti__box_intersect(int ndims, const tutti__box *a, const tutti__bo
     return n;
 }
 
-/* The slabs before and after `part` in one dimension, then those of the rest in the next
+/* Cut the slabs before and after `part` in one dimension, then the slabs of the rest in the next
  * dimension; slabs after `part` in slow dimensions come last. */
 int tutti__box_subtract(const tutti__box_layout *g, const tutti__box *whole, const tutti__box *part,
                         tutti__box *out) {
@@ -61,7 +61,7 @@ int tutti__box_subtract(const tutti__box_layout *g, const tutti__box *whole, con
     return n;
 }
 
-/* The position of an element in an array, in elements. */
+/* Return the position of an element in an array, in elements. */
 static tutti_count position_in_array(const tutti__box_layout *g, const tutti_count *shape,
                                      const tutti_count *at) {
     tutti_count p = 0;
@@ -81,7 +81,7 @@ int tutti__box_precedes(const tutti__box_layout *g, const tutti_count *shape, co
 
 /* ---- copying */
 
-/* The offset of an element in a packed box, in bytes. */
+/* Return the offset of an element in a packed box, in bytes. */
 static tutti_off offset_in_box(const tutti__box_layout *g, const tutti__box *b,
                                const tutti_count *at) {
     tutti_count shape[TUTTI_MAX_DIMS], inside[TUTTI_MAX_DIMS];
@@ -116,7 +116,7 @@ void tutti__box_copy(const tutti__box_layout *g, const tutti__box *part, const t
     do {
         memcpy(to->bytes + offset_in_box(g, to->box, at),
                from->bytes + offset_in_box(g, from->box, at), bytes);
-        /* the next position in the `outer` slowest dimensions */
+        /* advance to the next position in the `outer` slowest dimensions */
         for (more = outer - 1; more >= 0; more--) {
             const int d = tutti__dim_slow(g->ndims, g->order, more);
             if (++at[d] < part->hi[d]) break;

@@ -1,10 +1,10 @@
 /* array: division of a rank's elements into tiles.
  *
  * Tiles should be large, with long runs in the file.  So the slowest dimension is divided first,
- * down to a minimum of a few halos, since frames would otherwise be mostly halo; then the next
- * one.  If all dimensions have their minimum and the tiles are still too large, the minimum is
- * dropped in the same order.  The largest extent that fits is found by bisection; then tiles get
- * equal sizes.
+ * down to a minimum of a few halos, since frames would otherwise consist mostly of halo; then the
+ * next dimension.  If all dimensions have their minimum and the tiles are still too large, smaller
+ * extents are chosen in the same order.  The largest extent that fits is found by bisection; then
+ * tiles get equal sizes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/tiles.h"
 
@@ -12,7 +12,7 @@
 
 #include "base/memory.h"
 
-/* Minimum extent of a core, in halos, before other dimensions are divided. */
+/* Minimal extent of a core, as a multiple of the halo, before other dimensions are divided. */
 enum { HALOS = 8 };
 
 static tutti_count box_extent(const tutti__box *b, int d) {
@@ -38,7 +38,7 @@ tutti_count tutti__tiling_core_max(const tutti__tiling *t) {
     return n;
 }
 
-/* No frame is larger in a dimension than the frame of the whole region. */
+/* In each dimension the frame of a tile is at most as large as the frame of the whole region. */
 tutti_count tutti__tiling_frame_max(const tutti__tiling *t) {
     tutti__box all = t->of;
     tutti_count n = 1;
@@ -51,7 +51,7 @@ tutti_count tutti__tiling_frame_max(const tutti__tiling *t) {
     return n;
 }
 
-/* Bytes that a limit counts; INT64_MAX on overflow. */
+/* Return the bytes to which a limit applies; INT64_MAX on overflow. */
 static tutti_off bytes_needed(const tutti__tiling *t, const tutti__tile_limit *r) {
     tutti_off frame, core, sum;
     if (!tutti__mul_ok(tutti__tiling_frame_max(t), r->frame_bytes, &frame) ||
@@ -69,7 +69,7 @@ static int fits_limits(const tutti__tiling *t, int n, const tutti__tile_limit *l
 
 /* ---- choosing extents */
 
-/* Returns 1 if the tiles meet all limits. */
+/* Choose the extents of tiles that are 0 in `asked`.  Returns 1 if the tiles meet all limits. */
 static int choose_extents(tutti__tiling *t, tutti_order file_order, const tutti_count *asked, int n,
                           const tutti__tile_limit *limits) {
     for (int d = 0; d < t->ndims; d++) {
@@ -81,12 +81,12 @@ static int choose_extents(tutti__tiling *t, tutti_order file_order, const tutti_
             const int d = tutti__dim_slow(t->ndims, file_order, i);
             const tutti_count thin =
                 tutti__max(HALOS * tutti__min(t->halo[d], t->shape[d] / HALOS), 1);
-            /* The largest extent that fits, but at least the minimum. */
+            /* Find the largest extent that fits, but at least the minimum. */
             if (asked[d] == 0) {
                 tutti_count low = tutti__min(pass == 0 ? thin : 1, t->tile[d]), high = t->tile[d];
-                while (
-                    low <
-                    high) { /* the largest extent that fits is in [low, high], or low is the minimum */
+                while (low <
+                       /* the largest extent that fits is in [low, high], or low is the minimum */
+                       high) {
                     t->tile[d] = high - (high - low) / 2;
                     if (fits_limits(t, n, limits))
                         low = t->tile[d];
@@ -112,7 +112,7 @@ tutti_err tutti__tiling_cut(tutti__tiling *t, tutti_order file_order, int n,
                    (long long)bytes_needed(t, &limits[0]),
                    (long long)tutti__min(bytes_needed(t, &limits[0]), INT64_MAX - t->overhead) +
                        t->overhead);
-    /* Equal sizes, with the same number of tiles. */
+    /* make the tiles equally large, without changing their number */
     for (int d = 0; d < t->ndims; d++) {
         const tutti_count all = box_extent(&t->of, d);
         if (asked[d] == 0 && all > 0) t->tile[d] = divide_up(all, divide_up(all, t->tile[d]));
@@ -125,7 +125,7 @@ tutti_err tutti__tiling_cut(tutti__tiling *t, tutti_order file_order, int n,
     return TUTTI_OK;
 }
 
-/* ---- asking */
+/* ---- queries */
 
 void tutti__tiling_core(const tutti__tiling *t, tutti_count k, tutti__box *out) {
     memset(out, 0, sizeof *out);

@@ -1,5 +1,5 @@
-/* collective: the public calls that move bytes: blocking, by plans, split, non-blocking; of one access
- * or of parts.  Each describes its request and executes it.
+/* collective: the public calls that move bytes: blocking, by plans, split, non-blocking; for one
+ * access or for parts.  Each call describes its request and executes it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 #include "collective/request.h"
@@ -8,7 +8,7 @@
 #define CHECK_FILE(f) TUTTI_TRY(tutti__file_live(f))
 #define CHECK_PLAN(p) TUTTI_TRY(tutti__plan_live(p))
 
-/* The bytes of a call: one access and its buffer, or parts. */
+/* The data of a call: one access and its buffer, or parts. */
 typedef struct {
     const tutti_access *access;
     const void *buf;
@@ -19,7 +19,8 @@ typedef struct {
 #define ONE(a, b) ((bytes){.access = (a), .buf = (b)})
 #define PARTS(count, v) ((bytes){.in_parts = 1, .n = (count), .parts = (v)})
 
-/* The caller releases r.op.parts with tutti__parts_free when the request has been executed or copied. */
+/* The caller releases r.op.parts with tutti__parts_free when the request has been executed or
+ * copied. */
 static tutti_request make_request(tutti_file *f, int is_write, tutti__how how, bytes b) {
     tutti_request r = {.asked.name = is_write ? "write" : "read",
                        .op = {.file = f,
@@ -31,7 +32,7 @@ static tutti_request make_request(tutti_file *f, int is_write, tutti__how how, b
     return r;
 }
 
-/* ---- at once */
+/* ---- blocking */
 
 tutti_err tutti_file_write(tutti_file *f, const tutti_access *a, const void *buf,
                            tutti_off *count_out) {
@@ -93,7 +94,7 @@ tutti_err tutti_file_read_parts_independent(tutti_file *f, int n, const tutti_pa
 
 /* ---- plans */
 
-/* A plan for starts in the background has its own memory. */
+/* Make a plan for the caller.  With the option background it gets its own memory. */
 static tutti_err make_caller_plan(tutti_file *f, int is_write, bytes b, tutti_plan **p_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
@@ -108,7 +109,7 @@ static tutti_err make_caller_plan(tutti_file *f, int is_write, bytes b, tutti_pl
     tutti__operation_begin(&r.stats);
     if (!p_out && r.asked.refused == TUTTI_OK)
         r.asked.refused = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument p_out is NULL");
-    op->buf = f->path; /* any address is sufficient for the check: buffers are passed later */
+    op->buf = f->path; /* buffers are passed later; the check accepts any address */
     if (r.asked.refused == TUTTI_OK && op->parts)
         r.asked.refused = tutti__file_allows_parts(f, op->parts, 0, is_write);
     else if (r.asked.refused == TUTTI_OK)
@@ -148,7 +149,7 @@ static tutti_request make_plan_run(tutti_plan *p, tutti_off displacement, tutti_
     return r;
 }
 
-/* Buffers that are only read may be const, which a plan of reads would violate. */
+/* Buffers for a run of a plan.  `only_read`: they may be const, so that a plan of reads is an error. */
 typedef struct {
     int n, only_read;
     void *const *bufs;
@@ -198,7 +199,7 @@ tutti_err tutti_plan_start_parts(tutti_plan *p, int n, void *const *bufs, tutti_
     return plan_start(p, BUFS(n, bufs), displacement);
 }
 
-/* One buffer is a list of one. */
+/* One buffer is passed as a list of one buffer. */
 tutti_err tutti_plan_run(tutti_plan *p, void *buf, tutti_off displacement, tutti_off *count_out) {
     return plan_run(p, BUFS(1, &buf), displacement, count_out);
 }
@@ -247,7 +248,8 @@ void tutti_plan_free(tutti_plan **p) {
     }
     tutti_file *f = (*p)->file;
     tutti__handle_remove(&(*p)->handle);
-    if ((*p)->request) { /* it is still carried out, and the plan is freed with it */
+    /* the request is completed in the background; the plan is freed with it */
+    if ((*p)->request) {
         (*p)->request->progress.abandoned = (*p)->request->found.owns_plan = 1;
         *p = NULL;
     } else {
@@ -258,7 +260,7 @@ void tutti_plan_free(tutti_plan **p) {
 
 /* ---- split */
 
-/* Return whether the oldest split operation has this direction. */
+/* Check that the oldest split operation has the direction `is_write`. */
 static tutti_err check_split(const tutti_file *f, int is_write) {
     const tutti_request *r = tutti__request_split(f);
     TUTTI_CHECK(r, TUTTI_ERR_STATE, "no split %s has begun on this file",
@@ -271,9 +273,8 @@ static tutti_err check_split(const tutti_file *f, int is_write) {
 
 static tutti_err split_end(tutti_file *f, int is_write, tutti_off *count_out) {
     const tutti__call call = {.object = "file", .name = is_write ? "write_end" : "read_end"};
-    /* Return whether end needs the other ranks; the same on all ranks.  With background `all` a
-     * thread uses the
-     * communicator, and ranks agree at the end of the operation. */
+    /* Whether the end call needs the other ranks; the same on all ranks.  With background `all` a
+     * thread uses the communicator, and ranks agree at the end of the operation. */
     tutti_request *r = tutti__request_split(f);
     const int is_collective =
         f->opt.background != TUTTI_BACKGROUND_ALL && r && r->found.all_split && !r->result.over;
@@ -333,8 +334,8 @@ tutti_err tutti_file_read_end(tutti_file *f, tutti_off *count_out) {
 tutti_err tutti__start(const tutti_request *asked, tutti_request **r_out) {
     TUTTI_USE(asked->op.file);
     if (r_out) return tutti__request_start(asked, r_out);
-    /* The caller cannot complete a request that it does not get: it is completed here, so that no
-     * other rank waits for this one. */
+    /* The caller cannot complete a request without a handle, so the request is completed here;
+     * otherwise other ranks would wait for this rank. */
     tutti_request *r = NULL, refused = *asked;
     refused.asked.refused = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument r_out is NULL");
     TUTTI_TRY(tutti__request_start(&refused, &r));
@@ -374,12 +375,12 @@ tutti_err tutti_file_read_parts_start(tutti_file *f, int n, const tutti_part *pa
 tutti_err tutti_request_test(tutti_request **r, int *done_out, tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
     TUTTI_CHECK(done_out != NULL, TUTTI_ERR_ARG, "argument done_out is NULL");
-    *done_out = 1; /* a request that is not valid has ended */
+    *done_out = 1; /* an invalid request counts as completed */
     TUTTI_TRY(tutti__request_live(r));
     tutti_file *f = (*r)->asked.how == TUTTI__INDEPENDENT ? NULL : (*r)->op.file;
     *done_out = 0;
     if (f && pthread_mutex_trylock(&f->use) != 0)
-        return TUTTI_OK; /* not while another thread uses it */
+        return TUTTI_OK; /* another thread uses the file */
     *done_out = tutti__request_test(*r);
     const tutti_err err = *done_out ? tutti__request_collect(r, count_out) : TUTTI_OK;
     if (f) pthread_mutex_unlock(&f->use);

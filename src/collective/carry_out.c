@@ -1,17 +1,18 @@
-/* collective: one collective write or read, top down.
+/* collective: one collective write or read, from the public call to the outcome.
  *
- *   check         validity on this rank; errors are part of the first agreement     request.c
- *   small         a small request that came before: bytes first, then one agreement      small.c
- *   summary       bounds, bytes, runs of all requests, and which cached plan fits all    find.c
+ *   check         arguments of this rank; errors are part of the first agreement     request.c
+ *   small         repeated small request: transfer first, then one agreement          small.c
+ *   summary       bounds, bytes, runs of all requests; cached plan that fits all       find.c
  *   method        by predicted times                                                     choose.c
  *   domains       aggregators, their file domains, windows                               twophase/
- *   descriptors   whose bytes go where: Thakur and Choudhary's File Access Descriptors
- *                 to the aggregators, which make their File Domain Access Tables of them
+ *   descriptors   exchange of Thakur and Choudhary's File Access Descriptors, which ranks send
+ *                 to the aggregators; these make their File Domain Access Tables of them
  *   windows       exchange <-> file, window by window or cycle by cycle                  engine/
- *   agreement     the same outcome on all ranks                                          here
+ *   agreement     the same outcome on all ranks                                          this file
  *
- * A cached plan leaves out method, domains and descriptors.  Split and non-blocking operations
- * go the same way in two halves: the part that needs the other ranks, and the rest.
+ * With a cached plan the steps method, domains and descriptors are skipped.  Split and
+ * non-blocking operations execute the same steps in two halves: the first contains the steps that
+ * need the other ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 
@@ -25,7 +26,7 @@
 #include "direct/direct.h"
 #include "exchange/message.h"
 
-/* ---- before */
+/* ---- checks and agreement before the transfer */
 
 tutti_err tutti__plan_usable(const tutti_plan *p, const tutti__op *op, tutti_off displacement) {
     tutti_off lo, hi;
@@ -51,16 +52,16 @@ tutti_err tutti__request_usable(const tutti_request *r) {
     return tutti__file_allows(op->file, op->access, op->buf, op->is_write);
 }
 
-/* The caller has a plan: check that all ranks run it, at one displacement  Collective, agrees. */
+/* Check that all ranks run the plan of this request, at the same displacement.   Collective, agrees. */
 static tutti_err agree_on_plan(tutti_request *r) {
     enum { SIZE, BLOCKS, DISPLACEMENT, NUMBERS };
     tutti_plan *p = r->found.plan;
-    tutti_err mine = r->asked.refused;
+    tutti_err local_err = r->asked.refused;
     tutti_off size = 0;
-    /* MPI windows are fenced by blocking calls, and locked inside fibers: never both */
+    /* MPI windows are fenced by blocking calls, which are not allowed inside fibers */
     const int fences = p->run && p->two->literal && p->two->kind == TUTTI_EXCHANGE_FENCE;
     r->stats.plan_reuses += p->used;
-    if (mine == TUTTI_OK) mine = tutti__file_end(&r->op, &size);
+    if (local_err == TUTTI_OK) local_err = tutti__file_end(&r->op, &size);
     const int blocks = r->asked.how == TUTTI__AT_ONCE;
     tutti__range all[NUMBERS] = {{size, size}, {blocks, blocks}};
     all[DISPLACEMENT] = (tutti__range){r->found.displacement, r->found.displacement};
@@ -70,20 +71,20 @@ static tutti_err agree_on_plan(tutti_request *r) {
                               .what = "the plan or its execution mode",
                               .ranges = NUMBERS,
                               .range = all};
-    TUTTI_TRY(tutti__team_call(p->file->team, &call, mine));
+    TUTTI_TRY(tutti__team_call(p->file->team, &call, local_err));
     TUTTI_CHECK(all[DISPLACEMENT].min == all[DISPLACEMENT].max, TUTTI_ERR_MISMATCH,
                 "ranks use different displacements, from %lld to %lld",
                 (long long)all[DISPLACEMENT].min, (long long)all[DISPLACEMENT].max);
     r->found.file_size = all[SIZE].max;
     r->found.apart = all[BLOCKS].min == 0;
     if (!p->run || p->engine->ready(p)) return TUTTI_OK;
-    p->engine->prepare(p); /* not before: others may have been in an operation before this one */
+    p->engine->prepare(p); /* not earlier: other ranks may have been in the previous operation */
     return tutti__team_agree(p->file->team, TUTTI_OK);
 }
 
-/* ---- the bytes */
+/* ---- transfer of the bytes */
 
-/* Every rank for itself. */
+/* Transfer the bytes of this rank without an exchange. */
 static tutti_err move_directly(const tutti_plan *p, tutti__op *op) {
     if (op->atomic) return tutti__run_atomic(op);
     if (p->choice.method == TUTTI_METHOD_SIEVE) return tutti__run_sieve(op);
@@ -100,7 +101,7 @@ static tutti_err wait_for_message(tutti__message *m) {
     }
 }
 
-/* One rank after the other, in rank order: an empty message passes the turn. */
+/* Transfer the bytes one rank after the other, in rank order: an empty message starts the next rank. */
 static tutti_err move_in_rank_order(const tutti_plan *p, tutti__op *op) {
     tutti__team *t = op->file->team;
     const int tag = tutti__team_tag(t);
@@ -109,9 +110,9 @@ static tutti_err move_in_rank_order(const tutti_plan *p, tutti__op *op) {
         TUTTI_TRY(tutti__message_receive(t, t->rank - 1, tag, NULL, 0, &m));
         TUTTI_TRY(wait_for_message(&m));
     }
-    tutti_err err = tutti__operation_refresh(op); /* of the data written by the last rank */
+    tutti_err err = tutti__operation_refresh(op); /* see the data of the previous rank */
     if (err == TUTTI_OK) err = move_directly(p, op);
-    if (err == TUTTI_OK) err = tutti__operation_flush(op); /* before the next one writes */
+    if (err == TUTTI_OK) err = tutti__operation_flush(op); /* before the next rank writes */
     if (t->rank + 1 < t->size) {
         const tutti_error_info info = *tutti_last_error();
         TUTTI_TRY(tutti__message_send(t, t->rank + 1, tag, NULL, 0, &m));
@@ -121,7 +122,8 @@ static tutti_err move_in_rank_order(const tutti_plan *p, tutti__op *op) {
     return err;
 }
 
-/* A plan made before atomic mode may use staging: its list of overlaps is still valid. */
+/* In atomic mode a plan with staging is executed without its engine; the result of its search for
+ * overlaps is still valid. */
 tutti_err tutti__move_bytes(tutti_plan *p, tutti__op *op) {
     tutti_err err;
     const tutti_err before = tutti__operation_refresh(op);
@@ -137,7 +139,7 @@ tutti_err tutti__move_bytes(tutti_plan *p, tutti__op *op) {
     return tutti__operation_flush(op);
 }
 
-/* Written in the background: start writeback before a later sync. */
+/* Start writeback of data written in the background, so that a later sync takes less time. */
 static void start_writeback(const tutti_plan *p, const tutti__op *op) {
     tutti_off lo = tutti__side_lo(p->asked.access->file),
               hi = tutti__side_hi(p->asked.access->file);
@@ -149,7 +151,7 @@ static void start_writeback(const tutti_plan *p, const tutti__op *op) {
     tutti__store_write_behind(op->store, op->shift + lo, op->shift + hi);
 }
 
-/* ---- the plan */
+/* ---- finding the plan */
 
 tutti__find_result tutti__find_progress(tutti_request *r, tutti__finding *x, int may_block) {
     if (x->phase == 0) {
@@ -186,7 +188,7 @@ tutti_err tutti__plan_find(tutti_request *r) {
     (void)tutti__find_progress(r, x, 1);
     tutti__trace_event("plan", "plan", start, -1, -1);
     if (!r->found.plan || r->found.plan->cache.hits == 0) {
-        r->stats.plans++; /* without the time of file access, which is counted already */
+        r->stats.plans++; /* planning time excludes file access, which is counted separately */
         r->stats.seconds_plan += tutti__fiber_clock() - clock - r->stats.seconds_file;
     }
     return x->err;
@@ -201,8 +203,7 @@ int tutti__request_is_valid(const tutti_request *r) {
     const int fine = r->asked.refused != TUTTI_OK || r->found.plan || op->access;
     const int found = !r->found.owns_plan || r->found.plan;
     const int found_well =
-        !r->found.done ||
-        r->found.moved; /* if all bytes are transferred, so are those of this rank */
+        !r->found.done || r->found.moved; /* `done` (all ranks) implies `moved` (this rank) */
     const int placed = !r->progress.resident ||
                        (r->found.plan && r->found.plan->run && r->asked.how != TUTTI__AT_ONCE);
     const int ended =
@@ -210,8 +211,8 @@ int tutti__request_is_valid(const tutti_request *r) {
     return asked && fine && found && found_well && placed && ended;
 }
 
-/* All ranks have the outcome.  On success: update counts; copy the data read
- * to all its memory locations. */
+/* Record the outcome `err`, which all ranks have.  On success update counts, and copy read data to
+ * all memory locations that refer to the same bytes. */
 static void complete_request(tutti_request *r, tutti_err err) {
     tutti__op *op = &r->op;
     r->result.over = 1;
@@ -238,7 +239,7 @@ void tutti__placed(tutti_request *r) {
     tutti__op *op = &r->op;
     const int waits = r->asked.how == TUTTI__AT_ONCE;
     op->access = p->asked.access;
-    op->room = p->means.room;
+    op->room = p->means.memory_limit;
     op->atomic = f->atomic.on;
     op->cold = p->choice.cold;
     op->sole = waits && !f->requests.first;
@@ -246,7 +247,7 @@ void tutti__placed(tutti_request *r) {
     const tutti_off end =
         r->found.file_size == TUTTI__OFF_END ? TUTTI__OFF_END : r->found.file_size - op->shift;
     op->eof = op->is_write || r->found.moved ? TUTTI__OFF_END
-                                             : end; /* moved: file_size was not queried */
+                                             : end; /* file_size was not queried if moved */
     op->zeros = end;
     r->progress.resident = !waits && p->means.resident && !op->atomic;
     if (!waits && r->progress.background != TUTTI_BACKGROUND_NONE) {
@@ -263,7 +264,7 @@ void tutti__request_first_half(tutti_request *r) {
     tutti_file *f = op->file;
     TUTTI_ASSERT(tutti__request_is_valid(r) && !r->result.over);
 
-    /* count planning, unless the operation is already complete */
+    /* planning already uses the statistics and the store */
     op->stats = &r->stats;
     op->store = r->progress.background != TUTTI_BACKGROUND_NONE && f->background_store
                     ? f->background_store
@@ -271,7 +272,7 @@ void tutti__request_first_half(tutti_request *r) {
     if (r->asked.refused != TUTTI_OK) tutti__error_assign(&r->result.error);
     tutti_err err = TUTTI_OK;
     if (!r->found.done) err = r->found.plan ? agree_on_plan(r) : tutti__plan_find(r);
-    if (err == TUTTI_OK && r->found.file_size < r->asked.least) /* the same everywhere */
+    if (err == TUTTI_OK && r->found.file_size < r->asked.least) /* same result on all ranks */
         err = tutti__error_set(TUTTI_ERR_TRUNCATED, 0, -1,
                                "short read: the file has only %lld of %lld bytes",
                                (long long)r->found.file_size, (long long)r->asked.least);
@@ -289,7 +290,7 @@ void tutti__request_first_half(tutti_request *r) {
         return;
     }
 
-    /* whether all ranks agree in this call */
+    /* whether the final agreement of all ranks takes place in this call */
     const int here = waits ? !r->found.apart : r->found.all_split && !r->progress.resident;
     r->progress.tag = here ? -1 : tutti__team_vote_tag(f->team);
     if (r->progress.resident)

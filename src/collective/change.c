@@ -33,7 +33,7 @@ tutti_err tutti_file_change(tutti_file *f, const tutti_options *opt) {
     TUTTI_FILE_CHANGES(COPY)
 #undef COPY
     if (!is_changed) return TUTTI_OK;
-    tutti__plan_cache_clear(f); /* they were made with the old options */
+    tutti__plan_cache_clear(f); /* cached plans were made with the old options */
     f->opt = after;
     return TUTTI_OK;
 }

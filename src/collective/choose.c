@@ -1,5 +1,6 @@
 /* collective: choice of a method.  The cost model (plan/cost.h) predicts the time of each candidate
- * from values that all ranks have, so that all choose the same one; the reason is kept as text.
+ * from values that are the same on all ranks, so that all ranks choose the same method; the reason
+ * is stored as text.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 
@@ -10,10 +11,11 @@
 #include "exchange/shuffle.h"
 #include "plan/scale.h"
 
-/* Candidates that TUTTI_EXPLAIN shows; pipelines of the chosen exchange, and of others. */
+/* Limits of the list that TUTTI_EXPLAIN prints: candidates, candidates with the chosen method and
+ * exchange, and candidates with any other method and exchange. */
 enum { SHOWN = 8, SHOWN_TAKEN = 2, SHOWN_ALIKE = 1 };
 
-/* Below this share hidden, asynchronous file access does not justify a separate store. */
+/* Asynchronous file access gets its own store if it hides more than this share of the access time. */
 static const double WORTH_HIDING = 0.2;
 
 static const char *const method_names[] = {"auto",  "independent", "list",
@@ -38,7 +40,7 @@ static tutti__cost_case case_of(const tutti_file *f, const tutti__summary *s, in
                               .buffers = tutti__exchange_buffers};
 }
 
-/* "1.2 s", "3.4 ms", "56 us" */
+/* Format a time like "1.2 s", "3.4 ms" or "56 us". */
 static void format_seconds(double t, char *out, size_t size) {
     if (t >= 1)
         snprintf(out, size, "%.1f s", t);
@@ -81,7 +83,7 @@ void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, t
     out->least = tutti__cost_least(&c, TUTTI__OFF_END);
     out->cold = s->cold;
 
-    /* which holes are read, and why */
+    /* size of holes that are read, and the reason */
     const tutti__gap g = tutti__cost_gap(&c);
     out->gap = g.bytes;
     format_seconds(g.seconds, seconds, sizeof seconds);
@@ -92,8 +94,8 @@ void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, t
     else
         snprintf(out->gap_why, sizeof out->gap_why, "one more request costs %s", seconds);
 
-    /* the staging, for any method: plans that only prove that ranks do not
-     * overlap, and operations in the background, need it */
+    /* parameters of staging, for any method: they are needed to prove that ranks do not overlap, and
+     * in the background */
     for (int i = 0; i < n; i++) {
         if (!tutti__is_staged(k[i].method)) continue;
         out->exchange = k[i].exchange;
@@ -152,13 +154,15 @@ void tutti__choose_explain(const tutti_file *f, const tutti__summary *s, int is_
 
 /* ---- page cache residency */
 
-/* At most, and of one run; one per SAMPLE_BYTES.  Cold: one of COLD_SHARE is not in the cache. */
+/* Sampled pages: at most SAMPLES (SAMPLES_OF_RUN in a single run), one per SAMPLE_BYTES.  An access
+ * is cold if at least one of COLD_SHARE sampled pages is not in the cache. */
 enum { SAMPLES = 16, SAMPLES_OF_RUN = 4 };
 static const tutti_off SAMPLE_BYTES = 32 << 10;
 static const int COLD_SHARE = 4;
 
-/* If nodes have separate caches, these are dropped before a read
- * (tutti__operation_refresh), which is included in the measurements of such file systems. */
+/* On file systems with a cache per node, the caches are dropped before a read
+ * (tutti__operation_refresh), so sampling is unnecessary; the measurements of such file systems
+ * include this. */
 int tutti__choose_cold(const tutti_file *f, const tutti_access *a, tutti_store *store) {
     const tutti_off bytes = tutti__side_bytes(a->file), runs = tutti__side_runs(a->file);
     const tutti_off span = tutti__side_hi(a->file) - tutti__side_lo(a->file);
@@ -173,14 +177,14 @@ int tutti__choose_cold(const tutti_file *f, const tutti_access *a, tutti_store *
         tutti__cursor_seek(&c, a->file, tutti__cut(bytes, 2 * i + 1, 2 * n));
         (void)tutti__cursor_peek(&c, &b);
         const int cached = tutti__store_cached(store, f->origin + b.offset);
-        if (cached < 0 && i == 0) return 0; /* unknown to the store */
+        if (cached < 0 && i == 0) return 0; /* the store cannot query the page cache */
         asked += cached >= 0;
         missing += cached == 0;
     }
     return missing > 0 && COLD_SHARE * missing >= asked;
 }
 
-/* ---- at open */
+/* ---- choices when a file is opened */
 
 int tutti__choose_store(const tutti_options *opt, const tutti_profile *p) {
     const double uring = opt->direct_io ? p->direct_overlap_uring : p->overlap_uring;

@@ -1,16 +1,16 @@
 /* collective: finding the plan of a request, step by step.
  *
- *   START       this rank's error, and the cached plans that it could use (plan_cache.c)
- *   POSTED      the team has shared memory: this rank has answered and waits for the others
- *   COLLECTED   all ranks are in this call and reuse a plan: in most cases no more is needed
+ *   START       determine the error of this rank, and the cached plans that fit it (plan_cache.c)
+ *   POSTED      the team has shared memory: this rank has answered and waits for the other ranks
+ *   COLLECTED   all ranks have answered; in most cases they reuse a plan and no vote is needed
  *   WRITING     all bytes are in shared memory, and one rank writes them for all (small.c)
- *   MOVED       every rank has transferred its bytes and posted the outcome
- *   FAILED      a rank failed to do so: a vote reports its error
- *   VOTE        by messages: this call, the summary of all requests, any rank's error, the size of
+ *   STATUS_POSTED  this rank has transferred its bytes and posted the outcome
+ *   FAILED      the transfer of a rank failed: a vote reports its error
+ *   VOTE        agree by messages on the call, the summary of all requests, any error, and the size of
  *               the file; then a cached plan that fits all ranks, or a new one (plan_make.c)
  *
- * Steps do not access the file.  Only FAILED and VOTE, and COLLECTED if the plan has staging, wait for
- * messages.
+ * Steps do not access the file.  FAILED and VOTE wait for messages, and so does COLLECTED if the
+ * plan has staging.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 
@@ -20,32 +20,34 @@
 #include "base/hash.h"
 #include "comm/call.h"
 
-/* Bits that may be set on all ranks. */
+/* Bits of finding.answers; finding.all has the bits that are set on all ranks. */
 enum {
-    FINE = 1,     /* no error */
-    MOVED = 2,    /* this rank's bytes have been moved */
-    BLOCKS = 4,   /* a call that blocks */
-    SPLIT = 8,    /* the first half of a split one */
-    OUTSIDE = 16, /* not in a fiber */
-    /* File access continues in the background.  Split and started operations end differently: all
-     * ranks use the same kind, or none. */
+    FINE = 1,     /* this rank has no error */
+    MOVED = 2,    /* the bytes of this rank have been transferred */
+    BLOCKS = 4,   /* the call blocks */
+    SPLIT = 8,    /* the call begins a split operation */
+    OUTSIDE = 16, /* the request is not executed in a fiber */
+    /* File access continues in the background.  Split and started operations end differently, so the
+     * mode is used only if all ranks have the same bit. */
     SPLIT_RESIDENT = 32,
     STARTED_RESIDENT = 64,
-    RESIDENT = SPLIT_RESIDENT | STARTED_RESIDENT, /* one of the two */
-    STEPWISE = 128                                /* it progresses without a fiber */
+    RESIDENT = SPLIT_RESIDENT | STARTED_RESIDENT, /* either bit */
+    STEPWISE = 128                                /* the request progresses without a fiber */
 };
 
-/* Ranges of a consensus. */
+/* Indices of the ranges of a consensus. */
 enum { CALL, SIZE = CALL + TUTTI__ANNOUNCEMENTS, BACKGROUND, GATHERED, COLD, PLANS };
 
 enum { START = 1, POSTED, COLLECTED, WRITING, STATUS_POSTED, FAILED, VOTE };
 
-/* Shared memory is allocated after this number of votes, which takes longer than a few of them. */
+/* Shared memory for the consensus is allocated after this number of votes, since the allocation
+ * takes longer than several votes. */
 enum { VOTES_BEFORE_CONSENSUS = 8 };
 
 /* ---- results */
 
-/* All ranks can use `p`.  r->found.plan stays NULL if it cannot be made ready. */
+/* Use the plan `p`, which fits all ranks.  r->found.plan stays NULL if the plan cannot be made
+ * ready. */
 static tutti_err reuse_plan(tutti_request *r, const tutti__finding *x, tutti_plan *p) {
     int awake = 1;
     if (p->cache.resident && !(x->all & RESIDENT)) return TUTTI_OK;
@@ -74,7 +76,7 @@ static tutti_err reuse_plan(tutti_request *r, const tutti__finding *x, tutti_pla
     return TUTTI_OK;
 }
 
-/* The bytes of all ranks were gathered, and one rank has written them. */
+/* Complete a request whose bytes were gathered from all ranks and written by one rank. */
 static void accept_written(tutti_request *r, const tutti__finding *x) {
     tutti__plan_cache_take(x->match);
     r->found.plan = x->match;
@@ -86,12 +88,14 @@ static void accept_written(tutti_request *r, const tutti__finding *x) {
     r->op.moved = x->count;
 }
 
-/* A new plan, by the summary of all requests.  `described`: bytes of the largest description. */
+/* Make a new plan from the summary of all requests.  `described`: size of the largest description of
+ * a rank in bytes. */
 static tutti_err make_plan(tutti_request *r, const tutti__finding *x, const tutti__summary *all,
                            tutti_off described) {
     tutti_file *f = r->op.file;
     tutti_plan *p = f->plans.blank;
-    const int own = r->asked.how == TUTTI__PLAN_ONLY; /* the caller's, not cached */
+    /* the plan belongs to the caller and is not cached */
+    const int own = r->asked.how == TUTTI__PLAN_ONLY;
     f->plans.blank = NULL;
     p->number = ++f->plans.made;
     p->asked.is_write = r->op.is_write;
@@ -99,7 +103,7 @@ static tutti_err make_plan(tutti_request *r, const tutti__finding *x, const tutt
         own ? r->progress.background == TUTTI_BACKGROUND_IO_ONLY : (x->all & RESIDENT) != 0;
     p->means = (tutti__means){r->op.store, r->op.stats, p->cache.resident,
                               r->op.room,  x->block,    r->op.base};
-    /* a plan of the caller that may run in the background may also be started */
+    /* a plan of the caller that may run in the background may also run in a fiber */
     p->cache.inside = !(x->all & OUTSIDE) || (own && p->cache.resident);
     p->asked.own = tutti__access_share(r->op.access);
     p->asked.access = &p->asked.own;
@@ -167,13 +171,15 @@ static void post_answers(const tutti_request *r, tutti__finding *x) {
 
 /* ---- answers of all ranks */
 
-/* The cached plan that all ranks can use, if they are in the same call without an error. */
+/* Return the cached plan that all ranks can use if they are in the same call without an error;
+ * otherwise NULL. */
 static tutti_plan *plan_of_all(const tutti_request *r, tutti__finding *x) {
     if (!(x->all & FINE) || tutti__calls_differ(x->range_of_all + CALL)) return NULL;
     return tutti__plan_cache_choose(r->op.file, x, x->range_of_all + PLANS);
 }
 
-/* If all ranks have gathered their bytes for a plan, the first one that reaches this code writes them. */
+/* Collect the answers of all ranks.  If all ranks have gathered their bytes for the same plan, the
+ * first rank that reaches this code writes the bytes. */
 static tutti__find_result collect_answers(const tutti_request *r, tutti__finding *x) {
     tutti__team *t = r->op.file->team;
     x->all = tutti__consensus_collect(t, x->answers, PLANS + x->n, x->range_of_all);
@@ -186,8 +192,9 @@ static tutti__find_result collect_answers(const tutti_request *r, tutti__finding
     return tutti__small_claim(r->op.file) ? TUTTI__FIND_WRITE : TUTTI__FIND_WAIT;
 }
 
-/* A plan without staging needs no messages: data read beforehand has been transferred; bytes to be written
- * are transferred now, and the outcome is posted.  BLOCK: the plan needs messages. */
+/* Reuse a plan without staging, which needs no messages: a read has transferred its data beforehand;
+ * a write transfers its bytes next and posts the outcome.  Returns TUTTI__FIND_BLOCK if messages are
+ * needed. */
 static tutti__find_result reuse_without_staging(tutti_request *r, tutti__finding *x) {
     const int moved = (x->all & MOVED) != 0;
     tutti_plan *p = plan_of_all(r, x);
@@ -202,19 +209,18 @@ static tutti_err find_cached(tutti_request *r, tutti__finding *x) {
     TUTTI_TRY(tutti__call_compare(r->op.file->team, &x->call, v + CALL));
     if (x->all & FINE) TUTTI_TRY(tutti__call_agree(&x->call, v + CALL));
     tutti_plan *p = tutti__plan_cache_choose(r->op.file, x, v + PLANS);
-    /* all ranks have read with plans without staging, but with different plans: the size is
-     * unknown */
+    /* all ranks have read, but with different plans, so the size of the file is unknown */
     if (p && p->run && (x->all & MOVED)) return TUTTI_OK;
-    x->n = 0; /* a vote does not compare them again */
+    x->n = 0; /* a vote does not compare the ranges again */
     if (!(x->all & FINE) || !p) return TUTTI_OK;
     x->size = v[SIZE].max;
     x->background = v[BACKGROUND].max;
     return reuse_plan(r, x, p);
 }
 
-/* By messages: with the summary of all requests, for a new plan. */
+/* Agree by messages on the summary of all requests; reuse a plan that fits all ranks, or make one. */
 static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
-    enum { LONG = 16 }; /* blocks */
+    enum { LONG = 16 }; /* length of a long run in blocks */
     tutti__op *op = &r->op;
     tutti_file *f = op->file;
     tutti__batch *b = op->parts ? op->parts->batch : NULL;
@@ -222,11 +228,12 @@ static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
     if (x->local_err == TUTTI_OK && !f->plans.blank)
         x->local_err = tutti__plan_alloc(f, &f->plans.blank);
     if (x->local_err == TUTTI_OK) x->local_err = tutti__file_end(op, &x->size);
-    if (x->local_err == TUTTI_OK && b) { /* the union of parts is needed only now */
+    if (x->local_err == TUTTI_OK && b) { /* only this path needs the union of the parts */
         x->local_err = tutti__batch_unite(b);
         op->access = &b->all;
     }
-    tutti__summary all = tutti__summary_empty(); /* this rank's, then all ranks' */
+    /* summary of this rank; after the vote, of all ranks */
+    tutti__summary all = tutti__summary_empty();
     int64_t described = 0, cold = x->cold, broken = 0;
     const tutti__reduction reduction[] = {
         {TUTTI__MIN, &all.lo},        {TUTTI__MAX, &all.hi},        {TUTTI__SUM, &all.bytes},
@@ -244,8 +251,8 @@ static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
         all = tutti__summary_of(s, runs);
         tutti__summary_set_rank(&all, f->team->rank);
         described = (tutti_off)(b ? tutti__batch_size(b) : tutti_access_size(op->access));
-        /* checksums are requested, and many of this rank's bytes are in partial blocks; of long runs
-         * only the ends are, which the caller reads again */
+        /* checksums are requested, and many bytes of this rank are in partial blocks; long runs have
+         * partial blocks only at their ends, which the caller reads again */
         broken = op->is_write && x->block > 0 && tutti__side_grain(s) % x->block != 0 &&
                  all.bytes < LONG * x->block * all.runs;
     }
@@ -258,7 +265,7 @@ static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
     const tutti_err err = tutti__team_call_vote(f->team, &x->call, x->local_err, &v);
     if (err != TUTTI_OK) tutti__plan_destroy(&f->plans.blank);
     TUTTI_TRY(err);
-    TUTTI_ASSERT(f->plans.blank && op->access); /* no rank has refused */
+    TUTTI_ASSERT(f->plans.blank && op->access); /* all ranks have passed valid arguments */
     x->cold = cold > 0;
     tutti_plan *p = tutti__plan_cache_choose(f, x, v.range);
     x->all = v.yes;
@@ -270,11 +277,11 @@ static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
 
 /* ---- steps */
 
-/* Steps that wait for messages. */
+/* Execute a step that waits for messages. */
 static tutti__find_result step_by_messages(tutti_request *r, tutti__finding *x) {
     tutti__team *t = r->op.file->team;
     tutti_err err = TUTTI_OK;
-    if (x->phase == FAILED) /* the failed rank has the reason */
+    if (x->phase == FAILED) /* the failed rank reports its error */
         err = tutti__team_agree_tagged(t, TUTTI__VOTE_TAG, x->local_err);
     else if (x->phase == COLLECTED)
         err = find_cached(r, x);

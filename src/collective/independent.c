@@ -1,9 +1,9 @@
 /* collective: independent accesses by one rank, in any thread.
  *
- * They call the store directly; several threads may do so at once.  Their statistics are added under
- * the lock of the file when they end.  Non-blocking ones are executed by a few threads of the file,
- * which do not call MPI and so work with any thread level.  A short read marks the end of the file, so
- * that its size is not needed beforehand.
+ * Independent accesses call the store directly; several threads may do so at once.  Their statistics
+ * are added under the lock of the file when they end.  Non-blocking accesses are executed by a few
+ * threads of the file, which do not call MPI and so work with any thread level.  A short read marks
+ * the end of the file, so that the size of the file is not needed beforehand.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/request.h"
 
@@ -16,7 +16,7 @@
 
 #define CHECK_FILE(f) TUTTI_TRY(tutti__file_live(f))
 
-/* ---- one access, at once */
+/* ---- blocking accesses */
 
 /* Only reads are sieved: another rank could write between the read and the write of a sieved write. */
 static tutti_err move_independent(tutti__op *op) {
@@ -29,7 +29,7 @@ static tutti_err move_independent(tutti__op *op) {
     return tutti__run_sieve(op);
 }
 
-/* Execute a request on this rank only; returns its outcome. */
+/* Execute a request on this rank only, and return its error code. */
 static tutti_err access_independently(tutti_request *r) {
     tutti__op *op = &r->op;
     tutti_file *f = op->file;
@@ -107,7 +107,7 @@ tutti_err tutti_file_size_independent(tutti_file *f, tutti_off *size_out) {
 
 /* ---- non-blocking */
 
-/* The lock is held. */
+/* The caller holds f->lock. */
 static void unlist_independent(tutti_file *f, const tutti_request *r) {
     tutti_request **at = &f->independent.first;
     while (*at != r) at = &(*at)->next.of_file;
@@ -151,7 +151,7 @@ static void run_independent(tutti_request *r) {
     free_independent(r);
 }
 
-/* Without a thread it is executed here. */
+/* Submit a request to the threads of the file; execute it here if no thread exists. */
 static void submit_independent(tutti_request *r) {
     tutti_file *f = r->op.file;
     TUTTI_KEEP_LAST_ERROR;
@@ -201,13 +201,13 @@ tutti_err tutti_file_read_independent_start(tutti_file *f, const tutti_access *a
     return start_independent(f, a, buf, 0, r_out);
 }
 
-/* ---- their end */
+/* ---- completion of non-blocking accesses */
 
 tutti_err tutti__independent_collect(tutti_request **pr, tutti_off *count_out) {
     tutti_request *r = *pr;
     tutti_file *f = r->op.file;
     const tutti_err err = r->result.outcome;
-    if (f) { /* it is still open */
+    if (f) { /* the file is still open */
         pthread_mutex_lock(&f->lock);
         unlist_independent(f, r);
         pthread_mutex_unlock(&f->lock);

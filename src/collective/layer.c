@@ -1,5 +1,5 @@
-/* collective: transfers of the modules above files as requests, and the parts of a file visible to
- * those modules (layer.h).
+/* collective: execution of transfers of higher modules, and access of those modules to a file
+ * (layer.h).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/layer.h"
 
@@ -7,7 +7,7 @@
 
 /* ---- transfers */
 
-/* tutti__parts_free(&r.op.parts) when it has been carried out, or started. */
+/* The caller calls tutti__parts_free(&r.op.parts) when the request has been executed or started. */
 static tutti_request request_of(const tutti__transfer *t) {
     tutti_request r = {.asked.name = t->name,
                        .op = {.file = t->file,

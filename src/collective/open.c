@@ -45,7 +45,7 @@ static tutti_err check_file_arguments(const char *path, int mode, const tutti_op
     return tutti__options_check(opt);
 }
 
-/* A thread of the library that communicates needs MPI_THREAD_MULTIPLE. */
+/* Check that MPI provides MPI_THREAD_MULTIPLE if a thread of the library communicates. */
 static tutti_err threads_check(const tutti_options *opt) {
     int level = MPI_THREAD_SINGLE;
     if (opt->background != TUTTI_BACKGROUND_ALL) return TUTTI_OK;
@@ -55,23 +55,23 @@ static tutti_err threads_check(const tutti_options *opt) {
     return TUTTI_OK;
 }
 
-/* Arguments of open on rank 0, with which those of the other ranks are compared. */
+/* Arguments of open; the arguments of all ranks are compared with those of rank 0. */
 typedef struct {
     tutti_options opt;
     tutti_profile profile;
-    int64_t path;   /* a hash */
-    char name[224]; /* its end, for messages: two of them fit into a message */
+    int64_t path;   /* hash of the path */
+    char name[224]; /* end of the path; two fit into an error message */
     int mode, permissions;
 } open_arguments;
 
-static tutti_err compare_arguments(const open_arguments *mine, const open_arguments *first) {
-    TUTTI_CHECK(mine->path == first->path, TUTTI_ERR_MISMATCH,
-                "ranks open different paths: '%s' here, '%s' on rank 0", mine->name, first->name);
-    TUTTI_CHECK(mine->mode == first->mode, TUTTI_ERR_MISMATCH,
-                "ranks open with different modes: %d here, %d on rank 0", mine->mode, first->mode);
-    TUTTI_CHECK(mine->permissions == first->permissions, TUTTI_ERR_MISMATCH,
+static tutti_err compare_arguments(const open_arguments *local, const open_arguments *first) {
+    TUTTI_CHECK(local->path == first->path, TUTTI_ERR_MISMATCH,
+                "ranks open different paths: '%s' here, '%s' on rank 0", local->name, first->name);
+    TUTTI_CHECK(local->mode == first->mode, TUTTI_ERR_MISMATCH,
+                "ranks open with different modes: %d here, %d on rank 0", local->mode, first->mode);
+    TUTTI_CHECK(local->permissions == first->permissions, TUTTI_ERR_MISMATCH,
                 "ranks open with different permissions: 0%o here, 0%o on rank 0",
-                (unsigned)mine->permissions, (unsigned)first->permissions);
+                (unsigned)local->permissions, (unsigned)first->permissions);
     return TUTTI_OK;
 }
 
@@ -85,9 +85,9 @@ static tutti_err open_own_store(tutti_file *f, int permissions, int creates) {
                              &f->store);
 }
 
-/* Complete the options with the layout of the file system, agreed on by all ranks.  Bound ranks do not
- * share their cores; others share those of the node. */
-static tutti_err agree_on_layout(tutti_file *f, tutti_err mine) {
+/* Complete the options with the layout of the file system, agreed on by all ranks.  Ranks that are
+ * bound to cores use these alone; other ranks share the cores of the node. */
+static tutti_err agree_on_layout(tutti_file *f, tutti_err local_err) {
     int64_t block = 0, direct_align = 0, origin = 0, striped = 0, client_cache = 0, synchronous = 0;
     cpu_set_t set;
     const int bound = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
@@ -98,8 +98,8 @@ static tutti_err agree_on_layout(tutti_file *f, tutti_err mine) {
         {TUTTI__MIN, &spare_cores},
     };
     const int appends = (f->mode & (TUTTI_APPEND | TUTTI_TRUNCATE)) == TUTTI_APPEND;
-    if (mine == TUTTI_OK && appends) mine = tutti__store_size(f->store, &origin);
-    if (mine == TUTTI_OK) {
+    if (local_err == TUTTI_OK && appends) local_err = tutti__store_size(f->store, &origin);
+    if (local_err == TUTTI_OK) {
         const tutti_store_layout *layout = &f->store->layout;
         block = tutti__max(layout->block, layout->stripe);
         direct_align = layout->direct_align;
@@ -107,7 +107,7 @@ static tutti_err agree_on_layout(tutti_file *f, tutti_err mine) {
         client_cache = layout->client_cache;
         synchronous = layout->synchronous;
     }
-    TUTTI_TRY(tutti__team_reduce(f->team, mine, sizeof all / sizeof *all, all));
+    TUTTI_TRY(tutti__team_reduce(f->team, local_err, sizeof all / sizeof *all, all));
     tutti_off align = f->opt.striping_unit > 0 ? f->opt.striping_unit : tutti__max(block, 1);
     align = tutti__min(align, TUTTI__MESSAGE_MAX);
     f->layout.striped = (int)striped;
@@ -122,7 +122,7 @@ static tutti_err agree_on_layout(tutti_file *f, tutti_err mine) {
     return TUTTI_OK;
 }
 
-/* The rank that failed names the file in the error, which all ranks get. */
+/* Add the path to the error of this rank, which all ranks get. */
 static tutti_err name_open_error(const tutti_file *f, tutti_err err) {
     if (err != TUTTI_OK) tutti__error_context("open", f->path, -1);
     return err;
@@ -132,7 +132,8 @@ static int modifies_file(int mode) {
     return (mode & (TUTTI_CREATE | TUTTI_TRUNCATE)) != 0;
 }
 
-/* At MPI_Finalize, without communication; handles of the caller stay allocated (handles.c). */
+/* Close a file at MPI_Finalize, without communication; handles of the caller stay allocated
+ * (handles.c). */
 static void finalize_file(tutti_file *f) {
     if (!tutti__requests_drop(f)) return;
     tutti__plan_cache_clear(f);
@@ -154,7 +155,8 @@ static tutti_err open_stores(tutti_file *f, int permissions) {
     if (!creates) err = name_open_error(f, open_own_store(f, permissions, 0));
     if (err == TUTTI_OK) tutti__trace_begin(f);
     if (err == TUTTI_OK) err = tutti__open_files_add(f, finalize_file);
-    if (f->mode & TUTTI_TRUNCATE) { /* not before all have it open: a refusal changes nothing */
+    /* only after all ranks have opened the file, so that a failed open changes nothing */
+    if (f->mode & TUTTI_TRUNCATE) {
         TUTTI_TRY(tutti__team_agree(f->team, err));
         if (f->team->rank == 0) err = name_open_error(f, tutti__store_resize(f->store, 0));
     }
@@ -229,24 +231,24 @@ tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mode, int pe
     TUTTI_MPI(MPI_Comm_rank(comm, &rank));
     const int64_t path_hash =
         (int64_t)(tutti__hash(TUTTI__HASH_START, path, path ? strlen(path) : 0) >> 1);
-    open_arguments mine = {.path = path_hash, .mode = mode, .permissions = permissions};
+    open_arguments local = {.path = path_hash, .mode = mode, .permissions = permissions};
     tutti_err err = TUTTI_OK;
-    if (path) tutti__copy_path_end(mine.name, sizeof mine.name, path);
-    err = opt ? tutti__options_take(opt, &mine.opt) : tutti_options_init(&mine.opt);
-    if (err == TUTTI_OK) err = check_file_arguments(path, mode, &mine.opt);
+    if (path) tutti__copy_path_end(local.name, sizeof local.name, path);
+    err = opt ? tutti__options_take(opt, &local.opt) : tutti_options_init(&local.opt);
+    if (err == TUTTI_OK) err = check_file_arguments(path, mode, &local.opt);
     if (err == TUTTI_OK && !f_out)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument f_out is NULL");
-    if (err == TUTTI_OK && rank == 0) tutti__choose_profile(path, &mine.opt, &mine.profile);
+    if (err == TUTTI_OK && rank == 0) tutti__choose_profile(path, &local.opt, &local.profile);
 
-    open_arguments first = mine;
+    open_arguments first = local;
     MPI_Request broadcast;
     tutti__collective_add();
     TUTTI_MPI(MPI_Ibcast(&first, (int)sizeof first, MPI_BYTE, 0, comm, &broadcast));
     TUTTI_TRY(tutti__team_finish(1, &broadcast));
     first.opt.nodes[sizeof first.opt.nodes - 1] = '\0';
-    if (err == TUTTI_OK) err = compare_arguments(&mine, &first);
+    if (err == TUTTI_OK) err = compare_arguments(&local, &first);
     if (err == TUTTI_OK) err = threads_check(&first.opt);
-    const tutti_error_info trouble = *tutti_last_error();
+    const tutti_error_info first_error = *tutti_last_error();
     tutti__team *team = NULL;
     tutti_file *f = NULL;
     const tutti_err taken = tutti__team_take(comm, first.opt.nodes, &team);
@@ -258,13 +260,13 @@ tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mode, int pe
         err = tutti__staging_attach(team);
         if (err == TUTTI_OK) err = make_file(path, mode, &first, &f);
     } else {
-        tutti__error_assign(&trouble);
+        tutti__error_assign(&first_error);
     }
     if (f) {
         f->team = team;
         err = open_or_free(f, permissions);
     } else {
-        /* this rank has failed: it takes part in the first agreement of the others */
+        /* this rank has failed: it takes part in the first agreement of the other ranks */
         err = modifies_file(first.mode) ? tutti__team_agree(team, err)
                                         : tutti__team_reduce(team, err, 0, NULL);
         tutti__team_give(&team);
@@ -294,7 +296,7 @@ tutti_err tutti_file_close(tutti_file **pf) {
         tutti__file_forget(pf);
         return err;
     }
-    { /* all ranks agree that none has plans or pending operations */
+    { /* all ranks agree that no rank has plans or pending operations */
         const tutti__call call = {.object = "file", .name = "close"};
         TUTTI_USE(f);
         tutti__requests_settle(f);
@@ -317,15 +319,15 @@ tutti_err tutti_file_close(tutti_file **pf) {
 
 tutti_err tutti_file_delete(const char *path, const tutti_options *opt) {
     TUTTI_KEEP_ERRNO;
-    tutti_options mine;
+    tutti_options local;
     TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "the path is empty");
-    TUTTI_TRY(opt ? tutti__options_take(opt, &mine) : tutti_options_init(&mine));
-    const tutti_err err = tutti__store_delete(path, &mine);
+    TUTTI_TRY(opt ? tutti__options_take(opt, &local) : tutti_options_init(&local));
+    const tutti_err err = tutti__store_delete(path, &local);
     if (err != TUTTI_OK) tutti__error_context("delete", path, -1);
     return err;
 }
 
-/* ---- size and durability.  Rank 0 acts, all agree. */
+/* ---- size and durability */
 
 static tutti_err name_error(const tutti_file *f, const char *operation, tutti_err err) {
     if (err != TUTTI_OK) tutti__error_context(operation, f->path, -1);
@@ -341,7 +343,7 @@ tutti_err tutti_file_size(tutti_file *f, tutti_off *size_out) {
     tutti_err err = TUTTI_OK;
     if (!size_out) err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument size_out is NULL");
     if (err == TUTTI_OK && f->team->rank == 0) err = tutti__store_size(f->store, &size);
-    tutti__range known = {size, size}; /* the size of rank 0 is the largest: the others have none */
+    tutti__range known = {size, size}; /* only rank 0 has the size; 0 on the other ranks */
     const tutti__call call = {.object = "file", .name = "size", .ranges = 1, .range = &known};
     err = tutti__team_call(f->team, &call, err);
     TUTTI_ASSERT(err != TUTTI_OK || size_out);
@@ -435,11 +437,11 @@ tutti_err tutti_file_atomic(tutti_file *f, int on) {
         return err;
     }
     f->atomic.on = on != 0;
-    tutti__plan_cache_clear(f); /* they were made for the other mode */
+    tutti__plan_cache_clear(f); /* cached plans were made for the other mode */
     return TUTTI_OK;
 }
 
-/* ---- asking */
+/* ---- queries */
 
 tutti_err tutti_file_options_sized(const tutti_file *f, tutti_options *opt_out,
                                    size_t struct_size) {
@@ -447,7 +449,7 @@ tutti_err tutti_file_options_sized(const tutti_file *f, tutti_options *opt_out,
     return tutti__options_give(&f->opt, opt_out, struct_size);
 }
 
-/* Copy the part in the struct of the caller; further fields are 0. */
+/* Copy the fields that the caller's struct of `size` bytes has; set its further fields to 0. */
 static void copy_stats(const tutti_stats *from, tutti_stats *out, size_t size) {
     if (!out) return;
     memset(out, 0, size);

@@ -1,5 +1,5 @@
-/* collective: requests of several parts (<tutti/parts.h>): conversion of the parts of a caller, or of the
- * buffers for planned parts, into those of an operation.
+/* collective: requests of several parts (<tutti/parts.h>): conversion of the parts of a caller, or
+ * of the buffers of a plan of parts, into the parts of an operation.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 
@@ -27,7 +27,7 @@ static tutti_err set_parts(tutti__op *op, int n, const tutti_part *parts) {
     tutti__batch *b = NULL;
     TUTTI_TRY(make_batch(n, parts, &b));
     tutti_err err = TUTTI_OK;
-    if (n == 1 && !b->converts) { /* an access like any other */
+    if (n == 1 && !b->converts) { /* equivalent to an ordinary access */
         op->access = parts[0].access;
         op->buf = parts[0].buf;
     } else if ((err = tutti__parts_make(b, &op->parts)) == TUTTI_OK) {

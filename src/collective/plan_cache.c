@@ -1,26 +1,24 @@
 /* collective: the plan cache.  A request for the same bytes, or for the same shape at another offset,
  * reuses an earlier plan.
  *
- * A plan fits if file side and memory side (of a read also repeats) are the same trees, at any
- * origin; handles are not compared.  Of parts only the file sides matter, one by one: their memory
- * and conversions are the request's own.  Each rank determines for each cached plan the
- * displacement of its access from the one that was planned or that it does not fit.  One agreement
- * of all ranks, which starts every operation anyway, shows which plans fit all ranks at one
- * displacement; ranks without bytes go along with any.  Lists are the same on all ranks: plans
- * enter, move to the front and leave in step.  One that is in use on some rank does not fit
- * there, and so no rank uses it; if it is evicted, that rank frees it when its operation has
- * ended.
+ * A plan fits a request if the file side and the memory side (and repeats, for reads) are the same
+ * trees, at any origin; handles are not compared.  For parts only the file sides are compared, one
+ * by one.  Each rank determines for each cached plan the displacement of its access from the planned
+ * access, or that the plan does not fit.  The agreement at the start of every operation shows which
+ * plans fit all ranks at one displacement; any plan fits ranks without bytes.  The list of plans is
+ * the same on all ranks: all ranks add, reorder and evict plans in the same operations.  A plan that
+ * is in use on some rank does not fit there, so no rank uses it; if it is evicted, that rank frees it
+ * when its operation has ended.
  *
- * A plan that was made for bytes in the page cache is not used for uncached ones, nor vice
- * versa.  Page cache residency may differ between ranks: the maximum over all ranks decides, as it
- * did when the plan was made.
+ * A plan that was made for bytes in the page cache is not used for bytes outside, and vice versa.
+ * Requests and plans count as uncached if they are on any rank.
  *
- * Displacements.  Without staging every rank writes its own bytes, and any is allowed.
- * Domains of a staged plan are cut at pages, blocks or stripes, so that each has one writer; a
- * displacement that is not a multiple of them would lose that:
+ * Without staging every rank writes its own bytes, and any displacement is allowed.  Domains of a
+ * staged plan are cut at pages, blocks or stripes, so that each of these has one writer, which holds
+ * only for displacements by multiples of their size:
  *
- *   reads        any, but with O_DIRECT, stripes, or caches of several nodes multiples only
- *   writes       multiples; others if a shared page only costs a little time (one
+ *   reads        any displacement; multiples only with O_DIRECT, stripes, or a cache per node
+ *   writes       multiples; others if a page with two writers only takes a little time (one
  *                machine's page cache), and only for requests so small that planning takes longer
  *
  * Blocks of an array (domains=array) have fixed offsets: such a plan cannot be displaced.
@@ -30,7 +28,7 @@
 
 #include <stdatomic.h>
 
-/* Marks a plan that does not fit. */
+/* Value of a displacement range for a plan that does not fit. */
 #define NO_FIT INT64_MIN
 
 /* Up to this number of bytes per aggregator, planning takes longer than pages with two writers. */
@@ -38,13 +36,13 @@ static const tutti_off SMALL_BYTES = 1 << 20;
 
 /* ---- comparison with requests */
 
-/* At any origin. */
+/* Return whether two sides are equal, at any origin. */
 static int have_same_shape(tutti__side a, tutti__side b) {
     a.disp = b.disp = 0;
     return tutti__side_equal(a, b);
 }
 
-/* Return whether the request is the access of the plan with this displacement. */
+/* Return whether the request equals the access of the plan displaced by *by_out. */
 static int matches_access(const tutti_plan *p, const tutti__op *op, tutti_off *by_out) {
     const tutti_access *a = op->access;
     if (p->asked.batch || op->parts)
@@ -56,7 +54,7 @@ static int matches_access(const tutti_plan *p, const tutti__op *op, tutti_off *b
            (p->asked.is_write || tutti__repeats_alike(p->asked.access, a));
 }
 
-/* Return whether it was made for the same page cache residency. */
+/* Return whether a plan was made for the page cache residency `cold`. */
 static int is_as_cold(const tutti_plan *p, int cold) {
     return p->choice.cold == (cold && p->cache.span >= TUTTI__COLD_SPAN);
 }
@@ -69,7 +67,7 @@ void tutti__plan_cache_match(const tutti_request *r, tutti__finding *x) {
         *range = (tutti__range){NO_FIT, NO_FIT};
         const int fits = x->local_err == TUTTI_OK && !(p->cache.state & TUTTI__BUSY) &&
                          p->asked.is_write == r->op.is_write && p->cache.resident == resident &&
-                         p->means.room == r->op.room && p->cache.inside == x->inside &&
+                         p->means.memory_limit == r->op.room && p->cache.inside == x->inside &&
                          p->means.block == x->block && matches_access(p, &r->op, &by);
         if (!fits) continue;
         *range = p->asked.access->file.node ? (tutti__range){by, by} : tutti__range_none();
@@ -95,7 +93,7 @@ tutti_plan *tutti__plan_cache_choose(const tutti_file *f, tutti__finding *x,
     tutti_plan *p = f->plans.cached;
     for (int i = 0; i < x->n; i++, p = p->cache.older) {
         const tutti__range r = all[i];
-        const int silent = r.min > r.max; /* no rank has bytes */
+        const int silent = r.min > r.max; /* no rank has bytes, so any plan fits */
         if (!silent && (r.min != r.max || r.min == NO_FIT)) continue;
         if (!may_displace(p, silent ? 0 : r.min) || !is_as_cold(p, x->cold)) continue;
         x->displacement = silent ? 0 : r.min;
@@ -127,7 +125,7 @@ void tutti__plan_cache_take(tutti_plan *p) {
 }
 
 /* With background `all` an operation may end while another thread evicts its plan: the thread that
- * clears the last of the two flags frees it. */
+ * clears the last of the two flags frees the plan. */
 void tutti__plan_cache_evict(tutti_plan *p) {
     unlist_plan(p);
     p->file->plans.cached_n--;

@@ -1,13 +1,13 @@
 /* collective: making a plan from the summary of the requests of all ranks.
  *
- *   method          by predicted times (choose.c), or as requested
+ *   method          chosen by predicted times (choose.c), or by an option
  *   -> decide       aggregators, file domains, windows: the same on every rank, no memory per rank
  *   -> describe     destinations, descriptions to the aggregators, overlaps
  *   -> memory       staging, and memory of the engine
- *   -> vote         all ranks continue, or none
+ *   -> vote         all ranks accept the plan, or none does
  *
- * If memory is missing or ranks overlap, planning is repeated: without the background, without shared
- * memory, or in rank order.
+ * If memory is insufficient or ranks overlap, planning is repeated: for an operation that is not in
+ * the background, without shared memory, or with writes in rank order.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/options_impl.h"
 #include "collective/find.h"
@@ -20,14 +20,14 @@
 #include "plan/scale.h"
 #include "twophase/overlap.h"
 
-/* Complete the explanation, and print it on request. */
+/* Complete p->explain, and print it if the option explain is set. */
 static void explain_plan(tutti_plan *p, int overlap) {
     const tutti_file *f = p->file;
     const tutti__two_phase *t = p->two;
     const size_t size = sizeof p->explain;
     char exchange[16] = "", pipeline[16] = "", step[24] = "", instead[64] = "";
     size_t n = (size_t)snprintf(p->explain, size, "%s", p->choice.why);
-    if (p->run) { /* in the words of the options */
+    if (p->run) { /* use the names of option values */
         const int kind = t->literal  ? t->kind
                          : t->shared ? TUTTI_EXCHANGE_SHM
                                      : TUTTI_EXCHANGE_TWO_SIDED;
@@ -70,22 +70,23 @@ static void forget_forms(tutti__team *t) {
     t->staging->form[0].slots = t->staging->form[1].slots = 0;
 }
 
-/* With a smaller buffer sieving is slower than list. */
+/* Minimal buffer size of data sieving; with a smaller buffer it is slower than list I/O. */
 static const tutti_off SIEVE_LEAST = 64 << 10;
 
 /* ---- two phases */
 
-/* How planning is tried. */
+/* Variants of planning. */
 typedef struct {
-    int singles; /* every rank is a group of its own: nothing is shared, messages only */
-    int ordered; /* and their data is placed in rank order */
+    /* every rank is its own group: data is sent in messages, not through shared memory */
+    int singles;
+    int ordered; /* the data of ranks is placed in rank order */
 } attempt;
 
-/* Remove bytes that higher ranks write, too.  *large_out, the same on all ranks: the plan would be
- * too large.   Collective, agrees. */
-static tutti_err remove_overlap(tutti_plan *p, int mine, int *large_out) {
+/* Remove bytes that higher ranks also write; `overlaps_here`: ranks overlap in the domain of this rank.
+ * *large_out, the same on all ranks: the plan would be too large.   Collective, agrees. */
+static tutti_err remove_overlap(tutti_plan *p, int overlaps_here, int *large_out) {
     int is_large = 0;
-    const tutti_err err = tutti__overlap_trim(p, mine, &is_large);
+    const tutti_err err = tutti__overlap_trim(p, overlaps_here, &is_large);
     int64_t large = is_large, bytes = (int64_t)tutti__plan_bytes(p);
     const tutti__reduction all[] = {{TUTTI__MAX, &large}, {TUTTI__MAX, &bytes}};
     TUTTI_TRY(tutti__team_reduce(p->file->team, err, 2, all));
@@ -94,7 +95,7 @@ static tutti_err remove_overlap(tutti_plan *p, int mine, int *large_out) {
     return TUTTI_OK;
 }
 
-/* Blocks that several ranks write must be complete on one rank for their checksums. */
+/* Use two-phase I/O, since a checksum needs the complete block on one rank. */
 static void stage_for_checksums(tutti_plan *p) {
     p->choice.method = TUTTI_METHOD_TWO_PHASE;
     snprintf(p->choice.why, sizeof p->choice.why, "two-phase: for checksums");
@@ -106,7 +107,8 @@ static void choose_method(tutti_plan *p, const tutti__summary *s) {
     if (s->broken && !tutti__is_staged(p->choice.method)) stage_for_checksums(p);
 }
 
-/* One attempt.  Collective, agrees; *again_out: the plan is empty, try again with the new *how. */
+/* Try to plan with the variant *how.  *again_out: the plan must be cleared and planned again with
+ * the new *how.   Collective, agrees. */
 static tutti_err try_two_phase(tutti_plan *p, const tutti__summary *s, attempt *how,
                                int *overlap_out, int *again_out) {
     tutti__team *team = p->file->team;
@@ -118,13 +120,14 @@ static tutti_err try_two_phase(tutti_plan *p, const tutti__summary *s, attempt *
     t->ordered = how->ordered;
     if (!tutti__is_staged(p->choice.method) && !p->asked.is_write) return TUTTI_OK;
     *again_out = 1;
-    TUTTI_TRY(tutti__two_phase_decide(p, s, how->singles)); /* fails only where MPI does */
-    if (tutti__is_staged(p->choice.method) && !p->means.resident && p->means.room > 0 &&
-        tutti__plan_moving(p) > p->means.room) {
-        /* even the smallest windows do not fit: bytes are transferred directly between memory and file */
+    TUTTI_TRY(tutti__two_phase_decide(p, s, how->singles)); /* only MPI errors are possible */
+    if (tutti__is_staged(p->choice.method) && !p->means.resident && p->means.memory_limit > 0 &&
+        tutti__plan_moving(p) > p->means.memory_limit) {
+        /* even the smallest windows do not fit: bytes are transferred directly between memory and
+         * file */
         p->choice.method = TUTTI_METHOD_LIST;
         snprintf(p->choice.why, sizeof p->choice.why,
-                 "list: %lld bytes a node are too few to stage", (long long)p->means.room);
+                 "list: %lld bytes a node are too few to stage", (long long)p->means.memory_limit);
         how->ordered = 0;
         return TUTTI_OK;
     }
@@ -134,7 +137,8 @@ static tutti_err try_two_phase(tutti_plan *p, const tutti__summary *s, attempt *
     if (!fits) {
         p->cache.degraded |= t->elsewhere > 0;
         tutti__resident_not(p);
-        if (p->means.room > 0) /* undo the choice of a method for staging in the background */
+        if (p->means.memory_limit >
+            0) /* undo the choice of a method for staging in the background */
             choose_method(p, s);
         return TUTTI_OK;
     }
@@ -161,7 +165,7 @@ static tutti_err try_two_phase(tutti_plan *p, const tutti__summary *s, attempt *
                                     {TUTTI__MAX, &bytes}};
     const tutti_err agreed = tutti__team_reduce(team, err, sizeof all / sizeof *all, all);
     if (agreed != TUTTI_OK || no_shared || no_resident)
-        forget_forms(team); /* not all ranks have closed theirs */
+        forget_forms(team); /* some ranks have not closed their slots */
     TUTTI_TRY(agreed);
     p->cache.described = tutti__max(p->cache.described, bytes);
     p->cache.degraded |= no_shared || no_resident;
@@ -169,7 +173,7 @@ static tutti_err try_two_phase(tutti_plan *p, const tutti__summary *s, attempt *
         tutti__resident_not(p);
         return TUTTI_OK;
     }
-    if (no_shared) { /* by messages */
+    if (no_shared) { /* try again with messages */
         how->singles = 1;
         return TUTTI_OK;
     }
@@ -179,12 +183,13 @@ static tutti_err try_two_phase(tutti_plan *p, const tutti__summary *s, attempt *
     if (any_overlap) *overlap_out = 1;
     *again_out = 0;
     if (any_overlap && !staged && p->means.block > 0) {
-        stage_for_checksums(p); /* the highest rank's bytes count */
+        stage_for_checksums(p); /* in the file the bytes of the highest rank must remain */
         *again_out = 1;
         return TUTTI_OK;
     }
     if (any_overlap && staged) TUTTI_TRY(remove_overlap(p, overlap, again_out));
-    if (*again_out) { /* in rank order, window by window */
+    /* the trimmed plan is too large: try again, with data placed in rank order */
+    if (*again_out) {
         tutti__resident_not(p);
         how->singles = how->ordered = 1;
     }
@@ -204,25 +209,25 @@ tutti_err tutti__plan_wake(tutti_plan *p, tutti_off elsewhere, int *awake_out) {
     int64_t failed = err != TUTTI_OK;
     TUTTI_TRY(tutti__team_max(p->file->team, TUTTI_OK, &failed));
     if (!failed) return TUTTI_OK;
-    tutti__error_clear(); /* not an error: other methods remain */
+    tutti__error_clear(); /* the caller makes another plan */
     forget_forms(p->file->team);
     *awake_out = 0;
     return TUTTI_OK;
 }
 
-/* ---- any method */
+/* ---- planning for all methods */
 
 tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) {
     const tutti_file *f = p->file;
     const tutti_options *o = &f->opt;
     int overlap = 0;
 
-    /* the method, and whether bytes can wait in memory for their file access at all: seen at
-     * once, and not only when windows have been counted */
+    /* choose the method, and test early whether the bytes fit into the memory for operations in the
+     * background; tutti__resident_slots tests this exactly */
     choose_method(p, s);
     const tutti_off on_node = s->bytes / f->team->nodes.n;
-    if (on_node > o->background_bytes || (p->means.room > 0 && on_node > p->means.room) ||
-        f->atomic.on)
+    if (on_node > o->background_bytes ||
+        (p->means.memory_limit > 0 && on_node > p->means.memory_limit) || f->atomic.on)
         p->means.resident = 0;
     const int named = !p->asked.is_write && o->method_read ? o->method_read : o->method;
     if (p->means.resident && named == TUTTI_METHOD_AUTO &&
@@ -232,8 +237,8 @@ tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) {
     }
     if (p->choice.method != TUTTI_METHOD_TWO_PHASE) p->means.resident = 0;
 
-    /* methods without staging are planned too, when they write: for the proof that ranks do not
-     * overlap, unless the summary proves it */
+    /* writes by methods without staging are also planned, to detect overlaps between ranks, unless
+     * the summary excludes overlaps */
     attempt how = {0, 0};
     const int proves =
         p->asked.is_write && s->ranks > 1 && !tutti__summary_is_in_rank_order(s, f->team->size);
@@ -247,14 +252,14 @@ tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) {
         tutti__two_phase_free(&p->two);
         p->means.resident = 0;
     }
-    if (p->choice.method == TUTTI_METHOD_SIEVE && p->means.room > 0 &&
-        tutti__sieve_bytes(f, p->means.room) < SIEVE_LEAST)
+    if (p->choice.method == TUTTI_METHOD_SIEVE && p->means.memory_limit > 0 &&
+        tutti__sieve_bytes(f, p->means.memory_limit) < SIEVE_LEAST)
         p->choice.method = TUTTI_METHOD_LIST;
     p->in_rank_order = p->asked.is_write && (overlap || p->choice.method == TUTTI_METHOD_SIEVE);
     p->cache.lo = s->lo;
     p->cache.bytes = s->bytes;
     p->cache.span = s->bytes > 0 ? s->hi - s->lo : 0;
-    /* a small write without holes: one rank can do it for all (small.c) */
+    /* a small write without holes: one rank may write for all (small.c) */
     p->cache.joint = p->asked.is_write && !overlap && s->bytes > 0 && s->bytes == s->hi - s->lo &&
                      s->bytes <= TUTTI__CONSENSUS_DATA_BYTES && !p->cache.resident &&
                      !f->atomic.on && !o->direct_io;

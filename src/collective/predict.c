@@ -26,9 +26,10 @@ tutti_err tutti_profile_predict_sized(const tutti_profile *p, size_t struct_size
                 "pieces is %lld and bytes is %lld: must be 1 <= pieces <= bytes",
                 (long long)f->pieces, (long long)f->bytes);
     TUTTI_TRY(tutti__options_take(opt, &full));
-    tutti_profile_defaults(&profile, NULL); /* values that the caller does not have */
+    /* default values of fields that the caller's struct does not have */
+    tutti_profile_defaults(&profile, NULL);
     memcpy(&profile, p, struct_size < sizeof profile ? struct_size : sizeof profile);
-    tutti_off extents; /* ranks with several pieces interleave */
+    tutti_off extents; /* the pieces of different ranks interleave */
     if (!tutti__mul_ok(f->bytes, f->ranks, &extents)) extents = INT64_MAX;
     const tutti__summary s = {.lo = 0,
                               .hi = f->bytes,

@@ -1,11 +1,11 @@
 /* collective: execution modes of requests.  A blocking call executes the two halves of an operation
  * (carry_out.c) one after the other.  Otherwise there are three modes: a split collective executes
- * the first half in begin and the second in end; a non-blocking one is a fiber, which progresses
- * in calls of the library (and it needs no fiber as long as it only has to test
- * whether the others have answered: progress_without_fiber); with background `all` a thread runs both.
- * First halves of the operations of one file are executed in the order in which they were started,
- * which is the same on all ranks, since they use the communicator of the team; second halves are
- * executed in any order, since the last agreement has its own tag.
+ * the first half in begin and the second in end; a non-blocking operation runs in a fiber, which
+ * progresses in calls of the library (a fiber is created only if the operation must do more than
+ * test whether the other ranks have answered, see progress_without_fiber); with background `all` a
+ * thread executes both halves.  First halves of the operations of one file are executed in the order
+ * in which they were started, which is the same on all ranks, since they use the communicator of the
+ * team; second halves are executed in any order, since the last agreement has its own tag.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/request.h"
 
@@ -19,9 +19,9 @@
 #include "comm/consensus.h"
 #include "comm/wait.h"
 
-/* Requests that progress in calls of the library.  The thread that has the lock runs them, regardless of
- * the thread that started them, except those of files in use by another thread, which runs them when it
- * waits. */
+/* Requests that progress in calls of the library.  The thread that has the lock progresses them,
+ * regardless of the thread that started them, except requests of files in use by another thread;
+ * that thread progresses these requests when it waits. */
 static pthread_mutex_t active_lock = PTHREAD_MUTEX_INITIALIZER;
 static tutti_request *active_requests;
 static atomic_int active_n;
@@ -59,7 +59,7 @@ tutti_err tutti__request_run(tutti_request *r, tutti_off *count_out) {
     return tutti__operation_end(f, &r->stats, r->asked.name, r->result.outcome);
 }
 
-/* ---- statistics: while an operation runs, file accesses are counted for it */
+/* ---- statistics: file accesses are counted for the operation that is executed */
 
 typedef struct {
     tutti_stats *before;
@@ -94,7 +94,7 @@ static void list_request(tutti_file *f, tutti_request *r) {
     *at = r;
 }
 
-/* With the lock. */
+/* The caller holds active_lock. */
 static void add_active(tutti_request *r) {
     tutti_request **at = &active_requests;
     while (*at) at = &(*at)->next.active;
@@ -148,8 +148,8 @@ static void resume_fiber(tutti_request *r) {
 
 enum { LOOK_EVERY = 32 }; /* polls of other ranks' answers between two calls that progress MPI */
 
-/* Without a fiber: in most cases a repeated operation needs only the answers of the other ranks.
- * Otherwise it gets a fiber, or, if memory is exhausted, waits here. */
+/* Progress a request without a fiber: in most cases a repeated operation needs only the answers of
+ * the other ranks.  Otherwise create a fiber or, if that fails, execute the request here. */
 static void progress_without_fiber(tutti_request *r) {
     tutti__finding *x = r->progress.finding;
     if (x->phase == 0 && !is_first_queued(r)) return;
@@ -179,8 +179,8 @@ static void claim_task(tutti_request *r) {
     if (!r->op.file) atomic_store(&r->progress.owner, (uintptr_t)pthread_self());
 }
 
-/* Progress a request, unless another thread uses the file or owns the task.  No operation departs before
- * the earlier ones of its file. */
+/* Progress a request, unless another thread uses the file or owns the task.  First halves of one
+ * file are executed in the order of their start. */
 static void try_progress(tutti_request *r) {
     tutti_file *f = r->op.file;
     if (!f) {
@@ -228,25 +228,25 @@ static tutti_err begin_in_fiber(tutti_request *r) {
     return TUTTI_OK;
 }
 
-/* ---- the thread */
+/* ---- background thread */
 
 static void run_in_worker(tutti_request *r) {
     const account a = open_account(r);
     tutti__request_first_half(r);
     if (!r->result.over) tutti__request_second_half(r);
     close_account(r, &a);
-    set_state(r, TUTTI__COMPLETED); /* from now on it belongs to the caller */
+    set_state(r, TUTTI__COMPLETED); /* afterwards the request belongs to the caller */
 }
 
 /* ---- starting */
 
-/* Create a request from the arguments; an error of this rank is kept in it. */
+/* Initialize a request from `asked`; an error of this rank is recorded in r->asked.refused. */
 static void init_request(tutti_request *r, const tutti_request *asked) {
     *r = *asked;
     tutti__op *op = &r->op;
     tutti_file *f = op->file;
     tutti_err err = r->asked.refused;
-    /* File access through a page cache is a copy, which needs a core in the background, too. */
+    /* File access through a page cache is a copy, which occupies a core also in the background. */
     const int waits = f->opt.direct_io || f->layout.remote || f->layout.synchronous;
     r->progress.background = f->opt.background;
     if (f->opt.background == TUTTI_BACKGROUND_AUTO)
@@ -255,8 +255,10 @@ static void init_request(tutti_request *r, const tutti_request *asked) {
                                      : TUTTI_BACKGROUND_NONE;
     if (r->found.plan && !r->found.plan->means.resident &&
         f->opt.background == TUTTI_BACKGROUND_AUTO)
-        r->progress.background = TUTTI_BACKGROUND_NONE; /* it was not planned for that */
-    if (op->parts) {                                    /* its own copy, or none */
+        /* the plan has no memory for the background */
+        r->progress.background = TUTTI_BACKGROUND_NONE;
+    /* replace the parts by a copy; NULL after an error */
+    if (op->parts) {
         op->parts = NULL;
         const tutti_err copied = tutti__parts_copy(asked->op.parts, &op->parts);
         if (err == TUTTI_OK) err = copied;
@@ -283,7 +285,8 @@ static void free_request(tutti_request *r) {
     tutti__free(r);
 }
 
-/* Without memory for a request this rank takes part once, to report the error to the others. */
+/* If no request can be allocated, take part in the agreement once to report the error to the other
+ * ranks. */
 static tutti_err report_refusal(const tutti_request *asked, tutti_err err) {
     tutti_request r;
     tutti_file *f = asked->op.file;
@@ -305,13 +308,14 @@ static tutti_err submit_request(tutti_request *r) {
         list_request(f, r);
         if (tutti__worker_give(&f->requests.worker, 1, run_in_worker, r) == TUTTI_OK)
             return TUTTI_OK;
-        while (!is_first_queued(r))
-            tutti__worker_wait(f->requests.worker, NULL, 1000); /* no thread: then by this one */
+        while (!is_first_queued(r)) /* no thread: execute it in this thread */
+            tutti__worker_wait(f->requests.worker, NULL, 1000);
         run_in_worker(r);
         return TUTTI_OK;
     }
     if (r->asked.how == TUTTI__SPLIT) {
-        /* In this thread: the part of begin, or everything if no part is left for end. */
+        /* Execute the first half in this thread, and the second half too unless the plan is
+         * resident. */
         tutti__requests_settle(f);
         list_request(f, r);
         run_split_half(r, tutti__request_first_half, 1);
@@ -326,7 +330,7 @@ static tutti_err submit_request(tutti_request *r) {
 }
 
 tutti_err tutti__request_start(const tutti_request *asked, tutti_request **out) {
-    struct started { /* a request that progresses without a fiber finds its plan here */
+    struct started { /* a request, and the search state that it needs without a fiber */
         tutti_request request;
         tutti__finding finding;
     };
@@ -346,15 +350,15 @@ tutti_err tutti__request_start(const tutti_request *asked, tutti_request **out) 
         return TUTTI_OK;
     }
     if (asked->asked.how == TUTTI__SPLIT)
-        return err; /* it has been reported on all ranks, and freed */
+        return err; /* the error has been reported on all ranks, and the request freed */
     free_request(r);
     return report_refusal(asked, err);
 }
 
 /* ---- tasks */
 
-/* An operation of a task: both halves in the task's fiber, as an operation that was started.  The use of the file is
- * not locked meanwhile: another thread may have to run the fiber next. */
+/* Execute an operation inside a task: both halves run in the fiber of the task, like those of a
+ * started operation.  f->use is not locked meanwhile, since another thread may run the fiber next. */
 static tutti_err run_inside(const tutti_request *asked, tutti_off *count_out) {
     tutti_request *r = tutti__malloc(sizeof *r), started = *asked;
     tutti_file *f = asked->op.file;
@@ -426,8 +430,8 @@ void tutti__task_start(tutti_request *r) {
 
 /* ---- waiting */
 
-/* Wait for a turn: for the thread of the file, for messages, or, if `event` is not NULL, for answers of
- * other ranks. */
+/* Wait once, for a short time: for the thread of the file, for messages, or, if `event` is not NULL,
+ * for answers of other ranks. */
 static void wait_for(tutti_file *f, tutti__event *event, tutti__wait *w) {
     if (!f) {
         tutti__yield();
@@ -439,7 +443,7 @@ static void wait_for(tutti_file *f, tutti__event *event, tutti__wait *w) {
     tutti__wait_turn(w);
 }
 
-/* A test of an independent access does not call MPI, unless any thread may. */
+/* Testing an independent access calls MPI only if any thread may call MPI. */
 int tutti__request_test(tutti_request *r) {
     claim_task(r);
     if (r->asked.how != TUTTI__INDEPENDENT || mpi_in_any_thread) (void)requests_progress();
@@ -463,7 +467,8 @@ void tutti__request_wait(tutti_request *r) {
     }
     tutti_file *f = r->op.file;
     tutti__wait w = tutti__wait_begin(f ? f->team : NULL, NULL);
-    while (!tutti__request_test(r)) { /* other ranks' answers wake a request without a fiber */
+    /* a request without a fiber waits for answers of other ranks */
+    while (!tutti__request_test(r)) {
         const int answers = f && r->progress.finding && !r->progress.fiber;
         wait_for(f, answers ? tutti__consensus_event(f->team) : NULL, &w);
     }
@@ -490,7 +495,8 @@ tutti_err tutti__request_collect(tutti_request **pr, tutti_off *count_out) {
     }
     tutti_plan *p = r->found.plan;
     if (r->asked.how == TUTTI__SPLIT && r->found.owns_plan && p && p->memory.segment.base) {
-        /* A split operation ends at the same point of the program on all ranks: its memory can be kept. */
+        /* A split operation ends at the same point of the program on all ranks, so its memory can be
+         * kept for reuse. */
         tutti__segment_drop(&f->team->staging->spare);
         f->team->staging->spare = p->memory.segment;
         memset(&p->memory.segment, 0, sizeof p->memory.segment);
@@ -505,7 +511,7 @@ tutti_off tutti__request_staging(const tutti_request *r) {
     return r->found.plan ? tutti__plan_staging(r->found.plan) : 0;
 }
 
-/* ---- around other calls */
+/* ---- pending requests around other calls */
 
 static void free_abandoned(tutti_file *f) {
     TUTTI_KEEP_LAST_ERROR;
@@ -525,7 +531,7 @@ static int all_departed(tutti_file *f) {
 }
 
 void tutti__requests_settle(tutti_file *f) {
-    tutti__on_idle(requests_progress); /* in every later wait of this thread */
+    tutti__on_idle(requests_progress); /* progress requests in every later wait of this thread */
     TUTTI_USE(f);
     if (!f->requests.first) return;
     (void)requests_progress();
@@ -577,13 +583,14 @@ int tutti__requests_drop(tutti_file *f) {
         f->requests.first = r->next.of_file;
         const int of_plan = r->found.plan && !r->found.owns_plan;
         if (of_plan) r->found.plan->request = NULL;
-        const int held =
+        const int has_handle =
             !r->progress.abandoned && !of_plan && (r->asked.how != TUTTI__SPLIT || r->asked.ahead);
-        if (!held) {
+        if (!has_handle) {
             free_request(r);
             continue;
         }
-        release_contents(r); /* the caller still has it: tutti__request_live detects this */
+        /* the caller still has the handle; tutti__request_live detects this state */
+        release_contents(r);
         r->op.file = NULL;
         tutti__memory_lend(r);
     }

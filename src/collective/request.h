@@ -1,9 +1,9 @@
-/* collective: a request: the arguments of one call on one rank, and its progress.  This struct describes
- * every transfer from the public call to the agreement on its outcome.
+/* collective: a request: the arguments of one call on one rank, and its progress.  This struct
+ * describes every transfer from the public call to the agreement on its outcome.
  *
  *   asked      set by the caller or a layer above (layer.h); the rest is 0
  *   found      the plan, and the values agreed on by all ranks (find.c)
- *   progress   its two halves (carry_out.c), its execution mode (request.c)
+ *   progress   state of the two halves (carry_out.c), execution mode (request.c)
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_REQUEST_H
@@ -15,7 +15,7 @@
 
 enum {
     TUTTI__QUEUED,    /* the first half has not ended */
-    TUTTI__SUBMITTED, /* the first half has ended: only the agreement needs other ranks */
+    TUTTI__SUBMITTED, /* the first half has ended; the rest may run in any order */
     TUTTI__COMPLETED, /* the outcome is known */
 };
 
@@ -24,76 +24,83 @@ struct tutti__finding; /* find.h */
 extern const tutti__class tutti__request_class;
 
 struct tutti_request {
-    tutti__handle handle; /* until it is completed or abandoned */
-    tutti__op op;         /* file, access, direction, buffer, room; then also data of the engines */
+    tutti__handle handle; /* valid until the request is completed or abandoned */
+    /* file, access, direction, buffer, memory limit; later also data of the engines */
+    tutti__op op;
     struct {
-        const char *name; /* of the operation, for messages */
+        const char *name; /* name of the operation, for error messages */
         tutti__how how;
-        int ahead; /* the caller computes meanwhile: background auto is io-only; it calls end itself */
-        tutti_err refused; /* this rank's error before anything is done; its last error */
-        tutti_off least;   /* reads: a shorter file has lost bytes; the same on all ranks */
-        int64_t agrees;    /* hash of further values that must be the same on all ranks; 0: none */
-        tutti_off *staging_out; /* calls that block: this rank's share of staging memory; or NULL */
+        /* the caller computes meanwhile, so background auto means io-only, and calls end itself */
+        int ahead;
+        tutti_err refused; /* error of this rank before the transfer; also the last error */
+        tutti_off least;   /* reads: minimal file size; the same on all ranks */
+        int64_t agrees;    /* hash of values that must be the same on all ranks; 0: no values */
+        /* blocking calls: receives this rank's share of staging memory; or NULL */
+        tutti_off *staging_out;
     } asked;
-    struct { /* of a layer, see tutti__transfer and tutti__task */
+    struct { /* functions of a higher module, see tutti__transfer and tutti__task */
         tutti_err (*task)(void *context);
         void (*collected)(void *context, tutti_err outcome);
         void *context;
     } callback;
     struct {
-        tutti_plan *plan;       /* the caller's, or the one that was found */
-        int owns_plan;          /* it is released at the end */
-        tutti_off displacement; /* against the plan's access */
-        tutti_off file_size;    /* as tutti__file_end has it */
-        int moved, done;        /* this rank's bytes have been moved; all ranks', and all agree */
-        int apart;              /* some rank does not wait: the outcome has its own tag */
-        int all_split;          /* all ranks have begun it by begin: they end it together */
+        tutti_plan *plan;       /* plan of the caller, or plan found for this request */
+        int owns_plan;          /* the plan is released at the end */
+        tutti_off displacement; /* displacement from the access of the plan in bytes */
+        tutti_off file_size;    /* size of the file, see tutti__file_end */
+        /* bytes have been transferred: of this rank; of all ranks, with an agreement */
+        int moved, done;
+        int apart;     /* not all ranks block: the final agreement has its own tag */
+        int all_split; /* all ranks use a begin call, and complete it together in end */
     } found;
     struct {
-        _Atomic int state; /* TUTTI__QUEUED ... */
+        _Atomic int state; /* TUTTI__QUEUED, _SUBMITTED or _COMPLETED */
         int abandoned;
         int background; /* TUTTI_BACKGROUND_*, never auto */
-        int resident;   /* the plan is, and is carried out so */
-        int tag;        /* of the agreement that ends it; -1: all ranks reach it in the same call */
+        int resident;   /* the plan is resident and executed in two halves */
+        int tag;        /* tag of the final agreement; -1: all ranks reach it in the same call */
         struct tutti__fiber *fiber;
-        _Atomic uintptr_t owner; /* a task without a file: the thread that may run it */
-        struct tutti__finding
-            *finding; /* NULL: only a fiber, or a call that blocks, finds a plan */
+        _Atomic uintptr_t owner; /* task without a file: thread that may run it */
+        /* search without a fiber; NULL: a fiber or a blocking call searches */
+        struct tutti__finding *finding;
     } progress;
     struct {
-        int over;          /* nothing is left to do */
-        tutti_err outcome; /* of this rank until it is complete, then of all ranks */
-        tutti_off count;   /* bytes of this rank, if it succeeded */
+        int over;          /* the request is complete */
+        tutti_err outcome; /* error code of this rank; after completion, of all ranks */
+        tutti_off count;   /* bytes of this rank, after success */
         tutti_error_info error;
     } result;
     tutti_stats stats;
-    tutti_access *access; /* its own copy, if it outlives the call; parts have one too */
+    tutti_access *access; /* copy of the access if the request outlives the call; or NULL */
     struct {
         tutti_request *of_file;
-        tutti_request *active; /* those that progress in calls of the library */
+        tutti_request *active; /* next in the list active_requests */
         tutti_request *of_worker;
     } next;
 };
 
 /* ---- carry_out.c: begin and end of a request; both may block */
-int tutti__request_is_valid(const tutti_request *r); /* for TUTTI_ASSERT */
-/* Find the plan, and do the part that needs the other ranks: the exchange of a write.   Collective, except
- * for a request that is already complete. */
+int tutti__request_is_valid(const tutti_request *r); /* check the invariants, for TUTTI_ASSERT */
+/* Find the plan, and execute the part of the operation that needs the other ranks, e.g. the exchange
+ * of a write.   Collective, except for a request that is already complete. */
 void tutti__request_first_half(tutti_request *r);
-/* The rest, unless it is over: file access, the exchange of a read, the agreement.   Collective. */
+/* Execute the rest of a request that is not complete: file access, the exchange of a read, the
+ * agreement.   Collective. */
 void tutti__request_second_half(tutti_request *r);
 /* Transfer the bytes of a plan that is not executed in the background.  Every rank takes part, also
- * after an error.  Returns the outcome of this rank.   Collective, unless the plan has no staging. */
+ * after an error.  Returns the error code of this rank.   Collective, unless the plan has no
+ * staging. */
 tutti_err tutti__move_bytes(tutti_plan *p, tutti__op *op) TUTTI_MUST_USE;
-/* A plan was found: which store, where in the file.   Local. */
+/* Set r->op and r->progress from the plan that was found: displacement, end of the file, execution
+ * mode.   Local. */
 void tutti__placed(tutti_request *r);
-/* Check that this plan can be run with these buffers.   Local. */
+/* Check that the plan can be run with the buffers of `op` at this displacement.   Local. */
 tutti_err tutti__plan_usable(const tutti_plan *p, const tutti__op *op,
                              tutti_off displacement) TUTTI_MUST_USE;
 /* Check the arguments of this rank.   Local. */
 tutti_err tutti__request_usable(const tutti_request *r) TUTTI_MUST_USE;
 
-/* Store the explanation. */
+/* Store the explanation of the plan, for tutti_file_explain. */
 void tutti__plan_explained(tutti_file *f, const tutti_plan *p);
 
 /* ---- request.c: pending requests */
@@ -105,42 +112,43 @@ tutti_err tutti__request_start(const tutti_request *asked, tutti_request **out) 
 /* Return the oldest split operation that has not ended, excluding
  * operations that their caller ends itself (`ahead`); NULL: none. */
 tutti_request *tutti__request_split(const tutti_file *f);
-/* Wait for those that were abandoned, and end the thread.  All ranks. */
+/* Wait for abandoned requests, and end the threads of the file; on all ranks. */
 void tutti__requests_end(tutti_file *f);
-/* At MPI_Finalize: as far as possible without other ranks.  0: a thread still works on the file. */
+/* Free the requests at MPI_Finalize, as far as possible without other ranks.  Returns 0 if a thread
+ * or a fiber still uses the file. */
 int tutti__requests_drop(tutti_file *f);
 
 /* ---- calls.c */
-/* Start it: the work of tutti_file_write_start and tutti_file_read_start.  r_out may be NULL, which
- * is an error on all ranks.   Collective. */
+/* Start a request: implements tutti_file_write_start and tutti_file_read_start.  A NULL r_out is
+ * reported as an error on all ranks.   Collective. */
 tutti_err tutti__start(const tutti_request *asked, tutti_request **r_out) TUTTI_MUST_USE;
 
 /* ---- parts.c */
 /* Request parts of the caller instead of one access; if that is impossible, r->asked.refused is set.
- * Free r->op.parts when the request has been carried out or copied. */
+ * The caller frees r->op.parts when the request has been executed or copied. */
 void tutti__ask_parts(tutti_request *r, int n, const tutti_part *parts);
-/* The same for a plan of parts. */
+/* Set the buffers for a run of r->found.plan; after an error r->asked.refused is set. */
 void tutti__ask_bufs(tutti_request *r, int n, void *const *bufs);
 
 /* ---- independent.c */
 /* Execute a request on this rank only.   Local. */
 tutti_err tutti__independent(tutti_request *r, tutti_off *count_out) TUTTI_MUST_USE;
-/* Return the outcome of a pending access; frees it and sets it to NULL. */
+/* Return the outcome of a completed access, free the request, and set *r to NULL. */
 tutti_err tutti__independent_collect(tutti_request **r, tutti_off *count_out) TUTTI_MUST_USE;
-/* Until it has arrived, but not for longer. */
+/* Wait until the access is complete, but at most for this time. */
 void tutti__independent_wait(tutti_request *r, long microseconds);
 void tutti__independent_abandon(tutti_request *r);
-/* Wait for all of them; their requests may outlive the file.   Local. */
+/* Wait for all independent accesses of the file; their requests may outlive the file.   Local. */
 void tutti__independent_end(tutti_file *f);
 
-/* ---- handles.c: validity  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: stale, or after
- * MPI_Finalize.  Local. */
+/* ---- handles.c: validity of handles: TUTTI_ERR_ARG if NULL, TUTTI_ERR_STATE if stale or after
+ * MPI_Finalize.   Local. */
 tutti_err tutti__plan_live(const tutti_plan *p) TUTTI_MUST_USE;
-/* One that is of no use any more is freed and nulled. */
+/* Frees a request that MPI_Finalize has made unusable, and sets *r to NULL. */
 tutti_err tutti__request_live(tutti_request **r) TUTTI_MUST_USE;
-/* Null a file handle that is not live, and free the rest of it. */
+/* Set the handle of a file that is not live to NULL, and free the rest of the file. */
 void tutti__file_forget(tutti_file **f);
-/* One of the caller's plans less. */
+/* Count down the plans that the caller owns. */
 void tutti__plan_count_freed(tutti_file *f);
 
 #endif

@@ -1,15 +1,13 @@
-/* collective: repeated small requests need only one agreement, that on the plan:
+/* collective: repeated small requests need only one agreement, on the plan:
  *
- *   a read without staging     each rank reads first, then agrees.  If the others disagree, it is
- *                              read again
+ *   a read without staging     each rank reads first, then agrees.  If ranks disagree, they read again
  *   a write without holes      each rank copies its bytes to their position in the shared memory of the
- *                              consensus (comm/consensus.c) then agrees.  If all agree, the first rank
- *                              that detects it writes all bytes by one call and reports the
- * outcome to the others;
- *                              otherwise nothing has been written
+ *                              consensus (comm/consensus.c), then agrees.  If all ranks agree, the
+ *                              first rank that detects it writes all bytes with one call and reports
+ *                              the outcome to the other ranks; otherwise nothing has been written
  *
- * If every rank writes its own pages, gathering is faster only for the smallest requests: it needs one
- * more copy, and one core writes everything.
+ * If every rank writes its own pages, gathering is faster only for the smallest requests, since it
+ * needs an additional copy, and one core writes everything.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
@@ -18,12 +16,15 @@
 #include "direct/direct.h"
 #include "exchange/staging.h"
 
-/* For larger reads an additional agreement is negligible. */
+/* Limit of requests that are transferred before the agreement; for larger reads an additional
+ * agreement is negligible. */
 static const tutti_off READ_FIRST_BYTES = 256 << 10;
-/* Of all ranks: more than this they write side by side, if the plan has no staging. */
+/* Limit of writes that are gathered, bytes of all ranks, if the plan has no staging; larger ones are
+ * written by all ranks. */
 static const tutti_off GATHER_BYTES = 16 << 10;
 
-/* Another rank may refuse a write: only a read, or a single rank, moves bytes before the agreement. */
+/* Return whether this rank may transfer its bytes before the agreement.  Another rank may refuse a
+ * write, so only a read, or the write of a single rank, may go first. */
 static int may_go_first(const tutti__op *op, const tutti_plan *p, tutti_off bytes) {
     if (op->is_write && (op->file->team->size > 1 || op->sums)) return 0;
     if (p->cache.hits == 0 || p->run || op->file->layout.incoherent || op->file->atomic.on)
@@ -37,7 +38,8 @@ tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) {
     const tutti_plan *p = x->match;
     const tutti__team *t = r->op.file->team;
     const tutti__consensus_memory *shared = &t->consensus;
-    /* a rank that transfers bytes first does not know the size of the file, which is compared with `least` */
+    /* a rank that transfers bytes first does not know the size of the file, which is compared with
+     * `least` */
     const int at_once = r->asked.least == 0 && r->progress.background != TUTTI_BACKGROUND_IO_ONLY;
     if (p && at_once) {
         tutti__op op = r->op;
@@ -57,7 +59,7 @@ tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) {
             x->count = op.moved;
             return TUTTI_OK;
         }
-        /* if ranks have their own cores, separate writes are as fast */
+        /* if every rank has its own core (spins), separate writes are as fast as gathering */
         const int gather = p->run || (shared->spins == 0 && p->cache.bytes <= GATHER_BYTES);
         if (p->cache.joint && shared->base && tutti__consensus_ready(t) && gather) {
             const int64_t place = tutti__plan_cache_place(p);
@@ -69,7 +71,7 @@ tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) {
             r->op.stats->copied_bytes += x->count;
         }
     }
-    /* an operation that waits for the others needs the size of the file */
+    /* an operation that waits for the other ranks needs the size of the file */
     return tutti__consensus_ready(t) ? tutti__file_end(&r->op, &x->size) : TUTTI_OK;
 }
 
@@ -98,7 +100,7 @@ tutti_err tutti__small_write(const tutti_plan *p, const tutti_request *r, tutti_
     return err;
 }
 
-/* ---- the memory for that */
+/* ---- shared memory for agreements and gathered bytes */
 
 tutti_err tutti__consensus_make(tutti__team *t) {
     tutti__segment memory = {NULL, 0, 0};
@@ -106,7 +108,7 @@ tutti_err tutti__consensus_make(tutti__team *t) {
     const size_t bytes = tutti__consensus_bytes(t);
     if (bytes == 0) return TUTTI_OK;
     int64_t missing = 0;
-    { /* messages do as well */
+    { /* on failure messages are used */
         TUTTI_KEEP_LAST_ERROR;
         missing = t->nodes.size > 1 && tutti__segment_make(t, 1, bytes, &memory) != TUTTI_OK;
     }

@@ -17,10 +17,11 @@ struct tutti__worker {
     pthread_t thread[MOST_THREADS];
     int threads;
     pthread_mutex_t lock;
-    pthread_cond_t work, news; /* for the threads, for their caller */
+    /* signal new requests (to the threads), changes (to waiting callers) */
+    pthread_cond_t work, news;
     tutti_request *first, *last;
     int busy, ends;
-    _Atomic int parks; /* MPI_Finalize has begun: threads must not return from waiting */
+    _Atomic int parks; /* MPI_Finalize has begun: threads stop in their next wait */
 };
 
 static _Thread_local struct tutti__worker *me;
@@ -49,7 +50,7 @@ static void *run_requests(void *context) {
     pthread_mutex_lock(&w->lock);
     while ((r = take_request(w))) {
         pthread_mutex_unlock(&w->lock);
-        w->fn(r); /* afterwards it belongs to the caller */
+        w->fn(r); /* afterwards the request belongs to the caller */
         pthread_mutex_lock(&w->lock);
         w->busy--;
         pthread_cond_broadcast(&w->news);
@@ -69,7 +70,8 @@ static tutti_err make_worker(tutti__worker_fn *fn, struct tutti__worker **out) {
     return TUTTI_OK;
 }
 
-/* Add a thread if all are busy; the lock is held.  Fails if no thread exists. */
+/* Add a thread if all are busy, up to `most`.  The caller holds w->lock.  Fails only if no thread
+ * exists. */
 static tutti_err add_thread(struct tutti__worker *w, int most) {
     const int wanted = (int)tutti__max(1, tutti__min(most, MOST_THREADS));
     if (w->threads > 0 && (w->threads >= wanted || (!w->first && w->busy < w->threads)))

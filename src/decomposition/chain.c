@@ -1,13 +1,14 @@
-/* decomposition: a rule applied along all ranges, one rank each.
+/* decomposition: a rule applied along all ranges; each rank has one range.
  *
  *        rank 0             rank 1             rank 2
  *     [ . . L . . ]  --->  [ . . . ]  --->  [ . L . . ]      the state of the rule is sent forward
  *     [ . . L . . ]  <---  [ . . . ]  <---  [ . L . . ]      choices are sent back
  *
- * The state of the rule after a local item (L) does not depend on the items before it.  So a range
- * that has one proceeds from there to its end and sends its state on before it receives one: ranks wait
- * for each other only along ranges without a local item.  Ranges without items take no part.  One message
- * is sent each way between neighbours, and no step can fail on one rank alone after the first agreement.
+ * The state of the rule after a local item (L) does not depend on the items before it.  So the rank
+ * of a range with a local item applies the rule from there to the end of the range, and sends its
+ * state before it receives one: ranks wait for each other only along ranges without a local item.
+ * Ranges without items take no part.  Neighbours exchange one message in each direction, and after
+ * the first agreement no step can fail on a single rank.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/writers.h"
 
@@ -17,12 +18,12 @@
 #include "comm/scan.h"
 #include "comm/wait.h"
 
-/* Of consecutive ranges. */
+/* Totals of consecutive ranges. */
 typedef struct {
-    int64_t items, bytes, copies, shared; /* sums; bytes beyond 2^62: too many */
-    int64_t first, last;                  /* the first and the last rank that has items, -1: none */
-    int64_t owner;                        /* of the first item, -1: unknown */
-    int64_t holders;                      /* of an item, at most */
+    int64_t items, bytes, copies, shared; /* sums; bytes above MOST_BYTES: overflow */
+    int64_t first, last;                  /* first and last rank with items; -1: none */
+    int64_t owner;                        /* owner of the first item; -1: unknown */
+    int64_t holders;                      /* largest number of holders of an item */
 } heading;
 
 static const tutti_off MOST_BYTES = (tutti_off)1 << 62;
@@ -32,11 +33,11 @@ typedef struct {
     const tutti_replicas_choice *choice;
     tutti__range_items *g;
     heading all;
-    int before, behind; /* the next ranks that have items, -1: none */
+    int before, behind; /* nearest ranks with items, lower and higher; -1: none */
     int tag;
-    int *candidate, *coming;      /* [all.holders + 1] */
-    int64_t *burden;              /* [ranks + 1] */
-    tutti_replicas_share *shares; /* [ranks] of all, in the end */
+    int *candidate, *coming;      /* [all.holders + 1] carry of this range, received carry */
+    int64_t *burden;              /* [ranks + 1] bytes of each rank, then a writer */
+    tutti_replicas_share *shares; /* [ranks] shares of all ranks */
 } chain;
 
 /* ---- the position of this range among the others */
@@ -78,13 +79,13 @@ static tutti_err find_neighbours(chain *c, tutti_off *position_out) {
     c->before = (int)before.last;
     c->behind = (int)behind.first;
     if (c->behind >= 0) c->g->items.owner_behind = (int)behind.owner;
-    /* the same on all ranks: too many bytes are an error of all */
+    /* the sum is the same on all ranks, so all ranks return this error */
     TUTTI_CHECK(c->all.bytes <= MOST_BYTES, TUTTI_ERR_OVERFLOW, "the items exceed 2^62 bytes");
     *position_out = before.bytes;
     return TUTTI_OK;
 }
 
-/* ---- messages between neighbours; rank -1: none */
+/* ---- messages between neighbours; rank -1: no message */
 
 static tutti_err send_to_neighbour(const chain *c, int to, const void *data, int bytes) {
     MPI_Request r;
@@ -93,14 +94,14 @@ static tutti_err send_to_neighbour(const chain *c, int to, const void *data, int
     return tutti__team_finish(1, &r);
 }
 
-static tutti_err receive_from_neighbour(const chain *c, int from, void *data, int room,
+static tutti_err receive_from_neighbour(const chain *c, int from, void *data, int capacity,
                                         int *bytes_out) {
     MPI_Request r;
     MPI_Status s;
     int done = 0;
     *bytes_out = 0;
     if (from < 0) return TUTTI_OK;
-    TUTTI_MPI(MPI_Irecv(data, room, MPI_BYTE, from, c->tag, c->team->comm, &r));
+    TUTTI_MPI(MPI_Irecv(data, capacity, MPI_BYTE, from, c->tag, c->team->comm, &r));
     while (!done) {
         TUTTI_MPI(MPI_Test(&r, &done, &s));
         if (!done) tutti__yield();
@@ -111,7 +112,7 @@ static tutti_err receive_from_neighbour(const chain *c, int from, void *data, in
 
 /* ---- the rule */
 
-/* The state of the rule at the end of the range before. */
+/* Receive the state of the rule at the end of the previous range. */
 static tutti_err receive_carry(chain *c, tutti__carry *carry) {
     int bytes = 0;
     *carry = (tutti__carry){0, c->coming, TUTTI__AS_NEXT};
@@ -125,7 +126,8 @@ static tutti_err send_carry(const chain *c, const tutti__carry *carry) {
     return send_to_neighbour(c, c->behind, carry->rank, carry->n * (int)sizeof *carry->rank);
 }
 
-/* Forward.  *before_out: the writer of open items in front of this range. */
+/* Apply the rule to this range, and send its state forward.  *before_out: writer of the open items
+ * before this range. */
 static tutti_err go_forward(chain *c, int *before_out) {
     const tutti__items *v = &c->g->items;
     tutti__rule_fn *rule = tutti__rule_of(c->choice->rule)->fn;
@@ -133,7 +135,7 @@ static tutti_err go_forward(chain *c, int *before_out) {
     tutti__carry in, out = {0, c->candidate, TUTTI__AS_NEXT};
     tutti_count local = 0;
     while (local < v->n && !tutti__items_local(v, local)) local++;
-    if (local == v->n) { /* none: everything depends on the received state */
+    if (local == v->n) { /* no local item: all choices depend on the received state */
         TUTTI_TRY(receive_carry(c, &in));
         rule(c->choice, v, &in, writer);
         if (c->behind < 0) tutti__writers_fill(v->n, writer, in.rank[0]);
@@ -146,7 +148,8 @@ static tutti_err go_forward(chain *c, int *before_out) {
         const int of_local = writer[local];
         TUTTI_TRY(send_carry(c, &out));
         TUTTI_TRY(receive_carry(c, &in));
-        rule(c->choice, &head, &in, writer); /* with the local item, where an open run may end */
+        /* including the local item, where an open run may end */
+        rule(c->choice, &head, &in, writer);
         writer[local] = of_local;
     }
     *before_out = in.before;
@@ -155,12 +158,12 @@ static tutti_err go_forward(chain *c, int *before_out) {
 
 /* ---- counting and balancing */
 
-/* Shares of all ranks, on all ranks. */
+/* Sum the shares of all ranks; the result is on all ranks. */
 static tutti_err sum_shares(chain *c) {
     tutti__team *t = c->team;
     const tutti__items *v = &c->g->items;
     enum { WORDS = sizeof(tutti_replicas_share) / sizeof(int64_t) };
-    int edge = -1, bytes = 0; /* the writer in front of this range */
+    int edge = -1, bytes = 0; /* writer of the item before this range */
     MPI_Request r;
     if (v->n > 0) {
         TUTTI_TRY(send_to_neighbour(c, c->behind, &c->g->writer[v->n - 1], (int)sizeof edge));
@@ -176,14 +179,14 @@ static tutti_err sum_shares(chain *c) {
 
 /* ---- the chain */
 
-/* The rule along all ranges. */
+/* Apply the rule along all ranges, and fill open items. */
 static tutti_err choose_writers(chain *c) {
     int before = TUTTI__AS_NEXT;
     int *writer = c->g->writer, behind = TUTTI__AS_NEXT, bytes = 0, is_sent = 0;
     const tutti_count n = c->g->items.n;
     if (n == 0) return TUTTI_OK;
     TUTTI_TRY(go_forward(c, &before));
-    /* Backward pass: open items get the writer of the items after them. */
+    /* backward pass: open items get the writer of the next item that is not open */
     tutti__writers_fill(n, writer, TUTTI__AS_NEXT);
     if (before == TUTTI__AS_NEXT) before = writer[0];
     if (before != TUTTI__AS_NEXT) {
@@ -195,23 +198,24 @@ static tutti_err choose_writers(chain *c) {
     return is_sent ? TUTTI_OK : send_to_neighbour(c, c->before, &writer[0], (int)sizeof writer[0]);
 }
 
-/* A pass over all ranges, one after the other, since what ranks have to write is known only then.  The last word of a message
- * is the writer next to the range. */
+/* Execute one balancing pass over all ranges, one after the other, since a range needs the bytes of
+ * all ranks after the previous one.  The last word of a message is the writer of the item next to
+ * the range. */
 static tutti_err pass_burden(chain *c, int round, int pass_no, tutti_off limit) {
     const int ranks = c->team->size, backward = pass_no == TUTTI__SLIDE_BACKWARD;
     const int from = backward ? c->behind : c->before, to = backward ? c->before : c->behind;
-    const int room = (ranks + 1) * (int)sizeof *c->burden;
+    const int capacity = (ranks + 1) * (int)sizeof *c->burden;
     int bytes = 0;
     c->burden[ranks] = -1;
-    TUTTI_TRY(receive_from_neighbour(c, from, c->burden, room, &bytes));
+    TUTTI_TRY(receive_from_neighbour(c, from, c->burden, capacity, &bytes));
     tutti__burden b = tutti__balance_round(round, limit, c->all.bytes / ranks, c->burden);
     b.last = (int)c->burden[ranks];
     tutti__balance((tutti__balance_pass)pass_no, &c->g->items, &b, c->g->writer);
     c->burden[ranks] = b.last;
-    return send_to_neighbour(c, to, c->burden, room);
+    return send_to_neighbour(c, to, c->burden, capacity);
 }
 
-/* Count what ranks write, and balance it. */
+/* Sum the shares of all ranks, and balance them. */
 static tutti_err balance_writers(chain *c, tutti_replicas_stats *s) {
     const int ranks = c->team->size;
     TUTTI_TRY(sum_shares(c));

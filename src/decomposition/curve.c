@@ -1,9 +1,9 @@
 /* decomposition: points in the order of Hilbert's curve, by all ranks.
  *
- * The key of a point is the position on the curve of its cell in a grid over the bounding box.  Points
- * with equal keys are ordered by number, so that the order is the same for any number of ranks.
- * Sample sort: ranks sort their own points, choose splitters from samples of all ranks, send each
- * point to the rank of its piece of the curve, and sort again.
+ * The key of a point is the position on the curve of its cell in a grid over the bounding box.
+ * Points with equal keys are ordered by number, so that the order is the same for any number of
+ * ranks.  Sample sort: ranks sort their own points, choose splitters from samples of all ranks, send
+ * each point to the rank of its piece of the curve, and sort the received points.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/partition.h"
 
@@ -12,8 +12,8 @@
 
 #include "comm/wait.h"
 
-/* ---- the curve: at each level a cell is divided into 2^dims cells, which the curve visits in the order
- * of Gray's code, rotated (by `turn` bits) and reflected (by `entry`) */
+/* ---- the curve: at each level a cell is divided into 2^dims cells, which the curve visits in the
+ * order of Gray's code, rotated (by `turn` bits) and reflected (by `entry`) */
 
 static uint32_t rotate_bits(uint32_t v, int by, int dims) {
     const uint32_t mask = (1u << dims) - 1;
@@ -42,7 +42,7 @@ uint64_t tutti__hilbert(int dims, int bits, const uint32_t *x) {
 
 /* ---- keys */
 
-/* The grid: axes with an extent above 0, all to the same scale. */
+/* The grid has the axes of the bounding box with an extent above 0, all to the same scale. */
 typedef struct {
     int dims, bits, axis[3];
     double low[3], extent;
@@ -50,7 +50,8 @@ typedef struct {
 
 static tutti_err make_point_grid(tutti__team *t, const tutti__points *p, grid *g) {
     static const int bits_of[] = {1, 31, 31, 21};
-    double box[6]; /* lowest, and negative of the highest, at half their size: no overflow */
+    /* half of the minima, then half of the negated maxima; half, to avoid overflow */
+    double box[6];
     MPI_Request r;
     for (int k = 0; k < 6; k++) box[k] = 1e308;
     for (tutti_count i = 0; i < 3 * p->n; i++) {
@@ -81,9 +82,9 @@ static int compare_keys(const void *a, const void *b) {
     return (x->number > y->number) - (x->number < y->number);
 }
 
-enum { SAMPLES = 64 }; /* per rank */
+enum { SAMPLES = 64 }; /* samples per rank */
 
-/* Splitters from the samples of all ranks: out[ranks - 1].   all: memory for the samples */
+/* Choose the splitters out[ranks - 1] from samples of all ranks.   all: memory for the samples */
 static tutti_err choose_splitters(tutti__team *t, tutti_count n, const tutti__curve_point *v,
                                   tutti__curve_point *out, tutti__curve_point *all) {
     tutti__curve_point own[SAMPLES];
@@ -142,7 +143,7 @@ tutti_err tutti__curve_sort(tutti__team *t, const tutti__points *p, tutti_count 
     TUTTI_ASSERT(err != TUTTI_OK || (cut && all && bound));
     if (err == TUTTI_OK) err = choose_splitters(t, p->n, v, cut, all);
     if (err == TUTTI_OK) {
-        /* bound[r]: this rank's first point for rank r or a higher one. */
+        /* bound[r]: index of the first point for rank r or a higher rank */
         tutti_count at = 0;
         bound[0] = 0;
         for (int r = 1; r < t->size; r++) {

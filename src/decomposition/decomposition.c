@@ -1,4 +1,4 @@
-/* decomposition: the object: queries, and its accesses, which are made at their first use and kept.
+/* decomposition: the object: queries, and accesses, which are created at their first use and stored.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/decomposition.h"
 
@@ -23,7 +23,7 @@ void tutti__decomposition_destroy(tutti_decomposition *p) {
     tutti__free(p);
 }
 
-/* Positions ascend and are inside the space; the runs have `entries` entries. */
+/* Check that positions ascend and are inside the space, and that the runs have `entries` entries. */
 static int runs_are_valid(const tutti__entry_runs *r, tutti_count entries, tutti_count space) {
     tutti_count sum = 0, end = 0;
     for (tutti_count i = 0; i < r->n; i++) {
@@ -171,7 +171,8 @@ static tutti_err make_runs_access(const tutti__entry_runs *runs, tutti_off item,
     return err;
 }
 
-/* Pieces of one entry each, from file offset 0 on; entries that are consecutive in memory are merged. */
+/* Make an access whose file side is contiguous from offset 0 on, in the order of the spec; entries
+ * that are consecutive in memory are merged. */
 static tutti_err make_packed_access(const tutti_decomposition *p, tutti_off item,
                                     tutti_access **out) {
     const size_t n = (size_t)p->facts.entries, most = (size_t)p->facts.written;

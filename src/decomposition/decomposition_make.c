@@ -1,4 +1,4 @@
-/* decomposition: from a spec to a decomposition, on the ranks of a team.
+/* decomposition: creation of a decomposition from the specs of all ranks of a team.
  *
  *   by index        positions  --------------------.
  *   by value, both  ids  -> join with the id map  --+--> writers -> runs
@@ -22,11 +22,13 @@ typedef struct {
     tutti__team *team;
     const tutti__decomposed *space;
     const tutti_decomposition_spec *spec;
-    int owners;              /* the ranks name the owner of each entry */
-    tutti__numbered *memory; /* [2 n] positions or ids with their indices in the spec */
-    tutti__numbered *sorted; /* [n], ascending, one half of it */
-    tutti_count first;       /* position of the first entry, in rank order */
-    unsigned char *writes;   /* [n] in the order of `sorted`; NULL: all */
+    int owners; /* the specs of all ranks have `own` */
+    /* [2 n] positions or ids with their indices in the spec; memory of `sorted` */
+    tutti__numbered *memory;
+    tutti__numbered *sorted; /* [n] sorted entries: the first or second half of `memory` */
+    tutti_count first;       /* in rank order: position of the first entry of this rank */
+    /* [n] in the order of `sorted`: this rank writes the entry; NULL: all */
+    unsigned char *writes;
     tutti_decomposition *p;
 } making;
 
@@ -40,7 +42,7 @@ static int has_ids(const tutti_decomposition_spec *s) {
 
 /* ---- the spec of this rank */
 
-/* A field that is set although the kind ignores it usually means that the kind is wrong. */
+/* Check that only fields of the kind are set; other fields usually mean that the kind is wrong. */
 static tutti_err check_fields(const tutti_decomposition_spec *s) {
     static const char *const names[] = {
         [TUTTI_BY_INDEX] = "TUTTI_BY_INDEX",
@@ -106,7 +108,7 @@ static tutti_err sort_entries(making *m, const int64_t *numbers, const char *wha
     return TUTTI_OK;
 }
 
-/* The part that is local. */
+/* Check the spec, allocate memory, and sort the entries of this rank. */
 static tutti_err prepare_entries(making *m) {
     const tutti_decomposition_spec *s = m->spec;
     TUTTI_TRY(check_spec(s, &m->space->view));
@@ -120,7 +122,8 @@ static tutti_err prepare_entries(making *m) {
 
 /* ---- agreement */
 
-/* The first agreement: errors; the space, kind, `whole`, the choice; owners or not. */
+/* First agreement of all ranks: on errors, the space, the kind, `whole`, the choice of writers, and
+ * whether specs have `own`. */
 static tutti_err agree_on_spec(making *m, tutti_err local_err) {
     const tutti_decomposition_spec *s = m->spec;
     tutti__range owners = tutti__range_none();
@@ -150,7 +153,7 @@ static tutti_err agree_on_spec(making *m, tutti_err local_err) {
 
 /* ---- positions */
 
-/* Replace the ids of this rank by positions; -1: not in the map. */
+/* Replace the ids of this rank by their positions; position[i] is -1 if an id is not in the map. */
 static tutti_err set_positions(making *m, const tutti_count *position) {
     const tutti_decomposition_spec *s = m->spec;
     TUTTI_ASSERT(position);
@@ -166,7 +169,7 @@ static tutti_err set_positions(making *m, const tutti_count *position) {
     return sort_entries(m, position, "position");
 }
 
-/* Entries of consecutive ranks; a sum that overflows is INT64_MAX. */
+/* Add numbers of entries of consecutive ranks; an overflow results in INT64_MAX. */
 static void append_entries(void *left, const void *right) {
     int64_t *n = left;
     const int64_t *more = right;
@@ -179,7 +182,7 @@ static tutti_err place_in_rank_order(making *m) {
     tutti__team *t = m->team;
     const int64_t n = m->spec->n;
     const tutti_count entries = m->space->view.entries;
-    tutti_count held = 0, behind = 0;
+    tutti_count covered = 0, behind = 0;
     tutti_err err = TUTTI_OK;
     TUTTI_TRY(tutti__team_scan(t, &scan, &n, &m->first, &behind));
     if (m->first <= entries && n > entries - m->first)
@@ -187,30 +190,32 @@ static tutti_err place_in_rank_order(making *m) {
                                "%lld entries of rank %d after %lld entries of lower ranks "
                                "exceed the space of %lld",
                                (long long)n, t->rank, (long long)m->first, (long long)entries);
-    held = m->first;
-    append_entries(&held, &n);
-    append_entries(&held, &behind);
-    /* Every entry has one holder, which must own it. */
+    covered = m->first;
+    append_entries(&covered, &n);
+    append_entries(&covered, &behind);
+    /* Every entry has one holder; if owners are given, it must be the owner. */
     for (tutti_count i = 0; i < n && m->owners && err == TUTTI_OK; i++)
         if (!m->spec->own[i])
             err = tutti__error_set(TUTTI_ERR_MISMATCH, 0, -1,
                                    "no rank owns position %lld, which rank %d holds",
                                    (long long)(m->first + i), t->rank);
     TUTTI_TRY(tutti__team_agree(t, err));
-    m->p->facts.whole = held == entries;
-    return m->spec->whole && held < entries ? tutti__hole_error(held, held, entries) : TUTTI_OK;
+    m->p->facts.whole = covered == entries;
+    return m->spec->whole && covered < entries ? tutti__hole_error(covered, covered, entries)
+                                               : TUTTI_OK;
 }
 
 /* ---- runs */
 
-/* The runs of the entries that this rank holds, or writes; run is NULL: only count them. */
+/* Fill the runs of the entries that this rank writes (`written`) or holds; only count the runs if
+ * out->run is NULL. */
 static void fill_entry_runs(const making *m, int written, tutti__entry_runs *out) {
     tutti__entry_run last = {.n = 0};
     TUTTI_ASSERT(!written || m->writes);
     out->n = out->entries = 0;
     for (tutti_count j = 0; j < m->spec->n; j++) {
         if (written && !m->writes[j]) continue;
-        /* Entry j in ascending order. */
+        /* index in the spec of entry j in ascending order */
         const tutti_count place = m->sorted ? m->sorted[j].index : j;
         const tutti__entry_run next =
             (tutti__entry_run){.position = m->sorted ? m->sorted[j].number : m->first + j,
@@ -330,18 +335,18 @@ tutti_err tutti__decomposition_make(tutti__team *t, const tutti__decomposed *spa
     return err;
 }
 
-tutti_err tutti__decomposition_of_runs(const tutti__space_view *view, tutti__entry_runs held,
+tutti_err tutti__decomposition_of_runs(const tutti__space_view *view, tutti__entry_runs local,
                                        tutti__entry_runs written, tutti_decomposition **out) {
     tutti_decomposition *p = tutti__calloc(1, sizeof *p);
-    const int all = written.entries == held.entries;
+    const int all = written.entries == local.entries;
     if (!p || all) tutti__free(written.run);
-    if (!p) tutti__free(held.run);
+    if (!p) tutti__free(local.run);
     if (!p) return TUTTI_ERR_NOMEM;
     copy_view(view, p);
     p->facts.whole = 1;
-    p->facts.entries = held.entries;
+    p->facts.entries = local.entries;
     p->facts.written = written.entries;
-    p->held = held;
+    p->held = local;
     if (!all) p->written = written;
     tutti__handle_add(&p->handle, &tutti__decomposition_class);
     TUTTI_ASSERT(tutti__decomposition_is_valid(p));

@@ -1,7 +1,7 @@
 /* decomposition: slices of a grid, one per rank.
  *
- * The access of a slice is a section; where slices of ranks overlap, the engine writes the data of the highest
- * rank.  Which entries these are is found in slices_meet.c.
+ * The access of a slice is a section; where slices of ranks overlap, the engine writes the data of
+ * the highest rank.  slices_meet.c finds the overlaps.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/decomposition.h"
 
@@ -9,7 +9,7 @@
 
 #include "decomposition/slice_compare.h"
 
-/* ---- one slice */
+/* ---- a slice, and its section in memory */
 
 tutti_section tutti__slice_section(int ndims, const tutti_slice *s, const tutti_section *memory) {
     tutti_section out = {.ndims = ndims, .order = memory->order, .element_size = 1};
@@ -22,7 +22,7 @@ tutti_section tutti__slice_section(int ndims, const tutti_slice *s, const tutti_
         out.lo[d] = memory->lo[d];
         out.stride[d] = tutti__max(memory->stride[d], 1);
         out.hi[d] = memory->hi[d];
-        /* saturated: a bound that overflows is outside the shape */
+        /* a bound that overflows is set to INT64_MAX, which is outside the shape */
         if (!ends_given && (!tutti_size_multiply(count[d] - 1, out.stride[d], &out.hi[d]) ||
                             !tutti_size_add(out.hi[d], 1, &out.hi[d]) ||
                             !tutti_size_add(out.hi[d], out.lo[d], &out.hi[d])))
@@ -92,7 +92,7 @@ tutti_err tutti__slice_items(const tutti_decomposition *p, tutti_off item_bytes,
     return tutti_access_section(&file, memory.ndims > 0 ? &memory : NULL, out);
 }
 
-/* Positions in memory are base + the sum of index * step over the dimensions, in entries. */
+/* Position in memory in entries: base + the sum of index * step over the dimensions. */
 typedef struct {
     tutti_count base, step[TUTTI_MAX_DIMS];
 } memory_map;
@@ -112,7 +112,7 @@ static memory_map map_memory(const tutti_decomposition *p) {
     return m;
 }
 
-/* The position in memory of the entry of the slice that has index x in the space. */
+/* Return the position in memory of the entry with index x in the space. */
 static tutti_count memory_place(const tutti_decomposition *p, const memory_map *m,
                                 const tutti_count *x) {
     tutti_count at = m->base;
@@ -158,7 +158,7 @@ tutti_err tutti__slice_runs(const tutti_decomposition *p, int is_write, tutti__e
         all.step[d] = p->slice.stride[d];
     }
     const tutti_count step = all.step[last], n = (all.to[last] - all.from[last] + step - 1) / step;
-    all.step[last] = all.to[last] - all.from[last]; /* tutti__indices_next goes from row to row */
+    all.step[last] = all.to[last] - all.from[last]; /* tutti__indices_next iterates over rows */
     const tutti_count together = step == 1 && map.step[last] == 1 && !passed ? n : 1;
     tutti_count place = 0;
     do {

@@ -1,40 +1,42 @@
-/* decomposition: the writers of entries that several ranks hold (writers.h); their positions in the space are
- * the numbers.
+/* decomposition: the writers of entries that several ranks hold (writers.h).  Numbers of items are
+ * positions in the space.
  *
- * The rank of a range of positions detects entries with several owners, with none, and entries that no rank
- * holds.  Where no entry is held twice every rank writes the entries that it holds.
+ * The rank of a range of positions detects entries with several owners, entries without an owner,
+ * and entries that no rank holds.  If no entry has several holders, every rank writes the entries
+ * that it holds.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/decomposition.h"
 #include "decomposition/writers.h"
 
-tutti_err tutti__hole_error(tutti_count position, tutti_count held, tutti_count entries) {
+tutti_err tutti__hole_error(tutti_count position, tutti_count covered, tutti_count entries) {
     TUTTI_FAIL(TUTTI_ERR_MISMATCH,
                "no rank holds position %lld; %lld of the space's %lld entries are held",
-               (long long)position, (long long)held, (long long)entries);
+               (long long)position, (long long)covered, (long long)entries);
 }
 
-/* Check and count the entries of all ranks.   *several_out: entries that several ranks hold. */
+/* Check and count the entries of all ranks.   *several_out: number of entries that several ranks
+ * hold */
 static tutti_err check_and_count_entries(tutti__team *t, const tutti__join *j,
                                          tutti__range_items *g, tutti__shared_out *io,
                                          tutti_count *several_out, int must) {
-    int64_t held = 0, several = 0, hole = INT64_MAX;
+    int64_t covered = 0, several = 0, hole = INT64_MAX;
     const tutti__reduction all[] = {
-        {TUTTI__SUM, &held}, {TUTTI__SUM, &several}, {TUTTI__MIN, &hole}};
+        {TUTTI__SUM, &covered}, {TUTTI__SUM, &several}, {TUTTI__MIN, &hole}};
     const tutti_err err = tutti__range_group(j, "position", 1, io->owners, g);
     if (err == TUTTI_OK) {
-        held = g->items.n;
+        covered = g->items.n;
         several = g->shared;
-        /* the lowest position of this range that no rank holds */
+        /* find the lowest position of this range that no rank holds */
         const tutti_count lo = tutti__min(j->directory.first, io->entries);
         const tutti_count hi = tutti__min(j->directory.end, io->entries);
         tutti_count i = 0;
-        while (i < held && g->items.number[i] == lo + i) i++;
+        while (i < covered && g->items.number[i] == lo + i) i++;
         if (lo + i < hi) hole = lo + i;
     }
     TUTTI_TRY(tutti__team_reduce(t, err, 3, all));
-    io->whole = held == io->entries;
+    io->whole = covered == io->entries;
     *several_out = several;
-    return must && !io->whole ? tutti__hole_error(hole, held, io->entries) : TUTTI_OK;
+    return must && !io->whole ? tutti__hole_error(hole, covered, io->entries) : TUTTI_OK;
 }
 
 tutti_err tutti__writers_choose(tutti__team *t, const tutti_replicas_choice *choice, int must,

@@ -1,7 +1,7 @@
 /* decomposition: numbers distributed by ranges.
  *
- * Ranks learn from which ranks they get records by a sparse exchange of counts; then records and answers are messages of known
- * sizes.
+ * A sparse exchange of counts determines the ranks from which each rank gets records; afterwards the
+ * sizes of all messages are known.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/directory.h"
 
@@ -86,7 +86,7 @@ static tutti_err allocate_partners(int n, tutti__partners *out) {
     return out->rank && out->start ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
 
-/* The ranks of the ranges of own numbers. */
+/* Find the ranks whose ranges contain numbers of this rank. */
 static tutti_err find_receivers(const tutti__splitters *s, const int64_t *numbers,
                                 tutti__directory *d) {
     tutti_count ranges = s->set_start[1];
@@ -105,7 +105,8 @@ static tutti_err find_receivers(const tutti__splitters *s, const int64_t *number
     return TUTTI_OK;
 }
 
-/* Counts to the receivers; from them, the ranks that this rank gets records from.  Returns the outcome of this rank. */
+/* Send the numbers of records to the receivers, and get those of the senders.  Returns the error
+ * code of this rank. */
 static tutti_err exchange_counts(tutti__team *t, tutti_err local_err, tutti__directory *d) {
     tutti__sparse_message *out = NULL, *in = NULL;
     int64_t *counts = NULL;
@@ -171,7 +172,7 @@ tutti_count tutti__directory_sent_to(const tutti__directory *d, int rank) {
 
 /* ---- records and answers */
 
-/* Records to be sent, and received ones. */
+/* Buffers of sent and of received records, with the partners. */
 typedef struct {
     const char *out;
     const tutti__partners *to;
@@ -179,7 +180,8 @@ typedef struct {
     const tutti__partners *from;
 } buffers;
 
-/* The partner to begin with: the first one behind this rank, so that not all ranks begin with the same. */
+/* Return the index of the first partner that is not below this rank.  Ranks begin with different
+ * partners, so that no rank gets all messages at once. */
 static int first_partner(const tutti__partners *p, int rank) {
     int k = 0;
     while (k < p->n && p->rank[k] < rank) k++;

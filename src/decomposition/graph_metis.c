@@ -1,12 +1,11 @@
-/* decomposition: METIS, on one rank.
+/* decomposition: partitioning by METIS, on one rank.
  *
- * METIS may have integers of 32 bits: then weights are scaled so that their sum fits.  With one
- * part METIS 5.1 divides by zero.  Where a bisection leaves fewer nodes than parts on one side, it
- * prints "Cannot bisect a graph
- * with 0 vertices!" to standard output.  That happens with few nodes per part and with nodes that are heavier
- * than a part: METIS is not called for these.  While METIS runs it handles SIGTERM and SIGABRT to return from
- * its own errors.  The handlers that it restores have lost their flags, so that those of the
- * program are restored here.
+ * If METIS has integers of 32 bits, weights are scaled so that their sum fits.  With one part METIS
+ * 5.1 divides by zero.  If a bisection leaves fewer nodes than parts on one side, METIS prints
+ * "Cannot bisect a graph with 0 vertices!" to standard output.  This occurs with few nodes per part
+ * and with nodes that are heavier than a part, so METIS is not called for such graphs.  While METIS
+ * runs, it handles SIGTERM and SIGABRT to return from its own errors.  METIS restores the handlers
+ * of the program without their flags, so this file restores them completely.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/partition.h"
 
@@ -45,8 +44,8 @@ static tutti_err run_metis(const tutti__graph *g, idx_t *weight, idx_t *start, i
     return TUTTI_OK;
 }
 
-/* Nodes with a weight above 0 per part, at least; the largest share of a part in one node; and there must be
- * as many neighbours as nodes. */
+/* Minimal number of nodes with a weight above 0 per part; a node may have at most 1 / SHARE_OF_PART
+ * of the mean weight of a part. */
 enum { NODES_PER_PART = 16, SHARE_OF_PART = 4 };
 
 int tutti__metis_suits(const tutti__graph *g, const tutti_count *weight, int parts) {
@@ -58,7 +57,7 @@ int tutti__metis_suits(const tutti__graph *g, const tutti_count *weight, int par
         most = tutti__max(most, weight[i]);
         sum += (double)weight[i];
     }
-    if (weighted == 0) weighted = n; /* then all count as 1 */
+    if (weighted == 0) weighted = n; /* all weights are 0 and count as 1 */
     return parts > 1 && weighted / parts >= NODES_PER_PART && g->start[n] >= n &&
            (double)most * SHARE_OF_PART * parts <= sum;
 }
@@ -77,7 +76,7 @@ tutti_err tutti__metis(const tutti__graph *g, const tutti_count *weight, int par
     for (tutti_count i = 0; i < entries; i++) to[i] = (idx_t)g->to[i];
     tutti_count sum = 0;
     for (tutti_count i = 0; i < n && weight; i++) sum |= weight[i];
-    /* Weights for METIS: unchanged if their sum fits, otherwise scaled; positive ones stay
+    /* Weights for METIS are unchanged if their sum fits, otherwise scaled; positive weights remain
      * positive. */
     if (sum != 0) {
         const double most = (double)IDX_MOST / 4;

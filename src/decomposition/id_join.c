@@ -1,7 +1,8 @@
 /* decomposition: the positions of ids in the id map.
  *
- * No rank has the whole map or all ids.  Every rank reads a share of the map.  The ids of the map, with their
- * positions, and the ids that ranks hold are joined by id; the answer to the latter is the position.
+ * No rank has the whole map or all ids.  Every rank reads a share of the map.  The ids of the map,
+ * with their positions, and the ids that ranks hold are joined by id; the answer to an id that a
+ * rank holds is its position.
  *
  *     ids held          --.                .-->  position, or -1
  *                          |--> by id (join.h) --|
@@ -13,20 +14,21 @@
 
 typedef struct {
     int64_t id;
-    tutti_count position; /* -1: requested */
+    tutti_count position; /* position in the map; -1: the position is requested */
 } id_record;
 
-/* The ids of this rank. */
+/* The ids that this rank holds, and its share of the map. */
 typedef struct {
     tutti_count n;
-    const tutti__numbered *held; /* [n] ascending, with their indices */
-    tutti_count lo, hi;          /* its share of the map */
-    int64_t *map;                /* [hi - lo] */
-    id_record *record;           /* [n + hi - lo] ascending */
-    tutti_count *index;          /* likewise: of an id that it holds; -1: one of the map */
+    const tutti__numbered *local; /* [n] ids, ascending, with their indices */
+    tutti_count lo, hi;           /* positions of this rank's share of the map */
+    int64_t *map;                 /* [hi - lo] ids of this rank's share of the map */
+    id_record *record;            /* [n + hi - lo] ascending */
+    /* [n + hi - lo] index of an id of this rank; -1: an id of the map */
+    tutti_count *index;
 } id_lists;
 
-/* The share of the map by ascending id.   v: [2 (hi - lo)] */
+/* Sort this rank's share of the map by id.   v: memory, [2 (hi - lo)] */
 static tutti_err sort_map(id_lists *l, tutti__numbered *v, const tutti__numbered **sorted_out) {
     const tutti_count share = l->hi - l->lo;
     TUTTI_ASSERT(l->map);
@@ -42,7 +44,7 @@ static tutti_err sort_map(id_lists *l, tutti__numbered *v, const tutti__numbered
     return TUTTI_OK;
 }
 
-/* The position of each received id.   out: [m] */
+/* Find the position of each received id.   out: [m] */
 static tutti_err find_positions(const tutti__join *j, tutti_count *out) {
     const id_record *record = j->record;
     const tutti__numbered *v = j->sorted;
@@ -65,12 +67,12 @@ static tutti_err find_positions(const tutti__join *j, tutti_count *out) {
 tutti_err tutti__ids_join(tutti__team *t, const tutti__decomposed *space, tutti_count n,
                           const tutti__numbered *sorted, tutti_count *position_out) {
     id_lists l = {.n = n,
-                  .held = sorted,
+                  .local = sorted,
                   .lo = tutti_size_share(space->view.entries, t->size, t->rank),
                   .hi = tutti_size_share(space->view.entries, t->size, t->rank + 1)};
     tutti__join j = {.record = NULL};
     tutti_count *answer = NULL;
-    /* The size comes from a file: an invalid one must not be allocated. */
+    /* The size comes from a file, so it is checked before the allocation. */
     const tutti_count share = l.hi - l.lo;
     if (share <= PTRDIFF_MAX / 64 - n) l.map = tutti__malloc((size_t)share * sizeof *l.map);
     tutti_err err = TUTTI_OK;
@@ -92,10 +94,10 @@ tutti_err tutti__ids_join(tutti__team *t, const tutti__decomposed *space, tutti_
         }
         for (tutti_count a = 0, b = 0; a + b < all && local_err == TUTTI_OK;) {
             const tutti_count k = a + b;
-            const int held = b == share || (a < l.n && l.held[a].number < map[b].number);
-            const tutti__numbered next = held ? l.held[a++] : map[b++];
-            l.index[k] = held ? next.index : -1;
-            l.record[k] = (id_record){next.number, held ? -1 : next.index};
+            const int is_local = b == share || (a < l.n && l.local[a].number < map[b].number);
+            const tutti__numbered next = is_local ? l.local[a++] : map[b++];
+            l.index[k] = is_local ? next.index : -1;
+            l.record[k] = (id_record){next.number, is_local ? -1 : next.index};
         }
         tutti__free(v);
         err = tutti__join_make(t, local_err, (int)sizeof *l.record, n + l.hi - l.lo, l.record, &j);

@@ -1,5 +1,5 @@
-/* decomposition: incidence lists.  Pairs (item, with) are sent to the rank whose share contains the item,
- * which makes a list for each item of its share.
+/* decomposition: incidence lists.  Pairs (item, with) are sent to the rank whose share contains the
+ * item, and that rank makes a list for each item of its share.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/incidence.h"
 
@@ -20,7 +20,8 @@ tutti_err tutti__incidence_fill(tutti__incidence *i, tutti_count n, const tutti_
     for (tutti_count k = 0; k < n; k++) start[v[k].item - i->first + 2]++;
     for (tutti_count k = 0; k < i->n; k++) start[k + 2] += start[k + 1];
     for (tutti_count k = 0; k < n; k++) with[start[v[k].item - i->first + 1]++] = v[k].with;
-    for (tutti_count k = 0, from = 0; k < i->n; k++) { /* start[k + 1]: where item k ends */
+    /* start[k + 1]: end of the list of item k */
+    for (tutti_count k = 0, from = 0; k < i->n; k++) {
         const tutti_count end = start[k + 1], m = tutti__sort_unique(with + from, end - from);
         memmove(with + kept, with + from, (size_t)m * sizeof *with);
         from = end;
@@ -67,7 +68,7 @@ tutti_err tutti__entries_targets(const tutti__entries *e, tutti_count *n_out, tu
     return TUTTI_OK;
 }
 
-/* The answer to a request: the length of each list, then the lists. */
+/* Make the answer to a request: the length of each list, then the lists. */
 static tutti_err make_answer(const tutti__incidence *i, const tutti__sparse_message *request,
                              tutti__sparse_message *out) {
     const tutti_count *item = request->data, n = (tutti_count)(request->bytes / sizeof *item);
@@ -86,7 +87,7 @@ static tutti_err make_answer(const tutti__incidence *i, const tutti__sparse_mess
     return TUTTI_OK;
 }
 
-/* Answers arrive in rank order, in which the items ascend. */
+/* Append the answers, which arrive in rank order, so that their items ascend. */
 static tutti_err append_answers(int n, const tutti__sparse_message *in, tutti__entries *e) {
     tutti_count all = 0, item = 0, at = 0;
     for (int k = 0; k < n; k++) all += (tutti_count)(in[k].bytes / sizeof *e->to);
@@ -95,7 +96,8 @@ static tutti_err append_answers(int n, const tutti__sparse_message *in, tutti__e
     for (int k = 0; k < n; k++) {
         const tutti_count *v = in[k].data, numbers = (tutti_count)(in[k].bytes / sizeof *v);
         tutti_count counts = 0, left = numbers;
-        while (left > counts) left -= v[counts++]; /* as many counts as explain the rest */
+        /* the lengths come first; their sum is the number of the remaining words */
+        while (left > counts) left -= v[counts++];
         TUTTI_ASSERT(left == counts && e->start);
         for (tutti_count q = 0; q < counts; q++, item++) e->start[item + 1] = e->start[item] + v[q];
         memcpy(e->to + at, v + counts, (size_t)(numbers - counts) * sizeof *v);
@@ -104,7 +106,7 @@ static tutti_err append_answers(int n, const tutti__sparse_message *in, tutti__e
     return TUTTI_OK;
 }
 
-/* One message per rank. */
+/* Make one message per rank that has requested items in its share. */
 static tutti_err make_requests(tutti__team *t, const tutti__incidence *i, tutti__entries *e,
                                tutti__sparse_message **out, int *n_out) {
     tutti__sparse_message *v = *out = tutti__malloc(((size_t)t->size + 1) * sizeof *v);

@@ -1,5 +1,5 @@
-/* decomposition: points divided into parts of about the same weight: pieces of Hilbert's curve, found
- * by all ranks, or METIS or coordinate bisection on rank 0.
+/* decomposition: division of points into parts of about the same weight: pieces of Hilbert's curve,
+ * computed by all ranks, or METIS or coordinate bisection on rank 0.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/partition.h"
 
@@ -7,7 +7,7 @@
 
 #include "decomposition/rcb.h"
 
-/* A point is in the part in which the middle of its weight is located. */
+/* A point belongs to the part that contains the middle of its weight. */
 tutti_err tutti__partition_by_curve(tutti__team *t, const tutti__points *p, int parts,
                                     int *part_out) {
     tutti__points points = *p;
@@ -43,7 +43,7 @@ tutti_err tutti__partition_by_curve(tutti__team *t, const tutti__points *p, int 
 
 /* ---- on rank 0: METIS and the bisection */
 
-/* n items of each rank, all on rank 0. */
+/* Gather n items of each rank on rank 0. */
 static tutti_err gather_items(tutti__team *t, tutti_err local_err, size_t item, tutti_count n,
                               const void *own, void **out) {
     tutti_count all = 0, *bound = tutti__calloc((size_t)t->size + 1, sizeof *bound);
@@ -78,14 +78,15 @@ tutti_err tutti__graph_gather(tutti__team *t, tutti_count all, const tutti__grap
     return err;
 }
 
-/* Arrays of rank 0; empty on others. */
+/* Arrays of rank 0; empty on other ranks. */
 typedef struct {
     int parts;
-    tutti_count *weight; /* [all] */
-    int *part;           /* [all] */
+    tutti_count *weight; /* [all] weight of each point */
+    int *part;           /* [all] part of each point */
 } root_state;
 
-/* *done_out, on all ranks: METIS was suitable, and no part is empty. */
+/* Partition with METIS if it is suitable.  *done_out, the same on all ranks: METIS was used, and no
+ * part is empty. */
 static tutti_err try_metis(tutti__team *t, tutti_count all, const tutti__graph *g, root_state *s,
                            int *done_out) {
     tutti__graph whole = {.nodes = 0};
@@ -110,7 +111,7 @@ tutti_err tutti__partition_on_root(tutti__team *t, const tutti__points *p, const
                                    int parts, int *part_out, int *by_metis_out) {
     root_state s = {.parts = parts};
     int done = 0;
-    /* Gather the weights of all points.  Points of ranks that pass none have the weight 1. */
+    /* Gather the weights of all points.  Points of ranks that pass no weights have weight 1. */
     const tutti_count all = t->rank == 0 ? p->all : 0;
     tutti_count *weight = tutti__malloc(((size_t)p->n + 1) * sizeof *weight);
     s.part = tutti__malloc(((size_t)all + 1) * sizeof *s.part);

@@ -1,4 +1,5 @@
-/* decomposition: points of all ranks divided into parts of about the same weight, on plain arrays.
+/* decomposition: division of the points of all ranks into parts of about the same weight, on plain
+ * arrays.
  *
  *   curve         points in the order of Hilbert's curve, by all ranks
  *   rcb           recursive coordinate bisection, on one rank
@@ -6,8 +7,8 @@
  *   rcm           reverse Cuthill-McKee numbering, on one rank
  *   partition     the parts of the points of all ranks
  *
- * Points are numbered 0 ... all - 1 and distributed in shares (shares.h).  The parts depend on the
- * points and their order only, not on the number of ranks.
+ * Points are numbered 0 ... all - 1 and distributed in shares (shares.h).  The parts depend only on
+ * the points and their order, not on the number of ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_PARTITION_H
 #define TUTTI_PARTITION_H
@@ -19,13 +20,13 @@ typedef struct tutti__points {
     tutti_count all, first, n;
     const double *coordinates; /* [3 n] x y z, finite */
     const tutti_count
-        *weight; /* [n] >= 0, the sum of all ranks below 2^62; NULL: this rank's are 1 */
+        *weight; /* [n] >= 0, sum over all ranks below 2^62; NULL: weights of this rank are 1 */
 } tutti__points;
 
-/* Neighbours of points, ascending, without the point itself: to[start[i]] ... to[start[i + 1] - 1]. */
+/* Neighbours of node i: to[start[i]] ... to[start[i + 1] - 1], ascending, without the node itself. */
 typedef struct tutti__graph {
     tutti_count nodes;
-    tutti_count *start; /* [nodes + 1] */
+    tutti_count *start; /* [nodes + 1] index in `to` */
     tutti_count *to;
 } tutti__graph;
 static inline void tutti__graph_free(tutti__graph *g) {
@@ -40,40 +41,41 @@ typedef struct tutti__curve_point {
     tutti_count number; /* points with equal keys are ordered by number */
     int64_t weight;
 } tutti__curve_point;
-/* Position of a cell on Hilbert's curve through a cube of 2^bits cells along each of `dims` axes.
- * Not collective. */
+/* Return the position of cell x on Hilbert's curve through a grid of 2^bits cells along each of
+ * `dims` axes.   Not collective. */
 uint64_t tutti__hilbert(int dims, int bits, const uint32_t *x);
-/* All points in the order of the curve: ranks get consecutive pieces of it, in rank order.
- * tutti__free(*out).   Collective. */
+/* Sort all points in the order of the curve: ranks get consecutive pieces of the curve, in rank
+ * order.  The caller frees *out with tutti__free.   Collective. */
 tutti_err tutti__curve_sort(tutti__team *t, const tutti__points *p, tutti_count *n_out,
                             tutti__curve_point **out) TUTTI_MUST_USE;
 
 /* ---- rcm.c */
-/* number_out[i]: the new number of node i.   Not collective. */
+/* Compute a reverse Cuthill-McKee numbering.   number_out[i]: the new number of node i.   Not
+ * collective. */
 tutti_err tutti__rcm(const tutti__graph *g, tutti_count *number_out) TUTTI_MUST_USE;
 
 /* ---- graph_metis.c */
 /* Return whether METIS is built in.   Not collective. */
 int tutti__has_metis(void);
-/* Return whether METIS is built in, and the graph is large and even enough.  Otherwise METIS
- * prints warnings or
- * leaves parts empty.   Not collective. */
+/* Return whether METIS is built in and suits the graph: with few nodes per part or very unequal
+ * weights, METIS prints warnings or leaves parts empty.   Not collective. */
 int tutti__metis_suits(const tutti__graph *g, const tutti_count *weight, int parts);
-/* Only if METIS suits.   Local; fails with TUTTI_ERR_UNSUPPORTED without METIS. */
+/* Partition by METIS; tutti__metis_suits must be true.   Local; fails with TUTTI_ERR_UNSUPPORTED
+ * without METIS. */
 tutti_err tutti__metis(const tutti__graph *g, const tutti_count *weight, int parts,
                        int *part_out) TUTTI_MUST_USE;
 
-/* ---- partition.c; part_out: [n] the parts of this rank's points */
-/* The graphs of all shares of `all` nodes as one, on rank 0; other ranks get an empty one.
+/* ---- partition.c; part_out: [n] parts of the points of this rank */
+/* Gather the graph of `all` nodes on rank 0; other ranks get an empty graph.
  * Collective. */
 tutti_err tutti__graph_gather(tutti__team *t, tutti_count all, const tutti__graph *g,
                               tutti__graph *out) TUTTI_MUST_USE;
-/* Consecutive pieces of the curve.   Collective. */
+/* Divide the points into consecutive pieces of Hilbert's curve.   Collective. */
 tutti_err tutti__partition_by_curve(tutti__team *t, const tutti__points *p, int parts,
                                     int *part_out) TUTTI_MUST_USE;
-/* By METIS on rank 0.  By recursive coordinate bisection on rank 0 if `g` is NULL, if METIS does not
- * suit, and if it leaves a part empty.   g: of this rank's points; NULL on all ranks or on none.
- * *by_metis_out: METIS was used.   Collective. */
+/* Partition on rank 0 by METIS, or by recursive coordinate bisection if `g` is NULL, if METIS does
+ * not suit, or if METIS leaves a part empty.   g: graph of this rank's points; NULL on all ranks or
+ * on none.  *by_metis_out: METIS was used.   Collective. */
 tutti_err tutti__partition_on_root(tutti__team *t, const tutti__points *p, const tutti__graph *g,
                                    int parts, int *part_out, int *by_metis_out) TUTTI_MUST_USE;
 

@@ -1,7 +1,7 @@
-/* decomposition: the items of a range, from the records of all ranks: in the order of the file, with
- * their holders; and the answers to the holders.
+/* decomposition: the items of a range with their holders, from the records of all ranks, in the order
+ * of the file; and the answers to the holders.
  *
- * The join groups the mentions of an item, its holders ascending.
+ * The join groups the mentions of each item, with ascending holders.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/writers.h"
 
@@ -13,7 +13,7 @@ void tutti__range_free(tutti__range_items *g) {
     *g = (tutti__range_items){.m = 0};
 }
 
-/* ---- items in messages */
+/* ---- items in error messages */
 
 /* The mentions of one item: sorted[from] ... sorted[to - 1]. */
 typedef struct {
@@ -23,14 +23,14 @@ typedef struct {
 } group;
 
 static const tutti__mention *get_mention(const group *x, tutti_count j) {
-    return &x->g->came[x->g->sorted[j].index];
+    return &x->g->received[x->g->sorted[j].index];
 }
 
 static int get_holder(const group *x, tutti_count j) {
     return tutti__directory_source(x->d, x->g->sorted[j].index);
 }
 
-/* "ranks 0, 2 and 5", or as many as fit: those that own it, or all. */
+/* Format the holders of an item (or only those that own it) like "ranks 0, 2 and 5 and 7 more". */
 static const char *print_ranks(const group *x, int owners_only, char *text, size_t size) {
     enum { SHOWN = 8 };
     int shown = 0;
@@ -49,7 +49,8 @@ static const char *print_ranks(const group *x, int owners_only, char *text, size
     return text;
 }
 
-/* The error names the first rank concerned. */
+/* Check that all holders pass the same load and, if `owners`, that exactly one of them owns the
+ * item.  The error has the first rank concerned. */
 static tutti_err check_item(const group *x, int owners) {
     char text[128];
     tutti_count owned = 0, owner = x->from;
@@ -85,7 +86,7 @@ tutti_err tutti__range_group(const tutti__join *join, const char *what, tutti_of
     *g = (tutti__range_items){.what = what,
                               .join = join,
                               .m = join->directory.m,
-                              .came = join->record,
+                              .received = join->record,
                               .sorted = join->sorted};
     tutti_count size = 0;
     for (tutti_count j = 0; j < g->m; j = tutti__join_group_end(g->join, j)) size++;
@@ -99,7 +100,7 @@ tutti_err tutti__range_group(const tutti__join *join, const char *what, tutti_of
                   ? TUTTI_OK
                   : TUTTI_ERR_NOMEM);
     group x = {&join->directory, g, 0, 0};
-    tutti_count n = 0, held = 0;
+    tutti_count n = 0, holders = 0;
     for (; x.from < g->m; x.from = x.to) {
         x.to = tutti__join_group_end(g->join, x.from);
         TUTTI_TRY(check_item(&x, owners));
@@ -107,19 +108,19 @@ tutti_err tutti__range_group(const tutti__join *join, const char *what, tutti_of
         if (load == 0) continue;
         g->number[n] = g->sorted[x.from].number;
         g->bytes[n] = load * value_bytes;
-        /* A total above 2^62 means that the items of the range need more bytes than that. */
+        /* a total above 2^62 means overflow */
         const tutti_off most = (tutti_off)1 << 62;
         g->total =
             g->total > most || g->bytes[n] > most - g->total ? most + 1 : g->total + g->bytes[n];
-        g->start[n] = held;
+        g->start[n] = holders;
         for (tutti_count j = x.from; j < x.to; j++) {
-            g->holder[held++] = get_holder(&x, j);
-            if (get_mention(&x, j)->own) g->owner[n] = g->holder[held - 1];
+            g->holder[holders++] = get_holder(&x, j);
+            if (get_mention(&x, j)->own) g->owner[n] = g->holder[holders - 1];
         }
         g->shared += x.to - x.from > 1;
         n++;
     }
-    g->start[n] = g->copies = held;
+    g->start[n] = g->copies = holders;
     g->items = (tutti__items){.n = n,
                               .number = g->number,
                               .bytes = g->bytes,
@@ -136,7 +137,7 @@ void tutti__range_verdicts(const tutti__range_items *g, tutti_off position,
     for (tutti_count from = 0; from < g->m; from = to) {
         to = tutti__join_group_end(g->join, from);
         const tutti_count first = g->sorted[from].index;
-        const int has_load = g->came[first].load > 0;
+        const int has_load = g->received[first].load > 0;
         const tutti__verdict v = {g->given ? g->given[first] : position,
                                   has_load ? g->writer[i] : -1, to - from > 1};
         for (tutti_count j = from; j < to; j++) verdicts[g->sorted[j].index] = v;
@@ -145,23 +146,23 @@ void tutti__range_verdicts(const tutti__range_items *g, tutti_off position,
 }
 
 tutti_err tutti__range_shared(const tutti__range_items *g, tutti__shared_items *out) {
-    tutti_count to = 0, n = 0, held = 0;
+    tutti_count to = 0, n = 0, holders = 0;
     for (tutti_count i = 0; i < g->items.n; i++)
-        if (!tutti__items_local(&g->items, i)) held += g->start[i + 1] - g->start[i];
+        if (!tutti__items_local(&g->items, i)) holders += g->start[i + 1] - g->start[i];
     *out =
         (tutti__shared_items){.n = g->shared,
                               .number = tutti__malloc((size_t)g->shared * sizeof *out->number),
                               .start = tutti__malloc((size_t)(g->shared + 1) * sizeof *out->start),
-                              .mention = tutti__malloc((size_t)held * sizeof *out->mention)};
+                              .mention = tutti__malloc((size_t)holders * sizeof *out->mention)};
     if (!out->number || !out->start || !out->mention) return TUTTI_ERR_NOMEM;
-    held = 0;
+    holders = 0;
     for (tutti_count from = 0; from < g->m; from = to) {
         to = tutti__join_group_end(g->join, from);
-        if (to - from == 1 || g->came[g->sorted[from].index].load == 0) continue;
+        if (to - from == 1 || g->received[g->sorted[from].index].load == 0) continue;
         out->number[n] = g->sorted[from].number;
-        out->start[n++] = held;
-        for (tutti_count j = from; j < to; j++) out->mention[held++] = g->sorted[j].index;
+        out->start[n++] = holders;
+        for (tutti_count j = from; j < to; j++) out->mention[holders++] = g->sorted[j].index;
     }
-    out->start[n] = held;
+    out->start[n] = holders;
     return TUTTI_OK;
 }

@@ -1,7 +1,7 @@
 /* Recursive coordinate bisection (Berger and Bokhari, IEEE Trans. Computers 36(5), 1987).
  *
- * k parts are divided into k / 2 and the others, and the points, sorted along the longest side of
- * their box, where their weight comes closest to the same proportion.
+ * k parts are divided into k / 2 parts and the rest.  The points are sorted along the longest side
+ * of their bounding box and divided where their weights come closest to the same proportion.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/rcb.h"
 
@@ -10,18 +10,18 @@
 #include "base/memory.h"
 
 typedef struct {
-    double x; /* along the axis of the current cut */
+    double x; /* coordinate along the axis of the current cut */
     tutti_count point;
 } placed;
 
 typedef struct {
     const double *coordinates;
-    const tutti_count *weight; /* NULL: all are 1 */
-    placed *v;                 /* [n] the points, in the order of the cuts so far */
+    const tutti_count *weight; /* [n]; NULL: all weights are 1 */
+    placed *v;                 /* [n] points, sorted by the cuts made so far */
     int *part;
 } bisection;
 
-/* The points v[from] ... v[to - 1] and the parts that they are divided into. */
+/* Points v[from] ... v[to - 1], to be divided into parts first ... first + parts - 1. */
 typedef struct {
     tutti_count from, to;
     int first, parts;
@@ -37,18 +37,18 @@ static tutti_count point_weight(const bisection *b, tutti_count i) {
     return b->weight ? b->weight[b->v[i].point] : 1;
 }
 
-/* The position of the division with `left` parts before it. */
+/* Return the index of the first point after the cut that has `left` parts before it. */
 static tutti_count find_cut(const bisection *b, const piece *p, int left) {
     const tutti_count n = p->to - p->from, right = p->parts - left;
     const tutti_count least = n >= p->parts ? left : n > right ? n - right : 0;
     const tutti_count most = n >= p->parts ? n - right : n < left ? n : left;
     tutti_count all = 0, before = 0, at = p->from;
     for (tutti_count i = p->from; i < p->to; i++) all += point_weight(b, i);
-    if (all == 0) { /* as if all were 1 */
+    if (all == 0) { /* weights of 0 count as 1 */
         const tutti_count share = (tutti_count)((__int128)n * left / p->parts);
         return p->from + (share < least ? least : share > most ? most : share);
     }
-    /* the next point comes before the cut if the weight is then closer to its share */
+    /* the next point is before the cut if this brings the weight before the cut closer to its share */
     const __int128 twice = 2 * (__int128)all * left;
     for (; at - p->from < most; at++) {
         const tutti_count w = point_weight(b, at);
@@ -60,7 +60,7 @@ static tutti_count find_cut(const bisection *b, const piece *p, int left) {
 
 static void divide_piece(bisection *b, piece p) {
     while (p.parts > 1 && p.from < p.to) {
-        /* The longest side; of sides of equal length, the first. */
+        /* find the longest side; of sides of equal length, the first */
         double longest = -1;
         int best = 0;
         for (int k = 0; k < 3; k++) {
@@ -80,7 +80,8 @@ static void divide_piece(bisection *b, piece p) {
             b->v[i].x = b->coordinates[3 * b->v[i].point + axis];
         qsort(b->v + p.from, (size_t)(p.to - p.from), sizeof *b->v, compare_points);
         const tutti_count at = find_cut(b, &p, left);
-        divide_piece(b, (piece){p.from, at, p.first, left}); /* at most 31 deep: parts halve */
+        /* recursion depth <= 31, since parts are halved */
+        divide_piece(b, (piece){p.from, at, p.first, left});
         p = (piece){at, p.to, p.first + left, p.parts - left};
     }
     for (tutti_count i = p.from; i < p.to; i++) b->part[b->v[i].point] = p.first;

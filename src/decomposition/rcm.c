@@ -1,5 +1,6 @@
-/* decomposition: reverse Cuthill-McKee: nodes by levels of distance from a peripheral one, in each level
- * those with few neighbours first; the numbers are reversed in the end.
+/* decomposition: reverse Cuthill-McKee: nodes are numbered by distance from a peripheral node, nodes
+ * of equal distance in the order of their search, with few neighbours first; finally the numbers are
+ * reversed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/partition.h"
 
@@ -7,16 +8,17 @@ static tutti_count node_degree(const tutti__graph *g, tutti_count i) {
     return g->start[i + 1] - g->start[i];
 }
 
-/* A search by levels, and its result. */
+/* State and result of a breadth-first search. */
 typedef struct {
     const tutti__graph *graph;
-    int *mark; /* [nodes] the last search that visited it */
+    int *mark; /* [nodes] number of the last search that visited the node */
     int round;
-    tutti_count *order;      /* [nodes] visited nodes, level by level */
-    tutti_count last, depth; /* where the last level begins; number of levels after the first */
+    tutti_count *order; /* [nodes] visited nodes, level by level */
+    /* index in `order` of the last level; number of levels after the first */
+    tutti_count last, depth;
 } level_search;
 
-/* Visit all nodes that can be reached from `root`.  Returns their number. */
+/* Visit all nodes that can be reached from `root`, and return their number. */
 static tutti_count visit_levels(level_search *s, tutti_count root) {
     const tutti__graph *g = s->graph;
     tutti_count *order = s->order, head = 0, tail = 1, level = 1;
@@ -28,7 +30,7 @@ static tutti_count visit_levels(level_search *s, tutti_count root) {
         for (tutti_count j = g->start[i]; j < g->start[i + 1]; j++) {
             if (s->mark[g->to[j]] == s->round) continue;
             s->mark[g->to[j]] = s->round;
-            /* by degree, then by number: lists are short */
+            /* insert by degree, then by number; lists are short */
             tutti_count at = tail++;
             for (; at > begin && node_degree(g, order[at - 1]) > node_degree(g, g->to[j]); at--)
                 order[at] = order[at - 1];
@@ -53,8 +55,8 @@ tutti_err tutti__rcm(const tutti__graph *g, tutti_count *number_out) {
     for (tutti_count i = 0; i < n; i++) number_out[i] = -1;
     for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) { /* for each connected component */
         if (number_out[i] >= 0) continue;
-        /* A pseudo-peripheral node (George and Liu): continue with a node of fewest neighbours in the
-         * last level as long as that gives more levels. */
+        /* Find a pseudo-peripheral node (George and Liu): restart the search at the node with the
+         * fewest neighbours in the last level as long as the number of levels grows. */
         tutti_count root = i, best = -1, k = visit_levels(&s, i);
         while (s.depth > best) {
             best = s.depth;

@@ -1,15 +1,15 @@
 /* decomposition: the rules that choose writers.
  *
- * idg2 closes a run only where no rank holds all of it any more.  With S(i) the holders of item i
- * and C the ranks that hold every item of the run so far:
+ * idg2 ends a run only where no rank holds all of its items.  S(i) are the holders of item i, and C
+ * the ranks that hold every item of the run so far:
  *
  *     C := S(0);  next item:  C and S(i) have a rank in common -> C := C and S(i)
  *                             otherwise                        -> close the run, C := S(i)
  *
- * Its k-th run ends no earlier than the k-th run of any other valid choice (by induction: run k +
- * 1 of the other choice begins no later, and while it continues, its writer is in C).
- * So no choice has fewer runs.  All items of a run take one of its final C; which one does not
- * change the number of runs, since the next run begins with an item that no rank in C holds.
+ * The k-th run of idg2 ends no earlier than the k-th run of any other valid choice (by induction: run
+ * k + 1 of the other choice begins no later, and while it continues, its writer is in C).  So no
+ * choice has fewer runs.  The writer of a run is any rank of its final C.  The number of runs does not
+ * depend on this rank, since the next run begins with an item that no rank in C holds.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/rules.h"
 
@@ -59,7 +59,7 @@ static int rank_holds(set s, int rank) {
     return lo < hi;
 }
 
-/* Intersect `carry` with `s`; 0 if nothing is: then it is unchanged. */
+/* Intersect `carry` with `s`; return 0 if the intersection is empty, and leave `carry` unchanged. */
 static int intersect_carry(tutti__carry *carry, set s) {
     int n = 0;
     tutti_count j = 0;
@@ -103,7 +103,7 @@ static void by_first(const tutti_replicas_choice *c, const tutti__items *v, tutt
     for (tutti_count i = 0; i < v->n; i++) writer[i] = item_holders(v, i).v[0];
 }
 
-/* The member of a set that a hash of seed and number selects. */
+/* Select a rank of a set by a hash of the seed and the item number. */
 static int pick_rank(const tutti_replicas_choice *c, int64_t number, const int *rank,
                      tutti_count n) {
     return rank[tutti__scramble(tutti__scramble(c->seed) ^ (uint64_t)number) % (uint64_t)n];
@@ -118,7 +118,7 @@ static void by_random(const tutti_replicas_choice *c, const tutti__items *v, tut
     }
 }
 
-/* The rule of the paper: carry is the writer of the previous item. */
+/* The rule idg of the paper; `carry` is the writer of the previous item. */
 static void by_idg(const tutti_replicas_choice *c, const tutti__items *v, tutti__carry *carry,
                    int *writer) {
     (void)c;
@@ -132,8 +132,8 @@ static void by_idg(const tutti_replicas_choice *c, const tutti__items *v, tutti_
     if (v->n > 0) set_carry(carry, (set){&last, 1});
 }
 
-/* Carry is C.  The item at which a run closes picks its writer among the candidates: such runs are
- * shared between them. */
+/* The rule idg2; `carry` is the set C of the comment above.  The number of the item after a run
+ * selects the writer among the candidates, so that different candidates write different runs. */
 static void by_idg2(const tutti_replicas_choice *c, const tutti__items *v, tutti__carry *carry,
                     int *writer) {
     for (tutti_count i = 0; i < v->n; i++) {

@@ -1,5 +1,6 @@
-/* decomposition: records sent between ranks, by sparse exchanges: no rank keeps a table of the items of
- * the others.  Messages arrive sorted by sender, so that appending them gives rank order.
+/* decomposition: exchange of records between ranks by sparse exchanges, so that no rank has a table
+ * of the items of other ranks.  Messages arrive sorted by sender, so appending them gives rank
+ * order.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/shares.h"
 
@@ -34,7 +35,7 @@ static tutti_err exchange_items(tutti__team *t, tutti_err local_err, const item_
     local_err = tutti__exchange_if(t, local_err, m->n, m->msg, &n_in, &in);
     for (int i = 0; i < n_in; i++) bytes += in[i].bytes;
     if (local_err == TUTTI_OK) {
-        all = tutti__malloc(bytes + m->item); /* not NULL for 0 items */
+        all = tutti__malloc(bytes + m->item); /* more than 0 bytes, so that `all` is not NULL */
         if (!all) local_err = TUTTI_ERR_NOMEM;
     }
     for (int i = 0; i < n_in && local_err == TUTTI_OK; at += in[i++].bytes)
@@ -81,7 +82,8 @@ tutti_err tutti__records_send(tutti__team *t, tutti_err local_err, const tutti__
         sorted = tutti__malloc((size_t)o->n * item);
         if (!bound || !sorted) local_err = TUTTI_ERR_NOMEM;
     }
-    if (local_err == TUTTI_OK) { /* counting sort; afterwards bound[r] is where r's records begin */
+    /* counting sort; afterwards bound[r] is the index of the first record for rank r */
+    if (local_err == TUTTI_OK) {
         for (tutti_count i = 0; i < o->n; i++) bound[to[i] + 2]++;
         for (int r = 0; r < t->size; r++) bound[r + 2] += bound[r + 1];
         for (tutti_count i = 0; i < o->n; i++)
@@ -138,7 +140,7 @@ tutti_err tutti__sums_before(tutti__team *t, tutti_err local_err, tutti_count n,
 
 /* ---- values of items of other ranks */
 
-/* The requested items of other ranks, ascending, without duplicates. */
+/* List the requested items of other ranks in v->number, ascending, without duplicates. */
 static tutti_err select_foreign(const tutti__share_request *q, tutti__share_values *v) {
     tutti_count n = 0;
     for (tutti_count i = 0; i < q->n; i++)
@@ -167,7 +169,7 @@ tutti_err tutti__share_fetch(tutti__team *t, tutti_err local_err, const tutti__s
         msg = tutti__malloc(((size_t)t->size + 1) * sizeof *msg);
         if (!msg) local_err = TUTTI_ERR_NOMEM;
     }
-    /* requests: the numbers ascend, so that those of one rank are contiguous */
+    /* requests: numbers ascend, so items of one rank are contiguous */
     int messages = 0;
     for (tutti_count i = 0; i < v.others && local_err == TUTTI_OK;) {
         const int r = tutti__share_rank(q->all, t->size, v.number[i]);

@@ -13,7 +13,7 @@ int tutti__sample_compare(const void *a, const void *b) {
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Sorted samples: equal numbers become one; returns how many are left. */
+/* Merge sorted samples with equal numbers; return the number of remaining samples. */
 static int unite_equal(int n, tutti__sample *v) {
     int kept = 0;
     for (int i = 0; i < n; i++) {
@@ -30,8 +30,8 @@ int tutti__sketch_make(const tutti__number_set *s, int set, int most, tutti__sam
     int ascending = 1;
     for (int k = 0; k < n; k++) {
         const tutti_count lo = tutti_size_share(s->n, n, k), hi = tutti_size_share(s->n, n, k + 1);
-        /* pseudo-random in its interval, and not the same on all ranks, so that no pattern of the numbers coincides with
-         * the samples */
+        /* the position in the interval is pseudo-random and differs between ranks, so that samples
+         * do not coincide with a pattern of the numbers */
         const uint64_t seed = tutti__scramble((uint64_t)tutti__number_at(s, lo)) ^ (uint64_t)lo;
         const tutti_count at = (tutti_count)(tutti__scramble(seed) % (uint64_t)(hi - lo));
         out[k] = (tutti__sample){.number = tutti__number_at(s, lo + at),
@@ -43,12 +43,12 @@ int tutti__sketch_make(const tutti__number_set *s, int set, int most, tutti__sam
     return unite_equal(n, out);
 }
 
-/* The first k-th of `all` in `most` parts. */
+/* Return the begin of part k if `all` is divided into `most` equal parts. */
 static uint64_t part_of(uint64_t all, int most, int k) {
     return (uint64_t)((unsigned __int128)all * (unsigned)k / (unsigned)most);
 }
 
-/* Reduce n samples of one set in place; returns how many are left. */
+/* Reduce n samples of one set in place to at most `most`; return the number of remaining samples. */
 static int reduce_samples(int n, tutti__sample *v, int most) {
     uint64_t all = 0, before = 0;
     int i = 0, kept = 0;
@@ -56,7 +56,7 @@ static int reduce_samples(int n, tutti__sample *v, int most) {
     for (int k = 0; k < n; k++) all += v[k].weight;
     const uint64_t start = tutti__scramble(all ^ (uint64_t)v[0].number);
     tutti__sample current = v[0];
-    int last = -1; /* the sample that was kept last */
+    int last = -1; /* index of the last sample that was kept */
     for (int k = 0; k < most; k++) {
         const uint64_t lo = part_of(all, most, k), hi = part_of(all, most, k + 1);
         if (hi == lo) continue;
@@ -101,7 +101,8 @@ void tutti__sketch_bounds(int n, const tutti__sample *v, int set, const tutti__w
         if (v[k].set == (uint64_t)set) total += v[k].weight;
     bound[0] = 0;
     for (int k = 1; k < d->ranges; k++) {
-        /* the first sample with that much weight before it, or half of itself */
+        /* find the first sample such that the weight before it and half of its weight reach the
+         * bound of range k */
         while (i < n &&
                (v[i].set != (uint64_t)set || (2 * before + v[i].weight) * (uint64_t)d->all <
                                                  2 * total * (uint64_t)k * (uint64_t)d->unit)) {

@@ -1,4 +1,4 @@
-/* decomposition: slices as values.
+/* decomposition: functions of the public type tutti_slice.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 #include <tutti/array.h>

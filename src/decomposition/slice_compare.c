@@ -1,6 +1,7 @@
-/* decomposition: slices compared (slice_compare.h).
+/* decomposition: comparison of slices (slice_compare.h).
  *
- * The intersection of two slices is a slice of each of them, with indices first, first + step, ... in every dimension:
+ * The intersection of two slices has indices first, first + step, ... in each dimension of either
+ * slice:
  *
  *     own       0 . . 1 . . 2 . . 3 . . 4        stride 3
  *     higher    . . . 0 . 1 . 2 . 3 . 4          stride 2
@@ -27,7 +28,7 @@ int tutti__indices_next(const tutti__indices *of, tutti_count *x) {
     return 0;
 }
 
-/* Along one dimension: those of the n indices of `own` that `other` has too.   0: none */
+/* Find the indices of `own` along dimension d that `other` also has; return 0 if there are none. */
 static int intersect_along(const tutti_slice *own, const tutti_slice *other, int d,
                            tutti__indices *out) {
     const tutti_count stride = own->stride[d], others = other->stride[d];
@@ -42,7 +43,7 @@ static int intersect_along(const tutti_slice *own, const tutti_slice *other, int
     const tutti_count step = others / a;
     tutti_count i =
         other->lo[d] > own->lo[d] ? (other->lo[d] - own->lo[d] + stride - 1) / stride : 0;
-    /* remainders repeat after `step` indices */
+    /* the remainders below repeat after `step` indices */
     for (const tutti_count end = tutti__min(n, i + step); i < end; i++) {
         const tutti_count x = own->lo[d] + i * stride;
         if (x >= other->hi[d]) return 0;
@@ -76,26 +77,26 @@ static uint64_t reduce_word(unsigned __int128 x) {
     return r >= PRIME ? r - PRIME : r;
 }
 
-static uint64_t multiply(uint64_t a, uint64_t b) {
+static uint64_t multiply_mod(uint64_t a, uint64_t b) {
     return reduce_word((unsigned __int128)a * b);
 }
 
-static uint64_t power(uint64_t x, tutti_count n) {
+static uint64_t power_mod(uint64_t x, tutti_count n) {
     uint64_t y = 1;
-    for (; n > 0; n >>= 1, x = multiply(x, x))
-        if (n & 1) y = multiply(y, x);
+    for (; n > 0; n >>= 1, x = multiply_mod(x, x))
+        if (n & 1) y = multiply_mod(y, x);
     return y;
 }
 
 /* 1 + y + ... + y^(n - 1), bit by bit of n from the highest: s(2 m) = s(m) (1 + y^m). */
 static uint64_t geometric_sum(uint64_t y, tutti_count n) {
-    uint64_t s = 0, p = 1; /* of m terms, and y^m */
+    uint64_t s = 0, p = 1; /* sum of m terms, and y^m */
     for (int bit = 62; bit >= 0; bit--) {
-        s = multiply(s, reduce_word((unsigned __int128)p + 1));
-        p = multiply(p, p);
+        s = multiply_mod(s, reduce_word((unsigned __int128)p + 1));
+        p = multiply_mod(p, p);
         if (n >> bit & 1) {
             s = reduce_word((unsigned __int128)s + p);
-            p = multiply(p, y);
+            p = multiply_mod(p, y);
         }
     }
     return s;
@@ -106,8 +107,8 @@ static uint64_t generating_function(int ndims, const tutti_slice *s, int point) 
     for (int d = 0; d < ndims; d++) {
         const uint64_t x = reduce_word(tutti__scramble((uint64_t)(point * TUTTI_MAX_DIMS + d + 1)));
         const tutti_count n = (s->hi[d] - s->lo[d] - 1) / s->stride[d] + 1;
-        all = multiply(all, power(x, s->lo[d]));
-        all = multiply(all, geometric_sum(power(x, s->stride[d]), n));
+        all = multiply_mod(all, power_mod(x, s->lo[d]));
+        all = multiply_mod(all, geometric_sum(power_mod(x, s->stride[d]), n));
     }
     return all;
 }
@@ -149,7 +150,7 @@ tutti__cells tutti__cells_choose(int ndims, const tutti_count *shape, const int6
     }
     for (;;) {
         int largest = 0;
-        __int128 all = 1; /* at most most^2: it is reduced before a further factor */
+        __int128 all = 1; /* at most most^2: not multiplied further once it exceeds `most` */
         for (int d = 0; d < ndims; d++) {
             all = all > most ? all : all * c.n[d];
             if (c.n[d] > c.n[largest]) largest = d;
@@ -160,7 +161,7 @@ tutti__cells tutti__cells_choose(int ndims, const tutti_count *shape, const int6
     }
 }
 
-/* The share of a dimension that contains an index. */
+/* Return the share of dimension d that contains index x. */
 static tutti_count share_of(const tutti__cells *c, int d, tutti_count x) {
     tutti_count k = (tutti_count)((__int128)x * c->n[d] / c->shape[d]);
     while (tutti_size_share(c->shape[d], c->n[d], k + 1) <= x) k++;
@@ -173,7 +174,7 @@ int tutti__cell_of(const tutti__cells *c, const tutti_count *x) {
     return (int)at;
 }
 
-/* The next share of a dimension in which the slice has indices; -1: there is none. */
+/* Return the next share of dimension d after k in which the slice has indices; -1: none. */
 static tutti_count next_share(const tutti__cells *c, const tutti_slice *s, int d, tutti_count k) {
     const tutti_count end = tutti_size_share(c->shape[d], c->n[d], k + 1), stride = s->stride[d];
     if (end >= s->hi[d]) return -1;
@@ -184,13 +185,13 @@ static tutti_count next_share(const tutti__cells *c, const tutti_slice *s, int d
 tutti_err tutti__cells_of_slice(const tutti__cells *c, const tutti_slice *s, tutti_count *n_out,
                                 int **cell_out) {
     tutti_count k[TUTTI_MAX_DIMS], n = 0;
-    size_t room = 0;
+    size_t capacity = 0;
     int *cell = NULL;
     for (int d = 0; d < c->ndims; d++) k[d] = share_of(c, d, s->lo[d]);
     for (int d = 0; d >= 0;) {
         tutti_count at = 0;
         for (d = 0; d < c->ndims; d++) at = at * c->n[d] + k[d];
-        if (tutti__grow(&cell, (size_t)n + 1, &room, sizeof *cell) != TUTTI_OK) {
+        if (tutti__grow(&cell, (size_t)n + 1, &capacity, sizeof *cell) != TUTTI_OK) {
             tutti__free(cell);
             return TUTTI_ERR_NOMEM;
         }
@@ -208,14 +209,14 @@ tutti_err tutti__cells_of_slice(const tutti__cells *c, const tutti_slice *s, tut
 
 /* ---- the slices of a cell */
 
-/* By slice, then by rank. */
+/* Order by slice, then by rank. */
 static int compare_slices(const void *a, const void *b) {
     const tutti__rank_slice *x = a, *y = b;
     const int order = memcmp(&x->slice, &y->slice, sizeof x->slice);
     return order != 0 ? order : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Do two slices overlap, and is their first common entry in the cell? */
+/* Return whether two slices overlap and their first common entry is in the cell. */
 static int overlap_in_cell(const tutti__cells *c, int cell, const tutti_slice *a,
                            const tutti_slice *b) {
     tutti__indices both;
@@ -229,8 +230,8 @@ tutti_err tutti__cell_compare(const tutti__cells *c, int cell, tutti_count n, tu
                               tutti_count *overlaps_out, tutti__slice_overlap **out) {
     tutti__slice_overlap *found = NULL;
     tutti_count overlaps = 0, highest = n - 1;
-    size_t room = 0;
-    /* next_last[i]: the first index >= i that is the last of its equal slices */
+    size_t capacity = 0;
+    /* next_last[i]: first index >= i of a slice that is the last of several equal slices */
     tutti_count *next_last = tutti__malloc((size_t)(n + 1) * sizeof *next_last);
     if (!next_last) return TUTTI_ERR_NOMEM;
     qsort(v, (size_t)n, sizeof *v, compare_slices);
@@ -244,7 +245,7 @@ tutti_err tutti__cell_compare(const tutti__cells *c, int cell, tutti_count n, tu
              j = is_last && j + 1 < n ? next_last[j + 1] : n) {
             if (v[j].rank <= v[i].rank || !overlap_in_cell(c, cell, &v[i].slice, &v[j].slice))
                 continue;
-            if (tutti__grow(&found, (size_t)overlaps + 1, &room, sizeof *found) != TUTTI_OK) {
+            if (tutti__grow(&found, (size_t)overlaps + 1, &capacity, sizeof *found) != TUTTI_OK) {
                 tutti__free(next_last);
                 tutti__free(found);
                 return TUTTI_ERR_NOMEM;

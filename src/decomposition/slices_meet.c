@@ -1,11 +1,11 @@
-/* decomposition: slices of a space, one per rank, compared with each other.
+/* decomposition: comparison of the slices of all ranks, one per rank.
  *
- * Counts the entries that are left to each rank where the slice of a higher rank overlaps its own, and finds whether the
- * slices cover the space.  No rank has the slices of all: one vote shows whether they divide the space, or are equal.
- * Otherwise each rank sends its slice to the cells in which it has entries (slice_compare.h), and cells send it the slices of
- * higher ranks that overlap it.
+ * Counts the entries of each rank that no higher rank has, and determines whether the slices cover the
+ * space.  No rank has the slices of all ranks: one vote shows whether the slices divide the space, or
+ * are all equal.  Otherwise each rank sends its slice to the ranks of the cells in which it has entries
+ * (slice_compare.h), and these send back the overlapping slices of higher ranks.
  *
- * A rank marks the entries that a higher rank has too, if there are any, in a byte each.
+ * A rank marks the entries that a higher rank also has, if there are any, with one byte per entry.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/decomposition.h"
 #include "decomposition/shares.h"
@@ -17,15 +17,16 @@
 
 /* The slices of all ranks, reduced by a vote. */
 typedef struct {
-    tutti_count entries; /* sum */
-    tutti_count slices;  /* that are not empty */
-    int64_t least, most; /* of a hash of the slice */
-    int64_t highest;     /* the highest rank whose slice is not empty */
+    tutti_count entries; /* sum of the entries of all slices */
+    tutti_count slices;  /* number of slices that are not empty */
+    int64_t least, most; /* minimum and maximum of a hash of the slice */
+    int64_t highest;     /* highest rank whose slice is not empty */
     int64_t words[TUTTI__SLICE_WORDS];
     int64_t shares[TUTTI_MAX_DIMS];
 } slice_facts;
 
-enum { SHARED_DIMS = TUTTI__REDUCTIONS - 5 - TUTTI__SLICE_WORDS }; /* others are not divided */
+/* Further dimensions are not divided into cells. */
+enum { SHARED_DIMS = TUTTI__REDUCTIONS - 5 - TUTTI__SLICE_WORDS };
 
 static tutti_err vote_on_slices(tutti__team *t, const tutti_decomposition *p, slice_facts *f) {
     const int has = p->facts.entries > 0, dims = (int)tutti__min(p->ndims, SHARED_DIMS);
@@ -80,7 +81,7 @@ static size_t slice_bytes(int ndims) {
 
 /* ---- overlaps */
 
-/* Send the own slice to its cells. */
+/* Send the slice of this rank to the ranks of its cells. */
 static tutti_err send_to_cells(tutti__team *t, const tutti_decomposition *p, const tutti__cells *c,
                                int *n_in_out, tutti__sparse_message **in_out) {
     int64_t words[MESSAGE_WORDS * TUTTI_MAX_DIMS];
@@ -104,14 +105,14 @@ static tutti_err send_to_cells(tutti__team *t, const tutti_decomposition *p, con
     return err;
 }
 
-/* Messages of slices, those to one rank adjacent. */
+/* Messages with slices; slices for one rank are contiguous in `words`. */
 typedef struct {
     int n;
     tutti__sparse_message *message;
     int64_t *words;
 } slice_messages;
 
-/* The overlaps in the cell of this rank, as messages. */
+/* Find the overlaps in the cell of this rank, and make messages of them. */
 static tutti_err compare_in_cell(const tutti__team *t, const tutti__cells *c, int n,
                                  const tutti__sparse_message *in, slice_messages *out) {
     const size_t words = MESSAGE_WORDS * (size_t)c->ndims;
@@ -139,7 +140,7 @@ static tutti_err compare_in_cell(const tutti__team *t, const tutti__cells *c, in
     return err;
 }
 
-/* Mark the entries of p that `other` has too.   shape: of p's slice */
+/* Mark the entries of p that `other` also has.   shape: of the slice of p */
 static tutti_err mark_common(tutti_decomposition *p, const tutti_slice *other,
                              const tutti_count *shape) {
     tutti_count x[TUTTI_MAX_DIMS];
@@ -154,7 +155,7 @@ static tutti_err mark_common(tutti_decomposition *p, const tutti_slice *other,
     return TUTTI_OK;
 }
 
-/* Mark the entries that higher ranks hold too.  Returns the outcome of this rank. */
+/* Mark the entries that higher ranks also have.  Returns the error code of this rank. */
 static tutti_err mark_overlaps(tutti__team *t, const slice_facts *f, tutti_decomposition *p) {
     const tutti__cells c = tutti__cells_choose(p->ndims, p->shape, f->shares, f->slices, t->size);
     tutti__sparse_message *in = NULL, *overlaps = NULL;
@@ -180,16 +181,17 @@ static tutti_err mark_overlaps(tutti__team *t, const slice_facts *f, tutti_decom
     return err;
 }
 
-/* Find the first entry that no rank holds.  All positions before it are written once, so that a binary search by
- * counting finds it. */
+/* Find the first entry that no rank holds.  Each position before this entry has exactly one writer,
+ * so a binary search by counting finds it. */
 static tutti_err find_hole(tutti__team *t, const tutti_decomposition *p, tutti_count *hole_out) {
     tutti_access *a = NULL;
-    tutti_count lo = 0, hi = p->of; /* all before lo are held, not all before hi */
+    /* all positions before lo have a holder, but not all before hi */
+    tutti_count lo = 0, hi = p->of;
     TUTTI_TRY(tutti__team_agree(t, tutti__slice_items(p, 1, &a)));
     tutti_err agreed = TUTTI_OK;
     while (hi - lo > 1 && agreed == TUTTI_OK) {
         const tutti_count mid = lo + (hi - lo) / 2;
-        /* The entries before a position of the space that no higher rank has; entries ascend. */
+        /* count the entries before position `mid` that no higher rank has */
         const tutti_count n = tutti_access_bytes_in(a, 0, mid);
         tutti_count passed = 0;
         for (tutti_count i = 0; i < n && p->passed; i++) passed += p->passed[i];
@@ -207,7 +209,7 @@ static tutti_err find_hole(tutti__team *t, const tutti_decomposition *p, tutti_c
 
 tutti_err tutti__slices_meet(tutti__team *t, int must, tutti_decomposition *p) {
     slice_facts f;
-    tutti_count held = 0, hole = 0;
+    tutti_count covered = 0, hole = 0;
     tutti_err err = TUTTI_OK;
     TUTTI_TRY(vote_on_slices(t, p, &f));
     p->facts.written = p->facts.entries;
@@ -228,10 +230,10 @@ tutti_err tutti__slices_meet(tutti__team *t, int must, tutti_decomposition *p) {
         for (tutti_count i = 0; i < p->facts.entries && p->passed && err == TUTTI_OK; i++)
             p->facts.written -= p->passed[i];
     }
-    held = p->facts.written;
-    TUTTI_TRY(tutti__team_reduce(t, err, 1, &(tutti__reduction){TUTTI__SUM, &held}));
-    p->facts.whole = held == p->of;
+    covered = p->facts.written;
+    TUTTI_TRY(tutti__team_reduce(t, err, 1, &(tutti__reduction){TUTTI__SUM, &covered}));
+    p->facts.whole = covered == p->of;
     if (p->facts.whole || !must) return TUTTI_OK;
     TUTTI_TRY(find_hole(t, p, &hole));
-    return tutti__hole_error(hole, held, p->of);
+    return tutti__hole_error(hole, covered, p->of);
 }

@@ -1,4 +1,4 @@
-/* decomposition: ranges of numbers (splitters.h).
+/* decomposition: choice of ranges of numbers (splitters.h).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/splitters.h"
 
@@ -30,17 +30,18 @@ static int group_ranks(const tutti__rank_groups *g, int group) {
     return (int)tutti__min(g->size, g->ranks - (int64_t)group * g->size);
 }
 
-/* The member of a group that this rank asks. */
+/* Return the member of a group to which this rank sends its queries. */
 static int member_of_group(const tutti__rank_groups *g, int group, int rank) {
     return group * g->size + rank % group_ranks(g, group);
 }
 
-enum { LEAST_SAMPLES = 256 }; /* of a set, unless that is more than there is room for */
+/* Minimal number of samples of a set, if the sketch has space for them. */
+enum { LEAST_SAMPLES = 256 };
 
 /* ---- sketches reduced over consecutive ranks */
 
 typedef struct {
-    int64_t failed, n; /* ranks that failed; samples */
+    int64_t failed, n; /* number of failed ranks; number of samples */
     int64_t sum[TUTTI__SPLIT_SUMS];
     tutti__sample v[TUTTI__SKETCH_SAMPLES];
 } sketch_message;
@@ -49,15 +50,17 @@ struct tutti__splitting {
     tutti__team *team;
     const tutti__split *split;
     tutti__rank_groups groups;
-    int sets, group, members, most; /* the group of this rank; its ranks; samples of a set */
+    /* number of sets; group of this rank; its number of ranks; samples per set */
+    int sets, group, members, most;
     sketch_message *own, *in;
-    tutti__sample *merged;     /* [2 * TUTTI__SKETCH_SAMPLES] */
-    int64_t *group_bound;      /* [sets][groups] */
-    int64_t *bound;            /* [sets][members + 1] */
-    int64_t *counts;           /* [groups] */
-    tutti__range_start *start; /* [n] */
+    tutti__sample *merged; /* [2 * TUTTI__SKETCH_SAMPLES] result of a merge */
+    int64_t *group_bound;  /* [sets][groups] first number of each group */
+    /* [sets][members + 1] first number of each rank of the group; last: end */
+    int64_t *bound;
+    int64_t *counts; /* [groups] number of this rank's numbers in each group, for one set */
+    tutti__range_start *start; /* [n] ranges of the numbers of this rank */
     tutti_count n;
-    size_t room;
+    size_t capacity;
 };
 
 static int message_bytes(const sketch_message *m) {
@@ -89,8 +92,8 @@ static tutti_err pass_message(const tutti__splitting *s, int tag, int to, int fr
     return TUTTI_OK;
 }
 
-/* The sketches of ranks first ... first + ranks - 1 become one, the same on all of them: merges do not depend on the order of
- * two sketches. */
+/* Merge the sketches of ranks first ... first + ranks - 1.  All of these ranks get the same result,
+ * since a merge does not depend on the order of two sketches. */
 static tutti_err reduce_sketches(const tutti__splitting *s, int first, int ranks) {
     const int tag = tutti__team_tag(s->team), me = s->team->rank - first;
     int whole = 1; /* the largest power of two that is not larger than `ranks` */
@@ -124,7 +127,7 @@ static int64_t *rank_bounds(const tutti__splitting *s, int set) {
     return s->bound + (tutti_count)set * (s->members + 1);
 }
 
-/* The group of a number; `last` is that of the number before. */
+/* Return the group of a number; `last` is the group of the previous number. */
 static int group_of(const tutti__splitting *s, int set, int64_t number, int last) {
     const int64_t *bound = group_bounds(s, set);
     if (number >= bound[last] && last + 1 < s->groups.n && number < bound[last + 1]) return last;
@@ -138,7 +141,7 @@ static void count_by_group(const tutti__splitting *s, int set) {
         s->counts[g = group_of(s, set, tutti__number_at(of, i), (int)g)]++;
 }
 
-/* Samples of a set for all groups, by group.   seen: [groups] */
+/* Append samples of a set to v, at most `most` per group.   seen: memory, [groups] */
 static void sample_groups(const tutti__splitting *s, int set, int most, int64_t *seen, int *n,
                           tutti__sample *v) {
     const tutti__number_set *of = &s->split->set[set];
@@ -158,7 +161,7 @@ static void sample_groups(const tutti__splitting *s, int set, int most, int64_t 
     }
 }
 
-/* A sample and the group of its number. */
+/* A sample, and the group of its number. */
 typedef struct {
     tutti__sample sample;
     int group;
@@ -170,10 +173,10 @@ static int compare_group_samples(const void *a, const void *b) {
                                 : tutti__sample_compare(&x->sample, &y->sample);
 }
 
-/* Messages for members of groups: consecutive parts of `data`. */
+/* Messages for members of groups, with consecutive parts of `data`. */
 typedef struct {
     int n;
-    tutti__sparse_message *message; /* [groups] */
+    tutti__sparse_message *message; /* capacity: one message per group */
     void *data;
 } group_messages;
 
@@ -200,16 +203,16 @@ static tutti_err pack_samples(const tutti__splitting *s, int n, tutti__sample *v
     return TUTTI_OK;
 }
 
-/* Samples of the own numbers to the members of their groups. */
+/* Make messages with samples of the numbers of this rank, for members of the groups of the numbers. */
 static tutti_err send_samples(const tutti__splitting *s, group_messages *out) {
     const int sets = s->sets;
     const int most = (int)tutti__max(s->most / s->groups.n, 2);
     int64_t *seen = tutti__malloc((size_t)s->groups.n * sizeof *seen);
-    tutti_count room = 0;
+    tutti_count capacity = 0;
     for (int k = 0; k < sets; k++)
-        room += tutti__min(s->split->set[k].n, (tutti_count)most * s->groups.n);
+        capacity += tutti__min(s->split->set[k].n, (tutti_count)most * s->groups.n);
     out->message = tutti__malloc((size_t)s->groups.n * sizeof *out->message);
-    out->data = tutti__malloc((size_t)room * sizeof(tutti__sample));
+    out->data = tutti__malloc((size_t)capacity * sizeof(tutti__sample));
     tutti_err err = seen && out->message && out->data ? TUTTI_OK : TUTTI_ERR_NOMEM;
     int n = 0;
     for (int k = 0; k < sets && err == TUTTI_OK; k++)
@@ -231,8 +234,8 @@ static void set_rank_bounds(const tutti__splitting *s) {
     }
 }
 
-/* The bounds of the ranks of this group.  Returns the outcome of this rank; *is_passed_out: it can take part in what
- * follows. */
+/* Determine the bounds of the ranks of this group.  Returns the error code of this rank;
+ * *is_passed_out: this rank can take part in the following steps. */
 static tutti_err split_group(const tutti__splitting *s, int *is_passed_out) {
     group_messages out = {0};
     tutti__sparse_message *in = NULL;
@@ -250,9 +253,9 @@ static tutti_err split_group(const tutti__splitting *s, int *is_passed_out) {
     return err;
 }
 
-/* ---- ranges of own numbers */
+/* ---- ranges of the numbers of this rank */
 
-/* Append the ranges of the own group that are not empty; there is room for them. */
+/* Append the ranges of the group of this rank that are not empty; `start` has space for them. */
 static void add_group_ranges(tutti__splitting *s, int set) {
     const int64_t *bound = rank_bounds(s, set);
     for (int r = 0; r < s->members; r++)
@@ -260,10 +263,12 @@ static void add_group_ranges(tutti__splitting *s, int set) {
             s->start[s->n++] = (tutti__range_start){bound[r], s->group * s->groups.size + r, set};
 }
 
-/* A question: a set, and the count of numbers, which follow; or -1: all ranges. */
+/* Words of a query: a set, the number of numbers (-1: all ranges of the group are requested), and
+ * the numbers. */
 enum { ASK_SET, ASK_COUNT, ASK_NUMBERS };
 
-/* The own numbers of groups where they are fewer than ranks, ascending, and counts by group. */
+/* List the numbers of this rank, ascending, in other groups where it has fewer numbers than a group
+ * has ranks; set s->counts. */
 static tutti_err list_numbers(const tutti__splitting *s, int set, tutti_count *n_out,
                               int64_t **out) {
     const tutti__number_set *of = &s->split->set[set];
@@ -283,7 +288,7 @@ static tutti_err list_numbers(const tutti__splitting *s, int set, tutti_count *n
     return TUTTI_OK;
 }
 
-/* Questions about one set, one message per group. */
+/* Make the queries for one set, one message per group. */
 static tutti_err pack_questions(const tutti__splitting *s, int set, group_messages *out) {
     int64_t *number = NULL, *to;
     tutti_count n = 0, at = 0;
@@ -311,7 +316,8 @@ static tutti_err pack_questions(const tutti__splitting *s, int set, group_messag
     return TUTTI_OK;
 }
 
-/* The ranges in question; at most as many as numbers, or as ranks of the group. */
+/* Write the requested ranges to `out`; at most one per number of the query, or per rank of the
+ * group. */
 static tutti_count answer_question(const tutti__splitting *s, const int64_t *question,
                                    tutti__range_start *out) {
     const int set = (int)question[ASK_SET], first = s->group * s->groups.size;
@@ -329,13 +335,13 @@ static tutti_count answer_question(const tutti__splitting *s, const int64_t *que
 
 static tutti_err pack_answers(const tutti__splitting *s, int n, const tutti__sparse_message *in,
                               group_messages *out) {
-    size_t room = 0;
+    size_t capacity = 0;
     for (int i = 0; i < n; i++) {
         const int64_t count = ((const int64_t *)in[i].data)[ASK_COUNT];
-        room += (size_t)(count < 0 ? s->members : count);
+        capacity += (size_t)(count < 0 ? s->members : count);
     }
     out->message = tutti__malloc((size_t)n * sizeof *out->message);
-    out->data = tutti__malloc(room * sizeof(tutti__range_start));
+    out->data = tutti__malloc(capacity * sizeof(tutti__range_start));
     if (!out->message || !out->data) return TUTTI_ERR_NOMEM;
     tutti__range_start *to = out->data;
     for (; out->n < n; out->n++) {
@@ -353,7 +359,8 @@ static int compare_range_starts(const void *a, const void *b) {
     return (x->first > y->first) - (x->first < y->first);
 }
 
-/* The ranges of the own numbers of one set in other groups.  Returns the outcome of this rank. */
+/* Get the ranges of the numbers of this rank in other groups, for one set.  Returns the error code
+ * of this rank. */
 static tutti_err ask_groups(tutti__splitting *s, tutti_err local_err, int set) {
     group_messages questions = {0}, answers = {0};
     tutti__sparse_message *in = NULL;
@@ -366,7 +373,7 @@ static tutti_err ask_groups(tutti__splitting *s, tutti_err local_err, int set) {
     local_err = tutti__exchange_if(s->team, local_err, answers.n, answers.message, &n_in, &in);
     for (int i = 0; i < n_in && local_err == TUTTI_OK; i++) {
         const size_t k = in[i].bytes / sizeof *s->start;
-        local_err = tutti__grow(&s->start, (size_t)s->n + k, &s->room, sizeof *s->start);
+        local_err = tutti__grow(&s->start, (size_t)s->n + k, &s->capacity, sizeof *s->start);
         if (local_err != TUTTI_OK || k == 0) continue;
         memcpy(s->start + s->n, in[i].data, in[i].bytes);
         s->n += (tutti_count)k;
@@ -377,7 +384,7 @@ static tutti_err ask_groups(tutti__splitting *s, tutti_err local_err, int set) {
     return local_err;
 }
 
-/* ---- all of it */
+/* ---- all steps */
 
 tutti_err tutti__splitting_make(tutti__team *t, int group_size, int sets, tutti__splitting **out) {
     const tutti__rank_groups groups = tutti__rank_groups_of(t->size, group_size);
@@ -397,7 +404,7 @@ tutti_err tutti__splitting_make(tutti__team *t, int group_size, int sets, tutti_
     s->bound = tutti__malloc((size_t)sets * ((size_t)s->members + 1) * sizeof *s->bound);
     s->counts = tutti__malloc((size_t)groups.n * sizeof *s->counts);
     s->start = tutti__malloc((size_t)sets * (size_t)s->members * sizeof *s->start);
-    s->room = (size_t)sets * (size_t)s->members;
+    s->capacity = (size_t)sets * (size_t)s->members;
     return s->own && s->in && s->merged && s->group_bound && s->bound && s->counts && s->start
                ? TUTTI_OK
                : TUTTI_ERR_NOMEM;
@@ -413,7 +420,8 @@ void tutti__splitting_free(tutti__splitting **p) {
     *p = NULL;
 }
 
-/* The bounds of groups and of the ranks of this group, then all ranges of own numbers. */
+/* Determine the bounds of groups and of the ranks of this group, then all ranges of the numbers of
+ * this rank. */
 static tutti_err choose_ranges(tutti__splitting *s) {
     const int sets = s->sets;
     tutti_err err = TUTTI_OK;
@@ -421,7 +429,7 @@ static tutti_err choose_ranges(tutti__splitting *s) {
     for (int k = 0; k < sets; k++)
         tutti__sketch_bounds((int)s->own->n, s->own->v, k, &by_size, group_bounds(s, k));
     if (s->groups.n > 1) {
-        int is_passed = 0; /* an error of MPI leaves at once */
+        int is_passed = 0; /* 0 after an MPI error: return at once */
         err = split_group(s, &is_passed);
         if (!is_passed) return err;
     } else {
@@ -459,7 +467,7 @@ tutti_err tutti__splitters_make(tutti__splitting *s, tutti_err local_err, tutti_
     }
     made.start = s->start;
     s->start = NULL;
-    s->room = 0;
+    s->capacity = 0;
     *out = made;
     return TUTTI_OK;
 }

@@ -1,6 +1,6 @@
 /* decomposition: the writers of items that several ranks hold.
  *
- *   rules, balance, tally   choices and their statistics, for items of one process     no MPI
+ *   rules, balance, tally   choices and their statistics, for items of one process, without MPI
  *   range                   the items of a range of numbers, from the records of all ranks
  *   chain                   a rule applied along all ranges
  *
@@ -13,14 +13,14 @@
 
 /* ---- range.c */
 
-/* Sent for an item by each of its holders. */
+/* Record that each holder of an item sends to the rank of its range. */
 typedef struct tutti__mention {
     int64_t number;
     tutti_count load;
     int64_t own;
 } tutti__mention;
 
-/* The answer. */
+/* Answer to a mention. */
 typedef struct tutti__verdict {
     tutti_off position;
     int writer;
@@ -29,19 +29,19 @@ typedef struct tutti__verdict {
 
 /* The items of the range of this rank. */
 typedef struct tutti__range_items {
-    const char *what;              /* for messages: "item" */
-    const tutti__join *join;       /* mentions of all ranks; */
-    tutti_count m;                 /* number of mentions, */
-    const tutti__mention *came;    /* [m] in the order of the directory, */
-    const tutti__numbered *sorted; /* [m] by number, then by holder */
-    tutti_off *given;              /* [m] positions passed by the holders; NULL: none */
-    tutti__items items;            /* those with load, in the following arrays */
+    const char *what;               /* kind of the items for error messages, e.g. "item" */
+    const tutti__join *join;        /* mentions of all ranks in this range */
+    tutti_count m;                  /* number of mentions */
+    const tutti__mention *received; /* [m] mentions, sorted by holder, then by number */
+    const tutti__numbered *sorted; /* [m] indices in `received`, sorted by number, then by holder */
+    tutti_off *given;              /* [m] file positions passed by the holders; NULL: not passed */
+    tutti__items items;            /* items with load > 0; refers to the following arrays */
     int64_t *number;
     tutti_off *bytes;
     tutti_count *start;
     int *holder, *owner;
     int *writer;
-    tutti_off total; /* bytes of all; beyond 2^62: too many */
+    tutti_off total; /* sum of the bytes of all items; above 2^62: overflow */
     tutti_count copies, shared;
 } tutti__range_items;
 
@@ -49,25 +49,27 @@ typedef struct tutti__range_items {
 typedef struct tutti__shared_items {
     tutti_count n;
     int64_t *number;      /* [n] ascending */
-    tutti_count *start;   /* [n + 1] in `mention` */
-    tutti_count *mention; /* index in the join, by rank */
+    tutti_count *start;   /* [n + 1] index in `mention` */
+    tutti_count *mention; /* indices of the mentions of each item in the join, by rank */
 } tutti__shared_items;
 
-/* Items from a join of tutti__mention, checked.  tutti__range_free after an error too.
- * owners: exactly one holder must own each item.   Not collective. */
+/* Check and list the items of a join of tutti__mention.  The caller calls tutti__range_free, also
+ * after an error.   owners: exactly one holder must own each item.   Not collective. */
 tutti_err tutti__range_group(const tutti__join *join, const char *what, tutti_off value_bytes,
                              int owners, tutti__range_items *out) TUTTI_MUST_USE;
 void tutti__range_free(tutti__range_items *g);
-/* The answer to each mention, once writers are known; items begin at `position`.   verdicts: [m] */
+/* Set the answer to each mention, after the choice of writers; the first item is at file position
+ * `position`.   verdicts: [m] */
 void tutti__range_verdicts(const tutti__range_items *g, tutti_off position,
                            tutti__verdict *verdicts);
-/* The items that several ranks hold.   Not collective. */
+/* List the items that several ranks hold.   Not collective. */
 tutti_err tutti__range_shared(const tutti__range_items *g, tutti__shared_items *out) TUTTI_MUST_USE;
 
 /* ---- chain.c */
-/* Choose the writers of all ranges' items.  *position_out: where the items of this range begin.
- * stats_out, shares_out: statistics and shares ([ranks], tutti__free) of all ranks; both NULL: they are not wanted, and no rank has
- * memory for all ranks unless writers are balanced.   Collective; whether they are wanted must be the same on all ranks. */
+/* Choose the writers of the items of all ranges.  *position_out: file position of the first item of
+ * this range.  stats_out, shares_out: statistics and shares ([ranks], freed with tutti__free) of all
+ * ranks.  If both are NULL on all ranks, no memory per rank is needed unless writers are balanced.
+ * Collective. */
 tutti_err tutti__chain_choose(tutti__team *t, const tutti_replicas_choice *c, tutti__range_items *g,
                               tutti_replicas_stats *stats_out, tutti_replicas_share **shares_out,
                               tutti_off *position_out) TUTTI_MUST_USE;

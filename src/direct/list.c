@@ -1,7 +1,8 @@
-/* direct: list I/O: the runs of the access in batches, each one request; `independent` is the same
- * with one file run per batch.  Pieces are contiguous in the file and in memory.  Converted values, and
- * memory that is much more scattered than the file, are copied through a buffer (the stage), one
- * section of the file at a time; holes are neither read nor written.
+/* direct: list I/O accesses the runs of an operation in batches, one request per batch;
+ * `independent` is list I/O with one file run per batch.  Pieces are contiguous in the file and in
+ * memory.  Converted values, and memory that is much more scattered than the file, are copied
+ * through a buffer (the stage), one section of the file at a time; holes are neither read nor
+ * written.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "direct/direct.h"
 
@@ -9,18 +10,18 @@
 #include "base/trace.h"
 #include "exchange/staging.h"
 
-enum { FEW_RUNS = 16 };                            /* limit of a call that allocates no memory */
-static const tutti_off CHECKSUM_BYTES = 512 << 10; /* written at a time, with their checksums */
+enum { FEW_RUNS = 16 };                            /* more runs than this need an allocated list */
+static const tutti_off CHECKSUM_BYTES = 512 << 10; /* bytes per write if checksums are computed */
 
 /* ---- batches */
 
 typedef struct {
     tutti__op *op;
     tutti_io_run *io;
-    int n, room;
-    int file_runs, batch; /* in `io`, and their limit */
-    tutti_off requested;  /* bytes in `io` */
-    tutti_off total;      /* of the operation, for progress reports */
+    int n, capacity;      /* runs in `io`: used, allocated */
+    int file_runs, batch; /* file runs in `io`, and their maximal number */
+    tutti_off requested;  /* total size of the runs in `io` */
+    tutti_off total;      /* bytes of the operation, for progress reports */
     int at_eof;           /* a read has reached the end of the file */
 } io_list;
 
@@ -51,7 +52,7 @@ static tutti_err submit_batch(io_list *l) {
 /* Add one piece, which is contiguous in the file and in memory. */
 static tutti_err add_io_piece(io_list *l, tutti_off file, char *memory, tutti_off bytes) {
     const int joins = l->n > 0 && l->io[l->n - 1].offset + (tutti_off)l->io[l->n - 1].bytes == file;
-    if (l->n == l->room || (!joins && l->file_runs == l->batch)) TUTTI_TRY(submit_batch(l));
+    if (l->n == l->capacity || (!joins && l->file_runs == l->batch)) TUTTI_TRY(submit_batch(l));
     l->file_runs += !joins || l->n == 0;
     l->io[l->n++] = (tutti_io_run){file, memory, (size_t)bytes};
     l->requested += bytes;
@@ -63,8 +64,8 @@ static int checksums_early(const tutti__op *op) {
     return op->is_write && op->sums && !(op->parts && op->parts->in_order);
 }
 
-/* Write a long piece with checksums a few blocks at a time, so that these are still in the processor
- * cache when they are copied. */
+/* Write a long piece a few blocks at a time, so that each block is still in the processor cache when
+ * it is written after its checksum has been computed. */
 static tutti_err write_with_checksums(io_list *l, tutti_off file, char *memory, tutti_off bytes) {
     const tutti_off start = file - l->op->file->origin;
     const tutti_off some = tutti__max(CHECKSUM_BYTES, l->op->sums->bytes);
@@ -79,7 +80,7 @@ static tutti_err write_with_checksums(io_list *l, tutti_off file, char *memory, 
     return TUTTI_OK;
 }
 
-/* Move stream bytes [0, total) of an access with offset 0 at `shift` in the file. */
+/* Move stream bytes [0, total) of an access whose offset 0 is at file offset `shift`. */
 static tutti_err move_access(io_list *l, const tutti_access *a, char *buf, tutti_off shift,
                              tutti_off total) {
     tutti__cursor file, memory;
@@ -126,13 +127,14 @@ static tutti_err move_parts(io_list *l) {
     return submit_batch(l);
 }
 
-/* ---- through a stage */
+/* ---- transfers through a buffer (the stage) */
 
-/* Add the checksums of a section in the stage: bytes [lo, hi) without their holes. */
+/* Add the checksums of the runs in the section [lo, hi), which is in `stage`; `from` is the stream
+ * position of its first byte. */
 static tutti_err checksum_section(const tutti__op *op, tutti_off from, tutti_off lo, tutti_off hi,
                                   const char *stage) {
     const tutti_off by = op->shift - op->file->origin;
-    tutti_off begin = lo, end = lo; /* of the current run */
+    tutti_off begin = lo, end = lo; /* bounds of the current run */
     tutti__cursor c;
     tutti__burst b;
     tutti__cursor_seek(&c, op->access->file, from);
@@ -148,7 +150,8 @@ static tutti_err checksum_section(const tutti__op *op, tutti_off from, tutti_off
     return tutti__sums_add(op->sums, begin + by, stage + (begin - lo), end - begin);
 }
 
-/* Move the section [lo, hi) of the file; `from` is the stream position of its first byte. */
+/* Move the section [lo, hi) of the file through `stage`; `from` is the stream position of its first
+ * byte. */
 static tutti_err move_section_staged(io_list *l, tutti_off from, tutti_off lo, tutti_off hi,
                                      char *stage) {
     tutti__op *op = l->op;
@@ -203,16 +206,16 @@ static tutti_err move_staged(io_list *l) {
 
 tutti_err tutti__run_list(tutti__op *op, int batch) {
     tutti_io_run few[FEW_RUNS];
-    io_list l = {.op = op, .io = few, .room = FEW_RUNS, .batch = batch};
+    io_list l = {.op = op, .io = few, .capacity = FEW_RUNS, .batch = batch};
     const tutti_access *a = op->access;
     const tutti__batch *b = op->parts ? op->parts->batch : NULL;
     if (tutti__side_bytes(a->file) == 0) return TUTTI_OK;
     if (op->parts || tutti__side_runs(a->file) + tutti__side_runs(a->memory) > FEW_RUNS) {
-        l.room = TUTTI__LIST_BATCH;
+        l.capacity = TUTTI__LIST_BATCH;
         l.io = tutti__malloc(TUTTI__LIST_BATCH * sizeof *l.io);
         if (!l.io) return TUTTI_ERR_NOMEM;
     }
-    /* Return whether memory is so scattered that entries of I/O vectors take longer than a copy. */
+    /* In scattered memory many I/O vector entries take longer than a copy through the stage. */
     tutti_count runs = b ? 0 : tutti__side_runs(a->memory);
     for (int i = 0; b && i < b->n; i++) runs += tutti__side_runs(b->part[i].access.memory);
     const int scattered = runs > 2 * tutti__side_runs(a->file) + FEW_RUNS &&

@@ -1,11 +1,11 @@
 /* direct: atomic mode.  Every rank accesses the file itself, under a lock on the whole extent of its
  * access: shared to read, exclusive to write.  Conflicting accesses are therefore serialized.  A rank
- * that has a lock only accesses the file and does not wait for other ranks, so no deadlock is
- * possible.  Ranks of one collective write that overlap write one after the other, in rank order.
+ * that has a lock only accesses the file and does not wait for other ranks, so no deadlock is possible.
+ * Ranks of one collective write that overlap write one after the other, in rank order.
  *
- * Locks do not exclude threads of the same rank, which share its open file: one of them accesses it
- * at a time (f->atomic.turn).  The end of the file is determined under the lock, too, since a writer
- * may move it.
+ * Locks do not exclude threads of the same rank, which share its open file, so a mutex
+ * (f->atomic.turn) admits one thread at a time.  The end of the file is determined under the lock,
+ * too, since a writer may move it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "direct/direct.h"
 
@@ -28,7 +28,7 @@ tutti_err tutti__run_atomic(tutti__op *op) {
     return err;
 }
 
-/* The test lock is beyond all possible bytes, so that it conflicts with no other lock. */
+/* Lock and unlock a byte beyond all possible bytes of files, where no other lock can conflict. */
 tutti_err tutti__locks_try(tutti_file *f) {
     const tutti_off lo = TUTTI__OFF_LIMIT, hi = TUTTI__OFF_LIMIT + 1;
     const int kind = f->mode & TUTTI_WRITE ? TUTTI_STORE_WRITE : TUTTI_STORE_READ;

@@ -7,11 +7,11 @@
 
 /* A block in user memory. */
 typedef struct {
-    const char *at; /* contiguous and without conversion; NULL: otherwise */
-    int is_simple;  /* its access has one run on each side */
+    const char *at; /* address; NULL if the block is not contiguous or needs a conversion */
+    int is_simple;  /* the access has one run in the file and one in memory */
 } user_block;
 
-/* Find bytes [lo, hi) of an access that contains all of them. */
+/* Find file bytes [lo, hi) in memory; the access must contain all of them. */
 static user_block find_in_access(const tutti_access *a, char *buf, tutti_off lo, tutti_off hi) {
     tutti__cursor c;
     tutti__burst b;
@@ -49,7 +49,7 @@ tutti_err tutti__checksum_own_blocks(tutti__op *op, int skip_simple) {
         const tutti_off lo = tutti__sums_next(op->sums, at + by, &end) - by, hi = end - by;
         at = tutti__side_next(s, hi);
         if (tutti__side_bytes_in(s, lo, hi) != hi - lo)
-            continue; /* other ranks write a part of it */
+            continue; /* other ranks write a part of the block */
         const user_block b = find_in_memory(&user, lo, hi);
         if (b.at && b.is_simple && skip_simple) continue;
         tutti_off copied = 0;

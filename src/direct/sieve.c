@@ -1,5 +1,6 @@
 /* direct: data sieving.  One request reads a section of the file, and the requested bytes are copied
- * from it.  A write copies them into the section and writes it back (only if options allow it).
+ * from it.  A write, if options allow it, reads a section with holes, copies the requested bytes
+ * into the section, and writes the section back.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "direct/direct.h"
 
@@ -36,9 +37,9 @@ static tutti_err move_section(tutti__op *op, tutti_off lo, tutti_off hi, char *s
     return err;
 }
 
-tutti_off tutti__sieve_bytes(const tutti_file *f, tutti_off room) {
+tutti_off tutti__sieve_bytes(const tutti_file *f, tutti_off memory_limit) {
     const tutti_off size = f->opt.sieve_size;
-    return room > 0 ? tutti__min(size, room / f->team->nodes.largest) : size;
+    return memory_limit > 0 ? tutti__min(size, memory_limit / f->team->nodes.largest) : size;
 }
 
 tutti_off tutti__private_stage(const tutti__op *op, tutti_off most) {
@@ -48,7 +49,7 @@ tutti_off tutti__private_stage(const tutti__op *op, tutti_off most) {
 }
 
 /* The buffer is borrowed from the team: malloc would map new pages in each call, which takes longer
- * than to read into them. */
+ * than the read itself. */
 tutti_err tutti__run_sieve(tutti__op *op) {
     const tutti__side s = op->access->file;
     const tutti_off total = tutti__side_tell(s, op->eof);

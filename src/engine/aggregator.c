@@ -15,14 +15,16 @@
 #include "base/trace.h"
 
 /* ---- overlap: the algorithms of Feki and Gabriel as conditions of the state machines.  The windows of
- * one rank meet them in the order of their cycles. */
+/* ---- overlap: the algorithms of Feki and Gabriel as conditions for phase changes of windows.  The
+ * windows of one rank satisfy the conditions in the order of their cycles. */
 
 typedef struct {
     int blocks;               /* file access blocks */
     int work_one;             /* one window is active at a time */
-    int fill_one, store_one;  /* write: one is filled, stored at a time */
-    int fetch_one, serve_one; /* read: one is fetched, served at a time */
-    int all_first; /* write: all are full before one is stored; read: fetched before one is served */
+    int fill_one, store_one;  /* write: one window is filled (stored) at a time */
+    int fetch_one, serve_one; /* read: one window is fetched (served) at a time */
+    /* write: all windows are full before one is stored; read: all are fetched before one is served */
+    int all_first;
 } gate;
 
 /* clang-format off */
@@ -33,8 +35,8 @@ static const gate gates[2][TUTTI_PIPELINE_WRITE_COMM_2 + 1] = {{
     [TUTTI_PIPELINE_WRITE]        = {0,      0,    1,    0,     0,     1,     0},
     [TUTTI_PIPELINE_WRITE_COMM]   = {0,      0,    1,    1,     1,     1,     0},
     [TUTTI_PIPELINE_WRITE_COMM_2] = {0,      0,    0,    0,     0,     0,     0},
-}, {/* in halves: in the background, where windows have their own memory and no file access blocks;
-     * see cycles.h */
+}, {/* operations in two halves (in the background): windows have their own memory, and no file access
+     * blocks; see cycles.h */
     [TUTTI_PIPELINE_NONE]         = {0,      0,    1,    0,     0,     1,     1},
     [TUTTI_PIPELINE_COMM]         = {0,      0,    0,    0,     0,     0,     1},
     [TUTTI_PIPELINE_WRITE]        = {0,      0,    1,    0,     0,     1,     0},
@@ -43,7 +45,7 @@ static const gate gates[2][TUTTI_PIPELINE_WRITE_COMM_2 + 1] = {{
 }};
 /* clang-format on */
 
-/* Return whether some window must still be filled, or fetched. */
+/* Return whether some window has not been filled (write) or fetched (read) completely. */
 static int has_incomplete_window(const tutti__run *r) {
     if (r->window_next >= 0) return 1;
     for (int i = 0; i < r->window_slots; i++)
@@ -53,7 +55,7 @@ static int has_incomplete_window(const tutti__run *r) {
     return 0;
 }
 
-/* Return whether another window is in this phase or, for IDLE, in any other phase. */
+/* Return whether a window other than `w` is in `phase`; for TUTTI__IDLE: is not idle. */
 static int is_other_in(const tutti__run *r, const tutti__window *w, tutti__phase phase) {
     for (int i = 0; i < r->window_slots; i++)
         if (&r->window[i] != w && (r->window[i].phase == phase) == (phase != TUTTI__IDLE)) return 1;
@@ -70,7 +72,7 @@ static int is_aux_in_use(const tutti__run *r, const tutti__window *w) {
     return 0;
 }
 
-/* Open the window of the next cycle; 0: none may be opened now. */
+/* Open the window of the next cycle in `w`; return 0 if no window may be opened now. */
 static int open_next_window(tutti__run *r, tutti__window *w) {
     const tutti__two_phase *t = r->two;
     const gate *g = &gates[r->halves != 0][r->two->pipeline];
@@ -100,7 +102,8 @@ static int open_next_window(tutti__run *r, tutti__window *w) {
 
 /* ---- writing */
 
-/* Receive messages of overlapping ranks one at a time, in rank order.  1 if all have been placed. */
+/* Receive messages of overlapping ranks one at a time, in rank order.  Return 1 if all have been
+ * placed. */
 static int receive_ordered(tutti__run *r, tutti__window *w) {
     if (!tutti__window_is_first(r, w)) return 0;
     for (int i = 0; i < w->traffics; i++) {
@@ -140,7 +143,7 @@ int tutti__aggregator_write(tutti__run *r, tutti__window *w) {
     switch (w->phase) {
     case TUTTI__IDLE:
         if (is_aux_in_use(r, w) || !open_next_window(r, w)) return 0;
-        if (!t->ordered) (void)receive_any(r, w); /* receives first */
+        if (!t->ordered) (void)receive_any(r, w); /* post receives first */
         tutti__slot_open(w->slot, tutti__slot_key(t->my_agg, w->cycle));
         tutti__event_signal(r->event);
         w->phase = TUTTI__FILL;
@@ -169,20 +172,20 @@ int tutti__aggregator_write(tutti__run *r, tutti__window *w) {
         return 1;
     }
 
-    /* It is full.  Other ranks may write while this one computes checksums. */
+    /* The window is full.  Other ranks may write while this rank computes checksums. */
     if (!w->listed) (void)tutti__window_io_prepare(r, &w->io);
     w->listed = 1;
 
     /* The kernel serializes writes through the page cache of a local file system, and a rank that
-     * waits there keeps a core busy.  So the ranks of a node write one after the other, and the others
-     * copy in the meantime, or yield.  If an access waits for a device or a server, this would only
-     * add up the waiting times. */
+     * waits there keeps a core busy.  So the ranks of a node write one after the other, and the
+     * other ranks copy in the meantime, or yield.  If accesses wait for a device or a server, they
+     * are not serialized, since the waiting times would add up. */
     const int waits = f->layout.remote || f->layout.synchronous || f->opt.direct_io;
     const int excludes =
         t->shared && t->groups->size > 1 && !waits && !r->op->store->ops->asynchronous;
     tutti__slot *first = excludes ? tutti__stage_slot(&r->stage, 0, 0) : NULL;
     if (first && !tutti__slot_writer_enter(first)) return 0;
-    /* before this rank blocks, it opens the next windows, so that others can fill them */
+    /* before this rank blocks, it opens the next windows, so that other ranks can fill them */
     for (int i = 0; g->blocks && i < r->window_slots; i++)
         if (r->window[i].phase == TUTTI__IDLE) (void)tutti__aggregator_write(r, &r->window[i]);
     if (w->io.n > 0 && r->err == TUTTI_OK) tutti__window_io_submit(r, &w->io);
@@ -198,7 +201,7 @@ int tutti__aggregator_write(tutti__run *r, tutti__window *w) {
 
 /* ---- reading */
 
-/* Send as many messages as fit into the auxiliary buffer at a time.  1 if all have been sent. */
+/* Send as many messages as fit into the auxiliary buffer at a time.  Return 1 if all have been sent. */
 static int send_all(tutti__run *r, tutti__window *w) {
     int in_flight = 0, waiting = 0;
     for (int i = 0; i < w->traffics; i++) {
@@ -208,7 +211,8 @@ static int send_all(tutti__run *r, tutti__window *w) {
         waiting += !m->started;
     }
     if (!waiting) return !in_flight;
-    /* messages to one rank must be sent in order: those of earlier windows first */
+    /* messages to a rank must be sent in the order of windows: wait until earlier windows have sent
+     * theirs */
     for (int i = 0; i < r->window_slots; i++) {
         const tutti__window *o = &r->window[i];
         if (o->phase != TUTTI__SERVE || o->cycle >= w->cycle) continue;

@@ -1,6 +1,6 @@
 /* engine: the literal engine in two halves, for operations with file access in the background;
  * cycles.h has the listings.  Each window of this rank has its own memory, in the order of cycles, and
- * its own file access, so that accesses need no attention between the halves.
+ * its own file access, so that no rank needs to progress the accesses between the halves.
  *
  *   write   first half: exchange, accesses begin        second: accesses end
  *   read    first half: accesses begin                  second: accesses end, exchange
@@ -16,12 +16,13 @@ static int is_one_sided(const tutti__cycles *c) {
     return c->exchange.kind != TUTTI_EXCHANGE_TWO_SIDED;
 }
 
-/* Return whether the second phase of a window begins when its first has ended, not after all first phases. */
+/* Return whether the second phase of a window begins as soon as its first phase has ended, instead
+ * of after the first phases of all windows. */
 static int is_window_by_window(const tutti__run *r) {
     return r->two->pipeline != TUTTI_PIPELINE_NONE && r->two->pipeline != TUTTI_PIPELINE_COMM;
 }
 
-/* Open the next cycle in lane k.  Returns 1 if it has a window of this rank, which becomes number
+/* Open the next cycle in lane k.  Returns 1 if the cycle has a window of this rank, which gets index
  * `taken`.  MPI windows may have been recreated since the operation began. */
 static int open_cycle(tutti__run *r, int k, int taken) {
     tutti__cycles *c = r->cycles;
@@ -39,8 +40,8 @@ static int open_cycle(tutti__run *r, int k, int taken) {
 
 /* ---- writing */
 
-/* A window is complete: move its bytes out of the memory of the exchange, so that the next cycle can
- * use the lane. */
+/* Move the bytes of the complete window in lane k out of the memory of the exchange, so that the
+ * next cycle can use the lane. */
 static void store_window(tutti__run *r, int k) {
     tutti__cycles *c = r->cycles;
     tutti__window_io *io = &c->sub[k].io, *pending = c->pending;
@@ -50,7 +51,7 @@ static void store_window(tutti__run *r, int k) {
         memcpy(io->stage, c->shuffle[k].buffer, (size_t)(io->hi - io->lo));
         r->op->stats->copied_bytes += io->hi - io->lo;
     }
-    const tutti__window_io empty = *pending; /* its lists of runs are reused */
+    const tutti__window_io empty = *pending; /* reuse its lists of runs */
     *pending = *io;
     *io = empty;
     if (is_window_by_window(r)) tutti__cycle_io_begin(r, pending);
@@ -97,7 +98,8 @@ static void read_first_half(tutti__run *r) {
     }
 }
 
-/* Wait for the window in lane k, and copy its bytes into the memory of the exchange. */
+/* Wait for the file access of the window in lane k, and copy its bytes into the memory of the
+ * exchange. */
 static void load_window(tutti__run *r, int k) {
     tutti__cycles *c = r->cycles;
     tutti__window_io *pending = c->pending;

@@ -1,5 +1,5 @@
-/* engine: memory of the literal engine, allocated with the plan so that its execution allocates almost
- * none; and the ring: the order in which a rank visits its peers.
+/* engine: memory of the literal engine, which is allocated with the plan, so that the execution
+ * allocates almost no memory; and the ring, i.e. the order in which a rank visits its peers.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/cycles.h"
 
@@ -10,7 +10,7 @@
 /* ---- the ring */
 
 typedef struct {
-    int turn, index; /* step of the ring (tutti__ring_mine), and index of the peer */
+    int turn, index; /* step of the ring (see tutti__ring_mine), and index of the peer */
 } ring_place;
 
 static int compare_turns(const void *a, const void *b) {
@@ -18,7 +18,7 @@ static int compare_turns(const void *a, const void *b) {
     return (x->turn > y->turn) - (x->turn < y->turn);
 }
 
-/* Indices 0 ... n-1 in ring order. */
+/* Store the indices 0 ... n-1 in `out`, sorted by step of the ring. */
 static void sort_ring(int n, ring_place *v, int *out) {
     qsort(v, (size_t)n, sizeof *v, compare_turns);
     for (int i = 0; i < n; i++) out[i] = v[i].index;
@@ -48,7 +48,7 @@ static tutti_err make_rings(tutti__cycles *c, const tutti__run *r, int is_write)
 
 /* ---- memory */
 
-/* Memory for the windows of a resident plan. */
+/* Ensure memory for the windows of a resident plan. */
 static tutti_err ensure_resident_memory(tutti_plan *p) {
     const tutti__two_phase *t = p->two;
     if (!p->means.resident) return TUTTI_OK;
@@ -62,9 +62,9 @@ tutti_err tutti__cycles_memory(tutti_plan *p) {
     /* share of this rank in the memory of a node, minus additional buffers of the exchange */
     const tutti_off share = p->file->opt.cb_buffer_size / p->file->team->nodes.largest;
     const int beside = tutti__exchange_buffers(t->kind, t->step, t->lanes) - t->lanes;
-    const tutti_off room = tutti__max(share - beside * window, t->lanes * window);
+    const tutti_off limit = tutti__max(share - beside * window, t->lanes * window);
     TUTTI_TRY(
-        tutti__rma_windows_ensure(p->file->team, t->lanes, t->my_agg >= 0 ? window : 0, room));
+        tutti__rma_windows_ensure(p->file->team, t->lanes, t->my_agg >= 0 ? window : 0, limit));
     return ensure_resident_memory(p);
 }
 
@@ -83,8 +83,8 @@ tutti_err tutti__cycles_make(tutti_plan *p) {
         if (!c->pending) return TUTTI_ERR_NOMEM;
         for (int i = 0; i < c->windows; i++) c->pending[i].incoming = &t->incoming;
     }
-    /* The same on all ranks.  An empty cycle needs one synchronisation, an agreement on the next
-     * cycle with bytes another one. */
+    /* These values are the same on all ranks.  An empty cycle needs one synchronisation, an
+     * agreement on the next cycle with bytes an additional one. */
     for (int a = 0; a < d->aggregators; a++)
         c->cycles = tutti__max(c->cycles, tutti__domains_cycles(d, a));
     c->collective = t->kind != TUTTI_EXCHANGE_TWO_SIDED;

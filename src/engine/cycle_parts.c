@@ -1,6 +1,7 @@
-/* engine: parts in the literal engine.  Its exchanges send from user memory, some without a copy.
- * Parts, which may need a conversion, are packed before the exchange into separate memory in file
- * order, and unpacked after it.  The staged engine does not need this additional copy.
+/* engine: parts in the literal engine, whose exchanges send from user memory, some without a copy.
+ * Parts, which may need a conversion, are packed in file order into separate memory before the
+ * exchange of a write, and unpacked after the exchange of a read.  The staged engine does not need
+ * this additional copy.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/cycles.h"
 
@@ -10,7 +11,7 @@ tutti_err tutti__cycle_parts_memory(tutti_plan *p) {
     tutti__cycles *c = p->run->cycles;
     const tutti__side s = p->asked.access->file;
     if (!p->asked.batch || c->packed || !s.node) return TUTTI_OK;
-    c->stretch = tutti__min(tutti__sieve_bytes(p->file, p->means.room),
+    c->stretch = tutti__min(tutti__sieve_bytes(p->file, p->means.memory_limit),
                             tutti__side_hi(s) - tutti__side_lo(s));
     c->packed = tutti__malloc((size_t)(tutti__side_bytes(s) + c->stretch));
     return c->packed ? TUTTI_OK : TUTTI_ERR_NOMEM;

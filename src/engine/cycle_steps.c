@@ -18,7 +18,7 @@ void tutti__cycle_idle(tutti__run *r, const tutti__turn *turn) {
 
 /* ---- the next cycle */
 
-/* The next cycle in which this rank has something to do. */
+/* Return the next cycle in which this rank has a window or bytes in another window. */
 static tutti_count next_own_cycle(const tutti__run *r) {
     tutti_count best = r->window_next >= 0 ? r->window_next : TUTTI__NO_CYCLE;
     for (int i = 0; i < r->two->destinations; i++)
@@ -26,7 +26,7 @@ static tutti_count next_own_cycle(const tutti__run *r) {
     return best;
 }
 
-/* This rank has opened all of its cycles up to `last`; begin to find the next one. */
+/* Begin to determine the next cycle, after all cycles of this rank up to `last` have been opened. */
 static void advance_cycle(tutti__run *r, tutti_count last) {
     tutti__cycles *c = r->cycles;
     if (!c->collective) {
@@ -58,13 +58,13 @@ int tutti__cycle_more(tutti__run *r) {
     return c->next != TUTTI__NO_CYCLE;
 }
 
-/* ---- opening it */
+/* ---- opening the cycle */
 
 static void add_parcel(tutti__parcels *l, tutti__parcel p) {
     if (p.bytes > 0) l->v[l->n++] = p;
 }
 
-/* Bytes of this rank in windows of this cycle. */
+/* List the bytes of this rank in the windows of this cycle. */
 static void open_own_parcels(tutti__run *r, tutti__shuffle *s) {
     const tutti__two_phase *t = r->two;
     const tutti__side file = r->access->file;
@@ -92,7 +92,7 @@ static void open_own_parcels(tutti__run *r, tutti__shuffle *s) {
     }
 }
 
-/* Bytes of other ranks in the window of this rank; returns their number. */
+/* List the bytes of other ranks in the window of this rank; return the number of bytes. */
 static tutti_off open_other_parcels(tutti__run *r, tutti__shuffle *s) {
     const tutti__incoming *l = &r->two->incoming;
     const tutti__team *team = r->file->team;
@@ -176,7 +176,7 @@ int tutti__cycle_shuffle_test(tutti__run *r, int k) {
     return 1;
 }
 
-/* While MPI itself waits (fence), the reason for waiting is unknown. */
+/* The time that MPI waits internally (fence) is counted as exchange, since its cause is unknown. */
 void tutti__cycle_shuffle_wait(tutti__run *r, int k) {
     tutti__cycles *c = r->cycles;
     if (!c->shuffle[k].flying) return;
@@ -192,7 +192,7 @@ void tutti__cycle_shuffle_wait(tutti__run *r, int k) {
 
 /* ---- the file */
 
-/* Wait until this rank may access the file; 0: it has no window in the cycle. */
+/* Wait until this rank may access the file; return 0 if it has no window in the cycle. */
 static int await_file_turn(tutti__run *r, const tutti__window_io *io) {
     if (io->total == 0) return 0;
     while (r->err == TUTTI_OK && tutti__run_too_early(r)) {
@@ -209,7 +209,7 @@ typedef struct {
     tutti_store *store;
     int is_write;
     const tutti__window_io *io;
-    tutti_stats stats; /* of the thread that makes it */
+    tutti_stats stats; /* statistics of the thread that makes the call */
     tutti_off done;
 } blocking_access;
 
@@ -227,7 +227,7 @@ static void progress_exchange(void *context) {
 }
 
 /* Feki and Gabriel rely on MPI to progress the exchange during a blocking write.  Open MPI and MPICH
- * have no progress thread by default, so another thread writes, and this one calls MPI. */
+ * have no progress thread by default, so another thread writes, and this thread calls MPI. */
 void tutti__cycle_store(tutti__run *r, int k) {
     tutti__window_io *io = &r->cycles->sub[k].io;
     tutti__exchange *x = &r->cycles->exchange;
@@ -254,7 +254,7 @@ int tutti__cycle_store_test(tutti__run *r, int k) {
     return tutti__window_io_end(r, &r->cycles->sub[k].io, 0);
 }
 
-/* All time in here is counted as file access. */
+/* The time spent in this function is counted as file access. */
 void tutti__cycle_io_wait(tutti__run *r, tutti__window_io *io) {
     for (;;) {
         const tutti__turn turn = tutti__turn_begin(r);

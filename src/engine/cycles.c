@@ -1,5 +1,5 @@
-/* engine: the listings of cycles.h.  In each of them `begin` opens the next cycle in a sub-buffer and
- * starts its first phase; it returns 0 if none is left.
+/* engine: the listings of cycles.h.  begin_shuffle and begin_read open the next cycle in a
+ * sub-buffer and start its first phase; they return 0 if no cycle is left.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/cycles.h"
 
@@ -149,14 +149,14 @@ static void read_write_comm_2(tutti__run *r) {
     }
 }
 
-/* ---- write-comm-2 if the order may follow completion: each sub-buffer is a state machine
+/* ---- write-comm-2 in order of completion (messages): each sub-buffer is a state machine
  *
  *   write   IDLE -> FILL (shuffle) -> STORE (write) -> IDLE
  *   read    IDLE -> FETCH (read) -> SERVE (scatter) -> IDLE
  *
  * Shuffles begin in the order of their cycles. */
 
-/* Advance a sub-buffer; 0: its current step has not ended. */
+/* Advance sub-buffer k; return 0 if its current step has not ended. */
 static int advance_sub_buffer(tutti__run *r, int k) {
     tutti__cycles *c = r->cycles;
     tutti__sub *b = &c->sub[k];
@@ -230,7 +230,8 @@ static tutti_err literal_run(tutti_plan *p, tutti__op *op, int halves) {
     r->op = op;
     const tutti__turn all = tutti__turn_begin(r);
     if (halves & TUTTI__FIRST_HALF) start_literal(p, op);
-    if (p->means.resident) { /* its memory is divided for two halves */
+    /* the memory of a resident plan is divided for two halves, even if they are executed at once */
+    if (p->means.resident) {
         if (halves & TUTTI__FIRST_HALF) tutti__cycles_first_half(r);
         if (halves & TUTTI__SECOND_HALF) tutti__cycles_second_half(r);
     } else {

@@ -30,20 +30,20 @@
  *   write-comm   the same
  *   write-comm-2 the same, with B exchanges at a time
  *
- * With fence and lock bytes are copied between the MPI window and that memory, since other operations
- * may use the same MPI windows between the halves.
+ * With fence and lock, bytes are copied between the MPI window and the memory of the window, since
+ * other operations may use the same MPI windows between the halves.
  *
  * Steps with k < 0 or k >= N are skipped; steps that are pending at the end are completed.
- * With messages, write-comm-2 follows completion instead of this order: each sub-buffer begins its
- * next step as soon as the previous one has ended.  In this order, which fence and lock need, it is
- * equivalent to `write`.  A blocking file access is one call per window; with comm another thread
- * makes it, while this one progresses the exchange.
+ * With messages, write-comm-2 proceeds in order of completion: each sub-buffer begins its
+ * next step as soon as the previous one has ended.  Fence and lock need the listed order, in which
+ * write-comm-2 is equivalent to `write`.  A blocking file access is one call per window; with comm
+ * another thread makes the call, while the calling thread progresses the exchange.
  *
  * Cycles: with messages a rank executes the cycles in which it has bytes.  fence and lock are
- * collective: all ranks execute all cycles or, if most of these would be empty, agree on the next one
- * with bytes.
+ * collective: all ranks execute all cycles or, if most cycles would be empty, agree on the next
+ * cycle with bytes.
  *
- * After an error this rank does not access the file any more, but executes all of its cycles.
+ * After an error a rank does not access the file any more, but executes all of its cycles.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CYCLES_H
 #define TUTTI_CYCLES_H
@@ -55,42 +55,42 @@
 
 /* A sub-buffer with its cycle. */
 typedef struct tutti__sub {
-    tutti__phase phase; /* only if the order follows completion */
+    tutti__phase phase; /* used if steps proceed in order of completion */
     tutti__window_io io;
     int window;   /* resident: index of the window in `pending`; -1: none */
-    double since; /* start of its shuffle */
+    double since; /* start time of the shuffle */
 } tutti__sub;
 
 typedef struct tutti__cycles {
     tutti__exchange exchange;
-    tutti_file *file;            /* its team owns the buffers */
-    int slots;                   /* sub-buffers; resident: concurrent exchanges */
-    tutti__window_io *pending;   /* [windows] resident: their file access; else NULL */
-    int windows;                 /* resident: of this rank */
-    tutti__sub *sub;             /* [slots] */
-    tutti__shuffle *shuffle;     /* [slots] */
-    tutti__parcel *parcels;      /* of all of them */
-    int *destinations, *sources; /* in ring order */
-    tutti_count cycles;          /* of the longest domain */
+    tutti_file *file;            /* file of the plan; its team owns the buffers */
+    int slots;                   /* number of sub-buffers; resident: of concurrent exchanges */
+    tutti__window_io *pending;   /* resident: [windows] file accesses; else NULL */
+    int windows;                 /* resident: number of windows of this rank */
+    tutti__sub *sub;             /* [slots] sub-buffers */
+    tutti__shuffle *shuffle;     /* [slots] exchanges */
+    tutti__parcel *parcels;      /* parcels of all entries of `shuffle` */
+    int *destinations, *sources; /* indices of destinations and of sources, in ring order */
+    tutti_count cycles;          /* number of cycles of the longest domain */
     int collective;              /* all ranks execute the same cycles */
-    int sparse;                  /* and agree on them */
-    tutti_count next;            /* the next cycle, TUTTI__NO_CYCLE: none */
+    int sparse;                  /* all ranks agree on the next cycle with bytes */
+    tutti_count next;            /* number of the next cycle; TUTTI__NO_CYCLE: none */
     tutti__minimum agreed;
-    char *packed;      /* bytes of parts in file order, then a buffer; NULL: no parts */
-    tutti_off stretch; /* size of that buffer */
-    tutti_file *pins;  /* the file whose team keeps MPI windows for this plan; or NULL */
+    char *packed;      /* bytes of parts in file order, followed by a buffer; NULL: no parts */
+    tutti_off stretch; /* size of the buffer at the end of `packed` */
+    tutti_file *pins;  /* file whose team keeps MPI windows for this plan; NULL: none */
 } tutti__cycles;
 
 #define TUTTI__NO_CYCLE INT64_MAX
 
-/* ---- cycle_make.c: the engine's memory, see engine.h */
+/* ---- cycle_make.c: functions of the engine table, see engine.h */
 tutti_err tutti__cycles_memory(tutti_plan *p) TUTTI_MUST_USE;
 tutti_err tutti__cycles_make(tutti_plan *p) TUTTI_MUST_USE;
 void tutti__cycles_free(tutti__run *r);
-/* Return buffers, and unpin the MPI windows of the team; the reverse. */
+/* Release buffers and unpin the MPI windows of the team; allocate and pin them again. */
 void tutti__cycles_sleep(tutti__run *r);
 tutti_err tutti__cycles_wake(tutti_plan *p) TUTTI_MUST_USE;
-int tutti__cycles_ready(const tutti_plan *p); /* always 1: no staging memory is shared */
+int tutti__cycles_ready(const tutti_plan *p); /* always 1, since no staging memory is shared */
 void tutti__cycles_prepare(const tutti_plan *p);
 void tutti__cycles_abort(tutti__run *r);
 
@@ -104,21 +104,24 @@ void tutti__cycles_first_half(tutti__run *r);
 void tutti__cycles_second_half(tutti__run *r);
 
 /* ---- cycle_steps.c: steps of the listings; `k` is the number of the sub-buffer */
-void tutti__cycle_first(tutti__run *r); /* before all others */
-int tutti__cycle_more(tutti__run *r);   /* whether another cycle exists */
+/* Start with the first cycle; must precede the other steps. */
+void tutti__cycle_first(tutti__run *r);
+int tutti__cycle_more(tutti__run *r); /* return whether another cycle exists */
 void tutti__cycle_open(tutti__run *r, int k);
 void tutti__cycle_shuffle_init(tutti__run *r, int k);
 int tutti__cycle_shuffle_test(tutti__run *r, int k);
 void tutti__cycle_shuffle_wait(tutti__run *r, int k);
-/* Blocking file access; the exchange progresses in the meantime. */
+/* Access the file for the window of sub-buffer k; blocks, and progresses the exchange in the
+ * meantime. */
 void tutti__cycle_store(tutti__run *r, int k);
 void tutti__cycle_store_init(tutti__run *r, int k);
 int tutti__cycle_store_test(tutti__run *r, int k);
 void tutti__cycle_store_wait(tutti__run *r, int k);
-/* Begin the file access of any window, as soon as the option `stagger` allows it; wait for its end. */
+/* Begin the file access of a window as soon as the option `stagger` allows it; wait for its end. */
 void tutti__cycle_io_begin(tutti__run *r, tutti__window_io *io);
 void tutti__cycle_io_wait(tutti__run *r, tutti__window_io *io);
-/* Yield after a turn without progress.  The turn counts as file access if this rank has one pending. */
+/* Yield after a turn without progress.  The turn counts as file access if a file access of this rank
+ * is pending. */
 void tutti__cycle_idle(tutti__run *r, const tutti__turn *turn);
 
 #endif

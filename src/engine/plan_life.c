@@ -1,4 +1,4 @@
-/* engine: allocation and release of plans.  collective/plan_make.c makes them, and
+/* engine: allocation and release of plans.  collective/plan_make.c makes plans, and
  * collective/plan_cache.c caches them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/engine.h"

@@ -1,10 +1,10 @@
-/* engine: the relay.  It owns relay_slots for windows of aggregators in other groups: its group's
- * ranks fill (or empty) a copy of the window through shared memory, and the relay exchanges one
+/* engine: the relay.  A relay owns relay_slots for windows of aggregators in other groups.  The ranks of
+ * its group fill (or empty) a copy of the window through shared memory, and the relay exchanges one
  * message per window with the aggregator.
  *
  *   write   IDLE -> FILL     the slot is open
  *                -> SEND     one message with the bytes of this group
- *   read    IDLE -> RECEIVE  one message with the bytes that this group has requested, each once
+ *   read    IDLE -> RECEIVE  one message with the requested bytes of this group, each byte once
  *                -> SERVE    the slot is open
  *
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -12,8 +12,8 @@
 
 #include "base/trace.h"
 
-/* Begin the next window that has bytes of this group; a read window past the end of the file has
- * none.  @return 0 if there is no such window */
+/* Begin the next window that has bytes of this group; skip read windows past the end of the file.
+ * @return 0 if no such window is left */
 static int begin_relay_window(tutti__run *r, tutti__window *w) {
     for (;;) {
         int i = -1;

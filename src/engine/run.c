@@ -1,4 +1,5 @@
-/* engine: state of a run that is common to both engines: the next windows of this rank, its first error.
+/* engine: state of a run that is common to both engines: the next windows of this rank, and its
+ * first error.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/run.h"
 

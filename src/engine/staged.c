@@ -1,13 +1,13 @@
 /* engine: the staged engine: windows open as they become ready, in memory that the ranks of a node
- * share.  This file has its memory, the copies of the bytes of this rank, and the loop that advances
- * all roles; run.h gives an overview.
+ * share.  This file contains the memory of the engine, the copies of the bytes of this rank, and the
+ * loop that advances all roles; run.h gives an overview.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/run.h"
 
 #include "base/trace.h"
 #include "comm/wait.h"
 
-/* ---- memory, allocated with the plan so that its execution allocates almost none */
+/* ---- memory, allocated with the plan, so that the execution allocates almost no memory */
 
 static tutti_err staged_memory(tutti_plan *p) {
     const tutti__two_phase *t = p->two;
@@ -17,8 +17,8 @@ static tutti_err staged_memory(tutti_plan *p) {
                              : tutti__staging_ensure(p->file->team, t->shared, bytes);
 }
 
-/* Buffers for messages.  Operations that are not in the background exchange one after the other, and
- * share the buffers of the team. */
+/* Allocate buffers for messages.  Operations that are not in the background run one after the other,
+ * and share the buffers of the team. */
 static tutti_err staged_wake(tutti_plan *p) {
     const tutti__two_phase *t = p->two;
     tutti__run *r = p->run;
@@ -50,8 +50,8 @@ static tutti_err staged_make(tutti_plan *p) {
     r->window = tutti__calloc((size_t)slots + 1, sizeof *r->window);
     if (!r->relay_next || !r->window) return TUTTI_ERR_NOMEM;
     for (int i = 0; i < slots; i++) {
-        const int room = i < r->window_slots ? t->incoming.sender_groups : 1;
-        r->window[i].traffic = tutti__calloc((size_t)room + 1, sizeof *r->window[i].traffic);
+        const int capacity = i < r->window_slots ? t->incoming.sender_groups : 1;
+        r->window[i].traffic = tutti__calloc((size_t)capacity + 1, sizeof *r->window[i].traffic);
         if (!r->window[i].traffic) return TUTTI_ERR_NOMEM;
     }
     return TUTTI_OK;
@@ -111,7 +111,7 @@ static void staged_prepare(const tutti_plan *p) {
 
 /* ---- the loop */
 
-/* Advance all windows; 1 if one has advanced. */
+/* Advance all windows; return 1 if some window has advanced. */
 static int progress_windows(tutti__run *r) {
     const int is_write = r->op->is_write, n = r->window_slots;
     int moved = 0;
@@ -155,7 +155,8 @@ static void progress_or_wait(tutti__run *r, const tutti__destination *s, tutti__
     if (waits_for_file(r, s)) tutti__turn_was_file(r, &turn);
 }
 
-/* Copy the bytes of this rank, cycle by cycle: wait for the window to open, copy, report it. */
+/* Copy the bytes of this rank, cycle by cycle: wait until the window is open, copy, add the bytes to
+ * the slot. */
 static void copy_own_bytes(tutti__run *r) {
     const tutti__two_phase *t = r->two;
     const tutti__op *op = r->op;
@@ -199,8 +200,8 @@ static void copy_own_bytes(tutti__run *r) {
     }
 }
 
-/* Milestones of a run: all windows are open; they are complete, and relays have sent their messages;
- * it has ended. */
+/* Milestones of a run: all windows have been opened; all windows are complete, and relays have sent
+ * their messages; the run has ended. */
 typedef enum { OPENED, EXCHANGED, ENDED } milestone;
 
 static int has_reached(const tutti__run *r, milestone m) {

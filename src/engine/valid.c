@@ -1,4 +1,4 @@
-/* engine: invariants between the steps of an engine, which hold after errors, too.  Debug and
+/* engine: invariants between the steps of an engine, which also hold after errors.  Debug and
  * sanitizer builds assert them (TUTTI_ASSERT) before and after each step.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/run.h"
@@ -13,7 +13,7 @@ int tutti__run_is_valid(const tutti__run *r) {
     return r->done >= 0 && r->total >= 0 && (t->trimmed || r->done <= r->total);
 }
 
-/* A slot is open while others copy, and only then; the file is accessed only by an aggregator. */
+/* Check that a slot is open exactly while ranks copy, and that only an aggregator accesses the file. */
 int tutti__window_is_valid(const tutti__run *r, const tutti__window *w) {
     const int is_write = r->op->is_write, relays = w >= r->window + r->window_slots;
     const int copies = (w->phase == TUTTI__FILL && !w->full) || w->phase == TUTTI__SERVE;
@@ -37,7 +37,7 @@ int tutti__window_is_valid(const tutti__run *r, const tutti__window *w) {
            w->traffics <= (relays ? 1 : w->incoming->sender_groups);
 }
 
-/* Runs are inside the window, ascend, and do not overlap. */
+/* Check that runs are inside the window, ascend, and do not overlap. */
 int tutti__window_io_is_valid(const tutti__window_io *w, int is_write) {
     tutti_off requested = 0, last = w->shift + w->lo;
     if (w->n < 0 || (size_t)w->n > w->room || (is_write && w->total > w->hi - w->lo)) return 0;

@@ -1,5 +1,5 @@
-/* engine: bytes and messages of an active window, for aggregator and relay.  Both derive the content of
- * a message from the same descriptions, so messages contain data only.
+/* engine: bytes and messages of an active window, for aggregator and relay.  Sender and receiver
+ * derive the layout of a message from the same descriptions, so messages contain only data.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/run.h"
 
@@ -49,7 +49,8 @@ void tutti__traffic_add(tutti__run *r, tutti__window *w, const tutti__sender_gro
     const tutti_err err =
         tutti__sides_union(b->n, w->incoming->side + b->first, w->lo, w->hi, 0, &w->extents);
     m->n = w->extents.n - m->first;
-    if (err != TUTTI_OK) { /* the message is exchanged nevertheless, and has room for any size */
+    /* the peer still exchanges the message; the receive buffer suffices for any size */
+    if (err != TUTTI_OK) {
         const int receives = r->op->is_write == (w->incoming == &r->two->incoming);
         tutti__run_fail(r, err);
         w->extents.n = m->first;
@@ -61,12 +62,12 @@ void tutti__traffic_add(tutti__run *r, tutti__window *w, const tutti__sender_gro
 }
 
 int tutti__traffic_place(tutti__window *w, tutti__traffic *m) {
-    const tutti_off room = w->hi - w->lo - w->aux_used;
+    const tutti_off free_bytes = w->hi - w->lo - w->aux_used;
     if (m->n == 1) {
         m->at = w->stage + (w->extents.v[m->first].offset - w->lo);
         return 1;
     }
-    if (m->bytes > room && w->aux_used > 0) return 0;
+    if (m->bytes > free_bytes && w->aux_used > 0) return 0;
     m->at = w->aux + w->aux_used;
     w->aux_used += m->bytes;
     return 1;

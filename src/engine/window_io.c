@@ -1,4 +1,4 @@
-/* engine: the file runs of a window, and their access.
+/* engine: the file runs of a window, and the access to these runs.
  *
  *   read    the requested bytes, with small holes to save requests
  *   write   the requested bytes; if holes may be overwritten, small ones are filled first, from the file
@@ -23,10 +23,10 @@ static tutti_err add_run(tutti__window_io *w, tutti_off offset, tutti_off bytes)
 
 /* ---- reading */
 
-/* Span from the first to the last requested byte. */
+/* The section of a window from the first to the last requested byte. */
 typedef struct {
     tutti_off first, last;
-    int is_dense;     /* it has small holes only, since one side spans it with small holes */
+    int is_dense;     /* all holes are small: one side nearly spans the section */
     int is_irregular; /* some side is a list of runs */
 } span;
 
@@ -52,7 +52,8 @@ static span find_span(const tutti__window_io *w) {
     return all;
 }
 
-/* Lists that cover most of the window (if they do not overlap) are read without a search for holes. */
+/* Irregular sides that cover most of the window (if they do not overlap) are read without a search
+ * for holes. */
 static tutti_err add_read_runs(tutti__window_io *w) {
     const span all = find_span(w);
     if (all.is_dense || (2 * w->total >= w->hi - w->lo && all.is_irregular))
@@ -83,11 +84,11 @@ static tutti_off extent_end(const tutti__extent *e) {
     return e->offset + e->bytes;
 }
 
-/* Fill the holes between extents [from, to) from the file, through `buffer`. */
+/* Fill the holes between extents [from, to) with bytes of the file, read through `buffer`. */
 static tutti_err fill_window_holes(tutti__window_io *w, size_t from, size_t to, char *buffer) {
     const tutti__extent *e = w->extents.v;
     const tutti_off end = extent_end(&e[to - 1]);
-    size_t i = from; /* the hole after extent i is the next one */
+    size_t i = from; /* the next hole is after extent i */
     for (tutti_off lo = extent_end(&e[from]); lo < end && i + 1 < to;) {
         tutti_off done = 0, hi = tutti__min(lo + FILL_BYTES, end);
         const tutti_io_run run = {w->shift + lo, buffer, (size_t)(hi - lo)};
@@ -141,7 +142,7 @@ static tutti_err add_write_runs(tutti__window_io *w) {
     return TUTTI_OK;
 }
 
-/* Add the checksums of complete blocks. */
+/* Add the checksums of blocks that the window contains completely. */
 static tutti_err checksum_window(const tutti__op *op, const tutti__window_io *w) {
     const tutti_off by = op->shift - op->file->origin;
     if (w->total == w->hi - w->lo)
@@ -164,8 +165,8 @@ int tutti__window_io_prepare(tutti__run *r, tutti__window_io *w) {
     w->extents.n = 0;
     w->since = tutti__now();
     if (r->err != TUTTI_OK) return 0;
-    /* Holes are overwritten only by a blocking operation while no other one is pending: that could
-     * write there at the same time. */
+    /* Holes are overwritten only by a blocking operation while no other operation is pending, which
+     * could write into the holes at the same time. */
     w->shift = op->shift;
     w->gap = r->two->gap;
     w->fill_store = op->sole && tutti__file_may_rmw(op->file) ? op->store : NULL;
@@ -203,7 +204,7 @@ int tutti__window_io_end(tutti__run *r, tutti__window_io *w, int wait) {
     const int ended = tutti__store_test(w->request);
     if (ended || wait) {
         tutti_off done = 0;
-        /* threads of the store may write the time of its end until it has ended */
+        /* until the request has ended, threads of the store may write its end time */
         const double when = ended ? tutti__store_ended(w->request) : 0;
         const tutti_err err = tutti__store_finish(&w->request, &done);
         tutti__window_io_outcome(r, w, err, done, ended ? when : tutti__now());

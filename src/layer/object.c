@@ -1,5 +1,5 @@
-/* layer: objects on a communicator.  The protocol of a collective call is that of comm/call.c; this file
- * adds names, paths and teams.
+/* layer: objects on a communicator.  comm/call.c implements the protocol of collective calls; this
+ * file adds names, paths and teams.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "layer/object.h"
 
@@ -13,14 +13,14 @@ tutti_err tutti__object_error(const tutti__object *o, const char *operation, tut
     return err;
 }
 
-tutti_err tutti__object_call(const tutti__object *o, const tutti__call *c, tutti_err mine) {
+tutti_err tutti__object_call(const tutti__object *o, const tutti__call *c, tutti_err local_err) {
     tutti__call call = *c;
     if (!call.object) call.object = o->handle.class->name;
-    return tutti__object_error(o, c->name, tutti__team_call(o->team, &call, mine));
+    return tutti__object_error(o, c->name, tutti__team_call(o->team, &call, local_err));
 }
 
 tutti_err tutti__object_begin(MPI_Comm comm, const tutti__class *class, const tutti__call *c,
-                              const char *path, tutti_err mine, tutti__team **team_out) {
+                              const char *path, tutti_err local_err, tutti__team **team_out) {
     const tutti_error_info local = *tutti_last_error();
     tutti__object o = {.handle.class = class};
     tutti__range paths = tutti__range_of((int64_t)tutti__hash_text(TUTTI__HASH_START, path));
@@ -30,11 +30,11 @@ tutti_err tutti__object_begin(MPI_Comm comm, const tutti__class *class, const tu
     call.range = &paths;
     TUTTI_TRY(tutti__comm_usable(comm));
     TUTTI_TRY(tutti__team_take(comm, "", &o.team));
-    if (mine != TUTTI_OK) {
+    if (local_err != TUTTI_OK) {
         tutti__error_assign(&local);
         tutti__error_context(c->name, path, -1);
     }
-    const tutti_err err = tutti__object_call(&o, &call, mine);
+    const tutti_err err = tutti__object_call(&o, &call, local_err);
     if (err == TUTTI_OK) {
         *team_out = o.team;
         return TUTTI_OK;

@@ -1,4 +1,5 @@
-/* mesh: physical groups in Gmsh files: entities of format 4.1, repeated elements of format 2.2.
+/* mesh: physical groups in Gmsh files, read from entities (format 4.1) or repeated elements (format
+ * 2.2).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/gmsh_groups.h"
 
@@ -9,8 +10,8 @@
 
 /* ---- memberships */
 
-tutti_err tutti__gmsh_member_add(tutti__mesh_data *d, size_t *room, tutti_mesh_membership x) {
-    TUTTI_TRY(tutti__grow(&d->member, (size_t)(d->members + 1), room, sizeof *d->member));
+tutti_err tutti__gmsh_member_add(tutti__mesh_data *d, size_t *capacity, tutti_mesh_membership x) {
+    TUTTI_TRY(tutti__grow(&d->member, (size_t)(d->members + 1), capacity, sizeof *d->member));
     d->member[d->members++] = x;
     return TUTTI_OK;
 }
@@ -36,7 +37,7 @@ tutti_err tutti__gmsh_members_finish(tutti__mesh_data *d) {
 
 /* ---- 4.1 */
 
-static int32_t group_number(int32_t tag) { /* the sign is an orientation */
+static int32_t group_number(int32_t tag) { /* a negative tag reverses the orientation */
     return tag < 0 && tag > INT32_MIN ? -tag : tag;
 }
 
@@ -69,18 +70,18 @@ static tutti_err read_entity(tutti__scan *s, int dim, int partitioned, tutti__gm
     for (int64_t i = 0; i < e.n; i++) {
         TUTTI_TRY(tutti__scan_i32(s, &tag));
         TUTTI_TRY(
-            tutti__grow(&all->group, (size_t)(all->groups + 1), &all->room_groups, sizeof tag));
+            tutti__grow(&all->group, (size_t)(all->groups + 1), &all->groups_capacity, sizeof tag));
         all->group[all->groups++] = group_number(tag);
     }
     if (dim > 0) TUTTI_TRY(skip_numbers(s, "bounding entities"));
-    TUTTI_TRY(tutti__grow(&all->entity, (size_t)(all->n + 1), &all->room, sizeof e));
+    TUTTI_TRY(tutti__grow(&all->entity, (size_t)(all->n + 1), &all->capacity, sizeof e));
     all->entity[all->n++] = e;
     return TUTTI_OK;
 }
 
 tutti_err tutti__gmsh_entities_read(tutti__scan *s, int partitioned, tutti__gmsh_entities *e) {
     int64_t n[4];
-    if (partitioned) { /* number of partitions, ghost entities and their partitions */
+    if (partitioned) { /* skip the number of partitions, and the ghost entities */
         int64_t ghosts = 0;
         int32_t word = 0;
         TUTTI_TRY(tutti__scan_i64(s, &ghosts));
@@ -97,7 +98,7 @@ tutti_err tutti__gmsh_entities_read(tutti__scan *s, int partitioned, tutti__gmsh
     return TUTTI_OK;
 }
 
-/* Of two entities with one tag, the partitioned one comes first. */
+/* Compare by dimension and tag; a partitioned entity precedes an entity with the same tag. */
 static int compare_entities(const void *a, const void *b) {
     const tutti__gmsh_entity *x = a, *y = b;
     if (x->dim != y->dim) return (x->dim > y->dim) - (x->dim < y->dim);
@@ -105,7 +106,8 @@ static int compare_entities(const void *a, const void *b) {
     return (x->parent_dim < 0) - (y->parent_dim < 0);
 }
 
-/* The first entity with this tag, partitioned ones first, starting at `partitioned`. */
+/* Find an entity by dimension and tag; with `partitioned` a partitioned entity is preferred,
+ * otherwise partitioned entities are skipped. */
 static const tutti__gmsh_entity *find_first_entity(const tutti__gmsh_entities *e, int dim,
                                                    int32_t tag, int partitioned) {
     const tutti__gmsh_entity key = {.dim = dim, .tag = tag, .parent_dim = partitioned ? 0 : -1};
@@ -159,19 +161,19 @@ tutti_err tutti__gmsh_repeat_merge(tutti__gmsh_repeats *r, tutti__mesh_data *d) 
         return TUTTI_OK;
     const size_t bytes = (size_t)(d->start[e + 1] - d->start[e]) * sizeof *d->node;
     if (memcmp(d->node + d->start[b], d->node + d->start[e], bytes) != 0) return TUTTI_OK;
-    TUTTI_TRY(tutti__grow(&r->repeat, (size_t)(r->n + 1), &r->room, sizeof *r->repeat));
+    TUTTI_TRY(tutti__grow(&r->repeat, (size_t)(r->n + 1), &r->capacity, sizeof *r->repeat));
     r->repeat[r->n++] = (struct tutti__gmsh_repeat){b, d->physical[e]};
     d->elements--;
     return TUTTI_OK;
 }
 
-/* Elements of one dimension, entity and first group, whose further groups have this hash. */
+/* Elements with the same dimension, entity, first group and further groups. */
 typedef struct {
     int dim;
     int32_t entity, physical;
-    uint64_t hash;        /* of the further groups; 0: none */
-    tutti_count from, to; /* repeats of one such element */
-    int32_t as;           /* the entity that they get */
+    uint64_t hash;        /* hash of the further groups; 0: no further groups */
+    tutti_count from, to; /* range of the repeats of one of these elements */
+    int32_t as;           /* tag of the entity to which these elements are assigned */
 } element_kind;
 
 static int compare_kinds(const void *a, const void *b) {
@@ -182,7 +184,7 @@ static int compare_kinds(const void *a, const void *b) {
     return (x->hash > y->hash) - (x->hash < y->hash);
 }
 
-/* Hash of the further groups of element e; *at: the next repeat, afterwards the first one after
+/* Return the kind of element e.  *at: index of the next repeat; on return, of the first repeat after
  * those of e. */
 static element_kind find_kind(const tutti__gmsh_repeats *r, const tutti__mesh_data *d,
                               tutti_count e, tutti_count *at) {
@@ -205,7 +207,7 @@ static tutti_count sort_unique(element_kind *v, tutti_count n) {
     return m;
 }
 
-/* Elements that differ only in their further groups get different entities. */
+/* Assign entity tags; kinds that differ only in their further groups get different entities. */
 static tutti_err assign_entities(element_kind *v, tutti_count n) {
     int32_t most[4] = {0, 0, 0, 0};
     for (tutti_count i = 0; i < n; i++)
@@ -220,17 +222,18 @@ static tutti_err assign_entities(element_kind *v, tutti_count n) {
     return TUTTI_OK;
 }
 
-tutti_err tutti__gmsh_repeats_finish(tutti__gmsh_repeats *r, tutti__mesh_data *d, size_t *room) {
+tutti_err tutti__gmsh_repeats_finish(tutti__gmsh_repeats *r, tutti__mesh_data *d,
+                                     size_t *capacity) {
     element_kind *v = NULL;
     tutti_count n = 0, at = 0;
-    size_t v_room = 0;
+    size_t v_capacity = 0;
     tutti_err err = TUTTI_OK;
     if (r->n == 0) return TUTTI_OK;
     for (tutti_count e = 0; e < d->elements && err == TUTTI_OK; e++) {
         const element_kind x = find_kind(r, d, e, &at);
         if (n > 0 && compare_kinds(&v[n - 1], &x) == 0) continue;
-        if ((size_t)n == v_room && n > 0) n = sort_unique(v, n);
-        err = tutti__grow(&v, (size_t)(2 * n + 1), &v_room, sizeof *v);
+        if ((size_t)n == v_capacity && n > 0) n = sort_unique(v, n);
+        err = tutti__grow(&v, (size_t)(2 * n + 1), &v_capacity, sizeof *v);
         if (err == TUTTI_OK) v[n++] = x;
     }
     if (err == TUTTI_OK) {
@@ -240,7 +243,7 @@ tutti_err tutti__gmsh_repeats_finish(tutti__gmsh_repeats *r, tutti__mesh_data *d
     for (tutti_count i = 0; i < n && err == TUTTI_OK; i++)
         for (tutti_count k = v[i].from; k < v[i].to && err == TUTTI_OK; k++)
             err = tutti__gmsh_member_add(
-                d, room,
+                d, capacity,
                 (tutti_mesh_membership){v[i].dim, v[i].as, v[i].physical, r->repeat[k].group});
     at = 0;
     for (tutti_count e = 0; e < d->elements && err == TUTTI_OK; e++) {

@@ -1,9 +1,10 @@
-/* mesh: Gmsh's formats 4.1 and 2.2, as text and binary, read by one rank.
+/* mesh: reading of the Gmsh formats 4.1 and 2.2, text and binary, by one rank.
  *
  * A file is a sequence of sections, $Name ... $EndName.  The reader uses MeshFormat (first),
  * PhysicalNames, Entities and PartitionedEntities (4.1: the physical groups), Nodes and Elements
- * (after the nodes, so that a missing node is reported where it is named), and skips the others.
- * Arrays grow with the data that has been read, so that a false count needs no memory.
+ * (which must follow Nodes, so that missing nodes are reported with their position), and skips other
+ * sections.  Arrays grow with the data that has been read, so that an invalid count allocates no
+ * memory.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/gmsh_groups.h"
 
@@ -11,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The positions of nodes by tag: a table of all tags if these are dense, otherwise sorted pairs. */
+/* A node tag with the index of the node.  Nodes are found in a table if tags are dense, otherwise in
+ * sorted pairs. */
 typedef struct {
     int64_t tag;
     tutti_count at;
@@ -22,37 +24,37 @@ typedef struct {
     int version; /* 41 or 22 */
     int seen_nodes, seen_elements;
     tutti__mesh_data d;
-    size_t room_nodes, room_elements, room_entries;
-    size_t room_groups;
+    size_t nodes_capacity, elements_capacity, entries_capacity;
+    size_t groups_capacity;
     int seen_entities[2]; /* $Entities, $PartitionedEntities */
     tutti__gmsh_entities entities;
     tutti__gmsh_repeats repeats;
-    size_t room_members;
-    int64_t low;        /* of the table */
-    tutti_count *table; /* [n_table] position, or -1 */
+    size_t members_capacity;
+    int64_t low;        /* tag of the first entry of `table` */
+    tutti_count *table; /* [n_table] index of each node by tag, or -1; NULL: use `sorted` */
     tutti_count n_table;
-    tagged *sorted; /* [d.nodes] */
+    tagged *sorted; /* [d.nodes] pairs sorted by tag */
 } reader;
 
-/* The arrays of nodes, and those of elements, have one capacity. */
+/* Ensure capacity for another node in all arrays of nodes, which have the same capacity. */
 static tutti_err grow_nodes(reader *r) {
     tutti__mesh_data *d = &r->d;
-    size_t room = r->room_nodes;
-    TUTTI_TRY(
-        tutti__grow(&d->coordinates, (size_t)(d->nodes + 1), &room, 3 * sizeof *d->coordinates));
-    return tutti__grow(&d->tag, (size_t)(d->nodes + 1), &r->room_nodes, sizeof *d->tag);
+    size_t capacity = r->nodes_capacity;
+    TUTTI_TRY(tutti__grow(&d->coordinates, (size_t)(d->nodes + 1), &capacity,
+                          3 * sizeof *d->coordinates));
+    return tutti__grow(&d->tag, (size_t)(d->nodes + 1), &r->nodes_capacity, sizeof *d->tag);
 }
 
 static tutti_err grow_elements(reader *r, int nodes) {
     tutti__mesh_data *d = &r->d;
-    size_t a = r->room_elements, b = a, c = a;
+    size_t a = r->elements_capacity, b = a, c = a;
     const tutti_count n = d->elements + 2;
     const tutti_count used = d->elements > 0 ? d->start[d->elements] : 0;
     TUTTI_TRY(tutti__grow(&d->type, (size_t)(n), &a, sizeof *d->type));
     TUTTI_TRY(tutti__grow(&d->physical, (size_t)(n), &b, sizeof *d->physical));
     TUTTI_TRY(tutti__grow(&d->entity, (size_t)(n), &c, sizeof *d->entity));
-    TUTTI_TRY(tutti__grow(&d->start, (size_t)(n), &r->room_elements, sizeof *d->start));
-    return tutti__grow(&d->node, (size_t)(used + nodes), &r->room_entries, sizeof *d->node);
+    TUTTI_TRY(tutti__grow(&d->start, (size_t)(n), &r->elements_capacity, sizeof *d->start));
+    return tutti__grow(&d->node, (size_t)(used + nodes), &r->entries_capacity, sizeof *d->node);
 }
 
 /* ---- tags */
@@ -122,7 +124,7 @@ static tutti_err put_node(reader *r, int64_t tag, const double *x) {
     return TUTTI_OK;
 }
 
-/* Its type in our terms. */
+/* Convert an element type of Gmsh to TUTTI_MESH_*. */
 static tutti_err find_type(const reader *r, int32_t gmsh, int *type_out) {
     static const int number[TUTTI_MESH_TYPES] = {
 #define GMSH_NUMBER(name, dim, nodes, gmsh, text) gmsh,
@@ -163,7 +165,8 @@ static tutti_err read_names(reader *r) {
     TUTTI_TRY(tutti__scan_fits(s, n, 7, "names"));
     for (int64_t i = 0; i < n; i++) {
         int64_t dim = 0, tag = 0;
-        TUTTI_TRY(tutti__grow(&d->group, (size_t)d->groups + 1, &r->room_groups, sizeof *d->group));
+        TUTTI_TRY(
+            tutti__grow(&d->group, (size_t)d->groups + 1, &r->groups_capacity, sizeof *d->group));
         tutti_mesh_group *g = &d->group[d->groups];
         memset(g, 0, sizeof *g);
         TUTTI_TRY(tutti__scan_int(s, &dim));
@@ -182,7 +185,8 @@ static tutti_err read_names(reader *r) {
 
 /* ---- 4.1 */
 
-/* The head of a block of nodes or elements: dim, tag, a number (parametric, or type), count. */
+/* Header of a block of nodes or elements: dimension and tag of the entity, a number (nodes:
+ * parametric, elements: type), number of items. */
 typedef struct {
     int32_t dim, tag, third;
     int64_t n;
@@ -202,7 +206,7 @@ static tutti_err read_block(reader *r, int64_t left, int least, const char *what
     return tutti__scan_fits(s, b->n, least, what);
 }
 
-/* The head of a section: blocks, items, lowest and highest tag. */
+/* Read the header of a section: number of blocks, number of items, lowest and highest tag. */
 static tutti_err read_counts(reader *r, int least, const char *what, int64_t *blocks, int64_t *n) {
     tutti__scan *s = &r->scan;
     int64_t ignored = 0;
@@ -227,7 +231,8 @@ static tutti_err read_nodes_41(reader *r) {
             TUTTI_TRY(tutti__scan_i64(s, &tag));
             TUTTI_TRY(put_node(r, tag, NULL));
         }
-        const int more = b.third ? b.dim : 0; /* parametric coordinates */
+        /* number of parametric coordinates, which are ignored */
+        const int more = b.third ? b.dim : 0;
         for (int64_t i = 0; i < b.n; i++) {
             double x[6];
             TUTTI_TRY(tutti__scan_f64(s, 3 + more, x));
@@ -252,14 +257,15 @@ static tutti_err read_elements_41(reader *r) {
         TUTTI_TRY(read_block(r, n - r->d.elements, 4, "elements", &b));
         TUTTI_TRY(find_type(r, b.third, &type));
         int32_t physical = 0;
-        /* The first group of the entity of a block; memberships for the others. */
+        /* Elements get the first group of the entity of the block; further groups become
+         * memberships. */
         const tutti__gmsh_entity *e = tutti__gmsh_entity_find(&r->entities, b.dim, b.tag);
         const int32_t *group = e && e->n > 0 ? r->entities.group + e->first : NULL;
         if (group) physical = group[0];
         for (tutti_count i = 1; group && i < e->n && b.n > 0; i++)
             if (group[i] != group[0])
                 TUTTI_TRY(tutti__gmsh_member_add(
-                    &r->d, &r->room_members,
+                    &r->d, &r->members_capacity,
                     (tutti_mesh_membership){b.dim, b.tag, group[0], group[i]}));
         for (int64_t i = 0; i < b.n; i++) {
             for (int j = 0; j <= tutti_mesh_type_nodes(type); j++)
@@ -278,7 +284,7 @@ static tutti_err read_elements_41(reader *r) {
 static tutti_err read_nodes_22(reader *r) {
     tutti__scan *s = &r->scan;
     int64_t n = 0;
-    TUTTI_TRY(tutti__scan_int(s, &n)); /* this one is text in both */
+    TUTTI_TRY(tutti__scan_int(s, &n)); /* text in both variants */
     TUTTI_TRY(tutti__scan_fits(s, n, s->binary ? 28 : 8, "nodes"));
     if (s->binary) TUTTI_TRY(tutti__scan_skip_line(s));
     for (int64_t i = 0; i < n; i++) {
@@ -295,7 +301,7 @@ static tutti_err read_nodes_22(reader *r) {
     return TUTTI_OK;
 }
 
-/* The tags of an element, physical group and entity first, and its nodes. */
+/* Read the tags of an element, of which the first two are physical group and entity, and its nodes. */
 static tutti_err read_element_22(reader *r, int type, int32_t n_tags) {
     tutti__scan *s = &r->scan;
     int32_t tag[2] = {0, 0}, one = 0;
@@ -320,7 +326,8 @@ static tutti_err read_elements_22(reader *r) {
     TUTTI_TRY(tutti__scan_fits(s, n, s->binary ? 8 : 6, "elements"));
     if (s->binary) TUTTI_TRY(tutti__scan_skip_line(s));
     while (count < n) {
-        int32_t head[3] = {0, 1, 0}; /* type, count, number of tags of each */
+        /* element type, number of elements, number of tags per element */
+        int32_t head[3] = {0, 1, 0};
         int64_t number = 0;
         int type = 0;
         if (!s->binary) TUTTI_TRY(tutti__scan_int(s, &number));
@@ -339,7 +346,7 @@ static tutti_err read_elements_22(reader *r) {
             TUTTI_TRY(read_element_22(r, type, head[2]));
         }
     }
-    return tutti__gmsh_repeats_finish(&r->repeats, &r->d, &r->room_members);
+    return tutti__gmsh_repeats_finish(&r->repeats, &r->d, &r->members_capacity);
 }
 
 /* ---- the file */
@@ -372,7 +379,7 @@ static tutti_err read_format(reader *r) {
 
 static tutti_err read_gmsh_section(reader *r, const char *name) {
     tutti__scan *s = &r->scan;
-    /* names and, in 2.2, counts are text: they skip the line break themselves */
+    /* names and, in 2.2, counts are text, whose readers skip the line break */
     const int text = r->version == 22 || strcmp(name, "$PhysicalNames") == 0;
     if (s->binary && !text) TUTTI_TRY(tutti__scan_skip_line(s));
     if (strcmp(name, "$PhysicalNames") == 0) return read_names(r);
@@ -430,7 +437,7 @@ tutti_err tutti__gmsh_read(const char *path, const tutti_options *opt, tutti__me
     tutti_err err = tutti__scan_open(&r.scan, path, opt);
     if (err == TUTTI_OK) err = read_sections(&r);
     if (err == TUTTI_OK) err = tutti__gmsh_members_finish(&r.d);
-    if (err == TUTTI_OK) { /* arrays without entries */
+    if (err == TUTTI_OK) { /* allocate the arrays even if there are no nodes or elements */
         err = grow_nodes(&r);
         if (err == TUTTI_OK) err = grow_elements(&r, 0);
         if (err == TUTTI_OK && r.d.elements == 0) r.d.start[0] = 0;

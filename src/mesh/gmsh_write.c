@@ -1,9 +1,9 @@
-/* mesh: Gmsh's formats 4.1 and 2.2, as text and binary, written by one rank.
+/* mesh: writing of the Gmsh formats 4.1 and 2.2, text and binary, by one rank.
  *
- * Nodes and elements keep their order: in 4.1 a block of elements ends where type or entity
- * change.  All elements of an entity have the same first physical group; elements with another
- * one, or without an entity, get new entities.  In 2.2 an element is repeated for each further
- * group.
+ * Nodes and elements keep their order: in 4.1 a block of elements ends where the type or the entity
+ * changes.  All elements of an entity have the same first physical group; elements with another
+ * first group, or without an entity, get new entities.  In 2.2 an element is repeated for each
+ * further group.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/mesh_impl.h"
 
@@ -18,8 +18,8 @@ enum { BUFFER = 1 << 20, LINE = 512 };
 /* An entity: elements of one dimension, entity and physical group. */
 typedef struct {
     int dim;
-    int32_t entity, physical; /* as in the elements */
-    int32_t tag;              /* as it is written */
+    int32_t entity, physical; /* values of the elements */
+    int32_t tag;              /* entity tag in the file */
     double low[3], high[3];
 } entity;
 
@@ -33,7 +33,7 @@ typedef struct {
     tutti_off at;
     entity *entities;
     int n_entities;
-    tutti_err err; /* the first error; nothing is written after it */
+    tutti_err err; /* first error; afterwards no data is written */
 } writer;
 
 static void flush_buffer(writer *w) {
@@ -63,7 +63,7 @@ static void put_text(writer *w, const char *fmt, ...) {
     w->n += (size_t)n;
 }
 
-/* A number in the format of the file. */
+/* Write a number as text or binary, depending on the file. */
 static void put_i32(writer *w, int32_t v) {
     if (w->binary)
         append_bytes(w, &v, sizeof v);
@@ -115,15 +115,15 @@ static entity *find_kind_index(const writer *w, tutti_count e) {
     return bsearch(&key, w->entities, (size_t)w->n_entities, sizeof key, compare_element_kinds);
 }
 
-/* One of each kind, sorted; consecutive elements mostly have the same kind, so that few are kept
- * meanwhile. */
+/* Collect the different kinds of elements, sorted.  Consecutive elements mostly have the same kind,
+ * so the list is short even before duplicates are removed. */
 static tutti_err collect_kinds(writer *w) {
     const tutti__mesh_data *d = w->d;
-    size_t n = 0, room = 0;
+    size_t n = 0, capacity = 0;
     for (tutti_count e = 0; e < d->elements; e++) {
         const entity one = kind_of_element(d, e);
         if (n > 0 && compare_element_kinds(&w->entities[n - 1], &one) == 0) continue;
-        TUTTI_TRY(tutti__grow(&w->entities, n + 1, &room, sizeof *w->entities));
+        TUTTI_TRY(tutti__grow(&w->entities, n + 1, &capacity, sizeof *w->entities));
         w->entities[n++] = one;
     }
     if (n > 0) qsort(w->entities, n, sizeof *w->entities, compare_element_kinds);
@@ -175,7 +175,7 @@ static void put_nodes_41(writer *w) {
     put_i64(w, d->nodes > 0);
     put_i64(w, d->nodes);
     put_line(w);
-    if (d->nodes > 0) { /* all in one block, of an entity of the highest dimension */
+    if (d->nodes > 0) { /* all nodes are in one block, of an entity of the highest dimension */
         put_i32(w, last ? last->dim : 3);
         put_i32(w, last ? last->tag : 1);
         put_i32(w, 0);
@@ -193,7 +193,7 @@ static void put_nodes_41(writer *w) {
     put_text(w, "%s$EndNodes\n", w->binary ? "\n" : "");
 }
 
-/* The end of the block of element e. */
+/* Return the end of the block that begins with element e. */
 static tutti_count find_block_end(const tutti__mesh_data *d, tutti_count e) {
     tutti_count end = e + 1;
     while (end < d->elements && d->type[end] == d->type[e] && d->entity[end] == d->entity[e] &&
@@ -245,7 +245,7 @@ static void put_nodes_22(writer *w) {
 static void put_element_22(writer *w, tutti_count e, tutti_count number, int32_t physical) {
     const tutti__mesh_data *d = w->d;
     const int32_t type = gmsh_type(d->type[e]);
-    if (w->binary) { /* every element has its own head: type, one element, two tags */
+    if (w->binary) { /* every element has its own header: type, one element, two tags */
         const int32_t head[4] = {type, 1, 2, (int32_t)number};
         append_bytes(w, head, sizeof head);
     } else {
@@ -267,7 +267,7 @@ static tutti_count find_further_groups(const tutti__mesh_data *d, tutti_count e,
     return tutti__mesh_members_of(d, &key, n_out);
 }
 
-/* With repeated ones. */
+/* Count the elements in the file, including repeated elements. */
 static tutti_count count_elements_22(const tutti__mesh_data *d) {
     tutti_count n = d->elements, more = 0;
     for (tutti_count e = 0; e < d->elements && d->members > 0; e++) {
@@ -353,9 +353,9 @@ tutti_err tutti__gmsh_write(const char *path, tutti_mesh_format format, const tu
                     format == TUTTI_MESH_GMSH_41_BINARY || format == TUTTI_MESH_GMSH_22_BINARY,
                 .buf = tutti__malloc(BUFFER)};
     tutti_options alone = *opt;
-    alone.nodes[0] = '\0'; /* they are for all ranks */
+    alone.nodes[0] = '\0'; /* this option is only valid for the communicator of all ranks */
     if (!w.buf) return TUTTI_ERR_NOMEM;
-    /* the decimal point does not depend on the locale */
+    /* use the "C" locale for decimal points */
     const locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     const locale_t before = c ? uselocale(c) : (locale_t)0;
     tutti_err err = tutti_file_open(MPI_COMM_SELF, path,

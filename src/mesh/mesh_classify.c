@@ -1,6 +1,6 @@
-/* mesh: the node classification of Filgueira et al.: the partitions that hold each node.  Each
- * rank classifies the nodes of its slice, and requests the partitions of neighbours in other
- * slices.
+/* mesh: node classification of Filgueira et al., which determines the partitions that hold each
+ * node.  Each rank classifies the nodes of its slice, and fetches the partitions of neighbours in
+ * other slices.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/mesh_impl.h"
 
@@ -16,19 +16,19 @@ tutti_err tutti__mesh_of_check(const tutti_mesh *m, const int *of, int parts) {
     return TUTTI_OK;
 }
 
-/* The partitions of each list, without duplicates, in order of appearance.  Lists are short; the
- * search is quadratic in their length. */
+/* List the partitions of each node and its neighbours, without duplicates, in order of appearance.
+ * The quadratic search is sufficient for short lists. */
 static tutti_err fill_partition_lists(const tutti_mesh *m, const int *of,
                                       const tutti__share_values *v, tutti_count *start,
                                       int **holder) {
     const tutti__graph *g = &m->graph;
-    size_t room = 2 * (size_t)g->nodes + 64;
+    size_t capacity = 2 * (size_t)g->nodes + 64;
     tutti_count used = 0;
-    *holder = tutti__malloc(room * sizeof **holder);
+    *holder = tutti__malloc(capacity * sizeof **holder);
     if (!*holder) return TUTTI_ERR_NOMEM;
     for (tutti_count i = 0; i < g->nodes; i++) {
         const tutti_count most = 1 + g->start[i + 1] - g->start[i];
-        TUTTI_TRY(tutti__grow(holder, (size_t)(used + most), &room, sizeof **holder));
+        TUTTI_TRY(tutti__grow(holder, (size_t)(used + most), &capacity, sizeof **holder));
         int *list = *holder + used, n = 1;
         start[i] = used;
         list[0] = of[i];

@@ -1,4 +1,4 @@
-/* mesh: statistics: counts, extent, and the distance of neighbours in the order of nodes.
+/* mesh: statistics of a mesh: counts, extent, and distances between the numbers of neighbours.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/mesh_impl.h"
 
@@ -7,7 +7,7 @@
 enum { EDGES, DISTANCE, ALONE, STEPS, TYPES, SUMS = TYPES + TUTTI_MESH_TYPES };
 enum { DEGREE, BAND, LARGEST };
 
-/* This rank's contribution to the sums and maxima. */
+/* Compute the contribution of this rank to the sums and maxima. */
 static void measure_slice(const tutti_mesh *m, int64_t *sum, double *most) {
     const tutti__graph *g = &m->graph;
     for (tutti_count i = 0; i < g->nodes; i++) {
@@ -30,7 +30,7 @@ tutti_err tutti_mesh_describe_sized(tutti_mesh *m, tutti_mesh_info *out, size_t 
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__mesh_live(m));
     int64_t sum[SUMS] = {0};
-    double most[LARGEST + 6]; /* followed by the highest, and the negative of the lowest */
+    double most[LARGEST + 6]; /* maxima, then maxima and negated minima of the coordinates */
     tutti_mesh_info info = {.nodes = m->all_nodes, .elements = m->all_elements, .dim = -1};
     const tutti__call o = {.name = "describe"};
     MPI_Request r;

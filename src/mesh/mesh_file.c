@@ -33,7 +33,7 @@ static tutti_err read_on_root(tutti_mesh *m, MPI_Comm comm, const char *path,
     int native = 0;
     tutti__mesh_data all = {.nodes = 0};
     tutti_count none = 0;
-    /* Rank 0 reads the first bytes and broadcasts the outcome. */
+    /* Rank 0 reads the first bytes and broadcasts them, to determine the format. */
     unsigned char first[TUTTI__MESH_MAGIC_BYTES] = {0};
     tutti_err opened = TUTTI_OK;
     if (m->team->rank == 0) {
@@ -100,7 +100,7 @@ tutti_err tutti_mesh_write(tutti_mesh *m, const char *path, tutti_mesh_format fo
         all.members = m->own.members;
         if (m->team->rank == 0) err = tutti__gmsh_write(path, format, &full, &all);
         err = tutti__team_agree(m->team, err);
-        all.group = NULL; /* both are the mesh's */
+        all.group = NULL; /* both arrays belong to the mesh */
         all.member = NULL;
         tutti__mesh_data_free(&all);
     }

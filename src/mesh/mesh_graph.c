@@ -1,5 +1,5 @@
-/* mesh: neighbours.  Every element is sent to the ranks whose shares have its nodes.  The neighbours of a
- * node are the other nodes of its elements.
+/* mesh: the neighbours of each node, i.e. the other nodes of its elements.  Every element is sent to
+ * the ranks whose shares contain its nodes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/mesh_impl.h"
 
@@ -8,14 +8,14 @@
 #include "base/sorted.h"
 #include "decomposition/incidence.h"
 
-/* The nodes of elements, without types. */
+/* Node lists of elements, without types. */
 typedef struct {
     tutti_count n;
-    const tutti_count *start; /* [n + 1] */
+    const tutti_count *start; /* [n + 1] index in `node` of each list */
     const tutti_count *node;
 } cells;
 
-/* The cells of each node of the share. */
+/* List the cells of each node of this rank's share. */
 static tutti_err find_cells(const tutti_mesh *m, const cells *c, tutti__incidence *out) {
     const tutti_count all = c->start[c->n], first = m->first_node, end = first + m->own.nodes;
     tutti__pair *pairs = tutti__malloc((size_t)(all + 1) * sizeof *pairs);
@@ -30,13 +30,14 @@ static tutti_err find_cells(const tutti_mesh *m, const cells *c, tutti__incidenc
     return err;
 }
 
-/* Lists are appended to an array that grows: counting first would sort every list twice. */
+/* Make the lists of neighbours.  Lists are appended to an array that grows, since counting first
+ * would sort every list twice. */
 static tutti_err find_neighbours(const tutti__incidence *in, const cells *c, tutti__graph *g) {
     const tutti_count n = in->n, *start = in->start, *at = in->with;
-    size_t room = 16 * (size_t)n + 64;
+    size_t capacity = 16 * (size_t)n + 64;
     tutti_count used = 0;
     g->start = tutti__malloc(((size_t)n + 1) * sizeof *g->start);
-    g->to = tutti__malloc(room * sizeof *g->to);
+    g->to = tutti__malloc(capacity * sizeof *g->to);
     if (!g->start || !g->to) return TUTTI_ERR_NOMEM;
     g->nodes = n;
     for (tutti_count i = 0; i < n; i++) {
@@ -45,7 +46,7 @@ static tutti_err find_neighbours(const tutti__incidence *in, const cells *c, tut
         g->start[i] = used;
         for (tutti_count j = start[i]; j < start[i + 1]; j++)
             most += c->start[at[j] + 1] - c->start[at[j]];
-        TUTTI_TRY(tutti__grow(&g->to, (size_t)(used + most), &room, sizeof *g->to));
+        TUTTI_TRY(tutti__grow(&g->to, (size_t)(used + most), &capacity, sizeof *g->to));
         tutti_count *v = g->to + used;
         for (tutti_count j = start[i]; j < start[i + 1]; j++)
             for (tutti_count l = c->start[at[j]]; l < c->start[at[j] + 1]; l++)
@@ -56,12 +57,12 @@ static tutti_err find_neighbours(const tutti__incidence *in, const cells *c, tut
     return TUTTI_OK;
 }
 
-/* ---- cells from other ranks' slices */
+/* ---- cells of other slices */
 
-/* Records for other ranks: for each element of this rank and each other rank that has nodes of it,
- * the nodes of the element, as records of one size. */
+/* The nodes of an element, sent to each other rank that has nodes of the element; all records have
+ * the same size. */
 typedef struct {
-    tutti_count node[TUTTI_MESH_MAX_NODES]; /* -1 after the last */
+    tutti_count node[TUTTI_MESH_MAX_NODES]; /* -1 after the last node */
 } cell_record;
 
 static tutti_err collect_records(const tutti_mesh *m, tutti_count *n_out, cell_record **v_out,
@@ -69,7 +70,7 @@ static tutti_err collect_records(const tutti_mesh *m, tutti_count *n_out, cell_r
     const tutti__mesh_data *d = &m->own;
     const tutti__team *t = m->team;
     tutti_count n = 0;
-    for (int pass = 0; pass < 2; pass++) { /* counts, then fills */
+    for (int pass = 0; pass < 2; pass++) { /* first count, then fill */
         n = 0;
         for (tutti_count e = 0; e < d->elements; e++) {
             int seen[TUTTI_MESH_MAX_NODES], k = 0;
@@ -98,7 +99,7 @@ static tutti_err collect_records(const tutti_mesh *m, tutti_count *n_out, cell_r
     return TUTTI_OK;
 }
 
-/* The elements of this rank and those received from others. */
+/* Merge the elements of this rank and the elements received from other ranks. */
 static tutti_err merge_cells(const tutti__mesh_data *d, tutti_count n, const cell_record *v,
                              cells *out, tutti_count **start_out, tutti_count **node_out) {
     const tutti_count own = d->elements > 0 ? d->start[d->elements] : 0;

@@ -1,7 +1,7 @@
-/* mesh: Tutti's own format: a header and consecutive raw arrays; every rank reads and writes its
- * slice of each by collective calls.  docs/reference/meshes.md is the specification.  The offsets of the
- * arrays follow from the counts; a file whose header has other offsets, or whose contents have
- * another checksum, is refused.
+/* mesh: the Tutti mesh format: a header and consecutive raw arrays.  Every rank reads and writes its
+ * slice of each array by collective calls.  docs/reference/meshes.md is the specification.  The
+ * offsets of the arrays follow from the counts; reading fails if the header has other offsets, or if
+ * the checksum differs.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/mesh_impl.h"
 
@@ -15,14 +15,14 @@ const unsigned char tutti__mesh_magic[TUTTI__MESH_MAGIC_BYTES] = {0x89, 'T',  'T
 
 enum { WORDS = 64, FIRST = 4096, ALIGN = 64, NAME = 128, GROUP = 8 + NAME, MEMBER = 16 };
 
-/* Format 2 has memberships, in words of the header that are 0 in format 1; meshes without any are
- * written in format 1. */
+/* Format 2 adds memberships, described in words of the header that are 0 in format 1.  Meshes
+ * without memberships are written in format 1. */
 enum { FORMAT = 1, FORMAT_MEMBERS = 2 };
 
-/* The arrays, in the order of the file. */
+/* Arrays, in the order of the file. */
 enum { COORDINATES, TAG, START, PHYSICAL, ENTITY, TYPE, NODE, GROUPS, MEMBERS, ARRAYS };
 
-/* The header, in words of 64 bits. */
+/* Indices of the 64-bit words of the header. */
 enum {
     W_MAGIC,
     W_FORMAT,
@@ -33,7 +33,7 @@ enum {
     W_ARRAYS,
     W_BYTES = W_ARRAYS + MEMBERS,
     W_SUM,
-    W_MEMBERS, /* number, and offset */
+    W_MEMBERS, /* number of memberships; the next word is their offset */
     W_MEMBERS_AT,
     W_CHECK = WORDS - 1
 };
@@ -116,8 +116,8 @@ static tutti_err decode_mesh_header(const uint64_t word[WORDS], tutti_off file_b
     return TUTTI_OK;
 }
 
-/* ---- the checksum: a sum of one word per value that depends on value, array and index, so that
- * ranks can add their words in any order */
+/* ---- the checksum: the sum over all values of a word that depends on value, array and index, so that
+ * it does not depend on the order of ranks */
 
 static uint64_t mix_value(int array, tutti_count index, uint64_t bits) {
     uint64_t h = bits ^ ((uint64_t)index * 0x9e3779b97f4a7c15u) ^ ((uint64_t)array << 56);
@@ -126,7 +126,7 @@ static uint64_t mix_value(int array, tutti_count index, uint64_t bits) {
     return h ^ (h >> 32);
 }
 
-/* The sum of a slice whose lists start at `entry` of all. */
+/* Compute the sum of the slice of this rank, whose node lists start at entry `entry` of the file. */
 static uint64_t sum_slice(const tutti_mesh *m, tutti_count entry) {
     const tutti__mesh_data *d = &m->own;
     uint64_t sum = 0, bits = 0;
@@ -158,9 +158,9 @@ static uint64_t sum_groups(tutti_count n, const unsigned char *table, const tutt
     return sum;
 }
 
-/* ---- moving slices */
+/* ---- transfer of slices */
 
-/* Bytes of the file and where they are in memory. */
+/* Ranges of bytes in the file and in memory, relative to `base`. */
 typedef struct {
     tutti_off file[ARRAYS], memory[ARRAYS], bytes[ARRAYS];
     int n;
@@ -175,7 +175,7 @@ static void add_piece(pieces *p, tutti_off file, const void *memory, tutti_off b
     p->bytes[p->n++] = bytes;
 }
 
-/* All ranks transfer their pieces.  A rank that has failed passes its error. */
+/* Transfer the pieces of all ranks; a rank that has failed passes its error.   Collective. */
 static tutti_err transfer_pieces(tutti_file *f, tutti_err local_err, const pieces *p,
                                  int is_write) {
     tutti_access *a = NULL;
@@ -183,7 +183,7 @@ static tutti_err transfer_pieces(tutti_file *f, tutti_err local_err, const piece
         local_err = tutti_access_pieces(p->n, p->file, p->memory, p->bytes, &a);
     if (local_err != TUTTI_OK) /* a NULL access fails on all ranks, with this error */
         tutti_set_local_error(local_err, 0, tutti_last_error()->text);
-    static char nothing; /* for a rank without bytes */
+    static char nothing; /* buffer of a rank without bytes */
     char *base = p->n > 0 ? p->base : &nothing;
     const tutti_err err =
         is_write ? tutti_file_write(f, a, base, NULL) : tutti_file_read(f, a, base, NULL);
@@ -210,9 +210,9 @@ static pieces add_slice_pieces(const tutti_mesh *m, const layout *l, const tutti
 typedef struct {
     tutti_file *file;
     uint64_t word[WORDS];
-} headed;
+} header_buffer;
 
-static tutti_err fetch_header(headed *h) {
+static tutti_err fetch_header(header_buffer *h) {
     tutti_access *a = NULL;
     tutti_off got = 0;
     TUTTI_TRY(tutti_access_contiguous(0, sizeof h->word, &a));
@@ -224,8 +224,8 @@ static tutti_err fetch_header(headed *h) {
     return TUTTI_OK;
 }
 
-/* Check that lists have the lengths of their types and are within the array; then shift them to 0.
- * *entry_out: their former start. */
+/* Check that node lists have the lengths of their element types and are inside the array; then shift
+ * d->start to begin with 0.  *entry_out: former d->start[0]. */
 static tutti_err check_lists(tutti_mesh *m, const layout *l, tutti_count *entry_out) {
     tutti__mesh_data *d = &m->own;
     const tutti_count first = d->start[0];
@@ -250,8 +250,8 @@ static tutti_err check_lists(tutti_mesh *m, const layout *l, tutti_count *entry_
     return TUTTI_OK;
 }
 
-static tutti_err take_groups(tutti_mesh *m, const layout *l, const unsigned char *table) {
-    TUTTI_ASSERT(table != NULL); /* if it could not be allocated, all ranks have returned */
+static tutti_err decode_groups(tutti_mesh *m, const layout *l, const unsigned char *table) {
+    TUTTI_ASSERT(table != NULL); /* after a failed allocation all ranks have returned */
     m->own.group = tutti__calloc((size_t)l->groups + 1, sizeof *m->own.group);
     if (!m->own.group) return TUTTI_ERR_NOMEM;
     m->own.groups = (int)l->groups;
@@ -268,7 +268,7 @@ static tutti_err take_groups(tutti_mesh *m, const layout *l, const unsigned char
     return TUTTI_OK;
 }
 
-/* Searches rely on this order. */
+/* Check the order of memberships, on which searches rely. */
 static tutti_err check_members(const tutti__mesh_data *d) {
     for (tutti_count i = 0; i < d->members; i++) {
         const tutti_mesh_membership *x = &d->member[i];
@@ -279,7 +279,7 @@ static tutti_err check_members(const tutti__mesh_data *d) {
     return TUTTI_OK;
 }
 
-/* First the slice without its lists, then the lists. */
+/* Read the slice of this rank: first without node lists, then the node lists.   Collective. */
 static tutti_err read_slice(tutti_mesh *m, tutti_file *f, const layout *l, unsigned char *table) {
     tutti__team *t = m->team;
     tutti__mesh_data *d = &m->own;
@@ -301,7 +301,7 @@ static tutti_err read_slice(tutti_mesh *m, tutti_file *f, const layout *l, unsig
     TUTTI_TRY(transfer_pieces(f, err, &p, 0));
     err = check_lists(m, l, &entry);
     if (err == TUTTI_OK) err = check_members(d);
-    if (err == TUTTI_OK) err = take_groups(m, l, table);
+    if (err == TUTTI_OK) err = decode_groups(m, l, table);
     p.n = 0;
     if (err == TUTTI_OK) {
         tutti__free(d->node);
@@ -331,7 +331,7 @@ static tutti_err read_slice(tutti_mesh *m, tutti_file *f, const layout *l, unsig
 
 static tutti_err read_opened(tutti_mesh *m, tutti_file *f) {
     tutti__team *t = m->team;
-    headed h = {.file = f};
+    header_buffer h = {.file = f};
     layout l = {.nodes = 0};
     tutti_off bytes = 0;
     TUTTI_TRY(tutti_file_size(f, &bytes));
@@ -373,7 +373,7 @@ static tutti_err write_opened(tutti_mesh *m, tutti_file *f) {
     l.entries = d->start[d->elements];
     TUTTI_TRY(tutti__sums_before(t, TUTTI_OK, 1, &l.entries, &entry));
     compute_offsets(&l);
-    /* rank 0 writes the groups and, at the end, the header; the last rank the end of the lists */
+    /* rank 0 writes the groups and, at the end, the header; the last rank writes the end of START */
     const int last = t->rank == t->size - 1;
     tutti_count *start = tutti__malloc(((size_t)d->elements + 1) * sizeof *start);
     unsigned char *table = tutti__calloc((size_t)d->groups + 1, GROUP);

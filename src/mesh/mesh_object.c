@@ -96,8 +96,8 @@ tutti_err tutti__mesh_data_check(const tutti__mesh_data *d, tutti_count all_node
 
 /* ---- distributing, gathering */
 
-/* The items of this rank, `n` from number `first` on, that belong to the slice of each rank;
- * to_root: all go to rank 0. */
+/* Determine which of the n items of this rank, numbered from `first` on, go to the slice of each
+ * rank.  to_root: all items go to rank 0. */
 static void find_bounds(const tutti__team *t, tutti_count n, tutti_count first, tutti_count all,
                         int to_root, tutti_count *bound) {
     bound[0] = 0;
@@ -107,8 +107,8 @@ static void find_bounds(const tutti__team *t, tutti_count n, tutti_count first, 
     }
 }
 
-/* Send nodes and elements to their slices, or all to rank 0.
- * first: numbers of this rank's first node and element. */
+/* Send nodes and elements to their slices, or all of them to rank 0 (to_root).
+ * first: numbers of the first node and the first element of this rank */
 static tutti_err move_data(tutti_mesh *m, tutti_err local_err, const tutti__mesh_data *from,
                            const tutti_count first[2], int to_root, tutti__mesh_data *to) {
     tutti__team *t = m->team;
@@ -144,7 +144,7 @@ static tutti_err move_data(tutti_mesh *m, tutti_err local_err, const tutti__mesh
         if (to->start) to->start[0] = 0;
         for (tutti_count e = 0; e < to->elements && to->start; e++)
             to->start[e + 1] = to->start[e] + tutti_mesh_type_nodes(to->type[e]);
-        /* from here on the bounds are in entries of the lists of nodes */
+        /* convert the bounds to entries of the node lists */
         for (int r = 0; r <= t->size; r++)
             elements[r] = from->elements > 0 ? from->start[elements[r]] : 0;
         const tutti__outgoing lists = {sizeof *from->node, from->node, elements, 0, NULL};
@@ -156,15 +156,16 @@ static tutti_err move_data(tutti_mesh *m, tutti_err local_err, const tutti__mesh
     return err;
 }
 
-tutti_err tutti__mesh_distribute(tutti_mesh *m, tutti_err local_err, const tutti__mesh_data *have) {
+tutti_err tutti__mesh_distribute(tutti_mesh *m, tutti_err local_err,
+                                 const tutti__mesh_data *given) {
     tutti__team *t = m->team;
-    tutti_count all[2] = {have->nodes, have->elements}, first[2] = {0, 0};
+    tutti_count all[2] = {given->nodes, given->elements}, first[2] = {0, 0};
     TUTTI_TRY(tutti__sums_before(t, local_err, 2, all, first));
     m->all_nodes = all[0];
     m->all_elements = all[1];
     m->first_node = tutti_size_share(m->all_nodes, t->size, t->rank);
     m->first_element = tutti_size_share(m->all_elements, t->size, t->rank);
-    return move_data(m, tutti__mesh_data_check(have, m->all_nodes), have, first, 0, &m->own);
+    return move_data(m, tutti__mesh_data_check(given, m->all_nodes), given, first, 0, &m->own);
 }
 
 tutti_err tutti__mesh_gather(tutti_mesh *m, tutti__mesh_data *all_out) {
@@ -223,7 +224,7 @@ static void free_mesh(tutti_mesh *m) {
     tutti__free(m);
 }
 
-/* Node numbers and types are checked when the mesh is made; here are the relations between fields. */
+/* Checks relations between fields; node numbers and types have been checked when the mesh was made. */
 int tutti__mesh_is_valid(const tutti_mesh *m) {
     const tutti__mesh_data *d = &m->own;
     const tutti__team *t = m->team;
@@ -261,8 +262,9 @@ tutti_err tutti__mesh_hand_over(tutti_mesh *m, tutti_err err, tutti_mesh **m_out
     return TUTTI_OK;
 }
 
-/* The caller's arrays as data; omitted arrays get default values in `extra`, which is to be freed. */
-static tutti_err take_view(const tutti_mesh_view *v, tutti__mesh_data *have,
+/* Check the arrays of the caller, and refer to them in `given`; omitted arrays get default values in
+ * `extra`, which the caller frees. */
+static tutti_err read_view(const tutti_mesh_view *v, tutti__mesh_data *given,
                            tutti__mesh_data *extra) {
     TUTTI_CHECK(v != NULL, TUTTI_ERR_ARG, "argument mine is NULL");
     TUTTI_CHECK(v->nodes >= 0 && v->elements >= 0, TUTTI_ERR_ARG,
@@ -277,7 +279,7 @@ static tutti_err take_view(const tutti_mesh_view *v, tutti__mesh_data *have,
                     tutti_size_fits(v->elements, sizeof *v->start, PTRDIFF_MAX - 64),
                 TUTTI_ERR_ARG, "%lld nodes and %lld elements do not fit in memory",
                 (long long)v->nodes, (long long)v->elements);
-    /* allocate first: if that fails, the caller's arrays are not read */
+    /* allocate first: if this fails, the caller's arrays are not read */
     extra->physical = tutti__calloc((size_t)v->elements + 1, sizeof *extra->physical);
     extra->tag = tutti__malloc((size_t)v->nodes * sizeof *extra->tag);
     if (!extra->physical || !extra->tag) return TUTTI_ERR_NOMEM;
@@ -285,33 +287,33 @@ static tutti_err take_view(const tutti_mesh_view *v, tutti__mesh_data *have,
         TUTTI_CHECK(__builtin_isfinite(v->coordinates[i]), TUTTI_ERR_ARG,
                     "node %lld of this rank has a coordinate that is not finite",
                     (long long)(i / 3));
-    *have = (tutti__mesh_data){.nodes = v->nodes,
-                               .elements = v->elements,
-                               .coordinates = (double *)v->coordinates,
-                               .tag = v->tag ? (int64_t *)v->tag : extra->tag,
-                               .type = (uint8_t *)v->type,
-                               .physical = v->physical ? (int32_t *)v->physical : extra->physical,
-                               .entity = v->entity ? (int32_t *)v->entity : extra->physical,
-                               .start = (tutti_count *)v->start,
-                               .node = (tutti_count *)v->node};
+    *given = (tutti__mesh_data){.nodes = v->nodes,
+                                .elements = v->elements,
+                                .coordinates = (double *)v->coordinates,
+                                .tag = v->tag ? (int64_t *)v->tag : extra->tag,
+                                .type = (uint8_t *)v->type,
+                                .physical = v->physical ? (int32_t *)v->physical : extra->physical,
+                                .entity = v->entity ? (int32_t *)v->entity : extra->physical,
+                                .start = (tutti_count *)v->start,
+                                .node = (tutti_count *)v->node};
     return TUTTI_OK;
 }
 
-tutti_err tutti_mesh_make(MPI_Comm comm, const tutti_mesh_view *local_err, tutti_mesh **m_out) {
+tutti_err tutti_mesh_make(MPI_Comm comm, const tutti_mesh_view *local, tutti_mesh **m_out) {
     TUTTI_KEEP_ERRNO;
     tutti_mesh *m = NULL;
-    tutti__mesh_data have = {.nodes = 0}, extra = have;
+    tutti__mesh_data given = {.nodes = 0}, extra = given;
     tutti_count before = 0;
-    tutti_err err = take_view(local_err, &have, &extra);
-    tutti_count all = have.nodes;
+    tutti_err err = read_view(local, &given, &extra);
+    tutti_count all = given.nodes;
     if (err == TUTTI_OK && !m_out)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument m_out is NULL");
     err = tutti__mesh_begin(comm, &(tutti__call){.name = "make"}, NULL, err, &m);
     if (err == TUTTI_OK) err = tutti__sums_before(m->team, TUTTI_OK, 1, &all, &before);
     if (err == TUTTI_OK) {
-        TUTTI_ASSERT(extra.tag || have.nodes == 0);
-        for (tutti_count i = 0; i < have.nodes; i++) extra.tag[i] = before + i + 1;
-        err = tutti__mesh_distribute(m, TUTTI_OK, &have);
+        TUTTI_ASSERT(extra.tag || given.nodes == 0);
+        for (tutti_count i = 0; i < given.nodes; i++) extra.tag[i] = before + i + 1;
+        err = tutti__mesh_distribute(m, TUTTI_OK, &given);
     }
     tutti__mesh_data_free(&extra);
     return tutti__mesh_hand_over(m, err, m_out);

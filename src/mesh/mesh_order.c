@@ -1,11 +1,12 @@
-/* mesh: new numbers for the nodes.  Each rank gets the new numbers of its share; nodes are sent to the shares
- * of their new numbers, and the lists of elements are renumbered.
+/* mesh: renumbering of nodes.  Each rank gets the new numbers of the nodes of its share; nodes are
+ * sent to the shares of their new numbers, and the node lists of elements are updated.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/mesh_impl.h"
 
 #include <string.h>
 
-/* Send the new numbers of nodes, of each node from exactly one rank, to the shares of the nodes. */
+/* Send the new numbers of nodes to the shares of the nodes; exactly one rank passes the number of a
+ * node. */
 static tutti_err send_numbers(tutti_mesh *m, tutti_err local_err, tutti_count n,
                               const tutti__pair *v, tutti_count *number_out) {
     tutti_count received = 0;

@@ -1,10 +1,11 @@
-/* mesh: the part of each rank: the nodes of its partition, their neighbours, its elements.
+/* mesh: the part of each rank: the nodes of its partition, the neighbours of these nodes, and their
+ * elements.
  *
- * Three exchanges.  The rank whose slice contains a node knows the partitions that hold it
- * (mesh_classify.c), and sends the node and the list of holders to each of them.  The rank whose
- * slice contains an element sends it to the partitions of all its nodes.  From the lists of
- * holders every rank derives what it sends and receives in later exchanges: both sides order nodes
- * by number.
+ * A part is made by three exchanges.  The rank whose slice contains a node determines the partitions
+ * that hold the node (mesh_classify.c), and sends the node and the list of holders to each of these
+ * partitions.  The rank whose slice contains an element sends it to the partitions of all its nodes.
+ * From the lists of holders every rank derives the nodes that it sends and receives in later
+ * exchanges; sender and receiver order nodes by number.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/mesh_impl.h"
 
@@ -17,20 +18,20 @@ typedef struct {
     int64_t tag;
     double x[3];
     int owner;
-    int holders; /* number of its entries in the list of holders */
+    int holders; /* number of holders of the node */
 } node_record;
 
 typedef struct {
-    tutti_count number; /* of the node */
+    tutti_count number; /* node number */
     int holder;
-    int rank; /* its index in the list */
+    int rank; /* index of `holder` in the list of holders */
 } holder_record;
 
 typedef struct {
     tutti_count position;
-    tutti_count node[TUTTI_MESH_MAX_NODES]; /* -1 after the last */
+    tutti_count node[TUTTI_MESH_MAX_NODES]; /* -1 after the last node */
     int32_t physical, entity;
-    int32_t type, own; /* own: the partition of its lowest node */
+    int32_t type, own; /* own: partition of the lowest node, which owns the element */
 } element_record;
 
 /* ---- sending */
@@ -48,7 +49,7 @@ static tutti_err send_elements_to_parts(tutti_mesh *m, const int *of, tutti_coun
     element_record *v = NULL;
     int *to = NULL;
     tutti_count n = 0;
-    for (int pass = 0; pass < 2; pass++) { /* counts, then fills */
+    for (int pass = 0; pass < 2; pass++) { /* first count, then fill */
         n = 0;
         for (tutti_count e = 0; e < d->elements; e++) {
             const tutti_count *node = d->node + d->start[e];
@@ -89,8 +90,8 @@ static tutti_err send_elements_to_parts(tutti_mesh *m, const int *of, tutti_coun
 
 /* ---- building the part from received records */
 
-/* The received records, and the part that is built.  Records are sorted by sender, and slices of
- * higher ranks have higher numbers, so that nodes and elements are in order. */
+/* The received records, and the part under construction.  Records are sorted by sender, and slices
+ * of higher ranks have higher numbers, so nodes and elements are sorted. */
 typedef struct {
     int me;
     tutti_count nodes, holders, elements;
@@ -100,7 +101,8 @@ typedef struct {
     tutti_mesh_part *part;
 } assembly;
 
-/* The local number of a node: own nodes are ascending, and so are the copies after them. */
+/* Return the local number of a node.  Own nodes come first, then copies; both have ascending
+ * numbers. */
 static int local_number(const tutti_mesh_part_view *v, tutti_count number) {
     for (int copies = 0; copies < 2; copies++) {
         const tutti_count lo = copies ? v->own_nodes : 0, hi = copies ? v->nodes : v->own_nodes;
@@ -154,8 +156,8 @@ static tutti_err put_holders(assembly *a) {
     int *holder = tutti__malloc(((size_t)v->holder_start[v->nodes] + 1) * sizeof *holder);
     v->holder = holder;
     if (!holder) return TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < v->nodes; i++) /* own elements; those of other partitions follow */
-        holder[v->holder_start[i]] = v->owner[i];
+    /* the owner is the first holder; records overwrite the list if there are others */
+    for (tutti_count i = 0; i < v->nodes; i++) holder[v->holder_start[i]] = v->owner[i];
     for (tutti_count i = 0; i < a->holders; i++) {
         const holder_record *r = &a->holder[i];
         const int at = local_number(v, r->number);
@@ -205,8 +207,8 @@ static tutti_err put_elements(assembly *a) {
     return TUTTI_OK;
 }
 
-/* Lists per rank, from pairs (rank, local number): counted, then filled in local order, which is
- * the order of numbers. */
+/* Make the lists of nodes to send to and to receive from each rank.  Lists are counted, then filled
+ * in local order, in which node numbers ascend. */
 static tutti_err put_halo(assembly *a, int ranks) {
     tutti_mesh_part_view *v = &a->part->view;
     tutti_count *sends = tutti__calloc((size_t)ranks + 1, sizeof *sends);
@@ -228,7 +230,7 @@ static tutti_err put_halo(assembly *a, int ranks) {
         if (sends[r] == 0 && gets[r] == 0) continue;
         send_start[v->peers + 1] = send_start[v->peers] + sends[r];
         get_start[v->peers + 1] = get_start[v->peers] + gets[r];
-        sends[r] = send_start[v->peers]; /* from here on: the next free entry */
+        sends[r] = send_start[v->peers]; /* from now on: index of the next free entry */
         gets[r] = get_start[v->peers];
         peer[v->peers++] = r;
     }
@@ -280,7 +282,7 @@ static tutti_err assemble_part(tutti_mesh *m, const int *of, assembly *a) {
     tutti_err err = tutti__send_records(m->team, v ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *v, n, v,
                                         holder, &a->nodes, (void **)&a->node);
     tutti__free(v);
-    /* Send the list of holders of a node to each holder; a node with one holder needs none. */
+    /* Send the list of holders of a node to each holder; a node with one holder needs no list. */
     if (err == TUTTI_OK) {
         tutti_count sent = 0;
         for (tutti_count i = 0; i < m->own.nodes; i++) {
@@ -409,7 +411,7 @@ static tutti_err check_values(tutti_mesh_part *p, const double *values, int per)
     return TUTTI_OK;
 }
 
-/* If an MPI call fails, the other requests are still completed. */
+/* Exchange the values of copies with their owners. */
 static tutti_err exchange_values(tutti_mesh_part *p, double *values, int per, MPI_Request *r) {
     const tutti_mesh_part_view *v = &p->view;
     const size_t item = (size_t)per * sizeof *values;

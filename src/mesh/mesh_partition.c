@@ -1,4 +1,4 @@
-/* mesh: nodes divided into partitions of about the same load, and statistics of partitions.
+/* mesh: division of nodes into partitions of about the same load, and statistics of partitions.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/mesh_impl.h"
 

@@ -1,5 +1,5 @@
-/* mesh: sequential reading of a file.  Before each word the buffer is filled, so that it contains
- * the whole word unless the file ends.
+/* mesh: sequential reading of a file.  The buffer is filled before each word, so that the buffer
+ * contains the whole word unless the file ends.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/mesh_scan.h"
 
@@ -14,7 +14,7 @@ enum { BUFFER = 1 << 20 };
 tutti_err tutti__scan_open(tutti__scan *s, const char *path, const tutti_options *opt) {
     tutti_options alone = *opt;
     memset(s, 0, sizeof *s);
-    alone.nodes[0] = '\0'; /* they are for all ranks */
+    alone.nodes[0] = '\0'; /* this option is only valid for the communicator of all ranks */
     TUTTI_TRY(tutti_file_open(MPI_COMM_SELF, path, TUTTI_READ, &alone, &s->file));
     s->line = 1;
     s->buf = tutti__malloc(BUFFER + 1);
@@ -48,7 +48,7 @@ tutti_err tutti__scan_bad(const tutti__scan *s, tutti_err code, const char *fmt,
     return tutti__error_set(code, 0, describe_position(s), "line %ld: %s", s->line, text);
 }
 
-/* Make at least `want` bytes available from pos on, or all remaining ones. */
+/* Make at least `want` bytes, or all remaining bytes, available from s->pos on. */
 static tutti_err fill_buffer(tutti__scan *s, size_t want) {
     if (s->n - s->pos >= want || s->at + (tutti_off)s->n >= s->size) return TUTTI_OK;
     memmove(s->buf, s->buf + s->pos, s->n - s->pos);

@@ -1,9 +1,10 @@
 /* replicas: bitwise comparison of all copies of an item.
  *
- * Every rank sends a hash of each item that other ranks hold too to the rank of the item's range,
- * which compares.  A difference in one word always changes the hash; differences in several words
- * cancel in one case of 2^64.  For the lowest item with a difference, the lowest holder sends its
- * values to the first holder that differs, which finds the value and reports the error.
+ * Every rank sends a hash of each item that other ranks also hold to the rank of the item's range,
+ * which compares the hashes.  A difference in one word always changes the hash; differences in
+ * several words cancel with a probability of 2^-64.  For the lowest item with a difference, the
+ * lowest holder sends its values to the first holder that differs, which finds the value and reports
+ * the error.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "replicas/replicas_impl.h"
 
@@ -25,12 +26,12 @@ static const char *item_at(const tutti_replicas *r, const void *buf, tutti_count
  * sent to the range. */
 typedef struct {
     int64_t number; /* INT64_MAX: none */
-    int64_t range;  /* the rank that found it */
+    int64_t range;  /* rank that found the difference */
     int64_t rank[2], entry[2];
 } difference;
 enum { WORDS = sizeof(difference) / sizeof(int64_t) };
 
-/* The first difference in this range. */
+/* Find the first difference in the range of this rank. */
 static difference find_difference(const tutti__team *t, const tutti_replicas *r,
                                   const uint64_t *received) {
     const tutti__shared_items *s = &r->shared;
@@ -50,7 +51,7 @@ static difference find_difference(const tutti__team *t, const tutti_replicas *r,
     return (difference){.number = INT64_MAX};
 }
 
-/* The item of the difference on this rank, which is one of the two. */
+/* Return the index on this rank of the item of a difference; this rank is d->rank[which]. */
 static tutti_count differing_item(const tutti_replicas *r, const difference *d, int which) {
     return tutti__replicas_item(r, tutti__directory_sent_to(&r->directory, (int)d->range) +
                                        d->entry[which]);
@@ -60,7 +61,7 @@ static tutti_count differing_item(const tutti_replicas *r, const difference *d, 
 
 enum { CHUNK = 16 << 10 };
 
-/* For example "40 09 21 fb 54 44 2d 18". */
+/* Format bytes like "40 09 21 fb 54 44 2d 18". */
 static const char *print_bytes(const char *v, tutti_off bytes, char *text, size_t size) {
     size_t at = 0;
     text[0] = '\0';
@@ -70,7 +71,7 @@ static const char *print_bytes(const char *v, tutti_off bytes, char *text, size_
     return text;
 }
 
-/* Size of a message: complete values, unless one is larger. */
+/* Return the maximal size of a message: complete values, unless a value is larger than CHUNK. */
 static tutti_off chunk_bytes(tutti_off value_bytes) {
     return value_bytes <= CHUNK ? CHUNK / value_bytes * value_bytes : CHUNK;
 }
@@ -88,7 +89,7 @@ static tutti_err send_values(tutti__team *t, const tutti_replicas *r, const diff
     return TUTTI_OK;
 }
 
-/* The other holder compares; its error becomes that of all ranks. */
+/* Receive the values of the other holder and compare; the error becomes the error of all ranks. */
 static tutti_err compare_values(tutti__team *t, const tutti_replicas *r, const difference *d,
                                 int tag, const void *buf) {
     const tutti_count i = differing_item(r, d, 1);
@@ -125,7 +126,7 @@ static tutti_err compare_hashes(tutti__team *t, const tutti_replicas *r, const v
                                 uint64_t *local, uint64_t *received) {
     for (tutti_count j = 0; j < r->n; j++) {
         const tutti_count i = tutti__replicas_item(r, j);
-        tutti_off bytes = tutti__replicas_size(r, i); /* if 0, there may be no buffer */
+        tutti_off bytes = tutti__replicas_size(r, i); /* if it is 0, `buf` may be NULL */
         if (!r->copied[i]) bytes = 0;
         const char *p = bytes > 0 ? item_at(r, buf, i) : NULL;
         uint64_t w = 0;
@@ -140,7 +141,7 @@ static tutti_err compare_hashes(tutti__team *t, const tutti_replicas *r, const v
     }
     TUTTI_TRY(tutti__directory_send(t, &r->directory, (int)sizeof *local, local, received));
     difference d = find_difference(t, r, received);
-    /* The lowest number of all ranges, on all ranks; one range has found it. */
+    /* Find the lowest number of all ranges; exactly one range has found the difference in this item. */
     const int64_t found = d.number;
     MPI_Request q;
     int64_t lowest = 0;

@@ -1,10 +1,10 @@
 /* replicas: test whether the ranks list all items of the file.
  *
- * The position of an item is the sum of the sizes of all items with smaller numbers.  Ranks that
- * name only some of these would compute a wrong position.  So positions are known only if
+ * The position of an item is the sum of the sizes of all items with smaller numbers.  If the ranks
+ * list only some of these items, a wrong position would be computed.  So positions are known only if
  *
  *     numbers are 0, 1, 2, ... without a gap, or
- *     the spec has the number of items in the file, and the ranks name as many, or
+ *     the spec has the number of items in the file, and the ranks list as many, or
  *     the spec has the positions.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -12,13 +12,14 @@
 
 #include "comm/scan.h"
 
-/* Consecutive ranges. */
+/* Coverage of consecutive ranges. */
 typedef struct {
-    int64_t count;       /* distinct numbers; 0: the other fields do not apply */
-    int64_t first, last; /* numbers */
-    int64_t missing;     /* the first missing number between them; -1: none */
+    int64_t count;       /* number of distinct item numbers; 0: the other fields are not valid */
+    int64_t first, last; /* lowest and highest number */
+    int64_t missing;     /* first missing number between `first` and `last`; -1: none */
     int64_t begin, end;  /* offsets in the file, if positions are given; otherwise 0 */
-    /* The first number whose position is before the end of the number in front of it; -1: none. */
+    /* First item whose position is before the end of the previous item, or -1; its position; number
+     * and end of the previous item. */
     int64_t overlapping, position, previous, previous_end;
 } coverage;
 
@@ -47,13 +48,14 @@ static void append_coverage(void *left, const void *right) {
     l->end = r->end;
 }
 
-/* The end of an item whose position is given; the range has checked that copies have one load. */
+/* Return the end offset of an item whose position is given.  tutti__range_group has checked that all
+ * copies have the same load. */
 static tutti_off item_end(const tutti__range_items *g, tutti_off value_bytes, tutti_count j) {
     const tutti_count i = g->sorted[j].index;
-    return g->given[i] + g->came[i].load * value_bytes;
+    return g->given[i] + g->received[i].load * value_bytes;
 }
 
-/* Copies must have one position, and items must not overlap.   Not collective. */
+/* Check that copies have the same position, and that items do not overlap.   Not collective. */
 static tutti_err check_positions(const tutti__range_items *g, tutti_off value_bytes,
                                  const tutti__directory *d) {
     for (tutti_count j = 1; j < g->m; j++) {
@@ -75,7 +77,7 @@ static tutti_err check_positions(const tutti__range_items *g, tutti_off value_by
 tutti_err tutti__coverage_positions(tutti__team *t, const tutti__directory *d,
                                     const tutti_off *positions, tutti_off value_bytes,
                                     tutti__range_items *g) {
-    static const tutti_off none; /* for a rank without items */
+    static const tutti_off none; /* replaces NULL on a rank without items */
     if (!positions) positions = &none;
     g->given = tutti__malloc((size_t)g->m * sizeof *g->given);
     TUTTI_TRY(tutti__team_agree(t, g->given ? TUTTI_OK : TUTTI_ERR_NOMEM));
@@ -103,7 +105,7 @@ tutti_err tutti__coverage_check(tutti__team *t, const tutti__range_items *g, tut
     TUTTI_TRY(tutti__team_scan(t, &scan, &own, &all, &behind));
     append_coverage(&all, &own);
     append_coverage(&all, &behind);
-    /* The ranges of all ranks; the same on all of them. */
+    /* `all` covers the ranges of all ranks, so these checks have the same result on all ranks. */
     TUTTI_CHECK(!g->given || all.overlapping < 0, TUTTI_ERR_ARG,
                 "item %lld has position %lld, before the end of item %lld (%lld)",
                 (long long)all.overlapping, (long long)all.position, (long long)all.previous,

@@ -1,10 +1,10 @@
 /* replicas: the inspector object.
  *
- *   spec of this rank    checked, its numbers sorted
+ *   spec of this rank    is checked, and its numbers are sorted
  *   -> join              the rank of a range collects the mentions of its items
- *   -> coverage          the items are all that the file has, or have positions
- *   -> chain             over all ranges: position and writer of every item
- *   -> answer            both are sent to all holders, which make their accesses
+ *   -> coverage          check: all items of the file are listed, or positions are given
+ *   -> chain             position and writer of every item, over all ranges
+ *   -> answer            position and writer are sent to all holders, which make their accesses
  *
  * The ranks agree on their errors after each of these steps.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -14,9 +14,9 @@
 
 /* ---- the spec of one rank */
 
-/* The spec of this rank in ascending order, as sent to the directory. */
+/* The spec of this rank, sorted by number, as sent to the directory. */
 typedef struct {
-    tutti__mention *mentions; /* [n] */
+    tutti__mention *mentions; /* [n] records for the directory */
     tutti_off *positions;     /* [n]; NULL: no positions are given */
 } sorted_spec;
 
@@ -30,7 +30,8 @@ static tutti_count load_of(const tutti_replicas_spec *s, tutti_count i) {
     return s->loads ? s->loads[i] : s->load;
 }
 
-/* Offsets and sizes of items in memory; no lists if the items are consecutive and of one size. */
+/* Set the offsets and sizes of items in memory; lists are needed only if items are not consecutive
+ * or have different sizes. */
 static tutti_err set_memory_layout(const tutti_replicas_spec *s, tutti_replicas *r) {
     const size_t n = (size_t)s->n;
     tutti_off at = 0;
@@ -60,7 +61,7 @@ static tutti_err set_memory_layout(const tutti_replicas_spec *s, tutti_replicas 
     return TUTTI_OK;
 }
 
-/* r->order stays NULL if the numbers are ascending. */
+/* Sort the items by number; r->order stays NULL if the numbers are already ascending. */
 static tutti_err order_items(const tutti_replicas_spec *s, tutti_replicas *r) {
     tutti__numbered *memory = NULL, *sorted = NULL;
     tutti_count duplicate = 0;
@@ -82,7 +83,7 @@ static tutti_err order_items(const tutti_replicas_spec *s, tutti_replicas *r) {
 }
 
 /* Check the spec and copy all parts of it that are needed later. */
-static tutti_err take_spec(const tutti_replicas_spec *s, tutti_replicas *r, sorted_spec *l) {
+static tutti_err copy_spec(const tutti_replicas_spec *s, tutti_replicas *r, sorted_spec *l) {
     const size_t n = (size_t)s->n;
     const tutti_off most = (tutti_off)1 << 62;
     TUTTI_CHECK(s->n >= 0 && s->n <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG,
@@ -133,11 +134,12 @@ static uint64_t hash_choice(const tutti_replicas_spec *s) {
     return tutti__hash(h, &s->choice.balance, sizeof s->choice.balance);
 }
 
-/* Optional fields: NULL on all ranks that hold items, or on none of them. */
+/* Optional fields of the spec, which must be NULL on all ranks that hold items or on none of these
+ * ranks. */
 enum { OWNERS, POSITIONS, OPTIONALS };
 
-/* The first agreement: errors of all ranks, value_bytes, the choice, items, and which optional
- * fields are given. */
+/* First agreement: on the errors of all ranks, on value_bytes, the choice and items, and on which
+ * optional fields are given. */
 static tutti_err agree_on_create(tutti__team *t, const tutti_replicas_spec *s, tutti_err local_err,
                                  int given_out[OPTIONALS]) {
     tutti__range given[OPTIONALS] = {tutti__range_none(), tutti__range_none()};
@@ -160,7 +162,7 @@ static tutti_err agree_on_create(tutti__team *t, const tutti_replicas_spec *s, t
     return TUTTI_OK;
 }
 
-/* From the spec of all ranks to position and writer of each item. */
+/* Determine position and writer of each item from the specs of all ranks. */
 static tutti_err inspect_items(tutti_replicas *r, const tutti_replicas_spec *s,
                                const sorted_spec *l, const int given[OPTIONALS]) {
     tutti__team *t = r->team;
@@ -203,8 +205,8 @@ static tutti_err inspect_items(tutti_replicas *r, const tutti_replicas_spec *s,
 
 /* ---- accesses */
 
-/* The items by ascending position, consecutive ones merged; only those of one writer, or (-1) all.
- * v: [3 n] for intermediate results */
+/* Make the access of the items with this writer (-1: of all items), by ascending position;
+ * consecutive items are merged.   v: memory, [3 n] */
 static tutti_err make_access(const tutti_replicas *r, int writer, tutti_off *v,
                              tutti_access **out) {
     tutti_off *file = v, *memory = v + r->n, *lengths = memory + r->n;
@@ -255,7 +257,7 @@ tutti_err tutti_replicas_create(MPI_Comm comm, const tutti_replicas_spec *spec,
     if (!spec || !r_out)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument spec or r_out is NULL");
     if (err == TUTTI_OK && !(r = tutti__calloc(1, sizeof *r))) err = TUTTI_ERR_NOMEM;
-    if (err == TUTTI_OK) err = take_spec(spec, r, &l);
+    if (err == TUTTI_OK) err = copy_spec(spec, r, &l);
     err = agree_on_create(team, spec, err, given);
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(r && spec && r_out);
@@ -327,7 +329,7 @@ tutti_err tutti__replicas_live(const tutti_replicas *r) {
     return TUTTI_OK;
 }
 
-/* ---- asking */
+/* ---- queries */
 
 const tutti_access *tutti_replicas_write_access(const tutti_replicas *r) {
     return tutti__handle_alive(r, &tutti__replicas_class) ? r->writes : NULL;

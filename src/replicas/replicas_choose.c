@@ -1,22 +1,22 @@
-/* replicas: choice of writers in one process, for any number of parts.  It defines the result of
- * the inspector on many ranks.
+/* replicas: choice of writers in one process, for any number of parts.  The inspector on many ranks
+ * has the same result.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/rules.h"
 
 #include <string.h>
 
-/* The items with load, in the form that the rules expect, and memory for intermediate results. */
+/* The items with load > 0 in the form that the rules expect, and memory for intermediate results. */
 typedef struct {
     tutti__items items;
     int64_t *number;
     tutti_off *bytes;
     tutti_count *start;
     int *holder, *owner;
-    int *writer;    /* of the items */
-    int *candidate; /* [parts] */
+    int *writer;    /* [items.n] writer of each item */
+    int *candidate; /* [parts] memory for the state of the rule */
     tutti_replicas_share *shares;
-    tutti_off *burden; /* [parts] */
-    char *seen;        /* [parts] */
+    tutti_off *burden; /* [parts] bytes that each part writes */
+    char *seen;        /* [parts] marks for the search for duplicates */
 } choice_state;
 
 static tutti_err allocate_state(const tutti_replicas_lists *l, tutti_count copies,
@@ -37,7 +37,7 @@ static tutti_err allocate_state(const tutti_replicas_lists *l, tutti_count copie
     return all ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
 
-/* The holders of item i, ascending; `seen` is all 0 before and after. */
+/* Check and sort the holders of item i; `seen` must be all 0, also on return. */
 static tutti_err sort_holders(const tutti_replicas_lists *l, tutti_count i, char *seen, int *out) {
     const int *v = l->holders + l->start[i];
     const tutti_count n = l->start[i + 1] - l->start[i];

@@ -1,8 +1,8 @@
-/* replicas: check, write and read: transfers by the accesses of an inspector, and their agreements.
+/* replicas: check, write and read with the accesses of an inspector.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "replicas/replicas_impl.h"
 
-/* Start a check on a team of the inspector's ranks, and compare the copies if no rank has an
+/* Start a check on a team of the ranks of the inspector, and compare the copies if no rank has an
  * error. */
 static tutti_err check_copies_on(tutti__team *t, const tutti_replicas *r, const void *buf,
                                  tutti_err local_err, uint64_t hash) {
@@ -29,7 +29,7 @@ tutti_err tutti_replicas_check(tutti_replicas *r, const void *buf) {
 
 /* ---- files */
 
-/* The errors of this rank. */
+/* Check the arguments of this rank. */
 static tutti_err check_transfer(const tutti_file *f, const tutti_replicas *r, int flags) {
     int compared = 0;
     TUTTI_TRY(tutti__replicas_live(r));
@@ -96,7 +96,8 @@ tutti_err tutti_replicas_read(tutti_file *f, tutti_off offset, tutti_replicas *r
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__file_live(f));
     tutti_err local_err = check_transfer(f, r, 0);
-    if (local_err == TUTTI_OK && r->missing >= 0 && r->stats.bytes > 0) /* the same on all ranks */
+    /* same condition on all ranks */
+    if (local_err == TUTTI_OK && r->missing >= 0 && r->stats.bytes > 0)
         local_err =
             tutti__error_set(TUTTI_ERR_STATE, 0, -1,
                              "no rank lists item %lld: the positions of later items are unknown; "
@@ -107,8 +108,7 @@ tutti_err tutti_replicas_read(tutti_file *f, tutti_off offset, tutti_replicas *r
                          .buf = buf,
                          .local_err = local_err,
                          .agrees = (int64_t)hash_call(r, offset, 0, local_err)};
-    /* a shorter file has lost items, whichever rank holds the last one; an offset beyond the limit
-     * is refused later */
+    /* a file that ends before the last item is truncated; an offset beyond the limit fails later */
     if (local_err == TUTTI_OK && r->stats.bytes > 0 && tutti__add_ok(offset, r->end, &t.least) &&
         !tutti__add_ok(t.least, tutti__file_origin(f), &t.least))
         t.least = 0;

@@ -1,24 +1,24 @@
-/* twophase: decisions that are the same on all ranks, since they follow from the summary of a request:
- * exchange, pipeline, window size, aggregators and file domains.  Only the histogram of a sparse request
- * is communicated, and there is no table per rank.
+/* twophase: decisions that are the same on all ranks, since they follow from the summary of a
+ * request: exchange, pipeline, window size, aggregators and file domains.  Only the histogram of a
+ * sparse request is communicated, and no table has an entry per rank.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "twophase/plan.h"
 
 #include "exchange/shuffle.h"
 #include "comm/vote.h"
 
-/* If a write is a copy into the page cache, windows that fit into the cache of a core are faster than
- * large ones. */
+/* Default window size if a write is a copy into the page cache: windows that fit into the cache of a
+ * core are faster than large ones. */
 static const tutti_off CACHED_WINDOW = 512 << 10;
 
-/* The largest window that fits into the memory of a node with `buffers` of this size per rank.  Never
- * less than *least_out: cycle numbers must fit into the key of a slot. */
+/* Return the size of the largest window such that `buffers` windows per rank fit into the memory of
+ * a node.  It is at least *least_out, so that cycle numbers fit into the key of a slot. */
 static tutti_off choose_window(const tutti_plan *p, int buffers, tutti_off extent, tutti_off align,
                                tutti_off *least_out) {
     const tutti_file *f = p->file;
     const tutti_off ranks = f->team->nodes.largest; /* memory is limited per node */
-    /* Windows are multiples of `grain`.  Domains are cut at stripes, but a stripe may be larger
-     * than the memory for a window: then it has several windows. */
+    /* Windows are multiples of `grain`.  Domains are cut at stripes, but a stripe that is larger
+     * than the memory for a window has several windows. */
     const tutti_off page = tutti__max(4096, f->opt.direct_io ? f->opt.direct_align : 1);
     const int in_pages =
         align % page == 0 && p->means.block == 0 && f->opt.domains != TUTTI_DOMAINS_CYCLIC;
@@ -29,10 +29,10 @@ static tutti_off choose_window(const tutti_plan *p, int buffers, tutti_off exten
         most = f->opt.direct_io || f->layout.striped ? TUTTI__MESSAGE_MAX : CACHED_WINDOW;
     most = tutti__min(most, TUTTI__MESSAGE_MAX);
     most = tutti__min(most, f->opt.cb_buffer_size / (ranks * buffers));
-    if (p->means.room > 0) {
-        /* not all windows in the background are full: smaller ones waste less memory */
+    if (p->means.memory_limit > 0) {
+        /* not all windows in the background are full, so smaller windows waste less memory */
         const int least = p->means.resident ? 8 : 1;
-        most = tutti__min(most, p->means.room / (ranks * tutti__max(buffers, least)));
+        most = tutti__min(most, p->means.memory_limit / (ranks * tutti__max(buffers, least)));
     }
     *least_out = tutti__align_up((extent >> (TUTTI__CYCLE_BITS - 1)) + 1, grain);
     return tutti__max(tutti__align_down(most, most < align ? grain : align), *least_out);
@@ -48,9 +48,9 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     const tutti_off align =
         block > 0 ? f->opt.striping_unit / tutti__min(even, block) * block : f->opt.striping_unit;
 
-    /* Exchange.  The literal engine is used only if an option requests its exchange.  MPI windows are
-     * created and fenced by blocking calls: inside a fiber, where other operations of the thread are
-     * waiting, messages are used instead. */
+    /* Exchange.  The literal engine is used only if an option requests its exchange.  MPI windows
+     * are created and fenced by blocking calls, which would block other operations of the thread
+     * inside a fiber, so fibers use messages instead. */
     const int exchange =
         f->opt.exchange == TUTTI_EXCHANGE_AUTO ? p->choice.exchange : f->opt.exchange;
     const int one_sided = exchange == TUTTI_EXCHANGE_FENCE || exchange == TUTTI_EXCHANGE_LOCK;
@@ -62,7 +62,7 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     t->groups = t->shared ? &team->nodes : &team->singles;
     t->messages = !t->literal && (t->groups->n > 1 || t->ordered);
 
-    /* Pipeline and its slots */
+    /* Pipeline, and the number of slots of its windows */
     t->pipeline = f->opt.pipeline ? f->opt.pipeline : p->choice.pipeline;
     if (t->pipeline == TUTTI_PIPELINE_AUTO || (p->means.resident && !f->opt.pipeline))
         t->pipeline = TUTTI_PIPELINE_WRITE_COMM_2;
@@ -85,7 +85,8 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     const tutti_off window = choose_window(p, buffers, extent, align, &least_window);
 
     /* Aggregators.  Their number is constant for an array, regardless of the request.  Reads from a
-     * device include holes, or wait for it concurrently: then the extent counts, not the bytes. */
+     * device include holes, or several aggregators wait for the device concurrently, so the number
+     * depends on the extent instead of the bytes. */
     const tutti__topology topo = {team->size, team->nodes.n, team->nodes.of};
     const int named = p->choice.method == TUTTI_METHOD_ROOT ? 1 : f->opt.cb_nodes;
     const tutti_off least = tutti__max(align, tutti__min(window, p->choice.least));
@@ -118,7 +119,8 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
         rule.slabs = &f->slabs;
     } else if (s->cold && f->opt.domains == TUTTI_DOMAINS_AUTO && t->groups->n == 1 &&
                !f->layout.striped) {
-        /* ranks of one node read windows of a device round-robin, so that accesses stay close */
+        /* ranks of one node read windows round-robin, so that concurrent accesses to the device are
+         * close to each other */
         rule.kind = TUTTI_DOMAINS_CYCLIC;
     }
     tutti__domains_make(s, &rule, &t->domains);

@@ -26,9 +26,9 @@ typedef struct {
 
 /* ---- destinations */
 
-/* Position of a destination within a cycle: aggregators of the own group come first, starting with this
- * rank; then the others, through relays, in an order that is the same for all ranks of the group and
- * different for different groups. */
+/* Return the position of a destination within a cycle.  Aggregators of the group of this rank come
+ * first, starting with this rank.  Aggregators of other groups (by relays) follow in an order that
+ * is the same for all ranks of the group and different for different groups. */
 static int visit_order(const tutti__two_phase *t, const tutti__destination *s) {
     const int n = t->domains.aggregators;
     if (!s->by_relay) return (s->member - t->groups->me + t->groups->size) % t->groups->size;
@@ -51,7 +51,7 @@ static tutti_err find_destinations(tutti__two_phase *t, tutti__side file) {
         s.by_relay = !t->literal && (t->ordered || g->of[rank] != g->mine);
         if (s.by_relay) {
             s.member = a % g->size;
-        } else { /* its position among the members of its group, which ascend */
+        } else { /* binary search for the position of `rank` among the ascending members of its group */
             int n;
             const int *member = tutti__groups_members(g, g->of[rank], &n);
             for (int hi = n - 1; s.member < hi;) {
@@ -116,8 +116,8 @@ static int compare_sources(const void *a, const void *b) {
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Sort sources by group (they arrive by rank).  The peer of a group is its member that relays for this
- * aggregator. */
+/* Sort sources, which arrive in rank order, by group.  The peer of a group is its member that relays
+ * for this aggregator. */
 static tutti_err group_sources(tutti__incoming *l, const tutti__groups *g) {
     if (g->n > 1) qsort(l->source, (size_t)l->n, sizeof *l->source, compare_sources);
     l->senders = tutti__calloc((size_t)l->n + 1, sizeof *l->senders);
@@ -137,7 +137,8 @@ static tutti_err group_sources(tutti__incoming *l, const tutti__groups *g) {
     return TUTTI_OK;
 }
 
-/* The relay entry of an aggregator: found among the others, which are in visiting order, or inserted. */
+/* Find the relay entry of an aggregator in t->relay, which is in visiting order; insert a new entry
+ * if there is none. */
 static tutti_err find_relay(tutti__two_phase *t, int aggregator, tutti__incoming **out) {
     const tutti__destination s = {aggregator, 0, 0, 1};
     int at = 0;
@@ -179,7 +180,7 @@ static tutti_err collect_sources(tutti__two_phase *t, int n, const tutti__sparse
     return TUTTI_OK;
 }
 
-/* ---- all steps; `err` keeps an error that occurs before the exchange, which all ranks must reach */
+/* ---- all steps; a rank with an error must still take part in the exchange, which is collective */
 
 tutti_err tutti__two_phase_describe(tutti_plan *p, int *overlap_out, tutti_off *where_out) {
     tutti__two_phase *t = p->two;

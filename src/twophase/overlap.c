@@ -1,9 +1,9 @@
-/* twophase: ranks that write the same bytes.  The highest of these ranks sends them, and the others
- * do not ("lose" them):
+/* twophase: ranks that write the same bytes.  Only the highest of these ranks sends
+ * the bytes; the others "lose" them:
  *
- *   sweep     aggregators find the bytes of each sender that a higher rank writes, too (dense requests:
+ *   sweep     aggregators find the bytes of each sender that a higher rank also writes (dense requests:
  *             in a bitmap, from the highest rank down)
- *   notify    the sender, and the rank of its group that relays its bytes
+ *   notify    aggregators send the lost bytes to their sender, and to the rank that relays its bytes
  *   trim      all of them remove the same bytes from their descriptions.  An aggregator with ranks that
  *             copy into its staging memory records the lost bytes instead: it needs only the number of
  *             bytes to expect, and their union
@@ -20,7 +20,8 @@
 
 #include "comm/sparse.h"
 
-/* Limits: bytes by which a description may grow, runs of a list under construction, slices of a side. */
+/* Limits of trimming: growth of a description in bytes (GROWTH), number of runs of a list
+ * (MOST_RUNS), number of slices of a side (FEW_SLICES). */
 static const size_t GROWTH = (size_t)4 << 20;
 enum { MOST_RUNS = 1 << 20, FEW_SLICES = 64 };
 
@@ -36,13 +37,13 @@ typedef struct {
 
 typedef struct {
     sender *sender;
-    int *heap, waiting;   /* senders with a run that begins later, the first one on top */
+    int *heap, waiting;   /* heap of senders whose current run begins later; the earliest on top */
     int *active, running; /* senders with a run that covers the current offset */
     tutti_off hi;
-    tutti__extents *lost; /* [senders] */
+    tutti__extents *lost; /* [senders] bytes that each sender loses */
 } sweep;
 
-/* Advance to the next run; 0: none before hi. */
+/* Advance a sender to its next run; return 0 if no run begins before `hi`. */
 static int advance_sender(sender *s, tutti_off hi) {
     if (s->b.count == 0) {
         if (!tutti__cursor_next(&s->c, s->burst_bytes, &s->b)) return 0;
@@ -79,7 +80,7 @@ static int pop_sender(sweep *w) {
     return top;
 }
 
-/* All active senders but the highest rank lose [at, end). */
+/* Record that all active senders except the highest rank lose bytes [at, end). */
 static tutti_err lose_to_highest(sweep *w, tutti_off at, tutti_off end) {
     int best = w->active[0];
     for (int k = 1; k < w->running; k++)
@@ -108,7 +109,7 @@ static tutti_err sweep_runs(sweep *w) {
         if (w->running > 1) TUTTI_TRY(lose_to_highest(w, at, end));
         at = end;
 
-        /* runs that end here are followed by the next ones of their senders */
+        /* senders whose run ends at `at` advance to their next run */
         int kept = 0;
         for (int k = 0; k < w->running; k++) {
             const int i = w->active[k];
@@ -128,8 +129,8 @@ static int by_rank_down(const void *a, const void *b) {
     return (x->rank < y->rank) - (x->rank > y->rank);
 }
 
-/* Find the bytes in [lo, hi) that each source loses in a bitmap, if the requests are dense
- * (*done_out). */
+/* If the requests are dense, find the bytes in [lo, hi) that each source loses with a bitmap, and
+ * set *done_out. */
 static tutti_err mark_lost(const tutti__incoming *l, tutti_off lo, tutti_off hi,
                            tutti__extents *lost, int *done_out) {
     const size_t n = (size_t)l->n;
@@ -152,7 +153,7 @@ static tutti_err mark_lost(const tutti__incoming *l, tutti_off lo, tutti_off hi,
     return err;
 }
 
-/* Find them run by run. */
+/* Find the bytes in [lo, hi) that each source loses, run by run. */
 static tutti_err sweep_lost(const tutti__incoming *l, tutti_off lo, tutti_off hi,
                             tutti__extents *lost) {
     tutti_err err = TUTTI_ERR_NOMEM;
@@ -182,7 +183,7 @@ static tutti_err sweep_lost(const tutti__incoming *l, tutti_off lo, tutti_off hi
 typedef struct {
     tutti_off *offset, *bytes;
     tutti_count n;
-    size_t offset_room, bytes_room;
+    size_t offset_capacity, bytes_capacity;
 } run_list;
 
 static void free_list(run_list *l) {
@@ -196,8 +197,8 @@ static tutti_err append_run(run_list *l, tutti_off offset, tutti_off bytes) {
         return TUTTI_OK;
     }
     const size_t n = (size_t)l->n + 1;
-    TUTTI_TRY(tutti__grow(&l->offset, n, &l->offset_room, sizeof *l->offset));
-    TUTTI_TRY(tutti__grow(&l->bytes, n, &l->bytes_room, sizeof *l->bytes));
+    TUTTI_TRY(tutti__grow(&l->offset, n, &l->offset_capacity, sizeof *l->offset));
+    TUTTI_TRY(tutti__grow(&l->bytes, n, &l->bytes_capacity, sizeof *l->bytes));
     l->offset[l->n] = offset;
     l->bytes[l->n++] = bytes;
     return TUTTI_OK;
@@ -207,9 +208,9 @@ static tutti_err append_run(run_list *l, tutti_off offset, tutti_off bytes) {
 typedef struct {
     const tutti__extents *lost;
     size_t next;        /* the first lost extent that has not been passed */
-    run_list remaining; /* runs of the file */
-    run_list kept;      /* their stream positions */
-    tutti_off from;     /* first position after the last lost one */
+    run_list remaining; /* runs of the file side that are not lost */
+    run_list kept;      /* stream positions of these runs */
+    tutti_off from;     /* first stream position after the last lost range */
 } trimmer;
 
 /* Record that positions [from, to) are lost. */
@@ -219,7 +220,8 @@ static tutti_err lose_positions(trimmer *t, tutti_off from, tutti_off to) {
     return from > since ? append_run(&t->kept, since, from - since) : TUTTI_OK;
 }
 
-/* Trim the run at `offset`; its first byte is stream position `at`. */
+/* Remove lost bytes from the run of `bytes` bytes at `offset`, whose first byte has stream position
+ * `at`. */
 static tutti_err trim_run(trimmer *t, tutti_off offset, tutti_off bytes, tutti_off at) {
     const tutti_off start = offset, end = offset + bytes;
     for (; t->next < t->lost->n && t->lost->v[t->next].offset < end; t->next++) {
@@ -229,7 +231,7 @@ static tutti_err trim_run(trimmer *t, tutti_off offset, tutti_off bytes, tutti_o
         if (from > offset) TUTTI_TRY(append_run(&t->remaining, offset, from - offset));
         TUTTI_TRY(lose_positions(t, at + (from - start), at + (to - start)));
         offset = to;
-        if (x->offset + x->bytes > end) break; /* the next run loses the rest of it */
+        if (x->offset + x->bytes > end) break; /* the next run loses the rest of the extent */
     }
     return offset < end ? append_run(&t->remaining, offset, end - offset) : TUTTI_OK;
 }
@@ -243,7 +245,7 @@ static tutti_err join_slices(tutti__side s, const run_list *kept, tutti__side *o
         err = tutti__side_slice(s, kept->offset[i], kept->offset[i] + kept->bytes[i], &part[n]);
         if (err == TUTTI_OK) n++;
     }
-    if (err == TUTTI_OK) return tutti__side_cat(n, part, out); /* which owns them then */
+    if (err == TUTTI_OK) return tutti__side_cat(n, part, out); /* the result owns the slices */
     while (n > 0) tutti__side_free(&part[--n]);
     return err;
 }
@@ -252,11 +254,11 @@ static int prefers_slices(tutti__side s, tutti_count pieces) {
     return pieces <= FEW_SLICES && tutti__side_runs(s) > 16 * pieces;
 }
 
-/* Remove lost bytes from a file side; *large_out: it would take too much memory. */
+/* Remove lost bytes from a file side.  Sets *large_out if the result would need too much memory. */
 static tutti_err trim_file_side(trimmer *t, tutti__side file, int *large_out, tutti__side *out) {
     const tutti_count lost = (tutti_count)t->lost->n;
     *out = (tutti__side){0, NULL};
-    if (prefers_slices(file, lost)) { /* without a loop over all runs */
+    if (prefers_slices(file, lost)) { /* faster than a loop over all runs */
         for (size_t i = 0; i < t->lost->n; i++) {
             const tutti_off from = tutti__side_tell(file, t->lost->v[i].offset);
             TUTTI_TRY(lose_positions(t, from, from + t->lost->v[i].bytes));
@@ -282,7 +284,7 @@ static tutti_err trim_file_side(trimmer *t, tutti__side file, int *large_out, tu
     return TUTTI_OK;
 }
 
-/* Reduce a memory side to the kept positions. */
+/* Reduce a memory side to the stream positions `kept`.  Sets *large_out like trim_file_side. */
 static tutti_err trim_memory_side(tutti__side s, const run_list *kept, int *large_out,
                                   tutti__side *out) {
     run_list l = {.n = 0};
@@ -330,7 +332,7 @@ static tutti_err trim_source(tutti__incoming *l, int i, const tutti__extents *lo
     return TUTTI_OK;
 }
 
-/* Trim the access of this rank itself. */
+/* Remove the lost bytes from the access of this rank. */
 static tutti_err trim_own_access(const tutti_plan *p, tutti__two_phase *t,
                                  const tutti__extents *lost, int *large_out) {
     trimmer m = {.lost = lost};
@@ -356,8 +358,8 @@ static tutti_err trim_own_access(const tutti_plan *p, tutti__two_phase *t,
 /* Header of a message with the bytes that a sender loses. */
 typedef struct {
     int32_t purpose;    /* FOR_SENDER or FOR_RELAY */
-    int32_t aggregator; /* of the domain */
-    int32_t rank;       /* that loses the bytes */
+    int32_t aggregator; /* aggregator of the domain */
+    int32_t rank;       /* rank that loses the bytes */
 } loss_header;
 
 enum { FOR_SENDER = 1, FOR_RELAY = 2 };
@@ -378,8 +380,8 @@ static tutti_err add_message(outbox *m, int to, loss_header h, tutti__side lost)
     return TUTTI_OK;
 }
 
-/* A source of the domain of this rank loses bytes: notify the ranks that send them, and trim the source
- * or record the lost bytes. */
+/* Source i of the domain of this rank loses bytes: notify the ranks that send these bytes, and trim
+ * the source or record the lost bytes. */
 static tutti_err notify_source(tutti__two_phase *t, int i, const tutti__extents *lost, outbox *m,
                                int *large_out) {
     const tutti__source *s = &t->incoming.source[i];
@@ -407,7 +409,7 @@ static tutti_err notify_source(tutti__two_phase *t, int i, const tutti__extents 
     return err;
 }
 
-/* Find the lost bytes in the domain of this rank, and prepare the messages about them. */
+/* Find the lost bytes in the domain of this rank, and add messages about them to `m`. */
 static tutti_err trim_domain(tutti__two_phase *t, outbox *m, int *large_out) {
     tutti_off lo, hi;
     int is_marked = 0;
@@ -440,7 +442,8 @@ static tutti_err trim_relayed(const tutti__two_phase *t, const loss_header *h, t
     return err;
 }
 
-/* Apply the messages of aggregators: to the access of this rank, and to sources that it relays. */
+/* Apply the messages of aggregators to the access of this rank and to the sources that this rank
+ * relays. */
 static tutti_err apply_messages(const tutti_plan *p, tutti__two_phase *t, int n,
                                 const tutti__sparse_message *in, int *large_out) {
     tutti__side *own = tutti__calloc((size_t)n + 1, sizeof *own);

@@ -5,11 +5,11 @@
 
 #include "twophase/plan.h"
 
-/* Remove from the descriptions of a plan all bytes that higher ranks write, too.
+/* Remove from the descriptions of a plan all bytes that higher ranks also write.
  *
- * Collective; called if the senders overlap in the domain of some rank (`overlaps_here`: of this rank).
- * Returns the outcome of this rank.  *large_out: the descriptions of this rank would take too much
- * memory; then, and after an error, the plan cannot be executed. */
+ * Collective; called if senders overlap in the domain of some rank; `overlaps_here`: in the domain
+ * of this rank.  Returns the error code of this rank.  Sets *large_out if the descriptions of this
+ * rank would need too much memory.  Then, and after an error, the plan cannot be executed. */
 tutti_err tutti__overlap_trim(tutti_plan *p, int overlaps_here, int *large_out) TUTTI_MUST_USE;
 
 #endif

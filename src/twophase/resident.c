@@ -14,7 +14,8 @@
 #include "comm/vote.h"
 #include "exchange/staging.h"
 
-/* Memory on a node if each group has `bytes`: without sharing every rank is a group. */
+/* Return the memory on a node in bytes if each group has `bytes`; without sharing every rank is a
+ * group. */
 static tutti_off bytes_on_node(const tutti_plan *p, size_t bytes) {
     return (tutti_off)bytes * (p->two->shared ? 1 : p->file->team->nodes.largest);
 }
@@ -40,7 +41,8 @@ tutti_off tutti__plan_moving(const tutti_plan *p) {
 }
 
 tutti_off tutti__plan_staging(const tutti_plan *p) {
-    if (p->choice.method == TUTTI_METHOD_SIEVE) return tutti__sieve_bytes(p->file, p->means.room);
+    if (p->choice.method == TUTTI_METHOD_SIEVE)
+        return tutti__sieve_bytes(p->file, p->means.memory_limit);
     if (!p->run) return 0;
     const tutti_off spare = p->memory.segment.base
                                 ? bytes_on_node(p, p->memory.segment.bytes) - stage_bytes_on_node(p)
@@ -49,11 +51,11 @@ tutti_off tutti__plan_staging(const tutti_plan *p) {
 }
 
 int tutti__resident_fits(const tutti_plan *p) {
-    return (p->means.room == 0 || tutti__plan_moving(p) <= p->means.room) &&
+    return (p->means.memory_limit == 0 || tutti__plan_moving(p) <= p->means.memory_limit) &&
            p->two->elsewhere + stage_bytes_on_node(p) <= p->file->opt.background_bytes;
 }
 
-/* Some ranks may not know yet that another operation has ended, so all agree on the memory in use. */
+/* Operations may end later on some ranks than on others, so all ranks agree on the memory in use. */
 tutti_err tutti__resident_slots(tutti_plan *p, tutti_err local_err, int *fits_out) {
     tutti__two_phase *t = p->two;
     int64_t windows = 0, elsewhere = p->file->team->staging->background;
@@ -73,15 +75,15 @@ tutti_err tutti__resident_slots(tutti_plan *p, tutti_err local_err, int *fits_ou
     return TUTTI_OK;
 }
 
-/* The memory of an earlier operation is reused; it is the same on all ranks of a node. */
+/* Reuse the memory of an earlier operation, which is the same on all ranks of a node, if it suits. */
 tutti_err tutti__resident_ensure(tutti_plan *p, size_t bytes) {
     const tutti__two_phase *t = p->two;
     tutti__team *team = p->file->team;
     const tutti__segment *spare = &team->staging->spare;
-    const tutti_off spare_bytes = bytes_on_node(p, spare->bytes), room = p->means.room;
+    const tutti_off spare_bytes = bytes_on_node(p, spare->bytes), limit = p->means.memory_limit;
     const int suits = spare->bytes >= bytes &&
                       spare->shared == (t->shared && t->groups->size > 1) &&
-                      (room == 0 || spare_bytes <= room);
+                      (limit == 0 || spare_bytes <= limit);
     if (suits && t->elsewhere + spare_bytes <= p->file->opt.background_bytes) {
         p->memory.segment = *spare;
         memset(&team->staging->spare, 0, sizeof team->staging->spare);

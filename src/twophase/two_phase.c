@@ -25,7 +25,8 @@ tutti_count tutti__incoming_next(const tutti__two_phase *t, const tutti__incomin
 
 /* ---- validity */
 
-/* Sources ascend by group and rank; the groups of senders cover them without a gap. */
+/* Check that sources ascend by group and rank, and that groups of senders cover the sources without
+ * a gap. */
 static int incoming_is_valid(const tutti__two_phase *t, const tutti__incoming *l) {
     int n = 0;
     for (int i = 1; i < l->n; i++)
@@ -71,7 +72,7 @@ size_t tutti__plan_bytes(const tutti_plan *p) {
     n += sizeof *t + (size_t)t->domains.aggregators * sizeof(int) +
          (size_t)t->destinations * sizeof *t->destination + (size_t)t->relays * sizeof *t->relay;
     if (t->trimmed) n += sizeof *t->trimmed + tutti_access_size(t->trimmed);
-    for (int k = -1; k < t->relays; k++) { /* own sources, and relayed ones */
+    for (int k = -1; k < t->relays; k++) { /* sources of this rank's windows, then of each relay */
         const tutti__incoming *l = k < 0 ? &t->incoming : &t->relay[k];
         n += (size_t)l->n * (sizeof *l->source + sizeof *l->side) +
              (size_t)l->sender_groups * sizeof *l->senders;
