@@ -14,7 +14,6 @@
 
 #include "base/trace.h"
 
-/* ---- overlap: the algorithms of Feki and Gabriel as conditions of the state machines.  The windows of
 /* ---- overlap: the algorithms of Feki and Gabriel as conditions for phase changes of windows.  The
  * windows of one rank satisfy the conditions in the order of their cycles. */
 

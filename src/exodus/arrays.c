@@ -430,7 +430,7 @@ static tutti_err transfer_arrays(tutti_exodus *x, int is_write, tutti_count n,
                                  const tutti_exodus_array *arrays) {
     const char *name = is_write ? "put_arrays" : "get_arrays";
     batch b = {0};
-    TUTTI_TRY(tutti__exodus_live(x));
+    TUTTI_TRY(tutti__exodus_enter(x));
     tutti_err err = prepare_batch(x, is_write, n, arrays, &b);
     uint64_t h = tutti__hash(TUTTI__HASH_START, &n, sizeof n);
     for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) {

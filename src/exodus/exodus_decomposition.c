@@ -139,7 +139,7 @@ tutti_err tutti_exodus_decomposition(tutti_exodus *x, tutti_exodus_kind kind, in
                                      tutti_decomposition **out) {
     TUTTI_KEEP_ERRNO;
     tutti_count number = 0;
-    TUTTI_TRY(tutti__exodus_live(x));
+    TUTTI_TRY(tutti__exodus_enter(x));
     tutti_err err = tutti__exodus_defined(x);
     if (err == TUTTI_OK && (!spec || !out))
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument %s is NULL", spec ? "out" : "spec");

@@ -276,7 +276,7 @@ static tutti_err get_mesh(tutti__read_state *g) {
 tutti_err tutti_exodus_get_mesh(tutti_exodus *x, const tutti_exodus_distribution *deal,
                                 const tutti_exodus_mesh **mesh_out) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__exodus_live(x));
+    TUTTI_TRY(tutti__exodus_enter(x));
     tutti__read_state g = {.x = x, .deal = deal};
     tutti_err err = TUTTI_OK;
     if (!deal || !mesh_out)

@@ -366,14 +366,14 @@ static tutti_err start_call(put_state *p, tutti_err local_err) {
     if (local_err == TUTTI_OK) side = tutti__range_of(tutti__largest_side(&p->x->model, p->mesh));
     const tutti__call call = {
         .name = "put_mesh", .what = "the arguments", .ranges = 1, .range = &side};
-    TUTTI_TRY(tutti__object_call(&p->x->object, &call, local_err));
+    TUTTI_TRY(tutti__step_object_call(&p->x->base, &call, local_err));
     p->order.sides = side.max + 1;
     return TUTTI_OK;
 }
 
 tutti_err tutti_exodus_put_mesh(tutti_exodus *x, const tutti_exodus_mesh *mesh) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__exodus_live(x));
+    TUTTI_TRY(tutti__exodus_enter(x));
     put_state p = {
         .x = x,
         .mesh = mesh,

@@ -223,7 +223,7 @@ static tutti_err check_call(const tutti_exodus *x, int processor, const tutti_ex
 
 tutti_err tutti_exodus_nemesis_get(tutti_exodus *x, int processor, tutti_exodus_nemesis *out) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__exodus_live(x));
+    TUTTI_TRY(tutti__exodus_enter(x));
     reading r = {.x = x, .processor = processor};
     int processors = 0;
     TUTTI_TRY(tutti__exodus_call(x, "nemesis_get", 0, check_call(x, processor, out, &processors)));

@@ -130,6 +130,51 @@ static void test_refused(void) {
     CHECK_SAME(tutti_exodus_commit(file[0].x), TUTTI_OK);
 }
 
+/* Every other collective call runs operations that were started before it. */
+enum { TIMES, DECOMPOSITION, ARRAYS, MESH, NEMESIS, VERIFY, RUNNING };
+static void call_that_runs(tutti_exodus *x, int which) {
+    double x_coordinate, time;
+    tutti_decomposition *entries = NULL;
+    const tutti_exodus_mesh *mesh = NULL;
+    tutti_exodus_nemesis nemesis;
+    const tutti_exodus_array array = {.array_kind = TUTTI_EXODUS_COORDINATES,
+                                      .kind = TUTTI_EXODUS_NODAL,
+                                      .n = rank == 0,
+                                      .type = TUTTI_FLOAT64,
+                                      .buf = &x_coordinate};
+    if (which == TIMES) CHECK_SAME(tutti_exodus_times(x, 1, 1, &time), TUTTI_OK);
+    if (which == DECOMPOSITION)
+        CHECK_SAME(tutti_exodus_decomposition(
+                       x, TUTTI_EXODUS_NODAL, 0,
+                       &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = file[0].n},
+                       &entries),
+                   TUTTI_OK);
+    tutti_decomposition_free(&entries);
+    if (which == ARRAYS) CHECK_SAME(tutti_exodus_get_arrays(x, 1, &array), TUTTI_OK);
+    if (which == MESH)
+        CHECK_SAME(
+            tutti_exodus_get_mesh(
+                x, &(tutti_exodus_distribution){.partitioner = TUTTI_EXODUS_BY_ORDER}, &mesh),
+            TUTTI_OK);
+    if (which == NEMESIS) /* the file has none */
+        CHECK_SAME(tutti_exodus_nemesis_get(x, 0, &nemesis), TUTTI_ERR_NOT_FOUND);
+    if (which == VERIFY) CHECK_SAME(tutti_exodus_verify(x, NULL), TUTTI_ERR_STATE);
+}
+
+static void test_started_operations_run(void) {
+    check_where("started operations run");
+    for (int which = 0; which < RUNNING; which++) {
+        tutti_request *r = NULL;
+        for (tutti_count i = 0; i < file[0].n; i++) file[0].v[i] = -1;
+        CHECK_OK(tutti_exodus_get_start(file[0].x, 1, 1, &file[0].field, &r));
+        call_that_runs(file[0].x, which);
+        for (tutti_count i = 0; i < file[0].n; i++)
+            CHECK(file[0].v[i] == value(0, 1, file[0].first + i), "call %d: %g", which,
+                  file[0].v[i]);
+        CHECK_SAME(tutti_request_wait(&r, NULL), TUTTI_OK);
+    }
+}
+
 /* Calls that ranks make at the same time although they do not match; make_call() makes one of them. */
 enum { PUT, START, DISCARD, COMMIT, GET, BEGIN, CALLS };
 static tutti_err make_call(int which) {
@@ -168,6 +213,7 @@ int main(int argc, char **argv) {
     test_commits();
     test_refused();
     test_confused();
+    test_started_operations_run();
     file_close(&file[0]);
     file_close(&file[1]);
     MPI_Finalize();
