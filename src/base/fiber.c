@@ -1,6 +1,6 @@
-/* base: fibers on contexts of the C library.  A guard page below each stack turns an overflow into
- * a crash instead of silent corruption.  Some stacks are kept for later fibers: mapping one and
- * touching its pages takes longer than a small operation.  The sanitizers are notified of every
+/* base: fibers, implemented with the C library's ucontext functions.  A guard page below each stack
+ * turns an overflow into a crash instead of silent corruption.  Some stacks are kept for later fibers: mapping one and
+ * touching its pages takes longer than a small I/O operation.  The sanitizers are notified of every
  * switch, since they track stacks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/fiber.h"
@@ -27,14 +27,14 @@ struct tutti__fiber {
     ucontext_t inside, outside;
     tutti__fiber_fn *fn;
     void *context;
-    char *memory; /* guard and stack */
+    char *memory; /* GUARD bytes of guard page, then STACK bytes of stack */
     int begun, returned;
-    double left, absent;    /* time of the last leave; total time not running */
-    tutti_error_info error; /* the last error of the side that is not running */
-    void *tsan_inside, *tsan_outside;
-    const void *outside_bottom; /* for the address sanitizer */
-    size_t outside_size;
-    void *fake;
+    double left, absent;    /* left: when the fiber was last suspended; absent: total seconds suspended */
+    tutti_error_info error; /* last error of the suspended one of fiber and resuming thread */
+    void *tsan_inside, *tsan_outside; /* thread sanitizer's fibers; NULL without it */
+    const void *outside_bottom; /* for the address sanitizer: stack of the resuming thread */
+    size_t outside_size;        /* its bytes */
+    void *fake;                 /* its saved fake stack */
 };
 
 static _Thread_local tutti__fiber *current;
@@ -75,7 +75,7 @@ static void *thread_now(void) {
 
 /* ---- switching */
 
-/* The last error belongs to the running fiber or thread. */
+/* Exchange the thread's last error with f->error: fiber and resuming thread have separate last errors. */
 static void errors_swap(tutti__fiber *f) {
     const tutti_error_info other = f->error;
     f->error = *tutti_last_error();
@@ -138,17 +138,17 @@ int tutti__fiber_halfway(const tutti__fiber *f) {
 
 /* ---- stacks */
 
-enum { SPARES = 4 }; /* rarely exceeded number of concurrent ones */
+enum { SPARES = 4 }; /* more concurrent fibers are rare */
 
-static _Atomic(char *) spare[SPARES]; /* unused stacks with their guards */
+static _Atomic(char *) spare[SPARES]; /* unused stacks with their guard pages; NULL: none */
 
-/* A spare one, or NULL. */
+/* Return an unused stack, or NULL if there is none. */
 static char *stack_reuse(void) {
     for (int i = 0; i < SPARES; i++) {
         char *p = atomic_exchange_explicit(&spare[i], NULL, memory_order_acquire);
         if (!p) continue;
 #if defined(__SANITIZE_ADDRESS__)
-        __asan_unpoison_memory_region(p + GUARD, STACK); /* its first function never returned */
+        __asan_unpoison_memory_region(p + GUARD, STACK); /* fiber_main has not returned on this stack */
 #endif
         return p;
     }
@@ -181,7 +181,7 @@ static tutti_err stack_take(char **out) {
     return TUTTI_OK;
 }
 
-/* ---- life */
+/* ---- creation and release */
 
 tutti_err tutti__fiber_make(tutti__fiber_fn *fn, void *context, tutti__fiber **out) {
     tutti__fiber *f = tutti__calloc(1, sizeof *f);

@@ -1,4 +1,4 @@
-/* base: SIGXFSZ is blocked and consumed.
+/* base: blocking and consuming SIGXFSZ during writes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/size_limit.h"
 
@@ -30,7 +30,7 @@ int tutti__size_limit_end(const tutti__size_limit *s) {
     sigset_t set;
     int got = -1;
     if (!s->blocked)
-        return 0; /* no limit, or a signal that the program has blocked and left pending */
+        return 0; /* no limit on file sizes, or a SIGXFSZ of the program was already pending */
     only_xfsz(&set);
     do got = sigtimedwait(&set, NULL, &now);
     while (got < 0 && errno == EINTR);

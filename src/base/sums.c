@@ -9,7 +9,7 @@
 
 uint64_t tutti__sum_of(const void *data, size_t bytes) {
 #if defined(__x86_64__)
-    enum { WIDE = 1024 }; /* shorter inputs use other code */
+    enum { WIDE = 1024 }; /* XXH3 uses wide instructions only for longer inputs */
     if (bytes >= WIDE && __builtin_cpu_supports("avx512f")) return tutti__sum_avx512(data, bytes);
     if (bytes >= WIDE && __builtin_cpu_supports("avx2")) return tutti__sum_avx2(data, bytes);
 #endif

@@ -1,9 +1,9 @@
-/* comm: names and arguments of the collective calls that ranks are in, compared before anything is done.
+/* comm: comparing the names and arguments of the collective calls of all ranks before the call is executed.
  *
- * Ranks in different calls must not wait for each other's next message.  So every call starts in the
- * same way, by one consensus in shared memory where the team has it and by one vote otherwise, and the
- * choice depends only on the team.  The first word that a rank announces has a hash of the call's name
- * in its upper half and the rank in its lower half: the smallest and the largest word of all
+ * Ranks in different calls must not wait for each other's messages.  Therefore every call starts with the
+ * same communication, one consensus if the team has shared memory and one vote otherwise; the choice
+ * depends only on the team.  The first word that a rank announces has a hash of the call's name in its
+ * upper half and the rank in its lower half: if calls differ, the smallest and the largest word of all
  * ranks identify two ranks whose calls differ.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/call.h"
@@ -29,9 +29,9 @@ void tutti__call_announce(const tutti__team *t, const tutti__call *c, tutti_err 
     uint64_t name = tutti__hash(TUTTI__HASH_START, c->object, strlen(c->object));
     name = tutti__hash(name, c->name, strlen(c->name));
     const int64_t word = (int64_t)(name >> 32 << RANK_BITS) + t->rank;
-    const int64_t hash = tutti__min((int64_t)c->hash, INT64_MAX - 1); /* the last entry is unused */
+    const int64_t hash = tutti__min((int64_t)c->hash, INT64_MAX - 1); /* INT64_MAX means no value */
     announced[TUTTI__ANNOUNCED_CALL] = (tutti__range){word, word};
-    /* a rank that fails may not have checked its arguments */
+    /* a failed rank announces no hash, since its arguments may be invalid */
     announced[TUTTI__ANNOUNCED_HASH] =
         mine == TUTTI_OK ? (tutti__range){hash, hash} : tutti__range_none();
 }
@@ -46,7 +46,7 @@ int tutti__calls_differ(const tutti__range announced[TUTTI__ANNOUNCEMENTS]) {
            announced[TUTTI__ANNOUNCED_HASH].min < announced[TUTTI__ANNOUNCED_HASH].max;
 }
 
-/* Send the name of the call of a rank to all.  It is sent as the text of an error.   Collective. */
+/* Get the name of the call of a rank, which is sent to all ranks as the text of an error.  Collective. */
 static tutti_err name_get(tutti__team *t, int rank, const tutti__call *c, char *to, size_t size) {
     tutti_err mine = TUTTI_OK;
     if (t->rank == rank)
@@ -67,8 +67,8 @@ tutti_err tutti__call_compare(tutti__team *t, const tutti__call *c,
     TUTTI_TRY(name_get(t, b, c, other, sizeof other));
     const tutti_err err = tutti__error_set(
         TUTTI_ERR_MISMATCH, 0, -1, "rank %d called %s while rank %d called %s", a, one, b, other);
-    /* The operation is the same on all ranks, although their calls are not: the layers above add
-     * an operation only to an error without one. */
+    /* Set the same operation on all ranks, although their calls differ: the layers above set the
+     * operation only of an error that has none. */
     tutti__error_context("collective mismatch", NULL, -1);
     return err;
 }
@@ -86,7 +86,7 @@ tutti_err tutti__team_call_vote(tutti__team *t, const tutti__call *c, tutti_err 
                                 tutti__vote *io) {
     tutti__call_announce(t, c, mine, io->call);
     const tutti_err err = tutti__team_vote(t, mine, io);
-    TUTTI_TRY(tutti__call_compare(t, c, io->call)); /* first: the error may be of another call */
+    TUTTI_TRY(tutti__call_compare(t, c, io->call)); /* before `err`, which may belong to a different call */
     TUTTI_TRY(err);
     return tutti__call_agree(c, io->call);
 }

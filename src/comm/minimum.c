@@ -1,4 +1,4 @@
-/* comm: a reduction that does not block.
+/* comm: the minimum over all ranks by MPI_Iallreduce.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/minimum.h"
 
