@@ -1,4 +1,4 @@
-/* store: the text of the option `fault`, RANK:WHAT:N[:ERRNO].
+/* store: parsing the option `fault`, RANK:WHAT:N[:ERRNO].
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/fault.h"
 #include "store/store.h"
@@ -10,7 +10,7 @@
 
 #define LARGEST_ERRNO 4095
 
-/* Parts of RANK:WHAT:N[:ERRNO], in a copy of the text. */
+/* The parts of RANK:WHAT:N[:ERRNO], which point into a copy of the text. */
 typedef struct fault_text {
     char copy[sizeof(((tutti_options *)0)->fault)];
     char *part[4];
@@ -46,7 +46,7 @@ static int parse_what(const char *text, tutti__fault_what *out) {
     return 0;
 }
 
-/* Returns 1 if the text is well formed; *mine: whether it applies to `rank`. */
+/* Return 1 if the text is well formed; *is_local is set to whether it applies to `rank`. */
 static int parse_parts(const char *text, int rank, tutti__fault *f, int *mine) {
     fault_text t;
     tutti_count who = rank;

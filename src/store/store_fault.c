@@ -1,11 +1,10 @@
 /* store: a wrapper that injects faults, for tests.
  *
  * The N-th call of the chosen operation and all later ones fail without reaching the inner store;
- * all other calls are forwarded.  An asynchronous request counts when it begins and fails when it
- * finishes, like a real one.  A held store lets a test decide when a transfer may end, so that
- * overlapping work can be observed on a busy machine; a transfer that is never released ends in an
- * error, since a wrong wait would hang otherwise.  Short transfers are simulated in span.c, so that the
- * loops that continue them are tested.
+ * all other calls are forwarded.  An asynchronous request is counted when it begins, and fails when it
+ * finishes.  With the fault `held`, a test decides when transfers may end, so that overlapping work can be
+ * observed on a busy machine; a transfer that is never released fails after PATIENCE milliseconds.  Short
+ * transfers are simulated in span.c, so that the loops that continue them are tested.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/fault.h"
 #include "store/store.h"
@@ -22,27 +21,27 @@
 
 typedef struct fault_store {
     tutti_store base;
-    tutti_store_ops ops; /* its own table: name and properties of the inner store */
+    tutti_store_ops ops; /* table with the name and the properties of the inner store */
     tutti_store *inner;
     tutti__fault fault;
-    _Atomic tutti_count calls; /* of the chosen operation, so far */
+    _Atomic tutti_count calls; /* calls of the operation fault.what so far */
 } fault_store;
 
 typedef struct fault_request {
     tutti_store_request base;
-    tutti_store_request *inner; /* NULL: not begun, because it shall fail */
+    tutti_store_request *inner; /* NULL: not begun, because the request must fail */
     int is_write;
-    tutti_off offset;
-    double due;
+    tutti_off offset; /* offset of the first run, for the error message */
+    double due;       /* earliest end of the transfer; 0: any time */
 } fault_request;
 
-/* The inner store counts in the statistics of the wrapper's caller. */
+/* Return the inner store, which adds its accesses to the statistics of the wrapper. */
 static tutti_store *inner_of(fault_store *f) {
     if (f->inner->stats != f->base.stats) f->inner->stats = f->base.stats;
     return f->inner;
 }
 
-/* A slow store: the minimum end time of a transfer. */
+/* Return the earliest end of a transfer that begins now, for the fault `slow`; 0: any time. */
 static double earliest_end(const fault_store *f) {
     return f->fault.what == TUTTI__FAULT_SLOW ? tutti__now() + 1e-3 * (double)f->fault.n : 0;
 }
@@ -52,9 +51,9 @@ static void wait_until(double when) {
     if (left > 0) usleep((useconds_t)(1e6 * left));
 }
 
-#define PATIENCE 30000 /* milliseconds that a held store waits for its release */
+#define PATIENCE 30000 /* milliseconds that a transfer waits for its release */
 
-/* 1: transfers may end. */
+/* Wait at most `milliseconds` for the release of transfers; returns 1 if they may end. */
 static int release_transfers(const fault_store *f, int milliseconds) {
     struct pollfd p = {.fd = (int)f->fault.n, .events = POLLIN};
     if (f->fault.what != TUTTI__FAULT_HELD) return 1;
@@ -67,7 +66,7 @@ static tutti_err wait_for_release(const fault_store *f) {
     return tutti__error_sys(ETIMEDOUT, -1, "held store was not released");
 }
 
-/* Count a call; returns 1 if it shall fail. */
+/* Count a call of the operation `what`; returns 1 if it must fail. */
 static int is_struck(fault_store *f, tutti__fault_what what) {
     if (f->fault.what != what) return 0;
     return atomic_fetch_add(&f->calls, 1) + 1 >= f->fault.n;
@@ -199,7 +198,7 @@ static tutti_err fault_sync(tutti_store *s) {
     return tutti__store_sync(inner_of(f));
 }
 
-/* The inner store has its own lock, if it needs one. */
+/* The wrapper is reentrant; the inner store has its own lock, if it needs one. */
 static const tutti_store_ops fault_ops = {.reentrant = 1,
                                           .close = fault_close,
                                           .write = fault_write,
