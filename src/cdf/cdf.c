@@ -1,7 +1,7 @@
-/* cdf: a header as rows, created one by one and found by name.
+/* cdf: a header in memory: dimensions, variables and attributes, added one by one and found by name.
  *
- * All names (of dimensions, of variables, of the attributes of each of them and of the file) are in one
- * hash table, with their owners: headers with 100 000 variables are created and read in linear time.
+ * All names (of dimensions, variables and attributes) are in one hash table, together with their owners, so
+ * that headers with 100 000 variables are created and read in linear time.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "cdf/cdf_impl.h"
 
@@ -44,16 +44,16 @@ int tutti__cdf_of_number(tutti_type type) {
 
 /* ---- names */
 
-enum { OF_DIMS = -3, OF_VARS = -2 }; /* -1: attributes of the file, 0 ...: of that variable */
+enum { OF_DIMS = -3, OF_VARS = -2 }; /* owners of names; -1: attributes of the file; i >= 0: attributes of variable i */
 
 typedef struct slot {
     uint64_t hash;
-    tutti_count of, index; /* index: 1 is the first, 0: the slot is free */
+    tutti_count of, index; /* owner; 1 + index among the names of the owner, 0: the slot is free */
 } slot;
 
 struct tutti__cdf_names {
-    size_t n, room; /* capacity: a power of two */
-    slot *v;
+    size_t n, room; /* used slots; all slots, a power of two or 0 */
+    slot *v;        /* [room] */
 };
 
 static uint64_t hash_of(tutti_count of, const char *name, size_t bytes) {
@@ -86,7 +86,7 @@ static void slot_put(struct tutti__cdf_names *t, const slot *s) {
     t->v[i] = *s;
 }
 
-/* Make space for one more name: at most two thirds of the slots are used. */
+/* Ensure that one more name can be added with at most two thirds of the slots used. */
 static tutti_err names_grow(tutti__cdf *c) {
     struct tutti__cdf_names *t = c->names;
     if (!t) {
@@ -123,7 +123,7 @@ tutti_err tutti__cdf_name_check(const char *name, const char *what) {
     return TUTTI_OK;
 }
 
-/* ---- rows */
+/* ---- dimensions, variables, attributes */
 
 void tutti__cdf_init(tutti__cdf *c, int version) {
     *c = (tutti__cdf){.version = version, .record_dim = -1};
@@ -242,7 +242,7 @@ tutti_err tutti__cdf_add_var(tutti__cdf *c, const char *name, int type, int ndim
     return tutti__cdf_var_put(c, name, strlen(name), &like, out);
 }
 
-/* Zeros for the values, with a 0 after texts. */
+/* Allocate zeroed values of an attribute, with an additional 0 after text. */
 static tutti_err values_new(const tutti__cdf_att *a, void **out) {
     tutti_off bytes = 0;
     TUTTI_CHECK(a->n >= 0 && tutti__mul_ok(a->n, tutti__cdf_size(a->type), &bytes) &&

@@ -1,9 +1,8 @@
-/* cdf: a header from the bytes of a file.
+/* cdf: decoding and validating a header.
  *
  * Every count is compared with the available bytes before memory is allocated for it, so
- * memory and time grow with the size of the input and not with its values.  The sizes of variables
- * in files (vsize) are not read: they follow from the dimensions, and in some files
- * they are wrong.
+ * memory and time are bounded by the size of the input, not by its values.  The sizes of variables
+ * in files (vsize) are ignored: they follow from the dimensions, and are wrong in some files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "cdf/cdf_impl.h"
 
@@ -14,15 +13,16 @@
 
 typedef struct reader {
     const unsigned char *bytes;
-    size_t n, at;
+    size_t n, at; /* number of available bytes; position of the next byte to read */
     tutti_off file_bytes;
-    int word, offset; /* bytes of a count, of an offset */
+    int word, offset; /* bytes of a count, and of an offset */
     tutti__cdf *c;
 } reader;
 
 #define FAIL(at, ...) return tutti__error_set(TUTTI_ERR_FORMAT, 0, (tutti_off)(at), __VA_ARGS__)
 
-/* n elements of at least `each` bytes are there. */
+/* Check that at least n * each bytes are left: TUTTI_ERR_FORMAT if the file ends before them, else
+ * TUTTI_ERR_TRUNCATED. */
 static tutti_err check_available(const reader *r, uint64_t n, uint64_t each) {
     const uint64_t left = r->n - r->at, in_file = (uint64_t)r->file_bytes - r->at;
     if (n <= left / each) return TUTTI_OK;
@@ -31,7 +31,7 @@ static tutti_err check_available(const reader *r, uint64_t n, uint64_t each) {
                             "netCDF header exceeds %zu bytes", r->n);
 }
 
-/* A big-endian number of `bytes` bytes. */
+/* Read a big-endian number of `bytes` bytes. */
 static tutti_err take_number(reader *r, int bytes, uint64_t *out) {
     uint64_t v = 0;
     TUTTI_TRY(check_available(r, (uint64_t)bytes, 1));
@@ -49,7 +49,7 @@ static tutti_err take_count(reader *r, tutti_count *out) {
     return TUTTI_OK;
 }
 
-/* Read the start of a list: its length, of elements of at least `each` bytes. */
+/* Read tag and length of a list, whose elements have at least `each` bytes. */
 static tutti_err take_list(reader *r, unsigned tag, uint64_t each, tutti_count *out) {
     uint64_t t = 0;
     tutti_count n = 0;
@@ -82,7 +82,7 @@ static tutti_err take_name(reader *r, const char **out, size_t *n_out) {
     return TUTTI_OK;
 }
 
-/* An error of the rows is an error of the file. */
+/* Convert an argument error of the functions in cdf.c to TUTTI_ERR_FORMAT. */
 static tutti_err as_format(const reader *r, tutti_err e) {
     char text[sizeof tutti_last_error()->text];
     if (e != TUTTI_ERR_ARG && e != TUTTI_ERR_OVERFLOW) return e;
@@ -146,7 +146,7 @@ static tutti_err take_var(reader *r) {
         FAIL(r->at, "variable '%.*s' has %lld dimensions", (int)bytes, name, (long long)ndims);
     v.ndims = (int)ndims;
     for (int d = 0; d < v.ndims; d++) TUTTI_TRY(take_count(r, &dim[d]));
-    /* its attributes precede its type, which is set below */
+    /* the type follows the attributes and is set below */
     TUTTI_TRY(as_format(r, tutti__cdf_var_put(r->c, name, bytes, &v, &var)));
     TUTTI_TRY(take_atts(r, var));
     TUTTI_TRY(take_number(r, 4, &type));
@@ -171,7 +171,7 @@ static int by_begin(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* Variables by their offsets, fixed ones or record variables: *n_out of them.  tutti__free. */
+/* Return the fixed or the record variables, sorted by offset; *out is to be freed by tutti__free. */
 static tutti_err sort_variables(const tutti__cdf *c, int is_record, const tutti__cdf_var ***out,
                                 tutti_count *n_out) {
     const tutti__cdf_var **v = tutti__malloc((size_t)c->vars_n * sizeof(*v));

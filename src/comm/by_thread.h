@@ -12,9 +12,9 @@ typedef tutti_err tutti__job_fn(void *context);
  * a separate thread while the fiber yields; otherwise, or if no thread can be created, in this thread.  Not
  * collective. */
 tutti_err tutti__by_thread(tutti__job_fn *fn, void *context) TUTTI_MUST_USE;
+typedef void tutti__meanwhile_fn(void *other);
 /* Like tutti__by_thread, but always in a separate thread if one can be created.  Until fn returns, `meanwhile`,
  * which may be NULL, is called repeatedly with the argument `other`.  Not collective. */
-typedef void tutti__meanwhile_fn(void *other);
 tutti_err tutti__by_thread_meanwhile(tutti__job_fn *fn, void *context,
                                      tutti__meanwhile_fn *meanwhile, void *other) TUTTI_MUST_USE;
 

@@ -26,9 +26,8 @@ void tutti__wait_turn(tutti__wait *w);
 /* Let other operations of this thread progress, then yield the core once; inside a fiber, suspend it.  Not
  * collective. */
 void tutti__yield(void);
-/* Set the function that this thread calls while waiting; NULL: none.  The function returns the number of
- * operations that it progresses.  Not collective. */
-typedef int tutti__idle_fn(void);
+typedef int tutti__idle_fn(void); /* returns the number of operations that it progresses */
+/* Set the function that this thread calls while waiting; NULL: none.  Not collective. */
 void tutti__on_idle(tutti__idle_fn *fn);
 
 /* Wait for n MPI requests.  Not collective. */

@@ -42,9 +42,8 @@ int tutti__cost_is_small(const tutti__cost_case *c);
 /* Predict the times of all candidates, each with its best number of aggregators and window.  The chosen
  * candidate is the first, and the others are sorted by time.  Returns their number, at least 1.  Among
  * candidates with nearly equal times, the first in this order is chosen: list, sieve, two-phase, root,
- * independent; shm before the other exchanges;
- * write-comm-2 before the other pipelines; more aggregators before fewer.  The option `method` = auto,
- * `tutti mesh tree` and `explain` all use this function. */
+ * independent; shm before the other exchanges; write-comm-2 before the other pipelines; more aggregators
+ * before fewer.  The option `method` = auto, `tutti mesh tree` and `explain` use this function. */
 int tutti__cost_candidates(const tutti__cost_case *c, tutti__candidate out[TUTTI__CANDIDATES]);
 
 /* Return the minimum bytes per aggregator: four times the size of a request with which one rank reaches 80% of
@@ -55,9 +54,9 @@ tutti_off tutti__cost_least(const tutti__cost_case *c, tutti_off window);
  * of an I/O vector. */
 #define TUTTI__SCATTERED 4096
 
-/* Return the bytes of the buffer of the method sieve.  For bytes from the page cache, a buffer that fits into a
- * core's cache is faster than a larger buffer; a device is faster with large requests. */
 #define TUTTI__WARM_STAGE ((tutti_off)512 << 10)
+/* Return the bytes of the buffer of the method sieve.  For bytes from the page cache it is at most
+ * TUTTI__WARM_STAGE, which fits into a core's cache; a device is faster with large requests. */
 static inline tutti_off tutti__sieve_stage(const tutti_options *o, int is_write, int cold) {
     const int large = is_write || cold || o->direct_io;
     return large ? o->sieve_size : tutti__min(o->sieve_size, TUTTI__WARM_STAGE);
