@@ -212,7 +212,8 @@ static tutti_err unite_sides(int n, tutti__side *sides, tutti__side *out) {
     }
     if (are_copies(n, sides))
         return tutti__side_vec(tutti__side_ref(sides[0]), n, sides[1].disp - sides[0].disp, out);
-    for (int i = 0; i < n; i++) (void)tutti__side_ref(sides[i]); /* tutti__side_cat takes ownership */
+    /* tutti__side_cat takes ownership */
+    for (int i = 0; i < n; i++) (void)tutti__side_ref(sides[i]);
     return tutti__side_cat(n, sides, out);
 }
 

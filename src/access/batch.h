@@ -24,10 +24,10 @@ typedef struct tutti__batch_part {
 typedef struct tutti__batch {
     atomic_int refs;
     int n;
-    int largest;  /* index of the part with most bytes; -1: no part has bytes */
-    int converts; /* whether any part has a conversion */
-    int united;   /* whether `all` and `overlaps` are set */
-    int overlaps; /* whether some bytes of the file are in several parts */
+    int largest;              /* index of the part with most bytes; -1: no part has bytes */
+    int converts;             /* whether any part has a conversion */
+    int united;               /* whether `all` and `overlaps` are set */
+    int overlaps;             /* whether some bytes of the file are in several parts */
     tutti_off bytes;          /* sum over the parts */
     tutti_access all;         /* union of the parts */
     tutti__batch_part part[]; /* [n] */
@@ -54,7 +54,8 @@ typedef struct tutti__parts {
     int in_order;    /* whether parts overlap: the last part determines the bytes of a write */
     struct {
         char *buf;
-        tutti_off reach, still; /* largest end of parts 0 ... i; smallest start of parts i ... n-1 */
+        /* largest end of parts 0 ... i; smallest start of parts i ... n-1 */
+        tutti_off reach, still;
         tutti__cuts cuts;
     } io[]; /* [batch->n] */
 } tutti__parts;

@@ -136,7 +136,8 @@ static tutti_err part_convert(tutti__parts *p, int i, direction d, tutti_off lo,
         (void)tutti__cursor_peek(&file, &f);
         (void)tutti__cursor_peek(&memory, &m);
         const tutti_off n = tutti__min(tutti__min(f.bytes, m.bytes), to - at);
-        const tutti_off element = m.offset - at % v->file_size; /* runs consist of complete elements */
+        /* runs consist of complete elements */
+        const tutti_off element = m.offset - at % v->file_size;
         convert_piece(&c, at, n, stage + (f.offset - lo),
                       tutti__place(p->io[i].buf, tutti__scaled(v->scale, element)));
         tutti__cursor_skip(&file, n);

@@ -268,7 +268,8 @@ __attribute__((target("avx2"))) static tutti_count narrow_wide(char *to, const c
         misfit = _mm256_or_pd(misfit, _mm256_and_pd(_mm256_cmp_pd(y, least, _CMP_GE_OQ),
                                                     _mm256_cmp_pd(y, infinity, _CMP_LT_OQ)));
     }
-    if (_mm256_movemask_pd(misfit)) i = 0; /* repeat all, to find the first value that does not fit */
+    /* repeat all, to find the first value that does not fit */
+    if (_mm256_movemask_pd(misfit)) i = 0;
     return i + f64_to_f32(to + i * 4, from + i * 8, n - i);
 }
 #endif
@@ -472,10 +473,11 @@ tutti_err tutti__convert_in(const tutti__conversion *c, void *memory, const void
 /* ---- pieces of an image: [end of an element | complete elements | start of an element] */
 
 typedef struct {
-    tutti_count first;    /* index of the element of byte lo */
-    tutti_off head, tail; /* bytes of the divided elements; a piece within one element is only head */
-    tutti_off inside;     /* offset of the head in its element */
-    tutti_count whole;    /* number of complete elements */
+    tutti_count first; /* index of the element of byte lo */
+    /* bytes of the divided elements; a piece within one element is only head */
+    tutti_off head, tail;
+    tutti_off inside;  /* offset of the head in its element */
+    tutti_count whole; /* number of complete elements */
 } division;
 
 static division divide_image(const tutti__conversion *c, const tutti__image *p) {

@@ -38,7 +38,7 @@ typedef enum {
 
 typedef struct tutti__conversion {
     tutti__number file, memory;
-    int ieee;                   /* whether values too large for a floating-point type become infinities */
+    int ieee; /* whether values too large for a floating-point type become infinities */
     int file_size, memory_size; /* bytes of an element */
     tutti__scale scale;         /* ratio of the two sizes */
     int identity;               /* whether bytes are copied unchanged */

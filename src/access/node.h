@@ -177,9 +177,9 @@ tutti_err tutti__mapping_list(tutti_count n, const tutti_off *file, const tutti_
 typedef struct {
     tutti_count n; /* number of items */
     int monotone;
-    int shift;              /* numbers in the code are in units of 1 << shift bytes */
-    tutti_off fixed;        /* length of all items; 0: lengths are in the code */
-    tutti_off first_length; /* bytes of the first item, which is at the origin */
+    int shift;                 /* numbers in the code are in units of 1 << shift bytes */
+    tutti_off fixed;           /* length of all items; 0: lengths are in the code */
+    tutti_off first_length;    /* bytes of the first item, which is at the origin */
     const unsigned char *code; /* [code_size] code of the items after the first */
     size_t code_size;
 } tutti__list_code;

@@ -47,10 +47,10 @@ struct tutti__node {
     tutti_off bytes;  /* number of bytes, > 0 */
     tutti_off lo, hi; /* bounds relative to the origin, which is the offset of the first stream
                          byte: lo is 0 if monotone */
-    tutti_count runs; /* number of contiguous runs; runs that are adjacent across VEC copies or CAT parts
-                         may be counted as one */
-    tutti_off grain;  /* gcd of all run starts (relative to the origin), lengths and strides; > 0 */
-    uint64_t hash;    /* hash of the structure */
+    /* number of contiguous runs; runs that are adjacent across copies or parts may count as one */
+    tutti_count runs;
+    tutti_off grain; /* gcd of all run starts (relative to the origin), lengths and strides; > 0 */
+    uint64_t hash;   /* hash of the structure */
     union {
         struct {
             tutti_count count; /* >= 2 */
@@ -58,12 +58,13 @@ struct tutti__node {
             tutti__node *child;
         } vec;
         struct {
-            tutti_count n;       /* items, >= 2 */
-            tutti_off fixed;     /* length of every item, or 0: lengths are in the code */
-            int shift;           /* numbers in the code are in units of 1 << shift bytes */
-            tutti__mark *mark;   /* [(n + TUTTI__MARK_EVERY - 1) / TUTTI__MARK_EVERY] */
-            unsigned char *code; /* per item: gap from the end of the previous item (LEB128; zigzag if
-                                    !monotone), then the length (LEB128) unless fixed */
+            tutti_count n;     /* items, >= 2 */
+            tutti_off fixed;   /* length of every item, or 0: lengths are in the code */
+            int shift;         /* numbers in the code are in units of 1 << shift bytes */
+            tutti__mark *mark; /* [(n + TUTTI__MARK_EVERY - 1) / TUTTI__MARK_EVERY] */
+            /* [code_size] per item: gap from the end of the previous item (LEB128; zigzag if !monotone),
+             * then the length (LEB128) unless fixed */
+            unsigned char *code;
             size_t code_size;
         } list;
         struct {

@@ -109,8 +109,9 @@ static tutti_err list_alloc(tutti_count n, size_t code_size, tutti__node **out) 
 /* Gcd of many numbers, most of which do not change the gcd g: x is a multiple of g if and only if
  * x * (inverse of the odd part of g), rotated right by the number of factors 2 of g, is <= 2^64 / g. */
 typedef struct {
-    uint64_t g, inverse, limit; /* gcd so far; inverse of its odd part modulo 2^64; UINT64_MAX / g */
-    int twos;                   /* number of factors 2 of g */
+    /* gcd so far; inverse of its odd part modulo 2^64; UINT64_MAX / g */
+    uint64_t g, inverse, limit;
+    int twos; /* number of factors 2 of g */
 } gcd_sum;
 
 static void gcd_set(gcd_sum *s, uint64_t g) {

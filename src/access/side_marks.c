@@ -16,11 +16,11 @@
 typedef struct {
     const tutti__group *g;
     tutti_off *next; /* [g->n] offset of the first byte of each view that has not been processed */
-    uint64_t *bits;        /* one bit per grain of the window */
-    int shift;             /* grains have 1 << shift bytes */
-    tutti_off lo;          /* offset of the first byte of the window */
-    tutti_off base;        /* offset of the first grain of the window, <= lo */
-    tutti_off end;         /* end of the window */
+    uint64_t *bits;  /* one bit per grain of the window */
+    int shift;       /* grains have 1 << shift bytes */
+    tutti_off lo;    /* offset of the first byte of the window */
+    tutti_off base;  /* offset of the first grain of the window, <= lo */
+    tutti_off end;   /* end of the window */
     tutti__extents *again; /* COLLECT: bytes of the current view that earlier views have marked */
     tutti_err err;         /* COLLECT: error of appending to `again` */
 } bitmap;
@@ -208,7 +208,8 @@ tutti_err tutti__group_by_marks(tutti__overlap *o, const tutti__group *g) {
 /* ---- shared bytes */
 
 int tutti__marks_are_few(const tutti__group *g) {
-    enum { EACH = 8 }; /* number of bitmap words whose processing takes as long as marking one run */
+    /* number of bitmap words whose processing takes as long as marking one run */
+    enum { EACH = 8 };
     tutti_count runs = 0;
     for (size_t i = 0; i < g->n; i++) runs += g->v[i].side.node->runs;
     return ((g->hi - g->lo) >> shift_of(g)) / 64 / EACH < runs;

@@ -15,7 +15,8 @@
 
 enum { MARK = 0xA7, VERSION = 1 };
 enum { EMPTY, RUN, VEC, LIST, CAT };
-enum { IS_MONOTONE = 1, IS_FIXED = 2, SHIFT_AT = 2 }; /* flags of a LIST; list.shift is at bit SHIFT_AT */
+/* flags of a LIST; list.shift is at bit SHIFT_AT */
+enum { IS_MONOTONE = 1, IS_FIXED = 2, SHIFT_AT = 2 };
 
 /* ---- writing */
 

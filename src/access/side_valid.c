@@ -12,7 +12,8 @@ static int vec_is_valid(const tutti__node *n) {
     if (!tutti__mul_ok(n->vec.count - 1, n->vec.stride, &reach) ||
         !tutti__mul_ok(n->vec.count, c->bytes, &bytes))
         return 0;
-    if (c->kind == TUTTI__RUN && n->vec.stride == c->bytes) return 0; /* adjacent copies must be one RUN */
+    /* adjacent copies must be one RUN */
+    if (c->kind == TUTTI__RUN && n->vec.stride == c->bytes) return 0;
     return n->bytes == bytes && n->monotone == (c->monotone && n->vec.stride >= c->hi) &&
            n->lo == c->lo + tutti__min(0, reach) && n->hi == c->hi + tutti__max(0, reach) &&
            n->grain == tutti__gcd(c->grain, n->vec.stride);

@@ -13,7 +13,8 @@
 static const tutti_error_info no_error = {.rank = -1, .offset = -1};
 static _Thread_local tutti_error_info last = {.rank = -1, .offset = -1};
 static _Thread_local char line[1024];
-static _Thread_local tutti_error_info refusal; /* set by tutti_set_local_error; code TUTTI_OK: none */
+/* set by tutti_set_local_error; code TUTTI_OK: none */
+static _Thread_local tutti_error_info refusal;
 
 /* ---- names and texts of codes ---------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-typedef struct tutti__event { /* initially all zero */
+typedef struct tutti__event {               /* initially all zero */
     _Alignas(64) _Atomic uint32_t count;    /* signalled changes, modulo 2^32 */
     _Alignas(64) _Atomic uint32_t sleepers; /* threads in tutti__event_sleep */
 } tutti__event;

@@ -29,12 +29,13 @@ struct tutti__fiber {
     void *context;
     char *memory; /* GUARD bytes of guard page, then STACK bytes of stack */
     int begun, returned;
-    double left, absent;    /* left: when the fiber was last suspended; absent: total seconds suspended */
+    /* left: when the fiber was last suspended; absent: total seconds suspended */
+    double left, absent;
     tutti_error_info error; /* last error of the suspended one of fiber and resuming thread */
     void *tsan_inside, *tsan_outside; /* thread sanitizer's fibers; NULL without it */
-    const void *outside_bottom; /* for the address sanitizer: stack of the resuming thread */
-    size_t outside_size;        /* its bytes */
-    void *fake;                 /* its saved fake stack */
+    const void *outside_bottom;       /* for the address sanitizer: stack of the resuming thread */
+    size_t outside_size;              /* its bytes */
+    void *fake;                       /* its saved fake stack */
 };
 
 static _Thread_local tutti__fiber *current;
@@ -148,7 +149,8 @@ static char *stack_reuse(void) {
         char *p = atomic_exchange_explicit(&spare[i], NULL, memory_order_acquire);
         if (!p) continue;
 #if defined(__SANITIZE_ADDRESS__)
-        __asan_unpoison_memory_region(p + GUARD, STACK); /* fiber_main has not returned on this stack */
+        /* fiber_main has not returned on this stack */
+        __asan_unpoison_memory_region(p + GUARD, STACK);
 #endif
         return p;
     }

@@ -15,7 +15,8 @@
 
 /* Data that another process needs to open the memory; may be sent as bytes. */
 typedef struct tutti__shared_memory {
-    int64_t pid, fd;        /* creator, and its descriptor, which stays open until all others have opened the file */
+    /* creator, and its descriptor, which stays open until all others have opened the file */
+    int64_t pid, fd;
     uint64_t device, inode; /* identity of the file */
     uint64_t random;        /* part of the file name after tutti__shared_memory_link */
 } tutti__shared_memory;

@@ -28,7 +28,8 @@ typedef struct event {
     int file; /* index in file_name; -1: none */
 } event;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects all variables below except `on` */
+/* protects all variables below except `on` */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int on;
 static event *ring;
 static int64_t events_seen; /* events recorded so far; event i is in ring[i % EVENTS_MAX] */
@@ -210,7 +211,8 @@ enum { LANES = 64, DEPTH = 32 };
 
 typedef struct lane {
     int depth;
-    int64_t end_ns[DEPTH]; /* [depth]: ends of the events that a new event could be nested in, the innermost last */
+    /* [depth]: ends of the events that a new event could be nested in, the innermost last */
+    int64_t end_ns[DEPTH];
 } lane;
 
 static int earlier_then_longer(const void *a, const void *b) {

@@ -44,7 +44,8 @@ int tutti__cdf_of_number(tutti_type type) {
 
 /* ---- names */
 
-enum { OF_DIMS = -3, OF_VARS = -2 }; /* owners of names; -1: attributes of the file; i >= 0: attributes of variable i */
+/* owners of names; -1: attributes of the file; i >= 0: attributes of variable i */
+enum { OF_DIMS = -3, OF_VARS = -2 };
 
 typedef struct slot {
     uint64_t hash;

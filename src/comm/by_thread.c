@@ -27,9 +27,11 @@ static void *job_main(void *context) {
 
 tutti_err tutti__by_thread_meanwhile(tutti__job_fn *fn, void *context,
                                      tutti__meanwhile_fn *meanwhile, void *other) {
-    job j = {.fn = fn, .context = context}; /* on this stack, where the thread finds it until pthread_join */
+    /* on this stack, where the thread finds it until pthread_join */
+    job j = {.fn = fn, .context = context};
     pthread_t thread;
-    sigset_t all, before; /* the new thread blocks all signals: threads of the program handle them */
+    /* the new thread blocks all signals: threads of the program handle them */
+    sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const int code = pthread_create(&thread, NULL, job_main, &j);

@@ -86,7 +86,8 @@ tutti_err tutti__team_call_vote(tutti__team *t, const tutti__call *c, tutti_err 
                                 tutti__vote *io) {
     tutti__call_announce(t, c, mine, io->call);
     const tutti_err err = tutti__team_vote(t, mine, io);
-    TUTTI_TRY(tutti__call_compare(t, c, io->call)); /* before `err`, which may belong to a different call */
+    /* before `err`, which may belong to a different call */
+    TUTTI_TRY(tutti__call_compare(t, c, io->call));
     TUTTI_TRY(err);
     return tutti__call_agree(c, io->call);
 }

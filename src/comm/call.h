@@ -8,13 +8,15 @@
 #include "comm/vote.h"
 
 typedef struct tutti__call {
-    const char *name;   /* NAME in the public function tutti_OBJECT_NAME; ranks compare OBJECT and NAME */
+    /* NAME in the public function tutti_OBJECT_NAME; ranks compare OBJECT and NAME */
+    const char *name;
     const char *what;   /* what must be the same on all ranks: a plural noun for the message */
     uint64_t hash;      /* hash of the arguments named by `what` */
     const char *object; /* OBJECT: tutti__class.name */
     int is_number;      /* whether `hash` is a number to be printed in the message */
     int ranges;
-    tutti__range *range; /* [ranges] in: one number or none; out: minimum and maximum over all ranks */
+    /* [ranges] in: one number or none; out: minimum and maximum over all ranks */
+    tutti__range *range;
 } tutti__call;
 
 /* Start a collective call: check that all ranks are in the same call, that their arguments agree, and that

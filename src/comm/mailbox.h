@@ -9,7 +9,8 @@ typedef struct tutti__mailbox {
     tutti__sparse_message *v; /* [n] received messages */
     int n;
     size_t room;
-    tutti_err err; /* TUTTI_OK, or an error of this rank; the exchange continues, so that no rank hangs */
+    /* TUTTI_OK, or an error of this rank; the exchange continues, so that no rank hangs */
+    tutti_err err;
 } tutti__mailbox;
 
 /* The synchronous sends that this rank has started: one for each message to another rank. */
@@ -17,7 +18,8 @@ typedef struct tutti__sent {
     int n;
     MPI_Request *requests; /* [n] */
     int messages;
-    const tutti__sparse_message *message; /* [messages] in send order, including those to this rank */
+    /* [messages] in send order, including those to this rank */
+    const tutti__sparse_message *message;
 } tutti__sent;
 
 /* Add a message with the source `rank`; the mailbox takes ownership of `data`.  Not collective. */

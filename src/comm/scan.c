@@ -12,7 +12,8 @@
 typedef struct {
     _Alignas(16) char up_to[TUTTI__SCAN_BYTES]; /* reduction over the ranks up to this one */
     _Alignas(16) char from[TUTTI__SCAN_BYTES];  /* reduction over the ranks from this one on */
-    _Alignas(16) char lower[TUTTI__SCAN_BYTES], higher[TUTTI__SCAN_BYTES]; /* received from lower and higher rank */
+    /* received from lower and higher rank */
+    _Alignas(16) char lower[TUTTI__SCAN_BYTES], higher[TUTTI__SCAN_BYTES];
 } scan_state;
 
 /* Replace *left by the combination of *first and *left. */

@@ -10,7 +10,8 @@
 typedef struct tutti__scan_operation {
     size_t bytes;     /* bytes of a value, at most TUTTI__SCAN_BYTES */
     const void *none; /* value of no ranks */
-    void (*append)(void *left, const void *right); /* replaces *left by the combination of *left and *right */
+    /* replaces *left by the combination of *left and *right */
+    void (*append)(void *left, const void *right);
 } tutti__scan_operation;
 enum { TUTTI__SCAN_BYTES = 128 };
 

@@ -98,7 +98,7 @@ static int pretend_node(const char *text, int rank, int size) {
 /* The location of a rank. */
 typedef struct {
     uint64_t machine; /* hash that is equal on ranks that can share memory */
-    int64_t part; /* simulated node */
+    int64_t part;     /* simulated node */
     int64_t rank;
 } location;
 

@@ -25,9 +25,9 @@ typedef struct tutti__groups {
 
 /* The state of the consensus (consensus.h) of a team. */
 typedef struct tutti__consensus_memory {
-    char *base;    /* memory shared by the ranks of this node; NULL: none */
-    int in_use;    /* whether all nodes with several ranks have shared memory; the same on all ranks */
-    int tried;     /* whether creating the memory has been tried */
+    char *base; /* memory shared by the ranks of this node; NULL: none */
+    int in_use; /* whether all nodes with several ranks have shared memory; the same on all ranks */
+    int tried;  /* whether creating the memory has been tried */
     int requests;  /* number of calls that could have used the memory */
     int64_t round; /* number of the last round; the first is 1 */
     int spins;     /* whether every rank has its own core */
@@ -41,12 +41,12 @@ typedef struct tutti__team {
     tutti__consensus_memory consensus;
     struct tutti__staging *staging; /* staging memory of the module exchange; NULL: none */
     void (*staging_drop)(struct tutti__staging *); /* frees `staging` */
-    int tag, apart;   /* last results of tutti__team_tag and, minus 16383, of tutti__team_vote_tag */
+    int tag, apart; /* last results of tutti__team_tag and, minus 16383, of tutti__team_vote_tag */
     int64_t differed; /* number of detected mismatches of calls, the same on all ranks */
     int id;           /* number of the team in its pool, the same on all ranks */
     int busy;         /* whether an open file uses the team */
-    int orphan;        /* whether the caller's communicator has been freed: free the team when it is returned */
-    char pretend[128]; /* option `nodes` for which the team was created */
+    int orphan; /* whether the caller's communicator has been freed: free the team when it is returned */
+    char pretend[128];        /* option `nodes` for which the team was created */
     struct tutti__team *next; /* next team of the pool */
 } tutti__team;
 

@@ -20,8 +20,10 @@
 typedef struct {
     int64_t fail, yes;
     tutti__range call[TUTTI__ANNOUNCEMENTS];
-    int64_t words; /* items of `word`; ranks whose numbers differ are in different calls and ignore `word` */
-    int64_t word[TUTTI__REDUCTIONS + 2 * TUTTI__RANGES]; /* reductions; minimum and maximum of each range */
+    /* items of `word`; ranks whose numbers differ are in different calls and ignore `word` */
+    int64_t words;
+    /* reductions; minimum and maximum of each range */
+    int64_t word[TUTTI__REDUCTIONS + 2 * TUTTI__RANGES];
     tutti_error_info info; /* error of rank `fail`; sent only if there is one */
 } ballot;
 
@@ -147,7 +149,8 @@ static tutti_err vote_with(tutti__team *t, int tag, tutti_err mine, tutti__vote 
     b.words = io->reductions + 2 * io->ranges;
     for (int i = 0; i < io->reductions; i++) b.word[i] = *io->reduction[i].number;
     memcpy(&b.word[io->reductions], io->range, (size_t)io->ranges * sizeof *io->range);
-    if (mine == TUTTI_ERR_ARG) { /* tutti_set_local_error may have set the reason of a missing argument */
+    /* tutti_set_local_error may have set the reason of a missing argument */
+    if (mine == TUTTI_ERR_ARG) {
         const tutti_err why = tutti__error_refused();
         if (why != TUTTI_OK) mine = why;
     }

@@ -33,13 +33,16 @@ enum { TUTTI__REDUCTIONS = 20, TUTTI__RANGES = 32 }; /* maximum number of each i
 
 /* Arguments and results of a vote. */
 typedef struct tutti__vote {
-    int64_t fail;                            /* out: the lowest rank that failed; INT64_MAX: none */
-    tutti__range call[TUTTI__ANNOUNCEMENTS]; /* ranges that describe the call, if the vote starts a call (call.h) */
+    int64_t fail; /* out: the lowest rank that failed; INT64_MAX: none */
+    /* ranges that describe the call, if the vote starts a call (call.h) */
+    tutti__range call[TUTTI__ANNOUNCEMENTS];
     int64_t yes; /* in: one bit per question; out: the bits that all ranks set */
     int reductions;
-    const tutti__reduction *reduction; /* [reductions]; operations must be the same on all ranks of a call */
-    int ranges;                        /* used items of `range` */
-    tutti__range range[TUTTI__RANGES]; /* in: one number or none; out: minimum and maximum over all ranks */
+    /* [reductions]; operations must be the same on all ranks of a call */
+    const tutti__reduction *reduction;
+    int ranges; /* used items of `range` */
+    /* in: one number or none; out: minimum and maximum over all ranks */
+    tutti__range range[TUTTI__RANGES];
 } tutti__vote;
 
 void tutti__vote_init(tutti__vote *v); /* no reductions and ranges */

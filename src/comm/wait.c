@@ -14,7 +14,8 @@
 #include "base/machine.h"
 #include "base/trace.h"
 
-enum { SPINS = 200 }; /* polls before the first yield, if every rank has its own core: about two microseconds */
+/* polls before the first yield, if every rank has its own core: about two microseconds */
+enum { SPINS = 200 };
 /* Seconds of yielding before sleep; duration of a yield that indicates other load; time without yields after
  * it. */
 static const double YIELD_SECONDS = 20e-6, SLICE = 1e-3, CROWDED_SECONDS = 0.1;

@@ -16,9 +16,9 @@ typedef struct tutti__wait {
     const tutti__team *team;
     tutti__event *event; /* event to wait for; NULL: wait for messages */
     uint32_t seen;       /* count of the event before the last check of the condition */
-    int transfers;       /* whether other ranks of this node copy large data: yielding is faster than sleeping */
-    int turns;           /* polls so far, up to SPINS */
-    double since;        /* time of the first yield; 0: none yet */
+    int transfers; /* whether other ranks of this node copy large data: yielding is faster than sleeping */
+    int turns;    /* polls so far, up to SPINS */
+    double since; /* time of the first yield; 0: none yet */
 } tutti__wait;
 tutti__wait tutti__wait_begin(const tutti__team *t, tutti__event *e);
 void tutti__wait_turn(tutti__wait *w);

@@ -9,7 +9,8 @@
 #define TUTTI__RMA_WINDOWS 16
 typedef struct tutti__rma_windows {
     int n;
-    tutti_off bytes[TUTTI__RMA_WINDOWS]; /* bytes of this rank in each window; 0: not an aggregator */
+    /* bytes of this rank in each window; 0: not an aggregator */
+    tutti_off bytes[TUTTI__RMA_WINDOWS];
     MPI_Win win[TUTTI__RMA_WINDOWS];
     MPI_Comm barrier[TUTTI__RMA_WINDOWS]; /* communicators for barriers, or MPI_COMM_NULL */
     char *base[TUTTI__RMA_WINDOWS];       /* page-aligned memory of this rank; NULL: none */

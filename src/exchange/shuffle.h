@@ -46,7 +46,8 @@ typedef struct tutti__parcel {
     int turn;         /* result of tutti__ring_mine or tutti__ring_theirs */
     tutti_off lo, hi; /* window of the peer or of this rank, limited to the end of the file */
     tutti_off bytes;  /* number of bytes, > 0 */
-    tutti__side side; /* file side of this rank or of the peer; the parcel is its bytes in [lo, hi) */
+    /* file side of this rank or of the peer; the parcel is its bytes in [lo, hi) */
+    tutti__side side;
     /* set by the exchange */
     char *at; /* packed bytes */
     tutti__message message;
@@ -59,8 +60,9 @@ typedef struct tutti__parcels {
     tutti__parcel *v; /* [n], owned by the caller, with capacity for the maximum number */
     char *area;       /* memory for packed bytes, of the size of a window; NULL: not needed */
     tutti_off used;   /* used bytes of `area` */
-    int first, next;  /* parcels before index `first` have ended, those from `next` on have not begun */
-    int open;         /* number of parcels that have begun and not ended */
+    /* parcels before index `first` have ended, those from `next` on have not begun */
+    int first, next;
+    int open; /* number of parcels that have begun and not ended */
 } tutti__parcels;
 
 /* The exchange of one cycle. */
@@ -109,9 +111,10 @@ typedef struct tutti__exchange {
     char *send, *receive;     /* areas common to all sub-buffers; NULL: each has its own */
     struct tutti__puts *puts; /* fence, lock */
     int flights;
-    tutti__shuffle *flight[TUTTI__RMA_WINDOWS]; /* [flights] begun and not ended shuffles, oldest first */
-    tutti_err err;                              /* the first error of this rank */
-    tutti_error_info info;                      /* details of `err` */
+    /* [flights] begun and not ended shuffles, oldest first */
+    tutti__shuffle *flight[TUTTI__RMA_WINDOWS];
+    tutti_err err;         /* the first error of this rank */
+    tutti_error_info info; /* details of `err` */
 } tutti__exchange;
 
 /* Return the turn of the parcel between this rank and `peer`, in `mine` or `theirs`: sends go to rank
@@ -158,7 +161,8 @@ void tutti__theirs_pack(tutti__exchange *x, const tutti__shuffle *s, const tutti
                         char *packed);
 void tutti__theirs_unpack(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,
                           const char *packed);
-void tutti__exchange_sent(tutti__exchange *x, tutti_off bytes); /* add a message to the statistics */
+/* add a message to the statistics */
+void tutti__exchange_sent(tutti__exchange *x, tutti_off bytes);
 
 /* ---- shuffle_rma.c */
 tutti_err tutti__puts_make(struct tutti__puts **out) TUTTI_MUST_USE;

@@ -30,8 +30,8 @@ typedef struct tutti__puts {
     MPI_Win win;
     int target;
     MPI_Aint shift; /* offset of the target's sub-buffer in its window */
-    int n; /* number of runs */
-    int scattered; /* whether the origin is not contiguous */
+    int n;          /* number of runs */
+    int scattered;  /* whether the origin is not contiguous */
     tutti_off bytes;
     MPI_Aint origin[RUNS], place[RUNS]; /* address at the origin; offset in the sub-buffer */
     int length[RUNS];

@@ -19,9 +19,11 @@
     INT64_C(-2) /* closed: its bytes are being written to or read from the file */
 
 typedef struct tutti__slot {
-    _Alignas(64) _Atomic int64_t key;   /* key of the window for which the slot is open, or one of the above */
+    /* key of the window for which the slot is open, or one of the above */
+    _Alignas(64) _Atomic int64_t key;
     _Alignas(64) _Atomic int64_t moved; /* bytes copied into or from the slot since it was opened */
-    _Alignas(64) atomic_int turn;       /* first slot of a group: 1 while a rank of the group writes */
+    /* first slot of a group: 1 while a rank of the group writes */
+    _Alignas(64) atomic_int turn;
 } tutti__slot;
 
 /* Number of bits of the cycle in a key; windows are large enough that cycle numbers fit. */

@@ -25,24 +25,28 @@ struct tutti_file {
     tutti__team *team;
     char *path;
     int mode;
-    tutti_off origin;      /* file offset of offset 0 of accesses: with TUTTI_APPEND the end of the file at open */
+    /* file offset of offset 0 of accesses: with TUTTI_APPEND the end of the file at open */
+    tutti_off origin;
     tutti_options opt;     /* options in use; striping_unit is the alignment of file domains */
     tutti_profile profile; /* measured values of the machine and the file system, from rank 0 */
     tutti_store *store;
-    tutti_store *background_store; /* store for background operations; NULL until the first of them */
-    tutti__slabs slabs;  /* array that a layer above has stored in the file; n is 0: none */
-    struct {             /* properties of the file, the same on all ranks */
-        int striped;     /* whether the file is striped */
-        int incoherent;  /* whether several nodes have caches of the file that may differ */
-        int remote;      /* whether the file is on other machines: accesses use little processor time */
+    /* store for background operations; NULL until the first of them */
+    tutti_store *background_store;
+    tutti__slabs slabs; /* array that a layer above has stored in the file; n is 0: none */
+    struct {            /* properties of the file, the same on all ranks */
+        int striped;    /* whether the file is striped */
+        int incoherent; /* whether several nodes have caches of the file that may differ */
+        /* whether the file is on other machines: accesses use little processor time */
+        int remote;
         int synchronous; /* whether every write waits for the disk */
         int spare_cores; /* whether every rank may use more than one core */
     } layout;
     struct {
-        int callers;        /* number of plans of the caller that have not been freed */
-        tutti_plan *cached; /* list, most recently used first; the same on all ranks (plan_cache.c) */
-        int cached_n;       /* length of the list */
-        tutti_plan *blank;  /* memory for the next plan, or NULL */
+        int callers; /* number of plans of the caller that have not been freed */
+        /* list, most recently used first; the same on all ranks (plan_cache.c) */
+        tutti_plan *cached;
+        int cached_n;      /* length of the list */
+        tutti_plan *blank; /* memory for the next plan, or NULL */
         int64_t made;      /* number of plans created so far */
     } plans;
     struct {            /* explanation of the last operation */
@@ -51,12 +55,15 @@ struct tutti_file {
     } explain;
     struct {                  /* operations in progress */
         tutti_request *first; /* list in the order in which they were started */
-        int queue_stands; /* while fibers are resumed: whether one of them waits to start its exchange */
-        struct tutti__worker *worker; /* thread for the option background = all; NULL until it is needed */
+        /* while fibers are resumed: whether one of them waits to start its exchange */
+        int queue_stands;
+        /* thread for the option background = all; NULL until it is needed */
+        struct tutti__worker *worker;
     } requests;
     struct {                  /* independent accesses in progress */
         tutti_request *first; /* list in any order */
-        _Atomic int n;        /* number of accesses, and of calls of other threads that wait for an access */
+        /* number of accesses, and of calls of other threads that wait for an access */
+        _Atomic int n;
         struct tutti__worker *helpers; /* threads for non-blocking accesses */
     } independent;
     struct {

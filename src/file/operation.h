@@ -11,20 +11,23 @@ typedef struct tutti__op {
     tutti_file *file;
     tutti_store *store; /* store or background_store of the file */
     tutti_stats *stats;
-    const tutti_access *access; /* with `parts`: the planned access; before planning, the largest part */
+    /* with `parts`: the planned access; before planning, the largest part */
+    const tutti_access *access;
     int is_write;
     char *buf;
     tutti__parts *parts; /* parts with several buffers; NULL: `buf` is the memory of `access` */
-    tutti_off base;  /* offset 0 of the request's access, relative to the origin of the file */
-    tutti_off shift; /* file offset of offset 0 of `access`; valid when there is a plan */
-    tutti_off eof;   /* reads: end of the file, relative to `shift`; writes: TUTTI__OFF_END */
-    tutti_off zeros; /* writes: offset from which on holes may be written as zeros; relative to `shift` */
+    tutti_off base;      /* offset 0 of the request's access, relative to the origin of the file */
+    tutti_off shift;     /* file offset of offset 0 of `access`; valid when there is a plan */
+    tutti_off eof;       /* reads: end of the file, relative to `shift`; writes: TUTTI__OFF_END */
+    /* writes: offset from which on holes may be written as zeros; relative to `shift` */
+    tutti_off zeros;
     int eof_unknown; /* whether a short read has reached the end of the file */
     tutti_off moved; /* bytes of this rank transferred so far */
     tutti_off room;  /* maximum bytes of staging memory per node; 0: that of the options */
     int atomic;      /* atomic mode: ranks access the file one after the other, under a lock */
     int cold;        /* reads: from a device, not from the page cache */
-    int sole;        /* whether the operation is blocking, and no other is pending on this rank in the file */
+    /* whether the operation is blocking, and no other is pending on this rank in the file */
+    int sole;
     tutti__sums *sums; /* writes: checksums of blocks written by this rank; NULL: not requested */
 } tutti__op;
 

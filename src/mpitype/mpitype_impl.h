@@ -23,7 +23,8 @@ static inline tutti_err tutti__mpitype_failed(int mpi_code, const char *call) {
 typedef struct {
     int combiner;
     tutti_count numbers; /* integers + addresses + large_counts */
-    tutti_count integers, addresses, large_counts, types; /* lengths of the arrays of MPI_Type_get_contents */
+    /* lengths of the arrays of MPI_Type_get_contents */
+    tutti_count integers, addresses, large_counts, types;
 } tutti__envelope;
 
 /* `number` has the arguments of the constructor in the order of its int variant, for example count, blocklength,

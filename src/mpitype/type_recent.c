@@ -25,7 +25,7 @@ typedef struct {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects all variables below */
 static entry entries[ENTRIES];
 static int next_entry; /* index of the oldest entry, which is replaced next */
-static int64_t views; /* number of existing views */
+static int64_t views;  /* number of existing views */
 
 static void free_entry(entry *e) {
     tutti__free(e->contents.number);

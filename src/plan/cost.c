@@ -74,32 +74,33 @@ static curve curve_of(const double rate[5]) {
 typedef struct {
     const tutti__cost_case *c;
     const tutti_profile *p;
-    double bytes;          /* requested bytes of all ranks */
-    double distinct;       /* the same, where bytes that several ranks request count once */
-    double extent;         /* bytes from the first to the last requested byte of all ranks */
-    double extents;        /* sum of the extents of the ranks */
-    double runs, run;      /* number of file runs, and their mean bytes */
-    double piece;          /* mean bytes of pieces that are contiguous in file and memory */
-    double density;        /* distinct bytes per byte of the extent */
-    double hole;           /* mean bytes between the runs of one rank */
-    double joint_hole;     /* mean bytes between the combined runs of all ranks */
-    double streams;        /* number of ranks that request different parts of the file */
-    double crowd;          /* ranks per core, relative to the measurement */
-    double cores;          /* number of cores in use, on all nodes */
-    double measured_ranks; /* number of ranks of the measurement, on all nodes */
-    double measured_cores; /* number of cores that they used */
+    double bytes;                 /* requested bytes of all ranks */
+    double distinct;              /* the same, where bytes that several ranks request count once */
+    double extent;                /* bytes from the first to the last requested byte of all ranks */
+    double extents;               /* sum of the extents of the ranks */
+    double runs, run;             /* number of file runs, and their mean bytes */
+    double piece;                 /* mean bytes of pieces that are contiguous in file and memory */
+    double density;               /* distinct bytes per byte of the extent */
+    double hole;                  /* mean bytes between the runs of one rank */
+    double joint_hole;            /* mean bytes between the combined runs of all ranks */
+    double streams;               /* number of ranks that request different parts of the file */
+    double crowd;                 /* ranks per core, relative to the measurement */
+    double cores;                 /* number of cores in use, on all nodes */
+    double measured_ranks;        /* number of ranks of the measurement, on all nodes */
+    double measured_cores;        /* number of cores that they used */
     double vote;                  /* seconds of one vote */
     curve one, all;               /* file access by one rank, and by all measured ranks */
     curve tiny_one, tiny_all;     /* the same for requests too small for direct_io */
     curve device_one, device_all; /* additional time of reads from the device */
-    double staged_512k, staged_4m; /* bytes per second of windows of 512 KiB and 4 MiB, including copies */
-    curve copy;                   /* copy by one core */
+    /* bytes per second of windows of 512 KiB and 4 MiB, including copies */
+    double staged_512k, staged_4m;
+    curve copy;            /* copy by one core */
     double named;          /* seconds of one core to find the requested bytes of all windows */
     int asynchronous;      /* whether the store accesses the file during the exchange */
     double overlap, async; /* overlapped share of the shorter phase; additional seconds per cycle */
-    int cold;        /* whether bytes are read from the device */
-    tutti__gap gap;  /* holes of at most gap.bytes are read */
-    tutti_off least; /* minimum bytes per aggregator, before limits by alignment and window */
+    int cold;              /* whether bytes are read from the device */
+    tutti__gap gap;        /* holes of at most gap.bytes are read */
+    tutti_off least;       /* minimum bytes per aggregator, before limits by alignment and window */
 } model;
 
 static double smaller_of(double a, double b) {
@@ -294,7 +295,8 @@ static double window_seconds(const model *m, double window, double aggregators) 
     const double whole = 1 / staged, copies = 1 / (m->p->copy_4k * m->measured_cores);
     const double part =
         request_seconds(m, window, aggregators) / request_seconds(m, window, m->measured_ranks);
-    const double call = request_seconds(m, 1, aggregators) / window; /* significant for small windows */
+    /* significant for small windows */
+    const double call = request_seconds(m, 1, aggregators) / window;
     const double byte = larger_of(whole - copies, whole / 10) * part + call;
     const double named = m->named / smaller_of(aggregators, m->cores);
 
@@ -378,7 +380,8 @@ static double two_phase_seconds(const model *m, const tutti__candidate *k) {
     double share = m->overlap;
     if (k->pipeline == TUTTI_PIPELINE_NONE || k->pipeline == TUTTI_PIPELINE_COMM) share = 0;
     if (m->c->opt->sub_buffers == 1) share = 0;
-    if (k->pipeline == TUTTI_PIPELINE_WRITE_COMM) share *= 0.95; /* each cycle waits for both phases */
+    /* each cycle waits for both phases */
+    if (k->pipeline == TUTTI_PIPELINE_WRITE_COMM) share *= 0.95;
     const double hidden =
         cycles > 1 ? share * smaller_of(x.total, file) * (cycles - 1) / cycles : 0;
     const double sum = x.total + file;

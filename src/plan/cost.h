@@ -18,18 +18,21 @@ typedef struct tutti__cost_case {
     int is_write;
     int ranks, groups, largest; /* ranks; groups that share memory; ranks of the largest group */
     tutti_off align;            /* alignment of file domains, bytes */
-    int striped;                /* whether the file is striped: windows should not be smaller than stripes */
-    int remote;                 /* whether the file is on other machines */
-    int may_sieve;              /* writes: whether reading and rewriting bytes between runs is allowed */
+    /* whether the file is striped: windows should not be smaller than stripes */
+    int striped;
+    int remote; /* whether the file is on other machines */
+    /* writes: whether reading and rewriting bytes between runs is allowed */
+    int may_sieve;
     /* Number of window-sized buffers per rank in the cyclic engine: tutti__exchange_buffers. */
     int (*buffers)(int exchange, int step, int slots);
 } tutti__cost_case;
 
 typedef struct tutti__candidate {
-    int method, exchange, pipeline; /* option values, never auto; exchange and pipeline: two-phase and root only */
-    int aggregators;                /* two-phase and root only */
-    tutti_off window;               /* bytes, two-phase and root only; not yet aligned */
-    double seconds;                 /* predicted time */
+    /* option values, never auto; exchange and pipeline: two-phase and root only */
+    int method, exchange, pipeline;
+    int aggregators;  /* two-phase and root only */
+    tutti_off window; /* bytes, two-phase and root only; not yet aligned */
+    double seconds;   /* predicted time */
 } tutti__candidate;
 
 #define TUTTI__CANDIDATES 64 /* maximum number */
@@ -65,8 +68,10 @@ static inline tutti_off tutti__sieve_stage(const tutti_options *o, int is_write,
 /* Size up to which holes between runs are read with the runs in one request. */
 typedef struct tutti__gap {
     tutti_off bytes; /* maximum size of such a hole */
-    int dense;       /* whether at least half of the extent is requested, and `bytes` is the minimum */
-    double seconds;  /* predicted time of an additional request, in which `bytes` bytes could be read */
+    /* whether at least half of the extent is requested, and `bytes` is the minimum */
+    int dense;
+    /* predicted time of an additional request, in which `bytes` bytes could be read */
+    double seconds;
 } tutti__gap;
 
 /* Return the option sieve_gap.  If it is 0: for reads, the bytes that can be read in the time of an additional

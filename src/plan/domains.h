@@ -19,8 +19,9 @@
 
 /* ---- summary of the requests of all ranks */
 typedef struct tutti__summary {
-    tutti_off lo, hi;    /* extent [lo, hi) of all requested bytes; lo > hi: none */
-    tutti_off bytes;     /* bytes of all ranks; a byte that several ranks request counts once per rank */
+    tutti_off lo, hi; /* extent [lo, hi) of all requested bytes; lo > hi: none */
+    /* bytes of all ranks; a byte that several ranks request counts once per rank */
+    tutti_off bytes;
     tutti_off extents;   /* sum over the ranks of the bytes from first to last requested byte */
     tutti_count runs;    /* file runs of all ranks */
     tutti_count ranks;   /* ranks that have bytes */
@@ -29,9 +30,12 @@ typedef struct tutti__summary {
     tutti_off piece;     /* the same for pieces, which are contiguous in the file and in memory */
     int64_t first, last; /* smallest and largest hash of a rank's file side */
     tutti_off min_bytes; /* smallest number of bytes of a rank that has bytes */
-    tutti_off start_min, start_max; /* minimum and maximum over the ranks of their lo - rank * bytes */
-    int cold;                       /* reads: whether bytes of some rank are not in the page cache */
-    int broken;                     /* writes: whether some rank has parts of blocks that need checksums */
+    /* minimum and maximum over the ranks of their lo - rank * bytes */
+    tutti_off start_min, start_max;
+    /* reads: whether bytes of some rank are not in the page cache */
+    int cold;
+    /* writes: whether some rank has parts of blocks that need checksums */
+    int broken;
 } tutti__summary;
 
 tutti__summary tutti__summary_empty(void);
@@ -87,9 +91,11 @@ int tutti__domains_want_histogram(const tutti__summary *s, int kind_option);
 typedef struct tutti__domain_rule {
     int kind; /* option `domains`; AUTO is BALANCED if `bucket` is set and uneven, else EVEN */
     int aggregators;
-    tutti_off align;         /* alignment of boundaries, bytes */
-    tutti_off window;        /* bytes; rounded down to a multiple of `align`, and limited to the extent */
-    const tutti_off *bucket; /* [TUTTI__HISTOGRAM] histogram over the summary's [lo, hi); NULL: none */
+    tutti_off align; /* alignment of boundaries, bytes */
+    /* bytes; rounded down to a multiple of `align`, and limited to the extent */
+    tutti_off window;
+    /* [TUTTI__HISTOGRAM] histogram over the summary's [lo, hi); NULL: none */
+    const tutti_off *bucket;
     /* If not NULL, `kind` is ignored, and domain a begins at slab floor(n * a / aggregators) of the array,
      * aligned down; it may have no bytes of the request. */
     const tutti__slabs *slabs;

@@ -21,7 +21,8 @@ typedef enum tutti__fault_what {
 
 typedef struct tutti__fault {
     tutti__fault_what what;
-    tutti_count n; /* N of the option: number of a call, bytes, milliseconds or descriptor, depending on `what` */
+    /* N of the option: number of a call, bytes, milliseconds or descriptor, depending on `what` */
+    tutti_count n;
     int sys_errno; /* errno of the injected error */
 } tutti__fault;
 

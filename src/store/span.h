@@ -19,8 +19,9 @@ typedef struct tutti__span {
     const tutti_io_run *run; /* run of the first byte of the span */
     size_t skip;             /* bytes of that run before the span */
     tutti_off left;          /* bytes of the span, over all its runs */
-    tutti_off stream;        /* position of the first byte of the span in the list of runs, in bytes */
-    tutti_off direct_end;    /* file offset from which on direct_fd is not used */
+    /* position of the first byte of the span in the list of runs, in bytes */
+    tutti_off stream;
+    tutti_off direct_end; /* file offset from which on direct_fd is not used */
 } tutti__span;
 
 /* One system call: `bytes` bytes, contiguous in the file, in `niov` memory ranges. */
@@ -38,13 +39,15 @@ typedef struct tutti__io_call {
 
 /* The result of the calls of a span, or of a whole request. */
 typedef struct tutti__tally {
-    int sys_errno;            /* errno of the first call that failed; 0: none */
-    tutti_off error_offset;   /* file offset of that call; -1: none */
-    tutti_off end;            /* stream position at which a read met the end of the file, or TUTTI__NO_END */
-    tutti_count calls;        /* number of requests to the file system */
-    tutti_count system_calls; /* number of system calls, which may be less than `calls` with uring */
-    tutti_off bytes;          /* bytes transferred */
-    tutti_off direct_bytes;   /* bytes transferred through direct_fd */
+    int sys_errno;          /* errno of the first call that failed; 0: none */
+    tutti_off error_offset; /* file offset of that call; -1: none */
+    /* stream position at which a read met the end of the file, or TUTTI__NO_END */
+    tutti_off end;
+    tutti_count calls; /* number of requests to the file system */
+    /* number of system calls, which may be less than `calls` with uring */
+    tutti_count system_calls;
+    tutti_off bytes;        /* bytes transferred */
+    tutti_off direct_bytes; /* bytes transferred through direct_fd */
 } tutti__tally;
 
 /* Return a span of all n runs. */

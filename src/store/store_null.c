@@ -55,7 +55,8 @@ static tutti_err null_write(tutti_store *s, const tutti_io_run *runs, int n) {
     for (int i = 0; i < n; i++) {
         if (runs[i].bytes == 0) continue;
         me->size = tutti__max(me->size, runs[i].offset + (tutti_off)runs[i].bytes);
-        tutti_stats *stats = tutti__store_stats(s); /* requests and bytes; a real store also counts system_calls */
+        /* requests and bytes; a real store also counts system_calls */
+        tutti_stats *stats = tutti__store_stats(s);
         stats->file_writes++;
         stats->file_write_bytes += (tutti_off)runs[i].bytes;
     }

@@ -34,7 +34,8 @@ static pthread_cond_t news =
 static tutti__fdfile *first;       /* first file of the queue; NULL: empty */
 static const tutti__fdfile *at_it; /* file of the current call; NULL: none */
 static pthread_t thread;
-static int users, ends; /* number of files that use the thread, 0: no thread; whether the thread must end */
+/* number of files that use the thread, 0: no thread; whether the thread must end */
+static int users, ends;
 
 static void enqueue_file(tutti__fdfile *f) {
     tutti__fdfile **at = &first;
@@ -80,7 +81,8 @@ static void *write_behind_main(void *unused) {
 
 /* Add a user of the thread, and create the thread for the first user.  Returns 0 if that fails. */
 static int thread_join_in(void) {
-    sigset_t all, before; /* the new thread blocks all signals: threads of the program handle them */
+    /* the new thread blocks all signals: threads of the program handle them */
+    sigset_t all, before;
     while (ends) pthread_cond_wait(&news, &lock); /* wait for the end of the previous thread */
     if (users == 0) {
         sigfillset(&all);
