@@ -136,8 +136,8 @@ static tutti_err concatenate_accesses(int n, const tutti_access *const *parts,
         return err;
     }
     for (int k = 0; k < SIDES; k++) {
-        const tutti_err mine = tutti__side_cat(n, sides + k * n, &all[k]);
-        if (err == TUTTI_OK) err = mine;
+        const tutti_err side_err = tutti__side_cat(n, sides + k * n, &all[k]);
+        if (err == TUTTI_OK) err = side_err;
     }
     tutti_access joined = {.file = all[FILE_SIDE],
                            .memory = all[MEMORY_SIDE],

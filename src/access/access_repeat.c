@@ -132,24 +132,24 @@ tutti_err tutti__mapping_cat(tutti__mapping a, tutti__mapping b, tutti__mapping 
 
 /* A growing list of pieces. */
 typedef struct {
-    tutti_count n, room; /* number of pieces; capacity */
-    tutti_off *v;        /* file offsets, memory offsets, lengths: `room` items each */
+    tutti_count n, capacity; /* number of pieces; capacity */
+    tutti_off *v;            /* file offsets, memory offsets, lengths: `capacity` items each */
 } gathered;
 
 static tutti_err gather_run(gathered *g, tutti_off file, tutti_off memory, tutti_off bytes) {
-    if (g->n == g->room) {
-        const tutti_count room = 2 * g->room + 64;
-        tutti_off *v = tutti__malloc((size_t)room * 3 * sizeof *v);
+    if (g->n == g->capacity) {
+        const tutti_count capacity = 2 * g->capacity + 64;
+        tutti_off *v = tutti__malloc((size_t)capacity * 3 * sizeof *v);
         if (!v) return TUTTI_ERR_NOMEM;
         for (int k = 0; k < 3 && g->n > 0; k++)
-            memcpy(v + k * room, g->v + k * g->room, (size_t)g->n * sizeof *v);
+            memcpy(v + k * capacity, g->v + k * g->capacity, (size_t)g->n * sizeof *v);
         tutti__free(g->v);
         g->v = v;
-        g->room = room;
+        g->capacity = capacity;
     }
     g->v[g->n] = file;
-    g->v[g->room + g->n] = memory;
-    g->v[2 * g->room + g->n++] = bytes;
+    g->v[g->capacity + g->n] = memory;
+    g->v[2 * g->capacity + g->n++] = bytes;
     return TUTTI_OK;
 }
 
@@ -179,7 +179,8 @@ tutti_err tutti__repeats_clip(const tutti__mapping *r, tutti_off lo, tutti_off h
         return TUTTI_OK;
     }
     tutti_err err = gather_clipped_run(r, lo, hi, &g);
-    if (err == TUTTI_OK) err = tutti__mapping_list(g.n, g.v, g.v + g.room, g.v + 2 * g.room, out);
+    if (err == TUTTI_OK)
+        err = tutti__mapping_list(g.n, g.v, g.v + g.capacity, g.v + 2 * g.capacity, out);
     tutti__free(g.v);
     return err;
 }

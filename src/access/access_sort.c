@@ -115,11 +115,11 @@ static void pop_piece(heap *h) {
 typedef struct {
     piece *v;
     tutti_count n;
-    size_t room;
+    size_t capacity;
 } pieces;
 
 static tutti_err add_lost_piece(pieces *l, piece p) {
-    TUTTI_TRY(tutti__grow(&l->v, (size_t)l->n + 1, &l->room, sizeof *l->v));
+    TUTTI_TRY(tutti__grow(&l->v, (size_t)l->n + 1, &l->capacity, sizeof *l->v));
     append_piece(l->v, &l->n, p);
     return TUTTI_OK;
 }
@@ -195,10 +195,10 @@ static tutti_err cut_covered(piece *v, tutti_count *n, piece *w, tutti__mapping 
     if (!h.v) return TUTTI_ERR_NOMEM;
     tutti_err err = sweep_pieces(v, n, &h, w, &lost);
     if (err == TUTTI_OK) {
-        piece *room = tutti__malloc((size_t)lost.n * sizeof *room);
-        err = room ? make_mapping(sort_pieces(lost.v, lost.n, room), lost.n, lost_out)
-                   : TUTTI_ERR_NOMEM;
-        tutti__free(room);
+        piece *scratch = tutti__malloc((size_t)lost.n * sizeof *scratch);
+        err = scratch ? make_mapping(sort_pieces(lost.v, lost.n, scratch), lost.n, lost_out)
+                      : TUTTI_ERR_NOMEM;
+        tutti__free(scratch);
     }
     tutti__free(h.v);
     tutti__free(lost.v);

@@ -37,7 +37,7 @@ static int is_whole(tutti__side s, tutti_off unit) {
 }
 
 /* Return whether all repeats start at the start of an element of the stream. */
-static int in_phase(const tutti_access *a, tutti_off unit) {
+static int repeats_are_aligned(const tutti_access *a, tutti_off unit) {
     const tutti__side s = a->file, r = a->repeats.file;
     tutti__cursor c;
     tutti__burst b;
@@ -82,7 +82,7 @@ tutti_err tutti__batch_put(tutti__batch *b, int i, const tutti_access *a,
     TUTTI_CHECK(whole, TUTTI_ERR_ARG,
                 "part %d: lengths of runs are not multiples of the element size, %d bytes", i,
                 c.file_size);
-    TUTTI_CHECK(in_phase(a, c.file_size), TUTTI_ERR_ARG,
+    TUTTI_CHECK(repeats_are_aligned(a, c.file_size), TUTTI_ERR_ARG,
                 "part %d: repeated bytes do not consist of complete elements", i);
     TUTTI_CHECK(c.identity || (is_scalable(a->memory, &c) && is_scalable(a->repeats.memory, &c)),
                 TUTTI_ERR_ARG, "part %d: memory offsets are not multiples of %d bytes", i,
@@ -153,7 +153,7 @@ static tutti_err unite_sides(int n, tutti__side *sides, tutti__side *out);
 
 /* Return whether all sides repeat with the same count and stride, and one period of all sides fits into the
  * stride, as for record variables. */
-static int in_records(int n, const tutti__side *sides) {
+static int are_records(int n, const tutti__side *sides) {
     const tutti__node *first = sides[0].node;
     tutti_off end = 0;
     for (int i = 0; i < n; i++) {
@@ -182,7 +182,7 @@ static tutti_err unite_sides(int n, tutti__side *sides, tutti__side *out) {
     int apart = 1;
     qsort(sides, (size_t)n, sizeof *sides, by_offset);
     for (int i = 1; i < n; i++) apart &= tutti__side_hi(sides[i - 1]) <= tutti__side_lo(sides[i]);
-    if (!apart && in_records(n, sides)) {
+    if (!apart && are_records(n, sides)) {
         const tutti_count count = sides[0].node->vec.count;
         const tutti_off stride = sides[0].node->vec.stride;
         tutti__side record;

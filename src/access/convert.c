@@ -53,7 +53,7 @@ static uint64_t swap_bytes(uint64_t v, int size) {
     return size == 4 ? v >> 32 | v << 32 : v;
 }
 
-static void turn_words(char *to, const char *from, size_t bytes, int size) {
+static void swap_words_scalar(char *to, const char *from, size_t bytes, int size) {
     uint64_t v = 0;
     for (; bytes >= sizeof v; bytes -= sizeof v, to += sizeof v, from += sizeof v) {
         memcpy(&v, from, sizeof v);
@@ -69,8 +69,8 @@ static void turn_words(char *to, const char *from, size_t bytes, int size) {
 
 #if defined(__x86_64__)
 /* Swap the bytes of words of `size` bytes in complete groups of 128 bytes; returns the number of bytes done. */
-__attribute__((target("avx2"))) static size_t turn_wide(char *to, const char *from, size_t bytes,
-                                                        int size) {
+__attribute__((target("avx2"))) static size_t swap_words_avx2(char *to, const char *from,
+                                                              size_t bytes, int size) {
     char order[32];
     const size_t whole = bytes & ~(size_t)127;
     for (int i = 0; i < 32; i++) order[i] = (char)((i & 15 & -size) + size - 1 - (i & (size - 1)));
@@ -92,9 +92,10 @@ __attribute__((target("avx2"))) static size_t turn_wide(char *to, const char *fr
 static void swap_words(char *to, const char *from, size_t bytes, int size) {
     size_t done = 0;
 #if defined(__x86_64__)
-    if (bytes >= 128 && __builtin_cpu_supports("avx2")) done = turn_wide(to, from, bytes, size);
+    if (bytes >= 128 && __builtin_cpu_supports("avx2"))
+        done = swap_words_avx2(to, from, bytes, size);
 #endif
-    turn_words(to + done, from + done, bytes - done, size);
+    swap_words_scalar(to + done, from + done, bytes - done, size);
 }
 
 /* ---- float16 */
@@ -383,7 +384,7 @@ static tutti_count numbers_in(const tutti__conversion *c, char *memory, const ch
 }
 
 /* Convert n elements between equal types: copy, or swap bytes. */
-static void same_type(const tutti__conversion *c, char *to, const char *from, tutti_count n) {
+static void copy_same_type(const tutti__conversion *c, char *to, const char *from, tutti_count n) {
     const size_t bytes = (size_t)n * (size_t)c->file_size;
     if (c->identity)
         memcpy(to, from, bytes);
@@ -395,14 +396,14 @@ static void same_type(const tutti__conversion *c, char *to, const char *from, tu
 static tutti_count elements_out(const tutti__conversion *c, char *file, const char *memory,
                                 tutti_count n) {
     if (c->file != c->memory) return numbers_out(c, file, memory, n * c->halves) / c->halves;
-    same_type(c, file, memory, n);
+    copy_same_type(c, file, memory, n);
     return n;
 }
 
 static tutti_count elements_in(const tutti__conversion *c, char *memory, const char *file,
                                tutti_count n) {
     if (c->file != c->memory) return numbers_in(c, memory, file, n * c->halves) / c->halves;
-    same_type(c, memory, file, n);
+    copy_same_type(c, memory, file, n);
     return n;
 }
 
@@ -524,7 +525,7 @@ static tutti_err cut_find(tutti__cuts *cuts, tutti_count element, tutti__cut_ele
             *out = &cuts->v[i];
             return TUTTI_OK;
         }
-    TUTTI_TRY(tutti__grow(&cuts->v, cuts->n + 1, &cuts->room, sizeof *cuts->v));
+    TUTTI_TRY(tutti__grow(&cuts->v, cuts->n + 1, &cuts->capacity, sizeof *cuts->v));
     *out = &cuts->v[cuts->n++];
     **out = (tutti__cut_element){.element = element};
     return TUTTI_OK;

@@ -72,7 +72,7 @@ typedef struct {
 } tutti__cut_element;
 typedef struct tutti__cuts {
     tutti__cut_element *v;
-    size_t n, room;
+    size_t n, capacity;
 } tutti__cuts;
 void tutti__cuts_free(tutti__cuts *cuts);
 

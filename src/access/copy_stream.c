@@ -71,7 +71,7 @@ void tutti__move_runs(const tutti__moves *m) {
 #undef MOVE
 }
 
-static void one_run(tutti__stream *t, tutti_off at, tutti_off bytes) {
+static void copy_run(tutti__stream *t, tutti_off at, tutti_off bytes) {
     char *const there = tutti__place(t->base, at);
     if (t->direction == TUTTI__PACK)
         memcpy(t->packed, there, (size_t)bytes);
@@ -154,7 +154,7 @@ static void some_items(tutti__stream *t, tutti_off origin, tutti__list_reader *r
     if (r->fixed) {
         const tutti_off head = inside ? tutti__min(r->fixed - inside, bytes) : 0;
         const tutti_count whole = (bytes - head) / r->fixed;
-        if (head) one_run(t, origin + tutti__reader_next(r, &(tutti_off){0}) + inside, head);
+        if (head) copy_run(t, origin + tutti__reader_next(r, &(tutti_off){0}) + inside, head);
         fixed_items(t, origin, r, whole);
         bytes -= head + whole * r->fixed;
         inside = 0;
@@ -206,7 +206,7 @@ static void stream_node(tutti__stream *t, const tutti__node *n, tutti_off origin
     tutti__list_reader r;
     switch (n->kind) {
     case TUTTI__RUN:
-        one_run(t, origin, n->bytes);
+        copy_run(t, origin, n->bytes);
         break;
     case TUTTI__VEC:
         stream_copies(t, n, origin, n->vec.count);
@@ -271,7 +271,7 @@ static void stream_part(tutti__stream *t, const tutti__node *n, tutti_off origin
     }
     switch (n->kind) {
     case TUTTI__RUN:
-        one_run(t, origin + from, to - from);
+        copy_run(t, origin + from, to - from);
         break;
     case TUTTI__VEC:
         vec_part(t, n, origin, from, to);

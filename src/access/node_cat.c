@@ -21,10 +21,10 @@ static int is_cat(const tutti__node *n) {
 
 /* Make a row of the parts without CATs and empty parts; takes ownership of the parts. */
 static tutti_err row_take(tutti_count n, const tutti__side *parts, row *out) {
-    size_t room = 0;
+    size_t capacity = 0;
     for (tutti_count i = 0; i < n; i++)
-        room += is_cat(parts[i].node) ? (size_t)parts[i].node->cat.n : 1;
-    row r = {0, tutti__malloc(room * sizeof *r.v)};
+        capacity += is_cat(parts[i].node) ? (size_t)parts[i].node->cat.n : 1;
+    row r = {0, tutti__malloc(capacity * sizeof *r.v)};
     if (!r.v) {
         parts_free(n, parts);
         return TUTTI_ERR_NOMEM;

@@ -58,7 +58,7 @@ static void switch_complete(void *fake, const void **bottom, size_t *size) {
 #endif
 }
 
-static void thread_is(void *tsan) {
+static void tsan_switch(void *tsan) {
 #if defined(__SANITIZE_THREAD__)
     __tsan_switch_to_fiber(tsan, 0);
 #else
@@ -66,7 +66,7 @@ static void thread_is(void *tsan) {
 #endif
 }
 
-static void *thread_now(void) {
+static void *tsan_current(void) {
 #if defined(__SANITIZE_THREAD__)
     return __tsan_get_current_fiber();
 #else
@@ -89,7 +89,7 @@ static void fiber_main(unsigned high, unsigned low) {
     f->fn(f->context);
     f->returned = 1;
     switch_announce(NULL, f->outside_bottom, f->outside_size);
-    thread_is(f->tsan_outside);
+    tsan_switch(f->tsan_outside);
     (void)setcontext(&f->outside);
 }
 
@@ -100,9 +100,9 @@ int tutti__fiber_resume(tutti__fiber *f) {
     f->begun = 1;
     f->absent += tutti__now() - f->left;
     current = f;
-    f->tsan_outside = thread_now();
+    f->tsan_outside = tsan_current();
     switch_announce(&fake, f->memory + GUARD, STACK);
-    thread_is(f->tsan_inside);
+    tsan_switch(f->tsan_inside);
     (void)swapcontext(&f->outside, &f->inside);
     switch_complete(fake, NULL, NULL);
     current = NULL;
@@ -115,7 +115,7 @@ int tutti__fiber_leave(void) {
     tutti__fiber *f = current;
     if (!f) return 0;
     switch_announce(&f->fake, f->outside_bottom, f->outside_size);
-    thread_is(f->tsan_outside);
+    tsan_switch(f->tsan_outside);
     (void)swapcontext(&f->inside, &f->outside);
     switch_complete(f->fake, &f->outside_bottom, &f->outside_size);
     return 1;

@@ -69,16 +69,16 @@ void *tutti__realloc(void *p, size_t bytes) {
     return q;
 }
 
-tutti_err tutti__grow(void *p, size_t n, size_t *room, size_t item) {
+tutti_err tutti__grow(void *p, size_t n, size_t *capacity, size_t item) {
     void *v = NULL;
-    size_t more = 2 * *room > 8 ? 2 * *room : 8;
+    size_t more = 2 * *capacity > 8 ? 2 * *capacity : 8;
     memcpy(&v, p, sizeof v);
-    if (n <= *room && v) return TUTTI_OK;
+    if (n <= *capacity && v) return TUTTI_OK;
     if (more < n) more = n;
     v = tutti__realloc(v, more * item);
     if (!v) return TUTTI_ERR_NOMEM;
     memcpy(p, &v, sizeof v);
-    *room = more;
+    *capacity = more;
     return TUTTI_OK;
 }
 
@@ -123,11 +123,11 @@ tutti_err tutti__narrow_int(tutti_off n, int *out) {
 void *tutti__table_grow(void *table, int64_t *n, size_t size) {
     void *old = NULL;
     memcpy(&old, table, sizeof old);
-    size_t room = 8;
-    while (room < (size_t)*n) room *= 2;
-    if (!old || room == (size_t)*n) { /* no table yet, or all its items are used */
-        if (old) room *= 2;
-        char *more = tutti__realloc(old, room * size);
+    size_t capacity = 8;
+    while (capacity < (size_t)*n) capacity *= 2;
+    if (!old || capacity == (size_t)*n) { /* no table yet, or all its items are used */
+        if (old) capacity *= 2;
+        char *more = tutti__realloc(old, capacity * size);
         if (!more) return NULL;
         memcpy(table, &more, sizeof more);
         old = more;

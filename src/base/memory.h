@@ -13,7 +13,7 @@ void *tutti__calloc(size_t n, size_t size);
 void *tutti__realloc(void *p, size_t bytes);
 /* Ensure that the array at *p (a pointer of any type, initially NULL) has capacity for n items of `item`
  * bytes; if it must grow, *capacity at least doubles.  After TUTTI_ERR_NOMEM the array is unchanged. */
-tutti_err tutti__grow(void *p, size_t n, size_t *room, size_t item) TUTTI_MUST_USE;
+tutti_err tutti__grow(void *p, size_t n, size_t *capacity, size_t item) TUTTI_MUST_USE;
 void *tutti__malloc_aligned(size_t align, size_t bytes);
 char *tutti__strdup(const char *s);
 void tutti__free(void *p);

@@ -174,7 +174,7 @@ static tutti_err refuse_line(int line, const char *what, const char *text) {
                             what, text);
 }
 
-static tutti_profile *now_filled(const reader *r) {
+static tutti_profile *current_profile(const reader *r) {
     return r->where == IN_MACHINE ? &r->set->machine : &r->set->files[r->set->n - 1].p;
 }
 
@@ -182,7 +182,7 @@ static tutti_profile *now_filled(const reader *r) {
 static void section_end(reader *r) {
     tutti_profile usual;
     if (r->where == IN_HEAD) return;
-    tutti_profile *p = now_filled(r);
+    tutti_profile *p = current_profile(r);
     tutti_profile_defaults(&usual,
                            r->where == IN_FILES ? r->set->files[r->set->n - 1].place.type : NULL);
     for (int i = 0; i < ROWS; i++)
@@ -298,7 +298,7 @@ static tutti_err read_line(reader *r, char *line) {
     if (r->set_here[i]) REFUSE(r, "duplicate key", key);
     if (!parse_decimal(text, &x) || !is_in_range(i, x))
         REFUSE(r, "value is invalid or out of range:", text);
-    *field_of_row(now_filled(r), i) = x;
+    *field_of_row(current_profile(r), i) = x;
     r->set_here[i] = 1;
     return TUTTI_OK;
 }
@@ -362,9 +362,9 @@ static void print_numbers(FILE *f, const tutti_profile *p, int section) {
 }
 
 char *tutti__profile_print(const tutti__profile_set *s) {
-    const size_t room = 256 + (size_t)(s->n + 1) * (512 + (size_t)ROWS * 160);
-    char *text = tutti__malloc(room);
-    FILE *f = text ? fmemopen(text, room, "w") : NULL;
+    const size_t capacity = 256 + (size_t)(s->n + 1) * (512 + (size_t)ROWS * 160);
+    char *text = tutti__malloc(capacity);
+    FILE *f = text ? fmemopen(text, capacity, "w") : NULL;
     if (f) {
         fputs("# Tutti: what this machine and its file systems can do, measured by 'tutti tune'.\n"
               "version = 1\n\n[machine]\n",

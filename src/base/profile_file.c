@@ -26,7 +26,7 @@
 /* Paths longer than PATH_MAX are invalid. */
 typedef char path_text[PATH_MAX];
 
-static tutti_err at_file(const char *path, tutti_err err) {
+static tutti_err add_file_context(const char *path, tutti_err err) {
     if (err != TUTTI_OK) tutti__error_context("profile", path, -1);
     return err;
 }
@@ -67,7 +67,8 @@ static tutti_err path_resolve(const char *path, path_text out) {
     snprintf(copy, sizeof copy, "%s", path);
     path_up(copy);
     if (realpath(copy, out)) return TUTTI_OK;
-    return at_file(path, tutti__error_sys(errno, -1, "cannot find the directory of the profile"));
+    return add_file_context(
+        path, tutti__error_sys(errno, -1, "cannot find the directory of the profile"));
 }
 
 tutti_err tutti_profile_filesystem(const char *path, tutti_filesystem *place_out) {
@@ -77,7 +78,7 @@ tutti_err tutti_profile_filesystem(const char *path, tutti_filesystem *place_out
     TUTTI_CHECK(place_out, TUTTI_ERR_ARG, "argument place_out is NULL");
     TUTTI_TRY(path_resolve(path, full));
     if (stat(full, &st) != 0 || statfs(full, &fs) != 0)
-        return at_file(
+        return add_file_context(
             path, tutti__error_sys(errno, -1, "cannot determine the file system of the directory"));
     for (;;) { /* the mount point is the highest parent directory on the same device */
         path_text above;
@@ -122,12 +123,12 @@ tutti_err tutti_profile_path(char *path_out, size_t size) {
 
 /* Read an open file up to one byte more than a profile may have. */
 static tutti_err read_text(int fd, char **text_out, size_t *n_out) {
-    const size_t room = TUTTI__PROFILE_BYTES + 1;
+    const size_t capacity = TUTTI__PROFILE_BYTES + 1;
     size_t n = 0;
-    char *text = tutti__malloc(room);
+    char *text = tutti__malloc(capacity);
     if (!text) return TUTTI_ERR_NOMEM;
     for (;;) {
-        const ssize_t got = read(fd, text + n, room - n);
+        const ssize_t got = read(fd, text + n, capacity - n);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) {
             const tutti_err err = tutti__error_sys(errno, -1, "read");
@@ -135,7 +136,7 @@ static tutti_err read_text(int fd, char **text_out, size_t *n_out) {
             return err;
         }
         n += (size_t)got;
-        if (got == 0 || n == room) break;
+        if (got == 0 || n == capacity) break;
     }
     *text_out = text;
     *n_out = n;
@@ -157,14 +158,15 @@ static int open_regular(const char *path) {
 static tutti_err load_set(const char *path, int must, int *found_out, tutti__profile_set *set_out) {
     const int fd = open_regular(path);
     *found_out = fd >= 0;
-    if (fd < 0) return must ? at_file(path, tutti__error_sys(errno, -1, "open")) : TUTTI_OK;
+    if (fd < 0)
+        return must ? add_file_context(path, tutti__error_sys(errno, -1, "open")) : TUTTI_OK;
     char *text = NULL;
     size_t n = 0;
     tutti_err err = read_text(fd, &text, &n);
     close(fd);
     if (err == TUTTI_OK) err = tutti__profile_parse(text, n, set_out);
     tutti__free(text);
-    return at_file(path, err);
+    return add_file_context(path, err);
 }
 
 /* Read a profile at a default path; an invalid file, possibly of another version, is ignored. */
@@ -270,5 +272,5 @@ tutti_err tutti_profile_save_sized(const char *file, const tutti_filesystem *pla
     if (err == TUTTI_OK) err = replace_file(file, text);
     tutti__free(text);
     tutti__profile_set_free(&set);
-    return at_file(file, err);
+    return add_file_context(file, err);
 }

@@ -23,7 +23,7 @@ typedef struct tutti__sums {
     tutti_off start; /* file offset of block 0 */
     tutti_off end;   /* file offset where the last block ends; 0: all blocks are full */
     tutti__sum *v;   /* the n checksums, in any order */
-    size_t n, room;
+    size_t n, capacity;
 } tutti__sums;
 
 #define TUTTI__SUMS_LEAST 512

@@ -130,18 +130,18 @@ void tutti__trace_call(const char *name, int file, double start, tutti_off bytes
 /* A growing text; after an allocation failure `failed` is 1 and nothing more is added. */
 typedef struct text {
     char *at;
-    size_t length, room;
+    size_t length, capacity;
     int failed;
 } text;
 
 static void grow_text(text *t, size_t more) {
-    if (t->failed || t->length + more <= t->room) return;
-    const size_t room = 2 * (t->length + more) + 4096;
-    char *bigger = tutti__realloc(t->at, room);
+    if (t->failed || t->length + more <= t->capacity) return;
+    const size_t capacity = 2 * (t->length + more) + 4096;
+    char *bigger = tutti__realloc(t->at, capacity);
     t->failed = !bigger; /* tutti__trace_json frees the existing text */
     if (!bigger) return;
     t->at = bigger;
-    t->room = room;
+    t->capacity = capacity;
 }
 
 static void print_json(text *t, const char *fmt, ...) TUTTI_PRINTF(2, 3);

@@ -49,7 +49,7 @@ typedef struct tutti__cdf_att {
 
 typedef struct tutti__cdf_atts {
     tutti_count n;
-    size_t room;
+    size_t capacity;
     tutti__cdf_att *v; /* [n] */
 } tutti__cdf_atts;
 
@@ -70,11 +70,11 @@ typedef struct tutti__cdf {
     tutti_count records;    /* number of records; -1: unknown, since the writer has not finished */
     tutti_count record_dim; /* index of the record dimension; -1: none */
     tutti_count dims_n;
-    size_t dims_room;
+    size_t dims_capacity;
     tutti__cdf_dim *dims;
     tutti__cdf_atts atts; /* attributes of the file */
     tutti_count vars_n;
-    size_t vars_room;
+    size_t vars_capacity;
     tutti__cdf_var *vars;
     /* set by tutti__cdf_decode and tutti__cdf_layout */
     tutti_off header_bytes;

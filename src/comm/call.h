@@ -20,22 +20,23 @@ typedef struct tutti__call {
 } tutti__call;
 
 /* Start a collective call: check that all ranks are in the same call, that their arguments agree, and that
- * no rank has an error (`mine`).  Otherwise all ranks return the same error, equal in all fields:
+ * no rank has an error (`local_err`).  Otherwise all ranks return the same error, equal in all fields:
  * TUTTI_ERR_MISMATCH with the operation "collective mismatch" if the calls differ; else the error of the
  * lowest rank that has one; else TUTTI_ERR_MISMATCH for the arguments.  The caller may add an operation or
  * a path to the error only if it is the same on all ranks.
  * c->range is set on success and if only the arguments differ; after other errors it is empty.
  * Collective. */
-tutti_err tutti__team_call(tutti__team *t, const tutti__call *c, tutti_err mine) TUTTI_MUST_USE;
+tutti_err tutti__team_call(tutti__team *t, const tutti__call *c,
+                           tutti_err local_err) TUTTI_MUST_USE;
 /* Like tutti__team_call, by a vote with the reductions and ranges of *io; used if the team has no consensus,
  * or has already used it for this call.  Collective. */
-tutti_err tutti__team_call_vote(tutti__team *t, const tutti__call *c, tutti_err mine,
+tutti_err tutti__team_call_vote(tutti__team *t, const tutti__call *c, tutti_err local_err,
                                 tutti__vote *io) TUTTI_MUST_USE;
 
 /* The following functions are the parts of tutti__team_call, for callers of tutti__consensus that pass
  * additional values. */
 /* Set the first ranges of this rank to the values that describe its call.  Not collective. */
-void tutti__call_announce(const tutti__team *t, const tutti__call *c, tutti_err mine,
+void tutti__call_announce(const tutti__team *t, const tutti__call *c, tutti_err local_err,
                           tutti__range announced[TUTTI__ANNOUNCEMENTS]);
 /* Return whether names or arguments of the calls differ, given the combined ranges; the result is the same on
  * all ranks.  Not collective. */

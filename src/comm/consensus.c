@@ -82,9 +82,9 @@ void tutti__consensus_answer(tutti__team *t, int64_t yes, int n, const tutti__ra
     tutti__collective_add();
     if (t->size == 1) return;
     t->consensus.round++;
-    answers *mine = answers_of(t, t->nodes.me);
-    mine->yes = yes;
-    for (int i = 0; i < n; i++) mine->v[i] = range[i].min;
+    answers *own = answers_of(t, t->nodes.me);
+    own->yes = yes;
+    for (int i = 0; i < n; i++) own->v[i] = range[i].min;
     count_arrival(t);
 }
 

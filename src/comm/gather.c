@@ -85,7 +85,7 @@ static tutti_err gather_receive(tutti__team *t, int from, int tag, gathered *g) 
     return receive_pieces(t, from, tag, data ? data + before : NULL, in.bytes);
 }
 
-tutti_err tutti__team_gather(tutti__team *t, tutti_err mine, const void *data, int64_t bytes,
+tutti_err tutti__team_gather(tutti__team *t, tutti_err local_err, const void *data, int64_t bytes,
                              void **out, int64_t *bytes_out) {
     gathered g = {.head = {.bytes = bytes}};
     const int tag = tutti__team_tag(t);
@@ -94,9 +94,10 @@ tutti_err tutti__team_gather(tutti__team *t, tutti_err mine, const void *data, i
     tutti__collective_add();
     *out = NULL;
     *bytes_out = 0;
-    if (mine == TUTTI_OK && !(g.data = tutti__malloc((size_t)bytes + 1))) mine = TUTTI_ERR_NOMEM;
-    if (mine != TUTTI_OK)
-        gather_fail(&g, mine, t->rank);
+    if (local_err == TUTTI_OK && !(g.data = tutti__malloc((size_t)bytes + 1)))
+        local_err = TUTTI_ERR_NOMEM;
+    if (local_err != TUTTI_OK)
+        gather_fail(&g, local_err, t->rank);
     else if (bytes > 0)
         memcpy(g.data, data, (size_t)bytes);
     for (; bit < t->size && !(t->rank & bit) && err == TUTTI_OK; bit *= 2)

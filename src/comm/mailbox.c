@@ -6,7 +6,7 @@
 #include "comm/wait.h"
 
 void tutti__mailbox_put(tutti__mailbox *m, int rank, size_t bytes, void *data) {
-    if (tutti__grow(&m->v, (size_t)m->n + 1, &m->room, sizeof *m->v) != TUTTI_OK) {
+    if (tutti__grow(&m->v, (size_t)m->n + 1, &m->capacity, sizeof *m->v) != TUTTI_OK) {
         m->err = TUTTI_ERR_NOMEM;
         tutti__free(data);
         return;

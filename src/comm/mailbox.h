@@ -8,7 +8,7 @@
 typedef struct tutti__mailbox {
     tutti__sparse_message *v; /* [n] received messages */
     int n;
-    size_t room;
+    size_t capacity;
     /* TUTTI_OK, or an error of this rank; the exchange continues, so that no rank hangs */
     tutti_err err;
 } tutti__mailbox;

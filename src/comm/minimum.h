@@ -7,12 +7,12 @@
 
 typedef struct tutti__minimum {
     MPI_Request request;
-    int active;          /* whether `request` is pending */
-    int64_t mine, least; /* value of this rank; minimum, once it is known */
+    int active;           /* whether `request` is pending */
+    int64_t local, least; /* value of this rank; minimum, once it is known */
 } tutti__minimum;
 
-/* Start the reduction of `mine`, without waiting.  Collective. */
-tutti_err tutti__minimum_begin(tutti__team *t, int64_t mine, tutti__minimum *m) TUTTI_MUST_USE;
+/* Start the reduction of `local`, without waiting.  Collective. */
+tutti_err tutti__minimum_begin(tutti__team *t, int64_t local, tutti__minimum *m) TUTTI_MUST_USE;
 /* Test whether the reduction is complete and m->least is valid.  After an MPI error it is complete, and
  * m->least is the value of this rank.  Not collective. */
 tutti_err tutti__minimum_test(tutti__minimum *m, int *done_out) TUTTI_MUST_USE;

@@ -69,7 +69,7 @@ const int *tutti__groups_members(const tutti__groups *g, int group, int *n_out) 
 }
 
 /* Return the simulated node of a rank according to the option `nodes`; -1: invalid option. */
-static int pretend_node(const char *text, int rank, int size) {
+static int simulated_node(const char *text, int rank, int size) {
     char *end;
     if (text[0] == '\0') return 0;
     if (strcmp(text, "single") == 0) return rank;
@@ -158,7 +158,7 @@ static void team_free(tutti__team *t) {
 
 /* Create a communicator of the same ranks.  MPI_Comm_dup would copy the caller's attributes, whose delete
  * callbacks would be called when the new communicator is freed. */
-static int comm_alike(MPI_Comm comm, MPI_Comm *out) {
+static int create_same_comm(MPI_Comm comm, MPI_Comm *out) {
     MPI_Group all;
     int code = MPI_Comm_group(comm, &all);
     if (code != MPI_SUCCESS) return code;
@@ -183,7 +183,7 @@ static void team_memory_free(team_memory *m) {
 
 /* Set the groups of a team whose communicator exists.  Collective. */
 static tutti_err team_divide(tutti__team *t, const team_memory *m) {
-    const int part = pretend_node(t->pretend, t->rank, t->size);
+    const int part = simulated_node(t->pretend, t->rank, t->size);
     TUTTI_TRY(nodes_make(t, part < 0 ? 0 : part, m->every, m->leader));
     TUTTI_CHECK(part >= 0, TUTTI_ERR_OPTION, "option nodes is '%s': not a valid division of ranks",
                 t->pretend);
@@ -212,7 +212,7 @@ static tutti_err team_make(MPI_Comm comm, const char *pretend, tutti__team **out
     t->comm = MPI_COMM_NULL;
     snprintf(t->pretend, sizeof t->pretend, "%s", pretend);
     tutti__collective_add();
-    const int code = comm_alike(comm, &t->comm);
+    const int code = create_same_comm(comm, &t->comm);
     if (code != MPI_SUCCESS) {
         team_memory_free(&m);
         tutti__free(t);

@@ -139,7 +139,7 @@ static tutti_err ballot_by_nodes(tutti__team *t, const tutti__vote *v, ballot *b
     return TUTTI_OK;
 }
 
-static tutti_err vote_with(tutti__team *t, int tag, tutti_err mine, tutti__vote *io) {
+static tutti_err vote_with(tutti__team *t, int tag, tutti_err local_err, tutti__vote *io) {
     ballot b;
     tutti__collective_add();
     TUTTI_ASSERT(io->reductions <= TUTTI__REDUCTIONS && io->ranges <= TUTTI__RANGES);
@@ -150,13 +150,13 @@ static tutti_err vote_with(tutti__team *t, int tag, tutti_err mine, tutti__vote 
     for (int i = 0; i < io->reductions; i++) b.word[i] = *io->reduction[i].number;
     memcpy(&b.word[io->reductions], io->range, (size_t)io->ranges * sizeof *io->range);
     /* tutti_set_local_error may have set the reason of a missing argument */
-    if (mine == TUTTI_ERR_ARG) {
+    if (local_err == TUTTI_ERR_ARG) {
         const tutti_err why = tutti__error_refused();
-        if (why != TUTTI_OK) mine = why;
+        if (why != TUTTI_OK) local_err = why;
     }
-    if (mine != TUTTI_OK) {
-        if (tutti_last_error()->code != mine)
-            (void)tutti__error_set(mine, 0, -1, "%s", tutti_strerror(mine));
+    if (local_err != TUTTI_OK) {
+        if (tutti_last_error()->code != local_err)
+            (void)tutti__error_set(local_err, 0, -1, "%s", tutti_strerror(local_err));
         tutti__error_context(NULL, NULL, t->rank);
         b.fail = t->rank;
         b.info = *tutti_last_error();
@@ -174,34 +174,34 @@ static tutti_err vote_with(tutti__team *t, int tag, tutti_err mine, tutti__vote 
     return b.info.code;
 }
 
-tutti_err tutti__team_vote(tutti__team *t, tutti_err mine, tutti__vote *io) {
-    return vote_with(t, TUTTI__VOTE_TAG, mine, io);
+tutti_err tutti__team_vote(tutti__team *t, tutti_err local_err, tutti__vote *io) {
+    return vote_with(t, TUTTI__VOTE_TAG, local_err, io);
 }
 
-tutti_err tutti__team_reduce(tutti__team *t, tutti_err mine, int n,
+tutti_err tutti__team_reduce(tutti__team *t, tutti_err local_err, int n,
                              const tutti__reduction *reduction) {
     tutti__vote v;
     tutti__vote_init(&v);
     v.reductions = n;
     v.reduction = reduction;
-    return tutti__team_vote(t, mine, &v);
+    return tutti__team_vote(t, local_err, &v);
 }
 
-tutti_err tutti__team_max(tutti__team *t, tutti_err mine, int64_t *io) {
-    return tutti__team_reduce(t, mine, 1, &(tutti__reduction){TUTTI__MAX, io});
+tutti_err tutti__team_max(tutti__team *t, tutti_err local_err, int64_t *io) {
+    return tutti__team_reduce(t, local_err, 1, &(tutti__reduction){TUTTI__MAX, io});
 }
 
 /* If all ranks succeed, which a consensus determines, no vote is needed to find an error. */
-tutti_err tutti__team_agree(tutti__team *t, tutti_err mine) {
-    if (tutti__consensus_ready(t) && tutti__consensus(t, mine == TUTTI_OK, 0, NULL))
+tutti_err tutti__team_agree(tutti__team *t, tutti_err local_err) {
+    if (tutti__consensus_ready(t) && tutti__consensus(t, local_err == TUTTI_OK, 0, NULL))
         return TUTTI_OK;
-    return tutti__team_agree_tagged(t, TUTTI__VOTE_TAG, mine);
+    return tutti__team_agree_tagged(t, TUTTI__VOTE_TAG, local_err);
 }
 
-tutti_err tutti__team_agree_tagged(tutti__team *t, int tag, tutti_err mine) {
+tutti_err tutti__team_agree_tagged(tutti__team *t, int tag, tutti_err local_err) {
     tutti__vote v;
     tutti__vote_init(&v);
-    return vote_with(t, tag, mine, &v);
+    return vote_with(t, tag, local_err, &v);
 }
 
 tutti_err tutti__team_sum(tutti__team *t, int64_t *v, int n) {

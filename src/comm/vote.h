@@ -46,21 +46,21 @@ typedef struct tutti__vote {
 } tutti__vote;
 
 void tutti__vote_init(tutti__vote *v); /* no reductions and ranges */
-/* Reduce *io over all ranks.  If `mine` is an error on any rank, all ranks return the error of the lowest such
+/* Reduce *io over all ranks.  If `local_err` is an error on any rank, all ranks return the error of the lowest such
  * rank, which becomes their last error; the values are reduced in any case.  Collective. */
-tutti_err tutti__team_vote(tutti__team *t, tutti_err mine, tutti__vote *io) TUTTI_MUST_USE;
+tutti_err tutti__team_vote(tutti__team *t, tutti_err local_err, tutti__vote *io) TUTTI_MUST_USE;
 /* Vote with n reductions, which must be the same on all ranks.  Collective. */
-tutti_err tutti__team_reduce(tutti__team *t, tutti_err mine, int n,
+tutti_err tutti__team_reduce(tutti__team *t, tutti_err local_err, int n,
                              const tutti__reduction *reduction) TUTTI_MUST_USE;
 /* Vote that replaces *io by its maximum over all ranks.  Collective. */
-tutti_err tutti__team_max(tutti__team *t, tutti_err mine, int64_t *io) TUTTI_MUST_USE;
-/* Return the error `mine` of the lowest rank that has one, on all ranks.  Collective. */
-tutti_err tutti__team_agree(tutti__team *t, tutti_err mine) TUTTI_MUST_USE;
+tutti_err tutti__team_max(tutti__team *t, tutti_err local_err, int64_t *io) TUTTI_MUST_USE;
+/* Return the error `local_err` of the lowest rank that has one, on all ranks.  Collective. */
+tutti_err tutti__team_agree(tutti__team *t, tutti_err local_err) TUTTI_MUST_USE;
 /* Tag of votes that all ranks make in the same order; tags of operations are larger. */
 enum { TUTTI__VOTE_TAG = 0 };
 /* Like tutti__team_agree, while other votes, each with its own tag (tutti__team_vote_tag), are pending in any
  * order.  Collective. */
-tutti_err tutti__team_agree_tagged(tutti__team *t, int tag, tutti_err mine) TUTTI_MUST_USE;
+tutti_err tutti__team_agree_tagged(tutti__team *t, int tag, tutti_err local_err) TUTTI_MUST_USE;
 
 /* Sum of n numbers over all ranks, in place.  Collective. */
 tutti_err tutti__team_sum(tutti__team *t, int64_t *v, int n) TUTTI_MUST_USE;

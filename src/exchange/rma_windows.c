@@ -18,12 +18,12 @@ enum { PAGE = 4096 };
  * same code on all ranks. */
 static tutti_err exchange_shifts(tutti__team *t, char **base, int **out) {
     const tutti_off past = (tutti_off)((uintptr_t)*base % PAGE);
-    const int mine = *base && past ? (int)(PAGE - past) : 0;
-    int64_t largest = mine;
+    const int local_shift = *base && past ? (int)(PAGE - past) : 0;
+    int64_t largest = local_shift;
     TUTTI_TRY(tutti__team_max(t, TUTTI_OK, &largest));
     if (largest == 0) return TUTTI_OK;
-    TUTTI_TRY(tutti__team_allgather(t, &mine, sizeof mine, (void **)out));
-    *base += mine;
+    TUTTI_TRY(tutti__team_allgather(t, &local_shift, sizeof local_shift, (void **)out));
+    *base += local_shift;
     return TUTTI_OK;
 }
 
@@ -100,14 +100,14 @@ static tutti_err replace_windows(tutti__team *t, int n, tutti_off bytes, int pin
     return TUTTI_OK;
 }
 
-tutti_err tutti__rma_windows_ensure(tutti__team *t, int n, tutti_off bytes, tutti_off room) {
+tutti_err tutti__rma_windows_ensure(tutti__team *t, int n, tutti_off bytes, tutti_off capacity) {
     TUTTI_ASSERT(n <= TUTTI__RMA_WINDOWS);
     const tutti__rma_windows *have = &t->staging->rma_windows;
     int64_t too_small = n > have->n;
     for (int i = 0; i < n && !too_small; i++) too_small = have->bytes[i] < bytes;
     tutti_off sum = 0;
     for (int i = 0; i < t->staging->rma_windows.n; i++) sum += t->staging->rma_windows.bytes[i];
-    int64_t too_large = sum > room;
+    int64_t too_large = sum > capacity;
     int64_t pinned = atomic_load(&t->staging->pins) > 0; /* may differ between ranks */
     const tutti__reduction all[] = {
         {TUTTI__MAX, &too_small}, {TUTTI__MAX, &too_large}, {TUTTI__MAX, &pinned}};

@@ -30,7 +30,7 @@ static inline MPI_Aint tutti__rma_windows_shift(const tutti__rma_windows *w, int
  * staging's `pins`), no window becomes smaller, and the old windows are kept if the allocation fails.
  * The windows are freed with the team.  Collective; returns the same code on all ranks. */
 tutti_err tutti__rma_windows_ensure(tutti__team *t, int n, tutti_off bytes,
-                                    tutti_off room) TUTTI_MUST_USE;
+                                    tutti_off capacity) TUTTI_MUST_USE;
 /* Free all windows.  Collective. */
 void tutti__rma_windows_drop(tutti__rma_windows *w);
 

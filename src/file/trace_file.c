@@ -115,9 +115,9 @@ void tutti__trace_write(tutti_file *f) {
     int n = 0;
     if (!f->opt.trace[0]) return;
     char *text = tutti__trace_json();
-    const tutti__sparse_message mine = {0, text ? strlen(text) : 0, text};
+    const tutti__sparse_message local = {0, text ? strlen(text) : 0, text};
     const char *problem = NULL;
-    if (tutti__sparse_exchange(f->team, text ? 1 : 0, &mine, &n, &in) != TUTTI_OK) {
+    if (tutti__sparse_exchange(f->team, text ? 1 : 0, &local, &n, &in) != TUTTI_OK) {
         problem = "not all ranks could send what they recorded";
         tutti__error_clear();
     }

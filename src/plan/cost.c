@@ -421,11 +421,11 @@ static tutti__candidate choose_staged(const model *m, tutti__candidate k, int li
         const int step = k.exchange == TUTTI_EXCHANGE_TWO_SIDED ? o->step : 0;
         buffers = c->buffers(k.exchange, step, slots);
     }
-    const tutti_off room = o->cb_buffer_size / ((tutti_off)c->largest * buffers);
+    const tutti_off capacity = o->cb_buffer_size / ((tutti_off)c->largest * buffers);
 
     for (int i = c->striped && !fixed_window ? 2 : 0; i < 3; i++) {
         const tutti_off wanted = fixed_window ? o->window_size : sizes[i];
-        const tutti_off window = tutti__max(tutti__min(wanted, room), 4096);
+        const tutti_off window = tutti__max(tutti__min(wanted, capacity), 4096);
         if (window == k.window) continue;
         k.window = window;
 

@@ -13,11 +13,11 @@
 
 typedef struct {
     tutti__stop *v;
-    size_t n, room;
+    size_t n, capacity;
 } stops;
 
 static tutti_err push_stop(stops *s, int aggregator, tutti_count cycle) {
-    TUTTI_TRY(tutti__grow(&s->v, s->n + 1, &s->room, sizeof *s->v));
+    TUTTI_TRY(tutti__grow(&s->v, s->n + 1, &s->capacity, sizeof *s->v));
     s->v[s->n++] = (tutti__stop){aggregator, cycle};
     return TUTTI_OK;
 }

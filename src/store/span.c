@@ -63,7 +63,7 @@ static tutti_off span_in_run(const tutti__span *s) {
 }
 
 /* Return the bytes of the first run that are before direct_end. */
-static tutti_off direct_room(const tutti__span *s) {
+static tutti_off direct_limit(const tutti__span *s) {
     return tutti__max(0, tutti__min(span_in_run(s), s->direct_end - span_offset(s)));
 }
 
@@ -71,7 +71,7 @@ static tutti_off direct_room(const tutti__span *s) {
 static tutti_off direct_part(const tutti__fdfile *f, const tutti__span *s) {
     if (f->align == 0 || span_offset(s) % f->align != 0) return 0;
     if ((uintptr_t)span_memory(s) % (uintptr_t)f->align != 0) return 0;
-    return tutti__align_down(direct_room(s), f->align);
+    return tutti__align_down(direct_limit(s), f->align);
 }
 
 /* Return the number of bytes of the first run before the next part that can use direct_fd. */
@@ -81,15 +81,15 @@ static tutti_off buffered_part(const tutti__fdfile *f, const tutti__span *s) {
     const tutti_off misaligned = span_offset(s) % f->align;
     if ((tutti_off)((uintptr_t)span_memory(s) % (uintptr_t)f->align) != misaligned) return bytes;
     const tutti_off head = misaligned == 0 ? 0 : f->align - misaligned;
-    return direct_room(s) >= head + f->align ? head : bytes;
+    return direct_limit(s) >= head + f->align ? head : bytes;
 }
 
 /* Return the number of bytes of the first run of `s` that can be added to the call; 0: none. */
 static tutti_off next_part(const tutti__fdfile *f, const tutti__span *s, const tutti__io_call *c) {
-    const tutti_off room = (tutti_off)(c->max_bytes - c->bytes);
+    const tutti_off capacity = (tutti_off)(c->max_bytes - c->bytes);
     if (span_offset(s) != c->offset + (tutti_off)c->bytes) return 0;
-    if (c->fd == f->fd) return tutti__min(buffered_part(f, s), room);
-    return tutti__min(direct_part(f, s), tutti__align_down(room, f->align));
+    if (c->fd == f->fd) return tutti__min(buffered_part(f, s), capacity);
+    return tutti__min(direct_part(f, s), tutti__align_down(capacity, f->align));
 }
 
 void tutti__span_cut(const tutti__fdfile *f, tutti__span s, tutti__io_call *c) {

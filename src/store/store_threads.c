@@ -23,7 +23,7 @@ typedef struct threads_store {
     pthread_cond_t work;  /* signalled when a request is queued, or `stop` is set */
     pthread_cond_t ended; /* signalled when a request has ended */
     tutti__ioqueue queue;
-    int away;            /* number of requests that have not ended */
+    int unfinished;      /* number of requests that have not ended */
     tutti_off lo, hi;    /* bytes whose writeback is started when all requests have ended */
     int stop;            /* whether the threads must end */
     int wanted, running; /* number of threads to create, and created */
@@ -32,7 +32,7 @@ typedef struct threads_store {
 
 /* Start writeback if all requests have ended.  The caller holds the lock. */
 static void write_behind_if_idle(threads_store *t) {
-    if (t->away > 0 || t->lo >= t->hi) return;
+    if (t->unfinished > 0 || t->lo >= t->hi) return;
     tutti__fdfile_write_behind(&t->f.base, t->lo, t->hi);
     t->lo = t->hi = 0;
 }
@@ -50,7 +50,7 @@ static void work_on(threads_store *t, tutti__ioreq *r) {
     pthread_mutex_lock(&t->lock);
     tutti__ioreq_return(r, &tally);
     if (!tutti__ioreq_ended(r)) return;
-    t->away--;
+    t->unfinished--;
     write_behind_if_idle(t);
     pthread_cond_broadcast(&t->ended);
 }
@@ -89,7 +89,7 @@ static tutti_err threads_begin(tutti_store *s, int is_write, const tutti_io_run 
     }
     pthread_mutex_lock(&t->lock);
     tutti__ioqueue_add(&t->queue, r);
-    t->away += !tutti__ioreq_ended(r);
+    t->unfinished += !tutti__ioreq_ended(r);
     if (r->rest.left > (tutti_off)TUTTI__PIECE_BYTES)
         pthread_cond_broadcast(&t->work);
     else
@@ -124,7 +124,7 @@ static tutti_err threads_finish(tutti_store_request *base, tutti_off *done_out) 
     return tutti__ioreq_judge(r, done_out);
 }
 
-static void threads_hasten(tutti_store *s, tutti_off lo, tutti_off hi) {
+static void threads_start_writeback(tutti_store *s, tutti_off lo, tutti_off hi) {
     threads_store *t = (threads_store *)s;
     pthread_mutex_lock(&t->lock);
     tutti__interval_grow(&t->lo, &t->hi, lo, hi);
@@ -184,5 +184,5 @@ const tutti_store_ops tutti__store_threads = {.name = "threads",
                                               .begin = threads_begin,
                                               .test = threads_test,
                                               .finish = threads_finish,
-                                              .start_writeback = threads_hasten,
+                                              .start_writeback = threads_start_writeback,
                                               TUTTI__FDFILE_OPS};

@@ -29,10 +29,10 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects all variables below */
 static pthread_cond_t work =
     PTHREAD_COND_INITIALIZER; /* signalled when a file is queued, or `ends` is set */
-static pthread_cond_t news =
-    PTHREAD_COND_INITIALIZER;      /* signalled when a call has returned, or the thread has ended */
-static tutti__fdfile *first;       /* first file of the queue; NULL: empty */
-static const tutti__fdfile *at_it; /* file of the current call; NULL: none */
+static pthread_cond_t progress =
+    PTHREAD_COND_INITIALIZER; /* signalled when a call has returned, or the thread has ended */
+static tutti__fdfile *first;  /* first file of the queue; NULL: empty */
+static const tutti__fdfile *current_file; /* file of the current call; NULL: none */
 static pthread_t thread;
 /* number of files that use the thread, 0: no thread; whether the thread must end */
 static int users, ends;
@@ -65,13 +65,13 @@ static void *write_behind_main(void *unused) {
             dequeue_file(f);
             h->lo += bytes;
             if (h->lo < h->hi) enqueue_file(f);
-            at_it = f;
+            current_file = f;
             pthread_mutex_unlock(&lock);
             const int failed = sync_file_range(f->fd, lo, bytes, SYNC_FILE_RANGE_WRITE);
             pthread_mutex_lock(&lock);
-            at_it = NULL;
+            current_file = NULL;
             h->useless |= failed && errno != EINTR;
-            pthread_cond_broadcast(&news);
+            pthread_cond_broadcast(&progress);
         } else
             pthread_cond_wait(&work, &lock);
     }
@@ -80,10 +80,10 @@ static void *write_behind_main(void *unused) {
 }
 
 /* Add a user of the thread, and create the thread for the first user.  Returns 0 if that fails. */
-static int thread_join_in(void) {
+static int add_thread_user(void) {
     /* the new thread blocks all signals: threads of the program handle them */
     sigset_t all, before;
-    while (ends) pthread_cond_wait(&news, &lock); /* wait for the end of the previous thread */
+    while (ends) pthread_cond_wait(&progress, &lock); /* wait for the end of the previous thread */
     if (users == 0) {
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -107,7 +107,7 @@ void tutti__fdfile_write_behind(tutti_store *s, tutti_off lo, tutti_off hi) {
             f->align == 0 && !f->base.layout.client_cache && fstatfs(f->fd, &fs) == 0;
         const uint32_t type = is_known ? (uint32_t)fs.f_type : TMPFS_MAGIC;
         h->known = type != TMPFS_MAGIC && type != RAMFS_MAGIC && type != HUGETLBFS_MAGIC &&
-                   thread_join_in();
+                   add_thread_user();
         h->useless = !h->known;
     }
     if (!h->useless) {
@@ -122,7 +122,7 @@ void tutti__fdfile_write_behind_end(tutti__fdfile *f) {
     if (!f->behind.known) return;
     pthread_mutex_lock(&lock);
     if (f->behind.queued) dequeue_file(f);
-    while (at_it == f) pthread_cond_wait(&news, &lock);
+    while (current_file == f) pthread_cond_wait(&progress, &lock);
     if (--users == 0) {
         ends = 1;
         pthread_cond_broadcast(&work);
@@ -130,7 +130,7 @@ void tutti__fdfile_write_behind_end(tutti__fdfile *f) {
         pthread_join(thread, NULL);
         pthread_mutex_lock(&lock);
         ends = 0;
-        pthread_cond_broadcast(&news);
+        pthread_cond_broadcast(&progress);
     }
     pthread_mutex_unlock(&lock);
 }
