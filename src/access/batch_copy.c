@@ -36,7 +36,7 @@ typedef struct {
     tutti_error_info info; /* error of element `bad` */
     tutti_err err;         /* other errors */
     int n;                 /* number of queued pieces */
-    tutti_off gathered;    /* their bytes in the file */
+    tutti_off gathered;    /* bytes of the queued pieces in the file */
     piece piece[PIECES];
 } converter;
 

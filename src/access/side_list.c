@@ -228,7 +228,7 @@ static tutti_err list_node(source *s, const scan *k, tutti__node **out) {
     int fits = 1;
     s->i = 0;
     for (tutti_count i = 0; source_next(s, &offset, &length); i++, end = offset + length) {
-        const tutti_off gap = (offset - end) >> s->shift; /* without remainder */
+        const tutti_off gap = (offset - end) >> s->shift; /* exact: a multiple of 1 << shift */
         const tutti_off item = offset - k->first;
         if (i == 0) gcd_set(&grain, (uint64_t)length);
         if (i % TUTTI__MARK_EVERY == 0)

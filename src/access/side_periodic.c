@@ -59,7 +59,8 @@ static size_t wanted_cuts(const tutti__group *g, cut *c) {
     return n + add_cut(g, end, end, c + n);
 }
 
-/* Find the copies of a VEC that may have bytes in [lo, hi): the index of the first, and, returned, their number. */
+/* Find the copies of a VEC that may have bytes in [lo, hi); returns their number, and the index of the first in
+ * *first_out. */
 static tutti_count copies_in(tutti__side s, tutti_off lo, tutti_off hi, tutti_count *first_out) {
     const tutti__node *child = s.node->vec.child;
     const tutti_off stride = s.node->vec.stride;

@@ -53,8 +53,8 @@ static size_t clip_views(tutti__view *v, size_t n, tutti_off lo, tutti_off hi) {
 
 /* ---- CATs */
 
-/* Find the parts of a CAT whose bounds overlap [lo, hi), relative to its origin: the index of the first, and,
- * returned, their number. */
+/* Find the parts of a CAT whose bounds overlap [lo, hi), relative to its origin: returns their number, and the
+ * index of the first in *first_out. */
 static size_t parts_in(const tutti__node *n, tutti_off lo, tutti_off hi, tutti_count *first_out) {
     tutti_count first = 0, end = n->cat.n, i;
     while (first < end) {

@@ -87,8 +87,8 @@ static inline void tutti__error_restore(const tutti__kept_error *kept) {
 #define TUTTI_KEEP_LAST_ERROR_IF(cond)                                            \
     __attribute__((cleanup(tutti__error_restore))) tutti__kept_error kept_error_; \
     tutti__error_keep(&kept_error_, (cond))
-/* Execute `step` regardless of the earlier result `err`.  The value is `err` if it is an error, else that of
- * `step`; the last error is the one that belongs to the value. */
+/* Execute `step` regardless of the earlier result `err`.  The value is `err` if it is an error, else the
+ * result of `step`; the last error is that of the value. */
 #define TUTTI_ALSO(err, step)                          \
     ({                                                 \
         const tutti_err before_ = (err);               \

@@ -31,11 +31,11 @@ struct tutti__fiber {
     int begun, returned;
     /* left: when the fiber was last suspended; absent: total seconds suspended */
     double left, absent;
-    tutti_error_info error; /* last error of the suspended one of fiber and resuming thread */
+    tutti_error_info error; /* last error of the suspended side (fiber or resuming thread) */
     void *tsan_inside, *tsan_outside; /* thread sanitizer's fibers; NULL without it */
     const void *outside_bottom;       /* for the address sanitizer: stack of the resuming thread */
-    size_t outside_size;              /* its bytes */
-    void *fake;                       /* its saved fake stack */
+    size_t outside_size;              /* bytes of that stack */
+    void *fake;                       /* fake stack of the address sanitizer while suspended */
 };
 
 static _Thread_local tutti__fiber *current;

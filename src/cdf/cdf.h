@@ -61,12 +61,12 @@ typedef struct tutti__cdf_var {
     int is_record;    /* whether dim[0] is the record dimension */
     tutti__cdf_atts atts;
     tutti_count numbers; /* number of values, in total or per record */
-    tutti_off bytes;     /* their bytes, padded to a multiple of 4 (but see tutti__cdf_layout) */
+    tutti_off bytes;     /* bytes of the values, padded to a multiple of 4 (but see tutti__cdf_layout) */
     tutti_off begin;     /* file offset; of a record variable: in the first record */
 } tutti__cdf_var;
 
 typedef struct tutti__cdf {
-    int version;            /* 1, 2, 5 */
+    int version;            /* CDF version: 1, 2 or 5 */
     tutti_count records;    /* number of records; -1: unknown, since the writer has not finished */
     tutti_count record_dim; /* index of the record dimension; -1: none */
     tutti_count dims_n;

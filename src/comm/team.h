@@ -36,7 +36,7 @@ typedef struct tutti__consensus_memory {
 typedef struct tutti__team {
     MPI_Comm comm;
     int rank, size;
-    tutti__groups nodes;   /* ranks that share memory */
+    tutti__groups nodes;   /* groups of ranks that share memory */
     tutti__groups singles; /* one group per rank */
     tutti__consensus_memory consensus;
     struct tutti__staging *staging; /* staging memory of the module exchange; NULL: none */

@@ -27,8 +27,8 @@ static tutti_err exchange_shifts(tutti__team *t, char **base, int **out) {
     return TUTTI_OK;
 }
 
-/* Create one window, on all ranks or on none.  If it fails on some ranks, the others cannot free their window,
- * since that is collective; it exists until the program ends. */
+/* Create one window, on all ranks or on none.  If creation fails on some ranks, the other ranks cannot free
+ * their window, since MPI_Win_free is collective; the window then exists until the program ends. */
 static tutti_err window_make(tutti__team *t, tutti_off bytes, MPI_Win *out, char **base_out) {
     const MPI_Aint size = bytes > 0 ? (MPI_Aint)bytes + PAGE : 0;
     MPI_Win win = MPI_WIN_NULL;

@@ -42,7 +42,7 @@ tutti_err tutti__puts_make(struct tutti__puts **out) {
     return *out ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
 
-/* ---- moving runs */
+/* ---- puts and gets of runs */
 
 static int runs_type(const put_batch *b, const MPI_Aint *places, MPI_Datatype *out) {
     const int code = MPI_Type_create_hindexed(b->n, b->length, places, MPI_BYTE, out);

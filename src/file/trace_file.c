@@ -45,7 +45,7 @@ void tutti__trace_begin(tutti_file *f) {
  * overwritten, even if it is empty. */
 static int trace_is_data(const tutti_file *closing, const struct stat *st) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static uint64_t device, inode; /* of the last file for which the result was 1 */
+    static uint64_t device, inode; /* identity of the last file for which the result was 1 */
     pthread_mutex_lock(&lock);
     const int found = (st->st_dev == closing->trace.device && st->st_ino == closing->trace.inode) ||
                       (st->st_dev == device && st->st_ino == inode) ||

@@ -75,7 +75,7 @@ typedef struct {
     const tutti__cost_case *c;
     const tutti_profile *p;
     double bytes;                 /* requested bytes of all ranks */
-    double distinct;              /* the same, where bytes that several ranks request count once */
+    double distinct;              /* requested bytes, where bytes that several ranks request count once */
     double extent;                /* bytes from the first to the last requested byte of all ranks */
     double extents;               /* sum of the extents of the ranks */
     double runs, run;             /* number of file runs, and their mean bytes */
@@ -90,11 +90,11 @@ typedef struct {
     double measured_cores;        /* number of cores that they used */
     double vote;                  /* seconds of one vote */
     curve one, all;               /* file access by one rank, and by all measured ranks */
-    curve tiny_one, tiny_all;     /* the same for requests too small for direct_io */
+    curve tiny_one, tiny_all;     /* curves `one` and `all` for requests too small for direct_io */
     curve device_one, device_all; /* additional time of reads from the device */
     /* bytes per second of windows of 512 KiB and 4 MiB, including copies */
     double staged_512k, staged_4m;
-    curve copy;            /* copy by one core */
+    curve copy;            /* time of copies by one core */
     double named;          /* seconds of one core to find the requested bytes of all windows */
     int asynchronous;      /* whether the store accesses the file during the exchange */
     double overlap, async; /* overlapped share of the shorter phase; additional seconds per cycle */
@@ -498,8 +498,8 @@ int tutti__cost_candidates(const tutti__cost_case *c, tutti__candidate out[TUTTI
     }
 
     /* File runs of at least the option `direct_run` are transferred directly between file and user
-     * memory.  By default, runs of at least LONG bytes are, except where concurrent writers would
-     * wait for each other: the kernel serializes writes of one node through its page cache. */
+     * memory.  By default, this applies to runs of at least LONG bytes, except if concurrent writers
+     * would wait for each other: the kernel serializes writes of one node through its page cache. */
     const int writers_wait = c->is_write && c->largest > 1 && !o->direct_io && !(p->remote > 0);
     const int straight =
         o->direct_run > 0 ? c->s->run >= o->direct_run : c->s->run >= LONG && !writers_wait;

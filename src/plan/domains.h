@@ -27,7 +27,7 @@ typedef struct tutti__summary {
     tutti_count ranks;   /* ranks that have bytes */
     tutti_off max_bytes; /* largest number of bytes of a rank */
     tutti_off run;       /* smallest mean bytes per file run of a rank; INT64_MAX: none */
-    tutti_off piece;     /* the same for pieces, which are contiguous in the file and in memory */
+    tutti_off piece;     /* smallest mean bytes per piece that is contiguous in file and memory */
     int64_t first, last; /* smallest and largest hash of a rank's file side */
     tutti_off min_bytes; /* smallest number of bytes of a rank that has bytes */
     /* minimum and maximum over the ranks of their lo - rank * bytes */
@@ -64,8 +64,8 @@ void tutti__histogram_add(tutti__side file, tutti_off lo, tutti_off hi,
 
 /* ---- domains */
 
-/* An array in a file, divided along its slowest dimension: `n` slabs of `slab` bytes from file offset `at`
- * on; columns in column-major order.  n is 0 if the file has no array. */
+/* An array in a file, divided along its slowest dimension into `n` slabs of `slab` bytes, of which the first is at
+ * file offset `at`.  n is 0 if the file has no array. */
 typedef struct tutti__slabs {
     tutti_off at, slab;
     tutti_count n;

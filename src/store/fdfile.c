@@ -283,7 +283,7 @@ int tutti__fdfile_descriptor(const tutti_store *s) {
 tutti_err tutti__fdfile_flush(tutti_store *s) {
     tutti__store_stats(s)->system_calls += 2;
     const int fd = fcntl(((tutti__fdfile *)s)->fd, F_DUPFD_CLOEXEC, 0);
-    if (fd < 0) return tutti__fdfile_sync(s); /* no free descriptor */
+    if (fd < 0) return tutti__fdfile_sync(s); /* no free descriptor: use fsync */
     return close(fd) == 0 || errno == EINTR ? TUTTI_OK : tutti__error_sys(errno, -1, "flush");
 }
 

@@ -17,7 +17,7 @@ static inline void tutti__interval_grow(tutti_off *lo, tutti_off *hi, tutti_off 
 typedef struct tutti__behind {
     tutti_off lo, hi;           /* bytes whose writeback has to be started */
     struct tutti__fdfile *next; /* next file of the queue */
-    /* Whether the file is in the queue; uses the thread; must not be written back early. */
+    /* whether the file is in the queue; whether it uses the thread; whether writeback must not be started */
     int queued, known, useless;
 } tutti__behind;
 
