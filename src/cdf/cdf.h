@@ -61,8 +61,9 @@ typedef struct tutti__cdf_var {
     int is_record;    /* whether dim[0] is the record dimension */
     tutti__cdf_atts atts;
     tutti_count numbers; /* number of values, in total or per record */
-    tutti_off bytes;     /* bytes of the values, padded to a multiple of 4 (but see tutti__cdf_layout) */
-    tutti_off begin;     /* file offset; of a record variable: in the first record */
+    /* bytes of the values, padded to a multiple of 4 (but see tutti__cdf_layout) */
+    tutti_off bytes;
+    tutti_off begin; /* file offset; of a record variable: in the first record */
 } tutti__cdf_var;
 
 typedef struct tutti__cdf {

@@ -27,7 +27,7 @@ static void *job_main(void *context) {
 
 tutti_err tutti__by_thread_meanwhile(tutti__job_fn *fn, void *context,
                                      tutti__meanwhile_fn *meanwhile, void *other) {
-    /* on this stack, where the thread finds it until pthread_join */
+    /* valid until pthread_join */
     job j = {.fn = fn, .context = context};
     pthread_t thread;
     /* the new thread blocks all signals: threads of the program handle them */

@@ -25,9 +25,10 @@ tutti_err tutti__file_stores_close(tutti_file *f) {
 
 tutti_err tutti__file_open_background(tutti_file *f, int background) {
     if (f->background_store || background == TUTTI_BACKGROUND_NONE) return TUTTI_OK;
-    /* With background = all, a thread of the library may block in posix.  The file is opened through
-     * /proc, in case its name or the working directory has changed.  The queue is long, since all
-     * accesses of an operation are started at the same time. */
+    /* With background = all, a thread of the library executes the operation and may block, so the
+     * store posix is suitable.  The file is opened through /proc, in case its name or the working
+     * directory has changed.  The queue is long, since all accesses of an operation are started at
+     * the same time. */
     const int store = tutti__file_store(&f->opt, background == TUTTI_BACKGROUND_IO_ONLY);
     tutti_options opt = f->opt;
     char link[64];

@@ -41,11 +41,11 @@ void tutti__trace_begin(tutti_file *f) {
     trace_complain(f, "cannot allocate memory for the trace");
 }
 
-/* Return whether the file is the closing file, another open file, or the last such file: it is then not
- * overwritten, even if it is empty. */
+/* Return whether a file has data of the program and must not be overwritten, even if it is empty: the file being
+ * closed, another open file, or the last file for which this function returned 1. */
 static int trace_is_data(const tutti_file *closing, const struct stat *st) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static uint64_t device, inode; /* identity of the last file for which the result was 1 */
+    static uint64_t device, inode; /* of the last file for which the result was 1 */
     pthread_mutex_lock(&lock);
     const int found = (st->st_dev == closing->trace.device && st->st_ino == closing->trace.inode) ||
                       (st->st_dev == device && st->st_ino == inode) ||

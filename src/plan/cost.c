@@ -74,22 +74,22 @@ static curve curve_of(const double rate[5]) {
 typedef struct {
     const tutti__cost_case *c;
     const tutti_profile *p;
-    double bytes;                 /* requested bytes of all ranks */
-    double distinct;              /* requested bytes, where bytes that several ranks request count once */
-    double extent;                /* bytes from the first to the last requested byte of all ranks */
-    double extents;               /* sum of the extents of the ranks */
-    double runs, run;             /* number of file runs, and their mean bytes */
-    double piece;                 /* mean bytes of pieces that are contiguous in file and memory */
-    double density;               /* distinct bytes per byte of the extent */
-    double hole;                  /* mean bytes between the runs of one rank */
-    double joint_hole;            /* mean bytes between the combined runs of all ranks */
-    double streams;               /* number of ranks that request different parts of the file */
-    double crowd;                 /* ranks per core, relative to the measurement */
-    double cores;                 /* number of cores in use, on all nodes */
-    double measured_ranks;        /* number of ranks of the measurement, on all nodes */
-    double measured_cores;        /* number of cores that they used */
-    double vote;                  /* seconds of one vote */
-    curve one, all;               /* file access by one rank, and by all measured ranks */
+    double bytes;          /* requested bytes of all ranks */
+    double distinct;       /* requested bytes, where bytes that several ranks request count once */
+    double extent;         /* bytes from the first to the last requested byte of all ranks */
+    double extents;        /* sum of the extents of the ranks */
+    double runs, run;      /* number of file runs, and their mean bytes */
+    double piece;          /* mean bytes of pieces that are contiguous in file and memory */
+    double density;        /* distinct bytes per byte of the extent */
+    double hole;           /* mean bytes between the runs of one rank */
+    double joint_hole;     /* mean bytes between the combined runs of all ranks */
+    double streams;        /* number of ranks that request different parts of the file */
+    double crowd;          /* ranks per core, relative to the measurement */
+    double cores;          /* number of cores in use, on all nodes */
+    double measured_ranks; /* number of ranks of the measurement, on all nodes */
+    double measured_cores; /* number of cores that they used */
+    double vote;           /* seconds of one vote */
+    curve one, all;        /* file access by one rank, and by all measured ranks */
     curve tiny_one, tiny_all;     /* curves `one` and `all` for requests too small for direct_io */
     curve device_one, device_all; /* additional time of reads from the device */
     /* bytes per second of windows of 512 KiB and 4 MiB, including copies */

@@ -28,7 +28,7 @@ typedef struct tutti__fdfile {
     tutti_store base;
     int fd;
     int direct_fd;    /* descriptor with O_DIRECT; -1: none */
-    tutti_off align;  /* alignment and size of blocks for direct_fd; 0: it is not used */
+    tutti_off align;  /* alignment and size of blocks for direct_fd; 0: direct_fd is not used */
     size_t max_bytes; /* maximum bytes of one system call */
     int interrupt;    /* fault injection: handle every second call as interrupted */
     int flags;        /* TUTTI_STORE_READ ... */
