@@ -67,7 +67,7 @@ static tutti_err wait_for_release(const fault_store *f) {
 }
 
 /* Count a call of the operation `what`; returns 1 if it must fail. */
-static int must_fail(fault_store *f, tutti__fault_what what) {
+static int is_failing_call(fault_store *f, tutti__fault_what what) {
     if (f->fault.what != what) return 0;
     return atomic_fetch_add(&f->calls, 1) + 1 >= f->fault.n;
 }
@@ -86,14 +86,16 @@ static tutti_err fault_close(tutti_store *s) {
     fault_store *f = (fault_store *)s;
     (void)inner_of(f);
     tutti_err err = tutti__store_close(&f->inner);
-    if (err == TUTTI_OK && must_fail(f, TUTTI__FAULT_CLOSE)) err = inject_fault(f, "close", -1);
+    if (err == TUTTI_OK && is_failing_call(f, TUTTI__FAULT_CLOSE))
+        err = inject_fault(f, "close", -1);
     tutti__free(f);
     return err;
 }
 
 static tutti_err fault_write(tutti_store *s, const tutti_io_run *runs, int n) {
     fault_store *f = (fault_store *)s;
-    if (must_fail(f, TUTTI__FAULT_WRITE)) return inject_fault(f, "write", first_offset(runs, n));
+    if (is_failing_call(f, TUTTI__FAULT_WRITE))
+        return inject_fault(f, "write", first_offset(runs, n));
     wait_until(earliest_end(f));
     TUTTI_TRY(wait_for_release(f));
     return tutti__store_write(inner_of(f), runs, n);
@@ -101,7 +103,8 @@ static tutti_err fault_write(tutti_store *s, const tutti_io_run *runs, int n) {
 
 static tutti_err fault_read(tutti_store *s, const tutti_io_run *runs, int n, tutti_off *done_out) {
     fault_store *f = (fault_store *)s;
-    if (must_fail(f, TUTTI__FAULT_READ)) return inject_fault(f, "read", first_offset(runs, n));
+    if (is_failing_call(f, TUTTI__FAULT_READ))
+        return inject_fault(f, "read", first_offset(runs, n));
     wait_until(earliest_end(f));
     TUTTI_TRY(wait_for_release(f));
     return tutti__store_read(inner_of(f), runs, n, done_out);
@@ -117,7 +120,7 @@ static tutti_err fault_begin(tutti_store *s, int is_write, const tutti_io_run *r
     r->is_write = is_write;
     r->offset = first_offset(runs, n);
     r->due = earliest_end(f);
-    if (!must_fail(f, is_write ? TUTTI__FAULT_WRITE : TUTTI__FAULT_READ))
+    if (!is_failing_call(f, is_write ? TUTTI__FAULT_WRITE : TUTTI__FAULT_READ))
         err = tutti__store_begin(inner_of(f), is_write, runs, n, &r->inner);
     if (err != TUTTI_OK) {
         tutti__free(r);
@@ -152,19 +155,19 @@ static tutti_err fault_finish(tutti_store_request *base, tutti_off *done_out) {
 
 static tutti_err fault_size(tutti_store *s, tutti_off *size_out) {
     fault_store *f = (fault_store *)s;
-    if (must_fail(f, TUTTI__FAULT_SIZE)) return inject_fault(f, "size", -1);
+    if (is_failing_call(f, TUTTI__FAULT_SIZE)) return inject_fault(f, "size", -1);
     return tutti__store_size(inner_of(f), size_out);
 }
 
 static tutti_err fault_resize(tutti_store *s, tutti_off size) {
     fault_store *f = (fault_store *)s;
-    if (must_fail(f, TUTTI__FAULT_RESIZE)) return inject_fault(f, "resize", size);
+    if (is_failing_call(f, TUTTI__FAULT_RESIZE)) return inject_fault(f, "resize", size);
     return tutti__store_resize(inner_of(f), size);
 }
 
 static tutti_err fault_preallocate(tutti_store *s, tutti_off size) {
     fault_store *f = (fault_store *)s;
-    if (must_fail(f, TUTTI__FAULT_RESIZE)) return inject_fault(f, "preallocate", size);
+    if (is_failing_call(f, TUTTI__FAULT_RESIZE)) return inject_fault(f, "preallocate", size);
     return tutti__store_preallocate(inner_of(f), size);
 }
 
@@ -194,7 +197,7 @@ static int fault_cached(tutti_store *s, tutti_off offset) {
 
 static tutti_err fault_sync(tutti_store *s) {
     fault_store *f = (fault_store *)s;
-    if (must_fail(f, TUTTI__FAULT_SYNC)) return inject_fault(f, "sync", -1);
+    if (is_failing_call(f, TUTTI__FAULT_SYNC)) return inject_fault(f, "sync", -1);
     return tutti__store_sync(inner_of(f));
 }
 
