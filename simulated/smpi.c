@@ -1,10 +1,12 @@
-/* simulated: MPI as SimGrid's SMPI lacks it, by its profiling interface (MPI_X defined here calls PMPI_X).
+/* simulated: MPI functions that replace those of SimGrid's SMPI by the profiling interface (MPI_X defined here
+ * calls PMPI_X).
  *
- *   - Non-blocking collectives block, and MPI_Exscan is another one: SMPI's send P messages per rank.  Tutti starts them in the
- *     same order on all ranks, and nothing that they wait for comes after them.
- *   - MPI_Test waits: in SMPI a test that fails takes simulated time.  What Tutti tests has been started by both sides,
- *     and messages progress without calls.
- *   - Attributes of communicators are kept in a table of this rank: SMPI aborts when a key is unset.
+ *   - Non-blocking collectives block, and MPI_Exscan is implemented here, since SMPI sends P messages per rank
+ *     for them.  This cannot deadlock, because Tutti starts them in the same order on all ranks, and they do
+ *     not depend on later calls.
+ *   - MPI_Test waits, since a test that fails takes simulated time in SMPI.  This cannot deadlock, because
+ *     both sides have started the tested messages.
+ *   - Attributes of communicators are in a table of this rank, since SMPI aborts when a key is not set.
  *   - Messages and collective operations are counted.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
@@ -19,7 +21,7 @@ smpi_count smpi_counted(void) {
     return counted;
 }
 
-/* Bytes of n elements; MPI_IN_PLACE and receive arguments that are ignored count nothing. */
+/* Count a collective call with parts * n elements; MPI_DATATYPE_NULL: no bytes. */
 static void count_collective(int n, MPI_Datatype type, int parts) {
     int size = 0;
     counted.collectives++;
@@ -70,7 +72,7 @@ int MPI_Test(MPI_Request *request, int *done_out, MPI_Status *status) {
     return PMPI_Wait(request, status);
 }
 
-/* ---- collectives that block */
+/* ---- blocking collectives */
 
 int MPI_Allreduce(const void *in, void *out, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     count_collective(n, type, 2);
@@ -99,8 +101,8 @@ int MPI_Alltoall(const void *in, int n, MPI_Datatype type, void *out, int n_out,
     return PMPI_Alltoall(in, n, type, out, n_out, type_out, comm);
 }
 
-/* SMPI's sends P messages per rank.  Here in log2 P rounds: in the round of distance d a rank has the
- * sum of the d ranks up to itself, and receives that of the d ranks before those. */
+/* Exclusive scan in log2 P rounds: before the round of distance d a rank has the sum of the d ranks up to
+ * itself, and receives the sum of the d ranks before those. */
 int MPI_Exscan(const void *in, void *out, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     enum { TAG = 32766, MOST = 64 };
     char sum[MOST], before[MOST];
@@ -139,7 +141,7 @@ int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *out) {
     return PMPI_Comm_create(comm, group, out);
 }
 
-/* ---- collectives that should not block */
+/* ---- non-blocking collectives, implemented by blocking collectives */
 
 int MPI_Iallreduce(const void *in, void *out, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                    MPI_Request *request) {
@@ -191,7 +193,7 @@ int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request) {
 enum { KEYS = 64, VALUES = 256 };
 
 typedef struct {
-    MPI_Comm_delete_attr_function *delete_fn; /* NULL: unused */
+    MPI_Comm_delete_attr_function *delete_fn; /* NULL: no callback */
     void *extra;
 } keyval;
 
@@ -225,14 +227,14 @@ static void delete_values(MPI_Comm comm) {
 
 int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy_fn,
                            MPI_Comm_delete_attr_function *delete_fn, int *key_out, void *extra) {
-    (void)copy_fn; /* Tutti and its tests copy none */
+    (void)copy_fn; /* Tutti and its tests do not copy attributes */
     if (n_keys == KEYS) return MPI_ERR_NO_MEM;
     keys[n_keys] = (keyval){delete_fn, extra};
     *key_out = n_keys++;
     return MPI_SUCCESS;
 }
 
-/* Attributes that have been set keep it: nothing is reused. */
+/* Existing attributes still use the key, so it is never reused. */
 int MPI_Comm_free_keyval(int *key) {
     *key = MPI_KEYVAL_INVALID;
     return MPI_SUCCESS;

@@ -1,4 +1,4 @@
-/* simulated: what the calls of MPI in simulated/smpi.c have counted on this rank.
+/* simulated: counts of MPI calls of this rank, by simulated/smpi.c.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SIMULATED_SMPI_COUNT_H
 #define SIMULATED_SMPI_COUNT_H
@@ -6,12 +6,12 @@
 #include <stdint.h>
 
 typedef struct smpi_count {
-    int64_t messages, bytes;  /* sent from rank to rank */
-    int64_t collectives;      /* calls that take part in a collective operation of MPI */
-    int64_t collective_bytes; /* that this rank contributes to them and receives from them */
+    int64_t messages, bytes;  /* point-to-point messages sent, and their bytes */
+    int64_t collectives;      /* calls of collective MPI functions */
+    int64_t collective_bytes; /* bytes of their send and receive buffers */
 } smpi_count;
 
-/* Since the program began.   Not collective. */
+/* Return the counts since the program began.  Not collective. */
 smpi_count smpi_counted(void);
 
 #endif

@@ -1,8 +1,7 @@
-/* simulated: the receiving half of a sparse exchange for SimGrid's SMPI only, instead of
- * comm/sparse_nbx.c.  There a probe that finds nothing takes simulated time, so that the cost of polling
- * would be measured instead of that of messages.  A reduction tells each rank the number of its
- * messages; then it blocks in MPI_Probe for each of them.  Cost: that of a barrier, and 4 bytes
- * per rank, which NBX does not send.
+/* simulated: the receiving part of a sparse exchange for SimGrid's SMPI, instead of
+ * comm/sparse_nbx.c.  In SMPI a probe that finds no message takes simulated time, so polling would distort the
+ * measured time.  Here a reduction computes the number of messages for each rank, which then receives each
+ * with a blocking MPI_Probe.  Compared with NBX, 4 bytes per rank are sent in addition.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/mailbox.h"
 

@@ -1,10 +1,10 @@
-/* simulated: functions of the C library as the ranks of a simulated machine must see them.  The
- * definitions are hidden in the program, which SMPI loads once per rank: SimGrid and the
- * libraries around it keep the real ones.
+/* simulated: replacements of functions of the C library for the ranks of a simulated machine.  The
+ * definitions are hidden symbols of the program, which SMPI loads once per rank, so that SimGrid and other
+ * libraries use the original functions.
  *
- * Time is that of the simulation.  Waiting lets it pass.  A host has the name of the simulated one, so
- * that ranks of one host form a node.  Threads cannot be created: a thread of the system would run
- * outside of the simulation, and Tutti does without where it has to.
+ * The clock is that of the simulation, and waiting advances it.  The host name is that of the simulated
+ * host, so that ranks of one host form a node.  Creating a thread fails, since a thread would run outside of
+ * the simulation; Tutti then continues without threads.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <mpi.h>
@@ -17,7 +17,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-static const double YIELD_SECONDS = 50e-9; /* simulated */
+static const double YIELD_SECONDS = 50e-9; /* simulated seconds of a yield */
 
 int clock_gettime(clockid_t clock, struct timespec *out) {
     (void)clock;

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
-/* An access with packed memory; takes over `file`. */
+/* Make an access with packed memory; takes ownership of `file`. */
 static tutti_err make_packed(tutti__side file, tutti_access **out) {
     tutti__side memory = {0, NULL};
-    if (file.node && file.node->kind == TUTTI__RUN) { /* the same node serves both */
+    if (file.node && file.node->kind == TUTTI__RUN) { /* both sides share the node */
         memory.node = tutti__node_ref(file.node);
         return tutti__access_make(file, memory, out);
     }
@@ -63,7 +63,7 @@ tutti_err tutti_access_runs(tutti_count n, const tutti_off *offsets, const tutti
     return tutti_access_pieces(n, offsets, NULL, lengths, out);
 }
 
-/* Items at offset + index[i] * size as offsets. */
+/* Compute offsets[i] = offset + index[i] * size. */
 static tutti_err indices_offsets(tutti_off offset, tutti_off size, tutti_count n,
                                  const tutti_count *index, tutti_off *offsets) {
     for (tutti_count i = 0; i < n; i++) {
@@ -97,12 +97,12 @@ tutti_err tutti_access_indices(tutti_off offset, tutti_off item_size, tutti_coun
     return err == TUTTI_OK ? make_packed(file, out) : err;
 }
 
-/* ---- from other accesses */
+/* ---- constructors from other accesses */
 
-/* The four sides of n parts in rows of n. */
+/* Indices of the four sides of a part; sides[k * n + i] is side k of part i. */
 enum { FILE_SIDE, MEMORY_SIDE, REPEATED_FILE, REPEATED_MEMORY, SIDES };
 
-/* The parts' sides with references of their own, the memory moved to where it starts. */
+/* Set `sides` to the sides of all parts, with new references, and shift the memory of each part to its offset. */
 static tutti_err concatenate_sides(int n, const tutti_access *const *parts,
                                    const tutti_off *offsets, tutti__side *sides) {
     tutti_off end = 0;
@@ -136,8 +136,8 @@ static tutti_err concatenate_accesses(int n, const tutti_access *const *parts,
         return err;
     }
     for (int k = 0; k < SIDES; k++) {
-        const tutti_err mine = tutti__side_cat(n, sides + k * n, &all[k]);
-        if (err == TUTTI_OK) err = mine;
+        const tutti_err side_err = tutti__side_cat(n, sides + k * n, &all[k]);
+        if (err == TUTTI_OK) err = side_err;
     }
     tutti_access joined = {.file = all[FILE_SIDE],
                            .memory = all[MEMORY_SIDE],
@@ -160,7 +160,7 @@ tutti_err tutti_access_concat(int n, const tutti_access *const *parts,
     return err;
 }
 
-/* Copies of one side; `s` is borrowed. */
+/* Make `count` copies of a side; the caller still owns `s`. */
 static tutti_err repeat_side(tutti__side s, tutti_count count, tutti_off stride, tutti__side *out) {
     return tutti__side_vec(tutti__side_ref(s), count, stride, out);
 }

@@ -1,5 +1,5 @@
-/* access: the public questions, walks and serialisation.  A walk moves one cursor along each side
- * and joins steps that are contiguous in both.
+/* access: public queries, iteration and serialisation.  An iterator advances one cursor on each side
+ * and merges consecutive pieces that are contiguous in both.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
@@ -54,7 +54,7 @@ int tutti_access_equal(const tutti_access *a, const tutti_access *b) {
            tutti__side_equal(a->repeats.memory, b->repeats.memory);
 }
 
-/* ---- walking */
+/* ---- iteration */
 
 struct tutti_access_iter {
     tutti__cursor file, memory;
@@ -65,7 +65,7 @@ static void iter_seek(tutti_access_iter *it, const tutti_access *a, tutti_off st
     tutti__cursor_seek(&it->memory, a->memory, stream);
 }
 
-/* The next piece on both sides; 0 at the end. */
+/* Get the next piece that is contiguous on both sides; returns 0 at the end. */
 static int iter_peek(const tutti_access_iter *it, tutti_piece *p) {
     tutti__burst f, m;
     if (!tutti__cursor_peek(&it->file, &f) || !tutti__cursor_peek(&it->memory, &m)) return 0;
@@ -118,8 +118,8 @@ tutti_err tutti_access_seek(const tutti_access *a, tutti_off p, tutti_piece *pie
     return TUTTI_OK;
 }
 
-/* ---- passing on: the file side and the memory side; with repeats, a mark, these two and the
- * repeats' two */
+/* ---- serialisation: file side and memory side; with repeats, REPEATS_MARK, these two and the two sides of
+ * the repeats */
 
 static const unsigned char REPEATS_MARK[] = {0xa8, 0x01};
 enum { MARK_SIZE = sizeof REPEATS_MARK };

@@ -1,4 +1,4 @@
-/* access: one line that describes an access.  A loop is "count x [inside every stride]".
+/* access: description of an access in one line.  A loop is printed as "count x [inside every stride]".
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdarg.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 #define PARTS_SHOWN 4
 
-/* snprintf over several calls: all characters are counted, those that fit are written. */
+/* Destination of several snprintf calls: `length` counts all characters, and those that fit are written. */
 typedef struct {
     char *buf;
     size_t size;

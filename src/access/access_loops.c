@@ -1,30 +1,32 @@
 /* access: sorting a file side that is a nest of loops without expanding it.  If both
- * sides are nests, their loops can be split until both have the same counts, and then be put in the
- * order of their file strides:
+ * sides are nests, their loops can be split until both have the same counts, and then be sorted by
+ * their file strides:
  *
  *   file    for i < 4: for j < 8: run at 100 i + 1000 j        for j < 8: for i < 4: ...
  *   memory  for i < 4: for j < 8: ...                    ->    for j < 8: for i < 4: ...
  *
- * This is correct if no two iterations overlap in the file, which follows from the strides.  Of a loop that
- * has stride 0 in the file the last iteration wins; the others become repeats, also as loops.
+ * This is correct if no two iterations overlap in the file, which follows from the strides.  For a loop with
+ * stride 0 in the file only the last iteration is kept; the other iterations become repeats, also as loops.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
 #define MAX_LOOPS (2 * TUTTI__MAX_DEPTH + 2)
 
-/* Loops from the inside out; the innermost one iterates over the bytes of a run, stride 1. */
+/* A loop of both sides.  Arrays of loops begin with the innermost loop, over the bytes of a run, with stride
+ * 1. */
 typedef struct {
     tutti_count count;
-    tutti_off file, memory; /* strides */
+    tutti_off file, memory; /* strides in bytes */
 } loop;
 
+/* The loops of one side, innermost first. */
 typedef struct {
     int n;
     tutti_count count[TUTTI__MAX_DEPTH];
     tutti_off stride[TUTTI__MAX_DEPTH];
 } nest;
 
-/* Returns 0 if the side is not a nest of loops around a run. */
+/* Get the loops of a node; returns 0 if it is not a nest of loops around a run. */
 static int nest_of(const tutti__node *n, nest *out) {
     out->n = n->depth;
     for (int i = n->depth - 1; i > 0; i--, n = n->vec.child) {
@@ -44,7 +46,8 @@ static void nest_take(nest *t, int *at, tutti_count part) {
     if (t->count[*at] == 1) ++*at;
 }
 
-/* Split the loops of both nests so that they have the same counts; 0 if this is impossible. */
+/* Split the loops of both nests so that they have the same counts; returns the number of loops, or 0 if this is
+ * impossible. */
 static int nests_match(nest *f, nest *m, loop *out) {
     int i = 0, k = 0, n = 0;
     while (i < f->n && k < m->n) {
@@ -59,12 +62,12 @@ static int nests_match(nest *f, nest *m, loop *out) {
 
 typedef struct {
     int n, idle_n;
-    loop v[MAX_LOOPS];      /* those that move on in the file */
-    loop idle[MAX_LOOPS];   /* loops of stride 0, the last iteration first */
-    tutti_off file, memory; /* where the first iteration is */
+    loop v[MAX_LOOPS];      /* [n] loops with a file stride > 0 */
+    loop idle[MAX_LOOPS];   /* [idle_n] loops with file stride 0, in reverse order of iterations */
+    tutti_off file, memory; /* offsets of the first iteration */
 } loops;
 
-/* Order the loops by file stride, outermost largest; returns 0 if iterations overlap. */
+/* Sort the loops by file stride, the outermost being the largest; returns 0 if iterations overlap. */
 static int loops_order(loop *v, int n) {
     for (int i = 1; i < n; i++) {
         const loop l = v[i];
@@ -80,7 +83,7 @@ static int loops_order(loop *v, int n) {
     return 1;
 }
 
-/* The loops around a run, as sides. */
+/* Make both sides of the loops around a run. */
 static tutti_err loops_sides(const loops *t, tutti__mapping *out) {
     tutti__mapping m = {{0, NULL}, {0, NULL}};
     tutti_err err = tutti__side_run(t->file, t->v[0].count, &m.file);
@@ -100,8 +103,8 @@ static tutti_err loops_sides(const loops *t, tutti__mapping *out) {
     return err;
 }
 
-/* All iterations of the idle loops but the first of each: the first of those before loop k, some
- * but the first of k, any of those after it; for every k. */
+/* Make a mapping of all combinations of iterations of the idle loops except the first combination: for every k,
+ * the first iteration of loops before k, all but the first of loop k, and all of loops after k. */
 static tutti_err loops_lost(const loops *kept, tutti__mapping *out) {
     tutti__mapping all = {{0, NULL}, {0, NULL}}, more;
     for (int k = 0; k < kept->idle_n; k++) {
@@ -131,7 +134,7 @@ tutti_err tutti__loops_sort(tutti__mapping *io, tutti__mapping *lost_out, int *d
     if (!nest_of(io->file.node, &f) || !nest_of(io->memory.node, &m)) return TUTTI_OK;
     const int n = nests_match(&f, &m, v);
     if (!n) return TUTTI_OK;
-    /* Reverse loops with negative file strides, and separate those of stride 0. */
+    /* Reverse loops with file stride <= 0, and separate those with stride 0. */
     for (int i = 0; i < n; i++) {
         loop l = v[i];
         if (l.file <= 0) {

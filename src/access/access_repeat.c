@@ -1,28 +1,28 @@
-/* access: bytes that one access mentions several times.
+/* access: bytes of the file that occur several times in one access.
  *
  *   indices {2, 0, 2}   stream   0 -> memory 1, 2 -> memory 2    transferred to or from the file
  *                       repeats  2 -> memory 0                   copied after a read: 0 <- 2
  *
- * A repeat refers to its byte of the file; the destination of that byte in the stream is
- * determined when it is needed, so that repeats remain valid regardless of which mention wins when
- * accesses are combined.  Those that result from sorting are in the order of the file, so that the
- * search mostly continues from the last one.
+ * A repeat refers to its byte of the file; the memory offset of that byte in the stream is determined when
+ * the repeat is copied, so that repeats remain valid regardless of which occurrence is kept when accesses
+ * are combined.  Repeats that result from sorting are in the order of the file, so that the search mostly
+ * continues from the previous position.
  *
- * If an access sends two bytes of the file to one byte of memory, a read leaves one of them there,
- * and any of the two if such a byte is repeated.
+ * If an access maps two bytes of the file to one byte of memory, a read stores one of them; it is
+ * unspecified which one if such a byte is repeated.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/copy_impl.h"
 #include "access/list_read.h"
 
-/* So many pieces ahead are walked to rather than sought. */
+/* Maximum number of pieces to skip one by one before a seek. */
 #define NEAR 32
 
 /* ---- copying */
 
-/* Iteration over a mapping: `bytes` at `file` correspond to those at `memory`; 0 bytes at its end. */
+/* Iterator over a mapping: `bytes` bytes at offset `file` correspond to those at offset `memory`; 0 bytes: end. */
 typedef struct {
     tutti__cursor cf, cm;
-    tutti__burst f, m; /* as the cursors show them */
+    tutti__burst f, m; /* current bursts of the cursors */
     tutti_off file, memory, bytes;
 } place;
 
@@ -51,21 +51,20 @@ static inline void place_next(place *p) {
     place_look(p, side_next(&p->cm, &p->m, p->bytes) && there);
 }
 
-/* Advance to the piece of the stream that contains a byte of the file, or, if it has no such byte, to the
- * next one. */
+/* Advance to the piece of the stream that contains file offset `file`, or to the first piece after it. */
 static void place_find(place *p, const tutti_access *a, tutti_off file) {
     for (int i = 0; i < NEAR && p->bytes > 0 && p->file + p->bytes <= file; i++) place_next(p);
     if (p->bytes > 0 && p->file <= file && file < p->file + p->bytes) return;
     place_seek(p, (tutti__mapping){a->file, a->memory}, tutti__side_tell(a->file, file));
 }
 
-/* Bytes [file, end), to be copied to memory at `to`. */
+/* Bytes [file, end) of the file, to be copied to memory offset `to`. */
 typedef struct {
     tutti_off file, end, to;
     tutti__scale scale;
 } stretch;
 
-/* Returns the number of bytes that the stream has. */
+/* Copy the bytes of a stretch that the stream has; returns their number. */
 static tutti_off copy_stretch(const tutti_access *a, place *p, stretch s, char *user) {
     tutti_off copied = 0;
     while (s.file < s.end) {
@@ -131,26 +130,26 @@ tutti_err tutti__mapping_cat(tutti__mapping a, tutti__mapping b, tutti__mapping 
     return err != TUTTI_OK ? err : err_memory;
 }
 
-/* Pieces whose number is not known beforehand. */
+/* A growing list of pieces. */
 typedef struct {
-    tutti_count n, room;
-    tutti_off *v; /* file offsets, memory offsets, lengths: capacity `room` each */
+    tutti_count n, capacity; /* number of pieces; capacity */
+    tutti_off *v;            /* file offsets, memory offsets, lengths: `capacity` items each */
 } gathered;
 
 static tutti_err gather_run(gathered *g, tutti_off file, tutti_off memory, tutti_off bytes) {
-    if (g->n == g->room) {
-        const tutti_count room = 2 * g->room + 64;
-        tutti_off *v = tutti__malloc((size_t)room * 3 * sizeof *v);
+    if (g->n == g->capacity) {
+        const tutti_count capacity = 2 * g->capacity + 64;
+        tutti_off *v = tutti__malloc((size_t)capacity * 3 * sizeof *v);
         if (!v) return TUTTI_ERR_NOMEM;
         for (int k = 0; k < 3 && g->n > 0; k++)
-            memcpy(v + k * room, g->v + k * g->room, (size_t)g->n * sizeof *v);
+            memcpy(v + k * capacity, g->v + k * g->capacity, (size_t)g->n * sizeof *v);
         tutti__free(g->v);
         g->v = v;
-        g->room = room;
+        g->capacity = capacity;
     }
     g->v[g->n] = file;
-    g->v[g->room + g->n] = memory;
-    g->v[2 * g->room + g->n++] = bytes;
+    g->v[g->capacity + g->n] = memory;
+    g->v[2 * g->capacity + g->n++] = bytes;
     return TUTTI_OK;
 }
 
@@ -180,7 +179,8 @@ tutti_err tutti__repeats_clip(const tutti__mapping *r, tutti_off lo, tutti_off h
         return TUTTI_OK;
     }
     tutti_err err = gather_clipped_run(r, lo, hi, &g);
-    if (err == TUTTI_OK) err = tutti__mapping_list(g.n, g.v, g.v + g.room, g.v + 2 * g.room, out);
+    if (err == TUTTI_OK)
+        err = tutti__mapping_list(g.n, g.v, g.v + g.capacity, g.v + 2 * g.capacity, out);
     tutti__free(g.v);
     return err;
 }

@@ -1,24 +1,23 @@
-/* access: sections of n-dimensional arrays.  Each dimension is a loop; the loops of the file are nested
- * with the fastest dimension innermost, those of memory in the same order of dimensions, regardless of its
- * own order, so both sides visit the same elements.  Adjacent iterations collapse as the loops
- * are created.
+/* access: sections of n-dimensional arrays.  Each dimension is a loop.  The loops of the file side are nested
+ * with the fastest dimension innermost, and those of the memory side in the same order of dimensions,
+ * whatever the order of the memory array, so that both sides visit the elements in the same order.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
-/* The loops of a section by dimension. */
+/* The loops of a section, indexed by dimension. */
 typedef struct {
-    tutti_off first; /* where the first element is */
-    tutti_off step[TUTTI_MAX_DIMS];
-    tutti_count count[TUTTI_MAX_DIMS];
-    int empty;
+    tutti_off first;                   /* offset of the first element */
+    tutti_off step[TUTTI_MAX_DIMS];    /* bytes between selected elements */
+    tutti_count count[TUTTI_MAX_DIMS]; /* number of selected elements */
+    int empty;                         /* whether no elements are selected */
 } loops;
 
-/* Dimension number k, counted from the fastest. */
+/* Return the dimension with position k, counted from the fastest. */
 static int fast_dimension(const tutti_section *s, int k) {
     return s->order == TUTTI_ROW_MAJOR ? s->ndims - 1 - k : k;
 }
 
-/* Return whether it selects no elements: then its bounds are ignored, as in Fortran. */
+/* Return whether the section selects no elements; its bounds are then not checked, as in Fortran. */
 static int section_is_empty(const tutti_section *s) {
     int empty = 0;
     for (int d = 0; d < s->ndims; d++) empty |= s->hi[d] <= s->lo[d];
@@ -39,7 +38,8 @@ static tutti_err section_check_dim(const tutti_section *s, const char *what, int
     return TUTTI_OK;
 }
 
-/* Add the offset of index lo[d]; `size` is the distance of neighbours in dimension d. */
+/* Set the loop of dimension d, and add the offset of index lo[d] to l->first; `size` is the distance in bytes of
+ * neighbours in dimension d.  Returns 0 on overflow. */
 static int dim_loop(const tutti_section *s, int d, tutti_off size, loops *l) {
     const tutti_count stride = s->stride[d] ? s->stride[d] : 1;
     const tutti_count width = s->hi[d] - s->lo[d];
@@ -63,7 +63,7 @@ static tutti_err section_loops(const tutti_section *s, const char *what, loops *
     const int empty = section_is_empty(s);
     for (int d = 0; d < s->ndims; d++) TUTTI_TRY(section_check_dim(s, what, d, empty));
     *l = (loops){.first = s->offset, .empty = section_is_empty(s)};
-    if (l->empty) return TUTTI_OK; /* no loop has a count */
+    if (l->empty) return TUTTI_OK; /* counts and steps are not needed */
     tutti_off size = s->element_size;
     for (int k = 0; k < s->ndims; k++) {
         const int d = fast_dimension(s, k);
@@ -75,7 +75,7 @@ static tutti_err section_loops(const tutti_section *s, const char *what, loops *
     return TUTTI_OK;
 }
 
-/* The loops as a side, nested in the order of `file`. */
+/* Make a side of the loops, nested in the order of `file`. */
 static tutti_err section_side(const loops *l, const tutti_section *file, tutti__side *out) {
     tutti__side s = {0, NULL};
     TUTTI_TRY(tutti__side_run(l->first, file->element_size, &s));

@@ -1,8 +1,8 @@
 /* access: sorting an irregular file side.  The access is expanded into pieces that are contiguous
- * in file and memory; they are sorted by file offset, stably (by a natural merge sort if there are
- * few ascending rows, otherwise by a radix sort); where pieces overlap, a sweep along the file
- * keeps the last mention, and collects the replaced parts of the others.  The results
- * are described again.
+ * in file and memory.  A stable sort orders them by file offset: a natural merge sort if there are
+ * few ascending sequences, else a radix sort.  Where pieces overlap, a sweep along the file
+ * keeps the last occurrence of each byte, and collects the replaced parts of the others.  The results
+ * are converted to sides again.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
@@ -12,14 +12,14 @@
 
 typedef struct {
     tutti_off file, memory, bytes;
-    tutti_count rank; /* number of the mention */
+    tutti_count rank; /* position in the stream order; the highest rank is kept */
 } piece;
 
 static tutti_off end_of(const piece *p) {
     return p->file + p->bytes;
 }
 
-/* Append to pieces; a piece that continues the last one is merged with it. */
+/* Append a piece; if it continues the last piece in file and memory, the two are merged. */
 static void append_piece(piece *v, tutti_count *n, piece p) {
     piece *last = v + *n - 1;
     if (*n && end_of(last) == p.file && last->memory + last->bytes == p.memory)
@@ -30,13 +30,13 @@ static void append_piece(piece *v, tutti_count *n, piece p) {
 
 /* ---- sorting */
 
-/* End of the ascending row that starts at i. */
+/* Return the end of the ascending sequence that starts at index i. */
 static tutti_count row_end(const piece *v, tutti_count n, tutti_count i) {
     while (i + 1 < n && v[i].file <= v[i + 1].file) i++;
     return i + 1;
 }
 
-/* Merge neighbouring rows of v into w; returns the number of remaining rows. */
+/* Merge pairs of neighbouring ascending sequences of v into w; returns the number of resulting sequences. */
 static tutti_count merge_rows(const piece *v, tutti_count n, piece *w) {
     tutti_count rows = 0;
     for (tutti_count i = 0; i < n; rows++) {
@@ -52,7 +52,7 @@ static tutti_count merge_rows(const piece *v, tutti_count n, piece *w) {
     return rows;
 }
 
-/* Sort v, with w as scratch memory; returns the sorted one of the two. */
+/* Sort v, with w as scratch memory; returns v or w, whichever has the result. */
 static piece *sort_pieces(piece *v, tutti_count n, piece *w) {
     tutti_count rows = 0;
     for (tutti_count i = 0; i < n && rows < MANY_ROWS; rows++) i = row_end(v, n, i);
@@ -63,7 +63,7 @@ static piece *sort_pieces(piece *v, tutti_count n, piece *w) {
             hi = tutti__max(hi, v[i].file);
         }
         for (int shift = 0; shift < 63 && (hi - lo) >> shift; shift += RADIX_BITS) {
-            /* One stable pass by the digit of (file - base) at `shift`. */
+            /* one stable pass by the digit of (file - lo) at bit `shift` */
             tutti_count at[RADIX] = {0}, sum = 0;
             for (tutti_count i = 0; i < n; i++) at[(v[i].file - lo) >> shift & (RADIX - 1)]++;
             for (int d = 0; d < RADIX; d++) {
@@ -87,7 +87,7 @@ static piece *sort_pieces(piece *v, tutti_count n, piece *w) {
     return w;
 }
 
-/* ---- later mentions win: a heap contains the pieces at the current offset, the last mention on top */
+/* ---- overlaps: a heap contains the pieces at the current offset, with the highest rank on top */
 
 typedef struct {
     piece **v;
@@ -111,28 +111,28 @@ static void pop_piece(heap *h) {
     h->v[i] = p;
 }
 
-/* Pieces whose number is not known beforehand. */
+/* A growing list of pieces. */
 typedef struct {
     piece *v;
     tutti_count n;
-    size_t room;
+    size_t capacity;
 } pieces;
 
 static tutti_err add_lost_piece(pieces *l, piece p) {
-    TUTTI_TRY(tutti__grow(&l->v, (size_t)l->n + 1, &l->room, sizeof *l->v));
+    TUTTI_TRY(tutti__grow(&l->v, (size_t)l->n + 1, &l->capacity, sizeof *l->v));
     append_piece(l->v, &l->n, p);
     return TUTTI_OK;
 }
 
-/* Remove the start of a piece. */
+/* Remove the bytes of a piece before file offset `to`. */
 static void piece_cut(piece *p, tutti_off to) {
     p->memory += to - p->file;
     p->bytes -= to - p->file;
     p->file = to;
 }
 
-/* Write the visible parts of the sorted pieces v into w (capacity 2 n), and collect the others.
- * Of a piece that has been processed up to some offset only the rest remains in v. */
+/* Write the kept parts of the sorted pieces v to w (capacity 2 n), and add the replaced parts to `lost`.
+ * Processed bytes are removed from the pieces in v. */
 static tutti_err sweep_pieces(piece *v, tutti_count *n, heap *h, piece *w, pieces *lost) {
     tutti_count out = 0, i = 0;
     tutti_off at = 0;
@@ -159,7 +159,7 @@ static tutti_err sweep_pieces(piece *v, tutti_count *n, heap *h, piece *w, piece
     return TUTTI_OK;
 }
 
-/* ---- describing */
+/* ---- conversion to sides */
 
 tutti_err tutti__mapping_list(tutti_count n, const tutti_off *file, const tutti_off *memory,
                               const tutti_off *lengths, tutti__mapping *out) {
@@ -187,18 +187,18 @@ static tutti_err make_mapping(const piece *v, tutti_count n, tutti__mapping *out
     return err;
 }
 
-/* Sorted pieces v that overlap: the visible parts are written to w, the replaced parts are described
- * in the order of the file. */
+/* Resolve overlaps of the sorted pieces v: write the kept parts to w, and make a mapping of the replaced parts in
+ * the order of the file. */
 static tutti_err cut_covered(piece *v, tutti_count *n, piece *w, tutti__mapping *lost_out) {
     heap h = {tutti__malloc((size_t)*n * sizeof *h.v), 0};
     pieces lost = {NULL, 0, 0};
     if (!h.v) return TUTTI_ERR_NOMEM;
     tutti_err err = sweep_pieces(v, n, &h, w, &lost);
     if (err == TUTTI_OK) {
-        piece *room = tutti__malloc((size_t)lost.n * sizeof *room);
-        err = room ? make_mapping(sort_pieces(lost.v, lost.n, room), lost.n, lost_out)
-                   : TUTTI_ERR_NOMEM;
-        tutti__free(room);
+        piece *scratch = tutti__malloc((size_t)lost.n * sizeof *scratch);
+        err = scratch ? make_mapping(sort_pieces(lost.v, lost.n, scratch), lost.n, lost_out)
+                      : TUTTI_ERR_NOMEM;
+        tutti__free(scratch);
     }
     tutti__free(h.v);
     tutti__free(lost.v);
@@ -223,7 +223,7 @@ tutti_err tutti__pieces_sort(tutti__mapping *io, tutti__mapping *lost_out) {
         tutti__cursor_skip(&cf, bytes);
         tutti__cursor_skip(&cm, bytes);
     }
-    /* Three buffers: two for the sort, and two for the divided pieces. */
+    /* v has three parts: the first and the third are used for sorting, the first two for divided pieces */
     piece *sorted = sort_pieces(v, n, v + 2 * most);
     tutti_err err = TUTTI_OK;
     int overlapping = 0;

@@ -1,15 +1,15 @@
-/* access: batches: their parts, their union, and their buffers in one operation.
+/* access: batches of accesses: parts, their union, and their use in an operation.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/batch.h"
 
 #include <stdlib.h>
 #include "access/node.h"
 
-/* ---- a part */
+/* ---- parts */
 
-/* Whether all runs are multiples of `unit` bytes. */
+/* Return whether the lengths of all runs are multiples of `unit` bytes. */
 static int node_is_whole(const tutti__node *n, tutti_off unit) {
-    if (n->grain % unit == 0) return 1; /* as it mostly is */
+    if (n->grain % unit == 0) return 1; /* the usual case */
     switch (n->kind) {
     case TUTTI__RUN:
         return n->bytes % unit == 0;
@@ -25,7 +25,7 @@ static int node_is_whole(const tutti__node *n, tutti_off unit) {
     if (n->list.fixed) return n->list.fixed % unit == 0;
     tutti__cursor c;
     tutti__burst b;
-    tutti__node *list = (tutti__node *)(uintptr_t)n; /* only read */
+    tutti__node *list = (tutti__node *)(uintptr_t)n; /* not modified */
     tutti__cursor_seek(&c, (tutti__side){0, list}, 0);
     for (; tutti__cursor_peek(&c, &b); tutti__cursor_skip(&c, b.bytes))
         if (b.bytes % unit != 0) return 0;
@@ -36,21 +36,21 @@ static int is_whole(tutti__side s, tutti_off unit) {
     return !s.node || node_is_whole(s.node, unit);
 }
 
-/* Whether repeats start where elements of the stream start: reads copy from there. */
-static int in_phase(const tutti_access *a, tutti_off unit) {
+/* Return whether all repeats start at the start of an element of the stream. */
+static int repeats_are_aligned(const tutti_access *a, tutti_off unit) {
     const tutti__side s = a->file, r = a->repeats.file;
     tutti__cursor c;
     tutti__burst b;
     if (!r.node || unit == 1) return 1;
     if (s.node->grain % unit == 0 && r.node->grain % unit == 0 && (r.disp - s.disp) % unit == 0)
-        return 1; /* as it mostly is */
+        return 1; /* the usual case */
     tutti__cursor_seek(&c, r, 0);
     for (; tutti__cursor_peek(&c, &b); tutti__cursor_skip(&c, b.bytes))
         if (tutti__side_tell(s, b.offset) % unit != 0) return 0;
     return 1;
 }
 
-/* Return whether scaled offsets fit in 64 bits and are multiples of bytes. */
+/* Return whether scaled memory offsets fit in 64 bits and are integers. */
 static int is_scalable(tutti__side s, const tutti__conversion *c) {
     const tutti_off limit = TUTTI__OFF_LIMIT / 16;
     if (!s.node) return 1;
@@ -82,7 +82,7 @@ tutti_err tutti__batch_put(tutti__batch *b, int i, const tutti_access *a,
     TUTTI_CHECK(whole, TUTTI_ERR_ARG,
                 "part %d: lengths of runs are not multiples of the element size, %d bytes", i,
                 c.file_size);
-    TUTTI_CHECK(in_phase(a, c.file_size), TUTTI_ERR_ARG,
+    TUTTI_CHECK(repeats_are_aligned(a, c.file_size), TUTTI_ERR_ARG,
                 "part %d: repeated bytes do not consist of complete elements", i);
     TUTTI_CHECK(c.identity || (is_scalable(a->memory, &c) && is_scalable(a->repeats.memory, &c)),
                 TUTTI_ERR_ARG, "part %d: memory offsets are not multiples of %d bytes", i,
@@ -123,7 +123,7 @@ void tutti__batch_drop(tutti__batch **pb) {
     tutti__free(b);
 }
 
-/* Memory of a side that is not yet counted: variables with one decomposition share a side. */
+/* Return the memory use of a side without the node `counted`; parts with the same decomposition share nodes. */
 static size_t size_beside(tutti__side s, const tutti__node *counted) {
     const tutti__node *n = s.node;
     if (n && n->kind == TUTTI__VEC && n->vec.child == counted) return sizeof s + sizeof *n;
@@ -151,9 +151,9 @@ static int by_offset(const void *a, const void *b) {
 
 static tutti_err unite_sides(int n, tutti__side *sides, tutti__side *out);
 
-/* Sides that repeat with one period, as variables that share records: one record describes them.
- * Returns 0 if they do not. */
-static int in_records(int n, const tutti__side *sides) {
+/* Return whether all sides repeat with the same count and stride, and one period of all sides fits into the
+ * stride, as for record variables. */
+static int are_records(int n, const tutti__side *sides) {
     const tutti__node *first = sides[0].node;
     tutti_off end = 0;
     for (int i = 0; i < n; i++) {
@@ -166,8 +166,7 @@ static int in_records(int n, const tutti__side *sides) {
     return end - tutti__side_lo(sides[0]) <= first->vec.stride;
 }
 
-/* One repeated list, as for variables with the same decomposition: described as copies of it,
- * without reading its items.  Returns 0 if the lists differ. */
+/* Return whether the sides are equal lists at equal distances, as for variables with the same decomposition. */
 static int are_copies(int n, const tutti__side *sides) {
     const tutti__node *first = sides[0].node;
     const tutti_off stride = n > 1 ? sides[1].disp - sides[0].disp : 0;
@@ -178,12 +177,12 @@ static int are_copies(int n, const tutti__side *sides) {
     return 1;
 }
 
-/* One after the other, unless they interleave. */
+/* Make the union of n sides, which are reordered. */
 static tutti_err unite_sides(int n, tutti__side *sides, tutti__side *out) {
     int apart = 1;
     qsort(sides, (size_t)n, sizeof *sides, by_offset);
     for (int i = 1; i < n; i++) apart &= tutti__side_hi(sides[i - 1]) <= tutti__side_lo(sides[i]);
-    if (!apart && in_records(n, sides)) {
+    if (!apart && are_records(n, sides)) {
         const tutti_count count = sides[0].node->vec.count;
         const tutti_off stride = sides[0].node->vec.stride;
         tutti__side record;
@@ -191,7 +190,7 @@ static tutti_err unite_sides(int n, tutti__side *sides, tutti__side *out) {
         TUTTI_TRY(unite_sides(n, sides, &record));
         return tutti__side_vec(record, count, stride, out);
     }
-    /* Sides that interleave, as one list of runs. */
+    /* sides that interleave become one list of runs */
     if (!apart) {
         tutti__extents x = {NULL, 0, 0};
         tutti_off lo = TUTTI__OFF_END, hi = 0;
@@ -213,7 +212,8 @@ static tutti_err unite_sides(int n, tutti__side *sides, tutti__side *out) {
     }
     if (are_copies(n, sides))
         return tutti__side_vec(tutti__side_ref(sides[0]), n, sides[1].disp - sides[0].disp, out);
-    for (int i = 0; i < n; i++) (void)tutti__side_ref(sides[i]); /* taken over */
+    /* tutti__side_cat takes ownership */
+    for (int i = 0; i < n; i++) (void)tutti__side_ref(sides[i]);
     return tutti__side_cat(n, sides, out);
 }
 
@@ -256,7 +256,7 @@ int tutti__batch_alike(const tutti__batch *a, const tutti__batch *b, tutti_off *
     return 1;
 }
 
-/* ---- in an operation */
+/* ---- parts in an operation */
 
 tutti_err tutti__parts_make(tutti__batch *b, tutti__parts **out) {
     tutti__parts *p = tutti__calloc(1, sizeof *p + (size_t)b->n * sizeof p->io[0]);

@@ -1,14 +1,13 @@
 /* access: copying between user memory, of one access or of parts, and a stage.
  *
- * Parts without conversion are copied like any access (copy.c).  Converted values are
- * processed on both sides in lockstep, piece by piece; short pieces are queued, so that one call
- * converts many of them:
+ * Parts without conversion are copied like any access (copy.c).  Parts with conversion are
+ * processed piece by piece; short pieces are queued, so that one call converts many of them:
  *
- *   out    memory -> gathered native numbers -> converted -> scattered to the stage
- *   in     stage -> gathered -> converted -> scattered to memory
+ *   out    memory -> gathered native values -> converted -> scattered to the stage
+ *   in     stage -> gathered values -> converted -> scattered to memory
  *
  * The gathered values fit in the first-level cache.  Elements divided by a window, and long pieces,
- * are converted in place (convert.c).
+ * are converted directly between stage and memory (convert.c).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/batch.h"
 
@@ -19,12 +18,13 @@ typedef enum { OUT, IN } direction;
 
 /* ---- short pieces */
 
+/* Maximum queued pieces; maximum bytes of a short piece; bytes at which the queue is converted. */
 enum { PIECES = 256, SHORT = 256, GATHERED = 4096 };
 
 typedef struct {
-    tutti_count element; /* the first */
-    char *file, *memory;
-    tutti_off bytes; /* in the file */
+    tutti_count element; /* index of the first element */
+    char *file, *memory; /* addresses in the stage and in user memory */
+    tutti_off bytes;     /* bytes in the file */
 } piece;
 
 /* The conversion of a part within one window. */
@@ -32,15 +32,15 @@ typedef struct {
     const tutti__batch_part *part;
     direction direction;
     tutti__cuts *cuts;
-    tutti_count bad;       /* the first element that does not fit, -1: none so far */
-    tutti_error_info info; /* and its description */
+    tutti_count bad;       /* first element whose value does not fit; -1: none so far */
+    tutti_error_info info; /* error of element `bad` */
     tutti_err err;         /* other errors */
-    int n;
-    tutti_off gathered; /* bytes in the file */
+    int n;                 /* number of queued pieces */
+    tutti_off gathered;    /* bytes of the queued pieces in the file */
     piece piece[PIECES];
 } converter;
 
-/* Record the outcome for elements of which the first that does not fit is `bad`. */
+/* Record the result of a conversion; after TUTTI_ERR_VALUE, `bad` is the first element that does not fit. */
 static void record_outcome(converter *c, tutti_err err, tutti_count bad) {
     if (err == TUTTI_OK) return;
     if (err != TUTTI_ERR_VALUE) {
@@ -97,7 +97,7 @@ static void convert_queued(converter *c) {
 
 /* ---- one part */
 
-/* Stream bytes [at, at + bytes), contiguous in the stage and in memory. */
+/* Convert or queue stream bytes [at, at + bytes), which are contiguous in the stage and in memory. */
 static void convert_piece(converter *c, tutti_off at, tutti_off bytes, char *file, char *memory) {
     const tutti__conversion *v = &c->part->convert;
     const int whole = at % v->file_size == 0 && bytes % v->file_size == 0;
@@ -116,7 +116,7 @@ static void convert_piece(converter *c, tutti_off at, tutti_off bytes, char *fil
 
 static tutti_err part_convert(tutti__parts *p, int i, direction d, tutti_off lo, tutti_off hi,
                               char *stage) {
-    converter c; /* not cleared: its queue is large */
+    converter c; /* not zeroed, since the queue is large */
     c.part = &p->batch->part[i];
     c.direction = d;
     c.cuts = &p->io[i].cuts;
@@ -124,7 +124,7 @@ static tutti_err part_convert(tutti__parts *p, int i, direction d, tutti_off lo,
     c.err = TUTTI_OK;
     c.n = 0;
     c.gathered = 0;
-    /* Bytes of the part in [lo, hi), which are its own offsets. */
+    /* convert the bytes of the part in [lo, hi), which are offsets of the batch */
     const tutti_access *a = &c.part->access;
     const tutti__conversion *v = &c.part->convert;
     const tutti_off from = tutti__side_tell(a->file, lo), to = tutti__side_tell(a->file, hi);
@@ -136,7 +136,8 @@ static tutti_err part_convert(tutti__parts *p, int i, direction d, tutti_off lo,
         (void)tutti__cursor_peek(&file, &f);
         (void)tutti__cursor_peek(&memory, &m);
         const tutti_off n = tutti__min(tutti__min(f.bytes, m.bytes), to - at);
-        const tutti_off element = m.offset - at % v->file_size; /* it begins in the same run */
+        /* runs consist of complete elements */
+        const tutti_off element = m.offset - at % v->file_size;
         convert_piece(&c, at, n, stage + (f.offset - lo),
                       tutti__place(p->io[i].buf, tutti__scaled(v->scale, element)));
         tutti__cursor_skip(&file, n);
@@ -151,11 +152,11 @@ static tutti_err part_convert(tutti__parts *p, int i, direction d, tutti_off lo,
         "part %d, element %lld: %.200s", i, (long long)c.bad, c.info.text);
 }
 
-/* ---- any user */
+/* ---- user memory */
 
-enum { SMALL = 32 << 10 }; /* bytes for which cursors would take as long as copying */
+enum { SMALL = 32 << 10 }; /* maximum bytes for which using cursors takes as long as copying */
 
-/* Copy a small part that is one run on both sides, as is common.  Returns 0 if it is not. */
+/* Copy a small part that is one run on both sides, the common case; returns 0 for other parts. */
 static int run_move(const tutti_access *a, char *buf, direction d, tutti_off lo, tutti_off hi,
                     char *stage) {
     const tutti_off start = tutti__side_lo(a->file);
@@ -170,7 +171,7 @@ static int run_move(const tutti_access *a, char *buf, direction d, tutti_off lo,
     return 1;
 }
 
-/* The bytes of the parts in [lo, hi), part by part: where they overlap, the last counts. */
+/* Copy the bytes of all parts in [lo, hi), part by part, so that the last part determines overlapping bytes. */
 static tutti_err parts_move(tutti__parts *p, direction d, tutti_off lo, tutti_off hi, char *stage) {
     tutti_err err = TUTTI_OK;
     tutti_error_info first;
@@ -205,7 +206,7 @@ tutti_err tutti__user_to_stage(const tutti__user *u, tutti_off lo, tutti_off hi,
         return TUTTI_OK;
     }
     *bytes_out = tutti__side_bytes_in(u->access->file, lo, hi);
-    /* Only bytes that the access has: run by run. */
+    /* copy only the bytes of u->access, run by run */
     if (u->trimmed) {
         const tutti__side file = u->access->file;
         tutti__cursor c;

@@ -1,9 +1,9 @@
-/* access: type conversion.  One loop per pair of types, over native values; bytes are
- * swapped before or after it, block by block, so that the intermediate values stay in the
- * first-level cache.  Equal types need no block: bytes are swapped between source and
- * destination, 32 at a time if the processor supports it; float64 to float32 likewise.  float16 goes through
- * float32 when it is read (which is exact) and through float64 when it is written: a shorter type
- * would be rounded twice.
+/* access: type conversion.  There is one loop per pair of types, over native values; bytes are
+ * swapped before or after the loop, block by block, so that the intermediate values stay in the
+ * first-level cache.  For equal types, bytes are swapped directly from source to destination, with AVX2 if
+ * the processor supports it; float64 to float32 also uses AVX2.  float16 is converted from the file via
+ * float32, which is exact, and to the file via float64, because with a shorter type values would be rounded
+ * twice.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/convert.h"
 
@@ -15,14 +15,14 @@
 #include <immintrin.h>
 #endif
 
-enum { BLOCK = 512 }; /* values: at most 4 KiB, twice */
+enum { BLOCK = 512 }; /* values per block: at most 4 KiB each before and after conversion */
 
 static const int size_of[TUTTI__NUMBERS] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 2, 8, 16};
 static const char *const names[TUTTI__NUMBERS] = {
     "int8",   "uint8",   "int16",   "uint16",  "int32",     "uint32",    "int64",
     "uint64", "float32", "float64", "float16", "complex64", "complex128"};
 
-/* -1: none */
+/* The tutti__number of each tutti_type; -1: not numeric. */
 static const int number_of[] = {
     [TUTTI_BYTES] = -1,
     [TUTTI_INT8] = TUTTI__I8,
@@ -44,7 +44,7 @@ static int number_type(tutti_type type) {
     return (unsigned)type < sizeof number_of / sizeof number_of[0] ? number_of[type] : -1;
 }
 
-/* ---- turning bytes round; `to` may be `from` */
+/* ---- swapping bytes; `to` may be `from` */
 
 static uint64_t swap_bytes(uint64_t v, int size) {
     const uint64_t low = 0x00ff00ff00ff00ffu;
@@ -53,7 +53,7 @@ static uint64_t swap_bytes(uint64_t v, int size) {
     return size == 4 ? v >> 32 | v << 32 : v;
 }
 
-static void turn_words(char *to, const char *from, size_t bytes, int size) {
+static void swap_words_scalar(char *to, const char *from, size_t bytes, int size) {
     uint64_t v = 0;
     for (; bytes >= sizeof v; bytes -= sizeof v, to += sizeof v, from += sizeof v) {
         memcpy(&v, from, sizeof v);
@@ -68,9 +68,9 @@ static void turn_words(char *to, const char *from, size_t bytes, int size) {
 }
 
 #if defined(__x86_64__)
-/* Swap complete groups of 128 bytes; returns the number of bytes. */
-__attribute__((target("avx2"))) static size_t turn_wide(char *to, const char *from, size_t bytes,
-                                                        int size) {
+/* Swap the bytes of words of `size` bytes in complete groups of 128 bytes; returns the number of bytes done. */
+__attribute__((target("avx2"))) static size_t swap_words_avx2(char *to, const char *from,
+                                                              size_t bytes, int size) {
     char order[32];
     const size_t whole = bytes & ~(size_t)127;
     for (int i = 0; i < 32; i++) order[i] = (char)((i & 15 & -size) + size - 1 - (i & (size - 1)));
@@ -92,9 +92,10 @@ __attribute__((target("avx2"))) static size_t turn_wide(char *to, const char *fr
 static void swap_words(char *to, const char *from, size_t bytes, int size) {
     size_t done = 0;
 #if defined(__x86_64__)
-    if (bytes >= 128 && __builtin_cpu_supports("avx2")) done = turn_wide(to, from, bytes, size);
+    if (bytes >= 128 && __builtin_cpu_supports("avx2"))
+        done = swap_words_avx2(to, from, bytes, size);
 #endif
-    turn_words(to + done, from + done, bytes - done, size);
+    swap_words_scalar(to + done, from + done, bytes - done, size);
 }
 
 /* ---- float16 */
@@ -113,14 +114,14 @@ static float half_value(uint16_t h) {
     return v;
 }
 
-/* Round to nearest, ties to even; values that are too large become infinities. */
+/* Convert to float16, rounding to nearest, ties to even; values that are too large become infinities. */
 static uint16_t half_of(double v) {
     uint64_t bits;
     memcpy(&bits, &v, sizeof bits);
     const uint16_t sign = (uint16_t)(bits >> 48 & 0x8000);
     const int exponent = (int)(bits >> 52 & 0x7ff) - 1023;
     uint64_t rest = bits & (((uint64_t)1 << 52) - 1), kept;
-    int cut = 42; /* bits of `rest` that a float16 cannot hold */
+    int cut = 42; /* number of low bits of `rest` that do not fit into a float16 */
     if (exponent == 1024 && rest) return (uint16_t)(sign | 0x7e00 | rest >> 42);
     if (exponent >= 16) return sign | 0x7c00;
     if (exponent < -25) return sign;
@@ -136,8 +137,8 @@ static uint16_t half_of(double v) {
     return (uint16_t)(sign | kept);
 }
 
-/* ---- range checks and conversions: s from signed, u from unsigned, f from floating-point
- * numbers.  `below` and `above` are the nearest float64 that do not fit. */
+/* ---- range checks and conversions, with suffix s from signed, u from unsigned, f from floating-point
+ * values.  `below` and `above` are the float64 values nearest to the range that do not fit. */
 
 #define INTEGER(name, type, least, most, below, above)                             \
     static inline int name##_fits_s(int64_t v) {                                   \
@@ -194,7 +195,7 @@ INTEGER(u64, uint64_t, 0, UINT64_MAX, -1.0, 0x1p64)
 FLOATING(f32, float)
 FLOATING(f64, double)
 
-/* ---- a loop for each pair: returns the first that does not fit, or n */
+/* ---- a loop for each pair of types; returns the index of the first value that does not fit, or n */
 
 typedef tutti_count kernel(char *to, const char *from, tutti_count n);
 
@@ -249,8 +250,8 @@ static kernel *const kernels[KERNEL_TYPES][KERNEL_TYPES] = {
     KERNELS(u32), KERNELS(i64), KERNELS(u64), KERNELS(f32), KERNELS(f64)};
 
 #if defined(__x86_64__)
-/* float64 to float32, the most common pair, eight at a time.  From `least` on, finite numbers
- * become infinities. */
+/* Convert float64 to float32, the most common pair, eight values at a time.  Finite values >= `least` become
+ * infinities. */
 __attribute__((target("avx2"))) static tutti_count narrow_wide(char *to, const char *from,
                                                                tutti_count n) {
     const __m256d sign = _mm256_set1_pd(-0.0), least = _mm256_set1_pd(0x1.ffffffp127);
@@ -268,7 +269,8 @@ __attribute__((target("avx2"))) static tutti_count narrow_wide(char *to, const c
         misfit = _mm256_or_pd(misfit, _mm256_and_pd(_mm256_cmp_pd(y, least, _CMP_GE_OQ),
                                                     _mm256_cmp_pd(y, infinity, _CMP_LT_OQ)));
     }
-    if (_mm256_movemask_pd(misfit)) i = 0; /* the first of them */
+    /* repeat all, to find the first value that does not fit */
+    if (_mm256_movemask_pd(misfit)) i = 0;
     return i + f64_to_f32(to + i * 4, from + i * 8, n - i);
 }
 #endif
@@ -285,7 +287,7 @@ static tutti_count from_half(char *to, const char *from, tutti_count n, tutti__n
 
 static tutti_count convert_block(tutti__number to_type, char *to, tutti__number from_type,
                                  const char *from, tutti_count n) {
-    /* At most BLOCK numbers to float16, and from it. */
+    /* conversions to and from float16 require n <= BLOCK */
     if (to_type == TUTTI__F16) {
         double v[BLOCK];
         tutti_count bad = n;
@@ -329,7 +331,7 @@ tutti_err tutti__conversion_make(const tutti_conversion *in, tutti__conversion *
     c.ieee = in->ieee != 0;
     c.file_size = size_of[file];
     c.memory_size = size_of[memory];
-    const int common = (int)tutti__min(c.file_size, c.memory_size); /* both are powers of two */
+    const int common = (int)tutti__min(c.file_size, c.memory_size); /* sizes are powers of two */
     c.scale = (tutti__scale){c.file_size / common, c.memory_size / common};
     c.halves = is_complex(c.file) ? 2 : 1;
     const int bytes = c.file_size / c.halves;
@@ -341,13 +343,12 @@ tutti_err tutti__conversion_make(const tutti_conversion *in, tutti__conversion *
     return TUTTI_OK;
 }
 
-/* Values that are allowed by IEEE rules: for floating-point types only values that are too large do
- * not fit. */
+/* Return whether a value that is too large for type `to` is allowed to become an infinity. */
 static int is_infinity_allowed(const tutti__conversion *c, tutti__number to) {
     return c->ieee && (to == TUTTI__F16 || to == TUTTI__F32 || to == TUTTI__F64);
 }
 
-/* Convert n values; returns the first that does not fit, or n. */
+/* Convert n values from memory to the file format; returns the index of the first that does not fit, or n. */
 static tutti_count numbers_out(const tutti__conversion *c, char *file, const char *memory,
                                tutti_count n) {
     const tutti__number to = half_type(c->file), from = half_type(c->memory);
@@ -382,8 +383,8 @@ static tutti_count numbers_in(const tutti__conversion *c, char *memory, const ch
     return bad;
 }
 
-/* Types are equal: copy, or swap bytes. */
-static void same_type(const tutti__conversion *c, char *to, const char *from, tutti_count n) {
+/* Convert n elements between equal types: copy, or swap bytes. */
+static void copy_same_type(const tutti__conversion *c, char *to, const char *from, tutti_count n) {
     const size_t bytes = (size_t)n * (size_t)c->file_size;
     if (c->identity)
         memcpy(to, from, bytes);
@@ -391,30 +392,31 @@ static void same_type(const tutti__conversion *c, char *to, const char *from, tu
         swap_words(to, from, bytes, c->swap);
 }
 
-/* n elements; returns the first that does not fit, or n. */
+/* Convert n elements to the file format; returns the index of the first that does not fit, or n. */
 static tutti_count elements_out(const tutti__conversion *c, char *file, const char *memory,
                                 tutti_count n) {
     if (c->file != c->memory) return numbers_out(c, file, memory, n * c->halves) / c->halves;
-    same_type(c, file, memory, n);
+    copy_same_type(c, file, memory, n);
     return n;
 }
 
 static tutti_count elements_in(const tutti__conversion *c, char *memory, const char *file,
                                tutti_count n) {
     if (c->file != c->memory) return numbers_in(c, memory, file, n * c->halves) / c->halves;
-    same_type(c, memory, file, n);
+    copy_same_type(c, memory, file, n);
     return n;
 }
 
 /* ---- values that do not fit */
 
-/* The first element that does not fit, and its source; -1: none so far. */
+/* The first element whose value does not fit (-1: none so far), and its value before conversion. */
 typedef struct {
     tutti_count element;
     unsigned char value[16];
 } misfit;
 
-/* Record that only the first `fit` of n elements from `first` on, with source `source`, fit. */
+/* Record that element first + fit does not fit, where `fit` is the result of converting n elements from `first`
+ * on, which were read from `source`; no effect if fit == n. */
 static void record_misfit(misfit *m, tutti_count first, tutti_count n, tutti_count fit,
                           const void *source, int size) {
     if (fit == n || m->element >= 0) return;
@@ -469,13 +471,14 @@ tutti_err tutti__convert_in(const tutti__conversion *c, void *memory, const void
     return report_misfit(c, &m, 0, first_bad_out);
 }
 
-/* ---- pieces of an image: [rest of an element | whole elements | start of an element] */
+/* ---- pieces of an image: [end of an element | complete elements | start of an element] */
 
 typedef struct {
-    tutti_count first;    /* the element of byte lo */
-    tutti_off head, tail; /* bytes of divided elements; a piece within one element is only head */
-    tutti_off inside;     /* offset of the head in its element */
-    tutti_count whole;
+    tutti_count first; /* index of the element of byte lo */
+    /* bytes of the divided elements; a piece within one element is only head */
+    tutti_off head, tail;
+    tutti_off inside;  /* offset of the head in its element */
+    tutti_count whole; /* number of complete elements */
 } division;
 
 static division divide_image(const tutti__conversion *c, const tutti__image *p) {
@@ -522,13 +525,13 @@ static tutti_err cut_find(tutti__cuts *cuts, tutti_count element, tutti__cut_ele
             *out = &cuts->v[i];
             return TUTTI_OK;
         }
-    TUTTI_TRY(tutti__grow(&cuts->v, cuts->n + 1, &cuts->room, sizeof *cuts->v));
+    TUTTI_TRY(tutti__grow(&cuts->v, cuts->n + 1, &cuts->capacity, sizeof *cuts->v));
     *out = &cuts->v[cuts->n++];
     **out = (tutti__cut_element){.element = element};
     return TUTTI_OK;
 }
 
-/* Add a part of an element; with the last part it is converted. */
+/* Add received bytes of a divided element; when it is complete, it is converted. */
 static tutti_err cut_add(const tutti__conversion *c, tutti__cuts *cuts, const tutti__image *part,
                          misfit *m) {
     const tutti_off inside = part->lo % c->file_size, bytes = part->hi - part->lo;

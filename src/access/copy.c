@@ -1,33 +1,33 @@
 /* access: copying between user memory and a stage in file order.
  *
- * Both sides of an access have the same stream.  If one of them is a long run for many bursts
- * of the other, the other is packed or unpacked by running its tree (copy_stream.c); this is the
- * case for every access with packed memory, and every contiguous file range.  Otherwise both are
- * traversed in lockstep, burst by burst:
- *   LIST, LIST                   items decoded in line on both sides, until one ends
- *   runs of equal length         as many as both bursts have, by one tutti__move_runs
- *   short runs, long run         as many of the short ones as the long one holds, likewise
- *   anything else                the shorter of the two runs
+ * Both sides of an access have the same stream.  If a run of one side corresponds to many bursts of the
+ * other side, the other side is packed or unpacked by traversing its tree (copy_stream.c); this is the
+ * case for every access with packed memory, and for every contiguous file range.  Otherwise both sides are
+ * traversed in lockstep, and each step copies:
+ *   LIST, LIST                   items decoded inline on both sides, until one list ends
+ *   runs of equal length         as many runs as both bursts have, by one tutti__move_runs
+ *   short runs, long run         as many short runs as fit into the long run, by one tutti__move_runs
+ *   other combinations           the shorter of the two runs
  * A stage offset is a file offset minus stage_lo, so the side of the stage is the file side shifted by
- * it.
+ * -stage_lo.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/copy_impl.h"
 #include "access/list_read.h"
 
-/* For a run this many times longer than the burst of the other side two seeks are faster; seeking in a LIST
- * decodes up to TUTTI__MARK_EVERY items. */
+/* A run this many times longer than the burst of the other side is copied by tutti__copy_stream and two seeks.
+ * The factor is larger for a LIST, since seeking decodes up to TUTTI__MARK_EVERY items. */
 #define LONG_RUN 8
 #define LONG_RUN_LIST 128
-/* Two LISTs with this many remaining items each, likewise. */
+/* Two LISTs with more remaining items than this are decoded inline, followed by two seeks. */
 #define LONG_LIST 128
 
-/* A position on one side: the first `done` bytes of the burst's first run have been passed. */
+/* A position on one side. */
 typedef struct {
     tutti__side side;
-    char *base;
-    tutti_off stream; /* position of the next byte */
-    tutti_off done;
-    tutti_off shown; /* bytes of the burst as the cursor showed it */
+    char *base;       /* address of offset 0 */
+    tutti_off stream; /* stream position of the next byte */
+    tutti_off done;   /* bytes of the first run of `burst` that have been passed */
+    tutti_off shown;  /* bytes of `burst` as returned by the cursor */
     tutti__burst burst;
     tutti__cursor cursor;
 } walk;
@@ -47,7 +47,7 @@ static inline char *run_at(const walk *w) {
     return tutti__place(w->base, w->burst.offset + w->done);
 }
 
-/* Take `count` pieces of `bytes` bytes each: the rest of that many runs, or all of them from the
+/* Advance by `count` pieces of `bytes` bytes each: either the rest of that many runs, or all pieces from the
  * current run. */
 static inline void walk_take(walk *w, tutti_off bytes, tutti_count count) {
     w->stream += bytes * count;
@@ -64,7 +64,7 @@ static inline void walk_take(walk *w, tutti_off bytes, tutti_count count) {
         w->shown = w->burst.bytes * w->burst.count;
 }
 
-/* The number of runs of `one` that fit into the longer run of `other`. */
+/* Return the number of runs of `one` that fit into the longer run of `other`. */
 static inline tutti_count runs_within(const walk *one, const walk *other) {
     if (one->done > 0 || one->burst.count == 1) return 1;
     return tutti__min(one->burst.count, run_left(other) / one->burst.bytes);
@@ -96,7 +96,7 @@ static inline void queue_move(queue *q, char *to, const char *from, tutti_off by
     if (++q->n == AHEAD) flush_moves(q);
 }
 
-/* Move the next runs, at most n bytes; m: their number and length. */
+/* Copy the next runs, at most n bytes; m->count and m->bytes are their number and length. */
 static inline void move_runs(walk *to, walk *from, tutti_off n, tutti__moves *m, queue *q) {
     const tutti_off to_left = run_left(to), from_left = run_left(from);
 
@@ -132,23 +132,23 @@ static inline int in_list(const walk *w) {
     return walk_leaf(w)->node->kind == TUTTI__LIST;
 }
 
-/* Whether `one` is in a run that is long for the bursts of `other`. */
+/* Return whether the rest of the run of `one` is long compared with the burst of `other`. */
 static inline int is_long(const walk *one, const walk *other) {
     return run_left(one) / (in_list(other) ? LONG_RUN_LIST : LONG_RUN) >=
            other->burst.bytes * other->burst.count;
 }
 
-/* Whether it is in a LIST with many items left. */
+/* Return whether the position is in a LIST with many items left. */
 static inline int in_long_list(const walk *w) {
     return in_list(w) && walk_leaf(w)->node->list.n - walk_leaf(w)->index > LONG_LIST;
 }
 
-/* A LIST being read, outside of the cursor. */
+/* Inline iteration over the items of a LIST, without the cursor. */
 typedef struct {
     tutti__list_reader reader;
-    tutti_count items; /* to read */
-    char *origin, *at;
-    tutti_off left; /* of the current item */
+    tutti_count items; /* items after the current item */
+    char *origin, *at; /* address of the node's origin; of the next byte */
+    tutti_off left;    /* bytes left of the current item */
 } items;
 
 static items list_items(const walk *w) {
@@ -157,7 +157,7 @@ static items list_items(const walk *w) {
                    tutti__place(w->base, f->origin), run_at(w), run_left(w)};
 }
 
-/* Take bytes of the current item; 0 after the last item. */
+/* Advance by bytes of the current item; returns 0 after the last item. */
 static inline int items_take(items *i, tutti_off bytes) {
     i->at += bytes;
     i->left -= bytes;
@@ -167,7 +167,7 @@ static inline int items_take(items *i, tutti_off bytes) {
     return 1;
 }
 
-/* All of `one`'s current run (at most n bytes) against the tree of `other`. */
+/* Copy between the current run of `one` (at most n bytes) and the tree of `other`; returns the bytes copied. */
 static tutti_off long_step(walk *one, walk *other, tutti_off n, tutti__direction direction) {
     const tutti_off bytes = tutti__min(run_left(one), n);
     tutti__stream t = {other->base, run_at(one), direction, 0};
@@ -179,7 +179,7 @@ static tutti_off long_step(walk *one, walk *other, tutti_off n, tutti__direction
     return bytes;
 }
 
-/* n > 0 bytes from one side to the other, both from their stream position on. */
+/* Copy n > 0 bytes from side `from` to side `to`, each from its stream position on. */
 static void move_lockstep(walk *to, walk *from, tutti_off n) {
     tutti__moves m = {.ahead = 0};
     queue q;
@@ -199,7 +199,7 @@ static void move_lockstep(walk *to, walk *from, tutti_off n) {
             flush_moves(&q);
             n -= long_step(to, from, n, TUTTI__PACK);
         } else if (in_long_list(to) && in_long_list(from)) {
-            /* Item against item, at most n bytes, until one of the two LISTs is at its end. */
+            /* copy item by item, at most n bytes, until one of the two LISTs ends */
             items t = list_items(to), f = list_items(from);
             tutti_off copied = 0;
             int more = 1;
@@ -224,7 +224,7 @@ static void move_lockstep(walk *to, walk *from, tutti_off n) {
     flush_moves(&q);
 }
 
-/* A side as stored in a stage whose byte 0 is offset stage_lo. */
+/* Return a side relative to a stage whose byte 0 is offset stage_lo. */
 static tutti__side in_stage(tutti__side s, tutti_off stage_lo) {
     s.disp -= stage_lo;
     return s;

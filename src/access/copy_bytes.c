@@ -1,5 +1,5 @@
-/* access: copying byte by byte.  The pointers are volatile: every byte is loaded and stored
- * separately, and no compiler may use memcpy or vector instructions.
+/* access: copying byte by byte.  The pointers are volatile, so that compilers do not use memcpy or
+ * vector instructions.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/copy_bytes.h"
 
@@ -9,7 +9,7 @@ static void copy_bytewise(volatile char *to, const volatile char *from, tutti_of
     for (tutti_off i = 0; i < n; i++) to[i] = from[i];
 }
 
-/* The first n bytes of a burst. */
+/* Copy the first n bytes of a burst. */
 static void burst_copy(const tutti__burst *b, char *base, tutti_off n, char *packed,
                        tutti__direction direction) {
     for (tutti_off run = 0; n > 0; run++) {

@@ -1,26 +1,26 @@
 /* access: the copy kernel, between the bytes of one side and consecutive memory.
  *
- * The tree is executed like a program, without a cursor: complete nodes are processed by all(),
- * which only adds strides; partial nodes (at most one at each end, per level) by part().  The
- * work is in the leaves:
- *   VEC of RUN     tutti__move_runs: one loop per common run length, so that a run is a few instructions
- *   LIST, fixed    one loop per common item length; gaps are decoded inline without branches
+ * The tree is traversed recursively, without a cursor: complete nodes by stream_node, which only adds
+ * strides, and partial nodes (at most one at each end, per level) by stream_part.  The leaves are copied as
+ * follows:
+ *   VEC of RUN     tutti__move_runs, with one loop per common run length
+ *   LIST, fixed    one loop per common item length, with gaps decoded inline
  *   LIST, RUN      memcpy
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/copy_impl.h"
 #include "access/list_read.h"
 
-/* The run lengths with specialised loops: elements and small records. */
+/* Run lengths in bytes with specialised loops: elements and small records. */
 #define COMMON_LENGTHS(X) X(1) X(2) X(4) X(8) X(12) X(16) X(24) X(32) X(48) X(64)
 
-/* Items are located this many at a time and, if they are read, prefetched: the positions of
- * irregular items are far apart and hardware prefetching does not cover them. */
+/* Number of items whose positions are decoded and, for reading, prefetched together, since the hardware does not
+ * prefetch irregular positions. */
 #define AHEAD 32
 
-/* Runs are prefetched one iteration ahead of the outermost loop whose iterations copy at most this. */
+/* Runs are prefetched one iteration ahead in the outermost loop whose iterations copy at most this many bytes. */
 #define NEAR_BYTES 16384
 
-/* Loops of more runs than this rely on hardware prefetching. */
+/* Loops of more runs than this use only hardware prefetching. */
 #define FEW_RUNS 64
 
 #define INLINE static inline __attribute__((always_inline))
@@ -37,8 +37,8 @@ INLINE void move_loop(const tutti__moves *m, size_t bytes) {
     }
 }
 
-/* The same, prefetching the next run of an outer loop: few short runs, then a
- * jump to other pages (blocks with ghost cells), is not covered by hardware prefetching. */
+/* Like move_loop, and prefetch the run of the next iteration of an outer loop.  The hardware does not prefetch
+ * patterns of a few short runs followed by a jump to other pages (blocks with ghost cells). */
 INLINE void move_ahead(const tutti__moves *m, size_t bytes) {
     const tutti_off to_stride = m->to_stride, from_stride = m->from_stride;
     const char *from = m->from, *next = (m->to_strided ? m->to : m->from) + m->ahead;
@@ -71,7 +71,7 @@ void tutti__move_runs(const tutti__moves *m) {
 #undef MOVE
 }
 
-static void one_run(tutti__stream *t, tutti_off at, tutti_off bytes) {
+static void copy_run(tutti__stream *t, tutti_off at, tutti_off bytes) {
     char *const there = tutti__place(t->base, at);
     if (t->direction == TUTTI__PACK)
         memcpy(t->packed, there, (size_t)bytes);
@@ -80,7 +80,7 @@ static void one_run(tutti__stream *t, tutti_off at, tutti_off bytes) {
     t->packed += bytes;
 }
 
-/* `count` items of a LIST whose items all have `bytes` bytes. */
+/* Copy `count` items of a LIST whose items all have `bytes` bytes. */
 INLINE void item_loop(tutti__stream *t, tutti_off origin, tutti__list_reader *reader,
                       tutti_count count, size_t bytes, int pack) {
     char *const base = tutti__place(t->base, origin), *packed = t->packed, *there[AHEAD];
@@ -124,8 +124,7 @@ static void fixed_items(tutti__stream *t, tutti_off origin, tutti__list_reader *
 #undef ITEMS
 }
 
-/* Items of several lengths, until `bytes` bytes are copied; the first `inside` bytes of the first
- * item are omitted. */
+/* Copy `bytes` bytes of items of different lengths; the first `inside` bytes of the first item are omitted. */
 INLINE void mixed_items(tutti__stream *t, tutti_off origin, tutti__list_reader *reader,
                         tutti_off inside, tutti_off bytes, int pack) {
     char *const base = tutti__place(t->base, origin), *packed = t->packed, *there[AHEAD];
@@ -148,14 +147,14 @@ INLINE void mixed_items(tutti__stream *t, tutti_off origin, tutti__list_reader *
     *reader = r;
 }
 
-/* Items from the position of the reader on, without the first `inside` bytes of the first one, `bytes`
- * bytes in all. */
+/* Copy `bytes` bytes of items from the position of the reader on, without the first `inside` bytes of the first
+ * item. */
 static void some_items(tutti__stream *t, tutti_off origin, tutti__list_reader *r, tutti_off inside,
                        tutti_off bytes) {
     if (r->fixed) {
         const tutti_off head = inside ? tutti__min(r->fixed - inside, bytes) : 0;
         const tutti_count whole = (bytes - head) / r->fixed;
-        if (head) one_run(t, origin + tutti__reader_next(r, &(tutti_off){0}) + inside, head);
+        if (head) copy_run(t, origin + tutti__reader_next(r, &(tutti_off){0}) + inside, head);
         fixed_items(t, origin, r, whole);
         bytes -= head + whole * r->fixed;
         inside = 0;
@@ -207,7 +206,7 @@ static void stream_node(tutti__stream *t, const tutti__node *n, tutti_off origin
     tutti__list_reader r;
     switch (n->kind) {
     case TUTTI__RUN:
-        one_run(t, origin, n->bytes);
+        copy_run(t, origin, n->bytes);
         break;
     case TUTTI__VEC:
         stream_copies(t, n, origin, n->vec.count);
@@ -263,7 +262,7 @@ static void cat_part(tutti__stream *t, const tutti__node *n, tutti_off origin, t
                     tutti__min(to - p[i].start, p[i].node->bytes));
 }
 
-/* Stream bytes [from, to) of a node, from < to. */
+/* Copy stream bytes [from, to) of a node, from < to. */
 static void stream_part(tutti__stream *t, const tutti__node *n, tutti_off origin, tutti_off from,
                         tutti_off to) {
     if (from == 0 && to == n->bytes) {
@@ -272,7 +271,7 @@ static void stream_part(tutti__stream *t, const tutti__node *n, tutti_off origin
     }
     switch (n->kind) {
     case TUTTI__RUN:
-        one_run(t, origin + from, to - from);
+        copy_run(t, origin + from, to - from);
         break;
     case TUTTI__VEC:
         vec_part(t, n, origin, from, to);

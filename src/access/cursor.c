@@ -1,10 +1,10 @@
 /* access: the cursor, an iterator over the stream of a side.
  *
- * Frames contain the path from the root to the current leaf.  A leaf is a RUN, a LIST or a VEC
- * of RUNs: the inner loops of nearly all accesses, which advance without touching the frames above.
- * At the end of a leaf, `advance` moves up to the first frame that has a next copy or part, and
- * down to its first leaf.  Nothing is allocated; seeking takes the depth times log of
- * parts or marks.
+ * The frames are the path from the root to the current leaf.  A leaf is a RUN, a LIST or a VEC
+ * of RUNs; the cursor advances within a leaf without changing the other frames.  At the end of a leaf,
+ * advance_leaf removes frames until one has a next copy or part, and adds frames down to the first leaf of
+ * that.  Nothing is allocated; seeking takes time proportional to the depth times the logarithm of the number
+ * of parts or marks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/list_read.h"
 
@@ -15,7 +15,7 @@ static int is_leaf(const tutti__node *n) {
 
 /* ---- LIST items */
 
-/* The item that follows. */
+/* Advance to the next item. */
 static inline void list_step(tutti__frame *f) {
     const tutti__node *n = f->node;
     f->index++;
@@ -70,7 +70,7 @@ static void descend_to_leaf(tutti__cursor *c, const tutti__node *n, tutti_off or
     if (n->kind == TUTTI__LIST) list_at_mark(n, 0, f);
 }
 
-/* Advance from the end of the leaf to the next one. */
+/* Advance from the end of the current leaf to the next leaf; c->depth is 0 at the end. */
 static void advance_leaf(tutti__cursor *c) {
     c->inside = 0;
     for (c->depth--; c->depth > 0; c->depth--) {
@@ -97,7 +97,7 @@ void tutti__cursor_seek(tutti__cursor *c, tutti__side s, tutti_off stream) {
     const tutti__node *n = s.node;
     tutti_off origin = s.disp;
     tutti__frame *f = push_frame(c, n, origin);
-    while (!is_leaf(n)) { /* on to the child that holds the stream position */
+    while (!is_leaf(n)) { /* descend to the child that contains the stream position */
         if (n->kind == TUTTI__VEC) {
             f->index = stream / n->vec.child->bytes;
             stream -= f->index * n->vec.child->bytes;

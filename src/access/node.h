@@ -1,5 +1,5 @@
-/* access: declarations about nodes that the files of this module share: the variable-length
- * integers of LIST codes and serialised sides, gcd, checked bounds.
+/* access: internal declarations of this module: variable-length integers of LIST codes and serialised
+ * sides, arithmetic, internal constructors.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_NODE_H
 #define TUTTI_NODE_H
@@ -7,7 +7,7 @@
 #include <string.h>
 #include "access/side.h"
 
-/* ---- LEB128: seven bits per byte, low ones first; the top bit means that more follow */
+/* ---- LEB128: seven bits per byte, the lowest first; the top bit is set in all bytes but the last */
 #define TUTTI__LEB_MAX 10
 
 static inline size_t tutti__leb_size(uint64_t v) {
@@ -24,11 +24,9 @@ static inline size_t tutti__leb_put(unsigned char *p, uint64_t v) {
     return n;
 }
 
-/* Decode valid code; numbers are in the unit of the list, so that most are
- * short.  Branching on the size, short sizes first, is faster than finding the end in eight bytes
- * at once without branches, which is a chain of a dozen cycles from item to item: 1.2 against 4.6
- * ns for two bytes each, 10 against 12 for one or two at random.  Only all of one to four at random
- * are slower (21 against 6 ns). */
+/* Decode a valid number and advance *at.  Branching on the size, short sizes first, is faster than finding
+ * the end in eight bytes without branches, because most numbers have the same short size, and the
+ * branchless variant is a chain of dependent instructions from number to number. */
 static inline uint64_t tutti__leb_next(const unsigned char **at) {
     const unsigned char *p = *at;
     uint64_t v = p[0];
@@ -54,7 +52,7 @@ static inline uint64_t tutti__leb_get(const unsigned char *code, size_t *at) {
     return v;
 }
 
-/* Decode untrusted code: returns 0 if it ends early, is too long or not the shortest form. */
+/* Decode an untrusted number; returns 0 if the code ends early, is too long or is not the shortest form. */
 static inline int tutti__leb_try(const unsigned char *code, size_t size, size_t *at,
                                  uint64_t *v_out) {
     uint64_t v = 0;
@@ -78,7 +76,7 @@ static inline tutti_off tutti__unzigzag(uint64_t v) {
     return (tutti_off)((v >> 1) ^ (0 - (v & 1)));
 }
 
-/* The gap before the item of a LIST whose code starts at *at. */
+/* Decode the gap before the item of a LIST whose code starts at *at, and advance *at. */
 static inline tutti_off tutti__list_gap(const tutti__node *n, size_t *at) {
     const uint64_t v = tutti__leb_get(n->list.code, at);
     return (tutti_off)((uint64_t)(n->monotone ? (tutti_off)v : tutti__unzigzag(v))
@@ -89,7 +87,7 @@ static inline tutti_off tutti__list_length(const tutti__node *n, size_t *at) {
     return (tutti_off)(tutti__leb_get(n->list.code, at) << n->list.shift);
 }
 
-/* The last mark of a LIST at or before stream position p, 0 <= p < bytes. */
+/* Return the index of the last mark of a LIST at or before stream position p, 0 <= p < bytes. */
 static inline tutti_count tutti__list_mark(const tutti__node *n, tutti_off p) {
     if (n->list.fixed) return p / n->list.fixed / TUTTI__MARK_EVERY;
     tutti_count a = 0, b = (n->list.n - 1) / TUTTI__MARK_EVERY;
@@ -103,7 +101,7 @@ static inline tutti_count tutti__list_mark(const tutti__node *n, tutti_off p) {
     return a;
 }
 
-/* The part of a CAT that holds stream position p, 0 <= p < bytes. */
+/* Return the index of the part of a CAT that contains stream position p, 0 <= p < bytes. */
 static inline tutti_count tutti__cat_part(const tutti__node *n, tutti_off p) {
     tutti_count a = 0, b = n->cat.n - 1;
     while (a < b) {
@@ -121,7 +119,7 @@ static inline int tutti__off_ok(tutti_off v) {
     return v >= -TUTTI__OFF_LIMIT && v <= TUTTI__OFF_LIMIT;
 }
 
-/* Whether all offsets of a side are within the limit. */
+/* Return whether all offsets of a side are within [-TUTTI__OFF_LIMIT, TUTTI__OFF_LIMIT]. */
 static inline int tutti__side_fits(tutti__side s) {
     return !s.node || (tutti__off_ok(s.disp) && tutti__off_ok(s.disp + s.node->lo) &&
                        tutti__off_ok(s.disp + s.node->hi));
@@ -143,54 +141,53 @@ static inline uint64_t tutti__mix(uint64_t h, uint64_t v) {
     return h ^ (h >> 29);
 }
 
-/* ---- between the files */
+/* ---- functions used by several files of the module */
 
 /* The largest unit of the code of a LIST is 1 << TUTTI__MAX_SHIFT bytes. */
 #define TUTTI__MAX_SHIFT 20
 
-/* Irregular sides are expanded up to this many runs. */
+/* Maximum number of runs to which an irregular side is expanded. */
 #define TUTTI__MAX_RUNS ((tutti_count)1 << 31)
 
 /* Return whether the derived fields of a node are correct, given that its children are valid
  * (side_valid.c). */
 int tutti__node_is_valid(const tutti__node *n);
 
-/* Return whether the structure is the same (ignoring origins).  Fast if not: hashes are compared first. */
+/* Return whether two nodes have the same structure.  The hashes are compared first. */
 int tutti__node_equal(const tutti__node *a, const tutti__node *b);
 
-/* A loop around a side, of any depth; tutti__side_vec limits it to TUTTI__MAX_DEPTH.
- */
+/* Make a loop around a side, like tutti__side_vec but without a limit on the depth. */
 tutti_err tutti__side_nest(tutti__side child, tutti_count count, tutti_off stride,
                            tutti__side *out) TUTTI_MUST_USE;
-/* Any side as one LIST (or the result of tutti__side_list for its runs); takes over the reference.
- * Takes time in proportion to its runs. */
+/* Convert a side to the result of tutti__side_list for its runs, usually a LIST; takes ownership of `s`.  Takes
+ * time proportional to the number of runs. */
 tutti_err tutti__side_flatten(tutti__side s, tutti__side *out) TUTTI_MUST_USE;
 
-/* Sort the file side, and the memory side with it.  The sides are replaced on success; mentions
- * that a later one replaces are in *lost_out. loops_sort: only if both are nests of loops that can
- * be transposed; done_out: whether they were transposed. */
+/* Sort the file side of a mapping, and the memory side with it.  On success *io is replaced, and *lost_out has the
+ * occurrences of bytes that are replaced by a later occurrence.  tutti__loops_sort has an effect only if both
+ * sides are nests of loops that can be transposed, which *done_out reports. */
 tutti_err tutti__loops_sort(tutti__mapping *io, tutti__mapping *lost_out,
                             int *done_out) TUTTI_MUST_USE;
 tutti_err tutti__pieces_sort(tutti__mapping *io, tutti__mapping *lost_out) TUTTI_MUST_USE;
-/* n pieces, lengths[i] bytes at file[i] and memory[i], in this order. */
+/* Make a mapping of n pieces, lengths[i] bytes at file[i] and memory[i], in this order. */
 tutti_err tutti__mapping_list(tutti_count n, const tutti_off *file, const tutti_off *memory,
                               const tutti_off *lengths, tutti__mapping *out) TUTTI_MUST_USE;
 
-/* Create a LIST from untrusted code; `code` contains the items after the first, which is
- * first_length bytes at the origin.  TUTTI_ERR_FORMAT if it is invalid. */
+/* Untrusted description of a LIST. */
 typedef struct {
-    tutti_count n;
+    tutti_count n; /* number of items */
     int monotone;
-    int shift;       /* of the numbers in the code */
-    tutti_off fixed; /* 0: lengths are in the code */
-    tutti_off first_length;
-    const unsigned char *code;
+    int shift;                 /* numbers in the code are in units of 1 << shift bytes */
+    tutti_off fixed;           /* length of all items; 0: lengths are in the code */
+    tutti_off first_length;    /* bytes of the first item, which is at the origin */
+    const unsigned char *code; /* [code_size] code of the items after the first */
     size_t code_size;
 } tutti__list_code;
+/* Make a LIST node; TUTTI_ERR_FORMAT if the description is invalid. */
 tutti_err tutti__list_from_code(const tutti__list_code *c, tutti__node **out) TUTTI_MUST_USE;
 
-/* The item of a LIST that contains stream position p (0 <= p < bytes), as in the frame of a cursor;
- * *inside_out: the offset in it. */
+/* Set the frame of a cursor to the item of a LIST that contains stream position p, 0 <= p < bytes; *inside_out is
+ * the offset of p in the item. */
 void tutti__list_seek(const tutti__node *n, tutti_off p, tutti__frame *f, tutti_off *inside_out);
 
 #endif

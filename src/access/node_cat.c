@@ -1,15 +1,14 @@
-/* access: concatenation.  Parts that are CATs are replaced by their parts and empty ones dropped; if
- * only RUNs and LISTs are left, their items form one LIST.  Otherwise neighbours are grouped:
- * adjacent RUNs join, equal parts at equal distances become a VEC, and a VEC is extended by parts that
- * continue it.  Grouping is repeated as long as it shortens the row, so loops of loops become
- * nests.
+/* access: concatenation of sides.  Parts that are CATs are replaced by their parts, and empty parts are
+ * removed.  If only RUNs and LISTs are left, their items form one LIST.  Otherwise neighbours are grouped:
+ * adjacent RUNs are merged, equal parts at equal distances become a VEC, and a VEC is extended by parts that
+ * continue it.  Grouping is repeated as long as it shortens the row, so that nested loops are found.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
-/* A row of parts that owns its references. */
+/* An array of parts, which owns their references. */
 typedef struct {
     tutti_count n;
-    tutti__side *v;
+    tutti__side *v; /* [n] */
 } row;
 
 static void parts_free(tutti_count n, const tutti__side *parts) {
@@ -20,12 +19,12 @@ static int is_cat(const tutti__node *n) {
     return n && n->kind == TUTTI__CAT;
 }
 
-/* Take over the parts into a row without CATs and empty parts. */
+/* Make a row of the parts without CATs and empty parts; takes ownership of the parts. */
 static tutti_err row_take(tutti_count n, const tutti__side *parts, row *out) {
-    size_t room = 0;
+    size_t capacity = 0;
     for (tutti_count i = 0; i < n; i++)
-        room += is_cat(parts[i].node) ? (size_t)parts[i].node->cat.n : 1;
-    row r = {0, tutti__malloc(room * sizeof *r.v)};
+        capacity += is_cat(parts[i].node) ? (size_t)parts[i].node->cat.n : 1;
+    row r = {0, tutti__malloc(capacity * sizeof *r.v)};
     if (!r.v) {
         parts_free(n, parts);
         return TUTTI_ERR_NOMEM;
@@ -47,7 +46,7 @@ static tutti_err row_take(tutti_count n, const tutti__side *parts, row *out) {
 
 /* ---- rows of RUNs and LISTs */
 
-/* The number of items if the row contains only items, otherwise 0. */
+/* Return the number of items if all parts are RUNs and LISTs, else 0. */
 static tutti_count row_items(const row *r) {
     tutti_count items = 0;
     for (tutti_count i = 0; i < r->n; i++) {
@@ -60,7 +59,8 @@ static tutti_count row_items(const row *r) {
 
 /* ---- grouping */
 
-/* `count` copies of `node` every `stride`; the node is borrowed from `parts` parts of the row. */
+/* `count` copies of `node` with distance `stride`, which replace `parts` parts of the row from index `first` on; the
+ * row owns the node. */
 typedef struct {
     tutti_off disp, stride;
     tutti_count count;
@@ -68,7 +68,7 @@ typedef struct {
     tutti_count first, parts;
 } group;
 
-/* A part as a group: as it is, or (`open`) a VEC as copies of its child. */
+/* Return a part as a group; if `open`, a VEC is a group of copies of its child. */
 static group part_group(const row *r, tutti_count i, int open) {
     tutti__node *n = r->v[i].node;
     if (open && n->kind == TUTTI__VEC)
@@ -76,7 +76,7 @@ static group part_group(const row *r, tutti_count i, int open) {
     return (group){r->v[i].disp, 0, 1, n, i, 1};
 }
 
-/* Let b follow a in one group; 0: it does not. */
+/* Extend group a by group b if b continues a; returns 0 if it does not. */
 static int group_join(group *a, const group *b) {
     const tutti_off stride = a->count > 1   ? a->stride
                              : b->count > 1 ? b->stride
@@ -92,9 +92,8 @@ static int group_join(group *a, const group *b) {
     return 1;
 }
 
-/* Store a group at position w of the row, with the references of its parts.  Two single parts remain
- * parts unless there are no others: accidentally equal pairs would not make the row
- * simpler. */
+/* Store a group as a VEC at index *w of the row, which is advanced.  Single parts, and pairs of parts unless they
+ * are the complete row, are stored unchanged, since a VEC of two would not simplify the row. */
 static tutti_err group_put(row *r, const group *g, tutti_count *w) {
     const int keep = g->parts == 1 || (g->parts == 2 && g->count == 2 && r->n > 2);
     if (keep) {
@@ -113,7 +112,7 @@ static tutti_err group_put(row *r, const group *g, tutti_count *w) {
     return TUTTI_OK;
 }
 
-/* One pass over the row. */
+/* Group the parts of the row in one pass. */
 static tutti_err row_group(row *r, int open) {
     tutti_count w = 0;
     if (r->n < 2) return TUTTI_OK;
@@ -131,7 +130,7 @@ static tutti_err row_group(row *r, int open) {
 
 /* ---- the node */
 
-/* The derived fields of a CAT whose parts are set. */
+/* Compute the derived fields of a CAT whose parts are set. */
 static tutti_err cat_describe(tutti__node *n) {
     n->hash = tutti__mix(TUTTI__CAT + 1, (uint64_t)n->cat.n);
     for (tutti_count i = 0; i < n->cat.n; i++) {
@@ -156,7 +155,7 @@ static tutti_err cat_describe(tutti__node *n) {
     return TUTTI_OK;
 }
 
-/* Create a CAT of the parts of the row, two or more; takes over their references. */
+/* Make a CAT of the parts of the row, of which there are two or more; takes ownership of the parts. */
 static tutti_err cat_node(row *r, tutti__side *out) {
     tutti__node *n = tutti__malloc(sizeof *n + (size_t)r->n * sizeof(tutti__part));
     if (!n) return TUTTI_ERR_NOMEM;
@@ -200,7 +199,7 @@ static tutti_err row_to_side(row *r, tutti__side *out) {
         tutti__free(offsets);
         return err;
     }
-    /* Join adjacent RUNs. */
+    /* merge adjacent RUNs */
     tutti_count w = 0;
     for (tutti_count i = 0; i < r->n;) {
         tutti__side s = r->v[i];

@@ -1,10 +1,10 @@
-/* access: constructors of nodes.  Every constructor returns a normal form, so that the
- * same bytes described in different ways mostly have the same tree, small and fast to query:
- *   - the first stream byte is at the origin of the node, the displacement is moved outwards;
- *   - a VEC of adjacent copies is its inner run or loop, longer;
- *   - the depth of trees is at most TUTTI__MAX_DEPTH (a VEC one less, so that dividing one, which adds a
- *     CAT around it, never flattens); deeper trees become a LIST.
- * The derived fields of a node (bounds, bytes, runs, grain, order, hash) are computed here, once.
+/* access: constructors of nodes.  Every constructor returns a normal form, so that different descriptions of
+ * the same bytes mostly give the same, small tree:
+ *   - the first stream byte is at the origin of the node; displacements are added to the parent;
+ *   - a VEC of adjacent copies is replaced by a longer RUN or loop;
+ *   - the depth of trees is at most TUTTI__MAX_DEPTH, and that of a VEC one less, so that a divided VEC,
+ *     which is in a CAT, need not be flattened; deeper trees become a LIST.
+ * The derived fields of a node (bounds, bytes, runs, grain, order, hash) are computed when it is created.
  * Concatenations are in node_cat.c, lists in side_list.c.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
@@ -14,7 +14,7 @@ tutti__node *tutti__node_ref(tutti__node *n) {
     return n;
 }
 
-/* Marks, code and parts are in the node's own block. */
+/* Marks, code and parts are in the memory block of the node. */
 void tutti__node_unref(tutti__node *n) {
     if (!n || atomic_fetch_sub_explicit(&n->refs, 1, memory_order_acq_rel) > 1) return;
     if (n->kind == TUTTI__VEC) tutti__node_unref(n->vec.child);
@@ -62,8 +62,8 @@ tutti_err tutti__side_run(tutti_off offset, tutti_off bytes, tutti__side *out) {
     return TUTTI_OK;
 }
 
-/* A VEC of `count` >= 2 copies that cannot collapse; fails if a bound does not fit.  Takes over
- * the reference to `c`. */
+/* Make a VEC of `count` >= 2 copies, which are not adjacent; fails on overflow.  Takes ownership of the reference
+ * to `c`. */
 static tutti_err vec_node(tutti__node *c, tutti_count count, tutti_off stride, tutti__node **out) {
     tutti_off reach, bytes;
     tutti_err err = TUTTI_OK;
@@ -100,8 +100,8 @@ static tutti_err vec_node(tutti__node *c, tutti_count count, tutti_off stride, t
     return TUTTI_OK;
 }
 
-/* `count` >= 2 copies of a node: adjacent copies of a RUN are one RUN, copies of a loop that
- * continue it are one longer loop.  Takes over the reference. */
+/* Make `count` >= 2 copies of a node.  Adjacent copies of a RUN become one RUN, and copies of a loop that continue
+ * it become one longer loop.  Takes ownership of the reference. */
 static tutti_err copies_node(tutti__node *child, tutti_count count, tutti_off stride,
                              tutti__node **out) {
     tutti_off span, total = 0;

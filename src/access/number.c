@@ -1,4 +1,4 @@
-/* access: element types.
+/* access: sizes and names of element types.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/element_types.h>
 

@@ -1,10 +1,9 @@
-/* access: a side with its small holes closed.  Holes between the copies of a loop are all equal, so
- * that a loop of any length is closed by one comparison: the bounding section of a section, as far
- * as it pays.
+/* access: filling the small holes of a side.  All holes between the copies of a loop are equal, so that one
+ * comparison is sufficient for a loop of any length.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
-/* The largest hole; those of lists are not computed, and count as large. */
+/* Return the bytes of the largest hole of a monotone node; TUTTI__OFF_END for lists. */
 static tutti_off largest_hole(const tutti__node *n) {
     tutti_off most = 0;
     switch (n->kind) {

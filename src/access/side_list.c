@@ -1,19 +1,19 @@
-/* access: irregular runs.  The items of the caller are read twice.  The first pass joins adjacent
- * ones, measures the code and looks for regularity; equally long items that form a nest of loops
+/* access: lists of irregular runs.  The items are read twice.  The first pass merges adjacent items,
+ * computes the size of the code and detects regularity: items of equal length that form a nest of loops
  * (detected by an odometer whose digits are determined during the pass) become VECs of a RUN.  The
- * second pass writes the code (the gap from the item before and the length, both as variable-length
- * integers) and the marks, and computes bounds and grain.  Code from other sources is read only
- * for the latter, and validated completely.
+ * second pass writes the code (the gap from the previous item and the length, both as variable-length
+ * integers) and the marks, and computes bounds and grain.  Code from a serialised side is read once,
+ * validated completely, and gets marks, bounds and grain.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
-/* ---- the given items, adjacent ones joined */
+/* ---- the items of the caller, with adjacent items merged */
 
 typedef struct {
-    tutti_count n, i;
+    tutti_count n, i; /* number of items; index of the next item */
     const tutti_off *offsets, *lengths;
-    tutti_off fixed;
-    int shift; /* a power of two that divides all distances and lengths */
+    tutti_off fixed; /* length of all items if `lengths` is NULL */
+    int shift;       /* all distances and lengths are multiples of 1 << shift */
 } source;
 
 static inline tutti_off given_length(const source *s, tutti_count i) {
@@ -33,22 +33,21 @@ static inline int source_next(source *s, tutti_off *offset, tutti_off *length) {
     return 1;
 }
 
-/* ---- the odometer: detects whether a sequence of offsets is a nest of loops.  The digits below
- * `levels` have a
- * known number of copies; the digit above them still grows. */
+/* ---- the odometer, which detects whether a sequence of offsets is a nest of loops.  The loops (digits) below
+ * `levels` have a known number of copies; the number of copies of the next loop still grows. */
 
 #define NEST_LEVELS 16
 
 typedef struct {
-    int ok, levels;
-    tutti_off base, at; /* first offset; start of the present (innermost) copy */
-    tutti_count top;    /* copies of the growing digit so far */
+    int ok, levels;     /* whether the offsets are a nest so far; number of complete loops */
+    tutti_off base, at; /* first offset; start of the current copy of the innermost loop */
+    tutti_count top;    /* copies of the growing loop so far */
     tutti_off top_stride;
     tutti_count count[NEST_LEVELS], digit[NEST_LEVELS];
     tutti_off stride[NEST_LEVELS];
 } nest;
 
-/* All lower digits have turned over: one more copy of the growing digit, or a digit above it. */
+/* Add an offset at which all complete loops restart: another copy of the growing loop, or a new loop around it. */
 static void nest_grow(nest *t, tutti_off offset) {
     if (t->top == 1) {
         t->top_stride = offset - t->at;
@@ -84,15 +83,15 @@ static void nest_feed(nest *t, tutti_off offset) {
 
 typedef struct {
     tutti_count n;
-    tutti_off first, length; /* offset of the first item; length of all, 0: they differ */
+    tutti_off first, length; /* offset of the first item; length of all items, 0: lengths differ */
     int monotone;
-    size_t gaps, zigzags, lengths; /* code bytes */
+    size_t gaps, zigzags, lengths; /* code bytes of unsigned gaps, of signed gaps, of lengths */
     nest nest;
 } scan;
 
 /* ---- the node */
 
-/* Node, marks and code in one block. */
+/* Allocate node, marks and code in one block. */
 static tutti_err list_alloc(tutti_count n, size_t code_size, tutti__node **out) {
     const size_t marks = (size_t)((n - 1) / TUTTI__MARK_EVERY + 1) * sizeof(tutti__mark);
     tutti__node *node = tutti__malloc(sizeof *node + marks + code_size);
@@ -107,11 +106,12 @@ static tutti_err list_alloc(tutti_count n, size_t code_size, tutti__node **out) 
     return TUTTI_OK;
 }
 
-/* Gcd of many numbers, most of which do not change it: x is a multiple of g if and only if
- * x * (inverse of g's odd part), rotated by the number of factors 2 of g, is <= 2^64 / g. */
+/* Gcd of many numbers, most of which do not change the gcd g: x is a multiple of g if and only if
+ * x * (inverse of the odd part of g), rotated right by the number of factors 2 of g, is <= 2^64 / g. */
 typedef struct {
+    /* gcd so far; inverse of its odd part modulo 2^64; UINT64_MAX / g */
     uint64_t g, inverse, limit;
-    int twos;
+    int twos; /* number of factors 2 of g */
 } gcd_sum;
 
 static void gcd_set(gcd_sum *s, uint64_t g) {
@@ -130,15 +130,15 @@ static inline void gcd_add(gcd_sum *s, tutti_off value) {
     if (turned > s->limit) gcd_set(s, (uint64_t)tutti__gcd((tutti_off)s->g, (tutti_off)x));
 }
 
-/* The walk over a LIST's code. */
+/* State of the validation of the code of a LIST. */
 typedef struct {
-    tutti_off item, end, bytes, lo, hi;
-    size_t at;
-    int disorder;
+    tutti_off item, end, bytes, lo, hi; /* start and end of the last item; total bytes; bounds */
+    size_t at;                          /* index of the next code byte */
+    int disorder;                       /* whether any gap is negative */
     gcd_sum grain;
 } walk;
 
-/* The next number of a code that may be unsound. */
+/* Decode the next number of code that may be invalid; returns 0 if it is. */
 static inline int read_leb(const tutti__node *n, size_t *at, uint64_t *v) {
     const unsigned char *p = n->list.code + *at;
     const size_t left = n->list.code_size - *at;
@@ -155,7 +155,7 @@ static inline int read_leb(const tutti__node *n, size_t *at, uint64_t *v) {
     return tutti__leb_try(n->list.code, n->list.code_size, at, v);
 }
 
-/* Take the next item; returns 0 if the code is invalid. */
+/* Decode and check the next item; returns 0 if the code is invalid. */
 static inline int walk_item(walk *w, const tutti__node *n, int first) {
     uint64_t v, length = (uint64_t)n->list.fixed;
     if (!read_leb(n, &w->at, &v)) return 0;
@@ -195,7 +195,8 @@ static uint64_t list_hash(const tutti__node *n) {
     return tutti__mix(h, (uint64_t)n->monotone);
 }
 
-/* Set the marks and derived fields of a list whose n, fixed, monotone and code are set. */
+/* Set the marks and derived fields of a LIST whose n, fixed, shift, monotone and code are set; returns 0 if the code
+ * is invalid. */
 static int index_list(tutti__node *n) {
     walk w = {0};
     for (tutti_count i = 0; i < n->list.n; i++) {
@@ -213,8 +214,7 @@ static int index_list(tutti__node *n) {
     return w.at == n->list.code_size && w.disorder == !n->monotone;
 }
 
-/* The second pass: code and marks; derived fields are computed too, since the items are known
- * to be valid. */
+/* Make the node in the second pass: code, marks and derived fields. */
 static tutti_err list_node(source *s, const scan *k, tutti__node **out) {
     tutti__node *n = NULL;
     const size_t size = (k->monotone ? k->gaps : k->zigzags) + (k->length ? 0 : k->lengths);
@@ -228,7 +228,7 @@ static tutti_err list_node(source *s, const scan *k, tutti__node **out) {
     int fits = 1;
     s->i = 0;
     for (tutti_count i = 0; source_next(s, &offset, &length); i++, end = offset + length) {
-        const tutti_off gap = (offset - end) >> s->shift; /* exact: a multiple */
+        const tutti_off gap = (offset - end) >> s->shift; /* exact: a multiple of 1 << shift */
         const tutti_off item = offset - k->first;
         if (i == 0) gcd_set(&grain, (uint64_t)length);
         if (i % TUTTI__MARK_EVERY == 0)
@@ -293,7 +293,7 @@ tutti_err tutti__side_list(tutti_count n, const tutti_off *offsets, const tutti_
         *out = (tutti__side){0, NULL};
         return TUTTI_OK;
     }
-    int regular = k.nest.ok; /* after the last offset all digits must be at their end */
+    int regular = k.nest.ok; /* all loops must be complete after the last offset */
     for (int l = 0; l < k.nest.levels; l++)
         if (k.nest.digit[l] != k.nest.count[l] - 1) regular = 0;
     if (regular) {
@@ -338,7 +338,7 @@ tutti_err tutti__list_from_code(const tutti__list_code *c, tutti__node **out) {
     return TUTTI_OK;
 }
 
-/* ---- any side as a list */
+/* ---- conversion of any side to a list */
 
 tutti_err tutti__side_flatten(tutti__side s, tutti__side *out) {
     const tutti_count runs = tutti__side_runs(s);

@@ -1,32 +1,31 @@
 /* access: queries about sets of views by marking their grains in a bitmap, one window of the file after
- * the other: whether grains are marked twice, by which views, and which are marked.  Exact for
- * every pattern; the cost is a few nanoseconds per run and a bit per grain.
+ * the other, which determines grains that are marked twice, grains of a view that earlier views have
+ * marked, or all marked grains.  Exact for every pattern; takes one bit per grain.
  *
- * A grain is the largest power of two that divides every start, length and stride: a view has all
- * of it or nothing (within the range).  Ranges in which no view has bytes, or only one
- * in a search for shared ones, are skipped: the next window starts at the smallest (second
- * smallest) next byte of all views.
+ * Grains have a size in bytes that is the largest power of two that divides every start, length and
+ * stride, so that a view has all bytes of a grain or none (within the range).  Ranges in which no view has
+ * bytes, or only one view in a search for shared bytes, are skipped: the next window starts at the
+ * smallest (second smallest) next byte of all views.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/list_read.h"
 #include "access/side_set.h"
 
-#define MAX_WORDS 8192 /* 64 KiB */
+#define MAX_WORDS 8192 /* maximum words of the bitmap: 64 KiB */
 #define MAX_SHIFT 32
 
 typedef struct {
     const tutti__group *g;
-    tutti_off *next; /* of every view: its first byte from the window on */
-    uint64_t *bits;
-    int shift;
-    tutti_off lo;          /* where the window's bytes start, */
-    tutti_off base;        /* its first grain, */
-    tutti_off end;         /* its end */
-    tutti__extents *again; /* COLLECT: bytes marked before the current view */
-    tutti_err err;         /* of that */
+    tutti_off *next; /* [g->n] offset of the first byte of each view that has not been processed */
+    uint64_t *bits;  /* one bit per grain of the window */
+    int shift;       /* grains have 1 << shift bytes */
+    tutti_off lo;    /* offset of the first byte of the window */
+    tutti_off base;  /* offset of the first grain of the window, <= lo */
+    tutti_off end;   /* end of the window */
+    tutti__extents *again; /* COLLECT: bytes of the current view that earlier views have marked */
+    tutti_err err;         /* COLLECT: error of appending to `again` */
 } bitmap;
 
-/* Treatment of grains that are marked already: ignored; the first one is reported and marking
- * ends; or all are collected. */
+/* Treatment of grains that are already marked: ignore them; report the first and stop marking; collect all. */
 typedef enum { PASS, TELL, COLLECT } again;
 
 static void bitmap_free(bitmap *b) {
@@ -58,7 +57,8 @@ static tutti_err bitmap_make(const tutti__group *g, bitmap *b) {
     return TUTTI_OK;
 }
 
-/* Move the window to the next range in which `views` (1 or 2) views may have bytes; returns 0 if none. */
+/* Move the window to the next range in which at least `views` (1 or 2) views may have bytes; returns 0 if there is
+ * none. */
 static int bitmap_move(bitmap *b, int views) {
     const tutti_off span = (tutti_off)MAX_WORDS * 64 << b->shift;
     tutti_off first = TUTTI__OFF_END, second = TUTTI__OFF_END;
@@ -81,7 +81,7 @@ static inline void add_bits(uint64_t *bits, tutti_off first, tutti_off end) {
     bits[last_word] |= mask & UINT64_MAX >> (63 - ((end - 1) & 63));
 }
 
-/* The first bit from `at` on that is set (or, with flip = all ones, clear); at most `end`. */
+/* Return the first bit in [at, end) that is set (or clear, if flip is UINT64_MAX); `end` if there is none. */
 static tutti_off find_bit(const uint64_t *bits, tutti_off at, tutti_off end, uint64_t flip) {
     uint64_t mask = UINT64_MAX << (at & 63);
     for (tutti_off w = at >> 6; w * 64 < end; w++, mask = UINT64_MAX) {
@@ -91,7 +91,7 @@ static tutti_off find_bit(const uint64_t *bits, tutti_off at, tutti_off end, uin
     return end;
 }
 
-/* Append the grains of [first, end) that are marked, within the window. */
+/* Append the marked grains of bits [first, end), limited to the window. */
 static tutti_err join_marks(const bitmap *b, tutti_off first, tutti_off end,
                             const tutti__joiner *j) {
     for (tutti_off at = first;;) {
@@ -103,9 +103,8 @@ static tutti_err join_marks(const bitmap *b, tutti_off first, tutti_off end,
     }
 }
 
-/* Set bits [first, end); TELL: returns -1, or one that was already set. */
+/* Set bits [first, end).  With TELL, return a bit that was already set; else -1. */
 static inline tutti_off mark_bits(bitmap *b, tutti_off first, tutti_off end, again what) {
-    /* Set bits [first, end); -1, or one that was set already. */
     if (what == TELL) {
         const tutti_off last_word = (end - 1) >> 6;
         uint64_t mask = UINT64_MAX << (first & 63);
@@ -125,7 +124,7 @@ static inline tutti_off mark_bits(bitmap *b, tutti_off first, tutti_off end, aga
     return -1;
 }
 
-/* The runs of a burst up to the window's end. */
+/* Mark the runs of a burst up to the end of the window; returns as mark_bits. */
 static inline tutti_off mark_burst(bitmap *b, const tutti__burst *burst, again what) {
     const tutti_off up = ((tutti_off)1 << b->shift) - 1;
     tutti_off at = burst->offset, bit = -1;
@@ -136,7 +135,7 @@ static inline tutti_off mark_burst(bitmap *b, const tutti__burst *burst, again w
     return bit;
 }
 
-/* One run up to the window's end; nearly always its bits are in one word. */
+/* Mark one run up to the end of the window; its bits are nearly always in one word. */
 static inline tutti_off mark_run(bitmap *b, tutti_off at, tutti_off bytes, again what) {
     const tutti_off end = tutti__min(at + bytes, b->end);
     const tutti_off first = (at - b->base) >> b->shift, last = (end - 1 - b->base) >> b->shift;
@@ -156,7 +155,7 @@ static inline tutti_off mark_view(bitmap *b, size_t i, again what) {
     tutti__cursor c;
     tutti__burst burst;
 
-    /* Items of a LIST: read here, without a cursor, from the stream position on. */
+    /* items of a LIST are read without a cursor */
     if (s.node->kind == TUTTI__LIST) {
         const tutti__node *n = s.node;
         tutti__frame f = {.node = n, .origin = s.disp};
@@ -182,7 +181,7 @@ static inline tutti_off mark_view(bitmap *b, size_t i, again what) {
     return bit;
 }
 
-/* Mark all views in the window; TELL: -1, or a bit that two of them have. */
+/* Mark all views in the window.  With TELL, return a bit that two views have; else -1. */
 static inline tutti_off mark_all(bitmap *b, again what) {
     for (size_t i = 0; i < b->g->n; i++) {
         if (b->next[i] >= b->end) continue;
@@ -206,10 +205,11 @@ tutti_err tutti__group_by_marks(tutti__overlap *o, const tutti__group *g) {
     return TUTTI_OK;
 }
 
-/* ---- shared ones */
+/* ---- shared bytes */
 
 int tutti__marks_are_few(const tutti__group *g) {
-    enum { EACH = 8 }; /* number of bitmap words that cost as much as a single run */
+    /* number of bitmap words whose processing takes as long as marking one run */
+    enum { EACH = 8 };
     tutti_count runs = 0;
     for (size_t i = 0; i < g->n; i++) runs += g->v[i].side.node->runs;
     return ((g->hi - g->lo) >> shift_of(g)) / 64 / EACH < runs;

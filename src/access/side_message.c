@@ -1,11 +1,11 @@
 /* access: sides in messages to another rank of the same job.  Such a message is trusted, and both
- * ends are the same program: so a LIST, whose items a validating parser would read one by one,
- * is sent as in memory, including marks.  It may start up to the distance of marks before the
- * range it is clipped to; which is then its origin.  All other nodes are sent as tutti__side_serialise
- * writes them; they are small.
+ * ends are the same program.  Therefore a LIST, whose items a validating parser would have to read one by
+ * one, is sent as in memory, including marks.  It starts at a mark, up to TUTTI__MARK_EVERY items before
+ * the requested range.  All other nodes are small and are sent as written by tutti__side_serialise.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
+/* First byte of a message: output of tutti__side_serialise, or a LIST as in memory. */
 enum { PLAIN = 'p', AS_IT_IS = 'l' };
 
 typedef struct {
@@ -18,7 +18,8 @@ static size_t marks_of(tutti_count items) {
     return (size_t)((items + TUTTI__MARK_EVERY - 1) / TUTTI__MARK_EVERY);
 }
 
-/* The stretch of a LIST that covers stream bytes [from, to), from a mark on. */
+/* Describe the items of a LIST from the last mark before stream byte `from` up to byte `to`; returns the index of
+ * the mark. */
 static tutti_count find_stretch(tutti__side s, tutti_off from, tutti_off to, heading *h) {
     const tutti__node *n = s.node;
     tutti__frame first, last;

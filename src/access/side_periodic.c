@@ -1,26 +1,26 @@
-/* access: a group of overlapping views compared by stride arithmetic.
+/* access: searching a shared byte in a group of overlapping views by stride arithmetic.
  *
- * A VEC with bytes in [first, end) repeats with its stride not only there: it also does so in the
- * gap of one stride before its first copy and after its last, where it has no bytes:
+ * A VEC with bytes in [first, end) is periodic also in the gap before its first copy and in the gap after its
+ * last copy, where it has no bytes:
  *
  *        gap           stride
- *     |-------[####]---[####]---[####]-------|      a cut anywhere in the two outer gaps is valid
+ *     |-------[####]---[####]---[####]-------|      cuts are allowed anywhere in the two outer gaps
  *
- * So the range is cut at the fewest points such that in every piece each view either has no bytes
- * or repeats throughout (greedy stabbing of the outer gaps: blocks of the same rows of an array all
- * share the cut at the start of the row).  A piece repeats with the lcm of the strides of its views: one
- * period is sufficient.  In one period a VEC with that stride has one or two copies, which replace
- * it; the query is repeated one level down the trees.  Phases need no special case: a copy that
- * wraps around the period is two views, clipped to the window.
+ * Therefore the range is divided at the fewest points such that in every piece each view either has no
+ * bytes or is periodic (interval stabbing of the outer gaps by a greedy algorithm).  A piece has the lcm of
+ * the strides of its views as a period, and examining one period is sufficient.  In one period a VEC with
+ * that stride has one or two copies, which replace it, and the search continues with their children.  A copy
+ * that extends beyond the period becomes two views, which are clipped to the period.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include "access/side_set.h"
 
-/* VECs with at most this many copies in a piece are replaced by them. */
+/* VECs with at most this many copies in a piece are replaced by their copies, if the piece was reduced to one
+ * period, and otherwise. */
 #define COPIES_IN_PERIOD 4
 #define COPIES_OTHERWISE 64
 
-/* A cut is needed somewhere in [lo, hi]. */
+/* The range must be divided at some point of [lo, hi]. */
 typedef struct {
     tutti_off lo, hi;
 } cut;
@@ -36,7 +36,8 @@ static size_t add_cut(const tutti__group *g, tutti_off lo, tutti_off hi, cut *c)
     return 1;
 }
 
-/* The outer gaps of all VECs, and the bounds of all irregular views together. */
+/* List the wanted cuts: the outer gaps of all VECs, and the bounds of the union of all other views; returns their
+ * number. */
 static size_t wanted_cuts(const tutti__group *g, cut *c) {
     tutti_off first = INT64_MAX, end = INT64_MIN;
     size_t n = 0;
@@ -58,7 +59,8 @@ static size_t wanted_cuts(const tutti__group *g, cut *c) {
     return n + add_cut(g, end, end, c + n);
 }
 
-/* The copies of a VEC that may have bytes in [lo, hi): the first, and their number. */
+/* Find the copies of a VEC that may have bytes in [lo, hi); returns their number, and the index of the first in
+ * *first_out. */
 static tutti_count copies_in(tutti__side s, tutti_off lo, tutti_off hi, tutti_count *first_out) {
     const tutti__node *child = s.node->vec.child;
     const tutti_off stride = s.node->vec.stride;
@@ -69,7 +71,7 @@ static tutti_count copies_in(tutti__side s, tutti_off lo, tutti_off hi, tutti_co
     return tutti__max(end - first, 0);
 }
 
-/* Only VECs, all of them repeating throughout [lo, hi). */
+/* Search a shared byte of VECs that are all periodic in [g->lo, g->hi). */
 static tutti_err examine_period(tutti__overlap *o, tutti__group *g) {
     /* the lcm of all strides, or 0 if it is not shorter than the range */
     tutti_off period = 1;
@@ -81,7 +83,7 @@ static tutti_err examine_period(tutti__overlap *o, tutti__group *g) {
     }
     if (period) g->hi = g->lo + period;
 
-    /* views with few copies are replaced by them: compute the number of new and of remaining views */
+    /* views with few copies are replaced by their copies: count the new and the remaining views */
     const tutti_count most = period ? COPIES_IN_PERIOD : COPIES_OTHERWISE;
     size_t n = 0, kept = 0;
     tutti_count first;
@@ -107,7 +109,7 @@ static tutti_err examine_period(tutti__overlap *o, tutti__group *g) {
     return err;
 }
 
-/* The views of `g` with bytes in [lo, hi), a piece between two cuts. */
+/* Search a shared byte in [lo, hi), a piece between two cuts. */
 static tutti_err examine_piece(tutti__overlap *o, const tutti__group *g, tutti_off lo,
                                tutti_off hi) {
     tutti__group piece = {NULL, 0, lo, hi, g->level};
@@ -135,7 +137,7 @@ tutti_err tutti__group_by_period(tutti__overlap *o, const tutti__group *g) {
     tutti_off lo = g->lo;
 
     if (err == TUTTI_OK) {
-        /* as few points as possible, one in each of the cuts, in order */
+        /* choose the fewest points such that every wanted cut contains one, in ascending order */
         const size_t n = wanted_cuts(g, c);
         size_t points = 0;
         qsort(c, n, sizeof *c, by_hi);

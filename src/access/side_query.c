@@ -1,6 +1,6 @@
-/* access: queries about a side.  `tell` follows one path of the tree: in a monotone VEC the
- * copies do not overlap, so a division finds the copy that contains an offset; in a CAT and in the marks
- * of a LIST a binary search is used.
+/* access: queries about a side.  tutti__side_tell follows one path of the tree: in a monotone VEC the copy
+ * that contains an offset is found by a division, since copies do not overlap; in a CAT and in the marks of
+ * a LIST by a binary search.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
@@ -67,7 +67,7 @@ int tutti__side_equal(tutti__side a, tutti__side b) {
 /* ---- tell */
 
 static tutti_off list_tell(const tutti__node *n, tutti_off offset) {
-    /* The last mark, and the last part, before an offset; 0 < offset. */
+    /* find the last mark before the offset, which is > 0 */
     tutti_count mark = 0, b = (n->list.n - 1) / TUTTI__MARK_EVERY;
     while (mark < b) {
         const tutti_count mid = (mark + b + 1) / 2;

@@ -1,26 +1,27 @@
-/* access: sides as bytes.  All numbers are LEB128, signed ones zigzag:
+/* access: serialisation of sides.  All numbers are in LEB128 encoding, signed numbers with zigzag:
  *
  *   side := EMPTY | kind disp ...
  *   RUN  bytes
  *   VEC  count stride side
- *   LIST flags n length code-size code      length: of the first item, or of all; code: of the rest
- *   CAT  n side ... side                    disps relative to the CAT's
+ *   LIST flags n length code-size code      length: of the first item, or of all; code: of the other items
+ *   CAT  n side ... side                    displacements are relative to that of the CAT
  *
- * preceded by two bytes, a magic byte and the version.  A monotone side is written for a range of its stream
- * without dividing it first: a divided node is written as a CAT of its rest, whole copies, and start, and
- * the code of a LIST is copied unchanged.  The parser builds with the ordinary constructors, after
- * checks that memory use is proportional to the input.
+ * A magic byte and the version precede the side.  A range of a monotone side is written without making a slice:
+ * a divided node is written as a CAT of partial copy, complete copies and partial copy, and the code of a LIST
+ * is copied unchanged.  The parser uses the ordinary constructors, after checks that memory use is
+ * proportional to the input.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
 enum { MARK = 0xA7, VERSION = 1 };
 enum { EMPTY, RUN, VEC, LIST, CAT };
-enum { IS_MONOTONE = 1, IS_FIXED = 2, SHIFT_AT = 2 }; /* flags of a LIST; then its shift */
+/* flags of a LIST; list.shift is at bit SHIFT_AT */
+enum { IS_MONOTONE = 1, IS_FIXED = 2, SHIFT_AT = 2 };
 
 /* ---- writing */
 
 typedef struct {
-    unsigned char *buf; /* NULL: only count */
+    unsigned char *buf; /* NULL: only compute the size */
     size_t size;
 } writer;
 
@@ -46,7 +47,7 @@ static void write_run(writer *w, tutti_off offset, tutti_off bytes) {
     write_number(w, (uint64_t)bytes);
 }
 
-/* Write items first ... last of a list completely, with its origin at disp. */
+/* Write the complete items first ... last of a list whose origin is at disp. */
 static void write_list_items(writer *w, const tutti__node *n, tutti_off disp,
                              const tutti__frame *first, const tutti__frame *last) {
     const tutti_count items = last->index - first->index + 1;
@@ -63,7 +64,7 @@ static void write_list_items(writer *w, const tutti__node *n, tutti_off disp,
     write_raw(w, n->list.code + first->code, last->code - first->code);
 }
 
-/* Start a CAT if there are several parts; returns the origin of their displacements. */
+/* Write the head of a CAT if there are several parts; returns the displacement to be added to those of the parts. */
 static tutti_off write_cat(writer *w, tutti_off disp, tutti_count parts) {
     if (parts < 2) return disp;
     write_head(w, CAT, disp);
@@ -85,7 +86,7 @@ static void write_vec(writer *w, tutti__side s, tutti_off from, tutti_off to) {
     if (head) write_side(w, (tutti__side){base + a * stride, child}, head, each);
     if (whole) {
         tutti_off disp = base + (b - whole) * stride;
-        if (whole > 1) { /* one copy is written as the child */
+        if (whole > 1) { /* a single copy is written without a VEC */
             write_head(w, VEC, disp);
             write_number(w, (uint64_t)whole);
             write_number(w, tutti__zigzag(stride));
@@ -130,7 +131,7 @@ static void write_parts(writer *w, tutti__side s, tutti_off from, tutti_off to) 
     }
 }
 
-/* Stream bytes [from, to) of a side, from < to. */
+/* Write stream bytes [from, to) of a side, from < to. */
 static void write_side(writer *w, tutti__side s, tutti_off from, tutti_off to) {
     switch (s.node->kind) {
     case TUTTI__RUN:
@@ -188,7 +189,7 @@ static tutti_err read_number(reader *r, uint64_t limit, uint64_t *out) {
     return TUTTI_OK;
 }
 
-/* A number that is > 0 and a possible length. */
+/* Read a number in 1 ... TUTTI__OFF_LIMIT. */
 static tutti_err read_byte_count(reader *r, tutti_off *out) {
     uint64_t v = 0;
     TUTTI_TRY(read_number(r, TUTTI__OFF_LIMIT, &v));
@@ -240,7 +241,7 @@ static tutti_err read_cat(reader *r, int depth, tutti__side *out) {
     return err;
 }
 
-/* A side that is not empty. */
+/* Read a non-empty side. */
 static tutti_err read_side(reader *r, int depth, tutti__side *out) {
     uint64_t kind = 0;
     tutti_off disp = 0;

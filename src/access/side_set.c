@@ -1,22 +1,23 @@
-/* access: sets of sides: shared bytes and union
+/* access: sets of sides: disjointness, shared bytes and union.
  *
  * Only sides whose intervals [first, end) overlap can share a byte, so the views are sorted by
- * their first byte and swept into groups of overlapping intervals; most patterns are decided by this.
- * A group of several is processed from simple to complex nodes:
- *   CAT   replaced by its parts (parts of one side never share a byte), examined again
- *   RUN   every other view is queried for its next byte after the start of the run; then it is removed
- *   VEC   stride arithmetic (side_periodic.c), which calls this again with the children of one period
- *   rest  bitmaps (side_marks.c)
- * The union iterates over single sides, uses a group whose bytes add up to its interval as one run if it
- * is disjoint, and marks the others.
+ * their first byte and divided into groups of overlapping intervals; for most patterns all groups have one
+ * view.  Groups of several views are processed from simple to complex nodes:
+ *   CAT    is replaced by its parts (parts of one side never share a byte), and the group is examined again
+ *   RUN    every other view is queried for its next byte after the start of the run; then the run is removed
+ *   VEC    stride arithmetic (side_periodic.c), which continues with the children in one period
+ *   other  bitmaps (side_marks.c)
+ * The union appends a group as one run if its views are disjoint and fill its interval, iterates over the
+ * runs of single views, and uses bitmaps for all other groups.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include "access/list_read.h"
 #include "access/side_set.h"
 
+/* Maximum recursion depth and steps of arithmetic before bitmaps are used. */
 #define MAX_LEVEL 64
 #define BUDGET (8 << 20)
-/* More parts per CAT than this on average are an irregular pattern, which bitmaps do faster. */
+/* Mean number of parts per view above which bitmaps are used, since they are faster for irregular patterns. */
 #define MAX_PARTS 64
 
 static int compare_starts(const void *a, const void *b) {
@@ -24,8 +25,8 @@ static int compare_starts(const void *a, const void *b) {
     return (v->first > w->first) - (v->first < w->first);
 }
 
-/* Clip to [lo, hi) and sort by first byte; views without bytes are dropped.  Returns the number of
- * remaining views. */
+/* Clip the views to [lo, hi), remove views without bytes, and sort by first byte; returns the number of remaining
+ * views. */
 static size_t clip_views(tutti__view *v, size_t n, tutti_off lo, tutti_off hi) {
     size_t kept = 0;
     int sorted = 1;
@@ -36,7 +37,7 @@ static size_t clip_views(tutti__view *v, size_t n, tutti_off lo, tutti_off hi) {
         const tutti_off first = start >= lo ? start : tutti__side_next(s, lo);
         if (first >= hi) continue;
         tutti_off end = tutti__side_hi(s);
-        if (end > hi) { /* one past the last byte before hi, which exists */
+        if (end > hi) { /* the end of the last byte before hi */
             tutti__cursor c;
             tutti__burst b;
             tutti__cursor_seek(&c, s, tutti__side_tell(s, hi) - 1);
@@ -50,9 +51,10 @@ static size_t clip_views(tutti__view *v, size_t n, tutti_off lo, tutti_off hi) {
     return kept;
 }
 
-/* ---- CATs: continue with their parts */
+/* ---- CATs */
 
-/* The parts of a CAT with bounds in [lo, hi), relative to its origin: the first, and their number. */
+/* Find the parts of a CAT whose bounds overlap [lo, hi), relative to its origin: returns their number, and the
+ * index of the first in *first_out. */
 static size_t parts_in(const tutti__node *n, tutti_off lo, tutti_off hi, tutti_count *first_out) {
     tutti_count first = 0, end = n->cat.n, i;
     while (first < end) {
@@ -91,7 +93,7 @@ static tutti_err examine_parts(tutti__overlap *o, const tutti__group *g, size_t 
     return err;
 }
 
-/* ---- RUNs: query the others */
+/* ---- RUNs */
 
 static tutti_err examine_runs(tutti__overlap *o, const tutti__group *g) {
     tutti__view *rest;
@@ -127,7 +129,7 @@ static tutti_err examine_group(tutti__overlap *o, tutti__group *g) {
     const tutti__view *v = g->v;
     size_t parts = 0, runs = 0;
 
-    /* a byte that is in the previous run and is the first of its own view */
+    /* the first byte of a view is shared if the previous view is a RUN that contains it */
     for (size_t i = 0; i + 1 < g->n; i++) {
         if (v[i].side.node->kind != TUTTI__RUN || v[i + 1].first >= v[i].end) continue;
         o->shared = 1;
@@ -135,7 +137,7 @@ static tutti_err examine_group(tutti__overlap *o, tutti__group *g) {
         return TUTTI_OK;
     }
 
-    /* no byte before the second first or after the last but one end can be shared */
+    /* shared bytes are after the start of the second view and before the second largest end */
     tutti_off last = INT64_MIN, but_one = INT64_MIN;
     for (size_t i = 0; i < g->n; i++) {
         but_one = tutti__max(but_one, tutti__min(v[i].end, last));
@@ -160,7 +162,7 @@ static tutti_err examine_group(tutti__overlap *o, tutti__group *g) {
     return tutti__group_by_period(o, g);
 }
 
-/* The end of the group of overlapping intervals that starts at view i. */
+/* Return the index after the group of overlapping intervals that starts at view i; *end_out is its end. */
 static size_t find_group_end(const tutti__view *v, size_t n, size_t i, tutti_off *end_out) {
     tutti_off end = v[i].end;
     for (i++; i < n && v[i].first < end; i++) end = tutti__max(end, v[i].end);
@@ -211,7 +213,7 @@ tutti_err tutti__sides_disjoint(int n, const tutti__side *sides, tutti_off lo, t
     return TUTTI_OK;
 }
 
-/* The runs of one view. */
+/* Append the runs of one view. */
 static tutti_err join_view(const tutti__joiner *j, const tutti__view *v) {
     tutti_off shown;
     tutti__cursor c;
@@ -232,7 +234,7 @@ static tutti_err join_view(const tutti__joiner *j, const tutti__view *v) {
     return TUTTI_OK;
 }
 
-/* Whether the views fill [lo, hi) exactly, every byte once. */
+/* Determine whether the views fill [g->lo, g->hi) exactly, every byte once. */
 static tutti_err is_filled(const tutti__group *g, int *filled_out) {
     tutti__overlap o = {.budget = BUDGET, .examine = views_examine};
     tutti_off bytes = 0;

@@ -1,60 +1,59 @@
-/* access: common declarations of tutti__sides_disjoint and tutti__sides_union.
+/* access: internal declarations for queries about sets of sides.
  *
- *   side_set.c       clips, sorts, finds the groups whose intervals overlap; the fast paths
- *   side_periodic.c  decides groups by stride arithmetic
- *   side_marks.c     decides the rest by marking grains in a bitmap, window by window
+ *   side_set.c       clips and sorts views, finds groups whose intervals overlap, handles simple nodes
+ *   side_periodic.c  examines groups by stride arithmetic
+ *   side_marks.c     examines other groups by marking grains in a bitmap, window by window
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SIDE_SET_H
 #define TUTTI_SIDE_SET_H
 
 #include "access/node.h"
 
-/* A side (or a subtree of one, its reference borrowed) within a window of the file: its bytes
- * there are in [first, end), and both ends are bytes of the side. */
+/* A side, or a subtree of a side, within a window of the file; the reference is owned by the caller. */
 typedef struct {
     tutti__side side;
-    tutti_off first, end;
+    tutti_off first, end; /* offset of the first byte in the window, and end of the last */
 } tutti__view;
 
-/* The state of one query whether views are disjoint.  Subtrees of one side never share a byte, so
- * a side may be replaced by its parts at any time. */
+/* The state of a search for a byte that two views share.  Subtrees of one side never share a byte, so a side
+ * may be replaced by its parts. */
 typedef struct tutti__overlap tutti__overlap;
 struct tutti__overlap {
-    int shared;      /* answer: a byte that two views have */
-    tutti_off where; /* was found here */
-    int64_t budget;  /* remaining steps of arithmetic; at 0, bitmaps decide */
-    /* Find a shared byte in [lo, hi); the array is reordered.  `level`: recursion depth, since
-     * stride arithmetic examines parts again. */
+    int shared;      /* whether a shared byte was found */
+    tutti_off where; /* file offset of the shared byte */
+    int64_t budget;  /* remaining steps of arithmetic; below 0, bitmaps are used */
+    /* Search a shared byte in [lo, hi); the array is reordered.  `level` is the recursion depth. */
     tutti_err (*examine)(tutti__overlap *o, tutti__view *v, size_t n, tutti_off lo, tutti_off hi,
                          int level);
 };
 
-/* Look for a shared byte by stride arithmetic, for views (none of them a RUN) whose intervals
- * overlap. */
+/* Views whose intervals overlap. */
 typedef struct {
-    tutti__view *v;
+    tutti__view *v; /* [n], sorted by first byte */
     size_t n;
-    tutti_off lo, hi;
-    int level;
+    tutti_off lo, hi; /* range to examine */
+    int level;        /* recursion depth */
 } tutti__group;
+/* Search a shared byte by stride arithmetic; no view may be a RUN. */
 tutti_err tutti__group_by_period(tutti__overlap *o, const tutti__group *g) TUTTI_MUST_USE;
-/* The same by marking. */
+/* Search a shared byte by marking grains. */
 tutti_err tutti__group_by_marks(tutti__overlap *o, const tutti__group *g) TUTTI_MUST_USE;
-/* The bytes of each view that an earlier one also has, appended to shared[i].  Faster if there are
- * few marks compared with runs. */
+/* Return whether the bitmap for the group is small compared with the number of runs, so that marking is fast. */
 int tutti__marks_are_few(const tutti__group *g);
+/* Append to shared[i] the bytes of view i that an earlier view also has, by marking grains. */
 tutti_err tutti__shared_by_marks(const tutti__group *g,
                                  tutti__extents *const *shared) TUTTI_MUST_USE;
 
-/* Append a run, joined with the last one if that has index >= own and is close enough. */
 typedef struct {
     tutti__extents *io;
-    size_t own;
-    tutti_off max_gap;
+    size_t own;        /* index of the first run that may be extended */
+    tutti_off max_gap; /* maximum gap between merged runs, bytes */
 } tutti__joiner;
+/* Append [offset, end) to j->io, or extend the last run if its index is >= j->own and the gap is at most
+ * j->max_gap. */
 tutti_err tutti__join_extent(const tutti__joiner *j, tutti_off offset,
                              tutti_off end) TUTTI_MUST_USE;
-/* Append the union of the group's views within its range, by marking. */
+/* Append the union of the views within the range of the group, by marking grains. */
 tutti_err tutti__union_by_marks(const tutti__group *g, const tutti__joiner *j) TUTTI_MUST_USE;
 
 #endif

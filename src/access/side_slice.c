@@ -1,6 +1,5 @@
-/* access: the part of a side between two stream positions.  Whole subtrees are shared; only the
- * nodes along the two cuts are new: a divided VEC becomes [rest of a copy | whole copies | start of a
- * copy].
+/* access: the part of a side between two stream positions.  Complete subtrees are shared; only the nodes on the
+ * paths to both ends are new: a divided VEC becomes a CAT of partial copy, complete copies and partial copy.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
@@ -74,7 +73,7 @@ static tutti_err slice_cat(tutti__side s, tutti_off from, tutti_off to, tutti__s
     return err;
 }
 
-/* `s` is borrowed. */
+/* Return the stream bytes [from, to) of `s`, from < to; the caller still owns `s`. */
 static tutti_err slice_side(tutti__side s, tutti_off from, tutti_off to, tutti__side *out) {
     if (from == 0 && to == s.node->bytes) {
         *out = (tutti__side){s.disp, tutti__node_ref(s.node)};

@@ -1,7 +1,7 @@
-/* access: validity of nodes and their derived fields.  For TUTTI_ASSERT in debug and
- * sanitizer builds, and for tests.  A node is checked against its children only, so that a
- * constructor checks only its new node; a side is checked node by node, down to its leaves.
- * The items of a LIST are not read: they were read when its marks were set.
+/* access: checking the validity of nodes and their derived fields, for TUTTI_ASSERT in debug and
+ * sanitizer builds, and for tests.  tutti__node_is_valid compares a node with its children only, for
+ * constructors; tutti__side_is_valid checks all nodes of a side.  The items of a LIST are not read, since
+ * they were checked when its marks were set.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
@@ -12,7 +12,8 @@ static int vec_is_valid(const tutti__node *n) {
     if (!tutti__mul_ok(n->vec.count - 1, n->vec.stride, &reach) ||
         !tutti__mul_ok(n->vec.count, c->bytes, &bytes))
         return 0;
-    if (c->kind == TUTTI__RUN && n->vec.stride == c->bytes) return 0; /* it must be one RUN */
+    /* adjacent copies must be one RUN */
+    if (c->kind == TUTTI__RUN && n->vec.stride == c->bytes) return 0;
     return n->bytes == bytes && n->monotone == (c->monotone && n->vec.stride >= c->hi) &&
            n->lo == c->lo + tutti__min(0, reach) && n->hi == c->hi + tutti__max(0, reach) &&
            n->grain == tutti__gcd(c->grain, n->vec.stride);

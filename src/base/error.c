@@ -13,7 +13,8 @@
 static const tutti_error_info no_error = {.rank = -1, .offset = -1};
 static _Thread_local tutti_error_info last = {.rank = -1, .offset = -1};
 static _Thread_local char line[1024];
-static _Thread_local tutti_error_info refusal; /* code TUTTI_OK: none */
+/* set by tutti_set_local_error; code TUTTI_OK: none */
+static _Thread_local tutti_error_info refusal;
 
 /* ---- names and texts of codes ---------------------------------------------------------------- */
 
@@ -79,7 +80,7 @@ static const char *errno_name(int sys_errno) {
 
 void tutti__error_record(tutti_err code, int sys_errno, tutti_off offset, const char *fmt, ...) {
     const int saved_errno = errno;
-    tutti_error_info info = no_error; /* the arguments may point into the old error */
+    tutti_error_info info = no_error; /* not `last`: the arguments may point into it */
     va_list args;
     info.code = code;
     info.sys_errno = sys_errno;
@@ -104,7 +105,7 @@ void tutti__copy_path_end(char *to, size_t size, const char *from) {
         return;
     }
     const char *tail = from + n - (size - 1 - 3);
-    while ((*tail & 0xc0) == 0x80) ++tail; /* not into the middle of a UTF-8 character */
+    while ((*tail & 0xc0) == 0x80) ++tail; /* do not split a UTF-8 character */
     snprintf(to, size, "...%s", tail);
 }
 
@@ -119,7 +120,7 @@ void tutti__error_context(const char *operation, const char *path, int rank) {
 }
 
 void tutti__error_assign(const tutti_error_info *info) {
-    const tutti_error_info copy = *info; /* it may be our own */
+    const tutti_error_info copy = *info; /* `info` may point to `last` */
     last = copy;
     last.operation[sizeof last.operation - 1] = '\0';
     last.path[sizeof last.path - 1] = '\0';
@@ -136,10 +137,10 @@ void tutti_set_local_error(tutti_err code, int detail, const char *text) {
 tutti_err tutti__error_refusal(void) {
     const tutti_error_info why = refusal;
     char text[sizeof last.text];
-    memcpy(text, last.text, sizeof text); /* setting an error writes over it */
+    memcpy(text, last.text, sizeof text); /* tutti__error_set overwrites last.text */
     refusal.code = TUTTI_OK;
     if (why.code == TUTTI_OK &&
-        last.code != TUTTI_OK) /* the access may be missing because of an earlier error */
+        last.code != TUTTI_OK) /* an earlier error may be the reason for the missing access */
         return tutti__error_set(TUTTI_ERR_ARG, 0, -1,
                                 "argument access is NULL; the last error of this rank: %.300s",
                                 text);
@@ -157,7 +158,7 @@ void tutti__error_clear(void) {
     last = no_error;
 }
 
-/* ---- telling --------------------------------------------------------------------------------- */
+/* ---- reporting ------------------------------------------------------------------------------- */
 
 const tutti_error_info *tutti_last_error(void) {
     return &last;
@@ -177,7 +178,7 @@ const char *tutti_last_message(void) {
     const int saved_errno = errno;
     line[0] = '\0';
     if (last.code == TUTTI_OK) return line;
-    /* "OPERATION of 'PATH' at offset N, rank R: TEXT", without unknown parts */
+    /* "OPERATION of 'PATH' at offset N, rank R: TEXT", where unknown parts are omitted */
     size_t at = 0;
     if (last.operation[0]) at = append_text(at, "%s", last.operation);
     if (last.path[0]) at = append_text(at, "%s'%s'", at ? " of " : "", last.path);

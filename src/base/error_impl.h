@@ -1,5 +1,5 @@
-/* base: how errors are raised and forwarded.  The function that detects an error records it,
- * callers forward it.
+/* base: recording and returning errors.  The function that detects an error records it; its callers
+ * return the same code.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_ERROR_IMPL_H
 #define TUTTI_ERROR_IMPL_H
@@ -7,29 +7,30 @@
 #include <errno.h>
 #include <tutti/error.h>
 
-/* Raise: record code and text once, and return it. */
+/* Record an error with this code and text, and return the code from the calling function. */
 #define TUTTI_FAIL(code, ...) return tutti__error_set((code), 0, -1, __VA_ARGS__)
 #define TUTTI_CHECK(cond, code, ...)                \
     do {                                            \
         if (!(cond)) TUTTI_FAIL(code, __VA_ARGS__); \
     } while (0)
 
-/* Forward what a callee has already recorded. */
+/* Return from the calling function with the error code of `call`, which has recorded its error. */
 #define TUTTI_TRY(call)                    \
     do {                                   \
         const tutti_err err_ = (call);     \
         if (err_ != TUTTI_OK) return err_; \
     } while (0)
 
-/* A library call does not change errno: the first line of every public call that may make system calls. */
+/* Restores errno when the enclosing function returns: the first line of every public function that
+ * may make system calls. */
 static inline void tutti__errno_restore(const int *saved) {
     errno = *saved;
 }
 #define TUTTI_KEEP_ERRNO \
     __attribute__((cleanup(tutti__errno_restore), unused)) const int saved_errno_ = errno
 
-/* Internal errors: checked in debug builds, where it prints and aborts.  Static analysers treat it
- * as an assumption. */
+/* Internal consistency: in debug builds, a false condition is printed and the program aborts.  Static
+ * analysers treat the condition as an assumption. */
 #if defined(TUTTI_DEBUG) || defined(__clang_analyzer__)
 #define TUTTI_ASSERT(cond) ((cond) ? (void)0 : tutti__assert_failed(#cond, __FILE__, __LINE__))
 #else
@@ -37,12 +38,12 @@ static inline void tutti__errno_restore(const int *saved) {
 #endif
 void tutti__assert_failed(const char *cond, const char *file, int line) __attribute__((noreturn));
 
-/* Record an error of this thread (rank, operation and path are cleared). */
+/* Set the last error of this thread; its rank, operation and path are cleared. */
 void tutti__error_record(tutti_err code, int sys_errno, tutti_off offset, const char *fmt, ...)
     TUTTI_PRINTF(4, 5);
 
-/* The same, with value `code`.  A macro, so that compilers and analysers can see the code,
- * and that it is not TUTTI_OK. */
+/* Call tutti__error_record; the value of the expression is `code`.  A macro, so that compilers and
+ * analysers can see that the value is not TUTTI_OK. */
 #define tutti__error_set(code, ...)             \
     ({                                          \
         const tutti_err set_ = (code);          \
@@ -50,25 +51,24 @@ void tutti__error_record(tutti_err code, int sys_errno, tutti_off offset, const 
         set_;                                   \
     })
 
-/* The code for an errno of a file system call: ENOSPC -> TUTTI_ERR_NO_SPACE, ... default
- * TUTTI_ERR_IO. */
+/* Return the code for an errno of a file system call, for example TUTTI_ERR_NO_SPACE for ENOSPC;
+ * TUTTI_ERR_IO for all others. */
 tutti_err tutti__error_from_errno(int sys_errno);
 
-/* Record a failed system call: code from errno, text "what: strerror (ENAME)". */
+/* Record a failed system call and return its code; the text is "WHAT: DESCRIPTION (ENAME)". */
 tutti_err tutti__error_sys(int sys_errno, tutti_off offset, const char *what);
 
-/* Copy a path for a message: if it does not fit, "..." and its end, which distinguishes it from others. */
+/* Copy a path for a message; a path that does not fit is shortened to "..." and its last characters. */
 void tutti__copy_path_end(char *to, size_t size, const char *from);
 
-/* Add the context of the caller's layer; values that are set already are kept.  NULL or -1:
- * unknown. */
+/* Add operation, path and rank to the last error where they are not set yet.  NULL or -1: unknown. */
 void tutti__error_context(const char *operation, const char *path, int rank);
 
-/* Replace the error of the thread (by that of another rank); clear it. */
+/* Set the last error of this thread to *info, for example to the error of another rank. */
 void tutti__error_assign(const tutti_error_info *info);
 void tutti__error_clear(void);
 
-/* ---- cleanup never changes the last error */
+/* ---- preserving the last error during cleanup */
 
 typedef struct tutti__kept_error {
     int is_kept;
@@ -82,13 +82,13 @@ static inline void tutti__error_restore(const tutti__kept_error *kept) {
     if (kept->is_kept) tutti__error_assign(&kept->info);
 }
 
-/* Restore the last error at the end of the scope to that of this line: always, or if `cond` is true here. */
+/* Save the last error here and restore it at the end of the scope: always, or only if `cond` is true. */
 #define TUTTI_KEEP_LAST_ERROR TUTTI_KEEP_LAST_ERROR_IF(1)
 #define TUTTI_KEEP_LAST_ERROR_IF(cond)                                            \
     __attribute__((cleanup(tutti__error_restore))) tutti__kept_error kept_error_; \
     tutti__error_keep(&kept_error_, (cond))
-/* A step that must always be done, after an outcome `err`: the value is the first error of both, and
- * the last error belongs to it. */
+/* Execute `step` regardless of the earlier result `err`.  The value is `err` if it is an error, else the
+ * result of `step`; the last error is that of the value. */
 #define TUTTI_ALSO(err, step)                          \
     ({                                                 \
         const tutti_err before_ = (err);               \
@@ -96,9 +96,10 @@ static inline void tutti__error_restore(const tutti__kept_error *kept) {
         const tutti_err step_ = (step);                \
         before_ != TUTTI_OK ? before_ : step_;         \
     })
-/* The error that the caller has set by tutti_set_local_error, once; otherwise that argument access is NULL. */
+/* Record and return the error that tutti_set_local_error has set, and forget it; without one, the error
+ * that argument access is NULL. */
 tutti_err tutti__error_refusal(void);
-/* The same for another argument that is NULL: TUTTI_OK if the caller has set none. */
+/* Record and return the error that tutti_set_local_error has set; TUTTI_OK if there is none. */
 tutti_err tutti__error_refused(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* base: events, by futexes that processes share.
+/* base: events, implemented with futexes in shared memory.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/event.h"
 

@@ -1,5 +1,5 @@
-/* base: an event in memory that several processes share: changes that others may wait for are
- * counted, and those that sleep until the next one are woken.
+/* base: an event in memory that several processes share: it counts changes, and a change
+ * wakes the processes that sleep until the next one.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_EVENT_H
 #define TUTTI_EVENT_H
@@ -7,13 +7,13 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-typedef struct tutti__event { /* zeroed at first */
-    _Alignas(64) _Atomic uint32_t count;
-    _Alignas(64) _Atomic uint32_t sleepers;
+typedef struct tutti__event {               /* initially all zero */
+    _Alignas(64) _Atomic uint32_t count;    /* signalled changes, modulo 2^32 */
+    _Alignas(64) _Atomic uint32_t sleepers; /* threads in tutti__event_sleep */
 } tutti__event;
 
 void tutti__event_wake(tutti__event *e);
-/* The change that others wait for has been stored before. */
+/* Count a change and wake the sleeping threads.  The caller has already stored the changed data. */
 static inline void tutti__event_signal(tutti__event *e) {
     atomic_fetch_add(&e->count, 1);
     if (atomic_load(&e->sleepers) > 0) tutti__event_wake(e);

@@ -1,6 +1,6 @@
-/* base: fibers on contexts of the C library.  A guard page below each stack turns an overflow into
- * a crash instead of silent corruption.  Some stacks are kept for later fibers: mapping one and
- * touching its pages takes longer than a small operation.  The sanitizers are notified of every
+/* base: fibers, implemented with the C library's ucontext functions.  A guard page below each stack
+ * turns an overflow into a crash instead of silent corruption.  Some stacks are kept for later fibers: mapping one and
+ * touching its pages takes longer than a small I/O operation.  The sanitizers are notified of every
  * switch, since they track stacks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/fiber.h"
@@ -27,14 +27,15 @@ struct tutti__fiber {
     ucontext_t inside, outside;
     tutti__fiber_fn *fn;
     void *context;
-    char *memory; /* guard and stack */
+    char *memory; /* GUARD bytes of guard page, then STACK bytes of stack */
     int begun, returned;
-    double left, absent;    /* time of the last leave; total time not running */
-    tutti_error_info error; /* the last error of the side that is not running */
-    void *tsan_inside, *tsan_outside;
-    const void *outside_bottom; /* for the address sanitizer */
-    size_t outside_size;
-    void *fake;
+    /* left: when the fiber was last suspended; absent: total seconds suspended */
+    double left, absent;
+    tutti_error_info error; /* last error of the suspended side (fiber or resuming thread) */
+    void *tsan_inside, *tsan_outside; /* thread sanitizer's fibers; NULL without it */
+    const void *outside_bottom;       /* for the address sanitizer: stack of the resuming thread */
+    size_t outside_size;              /* bytes of that stack */
+    void *fake;                       /* fake stack of the address sanitizer while suspended */
 };
 
 static _Thread_local tutti__fiber *current;
@@ -57,7 +58,7 @@ static void switch_complete(void *fake, const void **bottom, size_t *size) {
 #endif
 }
 
-static void thread_is(void *tsan) {
+static void tsan_switch(void *tsan) {
 #if defined(__SANITIZE_THREAD__)
     __tsan_switch_to_fiber(tsan, 0);
 #else
@@ -65,7 +66,7 @@ static void thread_is(void *tsan) {
 #endif
 }
 
-static void *thread_now(void) {
+static void *tsan_current(void) {
 #if defined(__SANITIZE_THREAD__)
     return __tsan_get_current_fiber();
 #else
@@ -75,7 +76,7 @@ static void *thread_now(void) {
 
 /* ---- switching */
 
-/* The last error belongs to the running fiber or thread. */
+/* Exchange the thread's last error with f->error: fiber and resuming thread have separate last errors. */
 static void errors_swap(tutti__fiber *f) {
     const tutti_error_info other = f->error;
     f->error = *tutti_last_error();
@@ -88,7 +89,7 @@ static void fiber_main(unsigned high, unsigned low) {
     f->fn(f->context);
     f->returned = 1;
     switch_announce(NULL, f->outside_bottom, f->outside_size);
-    thread_is(f->tsan_outside);
+    tsan_switch(f->tsan_outside);
     (void)setcontext(&f->outside);
 }
 
@@ -99,9 +100,9 @@ int tutti__fiber_resume(tutti__fiber *f) {
     f->begun = 1;
     f->absent += tutti__now() - f->left;
     current = f;
-    f->tsan_outside = thread_now();
+    f->tsan_outside = tsan_current();
     switch_announce(&fake, f->memory + GUARD, STACK);
-    thread_is(f->tsan_inside);
+    tsan_switch(f->tsan_inside);
     (void)swapcontext(&f->outside, &f->inside);
     switch_complete(fake, NULL, NULL);
     current = NULL;
@@ -114,7 +115,7 @@ int tutti__fiber_leave(void) {
     tutti__fiber *f = current;
     if (!f) return 0;
     switch_announce(&f->fake, f->outside_bottom, f->outside_size);
-    thread_is(f->tsan_outside);
+    tsan_switch(f->tsan_outside);
     (void)swapcontext(&f->inside, &f->outside);
     switch_complete(f->fake, &f->outside_bottom, &f->outside_size);
     return 1;
@@ -138,17 +139,18 @@ int tutti__fiber_halfway(const tutti__fiber *f) {
 
 /* ---- stacks */
 
-enum { SPARES = 4 }; /* rarely exceeded number of concurrent ones */
+enum { SPARES = 4 }; /* more concurrent fibers are rare */
 
-static _Atomic(char *) spare[SPARES]; /* unused stacks with their guards */
+static _Atomic(char *) spare[SPARES]; /* unused stacks with their guard pages; NULL: none */
 
-/* A spare one, or NULL. */
+/* Return an unused stack, or NULL if there is none. */
 static char *stack_reuse(void) {
     for (int i = 0; i < SPARES; i++) {
         char *p = atomic_exchange_explicit(&spare[i], NULL, memory_order_acquire);
         if (!p) continue;
 #if defined(__SANITIZE_ADDRESS__)
-        __asan_unpoison_memory_region(p + GUARD, STACK); /* its first function never returned */
+        /* fiber_main has not returned on this stack */
+        __asan_unpoison_memory_region(p + GUARD, STACK);
 #endif
         return p;
     }
@@ -181,7 +183,7 @@ static tutti_err stack_take(char **out) {
     return TUTTI_OK;
 }
 
-/* ---- life */
+/* ---- creation and release */
 
 tutti_err tutti__fiber_make(tutti__fiber_fn *fn, void *context, tutti__fiber **out) {
     tutti__fiber *f = tutti__calloc(1, sizeof *f);

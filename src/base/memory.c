@@ -1,5 +1,5 @@
-/* base: counted memory.  Every block of the library is allocated here, so that tests can count the
- * live ones and make any single allocation fail.  The blocks are plain malloc blocks: no header
+/* base: counted memory.  All memory of the library is allocated here, so that tests can count the
+ * live blocks and make any single allocation fail.  The blocks are plain malloc blocks: no header
  * before them, and one free function for all kinds, including aligned ones.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/memory.h"
@@ -12,7 +12,7 @@
 
 static atomic_long live_blocks;
 static _Atomic int64_t allocated_bytes;
-static atomic_long countdown; /* allocations until the one that fails; <= 0: none will */
+static atomic_long countdown; /* the countdown-th next allocation fails; <= 0: none fails */
 
 long tutti__memory_live(void) {
     return atomic_load_explicit(&live_blocks, memory_order_relaxed);
@@ -26,13 +26,13 @@ void tutti__memory_fail_after(long n) {
     atomic_store(&countdown, n);
 }
 
-/* Only the thread that takes the counter from 1 to 0 fails; below 0 it has no effect. */
+/* Return 1 to the one caller that decrements the countdown from 1 to 0, else 0. */
 static int must_fail(void) {
     if (atomic_load_explicit(&countdown, memory_order_relaxed) <= 0) return 0;
     return atomic_fetch_sub(&countdown, 1) == 1;
 }
 
-/* Count a new block, or record the failure; errno is unchanged. */
+/* Count the new block p, or record the failed allocation if p is NULL; returns p and restores errno. */
 static void *count_block(void *p, size_t bytes, int saved_errno) {
     if (p) {
         atomic_fetch_add_explicit(&live_blocks, 1, memory_order_relaxed);
@@ -58,7 +58,7 @@ void *tutti__calloc(size_t n, size_t size) {
     return count_block(p, bytes, saved_errno);
 }
 
-/* The old block survives a failure; a grown block is still one block. */
+/* A failure leaves the old block unchanged; a successful call does not change the number of live blocks. */
 void *tutti__realloc(void *p, size_t bytes) {
     if (!p) return tutti__malloc(bytes);
     const int saved_errno = errno;
@@ -69,16 +69,16 @@ void *tutti__realloc(void *p, size_t bytes) {
     return q;
 }
 
-tutti_err tutti__grow(void *p, size_t n, size_t *room, size_t item) {
+tutti_err tutti__grow(void *p, size_t n, size_t *capacity, size_t item) {
     void *v = NULL;
-    size_t more = 2 * *room > 8 ? 2 * *room : 8;
+    size_t more = 2 * *capacity > 8 ? 2 * *capacity : 8;
     memcpy(&v, p, sizeof v);
-    if (n <= *room && v) return TUTTI_OK;
+    if (n <= *capacity && v) return TUTTI_OK;
     if (more < n) more = n;
     v = tutti__realloc(v, more * item);
     if (!v) return TUTTI_ERR_NOMEM;
     memcpy(p, &v, sizeof v);
-    *room = more;
+    *capacity = more;
     return TUTTI_OK;
 }
 
@@ -123,11 +123,11 @@ tutti_err tutti__narrow_int(tutti_off n, int *out) {
 void *tutti__table_grow(void *table, int64_t *n, size_t size) {
     void *old = NULL;
     memcpy(&old, table, sizeof old);
-    size_t room = 8;
-    while (room < (size_t)*n) room *= 2;
-    if (!old || room == (size_t)*n) { /* full */
-        if (old) room *= 2;
-        char *more = tutti__realloc(old, room * size);
+    size_t capacity = 8;
+    while (capacity < (size_t)*n) capacity *= 2;
+    if (!old || capacity == (size_t)*n) { /* no table yet, or all its items are used */
+        if (old) capacity *= 2;
+        char *more = tutti__realloc(old, capacity * size);
         if (!more) return NULL;
         memcpy(table, &more, sizeof more);
         old = more;

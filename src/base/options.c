@@ -1,8 +1,7 @@
-/* base: options, defined by the table of tutti/options.h.  The table is turned into
- * rows (type, place in the struct, choices); a text is first parsed into a number by the type of the
- * row, then checked against its range, and only then stored, so a refused text has no effect. 
- * Names are compared without regard to case and with - equal to _, and never through the
- * locale.
+/* base: options, defined by the table in tutti/options.h.  The table is converted to
+ * rows (type, offset in the struct, choices).  A text is parsed into a number according to the type of
+ * the row, checked against the range of the option, and then stored, so an invalid text has no effect.
+ * Names are compared case-insensitively with - equal to _, independently of the locale.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/options_impl.h"
 #include "base/error_impl.h"
@@ -33,18 +32,18 @@ typedef struct option_row {
 static const option_row rows[] = {TUTTI_OPTION_TABLE(ROW)};
 #undef ROW
 
-/* Structs of programs: the size of the first version, and a limit for all versions. */
+/* Bytes of tutti_options: in its first version, and the maximum that is accepted from newer programs. */
 enum {
     FIRST_SIZE = offsetof(tutti_options, sieve_gap) + sizeof(tutti_off),
     LARGEST_SIZE = 1 << 16
 };
 enum { ROWS = sizeof rows / sizeof *rows, TEXT_SIZE = sizeof(((tutti_options *)0)->trace) };
 
-/* Options with narrower limits than their type has. */
+/* Options whose range is narrower than that of their type. */
 static const struct {
     const char *name;
     tutti_off lo, hi;
-    int power_of_two; /* or 0 */
+    int power_of_two; /* 1: only powers of two and 0 are allowed */
 } limits[] = {
     {"cb_buffer_size", 64 << 10, (tutti_off)1 << 40, 0},
     {"step", 0, 5, 0},
@@ -58,7 +57,7 @@ static const struct {
 };
 enum { LIMITS = sizeof limits / sizeof *limits };
 
-/* Hints of ROMIO that correspond to one value of an option instead of the option. */
+/* ROMIO hints whose values enable and disable correspond to values of the option `name`. */
 static const struct {
     const char *key, *name;
 } switches[] = {{"romio_cb_write", "method"}, {"romio_cb_read", "method_read"}};
@@ -80,7 +79,7 @@ static int names_are_equal(const char *a, size_t na, const char *b, size_t nb) {
     return na == 0;
 }
 
-/* The index of `text` in a list "one|two|three"; -1: not found. */
+/* Return the index of `text` (n bytes) in a list "one|two|three"; -1: not found. */
 static int find_choice(const char *list, const char *text, size_t n) {
     for (int i = 0;; ++i) {
         const size_t item = strcspn(list, "|");
@@ -130,7 +129,7 @@ tutti_err tutti__options_begun(const tutti_options *opt) {
     return TUTTI_OK;
 }
 
-/* Copy the part of `full` that the struct of the program has; fields of newer programs are 0. */
+/* Copy the first `size` bytes of `full` to the program's struct; fields that `full` does not have are 0. */
 static void copy_options(const tutti_options *full, tutti_options *opt, size_t size) {
     memset(opt, 0, size);
     memcpy(opt, full, size < sizeof *full ? size : sizeof *full);
@@ -159,7 +158,7 @@ tutti_err tutti__options_take(const tutti_options *opt, tutti_options *full_out)
     return TUTTI_OK;
 }
 
-/* Whether the program's struct has the row. */
+/* Check that the program's struct is large enough to have the field of the row. */
 static tutti_err has_row(const tutti_options *opt, const option_row *row) {
     TUTTI_TRY(tutti__options_begun(opt));
     const size_t bytes = row->type == TYPE_TEXT   ? TEXT_SIZE
@@ -186,7 +185,7 @@ static void store_number(tutti_options *opt, const option_row *row, tutti_off nu
         *(int *)(void *)field = (int)number;
 }
 
-/* The range of the row; returns 1 if only powers of two and 0 are allowed. */
+/* Find the allowed range of the row; returns 1 if only powers of two and 0 are allowed. */
 static int find_range(const option_row *row, tutti_off *lo_out, tutti_off *hi_out) {
     for (int i = 0; i < LIMITS; ++i) {
         if (strcmp(row->name, limits[i].name) != 0) continue;
@@ -210,9 +209,9 @@ static int option_fits(const option_row *row, tutti_off number) {
     return number >= lo && number <= hi && (!power || (number & (number - 1)) == 0);
 }
 
-/* ---- text to number: 1 and the number, or 0 -------------------------------------------------- */
+/* ---- text to number; return 1, or 0 if invalid ----------------------------------------------- */
 
-/* The number of digits; 0 also if the value is too large. */
+/* Parse leading decimal digits; returns how many, or 0 if there are none or the value is too large. */
 static size_t parse_digits(const char *text, size_t n, tutti_off *number_out) {
     tutti_off number = 0;
     size_t i = 0;
@@ -224,7 +223,7 @@ static size_t parse_digits(const char *text, size_t n, tutti_off *number_out) {
     return i;
 }
 
-/* 4096, 64k, 16m, 16MB, 16MiB, 1g, 1t, 512B: always powers of 1024. */
+/* Parse a size such as 4096, 64k, 16m, 16MB, 16MiB, 1g, 1t or 512B; units are powers of 1024. */
 static int parse_size(const char *text, size_t n, tutti_off *number_out) {
     static const char *const units[] = {"b", "k|kb|kib", "m|mb|mib", "g|gb|gib", "t|tb|tib"};
     tutti_off number = 0;
@@ -238,7 +237,7 @@ static int parse_size(const char *text, size_t n, tutti_off *number_out) {
     return 0;
 }
 
-/* "automatic", which other libraries accept for switches, means the default. */
+/* "auto" and "automatic", which other MPI-IO libraries accept, mean the default value. */
 static int parse_bool(const option_row *row, const char *text, size_t n, tutti_off *number_out) {
     const int word = find_choice("false|true|0|1|no|yes|off|on|disable|enable", text, n);
     tutti_options defaults;
@@ -268,7 +267,7 @@ static int parse_value(const option_row *row, const char *text, size_t n, tutti_
 
 /* ---- setting --------------------------------------------------------------------------------- */
 
-/* 16777216 as 16m. */
+/* Print a size with the largest unit that divides it: 16777216 is 16m. */
 static void format_size(tutti_off number, char *out, size_t size) {
     static const char *const units[] = {"", "k", "m", "g", "t"};
     int unit = 0;
@@ -318,7 +317,7 @@ static tutti_err refuse_value(const option_row *row, const char *what, const cha
                             takes);
 }
 
-/* The text without blanks around it. */
+/* Return `text` without leading blanks; *n_out is its length without trailing blanks. */
 static const char *trim_blanks(const char *text, size_t *n_out) {
     text += strspn(text, " \t");
     size_t n = strlen(text);
@@ -327,7 +326,7 @@ static const char *trim_blanks(const char *text, size_t *n_out) {
     return text;
 }
 
-/* `what` is the name of the option in the message. */
+/* Set the option of the row; `what` is its name in the error message. */
 static tutti_err set_row(tutti_options *opt, const option_row *row, const char *what,
                          const char *value) {
     tutti_off number = 0;
@@ -374,7 +373,8 @@ tutti_err tutti_options_set(tutti_options *opt, const char *key, const char *val
 #define SET_DEFAULT_TEXT(name, def) memcpy(opt->name, def, sizeof def);
 
 static void set_defaults(tutti_options *opt) {
-    memset(opt, 0, sizeof *opt); /* padding too: options are compared and sent as bytes */
+    /* also the padding, since options are compared and sent as bytes */
+    memset(opt, 0, sizeof *opt);
     opt->struct_size = sizeof *opt;
 #define SET_DEFAULT(type, name, def, alias, help) SET_DEFAULT_##type(name, def)
     TUTTI_OPTION_TABLE(SET_DEFAULT)
@@ -388,7 +388,7 @@ void tutti_options_defaults_sized(tutti_options *opt, size_t struct_size) {
     copy_options(&full, opt, struct_size);
 }
 
-/* An empty variable is one that is not set. */
+/* Set the option from its environment variable TUTTI_NAME; an empty variable is ignored. */
 static tutti_err set_from_environment(tutti_options *opt, const option_row *row) {
     char variable[64], what[96];
     int n = snprintf(variable, sizeof variable, "TUTTI_%s", row->name);
@@ -422,8 +422,8 @@ tutti_err tutti_options_init_sized(tutti_options *opt, size_t struct_size) {
     set_defaults(&full);
     for (int i = 0; i < ROWS; ++i) {
         if (set_from_environment(&full, &rows[i]) == TUTTI_OK) continue;
-        /* Options that only report or advise: an invalid variable is ignored, since observing a
-         * program must not make it fail. */
+        /* An invalid variable for an option that does not affect results is ignored, so that
+         * a program does not fail because of diagnostics. */
         const char *name = rows[i].name;
         if (strcmp(name, "explain") == 0 || strcmp(name, "trace") == 0 ||
             strcmp(name, "profile") == 0) {
@@ -439,7 +439,7 @@ tutti_err tutti_options_init_sized(tutti_options *opt, size_t struct_size) {
     return first.code;
 }
 
-/* ---- getting --------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 static int row_is_valid(const tutti_options *opt, const option_row *row) {
     if (row->type != TYPE_TEXT) return option_fits(row, load_number(opt, row));
@@ -457,7 +457,7 @@ tutti_err tutti__options_check(const tutti_options *opt) {
     return TUTTI_OK;
 }
 
-/* Sizes are written out in bytes: programs read hints with atoi. */
+/* Sizes are printed in bytes without a unit, since programs parse hints with atoi. */
 static void format_row(const tutti_options *opt, const option_row *row, char *out, size_t size) {
     if (row->type == TYPE_TEXT)
         snprintf(out, size, "%s", (const char *)opt + row->place);

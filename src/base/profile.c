@@ -1,4 +1,4 @@
-/* base: profiles, from text and to text.
+/* base: reading and printing the text of a profile:
  *
  *   version = 1
  *   [machine]
@@ -8,9 +8,9 @@
  *   device = 254:0
  *   write_one_64 = 1.1e8
  *
- * Lines are read one at a time; an invalid line is refused with its number, nothing is
- * guessed.  Numbers are read and written without the C library's locale, with six digits.  Values that a
- * section does not have are the defaults of its type, set at the end of the section.
+ * An invalid line is an error that names the line.  Numbers are read and printed independently of the
+ * locale and printed with six digits.  Values that a section does not set have the defaults of its
+ * file system type.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/profile.h"
 #include "base/memory.h"
@@ -31,7 +31,7 @@ static const tutti_profile_info rows[] = {TUTTI_PROFILE_TABLE(ROW)};
     {SECTION_##section, UNIT_##unit, {local, remote}},
 static const struct {
     int section, unit;
-    double usual[2]; /* local, remote */
+    double usual[2]; /* default value for local and for remote file systems */
 } facts[] = {TUTTI_PROFILE_TABLE(ROW)};
 #undef ROW
 enum { ROWS = sizeof rows / sizeof *rows };
@@ -57,8 +57,7 @@ void tutti_profile_defaults_sized(tutti_profile *p, const char *type, size_t str
     for (size_t i = 0; type && i < sizeof elsewhere / sizeof *elsewhere; i++)
         if (strcmp(type, elsewhere[i]) == 0) remote = 1;
     for (int i = 0; i < ROWS; i++) *field_of_row(&full, i) = facts[i].usual[remote];
-    tutti__struct_copy(p, struct_size, &full,
-                       sizeof full); /* the caller's may be of another version */
+    tutti__struct_copy(p, struct_size, &full, sizeof full);
 }
 
 static void copy_section(tutti_profile *to, const tutti_profile *from, int section) {
@@ -99,7 +98,7 @@ static int is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* 12, 1.5, 3.2e9, 2e-05; 0: not a number. */
+/* Parse a number such as 12, 1.5, 3.2e9 or 2e-05; returns 0 if `s` is not a number. */
 static int parse_decimal(const char *s, double *out) {
     double mantissa = 0;
     int digits = 0, exponent = 0, more = 0;
@@ -110,7 +109,7 @@ static int parse_decimal(const char *s, double *out) {
         if (exponent == 0 || digits > 15) return 0;
     }
     if (*s == 'e' || *s == 'E') {
-        /* at most two digits, all of the rest of the text */
+        /* an exponent of one or two digits ends the text */
         const int negative = *++s == '-';
         int n = 0;
         if (*s == '-' || *s == '+') s++;
@@ -124,7 +123,7 @@ static int parse_decimal(const char *s, double *out) {
     return 1;
 }
 
-/* `digits` with `places` digits after the point, without trailing zeros. */
+/* Print `digits` / 10^`places` without trailing zeros; returns the length. */
 static int format_decimal(long digits, int places, char *out, size_t size) {
     long one = 1;
     for (; places > 0 && digits % 10 == 0; places--) digits /= 10;
@@ -133,7 +132,7 @@ static int format_decimal(long digits, int places, char *out, size_t size) {
     return snprintf(out, size, "%ld.%0*ld", digits / one, places, digits % one);
 }
 
-/* Six digits: 0, 2, 1234.5, 0.25, 1.25e9, 3e-5. */
+/* Print x with at most six significant digits: 0, 2, 1234.5, 0.25, 1.25e9, 3e-5. */
 static void format_number(double x, char *out, size_t size) {
     int exponent = 0;
     if (!(x > 0)) {
@@ -161,10 +160,10 @@ enum { IN_HEAD, IN_MACHINE, IN_FILES };
 
 typedef struct {
     tutti__profile_set *set;
-    int line, where;
-    int version, machine; /* seen */
-    int typed, on_device; /* seen in this section */
-    unsigned char set_here[ROWS];
+    int line, where;              /* number of the current line; IN_HEAD, ... */
+    int version, machine;         /* whether the version and [machine] have been read */
+    int typed, on_device;         /* whether type and device of this section have been read */
+    unsigned char set_here[ROWS]; /* whether this section has set value i */
 } reader;
 
 #define REFUSE(r, ...) return refuse_line((r)->line, __VA_ARGS__)
@@ -174,15 +173,15 @@ static tutti_err refuse_line(int line, const char *what, const char *text) {
                             what, text);
 }
 
-static tutti_profile *now_filled(const reader *r) {
+static tutti_profile *current_profile(const reader *r) {
     return r->where == IN_MACHINE ? &r->set->machine : &r->set->files[r->set->n - 1].p;
 }
 
-/* Values that the section does not have get their defaults. */
+/* Set the values that the section did not set to their defaults. */
 static void section_end(reader *r) {
     tutti_profile usual;
     if (r->where == IN_HEAD) return;
-    tutti_profile *p = now_filled(r);
+    tutti_profile *p = current_profile(r);
     tutti_profile_defaults(&usual,
                            r->where == IN_FILES ? r->set->files[r->set->n - 1].place.type : NULL);
     for (int i = 0; i < ROWS; i++)
@@ -231,7 +230,7 @@ static tutti_err read_heading(reader *r, char *s) {
     return files_begin(r, s + skip);
 }
 
-/* MAJOR:MINOR */
+/* Parse MAJOR:MINOR; returns 0 if `s` has another form. */
 static int parse_device(const char *s, unsigned *major, unsigned *minor) {
     unsigned long v[2] = {0, 0};
     for (int i = 0; i < 2; i++) {
@@ -245,7 +244,7 @@ static int parse_device(const char *s, unsigned *major, unsigned *minor) {
     return 1;
 }
 
-/* `type` and `device`; 0: another key. */
+/* Read an entry with the key `type` or `device`; returns 0 for another key. */
 static int read_place(reader *r, const char *key, const char *text, tutti_err *err_out) {
     tutti_filesystem *p = &r->set->files[r->set->n - 1].place;
     int good;
@@ -269,7 +268,7 @@ static char *strip_blanks(char *s) {
     return s;
 }
 
-/* Comments begin at a #; section headings have none, since a mount point may contain #. */
+/* A # begins a comment, except in section headings, since a mount point may contain #. */
 static tutti_err read_line(reader *r, char *line) {
     for (const char *c = line; *c; c++)
         if ((unsigned char)*c < ' ' && *c != '\t' && *c != '\r')
@@ -298,7 +297,7 @@ static tutti_err read_line(reader *r, char *line) {
     if (r->set_here[i]) REFUSE(r, "duplicate key", key);
     if (!parse_decimal(text, &x) || !is_in_range(i, x))
         REFUSE(r, "value is invalid or out of range:", text);
-    *field_of_row(now_filled(r), i) = x;
+    *field_of_row(current_profile(r), i) = x;
     r->set_here[i] = 1;
     return TUTTI_OK;
 }
@@ -362,9 +361,9 @@ static void print_numbers(FILE *f, const tutti_profile *p, int section) {
 }
 
 char *tutti__profile_print(const tutti__profile_set *s) {
-    const size_t room = 256 + (size_t)(s->n + 1) * (512 + (size_t)ROWS * 160);
-    char *text = tutti__malloc(room);
-    FILE *f = text ? fmemopen(text, room, "w") : NULL;
+    const size_t capacity = 256 + (size_t)(s->n + 1) * (512 + (size_t)ROWS * 160);
+    char *text = tutti__malloc(capacity);
+    FILE *f = text ? fmemopen(text, capacity, "w") : NULL;
     if (f) {
         fputs("# Tutti: what this machine and its file systems can do, measured by 'tutti tune'.\n"
               "version = 1\n\n[machine]\n",
@@ -384,7 +383,7 @@ char *tutti__profile_print(const tutti__profile_set *s) {
     return NULL;
 }
 
-/* ---- picking --------------------------------------------------------------------------------- */
+/* ---- lookup ---------------------------------------------------------------------------------- */
 
 static int find_place(const tutti__profile_set *s, const tutti_filesystem *place) {
     for (int i = 0; i < s->n; i++)
@@ -433,7 +432,7 @@ tutti_err tutti__profile_put(tutti__profile_set *s, const tutti_filesystem *plac
                              const tutti_profile *p) {
     int i = 0;
     TUTTI_TRY(check_place_and_numbers(place, p));
-    /* all sections of that mount point are removed, also those of another file system */
+    /* replace the section with this mount point, even if it is for another file system type */
     while (i < s->n && strcmp(s->files[i].place.mount, place->mount) != 0) i++;
     if (i == s->n) i = find_place(s, place);
     if (i < 0) {

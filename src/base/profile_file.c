@@ -1,9 +1,9 @@
-/* base: profiles in files: the file system of a path, the location of profiles, reading,
- * replacing.
+/* base: profile files: the file system of a path, the default paths of profiles, reading and replacing a
+ * profile.
  *
  * The mount point is found by following the path upwards until the device changes, which needs few
- * calls and no list of all mounts.  A profile is replaced by renaming a new one, so that readers
- * never see a partial file.
+ * calls and no list of all mounts.  A profile is replaced by renaming a new file to its path, so that
+ * readers never see a partial file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/machine.h"
 #include "base/memory.h"
@@ -26,12 +26,12 @@
 /* Paths longer than PATH_MAX are invalid. */
 typedef char path_text[PATH_MAX];
 
-static tutti_err at_file(const char *path, tutti_err err) {
+static tutti_err add_file_context(const char *path, tutti_err err) {
     if (err != TUTTI_OK) tutti__error_context("profile", path, -1);
     return err;
 }
 
-/* ---- places ---------------------------------------------------------------------------------- */
+/* ---- file systems ---------------------------------------------------------------------------- */
 
 static const char *type_name(unsigned long magic) {
     static const struct {
@@ -49,7 +49,7 @@ static const char *type_name(unsigned long magic) {
     return "other";
 }
 
-/* Remove the last component; "/" is unchanged. */
+/* Remove the last component of a path; "/" is unchanged. */
 static void path_up(char *path) {
     char *slash = strrchr(path, '/');
     if (!slash)
@@ -58,7 +58,7 @@ static void path_up(char *path) {
         slash[slash == path] = '\0';
 }
 
-/* The absolute path if it exists, else that of its directory. */
+/* Return the absolute path if the file exists, else that of its directory. */
 static tutti_err path_resolve(const char *path, path_text out) {
     path_text copy;
     TUTTI_CHECK(path && path[0] && strlen(path) < sizeof copy, TUTTI_ERR_ARG,
@@ -67,7 +67,8 @@ static tutti_err path_resolve(const char *path, path_text out) {
     snprintf(copy, sizeof copy, "%s", path);
     path_up(copy);
     if (realpath(copy, out)) return TUTTI_OK;
-    return at_file(path, tutti__error_sys(errno, -1, "cannot find the directory of the profile"));
+    return add_file_context(
+        path, tutti__error_sys(errno, -1, "cannot find the directory of the profile"));
 }
 
 tutti_err tutti_profile_filesystem(const char *path, tutti_filesystem *place_out) {
@@ -77,9 +78,9 @@ tutti_err tutti_profile_filesystem(const char *path, tutti_filesystem *place_out
     TUTTI_CHECK(place_out, TUTTI_ERR_ARG, "argument place_out is NULL");
     TUTTI_TRY(path_resolve(path, full));
     if (stat(full, &st) != 0 || statfs(full, &fs) != 0)
-        return at_file(
+        return add_file_context(
             path, tutti__error_sys(errno, -1, "cannot determine the file system of the directory"));
-    for (;;) { /* the highest directory above it that is on the same device */
+    for (;;) { /* the mount point is the highest parent directory on the same device */
         path_text above;
         struct stat there;
         memcpy(above, full, strlen(full) + 1);
@@ -100,7 +101,7 @@ tutti_err tutti_profile_filesystem(const char *path, tutti_filesystem *place_out
     return TUTTI_OK;
 }
 
-/* ---- where profiles are ---------------------------------------------------------------------- */
+/* ---- path of the profile --------------------------------------------------------------------- */
 
 tutti_err tutti_profile_path(char *path_out, size_t size) {
     const char *config = secure_getenv("XDG_CONFIG_HOME");
@@ -120,14 +121,14 @@ tutti_err tutti_profile_path(char *path_out, size_t size) {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* All of an open file, at most one byte more than a profile may have. */
+/* Read an open file up to one byte more than a profile may have. */
 static tutti_err read_text(int fd, char **text_out, size_t *n_out) {
-    const size_t room = TUTTI__PROFILE_BYTES + 1;
+    const size_t capacity = TUTTI__PROFILE_BYTES + 1;
     size_t n = 0;
-    char *text = tutti__malloc(room);
+    char *text = tutti__malloc(capacity);
     if (!text) return TUTTI_ERR_NOMEM;
     for (;;) {
-        const ssize_t got = read(fd, text + n, room - n);
+        const ssize_t got = read(fd, text + n, capacity - n);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) {
             const tutti_err err = tutti__error_sys(errno, -1, "read");
@@ -135,14 +136,14 @@ static tutti_err read_text(int fd, char **text_out, size_t *n_out) {
             return err;
         }
         n += (size_t)got;
-        if (got == 0 || n == room) break;
+        if (got == 0 || n == capacity) break;
     }
     *text_out = text;
     *n_out = n;
     return TUTTI_OK;
 }
 
-/* Not a pipe or a terminal, which could block. */
+/* Open a regular file; other types are refused, since pipes and terminals could block. */
 static int open_regular(const char *path) {
     struct stat st;
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -153,21 +154,22 @@ static int open_regular(const char *path) {
     return -1;
 }
 
-/* *found_out: it exists and is readable. */
+/* Read a profile; *found_out is 0 if the file cannot be opened, which is an error only if `must`. */
 static tutti_err load_set(const char *path, int must, int *found_out, tutti__profile_set *set_out) {
     const int fd = open_regular(path);
     *found_out = fd >= 0;
-    if (fd < 0) return must ? at_file(path, tutti__error_sys(errno, -1, "open")) : TUTTI_OK;
+    if (fd < 0)
+        return must ? add_file_context(path, tutti__error_sys(errno, -1, "open")) : TUTTI_OK;
     char *text = NULL;
     size_t n = 0;
     tutti_err err = read_text(fd, &text, &n);
     close(fd);
     if (err == TUTTI_OK) err = tutti__profile_parse(text, n, set_out);
     tutti__free(text);
-    return at_file(path, err);
+    return add_file_context(path, err);
 }
 
-/* A default file, possibly of another version: if it is invalid, it is ignored. */
+/* Read a profile at a default path; an invalid file, possibly of another version, is ignored. */
 static tutti_err load_unnamed(const char *path, int *found_out, tutti__profile_set *set_out,
                               tutti_error_info *ignored_out) {
     const tutti_err err = load_set(path, 0, found_out, set_out);
@@ -196,8 +198,7 @@ tutti_err tutti_profile_load_sized(const char *file, const tutti_filesystem *pla
     tutti_profile full;
     TUTTI_CHECK(place && p_out, TUTTI_ERR_ARG, "argument place or profile_out is NULL");
     TUTTI_TRY(tutti__profile_load(file, place, &full, &ignored));
-    tutti__struct_copy(p_out, struct_size, &full,
-                       sizeof full); /* the caller's may be of another version */
+    tutti__struct_copy(p_out, struct_size, &full, sizeof full);
     return TUTTI_OK;
 }
 
@@ -270,5 +271,5 @@ tutti_err tutti_profile_save_sized(const char *file, const tutti_filesystem *pla
     if (err == TUTTI_OK) err = replace_file(file, text);
     tutti__free(text);
     tutti__profile_set_free(&set);
-    return at_file(file, err);
+    return add_file_context(file, err);
 }

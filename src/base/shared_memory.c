@@ -1,5 +1,5 @@
-/* base: files of /dev/shm without a name.  /dev/shm rather than memfd_create: its size limits how much memory all
- * processes take, where pages of a memfd are allocated until the kernel runs out of memory.
+/* base: unnamed files in /dev/shm.  They are preferred to memfd_create because the size of /dev/shm limits the
+ * memory of all processes, whereas memfd pages are allocated until the kernel runs out of memory.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/shared_memory.h"
 
@@ -17,13 +17,14 @@ static void proc_path(char *path, long long pid, long long fd) {
     snprintf(path, NAME_BYTES, "/proc/%lld/fd/%lld", pid, fd);
 }
 
-/* Other users can neither guess nor occupy it. */
+/* Compose the path of the file while it has a name; the random part prevents other users from guessing
+ * or occupying the path. */
 static void name_path(char *path, const tutti__shared_memory *memory) {
     snprintf(path, NAME_BYTES, "/dev/shm/tutti-shm-%lld-%016llx", (long long)memory->pid,
              (unsigned long long)memory->random);
 }
 
-/* Without O_TMPFILE, the name exists between two system calls. */
+/* Open an unnamed file; without O_TMPFILE, a name exists between open and unlink. */
 static int open_nameless(const tutti__shared_memory *memory) {
     char path[NAME_BYTES];
     int fd = open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -34,13 +35,13 @@ static int open_nameless(const tutti__shared_memory *memory) {
     return fd;
 }
 
-/* 0 or an error number. */
+/* Allocate `bytes` bytes of the file; returns 0 or an errno value. */
 static int allocate_pages(int fd, size_t bytes) {
     struct rlimit limit;
     int error = EINTR;
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes > limit.rlim_cur)
-        return EFBIG;                                 /* an allocation would raise SIGXFSZ */
-    for (int i = 0; i < TRIES && error == EINTR; i++) /* the signals of a profiler interrupt it */
+        return EFBIG;                                 /* posix_fallocate would raise SIGXFSZ */
+    for (int i = 0; i < TRIES && error == EINTR; i++) /* signals of a profiler interrupt the call */
         error = posix_fallocate(fd, 0, (off_t)bytes);
     return error;
 }
@@ -72,8 +73,8 @@ static int is_memory(const tutti__shared_memory *memory, const struct stat *st) 
            (uint64_t)st->st_ino == memory->inode;
 }
 
-/* In another PID namespace the number is that of another process, whose file may be of any type,
- * for instance a pipe, on which open() would block: check it first. */
+/* In another PID namespace, pid may be that of another process and fd of any file type, for example a
+ * pipe, on which open() would block.  Therefore the file is checked by stat() first. */
 int tutti__shared_memory_open(const tutti__shared_memory *memory, int linked) {
     char path[NAME_BYTES];
     struct stat st;

@@ -1,4 +1,4 @@
-/* base: SIGXFSZ is blocked and consumed.
+/* base: blocking and consuming SIGXFSZ during writes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/size_limit.h"
 
@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static void only_xfsz(sigset_t *set) {
+static void set_to_xfsz(sigset_t *set) {
     sigemptyset(set);
     sigaddset(set, SIGXFSZ);
 }
@@ -17,7 +17,7 @@ void tutti__size_limit_begin(tutti__size_limit *s) {
     struct rlimit limit;
     s->blocked = 0;
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY) return;
-    only_xfsz(&set);
+    set_to_xfsz(&set);
     sigemptyset(&pending);
     (void)sigpending(&pending);
     s->blocked =
@@ -30,8 +30,8 @@ int tutti__size_limit_end(const tutti__size_limit *s) {
     sigset_t set;
     int got = -1;
     if (!s->blocked)
-        return 0; /* no limit, or a signal that the program has blocked and left pending */
-    only_xfsz(&set);
+        return 0; /* no limit on file sizes, or a SIGXFSZ of the program was already pending */
+    set_to_xfsz(&set);
     do got = sigtimedwait(&set, NULL, &now);
     while (got < 0 && errno == EINTR);
     (void)pthread_sigmask(SIG_SETMASK, &s->before, NULL);

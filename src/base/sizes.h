@@ -1,24 +1,24 @@
-/* base: checked sizes, alignment.  <tutti/sizes.h> has the arithmetic, for the command as well; these are
- * the names and the helpers that the library uses.  No types of other modules.
+/* base: checked arithmetic of sizes, and alignment.  <tutti/sizes.h> has the arithmetic, since the command
+ * tutti uses it too; this file adds internal names and helpers.  It uses no types of other modules.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_BASE_SIZES_H
 #define TUTTI_BASE_SIZES_H
 
 #include <tutti/sizes.h>
 
-/* r = a + b, r = a * b; 1: fits in 64 bits, 0: overflow. */
+/* Compute *r = a + b and *r = a * b; return 1, or 0 if the result does not fit in 64 bits. */
 static inline int tutti__add_ok(tutti_off a, tutti_off b, tutti_off *r) {
     return tutti_size_add(a, b, r);
 }
 static inline int tutti__mul_ok(tutti_off a, tutti_off b, tutti_off *r) {
     return tutti_size_multiply(a, b, r);
 }
-/* Return whether `bytes` bytes at `at` end where `next` begins. */
+/* Return whether at + bytes == next, without overflow. */
 static inline int tutti__follows(tutti_off at, tutti_off bytes, tutti_off next) {
     tutti_off end;
     return tutti_size_add(at, bytes, &end) && end == next;
 }
-/* Return whether an array of n items of `numbers` values each has `all` values. */
+/* Return whether n items of `numbers` values each have `all` values in total. */
 static inline int tutti__has_shape(tutti_count all, tutti_count n, tutti_count numbers) {
     tutti_count product;
     return n >= 0 && numbers >= 0 && tutti_size_multiply(n, numbers, &product) && product == all;

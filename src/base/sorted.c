@@ -50,7 +50,7 @@ tutti_count tutti__sort_unique(int64_t *v, tutti_count n) {
     tutti_count kept = 0, ascending = n > 0;
     while (ascending < n && v[ascending - 1] <= v[ascending]) ascending++;
     if (n > SHORT && ascending < n) qsort(v, (size_t)n, sizeof *v, tutti__compare_int64);
-    for (tutti_count i = ascending; i < n && n <= SHORT; i++) { /* insertion */
+    for (tutti_count i = ascending; i < n && n <= SHORT; i++) { /* insertion sort */
         const int64_t x = v[i];
         tutti_count j = i;
         for (; j > 0 && v[j - 1] > x; j--) v[j] = v[j - 1];

@@ -9,7 +9,7 @@
 
 uint64_t tutti__sum_of(const void *data, size_t bytes) {
 #if defined(__x86_64__)
-    enum { WIDE = 1024 }; /* shorter inputs use other code */
+    enum { WIDE = 1024 }; /* XXH3 uses wide instructions only for longer inputs */
     if (bytes >= WIDE && __builtin_cpu_supports("avx512f")) return tutti__sum_avx512(data, bytes);
     if (bytes >= WIDE && __builtin_cpu_supports("avx2")) return tutti__sum_avx2(data, bytes);
 #endif
@@ -20,7 +20,7 @@ tutti_err tutti__sums_add(tutti__sums *s, tutti_off offset, const void *data, tu
     tutti_off end;
     for (tutti_off at = tutti__sums_next(s, offset, &end); end <= offset + bytes;
          at = tutti__sums_next(s, end, &end)) {
-        TUTTI_TRY(tutti__grow(&s->v, s->n + 1, &s->room, sizeof *s->v));
+        TUTTI_TRY(tutti__grow(&s->v, s->n + 1, &s->capacity, sizeof *s->v));
         const char *block = (const char *)data + (at - offset);
         s->v[s->n++] =
             (tutti__sum){(at - s->start) / s->bytes, tutti__sum_of(block, (size_t)(end - at))};
@@ -31,5 +31,5 @@ tutti_err tutti__sums_add(tutti__sums *s, tutti_off offset, const void *data, tu
 void tutti__sums_free(tutti__sums *s) {
     tutti__free(s->v);
     s->v = NULL;
-    s->n = s->room = 0;
+    s->n = s->capacity = 0;
 }

@@ -1,4 +1,4 @@
-/* base: checksums by AVX2: compiled for processors that have it, called on no others.
+/* base: checksums with AVX2 instructions; must be called only on processors that support them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/sums_wide.h"
 

@@ -1,10 +1,10 @@
-/* base: trace events.  A ring buffer that drops the oldest events, under one mutex: an event
- * is a cycle or a file access, thousands of times slower than an uncontended lock, and a lock makes
- * enabling, disabling and reading safe against events of background threads.  When tracing is off
- * an event costs one relaxed load.
+/* base: trace events.  A ring buffer that drops the oldest events, protected by one mutex: an
+ * event is a cycle or a file access and takes much longer than an uncontended lock, and background threads
+ * may record events during enabling, disabling and reading.  When tracing is off, an event is one relaxed
+ * load.
  *
- * Times are integers in nanoseconds, printed without floating point, so that the decimal comma of
- * a locale never gets into the JSON.
+ * Times are integers in nanoseconds, printed without floating point, so that the
+ * JSON never contains the decimal comma of a locale.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/trace.h"
 #include "base/memory.h"
@@ -25,13 +25,14 @@ typedef struct event {
     int64_t start_ns, length_ns;
     tutti_off bytes;
     tutti_count cycle;
-    int file; /* -1: none */
+    int file; /* index in file_name; -1: none */
 } event;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all but `on` */
+/* protects all variables below except `on` */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int on;
 static event *ring;
-static int64_t events_seen; /* event i is in ring[i % EVENTS_MAX] */
+static int64_t events_seen; /* events recorded so far; event i is in ring[i % EVENTS_MAX] */
 static int row;
 static char *file_name[FILES_MAX];
 static int files;
@@ -126,21 +127,21 @@ void tutti__trace_call(const char *name, int file, double start, tutti_off bytes
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* Text that grows, until memory has run out. */
+/* A growing text; after an allocation failure `failed` is 1 and nothing more is added. */
 typedef struct text {
     char *at;
-    size_t length, room;
+    size_t length, capacity;
     int failed;
 } text;
 
 static void grow_text(text *t, size_t more) {
-    if (t->failed || t->length + more <= t->room) return;
-    const size_t room = 2 * (t->length + more) + 4096;
-    char *bigger = tutti__realloc(t->at, room);
-    t->failed = !bigger; /* existing memory is freed by tutti__trace_json */
+    if (t->failed || t->length + more <= t->capacity) return;
+    const size_t capacity = 2 * (t->length + more) + 4096;
+    char *bigger = tutti__realloc(t->at, capacity);
+    t->failed = !bigger; /* tutti__trace_json frees the existing text */
     if (!bigger) return;
     t->at = bigger;
-    t->room = room;
+    t->capacity = capacity;
 }
 
 static void print_json(text *t, const char *fmt, ...) TUTTI_PRINTF(2, 3);
@@ -204,12 +205,13 @@ static void print_process(text *t, int64_t dropped) {
     print_json(t, ",\"args\":{\"events\":%lld}}", (long long)dropped);
 }
 
-/* ---- lanes: rows in which events are nested or disjoint */
+/* ---- lanes: rows of the viewer in which any two events are nested or disjoint */
 
 enum { LANES = 64, DEPTH = 32 };
 
 typedef struct lane {
-    int depth; /* ends of the events that a new event could be nested in, the innermost last */
+    int depth;
+    /* [depth]: ends of the events that a new event could be nested in, the innermost last */
     int64_t end_ns[DEPTH];
 } lane;
 
@@ -219,7 +221,8 @@ static int earlier_then_longer(const void *a, const void *b) {
     return ((*x)->length_ns < (*y)->length_ns) - ((*x)->length_ns > (*y)->length_ns);
 }
 
-/* The first lane that is free for the event; with too many simultaneous events, the last. */
+/* Return the first lane in which the event overlaps no other or is nested; the last lane if there is
+ * none. */
 static int lane_of(lane *lanes, int *used, const event *e) {
     const int64_t end_ns = e->start_ns + e->length_ns;
     for (int i = 0; i < LANES; i++) {

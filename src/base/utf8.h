@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* Whether the n bytes are UTF-8 as RFC 3629 defines it (no overlong forms, no surrogates), without
+/* Return whether the n bytes are UTF-8 as RFC 3629 defines it (no overlong forms, no surrogates), without
  * zero bytes. */
 int tutti__utf8_valid(const void *bytes, size_t n);
 

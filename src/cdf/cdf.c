@@ -1,7 +1,7 @@
-/* cdf: a header as rows, created one by one and found by name.
+/* cdf: a header in memory: dimensions, variables and attributes, added one by one and found by name.
  *
- * All names (of dimensions, of variables, of the attributes of each of them and of the file) are in one
- * hash table, with their owners: headers with 100 000 variables are created and read in linear time.
+ * All names (of dimensions, variables and attributes) are in one hash table, together with their owners, so
+ * that headers with 100 000 variables are created and read in linear time.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "cdf/cdf_impl.h"
 
@@ -44,16 +44,17 @@ int tutti__cdf_of_number(tutti_type type) {
 
 /* ---- names */
 
-enum { OF_DIMS = -3, OF_VARS = -2 }; /* -1: attributes of the file, 0 ...: of that variable */
+/* owners of names; -1: attributes of the file; i >= 0: attributes of variable i */
+enum { OF_DIMS = -3, OF_VARS = -2 };
 
 typedef struct slot {
     uint64_t hash;
-    tutti_count of, index; /* index: 1 is the first, 0: the slot is free */
+    tutti_count of, index; /* owner; 1 + index among the names of the owner, 0: the slot is free */
 } slot;
 
 struct tutti__cdf_names {
-    size_t n, room; /* capacity: a power of two */
-    slot *v;
+    size_t n, capacity; /* used slots; all slots, a power of two or 0 */
+    slot *v;            /* [capacity] */
 };
 
 static uint64_t hash_of(tutti_count of, const char *name, size_t bytes) {
@@ -68,7 +69,7 @@ static tutti_count name_find(const tutti__cdf *c, tutti_count of, const char *na
     const struct tutti__cdf_names *t = c->names;
     const uint64_t hash = hash_of(of, name, bytes);
     if (!t) return -1;
-    for (size_t i = hash & (t->room - 1); t->v[i].index; i = (i + 1) & (t->room - 1)) {
+    for (size_t i = hash & (t->capacity - 1); t->v[i].index; i = (i + 1) & (t->capacity - 1)) {
         const slot *s = &t->v[i];
         if (s->hash != hash || s->of != of) continue;
         const tutti_count at = s->index - 1;
@@ -81,23 +82,23 @@ static tutti_count name_find(const tutti__cdf *c, tutti_count of, const char *na
 }
 
 static void slot_put(struct tutti__cdf_names *t, const slot *s) {
-    size_t i = s->hash & (t->room - 1);
-    while (t->v[i].index) i = (i + 1) & (t->room - 1);
+    size_t i = s->hash & (t->capacity - 1);
+    while (t->v[i].index) i = (i + 1) & (t->capacity - 1);
     t->v[i] = *s;
 }
 
-/* Make space for one more name: at most two thirds of the slots are used. */
+/* Ensure that one more name can be added with at most two thirds of the slots used. */
 static tutti_err names_grow(tutti__cdf *c) {
     struct tutti__cdf_names *t = c->names;
     if (!t) {
         c->names = t = tutti__calloc(1, sizeof *t);
         if (!t) return TUTTI_ERR_NOMEM;
     }
-    if ((t->n + 1) * 3 <= t->room * 2) return TUTTI_OK;
-    struct tutti__cdf_names larger = {.n = t->n, .room = t->room ? 2 * t->room : 64};
-    larger.v = tutti__calloc(larger.room, sizeof *larger.v);
+    if ((t->n + 1) * 3 <= t->capacity * 2) return TUTTI_OK;
+    struct tutti__cdf_names larger = {.n = t->n, .capacity = t->capacity ? 2 * t->capacity : 64};
+    larger.v = tutti__calloc(larger.capacity, sizeof *larger.v);
     if (!larger.v) return TUTTI_ERR_NOMEM;
-    for (size_t i = 0; i < t->room; i++)
+    for (size_t i = 0; i < t->capacity; i++)
         if (t->v[i].index) slot_put(&larger, &t->v[i]);
     tutti__free(t->v);
     *t = larger;
@@ -123,7 +124,7 @@ tutti_err tutti__cdf_name_check(const char *name, const char *what) {
     return TUTTI_OK;
 }
 
-/* ---- rows */
+/* ---- dimensions, variables, attributes */
 
 void tutti__cdf_init(tutti__cdf *c, int version) {
     *c = (tutti__cdf){.version = version, .record_dim = -1};
@@ -184,7 +185,7 @@ tutti_err tutti__cdf_dim_put(tutti__cdf *c, const char *name, size_t bytes, tutt
     TUTTI_CHECK(name_find(c, OF_DIMS, name, bytes) < 0, TUTTI_ERR_ARG, "duplicate dimension '%.*s'",
                 (int)bytes, name);
     TUTTI_TRY(names_grow(c));
-    TUTTI_TRY(tutti__grow(&c->dims, (size_t)c->dims_n + 1, &c->dims_room, sizeof *c->dims));
+    TUTTI_TRY(tutti__grow(&c->dims, (size_t)c->dims_n + 1, &c->dims_capacity, sizeof *c->dims));
     tutti__cdf_dim *d = &c->dims[c->dims_n];
     TUTTI_TRY(copy_name(name, bytes, &d->name));
     d->length = length;
@@ -220,7 +221,7 @@ tutti_err tutti__cdf_var_put(tutti__cdf *c, const char *name, size_t bytes,
                 (int)bytes, name);
     v.is_record = v.ndims > 0 && like->dim[0] == c->record_dim;
     TUTTI_TRY(names_grow(c));
-    TUTTI_TRY(tutti__grow(&c->vars, (size_t)c->vars_n + 1, &c->vars_room, sizeof *c->vars));
+    TUTTI_TRY(tutti__grow(&c->vars, (size_t)c->vars_n + 1, &c->vars_capacity, sizeof *c->vars));
     TUTTI_TRY(copy_name(name, bytes, &v.name));
     v.dim = tutti__malloc((size_t)v.ndims * sizeof *v.dim);
     if (!v.dim) {
@@ -242,7 +243,7 @@ tutti_err tutti__cdf_add_var(tutti__cdf *c, const char *name, int type, int ndim
     return tutti__cdf_var_put(c, name, strlen(name), &like, out);
 }
 
-/* Zeros for the values, with a 0 after texts. */
+/* Allocate zeroed values of an attribute, with an additional 0 after text. */
 static tutti_err values_new(const tutti__cdf_att *a, void **out) {
     tutti_off bytes = 0;
     TUTTI_CHECK(a->n >= 0 && tutti__mul_ok(a->n, tutti__cdf_size(a->type), &bytes) &&
@@ -260,7 +261,7 @@ tutti_err tutti__cdf_att_new(tutti__cdf *c, tutti_count var, const char *name, s
     TUTTI_CHECK(name_find(c, var, name, bytes) < 0, TUTTI_ERR_ARG, "duplicate attribute '%.*s'",
                 (int)bytes, name);
     TUTTI_TRY(names_grow(c));
-    TUTTI_TRY(tutti__grow(&list->v, (size_t)list->n + 1, &list->room, sizeof *list->v));
+    TUTTI_TRY(tutti__grow(&list->v, (size_t)list->n + 1, &list->capacity, sizeof *list->v));
     TUTTI_TRY(values_new(&a, &a.values));
     const tutti_err e = copy_name(name, bytes, &a.name);
     if (e != TUTTI_OK) {
@@ -277,23 +278,23 @@ tutti_err tutti__cdf_att_new(tutti__cdf *c, tutti_count var, const char *name, s
 tutti_err tutti__cdf_put_att(tutti__cdf *c, tutti_count var, const char *name, int type,
                              tutti_count n, const void *values) {
     const tutti__cdf_att like = {.type = type, .n = n};
-    void *room = NULL;
+    void *capacity = NULL;
     TUTTI_CHECK(var >= -1 && var < c->vars_n, TUTTI_ERR_ARG,
                 "attribute of variable %lld: only %lld variables exist", (long long)var,
                 (long long)c->vars_n);
     TUTTI_TRY(tutti__cdf_name_check(name, "an attribute"));
     const tutti_count there = name_find(c, var, name, strlen(name));
     if (there < 0) {
-        TUTTI_TRY(tutti__cdf_att_new(c, var, name, strlen(name), &like, &room));
+        TUTTI_TRY(tutti__cdf_att_new(c, var, name, strlen(name), &like, &capacity));
     } else {
         tutti__cdf_att *a = &(var < 0 ? &c->atts : &c->vars[var].atts)->v[there];
         TUTTI_TRY(type_check(c, type, name, strlen(name)));
-        TUTTI_TRY(values_new(&like, &room));
+        TUTTI_TRY(values_new(&like, &capacity));
         tutti__free(a->values);
-        *a = (tutti__cdf_att){.name = a->name, .type = type, .n = n, .values = room};
+        *a = (tutti__cdf_att){.name = a->name, .type = type, .n = n, .values = capacity};
     }
-    TUTTI_ASSERT(room);
-    if (n) memcpy(room, values, (size_t)n * (size_t)tutti__cdf_size(type));
+    TUTTI_ASSERT(capacity);
+    if (n) memcpy(capacity, values, (size_t)n * (size_t)tutti__cdf_size(type));
     return TUTTI_OK;
 }
 

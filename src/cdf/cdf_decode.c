@@ -1,9 +1,8 @@
-/* cdf: a header from the bytes of a file.
+/* cdf: decoding and validating a header.
  *
  * Every count is compared with the available bytes before memory is allocated for it, so
- * memory and time grow with the size of the input and not with its values.  The sizes of variables
- * in files (vsize) are not read: they follow from the dimensions, and in some files
- * they are wrong.
+ * memory and time are bounded by the size of the input, not by its values.  The sizes of variables
+ * in files (vsize) are ignored: they follow from the dimensions, and are wrong in some files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "cdf/cdf_impl.h"
 
@@ -14,15 +13,16 @@
 
 typedef struct reader {
     const unsigned char *bytes;
-    size_t n, at;
+    size_t n, at; /* number of available bytes; position of the next byte to read */
     tutti_off file_bytes;
-    int word, offset; /* bytes of a count, of an offset */
+    int word, offset; /* bytes of a count, and of an offset */
     tutti__cdf *c;
 } reader;
 
 #define FAIL(at, ...) return tutti__error_set(TUTTI_ERR_FORMAT, 0, (tutti_off)(at), __VA_ARGS__)
 
-/* n elements of at least `each` bytes are there. */
+/* Check that at least n * each bytes are left: TUTTI_ERR_FORMAT if the file ends before them, else
+ * TUTTI_ERR_TRUNCATED. */
 static tutti_err check_available(const reader *r, uint64_t n, uint64_t each) {
     const uint64_t left = r->n - r->at, in_file = (uint64_t)r->file_bytes - r->at;
     if (n <= left / each) return TUTTI_OK;
@@ -31,8 +31,8 @@ static tutti_err check_available(const reader *r, uint64_t n, uint64_t each) {
                             "netCDF header exceeds %zu bytes", r->n);
 }
 
-/* A big-endian number of `bytes` bytes. */
-static tutti_err take_number(reader *r, int bytes, uint64_t *out) {
+/* Read a big-endian number of `bytes` bytes. */
+static tutti_err decode_number(reader *r, int bytes, uint64_t *out) {
     uint64_t v = 0;
     TUTTI_TRY(check_available(r, (uint64_t)bytes, 1));
     for (int i = 0; i < bytes; i++) v = v << 8 | r->bytes[r->at + (size_t)i];
@@ -41,21 +41,21 @@ static tutti_err take_number(reader *r, int bytes, uint64_t *out) {
     return TUTTI_OK;
 }
 
-static tutti_err take_count(reader *r, tutti_count *out) {
+static tutti_err decode_count(reader *r, tutti_count *out) {
     uint64_t v = 0;
-    TUTTI_TRY(take_number(r, r->word, &v));
+    TUTTI_TRY(decode_number(r, r->word, &v));
     if (v > INT64_MAX) FAIL(r->at - 8, "a count in the netCDF header is negative");
     *out = (tutti_count)v;
     return TUTTI_OK;
 }
 
-/* Read the start of a list: its length, of elements of at least `each` bytes. */
-static tutti_err take_list(reader *r, unsigned tag, uint64_t each, tutti_count *out) {
+/* Read tag and length of a list, whose elements have at least `each` bytes. */
+static tutti_err decode_list(reader *r, unsigned tag, uint64_t each, tutti_count *out) {
     uint64_t t = 0;
     tutti_count n = 0;
     const size_t at = r->at;
-    TUTTI_TRY(take_number(r, 4, &t));
-    TUTTI_TRY(take_count(r, &n));
+    TUTTI_TRY(decode_number(r, 4, &t));
+    TUTTI_TRY(decode_count(r, &n));
     if (t != tag && (t != 0 || n != 0))
         FAIL(at, "netCDF header has tag %llu: expected %u or 0", (unsigned long long)t, tag);
     TUTTI_TRY(check_available(r, (uint64_t)n, each));
@@ -63,10 +63,10 @@ static tutti_err take_list(reader *r, unsigned tag, uint64_t each, tutti_count *
     return TUTTI_OK;
 }
 
-static tutti_err take_name(reader *r, const char **out, size_t *n_out) {
+static tutti_err decode_name(reader *r, const char **out, size_t *n_out) {
     tutti_count n = 0;
     const size_t at = r->at;
-    TUTTI_TRY(take_count(r, &n));
+    TUTTI_TRY(decode_count(r, &n));
     if (n < 1 || n > TUTTI__CDF_NAME)
         FAIL(at, "a name in the netCDF header has %lld bytes: invalid length", (long long)n);
     const size_t padded = ((size_t)n + 3) / 4 * 4;
@@ -82,7 +82,7 @@ static tutti_err take_name(reader *r, const char **out, size_t *n_out) {
     return TUTTI_OK;
 }
 
-/* An error of the rows is an error of the file. */
+/* Convert an argument error of the functions in cdf.c to TUTTI_ERR_FORMAT. */
 static tutti_err as_format(const reader *r, tutti_err e) {
     char text[sizeof tutti_last_error()->text];
     if (e != TUTTI_ERR_ARG && e != TUTTI_ERR_OVERFLOW) return e;
@@ -90,29 +90,29 @@ static tutti_err as_format(const reader *r, tutti_err e) {
     FAIL(r->at, "%s", text);
 }
 
-static tutti_err take_dims(reader *r) {
+static tutti_err decode_dims(reader *r) {
     tutti_count n = 0;
-    TUTTI_TRY(take_list(r, TUTTI__CDF_DIMS, (uint64_t)(2 * r->word + 4), &n));
+    TUTTI_TRY(decode_list(r, TUTTI__CDF_DIMS, (uint64_t)(2 * r->word + 4), &n));
     for (tutti_count i = 0; i < n; i++) {
         const char *name = NULL;
         size_t bytes = 0;
         tutti_count length = 0;
-        TUTTI_TRY(take_name(r, &name, &bytes));
-        TUTTI_TRY(take_count(r, &length));
+        TUTTI_TRY(decode_name(r, &name, &bytes));
+        TUTTI_TRY(decode_count(r, &length));
         TUTTI_TRY(as_format(r, tutti__cdf_dim_put(r->c, name, bytes, length, NULL)));
     }
     return TUTTI_OK;
 }
 
-static tutti_err take_att(reader *r, tutti_count var) {
+static tutti_err decode_att(reader *r, tutti_count var) {
     tutti__cdf_att a = {0};
     const char *name = NULL;
     size_t bytes = 0;
     uint64_t type = 0;
     void *values = NULL;
-    TUTTI_TRY(take_name(r, &name, &bytes));
-    TUTTI_TRY(take_number(r, 4, &type));
-    TUTTI_TRY(take_count(r, &a.n));
+    TUTTI_TRY(decode_name(r, &name, &bytes));
+    TUTTI_TRY(decode_number(r, 4, &type));
+    TUTTI_TRY(decode_count(r, &a.n));
     a.type = type > INT_MAX ? 0 : (int)type;
     const uint64_t size = (uint64_t)tutti__cdf_size(a.type);
     if (size == 0)
@@ -127,35 +127,35 @@ static tutti_err take_att(reader *r, tutti_count var) {
     return TUTTI_OK;
 }
 
-static tutti_err take_atts(reader *r, tutti_count var) {
+static tutti_err decode_atts(reader *r, tutti_count var) {
     tutti_count n = 0;
-    TUTTI_TRY(take_list(r, TUTTI__CDF_ATTS, (uint64_t)(2 * r->word + 8), &n));
-    for (tutti_count i = 0; i < n; i++) TUTTI_TRY(take_att(r, var));
+    TUTTI_TRY(decode_list(r, TUTTI__CDF_ATTS, (uint64_t)(2 * r->word + 8), &n));
+    for (tutti_count i = 0; i < n; i++) TUTTI_TRY(decode_att(r, var));
     return TUTTI_OK;
 }
 
-static tutti_err take_var(reader *r) {
+static tutti_err decode_var(reader *r) {
     tutti_count dim[TUTTI__CDF_RANK], ndims = 0, var = -1;
     tutti__cdf_var v = {.dim = dim, .type = TUTTI__CDF_BYTE};
     const char *name = NULL;
     size_t bytes = 0;
     uint64_t type = 0, vsize = 0, begin = 0;
-    TUTTI_TRY(take_name(r, &name, &bytes));
-    TUTTI_TRY(take_count(r, &ndims));
+    TUTTI_TRY(decode_name(r, &name, &bytes));
+    TUTTI_TRY(decode_count(r, &ndims));
     if (ndims > TUTTI__CDF_RANK)
         FAIL(r->at, "variable '%.*s' has %lld dimensions", (int)bytes, name, (long long)ndims);
     v.ndims = (int)ndims;
-    for (int d = 0; d < v.ndims; d++) TUTTI_TRY(take_count(r, &dim[d]));
-    /* its attributes precede its type, which is set below */
+    for (int d = 0; d < v.ndims; d++) TUTTI_TRY(decode_count(r, &dim[d]));
+    /* the type follows the attributes and is set below */
     TUTTI_TRY(as_format(r, tutti__cdf_var_put(r->c, name, bytes, &v, &var)));
-    TUTTI_TRY(take_atts(r, var));
-    TUTTI_TRY(take_number(r, 4, &type));
+    TUTTI_TRY(decode_atts(r, var));
+    TUTTI_TRY(decode_number(r, 4, &type));
     if (type < TUTTI__CDF_BYTE || type > TUTTI__CDF_UINT64 ||
         (type > TUTTI__CDF_DOUBLE && r->c->version != 5))
         FAIL(r->at - 4, "variable '%.*s' has type %llu, which CDF-%d does not support", (int)bytes,
              name, (unsigned long long)type, r->c->version);
-    TUTTI_TRY(take_number(r, r->word, &vsize));
-    TUTTI_TRY(take_number(r, r->offset, &begin));
+    TUTTI_TRY(decode_number(r, r->word, &vsize));
+    TUTTI_TRY(decode_number(r, r->offset, &begin));
     if (begin > INT64_MAX)
         FAIL(r->at - 8, "variable '%.*s' has a negative offset", (int)bytes, name);
     r->c->vars[var].type = (int)type;
@@ -171,7 +171,7 @@ static int by_begin(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* Variables by their offsets, fixed ones or record variables: *n_out of them.  tutti__free. */
+/* Return the fixed or the record variables, sorted by offset; *out is to be freed by tutti__free. */
 static tutti_err sort_variables(const tutti__cdf *c, int is_record, const tutti__cdf_var ***out,
                                 tutti_count *n_out) {
     const tutti__cdf_var **v = tutti__malloc((size_t)c->vars_n * sizeof(*v));
@@ -260,14 +260,14 @@ static tutti_err decode_header(reader *r) {
     r->at = 4;
     r->word = tutti__cdf_word(version);
     r->offset = tutti__cdf_offset(version);
-    TUTTI_TRY(take_number(r, r->word, &records));
+    TUTTI_TRY(decode_number(r, r->word, &records));
     const int unknown = records == (r->word == 8 ? UINT64_MAX : UINT32_MAX);
     if (records > INT64_MAX && !unknown) FAIL(4, "the number of records is negative");
     r->c->records = unknown ? -1 : (tutti_count)records;
-    TUTTI_TRY(take_dims(r));
-    TUTTI_TRY(take_atts(r, -1));
-    TUTTI_TRY(take_list(r, TUTTI__CDF_VARS, (uint64_t)(4 * r->word + 12 + r->offset), &n));
-    for (tutti_count i = 0; i < n; i++) TUTTI_TRY(take_var(r));
+    TUTTI_TRY(decode_dims(r));
+    TUTTI_TRY(decode_atts(r, -1));
+    TUTTI_TRY(decode_list(r, TUTTI__CDF_VARS, (uint64_t)(4 * r->word + 12 + r->offset), &n));
+    for (tutti_count i = 0; i < n; i++) TUTTI_TRY(decode_var(r));
     r->c->header_bytes = (tutti_off)r->at;
     return check_places(r);
 }

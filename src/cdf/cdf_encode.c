@@ -1,13 +1,13 @@
-/* cdf: offsets of variables, and a header as bytes.
+/* cdf: assigning offsets to variables, and encoding a header.
  *
- * The length of a header does not depend on its values, so one pass over the rows gives the
- * offsets and another the bytes.
+ * The length of a header does not depend on the offsets in it, so one pass computes the offsets and
+ * another the bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "cdf/cdf_impl.h"
 
 #include <string.h>
 
-/* ---- the length */
+/* ---- length of the header */
 
 static tutti_off name_bytes(int word, const char *name) {
     return word + tutti__align_up((tutti_off)strlen(name), 4);
@@ -34,9 +34,8 @@ static tutti_off header_bytes(const tutti__cdf *c) {
 
 /* ---- offsets of variables */
 
-/* Assign offsets to the variables of one kind, from *at on.  CDF-1 and CDF-2 cannot store the
- * offset of a variable after a large one, so only the last may be large; CDF-1 offsets have 31
- * bits. */
+/* Assign offsets to the fixed or the record variables, from *at on, which is advanced.  In CDF-1 and CDF-2 only
+ * the last variable may be large; CDF-1 offsets have 31 bits. */
 static tutti_err place_variables(tutti__cdf *c, int is_record, int records_follow, tutti_off *at) {
     const tutti_off most_bytes = c->version == 1   ? (tutti_off)INT32_MAX - 3
                                  : c->version == 2 ? (tutti_off)UINT32_MAX - 3
@@ -89,11 +88,11 @@ tutti_err tutti__cdf_layout(tutti__cdf *c, const tutti__cdf_align *align) {
     return place_variables(c, 1, 0, &at);
 }
 
-/* ---- bytes */
+/* ---- encoding */
 
 typedef struct writer {
-    unsigned char *at;
-    int word, offset;
+    unsigned char *at; /* next byte to write */
+    int word, offset;  /* bytes of a count, and of an offset */
 } writer;
 
 static void put_number(writer *w, int bytes, uint64_t v) {
@@ -142,7 +141,7 @@ tutti_err tutti__cdf_encode(const tutti__cdf *c, void **out) {
     memcpy(w.at, "CDF", 3);
     w.at[3] = (unsigned char)c->version;
     w.at += 4;
-    put_number(&w, w.word, (uint64_t)c->records); /* -1: all ones */
+    put_number(&w, w.word, (uint64_t)c->records); /* -1 (unknown) is stored as all ones */
     put_list_head(&w, TUTTI__CDF_DIMS, c->dims_n);
     for (tutti_count i = 0; i < c->dims_n; i++) {
         put_name(&w, c->dims[i].name);
@@ -157,7 +156,7 @@ tutti_err tutti__cdf_encode(const tutti__cdf *c, void **out) {
         for (int d = 0; d < v->ndims; d++) put_number(&w, w.word, (uint64_t)v->dim[d]);
         put_atts(&w, &v->atts);
         put_number(&w, 4, (uint64_t)v->type);
-        /* vsize is padded, always; sizes beyond CDF-1 and 2 are 2^32 - 1. */
+        /* vsize is the padded size; in CDF-1 and CDF-2 a larger size is stored as 2^32 - 1 */
         const uint64_t size = (uint64_t)tutti__align_up(tutti__cdf_raw(v), 4);
         put_number(&w, w.word,
                    (c->version != 5 && size > (uint64_t)UINT32_MAX - 3 ? UINT32_MAX : size));

@@ -1,4 +1,4 @@
-/* cdf: headers in files, by one process.
+/* cdf: reading and updating headers of files, by one process.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "cdf/cdf_impl.h"
 
@@ -21,7 +21,7 @@ static tutti_err read_bytes(int fd, char *to, size_t from, size_t end) {
     return TUTTI_OK;
 }
 
-/* Double the number of bytes until they contain the header. */
+/* Read the start of the file, doubling the number of bytes until they contain the header. */
 static tutti_err read_header_bytes(int fd, tutti_off size, char **bytes, size_t *n_out) {
     size_t n = 0, more = (size_t)tutti__min(size, FIRST_BYTES);
     for (;;) {
@@ -71,7 +71,7 @@ tutti_count tutti__cdf_records_in(const tutti__cdf *c, tutti_off file_bytes) {
     const tutti__cdf_var *last = NULL;
     for (tutti_count i = 0; i < c->vars_n; i++)
         if (c->vars[i].is_record && (!last || c->vars[i].begin > last->begin)) last = &c->vars[i];
-    if (!last) return 0; /* no bytes belong to a record */
+    if (!last) return 0; /* no record variables */
     /* the padding of the last variable may be missing */
     const tutti_off pad = last->bytes - tutti__cdf_raw(last), there = file_bytes - c->record_begin;
     return there <= 0 ? 0 : (there + pad) / c->record_bytes;

@@ -1,4 +1,4 @@
-/* comm: jobs for threads.
+/* comm: executing a function in a separate thread.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/by_thread.h"
 
@@ -11,10 +11,10 @@
 
 typedef struct {
     tutti__job_fn *fn;
-    void *context;
-    tutti_err outcome;
-    tutti_error_info error;
-    atomic_int done;
+    void *context;          /* argument of fn */
+    tutti_err outcome;      /* result of fn */
+    tutti_error_info error; /* last error of the thread */
+    atomic_int done;        /* whether fn has returned and the fields above are set */
 } job;
 
 static void *job_main(void *context) {
@@ -27,9 +27,11 @@ static void *job_main(void *context) {
 
 tutti_err tutti__by_thread_meanwhile(tutti__job_fn *fn, void *context,
                                      tutti__meanwhile_fn *meanwhile, void *other) {
-    job j = {.fn = fn, .context = context}; /* on a stack that is not moved */
+    /* valid until pthread_join */
+    job j = {.fn = fn, .context = context};
     pthread_t thread;
-    sigset_t all, before; /* signals are handled by threads of the program */
+    /* the new thread blocks all signals: threads of the program handle them */
+    sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const int code = pthread_create(&thread, NULL, job_main, &j);

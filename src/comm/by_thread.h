@@ -1,5 +1,5 @@
-/* comm: long file operations without blocking the caller: blocking system calls (fsync, a
- * transaction of a database) are made by a thread while a fiber waits.
+/* comm: long file operations in a separate thread, so that a fiber can yield during blocking system calls
+ * (fsync, a database transaction).
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_BY_THREAD_H
 #define TUTTI_BY_THREAD_H
@@ -8,12 +8,13 @@
 
 typedef tutti_err tutti__job_fn(void *context);
 
-/* fn(context), which calls no MPI, and its last error.  Inside a fiber it runs in a separate thread, until
- * whose end the fiber yields; otherwise, or without a thread, in this thread.   Not collective. */
+/* Call fn(context), which must not call MPI, and return its result and last error.  Inside a fiber, fn runs in
+ * a separate thread while the fiber yields; otherwise, or if no thread can be created, in this thread.  Not
+ * collective. */
 tutti_err tutti__by_thread(tutti__job_fn *fn, void *context) TUTTI_MUST_USE;
-/* The same by a thread in all cases, if one can be created: until its end meanwhile(other), which
- * may be NULL, is called repeatedly.   Not collective. */
 typedef void tutti__meanwhile_fn(void *other);
+/* Like tutti__by_thread, but always in a separate thread if one can be created.  Until fn returns, `meanwhile`,
+ * which may be NULL, is called repeatedly with the argument `other`.  Not collective. */
 tutti_err tutti__by_thread_meanwhile(tutti__job_fn *fn, void *context,
                                      tutti__meanwhile_fn *meanwhile, void *other) TUTTI_MUST_USE;
 

@@ -1,9 +1,9 @@
-/* comm: names and arguments of the collective calls that ranks are in, compared before anything is done.
+/* comm: comparing the names and arguments of the collective calls of all ranks before the call is executed.
  *
- * Ranks in different calls must not wait for each other's next message.  So every call starts in the
- * same way, by one consensus in shared memory where the team has it and by one vote otherwise, and the
- * choice depends only on the team.  The first word that a rank announces has a hash of the call's name
- * in its upper half and the rank in its lower half: the smallest and the largest word of all
+ * Ranks in different calls must not wait for each other's messages.  Therefore every call starts with the
+ * same communication, one consensus if the team has shared memory and one vote otherwise; the choice
+ * depends only on the team.  The first word that a rank announces has a hash of the call's name in its
+ * upper half and the rank in its lower half: if calls differ, the smallest and the largest word of all
  * ranks identify two ranks whose calls differ.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/call.h"
@@ -24,16 +24,16 @@ static int announced_rank(int64_t word) {
     return (int)(word & (((int64_t)1 << RANK_BITS) - 1));
 }
 
-void tutti__call_announce(const tutti__team *t, const tutti__call *c, tutti_err mine,
+void tutti__call_announce(const tutti__team *t, const tutti__call *c, tutti_err local_err,
                           tutti__range announced[TUTTI__ANNOUNCEMENTS]) {
     uint64_t name = tutti__hash(TUTTI__HASH_START, c->object, strlen(c->object));
     name = tutti__hash(name, c->name, strlen(c->name));
     const int64_t word = (int64_t)(name >> 32 << RANK_BITS) + t->rank;
-    const int64_t hash = tutti__min((int64_t)c->hash, INT64_MAX - 1); /* the last entry is unused */
+    const int64_t hash = tutti__min((int64_t)c->hash, INT64_MAX - 1); /* INT64_MAX means no value */
     announced[TUTTI__ANNOUNCED_CALL] = (tutti__range){word, word};
-    /* a rank that fails may not have checked its arguments */
+    /* a failed rank announces no hash, since its arguments may be invalid */
     announced[TUTTI__ANNOUNCED_HASH] =
-        mine == TUTTI_OK ? (tutti__range){hash, hash} : tutti__range_none();
+        local_err == TUTTI_OK ? (tutti__range){hash, hash} : tutti__range_none();
 }
 
 static int calls_differ(const tutti__range announced[TUTTI__ANNOUNCEMENTS]) {
@@ -46,12 +46,13 @@ int tutti__calls_differ(const tutti__range announced[TUTTI__ANNOUNCEMENTS]) {
            announced[TUTTI__ANNOUNCED_HASH].min < announced[TUTTI__ANNOUNCED_HASH].max;
 }
 
-/* Send the name of the call of a rank to all.  It is sent as the text of an error.   Collective. */
-static tutti_err name_get(tutti__team *t, int rank, const tutti__call *c, char *to, size_t size) {
-    tutti_err mine = TUTTI_OK;
+/* Get the name of the call of a rank, which is sent to all ranks as the text of an error.  Collective. */
+static tutti_err get_call_name(tutti__team *t, int rank, const tutti__call *c, char *to,
+                               size_t size) {
+    tutti_err local_err = TUTTI_OK;
     if (t->rank == rank)
-        mine = tutti__error_set(TUTTI_ERR_MISMATCH, 0, -1, "tutti_%s_%s", c->object, c->name);
-    const tutti_err err = tutti__team_agree_tagged(t, TUTTI__VOTE_TAG, mine);
+        local_err = tutti__error_set(TUTTI_ERR_MISMATCH, 0, -1, "tutti_%s_%s", c->object, c->name);
+    const tutti_err err = tutti__team_agree_tagged(t, TUTTI__VOTE_TAG, local_err);
     snprintf(to, size, "%.*s", (int)size - 1, tutti_last_error()->text);
     return err == TUTTI_ERR_MISMATCH ? TUTTI_OK : err;
 }
@@ -63,12 +64,12 @@ tutti_err tutti__call_compare(tutti__team *t, const tutti__call *c,
     char one[64], other[64];
     if (!calls_differ(announced)) return TUTTI_OK;
     t->differed++;
-    TUTTI_TRY(name_get(t, a, c, one, sizeof one));
-    TUTTI_TRY(name_get(t, b, c, other, sizeof other));
+    TUTTI_TRY(get_call_name(t, a, c, one, sizeof one));
+    TUTTI_TRY(get_call_name(t, b, c, other, sizeof other));
     const tutti_err err = tutti__error_set(
         TUTTI_ERR_MISMATCH, 0, -1, "rank %d called %s while rank %d called %s", a, one, b, other);
-    /* The operation is the same on all ranks, although their calls are not: the layers above add
-     * an operation only to an error without one. */
+    /* Set the same operation on all ranks, although their calls differ: the layers above set the
+     * operation only of an error that has none. */
     tutti__error_context("collective mismatch", NULL, -1);
     return err;
 }
@@ -82,40 +83,41 @@ tutti_err tutti__call_agree(const tutti__call *c,
     TUTTI_FAIL(TUTTI_ERR_MISMATCH, "ranks disagree on %s", c->what);
 }
 
-tutti_err tutti__team_call_vote(tutti__team *t, const tutti__call *c, tutti_err mine,
+tutti_err tutti__team_call_vote(tutti__team *t, const tutti__call *c, tutti_err local_err,
                                 tutti__vote *io) {
-    tutti__call_announce(t, c, mine, io->call);
-    const tutti_err err = tutti__team_vote(t, mine, io);
-    TUTTI_TRY(tutti__call_compare(t, c, io->call)); /* first: the error may be of another call */
+    tutti__call_announce(t, c, local_err, io->call);
+    const tutti_err err = tutti__team_vote(t, local_err, io);
+    /* before `err`, which may belong to a different call */
+    TUTTI_TRY(tutti__call_compare(t, c, io->call));
     TUTTI_TRY(err);
     return tutti__call_agree(c, io->call);
 }
 
-static tutti_err call_by_consensus(tutti__team *t, const tutti__call *c, tutti_err mine) {
+static tutti_err call_by_consensus(tutti__team *t, const tutti__call *c, tutti_err local_err) {
     tutti__range all[TUTTI__CONSENSUS_RANGES], *const range = c->range;
     const int n = c->ranges;
     TUTTI_ASSERT(n + TUTTI__ANNOUNCEMENTS <= TUTTI__CONSENSUS_RANGES);
-    tutti__call_announce(t, c, mine, all);
+    tutti__call_announce(t, c, local_err, all);
     for (int i = 0; i < n; i++) {
         all[TUTTI__ANNOUNCEMENTS + i] = range[i];
         range[i] = tutti__range_none();
     }
-    const int64_t fine = tutti__consensus(t, mine == TUTTI_OK, TUTTI__ANNOUNCEMENTS + n, all);
+    const int64_t fine = tutti__consensus(t, local_err == TUTTI_OK, TUTTI__ANNOUNCEMENTS + n, all);
     TUTTI_TRY(tutti__call_compare(t, c, all));
-    if (!fine) return tutti__team_agree_tagged(t, TUTTI__VOTE_TAG, mine);
+    if (!fine) return tutti__team_agree_tagged(t, TUTTI__VOTE_TAG, local_err);
     for (int i = 0; i < n; i++) range[i] = all[TUTTI__ANNOUNCEMENTS + i];
     return tutti__call_agree(c, all);
 }
 
-tutti_err tutti__team_call(tutti__team *t, const tutti__call *c, tutti_err mine) {
+tutti_err tutti__team_call(tutti__team *t, const tutti__call *c, tutti_err local_err) {
     tutti__vote v;
     tutti__range *const range = c->range;
     const int n = c->ranges;
-    if (tutti__consensus_ready(t)) return call_by_consensus(t, c, mine);
+    if (tutti__consensus_ready(t)) return call_by_consensus(t, c, local_err);
     tutti__vote_init(&v);
     v.ranges = n;
     for (int i = 0; i < n; i++) v.range[i] = range[i];
-    const tutti_err err = tutti__team_call_vote(t, c, mine, &v);
+    const tutti_err err = tutti__team_call_vote(t, c, local_err, &v);
     const int refused = err != TUTTI_OK && v.fail != INT64_MAX;
     const int differ = calls_differ(v.call);
     for (int i = 0; i < n; i++) range[i] = refused || differ ? tutti__range_none() : v.range[i];

@@ -1,4 +1,4 @@
-/* comm: a counter for tests and for the statistics of datasets.
+/* comm: counters of collective communications and of received bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/collective_count.h"
 

@@ -1,10 +1,9 @@
-/* comm: counters of what this process communicates.
+/* comm: counters of the communication of this process, for tests and for the statistics of datasets.
  *
- * How many collective communications this process has taken part in: votes, rounds of consensus, broadcasts,
- * sums, gathers, and the creation of teams.  Exchanges of data do not count; the agreements about them do.  Tests
- * compare the counts of operations.
+ * Collective communications are votes, rounds of consensus, broadcasts, sums, gathers, and the creation of
+ * teams.  Exchanges of data are not counted, but the votes before and after them are.
  *
- * How many bytes it has received in messages, in shared memory, and as the results of MPI's collective functions.
+ * Received bytes are those of messages and of the results of MPI's collective functions.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_COLLECTIVE_COUNT_H
 #define TUTTI_COLLECTIVE_COUNT_H
@@ -12,14 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Increment the count.   Not collective; any thread. */
+/* Count one collective communication.  Not collective; any thread. */
 void tutti__collective_add(void);
-/* Since the process began.   Not collective; any thread. */
+/* Return the number of collective communications since the process began.  Not collective; any thread. */
 int64_t tutti__collective_count(void);
 
-/* More bytes received.   Not collective; any thread. */
+/* Count `bytes` received bytes.  Not collective; any thread. */
 void tutti__received_add(size_t bytes);
-/* Since the process began.   Not collective; any thread. */
+/* Return the number of bytes received since the process began.  Not collective; any thread. */
 int64_t tutti__received_bytes(void);
 
 #endif

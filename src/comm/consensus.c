@@ -1,13 +1,14 @@
 /* comm: consensus.  Each rank writes its answers to its own cache lines in shared memory and
- * counts its arrival; the last one to arrive wakes those that sleep, and each rank reads all answers.
+ * increments a counter of arrivals; the last rank to arrive wakes the sleeping ranks, and each rank reads all
+ * answers.
  *
- *   [ arrived | event | claimed | outcome | data of odd, of even rounds ][ answers of rank 0 | ... ]
- *   a rank has two sets of answers, for odd and for even rounds:
+ *   [ arrived | event | claimed | outcome | data of even rounds, of odd rounds ][ answers of rank 0 | ... ]
+ *   Each rank has two sets of answers, for even and for odd rounds:
  *   [ yes | numbers ... ] or [ posted bytes ]
  *
- * Two are enough: a rank in round n + 2 has ended n + 1, for which all ranks have answered, and so
- * have read n.  While it waits a rank lets other operations progress, and from time to time MPI
- * (wait.c): another rank may not come before MPI has progressed a message of the program.
+ * Two sets are enough: a rank in round n + 2 has completed round n + 1, for which all ranks have answered,
+ * after they had read the answers of round n.  A waiting rank lets other operations progress, and
+ * occasionally MPI (wait.c), since another rank may wait for a message of the program before it arrives.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/consensus.h"
 
@@ -27,14 +28,14 @@ typedef union {
     _Alignas(64) char posted[TUTTI__POST_BYTES];
 } answers;
 
-/* The memory before the answers. */
+/* The first part of the shared memory, before the answers. */
 typedef struct {
-    /* answers of all ranks in all rounds */
+    /* arrivals of all ranks in all rounds so far */
     _Alignas(64) _Atomic int64_t arrived;
     tutti__event event;
-    /* the last round after which a rank has claimed the work */
+    /* the last round whose work a rank has claimed */
     _Alignas(64) _Atomic int64_t claimed;
-    /* twice the last round whose work is done, and 1 if it succeeded */
+    /* 2 * the last round whose work has ended, + 1 if the work succeeded */
     _Alignas(64) _Atomic int64_t outcome;
     _Alignas(4096) char data[2][TUTTI__CONSENSUS_DATA_BYTES];
 } head;
@@ -48,7 +49,8 @@ static head *head_of(const tutti__team *t) {
     return (head *)(void *)t->consensus.base;
 }
 
-/* The memory is mapped on first use: with many open files it would be most of their memory. */
+/* The pages of `data` are released until their first use, since they are most of the memory of an open
+ * file. */
 void tutti__consensus_use(tutti__team *t, char *memory) {
     t->consensus.in_use = 1;
     t->consensus.base = memory;
@@ -57,19 +59,19 @@ void tutti__consensus_use(tutti__team *t, char *memory) {
     t->consensus.spins = tutti__cores() >= t->nodes.size;
 }
 
-/* The answers of a rank of this node, by its position in the node. */
+/* Return the current answers of the rank at a position in this node. */
 static answers *answers_of(const tutti__team *t, int position) {
     answers *all = (answers *)(void *)(t->consensus.base + sizeof(head));
     return &all[2 * position + (int)(t->consensus.round % 2)];
 }
 
-/* Wait until a number is at least this large. */
+/* Wait until *number is at least `least`. */
 static void number_wait(const tutti__team *t, const _Atomic int64_t *number, int64_t least) {
     tutti__wait w = tutti__wait_begin(t, &head_of(t)->event);
     while (atomic_load_explicit(number, memory_order_acquire) < least) tutti__wait_turn(&w);
 }
 
-/* This rank has answered; the last one wakes the others. */
+/* Count the arrival of this rank; the last rank to arrive wakes the others. */
 static void count_arrival(const tutti__team *t) {
     const int64_t before = atomic_fetch_add(&head_of(t)->arrived, 1);
     if (before + 1 == t->nodes.size * t->consensus.round) tutti__event_signal(&head_of(t)->event);
@@ -80,9 +82,9 @@ void tutti__consensus_answer(tutti__team *t, int64_t yes, int n, const tutti__ra
     tutti__collective_add();
     if (t->size == 1) return;
     t->consensus.round++;
-    answers *mine = answers_of(t, t->nodes.me);
-    mine->yes = yes;
-    for (int i = 0; i < n; i++) mine->v[i] = range[i].min;
+    answers *own = answers_of(t, t->nodes.me);
+    own->yes = yes;
+    for (int i = 0; i < n; i++) own->v[i] = range[i].min;
     count_arrival(t);
 }
 
@@ -118,7 +120,7 @@ int64_t tutti__consensus_collect(tutti__team *t, int64_t yes, int n, tutti__rang
         yes &= theirs->yes;
         for (int i = 0; i < n; i++) {
             const int64_t v = theirs->v[i];
-            if (v == INT64_MAX) continue; /* unused */
+            if (v == INT64_MAX) continue; /* an empty range */
             if (v < range[i].min) range[i].min = v;
             if (v > range[i].max) range[i].max = v;
         }
@@ -131,7 +133,7 @@ int64_t tutti__consensus(tutti__team *t, int64_t yes, int n, tutti__range *range
     return tutti__consensus_collect(t, yes, n, range);
 }
 
-/* ---- one for all */
+/* ---- work that one rank executes for all ranks of the node */
 
 char *tutti__consensus_data(const tutti__team *t) {
     return head_of(t)->data[(t->consensus.round + 1) % 2];

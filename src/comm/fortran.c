@@ -1,5 +1,5 @@
-/* comm: handles passed as Fortran integers.  Open MPI returns NULL for an integer that it never
- * returned; integers of MPICH are its handles, which are validated by calls.
+/* comm: conversion of MPI handles from Fortran integers.  Open MPI converts an unknown integer to NULL, which
+ * is replaced here; MPICH's integers are its handles, which its functions validate.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <tutti/fortran.h>

@@ -1,6 +1,6 @@
-/* comm: gathering by a binomial tree: in round k a rank whose bit k is set sends all its data to
- * the rank without that bit and has finished.  Ranks of a subtree are consecutive, so that bytes
- * arrive in rank order.
+/* comm: gathering by a binomial tree: in round k a rank whose bit k is set sends the data of its
+ * subtree to the rank with that bit cleared, and is done.  The ranks of a subtree are consecutive, so data
+ * arrives in rank order.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/gather.h"
 
@@ -9,15 +9,15 @@
 #include "comm/collective_count.h"
 #include "comm/wait.h"
 
-/* Precedes the bytes of a subtree, which are absent if a rank of it has failed. */
+/* Header of the message with the bytes of a subtree. */
 typedef struct {
-    int64_t bytes;
-    tutti_error_info error; /* of the lowest rank that failed; code TUTTI_OK: none */
+    int64_t bytes;          /* bytes that follow; 0 if a rank of the subtree has failed */
+    tutti_error_info error; /* error of the lowest rank that failed; code TUTTI_OK: none */
 } gather_head;
 
 typedef struct {
     gather_head head;
-    char *data;
+    char *data; /* [head.bytes] bytes of this rank's subtree received so far */
 } gathered;
 
 static void gather_fail(gathered *g, tutti_err err, int rank) {
@@ -28,14 +28,14 @@ static void gather_fail(gathered *g, tutti_err err, int rank) {
     g->head.bytes = 0;
 }
 
-/* A message has a limited size: MPI counts bytes by an int. */
+/* Maximum bytes of a message, since the count argument of MPI is an int. */
 static int64_t piece_bytes = 1 << 30;
 
 void tutti__gather_set_piece(int64_t bytes) {
     piece_bytes = bytes;
 }
 
-/* Receive them; NULL: drop them. */
+/* Receive `bytes` bytes in pieces; they are discarded if `data` is NULL. */
 static tutti_err receive_pieces(tutti__team *t, int from, int tag, char *data, int64_t bytes) {
     for (int64_t at = 0; at < bytes; at += piece_bytes) {
         const int piece = (int)tutti__min(piece_bytes, bytes - at);
@@ -64,7 +64,8 @@ static tutti_err gather_send(tutti__team *t, int to, int tag, const gathered *g)
     return TUTTI_OK;
 }
 
-/* Append the bytes of a subtree.  Without memory for them they are received and dropped. */
+/* Append the bytes of the subtree of rank `from`; if no memory is available, they are received and
+ * discarded. */
 static tutti_err gather_receive(tutti__team *t, int from, int tag, gathered *g) {
     MPI_Request r;
     gather_head in;
@@ -84,7 +85,7 @@ static tutti_err gather_receive(tutti__team *t, int from, int tag, gathered *g) 
     return receive_pieces(t, from, tag, data ? data + before : NULL, in.bytes);
 }
 
-tutti_err tutti__team_gather(tutti__team *t, tutti_err mine, const void *data, int64_t bytes,
+tutti_err tutti__team_gather(tutti__team *t, tutti_err local_err, const void *data, int64_t bytes,
                              void **out, int64_t *bytes_out) {
     gathered g = {.head = {.bytes = bytes}};
     const int tag = tutti__team_tag(t);
@@ -93,9 +94,10 @@ tutti_err tutti__team_gather(tutti__team *t, tutti_err mine, const void *data, i
     tutti__collective_add();
     *out = NULL;
     *bytes_out = 0;
-    if (mine == TUTTI_OK && !(g.data = tutti__malloc((size_t)bytes + 1))) mine = TUTTI_ERR_NOMEM;
-    if (mine != TUTTI_OK)
-        gather_fail(&g, mine, t->rank);
+    if (local_err == TUTTI_OK && !(g.data = tutti__malloc((size_t)bytes + 1)))
+        local_err = TUTTI_ERR_NOMEM;
+    if (local_err != TUTTI_OK)
+        gather_fail(&g, local_err, t->rank);
     else if (bytes > 0)
         memcpy(g.data, data, (size_t)bytes);
     for (; bit < t->size && !(t->rank & bit) && err == TUTTI_OK; bit *= 2)

@@ -1,4 +1,4 @@
-/* comm: add messages to a mailbox, and receive those that a probe has found.
+/* comm: adding messages to a mailbox, and receiving messages that MPI_Iprobe has found.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/mailbox.h"
 
@@ -6,7 +6,7 @@
 #include "comm/wait.h"
 
 void tutti__mailbox_put(tutti__mailbox *m, int rank, size_t bytes, void *data) {
-    if (tutti__grow(&m->v, (size_t)m->n + 1, &m->room, sizeof *m->v) != TUTTI_OK) {
+    if (tutti__grow(&m->v, (size_t)m->n + 1, &m->capacity, sizeof *m->v) != TUTTI_OK) {
         m->err = TUTTI_ERR_NOMEM;
         tutti__free(data);
         return;
@@ -20,7 +20,7 @@ tutti_err tutti__mailbox_receive(tutti__mailbox *m, tutti__team *t, const MPI_St
     TUTTI_MPI(MPI_Get_count(found, MPI_BYTE, &n));
     char *data = tutti__malloc((size_t)n + 1);
     if (!data) {
-        /* not by a request: truncation is an error for the error handler of the communicator */
+        /* by a blocking receive: the truncation error is passed to the error handler and ignored */
         m->err = TUTTI_ERR_NOMEM;
         (void)MPI_Recv(NULL, 0, MPI_BYTE, found->MPI_SOURCE, tag, t->comm, MPI_STATUS_IGNORE);
         return TUTTI_OK;

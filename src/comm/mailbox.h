@@ -6,29 +6,29 @@
 #include "comm/sparse.h"
 
 typedef struct tutti__mailbox {
-    tutti__sparse_message *v;
+    tutti__sparse_message *v; /* [n] received messages */
     int n;
-    size_t room;
-    tutti_err err; /* the first error; the exchange continues, so that no rank hangs */
+    size_t capacity;
+    /* TUTTI_OK, or an error of this rank; the exchange continues, so that no rank hangs */
+    tutti_err err;
 } tutti__mailbox;
 
-/* The synchronous sends that this rank has started: one for each of these messages that is not to
- * itself. */
+/* The synchronous sends that this rank has started: one for each message to another rank. */
 typedef struct tutti__sent {
     int n;
-    MPI_Request *requests;
+    MPI_Request *requests; /* [n] */
     int messages;
+    /* [messages] in send order, including those to this rank */
     const tutti__sparse_message *message;
 } tutti__sent;
 
-/* Add a message, which then belongs to the mailbox.   Not collective. */
+/* Add a message with the source `rank`; the mailbox takes ownership of `data`.  Not collective. */
 void tutti__mailbox_put(tutti__mailbox *m, int rank, size_t bytes, void *data);
-/* Receive one message that a probe has found.  If it cannot be allocated, it is received
- * truncated, so that its sender can continue.   Not collective. */
+/* Receive one message that MPI_Iprobe has found.  If its memory cannot be allocated, it is received
+ * truncated, so that its sender can continue.  Not collective. */
 tutti_err tutti__mailbox_receive(tutti__mailbox *m, tutti__team *t, const MPI_Status *found,
                                  int tag) TUTTI_MUST_USE;
-/* Receive all messages of this tag that other ranks send to this one, and finish its own sends.
- * Collective. */
+/* Receive all messages with this tag from other ranks, and complete the sends of this rank.  Collective. */
 tutti_err tutti__mailbox_fill(tutti__mailbox *m, tutti__team *t, int tag,
                               tutti__sent *sent) TUTTI_MUST_USE;
 

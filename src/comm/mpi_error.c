@@ -1,4 +1,4 @@
-/* comm: failed MPI calls as errors of Tutti.
+/* comm: converting MPI errors to Tutti errors.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/mpi_error.h"
 

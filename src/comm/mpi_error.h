@@ -1,4 +1,4 @@
-/* comm: failed MPI calls as errors of Tutti.
+/* comm: converting MPI errors to Tutti errors.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_MPI_ERROR_H
 #define TUTTI_MPI_ERROR_H
@@ -6,14 +6,14 @@
 #include <mpi.h>
 #include "base/error_impl.h"
 
-/* Record a failed MPI call, with MPI's own text.  Not collective. */
+/* Record a failed MPI call with the text of MPI_Error_string.  Not collective. */
 void tutti__error_record_mpi(int mpi_code, const char *what);
-/* The same, and the code to return. */
+/* Record a failed MPI call and return TUTTI_ERR_MPI.  Not collective. */
 static inline tutti_err tutti__error_mpi(int mpi_code, const char *what) {
     tutti__error_record_mpi(mpi_code, what);
     return TUTTI_ERR_MPI;
 }
-/* Call it, and return if it fails. */
+/* Execute an MPI call; if it fails, return TUTTI_ERR_MPI from the calling function. */
 #define TUTTI_MPI(call)                                                \
     do {                                                               \
         const int mpi_ = (call);                                       \

@@ -1,11 +1,12 @@
-/* comm: the tree of a node.  A rank at position p receives from position p minus its lowest bit, and sends to p plus each
- * lower bit.
+/* comm: messages along the binomial tree of a node.  The parent of position p is p minus its lowest set bit
+ * b; its children are p plus each power of two less than b.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/node_messages.h"
 
 #include "comm/wait.h"
 
-/* Operations and votes use smaller tags (team.c), notes of arrays a larger one (array_pair.c). */
+/* Tag of these messages: operations and votes use smaller tags (team.c), arrays a larger one
+ * (array_pair.c). */
 enum { NODE_TAG = 32766 };
 
 static int rank_at(const tutti__team *t, int position) {
@@ -24,7 +25,8 @@ static tutti_err receive_from(const tutti__team *t, int position, void *data, in
     return tutti__team_finish(1, &r);
 }
 
-/* The lowest bit of this rank's position; of the first rank: the first power of two that is no position. */
+/* Return the lowest set bit of this rank's position; for position 0, the first power of two that is not less
+ * than the number of positions. */
 static int own_bit(const tutti__team *t) {
     int bit = 1;
     while (bit < t->nodes.size && !(t->nodes.me & bit)) bit *= 2;

@@ -1,5 +1,5 @@
-/* comm: scans by doubling.  Before the round of distance d a rank has the values of d ranks up to it, and from it on; it sends
- * them d ranks ahead and back.
+/* comm: prefix and suffix reductions by recursive doubling.  Before the round of distance d, rank r has the
+ * reductions over ranks r-d+1 ... r and over ranks r ... r+d-1, and sends them to ranks r+d and r-d.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/scan.h"
 
@@ -10,12 +10,13 @@
 #include "comm/wait.h"
 
 typedef struct {
-    _Alignas(16) char up_to[TUTTI__SCAN_BYTES]; /* of the ranks up to this one */
-    _Alignas(16) char from[TUTTI__SCAN_BYTES];  /* of those from this one on */
-    _Alignas(16) char lower[TUTTI__SCAN_BYTES], higher[TUTTI__SCAN_BYTES]; /* received */
+    _Alignas(16) char up_to[TUTTI__SCAN_BYTES]; /* reduction over the ranks up to this one */
+    _Alignas(16) char from[TUTTI__SCAN_BYTES];  /* reduction over the ranks from this one on */
+    /* received from lower and higher rank */
+    _Alignas(16) char lower[TUTTI__SCAN_BYTES], higher[TUTTI__SCAN_BYTES];
 } scan_state;
 
-/* left := first followed by left. */
+/* Replace *left by the combination of *first and *left. */
 static void prepend(const tutti__scan_operation *s, const void *first, void *left) {
     _Alignas(16) char both[TUTTI__SCAN_BYTES];
     memcpy(both, first, s->bytes);
@@ -49,7 +50,7 @@ tutti_err tutti__team_scan(tutti__team *t, const tutti__scan_operation *s, const
     memcpy(before_out, s->none, s->bytes);
     memcpy(behind_out, s->none, s->bytes);
     if (t->nodes.n == 1 &&
-        t->consensus.base) { /* by shared memory: positions in the node are ranks */
+        t->consensus.base) { /* in shared memory; positions in the node are ranks */
         tutti__consensus_post(t, own, s->bytes);
         for (int r = 0; r < t->size; r++)
             if (r != t->rank)

@@ -1,21 +1,22 @@
-/* comm: prefix and suffix reductions over ranks.  One collective communication of log2(ranks)
- * rounds, without a table of all ranks.
+/* comm: prefix and suffix reductions over ranks.  Takes log2(ranks) rounds of messages
+ * and no table of all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SCAN_H
 #define TUTTI_SCAN_H
 
 #include "comm/team.h"
 
-/* A value of a sequence of ranks, and how two adjacent sequences become one: associative, and one value, `none`, is of no
- * ranks. */
+/* An associative operation on values of a fixed size, with the identity element `none`. */
 typedef struct tutti__scan_operation {
-    size_t bytes; /* of a value */
-    const void *none;
-    void (*append)(void *left, const void *right); /* left becomes that of both */
+    size_t bytes;     /* bytes of a value, at most TUTTI__SCAN_BYTES */
+    const void *none; /* value of no ranks */
+    /* replaces *left by the combination of *left and *right */
+    void (*append)(void *left, const void *right);
 } tutti__scan_operation;
-enum { TUTTI__SCAN_BYTES = 128 }; /* at most */
+enum { TUTTI__SCAN_BYTES = 128 };
 
-/* The values of the ranks before and behind this one.   Collective; the scan must be the same on all ranks. */
+/* Reduce the values `own` of all lower ranks to *before_out and of all higher ranks to *behind_out.
+ * Collective; `s` must be the same on all ranks. */
 tutti_err tutti__team_scan(tutti__team *t, const tutti__scan_operation *s, const void *own,
                            void *before_out, void *behind_out) TUTTI_MUST_USE;
 

@@ -25,7 +25,7 @@ tutti_err tutti__sparse_exchange(tutti__team *t, int n, const tutti__sparse_mess
     tutti__mailbox m = {NULL, 0, 0, TUTTI_OK};
     MPI_Request *sent = tutti__malloc((size_t)(n + 1) * sizeof *sent);
     int started = 0, i = 0;
-    if (!sent) m.err = TUTTI_ERR_NOMEM; /* takes part without messages */
+    if (!sent) m.err = TUTTI_ERR_NOMEM; /* continue without sending, so that no rank hangs */
     for (; i < n && sent; i++) {
         int bytes = 0;
         if (out[i].rank == t->rank) {

@@ -1,6 +1,6 @@
-/* comm: the receiving half of a sparse exchange by the "NBX" scheme: receive all arriving messages, and
- * once its own synchronous sends have been received enter a barrier that does not block; when it
- * ends, all messages have arrived.  Cost: the messages themselves and one barrier.
+/* comm: the receiving part of a sparse exchange by the NBX algorithm (Hoefler, Siebert and Lumsdaine, 2010).  A
+ * rank receives arriving messages; when its synchronous sends have completed, it enters a non-blocking
+ * barrier; when the barrier completes, all messages have arrived.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/mailbox.h"
 #include "comm/wait.h"
@@ -19,7 +19,7 @@ tutti_err tutti__mailbox_fill(tutti__mailbox *m, tutti__team *t, int tag, tutti_
         if (in_barrier) {
             TUTTI_MPI(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE));
         } else {
-            flag = 1; /* all have been sent */
+            flag = 1; /* whether all sends have completed */
             for (int i = 0; i < sent->n && flag; i++)
                 if (sent->requests[i] != MPI_REQUEST_NULL)
                     TUTTI_MPI(MPI_Test(&sent->requests[i], &flag, MPI_STATUS_IGNORE));

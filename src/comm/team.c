@@ -1,8 +1,8 @@
-/* comm: making, pooling and dividing teams.
+/* comm: creating and pooling teams, and dividing them into groups.
  *
- * The pool is an attribute of the communicator of the caller.  Which free team a rank takes must
- * be the same everywhere; threads may close files in different orders on different ranks, so the
- * ranks compare the id of their first free team and make a new one if they differ.
+ * The pool is an attribute of the communicator of the caller.  All ranks must take the same free team.
+ * Threads may close files in different orders on different ranks; therefore the ranks compare the ids of
+ * their first free teams, and create a new team if the ids differ.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/team.h"
 
@@ -21,8 +21,8 @@
 #include "comm/wait.h"
 
 typedef struct {
-    tutti__team *first;
-    int made;
+    tutti__team *first; /* list of all teams of the communicator, free or busy */
+    int made;           /* teams created so far: the next id */
 } pool;
 
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -37,7 +37,7 @@ static void groups_free(tutti__groups *g) {
     memset(g, 0, sizeof *g);
 }
 
-/* Complete a division whose `of` is set (numbers 0 ... n-1, all used). */
+/* Set all fields from `of`, which has the group numbers 0 ... n-1 of all ranks; no group is empty. */
 static tutti_err groups_finish(tutti__groups *g, int n, int ranks, int rank) {
     g->n = n;
     g->start = tutti__calloc((size_t)n + 1, sizeof *g->start);
@@ -68,8 +68,8 @@ const int *tutti__groups_members(const tutti__groups *g, int group, int *n_out) 
     return g->member + g->start[group];
 }
 
-/* The simulated node of a rank by the option; -1: invalid option. */
-static int pretend_node(const char *text, int rank, int size) {
+/* Return the simulated node of a rank according to the option `nodes`; -1: invalid option. */
+static int simulated_node(const char *text, int rank, int size) {
     char *end;
     if (text[0] == '\0') return 0;
     if (strcmp(text, "single") == 0) return rank;
@@ -83,11 +83,11 @@ static int pretend_node(const char *text, int rank, int size) {
     long below = 0;
     int mine = -1;
     for (int part = 0;; part++) {
-        below += n < size ? n : size; /* the list may be long: no overflow */
+        below += n < size ? n : size; /* clamped, since the sum of a long list could overflow */
         if (below > size) below = size;
         if (mine < 0 && rank < below) mine = part;
         if (*end == '\0')
-            return mine >= 0 ? mine : part + 1; /* ranks beyond the list share one more */
+            return mine >= 0 ? mine : part + 1; /* ranks beyond the list form one more part */
         if (*end != ',') return -1;
         const char *from = end + 1;
         n = strtol(from, &end, 10);
@@ -97,8 +97,8 @@ static int pretend_node(const char *text, int rank, int size) {
 
 /* The location of a rank. */
 typedef struct {
-    uint64_t machine;
-    int64_t part; /* as pretended */
+    uint64_t machine; /* hash that is equal on ranks that can share memory */
+    int64_t part;     /* simulated node */
     int64_t rank;
 } location;
 
@@ -109,10 +109,10 @@ static int location_order(const void *a, const void *b) {
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* Nodes are numbered 0, 1, ... in the order of their lowest ranks. */
+/* Divide the ranks into nodes, numbered 0, 1, ... in the order of their lowest ranks.  Collective. */
 static tutti_err nodes_make(tutti__team *t, int part, location *all, int *leader) {
-    /* Processes with the same number can share memory: same boot id, same host name, same
-     * /dev/shm.  MPI_Comm_split_type gives the same result, but takes milliseconds in MPICH. */
+    /* Processes with the same boot id, host name and /dev/shm can share memory.
+     * MPI_Comm_split_type gives the same result, but takes milliseconds in MPICH. */
     char boot[64];
     struct utsname name;
     struct stat shm;
@@ -131,7 +131,7 @@ static tutti_err nodes_make(tutti__team *t, int part, location *all, int *leader
     tutti__collective_add();
     TUTTI_MPI(
         MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, t->comm));
-    /* The lowest rank at each rank's location. */
+    /* leader[r] is the lowest rank with the location of rank r. */
     int lowest = 0;
     qsort(all, (size_t)t->size, sizeof *all, location_order);
     for (int i = 0; i < t->size; i++) {
@@ -148,7 +148,7 @@ static tutti_err nodes_make(tutti__team *t, int part, location *all, int *leader
 
 static void team_free(tutti__team *t) {
     int ended = 0;
-    MPI_Finalized(&ended); /* which has freed the communicators */
+    MPI_Finalized(&ended); /* MPI_Finalize has freed the communicators */
     if (t->staging && !ended) t->staging_drop(t->staging);
     if (t->comm != MPI_COMM_NULL && !ended) MPI_Comm_free(&t->comm);
     groups_free(&t->nodes);
@@ -156,9 +156,9 @@ static void team_free(tutti__team *t) {
     tutti__free(t);
 }
 
-/* Not MPI_Comm_dup, which would copy the caller's attributes: their delete callbacks would run when
- * we free it. */
-static int comm_alike(MPI_Comm comm, MPI_Comm *out) {
+/* Create a communicator of the same ranks.  MPI_Comm_dup would copy the caller's attributes, whose delete
+ * callbacks would be called when the new communicator is freed. */
+static int create_same_comm(MPI_Comm comm, MPI_Comm *out) {
     MPI_Group all;
     int code = MPI_Comm_group(comm, &all);
     if (code != MPI_SUCCESS) return code;
@@ -181,9 +181,9 @@ static void team_memory_free(team_memory *m) {
     m->leader = NULL;
 }
 
-/* Fill a team, whose communicator exists.   Collective. */
+/* Set the groups of a team whose communicator exists.  Collective. */
 static tutti_err team_divide(tutti__team *t, const team_memory *m) {
-    const int part = pretend_node(t->pretend, t->rank, t->size);
+    const int part = simulated_node(t->pretend, t->rank, t->size);
     TUTTI_TRY(nodes_make(t, part < 0 ? 0 : part, m->every, m->leader));
     TUTTI_CHECK(part >= 0, TUTTI_ERR_OPTION, "option nodes is '%s': not a valid division of ranks",
                 t->pretend);
@@ -212,7 +212,7 @@ static tutti_err team_make(MPI_Comm comm, const char *pretend, tutti__team **out
     t->comm = MPI_COMM_NULL;
     snprintf(t->pretend, sizeof t->pretend, "%s", pretend);
     tutti__collective_add();
-    const int code = comm_alike(comm, &t->comm);
+    const int code = create_same_comm(comm, &t->comm);
     if (code != MPI_SUCCESS) {
         team_memory_free(&m);
         tutti__free(t);
@@ -242,7 +242,7 @@ static int pool_delete(MPI_Comm comm, int key, void *value, void *extra) {
     for (tutti__team *t = p->first, *next; t; t = next) {
         next = t->next;
         t->next = NULL;
-        t->orphan = t->busy; /* a file is still open: closing it frees the team */
+        t->orphan = t->busy; /* the team of an open file is freed when the file is closed */
         if (t->busy) continue;
         *last = t;
         last = &t->next;
@@ -256,8 +256,8 @@ static int pool_delete(MPI_Comm comm, int key, void *value, void *extra) {
     return MPI_SUCCESS;
 }
 
-/* MPI frees attributes of MPI_COMM_SELF first in MPI_Finalize: then the pool of a
- * communicator that the program never frees (MPI_COMM_WORLD) is freed. */
+/* Free the pool of MPI_COMM_WORLD, which the program never frees.  This is a delete callback of MPI_COMM_SELF,
+ * whose attributes MPI_Finalize deletes first. */
 static int world_delete(MPI_Comm self, int key, void *value, void *extra) {
     (void)self, (void)key, (void)value, (void)extra;
     void *p = NULL;
@@ -267,8 +267,8 @@ static int world_delete(MPI_Comm self, int key, void *value, void *extra) {
     return MPI_SUCCESS;
 }
 
-/* Attributes are set by the name PMPI_: libtutti-mpiio.so, which may be preloaded, replaces
- * the other one and opens a file there while the lock is held. */
+/* Create the keys.  Attributes are set by PMPI_Comm_set_attr because libtutti-mpiio.so, which may be
+ * preloaded, replaces MPI_Comm_set_attr and would open a file in it while pool_lock is held. */
 static tutti_err pool_keys(void) {
     int self_key = MPI_KEYVAL_INVALID;
     if (pool_key != MPI_KEYVAL_INVALID) return TUTTI_OK;
@@ -303,14 +303,14 @@ tutti_err tutti__team_take(MPI_Comm comm, const char *pretend, tutti__team **out
 
     pthread_mutex_lock(&pool_lock);
     const tutti_err err = pool_of(comm, &p);
-    tutti__team *t = NULL; /* the free one with the lowest id */
+    tutti__team *t = NULL; /* the free team with the lowest id */
     for (tutti__team *free = p ? p->first : NULL; free; free = free->next)
         if (!free->busy && strcmp(free->pretend, pretend) == 0 && (!t || free->id < t->id))
             t = free;
     if (t) t->busy = 1;
     pthread_mutex_unlock(&pool_lock);
 
-    /* ids are compared as (-min, max); INT_MAX: this rank has no pool */
+    /* the ids are equal if max(-id) == -max(id); 1 << 30: this rank has no pool; 1, -1: no free team */
     range[0] = err != TUTTI_OK ? 1 << 30 : t ? -t->id : 1;
     range[1] = err != TUTTI_OK ? 1 << 30 : t ? t->id : -1;
     MPI_Request r;
@@ -350,8 +350,8 @@ void tutti__team_give(tutti__team **t) {
     *t = NULL;
 }
 
-/* Every MPI has tags up to 32767: one half for messages of operations, one for their agreements, except the last two
- * (node_messages.c, array_pair.c). */
+/* MPI guarantees tags up to 32767: 1 ... 16383 are for messages of operations, 16384 ... 32765 for their votes;
+ * node_messages.c and array_pair.c use the last two. */
 int tutti__team_tag(tutti__team *t) {
     t->tag = t->tag % 16383 + 1;
     return t->tag;

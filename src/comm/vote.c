@@ -1,10 +1,11 @@
-/* comm: agreement.  Minima, maxima, sums and the error of the lowest failing rank are reduced in two
- * levels: ranks of one node in their shared memory (consensus.h), if they have it; then one rank of each
- * node, or every rank, by recursive doubling: in round k a rank exchanges what it knows with the one
- * whose number differs in bit k.  Ranks beyond the largest power of two hand theirs to a partner first
- * and get the result from it.  Of messages rather than MPI's own reductions, for three reasons:
- * waiting yields the core and lets other operations progress, the error travels along, and
- * agreements of different operations (each with a tag of its own) may cross.
+/* comm: votes.  Minima, maxima, sums and the error of the lowest failing rank are reduced in two
+ * levels: first in the shared memory of each node (consensus.h), if there is one; then by recursive
+ * doubling among one rank per node, or among all ranks: in round k a rank exchanges its partial result with
+ * the rank whose number differs in bit k.  Ranks beyond the largest power of two first send their values to
+ * a partner, and receive the result from it.  The vote uses point-to-point messages rather than
+ * MPI_Allreduce for three reasons: waiting yields the core and lets other operations progress, the error is
+ * part of the message, and votes of different operations (each with its own tag) may be in different orders
+ * on different ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/vote.h"
 
@@ -15,14 +16,15 @@
 #include "comm/consensus.h"
 #include "comm/wait.h"
 
-/* A vote as a message: of the words only those that are in use are sent. */
+/* Message of a vote; only the first `words` items of `word` are sent. */
 typedef struct {
     int64_t fail, yes;
     tutti__range call[TUTTI__ANNOUNCEMENTS];
-    int64_t words; /* ranks in different calls may differ in that: then no rank uses them */
-    int64_t
-        word[TUTTI__REDUCTIONS + 2 * TUTTI__RANGES]; /* the numbers; minimum, maximum of ranges */
-    tutti_error_info info;                           /* of rank `fail`; sent only after an error */
+    /* items of `word`; ranks whose numbers differ are in different calls and ignore `word` */
+    int64_t words;
+    /* reductions; minimum and maximum of each range */
+    int64_t word[TUTTI__REDUCTIONS + 2 * TUTTI__RANGES];
+    tutti_error_info info; /* error of rank `fail`; sent only if there is one */
 } ballot;
 
 void tutti__vote_init(tutti__vote *v) {
@@ -64,7 +66,7 @@ static int ballot_bytes(const ballot *b) {
     return (int)(b->fail == INT64_MAX ? numbers : sizeof *b);
 }
 
-/* Send to `to` and receive from `from`, either of which may be absent (-1). */
+/* Send *out to rank `to` and receive *in from rank `from`; -1: no message in this direction. */
 static tutti_err ballot_pass(tutti__team *t, int tag, int to, const ballot *out, int from,
                              ballot *in) {
     MPI_Request r[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
@@ -77,21 +79,21 @@ static tutti_err ballot_pass(tutti__team *t, int tag, int to, const ballot *out,
 
 _Static_assert(sizeof(ballot) <= TUTTI__POST_BYTES, "a ballot fits into shared memory");
 
-/* Ranks that reduce by messages: all of the team, or the first one of each node. */
+/* The ranks that exchange messages: all ranks of the team, or the first rank of each node. */
 typedef struct {
-    int me, size;     /* position of this rank among them */
-    const int *start; /* of nodes; NULL: all ranks */
-    const int *member;
+    int me, size;      /* position of this rank among the senders; number of senders */
+    const int *start;  /* tutti__groups.start of the nodes; NULL: all ranks are senders */
+    const int *member; /* tutti__groups.member of the nodes */
 } senders;
 
 static int sender_rank(const senders *s, int position) {
     return s->start ? s->member[s->start[position]] : position;
 }
 
-/* Recursive doubling.   Collective on the senders. */
+/* Reduce *b over all senders by recursive doubling.  Collective on the senders. */
 static tutti_err ballot_double(tutti__team *t, int tag, const tutti__vote *v, const senders *s,
                                ballot *b) {
-    int whole = 1; /* the largest power of two that is not larger than their number */
+    int whole = 1; /* the largest power of two <= s->size */
     ballot in;
     while (whole <= s->size / 2) whole *= 2;
     if (s->me >= whole) {
@@ -112,7 +114,8 @@ static tutti_err ballot_double(tutti__team *t, int tag, const tutti__vote *v, co
     return partner >= 0 ? ballot_pass(t, tag, partner, b, -1, NULL) : TUTTI_OK;
 }
 
-/* In the memory of the node; then the first rank of each node sends messages and shares the result. */
+/* Reduce *b in the shared memory of each node; then the first ranks of the nodes exchange messages and share
+ * the result with their nodes. */
 static tutti_err ballot_by_nodes(tutti__team *t, const tutti__vote *v, ballot *b) {
     const tutti__groups *g = &t->nodes;
     const senders firsts = {g->mine, g->n, g->start, g->member};
@@ -136,7 +139,7 @@ static tutti_err ballot_by_nodes(tutti__team *t, const tutti__vote *v, ballot *b
     return TUTTI_OK;
 }
 
-static tutti_err vote_with(tutti__team *t, int tag, tutti_err mine, tutti__vote *io) {
+static tutti_err vote_with(tutti__team *t, int tag, tutti_err local_err, tutti__vote *io) {
     ballot b;
     tutti__collective_add();
     TUTTI_ASSERT(io->reductions <= TUTTI__REDUCTIONS && io->ranges <= TUTTI__RANGES);
@@ -146,13 +149,14 @@ static tutti_err vote_with(tutti__team *t, int tag, tutti_err mine, tutti__vote 
     b.words = io->reductions + 2 * io->ranges;
     for (int i = 0; i < io->reductions; i++) b.word[i] = *io->reduction[i].number;
     memcpy(&b.word[io->reductions], io->range, (size_t)io->ranges * sizeof *io->range);
-    if (mine == TUTTI_ERR_ARG) { /* the caller may have set the reason for missing arguments */
+    /* tutti_set_local_error may have set the reason of a missing argument */
+    if (local_err == TUTTI_ERR_ARG) {
         const tutti_err why = tutti__error_refused();
-        if (why != TUTTI_OK) mine = why;
+        if (why != TUTTI_OK) local_err = why;
     }
-    if (mine != TUTTI_OK) {
-        if (tutti_last_error()->code != mine)
-            (void)tutti__error_set(mine, 0, -1, "%s", tutti_strerror(mine));
+    if (local_err != TUTTI_OK) {
+        if (tutti_last_error()->code != local_err)
+            (void)tutti__error_set(local_err, 0, -1, "%s", tutti_strerror(local_err));
         tutti__error_context(NULL, NULL, t->rank);
         b.fail = t->rank;
         b.info = *tutti_last_error();
@@ -170,34 +174,34 @@ static tutti_err vote_with(tutti__team *t, int tag, tutti_err mine, tutti__vote 
     return b.info.code;
 }
 
-tutti_err tutti__team_vote(tutti__team *t, tutti_err mine, tutti__vote *io) {
-    return vote_with(t, TUTTI__VOTE_TAG, mine, io);
+tutti_err tutti__team_vote(tutti__team *t, tutti_err local_err, tutti__vote *io) {
+    return vote_with(t, TUTTI__VOTE_TAG, local_err, io);
 }
 
-tutti_err tutti__team_reduce(tutti__team *t, tutti_err mine, int n,
+tutti_err tutti__team_reduce(tutti__team *t, tutti_err local_err, int n,
                              const tutti__reduction *reduction) {
     tutti__vote v;
     tutti__vote_init(&v);
     v.reductions = n;
     v.reduction = reduction;
-    return tutti__team_vote(t, mine, &v);
+    return tutti__team_vote(t, local_err, &v);
 }
 
-tutti_err tutti__team_max(tutti__team *t, tutti_err mine, int64_t *io) {
-    return tutti__team_reduce(t, mine, 1, &(tutti__reduction){TUTTI__MAX, io});
+tutti_err tutti__team_max(tutti__team *t, tutti_err local_err, int64_t *io) {
+    return tutti__team_reduce(t, local_err, 1, &(tutti__reduction){TUTTI__MAX, io});
 }
 
-/* Usually all ranks succeed, and a consensus reports it; otherwise a vote finds the error. */
-tutti_err tutti__team_agree(tutti__team *t, tutti_err mine) {
-    if (tutti__consensus_ready(t) && tutti__consensus(t, mine == TUTTI_OK, 0, NULL))
+/* If all ranks succeed, which a consensus determines, no vote is needed to find an error. */
+tutti_err tutti__team_agree(tutti__team *t, tutti_err local_err) {
+    if (tutti__consensus_ready(t) && tutti__consensus(t, local_err == TUTTI_OK, 0, NULL))
         return TUTTI_OK;
-    return tutti__team_agree_tagged(t, TUTTI__VOTE_TAG, mine);
+    return tutti__team_agree_tagged(t, TUTTI__VOTE_TAG, local_err);
 }
 
-tutti_err tutti__team_agree_tagged(tutti__team *t, int tag, tutti_err mine) {
+tutti_err tutti__team_agree_tagged(tutti__team *t, int tag, tutti_err local_err) {
     tutti__vote v;
     tutti__vote_init(&v);
-    return vote_with(t, tag, mine, &v);
+    return vote_with(t, tag, local_err, &v);
 }
 
 tutti_err tutti__team_sum(tutti__team *t, int64_t *v, int n) {

@@ -1,7 +1,7 @@
-/* comm: waiting.  Nothing in the library blocks in MPI.  A rank that waits for shared memory polls
- * for a few microseconds, then sleeps until one of them signals, or for a
- * millisecond, after which it progresses MPI.  A rank that waits for messages polls, with
- * increasing sleeps.  Inside a fiber every wait returns to the function that resumed it.
+/* comm: waiting.  The library does not block in MPI calls.  A rank that waits for a change in shared memory
+ * polls for some microseconds, then sleeps until another rank signals the event, at most for a millisecond,
+ * after which it lets MPI progress.  A rank that waits for messages polls, with increasing sleeps.  Inside a
+ * fiber, every wait suspends the fiber.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_WAIT_H
 #define TUTTI_WAIT_H
@@ -9,31 +9,31 @@
 #include "base/event.h"
 #include "comm/team.h"
 
-/* One wait:   tutti__wait w = tutti__wait_begin(t, event);  while (!condition) tutti__wait_turn(&w); */
+/* State of one wait, used as follows:
+ *     tutti__wait w = tutti__wait_begin(t, event);
+ *     while (!condition) tutti__wait_turn(&w); */
 typedef struct tutti__wait {
     const tutti__team *team;
-    tutti__event *event; /* NULL: for messages */
-    uint32_t seen;       /* of the event, before the condition was checked */
-    int transfers; /* other ranks of this node copy large data: yields are faster than sleeps */
-    int turns;
-    double since; /* start of yielding */
+    tutti__event *event; /* event to wait for; NULL: wait for messages */
+    uint32_t seen;       /* count of the event before the last check of the condition */
+    int transfers; /* whether other ranks of this node copy large data: yielding is faster than sleeping */
+    int turns;    /* polls so far, up to SPINS */
+    double since; /* time of the first yield; 0: none yet */
 } tutti__wait;
 tutti__wait tutti__wait_begin(const tutti__team *t, tutti__event *e);
 void tutti__wait_turn(tutti__wait *w);
 
-/* Yield the core once: other operations of this thread progress
- * first.   Not collective. */
+/* Let other operations of this thread progress, then yield the core once; inside a fiber, suspend it.  Not
+ * collective. */
 void tutti__yield(void);
-/* Set the function that this thread calls while waiting; NULL: none.  Returns the number of
- * operations that it
- * progresses.   Not collective. */
-typedef int tutti__idle_fn(void);
+typedef int tutti__idle_fn(void); /* returns the number of operations that it progresses */
+/* Set the function that this thread calls while waiting; NULL: none.  Not collective. */
 void tutti__on_idle(tutti__idle_fn *fn);
 
-/* Wait for n requests of MPI.   Not collective. */
+/* Wait for n MPI requests.  Not collective. */
 tutti_err tutti__team_finish(int n, MPI_Request *requests) TUTTI_MUST_USE;
-/* Let MPI progress messages, also those of the program: for ranks that wait for others without a
- * request of MPI.   Not collective. */
+/* Let MPI progress messages, including those of the program; for ranks that wait without an MPI request.  Not
+ * collective. */
 void tutti__mpi_progress(const tutti__team *t);
 
 #endif

@@ -1,9 +1,8 @@
-/* comm: detection of a second MPI.  A program compiled for one MPI and linked with
- * a Tutti built for another has both, and its communicators are invalid here.  Each is
- * identified by a symbol to which programs compiled with its mpi.h refer.  In a program started by
- * the launcher of another MPI
- * MPI_COMM_WORLD of each process has one rank.  Launchers are identified by variables
- * of the environment.
+/* comm: detection of a second MPI library and of a wrong launcher.  A program compiled for one MPI and linked
+ * with a Tutti built for another has both libraries, and its communicators are invalid in Tutti.  An MPI
+ * library is identified by a symbol to which programs compiled with its mpi.h refer.  If a program is
+ * started by the launcher of another MPI, MPI_COMM_WORLD of each process has one rank.  Launchers are
+ * identified by environment variables.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/which_mpi.h"
 
@@ -16,7 +15,8 @@
 
 #include "comm/mpi_error.h"
 
-/* A launcher: the variable that has its number of processes, and one that is set in these processes only. */
+/* A launcher and two environment variables that it sets: `count` has the number of processes, `process` is
+ * set only in the started processes. */
 typedef struct {
     const char *name, *count, *process;
 } launcher;
@@ -24,7 +24,7 @@ typedef struct {
 static const launcher open_mpi = {"mpirun of Open MPI", "OMPI_COMM_WORLD_SIZE",
                                   "OMPI_COMM_WORLD_RANK"};
 static const launcher hydra = {"mpiexec of MPICH", "PMI_SIZE", "PMI_RANK"};
-/* SLURM_NTASKS is set in batch scripts too, SLURM_STEP_NUM_TASKS in the processes that srun starts. */
+/* SLURM_NTASKS is unsuitable because it is also set in batch scripts. */
 static const launcher srun = {"srun", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID"};
 
 #ifdef OPEN_MPI
@@ -46,14 +46,14 @@ tutti_err tutti__which_mpi(void) {
     return TUTTI_OK;
 }
 
-/* The launcher of the own MPI is checked first: it may run inside a job of another one. */
+/* launchers[] begins with the launcher of this MPI, since it may run inside a job of another launcher. */
 tutti_err tutti__launch_check(void) {
     const char *allowed = secure_getenv("TUTTI_SINGLE_RANK");
     int ranks = 1;
     TUTTI_MPI(MPI_Comm_size(MPI_COMM_WORLD, &ranks));
     if (ranks > 1 || (allowed && strcmp(allowed, "1") == 0)) return TUTTI_OK;
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
-        /* The number of processes that a launcher has started, 0: not started by it. */
+        /* number of processes that the launcher has started; 0: this process was not started by it */
         const char *count = secure_getenv(launchers[i]->count);
         const long started =
             count && secure_getenv(launchers[i]->process) ? strtol(count, NULL, 10) : 0;

@@ -1,4 +1,4 @@
-/* exchange: two-sided messages.
+/* exchange: two-sided messages by MPI requests.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exchange/message.h"
 

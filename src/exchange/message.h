@@ -1,5 +1,5 @@
-/* exchange: messages between ranks that share no memory.  Between two ranks the messages of one
- * operation all have the operation's tag and are matched in order.
+/* exchange: messages between ranks that do not share memory.  All messages of an operation have the
+ * operation's tag and are matched in order.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_MESSAGE_H
 #define TUTTI_MESSAGE_H
@@ -8,20 +8,20 @@
 
 typedef struct tutti__message {
     MPI_Request request;
-    int active;
+    int active; /* whether `request` is pending */
 } tutti__message;
 
-/* Start sending or receiving; `bytes` is at most TUTTI__MESSAGE_MAX. */
+/* Start to send or receive at most TUTTI__MESSAGE_MAX bytes. */
 #define TUTTI__MESSAGE_MAX ((tutti_off)1 << 30)
 tutti_err tutti__message_send(tutti__team *t, int peer, int tag, const void *buf, tutti_off bytes,
                               tutti__message *m) TUTTI_MUST_USE;
 tutti_err tutti__message_receive(tutti__team *t, int peer, int tag, void *buf, tutti_off bytes,
                                  tutti__message *m) TUTTI_MUST_USE;
-/* Test whether it has ended; so has a message that was never started.  An MPI error ends it. */
+/* Test whether a message is complete, which is also true if it was never started, and after an MPI error. */
 tutti_err tutti__message_test(tutti__message *m, int *done_out) TUTTI_MUST_USE;
 
-/* Send and receive at the same time, and wait for both; one end may be absent (peer < 0).  Blocks
- * in MPI; inside a fiber it yields instead. */
+/* Send to rank `to` and receive from rank `from` (either may be < 0: none), and wait for both.  Blocks in MPI;
+ * yields inside a fiber. */
 typedef struct tutti__pass {
     int to, from, tag;
     const void *out;

@@ -1,6 +1,6 @@
-/* exchange: windows of sub-buffers, one per sub-buffer, so that each has its own epochs.  Created
- * by MPI_Win_allocate, of size zero on ranks that are not aggregators.  Freeing a window is
- * collective and plans are freed locally: so windows are cached on the team.
+/* exchange: MPI windows of the sub-buffers, one per sub-buffer, so that each has its own epochs.  They are
+ * created by MPI_Win_allocate, with size 0 on ranks that are not aggregators.  They are cached in the
+ * team because freeing a window is collective, but freeing a plan is not.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exchange/rma_windows.h"
 
@@ -10,24 +10,25 @@
 #include "comm/wait.h"
 #include "exchange/staging.h"
 
-/* Direct I/O requires complete pages.  If MPI does not provide them, they start inside the memory that
- * it provides, and all ranks need the offset. */
+/* Direct I/O requires memory aligned to pages.  If the memory of the window is not aligned, the sub-buffer
+ * starts at the first page boundary, and all ranks need this shift. */
 enum { PAGE = 4096 };
 
-/* Collective; the same answer on all ranks. */
+/* Align *base to pages, and gather the shifts of all ranks in *out if any is not 0.  Collective; returns the
+ * same code on all ranks. */
 static tutti_err exchange_shifts(tutti__team *t, char **base, int **out) {
     const tutti_off past = (tutti_off)((uintptr_t)*base % PAGE);
-    const int mine = *base && past ? (int)(PAGE - past) : 0;
-    int64_t largest = mine;
+    const int local_shift = *base && past ? (int)(PAGE - past) : 0;
+    int64_t largest = local_shift;
     TUTTI_TRY(tutti__team_max(t, TUTTI_OK, &largest));
     if (largest == 0) return TUTTI_OK;
-    TUTTI_TRY(tutti__team_allgather(t, &mine, sizeof mine, (void **)out));
-    *base += mine;
+    TUTTI_TRY(tutti__team_allgather(t, &local_shift, sizeof local_shift, (void **)out));
+    *base += local_shift;
     return TUTTI_OK;
 }
 
-/* One window, on all ranks or on none.  If some rank has none, ranks that have one cannot free
- * it, since that is collective: it remains until the program ends. */
+/* Create one window, on all ranks or on none.  If creation fails on some ranks, the other ranks cannot free
+ * their window, since MPI_Win_free is collective; the window then exists until the program ends. */
 static tutti_err window_make(tutti__team *t, tutti_off bytes, MPI_Win *out, char **base_out) {
     const MPI_Aint size = bytes > 0 ? (MPI_Aint)bytes + PAGE : 0;
     MPI_Win win = MPI_WIN_NULL;
@@ -49,8 +50,8 @@ static tutti_err window_make(tutti__team *t, tutti_off bytes, MPI_Win *out, char
     return TUTTI_OK;
 }
 
-/* Communicators for barriers: those of different sub-buffers may be pending at the same
- * time, begun in a different order by different ranks. */
+/* Create a communicator for the barriers of each sub-buffer, since barriers of different sub-buffers may be
+ * pending at the same time, begun in different orders on different ranks. */
 static tutti_err barriers_make(tutti__team *t, tutti__rma_windows *w) {
     for (int i = 0; i < w->n; i++) {
         const int code = MPI_Comm_dup(t->comm, &w->barrier[i]);
@@ -83,7 +84,8 @@ void tutti__rma_windows_drop(tutti__rma_windows *w) {
     memset(w, 0, sizeof *w);
 }
 
-/* If no other plan needs the old windows, they are freed first, so that both never exist at once. */
+/* Replace the windows.  If no plan uses the old windows, they are freed before the new windows are created, to
+ * save memory. */
 static tutti_err replace_windows(tutti__team *t, int n, tutti_off bytes, int pinned) {
     tutti__rma_windows fresh = {.n = 0};
     tutti_off each[TUTTI__RMA_WINDOWS] = {0};
@@ -98,15 +100,15 @@ static tutti_err replace_windows(tutti__team *t, int n, tutti_off bytes, int pin
     return TUTTI_OK;
 }
 
-tutti_err tutti__rma_windows_ensure(tutti__team *t, int n, tutti_off bytes, tutti_off room) {
+tutti_err tutti__rma_windows_ensure(tutti__team *t, int n, tutti_off bytes, tutti_off capacity) {
     TUTTI_ASSERT(n <= TUTTI__RMA_WINDOWS);
     const tutti__rma_windows *have = &t->staging->rma_windows;
     int64_t too_small = n > have->n;
     for (int i = 0; i < n && !too_small; i++) too_small = have->bytes[i] < bytes;
     tutti_off sum = 0;
     for (int i = 0; i < t->staging->rma_windows.n; i++) sum += t->staging->rma_windows.bytes[i];
-    int64_t too_large = sum > room;
-    int64_t pinned = atomic_load(&t->staging->pins) > 0; /* each rank frees plans at any time */
+    int64_t too_large = sum > capacity;
+    int64_t pinned = atomic_load(&t->staging->pins) > 0; /* may differ between ranks */
     const tutti__reduction all[] = {
         {TUTTI__MAX, &too_small}, {TUTTI__MAX, &too_large}, {TUTTI__MAX, &pinned}};
     TUTTI_TRY(tutti__team_reduce(t, TUTTI_OK, 3, all));

@@ -1,5 +1,5 @@
-/* exchange: shared memory.  The lowest rank of a node creates a segment (base/shared_memory.h) and describes it to
- * the others, which open and map it.
+/* exchange: shared memory of a node.  The first rank of a node creates a segment (shared_memory.h) and sends
+ * its description to the other ranks, which open and map the segment.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exchange/segment.h"
 
@@ -13,21 +13,21 @@
 
 typedef struct {
     tutti__shared_memory memory;
-    int64_t error; /* errno of the rank that creates it, 0: it exists */
+    int64_t error; /* errno of the creating rank; 0: the memory exists */
 } announcement;
 
 static tutti_err broadcast_announcement(const tutti__team *t, announcement *a) {
     return tutti__node_broadcast(t, a, (int)sizeof *a);
 }
 
-/* NULL: it cannot be mapped. */
+/* Map a segment; returns NULL if that fails or fd < 0. */
 static char *map_segment(int fd, size_t bytes) {
     if (fd < 0) return NULL;
     void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
     return base == MAP_FAILED ? NULL : base;
 }
 
-/* On ranks > 0. */
+/* Open and map the segment on a rank that has not created it; NULL and errno if that fails. */
 static char *open_segment(const announcement *a, int linked, size_t bytes) {
     const int fd = tutti__shared_memory_open(&a->memory, linked);
     char *base = map_segment(fd, bytes);
@@ -37,14 +37,14 @@ static char *open_segment(const announcement *a, int linked, size_t bytes) {
     return base;
 }
 
-/* The creator keeps its file descriptor open until all ranks have mapped the memory. */
+/* Map the segment on all ranks of the node; `fd` is the creator's descriptor, open until all have mapped. */
 static tutti_err map_on_all(tutti__team *t, announcement *a, int fd, tutti__segment *s) {
     int all = 0;
     errno = 0;
     s->base = t->nodes.me == 0 ? map_segment(fd, s->bytes) : open_segment(a, 0, s->bytes);
     const int why = s->base ? 0 : errno;
     TUTTI_TRY(tutti__node_all(t, s->base != NULL, &all));
-    /* Some ranks cannot open the memory through /proc: it gets a name until they have opened it. */
+    /* If some ranks cannot open the memory through /proc, it has a name until they have opened it. */
     if (!all) {
         const int creates = t->nodes.me == 0;
         if (creates && tutti__shared_memory_link(&a->memory) != 0) a->error = errno;

@@ -1,4 +1,5 @@
-/* exchange: common part of all exchanges of the cyclic engine: order, memory, start and end.
+/* exchange: functions common to all exchanges of the cyclic engine: order of messages, memory, start and
+ * end of shuffles.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exchange/shuffle.h"
 
@@ -26,7 +27,7 @@ int tutti__ring_theirs(const tutti__team *t, int peer, int is_write) {
 
 /* ---- memory */
 
-/* Whether one area for sending, or for receiving, is enough for all sub-buffers. */
+/* Return whether one send area, or one receive area, is enough for all sub-buffers. */
 static int one_send(int kind, int step) {
     if (kind == TUTTI_EXCHANGE_TWO_SIDED) return step <= 2 || step == 5;
     return kind == TUTTI_EXCHANGE_LOCK;
@@ -35,7 +36,7 @@ static int one_receive(int kind, int step) {
     return kind == TUTTI_EXCHANGE_TWO_SIDED && step <= 2;
 }
 
-/* The number of areas for sending and for receiving.  Puts and gets have one kind only. */
+/* Compute the number of send and receive areas.  Puts and gets use send areas only. */
 static void areas_of(int kind, int step, int slots, int *sends_out, int *receives_out) {
     *sends_out = one_send(kind, step) ? 1 : slots;
     *receives_out = one_receive(kind, step) ? 1 : slots;
@@ -72,8 +73,8 @@ tutti_err tutti__exchange_make(tutti__exchange *x, tutti__team *t, int kind, int
     const size_t bytes = (size_t)(n[0] + n[1] + n[2]) * (size_t)q->window;
     TUTTI_TRY(tutti__staging_borrow(t, bytes, &x->lent));
     x->memory = x->lent.base;
-    /* Areas for parcels that are sent (or put, or got), then for those received, then the
-     * sub-buffers. */
+    /* Divide the memory into the areas of parcels that are sent, put or got, the areas of
+     * received parcels, and the sub-buffers. */
     char *at = x->memory;
     if (n[0] > 0 && one_send(x->kind, x->step)) x->send = take_bytes(&at, q->window);
     if (n[1] > 0 && one_receive(x->kind, x->step)) x->receive = take_bytes(&at, q->window);
@@ -99,8 +100,8 @@ void tutti__exchange_free(tutti__exchange *x, tutti__team *team) {
 /* ---- an operation */
 
 void tutti__exchange_start(tutti__exchange *x, tutti__shuffle *shuffles) {
-    /* MPI has no non-blocking fence: inside a fiber, where other operations of this thread must
-     * proceed, the windows are locked instead. */
+    /* MPI has no non-blocking fence.  Inside a fiber, where other operations of this thread must
+     * progress, windows are locked instead. */
     const int is_fenced = x->kind == TUTTI_EXCHANGE_FENCE && !tutti__fiber_inside();
     if (x->kind == TUTTI_EXCHANGE_TWO_SIDED)
         x->ops = x->step <= 2 ? &tutti__shuffle_blocking : &tutti__shuffle_posted;

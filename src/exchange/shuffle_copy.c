@@ -1,4 +1,4 @@
-/* exchange: common functions of the kinds of shuffle: copies of bytes, accounts, progress.
+/* exchange: functions common to the kinds of shuffle: errors, statistics, copies, progress.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exchange/shuffle.h"
 

@@ -1,38 +1,39 @@
-/* exchange: one-sided, as in Feki and Gabriel.  The sub-buffers are windows of MPI; origins put
- * into them (writes) or get from them (reads), one batch per target, packed in file order on the
- * origin's side and with a derived type of runs on the target's.
+/* exchange: one-sided communication, as in Feki and Gabriel.  The sub-buffers are MPI windows; origins put
+ * into them (writes) or get from them (reads), with one put or get per target.  The bytes are packed in
+ * file order at the origin and described by a derived datatype of runs at the target.
  *
  *   fence   init: MPI_Win_fence, then puts or gets            wait: MPI_Win_fence
- *   lock    init: barrier begins
- *           test: barrier over -> MPI_Win_lock(shared), put or get, unlock
- *                              -> second barrier begins -> over: the exchange is too
+ *   lock    init: begin the first barrier
+ *           test: after the first barrier, MPI_Win_lock(shared), put or get, unlock, and begin the
+ *                 second barrier; the shuffle is complete after the second barrier
  *
  * The first barrier signals that the sub-buffers are free (writes) or full (reads), the second that
- * all have unlocked.  They do not block, and each sub-buffer has its own communicator.
+ * all ranks have unlocked the windows.  Barriers are non-blocking, and each sub-buffer has its own
+ * communicator.
  *
- * If the memory of a window is not the memory of its owner (the standard's "separate" model) the
- * owner may access its window only between epochs: its own bytes are copied before the others are
- * admitted, and a lock of its own window synchronises both copies.
+ * In the separate memory model of MPI, the owner may access its window only between epochs: it copies its
+ * own bytes before the other ranks access the window, and a lock of its own window synchronises the private
+ * and the public copy.
  *
- * Puts between fences keep their origin until the second fence: bytes that do not fit into the area
- * are transferred directly from or to user memory.
+ * The origin buffers of puts between fences must not change before the second fence; therefore bytes that
+ * do not fit into the area are transferred directly from or to user memory.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/copy_impl.h"
 #include "exchange/staging.h"
 #include "exchange/shuffle.h"
 
-/* Runs of one put. */
+/* Maximum number of runs of one put or get. */
 enum { RUNS = 1024 };
 
 typedef struct tutti__puts {
     tutti__exchange *x;
     MPI_Win win;
     int target;
-    MPI_Aint shift; /* start of the bytes of the target in its window */
-    int n;
-    int scattered; /* the origin is not contiguous */
+    MPI_Aint shift; /* offset of the target's sub-buffer in its window */
+    int n;          /* number of runs */
+    int scattered;  /* whether the origin is not contiguous */
     tutti_off bytes;
-    MPI_Aint origin[RUNS], place[RUNS]; /* absolute; in the window */
+    MPI_Aint origin[RUNS], place[RUNS]; /* address at the origin; offset in the sub-buffer */
     int length[RUNS];
 } put_batch;
 
@@ -41,7 +42,7 @@ tutti_err tutti__puts_make(struct tutti__puts **out) {
     return *out ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
 
-/* ---- moving runs */
+/* ---- puts and gets of runs */
 
 static int runs_type(const put_batch *b, const MPI_Aint *places, MPI_Datatype *out) {
     const int code = MPI_Type_create_hindexed(b->n, b->length, places, MPI_BYTE, out);
@@ -87,8 +88,8 @@ static void puts_add(put_batch *b, const char *origin, tutti_off place, tutti_of
     b->bytes += bytes;
 }
 
-/* All runs of a parcel, between its window and packed bytes or (packed == NULL) the user's
- * memory. */
+/* Put or get all runs of a parcel, between the window of its peer and the packed bytes or, if packed is NULL,
+ * user memory. */
 static void parcel_move(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,
                         const char *packed) {
     put_batch *b = x->puts;
@@ -146,7 +147,7 @@ static void fence_init(tutti__exchange *x, tutti__shuffle *s) {
     if (!x->is_write) tutti__exchange_own(x, s);
 }
 
-/* The outcome is unknown before the second fence; but a call lets MPI progress. */
+/* Return 0, since completion is known only after the second fence; MPI_Iprobe lets MPI progress. */
 static int fence_test(tutti__exchange *x, tutti__shuffle *s) {
     int flag;
     (void)s;
@@ -176,7 +177,8 @@ static void barrier_begin(tutti__exchange *x, tutti__shuffle *s, int phase) {
     s->phase = phase;
 }
 
-/* Lock the own window, to synchronise local stores with puts of others. */
+/* Synchronise the own window with puts of other ranks, by a lock; call inside(x, s), if not NULL, while it is
+ * locked. */
 static void own_window(tutti__exchange *x, tutti__shuffle *s, int type,
                        void (*inside)(tutti__exchange *, const tutti__shuffle *)) {
     const MPI_Win win = x->team->staging->rma_windows.win[s->index];
@@ -187,11 +189,11 @@ static void own_window(tutti__exchange *x, tutti__shuffle *s, int type,
     tutti__exchange_fail_mpi(x, MPI_Win_unlock(x->team->rank, win), "MPI_Win_unlock");
 }
 
-/* Parcels from `first` on that fit into the area, all targets at the same time; returns the next
- * one. */
+/* Transfer the parcels from index `first` on that fit into the area, with all targets locked at the same time;
+ * returns the index after them. */
 static int lock_move(tutti__exchange *x, tutti__shuffle *s, int first) {
     const MPI_Win win = x->team->staging->rma_windows.win[s->index];
-    char *area = x->send ? x->send : s->mine.area; /* one for all, or as fences need it */
+    char *area = x->send ? x->send : s->mine.area; /* common area, or that of this sub-buffer */
     tutti_off used = 0;
     int next = first;
     for (; next < s->mine.n && used + s->mine.v[next].bytes <= x->window; next++) {

@@ -1,15 +1,15 @@
-/* exchange: two-sided, in the five steps of Dickens and Thakur.
+/* exchange: two-sided communication, in the five steps (variants) of Dickens and Thakur.
  *
- *   1, 2   for i = 1 ... P-1: send to rank me + i, receive from rank me - i.  The two calls are one
- *          MPI_Sendrecv: blocking sends in a ring would wait for each other.  1 copies byte by
- *          byte, 2 by memcpy.
- *   3      all sends begin, then all receives, then own bytes are copied, then received data
- *          is copied to its position
- *   4      the same, receives first
- *   5      all receives begin, then one send after the other from one buffer
+ *   1, 2   for i = 1 ... P-1: send to rank me + i and receive from rank me - i by one
+ *          MPI_Sendrecv, since blocking sends in a ring would deadlock.  Step 1 copies byte by
+ *          byte, step 2 by memcpy.
+ *   3      begin all sends, then all receives, then copy own bytes, then copy received data
+ *          to its position
+ *   4      like step 3, with receives before sends
+ *   5      begin all receives, then send one message after the other from one buffer
  *
- * Every message is copied on both sides, also where it would be contiguous, as in the paper.
- * Messages that do not fit into an area wait until those before them have ended; see shuffle.h for
+ * Every message is packed and unpacked, even if its bytes are contiguous, as in the paper.
+ * Messages that do not fit into an area wait until earlier messages have ended; see shuffle.h for
  * the order.  Turns without bytes are skipped.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exchange/shuffle.h"
@@ -80,7 +80,8 @@ const tutti__shuffle_ops tutti__shuffle_blocking = {
 
 /* ---- steps 3, 4 and 5 */
 
-/* Test whether all older shuffles have begun all their sends, or receives.  Messages are matched in order. */
+/* Return whether all older shuffles have begun all their sends, or receives, since messages are matched in
+ * order. */
 static int is_my_turn(const tutti__exchange *x, const tutti__shuffle *s, int sending) {
     for (int i = 0; i < x->flights && x->flight[i] != s; i++) {
         const tutti__parcels *l =
@@ -90,7 +91,7 @@ static int is_my_turn(const tutti__exchange *x, const tutti__shuffle *s, int sen
     return 1;
 }
 
-/* Begin, in order, as many messages as fit into the area. */
+/* Begin, in order, as many messages of one direction as fit into the area. */
 static void lane_begin(tutti__exchange *x, tutti__shuffle *s, int sending) {
     tutti__parcels *l = sending ? sends_of(x, s) : receives_of(x, s);
     if (l->next == l->n || !is_my_turn(x, s, sending)) return;
@@ -112,7 +113,7 @@ static void lane_begin(tutti__exchange *x, tutti__shuffle *s, int sending) {
     }
 }
 
-/* Test for completed messages. */
+/* Test the pending messages of one direction; completed receives are unpacked. */
 static void lane_end(tutti__exchange *x, tutti__shuffle *s, int sending) {
     tutti__parcels *l = sending ? sends_of(x, s) : receives_of(x, s);
     for (int i = l->first; i < l->next; i++) {
@@ -139,7 +140,7 @@ static int posted_test(tutti__exchange *x, tutti__shuffle *s) {
     return out->first == out->n && in->first == in->n;
 }
 
-/* Whether all receives of this turn and earlier ones have started, and all of older shuffles. */
+/* Return whether all receives of older shuffles, and those of this shuffle up to `turn`, have begun. */
 static int receives_begun(const tutti__exchange *x, tutti__shuffle *s, int turn) {
     const tutti__parcels *in = receives_of(x, s);
     if (!is_my_turn(x, s, 0)) return 0;

@@ -1,4 +1,4 @@
-/* exchange: where slots and buffers are in a group's staging memory.
+/* exchange: the layout of slots and buffers in the staging memory of a group.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exchange/slot.h"
 

@@ -1,4 +1,4 @@
-/* file: the stores of a file: the one it was opened with, and another for the background.
+/* file: the stores of a file, one for blocking and one for background operations.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "file/file.h"
 
@@ -13,23 +13,22 @@ int tutti__file_flags(const tutti_file *f) {
 int tutti__file_store(const tutti_options *opt, int by_itself) {
     const int pipeline = opt->pipeline;
     if (opt->store != TUTTI_STORE_AUTO) return opt->store;
-    /* without the page cache the device does the work, so that overlap needs no processor */
+    /* with direct_io the device transfers the data, so overlap needs no processor time */
     const int overlaps =
         pipeline >= TUTTI_PIPELINE_WRITE || (opt->direct_io && pipeline == TUTTI_PIPELINE_AUTO);
     return by_itself || overlaps ? tutti__store_asynchronous(opt) : TUTTI_STORE_POSIX;
 }
 
-/* Both handles; the first error counts. */
 tutti_err tutti__file_stores_close(tutti_file *f) {
     return TUTTI_ALSO(tutti__store_close(&f->background_store), tutti__store_close(&f->store));
 }
 
-/* Files are opened again for the background, by a suitable store. */
 tutti_err tutti__file_open_background(tutti_file *f, int background) {
     if (f->background_store || background == TUTTI_BACKGROUND_NONE) return TUTTI_OK;
-    /* the thread of `all` may block, unless the pipeline requires another store */
-    /* The same file, even if its name or the working directory has changed; many accesses may be
-     * in progress, since no thread starts further ones. */
+    /* With background = all, a thread of the library executes the operation and may block, so the
+     * store posix is suitable.  The file is opened through /proc, in case its name or the working
+     * directory has changed.  The queue is long, since all accesses of an operation are started at
+     * the same time. */
     const int store = tutti__file_store(&f->opt, background == TUTTI_BACKGROUND_IO_ONLY);
     tutti_options opt = f->opt;
     char link[64];

@@ -1,4 +1,4 @@
-/* collective: options from an MPI_Info.
+/* file: options from an MPI_Info.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/file.h>
 

@@ -1,5 +1,5 @@
-/* file: the files that are open.  Those still open at MPI_Finalize are closed there by each rank
- * on its own, as far as possible without other ranks.
+/* file: the list of open files.  In MPI_Finalize, each rank closes its files that are still open, as far as
+ * that is possible without communication.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "file/file.h"
 
@@ -9,7 +9,7 @@ const tutti__class tutti__file_class = {"file", "file", "closed"};
 
 static pthread_mutex_t files_lock = PTHREAD_MUTEX_INITIALIZER;
 static tutti_file *files;
-static tutti__finalize_fn *finalize; /* NULL: MPI_Finalize is not watched yet */
+static tutti__finalize_fn *finalize; /* NULL: files_finalize is not yet registered */
 
 static int files_finalize(MPI_Comm self, int key, void *value, void *extra) {
     (void)self, (void)key, (void)value, (void)extra;

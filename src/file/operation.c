@@ -1,4 +1,4 @@
-/* file: common start and end of all operations, and their statistics.
+/* file: checks, start and end of all operations, and their statistics.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "file/operation.h"
 
@@ -6,10 +6,10 @@
 
 #include "base/trace.h"
 
-static _Thread_local int behind_the_back; /* of the caller, this thread runs operations */
+static _Thread_local int is_worker; /* whether this thread executes operations in the background */
 
 void tutti__worker_mark(void) {
-    behind_the_back = 1;
+    is_worker = 1;
 }
 
 tutti_err tutti__access_usable(const tutti_access *a) {
@@ -42,11 +42,11 @@ tutti_err tutti__file_allows_parts(const tutti_file *f, const tutti__parts *p, i
 }
 
 void tutti__file_report(tutti_file *f, tutti_off done, tutti_off total, const char *phase) {
-    if (!behind_the_back && f->progress.report)
+    if (!is_worker && f->progress.report)
         f->progress.report(f->progress.context, done, total, phase);
 }
 
-/* Until it ends, seconds_total holds when it began. */
+/* Until the operation ends, seconds_total is its start time. */
 void tutti__operation_begin(tutti_stats *stats) {
     memset(stats, 0, sizeof *stats);
     stats->seconds_total = tutti__now();
@@ -76,7 +76,7 @@ tutti_err tutti__operation_end(tutti_file *f, tutti_stats *stats, const char *op
     return err;
 }
 
-/* Positive codes state that nothing has changed, which is no longer certain. */
+/* Replace positive codes, which state that nothing has changed, by TUTTI_ERR_IO. */
 tutti_err tutti__operation_under_way(tutti_err err) {
     if (err <= TUTTI_OK) return err;
     tutti_error_info info = *tutti_last_error();
@@ -85,7 +85,7 @@ tutti_err tutti__operation_under_way(tutti_err err) {
     return TUTTI_ERR_IO;
 }
 
-/* Holes that are written over are read before. */
+/* a write may read holes and write them back */
 tutti_err tutti__operation_refresh(const tutti__op *op) {
     const int reads = !op->is_write || tutti__file_may_rmw(op->file);
     if (!reads || !op->file->layout.incoherent) return TUTTI_OK;

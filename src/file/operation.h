@@ -1,5 +1,4 @@
-/* file: the share of one rank of one operation: its bytes, their positions, its progress; and
- * the common start and end of all operations, for all methods.
+/* file: an operation as executed by one rank, and the start and end common to all methods.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_OPERATION_H
 #define TUTTI_OPERATION_H
@@ -10,72 +9,72 @@
 
 typedef struct tutti__op {
     tutti_file *file;
-    tutti_store *store; /* the file's, or the one for the background */
+    tutti_store *store; /* store or background_store of the file */
     tutti_stats *stats;
-    const tutti_access
-        *access; /* of parts: the planned access; before planning, the largest of them */
+    /* with `parts`: the planned access; before planning, the largest part */
+    const tutti_access *access;
     int is_write;
     char *buf;
-    tutti__parts *parts; /* NULL: `buf` is the memory of `access` */
-    tutti_off base;  /* offset 0 of the access of the request, relative to the origin of the file */
-    tutti_off shift; /* file offset of the access's offset 0, once a plan is known */
-    tutti_off eof;   /* reads: end of the file, relative to shift; writes: TUTTI__OFF_END */
-    tutti_off zeros; /* writes: holes beyond this may be written as zeros; relative to shift */
-    int eof_unknown; /* a short read has reached the end of the file */
-    tutti_off moved; /* bytes of this rank that are done */
-    tutti_off room;  /* limit of staging memory per node; 0: that of the options */
-    int atomic;      /* every rank separately, under a lock */
+    tutti__parts *parts; /* parts with several buffers; NULL: `buf` is the memory of `access` */
+    tutti_off base;      /* offset 0 of the request's access, relative to the origin of the file */
+    tutti_off shift;     /* file offset of offset 0 of `access`; valid when there is a plan */
+    tutti_off eof;       /* reads: end of the file, relative to `shift`; writes: TUTTI__OFF_END */
+    /* writes: offset from which on holes may be written as zeros; relative to `shift` */
+    tutti_off zeros;
+    int eof_unknown; /* whether a short read has reached the end of the file */
+    tutti_off moved; /* bytes of this rank transferred so far */
+    tutti_off room;  /* maximum bytes of staging memory per node; 0: that of the options */
+    int atomic;      /* atomic mode: ranks access the file one after the other, under a lock */
     int cold;        /* reads: from a device, not from the page cache */
-    int sole;        /* it is blocking, and this rank has no other pending operation in the file */
+    /* whether the operation is blocking, and no other is pending on this rank in the file */
+    int sole;
     tutti__sums *sums; /* writes: checksums of blocks written by this rank; NULL: not requested */
 } tutti__op;
 
-/* The memory that it moves bytes to or from. */
+/* Return the user memory of the operation. */
 static inline tutti__user tutti__operation_user(const tutti__op *op) {
     return (tutti__user){op->access, op->buf, op->parts, 0};
 }
 
-/* ---- before */
+/* ---- start */
 
-/* Whether an access of the caller can be used.   Not collective. */
+/* Check that an access of the caller is not NULL or freed.  Not collective. */
 tutti_err tutti__access_usable(const tutti_access *a) TUTTI_MUST_USE;
-/* Whether this rank may do that, with a usable access.   Not collective. */
+/* Check the mode of the file, the buffer, and that offsets do not overflow.  Not collective. */
 tutti_err tutti__file_allows(const tutti_file *f, const tutti_access *a, const void *buf,
                              int is_write) TUTTI_MUST_USE;
-/* The same with parts.  `bufs`: they have their buffers already. */
+/* Like tutti__file_allows, for all parts.  `bufs`: whether the buffers of the parts are set and are checked. */
 tutti_err tutti__file_allows_parts(const tutti_file *f, const tutti__parts *p, int bufs,
                                    int is_write) TUTTI_MUST_USE;
-/* Start of the statistics; file accesses of this thread are counted in them from now on. */
+/* Clear the statistics; file accesses of this thread are added to them until tutti__operation_end. */
 void tutti__operation_begin(tutti_stats *stats);
-/* The value of this rank for the first agreement: for reads the size of the file; for writes its
- * size if holes after it may be written as zeros, and otherwise TUTTI__OFF_END, which exceeds
- * every size.   Not collective. */
+/* Get the size of the file; for writes TUTTI__OFF_END, which exceeds every size, if holes beyond the end must not
+ * be written as zeros.  Not collective. */
 tutti_err tutti__file_end(const tutti__op *op, tutti_off *size_out) TUTTI_MUST_USE;
-/* The next bytes from stream position *at on that are within `size` bytes of the file, and before
- * its end: [*lo_out, *hi_out), whose first and last byte belong to the access, and the position to
- * continue at.  Returns 0 if there are none.   Not collective. */
+/* Find the interval [*lo_out, *hi_out) of at most `size` bytes that begins with the byte of the access at stream
+ * position *at, ends with a byte of the access, and does not exceed the end of the file.  Advances *at; returns
+ * 0 if there are no more bytes.  Not collective. */
 int tutti__operation_stretch(const tutti__op *op, tutti_off size, tutti_off *at, tutti_off *lo_out,
                              tutti_off *hi_out);
-/* For nodes with separate caches: before a read, or a write with holes that may be read, drop
- * cached data that others may have changed; after a write flush delayed data, so that a later
- * operation reads it.   Not collective. */
+/* If nodes have caches of the file that may differ: before a read, or a write that may read holes, drop
+ * cached data, which other nodes may have changed; after a write, flush delayed data, so that other nodes can
+ * read it.  Not collective. */
 tutti_err tutti__operation_refresh(const tutti__op *op) TUTTI_MUST_USE;
 tutti_err tutti__operation_flush(const tutti__op *op) TUTTI_MUST_USE;
 
-/* ---- after */
+/* ---- end */
 
-/* End of the statistics; names operation and file in the error, if there is one, and returns it. */
+/* Complete the statistics of an operation; if `err` is an error, add operation and path.  Returns `err`. */
 tutti_err tutti__operation_end(tutti_file *f, tutti_stats *stats, const char *operation,
                                tutti_err err);
 
-/* ---- accounts */
+/* ---- statistics and progress */
 void tutti__stats_add(tutti_stats *to, const tutti_stats *from);
-/* Add to the file's statistics; `is_last`: it was an operation, whose own statistics are reported
- * as those of the last one.  Any thread. */
+/* Add to the statistics of the file; `is_last`: also set the statistics of the last operation.  Thread-safe. */
 void tutti__stats_settle(tutti_file *f, const tutti_stats *stats, int is_last);
-/* The program's progress callback, if it has one; never from a thread of the library. */
+/* Call the program's progress callback, if it is set; no effect in a thread of the library. */
 void tutti__file_report(tutti_file *f, tutti_off done, tutti_off total, const char *phase);
-/* From now on the calling thread runs operations in the background. */
+/* Mark the calling thread as a thread of the library. */
 void tutti__worker_mark(void);
 
 #endif

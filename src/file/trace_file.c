@@ -1,6 +1,5 @@
-/* file: the trace file.  It is written whenever a file is closed: rank 0 gathers the events of all
- * ranks and rewrites the file.  It overwrites only traces, and its errors are not errors of the
- * file.
+/* file: writing the trace file whenever a file is closed: rank 0 gathers the events of all ranks and rewrites
+ * the trace file.  Only an existing trace is overwritten, and errors of the trace file are not returned.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "file/file.h"
 
@@ -18,7 +17,7 @@
 
 static const char trace_head[] = "{\"traceEvents\":[\n";
 
-/* Once per process, if explanations are requested. */
+/* Report once per process why no trace is written, if the option explain is set. */
 static void trace_complain(const tutti_file *f, const char *what) {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     if (f->opt.explain && !atomic_flag_test_and_set(&said))
@@ -30,7 +29,7 @@ void tutti__trace_begin(tutti_file *f) {
     struct stat st;
     if (f->team->rank == 0 && f->opt.explain && tutti__options_ignored(ignored, sizeof ignored))
         fprintf(stderr, "tutti: %s; it is ignored\n", ignored);
-    f->trace.number = tutti__trace_file(f->path); /* another file may be traced */
+    f->trace.number = tutti__trace_file(f->path); /* tracing may be enabled by another file */
     if (!f->opt.trace[0]) return;
     const int fd = tutti__store_descriptor(f->store);
     if (fd >= 0 && fstat(fd, &st) == 0) f->trace.device = st.st_dev, f->trace.inode = st.st_ino;
@@ -42,10 +41,11 @@ void tutti__trace_begin(tutti_file *f) {
     trace_complain(f, "cannot allocate memory for the trace");
 }
 
-/* A file opened by the library is never a trace, even while it is empty. */
+/* Return whether a file has data of the program and must not be overwritten, even if it is empty: the file being
+ * closed, another open file, or the last file for which this function returned 1. */
 static int trace_is_data(const tutti_file *closing, const struct stat *st) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static uint64_t device, inode; /* the last one that was */
+    static uint64_t device, inode; /* of the last file for which the result was 1 */
     pthread_mutex_lock(&lock);
     const int found = (st->st_dev == closing->trace.device && st->st_ino == closing->trace.inode) ||
                       (st->st_dev == device && st->st_ino == inode) ||
@@ -55,7 +55,7 @@ static int trace_is_data(const tutti_file *closing, const struct stat *st) {
     return found;
 }
 
-/* Whether it may be overwritten: NULL, or the reason why not. */
+/* Return NULL if the file may be overwritten, else the reason why not; fd may be -1 before it is opened. */
 static const char *trace_refused(const tutti_file *f, const struct stat *st, int fd) {
     char head[sizeof trace_head - 1];
     if (!S_ISREG(st->st_mode)) return "it is not a regular file";
@@ -86,12 +86,12 @@ static int trace_print(int fd, int n, const tutti__sparse_message *in) {
     return fclose(out) == 0 && !bad;
 }
 
-/* NULL, or the reason why no trace is written.  Files of others are not opened: closing one would release its
- * locks. */
+/* Write the trace; returns NULL, or the reason why no trace is written.  A data file is not opened, since closing
+ * it would release the locks of the process. */
 static const char *trace_save(const tutti_file *f, int n, const tutti__sparse_message *in) {
     const char *path = f->opt.trace, *refused = NULL;
     struct stat st;
-    /* Beyond the limit of the process the kernel would end it. */
+    /* A write beyond the file size limit would end the process by SIGXFSZ. */
     struct rlimit limit;
     uint64_t bytes = sizeof trace_head + 8;
     for (int i = 0; i < n; i++) bytes += in[i].bytes + 2;
@@ -115,9 +115,9 @@ void tutti__trace_write(tutti_file *f) {
     int n = 0;
     if (!f->opt.trace[0]) return;
     char *text = tutti__trace_json();
-    const tutti__sparse_message mine = {0, text ? strlen(text) : 0, text};
+    const tutti__sparse_message local = {0, text ? strlen(text) : 0, text};
     const char *problem = NULL;
-    if (tutti__sparse_exchange(f->team, text ? 1 : 0, &mine, &n, &in) != TUTTI_OK) {
+    if (tutti__sparse_exchange(f->team, text ? 1 : 0, &local, &n, &in) != TUTTI_OK) {
         problem = "not all ranks could send what they recorded";
         tutti__error_clear();
     }

@@ -1,7 +1,7 @@
-/* mpitype: MPI datatypes read into sides.
+/* mpitype: conversion of MPI datatypes to sides (access/side.h).
  *
- *   contents   one level of a datatype as MPI remembers it, integer widths levelled out
- *   layout     the whole datatype: its type map as a side, and the bounds it is tiled by
+ *   contents   arguments of the constructor of one level of a datatype, converted to 64-bit integers
+ *   layout     type map of the complete datatype as a side, and its extent
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_MPITYPE_IMPL_H
 #define TUTTI_MPITYPE_IMPL_H
@@ -9,10 +9,10 @@
 #include <mpi.h>
 #include "access/side.h"
 
-/* Types nested deeper than this are refused: reading them recurses. */
+/* Maximum nesting of datatypes, which limits the depth of recursion. */
 #define TUTTI__TYPE_DEPTH 1000
 
-/* Record a failed MPI call with the text of MPI. */
+/* Record a failed MPI call with the text of MPI_Error_string. */
 void tutti__mpitype_record(int mpi_code, const char *call);
 static inline tutti_err tutti__mpitype_failed(int mpi_code, const char *call) {
     tutti__mpitype_record(mpi_code, call);
@@ -22,57 +22,58 @@ static inline tutti_err tutti__mpitype_failed(int mpi_code, const char *call) {
 /* ---- contents (type_contents.c) */
 typedef struct {
     int combiner;
-    tutti_count numbers; /* integers, then addresses, then large counts */
+    tutti_count numbers; /* integers + addresses + large_counts */
+    /* lengths of the arrays of MPI_Type_get_contents */
     tutti_count integers, addresses, large_counts, types;
 } tutti__envelope;
 
-/* `number` holds the constructor's arguments in the order of its small-count form: HVECTOR is
- * count, blocklength, stride; SUBARRAY is ndims, sizes, subsizes, starts, order; and so on, whether
- * the type was made with int, MPI_Aint or MPI_Count arguments. */
+/* `number` has the arguments of the constructor in the order of its int variant, for example count, blocklength,
+ * stride for HVECTOR, or ndims, sizes, subsizes, starts, order for SUBARRAY, even if the type was created
+ * with MPI_Count arguments. */
 typedef struct {
     int combiner;
     tutti_count numbers, types;
-    tutti_off *number;
-    MPI_Datatype *type;
+    tutti_off *number;  /* [numbers] */
+    MPI_Datatype *type; /* [types] */
 } tutti__contents;
 
 tutti_err tutti__envelope_get(MPI_Datatype type, tutti__envelope *out) TUTTI_MUST_USE;
-/* Predefined types, which MPI forbids to free, have no contents. */
+/* Return whether the type is predefined: it has no contents and must not be freed. */
 int tutti__envelope_is_leaf(const tutti__envelope *e);
 tutti_err tutti__contents_get(MPI_Datatype type, const tutti__envelope *e,
                               tutti__contents *out) TUTTI_MUST_USE;
-/* Frees the datatypes too.  A failure of MPI_Type_free is forwarded, the memory is freed anyway. */
+/* Free the arrays and the derived datatypes in c->type.  Returns an error of MPI_Type_free; the memory is freed in
+ * any case. */
 tutti_err tutti__contents_free(tutti__contents *c) TUTTI_MUST_USE;
 
 /* ---- layout (type_layout.c) */
 typedef struct {
-    tutti__side side; /* the type map: stream order = pack order; empty for types of size 0 */
-    tutti_off extent; /* from one element to the next */
+    tutti__side side; /* type map in the order of MPI_Pack; empty for types of size 0 */
+    tutti_off extent; /* extent in bytes */
 } tutti__layout;
 
 tutti_err tutti__layout_get(MPI_Datatype type, tutti__layout *out) TUTTI_MUST_USE;
 void tutti__layout_free(tutti__layout *l);
 
-/* ---- long lists of blocks that were read before (type_recent.c); thread-safe */
-/* 1: *out is the side of equal contents with an equal child, shared. */
+/* ---- cache of recent long lists of blocks (type_recent.c); thread-safe */
+/* Find the side of equal contents with an equal child; returns 1 and a new reference in *out, or 0. */
 int tutti__recent_find(const tutti__contents *c, const tutti__layout *child, tutti__side *out);
-/* Keep a side while views exist; if kept, takes over c->number and sets it to NULL. */
+/* Add a side to the cache if any view exists; the cache then takes ownership of c->number, which is set to
+ * NULL. */
 void tutti__recent_add(tutti__contents *c, const tutti__layout *child, tutti__side side);
-void tutti__recent_view(int change); /* +1: a view is made; -1: it is freed */
+void tutti__recent_view(int change); /* count a view: +1: created, -1: freed */
 
-/* ---- building blocks (type_blocks.c).  Sides that are passed by value are taken over, also on
- * failure. */
+/* ---- construction of sides (type_blocks.c).  tutti__side_shift takes ownership of `s`, also on failure. */
 tutti__side tutti__side_share(tutti__side s);
 tutti_err tutti__off_mul(tutti_off a, tutti_off b, tutti_off *out) TUTTI_MUST_USE;
 tutti_err tutti__off_add(tutti_off a, tutti_off b, tutti_off *out) TUTTI_MUST_USE;
 tutti_err tutti__side_shift(tutti__side s, tutti_off by, tutti__side *out) TUTTI_MUST_USE;
-/* Blocks of `child` at any displacements: block i is length[i * length_step] elements at place[i] * unit.
- */
+/* Blocks of elements: block i has length[i * length_step] elements at displacement place[i] * unit. */
 typedef struct {
     tutti_count n;
     const tutti_off *length, *place;
-    int length_step; /* 0: all blocks have the same length */
-    tutti_off unit;
+    int length_step; /* 1, or 0: all blocks have length[0] elements */
+    tutti_off unit;  /* bytes per unit of `place` */
 } tutti__blocks;
 tutti_err tutti__side_blocks(const tutti__layout *child, const tutti__blocks *b,
                              tutti__side *out) TUTTI_MUST_USE;

@@ -1,25 +1,25 @@
-/* mpitype: SUBARRAY and DARRAY.
+/* mpitype: sides of the constructors SUBARRAY and DARRAY.
  *
- * Both are nested loops, one per dimension, around the element: the element is wrapped in one dimension
- * after the other, the fastest first.  A block of indices is one VEC; a cyclic distribution is a
- * VEC of whole blocks and, if the array ends within a block, one shorter block after it.
+ * The element is repeated along one dimension after the other, the fastest dimension first.  A block of
+ * indices is one VEC node; a cyclic distribution is a VEC of complete blocks and, if the array ends within
+ * a block, a shorter block.
  *
  *   cyclic(2) over 3 processes, process 1:   . . x x . . . . x x . . . . x
- *                                                '-- whole blocks --'    '- the rest
+ *                                                '- complete blocks -'   '- shorter block
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpitype/mpitype_impl.h"
 
-/* The selected indices of one dimension: blocks of `block` indices, the first at `first`, one every
- * `period` indices, cut off at `end`. */
+/* The selected indices of one dimension: blocks of `block` indices that begin at first, first + period, ... and
+ * are truncated at `end`. */
 typedef struct {
     tutti_count first, block, period, end;
 } index_set;
 
-/* Copies of the element (which the caller keeps) at all selected indices. */
+/* Place copies of the element at all selected indices, `stride` bytes apart; the caller still owns `element`. */
 static tutti_err repeat_element(tutti__side element, const index_set *x, tutti_off stride,
                                 tutti__side *out) {
     const tutti_count span = x->end - x->first;
-    tutti_count whole = 0, rest = 0; /* `whole` blocks, then one of `rest` indices */
+    tutti_count whole = 0, rest = 0; /* complete blocks; indices of the last, shorter block */
     tutti_off first, period = 0, after = 0;
     tutti__side part[2] = {{0, NULL}, {0, NULL}}, block, all;
     if (span > 0 && x->block > 0) {
@@ -43,12 +43,13 @@ static tutti_err repeat_element(tutti__side element, const index_set *x, tutti_o
     return tutti__side_shift(all, first, out);
 }
 
-/* The common part of SUBARRAY and DARRAY. */
+/* Parameters of SUBARRAY or DARRAY. */
 typedef struct {
     tutti_count ndims;
-    const tutti_off *size; /* of the whole array */
-    int fortran;           /* the first dimension is the fastest */
+    const tutti_off *size; /* [ndims] size of the complete array */
+    int fortran;           /* whether the first dimension is the fastest */
     const tutti__contents *contents;
+    /* Set *x to the selected indices of dimension `dim`. */
     void (*select)(const tutti__contents *c, tutti_count dim, index_set *x);
 } array_shape;
 
@@ -102,7 +103,7 @@ static void select_distributed(const tutti__contents *c, tutti_count dim, index_
     const tutti_off *psize = arg + ndims;
     const tutti_count n = gsize[dim], procs = psize[dim];
     tutti_count me = c->number[1], block = arg[dim];
-    /* the process grid is always row-major, for any order of the array */
+    /* the process grid is row-major, whatever the order of the array */
     for (tutti_count d = ndims - 1; d > dim; d--) me /= psize[d];
     me %= procs;
     if (distrib[dim] == MPI_DISTRIBUTE_NONE) {

@@ -1,8 +1,8 @@
-/* mpitype: common functions of the constructors: an element shifted, repeated, placed at a list of
- * displacements.
+/* mpitype: functions common to several constructors: shifting an element, and placing blocks of elements at a
+ * list of displacements.
  *
- * Blocks of a dense element (no gaps inside or between) are runs and become one LIST without a node
- * for each; blocks of anything else become a CAT whose parts share one node per block length.
+ * Blocks of elements without gaps are runs and become one LIST node.  Blocks of other elements become a CAT
+ * node, in which consecutive blocks of the same length share one node.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpitype/mpitype_impl.h"
 
@@ -23,7 +23,7 @@ tutti_err tutti__off_add(tutti_off a, tutti_off b, tutti_off *out) {
     return TUTTI_OK;
 }
 
-/* The displacement and both bounds must stay within the limits of a side. */
+/* Check that displacement and bounds of the shifted side are within the limits of sides. */
 static tutti_err check_shift(tutti__side s, tutti_off by, tutti_off *disp_out) {
     tutti_off disp, lo, hi;
     const int fits = tutti__add_ok(s.disp, by, &disp) && tutti__add_ok(disp, s.node->lo, &lo) &&
@@ -48,7 +48,7 @@ tutti_err tutti__side_shift(tutti__side s, tutti_off by, tutti__side *out) {
     return TUTTI_OK;
 }
 
-/* ---- blocks of one element at many places */
+/* ---- blocks of elements at a list of displacements */
 
 static tutti_off block_length(const tutti__blocks *b, tutti_count i) {
     return b->length[i * b->length_step];
@@ -70,7 +70,7 @@ static tutti_err fill_block_runs(const tutti__layout *child, const tutti__blocks
     return TUTTI_OK;
 }
 
-/* A block at its displacement; `last` is the previous block, shared if it has the same length. */
+/* Place block i at its displacement; *last is the previous block, which is reused if it has the same length. */
 static tutti_err place_block(const tutti__layout *child, const tutti__blocks *b, tutti_count i,
                              tutti__side *last, tutti__side *out) {
     tutti_off at;

@@ -1,10 +1,10 @@
-/* mpitype: one level of a datatype, by MPI_Type_get_envelope and MPI_Type_get_contents.
+/* mpitype: the contents of one level of a datatype, by MPI_Type_get_envelope and MPI_Type_get_contents.
  *
- * Types made by the large-count constructors of MPI 4 support only the _c forms of both calls,
- * which also work for all other types; so with MPI 4 only the _c forms are used.  It then keeps
- * the counts in a third array.  Integers, addresses and large counts into one array of
- * 64-bit numbers; which is the same sequence for the small and the
- * large form of a constructor, except for SUBARRAY and DARRAY, whose tail is rotated.
+ * Types created by the large-count constructors of MPI 4 require the _c variants of both calls, which also
+ * support all other types; so with MPI 4 only the _c variants are used.  They return the counts in a third
+ * array.  Integers, addresses and large counts are concatenated in one array of 64-bit integers.  The
+ * result is the same sequence for the int and the large-count variant of a constructor, except for SUBARRAY
+ * and DARRAY, for which the array is rotated.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpitype/mpitype_impl.h"
 
@@ -17,7 +17,7 @@ void tutti__mpitype_record(int mpi_code, const char *call) {
     tutti__error_record(TUTTI_ERR_MPI, 0, -1, "%s failed with code %d: %s", call, mpi_code, text);
 }
 
-/* The raw arrays, before they are joined. */
+/* The arrays that MPI returns. */
 typedef struct {
     int *integer;
     MPI_Aint *address;
@@ -104,9 +104,9 @@ tutti_err tutti__contents_get(MPI_Datatype type, const tutti__envelope *e, tutti
         for (tutti_count i = 0; i < e->integers; i++) *to++ = raw.integer[i];
         for (tutti_count i = 0; i < e->addresses; i++) *to++ = raw.address[i];
         for (tutti_count i = 0; i < e->large_counts; i++) *to++ = raw.large[i];
-        /* Large SUBARRAY: ndims, order | sizes, subsizes, starts; the order belongs to the end.
-         * Large DARRAY: size, rank, ndims, distribs, dargs, psizes, order | gsizes; gsizes come
-         * after ndims. */
+        /* Large-count SUBARRAY: ndims, order | sizes, subsizes, starts; move order to the end.
+         * Large-count DARRAY: size, rank, ndims, distribs, dargs, psizes, order | gsizes; move
+         * gsizes after ndims. */
         const int large = e->large_counts > 0;
         if (large && e->combiner == MPI_COMBINER_SUBARRAY)
             rotate_left(c.number + 1, e->numbers - 1, 1);

@@ -1,8 +1,8 @@
-/* mpitype: a whole datatype as a side, by recursion over its contents.
+/* mpitype: conversion of a complete datatype to a side, by recursion over its contents.
  *
- * The stream order of the side is the order of the type map, which is the pack order of MPI.  Sizes and
- * displacements of the constructors are computed here in 64 bits; extents are queried from MPI at every
- * level, since only MPI knows the alignment of structures.
+ * The stream order of the side is the order of the type map, as for MPI_Pack.  Sizes and
+ * displacements are computed in 64 bits; extents are queried from MPI at every level, since the alignment
+ * of structures depends on the MPI library.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpitype/mpitype_impl.h"
 
@@ -14,8 +14,8 @@ void tutti__layout_free(tutti__layout *l) {
 
 /* ---- predefined types */
 
-/* The pairs of MPI_MINLOC and MPI_MAXLOC are C structures { value; int index; }, with the gap that
- * the index's alignment leaves.  Returns the size of the value; 0: not a pair. */
+/* Return the bytes of the value of a pair type of MPI_MINLOC and MPI_MAXLOC, which is a C struct
+ * { value; int index; }; 0: not a pair type. */
 static tutti_off pair_value_size(MPI_Datatype type) {
     const struct {
         MPI_Datatype type;
@@ -30,7 +30,7 @@ static tutti_off pair_value_size(MPI_Datatype type) {
     return 0;
 }
 
-/* ---- constructors of one element type */
+/* ---- constructors with one element type */
 
 static tutti_err vector_side(const tutti__layout *child, const tutti__contents *c, tutti_off unit,
                              tutti__side *out) {
@@ -103,13 +103,13 @@ static tutti_err derived_side(tutti__contents *c, int depth, tutti__side *out) {
     return err;
 }
 
-/* ---- STRUCT: count, blocklengths, displacements; one type a block */
+/* ---- STRUCT: count, blocklengths, displacements; one type per block */
 
 static tutti_err struct_side(const tutti__contents *c, int depth, tutti__side *out) {
     tutti_count made = 0;
     tutti__side *parts = tutti__malloc((size_t)c->types * sizeof *parts);
     if (!parts) return TUTTI_ERR_NOMEM;
-    /* Equal neighbours are read once: large structures mostly repeat one type. */
+    /* Consecutive equal types are converted once, since large structures mostly repeat one type. */
     tutti__layout child = {{0, NULL}, 0};
     tutti_err err = TUTTI_OK;
     for (tutti_count i = 0; i < c->types && err == TUTTI_OK; i++) {
@@ -182,7 +182,7 @@ static tutti_err layout_at(MPI_Datatype type, int depth, tutti__layout *out) {
     return TUTTI_OK;
 }
 
-/* Detects errors of decoding (a constructor of a later MPI, a size that overflowed). */
+/* Detect conversion errors (a constructor of a later MPI version, an overflow) by comparing the size. */
 static tutti_err check_size(MPI_Datatype type, const tutti__layout *l) {
     MPI_Count size = 0;
     const int rc = MPI_Type_size_x(type, &size);

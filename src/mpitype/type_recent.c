@@ -1,8 +1,9 @@
-/* mpitype: long lists of blocks that views have used recently.
+/* mpitype: a cache of the sides of long lists of blocks.
  *
- * PnetCDF sets a view of the same several hundred thousand blocks around every wait, each time through a new datatype.
- * MPI reuses the handles of freed datatypes, so the contents are compared, not the handles.  A list that is found shares
- * its side, so that later comparisons of accesses see one pointer.  Lists are kept as long as any view exists.
+ * PnetCDF sets a view of the same several hundred thousand blocks for every wait, each time with a new
+ * datatype.  Contents are compared, not handles, since MPI reuses the handles of freed datatypes.  Equal lists
+ * share one side, so that later comparisons of accesses compare one pointer.  The cache is emptied when no
+ * view exists.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpitype/mpitype_impl.h"
 
@@ -11,20 +12,20 @@
 
 enum {
     ENTRIES = 4,
-    MIN_NUMBERS = 4096,   /* shorter lists are built as fast as they are found */
+    MIN_NUMBERS = 4096,   /* building a shorter list is as fast as comparing it */
     MAX_NUMBERS = 4 << 20 /* 32 MiB per entry */
 };
 
 typedef struct {
-    tutti__contents contents; /* without datatypes */
+    tutti__contents contents; /* `type` is unused; number NULL: the entry is free */
     tutti_off child_disp, child_bytes, child_extent;
     tutti__side side;
 } entry;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all of these */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects all variables below */
 static entry entries[ENTRIES];
-static int next_entry; /* the oldest one */
-static int64_t views;
+static int next_entry; /* index of the oldest entry, which is replaced next */
+static int64_t views;  /* number of existing views */
 
 static void free_entry(entry *e) {
     tutti__free(e->contents.number);
@@ -32,7 +33,8 @@ static void free_entry(entry *e) {
     *e = (entry){.side = {0, NULL}};
 }
 
-/* Blocks of consecutive bytes only: their layout depends on the size and the extent of the child, not on its type. */
+/* Return whether the contents are a long list of blocks of a contiguous child, whose layout depends only on the
+ * displacement, the size and the extent of the child. */
 static int is_long_list(const tutti__contents *c, const tutti__layout *child) {
     const int has_blocks =
         c->combiner == MPI_COMBINER_INDEXED || c->combiner == MPI_COMBINER_HINDEXED ||

@@ -1,23 +1,23 @@
 /* mpitype: a view and a buffer of MPI-IO as an access.
  *
- * The file side is a window [skip, skip + bytes) of the stream of filetypes laid end to end from
- * the displacement on; for any size it has at most three parts:
+ * The file side is a window [skip, skip + bytes) of the byte stream of filetypes (tiles) repeated from
+ * the displacement on; it has at most three parts:
  *
  *   displacement   tile     tile     tile     tile     tile
  *   |............|--##-##-|-###-##-|-###-##-|-###-##-|-##-----|
- *                   head      a VEC of whole tiles      tail
+ *                   head      a VEC of complete tiles   tail
  *
  * The memory side is one VEC of memtypes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/mpitype.h>
 #include "mpitype/mpitype_impl.h"
 
-/* Stream bytes [from, to) of the tiled filetype. */
+/* Bytes [from, to) of the stream of repeated filetypes. */
 typedef struct {
     tutti_off displacement, from, to;
 } window;
 
-/* MPI requires increasing displacements that are not negative, within a tile ... */
+/* Check that displacements increase within a tile and are not negative, as MPI requires. */
 static tutti_err check_tile(const tutti__layout *tile) {
     if (tutti__side_bytes(tile->side) == 0) return TUTTI_OK;
     const tutti_off lo = tutti__side_lo(tile->side);
@@ -28,7 +28,7 @@ static tutti_err check_tile(const tutti__layout *tile) {
     return TUTTI_OK;
 }
 
-/* ... and between tiles. */
+/* Check that tiles do not overlap, if the window has bytes of several tiles. */
 static tutti_err check_tiling(const tutti__layout *tile, const window *w) {
     const tutti_off size = tutti__side_bytes(tile->side);
     TUTTI_CHECK(size > 0, TUTTI_ERR_ARG, "filetype has no bytes, but bytes are requested");
@@ -39,7 +39,8 @@ static tutti_err check_tiling(const tutti__layout *tile, const window *w) {
     return TUTTI_OK;
 }
 
-/* Bytes [from, to) of `count` tiles from number `first` on; several tiles only as a whole. */
+/* Make a side of bytes [from, to) of each of `count` tiles from tile `first` on; if count > 1, the window must be
+ * the complete tile. */
 static tutti_err some_tiles(const tutti__layout *tile, const window *w, tutti_count first,
                             tutti_count count, tutti__side *out) {
     const tutti_off size = tutti__side_bytes(tile->side);
@@ -58,8 +59,8 @@ static tutti_err some_tiles(const tutti__layout *tile, const window *w, tutti_co
     return tutti__side_shift(side, at, out);
 }
 
-/* Tiles first ... last contain the window: head and tail are partial (or empty), the middle is complete.
- */
+/* Make the sides of the partial tile at the start (head), the complete tiles, and the partial tile at the end
+ * (tail); each may be empty. */
 static tutti_err window_parts(const tutti__layout *tile, const window *w, tutti__side part[3]) {
     const tutti_off size = tutti__side_bytes(tile->side);
     const tutti_count first = w->from / size, last = w->to / size;
@@ -92,15 +93,15 @@ static tutti_err describe_memory(MPI_Datatype memtype, tutti_count count, tutti_
         return err;
     }
     TUTTI_TRY(tutti__side_vec(element.side, count, element.extent, &all));
-    return tutti__side_shift(all, 0, out); /* checks the bounds */
+    return tutti__side_shift(all, 0, out); /* checks that the bounds do not overflow */
 }
 
-/* ---- views that are kept */
+/* ---- views */
 
 struct tutti_view {
     tutti_off displacement;
     tutti__layout tile;
-    int checked; /* its tile */
+    int checked; /* whether check_tile(&tile) has succeeded */
 };
 
 static tutti_err view_init(tutti_view *v, tutti_off displacement, MPI_Datatype filetype) {

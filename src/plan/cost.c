@@ -1,49 +1,49 @@
-/* plan: predicted times.
+/* plan: predicted times of the methods.
  *
- *   list        seconds of each file run, plus copies if memory is more scattered than the file
- *   sieve       every rank reads its own extent and copies its pieces out of it
+ *   list        time of each file run, plus copies if memory is more scattered than the file
+ *   sieve       every rank reads its own extent and copies its pieces from the buffer
  *   two-phase   x, the exchange: copies into staging, bytes over the network, messages
- *               w, file access: whole windows where the request is dense, merged runs where not
- *               x + w - the share of the shorter one that the pipeline hides + agreement
+ *               w, file access: complete windows if the request is dense, else merged runs
+ *               x + w - overlap + vote; overlap is a share of the smaller of x and w
  *
  * Reads of bytes that are not in the page cache (the summary's `cold`) also take the time of the
- * device, known from direct reads.  The device reads a byte once, however many ranks request it:
+ * device, measured by direct reads.  The device reads a byte once, however many ranks request it:
  *
- *   list        a request per run; over holes smaller than a page the kernel reads ahead
+ *   list        one request per run; holes smaller than a page are read by the kernel's read-ahead
  *   sieve       the extent once
- *   two-phase   the windows, or runs, as above
+ *   two-phase   the windows or runs, as above
  *
- * Seconds of a request are straight lines between the measured sizes.  Between one rank and all that
- * were measured, bandwidth is a straight line too; more ranks than that do not make it faster.
+ * The time of a request is interpolated linearly between the measured sizes.  Bandwidth is interpolated
+ * linearly between one rank and the number of ranks of the measurement, and constant for more ranks.
  * docs/explanation/automatic-choices.md has the formulas; tests/plan/t213_formulas.c compares them with this file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "plan/cost.h"
 
-/* Candidates within this factor count as equal. */
+/* Candidates whose times differ by less than this factor are considered equal. */
 static const double NEARLY = 1.02;
 
-/* Fewer aggregators (method root: one) or larger windows than usual must be better by this factor,
- * because their measured rates are noisier than those of methods. */
+/* Fewer aggregators (method root: one) or larger windows are chosen only if they are faster by this factor,
+ * because their measured rates are less accurate. */
 static const double CLEARLY = 1.1;
 
-/* Holes up to this size are read where most of the extent is requested, and overwritten. */
+/* Default sieve_gap in bytes for writes, and for reads that request most of the extent. */
 static const tutti_off USUAL_GAP = 32 << 10;
 
-/* File runs at least this long go directly between the file and the user's memory. */
+/* Bytes of file runs from which on they are transferred directly between file and user memory. */
 static const tutti_off LONG = 1 << 20;
 
-/* One entry of an I/O vector, in copies of 64 bytes. */
+/* Time of an entry of an I/O vector, in copies of 64 bytes. */
 static const double ENTRY_COPIES = 2;
 
 static const double PAGE = 4096, LARGE = 1 << 20;
 
-/* Finding the named bytes of a window, in copies of 64 bytes per run. */
+/* Time to find the requested bytes of a window, in copies of 64 bytes per run. */
 static const double UNION_COPIES = 4;
 
-/* ---- curves: seconds of a request by its size -------------------------------------------------- */
+/* ---- curves: time of a request by its size ---------------------------------------------------- */
 
 typedef struct {
-    int n;
+    int n; /* points, sorted by size */
     double size[5], seconds[5];
 } curve;
 
@@ -57,7 +57,7 @@ static double curve_at(const curve *c, double size) {
     return c->seconds[i - 1] + part * (c->seconds[i] - c->seconds[i - 1]);
 }
 
-/* From bytes per second at these sizes; 0 for small ones: they were not measured. */
+/* Make a curve from the measured bytes per second at five sizes; 0 for the two smallest: not measured. */
 static curve curve_of(const double rate[5]) {
     static const double size[5] = {64, 512, 4096, 65536, 1048576};
     curve c = {.n = 0};
@@ -74,32 +74,33 @@ static curve curve_of(const double rate[5]) {
 typedef struct {
     const tutti__cost_case *c;
     const tutti_profile *p;
-    double bytes;          /* requested, of all ranks */
-    double distinct;       /* the same, but bytes that several ranks request count once */
-    double extent;         /* from the first to the last byte of all ranks */
+    double bytes;          /* requested bytes of all ranks */
+    double distinct;       /* requested bytes, where bytes that several ranks request count once */
+    double extent;         /* bytes from the first to the last requested byte of all ranks */
     double extents;        /* sum of the extents of the ranks */
-    double runs, run;      /* file runs, and their mean length */
-    double piece;          /* mean length of pieces that are contiguous in file and memory */
+    double runs, run;      /* number of file runs, and their mean bytes */
+    double piece;          /* mean bytes of pieces that are contiguous in file and memory */
     double density;        /* distinct bytes per byte of the extent */
-    double hole;           /* mean, between the runs of one rank */
-    double joint_hole;     /* mean, between the runs of all ranks together */
-    double streams;        /* ranks that request different parts of the file */
+    double hole;           /* mean bytes between the runs of one rank */
+    double joint_hole;     /* mean bytes between the combined runs of all ranks */
+    double streams;        /* number of ranks that request different parts of the file */
     double crowd;          /* ranks per core, relative to the measurement */
-    double cores;          /* that work at the same time, on all nodes */
-    double measured_ranks; /* on all nodes */
-    double measured_cores;
-    double vote;                  /* seconds of one agreement */
-    curve one, all;               /* file access by one rank, by all */
-    curve tiny_one, tiny_all;     /* requests too small for direct_io */
-    curve device_one, device_all; /* additional time of reads that are not cached */
+    double cores;          /* number of cores in use, on all nodes */
+    double measured_ranks; /* number of ranks of the measurement, on all nodes */
+    double measured_cores; /* number of cores that they used */
+    double vote;           /* seconds of one vote */
+    curve one, all;        /* file access by one rank, and by all measured ranks */
+    curve tiny_one, tiny_all;     /* curves `one` and `all` for requests too small for direct_io */
+    curve device_one, device_all; /* additional time of reads from the device */
+    /* bytes per second of windows of 512 KiB and 4 MiB, including copies */
     double staged_512k, staged_4m;
-    curve copy;
-    double named;          /* seconds to find the named bytes, by one core */
-    int asynchronous;      /* the store works while ranks exchange; */
-    double overlap, async; /* it hides this share, and takes these additional seconds per cycle */
-    int cold;
-    tutti__gap gap;  /* holes up to this size are read */
-    tutti_off least; /* bytes that an aggregator should have, before alignment and window */
+    curve copy;            /* time of copies by one core */
+    double named;          /* seconds of one core to find the requested bytes of all windows */
+    int asynchronous;      /* whether the store accesses the file during the exchange */
+    double overlap, async; /* overlapped share of the shorter phase; additional seconds per cycle */
+    int cold;              /* whether bytes are read from the device */
+    tutti__gap gap;        /* holes of at most gap.bytes are read */
+    tutti_off least;       /* minimum bytes per aggregator, before limits by alignment and window */
 } model;
 
 static double smaller_of(double a, double b) {
@@ -110,15 +111,15 @@ static double larger_of(double a, double b) {
     return a > b ? a : b;
 }
 
-/* Depth of a binary tree of n ranks. */
+/* Return the depth of a binary tree of n ranks, at least 1. */
 static double tree_depth(double n) {
     int k = 1;
     while (k < 30 && (double)((tutti_off)1 << k) < n) k++;
     return k;
 }
 
-/* Seconds per request, summed over `clients` ranks that work at the same time, from those of one
- * rank and those of all that were measured. */
+/* Return the mean time between completed requests of `clients` concurrent ranks, interpolated between the
+ * curves of one rank and of all measured ranks. */
 static double shared_seconds(const model *m, const curve *of_one, const curve *of_all, double size,
                              double clients) {
     const double one = curve_at(of_one, size), all = curve_at(of_all, size);
@@ -127,7 +128,7 @@ static double shared_seconds(const model *m, const curve *of_one, const curve *o
     return 1 / (1 / one + part * (1 / all - 1 / one));
 }
 
-/* Seconds of the device for bytes that are not cached, read in requests of `size`. */
+/* Return the time of the device to read uncached bytes in requests of `size` bytes; 0 if bytes are cached. */
 static double device_seconds(const model *m, double bytes, double size, double clients) {
     if (!m->cold) return 0;
     return bytes / size * shared_seconds(m, &m->device_one, &m->device_all, size, clients);
@@ -195,7 +196,7 @@ static model model_of(const tutti__cost_case *c) {
         m.async = uring ? p->async_uring : p->async_threads;
     }
 
-    /* one additional request, against bytes that are read in a long one */
+    /* a hole is read if that takes less time than an additional request */
     m.gap.bytes = c->opt->sieve_gap;
     if (m.gap.bytes <= 0) {
         const double clients = (double)s->ranks;
@@ -227,7 +228,7 @@ tutti_off tutti__cost_least(const tutti__cost_case *c, tutti_off window) {
     return tutti__max(c->align, tutti__min(window, model_of(c).least));
 }
 
-/* Descriptions to all aggregators that a rank has bytes for, and an agreement. */
+/* Return the time to send descriptions of a rank's bytes to `aggregators` aggregators, and to vote. */
 static double planning_seconds(const model *m, int aggregators) {
     const double latency = m->c->groups > 1 ? m->p->net_latency : m->p->message_latency;
     return latency * m->crowd * (double)aggregators + m->vote;
@@ -235,7 +236,7 @@ static double planning_seconds(const model *m, int aggregators) {
 
 /* ---- file access ----------------------------------------------------------------------------- */
 
-/* Seconds per request, summed over `clients` ranks that access the file at the same time. */
+/* Return the mean time between completed file requests of `clients` concurrent ranks. */
 static double request_seconds(const model *m, double size, double clients) {
     const int tiny = size < m->one.size[0];
     return shared_seconds(m, tiny ? &m->tiny_one : &m->one, tiny ? &m->tiny_all : &m->all, size,
@@ -246,9 +247,9 @@ static double copy_seconds(const model *m, double bytes, double cores) {
     return bytes / m->piece * curve_at(&m->copy, m->piece) / cores;
 }
 
-/* If memory is more scattered than the file, short pieces are copied through a stage, and long ones are
- * entries of an I/O vector.  The device reads small holes; of runs with large holes, no more than the
- * extent has. */
+/* Predict the time of the method list.  If memory is more scattered than the file, short pieces are copied
+ * through a stage, and long pieces are entries of an I/O vector.  The device also reads small holes, but at
+ * most the extent. */
 static double list_seconds(const model *m) {
     const double ranks = (double)m->c->s->ranks;
     double scattered = 0;
@@ -265,9 +266,9 @@ static double list_seconds(const model *m) {
     return t;
 }
 
-/* Each rank reads its own extent through a buffer of `most` bytes, each time from a requested byte to
- * the last one that fits into the buffer: holes as long as the buffer are not read.  A write reads and
- * writes, one rank after the other. */
+/* Predict the time of the method sieve.  Each rank reads its own extent through a buffer of `most` bytes, each
+ * time from a requested byte to the last requested byte that fits, so holes as long as the buffer are not
+ * read.  A write reads and writes, one rank after the other. */
 static double sieve_seconds(const model *m) {
     const double ranks = (double)m->c->s->ranks, clients = m->c->is_write ? 1 : ranks;
     const double most = (double)tutti__sieve_stage(m->c->opt, m->c->is_write, m->cold);
@@ -281,10 +282,10 @@ static double sieve_seconds(const model *m) {
     return 2 * file + copy_seconds(m, m->bytes, 1) + planning_seconds(m, m->c->ranks);
 }
 
-/* Aggregators access the file: whole windows, or runs where holes are too large. */
+/* Predict the time of the file access of two-phase I/O: complete windows, or runs if holes are too large. */
 static double window_seconds(const model *m, double window, double aggregators) {
-    /* Seconds per byte of whole windows: measured with copies of 4 KiB pieces by all ranks, minus the
-     * copies. */
+    /* Seconds per byte of complete windows: the measurement includes copies of 4 KiB pieces by all
+     * ranks, which are subtracted. */
     const double lo = 512 << 10, hi = 4 << 20;
     double staged = m->staged_512k;
     if (window >= hi)
@@ -294,7 +295,8 @@ static double window_seconds(const model *m, double window, double aggregators) 
     const double whole = 1 / staged, copies = 1 / (m->p->copy_4k * m->measured_cores);
     const double part =
         request_seconds(m, window, aggregators) / request_seconds(m, window, m->measured_ranks);
-    const double call = request_seconds(m, 1, aggregators) / window; /* matters in small windows */
+    /* significant for small windows */
+    const double call = request_seconds(m, 1, aggregators) / window;
     const double byte = larger_of(whole - copies, whole / 10) * part + call;
     const double named = m->named / smaller_of(aggregators, m->cores);
 
@@ -309,12 +311,12 @@ static double window_seconds(const model *m, double window, double aggregators) 
 
     const double dense = m->bytes * byte;
     if (m->density >= 1) return dense;
-    /* neighbouring runs join as often as if they were distributed at random */
+    /* neighbouring runs are contiguous with the probability of random positions */
     const double runs = m->runs * (1 - m->density);
     const double run = m->bytes / runs, size = smaller_of(run, window);
     double each = request_seconds(m, size, aggregators);
     if (size < PAGE && aggregators > 1) {
-        /* runs that share pages are faster in a domain of one rank than interleaved */
+        /* runs that share pages are faster if one rank writes them than if ranks are interleaved */
         const double gain = smaller_of(m->p->write_all_512 / m->p->write_own_512, 1);
         each *= size <= 512 ? gain : gain + (1 - gain) * (size - 512) / (PAGE - 512);
     }
@@ -324,15 +326,15 @@ static double window_seconds(const model *m, double window, double aggregators) 
 /* ---- exchange -------------------------------------------------------------------------------- */
 
 typedef struct {
-    double total;
-    double sent; /* bytes sent to other nodes */
+    double total; /* seconds */
+    double sent;  /* bytes that each node sends to other nodes */
 } exchange_cost;
 
 static exchange_cost exchange_seconds(const model *m, int exchange, double cycles) {
     const tutti_profile *p = m->p;
     const double ranks = m->c->ranks, mates = m->c->largest, groups = m->c->groups;
 
-    /* ranks of a node gather in shared memory; bytes for other nodes are sent once */
+    /* ranks of a node copy into shared memory; bytes for other nodes are sent in one message per node */
     if (exchange == TUTTI_EXCHANGE_SHM) {
         const double away = m->bytes * (groups - 1) / groups;
         exchange_cost x = {copy_seconds(m, m->bytes, m->cores), away / groups};
@@ -342,7 +344,7 @@ static exchange_cost exchange_seconds(const model *m, int exchange, double cycle
         return x;
     }
 
-    /* from rank to rank: packed, sent, unpacked, whether they share a node or not */
+    /* messages between ranks: bytes are packed, sent and unpacked, also within a node */
     const double inside = m->bytes * (mates - 1) / ranks,
                  outside = m->bytes * (ranks - mates) / ranks;
     const double pairs = larger_of(smaller_of(mates, p->cores) / 2, 1) * groups;
@@ -369,22 +371,23 @@ static exchange_cost exchange_seconds(const model *m, int exchange, double cycle
 static double two_phase_seconds(const model *m, const tutti__candidate *k) {
     const double a = k->aggregators, window = (double)k->window;
     const double moved = m->c->is_write ? m->bytes : larger_of(m->distinct, m->extent);
-    /* cycles with bytes */
+    /* number of cycles with bytes, per aggregator */
     const double cycles = larger_of(smaller_of(moved / window, m->runs + m->bytes / window) / a, 1);
     const exchange_cost x = exchange_seconds(m, k->exchange, cycles);
     const double file = window_seconds(m, smaller_of(window, moved / a), a);
 
-    /* the share of the shorter phase that the pipeline hides */
+    /* the share of the shorter phase that is overlapped */
     double share = m->overlap;
     if (k->pipeline == TUTTI_PIPELINE_NONE || k->pipeline == TUTTI_PIPELINE_COMM) share = 0;
     if (m->c->opt->sub_buffers == 1) share = 0;
-    if (k->pipeline == TUTTI_PIPELINE_WRITE_COMM) share *= 0.95; /* each cycle waits for both */
+    /* each cycle waits for both phases */
+    if (k->pipeline == TUTTI_PIPELINE_WRITE_COMM) share *= 0.95;
     const double hidden =
         cycles > 1 ? share * smaller_of(x.total, file) * (cycles - 1) / cycles : 0;
     const double sum = x.total + file;
     double both = sum - hidden + cycles * m->async;
     if (m->p->remote && m->c->groups > 1) {
-        /* both use the network, and its bandwidth limits the overlap */
+        /* exchange and file access share the network, whose bandwidth limits the overlap */
         const double through = x.sent + m->bytes / (double)m->c->groups;
         both = larger_of(both, smaller_of(through / m->p->net_bandwidth, sum));
     }
@@ -396,8 +399,8 @@ static double two_phase_seconds(const model *m, const tutti__candidate *k) {
 
 /* ---- candidates ------------------------------------------------------------------------------ */
 
-/* The best window and number of aggregators: all ranks that have enough bytes, or fewer if that
- * raises the bandwidth; unless options fix them.  `literal`: the engine that works in cycles. */
+/* Choose the fastest window and number of aggregators, unless options fix them, for the method, exchange and
+ * pipeline of `k`.  `literal`: for the cyclic engine. */
 static tutti__candidate choose_staged(const model *m, tutti__candidate k, int literal) {
     static const tutti_off sizes[] = {512 << 10, 4 << 20, 64 << 20};
     const tutti__cost_case *c = m->c;
@@ -406,23 +409,23 @@ static tutti__candidate choose_staged(const model *m, tutti__candidate k, int li
     const int fixed_number = o->cb_nodes > 0 || k.method == TUTTI_METHOD_ROOT;
     tutti__candidate best = {.aggregators = 0};
 
-    /* Without overlap one window slot is enough; but windows are not larger for that unless an
-     * option requests it, since overlapping pipelines use several at a time. */
+    /* Without overlap one window slot is enough.  Unless an option sets pipeline or window, windows are
+     * not enlarged for that, so that candidates with overlap have the same window. */
     const int one_slot =
         k.pipeline == TUTTI_PIPELINE_NONE && (o->pipeline == TUTTI_PIPELINE_NONE || fixed_window);
     const int slots = one_slot ? 1 : o->sub_buffers;
-    /* buffers of a window's size that a rank needs, as two_phase_plan.c counts them */
+    /* window-sized buffers per rank, as counted by two_phase_plan.c */
     const int remote = k.exchange == TUTTI_EXCHANGE_SHM ? c->groups > 1 : c->ranks > 1;
     int buffers = remote ? 2 * (slots + 2) : slots;
     if (literal) {
         const int step = k.exchange == TUTTI_EXCHANGE_TWO_SIDED ? o->step : 0;
         buffers = c->buffers(k.exchange, step, slots);
     }
-    const tutti_off room = o->cb_buffer_size / ((tutti_off)c->largest * buffers);
+    const tutti_off capacity = o->cb_buffer_size / ((tutti_off)c->largest * buffers);
 
     for (int i = c->striped && !fixed_window ? 2 : 0; i < 3; i++) {
         const tutti_off wanted = fixed_window ? o->window_size : sizes[i];
-        const tutti_off window = tutti__max(tutti__min(wanted, room), 4096);
+        const tutti_off window = tutti__max(tutti__min(wanted, capacity), 4096);
         if (window == k.window) continue;
         k.window = window;
 
@@ -432,7 +435,7 @@ static tutti__candidate choose_staged(const model *m, tutti__candidate k, int li
         } else if (o->cb_nodes > 0) {
             if (o->cb_nodes < a) a = o->cb_nodes;
         } else {
-            /* from a device, holes are read too, or several requests wait for it at a time */
+            /* reads from a device count the complete extent: holes are read, or several requests are pending */
             const tutti_off moved =
                 c->s->cold ? tutti__max(c->s->bytes, c->s->hi - c->s->lo) : c->s->bytes;
             const tutti_off least = tutti__max(c->align, tutti__min(window, m->least));
@@ -450,15 +453,15 @@ static tutti__candidate choose_staged(const model *m, tutti__candidate k, int li
     return best;
 }
 
-/* An exchange with each pipeline that options request or that the store makes useful; returns the
- * new number of candidates. */
+/* Append candidates for an exchange with each pipeline that the options request or the store can use; returns
+ * the new number of candidates. */
 static int add_staged(const model *m, int method, int exchange, tutti__candidate *out, int n) {
     static const int pipelines[] = {TUTTI_PIPELINE_WRITE_COMM_2, TUTTI_PIPELINE_WRITE_COMM,
                                     TUTTI_PIPELINE_WRITE, TUTTI_PIPELINE_COMM, TUTTI_PIPELINE_NONE};
     const tutti_options *o = m->c->opt;
     const int literal =
         exchange == TUTTI_EXCHANGE_TWO_SIDED ? o->step > 0 : exchange != TUTTI_EXCHANGE_SHM;
-    /* the literal engine cannot overlap cycles in a single sub-buffer */
+    /* the cyclic engine cannot overlap cycles with a single sub-buffer */
     const int asked = o->sub_buffers == 1 && literal ? TUTTI_PIPELINE_NONE : o->pipeline;
     for (int i = 0; i < 5 && n < TUTTI__CANDIDATES; i++) {
         const int in_between =
@@ -494,9 +497,9 @@ int tutti__cost_candidates(const tutti__cost_case *c, tutti__candidate out[TUTTI
         return 1;
     }
 
-    /* Long file runs go directly between file and user memory: at least `direct_run` bytes.  By
-     * default the model decides where writers would wait for each other: writes of one node through
-     * its page cache exclude each other in the kernel, while copies into staging memory do not. */
+    /* File runs of at least the option `direct_run` are transferred directly between file and user
+     * memory.  By default, this applies to runs of at least LONG bytes, except if concurrent writers
+     * would wait for each other: the kernel serializes writes of one node through its page cache. */
     const int writers_wait = c->is_write && c->largest > 1 && !o->direct_io && !(p->remote > 0);
     const int straight =
         o->direct_run > 0 ? c->s->run >= o->direct_run : c->s->run >= LONG && !writers_wait;
@@ -509,7 +512,7 @@ int tutti__cost_candidates(const tutti__cost_case *c, tutti__candidate out[TUTTI
             method == TUTTI_METHOD_SIEVE ? !c->is_write || c->may_sieve : !staged || !straight;
         if (asked != method && (asked != TUTTI_METHOD_AUTO || !possible)) continue;
         if (!staged) {
-            /* independent: one request per run, where list passes many at a time */
+            /* independent is like list, except that it passes one run at a time to the store */
             const double t = method == TUTTI_METHOD_SIEVE  ? sieve_seconds(&m)
                              : method == TUTTI_METHOD_LIST ? list_seconds(&m)
                                                            : list_seconds(&m) * NEARLY;
@@ -518,7 +521,7 @@ int tutti__cost_candidates(const tutti__cost_case *c, tutti__candidate out[TUTTI
             continue;
         }
         for (int x = TUTTI_EXCHANGE_SHM; x <= TUTTI_EXCHANGE_LOCK; x++) {
-            /* requested by an option, or with known costs.  Steps are those of messages. */
+            /* whether an option requests the exchange, or its cost is known; `step` implies two-sided */
             int wanted = 1;
             if (o->exchange != TUTTI_EXCHANGE_AUTO)
                 wanted = x == o->exchange;
@@ -532,12 +535,12 @@ int tutti__cost_candidates(const tutti__cost_case *c, tutti__candidate out[TUTTI
         }
     }
 
-    /* by time, the best first */
+    /* move the chosen candidate to the front, and sort the others by time */
     double least = out[0].seconds;
     int first = 0;
     for (int i = 1; i < n; i++) least = smaller_of(least, out[i].seconds);
     while (out[first].seconds > least * NEARLY) first++;
-    if (asked == TUTTI_METHOD_AUTO && tutti__cost_is_small(c)) first = 0; /* list */
+    if (asked == TUTTI_METHOD_AUTO && tutti__cost_is_small(c)) first = 0; /* the method list */
     const tutti__candidate taken = out[first];
     for (int i = first; i > 0; i--) out[i] = out[i - 1];
     out[0] = taken;

@@ -1,23 +1,24 @@
-/* plan: file domains and windows: the aggregator of each file offset, and the cycle that accesses it.
+/* plan: file domains and windows: the aggregator and the cycle of each file offset.
  *
- * There is no table per aggregator: every cut is computed on demand.
+ * There is no table of the A aggregators: the start of every domain is computed on demand.
  *   EVEN      the extent is U units of `align` bytes; domain a begins at unit floor(U * a / A), so
- *             that min(U, A) aggregators have work and no share exceeds ceil(U / A) units
- *   BALANCED  domain a begins after a/A of the touched bytes: the inverse of the cumulative
- *             histogram, linear inside a bucket, aligned down
+ *             that min(U, A) domains are not empty and no domain exceeds ceil(U / A) units
+ *   BALANCED  domain a begins after a/A of the requested bytes, by inverting the cumulative
+ *             histogram, linearly inside a bucket, and aligning down
  *   CYCLIC    blocks of `window` bytes from lo on are assigned round-robin
- *   ARRAY     domain a begins at slab floor(n * a / A) of the array, if that is in the extent
- * tutti__domains_find inverts the same cuts: by division or, for BALANCED and ARRAY, by bisection over the
- * aggregators.
+ *   ARRAY     domain a begins at slab floor(n * a / A) of the array, limited to the extent
+ * tutti__domains_find inverts these formulas: by division or, for BALANCED and ARRAY, by bisection over
+ * the aggregators.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 #include <tutti/options.h>
 #include "plan/domains.h"
 #include "plan/scale.h"
 
-/* AUTO uses BALANCED if EVEN would give the busiest aggregator more than this many times its bytes. */
+/* AUTO uses BALANCED if the largest number of bytes of an aggregator with EVEN is more than this factor times
+ * that with BALANCED. */
 #define UNEVEN 1.25
-/* AUTO needs the histogram if less than this part of the extent is touched. */
+/* AUTO needs the histogram if less than this fraction of the extent is requested. */
 #define DENSE 0.9
 /* Upper limit of alignments, so that rounding up never overflows. */
 #define ALIGN_MAX ((tutti_off)1 << 60)
@@ -28,12 +29,12 @@ static tutti_off count_units(const tutti__domains *d) {
 
 /* ---- BALANCED: the cumulative histogram */
 
-/* The start of bucket i, 0 <= i <= TUTTI__HISTOGRAM. */
+/* Return the file offset at which bucket i begins, 0 <= i <= TUTTI__HISTOGRAM. */
 static tutti_off bucket_start(const tutti__domains *d, tutti_off i) {
     return d->first + tutti__cut(d->hi - d->first, i, TUTTI__HISTOGRAM);
 }
 
-/* The bytes touched before `offset`, interpolated in the histogram. */
+/* Return the requested bytes before `offset`, interpolated in the histogram. */
 static tutti_off bytes_before(const tutti__domains *d, tutti_off offset) {
     if (offset <= d->first) return 0;
     if (offset >= d->hi) return d->before[TUTTI__HISTOGRAM];
@@ -42,7 +43,8 @@ static tutti_off bytes_before(const tutti__domains *d, tutti_off offset) {
     return d->before[i] + tutti__cut(d->before[i + 1] - d->before[i], offset - start, width);
 }
 
-/* Cumulate the buckets, scaled down if the sum over many ranks would overflow; returns the total. */
+/* Set before[i] to the sum of the buckets before i, scaled down if the sum would overflow; returns the
+ * total. */
 static tutti_off cumulate_histogram(const tutti_off *bucket,
                                     tutti_off before[TUTTI__HISTOGRAM + 1]) {
     __int128 total = 0;
@@ -54,7 +56,7 @@ static tutti_off cumulate_histogram(const tutti_off *bucket,
     return before[TUTTI__HISTOGRAM];
 }
 
-/* ---- cuts of all but CYCLIC: domain a is [domain_start(a), domain_start(a + 1)) */
+/* ---- domains of all kinds except CYCLIC: domain a is [domain_start(a), domain_start(a + 1)) */
 
 static tutti_off domain_start(const tutti__domains *d, int a) {
     if (a == 0) return d->lo;
@@ -66,7 +68,7 @@ static tutti_off domain_start(const tutti__domains *d, int a) {
     }
     if (d->kind != TUTTI_DOMAINS_BALANCED)
         return d->lo + tutti__cut(count_units(d), a, d->aggregators) * d->align;
-    /* The offset after a/A of the bytes: in the last bucket with at most as many bytes before it. */
+    /* Find the last bucket with at most `target` bytes before it, and interpolate inside the bucket. */
     const tutti_off target = tutti__cut(d->before[TUTTI__HISTOGRAM], a, d->aggregators);
     int i = 0, above = TUTTI__HISTOGRAM;
     while (above - i > 1) {
@@ -89,8 +91,8 @@ int tutti__domains_want_histogram(const tutti__summary *s, int kind_option) {
     return kind_option == TUTTI_DOMAINS_AUTO && (double)s->bytes < DENSE * (double)(s->hi - s->lo);
 }
 
-/* The largest number of bytes of one aggregator; of many aggregators, the mean of neighbours that the
- * histogram does not distinguish. */
+/* Return the largest number of bytes of an aggregator.  If there are more aggregators than buckets, neighbours
+ * are averaged. */
 static double largest_share(const tutti__domains *d) {
     const int n = d->aggregators < TUTTI__HISTOGRAM ? d->aggregators : TUTTI__HISTOGRAM;
     double most = 0;

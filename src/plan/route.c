@@ -1,11 +1,11 @@
-/* plan: the aggregators of one side, each with its first cycle.
+/* plan: the aggregators whose domains have bytes of a file side, each with its first cycle.
  *
- * EVEN, BALANCED, ARRAY: from the first byte to its domain, from the domain's end to the next byte, and
- * so on: one seek per touched aggregator, in ascending order.
- * CYCLIC: the same from window to window.  An aggregator may occur repeatedly, so stops are collected
- * in batches about as long as the list so far, then sorted and reduced to one per aggregator; the
- * search ends when every aggregator is in the list.  One round of windows is enough for a dense side;
- * a side that misses some aggregators needs one seek per window that it touches.
+ * EVEN, BALANCED, ARRAY: the domain of the first byte is found, then the domain of the first byte after the
+ * end of that domain, and so on: one seek per aggregator, in ascending order.
+ * CYCLIC: the same with windows instead of domains.  An aggregator may occur repeatedly, so stops are
+ * collected in batches about as long as the list so far, then sorted and reduced to one per aggregator; the
+ * search ends when every aggregator is in the list.  One round of windows is enough for a dense side; a
+ * side without bytes for some aggregators needs one seek per window with bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <tutti/options.h>
@@ -13,11 +13,11 @@
 
 typedef struct {
     tutti__stop *v;
-    size_t n, room;
+    size_t n, capacity;
 } stops;
 
 static tutti_err push_stop(stops *s, int aggregator, tutti_count cycle) {
-    TUTTI_TRY(tutti__grow(&s->v, s->n + 1, &s->room, sizeof *s->v));
+    TUTTI_TRY(tutti__grow(&s->v, s->n + 1, &s->capacity, sizeof *s->v));
     s->v[s->n++] = (tutti__stop){aggregator, cycle};
     return TUTTI_OK;
 }
@@ -28,7 +28,7 @@ static int stop_order(const void *x, const void *y) {
     return (a->cycle > b->cycle) - (a->cycle < b->cycle);
 }
 
-/* Sort by aggregator; of several stops at one, keep the earliest. */
+/* Sort the stops by aggregator, and keep the earliest stop of each aggregator. */
 static void merge_stops(stops *s) {
     size_t n = 0;
     if (s->n > 1) qsort(s->v, s->n, sizeof *s->v, stop_order);
@@ -102,7 +102,7 @@ tutti_count tutti__route_next(const tutti__domains *d, tutti__side file, int a, 
         tutti__domains_find(d, at, &owner, &c);
         if (owner == a) return c;
         if (d->kind != TUTTI_DOMAINS_CYCLIC) return -1;
-        if (owner > a) c++; /* a's window of this round is before the byte */
+        if (owner > a) c++; /* window (a, c) is before `at` */
     }
     return -1;
 }

@@ -1,7 +1,7 @@
 /* plan: summary of the requests of all ranks: a few sums and bounds, and a coarse histogram.
  *
- * A summary is reduced over the ranks (min, max, sum); the empty one is the neutral element.  The
- * histogram cuts [lo, hi) into TUTTI__HISTOGRAM equal buckets; filling it takes one seek per bucket
+ * A summary is reduced over the ranks (min, max, sum); the empty summary is the identity element.  The
+ * histogram divides [lo, hi) into TUTTI__HISTOGRAM equal buckets; filling it takes one seek per bucket
  * within the bounds of the side, regardless of its number of runs.  Sums saturate.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "plan/domains.h"
@@ -41,7 +41,7 @@ tutti__summary tutti__summary_of(tutti__side file, tutti_count memory_runs) {
                             .first = hash,
                             .last = hash,
                             .min_bytes = bytes,
-                            .start_min = INT64_MIN, /* not in rank order, until the rank is set */
+                            .start_min = INT64_MIN, /* differs from start_max: not in rank order */
                             .start_max = INT64_MAX};
 }
 

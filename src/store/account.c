@@ -1,4 +1,4 @@
-/* store: the statistics to which file accesses of this thread are added.
+/* store: selecting the statistics to which file accesses of this thread are added.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/store.h"
 

@@ -1,11 +1,11 @@
-/* store: whether a page of a file is in the page cache.
+/* store: determining whether a page of a file is in the page cache.
  *
  *   cachestat(2)          Linux 6.5: a query without side effects
- *   preadv2, RWF_NOWAIT   Linux 4.14: a read of one byte that fails if it would have to wait;
+ *   preadv2, RWF_NOWAIT   Linux 4.14: a read of one byte that fails if the page is not cached;
  *                         the kernel may then start to read the page, so a second query finds it
  *
- * Neither works everywhere: old kernels, file systems without page cache, files of other users.
- * Then the answer is unknown, which is not an error.
+ * Both fail on old kernels, on file systems without page cache, and for files of other users.  The result
+ * is then unknown, which is not an error.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/fdfile.h"
 #include "store/store.h"
@@ -18,14 +18,14 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* The same on all architectures; headers of the C library may be older than the kernel. */
+/* Number of the system call on all architectures, for C libraries that are older than the kernel. */
 #ifndef SYS_cachestat
 #define SYS_cachestat 451
 #endif
 
 enum { PAGE = 4096 };
 
-/* Structures as defined by the kernel. */
+/* The structs cachestat_range and cachestat of the kernel. */
 typedef struct {
     uint64_t offset, bytes;
 } cache_range;
@@ -33,7 +33,7 @@ typedef struct {
     uint64_t cached, dirty, writeback, evicted, recently_evicted;
 } cache_counts;
 
-static _Atomic int no_cachestat; /* this kernel has none */
+static _Atomic int no_cachestat; /* whether the kernel does not have cachestat */
 
 static int by_cachestat(int fd, tutti_off offset) {
     const cache_range range = {(uint64_t)(offset - offset % PAGE), PAGE};
@@ -52,7 +52,7 @@ static int by_read(int fd, tutti_off offset) {
     return n < 0 && errno == EAGAIN ? 0 : -1;
 }
 
-/* With direct_io the cache is not used. */
+/* Returns -1 with direct_io, which does not use the cache. */
 int tutti__fdfile_cached(tutti_store *s, tutti_off offset) {
     const tutti__fdfile *f = (const tutti__fdfile *)s;
     const int before = errno;
@@ -63,7 +63,7 @@ int tutti__fdfile_cached(tutti_store *s, tutti_off offset) {
     if (cached < 0) {
         tutti__store_stats(s)->system_calls++;
         cached = by_read(f->fd, offset);
-    } else if (cached == 0) { /* no page after the end is cached */
+    } else if (cached == 0) { /* beyond the end of the file the result is unknown */
         tutti__store_stats(s)->system_calls++;
         if (fstat(f->fd, &st) != 0 || offset >= (tutti_off)st.st_size) cached = -1;
     }

@@ -1,4 +1,4 @@
-/* store: faults on demand, for tests.  The syntax is in store.h.
+/* store: injected faults, for tests.  store.h documents the syntax of the option `fault`.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_FAULT_H
 #define TUTTI_FAULT_H
@@ -21,15 +21,16 @@ typedef enum tutti__fault_what {
 
 typedef struct tutti__fault {
     tutti__fault_what what;
+    /* N of the option: number of a call, bytes, milliseconds or descriptor, depending on `what` */
     tutti_count n;
-    int sys_errno;
+    int sys_errno; /* errno of the injected error */
 } tutti__fault;
 
-/* Read the option `fault`; what is TUTTI__FAULT_NONE if it is empty or names another rank.
- * TUTTI_ERR_OPTION if it is malformed, for any rank in it. */
+/* Parse the option `fault`; fault_out->what is TUTTI__FAULT_NONE if the text is empty or names another rank.
+ * TUTTI_ERR_OPTION if the text is malformed, on all ranks. */
 tutti_err tutti__fault_parse(const char *text, int rank, tutti__fault *fault_out) TUTTI_MUST_USE;
 
-/* Wrap a store in one that fails as the fault describes; on success it owns `inner`. */
+/* Wrap the store `inner` in a store that fails as *fault describes; on success the new store owns `inner`. */
 tutti_err tutti__fault_wrap(tutti_store *inner, const tutti__fault *fault,
                             tutti_store **store_out) TUTTI_MUST_USE;
 

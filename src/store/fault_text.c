@@ -1,4 +1,4 @@
-/* store: the text of the option `fault`, RANK:WHAT:N[:ERRNO].
+/* store: parsing the option `fault`, RANK:WHAT:N[:ERRNO].
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/fault.h"
 #include "store/store.h"
@@ -10,7 +10,7 @@
 
 #define LARGEST_ERRNO 4095
 
-/* Parts of RANK:WHAT:N[:ERRNO], in a copy of the text. */
+/* The parts of RANK:WHAT:N[:ERRNO], which point into a copy of the text. */
 typedef struct fault_text {
     char copy[sizeof(((tutti_options *)0)->fault)];
     char *part[4];
@@ -46,8 +46,8 @@ static int parse_what(const char *text, tutti__fault_what *out) {
     return 0;
 }
 
-/* Returns 1 if the text is well formed; *mine: whether it applies to `rank`. */
-static int parse_parts(const char *text, int rank, tutti__fault *f, int *mine) {
+/* Return 1 if the text is well formed; *is_local is set to whether it applies to `rank`. */
+static int parse_parts(const char *text, int rank, tutti__fault *f, int *is_local) {
     fault_text t;
     tutti_count who = rank;
     if (strlen(text) >= sizeof t.copy) return 0;
@@ -56,7 +56,7 @@ static int parse_parts(const char *text, int rank, tutti__fault *f, int *mine) {
     for (t.parts = 0; at && t.parts < 4; t.parts++) t.part[t.parts] = strsep(&at, ":");
     if (at || t.parts < 3) return 0;
     if (strcmp(t.part[0], "*") != 0 && !parse_count(t.part[0], &who)) return 0;
-    *mine = who == rank;
+    *is_local = who == rank;
     if (!parse_what(t.part[1], &f->what)) return 0;
     if (!parse_count(t.part[2], &f->n) || f->n < 1) return 0;
     const int fails = f->what < TUTTI__FAULT_SHORT;
@@ -66,13 +66,13 @@ static int parse_parts(const char *text, int rank, tutti__fault *f, int *mine) {
 tutti_err tutti__fault_parse(const char *text, int rank, tutti__fault *fault_out) {
     tutti__fault f = {.sys_errno = EIO};
     const int saved = errno;
-    int mine = 0;
+    int is_local = 0;
     if (*text) {
-        const int good = parse_parts(text, rank, &f, &mine);
+        const int good = parse_parts(text, rank, &f, &is_local);
         errno = saved;
         TUTTI_CHECK(good, TUTTI_ERR_OPTION, "fault is '%s': must be RANK:WHAT:N[:ERRNO]", text);
     }
-    if (!mine) f.what = TUTTI__FAULT_NONE;
+    if (!is_local) f.what = TUTTI__FAULT_NONE;
     *fault_out = f;
     return TUTTI_OK;
 }

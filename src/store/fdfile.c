@@ -1,10 +1,10 @@
-/* store: files with a descriptor: open, size, space, close.
+/* store: files with a descriptor: open, transfer, size, preallocation, sync, close.
  *
- * Only regular files are accepted.  The type is checked before the file is opened, so that a FIFO
- * neither blocks the library nor wakes its writer, and again afterwards.
+ * Only regular files are accepted.  The type is checked before the file is opened, so that open does
+ * not block on a FIFO or affect its writer, and again afterwards.
  *
- * A process that writes beyond its file size limit gets SIGXFSZ before EFBIG.  A library does not
- * change signal handlers, so each request is checked against the limit first.
+ * A process that writes beyond its file size limit gets SIGXFSZ before EFBIG.  The library must
+ * not change signal handlers, so each request is checked against the limit first.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/fdfile.h"
 #include "store/fault.h"
@@ -44,8 +44,8 @@ static int open_flags(int flags) {
     return o;
 }
 
-/* open(2), repeated when interrupted.  The descriptor is never 0, 1 or 2: output to a closed
- * standard stream must not be written to the file. */
+/* open(2), repeated when interrupted.  The descriptor is never 0, 1 or 2: if a
+ * standard stream is closed, its output must not be written to the file. */
 static int open_fd(const char *path, int o, int permissions) {
     int fd;
     do fd = open(path, o, permissions);
@@ -58,7 +58,7 @@ static int open_fd(const char *path, int o, int permissions) {
     return higher;
 }
 
-/* The buffered descriptor.  O_NONBLOCK has done its work once the file is known to be regular. */
+/* Open f->fd, which uses the page cache.  O_NONBLOCK is removed when the file is known to be regular. */
 static tutti_err open_buffered(tutti__fdfile *f, const char *path, int permissions) {
     struct stat st;
     const int o = open_flags(f->flags);
@@ -75,7 +75,7 @@ static tutti_err open_buffered(tutti__fdfile *f, const char *path, int permissio
     return TUTTI_OK;
 }
 
-/* The second descriptor; it must lead to the same file, though the path was looked up again. */
+/* Open f->direct_fd, and check that the path still leads to the same file as f->fd. */
 static tutti_err open_direct(tutti__fdfile *f, const char *path) {
     struct stat a, b;
     const int o = (open_flags(f->flags) & ~(O_CREAT | O_EXCL)) | O_DIRECT;
@@ -99,8 +99,8 @@ static tutti_err open_all(tutti__fdfile *f, const char *path, int permissions,
     f->max_bytes = (size_t)(f->interrupt ? tutti__min(fault.n, MAX_CALL_BYTES) : MAX_CALL_BYTES);
     TUTTI_TRY(open_buffered(f, path, permissions));
     if (opt->direct_io) TUTTI_TRY(open_direct(f, path));
-    /* The layout as detected, then changed by options.  A file system that accepts O_DIRECT without reporting
-     * its requirements gets complete pages. */
+    /* Options override the detected layout.  If the file system accepts O_DIRECT but does not report the
+     * required alignment, pages are used. */
     tutti_store_layout *l = &f->base.layout;
     TUTTI_CHECK(opt->direct_align >= 0 && opt->direct_align <= MAX_ALIGN &&
                     (opt->direct_align & (opt->direct_align - 1)) == 0,
@@ -111,7 +111,7 @@ static tutti_err open_all(tutti__fdfile *f, const char *path, int permissions,
     if (opt->direct_align > 0) l->direct_align = opt->direct_align;
     /* Blocks for direct_fd are never smaller than pages, even if the device allows it: a page with bytes
      * from both descriptors at the same time makes the kernel report EIO at the next sync.  For the same
-     * reason there is no read-ahead, which would bring pages of blocks into the cache. */
+     * reason read-ahead is disabled, which would read pages of blocks into the cache. */
     const tutti_off align = tutti__max(l->direct_align, sysconf(_SC_PAGESIZE));
     if (f->direct_fd >= 0 && align <= (tutti_off)f->max_bytes) {
         f->align = align;
@@ -120,7 +120,7 @@ static tutti_err open_all(tutti__fdfile *f, const char *path, int permissions,
     return TUTTI_OK;
 }
 
-/* A file that this open has created is removed after a failure. */
+/* A file that has been created is deleted, if it is certain (EXCL) that this open has created it. */
 void tutti__fdfile_abandon(tutti__fdfile *f, const char *path) {
     const int created = TUTTI_STORE_CREATE | TUTTI_STORE_EXCL;
     if (f->fd >= 0 && (f->flags & created) == created) (void)unlink(path);
@@ -139,7 +139,7 @@ tutti_err tutti__fdfile_open(tutti__fdfile *f, const char *path, int flags, int 
     return err;
 }
 
-/* The descriptor is closed whatever close(2) returned; EINTR is not a failure. */
+/* Close fd (if >= 0) and return 0 or errno.  Linux closes the descriptor even if close(2) fails with EINTR. */
 static int close_fd(int fd) {
     return fd < 0 || close(fd) == 0 || errno == EINTR ? 0 : errno;
 }
@@ -156,7 +156,7 @@ tutti_err tutti__fdfile_allows(const tutti__fdfile *f, int is_write, tutti_off e
     TUTTI_CHECK(f->flags & needed, TUTTI_ERR_MODE, "the file was not opened for %s",
                 is_write ? "writing" : "reading");
     if (!is_write || end == 0) return TUTTI_OK;
-    struct rlimit limit; /* of the process */
+    struct rlimit limit; /* file size limit of the process */
     if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || (rlim_t)end <= limit.rlim_cur) return TUTTI_OK;
     return tutti__error_sys(EFBIG, (tutti_off)limit.rlim_cur, "write");
 }
@@ -169,7 +169,7 @@ tutti_off tutti__runs_end(const tutti_io_run *runs, int n) {
 }
 
 static tutti_err transfer_span(tutti__fdfile *f, int is_write, tutti__span *s, tutti__tally *t) {
-    struct iovec iov[TUTTI__IOV_SYNC]; /* only for this call: other threads have their own */
+    struct iovec iov[TUTTI__IOV_SYNC]; /* on the stack, so that several threads can use the file */
     tutti__io_call c = {.iov = iov, .max_iov = TUTTI__IOV_SYNC, .max_bytes = f->max_bytes};
     *t = tutti__tally_start();
     tutti__span_transfer(f, is_write, s, &c, t);
@@ -184,7 +184,8 @@ tutti_err tutti__fdfile_span(tutti__fdfile *f, int is_write, const tutti_io_run 
     return TUTTI_OK;
 }
 
-/* One run through the page cache by one call, the common case; 0: not applicable. */
+/* Transfer a single run through the page cache by one system call, the common case.  Returns 0 if that is not
+ * possible or incomplete; the caller then transfers all bytes. */
 static int one_call(tutti__fdfile *f, int is_write, const tutti_io_run *r, int n) {
     if (n != 1 || f->align > 0 || f->interrupt || r->bytes > f->max_bytes) return 0;
     const ssize_t moved = is_write ? pwrite(f->fd, r->memory, r->bytes, r->offset)
@@ -237,7 +238,7 @@ static tutti_err truncate_to(tutti__fdfile *f, tutti_off size) {
     return failed ? tutti__error_sys(errno, size, "resize") : TUTTI_OK;
 }
 
-/* Like the kernel, apply the limit only to growth. */
+/* The file size limit applies only if the file grows, as in the kernel. */
 tutti_err tutti__fdfile_resize(tutti_store *s, tutti_off size) {
     tutti__fdfile *f = (tutti__fdfile *)s;
     tutti_off now = 0;
@@ -246,8 +247,8 @@ tutti_err tutti__fdfile_resize(tutti_store *s, tutti_off size) {
     return truncate_to(f, size);
 }
 
-/* fallocate(2) and not posix_fallocate(3), which, if the file system does not support it, rewrites a byte
- * of every block, and so races with writers.  In that case the file is only extended. */
+/* fallocate(2) is used because, without support of the file system, posix_fallocate(3) rewrites a byte of
+ * every block, concurrently with other writers.  Without support the file is only extended. */
 tutti_err tutti__fdfile_preallocate(tutti_store *s, tutti_off size) {
     tutti__fdfile *f = (tutti__fdfile *)s;
     tutti_off now = 0;
@@ -277,16 +278,16 @@ int tutti__fdfile_descriptor(const tutti_store *s) {
     return ((const tutti__fdfile *)s)->fd;
 }
 
-/* Closing any descriptor of a file makes its client flush delayed writes (close-to-open
- * consistency), and unlike fsync does not wait for a disk. */
+/* On a network file system, closing any descriptor of a file flushes the delayed writes of this client
+ * (close-to-open consistency), without waiting for a disk as fsync does. */
 tutti_err tutti__fdfile_flush(tutti_store *s) {
     tutti__store_stats(s)->system_calls += 2;
     const int fd = fcntl(((tutti__fdfile *)s)->fd, F_DUPFD_CLOEXEC, 0);
-    if (fd < 0) return tutti__fdfile_sync(s); /* no descriptor to spare: the long way */
+    if (fd < 0) return tutti__fdfile_sync(s); /* no free descriptor: use fsync */
     return close(fd) == 0 || errno == EINTR ? TUTTI_OK : tutti__error_sys(errno, -1, "flush");
 }
 
-/* Drop both cached data and the cached size. */
+/* Invalidate the cached data and the cached size. */
 tutti_err tutti__fdfile_refresh(tutti_store *s) {
     struct statx sx;
     const int fd = ((tutti__fdfile *)s)->fd;

@@ -1,7 +1,7 @@
-/* store: calls in progress.
+/* store: asynchronous calls in progress.
  *
- * Requests wait in a queue; while a flight is free, the first request provides its next piece.
- * After a short transfer the rest of the piece is started again in the same flight.
+ * Requests wait in a queue; while a flight is free, it gets the next piece of the first request.
+ * After a short transfer, a call for the rest of the piece is started in the same flight.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/inflight.h"
 #include "base/memory.h"

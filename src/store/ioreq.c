@@ -1,10 +1,10 @@
 /* store: asynchronous requests.
  *
- * Pieces start in list order, but end in any order.  The result of a read is the length of the
- * leading part of the list that exists: the smallest stream position at which a piece reached the end
- * of the file.  If the runs ascend, all later bytes are after the end too and are unchanged.  If
- * they do not, a later piece could exist although an earlier one does not; such lists are truncated at
- * the size of the file beforehand.
+ * Pieces start in list order, but end in any order.  The result of a read is the number of bytes of the
+ * list before the first byte beyond the end of the file, which is the smallest stream position at which a
+ * piece reached the end.  If the runs ascend, all later bytes are beyond the end, too, and are unchanged.
+ * Otherwise a later piece could be within the file although an earlier one is not; such lists are
+ * truncated at their first byte beyond the end beforehand.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/ioreq.h"
 #include "store/store.h"
@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* Omit everything after the first byte of the list that is not in the file. */
+/* Truncate the list of runs at its first byte that is beyond the end of the file. */
 static tutti_err cut_off(tutti__fdfile *f, tutti__ioreq *r, int n) {
     tutti_off size = 0, there = 0;
     TUTTI_TRY(tutti__fdfile_size(&f->base, &size));

@@ -1,9 +1,9 @@
-/* store: the layout of a file as the file system reports it: block, stripe, alignment for
- * O_DIRECT, and whether clients have caches of their own.
+/* store: the layout of a file as reported by the file system: block, stripe, alignment for
+ * O_DIRECT, and whether clients have their own caches.
  *
- * The block is at least a page, since two processes that write parts of one page wait for each
+ * The block is at least a page, since processes that write parts of one page wait for each
  * other.  Stripes are known for Lustre (from its extended attribute) and GPFS (its nodes lock
- * blocks of the file system).
+ * file system blocks).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/fdfile.h"
 #include "base/memory.h"
@@ -31,7 +31,7 @@
 #define STATX_DIOALIGN 0x2000u
 #endif
 
-/* The fields for O_DIRECT are newer than struct statx of many C libraries: their offset in it is
+/* The fields for O_DIRECT are newer than struct statx of many C libraries: their offsets are
  * fixed by the kernel's interface. */
 #define DIO_MEM_ALIGN_AT 152
 #define DIO_OFFSET_ALIGN_AT 156
@@ -49,8 +49,8 @@ static tutti_off direct_align(const struct statx *sx) {
     return memory > 0 && offset > 0 && (both > 0 && (both & (both - 1)) == 0) ? both : 0;
 }
 
-/* The attribute holds a plain layout (versions 1 and 3): magic, pattern, 16 bytes of identity,
- * stripe size.  Composite layouts begin differently; for them 1 MiB, the default of Lustre, is correct
+/* Return the stripe size.  For plain layouts (versions 1 and 3) the attribute has magic, pattern, 16 bytes of
+ * identity, stripe size.  Composite layouts begin differently; for them 1 MiB, the default of Lustre, is correct
  * or a divisor of the stripe size. */
 static tutti_off lustre_stripe(int fd) {
     char lov[4096];
@@ -77,7 +77,7 @@ void tutti__layout_find(int fd, tutti_store_layout *layout) {
     const uint32_t type = (uint32_t)fs.f_type;
     if (type == LUSTRE_MAGIC) layout->stripe = lustre_stripe(fd);
     if (type == GPFS_MAGIC) layout->stripe = layout->block;
-    /* Lustre and GPFS keep their caches coherent by locks; these do not, or not at once. */
+    /* File systems whose client caches are not immediately coherent; those of Lustre and GPFS are. */
     static const uint32_t cached[] = {FUSE_MAGIC, NFS_MAGIC, CEPH_MAGIC, SMB2_MAGIC,
                                       CIFS_MAGIC, AFS_MAGIC, V9FS_MAGIC};
     for (size_t i = 0; i < sizeof cached / sizeof *cached; i++)

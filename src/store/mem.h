@@ -5,7 +5,7 @@
 
 #include "base/error_impl.h"
 
-/* The file that holds the bytes of `path`; free the text with tutti__free. */
+/* Return the path of the file that has the bytes of the mem file `path`; free it with tutti__free. */
 tutti_err tutti__mem_path(const char *path, char **path_out) TUTTI_MUST_USE;
 
 #endif

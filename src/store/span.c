@@ -1,16 +1,16 @@
 /* store: division of runs into system calls.
  *
- * A call takes runs while they follow one another in the file (in memory they may be anywhere) and
- * while they use the same descriptor:
+ * A call transfers as many runs as are consecutive in the file, whatever their location in memory, and use
+ * the same descriptor:
  *
- *      file   |....|=======|=======|...|         = whole blocks, aligned in memory too: direct_fd
+ *      file   |....|=======|=======|...|         = complete blocks, aligned in memory: direct_fd
  *              edge  middle          edge        . the rest: fd
  *
  * A direct read of the block in which the file ends fills the whole block in memory; since bytes
  * beyond the end must not change, that block is read through fd (direct_end).
  *
- * After a short transfer the rest is divided again, regardless of its
- * alignment; so short transfers, interruptions and the end of file need no special case.
+ * After a short transfer the rest is divided again, whatever its alignment, so short
+ * transfers and interruptions need no special case.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/span.h"
 #include "store/fdfile.h"
@@ -19,7 +19,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* Leave runs that are used up; a span that is not empty always has a byte in its first run. */
+/* Advance s->run past empty and used runs, so that s->run has the first byte of the span. */
 static void skip_empty_runs(tutti__span *s) {
     while (s->left > 0 && s->skip == s->run->bytes) {
         s->run++;
@@ -62,34 +62,34 @@ static tutti_off span_in_run(const tutti__span *s) {
     return tutti__min((tutti_off)(s->run->bytes - s->skip), s->left);
 }
 
-/* Bytes of the first run that are before direct_end. */
-static tutti_off direct_room(const tutti__span *s) {
+/* Return the bytes of the first run that are before direct_end. */
+static tutti_off direct_limit(const tutti__span *s) {
     return tutti__max(0, tutti__min(span_in_run(s), s->direct_end - span_offset(s)));
 }
 
-/* Bytes at the start of the span that can use direct_fd. */
+/* Return the number of bytes at the start of the span that can use direct_fd. */
 static tutti_off direct_part(const tutti__fdfile *f, const tutti__span *s) {
     if (f->align == 0 || span_offset(s) % f->align != 0) return 0;
     if ((uintptr_t)span_memory(s) % (uintptr_t)f->align != 0) return 0;
-    return tutti__align_down(direct_room(s), f->align);
+    return tutti__align_down(direct_limit(s), f->align);
 }
 
-/* Bytes of the first run up to where a direct part begins. */
+/* Return the number of bytes of the first run before the next part that can use direct_fd. */
 static tutti_off buffered_part(const tutti__fdfile *f, const tutti__span *s) {
     const tutti_off bytes = span_in_run(s);
     if (f->align == 0) return bytes;
     const tutti_off misaligned = span_offset(s) % f->align;
     if ((tutti_off)((uintptr_t)span_memory(s) % (uintptr_t)f->align) != misaligned) return bytes;
     const tutti_off head = misaligned == 0 ? 0 : f->align - misaligned;
-    return direct_room(s) >= head + f->align ? head : bytes;
+    return direct_limit(s) >= head + f->align ? head : bytes;
 }
 
-/* The number of bytes of the first run of `s` that still fit into the call. */
+/* Return the number of bytes of the first run of `s` that can be added to the call; 0: none. */
 static tutti_off next_part(const tutti__fdfile *f, const tutti__span *s, const tutti__io_call *c) {
-    const tutti_off room = (tutti_off)(c->max_bytes - c->bytes);
+    const tutti_off capacity = (tutti_off)(c->max_bytes - c->bytes);
     if (span_offset(s) != c->offset + (tutti_off)c->bytes) return 0;
-    if (c->fd == f->fd) return tutti__min(buffered_part(f, s), room);
-    return tutti__min(direct_part(f, s), tutti__align_down(room, f->align));
+    if (c->fd == f->fd) return tutti__min(buffered_part(f, s), capacity);
+    return tutti__min(direct_part(f, s), tutti__align_down(capacity, f->align));
 }
 
 void tutti__span_cut(const tutti__fdfile *f, tutti__span s, tutti__io_call *c) {
@@ -142,7 +142,7 @@ int tutti__span_moved(const tutti__fdfile *f, int is_write, tutti__span *s, ssiz
         return 0;
     }
     t->bytes += result;
-    if (direct_part(f, s) > 0) t->direct_bytes += result; /* as divided */
+    if (direct_part(f, s) > 0) t->direct_bytes += result; /* the call used direct_fd */
     tutti__span_advance(s, result);
     return s->left > 0;
 }

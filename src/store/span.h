@@ -1,6 +1,6 @@
-/* store: division of runs into system calls.  A span is a part of a list of runs; division takes from its
- * start as much as one system call can transfer.  All transfers by descriptors use
- * this file: the synchronous loop, the worker threads, and the slots of uring and aio.
+/* store: division of runs into system calls.  A span is a part of a list of runs; a call transfers as
+ * many bytes from its start as possible.  Synchronous transfers, worker threads, and the flights of uring and
+ * aio use this file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SPAN_H
 #define TUTTI_SPAN_H
@@ -9,26 +9,26 @@
 #include <sys/uio.h>
 #include <tutti/backend.h>
 
-/* Vectors of one system call: when it is synchronous, and when several are in flight. */
+/* Maximum number of memory ranges of one system call, for synchronous and for asynchronous transfers. */
 #define TUTTI__IOV_SYNC 1024
 #define TUTTI__IOV_ASYNC 256
 
 struct tutti__fdfile;
 
 typedef struct tutti__span {
-    const tutti_io_run *run; /* holds the first byte */
+    const tutti_io_run *run; /* run of the first byte of the span */
     size_t skip;             /* bytes of that run before the span */
     tutti_off left;          /* bytes of the span, over all its runs */
-    tutti_off stream;        /* position of the first byte in the list */
-    tutti_off direct_end;    /* direct_fd is used for bytes of the file before this one only */
+    /* position of the first byte of the span in the list of runs, in bytes */
+    tutti_off stream;
+    tutti_off direct_end; /* file offset from which on direct_fd is not used */
 } tutti__span;
 
-/* One system call: `bytes` bytes, contiguous in the file, scattered over `niov` memory ranges.
- */
+/* One system call: `bytes` bytes, contiguous in the file, in `niov` memory ranges. */
 typedef struct tutti__io_call {
-    struct iovec *iov; /* space for max_iov of them, set by the caller like the other two limits */
-    int max_iov;
-    size_t max_bytes;
+    struct iovec *iov; /* [max_iov], set by the caller, of which `niov` are used */
+    int max_iov;       /* set by the caller */
+    size_t max_bytes;  /* maximum of `bytes`, set by the caller */
     int fd;
     int niov;
     tutti_off offset;
@@ -39,37 +39,39 @@ typedef struct tutti__io_call {
 
 /* The result of the calls of a span, or of a whole request. */
 typedef struct tutti__tally {
-    int sys_errno; /* of the first call that failed, 0: none */
-    tutti_off error_offset;
-    tutti_off end;            /* stream position where the file ended, TUTTI__NO_END: it did not */
-    tutti_count calls;        /* requests to the file system */
-    tutti_count system_calls; /* uring needs fewer of these */
-    tutti_off bytes;
-    tutti_off direct_bytes; /* of them, through direct_fd */
+    int sys_errno;          /* errno of the first call that failed; 0: none */
+    tutti_off error_offset; /* file offset of that call; -1: none */
+    /* stream position at which a read met the end of the file, or TUTTI__NO_END */
+    tutti_off end;
+    tutti_count calls; /* number of requests to the file system */
+    /* number of system calls, which may be less than `calls` with uring */
+    tutti_count system_calls;
+    tutti_off bytes;        /* bytes transferred */
+    tutti_off direct_bytes; /* bytes transferred through direct_fd */
 } tutti__tally;
 
-/* All `n` runs. */
+/* Return a span of all n runs. */
 tutti__span tutti__span_all(const tutti_io_run *runs, int n);
 void tutti__span_advance(tutti__span *s, tutti_off bytes);
 
-/* Describe the call that moves the first bytes of a span that is not empty. */
+/* Set *c to a call that transfers the first bytes of a non-empty span. */
 void tutti__span_cut(const struct tutti__fdfile *f, tutti__span s, tutti__io_call *c);
 
-/* Make the call; returns the number of bytes transferred or -errno. */
+/* Execute the call; returns the number of bytes transferred or -errno. */
 ssize_t tutti__span_call(int is_write, const tutti__io_call *c);
 
-/* Add the result of a call.  Returns 1 to continue with the rest, 0 to stop (complete, error, or
- * end of file, see the tally). */
+/* Advance the span by the result of a call, and add it to the tally.  Returns 1 if bytes are left to transfer,
+ * 0 if the span is complete, after an error or at the end of the file. */
 int tutti__span_moved(const struct tutti__fdfile *f, int is_write, tutti__span *s, ssize_t result,
                       tutti__tally *t);
 
-/* Divide and call until the span is transferred, an error occurs or the file ends. */
+/* Transfer the span, until it is complete, an error occurs or the file ends. */
 void tutti__span_transfer(const struct tutti__fdfile *f, int is_write, tutti__span *s,
                           tutti__io_call *c, tutti__tally *t);
 
 tutti__tally tutti__tally_start(void);
 
-/* Add the tally to the statistics, and raise its error if it has one. */
+/* Add the tally to the statistics; if it has an error, record and return that. */
 tutti_err tutti__tally_judge(const tutti__tally *t, int is_write,
                              tutti_stats *stats) TUTTI_MUST_USE;
 

@@ -1,8 +1,8 @@
-/* store: the calls that other modules use.
+/* store: the functions that other modules call.
  *
- * Requests are checked here, for all stores, and optional operations get their defaults.  A
- * caller sees no difference between synchronous and asynchronous stores: begin fails only if the
- * request could not begin, and finish returns the result of the transfer.
+ * They check requests for all stores and provide defaults for optional operations.  Synchronous and
+ * asynchronous stores behave alike: begin fails only if the request could not be started, and finish
+ * returns the result of the transfer.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/store.h"
 #include "base/memory.h"
@@ -13,13 +13,13 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* ---- guards -------------------------------------------------------------------------------- */
+/* ---- locking ------------------------------------------------------------------------------- */
 
 static void lock_store(tutti_store *s) {
     if (s->guard) pthread_mutex_lock(s->guard);
 }
 
-/* Passes an error on. */
+/* Release the lock of a store that is not reentrant; returns `err`. */
 static tutti_err unlock_store(tutti_store *s, tutti_err err) {
     if (s->guard) pthread_mutex_unlock(s->guard);
     return err;
@@ -27,7 +27,7 @@ static tutti_err unlock_store(tutti_store *s, tutti_err err) {
 
 /* ---- close ----------------------------------------------------------------------------------- */
 
-/* Add the operation to an error that passes. */
+/* Set the operation of the last error if `err` is an error; returns `err`. */
 static tutti_err add_operation(const char *operation, tutti_err err) {
     if (err != TUTTI_OK) tutti__error_context(operation, NULL, -1);
     return err;
@@ -45,7 +45,7 @@ tutti_err tutti__store_close(tutti_store **s) {
 
 /* ---- write and read -------------------------------------------------------------------------- */
 
-/* No offset is negative, and neither an end in the file nor the sum of all bytes overflows. */
+/* Check that no offset is negative, and that neither the end of a run nor the sum of all bytes overflows. */
 static tutti_err check_runs(const tutti_io_run *runs, int n, tutti_off *bytes_out) {
     tutti_off bytes = 0, end;
     TUTTI_CHECK(n >= 0 && (n == 0 || runs), TUTTI_ERR_ARG,
@@ -92,12 +92,12 @@ tutti_err tutti__store_read(tutti_store *s, const tutti_io_run *runs, int n, tut
 
 /* ---- begin, test, finish --------------------------------------------------------------------- */
 
-/* The request of a synchronous store: it has been executed, and this is its result. */
+/* The result of a request of a synchronous store, which begin has already executed. */
 typedef struct done_request {
     tutti_store_request base;
     tutti_off done;
     tutti_err err;
-    tutti_error_info info; /* if there was an error */
+    tutti_error_info info; /* the error, if err is not TUTTI_OK */
 } done_request;
 
 static tutti_err begin_at_once(tutti_store *s, int is_write, const tutti_io_run *runs, int n,
@@ -164,7 +164,7 @@ tutti_err tutti__store_finish(tutti_store_request **r, tutti_off *done_out) {
     return err;
 }
 
-/* ---- the whole file --------------------------------------------------------------------- */
+/* ---- size, sync, locks, page cache -------------------------------------------------------------------- */
 
 tutti_err tutti__store_size(tutti_store *s, tutti_off *size_out) {
     lock_store(s);

@@ -1,7 +1,7 @@
 /* store: aio, POSIX asynchronous I/O (aio_write, aio_read, aio_suspend).
  *
  * Each piece is one contiguous transfer, since the interface has no vectors; at most queue_depth
- * are in progress.  A transfer that the system cannot queue is executed synchronously.
+ * transfers are in progress.  A transfer that the system cannot queue is executed synchronously.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/store.h"
 #include "store/inflight.h"
@@ -14,16 +14,16 @@
 typedef struct aio_store {
     tutti__fdfile f;
     tutti__inflight q;
-    struct aiocb *control;      /* one per flight */
-    const struct aiocb **await; /* pending ones, for aio_suspend */
+    struct aiocb *control;      /* [q.n], one per flight */
+    const struct aiocb **await; /* [q.n], argument of aio_suspend: the pending items of `control` */
 } aio_store;
 
 static struct aiocb *control_of(aio_store *a, const tutti__flight *x) {
     return &a->control[x - a->q.flights];
 }
 
-/* Start the call of a flight, and continue with its next call while calls are executed
- * synchronously. */
+/* Start the call of a flight.  If the system cannot queue it, execute the call and the following calls of the
+ * flight synchronously. */
 static void start_call(aio_store *a, tutti__flight *x) {
     int again = 1;
     while (again) {

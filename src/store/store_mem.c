@@ -1,12 +1,12 @@
-/* store: mem, bytes in the memory of this machine, for tests and for measuring.  All processes of
- * a user on a machine that have the same TMPDIR access the same bytes under the same path.  Like a
- * file on a disk they survive the process, also one that is killed, until they are deleted or the
- * machine stops.
+/* store: mem, files in the memory of this machine, for tests and for measuring.  All processes of
+ * a user on a machine that have the same TMPDIR access the same bytes under the same path.  Like
+ * files on a disk, the bytes exist until they are deleted or the machine stops, even if the process is
+ * killed.
  *
- * A file is a file of $TMPDIR if that is in memory, as set up and cleaned by batch systems, otherwise of
- * /dev/shm (or of the temporary directory, if that is missing), named for the user and for a hash of the
- * given path.  Its operations are simple loops, one run after the other: the reference for the
- * other stores.
+ * The bytes are in a file in $TMPDIR if that is in memory, as batch systems provide it; else in
+ * /dev/shm; else in $TMPDIR or /tmp.  The name of the file has the user id and a hash of the
+ * given path.  The operations are simple loops over the runs and serve as a reference for the other
+ * stores.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/mem.h"
 #include "store/store.h"
@@ -72,7 +72,8 @@ static tutti_err mem_close(tutti_store *s) {
     return err;
 }
 
-/* *done_out: bytes of the run that were moved, fewer only if the file ends before. */
+/* Transfer a run; *done_out is the number of bytes transferred, fewer than run->bytes only at the end of the
+ * file. */
 static tutti_err move_run(tutti__fdfile *f, int is_write, const tutti_io_run *run,
                           size_t *done_out) {
     size_t done = 0;

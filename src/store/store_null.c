@@ -1,12 +1,12 @@
-/* store: null, which discards all written bytes and reads zeros.  It measures pure
- * communication, and it is the template for authors of stores: every operation is here, with the
- * requirements.
+/* store: null, which discards all written bytes and reads zeros.  It is used to measure
+ * communication without file access, and as a template for new stores: the comments give the requirements
+ * of each operation.
  *
- * A new store is one file like this one: a struct that begins with tutti_store, the operations as
- * static functions, and one const table.  It is registered by a line in store.h, one in
- * tutti__store_find (store.c), and a value of the option `store`.  Four rules apply:
- *   - Errors are raised where they are detected: tutti__error_sys(errno, offset, "write") for a system
- *     call, TUTTI_CHECK and TUTTI_FAIL for the rest.  A positive code means that nothing has changed.
+ * A new store is one file with a struct that begins with tutti_store, the operations as
+ * static functions, and one const table.  It is registered by a declaration in store.h, an entry in
+ * tutti__store_find (store_open.c), and a value of the option `store`.  Four rules apply:
+ *   - Errors are recorded where they are detected: by tutti__error_sys(errno, offset, "write") for system
+ *     calls, by TUTTI_CHECK and TUTTI_FAIL otherwise.  A positive code means that nothing has changed.
  *   - Outputs are written on success only.
  *   - Memory comes from tutti__malloc and is freed on every path.
  *   - No MPI, no printing, no signal handlers, no change of process state.
@@ -17,17 +17,16 @@
 #include <string.h>
 #include <unistd.h>
 
-/* An open file.  tutti_store is first, so that the pointers can be cast into each other. */
+/* An open file.  tutti_store is the first member, so that pointers can be converted. */
 typedef struct null_store {
     tutti_store base;
-    tutti_off size; /* the end of the written bytes, written by this process */
+    tutti_off size; /* end of the bytes that this process has written */
 } null_store;
 
-/* Open `path`.  `flags` are TUTTI_STORE_READ ...; a real store creates the file if CREATE is given,
- * with `permissions` minus the umask, and fails if it exists and EXCL is given.  The options are
- * those of rank
- * 0.  To be set: the table, the statistics, the layout (block > 0; other fields may
- * be 0).  Every rank opens the file, possibly at the same time. */
+/* Open `path`.  `flags` are TUTTI_STORE_READ ...; a real store creates the file if TUTTI_STORE_CREATE is
+ * given, with `permissions` minus the umask, and fails if it exists and TUTTI_STORE_EXCL is given.  The options
+ * are those of rank 0.  The function must set the table, the statistics, and the layout (block > 0; other
+ * fields may be 0).  Every rank opens the file, possibly at the same time. */
 static tutti_err null_open(const char *path, int flags, int permissions, const tutti_options *opt,
                            tutti_stats *stats, tutti_store **store_out) {
     (void)path, (void)flags, (void)permissions;
@@ -41,30 +40,31 @@ static tutti_err null_open(const char *path, int flags, int permissions, const t
     return TUTTI_OK;
 }
 
-/* Close and free, also if closing itself fails.  All begun requests have been finished. */
+/* Close the file and free the store, even if closing fails.  All begun requests have been finished. */
 static tutti_err null_close(tutti_store *s) {
     tutti__free(s);
     return TUTTI_OK;
 }
 
-/* Write all runs.  They have been checked: offsets are not negative, no sum overflows.  They may
- * be in any order and number, and may be empty.  All bytes are written or
- * an error is raised with the offset; the store handles short transfers and EINTR.
- * Bytes outside the runs must never change, not even temporarily. */
+/* Write all runs.  The caller has checked that offsets are not negative and no sum overflows.  The runs may
+ * be in any order and number, and may be empty.  The store must write all bytes, handling short transfers
+ * and EINTR, or return an error with the offset.  Bytes outside the runs must never change, not even
+ * temporarily. */
 static tutti_err null_write(tutti_store *s, const tutti_io_run *runs, int n) {
     null_store *me = (null_store *)s;
     for (int i = 0; i < n; i++) {
         if (runs[i].bytes == 0) continue;
         me->size = tutti__max(me->size, runs[i].offset + (tutti_off)runs[i].bytes);
-        tutti_stats *stats = tutti__store_stats(s); /* requests and bytes; system_calls as well */
+        /* requests and bytes; a real store also counts system_calls */
+        tutti_stats *stats = tutti__store_stats(s);
         stats->file_writes++;
         stats->file_write_bytes += (tutti_off)runs[i].bytes;
     }
     return TUTTI_OK;
 }
 
-/* Read the runs in list order up to the first byte after the end of the file.  That is not an
- * error: *done_out is the number of bytes that exist, and memory after them is unchanged. */
+/* Read the runs in list order up to the first byte beyond the end of the file.  Reaching the end is not an
+ * error: *done_out is the number of bytes read, and the memory of the following bytes is unchanged. */
 static tutti_err null_read(tutti_store *s, const tutti_io_run *runs, int n, tutti_off *done_out) {
     const null_store *me = (null_store *)s;
     tutti_off total = 0;
@@ -81,7 +81,7 @@ static tutti_err null_read(tutti_store *s, const tutti_io_run *runs, int n, tutt
     return TUTTI_OK;
 }
 
-/* The current size of the file, including writes of other processes. */
+/* Get the current size of the file, including writes of other processes. */
 static tutti_err null_size(tutti_store *s, tutti_off *size_out) {
     *size_out = ((null_store *)s)->size;
     return TUTTI_OK;
@@ -93,14 +93,13 @@ static tutti_err null_resize(tutti_store *s, tutti_off size) {
     return TUTTI_OK;
 }
 
-/* The table.  Omitted, because their defaults are correct:
- *   .begin, .test, .finish  together or not at all.  By default begin does the complete request
- *       and finish returns its outcome.  An asynchronous store sets
- *       .asynchronous, copies the runs in begin, never waits in test, and raises errors of the
- *       transfer in finish, in the thread that calls it; statistics are added there too.  Requests
- *       may be finished in any order.  See store_threads.c for an example.
- *   .preallocate  by default the file is extended if it is shorter.
- *   .sync         by default no operation: for stores without durable data. */
+/* The table.  The following operations are omitted, because their defaults are correct:
+ *   .begin, .test, .finish  all or none.  By default begin executes the complete request
+ *       and finish returns its result.  An asynchronous store sets .asynchronous, copies the runs in begin,
+ *       never waits in test, and in finish returns errors of the transfer and adds to the statistics.
+ *       Requests may be finished in any order.  See store_threads.c for an example.
+ *   .preallocate  by default, the file is extended if it is shorter.
+ *   .sync         by default, no operation, for stores without durable data. */
 const tutti_store_ops tutti__store_null = {.name = "null",
                                            .open = null_open,
                                            .close = null_close,

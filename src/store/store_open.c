@@ -1,4 +1,4 @@
-/* store: choosing, opening and deleting stores.  All other functions are in store.c.
+/* store: selecting and opening stores, and deleting files.  All other functions are in store.c.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/store.h"
 #include "store/fault.h"
@@ -32,14 +32,14 @@ tutti_err tutti__store_find(int choice, const tutti_store_ops **ops_out) {
     return TUTTI_OK;
 }
 
-/* Through the page cache a write is a copy, which the kernel makes in the calling thread: only a
- * thread makes it asynchronous.  Without the cache the device does the work. */
+/* A write through the page cache is a copy in the calling thread, so only another thread makes it
+ * asynchronous.  With direct_io the device transfers the data. */
 int tutti__store_asynchronous(const tutti_options *opt) {
     const tutti_store_ops *const uring = URING_TABLE;
     return opt->direct_io && uring ? TUTTI_STORE_URING : TUTTI_STORE_THREADS;
 }
 
-/* Accesses of threads to stores that are not reentrant are serialized. */
+/* Open the store without fault wrapper; a store that is not reentrant gets a mutex. */
 static tutti_err open_inside(const char *path, int flags, int permissions, const tutti_options *opt,
                              tutti_stats *stats, tutti_store **store_out) {
     const tutti_store_ops *ops = &tutti__store_posix;
@@ -56,7 +56,7 @@ static tutti_err open_inside(const char *path, int flags, int permissions, const
     return TUTTI_OK;
 }
 
-/* Wrap an open store if a fault is injected around it. */
+/* Wrap an open store if the fault is one that the wrapper injects. */
 static tutti_err add_fault(const tutti__fault *fault, tutti_store **s) {
     if (fault->what == TUTTI__FAULT_NONE || fault->what == TUTTI__FAULT_SHORT) return TUTTI_OK;
     tutti_store *inner = *s;
@@ -72,7 +72,7 @@ tutti_err tutti__store_open_file(const tutti__store_file *file, const tutti_opti
     tutti__fault fault;
     tutti_store *s = NULL;
     TUTTI_TRY(tutti__fault_parse(opt->fault, file->rank, &fault));
-    /* The inner store gets only faults inside transfers (short transfers), for every rank. */
+    /* The inner store injects only short transfers.  Rank `*` because it parses the text as rank 0. */
     tutti_options inside = *opt;
     inside.fault[0] = '\0';
     if (fault.what == TUTTI__FAULT_SHORT)

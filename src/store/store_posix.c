@@ -1,4 +1,4 @@
-/* store: posix, synchronous calls: pwrite, pread and, for contiguous runs in the file,
+/* store: posix, synchronous calls: pwrite, pread and, for several runs that are contiguous in the file,
  * pwritev and preadv.  Implemented in fdfile.c and span.c, which the asynchronous stores share.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/store.h"

@@ -1,11 +1,12 @@
 /* store: threads, asynchronous requests executed by a few threads of the library.
  *
- *      begin -> queue -> workers: take a piece under the lock, transfer it without, return it
- *      finish: works on its own request while it has pieces left, then waits for the rest
+ * begin adds a request to the queue.  Worker threads take a piece of a request while holding the lock, and
+ * release the lock during the transfer.  finish transfers the remaining pieces of its request and waits for
+ * the pieces of the workers.
  *
- * The threads only access files: no MPI, no statistics, no error state, no signals (all are
- * blocked).  They start with the first begin and end at close.  If no thread can be created, the
- * work is done by test and finish.  Synchronous requests are executed in the calling thread.
+ * The workers only access files: they do not use MPI, statistics or the last error, and block all
+ * signals.  They start with the first begin and end at close.  If no thread can be created, test and finish
+ * transfer the pieces.  Synchronous requests are executed in the calling thread.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/store.h"
 #include "store/ioreq.h"
@@ -18,25 +19,25 @@
 
 typedef struct threads_store {
     tutti__fdfile f;
-    pthread_mutex_t lock; /* protects all fields below, and of all requests */
-    pthread_cond_t work;  /* something is queued, or threads shall stop */
-    pthread_cond_t ended; /* a request has ended */
+    pthread_mutex_t lock; /* protects all fields below and the fields of all requests */
+    pthread_cond_t work;  /* signalled when a request is queued, or `stop` is set */
+    pthread_cond_t ended; /* signalled when a request has ended */
     tutti__ioqueue queue;
-    int away;         /* requests that have not ended */
-    tutti_off lo, hi; /* to be sent on to the disk when they have */
-    int stop;
-    int wanted, running;
-    pthread_t *threads;
+    int unfinished;      /* number of requests that have not ended */
+    tutti_off lo, hi;    /* bytes whose writeback is started when all requests have ended */
+    int stop;            /* whether the threads must end */
+    int wanted, running; /* number of threads to create, and created */
+    pthread_t *threads;  /* [running] */
 } threads_store;
 
-/* With the lock. */
+/* Start writeback if all requests have ended.  The caller holds the lock. */
 static void write_behind_if_idle(threads_store *t) {
-    if (t->away > 0 || t->lo >= t->hi) return;
+    if (t->unfinished > 0 || t->lo >= t->hi) return;
     tutti__fdfile_write_behind(&t->f.base, t->lo, t->hi);
     t->lo = t->hi = 0;
 }
 
-/* Move one piece of `r`; the lock is held before and after, but not during the transfer. */
+/* Transfer one piece of `r`.  The caller holds the lock, which is released during the transfer. */
 static void work_on(threads_store *t, tutti__ioreq *r) {
     struct iovec iov[TUTTI__IOV_ASYNC];
     tutti__io_call call = {.iov = iov, .max_iov = TUTTI__IOV_ASYNC};
@@ -49,7 +50,7 @@ static void work_on(threads_store *t, tutti__ioreq *r) {
     pthread_mutex_lock(&t->lock);
     tutti__ioreq_return(r, &tally);
     if (!tutti__ioreq_ended(r)) return;
-    t->away--;
+    t->unfinished--;
     write_behind_if_idle(t);
     pthread_cond_broadcast(&t->ended);
 }
@@ -75,7 +76,7 @@ static tutti_err threads_begin(tutti_store *s, int is_write, const tutti_io_run 
     threads_store *t = (threads_store *)s;
     tutti__ioreq *r;
     TUTTI_TRY(tutti__ioreq_make(&t->f, is_write, runs, n, &r));
-    /* Start as many as possible; none is allowed. */
+    /* Create the threads; if some or all cannot be created, the store continues without them. */
     if (t->running < t->wanted) {
         sigset_t all, before;
         sigfillset(&all);
@@ -88,7 +89,7 @@ static tutti_err threads_begin(tutti_store *s, int is_write, const tutti_io_run 
     }
     pthread_mutex_lock(&t->lock);
     tutti__ioqueue_add(&t->queue, r);
-    t->away += !tutti__ioreq_ended(r);
+    t->unfinished += !tutti__ioreq_ended(r);
     if (r->rest.left > (tutti_off)TUTTI__PIECE_BYTES)
         pthread_cond_broadcast(&t->work);
     else
@@ -123,7 +124,7 @@ static tutti_err threads_finish(tutti_store_request *base, tutti_off *done_out) 
     return tutti__ioreq_judge(r, done_out);
 }
 
-static void threads_hasten(tutti_store *s, tutti_off lo, tutti_off hi) {
+static void threads_start_writeback(tutti_store *s, tutti_off lo, tutti_off hi) {
     threads_store *t = (threads_store *)s;
     pthread_mutex_lock(&t->lock);
     tutti__interval_grow(&t->lo, &t->hi, lo, hi);
@@ -183,5 +184,5 @@ const tutti_store_ops tutti__store_threads = {.name = "threads",
                                               .begin = threads_begin,
                                               .test = threads_test,
                                               .finish = threads_finish,
-                                              .start_writeback = threads_hasten,
+                                              .start_writeback = threads_start_writeback,
                                               TUTTI__FDFILE_OPS};

@@ -1,14 +1,14 @@
 /* store: uring, Linux's io_uring through liburing.
  *
- * One ring per open file, queue_depth entries deep.  All pieces that can start are added to the
- * ring together and submitted with one system call.  Pieces of asynchronous requests that use the
- * page cache are executed by kernel threads (IOSQE_ASYNC), otherwise the kernel would copy
- * them during the submission and begin would not be asynchronous.
+ * Each open file has a ring with queue_depth entries.  All pieces that can start are added to the
+ * ring together and submitted with one system call.  Large pieces of asynchronous requests that use the
+ * page cache are executed by kernel threads (IOSQE_ASYNC); otherwise the kernel would copy
+ * them during the submission, and begin would not be asynchronous.
  *
- * The ring belongs to one thread at a time.  A blocking write or read that finds it in use makes
+ * A lock protects the ring.  A blocking write or read that finds the ring in use makes
  * its own system calls instead of waiting.
  *
- * If the kernel refuses a ring (too old, disabled, in a container), the
+ * If the kernel cannot create a ring (too old, disabled, in a container), the
  * store threads is used instead, and its name is reported.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifdef TUTTI_HAVE_URING
@@ -21,17 +21,17 @@
 #include <pthread.h>
 #include <sched.h>
 
-/* Copying smaller pieces is faster than submitting them. */
+/* Minimum bytes of a piece for a kernel thread; smaller pieces are copied faster during the submission. */
 #define BACKGROUND_BYTES ((size_t)16 << 10)
 
 typedef struct uring_store {
     tutti__fdfile f;
-    pthread_mutex_t lock; /* protects all fields below, and of all requests */
+    pthread_mutex_t lock; /* protects all fields below and the fields of all requests */
     tutti__inflight q;
     struct io_uring ring;
 } uring_store;
 
-/* Put the call of a flight into the ring, which has an entry for every flight. */
+/* Add the call of a flight to the ring, which has an entry for every flight. */
 static void enqueue_call(uring_store *u, tutti__flight *x, int in_background) {
     const tutti__io_call *c = &x->call;
     struct io_uring_sqe *sqe = io_uring_get_sqe(&u->ring);
@@ -44,15 +44,15 @@ static void enqueue_call(uring_store *u, tutti__flight *x, int in_background) {
     io_uring_sqe_set_data(sqe, x);
 }
 
-/* Collect ended calls; the rest of a short transfer is submitted again. */
+/* Collect ended calls; the rest of a short transfer is added to the ring again. */
 static void collect_completions(uring_store *u) {
     struct io_uring_cqe *cqe;
     while (io_uring_peek_cqe(&u->ring, &cqe) == 0) {
         tutti__flight *x = io_uring_cqe_get_data(cqe);
         const int result = cqe->res;
         io_uring_cqe_seen(&u->ring, cqe);
-        /* The kernel cancelled a call without any transfer: because of a signal, because it
-         * would have had to wait, or because the thread that started it has ended. */
+        /* -EINTR, -EAGAIN, -ECANCELED: nothing was transferred because of a signal, because the call
+         * would have had to wait, or because the submitting thread has ended; the call is repeated. */
         if (tutti__inflight_landed(
                 &u->q, x,
                 (result == -EINTR || result == -EAGAIN || result == -ECANCELED) ? -EINTR : result))
@@ -60,7 +60,7 @@ static void collect_completions(uring_store *u) {
     }
 }
 
-/* Start as many calls as possible and, if requested, wait until one has ended.  Calls that the
+/* Start as many calls as possible, and wait until `wait` calls (0 or 1) have ended.  Calls that the
  * kernel does not accept now (EAGAIN or EBUSY when memory is short) remain in the ring. */
 static void submit_calls(uring_store *u, int background, unsigned wait) {
     tutti__flight *x;
@@ -145,7 +145,7 @@ static tutti_err uring_finish(tutti_store_request *base, tutti_off *done_out) {
     return err;
 }
 
-/* The ring is created first: without one, nothing has happened to the file yet. */
+/* The ring is created before the file is opened, so that a failure to create it does not affect the file. */
 static tutti_err uring_open(const char *path, int flags, int permissions, const tutti_options *opt,
                             tutti_stats *stats, tutti_store **store_out) {
     uring_store *u = tutti__calloc(1, sizeof *u);

@@ -1,16 +1,14 @@
-/* store: start of writeback of written bytes.
+/* store: starting writeback of written bytes.
  *
- * Through the page cache a write ends soon, and a later sync waits for the disk.
- * While the caller computes, the disk could write; the kernel itself would begin only
- * after many seconds.  So a thread requests it (sync_file_range), chunk by chunk, because such
- * a call may wait if the queue of the disk is full:
+ * A write through the page cache only copies the bytes, and a later sync waits for the disk.
+ * The kernel starts writeback only after many seconds.  Therefore a thread starts it while the program
+ * computes, by sync_file_range in chunks, because such a call may wait if the queue of the disk is full.
+ * A write extends the interval of its file and adds the file to a queue.  The thread starts writeback of one
+ * chunk of the first file and continues with the next file.  Closing a file removes it from the queue, and
+ * waits for at most one chunk.
  *
- *      write  -> the file's interval grows, the file is queued -> the thread: one chunk, next file
- *      close  -> the file is removed from the queue; waits for at most one chunk
- *
- * There is one thread for all files of the process; it ends with the last file that needed it.  It
- * is only an optimisation: failures are ignored, and errors of the disk are reported by sync as
- * usual.
+ * There is one thread for all files of the process; it ends when the last file that uses it is closed.
+ * Failures are ignored, since this is only an optimisation, and sync reports errors of the disk.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/fdfile.h"
 #include "base/memory.h"
@@ -22,21 +20,22 @@
 #include <sys/vfs.h>
 
 #define CHUNK ((tutti_off)8 << 20)
-#define LEAST ((tutti_off)1 << 20) /* smaller intervals are not worth a call */
+#define LEAST ((tutti_off)1 << 20) /* minimum bytes of an interval */
 
 #define TMPFS_MAGIC 0x01021994u
 #define RAMFS_MAGIC 0x858458f6u
 #define HUGETLBFS_MAGIC 0x958458f6u
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects all fields below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects all variables below */
 static pthread_cond_t work =
-    PTHREAD_COND_INITIALIZER; /* something is queued, or the thread shall end */
-static pthread_cond_t news =
-    PTHREAD_COND_INITIALIZER;      /* a call has been made, or the thread has ended */
-static tutti__fdfile *first;       /* of the queue */
-static const tutti__fdfile *at_it; /* the file of the current call */
+    PTHREAD_COND_INITIALIZER; /* signalled when a file is queued, or `ends` is set */
+static pthread_cond_t progress =
+    PTHREAD_COND_INITIALIZER; /* signalled when a call has returned, or the thread has ended */
+static tutti__fdfile *first;  /* first file of the queue; NULL: empty */
+static const tutti__fdfile *current_file; /* file of the current call; NULL: none */
 static pthread_t thread;
-static int users, ends; /* files that use the thread; 0: no thread */
+/* number of files that use the thread, 0: no thread; whether the thread must end */
+static int users, ends;
 
 static void enqueue_file(tutti__fdfile *f) {
     tutti__fdfile **at = &first;
@@ -57,8 +56,8 @@ static void *write_behind_main(void *unused) {
     (void)unused;
     pthread_mutex_lock(&lock);
     while (!ends) {
-        /* One chunk of the first file, which is then moved to the end of the queue; the lock is held
-         * before and after. */
+        /* Start writeback of one chunk of the first file, which is moved to the end of the queue.  The
+         * lock is released during the call. */
         if (first) {
             tutti__fdfile *f = first;
             tutti__behind *h = &f->behind;
@@ -66,13 +65,13 @@ static void *write_behind_main(void *unused) {
             dequeue_file(f);
             h->lo += bytes;
             if (h->lo < h->hi) enqueue_file(f);
-            at_it = f;
+            current_file = f;
             pthread_mutex_unlock(&lock);
             const int failed = sync_file_range(f->fd, lo, bytes, SYNC_FILE_RANGE_WRITE);
             pthread_mutex_lock(&lock);
-            at_it = NULL;
+            current_file = NULL;
             h->useless |= failed && errno != EINTR;
-            pthread_cond_broadcast(&news);
+            pthread_cond_broadcast(&progress);
         } else
             pthread_cond_wait(&work, &lock);
     }
@@ -80,10 +79,11 @@ static void *write_behind_main(void *unused) {
     return NULL;
 }
 
-/* The first file that needs the thread starts it.  Returns 1 if it runs. */
-static int thread_join_in(void) {
-    sigset_t all, before; /* signals are handled by threads of the program */
-    while (ends) pthread_cond_wait(&news, &lock); /* the one before */
+/* Add a user of the thread, and create the thread for the first user.  Returns 0 if that fails. */
+static int add_thread_user(void) {
+    /* the new thread blocks all signals: threads of the program handle them */
+    sigset_t all, before;
+    while (ends) pthread_cond_wait(&progress, &lock); /* wait for the end of the previous thread */
     if (users == 0) {
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -101,13 +101,13 @@ void tutti__fdfile_write_behind(tutti_store *s, tutti_off lo, tutti_off hi) {
     if (hi - lo < LEAST) return;
     pthread_mutex_lock(&lock);
     if (!h->known && !h->useless) {
-        /* Writeback is only started for files on a disk with a page cache. */
+        /* writeback is useful only for files on a local disk with page cache */
         struct statfs fs;
         const int is_known =
             f->align == 0 && !f->base.layout.client_cache && fstatfs(f->fd, &fs) == 0;
         const uint32_t type = is_known ? (uint32_t)fs.f_type : TMPFS_MAGIC;
         h->known = type != TMPFS_MAGIC && type != RAMFS_MAGIC && type != HUGETLBFS_MAGIC &&
-                   thread_join_in();
+                   add_thread_user();
         h->useless = !h->known;
     }
     if (!h->useless) {
@@ -122,7 +122,7 @@ void tutti__fdfile_write_behind_end(tutti__fdfile *f) {
     if (!f->behind.known) return;
     pthread_mutex_lock(&lock);
     if (f->behind.queued) dequeue_file(f);
-    while (at_it == f) pthread_cond_wait(&news, &lock);
+    while (current_file == f) pthread_cond_wait(&progress, &lock);
     if (--users == 0) {
         ends = 1;
         pthread_cond_broadcast(&work);
@@ -130,7 +130,7 @@ void tutti__fdfile_write_behind_end(tutti__fdfile *f) {
         pthread_join(thread, NULL);
         pthread_mutex_lock(&lock);
         ends = 0;
-        pthread_cond_broadcast(&news);
+        pthread_cond_broadcast(&progress);
     }
     pthread_mutex_unlock(&lock);
 }
