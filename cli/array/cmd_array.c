@@ -1,5 +1,5 @@
-/* tutti array: inspect, convert and create arrays in files.  This file opens and creates them; the
- * commands that transfer elements are in separate files.
+/* tutti array: create and inspect arrays in files.  The commands that transfer elements are in separate
+ * files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
 #include "array/npy.h"
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- sides */
+/* ---- array_side: an open array and a section of it */
 
 void array_side_plan(array_side *s, const tutti_array_spec *spec) {
     *s = (array_side){.spec = *spec};
@@ -46,7 +46,7 @@ int array_side_close(array_side *s, int failed) {
     return failed;
 }
 
-/* Shape, type and order given as options must match those of the array. */
+/* Check that shape, type and order, if given as options, match those of the array. */
 static int check_options_match(const array_config *c, const tutti_array_spec *spec) {
     char actual[ARRAY_TEXT], given[ARRAY_TEXT];
     int same = !c->has_shape || spec->ndims == c->spec.ndims;
@@ -77,7 +77,7 @@ int array_side_open(const cli_world *w, const array_config *c, int mode, array_s
     tutti_array *a;
     if (c->raw) return array_side_open_raw(w, c, c->path, mode, &c->spec, out);
     if (npy_is_name(c->path)) {
-        /* A NumPy file is an array, too. */
+        /* NumPy files can be opened like arrays. */
         npy_header h;
         if (npy_read_for_all(w, c->path, &h)) return 1;
         if (h.swapped)
@@ -109,7 +109,8 @@ int array_side_create(const cli_world *w, const array_config *c, const char *pat
         else
             array_side_take(out, a);
     }
-    if (failed && !c->force) array_discard(w, c, path); /* the file did not exist */
+    /* incomplete file; no file of this name existed before */
+    if (failed && !c->force) array_discard(w, c, path);
     return failed;
 }
 
@@ -223,8 +224,8 @@ static void print_info_json(const array_config *c, const array_side *s,
         printf(", \"offset\": %lld}\n", (long long)s->spec.offset);
 }
 
-/* Only one rank reads the header; arrays in local placement can only be opened by as
- * many ranks as created them. */
+/* Rank 0 reads the header without opening the array: arrays in local placement can only be opened by as many
+ * ranks as created them. */
 static int inspect(const array_config *c) {
     array_side s;
     tutti_array_spec spec;

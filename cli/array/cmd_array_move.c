@@ -1,33 +1,34 @@
-/* tutti array: transfer of a section of one array to a section of another, whose dimensions may be in
- * another order, box by box:
+/* tutti array: transfer of a section of one array to a section of another, whose dimensions may be in another
+ * order, box by box:
  *
- *   all ranks   read their parts of a box of `from`, collectively, packed in its order
- *   each rank   permutes its part in memory, unless both have the same order
- *   all ranks   write them into `to`, collectively
+ *   all ranks   read their parts of a box of `from`, collectively, packed in the order of `from`
+ *   each rank   permutes its part in memory, unless both arrays have the same order
+ *   all ranks   write their parts into `to`, collectively
  *
- * If the files have the same order, a box is as contiguous as possible; otherwise it is about
- * square in the two dimensions that are fastest in one of them, so that neither is accessed in
- * small pieces.
+ * If the files have the same order, a box is as contiguous as possible.  Otherwise a box is about square in
+ * the fastest dimension of `from` and the fastest of `to`, so that neither file is accessed in small pieces.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { TILE = 16 }; /* elements, both ways */
+enum { TILE = 16 }; /* side of a square tile, in elements */
 
-/* ---- turning around in memory */
+/* ---- permutation in memory */
 
-/* Elements of a box, in two packed orders; all by the dimensions of `from`. */
+/* Permutation of the elements of a box between two packed orders.  All arrays are indexed by the dimensions
+ * of `from`. */
 typedef struct {
     int ndims;
-    size_t size; /* of an element */
+    size_t size; /* bytes of an element */
     tutti_count shape[TUTTI_MAX_DIMS];
-    tutti_count from[TUTTI_MAX_DIMS], to[TUTTI_MAX_DIMS]; /* bytes from one index to the next */
-    int fast[2];                                          /* the fastest of `from` and of `to` */
+    /* distance of adjacent indices, in bytes */
+    tutti_count from[TUTTI_MAX_DIMS], to[TUTTI_MAX_DIMS];
+    int fast[2]; /* fastest dimension of `from`, and of `to` */
 } turn;
 
-/* The i-th dimension, the fastest first. */
+/* Return the i-th dimension in storage order, the fastest first. */
 static int dimension(const tutti_array_spec *s, int i) {
     return s->order == TUTTI_ROW_MAJOR ? s->ndims - 1 - i : i;
 }
@@ -56,7 +57,7 @@ static turn make_turn(const array_move *m, const array_box *part) {
 #define COPY_LINE(bytes) \
     for (tutti_count i = 0; i < n; i++) memcpy(out + i * to, in + i * from, (size_t)(bytes))
 
-/* n elements along one dimension. */
+/* Copy n elements along one dimension; from, to: distance of adjacent elements in bytes. */
 static void copy_line(size_t size, tutti_count n, const char *in, tutti_count from, char *out,
                       tutti_count to) {
     switch (size) {
@@ -80,7 +81,7 @@ static void copy_line(size_t size, tutti_count n, const char *in, tutti_count fr
     }
 }
 
-/* The two fast dimensions, tile by tile, so that both sides fit into the cache. */
+/* Permute the plane of the two fastest dimensions, tile by tile, so that both tiles fit into the cache. */
 static void turn_plane(const turn *t, const char *in, char *out) {
     const int a = t->fast[0], b = t->fast[1];
     const tutti_count rows = a == b ? 1 : t->shape[b], columns = t->shape[a];
@@ -93,13 +94,13 @@ static void turn_plane(const turn *t, const char *in, char *out) {
             }
 }
 
-/* ---- box by box */
+/* ---- transfer, box by box */
 
 typedef struct {
     const cli_world *world;
     const array_move *move;
-    int alike;      /* no permutation needed */
-    char *in, *out; /* of the part of this rank; the same without permutation */
+    int alike;      /* both arrays have the same order: no permutation is needed */
+    char *in, *out; /* buffers for this rank's part of a box; in == out if `alike` */
     array_walk walk;
 } mover;
 
@@ -117,7 +118,7 @@ static int move_box(const mover *v, const array_box *box) {
     if (m->convert) m->convert(m->context, v->in, n);
     if (!v->alike && n > 0) {
         const turn t = make_turn(m, &part);
-        /* All planes: an odometer over the other dimensions. */
+        /* Iterate over all planes: `at` are the indices of the other dimensions. */
         const char *in = v->in;
         char *out = v->out;
         tutti_count at[TUTTI_MAX_DIMS] = {0};

@@ -27,7 +27,7 @@ static int transpose(const cli_world *w, const array_config *c, const array_side
                   : array_side_create(w, c, c->to, &spec, &to);
     if (failed) return 1;
     move.to = &to;
-    if (is_local) { /* from local placement: done by the library */
+    if (is_local) { /* local placement: converted by the library */
         cli_progress progress;
         progress_start(&progress, w, 0);
         failed =

@@ -1,7 +1,7 @@
-/* tutti array: iteration over sections.  A section is divided into boxes that fit into memory, the
- * fastest dimension first, so that a box is as contiguous as possible.  In each step all ranks
- * take part in the collective call:
- * each with its part of a box, or rank 0 with the whole box while the others take part.
+/* tutti array: iteration over sections.  A section is divided into boxes that fit into memory; the fastest
+ * dimension is filled first, so that a box is as contiguous as possible.  In each step all ranks make the
+ * same collective call: each transfers its part of a box, or rank 0 transfers the whole box and the others
+ * nothing.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
 
@@ -18,7 +18,8 @@ static void start(array_walk *k, const array_side *s, tutti_order order) {
     }
 }
 
-/* Take as much of a dimension as fits.  @return the remaining size */
+/* Set the extent of a box in dimension d to as much as fits.  @return the factor that is left for other
+ * dimensions */
 static tutti_count grow(array_walk *k, int d, tutti_count room) {
     const tutti_count n = k->shape[d] < room ? k->shape[d] : room;
     k->tile[d] = n > 1 ? n : 1;
@@ -51,7 +52,7 @@ tutti_count array_walk_share(array_walk *k, const array_side *s, int other, int 
             for (int i = 0; i < k->ndims; i++)
                 if (k->dim[i] != other) room = grow(k, k->dim[i], room);
         }
-        /* The slowest dimension of a box that has an index for everybody, or else the longest. */
+        /* Divide the slowest dimension of a box if every rank gets an index, otherwise the longest. */
         int cut = k->dim[k->ndims - 1];
         for (int i = k->ndims - 1; i >= 0 && k->tile[cut] < ranks; i--)
             if (k->tile[k->dim[i]] > k->tile[cut]) cut = k->dim[i];

@@ -2,8 +2,7 @@
  *
  *   {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
  *
- * Files are untrusted: everything is checked against the actual length, every
- * key must occur once, and no others.
+ * Files are untrusted: the header must fit into the file, and each of the three keys must occur exactly once.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/npy.h"
 
@@ -15,7 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HEADER_MOST = 1 << 16, PREFIX = 12 }; /* bytes; magic, version and length */
+enum {
+    HEADER_MOST = 1 << 16,
+    PREFIX = 12
+}; /* maximum bytes of a header; bytes of magic number, version and length */
 static const char magic[] = "\x93NUMPY";
 
 /* ---- the type of elements */
@@ -25,15 +27,25 @@ static const struct {
     int size;
     tutti_type type;
 } type_table[] = {
-    {'i', 1, TUTTI_INT8},    {'i', 2, TUTTI_INT16},     {'i', 4, TUTTI_INT32},
-    {'i', 8, TUTTI_INT64},   {'u', 1, TUTTI_UINT8},     {'u', 2, TUTTI_UINT16},
-    {'u', 4, TUTTI_UINT32},  {'u', 8, TUTTI_UINT64},    {'f', 4, TUTTI_FLOAT32},
-    {'f', 8, TUTTI_FLOAT64}, {'c', 8, TUTTI_COMPLEX64}, {'c', 16, TUTTI_COMPLEX128},
-    {'f', 2, TUTTI_FLOAT16}, {'b', 1, TUTTI_UINT8}, /* last: searched from the start */
+    {'i', 1, TUTTI_INT8},
+    {'i', 2, TUTTI_INT16},
+    {'i', 4, TUTTI_INT32},
+    {'i', 8, TUTTI_INT64},
+    {'u', 1, TUTTI_UINT8},
+    {'u', 2, TUTTI_UINT16},
+    {'u', 4, TUTTI_UINT32},
+    {'u', 8, TUTTI_UINT64},
+    {'f', 4, TUTTI_FLOAT32},
+    {'f', 8, TUTTI_FLOAT64},
+    {'c', 8, TUTTI_COMPLEX64},
+    {'c', 16, TUTTI_COMPLEX128},
+    /* after TUTTI_UINT8's first row, which npy_make uses */
+    {'f', 2, TUTTI_FLOAT16},
+    {'b', 1, TUTTI_UINT8},
 };
 enum { TYPES = sizeof type_table / sizeof *type_table };
 
-/* "<f8": order of bytes, kind, size.  Void and byte strings are elements that only others understand. */
+/* Parse "<f8": byte order, kind, size.  Void and byte strings become elements of type bytes. */
 static int parse_descr(const char *text, npy_header *h) {
     char *end;
     const char order = text[0], kind = order ? text[1] : '\0';
@@ -80,7 +92,7 @@ static int take_word(scanner *s, const char *word) {
     return 1;
 }
 
-/* 'text' or "text", without escapes. */
+/* Parse 'text' or "text", without escapes. */
 static int take_string(scanner *s, char *out, size_t size) {
     const int quote = peek(s);
     size_t n = 0;
@@ -100,12 +112,12 @@ static int take_extent(scanner *s, tutti_count *out) {
         if (__builtin_mul_overflow(n, (tutti_count)10, &n) ||
             __builtin_add_overflow(n, (tutti_count)(*s->at - '0'), &n))
             return 0;
-    (void)(s->at < s->end && *s->at == 'L' && s->at++); /* Python 2 */
+    (void)(s->at < s->end && *s->at == 'L' && s->at++); /* suffix written by Python 2 */
     *out = n;
     return 1;
 }
 
-/* (3, 4), (3,) or (): one number without a dimension is an array of one. */
+/* Parse (3, 4), (3,) or ().  A scalar, (), becomes an array of one element. */
 static int take_shape(scanner *s, tutti_array_spec *spec) {
     spec->ndims = 0;
     if (!take(s, '(')) return 0;
@@ -120,7 +132,7 @@ static int take_shape(scanner *s, tutti_array_spec *spec) {
 
 enum { HAS_DESCR = 1, HAS_ORDER = 2, HAS_SHAPE = 4, HAS_ALL = 7 };
 
-/* One key and its value.  @return which one it was, 0 if it is not sound */
+/* Parse one key and its value.  @return the HAS_ constant of the key; 0: invalid */
 static int take_item(scanner *s, npy_header *h, char *descr, size_t size) {
     char key[24];
     if (!take_string(s, key, sizeof key) || !take(s, ':')) return 0;
@@ -135,7 +147,7 @@ static int take_item(scanner *s, npy_header *h, char *descr, size_t size) {
 
 /* ---- the complete header */
 
-/* The file must contain all elements that its header declares. */
+/* Check that the file contains all elements that its header declares. */
 static int check_length(const tutti_array_spec *spec, tutti_off size) {
     tutti_off bytes = spec->element_size;
     int empty = 0, too_large = 0;
@@ -229,7 +241,7 @@ size_t npy_make(const tutti_array_spec *spec, char out[NPY_ROOM]) {
     char descr[40];
     const size_t start = 10;
     snprintf(descr, sizeof descr, "|V%lld", (long long)spec->element_size);
-    for (int i = TYPES - 1; i >= 0; i--) /* the first row of a type counts */
+    for (int i = TYPES - 1; i >= 0; i--) /* the first row of a type is used */
         if (type_table[i].type == spec->type)
             snprintf(descr, sizeof descr, "%c%c%d",
                      type_table[i].size == 1 ? '|'

@@ -1,4 +1,4 @@
-/* PNG, by libpng.
+/* PNG files, written with libpng.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/png.h"
 #include "common/cli.h"
@@ -14,7 +14,7 @@ struct png_file {
     FILE *file;
 };
 
-/* Write errors are detected at the end, from the file. */
+/* Write errors are detected by ferror in png_end. */
 static void write_bytes(png_structp png, png_bytep bytes, png_size_t n) {
     (void)!fwrite(bytes, 1, n, png_get_io_ptr(png));
 }
@@ -55,7 +55,7 @@ void png_row(png_file *p, const unsigned char *row) {
 }
 
 int png_end(png_file **p) {
-    volatile int failed = 1; /* also if a row is missing */
+    volatile int failed = 1; /* remains 1 if libpng reports an error, also if a row is missing */
     if (setjmp(png_jmpbuf((*p)->png)) == 0) {
         png_write_end((*p)->png, (*p)->info);
         failed = ferror((*p)->file) != 0;

@@ -44,7 +44,7 @@ static void print_entry(FILE *f, const bench_cell *cell, const bench_entry *e, d
     const int room = cli_width() - used;
     fprintf(f, " %s", cli_paint(is_tutti ? CLI_GOOD : CLI_SOFT));
     if (room > 0) {
-        /* A bar of `fraction` of `width` columns: eighths of a column where the terminal has them. */
+        /* Draw a bar of `fraction` times the available columns; UTF-8 terminals show eighths of a column. */
         const double fraction = best > 0 ? mib / best : 0;
         static const char *const eighth[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
         const int parts = (int)(fraction * room * 8 + 0.5);
@@ -74,7 +74,7 @@ static void print_cell(FILE *f, const bench_cell *cell) {
         if (mib > best) best = mib;
     }
     for (int i = 0; i < cell->entries; i++) print_entry(f, cell, &cell->entry[i], best);
-    /* Rounds that took far longer than the others: the machine was busy. */
+    /* Report rounds that took much longer than the median. */
     for (int i = 0; i < cell->entries; i++) {
         const bench_entry *e = &cell->entry[i];
         if (e->v.rounds < 3 || e->time.max < 3 * e->time.median) continue;
@@ -92,7 +92,7 @@ static void print_cell(FILE *f, const bench_cell *cell) {
     fputs("\n", f);
 }
 
-/* ---- the ratios of one method in all cells */
+/* ---- the ratios of one variant in all cells */
 
 static const bench_entry *find_entry(const bench_cell *cell, const char *method, int reused) {
     for (int i = 0; i < cell->entries; i++) {

@@ -1,4 +1,4 @@
-/* The measuring library: see measure.h.
+/* Measurements in interleaved rounds: implementation of measure.h.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "measure/measure.h"
 
@@ -58,7 +58,7 @@ static void *allocate(void *old, size_t bytes) {
     exit(1);
 }
 
-/* Pages of the file in the page cache, per cent; -1: unknown. */
+/* Return the percentage of the file that is in the page cache; -1: unknown. */
 static double cached_percent(int fd) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     struct stat st;
@@ -105,18 +105,18 @@ double measure_quantile(const double *values, int n, double fraction) {
     return q;
 }
 
-/* The largest k for which fewer than k of n fair coins fall on one side with a probability of at most p. */
+/* Return the largest k such that fewer than k of n fair coins show heads with a probability of at most p. */
 static int sign_rank(int n, double p) {
     double below = 0;
     int k = 0;
     for (; k < n; k++) {
         below += exp(lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0) - n * log(2.0));
-        if (below > p) break; /* P(X <= k) */
+        if (below > p) break; /* `below` is P(X <= k) */
     }
     return k;
 }
 
-/* The k-th smallest and the k-th largest of n values. */
+/* The bounds are the k-th smallest and the k-th largest value. */
 int measure_median_bounds(const double *values, int n, double p, double *lo, double *hi) {
     const int k = sign_rank(n, p);
     if (k == 0) return 0;

@@ -1,4 +1,4 @@
-/* Programs for single measurements: see standalone.h.
+/* Arguments, failures and report of programs for single measurements.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "measure/standalone.h"
 
@@ -7,9 +7,9 @@
 #include <string.h>
 
 int standalone_rank, standalone_ranks = 1;
-void (*standalone_abort)(int code); /* of MPI */
+void (*standalone_abort)(int code); /* ends all ranks; NULL without MPI */
 static const standalone *program;
-static int series; /* in the report so far */
+static int series; /* number of series in the report so far */
 
 static _Noreturn void leave(int code) {
     if (standalone_abort) standalone_abort(code);

@@ -1,4 +1,4 @@
-/* Programs for single measurements, on MPI ranks: see standalone.h.
+/* Programs for single measurements on MPI ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "measure/standalone.h"
 
@@ -6,7 +6,7 @@
 
 extern void (*standalone_abort)(int code);
 
-/* All ranks have the same wrong arguments (code 2); a failure may be on one rank only. */
+/* With code 2, wrong arguments, all ranks call this function; other failures may be on one rank only. */
 static void end_ranks(int code) {
     if (code == 2)
         MPI_Finalize();
