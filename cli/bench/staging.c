@@ -149,9 +149,8 @@ static int run_staging(bench_job *job, bench_entry *e) {
     const tutti_off cycle_bytes = job->staging->slice * job->world->ranks;
     const tutti_count cycles = (job->pattern->total + cycle_bytes - 1) / cycle_bytes;
     const int flags = job->is_write ? O_WRONLY | O_CREAT | O_CLOEXEC : O_RDONLY | O_CLOEXEC;
-    const int fd =
-        open(job->path, flags,
-             0666); /* on failure the transfers fail: all ranks must reach the barriers */
+    /* If open fails, the transfers fail, but every rank must reach the barriers. */
+    const int fd = open(job->path, flags, 0666);
     int failed = (job->is_write ? write_cycles : read_cycles)(job, fd, cycle_bytes, cycles);
     if (!failed && job->is_write && job->config->fsync && fsync(fd) != 0)
         failed = cli_error_errno("fsync of", job->path);

@@ -3,7 +3,7 @@
 #include "dataset/cmd_dataset.h"
 #include "exodus/cmd_exodus.h"
 
-/* The functions of each command, by the kind of file. */
+/* The functions of each command by kind of file. */
 static const struct {
     unsigned bit;
     int is_serial; /* only rank 0 runs it */

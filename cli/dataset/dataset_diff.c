@@ -1,7 +1,6 @@
-/* tutti diff: two datasets, value by value.  Segments are matched by kind and time index, variables by
- * name, entries by position, or those of lists by id (--by id).
- *
- * cli_numbers_differ defines a difference.
+/* tutti diff: compare two datasets value by value.  Segments are matched by kind and time index, variables by
+ * name, entries by position or, with --by id, entries of lists by id.  cli_numbers_differ defines a
+ * difference.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
@@ -9,21 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One variable, all segments. */
+/* Differences of one variable in all segments. */
 typedef struct {
     const char *name;
     tutti_count numbers, different;
-    long double absolute, relative; /* the largest ones */
-    char *place;                    /* and where */
+    long double absolute, relative; /* largest differences */
+    char *place;                    /* location of the first difference */
 } outcome;
 
 typedef struct {
     const data_config *config;
     dataset_catalogue a, b;
     outcome *variable; /* [a.variables] */
-    char **only;       /* items that only one of them has */
+    char **only; /* [onlys] differences other than of values, such as items in one dataset only */
     int onlys;
-    dataset_ids ids[2]; /* of the space and topology that were needed last, in a and b */
+    dataset_ids ids[2]; /* ids of the list used last, in a and b */
 } comparison;
 
 static void only(comparison *k, char *text) {
@@ -31,9 +30,9 @@ static void only(comparison *k, char *text) {
     k->only[k->onlys++] = text;
 }
 
-/* ---- numbers */
+/* ---- values */
 
-/* Compare number i of both. */
+/* Compare value i of two views. */
 static int differs(const dataset_view *a, const dataset_view *b, tutti_count i, const double *limit,
                    outcome *o) {
     const char *x = a->buffer + i * a->number.element_size;
@@ -74,13 +73,13 @@ static char *numbers_read(dataset_view *v) {
     return NULL;
 }
 
-/* One of the two. */
+/* A view, and all its values. */
 typedef struct {
     const dataset_view *view;
     char *numbers; /* all values */
 } side;
 
-/* The same view as if entry `at` were all that has been read. */
+/* Return a copy of the view whose buffer contains only entry `at`. */
 static dataset_view entry_view(const side *s, tutti_count at) {
     dataset_view v = *s->view;
     const tutti_count first = at * v.row->values_per_item;
@@ -150,7 +149,8 @@ static int compare_views(comparison *k, dataset_view *a, dataset_view *b, outcom
     if (a->ndims == b->ndims &&
         memcmp(a->shape, b->shape, (size_t)a->ndims * sizeof *a->shape) == 0) {
         int more, other;
-        /* pieces have the same number of items only if item sizes are equal: advance by the smaller piece */
+        /* Buffers of the views contain different numbers of values if item sizes differ: compare the values
+         * that both buffers have. */
         tutti_count i = 0, j = 0;
         more = dataset_view_next(a);
         other = dataset_view_next(b);
@@ -199,7 +199,7 @@ static int compare_section(comparison *k, tutti_count v, tutti_count ga, tutti_c
 
 /* ---- segments */
 
-/* Order of two segments in time. */
+/* Compare two segments by time index; a topology precedes the state of the same index. */
 static int order_of(const tutti_segment *a, const tutti_segment *b) {
     if (a->index != b->index) return a->index < b->index ? -1 : 1;
     return a->kind == b->kind ? 0 : a->kind == TUTTI_TOPOLOGY ? -1 : 1;
@@ -270,7 +270,7 @@ int dataset_diff(const cli_world *w, const data_config *config) {
         k.variable = cli_malloc((size_t)k.a.variables * sizeof *k.variable);
         for (tutti_count v = 0; v < k.a.variables; v++)
             k.variable[v] = (outcome){.name = k.a.total[v].row.name};
-        /* A name on the command line that neither has is a mistake. */
+        /* A variable named on the command line must exist in at least one dataset. */
         int failed = 0;
         for (int i = 0; i < config->variables.n && !failed; i++)
             failed = !dataset_variable(&k.a, config->variables.item[i]) &&

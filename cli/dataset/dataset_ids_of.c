@@ -1,4 +1,4 @@
-/* The ids of a list valid in a segment, in order: those of the last topology before it with ids.
+/* The ids of a list that are valid in a segment: those of the last topology with ids up to the segment.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
@@ -19,7 +19,8 @@ void dataset_ids_free(dataset_ids *ids) {
     *ids = (dataset_ids){.topology = -1};
 }
 
-/* Find the topology with the ids; -1: positions are ids.  A new size without ids removes them. */
+/* Find the topology that defines the ids; *out -1: positions are ids.  A topology that changes the size
+ * without ids invalidates earlier ids. */
 static int topology_find(const dataset_catalogue *c, const char *space, tutti_count segment,
                          tutti_count n, tutti_count *out) {
     char *name = cli_format("%s:ids", space);
