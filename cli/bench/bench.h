@@ -79,8 +79,8 @@ typedef struct bench_program {
     const bench_scope *scope;
     int threads;      /* requested thread level of MPI */
     const void *what; /* argument of `run` */
-    int (*run)(const cli_world *w, const bench_config *c,
-               const void *what); /* returns the exit code and prints its messages */
+    /* returns the exit code and prints its messages */
+    int (*run)(const cli_world *w, const bench_config *c, const void *what);
 } bench_program;
 
 /* Parse the arguments, initialize MPI, check that the report can be written, run, finalize.  @return the exit code */
@@ -103,8 +103,8 @@ typedef struct bench_pattern {
 
 const char *bench_pattern_name(int i); /* NULL if there are not more than i patterns */
 const char *bench_pattern_title(const char *name);
-const char *bench_pattern_kept_name(
-    const char *name); /* the same name with static storage duration */
+/* the same name with static storage duration */
+const char *bench_pattern_kept_name(const char *name);
 /* Return the element size of a tile of `size` bytes: `element`, halved until it is at most an eighth of the
  * tile. */
 tutti_off bench_tile_element(tutti_off size, tutti_off element);

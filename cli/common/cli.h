@@ -61,8 +61,8 @@ void cli_catch_signals(void);
 void cli_stop_softly(int on);
 /* Return the signal that any rank received, 0: none.  Collective. */
 int cli_stopped(const cli_world *w);
-int cli_interrupted(
-    const cli_world *w); /* 1 and a message if any rank received a signal; else 0.  Collective. */
+/* 1 and a message if any rank received a signal; else 0.  Collective. */
+int cli_interrupted(const cli_world *w);
 
 /* ---- memory: never NULL; the command ends if memory is exhausted */
 void *cli_malloc(size_t bytes);
@@ -93,14 +93,14 @@ int cli_is_utf8(void);
 /* ---- colour of standard output (cli_colour.c) */
 typedef enum cli_colour { CLI_PLAIN, CLI_GOOD, CLI_WARN, CLI_BAD, CLI_SOFT, CLI_STRONG } cli_colour;
 void cli_color_set(int when); /* 0: never, 1: auto, 2: always */
-const char *cli_paint(
-    cli_colour c);   /* escape sequence of a colour, CLI_PLAIN: reset; "" if colours are off */
+/* escape sequence of a colour, CLI_PLAIN: reset; "" if colours are off */
+const char *cli_paint(cli_colour c);
 int cli_width(void); /* columns of the terminal, 80 without a terminal */
 /* Print a text in lines of the terminal's width that start at column `indent`; `column`: characters already
  * in the first line. */
 void cli_print_wrapped(FILE *f, const char *text, int column, int indent);
 /* Texts from files may contain any bytes.  JSON and XML get U+FFFD for bytes that are not UTF-8; XML also for
- * control characters.  Text output gets \\xNN for both. */
+ * control characters.  Text output gets \xNN for both. */
 void cli_json_string(FILE *f, const char *text); /* NULL: prints null */
 /* prints a list of strings; NULL: an empty list */
 void cli_json_strings(FILE *f, int n, char *const *texts);

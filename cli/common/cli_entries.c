@@ -47,9 +47,8 @@ int cli_for_entries(const char *path, cli_entry_action act, const void *context)
     const size_t n = strlen(base);
     cli_list found = {.n = 0};
     DIR *d = opendir(dir);
-    int failed =
-        !d && context &&
-        cli_error_errno("cannot read", dir); /* removal (no context) keeps the earlier message */
+    /* removal (no context) keeps the earlier message */
+    int failed = !d && context && cli_error_errno("cannot read", dir);
     for (const struct dirent *e; d && (e = readdir(d));)
         if (strncmp(e->d_name, base, n) == 0) {
             found.item = cli_realloc(found.item, ((size_t)found.n + 1) * sizeof *found.item);

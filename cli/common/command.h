@@ -65,13 +65,12 @@ typedef struct cli_group {
     enum { CLI_NO_MPI, CLI_MPI } mpi;
     int threads;      /* requested thread level of MPI; 0: MPI_THREAD_SINGLE */
     const char *help; /* text to print instead of the generated help; NULL: none */
-    void (*start)(void *config, int argc,
-                  char **argv); /* NULL, or: set defaults that the table cannot express */
+    /* NULL, or: set defaults that the table cannot express */
+    void (*start)(void *config, int argc, char **argv);
     /* NULL, or: remove bits from the call, depending on the operands */
     void (*narrow)(void *config);
-    int (*check)(
-        void *
-            config); /* NULL, or: check that options do not contradict each other; 0, or 1 and a message */
+    /* NULL, or: check that options do not contradict each other; 0, or 1 and a message */
+    int (*check)(void *config);
 } cli_group;
 
 /* The called command. */
@@ -107,8 +106,8 @@ int cli_common_set(const cli_option *o, const char *value);
 const char *cli_nearest(const char *name, int n, const char *const *names);
 
 /* ---- command_help.c */
-void cli_help_print(FILE *f, const cli_group *g,
-                    const cli_command *command); /* command NULL: the help of the group */
+/* command NULL: the help of the group */
+void cli_help_print(FILE *f, const cli_group *g, const cli_command *command);
 void cli_help_overview(FILE *f, const cli_group *const *groups, int n);
 void cli_help_json(FILE *f, const cli_group *const *groups, int n);
 

@@ -69,8 +69,8 @@ void measure_free(measure *m);
 
 /* ---- JSON */
 void measure_json_string(FILE *f, const char *text);
-void measure_json_samples(FILE *f, const char *key, int n,
-                          const double *values); /* prints , "key": [...] */
+/* prints , "key": [...] */
+void measure_json_samples(FILE *f, const char *key, int n, const double *values);
 /* Print "key": [{"name": ..., "failure": ..., "seconds": [...]}, ...]; samples that are 0 in all rounds are
  * omitted. */
 void measure_json(FILE *f, const measure *m, const char *key);
