@@ -1,7 +1,6 @@
-/* tutti archive of an Exodus file: a copy of the file and its sidecar, and of all files of its
- * series, in a directory
- * or a tar archive.   The file is compared with its checksums first; the copy is synced, read back
- * and compared with the original.
+/* tutti archive of an Exodus file: copy the file, its sidecar and all files of its series to a directory or a
+ * tar archive.  The checksums of the file are verified first; the copy is synced, read back and compared with
+ * the original.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
@@ -16,20 +15,20 @@ enum { CHUNK = 1 << 20, TAR_BLOCK = 512 };
 
 typedef struct {
     const data_config *config;
-    char **path; /* of all files */
+    char **path; /* [paths] files to archive */
     int paths;
-    tutti_off bytes, checked; /* copied; compared with checksums */
+    tutti_off bytes, checked; /* bytes copied; bytes compared with checksums */
     char *chunk[2];
 } job;
 
-/* ---- which files */
+/* ---- files to archive */
 
 static void path_add(job *j, char *path) {
     j->path = cli_realloc(j->path, ((size_t)j->paths + 1) * sizeof *j->path);
     j->path[j->paths++] = path;
 }
 
-/* All files of the series, with their sidecars, each verified. */
+/* List the files of the series and their sidecars, and verify each file. */
 static int files_verify(job *j) {
     tutti_exodus *x = NULL;
     if (tutti_exodus_open(MPI_COMM_SELF, j->config->path[0], TUTTI_READ, NULL, &x) != TUTTI_OK)
@@ -66,7 +65,7 @@ static int write_fully(int fd, const void *bytes, size_t n, const char *path) {
     return 0;
 }
 
-/* Read up to n bytes; -1 and a message */
+/* Read up to n bytes.  -1 and a message: failed */
 static ssize_t read_some(int fd, void *bytes, size_t n, const char *path) {
     size_t done = 0;
     while (done < n) {
@@ -79,7 +78,7 @@ static ssize_t read_some(int fd, void *bytes, size_t n, const char *path) {
     return (ssize_t)done;
 }
 
-/* Check that the n bytes of a file equal the next bytes of another one. */
+/* Check that the n bytes of a file equal the next n bytes of file descriptor `other`. */
 static int same_bytes(job *j, const char *path, int other, const char *other_path, tutti_off n) {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     int failed = fd < 0 && cli_error_errno("cannot read", path);
@@ -123,7 +122,7 @@ static int sync_close(int fd, const char *path) {
 
 /* ---- a directory */
 
-/* The copy has the same checksums in its own sidecar. */
+/* Verify the copy with the checksums in its own sidecar. */
 static int copies_verify(job *j) {
     const char *from = j->config->path[0];
     char *path = cli_format("%s/%s", j->config->place, cli_base_name(from));
@@ -174,7 +173,7 @@ static int to_directory(job *j) {
     return copies_verify(j);
 }
 
-/* ---- a tar archive: ustar, sizes of 8 GiB and more in base 256 */
+/* ---- tar: format ustar, sizes of 8 GiB and more in base 256 */
 
 static void octal(char *field, size_t size, uint64_t v) {
     if (v >> (3 * (size - 1)) == 0) {
@@ -204,7 +203,7 @@ static int header_make(const char *path, const struct stat *st, char *block) {
     return 0;
 }
 
-/* Write it, or, reading, compare it. */
+/* Write the archive, or, if `compares`, compare it with the files. */
 static int tar_walk(job *j, int fd, int compares) {
     const char *to = j->config->tar;
     char block[TAR_BLOCK], end[2 * TAR_BLOCK] = {0};

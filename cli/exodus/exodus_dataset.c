@@ -3,11 +3,12 @@
  * Lists: nodes; block-ID, edge-block-ID, face-block-ID for the entries of blocks; node-set-ID and so on for
  * members of sets.  Nodes and elements have their ids; all references use ids:
  *
- *     coordinates               of nodes
- *     block-1.nodes             of the list block-1: ids of the nodes of its elements
- *     side-set-7.members .sides
- *     temperature               nodal variables keep their names,
- *     block-1.stress            others have the list name as prefix; global ones are of the grid global
+ *   coordinates                   of nodes
+ *   block-1.nodes                 on the list block-1: ids of the nodes of its elements
+ *   side-set-7.members .sides
+ *   temperature                   nodal variables keep their names
+ *   block-1.stress                other variables have the name of the list as prefix
+ *   energy                        global variables are on the grid `global`
  *
  * Each rank copies its share of every array, in the order of the file.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -46,12 +47,13 @@ static char *variable_name(int kind, int64_t id, const char *variable) {
 
 /* ---- an array of the mesh */
 
-/* A variable on a list: to define, read and write. */
+/* An array of the mesh as a variable on a list. */
 typedef struct {
-    const char *variable; /* suffix of the name of the list */
+    const char *variable; /* suffix of the variable; the prefix is the name of the list */
     int what, kind, component;
     int64_t id;
-    int refers_to; /* kind to which its positions refer, converted to ids; -1: values */
+    /* kind of entries whose positions are the values, which are converted to ids; -1: plain values */
+    int refers_to;
     tutti_type type;
 } carried;
 
@@ -188,8 +190,8 @@ static int set_carry(transfer *t, const tutti_exodus_entity *e) {
         {"attributes", TUTTI_EXODUS_ATTRIBUTES, e->kind, 0, e->id, -1, TUTTI_FLOAT64},
         {"factors", TUTTI_EXODUS_FACTORS, e->kind, 0, e->id, -1, TUTTI_FLOAT64},
     };
-    const size_t n =
-        e->kind == TUTTI_EXODUS_SIDE_SET ? 3 : 4; /* factors of sides: not one a member */
+    /* without the last, factors, for sides, which may have several factors per member */
+    const size_t n = e->kind == TUTTI_EXODUS_SIDE_SET ? 3 : 4;
     for (size_t i = 0; i < n; i++)
         if (array_carry(t, &all[i])) return 1;
     char *name = variable_name(e->kind, e->id, "members");
@@ -200,7 +202,7 @@ static int set_carry(transfer *t, const tutti_exodus_entity *e) {
 
 /* ---- steps */
 
-/* A variable of an entity, with the share of this rank. */
+/* A variable of an entity; decompositions of this rank's share in the file and in the dataset. */
 typedef struct {
     char *name, *list;
     tutti_exodus_field field;
@@ -305,7 +307,7 @@ static int carry(transfer *t) {
     return failed;
 }
 
-/* All items of a list must have the same number of values. */
+/* Check that all items of a list have the same number of values. */
 static int possible(const transfer *t) {
     for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind <= TUTTI_EXODUS_FACE_BLOCK; kind++)
         for (tutti_count i = 0; i < t->o.of[kind].n; i++) {

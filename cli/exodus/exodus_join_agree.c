@@ -15,7 +15,7 @@ static tutti_count find_name(exodus_outline *o, tutti_exodus_kind kind, int64_t 
     return exodus_find(o, kind, id);
 }
 
-/* Merge an existing entity: empty ones have fewer properties. */
+/* Merge entity b into a; an empty block or set may lack properties. */
 static int entity_merge(tutti_exodus_entity *a, const tutti_exodus_entity *b, const char *path) {
     const char *kind = tutti_exodus_kind_name(a->kind);
     const long long id = a->id;
@@ -90,7 +90,7 @@ static int table_merge(exodus_outline *o, const exodus_outline *from, int kind, 
     return failed;
 }
 
-/* The first piece defines the common properties. */
+/* Merge the outline of a piece; the first piece defines the common properties. */
 static int outline_merge(exodus_outline *o, const exodus_outline *from, const char *path) {
     if (!o->title) {
         o->p = from->p;
@@ -117,7 +117,7 @@ static int outline_merge(exodus_outline *o, const exodus_outline *from, const ch
     return 0;
 }
 
-/* ---- of all ranks */
+/* ---- all ranks */
 
 static int outlines_gather(exodus_whole *w) {
     const cli_world *c = w->world;

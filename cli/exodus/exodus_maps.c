@@ -1,21 +1,21 @@
-/* Additional maps and the order map: they use the order of the file, which put_mesh changes to that of the
- * ids.  Every rank has the ids and a map of the whole file while it is copied, 24 bytes per entry.
+/* Copies additional maps and the order map.  These use the order of the file, but put_mesh orders entries by
+ * id.  During the copy, every rank has the ids and a map of the whole file in memory: 24 bytes per entry.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
 #include <stdlib.h>
 
-/* The positions of ids in the file. */
+/* An id and its position in the file. */
 typedef struct {
     int64_t id;
     tutti_count place;
 } placed;
 
 typedef struct {
-    int kind; /* NODAL or blocks */
+    int kind; /* NODAL, or a kind of blocks */
     tutti_count n;
-    placed *from;               /* [n] by id */
-    int64_t *from_ids, *to_ids; /* [n] in the order of the file */
+    placed *from;               /* [n], sorted by id */
+    int64_t *from_ids, *to_ids; /* [n] in the order of the old file, of the new file */
     tutti_count first, mine;    /* range of the new file that this rank writes */
 } order;
 
@@ -24,7 +24,7 @@ static int compare_map_ids(const void *a, const void *b) {
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Entry i of the new file was this one of the old. */
+/* Return the position in the old file of entry i of the new file. */
 static tutti_count was(const order *r, tutti_count i) {
     const placed key = {r->to_ids[i], 0};
     const placed *at = bsearch(&key, r->from, (size_t)r->n, sizeof *r->from, compare_map_ids);
@@ -39,7 +39,8 @@ static int map_copy(const order *r, int kind, int64_t id, tutti_exodus *from, tu
     const tutti_exodus_array b = exodus_integers(what, kind, id, r->first, r->mine, new);
     tutti_count *is = NULL;
     tutti_err err = tutti_exodus_get_arrays(from, 1, &a);
-    if (what == TUTTI_EXODUS_ORDER && err == TUTTI_OK) { /* the order map contains positions */
+    if (what == TUTTI_EXODUS_ORDER &&
+        err == TUTTI_OK) { /* the values of the order map are positions */
         is = cli_malloc((size_t)r->n * sizeof *is);
         for (tutti_count i = 0; i < r->n; i++) is[was(r, i)] = i;
     }

@@ -1,12 +1,12 @@
-/* Outlines as bytes, for other ranks.  Both sides run this program: the input is trusted.
+/* Encoding of outlines as bytes for other ranks.  Sender and receiver are the same program, so that the input
+ * is not checked.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* One function packs and unpacks: packing, it copies fields to the bytes; unpacking, it
- * copies bytes to the fields. */
+/* A buffer that is packed or unpacked: move_bytes copies a field to the bytes, or the bytes to the field. */
 typedef struct {
     char *bytes;
     size_t n, room, at;
@@ -100,7 +100,7 @@ static void move_outline(parcel *p, exodus_outline *o) {
 
 void *exodus_outline_pack(const exodus_outline *o, size_t *bytes_out) {
     parcel p = {.bytes = NULL};
-    exodus_outline copy = *o; /* shallow copy: packing changes nothing */
+    exodus_outline copy = *o; /* shallow copy, since packing changes nothing */
     move_outline(&p, &copy);
     *bytes_out = p.n;
     return p.bytes;

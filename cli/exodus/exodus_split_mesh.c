@@ -1,12 +1,12 @@
-/* tutti exodus split: extract a piece of the mesh of the rank.
+/* tutti exodus split: extract a piece from the mesh of the rank.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/split.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Index in the piece of entries of the mesh of the rank, by their index among all of the kind; -1:
- * not in it. */
+/* place[kind][i]: index in the piece of entry i of the rank's mesh, counted over all blocks of the kind; -1:
+ * not in the piece. */
 typedef struct {
     const exodus_outline *o;
     const tutti_exodus_mesh *m;
@@ -21,7 +21,7 @@ static tutti_count entries_of(const cut *c, int kind) {
     return n;
 }
 
-/* ---- entries of the piece, marked by 1 */
+/* ---- marking: place is 1 for entries of the piece */
 
 static void mark(tutti_count *place, const tutti_count *list, tutti_count first, tutti_count n) {
     for (tutti_count i = 0; list && i < n; i++) place[list[first + i]] = 1;
@@ -33,7 +33,7 @@ static void marks_of(cut *c, int kind) {
     for (tutti_count b = 0; b < c->o->of[kind].n; b++)
         for (tutti_count i = 0; i < blocks[b].n; i++)
             if (c->place[kind][at++]) {
-                /* All that an entry of a block consists of. */
+                /* Mark the nodes (faces of polyhedra), edges and faces of the entry. */
                 const int of = exodus_topology_is(c->o->of[kind].entity[b].topology, "nfaced")
                                    ? TUTTI_EXODUS_FACE_BLOCK
                                    : TUTTI_EXODUS_NODAL;
@@ -51,7 +51,7 @@ static void marks_of(cut *c, int kind) {
             }
 }
 
-/* Elements first, then faces and edges of them, then their nodes.   part NULL: all elements. */
+/* Mark the elements of the piece, then their faces and edges, then their nodes.  part NULL: all elements. */
 static void marks_make(cut *c, const int *part, int which) {
     for (int kind = TUTTI_EXODUS_NODAL; kind <= TUTTI_EXODUS_FACE_BLOCK; kind++) {
         const tutti_count n = entries_of(c, kind);
@@ -64,7 +64,7 @@ static void marks_make(cut *c, const int *part, int which) {
     marks_of(c, TUTTI_EXODUS_EDGE_BLOCK);
 }
 
-/* Mark the elements that no part has so far, with their nodes. */
+/* Mark nodes, edges and faces that belong to no element of this rank. */
 static void rest_mark(cut *c) {
     static const int order[] = {TUTTI_EXODUS_FACE_BLOCK, TUTTI_EXODUS_EDGE_BLOCK,
                                 TUTTI_EXODUS_NODAL};
@@ -81,7 +81,7 @@ static void rest_mark(cut *c) {
         free(all.place[kind]);
 }
 
-/* ---- its arrays */
+/* ---- arrays of the piece */
 
 static double *pick(exodus_subset *s, const double *from, const tutti_count *entry, tutti_count n,
                     int wide) {
@@ -196,7 +196,7 @@ void exodus_subset_make(const exodus_outline *o, const tutti_exodus_mesh *m, con
     marks_make(&c, part, which);
     if (rest) rest_mark(&c);
     for (int kind = TUTTI_EXODUS_NODAL; kind <= TUTTI_EXODUS_FACE_BLOCK; kind++) {
-        /* Convert marks to indices, in order; create lists of entries per entity. */
+        /* Convert marks to indices in the piece, and list the entries of each entity. */
         exodus_subset *s = c.s;
         const tutti_count n = kind == TUTTI_EXODUS_NODAL ? 1 : c.o->of[kind].n;
         tutti_count at = 0, place = 0;
