@@ -1,13 +1,13 @@
-/* tutti run: launchers.  A library must be preloaded for the ranks and not for the launcher, which does
- * not need it; so each launcher has its own options:
+/* tutti run: launchers.  The library must be preloaded for the ranks, but not for the launcher, so that each
+ * launcher needs its own options:
  *
- *   Open MPI       mpirun -x LD_PRELOAD=... -x TUTTI_... ARGUMENTS          after every ':' too
+ *   Open MPI       mpirun -x LD_PRELOAD=... -x TUTTI_... ARGUMENTS    also after every ':'
  *   MPICH (hydra)  mpiexec -genv LD_PRELOAD ... -genv TUTTI_... ... ARGUMENTS
  *   Slurm          srun --export=ALL,LD_PRELOAD=... ARGUMENTS
- *   mpirun.sh      the script of the source tree: by MPIRUN_PRELOAD in its environment
+ *   mpirun.sh      the script of the source tree: MPIRUN_PRELOAD in its environment
  *
- * An LD_PRELOAD of the user is kept, after the drop-in: the first library is the one that
- * is called.  Any other command is a program, started with LD_PRELOAD in its environment.
+ * An LD_PRELOAD of the user is kept after the library: the first library's functions are called.  Any other
+ * command is a program, started with LD_PRELOAD in its environment.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "run/run.h"
 
@@ -21,13 +21,13 @@ typedef enum { PROGRAM, OPEN_MPI_LAUNCHER, HYDRA, SLURM, SCRIPT } launcher;
 
 static const char preload_name[] = "LD_PRELOAD";
 
-/* ---- which launcher */
+/* ---- detection of the launcher */
 
 static int starts_with(const char *text, const char *with) {
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* The output of `program --version`, truncated to the buffer. */
+/* Read the output of `program --version`, truncated to `size`. */
 static void ask_version(const char *program, char *out, size_t size) {
     int ends[2];
     size_t n = 0;
@@ -107,7 +107,7 @@ void run_words_add(run_words *w, const char *word) {
     w->word[w->n] = NULL;
 }
 
-/* The text is the words' from now on. */
+/* Append a text and free it. */
 static void add_own(run_words *w, char *text) {
     run_words_add(w, text);
     free(text);
@@ -119,7 +119,7 @@ void run_words_free(run_words *w) {
     *w = (run_words){0};
 }
 
-/* Return whether a word names this variable, with or without a value. */
+/* Return whether a word names the variable, with or without a value. */
 static int mentions(const run_words *w, const char *name, size_t length) {
     for (int i = 0; i < w->n; i++)
         if (strncmp(w->word[i], name, length) == 0 &&
@@ -130,7 +130,7 @@ static int mentions(const run_words *w, const char *name, size_t length) {
 
 /* ---- values */
 
-/* The library, then the previous value.  The result must be freed. */
+/* Prepend the library to a previous value of LD_PRELOAD.  The result must be freed. */
 static char *before(const char *library, const char *there) {
     return there && *there ? cli_format("%s:%s", library, there) : cli_strdup(library);
 }
@@ -152,7 +152,7 @@ static void openmpi_words(const run_words *words, const char *library, run_words
         const char *word = words->word[i];
         if (i + 1 < words->n && strcmp(word, "-x") == 0 &&
             mentions(&(run_words){1, &words->word[i + 1]}, preload_name, strlen(preload_name))) {
-            i++; /* our value includes it */
+            i++; /* `preload` includes the user's value */
             continue;
         }
         run_words_add(out, word);
@@ -174,7 +174,7 @@ static void openmpi_words(const run_words *words, const char *library, run_words
 
 /* ---- srun: --export=LIST; a list without ALL names every variable */
 
-/* The variables exported by the user, and ours.  The result must be freed. */
+/* Return the variables exported by the user and those of the library.  The result must be freed. */
 static char *slurm_list(const run_words *words) {
     char *list = cli_strdup("ALL");
     for (int i = 1; i < words->n; i++) {
@@ -193,8 +193,8 @@ static char *slurm_list(const run_words *words) {
 
 /* ---- all launchers */
 
-/* The position of the launcher: after programs that start others (timeout 60 mpirun ...), which
- * must not load the library themselves. */
+/* Return the index of the launcher among the words, after programs that start others (timeout 60 mpirun ...)
+ * and must not load the library. */
 static int launcher_at(const run_words *words) {
     static const char *const wrappers[] = {"timeout", "nice",   "env",     "time",
                                            "nohup",   "stdbuf", "taskset", "numactl",

@@ -1,5 +1,5 @@
-/* tutti tune: the machine: copies, messages, agreement, one-sided communication.  Waiting ranks
- * yield the core, as the library's do.
+/* tutti tune: probes of the machine: copies, messages, reductions, one-sided communication.  Waiting ranks
+ * yield the core, like those of the library.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "tune/tune.h"
 
@@ -29,7 +29,7 @@ static void receive_from(const tune_job *job, int rank, void *buf, int bytes) {
 
 /* ---- copies */
 
-/* Copy from a buffer larger than caches to every other position of a window that fits into one. */
+/* Copy from a buffer larger than the caches to every other position of a window that fits into a cache. */
 static int run_copy(tune_job *job, const tune_probe *p, long count) {
     const size_t size = (size_t)p->size;
     size_t from = 0, to = 0;
@@ -57,7 +57,7 @@ static int run_pingpong(tune_job *job, const tune_probe *p, long count) {
     return 0;
 }
 
-/* The first rank of each node sends to the next node and receives from the one before. */
+/* The first rank of each node sends to the next node and receives from the previous one. */
 static int run_ring(tune_job *job, const tune_probe *p, long count) {
     MPI_Request r[2];
     if (job->next < 0) return 0;
@@ -122,7 +122,7 @@ static int run_put(tune_job *job, const tune_probe *p, long count) {
 int tune_machine_probes(const tune_job *job, tune_probe *out) {
     int n = 0;
     const int crowd = job->node_ranks < job->cores ? job->node_ranks : job->cores;
-    /* of one core, while all ranks copy */
+    /* ranks per core, so that the rate is that of one core while all ranks copy */
     const double bodies = (double)job->node_ranks / crowd;
     out[n++] = (tune_probe){.v.name = "copy_64", .run = run_copy, .size = 64, .bodies = bodies};
     out[n++] = (tune_probe){.v.name = "copy_512", .run = run_copy, .size = 512, .bodies = bodies};
@@ -147,7 +147,7 @@ int tune_machine_probes(const tune_job *job, tune_probe *out) {
     return n;
 }
 
-/* ---- where the ranks are */
+/* ---- placement of the ranks */
 
 static void *touched(size_t bytes) {
     void *p = NULL;
@@ -158,7 +158,7 @@ static void *touched(size_t bytes) {
 
 int tune_machine_open(tune_job *job) {
     void *base = NULL;
-    /* the lowest rank of every rank's node */
+    /* Lowest rank on the node of each rank. */
     int *first = cli_malloc((size_t)job->world.ranks * sizeof *first), mine = job->world.rank;
     MPI_Comm node;
     MPI_Comm_split_type(job->world.comm, MPI_COMM_TYPE_SHARED, job->world.rank, MPI_INFO_NULL,
@@ -175,7 +175,8 @@ int tune_machine_open(tune_job *job) {
         if (first[r] > 0 && job->away < 0) job->away = r;
     }
     const int ranks = job->world.ranks, rank = job->world.rank;
-    job->next = job->before = -1; /* of the first rank of a node: those of the nodes around it */
+    /* the first rank of a node finds the first ranks of its neighbours */
+    job->next = job->before = -1;
     for (int k = 1; k <= ranks && first[rank] == rank; k++) {
         const int up = (rank + k) % ranks, down = (rank - k + ranks) % ranks;
         if (job->next < 0 && first[up] == up) job->next = up;

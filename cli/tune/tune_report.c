@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Values that were not measured keep their defaults. */
+/* Return the address of a profile value by its name. */
 static double *number(tutti_profile *p, const char *name) {
     const tutti_profile_info *row;
     for (int i = 0; (row = tutti_profile_row(i)) != NULL; i++)
@@ -20,8 +20,8 @@ static const tune_probe *find_probe(const tune_probe *probe, int n, const char *
 
 static const char *const sizes[] = {"64", "512", "4k", "64k", "1m"};
 
-/* The overlap of a store, relative to the shorter of copies and file access, and its additional
- * cost per window.  A tenth of the time is noise. */
+/* Compute the overlap of a store, relative to the shorter of copies and file access, and its additional cost
+ * per window.  A tenth of the time counts as noise. */
 static void fill_store(const tune_job *job, const tune_probe *probe, int n, tutti_profile *p,
                        const char *store) {
     const double cores =
@@ -60,10 +60,11 @@ void tune_fill(const tune_job *job, const tune_probe *probe, int n, tutti_profil
         else
             *x = seconds;
     }
-    if (find_probe(probe, n, "message_latency")) p->message_latency /= 2; /* there and back */
+    /* half of the round trip */
+    if (find_probe(probe, n, "message_latency")) p->message_latency /= 2;
     if (find_probe(probe, n, "net_latency")) p->net_latency /= 2;
     if (job->world.ranks == 1) {
-        /* A single rank: both values are equal. */
+        /* With a single rank, the values of one rank and of all ranks are equal. */
         char one[40], all[40];
         for (int k = 0; k < 4; k++)
             for (int i = 0; i < 5; i++) {
@@ -75,7 +76,7 @@ void tune_fill(const tune_job *job, const tune_probe *probe, int n, tutti_profil
             }
         p->write_own_512 = p->write_all_512;
     }
-    /* Longer pieces are never slower than shorter ones: such results are noise. */
+    /* Longer pieces cannot be slower than shorter ones: remove this noise. */
     const char *what[] = {"write_one",       "write_all",        "read_one",
                           "read_all",        "direct_write_one", "direct_write_all",
                           "direct_read_one", "direct_read_all"};
