@@ -1,4 +1,5 @@
-/* tutti-experiments dataset: values to write, distributed to the ranks, and the check of values that were read.
+/* tutti-experiments dataset: values to write, their distribution over the ranks, and the check of values that
+ * were read.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/datasets.h"
 
@@ -9,7 +10,8 @@ int field_make(field *f, const cli_world *w, const bench_config *c, int variable
     *f = (field){.w = w, .seed = c->seed, .variables = variables};
     f->each = c->size / (tutti_off)sizeof(double);
     f->entries = f->each * w->ranks;
-    f->room = f->each + f->each / 8 + 4096; /* distributed at random: some ranks have a few more */
+    /* in random distributions some ranks have more than the average */
+    f->room = f->each + f->each / 8 + 4096;
     const size_t bytes = (size_t)variables * (size_t)f->room * sizeof(double);
     f->put = malloc(bytes);
     f->got = malloc(bytes);

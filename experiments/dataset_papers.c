@@ -1,22 +1,22 @@
 /* tutti-experiments dataset: the tables of Sandia's report on PDS/PIO.
  *
  *   buffers   Table 1: one large variable by blocks, through one aggregator (the I/O server of the paper) and
- *             through one on each rank; the buffer is cb_buffer_size
+ *             through one aggregator per rank; the buffer is cb_buffer_size
  *   meshes    Table 2: the meshes of GILA, Table 3: that of ALEGRA: nodal and element variables, several
  *             steps, each with its own commit.  Nodes and elements are distributed in short runs; where runs
  *             of nodes meet, both ranks have the node.
  *
- * Both use the method of the paper, which collects data before writing: method=two-phase.
+ * All tables use the method of the paper, which collects data before writing: method=two-phase.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/datasets.h"
 
 #include <stdlib.h>
 
-enum { WRITE, READ }; /* samples */
+enum { WRITE, READ }; /* indices of the samples */
 
 /* ---- Table 1 */
 
-static const int buffer_table[] = {1, 2, 4, 8, 12, 16, 28}; /* MB */
+static const int buffer_table[] = {1, 2, 4, 8, 12, 16, 28}; /* buffer sizes in MB */
 enum { BUFFERS = sizeof buffer_table / sizeof *buffer_table };
 
 typedef struct {
@@ -128,9 +128,8 @@ typedef struct {
     int row, many, level;
 } mesh_variant;
 
-/* The entries of this rank in a list: runs distributed cyclically; with `shared`, also the first
- * of the next run
- * . */
+/* Determine the entries of this rank in a list: runs distributed cyclically; with `shared`, also the first
+ * entry of the next run. */
 static tutti_count deal_runs(const cli_world *w, tutti_count entries, int shared, int64_t *ids) {
     tutti_count n = 0;
     for (tutti_count i = 0; i < entries; i++) {
@@ -143,7 +142,7 @@ static tutti_count deal_runs(const cli_world *w, tutti_count entries, int shared
 
 typedef struct {
     tutti_dataset *d;
-    tutti_decomposition *on[2]; /* nodes, elements */
+    tutti_decomposition *on[2]; /* decompositions of nodes and of elements */
     double *buf;
 } mesh_state;
 
@@ -189,7 +188,7 @@ static tutti_err mesh_get(const mesh_state *k, int step) {
     mesh_name name[2 * EACH];
     for (int v = 0; v < 2 * EACH; v++)
         gets[v] = (tutti_get){mesh_name_make(name[v], v), k->on[v / EACH], TUTTI_FLOAT64, k->buf};
-    return tutti_dataset_get(k->d, 1 + step, 2 * EACH, gets); /* after the topology */
+    return tutti_dataset_get(k->d, 1 + step, 2 * EACH, gets); /* segment 0 is the topology */
 }
 
 static int run_mesh(comparison *r, measure_variant *of, double *seconds_out) {

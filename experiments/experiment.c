@@ -1,7 +1,7 @@
-/* Experiments: the harness.  One start of N ranks measures on 1, 2, 4, ... of them: every number of
- * processes has a communicator of the first ranks, and the others sleep until the point is
- * done.  A point is a cell of `tutti bench`: its variants are interleaved in every round, and every file is
- * verified after it has been closed.
+/* Experiments: the driver.  One start of N ranks measures on 1, 2, 4, ... ranks: each number of processes has
+ * a communicator of the first ranks, and the other ranks sleep until the point is done.  A point is a cell of
+ * `tutti bench`: its variants are interleaved in every round, and every file is verified after it has been
+ * closed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/experiment.h"
 
@@ -14,7 +14,8 @@ static int compare_ints(const void *a, const void *b) {
     return *(const int *)a - *(const int *)b;
 }
 
-/* The numbers given by the user, or 1, 2, 4, ... and all; sorted.  @return how many; 0 and a message */
+/* Choose the numbers of processes: those given by the user, or 1, 2, 4, ... and all; sorted.  @return their
+ * number; 0 and a message */
 static int choose_procs(const cli_world *w, const bench_config *c, int **out) {
     int n = 0;
     int *procs = cli_malloc(((size_t)c->procs.n + 64) * sizeof *procs);
@@ -107,7 +108,7 @@ bench_entry *experiment_reference(const experiment *x, bench_cell *point, entry_
 
 /* ---- common settings of variants */
 
-enum { BUFFERS = 8 }; /* of a window's size that an aggregator has at most */
+enum { BUFFERS = 8 }; /* maximum staging memory of an aggregator, in windows */
 
 static const tutti_off ROOM_MOST = 512 << 20;
 
@@ -135,7 +136,7 @@ const char *experiment_background_store(const experiment *x, int direct) {
     return direct && x->has_uring ? "uring" : "threads";
 }
 
-/* Open a file with io_uring, which the build or the kernel may lack. */
+/* Return whether a file can be opened with io_uring, which the build or the kernel may lack. */
 static int find_uring(const cli_world *w, const bench_config *c) {
     const char *path = cli_scratch(w, c->dirs.item[0], "bench");
     tutti_options opt = c->options;
@@ -161,7 +162,7 @@ static int check_point(const bench_cell *cell) {
     return cli_error("%s on %d processes exceeds 1 GiB per process", size, cell->ranks);
 }
 
-/* One point, on its ranks. */
+/* Measure a point on its ranks. */
 static int run_point(experiment *x, int i, cli_progress *progress) {
     bench_cell *cell = &x->results.cell[i];
     const cli_world *w = world_of(x, cell->ranks);
