@@ -36,10 +36,8 @@ typedef struct share {
     int64_t *node_ids, *element_ids;
     tutti_count *connectivity;
     double *x;
-    double *values[2 * EACH],
-        /* [nodes] or [elements] values per variable; for direct writes rank 0 has those of all ranks */
-        *got;
-    double *all[2 * EACH];
+    double *values[2 * EACH], *got; /* [nodes] or [elements] values per variable; those read */
+    double *all[2 * EACH];          /* on rank 0: values of all ranks, for direct writes */
     char *path;
 } share;
 

@@ -193,9 +193,8 @@ typedef struct array_moments {
     /* minimum and maximum of `numbers` elements; for complex types of their moduli */
     array_extreme min, max;
     long double low, high; /* minimum and maximum of the finite elements */
-    long double mean[2],
-        /* real and imaginary parts of finite elements; squares: sums of squared distances from the mean */
-        squares[2];
+    /* real and imaginary parts of the mean of the finite elements, and of the sums of squared distances from it */
+    long double mean[2], squares[2];
 } array_moments;
 
 /* Statistics of a section.  Collective: all ranks get the result. */

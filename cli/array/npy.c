@@ -27,21 +27,11 @@ static const struct {
     int size;
     tutti_type type;
 } type_table[] = {
-    {'i', 1, TUTTI_INT8},
-    {'i', 2, TUTTI_INT16},
-    {'i', 4, TUTTI_INT32},
-    {'i', 8, TUTTI_INT64},
-    {'u', 1, TUTTI_UINT8},
-    {'u', 2, TUTTI_UINT16},
-    {'u', 4, TUTTI_UINT32},
-    {'u', 8, TUTTI_UINT64},
-    {'f', 4, TUTTI_FLOAT32},
-    {'f', 8, TUTTI_FLOAT64},
-    {'c', 8, TUTTI_COMPLEX64},
-    {'c', 16, TUTTI_COMPLEX128},
-    /* after TUTTI_UINT8's first row, which npy_make uses */
-    {'f', 2, TUTTI_FLOAT16},
-    {'b', 1, TUTTI_UINT8},
+    {'i', 1, TUTTI_INT8},    {'i', 2, TUTTI_INT16},     {'i', 4, TUTTI_INT32},
+    {'i', 8, TUTTI_INT64},   {'u', 1, TUTTI_UINT8},     {'u', 2, TUTTI_UINT16},
+    {'u', 4, TUTTI_UINT32},  {'u', 8, TUTTI_UINT64},    {'f', 4, TUTTI_FLOAT32},
+    {'f', 8, TUTTI_FLOAT64}, {'c', 8, TUTTI_COMPLEX64}, {'c', 16, TUTTI_COMPLEX128},
+    {'f', 2, TUTTI_FLOAT16}, {'b', 1, TUTTI_UINT8}, /* npy_make uses the first row */
 };
 enum { TYPES = sizeof type_table / sizeof *type_table };
 

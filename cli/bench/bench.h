@@ -243,9 +243,8 @@ typedef struct bench_scene {
      * a message. */
     int (*verify_write)(const bench_job *job, const bench_entry *e);
     void (*done)(const bench_cell *cell); /* NULL, or: release what `make` allocated */
-    void (*json)(FILE *f,
-                 /* NULL, or: print further JSON members of the cell, each followed by a comma */
-                 const bench_cell *cell);
+    /* NULL, or: print further JSON members of the cell, each followed by a comma */
+    void (*json)(FILE *f, const bench_cell *cell);
 } bench_scene;
 
 /* prepare and run return 0, or 1 and a message.  prepare is collective and returns the same on all ranks; run

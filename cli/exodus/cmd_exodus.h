@@ -89,9 +89,8 @@ static inline int exodus_is_set(int kind) {
 static inline int exodus_is_map(int kind) {
     return kind >= TUTTI_EXODUS_NODE_MAP && kind <= TUTTI_EXODUS_FACE_MAP;
 }
-int exodus_topology_is(const char *topology,
-                       /* case-insensitive; trailing digits of `topology` are ignored */
-                       const char *name);
+/* Compare case-insensitively, ignoring trailing digits of `topology`. */
+int exodus_topology_is(const char *topology, const char *name);
 
 /* ---- meshes and results of this rank (exodus_results.c) */
 

@@ -15,9 +15,8 @@ double measure_cpu(void); /* processor time of this process in seconds */
 /* value of a line of /proc/self/status, such as VmRSS, in bytes */
 double measure_status(const char *key);
 void measure_reset_peak(void); /* reset VmHWM to the current VmRSS */
-int measure_drop_cache(const char *path,
-                       /* 0, or errno; *left_out: percentage of the file that is still cached */
-                       double *left_out);
+/* Drop a file from the page cache.  Return 0, or errno; *left_out: percentage of the file that is still cached */
+int measure_drop_cache(const char *path, double *left_out);
 uint64_t measure_hash(uint64_t v); /* a permutation of 64-bit values with pseudo-random values */
 
 /* ---- samples */

@@ -37,9 +37,8 @@ struct tune_job {
     int nodes, cores;
     /* lowest other rank on rank 0's node, and lowest rank on another node; -1: none */
     int mate, away;
-    int next,
-        /* first ranks of the next and previous node; -1: this rank is not the first of its node */
-        before;
+    /* first ranks of the next and previous node; -1: this rank is not the first of its node */
+    int next, before;
     MPI_Win window; /* MPI_WIN_NULL: none */
     char *user, *stage;
     char path[PATH_MAX];

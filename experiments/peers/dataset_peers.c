@@ -1,20 +1,19 @@
 /* A step of 8 variables by datasets, parallel HDF5 and PnetCDF, with the same values, in interleaved rounds.
  *
- *   dataset    a dataset that is open, decomposition and plan of the previous step: begin, put, commit
- *   HDF5       a file that is open, selections created before: H5Dcreate and H5Dwrite for each
- * variable, contiguous or in
- *              chunks of a rank's share (1-D: 1 MiB), collective; contiguous also independent with
- * variables aligned to
- *              1 MiB, which is its fastest setting where each rank has one contiguous part
- *   PnetCDF    a file (CDF-5, which is big-endian) that is open, variables defined: iput, one wait_all
+ *   dataset   open dataset, decomposition and plan of the previous step: begin, put, commit
+ *   HDF5      open file, selections created before: H5Dcreate and H5Dwrite for each variable, contiguous or
+ * in
+ *             chunks of a rank's share (1-D: 1 MiB), collective; contiguous also independent, with variables
+ *             aligned to 1 MiB, which is its fastest setting if each rank has one contiguous part
+ *   PnetCDF   open file (CDF-5, which is big-endian) with defined variables: iput, one wait_all
  *
- * With --durable: durable commits, H5Fflush (which calls fsync, as MPI_File_sync), ncmpi_sync. 
- * Without, HDF5 keeps its metadata in memory: no other process could read the step yet.  Files are
- * created for each round before the clock
- * starts; datasets erase the step afterwards.  In the warm-up round everything is read again and compared.
+ * With --durable: durable commits, H5Fflush (which calls fsync, as MPI_File_sync), ncmpi_sync.  Without it,
+ * HDF5 keeps its metadata in memory: no other process could read the step.  Files are created for each round
+ * before the timed part; datasets erase the step afterwards.  In the warm-up round all data is read again and
+ * compared.
  *
- * Cases: blocks; 2d: blocks of a matrix; nodes: runs of 64 (mean) distributed at random, in HDF5 a
- * union of hyperslabs, in PnetCDF varn; float32: from float64 in memory; big: big-endian.
+ * Cases: blocks; 2d: blocks of a matrix; nodes: runs of 64 (mean) distributed at random, in HDF5 a union of
+ * hyperslabs, in PnetCDF varn; float32: from float64 in memory; big: big-endian.
  *
  * usage: mpirun -n N dataset_peers DIRECTORY [--size BYTES] [--rounds N] [--durable] [--cases a,b]
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -54,14 +53,15 @@ enum { JOBS = sizeof jobs / sizeof jobs[0] };
 static struct {
     const job *of;
     tutti_count shape[2], lo[2], hi[2];
-    tutti_count n; /* entries */
+    tutti_count n; /* number of entries */
     tutti_count runs, *start, *length;
-    tutti_count *position; /* [n] */
+    tutti_count *position; /* [n] positions of the entries in the space */
     double *put[VARIABLES], *got[VARIABLES];
 } mine;
 
 static double value_at(tutti_count position, int v) {
-    return (double)((position * VARIABLES + v) & 0xffffff); /* float32 has it */
+    /* float32 represents the value exactly */
+    return (double)((position * VARIABLES + v) & 0xffffff);
 }
 
 static void distribute_runs(tutti_count each) {
@@ -132,7 +132,7 @@ static const char *variable_name(int v) {
     return name;
 }
 
-/* ---- datasets: the dataset remains open */
+/* ---- datasets */
 
 static struct ours {
     tutti_dataset *d;
@@ -184,7 +184,7 @@ static void ours_open(int which) {
         spec.slice.hi[d] = mine.hi[d];
     }
     must_tutti(tutti_decomposition_create(o->d, "space", &spec, &o->p));
-    ours_put(o, 1); /* lists of entries are written to this segment */
+    ours_put(o, 1); /* this segment also gets the lists of entries */
 }
 
 static void ours_write(int which) {
@@ -227,7 +227,7 @@ static void ours_end(void) {
 enum { H5_CONTIGUOUS, H5_CHUNKED, H5_INDEPENDENT };
 static struct { hid_t file, space, memory, create, how, set[VARIABLES]; } h5 = {.space = -1};
 
-/* Creating a selection of this many runs takes longer than writing: it is created once per case. */
+/* Create the selection once per case: with this many runs, creating it takes longer than writing. */
 static void h5_select(void) {
     const hsize_t shape[2] = {(hsize_t)mine.shape[0], (hsize_t)mine.shape[1]};
     const hsize_t n = (hsize_t)mine.n;
@@ -315,7 +315,7 @@ static void h5_end(void) {
 #ifdef HAVE_PNETCDF
 static struct {
     int file, variable[VARIABLES];
-    MPI_Offset **start, **count; /* of runs */
+    MPI_Offset **start, **count; /* [runs] start and length of each run */
 } nc;
 
 static void must_nc(int code) {

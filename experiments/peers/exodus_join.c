@@ -1,5 +1,5 @@
-/* Pieces of an Exodus file joined by libexodusii in one process, for comparison with `tutti exodus join`: nodes and elements by their
- * ids, which are 1 ... n; nodal variables of all steps.  Prints the seconds that it took.
+/* Join pieces of an Exodus file by libexodusii in one process, for comparison with `tutti exodus join`: nodes
+ * and elements by their ids, which are 1 ... n; nodal variables of all steps.  Prints the time in seconds.
  *
  * usage: exodus_join OUT PIECE...
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -37,13 +37,13 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The whole mesh. */
+/* The joined mesh. */
 static int64_t nodes, elements;
 static int blocks, variables, steps;
 static double *x[3], *value;
-static int *corner, block_of[MOST_BLOCKS + 1], *which; /* [elements] block of each */
+static int *corner, block_of[MOST_BLOCKS + 1], *which; /* which: [elements] block of each element */
 
-/* Sizes: the largest ids of all pieces. */
+/* Determine the sizes: the largest ids of all pieces. */
 static void measure_time(int n, char **paths) {
     for (int p = 0; p < n; p++) {
         ex_init_params q;

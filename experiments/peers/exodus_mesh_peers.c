@@ -1,15 +1,15 @@
 /* Meshes and restarts of Exodus files, compared with libexodusii.  Variants are interleaved in each round.
  *
- * A mesh of N^3 nodes and (N - 1)^3 hexahedra in two blocks, V nodal variables in one step.  Each
- * rank has a brick of the elements with all their nodes.
+ * A mesh of N^3 nodes and (N - 1)^3 hexahedra in two blocks, V nodal variables in one step.  Each rank has a
+ * box of elements with all their nodes.
  *
- *   write mesh   libexodusii, gathered     ranks send their own nodes to rank 0, which writes the file
- *                tutti_exodus_put_mesh     of all ranks, without checksums; and with a sidecar of checksums
- *   read mesh    libexodusii, one process  reads coordinates and connectivity
- *                tutti_exodus_get_mesh     by order, on all ranks
- *   read step    libexodusii, everything   every rank reads all variables
- *                tutti_exodus_get          every rank reads its slab of the nodes: with the
- * decomposition, and without it
+ *   write mesh   libexodusii, gathered      ranks send their own nodes to rank 0, which writes the file
+ *                tutti_exodus_put_mesh      on all ranks, without checksums; and with a sidecar of checksums
+ *   read mesh    libexodusii, one process   reads coordinates and connectivity
+ *                tutti_exodus_get_mesh      by order, on all ranks
+ *   read step    libexodusii, everything    every rank reads all variables
+ *                tutti_exodus_get           every rank reads its slab of the nodes, with and without a
+ *                                           decomposition
  *
  * usage: mpirun -n N exodus_mesh_peers DIR [--nodes N] [--variables V] [--rounds R] [--only TEXT]
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -32,14 +32,13 @@ static void must_tutti(tutti_err err) {
 /* ---- the mesh of this rank */
 
 static struct {
-    int64_t nodes, elements[BLOCKS]; /* of the file */
-    int64_t n,
-        owned; /* nodes of this standalone_rank; those that no lower rank has are first in `own` */
-    int64_t *id, *own;
+    int64_t nodes, elements[BLOCKS]; /* numbers in the file */
+    int64_t n, owned;                /* nodes on this rank; nodes that no lower rank has */
+    int64_t *id, *own;               /* [n] ids; [owned] indices of owned nodes */
     double *x[3];
     int64_t n_of[BLOCKS];
     int64_t *element_id[BLOCKS];
-    int64_t *corner[BLOCKS]; /* as indices of this rank's nodes */
+    int64_t *corner[BLOCKS]; /* indices of nodes on this rank */
 } mesh;
 
 static int64_t corner_of(int64_t e, int c) {
@@ -114,7 +113,7 @@ static void remove_files(void) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* ---- tutti */
+/* ---- Tutti */
 
 static const char *const names[MOST_VARIABLES] = {"v0",  "v1",  "v2",  "v3", "v4",  "v5",
                                                   "v6",  "v7",  "v8",  "v9", "v10", "v11",
@@ -236,7 +235,7 @@ static int ex_opened(int mode) {
     return id;
 }
 
-/* Send n items of 8 bytes to rank 0; counts and displacements are per rank. */
+/* Gather items of 8 bytes on rank 0; n: number of items of this rank. */
 static void gather_values(const void *from, int64_t n, void *to) {
     int count = (int)n, *counts = standalone_alloc((size_t)standalone_ranks, sizeof *counts),
         *places = standalone_alloc((size_t)standalone_ranks, sizeof *places);
@@ -367,7 +366,7 @@ static const struct {
                      {"slabs again", slabs_again}}}};
 
 static void run(measure *m, measure_variant *v, double *value) {
-    if (m->data) remove_files(); /* it writes the file */
+    if (m->data) remove_files(); /* only comparisons that write the file have m->data */
     value[0] = standalone_slowest(((const variant *)v->what)->run());
 }
 
@@ -395,7 +394,7 @@ int main(int argc, char **argv) {
         for (const variant *w = comparisons[i].variants; w->name; w++)
             if (w == comparisons[i].variants || strstr(m.title, only) || strstr(w->name, only))
                 measure_add(&m, w->name, w);
-        if (i == 1) { /* data that the others read */
+        if (i == 1) { /* create the file that the other comparisons read */
             remove_files();
             (void)tutti_write(0, 1);
         }

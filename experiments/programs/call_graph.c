@@ -1,5 +1,6 @@
-/* Record the functions that one call of the library enters, for scripts/call_graph.py.  The library is compiled so that every
- * function reports its entry and exit here; rank 0 prints those of the requested call.
+/* Record the functions that one call of the library enters, for scripts/call_graph.py.  The library is
+ * compiled so that every function reports its entry and exit to this program; rank 0 prints those of the
+ * requested call.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <stdio.h>
@@ -42,7 +43,7 @@ UNWATCHED static void must(tutti_err err) {
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* A quarter of an array of doubles in short rows, as README's first example. */
+/* Create a quarter of an array of doubles in short rows, as in the first example of README. */
 UNWATCHED static tutti_access *quarter(int rank) {
     tutti_access *a = NULL;
     const tutti_section block = {.ndims = 2,

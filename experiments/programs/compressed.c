@@ -1,10 +1,10 @@
-/* Compressed variables of a dataset compared with an uncompressed one: seconds of put (with the
- * commit, level visible) and of get by blocks of rows, and bytes in the file.
+/* Compressed variables of a dataset compared with an uncompressed variable: seconds of put (with the commit,
+ * level visible) and of get by blocks of rows, and bytes in the file.
  *
- * The field is float64 on a cube: smooth, with noise in the last 24 bits, so that it is neither a
- * formula nor random.
+ * The field is float64 on a cube: a smooth function with noise in the last 24 bits, which compresses neither
+ * perfectly nor not at all.
  *
- * usage: mpirun -n N compressed DIRECTORY [--rounds N] [--extent N]      default: 5 rounds, 256 (128 MiB)
+ * usage: mpirun -n N compressed DIRECTORY [--rounds N] [--extent N]   default: 5 rounds, 256 (128 MiB)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 #include <stdlib.h>

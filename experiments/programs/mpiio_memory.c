@@ -1,10 +1,10 @@
-/* How much memory a plain MPI-IO program takes while it writes interleaved pieces of 512 bytes: the largest share of
- * each process that was seen (PSS: pages that n processes share count 1/n), in all and beyond what it had before the
- * files were opened, and what it has kept after they were closed.  It knows nothing of Tutti; run it with and without
- * the drop-in.
+/* The memory of a plain MPI-IO program that writes interleaved pieces of 512 bytes.  Reported is the maximum
+ * proportional share (PSS: pages shared by n processes count 1/n) of each process, in total and beyond that
+ * before the files were opened, and the memory kept after they were closed.  Does not use Tutti; run it with
+ * and without libtutti-mpiio.so.
  *
  *   mpiio_memory FILE [--size BYTES per rank] [--files N]
- *     --files   open at the same time, each written with all bytes
+ *   --files   number of files open at the same time; all bytes are written to each
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <pthread.h>

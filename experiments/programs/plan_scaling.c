@@ -1,13 +1,13 @@
-/* Time and memory of planning at 10^3, 10^4 and 10^5 virtual ranks, on one process and without MPI.
+/* Time and memory of planning at 10^3, 10^4 and 10^5 virtual ranks, in one process and without MPI.
  *
- *   rank        summarise its side, divide the domains, find its route, serialise a descriptor for
- *               every aggregator it reaches
- *   aggregator  parse the descriptors of the ranks that reach it, prove them disjoint, and iterate over its
- *               windows: the bytes of all senders must fill each one exactly
+ *   rank         summarise its side, divide the domains, find its route, serialise a descriptor for every
+ *                aggregator that it reaches
+ *   aggregator   parse the descriptors of the ranks that reach it, prove them disjoint, and iterate over its
+ *                windows: the bytes of all senders must fill each window exactly
  *
- * Every rank also aggregates.  The data per rank is constant (weak scaling), so that
- * only the number of partners grows, which depends on the pattern; the columns per partner show
- * it.  A sample of ranks is measured, spread over all of them; samples are their means.
+ * Every rank is also an aggregator.  The data per rank is constant (weak scaling), so that only the number of
+ * partners grows, which depends on the pattern and is shown in the columns per partner.  A sample of ranks,
+ * spread over all ranks, is measured; results are means over the sample.
  *
  * usage: plan_scaling [--rounds N] [ranks ...]
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -28,7 +28,7 @@ static void *need_argument(void *p) {
     return p;
 }
 
-/* ---- memory: every block of the program passes here and is counted at its usable size */
+/* ---- memory: malloc and free are replaced; every block is counted with its usable size */
 
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t n, size_t bytes);
@@ -63,7 +63,7 @@ void free(void *p) {
     __libc_free(p);
 }
 
-/* ---- the patterns: side of one rank out of a grid of ranks */
+/* ---- the patterns: the side of one rank in a grid of ranks */
 
 typedef struct {
     const char *name;
@@ -78,7 +78,7 @@ static int divisor_below(int n, double most) {
     return d;
 }
 
-/* grid[0] * grid[1] * grid[2] = ranks, as square as possible in the last `dims` of them. */
+/* Divide ranks into grid[0] * grid[1] * grid[2], as square as possible in the last `dims` dimensions. */
 static void make_grid(int dims, int ranks, int grid[3]) {
     double root = 1;
     while (dims == 3 && (root + 1) * (root + 1) * (root + 1) <= ranks) root++;
@@ -89,7 +89,7 @@ static void make_grid(int dims, int ranks, int grid[3]) {
     grid[2] = ranks / grid[1];
 }
 
-/* `count` runs of `bytes` bytes. */
+/* Create a side of `count` runs of `bytes` bytes. */
 static tutti__side strided(tutti_off offset, tutti_count count, tutti_off bytes, tutti_off stride) {
     tutti__side s;
     check_call(tutti__side_run(offset, bytes, &s));
@@ -97,14 +97,14 @@ static tutti__side strided(tutti_off offset, tutti_count count, tutti_off bytes,
     return s;
 }
 
-/* 1024 x 1024 doubles per rank. */
+/* A block of 1024 x 1024 doubles per rank. */
 static tutti__side block_2d(const int grid[3], int rank) {
     const tutti_off n = 1024, row = grid[2] * n * 8;
     const tutti_off y = rank / grid[2] * n, x = rank % grid[2] * n;
     return strided(y * row + x * 8, n, n * 8, row);
 }
 
-/* 64 x 64 x 64 doubles per rank. */
+/* A block of 64 x 64 x 64 doubles per rank. */
 static tutti__side block_3d(const int grid[3], int rank) {
     const tutti_off n = 64, row = grid[2] * n * 8, plane = grid[1] * n * row;
     const tutti_off z = rank / (grid[1] * grid[2]) * n, y = rank / grid[2] % grid[1] * n;
@@ -119,9 +119,9 @@ static tutti__side cyclic_rows(const int grid[3], int rank) {
     return strided(rank * row, 64, row, ranks * row);
 }
 
-/* ---- one job: a pattern at a number of ranks */
+/* ---- a job: a pattern on a number of ranks */
 
-/* Descriptors that an aggregator received. */
+/* Descriptors that an aggregator receives. */
 typedef struct {
     int n, room;
     void **descriptor;
@@ -133,7 +133,7 @@ typedef struct {
     int ranks, grid[3];
     tutti__summary all;
     tutti__domains domains;
-    inbox in[SAMPLE]; /* of the sampled aggregators */
+    inbox in[SAMPLE]; /* [SAMPLE] for the sampled aggregators */
 } job;
 
 static int sampled(const job *j, int k) {
@@ -154,7 +154,7 @@ static void job_make(job *j, const pattern *p, int ranks) {
 
 typedef struct {
     double seconds, partners;
-    double wire, memory; /* bytes of its descriptors; the most bytes held at once, those included */
+    double wire, memory; /* bytes of its descriptors; peak memory including descriptors */
 } cost;
 
 /* ---- a rank */
@@ -165,7 +165,7 @@ static size_t serialise_for(const tutti__domains *d, tutti__side s, int a, void 
     return tutti__side_serialise(s, lo, hi, buf, size);
 }
 
-/* All descriptors of a rank, concatenated; returns their size. */
+/* Serialise all descriptors of a rank into *buf_out; return their total size. */
 static size_t serialise_all(const tutti__domains *d, tutti__side s, const tutti__route *r,
                             char **buf_out) {
     size_t size = 0, used = 0;
@@ -218,7 +218,7 @@ static void inbox_free(inbox *in) {
     free(in->size);
 }
 
-/* Fill the descriptors that all ranks send to the sampled aggregators. */
+/* Store the descriptors that all ranks send to the sampled aggregators. */
 static void inboxes_fill(job *j) {
     for (int r = 0; r < j->ranks; r++) {
         tutti__side s = j->p->side(j->grid, r);
@@ -273,10 +273,10 @@ static cost measure_aggregator(const job *j, int k) {
 
 /* ---- the report */
 
-/* The mean over the sample. */
+/* Set the means over the sample. */
 static void run_case(measure *m, measure_variant *v, double *value) {
     const job *j = m->data;
-    const double fixed = sizeof(tutti__domains); /* the same for any number of ranks */
+    const double fixed = sizeof(tutti__domains); /* independent of the number of ranks */
     cost sum = {0};
     for (int k = 0; k < SAMPLE; k++) {
         const cost c = v->what ? measure_aggregator(j, k) : measure_rank(j, k);

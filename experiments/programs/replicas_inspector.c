@@ -1,16 +1,15 @@
 /* Processor time and memory of tutti_replicas_create, summed over all ranks.
  *
- * The items are the nodes of a cube of side^3 nodes, numbered along a Morton curve (so that
- * numbers are scattered in a rank's memory and have gaps), divided into boxes; a rank holds its box
- * and one layer of nodes around it, as a
- * partition of an unstructured mesh holds its nodes and their neighbours.
+ * The items are the nodes of a cube of side^3 nodes, numbered along a Morton curve, so that numbers in a
+ * rank's memory are scattered and have gaps.  The cube is divided into boxes; a rank has its box and one
+ * layer of nodes around it, as a partition of an unstructured mesh has its nodes and their neighbours.
  *
- *   cpu_seconds  processor time of all ranks: a rank that waits polls, so that waiting counts
- *   peak_bytes   largest memory resident on a rank beyond what it had before, per item that it
- * holds; only the first
- *                round counts, since later ones reuse memory of the allocator
- *   kept_bytes   the same when the call has returned
- *   all_bytes    peak of all ranks together
+ *   cpu_seconds   processor time of all ranks, which includes waiting, since a waiting rank polls
+ *   peak_bytes    maximum resident memory of a rank beyond that before the call, per item on the rank; only
+ * of the
+ *                 first round, since later rounds reuse memory of the allocator
+ *   kept_bytes    the same after the call has returned
+ *   all_bytes     peak of all ranks together
  *
  * usage: mpirun -n N replicas_inspector [--rounds N] [--rule NAME] [side ...]   (66 83 105 132)
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -32,7 +31,7 @@ typedef struct {
     int lo[3], hi[3];
 } box;
 
-/* As near to cubes as the number of ranks allows. */
+/* Return the box of this rank; boxes are as close to cubes as the number of ranks allows. */
 static box box_of(int side) {
     int grid[3] = {0, 0, 0}, rest = standalone_rank;
     box b;
@@ -56,7 +55,7 @@ static int inside(const box *b, const int *x) {
     return in;
 }
 
-/* This rank's nodes; the caller frees *numbers_out and *own_out. */
+/* List this rank's nodes; *numbers_out and *own_out must be freed. */
 static tutti_count nodes(int side, int64_t **numbers_out, unsigned char **own_out) {
     const box own = box_of(side);
     box all = own;

@@ -1,11 +1,13 @@
-/* The calls of Tutti on a simulated machine, one after the other: simulated time, messages and collective operations of each, as a
- * line of JSON per call on standard output.  Run by experiments/tutti_experiments/simulated.py.
+/* Measure calls of Tutti on a simulated machine, one after the other.  Each call gives a line of JSON on
+ * standard output: simulated time, messages and collective operations.  Run by
+ * experiments/tutti_experiments/simulated.py.
  *
  * usage: simulate.sh NP calls [BYTES]
  *   BYTES   per rank and variable, a multiple of 2048 (65536); files are written in the current directory
  *
- * Computation and file access take no simulated time.  Ranks of one host use messages too. A time is that of the slowest rank from a
- * barrier on; messages are those of all ranks, collective operations those of rank 0.
+ * Computation and file access take no simulated time.  Ranks of one host also communicate by messages.  The
+ * time of a call is that of the slowest rank, from a barrier on; messages are those of all ranks, collective
+ * operations those of rank 0.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <stdio.h>
@@ -65,7 +67,7 @@ static void end(const char *call) {
 /* ---- a two-dimensional array, divided into blocks */
 
 typedef struct {
-    int down, across; /* ranks */
+    int down, across; /* number of ranks in each dimension */
     tutti_count lo[2], hi[2], shape[2];
 } block;
 
@@ -146,7 +148,7 @@ static void measure_dataset(void) {
     opt.level = TUTTI_VISIBLE;
     opt.io = &options;
     for (int i = 0; i < 2; i++) slice.slice.lo[i] = b.lo[i], slice.slice.hi[i] = b.hi[i];
-    /* neighbours alternate in parts of 64 entries: every rank has few partners, as in a partition of a mesh */
+    /* Neighbours alternate in parts of 64 entries: every rank has few partners, as in a partition of a mesh. */
     for (tutti_count i = 0; i < n; i++)
         position[i] = rank / 2 * 2 * n + i / 64 * 128 + rank % 2 * 64 + i % 64;
     index.index = position;
@@ -247,8 +249,8 @@ int main(int argc, char **argv) {
     must(tutti_options_set(&options, "method", "two-phase"));
     must(tutti_options_set(&options, "method_read", "two-phase"));
     must(tutti_options_set(&options, "exchange", "two-sided"));
-    must(tutti_options_set(&options, "nodes",
-                           "single")); /* memory that ranks share: see simulate.md */
+    /* exchange by messages, not through memory shared by ranks (simulate.md) */
+    must(tutti_options_set(&options, "nodes", "single"));
     measure_file();
     measure_dataset();
     measure_exodus();
