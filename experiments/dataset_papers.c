@@ -130,7 +130,7 @@ typedef struct {
 
 /* Determine the entries of this rank in a list: runs distributed cyclically; with `shared`, also the first
  * entry of the next run. */
-static tutti_count deal_runs(const cli_world *w, tutti_count entries, int shared, int64_t *ids) {
+static tutti_count assign_runs(const cli_world *w, tutti_count entries, int shared, int64_t *ids) {
     tutti_count n = 0;
     for (tutti_count i = 0; i < entries; i++) {
         const int mine = (int)(i / RUN % w->ranks) == w->rank;
@@ -166,7 +166,7 @@ static tutti_err mesh_describe(const mesh_variant *m, const cli_world *w, mesh_s
     if (err == TUTTI_OK) err = tutti_dataset_commit(k->d);
     for (int i = 0; i < 2 && err == TUTTI_OK; i++) {
         int64_t *ids = cli_malloc((size_t)(entries[i] + 1) * sizeof *ids);
-        const tutti_count n = deal_runs(w, entries[i], i == 0, ids);
+        const tutti_count n = assign_runs(w, entries[i], i == 0, ids);
         err = tutti_decomposition_create(
             k->d, space_names[i],
             &(tutti_decomposition_spec){.kind = TUTTI_BY_VALUE, .n = n, .ids = ids, .whole = 1},

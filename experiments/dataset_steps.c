@@ -168,8 +168,8 @@ static tutti_err read_step(const stage *s, const step_state *k, double *out) {
     return err;
 }
 
-static tutti_err decompose(const stage *s, const step_spec *spec, step_state *k, tutti_count n,
-                           const tutti_count *position) {
+static tutti_err create_decompositions(const stage *s, const step_spec *spec, step_state *k,
+                                       tutti_count n, const tutti_count *position) {
     const tutti_count lo = s->f.each * s->f.w->rank;
     const tutti_decomposition_spec block = {
         .kind = TUTTI_BY_SLICE, .slice = {.lo = {lo}, .hi = {lo + s->f.each}}, .whole = 1};
@@ -229,7 +229,7 @@ static int begin_variant(const comparison *r, measure_variant *of) {
                                        .layout = spec->layout,
                                        .order = spec->order});
     }
-    if (err == TUTTI_OK) err = decompose(s, spec, k, k->n, position);
+    if (err == TUTTI_OK) err = create_decompositions(s, spec, k, k->n, position);
     const int failed = err != TUTTI_OK ? cli_error_tutti() : first_step(s, spec, k, position);
     free(position);
     free(path);

@@ -71,7 +71,7 @@ static int run_case(bench_job *job, bench_entry *e) {
     return failed;
 }
 
-static void end(bench_job *job, bench_entry *e) {
+static void end_calls(bench_job *job, bench_entry *e) {
     mesh_calls *c = calls_of(job);
     (void)e;
     if (c->fd > 0) (void)close(c->fd);
@@ -82,4 +82,4 @@ static void end(bench_job *job, bench_entry *e) {
 }
 
 const bench_runner mesh_bare = {
-    .prepare = prepare_case, .run = run_case, .end = end, .needs_file = 1};
+    .prepare = prepare_case, .run = run_case, .end = end_calls, .needs_file = 1};

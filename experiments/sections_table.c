@@ -69,16 +69,18 @@ double section_paper_ratio(const section_what *what) {
 
 /* ---- scaling */
 
-static tutti_count scaled(const section_what *what, long x) {
+static tutti_count scale_index(const section_what *what, long x) {
     return x * what->n / PAPER_N;
 }
 
 /* Scale the bounds of rank 0 to this array; in small arrays a section has at least one index, and a shift is
  * at least 1. */
 static bounds scale_bounds(const section_what *what, const bounds *b) {
-    bounds s = {.lo = 1 + scaled(what, b->lo - 1), .hi = scaled(what, b->hi), .stride = b->stride};
+    bounds s = {.lo = 1 + scale_index(what, b->lo - 1),
+                .hi = scale_index(what, b->hi),
+                .stride = b->stride};
     if (s.hi < s.lo) s.hi = s.lo;
-    s.shift = scaled(what, b->shift);
+    s.shift = scale_index(what, b->shift);
     if (b->shift && s.shift < 1) s.shift = 1;
     return s;
 }
@@ -100,7 +102,7 @@ static void use_range(int d, tutti_count lo, tutti_count hi, tutti_count stride,
 }
 
 static void place_distinct(const section_what *what, int p, tutti_slice *out) {
-    const tutti_count n = what->n, ranks = what->ranks, small = scaled(what, 100) + 1;
+    const tutti_count n = what->n, ranks = what->ranks, small = scale_index(what, 100) + 1;
     const tutti_count pair = p / 2, half = n / 2, each = n / ranks > 0 ? n / ranks : 1;
     switch (what->row) {
     case ROW_BLOCKS:
@@ -117,7 +119,7 @@ static void place_distinct(const section_what *what, int p, tutti_slice *out) {
         break;
     default:
         use_range(0, p, n, ranks, out);
-        use_range(1, 0, scaled(what, 64) + 1, 1, out);
+        use_range(1, 0, scale_index(what, 64) + 1, 1, out);
     }
 }
 

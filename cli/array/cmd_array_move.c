@@ -29,7 +29,7 @@ typedef struct {
 } turn;
 
 /* Return the i-th dimension in storage order, the fastest first. */
-static int dimension(const tutti_array_spec *s, int i) {
+static int nth_dimension(const tutti_array_spec *s, int i) {
     return s->order == TUTTI_ROW_MAJOR ? s->ndims - 1 - i : i;
 }
 
@@ -39,18 +39,18 @@ static turn make_turn(const array_move *m, const array_box *part) {
     tutti_count step = from->element_size;
     array_box_shape(t.ndims, part, t.shape);
     for (int i = 0; i < t.ndims; i++) {
-        const int d = dimension(from, i);
+        const int d = nth_dimension(from, i);
         t.from[d] = step;
         step *= t.shape[d];
     }
     step = from->element_size;
     for (int i = 0; i < t.ndims; i++) {
-        const int d = m->axes[dimension(to, i)];
+        const int d = m->axes[nth_dimension(to, i)];
         t.to[d] = step;
         step *= t.shape[d];
     }
-    t.fast[0] = dimension(from, 0);
-    t.fast[1] = m->axes[dimension(to, 0)];
+    t.fast[0] = nth_dimension(from, 0);
+    t.fast[1] = m->axes[nth_dimension(to, 0)];
     return t;
 }
 
@@ -143,9 +143,10 @@ int array_move_run(const cli_world *w, const array_move *m) {
     const tutti_off size = from->spec.element_size;
     mover v = {.world = w, .move = m, .alike = 1};
     for (int i = 0; i < from->spec.ndims; i++)
-        v.alike &= dimension(&from->spec, i) == m->axes[dimension(&m->to->spec, i)];
+        v.alike &= nth_dimension(&from->spec, i) == m->axes[nth_dimension(&m->to->spec, i)];
     const tutti_count most = m->budget / size / (v.alike ? 1 : 2);
-    const int other = v.alike ? dimension(&from->spec, 0) : m->axes[dimension(&m->to->spec, 0)];
+    const int other =
+        v.alike ? nth_dimension(&from->spec, 0) : m->axes[nth_dimension(&m->to->spec, 0)];
     const tutti_count n = array_walk_share(&v.walk, from, other, w->ranks, most > 0 ? most : 1);
     v.in = cli_malloc((size_t)(n * size));
     v.out = v.alike ? v.in : cli_malloc((size_t)(n * size));

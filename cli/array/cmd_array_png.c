@@ -151,7 +151,7 @@ static int picture_open(picture *p, FILE *f) {
     return p->png ? 0 : 1;
 }
 
-static int draw(const cli_world *w, picture *p) {
+static int draw_picture(const cli_world *w, picture *p) {
     const char *path = p->config->png;
     FILE *f = NULL;
     int failed = 0;
@@ -241,5 +241,5 @@ int array_draw(const cli_world *w, const array_config *c, const array_side *s) {
     if (p.block > 1 && w->rank == 0)
         fprintf(stderr, "one pixel is the mean of %lld x %lld elements\n", (long long)p.block,
                 (long long)p.block);
-    return draw(w, &p);
+    return draw_picture(w, &p);
 }

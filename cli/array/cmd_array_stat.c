@@ -118,7 +118,7 @@ typedef struct {
 } looker;
 
 /* Start reading the next box into buffer k.  1: started, 0: no further box, -1: failed */
-static int fetch(looker *l, int k) {
+static int start_read(looker *l, int k) {
     array_box box;
     if (!array_walk_next(&l->walk, &box)) return 0;
     l->part[k] = array_box_part(&l->walk, &box, l->world->rank, l->world->ranks);
@@ -132,9 +132,9 @@ static int fetch(looker *l, int k) {
 }
 
 static int read_moments(looker *l) {
-    int more = fetch(l, 0), failed = more < 0;
+    int more = start_read(l, 0), failed = more < 0;
     for (int k = 0; more > 0 && !failed; k = !k) {
-        const int next = fetch(l, !k);
+        const int next = start_read(l, !k);
         failed = tutti_request_wait(&l->request[k], NULL) != TUTTI_OK && cli_error_tutti();
         if (!failed) {
             const array_side *s = l->side;
@@ -208,7 +208,7 @@ static void print_extreme(const array_config *c, const array_side *s, const char
     printf("%s)\n", s->spec.ndims == 1 ? "," : "");
 }
 
-static long double deviation(const array_moments *m) {
+static long double standard_deviation(const array_moments *m) {
     return sqrtl(fmaxl(m->squares[0] + m->squares[1], 0) / (long double)m->finite);
 }
 
@@ -225,7 +225,7 @@ static void print_stat(const array_config *c, const array_side *s, const array_m
     if (m->finite == 0) return;
     printf("  mean      %.10Lg", m->mean[0]);
     printf(is_complex ? "%+.10Lgj\n" : "\n", m->mean[1]);
-    printf("  std       %.10Lg\n", deviation(m));
+    printf("  std       %.10Lg\n", standard_deviation(m));
 }
 
 static void json_extreme(const array_side *s, const char *name, const array_extreme *e, int there) {
@@ -250,7 +250,8 @@ static int look_at_array(const cli_world *w, const array_config *c, array_side *
         for (int p = 0; p < 2; p++)
             format_value(TUTTI_FLOAT64, "null", m.finite ? m.mean[p] : NAN, mean[p],
                          sizeof mean[p]);
-        format_value(TUTTI_FLOAT64, "null", m.finite ? deviation(&m) : NAN, std, sizeof std);
+        format_value(TUTTI_FLOAT64, "null", m.finite ? standard_deviation(&m) : NAN, std,
+                     sizeof std);
         printf("{\"elements\": %lld, \"nan\": %lld, \"infinite\": %lld",
                (long long)m.numbers + m.nans, (long long)m.nans, (long long)m.numbers - m.finite);
         json_extreme(s, "min", &m.min, m.numbers > 0);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void start(array_walk *k, const array_side *s, tutti_order order) {
+static void reset_walk(array_walk *k, const array_side *s, tutti_order order) {
     *k = (array_walk){.ndims = s->spec.ndims, .more = s->count > 0};
     for (int i = 0; i < k->ndims; i++) {
         k->dim[i] = order == TUTTI_ROW_MAJOR ? k->ndims - 1 - i : i;
@@ -20,15 +20,15 @@ static void start(array_walk *k, const array_side *s, tutti_order order) {
 
 /* Set the extent of a box in dimension d to as much as fits.  @return the factor that is left for other
  * dimensions */
-static tutti_count grow(array_walk *k, int d, tutti_count room) {
+static tutti_count extend_tile(array_walk *k, int d, tutti_count room) {
     const tutti_count n = k->shape[d] < room ? k->shape[d] : room;
     k->tile[d] = n > 1 ? n : 1;
     return room / k->tile[d];
 }
 
 void array_walk_start(array_walk *k, const array_side *s, tutti_order order, tutti_count most) {
-    start(k, s, order);
-    for (int i = 0; i < k->ndims; i++) most = grow(k, k->dim[i], most);
+    reset_walk(k, s, order);
+    for (int i = 0; i < k->ndims; i++) most = extend_tile(k, k->dim[i], most);
 }
 
 static tutti_count largest_part(const array_walk *k, int ranks) {
@@ -46,11 +46,11 @@ tutti_count array_walk_share(array_walk *k, const array_side *s, int other, int 
         if (other == fast) {
             array_walk_start(k, s, s->spec.order, all);
         } else { /* about square in the fastest dimension and the other one */
-            start(k, s, s->spec.order);
-            (void)grow(k, other, (tutti_count)fmax(1, sqrt((double)all)));
+            reset_walk(k, s, s->spec.order);
+            (void)extend_tile(k, other, (tutti_count)fmax(1, sqrt((double)all)));
             tutti_count room = all / k->tile[other];
             for (int i = 0; i < k->ndims; i++)
-                if (k->dim[i] != other) room = grow(k, k->dim[i], room);
+                if (k->dim[i] != other) room = extend_tile(k, k->dim[i], room);
         }
         /* Divide the slowest dimension of a box if every rank gets an index, otherwise the longest. */
         int cut = k->dim[k->ndims - 1];

@@ -63,20 +63,20 @@ typedef struct {
     const char *at, *end;
 } scanner;
 
-static int peek(scanner *s) {
+static int peek_character(scanner *s) {
     while (s->at < s->end && isspace((unsigned char)*s->at)) s->at++;
     return s->at < s->end ? (unsigned char)*s->at : -1;
 }
 
-static int take(scanner *s, int c) {
-    if (peek(s) != c) return 0;
+static int take_character(scanner *s, int c) {
+    if (peek_character(s) != c) return 0;
     s->at++;
     return 1;
 }
 
 static int take_word(scanner *s, const char *word) {
     const size_t n = strlen(word);
-    (void)peek(s);
+    (void)peek_character(s);
     if ((size_t)(s->end - s->at) < n || memcmp(s->at, word, n) != 0) return 0;
     s->at += n;
     return 1;
@@ -84,7 +84,7 @@ static int take_word(scanner *s, const char *word) {
 
 /* Parse 'text' or "text", without escapes. */
 static int take_string(scanner *s, char *out, size_t size) {
-    const int quote = peek(s);
+    const int quote = peek_character(s);
     size_t n = 0;
     if (quote != '\'' && quote != '"') return 0;
     for (s->at++; s->at < s->end && *s->at != quote; s->at++) {
@@ -92,12 +92,12 @@ static int take_string(scanner *s, char *out, size_t size) {
         out[n++] = *s->at;
     }
     out[n] = '\0';
-    return take(s, quote);
+    return take_character(s, quote);
 }
 
 static int take_extent(scanner *s, tutti_count *out) {
     tutti_count n = 0;
-    if (!isdigit(peek(s))) return 0;
+    if (!isdigit(peek_character(s))) return 0;
     for (; s->at < s->end && isdigit((unsigned char)*s->at); s->at++)
         if (__builtin_mul_overflow(n, (tutti_count)10, &n) ||
             __builtin_add_overflow(n, (tutti_count)(*s->at - '0'), &n))
@@ -110,11 +110,11 @@ static int take_extent(scanner *s, tutti_count *out) {
 /* Parse (3, 4), (3,) or ().  A scalar, (), becomes an array of one element. */
 static int take_shape(scanner *s, tutti_array_spec *spec) {
     spec->ndims = 0;
-    if (!take(s, '(')) return 0;
-    while (!take(s, ')')) {
+    if (!take_character(s, '(')) return 0;
+    while (!take_character(s, ')')) {
         if (spec->ndims == TUTTI_MAX_DIMS || !take_extent(s, &spec->shape[spec->ndims])) return 0;
         spec->ndims++;
-        if (!take(s, ',') && peek(s) != ')') return 0;
+        if (!take_character(s, ',') && peek_character(s) != ')') return 0;
     }
     if (spec->ndims == 0) spec->shape[spec->ndims++] = 1;
     return 1;
@@ -125,7 +125,7 @@ enum { HAS_DESCR = 1, HAS_ORDER = 2, HAS_SHAPE = 4, HAS_ALL = 7 };
 /* Parse one key and its value.  @return the HAS_ constant of the key; 0: invalid */
 static int take_item(scanner *s, npy_header *h, char *descr, size_t size) {
     char key[24];
-    if (!take_string(s, key, sizeof key) || !take(s, ':')) return 0;
+    if (!take_string(s, key, sizeof key) || !take_character(s, ':')) return 0;
     if (strcmp(key, "descr") == 0) return take_string(s, descr, size) ? HAS_DESCR : 0;
     if (strcmp(key, "fortran_order") == 0) {
         h->spec.order = take_word(s, "True") ? TUTTI_COL_MAJOR : TUTTI_ROW_MAJOR;
@@ -168,13 +168,14 @@ int npy_parse(const unsigned char *text, size_t bytes, tutti_off size, npy_heade
         scanner s = (scanner){dictionary, dictionary + length};
         char descr[64] = "";
         int seen = 0;
-        int sound = take(&s, '{');
-        while (sound && !take(&s, '}')) {
+        int sound = take_character(&s, '{');
+        while (sound && !take_character(&s, '}')) {
             const int item = take_item(&s, &h, descr, sizeof descr);
-            sound = item && !(seen & item) && (take(&s, ',') || peek(&s) == '}');
+            sound =
+                item && !(seen & item) && (take_character(&s, ',') || peek_character(&s) == '}');
             seen |= item;
         }
-        if (!sound || seen != HAS_ALL || peek(&s) != -1)
+        if (!sound || seen != HAS_ALL || peek_character(&s) != -1)
             return cli_error("unsupported .npy header: records and more than %d dimensions "
                              "are not supported",
                              TUTTI_MAX_DIMS);

@@ -23,7 +23,7 @@ static void flush_later(png_structp png) {
     (void)png;
 }
 
-static void release(png_file *p) {
+static void release_file(png_file *p) {
     png_destroy_write_struct(&p->png, &p->info);
     free(p);
 }
@@ -37,7 +37,7 @@ png_file *png_begin(FILE *f, unsigned width, unsigned height, const png_colour *
     for (int i = 0; i < PNG_COLOURS; i++)
         colours[i] = (png_color){palette[i].red, palette[i].green, palette[i].blue};
     if (!p->info || setjmp(png_jmpbuf(p->png))) {
-        release(p);
+        release_file(p);
         (void)cli_error("cannot allocate an image of %u x %u pixels", width, height);
         return NULL;
     }
@@ -60,7 +60,7 @@ int png_end(png_file **p) {
         png_write_end((*p)->png, (*p)->info);
         failed = ferror((*p)->file) != 0;
     }
-    release(*p);
+    release_file(*p);
     *p = NULL;
     return failed;
 }

@@ -62,7 +62,7 @@ void staging_free(struct staging **s) {
     *s = NULL;
 }
 
-static void meet(struct staging *s, int ranks) {
+static void wait_at_barrier(struct staging *s, int ranks) {
     meeting *m = s->meeting;
     s->sense = !s->sense;
     if (atomic_fetch_add_explicit(&m->waiting, 1, memory_order_acq_rel) == ranks - 1) {
@@ -120,7 +120,7 @@ static int write_cycles(const bench_job *job, int fd, tutti_off cycle_bytes, tut
     int failed = 0;
     for (tutti_count c = 0; c < cycles; c++) {
         copy_cycle(job, &next, c * cycle_bytes, (c + 1) * cycle_bytes, job->staging->buffer[c % 2]);
-        meet(job->staging, job->world->ranks);
+        wait_at_barrier(job->staging, job->world->ranks);
         failed |= move_slice(job, fd, c);
     }
     return failed;
@@ -129,11 +129,11 @@ static int write_cycles(const bench_job *job, int fd, tutti_off cycle_bytes, tut
 static int read_cycles(const bench_job *job, int fd, tutti_off cycle_bytes, tutti_count cycles) {
     tutti_count next = 0;
     int failed = move_slice(job, fd, 0);
-    meet(job->staging, job->world->ranks);
+    wait_at_barrier(job->staging, job->world->ranks);
     for (tutti_count c = 0; c < cycles; c++) {
         if (c + 1 < cycles) failed |= move_slice(job, fd, c + 1);
         copy_cycle(job, &next, c * cycle_bytes, (c + 1) * cycle_bytes, job->staging->buffer[c % 2]);
-        meet(job->staging, job->world->ranks);
+        wait_at_barrier(job->staging, job->world->ranks);
     }
     return failed;
 }

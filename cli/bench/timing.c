@@ -38,7 +38,7 @@ int bench_create(const bench_job *job) {
     return cli_agree(job->world, failed);
 }
 
-static int prepare(bench_job *job, bench_entry *e, const bench_runner *r) {
+static int prepare_run(bench_job *job, bench_entry *e, const bench_runner *r) {
     if (job->is_write)
         delete_file(job, e);
     else if (r->uses_share)
@@ -63,7 +63,7 @@ static int check_buffer(const bench_job *job, const bench_runner *r) {
     return cli_error("wrong byte in '%s' at offset %lld", job->path, (long long)bad);
 }
 
-static int verify(const bench_job *job, const bench_entry *e, const bench_runner *r) {
+static int verify_run(const bench_job *job, const bench_entry *e, const bench_runner *r) {
     struct stat st;
     int failed;
     if (!job->is_write)
@@ -88,7 +88,7 @@ void timing_run(bench_job *job, bench_entry *e, double *value) {
     const bench_runner *r = e->runner;
     double seconds = 0;
     e->now = (bench_phases){0};
-    int failed = prepare(job, e, r);
+    int failed = prepare_run(job, e, r);
     if (!failed) {
         cli_barrier(job->world);
         MPI_Barrier(job->world->comm);
@@ -99,7 +99,7 @@ void timing_run(bench_job *job, bench_entry *e, double *value) {
     }
     if (failed) snprintf(e->v.failure, sizeof e->v.failure, "%.500s", cli_message());
     if (r->end) r->end(job, e);
-    if (!failed && e->checkable && verify(job, e, r))
+    if (!failed && e->checkable && verify_run(job, e, r))
         snprintf(e->v.failure, sizeof e->v.failure, "%.500s", cli_message());
     if (!*e->v.failure) {
         /* Compute the samples of the run. */

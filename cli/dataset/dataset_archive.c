@@ -58,7 +58,7 @@ static int segments_choose(job *j) {
 }
 
 /* Count the selected states that are archived (archived = 0: that are not), and their bytes. */
-static tutti_count count(const job *j, int archived, tutti_off *bytes) {
+static tutti_count count_selected(const job *j, int archived, tutti_off *bytes) {
     tutti_count n = 0;
     *bytes = 0;
     for (tutti_count i = j->first; i <= j->last; i++) {
@@ -213,7 +213,7 @@ static int archive_segments(job *j) {
     const int streams = j->config->tar || j->config->shell;
     tutti_off freed = 0, before = 0, after = 0;
     if (segments_choose(j)) return 1;
-    const tutti_count n = count(j, j->restores, &before);
+    const tutti_count n = count_selected(j, j->restores, &before);
     j->all = before;
     int failed = streams ? stream_open(j) : 0;
     progress_start(&j->progress, &alone, 0);
@@ -223,7 +223,7 @@ static int archive_segments(job *j) {
     if (!failed) {
         /* states in a pipe remain in the dataset */
         const int copied = streams && !j->place && !j->restores;
-        const tutti_count left = copied ? 0 : count(j, j->restores, &after);
+        const tutti_count left = copied ? 0 : count_selected(j, j->restores, &after);
         report_archived(j, n - left, before - after, freed);
     }
     if (streams && j->fd > STDERR_FILENO && !j->config->shell) close(j->fd);

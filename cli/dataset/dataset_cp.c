@@ -42,7 +42,8 @@ static int compression_of(const data_config *config, const tutti_variable_row *v
     return config->container == TUTTI_CONTAINER_NETCDF ? 0 : v->spec.compress;
 }
 
-static int describe(const data_config *config, const dataset_catalogue *from, tutti_dataset *to) {
+static int define_copy(const data_config *config, const dataset_catalogue *from,
+                       tutti_dataset *to) {
     const tutti_count begin = from->segments > 0 ? 0 : -1;
     for (tutti_count i = 0; i < tutti_dataset_spaces(from->d); i++) {
         tutti_space_row row;
@@ -205,7 +206,7 @@ int dataset_cp(const cli_world *w, const data_config *asked) {
         failed = cli_error_tutti();
     if (!failed) {
         cli_progress progress;
-        failed = describe(config, &from, to) || infos_copy(&from, NULL, to, -1);
+        failed = define_copy(config, &from, to) || infos_copy(&from, NULL, to, -1);
         for (tutti_count i = 0; i < from.variables && !failed; i++) {
             const char *name = from.total[i].row.name;
             if (data_wanted(config, name))

@@ -25,7 +25,7 @@ typedef struct {
     dataset_ids ids[2]; /* ids of the list used last, in a and b */
 } comparison;
 
-static void only(comparison *k, char *text) {
+static void add_difference(comparison *k, char *text) {
     k->only = cli_realloc(k->only, (size_t)(k->onlys + 1) * sizeof *k->only);
     k->only[k->onlys++] = text;
 }
@@ -33,8 +33,8 @@ static void only(comparison *k, char *text) {
 /* ---- values */
 
 /* Compare value i of two views. */
-static int differs(const dataset_view *a, const dataset_view *b, tutti_count i, const double *limit,
-                   outcome *o) {
+static int values_differ(const dataset_view *a, const dataset_view *b, tutti_count i,
+                         const double *limit, outcome *o) {
     const char *x = a->buffer + i * a->number.element_size;
     const char *y = b->buffer + i * b->number.element_size;
     long double one[2], two[2], by[2];
@@ -97,7 +97,7 @@ static void only_ids(comparison *k, const dataset_catalogue *c, const dataset_vi
     for (int i = 0; n > 0 && i < k->onlys; i++)
         if (strcmp(k->only[i], text) == 0) n = 0; /* already reported for another variable */
     if (n > 0)
-        only(k, text);
+        add_difference(k, text);
     else
         free(text);
 }
@@ -124,7 +124,7 @@ static int compare_by_id(comparison *k, dataset_view *a, dataset_view *b, const 
             const dataset_view in_a = entry_view(&one, x->v[i++].position);
             const dataset_view in_b = entry_view(&two, y->v[j++].position);
             for (tutti_count n = 0; n < a->row->values_per_item; n++)
-                if (differs(&in_a, &in_b, n, limit, o) && o->different++ == 0 && !o->place)
+                if (values_differ(&in_a, &in_b, n, limit, o) && o->different++ == 0 && !o->place)
                     o->place = place_text(&in_a, &in_b, n);
             o->numbers += a->row->values_per_item;
         }
@@ -161,7 +161,7 @@ static int compare_views(comparison *k, dataset_view *a, dataset_view *b, outcom
             y.buffer += j * y.number.element_size;
             x.done += i;
             for (tutti_count n = 0; n < left; n++) {
-                if (!differs(&x, &y, n, limit, o)) continue;
+                if (!values_differ(&x, &y, n, limit, o)) continue;
                 if (o->different++ == 0 && !o->place) o->place = place_text(&x, &y, n);
             }
             o->numbers += left;
@@ -172,9 +172,10 @@ static int compare_views(comparison *k, dataset_view *a, dataset_view *b, outcom
         }
         return more < 0 || other < 0;
     }
-    only(k, cli_format("%s, segment %lld: %s and %s", o->name, (long long)a->segment.number,
-                       dataset_shape_text(a->ndims, a->shape, one, sizeof one),
-                       dataset_shape_text(b->ndims, b->shape, two, sizeof two)));
+    add_difference(k,
+                   cli_format("%s, segment %lld: %s and %s", o->name, (long long)a->segment.number,
+                              dataset_shape_text(a->ndims, a->shape, one, sizeof one),
+                              dataset_shape_text(b->ndims, b->shape, two, sizeof two)));
     return 0;
 }
 
@@ -186,8 +187,8 @@ static int compare_section(comparison *k, tutti_count v, tutti_count ga, tutti_c
     const int in_b = dataset_has(&k->b, gb, o->name, &row);
     if (in_a < 0 || in_b < 0) return 1;
     if (in_a != in_b)
-        only(k, cli_format("%s, segment %lld: only in %s", o->name, (long long)(in_a ? ga : gb),
-                           in_a ? k->a.path : k->b.path));
+        add_difference(k, cli_format("%s, segment %lld: only in %s", o->name,
+                                     (long long)(in_a ? ga : gb), in_a ? k->a.path : k->b.path));
     if (!in_a || !in_b) return 0;
     const tutti_variable_row *other = dataset_variable(&k->b, o->name);
     const int failed = !other || dataset_view_open(&k->a, &k->a.total[v].row, ga, NULL, &a) ||
@@ -222,12 +223,12 @@ static int compare_segments(comparison *k) {
         if (order) {
             const dataset_catalogue *c = order < 0 ? &k->a : &k->b;
             const tutti_segment *g = order < 0 ? &a : &b;
-            only(k, cli_format("%s with time index %lld: only in %s", dataset_kind_name(g->kind),
-                               (long long)g->index, c->path));
+            add_difference(k, cli_format("%s with time index %lld: only in %s",
+                                         dataset_kind_name(g->kind), (long long)g->index, c->path));
         }
         if (order == 0 && !(a.time == b.time || (isnan(a.time) && isnan(b.time))))
-            only(k,
-                 cli_format("segment %lld: times %.17g and %.17g", (long long)i, a.time, b.time));
+            add_difference(
+                k, cli_format("segment %lld: times %.17g and %.17g", (long long)i, a.time, b.time));
         for (tutti_count v = 0; v < k->a.variables && order == 0 && !failed; v++)
             failed = data_wanted(k->config, k->variable[v].name) && compare_section(k, v, i, j);
         i += order <= 0;
@@ -284,7 +285,7 @@ int dataset_diff(const cli_world *w, const data_config *config) {
                     for (tutti_count u = 0; u < other->variables; u++)
                         there |= strcmp(other->total[u].row.name, name) == 0;
                     if (!there && data_wanted(k.config, name))
-                        only(&k, cli_format("variable %s: only in %s", name, c->path));
+                        add_difference(&k, cli_format("variable %s: only in %s", name, c->path));
                 }
             }
         }

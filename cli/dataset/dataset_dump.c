@@ -125,7 +125,7 @@ static int segments_take(const dataset_catalogue *c, const data_config *config, 
     return 0;
 }
 
-static int dump(dataset_catalogue *c, const data_config *config) {
+static int dump_variable(dataset_catalogue *c, const data_config *config) {
     const tutti_variable_row *row = dataset_variable(c, config->variables.item[0]);
     tutti_count first = 0, last = 0;
     if (!row || segments_take(c, config, &first, &last)) return 1;
@@ -160,5 +160,5 @@ static int dump(dataset_catalogue *c, const data_config *config) {
 
 int dataset_dump(const cli_world *w, const data_config *config) {
     (void)w;
-    return dataset_run(config, dump);
+    return dataset_run(config, dump_variable);
 }

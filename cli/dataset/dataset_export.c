@@ -193,7 +193,7 @@ static int export_names(const dataset_catalogue *c, const data_config *config) {
     return failed;
 }
 
-static int export(dataset_catalogue *c, const data_config *config) {
+static int export_dataset(dataset_catalogue *c, const data_config *config) {
     for (int i = 0; i < config->variables.n; i++)
         if (!dataset_variable(c, config->variables.item[i])) return 1;
     if (config->json) printf("{\"files\": [");
@@ -204,5 +204,5 @@ static int export(dataset_catalogue *c, const data_config *config) {
 
 int dataset_export(const cli_world *w, const data_config *config) {
     (void)w;
-    return dataset_run(config, export);
+    return dataset_run(config, export_dataset);
 }

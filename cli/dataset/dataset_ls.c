@@ -191,7 +191,7 @@ static int list_json(const dataset_catalogue *c) {
     return failed;
 }
 
-static int list(dataset_catalogue *c, const data_config *config) {
+static int list_dataset(dataset_catalogue *c, const data_config *config) {
     int failed = dataset_count(c);
     for (tutti_count v = 0; v < c->variables && config->range && !failed; v++)
         failed = find_range(c, &c->total[v]);
@@ -200,5 +200,5 @@ static int list(dataset_catalogue *c, const data_config *config) {
 
 int dataset_ls(const cli_world *w, const data_config *config) {
     (void)w;
-    return dataset_run(config, list);
+    return dataset_run(config, list_dataset);
 }

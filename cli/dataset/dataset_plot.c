@@ -206,7 +206,7 @@ static int plot_field(const dataset_catalogue *c, const tutti_variable_row *row,
 }
 
 /* Determine the kind of plot from the suffix of --out, or else from the other options. */
-static int plot(dataset_catalogue *c, const data_config *config) {
+static int plot_variable(dataset_catalogue *c, const data_config *config) {
     const tutti_variable_row *row = dataset_variable(c, config->variables.item[0]);
     if (!row) return 1;
     const int field = config->out ? cli_ends_in(config->out, ".png") : config->segment != NULL;
@@ -234,5 +234,5 @@ static int plot(dataset_catalogue *c, const data_config *config) {
 
 int dataset_plot(const cli_world *w, const data_config *config) {
     (void)w;
-    return dataset_run(config, plot);
+    return dataset_run(config, plot_variable);
 }

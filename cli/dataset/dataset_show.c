@@ -28,12 +28,12 @@ static void print_string_value(const char *text, tutti_count n) {
 }
 
 /* Return whether values of the type can be printed; for float16 only the bits are printed. */
-static int printable(tutti_type type) {
+static int is_printable(tutti_type type) {
     return type != TUTTI_FLOAT16;
 }
 
 static void print_value(const dataset_info *info, int json) {
-    const tutti_type type = printable(info->type) ? info->type : TUTTI_UINT16;
+    const tutti_type type = is_printable(info->type) ? info->type : TUTTI_UINT16;
     const tutti_array_spec spec = (tutti_array_spec){
         .ndims = 1, .shape = {1}, .type = type, .element_size = tutti_type_size(type)};
     if (info->type == TUTTI_BYTES) {
@@ -204,7 +204,7 @@ static int show_json(const dataset_catalogue *c) {
     return failed;
 }
 
-static int show(dataset_catalogue *c, const data_config *config) {
+static int show_dataset(dataset_catalogue *c, const data_config *config) {
     int is_compressed = 0; /* compression ratios need the rows of all sections */
     for (tutti_count v = 0; v < c->variables; v++) is_compressed |= c->total[v].row.spec.compress;
     if (is_compressed && dataset_count(c)) return 1;
@@ -213,5 +213,5 @@ static int show(dataset_catalogue *c, const data_config *config) {
 
 int dataset_show(const cli_world *w, const data_config *config) {
     (void)w;
-    return dataset_run(config, show);
+    return dataset_run(config, show_dataset);
 }

@@ -200,7 +200,7 @@ static int is_axis(const char *name) {
     return word && (!*end || (end[1] && strspn(end + 1, "0123456789") == strlen(end + 1)));
 }
 
-static int exportable(const zarr *z, const tutti_variable_row *v) {
+static int is_exportable(const zarr *z, const tutti_variable_row *v) {
     return data_wanted(z->config, v->name) && v->spec.layout == TUTTI_GLOBAL && v->name[0] != '.' &&
            !strchr(v->name, '/') && !is_axis(v->name);
 }
@@ -273,7 +273,7 @@ static int group_find(const zarr *z, group *g) {
     g->arrays = cli_malloc((size_t)(z->c->variables + 1) * sizeof *g->arrays);
     for (tutti_count v = 0; v < z->c->variables; v++) {
         const tutti_variable_row *row = &z->c->total[v].row;
-        g->arrays[v] = (array){.row = exportable(z, row) ? row : NULL,
+        g->arrays[v] = (array){.row = is_exportable(z, row) ? row : NULL,
                                .on = cli_malloc(room * sizeof *g->arrays[v].on)};
     }
     for (tutti_count i = g->first; i <= g->last; i++) {
@@ -430,7 +430,7 @@ int dataset_export_zarr(const dataset_catalogue *c, const data_config *config, F
     zarr z = {.c = c, .config = config, .f = f, .prefix = prefix};
     for (tutti_count v = 0; v < z.c->variables; v++) {
         const tutti_variable_row *row = &z.c->total[v].row;
-        if (!data_wanted(z.config, row->name) || exportable(&z, row)) continue;
+        if (!data_wanted(z.config, row->name) || is_exportable(&z, row)) continue;
         warn_omitted(row, row->spec.layout == TUTTI_RANKED
                               ? "it has layout ranked (tutti cp --layout global)"
                               : "Zarr does not support this name");

@@ -97,7 +97,7 @@ static int same_bytes(job *j, const char *path, int other, const char *other_pat
 }
 
 /* Append n bytes of a file to fd. */
-static int append(job *j, int fd, const char *to, const char *path, tutti_off n) {
+static int append_file(job *j, int fd, const char *to, const char *path, tutti_off n) {
     const int from = open(path, O_RDONLY | O_CLOEXEC);
     int failed = from < 0 && cli_error_errno("cannot read", path);
     for (tutti_off done = 0; done < n && !failed;) {
@@ -154,7 +154,7 @@ static int to_directory(job *j) {
         const int fd = failed ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (!failed && fd < 0) failed = cli_error_errno("cannot create", to);
         if (fd >= 0) {
-            failed = append(j, fd, to, path, st.st_size);
+            failed = append_file(j, fd, to, path, st.st_size);
             if (sync_close(fd, to)) failed = 1;
             const int again = failed ? -1 : open(to, O_RDONLY | O_CLOEXEC);
             if (!failed)
@@ -175,7 +175,7 @@ static int to_directory(job *j) {
 
 /* ---- tar: format ustar, sizes of 8 GiB and more in base 256 */
 
-static void octal(char *field, size_t size, uint64_t v) {
+static void put_octal(char *field, size_t size, uint64_t v) {
     if (v >> (3 * (size - 1)) == 0) {
         snprintf(field, size, "%0*llo", (int)size - 1, (unsigned long long)v);
         return;
@@ -190,11 +190,11 @@ static int header_make(const char *path, const struct stat *st, char *block) {
     if (strlen(cli_base_name(path)) > 99)
         return cli_error("'%s': name is too long for tar (at most 99 bytes)", path);
     snprintf(block, 100, "%s", cli_base_name(path));
-    octal(block + 100, 8, st->st_mode & 07777);
-    octal(block + 108, 8, 0);
-    octal(block + 116, 8, 0);
-    octal(block + 124, 12, (uint64_t)st->st_size);
-    octal(block + 136, 12, (uint64_t)st->st_mtime);
+    put_octal(block + 100, 8, st->st_mode & 07777);
+    put_octal(block + 108, 8, 0);
+    put_octal(block + 116, 8, 0);
+    put_octal(block + 124, 12, (uint64_t)st->st_size);
+    put_octal(block + 136, 12, (uint64_t)st->st_mtime);
     memset(block + 148, ' ', 8);
     block[156] = '0';
     memcpy(block + 257, (const char[8]){'u', 's', 't', 'a', 'r', 0, '0', '0'}, 8);
@@ -220,7 +220,8 @@ static int tar_walk(job *j, int fd, int compares) {
             if (read_some(fd, j->chunk[1], pad, to) != (ssize_t)pad)
                 return cli_error("'%s' differs from the data written", to);
         } else if (write_fully(fd, block, TAR_BLOCK, to) ||
-                   append(j, fd, to, j->path[i], st.st_size) || write_fully(fd, end, pad, to)) {
+                   append_file(j, fd, to, j->path[i], st.st_size) ||
+                   write_fully(fd, end, pad, to)) {
             return 1;
         }
     }

@@ -112,7 +112,7 @@ static int file_copy(copy *c) {
     return failed;
 }
 
-static int next(copy *c, int *more) {
+static int open_next_mesh(copy *c, int *more) {
     const tutti_err err = tutti_exodus_next_file(c->from);
     *more = err == TUTTI_OK;
     return err == TUTTI_OK || err == TUTTI_ERR_NOT_FOUND ? 0 : cli_error_tutti();
@@ -124,7 +124,7 @@ static int steps_count(copy *c, const char *path) {
     int more = 1, failed = 0;
     while (more && !failed) {
         n += tutti_exodus_steps(c->from);
-        failed = next(c, &more);
+        failed = open_next_mesh(c, &more);
     }
     if (failed || exodus_steps_chosen(c->config, n, &c->first, &c->last)) return 1;
     if (tutti_exodus_close(&c->from) != TUTTI_OK ||
@@ -161,7 +161,7 @@ int exodus_cp(const cli_world *w, const data_config *config) {
         failed = cli_error_tutti();
     while (more && !failed) {
         failed = file_copy(&c);
-        if (!failed) failed = next(&c, &more);
+        if (!failed) failed = open_next_mesh(&c, &more);
     }
     exodus_outline left = c.outline;
     if (c.to && tutti_exodus_close(&c.to) != TUTTI_OK && !failed) failed = cli_error_tutti();

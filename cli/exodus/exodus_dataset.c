@@ -78,7 +78,7 @@ static int write_values(transfer *t, const char *variable, const char *list, tut
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-static int array_carry(transfer *t, const carried *c) {
+static int copy_array(transfer *t, const carried *c) {
     tutti_exodus_array a = array_of(c, 0, 0, NULL);
     tutti_count all, numbers, first, n;
     tutti_type type;
@@ -138,7 +138,7 @@ static int text_info(transfer *t, const char *variable, const char *name, const 
     return 0;
 }
 
-static int coordinates_carry(transfer *t) {
+static int copy_coordinates(transfer *t) {
     const int dims = t->o.p.dims;
     tutti_count first, n;
     exodus_share(t->world, t->o.p.nodes, &first, &n);
@@ -163,7 +163,7 @@ static int coordinates_carry(transfer *t) {
     return failed;
 }
 
-static int block_carry(transfer *t, const tutti_exodus_entity *e) {
+static int copy_block(transfer *t, const tutti_exodus_entity *e) {
     const carried all[] = {
         {"nodes", TUTTI_EXODUS_CONNECTIVITY, e->kind, 0, e->id, TUTTI_EXODUS_NODAL, TUTTI_INT64},
         {"edges", TUTTI_EXODUS_EDGES, e->kind, 0, e->id, TUTTI_EXODUS_EDGE_BLOCK, TUTTI_INT64},
@@ -171,7 +171,7 @@ static int block_carry(transfer *t, const tutti_exodus_entity *e) {
         {"attributes", TUTTI_EXODUS_ATTRIBUTES, e->kind, 0, e->id, -1, TUTTI_FLOAT64},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (array_carry(t, &all[i])) return 1;
+        if (copy_array(t, &all[i])) return 1;
     char *name = variable_name(e->kind, e->id, "nodes");
     const int failed = e->entries > 0 && (text_info(t, name, "topology", e->topology) ||
                                           text_info(t, name, "name", e->name));
@@ -179,7 +179,7 @@ static int block_carry(transfer *t, const tutti_exodus_entity *e) {
     return failed;
 }
 
-static int set_carry(transfer *t, const tutti_exodus_entity *e) {
+static int copy_set(transfer *t, const tutti_exodus_entity *e) {
     static const int of[] = {TUTTI_EXODUS_NODAL, TUTTI_EXODUS_ELEMENT_BLOCK,
                              TUTTI_EXODUS_ELEMENT_BLOCK, TUTTI_EXODUS_EDGE_BLOCK,
                              TUTTI_EXODUS_FACE_BLOCK};
@@ -193,7 +193,7 @@ static int set_carry(transfer *t, const tutti_exodus_entity *e) {
     /* without the last, factors, for sides, which may have several factors per member */
     const size_t n = e->kind == TUTTI_EXODUS_SIDE_SET ? 3 : 4;
     for (size_t i = 0; i < n; i++)
-        if (array_carry(t, &all[i])) return 1;
+        if (copy_array(t, &all[i])) return 1;
     char *name = variable_name(e->kind, e->id, "members");
     const int failed = e->entries > 0 && text_info(t, name, "name", e->name);
     free(name);
@@ -258,11 +258,11 @@ static int moves_make(transfer *t, moves *m) {
     return 0;
 }
 
-static int carry(transfer *t) {
+static int copy_all(transfer *t) {
     moves m;
     tutti_count first = 1, last = 0;
     if (tutti_dataset_begin(t->d, TUTTI_TOPOLOGY, 0, 0) != TUTTI_OK) return cli_error_tutti();
-    if (list_make(t, TUTTI_EXODUS_NODAL, 0, 0, t->o.p.nodes) || coordinates_carry(t) ||
+    if (list_make(t, TUTTI_EXODUS_NODAL, 0, 0, t->o.p.nodes) || copy_coordinates(t) ||
         text_info(t, NULL, "title", t->o.title))
         return 1;
     for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind <= TUTTI_EXODUS_FACE_SET; kind++) {
@@ -270,7 +270,7 @@ static int carry(transfer *t) {
         for (tutti_count i = 0; i < t->o.of[kind].n; i++) {
             const tutti_exodus_entity *e = &t->o.of[kind].entity[i];
             if (list_make(t, kind, e->id, before, e->entries) ||
-                (exodus_is_block(kind) ? block_carry : set_carry)(t, e))
+                (exodus_is_block(kind) ? copy_block : copy_set)(t, e))
                 return 1;
             before += e->entries;
         }
@@ -308,7 +308,7 @@ static int carry(transfer *t) {
 }
 
 /* Check that all items of a list have the same number of values. */
-static int possible(const transfer *t) {
+static int check_possible(const transfer *t) {
     for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind <= TUTTI_EXODUS_FACE_BLOCK; kind++)
         for (tutti_count i = 0; i < t->o.of[kind].n; i++) {
             const tutti_exodus_entity *e = &t->o.of[kind].entity[i];
@@ -329,12 +329,12 @@ int exodus_to_dataset(const cli_world *w, const data_config *c, const char *from
         TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | (c->force ? TUTTI_TRUNCATE : TUTTI_EXCLUSIVE);
     if (tutti_exodus_open(w->comm, from, TUTTI_READ, NULL, &t.x) != TUTTI_OK)
         return cli_error_tutti();
-    int failed = exodus_outline_read(t.x, &t.o) || possible(&t);
+    int failed = exodus_outline_read(t.x, &t.o) || check_possible(&t);
     if (!failed) failed = cli_stage_begin(w, to, c->force, &staged);
     if (!failed)
         failed = tutti_dataset_open(w->comm, staged.write_to, mode, NULL, &t.d) != TUTTI_OK &&
                  cli_error_tutti();
-    if (!failed) failed = carry(&t);
+    if (!failed) failed = copy_all(&t);
     exodus_outline_free(&t.o);
     if (t.d && tutti_dataset_close(&t.d) != TUTTI_OK && !failed) failed = cli_error_tutti();
     if (staged.path) failed = cli_stage_end(w, &staged, failed);

@@ -43,7 +43,7 @@ static int kind_pairs(exodus_comparison *k, int kind, exodus_pairs *out) {
 }
 
 /* Report and remove entries that only one file has. */
-static void pairs_meet(exodus_comparison *k, const char *what, exodus_pairs *p) {
+static void remove_unpaired(exodus_comparison *k, const char *what, exodus_pairs *p) {
     tutti_count counts[2] = {0, 0}, n = 0;
     int64_t firsts[2] = {INT64_MAX, INT64_MAX};
     for (tutti_count i = 0; i < p->n; i++) {
@@ -298,7 +298,7 @@ static int blocks_compare(exodus_comparison *k, int kind) {
     exodus_pairs p;
     if (n == 0 || k->o[1].of[kind].n == 0) return 0;
     if (kind_pairs(k, kind, &p)) return 1;
-    pairs_meet(k, names[kind - TUTTI_EXODUS_ELEMENT_BLOCK], &p);
+    remove_unpaired(k, names[kind - TUTTI_EXODUS_ELEMENT_BLOCK], &p);
     blocks_sort(k, kind, &p);
     k->common[kind] = cli_malloc((size_t)n * sizeof *k->common[kind]);
     memset(k->common[kind], 0, (size_t)n * sizeof *k->common[kind]);
@@ -325,7 +325,7 @@ int exodus_diff_mesh(exodus_comparison *k) {
     k->common[TUTTI_EXODUS_NODAL] = c;
     k->commons[TUTTI_EXODUS_NODAL] = 1;
     if (kind_pairs(k, TUTTI_EXODUS_NODAL, &p)) return 1;
-    pairs_meet(k, "nodes", &p);
+    remove_unpaired(k, "nodes", &p);
     int failed = exodus_common_make(k, TUTTI_EXODUS_NODAL, 0, p.v, p.n, c);
     exodus_pairs_free(&p);
     const int outcome = exodus_outcome_of(k, "coordinates", "nodal");

@@ -357,8 +357,8 @@ static tutti_count facets_find(gmsh *g, facet **out) {
 
 /* Assign an element to the boundary elements with the nodes of `key`.  If two elements share a facet, that
  * with the lower id is chosen on all ranks. */
-static void facet_meet(gmsh *g, facet *f, tutti_count n, const facet *key, tutti_count element,
-                       int side) {
+static void assign_facet(gmsh *g, facet *f, tutti_count n, const facet *key, tutti_count element,
+                         int side) {
     facet *at = n > 0 ? bsearch(key, f, (size_t)n, sizeof *f, by_nodes) : NULL;
     if (!at) return;
     /* a facet in several groups occurs several times */
@@ -388,7 +388,7 @@ static void sides_make(gmsh *g) {
             if (wide < 1 || wide > CORNERS) continue;
             for (int k = 0; k < wide; k++) key.node[k] = v->number[v->node[v->start[i] + which[k]]];
             facet_nodes(&key, wide);
-            facet_meet(g, f, n, &key, i, s);
+            assign_facet(g, f, n, &key, i, s);
         }
     }
     for (int k = 0; k < g->sides_n; k++) {

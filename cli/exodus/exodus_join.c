@@ -168,7 +168,7 @@ static int write_joined_file(exodus_whole *w, int pieces) {
     return 0;
 }
 
-static int join(const cli_world *world, const data_config *config, char **paths, int n) {
+static int join_files(const cli_world *world, const data_config *config, char **paths, int n) {
     exodus_whole w = {.world = world, .config = config, .paths = paths};
     int failed = pieces_open(&w, paths, n) || exodus_join_agree(&w);
     /* Without id maps, nodes of different pieces would have the same ids. */
@@ -226,7 +226,8 @@ int exodus_join(const cli_world *w, const data_config *config) {
     int n = 0;
     if (exodus_join_names(config, &paths, &n)) return CLI_FAILED;
     cli_world_first(w, n < w->ranks ? n : w->ranks, &some);
-    const int failed = cli_agree(w, some.comm != MPI_COMM_NULL && join(&some, config, paths, n));
+    const int failed =
+        cli_agree(w, some.comm != MPI_COMM_NULL && join_files(&some, config, paths, n));
     cli_world_free(&some);
     for (int i = 0; i < n; i++) free(paths[i]);
     free(paths);

@@ -40,7 +40,7 @@ static int by_id(const void *a, const void *b) {
 }
 
 /* Sort entries and remove duplicates; store the new index of every entry in its piece. */
-static void once(exodus_whole *w, int kind, sources *s) {
+static void remove_duplicates(exodus_whole *w, int kind, sources *s) {
     int is_ascending = 1; /* ascending without duplicates, as usual for a single piece */
     for (tutti_count i = 1; i < s->n && is_ascending; i++) {
         const source *x = &s->v[i - 1], *y = &s->v[i];
@@ -77,7 +77,7 @@ static void places_make(exodus_whole *w, int kind) {
 }
 
 /* Convert an index in the blocks of piece p to the index in the blocks of the rank. */
-static tutti_count translate(const exodus_whole *w, int p, int kind, tutti_count place) {
+static tutti_count translate_index(const exodus_whole *w, int p, int kind, tutti_count place) {
     const exodus_piece *q = &w->piece[p];
     const tutti_exodus_elements *mine = exodus_blocks(&w->mesh, kind);
     if (kind == TUTTI_EXODUS_NODAL) return q->place[kind][0][place];
@@ -108,14 +108,14 @@ static sources sources_find(exodus_whole *w, int kind, tutti_count number) {
         for (tutti_count i = 0; i < n; i++)
             s.v[s.n++] =
                 (source){.id = nodal ? exodus_node_id(q->mesh, i)
-                               : m   ? translate(w, p, exodus_member_kind(kind), m->members[i])
-                                     : exodus_entry_id(q, kind, b, i),
+                               : m ? translate_index(w, p, exodus_member_kind(kind), m->members[i])
+                                   : exodus_entry_id(q, kind, b, i),
                          .side = m && m->sides ? m->sides[i] : 0,
                          .piece = p,
                          .entity = b,
                          .at = i};
     }
-    once(w, kind, &s);
+    remove_duplicates(w, kind, &s);
     return s;
 }
 
@@ -157,7 +157,7 @@ static tutti_count *lists_make(exodus_whole *w, const sources *s, int kind, int 
         const tutti_count begin = start ? e->start[x->at] : x->at * wide;
         const tutti_count count = start ? start[i + 1] - start[i] : wide;
         for (tutti_count k = 0; k < count; k++)
-            out[n++] = translate(w, x->piece, of, from[begin + k]);
+            out[n++] = translate_index(w, x->piece, of, from[begin + k]);
     }
     return out;
 }

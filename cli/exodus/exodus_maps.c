@@ -25,7 +25,7 @@ static int compare_map_ids(const void *a, const void *b) {
 }
 
 /* Return the position in the old file of entry i of the new file. */
-static tutti_count was(const order *r, tutti_count i) {
+static tutti_count old_position(const order *r, tutti_count i) {
     const placed key = {r->to_ids[i], 0};
     const placed *at = bsearch(&key, r->from, (size_t)r->n, sizeof *r->from, compare_map_ids);
     return at ? at->place : i;
@@ -42,11 +42,11 @@ static int map_copy(const order *r, int kind, int64_t id, tutti_exodus *from, tu
     if (what == TUTTI_EXODUS_ORDER &&
         err == TUTTI_OK) { /* the values of the order map are positions */
         is = cli_malloc((size_t)r->n * sizeof *is);
-        for (tutti_count i = 0; i < r->n; i++) is[was(r, i)] = i;
+        for (tutti_count i = 0; i < r->n; i++) is[old_position(r, i)] = i;
     }
     for (tutti_count i = 0; i < r->mine && err == TUTTI_OK; i++) {
         const tutti_count at = r->first + i;
-        new[i] = !is                               ? old[was(r, at)]
+        new[i] = !is                               ? old[old_position(r, at)]
                  : old[at] >= 1 && old[at] <= r->n ? is[old[at] - 1] + 1
                                                    : at + 1;
     }

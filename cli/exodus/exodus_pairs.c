@@ -38,8 +38,8 @@ static void traffic_agree(const cli_world *w, traffic *t) {
     }
 }
 
-static void *exchange(const cli_world *w, const traffic *t, const void *what, MPI_Datatype type,
-                      size_t size) {
+static void *exchange_traffic(const cli_world *w, const traffic *t, const void *what,
+                              MPI_Datatype type, size_t size) {
     void *got = cli_malloc((size_t)t->got * size);
     MPI_Alltoallv(what, t->send, t->send_at, type, got, t->get, t->get_at, type, w->comm);
     return got;
@@ -160,8 +160,8 @@ void exodus_pairs_find(const cli_world *w, exodus_item *items, tutti_count n, co
     exodus_item *sorted = sort_out(w, items, n, factor, &sorted_factor, t);
     MPI_Type_contiguous((int)sizeof *sorted, MPI_BYTE, &type);
     MPI_Type_commit(&type);
-    exodus_item *got = exchange(w, ti, sorted, type, sizeof *sorted);
-    out->factor = exchange(w, tf, sorted_factor, MPI_DOUBLE, sizeof *sorted_factor);
+    exodus_item *got = exchange_traffic(w, ti, sorted, type, sizeof *sorted);
+    out->factor = exchange_traffic(w, tf, sorted_factor, MPI_DOUBLE, sizeof *sorted_factor);
     MPI_Type_free(&type);
     for (tutti_count i = 0, at = 0; i < ti->got; at += got[i++].factors) got[i].at = at;
     pair_up(got, ti->got, out);

@@ -173,7 +173,7 @@ static int pieces_write(division *d) {
 
 /* ---- split */
 
-static int split(const cli_world *w, const data_config *config) {
+static int split_file(const cli_world *w, const data_config *config) {
     division d = {.world = w, .config = config};
     exodus_parts p = {.n = 0};
     if (tutti_exodus_open(w->comm, config->path[0], TUTTI_READ, NULL, &d.from) != TUTTI_OK)
@@ -227,7 +227,7 @@ static int split(const cli_world *w, const data_config *config) {
 int exodus_split(const cli_world *w, const data_config *config) {
     cli_world some;
     cli_world_first(w, config->parts < w->ranks ? config->parts : w->ranks, &some);
-    const int failed = cli_agree(w, some.comm != MPI_COMM_NULL && split(&some, config));
+    const int failed = cli_agree(w, some.comm != MPI_COMM_NULL && split_file(&some, config));
     cli_world_free(&some);
     return failed;
 }

@@ -23,7 +23,8 @@ static tutti_count entries_of(const cut *c, int kind) {
 
 /* ---- marking: place is 1 for entries of the piece */
 
-static void mark(tutti_count *place, const tutti_count *list, tutti_count first, tutti_count n) {
+static void mark_entries(tutti_count *place, const tutti_count *list, tutti_count first,
+                         tutti_count n) {
     for (tutti_count i = 0; list && i < n; i++) place[list[first + i]] = 1;
 }
 
@@ -41,13 +42,15 @@ static void marks_of(cut *c, int kind) {
                     blocks[b].start ? blocks[b].start[i] : i * c->o->of[kind].entity[b].nodes;
                 const tutti_count n = blocks[b].start ? blocks[b].start[i + 1] - first
                                                       : c->o->of[kind].entity[b].nodes;
-                mark(c->place[of], blocks[b].nodes, first, n);
+                mark_entries(c->place[of], blocks[b].nodes, first, n);
                 if (c->o->of[kind].entity[b].edges)
-                    mark(c->place[TUTTI_EXODUS_EDGE_BLOCK], blocks[b].edges,
-                         i * c->o->of[kind].entity[b].edges, c->o->of[kind].entity[b].edges);
+                    mark_entries(c->place[TUTTI_EXODUS_EDGE_BLOCK], blocks[b].edges,
+                                 i * c->o->of[kind].entity[b].edges,
+                                 c->o->of[kind].entity[b].edges);
                 if (c->o->of[kind].entity[b].faces)
-                    mark(c->place[TUTTI_EXODUS_FACE_BLOCK], blocks[b].faces,
-                         i * c->o->of[kind].entity[b].faces, c->o->of[kind].entity[b].faces);
+                    mark_entries(c->place[TUTTI_EXODUS_FACE_BLOCK], blocks[b].faces,
+                                 i * c->o->of[kind].entity[b].faces,
+                                 c->o->of[kind].entity[b].faces);
             }
 }
 
@@ -83,8 +86,8 @@ static void rest_mark(cut *c) {
 
 /* ---- arrays of the piece */
 
-static double *pick(exodus_subset *s, const double *from, const tutti_count *entry, tutti_count n,
-                    int wide) {
+static double *pick_values(exodus_subset *s, const double *from, const tutti_count *entry,
+                           tutti_count n, int wide) {
     if (!from || wide == 0) return NULL;
     double *out = cli_keep(&s->kept, &s->keeps, (size_t)(n * wide) * sizeof *out);
     for (tutti_count i = 0; i < n; i++)
@@ -132,7 +135,7 @@ static const tutti_exodus_elements *blocks_cut(cut *c, int kind) {
         out[b] = (tutti_exodus_elements){
             .n = n,
             .ids = id,
-            .attributes = pick(c->s, from[b].attributes, entry, n, e->attributes)};
+            .attributes = pick_values(c->s, from[b].attributes, entry, n, e->attributes)};
         if (exodus_topology_is(e->topology, "nsided") || exodus_topology_is(e->topology, "nfaced"))
             poly_cut(c, &from[b], of, entry, &out[b]);
         else
@@ -172,7 +175,7 @@ static void set_cut(cut *c, int kind, tutti_count number, tutti_exodus_members *
     }
     *out = (tutti_exodus_members){.n = n, .members = member, .sides = side, .factors = factor};
     out->attributes =
-        pick(c->s, from->attributes, entry, n, c->o->of[kind].entity[number].attributes);
+        pick_values(c->s, from->attributes, entry, n, c->o->of[kind].entity[number].attributes);
     c->s->entry[kind][number] = entry;
     c->s->count[kind][number] = n;
 }
@@ -234,7 +237,8 @@ void exodus_subset_make(const exodus_outline *o, const tutti_exodus_mesh *m, con
     for (tutti_count i = 0; i < n; i++)
         id[i] = c.m->node_ids ? c.m->node_ids[entry[i]] : entry[i] + 1;
     s->mesh.node_ids = id;
-    s->mesh.node_attributes = pick(s, c.m->node_attributes, entry, n, c.o->p.node_attributes);
+    s->mesh.node_attributes =
+        pick_values(s, c.m->node_attributes, entry, n, c.o->p.node_attributes);
     out->mesh.blocks = blocks_cut(&c, TUTTI_EXODUS_ELEMENT_BLOCK);
     out->mesh.edge_blocks = blocks_cut(&c, TUTTI_EXODUS_EDGE_BLOCK);
     out->mesh.face_blocks = blocks_cut(&c, TUTTI_EXODUS_FACE_BLOCK);

@@ -24,7 +24,7 @@ typedef struct {
 
 /* ---- cells */
 
-static int is(const tutti_exodus_entity *e, const char *topology) {
+static int topology_is(const tutti_exodus_entity *e, const char *topology) {
     return exodus_topology_is(e->topology, topology);
 }
 
@@ -47,9 +47,10 @@ static int vtk_type_of(const export *k, tutti_count b) {
     const tutti_exodus_entity *e = &k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].entity[b];
     int nodes, order[MOST];
     if (k->m->blocks[b].n == 0) return -1;
-    const int type = is(e, "nsided")   ? POLYGON
-                     : is(e, "nfaced") ? POLYHEDRON
-                                       : exodus_vtk_cell(e->topology, e->nodes, &nodes, order);
+    const int type = topology_is(e, "nsided") ? POLYGON
+                     : topology_is(e, "nfaced")
+                         ? POLYHEDRON
+                         : exodus_vtk_cell(e->topology, e->nodes, &nodes, order);
     if (type >= 0) return type;
     cli_error("element block %lld: VTK has no cell type for %s with %d nodes", (long long)e->id,
               e->topology, e->nodes);
@@ -61,7 +62,7 @@ static void element_add(const export *k, tutti_count number, tutti_count i, vtk_
     const tutti_exodus_entity *e = &k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].entity[number];
     const tutti_exodus_elements *b = &k->m->blocks[number];
     int nodes = 0, order[MOST];
-    if (is(e, "nfaced")) {
+    if (topology_is(e, "nfaced")) {
         /* A polyhedron: its faces as a stream, and each of its nodes once. */
         const size_t begin = cell->n;
         vtk_number(faces, b->start[i + 1] - b->start[i]);
@@ -76,7 +77,7 @@ static void element_add(const export *k, tutti_count number, tutti_count i, vtk_
                 if (at == cell->n) vtk_number(cell, node[j]);
             }
         }
-    } else if (is(e, "nsided")) {
+    } else if (topology_is(e, "nsided")) {
         for (tutti_count j = b->start[i]; j < b->start[i + 1]; j++) vtk_number(cell, b->nodes[j]);
     } else {
         (void)exodus_vtk_cell(e->topology, e->nodes, &nodes, order);

@@ -29,18 +29,18 @@ int standalone_end_mpi(void) {
     return code;
 }
 
-static double reduce(double value, MPI_Op op) {
+static double reduce_value(double value, MPI_Op op) {
     double all = 0;
     MPI_Allreduce(&value, &all, 1, MPI_DOUBLE, op, MPI_COMM_WORLD);
     return all;
 }
 
 double standalone_slowest(double value) {
-    return reduce(value, MPI_MAX);
+    return reduce_value(value, MPI_MAX);
 }
 
 double standalone_sum(double value) {
-    return reduce(value, MPI_SUM);
+    return reduce_value(value, MPI_SUM);
 }
 
 double standalone_together(void) {

@@ -53,7 +53,7 @@ typedef struct {
     double x, y, z;
 } point;
 
-static void dot(canvas *k, double x, double y, double z, unsigned char colour) {
+static void paint_dot(canvas *k, double x, double y, double z, unsigned char colour) {
     const int c = (int)x, r = (int)y;
     if (c < 0 || r < 0 || c >= WIDTH || r >= MESH_HEIGHT) return;
     const int at = r * k->width + c;
@@ -63,7 +63,7 @@ static void dot(canvas *k, double x, double y, double z, unsigned char colour) {
 }
 
 /* Paint a triangle; each pixel has the colour of the nearest corner's partition. */
-static void triangle(canvas *k, const mesh_case *m, const point *p, const tutti_count n[3]) {
+static void paint_triangle(canvas *k, const mesh_case *m, const point *p, const tutti_count n[3]) {
     const point *v[3] = {&p[n[0]], &p[n[1]], &p[n[2]]};
     const double dx1 = v[1]->x - v[0]->x, dy1 = v[1]->y - v[0]->y, dz1 = v[1]->z - v[0]->z;
     const double dx2 = v[2]->x - v[0]->x, dy2 = v[2]->y - v[0]->y, dz2 = v[2]->z - v[0]->z;
@@ -90,10 +90,10 @@ static void triangle(canvas *k, const mesh_case *m, const point *p, const tutti_
             const double w[3] = {1 - a - b, a, b};
             if (w[0] < 0 || a < 0 || b < 0) continue;
             const int near = w[0] >= a && w[0] >= b ? 0 : a >= b ? 1 : 2;
-            dot(k, c, r, v[0]->z + a * dz1 + b * dz2, colour_of(m->of[n[near]], shade));
+            paint_dot(k, c, r, v[0]->z + a * dz1 + b * dz2, colour_of(m->of[n[near]], shade));
             painted = 1;
         }
-    if (!painted) dot(k, v[0]->x, v[0]->y, v[0]->z, colour_of(m->of[n[0]], shade));
+    if (!painted) paint_dot(k, v[0]->x, v[0]->y, v[0]->z, colour_of(m->of[n[0]], shade));
 }
 
 /* Return the number of triangles of the faces of an element type, and their corners. */
@@ -156,14 +156,14 @@ static int paint_mesh(canvas *k, const mesh_case *m) {
         p[i].z *= scale;
     }
     for (tutti_count i = 0; i < m->v.nodes && info.dim < 2; i++)
-        dot(k, p[i].x, p[i].y, p[i].z, colour_of(m->of[i], 0));
+        paint_dot(k, p[i].x, p[i].y, p[i].z, colour_of(m->of[i], 0));
     for (tutti_count e = 0; e < m->v.elements; e++) {
         int face[12][3];
         const int n = faces_of(m->v.type[e], face);
         const tutti_count *node = m->v.node + m->v.start[e];
         for (int f = 0; f < n; f++) {
             const tutti_count v[3] = {node[face[f][0]], node[face[f][1]], node[face[f][2]]};
-            triangle(k, m, p, v);
+            paint_triangle(k, m, p, v);
         }
     }
     free(p);

@@ -25,7 +25,7 @@ typedef struct {
 
 /* Limit the file rates in a profile to the bandwidth of the network, per node; rates of all ranks are sums
  * over nodes. */
-static void limit(tutti_profile *p, double bandwidth, int hosts) {
+static void limit_rates(tutti_profile *p, double bandwidth, int hosts) {
     for (int i = 0;; i++) {
         const tutti_profile_info *row = tutti_profile_row(i);
         if (!row) return;
@@ -64,7 +64,7 @@ static int networks_make(const mesh_config *c, network *n, tutti_filesystem *pla
         x->profile.remote = 1;
         x->profile.net_bandwidth = gbit[i] * 1.25e8;
         if (x->profile.net_latency < 6e-5 && gbit[i] < 1) x->profile.net_latency = 6e-5;
-        limit(&x->profile, x->profile.net_bandwidth, hosts);
+        limit_rates(&x->profile, x->profile.net_bandwidth, hosts);
         snprintf(x->name, sizeof x->name, "%d machines, %.3g Gbit/s, files behind it", hosts,
                  gbit[i]);
     }

@@ -32,7 +32,7 @@ static void forward_signal(int number, siginfo_t *info, void *context) {
 /* ---- one run */
 
 /* Rewind standard input if it is seekable; otherwise replace it by /dev/null. */
-static void fresh_input(void) {
+static void rewind_input(void) {
     if (lseek(STDIN_FILENO, 0, SEEK_SET) == 0) return;
     const int none = open("/dev/null", O_RDONLY);
     if (none < 0) return;
@@ -40,12 +40,12 @@ static void fresh_input(void) {
     close(none);
 }
 
-static void redirect(int to, int fd) {
+static void redirect_output(int to, int fd) {
     if (fd >= 0) dup2(fd, to);
 }
 
 /* Wait for a process.  Return its exit code, or 128 + signal if a signal ended it. */
-static int await(pid_t pid) {
+static int await_process(pid_t pid) {
     int status = 0;
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR) return CLI_FAILED;
@@ -59,16 +59,16 @@ static int run_once(const run_command *c, int out, int err, double *seconds) {
     const pid_t pid = fork();
     if (pid == 0) {
         for (int i = 0; i < ENDING; i++) signal(ending[i], SIG_DFL);
-        fresh_input();
-        redirect(STDOUT_FILENO, out);
-        redirect(STDERR_FILENO, err);
+        rewind_input();
+        redirect_output(STDOUT_FILENO, out);
+        redirect_output(STDERR_FILENO, err);
         const int code = run_command_become(c);
         fprintf(stderr, "tutti run: %s\n", cli_message());
         fflush(stderr);
         _exit(code);
     }
     child = pid;
-    const int code = pid > 0 ? await(pid) : CLI_FAILED;
+    const int code = pid > 0 ? await_process(pid) : CLI_FAILED;
     child = 0;
     *seconds = cli_now() - start_time;
     return code;

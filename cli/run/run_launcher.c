@@ -55,7 +55,7 @@ static void ask_version(const char *program, char *out, size_t size) {
         ;
 }
 
-static int says(const char *text, const char *const *names) {
+static int says_any(const char *text, const char *const *names) {
     for (; *names; names++)
         if (strstr(text, *names)) return 1;
     return 0;
@@ -83,9 +83,9 @@ static int find_launcher(const run_words *w, launcher *out) {
         static const char *const mpich[] = {"HYDRA", "MPICH", "Intel(R) MPI", NULL};
         char text[4096];
         ask_version(w->word[0], text, sizeof text);
-        if (says(text, open_mpi))
+        if (says_any(text, open_mpi))
             *out = OPEN_MPI_LAUNCHER;
-        else if (says(text, mpich))
+        else if (says_any(text, mpich))
             *out = HYDRA;
         else
             return cli_error("'%s --version' names neither Open MPI nor MPICH", w->word[0]);
@@ -120,7 +120,7 @@ void run_words_free(run_words *w) {
 }
 
 /* Return whether a word names the variable, with or without a value. */
-static int mentions(const run_words *w, const char *name, size_t length) {
+static int names_variable(const run_words *w, const char *name, size_t length) {
     for (int i = 0; i < w->n; i++)
         if (strncmp(w->word[i], name, length) == 0 &&
             (w->word[i][length] == '\0' || w->word[i][length] == '='))
@@ -131,12 +131,12 @@ static int mentions(const run_words *w, const char *name, size_t length) {
 /* ---- values */
 
 /* Prepend the library to a previous value of LD_PRELOAD.  The result must be freed. */
-static char *before(const char *library, const char *there) {
+static char *prepend_library(const char *library, const char *there) {
     return there && *there ? cli_format("%s:%s", library, there) : cli_strdup(library);
 }
 
 static char *before_environment(const char *library) {
-    return before(library, getenv(preload_name));
+    return prepend_library(library, getenv(preload_name));
 }
 
 /* ---- Open MPI: -x NAME=VALUE, or -x NAME for a variable of the environment */
@@ -146,12 +146,13 @@ static void openmpi_words(const run_words *words, const char *library, run_words
     for (int i = 0; i + 1 < words->n; i++)
         if (strcmp(words->word[i], "-x") == 0 && starts_with(words->word[i + 1], "LD_PRELOAD=")) {
             free(preload);
-            preload = before(library, strchr(words->word[i + 1], '=') + 1);
+            preload = prepend_library(library, strchr(words->word[i + 1], '=') + 1);
         }
     for (int i = 0; i < words->n; i++) {
         const char *word = words->word[i];
         if (i + 1 < words->n && strcmp(word, "-x") == 0 &&
-            mentions(&(run_words){1, &words->word[i + 1]}, preload_name, strlen(preload_name))) {
+            names_variable(&(run_words){1, &words->word[i + 1]}, preload_name,
+                           strlen(preload_name))) {
             i++; /* `preload` includes the user's value */
             continue;
         }
@@ -161,7 +162,7 @@ static void openmpi_words(const run_words *words, const char *library, run_words
             add_own(out, cli_format("%s=%s", preload_name, preload));
             for (char **e = environ; *e; e++) {
                 const size_t length = strcspn(*e, "=");
-                if (!starts_with(*e, "TUTTI_") || mentions(words, *e, length)) continue;
+                if (!starts_with(*e, "TUTTI_") || names_variable(words, *e, length)) continue;
                 run_words_add(out, "-x");
                 add_own(out, cli_format("%.*s", (int)length, *e));
             }
@@ -238,7 +239,8 @@ int run_preload(const run_words *all, const char *library, run_command *out) {
                 add_own(&out->words, before_environment(library));
                 for (char **e = environ; *e; e++) {
                     const size_t length = strcspn(*e, "=");
-                    if (!starts_with(*e, "TUTTI_") || mentions(words, *e, length) || !(*e)[length])
+                    if (!starts_with(*e, "TUTTI_") || names_variable(words, *e, length) ||
+                        !(*e)[length])
                         continue;
                     run_words_add(&out->words, "-genv");
                     add_own(&out->words, cli_format("%.*s", (int)length, *e));
@@ -250,7 +252,7 @@ int run_preload(const run_words *all, const char *library, run_command *out) {
                   strcmp(words->word[i + 1], preload_name) == 0))
                 continue;
             run_words_add(&out->words, preload_name);
-            add_own(&out->words, before(library, words->word[i + 2]));
+            add_own(&out->words, prepend_library(library, words->word[i + 2]));
             i += 2;
         }
     }

@@ -10,7 +10,7 @@
 
 enum { LONG = 1 << 20 };
 
-static void finish(MPI_Request *r) {
+static void wait_yielding(MPI_Request *r) {
     int done = 0;
     while (MPI_Test(r, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) sched_yield();
 }
@@ -18,13 +18,13 @@ static void finish(MPI_Request *r) {
 static void send_to(const tune_job *job, int rank, const void *buf, int bytes) {
     MPI_Request r;
     MPI_Isend(buf, bytes, MPI_BYTE, rank, 1, job->world.comm, &r);
-    finish(&r);
+    wait_yielding(&r);
 }
 
 static void receive_from(const tune_job *job, int rank, void *buf, int bytes) {
     MPI_Request r;
     MPI_Irecv(buf, bytes, MPI_BYTE, rank, 1, job->world.comm, &r);
-    finish(&r);
+    wait_yielding(&r);
 }
 
 /* ---- copies */
@@ -64,8 +64,8 @@ static int run_ring(tune_job *job, const tune_probe *p, long count) {
     for (long i = 0; i < count; i++) {
         MPI_Irecv(job->stage, (int)p->size, MPI_BYTE, job->before, 1, job->world.comm, &r[0]);
         MPI_Isend(job->user, (int)p->size, MPI_BYTE, job->next, 1, job->world.comm, &r[1]);
-        finish(&r[0]);
-        finish(&r[1]);
+        wait_yielding(&r[0]);
+        wait_yielding(&r[1]);
     }
     return 0;
 }
@@ -75,7 +75,7 @@ static int run_vote(tune_job *job, const tune_probe *p, long count) {
     MPI_Request r;
     for (long i = 0; i < count; i++) {
         MPI_Iallreduce(in, out, 16, MPI_INT64_T, MPI_MAX, job->world.comm, &r);
-        finish(&r);
+        wait_yielding(&r);
     }
     return 0;
 }
@@ -101,7 +101,7 @@ static int run_lock(tune_job *job, const tune_probe *p, long count) {
         failed = one_sided(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, job->window)) ||
                  one_sided(MPI_Win_unlock(0, job->window));
         MPI_Ibarrier(job->world.comm, &r);
-        finish(&r);
+        wait_yielding(&r);
     }
     return failed;
 }
@@ -149,7 +149,7 @@ int tune_machine_probes(const tune_job *job, tune_probe *out) {
 
 /* ---- placement of the ranks */
 
-static void *touched(size_t bytes) {
+static void *allocate_touched(size_t bytes) {
     void *p = NULL;
     if (posix_memalign(&p, 4096, bytes) != 0) return NULL;
     memset(p, 0x5a, bytes);
@@ -188,8 +188,8 @@ int tune_machine_open(tune_job *job) {
     MPI_Bcast(&job->cores, 1, MPI_INT, 0, job->world.comm);
     job->window = MPI_WIN_NULL;
     job->fd = job->direct_fd = -1;
-    job->user = touched(TUNE_USER);
-    job->stage = touched(TUNE_STAGE);
+    job->user = allocate_touched(TUNE_USER);
+    job->stage = allocate_touched(TUNE_STAGE);
     if (cli_agree(&job->world, job->user && job->stage ? 0 : cli_error("cannot allocate memory")))
         return 1;
     if (job->world.ranks == 1) return 0;

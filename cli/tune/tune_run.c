@@ -43,7 +43,7 @@ static long count_for(const tune_job *job, const tune_probe *p, double each) {
 }
 
 /* Determine p->count.  All ranks have the same times and compute the same count. */
-static int calibrate(tune_job *job, tune_probe *p) {
+static int calibrate_probe(tune_job *job, tune_probe *p) {
     const long most = count_for(job, p, 0);
     double seconds = 0;
     for (p->count = most < 4 ? most : 4;;) {
@@ -125,7 +125,7 @@ int tune_run(tune_job *job, tune_probe *probe, int n) {
                 continue;
             measure_attach(&m, &p->v);
             progress_step(job->progress, "calibrating");
-            if (calibrate(job, p) ||
+            if (calibrate_probe(job, p) ||
                 (p->direct && (pass == 0 || has_burst) && find_steady(&m, p))) {
                 snprintf(p->v.failure, sizeof p->v.failure, "%.500s", cli_message());
                 failed = !p->optional;

@@ -31,7 +31,7 @@ static int open_file(const char *path) {
     return file;
 }
 
-static double now(void) {
+static double clock_seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -147,7 +147,7 @@ static void steps_join(int file, int n, char **paths) {
 int main(int argc, char **argv) {
     int real = 8;
     check_call(argc > 2, "usage: exodus_join OUT PIECE...");
-    const double start = now();
+    const double start = clock_seconds();
     measure_time(argc - 2, argv + 2);
     for (int k = 0; k < 3; k++) x[k] = allocate_memory(nodes, sizeof *x[k]);
     value = allocate_memory(nodes, sizeof *value);
@@ -159,6 +159,6 @@ int main(int argc, char **argv) {
     mesh_write(file);
     steps_join(file, argc - 2, argv + 2);
     check_call(ex_close(file) >= 0, "ex_close");
-    printf("%.3f\n", now() - start);
+    printf("%.3f\n", clock_seconds() - start);
     return 0;
 }

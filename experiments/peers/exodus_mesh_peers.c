@@ -53,7 +53,7 @@ static int owner_of(int64_t e, const int grid[3]) {
     return (int)((e / n % n * grid[1] / n) * grid[2] + e % n * grid[2] / n);
 }
 
-static double coordinate(int64_t node, int k) {
+static double node_coordinate(int64_t node, int k) {
     return (double)node * 0.5 + k;
 }
 
@@ -85,7 +85,7 @@ static void make_mesh(void) {
         if (!held[i]) continue;
         place[i] = at;
         if (lowest[i] == standalone_rank) mesh.own[mesh.owned++] = at;
-        for (int k = 0; k < 3; k++) mesh.x[k][at] = coordinate(i, k);
+        for (int k = 0; k < 3; k++) mesh.x[k][at] = node_coordinate(i, k);
         mesh.id[at++] = i + 1;
     }
     for (int b = 0; b < BLOCKS; b++) {
@@ -179,7 +179,7 @@ static double read_by_order(void) {
     const double took = measure_now() - start;
     const double *y = m->coordinates[1];
     standalone_check(m->nodes > 0 &&
-                         y[m->nodes - 1] == coordinate(m->node_ids[m->nodes - 1] - 1, 1),
+                         y[m->nodes - 1] == node_coordinate(m->node_ids[m->nodes - 1] - 1, 1),
                      "another mesh");
     must_tutti(tutti_exodus_close(&x));
     return took;
@@ -211,7 +211,7 @@ static double read_slabs(int with_decomposition) {
                                     .buf = values + v * n};
     must_tutti(tutti_exodus_get(x, 1, (int)variables, f));
     const double took = measure_now() - start;
-    standalone_check(values[n - 1] == coordinate(lo + n - 1, 0), "other values");
+    standalone_check(values[n - 1] == node_coordinate(lo + n - 1, 0), "other values");
     tutti_decomposition_free(&p);
     must_tutti(tutti_exodus_close(&x));
     return took;
@@ -319,7 +319,8 @@ static double read_one(void) {
         }
         standalone_check(ex_close(file) >= 0, "ex_close");
         took = measure_now() - start;
-        standalone_check(x[1][mesh.nodes - 1] == coordinate(mesh.nodes - 1, 1), "another mesh");
+        standalone_check(x[1][mesh.nodes - 1] == node_coordinate(mesh.nodes - 1, 1),
+                         "another mesh");
         for (int k = 0; k < 3; k++) free(x[k]);
         for (int b = 0; b < BLOCKS; b++) free(list[b]);
     }
@@ -335,7 +336,7 @@ static double read_everything(void) {
             ex_get_var(file, 1, EX_NODAL, v + 1, 1, mesh.nodes, values + v * mesh.nodes) >= 0,
             "ex_get_var");
     const double took = measure_now() - start;
-    standalone_check(values[mesh.nodes - 1] == coordinate(mesh.nodes - 1, 0), "other values");
+    standalone_check(values[mesh.nodes - 1] == node_coordinate(mesh.nodes - 1, 0), "other values");
     standalone_check(ex_close(file) >= 0, "ex_close");
     return took;
 }
@@ -365,7 +366,7 @@ static const struct {
                      {"new slabs", slabs_new},
                      {"slabs again", slabs_again}}}};
 
-static void run(measure *m, measure_variant *v, double *value) {
+static void run_comparison(measure *m, measure_variant *v, double *value) {
     if (m->data) remove_files(); /* only comparisons that write the file have m->data */
     value[0] = standalone_slowest(((const variant *)v->what)->run());
 }
@@ -390,7 +391,7 @@ int main(int argc, char **argv) {
                      .rounds = (int)rounds,
                      .warmup = 1,
                      .data = comparisons[i].writes ? path : NULL,
-                     .run = run};
+                     .run = run_comparison};
         for (const variant *w = comparisons[i].variants; w->name; w++)
             if (w == comparisons[i].variants || strstr(m.title, only) || strstr(w->name, only))
                 measure_add(&m, w->name, w);

@@ -26,7 +26,7 @@ static void check_call(tutti_err err) {
     standalone_check(err == TUTTI_OK, tutti_last_message());
 }
 
-static void field(double *v, tutti_count lo, tutti_count hi, tutti_count n, int round) {
+static void fill_field(double *v, tutti_count lo, tutti_count hi, tutti_count n, int round) {
     for (tutti_count i = lo; i < hi; i++)
         for (tutti_count j = 0; j < n; j++)
             for (tutti_count k = 0; k < n; k++) {
@@ -45,7 +45,7 @@ static void run_case(measure *m, measure_variant *v, double *value) {
     const scene *s = m->data;
     const int64_t step = tutti_dataset_segments(s->d);
     tutti_section_row row;
-    field(s->values, s->lo, s->hi, s->n, m->round);
+    fill_field(s->values, s->lo, s->hi, s->n, m->round);
     double start = standalone_together();
     check_call(tutti_dataset_begin(s->d, TUTTI_STATE, step, m->round));
     check_call(

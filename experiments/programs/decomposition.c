@@ -112,7 +112,7 @@ static int swap_bytes(const id_record *out, const int *many, int *from, id_recor
     return all;
 }
 
-static void plain(const mesh *m) {
+static void join_plainly(const mesh *m) {
     const tutti_count lo = m->entries * standalone_rank / standalone_ranks,
                       hi = m->entries * (standalone_rank + 1) / standalone_ranks;
     const tutti_count all = m->n + hi - lo;
@@ -161,7 +161,7 @@ static void plain(const mesh *m) {
 
 /* ---- measuring */
 
-static void run(measure *mm, measure_variant *v, double *value) {
+static void run_case(measure *mm, measure_variant *v, double *value) {
     const mesh *m = mm->data;
     const int kind = (int)((const char *const *)v->what - names);
     tutti_decomposition_spec spec = {.kind = kind == INDEX ? TUTTI_BY_INDEX : TUTTI_BY_VALUE,
@@ -182,7 +182,7 @@ static void run(measure *mm, measure_variant *v, double *value) {
     const double before = measure_status("VmRSS"), n = (double)(m->n > 0 ? m->n : 1);
     const double start = standalone_together(), cpu = measure_cpu();
     if (kind == PLAIN)
-        plain(m);
+        join_plainly(m);
     else if (tutti__decomposition_make(team, kind == SLICES ? &m->grid : &m->list, &spec, TUTTI_OK,
                                        &p))
         standalone_fail("%s", tutti_last_message());
@@ -201,8 +201,12 @@ static void measure_entries(tutti_count entries, tutti_count run_length, int rou
     char title[48];
     snprintf(title, sizeof title, "%lld entries, runs of %lld", (long long)entries,
              (long long)run_length);
-    measure mm = {
-        .title = title, .values = values, .rounds = rounds, .warmup = 1, .data = &m, .run = run};
+    measure mm = {.title = title,
+                  .values = values,
+                  .rounds = rounds,
+                  .warmup = 1,
+                  .data = &m,
+                  .run = run_case};
     for (int i = 0; i < KINDS; i++) measure_add(&mm, names[i], &names[i]);
     measure_rounds(&mm);
     standalone_report(&mm, "");

@@ -20,7 +20,7 @@ static void check_call(tutti_err err) {
 enum { OWNERS, ALL, WINNERS, KINDS };
 
 /* Create the access to this rank's items. */
-static tutti_access *items(tutti_count n, tutti_off bytes, int shared, int kind) {
+static tutti_access *create_items_access(tutti_count n, tutti_off bytes, int shared, int kind) {
     tutti_count *index = standalone_alloc((size_t)n, sizeof *index), kept = 0;
     tutti_access *a = NULL;
     for (tutti_count i = 0; i < n; i++) {
@@ -73,7 +73,7 @@ int main(int argc, char **argv) {
         .title = "writes", .values = values, .rounds = (int)rounds, .data = &s, .run = run_case};
     snprintf(s.path, sizeof s.path, "%s/overlaps", argv[0]);
     for (int k = 0; k < KINDS; k++) {
-        s.access[k] = items(n, bytes, (int)shared, k);
+        s.access[k] = create_items_access(n, bytes, (int)shared, k);
         measure_add(&m, names[k], s.access[k]);
     }
     const size_t size = (size_t)tutti_access_bytes(s.access[ALL]);

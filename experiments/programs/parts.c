@@ -119,7 +119,7 @@ typedef struct {
     int is_write, operations;
 } operation;
 
-static void run(measure *m, measure_variant *variant, double *value) {
+static void run_method(measure *m, measure_variant *variant, double *value) {
     const operation *o = m->data;
     const method *w = variant->what;
     if (o->v->n == 1) o->v->part[0].convert = w->convert;
@@ -138,7 +138,7 @@ static void compare_values(const char *name, int n, const method *methods, opera
                      .rounds = (int)rounds,
                      .warmup = 1, /* the warm-up round creates the plans */
                      .data = &o,
-                     .run = run};
+                     .run = run_method};
         for (int i = 0; i < n; i++) measure_add(&m, methods[i].name, &methods[i]);
         measure_rounds(&m);
         standalone_report(&m, "");

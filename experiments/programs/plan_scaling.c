@@ -90,7 +90,8 @@ static void make_grid(int dims, int ranks, int grid[3]) {
 }
 
 /* Create a side of `count` runs of `bytes` bytes. */
-static tutti__side strided(tutti_off offset, tutti_count count, tutti_off bytes, tutti_off stride) {
+static tutti__side make_strided_side(tutti_off offset, tutti_count count, tutti_off bytes,
+                                     tutti_off stride) {
     tutti__side s;
     check_call(tutti__side_run(offset, bytes, &s));
     check_call(tutti__side_vec(s, count, stride, &s));
@@ -101,14 +102,14 @@ static tutti__side strided(tutti_off offset, tutti_count count, tutti_off bytes,
 static tutti__side block_2d(const int grid[3], int rank) {
     const tutti_off n = 1024, row = grid[2] * n * 8;
     const tutti_off y = rank / grid[2] * n, x = rank % grid[2] * n;
-    return strided(y * row + x * 8, n, n * 8, row);
+    return make_strided_side(y * row + x * 8, n, n * 8, row);
 }
 
 /* A block of 64 x 64 x 64 doubles per rank. */
 static tutti__side block_3d(const int grid[3], int rank) {
     const tutti_off n = 64, row = grid[2] * n * 8, plane = grid[1] * n * row;
     const tutti_off z = rank / (grid[1] * grid[2]) * n, y = rank / grid[2] % grid[1] * n;
-    tutti__side s = strided(z * plane + y * row + rank % grid[2] * n * 8, n, n * 8, row);
+    tutti__side s = make_strided_side(z * plane + y * row + rank % grid[2] * n * 8, n, n * 8, row);
     check_call(tutti__side_vec(s, n, plane, &s));
     return s;
 }
@@ -116,7 +117,7 @@ static tutti__side block_3d(const int grid[3], int rank) {
 /* 64 rows of 64 KiB per rank, cyclic. */
 static tutti__side cyclic_rows(const int grid[3], int rank) {
     const tutti_off row = 65536, ranks = (tutti_off)grid[0] * grid[1] * grid[2];
-    return strided(rank * row, 64, row, ranks * row);
+    return make_strided_side(rank * row, 64, row, ranks * row);
 }
 
 /* ---- a job: a pattern on a number of ranks */
@@ -136,7 +137,7 @@ typedef struct {
     inbox in[SAMPLE]; /* [SAMPLE] for the sampled aggregators */
 } job;
 
-static int sampled(const job *j, int k) {
+static int sampled_rank(const job *j, int k) {
     return (int)((2 * k + 1) * (tutti_off)j->ranks / (2 * SAMPLE));
 }
 
@@ -179,7 +180,7 @@ static size_t serialise_all(const tutti__domains *d, tutti__side s, const tutti_
 
 static cost measure_rank(const job *j, int k) {
     const size_t heap_before = heap_peak = heap;
-    tutti__side s = j->p->side(j->grid, sampled(j, k));
+    tutti__side s = j->p->side(j->grid, sampled_rank(j, k));
     tutti__domains d;
     tutti__route route;
     char *buf;
@@ -223,7 +224,7 @@ static void inboxes_fill(job *j) {
     for (int r = 0; r < j->ranks; r++) {
         tutti__side s = j->p->side(j->grid, r);
         for (int k = 0; k < SAMPLE; k++) {
-            const int a = sampled(j, k);
+            const int a = sampled_rank(j, k);
             if (tutti__route_next(&j->domains, s, a, 0) >= 0)
                 inbox_add(&j->in[k], &j->domains, s, a);
         }
@@ -250,7 +251,7 @@ static void walk_windows(const tutti__domains *d, int a, int n, const tutti__sid
 }
 
 static cost measure_aggregator(const job *j, int k) {
-    const int a = sampled(j, k);
+    const int a = sampled_rank(j, k);
     const inbox *in = &j->in[k];
     const size_t heap_before = heap_peak = heap;
     cost c = {.partners = in->n};

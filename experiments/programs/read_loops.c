@@ -138,7 +138,7 @@ static void read_private(scene *s, size_t section) {
 
 /* ---- the loop through shared memory */
 
-static void meet(scene *s) {
+static void wait_for_ranks(scene *s) {
     const long all = ++s->meetings * standalone_ranks;
     atomic_fetch_add_explicit(&s->meeting->arrived, 1, memory_order_acq_rel);
     while (atomic_load_explicit(&s->meeting->arrived, memory_order_acquire) < all) sched_yield();
@@ -154,7 +154,7 @@ static void read_shared(scene *s, size_t section) {
         const size_t n = from >= total ? 0 : total - from < section ? total - from : section;
         if (n > 0) read_fully(s->fd, filled + section * (size_t)standalone_rank, n, from);
         if (c > 0) i = copy_pieces(s, i, lo - cycle, lo, ready);
-        meet(s);
+        wait_for_ranks(s);
     }
 }
 
@@ -173,18 +173,19 @@ static const loop loops[] = {
 };
 enum { LOOPS = sizeof loops / sizeof *loops };
 
-static void must(int code, const char *what) {
+static void check_call(int code, const char *what) {
     if (code != MPI_SUCCESS) standalone_fail("%s failed", what);
 }
 
 static MPI_File open_view(const scene *s, int mode) {
     MPI_File f;
-    must(MPI_File_open(MPI_COMM_WORLD, path, mode, MPI_INFO_NULL, &f), "open");
-    must(MPI_File_set_view(f, 0, MPI_BYTE, s->p.file_type, "native", MPI_INFO_NULL), "set_view");
+    check_call(MPI_File_open(MPI_COMM_WORLD, path, mode, MPI_INFO_NULL, &f), "open");
+    check_call(MPI_File_set_view(f, 0, MPI_BYTE, s->p.file_type, "native", MPI_INFO_NULL),
+               "set_view");
     return f;
 }
 
-static void run(measure *m, measure_variant *v, double *value) {
+static void run_loop(measure *m, measure_variant *v, double *value) {
     scene *s = m->data;
     const loop *l = v->what;
     MPI_File f = MPI_FILE_NULL;
@@ -194,9 +195,9 @@ static void run(measure *m, measure_variant *v, double *value) {
     if (l)
         l->read(s, l->size);
     else
-        must(MPI_File_read_all(f, s->buf, 1, s->p.memory_type, MPI_STATUS_IGNORE), "read");
+        check_call(MPI_File_read_all(f, s->buf, 1, s->p.memory_type, MPI_STATUS_IGNORE), "read");
     value[0] = standalone_together() - start;
-    if (!l) must(MPI_File_close(&f), "close");
+    if (!l) check_call(MPI_File_close(&f), "close");
     if (verify && !(l && l->read == read_limit))
         standalone_check(content_check_pieces(SEED, &s->p, s->buf) < 0, "wrong bytes were read");
 }
@@ -217,8 +218,8 @@ static void write_file(scene *s) {
     standalone_together();
     MPI_File f = open_view(s, MPI_MODE_CREATE | MPI_MODE_WRONLY);
     content_fill_pieces(SEED, &s->p, s->buf);
-    must(MPI_File_write_all(f, s->buf, 1, s->p.memory_type, MPI_STATUS_IGNORE), "write");
-    must(MPI_File_close(&f), "close");
+    check_call(MPI_File_write_all(f, s->buf, 1, s->p.memory_type, MPI_STATUS_IGNORE), "write");
+    check_call(MPI_File_close(&f), "close");
 }
 
 static void measure_pattern(const cli_world *w, const char *name, scene *s) {
@@ -234,8 +235,12 @@ static void measure_pattern(const cli_world *w, const char *name, scene *s) {
     write_file(s);
     s->fd = open(path, O_RDONLY | O_CLOEXEC);
     standalone_check(s->fd >= 0, "open");
-    measure m = {
-        .title = name, .values = values, .rounds = (int)rounds, .data = s, .run = run, .warmup = 1};
+    measure m = {.title = name,
+                 .values = values,
+                 .rounds = (int)rounds,
+                 .data = s,
+                 .run = run_loop,
+                 .warmup = 1};
     measure_add(&m, "MPI-IO", NULL);
     for (int i = 0; i < LOOPS; i++) measure_add(&m, loops[i].name, &loops[i]);
     measure_rounds(&m);

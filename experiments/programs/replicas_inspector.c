@@ -49,14 +49,14 @@ static int64_t count_of(const box *b) {
     return (int64_t)(b->hi[0] - b->lo[0]) * (b->hi[1] - b->lo[1]) * (b->hi[2] - b->lo[2]);
 }
 
-static int inside(const box *b, const int *x) {
+static int is_inside(const box *b, const int *x) {
     int in = 1;
     for (int d = 0; d < 3; d++) in &= x[d] >= b->lo[d] && x[d] < b->hi[d];
     return in;
 }
 
 /* List this rank's nodes; *numbers_out and *own_out must be freed. */
-static tutti_count nodes(int side, int64_t **numbers_out, unsigned char **own_out) {
+static tutti_count list_nodes(int side, int64_t **numbers_out, unsigned char **own_out) {
     const box own = box_of(side);
     box all = own;
     int x[3];
@@ -71,7 +71,7 @@ static tutti_count nodes(int side, int64_t **numbers_out, unsigned char **own_ou
         for (x[1] = all.lo[1]; x[1] < all.hi[1]; x[1]++)
             for (x[0] = all.lo[0]; x[0] < all.hi[0]; x[0]++) {
                 numbers[n] = spread_items(x[0]) | spread_items(x[1]) << 1 | spread_items(x[2]) << 2;
-                owns[n++] = (unsigned char)inside(&own, x);
+                owns[n++] = (unsigned char)is_inside(&own, x);
             }
     *numbers_out = numbers;
     *own_out = owns;
@@ -111,7 +111,7 @@ static void measure_side(int side, tutti_replicas_rule rule, int rounds) {
     int64_t *numbers = NULL;
     unsigned char *own = NULL;
     char title[32];
-    tutti_replicas_spec spec = {.n = nodes(side, &numbers, &own),
+    tutti_replicas_spec spec = {.n = list_nodes(side, &numbers, &own),
                                 .numbers = numbers,
                                 .own = own,
                                 .load = 1,

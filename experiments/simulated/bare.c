@@ -33,7 +33,7 @@ void bare_bounds(const bare_runs *runs) {
 
 /* Count the runs per aggregator.  A run is in one domain, because the sizes of domains are multiples of its
  * length. */
-static void divide(const bare_runs *runs, int ranks, parts *to) {
+static void count_runs(const bare_runs *runs, int ranks, parts *to) {
     const int64_t domain = (runs->file + ranks - 1) / ranks;
     for (int i = 0; i < runs->n; i++) {
         const int64_t owner = runs->offset[i] / domain;
@@ -69,7 +69,7 @@ void bare_write(const bare_runs *runs, const char *data) {
     int ranks, in = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     parts to = parts_make(ranks), from = parts_make(ranks);
-    divide(runs, ranks, &to);
+    count_runs(runs, ranks, &to);
     MPI_Alltoall(to.runs, 1, MPI_INT, from.runs, 1, MPI_INT, MPI_COMM_WORLD);
     send_runs(runs, ranks, &to, &from);
     for (int r = 0; r < ranks; r++) {

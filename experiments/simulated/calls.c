@@ -31,19 +31,19 @@ static char *data;
 static double started;
 static smpi_count before;
 
-static void must(tutti_err err) {
+static void check_call(tutti_err err) {
     if (err == TUTTI_OK) return;
     fprintf(stderr, "calls: rank %d: %s\n", rank, tutti_last_message());
     _exit(1);
 }
 
-static void begin(void) {
+static void begin_call(void) {
     PMPI_Barrier(MPI_COMM_WORLD);
     before = smpi_counted();
     started = PMPI_Wtime();
 }
 
-static void end(const char *call) {
+static void end_call(const char *call) {
     double own = PMPI_Wtime() - started, time = 0;
     const smpi_count now = smpi_counted();
     long long mine[2] = {now.messages - before.messages, now.bytes - before.bytes}, all[2];
@@ -59,9 +59,9 @@ static void end(const char *call) {
 
 #define MEASURE(name, call) \
     do {                    \
-        begin();            \
-        must(call);         \
-        end(name);          \
+        begin_call();       \
+        check_call(call);   \
+        end_call(name);     \
     } while (0)
 
 /* ---- a two-dimensional array, divided into blocks */
@@ -93,7 +93,7 @@ static void measure_file(void) {
     tutti_file *f = NULL;
     const int mode = TUTTI_READ | TUTTI_WRITE;
     for (int d = 0; d < 2; d++) s.shape[d] = b.shape[d], s.lo[d] = b.lo[d], s.hi[d] = b.hi[d];
-    must(tutti_access_section(&s, NULL, &a));
+    check_call(tutti_access_section(&s, NULL, &a));
     MEASURE("open first",
             tutti_file_open(MPI_COMM_WORLD, "array", mode | TUTTI_CREATE, &options, &f));
     MEASURE("write first", tutti_file_write(f, a, data, NULL));
@@ -102,7 +102,7 @@ static void measure_file(void) {
     MEASURE("read cached", tutti_file_read(f, a, data, NULL));
     MEASURE("close", tutti_file_close(&f));
     MEASURE("open again", tutti_file_open(MPI_COMM_WORLD, "array", mode, &options, &f));
-    must(tutti_file_close(&f));
+    check_call(tutti_file_close(&f));
     tutti_access_free(&a);
 }
 
@@ -113,22 +113,22 @@ static void measure_bare(void) {
     int64_t sum = 1, all;
     for (int i = 0; i < n; i++) offset[i] = (b.lo[0] + i) * b.shape[1] + b.lo[1];
     const bare_runs runs = {n, offset, ROW, (int64_t)bytes * ranks};
-    begin();
+    begin_call();
     bare_write(&runs, data);
-    end("bare two-phase");
-    begin();
+    end_call("bare two-phase");
+    begin_call();
     bare_bounds(&runs);
     bare_write(&runs, data);
-    end("bare two-phase with bounds");
-    begin();
+    end_call("bare two-phase with bounds");
+    begin_call();
     for (int i = 0; i < 2; i++) MPI_Allreduce(&sum, &all, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
-    end("two allreduces");
+    end_call("two allreduces");
     free(offset);
 }
 
 /* ---- a dataset */
 
-static tutti_err step(tutti_dataset *d, const tutti_put *put, int index) {
+static tutti_err write_dataset_step(tutti_dataset *d, const tutti_put *put, int index) {
     tutti_err err = tutti_dataset_begin(d, TUTTI_STATE, index, index);
     if (err == TUTTI_OK) err = tutti_dataset_put(d, 1, put);
     return err == TUTTI_OK ? tutti_dataset_commit(d) : err;
@@ -154,15 +154,15 @@ static void measure_dataset(void) {
     index.index = position;
     MEASURE("dataset open", tutti_dataset_open(MPI_COMM_WORLD, "dataset.tut",
                                                TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, &opt, &d));
-    must(tutti_dataset_grid(d, "grid", 2, b.shape));
-    must(tutti_dataset_grid(d, "line", 1, (tutti_count[]){n * ranks}));
-    must(tutti_dataset_variable(d, "t", &spec));
+    check_call(tutti_dataset_grid(d, "grid", 2, b.shape));
+    check_call(tutti_dataset_grid(d, "line", 1, (tutti_count[]){n * ranks}));
+    check_call(tutti_dataset_variable(d, "t", &spec));
     MEASURE("decomposition slice", tutti_decomposition_create(d, "grid", &slice, &blocks));
     MEASURE("decomposition index", tutti_decomposition_create(d, "line", &index, &cyclic));
     const tutti_put put = {"t", blocks, TUTTI_FLOAT64, data};
     const tutti_get get = {"t", blocks, TUTTI_FLOAT64, data};
-    MEASURE("step first", step(d, &put, 0));
-    MEASURE("step", step(d, &put, 1));
+    MEASURE("step first", write_dataset_step(d, &put, 0));
+    MEASURE("step", write_dataset_step(d, &put, 1));
     MEASURE("get first", tutti_dataset_get(d, 1, 1, &get));
     MEASURE("get", tutti_dataset_get(d, 1, 1, &get));
     MEASURE("dataset close", tutti_dataset_close(&d));
@@ -225,9 +225,9 @@ static void measure_exodus(void) {
     opt.level = TUTTI_VISIBLE;
     opt.io = &options;
     MEASURE("exodus create", tutti_exodus_create(MPI_COMM_WORLD, "rod.e", &opt, &x));
-    must(tutti_exodus_init(x, &(tutti_exodus_parameters){.title = "a rod", .dims = 3}));
-    must(tutti_exodus_define(x, 1, &entity));
-    must(tutti_exodus_variables(x, TUTTI_EXODUS_NODAL, 1, (const char *[]){"t"}));
+    check_call(tutti_exodus_init(x, &(tutti_exodus_parameters){.title = "a rod", .dims = 3}));
+    check_call(tutti_exodus_define(x, 1, &entity));
+    check_call(tutti_exodus_variables(x, TUTTI_EXODUS_NODAL, 1, (const char *[]){"t"}));
     MEASURE("put_mesh", tutti_exodus_put_mesh(x, &mesh));
     MEASURE("exodus step first", exodus_step(x, 0, r->x[0]));
     MEASURE("exodus step", exodus_step(x, 1, r->x[0]));
@@ -246,11 +246,11 @@ int main(int argc, char **argv) {
     }
     data = calloc(1, (size_t)bytes);
     tutti_options_init(&options);
-    must(tutti_options_set(&options, "method", "two-phase"));
-    must(tutti_options_set(&options, "method_read", "two-phase"));
-    must(tutti_options_set(&options, "exchange", "two-sided"));
+    check_call(tutti_options_set(&options, "method", "two-phase"));
+    check_call(tutti_options_set(&options, "method_read", "two-phase"));
+    check_call(tutti_options_set(&options, "exchange", "two-sided"));
     /* exchange by messages, not through memory shared by ranks (simulate.md) */
-    must(tutti_options_set(&options, "nodes", "single"));
+    check_call(tutti_options_set(&options, "nodes", "single"));
     measure_file();
     measure_dataset();
     measure_exodus();
