@@ -12,7 +12,7 @@ enum { SOME = 4, MANY = 50 };
 /* A dataset of tiny variables; every rank has some entries of each variable. */
 typedef struct {
     tutti_dataset *d;
-    tutti_decomposition *mine;
+    tutti_decomposition *share;
     int variables;
     double values[8];
 } tiny;
@@ -34,11 +34,11 @@ static tutti_err tiny_open(const experiment *x, const char *path, int level, int
     return tutti_decomposition_create(
         out->d, "space",
         &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = each, .whole = 1},
-        &out->mine);
+        &out->share);
 }
 
 static void tiny_close(const experiment *x, const char *path, tiny *t, int removes) {
-    tutti_decomposition_free(&t->mine);
+    tutti_decomposition_free(&t->share);
     if (t->d && tutti_dataset_close(&t->d) != TUTTI_OK) t->d = NULL;
     if (removes) datasets_remove(x, path);
 }
@@ -50,7 +50,7 @@ static tutti_err tiny_step(const experiment *x, tiny *t, int64_t step, double *c
     char names[MANY][16];
     for (int v = 0; v < t->variables; v++) {
         snprintf(names[v], sizeof names[v], "v%d", v);
-        puts[v] = (tutti_put){names[v], t->mine, TUTTI_FLOAT64, t->values};
+        puts[v] = (tutti_put){names[v], t->share, TUTTI_FLOAT64, t->values};
     }
     (void)x;
     const double start = cli_now();

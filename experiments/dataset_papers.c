@@ -34,12 +34,12 @@ static void settings_make(const experiment *x, int megabytes, int many, char *ou
              megabytes * 1000000);
 }
 
-static tutti_err buffer_step(const buffer_stage *s, tutti_dataset *d, tutti_decomposition *mine,
+static tutti_err buffer_step(const buffer_stage *s, tutti_dataset *d, tutti_decomposition *local,
                              int64_t step, double *out) {
     const double start = comparison_start(s->f.w);
     tutti_err err = tutti_dataset_begin(d, TUTTI_STATE, step, 0);
     if (err == TUTTI_OK)
-        err = tutti_dataset_put(d, 1, &(tutti_put){"v", mine, TUTTI_FLOAT64, s->f.put});
+        err = tutti_dataset_put(d, 1, &(tutti_put){"v", local, TUTTI_FLOAT64, s->f.put});
     if (err == TUTTI_OK) err = tutti_dataset_commit(d);
     *out = cli_elapsed(s->f.w, start, cli_now());
     return err;
@@ -53,24 +53,24 @@ static int run_buffer(comparison *r, measure_variant *of, double *seconds_out) {
     const tutti_decomposition_spec block = {
         .kind = TUTTI_BY_SLICE, .slice = {.lo = {lo}, .hi = {lo + s->f.each}}, .whole = 1};
     tutti_dataset *d = NULL;
-    tutti_decomposition *mine = NULL;
+    tutti_decomposition *local = NULL;
     double first = 0;
     tutti_err err = datasets_open(r->x, s->path, &variant, &d);
     if (err == TUTTI_OK) err = tutti_dataset_grid(d, "space", 1, &s->f.entries);
     if (err == TUTTI_OK)
         err = tutti_dataset_variable(
             d, "v", &(tutti_variable_spec){.space = "space", .type = TUTTI_FLOAT64});
-    if (err == TUTTI_OK) err = tutti_decomposition_create(d, "space", &block, &mine);
-    if (err == TUTTI_OK) err = buffer_step(s, d, mine, 0, &first);
-    if (err == TUTTI_OK) err = buffer_step(s, d, mine, 1, &seconds_out[WRITE]);
+    if (err == TUTTI_OK) err = tutti_decomposition_create(d, "space", &block, &local);
+    if (err == TUTTI_OK) err = buffer_step(s, d, local, 0, &first);
+    if (err == TUTTI_OK) err = buffer_step(s, d, local, 1, &seconds_out[WRITE]);
     if (err == TUTTI_OK && r->x->results.config->read) {
         const double start = comparison_start(s->f.w);
         err = tutti_dataset_get(d, tutti_dataset_segments(d) - 1, 1,
-                                &(tutti_get){"v", mine, TUTTI_FLOAT64, s->f.got});
+                                &(tutti_get){"v", local, TUTTI_FLOAT64, s->f.got});
         seconds_out[READ] = cli_elapsed(s->f.w, start, cli_now());
     }
     const int failed = err == TUTTI_OK ? 0 : cli_error_tutti();
-    tutti_decomposition_free(&mine);
+    tutti_decomposition_free(&local);
     if (d && tutti_dataset_close(&d) != TUTTI_OK) d = NULL;
     datasets_remove(r->x, s->path);
     return failed;
@@ -133,9 +133,9 @@ typedef struct {
 static tutti_count assign_runs(const cli_world *w, tutti_count entries, int shared, int64_t *ids) {
     tutti_count n = 0;
     for (tutti_count i = 0; i < entries; i++) {
-        const int mine = (int)(i / RUN % w->ranks) == w->rank;
+        const int local = (int)(i / RUN % w->ranks) == w->rank;
         const int before = i > 0 && (int)((i - 1) / RUN % w->ranks) == w->rank;
-        if (mine || (shared && before)) ids[n++] = i;
+        if (local || (shared && before)) ids[n++] = i;
     }
     return n;
 }

@@ -103,7 +103,7 @@ static int limit_share(const stage *s, const char *path, int is_write) {
     int failed = fd < 0 ? cli_error_errno("open", path) : 0;
     for (int v = 0; v < VARIABLES && !failed; v++) {
         const off_t at = (off_t)bytes * (f->w->rank * VARIABLES + v);
-        double *memory = (is_write ? f->put : f->got) + v * f->room;
+        double *memory = (is_write ? f->put : f->got) + v * f->capacity;
         failed = move_bytes(is_write, fd, (char *)memory, bytes, at);
     }
     if (!failed && is_write && s->level == TUTTI_DURABLE && fsync(fd) != 0)
@@ -137,7 +137,7 @@ static tutti_err put_all(const stage *s, const step_state *k, int n) {
     char names[VARIABLES][16];
     for (int v = 0; v < n; v++)
         puts[v] = (tutti_put){variable_name(v, names[v]), k->entries, TUTTI_FLOAT64,
-                              s->f.put + v * s->f.room};
+                              s->f.put + v * s->f.capacity};
     return tutti_dataset_put(k->d, n, puts);
 }
 
@@ -147,7 +147,7 @@ static tutti_err get_some(const stage *s, const step_state *k, tutti_decompositi
     char names[VARIABLES][16];
     for (int v = 0; v < n; v++)
         gets[v] = (tutti_get){variable_name(v, names[v]), entries, TUTTI_FLOAT64,
-                              s->f.got + v * s->f.room};
+                              s->f.got + v * s->f.capacity};
     return tutti_dataset_get(k->d, tutti_dataset_segments(k->d) - 1, n, gets);
 }
 

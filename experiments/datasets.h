@@ -39,8 +39,8 @@ typedef struct field {
     uint64_t seed;
     int variables;
     tutti_count each, entries; /* entries per rank, and of all ranks */
-    tutti_count room;          /* capacity of buffers, in entries per rank */
-    double *put, *got;         /* [variables * room] */
+    tutti_count capacity;      /* capacity of buffers, in entries per rank */
+    double *put, *got;         /* [variables * capacity] */
 } field;
 
 /* agrees on the result */

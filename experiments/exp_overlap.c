@@ -198,11 +198,11 @@ static const bench_runner peer_runner = {.run = run_peer_split};
 static void stage_settings(const tutti_options *user, const bench_cell *point, char *out,
                            size_t size) {
     const tutti_off all = (3 * point->ranks + 2) * point->size, usual = 16 << 20;
-    tutti_off room = user->cb_buffer_size;
-    if (room == usual && all > usual) room = all < STAGING_MOST ? all : STAGING_MOST;
+    tutti_off staging = user->cb_buffer_size;
+    if (staging == usual && all > usual) staging = all < STAGING_MOST ? all : STAGING_MOST;
     snprintf(out, size, "cb_nodes=%d window_size=%lld cb_buffer_size=%lld",
              user->cb_nodes ? user->cb_nodes : point->ranks,
-             (long long)(user->window_size ? user->window_size : STAGING_MOST), (long long)room);
+             (long long)(user->window_size ? user->window_size : STAGING_MOST), (long long)staging);
 }
 
 static const bench_runner *runner_of(int part, const char *name) {
@@ -219,7 +219,7 @@ static void add_variant(const experiment *x, bench_cell *point, int part, const 
     /* Options common to the variants of a part; those of one variant follow them. */
     const int direct = part_table[part].direct;
     const tutti_options *user = &x->results.config->options;
-    const tutti_off room = point->size * point->ranks + (16 << 20);
+    const tutti_off staging = point->size * point->ranks + (16 << 20);
     char stage[128] = "";
     if (part_table[part].collective) stage_settings(user, point, stage, sizeof stage);
     const int engine =
@@ -227,7 +227,7 @@ static void add_variant(const experiment *x, bench_cell *point, int part, const 
     snprintf(
         common, sizeof common, "%s%s direct_io=%d background_bytes=%lld%s%s", stage,
         engine ? " exchange=two-sided step=5 pipeline=none" : "", direct,
-        (long long)(room > user->background_bytes ? room : user->background_bytes),
+        (long long)(staging > user->background_bytes ? staging : user->background_bytes),
         user->store ? "" : " store=", user->store ? "" : experiment_background_store(x, direct));
     snprintf(full, sizeof full, "%s %s", common, variant[1]);
     bench_entry *e = experiment_variant(x, point, variant[0], full);

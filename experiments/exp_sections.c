@@ -101,7 +101,7 @@ static void method_of(const experiment *x, const section_what *what, char *out, 
     const tutti_off column = what->n * (tutti_off)sizeof(double), usual = 32 << 10;
     const tutti_count some = (512 << 10) / column, wanted = 16 * what->n / 4096;
     const tutti_off window = (some > wanted ? some : wanted) * column;
-    const tutti_off room = 4 * what->ranks * window;
+    const tutti_off staging = 4 * what->ranks * window;
     const tutti_off between = column - section_bounding_rows(what) * (tutti_off)sizeof(double);
     const tutti_off gap = between > 0 && between < 2 * usual ? between / 2 : usual;
     int n = snprintf(out, size, "method=two-phase");
@@ -109,8 +109,8 @@ static void method_of(const experiment *x, const section_what *what, char *out, 
         n += snprintf(out + n, size - (size_t)n, " domains=array");
     if (user->window_size == 0)
         n += snprintf(out + n, size - (size_t)n, " window_size=%lld", (long long)window);
-    if (user->cb_buffer_size < room && user->cb_buffer_size == 16 << 20)
-        n += snprintf(out + n, size - (size_t)n, " cb_buffer_size=%lld", (long long)room);
+    if (user->cb_buffer_size < staging && user->cb_buffer_size == 16 << 20)
+        n += snprintf(out + n, size - (size_t)n, " cb_buffer_size=%lld", (long long)staging);
     if (user->sieve_gap == 0)
         snprintf(out + n, size - (size_t)n, " sieve_gap=%lld", (long long)gap);
 }

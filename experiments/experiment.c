@@ -110,14 +110,14 @@ bench_entry *experiment_reference(const experiment *x, bench_cell *point, entry_
 
 enum { BUFFERS = 8 }; /* maximum staging memory of an aggregator, in windows */
 
-static const tutti_off ROOM_MOST = 512 << 20;
+static const tutti_off STAGING_LIMIT = 512 << 20;
 
 tutti_off experiment_window(const experiment *x, const bench_cell *point, int direct) {
     const tutti_off each = (tutti_off)BUFFERS * point->ranks;
     tutti_off window = x->results.config->options.window_size;
     if (window) return window;
     window = direct ? 4 << 20 : 512 << 10;
-    while (window > 64 << 10 && each * window > ROOM_MOST) window /= 2;
+    while (window > 64 << 10 && each * window > STAGING_LIMIT) window /= 2;
     return window;
 }
 
@@ -126,10 +126,10 @@ void experiment_stage(const experiment *x, const bench_cell *point, int direct, 
     const tutti_options *user = &x->results.config->options;
     const tutti_off usual = 16 << 20, window = experiment_window(x, point, direct);
     const tutti_off all = (tutti_off)BUFFERS * point->ranks * window;
-    tutti_off room = user->cb_buffer_size;
-    if (room == usual && all > room) room = all < ROOM_MOST ? all : ROOM_MOST;
+    tutti_off staging = user->cb_buffer_size;
+    if (staging == usual && all > staging) staging = all < STAGING_LIMIT ? all : STAGING_LIMIT;
     snprintf(out, size, "cb_nodes=%d window_size=%lld cb_buffer_size=%lld",
-             user->cb_nodes ? user->cb_nodes : point->ranks, (long long)window, (long long)room);
+             user->cb_nodes ? user->cb_nodes : point->ranks, (long long)window, (long long)staging);
 }
 
 const char *experiment_background_store(const experiment *x, int direct) {

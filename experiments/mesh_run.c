@@ -122,11 +122,11 @@ static tutti_err make_access(const bench_job *job, const tutti_replicas *r, tutt
     const mesh_point *p = job->cell->what;
     const tutti_off *position = tutti_replicas_positions(r), each = p->load * MESH_VALUE;
     const int *writer = tutti_replicas_writers(r);
-    const tutti_count held = p->stage->view.nodes;
-    tutti_off *v = cli_malloc((size_t)(3 * held) * sizeof *v + 1);
-    tutti_off *file = v, *memory = v + held, *length = v + 2 * held;
+    const tutti_count local_nodes = p->stage->view.nodes;
+    tutti_off *v = cli_malloc((size_t)(3 * local_nodes) * sizeof *v + 1);
+    tutti_off *file = v, *memory = v + local_nodes, *length = v + 2 * local_nodes;
     tutti_count n = 0;
-    for (tutti_count i = 0; i < held; i++) {
+    for (tutti_count i = 0; i < local_nodes; i++) {
         if (writer[i] != job->world->rank) continue;
         if (n > 0 && file[n - 1] + length[n - 1] == position[i] &&
             memory[n - 1] + length[n - 1] == i * each) {

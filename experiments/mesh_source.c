@@ -75,13 +75,13 @@ static tutti_err make_box(MPI_Comm comm, tutti_count nodes, tutti_mesh **out) {
     memset(type, TUTTI_MESH_TET, (size_t)(6 * m));
     for (tutti_count i = 0; i <= 6 * m; i++) start[i] = 4 * i;
     for (tutti_count i = 0; i < m; i++) cut_cell(&b, from + i, node + 24 * i);
-    const tutti_mesh_view mine = {.nodes = n,
-                                  .coordinates = xyz,
-                                  .elements = 6 * m,
-                                  .type = type,
-                                  .start = start,
-                                  .node = node};
-    const tutti_err err = tutti_mesh_make(comm, &mine, out);
+    const tutti_mesh_view slice = {.nodes = n,
+                                   .coordinates = xyz,
+                                   .elements = 6 * m,
+                                   .type = type,
+                                   .start = start,
+                                   .node = node};
+    const tutti_err err = tutti_mesh_make(comm, &slice, out);
     free(node);
     free(start);
     free(type);

@@ -57,16 +57,16 @@ static int expect_bytes(const bench_job *job, const bench_entry *e, tutti_off lo
     const section_what *what = job->cell->what;
     content_fill(job->config->seed, lo, out, hi - lo);
     for (int p = 0; p < what->ranks; p++) {
-        tutti_access *all = NULL, *mine = NULL;
+        tutti_access *all = NULL, *part = NULL;
         tutti_access_iter *it = NULL;
         tutti_piece piece;
         tutti_err err = section_access(what, p, &all);
-        if (err == TUTTI_OK) err = tutti_access_clip(all, lo, hi, &mine);
-        if (err == TUTTI_OK) err = tutti_access_iter_start(mine, 0, &it);
+        if (err == TUTTI_OK) err = tutti_access_clip(all, lo, hi, &part);
+        if (err == TUTTI_OK) err = tutti_access_iter_start(part, 0, &it);
         while (err == TUTTI_OK && tutti_access_iter_next(it, &piece))
             content_fill(run_seed(job, e), piece.file, out + (piece.file - lo), piece.bytes);
         tutti_access_iter_free(&it);
-        tutti_access_free(&mine);
+        tutti_access_free(&part);
         tutti_access_free(&all);
         if (err != TUTTI_OK) return cli_error_tutti();
     }

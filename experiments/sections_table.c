@@ -88,8 +88,8 @@ static bounds scale_bounds(const section_what *what, const bounds *b) {
 static void use_bounds(const section_what *what, int d, const bounds *b, int p, tutti_slice *out) {
     const bounds s = scale_bounds(what, b);
     /* With many ranks, shifts wrap around at the end of the array. */
-    const tutti_count room = what->n - s.hi;
-    const tutti_count shift = s.shift > 0 ? s.shift * (p % (room / s.shift + 1)) : 0;
+    const tutti_count rest = what->n - s.hi;
+    const tutti_count shift = s.shift > 0 ? s.shift * (p % (rest / s.shift + 1)) : 0;
     out->lo[d] = s.lo - 1 + shift;
     out->hi[d] = s.hi + shift;
     out->stride[d] = s.stride;

@@ -20,10 +20,10 @@ static void reset_walk(array_walk *k, const array_side *s, tutti_order order) {
 
 /* Set the extent of a box in dimension d to as much as fits.  @return the factor that is left for other
  * dimensions */
-static tutti_count extend_tile(array_walk *k, int d, tutti_count room) {
-    const tutti_count n = k->shape[d] < room ? k->shape[d] : room;
+static tutti_count extend_tile(array_walk *k, int d, tutti_count capacity) {
+    const tutti_count n = k->shape[d] < capacity ? k->shape[d] : capacity;
     k->tile[d] = n > 1 ? n : 1;
-    return room / k->tile[d];
+    return capacity / k->tile[d];
 }
 
 void array_walk_start(array_walk *k, const array_side *s, tutti_order order, tutti_count most) {
@@ -48,9 +48,9 @@ tutti_count array_walk_share(array_walk *k, const array_side *s, int other, int 
         } else { /* about square in the fastest dimension and the other one */
             reset_walk(k, s, s->spec.order);
             (void)extend_tile(k, other, (tutti_count)fmax(1, sqrt((double)all)));
-            tutti_count room = all / k->tile[other];
+            tutti_count capacity = all / k->tile[other];
             for (int i = 0; i < k->ndims; i++)
-                if (k->dim[i] != other) room = extend_tile(k, k->dim[i], room);
+                if (k->dim[i] != other) capacity = extend_tile(k, k->dim[i], capacity);
         }
         /* Divide the slowest dimension of a box if every rank gets an index, otherwise the longest. */
         int cut = k->dim[k->ndims - 1];

@@ -19,7 +19,7 @@ typedef struct {
     FILE *file;
     const char *name;
     char *word;
-    size_t room;
+    size_t capacity;
     long line;
 } reader;
 
@@ -38,9 +38,9 @@ static int next_word(reader *r) {
     }
     if (c == EOF) return 0;
     for (; c != EOF && c != '#' && !is_between(c); c = getc(r->file))
-        if (n + 1 < r->room) r->word[n++] = c ? (char)c : '?';
+        if (n + 1 < r->capacity) r->word[n++] = c ? (char)c : '?';
     if (c != EOF) ungetc(c, r->file);
-    if (n + 1 == r->room) r->word[n - 1] = '?'; /* longer than any element: invalid */
+    if (n + 1 == r->capacity) r->word[n - 1] = '?'; /* longer than any element: invalid */
     r->word[n] = '\0';
     return 1;
 }
@@ -79,8 +79,8 @@ static FILE *copy_of_input(void) {
 static int reader_open(reader *r, const array_config *c, const array_side *s) {
     const int is_input = strcmp(c->from, "-") == 0;
     *r = (reader){.name = is_input ? "standard input" : c->from, .line = 1};
-    r->room = LONGEST + 2 * (size_t)s->spec.element_size;
-    r->word = cli_malloc(r->room);
+    r->capacity = LONGEST + 2 * (size_t)s->spec.element_size;
+    r->word = cli_malloc(r->capacity);
     r->file = is_input ? copy_of_input() : fopen(c->from, "r");
     if (!r->file) return cli_error_errno("cannot read", r->name);
     /* Check the whole text; then rewind the file. */

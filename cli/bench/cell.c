@@ -130,9 +130,9 @@ int cells_run(const bench_job *all, int n, bench_cell *cell, cli_progress *progr
         return 1;
     job.pattern = &pattern;
     job.path = cli_scratch(job.world, cell->dir, "bench");
-    double room = 0;
-    int failed = cli_directory_room(cell->dir, &room);
-    if (!failed && room < 1.05 * (double)pattern.total)
+    double free_bytes = 0;
+    int failed = cli_directory_room(cell->dir, &free_bytes);
+    if (!failed && free_bytes < 1.05 * (double)pattern.total)
         failed = cli_error("not enough free space in '%s' for a file of %lld bytes", cell->dir,
                            (long long)pattern.total);
     if (!failed) {

@@ -310,14 +310,14 @@ const char *bench_pattern_kept_name(const char *name) {
 tutti_err bench_pattern_list(bench_pattern *p) {
     tutti_access_iter *it;
     tutti_piece piece;
-    size_t room = 1024;
+    size_t capacity = 1024;
     const tutti_err err = tutti_access_iter_start(p->access, 0, &it);
     if (err != TUTTI_OK) return err;
-    p->piece = cli_malloc(room * sizeof *p->piece);
+    p->piece = cli_malloc(capacity * sizeof *p->piece);
     while (tutti_access_iter_next(it, &piece)) {
-        if ((size_t)p->pieces == room) {
-            room *= 2;
-            p->piece = cli_realloc(p->piece, room * sizeof *p->piece);
+        if ((size_t)p->pieces == capacity) {
+            capacity *= 2;
+            p->piece = cli_realloc(p->piece, capacity * sizeof *p->piece);
         }
         p->piece[p->pieces++] = piece;
     }

@@ -36,12 +36,12 @@ struct staging {
 struct staging *staging_make(const cli_world *w, tutti_off slice) {
     if (!w->one_node) return NULL;
     const tutti_off half = slice * w->ranks;
-    const MPI_Aint all = (MPI_Aint)(4096 + 2 * half), mine = w->rank == 0 ? all : 0;
+    const MPI_Aint all = (MPI_Aint)(4096 + 2 * half), local = w->rank == 0 ? all : 0;
     struct staging *s = cli_malloc(sizeof *s);
     MPI_Aint size;
     int unit;
     char *base;
-    MPI_Win_allocate_shared(mine, 1, MPI_INFO_NULL, w->comm, &base, &s->window);
+    MPI_Win_allocate_shared(local, 1, MPI_INFO_NULL, w->comm, &base, &s->window);
     MPI_Win_shared_query(s->window, 0, &size, &unit, &base);
     s->meeting = (meeting *)(((uintptr_t)base + 63) & ~(uintptr_t)63);
     s->buffer[0] = base + 4096;

@@ -96,9 +96,9 @@ void cli_world_free(cli_world *w) {
 }
 
 int cli_agree(const cli_world *w, int failed) {
-    int mine = failed ? w->rank : w->ranks, first = 0;
+    int local = failed ? w->rank : w->ranks, first = 0;
     MPI_Request request;
-    MPI_Iallreduce(&mine, &first, 1, MPI_INT, MPI_MIN, w->comm, &request);
+    MPI_Iallreduce(&local, &first, 1, MPI_INT, MPI_MIN, w->comm, &request);
     wait_politely(&request);
     if (first == w->ranks) return 0;
     MPI_Bcast(message, sizeof message, MPI_CHAR, first, w->comm);

@@ -80,8 +80,8 @@ void cli_stop_softly(int on) {
 }
 
 int cli_stopped(const cli_world *w) {
-    int any = 0, mine = stopped;
-    MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, w->comm);
+    int any = 0, local = stopped;
+    MPI_Allreduce(&local, &any, 1, MPI_INT, MPI_MAX, w->comm);
     return any;
 }
 

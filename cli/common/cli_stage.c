@@ -64,16 +64,16 @@ int cli_stage_begin(const cli_world *w, const char *path, int replace, cli_stage
 }
 
 int cli_stage_end(const cli_world *w, cli_staged *s, int failed) {
-    int mine = 0;
+    int local = 0;
     cli_stop_softly(0);
     cli_barrier(w); /* now no rank has the output open */
     if (w->rank == 0 && s->temporary) {
-        if (!failed && s->replace) mine = cli_for_entries(s->path, remove_companion, s);
-        if (!failed && !mine) mine = cli_for_entries(s->temporary, rename_staged, s);
-        if (failed || mine) cli_remove_entries(s->temporary);
+        if (!failed && s->replace) local = cli_for_entries(s->path, remove_companion, s);
+        if (!failed && !local) local = cli_for_entries(s->temporary, rename_staged, s);
+        if (failed || local) cli_remove_entries(s->temporary);
         cli_guard_drop(s->temporary);
     }
-    if (!failed) failed = cli_agree(w, mine);
+    if (!failed) failed = cli_agree(w, local);
     cli_stage_free(s);
     return failed;
 }

@@ -108,12 +108,12 @@ static int sizes_copy(const dataset_catalogue *from, tutti_count g, tutti_datase
 static tutti_err put_slice(tutti_dataset *to, const dataset_view *v, const tutti_slice *slice,
                            const void *buf) {
     const tutti_decomposition_spec spec = {.kind = TUTTI_BY_SLICE, .slice = *slice};
-    tutti_decomposition *mine = NULL;
-    tutti_err err = tutti_decomposition_create(to, v->row->spec.space, &spec, &mine);
+    tutti_decomposition *share = NULL;
+    tutti_err err = tutti_decomposition_create(to, v->row->spec.space, &spec, &share);
     if (err == TUTTI_OK)
-        err = tutti_dataset_put(to, 1, &(tutti_put){v->row->name, mine, v->get_type, buf});
+        err = tutti_dataset_put(to, 1, &(tutti_put){v->row->name, share, v->get_type, buf});
     if (err != TUTTI_OK) cli_error_tutti();
-    tutti_decomposition_free(&mine);
+    tutti_decomposition_free(&share);
     return err;
 }
 

@@ -52,12 +52,12 @@ int dataset_ids_get(const dataset_catalogue *c, const char *space, tutti_count t
                     tutti_count n, int64_t *id) {
     const tutti_decomposition_spec all = {.kind = TUTTI_BY_RANK_ORDER, .n = n};
     char *name = cli_format("%s:ids", space);
-    tutti_decomposition *mine = NULL;
-    tutti_err err = tutti_decomposition_create_at(c->d, space, topology, &all, &mine);
+    tutti_decomposition *entries = NULL;
+    tutti_err err = tutti_decomposition_create_at(c->d, space, topology, &all, &entries);
     if (err == TUTTI_OK)
-        err = tutti_dataset_get(c->d, topology, 1, &(tutti_get){name, mine, TUTTI_INT64, id});
+        err = tutti_dataset_get(c->d, topology, 1, &(tutti_get){name, entries, TUTTI_INT64, id});
     if (err != TUTTI_OK) cli_error_tutti();
-    tutti_decomposition_free(&mine);
+    tutti_decomposition_free(&entries);
     free(name);
     return err != TUTTI_OK;
 }

@@ -61,8 +61,8 @@ int dataset_view_open(const dataset_catalogue *c, const tutti_variable_row *row,
     if (slice_take(out, &space, slice)) return 1;
     const tutti_count most = PIECE / space.element_size > 0 ? PIECE / space.element_size : 1;
     array_walk_start(&out->walk, &out->entries, TUTTI_ROW_MAJOR, most);
-    const tutti_count room = out->entries.count < most ? out->entries.count : most;
-    out->buffer = cli_array(room, space.element_size, 1);
+    const tutti_count capacity = out->entries.count < most ? out->entries.count : most;
+    out->buffer = cli_array(capacity, space.element_size, 1);
     return 0;
 }
 
@@ -87,7 +87,7 @@ static tutti_count choose_numbers(dataset_view *v, tutti_count n) {
 
 int dataset_view_next(dataset_view *v) {
     array_box box;
-    tutti_decomposition *mine = NULL;
+    tutti_decomposition *selected = NULL;
     v->done += v->n;
     v->n = 0;
     if (v->count == 0 || !array_walk_next(&v->walk, &box)) return 0;
@@ -95,12 +95,12 @@ int dataset_view_next(dataset_view *v) {
     const tutti_decomposition_spec spec = {.kind = TUTTI_BY_SLICE, .slice = v->piece};
     tutti_dataset *d = v->of->d;
     const tutti_count g = v->segment.number;
-    tutti_err err = tutti_decomposition_create_at(d, v->row->spec.space, g, &spec, &mine);
-    const tutti_get get = {v->row->name, mine, v->get_type, v->buffer};
+    tutti_err err = tutti_decomposition_create_at(d, v->row->spec.space, g, &spec, &selected);
+    const tutti_get get = {v->row->name, selected, v->get_type, v->buffer};
     if (err == TUTTI_OK) err = tutti_dataset_get(d, g, 1, &get);
-    if (err == TUTTI_OK) v->n = choose_numbers(v, tutti_decomposition_entries(mine));
+    if (err == TUTTI_OK) v->n = choose_numbers(v, tutti_decomposition_entries(selected));
     if (err != TUTTI_OK) cli_error_tutti();
-    tutti_decomposition_free(&mine);
+    tutti_decomposition_free(&selected);
     return err == TUTTI_OK ? 1 : -1;
 }
 

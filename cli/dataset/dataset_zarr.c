@@ -269,12 +269,12 @@ static void axes_find(const zarr *z, group *g) {
 
 /* Collect the arrays segment by segment.  The group must be freed even after an error. */
 static int group_find(const zarr *z, group *g) {
-    const size_t room = (size_t)(g->last - g->first + 2);
+    const size_t capacity = (size_t)(g->last - g->first + 2);
     g->arrays = cli_malloc((size_t)(z->c->variables + 1) * sizeof *g->arrays);
     for (tutti_count v = 0; v < z->c->variables; v++) {
         const tutti_variable_row *row = &z->c->total[v].row;
         g->arrays[v] = (array){.row = is_exportable(z, row) ? row : NULL,
-                               .on = cli_malloc(room * sizeof *g->arrays[v].on)};
+                               .on = cli_malloc(capacity * sizeof *g->arrays[v].on)};
     }
     for (tutti_count i = g->first; i <= g->last; i++) {
         tutti_segment segment;

@@ -31,8 +31,8 @@ void exodus_options_of(const data_config *c, tutti_exodus_options *out);
 /* A hash table from ids, or names, to the numbers of rows or variables. */
 typedef struct exodus_index {
     tutti_count n; /* number of indexed rows or variables, counted from the first */
-    size_t room;
-    tutti_count *slot; /* [room] number of the row or variable + 1; 0: free */
+    size_t capacity;
+    tutti_count *slot; /* [capacity] number of the row or variable + 1; 0: free */
 } exodus_index;
 
 typedef struct exodus_table {

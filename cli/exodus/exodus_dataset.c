@@ -71,10 +71,10 @@ static tutti_exodus_array array_of(const carried *c, tutti_count first, tutti_co
 static int write_values(transfer *t, const char *variable, const char *list, tutti_count n,
                         tutti_type type, const void *buf) {
     const tutti_decomposition_spec spec = {.kind = TUTTI_BY_RANK_ORDER, .n = n};
-    tutti_decomposition *mine = NULL;
-    tutti_err err = tutti_decomposition_create(t->d, list, &spec, &mine);
-    if (err == TUTTI_OK) err = tutti_dataset_put(t->d, 1, &(tutti_put){variable, mine, type, buf});
-    tutti_decomposition_free(&mine);
+    tutti_decomposition *share = NULL;
+    tutti_err err = tutti_decomposition_create(t->d, list, &spec, &share);
+    if (err == TUTTI_OK) err = tutti_dataset_put(t->d, 1, &(tutti_put){variable, share, type, buf});
+    tutti_decomposition_free(&share);
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 

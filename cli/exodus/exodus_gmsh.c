@@ -125,7 +125,7 @@ static int groups_unite(group *v, int n) {
 /* A list of groups; duplicates are removed when the list is full. */
 typedef struct {
     group *v;
-    int n, room;
+    int n, capacity;
 } group_set;
 
 /* Gather all combinations (dimension, group, type, first or further) of elements, on all ranks. */
@@ -146,10 +146,10 @@ static group *groups_gather(gmsh *g, int *n_out) {
             group x = (group){
                 .dim = dim, .physical = group_at(&l, k), .type = v.type[i], .further = k > 0};
             if (!(s.n > 0 && compare_groups(&s.v[s.n - 1], &x) == 0)) {
-                if (s.n == s.room) {
+                if (s.n == s.capacity) {
                     s.n = groups_unite(s.v, s.n);
-                    s.room = 2 * s.n + 64;
-                    s.v = cli_realloc(s.v, (size_t)s.room * sizeof *s.v);
+                    s.capacity = 2 * s.n + 64;
+                    s.v = cli_realloc(s.v, (size_t)s.capacity * sizeof *s.v);
                 }
                 s.v[s.n++] = x;
             }
@@ -252,25 +252,25 @@ static void entities_make(gmsh *g, tutti_exodus_kind kind, const group *v, int n
 static int runs_make(gmsh *g) {
     tutti_mesh_view v = {.elements = 0};
     if (tutti_mesh_view_get(g->mesh, &v) != TUTTI_OK) return cli_error_tutti();
-    tutti_count n = 0, (*mine)[3] = NULL;
+    tutti_count n = 0, (*local)[3] = NULL;
     for (tutti_count i = 0; v.type && i < v.elements; i++) {
         if (tutti_mesh_type_dim(v.type[i]) != g->dim) continue;
         const tutti_count at = v.first_element + i;
-        if (n > 0 && mine[n - 1][0] + mine[n - 1][1] == at) {
-            mine[n - 1][1]++;
+        if (n > 0 && local[n - 1][0] + local[n - 1][1] == at) {
+            local[n - 1][1]++;
             continue;
         }
-        if ((n & (n + 1)) == 0) mine = cli_realloc(mine, 2 * ((size_t)n + 1) * sizeof *mine);
-        mine[n][0] = at;
-        mine[n][1] = 1;
-        mine[n++][2] = 0;
+        if ((n & (n + 1)) == 0) local = cli_realloc(local, 2 * ((size_t)n + 1) * sizeof *local);
+        local[n][0] = at;
+        local[n][1] = 1;
+        local[n++][2] = 0;
     }
     int all = 0;
-    g->run = cli_gather(g->world, mine, (int)n, sizeof *g->run, &all);
+    g->run = cli_gather(g->world, local, (int)n, sizeof *g->run, &all);
     g->runs = all;
     tutti_count before = 0;
     for (tutti_count i = 0; i < g->runs; before += g->run[i++][1]) g->run[i][2] = before;
-    free(mine);
+    free(local);
     return 0;
 }
 
@@ -335,8 +335,8 @@ static void facet_nodes(facet *f, int n) {
 /* List the boundary elements that this rank owns. */
 static tutti_count facets_find(gmsh *g, facet **out) {
     const tutti_mesh_part_view *v = &g->v;
-    tutti_count n = 0, room = v->elements;
-    *out = cli_malloc((size_t)room * sizeof **out);
+    tutti_count n = 0, capacity = v->elements;
+    *out = cli_malloc((size_t)capacity * sizeof **out);
     for (tutti_count i = 0; i < v->elements; i++) {
         const int dim = tutti_mesh_type_dim(v->type[i]), nodes = tutti_mesh_type_nodes(v->type[i]);
         if (dim != g->dim - 1 || !v->element_own[i]) continue;
@@ -344,7 +344,8 @@ static tutti_count facets_find(gmsh *g, facet **out) {
         for (tutti_count j = 0; j <= l.n; j++) {
             const int set = group_of(g->side, g->sides_n, dim, group_at(&l, j), 0);
             if (set < 0) continue;
-            if (n == room) *out = cli_realloc(*out, (size_t)(room = 2 * room + 64) * sizeof **out);
+            if (n == capacity)
+                *out = cli_realloc(*out, (size_t)(capacity = 2 * capacity + 64) * sizeof **out);
             facet *f = &(*out)[n++];
             *f = (facet){.element = -1, .set = set};
             for (int k = 0; k < nodes; k++) f->node[k] = v->number[v->node[v->start[i] + k]];

@@ -83,12 +83,12 @@ static int read_piece_step(const exodus_whole *w, results *r, int p, tutti_count
 static void globals_check(const exodus_whole *w, results *r) {
     const int n = w->o.of[TUTTI_EXODUS_GLOBAL].variables;
     if (n == 0) return;
-    const double *mine = r->all.field[r->index[TUTTI_EXODUS_GLOBAL][0]].buf;
+    const double *local = r->all.field[r->index[TUTTI_EXODUS_GLOBAL][0]].buf;
     double *first = cli_malloc((size_t)n * sizeof *first);
-    memcpy(first, mine, (size_t)n * sizeof *first);
+    memcpy(first, local, (size_t)n * sizeof *first);
     MPI_Bcast(first, n, MPI_DOUBLE, 0, w->world->comm);
     for (int v = 0; v < n && w->pieces > 0; v++)
-        r->differ |= first[v] != mine[v] && !(isnan(first[v]) && isnan(mine[v]));
+        r->differ |= first[v] != local[v] && !(isnan(first[v]) && isnan(local[v]));
     free(first);
 }
 

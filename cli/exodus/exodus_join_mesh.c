@@ -79,13 +79,13 @@ static void places_make(exodus_whole *w, int kind) {
 /* Convert an index in the blocks of piece p to the index in the blocks of the rank. */
 static tutti_count translate_index(const exodus_whole *w, int p, int kind, tutti_count place) {
     const exodus_piece *q = &w->piece[p];
-    const tutti_exodus_elements *mine = exodus_blocks(&w->mesh, kind);
+    const tutti_exodus_elements *merged = exodus_blocks(&w->mesh, kind);
     if (kind == TUTTI_EXODUS_NODAL) return q->place[kind][0][place];
     for (tutti_count b = 0; b < q->o.of[kind].n; b++) {
         const tutti_count n = exodus_entries(q->mesh, kind, b);
         if (place < n) {
             tutti_count before = 0;
-            for (tutti_count i = 0; i < q->number[kind][b]; i++) before += mine[i].n;
+            for (tutti_count i = 0; i < q->number[kind][b]; i++) before += merged[i].n;
             return before + q->place[kind][b][place];
         }
         place -= n;
@@ -97,14 +97,15 @@ static tutti_count translate_index(const exodus_whole *w, int p, int kind, tutti
 static sources sources_find(exodus_whole *w, int kind, tutti_count number) {
     const int nodal = kind == TUTTI_EXODUS_NODAL;
     sources s = {.n = 0};
-    tutti_count room = 0;
+    tutti_count capacity = 0;
     for (int p = 0; p < w->pieces; p++) {
         const exodus_piece *q = &w->piece[p];
         const tutti_count b = nodal ? 0 : q->entity[kind][number];
         if (b < 0) continue;
         const tutti_exodus_members *m = exodus_is_set(kind) ? &exodus_sets(q->mesh, kind)[b] : NULL;
         const tutti_count n = exodus_entries(q->mesh, kind, b);
-        if (s.n + n > room) s.v = cli_realloc(s.v, (size_t)(room = 2 * (s.n + n)) * sizeof *s.v);
+        if (s.n + n > capacity)
+            s.v = cli_realloc(s.v, (size_t)(capacity = 2 * (s.n + n)) * sizeof *s.v);
         for (tutti_count i = 0; i < n; i++)
             s.v[s.n++] =
                 (source){.id = nodal ? exodus_node_id(q->mesh, i)

@@ -16,7 +16,7 @@ typedef struct {
     tutti_count n;
     placed *from;               /* [n], sorted by id */
     int64_t *from_ids, *to_ids; /* [n] in the order of the old file, of the new file */
-    tutti_count first, mine;    /* range of the new file that this rank writes */
+    tutti_count first, local;   /* range of the new file that this rank writes */
 } order;
 
 static int compare_map_ids(const void *a, const void *b) {
@@ -33,10 +33,10 @@ static tutti_count old_position(const order *r, tutti_count i) {
 
 static int map_copy(const order *r, int kind, int64_t id, tutti_exodus *from, tutti_exodus *to) {
     int64_t *old = cli_malloc((size_t)r->n * sizeof *old);
-    int64_t *new = cli_malloc((size_t)r->mine * sizeof *new);
+    int64_t *new = cli_malloc((size_t)r->local * sizeof *new);
     const int what = exodus_is_map(kind) ? TUTTI_EXODUS_MAP : TUTTI_EXODUS_ORDER;
     const tutti_exodus_array a = exodus_integers(what, kind, id, 0, r->n, old);
-    const tutti_exodus_array b = exodus_integers(what, kind, id, r->first, r->mine, new);
+    const tutti_exodus_array b = exodus_integers(what, kind, id, r->first, r->local, new);
     tutti_count *is = NULL;
     tutti_err err = tutti_exodus_get_arrays(from, 1, &a);
     if (what == TUTTI_EXODUS_ORDER &&
@@ -44,7 +44,7 @@ static int map_copy(const order *r, int kind, int64_t id, tutti_exodus *from, tu
         is = cli_malloc((size_t)r->n * sizeof *is);
         for (tutti_count i = 0; i < r->n; i++) is[old_position(r, i)] = i;
     }
-    for (tutti_count i = 0; i < r->mine && err == TUTTI_OK; i++) {
+    for (tutti_count i = 0; i < r->local && err == TUTTI_OK; i++) {
         const tutti_count at = r->first + i;
         new[i] = !is                               ? old[old_position(r, at)]
                  : old[at] >= 1 && old[at] <= r->n ? is[old[at] - 1] + 1
@@ -81,7 +81,7 @@ int exodus_maps_copy(const cli_world *w, const exodus_outline *o, tutti_exodus *
             if (n > 0) qsort(r.from, (size_t)n, sizeof *r.from, compare_map_ids);
         }
         r.first = r.n * w->rank / w->ranks;
-        r.mine = r.n * (w->rank + 1) / w->ranks - r.first;
+        r.local = r.n * (w->rank + 1) / w->ranks - r.first;
         for (tutti_count i = 0; i < o->of[kind].n && !failed; i++)
             failed = map_copy(&r, kind, o->of[kind].entity[i].id, from, to);
         if (orders && !failed) failed = map_copy(&r, of, 0, from, to);

@@ -74,20 +74,20 @@ tutti_count exodus_outline_add(exodus_outline *o, const tutti_exodus_entity *e) 
 }
 
 size_t exodus_table_room(tutti_count n) {
-    size_t room = 1;
-    while (room <= (size_t)n) room *= 2;
-    return room;
+    size_t capacity = 1;
+    while (capacity <= (size_t)n) capacity *= 2;
+    return capacity;
 }
 
 /* ---- searches */
 
 /* Ensure that the index can contain n numbers and is at most half full.  A table that has grown is empty. */
 static void index_room(exodus_index *x, tutti_count n) {
-    if (2 * (size_t)n <= x->room) return;
+    if (2 * (size_t)n <= x->capacity) return;
     free(x->slot);
-    x->room = 2 * exodus_table_room(n);
-    x->slot = cli_malloc(x->room * sizeof *x->slot);
-    memset(x->slot, 0, x->room * sizeof *x->slot);
+    x->capacity = 2 * exodus_table_room(n);
+    x->slot = cli_malloc(x->capacity * sizeof *x->slot);
+    memset(x->slot, 0, x->capacity * sizeof *x->slot);
     x->n = 0;
 }
 
@@ -95,7 +95,7 @@ static void index_room(exodus_index *x, tutti_count n) {
 static tutti_count *id_slot(const exodus_table *t, int64_t id) {
     uint64_t at = (uint64_t)id * 0x9e3779b97f4a7c15u >> 32;
     for (;; at++) {
-        tutti_count *s = &t->ids.slot[at & (t->ids.room - 1)];
+        tutti_count *s = &t->ids.slot[at & (t->ids.capacity - 1)];
         if (*s == 0 || t->entity[*s - 1].id == id) return s;
     }
 }
@@ -104,7 +104,7 @@ static tutti_count *name_slot(const exodus_table *t, const char *name) {
     uint64_t at = 0;
     for (const char *c = name; *c; c++) at = (at ^ (unsigned char)*c) * 0x9e3779b97f4a7c15u;
     for (at >>= 32;; at++) {
-        tutti_count *s = &t->names.slot[at & (t->names.room - 1)];
+        tutti_count *s = &t->names.slot[at & (t->names.capacity - 1)];
         if (*s == 0 || strcmp(t->variable[*s - 1], name) == 0) return s;
     }
 }

@@ -9,7 +9,7 @@
 /* A buffer that is packed or unpacked: pack_or_unpack copies a field to the bytes, or the bytes to the field. */
 typedef struct {
     char *bytes;
-    size_t n, room, at;
+    size_t n, capacity, at;
     int unpacks;
 } parcel;
 
@@ -20,9 +20,9 @@ static void pack_or_unpack(parcel *p, void *what, size_t n) {
         p->at += n;
         return;
     }
-    if (p->n + n > p->room) {
-        p->room = 2 * (p->n + n) + 4096;
-        p->bytes = cli_realloc(p->bytes, p->room);
+    if (p->n + n > p->capacity) {
+        p->capacity = 2 * (p->n + n) + 4096;
+        p->bytes = cli_realloc(p->bytes, p->capacity);
     }
     memcpy(p->bytes + p->n, what, n);
     p->n += n;
@@ -81,13 +81,13 @@ static void move_outline(parcel *p, exodus_outline *o) {
                 free(list);
         }
         move_texts(p, &t->variables, &t->variable);
-        const size_t room = exodus_table_room(n);
-        if (p->unpacks && t->variables > 0) t->has = cli_malloc(room * (size_t)t->variables);
+        const size_t capacity = exodus_table_room(n);
+        if (p->unpacks && t->variables > 0) t->has = cli_malloc(capacity * (size_t)t->variables);
         pack_or_unpack(p, t->has, (size_t)(n * t->variables));
         move_texts(p, &t->properties, &t->property);
         if (p->unpacks) t->value = cli_malloc((size_t)t->properties * sizeof *t->value);
         for (int k = 0; k < t->properties; k++) {
-            if (p->unpacks) t->value[k] = cli_malloc(room * sizeof *t->value[k]);
+            if (p->unpacks) t->value[k] = cli_malloc(capacity * sizeof *t->value[k]);
             pack_or_unpack(p, t->value[k], (size_t)n * sizeof *t->value[k]);
         }
     }

@@ -48,8 +48,8 @@ static int block_read(tutti_exodus *x, const tutti_exodus_entity *e, tutti_count
     const tutti_exodus_array a =
         exodus_integers(TUTTI_EXODUS_CONNECTIVITY, (int)e->kind, e->id, lo, n, all);
     const tutti_err err = tutti_exodus_get_arrays(x, 1, &a);
-    const size_t room = (size_t)(s->corners + n * corners);
-    s->node = cli_realloc(s->node, room * sizeof *s->node);
+    const size_t capacity = (size_t)(s->corners + n * corners);
+    s->node = cli_realloc(s->node, capacity * sizeof *s->node);
     for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) {
         for (int k = 0; k < corners; k++) s->node[s->corners++] = all[i * e->nodes + k] - 1;
         s->type[s->n++] = (uint8_t)type;
@@ -103,16 +103,16 @@ static int nodes_read(const cli_world *w, tutti_exodus *x, const exodus_outline 
 /* Return the pieces of all nodes, on every rank. */
 static int *nodes_divide(const cli_world *w, const data_config *c, const slice *s,
                          tutti_count nodes, const double *xyz, tutti_count all) {
-    const tutti_mesh_view mine = {.nodes = nodes,
-                                  .coordinates = xyz,
-                                  .elements = s->n,
-                                  .type = s->type,
-                                  .start = s->start,
-                                  .node = s->node};
+    const tutti_mesh_view local = {.nodes = nodes,
+                                   .coordinates = xyz,
+                                   .elements = s->n,
+                                   .type = s->type,
+                                   .start = s->start,
+                                   .node = s->node};
     tutti_mesh *mesh = NULL;
     int *of = cli_malloc((size_t)nodes * sizeof *of), *out = NULL;
     const int metis = c->split_by == SPLIT_METIS;
-    tutti_err err = tutti_mesh_make(w->comm, &mine, &mesh);
+    tutti_err err = tutti_mesh_make(w->comm, &local, &mesh);
     if (err == TUTTI_OK)
         err = tutti_mesh_partition(mesh, c->parts, metis ? TUTTI_MESH_METIS : TUTTI_MESH_BY_CURVE,
                                    NULL, of);

@@ -153,13 +153,13 @@ static void report_output(export *k, const char *path) {
 static int write_vtu(export *k, const vtk_grid *g, const char *stem, char **path_out) {
     const int several = k->world->ranks > 1;
     char *path = cli_format(several ? "%s.pvtu" : "%s.vtu", stem);
-    char *mine = several ? cli_format("%s-p%d.vtu", stem, k->world->rank) : cli_strdup(path);
-    int failed = vtk_write(g, mine);
+    char *own_path = several ? cli_format("%s-p%d.vtu", stem, k->world->rank) : cli_strdup(path);
+    int failed = vtk_write(g, own_path);
     if (!failed && several && k->world->rank == 0)
         failed = vtk_write_pieces(g, path, stem, k->world->ranks);
     failed = cli_agree(k->world, failed);
     if (!failed) report_output(k, path);
-    free(mine);
+    free(own_path);
     *path_out = path;
     return failed;
 }

@@ -32,9 +32,9 @@ void vtk_free(vtk_grid *g) {
 }
 
 void vtk_number(vtk_numbers *l, int64_t v) {
-    if (l->n == l->room) {
-        l->room = 2 * l->room + 1024;
-        l->v = cli_realloc(l->v, l->room * sizeof *l->v);
+    if (l->n == l->capacity) {
+        l->capacity = 2 * l->capacity + 1024;
+        l->v = cli_realloc(l->v, l->capacity * sizeof *l->v);
     }
     l->v[l->n++] = v;
 }

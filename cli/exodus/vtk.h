@@ -30,7 +30,7 @@ void vtk_free(vtk_grid *g);
 /* A growing list of integers, written as an array of the cells. */
 typedef struct vtk_numbers {
     int64_t *v;
-    size_t n, room;
+    size_t n, capacity;
 } vtk_numbers;
 void vtk_number(vtk_numbers *l, int64_t v);
 /* takes ownership of the list */

@@ -41,25 +41,25 @@ static void limit_rates(tutti_profile *p, double bandwidth, int hosts) {
 }
 
 static int networks_make(const mesh_config *c, network *n, tutti_filesystem *place) {
-    tutti_profile mine = {.measured = 0};
+    tutti_profile measured_profile = {.measured = 0};
     if (tutti_profile_filesystem(c->dir, place) != TUTTI_OK ||
-        tutti_profile_load(c->options.profile, place, &mine) != TUTTI_OK)
+        tutti_profile_load(c->options.profile, place, &measured_profile) != TUTTI_OK)
         return cli_error_tutti();
     static const double gbit[] = {2, 0.1};
     const int hosts = c->hosts < c->parts ? c->hosts : c->parts;
-    n[0] = (network){.nodes = 1, .profile = mine};
+    n[0] = (network){.nodes = 1, .profile = measured_profile};
     snprintf(n[0].name, sizeof n[0].name, "one machine (%s)", place->type);
-    n[1] = (network){.nodes = hosts, .profile = mine};
+    n[1] = (network){.nodes = hosts, .profile = measured_profile};
     snprintf(n[1].name, sizeof n[1].name, "%d machines, the profile's network: %.3g Gbit/s", hosts,
-             mine.net_bandwidth * 8e-9);
+             measured_profile.net_bandwidth * 8e-9);
     for (int i = 0; i < 2; i++) {
         network *x = &n[2 + i];
-        *x = (network){.nodes = hosts, .profile = mine};
-        if (!mine.remote) { /* assume that the file system is behind the network */
+        *x = (network){.nodes = hosts, .profile = measured_profile};
+        if (!measured_profile.remote) { /* assume that the file system is behind the network */
             tutti_profile_defaults(&x->profile, "nfs");
-            x->profile.copy_64 = mine.copy_64;
-            x->profile.copy_512 = mine.copy_512;
-            x->profile.copy_4k = mine.copy_4k;
+            x->profile.copy_64 = measured_profile.copy_64;
+            x->profile.copy_512 = measured_profile.copy_512;
+            x->profile.copy_4k = measured_profile.copy_4k;
         }
         x->profile.remote = 1;
         x->profile.net_bandwidth = gbit[i] * 1.25e8;

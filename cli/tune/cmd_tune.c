@@ -59,8 +59,8 @@ static int measure_directories(tune *t) {
     const cli_call *call = &t->config->call;
     int failed = 0;
     for (int i = 0; i < call->operands && !failed; i++) {
-        double room;
-        failed = cli_directory_room(call->operand[i], &room);
+        double free_bytes;
+        failed = cli_directory_room(call->operand[i], &free_bytes);
     }
     if (cli_agree(&job->world, failed)) return 1;
     t->machine = tune_machine_probes(job, t->probe);

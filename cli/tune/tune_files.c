@@ -29,12 +29,12 @@ static int transfer_piece(const tune_job *job, const tune_probe *p, char *buf, s
 
 static int transfer_pieces(tune_job *job, const tune_probe *p, long count) {
     const int bodies = p->one ? 1 : job->world.ranks, me = p->one ? 0 : job->world.rank;
-    const tutti_off room = TUNE_USER - p->size;
+    const tutti_off last = TUNE_USER - p->size;
     tutti_off from = 0;
     for (long i = 0; i < count; i++) {
         const off_t at = (off_t)(p->size * (i * bodies + me));
         if (transfer_piece(job, p, job->user + from, (size_t)p->size, at)) return 1;
-        from = from + p->size > room ? 0 : from + p->size;
+        from = from + p->size > last ? 0 : from + p->size;
     }
     return 0;
 }
@@ -158,11 +158,11 @@ int tune_file_probes(const tune_job *job, tune_probe *out) {
 /* ---- the file */
 
 static int choose_area(tune_job *job, const char *dir) {
-    double room = 0;
-    if (cli_directory_room(dir, &room)) return 1;
+    double free_bytes = 0;
+    if (cli_directory_room(dir, &free_bytes)) return 1;
     const tutti_off least = 8 << 20, ranks = job->world.ranks;
-    while (job->area > least && room < 4.0 * (double)(job->area * ranks)) job->area /= 2;
-    if (room < 1.2 * (double)(job->area * ranks))
+    while (job->area > least && free_bytes < 4.0 * (double)(job->area * ranks)) job->area /= 2;
+    if (free_bytes < 1.2 * (double)(job->area * ranks))
         return cli_error("not enough free space in '%s': %lld MiB are required", dir,
                          (long long)job->area * ranks >> 20);
     return 0;

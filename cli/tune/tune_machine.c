@@ -159,13 +159,13 @@ static void *allocate_touched(size_t bytes) {
 int tune_machine_open(tune_job *job) {
     void *base = NULL;
     /* Lowest rank on the node of each rank. */
-    int *first = cli_malloc((size_t)job->world.ranks * sizeof *first), mine = job->world.rank;
+    int *first = cli_malloc((size_t)job->world.ranks * sizeof *first), lowest = job->world.rank;
     MPI_Comm node;
     MPI_Comm_split_type(job->world.comm, MPI_COMM_TYPE_SHARED, job->world.rank, MPI_INFO_NULL,
                         &node);
-    MPI_Bcast(&mine, 1, MPI_INT, 0, node);
+    MPI_Bcast(&lowest, 1, MPI_INT, 0, node);
     MPI_Comm_free(&node);
-    MPI_Allgather(&mine, 1, MPI_INT, first, 1, MPI_INT, job->world.comm);
+    MPI_Allgather(&lowest, 1, MPI_INT, first, 1, MPI_INT, job->world.comm);
     job->node_ranks = job->nodes = 0;
     job->mate = job->away = -1;
     for (int r = 0; r < job->world.ranks; r++) {

@@ -66,7 +66,7 @@ static void make_mesh(void) {
     mesh.elements[1] = elements - half;
     int *lowest = standalone_alloc((size_t)mesh.nodes, sizeof *lowest);
     int64_t *place = standalone_alloc((size_t)mesh.nodes, sizeof *place);
-    unsigned char *held = standalone_alloc((size_t)mesh.nodes, 1);
+    unsigned char *has = standalone_alloc((size_t)mesh.nodes, 1);
     for (int64_t i = 0; i < mesh.nodes; i++) lowest[i] = standalone_ranks;
     for (int64_t e = 0; e < elements; e++) {
         const int who = owner_of(e, grid);
@@ -74,15 +74,15 @@ static void make_mesh(void) {
         for (int c = 0; c < CORNERS; c++) {
             const int64_t i = corner_of(e, c);
             if (who < lowest[i]) lowest[i] = who;
-            if (who == standalone_rank) held[i] = 1;
+            if (who == standalone_rank) has[i] = 1;
         }
     }
-    for (int64_t i = 0; i < mesh.nodes; i++) mesh.n += held[i];
+    for (int64_t i = 0; i < mesh.nodes; i++) mesh.n += has[i];
     mesh.id = standalone_alloc((size_t)mesh.n, sizeof *mesh.id);
     mesh.own = standalone_alloc((size_t)mesh.n, sizeof *mesh.own);
     for (int k = 0; k < 3; k++) mesh.x[k] = standalone_alloc((size_t)mesh.n, sizeof(double));
     for (int64_t i = 0, at = 0; i < mesh.nodes; i++) {
-        if (!held[i]) continue;
+        if (!has[i]) continue;
         place[i] = at;
         if (lowest[i] == standalone_rank) mesh.own[mesh.owned++] = at;
         for (int k = 0; k < 3; k++) mesh.x[k][at] = node_coordinate(i, k);
@@ -99,7 +99,7 @@ static void make_mesh(void) {
             at++;
         }
     }
-    free(lowest), free(place), free(held);
+    free(lowest), free(place), free(has);
 }
 
 static void remove_files(void) {

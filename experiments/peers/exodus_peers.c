@@ -67,9 +67,9 @@ static double value_of(int s, int v, int step, tutti_count position) {
     return (double)(position % 100003) + 1e6 * s + 1e7 * v + 0.5 * step;
 }
 
-/* Create a space of `all` positions.  lowest[i]: the lowest rank that has position i; held[i]: whether this
+/* Create a space of `all` positions.  lowest[i]: the lowest rank that has position i; has[i]: whether this
  * rank has it. */
-static void make_space(int which, tutti_count all, const unsigned char *held, const int *lowest) {
+static void make_space(int which, tutti_count all, const unsigned char *has, const int *lowest) {
     space *s = &at[which];
     s->all = all;
     s->position = standalone_alloc((size_t)all, sizeof *s->position);
@@ -87,7 +87,7 @@ static void make_space(int which, tutti_count all, const unsigned char *held, co
     s->renumbered = standalone_alloc((size_t)all, sizeof *s->renumbered);
     for (tutti_count i = 0; i < all; i++) {
         const tutti_count moved = before[lowest[i]]++;
-        if (!held[i]) continue;
+        if (!has[i]) continue;
         s->renumbered[s->n] = moved;
         if (lowest[i] == standalone_rank) {
             s->own[s->owned++] = s->n;
@@ -111,23 +111,23 @@ static void distribute_items(void) {
     const tutti_count half = n / 2 * n * n, begin[3] = {0, half, elements};
     int *lowest = standalone_alloc((size_t)nodes, sizeof *lowest),
         *owner = standalone_alloc((size_t)elements, sizeof *owner);
-    unsigned char *held = standalone_alloc((size_t)nodes, 1);
+    unsigned char *has = standalone_alloc((size_t)nodes, 1);
     for (tutti_count i = 0; i < nodes; i++) lowest[i] = standalone_ranks;
     for (tutti_count e = 0; e < elements; e++) {
         owner[e] = owner_of(e);
         for (int c = 0; c < 8; c++) {
             const tutti_count i = corner_of(e, c);
-            if (owner[e] == standalone_rank) held[i] = 1;
+            if (owner[e] == standalone_rank) has[i] = 1;
             if (owner[e] < lowest[i]) lowest[i] = owner[e];
         }
     }
-    make_space(0, nodes, held, lowest);
+    make_space(0, nodes, has, lowest);
     for (int b = 0; b < 2; b++) {
         const tutti_count in = begin[b + 1] - begin[b];
-        for (tutti_count e = 0; e < in; e++) held[e] = owner[begin[b] + e] == standalone_rank;
-        make_space(1 + b, in, held, owner + begin[b]);
+        for (tutti_count e = 0; e < in; e++) has[e] = owner[begin[b] + e] == standalone_rank;
+        make_space(1 + b, in, has, owner + begin[b]);
     }
-    free(lowest), free(owner), free(held);
+    free(lowest), free(owner), free(has);
 }
 
 static void fill_values(int step) {

@@ -59,7 +59,7 @@ UNWATCHED int main(int argc, char **argv) {
     int rank = 0;
     tutti_file *f = NULL;
     tutti_request *r = NULL;
-    static double mine[256 * 256];
+    static double data[256 * 256];
     main_thread = 1;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -67,15 +67,15 @@ UNWATCHED int main(int argc, char **argv) {
     const char *what = argv[1];
     tutti_access *a = make_quarter(rank);
     check_call(tutti_file_open(MPI_COMM_WORLD, argv[2], TUTTI_WRITE | TUTTI_CREATE, NULL, &f));
-    if (strcmp(what, "cached") == 0) check_call(tutti_file_write(f, a, mine, NULL));
+    if (strcmp(what, "cached") == 0) check_call(tutti_file_write(f, a, data, NULL));
     watching = rank == 0;
     if (strcmp(what, "start") == 0) {
-        check_call(tutti_file_write_start(f, a, mine, &r));
+        check_call(tutti_file_write_start(f, a, data, &r));
         check_call(tutti_request_wait(&r, NULL));
     } else if (strcmp(what, "independent") == 0)
-        check_call(tutti_file_write_independent(f, a, mine, NULL));
+        check_call(tutti_file_write_independent(f, a, data, NULL));
     else
-        check_call(tutti_file_write(f, a, mine, NULL));
+        check_call(tutti_file_write(f, a, data, NULL));
     watching = 0;
     for (int i = 0; i < events; i++) printf("%c %p\n", event[i].kind, event[i].function);
     check_call(tutti_file_close(&f));

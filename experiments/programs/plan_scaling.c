@@ -124,7 +124,7 @@ static tutti__side cyclic_rows(const int grid[3], int rank) {
 
 /* Descriptors that an aggregator receives. */
 typedef struct {
-    int n, room;
+    int n, capacity;
     void **descriptor;
     size_t *size;
 } inbox;
@@ -201,11 +201,11 @@ static cost measure_rank(const job *j, int k) {
 /* ---- an aggregator */
 
 static void inbox_add(inbox *in, const tutti__domains *d, tutti__side s, int a) {
-    if (in->n == in->room) {
-        in->room = 2 * in->room + 8;
+    if (in->n == in->capacity) {
+        in->capacity = 2 * in->capacity + 8;
         in->descriptor =
-            need_argument(realloc(in->descriptor, (size_t)in->room * sizeof *in->descriptor));
-        in->size = need_argument(realloc(in->size, (size_t)in->room * sizeof *in->size));
+            need_argument(realloc(in->descriptor, (size_t)in->capacity * sizeof *in->descriptor));
+        in->size = need_argument(realloc(in->size, (size_t)in->capacity * sizeof *in->size));
     }
     const size_t size = serialise_for(d, s, a, NULL, 0);
     void *buf = need_argument(malloc(size));

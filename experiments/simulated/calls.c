@@ -46,9 +46,9 @@ static void begin_call(void) {
 static void end_call(const char *call) {
     double own = PMPI_Wtime() - started, time = 0;
     const smpi_count now = smpi_counted();
-    long long mine[2] = {now.messages - before.messages, now.bytes - before.bytes}, all[2];
+    long long local[2] = {now.messages - before.messages, now.bytes - before.bytes}, all[2];
     PMPI_Reduce(&own, &time, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    PMPI_Reduce(mine, all, 2, MPI_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    PMPI_Reduce(local, all, 2, MPI_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank != 0) return;
     printf("{\"call\": \"%s\", \"us\": %.3f, \"messages\": %lld, \"bytes\": %lld, "
            "\"collectives\": %lld, \"collective_bytes\": %lld}\n",
