@@ -40,10 +40,10 @@ typedef struct field {
     int variables;
     tutti_count each, entries; /* entries per rank, and of all ranks */
     tutti_count capacity;      /* capacity of buffers, in entries per rank */
-    double *put, *got;         /* [variables * capacity] */
+    double *put, *got;         /* [variables * capacity] values to write, values read */
 } field;
 
-/* agrees on the result */
+/* Allocate the buffers.  0, or 1 and a message, the same on all ranks */
 int field_make(field *f, const cli_world *w, const bench_config *c, int variables);
 void field_free(field *f);
 /* Return the value of variable v at a position: an integer that float32 represents exactly. */

@@ -51,7 +51,7 @@ static const struct {
 /* With --cases only the first FIXED_OF_CASES methods are measured. */
 enum { FIXED = sizeof fixed_table / sizeof *fixed_table, FIXED_OF_CASES = 7 };
 
-enum { LEAST_ROUNDS = 6 }; /* minimum for an interval */
+enum { LEAST_ROUNDS = 6 }; /* minimum number of rounds for a confidence interval */
 /* maximum bytes of a case on a throttled device */
 static const tutti_off SLOW_MOST = (tutti_off)256 << 20;
 

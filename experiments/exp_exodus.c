@@ -25,7 +25,7 @@ static const int buffer_table[] = {1, 2, 4}; /* buffer sizes in MB */
 enum { BUFFERS = sizeof buffer_table / sizeof *buffer_table, LEVELS = 2 };
 
 typedef struct variant {
-    int megabytes, servers; /* 0: written directly */
+    int megabytes, servers; /* buffer size, number of aggregators; 0: written directly */
     direct_kind direct;
     int level;
 } variant;

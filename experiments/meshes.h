@@ -34,7 +34,7 @@ int mesh_tables_report(experiment *x, int n, const mesh_source *source);
 typedef struct mesh_calls {
     int fd; /* <= 0: not open */
     tutti_count n;
-    tutti_off *offset;    /* [n] */
+    tutti_off *offset;    /* [n] offset of each call in the file */
     tutti_count *first;   /* [n + 1] index of the first piece of each call in `vector` */
     struct iovec *vector; /* pieces of memory */
 } mesh_calls;
@@ -64,7 +64,7 @@ extern const bench_scene mesh_scene;
 extern const bench_runner mesh_fresh, mesh_reused, mesh_bare;
 /* Return the inspector of an entry's rule. */
 const tutti_replicas *mesh_inspector(const bench_job *job, const bench_entry *e);
-extern const tutti_replicas_rule mesh_rule[MESH_RULES]; /* in the order of the paper */
+extern const tutti_replicas_rule mesh_rule[MESH_RULES]; /* rules, in the order of the paper */
 void mesh_stage_free(mesh_stage *s);
 
 #endif

@@ -77,7 +77,7 @@ int array_side_open(const cli_world *w, const array_config *c, int mode, array_s
     tutti_array *a;
     if (c->raw) return array_side_open_raw(w, c, c->path, mode, &c->spec, out);
     if (npy_is_name(c->path)) {
-        /* NumPy files can be opened like arrays. */
+        /* The elements of a NumPy file are opened as a raw array. */
         npy_header h;
         if (npy_read_for_all(w, c->path, &h)) return 1;
         if (h.swapped)

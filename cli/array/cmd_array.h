@@ -47,7 +47,7 @@ typedef struct array_config {
     int force, create, json, csv, to_raw, legend;
     int has_to_order;
     tutti_order to_order;
-    int digits, zoom, pixels; /* -1: not given */
+    int digits, zoom, pixels; /* values of these options; -1: not given */
     int has_range;
     double range[2];
 } array_config;
@@ -88,9 +88,9 @@ int array_side_create(const cli_world *w, const array_config *c, const char *pat
 void array_side_take(array_side *s, tutti_array *a);
 /* describe an array to be created */
 void array_side_plan(array_side *s, const tutti_array_spec *spec);
-int array_side_select(array_side *s, const array_config *c); /* select c->section */
+int array_side_select(array_side *s, const array_config *c); /* set `slice` from c->section */
 int array_side_is_global(const array_side *s, const char *path);
-int array_side_close(array_side *s, int failed); /* @return failed, or the result of close */
+int array_side_close(array_side *s, int failed); /* @return 1 if `failed`, or if closing fails */
 /* Refuse to replace a file without --force.  Collective. */
 int array_may_replace(const cli_world *w, const array_config *c, const char *path);
 /* Refuse to write over the file that is read; `to` may be NULL or "-".  Collective. */

@@ -42,7 +42,7 @@ static int make_colour(double light, double chroma, double hue, png_colour *out)
 
 static const struct {
     char sign;
-    unsigned char row[7]; /* bit 16: left dot */
+    unsigned char row[7]; /* one bit per dot; 16: left dot */
 } letter_table[] = {
     {'0', {14, 17, 19, 21, 25, 17, 14}}, {'1', {4, 12, 4, 4, 4, 4, 14}},
     {'2', {14, 17, 1, 2, 4, 8, 31}},     {'3', {31, 2, 4, 2, 1, 17, 14}},

@@ -51,7 +51,7 @@ typedef struct bench_config {
     int cold;          /* drop the file from the page cache before each read */
     int fsync;         /* sync each write to the device before it ends */
     double iops;       /* operations per second of the device, 0: unknown */
-    double budget;     /* seconds, 0: none */
+    double budget;     /* time limit in seconds; 0: none */
     tutti_off size, slice;
     tutti_off array; /* experiments: bytes of the array of all ranks */
     uint64_t seed;
@@ -62,7 +62,7 @@ typedef struct bench_config {
 typedef struct bench_scope {
     const char *takes; /* names of the accepted options, separated by commas */
     void (*defaults)(bench_config *c, int quick);
-    int operands; /* file names are accepted */
+    int operands; /* whether file names are accepted */
 } bench_scope;
 enum { BENCH_OPTIONS = 37 };
 /* bit 1 of `commands`: options of `tutti bench` */
@@ -88,7 +88,7 @@ int bench_start(const bench_program *p, int argc, char **argv);
 /* Check, before long work, that the report can be written.  0, or 1 and a message.  Collective */
 int bench_outputs_check(const cli_world *w, const bench_config *c);
 
-extern const cli_group bench_group; /* bench.c */
+extern const cli_group bench_group; /* commands and options of `tutti bench` (bench.c) */
 
 /* ---- patterns (patterns.c): each byte of [0, total) is accessed by exactly one rank */
 typedef struct bench_pattern {
@@ -170,11 +170,11 @@ typedef struct bench_entry {
     const void *context; /* private data of the runner */
     /* variants of Tutti in `tutti bench`: values of these options */
     const char *method, *exchange, *store;
-    char settings[320]; /* "name=value name=value" */
+    char settings[320]; /* options of the variant: "name=value name=value" */
     int reused;
     int checkable; /* whether its bytes can be verified */
     tutti_options options;
-    int iterations;   /* per run; all times are per iteration */
+    int iterations;   /* iterations per run; times are per iteration */
     int stays;        /* measured in all rounds even if it is slow */
     bench_phases now; /* this rank's phases of the current run */
     bench_summary time;
@@ -196,7 +196,7 @@ typedef struct bench_cell {
     tutti_count runs; /* contiguous pieces in the file, sum over all ranks */
     /* entries slower than this times the fastest are skipped in later rounds; 0: none */
     double patience;
-    int cold;            /* --cold or --fsync applies to this cell */
+    int cold;            /* reads are cold (--cold), writes synced (--fsync) */
     int least_rounds;    /* minimum number of rounds, regardless of the time budget */
     const char *profile; /* name of the profile for the JSON; NULL: none */
     int tightens;        /* the limit for slow entries other than peers decreases with the rounds */

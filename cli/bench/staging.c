@@ -30,7 +30,7 @@ struct staging {
     meeting *meeting;
     char *buffer[2];
     tutti_off slice;
-    int sense; /* this rank's sense of the barrier */
+    int sense; /* sense of this rank in the sense-reversing barrier */
 };
 
 struct staging *staging_make(const cli_world *w, tutti_off slice) {

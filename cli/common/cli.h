@@ -27,7 +27,7 @@ void cli_world_free(cli_world *w);
 /* ---- errors: the last message of this process.  These functions return 1. */
 int cli_error(const char *fmt, ...) TUTTI_PRINTF(1, 2);
 int cli_error_errno(const char *what, const char *path);
-int cli_error_tutti(void); /* use the library's last message */
+int cli_error_tutti(void); /* the message is the library's last one */
 const char *cli_message(void);
 
 /* Return whether any rank failed.  All ranks then have the message of the lowest such rank.  Collective. */
@@ -52,7 +52,7 @@ int cli_directory_room(const char *dir, double *bytes_out);
  * created there.  The directory is removed by the next call and, on any end of the command, by the guard.
  * Collective */
 const char *cli_scratch(const cli_world *w, const char *dir, const char *command);
-void cli_scratch_remove(const cli_world *w); /* done by rank 0 */
+void cli_scratch_remove(const cli_world *w); /* rank 0 removes the directory */
 /* Write the file to the device and drop it from the page cache of this machine.  0, or 1 and a message, also
  * if the file system exists only in the page cache */
 int cli_file_forget(const char *path);
@@ -79,8 +79,9 @@ typedef struct cli_list {
     char *copy, **item;
 } cli_list;
 
-void cli_list_split(cli_list *l, const char *text);  /* split at commas; replaces the contents */
-void cli_list_append(cli_list *l, const char *text); /* further items */
+void cli_list_split(cli_list *l, const char *text); /* split at commas; replaces the contents */
+/* add the items of a text separated by commas */
+void cli_list_append(cli_list *l, const char *text);
 void cli_list_free(cli_list *l);
 int cli_list_has(const cli_list *l, const char *item);
 /* parses 512, 64k, 32m, 1g; returns 0 if text is not a size */
@@ -109,7 +110,8 @@ void cli_json_pair(FILE *f, const char *before, const char *key, const char *tex
 void cli_json_number_pair(FILE *f, const char *before, const char *key, double value);
 /* like cli_json_string, for n bytes, zero bytes included */
 void cli_json_bytes(FILE *f, const char *text, size_t n);
-/* Return a text for output.  The result is valid until the 16th later call. */
+/* Return a text with control characters and invalid bytes escaped, for messages and tables.  The result is
+ * valid until the 16th later call. */
 const char *cli_shown(const char *text);
 /* Return the number of bytes of the first character of text, which has n > 0 bytes. */
 size_t cli_text_next(const char *text, size_t n, int *printable_out);
@@ -147,7 +149,8 @@ void cli_output_print(const char *path, int json, int before);
 int cli_output_check(const char *path);
 /* failed: remove the file.  Returns 1 if `failed`; 1 and a message if writing fails */
 int cli_output_close(FILE *f, const char *path, int failed);
-void cli_temporary_remove_all(void); /* for signal handlers */
+/* remove unfinished outputs; can be called by signal handlers */
+void cli_temporary_remove_all(void);
 /* Return the exit status of a command; 1, with a message on standard error, if writing to standard output
  * failed. */
 int cli_exit_code(int code);

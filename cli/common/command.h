@@ -12,11 +12,11 @@
 /* The type of the field that an option sets, and its value if neither the option nor a default is
  * given. */
 typedef enum cli_kind {
-    CLI_FLAG,   /* int: 1 if given; else 0 */
-    CLI_TEXT,   /* const char *, not empty; else NULL */
+    CLI_FLAG,   /* int: 1 if given; 0 otherwise */
+    CLI_TEXT,   /* const char *, not empty; NULL if not given */
     CLI_LIST,   /* cli_list, separated by commas; a repeated option appends; else empty */
-    CLI_NUMBER, /* double; else 0 */
-    CLI_COUNT,  /* int; else -1 */
+    CLI_NUMBER, /* double; 0 if not given */
+    CLI_COUNT,  /* int; -1 if not given */
     CLI_SIZE,   /* tutti_off, with suffix k, m, g or t; else 0 */
     CLI_CHOICE, /* int: index of the word in `argument` (a|b|c); else -1 */
     CLI_CUSTOM  /* set by the function `set` */
@@ -40,7 +40,7 @@ typedef struct cli_command {
     const char *name;
     unsigned bits;        /* the rows of the option table that apply */
     const char *operands; /* operands in the help: "FILE [SECTION]", "DIR..." */
-    const char *summary;  /* one line */
+    const char *summary;  /* one line for the overview */
     const char *details;  /* further text for --help; NULL: none */
     int is_serial;        /* only rank 0 runs it */
     /* Run the command.  Returns an exit code.  w is NULL in groups without MPI.  Collective unless is_serial */
@@ -49,7 +49,7 @@ typedef struct cli_command {
 
 /* Commands with a common option table.  Their config starts with a cli_call. */
 typedef struct cli_group {
-    const char *program; /* NULL: tutti */
+    const char *program; /* name of the program; NULL: tutti */
     /* "array" in 'tutti array read'; NULL: the group has no name, as in 'tutti ls' */
     const char *name;
     const char *title; /* heading in the overview, or summary of the named group */
@@ -80,7 +80,7 @@ typedef struct cli_call {
     unsigned bits; /* bits of the command; `narrow` may remove some */
     /* suffix of messages about options that `narrow` excluded: " of an Exodus file" */
     const char *of;
-    char **operand; /* [operands] */
+    char **operand; /* [operands] arguments other than options */
     int operands;
     unsigned char *given; /* [options of the group] how often each option was given */
 } cli_call;
@@ -97,7 +97,7 @@ cli_parsed cli_parse(const cli_group *g, const cli_command *command, int argc, c
 void cli_config_free(void *config);
 /* Return whether a command of the group accepts an option; command NULL: any command. */
 int cli_option_applies(const cli_option *o, const cli_group *g, const cli_command *command);
-/* Options of all commands. */
+/* Options that all commands accept. */
 extern const cli_option cli_common_options[];
 enum { CLI_COMMON_OPTIONS = 4 };
 /* Set a common option.  0, or 1 and a message */

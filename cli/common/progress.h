@@ -8,7 +8,7 @@
 typedef struct cli_progress {
     int on, tty;
     double started, last;
-    long done, all; /* steps */
+    long done, all; /* number of steps done, and in total */
 } cli_progress;
 
 void progress_set(int when); /* 0: never, 1: if standard error is a terminal (default), 2: always */

@@ -32,7 +32,7 @@ typedef struct dataset_catalogue {
     const char *path;
     tutti_dataset *d;
     tutti_count segments, variables;
-    dataset_total *total; /* [variables] */
+    dataset_total *total; /* [variables] in display order */
     tutti_off bytes;      /* bytes of all segments */
 } dataset_catalogue;
 
@@ -63,7 +63,7 @@ typedef struct dataset_info {
     char name[128];
     tutti_type type;
     tutti_count count;
-    char *value; /* terminated by 0 */
+    char *value; /* `count` values, followed by a zero byte */
 } dataset_info;
 /* 1: info `number` was read; 0: it does not exist; -1 and a message */
 int dataset_info_read(const dataset_catalogue *c, const tutti_info_owner *owner, tutti_count number,

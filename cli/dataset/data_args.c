@@ -210,7 +210,7 @@ int data_check(void *config) {
     c->name = name;
     c->path = c->call.operand;
     c->paths = c->call.operands;
-    if (c->real >= 0) c->real = 4 + 4 * c->real; /* index of the choice 4|8 */
+    if (c->real >= 0) c->real = 4 + 4 * c->real; /* convert the index of the choice 4|8 to bytes */
     if (c->integers >= 0) c->integers = 4 + 4 * c->integers;
     for (int i = 0; i < c->tolerances.n; i++)
         if (parse_tolerance(c->tolerances.item[i], NULL, unused)) return 1;

@@ -31,9 +31,9 @@ enum {
     EXODUS_ANY = 0x3ff << 16
 };
 
-enum { DUMP_TEXT, DUMP_CSV, DUMP_NPY };         /* --as */
-enum { BY_POSITION, BY_ID };                    /* --by of diff */
-enum { SPLIT_METIS, SPLIT_CURVE, SPLIT_ORDER }; /* --by of split */
+enum { DUMP_TEXT, DUMP_CSV, DUMP_NPY };         /* values of --as */
+enum { BY_POSITION, BY_ID };                    /* values of --by of diff */
+enum { SPLIT_METIS, SPLIT_CURVE, SPLIT_ORDER }; /* values of --by of split */
 
 typedef struct data_config {
     cli_call call;    /* call.bits: one or more of the above */

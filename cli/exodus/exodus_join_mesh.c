@@ -23,7 +23,7 @@ int64_t exodus_entry_id(const exodus_piece *q, int kind, tutti_count b, tutti_co
 typedef struct {
     int64_t id, side;
     int piece;
-    tutti_count entity, at; /* number of the entity, index in it */
+    tutti_count entity, at; /* number of the entity; index in the entity */
 } source;
 
 typedef struct {

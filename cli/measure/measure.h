@@ -17,7 +17,7 @@ double measure_status(const char *key);
 void measure_reset_peak(void); /* reset VmHWM to the current VmRSS */
 /* Drop a file from the page cache.  Return 0, or errno; *left_out: percentage of the file that is still cached */
 int measure_drop_cache(const char *path, double *left_out);
-uint64_t measure_hash(uint64_t v); /* a permutation of 64-bit values with pseudo-random values */
+uint64_t measure_hash(uint64_t v); /* pseudo-random permutation of the 64-bit values */
 
 /* ---- samples */
 /* Return the quantile `fraction` (0 to 1) of n values, interpolated; 0 if n is 0. */
@@ -31,7 +31,7 @@ enum { MEASURE_VALUES = 6 };
 
 typedef struct measure_variant {
     char name[64];
-    const void *what; /* description, owned by the caller */
+    const void *what; /* description of the variant, owned by the caller */
     void *state;      /* state kept between rounds, owned by the caller */
     char more[160];   /* further JSON members, each preceded by a comma */
     char failure[512];

@@ -15,7 +15,7 @@ typedef enum standalone_kind {
 } standalone_kind;
 
 typedef struct standalone_option {
-    const char *name; /* "--rounds"; NULL ends the list */
+    const char *name; /* for example "--rounds"; NULL ends the list */
     standalone_kind kind;
     /* pointer to an int, long, double or const char *; its initial value is the default */
     void *value;

@@ -71,7 +71,7 @@ static int networks_make(const mesh_config *c, network *n, tutti_filesystem *pla
     return 0;
 }
 
-/* Size of the mesh. */
+/* Numbers of nodes and intervals of the mesh. */
 typedef struct {
     double nodes, intervals;
 } shape;

@@ -32,7 +32,7 @@ static void must_tutti(tutti_err err) {
 /* ---- the mesh of this rank */
 
 static struct {
-    int64_t nodes, elements[BLOCKS]; /* numbers in the file */
+    int64_t nodes, elements[BLOCKS]; /* number of nodes and elements in the file */
     int64_t n, owned;                /* nodes on this rank; nodes that no lower rank has */
     int64_t *id, *own;               /* [n] ids; [owned] indices of owned nodes */
     double *x[3];

@@ -114,7 +114,7 @@ static tutti__side block_3d(const int grid[3], int rank) {
     return s;
 }
 
-/* 64 rows of 64 KiB per rank, cyclic. */
+/* Rows of 64 KiB distributed cyclically, 64 rows per rank. */
 static tutti__side cyclic_rows(const int grid[3], int rank) {
     const tutti_off row = 65536, ranks = (tutti_off)grid[0] * grid[1] * grid[2];
     return make_strided_side(rank * row, 64, row, ranks * row);
@@ -134,7 +134,7 @@ typedef struct {
     int ranks, grid[3];
     tutti__summary all;
     tutti__domains domains;
-    inbox in[SAMPLE]; /* [SAMPLE] for the sampled aggregators */
+    inbox in[SAMPLE]; /* descriptors for each sampled aggregator */
 } job;
 
 static int sampled_rank(const job *j, int k) {
@@ -274,7 +274,7 @@ static cost measure_aggregator(const job *j, int k) {
 
 /* ---- the report */
 
-/* Set the means over the sample. */
+/* Measure all sampled ranks; value: means over the sample. */
 static void run_case(measure *m, measure_variant *v, double *value) {
     const job *j = m->data;
     const double fixed = sizeof(tutti__domains); /* independent of the number of ranks */

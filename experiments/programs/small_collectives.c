@@ -27,7 +27,7 @@ static const char *const call_name[CALLS] = {"block", "split", "start", "first"}
 static long calls = 1000, bytes = 4096, rounds = 5, load;
 static int same_offset, mpi_only;
 static const char *only = NULL;
-static char *buf, path[2][512]; /* file of Tutti, file of MPI */
+static char *buf, path[2][512]; /* path: of the file of Tutti, and of MPI */
 
 static tutti_off place_items(long call) {
     return ((same_offset ? 0 : call) * standalone_ranks + standalone_rank) * bytes;
