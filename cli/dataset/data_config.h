@@ -40,18 +40,18 @@ typedef struct data_config {
     const char *name; /* name of the command for warnings: "cp", "exodus cp" */
     char **path;      /* [paths] operands; the directory instead of a metadata file */
     int paths;
-    cli_list variables; /* -v; empty: all */
+    cli_list variables; /* names given by -v; empty: all variables */
     const char *segment, *slice, *out, *steps;
     int as, json, all, range, quiet, force;
-    double tolerance[2]; /* absolute, relative */
+    double tolerance[2]; /* default tolerances: absolute, relative */
     cli_list tolerances; /* items "NAME=ABS" or "NAME=ABS/REL" */
-    const char *type;    /* cp: TYPE, or NAME=TYPE,... */
+    const char *type;    /* cp: text of --type: TYPE, or NAME=TYPE,... */
     int layout;          /* cp: tutti_layout; -1: unchanged */
     int container;       /* cp: tutti_container; -1: unchanged */
     int indices;         /* cp: time indices per file; -1: unchanged */
-    int compress;        /* cp: level; -1: unchanged */
+    int compress;        /* cp: compression level; -1: unchanged */
     int xdmf, csv, zarr, vtk, sets;
-    const char *place, *tar, *shell; /* archive, restore: exactly one is set */
+    const char *place, *tar, *shell; /* archive, restore: copy to or from; exactly one is set */
     const char *segments, *older;    /* archive, restore: selection of segments */
     int diff_by, split_by;
     int real, integers, steps_per_file, nemesis; /* cp: -1: unchanged */
@@ -71,6 +71,6 @@ int data_wanted(const data_config *c, const char *variable); /* whether -v selec
 int data_range_parse(const char *text, tutti_count low, tutti_count high, tutti_count *first_out,
                      tutti_count *last_out);
 
-extern const cli_group data_group, exodus_group; /* data_commands.c */
+extern const cli_group data_group, exodus_group; /* tables of commands (data_commands.c) */
 
 #endif

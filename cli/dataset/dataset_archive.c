@@ -22,7 +22,7 @@ typedef struct {
     tutti_count first, last; /* selected segments; last < first: none */
     tutti_off done, all;     /* bytes processed, bytes to process */
     cli_progress progress;
-    /* the stream */
+    /* the stream of a tar archive */
     int fd;
     FILE *pipe;   /* pipe to or from a command; NULL: none */
     int status;   /* exit status of the command */

@@ -19,7 +19,7 @@ typedef struct {
 typedef struct {
     const data_config *config;
     dataset_catalogue a, b;
-    outcome *variable; /* [a.variables] */
+    outcome *variable; /* [a.variables] result for each variable of a */
     char **only; /* [onlys] differences other than of values, such as items in one dataset only */
     int onlys;
     dataset_ids ids[2]; /* ids of the list used last, in a and b */
@@ -61,7 +61,7 @@ static char *place_text(const dataset_view *a, const dataset_view *b, tutti_coun
 
 /* ---- entries by their ids */
 
-/* Read all values of a view. */
+/* Read all values of a view.  Returns NULL and a message on failure; the result must be freed. */
 static char *numbers_read(dataset_view *v) {
     const size_t size = (size_t)v->number.element_size;
     char *all = cli_array(v->count, (tutti_count)size, 1);
@@ -76,7 +76,7 @@ static char *numbers_read(dataset_view *v) {
 /* A view, and all its values. */
 typedef struct {
     const dataset_view *view;
-    char *numbers; /* all values */
+    char *numbers; /* all values of the view */
 } side;
 
 /* Return a copy of the view whose buffer contains only entry `at`. */

@@ -104,7 +104,7 @@ static int write_field_reference(xdmf *x, const tutti_variable_row *v, tutti_cou
 }
 
 static int write_grid_reference(xdmf *x, const tutti_space_row *space, tutti_count g) {
-    static const char *const unit[] = {"0 0 0", "1 1 1"}; /* origin, spacing */
+    static const char *const unit[] = {"0 0 0", "1 1 1"}; /* [0] origin, [1] spacing */
     tutti_segment segment;
     tutti_count shape[TUTTI_MAX_DIMS];
     int ndims = 0;

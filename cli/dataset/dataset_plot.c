@@ -176,7 +176,7 @@ static int draw_npy(const char *npy, const char *png) {
     array_side side = {.array = NULL};
     if (tutti_options_init(&config.options) != TUTTI_OK) return cli_error_tutti();
     if (array_side_open(&alone, &config, TUTTI_READ, &side)) return 1;
-    tutti_count longest = 1; /* small fields are enlarged */
+    tutti_count longest = 1; /* longest extent, to enlarge small fields */
     for (int d = 0; d < side.spec.ndims; d++)
         if (side.shape[d] > longest) longest = side.shape[d];
     config.zoom = longest < 400 ? (int)(480 / longest) : 1;

@@ -24,11 +24,11 @@ typedef struct {
 /* A variable in a group. */
 typedef struct {
     const tutti_variable_row *row;
-    tutti_section_row section; /* its section in the first segment */
+    tutti_section_row section; /* section of the variable in its first segment */
     tutti_count *on;           /* [segments] numbers of the segments with this variable */
     tutti_count segments, written;
     int differs; /* sections have different shapes, types or chunks: the variable is not exported */
-    int fixed;   /* 1: no time axis */
+    int fixed;   /* whether the array has no time axis */
     int axis;    /* number of the time axis, unless `fixed` */
     int ndims;
     tutti_count shape[TUTTI_MAX_DIMS], chunk[TUTTI_MAX_DIMS]; /* extents in entries of the space */

@@ -13,7 +13,7 @@
 
 /* Differences of the values compared under one name, on this rank; at the end over all ranks. */
 typedef struct exodus_outcome {
-    char *name;      /* "temperature" */
+    char *name;      /* name of the values, for example "temperature" */
     const char *of;  /* kind of the entities: "nodal", "element block" ... */
     double limit[2]; /* tolerances: absolute, relative */
     tutti_count numbers, different;

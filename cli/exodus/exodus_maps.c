@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* An id and its position in the file. */
+/* An id and its position in the old file. */
 typedef struct {
     int64_t id;
     tutti_count place;

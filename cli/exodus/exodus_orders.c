@@ -37,7 +37,7 @@ static const int hex_27[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 16,
 static const struct {
     const char *name;
     int nodes, cell;
-    const int *order; /* NULL: unchanged */
+    const int *order; /* index in the element of each node of the cell; NULL: the same order */
 } cell_table[] = {
     {"hex", 27, HEX_27, hex_27}, {"hex", 20, HEX_20, hex_27},   {"hex", 8, HEXAHEDRON, NULL},
     {"tet", 10, TET_10, NULL},   {"tet", 4, TETRA, NULL},       {"wed", 15, WEDGE_15, wedge_15},

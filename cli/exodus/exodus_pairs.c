@@ -147,7 +147,7 @@ void exodus_pairs_find(const cli_world *w, exodus_item *items, tutti_count n, co
     double *sorted_factor = NULL;
     MPI_Datatype type;
     *out = (exodus_pairs){.n = 0};
-    if (w->ranks == 1) { /* all items are local */
+    if (w->ranks == 1) { /* no communication is needed */
         tutti_count all = 0;
         for (tutti_count i = 0; i < n; all += items[i++].factors) items[i].at = all;
         out->factor = cli_malloc((size_t)all * sizeof *factor);

@@ -9,7 +9,7 @@
 typedef struct vtk_array {
     const char *section; /* "Points", "Cells", "PointData", "CellData" */
     char *name;
-    const char *type; /* "Float64", "Int64", "Int32", "UInt8" */
+    const char *type; /* VTK's name: "Float64", "Int64", "Int32", "UInt8" */
     int components;
     size_t bytes;
     void *data;
@@ -33,7 +33,7 @@ typedef struct vtk_numbers {
     size_t n, capacity;
 } vtk_numbers;
 void vtk_number(vtk_numbers *l, int64_t v);
-/* takes ownership of the list */
+/* Append the list as an array of section "Cells", and free the list. */
 void vtk_add_numbers(vtk_grid *g, const char *name, vtk_numbers *l);
 
 /* Write a file.  0, or 1 and a message */
