@@ -200,12 +200,6 @@ static int compare_section(comparison *k, tutti_count v, tutti_count ga, tutti_c
 
 /* ---- segments */
 
-/* Compare two segments by time index; a topology precedes the state of the same index. */
-static int order_of(const tutti_segment *a, const tutti_segment *b) {
-    if (a->index != b->index) return a->index < b->index ? -1 : 1;
-    return a->kind == b->kind ? 0 : a->kind == TUTTI_TOPOLOGY ? -1 : 1;
-}
-
 static int compare_segments(comparison *k) {
     const cli_world alone = {.comm = MPI_COMM_SELF, .ranks = 1};
     cli_progress progress;
@@ -219,7 +213,13 @@ static int compare_segments(comparison *k) {
             failed = cli_error_tutti();
             break;
         }
-        const int order = i == k->a.segments ? 1 : j == k->b.segments ? -1 : order_of(&a, &b);
+        /* Segments are ordered by time index; a topology precedes the state of the same index. */
+        const int order = i == k->a.segments         ? 1
+                          : j == k->b.segments       ? -1
+                          : a.index != b.index       ? (a.index < b.index ? -1 : 1)
+                          : a.kind == b.kind         ? 0
+                          : a.kind == TUTTI_TOPOLOGY ? -1
+                                                     : 1;
         if (order) {
             const dataset_catalogue *c = order < 0 ? &k->a : &k->b;
             const tutti_segment *g = order < 0 ? &a : &b;

@@ -27,13 +27,9 @@ static void print_string_value(const char *text, tutti_count n) {
     putchar('"');
 }
 
-/* Return whether values of the type can be printed; for float16 only the bits are printed. */
-static int is_printable(tutti_type type) {
-    return type != TUTTI_FLOAT16;
-}
-
 static void print_value(const dataset_info *info, int json) {
-    const tutti_type type = is_printable(info->type) ? info->type : TUTTI_UINT16;
+    /* of float16 only the bits are printed */
+    const tutti_type type = info->type == TUTTI_FLOAT16 ? TUTTI_UINT16 : info->type;
     const tutti_array_spec spec = (tutti_array_spec){
         .ndims = 1, .shape = {1}, .type = type, .element_size = tutti_type_size(type)};
     if (info->type == TUTTI_BYTES) {

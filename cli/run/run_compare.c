@@ -31,47 +31,36 @@ static void forward_signal(int number, siginfo_t *info, void *context) {
 
 /* ---- one run */
 
-/* Rewind standard input if it is seekable; otherwise replace it by /dev/null. */
-static void rewind_input(void) {
-    if (lseek(STDIN_FILENO, 0, SEEK_SET) == 0) return;
-    const int none = open("/dev/null", O_RDONLY);
-    if (none < 0) return;
-    dup2(none, STDIN_FILENO);
-    close(none);
-}
-
-static void redirect_output(int to, int fd) {
+static void redirect_stream(int to, int fd) {
     if (fd >= 0) dup2(fd, to);
 }
 
-/* Wait for a process.  Return its exit code, or 128 + signal if a signal ended it. */
-static int await_process(pid_t pid) {
-    int status = 0;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR) return CLI_FAILED;
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-/* Run a command; out, err: file descriptors for its output, -1: those of this process. */
+/* Run a command; out, err: file descriptors for its output, -1: those of this process.  Return its exit code,
+ * or 128 + signal if a signal ended it. */
 static int run_once(const run_command *c, int out, int err, double *seconds) {
     const double start_time = cli_now();
     fflush(NULL);
     const pid_t pid = fork();
     if (pid == 0) {
         for (int i = 0; i < ENDING; i++) signal(ending[i], SIG_DFL);
-        rewind_input();
-        redirect_output(STDOUT_FILENO, out);
-        redirect_output(STDERR_FILENO, err);
+        /* Rewind standard input if it is seekable; otherwise replace it by /dev/null. */
+        const int none = lseek(STDIN_FILENO, 0, SEEK_SET) == 0 ? -1 : open("/dev/null", O_RDONLY);
+        redirect_stream(STDIN_FILENO, none);
+        if (none >= 0) close(none);
+        redirect_stream(STDOUT_FILENO, out);
+        redirect_stream(STDERR_FILENO, err);
         const int code = run_command_become(c);
         fprintf(stderr, "tutti run: %s\n", cli_message());
         fflush(stderr);
         _exit(code);
     }
     child = pid;
-    const int code = pid > 0 ? await_process(pid) : CLI_FAILED;
+    int status = 0, failed = pid < 0;
+    while (!failed && waitpid(pid, &status, 0) < 0) failed = errno != EINTR;
     child = 0;
     *seconds = cli_now() - start_time;
-    return code;
+    if (failed) return CLI_FAILED;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 static int run_quietly(const run_command *c, double *seconds) {
