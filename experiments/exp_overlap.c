@@ -252,7 +252,7 @@ static bench_cell *add_point(experiment *x, const overlap_load *load, const char
                                              .size = collective ? c->array / ranks : c->size});
 }
 
-typedef const char *variant_row[2]; /* name, settings */
+typedef const char *variant_row[2]; /* [0] name, [1] settings */
 
 static const variant_row collective_variants[] = {
     {SEQUENTIAL, "method=two-phase background=none"},

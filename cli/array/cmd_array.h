@@ -114,7 +114,7 @@ long double array_element_value(tutti_type type, const void *element, int imagin
 int array_type_is_complex(tutti_type type);
 int array_type_is_integer(tutti_type type);
 
-/* ---- walks over a section (cmd_array_walk.c) */
+/* ---- iteration over a section (cmd_array_walk.c) */
 
 typedef struct array_box {
     tutti_count lo[TUTTI_MAX_DIMS], hi[TUTTI_MAX_DIMS]; /* bounds relative to the section */

@@ -45,7 +45,7 @@ tutti_count array_walk_share(array_walk *k, const array_side *s, int other, int 
         if (all < most) all = most; /* a box of `most` elements fits on every rank */
         if (other == fast) {
             array_walk_start(k, s, s->spec.order, all);
-        } else { /* about square in the fastest dimension and the other one */
+        } else { /* about square in dimensions `fast` and `other` */
             reset_walk(k, s, s->spec.order);
             (void)extend_tile(k, other, (tutti_count)fmax(1, sqrt((double)all)));
             tutti_count capacity = all / k->tile[other];

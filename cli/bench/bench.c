@@ -78,7 +78,7 @@ static int run_plain(const cli_world *w, const void *call) {
     const int stopped = r.stopped;
     results_free(&r);
     const int code = stopped ? 128 + stopped : failed ? CLI_FAILED : CLI_OK;
-    return code == CLI_FAILED ? CLI_DIFFERS : code; /* the messages have been printed */
+    return code == CLI_FAILED ? CLI_DIFFERS : code; /* the messages are already printed */
 }
 
 static const cli_command command_table[] = {

@@ -79,7 +79,7 @@ typedef struct bench_program {
     const bench_scope *scope;
     int threads;      /* requested thread level of MPI */
     const void *what; /* argument of `run` */
-    /* returns the exit code and prints its messages */
+    /* returns the exit code; prints error messages */
     int (*run)(const cli_world *w, const bench_config *c, const void *what);
 } bench_program;
 
@@ -230,7 +230,7 @@ typedef struct bench_job {
     char *share; /* buffer of bytes [share_lo, share_hi) of the file */
     tutti_off share_lo, share_hi;
     struct staging *staging; /* NULL: the ranks do not share a node */
-    tutti_file *file;        /* of the entry that is running */
+    tutti_file *file;        /* open file of the entry that is running */
     tutti_plan *plan;
     tutti_array *array;
     const bench_cell *cell;
@@ -280,7 +280,7 @@ void staging_free(struct staging **s);
 
 /* ---- entries of a cell (variants.c) */
 int bench_has_plan(const char *method); /* whether this method uses a plan */
-/* The address of the entry is valid until the next one is added. */
+/* Add an entry.  The returned address is valid until the next entry is added. */
 bench_entry *bench_entry_add(bench_cell *cell, entry_kind kind, const char *name);
 /* Add a reference that does not use Tutti.  Its name says that it uses the page cache if Tutti's variants do
  * not. */

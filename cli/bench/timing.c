@@ -165,7 +165,8 @@ void timing_let_rest(bench_cell *cell) {
         bench_entry *e = &cell->entry[i];
         const int trial = e->kind == ENTRY_PEER ? BENCH_TRIAL_PEER : BENCH_TRIAL;
         if (e->stays || e->v.rounds < trial) continue;
-        double patience = cell->patience; /* the noise of a median decreases with its rounds */
+        /* the noise of a median decreases with the number of rounds */
+        double patience = cell->patience;
         if (cell->tightens && e->kind != ENTRY_PEER)
             patience = 1 + (patience - 1) * BENCH_TRIAL / e->v.rounds;
         e->v.is_resting |= measure_quantile(e->v.sample[0], e->v.rounds, 0.5) > patience * fastest;

@@ -27,7 +27,7 @@ void cli_world_free(cli_world *w);
 /* ---- errors: the last message of this process.  These functions return 1. */
 int cli_error(const char *fmt, ...) TUTTI_PRINTF(1, 2);
 int cli_error_errno(const char *what, const char *path);
-int cli_error_tutti(void); /* the message is the library's last one */
+int cli_error_tutti(void); /* with the message of the library's last error */
 const char *cli_message(void);
 
 /* Return whether any rank failed.  All ranks then have the message of the lowest such rank.  Collective. */

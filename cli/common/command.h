@@ -28,7 +28,7 @@ typedef struct cli_option {
     const char *argument; /* name of the value in the help, or its choices a|b|c; NULL: a flag */
     const char *standard; /* text of the default value, NULL: none */
     const char *help;
-    unsigned commands; /* bits of the commands that accept it; 0: all */
+    unsigned commands; /* bits of the commands that accept the option; 0: all */
     cli_kind kind;
     size_t at;          /* offset of the field in the config */
     double least, most; /* CLI_NUMBER, CLI_COUNT, CLI_SIZE; both 0: >= 0 */
@@ -42,7 +42,7 @@ typedef struct cli_command {
     const char *operands; /* operands in the help: "FILE [SECTION]", "DIR..." */
     const char *summary;  /* one line for the overview */
     const char *details;  /* further text for --help; NULL: none */
-    int is_serial;        /* only rank 0 runs it */
+    int is_serial;        /* only rank 0 runs the command */
     /* Run the command.  Returns an exit code.  w is NULL in groups without MPI.  Collective unless is_serial */
     int (*run)(const cli_world *w, const void *config);
 } cli_command;
@@ -88,7 +88,7 @@ typedef struct cli_call {
 #define CLI_COUNT_OF(table) ((int)(sizeof(table) / sizeof *(table)))
 
 /* ---- command_parse.c */
-/* Format "tutti array read".  Returns out. */
+/* Format the full name of a command, such as "tutti array read".  Returns out. */
 const char *cli_full_name(const cli_group *g, const cli_command *command, char *out, size_t size);
 typedef enum cli_parsed { CLI_PARSED, CLI_HELP, CLI_VERSION, CLI_WRONG } cli_parsed;
 /* argv: the words after the name of the command.  CLI_WRONG: there is a message.  Not collective */

@@ -90,7 +90,7 @@ int dataset_verify(const cli_world *w, const data_config *config) {
                 continue;
             }
             const tutti_err err = tutti_dataset_verify_segment(c.d, i, &bytes);
-            /* These errors report damage; all others that the dataset cannot be read. */
+            /* These errors report damage; any other error means that the dataset cannot be read. */
             if (err != TUTTI_OK && (err == TUTTI_ERR_FORMAT || err == TUTTI_ERR_NOT_FOUND))
                 record_damage(&v, tutti_last_message());
             else if (err != TUTTI_OK)

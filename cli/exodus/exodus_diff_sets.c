@@ -34,7 +34,7 @@ static int width_of(const exodus_outline *o, tutti_count place, int64_t side) {
     return 0;
 }
 
-/* Return the set of file f that corresponds to set i of the first file; NULL: it has none. */
+/* Return the set of file f that corresponds to set i of the first file; NULL: file f has none. */
 static const tutti_exodus_entity *set_of(const exodus_comparison *k, int f, int kind,
                                          tutti_count i) {
     const tutti_count other = exodus_other(k, kind, i);

@@ -24,7 +24,7 @@ static const struct {
 /* The elements of this rank; corners are node numbers from 0. */
 typedef struct {
     tutti_count n;
-    tutti_count *start, *node; /* [n + 1] start of each element in `node`; [corners] */
+    tutti_count *start, *node; /* [n + 1] start of each element in `node`; [corners] node numbers */
     uint8_t *type;             /* [n] element types of the mesh interface */
     tutti_count corners;
 } slice;

@@ -25,7 +25,7 @@ static const struct {
 typedef struct {
     const char *name; /* name of the topology; NULL: the block cannot be shown */
     int nodes;
-    tutti_off at; /* offset of its connectivity in the companion file */
+    tutti_off at; /* offset of the block's connectivity in the companion file */
 } shown_block;
 
 typedef struct {

@@ -53,7 +53,7 @@ typedef struct mesh_case {
 
 /* These functions return 0, or 1 and a message. */
 int mesh_case_open(const mesh_config *c, mesh_case *m); /* read and renumber the mesh */
-/* also partition it and classify its nodes */
+/* also partition the mesh and classify its nodes */
 int mesh_case_divide(const mesh_config *c, mesh_case *m);
 void mesh_case_free(mesh_case *m);
 /* Choose the writer of each node by a rule.  writers: [nodes]; writers or stats may be NULL. */

@@ -17,7 +17,7 @@ enum {
     TUNE_WINDOWS = 32,       /* maximum number of windows */
     TUNE_USER = 16 << 20,    /* bytes of `user` per rank */
     TUNE_STAGE = 4 << 20,    /* bytes of `stage` per rank */
-    TUNE_WINDOW = 512 << 10, /* window_size of the library's writes */
+    TUNE_WINDOW = 512 << 10, /* option window_size of the library's writes */
     TUNE_UNIT = 256 << 10    /* bytes per rank and unit of work for a store */
 };
 

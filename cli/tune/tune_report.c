@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Return the address of a profile value by its name. */
+/* Return the address of the profile value `name`. */
 static double *profile_value(tutti_profile *p, const char *name) {
     const tutti_profile_info *row;
     for (int i = 0; (row = tutti_profile_row(i)) != NULL; i++)

@@ -254,7 +254,7 @@ int main(int argc, char **argv) {
     measure_file();
     measure_dataset();
     measure_exodus();
-    measure_bare(); /* last: with many ranks its simulation takes longest */
+    measure_bare(); /* last, since its simulation takes longest with many ranks */
     free(data);
     MPI_Finalize();
     return 0;
