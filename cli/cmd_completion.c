@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-static const cli_group *const *group; /* [count] all commands */
+static const cli_group *const *group; /* [count] groups of all commands */
 static int count;
 
-/* ---- words: each function prints some, each with a blank before it */
+/* ---- words: each function prints words, with a blank before each */
 
-/* "metis|curve": its parts, if there are several or they are requested separately. */
+/* Print the parts of "metis|curve". */
 static void print_choices(const char *text, const char *between) {
     for (size_t n = 0; *text; text += n + (text[n] != '\0')) {
         n = strcspn(text, between);
@@ -23,8 +23,8 @@ static int is_choice(const cli_option *o) {
 
 static const cli_command *only; /* the command to complete; NULL: all commands of a group */
 
-/* Option i of a group: of the group, of all commands, of the library (in *name_out, *choices_out);
- * 0: no further option. */
+/* Return the name and choices of option i, counted over the options of the group, of all commands, and of the
+ * library.  *name_out is NULL if the option does not apply.  0: no further option */
 static int find_word(const cli_group *g, int i, const char **name_out, const char **choices_out) {
     const tutti_option_info *row;
     const cli_option *o = NULL;
@@ -47,7 +47,7 @@ static int find_word(const cli_group *g, int i, const char **name_out, const cha
     return row != NULL;
 }
 
-/* The names of a group's options; each once, although a name may have two rows. */
+/* Return whether no earlier option of the group has this name: a name may have two rows. */
 static int is_first(const cli_group *g, int i, const char *name) {
     const char *other, *choices;
     for (int k = 0; k < i && find_word(g, k, &other, &choices); k++)
@@ -63,7 +63,7 @@ static void print_commands(void) {
     }
 }
 
-/* The words that may follow the name of a command: subcommands, or the words of its operand. */
+/* Print the words that may follow the name of a command: subcommands, or the choices of its operand. */
 static void print_operands(const cli_group *g, const cli_command *command) {
     for (int k = 0; k < g->commands && g->name; k++) printf(" %s", g->command[k].name);
     if (command && strcmp(command->name, "help") == 0) print_commands();
@@ -72,7 +72,7 @@ static void print_operands(const cli_group *g, const cli_command *command) {
 
 /* ---- scripts */
 
-/* A `case` with the words after COMMAND:OPTION and after COMMAND. */
+/* Print the `case` branches with the words after COMMAND:OPTION and after COMMAND. */
 static void print_case(const cli_group *g, const cli_command *command) {
     const char *first = command ? command->name : g->name, *name, *choices;
     for (int i = 0; find_word(g, i, &name, &choices); i++) {

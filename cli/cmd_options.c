@@ -29,7 +29,7 @@ int run_options(const cli_world *w, const void *config) {
     if (c->json && name)
         return cli_error("--json lists all options: operand '%s' is not allowed", name);
     if (c->json) return print_options_json(), CLI_OK;
-    /* Print all rows, or that of a name; 0: not found. */
+    /* Print all rows, or the row of the given name. */
     const tutti_option_info *o;
     int found = 0;
     for (int i = 0; (o = tutti_options_row(i)) != NULL; i++) {

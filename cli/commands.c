@@ -1,4 +1,4 @@
-/* All commands of `tutti`: those of the modules, and help, version, options and completion.
+/* The table of all commands of `tutti`, and the commands help and version.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
 #include "bench/bench.h"
@@ -81,7 +81,7 @@ static int refuse_command(const char *name) {
                  : cli_error("unknown command '%s'", name);
 }
 
-/* help COMMAND, help COMMAND SUBCOMMAND: find the command */
+/* Find the command of `help COMMAND` or `help COMMAND SUBCOMMAND`. */
 static int find_named(const info_config *c, const cli_group **g, const cli_command **command) {
     const char *word = c->call.operands > 1 ? c->call.operand[1] : NULL;
     *g = find_group(c->call.operand[0]);
@@ -121,7 +121,7 @@ static int run_completion(const cli_world *w, const void *config) {
     return CLI_OK;
 }
 
-/* Options before the name of the command.  -1: continue; otherwise the exit status */
+/* Handle an option before the name of the command.  -1: continue; otherwise the exit status */
 static int take_global(int *argc, char ***argv) {
     char *word = (*argv)[0];
     const int help = strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0;

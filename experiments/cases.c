@@ -1,4 +1,4 @@
-/* Cases of an experiment: see cases.h.
+/* Cases of an experiment, chosen so that every pair of levels occurs.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/cases.h"
 
@@ -21,7 +21,7 @@ static int random_below(draw *d, int n) {
     return (int)((z ^ z >> 31) % (uint64_t)n);
 }
 
-/* Count the pairs of a case that no earlier case has; mark them if the case is chosen. */
+/* Count the pairs of levels in a case that no earlier case has; takes = 1: mark these pairs as seen. */
 static int count_new(draw *d, const int *level, int takes) {
     int n = 0;
     for (int f = 0; f < d->factors; f++)
@@ -34,7 +34,7 @@ static int count_new(draw *d, const int *level, int takes) {
     return n;
 }
 
-/* A random case that has a missing pair, if any. */
+/* Draw a random case; if pairs are missing, the case has at least one of them. */
 static void draw_candidate(draw *d, int *level) {
     for (int f = 0; f < d->factors; f++) level[f] = random_below(d, d->levels[f]);
     if (d->missing == 0) return;

@@ -1,4 +1,4 @@
-/* Comparisons of an experiment in addition to its points: see datasets.h.
+/* Comparisons: measurements of an experiment in addition to its points.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/datasets.h"
 

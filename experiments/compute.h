@@ -5,10 +5,10 @@
 
 #include "common/cli.h"
 
-/* Perform this many multiplications. @return the seconds needed */
+/* Perform this many multiplications.  @return the time in seconds */
 double compute_phase(double multiplications);
 
-/* Return the number of multiplications that take `seconds` if all ranks compute at the same time. 
+/* Return the number of multiplications that take `seconds` if all ranks compute at the same time.
  * Collective. */
 double compute_calibrate(const cli_world *w, double seconds);
 

@@ -1,7 +1,7 @@
 /* tutti-experiments dataset: the cost of metadata.
  *
- *   commits   1000 segments of tiny data: whether the last takes as long as the first
- *   opening   a dataset of 10 000 segments with 50 variables each, opened, and every section queried
+ *   commits   commit 1000 segments of tiny data: whether the last takes as long as the first
+ *   opening   open a dataset of 10 000 segments with 50 variables each, and query every section
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/datasets.h"
 
@@ -9,10 +9,10 @@
 
 enum { SOME = 4, MANY = 50 };
 
-/* A dataset of tiny variables; every rank has some entries of each. */
+/* A dataset of tiny variables; every rank has some entries of each variable. */
 typedef struct {
     tutti_dataset *d;
-    tutti_decomposition *mine;
+    tutti_decomposition *share;
     int variables;
     double values[8];
 } tiny;
@@ -34,23 +34,23 @@ static tutti_err tiny_open(const experiment *x, const char *path, int level, int
     return tutti_decomposition_create(
         out->d, "space",
         &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = each, .whole = 1},
-        &out->mine);
+        &out->share);
 }
 
 static void tiny_close(const experiment *x, const char *path, tiny *t, int removes) {
-    tutti_decomposition_free(&t->mine);
+    tutti_decomposition_free(&t->share);
     if (t->d && tutti_dataset_close(&t->d) != TUTTI_OK) t->d = NULL;
     if (removes) datasets_remove(x, path);
 }
 
-/* Write a segment; return the seconds of its commit and of the whole segment. */
+/* Write a segment; *commit: seconds of its commit, *all: seconds of the whole segment. */
 static tutti_err tiny_step(const experiment *x, tiny *t, int64_t step, double *commit,
                            double *all) {
     tutti_put puts[MANY];
     char names[MANY][16];
     for (int v = 0; v < t->variables; v++) {
         snprintf(names[v], sizeof names[v], "v%d", v);
-        puts[v] = (tutti_put){names[v], t->mine, TUTTI_FLOAT64, t->values};
+        puts[v] = (tutti_put){names[v], t->share, TUTTI_FLOAT64, t->values};
     }
     (void)x;
     const double start = cli_now();
@@ -107,7 +107,7 @@ static int look_at_all(tutti_dataset *d) {
     return 0;
 }
 
-/* Rank 0 only: processor time of open, and of querying every section. */
+/* Measure the processor time of opening the dataset and of querying every section.  Rank 0 only. */
 static int open_alone(const char *path, double *open_out, double *look_out) {
     tutti_dataset *d = NULL;
     const double start = datasets_cpu();

@@ -1,4 +1,5 @@
-/* tutti-experiments dataset: values to write, distributed to the ranks, and the check of values that were read.
+/* tutti-experiments dataset: values to write, their distribution over the ranks, and the check of values that
+ * were read.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/datasets.h"
 
@@ -9,8 +10,9 @@ int field_make(field *f, const cli_world *w, const bench_config *c, int variable
     *f = (field){.w = w, .seed = c->seed, .variables = variables};
     f->each = c->size / (tutti_off)sizeof(double);
     f->entries = f->each * w->ranks;
-    f->room = f->each + f->each / 8 + 4096; /* distributed at random: some ranks have a few more */
-    const size_t bytes = (size_t)variables * (size_t)f->room * sizeof(double);
+    /* in random distributions some ranks have more than the average */
+    f->capacity = f->each + f->each / 8 + 4096;
+    const size_t bytes = (size_t)variables * (size_t)f->capacity * sizeof(double);
     f->put = malloc(bytes);
     f->got = malloc(bytes);
     const int failed = !f->put || !f->got;
@@ -30,7 +32,7 @@ double field_value(const field *f, int v, tutti_count position) {
 }
 
 tutti_count *field_deal(const field *f, tutti_count run, tutti_count *n_out) {
-    const tutti_count most = run == 0 ? f->each : f->room;
+    const tutti_count most = run == 0 ? f->each : f->capacity;
     tutti_count *position = cli_malloc((size_t)most * sizeof *position), n = 0;
     uint64_t state = f->seed;
     if (run == 0)
@@ -52,13 +54,13 @@ tutti_count *field_deal(const field *f, tutti_count run, tutti_count *n_out) {
 void field_fill(const field *f, tutti_count n, const tutti_count *position) {
     for (int v = 0; v < f->variables; v++)
         for (tutti_count i = 0; i < n; i++)
-            f->put[v * f->room + i] = field_value(f, v, position[i]);
+            f->put[v * f->capacity + i] = field_value(f, v, position[i]);
 }
 
 int field_check(const field *f, tutti_count n, const tutti_count *position, int variables) {
     for (int v = 0; v < variables; v++)
         for (tutti_count i = 0; i < n; i++) {
-            const double got = f->got[v * f->room + i], want = field_value(f, v, position[i]);
+            const double got = f->got[v * f->capacity + i], want = field_value(f, v, position[i]);
             if (got < want || got > want)
                 return cli_error("variable %d has %g instead of %g at position %lld", v, got, want,
                                  (long long)position[i]);

@@ -1,22 +1,22 @@
 /* tutti-experiments dataset: the tables of Sandia's report on PDS/PIO.
  *
  *   buffers   Table 1: one large variable by blocks, through one aggregator (the I/O server of the paper) and
- *             through one on each rank; the buffer is cb_buffer_size
+ *             through one aggregator per rank; the buffer is cb_buffer_size
  *   meshes    Table 2: the meshes of GILA, Table 3: that of ALEGRA: nodal and element variables, several
  *             steps, each with its own commit.  Nodes and elements are distributed in short runs; where runs
  *             of nodes meet, both ranks have the node.
  *
- * Both use the method of the paper, which collects data before writing: method=two-phase.
+ * All tables use the method of the paper, which collects data before writing: method=two-phase.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/datasets.h"
 
 #include <stdlib.h>
 
-enum { WRITE, READ }; /* samples */
+enum { WRITE, READ }; /* indices of the samples */
 
 /* ---- Table 1 */
 
-static const int buffer_table[] = {1, 2, 4, 8, 12, 16, 28}; /* MB */
+static const int buffer_table[] = {1, 2, 4, 8, 12, 16, 28}; /* buffer sizes in MB */
 enum { BUFFERS = sizeof buffer_table / sizeof *buffer_table };
 
 typedef struct {
@@ -34,12 +34,12 @@ static void settings_make(const experiment *x, int megabytes, int many, char *ou
              megabytes * 1000000);
 }
 
-static tutti_err buffer_step(const buffer_stage *s, tutti_dataset *d, tutti_decomposition *mine,
+static tutti_err buffer_step(const buffer_stage *s, tutti_dataset *d, tutti_decomposition *local,
                              int64_t step, double *out) {
     const double start = comparison_start(s->f.w);
     tutti_err err = tutti_dataset_begin(d, TUTTI_STATE, step, 0);
     if (err == TUTTI_OK)
-        err = tutti_dataset_put(d, 1, &(tutti_put){"v", mine, TUTTI_FLOAT64, s->f.put});
+        err = tutti_dataset_put(d, 1, &(tutti_put){"v", local, TUTTI_FLOAT64, s->f.put});
     if (err == TUTTI_OK) err = tutti_dataset_commit(d);
     *out = cli_elapsed(s->f.w, start, cli_now());
     return err;
@@ -53,24 +53,24 @@ static int run_buffer(comparison *r, measure_variant *of, double *seconds_out) {
     const tutti_decomposition_spec block = {
         .kind = TUTTI_BY_SLICE, .slice = {.lo = {lo}, .hi = {lo + s->f.each}}, .whole = 1};
     tutti_dataset *d = NULL;
-    tutti_decomposition *mine = NULL;
+    tutti_decomposition *local = NULL;
     double first = 0;
     tutti_err err = datasets_open(r->x, s->path, &variant, &d);
     if (err == TUTTI_OK) err = tutti_dataset_grid(d, "space", 1, &s->f.entries);
     if (err == TUTTI_OK)
         err = tutti_dataset_variable(
             d, "v", &(tutti_variable_spec){.space = "space", .type = TUTTI_FLOAT64});
-    if (err == TUTTI_OK) err = tutti_decomposition_create(d, "space", &block, &mine);
-    if (err == TUTTI_OK) err = buffer_step(s, d, mine, 0, &first);
-    if (err == TUTTI_OK) err = buffer_step(s, d, mine, 1, &seconds_out[WRITE]);
+    if (err == TUTTI_OK) err = tutti_decomposition_create(d, "space", &block, &local);
+    if (err == TUTTI_OK) err = buffer_step(s, d, local, 0, &first);
+    if (err == TUTTI_OK) err = buffer_step(s, d, local, 1, &seconds_out[WRITE]);
     if (err == TUTTI_OK && r->x->results.config->read) {
         const double start = comparison_start(s->f.w);
         err = tutti_dataset_get(d, tutti_dataset_segments(d) - 1, 1,
-                                &(tutti_get){"v", mine, TUTTI_FLOAT64, s->f.got});
+                                &(tutti_get){"v", local, TUTTI_FLOAT64, s->f.got});
         seconds_out[READ] = cli_elapsed(s->f.w, start, cli_now());
     }
     const int failed = err == TUTTI_OK ? 0 : cli_error_tutti();
-    tutti_decomposition_free(&mine);
+    tutti_decomposition_free(&local);
     if (d && tutti_dataset_close(&d) != TUTTI_OK) d = NULL;
     datasets_remove(r->x, s->path);
     return failed;
@@ -128,22 +128,21 @@ typedef struct {
     int row, many, level;
 } mesh_variant;
 
-/* The entries of this rank in a list: runs distributed cyclically; with `shared`, also the first
- * of the next run
- * . */
-static tutti_count deal_runs(const cli_world *w, tutti_count entries, int shared, int64_t *ids) {
+/* Determine the entries of this rank in a list: runs distributed cyclically; with `shared`, also the first
+ * entry of the next run. */
+static tutti_count assign_runs(const cli_world *w, tutti_count entries, int shared, int64_t *ids) {
     tutti_count n = 0;
     for (tutti_count i = 0; i < entries; i++) {
-        const int mine = (int)(i / RUN % w->ranks) == w->rank;
+        const int local = (int)(i / RUN % w->ranks) == w->rank;
         const int before = i > 0 && (int)((i - 1) / RUN % w->ranks) == w->rank;
-        if (mine || (shared && before)) ids[n++] = i;
+        if (local || (shared && before)) ids[n++] = i;
     }
     return n;
 }
 
 typedef struct {
     tutti_dataset *d;
-    tutti_decomposition *on[2]; /* nodes, elements */
+    tutti_decomposition *on[2]; /* decompositions of nodes and of elements */
     double *buf;
 } mesh_state;
 
@@ -167,7 +166,7 @@ static tutti_err mesh_describe(const mesh_variant *m, const cli_world *w, mesh_s
     if (err == TUTTI_OK) err = tutti_dataset_commit(k->d);
     for (int i = 0; i < 2 && err == TUTTI_OK; i++) {
         int64_t *ids = cli_malloc((size_t)(entries[i] + 1) * sizeof *ids);
-        const tutti_count n = deal_runs(w, entries[i], i == 0, ids);
+        const tutti_count n = assign_runs(w, entries[i], i == 0, ids);
         err = tutti_decomposition_create(
             k->d, space_names[i],
             &(tutti_decomposition_spec){.kind = TUTTI_BY_VALUE, .n = n, .ids = ids, .whole = 1},
@@ -189,7 +188,7 @@ static tutti_err mesh_get(const mesh_state *k, int step) {
     mesh_name name[2 * EACH];
     for (int v = 0; v < 2 * EACH; v++)
         gets[v] = (tutti_get){mesh_name_make(name[v], v), k->on[v / EACH], TUTTI_FLOAT64, k->buf};
-    return tutti_dataset_get(k->d, 1 + step, 2 * EACH, gets); /* after the topology */
+    return tutti_dataset_get(k->d, 1 + step, 2 * EACH, gets); /* segment 0 is the topology */
 }
 
 static int run_mesh(comparison *r, measure_variant *of, double *seconds_out) {

@@ -1,13 +1,13 @@
-/* tutti-experiments dataset, parts `visible` and `durable`: steps of 8 variables of float64, appended to a
- * dataset that is open, and read again, compared with the limit of the file system.
+/* tutti-experiments dataset, parts `visible` and `durable`: steps of 8 variables of float64, appended to an
+ * open dataset and read again, compared with the limit of the file system.
  *
- * The limit: every rank writes the same number of bytes contiguously to a new file in calls of
- * 4 MiB, and, if commits are durable, calls fsync; then it reads them again.  If writers of one file
- * slow each other down, serialized ranks are faster: ratios are to the faster of both.  A step is
- * begin, put of all variables, commit; then one get of all.  Before the rounds each variant writes
- * one step alone, which shows the cost of the first step (plans, lists of entries), and is compared
- * value by value, also through another decomposition.  After each step its segment is erased, so
- * that the next one needs new pages too.
+ * The limit: every rank writes the same number of bytes contiguously to a new file in calls of 4 MiB, and, if
+ * commits are durable, calls fsync; then it reads the bytes again.  If concurrent writers of one file slow
+ * each other down, serialized ranks are faster: ratios are relative to the faster of both.  A step is begin,
+ * put of all variables, commit; then one get of all variables.  Before the rounds each variant writes one
+ * step separately, which shows the cost of the first step (plans, lists of entries).  Its values are compared
+ * one by one, also through another decomposition.  After each step its segment is erased, so that the next
+ * step needs new pages, too.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/datasets.h"
 
@@ -27,13 +27,13 @@ typedef enum { BLOCKS, LIES, RUNS } dealt;
 
 typedef struct {
     const char *name;
-    tutti_count run; /* RUNS: mean */
+    tutti_count run; /* RUNS: mean length of a run */
     dealt by;
     tutti_layout layout;
     tutti_type type;
     tutti_byte_order order;
-    dataset_settings variant; /* its level is the part's */
-    double goal;              /* of the limit; 0: none */
+    dataset_settings variant; /* the level is set by the part */
+    double goal;              /* maximum ratio to the limit; 0: none */
 } step_spec;
 
 static const step_spec step_table[] = {
@@ -94,7 +94,7 @@ static int move_bytes(int is_write, int fd, char *at, size_t bytes, off_t offset
     return 0;
 }
 
-/* All variables of a rank, in sequence. */
+/* Transfer this rank's share of the limit's file: all variables in sequence. */
 static int limit_share(const stage *s, const char *path, int is_write) {
     const field *f = &s->f;
     const size_t bytes = (size_t)f->each * sizeof(double);
@@ -103,7 +103,7 @@ static int limit_share(const stage *s, const char *path, int is_write) {
     int failed = fd < 0 ? cli_error_errno("open", path) : 0;
     for (int v = 0; v < VARIABLES && !failed; v++) {
         const off_t at = (off_t)bytes * (f->w->rank * VARIABLES + v);
-        double *memory = (is_write ? f->put : f->got) + v * f->room;
+        double *memory = (is_write ? f->put : f->got) + v * f->capacity;
         failed = move_bytes(is_write, fd, (char *)memory, bytes, at);
     }
     if (!failed && is_write && s->level == TUTTI_DURABLE && fsync(fd) != 0)
@@ -137,7 +137,7 @@ static tutti_err put_all(const stage *s, const step_state *k, int n) {
     char names[VARIABLES][16];
     for (int v = 0; v < n; v++)
         puts[v] = (tutti_put){variable_name(v, names[v]), k->entries, TUTTI_FLOAT64,
-                              s->f.put + v * s->f.room};
+                              s->f.put + v * s->f.capacity};
     return tutti_dataset_put(k->d, n, puts);
 }
 
@@ -147,7 +147,7 @@ static tutti_err get_some(const stage *s, const step_state *k, tutti_decompositi
     char names[VARIABLES][16];
     for (int v = 0; v < n; v++)
         gets[v] = (tutti_get){variable_name(v, names[v]), entries, TUTTI_FLOAT64,
-                              s->f.got + v * s->f.room};
+                              s->f.got + v * s->f.capacity};
     return tutti_dataset_get(k->d, tutti_dataset_segments(k->d) - 1, n, gets);
 }
 
@@ -168,8 +168,8 @@ static tutti_err read_step(const stage *s, const step_state *k, double *out) {
     return err;
 }
 
-static tutti_err decompose(const stage *s, const step_spec *spec, step_state *k, tutti_count n,
-                           const tutti_count *position) {
+static tutti_err create_decompositions(const stage *s, const step_spec *spec, step_state *k,
+                                       tutti_count n, const tutti_count *position) {
     const tutti_count lo = s->f.each * s->f.w->rank;
     const tutti_decomposition_spec block = {
         .kind = TUTTI_BY_SLICE, .slice = {.lo = {lo}, .hi = {lo + s->f.each}}, .whole = 1};
@@ -185,13 +185,13 @@ static tutti_err decompose(const stage *s, const step_spec *spec, step_state *k,
                                       &k->entries);
 }
 
-/* The first step: one variable, then all, both compared. */
+/* Write the first steps: one variable, then all; read and compare both. */
 static int first_step(const stage *s, const step_spec *spec, step_state *k, tutti_count *position) {
     tutti_count n = 0;
     double seconds = 0;
     field_fill(&s->f, k->n, position);
     tutti_err err = tutti_dataset_begin(k->d, TUTTI_STATE, k->step, 0);
-    if (err == TUTTI_OK) err = put_all(s, k, 1); /* lists of entries are written to this segment */
+    if (err == TUTTI_OK) err = put_all(s, k, 1); /* this segment also gets the lists of entries */
     if (err == TUTTI_OK) err = tutti_dataset_commit(k->d);
     if (err == TUTTI_OK) err = write_step(s, k, &k->first);
     if (err == TUTTI_OK) err = read_step(s, k, &seconds);
@@ -229,7 +229,7 @@ static int begin_variant(const comparison *r, measure_variant *of) {
                                        .layout = spec->layout,
                                        .order = spec->order});
     }
-    if (err == TUTTI_OK) err = decompose(s, spec, k, k->n, position);
+    if (err == TUTTI_OK) err = create_decompositions(s, spec, k, k->n, position);
     const int failed = err != TUTTI_OK ? cli_error_tutti() : first_step(s, spec, k, position);
     free(position);
     free(path);
@@ -270,7 +270,7 @@ static void end_variant(const comparison *r, measure_variant *of) {
     free(k);
 }
 
-/* --ways: variants whose name contains one of these words. */
+/* Apply --ways: variants whose name contains one of these words. */
 static int is_wanted(const bench_config *c, const step_spec *spec) {
     if (!c->ways.n || is_limit(spec)) return 1;
     for (int i = 0; i < c->ways.n; i++)

@@ -1,10 +1,10 @@
 /* tutti-experiments dataset: common declarations of its parts.
  *
- *   comparison   variants in interleaved rounds                                        comparison.c
- *   field    the values that are written, their positions, and verification           dataset_field.c
- *   parts    visible, durable                                                          dataset_steps.c
- *            buffers, meshes: the tables of the paper                                       dataset_papers.c
- *            commits, opening                                                          dataset_commits.c
+ *   comparison                variants in interleaved rounds                       comparison.c
+ *   field                     the values written, their positions, verification    dataset_field.c
+ *   parts visible, durable                                                         dataset_steps.c
+ *   parts buffers, meshes     the tables of the paper                              dataset_papers.c
+ *   parts commits, opening                                                         dataset_commits.c
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CLI_DATASETS_H
 #define TUTTI_CLI_DATASETS_H
@@ -14,22 +14,23 @@
 /* ---- comparisons: variants measured on all ranks in interleaved rounds (measure/measure.h) */
 
 typedef struct comparison {
-    measure m; /* samples: seconds of writing, of reading (0: none) */
+    measure m; /* samples: seconds of writing, seconds of reading (0: no reading) */
     experiment *x;
-    const void *data; /* the part's own */
-    /* One run on all ranks: seconds of writing and reading, or 1 and a message on all ranks. */
+    const void *data; /* private data of the part */
+    /* Run a variant once on all ranks; sets the seconds of writing and reading.  0, or 1 and a message, on
+     * all ranks */
     int (*run)(struct comparison *c, measure_variant *v, double *seconds_out);
     cli_progress progress;
 } comparison;
 
-/* Run the variants of c->m (measure_add), report them as a part of the experiment (`more` are
- * members of its JSON), and keep them until comparison_free. */
+/* comparison_run measures the variants of c->m, which are added by measure_add.  comparison_report reports
+ * them as a part of the experiment; more: further JSON members. */
 void comparison_run(comparison *c);
 void comparison_report(const comparison *c, const char *dir, const char *more);
-/* For runs: synchronise all ranks and return the start time. */
+/* Synchronise all ranks and return the start time. */
 double comparison_start(const cli_world *w);
 
-/* ---- fields: variables of float64 on a space of one dimension, which all ranks share */
+/* ---- fields: variables of float64 on a space of one dimension, distributed over all ranks */
 
 enum { FIELD_NAME = 8 };
 
@@ -38,35 +39,36 @@ typedef struct field {
     uint64_t seed;
     int variables;
     tutti_count each, entries; /* entries per rank, and of all ranks */
-    tutti_count room;          /* capacity of buffers, in entries per rank */
-    double *put, *got;         /* [variables * room] */
+    tutti_count capacity;      /* capacity of buffers, in entries per rank */
+    double *put, *got;         /* [variables * capacity] values to write, values read */
 } field;
 
-int field_make(field *f, const cli_world *w, const bench_config *c, int variables); /* agrees */
+/* Allocate the buffers.  0, or 1 and a message, the same on all ranks */
+int field_make(field *f, const cli_world *w, const bench_config *c, int variables);
 void field_free(field *f);
-/* The value of variable v at a position: an integer that float32 represents exactly. */
+/* Return the value of variable v at a position: an integer that float32 represents exactly. */
 double field_value(const field *f, int v, tutti_count position);
-/* The entries of this rank: runs of this mean length, distributed at random; 0: one block.  Positions to
- * be freed. */
+/* Return the positions of this rank's entries: runs of mean length `run`, distributed at random; run = 0: one
+ * block.  The result must be freed. */
 tutti_count *field_deal(const field *f, tutti_count run, tutti_count *n_out);
 void field_fill(const field *f, tutti_count n, const tutti_count *position);
-/* Compare the values read with those written; return 0, or 1 and a message. */
+/* Compare the values that were read with those that were written.  0, or 1 and a message */
 int field_check(const field *f, tutti_count n, const tutti_count *position, int variables);
 
-/* ---- for parts */
+/* ---- functions for the parts */
 
-/* The directory for the files of a part: it must not exist, and is removed at the end. */
+/* Return the directory for the files of a part.  It must not exist and is removed at the end. */
 const char *datasets_path(const experiment *x, const char *dir);
 void datasets_remove(const experiment *x, const char *path);
-/* A dataset that is created again for each run; settings "name=value ..." are of its data files. */
+/* Settings of a dataset, which is created again for each run; settings: "name=value ..." for its data files. */
 typedef struct dataset_settings {
     const char *settings;
     int level, plain; /* plain: without checksums */
 } dataset_settings;
 tutti_err datasets_open(const experiment *x, const char *path, const dataset_settings *variant,
                         tutti_dataset **out);
-int datasets_part(const experiment *x, const char *part); /* whether it is measured */
-double datasets_cpu(void);                                /* of this process */
+int datasets_part(const experiment *x, const char *part); /* whether the part is measured */
+double datasets_cpu(void);                                /* processor seconds of this process */
 
 int datasets_steps(experiment *x, const char *dir, int level);
 int datasets_buffers(experiment *x, const char *dir);

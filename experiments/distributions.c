@@ -1,19 +1,19 @@
-/* tutti-experiments sections: a whole array, distributed over all ranks.  The variants read and
- * write it by the call for arrays; the pattern describes the same elements by sections, computed
- * here, so that each checks the other.
+/* tutti-experiments sections: whole arrays, distributed over all ranks.  The variants read and write an array
+ * by the call for arrays.  The pattern describes the same elements by sections, which are computed here
+ * independently, so that the two check each other.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/sections.h"
 
 #include <stdlib.h>
 
-enum { SEVERAL = 16 }; /* of a block-cyclic distribution */
+enum { SEVERAL = 16 }; /* block size of block-cyclic distributions, in elements */
 
-/* Which of the two dimensions are distributed how; both: over a grid of ranks. */
+/* Distribution of each dimension; if both are distributed: over a grid of ranks. */
 static const struct {
     const char *name;
     tutti_dist_kind kind[2];
 } distribution_table[] = {
-    {"column-block", {TUTTI_DIST_NONE, TUTTI_DIST_BLOCK}}, /* conforming: the order of the file */
+    {"column-block", {TUTTI_DIST_NONE, TUTTI_DIST_BLOCK}}, /* conforming: contiguous in the file */
     {"row-block", {TUTTI_DIST_BLOCK, TUTTI_DIST_NONE}},
     {"block-block", {TUTTI_DIST_BLOCK, TUTTI_DIST_BLOCK}},
     {"column-cyclic", {TUTTI_DIST_NONE, TUTTI_DIST_CYCLIC}},
@@ -30,7 +30,7 @@ const char *distribution_name(int row) {
     return distribution_table[row].name;
 }
 
-/* Ranks in each dimension. */
+/* Compute the number of ranks in each dimension. */
 static void make_grid(const distribution_what *what, int grid[2]) {
     const tutti_dist_kind *kind = distribution_table[what->row].kind;
     for (int d = 0; d < 2; d++) grid[d] = kind[d] == TUTTI_DIST_NONE ? 1 : 0;
@@ -50,9 +50,9 @@ static tutti_err make_distribution(const distribution_what *what, tutti_distribu
     return tutti_distribution_make(2, shape, dims, out);
 }
 
-/* ---- the same as sections */
+/* ---- the same distribution as sections */
 
-/* Series of indices of one coordinate of the grid, each with its first position in the part. */
+/* The index ranges [lo, hi) of one coordinate of the grid; local: position of each range in the part. */
 typedef struct {
     int n;
     tutti_count *lo, *hi, stride, *local, extent;
@@ -126,7 +126,7 @@ static tutti_err make_access(const distribution_what *what, const series s[2], t
     return err;
 }
 
-/* For the MPI library. */
+/* Create the datatypes for the MPI library. */
 static void make_types(const distribution_what *what, const int grid[2], const cli_world *w,
                        bench_pattern *p) {
     int size[2] = {(int)what->n, (int)what->n}, how[2], block[2];
@@ -172,7 +172,7 @@ static void distribution_json(FILE *f, const bench_cell *cell) {
 
 const bench_scene distribution_scene = {.make = distribution_make, .json = distribution_json};
 
-/* ---- the variant */
+/* ---- the variants */
 
 static tutti_err move_part(const bench_job *job, const tutti_distribution *d) {
     return job->is_write ? tutti_array_write_part(job->array, d, NULL, NULL, job->user)

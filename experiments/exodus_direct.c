@@ -1,10 +1,9 @@
-/* tutti-experiments exodus: netCDF and HDF5 written directly, by libraries that are loaded.
+/* tutti-experiments exodus: netCDF and HDF5 written directly, by libraries loaded at run time.
  *
- * netCDF: record variables with the names of Exodus, CDF-2, like libexodusii; after each step
- * nc_sync.   HDF5: the same
- * variables as chunked datasets of one chunk per step, which are extended; after each step
- * H5Fflush.  Types and constants are those of the libraries' interfaces, which do not change within
- * a soname.
+ * netCDF: record variables with the names of Exodus in a CDF-2 file, as libexodusii writes them; nc_sync
+ * after each step.  HDF5: the same variables as extendible datasets of one chunk per step; H5Fflush after
+ * each step.  Types and constants are those of the libraries' interfaces, which do not change within a
+ * soname.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/exodus_direct.h"
 
@@ -20,11 +19,12 @@ enum { MOST = 16, SPACES = 2 };
 struct direct {
     direct_kind kind;
     direct_shape shape;
-    int file, time, id[SPACES][MOST];    /* netCDF */
-    int64_t h_file, h_set[SPACES][MOST]; /* HDF5 */
+    /* netCDF: ids of the file, of the time and of the variables */
+    int file, time, id[SPACES][MOST];
+    int64_t h_file, h_set[SPACES][MOST]; /* HDF5: ids of the file and of the datasets */
 };
 
-/* ---- loaded functions */
+/* ---- functions loaded from the libraries */
 
 typedef int64_t h5id;
 typedef unsigned long long h5size;
@@ -204,7 +204,7 @@ static int h5_step(direct *d, int step, const double *const *values) {
     return failed ? 1 : h5_failed(h5.flush(d->h_file, 1), "H5Fflush");
 }
 
-/* ---- either */
+/* ---- both libraries */
 
 direct *direct_open(direct_kind kind, const char *path, const direct_shape *shape) {
     direct *d = cli_malloc(sizeof *d);

@@ -1,20 +1,18 @@
 /* tutti-experiments auto: the cost of the automatic choice.
  *
- * In every case `auto`, fixed methods and the call of the MPI library are interleaved.  The best
- * fixed method is chosen by its median over the odd rounds (the first, the third ...) and compared
- * on the even ones, so that chance does not make
- * it the best: regret = time of auto / time of the best fixed method - 1, by medians.  Also the 95
- * % interval of the differences of those rounds, which distinguishes regret from noise.  Rounds are
- * used for the relevant methods: a method that is far
- * slower is skipped in later ones, and is not the best; the limit decreases with the rounds.
+ * In every case `auto`, fixed methods and the call of the MPI library are interleaved.  The best fixed method
+ * is chosen by its median over the odd rounds (the first, the third ...) and compared on the even rounds, so
+ * that chance does not make it the best: regret = time of auto / time of the best fixed method - 1, by
+ * medians.  The 95 % interval of the differences of these rounds distinguishes regret from noise.  A method
+ * that is far slower than the fastest is skipped in later rounds and is not the best; the limit decreases
+ * with the rounds.
  *
- * Against the MPI library: the ratios of both times, round by round, with bounds of their median
- * by order statistics (sign test; five rounds at least).
+ * Comparison with the MPI library: the ratios of both times, round by round, with bounds of their median by
+ * order statistics (sign test; at least five rounds).
  *
- * The cases are all combinations of directories, patterns, operations and numbers of ranks; or,
- * with --cases N, drawn from these, sizes, warm and cold, and the default and a tuned profile, so
- * that every pair of levels occurs (cases.h).
- * Cold: a read finds nothing in the page cache, a write ends on the device.
+ * The cases are all combinations of directories, patterns, operations and numbers of ranks.  With --cases N
+ * they are drawn from these, from sizes, warm and cold, and the default and a tuned profile, so that every
+ * pair of levels occurs (cases.h).  Cold: a read finds nothing in the page cache, a write ends on the device.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/experiment.h"
 #include "experiments/cases.h"
@@ -25,9 +23,9 @@
 #define AUTO "auto"
 #define PEER "MPI library"
 
-#define PATIENCE 3.0 /* times as slow as the fastest, in the first rounds */
+#define PATIENCE 3.0 /* first limit for slow methods, relative to the fastest */
 
-#define BACKGROUND " store=" /* by the one that works in the background */
+#define BACKGROUND " store=" /* followed by the name of the asynchronous store */
 static const struct {
     const char *name, *settings;
 } fixed_table[] = {
@@ -50,12 +48,12 @@ static const struct {
     {"one aggregator", "method=two-phase exchange=shm cb_nodes=1"},
     {"large windows", "method=two-phase exchange=shm window_size=4m"},
 };
-/* Drawn cases have only the first ones. */
+/* With --cases only the first FIXED_OF_CASES methods are measured. */
 enum { FIXED = sizeof fixed_table / sizeof *fixed_table, FIXED_OF_CASES = 7 };
 
-enum { LEAST_ROUNDS = 6 }; /* for an interval */
-static const tutti_off SLOW_MOST = (tutti_off)256
-                                   << 20; /* bytes of a case on a throttled directory */
+enum { LEAST_ROUNDS = 6 }; /* minimum number of rounds for a confidence interval */
+/* maximum bytes of a case on a throttled device */
+static const tutti_off SLOW_MOST = (tutti_off)256 << 20;
 
 static void auto_defaults(bench_config *c, int quick) {
     c->write = c->read = 1;
@@ -64,7 +62,7 @@ static void auto_defaults(bench_config *c, int quick) {
     cli_list_split(&c->patterns,
                    quick ? "block2d,pieces512"
                          : "block2d,columns,block3d,cyclic4k,pieces512,irregular64,flash,strided");
-    c->budget = 6900; /* a run is limited to two hours */
+    c->budget = 6900; /* seconds: a run is limited to two hours */
     cli_list_split(&c->files, quick ? "4k,64k" : "4k,64k,1m,8m,32m,128m");
 }
 
@@ -121,7 +119,8 @@ static void draw_cases(experiment *x, int first, const int *op, int ops) {
         [PROFILE] = c->tuned ? 2 : 1};
     int *level = cli_malloc((size_t)c->cases * CASE_FACTORS * sizeof *level);
     const int missing = cases_draw(CASE_FACTORS, levels, c->cases, c->seed, level);
-    if (c->tuned) setenv("XDG_CONFIG_HOME", "/nonexistent", 1); /* default: not the user's */
+    /* the default profile must not be that of the user */
+    if (c->tuned) setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
     for (int i = 0; i < c->cases; i++) add_case(x, level + (long)i * CASE_FACTORS, first, op);
     FILE *f = experiment_part(x, "cases", c->dirs.item[0]);
     if (f)
@@ -141,7 +140,8 @@ static void auto_plan(experiment *x) {
         draw_cases(x, x->worlds > 1 && x->world[0].ranks == 1, op, ops);
         return;
     }
-    const int first = c->procs.n ? 0 : x->worlds - 1; /* all ranks, unless --procs is given */
+    /* only the world of all ranks, unless --procs is given */
+    const int first = c->procs.n ? 0 : x->worlds - 1;
     for (int d = 0; d < c->dirs.n; d++)
         for (int i = first; i < x->worlds; i++)
             for (int p = 0; p < c->patterns.n * ops; p++)

@@ -1,13 +1,13 @@
 /* tutti-experiments dataset: performance of datasets, and the tables of PDS/PIO by Sandia.
  *
- *   visible, durable   a step of 8 variables by every layout, decomposition and conversion, written and
- *                      read, compared with the limit of the file system                     dataset_steps.c
- *   buffers            Table 1: one I/O server and many, buffers of 1 to 28 MB      dataset_papers.c
- *   meshes             Tables 2 and 3: steps of small meshes, metadata after each   dataset_papers.c
- *   commits, opening   the cost of metadata, over many segments                     dataset_commits.c
+ *   visible, durable   a step of 8 variables by every layout, decomposition and conversion, written and read,
+ *                      compared with the limit of the file system              dataset_steps.c
+ *   buffers            Table 1: one I/O server and many, buffers of 1 to 28 MB  dataset_papers.c
+ *   meshes             Tables 2 and 3: steps of small meshes, with metadata     dataset_papers.c
+ *   commits, opening   the cost of metadata, over many segments                 dataset_commits.c
  *
- * Its variants are not cells of `tutti bench`: they write a dataset, not a known file.  Everything is
- * measured before the points; there are no points.  Goals are reported; missing one is not a failure.
+ * The variants are not cells of `tutti bench`, because they write a dataset instead of a file with known
+ * bytes: this experiment has parts, but no points.  Goals are reported; a missed goal is not a failure.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/datasets.h"
 
@@ -44,7 +44,7 @@ const char *datasets_path(const experiment *x, const char *dir) {
 void datasets_remove(const experiment *x, const char *path) {
     cli_barrier(x->all);
     if (x->all->rank == 0) {
-        DIR *d = opendir(path); /* a dataset has files only */
+        DIR *d = opendir(path); /* a dataset contains only files */
         for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
             char *name = cli_format("%s/%s", path, e->d_name);
             if (*e->d_name != '.' || strlen(e->d_name) > 2) unlink(name);

@@ -1,14 +1,13 @@
-/* tutti-experiments exodus: Table 3 of Sandia's report on PDS/PIO as finite-element output, and
- * its references.
+/* tutti-experiments exodus: Table 3 of Sandia's report on PDS/PIO as finite-element output, and its
+ * references.
  *
- * ALEGRA's mesh of 9138 nodes and 7599 elements, six variables of nodes and six of elements, in an
- * Exodus file; the metadata are up to date after each step.  An I/O server is an aggregator: one,
- * and fourteen or as many as there are ranks; the
- * buffer is cb_buffer_size.  Elements are distributed in runs of sixteen, with their nodes; border
- * nodes are on several ranks.
- * Also the references of the paper: netCDF and HDF5 written directly by one process, which has all data.
+ * The mesh of ALEGRA, 9138 nodes and 7599 elements, with six nodal and six element variables, in an Exodus
+ * file whose metadata is complete after each step.  An aggregator corresponds to an I/O server: one, and
+ * fourteen or as many as there are ranks; the buffer is cb_buffer_size.  Elements are distributed in runs of
+ * sixteen, with their nodes; border nodes are on several ranks.  The references of the paper are netCDF and
+ * HDF5 written directly by one process, which has all data.
  *
- * Values are compared after the steps of the first round.  There are no points and no gates.
+ * Values are compared after the steps of the first round.  There are no points and no goals.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -19,14 +18,14 @@
 #include "experiments/datasets.h"
 #include "experiments/exodus_direct.h"
 
-enum { WRITE, READ }; /* samples */
+enum { WRITE, READ }; /* indices of the samples */
 enum { NODES = 9138, ELEMENTS = 7599, EACH = 6, RUN = 16, SERVERS = 14, CORNERS = 8 };
 
-static const int buffer_table[] = {1, 2, 4}; /* MB */
+static const int buffer_table[] = {1, 2, 4}; /* buffer sizes in MB */
 enum { BUFFERS = sizeof buffer_table / sizeof *buffer_table, LEVELS = 2 };
 
 typedef struct variant {
-    int megabytes, servers; /* 0: direct */
+    int megabytes, servers; /* buffer size, number of aggregators; 0: written directly */
     direct_kind direct;
     int level;
 } variant;
@@ -37,9 +36,8 @@ typedef struct share {
     int64_t *node_ids, *element_ids;
     tutti_count *connectivity;
     double *x;
-    double *values[2 * EACH],
-        *got; /* [nodes], [elements] each; rank 0: of all ranks, for direct writes */
-    double *all[2 * EACH];
+    double *values[2 * EACH], *got; /* [nodes] or [elements] values per variable; those read */
+    double *all[2 * EACH];          /* on rank 0: values of all ranks, for direct writes */
     char *path;
 } share;
 
@@ -54,7 +52,8 @@ static double value_of(int variable, tutti_count i) {
 /* ---- the mesh */
 
 static tutti_count corner_of(tutti_count element, int c) {
-    static const int offset[CORNERS] = {0, 1, 20, 19, 400, 401, 420, 419}; /* like a grid's */
+    /* similar to a structured grid */
+    static const int offset[CORNERS] = {0, 1, 20, 19, 400, 401, 420, 419};
     return (element + offset[c]) % NODES;
 }
 
@@ -99,7 +98,7 @@ static void share_free(share *s) {
     free(s->x), free(s->got), free(s->path);
 }
 
-/* ---- ours */
+/* ---- Tutti */
 
 static const char *const names[EACH] = {"v1", "v2", "v3", "v4", "v5", "v6"};
 
@@ -132,7 +131,7 @@ static void fields_of(const share *s, tutti_exodus_field out[2 * EACH]) {
                                  .buf = s->values[v]};
 }
 
-/* The last step, number by number. */
+/* Compare all values of the last step. */
 static int compare_values(tutti_exodus *x, const share *s, int steps) {
     for (int v = 0; v < 2 * EACH; v++) {
         tutti_exodus_field fields[2 * EACH];
@@ -166,7 +165,7 @@ static int open_ours(const experiment *x, const share *s, const variant *of, tut
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-/* Read all steps, each by one call; the last values must be those written. */
+/* Read all steps, one call per step; the last values must be those written. */
 static tutti_err get_steps(tutti_exodus *x, const share *s, int steps) {
     tutti_exodus_field fields[2 * EACH];
     tutti_err err = TUTTI_OK;
@@ -203,7 +202,7 @@ static int run_ours(comparison *r, const measure_variant *me, double *seconds_ou
     return failed;
 }
 
-/* ---- direct */
+/* ---- netCDF and HDF5 written directly */
 
 static int sync_file(const char *path) {
     const int fd = open(path, O_RDWR | O_CLOEXEC);

@@ -3,13 +3,12 @@
  *   tables   Tables 3 and 4, figures 9 to 11: counts, on one process (mesh_tables.c)
  *   writes   figures 5, 6 and 8: write times by configuration, load and rule, as many partitions as ranks
  *
- * The configurations of the paper are methods here: sequential is `root` (gather, then write), the
- * parallel ones are independent, list and two-phase; `auto` is added.  NFS and PVFS of the paper
- * are directories.
- * Sequential time is that of gathering and writing, parallel time that of making access and plan and
- * of writing; with a reused plan, of writing only.  `bare` is a loop of system calls, one for each
- * interval, without any library: the largest gain of the rules on this machine.  All variants of a
- * load are interleaved.
+ * The configurations of the paper are methods here: sequential is `root` (gather, then write), the parallel
+ * configurations are independent, list and two-phase; `auto` is added.  NFS and PVFS of the paper are
+ * directories.  Sequential time includes gathering and writing; parallel time includes creating access and
+ * plan and writing; with a reused plan, writing only.  `bare` is a loop of system calls, one per interval,
+ * without any library: the maximum gain of the rules on this machine.  All variants of a load are
+ * interleaved.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/meshes.h"
 
@@ -40,11 +39,11 @@ typedef struct {
     int sources, points;
     mesh_source *source;
     mesh_point *point;
-    double *inspecting; /* [points * MESH_RULES] */
+    double *inspecting; /* [points * MESH_RULES] seconds of creating each inspector */
     mesh_stage stage;
 } mesh_data;
 
-/* By default writes are measured if there is more than one rank. */
+/* By default writes are measured only with more than one rank. */
 static int has_part(const experiment *x, const char *part) {
     const bench_config *c = x->results.config;
     if (c->parts.n) return cli_list_has(&c->parts, part);
@@ -58,7 +57,7 @@ static void way_name(char *out, size_t size, const char *method, const char *rul
 static const tutti_replicas_rule *rule_named(const char *rule) {
     tutti_replicas_rule r = TUTTI_REPLICAS_OWN;
     if (tutti_replicas_rule_parse(rule, &r) != TUTTI_OK)
-        return NULL; /* the arguments were checked */
+        return NULL; /* cannot happen: the arguments were checked */
     for (int i = 0; i < MESH_RULES; i++)
         if (mesh_rule[i] == r) return &mesh_rule[i];
     return NULL;
@@ -71,7 +70,7 @@ static void add_variant(const experiment *x, bench_cell *point, const char *meth
     snprintf(settings, sizeof settings, "method=%s", method);
     bench_entry *e = experiment_variant(x, point, name, settings);
     e->reused = reused;
-    if (!point->is_write) { /* all nodes that a rank holds: no rule */
+    if (!point->is_write) { /* reads: all nodes on the rank, independent of the rule */
         e->runner = reused ? &bench_tutti_reused : &bench_tutti;
         return;
     }
@@ -115,7 +114,7 @@ static void add_point(experiment *x, const point_spec *where, const mesh_source 
     add_variants(x, point);
 }
 
-/* The loop over directories is inside those over meshes and ranks, which take time to set up. */
+/* Directories are the innermost loop, since meshes and ranks take time to set up. */
 static void add_points(experiment *x, const mesh_source *source, int ranks, int is_read) {
     const bench_config *c = x->results.config;
     for (int d = 0; d < c->dirs.n; d++)
@@ -131,7 +130,8 @@ static void add_points(experiment *x, const mesh_source *source, int ranks, int 
 
 static void mesh_plan(experiment *x) {
     const bench_config *c = x->results.config;
-    const int first = c->procs.n ? 0 : x->worlds - 1; /* all ranks, unless --procs is given */
+    /* only the world of all ranks, unless --procs is given */
+    const int first = c->procs.n ? 0 : x->worlds - 1;
     const int sources = c->operands ? c->operands : 1;
     const size_t most = (size_t)sources * (size_t)(2 * x->worlds * c->dirs.n * c->loads.n);
     mesh_data *d = cli_malloc(sizeof *d);

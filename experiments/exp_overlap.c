@@ -1,20 +1,21 @@
-/* tutti-experiments overlap: Dickens and Thakur, figures 4 to 7: the share of input and output that overlaps
- * with computation.
+/* tutti-experiments overlap: Dickens and Thakur, figures 4 to 7: the share of I/O that overlaps with
+ * computation.
  *
- *   independent   every process writes its contiguous share: then computes, or a thread writes;
- *                 of the program, or of the library (tutti_file_write_independent_start)
- *   collective    begin, compute, end: all in begin; all by a thread; only file access by a thread
+ *   independent   every process writes its contiguous share before the computation; or a thread of the
+ * program
+ *                 or of the library (tutti_file_write_independent_start) writes it during the computation
+ *   collective    begin, compute, end: all work in begin; all by a thread; only file access by a thread
  *
- * Collective writes follow the paper: step 5, no overlap inside the operation, and every process
- * writes its part in one large request, as far as a reasonable amount of staging memory allows. 
- * With --op read the same in the opposite direction: file access is first, and if it is in the
- * background, the exchange is in end.  Both through the page cache and with O_DIRECT.  All variants
- * of a part have the same store, one that can work in the background, so that the gain of a deeper
- * queue is not counted as overlap; in addition the sequential variant by plain calls, and file
- * access in the background without computation.
- * As in the paper, the compute phase is floating-point multiplications, with the same duration as the
- * input and output alone on the largest number of processes: which is measured first, for each
- * of the four and each directory.
+ * Collective writes follow the paper: step 5, no overlap inside the operation; every process writes its part
+ * in one large request, as far as a reasonable amount of staging memory allows.  With --op read the order is
+ * reversed: file access comes first, and if it is asynchronous, the exchange is in end.  Both operations are
+ * measured through the page cache and with O_DIRECT.  All variants of a part use the same store, which can
+ * work asynchronously, so that the gain of a deeper queue is not counted as overlap.  Further variants: plain
+ * sequential calls, and asynchronous file access without computation.
+ *
+ * As in the paper, the compute phase consists of floating-point multiplications and takes as long as the I/O
+ * alone on the largest number of processes.  That time is measured first for each part, directory and
+ * operation.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/experiment.h"
 #include "experiments/compute.h"
@@ -43,10 +44,10 @@ static const struct {
 };
 enum { PARTS = sizeof part_table / sizeof *part_table };
 
-/* Of one request an aggregator has at most so much, and so have the messages of all. */
+/* Maximum bytes of an aggregator's request, and of the messages of all ranks. */
 static const tutti_off STAGING_MOST = 256 << 20;
 
-/* The length of the compute phase: one for each part, directory and operation. */
+/* The compute phase of a part, directory and operation. */
 typedef struct {
     const char *dir;
     int part, is_read;
@@ -57,7 +58,7 @@ static double multiplications_of(const bench_entry *e) {
     return ((const overlap_load *)e->context)->multiplications;
 }
 
-/* The number of loads. */
+/* Return the number of compute phases. */
 static int loads_of(const experiment *x) {
     int op[2];
     return x->results.config->dirs.n * PARTS * experiment_ops(x, op);
@@ -103,7 +104,7 @@ static const bench_runner split_runner = {.run = run_split, .end = variant_end};
 typedef struct {
     bench_job *job;
     tutti_off count;
-    char failure[256]; /* the first */
+    char failure[256]; /* message of the first failure */
 } thread_task;
 
 static void task_note(thread_task *t, tutti_err err) {
@@ -120,7 +121,7 @@ static void *move_share(void *argument) {
     return NULL;
 }
 
-/* The access comes before the compute phase; or a thread of the program performs it concurrently, or the
+/* When independent access happens: before the computation; during it by a thread of the program; or by the
  * library. */
 enum { THEN, BESIDE, STARTED };
 
@@ -145,7 +146,7 @@ static void iterate_independent(thread_task *task, bench_entry *e, int how) {
     variant_stats(job, e);
 }
 
-/* Closing is collective: a rank that failed must call it too. */
+/* Close is collective: a rank that failed must call it, too. */
 static int run_independent(bench_job *job, bench_entry *e, int how) {
     thread_task task = {.job = job};
     if (variant_open(job, e) != TUTTI_OK) return variant_failed(e);
@@ -192,16 +193,16 @@ static const bench_runner peer_runner = {.run = run_peer_split};
 
 /* ---- points */
 
-/* Every rank is an aggregator, and its part is one window, with space for the messages of all ranks;
- * options set by the user have precedence. */
+/* Settings of the collective parts: every rank is an aggregator, whose part is one window, with space for the
+ * messages of all ranks.  Options set by the user have precedence. */
 static void stage_settings(const tutti_options *user, const bench_cell *point, char *out,
                            size_t size) {
     const tutti_off all = (3 * point->ranks + 2) * point->size, usual = 16 << 20;
-    tutti_off room = user->cb_buffer_size;
-    if (room == usual && all > usual) room = all < STAGING_MOST ? all : STAGING_MOST;
+    tutti_off staging = user->cb_buffer_size;
+    if (staging == usual && all > usual) staging = all < STAGING_MOST ? all : STAGING_MOST;
     snprintf(out, size, "cb_nodes=%d window_size=%lld cb_buffer_size=%lld",
              user->cb_nodes ? user->cb_nodes : point->ranks,
-             (long long)(user->window_size ? user->window_size : STAGING_MOST), (long long)room);
+             (long long)(user->window_size ? user->window_size : STAGING_MOST), (long long)staging);
 }
 
 static const bench_runner *runner_of(int part, const char *name) {
@@ -211,14 +212,14 @@ static const bench_runner *runner_of(int part, const char *name) {
     return started ? &started_runner : &then_runner;
 }
 
-/* `load`: that of its part, or no computation. */
+/* Add a variant; load NULL: no computation. */
 static void add_variant(const experiment *x, bench_cell *point, int part, const overlap_load *load,
                         const char *const variant[2]) {
     char common[256], full[352];
     /* Options common to the variants of a part; those of one variant follow them. */
     const int direct = part_table[part].direct;
     const tutti_options *user = &x->results.config->options;
-    const tutti_off room = point->size * point->ranks + (16 << 20);
+    const tutti_off staging = point->size * point->ranks + (16 << 20);
     char stage[128] = "";
     if (part_table[part].collective) stage_settings(user, point, stage, sizeof stage);
     const int engine =
@@ -226,7 +227,7 @@ static void add_variant(const experiment *x, bench_cell *point, int part, const 
     snprintf(
         common, sizeof common, "%s%s direct_io=%d background_bytes=%lld%s%s", stage,
         engine ? " exchange=two-sided step=5 pipeline=none" : "", direct,
-        (long long)(room > user->background_bytes ? room : user->background_bytes),
+        (long long)(staging > user->background_bytes ? staging : user->background_bytes),
         user->store ? "" : " store=", user->store ? "" : experiment_background_store(x, direct));
     snprintf(full, sizeof full, "%s %s", common, variant[1]);
     bench_entry *e = experiment_variant(x, point, variant[0], full);
@@ -251,7 +252,7 @@ static bench_cell *add_point(experiment *x, const overlap_load *load, const char
                                              .size = collective ? c->array / ranks : c->size});
 }
 
-typedef const char *variant_row[2]; /* name, settings */
+typedef const char *variant_row[2]; /* [0] name, [1] settings */
 
 static const variant_row collective_variants[] = {
     {SEQUENTIAL, "method=two-phase background=none"},
@@ -302,7 +303,7 @@ static void overlap_plan(experiment *x) {
             }
 }
 
-/* With short phases the overlap is within the noise. */
+/* Minimum I/O time: the overlap of shorter phases would be hidden by noise. */
 static const double LEAST_PHASE = 1e-3; /* seconds */
 
 static void refuse_load(experiment *x, const overlap_load *load, double seconds) {
@@ -317,13 +318,13 @@ static void refuse_load(experiment *x, const overlap_load *load, double seconds)
         }
 }
 
-/* A point with only I/O determines the length of the compute phase of its part. */
+/* Called after each point.  The point with only I/O determines the compute phase of its part. */
 static void overlap_measured(experiment *x, const cli_world *w, const bench_cell *point) {
     overlap_load *load = x->data;
     const bench_entry *e = &point->entry[0];
     if (strcmp(e->v.name, ALONE) != 0) return;
-    const int is_long =
-        e->v.rounds && e->time.min >= LEAST_PHASE; /* the load makes other variants longer */
+    /* computation makes all other variants longer */
+    const int is_long = e->v.rounds && e->time.min >= LEAST_PHASE;
     const double n = is_long ? compute_calibrate(w, e->time.median) : 0;
     for (int i = 0; i < loads_of(x); i++) {
         if (strcmp(point->figure, part_table[load[i].part].calibration) != 0 ||

@@ -1,8 +1,7 @@
-/* tutti-experiments pipelines: Feki and Gabriel, Table I and figures 1 to 3: how often each
- * overlap of exchange and file access is the fastest, and its gain over no overlap, on four
- * benchmarks.  Half of the ranks are aggregators;
- * without overlap they have one buffer of twice the size.  With --op read the pipelines run in the
- * opposite direction.
+/* tutti-experiments pipelines: Feki and Gabriel, Table I and figures 1 to 3: how often each overlap of
+ * exchange and file access is the fastest, and its gain over no overlap, on four benchmarks.  Half of the
+ * ranks are aggregators; without overlap they have one buffer of twice the size.  With --op read the
+ * pipelines run in the opposite direction.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/series.h"
 
@@ -18,11 +17,12 @@ static void pipelines_defaults(bench_config *c, int quick) {
     c->write = 1;
 }
 
-/* The paper exchanges by messages, cycle by cycle; the user may choose another exchange. */
+/* Add the pipelines.  The paper exchanges by messages, cycle by cycle; the user may choose another exchange. */
 static void add_variants(const experiment *x, bench_cell *point) {
     const tutti_options *user = &x->results.config->options;
     char stage[200], exchange[64] = "", store[32] = "", settings[400];
-    if (user->store == TUTTI_STORE_AUTO) /* one for all: overlap is compared, not stores */
+    /* one store for all, so that pipelines are compared, not stores */
+    if (user->store == TUTTI_STORE_AUTO)
         snprintf(store, sizeof store, "store=%s", experiment_background_store(x, user->direct_io));
     if (user->exchange == TUTTI_EXCHANGE_AUTO)
         snprintf(exchange, sizeof exchange, "exchange=two-sided step=%d",

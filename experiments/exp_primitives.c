@@ -1,10 +1,9 @@
-/* tutti-experiments primitives: Feki and Gabriel, figure 4: messages, puts between fences, puts under
- * shared locks, all under the pipeline write-comm-2, and also shared memory, which the paper did
- * not use.
+/* tutti-experiments primitives: Feki and Gabriel, figure 4: messages, puts between fences, puts under shared
+ * locks, all with the pipeline write-comm-2.  Shared memory, which the paper did not use, is added.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/series.h"
 
-/* Messages as in step 4, so that all variants of the paper use the cyclic engine. */
+/* Two-sided uses messages per cycle (step 4), so that all variants of the paper use the cyclic engine. */
 static const char *const primitive_table[] = {"two-sided", "fence", "lock", "shm"};
 enum { PRIMITIVES = sizeof primitive_table / sizeof *primitive_table };
 

@@ -1,24 +1,22 @@
 /* tutti-experiments sections: Thakur and Choudhary, Table 1, Table 2 and figure 2.
  *
  *   common          all ranks request the same section of an array of doubles, column-major
- *   overlapping     the section of each rank is shifted against the previous one
+ *   overlapping     the section of each rank is shifted relative to the previous rank
  *   distinct        no element is requested by two ranks
  *   distributions   a complete array, of half the extents, by several distributions
  *
- * each is read and written: directly (every rank accesses its own pieces; reads also with data
- * sieving), by the
- * Extended Two-Phase Method, which reads column by column, by the same with one request for
- * columns that are close to each other, and by the defaults of the library; writes also with rmw. 
- * In addition to times it reports values that hardly depend on
- * the machine: requests and bytes, summed over all ranks.  Gates, which determine the exit status:
+ * Each section is read and written directly (every rank accesses its own pieces; reads also with data
+ * sieving), by the Extended Two-Phase Method, which reads column by column, by the same method with one
+ * request for adjacent columns, and by the defaults of the library; writes also with rmw.  The report has
+ * times, and requests and bytes summed over all ranks, which hardly depend on the machine.  Gates determine
+ * the exit status:
  *
- *   - a common section is moved once: requests and bytes fall at least by the number of ranks
- *   - no section is read beyond the smallest section that contains the requests of all ranks
- *   - with --iops and O_DIRECT, on a device with limited operations per second: times fall at
- * least 0.8 times as
- *     much as requests
+ *   - a common section is transferred once: requests and bytes decrease at least by the number of ranks
+ *   - nothing is read outside the smallest section that contains the requests of all ranks
+ *   - with --iops and O_DIRECT, on a device with limited operations per second: times decrease at least 0.8
+ *     times as much as requests
  *
- * With --cold the page cache is emptied of the file before each run; the default is then compared with the
+ * With --cold the file is dropped from the page cache before each run.  The default is then compared with the
  * variants among which it chooses, and the report gives its distance from the best of them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/sections.h"
@@ -38,7 +36,8 @@
 #define DEFAULT "default"
 #define WITH_RMW ", rmw"
 
-/* With --cold, on a device that is not throttled: the variants among which the default, auto, chooses, and some more. */
+/* --cold on a device that is not throttled: the variants among which the default, auto, chooses, and some
+ * more. */
 static const struct {
     const char *name, *settings;
 } fixed_table[] = {
@@ -53,12 +52,12 @@ static const struct {
 };
 enum { FIXED = sizeof fixed_table / sizeof *fixed_table };
 
-#define PATIENCE 20.0 /* times as slow as the fastest */
+#define PATIENCE 20.0 /* limit for slow variants, relative to the fastest */
 
 static void sections_defaults(bench_config *c, int quick) {
     c->array = (tutti_off)(quick ? 2 : 128) << 20;
-    c->rounds = quick ? 3 : 7;
-    c->write = c->read = 1; /* with --cold, odd rounds judge */
+    c->rounds = quick ? 3 : 7; /* --cold: odd rounds choose the best variant, even rounds compare */
+    c->write = c->read = 1;
     c->all_parts = "common,overlapping,distinct,distributions";
     cli_list_split(&c->parts, c->all_parts);
 }
@@ -71,10 +70,11 @@ typedef struct {
     char name[80];
 } point_data;
 
-/* Extents of a square array of doubles of at most this many bytes: columns are complete blocks. */
+/* Return the extent of a square array of doubles of at most c->array bytes; columns are complete blocks. */
 static tutti_count extent_of(const bench_config *c) {
     const tutti_count n = (tutti_count)sqrt((double)c->array / sizeof(double));
-    const tutti_count least = 2 * SECTION_BLOCK; /* of O_DIRECT: a column has parts */
+    /* with O_DIRECT a column has at least two blocks */
+    const tutti_count least = 2 * SECTION_BLOCK;
     if (c->options.direct_io && n < least) return least;
     return n >= SECTION_BLOCK ? n - n % SECTION_BLOCK : n;
 }
@@ -93,16 +93,15 @@ static bench_cell *add_cell(experiment *x, const char *dir, const char *figure, 
     return point;
 }
 
-/* The method of the paper as settings.  A file domain is a block of columns of the array, and
- * windows never divide a column.  From a domain, columns of the smallest section that holds all
- * requests are read one by one: holes inside are read too, bytes between the end of one and the
- * start of the next are not. */
+/* Settings for the method of the paper.  A file domain is a block of columns of the array, and windows never
+ * divide a column.  In a domain, the columns of the smallest section that contains all requests are read one
+ * by one: holes within a column are read, too, but not the bytes between two columns. */
 static void method_of(const experiment *x, const section_what *what, char *out, size_t size) {
     const tutti_options *user = &x->results.config->options;
     const tutti_off column = what->n * (tutti_off)sizeof(double), usual = 32 << 10;
     const tutti_count some = (512 << 10) / column, wanted = 16 * what->n / 4096;
     const tutti_off window = (some > wanted ? some : wanted) * column;
-    const tutti_off room = 4 * what->ranks * window;
+    const tutti_off staging = 4 * what->ranks * window;
     const tutti_off between = column - section_bounding_rows(what) * (tutti_off)sizeof(double);
     const tutti_off gap = between > 0 && between < 2 * usual ? between / 2 : usual;
     int n = snprintf(out, size, "method=two-phase");
@@ -110,8 +109,8 @@ static void method_of(const experiment *x, const section_what *what, char *out, 
         n += snprintf(out + n, size - (size_t)n, " domains=array");
     if (user->window_size == 0)
         n += snprintf(out + n, size - (size_t)n, " window_size=%lld", (long long)window);
-    if (user->cb_buffer_size < room && user->cb_buffer_size == 16 << 20)
-        n += snprintf(out + n, size - (size_t)n, " cb_buffer_size=%lld", (long long)room);
+    if (user->cb_buffer_size < staging && user->cb_buffer_size == 16 << 20)
+        n += snprintf(out + n, size - (size_t)n, " cb_buffer_size=%lld", (long long)staging);
     if (user->sieve_gap == 0)
         snprintf(out + n, size - (size_t)n, " sieve_gap=%lld", (long long)gap);
 }
@@ -155,8 +154,8 @@ static void add_distribution(experiment *x, const char *dir, int is_read, point_
     experiment_variant(x, point, DIRECT, "method=independent")->runner = &distribution_runner;
     experiment_variant(x, point, EXTENDED, "method=two-phase")->runner = &distribution_runner;
     experiment_variant(x, point, ENGINE, "method=two-phase");
-    if (what->row + 1 < distribution_rows()) /* row-cyclic: element by element, half a minute */
-        experiment_reference(x, point, ENTRY_PEER, PEER);
+    /* not the last row, row-cyclic: element by element takes half a minute */
+    if (what->row + 1 < distribution_rows()) experiment_reference(x, point, ENTRY_PEER, PEER);
 }
 
 static void add_part(experiment *x, const char *dir, section_part part, point_data **next) {

@@ -2,12 +2,12 @@
  *
  *   by processes   a square array of integers, block-block, on 1, 2, 4, ... processes
  *   by file size   the same on all processes, with arrays of several sizes
- *   stagger        every process writes one contiguous share, at once or one after the other
+ *   stagger        every process writes one contiguous share, all at once or with delays between processes
  *
- * The steps of the paper exchange all data first, then every process writes its part in one request:
- * every rank is an aggregator, nothing overlaps, and staging memory is large enough, within
- * limits, unless the user sets its size.  With --op read the same in the opposite direction: every process
- * reads its part in one request, and the steps distribute it; staggering is only for writers.
+ * The steps of the paper exchange all data first; then every process writes its part in one request.  Every
+ * rank is an aggregator, nothing overlaps, and staging memory is large enough, within limits, unless the user
+ * sets its size.  With --op read the direction is reversed: every process reads its part in one request, and
+ * the steps distribute the data.  Only writers are staggered.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/experiment.h"
 
@@ -29,7 +29,7 @@ static void steps_defaults(bench_config *c, int quick) {
 
 /* ---- points */
 
-/* Memory for one window with all data of an aggregator, and for the messages of all ranks. */
+/* Return the memory for one window with all data of an aggregator, and for the messages of all ranks. */
 static tutti_off staging_of(const tutti_options *user, const bench_cell *point) {
     const tutti_off all = (3 * point->ranks + 2) * point->size;
     const tutti_off wanted = all < STAGING_MOST ? all : STAGING_MOST;

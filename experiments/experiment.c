@@ -1,7 +1,7 @@
-/* Experiments: the harness.  One start of N ranks measures on 1, 2, 4, ... of them: every number of
- * processes has a communicator of the first ranks, and the others sleep until the point is
- * done.  A point is a cell of `tutti bench`: its variants are interleaved in every round, and every file is
- * verified after it has been closed.
+/* Experiments: the driver.  One start of N ranks measures on 1, 2, 4, ... ranks: each number of processes has
+ * a communicator of the first ranks, and the other ranks sleep until the point is done.  A point is a cell of
+ * `tutti bench`: its variants are interleaved in every round, and every file is verified after it has been
+ * closed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/experiment.h"
 
@@ -14,7 +14,8 @@ static int compare_ints(const void *a, const void *b) {
     return *(const int *)a - *(const int *)b;
 }
 
-/* The numbers given by the user, or 1, 2, 4, ... and all; sorted.  @return how many; 0 and a message */
+/* Choose the numbers of processes: those given by the user, or 1, 2, 4, ... and all; sorted.  @return their
+ * number; 0 and a message */
 static int choose_procs(const cli_world *w, const bench_config *c, int **out) {
     int n = 0;
     int *procs = cli_malloc(((size_t)c->procs.n + 64) * sizeof *procs);
@@ -107,16 +108,16 @@ bench_entry *experiment_reference(const experiment *x, bench_cell *point, entry_
 
 /* ---- common settings of variants */
 
-enum { BUFFERS = 8 }; /* of a window's size that an aggregator has at most */
+enum { BUFFERS = 8 }; /* maximum staging memory of an aggregator, in windows */
 
-static const tutti_off ROOM_MOST = 512 << 20;
+static const tutti_off STAGING_LIMIT = 512 << 20;
 
 tutti_off experiment_window(const experiment *x, const bench_cell *point, int direct) {
     const tutti_off each = (tutti_off)BUFFERS * point->ranks;
     tutti_off window = x->results.config->options.window_size;
     if (window) return window;
     window = direct ? 4 << 20 : 512 << 10;
-    while (window > 64 << 10 && each * window > ROOM_MOST) window /= 2;
+    while (window > 64 << 10 && each * window > STAGING_LIMIT) window /= 2;
     return window;
 }
 
@@ -125,17 +126,17 @@ void experiment_stage(const experiment *x, const bench_cell *point, int direct, 
     const tutti_options *user = &x->results.config->options;
     const tutti_off usual = 16 << 20, window = experiment_window(x, point, direct);
     const tutti_off all = (tutti_off)BUFFERS * point->ranks * window;
-    tutti_off room = user->cb_buffer_size;
-    if (room == usual && all > room) room = all < ROOM_MOST ? all : ROOM_MOST;
+    tutti_off staging = user->cb_buffer_size;
+    if (staging == usual && all > staging) staging = all < STAGING_LIMIT ? all : STAGING_LIMIT;
     snprintf(out, size, "cb_nodes=%d window_size=%lld cb_buffer_size=%lld",
-             user->cb_nodes ? user->cb_nodes : point->ranks, (long long)window, (long long)room);
+             user->cb_nodes ? user->cb_nodes : point->ranks, (long long)window, (long long)staging);
 }
 
 const char *experiment_background_store(const experiment *x, int direct) {
     return direct && x->has_uring ? "uring" : "threads";
 }
 
-/* Open a file with io_uring, which the build or the kernel may lack. */
+/* Return whether a file can be opened with io_uring, which the build or the kernel may lack. */
 static int find_uring(const cli_world *w, const bench_config *c) {
     const char *path = cli_scratch(w, c->dirs.item[0], "bench");
     tutti_options opt = c->options;
@@ -161,7 +162,7 @@ static int check_point(const bench_cell *cell) {
     return cli_error("%s on %d processes exceeds 1 GiB per process", size, cell->ranks);
 }
 
-/* One point, on its ranks. */
+/* Measure a point on its ranks. */
 static int run_point(experiment *x, int i, cli_progress *progress) {
     bench_cell *cell = &x->results.cell[i];
     const cli_world *w = world_of(x, cell->ranks);

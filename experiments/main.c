@@ -1,4 +1,4 @@
-/* The program `tutti-experiments`: find the experiment that the first argument names and run it.
+/* The program `tutti-experiments`: run the experiment that the first argument names.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/experiment.h"
 

@@ -1,7 +1,7 @@
-/* tutti-experiments mesh: the bare loop: every rank writes its intervals by system calls, one for
- * each (pwritev, since copies and own nodes are separate in memory), from a list that was made
- * beforehand, to close.  The ranks do not communicate.  The gain of a rule with fewer intervals is
- * its maximum gain on this machine.
+/* tutti-experiments mesh: the variant `bare`: every rank writes its intervals by system calls, from a list
+ * that was made before, to close.  Each interval is one call of pwritev, since copies and own nodes are
+ * separate in memory.  The ranks do not communicate.  The gain of a rule with fewer intervals is its maximum
+ * gain on this machine.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/meshes.h"
 
@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MOST_VECTORS = 1024 }; /* of one call */
+enum { MOST_VECTORS = 1024 }; /* maximum number of pieces per call */
 
 static mesh_calls *calls_of(const bench_job *job) {
     return &((const mesh_point *)job->cell->what)->stage->calls;
 }
 
-/* Pieces that are contiguous in the file are one call. */
+/* Prepare the system calls; pieces that are contiguous in the file are written by one call. */
 static tutti_err calls_make(const tutti_access *a, char *user, mesh_calls *c) {
     bench_pattern p = {.access = (tutti_access *)a};
     const tutti_err err = bench_pattern_list(&p);
@@ -71,7 +71,7 @@ static int run_case(bench_job *job, bench_entry *e) {
     return failed;
 }
 
-static void end(bench_job *job, bench_entry *e) {
+static void end_calls(bench_job *job, bench_entry *e) {
     mesh_calls *c = calls_of(job);
     (void)e;
     if (c->fd > 0) (void)close(c->fd);
@@ -82,4 +82,4 @@ static void end(bench_job *job, bench_entry *e) {
 }
 
 const bench_runner mesh_bare = {
-    .prepare = prepare_case, .run = run_case, .end = end, .needs_file = 1};
+    .prepare = prepare_case, .run = run_case, .end = end_calls, .needs_file = 1};

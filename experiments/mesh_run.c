@@ -1,13 +1,11 @@
-/* tutti-experiments mesh: a mesh as a benchmark.  Rank p has partition p and copies of the nodes
- * around it; its memory holds all of these, `load` values of 8 bytes each, copies with the values
- * of the file, so that every rank that may write a node writes the same bytes.  Every file is then
- * compared with the expected one: rules and
- * configurations that write the same bytes.
+/* tutti-experiments mesh: a mesh as a benchmark.  Rank p has partition p and copies of the nodes around it.
+ * Its memory contains `load` values of 8 bytes for each of these nodes; copies have the values of the file,
+ * so that every rank that may write a node writes the same bytes.  Every file is compared with the expected
+ * file, which is the same for all rules and configurations.
  *
- * Fresh, as in the paper: making the access from the choice of writers (in the paper: the
- * datatype), planning, writing, to the end of close.  Reused: from the start of a plan that was
- * made before.  The inspector, which is made once for a partition, is timed separately; files are
- * opened beforehand.
+ * Fresh, as in the paper: create the access from the choice of writers (in the paper: the datatype), plan,
+ * write, close.  Reused: from the start of an existing plan.  The inspector, which is created once per
+ * partition, is timed separately; files are opened beforehand.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/meshes.h"
 
@@ -29,7 +27,7 @@ void mesh_stage_free(mesh_stage *s) {
     s->source = NULL;
 }
 
-/* Read, number, partition and distribute the mesh. */
+/* Read, renumber, partition and distribute the mesh. */
 static tutti_err take_part(const mesh_point *p, const cli_world *w, mesh_stage *s) {
     const bench_config *c = p->config;
     tutti_mesh *mesh = NULL;
@@ -47,7 +45,7 @@ static tutti_err take_part(const mesh_point *p, const cli_world *w, mesh_stage *
     return err;
 }
 
-/* The same part serves all loads. */
+/* Set up the part of this rank, unless it is the same as for the previous point. */
 static tutti_err set_stage(const mesh_point *p, const cli_world *w, mesh_stage *s) {
     if (s->source == p->source && s->ranks == w->ranks) return TUTTI_OK;
     mesh_stage_free(s);
@@ -74,7 +72,7 @@ static tutti_err inspect_object(const mesh_point *p, const cli_world *w, mesh_st
     return err;
 }
 
-/* The buffer contains all nodes of the rank, with the values of the file. */
+/* Create the pattern.  The buffer contains all nodes of the rank, with the values of the file. */
 static int mesh_make(const bench_cell *cell, const cli_world *w, bench_pattern *out) {
     const mesh_point *p = cell->what;
     mesh_stage *s = p->stage;
@@ -118,17 +116,17 @@ const tutti_replicas *mesh_inspector(const bench_job *job, const bench_entry *e)
     return p->stage->inspector[*(const tutti_replicas_rule *)e->context];
 }
 
-/* The nodes that this rank writes; nodes that are contiguous in file and memory form one piece, as in the
- * inspector. */
+/* Create the access to the nodes that this rank writes; nodes that are contiguous in file and memory form one
+ * piece. */
 static tutti_err make_access(const bench_job *job, const tutti_replicas *r, tutti_access **out) {
     const mesh_point *p = job->cell->what;
     const tutti_off *position = tutti_replicas_positions(r), each = p->load * MESH_VALUE;
     const int *writer = tutti_replicas_writers(r);
-    const tutti_count held = p->stage->view.nodes;
-    tutti_off *v = cli_malloc((size_t)(3 * held) * sizeof *v + 1);
-    tutti_off *file = v, *memory = v + held, *length = v + 2 * held;
+    const tutti_count local_nodes = p->stage->view.nodes;
+    tutti_off *v = cli_malloc((size_t)(3 * local_nodes) * sizeof *v + 1);
+    tutti_off *file = v, *memory = v + local_nodes, *length = v + 2 * local_nodes;
     tutti_count n = 0;
-    for (tutti_count i = 0; i < held; i++) {
+    for (tutti_count i = 0; i < local_nodes; i++) {
         if (writer[i] != job->world->rank) continue;
         if (n > 0 && file[n - 1] + length[n - 1] == position[i] &&
             memory[n - 1] + length[n - 1] == i * each) {
@@ -167,7 +165,7 @@ static int run_fresh(bench_job *job, bench_entry *e) {
     const double start = cli_now();
     tutti_err err = make_access(job, mesh_inspector(job, e), &access);
     e->now.begin += cli_now() - start;
-    /* A rank without an access is refused by the write, on all ranks. */
+    /* If `access` could not be created, the write fails on all ranks, so that no rank waits. */
     const tutti_err written = tutti_file_write(job->file, access, job->user, &count);
     if (err == TUTTI_OK) err = written;
     tutti_access_free(&access);

@@ -1,6 +1,6 @@
-/* tutti-experiments mesh: sources of meshes.  Without a file: a box whose nodes are concentrated
- * at one of its faces, as at a junction, each cell six tetrahedra around a diagonal (Kuhn), so that
- * a similar mesh can be measured without a mesh generator.
+/* tutti-experiments mesh: sources of meshes.  Without a file, a box whose nodes are concentrated at one face,
+ * as at a semiconductor junction.  Each cell is divided into six tetrahedra around a diagonal (Kuhn).  The
+ * box allows similar measurements without a mesh generator.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/meshes.h"
 
@@ -16,7 +16,7 @@ void mesh_source_name(mesh_source *s, const char *path, tutti_count nodes) {
     if (dot && dot != s->name) *dot = '\0';
 }
 
-/* Nodes along each edge, with cells between them. */
+/* A box with n[d] nodes along dimension d. */
 typedef struct {
     tutti_count n[3];
 } box;
@@ -34,7 +34,7 @@ static void split_text(const box *b, tutti_count less, tutti_count k, tutti_coun
     }
 }
 
-/* The six paths from one corner of a cell to the opposite one along its edges. */
+/* Divide a cell into six tetrahedra: the six paths along edges from one corner to the opposite corner. */
 static void cut_cell(const box *b, tutti_count cell, tutti_count *node) {
     static const int variant[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
                                       {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
@@ -69,19 +69,19 @@ static tutti_err make_box(MPI_Comm comm, tutti_count nodes, tutti_mesh **out) {
         split_text(&b, 0, first + k, at);
         for (int d = 0; d < 3; d++) {
             const double t = (double)at[d] / (double)(b.n[d] - 1);
-            xyz[3 * k + d] = d == 2 ? t * t : t; /* graded */
+            xyz[3 * k + d] = d == 2 ? t * t : t; /* concentrated at z = 0 */
         }
     }
     memset(type, TUTTI_MESH_TET, (size_t)(6 * m));
     for (tutti_count i = 0; i <= 6 * m; i++) start[i] = 4 * i;
     for (tutti_count i = 0; i < m; i++) cut_cell(&b, from + i, node + 24 * i);
-    const tutti_mesh_view mine = {.nodes = n,
-                                  .coordinates = xyz,
-                                  .elements = 6 * m,
-                                  .type = type,
-                                  .start = start,
-                                  .node = node};
-    const tutti_err err = tutti_mesh_make(comm, &mine, out);
+    const tutti_mesh_view slice = {.nodes = n,
+                                   .coordinates = xyz,
+                                   .elements = 6 * m,
+                                   .type = type,
+                                   .start = start,
+                                   .node = node};
+    const tutti_err err = tutti_mesh_make(comm, &slice, out);
     free(node);
     free(start);
     free(type);

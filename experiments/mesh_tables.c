@@ -1,10 +1,9 @@
 /* tutti-experiments mesh: counts without writing, on one process for any number of partitions.
  *
  *   Table 3     the meshes, and the distance of neighbours in each order
- *   Table 4     intervals by every rule: of all partitions, per partition, and their length, by
- * both interpretations of
- *               the mean in the paper: nodes / intervals, and the mean of the means of the partitions
- *   figure 9    per cent of the nodes that several partitions hold
+ *   Table 4     intervals by every rule: of all partitions, per partition, and their length, by both
+ *               interpretations of the mean in the paper: nodes / intervals, and the mean over partitions
+ *   figure 9    percentage of nodes in several partitions
  *   figure 10   formula (1), by nodes and by bytes, also with uneven loads
  *   figure 11   seconds of classification and of choosing the writers
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -19,7 +18,7 @@ static const struct {
 } order_table[] = {{TUTTI_MESH_CURVE, "curve"}, {TUTTI_MESH_RCM, "rcm"}, {TUTTI_MESH_FILE, "file"}};
 enum { ORDERS = sizeof order_table / sizeof *order_table };
 
-/* ---- one mesh, one order, one number of partitions */
+/* ---- state: a mesh in one order, with a number of partitions */
 
 typedef struct {
     experiment *x;
@@ -28,7 +27,7 @@ typedef struct {
     tutti_mesh_view v;
     int o, parts;
     int *of;
-    tutti_count *load; /* NULL: one for all */
+    tutti_count *load; /* [nodes] values per node; NULL: one per node */
     tutti_count *start;
     int *holder, *writers;
 } counting;
@@ -101,7 +100,7 @@ static tutti_err report_times(counting *c, FILE *f) {
     return err;
 }
 
-/* Loads that are uneven in space. */
+/* Create loads that are uneven in space. */
 static void make_loads(counting *c) {
     const double *xyz = c->v.coordinates;
     double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -159,7 +158,7 @@ static tutti_err report_division(counting *c, const char *parts) {
     return err;
 }
 
-/* One order: the original mesh, renumbered. */
+/* Report one order of the original mesh. */
 static tutti_err report_order(counting *c) {
     const bench_config *config = c->x->results.config;
     tutti_err err = mesh_source_open(c->source, MPI_COMM_SELF, &config->options, &c->mesh);

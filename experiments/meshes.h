@@ -1,8 +1,8 @@
 /* tutti-experiments mesh: common declarations of its files.
  *
- *   mesh_source.c   the meshes: files, or a generated one
+ *   mesh_source.c   the meshes: files, or a generated mesh
  *   mesh_tables.c   the choice of writers by each rule, counted on one process
- *   mesh_run.c      a mesh on as many ranks as partitions, as a benchmark of bench.h; variants of writing it
+ *   mesh_run.c      a mesh on as many ranks as partitions, as a benchmark of bench.h, and its variants
  *   mesh_bare.c     the same without a library
  *   exp_mesh.c      points, figures of write times, goals
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -16,7 +16,7 @@ enum { MESH_VALUE = 8, MESH_RULES = 5 }; /* bytes of a value; number of rules */
 
 /* ---- meshes */
 typedef struct mesh_source {
-    const char *path; /* NULL: a graded box of tetrahedra with about `nodes` nodes */
+    const char *path; /* NULL: a box of tetrahedra with about `nodes` nodes */
     tutti_count nodes;
     char name[40];
 } mesh_source;
@@ -28,25 +28,25 @@ tutti_err mesh_source_open(const mesh_source *s, MPI_Comm comm, const tutti_opti
 /* ---- counts, on one process: Tables 3 and 4, figures 9, 10, 11.  0, or 1 and a message */
 int mesh_tables_report(experiment *x, int n, const mesh_source *source);
 
-/* ---- a mesh on ranks */
+/* ---- meshes on ranks */
 
 /* Prepared system calls that write the nodes assigned to a rank by a rule. */
 typedef struct mesh_calls {
-    int fd; /* <= 0: none is open */
+    int fd; /* <= 0: not open */
     tutti_count n;
-    tutti_off *offset;    /* [n] */
-    tutti_count *first;   /* [n + 1] in `vector` */
+    tutti_off *offset;    /* [n] offset of each call in the file */
+    tutti_count *first;   /* [n + 1] index of the first piece of each call in `vector` */
     struct iovec *vector; /* pieces of memory */
 } mesh_calls;
 
 /* The state of this rank: the part of the mesh that was requested last, and its inspectors. */
 typedef struct mesh_stage {
-    const mesh_source *source; /* NULL: not yet read */
+    const mesh_source *source; /* NULL: no mesh was read */
     int ranks;
     tutti_mesh_part *part;
     tutti_mesh_part_view view;
-    tutti_replicas *inspector[MESH_RULES]; /* by rule */
-    mesh_calls calls;                      /* of the variant that is running */
+    tutti_replicas *inspector[MESH_RULES]; /* inspector of each rule; NULL: not created */
+    mesh_calls calls;                      /* calls of the variant that is running */
 } mesh_stage;
 
 typedef struct mesh_point {
@@ -54,17 +54,17 @@ typedef struct mesh_point {
     mesh_stage *stage;
     const bench_config *config;
     tutti_count load;
-    double *inspecting; /* [MESH_RULES] seconds of making each inspector */
+    double *inspecting; /* [MESH_RULES] seconds of creating each inspector */
     char name[80];
 } mesh_point;
 
 extern const bench_scene mesh_scene;
-/* Variants of writing it by a rule, which is their context: access, plan and write; an existing plan; system
- * calls only (mesh_bare.c). */
+/* Variants that write a mesh by a rule, which is the context of the entry: access, plan and write; existing
+ * plan; system calls only (mesh_bare.c). */
 extern const bench_runner mesh_fresh, mesh_reused, mesh_bare;
-/* The inspector of an entry's rule. */
+/* Return the inspector of an entry's rule. */
 const tutti_replicas *mesh_inspector(const bench_job *job, const bench_entry *e);
-extern const tutti_replicas_rule mesh_rule[MESH_RULES]; /* in the order of the paper */
+extern const tutti_replicas_rule mesh_rule[MESH_RULES]; /* rules, in the order of the paper */
 void mesh_stage_free(mesh_stage *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* The report of an experiment: JSON with its settings and all that was measured.
+/* The report of an experiment: JSON with its settings and all measurements.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/experiment.h"
 

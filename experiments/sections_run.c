@@ -1,9 +1,9 @@
-/* tutti-experiments sections: sections as benchmarks.  The array exists, with known bytes; it is
- * opened beforehand, and only the call is timed.
+/* tutti-experiments sections: sections as benchmarks.  The array exists, with known bytes, and is opened
+ * beforehand; only the call is timed.
  *
- * Every write of a run has different bytes.  Afterwards the file must have these in the sections
- * of all ranks, and the old ones everywhere else: from the first to the last byte of the sections,
- * and a mebibyte on both sides, is compared with the result of one process.
+ * Every write of a run has different bytes.  Afterwards the file must have these bytes in the sections of all
+ * ranks, and the old bytes everywhere else.  The bytes from the first to the last byte of the sections, and a
+ * mebibyte on both sides, are compared with the result of one process.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/sections.h"
 
@@ -45,28 +45,28 @@ static int section_make(const bench_cell *cell, const cli_world *w, bench_patter
 
 /* ---- verification of writes */
 
-/* Of the bytes that a run writes: different for each variant and round. */
+/* Return the seed of the bytes that a run writes, which differs for each variant and round. */
 static uint64_t run_seed(const bench_job *job, const bench_entry *e) {
     const uint64_t variant = (uint64_t)(e - job->cell->entry);
     return job->config->seed + 1 + (uint64_t)e->v.rounds * 64 + variant;
 }
 
-/* The expected bytes of [lo, hi) of the file. */
+/* Compute the expected bytes of [lo, hi) of the file. */
 static int expect_bytes(const bench_job *job, const bench_entry *e, tutti_off lo, tutti_off hi,
                         char *out) {
     const section_what *what = job->cell->what;
     content_fill(job->config->seed, lo, out, hi - lo);
     for (int p = 0; p < what->ranks; p++) {
-        tutti_access *all = NULL, *mine = NULL;
+        tutti_access *all = NULL, *part = NULL;
         tutti_access_iter *it = NULL;
         tutti_piece piece;
         tutti_err err = section_access(what, p, &all);
-        if (err == TUTTI_OK) err = tutti_access_clip(all, lo, hi, &mine);
-        if (err == TUTTI_OK) err = tutti_access_iter_start(mine, 0, &it);
+        if (err == TUTTI_OK) err = tutti_access_clip(all, lo, hi, &part);
+        if (err == TUTTI_OK) err = tutti_access_iter_start(part, 0, &it);
         while (err == TUTTI_OK && tutti_access_iter_next(it, &piece))
             content_fill(run_seed(job, e), piece.file, out + (piece.file - lo), piece.bytes);
         tutti_access_iter_free(&it);
-        tutti_access_free(&mine);
+        tutti_access_free(&part);
         tutti_access_free(&all);
         if (err != TUTTI_OK) return cli_error_tutti();
     }
@@ -90,7 +90,7 @@ static int compare_file(const char *path, tutti_off lo, tutti_off hi, const char
     return failed;
 }
 
-/* Every rank looks at its share. */
+/* Verify the file after a write; every rank checks its share. */
 static int section_verify(const bench_job *job, const bench_entry *e) {
     const tutti_off margin = 1 << 20;
     tutti_off range[2], all[2];
@@ -121,8 +121,8 @@ const bench_scene section_scene = {
 
 /* ---- variants */
 
-/* Dirty pages would be written within the first direct access.  Pages that are on
- * the disk can be dropped from the cache. */
+/* Write dirty pages to the device: the first direct access would otherwise include this time.  forget: drop
+ * the file from the page cache. */
 static int flush_file(const char *path, int forget) {
     const int fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd < 0) return cli_error_errno("cannot open", path);
@@ -133,7 +133,7 @@ static int flush_file(const char *path, int forget) {
     return failed;
 }
 
-/* A throttled device limits per time slice: after a pause, all variants start with the same budget. */
+/* A throttled device has a budget per time slice: after a pause, all variants start with the same budget. */
 static int prepare_section(bench_job *job, bench_entry *e) {
     const section_what *what = job->cell->what;
     const tutti_array_spec spec = section_spec(what->n);

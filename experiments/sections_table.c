@@ -1,10 +1,11 @@
-/* tutti-experiments sections: the sections.  Bounds are for an array of 4096 x 4096 elements, from
- * 1, upper ones included, as in Thakur and Choudhary; other arrays have sections of the same shape.
+/* tutti-experiments sections: the sections.  Bounds are for an array of 4096 x 4096 elements; as in Thakur
+ * and Choudhary, they start at 1 and upper bounds are included.  Other array sizes have sections of the same
+ * shape.
  *
- * Common: their Table 1.  Overlapping: row I is that of their Table 2 (its other rows are not available); II to
- * IV overlap along columns as well, V to VII along rows, VIII to X along both, some with strides.
- * Distinct: rows in blocks (their figure 3), half columns in every other file domain (their figure 7 B),
- * small blocks, and rows distributed cyclically.
+ * Common: their Table 1.  Overlapping: row I is that of their Table 2 (its other rows are not available); II
+ * to IV overlap along columns, too, V to VII along rows, VIII to X along both, some with strides.  Distinct:
+ * rows in blocks (their figure 3), half columns in every other file domain (their figure 7 B), small blocks,
+ * and rows distributed cyclically.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/sections.h"
 
@@ -12,14 +13,14 @@
 
 enum { PAPER_N = 4096 };
 
-/* lo + shift p : hi + shift p : stride */
+/* Bounds for rank p: lo + shift p : hi + shift p : stride. */
 typedef struct {
     long lo, hi, shift, stride;
 } bounds;
 
 typedef struct {
     bounds dim[2];
-    double paper; /* seconds of Direct over those of Extended Two-Phase */
+    double paper; /* time of Direct / time of Extended Two-Phase in the paper */
 } section_row;
 
 static const section_row common_table[] = {
@@ -68,25 +69,27 @@ double section_paper_ratio(const section_what *what) {
 
 /* ---- scaling */
 
-static tutti_count scaled(const section_what *what, long x) {
+static tutti_count scale_index(const section_what *what, long x) {
     return x * what->n / PAPER_N;
 }
 
-/* One dimension of this array, p = 0; in small arrays a section has at least one index, and a
- * shift is at least 1. */
+/* Scale the bounds of rank 0 to this array; in small arrays a section has at least one index, and a shift is
+ * at least 1. */
 static bounds scale_bounds(const section_what *what, const bounds *b) {
-    bounds s = {.lo = 1 + scaled(what, b->lo - 1), .hi = scaled(what, b->hi), .stride = b->stride};
+    bounds s = {.lo = 1 + scale_index(what, b->lo - 1),
+                .hi = scale_index(what, b->hi),
+                .stride = b->stride};
     if (s.hi < s.lo) s.hi = s.lo;
-    s.shift = scaled(what, b->shift);
+    s.shift = scale_index(what, b->shift);
     if (b->shift && s.shift < 1) s.shift = 1;
     return s;
 }
 
 static void use_bounds(const section_what *what, int d, const bounds *b, int p, tutti_slice *out) {
     const bounds s = scale_bounds(what, b);
-    /* With very many ranks shifts wrap around at the end of the array. */
-    const tutti_count room = what->n - s.hi;
-    const tutti_count shift = s.shift > 0 ? s.shift * (p % (room / s.shift + 1)) : 0;
+    /* With many ranks, shifts wrap around at the end of the array. */
+    const tutti_count rest = what->n - s.hi;
+    const tutti_count shift = s.shift > 0 ? s.shift * (p % (rest / s.shift + 1)) : 0;
     out->lo[d] = s.lo - 1 + shift;
     out->hi[d] = s.hi + shift;
     out->stride[d] = s.stride;
@@ -99,7 +102,7 @@ static void use_range(int d, tutti_count lo, tutti_count hi, tutti_count stride,
 }
 
 static void place_distinct(const section_what *what, int p, tutti_slice *out) {
-    const tutti_count n = what->n, ranks = what->ranks, small = scaled(what, 100) + 1;
+    const tutti_count n = what->n, ranks = what->ranks, small = scale_index(what, 100) + 1;
     const tutti_count pair = p / 2, half = n / 2, each = n / ranks > 0 ? n / ranks : 1;
     switch (what->row) {
     case ROW_BLOCKS:
@@ -116,11 +119,11 @@ static void place_distinct(const section_what *what, int p, tutti_slice *out) {
         break;
     default:
         use_range(0, p, n, ranks, out);
-        use_range(1, 0, scaled(what, 64) + 1, 1, out);
+        use_range(1, 0, scale_index(what, 64) + 1, 1, out);
     }
 }
 
-/* O_DIRECT transfers complete blocks: request complete blocks. */
+/* Extend a range of rows to whole blocks, since O_DIRECT transfers whole blocks. */
 static void round_rows(const section_what *what, tutti_slice *s) {
     s->lo[0] -= s->lo[0] % SECTION_BLOCK;
     s->hi[0] = (s->hi[0] + SECTION_BLOCK - 1) / SECTION_BLOCK * SECTION_BLOCK;

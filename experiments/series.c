@@ -1,4 +1,4 @@
-/* Points of the experiments after Feki and Gabriel: see series.h.
+/* Points of the experiments after Feki and Gabriel.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/series.h"
 
@@ -22,7 +22,7 @@ void series_points(experiment *x, const char *figure, const char *patterns,
             for (int i = 0; i < x->worlds; i++) {
                 const char *kept = bench_pattern_kept_name(list.item[p]);
                 if (x->world[i].ranks == 1 && x->worlds > 1)
-                    continue; /* a single rank exchanges nothing */
+                    continue; /* a single rank exchanges no data */
                 bench_cell *point = experiment_point(x, &(point_spec){.figure = figure,
                                                                       .dir = c->dirs.item[k / ops],
                                                                       .pattern = kept,

@@ -5,17 +5,17 @@
 
 #include "experiments/experiment.h"
 
-/* Points of these patterns, in all directories, for all numbers of processes and operations; `add` adds
- * their variants.  FLASH has one call per variable. */
+/* Add points for these patterns, for all directories, numbers of processes and operations; `add` adds their
+ * variants.  FLASH has one call per variable. */
 void series_points(experiment *x, const char *figure, const char *patterns,
                    void (*add)(const experiment *x, bench_cell *point));
 
-/* The setup of the paper: half of the ranks are aggregators, so that all benchmarks exchange
- * bytes, and their buffer is two windows; without overlap it is one window of twice the size. */
+/* Format the settings of the paper: half of the ranks are aggregators, so that all benchmarks exchange data;
+ * the buffer has two windows, without overlap one window of twice the size. */
 void series_stage(const experiment *x, const bench_cell *point, int overlapped, char *out,
                   size_t size);
 
-/* FLASH (flash_calls.c). */
+/* Runners of FLASH (flash_calls.c). */
 extern const bench_runner flash_calls, flash_calls_peer;
 
 #endif

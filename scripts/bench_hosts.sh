@@ -1,5 +1,5 @@
 #!/bin/sh
-# bench_hosts.sh [FLAG...] -- PROGRAM ARGUMENT...   an MPI program on hosts with a parallel file system.
+# bench_hosts.sh [FLAG...] -- PROGRAM ARGUMENT...   runs an MPI program on hosts with a parallel file system.
 #
 # Creates hosts with shaped links (hosts.sh), servers of GlusterFS at their switch, and on each host a
 # client that mounts it (gluster.sh); runs the program on them; removes everything afterwards, also when
@@ -13,7 +13,7 @@
 #   --caches 1        clients keep their default caches: other hosts see data late (gluster.sh)
 #   --state DIR       directory of all data, including the files (a new one in TMPDIR or /var/tmp)
 #
-# Exit code: that of the first run that failed; 124 if it took too long; 77 if this is not supported.
+# Exit code: that of the first failed run; 124 if it took too long; 77 if not supported.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -49,7 +49,7 @@ for number in "$hosts" "$ranks" "$bricks" "$seconds"; do
     is_number "$number"
 done
 
-# finish CODE: remove everything
+# finish CODE: remove hosts, servers and clients; exit with CODE
 finish() {
     trap '' INT TERM HUP
     code=$1
@@ -75,7 +75,7 @@ make() {
     done
 }
 
-# run_at RATE PROGRAM ARGUMENT...
+# run_at RATE PROGRAM ARGUMENT...: run the program with links of this rate
 run_at() {
     sh "$here/hosts.sh" rate "$state/hosts" "$1"
     echo "$hosts hosts, $ranks ranks each, links of $1, GlusterFS with $bricks bricks:"

@@ -2,16 +2,15 @@
 # bench_papers.sh EXPERIMENTS TUTTI DIR OUT   runs the experiments of tutti-experiments in DIR and in memory.
 #
 # Reports go to OUT, a directory for each run: experiments/tutti_experiments/results.py compares
-# runs.  Experiments that need their own processors run on as many ranks as there are cores, the
-# others on twice as many; meshes, as in the paper, on 8. 
-# All have seven rounds
-# at least, and sizes for a total of 20 minutes on two cores.  With root permissions some use a slow disk
-# (scripts/throttle.sh), and several hosts (scripts/bench_hosts.sh).
+# runs.  Experiments that need one core per rank run on as many ranks as there are cores, the others on
+# twice as many; meshes, as in the paper, on 8.  All have at least seven rounds, and sizes for a total of
+# 20 minutes on two cores.  With root permissions some use a slow disk (scripts/throttle.sh), or several
+# hosts (scripts/bench_hosts.sh).
 #
-# PARTS: names of experiments ("steps sections-cold"); default: all.  MPI, RANKS, MEMORY: another
-# MPI, number of ranks, directory in memory.  PROFILE: a profile by `tutti tune`; without it the
-# usual search of the library is used, regardless of
-# TUTTI_PROFILE.  The reports name the profile in use.  Exit code 1: some failed; reports of the others exist.
+# Variables: PARTS: names of experiments ("steps sections-cold"); default: all.  MPI, RANKS, MEMORY: another
+# MPI, number of ranks, directory in memory.  PROFILE: a profile by `tutti tune`; by default the library
+# searches its usual profiles, regardless of TUTTI_PROFILE.  The reports name the profile in use.
+# Exit code 1: some experiments failed; reports of the others exist.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 if [ $# -ne 4 ]; then
@@ -33,10 +32,10 @@ if [ -n "${PROFILE:-}" ]; then
 fi
 slow=$(cd "$dir" && pwd)/slow
 meshes=$(dirname "$dir")/meshes
-under= # a command that starts the others
+under= # prefix of all commands
 failed="" began=$(date +%s)
 
-# wanted NAME
+# wanted NAME: succeed if PARTS contains the experiment
 wanted() {
     case " ${PARTS:-all} " in
     *" all "* | *" $1 "*) return 0 ;;
@@ -50,14 +49,14 @@ took() {
     echo "$1: $(($(date +%s) - $3)) s$([ "$2" = 0 ] || echo ", exit code $2")"
 }
 
-# report NAME: text, page and CSV of paper-NAME.json
+# report NAME: write text, page and CSV of paper-NAME.json
 report() {
     "$here/../experiments/tutti_experiments/__main__.py" "$out/paper-$1.json" --csv "$out/paper-$1.csv" --html "$out/paper-$1.html" \
         >"$out/paper-$1.txt" || status=$?
 }
 
-# run RANKS NAME EXPERIMENT arguments...: one experiment, its reports in paper-NAME.*, its output
-# in paper-NAME.txt
+# run RANKS NAME EXPERIMENT arguments...: run an experiment; reports are paper-NAME.*, the output is in
+# paper-NAME.txt
 run() {
     ranks=$1 name=$2
     shift 2
@@ -69,7 +68,7 @@ run() {
     took "$name" $status "$since"
 }
 
-# slow_disk NAME ARGUMENTS: mount one at $slow until slow_down; 1: not supported, or not requested
+# slow_disk NAME ARGUMENTS: mount a slow disk at $slow until slow_down; 1: not supported, or not requested
 slow_disk() {
     name=$1
     wanted "$name" || return 1
@@ -91,7 +90,7 @@ slow_down() {
     trap - EXIT INT TERM HUP
 }
 
-# run_few_operations: Table 1 where every request costs time; the library's default by a profile of that disk
+# run_few_operations: Table 1 on a disk with few operations per second; the default with a profile of that disk
 run_few_operations() {
     slow_disk sections-throttled 200m 128m 2000 || return 0
     tuned=$(realpath "$out")/profile-throttled before=${TUTTI_PROFILE:-}
@@ -104,8 +103,8 @@ run_few_operations() {
     slow_down
 }
 
-# run_slow: overlap with file access that needs time but no processor.  Such a disk passes the bytes of some
-# tenths of a second at once, so that more must be written.
+# run_slow: overlap with file access that takes time but no processor.  The disk transfers the bytes of some
+# tenths of a second at once, so that more bytes must be written.
 run_slow() {
     slow_disk overlap-throttled 200m 512m || return 0
     run "$few" overlap-throttled overlap --dir "$slow" --procs "$few" --size 16m --iterations 2
@@ -128,7 +127,7 @@ run_mesh_hosts() {
     took mesh-hosts $status "$since"
 }
 
-# run_meshes: counts of all devices, all configurations of one, by number of partitions and over hosts, rules of all
+# run_meshes: counts of all meshes; all configurations of one mesh, by number of partitions and on hosts; rules of all
 run_meshes() {
     if ! "$here/meshes.sh" "$meshes"; then
         echo "meshes of devices: left out, a box instead"

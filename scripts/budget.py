@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""budget.py [N]           print the N (default: 10) longest functions and files, and how functions are cut
+"""budget.py [N]           print the N (default: 10) longest functions and files, and the shares of short functions
 budget.py --check       print the shares below for src, mpiio and cli; exit with 1 if a limit is exceeded
 budget.py --list DIR    print the functions of DIR that the shares count
 
@@ -22,14 +22,14 @@ count = int(sys.argv[1]) if sys.argv[1:] and sys.argv[1].isdigit() else 10
 LIMITS = {"short": 3.0, "one": 22.0, "several": 2.0, "p90": 40, "longest": 90, "parameters": 6, "file": 600}
 HEAD = re.compile(r"^(?!(?:typedef|struct|enum|union|return|else|#)\b)[A-Za-z_][^;={}#\\]*?"
                   r"\b(?!__attribute__)(\w+)\(([^;{}#\\]*)\)(?:\s*TUTTI_\w+(?:\([^)]*\))?)*\s*\{", re.M)
-PARAGRAPH = 8  # lines
+PARAGRAPH = 8  # maximum lines of a short function
 COMMENT_OR_TEXT = re.compile(
     r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.S)
 MACRO = re.compile(r"^[ \t]*#[ \t]*define\b(?:[^\n]*\\\n)*[^\n]*", re.M)
 
 
 def one_caller(path, longest=PARAGRAPH):
-    """The names of a file's static functions with one caller, of at most `longest` lines."""
+    """Yield the names of the static functions of a file with one caller and at most `longest` lines."""
     text = COMMENT_OR_TEXT.sub(lambda m: "\n" * m[0].count("\n") or " ",
                                path.read_text(encoding="utf-8"))
     macros = " ".join(MACRO.findall(text))
@@ -57,7 +57,7 @@ def functions(path):
 
 
 def split(parameters):
-    """Parameters of a list: commas inside brackets do not count."""
+    """Split a parameter list at commas outside brackets."""
     depth, parts = 0, [""]
     for c in parameters:
         depth += (c in "([") - (c in ")]")
@@ -88,7 +88,7 @@ def report(folders, title):
 
 
 def report_paragraphs(folders):
-    """Shares of all functions by top folder (src: by module too), and the files with most of them."""
+    """Print the shares by top directory (src: also by module), and the files with most short functions."""
     functions_in, once_in, worst = collections.Counter(), collections.Counter(), []
     for path in sorted(p for f in folders for p in (top / f).rglob("*.c")):
         once, parts = list(one_caller(path)), path.relative_to(top).parts
@@ -106,7 +106,7 @@ def report_paragraphs(folders):
 
 
 def names_in_several_files(paths):
-    """Functions by name, of the names that more than one of the files defines."""
+    """Return {name: files} of the functions that several files define."""
     places = collections.defaultdict(list)
     for path in paths:
         for _, _, place, name in functions(path):
@@ -115,7 +115,7 @@ def names_in_several_files(paths):
 
 
 def measure(folder):
-    """The figures of LIMITS, for one folder."""
+    """Return the values that LIMITS limits, for one directory."""
     paths = sorted((top / folder).rglob("*.c"))
     found = [f for p in paths for f in functions(p)]
     lengths = sorted(f[0] for f in found)

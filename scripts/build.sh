@@ -1,5 +1,5 @@
 #!/bin/sh
-# build.sh NAME [TARGET...]   configures and builds one of the usual builds, in build/NAME.
+# build.sh NAME [TARGET...]   configures and builds a standard configuration in build/NAME.
 #
 #   openmpi, mpich   the library, the command, tests, for that MPI
 #   asan             with Open MPI, AddressSanitizer and UBSan, debug checks, fewer rank counts

@@ -48,7 +48,7 @@ def inline_functions():
 
 
 def places(program, addresses):
-    """{address: (function, module/file)}"""
+    """Return {address: (function, module/file)}."""
     inline = inline_functions()
     text = run("addr2line", "-f", "-e", str(program), input="\n".join(addresses))
     lines = text.splitlines()

@@ -13,7 +13,7 @@ PICTURE = DOCS / "performance.svg"
 
 
 def rows():
-    """(label, ratio as written) of the table of comparisons."""
+    """Return (label, ratio as written) of the rows of the table."""
     text = (DOCS / "performance.md").read_text(encoding="utf-8").split("\n## Comparison", 1)[1].split("\n## ", 1)[0]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
     return [(f"{case}: {library}", ratio) for case, library, _, _, ratio, _ in cells[2:]]

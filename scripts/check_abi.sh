@@ -1,8 +1,8 @@
 #!/bin/sh
 # check_abi.sh OLD NEW HEADERS   checks whether the shared library NEW can replace OLD.  Programs
 # compiled against OLD must run with it: nothing they use may be missing or changed; additions are
-# allowed.  HEADERS: the folder of the public ones.
-# check_abi.sh --tag TAG BUILD   the library of BUILD against the one of a release, which is built from git.
+# allowed.  HEADERS: the directory of the public headers.
+# check_abi.sh --tag TAG BUILD   compares the library of BUILD with that of a release, which is built from git.
 # Exit status: 0 compatible, 1 incompatible (the difference is printed), 77 abidiff is missing
 # (package abigail-tools).
 # SPDX-License-Identifier: BSD-3-Clause
@@ -18,7 +18,7 @@ if [ "$1" = --tag ]; then
     cmake --build "$old/build" --target tutti >/dev/null
     exec "$0" "$(find "$old/build" -maxdepth 1 -name "libtutti_$mpi.so.*.*")" "$3/libtutti_$mpi.so" "$top/include/tutti"
 fi
-# Bits of abidiff's status: 1 an error, 2 usage error, 4 some difference, 8 an incompatible one.
+# Bits of abidiff's exit status: 1 error, 2 usage error, 4 differences, 8 incompatible differences.
 status=0
 abidiff --no-added-syms --no-unreferenced-symbols --headers-dir1 "$3" --headers-dir2 "$3" "$1" "$2" || status=$?
 [ $((status & 3)) = 0 ] || exit 2

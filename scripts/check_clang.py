@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""check_clang.py BUILD_DIR [clang|clang-tidy] [--not-installed]: looks at a build's sources with clang.
+"""check_clang.py BUILD_DIR [clang|clang-tidy] [--not-installed]   Check the sources of a build with clang or clang-tidy.
 
-clang (default): does everything compile under clang -Wall -Wextra -Werror (no code is
-made)?  clang-tidy: is it clean under .clang-tidy?  --not-installed: without the sources of
-what is installed.  Exit code 77 if the tool is not installed.  What was clean is not looked at again until a source or a command changes (`make lint` after `make test`).
+clang (default): compile with -Wall -Wextra -Werror, without generating code.  clang-tidy: check with .clang-tidy.
+--not-installed: only sources that are not part of the installation.  Exit code 77 if the tool is not installed.  Sources without
+warnings are checked again only after a source or a command has changed (`make lint` after `make test`).
 SPDX-License-Identifier: BSD-3-Clause"""
 import concurrent.futures
 import hashlib
@@ -24,7 +24,7 @@ if not shutil.which(tool):
 
 
 def behind(entry):
-    """The header of Fortran's descriptors is gcc's; other headers of gcc are not for clang."""
+    """Return options that find gcc's header of Fortran descriptors after all others; clang cannot use other headers of gcc."""
     if not re.search("/(bindings|generated)/fortran/", entry["file"]):
         return []
     of_gcc = subprocess.run(["gcc", "-print-file-name=include"], capture_output=True, text=True, check=False).stdout.strip()
@@ -32,7 +32,7 @@ def behind(entry):
 
 
 def clang_command(entry):
-    """The compile command with clang as the compiler and without an output."""
+    """Return the compile command with clang as the compiler and without output."""
     words = iter(shlex.split(entry["command"])[1:])
     command = ["clang", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *behind(entry)]
     for word in words:
@@ -63,7 +63,7 @@ if tool != "clang":
 
 
 def fingerprint():
-    """Of all that the outcome depends on."""
+    """Return a hash of everything that the result depends on."""
     top = pathlib.Path(__file__).resolve().parent.parent
     version = subprocess.run([tool, "--version"], capture_output=True, text=True).stdout
     all_of_it = hashlib.sha256((json.dumps(entries, sort_keys=True) + version).encode())

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """check_cycles.py BUILD: checks the symbols that the objects of a build define and need.
 
-  - a file of src/MODULE needs symbols of its own module and of modules before it only (the idle hook and
-    other function pointers go up unseen; an include that goes up is for check_layers.py)
+  - a file of src/MODULE needs symbols of its own module and of modules before it only (calls of later
+    modules by function pointers, such as the idle hook, are not seen; check_layers.py checks includes)
   - the files of a module form no cycle: there is an order in which they can be read; the same holds
     for the files of mpiio/ and of cli/
   - no private name (tutti__...) is defined in two files, nor a struct of that name in two headers
@@ -22,13 +22,13 @@ wrong = []
 
 
 def objects(build, target, tree):
-    """{file of the tree: (symbols it defines, symbols it needs)}"""
+    """Return {file of the tree: (symbols it defines, symbols it needs)}."""
     folder = build / "CMakeFiles" / f"{target}.dir" / tree
     found = {}
     for path in sorted(folder.rglob("*.o")):
         source = path.relative_to(folder).with_suffix("")
         if not (top / tree / source).is_file():
-            continue  # of a removed source
+            continue  # object of a removed source
         defined, needed = set(), set()
         for line in subprocess.run(["nm", "-P", str(path)], check=True, capture_output=True,
                                    text=True).stdout.splitlines():
@@ -53,7 +53,7 @@ def graph_of(found):
 
 
 def components(graph):
-    """Strongly connected files, those that are needed first (Tarjan)."""
+    """Return the strongly connected components; components that others need come first (Tarjan)."""
     index, low, stack, out = {}, {}, [], []
 
     def visit(v):
@@ -98,7 +98,7 @@ def check_cycles(graph):
 
 
 def check_structs():
-    """Two private structs of one name could never be included together."""
+    """Report private structs defined in several headers, which could not be included together."""
     seen = collections.defaultdict(set)
     for path in sorted((top / "src").rglob("*.h")):
         for name in re.findall(r"^(?:typedef )?struct (tutti__\w+) \{", path.read_text(), re.M):

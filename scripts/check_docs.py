@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""check_docs.py: what the pages for people name is there.
+"""check_docs.py: check that what the documentation names exists.
 
-In README.md, CONTRIBUTING.md, CHANGELOG.md, docs/ and the manual pages that are written by hand:
+Checked in README.md, CONTRIBUTING.md, CHANGELOG.md, docs/ and the hand-written manual pages:
 
   - links to files, and to headings in them
   - files in `backquotes` and in the lines of code blocks
@@ -75,7 +75,7 @@ def there(name):
 
 
 def files(text):
-    """Paths in backquotes, and in code blocks those that begin with a module."""
+    """Return paths in backquotes, and paths in code blocks that begin with a module."""
     named = set(re.findall(r"`<?([\w.-]+(?:/[\w.-]+)*\.(?:h|c|py|sh|md|txt|cmake))>?`", text))
     for line in re.findall(r"^    +(.*)$", text, re.M):
         named |= set(re.findall(rf"(?<![\w/])(?:{'|'.join(MODULES)})/[\w./-]*", line))
@@ -120,7 +120,7 @@ def commands(text):
 
 
 def excerpts(page, text):
-    """C of a lesson is an excerpt of its program."""
+    """Check that the C code of a tutorial step is an excerpt of its program."""
     lesson = re.match(r"lesson0?(\d+)$", page.stem)
     if not lesson:
         return
@@ -134,7 +134,7 @@ def excerpts(page, text):
 
 
 def without_old_names(text):
-    """The text without the left column of tables `| old | new |`, which the changelog has for renamed functions."""
+    """Return the text without the left column of tables `| old | new |`, which the changelog has for renamed functions."""
     def new_names(table):
         return "".join(f"|{row.split('|', 2)[2]}" for row in table[0].splitlines(keepends=True))
     return re.sub(r"^ *\| old \| new \|\n(?: *\|.*\n)+", new_names, text, flags=re.M)

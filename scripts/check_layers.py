@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks who includes whom: folders are the architecture, and a module uses only the modules above it.
+"""Check includes: each directory is a module, and a module uses only the modules before it.
 
   - a file of src/MODULE includes files of its own module and of modules before it in MODULES
   - the modules after collective reach LAYER of the engine and no other header of it, not even through
@@ -39,7 +39,7 @@ def includes(path):
 
 
 def resolve(name, path, *own):
-    """The file of this tree that `name` in `path` means, or None: a system header."""
+    """Return the file of this tree that `#include "name"` in `path` refers to; None: a system header."""
     for folder in (path.parent, *own, src, public):
         found = folder / name
         if found.is_file():
@@ -52,7 +52,7 @@ def sources(folder):
 
 
 def chain_to(path, is_target, seen):
-    """The chain of includes from `path` to a header for which is_target(name, file) holds, or None."""
+    """Return the chain of includes from `path` to a header for which is_target(name, file) is true, or None."""
     seen.add(path)
     for name in includes(path):
         found = resolve(name, path)
@@ -129,7 +129,7 @@ def main():
     for edge in EDGES:
         for path in sources(top / edge):
             check_public_only(path, top / edge)
-    for path in sorted((top / "experiments").glob("*.[ch]")):  # its programs may include private headers
+    for path in sorted((top / "experiments").glob("*.[ch]")):  # programs of experiments may include private headers
         check_public_only(path, top / "experiments", top, top / "cli")
     print("\n".join(wrong), end="\n" if wrong else "")
     sys.exit(1 if wrong else 0)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""check_symbols.py BUILD_DIR: compares names with the public headers.
+"""check_symbols.py BUILD_DIR   Check the names of global symbols.
 
   - libtutti.so exports exactly what include/tutti declares with TUTTI_API
-  - what is not public but visible between our files is called tutti__something
+  - other global names of the library begin with tutti__
   - libtutti-mpiio.so exports names of MPI in pairs (PMPI_x, MPI_x), all that its MPI has of files but
     those that work on the native handle, and what else mpiio.map lists by name
   - neither reads the environment of a set-user-id program: secure_getenv, never getenv
@@ -18,7 +18,7 @@ build = pathlib.Path(sys.argv[1])
 
 
 def declared():
-    """Names of the functions (and variables) that the headers mark with TUTTI_API."""
+    """Return the names of functions and variables that the headers mark with TUTTI_API."""
     names = set()
     for header in sorted((top / "include/tutti").glob("*.h")):
         text = re.sub(r"/\*.*?\*/", " ", header.read_text(encoding="utf-8"), flags=re.S)
@@ -30,14 +30,14 @@ def declared():
 
 
 def symbols(*command):
-    """Names of the defined global symbols, as nm lists them."""
+    """Return the names of the defined global symbols, as nm lists them."""
     out = subprocess.run(["nm", *command], check=True, capture_output=True, text=True).stdout
     rows = (line.split() for line in out.splitlines())
     return {row[-1].split("@")[0] for row in rows if len(row) == 3 and row[1] in "TDBRVWGC"}
 
 
 def interposed(library):
-    """Return the errors in the names of the drop-in."""
+    """Return the errors in the names of libtutti-mpiio.so."""
     names = symbols("-D", "--defined-only", str(library))
     needs = subprocess.run(["ldd", str(library)], check=True, capture_output=True, text=True).stdout
     mpi = re.search(r"libmpi(?:ch)?\.so\S* => (\S+)", needs)[1]

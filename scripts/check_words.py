@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-# phrase: replacement; an underscore stands for any space, so that this file passes the check
+# phrase: replacement.  An underscore stands for any space, so that this file passes the check.
 PHRASES = {
     "map_of_the_house": "source layout",
     "behind_your_back": "asynchronous, in the background",
@@ -37,7 +37,7 @@ PHRASES = {
     "lies?_askew": "misaligned",
     "quiet_guest": "no output, aborts or signal handlers unless requested",
 }
-# spaces, or a line break: with the mark of a comment, between parts of a string, or with a continuation mark
+# Spaces, or a line break with a comment mark, between parts of a string, or with a continuation mark.
 GAP = r"(?:[ \t]+|[ \t]*(?:[\"'&\\\\][ \t]*)?\n[ \t]*(?:[*#!/&>]+[ \t]*|[a-z]?[\"'][ \t]*)?)"
 
 

@@ -18,7 +18,7 @@ C_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|(\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\
 
 
 def kind_of(path, text):
-    """The language of a file; None: not counted."""
+    """Return the language of a file; None: not counted."""
     if path.startswith(("tests/", "docs/")):
         return None
     name = path.rsplit("/", 1)[-1]
@@ -49,7 +49,7 @@ def without_python_comments(text):
 
 
 def count(kind, text):
-    """(code lines, comment lines) of one file."""
+    """Return (code lines, comment lines) of one file."""
     filled = sum(1 for line in text.split("\n") if line.strip())
     if kind == "c":
         text = C_COMMENT.sub(lambda m: m[1] or "\n" * m[0].count("\n"), text)
@@ -63,7 +63,7 @@ def count(kind, text):
 
 
 def files_of(commit):
-    """(path, text) of the tracked files of a commit, or of the working tree."""
+    """Yield (path, text) of the tracked files of a commit, or of the working tree."""
     if commit:
         archive = subprocess.run(["git", "archive", commit], stdout=subprocess.PIPE, check=True).stdout
         with tarfile.open(fileobj=io.BytesIO(archive)) as tar:

@@ -1,7 +1,7 @@
 #!/bin/sh
-# dist.sh DIR GENERATED   creates DIR/tutti-VERSION.tar.gz from the current commit and of the
-# generated files of a build of it, in the directory GENERATED (cmake/TuttiGenerated.cmake).  The
-# same commit gives the same bytes.
+# dist.sh DIR GENERATED   creates DIR/tutti-VERSION.tar.gz from the current commit and the
+# generated files of its build, in the directory GENERATED (cmake/TuttiGenerated.cmake).  The archive is
+# reproducible: the same commit gives the same bytes.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 mkdir -p "$1"

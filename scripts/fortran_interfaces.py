@@ -1,4 +1,4 @@
-"""Interface bodies of the Fortran module from bindings/fortran/interfaces.txt, whose head describes the notation.
+"""Interface bodies of the Fortran module, from bindings/fortran/interfaces.txt, which begins with a description of the notation.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import pathlib
@@ -16,12 +16,12 @@ ARGUMENT = re.compile(r"(\w+): (\w+)(\[[,*]?\])?(\?)?((?: \w+)*)")
 
 @dataclass
 class Interface:
-    generic: str      # "": its own name
+    generic: str      # generic name; "": the name itself
     name: str
     arguments: list   # (name, declaration); the declaration of a communicator is None
-    result: str       # "": a subroutine
+    result: str       # type of the result; "": a subroutine
     label: str
-    is_own: bool      # no such function in C
+    is_own: bool      # whether C has no such function
 
     @property
     def public(self):
@@ -29,7 +29,7 @@ class Interface:
 
 
 def declaration(text):
-    """(name, "type and attributes :: name and shape") of an argument."""
+    """Return (name, "type and attributes :: name and shape") of an argument."""
     if text == "comm":
         return "comm", None
     if text == "ierr":
@@ -49,7 +49,7 @@ def declaration(text):
 
 
 def split_arguments(text):
-    """Commas in [,] do not separate arguments."""
+    """Split at commas, except in [,]."""
     return [a.strip() for a in re.split(r",(?![^\[]*\])", text)]
 
 
@@ -64,7 +64,7 @@ def interfaces():
 
 
 def body(i, suffix, comm, wrap):
-    """One interface body; `comm` declares the communicator."""
+    """Return one interface body; `comm` declares the communicator."""
     kind = "function" if i.result else "subroutine"
     label = i.label + ("_f08" if suffix == "_f08" else "")
     head = f"    {kind} {i.name}{suffix}({', '.join(n for n, _ in i.arguments)}) bind(c, name=\"{label}\")"
@@ -76,7 +76,7 @@ def body(i, suffix, comm, wrap):
 
 
 def source(wrap):
-    """The text of interfaces.inc.  Specific procedures of one generic name are in one interface block each."""
+    """Return the text of interfaces.inc.  The specific procedures of a generic name are in one interface block."""
     out, public = "", []
     for i in interfaces():
         generic = i.generic

@@ -17,13 +17,13 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 
 @dataclass
 class Page:
-    """One page: which header, which of its names, which paragraphs of its opening comment."""
+    """A page: its header, the names of the header and the paragraphs of its opening comment that the page documents."""
     name: str
     title: str
     header: str
-    example: tuple               # (file, function or None: the whole file)
-    owns: str = r".*"            # names of functions, types and constants of the header
-    also: str = r"$^"            # and of file.h, for pages of other headers
+    example: tuple               # (file, function); function None: the whole file
+    owns: str = r".*"            # pattern of the names of functions, types and constants of the header
+    also: str = r"$^"            # pattern of names of file.h, for pages of other headers
     prose: str = r""             # pattern of the first words of paragraphs of the opening comment to show
     see: tuple = ()
 
@@ -117,7 +117,7 @@ PAGES = [
 ]
 
 def of_page(page):
-    """The items of a page, in the order of the headers."""
+    """Return the items of a page, in the order of the headers."""
     chosen = [i for i in HEADERS[page.header].items if re.match(page.owns, i.name)]
     if page.header != "file.h":
         chosen += [i for i in HEADERS["file.h"].items if re.match(page.also, i.name)]
@@ -140,7 +140,7 @@ def roff(text):
 
 
 def prose(text, parameters=()):
-    """Sentences on lines of their own; words of C in bold, parameters in italics.  Tables and code as they are."""
+    """Format a text: one sentence per line, words of C in bold, parameters in italics; tables and code are unchanged."""
     if DISPLAY in text:
         pieces = re.split(rf"((?:^{DISPLAY}.*(?:\n|\Z))+)", text, flags=re.M)
         return "\n".join(display(p) if p.startswith(DISPLAY) else prose(p, parameters) for p in pieces if p.strip())
@@ -170,7 +170,7 @@ def parameters_of(items):
 
 
 def prototype(item):
-    """A declaration in bold with its parameters in italics, in lines of at most 78 characters."""
+    """Format a declaration in bold with its parameters in italics, in lines of at most 78 characters."""
     result, name, inner = re.match(r"(.*?)(\w+) ?\((.*)\)$", item.code).groups()
     parts = [p.strip() + "," for p in inner.split(",")]
     parts[-1] = parts[-1][:-1] + ");"
@@ -205,7 +205,7 @@ def synopsis(page):
 
 
 def entry(items):
-    """The paragraph of functions that share a comment."""
+    """Format the paragraph of functions that share a comment."""
     text, who, parameters, _ = split_doc(items[0].doc)
     names = parameters_of(items) | {p for of, _ in parameters for p in of.split(", ")}
     out = ".TP\n" + ", ".join(rf"\fB{i.name}\fR()" for i in items) + "\n"
@@ -246,7 +246,7 @@ def group_heading(heading, items):
 
 
 def table(item):
-    """Error codes, types, rules, fields of the statistics, fields of the options."""
+    """Format a table: error codes, types, rules, fields of the statistics or of the options."""
     if item.name == "ERROR":
         rows = [(rf"\fBTUTTI_{name}\fR ({roff(value)})", text) for name, value, text in item.extra]
     elif item.name == "PROFILE":
@@ -273,7 +273,7 @@ def table(item):
 
 
 def other(item):
-    """Types, constants, tables."""
+    """Format an item other than a function: type, constant, table."""
     if item.kind == "constant":
         return f".TP\n.B {item.name}\n{prose(item.doc) if item.doc else roff(item.code)}\n"
     if item.kind == "values":
@@ -333,7 +333,7 @@ ERRORS = {f"TUTTI_{name}": text.strip().strip('"') for name, _, text in
 
 
 def errors(page):
-    """The codes that the comments of a page name, and the functions that return each."""
+    """List the error codes that the comments of a page name, and the functions that return each code."""
     found = {}
     for item in functions(page):
         if item.code.startswith("tutti_err "):
@@ -391,7 +391,7 @@ NAMES = {i.name for h in HEADERS.values() for i in h.items if i.kind == "functio
 
 
 def torn(text):
-    """The first words of a paragraph that is not made of complete sentences, or None."""
+    """Return the first words of a paragraph that does not consist of complete sentences, or None."""
     for paragraph in re.split(r"\n[ \t]*\n|" + WHO, re.sub(rf"^{DISPLAY}.*$", "", text, flags=re.M)):
         words = re.sub(r"\s+", " ", paragraph).strip()
         if words and (words[-1] not in ".:" or not re.match(r"[A-Z0-9`*(\"]|tutti_", words)):
@@ -430,7 +430,7 @@ def complain():
 
 
 def page_names():
-    """The names of all pages and links."""
+    """Return the names of all pages and links."""
     return {p.name for p in PAGES} | NAMES
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""gen_command_man.py TABLES TEMPLATE OUT   manual page of a command: TEMPLATE with its SYNOPSIS and OPTIONS filled in
+"""gen_command_man.py TABLES TEMPLATE OUT   Write the manual page of a command: TEMPLATE with SYNOPSIS and OPTIONS.
 
 TABLES is the output of `tutti help --json`.  A line  .\\" SYNOPSIS WORD...  of the template becomes the usage of commands, a line
 .\\" OPTIONS WORD  the options of a group.  WORD is the name of a group, or of a command in a group without a name.

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""gen_fortran.py DIR | --names: writes most of the Fortran module into DIR, from the public headers.
+"""gen_fortran.py DIR | --names   Write most of the Fortran module to DIR, from the public headers.
 
   declarations.inc       constants, derived types, handles, interfaces
-  interfaces.inc         interfaces whose shape differs from C's, of bindings/fortran/interfaces.txt
+  interfaces.inc         interfaces that differ from C, from bindings/fortran/interfaces.txt
   procedures.inc         functions that return text
   entries.c              the functions that the interfaces call: they convert arguments and call the C function
   layout.inc, layout.c   sizes of structs and offsets of fields in both languages, for a test
 
-A function has its name of C.  Its required arguments come in C's order, then ierr where C returns an error, then those
-for which C takes NULL, as optional ones: a positional argument behind the required ones is always ierr.  Outputs have
-lost their _out.  Lengths of lists are not
-said: lists know them.  BY_HAND are functions whose shape in C does not carry over: interfaces.txt has their interfaces, or
-bindings/fortran/tutti.F90 the procedures.  NOT_THERE are those that Fortran has not, each with the reason.
+A function has the name that it has in C.  Its required arguments come in C's order, then ierr if C returns an error, then, as optional
+arguments, those for which C allows NULL: the positional argument after the required ones is always ierr.  Outputs do not have the
+suffix _out.  Lengths of lists are not passed, since Fortran arrays have them.  BY_HAND lists functions that need another interface than
+in C: interfaces.txt has their interfaces, or bindings/fortran/tutti.F90 the procedures.  NOT_THERE lists functions that Fortran does
+not have, with the reason.
 
---names lists what the module must have: all functions, types and constants.
+--names lists the names that the module must have: all functions, types and constants.
 SPDX-License-Identifier: BSD-3-Clause"""
 import pathlib
 import re
@@ -35,8 +35,8 @@ NOT_THERE = [
     (r"tutti_plan_(run|start)_write", "tutti_plan_run and tutti_plan_start take any array"),
     (r"tutti_decomposition_create_at", "tutti_decomposition_create has the optional argument `segment`"),
 ]
-# Headers of no use to Fortran; structs that have other shapes there, and are there as C has them privately, under
-# c_NAME; all that have other shapes.
+# Headers that Fortran does not need; structs with another form in Fortran that also exist privately in the form of C, under
+# c_NAME; all structs with another form.
 NO_HEADERS = {"backend.h"}
 RAW_STRUCTS = {"tutti_mesh_view", "tutti_mesh_part_view", *(f"tutti_exodus_{s}" for s in (
     "parameters", "entity", "qa", "elements", "members", "mesh", "distribution", "nemesis"))}
@@ -63,10 +63,10 @@ OPTIONAL = {("tutti_access_concat", "memory_offsets"), ("tutti_replicas_choose",
             ("tutti_exodus_put_mesh", "mesh")}
 REQUIRED = {("tutti_file_change", "opt"), ("tutti_options_get", "opt"), ("tutti_profile_predict", "opt"),
             ("tutti_mesh_cut_get", "of"),
-            # Integer outputs: optional ones after ierr would be confused with it.
+            # Integer outputs that must not be optional arguments after ierr, since they could be confused with ierr.
             ("tutti_distribution_local", "rank_out"), ("tutti_dataset_refresh", "changed_out"),
             ("tutti_exodus_refresh", "changed_out")}
-# Lengths of lists that no other list determines.
+# Lengths that remain arguments, since no list determines them.
 NODES = "tutti__f_mesh_nodes(m->p)"
 NEEDS = {("tutti_mesh_partition", "load"): NODES, ("tutti_mesh_partition", "of_out"): NODES,
          ("tutti_mesh_cut_get", "of"): NODES, ("tutti_mesh_cut_get", "load"): NODES,
@@ -79,7 +79,7 @@ NEEDS = {("tutti_mesh_partition", "load"): NODES, ("tutti_mesh_partition", "of_o
          ("tutti_exodus_truth_table", "table"):
              "tutti_exodus_entities(x->p, kind) * tutti_exodus_variable_count(x->p, kind)",
          ("tutti_replicas_choose", "writers_out"): "lists->n", ("tutti_replicas_choose", "shares_out"): "lists->parts"}
-# Short lists of numbers: shapes and offsets.
+# Short arrays of integers: shapes and offsets.
 COUNTS = {("tutti_distribution_local", "global"), ("tutti_distribution_global", "local")}
 COUNTS_OUT = {("tutti_slice_count", "shape_out"), ("tutti_distribution_part", "shape_out"),
               ("tutti_distribution_local", "local_out"), ("tutti_distribution_global", "global_out")}
@@ -97,7 +97,7 @@ WRITTEN = "".join(p.read_text(encoding="ascii") for p in FRAME)
 INTERFACES = list(fortran_interfaces.interfaces())
 BY_HAND = {*re.findall(r"^  ! by hand: (\w+)", WRITTEN, re.M), *(i.public for i in INTERFACES if i.public)}
 OWN = {i.public for i in INTERFACES if i.is_own}
-# Written by hand in Fortran, on top of generated entries: the interfaces of these are private, under c_NAME.
+# Functions written by hand in Fortran that call generated entries, whose interfaces are private, under c_NAME.
 OVER_C = set(re.findall(r"^  ! over c_: (\w+)", WRITTEN, re.M))
 
 
@@ -120,7 +120,7 @@ def handles():
 
 
 def type_name(name):
-    """A type that has the name of a function in C, or of a constant but for capitals, has another one here."""
+    """Return the name of a type in Fortran: another name if a function, or a constant except for case, has the name of the type."""
     if name in RAW_STRUCTS:
         return "c_" + name
     return name + "_type" if name in ALL.functions or name.upper() in ALL.constants else name
@@ -140,15 +140,15 @@ def fortran_number(base):
 @dataclass
 class Argument:
     """A parameter of C: its form in Fortran, in the entry, and in the C call."""
-    name: str                    # in Fortran
-    declare: str = ""            # its type and attributes; "": not an argument in Fortran
+    name: str                    # name in Fortran
+    declare: str = ""            # type and attributes; "": not an argument in Fortran
     take: str = ""               # parameter of the entry
     give: str = ""               # argument of C's function
     optional: bool = False
     before: list = field(default_factory=list)
-    late: list = field(default_factory=list)     # before the call, after all other conversions
+    late: list = field(default_factory=list)     # statements before the call, after all other conversions
     after: list = field(default_factory=list)
-    mpi: str = ""                # MPI_Comm and so on
+    mpi: str = ""                # type of an MPI handle, such as MPI_Comm
 
 
 def is_optional(function, p):
@@ -160,7 +160,7 @@ def is_optional(function, p):
 
 
 def short(function, name):
-    """The name without _out, unless another parameter has it."""
+    """Return the name without _out, unless another parameter has that name."""
     bare = re.sub(r"_out$", "", name)
     return name if any(p.name == bare for p in function.parameters) else bare
 
@@ -178,7 +178,7 @@ def says_out(p):
 
 
 def follows_n(function, p):
-    """Return whether the preceding parameter is its length."""
+    """Return whether the preceding parameter is the length of p."""
     at = next(i for i, q in enumerate(function.parameters) if q is p)
     return at > 0 and function.parameters[at - 1].name == "n"
 
@@ -252,7 +252,7 @@ def list_argument(function, p, a):
 
 
 def need_of(function, p):
-    """The required length of a list, in C; "": any."""
+    """Return the required length of a list, as a C expression; "": any length."""
     key = (function.name, p.name)
     if key in NEEDS:
         return NEEDS[key]
@@ -277,7 +277,7 @@ def counts_argument(function, p, a):
 
 
 def buffer_argument(function, p, a):
-    """Memory of the caller: described by an access, by a slice or a part, or directly."""
+    """Convert a buffer of the caller, which is described by an access, by a slice or a part, or directly."""
     others = {q.base: q.name for q in function.parameters}
     later = ", asynchronous" if re.search(r"_(begin|start)$", function.name) else ""
     a.declare = f"type(*), intent({'in' if p.const else 'inout'}){later}"
@@ -377,7 +377,7 @@ def arguments(function):
 
 
 def fortran_order(function):
-    """The arguments in Fortran: required ones, ierr, optional ones."""
+    """Return the arguments in the order of Fortran: required arguments, ierr, optional arguments."""
     said = [a for a in arguments(function) if a.declare or a.mpi]
     ierr = Argument("ierr", "integer(c_int), intent(out)", "int *ierr", optional=True)
     return ([a for a in said if not a.optional] + [ierr] * (result_of(function)[0] == "error")
@@ -388,7 +388,7 @@ def fortran_order(function):
 
 
 def result_of(function):
-    """(kind, type in Fortran, type of the entry)."""
+    """Return (kind, type in Fortran, type of the entry) of the result."""
     r = function.result
     if r.base == "tutti_err" and not r.stars:
         return "error", "", "void"
@@ -413,7 +413,7 @@ def entry_name(function):
 
 
 def c_lines(head, parts, end, most=100):
-    """A call or a head, in lines of at most 100 characters where its parts allow it."""
+    """Format a call or a function head in lines of at most 100 characters, if its parts allow it."""
     width = len(head) if len(head) < 60 else 8
     lines = [head] if len(head) < 60 else [head, " " * width]
     for i, part in enumerate(parts):
@@ -488,7 +488,7 @@ def entries():
 
 
 def wrap(line):
-    """A statement in lines of at most 100 characters."""
+    """Break a statement into lines of at most 100 characters."""
     indent = re.match(r" *", line)[0]
     lines = []
     while len(line) > 98:
@@ -499,14 +499,14 @@ def wrap(line):
 
 
 def declared(a, mpi):
-    """The line that declares an argument."""
+    """Return the line that declares an argument."""
     if a.mpi:
         return f"type({a.mpi}), intent(in)" if mpi == "f08" else "integer(c_int), intent(in)"
     return a.declare + (", optional" if a.optional else "")
 
 
 def body(function, name, label, mpi, indent):
-    """An interface body."""
+    """Return an interface body."""
     made = fortran_order(function)
     kind, result, _ = result_of(function)
     names = [re.sub(r"\(.*", "", a.name) for a in made]
@@ -550,7 +550,7 @@ def interface(function):
 
 
 def field_of(struct, f):
-    """A component with its first value."""
+    """Return the declaration of a component with its initial value."""
     given = DEFAULTS.get((struct.name, f.name))
     many = f"({f.extent})" if f.extent else ""
     if f.callback:
@@ -671,7 +671,7 @@ def layout_c():
 
 
 def complain():
-    """Names that are not there, or twice in a language without capitals."""
+    """Check for missing names, and for names that differ only by case."""
     there = {f.name for f in functions()} | BY_HAND
     for f in ALL.functions.values():
         if f.name not in there and not not_there(f.name) and f.header not in NO_HEADERS:

@@ -21,7 +21,7 @@ static void man_upper(FILE *out, const char *text) {
     for (; *text; ++text) fputc(*text >= 'a' && *text <= 'z' ? *text - 'a' + 'A' : *text, out);
 }
 
-/* "a|b|c" as "a, b, c", each in bold. */
+/* Print "a|b|c" as "a, b, c", each word in bold. */
 static void man_list(FILE *out, const char *list) {
     for (const char *at = list; *at;) {
         char item[128];

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""gen_python_api.py FILE: writes the module tutti._api of the Python binding into FILE, from the public headers.
+"""gen_python_api.py FILE   Write the module tutti._api of the Python binding to FILE, from the public headers.
 
-The table has every function, struct, enumeration, callback and number of include/tutti/*.h, as tutti_headers.py reads them; the
-binding makes its ctypes declarations of it and has none of its own.
+The table has every function, struct, enumeration, callback and constant of include/tutti/*.h, as tutti_headers.py reads them.  The
+binding derives all its ctypes declarations from the table.
 SPDX-License-Identifier: BSD-3-Clause"""
 import pathlib
 import pprint
@@ -17,12 +17,12 @@ SKIP = {"tutti_store_ops", "tutti_store", "tutti_store_request"}
 
 
 def parameters(variables):
-    """(type, name) of each; an array is a pointer."""
+    """Return (type, name) of each parameter; an array is a pointer."""
     return tuple((v.kind + "*" * bool(v.extent), v.name) for v in variables)
 
 
 def table_text():
-    """The module."""
+    """Return the text of the module."""
     t = Everything()
     structs = {s.name: s for s in t.structs.values() if s.name not in SKIP}
     version = re.search(r'VERSION_STRING "(.*?)"', (TOP / "include/tutti/types.h").read_text())[1]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """gen_python_reference.py OUT.md   Write the reference of the Python package: every public class, method, property and function.
 
-Signatures and texts come from the sources of bindings/python/tutti, which are parsed, not imported.  A public name without a text is
-an error, and so is a name of tutti.__all__ that no module defines.
+Signatures and texts come from the sources of bindings/python/tutti, which are parsed, not imported.  Errors are
+public names without a docstring, and names of tutti.__all__ that no module defines.
 SPDX-License-Identifier: BSD-3-Clause"""
 import ast
 import inspect
@@ -30,7 +30,7 @@ MODULES = (  # file, title of its section, names that are public (None: all with
     ("_exodus_mesh", "Exodus meshes", ("ExodusMesh",)),
     ("options", "Options and profiles", None),
 )
-HELPERS = {  # functions that modules share with each other, and that users do not need
+HELPERS = {  # functions shared by the modules, which users do not need
     "buffer_for", "mode_of", "slice_of", "slices_from", "spec_of", "info_to_c", "info_of_c", "dataset_options", "exodus_options",
     "options_pointer", "handle_of", "info_of", "datatype_of"}
 BASES = {"Freeing": "_closing", "Committing": "_closing", "LazyArray": "_lazy"}
@@ -65,7 +65,7 @@ def decorated(node):
 
 
 def methods_of(node):
-    """The public methods of a class, those of its bases in _closing and _lazy included."""
+    """Return the public methods of a class, including those of its bases in _closing and _lazy."""
     own = [m for m in node.body if isinstance(m, ast.FunctionDef)]
     for base in node.bases:
         name = ast.unparse(base)

@@ -40,14 +40,14 @@ give_up() {
     exit 77
 }
 
-# fail WHAT [LOG]: print the reason and the end of the log
+# fail WHAT [LOG]: print the reason and the end of the log; exit
 fail() {
     echo "gluster.sh: $1" >&2
     [ ! -e "${2:-}" ] || tail -n 20 "$2" >&2
     exit 1
 }
 
-# await SECONDS command...: until it succeeds
+# await SECONDS command...: repeat a command until it succeeds, up to SECONDS
 await() {
     tries=$(($1 * 20))
     shift
@@ -58,14 +58,14 @@ await() {
     done
 }
 
-# is_there PID MARK: whether the process exists, and is not another one with this number
+# is_there PID MARK: succeed if the process exists and has the mark; its id may have been reused
 is_there() {
     is_marked "$1" "$2" && return
     echo "gluster.sh: process $1 of $2 has ended" >&2
     return 1
 }
 
-# on HOST command...: at the switch, on a host, or `here` (then only the network is the switch's)
+# on HOST command...: run a command at the switch, on a host, or `here`, in the network of the switch only
 on() {
     hosts=$(cat "$dir/hosts-are")
     case $1 in
@@ -79,7 +79,7 @@ on() {
     esac
 }
 
-# find_server: the number of glusterd's process is to be known from now on
+# find_server: set the id of glusterd's process
 find_server() {
     for pid in $(marked "$mark"); do
         if [ "$(cat "/proc/$pid/comm")" = glusterd ]; then
@@ -109,7 +109,7 @@ is_mounted() {
     fi | cut -d' ' -f2 | grep -qxF -e "$listed"
 }
 
-# unmount HOST POINT: mounts of a host that has ended no longer exist
+# unmount HOST POINT: unmount, unless the host has ended and with it the mount
 unmount() {
     is_mounted "$@" 2>/dev/null || return 0
     if [ "$1" = here ]; then
@@ -171,7 +171,7 @@ serve() {
     await 30 ask pool list || fail "glusterd does not answer" "$dir/log/glusterd.log"
 }
 
-# make_volume N: over N bricks; in DIR/run, which the servers use by a short path
+# make_volume N: create a volume of N bricks in DIR/run, for which the servers use a short path
 make_volume() {
     i=0
     set -- "$1" volume create $volume
@@ -200,7 +200,7 @@ check_means() {
     esac
 }
 
-# up N [HOSTS]
+# up N [HOSTS]: start the servers and create the volume
 up() {
     check_means
     mkdir "$dir"
@@ -218,7 +218,7 @@ up() {
     make_volume "$1"
 }
 
-# mount_on HOST POINT FLAG...
+# mount_on HOST POINT FLAG...: start a client on a host and wait until it has the volume
 mount_on() {
     host=$1 point=$(realpath "$2") log=$dir/log/client.$1
     shift 2
@@ -232,7 +232,7 @@ mount_on() {
             --volfile-id=$volume --log-file="$log" "$@" "$point"
     ) </dev/null >"$log.start" 2>&1 &
     await 30 is_mounted "$host" "$point" || fail "host $host cannot mount it" "$log"
-    # The mount exists before the client has the volume.
+    # The mount point is mounted before the client can use the volume.
     await 30 on "$host" timeout 5 stat -f "$point" || fail "host $host cannot use it" "$log"
 }
 

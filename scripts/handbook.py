@@ -14,7 +14,7 @@ import urllib.parse
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
-CHAPTERS = (  # caption, directory of docs/, and pages in the order in which one reads them; other pages of the directory follow
+CHAPTERS = (  # caption, directory of docs/, and pages in reading order; other pages of the directory follow
     ("Tutorial", "tutorial", "index lesson01 lesson02 lesson03 lesson04 lesson05 lesson06 lesson07 lesson08 lesson09 lesson10"),
     ("How-to guides", "howto", "install install-without-root restart hdf5 gmsh-paraview imported-mesh layout tune archive"
      " read-without-mpi darshan heat bipolar storage simulate"),
@@ -26,7 +26,7 @@ CHAPTERS = (  # caption, directory of docs/, and pages in the order in which one
 
 
 def pages_of(directory, order):
-    """The pages of a directory of docs/, those of `order` first."""
+    """Return the pages of a directory of docs/, those of `order` first."""
     names = sorted(page.stem for page in (TOP / "docs" / directory).glob("*.md"))
     first = [name for name in order.split() if name in names]
     return [f"docs/{directory}/{name}" for name in first + [name for name in names if name not in first]]
@@ -37,10 +37,10 @@ def toctree(title, entries):
 
 
 def man_page(page, known):
-    """A manual page as a page of the site."""
+    """Return a manual page as a page of the site."""
     text = subprocess.run(["mandoc", "-T", "html", "-O", "fragment,man=%N.%S.html", str(page)], check=True,
                           capture_output=True, text=True).stdout
-    # Pages of other projects are not links.
+    # References to manual pages of other projects are not links.
     text = re.sub(r'<a class="Xr" href="([^"#]*)\.html">(.*?)</a>',
                   lambda m: f'<a class="Xr" href="{known[m[1]]}.html">{m[2]}</a>' if m[1] in known else m[2],
                   text, flags=re.S)
@@ -49,7 +49,7 @@ def man_page(page, known):
 
 
 def manual_pages(generated):
-    """The pages, and for every name the page that documents it: many files only refer to another page."""
+    """Return the manual pages, and the page that documents each name: many files only refer to another page."""
     pages, known = [], {}
     written = [p for p in (TOP / "docs/man").iterdir() if p.suffix != ".in"]
     for page in sorted([*written, *generated.iterdir()], key=lambda p: p.name):
@@ -131,7 +131,7 @@ class Links(html.parser.HTMLParser):
 
 
 def check_links(site):
-    """The broken links of a site, and the number of links."""
+    """Return the broken links of a site, and the number of links."""
     parsed = {}
     for page in site.rglob("*.html"):
         parsed[page.resolve()] = Links()

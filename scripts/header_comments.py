@@ -1,4 +1,4 @@
-"""header_comments: the comments of the public headers, by declaration; tutti_headers has the declarations.
+"""header_comments: the comments of the public headers, by declaration; tutti_headers parses the declarations.
 
 Format of the comments: `/** ... */` before a declaration or a group of them
 (@name, @{, @}), @param and @return with continuation lines indented deeper; the second line of a comment states
@@ -15,12 +15,12 @@ WHO = "\x03"  # stands for the collectivity of a call
 
 @dataclass
 class Item:
-    """Something that a header declares, with its comment and the group that it is in."""
-    kind: str                    # function, type, constant, values, or table
+    """A declaration of a header, with its comment and its group."""
+    kind: str                    # "function", "type", "constant", "values" or "table"
     name: str
     code: str
     doc: str = ""
-    group: int = 0               # 0: none
+    group: int = 0               # number of the group; 0: none
     extra: list = field(default_factory=list)
 
 
@@ -39,7 +39,7 @@ TOKEN = re.compile(r"""
 
 
 def unstar(comment):
-    """The text of a comment without the stars that begin its lines."""
+    """Return the text of a comment without the stars at the start of lines."""
     return "\n".join(re.sub(r"^ \*", "", line) for line in comment.split("\n")).strip("\n ")
 
 
@@ -48,7 +48,7 @@ def tidy(prototype):
 
 
 class Header:
-    """A header, taken apart: opening comment, groups, items."""
+    """A parsed header: opening comment, groups, items."""
 
     def __init__(self, name):
         text = (TOP / "include/tutti" / name).read_text(encoding="ascii")
@@ -59,7 +59,7 @@ class Header:
         self._share_sized()
 
     def _share_sized(self):
-        """A function NAME_sized without a comment of its own has that of NAME or NAME_get."""
+        """Give a function NAME_sized without a comment that of NAME or NAME_get."""
         by_name = {item.name: item for item in self.items}
         for item in self.items:
             base = item.name.removesuffix("_sized")
@@ -136,7 +136,7 @@ HEADERS.pop("tutti.h")
 
 
 def split_doc(doc):
-    """A comment as (prose, collectivity, [(parameter, text)], return text)."""
+    """Split a comment into (prose, collectivity, [(parameter, text)], return text)."""
     body, parameters, returns, where, depth = [], [], "", "body", 0
     for line in re.sub(r" {3,}@", "\n@", doc).split("\n"):
         indent = len(line) - len(line.lstrip())

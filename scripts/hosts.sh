@@ -13,8 +13,8 @@
 # that runs are independent, and everything is removed when the processes end; if they are not
 # stopped, they end themselves after HOSTS_LIFE seconds (600).  Every process is identified by a
 # mark in its environment.
-# A rate holds for both directions of a cable: a bucket (tc tbf) at either end lets 1 ms pass at once.
-# HOSTS_MAP (Open MPI): slot, ranks fill one host after the other, or node, they are distributed cyclically.
+# A rate applies to each direction of a cable: a token bucket (tc tbf) at each end allows bursts of 1 ms.
+# HOSTS_MAP (Open MPI): slot: ranks fill one host after the other; node: they are distributed cyclically.
 # Exit code 77: not supported.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
@@ -51,14 +51,14 @@ inside() {
         return 1
     fi
     pid=$(cat "$dir/pid.$who")
-    if ! is_marked "$pid" "$mark"; then # it has ended, and the number may be another's
+    if ! is_marked "$pid" "$mark"; then # the process has ended, and another process may have its id
         echo "hosts.sh: host '$who' in $dir has ended" >&2
         return 1
     fi
     nsenter -t "$pid" -n -u -m -- "$@"
 }
 
-# hold WHO: start the process of this host, or of the switch
+# hold WHO: start the process that keeps the namespaces of a host, or of the switch
 hold() {
     # shellcheck disable=SC2016 # for the inner shell
     env "$mark" unshare --net --uts --mount sh -c '
@@ -72,7 +72,7 @@ hold() {
     done
 }
 
-# wire I: a cable from host I to the switch
+# wire I: create a cable from host I to the switch
 wire() {
     inside switch ip link add "p$1" type veth peer name eth0 netns "$(cat "$dir/pid.$1")" &&
         inside switch ip link set "p$1" master br0 up &&
@@ -94,7 +94,7 @@ rate_check() {
     esac
 }
 
-# burst_of RATE: the bytes of 1 ms, at least 16 KiB
+# burst_of RATE: print the bytes of 1 ms at this rate, at least 16 KiB
 burst_of() {
     case $1 in
     *kbit) bytes=$((${1%kbit} / 8)) ;;
@@ -114,7 +114,7 @@ shape() {
     fi
 }
 
-# rate RATE HOST...: both ends of their cables
+# rate RATE HOST...: set the rate at both ends of the hosts' cables
 rate() {
     wanted=$1
     shift
@@ -124,7 +124,7 @@ rate() {
     done
 }
 
-# hosts_of: the numbers of all hosts
+# hosts_of: print the numbers of all hosts
 hosts_of() {
     for file in "$dir"/pid.[0-9]*; do
         [ ! -e "$file" ] || echo "${file##*.}"
@@ -210,7 +210,7 @@ run() {
         i=$((i + 1)) np=$((np + n))
         echo "$net.$i$between$n"
     done >"$list"
-    # A mark of this run, too: its remaining processes are ended with it.
+    # This run has its own mark, by which its remaining processes are ended.
     export HOSTS_MARK="$dir" HOSTS_RUN="$dir.$$"
     launch "$mpi" "$np" "$list" "$@" </dev/null &
     child=$!

@@ -1,5 +1,5 @@
 #!/bin/sh
-# lint.sh BUILD_DIR   all checks that need no running program, in sequence; prints those that failed.
+# lint.sh BUILD_DIR   run all checks that need no running program, in sequence; prints the failed checks.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 build=$1
@@ -9,7 +9,7 @@ export TUTTI_BUILD_DIR="$top/$build"
 export TUTTI_TEST_DIR="$TUTTI_BUILD_DIR/lint"
 failed=
 
-# check NAME command...
+# check NAME command...: run a command; record NAME if it fails
 check() {
     name=$1
     shift

@@ -1,7 +1,7 @@
 #!/bin/sh
 # meshes.sh DIR [NAME...]   creates the missing device meshes of experiments/meshes in DIR: bjt
 # (47 000 nodes), mesa (33 000), fingers (73 000), power (287 000); default: all.
-# 77: gmsh is not installed.
+# Exit code 77: gmsh is not installed.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -16,7 +16,7 @@ mkdir -p "$dir"
 for name; do
     geo=$top/experiments/meshes/$name.geo
     [ -n "$(find "$dir/$name.msh" -newer "$geo" 2>/dev/null)" ] && continue
-    # under a unique name first: several processes may do this at the same time
+    # first under a unique name, since several processes may create the mesh at the same time
     gmsh -3 -algo hxt -nt 1 -format msh41 -bin -v 1 "$geo" -o "$dir/$name.$$.msh" >"$dir/$name.$$.log" 2>&1 || {
         cat "$dir/$name.$$.log" >&2
         exit 1

@@ -16,7 +16,7 @@ mpi=$1 np=$2
 shift 2
 here=$(cd "$(dirname "$0")" && pwd)
 
-# first_of NAME...: the first of these programs that exists
+# first_of NAME...: print the first of these programs that exists
 first_of() {
     for name; do
         if command -v "$name" >/dev/null 2>&1; then
@@ -28,7 +28,7 @@ first_of() {
     exit 127
 }
 
-# start COMMAND...: execute it, in a network namespace with only loopback if possible
+# start COMMAND...: execute a command, if possible in a network namespace with only loopback
 start() {
     if unshare -n ip link set lo up 2>/dev/null; then
         exec unshare -n sh -c 'ip link set lo up && exec "$@"' sh "$@"
@@ -54,7 +54,7 @@ mpich)
     launcher=$(first_of mpiexec.mpich mpiexec)
     shim=${TUTTI_MPICH_YIELD:-$here/../build/mpich/libmpich_yield.so}
     preload=${LD_PRELOAD:-}
-    case $shim in *' '*) # separates names in LD_PRELOAD: the loader finds it by its name
+    case $shim in *' '*) # a space separates names in LD_PRELOAD: use LD_LIBRARY_PATH and the file name
         export LD_LIBRARY_PATH="${shim%/*}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
         [ ! -f "$shim" ] || preload=${shim##*/}${preload:+:$preload}
         shim=

@@ -9,7 +9,7 @@
 set -eu
 list=$(dirname "$0")/../packages.txt
 
-# packages_of GROUP: its names, one a line
+# packages_of GROUP: print the names of the packages of a group, one per line
 packages_of() {
     sed -n "/^\[$1\]/,/^\[/{ /^[a-z0-9]/p }" "$list"
 }

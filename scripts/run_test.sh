@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run_test.sh NAME SECONDS MPI RANKS command...   called by ctest for each test.
 #
-# If the test has run in this run of ctest already, together with others (run_together.sh), prints its
+# If the test has already run in this run of ctest, together with others (run_together.sh), prints its
 # result.  Otherwise creates directories for it (TUTTI_TEST_DIR on a disk, TUTTI_TEST_SHM in
 # memory), sets sanitizer options, starts it (RANKS=0: without mpirun), and ends it with all its
 # ranks if it takes longer than SECONDS, after printing the stacks of its processes.
@@ -42,8 +42,8 @@ once() {
     kill "$timer" 2>/dev/null
 }
 once "$@"
-# Under the runtime of gcc 12 about one run in ten of programs with many threads and stacks ends by a segmentation fault; a data race
-# is reported with another code, and other builds run the same tests.
+# With ThreadSanitizer of gcc 12, about one in ten runs of programs with many threads and stacks ends with a
+# segmentation fault.  A data race gives another exit code, and other builds run the same tests.
 if [ "${TUTTI_SANITIZE:-}" = thread ] && [ $code = 139 ]; then
     echo "ThreadSanitizer's runtime ended by a segmentation fault: once more"
     once "$@"

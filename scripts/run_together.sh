@@ -41,7 +41,7 @@ sanitizers "$ranks"
 mark=TUTTI_TEST_MARK=$launch.together.n$ranks.$$
 trap 'finish; exit 130' INT TERM HUP
 
-# result NAME CODE SECONDS: all that is known of one test
+# result NAME CODE SECONDS: store the result of one test
 result() {
     local at=$results/$launch.$1.n$ranks
     [ ! -f "$TUTTI_TEST_OUTPUT/$1" ] || mv "$TUTTI_TEST_OUTPUT/$1" "$at.out"
@@ -50,8 +50,8 @@ result() {
     [ -n "${TUTTI_TEST_KEEP:-}" ] || rm -rf "${TUTTI_TEST_DIR:?}/$1" ${TUTTI_TEST_SHM:+"${TUTTI_TEST_SHM:?}/$1"}
 }
 
-# news: read a line from the launch into `line`; fails after a second without one (signals would
-# have to wait longer otherwise)
+# news: read a line from the launch into `line`; fails after a second without a line, so that signals are
+# handled in time
 news() {
     local more
     line=

@@ -7,15 +7,15 @@
 #                        dragonfly: groups of 8 routers with 4 hosts each, all to all
 #                        crossbar: every pair of hosts has its own path
 #   SIMULATED_PER_HOST   ranks per host, neighbours in rank order (1)
-#   SIMULATED_SECONDS    of real time, after which the run is ended (300)
-#   SIMULATED_MEMORY     most GiB of address space, of which little is touched (64)
+#   SIMULATED_SECONDS    limit of real time for a run (300)
+#   SIMULATED_MEMORY     limit of address space in GiB, of which little is touched (64)
 #   SIMULATED_FLAGS      further arguments of smpirun
 #
-# The program runs in a temporary directory: names of files must be absolute.
+# The program runs in a temporary directory: paths of files must be absolute.
 #
-# A link transfers 12.5 GB/s and delays by 500 ns, a host sends a message per 200 ns.  Computation takes no time: times
-# cover messages only and repeat exactly.  Collective algorithms are named one by one: those that SMPI's
-# selectors choose differ by number of ranks, and make creating communicators cost time proportional to it.
+# A link transfers 12.5 GB/s with a latency of 500 ns; a host sends a message per 200 ns.  Computation takes no time:
+# times include messages only and are reproducible.  Collective algorithms are selected explicitly: SMPI's selectors
+# choose different algorithms for different numbers of ranks, and make the creation of communicators expensive.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 if [ $# -lt 2 ]; then
@@ -29,13 +29,13 @@ hosts=$(((np + per_host - 1) / per_host))
 work=$(mktemp -d "${TMPDIR:-/tmp}/tutti-simulated-XXXXXX")
 trap 'rm -rf "$work"' EXIT INT TERM HUP
 
-# The topology for at least that many hosts, in the words of SimGrid.
+# Print the topology for at least that many hosts, in SimGrid's notation.
 case $topology in
 fat-tree)
     leaves=$(((hosts + 15) / 16))
     form="topology='FAT_TREE' topo_parameters='2;16,$leaves;1,8;1,1'" count=$((16 * leaves))
     ;;
-dragonfly) # groups, chassis, routers of a chassis, hosts of a router, each with the number of links
+dragonfly) # groups, chassis, routers per chassis, hosts per router; each with the number of links
     groups=$(((hosts + 31) / 32))
     [ $groups -gt 1 ] || groups=2
     form="topology='DRAGONFLY' topo_parameters='$groups,4;2,2;4,1;4'" count=$((32 * groups))
@@ -61,7 +61,7 @@ while [ "$host" -lt "$hosts" ]; do
     host=$((host + 1))
 done >"$work/hosts"
 
-cd "$work" # where smpirun leaves files when it fails
+cd "$work" # smpirun leaves files in the current directory if it fails
 ulimit -n "$(ulimit -Hn)"
 ulimit -v $((${SIMULATED_MEMORY:-64} << 20))
 # shellcheck disable=SC2086 # a list of words

@@ -1,9 +1,9 @@
-# shellcheck shell=bash disable=SC2034,SC2154 # variables of the two scripts
+# shellcheck shell=bash disable=SC2034,SC2154 # variables of run_test.sh and run_together.sh
 # Common part of run_test.sh and run_together.sh (both source it): sanitizers, the processes of a
 # test, stacks, and results of tests that ran together with others.
 #
 #   TUTTI_TEST_DIR    directory for files (default: scratch/ in the build tree)
-#   TUTTI_TEST_KEEP   set: do not remove them afterwards
+#   TUTTI_TEST_KEEP   set: do not remove the files afterwards
 # SPDX-License-Identifier: BSD-3-Clause
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
@@ -11,7 +11,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # daemon, no use of networks.
 export OMPI_MCA_ess_singleton_isolated=1 OMPI_MCA_pml=ob1 OMPI_MCA_osc=^ucx OMPI_MCA_btl=self,vader
 
-# Results of this run of ctest, and of no other: known by ctest's process and by when that began.
+# Directory of the results of this run of ctest, which is identified by process id and start time.
 results() {
     local stat
     stat=$(cat "/proc/$PPID/stat" 2>/dev/null)
@@ -45,8 +45,8 @@ sanitizers() {
     esac
 }
 
-# directories NAME: makes TUTTI_TEST_DIR and TUTTI_TEST_SHM, private to this test; temporary files go
-# there too, because programs without mpirun remove session directories of Open MPI of each other
+# directories NAME: create TUTTI_TEST_DIR and TUTTI_TEST_SHM, private to this test.  Temporary files are put there,
+# too, because programs without mpirun remove each other's session directories of Open MPI.
 directories() {
     TUTTI_TEST_DIR=${TUTTI_TEST_DIR:-$TUTTI_BUILD_DIR/scratch}/$1
     rm -rf "$TUTTI_TEST_DIR"
@@ -60,7 +60,7 @@ directories() {
     names_before=$(names_left)
 }
 
-# The processes of the test: all that inherited its mark, in all sessions that a launcher creates.
+# Print the processes of the test: all that inherited its mark, in all sessions that a launcher creates.
 test_pids() {
     grep -lsazxF "$mark" /proc/[0-9]*/environ | cut -d/ -f3
 }
@@ -103,7 +103,7 @@ end_late() {
     kill_all
 }
 
-# Names of shared memory (src/base/shared_memory.c) whose process has ended.
+# Print names of shared memory (src/base/shared_memory.c) created by processes that have ended.
 names_left() {
     local name pid
     for name in /dev/shm/tutti-shm-*; do
@@ -112,7 +112,7 @@ names_left() {
     done
 }
 
-# Sets `left` to 1 if the test has left shared memory.
+# Set `left` to 1 if the test has left shared memory.
 finish() {
     kill_all
     left=0

@@ -1,10 +1,9 @@
 #!/bin/sh
-# throttle.sh   a slow disk: file access that needs time but no processor (root only).
+# throttle.sh   a slow disk, for file access that takes time but no processor (root only).
 #
-#   throttle.sh up DIR RATE SIZE [IOPS]   a file system of SIZE bytes on a disk of RATE bytes/s,
-# mounted at DIR
-#   throttle.sh run DIR command...        runs a command, and its child processes, with the slow disk
-#   throttle.sh down DIR                  end remaining processes; nothing remains
+#   throttle.sh up DIR RATE SIZE [IOPS]   mount a file system of SIZE bytes on a disk of RATE bytes/s at DIR
+#   throttle.sh run DIR command...        run a command, and its child processes, with the slow disk
+#   throttle.sh down DIR                  end remaining processes and remove the disk
 #
 # The disk is a loop device on a file next to DIR (which is absolute, and new or empty), with ext4 on it;
 # RATE and SIZE take k, m, g (powers of 1024).  The control group blkio of cgroup v1 delays what the
@@ -21,7 +20,7 @@ usage() {
     exit 2
 }
 
-# bytes_of TEXT: 64m as a number
+# bytes_of TEXT: print the number of bytes of a text such as 64m
 bytes_of() {
     number=${1%[kmg]}
     case $number in '' | 0* | *[!0-9]* | ????????????*)
@@ -42,17 +41,17 @@ give_up() {
     exit 77
 }
 
-# groups: where the control groups of blkio are
+# groups: print the directory of the control groups of blkio
 groups() {
     awk '$3 == "cgroup" && $4 ~ /(^|,)blkio(,|$)/ { print $2; exit }' /proc/mounts
 }
 
-# loops: the loop devices on our file (one, or none)
+# loops: print the loop devices on the file (one, or none)
 loops() {
     [ ! -e "$state/image" ] || losetup -j "$state/image" | cut -d: -f1
 }
 
-# limit GROUP DEVICE read_bps|read_iops|write_bps|write_iops NUMBER: 0 is no limit
+# limit GROUP DEVICE read_bps|read_iops|write_bps|write_iops NUMBER: set a limit; 0: no limit
 limit() {
     echo "$(cat "/sys/block/${2#/dev/}/dev") $4" >"$1/blkio.throttle.${3}_device"
 }
@@ -68,7 +67,7 @@ unlimit() {
     done
 }
 
-# end_members: end the processes of the group, and waits until it is empty, up to 30 s
+# end_members: end the processes of the group, and wait until it is empty, up to 30 s
 end_members() {
     tries=600
     while [ $tries -gt 0 ]; do
@@ -84,7 +83,7 @@ end_members() {
     return 1
 }
 
-# remove_group: this may take a moment after the end of its last process
+# remove_group: remove the group; retry, since this may fail shortly after the end of its last process
 remove_group() {
     for _ in 1 2 3 4 5 6 7 8 9 10; do
         rmdir "$group" 2>/dev/null && return
@@ -93,7 +92,7 @@ remove_group() {
     rmdir "$group"
 }
 
-# detach DEVICE: wait for background work of the kernel
+# detach DEVICE: detach a loop device, after background work of the kernel has ended
 detach() {
     losetup -d "$1" 2>/dev/null || :
     for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
@@ -103,7 +102,7 @@ detach() {
     echo "throttle.sh: $1 is still in use (in another mount namespace?) and goes when that ends" >&2
 }
 
-# unmount: in a second, or lazily after the last use
+# unmount: unmount within a second, or lazily after the last use
 unmount() {
     for _ in 1 2 3 4 5 6 7 8 9 10; do
         mountpoint -q "$dir" || return 0
@@ -141,14 +140,14 @@ try() {
     "$@" >"$state/log" 2>&1 || give_up "$*: $(cat "$state/log")"
 }
 
-# make_disk BYTES: the file, the device on it, the file system
+# make_disk BYTES: create the file, the loop device and the file system
 make_disk() {
     free=$(($(stat -f -c '%a * %S' "$state")))
     [ $((free * 9 / 10)) -ge "$1" ] || give_up "not enough free space for $1 bytes beside $dir"
     try fallocate -l "$1" "$state/image"
     losetup --direct-io=on -f "$state/image" 2>"$state/log" || try losetup -f "$state/image"
     device=$(loops)
-    # No journal, no deferred work: afterwards only the command uses the disk.
+    # No journal and no deferred initialization, so that only the command uses the disk.
     try mkfs.ext4 -q -F -m 0 -O ^has_journal -E nodiscard,lazy_itable_init=0 "$device"
     try mount "$device" "$dir"
     mountpoint -q "$dir" || give_up "$dir is not mounted"
@@ -160,7 +159,7 @@ undo() {
     [ "$(cat "$state/is-throttle" 2>/dev/null)" != $$ ] || down
 }
 
-# up BYTES_PER_SECOND BYTES OPERATIONS_PER_SECOND: 0 is no limit of operations
+# up BYTES_PER_SECOND BYTES OPERATIONS_PER_SECOND: create and mount the disk; 0 operations: no limit
 up() {
     [ "$(id -u)" = 0 ] || give_up "only root may mount"
     for tool in losetup fallocate mkfs.ext4 mount mountpoint; do
@@ -168,7 +167,7 @@ up() {
     done
     [ -n "$root" ] || give_up "the machine has no blkio of cgroup v1"
     [ ! -d "$dir" ] || rmdir "$dir"
-    # created atomically with its owner, for the case of an interruption
+    # The directory and the id of its owner appear at once, so that `undo` knows the owner after an interruption.
     trap '[ $? = 0 ] || undo' EXIT
     trap 'exit 130' INT TERM HUP
     mkdir "$state.$$"

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""tour.py [--small] [--by metis|rcb] BUILD DIR REPORT   what `make run` shows, within a minute, and a page with pictures of it:
+"""tour.py [--small] [--by metis|rcb] BUILD DIR REPORT   what `make run` shows, within a minute, and a page with figures:
 
-  1. patterns that four ranks write and read, beside the MPI library's own calls
-  2. a mesh whose partitions share nodes: each written by its owner, and as idg2 distributes them
-  3. a dataset written on two ranks, verified, resumed on four, the same as without a stop
+  1. patterns that four ranks write and read, compared with the calls of the MPI library
+  2. a mesh whose partitions share nodes: nodes written by their owners, and as idg2 distributes them
+  3. a dataset written on two ranks, verified and resumed on four, with the same values as without interruption
 
-BUILD has the command and the examples, DIR is where files are written.  Figures are medians; what is in brackets is the 95 % interval of
-a median, of ratios by resampling rounds.  Where it contains 1, no difference is said to be shown.  The exit code is not 0 if idg2 has more than a
-third of the intervals of own.  --by: the partitioner of the mesh (default: metis, and rcb where the library has no METIS).  --small: for the tests.
+BUILD contains the command and the examples; files are written in DIR.  Values are medians, with the 95 % interval of the median in brackets
+(of ratios: by resampling rounds).  If the interval of a ratio contains 1, the page says that no difference is shown.  The exit code is
+not 0 if idg2 has more than a third of the intervals of own.  --by: the partitioner of the mesh (default: metis, or rcb if the library has
+no METIS).  --small: for the tests.
 SPDX-License-Identifier: BSD-3-Clause"""
 import argparse
 import base64
@@ -48,7 +49,7 @@ def run(ranks, *command, quiet=False):
 # ---- figures
 
 def bounds(values):
-    """The 95 % interval of the median by the sign test; all values if there are too few."""
+    """Return the 95 % interval of the median by the sign test; minimum and maximum if there are too few values."""
     return sign_bounds(values, 0.025) or (min(values), max(values))
 
 
@@ -67,7 +68,7 @@ def verdict(ours, theirs, name):
 # ---- pieces of the page
 
 def bar_rows(rows, unit, scale):
-    """rows: (name, seconds, whether it is that of Tutti).  Bars of medians by `scale` of seconds, with intervals."""
+    """Return bars of the medians of scale(seconds), with intervals.  rows: (name, seconds, whether Tutti was measured)."""
     most = max(max(scale(s) for s in bounds(seconds)) for _, seconds, _ in rows)
     text = ""
     for name, seconds, ours in rows:
@@ -86,7 +87,7 @@ def card(title, note, body, said=None):
 
 
 def picture(path, text, style):
-    """As data of an <img>: styles inside of an SVG then do not change the page or other pictures."""
+    """Return a picture as the data of an <img>, so that styles of an SVG do not affect the page."""
     kind = {".svg": "svg+xml", ".png": "png"}[path.suffix]
     data = base64.b64encode(path.read_bytes()).decode()
     image = f'<img class="{style}" alt="{html.escape(text)}" src="data:image/{kind};base64,{data}">'
@@ -104,7 +105,7 @@ PATTERNS = {"block2d": "blocks of a 2-D array", "strided": "every fourth record 
 
 
 def pattern_card(cell, note):
-    """The times of one operation on one pattern."""
+    """Return the card with the times of one operation on one pattern."""
     entries = {e["name"]: e["seconds"] for e in cell["entries"] if e["seconds"]}
     peer = f"MPI_File_{cell['operation']}_all"
     names = (("Tutti", "auto", True), ("Tutti, reused plan", "auto, reused plan", True), (peer, peer, False),
@@ -118,7 +119,7 @@ def pattern_card(cell, note):
 
 
 def durable(tutti, out, small):
-    """One figure that includes the device."""
+    """Return the card of a measurement that includes the device."""
     size = ["--size", "64k", "--rounds", "2"] if small else ["--size", "4m", "--rounds", "9", "--budget", "6"]
     run(RANKS, tutti, "bench", "--pattern", "block2d", "--op", "write", "--method", "auto", "--peers", "--fsync", *size, "--dir", out,
         "--json", out / "durable.json", quiet=True)
@@ -150,7 +151,7 @@ def patterns(tutti, out, to, small):
 # ---- 2: a mesh
 
 def make_mesh(path, side):
-    """Three quarters of a pipe, of hexahedra, in Gmsh's format 2.2."""
+    """Write a mesh of hexahedra, three quarters of a pipe, in Gmsh's format 2.2."""
     def number(i, j, k):
         return (i * side + j) * side + k + 1
 
@@ -175,7 +176,7 @@ def division(tutti, path, by):
     count = {rule: owners["rules"][rule]["intervals"] for rule in ("own", "idg2")}
     if 3 * count["idg2"] > count["own"]:
         sys.exit(f"mesh by {owners['by']}: {count['own']} intervals as owned, {count['idg2']} by idg2: more than a third")
-    return owners, ["--by", owners["by"], *order], count  # the partitioner that was used: METIS may be missing
+    return owners, ["--by", owners["by"], *order], count  # the partitioner used: METIS may be missing
 
 
 def mesh(tutti, out, to, small, by):

@@ -1,8 +1,8 @@
-"""tutti_headers: the public headers as a program sees them, for generators of bindings.
+"""tutti_headers: parse the declarations of the public headers, for generators of bindings.
 
-The C preprocessor unfolds the tables (X macros) of include/tutti, with empty system headers, so that nothing
-but Tutti's own declarations is left.  These are few kinds of C, read by the patterns below; what is of no
-known kind is an error: a new header is taken in whole, or noticed.  header_comments has what they say.
+The C preprocessor expands the tables (X macros) of include/tutti, with empty system headers, so that only Tutti's
+declarations remain.  They are parsed by the patterns below.  A declaration that matches no pattern is an error, so that
+new headers are never parsed in part.  header_comments parses the comments.
 SPDX-License-Identifier: BSD-3-Clause"""
 import os
 import pathlib
@@ -21,12 +21,12 @@ SYSTEM = ("limits.h", "stddef.h", "stdint.h", "mpi.h", "string.h")
 class Variable:
     """A parameter or the field of a struct."""
     name: str
-    base: str                    # without const and stars: "tutti_file", "char", "tutti_progress_fn"
+    base: str                    # type without const and stars: "tutti_file", "char", "tutti_progress_fn"
     stars: int = 0
-    const: bool = False          # attributes of the type that it points to
-    extent: int = 0              # of an array in a struct
-    callback: bool = False       # a pointer to a function
-    kind: str = ""               # the type in one spelling: "const char*const*", "int(*)(void*, size_t)"
+    const: bool = False          # whether the type pointed to is const
+    extent: int = 0              # number of elements of an array in a struct
+    callback: bool = False       # whether the variable is a pointer to a function
+    kind: str = ""               # normalized type: "const char*const*", "int(*)(void*, size_t)"
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Function:
 class Struct:
     name: str
     header: str
-    fields: list = field(default_factory=list)   # none: opaque, a handle
+    fields: list = field(default_factory=list)   # empty: an opaque handle
 
 
 def preprocess(*flags):
@@ -61,7 +61,7 @@ def preprocess(*flags):
 
 
 def declarations():
-    """(header, text) of every declaration, on one line, bodies of inline functions left out."""
+    """Yield (header, text) of every declaration, on one line, without the bodies of inline functions."""
     header, depth, text = "", 0, ""
     for line in preprocess().split("\n"):
         mark = re.match(r'# \d+ "(.*?)"', line)
@@ -79,12 +79,12 @@ def declarations():
 
 
 def spell(kind):
-    """A type with one space between words and none before a star."""
+    """Normalize a type: one space between words, no space before a star."""
     return re.sub(r"\s*\*\s*", "*", re.sub(r"\s+", " ", kind)).strip()
 
 
 def variable(text):
-    """One declarator with its type: "const char *name", "tutti_count shape[16]"."""
+    """Parse a declaration of one variable: "const char *name", "tutti_count shape[16]"."""
     callback = re.fullmatch(r"(.*?)\(\*(\w+)\)\s*\((.*)\)\s*", text)
     if callback:
         kinds = ", ".join(variable(p).kind for p in split(callback[3]))
@@ -103,14 +103,14 @@ def variable(text):
 
 
 def number(text):
-    """The value of an integer constant expression without names."""
+    """Return the value of an integer constant expression without names."""
     if not re.fullmatch(r"[\s0-9()+*<-]+", text):
         sys.exit(f"tutti_headers: '{text}' is not a number")
     return int(eval(text))  # pylint: disable=eval-used
 
 
 def split(text):
-    """Parts between commas that are outside of parentheses."""
+    """Split at commas outside parentheses."""
     parts, depth = [""], 0
     for char in text:
         depth += (char == "(") - (char == ")")
@@ -138,8 +138,8 @@ class Everything:
 
     def __init__(self):
         self.functions, self.structs, self.aliases = {}, {}, {}
-        self.enums = {}                          # of those that are types: {constant: value}
-        self.callbacks = {}                      # name: parameters, of void functions
+        self.enums = {}                          # named enumerations: {constant: value}
+        self.callbacks = {}                      # name: parameters of the void function
         self.constants = {}                      # name: (header, value), of enumerations and macros
         for header, text in declarations():
             self._take(header, text)

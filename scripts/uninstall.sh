@@ -1,15 +1,14 @@
 #!/bin/sh
 # uninstall.sh PREFIX MPI   removes from PREFIX (below $DESTDIR, if set) the files that `make
 # install` installed for that MPI, as listed in LIBDIR/tutti/MPI/files, and the directories that it
-# created, if they are empty.  Files that
-# an installation for another MPI also lists are kept.
+# created, if they are empty.  Files that an installation for another MPI also lists are kept.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 prefix=${DESTDIR:-}$1
 mpi=$2
 
-# manifests PATTERN: lists whose path ends with PATTERN, relative to the prefix.  A list names
-# itself; one of an installation in another prefix below this one does so with another path.
+# manifests PATTERN: print the lists whose path ends with PATTERN, relative to the prefix.  A list contains its
+# own path, so that lists of installations in other prefixes below this prefix are recognized and skipped.
 manifests() {
     find . -path "./*/tutti/$1/files" -type f | cut -c3- | while IFS= read -r list; do
         ! grep -qxF "$list" "$list" || echo "$list"
@@ -18,7 +17,7 @@ manifests() {
 cd "$prefix" 2>/dev/null || { echo "uninstall.sh: no directory $prefix" >&2; exit 1; }
 prefix=$PWD
 list=$(manifests "$mpi")
-if [ ! -f "$list" ]; then # none, or several
+if [ ! -f "$list" ]; then # no list, or several
     echo "uninstall.sh: no single installation of Tutti for $mpi in $prefix" >&2
     exit 1
 fi
@@ -27,13 +26,13 @@ others=$(manifests '*' | grep -vxF "$list" || true)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 grep -v '/$' "$list" >"$work/files"
-grep '/$' "$list" | LC_ALL=C sort -ru >"$work/directories" || true # contents before the directories that hold them
+grep '/$' "$list" | LC_ALL=C sort -ru >"$work/directories" || true # subdirectories before their parents
 : >"$work/kept"
 echo "$others" | while IFS= read -r other; do
     [ -z "$other" ] || cat "$other" >>"$work/kept"
 done
 
-# Links with plain names (bin/tutti) belong to the MPI that they lead to, even if both lists have them.
+# Links with plain names (bin/tutti) belong to the MPI that they point to, even if both lists contain them.
 while IFS= read -r file; do
     if [ -L "$file" ]; then
         case $(readlink "$file") in
@@ -44,7 +43,7 @@ while IFS= read -r file; do
     fi
 done <"$work/files" >"$work/plain"
 grep -vxFf "$work/kept" "$work/plain" | tr '\n' '\0' | xargs -0 rm -f
-# Plain names lead to the remaining installation.
+# Make plain names point to the remaining installation.
 echo "$others" | while IFS= read -r other; do
     [ -n "$other" ] || continue
     name=$(basename "$(dirname "$other")")
@@ -63,6 +62,6 @@ done
 cd /
 while IFS= read -r dir; do
     dir=$prefix/${dir%/}
-    rmdir "${dir%/.}" 2>/dev/null || true # not empty: in use by others
+    rmdir "${dir%/.}" 2>/dev/null || true # not empty: contains other files
 done <"$work/directories"
 echo "removed: Tutti for $mpi from $prefix"

@@ -1,5 +1,5 @@
-/* tutti array: inspect, convert and create arrays in files.  This file opens and creates them; the
- * commands that transfer elements are in separate files.
+/* tutti array: create and inspect arrays in files.  The commands that transfer elements are in separate
+ * files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
 #include "array/npy.h"
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- sides */
+/* ---- array_side: an open array and a section of it */
 
 void array_side_plan(array_side *s, const tutti_array_spec *spec) {
     *s = (array_side){.spec = *spec};
@@ -46,7 +46,7 @@ int array_side_close(array_side *s, int failed) {
     return failed;
 }
 
-/* Shape, type and order given as options must match those of the array. */
+/* Check that shape, type and order, if given as options, match those of the array. */
 static int check_options_match(const array_config *c, const tutti_array_spec *spec) {
     char actual[ARRAY_TEXT], given[ARRAY_TEXT];
     int same = !c->has_shape || spec->ndims == c->spec.ndims;
@@ -77,7 +77,7 @@ int array_side_open(const cli_world *w, const array_config *c, int mode, array_s
     tutti_array *a;
     if (c->raw) return array_side_open_raw(w, c, c->path, mode, &c->spec, out);
     if (npy_is_name(c->path)) {
-        /* A NumPy file is an array, too. */
+        /* The elements of a NumPy file are opened as a raw array. */
         npy_header h;
         if (npy_read_for_all(w, c->path, &h)) return 1;
         if (h.swapped)
@@ -109,7 +109,8 @@ int array_side_create(const cli_world *w, const array_config *c, const char *pat
         else
             array_side_take(out, a);
     }
-    if (failed && !c->force) array_discard(w, c, path); /* the file did not exist */
+    /* incomplete file; no file of this name existed before */
+    if (failed && !c->force) array_discard(w, c, path);
     return failed;
 }
 
@@ -150,7 +151,7 @@ static void show_filling(void *progress, tutti_off done, tutti_off total, const 
     progress_work(progress, "filling", done, total);
 }
 
-static int fill(const cli_world *w, tutti_array *a, const void *element) {
+static int fill_array(const cli_world *w, tutti_array *a, const void *element) {
     cli_progress progress;
     progress_start(&progress, w, 0);
     tutti_file_on_progress(tutti_array_file(a), show_filling, &progress);
@@ -160,14 +161,14 @@ static int fill(const cli_world *w, tutti_array *a, const void *element) {
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-static int create(const cli_world *w, const array_config *c, const void *element) {
+static int create_array(const cli_world *w, const array_config *c, const void *element) {
     const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE;
     array_side s = {.array = NULL};
     if (array_may_replace(w, c, c->path) || (c->raw && array_remove(w, c, c->path))) return 1;
     int failed = c->raw ? array_side_open_raw(w, c, c->path, mode, &c->spec, &s)
                         : array_side_create(w, c, c->path, &c->spec, &s);
     const int made = !failed;
-    if (!failed && element) failed = fill(w, s.array, element);
+    if (!failed && element) failed = fill_array(w, s.array, element);
     failed = array_side_close(&s, failed);
     if (failed && made) array_discard(w, c, c->path);
     return failed;
@@ -177,7 +178,7 @@ int array_create(const cli_world *w, const void *config) {
     const array_config *c = config;
     void *element = c->fill ? cli_malloc((size_t)c->spec.element_size) : NULL;
     const int failed =
-        (element && array_element_parse(&c->spec, c->fill, element)) || create(w, c, element);
+        (element && array_element_parse(&c->spec, c->fill, element)) || create_array(w, c, element);
     free(element);
     return failed;
 }
@@ -223,9 +224,9 @@ static void print_info_json(const array_config *c, const array_side *s,
         printf(", \"offset\": %lld}\n", (long long)s->spec.offset);
 }
 
-/* Only one rank reads the header; arrays in local placement can only be opened by as
- * many ranks as created them. */
-static int inspect(const array_config *c) {
+/* Rank 0 reads the header without opening the array: arrays in local placement can only be opened by as many
+ * ranks as created them. */
+static int inspect_array(const array_config *c) {
     array_side s;
     tutti_array_spec spec;
     tutti_distribution *d = NULL;
@@ -241,7 +242,7 @@ static int inspect(const array_config *c) {
 int array_info(const cli_world *w, const void *config) {
     const array_config *c = config;
     array_side s = {.array = NULL};
-    if (!c->raw && !npy_is_name(c->path)) return cli_agree(w, w->rank == 0 && inspect(c));
+    if (!c->raw && !npy_is_name(c->path)) return cli_agree(w, w->rank == 0 && inspect_array(c));
     if (array_side_open(w, c, TUTTI_READ, &s)) return 1;
     if (w->rank == 0) (c->json ? print_info_json : print_info)(c, &s, NULL);
     return array_side_close(&s, 0);

@@ -37,7 +37,7 @@ static int set_shape(void *config, const char *value) {
     return *at ? cli_error("extents must be separated by commas") : 0;
 }
 
-/* A name, or bytes:24 for elements of 24 bytes. */
+/* Parse --type: the name of a type, or bytes:24 for elements of 24 bytes. */
 static int set_type(void *config, const char *value) {
     tutti_array_spec *spec = &((array_config *)config)->spec;
     ((array_config *)config)->has_type = 1;

@@ -1,5 +1,5 @@
-/* tutti array: elements as text and back.  Floating-point numbers have the fewest digits needed to read
- * the same value back.
+/* tutti array: conversion of elements to text and back.  Floating-point values are printed with the fewest
+ * digits from which the same value is read back.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBER = 96 }; /* bytes of a number's text */
+enum { NUMBER = 96 }; /* maximum bytes of the text of one value */
 
 int array_type_is_complex(tutti_type type) {
     return type == TUTTI_COMPLEX64 || type == TUTTI_COMPLEX128;
@@ -43,11 +43,11 @@ static uint64_t get_unsigned(tutti_off size, const void *p) {
 }
 
 static int64_t get_signed(tutti_off size, const void *p) {
-    const int above = 64 - 8 * (int)size; /* bits that repeat the sign */
+    const int above = 64 - 8 * (int)size; /* number of high bits to fill with the sign */
     return (int64_t)(get_unsigned(size, p) << above) >> above;
 }
 
-/* The low bytes of a number, which holds also for negative ones. */
+/* Store the low `size` bytes of n; negative values are in two's complement. */
 static void put_integer(tutti_off size, uint64_t n, void *out) {
     const uint8_t a = (uint8_t)n;
     const uint16_t b = (uint16_t)n;
@@ -73,7 +73,7 @@ static int parse_integer(const tutti_array_spec *spec, const char *word, void *o
     char *end;
     errno = 0;
     if (is_unsigned(spec->type)) {
-        const unsigned long long n = strtoull(word, &end, 10); /* which takes -1, too */
+        const unsigned long long n = strtoull(word, &end, 10); /* strtoull accepts -1, too */
         if (strchr(word, '-') || end == word || *end || errno || (bits < 64 && n >> bits)) return 1;
         put_integer(size, n, out);
     } else {
@@ -86,7 +86,7 @@ static int parse_integer(const tutti_array_spec *spec, const char *word, void *o
 
 /* ---- floating-point numbers */
 
-/* A float16: a sign, five bits of exponent, ten of the fraction. */
+/* Convert a float16: one sign bit, five bits of exponent, ten bits of fraction. */
 static double half_value(uint16_t h) {
     const int exponent = h >> 10 & 31, rest = h & 0x3ff;
     const double v = exponent == 31  ? (rest ? NAN : INFINITY)
@@ -95,14 +95,14 @@ static double half_value(uint16_t h) {
     return h & 0x8000 ? -v : v;
 }
 
-/* The nearest one, of two the even one. */
+/* Round to the nearest float16; ties to even. */
 static uint16_t half_of(double v) {
     const int sign = signbit(v) ? 0x8000 : 0;
     int exponent = 0;
     if (isnan(v)) return 0x7e00;
     if (fabs(v) >= 65520) return (uint16_t)(sign | 0x7c00);
     if (fabs(v) < 0x1p-14) return (uint16_t)(sign | (int)nearbyint(ldexp(fabs(v), 24)));
-    const double mantissa = frexp(fabs(v), &exponent); /* 0.5 and more */
+    const double mantissa = frexp(fabs(v), &exponent); /* 0.5 <= mantissa < 1 */
     return (uint16_t)(sign | (((exponent + 13) << 10) + (int)nearbyint(ldexp(mantissa, 11))));
 }
 
@@ -136,7 +136,7 @@ static int format_part(tutti_type type, int digits, double value, char *out, siz
     const int bytes = part_size(type), enough = bytes == 2 ? 5 : bytes == 4 ? 9 : 17;
     if (isnan(value)) return snprintf(out, size, "nan");
     if (digits) return snprintf(out, size, "%.*g", digits, value);
-    int same = 0; /* the text is read as the value again */
+    int same = 0; /* whether reading the text gives the value again */
     for (int d = bytes == 2 ? 3 : bytes == 4 ? 6 : 15; d <= enough && !same; d++) {
         snprintf(out, size, "%.*g", d, value);
         same = bytes == 2   ? half_of(strtod(out, NULL)) == half_of(value)
@@ -146,7 +146,7 @@ static int format_part(tutti_type type, int digits, double value, char *out, siz
     return (int)strlen(out);
 }
 
-/* A part, which must be a value of the type: too large values are refused. */
+/* Parse the real or imaginary part of an element; values too large for the type are refused. */
 static int parse_part(tutti_type type, const char *word, char **end, double *out) {
     const int size = part_size(type);
     errno = 0;
@@ -155,7 +155,7 @@ static int parse_part(tutti_type type, const char *word, char **end, double *out
     return *end == word || (errno == ERANGE && isinf(*out));
 }
 
-/* 1.5, 1.5+2j or 2j */
+/* Parse 1.5 or, for complex types, also 1.5+2j or 2j. */
 static int parse_floating(const tutti_array_spec *spec, const char *word, void *out) {
     const tutti_type type = spec->type;
     double part[2] = {0, 0};

@@ -1,34 +1,35 @@
-/* tutti array: transfer of a section of one array to a section of another, whose dimensions may be in
- * another order, box by box:
+/* tutti array: transfer of a section of one array to a section of another, whose dimensions may be in another
+ * order, box by box:
  *
- *   all ranks   read their parts of a box of `from`, collectively, packed in its order
- *   each rank   permutes its part in memory, unless both have the same order
- *   all ranks   write them into `to`, collectively
+ *   all ranks   read their parts of a box of `from`, collectively, packed in the order of `from`
+ *   each rank   permutes its part in memory, unless both arrays have the same order
+ *   all ranks   write their parts into `to`, collectively
  *
- * If the files have the same order, a box is as contiguous as possible; otherwise it is about
- * square in the two dimensions that are fastest in one of them, so that neither is accessed in
- * small pieces.
+ * If the files have the same order, a box is as contiguous as possible.  Otherwise a box is about square in
+ * the fastest dimension of `from` and the fastest of `to`, so that neither file is accessed in small pieces.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { TILE = 16 }; /* elements, both ways */
+enum { TILE = 16 }; /* side of a square tile, in elements */
 
-/* ---- turning around in memory */
+/* ---- permutation in memory */
 
-/* Elements of a box, in two packed orders; all by the dimensions of `from`. */
+/* Permutation of the elements of a box between two packed orders.  All arrays are indexed by the dimensions
+ * of `from`. */
 typedef struct {
     int ndims;
-    size_t size; /* of an element */
+    size_t size; /* bytes of an element */
     tutti_count shape[TUTTI_MAX_DIMS];
-    tutti_count from[TUTTI_MAX_DIMS], to[TUTTI_MAX_DIMS]; /* bytes from one index to the next */
-    int fast[2];                                          /* the fastest of `from` and of `to` */
+    /* distance of adjacent indices, in bytes */
+    tutti_count from[TUTTI_MAX_DIMS], to[TUTTI_MAX_DIMS];
+    int fast[2]; /* fastest dimension of `from`, and of `to` */
 } turn;
 
-/* The i-th dimension, the fastest first. */
-static int dimension(const tutti_array_spec *s, int i) {
+/* Return the i-th dimension in storage order, the fastest first. */
+static int nth_dimension(const tutti_array_spec *s, int i) {
     return s->order == TUTTI_ROW_MAJOR ? s->ndims - 1 - i : i;
 }
 
@@ -38,25 +39,25 @@ static turn make_turn(const array_move *m, const array_box *part) {
     tutti_count step = from->element_size;
     array_box_shape(t.ndims, part, t.shape);
     for (int i = 0; i < t.ndims; i++) {
-        const int d = dimension(from, i);
+        const int d = nth_dimension(from, i);
         t.from[d] = step;
         step *= t.shape[d];
     }
     step = from->element_size;
     for (int i = 0; i < t.ndims; i++) {
-        const int d = m->axes[dimension(to, i)];
+        const int d = m->axes[nth_dimension(to, i)];
         t.to[d] = step;
         step *= t.shape[d];
     }
-    t.fast[0] = dimension(from, 0);
-    t.fast[1] = m->axes[dimension(to, 0)];
+    t.fast[0] = nth_dimension(from, 0);
+    t.fast[1] = m->axes[nth_dimension(to, 0)];
     return t;
 }
 
 #define COPY_LINE(bytes) \
     for (tutti_count i = 0; i < n; i++) memcpy(out + i * to, in + i * from, (size_t)(bytes))
 
-/* n elements along one dimension. */
+/* Copy n elements along one dimension; from, to: distance of adjacent elements in bytes. */
 static void copy_line(size_t size, tutti_count n, const char *in, tutti_count from, char *out,
                       tutti_count to) {
     switch (size) {
@@ -80,7 +81,7 @@ static void copy_line(size_t size, tutti_count n, const char *in, tutti_count fr
     }
 }
 
-/* The two fast dimensions, tile by tile, so that both sides fit into the cache. */
+/* Permute the plane of the two fastest dimensions, tile by tile, so that both tiles fit into the cache. */
 static void turn_plane(const turn *t, const char *in, char *out) {
     const int a = t->fast[0], b = t->fast[1];
     const tutti_count rows = a == b ? 1 : t->shape[b], columns = t->shape[a];
@@ -93,13 +94,13 @@ static void turn_plane(const turn *t, const char *in, char *out) {
             }
 }
 
-/* ---- box by box */
+/* ---- transfer, box by box */
 
 typedef struct {
     const cli_world *world;
     const array_move *move;
-    int alike;      /* no permutation needed */
-    char *in, *out; /* of the part of this rank; the same without permutation */
+    int alike;      /* both arrays have the same order: no permutation is needed */
+    char *in, *out; /* buffers for this rank's part of a box; in == out if `alike` */
     array_walk walk;
 } mover;
 
@@ -117,7 +118,7 @@ static int move_box(const mover *v, const array_box *box) {
     if (m->convert) m->convert(m->context, v->in, n);
     if (!v->alike && n > 0) {
         const turn t = make_turn(m, &part);
-        /* All planes: an odometer over the other dimensions. */
+        /* Iterate over all planes: `at` are the indices of the other dimensions. */
         const char *in = v->in;
         char *out = v->out;
         tutti_count at[TUTTI_MAX_DIMS] = {0};
@@ -142,9 +143,10 @@ int array_move_run(const cli_world *w, const array_move *m) {
     const tutti_off size = from->spec.element_size;
     mover v = {.world = w, .move = m, .alike = 1};
     for (int i = 0; i < from->spec.ndims; i++)
-        v.alike &= dimension(&from->spec, i) == m->axes[dimension(&m->to->spec, i)];
+        v.alike &= nth_dimension(&from->spec, i) == m->axes[nth_dimension(&m->to->spec, i)];
     const tutti_count most = m->budget / size / (v.alike ? 1 : 2);
-    const int other = v.alike ? dimension(&from->spec, 0) : m->axes[dimension(&m->to->spec, 0)];
+    const int other =
+        v.alike ? nth_dimension(&from->spec, 0) : m->axes[nth_dimension(&m->to->spec, 0)];
     const tutti_count n = array_walk_share(&v.walk, from, other, w->ranks, most > 0 ? most : 1);
     v.in = cli_malloc((size_t)(n * size));
     v.out = v.alike ? v.in : cli_malloc((size_t)(n * size));

@@ -1,11 +1,11 @@
-/* tutti array read --png: a section of two dimensions as a heat map.
+/* tutti array read --png: draw a section of two dimensions as a heat map.
  *
- * One pixel per element, or, if the section exceeds the maximum size of the image, the mean of a square of
- * elements.  Colours: lightness increases evenly from dark violet to pale yellow while the hue changes (in
- * Ottosson's colour space Oklab, where equal steps look equal), so that the map reads the same in grey;
- * red, which is not in the palette, marks NaN.
+ * Each pixel shows one element, or the mean of a square of elements if the section exceeds the maximum
+ * size of the image.  Lightness increases evenly from dark violet to pale yellow while the hue changes
+ * (in Ottosson's colour space Oklab, where equal steps look equal), so that the map can be read in grey,
+ * too.  Red, which no value has, marks NaN.
  *
- *   palette   0 NaN | 1 ... 253 values, evenly | 254 paper | 255 ink
+ *   palette   0: NaN | 1 ... 253: values, evenly spaced | 254: paper | 255: ink
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
 #include "array/png.h"
@@ -18,7 +18,7 @@ enum { NAN_COLOUR = 0, LEVELS = 253, PAPER = 254, INK = 255 };
 
 /* ---- colours */
 
-/* Oklab to sRGB; 0 if the colour does not exist. */
+/* Convert a colour from Oklab to sRGB.  Return 0 if sRGB does not have it. */
 static int make_colour(double light, double chroma, double hue, png_colour *out) {
     const double a = chroma * cos(hue), b = chroma * sin(hue);
     const double l = pow(light + 0.3963377774 * a + 0.2158037573 * b, 3);
@@ -38,11 +38,11 @@ static int make_colour(double light, double chroma, double hue, png_colour *out)
     return 1;
 }
 
-/* ---- letters: five columns of seven dots, of what numbers are written with */
+/* ---- letters: five columns of seven dots, for the characters of formatted numbers */
 
 static const struct {
     char sign;
-    unsigned char row[7]; /* the left dot is 16 */
+    unsigned char row[7]; /* one bit per dot; 16: left dot */
 } letter_table[] = {
     {'0', {14, 17, 19, 21, 25, 17, 14}}, {'1', {4, 12, 4, 4, 4, 4, 14}},
     {'2', {14, 17, 1, 2, 4, 8, 31}},     {'3', {31, 2, 4, 2, 1, 17, 14}},
@@ -56,7 +56,7 @@ static const struct {
 };
 enum { LETTER_WIDTH = 6, LETTER_HEIGHT = 7 };
 
-/* Row y of a text, from column x of a row of pixels, with dots of `scale` pixels. */
+/* Draw row y of a text into `out`, a row of pixels; each dot is `scale` pixels wide. */
 static void draw_text(const char *text, int y, int scale, unsigned char *out) {
     for (; *text; text++, out += (size_t)LETTER_WIDTH * (size_t)scale)
         for (size_t i = 0; i < sizeof letter_table / sizeof *letter_table; i++)
@@ -70,21 +70,21 @@ static void draw_text(const char *text, int y, int scale, unsigned char *out) {
 typedef struct {
     const array_config *config;
     const array_side *side;
-    int down, across;          /* which dimensions */
-    tutti_count rows, columns; /* of elements */
-    tutti_count block;         /* elements of each dimension per pixel */
-    tutti_count width, height; /* of the map, in pixels before zooming */
-    int zoom, scale;           /* scale: of the legend */
-    tutti_count canvas;        /* pixels of a row */
+    int down, across;          /* dimensions drawn from top to bottom, and from left to right */
+    tutti_count rows, columns; /* extents of the section in elements */
+    tutti_count block;         /* each pixel is the mean of block x block elements */
+    tutti_count width, height; /* size of the map in pixels before zooming */
+    int zoom, scale;           /* scale: pixels per dot of the legend's text */
+    tutti_count canvas;        /* width of the image in pixels */
     double range[2];
-    char text[2][32]; /* of the legend */
+    char text[2][32]; /* ends of the range, as shown in the legend */
     png_file *png;
     unsigned char *row;
-    double *sum; /* of the row of pixels that is being gathered */
+    double *sum; /* [width] sums of the elements of the current row of pixels */
     tutti_count *numbers, gathered;
 } picture;
 
-/* The two dimensions that have more than one index; if there are fewer, any others. */
+/* Choose the two dimensions with more than one index; if there are fewer, any others. */
 static int choose_dimensions(picture *p) {
     const array_side *s = p->side;
     int n = 0;
@@ -103,11 +103,11 @@ static int choose_dimensions(picture *p) {
     return 0;
 }
 
-/* A gap, a bar of all colours, a gap, the two ends of the range, a gap. */
+/* Rows of the legend: a gap, a bar of all colours, a gap, the text, a gap. */
 enum { GAP = 3, BAR = 8, LEGEND = 3 * GAP + BAR + LETTER_HEIGHT };
 
 static void put_pixels(picture *p) {
-    /* halves, since the difference of two numbers may be larger than any */
+    /* Halves, since the difference of two doubles may overflow. */
     const double low = p->range[0] / 2, range = p->range[1] / 2 - low;
     memset(p->row, PAPER, (size_t)p->canvas);
     for (tutti_count x = 0; x < p->width; x++) {
@@ -134,7 +134,7 @@ static int picture_open(picture *p, FILE *f) {
     for (int i = 0; i < LEVELS; i++) {
         const double t = i / (LEVELS - 1.0), light = 0.18 + 0.76 * t,
                      hue = (300 - 195 * t) * degree;
-        double chroma = 0.15; /* reduced if sRGB has no such colour */
+        double chroma = 0.15; /* reduced if sRGB does not have the colour */
         while (!make_colour(light, chroma, hue, &palette[1 + i])) chroma *= 0.97;
     }
     palette[NAN_COLOUR] = (png_colour){220, 30, 30};
@@ -151,7 +151,7 @@ static int picture_open(picture *p, FILE *f) {
     return p->png ? 0 : 1;
 }
 
-static int draw(const cli_world *w, picture *p) {
+static int draw_picture(const cli_world *w, picture *p) {
     const char *path = p->config->png;
     FILE *f = NULL;
     int failed = 0;
@@ -166,7 +166,7 @@ static int draw(const cli_world *w, picture *p) {
                 const tutti_count from = rows.box.lo[p->across], to = rows.box.hi[p->across];
                 const char *at = rows.buffer;
                 for (tutti_count y = rows.box.lo[p->down]; y < rows.box.hi[p->down]; y++) {
-                    /* A row of elements, or a piece of one. */
+                    /* Elements of one row; a box may end within a row. */
                     const char *element = at;
                     const tutti_type type = p->side->spec.type;
                     for (tutti_count x = from; x < to; x++, element += p->side->spec.element_size) {
@@ -241,5 +241,5 @@ int array_draw(const cli_world *w, const array_config *c, const array_side *s) {
     if (p.block > 1 && w->rank == 0)
         fprintf(stderr, "one pixel is the mean of %lld x %lld elements\n", (long long)p.block,
                 (long long)p.block);
-    return draw(w, &p);
+    return draw_picture(w, &p);
 }

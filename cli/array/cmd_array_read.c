@@ -1,7 +1,7 @@
-/* tutti array read: a section as text, as CSV, as a NumPy file or as an image.
+/* tutti array read: write a section as text, CSV, NumPy file or image.
  *
- * Text goes through rank 0, in row-major order for any order of the file.  A NumPy file is a flat
- * array after a header: all ranks write it together, under another name until it is complete.
+ * Text is printed by rank 0, in row-major order regardless of the file's order.  A NumPy file is a flat array
+ * after a header: all ranks write it together under a temporary name, which rank 0 renames at the end.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
 #include "array/npy.h"
@@ -19,7 +19,7 @@ typedef struct {
     int csv, digits, width;
 } writer;
 
-/* Before the first row of a plane of an array of more than two dimensions: its indices. */
+/* Print the indices of a plane before its first row, for arrays of more than two dimensions. */
 static void print_heading(const writer *o, const array_side *s, const tutti_count *index) {
     const int n = s->spec.ndims;
     fputs("# [", o->file);
@@ -55,7 +55,7 @@ static int read_text(const cli_world *w, const array_config *c, const array_side
                 }
                 o.width = width;
             }
-            /* Elements of a box, with separators; boxes may end within a row. */
+            /* Print the elements of a box, with separators; boxes may end within a row. */
             const int n = s->spec.ndims;
             tutti_count at[TUTTI_MAX_DIMS];
             const char *element = rows.buffer;
@@ -98,14 +98,14 @@ static int read_npy(const cli_world *w, const array_config *c, const array_side 
     struct stat st;
     int failed = 0;
     if (w->rank == 0) {
-        /* A new file is renamed to the target of a link, which must be a regular file. */
+        /* If `path` is a symbolic link, replace its target, which must be a regular file. */
         if (stat(c->npy, &st) == 0 && !S_ISREG(st.st_mode))
             failed = cli_error("cannot write '%s': it is not a regular file", c->npy);
         if (!realpath(c->npy, target)) snprintf(target, sizeof target, "%s", c->npy);
     }
     if (cli_agree(w, failed)) return 1;
     MPI_Bcast(target, sizeof target, MPI_CHAR, 0, w->comm);
-    /* In the folder of `path`, since it is renamed to the target. */
+    /* The temporary file is in the directory of `target`, so that rename() works. */
     const char *slash = strrchr(target, '/');
     const size_t n = slash ? (size_t)(slash - target) + (slash == target) : 1;
     snprintf(folder, sizeof folder, "%.*s", (int)n, slash ? target : ".");

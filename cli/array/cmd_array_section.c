@@ -18,7 +18,7 @@ const char *array_shape_text(int ndims, const tutti_count *shape, char *out, siz
     return out;
 }
 
-/* Parse a number, if present. */
+/* Parse a number, if present; otherwise leave *out unchanged.  Return 0 on overflow. */
 static int take_bound(const char **at, tutti_count *out) {
     char *end;
     if (!isdigit((unsigned char)**at)) return 1;
@@ -32,12 +32,12 @@ typedef struct {
     tutti_count lo, hi, stride;
 } part;
 
-/* One dimension, `first` being its first index and `last` its last bound. */
+/* Parse the part of one dimension; first, last: default bounds.  Return 0 if it is invalid. */
 static int take_part(const char **at, tutti_count first, tutti_count last, int fortran, part *out) {
     const char *start = *at;
     *out = (part){first, last, 1};
     if (!take_bound(at, &out->lo)) return 0;
-    if (**at != ':') { /* one index */
+    if (**at != ':') { /* a single index */
         if (*at == start) return 0;
         out->hi = fortran || out->lo == INT64_MAX ? out->lo : out->lo + 1;
         return 1;

@@ -1,8 +1,8 @@
 /* tutti array stat: minimum, maximum, mean, standard deviation, and number of NaNs.
  *
- * Every rank reads its part of a box while it processes the previous one.  Blocks of some thousand elements
- * have mean and sum of squared distances computed in two passes; blocks and ranks are combined
- * by the rule of Chan, Golub and LeVeque, which avoids cancellation:
+ * Every rank reads its part of a box while it processes the previous box.  Mean and sum of squared distances
+ * are computed in two passes over blocks of some thousand elements.  The results of blocks and ranks are
+ * combined by the rule of Chan, Golub and LeVeque, which avoids cancellation:
  *
  *   n = n1 + n2, d = mean2 - mean1:   mean = mean1 + d n2 / n,  squares = s1 + s2 + d d n1 n2 / n
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -14,7 +14,7 @@
 
 enum { BLOCK = 4096 };
 
-/* ---- joining */
+/* ---- combination of results */
 
 static void join_moments(array_moments *a, const array_moments *b) {
     const tutti_count n = a->finite + b->finite;
@@ -38,8 +38,8 @@ static void join_moments(array_moments *a, const array_moments *b) {
 
 typedef struct {
     array_moments moments;
-    tutti_count least, largest;  /* which elements they are */
-    long double value[2][BLOCK]; /* of the finite ones */
+    tutti_count least, largest;  /* positions of minimum and maximum in the block */
+    long double value[2][BLOCK]; /* real and imaginary parts of the finite elements */
 } block;
 
 static void add_number(block *b, tutti_count i, long double re, long double im, long double size) {
@@ -73,7 +73,8 @@ static void look_at_block(tutti_type type, const char *elements, tutti_count n, 
             add_number(b, i, re, im, is_complex ? hypotl(re, im) : re);
     }
     for (int p = 0; p < 1 + is_complex && b->moments.finite > 0; p++) {
-        /* Mean and squares of the finite ones.  The second pass also computes the error of the mean. */
+        /* Mean and squares of the finite elements.  The second pass also corrects rounding errors of the
+         * mean. */
         array_moments *m = &b->moments;
         const long double *value = b->value[p];
         long double sum = 0, off = 0, squares = 0;
@@ -90,7 +91,7 @@ static void look_at_block(tutti_type type, const char *elements, tutti_count n, 
 
 /* ---- one part of a box */
 
-/* The index in the array of the i-th element of a part, which is packed as the file is. */
+/* Compute the array indices of the i-th element of a part, which is packed in the order of the file. */
 static void find_index(const array_side *s, const array_box *part, tutti_count i, tutti_count *at) {
     const int n = s->spec.ndims;
     for (int k = 0; k < n; k++) {
@@ -116,8 +117,8 @@ typedef struct {
     cli_progress progress;
 } looker;
 
-/* 1: a read of a box into buffer k has started, 0: no further box, -1: failed */
-static int fetch(looker *l, int k) {
+/* Start reading the next box into buffer k.  1: started, 0: no further box, -1: failed */
+static int start_read(looker *l, int k) {
     array_box box;
     if (!array_walk_next(&l->walk, &box)) return 0;
     l->part[k] = array_box_part(&l->walk, &box, l->world->rank, l->world->ranks);
@@ -131,9 +132,9 @@ static int fetch(looker *l, int k) {
 }
 
 static int read_moments(looker *l) {
-    int more = fetch(l, 0), failed = more < 0;
+    int more = start_read(l, 0), failed = more < 0;
     for (int k = 0; more > 0 && !failed; k = !k) {
-        const int next = fetch(l, !k);
+        const int next = start_read(l, !k);
         failed = tutti_request_wait(&l->request[k], NULL) != TUTTI_OK && cli_error_tutti();
         if (!failed) {
             const array_side *s = l->side;
@@ -171,7 +172,7 @@ int array_moments_find(const cli_world *w, const array_config *c, const array_si
     const int failed = read_moments(&l);
     progress_end(&l.progress);
     if (!failed) {
-        /* All ranks combine the results of the ranks in the same order. */
+        /* All ranks combine the results in rank order, so that all get identical values. */
         array_moments *m = &l.moments;
         array_moments *all = cli_malloc((size_t)w->ranks * sizeof *all);
         MPI_Allgather(m, (int)sizeof *m, MPI_BYTE, all, (int)sizeof *m, MPI_BYTE, w->comm);
@@ -207,7 +208,7 @@ static void print_extreme(const array_config *c, const array_side *s, const char
     printf("%s)\n", s->spec.ndims == 1 ? "," : "");
 }
 
-static long double deviation(const array_moments *m) {
+static long double standard_deviation(const array_moments *m) {
     return sqrtl(fmaxl(m->squares[0] + m->squares[1], 0) / (long double)m->finite);
 }
 
@@ -224,7 +225,7 @@ static void print_stat(const array_config *c, const array_side *s, const array_m
     if (m->finite == 0) return;
     printf("  mean      %.10Lg", m->mean[0]);
     printf(is_complex ? "%+.10Lgj\n" : "\n", m->mean[1]);
-    printf("  std       %.10Lg\n", deviation(m));
+    printf("  std       %.10Lg\n", standard_deviation(m));
 }
 
 static void json_extreme(const array_side *s, const char *name, const array_extreme *e, int there) {
@@ -249,7 +250,8 @@ static int look_at_array(const cli_world *w, const array_config *c, array_side *
         for (int p = 0; p < 2; p++)
             format_value(TUTTI_FLOAT64, "null", m.finite ? m.mean[p] : NAN, mean[p],
                          sizeof mean[p]);
-        format_value(TUTTI_FLOAT64, "null", m.finite ? deviation(&m) : NAN, std, sizeof std);
+        format_value(TUTTI_FLOAT64, "null", m.finite ? standard_deviation(&m) : NAN, std,
+                     sizeof std);
         printf("{\"elements\": %lld, \"nan\": %lld, \"infinite\": %lld",
                (long long)m.numbers + m.nans, (long long)m.nans, (long long)m.numbers - m.finite);
         json_extreme(s, "min", &m.min, m.numbers > 0);

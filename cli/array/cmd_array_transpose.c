@@ -8,7 +8,7 @@ static void show_copying(void *progress, tutti_off done, tutti_off total, const 
     progress_work(progress, "copying", done, total);
 }
 
-static int transpose(const cli_world *w, const array_config *c, const array_side *from) {
+static int transpose_array(const cli_world *w, const array_config *c, const array_side *from) {
     array_move move = {.from = from, .budget = c->budget, .what = "transposing"};
     array_side to = {.array = NULL};
     const int is_local = tutti_array_distribution(from->array) != NULL;
@@ -27,7 +27,7 @@ static int transpose(const cli_world *w, const array_config *c, const array_side
                   : array_side_create(w, c, c->to, &spec, &to);
     if (failed) return 1;
     move.to = &to;
-    if (is_local) { /* from local placement: done by the library */
+    if (is_local) { /* local placement: converted by the library */
         cli_progress progress;
         progress_start(&progress, w, 0);
         failed =
@@ -46,5 +46,5 @@ int array_transpose(const cli_world *w, const void *config) {
     const array_config *c = config;
     array_side from = {.array = NULL};
     if (array_may_write(w, c->path, c->to) || array_side_open(w, c, TUTTI_READ, &from)) return 1;
-    return array_side_close(&from, transpose(w, c, &from));
+    return array_side_close(&from, transpose_array(w, c, &from));
 }

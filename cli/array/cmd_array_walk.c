@@ -1,7 +1,7 @@
-/* tutti array: iteration over sections.  A section is divided into boxes that fit into memory, the
- * fastest dimension first, so that a box is as contiguous as possible.  In each step all ranks
- * take part in the collective call:
- * each with its part of a box, or rank 0 with the whole box while the others take part.
+/* tutti array: iteration over sections.  A section is divided into boxes that fit into memory; the fastest
+ * dimension is filled first, so that a box is as contiguous as possible.  In each step all ranks make the
+ * same collective call: each transfers its part of a box, or rank 0 transfers the whole box and the others
+ * nothing.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void start(array_walk *k, const array_side *s, tutti_order order) {
+static void reset_walk(array_walk *k, const array_side *s, tutti_order order) {
     *k = (array_walk){.ndims = s->spec.ndims, .more = s->count > 0};
     for (int i = 0; i < k->ndims; i++) {
         k->dim[i] = order == TUTTI_ROW_MAJOR ? k->ndims - 1 - i : i;
@@ -18,16 +18,17 @@ static void start(array_walk *k, const array_side *s, tutti_order order) {
     }
 }
 
-/* Take as much of a dimension as fits.  @return the remaining size */
-static tutti_count grow(array_walk *k, int d, tutti_count room) {
-    const tutti_count n = k->shape[d] < room ? k->shape[d] : room;
+/* Set the extent of a box in dimension d to as much as fits.  @return the factor that is left for other
+ * dimensions */
+static tutti_count extend_tile(array_walk *k, int d, tutti_count capacity) {
+    const tutti_count n = k->shape[d] < capacity ? k->shape[d] : capacity;
     k->tile[d] = n > 1 ? n : 1;
-    return room / k->tile[d];
+    return capacity / k->tile[d];
 }
 
 void array_walk_start(array_walk *k, const array_side *s, tutti_order order, tutti_count most) {
-    start(k, s, order);
-    for (int i = 0; i < k->ndims; i++) most = grow(k, k->dim[i], most);
+    reset_walk(k, s, order);
+    for (int i = 0; i < k->ndims; i++) most = extend_tile(k, k->dim[i], most);
 }
 
 static tutti_count largest_part(const array_walk *k, int ranks) {
@@ -44,14 +45,14 @@ tutti_count array_walk_share(array_walk *k, const array_side *s, int other, int 
         if (all < most) all = most; /* a box of `most` elements fits on every rank */
         if (other == fast) {
             array_walk_start(k, s, s->spec.order, all);
-        } else { /* about square in the fastest dimension and the other one */
-            start(k, s, s->spec.order);
-            (void)grow(k, other, (tutti_count)fmax(1, sqrt((double)all)));
-            tutti_count room = all / k->tile[other];
+        } else { /* about square in dimensions `fast` and `other` */
+            reset_walk(k, s, s->spec.order);
+            (void)extend_tile(k, other, (tutti_count)fmax(1, sqrt((double)all)));
+            tutti_count capacity = all / k->tile[other];
             for (int i = 0; i < k->ndims; i++)
-                if (k->dim[i] != other) room = grow(k, k->dim[i], room);
+                if (k->dim[i] != other) capacity = extend_tile(k, k->dim[i], capacity);
         }
-        /* The slowest dimension of a box that has an index for everybody, or else the longest. */
+        /* Divide the slowest dimension of a box if every rank gets an index, otherwise the longest. */
         int cut = k->dim[k->ndims - 1];
         for (int i = k->ndims - 1; i >= 0 && k->tile[cut] < ranks; i--)
             if (k->tile[k->dim[i]] > k->tile[cut]) cut = k->dim[i];

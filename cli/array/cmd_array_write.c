@@ -1,8 +1,7 @@
-/* tutti array write: a section from a NumPy file, by all ranks together; or from text, through rank 0.
+/* tutti array write: write a section from a NumPy file, on all ranks together, or from text, through rank 0.
  *
- * Text is read twice, first to check that every word is an element and that their number is
- * correct: an invalid file changes and replaces nothing.  Standard input is copied to a
- * file for that.
+ * Text is read twice.  The first pass checks that every word is an element and that their number is correct,
+ * so that an invalid file changes nothing.  Standard input is therefore copied to a temporary file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
 #include "array/npy.h"
@@ -13,14 +12,14 @@
 
 /* ---- words of a text: separated by spaces and commas; '#' begins a comment */
 
-/* Characters of a number: the least ones of 64 bits have more than a thousand digits, when written out. */
+/* Maximum characters of a word.  Written out, the smallest double has more than a thousand digits. */
 enum { LONGEST = 4096 };
 
 typedef struct {
     FILE *file;
     const char *name;
     char *word;
-    size_t room;
+    size_t capacity;
     long line;
 } reader;
 
@@ -28,7 +27,7 @@ static int is_between(int c) {
     return c == ',' || c == ';' || isspace(c);
 }
 
-/* 1 and the next word, or 0 at the end. */
+/* Read the next word into r->word.  Return 0 at the end of the file. */
 static int next_word(reader *r) {
     size_t n = 0;
     int c = getc(r->file), remark = 0;
@@ -39,14 +38,14 @@ static int next_word(reader *r) {
     }
     if (c == EOF) return 0;
     for (; c != EOF && c != '#' && !is_between(c); c = getc(r->file))
-        if (n + 1 < r->room) r->word[n++] = c ? (char)c : '?';
+        if (n + 1 < r->capacity) r->word[n++] = c ? (char)c : '?';
     if (c != EOF) ungetc(c, r->file);
-    if (n + 1 == r->room) r->word[n - 1] = '?'; /* longer than any element: invalid */
+    if (n + 1 == r->capacity) r->word[n - 1] = '?'; /* longer than any element: invalid */
     r->word[n] = '\0';
     return 1;
 }
 
-/* n elements, up to the capacity of the array, `step` bytes apart.  0, or 1 and a message */
+/* Read n elements to out, out + step, ...  0, or 1 and a message */
 static int read_elements(reader *r, const tutti_array_spec *spec, tutti_count n, char *out,
                          tutti_off step) {
     for (tutti_count i = 0; i < n; i++, out += step) {
@@ -62,7 +61,7 @@ static int read_elements(reader *r, const tutti_array_spec *spec, tutti_count n,
     return 0;
 }
 
-/* NULL: it cannot be read, or not be kept. */
+/* Copy standard input to a temporary file.  NULL: reading or writing failed */
 static FILE *copy_of_input(void) {
     char piece[1 << 16];
     size_t n;
@@ -80,11 +79,11 @@ static FILE *copy_of_input(void) {
 static int reader_open(reader *r, const array_config *c, const array_side *s) {
     const int is_input = strcmp(c->from, "-") == 0;
     *r = (reader){.name = is_input ? "standard input" : c->from, .line = 1};
-    r->room = LONGEST + 2 * (size_t)s->spec.element_size;
-    r->word = cli_malloc(r->room);
+    r->capacity = LONGEST + 2 * (size_t)s->spec.element_size;
+    r->word = cli_malloc(r->capacity);
     r->file = is_input ? copy_of_input() : fopen(c->from, "r");
     if (!r->file) return cli_error_errno("cannot read", r->name);
-    /* Check the whole text; the file is rewound afterwards. */
+    /* Check the whole text; then rewind the file. */
     const tutti_array_spec *spec = &s->spec;
     char *scratch = cli_malloc((size_t)spec->element_size);
     int failed = read_elements(r, spec, s->count, scratch, 0);
@@ -154,14 +153,14 @@ static int write_npy(const cli_world *w, const array_config *c, const npy_header
 
 /* ---- the command */
 
-/* The source: the header of a NumPy file, or text. */
+/* The new elements: a NumPy file, or text if `npy` is NULL. */
 typedef struct {
     const npy_header *npy;
     npy_header header;
-    reader text; /* of rank 0 */
+    reader text; /* used on rank 0 only */
 } source;
 
-/* Check that it matches the section.  Collective. */
+/* Check that the source matches the section.  Collective. */
 static int source_check(const cli_world *w, const array_config *c, source *from,
                         const array_side *s) {
     if (from->npy) {
@@ -187,7 +186,7 @@ static int open_there(const cli_world *w, const array_config *c, source *from, a
            source_check(w, c, from, out);
 }
 
-/* Create the array after all checks. */
+/* Check the source, then create the array. */
 static int open_new(const cli_world *w, const array_config *c, source *from, array_side *out) {
     const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE;
     tutti_array_spec spec;

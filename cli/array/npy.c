@@ -2,8 +2,7 @@
  *
  *   {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
  *
- * Files are untrusted: everything is checked against the actual length, every
- * key must occur once, and no others.
+ * Files are untrusted: the header must fit into the file, and each of the three keys must occur exactly once.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/npy.h"
 
@@ -15,7 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HEADER_MOST = 1 << 16, PREFIX = 12 }; /* bytes; magic, version and length */
+enum {
+    HEADER_MOST = 1 << 16,
+    PREFIX = 12
+}; /* maximum bytes of a header; bytes of magic number, version and length */
 static const char magic[] = "\x93NUMPY";
 
 /* ---- the type of elements */
@@ -29,11 +31,11 @@ static const struct {
     {'i', 8, TUTTI_INT64},   {'u', 1, TUTTI_UINT8},     {'u', 2, TUTTI_UINT16},
     {'u', 4, TUTTI_UINT32},  {'u', 8, TUTTI_UINT64},    {'f', 4, TUTTI_FLOAT32},
     {'f', 8, TUTTI_FLOAT64}, {'c', 8, TUTTI_COMPLEX64}, {'c', 16, TUTTI_COMPLEX128},
-    {'f', 2, TUTTI_FLOAT16}, {'b', 1, TUTTI_UINT8}, /* last: searched from the start */
+    {'f', 2, TUTTI_FLOAT16}, {'b', 1, TUTTI_UINT8}, /* npy_make uses the first row */
 };
 enum { TYPES = sizeof type_table / sizeof *type_table };
 
-/* "<f8": order of bytes, kind, size.  Void and byte strings are elements that only others understand. */
+/* Parse "<f8": byte order, kind, size.  Void and byte strings become elements of type bytes. */
 static int parse_descr(const char *text, npy_header *h) {
     char *end;
     const char order = text[0], kind = order ? text[1] : '\0';
@@ -61,28 +63,28 @@ typedef struct {
     const char *at, *end;
 } scanner;
 
-static int peek(scanner *s) {
+static int peek_character(scanner *s) {
     while (s->at < s->end && isspace((unsigned char)*s->at)) s->at++;
     return s->at < s->end ? (unsigned char)*s->at : -1;
 }
 
-static int take(scanner *s, int c) {
-    if (peek(s) != c) return 0;
+static int take_character(scanner *s, int c) {
+    if (peek_character(s) != c) return 0;
     s->at++;
     return 1;
 }
 
 static int take_word(scanner *s, const char *word) {
     const size_t n = strlen(word);
-    (void)peek(s);
+    (void)peek_character(s);
     if ((size_t)(s->end - s->at) < n || memcmp(s->at, word, n) != 0) return 0;
     s->at += n;
     return 1;
 }
 
-/* 'text' or "text", without escapes. */
+/* Parse 'text' or "text", without escapes. */
 static int take_string(scanner *s, char *out, size_t size) {
-    const int quote = peek(s);
+    const int quote = peek_character(s);
     size_t n = 0;
     if (quote != '\'' && quote != '"') return 0;
     for (s->at++; s->at < s->end && *s->at != quote; s->at++) {
@@ -90,29 +92,29 @@ static int take_string(scanner *s, char *out, size_t size) {
         out[n++] = *s->at;
     }
     out[n] = '\0';
-    return take(s, quote);
+    return take_character(s, quote);
 }
 
 static int take_extent(scanner *s, tutti_count *out) {
     tutti_count n = 0;
-    if (!isdigit(peek(s))) return 0;
+    if (!isdigit(peek_character(s))) return 0;
     for (; s->at < s->end && isdigit((unsigned char)*s->at); s->at++)
         if (__builtin_mul_overflow(n, (tutti_count)10, &n) ||
             __builtin_add_overflow(n, (tutti_count)(*s->at - '0'), &n))
             return 0;
-    (void)(s->at < s->end && *s->at == 'L' && s->at++); /* Python 2 */
+    (void)(s->at < s->end && *s->at == 'L' && s->at++); /* suffix written by Python 2 */
     *out = n;
     return 1;
 }
 
-/* (3, 4), (3,) or (): one number without a dimension is an array of one. */
+/* Parse (3, 4), (3,) or ().  A scalar, (), becomes an array of one element. */
 static int take_shape(scanner *s, tutti_array_spec *spec) {
     spec->ndims = 0;
-    if (!take(s, '(')) return 0;
-    while (!take(s, ')')) {
+    if (!take_character(s, '(')) return 0;
+    while (!take_character(s, ')')) {
         if (spec->ndims == TUTTI_MAX_DIMS || !take_extent(s, &spec->shape[spec->ndims])) return 0;
         spec->ndims++;
-        if (!take(s, ',') && peek(s) != ')') return 0;
+        if (!take_character(s, ',') && peek_character(s) != ')') return 0;
     }
     if (spec->ndims == 0) spec->shape[spec->ndims++] = 1;
     return 1;
@@ -120,10 +122,10 @@ static int take_shape(scanner *s, tutti_array_spec *spec) {
 
 enum { HAS_DESCR = 1, HAS_ORDER = 2, HAS_SHAPE = 4, HAS_ALL = 7 };
 
-/* One key and its value.  @return which one it was, 0 if it is not sound */
+/* Parse one key and its value.  @return the HAS_ constant of the key; 0: invalid */
 static int take_item(scanner *s, npy_header *h, char *descr, size_t size) {
     char key[24];
-    if (!take_string(s, key, sizeof key) || !take(s, ':')) return 0;
+    if (!take_string(s, key, sizeof key) || !take_character(s, ':')) return 0;
     if (strcmp(key, "descr") == 0) return take_string(s, descr, size) ? HAS_DESCR : 0;
     if (strcmp(key, "fortran_order") == 0) {
         h->spec.order = take_word(s, "True") ? TUTTI_COL_MAJOR : TUTTI_ROW_MAJOR;
@@ -135,7 +137,7 @@ static int take_item(scanner *s, npy_header *h, char *descr, size_t size) {
 
 /* ---- the complete header */
 
-/* The file must contain all elements that its header declares. */
+/* Check that the file contains all elements that its header declares. */
 static int check_length(const tutti_array_spec *spec, tutti_off size) {
     tutti_off bytes = spec->element_size;
     int empty = 0, too_large = 0;
@@ -166,13 +168,14 @@ int npy_parse(const unsigned char *text, size_t bytes, tutti_off size, npy_heade
         scanner s = (scanner){dictionary, dictionary + length};
         char descr[64] = "";
         int seen = 0;
-        int sound = take(&s, '{');
-        while (sound && !take(&s, '}')) {
+        int sound = take_character(&s, '{');
+        while (sound && !take_character(&s, '}')) {
             const int item = take_item(&s, &h, descr, sizeof descr);
-            sound = item && !(seen & item) && (take(&s, ',') || peek(&s) == '}');
+            sound =
+                item && !(seen & item) && (take_character(&s, ',') || peek_character(&s) == '}');
             seen |= item;
         }
-        if (!sound || seen != HAS_ALL || peek(&s) != -1)
+        if (!sound || seen != HAS_ALL || peek_character(&s) != -1)
             return cli_error("unsupported .npy header: records and more than %d dimensions "
                              "are not supported",
                              TUTTI_MAX_DIMS);
@@ -229,7 +232,7 @@ size_t npy_make(const tutti_array_spec *spec, char out[NPY_ROOM]) {
     char descr[40];
     const size_t start = 10;
     snprintf(descr, sizeof descr, "|V%lld", (long long)spec->element_size);
-    for (int i = TYPES - 1; i >= 0; i--) /* the first row of a type counts */
+    for (int i = TYPES - 1; i >= 0; i--) /* the first row of a type is used */
         if (type_table[i].type == spec->type)
             snprintf(descr, sizeof descr, "%c%c%d",
                      type_table[i].size == 1 ? '|'

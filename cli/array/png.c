@@ -1,4 +1,4 @@
-/* PNG, by libpng.
+/* PNG files, written with libpng.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/png.h"
 #include "common/cli.h"
@@ -14,7 +14,7 @@ struct png_file {
     FILE *file;
 };
 
-/* Write errors are detected at the end, from the file. */
+/* Write errors are detected by ferror in png_end. */
 static void write_bytes(png_structp png, png_bytep bytes, png_size_t n) {
     (void)!fwrite(bytes, 1, n, png_get_io_ptr(png));
 }
@@ -23,7 +23,7 @@ static void flush_later(png_structp png) {
     (void)png;
 }
 
-static void release(png_file *p) {
+static void release_file(png_file *p) {
     png_destroy_write_struct(&p->png, &p->info);
     free(p);
 }
@@ -37,7 +37,7 @@ png_file *png_begin(FILE *f, unsigned width, unsigned height, const png_colour *
     for (int i = 0; i < PNG_COLOURS; i++)
         colours[i] = (png_color){palette[i].red, palette[i].green, palette[i].blue};
     if (!p->info || setjmp(png_jmpbuf(p->png))) {
-        release(p);
+        release_file(p);
         (void)cli_error("cannot allocate an image of %u x %u pixels", width, height);
         return NULL;
     }
@@ -55,12 +55,12 @@ void png_row(png_file *p, const unsigned char *row) {
 }
 
 int png_end(png_file **p) {
-    volatile int failed = 1; /* also if a row is missing */
+    volatile int failed = 1; /* remains 1 if libpng reports an error, also if a row is missing */
     if (setjmp(png_jmpbuf((*p)->png)) == 0) {
         png_write_end((*p)->png, (*p)->info);
         failed = ferror((*p)->file) != 0;
     }
-    release(*p);
+    release_file(*p);
     *p = NULL;
     return failed;
 }

@@ -15,7 +15,7 @@ static void add_cell(const bench_config *c, bench_results *r, int dir, int patte
     bench_entries_make(c, is_write, cell);
 }
 
-/* The file contains all results obtained so far, even if this process is killed. */
+/* Write the results obtained so far, so that the file is complete even if this process is killed. */
 static int keep_so_far(const cli_world *w, const bench_results *r, int cells) {
     bench_results so_far = *r;
     const char *json = r->config->json;
@@ -78,7 +78,7 @@ static int run_plain(const cli_world *w, const void *call) {
     const int stopped = r.stopped;
     results_free(&r);
     const int code = stopped ? 128 + stopped : failed ? CLI_FAILED : CLI_OK;
-    return code == CLI_FAILED ? CLI_DIFFERS : code; /* its messages are printed */
+    return code == CLI_FAILED ? CLI_DIFFERS : code; /* the messages are already printed */
 }
 
 static const cli_command command_table[] = {

@@ -1,5 +1,5 @@
-/* tutti bench, and experiments: options.  The table has all options; the bits of a row select the
- * experiments.
+/* Options of tutti bench and of experiments.  The table has all options; the bits of a row select the
+ * programs that accept it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
 
@@ -13,7 +13,7 @@
 
 enum { TAKES = 1, BENCH = TAKES, EXPERIMENTS = 2, SOME_EXPERIMENTS = 4, ALL = BENCH | EXPERIMENTS };
 
-/* Turn on the flags that a list names, all others off.  "all" and "none" may replace a list. */
+/* Set the flags that a list names and clear the others.  The list may also be "all" or "none". */
 static int set_flags(const char *value, int n, const char *const *names, int *const *flags) {
     cli_list list = {0};
     int failed = 0;
@@ -136,7 +136,7 @@ const cli_option bench_options[BENCH_OPTIONS] = {
 
 /* ---- values of lists */
 
-/* Check that each item is a valid value of this option of the library. */
+/* Check that each item is a valid value of the library option `name`. */
 static int check_choices(const cli_list *list, const char *name) {
     tutti_options scratch;
     tutti_options_defaults(&scratch);
@@ -155,7 +155,7 @@ static int check_integers(const cli_list *list, const char *name, long most) {
     return 0;
 }
 
-/* Check that each item is one of the words of `known`, separated by commas. */
+/* Check that each item is in `known`, a list separated by commas. */
 static int check_words(const cli_list *list, const char *name, const char *known) {
     cli_list words = {0};
     int failed = 0;
@@ -193,7 +193,7 @@ int bench_check(void *config) {
         check_integers(&c->partitions, "partitions", 1 << 20) ||
         check_integers(&c->loads, "loads", 1000000))
         return 1;
-    /* Without a list, the environment is used. */
+    /* Without --exchange or --store, use the library's option. */
     char value[64];
     if (c->exchanges.n == 0 &&
         tutti_options_get(&c->options, "exchange", value, sizeof value) == TUTTI_OK)
@@ -219,7 +219,8 @@ static void plain_defaults(bench_config *c, int quick) {
 
 static const bench_scope plain_scope = {.defaults = plain_defaults};
 
-static const bench_scope *scope = &plain_scope; /* of the program that is parsed */
+/* scope of the program whose arguments are parsed */
+static const bench_scope *scope = &plain_scope;
 
 void bench_set_defaults(void *config, int argc, char **argv) {
     bench_config *c = config;

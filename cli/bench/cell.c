@@ -31,7 +31,7 @@ typedef struct {
     bench_job *job;
     bench_cell *cell;
     cli_progress *progress;
-    double share; /* of the time budget that may have passed when this cell is done */
+    double share; /* fraction of the time budget at the end of this cell */
 } cell_run;
 
 static void run_entry(measure *m, measure_variant *v, double *value) {
@@ -44,8 +44,8 @@ static void run_entry(measure *m, measure_variant *v, double *value) {
     timing_run(c->job, (bench_entry *)v, value);
 }
 
-/* Also called once per round: ranks agree on time and signals, and slow entries are skipped in
- * later rounds. */
+/* Called before each further round: all ranks make the same decision about time and signals, and slow entries
+ * are skipped in later rounds. */
 static int is_over(measure *m) {
     const cell_run *c = m->data;
     const double budget = c->job->config->budget;
@@ -55,7 +55,7 @@ static int is_over(measure *m) {
     return (up && m->round >= c->cell->least_rounds) || cli_stopped(c->job->world);
 }
 
-/* A read needs a file to read. */
+/* Create the file that the entries of a read cell read. */
 static int write_input(bench_job *job) {
     bench_entry e = {.kind = ENTRY_LIMIT};
     bench_job writer = *job;
@@ -111,7 +111,7 @@ static int run_cell(bench_job *job, bench_cell *cell, cli_progress *progress, do
     return 0;
 }
 
-/* ---- all cells of one directory and pattern share their buffers */
+/* ---- the cells of one directory and pattern, which share their buffers */
 
 static void *make_buffer(tutti_off bytes) {
     void *p = NULL;
@@ -130,9 +130,9 @@ int cells_run(const bench_job *all, int n, bench_cell *cell, cli_progress *progr
         return 1;
     job.pattern = &pattern;
     job.path = cli_scratch(job.world, cell->dir, "bench");
-    double room = 0;
-    int failed = cli_directory_room(cell->dir, &room);
-    if (!failed && room < 1.05 * (double)pattern.total)
+    double free_bytes = 0;
+    int failed = cli_directory_room(cell->dir, &free_bytes);
+    if (!failed && free_bytes < 1.05 * (double)pattern.total)
         failed = cli_error("not enough free space in '%s' for a file of %lld bytes", cell->dir,
                            (long long)pattern.total);
     if (!failed) {
@@ -161,8 +161,8 @@ int cells_run(const bench_job *all, int n, bench_cell *cell, cli_progress *progr
 
 /* ---- results */
 
-/* The library's name and version; text after the first comma may name the build machine
- * and is omitted. */
+/* Store the library's name and version.  The text after the first comma is omitted: it may name the build
+ * machine. */
 void results_name_mpi(bench_results *r) {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length;
@@ -171,7 +171,7 @@ void results_name_mpi(bench_results *r) {
     for (char *s = text; *s; s++)
         if (*s == '\t') *s = ' ';
     snprintf(r->mpi, sizeof r->mpi, "%.*s", (int)sizeof r->mpi - 1, text);
-    /* The profiles that the library searches, in order. */
+    /* Store the path of the first profile that exists, in the library's search order. */
     const char *const given = r->config->options.profile;
     char user[sizeof r->profile] = "";
     const char *found = "built-in";

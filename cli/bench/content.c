@@ -1,5 +1,5 @@
-/* The content of files: the 8 bytes at offset 8 i are a hash of i and the seed, so that a byte in
- * a wrong position, from an older run or never written is detected with near certainty.
+/* The content of files: the 8 bytes at offset 8 i are a hash of i and the seed.  Bytes in a wrong position,
+ * from an older run, or never written are detected with near certainty.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
 

@@ -1,19 +1,15 @@
-/* The patterns of application kernels, by separate generators.
+/* The patterns of application kernels.
  *
- *   e3sm-f   atmosphere: 388 variables (321 of one level, 67 of 72) of 4-byte values, level by
- * level, on the cells of a
- *            cubed sphere.  Cells are distributed along a space-filling curve, and every second
- * one to the rank of its
- *            antipode, as physics balances day and night: most pieces are single values.
- *   e3sm-g   ocean: 52 variables (22 of one level, 30 of 80) of doubles, all levels of a cell
- * together; cells are
- *            distributed along the curve.
- *   e3sm-i   land: 560 variables (546 of one level, 14 of 15) of 4-byte values on the cells that
- * are land; cells are
- *            distributed cyclically along the curve.
- *   btio     NAS BT: u[z][y][x][5] of doubles; each rank has cells on the diagonals of a grid of
- * cells, one in each slab,
- *            in memory with two ghost cells on each side.
+ *   e3sm-f   atmosphere: 388 variables (321 of one level, 67 of 72) of 4-byte values on the cells of a cubed
+ *            sphere, level by level.  Cells are distributed along a space-filling curve, and every second
+ *            cell to the rank of its antipode, as physics balances day and night: most pieces are single
+ *            values.
+ *   e3sm-g   ocean: 52 variables (22 of one level, 30 of 80) of doubles, all levels of a cell together; cells
+ *            are distributed along the curve.
+ *   e3sm-i   land: 560 variables (546 of one level, 14 of 15) of 4-byte values on the cells that are land;
+ *            cells are distributed cyclically along the curve.
+ *   btio     NAS BT: u[z][y][x][5] of doubles; each rank has cells on the diagonals of a grid of cells, one
+ *            in each slab, in memory with two ghost cells on each side.
  *
  * Small sizes have fewer levels and variables.  s3d and wrf are blocks: patterns.c.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -22,7 +18,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- the cells of a cubed sphere: file order is face by face, row by row */
+/* ---- the cells of a cubed sphere; in the file they are stored face by face, row by row */
 
 typedef struct {
     uint64_t key; /* position along the curve */
@@ -41,15 +37,15 @@ static uint64_t spread_bits(uint64_t x) {
 }
 
 typedef struct {
-    tutti_count cells, n; /* in the file, of this rank */
-    tutti_count *index;   /* [n], ascending */
+    tutti_count cells, n; /* number of cells in the file, and on this rank */
+    tutti_count *index;   /* [n] positions in the file, ascending */
 } cell_list;
 
-/* ---- rows: one value, or all levels, of each cell */
+/* ---- variables: each row has one value, or all levels, of each cell */
 
 typedef struct {
     tutti_count rows;
-    tutti_off item; /* bytes of a cell */
+    tutti_off item; /* bytes per cell */
 } row_group;
 
 static tutti_err make_rows(const cell_list *c, int groups, const row_group *g, bench_pattern *p) {
@@ -87,7 +83,8 @@ static tutti_err make_rows(const cell_list *c, int groups, const row_group *g, b
     return err;
 }
 
-/* Bytes per cell and the side of the sphere that give about `total` bytes: at least four cells per rank. */
+/* Return the side of a face of the sphere for about `total` bytes, with at least four cells per rank;
+ * *each_out: bytes per cell, at most `full`; share: fraction of the cells that are in the file. */
 static int choose_side(const cli_world *w, double total, double full, double share,
                        double *each_out) {
     const double least = 4.0 * w->ranks > 54 ? 4.0 * w->ranks : 54;
@@ -106,7 +103,7 @@ tutti_err kernel_e3sm(const cli_world *w, tutti_off size, char kind, bench_patte
     double each;
     const int side = choose_side(w, total, full, kind == 'i' ? 1.0 / 3 : 1, &each);
     const int all = 6 * side * side;
-    /* All cells along a Morton curve on each face. */
+    /* Sort the cells of each face along a Morton curve. */
     curve_cell *curve = cli_array(all, 1, sizeof *curve);
     for (int i = 0; i < all; i++) {
         const uint64_t face = (uint64_t)(i / (side * side)), y = (uint64_t)(i / side % side),
@@ -114,13 +111,13 @@ tutti_err kernel_e3sm(const cli_world *w, tutti_off size, char kind, bench_patte
         curve[i] = (curve_cell){face << 40 | spread_bits(y) << 1 | spread_bits(x), i};
     }
     qsort(curve, (size_t)all, sizeof *curve, compare_cells);
-    int *owner = cli_array(all, 1, sizeof *owner), land = 0; /* -1: not in the file */
+    int *owner = cli_array(all, 1, sizeof *owner), land = 0; /* [all] rank; -1: not in the file */
     for (int i = 0; i < all; i++) {
         const int at =
-            kind == 'f' && i % 2 ? (i + all / 2) % all : i; /* the position of the antipode */
+            kind == 'f' && i % 2 ? (i + all / 2) % all : i; /* curve position of the antipode */
         owner[curve[i].cell] = (int)((int64_t)at * w->ranks / all);
         if (kind == 'i') {
-            /* A third of the sphere, in patches. */
+            /* About a third of the sphere is land, in patches of 4 x 4 cells. */
             const int face = curve[i].cell / (side * side), y = curve[i].cell / side % side,
                       x = curve[i].cell % side;
             owner[curve[i].cell] =
@@ -153,10 +150,10 @@ tutti_err kernel_e3sm(const cli_world *w, tutti_off size, char kind, bench_patte
 
 /* ---- BT */
 
-/* A square number q * q of ranks has q cells each, one in each slab of z, along diagonals of y and x; another number P has
- * P cells each, along the diagonal of y. */
+/* With q * q ranks, each rank has q cells, one in each slab of z, along diagonals of y and x.  Any other
+ * number P of ranks has P cells per rank, along the diagonal of y. */
 tutti_err kernel_btio(const cli_world *w, tutti_off size, bench_pattern *p) {
-    enum { POINT = 5 * 8 }; /* bytes */
+    enum { POINT = 5 * 8 }; /* bytes per point */
     const int root = (int)(sqrt((double)w->ranks) + 0.5), square = root * root == w->ranks;
     const int q = square ? root : w->ranks, y = square ? w->rank / q : w->rank;
     const double points = (double)size * w->ranks / POINT;

@@ -1,10 +1,10 @@
-/* The pattern of one block of an array, used by patterns.c and kernels.c, and the release of patterns.
+/* The pattern of one block of an array, and the release of patterns.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
 
 #include <stdlib.h>
 
-/* Elements [lo, lo + side) of an array as a section and as a datatype. */
+/* Describe elements [lo, lo + side) of an array as a section and as a datatype. */
 static void make_section(const bench_block *b, const tutti_count *shape, const tutti_count *lo,
                          tutti_section *out, MPI_Datatype *type) {
     int all[BENCH_DIMS + 1], part[BENCH_DIMS + 1], start[BENCH_DIMS + 1];

@@ -34,7 +34,7 @@ static void block_coordinates(const cli_world *w, int ndims, int *grid, int *at)
     int dims[3] = {0, 0, 0}, rest = w->rank;
     MPI_Dims_create(w->ranks, ndims, dims);
     for (int d = 0; d < ndims; d++)
-        grid[d] = dims[ndims - 1 - d]; /* most divisions across the rows */
+        grid[d] = dims[ndims - 1 - d]; /* most divisions along the first dimension */
     for (int d = ndims - 1; d >= 0; d--) {
         at[d] = rest % grid[d];
         rest /= grid[d];
@@ -93,7 +93,8 @@ static tutti_err make_ior(const cli_world *w, const bench_config *c, bench_patte
 
 static tutti_err make_columns(const cli_world *w, const bench_config *c, bench_pattern *p) {
     bench_block b = {.ndims = 2, .element = 4, .grid = {1, w->ranks}, .at = {0, w->rank}};
-    b.side[0] = at_least_one(sqrt((double)c->size / 4 * w->ranks)); /* a square in all */
+    /* the array of all ranks is about square */
+    b.side[0] = at_least_one(sqrt((double)c->size / 4 * w->ranks));
     b.side[1] = at_least_one((double)b.side[0] / w->ranks);
     return bench_block_make(&b, p);
 }
@@ -106,7 +107,7 @@ static tutti_err make_block3d(const cli_world *w, const bench_config *c, bench_p
 }
 
 static tutti_err make_s3d(const cli_world *w, const bench_config *c, bench_pattern *p) {
-    enum { COMPONENTS = 16 }; /* 11 of mass, 3 of velocity, pressure, temperature */
+    enum { COMPONENTS = 16 }; /* 11 mass fractions, 3 velocities, pressure, temperature */
     bench_block b = {.ndims = 4, .element = 8, .grid = {1}, .side = {COMPONENTS}};
     block_coordinates(w, 3, b.grid + 1, b.at + 1);
     b.side[1] = b.side[2] = at_least_one(cbrt((double)c->size / 8 / COMPONENTS));
@@ -163,7 +164,7 @@ static tutti_err make_pieces512(const cli_world *w, const bench_config *c, bench
     return make_interleaved(w, c->size, 512, p);
 }
 
-/* The same with 256 bytes, described as a section lo : hi : stride. */
+/* The access of make_interleaved with 256 bytes, described as a section lo : hi : stride. */
 static tutti_err make_strided(const cli_world *w, const bench_config *c, bench_pattern *p) {
     const tutti_count count = c->size < 256 ? 1 : c->size / 256;
     const tutti_section s = {.ndims = 1,
@@ -179,7 +180,7 @@ static tutti_err make_strided(const cli_world *w, const bench_config *c, bench_p
     return tutti_access_section(&s, NULL, &p->access);
 }
 
-/* ---- items distributed at random: in every group of 32 items per rank the owners are shuffled */
+/* ---- items distributed at random: in every group of 32 items per rank, the owners are shuffled */
 
 #define HAND 32
 
@@ -190,7 +191,7 @@ static tutti_err make_irregular64(const cli_world *w, const bench_config *c, ben
     int *owner = cli_malloc((size_t)(HAND * w->ranks) * sizeof *owner);
     uint64_t state = c->seed * 2654435769u + 88172645463325252u;
     const int items = HAND * w->ranks;
-    for (tutti_count h = 0, local = 0; h < hands; h++) { /* the same shuffle on every rank */
+    for (tutti_count h = 0, local = 0; h < hands; h++) { /* all ranks compute the same shuffle */
         for (int i = 0; i < items; i++) owner[i] = i % w->ranks;
         for (int i = items - 1; i > 0; i--) {
             state ^= state << 13;
@@ -309,14 +310,14 @@ const char *bench_pattern_kept_name(const char *name) {
 tutti_err bench_pattern_list(bench_pattern *p) {
     tutti_access_iter *it;
     tutti_piece piece;
-    size_t room = 1024;
+    size_t capacity = 1024;
     const tutti_err err = tutti_access_iter_start(p->access, 0, &it);
     if (err != TUTTI_OK) return err;
-    p->piece = cli_malloc(room * sizeof *p->piece);
+    p->piece = cli_malloc(capacity * sizeof *p->piece);
     while (tutti_access_iter_next(it, &piece)) {
-        if ((size_t)p->pieces == room) {
-            room *= 2;
-            p->piece = cli_realloc(p->piece, room * sizeof *p->piece);
+        if ((size_t)p->pieces == capacity) {
+            capacity *= 2;
+            p->piece = cli_realloc(p->piece, capacity * sizeof *p->piece);
         }
         p->piece[p->pieces++] = piece;
     }
@@ -335,7 +336,7 @@ int bench_pattern_make(const char *name, const cli_world *w, const bench_config 
     if (err == TUTTI_OK) {
         out->bytes = tutti_access_bytes(out->access);
         if (out->total == 0)
-            out->total = out->bytes * w->ranks; /* as all patterns with equal parts */
+            out->total = out->bytes * w->ranks; /* the default: all ranks have equal parts */
         if (out->memory == 0) out->memory = out->bytes;
         if (out->memory_type == MPI_DATATYPE_NULL)
             MPI_Type_contiguous((int)out->bytes, MPI_BYTE, &out->memory_type);

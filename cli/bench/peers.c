@@ -1,4 +1,4 @@
-/* Collective calls of the MPI library on the same pattern, described by datatypes.
+/* Peers: collective calls of the MPI library on the same pattern, described by datatypes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
 

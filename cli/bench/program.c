@@ -13,7 +13,7 @@ static const bench_program *program;
 static int measure_and_report(const cli_world *w, const void *config) {
     if (bench_outputs_check(w, config)) return CLI_FAILED;
     const int code = program->run(w, config, program->what);
-    return code == CLI_FAILED ? CLI_DIFFERS : code; /* its messages are printed */
+    return code == CLI_FAILED ? CLI_DIFFERS : code; /* the messages are already printed */
 }
 
 int bench_start(const bench_program *p, int argc, char **argv) {

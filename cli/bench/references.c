@@ -1,6 +1,6 @@
-/* References without Tutti: the conforming limit (one contiguous share per rank, in
- * calls of 4 MiB), one call per piece, and a copy from a mapping.  All of them open, transfer bytes and
- * close; the lists of pieces, and the empty file, are created beforehand.
+/* References without Tutti: the conforming limit (one contiguous share per rank, in calls of 4 MiB), one call
+ * per piece, and a copy from a mapping.  The timed part opens the file, transfers the bytes and closes the
+ * file; the lists of pieces and the empty file are created beforehand.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
 
@@ -50,7 +50,7 @@ static int run_limit(bench_job *job, bench_entry *e) {
 
 const bench_runner bench_limit = {.run = run_limit, .uses_share = 1, .needs_file = 1};
 
-/* ---- one call a piece */
+/* ---- one call per piece */
 
 static int run_pieces(bench_job *job, bench_entry *e) {
     (void)e;

@@ -1,4 +1,4 @@
-/* The report for programs: JSON with all results.
+/* The JSON report, with all results.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
 
@@ -28,7 +28,7 @@ static void json_times(FILE *f, const bench_cell *cell, const bench_entry *e) {
         fprintf(f, ", \"to_limit\": %.4f, \"to_limit_paired\": %.4f", e->to_limit,
                 e->to_limit_paired);
     if (e->to_bare > 0) fprintf(f, ", \"to_bare\": %.4f", e->to_bare);
-    for (int k = 1; bench_values[k] && cell->figure; k++) /* phases that occurred */
+    for (int k = 1; bench_values[k] && cell->figure; k++) /* only phases with a time > 0 */
         if (measure_quantile(e->v.sample[k], e->v.rounds, 1) > 0)
             measure_json_samples(f, bench_values[k], e->v.rounds, e->v.sample[k]);
 }

@@ -41,13 +41,13 @@ static void print_entry(FILE *f, const bench_cell *cell, const bench_entry *e, d
     if (!cell->is_write) print_ratio(f, e->to_bare);
     const size_t longer = strlen(e->v.name) > NAME_WIDTH ? strlen(e->v.name) - NAME_WIDTH : 0;
     const int used = 2 + NAME_WIDTH + (int)longer + 8 + 13 + (cell->is_write ? 8 : 16) + 1;
-    const int room = cli_width() - used;
+    const int columns = cli_width() - used;
     fprintf(f, " %s", cli_paint(is_tutti ? CLI_GOOD : CLI_SOFT));
-    if (room > 0) {
-        /* A bar of `fraction` of `width` columns: eighths of a column where the terminal has them. */
+    if (columns > 0) {
+        /* Draw a bar of `fraction` times the available columns; UTF-8 terminals show eighths of a column. */
         const double fraction = best > 0 ? mib / best : 0;
         static const char *const eighth[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-        const int parts = (int)(fraction * room * 8 + 0.5);
+        const int parts = (int)(fraction * columns * 8 + 0.5);
         const int utf8 = cli_is_utf8(), whole = utf8 ? parts / 8 : (parts + 4) / 8;
         for (int i = 0; i < whole; i++) fputs(utf8 ? "█" : "#", f);
         if (utf8) fputs(eighth[parts % 8], f);
@@ -74,7 +74,7 @@ static void print_cell(FILE *f, const bench_cell *cell) {
         if (mib > best) best = mib;
     }
     for (int i = 0; i < cell->entries; i++) print_entry(f, cell, &cell->entry[i], best);
-    /* Rounds that took far longer than the others: the machine was busy. */
+    /* Report rounds that took much longer than the median. */
     for (int i = 0; i < cell->entries; i++) {
         const bench_entry *e = &cell->entry[i];
         if (e->v.rounds < 3 || e->time.max < 3 * e->time.median) continue;
@@ -92,7 +92,7 @@ static void print_cell(FILE *f, const bench_cell *cell) {
     fputs("\n", f);
 }
 
-/* ---- the ratios of one method in all cells */
+/* ---- the ratios of one variant in all cells */
 
 static const bench_entry *find_entry(const bench_cell *cell, const char *method, int reused) {
     for (int i = 0; i < cell->entries; i++) {

@@ -1,15 +1,15 @@
-/* The reference "shared staging": the cost of the method without other overhead.  All ranks share two
- * sub-buffers of one slice per rank:
+/* The reference "shared staging": data is exchanged through two sub-buffers in shared memory, each with one
+ * slice per rank:
  *
- *   file     | slice of 0 | slice of 1 | slice of 2 | slice of 0 | slice of 1 | ...
- *            |<------------ cycle 0 -------------->|<----- cycle 1 ...
+ *   file  | slice of 0 | slice of 1 | slice of 2 | slice of 0 | slice of 1 | ...
+ *         |<------------ cycle 0 -------------->|<----- cycle 1 ...
  *
- *   write    copy own pieces of cycle c into sub-buffer c % 2, barrier, write own slice of it
- *   read     read own slice of cycle c + 1 into the other sub-buffer, copy own pieces of cycle c
- *            out, barrier
+ *   write   copy own pieces of cycle c into sub-buffer c % 2, barrier, write own slice of it
+ *   read    read own slice of cycle c + 1 into the other sub-buffer, copy own pieces of cycle c out, barrier
  *
- * One barrier per cycle is enough, because a sub-buffer is used again only after the next one.  The
- * barrier reverses its sense and yields.  The memory is allocated and touched before the timed part.
+ * One barrier per cycle is enough, because a sub-buffer is used again only after the next barrier.  The
+ * barrier reverses its sense and yields the processor.  The memory is allocated and touched before the timed
+ * part.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
 
@@ -30,18 +30,18 @@ struct staging {
     meeting *meeting;
     char *buffer[2];
     tutti_off slice;
-    int sense; /* of this rank */
+    int sense; /* sense of this rank in the sense-reversing barrier */
 };
 
 struct staging *staging_make(const cli_world *w, tutti_off slice) {
     if (!w->one_node) return NULL;
     const tutti_off half = slice * w->ranks;
-    const MPI_Aint all = (MPI_Aint)(4096 + 2 * half), mine = w->rank == 0 ? all : 0;
+    const MPI_Aint all = (MPI_Aint)(4096 + 2 * half), local = w->rank == 0 ? all : 0;
     struct staging *s = cli_malloc(sizeof *s);
     MPI_Aint size;
     int unit;
     char *base;
-    MPI_Win_allocate_shared(mine, 1, MPI_INFO_NULL, w->comm, &base, &s->window);
+    MPI_Win_allocate_shared(local, 1, MPI_INFO_NULL, w->comm, &base, &s->window);
     MPI_Win_shared_query(s->window, 0, &size, &unit, &base);
     s->meeting = (meeting *)(((uintptr_t)base + 63) & ~(uintptr_t)63);
     s->buffer[0] = base + 4096;
@@ -62,7 +62,7 @@ void staging_free(struct staging **s) {
     *s = NULL;
 }
 
-static void meet(struct staging *s, int ranks) {
+static void wait_at_barrier(struct staging *s, int ranks) {
     meeting *m = s->meeting;
     s->sense = !s->sense;
     if (atomic_fetch_add_explicit(&m->waiting, 1, memory_order_acq_rel) == ranks - 1) {
@@ -73,8 +73,8 @@ static void meet(struct staging *s, int ranks) {
     while (atomic_load_explicit(&m->sense, memory_order_acquire) != s->sense) sched_yield();
 }
 
-/* Copy this rank's pieces in [lo, hi) between user memory and a sub-buffer; *next is the position in
- * the list of pieces. */
+/* Copy this rank's pieces in [lo, hi) between user memory and a sub-buffer; *next is the index of the first
+ * piece that is not yet complete. */
 static void copy_cycle(const bench_job *job, tutti_count *next, tutti_off lo, tutti_off hi,
                        char *buffer) {
     const bench_pattern *p = job->pattern;
@@ -94,7 +94,7 @@ static void copy_cycle(const bench_job *job, tutti_count *next, tutti_off lo, tu
     *next = p->pieces;
 }
 
-/* Move this rank's slice of a cycle between its sub-buffer and the file. */
+/* Transfer this rank's slice of a cycle between its sub-buffer and the file. */
 static int move_slice(const bench_job *job, int fd, tutti_count cycle) {
     struct staging *s = job->staging;
     const tutti_off at = job->world->rank * s->slice;
@@ -120,7 +120,7 @@ static int write_cycles(const bench_job *job, int fd, tutti_off cycle_bytes, tut
     int failed = 0;
     for (tutti_count c = 0; c < cycles; c++) {
         copy_cycle(job, &next, c * cycle_bytes, (c + 1) * cycle_bytes, job->staging->buffer[c % 2]);
-        meet(job->staging, job->world->ranks);
+        wait_at_barrier(job->staging, job->world->ranks);
         failed |= move_slice(job, fd, c);
     }
     return failed;
@@ -129,11 +129,11 @@ static int write_cycles(const bench_job *job, int fd, tutti_off cycle_bytes, tut
 static int read_cycles(const bench_job *job, int fd, tutti_off cycle_bytes, tutti_count cycles) {
     tutti_count next = 0;
     int failed = move_slice(job, fd, 0);
-    meet(job->staging, job->world->ranks);
+    wait_at_barrier(job->staging, job->world->ranks);
     for (tutti_count c = 0; c < cycles; c++) {
         if (c + 1 < cycles) failed |= move_slice(job, fd, c + 1);
         copy_cycle(job, &next, c * cycle_bytes, (c + 1) * cycle_bytes, job->staging->buffer[c % 2]);
-        meet(job->staging, job->world->ranks);
+        wait_at_barrier(job->staging, job->world->ranks);
     }
     return failed;
 }
@@ -149,8 +149,8 @@ static int run_staging(bench_job *job, bench_entry *e) {
     const tutti_off cycle_bytes = job->staging->slice * job->world->ranks;
     const tutti_count cycles = (job->pattern->total + cycle_bytes - 1) / cycle_bytes;
     const int flags = job->is_write ? O_WRONLY | O_CREAT | O_CLOEXEC : O_RDONLY | O_CLOEXEC;
-    const int fd =
-        open(job->path, flags, 0666); /* a failure shows in the transfers: all ranks run on */
+    /* If open fails, the transfers fail, but every rank must reach the barriers. */
+    const int fd = open(job->path, flags, 0666);
     int failed = (job->is_write ? write_cycles : read_cycles)(job, fd, cycle_bytes, cycles);
     if (!failed && job->is_write && job->config->fsync && fsync(fd) != 0)
         failed = cli_error_errno("fsync of", job->path);

@@ -1,10 +1,10 @@
-/* One run of one entry, and the statistics of many.
+/* One run of one entry, and the statistics of many runs.
  *
  *   write   delete the file | prepare | barrier | TIME | reopen, verify every byte | delete
- *   read    spoil the buffer | prepare | barrier | TIME | verify every byte of the buffer
+ *   read    overwrite the buffer | prepare | barrier | TIME | verify every byte of the buffer
  *
- * With --cold the file is dropped from the page cache before each read; with --fsync a write's
- * time ends when all ranks' bytes are on the device, by the corresponding call of the variant.
+ * With --cold the file is dropped from the page cache before each read.  With --fsync the time of a write
+ * ends when the bytes of all ranks are on the device; each variant syncs with its own call.
  *
  * A rank that has finished sleeps until the others have, so that waiting does not use a core.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -27,9 +27,8 @@ static void delete_file(const bench_job *job, const bench_entry *e) {
     if (!e->checkable && tutti_file_delete(job->path, &e->options) != TUTTI_OK) return;
 }
 
-/* Remove or create the file.  On some file systems over a network, programs that create one name
- * at the same time fail or hang, so that rank 0 creates it for runners that would create it on all
- * ranks. */
+/* Create the file on rank 0, for runners that would create it on all ranks: on some network file systems,
+ * creating one name concurrently fails or hangs. */
 int bench_create(const bench_job *job) {
     int failed = 0;
     if (job->world->rank == 0) {
@@ -39,14 +38,14 @@ int bench_create(const bench_job *job) {
     return cli_agree(job->world, failed);
 }
 
-static int prepare(bench_job *job, bench_entry *e, const bench_runner *r) {
+static int prepare_run(bench_job *job, bench_entry *e, const bench_runner *r) {
     if (job->is_write)
         delete_file(job, e);
     else if (r->uses_share)
         memset(job->share, 0xa5, (size_t)(job->share_hi - job->share_lo));
     else
         memset(job->user, 0xa5, (size_t)job->pattern->memory);
-    if (!job->is_write && job->config->cold) { /* each machine has a page cache of its own */
+    if (!job->is_write && job->config->cold) { /* each node has its own page cache */
         const int first = job->world->rank == 0 || !job->world->one_node;
         if (cli_agree(job->world, first && cli_file_forget(job->path))) return 1;
     }
@@ -64,7 +63,7 @@ static int check_buffer(const bench_job *job, const bench_runner *r) {
     return cli_error("wrong byte in '%s' at offset %lld", job->path, (long long)bad);
 }
 
-static int verify(const bench_job *job, const bench_entry *e, const bench_runner *r) {
+static int verify_run(const bench_job *job, const bench_entry *e, const bench_runner *r) {
     struct stat st;
     int failed;
     if (!job->is_write)
@@ -89,7 +88,7 @@ void timing_run(bench_job *job, bench_entry *e, double *value) {
     const bench_runner *r = e->runner;
     double seconds = 0;
     e->now = (bench_phases){0};
-    int failed = prepare(job, e, r);
+    int failed = prepare_run(job, e, r);
     if (!failed) {
         cli_barrier(job->world);
         MPI_Barrier(job->world->comm);
@@ -100,15 +99,16 @@ void timing_run(bench_job *job, bench_entry *e, double *value) {
     }
     if (failed) snprintf(e->v.failure, sizeof e->v.failure, "%.500s", cli_message());
     if (r->end) r->end(job, e);
-    if (!failed && e->checkable && verify(job, e, r))
+    if (!failed && e->checkable && verify_run(job, e, r))
         snprintf(e->v.failure, sizeof e->v.failure, "%.500s", cli_message());
     if (!*e->v.failure) {
-        /* The samples of one run. */
+        /* Compute the samples of the run. */
         const bench_phases *now = &e->now;
         double sum[] = {now->exchange, now->file, now->compute, now->begin, now->end};
         double aggregators = e->stats.windows > 0;
         cli_sums(job->world, 1, &aggregators);
-        /* exchange and file: others cannot always determine what they wait for (tutti/stats.h) */
+        /* Time of exchange and file access is averaged over the aggregators if there are any: other ranks
+         * cannot always determine what they wait for (tutti/stats.h). */
         if (aggregators > 0 && e->stats.windows == 0) sum[0] = sum[1] = 0;
         cli_sums(job->world, 5, sum);
         value[0] = seconds / e->iterations;
@@ -128,7 +128,7 @@ const bench_entry *timing_limit(const bench_cell *cell) {
 
 void timing_ratios(bench_cell *cell) {
     const bench_entry *limit = timing_limit(cell);
-    double bare = 0; /* of the better of the two bare references; 0: neither was measured */
+    double bare = 0; /* median of the faster bare reference (pieces, staging); 0: not measured */
     for (int i = 0; i < cell->entries; i++) {
         bench_entry *e = &cell->entry[i];
         double q[5];
@@ -165,7 +165,8 @@ void timing_let_rest(bench_cell *cell) {
         bench_entry *e = &cell->entry[i];
         const int trial = e->kind == ENTRY_PEER ? BENCH_TRIAL_PEER : BENCH_TRIAL;
         if (e->stays || e->v.rounds < trial) continue;
-        double patience = cell->patience; /* the noise of a median falls with its rounds */
+        /* the noise of a median decreases with the number of rounds */
+        double patience = cell->patience;
         if (cell->tightens && e->kind != ENTRY_PEER)
             patience = 1 + (patience - 1) * BENCH_TRIAL / e->v.rounds;
         e->v.is_resting |= measure_quantile(e->v.sample[0], e->v.rounds, 0.5) > patience * fastest;

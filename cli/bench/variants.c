@@ -1,18 +1,18 @@
-/* The variants of Tutti: method x exchange x store, the plan is made within the timed part or before it.
+/* The variants of Tutti: method x exchange x store; the plan is made within the timed part or before it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- open, access, close; planning included */
+/* ---- fresh plan: open, access and close are timed */
 
 tutti_err variant_open(bench_job *job, const bench_entry *e) {
     const int mode = job->is_write ? TUTTI_WRITE | TUTTI_CREATE : TUTTI_READ;
     return tutti_file_open(job->world->comm, job->path, mode, &e->options, &job->file);
 }
 
-/* Report an error of the library; a store or method that this machine or build lacks is not a failure. */
+/* Report an error of the library.  A store or method that this machine or build lacks is marked unavailable. */
 int variant_failed(bench_entry *e) {
     e->unavailable = tutti_last_error()->code == TUTTI_ERR_UNSUPPORTED;
     return cli_error_tutti();
@@ -31,7 +31,7 @@ int variant_count(const bench_job *job, const bench_entry *e, tutti_off count) {
                      job->path, (long long)count, (long long)job->pattern->bytes);
 }
 
-/* With --fsync, a part of the write. */
+/* Sync the file if --fsync requires it; part of the timed write. */
 static tutti_err variant_sync(const bench_job *job) {
     return job->is_write && job->config->fsync ? tutti_file_sync(job->file) : TUTTI_OK;
 }
@@ -57,8 +57,8 @@ void variant_end(bench_job *job, bench_entry *e) {
 
 const bench_runner bench_tutti = {.run = run_fresh, .end = variant_end};
 
-/* ---- an existing plan; timed from its start to close.  It has not been run on the file: truncating
- * the file again would make ext4 write it at close. */
+/* ---- reused plan: timed from tutti_plan_run to close.  Each plan is run once: after an earlier run the file
+ * would have to be truncated, and ext4 writes truncated files at close. */
 
 static int prepare_reused(bench_job *job, bench_entry *e) {
     if (variant_open(job, e) != TUTTI_OK) return variant_failed(e);
@@ -82,7 +82,7 @@ static int run_reused(bench_job *job, bench_entry *e) {
 const bench_runner bench_tutti_reused = {
     .prepare = prepare_reused, .run = run_reused, .end = variant_end};
 
-/* ---- independent access: open and close are collective, so that a rank that failed closes the file too */
+/* ---- independent access: open and close are collective, so that a rank that failed must close the file, too */
 
 static int run_independent(bench_job *job, bench_entry *e) {
     const bench_pattern *p = job->pattern;
@@ -99,7 +99,7 @@ static int run_independent(bench_job *job, bench_entry *e) {
 
 const bench_runner bench_tutti_independent = {.run = run_independent, .end = variant_end};
 
-/* ---- which entries a cell has */
+/* ---- the entries of a cell */
 
 static const bench_runner *const runner_table[] = {
     [ENTRY_LIMIT] = &bench_limit,     [ENTRY_PIECES] = &bench_pieces,
@@ -146,8 +146,8 @@ static void add_variants(const bench_config *c, int reused, bench_cell *cell) {
                     e->store = what[2];
                     e->reused = reused;
                     if (reused) e->runner = &bench_tutti_reused;
-                    /* The stores without files: data of mem cannot be read back as a file, null
-                     * stores no data. */
+                    /* Stores without files cannot be verified: data of mem cannot be read back as a file,
+                     * null stores no data. */
                     e->checkable = strcmp(what[2], "mem") != 0 && strcmp(what[2], "null") != 0;
                     e->options = c->options;
                     if (tutti_options_set(&e->options, "method", e->method) != TUTTI_OK ||

@@ -1,5 +1,5 @@
-/* Colour: on a terminal, unless NO_COLOR (no-color.org) is set or TERM is dumb; never in pipes and files,
- * unless requested.
+/* Colour of standard output.  By default only on a terminal, unless NO_COLOR (no-color.org) is set or TERM is
+ * dumb.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/cli.h"
 
@@ -18,7 +18,7 @@ const char *cli_paint(cli_colour c) {
     static const char *const on[] = {"\033[0m",  "\033[32m", "\033[33m",
                                      "\033[31m", "\033[2m",  "\033[1m"};
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-    /* Launchers give each rank a terminal, even if their own output is not a terminal. */
+    /* Launchers may give ranks a terminal even if the launcher's own output is redirected. */
     const int is_launched = getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_RANK") ||
                             getenv("PMI_RANK") || getenv("SLURM_PROCID");
     const int is_on = when == ALWAYS || (when == AUTO && !is_launched && isatty(STDOUT_FILENO) &&

@@ -1,4 +1,4 @@
-/* Equality of numbers: one rule for all diff commands.
+/* Equality of values: the rule of all diff commands.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/cli.h"
 
@@ -24,6 +24,6 @@ int cli_numbers_differ(const long double a[2], const long double b[2], const dou
     const long double size = fmaxl(hypotl(x[0], x[1]), hypotl(y[0], y[1]));
     if (by == 0 || by <= (long double)limit[0] + (long double)limit[1] * size) return 0;
     difference_out[0] = by;
-    difference_out[1] = by / size; /* two finite numbers that differ are not both 0 */
+    difference_out[1] = by / size; /* size > 0: two finite values that differ are not both 0 */
     return 1;
 }

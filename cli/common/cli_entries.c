@@ -40,15 +40,15 @@ int cli_is_companion(const char *rest) {
     return strcmp(rest, ".tutti") == 0 || strcmp(rest, ".tutti-journal") == 0;
 }
 
-/* Longest names first: the output itself is the last one. */
+/* Actions are called for the longest names first, so that the output itself comes last. */
 int cli_for_entries(const char *path, cli_entry_action act, const void *context) {
     char *dir = cli_directory_of(path);
     const char *base = cli_base_name(path);
     const size_t n = strlen(base);
     cli_list found = {.n = 0};
     DIR *d = opendir(dir);
-    int failed = !d && context &&
-                 cli_error_errno("cannot read", dir); /* removing keeps the earlier message */
+    /* removal (no context) keeps the earlier message */
+    int failed = !d && context && cli_error_errno("cannot read", dir);
     for (const struct dirent *e; d && (e = readdir(d));)
         if (strncmp(e->d_name, base, n) == 0) {
             found.item = cli_realloc(found.item, ((size_t)found.n + 1) * sizeof *found.item);

@@ -1,6 +1,6 @@
-/* Agreement of ranks on failures and signals: messages of the command.  A step
- * that can fail on one rank only ends with cli_agree, so that all ranks continue in the same way and rank 0
- * can print errors of other ranks.
+/* Messages of the command, and agreement of ranks on failures and signals.  A step that can fail on one rank
+ * only ends with cli_agree, so that all ranks take the same branch and rank 0 can print the errors of other
+ * ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/cli.h"
 #include "measure/measure.h"
@@ -20,7 +20,7 @@ int cli_error(const char *fmt, ...) {
     char text[sizeof message];
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    snprintf(message, sizeof message, "%s", cli_shown(text)); /* it contains file names */
+    snprintf(message, sizeof message, "%s", cli_shown(text)); /* the text may contain file names */
     return 1;
 }
 
@@ -33,7 +33,7 @@ static int world_ranks;
 int cli_error_tutti(void) {
     static const char prefix[] = "rank 0: ";
     char *text = cli_strdup(tutti_last_message()), *at = strstr(text, prefix);
-    /* Messages of a tool on one rank omit the rank. */
+    /* With one rank, the number of the rank is removed from the message. */
     if (at && world_ranks == 1 && (at == text || at[-1] == ' ')) {
         const char *rest = at + strlen(prefix);
         if (at - text >= 2 && strncmp(at - 2, ", ", 2) == 0) at[-2] = ':', at[-1] = ' ';
@@ -48,8 +48,7 @@ const char *cli_message(void) {
     return message;
 }
 
-/* Wait for a request: test a few times, then sleep between tests, with increasing intervals.
- * */
+/* Wait for a request: test a few times, then sleep between tests, with increasing intervals. */
 static void wait_politely(MPI_Request *request) {
     struct timespec nap = {0, 50000};
     int done = 0;
@@ -97,9 +96,9 @@ void cli_world_free(cli_world *w) {
 }
 
 int cli_agree(const cli_world *w, int failed) {
-    int mine = failed ? w->rank : w->ranks, first = 0;
+    int local = failed ? w->rank : w->ranks, first = 0;
     MPI_Request request;
-    MPI_Iallreduce(&mine, &first, 1, MPI_INT, MPI_MIN, w->comm, &request);
+    MPI_Iallreduce(&local, &first, 1, MPI_INT, MPI_MIN, w->comm, &request);
     wait_politely(&request);
     if (first == w->ranks) return 0;
     MPI_Bcast(message, sizeof message, MPI_CHAR, first, w->comm);

@@ -1,7 +1,7 @@
-/* The guard: a child process that removes the temporary files of this process when it has ended,
- * also by SIGKILL, which mpirun sends to ranks shortly after SIGTERM.  It is forked before
- * MPI_Init, while there is one thread and little memory, and is in its own session: signals for the
- * process group of the ranks do not reach it.
+/* The guard: a child process that removes the temporary files of this process after it has ended, even by
+ * SIGKILL, which mpirun sends to ranks shortly after SIGTERM.  The guard is forked before MPI_Init, while the
+ * process has one thread and little memory, and has its own session, so that signals to the process group of
+ * the ranks do not reach it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/cli.h"
 
@@ -16,13 +16,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Messages of the process: '+' or '-' and a path. */
+/* Messages to the guard: '+' or '-' and a path. */
 enum { MESSAGE = PATH_MAX + 2, TRIES = 1000, PAUSE_NS = 10000000 };
 
 static int channel = -1;
 static pid_t guard;
 
-/* ---- in the child */
+/* ---- in the guard */
 
 static void drop_path(cli_list *l, const char *path) {
     for (int i = 0; i < l->n; i++)
@@ -38,7 +38,7 @@ static void add_path(cli_list *l, const char *path) {
     l->item[l->n++] = cli_strdup(path);
 }
 
-/* ---- in the process */
+/* ---- in the parent process */
 
 static void end_guard(void) {
     if (channel < 0) return;
@@ -57,7 +57,7 @@ void cli_guard_start(void) {
         const int from = pair[1];
         char text[MESSAGE];
         cli_list paths = {.n = 0};
-        /* The launcher waits until its pipes to the ranks are closed: keep no file but the channel. */
+        /* Close all files but the channel: the launcher waits until its pipes to the ranks are closed. */
         const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
         for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signal(numbers[i], SIG_IGN);
         (void)setsid();
@@ -69,7 +69,7 @@ void cli_guard_start(void) {
             text[n] = '\0';
             (text[0] == '+' ? add_path : drop_path)(&paths, text + 1);
         }
-        /* Another rank may still create files in a directory that is being removed. */
+        /* Repeat the removal: another rank may still create files in the directory. */
         struct stat st;
         for (int i = 0; i < paths.n; i++)
             for (int k = 0; k < TRIES; k++) {

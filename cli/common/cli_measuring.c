@@ -1,5 +1,5 @@
-/* Common functions of measuring commands: the duration over all ranks, and a
- * scratch file in a private directory, which is removed also when the run is interrupted.
+/* Functions of commands that measure: the duration over all ranks, and a scratch file in a private directory,
+ * which is also removed if the run is interrupted.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/cli.h"
 #include "measure/measure.h"
@@ -15,14 +15,14 @@
 
 /* ---- time */
 
-/* Four ranks on two cores do not start at the same time: a rank that started late would seem fast. */
+/* With more ranks than cores, ranks start at different times: the time of one late rank would be too short. */
 double cli_elapsed(const cli_world *w, double start, double end) {
     if (!w->one_node) return cli_max(w, end - start);
     const double first = -cli_max(w, -start);
     return cli_max(w, end) - first;
 }
 
-/* ---- the directory */
+/* ---- directories */
 
 int cli_directory_room(const char *dir, double *bytes_out) {
     struct statvfs vfs;
@@ -49,13 +49,13 @@ int cli_file_forget(const char *path) {
 
 /* ---- the scratch file */
 
-/* A directory with the file in it: after its removal, no rank can create the file again. */
+/* The file is in a private directory: after the directory is removed, no rank can create the file again. */
 static char scratch_dir[PATH_MAX], scratch[PATH_MAX + 8];
 
 static volatile sig_atomic_t softly, stopped;
 
 static void on_signal(int number) {
-    if (softly && !stopped) { /* cli_stopped reports it; a second signal ends the process */
+    if (softly && !stopped) { /* cli_stopped reports the signal; a second signal ends the process */
         stopped = number;
         return;
     }
@@ -80,8 +80,8 @@ void cli_stop_softly(int on) {
 }
 
 int cli_stopped(const cli_world *w) {
-    int any = 0, mine = stopped;
-    MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, w->comm);
+    int any = 0, local = stopped;
+    MPI_Allreduce(&local, &any, 1, MPI_INT, MPI_MAX, w->comm);
     return any;
 }
 
@@ -90,11 +90,11 @@ int cli_interrupted(const cli_world *w) {
     return number && cli_error("interrupted by signal %d: the output is removed", number);
 }
 
-/* A unique name for each directory: NFS clients may remember that the last one is missing. */
+/* The name of each directory is unique: NFS clients may cache that an earlier directory does not exist. */
 const char *cli_scratch(const cli_world *w, const char *dir, const char *command) {
     static long number;
-    long id[2] = {(long)getpid(),
-                  number++}; /* of rank 0: worlds of fewer ranks have increased it, too */
+    /* Rank 0's values are used: on it, `number` is also increased by calls on fewer ranks. */
+    long id[2] = {(long)getpid(), number++};
     cli_scratch_remove(w);
     MPI_Bcast(id, 2, MPI_LONG, 0, w->comm);
     snprintf(scratch_dir, sizeof scratch_dir, "%s/tutti-%s.%ld-%ld.tmp", dir, command, id[0],
@@ -102,7 +102,7 @@ const char *cli_scratch(const cli_world *w, const char *dir, const char *command
     snprintf(scratch, sizeof scratch, "%s/data", scratch_dir);
     if (w->rank == 0) {
         cli_guard_add(scratch_dir);
-        (void)mkdir(scratch_dir, 0700); /* if it fails, so does creating the file */
+        (void)mkdir(scratch_dir, 0700); /* if mkdir fails, creating the file fails, too */
     }
     cli_barrier(w);
     return scratch;

@@ -1,4 +1,4 @@
-/* Memory for the needs of a command: never NULL.
+/* Memory allocation that never returns NULL.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/cli.h"
 

@@ -1,5 +1,5 @@
-/* Outputs of commands: an output is never identical with, or inside, an input, and appears under
- * its name only when it is complete.
+/* Outputs of commands: an output is never identical with, or inside, an input, and gets its name only when it
+ * is complete.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/cli.h"
 
@@ -41,7 +41,7 @@ static int lies_inside(const char *dir, const struct stat *above) {
     struct stat st, before = {.st_ino = 0};
     int found = 0;
     for (int i = 0; i < PATH_MAX / 2 && !found && stat(at, &st) == 0; i++) {
-        if (i > 0 && is_same(&st, &before)) break; /* the root */
+        if (i > 0 && is_same(&st, &before)) break; /* reached the root directory */
         found = is_same(&st, above);
         before = st;
         char *next = cli_format("%s/..", at);
@@ -52,7 +52,7 @@ static int lies_inside(const char *dir, const struct stat *above) {
     return found;
 }
 
-static const struct stat *searched; /* nftw has no argument of the caller's */
+static const struct stat *searched; /* argument of is_searched_file: nftw passes no user data */
 
 static int is_searched_file(const char *path, const struct stat *st, int type, struct FTW *at) {
     (void)path;
@@ -64,13 +64,13 @@ static int is_searched_file(const char *path, const struct stat *st, int type, s
 static int contains_file(const char *dir, const struct stat *file) {
     if (file->st_nlink < 2 || !S_ISREG(file->st_mode)) return 0;
     searched = file;
-    char *start = cli_format("%s/.", dir); /* follows symbolic links */
+    char *start = cli_format("%s/.", dir); /* "/." makes nftw follow a symbolic link */
     const int found = nftw(start, is_searched_file, 16, FTW_PHYS) == 1;
     free(start);
     return found;
 }
 
-/* FILE.tutti, FILE-s0002 ...: an Exodus file's sidecar and the files of its series. */
+/* Return whether `path` is a sidecar (FILE.tutti) or a file of the series (FILE-s0002 ...) of `input`. */
 static int belongs_to_file(const char *path, const char *input) {
     const char *base = cli_base_name(input), *name = cli_base_name(path);
     const size_t n = strlen(base);
@@ -121,8 +121,8 @@ char *cli_file_name(const char *text) {
 enum { TEMPORARY_FILES = 8 };
 
 static struct {
-    char path[PATH_MAX]; /* "": free */
-    char *target;        /* realpath of the target; NULL: none */
+    char path[PATH_MAX]; /* "": unused */
+    char *target;        /* realpath of the output; NULL: none */
     FILE *file;
 } temporary[TEMPORARY_FILES];
 
@@ -137,11 +137,11 @@ static int find_temporary(const FILE *f) {
     return -1;
 }
 
-/* A temporary file in the directory of the output; NULL: write the output in place. */
+/* Open a temporary file in the directory of the output.  NULL: write the output in place */
 static FILE *open_temporary(const char *path) {
     struct stat st;
     const int exists = stat(path, &st) == 0, i = find_temporary(NULL);
-    if (i < 0 || (exists && !S_ISREG(st.st_mode))) return NULL; /* a device, a pipe */
+    if (i < 0 || (exists && !S_ISREG(st.st_mode))) return NULL; /* a device or a pipe */
     char *target = exists ? realpath(path, NULL) : cli_strdup(path);
     if (!target || (exists && access(target, W_OK) != 0)) return free(target), NULL;
     char *name = cli_format("%s.%ld.tmp", target, (long)getpid());
@@ -194,7 +194,8 @@ int cli_output_check(const char *path) {
     return 0;
 }
 
-/* 0, or the error of the first write that failed: if errno is lost, writing one more byte gives it again. */
+/* Flush the file.  Return 0, or errno of the first write that failed; if errno was lost, writing one more
+ * byte sets it again. */
 static int flush_output(FILE *f) {
     errno = 0;
     if (!ferror(f) && fflush(f) == 0) return 0;
@@ -204,7 +205,7 @@ static int flush_output(FILE *f) {
     return fflush(f) != 0 && errno ? errno : EIO;
 }
 
-static int output_was_refused; /* the failure of standard output is reported */
+static int output_was_refused; /* 1: a failure of standard output has been reported */
 
 int cli_output_close(FILE *f, const char *path, int failed) {
     const int i = find_temporary(f), is_stdout = f == stdout, err = flush_output(f);

@@ -24,7 +24,7 @@ static int remove_companion(const void *context, const char *entry, const char *
     return 0;
 }
 
-/* On rank 0. */
+/* Prepare a staged output on rank 0.  0, or 1 and a message */
 static int begin_staging(const char *path, int replace, cli_staged *s) {
     struct stat st;
     if (cli_output_refuse(path)) return 1;
@@ -37,7 +37,7 @@ static int begin_staging(const char *path, int replace, cli_staged *s) {
         int entries = 0;
         while (d && readdir(d)) entries++;
         if (d) closedir(d);
-        if (!d || entries > 2) return 0; /* not empty: in place */
+        if (!d || entries > 2) return 0; /* a directory that is not empty is written in place */
     }
     size_t n = strlen(path);
     while (n > 1 && path[n - 1] == '/') n--;
@@ -64,16 +64,16 @@ int cli_stage_begin(const cli_world *w, const char *path, int replace, cli_stage
 }
 
 int cli_stage_end(const cli_world *w, cli_staged *s, int failed) {
-    int mine = 0;
+    int local = 0;
     cli_stop_softly(0);
-    cli_barrier(w); /* no rank has the output open */
+    cli_barrier(w); /* now no rank has the output open */
     if (w->rank == 0 && s->temporary) {
-        if (!failed && s->replace) mine = cli_for_entries(s->path, remove_companion, s);
-        if (!failed && !mine) mine = cli_for_entries(s->temporary, rename_staged, s);
-        if (failed || mine) cli_remove_entries(s->temporary);
+        if (!failed && s->replace) local = cli_for_entries(s->path, remove_companion, s);
+        if (!failed && !local) local = cli_for_entries(s->temporary, rename_staged, s);
+        if (failed || local) cli_remove_entries(s->temporary);
         cli_guard_drop(s->temporary);
     }
-    if (!failed) failed = cli_agree(w, mine);
+    if (!failed) failed = cli_agree(w, local);
     cli_stage_free(s);
     return failed;
 }

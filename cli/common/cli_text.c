@@ -1,5 +1,4 @@
-/* Small things about text: lists, sizes, the terminal's width and character set, JSON
- * strings.
+/* Text: lists, sizes, width and character set of the terminal, JSON strings.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/cli.h"
 
@@ -116,7 +115,7 @@ int cli_width(void) {
 
 void cli_print_wrapped(FILE *f, const char *text, int column, int indent) {
     const int width = cli_width();
-    int empty = 1; /* no word is in this line */
+    int empty = 1; /* the current line has no word */
     if (column < indent) fprintf(f, "%*s", indent - column, "");
     if (column < indent) column = indent;
     while (*text) {
@@ -134,9 +133,9 @@ void cli_print_wrapped(FILE *f, const char *text, int column, int indent) {
     putc('\n', f);
 }
 
-/* ---- texts of files: any bytes.  Names and infos should be UTF-8, but this is not guaranteed. */
+/* ---- texts from files: names and infos should be UTF-8, but may contain any bytes */
 
-/* The next character: its bytes, 1 for one that is not UTF-8; then *code is -1. */
+/* Decode the next character and return its bytes; 1 and *code -1 for a byte that is not UTF-8. */
 static size_t next_character(const char *text, size_t n, int32_t *code) {
     const unsigned char *s = (const unsigned char *)text;
     const int more = s[0] < 0x80       ? 0
@@ -158,7 +157,7 @@ static size_t next_character(const char *text, size_t n, int32_t *code) {
 }
 
 static int is_control(int32_t code) {
-    return code < 0x20 || (code >= 0x7f && code < 0xa0); /* -1, too */
+    return code < 0x20 || (code >= 0x7f && code < 0xa0); /* also -1: not UTF-8 */
 }
 
 size_t cli_text_next(const char *text, size_t n, int *printable_out) {

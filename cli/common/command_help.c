@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-enum { NAMES = 28 }; /* columns of the names of options */
+enum { NAMES = 28 }; /* columns for the names of options */
 
-/* A text in paragraphs; lines that start with spaces are not wrapped. */
+/* Print paragraphs; lines that start with spaces are not wrapped. */
 static void print_paragraphs(FILE *f, const char *text) {
     while (*text) {
         const size_t n = strcspn(text, "\n");
@@ -20,7 +20,8 @@ static void print_paragraphs(FILE *f, const char *text) {
     }
 }
 
-/* The commands of a group that accept an option: "read, write"; "" if all do, or help is for one command. */
+/* List the commands of a group that accept an option: "read, write"; "" if all do, or if the help is for one
+ * command. */
 static void name_commands(const cli_group *g, const cli_command *command, const cli_option *o,
                           char *out, size_t size) {
     size_t n = 0;

@@ -1,5 +1,5 @@
-/* The parser of all commands: options of the tables, options of the library, operands.  It needs
- * no communication: every rank has the same arguments and gets the same result.
+/* The parser of all commands: options of the tables, options of the library, operands.  Needs no
+ * communication: all ranks have the same arguments and get the same result.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/command.h"
 #include "common/progress.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS = 512 }; /* candidates for a misspelled name */
+enum { WORDS = 512 }; /* maximum number of candidates for a misspelled name */
 
 const cli_option cli_common_options[CLI_COMMON_OPTIONS] = {
     {'h', "help", NULL, NULL, "print this help", 0, CLI_FLAG, .at = 0},
@@ -41,7 +41,7 @@ int cli_option_applies(const cli_option *o, const cli_group *g, const cli_comman
 
 /* ---- misspelled names */
 
-/* Letters to change, add, remove or swap with the next one. */
+/* Count letters to change, add, remove or swap with the next letter. */
 static int edit_distance(const char *a, const char *b) {
     enum { LONGEST = 40 };
     int d[LONGEST + 1][LONGEST + 1];
@@ -63,7 +63,7 @@ static int edit_distance(const char *a, const char *b) {
 
 const char *cli_nearest(const char *name, int n, const char *const *names) {
     const char *nearest = NULL;
-    int least = strlen(name) > 3 ? 3 : 2; /* at most two letters, one for short names */
+    int least = strlen(name) > 3 ? 3 : 2; /* accept at most two changes, one for short names */
     for (int i = 0; i < n; i++) {
         const int distance = edit_distance(name, names[i]);
         if (distance >= least) continue;
@@ -136,7 +136,7 @@ static int set_value(const cli_option *o, const char *value, int times, void *co
     return o->set(config, value);
 }
 
-/* The message of a value that was refused names the option. */
+/* If parsing a value failed, put the name of the option before the message. */
 static int name_option(const cli_option *o, const char *value, int failed) {
     if (!failed) return 0;
     char *why = cli_strdup(cli_message());
@@ -170,7 +170,7 @@ static int is_named(const cli_option *o, const char *name, size_t n) {
     return n == 0 ? o->letter == *name : strlen(o->name) == n && strncmp(o->name, name, n) == 0;
 }
 
-/* Find an option by its name, or (n = 0) by its letter; rows that apply to the command have precedence. */
+/* Find an option by its name, or by its letter if n is 0.  Rows that apply to the command have precedence. */
 static const cli_option *find_option(const parser *p, const char *name, size_t n) {
     const cli_option *found = NULL;
     for (int i = 0; i < p->group->options; i++) {
@@ -184,7 +184,7 @@ static const cli_option *find_option(const parser *p, const char *name, size_t n
     return found;
 }
 
-/* Return whether this is a name or an alias of a library option.  Dashes and underscores are the same. */
+/* Return whether this is a name or alias of a library option.  Dashes and underscores are equivalent. */
 static int is_library_option(const char *name) {
     char wanted[64], known[256];
     const tutti_option_info *row;
@@ -219,7 +219,7 @@ static int take_library_option(parser *p, const char *name, const char *value) {
     return tutti_options_set(options, name, value) == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-/* An option of a table; value: the text after = or a letter, NULL: none. */
+/* Apply an option of a table; value: the text after `=` or the letter; NULL: none. */
 static int take_option(parser *p, const cli_option *o, const char *value) {
     const int is_common = o >= cli_common_options && o < cli_common_options + CLI_COMMON_OPTIONS;
     if (!o->argument && value) return cli_error("option '--%s' takes no value", o->name);
@@ -249,7 +249,7 @@ static int take_long(parser *p, const char *name) {
     return failed;
 }
 
-/* -q, -qv NAME, -vNAME */
+/* Apply -q, -qv NAME or -vNAME. */
 static int take_letters(parser *p, const char *letters) {
     for (; *letters; letters++) {
         const cli_option *o = find_option(p, letters, 0);
@@ -279,7 +279,7 @@ static int take_words(parser *p) {
 
 /* ---- checks after parsing */
 
-/* Rows of other commands first: a field may have two rows. */
+/* Set the defaults of rows of other commands first, since two rows may set the same field. */
 static int set_defaults(const cli_group *g, const cli_call *call, void *config) {
     for (int i = 0; i < 2 * g->options; i++) {
         const cli_option *o = &g->option[i % g->options];
@@ -298,7 +298,7 @@ static int set_defaults(const cli_group *g, const cli_call *call, void *config) 
 }
 
 static int check_call(const cli_group *g, cli_call *call, void *config) {
-    /* Operands as "FILE [SECTION]" or "DIR..." names them. */
+    /* Compare the operands with the description "FILE [SECTION]" or "DIR...". */
     int n = 0, unlimited = 0;
     for (const char *at = call->command->operands; *at; n++) {
         const size_t length = strcspn(at, " ");

@@ -1,11 +1,11 @@
-/* Run a command from arguments to exit code: the only file that initializes MPI and prints failures.
+/* Run a command from arguments to exit code.  Only this file initializes MPI and prints failures.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/command.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The rank by the variables of launchers, before MPI is initialized; 0: no launcher. */
+/* Return the rank from environment variables of launchers, before MPI is initialized; 0: no launcher. */
 static int launched_rank(void) {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
                                         "SLURM_PROCID"};
@@ -16,7 +16,7 @@ static int launched_rank(void) {
     return 0;
 }
 
-/* Wrong usage: rank 0 prints the message, and how to get help. */
+/* Report wrong usage: rank 0 prints the message, and how to get help. */
 static int refuse_usage(const cli_group *g, const cli_command *command) {
     char name[128];
     cli_full_name(g, command, name, sizeof name);
@@ -81,7 +81,7 @@ const cli_command *cli_command_find(const cli_group *g, const char *name) {
 }
 
 int cli_group_run(const cli_group *g, int argc, char **argv) {
-    const int named = g->name != NULL; /* 'tutti array read', not 'tutti ls' */
+    const int named = g->name != NULL; /* 1: 'tutti array read', 0: 'tutti ls' */
     const char *word = named && argc < 2 ? NULL : argv[named];
     const cli_command *command = word ? cli_command_find(g, word) : NULL;
     if (command) return cli_command_run(g, command, argc - 1 - named, argv + 1 + named);

@@ -1,5 +1,5 @@
-/* Progress on standard error: one line that is rewritten on a terminal, elsewhere a new line now
- * and then.
+/* Progress on standard error: on a terminal one line that is rewritten, otherwise a new line from time to
+ * time.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/progress.h"
 

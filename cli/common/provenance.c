@@ -1,5 +1,5 @@
-/* Origin of a measurement: date, host, processor, kernel, load, command, and the file systems of
- * the directories used.  It is part of every output, so that figures can be reproduced.
+/* Provenance of a measurement: date, host, processor, kernel, load, command, and file systems of the
+ * directories used.  Every report contains it, so that measurements can be reproduced.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/cli.h"
 
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 static char *command_line;
-static double load_before = -1; /* of the machine, before this command began */
+static double load_before = -1; /* load of the machine before this command began; -1: unknown */
 
 void cli_command_remember(const char *program, int argc, char **argv) {
     if (getloadavg(&load_before, 1) != 1) load_before = -1;
@@ -25,7 +25,7 @@ void cli_command_remember(const char *program, int argc, char **argv) {
     }
 }
 
-/* The mount of a directory: "ext4 on /dev/vda (rw,relatime)". */
+/* Describe the mount of a directory: "ext4 on /dev/vda (rw,relatime)". */
 static void mount_of(const char *dir, char *out, size_t size) {
     char path[PATH_MAX], line[4096];
     size_t longest = 0;
@@ -55,7 +55,7 @@ static void facts_find(facts *x) {
     struct tm utc;
     strftime(x->date, sizeof x->date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     x->processors = sysconf(_SC_NPROCESSORS_ONLN);
-    /* The value of a line "KEY : VALUE" of a file; "" if it is missing. */
+    /* The value of the first line "model name : VALUE"; "" if there is none. */
     char *out = x->processor;
     const size_t size = sizeof x->processor;
     char line[512];

@@ -17,7 +17,7 @@ enum {
     SOME_SEGMENTS = DATASET_ARCHIVE | DATASET_RESTORE
 };
 
-/* NAME=ABS or NAME=ABS/REL; set for the variable, or any if NULL. */
+/* Parse NAME=ABS or NAME=ABS/REL.  If NAME is `variable`, or `variable` is NULL, set out. */
 static int parse_tolerance(const char *item, const char *variable, double out[2]) {
     const char *is = strrchr(item, '=');
     double value[2] = {0, 0};
@@ -177,7 +177,7 @@ const cli_option data_options[DATA_OPTIONS] = {
     {0, "json", NULL, NULL, "print JSON", 0, CLI_FLAG, AT(json)},
 };
 
-/* The first operand decides whether a command of both kinds works on a dataset or an Exodus file. */
+/* For commands of datasets and Exodus files, the first operand decides which of them the command works on. */
 void data_narrow(void *config) {
     data_config *c = config;
     const unsigned exodus = c->call.bits & EXODUS_ANY, dataset = c->call.bits & ~exodus;
@@ -187,7 +187,7 @@ void data_narrow(void *config) {
     c->call.of = is_exodus ? " of an Exodus file" : " of a dataset";
 }
 
-/* The metadata file of a dataset may be passed instead of its directory. */
+/* If the operand is the metadata file of a dataset, use its directory. */
 static void strip_metadata(char **path) {
     static char here[] = ".", root[] = "/";
     char *slash = strrchr(*path, '/');
@@ -210,7 +210,7 @@ int data_check(void *config) {
     c->name = name;
     c->path = c->call.operand;
     c->paths = c->call.operands;
-    if (c->real >= 0) c->real = 4 + 4 * c->real; /* 4|8 */
+    if (c->real >= 0) c->real = 4 + 4 * c->real; /* convert the index of the choice 4|8 to bytes */
     if (c->integers >= 0) c->integers = 4 + 4 * c->integers;
     for (int i = 0; i < c->tolerances.n; i++)
         if (parse_tolerance(c->tolerances.item[i], NULL, unused)) return 1;

@@ -3,10 +3,10 @@
 #include "dataset/cmd_dataset.h"
 #include "exodus/cmd_exodus.h"
 
-/* The functions of each command, by the kind of file. */
+/* The functions of each command by kind of file. */
 static const struct {
     unsigned bit;
-    int is_serial; /* only rank 0 runs it */
+    int is_serial; /* only rank 0 runs the command */
     int (*run)(const cli_world *w, const data_config *c);
 } action_table[] = {
     {DATASET_LS, 1, dataset_ls},           {DATASET_SHOW, 1, dataset_show},

@@ -31,30 +31,30 @@ enum {
     EXODUS_ANY = 0x3ff << 16
 };
 
-enum { DUMP_TEXT, DUMP_CSV, DUMP_NPY };         /* --as */
-enum { BY_POSITION, BY_ID };                    /* --by of diff */
-enum { SPLIT_METIS, SPLIT_CURVE, SPLIT_ORDER }; /* --by of split */
+enum { DUMP_TEXT, DUMP_CSV, DUMP_NPY };         /* values of --as */
+enum { BY_POSITION, BY_ID };                    /* values of --by of diff */
+enum { SPLIT_METIS, SPLIT_CURVE, SPLIT_ORDER }; /* values of --by of split */
 
 typedef struct data_config {
-    cli_call call;    /* bits: one of the above */
-    const char *name; /* of the command, for warnings: "cp", "exodus cp" */
-    char **path;      /* [paths] operands; of a metadata file, its directory */
+    cli_call call;    /* call.bits: one or more of the above */
+    const char *name; /* name of the command for warnings: "cp", "exodus cp" */
+    char **path;      /* [paths] operands; the directory instead of a metadata file */
     int paths;
-    cli_list variables; /* -v; none: all */
+    cli_list variables; /* names given by -v; empty: all variables */
     const char *segment, *slice, *out, *steps;
     int as, json, all, range, quiet, force;
-    double tolerance[2]; /* absolute, relative */
-    cli_list tolerances; /* "NAME=ABS" or "NAME=ABS/REL" */
-    const char *type;    /* cp: TYPE, or NAME=TYPE,... */
+    double tolerance[2]; /* default tolerances: absolute, relative */
+    cli_list tolerances; /* items "NAME=ABS" or "NAME=ABS/REL" */
+    const char *type;    /* cp: text of --type: TYPE, or NAME=TYPE,... */
     int layout;          /* cp: tutti_layout; -1: unchanged */
     int container;       /* cp: tutti_container; -1: unchanged */
     int indices;         /* cp: time indices per file; -1: unchanged */
-    int compress;        /* cp: level; -1: unchanged */
+    int compress;        /* cp: compression level; -1: unchanged */
     int xdmf, csv, zarr, vtk, sets;
-    const char *place, *tar, *shell; /* archive, restore: exactly one is set */
-    const char *segments, *older;    /* archive, restore: which segments */
+    const char *place, *tar, *shell; /* archive, restore: copy to or from; exactly one is set */
+    const char *segments, *older;    /* archive, restore: selection of segments */
     int diff_by, split_by;
-    int real, integers, steps_per_file, nemesis; /* -1: unchanged */
+    int real, integers, steps_per_file, nemesis; /* cp: -1: unchanged */
     int parts;
 } data_config;
 
@@ -63,14 +63,14 @@ extern const cli_option data_options[DATA_OPTIONS];
 void data_narrow(void *config);
 int data_check(void *config);
 
-/* The tolerances of a variable, absolute and relative. */
+/* Get the tolerances of a variable, absolute and relative. */
 void data_tolerance(const data_config *c, const char *variable, double out[2]);
-int data_wanted(const data_config *c, const char *variable); /* is it one of -v? */
+int data_wanted(const data_config *c, const char *variable); /* whether -v selects the variable */
 /* Parse "A:B", "A:", ":B" or "A" within low ... high; a missing end is low or high.
- * @return 1 if it is not a range */
+ * @return 1 if text is not a range */
 int data_range_parse(const char *text, tutti_count low, tutti_count high, tutti_count *first_out,
                      tutti_count *last_out);
 
-extern const cli_group data_group, exodus_group; /* data_commands.c */
+extern const cli_group data_group, exodus_group; /* tables of commands (data_commands.c) */
 
 #endif

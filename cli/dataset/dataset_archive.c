@@ -1,9 +1,9 @@
-/* tutti archive, restore: transfer states of a dataset to and from a directory, a tar archive, or
- * a command that stores or returns one.
+/* tutti archive, restore: transfer states of a dataset to and from a directory, a tar archive, or a command
+ * that stores or returns a tar archive.
  *
- * Steps count as archived when their copy is durable: files have been synced, or the command has
- * exited with 0.  For standard output this is known only if it is a file: steps written to a pipe
- * are copied and remain in the dataset.
+ * States count as archived when their copy is durable: the files have been synced, or the command has exited
+ * with 0.  For standard output this is known only if it is a file: states written to a pipe are copied and
+ * remain in the dataset.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
@@ -19,18 +19,18 @@
 typedef struct {
     const data_config *config;
     tutti_dataset *d;
-    tutti_count first, last; /* last < first: none */
-    tutti_off done, all;     /* bytes */
+    tutti_count first, last; /* selected segments; last < first: none */
+    tutti_off done, all;     /* bytes processed, bytes to process */
     cli_progress progress;
-    /* streams */
+    /* the stream of a tar archive */
     int fd;
-    FILE *pipe;   /* of a command */
-    int status;   /* that it has ended with */
-    char *place;  /* NULL: unknown whether the copy is durable */
-    int restores; /* otherwise archives */
+    FILE *pipe;   /* pipe to or from a command; NULL: none */
+    int status;   /* exit status of the command */
+    char *place;  /* location of the copy; NULL: unknown, so the copy may not be durable */
+    int restores; /* 1: restore, 0: archive */
 } job;
 
-/* ---- which segments */
+/* ---- selection of segments */
 
 static int segments_choose(job *j) {
     const tutti_count n = tutti_dataset_segments(j->d);
@@ -57,8 +57,8 @@ static int segments_choose(job *j) {
     return 0;
 }
 
-/* States of the range that are archived (or here), and their bytes. */
-static tutti_count count(const job *j, int archived, tutti_off *bytes) {
+/* Count the selected states that are archived (archived = 0: that are not), and their bytes. */
+static tutti_count count_selected(const job *j, int archived, tutti_off *bytes) {
     tutti_count n = 0;
     *bytes = 0;
     for (tutti_count i = j->first; i <= j->last; i++) {
@@ -78,7 +78,7 @@ static void count_bytes(job *j, size_t n) {
     progress_work(&j->progress, j->restores ? "restoring" : "archiving", j->done, j->all);
 }
 
-/* The command must end before states count as archived. */
+/* Wait for the command: states count as archived only after it has exited with 0. */
 static int pipe_end(job *j) {
     if (!j->pipe) return 0;
     const int status = pclose(j->pipe);
@@ -130,7 +130,7 @@ static int stream_open(job *j) {
         if (isatty(j->fd))
             return cli_error("cannot write an archive to a terminal; redirect standard output");
         if (fstat(j->fd, &st) == 0 && S_ISREG(st.st_mode)) {
-            /* Return the canonical path of a file. */
+            /* Standard output is a file: find its path. */
             char *link = cli_format("/proc/self/fd/%d", j->fd);
             char *path = realpath(link, NULL);
             free(link);
@@ -177,7 +177,8 @@ static int directory_run(job *j, tutti_off *freed) {
 /* ---- reports */
 
 static void report_archived(const job *j, tutti_count n, tutti_off bytes, tutti_off freed) {
-    FILE *f = j->config->tar && !j->restores ? stderr : stdout; /* the archive may be there */
+    /* standard output may be the archive */
+    FILE *f = j->config->tar && !j->restores ? stderr : stdout;
     const char *place = j->config->place ? j->config->place : j->place;
     char size[32];
     if (j->config->json) {
@@ -212,7 +213,7 @@ static int archive_segments(job *j) {
     const int streams = j->config->tar || j->config->shell;
     tutti_off freed = 0, before = 0, after = 0;
     if (segments_choose(j)) return 1;
-    const tutti_count n = count(j, j->restores, &before);
+    const tutti_count n = count_selected(j, j->restores, &before);
     j->all = before;
     int failed = streams ? stream_open(j) : 0;
     progress_start(&j->progress, &alone, 0);
@@ -220,8 +221,9 @@ static int archive_segments(job *j) {
     progress_end(&j->progress);
     if (j->pipe) (void)pipe_end(j);
     if (!failed) {
-        const int copied = streams && !j->place && !j->restores; /* the dataset has not changed */
-        const tutti_count left = copied ? 0 : count(j, j->restores, &after);
+        /* states in a pipe remain in the dataset */
+        const int copied = streams && !j->place && !j->restores;
+        const tutti_count left = copied ? 0 : count_selected(j, j->restores, &after);
         report_archived(j, n - left, before - after, freed);
     }
     if (streams && j->fd > STDERR_FILENO && !j->config->shell) close(j->fd);

@@ -1,4 +1,4 @@
-/* tutti ls ... export: contents of a dataset.
+/* Contents of a dataset, for the commands ls to export.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
@@ -43,7 +43,8 @@ int dataset_count(dataset_catalogue *c) {
 void dataset_close(dataset_catalogue *c) {
     free(c->total);
     c->total = NULL;
-    if (c->d && tutti_dataset_close(&c->d) != TUTTI_OK) c->d = NULL; /* only read */
+    /* the dataset was only read: errors of close do not matter */
+    if (c->d && tutti_dataset_close(&c->d) != TUTTI_OK) c->d = NULL;
 }
 
 int dataset_run(const data_config *config, int (*run)(dataset_catalogue *, const data_config *)) {

@@ -1,6 +1,5 @@
-/* tutti cp: copy a dataset with other element types, layout, compression, data files, or some of
- * its variables.
- * Every segment is verified before it is copied.
+/* tutti cp: copy a dataset with other element types, layout, compression or data files, or only some of its
+ * variables.  Every segment is verified before it is copied.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
@@ -9,7 +8,7 @@
 
 /* ---- definitions of the copy */
 
-/* The type that --type gives a variable; its own type by default. */
+/* Determine the type of a variable in the copy: the type given by --type, or its own type. */
 static int type_in_copy(const data_config *config, const tutti_variable_row *v, tutti_type *out) {
     cli_list list = {.n = 0};
     const tutti_type is = v->spec.type;
@@ -36,14 +35,15 @@ static tutti_layout layout_of(const data_config *config, const tutti_variable_ro
     return config->container == TUTTI_CONTAINER_NETCDF ? TUTTI_GLOBAL : v->spec.layout;
 }
 
-/* Only layout global can be compressed. */
+/* Only variables with layout global can be compressed. */
 static int compression_of(const data_config *config, const tutti_variable_row *v) {
     if (layout_of(config, v) == TUTTI_RANKED) return 0;
     if (config->compress >= 0) return config->compress;
     return config->container == TUTTI_CONTAINER_NETCDF ? 0 : v->spec.compress;
 }
 
-static int describe(const data_config *config, const dataset_catalogue *from, tutti_dataset *to) {
+static int define_copy(const data_config *config, const dataset_catalogue *from,
+                       tutti_dataset *to) {
     const tutti_count begin = from->segments > 0 ? 0 : -1;
     for (tutti_count i = 0; i < tutti_dataset_spaces(from->d); i++) {
         tutti_space_row row;
@@ -85,7 +85,7 @@ static int sizes_copy(const dataset_catalogue *from, tutti_count g, tutti_datase
         tutti_section_row section;
         if (tutti_dataset_space_row(from->d, i, &row) != TUTTI_OK) return cli_error_tutti();
         if (tutti_dataset_shape(from->d, row.name, g, &row.ndims, row.shape) != TUTTI_OK)
-            continue; /* none yet */
+            continue; /* the space has no size yet */
         char *ids = cli_format("%s:ids", row.name);
         const int mapped = row.is_list ? dataset_has(from, g, ids, &section) : 0;
         int failed = mapped < 0;
@@ -108,12 +108,12 @@ static int sizes_copy(const dataset_catalogue *from, tutti_count g, tutti_datase
 static tutti_err put_slice(tutti_dataset *to, const dataset_view *v, const tutti_slice *slice,
                            const void *buf) {
     const tutti_decomposition_spec spec = {.kind = TUTTI_BY_SLICE, .slice = *slice};
-    tutti_decomposition *mine = NULL;
-    tutti_err err = tutti_decomposition_create(to, v->row->spec.space, &spec, &mine);
+    tutti_decomposition *share = NULL;
+    tutti_err err = tutti_decomposition_create(to, v->row->spec.space, &spec, &share);
     if (err == TUTTI_OK)
-        err = tutti_dataset_put(to, 1, &(tutti_put){v->row->name, mine, v->get_type, buf});
+        err = tutti_dataset_put(to, 1, &(tutti_put){v->row->name, share, v->get_type, buf});
     if (err != TUTTI_OK) cli_error_tutti();
-    tutti_decomposition_free(&mine);
+    tutti_decomposition_free(&share);
     return err;
 }
 
@@ -125,7 +125,7 @@ static int section_copy(const data_config *config, const dataset_catalogue *from
     const int has = dataset_has(from, g, row->name, &section);
     if (has <= 0) return has < 0;
     int failed = type_in_copy(config, row, &type);
-    /* in netCDF files types do not change */
+    /* In netCDF files, the type of a variable cannot change. */
     if (!failed && type == row->spec.type && section.type != type &&
         config->container == TUTTI_CONTAINER_NATIVE &&
         tutti_dataset_put_type(to, row->name, section.type) != TUTTI_OK)
@@ -133,7 +133,7 @@ static int section_copy(const data_config *config, const dataset_catalogue *from
     const int ranked = layout_of(config, row) == TUTTI_RANKED;
     if (!failed) failed = dataset_view_open(from, row, g, NULL, &v);
     if (!failed) {
-        /* Piece by piece; ranked and compressed sections need one put. */
+        /* Copy in pieces; ranked and compressed sections must be written in one put. */
         const int at_once = ranked || compression_of(config, row) > 0;
         const size_t size = (size_t)v.number.element_size;
         char *whole = at_once ? cli_array(v.count, (tutti_count)size, 1) : NULL;
@@ -206,7 +206,7 @@ int dataset_cp(const cli_world *w, const data_config *asked) {
         failed = cli_error_tutti();
     if (!failed) {
         cli_progress progress;
-        failed = describe(config, &from, to) || infos_copy(&from, NULL, to, -1);
+        failed = define_copy(config, &from, to) || infos_copy(&from, NULL, to, -1);
         for (tutti_count i = 0; i < from.variables && !failed; i++) {
             const char *name = from.total[i].row.name;
             if (data_wanted(config, name))

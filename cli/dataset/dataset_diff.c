@@ -1,7 +1,6 @@
-/* tutti diff: two datasets, value by value.  Segments are matched by kind and time index, variables by
- * name, entries by position, or those of lists by id (--by id).
- *
- * cli_numbers_differ defines a difference.
+/* tutti diff: compare two datasets value by value.  Segments are matched by kind and time index, variables by
+ * name, entries by position or, with --by id, entries of lists by id.  cli_numbers_differ defines a
+ * difference.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
@@ -9,33 +8,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One variable, all segments. */
+/* Differences of one variable in all segments. */
 typedef struct {
     const char *name;
     tutti_count numbers, different;
-    long double absolute, relative; /* the largest ones */
-    char *place;                    /* and where */
+    long double absolute, relative; /* largest differences */
+    char *place;                    /* location of the first difference */
 } outcome;
 
 typedef struct {
     const data_config *config;
     dataset_catalogue a, b;
-    outcome *variable; /* [a.variables] */
-    char **only;       /* items that only one of them has */
+    outcome *variable; /* [a.variables] result for each variable of a */
+    char **only; /* [onlys] differences other than of values, such as items in one dataset only */
     int onlys;
-    dataset_ids ids[2]; /* of the space and topology that were needed last, in a and b */
+    dataset_ids ids[2]; /* ids of the list used last, in a and b */
 } comparison;
 
-static void only(comparison *k, char *text) {
+static void add_difference(comparison *k, char *text) {
     k->only = cli_realloc(k->only, (size_t)(k->onlys + 1) * sizeof *k->only);
     k->only[k->onlys++] = text;
 }
 
-/* ---- numbers */
+/* ---- values */
 
-/* Compare number i of both. */
-static int differs(const dataset_view *a, const dataset_view *b, tutti_count i, const double *limit,
-                   outcome *o) {
+/* Compare value i of two views. */
+static int values_differ(const dataset_view *a, const dataset_view *b, tutti_count i,
+                         const double *limit, outcome *o) {
     const char *x = a->buffer + i * a->number.element_size;
     const char *y = b->buffer + i * b->number.element_size;
     long double one[2], two[2], by[2];
@@ -62,7 +61,7 @@ static char *place_text(const dataset_view *a, const dataset_view *b, tutti_coun
 
 /* ---- entries by their ids */
 
-/* Read all values of a view. */
+/* Read all values of a view.  Returns NULL and a message on failure; the result must be freed. */
 static char *numbers_read(dataset_view *v) {
     const size_t size = (size_t)v->number.element_size;
     char *all = cli_array(v->count, (tutti_count)size, 1);
@@ -74,13 +73,13 @@ static char *numbers_read(dataset_view *v) {
     return NULL;
 }
 
-/* One of the two. */
+/* A view, and all its values. */
 typedef struct {
     const dataset_view *view;
-    char *numbers; /* all values */
+    char *numbers; /* all values of the view */
 } side;
 
-/* The same view as if entry `at` were all that has been read. */
+/* Return a copy of the view whose buffer contains only entry `at`. */
 static dataset_view entry_view(const side *s, tutti_count at) {
     dataset_view v = *s->view;
     const tutti_count first = at * v.row->values_per_item;
@@ -98,7 +97,7 @@ static void only_ids(comparison *k, const dataset_catalogue *c, const dataset_vi
     for (int i = 0; n > 0 && i < k->onlys; i++)
         if (strcmp(k->only[i], text) == 0) n = 0; /* already reported for another variable */
     if (n > 0)
-        only(k, text);
+        add_difference(k, text);
     else
         free(text);
 }
@@ -125,7 +124,7 @@ static int compare_by_id(comparison *k, dataset_view *a, dataset_view *b, const 
             const dataset_view in_a = entry_view(&one, x->v[i++].position);
             const dataset_view in_b = entry_view(&two, y->v[j++].position);
             for (tutti_count n = 0; n < a->row->values_per_item; n++)
-                if (differs(&in_a, &in_b, n, limit, o) && o->different++ == 0 && !o->place)
+                if (values_differ(&in_a, &in_b, n, limit, o) && o->different++ == 0 && !o->place)
                     o->place = place_text(&in_a, &in_b, n);
             o->numbers += a->row->values_per_item;
         }
@@ -150,7 +149,8 @@ static int compare_views(comparison *k, dataset_view *a, dataset_view *b, outcom
     if (a->ndims == b->ndims &&
         memcmp(a->shape, b->shape, (size_t)a->ndims * sizeof *a->shape) == 0) {
         int more, other;
-        /* pieces have the same number of items only if item sizes are equal: advance by the smaller piece */
+        /* Buffers of the views contain different numbers of values if item sizes differ: compare the values
+         * that both buffers have. */
         tutti_count i = 0, j = 0;
         more = dataset_view_next(a);
         other = dataset_view_next(b);
@@ -161,7 +161,7 @@ static int compare_views(comparison *k, dataset_view *a, dataset_view *b, outcom
             y.buffer += j * y.number.element_size;
             x.done += i;
             for (tutti_count n = 0; n < left; n++) {
-                if (!differs(&x, &y, n, limit, o)) continue;
+                if (!values_differ(&x, &y, n, limit, o)) continue;
                 if (o->different++ == 0 && !o->place) o->place = place_text(&x, &y, n);
             }
             o->numbers += left;
@@ -172,9 +172,10 @@ static int compare_views(comparison *k, dataset_view *a, dataset_view *b, outcom
         }
         return more < 0 || other < 0;
     }
-    only(k, cli_format("%s, segment %lld: %s and %s", o->name, (long long)a->segment.number,
-                       dataset_shape_text(a->ndims, a->shape, one, sizeof one),
-                       dataset_shape_text(b->ndims, b->shape, two, sizeof two)));
+    add_difference(k,
+                   cli_format("%s, segment %lld: %s and %s", o->name, (long long)a->segment.number,
+                              dataset_shape_text(a->ndims, a->shape, one, sizeof one),
+                              dataset_shape_text(b->ndims, b->shape, two, sizeof two)));
     return 0;
 }
 
@@ -186,8 +187,8 @@ static int compare_section(comparison *k, tutti_count v, tutti_count ga, tutti_c
     const int in_b = dataset_has(&k->b, gb, o->name, &row);
     if (in_a < 0 || in_b < 0) return 1;
     if (in_a != in_b)
-        only(k, cli_format("%s, segment %lld: only in %s", o->name, (long long)(in_a ? ga : gb),
-                           in_a ? k->a.path : k->b.path));
+        add_difference(k, cli_format("%s, segment %lld: only in %s", o->name,
+                                     (long long)(in_a ? ga : gb), in_a ? k->a.path : k->b.path));
     if (!in_a || !in_b) return 0;
     const tutti_variable_row *other = dataset_variable(&k->b, o->name);
     const int failed = !other || dataset_view_open(&k->a, &k->a.total[v].row, ga, NULL, &a) ||
@@ -198,12 +199,6 @@ static int compare_section(comparison *k, tutti_count v, tutti_count ga, tutti_c
 }
 
 /* ---- segments */
-
-/* Order of two segments in time. */
-static int order_of(const tutti_segment *a, const tutti_segment *b) {
-    if (a->index != b->index) return a->index < b->index ? -1 : 1;
-    return a->kind == b->kind ? 0 : a->kind == TUTTI_TOPOLOGY ? -1 : 1;
-}
 
 static int compare_segments(comparison *k) {
     const cli_world alone = {.comm = MPI_COMM_SELF, .ranks = 1};
@@ -218,16 +213,22 @@ static int compare_segments(comparison *k) {
             failed = cli_error_tutti();
             break;
         }
-        const int order = i == k->a.segments ? 1 : j == k->b.segments ? -1 : order_of(&a, &b);
+        /* Segments are ordered by time index; a topology precedes the state of the same index. */
+        const int order = i == k->a.segments         ? 1
+                          : j == k->b.segments       ? -1
+                          : a.index != b.index       ? (a.index < b.index ? -1 : 1)
+                          : a.kind == b.kind         ? 0
+                          : a.kind == TUTTI_TOPOLOGY ? -1
+                                                     : 1;
         if (order) {
             const dataset_catalogue *c = order < 0 ? &k->a : &k->b;
             const tutti_segment *g = order < 0 ? &a : &b;
-            only(k, cli_format("%s with time index %lld: only in %s", dataset_kind_name(g->kind),
-                               (long long)g->index, c->path));
+            add_difference(k, cli_format("%s with time index %lld: only in %s",
+                                         dataset_kind_name(g->kind), (long long)g->index, c->path));
         }
         if (order == 0 && !(a.time == b.time || (isnan(a.time) && isnan(b.time))))
-            only(k,
-                 cli_format("segment %lld: times %.17g and %.17g", (long long)i, a.time, b.time));
+            add_difference(
+                k, cli_format("segment %lld: times %.17g and %.17g", (long long)i, a.time, b.time));
         for (tutti_count v = 0; v < k->a.variables && order == 0 && !failed; v++)
             failed = data_wanted(k->config, k->variable[v].name) && compare_section(k, v, i, j);
         i += order <= 0;
@@ -270,7 +271,7 @@ int dataset_diff(const cli_world *w, const data_config *config) {
         k.variable = cli_malloc((size_t)k.a.variables * sizeof *k.variable);
         for (tutti_count v = 0; v < k.a.variables; v++)
             k.variable[v] = (outcome){.name = k.a.total[v].row.name};
-        /* A name on the command line that neither has is a mistake. */
+        /* A variable named on the command line must exist in at least one dataset. */
         int failed = 0;
         for (int i = 0; i < config->variables.n && !failed; i++)
             failed = !dataset_variable(&k.a, config->variables.item[i]) &&
@@ -284,7 +285,7 @@ int dataset_diff(const cli_world *w, const data_config *config) {
                     for (tutti_count u = 0; u < other->variables; u++)
                         there |= strcmp(other->total[u].row.name, name) == 0;
                     if (!there && data_wanted(k.config, name))
-                        only(&k, cli_format("variable %s: only in %s", name, c->path));
+                        add_difference(&k, cli_format("variable %s: only in %s", name, c->path));
                 }
             }
         }

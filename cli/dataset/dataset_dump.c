@@ -1,4 +1,4 @@
-/* tutti dump: the values of a variable, as text, as a table (CSV), or as a NumPy file.
+/* tutti dump: print the values of a variable as text or as a table (CSV), or write a NumPy file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
@@ -23,15 +23,15 @@ static int dump_text(dataset_view *v, int before, FILE *f) {
             const tutti_count at = v->done + i;
             if (at > 0 && plane > 0 && at % plane == 0) putc('\n', f);
             array_element_print(f, &v->number, 0, 0, v->buffer + i * v->number.element_size);
-            /* lists of scalars: a number a line */
+            /* lists of scalars: one value per line */
             putc((at + 1) % line == 0 || v->ndims == 1 ? '\n' : ' ', f);
         }
     return more < 0;
 }
 
-/* ---- a table: one line per entry, one column per value */
+/* ---- CSV: one line per entry, one column per value */
 
-/* A column's name, in quotes where it has a meaning for CSV (RFC 4180). */
+/* Print the name of a column, quoted if necessary (RFC 4180). */
 static void csv_name(FILE *f, const char *name, const char *end) {
     const char *text = cli_shown(name);
     const int quoted = strpbrk(text, ",\"") != NULL;
@@ -74,7 +74,7 @@ static int dump_csv(dataset_view *v, int before, FILE *f) {
     return more < 0;
 }
 
-/* ---- for programs: an object a segment */
+/* ---- JSON: one object per segment */
 
 static int dump_json(dataset_view *v, int before, FILE *f) {
     int more;
@@ -108,7 +108,7 @@ static int dump_json(dataset_view *v, int before, FILE *f) {
     return more < 0;
 }
 
-/* The latest segment that has it by default. */
+/* Determine the selected segments; by default the latest segment that has the variable. */
 static int segments_take(const dataset_catalogue *c, const data_config *config, tutti_count *first,
                          tutti_count *last) {
     const char *text = config->segment ? config->segment : "latest";
@@ -125,7 +125,7 @@ static int segments_take(const dataset_catalogue *c, const data_config *config, 
     return 0;
 }
 
-static int dump(dataset_catalogue *c, const data_config *config) {
+static int dump_variable(dataset_catalogue *c, const data_config *config) {
     const tutti_variable_row *row = dataset_variable(c, config->variables.item[0]);
     tutti_count first = 0, last = 0;
     if (!row || segments_take(c, config, &first, &last)) return 1;
@@ -160,5 +160,5 @@ static int dump(dataset_catalogue *c, const data_config *config) {
 
 int dataset_dump(const cli_world *w, const data_config *config) {
     (void)w;
-    return dataset_run(config, dump);
+    return dataset_run(config, dump_variable);
 }

@@ -1,6 +1,6 @@
-/* tutti export: datasets for other programs.  --csv: one table per variable.  --xdmf: a small XML
- * file by which ParaView reads the values in the data files; grids of two and three dimensions.  --zarr: the
- * same for Zarr (dataset_zarr.c).
+/* tutti export: convert datasets for other programs.  --csv: one table per variable.  --xdmf: an XML file by
+ * which ParaView reads the values in the data files; only grids of two and three dimensions.  --zarr:
+ * references for Zarr (dataset_zarr.c).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
@@ -36,7 +36,7 @@ static int export_csv(const dataset_catalogue *c, const data_config *config) {
 
 /* ---- XDMF */
 
-/* The name of a type in ParaView; NULL: unsupported (or read wrongly: uint64). */
+/* Return the name of a type in XDMF; NULL: ParaView does not support it, or reads it wrongly (uint64). */
 static const char *xdmf_type(tutti_type type) {
     switch (type) {
     case TUTTI_INT8:
@@ -62,11 +62,12 @@ typedef struct {
     const dataset_catalogue *c;
     const data_config *config;
     FILE *f;
-    const char *prefix; /* of the data files, relative to the XML file */
+    const char *prefix; /* path of the data files, relative to the XML file */
     int written;
 } xdmf;
 
-/* A plane is written as a box of one layer: the reader rotates two-dimensional meshes. */
+/* Print dimensions.  A plane is written as a box of one layer, since the reader rotates two-dimensional
+ * meshes. */
 static void dimensions_write(FILE *f, int ndims, const tutti_count *shape) {
     if (ndims == 2) fputs("1 ", f);
     for (int d = 0; d < ndims; d++) fprintf(f, "%s%lld", d ? " " : "", (long long)shape[d]);
@@ -103,7 +104,7 @@ static int write_field_reference(xdmf *x, const tutti_variable_row *v, tutti_cou
 }
 
 static int write_grid_reference(xdmf *x, const tutti_space_row *space, tutti_count g) {
-    static const char *const unit[] = {"0 0 0", "1 1 1"}; /* origin, spacing */
+    static const char *const unit[] = {"0 0 0", "1 1 1"}; /* [0] origin, [1] spacing */
     tutti_segment segment;
     tutti_count shape[TUTTI_MAX_DIMS];
     int ndims = 0;
@@ -127,7 +128,7 @@ static int write_grid_reference(xdmf *x, const tutti_space_row *space, tutti_cou
     fputs("        </Geometry>\n", x->f);
     for (tutti_count v = 0; v < x->c->variables; v++) {
         const tutti_variable_row *row = &x->c->total[v].row;
-        /* whether it can be exported */
+        /* Only uncompressed variables of layout global with a supported type can be exported. */
         if (strcmp(row->spec.space, space->name) == 0 &&
             (data_wanted(x->config, row->name) && row->spec.layout == TUTTI_GLOBAL &&
              row->spec.compress == 0 && xdmf_type(row->spec.type) != NULL) &&
@@ -171,7 +172,7 @@ static int xdmf_write(const dataset_catalogue *c, const data_config *config, FIL
         c->path);
 }
 
-/* One file that names the data files. */
+/* Write the file that names the data files. */
 static int export_names(const dataset_catalogue *c, const data_config *config) {
     size_t n = strlen(c->path);
     while (n > 1 && c->path[n - 1] == '/') n--;
@@ -192,7 +193,7 @@ static int export_names(const dataset_catalogue *c, const data_config *config) {
     return failed;
 }
 
-static int export(dataset_catalogue *c, const data_config *config) {
+static int export_dataset(dataset_catalogue *c, const data_config *config) {
     for (int i = 0; i < config->variables.n; i++)
         if (!dataset_variable(c, config->variables.item[i])) return 1;
     if (config->json) printf("{\"files\": [");
@@ -203,5 +204,5 @@ static int export(dataset_catalogue *c, const data_config *config) {
 
 int dataset_export(const cli_world *w, const data_config *config) {
     (void)w;
-    return dataset_run(config, export);
+    return dataset_run(config, export_dataset);
 }

@@ -1,4 +1,4 @@
-/* The ids of a list valid in a segment, in order: those of the last topology before it with ids.
+/* The ids of a list that are valid in a segment: those of the last topology with ids up to the segment.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
@@ -19,7 +19,8 @@ void dataset_ids_free(dataset_ids *ids) {
     *ids = (dataset_ids){.topology = -1};
 }
 
-/* Find the topology with the ids; -1: positions are ids.  A new size without ids removes them. */
+/* Find the topology that defines the ids; *out -1: positions are ids.  A topology that changes the size
+ * without ids invalidates earlier ids. */
 static int topology_find(const dataset_catalogue *c, const char *space, tutti_count segment,
                          tutti_count n, tutti_count *out) {
     char *name = cli_format("%s:ids", space);
@@ -51,12 +52,12 @@ int dataset_ids_get(const dataset_catalogue *c, const char *space, tutti_count t
                     tutti_count n, int64_t *id) {
     const tutti_decomposition_spec all = {.kind = TUTTI_BY_RANK_ORDER, .n = n};
     char *name = cli_format("%s:ids", space);
-    tutti_decomposition *mine = NULL;
-    tutti_err err = tutti_decomposition_create_at(c->d, space, topology, &all, &mine);
+    tutti_decomposition *entries = NULL;
+    tutti_err err = tutti_decomposition_create_at(c->d, space, topology, &all, &entries);
     if (err == TUTTI_OK)
-        err = tutti_dataset_get(c->d, topology, 1, &(tutti_get){name, mine, TUTTI_INT64, id});
+        err = tutti_dataset_get(c->d, topology, 1, &(tutti_get){name, entries, TUTTI_INT64, id});
     if (err != TUTTI_OK) cli_error_tutti();
-    tutti_decomposition_free(&mine);
+    tutti_decomposition_free(&entries);
     free(name);
     return err != TUTTI_OK;
 }

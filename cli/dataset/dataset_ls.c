@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More segments than this are shown by their first and last ones. */
+/* If there are more than MOST segments, only the first and last SHOWN segments are listed. */
 enum { MOST = 40, SHOWN = 10 };
 
 static const char *size_text(tutti_off bytes, char *out, size_t size) {
@@ -14,7 +14,7 @@ static const char *size_text(tutti_off bytes, char *out, size_t size) {
     return out;
 }
 
-/* The current size of the space of a variable, with the values per item. */
+/* Get the current size of the space of a variable; items of several values add a dimension. */
 static void shape_now(const dataset_catalogue *c, const tutti_variable_row *v, int *ndims_out,
                       tutti_count *shape_out) {
     *ndims_out = 0;
@@ -27,13 +27,14 @@ static void shape_now(const dataset_catalogue *c, const tutti_variable_row *v, i
     }
 }
 
-/* Minimum and maximum in the last segment that has the variable; requires reading data. */
+/* Find minimum and maximum in the last segment that has the variable; this reads data. */
 static int find_range(const dataset_catalogue *c, dataset_total *t) {
     dataset_view view;
     double of[3] = {NAN, NAN, NAN};
     tutti_segment g = {.archived = NULL};
     if (t->last < 0) return 0;
-    if (tutti_dataset_segment(c->d, t->last, &g) == TUTTI_OK && g.archived) return 0; /* not here */
+    /* archived: the data is not in the dataset */
+    if (tutti_dataset_segment(c->d, t->last, &g) == TUTTI_OK && g.archived) return 0;
     const int failed =
         dataset_view_open(c, &t->row, t->last, NULL, &view) || dataset_view_extremes(&view, of);
     dataset_view_close(&view);
@@ -58,7 +59,7 @@ static int print_segments(const dataset_catalogue *c, int all) {
                (long long)g.index, g.time, g.sections, size_text(g.bytes, size, sizeof size),
                g.archived ? " archived" : "");
     }
-    /* Count consecutive segments with the same location. */
+    /* Combine consecutive segments with the same archive location. */
     tutti_segment g = {.archived = NULL};
     for (tutti_count i = 0, n = 0; i < c->segments; i += n + 1, n = 0) {
         char *place = NULL;
@@ -114,7 +115,7 @@ static int list_text(const dataset_catalogue *c, const data_config *config) {
     return print_segments(c, config->all);
 }
 
-/* ---- for programs */
+/* ---- JSON */
 
 static int json_segment(const dataset_catalogue *c, tutti_count i) {
     tutti_segment g;
@@ -190,7 +191,7 @@ static int list_json(const dataset_catalogue *c) {
     return failed;
 }
 
-static int list(dataset_catalogue *c, const data_config *config) {
+static int list_dataset(dataset_catalogue *c, const data_config *config) {
     int failed = dataset_count(c);
     for (tutti_count v = 0; v < c->variables && config->range && !failed; v++)
         failed = find_range(c, &c->total[v]);
@@ -199,5 +200,5 @@ static int list(dataset_catalogue *c, const data_config *config) {
 
 int dataset_ls(const cli_world *w, const data_config *config) {
     (void)w;
-    return dataset_run(config, list);
+    return dataset_run(config, list_dataset);
 }

@@ -1,5 +1,5 @@
-/* tutti plot: a variable over time (least, mean, largest) as SVG, or a field of two dimensions as a heat
- * map (PNG), drawn as tutti array read --png does.
+/* tutti plot: draw a variable over time (minimum, mean, maximum) as SVG, or a field of two dimensions as a
+ * heat map (PNG) by tutti array read --png.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
@@ -48,14 +48,14 @@ static int series_find(const dataset_catalogue *c, const tutti_variable_row *row
     return failed;
 }
 
-/* A step of 1, 2 or 5 times a power of ten, for about `ticks` ticks. */
+/* Return a step of 1, 2 or 5 times a power of ten that gives about `ticks` ticks. */
 static double tick_step(const double range[2], int ticks) {
     const double raw = (range[1] - range[0]) / ticks, base = pow(10, floor(log10(raw)));
     const double part = raw / base;
     return base * (part <= 1 ? 1 : part <= 2 ? 2 : part <= 5 ? 5 : 10);
 }
 
-/* An axis from a to b, with some width if they are one. */
+/* Set an axis to a ... b; if both are equal, the axis is a little wider. */
 static void axis_set(double range[2], double a, double b) {
     const double little = a == b ? fmax(fabs(a) * 0.05, 1e-300) : 0;
     range[0] = a - little;
@@ -73,7 +73,7 @@ static double place_y(const series *s, double y) {
     return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * ((y - s->y[0]) / (s->y[1] - s->y[0]));
 }
 
-/* "temperature [K]" */
+/* Print the label of a variable: "temperature [K]". */
 static void put_name(const tutti_variable_row *row, FILE *f) {
     cli_xml_text(f, row->spec.long_name[0] ? row->spec.long_name : row->name);
     if (!row->spec.units[0]) return;
@@ -124,7 +124,7 @@ static void draw_series(const series *s, const tutti_variable_row *row, FILE *f)
     }
     fprintf(f, "<text class=\"x\" x=\"%d\" y=\"%d\">time</text>\n", (LEFT + WIDTH - RIGHT) / 2,
             HEIGHT - 12);
-    /* Along the axis of values. */
+    /* Label of the vertical axis. */
     const int y = (TOP + HEIGHT - BOTTOM) / 2;
     fprintf(f, "<text class=\"x\" x=\"18\" y=\"%d\" transform=\"rotate(-90 18 %d)\">", y, y);
     put_name(row, f);
@@ -176,7 +176,7 @@ static int draw_npy(const char *npy, const char *png) {
     array_side side = {.array = NULL};
     if (tutti_options_init(&config.options) != TUTTI_OK) return cli_error_tutti();
     if (array_side_open(&alone, &config, TUTTI_READ, &side)) return 1;
-    tutti_count longest = 1; /* small fields are enlarged */
+    tutti_count longest = 1; /* longest extent, to enlarge small fields */
     for (int d = 0; d < side.spec.ndims; d++)
         if (side.shape[d] > longest) longest = side.shape[d];
     config.zoom = longest < 400 ? (int)(480 / longest) : 1;
@@ -205,8 +205,8 @@ static int plot_field(const dataset_catalogue *c, const tutti_variable_row *row,
     return failed;
 }
 
-/* Determine the kind of plot from the name of the picture, else from the options. */
-static int plot(dataset_catalogue *c, const data_config *config) {
+/* Determine the kind of plot from the suffix of --out, or else from the other options. */
+static int plot_variable(dataset_catalogue *c, const data_config *config) {
     const tutti_variable_row *row = dataset_variable(c, config->variables.item[0]);
     if (!row) return 1;
     const int field = config->out ? cli_ends_in(config->out, ".png") : config->segment != NULL;
@@ -234,5 +234,5 @@ static int plot(dataset_catalogue *c, const data_config *config) {
 
 int dataset_plot(const cli_world *w, const data_config *config) {
     (void)w;
-    return dataset_run(config, plot);
+    return dataset_run(config, plot_variable);
 }

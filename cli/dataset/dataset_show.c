@@ -1,11 +1,11 @@
-/* tutti show: the header of a dataset, in the manner of ncdump -h.
+/* tutti show: print the header of a dataset, similar to ncdump -h.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONG = 40 }; /* longer arrays are truncated in text */
+enum { LONG = 40 }; /* maximum number of values of an array that are printed as text */
 
 static void print_string_value(const char *text, tutti_count n) {
     putchar('"');
@@ -27,13 +27,9 @@ static void print_string_value(const char *text, tutti_count n) {
     putchar('"');
 }
 
-/* float16 is printed as its bits. */
-static int printable(tutti_type type) {
-    return type != TUTTI_FLOAT16;
-}
-
 static void print_value(const dataset_info *info, int json) {
-    const tutti_type type = printable(info->type) ? info->type : TUTTI_UINT16;
+    /* of float16 only the bits are printed */
+    const tutti_type type = info->type == TUTTI_FLOAT16 ? TUTTI_UINT16 : info->type;
     const tutti_array_spec spec = (tutti_array_spec){
         .ndims = 1, .shape = {1}, .type = type, .element_size = tutti_type_size(type)};
     if (info->type == TUTTI_BYTES) {
@@ -125,7 +121,7 @@ static int show_text(const dataset_catalogue *c) {
     printf("variables:\n");
     for (tutti_count v = 0; v < c->variables; v++)
         if (print_variable(c, &c->total[v])) return 1;
-    /* Print number, times, and infos of segments. */
+    /* Count the segments, and print the infos of each. */
     char prefix[64];
     int failed = 0;
     tutti_count states = 0, archived = 0;
@@ -149,7 +145,7 @@ static int show_text(const dataset_catalogue *c) {
     return 0;
 }
 
-/* ---- for programs */
+/* ---- JSON */
 
 static int json_infos(const dataset_catalogue *c, const tutti_info_owner *owner) {
     dataset_info info;
@@ -204,8 +200,8 @@ static int show_json(const dataset_catalogue *c) {
     return failed;
 }
 
-static int show(dataset_catalogue *c, const data_config *config) {
-    int is_compressed = 0; /* ratios need the rows of all sections */
+static int show_dataset(dataset_catalogue *c, const data_config *config) {
+    int is_compressed = 0; /* compression ratios need the rows of all sections */
     for (tutti_count v = 0; v < c->variables; v++) is_compressed |= c->total[v].row.spec.compress;
     if (is_compressed && dataset_count(c)) return 1;
     return (config->json ? show_json : show_text)(c);
@@ -213,5 +209,5 @@ static int show(dataset_catalogue *c, const data_config *config) {
 
 int dataset_show(const cli_world *w, const data_config *config) {
     (void)w;
-    return dataset_run(config, show);
+    return dataset_run(config, show_dataset);
 }

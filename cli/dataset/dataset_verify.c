@@ -1,4 +1,4 @@
-/* tutti verify: the database of a dataset and every checksum of its data.
+/* tutti verify: check the metadata database of a dataset and every checksum of its data.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { PLACES = 20 }; /* damaged ranges that are printed */
+enum { PLACES = 20 }; /* maximum number of damaged ranges that are printed */
 
 typedef struct {
     const data_config *config;
@@ -20,7 +20,8 @@ typedef struct {
 
 static void record_damage(verdict *v, const char *what) {
     v->damaged++;
-    if (v->places > 0 && strcmp(v->place[v->places - 1], what) == 0) return; /* a file is missing */
+    /* reported before: a missing file affects several segments */
+    if (v->places > 0 && strcmp(v->place[v->places - 1], what) == 0) return;
     if (v->places < PLACES) v->place[v->places++] = cli_strdup(what);
 }
 
@@ -66,7 +67,7 @@ int dataset_verify(const cli_world *w, const data_config *config) {
     verdict v = {.config = config, .world = w};
     const double start = cli_now();
     int failed = dataset_open(w->comm, config->path[0], &c);
-    /* A directory with a metadata file is a dataset, if a damaged one. */
+    /* A directory with a metadata file is a damaged dataset. */
     struct stat st;
     char *metadata = cli_format("%s/metadata.sqlite", config->path[0]);
     if (failed && tutti_last_error()->code == TUTTI_ERR_FORMAT && stat(metadata, &st) == 0 &&
@@ -85,11 +86,11 @@ int dataset_verify(const cli_world *w, const data_config *config) {
             tutti_segment g = {.bytes = 0};
             tutti_off bytes = 0;
             if (i >= 0 && tutti_dataset_segment(c.d, i, &g) == TUTTI_OK && g.archived) {
-                v.archived++; /* not here: nothing to compare */
+                v.archived++; /* archived: there is no data to check */
                 continue;
             }
             const tutti_err err = tutti_dataset_verify_segment(c.d, i, &bytes);
-            /* Return whether the error reports damage, rather than an unreadable dataset. */
+            /* These errors report damage; any other error means that the dataset cannot be read. */
             if (err != TUTTI_OK && (err == TUTTI_ERR_FORMAT || err == TUTTI_ERR_NOT_FOUND))
                 record_damage(&v, tutti_last_message());
             else if (err != TUTTI_OK)

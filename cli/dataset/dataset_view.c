@@ -1,5 +1,5 @@
-/* tutti dump ... export: the values of a variable in a segment, piece by piece, in the order of the
- * space.  Pieces are small, so that variables may be larger than memory.
+/* The values of a variable in a segment, read piece by piece in the order of the space.  Pieces are small,
+ * since variables may be larger than memory.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/npy.h"
 #include "dataset/cmd_dataset.h"
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE = 16 << 20 }; /* bytes */
+enum { PIECE = 16 << 20 }; /* bytes of a piece */
 
-/* Parse a slice of the space and of the values of an item. */
+/* Parse a slice of the space and, for items of several values, of the values. */
 static int slice_take(dataset_view *v, const tutti_array_spec *space, const char *text) {
     const int more = v->row->values_per_item > 1;
     tutti_array_spec spec = *space;
@@ -51,7 +51,7 @@ int dataset_view_open(const dataset_catalogue *c, const tutti_variable_row *row,
     if (tutti_dataset_segment(c->d, segment, &out->segment) != TUTTI_OK ||
         tutti_dataset_shape(c->d, row->spec.space, segment, &space.ndims, space.shape) != TUTTI_OK)
         return cli_error_tutti();
-    /* The type in memory: that of the file, but float16 is converted. */
+    /* The type in memory is that of the file, but float16 is converted to float32. */
     out->get_type = section.type == TUTTI_FLOAT16 ? TUTTI_FLOAT32 : section.type;
     const tutti_type type = out->get_type == TUTTI_BYTES ? TUTTI_UINT8 : out->get_type;
     const tutti_off size = tutti_type_size(type);
@@ -61,8 +61,8 @@ int dataset_view_open(const dataset_catalogue *c, const tutti_variable_row *row,
     if (slice_take(out, &space, slice)) return 1;
     const tutti_count most = PIECE / space.element_size > 0 ? PIECE / space.element_size : 1;
     array_walk_start(&out->walk, &out->entries, TUTTI_ROW_MAJOR, most);
-    const tutti_count room = out->entries.count < most ? out->entries.count : most;
-    out->buffer = cli_array(room, space.element_size, 1);
+    const tutti_count capacity = out->entries.count < most ? out->entries.count : most;
+    out->buffer = cli_array(capacity, space.element_size, 1);
     return 0;
 }
 
@@ -71,7 +71,7 @@ void dataset_view_close(dataset_view *v) {
     v->buffer = NULL;
 }
 
-/* Keep only the selected values of n items. */
+/* Remove the values that are not selected from the n items in the buffer.  @return the number of values left */
 static tutti_count choose_numbers(dataset_view *v, tutti_count n) {
     const size_t size = (size_t)v->number.element_size;
     const tutti_count all = v->row->values_per_item;
@@ -87,7 +87,7 @@ static tutti_count choose_numbers(dataset_view *v, tutti_count n) {
 
 int dataset_view_next(dataset_view *v) {
     array_box box;
-    tutti_decomposition *mine = NULL;
+    tutti_decomposition *selected = NULL;
     v->done += v->n;
     v->n = 0;
     if (v->count == 0 || !array_walk_next(&v->walk, &box)) return 0;
@@ -95,12 +95,12 @@ int dataset_view_next(dataset_view *v) {
     const tutti_decomposition_spec spec = {.kind = TUTTI_BY_SLICE, .slice = v->piece};
     tutti_dataset *d = v->of->d;
     const tutti_count g = v->segment.number;
-    tutti_err err = tutti_decomposition_create_at(d, v->row->spec.space, g, &spec, &mine);
-    const tutti_get get = {v->row->name, mine, v->get_type, v->buffer};
+    tutti_err err = tutti_decomposition_create_at(d, v->row->spec.space, g, &spec, &selected);
+    const tutti_get get = {v->row->name, selected, v->get_type, v->buffer};
     if (err == TUTTI_OK) err = tutti_dataset_get(d, g, 1, &get);
-    if (err == TUTTI_OK) v->n = choose_numbers(v, tutti_decomposition_entries(mine));
+    if (err == TUTTI_OK) v->n = choose_numbers(v, tutti_decomposition_entries(selected));
     if (err != TUTTI_OK) cli_error_tutti();
-    tutti_decomposition_free(&mine);
+    tutti_decomposition_free(&selected);
     return err == TUTTI_OK ? 1 : -1;
 }
 

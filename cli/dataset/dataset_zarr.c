@@ -1,10 +1,10 @@
-/* tutti export --zarr: a JSON file of references (kerchunk's, version 1), by which Zarr and xarray
- * read the values in the data files.
+/* tutti export --zarr: write a JSON file of references (version 1 of kerchunk's format), by which Zarr and
+ * xarray read the values in the data files.
  *
- * A variable is an array with time as its first dimension, if its sections have one shape and type; a
- * section is a chunk, a compressed one a grid of chunks.  If sizes change, every topology is a group.
- * Variables that are in the same segments share an axis of time; a variable that is only in a
- * topology has none.
+ * A variable is exported as an array with time as its first dimension if its sections have one shape and
+ * type.  A section is a chunk; a compressed section is a grid of chunks.  If sizes change, every topology
+ * becomes a group.  Variables that exist in the same segments share a time axis; a variable that exists only
+ * in a topology has no time axis.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
@@ -17,28 +17,28 @@ typedef struct {
     const dataset_catalogue *c;
     const data_config *config;
     FILE *f;
-    const char *prefix; /* of the data files, relative to the JSON file */
+    const char *prefix; /* path of the data files, relative to the JSON file */
     int refs, arrays;
 } zarr;
 
 /* A variable in a group. */
 typedef struct {
     const tutti_variable_row *row;
-    tutti_section_row section; /* of its first segment there */
-    tutti_count *on;           /* [segments] those that have it */
+    tutti_section_row section; /* section of the variable in its first segment */
+    tutti_count *on;           /* [segments] numbers of the segments with this variable */
     tutti_count segments, written;
-    int differs; /* sections are of different shapes, types or chunks: it is not exported as an array */
-    int fixed; /* it has no time */
-    int axis;  /* else which */
+    int differs; /* sections have different shapes, types or chunks: the variable is not exported */
+    int fixed;   /* whether the array has no time axis */
+    int axis;    /* number of the time axis, unless `fixed` */
     int ndims;
-    tutti_count shape[TUTTI_MAX_DIMS], chunk[TUTTI_MAX_DIMS]; /* of the space, in entries */
+    tutti_count shape[TUTTI_MAX_DIMS], chunk[TUTTI_MAX_DIMS]; /* extents in entries of the space */
 } array;
 
-/* Segments [first, last]: of one topology, or all. */
+/* A group: segments first ... last, of one topology or of the whole dataset. */
 typedef struct {
     tutti_count first, last;
-    char name[32]; /* "", or with a '/' at its end */
-    array *arrays; /* [variables] row NULL: not exported */
+    char name[32]; /* "", or the name of the group with a '/' at the end */
+    array *arrays; /* [variables]; row NULL: not exported */
     int axes;
 } group;
 
@@ -80,7 +80,7 @@ static void fill_write(FILE *f, double fill, tutti_type type) {
     if (array_type_is_complex(type)) fputs(", 0.0]", f);
 }
 
-/* A text that is JSON itself; frees it. */
+/* Write a text that is itself JSON as a string; close `inner` and free the text. */
 static int ref_text(zarr *z, FILE *inner, char **text) {
     const int failed = fclose(inner) != 0;
     if (!failed) cli_json_string(z->f, *text);
@@ -94,7 +94,7 @@ static FILE *inner_open(char **text, size_t *bytes) {
     return f;
 }
 
-/* "time", "time_1" ... */
+/* Format the name of an axis: "time", "time_1" ... */
 static const char *axis_name(const char *what, int axis, char out[24]) {
     if (axis == 0)
         snprintf(out, 24, "%s", what);
@@ -126,7 +126,7 @@ static int zarray_write(zarr *z, const group *g, const array *a) {
             : is_big  ? '>'
                       : '<',
             kind, size);
-    if (spec->fill == 0) /* xarray would take every 0 for a number that is missing */
+    if (spec->fill == 0) /* a fill value of 0 would make xarray treat every 0 as missing */
         fputs("null", f);
     else
         fill_write(f, spec->fill, type);
@@ -142,9 +142,9 @@ static int zarray_write(zarr *z, const group *g, const array *a) {
     return ref_text(z, f, &text);
 }
 
-/* The position of a chunk in the array and in a file. */
+/* A chunk: its indices in the array, and its byte range in a file. */
 typedef struct {
-    tutti_count time, index; /* time -1: the array has none */
+    tutti_count time, index; /* time -1: the array has no time axis */
     const char *file;
     tutti_off from, to;
 } chunk_ref;
@@ -168,7 +168,7 @@ static void chunk_write(zarr *z, const group *g, const array *a, const chunk_ref
     free(url);
 }
 
-/* The chunks of one segment, which has it. */
+/* Write references to the chunks of one segment, which must have the variable. */
 static int chunks_write(zarr *z, const group *g, const array *a, tutti_count segment) {
     const tutti_count time = a->fixed ? -1 : a->written;
     tutti_section_row s;
@@ -189,9 +189,9 @@ static int chunks_write(zarr *z, const group *g, const array *a, tutti_count seg
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-/* ---- which arrays a group has */
+/* ---- selection of arrays */
 
-/* Names of axes are reserved. */
+/* Return whether `name` is reserved for an axis. */
 static int is_axis(const char *name) {
     const char *const end = name + strcspn(name, "_");
     const size_t n = (size_t)(end - name);
@@ -200,12 +200,12 @@ static int is_axis(const char *name) {
     return word && (!*end || (end[1] && strspn(end + 1, "0123456789") == strlen(end + 1)));
 }
 
-static int exportable(const zarr *z, const tutti_variable_row *v) {
+static int is_exportable(const zarr *z, const tutti_variable_row *v) {
     return data_wanted(z->config, v->name) && v->spec.layout == TUTTI_GLOBAL && v->name[0] != '.' &&
            !strchr(v->name, '/') && !is_axis(v->name);
 }
 
-/* Append a section. */
+/* Append a section to an array. */
 static int array_add(const zarr *z, array *a, const tutti_segment *segment,
                      const tutti_section_row *s) {
     tutti_count shape[TUTTI_MAX_DIMS] = {0}, chunk[TUTTI_MAX_DIMS] = {0};
@@ -245,7 +245,7 @@ static void group_free(const zarr *z, group *g) {
     free(g->arrays);
 }
 
-/* Axes: of the most segments first. */
+/* Assign arrays to axes; the axis with the most segments is first. */
 static void axes_find(const zarr *z, group *g) {
     for (tutti_count v = 0; v < z->c->variables; v++) g->arrays[v].axis = -1;
     for (;;) {
@@ -267,14 +267,14 @@ static void axes_find(const zarr *z, group *g) {
     }
 }
 
-/* Collect the arrays segment by segment.  To be freed after an error too. */
+/* Collect the arrays segment by segment.  The group must be freed even after an error. */
 static int group_find(const zarr *z, group *g) {
-    const size_t room = (size_t)(g->last - g->first + 2);
+    const size_t capacity = (size_t)(g->last - g->first + 2);
     g->arrays = cli_malloc((size_t)(z->c->variables + 1) * sizeof *g->arrays);
     for (tutti_count v = 0; v < z->c->variables; v++) {
         const tutti_variable_row *row = &z->c->total[v].row;
-        g->arrays[v] = (array){.row = exportable(z, row) ? row : NULL,
-                               .on = cli_malloc(room * sizeof *g->arrays[v].on)};
+        g->arrays[v] = (array){.row = is_exportable(z, row) ? row : NULL,
+                               .on = cli_malloc(capacity * sizeof *g->arrays[v].on)};
     }
     for (tutti_count i = g->first; i <= g->last; i++) {
         tutti_segment segment;
@@ -290,9 +290,9 @@ static int group_find(const zarr *z, group *g) {
     return 0;
 }
 
-/* ---- time and index: in the file itself */
+/* ---- times and indices: stored in the JSON file itself */
 
-/* Times or indices of the segments that have an array. */
+/* Write the times or indices of the segments with an array. */
 static int axis_write(zarr *z, const group *g, const array *a, int is_time) {
     unsigned char *v = cli_malloc((size_t)a->segments * 8 + 1);
     char name[24], axis[24];
@@ -406,7 +406,7 @@ static int topology_of(const zarr *z, tutti_count segment, tutti_count *out) {
     return 0;
 }
 
-/* A group for each topology: its segments follow each other. */
+/* Write one group per topology, with the segments up to the next topology. */
 static int topologies_write(zarr *z) {
     ref_begin(z, "", "", ".zgroup");
     cli_json_string(z->f, "{\"zarr_format\": 2}");
@@ -430,7 +430,7 @@ int dataset_export_zarr(const dataset_catalogue *c, const data_config *config, F
     zarr z = {.c = c, .config = config, .f = f, .prefix = prefix};
     for (tutti_count v = 0; v < z.c->variables; v++) {
         const tutti_variable_row *row = &z.c->total[v].row;
-        if (!data_wanted(z.config, row->name) || exportable(&z, row)) continue;
+        if (!data_wanted(z.config, row->name) || is_exportable(&z, row)) continue;
         warn_omitted(row, row->spec.layout == TUTTI_RANKED
                               ? "it has layout ranked (tutti cp --layout global)"
                               : "Zarr does not support this name");
@@ -438,7 +438,7 @@ int dataset_export_zarr(const dataset_catalogue *c, const data_config *config, F
     fputs("{\"version\": 1, \"refs\": {", f);
     group all = {.last = z.c->segments - 1};
     int failed = group_find(&z, &all);
-    int one = !failed; /* is one group enough? */
+    int one = !failed; /* whether one group is enough */
     for (tutti_count v = 0; v < c->variables && one; v++) one = !all.arrays[v].differs;
     if (one) failed = group_write(&z, &all);
     group_free(&z, &all);

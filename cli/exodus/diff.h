@@ -11,21 +11,21 @@
 
 #include "exodus/cmd_exodus.h"
 
-/* Result for values compared under one name, on this rank; finally over all ranks. */
+/* Differences of the values compared under one name, on this rank; at the end over all ranks. */
 typedef struct exodus_outcome {
-    char *name;      /* "temperature" */
-    const char *of;  /* "nodal", "element block" ... */
-    double limit[2]; /* absolute, relative */
+    char *name;      /* name of the values, for example "temperature" */
+    const char *of;  /* kind of the entities: "nodal", "element block" ... */
+    double limit[2]; /* tolerances: absolute, relative */
     tutti_count numbers, different;
-    double absolute, relative; /* the largest differences */
+    double absolute, relative; /* largest differences */
     char place[200];           /* location of the largest absolute difference */
 } exodus_outcome;
 
 /* Nodes, or entries of an entity, that exist in both files, in the same order. */
 typedef struct exodus_common {
     tutti_count n;
-    int64_t *id, *side;              /* [n] ids and sides for messages */
-    tutti_decomposition *entries[2]; /* NULL where not needed */
+    int64_t *id, *side;              /* [n] ids and sides, for messages */
+    tutti_decomposition *entries[2]; /* decomposition in each file; NULL if not needed */
 } exodus_common;
 
 typedef struct exodus_comparison {
@@ -43,30 +43,31 @@ typedef struct exodus_comparison {
 } exodus_comparison;
 
 /* ---- exodus_outcome.c */
-/* The outcome of a name; created if necessary, in the same order on all ranks. */
+/* Return the index of the outcome of a name.  The outcome is created if necessary, in the same order on all
+ * ranks. */
 int exodus_outcome_of(exodus_comparison *k, const char *name, const char *of);
-/* Compare two values; returns 1 if the difference is the largest yet and `place` must be set. */
+/* Compare two values; return 1 if the difference is the largest so far and the caller must set `place`. */
 int exodus_outcome_add(exodus_outcome *o, double a, double b);
-/* Record a difference other than of values; the comparison owns the text. */
+/* Record a difference other than of values; takes ownership of the text. */
 void exodus_only(exodus_comparison *k, char *text);
-/* All ranks' outcomes, on rank 0.   Collective. */
+/* Combine the outcomes of all ranks on rank 0.  Collective. */
 void exodus_outcomes_sum(exodus_comparison *k);
-/* The entity of the other file with the id of this one of the first; -1: none. */
+/* Return the entity of the second file that has the id of entity `number` of the first file; -1: none. */
 tutti_count exodus_other(const exodus_comparison *k, int kind, tutti_count number);
-/* "element 17", "element 17, side 2", "node 3" */
+/* Format "element 17", "element 17, side 2" or "node 3". */
 void exodus_place_text(int kind, int64_t id, int64_t side, char *out, size_t size);
 
 /* ---- exodus_diff_mesh.c, exodus_diff_sets.c, exodus_diff_steps.c: 0, or 1 and a message.   Collective */
 int exodus_diff_mesh(exodus_comparison *k);
 int exodus_diff_sets(exodus_comparison *k);
 int exodus_diff_steps(exodus_comparison *k);
-/* Report the number of entries in one file only; twice: of duplicate ids. */
+/* Report the number of entries in one file only: `counts` of each file, and the smallest id `firsts`. */
 void report_serial(exodus_comparison *k, const char *what, tutti_count counts[2],
                    int64_t firsts[2]);
-/* Create the decompositions of the pairs of an entity, with positions in it.  Takes over the arrays. */
+/* Create the decompositions of the pairs of an entity, from their positions in it. */
 int exodus_common_make(exodus_comparison *k, int kind, tutti_count number, const exodus_pair *pairs,
                        tutti_count n, exodus_common *out);
-/* Compare the values of common entries, in all components. */
+/* Compare the values of common entries, all components. */
 int exodus_compare_arrays(exodus_comparison *k, const exodus_common *c, int outcome,
                           tutti_exodus_array a);
 

@@ -1,7 +1,6 @@
-/* tutti archive of an Exodus file: a copy of the file and its sidecar, and of all files of its
- * series, in a directory
- * or a tar archive.   The file is compared with its checksums first; the copy is synced, read back
- * and compared with the original.
+/* tutti archive of an Exodus file: copy the file, its sidecar and all files of its series to a directory or a
+ * tar archive.  The checksums of the file are verified first; the copy is synced, read back and compared with
+ * the original.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
@@ -16,20 +15,20 @@ enum { CHUNK = 1 << 20, TAR_BLOCK = 512 };
 
 typedef struct {
     const data_config *config;
-    char **path; /* of all files */
+    char **path; /* [paths] files to archive */
     int paths;
-    tutti_off bytes, checked; /* copied; compared with checksums */
+    tutti_off bytes, checked; /* bytes copied; bytes compared with checksums */
     char *chunk[2];
 } job;
 
-/* ---- which files */
+/* ---- files to archive */
 
 static void path_add(job *j, char *path) {
     j->path = cli_realloc(j->path, ((size_t)j->paths + 1) * sizeof *j->path);
     j->path[j->paths++] = path;
 }
 
-/* All files of the series, with their sidecars, each verified. */
+/* List the files of the series and their sidecars, and verify each file. */
 static int files_verify(job *j) {
     tutti_exodus *x = NULL;
     if (tutti_exodus_open(MPI_COMM_SELF, j->config->path[0], TUTTI_READ, NULL, &x) != TUTTI_OK)
@@ -66,7 +65,7 @@ static int write_fully(int fd, const void *bytes, size_t n, const char *path) {
     return 0;
 }
 
-/* Read up to n bytes; -1 and a message */
+/* Read up to n bytes.  -1 and a message: failed */
 static ssize_t read_some(int fd, void *bytes, size_t n, const char *path) {
     size_t done = 0;
     while (done < n) {
@@ -79,7 +78,7 @@ static ssize_t read_some(int fd, void *bytes, size_t n, const char *path) {
     return (ssize_t)done;
 }
 
-/* Check that the n bytes of a file equal the next bytes of another one. */
+/* Check that the n bytes of a file equal the next n bytes of file descriptor `other`. */
 static int same_bytes(job *j, const char *path, int other, const char *other_path, tutti_off n) {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     int failed = fd < 0 && cli_error_errno("cannot read", path);
@@ -98,7 +97,7 @@ static int same_bytes(job *j, const char *path, int other, const char *other_pat
 }
 
 /* Append n bytes of a file to fd. */
-static int append(job *j, int fd, const char *to, const char *path, tutti_off n) {
+static int append_file(job *j, int fd, const char *to, const char *path, tutti_off n) {
     const int from = open(path, O_RDONLY | O_CLOEXEC);
     int failed = from < 0 && cli_error_errno("cannot read", path);
     for (tutti_off done = 0; done < n && !failed;) {
@@ -123,7 +122,7 @@ static int sync_close(int fd, const char *path) {
 
 /* ---- a directory */
 
-/* The copy has the same checksums in its own sidecar. */
+/* Verify the copy with the checksums in its own sidecar. */
 static int copies_verify(job *j) {
     const char *from = j->config->path[0];
     char *path = cli_format("%s/%s", j->config->place, cli_base_name(from));
@@ -155,7 +154,7 @@ static int to_directory(job *j) {
         const int fd = failed ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (!failed && fd < 0) failed = cli_error_errno("cannot create", to);
         if (fd >= 0) {
-            failed = append(j, fd, to, path, st.st_size);
+            failed = append_file(j, fd, to, path, st.st_size);
             if (sync_close(fd, to)) failed = 1;
             const int again = failed ? -1 : open(to, O_RDONLY | O_CLOEXEC);
             if (!failed)
@@ -174,9 +173,9 @@ static int to_directory(job *j) {
     return copies_verify(j);
 }
 
-/* ---- a tar archive: ustar, sizes of 8 GiB and more in base 256 */
+/* ---- tar: format ustar, sizes of 8 GiB and more in base 256 */
 
-static void octal(char *field, size_t size, uint64_t v) {
+static void put_octal(char *field, size_t size, uint64_t v) {
     if (v >> (3 * (size - 1)) == 0) {
         snprintf(field, size, "%0*llo", (int)size - 1, (unsigned long long)v);
         return;
@@ -191,11 +190,11 @@ static int header_make(const char *path, const struct stat *st, char *block) {
     if (strlen(cli_base_name(path)) > 99)
         return cli_error("'%s': name is too long for tar (at most 99 bytes)", path);
     snprintf(block, 100, "%s", cli_base_name(path));
-    octal(block + 100, 8, st->st_mode & 07777);
-    octal(block + 108, 8, 0);
-    octal(block + 116, 8, 0);
-    octal(block + 124, 12, (uint64_t)st->st_size);
-    octal(block + 136, 12, (uint64_t)st->st_mtime);
+    put_octal(block + 100, 8, st->st_mode & 07777);
+    put_octal(block + 108, 8, 0);
+    put_octal(block + 116, 8, 0);
+    put_octal(block + 124, 12, (uint64_t)st->st_size);
+    put_octal(block + 136, 12, (uint64_t)st->st_mtime);
     memset(block + 148, ' ', 8);
     block[156] = '0';
     memcpy(block + 257, (const char[8]){'u', 's', 't', 'a', 'r', 0, '0', '0'}, 8);
@@ -204,7 +203,7 @@ static int header_make(const char *path, const struct stat *st, char *block) {
     return 0;
 }
 
-/* Write it, or, reading, compare it. */
+/* Write the archive, or, if `compares`, compare it with the files. */
 static int tar_walk(job *j, int fd, int compares) {
     const char *to = j->config->tar;
     char block[TAR_BLOCK], end[2 * TAR_BLOCK] = {0};
@@ -221,7 +220,8 @@ static int tar_walk(job *j, int fd, int compares) {
             if (read_some(fd, j->chunk[1], pad, to) != (ssize_t)pad)
                 return cli_error("'%s' differs from the data written", to);
         } else if (write_fully(fd, block, TAR_BLOCK, to) ||
-                   append(j, fd, to, j->path[i], st.st_size) || write_fully(fd, end, pad, to)) {
+                   append_file(j, fd, to, j->path[i], st.st_size) ||
+                   write_fully(fd, end, pad, to)) {
             return 1;
         }
     }

@@ -35,5 +35,5 @@ void exodus_options_of(const data_config *c, tutti_exodus_options *out) {
     if (c->steps_per_file > 0) out->steps_per_file = c->steps_per_file;
     out->nemesis = c->nemesis;
     out->overwrite = c->force;
-    out->any_times = 1; /* unchanged from the input */
+    out->any_times = 1; /* times of the input may be in any order */
 }

@@ -1,5 +1,5 @@
-/* tutti cp of an Exodus file: copy by ids, with other number sizes, some of the steps, or other files.
- * Files of a series with the same mesh become one file, or several by --steps-per-file.
+/* tutti cp of an Exodus file: copy entries by id, optionally with other sizes of numbers or only some of the
+ * steps.  Files of a series with the same mesh become one file, or several by --steps-per-file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
@@ -11,12 +11,12 @@ typedef struct {
     const data_config *config;
     tutti_exodus *from, *to;
     exodus_outline outline;
-    tutti_count seen, copied, files; /* steps of the files before; steps that were copied */
+    tutti_count seen, copied, files; /* steps in previous files; steps copied so far */
     tutti_count first, last;
-    uint64_t hash; /* of the mesh that the new file has */
+    uint64_t hash; /* hash of the mesh in the current output file */
 } copy;
 
-/* ---- comparison with the next mesh */
+/* ---- comparison with the previous mesh */
 
 static uint64_t hash_bytes(uint64_t h, const void *p, size_t n) {
     const unsigned char *b = p;
@@ -112,19 +112,19 @@ static int file_copy(copy *c) {
     return failed;
 }
 
-static int next(copy *c, int *more) {
+static int open_next_mesh(copy *c, int *more) {
     const tutti_err err = tutti_exodus_next_file(c->from);
     *more = err == TUTTI_OK;
     return err == TUTTI_OK || err == TUTTI_ERR_NOT_FOUND ? 0 : cli_error_tutti();
 }
 
-/* Steps of all files together; the handle is on the first again. */
+/* Count the steps of all files; afterwards the handle is on the first file again. */
 static int steps_count(copy *c, const char *path) {
     tutti_count n = 0;
     int more = 1, failed = 0;
     while (more && !failed) {
         n += tutti_exodus_steps(c->from);
-        failed = next(c, &more);
+        failed = open_next_mesh(c, &more);
     }
     if (failed || exodus_steps_chosen(c->config, n, &c->first, &c->last)) return 1;
     if (tutti_exodus_close(&c->from) != TUTTI_OK ||
@@ -145,7 +145,7 @@ int exodus_cp(const cli_world *w, const data_config *config) {
     failed = steps_count(&c, path);
     if (!failed) failed = exodus_outline_read(c.from, &c.outline);
     if (!failed) {
-        /* Sizes of numbers are kept by default. */
+        /* By default the sizes of numbers are those of the input. */
         const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_COORDINATES,
                                       .kind = TUTTI_EXODUS_NODAL};
         tutti_count entries, numbers;
@@ -161,7 +161,7 @@ int exodus_cp(const cli_world *w, const data_config *config) {
         failed = cli_error_tutti();
     while (more && !failed) {
         failed = file_copy(&c);
-        if (!failed) failed = next(&c, &more);
+        if (!failed) failed = open_next_mesh(&c, &more);
     }
     exodus_outline left = c.outline;
     if (c.to && tutti_exodus_close(&c.to) != TUTTI_OK && !failed) failed = cli_error_tutti();

@@ -3,11 +3,12 @@
  * Lists: nodes; block-ID, edge-block-ID, face-block-ID for the entries of blocks; node-set-ID and so on for
  * members of sets.  Nodes and elements have their ids; all references use ids:
  *
- *     coordinates               of nodes
- *     block-1.nodes             of the list block-1: ids of the nodes of its elements
- *     side-set-7.members .sides
- *     temperature               nodal variables keep their names,
- *     block-1.stress            others have the list name as prefix; global ones are of the grid global
+ *   coordinates                   of nodes
+ *   block-1.nodes                 on the list block-1: ids of the nodes of its elements
+ *   side-set-7.members .sides
+ *   temperature                   nodal variables keep their names
+ *   block-1.stress                other variables have the name of the list as prefix
+ *   energy                        global variables are on the grid `global`
  *
  * Each rank copies its share of every array, in the order of the file.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -46,12 +47,13 @@ static char *variable_name(int kind, int64_t id, const char *variable) {
 
 /* ---- an array of the mesh */
 
-/* A variable on a list: to define, read and write. */
+/* An array of the mesh as a variable on a list. */
 typedef struct {
-    const char *variable; /* suffix of the name of the list */
+    const char *variable; /* suffix of the variable; the prefix is the name of the list */
     int what, kind, component;
     int64_t id;
-    int refers_to; /* kind to which its positions refer, converted to ids; -1: values */
+    /* kind of entries whose positions are the values, which are converted to ids; -1: plain values */
+    int refers_to;
     tutti_type type;
 } carried;
 
@@ -69,14 +71,14 @@ static tutti_exodus_array array_of(const carried *c, tutti_count first, tutti_co
 static int write_values(transfer *t, const char *variable, const char *list, tutti_count n,
                         tutti_type type, const void *buf) {
     const tutti_decomposition_spec spec = {.kind = TUTTI_BY_RANK_ORDER, .n = n};
-    tutti_decomposition *mine = NULL;
-    tutti_err err = tutti_decomposition_create(t->d, list, &spec, &mine);
-    if (err == TUTTI_OK) err = tutti_dataset_put(t->d, 1, &(tutti_put){variable, mine, type, buf});
-    tutti_decomposition_free(&mine);
+    tutti_decomposition *share = NULL;
+    tutti_err err = tutti_decomposition_create(t->d, list, &spec, &share);
+    if (err == TUTTI_OK) err = tutti_dataset_put(t->d, 1, &(tutti_put){variable, share, type, buf});
+    tutti_decomposition_free(&share);
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-static int array_carry(transfer *t, const carried *c) {
+static int copy_array(transfer *t, const carried *c) {
     tutti_exodus_array a = array_of(c, 0, 0, NULL);
     tutti_count all, numbers, first, n;
     tutti_type type;
@@ -136,7 +138,7 @@ static int text_info(transfer *t, const char *variable, const char *name, const 
     return 0;
 }
 
-static int coordinates_carry(transfer *t) {
+static int copy_coordinates(transfer *t) {
     const int dims = t->o.p.dims;
     tutti_count first, n;
     exodus_share(t->world, t->o.p.nodes, &first, &n);
@@ -161,7 +163,7 @@ static int coordinates_carry(transfer *t) {
     return failed;
 }
 
-static int block_carry(transfer *t, const tutti_exodus_entity *e) {
+static int copy_block(transfer *t, const tutti_exodus_entity *e) {
     const carried all[] = {
         {"nodes", TUTTI_EXODUS_CONNECTIVITY, e->kind, 0, e->id, TUTTI_EXODUS_NODAL, TUTTI_INT64},
         {"edges", TUTTI_EXODUS_EDGES, e->kind, 0, e->id, TUTTI_EXODUS_EDGE_BLOCK, TUTTI_INT64},
@@ -169,7 +171,7 @@ static int block_carry(transfer *t, const tutti_exodus_entity *e) {
         {"attributes", TUTTI_EXODUS_ATTRIBUTES, e->kind, 0, e->id, -1, TUTTI_FLOAT64},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (array_carry(t, &all[i])) return 1;
+        if (copy_array(t, &all[i])) return 1;
     char *name = variable_name(e->kind, e->id, "nodes");
     const int failed = e->entries > 0 && (text_info(t, name, "topology", e->topology) ||
                                           text_info(t, name, "name", e->name));
@@ -177,7 +179,7 @@ static int block_carry(transfer *t, const tutti_exodus_entity *e) {
     return failed;
 }
 
-static int set_carry(transfer *t, const tutti_exodus_entity *e) {
+static int copy_set(transfer *t, const tutti_exodus_entity *e) {
     static const int of[] = {TUTTI_EXODUS_NODAL, TUTTI_EXODUS_ELEMENT_BLOCK,
                              TUTTI_EXODUS_ELEMENT_BLOCK, TUTTI_EXODUS_EDGE_BLOCK,
                              TUTTI_EXODUS_FACE_BLOCK};
@@ -188,10 +190,10 @@ static int set_carry(transfer *t, const tutti_exodus_entity *e) {
         {"attributes", TUTTI_EXODUS_ATTRIBUTES, e->kind, 0, e->id, -1, TUTTI_FLOAT64},
         {"factors", TUTTI_EXODUS_FACTORS, e->kind, 0, e->id, -1, TUTTI_FLOAT64},
     };
-    const size_t n =
-        e->kind == TUTTI_EXODUS_SIDE_SET ? 3 : 4; /* factors of sides: not one a member */
+    /* without the last, factors, for sides, which may have several factors per member */
+    const size_t n = e->kind == TUTTI_EXODUS_SIDE_SET ? 3 : 4;
     for (size_t i = 0; i < n; i++)
-        if (array_carry(t, &all[i])) return 1;
+        if (copy_array(t, &all[i])) return 1;
     char *name = variable_name(e->kind, e->id, "members");
     const int failed = e->entries > 0 && text_info(t, name, "name", e->name);
     free(name);
@@ -200,7 +202,7 @@ static int set_carry(transfer *t, const tutti_exodus_entity *e) {
 
 /* ---- steps */
 
-/* A variable of an entity, with the share of this rank. */
+/* A variable of an entity; decompositions of this rank's share in the file and in the dataset. */
 typedef struct {
     char *name, *list;
     tutti_exodus_field field;
@@ -256,11 +258,11 @@ static int moves_make(transfer *t, moves *m) {
     return 0;
 }
 
-static int carry(transfer *t) {
+static int copy_all(transfer *t) {
     moves m;
     tutti_count first = 1, last = 0;
     if (tutti_dataset_begin(t->d, TUTTI_TOPOLOGY, 0, 0) != TUTTI_OK) return cli_error_tutti();
-    if (list_make(t, TUTTI_EXODUS_NODAL, 0, 0, t->o.p.nodes) || coordinates_carry(t) ||
+    if (list_make(t, TUTTI_EXODUS_NODAL, 0, 0, t->o.p.nodes) || copy_coordinates(t) ||
         text_info(t, NULL, "title", t->o.title))
         return 1;
     for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind <= TUTTI_EXODUS_FACE_SET; kind++) {
@@ -268,7 +270,7 @@ static int carry(transfer *t) {
         for (tutti_count i = 0; i < t->o.of[kind].n; i++) {
             const tutti_exodus_entity *e = &t->o.of[kind].entity[i];
             if (list_make(t, kind, e->id, before, e->entries) ||
-                (exodus_is_block(kind) ? block_carry : set_carry)(t, e))
+                (exodus_is_block(kind) ? copy_block : copy_set)(t, e))
                 return 1;
             before += e->entries;
         }
@@ -305,8 +307,8 @@ static int carry(transfer *t) {
     return failed;
 }
 
-/* All items of a list must have the same number of values. */
-static int possible(const transfer *t) {
+/* Check that all items of a list have the same number of values. */
+static int check_possible(const transfer *t) {
     for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind <= TUTTI_EXODUS_FACE_BLOCK; kind++)
         for (tutti_count i = 0; i < t->o.of[kind].n; i++) {
             const tutti_exodus_entity *e = &t->o.of[kind].entity[i];
@@ -327,12 +329,12 @@ int exodus_to_dataset(const cli_world *w, const data_config *c, const char *from
         TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | (c->force ? TUTTI_TRUNCATE : TUTTI_EXCLUSIVE);
     if (tutti_exodus_open(w->comm, from, TUTTI_READ, NULL, &t.x) != TUTTI_OK)
         return cli_error_tutti();
-    int failed = exodus_outline_read(t.x, &t.o) || possible(&t);
+    int failed = exodus_outline_read(t.x, &t.o) || check_possible(&t);
     if (!failed) failed = cli_stage_begin(w, to, c->force, &staged);
     if (!failed)
         failed = tutti_dataset_open(w->comm, staged.write_to, mode, NULL, &t.d) != TUTTI_OK &&
                  cli_error_tutti();
-    if (!failed) failed = carry(&t);
+    if (!failed) failed = copy_all(&t);
     exodus_outline_free(&t.o);
     if (t.d && tutti_dataset_close(&t.d) != TUTTI_OK && !failed) failed = cli_error_tutti();
     if (staged.path) failed = cli_stage_end(w, &staged, failed);

@@ -1,5 +1,5 @@
-/* tutti exodus diff: compare two files by ids, for any order of nodes and elements.   All ranks share the
- * work: each compares a range of ids.
+/* tutti exodus diff: compare two files by ids, for any order of nodes and elements.  Each rank compares a
+ * range of ids.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/diff.h"
 
@@ -47,7 +47,7 @@ static void entity_compare(exodus_comparison *k, const tutti_exodus_entity *a,
     if (exodus_is_set(a->kind)) number_compare(k, what, a->factors, b->factors);
 }
 
-/* ---- all of it */
+/* ---- the command */
 
 static int files_compare(exodus_comparison *k) {
     int failed = exodus_outline_read(k->x[0], &k->o[0]) || exodus_outline_read(k->x[1], &k->o[1]);
@@ -91,7 +91,7 @@ static int files_compare(exodus_comparison *k) {
     return failed;
 }
 
-/* The next file of both; *more_out: it exists. */
+/* Open the next file of both series; *more_out: whether there is one. */
 static int next_files(exodus_comparison *k, int *more_out) {
     tutti_err err[2];
     for (int f = 0; f < 2; f++) {

@@ -1,4 +1,4 @@
-/* tutti exodus diff: nodes and elements by their ids: coordinates, blocks, connectivity, attributes.
+/* tutti exodus diff: nodes and elements, matched by id: coordinates, blocks, connectivity, attributes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/diff.h"
 
@@ -18,7 +18,7 @@ void report_serial(exodus_comparison *k, const char *what, tutti_count counts[2]
                                    (long long)counts[f], k->config->path[f], (long long)firsts[f]));
 }
 
-/* Ids of all nodes (elements, edges, faces) of both files, in pairs. */
+/* Match the ids of all nodes (elements, edges, faces) of both files. */
 static int kind_pairs(exodus_comparison *k, int kind, exodus_pairs *out) {
     const cli_world *w = k->world;
     tutti_count first[2], n[2];
@@ -42,8 +42,8 @@ static int kind_pairs(exodus_comparison *k, int kind, exodus_pairs *out) {
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-/* Entries that only one file has are reported and removed. */
-static void pairs_meet(exodus_comparison *k, const char *what, exodus_pairs *p) {
+/* Report and remove entries that only one file has. */
+static void remove_unpaired(exodus_comparison *k, const char *what, exodus_pairs *p) {
     tutti_count counts[2] = {0, 0}, n = 0;
     int64_t firsts[2] = {INT64_MAX, INT64_MAX};
     for (tutti_count i = 0; i < p->n; i++) {
@@ -85,7 +85,7 @@ int exodus_common_make(exodus_comparison *k, int kind, tutti_count number, const
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-/* ---- arrays of numbers */
+/* ---- arrays of values */
 
 int exodus_compare_arrays(exodus_comparison *k, const exodus_common *c, int outcome,
                           tutti_exodus_array a) {
@@ -95,7 +95,8 @@ int exodus_compare_arrays(exodus_comparison *k, const exodus_common *c, int outc
     char where[100];
     for (int f = 0; f < 2; f++)
         has[f] = tutti_exodus_array_size(k->x[f], &a, &entries[f], &wide[f], &type[f]) == TUTTI_OK;
-    if (!has[0] || !has[1] || wide[0] != wide[1]) return 0; /* reported with the definitions */
+    /* exodus_diff.c reports this difference */
+    if (!has[0] || !has[1] || wide[0] != wide[1]) return 0;
     double *v[2];
     tutti_err err = TUTTI_OK;
     for (int f = 0; f < 2; f++) {
@@ -119,8 +120,7 @@ int exodus_compare_arrays(exodus_comparison *k, const exodus_common *c, int outc
 
 /* ---- connectivity: the ids of nodes (of faces, for polyhedra) */
 
-/* The definition of the common entries of a block in one file: numbers of the file, and the start of each
- * entry. */
+/* Node (face) numbers of the common entries of a block in one file, and the start of each entry. */
 typedef struct {
     int64_t *value;
     tutti_count *start;
@@ -130,7 +130,7 @@ static int is_poly(const tutti_exodus_entity *e) {
     return exodus_topology_is(e->topology, "nsided") || exodus_topology_is(e->topology, "nfaced");
 }
 
-/* Read all entries of a block of polygons or polyhedra. */
+/* Read the common entries of a block of polygons or polyhedra. */
 static int poly_read(tutti_exodus *x, const tutti_exodus_entity *e, const exodus_common *c, int f,
                      lists *out) {
     int64_t *counts = cli_malloc((size_t)e->entries * sizeof *counts);
@@ -142,7 +142,7 @@ static int poly_read(tutti_exodus *x, const tutti_exodus_entity *e, const exodus
         exodus_integers(TUTTI_EXODUS_CONNECTIVITY, (int)e->kind, e->id, 0, e->list_length, all)};
     tutti_err err = tutti_exodus_get_arrays(x, 2, a);
     if (err == TUTTI_OK) err = tutti_decomposition_positions(c->entries[f], at);
-    int wrong = 0; /* a count is negative, or they are more than the list has together */
+    int wrong = 0; /* a count is negative, or the counts exceed the length of the list */
     begin[0] = 0;
     for (tutti_count i = 0; i < e->entries && err == TUTTI_OK && !wrong; i++) {
         wrong = counts[i] < 0 || counts[i] > e->list_length - begin[i];
@@ -166,7 +166,7 @@ static int poly_read(tutti_exodus *x, const tutti_exodus_entity *e, const exodus
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-/* The number of values per entry of a block. */
+/* Return the number of values per entry of a block. */
 static int wide_of(const tutti_exodus_entity *e, int what) {
     return what == TUTTI_EXODUS_CONNECTIVITY ? e->nodes
            : what == TUTTI_EXODUS_EDGES      ? e->edges
@@ -209,7 +209,7 @@ static int connectivity_compare(exodus_comparison *k, int kind, tutti_count numb
     lists l[2] = {{.value = NULL}, {.value = NULL}};
     if (e[0]->entries == 0 || e[1]->entries == 0 || is_poly(e[0]) != is_poly(e[1]) ||
         (!is_poly(e[0]) && wide_of(e[0], what) != wide_of(e[1], what)))
-        return 0; /* reported with the definitions */
+        return 0; /* exodus_diff.c reports this difference */
     const int failed =
         lists_read(k, e[0], c, 0, what, &l[0]) || lists_read(k, e[1], c, 1, what, &l[1]);
     const int outcome = exodus_outcome_of(k, names[what], tutti_exodus_kind_name(kind));
@@ -241,7 +241,7 @@ static int connectivity_compare(exodus_comparison *k, int kind, tutti_count numb
 
 /* ---- blocks */
 
-/* The block of an element by its position; *place becomes that in the block. */
+/* Return the block that contains the element at *place; *place becomes the position in the block. */
 static tutti_count block_of_place(const exodus_table *t, tutti_count *place) {
     tutti_count i = 0;
     while (i < t->n && *place >= t->entity[i].entries) *place -= t->entity[i++].entries;
@@ -254,7 +254,8 @@ static int by_group(const void *a, const void *b) {
     return (x->place[0] > y->place[0]) - (x->place[0] < y->place[0]);
 }
 
-/* Pairs by block, with positions in it; pairs in different blocks are reported and removed. */
+/* Sort pairs by block and convert their positions to those in the block.  Pairs in different blocks are
+ * reported and removed. */
 static void blocks_sort(exodus_comparison *k, int kind, exodus_pairs *p) {
     const int outcome = exodus_outcome_of(k, "block", tutti_exodus_kind_name(kind));
     exodus_outcome *o = &k->outcome[outcome];
@@ -297,7 +298,7 @@ static int blocks_compare(exodus_comparison *k, int kind) {
     exodus_pairs p;
     if (n == 0 || k->o[1].of[kind].n == 0) return 0;
     if (kind_pairs(k, kind, &p)) return 1;
-    pairs_meet(k, names[kind - TUTTI_EXODUS_ELEMENT_BLOCK], &p);
+    remove_unpaired(k, names[kind - TUTTI_EXODUS_ELEMENT_BLOCK], &p);
     blocks_sort(k, kind, &p);
     k->common[kind] = cli_malloc((size_t)n * sizeof *k->common[kind]);
     memset(k->common[kind], 0, (size_t)n * sizeof *k->common[kind]);
@@ -324,7 +325,7 @@ int exodus_diff_mesh(exodus_comparison *k) {
     k->common[TUTTI_EXODUS_NODAL] = c;
     k->commons[TUTTI_EXODUS_NODAL] = 1;
     if (kind_pairs(k, TUTTI_EXODUS_NODAL, &p)) return 1;
-    pairs_meet(k, "nodes", &p);
+    remove_unpaired(k, "nodes", &p);
     int failed = exodus_common_make(k, TUTTI_EXODUS_NODAL, 0, p.v, p.n, c);
     exodus_pairs_free(&p);
     const int outcome = exodus_outcome_of(k, "coordinates", "nodal");

@@ -1,4 +1,4 @@
-/* tutti exodus diff: members of sets by the ids of their entries, with their distribution factors.
+/* tutti exodus diff: members of sets, matched by the ids of their entries, with their distribution factors.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/diff.h"
 
@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* This rank's members of all sets of a kind that both files have, in one file. */
+/* Members on this rank, in one file, of all sets of a kind that both files have. */
 typedef struct {
     tutti_count n;
     exodus_item *item;
     double *factor;
 } members;
 
-/* Entries of an array; 0: the file does not have it. */
+/* Return the number of entries of an array; 0: the file does not have the array. */
 static tutti_count array_entries(const tutti_exodus *x, int what, const tutti_exodus_entity *e) {
     const tutti_exodus_array a = {
         .array_kind = (tutti_exodus_array_kind)what, .kind = e->kind, .id = e->id};
@@ -23,7 +23,7 @@ static tutti_count array_entries(const tutti_exodus *x, int what, const tutti_ex
     return tutti_exodus_array_size(x, &a, &entries, &numbers, &type) == TUTTI_OK ? entries : 0;
 }
 
-/* Nodes of a side of an element by its position in the file. */
+/* Return the number of nodes of a side of the element at position `place` of the file. */
 static int width_of(const exodus_outline *o, tutti_count place, int64_t side) {
     const exodus_table *t = &o->of[TUTTI_EXODUS_ELEMENT_BLOCK];
     for (tutti_count i = 0; i < t->n; i++) {
@@ -34,7 +34,7 @@ static int width_of(const exodus_outline *o, tutti_count place, int64_t side) {
     return 0;
 }
 
-/* The set of the file that is number i of the first; NULL: it has none. */
+/* Return the set of file f that corresponds to set i of the first file; NULL: file f has none. */
 static const tutti_exodus_entity *set_of(const exodus_comparison *k, int f, int kind,
                                          tutti_count i) {
     const tutti_count other = exodus_other(k, kind, i);
@@ -42,7 +42,7 @@ static const tutti_exodus_entity *set_of(const exodus_comparison *k, int f, int 
     return &k->o[f].of[kind].entity[f == 0 ? i : other];
 }
 
-/* Members and sides of all sets, in one operation. */
+/* Read members and sides of all sets in one operation. */
 static int members_read(exodus_comparison *k, int f, int kind, members *out) {
     const tutti_count sets = k->o[0].of[kind].n;
     tutti_exodus_array *a = cli_malloc(2 * (size_t)sets * sizeof *a);
@@ -77,8 +77,8 @@ static int members_read(exodus_comparison *k, int f, int kind, members *out) {
     for (tutti_count j = 0; j < at && !failed; j++) {
         out->item[j].id = id[j];
         out->item[j].side = side[j];
-        out->item[j].at =
-            member[j]; /* its position: replaced by the start of its factors when they are read */
+        /* position of the member; later replaced by the start of its factors */
+        out->item[j].at = member[j];
     }
     free(a);
     free(member);
@@ -86,8 +86,9 @@ static int members_read(exodus_comparison *k, int f, int kind, members *out) {
     return failed;
 }
 
-/* Files of other programs may have fewer or more factors than the members need: the first members have theirs, the last one
- * has the rest, so that all of them are compared.  begin and n: as factors_count found them, and as the file has them. */
+/* Files of other programs may have fewer or more factors than the members need.  The first members keep
+ * their factors and the last member gets the rest, so that all factors are compared.
+ * begin and n: on input from factors_count, on output as the file has them. */
 static void factors_fit(const exodus_comparison *k, int f, int kind, members *m, tutti_count *begin,
                         tutti_count *n) {
     const tutti_count sets = k->o[0].of[kind].n;
@@ -122,7 +123,7 @@ static void factors_fit(const exodus_comparison *k, int f, int kind, members *m,
     free(need);
 }
 
-/* The number of factors of each member, and the start of those of this rank in each set. */
+/* Set the number of factors of each member; begin: start of this rank's factors in each set. */
 static void factors_count(const exodus_comparison *k, int f, int kind, members *m,
                           tutti_count *begin, tutti_count *n) {
     const tutti_count sets = k->o[0].of[kind].n;
@@ -163,7 +164,7 @@ static int factors_read(exodus_comparison *k, int f, int kind, members *m) {
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-/* ---- comparing */
+/* ---- comparison */
 
 static void factors_compare(exodus_comparison *k, int kind, const exodus_pairs *p) {
     const int outcome = exodus_outcome_of(k, "factors", tutti_exodus_kind_name(kind));
@@ -182,7 +183,7 @@ static void factors_compare(exodus_comparison *k, int kind, const exodus_pairs *
     }
 }
 
-/* Find the common members, for variables and attributes. */
+/* Store the common members, for variables and attributes. */
 static int common_sets(exodus_comparison *k, int kind, exodus_pairs *p) {
     const exodus_table *t = &k->o[0].of[kind];
     tutti_count n = 0, at = 0;
@@ -233,7 +234,7 @@ static int kind_compare(exodus_comparison *k, int kind) {
         exodus_pairs_find(k->world, item, m[0].n + m[1].n, factor, &p);
         free(item);
         free(factor);
-        /* Members that only one file has, set by set. */
+        /* Report members that only one file has, set by set. */
         const tutti_count sets = k->o[0].of[kind].n;
         int64_t *count = cli_malloc(4 * (size_t)sets * sizeof *count), *first = count + 2 * sets;
         for (tutti_count i = 0; i < 2 * sets; i++) {

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A variable of an entity that both files have. */
+/* A variable of an entity, in both files. */
 typedef struct {
     int kind, outcome;
-    tutti_count number; /* of the entity in the first file */
+    tutti_count number; /* number of the entity in the first file */
     tutti_exodus_field field[2];
 } compared;
 
@@ -41,7 +41,7 @@ static void field_add(exodus_comparison *k, list *l, int kind, tutti_count i, in
                                            .entries = c ? c->entries[f] : NULL};
 }
 
-/* Add the common variables of a common entity. */
+/* Add the common variables of entity i of the first file. */
 static void entity_add(exodus_comparison *k, list *l, int kind, tutti_count i) {
     const exodus_table *t = &k->o[0].of[kind], *u = &k->o[1].of[kind];
     const tutti_count other = kind == TUTTI_EXODUS_GLOBAL ? 0 : exodus_other(k, kind, i);
@@ -87,7 +87,7 @@ static int time_compare(exodus_comparison *k, int outcome, tutti_count step) {
 int exodus_diff_steps(exodus_comparison *k) {
     list l = {.n = 0};
     tutti_count first = 1, last = 0;
-    /* The steps to compare; without --steps those that both have. */
+    /* Determine the steps to compare; without --steps those that both files have. */
     const tutti_count a = tutti_exodus_steps(k->x[0]), b = tutti_exodus_steps(k->x[1]);
     if (!k->config->steps && a != b)
         exodus_only(k, cli_format("steps: %lld in %s, %lld in %s", (long long)a, k->config->path[0],
@@ -95,7 +95,7 @@ int exodus_diff_steps(exodus_comparison *k) {
     int failed = exodus_steps_chosen(k->config, a < b ? a : b, &first, &last);
     const int time = exodus_outcome_of(k, "time", "step");
     for (int kind = 0; kind <= TUTTI_EXODUS_FACE_SET && !failed; kind++) {
-        /* Variables in one file only. */
+        /* Report variables that only one file has. */
         for (int f = 0; f < 2; f++) {
             const exodus_table *t = &k->o[f].of[kind];
             for (int v = 0; v < t->variables; v++)

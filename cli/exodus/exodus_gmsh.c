@@ -1,19 +1,18 @@
-/* tutti import of a Gmsh mesh: physical groups of the highest dimension become blocks (one for each type of
- * elements), those of one dimension less side sets and node sets, all others node sets.  An
- * element of several groups is in the block of its first one; a group of the highest dimension that
- * is not the first one of all its elements
- * becomes an element set, too, with all of them.
+/* tutti import of a Gmsh mesh.  Physical groups of the highest dimension become blocks (one for each type of
+ * elements); those of one dimension less become side sets and node sets; all others node sets.  An element of
+ * several groups is in the block of its first group.  A group of the highest dimension that is not the first
+ * group of all its elements also becomes an element set with all of them.
  *
- * Every rank has the elements of its nodes (mesh.h: parts).  An element of the boundary belongs to
- * the rank that has its first node as its own; all elements of that node are there, so that the
- * adjacent one is found without communication.
+ * Every rank has all elements of its own nodes (mesh.h: parts).  A boundary element belongs to the rank that
+ * owns its first node.  That rank has all elements of the node, so that the adjacent element is found without
+ * communication.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Topologies of element types in Exodus: in its own dimension, and in space. */
+/* Exodus topologies of element types: [0] if the space has the dimension of the element, [1] if it has more. */
 static const char *const topology_table[TUTTI_MESH_TYPES][2] = {
     [TUTTI_MESH_POINT] = {"SPHERE", "SPHERE"},     [TUTTI_MESH_LINE] = {"BAR2", "BAR2"},
     [TUTTI_MESH_TRIANGLE] = {"TRI3", "TRISHELL3"}, [TUTTI_MESH_QUAD] = {"QUAD4", "SHELL4"},
@@ -21,27 +20,27 @@ static const char *const topology_table[TUTTI_MESH_TYPES][2] = {
     [TUTTI_MESH_PRISM] = {"WEDGE6", "WEDGE6"},     [TUTTI_MESH_PYRAMID] = {"PYRAMID5", "PYRAMID5"},
 };
 
-enum { CORNERS = 4 }; /* of a side */
+enum { CORNERS = 4 }; /* maximum corners of a side */
 
-/* The origin of a new block or set. */
+/* The group that a new block or set is made from. */
 typedef struct {
-    int dim, physical, type; /* type: of blocks */
-    int further;             /* during the gather: not the first group of an element */
+    int dim, physical, type; /* type: element type, for blocks only */
+    int further;             /* groups_gather: 1: not the first group of an element */
     int64_t id;
 } group;
 
-/* The groups of an element. */
+/* The groups of an element: `first`, and n further ones. */
 typedef struct {
     int first;
-    tutti_count n; /* further ones */
+    tutti_count n; /* number of further groups */
     const tutti_mesh_membership *more;
 } group_list;
 
-/* An element of the boundary, by its ascending node numbers. */
+/* A boundary element; `node`: its node numbers in ascending order. */
 typedef struct {
     tutti_count node[CORNERS];
-    tutti_count element; /* local element; then the adjacent one */
-    int side;            /* 0: no element found yet */
+    tutti_count element; /* local index of the adjacent element; -1: none yet */
+    int side;            /* side of the adjacent element; 0: none found yet */
     int set;
 } facet;
 
@@ -50,17 +49,19 @@ typedef struct {
     tutti_mesh *mesh;
     tutti_mesh_part *part;
     tutti_mesh_part_view v;
-    int dim, dims; /* of the elements; of space */
+    int dim, dims; /* dimension of the elements; dimension of space */
     int blocks_n, sides_n, nodes_n, elements_n;
-    group *block, *side, *node, *element; /* blocks and sets */
+    group *block, *side, *node, *element; /* groups of blocks and sets */
     tutti_count memberships;
     const tutti_mesh_membership *membership;
-    tutti_count runs;      /* of elements of the highest dimension, in the order of the file */
-    tutti_count (*run)[3]; /* first, count, count before */
-    /* of this rank */
-    tutti_count *place; /* [elements] among all blocks' elements; -1: a boundary */
+    /* number of runs of consecutive elements of the highest dimension, in the order of the file */
+    tutti_count runs;
+    tutti_count (*run)[3]; /* [runs] first element, count, count in all previous runs */
+    /* the mesh of this rank */
+    /* [elements] index among the elements of all blocks; -1: boundary element */
+    tutti_count *place;
     exodus_outline o;
-    int name_length; /* of the longest name */
+    int name_length; /* length of the longest name */
     tutti_exodus_mesh m;
     void **kept;
     int keeps;
@@ -88,7 +89,7 @@ static group_list groups_of(const gmsh *g, int dim, int entity, int physical) {
     return (group_list){.first = physical, .n = hi - lo, .more = g->membership + lo};
 }
 
-/* Group k of a list, 0: the first one. */
+/* Return group k of an element; 0 is the first. */
 static int group_at(const group_list *l, tutti_count k) {
     return k == 0 ? l->first : l->more[k - 1].tag;
 }
@@ -103,7 +104,7 @@ static int is_in(const gmsh *g, tutti_count i, const group *x) {
     return 0;
 }
 
-/* ---- groups: of all ranks, in the same order */
+/* ---- the groups of all ranks, in the same order on all ranks */
 
 static int compare_groups(const void *a, const void *b) {
     const group *x = a, *y = b;
@@ -121,13 +122,13 @@ static int groups_unite(group *v, int n) {
     return m;
 }
 
-/* A list of groups that is united now and then. */
+/* A list of groups; duplicates are removed when the list is full. */
 typedef struct {
     group *v;
-    int n, room;
+    int n, capacity;
 } group_set;
 
-/* All (dimension, group, type, first or further) of elements, on all ranks. */
+/* Gather all combinations (dimension, group, type, first or further) of elements, on all ranks. */
 static group *groups_gather(gmsh *g, int *n_out) {
     tutti_mesh_view v = {.elements = 0};
     if (tutti_mesh_view_get(g->mesh, &v) != TUTTI_OK) return NULL;
@@ -136,7 +137,7 @@ static group *groups_gather(gmsh *g, int *n_out) {
     g->membership = v.membership;
     for (tutti_count i = 0; i < v.elements; i++) {
         const int dim = tutti_mesh_type_dim(v.type[i]);
-        /* Element e of the slice is of the same type, entity and groups as the one before it. */
+        /* Skip an element that has the type, entity and group of the previous element. */
         if (i > 0 && v.type[i] == v.type[i - 1] && v.entity[i] == v.entity[i - 1] &&
             v.physical[i] == v.physical[i - 1])
             continue;
@@ -145,10 +146,10 @@ static group *groups_gather(gmsh *g, int *n_out) {
             group x = (group){
                 .dim = dim, .physical = group_at(&l, k), .type = v.type[i], .further = k > 0};
             if (!(s.n > 0 && compare_groups(&s.v[s.n - 1], &x) == 0)) {
-                if (s.n == s.room) {
+                if (s.n == s.capacity) {
                     s.n = groups_unite(s.v, s.n);
-                    s.room = 2 * s.n + 64;
-                    s.v = cli_realloc(s.v, (size_t)s.room * sizeof *s.v);
+                    s.capacity = 2 * s.n + 64;
+                    s.v = cli_realloc(s.v, (size_t)s.capacity * sizeof *s.v);
                 }
                 s.v[s.n++] = x;
             }
@@ -161,7 +162,8 @@ static group *groups_gather(gmsh *g, int *n_out) {
     return out;
 }
 
-/* Groups with a unique tag keep it as their id (pass 0); the others get higher ids. */
+/* Add a block or set.  In pass 0, groups with a unique tag get the tag as id; in pass 1, the others get
+ * higher ids. */
 static void group_add(group **v, int *n, group x, int pass) {
     int64_t most = 0;
     int is_taken = x.physical < 1;
@@ -212,7 +214,8 @@ static int is_used(const gmsh *g, tutti_exodus_kind kind, const char *name) {
     return 0;
 }
 
-/* The name of a group, for an entity of this kind that none has yet: with the type of its elements, or a number. */
+/* Return the name of a group, made unique among entities of this kind by the type of the elements, or a
+ * number. */
 static char *unique_name(const gmsh *g, tutti_exodus_kind kind, const group *x) {
     const tutti_mesh_group *named;
     const char *name = "";
@@ -244,30 +247,30 @@ static void entities_make(gmsh *g, tutti_exodus_kind kind, const group *v, int n
     }
 }
 
-/* ---- ids of elements: their number among those of the highest dimension */
+/* ---- ids of elements: elements of the highest dimension are numbered from 1, in the order of the file */
 
 static int runs_make(gmsh *g) {
     tutti_mesh_view v = {.elements = 0};
     if (tutti_mesh_view_get(g->mesh, &v) != TUTTI_OK) return cli_error_tutti();
-    tutti_count n = 0, (*mine)[3] = NULL;
+    tutti_count n = 0, (*local)[3] = NULL;
     for (tutti_count i = 0; v.type && i < v.elements; i++) {
         if (tutti_mesh_type_dim(v.type[i]) != g->dim) continue;
         const tutti_count at = v.first_element + i;
-        if (n > 0 && mine[n - 1][0] + mine[n - 1][1] == at) {
-            mine[n - 1][1]++;
+        if (n > 0 && local[n - 1][0] + local[n - 1][1] == at) {
+            local[n - 1][1]++;
             continue;
         }
-        if ((n & (n + 1)) == 0) mine = cli_realloc(mine, 2 * ((size_t)n + 1) * sizeof *mine);
-        mine[n][0] = at;
-        mine[n][1] = 1;
-        mine[n++][2] = 0;
+        if ((n & (n + 1)) == 0) local = cli_realloc(local, 2 * ((size_t)n + 1) * sizeof *local);
+        local[n][0] = at;
+        local[n][1] = 1;
+        local[n++][2] = 0;
     }
     int all = 0;
-    g->run = cli_gather(g->world, mine, (int)n, sizeof *g->run, &all);
+    g->run = cli_gather(g->world, local, (int)n, sizeof *g->run, &all);
     g->runs = all;
     tutti_count before = 0;
     for (tutti_count i = 0; i < g->runs; before += g->run[i++][1]) g->run[i][2] = before;
-    free(mine);
+    free(local);
     return 0;
 }
 
@@ -329,11 +332,11 @@ static void facet_nodes(facet *f, int n) {
         }
 }
 
-/* This rank's own elements of the boundary. */
+/* List the boundary elements that this rank owns. */
 static tutti_count facets_find(gmsh *g, facet **out) {
     const tutti_mesh_part_view *v = &g->v;
-    tutti_count n = 0, room = v->elements;
-    *out = cli_malloc((size_t)room * sizeof **out);
+    tutti_count n = 0, capacity = v->elements;
+    *out = cli_malloc((size_t)capacity * sizeof **out);
     for (tutti_count i = 0; i < v->elements; i++) {
         const int dim = tutti_mesh_type_dim(v->type[i]), nodes = tutti_mesh_type_nodes(v->type[i]);
         if (dim != g->dim - 1 || !v->element_own[i]) continue;
@@ -341,7 +344,8 @@ static tutti_count facets_find(gmsh *g, facet **out) {
         for (tutti_count j = 0; j <= l.n; j++) {
             const int set = group_of(g->side, g->sides_n, dim, group_at(&l, j), 0);
             if (set < 0) continue;
-            if (n == room) *out = cli_realloc(*out, (size_t)(room = 2 * room + 64) * sizeof **out);
+            if (n == capacity)
+                *out = cli_realloc(*out, (size_t)(capacity = 2 * capacity + 64) * sizeof **out);
             facet *f = &(*out)[n++];
             *f = (facet){.element = -1, .set = set};
             for (int k = 0; k < nodes; k++) f->node[k] = v->number[v->node[v->start[i] + k]];
@@ -352,12 +356,14 @@ static tutti_count facets_find(gmsh *g, facet **out) {
     return n;
 }
 
-/* If two elements share a facet, the one with the lower id is chosen on all ranks. */
-static void facet_meet(gmsh *g, facet *f, tutti_count n, const facet *key, tutti_count element,
-                       int side) {
+/* Assign an element to the boundary elements with the nodes of `key`.  If two elements share a facet, that
+ * with the lower id is chosen on all ranks. */
+static void assign_facet(gmsh *g, facet *f, tutti_count n, const facet *key, tutti_count element,
+                         int side) {
     facet *at = n > 0 ? bsearch(key, f, (size_t)n, sizeof *f, by_nodes) : NULL;
     if (!at) return;
-    while (at > f && by_nodes(at - 1, key) == 0) at--; /* several groups may have it */
+    /* a facet in several groups occurs several times */
+    while (at > f && by_nodes(at - 1, key) == 0) at--;
     for (; at < f + n && by_nodes(at, key) == 0; at++) {
         if (at->side > 0 && g->v.element[at->element] <= g->v.element[element]) continue;
         at->element = element;
@@ -383,7 +389,7 @@ static void sides_make(gmsh *g) {
             if (wide < 1 || wide > CORNERS) continue;
             for (int k = 0; k < wide; k++) key.node[k] = v->number[v->node[v->start[i] + which[k]]];
             facet_nodes(&key, wide);
-            facet_meet(g, f, n, &key, i, s);
+            assign_facet(g, f, n, &key, i, s);
         }
     }
     for (int k = 0; k < g->sides_n; k++) {
@@ -456,7 +462,8 @@ int exodus_from_gmsh(const cli_world *w, const data_config *c, const char *from,
     if (tutti_mesh_open(w->comm, from, NULL, &g.mesh) != TUTTI_OK) return cli_error_tutti();
     int failed = groups_make(&g) || runs_make(&g) || hand_out(&g);
     if (!failed) {
-        /* Dimensions whose coordinates are all 0 are omitted, if elements allow it. */
+        /* Trailing dimensions whose coordinates are all 0 are omitted, but not below the dimension of the
+         * elements. */
         int used = g.dim > 0 ? g.dim : 1;
         for (tutti_count i = 0; i < g.v.nodes; i++)
             for (int d = used; d < 3; d++)

@@ -1,4 +1,4 @@
-/* tutti import: a Gmsh mesh or an Exodus file becomes an Exodus file or a dataset.
+/* tutti import: convert a Gmsh mesh or an Exodus file to an Exodus file or a dataset.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 

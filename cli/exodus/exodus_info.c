@@ -1,4 +1,4 @@
-/* tutti exodus info: contents of a file in finite-element terms.  tutti ls: a summary.
+/* tutti exodus info: print the contents of a file in finite-element terms.  tutti ls: print a summary.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
@@ -6,22 +6,22 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MANY = 12 }; /* number of entities and steps that ls lists individually */
+enum { MANY = 12 }; /* maximum number of entities or steps that ls lists individually */
 
 typedef struct {
     const data_config *config;
     tutti_exodus *x;
     exodus_outline o;
-    int format;     /* CDF-n */
-    int real, ints; /* bits; 0: none */
+    int format;     /* n of CDF-n */
+    int real, ints; /* bits of floating-point numbers and integers; 0: the file has none */
     int has_sidecar;
     tutti_off bytes;
     tutti_count steps;
     double *time;
-    int processors; /* of Nemesis, 0: none */
+    int processors; /* number of processors in Nemesis data; 0: none */
 } look;
 
-/* ---- properties other than definitions */
+/* ---- properties of the file other than definitions */
 
 static int bits_of(const tutti_exodus *x, const tutti_exodus_array *a) {
     tutti_count entries, numbers;
@@ -30,7 +30,7 @@ static int bits_of(const tutti_exodus *x, const tutti_exodus_array *a) {
     return 8 * (int)tutti_type_size(type);
 }
 
-/* Bits of integers: those of the first connectivity, map or set present. */
+/* Return the bits of integers: those of the first connectivity, map or set in the file. */
 static int integer_bits(const look *k) {
     for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind < TUTTI_EXODUS_KINDS; kind++)
         for (tutti_count i = 0; i < k->o.of[kind].n; i++) {
@@ -70,7 +70,7 @@ static int look_at(look *k) {
     return err == TUTTI_OK || err == TUTTI_ERR_NOT_FOUND ? 0 : cli_error_tutti();
 }
 
-/* "checksums in out.e.tutti", or the reason why there are none */
+/* Format "checksums in out.e.tutti", or the reason why there are none. */
 static char *sidecar_text(const look *k) {
     const char *warning = tutti_exodus_warning(k->x);
     if (warning[0]) return cli_strdup(warning);
@@ -144,7 +144,7 @@ static void print_variables(const look *k, int kind) {
         if (kind == TUTTI_EXODUS_GLOBAL)
             printf("    %s\n", cli_shown(t->variable[v]));
         else {
-            /* A variable, and the entities that have it if not all have. */
+            /* A variable, and the entities that have it, unless all have it. */
             tutti_count has = 0;
             for (tutti_count i = 0; i < t->n; i++) has += t->has[i * t->variables + v];
             printf("    %s", cli_shown(t->variable[v]));

@@ -1,5 +1,5 @@
-/* tutti exodus join: the files of many processes, NAME.e.N.R, are joined.   Each rank opens a share of the
- * pieces, joins them by ids, and all ranks write the result.
+/* tutti exodus join: join the files of many processes, NAME.e.N.R.  Each rank opens a share of the pieces and
+ * joins them by ids; then all ranks write the result.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/join.h"
 
@@ -32,14 +32,15 @@ static int pieces_open(exodus_whole *w, char **paths, int n) {
 
 /* ---- results */
 
-/* Destinations of fields of pieces: the number of the field of the rank for each kind, entity and
- * variable. */
+/* Results of this rank and of its pieces; `index` is the number of this rank's field for each kind, entity
+ * and variable. */
 typedef struct {
-    exodus_results all;                     /* of the rank */
-    exodus_results *of;                     /* [pieces] */
-    tutti_count **to;                       /* [pieces][fields] */
-    tutti_count *index[TUTTI_EXODUS_KINDS]; /* [entities * variables] */
-    int differ;                             /* global variables of pieces do */
+    exodus_results all; /* results of this rank */
+    exodus_results *of; /* [pieces] results of the pieces */
+    tutti_count **to;   /* [pieces][fields] number of this rank's field */
+    tutti_count
+        *index[TUTTI_EXODUS_KINDS]; /* [entities * variables] number of the field in `all` */
+    int differ;                     /* whether pieces have different values of global variables */
 } results;
 
 static tutti_count target_of(exodus_whole *w, const results *r, int p, tutti_count i) {
@@ -57,7 +58,7 @@ static int read_piece_step(const exodus_whole *w, results *r, int p, tutti_count
     for (tutti_count i = 0; i < f->n; i++) {
         const int kind = f->field[i].kind;
         if (kind == TUTTI_EXODUS_GLOBAL) {
-            /* Global variables are the first piece's; others should have the same. */
+            /* Global variables are those of the first piece; other pieces should have the same values. */
             const exodus_outline *o = &w->piece[p].o;
             const double *from = r->of[p].field[i].buf;
             double *to = r->all.field[r->to[p][i]].buf;
@@ -79,16 +80,16 @@ static int read_piece_step(const exodus_whole *w, results *r, int p, tutti_count
     return 0;
 }
 
-/* All ranks' first pieces against rank 0's. */
+/* Compare the global variables of each rank's first piece with those of rank 0. */
 static void globals_check(const exodus_whole *w, results *r) {
     const int n = w->o.of[TUTTI_EXODUS_GLOBAL].variables;
     if (n == 0) return;
-    const double *mine = r->all.field[r->index[TUTTI_EXODUS_GLOBAL][0]].buf;
+    const double *local = r->all.field[r->index[TUTTI_EXODUS_GLOBAL][0]].buf;
     double *first = cli_malloc((size_t)n * sizeof *first);
-    memcpy(first, mine, (size_t)n * sizeof *first);
+    memcpy(first, local, (size_t)n * sizeof *first);
     MPI_Bcast(first, n, MPI_DOUBLE, 0, w->world->comm);
     for (int v = 0; v < n && w->pieces > 0; v++)
-        r->differ |= first[v] != mine[v] && !(isnan(first[v]) && isnan(mine[v]));
+        r->differ |= first[v] != local[v] && !(isnan(first[v]) && isnan(local[v]));
     free(first);
 }
 
@@ -168,16 +169,16 @@ static int write_joined_file(exodus_whole *w, int pieces) {
     return 0;
 }
 
-static int join(const cli_world *world, const data_config *config, char **paths, int n) {
+static int join_files(const cli_world *world, const data_config *config, char **paths, int n) {
     exodus_whole w = {.world = world, .config = config, .paths = paths};
     int failed = pieces_open(&w, paths, n) || exodus_join_agree(&w);
-    /* Without any id map all pieces would have the same nodes. */
+    /* Without id maps, nodes of different pieces would have the same ids. */
     if (!failed && n > 1 && !w.o.p.has_node_ids && w.o.p.dims > 0)
         failed = cli_error("no piece has an id map of its nodes (node_num_map): cannot determine "
                            "shared nodes");
     if (!failed) failed = exodus_join_check_ids(&w, n);
     if (!failed) {
-        /* Exodus: without a map, ids count from 1. */
+        /* Without an id map, ids count from 1 in each piece. */
         for (int i = 0; i < w.pieces && n > 1; i++) {
             const tutti_exodus_parameters *p = &w.piece[i].o.p;
             if (p->nodes > 0 && !p->has_node_ids)
@@ -219,14 +220,15 @@ static int join(const cli_world *world, const data_config *config, char **paths,
     return failed;
 }
 
-/* Every used rank has at least one piece; other ranks are idle. */
+/* Only as many ranks as there are pieces are used; other ranks are idle. */
 int exodus_join(const cli_world *w, const data_config *config) {
     cli_world some;
     char **paths = NULL;
     int n = 0;
     if (exodus_join_names(config, &paths, &n)) return CLI_FAILED;
     cli_world_first(w, n < w->ranks ? n : w->ranks, &some);
-    const int failed = cli_agree(w, some.comm != MPI_COMM_NULL && join(&some, config, paths, n));
+    const int failed =
+        cli_agree(w, some.comm != MPI_COMM_NULL && join_files(&some, config, paths, n));
     cli_world_free(&some);
     for (int i = 0; i < n; i++) free(paths[i]);
     free(paths);

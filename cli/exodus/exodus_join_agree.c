@@ -15,7 +15,7 @@ static tutti_count find_name(exodus_outline *o, tutti_exodus_kind kind, int64_t 
     return exodus_find(o, kind, id);
 }
 
-/* Merge an existing entity: empty ones have fewer properties. */
+/* Merge entity b into a; an empty block or set may lack properties. */
 static int entity_merge(tutti_exodus_entity *a, const tutti_exodus_entity *b, const char *path) {
     const char *kind = tutti_exodus_kind_name(a->kind);
     const long long id = a->id;
@@ -73,12 +73,12 @@ static int table_merge(exodus_outline *o, const exodus_outline *from, int kind, 
             int q = 0;
             while (q < t->properties && strcmp(t->property[q], u->property[p]) != 0) q++;
             if (q == t->properties) {
-                const size_t room = exodus_table_room(t->n), n = (size_t)q + 1;
+                const size_t capacity = exodus_table_room(t->n), n = (size_t)q + 1;
                 t->property = cli_realloc(t->property, n * sizeof *t->property);
                 t->value = cli_realloc(t->value, n * sizeof *t->value);
                 t->property[q] = cli_strdup(u->property[p]);
-                t->value[q] = cli_malloc(room * sizeof *t->value[q]);
-                memset(t->value[q], 0, room * sizeof *t->value[q]);
+                t->value[q] = cli_malloc(capacity * sizeof *t->value[q]);
+                memset(t->value[q], 0, capacity * sizeof *t->value[q]);
                 t->properties++;
             }
             if (u->value[p][j]) t->value[q][i] = u->value[p][j];
@@ -90,7 +90,7 @@ static int table_merge(exodus_outline *o, const exodus_outline *from, int kind, 
     return failed;
 }
 
-/* The first piece defines the common properties. */
+/* Merge the outline of a piece; the first piece defines the common properties. */
 static int outline_merge(exodus_outline *o, const exodus_outline *from, const char *path) {
     if (!o->title) {
         o->p = from->p;
@@ -117,18 +117,18 @@ static int outline_merge(exodus_outline *o, const exodus_outline *from, const ch
     return 0;
 }
 
-/* ---- of all ranks */
+/* ---- all ranks */
 
 static int outlines_gather(exodus_whole *w) {
     const cli_world *c = w->world;
-    exodus_outline mine = {.qas = 0};
+    exodus_outline local = {.qas = 0};
     int failed = 0;
     for (int i = 0; i < w->pieces && !failed; i++)
-        failed = outline_merge(&mine, &w->piece[i].o, w->piece[i].path);
-    if (cli_agree(c, failed)) return exodus_outline_free(&mine), 1;
+        failed = outline_merge(&local, &w->piece[i].o, w->piece[i].path);
+    if (cli_agree(c, failed)) return exodus_outline_free(&local), 1;
     size_t n = 0;
-    void *bytes = w->pieces > 0 ? exodus_outline_pack(&mine, &n) : NULL;
-    exodus_outline_free(&mine);
+    void *bytes = w->pieces > 0 ? exodus_outline_pack(&local, &n) : NULL;
+    exodus_outline_free(&local);
     int count = n < INT_MAX ? (int)n : -1, all = 0;
     int *counts = cli_malloc(2 * (size_t)c->ranks * sizeof *counts), *at = counts + c->ranks;
     MPI_Allgather(&count, 1, MPI_INT, counts, 1, MPI_INT, c->comm);

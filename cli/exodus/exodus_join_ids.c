@@ -1,7 +1,7 @@
-/* tutti exodus join: entries of several pieces that have the same id must be the same entry.
+/* tutti exodus join: check that entries of several pieces with the same id are the same entry.
  *
- * Ranks divide the range of the ids of each kind.  Every rank sends the id and a hash of the contents of each of its entries to the rank
- * of the id, which finds ids with different hashes.
+ * The id range of each kind is divided among the ranks.  Every rank sends id and hash of the contents of each
+ * of its entries to the rank responsible for the id, which searches for ids with different hashes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/join.h"
 
@@ -13,7 +13,7 @@ enum { KINDS = 4 };
 static const int entry_kinds[KINDS] = {TUTTI_EXODUS_NODAL, TUTTI_EXODUS_ELEMENT_BLOCK,
                                        TUTTI_EXODUS_EDGE_BLOCK, TUTTI_EXODUS_FACE_BLOCK};
 
-/* An entry: hash is not 0. */
+/* An entry of a piece; hash: of its contents, never 0. */
 typedef struct {
     int64_t id;
     uint64_t hash;
@@ -29,7 +29,7 @@ static uint64_t hash_word(uint64_t h, uint64_t bits) {
 static uint64_t hash_node(const exodus_whole *w, const tutti_exodus_mesh *m, tutti_count i) {
     uint64_t h = 1469598103934665603u;
     for (int d = 0; d < w->o.p.dims; d++) {
-        const double v = exodus_coordinate(m, d, i) + 0.0; /* -0 is 0 */
+        const double v = exodus_coordinate(m, d, i) + 0.0; /* makes -0 equal to 0 */
         uint64_t bits;
         memcpy(&bits, &v, sizeof bits);
         h = hash_word(h, bits);
@@ -37,7 +37,7 @@ static uint64_t hash_node(const exodus_whole *w, const tutti_exodus_mesh *m, tut
     return h | 1;
 }
 
-/* The id of a face by its place among all faces of the piece. */
+/* Return the id of the face at position `place` among all faces of the piece. */
 static int64_t face_id(const exodus_piece *q, tutti_count place) {
     const tutti_exodus_elements *e = exodus_blocks(q->mesh, TUTTI_EXODUS_FACE_BLOCK);
     tutti_count b = 0;
@@ -63,7 +63,7 @@ static tutti_count count_entries(const exodus_piece *q, int kind) {
     return n;
 }
 
-/* Entries of a piece; returns how many. */
+/* List the entries of a piece; return their number. */
 static tutti_count list_entries(const exodus_whole *w, const exodus_piece *q, int kind,
                                 entry *out) {
     tutti_count n = 0;
@@ -81,7 +81,7 @@ static tutti_count list_entries(const exodus_whole *w, const exodus_piece *q, in
 
 /* ---- exchange */
 
-/* The ids of all ranks, divided evenly. */
+/* Division of the id range: rank r is responsible for ids low + r * width ... */
 typedef struct {
     int64_t low;
     uint64_t width; /* ids per rank */
@@ -91,7 +91,7 @@ static int rank_of(const division *d, int64_t id) {
     return (int)(((uint64_t)id - (uint64_t)d->low) / d->width);
 }
 
-/* Send the entries to the ranks of their ids: *v and *n become those of this rank's ids. */
+/* Send the entries to the ranks responsible for their ids; *v and *n become those that this rank receives. */
 static void exchange_entries(const cli_world *w, const division *d, entry **v, tutti_count *n) {
     const int ranks = w->ranks;
     int *send = cli_array(5, ranks, sizeof *send), *send_at = send + ranks,
@@ -124,7 +124,7 @@ static int by_id(const void *a, const void *b) {
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* The least id, from `low` on, that has different hashes; none: INT64_MAX. */
+/* Return the smallest id >= low that has different hashes; INT64_MAX: none. */
 static int64_t find_conflict(const entry *v, tutti_count n, int64_t low, uint64_t width) {
     int64_t least = INT64_MAX;
     if (width <= 4 * (uint64_t)n + 1024) {
@@ -149,13 +149,14 @@ static int64_t find_conflict(const entry *v, tutti_count n, int64_t low, uint64_
 
 /* ---- error message */
 
-/* The entries of a piece for one id: the least and the largest hash, the latter as its complement; 0 in `maps` without an id map. */
+/* For one id, per piece: the smallest hash, and the complement of the largest; maps: whether the piece has an
+ * id map. */
 typedef struct {
     uint64_t *least, *largest;
     int *maps;
 } holders;
 
-/* The first piece that has the id, and the first one that has it with other contents.   Collective */
+/* Report the first piece that has the id, and the first piece that has different contents for it.  Collective */
 static void report_conflict(const exodus_whole *w, int pieces, int k, int64_t id) {
     static const struct {
         const char *entry, *made_of, *map;
@@ -211,7 +212,8 @@ static int check_kind(const exodus_whole *w, int pieces, int k) {
         return 1;
     entry *v = cli_malloc((size_t)n * sizeof *v);
     for (int p = 0; p < w->pieces; p++) at += list_entries(w, &w->piece[p], kind, v + at);
-    int64_t range[2] = {INT64_MAX, INT64_MAX}; /* the least id, and the complement of the largest */
+    /* the smallest id, and the complement of the largest */
+    int64_t range[2] = {INT64_MAX, INT64_MAX};
     for (tutti_count i = 0; i < n; i++) {
         if (v[i].id < range[0]) range[0] = v[i].id;
         if (~v[i].id < range[1]) range[1] = ~v[i].id;

@@ -1,5 +1,5 @@
-/* tutti exodus join: merge the pieces of a rank to one mesh.  Entries of several pieces (nodes on
- * borders, copies of elements, members of sets) are identified by id, and stored once.
+/* tutti exodus join: merge the pieces of a rank into one mesh.  Entries of several pieces (nodes on borders,
+ * copies of elements, members of sets) are identified by id, and stored once.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/join.h"
 
@@ -17,13 +17,13 @@ int64_t exodus_entry_id(const exodus_piece *q, int kind, tutti_count b, tutti_co
     return i + 1;
 }
 
-/* ---- once each */
+/* ---- removal of duplicate entries */
 
-/* An entry of a piece: its key and its origin. */
+/* An entry of a piece: its key (id, side) and its origin. */
 typedef struct {
     int64_t id, side;
     int piece;
-    tutti_count entity, at; /* in the piece */
+    tutti_count entity, at; /* number of the entity; index in the entity */
 } source;
 
 typedef struct {
@@ -39,9 +39,9 @@ static int by_id(const void *a, const void *b) {
     return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Sort; the first of each stays, and all learn where it is. */
-static void once(exodus_whole *w, int kind, sources *s) {
-    int is_ascending = 1; /* and without duplicates, as usual for a single piece */
+/* Sort entries and remove duplicates; store the new index of every entry in its piece. */
+static void remove_duplicates(exodus_whole *w, int kind, sources *s) {
+    int is_ascending = 1; /* ascending without duplicates, as usual for a single piece */
     for (tutti_count i = 1; i < s->n && is_ascending; i++) {
         const source *x = &s->v[i - 1], *y = &s->v[i];
         is_ascending = x->id < y->id || (x->id == y->id && x->side < y->side);
@@ -64,7 +64,7 @@ static void once(exodus_whole *w, int kind, sources *s) {
     *s = (sources){n, v};
 }
 
-/* Allocate the indices of a kind, in all pieces. */
+/* Allocate `place` of a kind in all pieces. */
 static void places_make(exodus_whole *w, int kind) {
     for (int p = 0; p < w->pieces; p++) {
         exodus_piece *q = &w->piece[p];
@@ -76,16 +76,16 @@ static void places_make(exodus_whole *w, int kind) {
     }
 }
 
-/* Translate an index in the blocks of a piece to that in the blocks of the rank. */
-static tutti_count translate(const exodus_whole *w, int p, int kind, tutti_count place) {
+/* Convert an index in the blocks of piece p to the index in the blocks of the rank. */
+static tutti_count translate_index(const exodus_whole *w, int p, int kind, tutti_count place) {
     const exodus_piece *q = &w->piece[p];
-    const tutti_exodus_elements *mine = exodus_blocks(&w->mesh, kind);
+    const tutti_exodus_elements *merged = exodus_blocks(&w->mesh, kind);
     if (kind == TUTTI_EXODUS_NODAL) return q->place[kind][0][place];
     for (tutti_count b = 0; b < q->o.of[kind].n; b++) {
         const tutti_count n = exodus_entries(q->mesh, kind, b);
         if (place < n) {
             tutti_count before = 0;
-            for (tutti_count i = 0; i < q->number[kind][b]; i++) before += mine[i].n;
+            for (tutti_count i = 0; i < q->number[kind][b]; i++) before += merged[i].n;
             return before + q->place[kind][b][place];
         }
         place -= n;
@@ -93,29 +93,30 @@ static tutti_count translate(const exodus_whole *w, int p, int kind, tutti_count
     return 0;
 }
 
-/* Entries (nodes, members) of an entity in all pieces, each once. */
+/* List the entries (nodes, members) of an entity of all pieces, without duplicates. */
 static sources sources_find(exodus_whole *w, int kind, tutti_count number) {
     const int nodal = kind == TUTTI_EXODUS_NODAL;
     sources s = {.n = 0};
-    tutti_count room = 0;
+    tutti_count capacity = 0;
     for (int p = 0; p < w->pieces; p++) {
         const exodus_piece *q = &w->piece[p];
         const tutti_count b = nodal ? 0 : q->entity[kind][number];
         if (b < 0) continue;
         const tutti_exodus_members *m = exodus_is_set(kind) ? &exodus_sets(q->mesh, kind)[b] : NULL;
         const tutti_count n = exodus_entries(q->mesh, kind, b);
-        if (s.n + n > room) s.v = cli_realloc(s.v, (size_t)(room = 2 * (s.n + n)) * sizeof *s.v);
+        if (s.n + n > capacity)
+            s.v = cli_realloc(s.v, (size_t)(capacity = 2 * (s.n + n)) * sizeof *s.v);
         for (tutti_count i = 0; i < n; i++)
             s.v[s.n++] =
                 (source){.id = nodal ? exodus_node_id(q->mesh, i)
-                               : m   ? translate(w, p, exodus_member_kind(kind), m->members[i])
-                                     : exodus_entry_id(q, kind, b, i),
+                               : m ? translate_index(w, p, exodus_member_kind(kind), m->members[i])
+                                   : exodus_entry_id(q, kind, b, i),
                          .side = m && m->sides ? m->sides[i] : 0,
                          .piece = p,
                          .entity = b,
                          .at = i};
     }
-    once(w, kind, &s);
+    remove_duplicates(w, kind, &s);
     return s;
 }
 
@@ -125,7 +126,7 @@ static int64_t *ids_make(exodus_whole *w, const sources *s) {
     return id;
 }
 
-/* Attributes of entries, `a` each; those that a piece does not have are 0. */
+/* Collect `a` attributes per entry; attributes that a piece does not have are 0. */
 static double *attributes_make(exodus_whole *w, const sources *s, int kind, int a) {
     if (a == 0) return NULL;
     double *out = cli_keep(&w->kept, &w->keeps, (size_t)(s->n * a) * sizeof *out);
@@ -142,7 +143,8 @@ static double *attributes_make(exodus_whole *w, const sources *s, int kind, int 
 
 /* ---- blocks */
 
-/* Node (edge, face) lists of the entries of a block, of fixed length or delimited by `start`. */
+/* Collect the node (edge, face) lists of the entries of a block; `wide` values per entry, or delimited by
+ * `start`. */
 static tutti_count *lists_make(exodus_whole *w, const sources *s, int kind, int of, int wide,
                                const tutti_count *start) {
     const tutti_count all = start ? start[s->n] : s->n * wide;
@@ -156,7 +158,7 @@ static tutti_count *lists_make(exodus_whole *w, const sources *s, int kind, int 
         const tutti_count begin = start ? e->start[x->at] : x->at * wide;
         const tutti_count count = start ? start[i + 1] - start[i] : wide;
         for (tutti_count k = 0; k < count; k++)
-            out[n++] = translate(w, x->piece, of, from[begin + k]);
+            out[n++] = translate_index(w, x->piece, of, from[begin + k]);
     }
     return out;
 }
@@ -200,7 +202,7 @@ static const tutti_exodus_elements *blocks_make(exodus_whole *w, int kind) {
 
 /* ---- sets */
 
-/* Start of the factors of each member of a set of a piece. */
+/* Compute the start of the factors of each member of a set of a piece. */
 static tutti_count *factor_starts(const exodus_piece *q, int kind, tutti_count set) {
     const tutti_exodus_members *m = &exodus_sets(q->mesh, kind)[set];
     tutti_count *start = cli_malloc(((size_t)m->n + 1) * sizeof *start);
@@ -213,7 +215,7 @@ static tutti_count *factor_starts(const exodus_piece *q, int kind, tutti_count s
     return start;
 }
 
-/* Missing factors are 1. */
+/* Collect the factors of a set; missing factors are 1. */
 static double *factors_make(exodus_whole *w, const sources *s, int kind) {
     tutti_count **start = cli_malloc((size_t)w->pieces * sizeof *start), n = 0;
     memset(start, 0, (size_t)w->pieces * sizeof *start);

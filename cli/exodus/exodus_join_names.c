@@ -1,5 +1,5 @@
-/* tutti exodus join: the input files.  A set of NAME.N.R must be complete; other names are used in
- * the given order.
+/* tutti exodus join: the input files.  Files NAME.N.R must be complete; other names are used in the given
+ * order.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/join.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parse NAME.N.R: length of NAME, N, R and its digits.  0: another name */
+/* Parse NAME.N.R: length of NAME, N, R, and number of digits of R.  0: the name has another form */
 static int name_parse(const char *path, size_t *stem, long *n, long *r, int *digits) {
     const char *last = strrchr(path, '.'), *before = last;
     if (!last || !last[1] || last == path) return 0;

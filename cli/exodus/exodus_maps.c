@@ -1,22 +1,22 @@
-/* Additional maps and the order map: they use the order of the file, which put_mesh changes to that of the
- * ids.  Every rank has the ids and a map of the whole file while it is copied, 24 bytes per entry.
+/* Copies additional maps and the order map.  These use the order of the file, but put_mesh orders entries by
+ * id.  During the copy, every rank has the ids and a map of the whole file in memory: 24 bytes per entry.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
 #include <stdlib.h>
 
-/* The positions of ids in the file. */
+/* An id and its position in the old file. */
 typedef struct {
     int64_t id;
     tutti_count place;
 } placed;
 
 typedef struct {
-    int kind; /* NODAL or blocks */
+    int kind; /* NODAL, or a kind of blocks */
     tutti_count n;
-    placed *from;               /* [n] by id */
-    int64_t *from_ids, *to_ids; /* [n] in the order of the file */
-    tutti_count first, mine;    /* range of the new file that this rank writes */
+    placed *from;               /* [n], sorted by id */
+    int64_t *from_ids, *to_ids; /* [n] in the order of the old file, of the new file */
+    tutti_count first, local;   /* range of the new file that this rank writes */
 } order;
 
 static int compare_map_ids(const void *a, const void *b) {
@@ -24,8 +24,8 @@ static int compare_map_ids(const void *a, const void *b) {
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Entry i of the new file was this one of the old. */
-static tutti_count was(const order *r, tutti_count i) {
+/* Return the position in the old file of entry i of the new file. */
+static tutti_count old_position(const order *r, tutti_count i) {
     const placed key = {r->to_ids[i], 0};
     const placed *at = bsearch(&key, r->from, (size_t)r->n, sizeof *r->from, compare_map_ids);
     return at ? at->place : i;
@@ -33,19 +33,20 @@ static tutti_count was(const order *r, tutti_count i) {
 
 static int map_copy(const order *r, int kind, int64_t id, tutti_exodus *from, tutti_exodus *to) {
     int64_t *old = cli_malloc((size_t)r->n * sizeof *old);
-    int64_t *new = cli_malloc((size_t)r->mine * sizeof *new);
+    int64_t *new = cli_malloc((size_t)r->local * sizeof *new);
     const int what = exodus_is_map(kind) ? TUTTI_EXODUS_MAP : TUTTI_EXODUS_ORDER;
     const tutti_exodus_array a = exodus_integers(what, kind, id, 0, r->n, old);
-    const tutti_exodus_array b = exodus_integers(what, kind, id, r->first, r->mine, new);
+    const tutti_exodus_array b = exodus_integers(what, kind, id, r->first, r->local, new);
     tutti_count *is = NULL;
     tutti_err err = tutti_exodus_get_arrays(from, 1, &a);
-    if (what == TUTTI_EXODUS_ORDER && err == TUTTI_OK) { /* the order map contains positions */
+    if (what == TUTTI_EXODUS_ORDER &&
+        err == TUTTI_OK) { /* the values of the order map are positions */
         is = cli_malloc((size_t)r->n * sizeof *is);
-        for (tutti_count i = 0; i < r->n; i++) is[was(r, i)] = i;
+        for (tutti_count i = 0; i < r->n; i++) is[old_position(r, i)] = i;
     }
-    for (tutti_count i = 0; i < r->mine && err == TUTTI_OK; i++) {
+    for (tutti_count i = 0; i < r->local && err == TUTTI_OK; i++) {
         const tutti_count at = r->first + i;
-        new[i] = !is                               ? old[was(r, at)]
+        new[i] = !is                               ? old[old_position(r, at)]
                  : old[at] >= 1 && old[at] <= r->n ? is[old[at] - 1] + 1
                                                    : at + 1;
     }
@@ -80,7 +81,7 @@ int exodus_maps_copy(const cli_world *w, const exodus_outline *o, tutti_exodus *
             if (n > 0) qsort(r.from, (size_t)n, sizeof *r.from, compare_map_ids);
         }
         r.first = r.n * w->rank / w->ranks;
-        r.mine = r.n * (w->rank + 1) / w->ranks - r.first;
+        r.local = r.n * (w->rank + 1) / w->ranks - r.first;
         for (tutti_count i = 0; i < o->of[kind].n && !failed; i++)
             failed = map_copy(&r, kind, o->of[kind].entity[i].id, from, to);
         if (orders && !failed) failed = map_copy(&r, of, 0, from, to);

@@ -1,7 +1,6 @@
-/* Node orders of VTK, where they differ from Exodus: quadratic wedges and hexahedra have the middles of the
- * vertical edges last, and the hexahedron of 27 nodes its faces x, y, z and its centre at the end.
- *  Nodes that the VTK
- * cell does not have (for example the centre of a TET11) are omitted.
+/* Node orders of VTK that differ from Exodus: in quadratic wedges and hexahedra the mid-edge nodes of the
+ * vertical edges come last, and the hexahedron of 27 nodes ends with the faces x, y, z and the centre.  Nodes
+ * that the VTK cell does not have (for example the centre of a TET11) are omitted.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
@@ -33,11 +32,12 @@ static const int wedge_15[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 14, 9, 10, 11}
 static const int hex_27[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 16, 17,
                              18, 19, 12, 13, 14, 15, 23, 24, 25, 26, 21, 22, 20};
 
-/* By the first letters of a topology; the first with at most as many nodes as the element is used. */
+/* Cells by the first letters of the topology; the first row is used that has at most as many nodes as the
+ * element. */
 static const struct {
     const char *name;
     int nodes, cell;
-    const int *order; /* NULL: unchanged */
+    const int *order; /* index in the element of each node of the cell; NULL: the same order */
 } cell_table[] = {
     {"hex", 27, HEX_27, hex_27}, {"hex", 20, HEX_20, hex_27},   {"hex", 8, HEXAHEDRON, NULL},
     {"tet", 10, TET_10, NULL},   {"tet", 4, TETRA, NULL},       {"wed", 15, WEDGE_15, wedge_15},

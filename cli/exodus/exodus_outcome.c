@@ -42,12 +42,12 @@ void exodus_outcomes_sum(exodus_comparison *k) {
         struct {
             double value;
             int rank;
-        } mine = {o->different ? o->absolute : none, k->world->rank}, all;
-        int64_t sums[2] = {o->numbers, o->different};
-        MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_INT64_T, MPI_SUM, k->world->comm);
-        MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE_INT, MPI_MAXLOC, k->world->comm);
-        o->numbers = sums[0];
-        o->different = sums[1];
+        } local = {o->different ? o->absolute : none, k->world->rank}, all;
+        int64_t totals[2] = {o->numbers, o->different};
+        MPI_Allreduce(MPI_IN_PLACE, totals, 2, MPI_INT64_T, MPI_SUM, k->world->comm);
+        MPI_Allreduce(&local, &all, 1, MPI_DOUBLE_INT, MPI_MAXLOC, k->world->comm);
+        o->numbers = totals[0];
+        o->different = totals[1];
         o->absolute = all.value < 0 ? 0 : all.value;
         o->relative = cli_max(k->world, o->relative);
         MPI_Bcast(o->place, sizeof o->place, MPI_CHAR, all.rank, k->world->comm);

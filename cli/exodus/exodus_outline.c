@@ -1,5 +1,5 @@
-/* All definitions of an Exodus file in memory: read from one file, merged from several, defined in
- * another.
+/* All definitions of an Exodus file in memory.  They are read from one file, merged from several files, or
+ * defined in another file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
@@ -14,7 +14,7 @@ int exodus_topology_is(const char *topology, const char *name) {
     return !topology[i] || isdigit((unsigned char)topology[i]);
 }
 
-/* ---- adding */
+/* ---- additions */
 
 static char *copy_of(const char *text) {
     return cli_strdup(text ? text : "");
@@ -57,7 +57,7 @@ int exodus_variables_known(const data_config *c, int n, const exodus_outline *o)
 tutti_count exodus_outline_add(exodus_outline *o, const tutti_exodus_entity *e) {
     exodus_table *t = &o->of[e->kind];
     const size_t n = (size_t)t->n + 1, wide = (size_t)t->variables;
-    if ((n & (n - 1)) == 0) { /* double the capacity */
+    if ((n & (n - 1)) == 0) { /* n is a power of two: double the capacity */
         t->entity = cli_realloc(t->entity, 2 * n * sizeof *t->entity);
         t->attribute = cli_realloc(t->attribute, 2 * n * sizeof *t->attribute);
         if (wide) t->has = cli_realloc(t->has, 2 * n * wide);
@@ -74,28 +74,28 @@ tutti_count exodus_outline_add(exodus_outline *o, const tutti_exodus_entity *e) 
 }
 
 size_t exodus_table_room(tutti_count n) {
-    size_t room = 1;
-    while (room <= (size_t)n) room *= 2;
-    return room;
+    size_t capacity = 1;
+    while (capacity <= (size_t)n) capacity *= 2;
+    return capacity;
 }
 
-/* ---- finding */
+/* ---- searches */
 
-/* Make room for n numbers, with at least as many free slots.  If the table has grown, it is empty. */
+/* Ensure that the index can contain n numbers and is at most half full.  A table that has grown is empty. */
 static void index_room(exodus_index *x, tutti_count n) {
-    if (2 * (size_t)n <= x->room) return;
+    if (2 * (size_t)n <= x->capacity) return;
     free(x->slot);
-    x->room = 2 * exodus_table_room(n);
-    x->slot = cli_malloc(x->room * sizeof *x->slot);
-    memset(x->slot, 0, x->room * sizeof *x->slot);
+    x->capacity = 2 * exodus_table_room(n);
+    x->slot = cli_malloc(x->capacity * sizeof *x->slot);
+    memset(x->slot, 0, x->capacity * sizeof *x->slot);
     x->n = 0;
 }
 
-/* The slot of the first one with this id or name, or the free one where it belongs. */
+/* Return the slot of the first row with this id, or the free slot for it. */
 static tutti_count *id_slot(const exodus_table *t, int64_t id) {
     uint64_t at = (uint64_t)id * 0x9e3779b97f4a7c15u >> 32;
     for (;; at++) {
-        tutti_count *s = &t->ids.slot[at & (t->ids.room - 1)];
+        tutti_count *s = &t->ids.slot[at & (t->ids.capacity - 1)];
         if (*s == 0 || t->entity[*s - 1].id == id) return s;
     }
 }
@@ -104,7 +104,7 @@ static tutti_count *name_slot(const exodus_table *t, const char *name) {
     uint64_t at = 0;
     for (const char *c = name; *c; c++) at = (at ^ (unsigned char)*c) * 0x9e3779b97f4a7c15u;
     for (at >>= 32;; at++) {
-        tutti_count *s = &t->names.slot[at & (t->names.room - 1)];
+        tutti_count *s = &t->names.slot[at & (t->names.capacity - 1)];
         if (*s == 0 || strcmp(t->variable[*s - 1], name) == 0) return s;
     }
 }
@@ -133,7 +133,7 @@ int exodus_find_variable(exodus_outline *o, tutti_exodus_kind kind, const char *
 
 /* ---- variables */
 
-/* Variables from number `old` on are new: the rows of `has` become longer. */
+/* Add columns to `has` for the variables from number `old` on. */
 static void has_widen(exodus_table *t, int old) {
     const size_t was = (size_t)old, wide = (size_t)t->variables;
     if (was == wide) return;
@@ -158,7 +158,7 @@ void exodus_outline_variables(exodus_outline *o, tutti_exodus_kind kind, int n, 
     has_widen(t, old);
 }
 
-/* ---- reading */
+/* ---- reading a file */
 
 static void attributes_read(const tutti_exodus *x, exodus_table *t, tutti_count i, int kind,
                             int64_t id) {
@@ -237,7 +237,7 @@ int exodus_outline_read(const tutti_exodus *x, exodus_outline *out) {
     return 0;
 }
 
-/* ---- defining */
+/* ---- definition of a file */
 
 static tutti_err entities_define(const exodus_outline *o, tutti_exodus *to) {
     tutti_count n = 0;
@@ -248,7 +248,7 @@ static tutti_err entities_define(const exodus_outline *o, tutti_exodus *to) {
     for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind < TUTTI_EXODUS_KINDS; kind++)
         for (tutti_count i = 0; i < o->of[kind].n; i++) {
             all[n] = o->of[kind].entity[i];
-            all[n].entries = all[n].factors = all[n].list_length = 0; /* put_mesh finds them */
+            all[n].entries = all[n].factors = all[n].list_length = 0; /* put_mesh sets the counts */
             if (exodus_is_block(kind) &&
                 !all[n].topology[0]) { /* other programs omit the topology of empty blocks */
                 all[n].topology = "EMPTY";
@@ -290,7 +290,8 @@ int exodus_outline_define(const exodus_outline *o, tutti_exodus *to) {
         }
         for (int i = 0; i < t->properties && t->n > 0 && err == TUTTI_OK; i++)
             err = tutti_exodus_property(to, kind, t->property[i], t->value[i]);
-        const int defined = tutti_exodus_variable_count(to, kind); /* > 0 after new_topology */
+        /* > 0: already defined for an earlier topology */
+        const int defined = tutti_exodus_variable_count(to, kind);
         if (t->variables > 0 && defined == 0 && err == TUTTI_OK)
             err = tutti_exodus_variables(to, kind, t->variables, (const char *const *)t->variable);
         if (t->variables > 0 && t->n > 0 && kind >= TUTTI_EXODUS_ELEMENT_BLOCK && err == TUTTI_OK)

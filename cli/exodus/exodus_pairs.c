@@ -1,19 +1,19 @@
-/* Common entries of two files: items of both are sent to the rank that owns their range of ids, and matched
- * there.
+/* Common entries of two files: the items of both are sent to the rank responsible for their range of ids,
+ * which matches them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- there */
+/* ---- redistribution */
 
 static int rank_of(const cli_world *w, const int64_t range[2], int64_t id) {
     const __int128 wide = (__int128)range[1] - range[0] + 1;
     return (int)(((__int128)id - range[0]) * w->ranks / wide);
 }
 
-/* Counts of what goes to and comes from each rank, with where it begins. */
+/* Number of items to and from each rank, and their offsets. */
 typedef struct {
     int *send, *send_at, *get, *get_at;
     tutti_count got;
@@ -38,18 +38,18 @@ static void traffic_agree(const cli_world *w, traffic *t) {
     }
 }
 
-static void *exchange(const cli_world *w, const traffic *t, const void *what, MPI_Datatype type,
-                      size_t size) {
+static void *exchange_traffic(const cli_world *w, const traffic *t, const void *what,
+                              MPI_Datatype type, size_t size) {
     void *got = cli_malloc((size_t)t->got * size);
     MPI_Alltoallv(what, t->send, t->send_at, type, got, t->get, t->get_at, type, w->comm);
     return got;
 }
 
-/* Sort items by destination rank, and their factors likewise. */
+/* Sort items and their factors by destination rank. */
 static exodus_item *sort_out(const cli_world *w, const exodus_item *items, tutti_count n,
                              const double *factor, double **factor_out, traffic t[2]) {
-    traffic *ti = &t[0], *tf = &t[1];          /* of items, of factors */
-    int64_t range[2] = {INT64_MAX, INT64_MAX}; /* the least, and minus the largest */
+    traffic *ti = &t[0], *tf = &t[1];          /* traffic of items, of factors */
+    int64_t range[2] = {INT64_MAX, INT64_MAX}; /* the smallest id, and minus the largest */
     exodus_item *out = cli_malloc((size_t)n * sizeof *out);
     tutti_count all = 0;
     for (tutti_count i = 0; i < n; i++) {
@@ -79,7 +79,7 @@ static exodus_item *sort_out(const cli_world *w, const exodus_item *items, tutti
     return out;
 }
 
-/* ---- and here */
+/* ---- matching */
 
 const void **exodus_sort_runs(const void *items, tutti_count n, size_t size,
                               int (*compare)(const void *, const void *)) {
@@ -147,7 +147,7 @@ void exodus_pairs_find(const cli_world *w, exodus_item *items, tutti_count n, co
     double *sorted_factor = NULL;
     MPI_Datatype type;
     *out = (exodus_pairs){.n = 0};
-    if (w->ranks == 1) { /* all items are local */
+    if (w->ranks == 1) { /* no communication is needed */
         tutti_count all = 0;
         for (tutti_count i = 0; i < n; all += items[i++].factors) items[i].at = all;
         out->factor = cli_malloc((size_t)all * sizeof *factor);
@@ -160,8 +160,8 @@ void exodus_pairs_find(const cli_world *w, exodus_item *items, tutti_count n, co
     exodus_item *sorted = sort_out(w, items, n, factor, &sorted_factor, t);
     MPI_Type_contiguous((int)sizeof *sorted, MPI_BYTE, &type);
     MPI_Type_commit(&type);
-    exodus_item *got = exchange(w, ti, sorted, type, sizeof *sorted);
-    out->factor = exchange(w, tf, sorted_factor, MPI_DOUBLE, sizeof *sorted_factor);
+    exodus_item *got = exchange_traffic(w, ti, sorted, type, sizeof *sorted);
+    out->factor = exchange_traffic(w, tf, sorted_factor, MPI_DOUBLE, sizeof *sorted_factor);
     MPI_Type_free(&type);
     for (tutti_count i = 0, at = 0; i < ti->got; at += got[i++].factors) got[i].at = at;
     pair_up(got, ti->got, out);
@@ -184,8 +184,9 @@ tutti_count exodus_place_of_number(int64_t number) {
     return number > 0 ? number - 1 : -1;
 }
 
-/* Read from the smallest position to the largest at once: those of a rank are close together.  Positions that
- * the file does not have are refused by the library, on all ranks, before memory is allocated for them. */
+/* Read all ids from the smallest to the largest position at once, since the positions of a rank are usually
+ * close together.  If the file does not have a position, the library fails on all ranks before memory is
+ * allocated. */
 int exodus_ids_at(tutti_exodus *x, int kind, tutti_count n, const tutti_count *places,
                   int64_t *ids_out) {
     tutti_count low = n > 0 ? places[0] : 0, high = low;

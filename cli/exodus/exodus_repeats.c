@@ -1,5 +1,5 @@
-/* Duplicate members of sets.  Other programs write such sets; put_mesh identifies members by their
- * entry, and refuses them.  They are written once.
+/* Duplicate members of sets.  Other programs write such sets; put_mesh identifies members by their entry and
+ * refuses duplicates, so that they are removed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
@@ -18,7 +18,7 @@ static int by_member(const void *a, const void *b) {
     return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Mark the first of each member by 1; return the number of duplicates. */
+/* Set first[i] to 1 for the first occurrence of each member; return the number of duplicates. */
 static tutti_count mark_first(const tutti_exodus_members *s, unsigned char *first) {
     numbered *v = cli_malloc((size_t)s->n * sizeof *v);
     tutti_count repeated = 0;

@@ -1,4 +1,4 @@
-/* Meshes and results as this rank has them.
+/* Meshes and results of this rank.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 

@@ -1,5 +1,5 @@
-/* tutti exodus split: split a file into NAME.e.N.R, for programs that need one file per process.   Pieces are
- * distributed over the ranks of this command in order; each rank reads and writes its own pieces.
+/* tutti exodus split: split a file into NAME.e.N.R, for programs that need one file per process.  The pieces
+ * are distributed over the ranks of this command; each rank reads and writes its own pieces.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/split.h"
 
@@ -8,7 +8,7 @@
 
 enum {
     OPEN_AT_ONCE = 200
-}; /* pieces that a rank has open at a time; for more the steps are read again */
+}; /* maximum number of open pieces per rank; with more pieces, the steps are read several times */
 
 typedef struct {
     cli_staged staged;
@@ -24,14 +24,14 @@ typedef struct {
     exodus_outline o;
     const tutti_exodus_mesh *mesh;
     exodus_unique unique;
-    int *part;      /* [elements of this rank] */
-    int first, end; /* pieces of this rank */
+    int *part;      /* [elements of this rank] number of the piece */
+    int first, end; /* pieces of this rank: first ... end - 1 */
     exodus_results results;
     piece *open;
     int opens;
 } division;
 
-/* The first piece of a rank: piece p belongs to rank p * ranks / pieces. */
+/* Return the first piece of a rank: piece p belongs to rank p * ranks / pieces. */
 static int first_of(const division *d, int rank) {
     const int64_t n = d->config->parts, r = d->world->ranks;
     return (int)((rank * n + r - 1) / r);
@@ -44,7 +44,7 @@ static char *piece_path(const data_config *c, int r) {
     return cli_format("%s%s.%d.%0*d", base, exodus_is_name(base) ? "" : ".e", c->parts, digits, r);
 }
 
-/* ---- which piece the rank's elements are in */
+/* ---- pieces of the elements of this rank */
 
 static int assign_ranks(division *d, const exodus_parts *p) {
     int *rank = cli_malloc((size_t)p->n * sizeof *rank);
@@ -61,7 +61,7 @@ static int assign_ranks(division *d, const exodus_parts *p) {
 
 static int parts_know(division *d, const exodus_parts *p) {
     const exodus_table *t = &d->o.of[TUTTI_EXODUS_ELEMENT_BLOCK];
-    /* Pieces of all elements in the order of the file, on every rank. */
+    /* Gather the pieces of all elements in the order of the file, on every rank. */
     int total;
     int *all = cli_gather(d->world, p->part, (int)p->n, sizeof *all, &total);
     tutti_count n = 0, before = 0;
@@ -107,7 +107,7 @@ static int write_piece_step(const division *d, piece *p, double time) {
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-/* Pieces from ... to - 1 of this rank with all steps; perhaps none. */
+/* Write pieces from ... to - 1 of this rank, which may be none, with all steps. */
 static int batch_write(division *d, int from, int to, tutti_count first, tutti_count last) {
     const cli_world alone = {.comm = MPI_COMM_SELF, .ranks = 1, .one_node = 1};
     int failed = 0;
@@ -173,7 +173,7 @@ static int pieces_write(division *d) {
 
 /* ---- split */
 
-static int split(const cli_world *w, const data_config *config) {
+static int split_file(const cli_world *w, const data_config *config) {
     division d = {.world = w, .config = config};
     exodus_parts p = {.n = 0};
     if (tutti_exodus_open(w->comm, config->path[0], TUTTI_READ, NULL, &d.from) != TUTTI_OK)
@@ -197,7 +197,7 @@ static int split(const cli_world *w, const data_config *config) {
             d.o.of[TUTTI_EXODUS_NODE_MAP + i].n = 0;
         }
         d.o.p.has_order = 0;
-        d.o.with_id_maps = 1; /* join must not guess the ids of a piece */
+        d.o.with_id_maps = 1; /* so that join knows the ids of a piece */
         if (left && w->rank == 0)
             fprintf(stderr, "tutti exodus split: additional maps are omitted\n");
         failed = pieces_write(&d);
@@ -223,11 +223,11 @@ static int split(const cli_world *w, const data_config *config) {
     return failed;
 }
 
-/* Every used rank has at least one piece; other ranks are idle. */
+/* Only as many ranks as there are pieces are used; other ranks are idle. */
 int exodus_split(const cli_world *w, const data_config *config) {
     cli_world some;
     cli_world_first(w, config->parts < w->ranks ? config->parts : w->ranks, &some);
-    const int failed = cli_agree(w, some.comm != MPI_COMM_NULL && split(&some, config));
+    const int failed = cli_agree(w, some.comm != MPI_COMM_NULL && split_file(&some, config));
     cli_world_free(&some);
     return failed;
 }

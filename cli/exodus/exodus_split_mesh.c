@@ -1,12 +1,12 @@
-/* tutti exodus split: extract a piece of the mesh of the rank.
+/* tutti exodus split: extract a piece from the mesh of the rank.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/split.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Index in the piece of entries of the mesh of the rank, by their index among all of the kind; -1:
- * not in it. */
+/* place[kind][i]: index in the piece of entry i of the rank's mesh, counted over all blocks of the kind; -1:
+ * not in the piece. */
 typedef struct {
     const exodus_outline *o;
     const tutti_exodus_mesh *m;
@@ -21,9 +21,10 @@ static tutti_count entries_of(const cut *c, int kind) {
     return n;
 }
 
-/* ---- entries of the piece, marked by 1 */
+/* ---- marking: place is 1 for entries of the piece */
 
-static void mark(tutti_count *place, const tutti_count *list, tutti_count first, tutti_count n) {
+static void mark_entries(tutti_count *place, const tutti_count *list, tutti_count first,
+                         tutti_count n) {
     for (tutti_count i = 0; list && i < n; i++) place[list[first + i]] = 1;
 }
 
@@ -33,7 +34,7 @@ static void marks_of(cut *c, int kind) {
     for (tutti_count b = 0; b < c->o->of[kind].n; b++)
         for (tutti_count i = 0; i < blocks[b].n; i++)
             if (c->place[kind][at++]) {
-                /* All that an entry of a block consists of. */
+                /* Mark the nodes (faces of polyhedra), edges and faces of the entry. */
                 const int of = exodus_topology_is(c->o->of[kind].entity[b].topology, "nfaced")
                                    ? TUTTI_EXODUS_FACE_BLOCK
                                    : TUTTI_EXODUS_NODAL;
@@ -41,17 +42,19 @@ static void marks_of(cut *c, int kind) {
                     blocks[b].start ? blocks[b].start[i] : i * c->o->of[kind].entity[b].nodes;
                 const tutti_count n = blocks[b].start ? blocks[b].start[i + 1] - first
                                                       : c->o->of[kind].entity[b].nodes;
-                mark(c->place[of], blocks[b].nodes, first, n);
+                mark_entries(c->place[of], blocks[b].nodes, first, n);
                 if (c->o->of[kind].entity[b].edges)
-                    mark(c->place[TUTTI_EXODUS_EDGE_BLOCK], blocks[b].edges,
-                         i * c->o->of[kind].entity[b].edges, c->o->of[kind].entity[b].edges);
+                    mark_entries(c->place[TUTTI_EXODUS_EDGE_BLOCK], blocks[b].edges,
+                                 i * c->o->of[kind].entity[b].edges,
+                                 c->o->of[kind].entity[b].edges);
                 if (c->o->of[kind].entity[b].faces)
-                    mark(c->place[TUTTI_EXODUS_FACE_BLOCK], blocks[b].faces,
-                         i * c->o->of[kind].entity[b].faces, c->o->of[kind].entity[b].faces);
+                    mark_entries(c->place[TUTTI_EXODUS_FACE_BLOCK], blocks[b].faces,
+                                 i * c->o->of[kind].entity[b].faces,
+                                 c->o->of[kind].entity[b].faces);
             }
 }
 
-/* Elements first, then faces and edges of them, then their nodes.   part NULL: all elements. */
+/* Mark the elements of the piece, then their faces and edges, then their nodes.  part NULL: all elements. */
 static void marks_make(cut *c, const int *part, int which) {
     for (int kind = TUTTI_EXODUS_NODAL; kind <= TUTTI_EXODUS_FACE_BLOCK; kind++) {
         const tutti_count n = entries_of(c, kind);
@@ -64,7 +67,7 @@ static void marks_make(cut *c, const int *part, int which) {
     marks_of(c, TUTTI_EXODUS_EDGE_BLOCK);
 }
 
-/* Mark the elements that no part has so far, with their nodes. */
+/* Mark nodes, edges and faces that belong to no element of this rank. */
 static void rest_mark(cut *c) {
     static const int order[] = {TUTTI_EXODUS_FACE_BLOCK, TUTTI_EXODUS_EDGE_BLOCK,
                                 TUTTI_EXODUS_NODAL};
@@ -81,10 +84,10 @@ static void rest_mark(cut *c) {
         free(all.place[kind]);
 }
 
-/* ---- its arrays */
+/* ---- arrays of the piece */
 
-static double *pick(exodus_subset *s, const double *from, const tutti_count *entry, tutti_count n,
-                    int wide) {
+static double *pick_values(exodus_subset *s, const double *from, const tutti_count *entry,
+                           tutti_count n, int wide) {
     if (!from || wide == 0) return NULL;
     double *out = cli_keep(&s->kept, &s->keeps, (size_t)(n * wide) * sizeof *out);
     for (tutti_count i = 0; i < n; i++)
@@ -132,7 +135,7 @@ static const tutti_exodus_elements *blocks_cut(cut *c, int kind) {
         out[b] = (tutti_exodus_elements){
             .n = n,
             .ids = id,
-            .attributes = pick(c->s, from[b].attributes, entry, n, e->attributes)};
+            .attributes = pick_values(c->s, from[b].attributes, entry, n, e->attributes)};
         if (exodus_topology_is(e->topology, "nsided") || exodus_topology_is(e->topology, "nfaced"))
             poly_cut(c, &from[b], of, entry, &out[b]);
         else
@@ -172,7 +175,7 @@ static void set_cut(cut *c, int kind, tutti_count number, tutti_exodus_members *
     }
     *out = (tutti_exodus_members){.n = n, .members = member, .sides = side, .factors = factor};
     out->attributes =
-        pick(c->s, from->attributes, entry, n, c->o->of[kind].entity[number].attributes);
+        pick_values(c->s, from->attributes, entry, n, c->o->of[kind].entity[number].attributes);
     c->s->entry[kind][number] = entry;
     c->s->count[kind][number] = n;
 }
@@ -196,7 +199,7 @@ void exodus_subset_make(const exodus_outline *o, const tutti_exodus_mesh *m, con
     marks_make(&c, part, which);
     if (rest) rest_mark(&c);
     for (int kind = TUTTI_EXODUS_NODAL; kind <= TUTTI_EXODUS_FACE_BLOCK; kind++) {
-        /* Convert marks to indices, in order; create lists of entries per entity. */
+        /* Convert marks to indices in the piece, and list the entries of each entity. */
         exodus_subset *s = c.s;
         const tutti_count n = kind == TUTTI_EXODUS_NODAL ? 1 : c.o->of[kind].n;
         tutti_count at = 0, place = 0;
@@ -234,7 +237,8 @@ void exodus_subset_make(const exodus_outline *o, const tutti_exodus_mesh *m, con
     for (tutti_count i = 0; i < n; i++)
         id[i] = c.m->node_ids ? c.m->node_ids[entry[i]] : entry[i] + 1;
     s->mesh.node_ids = id;
-    s->mesh.node_attributes = pick(s, c.m->node_attributes, entry, n, c.o->p.node_attributes);
+    s->mesh.node_attributes =
+        pick_values(s, c.m->node_attributes, entry, n, c.o->p.node_attributes);
     out->mesh.blocks = blocks_cut(&c, TUTTI_EXODUS_ELEMENT_BLOCK);
     out->mesh.edge_blocks = blocks_cut(&c, TUTTI_EXODUS_EDGE_BLOCK);
     out->mesh.face_blocks = blocks_cut(&c, TUTTI_EXODUS_FACE_BLOCK);

@@ -1,7 +1,7 @@
 /* tutti exodus split: assignment of elements to pieces.
  *
- * METIS and the curve divide the nodes (mesh.h); an element is assigned to the piece of most of
- * its corners.  Each rank has the pieces of all nodes in memory: 4 bytes per node.
+ * METIS and the curve divide the nodes (mesh.h); an element is assigned to the piece that has most of its
+ * corners.  Each rank has the pieces of all nodes in memory: 4 bytes per node.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/split.h"
 
@@ -21,15 +21,15 @@ static const struct {
     {3, 2, TUTTI_MESH_LINE},     {21, 2, TUTTI_MESH_LINE},
 };
 
-/* The elements of this rank: corners by node numbers, from 0. */
+/* The elements of this rank; corners are node numbers from 0. */
 typedef struct {
     tutti_count n;
-    tutti_count *start, *node; /* [n + 1], corners */
-    uint8_t *type;             /* of the elements passed to the mesh layer */
+    tutti_count *start, *node; /* [n + 1] start of each element in `node`; [corners] node numbers */
+    uint8_t *type;             /* [n] element types of the mesh interface */
     tutti_count corners;
 } slice;
 
-/* Elements of a block that are in the rank's share: lo ... hi - 1 of the block. */
+/* Read the elements lo ... hi - 1 of a block. */
 static int block_read(tutti_exodus *x, const tutti_exodus_entity *e, tutti_count lo, tutti_count hi,
                       slice *s) {
     int nodes, order[27], corners = 1, type = TUTTI_MESH_POINT;
@@ -48,8 +48,8 @@ static int block_read(tutti_exodus *x, const tutti_exodus_entity *e, tutti_count
     const tutti_exodus_array a =
         exodus_integers(TUTTI_EXODUS_CONNECTIVITY, (int)e->kind, e->id, lo, n, all);
     const tutti_err err = tutti_exodus_get_arrays(x, 1, &a);
-    const size_t room = (size_t)(s->corners + n * corners);
-    s->node = cli_realloc(s->node, room * sizeof *s->node);
+    const size_t capacity = (size_t)(s->corners + n * corners);
+    s->node = cli_realloc(s->node, capacity * sizeof *s->node);
     for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) {
         for (int k = 0; k < corners; k++) s->node[s->corners++] = all[i * e->nodes + k] - 1;
         s->type[s->n++] = (uint8_t)type;
@@ -77,7 +77,7 @@ static int elements_read(tutti_exodus *x, const exodus_outline *o, const exodus_
     return 0;
 }
 
-/* The slice of the nodes of this rank, as distributed by the mesh layer. */
+/* Read the coordinates of this rank's share of the nodes. */
 static int nodes_read(const cli_world *w, tutti_exodus *x, const exodus_outline *o, tutti_count *n,
                       double **xyz) {
     tutti_count first;
@@ -100,19 +100,19 @@ static int nodes_read(const cli_world *w, tutti_exodus *x, const exodus_outline 
     return 0;
 }
 
-/* The pieces of all nodes, on every rank. */
+/* Return the pieces of all nodes, on every rank. */
 static int *nodes_divide(const cli_world *w, const data_config *c, const slice *s,
                          tutti_count nodes, const double *xyz, tutti_count all) {
-    const tutti_mesh_view mine = {.nodes = nodes,
-                                  .coordinates = xyz,
-                                  .elements = s->n,
-                                  .type = s->type,
-                                  .start = s->start,
-                                  .node = s->node};
+    const tutti_mesh_view local = {.nodes = nodes,
+                                   .coordinates = xyz,
+                                   .elements = s->n,
+                                   .type = s->type,
+                                   .start = s->start,
+                                   .node = s->node};
     tutti_mesh *mesh = NULL;
     int *of = cli_malloc((size_t)nodes * sizeof *of), *out = NULL;
     const int metis = c->split_by == SPLIT_METIS;
-    tutti_err err = tutti_mesh_make(w->comm, &mine, &mesh);
+    tutti_err err = tutti_mesh_make(w->comm, &local, &mesh);
     if (err == TUTTI_OK)
         err = tutti_mesh_partition(mesh, c->parts, metis ? TUTTI_MESH_METIS : TUTTI_MESH_BY_CURVE,
                                    NULL, of);
@@ -133,7 +133,7 @@ static int *nodes_divide(const cli_world *w, const data_config *c, const slice *
     return out;
 }
 
-/* The part that has most of its corners; of several, the first. */
+/* Return the part that has most of the n nodes; the first of several. */
 static int most_of(const tutti_count *node, tutti_count n, const int *of) {
     int best = of[node[0]], most = 0;
     for (tutti_count i = 0; i < n; i++) {

@@ -1,4 +1,4 @@
-/* tutti verify of an Exodus file: check that it is valid, and every checksum of its sidecar.
+/* tutti verify of an Exodus file: check its format and every checksum of its sidecar.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
@@ -10,15 +10,15 @@ typedef struct {
     tutti_count files, steps, unsummed;
     tutti_off bytes;
     double seconds;
-    char *place;   /* the first that is damaged */
-    char *warning; /* the first; NULL: none */
+    char *place;   /* first damaged range */
+    char *warning; /* first warning; NULL: none */
 } verdict;
 
 static int is_damage(tutti_err err) {
     return err == TUTTI_ERR_FORMAT || err == TUTTI_ERR_TRUNCATED;
 }
 
-/* 0; or 1 and a message if the file cannot be read */
+/* Record damage.  0, or 1 and a message: the file cannot be read */
 static int record_outcome(verdict *v, tutti_err err) {
     if (err == TUTTI_OK || err == TUTTI_ERR_NOT_FOUND) return 0;
     if (!is_damage(err)) return cli_error_tutti();

@@ -1,7 +1,6 @@
-/* tutti export --vtk of an Exodus file: VTK's unstructured grids (.vtu), one per step, and a
- * collection with their
- * times (.pvd).   Numbers are appended raw, in the byte order of this machine.   With several
- * ranks each writes a piece of every step, and a small file (.pvtu) names the pieces.
+/* tutti export --vtk of an Exodus file: write VTK's unstructured grids (.vtu), one per step, and a collection
+ * with their times (.pvd).  Arrays are appended in binary, in the byte order of this machine.  With several
+ * ranks each rank writes a piece of every step, and a small file (.pvtu) names the pieces.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/vtk.h"
 
@@ -25,11 +24,11 @@ typedef struct {
 
 /* ---- cells */
 
-static int is(const tutti_exodus_entity *e, const char *topology) {
+static int topology_is(const tutti_exodus_entity *e, const char *topology) {
     return exodus_topology_is(e->topology, topology);
 }
 
-/* The nodes of the face with this index among all faces of the rank. */
+/* Return the nodes of the face with index `place` among all faces of the rank. */
 static const tutti_count *face_of(const export *k, tutti_count place, tutti_count *n) {
     const exodus_table *t = &k->o.of[TUTTI_EXODUS_FACE_BLOCK];
     for (tutti_count b = 0; b < t->n; place -= k->m->face_blocks[b++].n) {
@@ -43,14 +42,15 @@ static const tutti_count *face_of(const export *k, tutti_count place, tutti_coun
     return NULL;
 }
 
-/* The VTK cell type of a block.  -1: no elements; -2 and a message: unsupported */
+/* Return the VTK cell type of a block.  -1: no elements; -2 and a message: unsupported */
 static int vtk_type_of(const export *k, tutti_count b) {
     const tutti_exodus_entity *e = &k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].entity[b];
     int nodes, order[MOST];
     if (k->m->blocks[b].n == 0) return -1;
-    const int type = is(e, "nsided")   ? POLYGON
-                     : is(e, "nfaced") ? POLYHEDRON
-                                       : exodus_vtk_cell(e->topology, e->nodes, &nodes, order);
+    const int type = topology_is(e, "nsided") ? POLYGON
+                     : topology_is(e, "nfaced")
+                         ? POLYHEDRON
+                         : exodus_vtk_cell(e->topology, e->nodes, &nodes, order);
     if (type >= 0) return type;
     cli_error("element block %lld: VTK has no cell type for %s with %d nodes", (long long)e->id,
               e->topology, e->nodes);
@@ -62,8 +62,8 @@ static void element_add(const export *k, tutti_count number, tutti_count i, vtk_
     const tutti_exodus_entity *e = &k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].entity[number];
     const tutti_exodus_elements *b = &k->m->blocks[number];
     int nodes = 0, order[MOST];
-    if (is(e, "nfaced")) {
-        /* A polyhedron: its faces in a stream, and its nodes, each once. */
+    if (topology_is(e, "nfaced")) {
+        /* A polyhedron: its faces as a stream, and each of its nodes once. */
         const size_t begin = cell->n;
         vtk_number(faces, b->start[i + 1] - b->start[i]);
         for (tutti_count f = b->start[i]; f < b->start[i + 1]; f++) {
@@ -77,7 +77,7 @@ static void element_add(const export *k, tutti_count number, tutti_count i, vtk_
                 if (at == cell->n) vtk_number(cell, node[j]);
             }
         }
-    } else if (is(e, "nsided")) {
+    } else if (topology_is(e, "nsided")) {
         for (tutti_count j = b->start[i]; j < b->start[i + 1]; j++) vtk_number(cell, b->nodes[j]);
     } else {
         (void)exodus_vtk_cell(e->topology, e->nodes, &nodes, order);
@@ -133,7 +133,7 @@ static void variables_add(export *k, int kind, const char *section, tutti_count 
         }
 }
 
-/* The result of a variable of an entity; NULL: it has none. */
+/* Return the values of a variable of an entity; NULL: the entity does not have the variable. */
 static const double *result_of(const export *k, int kind, tutti_count number, int variable) {
     for (tutti_count i = 0; i < k->results.n; i++)
         if ((int)k->results.field[i].kind == kind && k->results.entry[i] == number &&
@@ -148,17 +148,18 @@ static void report_output(export *k, const char *path) {
     if (k->world->rank == 0) cli_output_print(path, k->config->json, k->files++);
 }
 
-/* A grid of all ranks: one file, or one of each and one that names them.  The path is to be freed. */
+/* Write a grid: one file, or with several ranks one file per rank and a file that names them.  *path_out must
+ * be freed. */
 static int write_vtu(export *k, const vtk_grid *g, const char *stem, char **path_out) {
     const int several = k->world->ranks > 1;
     char *path = cli_format(several ? "%s.pvtu" : "%s.vtu", stem);
-    char *mine = several ? cli_format("%s-p%d.vtu", stem, k->world->rank) : cli_strdup(path);
-    int failed = vtk_write(g, mine);
+    char *own_path = several ? cli_format("%s-p%d.vtu", stem, k->world->rank) : cli_strdup(path);
+    int failed = vtk_write(g, own_path);
     if (!failed && several && k->world->rank == 0)
         failed = vtk_write_pieces(g, path, stem, k->world->ranks);
     failed = cli_agree(k->world, failed);
     if (!failed) report_output(k, path);
-    free(mine);
+    free(own_path);
     *path_out = path;
     return failed;
 }
@@ -214,7 +215,7 @@ static int write_vtk_steps(export *k) {
     tutti_count first = 1, last = 0;
     char *path = NULL;
     if (exodus_steps_chosen(k->config, tutti_exodus_steps(k->x), &first, &last)) return 1;
-    if (last < first) { /* only the mesh */
+    if (last < first) { /* there are no steps: write the mesh only */
         const int failed = write_vtu(k, &k->grid, k->prefix, &path);
         free(path);
         return failed;

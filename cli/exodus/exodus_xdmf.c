@@ -1,8 +1,7 @@
-/* tutti export --xdmf of an Exodus file: a small XML file by which the "XDMF Reader" of ParaView
- * reads results in the
- * file itself.   The mesh layout of Exodus is not supported by XDMF (separate coordinates, nodes
- * from 1 and in another order):
- * it is in an additional file, NAME.xmf.bin.   One grid for each block of each step.
+/* tutti export --xdmf of an Exodus file: write an XML file by which the "XDMF Reader" of ParaView reads
+ * results in the Exodus file itself.  XDMF does not support the mesh layout of Exodus (separate coordinates,
+ * node numbers from 1, another node order), so that the mesh is copied to a companion file, NAME.xmf.bin.
+ * There is one grid per block and step.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
@@ -11,7 +10,7 @@
 
 enum { MOST = 27 };
 
-/* XDMF's words for VTK's cells. */
+/* XDMF names of VTK cell types. */
 static const struct {
     int cell;
     const char *name;
@@ -24,9 +23,9 @@ static const struct {
 };
 
 typedef struct {
-    const char *name; /* NULL: it cannot be shown */
+    const char *name; /* name of the topology; NULL: the block cannot be shown */
     int nodes;
-    tutti_off at; /* of its connectivity in the companion */
+    tutti_off at; /* offset of the block's connectivity in the companion file */
 } shown_block;
 
 typedef struct {
@@ -36,12 +35,12 @@ typedef struct {
     const tutti_exodus_mesh *m;
     shown_block *block;
     FILE *f, *companion;
-    char *companion_name; /* relative to the XML file */
+    char *companion_name; /* path relative to the XML file */
     char *data_name;
-    tutti_off at; /* bytes of the companion */
+    tutti_off at; /* current size of the companion file */
 } xdmf;
 
-/* ---- the companion */
+/* ---- the companion file */
 
 static void append_bytes(xdmf *k, const void *bytes, size_t n) {
     fwrite(bytes, 1, n, k->companion);
@@ -72,7 +71,7 @@ static void attribute_write(const xdmf *k, const char *name, const char *centre,
     fputs("          </Attribute>\n", k->f);
 }
 
-/* Variables of nodes or of a block in a step, by reference. */
+/* Print references to the variables of nodes or of a block in a step. */
 static void variables_write(const xdmf *k, tutti_exodus_kind kind, tutti_count number,
                             tutti_count step) {
     const exodus_table *t = &k->o.of[kind];
@@ -170,7 +169,7 @@ static int write_files(xdmf *k, const char *path) {
             const tutti_exodus_entity *e = &k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].entity[b];
             shown_block *s = &k->block[b];
             int order[MOST], cell = exodus_vtk_cell(e->topology, e->nodes, &s->nodes, order);
-            if (cell == 34) { /* a triangle of 7 nodes: XDMF has none */
+            if (cell == 34) { /* XDMF has no triangle of 7 nodes: omit the last node */
                 cell = 22;
                 s->nodes = 6;
             }

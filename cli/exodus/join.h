@@ -1,11 +1,10 @@
 /* tutti exodus join: common declarations of its parts.
  *
- *   names         the complete set of NAME.e.N.R                          exodus_join_names.c
- *   agreement     one outline of all pieces, steps                         exodus_join_agree.c
- *   ids           entries with the same id in several pieces are the same   exodus_join_ids.c
- *   together      the pieces of a rank as one mesh                          exodus_join_mesh.c
- *   all of it                                                               exodus_join.c
- *
+ *   names        the complete set of NAME.e.N.R                                exodus_join_names.c
+ *   agreement    one outline of all pieces, steps                              exodus_join_agree.c
+ *   ids          entries with the same id in several pieces must be the same   exodus_join_ids.c
+ *   mesh         the pieces of a rank as one mesh                              exodus_join_mesh.c
+ *   command                                                                    exodus_join.c
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CLI_EXODUS_JOIN_H
 #define TUTTI_CLI_EXODUS_JOIN_H
@@ -15,25 +14,27 @@
 /* The file of one process. */
 typedef struct exodus_piece {
     const char *path;
-    int position; /* among all pieces */
+    int position; /* number of the piece among all pieces */
     tutti_exodus *x;
     exodus_outline o;
     const tutti_exodus_mesh *mesh;
-    tutti_count *number[TUTTI_EXODUS_KINDS]; /* numbers of its entities among those of all pieces */
-    tutti_count *entity[TUTTI_EXODUS_KINDS]; /* the inverse of `number`; -1: not in this piece */
-    /* Positions of nodes, entries of blocks and members of sets in the mesh of this rank: of nodes
-     * place[NODAL][0][i], of others place[kind][number of the entity in the piece][i] */
+    /* numbers of its entities in the outline of all pieces */
+    tutti_count *number[TUTTI_EXODUS_KINDS];
+    /* inverse of `number`; -1: the entity is not in this piece */
+    tutti_count *entity[TUTTI_EXODUS_KINDS];
+    /* Positions in the mesh of this rank: place[NODAL][0][i] of node i; otherwise place[kind][number of the
+     * entity in the piece][i] of entry or member i. */
     tutti_count **place[TUTTI_EXODUS_KINDS];
 } exodus_piece;
 
-/* The pieces of this rank, together.  Arrays of the mesh are in `kept`. */
+/* The pieces of this rank and their joined mesh, whose arrays are in `kept`. */
 typedef struct exodus_whole {
     const cli_world *world;
     const data_config *config;
-    char *const *paths; /* of all pieces */
+    char *const *paths; /* paths of all pieces */
     exodus_piece *piece;
     int pieces;
-    exodus_outline o; /* of all ranks' */
+    exodus_outline o; /* outline of all pieces of all ranks */
     tutti_count steps;
     double *time;
     tutti_exodus_mesh mesh;
@@ -41,19 +42,19 @@ typedef struct exodus_whole {
     int keeps;
 } exodus_whole;
 
-/* Paths of all pieces, in the order of their numbers.  0, or 1 and a message */
+/* List the paths of all pieces, in the order of their numbers.  0, or 1 and a message */
 int exodus_join_names(const data_config *c, char ***paths_out, int *n_out);
 
-/* Outline, steps and times of all.  0, or 1 and a message.   Collective */
+/* Agree on outline, steps and times of all pieces.  0, or 1 and a message.  Collective */
 int exodus_join_agree(exodus_whole *w);
-/* Compare the entries that have the same id in several pieces: nodes must have the same coordinates; elements,
- * edges and faces the same block and nodes.  0, or 1 and a message.   Collective */
+/* Compare the entries that have the same id in several pieces: nodes must have the same coordinates;
+ * elements, edges and faces the same block and nodes.  0, or 1 and a message.  Collective */
 int exodus_join_check_ids(const exodus_whole *w, int pieces);
 
-/* The mesh of this rank's pieces, with nodes, elements and members of the same id once. */
+/* Create the mesh of this rank's pieces; nodes, elements and members with the same id occur once. */
 void exodus_join_mesh(exodus_whole *w);
 int64_t exodus_node_id(const tutti_exodus_mesh *m, tutti_count i);
-/* The id of entry i of block b.  Without an id map, ids count from 1 in the order of the piece. */
+/* Return the id of entry i of block b.  Without an id map, ids count from 1 in the order of the piece. */
 int64_t exodus_entry_id(const exodus_piece *q, int kind, tutti_count b, tutti_count i);
 
 #endif

@@ -1,4 +1,4 @@
-/* VTK's files.
+/* VTK files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/vtk.h"
 
@@ -7,7 +7,7 @@
 
 void *vtk_add(vtk_grid *g, const char *section, const char *name, const char *type, int components,
               tutti_count n) {
-    const char last = type[strlen(type) - 1]; /* Float64, Int32, UInt8 */
+    const char last = type[strlen(type) - 1]; /* last digit of Float64, Int32, UInt8 */
     const size_t size = last == '8' ? 1 : last == '2' ? 4 : 8;
     g->array = cli_realloc(g->array, ((size_t)g->arrays + 1) * sizeof *g->array);
     vtk_array *a = &g->array[g->arrays++];
@@ -32,9 +32,9 @@ void vtk_free(vtk_grid *g) {
 }
 
 void vtk_number(vtk_numbers *l, int64_t v) {
-    if (l->n == l->room) {
-        l->room = 2 * l->room + 1024;
-        l->v = cli_realloc(l->v, l->room * sizeof *l->v);
+    if (l->n == l->capacity) {
+        l->capacity = 2 * l->capacity + 1024;
+        l->v = cli_realloc(l->v, l->capacity * sizeof *l->v);
     }
     l->v[l->n++] = v;
 }
@@ -62,7 +62,7 @@ void vtk_head(FILE *f, const char *type) {
             type, CLI_IS_LITTLE_ENDIAN ? "LittleEndian" : "BigEndian");
 }
 
-/* The arrays of a section; offsets count from the beginning of the appended data. */
+/* Write the arrays of a section; offsets are relative to the start of the appended data. */
 static void section_write(const vtk_grid *g, FILE *f, const char *section, int of_pieces) {
     uint64_t offset = 0;
     fprintf(f, "      <%s%s>\n", of_pieces ? "P" : "", section);

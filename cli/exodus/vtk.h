@@ -1,19 +1,19 @@
-/* VTK's unstructured grids as XML with appended raw numbers: writing them.
+/* VTK's unstructured grids: XML files with appended binary data.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CLI_EXODUS_VTK_H
 #define TUTTI_CLI_EXODUS_VTK_H
 
 #include "exodus/cmd_exodus.h"
 
-/* An array of the file: its bytes follow at the end. */
+/* An array of the file, whose data is appended after the XML part. */
 typedef struct vtk_array {
     const char *section; /* "Points", "Cells", "PointData", "CellData" */
     char *name;
-    const char *type; /* "Float64", "Int64", "Int32", "UInt8" */
+    const char *type; /* VTK's name: "Float64", "Int64", "Int32", "UInt8" */
     int components;
     size_t bytes;
     void *data;
-    int variable; /* of the results; -1: none.  Its data is that of a step */
+    int variable; /* number of the variable whose values in one step `data` contains; -1: none */
 } vtk_array;
 
 typedef struct vtk_grid {
@@ -22,26 +22,27 @@ typedef struct vtk_grid {
     int arrays;
 } vtk_grid;
 
-/* Append an array of n zeros; returns its data. */
+/* Append an array of n zeros.  Returns its data. */
 void *vtk_add(vtk_grid *g, const char *section, const char *name, const char *type, int components,
               tutti_count n);
 void vtk_free(vtk_grid *g);
 
-/* A growing list of numbers, written as an array of the cells. */
+/* A growing list of integers, written as an array of the cells. */
 typedef struct vtk_numbers {
     int64_t *v;
-    size_t n, room;
+    size_t n, capacity;
 } vtk_numbers;
 void vtk_number(vtk_numbers *l, int64_t v);
-void vtk_add_numbers(vtk_grid *g, const char *name, vtk_numbers *l); /* and frees them */
+/* Append the list as an array of section "Cells", and free the list. */
+void vtk_add_numbers(vtk_grid *g, const char *name, vtk_numbers *l);
 
-/* Files: 0, or 1 and a message. */
+/* Write a file.  0, or 1 and a message */
 int vtk_write(const vtk_grid *g, const char *path);
-/* The file that names the pieces of all ranks: STEM-p0.vtu and so on. */
+/* Write the file that names the pieces of all ranks: STEM-p0.vtu and so on. */
 int vtk_write_pieces(const vtk_grid *g, const char *path, const char *stem, int ranks);
 void vtk_head(FILE *f, const char *type);
 
-/* A grid of the members of node and side sets: vertices and sides, with the ids of sets. */
+/* Create a grid of the members of node and side sets: vertices and sides, with the ids of the sets. */
 int vtk_sets(const exodus_outline *o, const tutti_exodus_mesh *m, vtk_grid *out);
 void vtk_points(const exodus_outline *o, const tutti_exodus_mesh *m, vtk_grid *g);
 

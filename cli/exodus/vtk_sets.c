@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* The VTK cell type of a side with n nodes.  Exodus and VTK order the nodes of a side alike:
+/* Return the VTK cell type of a side with n nodes.  Exodus and VTK use the same node order for sides:
  * corners, mid-edge nodes, centre. */
 static int side_cell(int nodes) {
     static const int cell[] = {-1, 1, 3, 5, 9, 9, 22, 34, 23, 28};
@@ -27,14 +27,14 @@ static void add_cell_data(lists *l, int type, int64_t set, int64_t element, int6
 static void side_add(const exodus_outline *o, const tutti_exodus_mesh *m, int64_t set,
                      tutti_count element, int side, lists *l) {
     int which[9];
-    /* The block of an element by its position; *place becomes that in the block. */
+    /* Find the block of the element; *place becomes the position in the block. */
     tutti_count *place = &element;
     tutti_count b = 0;
     while (b < o->of[TUTTI_EXODUS_ELEMENT_BLOCK].n && *place >= m->blocks[b].n)
         *place -= m->blocks[b++].n;
     const tutti_exodus_entity *e = &o->of[TUTTI_EXODUS_ELEMENT_BLOCK].entity[b];
     const int n = exodus_side_nodes(o, e, side, which);
-    const int line = n == 3 && o->p.dims == 2; /* an edge with its middle */
+    const int line = n == 3 && o->p.dims == 2; /* an edge with a mid-edge node */
     if (side_cell(n) < 0) return;
     for (int k = 0; k < (n == 5 ? 4 : n); k++)
         vtk_number(&l->cell, m->blocks[b].nodes[element * e->nodes + which[k]]);

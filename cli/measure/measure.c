@@ -1,4 +1,4 @@
-/* The measuring library: see measure.h.
+/* Measurements in interleaved rounds: implementation of measure.h.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "measure/measure.h"
 
@@ -51,14 +51,14 @@ uint64_t measure_hash(uint64_t v) {
     return v ^ v >> 31;
 }
 
-static void *allocate(void *old, size_t bytes) {
+static void *reallocate(void *old, size_t bytes) {
     void *p = realloc(old, bytes ? bytes : 1);
     if (p) return p;
     fputs("out of memory\n", stderr);
     exit(1);
 }
 
-/* Pages of the file in the page cache, per cent; -1: unknown. */
+/* Return the percentage of the file that is in the page cache; -1: unknown. */
 static double cached_percent(int fd) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     struct stat st;
@@ -67,7 +67,7 @@ static double cached_percent(int fd) {
     if (pages == 0) return 0;
     void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
     if (map == MAP_FAILED) return -1;
-    unsigned char *in = allocate(NULL, pages);
+    unsigned char *in = reallocate(NULL, pages);
     size_t n = 0;
     const int known = mincore(map, (size_t)st.st_size, in) == 0;
     for (size_t i = 0; i < pages && known; i++) n += in[i] & 1;
@@ -95,7 +95,7 @@ static int compare_doubles(const void *a, const void *b) {
 
 double measure_quantile(const double *values, int n, double fraction) {
     if (n == 0) return 0;
-    double *sorted = allocate(NULL, (size_t)n * sizeof *sorted);
+    double *sorted = reallocate(NULL, (size_t)n * sizeof *sorted);
     memcpy(sorted, values, (size_t)n * sizeof *sorted);
     qsort(sorted, (size_t)n, sizeof *sorted, compare_doubles);
     const double at = fraction * (n - 1);
@@ -105,18 +105,18 @@ double measure_quantile(const double *values, int n, double fraction) {
     return q;
 }
 
-/* The largest k for which fewer than k of n fair coins fall on one side with a probability of at most p. */
+/* Return the largest k such that fewer than k of n fair coins show heads with a probability of at most p. */
 static int sign_rank(int n, double p) {
     double below = 0;
     int k = 0;
     for (; k < n; k++) {
         below += exp(lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0) - n * log(2.0));
-        if (below > p) break; /* P(X <= k) */
+        if (below > p) break; /* `below` is P(X <= k) */
     }
     return k;
 }
 
-/* The k-th smallest and the k-th largest of n values. */
+/* The bounds are the k-th smallest and the k-th largest value. */
 int measure_median_bounds(const double *values, int n, double p, double *lo, double *hi) {
     const int k = sign_rank(n, p);
     if (k == 0) return 0;
@@ -129,12 +129,12 @@ int measure_median_bounds(const double *values, int n, double p, double *lo, dou
 /* ---- variants and rounds */
 
 void measure_attach(measure *m, measure_variant *v) {
-    m->variant = allocate(m->variant, (size_t)(m->n + 1) * sizeof(measure_variant *));
+    m->variant = reallocate(m->variant, (size_t)(m->n + 1) * sizeof(measure_variant *));
     m->variant[m->n++] = v;
 }
 
 measure_variant *measure_add(measure *m, const char *name, const void *what) {
-    measure_variant *v = allocate(NULL, sizeof *v);
+    measure_variant *v = reallocate(NULL, sizeof *v);
     *v = (measure_variant){.what = what};
     snprintf(v->name, sizeof v->name, "%s", name);
     measure_attach(m, v);
@@ -144,7 +144,7 @@ measure_variant *measure_add(measure *m, const char *name, const void *what) {
 void measure_record(const measure *m, measure_variant *v, const double *value) {
     const size_t bytes = (size_t)(v->rounds + 1) * sizeof(double);
     for (int k = 0; m->values[k]; k++) {
-        v->sample[k] = allocate(v->sample[k], bytes);
+        v->sample[k] = reallocate(v->sample[k], bytes);
         v->sample[k][v->rounds] = value[k];
     }
     v->rounds++;

@@ -1,4 +1,4 @@
-/* Programs for single measurements: see standalone.h.
+/* Arguments, failures and report of programs for single measurements.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "measure/standalone.h"
 
@@ -7,11 +7,11 @@
 #include <string.h>
 
 int standalone_rank, standalone_ranks = 1;
-void (*standalone_abort)(int code); /* of MPI */
+void (*standalone_abort)(int code); /* ends all ranks; NULL without MPI */
 static const standalone *program;
-static int series; /* in the report so far */
+static int series; /* number of series in the report so far */
 
-static _Noreturn void leave(int code) {
+static _Noreturn void end_program(int code) {
     if (standalone_abort) standalone_abort(code);
     exit(code);
 }
@@ -23,7 +23,7 @@ void standalone_fail(const char *fmt, ...) {
     vfprintf(stderr, fmt, args);
     fputs("\n", stderr);
     va_end(args);
-    leave(1);
+    end_program(1);
 }
 
 void standalone_check(int ok, const char *what) {
@@ -36,7 +36,7 @@ void *standalone_alloc(size_t n, size_t size) {
     return p;
 }
 
-static _Noreturn void refuse(const char *why, const char *what) {
+static _Noreturn void refuse_arguments(const char *why, const char *what) {
     if (standalone_rank == 0) {
         fprintf(stderr, "%s: %s '%s'\nusage: %s %s", program->name, why, what, program->name,
                 program->operands);
@@ -44,7 +44,7 @@ static _Noreturn void refuse(const char *why, const char *what) {
             fprintf(stderr, " [%s%s]", o->name, o->kind == OPTION_FLAG ? "" : " VALUE");
         fputs("\n", stderr);
     }
-    leave(2);
+    end_program(2);
 }
 
 int standalone_start(const standalone *p, int argc, char **argv) {
@@ -53,7 +53,7 @@ int standalone_start(const standalone *p, int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         const standalone_option *o = p->option;
         while (o->name && strcmp(o->name, argv[i]) != 0) o++;
-        if (!o->name && strncmp(argv[i], "--", 2) == 0) refuse("unknown option", argv[i]);
+        if (!o->name && strncmp(argv[i], "--", 2) == 0) refuse_arguments("unknown option", argv[i]);
         if (!o->name) {
             argv[n++] = argv[i];
             continue;
@@ -64,18 +64,18 @@ int standalone_start(const standalone *p, int argc, char **argv) {
         }
         const char *text = argv[++i < argc ? i : argc];
         char *end = NULL;
-        if (!text) refuse("missing value of", o->name);
+        if (!text) refuse_arguments("missing value of", o->name);
         if (o->kind == OPTION_TEXT) *(const char **)o->value = text;
         if (o->kind == OPTION_SECONDS) *(double *)o->value = strtod(text, &end);
         if (o->kind == OPTION_NUMBER) {
             const long value = strtol(text, &end, 10);
             if (value < o->least || (o->most > 0 && value > o->most))
-                refuse("value out of range:", text);
+                refuse_arguments("value out of range:", text);
             *(long *)o->value = value;
         }
-        if (end && (*end || end == text)) refuse("not a number:", text);
+        if (end && (*end || end == text)) refuse_arguments("not a number:", text);
     }
-    if (n < p->least) refuse("missing operand:", p->operands);
+    if (n < p->least) refuse_arguments("missing operand:", p->operands);
     return n;
 }
 

@@ -1,4 +1,4 @@
-/* Programs for single measurements, on MPI ranks: see standalone.h.
+/* Programs for single measurements on MPI ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "measure/standalone.h"
 
@@ -6,7 +6,7 @@
 
 extern void (*standalone_abort)(int code);
 
-/* All ranks have the same wrong arguments (code 2); a failure may be on one rank only. */
+/* With code 2, wrong arguments, all ranks call this function; other failures may be on one rank only. */
 static void end_ranks(int code) {
     if (code == 2)
         MPI_Finalize();
@@ -29,18 +29,18 @@ int standalone_end_mpi(void) {
     return code;
 }
 
-static double reduce(double value, MPI_Op op) {
+static double reduce_value(double value, MPI_Op op) {
     double all = 0;
     MPI_Allreduce(&value, &all, 1, MPI_DOUBLE, op, MPI_COMM_WORLD);
     return all;
 }
 
 double standalone_slowest(double value) {
-    return reduce(value, MPI_MAX);
+    return reduce_value(value, MPI_MAX);
 }
 
 double standalone_sum(double value) {
-    return reduce(value, MPI_SUM);
+    return reduce_value(value, MPI_SUM);
 }
 
 double standalone_together(void) {

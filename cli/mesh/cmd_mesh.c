@@ -63,9 +63,9 @@ int mesh_case_choose(const mesh_config *c, const mesh_case *m, tutti_replicas_ru
                                         .value_bytes = c->value_bytes};
     const tutti_replicas_choice choice = {
         .rule = rule, .seed = (uint64_t)c->seed, .balance = c->balance};
-    int *mine = writers ? writers : cli_malloc((size_t)m->v.nodes * sizeof *mine + 1);
-    const tutti_err err = tutti_replicas_choose(&lists, &choice, mine, NULL, stats);
-    if (!writers) free(mine);
+    int *chosen = writers ? writers : cli_malloc((size_t)m->v.nodes * sizeof *chosen + 1);
+    const tutti_err err = tutti_replicas_choose(&lists, &choice, chosen, NULL, stats);
+    if (!writers) free(chosen);
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 

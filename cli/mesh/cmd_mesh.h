@@ -18,15 +18,15 @@ enum {
 enum { MESH_RULES = 16 };
 
 typedef struct mesh_config {
-    cli_call call; /* bits: MESH_... */
+    cli_call call; /* call.bits: one of MESH_... */
     const char *path, *to;
     int parts;
-    int by, order,
-        format; /* tutti_mesh_partitioner, tutti_mesh_order; tutti_mesh_format, -1: not specified */
+    /* tutti_mesh_partitioner; tutti_mesh_order; tutti_mesh_format, -1: not specified */
+    int by, order, format;
     tutti_replicas_rule rule[MESH_RULES];
     int rules;
     tutti_off seed;
-    double balance; /* 0: not given */
+    double balance; /* 0: not specified */
     int load;
     tutti_off value_bytes;
     int json, force;
@@ -36,25 +36,27 @@ typedef struct mesh_config {
 } mesh_config;
 
 extern const cli_group mesh_group;
-const char *mesh_order_name(int order); /* tutti_mesh_order */
-const char *mesh_by_name(int by);       /* tutti_mesh_partitioner */
+const char *mesh_order_name(int order); /* order: tutti_mesh_order */
+const char *mesh_by_name(int by);       /* by: tutti_mesh_partitioner */
 
-/* A mesh on this process, in the requested order, and partitioned. */
+/* A mesh on this process, in the requested order, with its partitions. */
 typedef struct mesh_case {
     tutti_mesh *mesh;
     tutti_mesh_view v;
-    int by; /* the partitioner that was used */
+    int by; /* the partitioner used */
     int *of;
     tutti_mesh_cut cut;
-    tutti_count *start; /* the partitions that hold each node: tutti_mesh_classify */
+    /* partitions with a copy of each node, as tutti_mesh_classify returns them */
+    tutti_count *start;
     int *holder;
 } mesh_case;
 
-/* Each returns 1 and has a message if it fails. */
-int mesh_case_open(const mesh_config *c, mesh_case *m);   /* read, and renumbered */
-int mesh_case_divide(const mesh_config *c, mesh_case *m); /* also divided and classified */
+/* These functions return 0, or 1 and a message. */
+int mesh_case_open(const mesh_config *c, mesh_case *m); /* read and renumber the mesh */
+/* also partition the mesh and classify its nodes */
+int mesh_case_divide(const mesh_config *c, mesh_case *m);
 void mesh_case_free(mesh_case *m);
-/* Choose the writer of each node by a rule: [nodes]; either may be NULL. */
+/* Choose the writer of each node by a rule.  writers: [nodes]; writers or stats may be NULL. */
 int mesh_case_choose(const mesh_config *c, const mesh_case *m, tutti_replicas_rule rule,
                      int *writers, tutti_replicas_stats *stats);
 

@@ -1,4 +1,4 @@
-/* tutti mesh owners: the choice of writers by each rule, and its statistics.
+/* tutti mesh owners: print the writers that each rule chooses, and statistics.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/cmd_mesh.h"
 

@@ -1,9 +1,9 @@
-/* tutti mesh plot: an image of the mesh, coloured by partition, and below it the writers along
- * the file: for each rule one row per partition, from the start of the file to its end.
+/* tutti mesh plot: draw the mesh, coloured by partition, and below it the writers in file order: for each
+ * rule one row per partition, from the start of the file to its end.
  *
- * Everything is painted into pixels first (faces of all elements, those in front win), so that an
- * image of a million elements is no larger than one of ten.  SVG has them as strips of one
- * colour, with text; PNG contains them directly.
+ * The faces of all elements are painted into pixels first, with a depth buffer, so that the size of the image
+ * does not depend on the number of elements.  SVG contains the pixels as strips of one colour, and text; PNG
+ * contains them directly.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/cmd_mesh.h"
 
@@ -18,8 +18,8 @@ enum { WHITE = 0, GREY = 1, FIRST_COLOUR = 2 };
 
 typedef struct {
     int width, height;
-    unsigned char *pixel; /* colours of the palette */
-    float *depth;         /* of the mesh's part; in front is larger */
+    unsigned char *pixel; /* [width * height] indices into the palette */
+    float *depth; /* [width * height] z of the painted point; larger is nearer to the viewer */
     png_colour palette[PNG_COLOURS];
 } canvas;
 
@@ -28,7 +28,7 @@ static void palette_make(png_colour *p) {
     p[GREY] = (png_colour){236, 236, 236};
     for (int i = 0; i < HUES; i++)
         for (int s = 0; s < SHADES; s++) {
-            /* hues a golden angle apart: those of neighbouring numbers differ most */
+            /* Hues differ by the golden angle, so that consecutive partitions have very different colours. */
             const double h = fmod(i * 0.6180339887, 1) * 6, light = 0.60 + 0.2 * s;
             const double sat = i % 2 ? 0.55 : 0.75;
             double rgb[3];
@@ -48,12 +48,12 @@ static unsigned char colour_of(int part, int shade) {
 
 /* ---- the mesh */
 
-/* Projected nodes: x to the right, y down, z towards the viewer. */
+/* A projected node: x to the right, y down, z towards the viewer. */
 typedef struct {
     double x, y, z;
 } point;
 
-static void dot(canvas *k, double x, double y, double z, unsigned char colour) {
+static void paint_dot(canvas *k, double x, double y, double z, unsigned char colour) {
     const int c = (int)x, r = (int)y;
     if (c < 0 || r < 0 || c >= WIDTH || r >= MESH_HEIGHT) return;
     const int at = r * k->width + c;
@@ -62,8 +62,8 @@ static void dot(canvas *k, double x, double y, double z, unsigned char colour) {
     k->pixel[at] = colour;
 }
 
-/* Every pixel has the colour of the nearest corner. */
-static void triangle(canvas *k, const mesh_case *m, const point *p, const tutti_count n[3]) {
+/* Paint a triangle; each pixel has the colour of the nearest corner's partition. */
+static void paint_triangle(canvas *k, const mesh_case *m, const point *p, const tutti_count n[3]) {
     const point *v[3] = {&p[n[0]], &p[n[1]], &p[n[2]]};
     const double dx1 = v[1]->x - v[0]->x, dy1 = v[1]->y - v[0]->y, dz1 = v[1]->z - v[0]->z;
     const double dx2 = v[2]->x - v[0]->x, dy2 = v[2]->y - v[0]->y, dz2 = v[2]->z - v[0]->z;
@@ -71,7 +71,7 @@ static void triangle(canvas *k, const mesh_case *m, const point *p, const tutti_
     const double nx = dy1 * dz2 - dz1 * dy2, ny = dz1 * dx2 - dx1 * dz2;
     const double len = sqrt(nx * nx + ny * ny + area * area);
     if (len <= 0) return;
-    /* towards the viewer; from above is light, from the left darker, from the right darkest */
+    /* Shade by the normal towards the viewer: top faces light, left faces darker, right faces darkest. */
     const double left = area < 0 ? -nx : nx, down = area < 0 ? -ny : ny;
     const int shade = down < -0.6 * len || fabs(area) > 0.9 * len ? 2 : left < 0 ? 1 : 0;
     if (fabs(area) < 1e-9) return;
@@ -90,13 +90,13 @@ static void triangle(canvas *k, const mesh_case *m, const point *p, const tutti_
             const double w[3] = {1 - a - b, a, b};
             if (w[0] < 0 || a < 0 || b < 0) continue;
             const int near = w[0] >= a && w[0] >= b ? 0 : a >= b ? 1 : 2;
-            dot(k, c, r, v[0]->z + a * dz1 + b * dz2, colour_of(m->of[n[near]], shade));
+            paint_dot(k, c, r, v[0]->z + a * dz1 + b * dz2, colour_of(m->of[n[near]], shade));
             painted = 1;
         }
-    if (!painted) dot(k, v[0]->x, v[0]->y, v[0]->z, colour_of(m->of[n[0]], shade));
+    if (!painted) paint_dot(k, v[0]->x, v[0]->y, v[0]->z, colour_of(m->of[n[0]], shade));
 }
 
-/* The faces of each type, as triangles. */
+/* Return the number of triangles of the faces of an element type, and their corners. */
 static int faces_of(int type, int (*face)[3]) {
     static const int tri[][3] = {{0, 1, 2}}, quad[][3] = {{0, 1, 2}, {0, 2, 3}};
     static const int tet[][3] = {{0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}};
@@ -132,7 +132,8 @@ static int paint_mesh(canvas *k, const mesh_case *m) {
     point *p = cli_malloc((size_t)m->v.nodes * sizeof *p + 1);
     double low[2] = {1e300, 1e300}, high[2] = {-1e300, -1e300};
     const int flat = info.high[2] - info.low[2] <= 0;
-    const double a = 0.6, b = 1.05; /* angles: around the vertical, and from above */
+    /* angles of the view: around the vertical axis, and from above */
+    const double a = 0.6, b = 1.05;
     for (tutti_count i = 0; i < m->v.nodes; i++) {
         const double *x = m->v.coordinates + 3 * i;
         const double right = cos(a) * x[0] - sin(a) * x[1], away = sin(a) * x[0] + cos(a) * x[1];
@@ -155,14 +156,14 @@ static int paint_mesh(canvas *k, const mesh_case *m) {
         p[i].z *= scale;
     }
     for (tutti_count i = 0; i < m->v.nodes && info.dim < 2; i++)
-        dot(k, p[i].x, p[i].y, p[i].z, colour_of(m->of[i], 0));
+        paint_dot(k, p[i].x, p[i].y, p[i].z, colour_of(m->of[i], 0));
     for (tutti_count e = 0; e < m->v.elements; e++) {
         int face[12][3];
         const int n = faces_of(m->v.type[e], face);
         const tutti_count *node = m->v.node + m->v.start[e];
         for (int f = 0; f < n; f++) {
             const tutti_count v[3] = {node[face[f][0]], node[face[f][1]], node[face[f][2]]};
-            triangle(k, m, p, v);
+            paint_triangle(k, m, p, v);
         }
     }
     free(p);
@@ -178,8 +179,8 @@ static int strip_height(const mesh_config *c) {
                                  : 192;
 }
 
-/* One or more rows of pixels per partition, from top to bottom; dark where it writes most of the bytes of a
- * column of pixels. */
+/* Paint the writers of a rule: rows of pixels for the partitions from top to bottom, columns for positions in
+ * the file.  The colour is lighter where the partition writes fewer of the column's nodes. */
 static void paint_strip(canvas *k, const mesh_config *c, const mesh_case *m, const int *writer,
                         int top) {
     const int height = strip_height(c);
@@ -214,7 +215,7 @@ static void write_svg(FILE *f, const canvas *k, char (*label)[160], const int *a
             "height=\"%d\">\n"
             "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n",
             k->width, k->height, k->width, k->height, k->width, k->height);
-    for (int colour = WHITE + 1; colour < PNG_COLOURS; colour++) { /* one path: all its strips */
+    for (int colour = WHITE + 1; colour < PNG_COLOURS; colour++) { /* one path per colour */
         const png_colour *c = &k->palette[colour];
         int strips = 0;
         for (int y = 0; y < k->height; y++) {

@@ -1,11 +1,10 @@
-/* tutti mesh tree: the method by which the library would write the nodes of such a mesh, by network, number
- * of nodes and load: Filgueira et al.'s decision tree (their Figure 7), computed from the profile of this
- * machine.
+/* tutti mesh tree: print the method by which the library would write the nodes of such a mesh, by network,
+ * number of nodes and load: the decision tree of Filgueira et al. (their Figure 7), computed from the profile
+ * of this machine.
  *
- * The number of intervals is counted on the mesh, with its partitions and rule; larger
- * and smaller meshes of the same shape have intervals in proportion to the surfaces of their partitions, so
- * that they scale with nodes to the power of 2/3.  The times are those of the model by which `auto` decides
- * (tutti_profile_predict).
+ * The intervals are counted on the mesh, with its partitions and rule.  For larger and smaller meshes of the
+ * same shape, the number of intervals is proportional to the surface of the partitions, that is to the number
+ * of nodes to the power of 2/3.  Times are predicted by the model that `auto` uses (tutti_profile_predict).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/cmd_mesh.h"
 
@@ -17,15 +16,16 @@ enum { SIZES = 7, LOAD_MOST = 1000, STEPS = 16 };
 static const char *const method_names[] = {"auto",  "independent", "list",
                                            "sieve", "root",        "two-phase"};
 
-/* A network, and the properties of the machine with it. */
+/* A network, and a profile of the machine with this network. */
 typedef struct {
     char name[96];
     int nodes;
     tutti_profile profile;
 } network;
 
-/* Limit transfers between nodes to the rate of the network; rates are sums over nodes. */
-static void limit(tutti_profile *p, double bandwidth, int hosts) {
+/* Limit the file rates in a profile to the bandwidth of the network, per node; rates of all ranks are sums
+ * over nodes. */
+static void limit_rates(tutti_profile *p, double bandwidth, int hosts) {
     for (int i = 0;; i++) {
         const tutti_profile_info *row = tutti_profile_row(i);
         if (!row) return;
@@ -41,42 +41,42 @@ static void limit(tutti_profile *p, double bandwidth, int hosts) {
 }
 
 static int networks_make(const mesh_config *c, network *n, tutti_filesystem *place) {
-    tutti_profile mine = {.measured = 0};
+    tutti_profile measured_profile = {.measured = 0};
     if (tutti_profile_filesystem(c->dir, place) != TUTTI_OK ||
-        tutti_profile_load(c->options.profile, place, &mine) != TUTTI_OK)
+        tutti_profile_load(c->options.profile, place, &measured_profile) != TUTTI_OK)
         return cli_error_tutti();
     static const double gbit[] = {2, 0.1};
     const int hosts = c->hosts < c->parts ? c->hosts : c->parts;
-    n[0] = (network){.nodes = 1, .profile = mine};
+    n[0] = (network){.nodes = 1, .profile = measured_profile};
     snprintf(n[0].name, sizeof n[0].name, "one machine (%s)", place->type);
-    n[1] = (network){.nodes = hosts, .profile = mine};
+    n[1] = (network){.nodes = hosts, .profile = measured_profile};
     snprintf(n[1].name, sizeof n[1].name, "%d machines, the profile's network: %.3g Gbit/s", hosts,
-             mine.net_bandwidth * 8e-9);
+             measured_profile.net_bandwidth * 8e-9);
     for (int i = 0; i < 2; i++) {
         network *x = &n[2 + i];
-        *x = (network){.nodes = hosts, .profile = mine};
-        if (!mine.remote) { /* a file system behind the network, by default */
+        *x = (network){.nodes = hosts, .profile = measured_profile};
+        if (!measured_profile.remote) { /* assume that the file system is behind the network */
             tutti_profile_defaults(&x->profile, "nfs");
-            x->profile.copy_64 = mine.copy_64;
-            x->profile.copy_512 = mine.copy_512;
-            x->profile.copy_4k = mine.copy_4k;
+            x->profile.copy_64 = measured_profile.copy_64;
+            x->profile.copy_512 = measured_profile.copy_512;
+            x->profile.copy_4k = measured_profile.copy_4k;
         }
         x->profile.remote = 1;
         x->profile.net_bandwidth = gbit[i] * 1.25e8;
         if (x->profile.net_latency < 6e-5 && gbit[i] < 1) x->profile.net_latency = 6e-5;
-        limit(&x->profile, x->profile.net_bandwidth, hosts);
+        limit_rates(&x->profile, x->profile.net_bandwidth, hosts);
         snprintf(x->name, sizeof x->name, "%d machines, %.3g Gbit/s, files behind it", hosts,
                  gbit[i]);
     }
     return 0;
 }
 
-/* Properties of the mesh. */
+/* Numbers of nodes and intervals of the mesh. */
 typedef struct {
     double nodes, intervals;
 } shape;
 
-/* Methods by load: step i holds from load from[i] on. */
+/* Methods by load: method[i] is used for loads from from[i] on. */
 typedef struct {
     int n, method[STEPS], from[STEPS];
 } branch;
@@ -106,13 +106,13 @@ static void json_branch(double from, double below, const branch *b, int first) {
     printf("]}");
 }
 
-/* Print mesh sizes with the same decision in one line. */
+/* Print the decisions for one network; consecutive mesh sizes with the same decisions are combined. */
 static int tree_network(const mesh_config *c, const network *n, const shape *s) {
     static const double sizes[SIZES] = {1e4, 3e4, 7e4, 2e5, 6e5, 2e6, 1e7};
     branch b[SIZES];
     memset(b, 0, sizeof b);
     for (int i = 0; i < SIZES; i++) {
-        /* The loads 1 to LOAD_MOST, each tenth finer than the last: crossovers are found to the unit. */
+        /* Try every load from 1 to LOAD_MOST, so that crossovers are exact. */
         const double nodes = sizes[i];
         for (int load = 1; load <= LOAD_MOST; load++) {
             int method = 0;
@@ -170,7 +170,8 @@ int mesh_tree(const cli_world *w, const void *config) {
     tutti_filesystem place;
     tutti_replicas_stats stats;
     int failed = mesh_case_divide(c, &m);
-    const tutti_replicas_rule rule = c->rule[c->rules - 1]; /* idg2, unless one is named */
+    /* the last rule given; idg2 by default */
+    const tutti_replicas_rule rule = c->rule[c->rules - 1];
     if (!failed) failed = mesh_case_choose(c, &m, rule, NULL, &stats);
     if (!failed && m.v.nodes == 0) failed = cli_error("'%s' has no nodes", c->path);
     if (!failed) failed = networks_make(c, n, &place);

@@ -1,6 +1,6 @@
-/* tutti run: start an MPI program with its MPI-IO replaced by Tutti: find libtutti-mpiio.so, put options
- * into the environment, let the launcher preload the library for its ranks, and exec the launcher.
- * Signals and exit codes are then those of the program.
+/* tutti run: start an MPI program with its MPI-IO replaced by Tutti.  Finds libtutti-mpiio.so, sets options
+ * in the environment, makes the launcher preload the library in its ranks, and replaces this process by the
+ * launcher, so that signals and exit codes are those of the program.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "run/run.h"
 
@@ -16,12 +16,12 @@
 
 typedef struct {
     cli_call call;       /* operands: the command */
-    const char *library; /* as the user names it */
+    const char *library; /* path given by the user; NULL: search */
     const char *trace;
     int stats, explain, compare, dry_run, quiet, rounds;
 } run_config;
 
-static run_words variables; /* NAME=VALUE, set for the command */
+static run_words variables; /* NAME=VALUE, already set in the environment */
 
 /* ---- variables */
 
@@ -32,7 +32,7 @@ static void set_variable(const char *name, const char *value) {
     free(text);
 }
 
-/* An option by any of its names: changed values become variables. */
+/* Set an option given by any of its names; values that change become environment variables. */
 static int set_option(const char *name, const char *value) {
     tutti_options was, now;
     const tutti_option_info *row;
@@ -63,7 +63,7 @@ static int set_pair(void *config, const char *pair) {
 
 /* ---- the library */
 
-/* By default the library in the installation of this command, which is relocatable. */
+/* Find the library.  The default is in the installation of this command, relative to the command. */
 static int find_library(const run_config *c, char out[PATH_MAX]) {
     char path[PATH_MAX], asked[2 * PATH_MAX];
     const char *env = getenv("TUTTI_MPIIO_LIB");
@@ -110,7 +110,7 @@ static int run_preloaded(const cli_world *w, const void *config) {
     run_command with = {{0}, NULL, NULL, 0};
     char library[PATH_MAX];
     (void)w;
-    /* The library ignores a variable that is nearly the name of an option. */
+    /* Refuse variables whose names resemble an option: the library would ignore them. */
     const char *names[256];
     const tutti_option_info *row;
     int n = 0;
@@ -130,7 +130,7 @@ static int run_preloaded(const cli_world *w, const void *config) {
     if ((c->explain && set_option("explain", "1")) || (c->trace && set_option("trace", c->trace)))
         return CLI_FAILED;
     if (c->compare)
-        set_variable("TUTTI_MPIIO_TIMES", ""); /* its value is set later */
+        set_variable("TUTTI_MPIIO_TIMES", ""); /* run_compare sets the value */
     else if (!c->quiet)
         set_variable("TUTTI_MPIIO_REPORT", "1");
     if (find_library(c, library) || run_preload(&words, library, &with)) return CLI_FAILED;

@@ -1,9 +1,9 @@
-/* tutti run --compare: run the program with and without the library, interleaved, each round
- * beginning with the other one.  The output of the first run is shown; of later ones only the
- * standard error of a failed run.
+/* tutti run --compare: run the program with and without the library, interleaved; the order alternates from
+ * round to round.  The output of the first run is shown; of later runs only the standard error of a failed
+ * run.
  *
- * A signal from the terminal reaches the program directly; one that is sent to this process only is
- * passed on to it.  In both cases this process ends by the same signal when the program has ended.
+ * A signal from the terminal reaches the program directly; a signal sent to this process only is forwarded to
+ * the program.  In both cases this process ends by the same signal after the program has ended.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "run/run.h"
 #include "measure/measure.h"
@@ -31,51 +31,40 @@ static void forward_signal(int number, siginfo_t *info, void *context) {
 
 /* ---- one run */
 
-/* Standard input from its beginning if it is seekable, otherwise none. */
-static void fresh_input(void) {
-    if (lseek(STDIN_FILENO, 0, SEEK_SET) == 0) return;
-    const int none = open("/dev/null", O_RDONLY);
-    if (none < 0) return;
-    dup2(none, STDIN_FILENO);
-    close(none);
-}
-
-static void redirect(int to, int fd) {
+static void redirect_stream(int to, int fd) {
     if (fd >= 0) dup2(fd, to);
 }
 
-/* Its exit code, 128 + signal if it died of one. */
-static int await(pid_t pid) {
-    int status = 0;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR) return CLI_FAILED;
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-/* Run it; -1 for `out` and `err`: where this process writes. */
+/* Run a command; out, err: file descriptors for its output, -1: those of this process.  Return its exit code,
+ * or 128 + signal if a signal ended it. */
 static int run_once(const run_command *c, int out, int err, double *seconds) {
     const double start_time = cli_now();
     fflush(NULL);
     const pid_t pid = fork();
     if (pid == 0) {
         for (int i = 0; i < ENDING; i++) signal(ending[i], SIG_DFL);
-        fresh_input();
-        redirect(STDOUT_FILENO, out);
-        redirect(STDERR_FILENO, err);
+        /* Rewind standard input if it is seekable; otherwise replace it by /dev/null. */
+        const int none = lseek(STDIN_FILENO, 0, SEEK_SET) == 0 ? -1 : open("/dev/null", O_RDONLY);
+        redirect_stream(STDIN_FILENO, none);
+        if (none >= 0) close(none);
+        redirect_stream(STDOUT_FILENO, out);
+        redirect_stream(STDERR_FILENO, err);
         const int code = run_command_become(c);
         fprintf(stderr, "tutti run: %s\n", cli_message());
         fflush(stderr);
         _exit(code);
     }
     child = pid;
-    const int code = pid > 0 ? await(pid) : CLI_FAILED;
+    int status = 0, failed = pid < 0;
+    while (!failed && waitpid(pid, &status, 0) < 0) failed = errno != EINTR;
     child = 0;
     *seconds = cli_now() - start_time;
-    return code;
+    if (failed) return CLI_FAILED;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 static int run_quietly(const run_command *c, double *seconds) {
-    /* An unnamed file for the output of a run. */
+    /* Write standard error to an unnamed file. */
     char name[] = "/tmp/tutti-run.XXXXXX";
     const int fd = mkstemp(name);
     if (fd >= 0) (void)unlink(name);
@@ -91,7 +80,7 @@ static int run_quietly(const run_command *c, double *seconds) {
 
 /* ---- seconds in calls of MPI_File_ */
 
-/* The maximum of the seconds written by the ranks of a run; -1: none. */
+/* Return the maximum of the seconds that the ranks of a run have written to a file; -1: none. */
 static double most_seconds(const char *times) {
     double most = -1, seconds;
     long long files;
@@ -104,7 +93,7 @@ static double most_seconds(const char *times) {
 
 /* ---- all runs */
 
-/* Times of a run: in total, and in MPI_File_ calls on the slowest rank. */
+/* Times per round: total, and in MPI_File_ calls of the slowest rank. */
 typedef struct {
     double *whole, *calls;
 } run_seconds;
@@ -130,14 +119,15 @@ static void report_kind(const char *what, int rounds, const double *with, const 
     free(ratio);
 }
 
-/* Times are stored in seconds[with or without][round].  @return exit code of the first run that fails */
+/* Run all rounds; times are stored in seconds[with or without].  @return exit code of the first run that
+ * fails */
 static int run_rounds(const run_command *const command[2], int rounds, const char *times,
                       const run_seconds seconds[2]) {
     for (int i = 0; i < rounds; i++)
         for (int k = 0; k < 2; k++) {
             const int which = (i + k) % 2;
             double *time = &seconds[which].whole[i];
-            if (truncate(times, 0) != 0) errno = 0; /* times of calls are then not reported */
+            if (truncate(times, 0) != 0) errno = 0; /* the times of calls are then not reported */
             const int code = i + k == 0 ? run_once(command[which], -1, -1, time)
                                         : run_quietly(command[which], time);
             if (caught) return 128 + caught;

@@ -1,13 +1,13 @@
-/* tutti run: launchers.  A library must be preloaded for the ranks and not for the launcher, which does
- * not need it; so each launcher has its own options:
+/* tutti run: launchers.  The library must be preloaded for the ranks, but not for the launcher, so that each
+ * launcher needs its own options:
  *
- *   Open MPI       mpirun -x LD_PRELOAD=... -x TUTTI_... ARGUMENTS          after every ':' too
+ *   Open MPI       mpirun -x LD_PRELOAD=... -x TUTTI_... ARGUMENTS    also after every ':'
  *   MPICH (hydra)  mpiexec -genv LD_PRELOAD ... -genv TUTTI_... ... ARGUMENTS
  *   Slurm          srun --export=ALL,LD_PRELOAD=... ARGUMENTS
- *   mpirun.sh      the script of the source tree: by MPIRUN_PRELOAD in its environment
+ *   mpirun.sh      the script of the source tree: MPIRUN_PRELOAD in its environment
  *
- * An LD_PRELOAD of the user is kept, after the drop-in: the first library is the one that
- * is called.  Any other command is a program, started with LD_PRELOAD in its environment.
+ * An LD_PRELOAD of the user is kept after the library: the first library's functions are called.  Any other
+ * command is a program, started with LD_PRELOAD in its environment.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "run/run.h"
 
@@ -21,13 +21,13 @@ typedef enum { PROGRAM, OPEN_MPI_LAUNCHER, HYDRA, SLURM, SCRIPT } launcher;
 
 static const char preload_name[] = "LD_PRELOAD";
 
-/* ---- which launcher */
+/* ---- detection of the launcher */
 
 static int starts_with(const char *text, const char *with) {
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* The output of `program --version`, truncated to the buffer. */
+/* Read the output of `program --version`, truncated to `size`. */
 static void ask_version(const char *program, char *out, size_t size) {
     int ends[2];
     size_t n = 0;
@@ -55,7 +55,7 @@ static void ask_version(const char *program, char *out, size_t size) {
         ;
 }
 
-static int says(const char *text, const char *const *names) {
+static int says_any(const char *text, const char *const *names) {
     for (; *names; names++)
         if (strstr(text, *names)) return 1;
     return 0;
@@ -83,9 +83,9 @@ static int find_launcher(const run_words *w, launcher *out) {
         static const char *const mpich[] = {"HYDRA", "MPICH", "Intel(R) MPI", NULL};
         char text[4096];
         ask_version(w->word[0], text, sizeof text);
-        if (says(text, open_mpi))
+        if (says_any(text, open_mpi))
             *out = OPEN_MPI_LAUNCHER;
-        else if (says(text, mpich))
+        else if (says_any(text, mpich))
             *out = HYDRA;
         else
             return cli_error("'%s --version' names neither Open MPI nor MPICH", w->word[0]);
@@ -107,7 +107,7 @@ void run_words_add(run_words *w, const char *word) {
     w->word[w->n] = NULL;
 }
 
-/* The text is the words' from now on. */
+/* Append a text and free it. */
 static void add_own(run_words *w, char *text) {
     run_words_add(w, text);
     free(text);
@@ -119,8 +119,8 @@ void run_words_free(run_words *w) {
     *w = (run_words){0};
 }
 
-/* Return whether a word names this variable, with or without a value. */
-static int mentions(const run_words *w, const char *name, size_t length) {
+/* Return whether a word names the variable, with or without a value. */
+static int names_variable(const run_words *w, const char *name, size_t length) {
     for (int i = 0; i < w->n; i++)
         if (strncmp(w->word[i], name, length) == 0 &&
             (w->word[i][length] == '\0' || w->word[i][length] == '='))
@@ -130,13 +130,13 @@ static int mentions(const run_words *w, const char *name, size_t length) {
 
 /* ---- values */
 
-/* The library, then the previous value.  The result must be freed. */
-static char *before(const char *library, const char *there) {
+/* Prepend the library to a previous value of LD_PRELOAD.  The result must be freed. */
+static char *prepend_library(const char *library, const char *there) {
     return there && *there ? cli_format("%s:%s", library, there) : cli_strdup(library);
 }
 
 static char *before_environment(const char *library) {
-    return before(library, getenv(preload_name));
+    return prepend_library(library, getenv(preload_name));
 }
 
 /* ---- Open MPI: -x NAME=VALUE, or -x NAME for a variable of the environment */
@@ -146,13 +146,14 @@ static void openmpi_words(const run_words *words, const char *library, run_words
     for (int i = 0; i + 1 < words->n; i++)
         if (strcmp(words->word[i], "-x") == 0 && starts_with(words->word[i + 1], "LD_PRELOAD=")) {
             free(preload);
-            preload = before(library, strchr(words->word[i + 1], '=') + 1);
+            preload = prepend_library(library, strchr(words->word[i + 1], '=') + 1);
         }
     for (int i = 0; i < words->n; i++) {
         const char *word = words->word[i];
         if (i + 1 < words->n && strcmp(word, "-x") == 0 &&
-            mentions(&(run_words){1, &words->word[i + 1]}, preload_name, strlen(preload_name))) {
-            i++; /* our value includes it */
+            names_variable(&(run_words){1, &words->word[i + 1]}, preload_name,
+                           strlen(preload_name))) {
+            i++; /* `preload` includes the user's value */
             continue;
         }
         run_words_add(out, word);
@@ -161,7 +162,7 @@ static void openmpi_words(const run_words *words, const char *library, run_words
             add_own(out, cli_format("%s=%s", preload_name, preload));
             for (char **e = environ; *e; e++) {
                 const size_t length = strcspn(*e, "=");
-                if (!starts_with(*e, "TUTTI_") || mentions(words, *e, length)) continue;
+                if (!starts_with(*e, "TUTTI_") || names_variable(words, *e, length)) continue;
                 run_words_add(out, "-x");
                 add_own(out, cli_format("%.*s", (int)length, *e));
             }
@@ -174,7 +175,7 @@ static void openmpi_words(const run_words *words, const char *library, run_words
 
 /* ---- srun: --export=LIST; a list without ALL names every variable */
 
-/* The variables exported by the user, and ours.  The result must be freed. */
+/* Return the variables exported by the user and those of the library.  The result must be freed. */
 static char *slurm_list(const run_words *words) {
     char *list = cli_strdup("ALL");
     for (int i = 1; i < words->n; i++) {
@@ -193,8 +194,8 @@ static char *slurm_list(const run_words *words) {
 
 /* ---- all launchers */
 
-/* The position of the launcher: after programs that start others (timeout 60 mpirun ...), which
- * must not load the library themselves. */
+/* Return the index of the launcher among the words, after programs that start others (timeout 60 mpirun ...)
+ * and must not load the library. */
 static int launcher_at(const run_words *words) {
     static const char *const wrappers[] = {"timeout", "nice",   "env",     "time",
                                            "nohup",   "stdbuf", "taskset", "numactl",
@@ -238,7 +239,8 @@ int run_preload(const run_words *all, const char *library, run_command *out) {
                 add_own(&out->words, before_environment(library));
                 for (char **e = environ; *e; e++) {
                     const size_t length = strcspn(*e, "=");
-                    if (!starts_with(*e, "TUTTI_") || mentions(words, *e, length) || !(*e)[length])
+                    if (!starts_with(*e, "TUTTI_") || names_variable(words, *e, length) ||
+                        !(*e)[length])
                         continue;
                     run_words_add(&out->words, "-genv");
                     add_own(&out->words, cli_format("%.*s", (int)length, *e));
@@ -250,7 +252,7 @@ int run_preload(const run_words *all, const char *library, run_command *out) {
                   strcmp(words->word[i + 1], preload_name) == 0))
                 continue;
             run_words_add(&out->words, preload_name);
-            add_own(&out->words, before(library, words->word[i + 2]));
+            add_own(&out->words, prepend_library(library, words->word[i + 2]));
             i += 2;
         }
     }

@@ -1,4 +1,4 @@
-/* tutti tune: measure this machine and the file systems of some directories, and write a profile.
+/* tutti tune: measure this machine and the file systems of the given directories, and write a profile.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "tune/tune.h"
 
@@ -16,7 +16,7 @@ typedef struct {
     tune_job job;
     cli_progress progress;
     tune_probe probe[TUNE_PROBES];
-    int machine; /* the first probes are the machine's, measured once */
+    int machine; /* number of probes of the machine, which come first and are measured once */
 } tune;
 
 static int measure_directory(tune *t, int i) {
@@ -34,7 +34,7 @@ static int measure_directory(tune *t, int i) {
     if (!failed) {
         n = tune_file_probes(job, files);
         n += tune_store_probes(job, files + n);
-        /* estimated remaining measurements */
+        /* estimate of the remaining measurements */
         t->progress.all = t->progress.done + (long)n * (job->rounds + 1) * dirs_left;
         failed = tune_run(job, files, n);
         if (!failed) tune_fill(job, t->probe, t->machine + n, &p);
@@ -59,8 +59,8 @@ static int measure_directories(tune *t) {
     const cli_call *call = &t->config->call;
     int failed = 0;
     for (int i = 0; i < call->operands && !failed; i++) {
-        double room;
-        failed = cli_directory_room(call->operand[i], &room);
+        double free_bytes;
+        failed = cli_directory_room(call->operand[i], &free_bytes);
     }
     if (cli_agree(&job->world, failed)) return 1;
     t->machine = tune_machine_probes(job, t->probe);

@@ -1,5 +1,5 @@
-/* tutti tune: the file system.  Writes use a truncated file, reads use one
- * that has just been written, as in applications.  Pieces of all ranks are distributed cyclically.
+/* tutti tune: probes of the file system.  Writes use a truncated file, reads use a file that has just been
+ * written, as applications do.  Pieces are distributed cyclically over the ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "tune/tune.h"
 
@@ -29,17 +29,17 @@ static int transfer_piece(const tune_job *job, const tune_probe *p, char *buf, s
 
 static int transfer_pieces(tune_job *job, const tune_probe *p, long count) {
     const int bodies = p->one ? 1 : job->world.ranks, me = p->one ? 0 : job->world.rank;
-    const tutti_off room = TUNE_USER - p->size;
+    const tutti_off last = TUNE_USER - p->size;
     tutti_off from = 0;
     for (long i = 0; i < count; i++) {
         const off_t at = (off_t)(p->size * (i * bodies + me));
         if (transfer_piece(job, p, job->user + from, (size_t)p->size, at)) return 1;
-        from = from + p->size > room ? 0 : from + p->size;
+        from = from + p->size > last ? 0 : from + p->size;
     }
     return 0;
 }
 
-/* Every eighth piece of a separate part. */
+/* Transfer every eighth piece of this rank's own part of the file. */
 static int run_own(tune_job *job, const tune_probe *p, long count) {
     const off_t start = (off_t)(job->area * job->world.rank);
     for (long i = 0; i < count; i++)
@@ -49,14 +49,14 @@ static int run_own(tune_job *job, const tune_probe *p, long count) {
     return 0;
 }
 
-/* ---- windows: copies of pieces, then one request, or in the opposite direction */
+/* ---- windows: copy pieces to staging memory and write them by one request, or read and copy them back */
 
 static void copy_window(const tune_job *job, const tune_probe *p, long i) {
     const long pieces = (long)(p->size / PIECE);
     char *user = job->user + (i * p->size) % TUNE_USER;
     for (long k = 0; k < pieces; k++) {
-        char *stage =
-            job->stage + (k * 5 + 3) % pieces * PIECE; /* 5 is coprime to all piece counts */
+        /* 5 is coprime to all numbers of pieces, so that every position is used */
+        char *stage = job->stage + (k * 5 + 3) % pieces * PIECE;
         if (p->is_write)
             memcpy(stage, user + k * PIECE, PIECE);
         else
@@ -84,8 +84,8 @@ static int prepare_write(tune_job *job, const tune_probe *p) {
     return 0;
 }
 
-/* Each rank's share of the bytes that reads can reach; on the disk, where direct reads would
- * otherwise have them flushed first. */
+/* Fill the file for reads, each rank its share.  The data is flushed for direct reads, which would otherwise
+ * include the flush. */
 static int prepare_read(tune_job *job, const tune_probe *p) {
     const tune_probe fill = {.is_write = 1};
     const off_t start = (off_t)(job->area * job->world.rank);
@@ -130,7 +130,7 @@ static int add_pieces(const tune_job *job, int is_write, int direct, int one, tu
     return n;
 }
 
-/* First all that write, then all that read: the file is filled for reads once in a round. */
+/* Write probes come first, then read probes, so that the file is filled once per round. */
 int tune_file_probes(const tune_job *job, tune_probe *out) {
     int n = 0;
     const int several = job->world.ranks > 1;
@@ -158,11 +158,11 @@ int tune_file_probes(const tune_job *job, tune_probe *out) {
 /* ---- the file */
 
 static int choose_area(tune_job *job, const char *dir) {
-    double room = 0;
-    if (cli_directory_room(dir, &room)) return 1;
+    double free_bytes = 0;
+    if (cli_directory_room(dir, &free_bytes)) return 1;
     const tutti_off least = 8 << 20, ranks = job->world.ranks;
-    while (job->area > least && room < 4.0 * (double)(job->area * ranks)) job->area /= 2;
-    if (room < 1.2 * (double)(job->area * ranks))
+    while (job->area > least && free_bytes < 4.0 * (double)(job->area * ranks)) job->area /= 2;
+    if (free_bytes < 1.2 * (double)(job->area * ranks))
         return cli_error("not enough free space in '%s': %lld MiB are required", dir,
                          (long long)job->area * ranks >> 20);
     return 0;
@@ -176,7 +176,8 @@ int tune_file_open(tune_job *job, const char *dir) {
     MPI_Bcast(&job->area, 1, MPI_INT64_T, 0, w->comm);
     snprintf(job->path, sizeof job->path, "%s", cli_scratch(w, dir, "tune"));
     int failed = 0;
-    for (int turn = 0; turn < 2 && !failed; turn++) { /* rank 0 creates it, the others open it */
+    for (int turn = 0; turn < 2 && !failed;
+         turn++) { /* rank 0 creates the file, then the others open it */
         if ((w->rank == 0) == (turn == 0))
             job->fd = open(job->path, O_RDWR | O_CLOEXEC | (turn ? 0 : O_CREAT | O_EXCL), 0600);
         if ((w->rank == 0) == (turn == 0) && job->fd < 0)
@@ -184,7 +185,7 @@ int tune_file_open(tune_job *job, const char *dir) {
         failed = cli_agree(w, failed);
     }
     if (failed) return 1;
-    /* A few blocks by direct access: not every file system that opens a file so can do it. */
+    /* Test direct access by writing a piece: some file systems support O_DIRECT in open, but fail later. */
     const tune_probe probe = {.is_write = 1, .direct = 1};
     job->direct_fd = open(job->path, O_RDWR | O_DIRECT | O_CLOEXEC);
     failed = job->direct_fd < 0 ||

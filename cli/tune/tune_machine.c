@@ -1,5 +1,5 @@
-/* tutti tune: the machine: copies, messages, agreement, one-sided communication.  Waiting ranks
- * yield the core, as the library's do.
+/* tutti tune: probes of the machine: copies, messages, reductions, one-sided communication.  Waiting ranks
+ * yield the core, like those of the library.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "tune/tune.h"
 
@@ -10,7 +10,7 @@
 
 enum { LONG = 1 << 20 };
 
-static void finish(MPI_Request *r) {
+static void wait_yielding(MPI_Request *r) {
     int done = 0;
     while (MPI_Test(r, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) sched_yield();
 }
@@ -18,18 +18,18 @@ static void finish(MPI_Request *r) {
 static void send_to(const tune_job *job, int rank, const void *buf, int bytes) {
     MPI_Request r;
     MPI_Isend(buf, bytes, MPI_BYTE, rank, 1, job->world.comm, &r);
-    finish(&r);
+    wait_yielding(&r);
 }
 
 static void receive_from(const tune_job *job, int rank, void *buf, int bytes) {
     MPI_Request r;
     MPI_Irecv(buf, bytes, MPI_BYTE, rank, 1, job->world.comm, &r);
-    finish(&r);
+    wait_yielding(&r);
 }
 
 /* ---- copies */
 
-/* Copy from a buffer larger than caches to every other position of a window that fits into one. */
+/* Copy from a buffer larger than the caches to every other position of a window that fits into a cache. */
 static int run_copy(tune_job *job, const tune_probe *p, long count) {
     const size_t size = (size_t)p->size;
     size_t from = 0, to = 0;
@@ -57,15 +57,15 @@ static int run_pingpong(tune_job *job, const tune_probe *p, long count) {
     return 0;
 }
 
-/* The first rank of each node sends to the next node and receives from the one before. */
+/* The first rank of each node sends to the next node and receives from the previous one. */
 static int run_ring(tune_job *job, const tune_probe *p, long count) {
     MPI_Request r[2];
     if (job->next < 0) return 0;
     for (long i = 0; i < count; i++) {
         MPI_Irecv(job->stage, (int)p->size, MPI_BYTE, job->before, 1, job->world.comm, &r[0]);
         MPI_Isend(job->user, (int)p->size, MPI_BYTE, job->next, 1, job->world.comm, &r[1]);
-        finish(&r[0]);
-        finish(&r[1]);
+        wait_yielding(&r[0]);
+        wait_yielding(&r[1]);
     }
     return 0;
 }
@@ -75,7 +75,7 @@ static int run_vote(tune_job *job, const tune_probe *p, long count) {
     MPI_Request r;
     for (long i = 0; i < count; i++) {
         MPI_Iallreduce(in, out, 16, MPI_INT64_T, MPI_MAX, job->world.comm, &r);
-        finish(&r);
+        wait_yielding(&r);
     }
     return 0;
 }
@@ -101,7 +101,7 @@ static int run_lock(tune_job *job, const tune_probe *p, long count) {
         failed = one_sided(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, job->window)) ||
                  one_sided(MPI_Win_unlock(0, job->window));
         MPI_Ibarrier(job->world.comm, &r);
-        finish(&r);
+        wait_yielding(&r);
     }
     return failed;
 }
@@ -122,7 +122,7 @@ static int run_put(tune_job *job, const tune_probe *p, long count) {
 int tune_machine_probes(const tune_job *job, tune_probe *out) {
     int n = 0;
     const int crowd = job->node_ranks < job->cores ? job->node_ranks : job->cores;
-    /* of one core, while all ranks copy */
+    /* ranks per core, so that the rate is that of one core while all ranks copy */
     const double bodies = (double)job->node_ranks / crowd;
     out[n++] = (tune_probe){.v.name = "copy_64", .run = run_copy, .size = 64, .bodies = bodies};
     out[n++] = (tune_probe){.v.name = "copy_512", .run = run_copy, .size = 512, .bodies = bodies};
@@ -147,9 +147,9 @@ int tune_machine_probes(const tune_job *job, tune_probe *out) {
     return n;
 }
 
-/* ---- where the ranks are */
+/* ---- placement of the ranks */
 
-static void *touched(size_t bytes) {
+static void *allocate_touched(size_t bytes) {
     void *p = NULL;
     if (posix_memalign(&p, 4096, bytes) != 0) return NULL;
     memset(p, 0x5a, bytes);
@@ -158,14 +158,14 @@ static void *touched(size_t bytes) {
 
 int tune_machine_open(tune_job *job) {
     void *base = NULL;
-    /* the lowest rank of every rank's node */
-    int *first = cli_malloc((size_t)job->world.ranks * sizeof *first), mine = job->world.rank;
+    /* Lowest rank on the node of each rank. */
+    int *first = cli_malloc((size_t)job->world.ranks * sizeof *first), lowest = job->world.rank;
     MPI_Comm node;
     MPI_Comm_split_type(job->world.comm, MPI_COMM_TYPE_SHARED, job->world.rank, MPI_INFO_NULL,
                         &node);
-    MPI_Bcast(&mine, 1, MPI_INT, 0, node);
+    MPI_Bcast(&lowest, 1, MPI_INT, 0, node);
     MPI_Comm_free(&node);
-    MPI_Allgather(&mine, 1, MPI_INT, first, 1, MPI_INT, job->world.comm);
+    MPI_Allgather(&lowest, 1, MPI_INT, first, 1, MPI_INT, job->world.comm);
     job->node_ranks = job->nodes = 0;
     job->mate = job->away = -1;
     for (int r = 0; r < job->world.ranks; r++) {
@@ -175,7 +175,8 @@ int tune_machine_open(tune_job *job) {
         if (first[r] > 0 && job->away < 0) job->away = r;
     }
     const int ranks = job->world.ranks, rank = job->world.rank;
-    job->next = job->before = -1; /* of the first rank of a node: those of the nodes around it */
+    /* the first rank of a node finds the first ranks of its neighbours */
+    job->next = job->before = -1;
     for (int k = 1; k <= ranks && first[rank] == rank; k++) {
         const int up = (rank + k) % ranks, down = (rank - k + ranks) % ranks;
         if (job->next < 0 && first[up] == up) job->next = up;
@@ -187,8 +188,8 @@ int tune_machine_open(tune_job *job) {
     MPI_Bcast(&job->cores, 1, MPI_INT, 0, job->world.comm);
     job->window = MPI_WIN_NULL;
     job->fd = job->direct_fd = -1;
-    job->user = touched(TUNE_USER);
-    job->stage = touched(TUNE_STAGE);
+    job->user = allocate_touched(TUNE_USER);
+    job->stage = allocate_touched(TUNE_STAGE);
     if (cli_agree(&job->world, job->user && job->stage ? 0 : cli_error("cannot allocate memory")))
         return 1;
     if (job->world.ranks == 1) return 0;

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* Values that were not measured keep their defaults. */
-static double *number(tutti_profile *p, const char *name) {
+/* Return the address of the profile value `name`. */
+static double *profile_value(tutti_profile *p, const char *name) {
     const tutti_profile_info *row;
     for (int i = 0; (row = tutti_profile_row(i)) != NULL; i++)
         if (strcmp(row->name, name) == 0) return (double *)(void *)((char *)p + row->field);
@@ -20,8 +20,8 @@ static const tune_probe *find_probe(const tune_probe *probe, int n, const char *
 
 static const char *const sizes[] = {"64", "512", "4k", "64k", "1m"};
 
-/* The overlap of a store, relative to the shorter of copies and file access, and its additional
- * cost per window.  A tenth of the time is noise. */
+/* Compute the overlap of a store, relative to the shorter of copies and file access, and its additional cost
+ * per window.  A tenth of the time counts as noise. */
 static void fill_store(const tune_job *job, const tune_probe *probe, int n, tutti_profile *p,
                        const char *store) {
     const double cores =
@@ -35,15 +35,16 @@ static void fill_store(const tune_job *job, const tune_probe *probe, int n, tutt
         const tune_probe *behind = find_probe(probe, n, name);
         snprintf(name, sizeof name, "%soverlap_%s", direct ? "direct_" : "", store);
         if (!plain || !behind) {
-            if (plain) *number(p, name) = 0;
+            if (plain) *profile_value(p, name) = 0;
             continue;
         }
         const double before = tune_seconds(plain), gain = before - tune_seconds(behind);
         const double file = before > 1.1 * copies ? before - copies : before / 10;
         const double share = gain / (copies < file ? copies : file);
-        *number(p, name) = gain < before / 10 ? 0 : share < 1 ? share : 1;
+        *profile_value(p, name) = gain < before / 10 ? 0 : share < 1 ? share : 1;
         snprintf(name, sizeof name, "async_%s", store);
-        if (!direct) *number(p, name) = gain < 0 ? -gain * ((double)TUNE_WINDOW / TUNE_UNIT) : 1e-6;
+        if (!direct)
+            *profile_value(p, name) = gain < 0 ? -gain * ((double)TUNE_WINDOW / TUNE_UNIT) : 1e-6;
     }
 }
 
@@ -53,29 +54,30 @@ void tune_fill(const tune_job *job, const tune_probe *probe, int n, tutti_profil
     p->cores = job->cores;
     for (int i = 0; i < n; i++) {
         const double seconds = tune_seconds(&probe[i]);
-        double *x = number(p, probe[i].v.name);
+        double *x = profile_value(p, probe[i].v.name);
         if (!x || seconds <= 0) continue;
         if (probe[i].size > 0)
             *x = (double)probe[i].size * probe[i].bodies / seconds;
         else
             *x = seconds;
     }
-    if (find_probe(probe, n, "message_latency")) p->message_latency /= 2; /* there and back */
+    /* half of the round trip */
+    if (find_probe(probe, n, "message_latency")) p->message_latency /= 2;
     if (find_probe(probe, n, "net_latency")) p->net_latency /= 2;
     if (job->world.ranks == 1) {
-        /* A single rank: both values are equal. */
+        /* With a single rank, the values of one rank and of all ranks are equal. */
         char one[40], all[40];
         for (int k = 0; k < 4; k++)
             for (int i = 0; i < 5; i++) {
                 const char *what[] = {"write", "read", "direct_write", "direct_read"};
                 snprintf(one, sizeof one, "%s_one_%s", what[k], sizes[i]);
                 snprintf(all, sizeof all, "%s_all_%s", what[k], sizes[i]);
-                const double *from = number(p, one);
-                if (from && find_probe(probe, n, one)) *number(p, all) = *from;
+                const double *from = profile_value(p, one);
+                if (from && find_probe(probe, n, one)) *profile_value(p, all) = *from;
             }
         p->write_own_512 = p->write_all_512;
     }
-    /* Longer pieces are never slower than shorter ones: such results are noise. */
+    /* Longer pieces cannot be slower than shorter ones: remove this noise. */
     const char *what[] = {"write_one",       "write_all",        "read_one",
                           "read_all",        "direct_write_one", "direct_write_all",
                           "direct_read_one", "direct_read_all"};
@@ -84,7 +86,7 @@ void tune_fill(const tune_job *job, const tune_probe *probe, int n, tutti_profil
         double best = 0;
         for (int i = 0; i < 5; i++) {
             snprintf(name, sizeof name, "%s_%s", what[k], sizes[i]);
-            double *x = number(p, name);
+            double *x = profile_value(p, name);
             if (!x) continue;
             if (*x < best) *x = best;
             best = *x;
@@ -102,7 +104,7 @@ void tune_fill(const tune_job *job, const tune_probe *probe, int n, tutti_profil
 static void print_rate(const tutti_profile *p, const char *what, const char *size) {
     char name[40];
     snprintf(name, sizeof name, "%s_%s", what, size);
-    const double *x = number((tutti_profile *)p, name);
+    const double *x = profile_value((tutti_profile *)p, name);
     if (x)
         printf(" %12.*f", *x < 1e7, *x / 1e6);
     else

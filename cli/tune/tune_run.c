@@ -1,23 +1,22 @@
-/* tutti tune: measuring.  Probes run in interleaved rounds (measure/measure.h); the number of
- * pieces per measurement is determined first.
+/* tutti tune: measurements.  Probes run in interleaved rounds (measure/measure.h); the number of pieces per
+ * measurement is determined first.
  *
- * A device may have a burst budget: control groups and cloud disks allow requests at full speed
- * until a budget is used up, which fills again while the device is idle, and they account in slices
- * of a tenth of a second or more.  Short
- * measurements cover only the burst.  So direct probes of short and long pieces are first repeated
- * in windows that are longer than such a slice, until two windows in a row have the same rate.  If
- * the first requests were faster, all
- * direct probes are measured in this way, and not in rounds.
+ * A device may have a burst budget: control groups and cloud disks allow requests at full speed until a
+ * budget is used up.  The budget is refilled while the device is idle, and is accounted in slices of a tenth
+ * of a second or more.  Short measurements would cover only the burst.  Direct probes of short and long
+ * pieces are therefore repeated first, in windows longer than such a slice, until two consecutive windows
+ * have the same rate.  If the first requests were faster, all direct probes are measured in this way instead
+ * of in rounds.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "tune/tune.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define STEADY 1.15 /* ratio of two rates that counts as the same */
-#define BURST 1.5   /* and that counts as a burst */
+#define STEADY 1.15 /* maximum ratio of two rates that count as the same */
+#define BURST 1.5   /* minimum ratio of two rates that counts as a burst */
 
-/* Ranks without work sleep until the others are done. */
+/* Run a probe `count` times.  Ranks without work sleep until the others have finished. */
 static int run_probe(tune_job *job, tune_probe *p, long count, double *seconds_out) {
     const cli_world *w = &job->world;
     const int works = !p->one || w->rank == 0;
@@ -34,7 +33,7 @@ static int run_probe(tune_job *job, tune_probe *p, long count, double *seconds_o
     return cli_agree(w, failed);
 }
 
-/* The number of pieces per slice, if one takes `each` seconds; limited by the size of the file. */
+/* Return the number of pieces per slice if one piece takes `each` seconds, limited by the size of the file. */
 static long count_for(const tune_job *job, const tune_probe *p, double each) {
     const long most = p->spread > 0 ? (long)(job->area / p->spread) : LONG_MAX / 4;
     const long least = p->direct ? 1 : 4;
@@ -43,8 +42,8 @@ static long count_for(const tune_job *job, const tune_probe *p, double each) {
     return count < least ? least < most ? least : most : count;
 }
 
-/* All ranks compute the same, since all have the same times. */
-static int calibrate(tune_job *job, tune_probe *p) {
+/* Determine p->count.  All ranks have the same times and compute the same count. */
+static int calibrate_probe(tune_job *job, tune_probe *p) {
     const long most = count_for(job, p, 0);
     double seconds = 0;
     for (p->count = most < 4 ? most : 4;;) {
@@ -62,7 +61,8 @@ int tune_is_steady(const double *each, int n) {
     return now < STEADY * before && before < STEADY * now;
 }
 
-/* Windows until the rate is steady, or a maximum is reached.  The last two are its samples. */
+/* Measure windows until the rate is steady, or job->windows is reached.  The last two windows are the
+ * samples. */
 static int find_steady(const measure *m, tune_probe *p) {
     tune_job *job = m->data;
     double each[TUNE_WINDOWS], first = 0;
@@ -70,7 +70,7 @@ static int find_steady(const measure *m, tune_probe *p) {
     if (run_probe(job, p, p->count, &first)) return 1;
     first /= (double)p->count;
     do {
-        /* Seconds of a piece, over a window. */
+        /* Seconds per piece in this window. */
         double *each_out = &each[n++];
         double spent = 0, pieces = 0;
         while (spent < job->device_slice) {
@@ -101,7 +101,7 @@ static void run_variant(measure *m, measure_variant *v, double *value) {
     value[0] = seconds / (double)p->count;
 }
 
-/* After a failure of a probe that this machine must have, the others are not worth measuring. */
+/* Stop the measurement after a failure of a probe that is not optional. */
 static int has_failed(measure *m) {
     for (int i = 0; i < m->n; i++)
         if (*m->variant[i]->failure && !((tune_probe *)m->variant[i])->optional) return 1;
@@ -119,14 +119,13 @@ int tune_run(tune_job *job, tune_probe *probe, int n) {
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < n && !failed; i++) {
             tune_probe *p = &probe[i];
-            /* Short and long pieces of all ranks show whether there is a burst budget of requests
-             * or of bytes. */
+            /* First pass: short and long pieces of all ranks show a burst budget of requests or of bytes. */
             if ((p->direct && p->one == (job->world.ranks == 1) && !p->end &&
                  (p->size == 4096 || p->size == 1 << 20)) != (pass == 0))
                 continue;
             measure_attach(&m, &p->v);
             progress_step(job->progress, "calibrating");
-            if (calibrate(job, p) ||
+            if (calibrate_probe(job, p) ||
                 (p->direct && (pass == 0 || has_burst) && find_steady(&m, p))) {
                 snprintf(p->v.failure, sizeof p->v.failure, "%.500s", cli_message());
                 failed = !p->optional;

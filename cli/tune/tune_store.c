@@ -1,5 +1,5 @@
-/* tutti tune: overlap of file access  The library itself writes interleaved pieces in two phases,
- * by the synchronous store and by those that work in the background.
+/* tutti tune: overlap of file access: the library writes interleaved pieces in two phases, by the synchronous
+ * store and by the asynchronous stores.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "tune/tune.h"
 

@@ -1,5 +1,5 @@
 // A mesa transistor, lengths in micrometres: emitter on base on collector on substrate, each
-// smaller than the one below; nodes crowd at the junctions between them.  About 33 000 nodes:
+// smaller than the one below; nodes are concentrated at the junctions between them.  About 33 000 nodes:
 //   gmsh -3 -algo hxt -nt 1 -format msh41 -bin mesa.geo -o mesa.msh
 SetFactory("OpenCASCADE");
 DefineConstant[ lc = 0.045 ];

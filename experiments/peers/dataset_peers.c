@@ -1,20 +1,19 @@
 /* A step of 8 variables by datasets, parallel HDF5 and PnetCDF, with the same values, in interleaved rounds.
  *
- *   dataset    a dataset that is open, decomposition and plan of the previous step: begin, put, commit
- *   HDF5       a file that is open, selections created before: H5Dcreate and H5Dwrite for each
- * variable, contiguous or in
- *              chunks of a rank's share (1-D: 1 MiB), collective; contiguous also independent with
- * variables aligned to
- *              1 MiB, which is its fastest setting where each rank has one contiguous part
- *   PnetCDF    a file (CDF-5, which is big-endian) that is open, variables defined: iput, one wait_all
+ *   dataset   open dataset, decomposition and plan of the previous step: begin, put, commit
+ *   HDF5      open file, selections created before: H5Dcreate and H5Dwrite for each variable, contiguous or
+ * in
+ *             chunks of a rank's share (1-D: 1 MiB), collective; contiguous also independent, with variables
+ *             aligned to 1 MiB, which is its fastest setting if each rank has one contiguous part
+ *   PnetCDF   open file (CDF-5, which is big-endian) with defined variables: iput, one wait_all
  *
- * With --durable: durable commits, H5Fflush (which calls fsync, as MPI_File_sync), ncmpi_sync. 
- * Without, HDF5 keeps its metadata in memory: no other process could read the step yet.  Files are
- * created for each round before the clock
- * starts; datasets erase the step afterwards.  In the warm-up round everything is read again and compared.
+ * With --durable: durable commits, H5Fflush (which calls fsync, as MPI_File_sync), ncmpi_sync.  Without it,
+ * HDF5 keeps its metadata in memory: no other process could read the step.  Files are created for each round
+ * before the timed part; datasets erase the step afterwards.  In the warm-up round all data is read again and
+ * compared.
  *
- * Cases: blocks; 2d: blocks of a matrix; nodes: runs of 64 (mean) distributed at random, in HDF5 a
- * union of hyperslabs, in PnetCDF varn; float32: from float64 in memory; big: big-endian.
+ * Cases: blocks; 2d: blocks of a matrix; nodes: runs of 64 (mean) distributed at random, in HDF5 a union of
+ * hyperslabs, in PnetCDF varn; float32: from float64 in memory; big: big-endian.
  *
  * usage: mpirun -n N dataset_peers DIRECTORY [--size BYTES] [--rounds N] [--durable] [--cases a,b]
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -54,38 +53,39 @@ enum { JOBS = sizeof jobs / sizeof jobs[0] };
 static struct {
     const job *of;
     tutti_count shape[2], lo[2], hi[2];
-    tutti_count n; /* entries */
+    tutti_count n; /* number of entries */
     tutti_count runs, *start, *length;
-    tutti_count *position; /* [n] */
+    tutti_count *position; /* [n] positions of the entries in the space */
     double *put[VARIABLES], *got[VARIABLES];
-} mine;
+} local;
 
 static double value_at(tutti_count position, int v) {
-    return (double)((position * VARIABLES + v) & 0xffffff); /* float32 has it */
+    /* float32 represents the value exactly */
+    return (double)((position * VARIABLES + v) & 0xffffff);
 }
 
 static void distribute_runs(tutti_count each) {
     const tutti_count all = each * standalone_ranks, most = each + each / 4 + 4096;
     uint64_t state = 1;
-    mine.start = standalone_alloc((size_t)all / RUN * 4, sizeof *mine.start);
-    mine.length = standalone_alloc((size_t)all / RUN * 4, sizeof *mine.length);
-    mine.position = standalone_alloc((size_t)most, sizeof *mine.position);
-    mine.n = mine.runs = 0;
+    local.start = standalone_alloc((size_t)all / RUN * 4, sizeof *local.start);
+    local.length = standalone_alloc((size_t)all / RUN * 4, sizeof *local.length);
+    local.position = standalone_alloc((size_t)most, sizeof *local.position);
+    local.n = local.runs = 0;
     for (tutti_count at = 0; at < all;) {
         state = measure_hash(state + 0x9e3779b97f4a7c15u);
         const int owner = (int)(state % (uint64_t)standalone_ranks);
         tutti_count length = 1 + (tutti_count)((state >> 32) % (2 * RUN - 1));
         if (length > all - at) length = all - at;
         if (owner == standalone_rank) {
-            const tutti_count k = mine.runs;
-            const int joins = k > 0 && mine.start[k - 1] + mine.length[k - 1] == at;
-            if (joins) mine.length[k - 1] += length;
-            if (!joins) mine.start[k] = at, mine.length[k] = length, mine.runs++;
-            for (tutti_count i = 0; i < length; i++) mine.position[mine.n++] = at + i;
+            const tutti_count k = local.runs;
+            const int joins = k > 0 && local.start[k - 1] + local.length[k - 1] == at;
+            if (joins) local.length[k - 1] += length;
+            if (!joins) local.start[k] = at, local.length[k] = length, local.runs++;
+            for (tutti_count i = 0; i < length; i++) local.position[local.n++] = at + i;
         }
         at += length;
     }
-    standalone_check(mine.n <= most, "runs");
+    standalone_check(local.n <= most, "runs");
 }
 
 static void distribute_block(tutti_count each, int dims) {
@@ -94,36 +94,37 @@ static void distribute_block(tutti_count each, int dims) {
     const tutti_count rows = dims == 1 ? each : 1024, columns = each / rows;
     const tutti_count at[2] = {standalone_rank / grid[1], standalone_rank % grid[1]},
                       part[2] = {rows, columns};
-    mine.n = rows * columns;
-    mine.position = standalone_alloc((size_t)mine.n, sizeof *mine.position);
+    local.n = rows * columns;
+    local.position = standalone_alloc((size_t)local.n, sizeof *local.position);
     for (int d = 0; d < 2; d++) {
-        mine.shape[d] = part[d] * grid[d];
-        mine.lo[d] = part[d] * at[d];
-        mine.hi[d] = mine.lo[d] + part[d];
+        local.shape[d] = part[d] * grid[d];
+        local.lo[d] = part[d] * at[d];
+        local.hi[d] = local.lo[d] + part[d];
     }
-    for (tutti_count i = 0; i < mine.n; i++)
-        mine.position[i] = (mine.lo[0] + i / columns) * mine.shape[1] + mine.lo[1] + i % columns;
+    for (tutti_count i = 0; i < local.n; i++)
+        local.position[i] =
+            (local.lo[0] + i / columns) * local.shape[1] + local.lo[1] + i % columns;
 }
 
 static void distribute_items(const job *of, tutti_count each) {
-    mine.of = of;
-    mine.shape[0] = each * standalone_ranks;
-    mine.shape[1] = 1;
+    local.of = of;
+    local.shape[0] = each * standalone_ranks;
+    local.shape[1] = 1;
     if (of->runs)
         distribute_runs(each);
     else
         distribute_block(each, of->dims);
     for (int v = 0; v < VARIABLES; v++) {
-        mine.put[v] = standalone_alloc((size_t)mine.n, sizeof(double));
-        mine.got[v] = standalone_alloc((size_t)mine.n, sizeof(double));
-        for (tutti_count i = 0; i < mine.n; i++) mine.put[v][i] = value_at(mine.position[i], v);
+        local.put[v] = standalone_alloc((size_t)local.n, sizeof(double));
+        local.got[v] = standalone_alloc((size_t)local.n, sizeof(double));
+        for (tutti_count i = 0; i < local.n; i++) local.put[v][i] = value_at(local.position[i], v);
     }
 }
 
 static void free_share(void) {
-    for (int v = 0; v < VARIABLES; v++) free(mine.put[v]), free(mine.got[v]);
-    free(mine.position), free(mine.start), free(mine.length);
-    mine.start = mine.length = NULL;
+    for (int v = 0; v < VARIABLES; v++) free(local.put[v]), free(local.got[v]);
+    free(local.position), free(local.start), free(local.length);
+    local.start = local.length = NULL;
 }
 
 static const char *variable_name(int v) {
@@ -132,7 +133,7 @@ static const char *variable_name(int v) {
     return name;
 }
 
-/* ---- datasets: the dataset remains open */
+/* ---- datasets */
 
 static struct ours {
     tutti_dataset *d;
@@ -145,7 +146,7 @@ static void ours_put(struct ours *o, int n) {
     char names[VARIABLES][16];
     for (int v = 0; v < n; v++) {
         snprintf(names[v], sizeof names[v], "v%d", v);
-        puts[v] = (tutti_put){names[v], o->p, TUTTI_FLOAT64, mine.put[v]};
+        puts[v] = (tutti_put){names[v], o->p, TUTTI_FLOAT64, local.put[v]};
     }
     must_tutti(tutti_dataset_begin(o->d, TUTTI_STATE, o->step, (double)o->step));
     must_tutti(tutti_dataset_put(o->d, n, puts));
@@ -165,26 +166,26 @@ static void ours_open(int which) {
     must_tutti(tutti_dataset_open(MPI_COMM_WORLD, name,
                                   TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, &opt,
                                   &o->d));
-    must_tutti(tutti_dataset_grid(o->d, "space", mine.of->dims, mine.shape));
+    must_tutti(tutti_dataset_grid(o->d, "space", local.of->dims, local.shape));
     for (int v = 0; v < VARIABLES; v++)
         must_tutti(tutti_dataset_variable(
             o->d, variable_name(v),
             &(tutti_variable_spec){.space = "space",
-                                   .type = mine.of->narrow ? TUTTI_FLOAT32 : TUTTI_FLOAT64,
+                                   .type = local.of->narrow ? TUTTI_FLOAT32 : TUTTI_FLOAT64,
                                    .layout = which == 2 ? TUTTI_RANKED : TUTTI_GLOBAL,
-                                   .order = mine.of->big ? TUTTI_BIG_ENDIAN : 0}));
+                                   .order = local.of->big ? TUTTI_BIG_ENDIAN : 0}));
     tutti_decomposition_spec spec = {.kind = TUTTI_BY_SLICE, .whole = 1};
-    if (mine.of->runs) {
+    if (local.of->runs) {
         spec.kind = TUTTI_BY_INDEX;
-        spec.n = mine.n;
-        spec.index = mine.position;
+        spec.n = local.n;
+        spec.index = local.position;
     }
-    for (int d = 0; d < mine.of->dims && !mine.of->runs; d++) {
-        spec.slice.lo[d] = mine.lo[d];
-        spec.slice.hi[d] = mine.hi[d];
+    for (int d = 0; d < local.of->dims && !local.of->runs; d++) {
+        spec.slice.lo[d] = local.lo[d];
+        spec.slice.hi[d] = local.hi[d];
     }
     must_tutti(tutti_decomposition_create(o->d, "space", &spec, &o->p));
-    ours_put(o, 1); /* lists of entries are written to this segment */
+    ours_put(o, 1); /* this segment also gets the lists of entries */
 }
 
 static void ours_write(int which) {
@@ -194,7 +195,7 @@ static void ours_write(int which) {
 static void ours_check(int which) {
     struct ours *o = &ours[which];
     for (int v = 0; v < VARIABLES; v++) {
-        const tutti_get get = {variable_name(v), o->p, TUTTI_FLOAT64, mine.got[v]};
+        const tutti_get get = {variable_name(v), o->p, TUTTI_FLOAT64, local.got[v]};
         must_tutti(tutti_dataset_get(o->d, tutti_dataset_segments(o->d) - 1, 1, &get));
     }
 }
@@ -227,24 +228,24 @@ static void ours_end(void) {
 enum { H5_CONTIGUOUS, H5_CHUNKED, H5_INDEPENDENT };
 static struct { hid_t file, space, memory, create, how, set[VARIABLES]; } h5 = {.space = -1};
 
-/* Creating a selection of this many runs takes longer than writing: it is created once per case. */
+/* Create the selection once per case: with this many runs, creating it takes longer than writing. */
 static void h5_select(void) {
-    const hsize_t shape[2] = {(hsize_t)mine.shape[0], (hsize_t)mine.shape[1]};
-    const hsize_t n = (hsize_t)mine.n;
-    h5.space = H5Screate_simple(mine.of->dims, shape, NULL);
+    const hsize_t shape[2] = {(hsize_t)local.shape[0], (hsize_t)local.shape[1]};
+    const hsize_t n = (hsize_t)local.n;
+    h5.space = H5Screate_simple(local.of->dims, shape, NULL);
     h5.memory = H5Screate_simple(1, &n, NULL);
-    if (!mine.of->runs) {
+    if (!local.of->runs) {
         hsize_t start[2], count[2];
         for (int d = 0; d < 2; d++) {
-            start[d] = (hsize_t)mine.lo[d];
-            count[d] = (hsize_t)(mine.hi[d] - mine.lo[d]);
+            start[d] = (hsize_t)local.lo[d];
+            count[d] = (hsize_t)(local.hi[d] - local.lo[d]);
         }
         H5Sselect_hyperslab(h5.space, H5S_SELECT_SET, start, NULL, count, NULL);
         return;
     }
     H5Sselect_none(h5.space);
-    for (tutti_count k = 0; k < mine.runs; k++) {
-        const hsize_t start = (hsize_t)mine.start[k], count = (hsize_t)mine.length[k];
+    for (tutti_count k = 0; k < local.runs; k++) {
+        const hsize_t start = (hsize_t)local.start[k], count = (hsize_t)local.length[k];
         H5Sselect_hyperslab(h5.space, H5S_SELECT_OR, &start, NULL, &count, NULL);
     }
 }
@@ -263,23 +264,24 @@ static void h5_open(int which) {
     H5Pset_dxpl_mpio(h5.how,
                      which == H5_INDEPENDENT ? H5FD_MPIO_INDEPENDENT : H5FD_MPIO_COLLECTIVE);
     hsize_t chunk[2] = {131072, 0};
-    if (mine.of->dims == 2)
-        for (int d = 0; d < 2; d++) chunk[d] = (hsize_t)(mine.hi[d] - mine.lo[d]);
-    if (mine.of->dims == 1 && chunk[0] > (hsize_t)mine.shape[0]) chunk[0] = (hsize_t)mine.shape[0];
-    if (which == H5_CHUNKED) H5Pset_chunk(h5.create, mine.of->dims, chunk);
+    if (local.of->dims == 2)
+        for (int d = 0; d < 2; d++) chunk[d] = (hsize_t)(local.hi[d] - local.lo[d]);
+    if (local.of->dims == 1 && chunk[0] > (hsize_t)local.shape[0])
+        chunk[0] = (hsize_t)local.shape[0];
+    if (which == H5_CHUNKED) H5Pset_chunk(h5.create, local.of->dims, chunk);
 }
 
 static void h5_write(int chunked) {
     (void)chunked;
-    const hid_t type = mine.of->narrow ? H5T_IEEE_F32LE
-                       : mine.of->big  ? H5T_IEEE_F64BE
-                                       : H5T_IEEE_F64LE;
+    const hid_t type = local.of->narrow ? H5T_IEEE_F32LE
+                       : local.of->big  ? H5T_IEEE_F64BE
+                                        : H5T_IEEE_F64LE;
     for (int v = 0; v < VARIABLES; v++) {
         h5.set[v] = H5Dcreate2(h5.file, variable_name(v), type, h5.space, H5P_DEFAULT, h5.create,
                                H5P_DEFAULT);
         standalone_check(h5.set[v] >= 0, "H5Dcreate");
         standalone_check(
-            H5Dwrite(h5.set[v], H5T_NATIVE_DOUBLE, h5.memory, h5.space, h5.how, mine.put[v]) >= 0,
+            H5Dwrite(h5.set[v], H5T_NATIVE_DOUBLE, h5.memory, h5.space, h5.how, local.put[v]) >= 0,
             "H5Dwrite");
     }
     if (durable) standalone_check(H5Fflush(h5.file, H5F_SCOPE_GLOBAL) >= 0, "H5Fflush");
@@ -289,7 +291,7 @@ static void h5_check(int chunked) {
     (void)chunked;
     for (int v = 0; v < VARIABLES; v++)
         standalone_check(
-            H5Dread(h5.set[v], H5T_NATIVE_DOUBLE, h5.memory, h5.space, h5.how, mine.got[v]) >= 0,
+            H5Dread(h5.set[v], H5T_NATIVE_DOUBLE, h5.memory, h5.space, h5.how, local.got[v]) >= 0,
             "H5Dread");
 }
 
@@ -315,7 +317,7 @@ static void h5_end(void) {
 #ifdef HAVE_PNETCDF
 static struct {
     int file, variable[VARIABLES];
-    MPI_Offset **start, **count; /* of runs */
+    MPI_Offset **start, **count; /* [runs] start and length of each run */
 } nc;
 
 static void must_nc(int code) {
@@ -323,46 +325,46 @@ static void must_nc(int code) {
 }
 
 static void nc_runs(void) {
-    nc.start = standalone_alloc((size_t)mine.runs, sizeof *nc.start);
-    nc.count = standalone_alloc((size_t)mine.runs, sizeof *nc.count);
-    MPI_Offset *all = standalone_alloc(2 * (size_t)mine.runs, sizeof *all);
-    for (tutti_count k = 0; k < mine.runs; k++) {
+    nc.start = standalone_alloc((size_t)local.runs, sizeof *nc.start);
+    nc.count = standalone_alloc((size_t)local.runs, sizeof *nc.count);
+    MPI_Offset *all = standalone_alloc(2 * (size_t)local.runs, sizeof *all);
+    for (tutti_count k = 0; k < local.runs; k++) {
         nc.start[k] = &all[2 * k];
         nc.count[k] = &all[2 * k + 1];
-        *nc.start[k] = mine.start[k];
-        *nc.count[k] = mine.length[k];
+        *nc.start[k] = local.start[k];
+        *nc.count[k] = local.length[k];
     }
-    if (mine.runs == 0) free(all);
+    if (local.runs == 0) free(all);
 }
 
 static void nc_open(int unused) {
     int dims[2];
     (void)unused;
-    if (mine.of->runs && !nc.start) nc_runs();
+    if (local.of->runs && !nc.start) nc_runs();
     must_nc(
         ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &nc.file));
-    for (int d = 0; d < mine.of->dims; d++)
-        must_nc(ncmpi_def_dim(nc.file, d ? "x" : "y", mine.shape[d], &dims[d]));
+    for (int d = 0; d < local.of->dims; d++)
+        must_nc(ncmpi_def_dim(nc.file, d ? "x" : "y", local.shape[d], &dims[d]));
     for (int v = 0; v < VARIABLES; v++)
-        must_nc(ncmpi_def_var(nc.file, variable_name(v), mine.of->narrow ? NC_FLOAT : NC_DOUBLE,
-                              mine.of->dims, dims, &nc.variable[v]));
+        must_nc(ncmpi_def_var(nc.file, variable_name(v), local.of->narrow ? NC_FLOAT : NC_DOUBLE,
+                              local.of->dims, dims, &nc.variable[v]));
     must_nc(ncmpi_enddef(nc.file));
 }
 
 static void nc_move(int write) {
-    const MPI_Offset start[2] = {mine.lo[0], mine.lo[1]};
-    const MPI_Offset count[2] = {mine.hi[0] - mine.lo[0], mine.hi[1] - mine.lo[1]};
+    const MPI_Offset start[2] = {local.lo[0], local.lo[1]};
+    const MPI_Offset count[2] = {local.hi[0] - local.lo[0], local.hi[1] - local.lo[1]};
     for (int v = 0; v < VARIABLES; v++) {
         const int id = nc.variable[v];
-        if (mine.of->runs && write)
-            must_nc(ncmpi_iput_varn_double(nc.file, id, (int)mine.runs, nc.start, nc.count,
-                                           mine.put[v], NULL));
-        else if (mine.of->runs)
-            must_nc(ncmpi_iget_varn_double(nc.file, id, (int)mine.runs, nc.start, nc.count,
-                                           mine.got[v], NULL));
+        if (local.of->runs && write)
+            must_nc(ncmpi_iput_varn_double(nc.file, id, (int)local.runs, nc.start, nc.count,
+                                           local.put[v], NULL));
+        else if (local.of->runs)
+            must_nc(ncmpi_iget_varn_double(nc.file, id, (int)local.runs, nc.start, nc.count,
+                                           local.got[v], NULL));
         else
-            must_nc(write ? ncmpi_iput_vara_double(nc.file, id, start, count, mine.put[v], NULL)
-                          : ncmpi_iget_vara_double(nc.file, id, start, count, mine.got[v], NULL));
+            must_nc(write ? ncmpi_iput_vara_double(nc.file, id, start, count, local.put[v], NULL)
+                          : ncmpi_iget_vara_double(nc.file, id, start, count, local.got[v], NULL));
     }
     must_nc(ncmpi_wait_all(nc.file, NC_REQ_ALL, NULL, NULL));
 }
@@ -386,7 +388,7 @@ static void nc_close(int unused) {
 }
 
 static void nc_end(void) {
-    if (nc.start && mine.runs > 0) free(nc.start[0]);
+    if (nc.start && local.runs > 0) free(nc.start[0]);
     free(nc.start), free(nc.count);
     nc.start = nc.count = NULL;
 }
@@ -414,10 +416,10 @@ static const method methods[] = {
 enum { METHODS = sizeof methods / sizeof methods[0] };
 
 static void check_step(const method *w) {
-    for (int v = 0; v < VARIABLES; v++) memset(mine.got[v], 0, (size_t)mine.n * sizeof(double));
+    for (int v = 0; v < VARIABLES; v++) memset(local.got[v], 0, (size_t)local.n * sizeof(double));
     w->check(w->which);
     for (int v = 0; v < VARIABLES; v++)
-        standalone_check(memcmp(mine.put[v], mine.got[v], (size_t)mine.n * 8) == 0, w->name);
+        standalone_check(memcmp(local.put[v], local.got[v], (size_t)local.n * 8) == 0, w->name);
 }
 
 static void run_case(measure *m, measure_variant *v, double *value) {

@@ -1,5 +1,5 @@
-/* Pieces of an Exodus file joined by libexodusii in one process, for comparison with `tutti exodus join`: nodes and elements by their
- * ids, which are 1 ... n; nodal variables of all steps.  Prints the seconds that it took.
+/* Join pieces of an Exodus file by libexodusii in one process, for comparison with `tutti exodus join`: nodes
+ * and elements by their ids, which are 1 ... n; nodal variables of all steps.  Prints the time in seconds.
  *
  * usage: exodus_join OUT PIECE...
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -31,19 +31,19 @@ static int open_file(const char *path) {
     return file;
 }
 
-static double now(void) {
+static double clock_seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The whole mesh. */
+/* The joined mesh. */
 static int64_t nodes, elements;
 static int blocks, variables, steps;
 static double *x[3], *value;
-static int *corner, block_of[MOST_BLOCKS + 1], *which; /* [elements] block of each */
+static int *corner, block_of[MOST_BLOCKS + 1], *which; /* which: [elements] block of each element */
 
-/* Sizes: the largest ids of all pieces. */
+/* Determine the sizes: the largest ids of all pieces. */
 static void measure_time(int n, char **paths) {
     for (int p = 0; p < n; p++) {
         ex_init_params q;
@@ -147,7 +147,7 @@ static void steps_join(int file, int n, char **paths) {
 int main(int argc, char **argv) {
     int real = 8;
     check_call(argc > 2, "usage: exodus_join OUT PIECE...");
-    const double start = now();
+    const double start = clock_seconds();
     measure_time(argc - 2, argv + 2);
     for (int k = 0; k < 3; k++) x[k] = allocate_memory(nodes, sizeof *x[k]);
     value = allocate_memory(nodes, sizeof *value);
@@ -159,6 +159,6 @@ int main(int argc, char **argv) {
     mesh_write(file);
     steps_join(file, argc - 2, argv + 2);
     check_call(ex_close(file) >= 0, "ex_close");
-    printf("%.3f\n", now() - start);
+    printf("%.3f\n", clock_seconds() - start);
     return 0;
 }

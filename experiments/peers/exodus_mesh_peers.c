@@ -1,15 +1,15 @@
 /* Meshes and restarts of Exodus files, compared with libexodusii.  Variants are interleaved in each round.
  *
- * A mesh of N^3 nodes and (N - 1)^3 hexahedra in two blocks, V nodal variables in one step.  Each
- * rank has a brick of the elements with all their nodes.
+ * A mesh of N^3 nodes and (N - 1)^3 hexahedra in two blocks, V nodal variables in one step.  Each rank has a
+ * box of elements with all their nodes.
  *
- *   write mesh   libexodusii, gathered     ranks send their own nodes to rank 0, which writes the file
- *                tutti_exodus_put_mesh     of all ranks, without checksums; and with a sidecar of checksums
- *   read mesh    libexodusii, one process  reads coordinates and connectivity
- *                tutti_exodus_get_mesh     by order, on all ranks
- *   read step    libexodusii, everything   every rank reads all variables
- *                tutti_exodus_get          every rank reads its slab of the nodes: with the
- * decomposition, and without it
+ *   write mesh   libexodusii, gathered      ranks send their own nodes to rank 0, which writes the file
+ *                tutti_exodus_put_mesh      on all ranks, without checksums; and with a sidecar of checksums
+ *   read mesh    libexodusii, one process   reads coordinates and connectivity
+ *                tutti_exodus_get_mesh      by order, on all ranks
+ *   read step    libexodusii, everything    every rank reads all variables
+ *                tutti_exodus_get           every rank reads its slab of the nodes, with and without a
+ *                                           decomposition
  *
  * usage: mpirun -n N exodus_mesh_peers DIR [--nodes N] [--variables V] [--rounds R] [--only TEXT]
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -32,14 +32,13 @@ static void must_tutti(tutti_err err) {
 /* ---- the mesh of this rank */
 
 static struct {
-    int64_t nodes, elements[BLOCKS]; /* of the file */
-    int64_t n,
-        owned; /* nodes of this standalone_rank; those that no lower rank has are first in `own` */
-    int64_t *id, *own;
+    int64_t nodes, elements[BLOCKS]; /* number of nodes and elements in the file */
+    int64_t n, owned;                /* nodes on this rank; nodes that no lower rank has */
+    int64_t *id, *own;               /* [n] ids; [owned] indices of owned nodes */
     double *x[3];
     int64_t n_of[BLOCKS];
     int64_t *element_id[BLOCKS];
-    int64_t *corner[BLOCKS]; /* as indices of this rank's nodes */
+    int64_t *corner[BLOCKS]; /* indices of nodes on this rank */
 } mesh;
 
 static int64_t corner_of(int64_t e, int c) {
@@ -54,7 +53,7 @@ static int owner_of(int64_t e, const int grid[3]) {
     return (int)((e / n % n * grid[1] / n) * grid[2] + e % n * grid[2] / n);
 }
 
-static double coordinate(int64_t node, int k) {
+static double node_coordinate(int64_t node, int k) {
     return (double)node * 0.5 + k;
 }
 
@@ -67,7 +66,7 @@ static void make_mesh(void) {
     mesh.elements[1] = elements - half;
     int *lowest = standalone_alloc((size_t)mesh.nodes, sizeof *lowest);
     int64_t *place = standalone_alloc((size_t)mesh.nodes, sizeof *place);
-    unsigned char *held = standalone_alloc((size_t)mesh.nodes, 1);
+    unsigned char *has = standalone_alloc((size_t)mesh.nodes, 1);
     for (int64_t i = 0; i < mesh.nodes; i++) lowest[i] = standalone_ranks;
     for (int64_t e = 0; e < elements; e++) {
         const int who = owner_of(e, grid);
@@ -75,18 +74,18 @@ static void make_mesh(void) {
         for (int c = 0; c < CORNERS; c++) {
             const int64_t i = corner_of(e, c);
             if (who < lowest[i]) lowest[i] = who;
-            if (who == standalone_rank) held[i] = 1;
+            if (who == standalone_rank) has[i] = 1;
         }
     }
-    for (int64_t i = 0; i < mesh.nodes; i++) mesh.n += held[i];
+    for (int64_t i = 0; i < mesh.nodes; i++) mesh.n += has[i];
     mesh.id = standalone_alloc((size_t)mesh.n, sizeof *mesh.id);
     mesh.own = standalone_alloc((size_t)mesh.n, sizeof *mesh.own);
     for (int k = 0; k < 3; k++) mesh.x[k] = standalone_alloc((size_t)mesh.n, sizeof(double));
     for (int64_t i = 0, at = 0; i < mesh.nodes; i++) {
-        if (!held[i]) continue;
+        if (!has[i]) continue;
         place[i] = at;
         if (lowest[i] == standalone_rank) mesh.own[mesh.owned++] = at;
-        for (int k = 0; k < 3; k++) mesh.x[k][at] = coordinate(i, k);
+        for (int k = 0; k < 3; k++) mesh.x[k][at] = node_coordinate(i, k);
         mesh.id[at++] = i + 1;
     }
     for (int b = 0; b < BLOCKS; b++) {
@@ -100,7 +99,7 @@ static void make_mesh(void) {
             at++;
         }
     }
-    free(lowest), free(place), free(held);
+    free(lowest), free(place), free(has);
 }
 
 static void remove_files(void) {
@@ -114,7 +113,7 @@ static void remove_files(void) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* ---- tutti */
+/* ---- Tutti */
 
 static const char *const names[MOST_VARIABLES] = {"v0",  "v1",  "v2",  "v3", "v4",  "v5",
                                                   "v6",  "v7",  "v8",  "v9", "v10", "v11",
@@ -180,7 +179,7 @@ static double read_by_order(void) {
     const double took = measure_now() - start;
     const double *y = m->coordinates[1];
     standalone_check(m->nodes > 0 &&
-                         y[m->nodes - 1] == coordinate(m->node_ids[m->nodes - 1] - 1, 1),
+                         y[m->nodes - 1] == node_coordinate(m->node_ids[m->nodes - 1] - 1, 1),
                      "another mesh");
     must_tutti(tutti_exodus_close(&x));
     return took;
@@ -212,7 +211,7 @@ static double read_slabs(int with_decomposition) {
                                     .buf = values + v * n};
     must_tutti(tutti_exodus_get(x, 1, (int)variables, f));
     const double took = measure_now() - start;
-    standalone_check(values[n - 1] == coordinate(lo + n - 1, 0), "other values");
+    standalone_check(values[n - 1] == node_coordinate(lo + n - 1, 0), "other values");
     tutti_decomposition_free(&p);
     must_tutti(tutti_exodus_close(&x));
     return took;
@@ -236,7 +235,7 @@ static int ex_opened(int mode) {
     return id;
 }
 
-/* Send n items of 8 bytes to rank 0; counts and displacements are per rank. */
+/* Gather items of 8 bytes on rank 0; n: number of items of this rank. */
 static void gather_values(const void *from, int64_t n, void *to) {
     int count = (int)n, *counts = standalone_alloc((size_t)standalone_ranks, sizeof *counts),
         *places = standalone_alloc((size_t)standalone_ranks, sizeof *places);
@@ -320,7 +319,8 @@ static double read_one(void) {
         }
         standalone_check(ex_close(file) >= 0, "ex_close");
         took = measure_now() - start;
-        standalone_check(x[1][mesh.nodes - 1] == coordinate(mesh.nodes - 1, 1), "another mesh");
+        standalone_check(x[1][mesh.nodes - 1] == node_coordinate(mesh.nodes - 1, 1),
+                         "another mesh");
         for (int k = 0; k < 3; k++) free(x[k]);
         for (int b = 0; b < BLOCKS; b++) free(list[b]);
     }
@@ -336,7 +336,7 @@ static double read_everything(void) {
             ex_get_var(file, 1, EX_NODAL, v + 1, 1, mesh.nodes, values + v * mesh.nodes) >= 0,
             "ex_get_var");
     const double took = measure_now() - start;
-    standalone_check(values[mesh.nodes - 1] == coordinate(mesh.nodes - 1, 0), "other values");
+    standalone_check(values[mesh.nodes - 1] == node_coordinate(mesh.nodes - 1, 0), "other values");
     standalone_check(ex_close(file) >= 0, "ex_close");
     return took;
 }
@@ -366,8 +366,8 @@ static const struct {
                      {"new slabs", slabs_new},
                      {"slabs again", slabs_again}}}};
 
-static void run(measure *m, measure_variant *v, double *value) {
-    if (m->data) remove_files(); /* it writes the file */
+static void run_comparison(measure *m, measure_variant *v, double *value) {
+    if (m->data) remove_files(); /* only comparisons that write the file have m->data */
     value[0] = standalone_slowest(((const variant *)v->what)->run());
 }
 
@@ -391,11 +391,11 @@ int main(int argc, char **argv) {
                      .rounds = (int)rounds,
                      .warmup = 1,
                      .data = comparisons[i].writes ? path : NULL,
-                     .run = run};
+                     .run = run_comparison};
         for (const variant *w = comparisons[i].variants; w->name; w++)
             if (w == comparisons[i].variants || strstr(m.title, only) || strstr(w->name, only))
                 measure_add(&m, w->name, w);
-        if (i == 1) { /* data that the others read */
+        if (i == 1) { /* create the file that the other comparisons read */
             remove_files();
             (void)tutti_write(0, 1);
         }

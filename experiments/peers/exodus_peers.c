@@ -1,37 +1,35 @@
 /* Steps of a finite-element code by Tutti, PnetCDF and parallel netCDF-4, with the same values, in
- * interleaved rounds.
- * Reported: seconds per step, mean over the steps of a run.
+ * interleaved rounds.  Reported: seconds per step, mean over the steps of a run.
  *
- * A mesh of N^3 nodes and (N - 1)^3 hexahedra in two blocks; V nodal variables, and V of each
- * block.  Each rank has a part of the elements with all their nodes, those at its border too:
+ * A mesh of N^3 nodes and (N - 1)^3 hexahedra in two blocks; V nodal variables, and V of each block.  Each
+ * rank has a part of the elements with all their nodes, including border nodes:
  *
- *   boxes   bricks of elements: runs of N / 2 nodes in the order of the file (on 4 ranks)
- *   cubes   cubes of 8^3 elements distributed at random: runs of 8 to 9
+ *   boxes   boxes of elements: runs of N / 2 nodes in the order of the file (on 4 ranks)
+ *   cubes   cubes of 8^3 elements distributed at random: runs of 8 to 9 nodes
  *
- *   Tutti, by id          begin, put of all variables, commit; the mesh was written before; nodes
- * in the order of the mesh
- *   Tutti, contiguous     the same, nodes and elements renumbered so that those of a rank are contiguous
- *   PnetCDF               record variables with Exodus' names, CDF-5; every rank writes the nodes it owns:
- *     varn, put           a collective put_varn_all for each variable
- *     varn, iput          iput_varn of all, one wait_all
- *     contiguous, put     the file has the nodes of rank 0 first, then those of rank 1 ...: put_vara_all
- *     contiguous, iput    and iput_vara, one wait_all
- *   netCDF-4, contiguous  nc_put_vara, collective, and independent: its fastest setting for contiguous data
- *   netCDF-4, runs        nc_put_vara of each run, independent (only with --slow)
- *   limit                 every rank swaps the bytes of one slice of each variable and writes it
- * by pwrite, in calls of
- *                         1 MiB; also with one rank after the other.  No nodes change ranks.
+ *   Tutti, by id            begin, put of all variables, commit; the mesh was written before; nodes in the
+ * order
+ *                           of the mesh
+ *   Tutti, contiguous       the same, with nodes and elements renumbered so that those of a rank are
+ * contiguous
+ *   PnetCDF                 record variables with Exodus' names, CDF-5; every rank writes the nodes it owns:
+ *     varn, put             a collective put_varn_all for each variable
+ *     varn, iput            iput_varn of all variables, one wait_all
+ *     contiguous, put       the file has the nodes of rank 0 first, then those of rank 1 ...: put_vara_all
+ *     contiguous, iput      the same with iput_vara, one wait_all
+ *   netCDF-4, contiguous    nc_put_vara, collective, and independent: its fastest setting for contiguous data
+ *   netCDF-4, runs          nc_put_vara of each run, independent (only with --slow)
+ *   limit                   every rank swaps the bytes of one slice of each variable and writes it by pwrite,
+ * in
+ *                           calls of 1 MiB; also one rank after the other.  No data is exchanged.
  *
- * With --durable a step is on the device when it ends: durable commits, ncmpi_sync, nc_sync,
- * fsync.  Without, netCDF-4 keeps metadata in memory, and no other process could read the step yet.
- *  Files are created
- * before the clock starts.  In
- * the warm-up round the last step is read again and compared.
+ * With --durable a step is on the device when it ends: durable commits, ncmpi_sync, nc_sync, fsync.  Without
+ * it, netCDF-4 keeps metadata in memory, and no other process could read the step.  Files are created before
+ * the timed part.  In the warm-up round the last step is read again and compared.
  *
  * usage: mpirun -n N exodus_peers DIRECTORY [--nodes N] [--variables V] [--steps S] [--rounds R]
- * [--durable] [--cubes]
- *        [--only TEXT] [--slow]  |  exodus_peers DIRECTORY --sets N [--rounds R]: node sets,
- * defined, written and read
+ *            [--durable] [--cubes] [--only TEXT] [--slow]
+ *        exodus_peers DIRECTORY --sets N [--rounds R]      node sets, defined, written and read
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -45,7 +43,7 @@ char path[4096];
 space at[SPACES];
 static int cubes, slow;
 
-/* The rank of an element. */
+/* Return the rank that has element e. */
 static int owner_of(tutti_count e) {
     const tutti_count n = edge - 1, i = e / (n * n), j = e / n % n, k = e % n;
     if (cubes) {
@@ -69,8 +67,9 @@ static double value_of(int s, int v, int step, tutti_count position) {
     return (double)(position % 100003) + 1e6 * s + 1e7 * v + 0.5 * step;
 }
 
-/* From lowest[position], the lowest standalone_rank that has it, and held[position]. */
-static void make_space(int which, tutti_count all, const unsigned char *held, const int *lowest) {
+/* Create a space of `all` positions.  lowest[i]: the lowest rank that has position i; has[i]: whether this
+ * rank has it. */
+static void make_space(int which, tutti_count all, const unsigned char *has, const int *lowest) {
     space *s = &at[which];
     s->all = all;
     s->position = standalone_alloc((size_t)all, sizeof *s->position);
@@ -88,7 +87,7 @@ static void make_space(int which, tutti_count all, const unsigned char *held, co
     s->renumbered = standalone_alloc((size_t)all, sizeof *s->renumbered);
     for (tutti_count i = 0; i < all; i++) {
         const tutti_count moved = before[lowest[i]]++;
-        if (!held[i]) continue;
+        if (!has[i]) continue;
         s->renumbered[s->n] = moved;
         if (lowest[i] == standalone_rank) {
             s->own[s->owned++] = s->n;
@@ -112,23 +111,23 @@ static void distribute_items(void) {
     const tutti_count half = n / 2 * n * n, begin[3] = {0, half, elements};
     int *lowest = standalone_alloc((size_t)nodes, sizeof *lowest),
         *owner = standalone_alloc((size_t)elements, sizeof *owner);
-    unsigned char *held = standalone_alloc((size_t)nodes, 1);
+    unsigned char *has = standalone_alloc((size_t)nodes, 1);
     for (tutti_count i = 0; i < nodes; i++) lowest[i] = standalone_ranks;
     for (tutti_count e = 0; e < elements; e++) {
         owner[e] = owner_of(e);
         for (int c = 0; c < 8; c++) {
             const tutti_count i = corner_of(e, c);
-            if (owner[e] == standalone_rank) held[i] = 1;
+            if (owner[e] == standalone_rank) has[i] = 1;
             if (owner[e] < lowest[i]) lowest[i] = owner[e];
         }
     }
-    make_space(0, nodes, held, lowest);
+    make_space(0, nodes, has, lowest);
     for (int b = 0; b < 2; b++) {
         const tutti_count in = begin[b + 1] - begin[b];
-        for (tutti_count e = 0; e < in; e++) held[e] = owner[begin[b] + e] == standalone_rank;
-        make_space(1 + b, in, held, owner + begin[b]);
+        for (tutti_count e = 0; e < in; e++) has[e] = owner[begin[b] + e] == standalone_rank;
+        make_space(1 + b, in, has, owner + begin[b]);
     }
-    free(lowest), free(owner), free(held);
+    free(lowest), free(owner), free(has);
 }
 
 static void fill_values(int step) {
@@ -166,7 +165,7 @@ static void limit_open(int turns) {
 }
 
 static void limit_share(int step) {
-    enum { CALL = 1 << 17 }; /* numbers */
+    enum { CALL = 1 << 17 }; /* values per call */
     static uint64_t swapped[CALL];
     off_t before = 4096;
     tutti_count record = 0;
@@ -178,7 +177,7 @@ static void limit_share(int step) {
                               hi = at[s].all * (standalone_rank + 1) / standalone_ranks;
             for (tutti_count i = lo, n; i < hi; i += n) {
                 n = hi - i < CALL ? hi - i : CALL;
-                /* Write the number of values that it has, from its own memory. */
+                /* The slice may have more values than this rank: its own values are repeated. */
                 for (tutti_count j = 0; j < n; j++) {
                     uint64_t bits;
                     memcpy(&bits, &at[s].put[v][at[s].n ? (i - lo + j) % at[s].n : 0], 8);

@@ -10,30 +10,31 @@
 #include <tutti/tutti.h>
 #include "measure/standalone.h"
 
-enum { MOST_VARIABLES = 16, SPACES = 3 /* nodes, two blocks */ };
+enum { MOST_VARIABLES = 16, SPACES = 3 /* SPACES: nodes, two blocks */ };
 extern int durable;
 extern long edge, variables, steps; /* nodes along an edge; variables of nodes, and of each block */
 extern char path[4096];
 
-/* Positions of nodes, or of elements of a block, in the file. */
+/* Entries of a space on this rank; the space is the nodes, or the elements of a block. */
 typedef struct space {
     tutti_count all;
-    tutti_count n, *position;          /* local, ascending */
-    tutti_count owned;                 /* of these, written by this rank */
-    tutti_count *own;                  /* [owned] indices of local ones */
-    tutti_count first;                 /* first position of this rank if they were contiguous */
-    tutti_count *renumbered;           /* [n] and all positions then */
-    tutti_count runs, *start, *length; /* of owned ones */
-    double *put[MOST_VARIABLES], *got[MOST_VARIABLES]; /* [n] */
-    double *packed[MOST_VARIABLES];                    /* [owned] */
+    tutti_count n, *position; /* [n] positions in the file, ascending */
+    tutti_count owned;        /* number of entries that this rank writes */
+    tutti_count *own;         /* [owned] indices of the owned entries */
+    tutti_count first;        /* first position of this rank after renumbering */
+    /* [n] positions after renumbering, in which the owned entries of each rank are contiguous */
+    tutti_count *renumbered;
+    tutti_count runs, *start, *length;                 /* [runs] runs of the owned entries */
+    double *put[MOST_VARIABLES], *got[MOST_VARIABLES]; /* [n] values */
+    double *packed[MOST_VARIABLES];                    /* [owned] values */
 } space;
 extern space at[SPACES];
 
-tutti_count corner_of(tutti_count e, int c); /* node of a corner of an element */
-void remove_file(void);                      /* and its auxiliary files.  Collective */
+tutti_count corner_of(tutti_count e, int c); /* node at corner c of element e */
+void remove_file(void);                      /* also removes its auxiliary files.  Collective */
 void must_tutti(tutti_err err);
 
-/* One variant to write a step: `which` distinguishes variants of the same functions. */
+/* A variant to write a step; which: variant of these functions. */
 typedef struct method {
     const char *name;
     int which;
@@ -41,7 +42,7 @@ typedef struct method {
         (*close)(int which);
 } method;
 
-extern const method tutti_methods[2], netcdf_methods[]; /* the latter end with a NULL name */
+extern const method tutti_methods[2], netcdf_methods[]; /* netcdf_methods ends with a NULL name */
 void measure_sets(long n, int rounds);
 
 #endif

@@ -12,12 +12,13 @@
 #include "exodus_peers.h"
 
 #if defined HAVE_PNETCDF || defined HAVE_NETCDF
-/* Distribute the data read; nodes of other ranks keep the written values. */
+/* Copy the owned values that were read to all entries; entries owned by other ranks keep the written values. */
 static void spread_items(void) {
     for (int s = 0; s < SPACES; s++)
         for (int v = 0; v < variables; v++) {
             double *all = standalone_alloc((size_t)at[s].n, sizeof *all);
-            memcpy(all, at[s].put[v], (size_t)at[s].n * sizeof *all); /* others' nodes */
+            /* for entries of other ranks */
+            memcpy(all, at[s].put[v], (size_t)at[s].n * sizeof *all);
             for (tutti_count i = 0; i < at[s].owned; i++) all[at[s].own[i]] = at[s].got[v][i];
             memcpy(at[s].got[v], all, (size_t)at[s].n * sizeof *all);
             free(all);
@@ -37,14 +38,14 @@ static const char *variable_name(int s, int v) {
 #ifdef HAVE_PNETCDF
 static struct {
     int file, time, id[SPACES][MOST_VARIABLES];
-    MPI_Offset **start[SPACES], **count[SPACES]; /* of runs */
+    MPI_Offset **start[SPACES], **count[SPACES]; /* start and count of each run */
 } pn;
 
 static void must_pn(int code) {
     standalone_check(code == NC_NOERR, ncmpi_strerror(code));
 }
 
-/* Records have two dimensions: the step is the first. */
+/* Create start and count of each run; the first dimension of a record variable is the step. */
 static void pn_runs(int s) {
     pn.start[s] = standalone_alloc((size_t)at[s].runs, sizeof **pn.start);
     pn.count[s] = standalone_alloc((size_t)at[s].runs, sizeof **pn.count);
@@ -141,7 +142,7 @@ static void must_n4(int code) {
     standalone_check(code == NC_NOERR, nc_strerror(code));
 }
 
-/* `which`: contiguous and collective, runs, contiguous and independent. */
+/* Values of the argument `which`: kind of access. */
 enum { N4_COLLECTIVE, N4_RUNS, N4_INDEPENDENT };
 
 static void n4_open(int which) {
@@ -179,7 +180,7 @@ static void n4_move(int which, size_t step, int write) {
         const size_t start[2] = {step, (size_t)at[s].first}, count[2] = {1, (size_t)at[s].owned};
         for (int v = 0; v < variables; v++) {
             double *buf = write ? at[s].packed[v] : at[s].got[v];
-            /* Extending the record dimension is collective: the first access of a step. */
+            /* Extending the record dimension requires a collective call: the first access of a step. */
             if (which && write) {
                 must_n4(nc_var_par_access(n4.file, n4.id[s][v], NC_COLLECTIVE));
                 const tutti_count from = which == N4_RUNS ? at[s].start[0] : at[s].first;

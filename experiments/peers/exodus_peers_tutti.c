@@ -107,7 +107,8 @@ const method tutti_methods[2] = {
 enum { MEMBERS = 8 };
 
 typedef struct {
-    tutti_count n, nodes, local, first; /* sets; nodes, of this rank, its first */
+    /* number of sets; nodes in total and on this rank; first node of this rank */
+    tutti_count n, nodes, local, first;
     int64_t *ids;
     double *x;
     tutti_exodus_entity *entity;
@@ -116,7 +117,7 @@ typedef struct {
     tutti_count *places;
 } set_scene;
 
-/* Set k has the nodes 4 k + 0 ... 7. */
+/* Create the sets; set k has the nodes 4 k + 0 ... 7. */
 static void make_sets(long n, set_scene *s) {
     const int rank = standalone_rank, ranks = standalone_ranks;
     tutti_count m = 0;
@@ -163,7 +164,7 @@ static void write_sets(const set_scene *s) {
     must_tutti(tutti_exodus_close(&file));
 }
 
-/* All sets on rank 0, as in the serial program. */
+/* Read all sets on rank 0, like the serial program. */
 static void read_sets(const set_scene *s, int64_t *list) {
     tutti_exodus_array *arrays = standalone_alloc((size_t)s->n, sizeof *arrays);
     for (tutti_count k = 0; k < s->n; k++)

@@ -1,5 +1,6 @@
-/* Node sets by Debian's libexodusii, in a serial program: N of them defined and written, and read, by its bulk calls
- * (ex_put_sets, ex_get_sets) or, with --single, one by one.  exodus_peers --sets N writes the same sets by Tutti.
+/* Node sets by Debian's libexodusii, in a serial program: N sets are defined and written, and read, by the
+ * bulk calls (ex_put_sets, ex_get_sets) or, with --single, one by one.  exodus_peers --sets N writes the same
+ * sets by Tutti.
  *
  * usage: exodus_sets DIRECTORY [--sets N] [--rounds N] [--single]
  * SPDX-License-Identifier: BSD-3-Clause */

@@ -1,8 +1,7 @@
-/* The time that a plain parallel HDF5 program needs to write and to read 3-D datasets, open to
- * close: contiguous and chunked, one block per rank, and many small datasets of one shape;
- * collective, and independent with objects aligned
- * to 1 MiB, which is HDF5's fastest setting where each rank has a contiguous part (hdf5-slabs: one
- * slab per rank).  It does not use Tutti; for compare_mpiio.py --program.
+/* The time that a plain parallel HDF5 program needs to write and to read 3-D datasets, from open to close:
+ * contiguous and chunked, one block per rank, and many small datasets of one shape; collective, and
+ * independent with objects aligned to 1 MiB, which is HDF5's fastest setting if each rank has a contiguous
+ * part (hdf5-slabs: one slab per rank).  Does not use Tutti; for compare_mpiio.py --program.
  *
  *   hdf5_patterns FILE [--size BYTES] [--rounds N]
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -20,8 +19,9 @@ typedef struct {
 } setting;
 
 static const char *path;
-static hsize_t side[3];        /* elements of the block of a rank along each dimension */
-static hsize_t grid[3], at[3]; /* division of the array, and the block of this rank */
+static hsize_t side[3]; /* elements of a rank's block along each dimension */
+/* division of the array into blocks; position of this rank's block */
+static hsize_t grid[3], at[3];
 
 static hid_t check_call(hid_t id, const char *what) {
     standalone_check(id >= 0, what);

@@ -1,6 +1,6 @@
-/* The time that a plain PnetCDF program needs to write and to read record variables, open to
- * close: blocking, one call per variable and record; and non-blocking, one wait per record.  It
- * does not use Tutti; for compare_mpiio.py --program.
+/* The time that a plain PnetCDF program needs to write and to read record variables, from open to close:
+ * blocking, one call per variable and record; and non-blocking, one wait per record.  Does not use Tutti; for
+ * compare_mpiio.py --program.
  *
  *   pnetcdf_patterns FILE [--size BYTES] [--rounds N]
  * SPDX-License-Identifier: BSD-3-Clause */

@@ -1,5 +1,6 @@
-/* Record the functions that one call of the library enters, for scripts/call_graph.py.  The library is compiled so that every
- * function reports its entry and exit here; rank 0 prints those of the requested call.
+/* Record the functions that one call of the library enters, for scripts/call_graph.py.  The library is
+ * compiled so that every function reports its entry and exit to this program; rank 0 prints those of the
+ * requested call.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ static struct {
 static int events, watching;
 static _Thread_local int main_thread;
 
-UNWATCHED static void note(void *function, char kind) {
+UNWATCHED static void record_call(void *function, char kind) {
     if (!watching || !main_thread || events == MOST) return;
     event[events].function = function;
     event[events++].kind = kind;
@@ -28,29 +29,29 @@ UNWATCHED static void note(void *function, char kind) {
 
 UNWATCHED void __cyg_profile_func_enter(void *function, void *site) {
     (void)site;
-    note(function, '>');
+    record_call(function, '>');
 }
 
 UNWATCHED void __cyg_profile_func_exit(void *function, void *site) {
     (void)site;
-    note(function, '<');
+    record_call(function, '<');
 }
 
-UNWATCHED static void must(tutti_err err) {
+UNWATCHED static void check_call(tutti_err err) {
     if (err == TUTTI_OK) return;
     fprintf(stderr, "%s\n", tutti_last_message());
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* A quarter of an array of doubles in short rows, as README's first example. */
-UNWATCHED static tutti_access *quarter(int rank) {
+/* Create a quarter of an array of doubles in short rows, as in the first example of README. */
+UNWATCHED static tutti_access *make_quarter(int rank) {
     tutti_access *a = NULL;
     const tutti_section block = {.ndims = 2,
                                  .element_size = sizeof(double),
                                  .shape = {512, 512},
                                  .lo = {256 * (rank / 2), 256 * (rank % 2)},
                                  .hi = {256 * (rank / 2 + 1), 256 * (rank % 2 + 1)}};
-    must(tutti_access_section(&block, NULL, &a));
+    check_call(tutti_access_section(&block, NULL, &a));
     return a;
 }
 
@@ -58,26 +59,26 @@ UNWATCHED int main(int argc, char **argv) {
     int rank = 0;
     tutti_file *f = NULL;
     tutti_request *r = NULL;
-    static double mine[256 * 256];
+    static double data[256 * 256];
     main_thread = 1;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (argc != 3) return 2;
     const char *what = argv[1];
-    tutti_access *a = quarter(rank);
-    must(tutti_file_open(MPI_COMM_WORLD, argv[2], TUTTI_WRITE | TUTTI_CREATE, NULL, &f));
-    if (strcmp(what, "cached") == 0) must(tutti_file_write(f, a, mine, NULL));
+    tutti_access *a = make_quarter(rank);
+    check_call(tutti_file_open(MPI_COMM_WORLD, argv[2], TUTTI_WRITE | TUTTI_CREATE, NULL, &f));
+    if (strcmp(what, "cached") == 0) check_call(tutti_file_write(f, a, data, NULL));
     watching = rank == 0;
     if (strcmp(what, "start") == 0) {
-        must(tutti_file_write_start(f, a, mine, &r));
-        must(tutti_request_wait(&r, NULL));
+        check_call(tutti_file_write_start(f, a, data, &r));
+        check_call(tutti_request_wait(&r, NULL));
     } else if (strcmp(what, "independent") == 0)
-        must(tutti_file_write_independent(f, a, mine, NULL));
+        check_call(tutti_file_write_independent(f, a, data, NULL));
     else
-        must(tutti_file_write(f, a, mine, NULL));
+        check_call(tutti_file_write(f, a, data, NULL));
     watching = 0;
     for (int i = 0; i < events; i++) printf("%c %p\n", event[i].kind, event[i].function);
-    must(tutti_file_close(&f));
+    check_call(tutti_file_close(&f));
     tutti_access_free(&a);
     MPI_Finalize();
     return 0;

@@ -1,10 +1,10 @@
-/* Compressed variables of a dataset compared with an uncompressed one: seconds of put (with the
- * commit, level visible) and of get by blocks of rows, and bytes in the file.
+/* Compressed variables of a dataset compared with an uncompressed variable: seconds of put (with the commit,
+ * level visible) and of get by blocks of rows, and bytes in the file.
  *
- * The field is float64 on a cube: smooth, with noise in the last 24 bits, so that it is neither a
- * formula nor random.
+ * The field is float64 on a cube: a smooth function with noise in the last 24 bits, which compresses neither
+ * perfectly nor not at all.
  *
- * usage: mpirun -n N compressed DIRECTORY [--rounds N] [--extent N]      default: 5 rounds, 256 (128 MiB)
+ * usage: mpirun -n N compressed DIRECTORY [--rounds N] [--extent N]   default: 5 rounds, 256 (128 MiB)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void check_call(tutti_err err) {
     standalone_check(err == TUTTI_OK, tutti_last_message());
 }
 
-static void field(double *v, tutti_count lo, tutti_count hi, tutti_count n, int round) {
+static void fill_field(double *v, tutti_count lo, tutti_count hi, tutti_count n, int round) {
     for (tutti_count i = lo; i < hi; i++)
         for (tutti_count j = 0; j < n; j++)
             for (tutti_count k = 0; k < n; k++) {
@@ -45,7 +45,7 @@ static void run_case(measure *m, measure_variant *v, double *value) {
     const scene *s = m->data;
     const int64_t step = tutti_dataset_segments(s->d);
     tutti_section_row row;
-    field(s->values, s->lo, s->hi, s->n, m->round);
+    fill_field(s->values, s->lo, s->hi, s->n, m->round);
     double start = standalone_together();
     check_call(tutti_dataset_begin(s->d, TUTTI_STATE, step, m->round));
     check_call(

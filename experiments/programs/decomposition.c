@@ -1,20 +1,22 @@
-/* Time and memory of making a decomposition, summed over all ranks.
+/* Time and memory of creating a decomposition, summed over all ranks.
  *
- * The space has the given number of entries; runs of --run of them are distributed to the ranks at
- * random, every 16th run to two ranks.  The id map is a pseudo-random permutation.
+ * The space has the given number of entries; runs of --run entries are distributed to the ranks at random,
+ * every 16th run to two ranks.  The id map is a pseudo-random permutation.
  *
  *   index    by index: positions are known, writers are chosen
- *   value    by value: ids are joined with the id map first
+ *   value    by value: ids are first converted to positions by the id map
  *   slices   the same number of entries as a block of a grid
- *   plain    a reference implementation of the join of `value`: ids and map to rank id mod ranks
- * by MPI_Alltoallv, a hash table there,
- *            positions back by another exchange; no writers are chosen
+ *   plain    a reference implementation of the conversion in `value`: ids and map are sent to rank id mod
+ * ranks by
+ *            MPI_Alltoallv and matched in a hash table; another exchange returns the positions; no writers
+ * are
+ *            chosen
  *
- *   cpu_seconds  processor time of all ranks: a rank that waits polls, so that waiting counts
- *   peak_bytes   largest memory resident on a rank beyond what it had before, per entry that it holds
- *   kept_bytes   the same when the call has returned
+ *   cpu_seconds   processor time of all ranks, which includes waiting, since a waiting rank polls
+ *   peak_bytes    maximum resident memory of a rank beyond that before the call, per entry on the rank
+ *   kept_bytes    the same after the call has returned
  *
- * usage: mpirun -n N decomposition [--rounds N] [--run N] [entries ...]      default: 1000000
+ * usage: mpirun -n N decomposition [--rounds N] [--run N] [entries ...]   default: 1000000
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <malloc.h>
 #include <stdlib.h>
@@ -29,7 +31,8 @@ static tutti__team *team;
 
 /* ---- the space */
 
-static int64_t id_at(tutti_count position) { /* different below 2^31 - 1, which is prime */
+static int64_t id_at(
+    tutti_count position) { /* ids are unique for positions below 2^31 - 1, which is prime */
     return (int64_t)(((uint64_t)position * 1103515245u + 12345) % 2147483647u);
 }
 
@@ -42,8 +45,8 @@ static tutti_err ids_of(void *from, const tutti__space_view *view, tutti_count l
 
 typedef struct {
     tutti_count entries, n;
-    tutti_count *index; /* [n] */
-    int64_t *ids;       /* [n] */
+    tutti_count *index; /* [n] positions of this rank's entries */
+    int64_t *ids;       /* [n] ids of this rank's entries */
     tutti__decomposed list, grid;
 } mesh;
 
@@ -81,13 +84,13 @@ static mesh mesh_of(tutti_count entries, tutti_count run) {
     return m;
 }
 
-/* ---- by hand */
+/* ---- reference implementation */
 
 typedef struct {
-    int64_t id, position; /* -1: requested */
+    int64_t id, position; /* -1: position requested */
 } id_record;
 
-/* Records for each standalone_rank and from each; *in_out is to be freed. */
+/* Exchange records: many[r] records for rank r, from[r] records from rank r; *in_out must be freed. */
 static int swap_bytes(const id_record *out, const int *many, int *from, id_record **in_out) {
     int *to_at = standalone_alloc((size_t)standalone_ranks, sizeof *to_at),
         *from_at = standalone_alloc((size_t)standalone_ranks, sizeof *from_at), all = 0;
@@ -109,7 +112,7 @@ static int swap_bytes(const id_record *out, const int *many, int *from, id_recor
     return all;
 }
 
-static void plain(const mesh *m) {
+static void join_plainly(const mesh *m) {
     const tutti_count lo = m->entries * standalone_rank / standalone_ranks,
                       hi = m->entries * (standalone_rank + 1) / standalone_ranks;
     const tutti_count all = m->n + hi - lo;
@@ -117,7 +120,7 @@ static void plain(const mesh *m) {
     int *many = standalone_alloc((size_t)standalone_ranks, sizeof *many);
     int *from = standalone_alloc((size_t)standalone_ranks, sizeof *from);
     tutti_count *at = standalone_alloc((size_t)standalone_ranks, sizeof *at), slots = 1;
-    for (int pass = 0; pass < 2; pass++) { /* count, then fill */
+    for (int pass = 0; pass < 2; pass++) { /* pass 0: count; pass 1: fill */
         for (tutti_count i = 0; i < all; i++) {
             const int64_t id = i < m->n ? m->ids[i] : id_at(lo + i - m->n);
             const int to = (int)(id % standalone_ranks);
@@ -158,7 +161,7 @@ static void plain(const mesh *m) {
 
 /* ---- measuring */
 
-static void run(measure *mm, measure_variant *v, double *value) {
+static void run_case(measure *mm, measure_variant *v, double *value) {
     const mesh *m = mm->data;
     const int kind = (int)((const char *const *)v->what - names);
     tutti_decomposition_spec spec = {.kind = kind == INDEX ? TUTTI_BY_INDEX : TUTTI_BY_VALUE,
@@ -179,7 +182,7 @@ static void run(measure *mm, measure_variant *v, double *value) {
     const double before = measure_status("VmRSS"), n = (double)(m->n > 0 ? m->n : 1);
     const double start = standalone_together(), cpu = measure_cpu();
     if (kind == PLAIN)
-        plain(m);
+        join_plainly(m);
     else if (tutti__decomposition_make(team, kind == SLICES ? &m->grid : &m->list, &spec, TUTTI_OK,
                                        &p))
         standalone_fail("%s", tutti_last_message());
@@ -198,8 +201,12 @@ static void measure_entries(tutti_count entries, tutti_count run_length, int rou
     char title[48];
     snprintf(title, sizeof title, "%lld entries, runs of %lld", (long long)entries,
              (long long)run_length);
-    measure mm = {
-        .title = title, .values = values, .rounds = rounds, .warmup = 1, .data = &m, .run = run};
+    measure mm = {.title = title,
+                  .values = values,
+                  .rounds = rounds,
+                  .warmup = 1,
+                  .data = &m,
+                  .run = run_case};
     for (int i = 0; i < KINDS; i++) measure_add(&mm, names[i], &names[i]);
     measure_rounds(&mm);
     standalone_report(&mm, "");

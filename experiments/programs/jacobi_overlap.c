@@ -1,21 +1,19 @@
 /* The overlap of file access and computation of a Jacobi sweep with tile iterations.
  *
- * Two arrays of doubles larger than the memory of the iteration; each rank has a block of rows,
- * with a halo of one.  The same sweep is done by a sequential iteration (read, compute, write) and
- * by an overlapped one (the next tile is read and the previous one
- * written while this one is computed), interleaved with a sequential sweep that computes nothing. 
- * Computing is repeated until it takes about as long as file access.  Reported per sweep: seconds,
- * and seconds of computing on the
- * slowest rank.  Hidden is (sequential - overlapped) / min(compute, file): 1 is the maximum, as long as
- * reading and writing share one disk.
+ * Two arrays of doubles are larger than the memory of the iteration; each rank has a block of rows, with a
+ * halo of one row.  The same sweep is done by a sequential iteration (read, compute, write) and by an
+ * overlapped iteration (the next tile is read and the previous tile is written during the computation),
+ * interleaved with a sequential sweep without computation.  The computation is repeated until it takes about
+ * as long as file access.  Reported per sweep: seconds, and seconds of computation on the slowest rank.
+ * Hidden is (sequential - overlapped) / min(compute, file): 1 is the maximum if reading and writing share one
+ * disk.
  *
  * usage: jacobi_overlap DIRECTORY [--size N] [--tiles of each rank] [--rounds N] [--buffered]
- *   --buffered  through the page cache (default: O_DIRECT, so that access takes time)
- * Other options of the library come from the environment.
+ *   --buffered   through the page cache (default: O_DIRECT, so that access takes time)
+ * Other options of the library are taken from the environment.
  *
- * A disk slowed down by control groups (scripts/throttle.sh) accumulates a budget of a tenth of a
- * second while it is idle: a tile should take several times as long.  For example 32 MiB in 8 tiles
- * at 8 MiB/s:
+ * A disk limited by control groups (scripts/throttle.sh) accumulates a budget of a tenth of a second while it
+ * is idle: a tile should take several times as long.  For example 32 MiB in 8 tiles at 8 MiB/s:
  *
  *   scripts/throttle.sh up DIRECTORY 8m 128m
  *   scripts/throttle.sh run DIRECTORY scripts/mpirun.sh openmpi 2 jacobi_overlap DIRECTORY --tiles 8
@@ -24,7 +22,7 @@
 #include <tutti/tutti.h>
 #include "measure/standalone.h"
 
-static volatile double sink; /* prevents removal of repeated computation */
+static volatile double sink; /* prevents the compiler from removing repeated computation */
 
 static void check_call(tutti_err err) {
     standalone_check(err == TUTTI_OK, tutti_last_message());
@@ -50,10 +48,11 @@ typedef struct {
     tutti_array *a[2];
     tutti_tiles_spec spec;
     int passes;
-    tutti_off memory; /* of the last sweep */
+    tutti_off memory; /* bytes of memory in the last sweep */
 } scene;
 
-/* One sweep from array `from` to the other, each tile computed s->passes times.  Returns the seconds of computing. */
+/* Sweep from array `from` to the other array; each tile is computed s->passes times.  Returns the seconds of
+ * computation. */
 static double run_sweep(scene *s, int from, int kind) {
     tutti_array_spec array;
     tutti_tiles_spec spec = s->spec;
@@ -83,11 +82,11 @@ static void run_case(measure *m, measure_variant *v, double *value) {
     value[0] = standalone_slowest(measure_now() - start);
 }
 
-/* The number of repetitions for which computing a tile takes as long as file access. */
+/* Return the number of repetitions for which computing a tile takes as long as file access. */
 static int passes_for(scene *s) {
     s->passes = 1;
     for (int i = 0; i < 2; i++)
-        (void)run_sweep(s, i, SEQUENTIAL); /* allocates the blocks of both arrays */
+        (void)run_sweep(s, i, SEQUENTIAL); /* allocates file blocks of both arrays */
     const double start = standalone_together();
     (void)run_sweep(s, 0, FILE_ALONE);
     const double seconds = standalone_slowest(measure_now() - start),

@@ -1,10 +1,10 @@
-/* How much memory a plain MPI-IO program takes while it writes interleaved pieces of 512 bytes: the largest share of
- * each process that was seen (PSS: pages that n processes share count 1/n), in all and beyond what it had before the
- * files were opened, and what it has kept after they were closed.  It knows nothing of Tutti; run it with and without
- * the drop-in.
+/* The memory of a plain MPI-IO program that writes interleaved pieces of 512 bytes.  Reported is the maximum
+ * proportional share (PSS: pages shared by n processes count 1/n) of each process, in total and beyond that
+ * before the files were opened, and the memory kept after they were closed.  Does not use Tutti; run it with
+ * and without libtutti-mpiio.so.
  *
  *   mpiio_memory FILE [--size BYTES per rank] [--files N]
- *     --files   open at the same time, each written with all bytes
+ *   --files   number of files open at the same time; all bytes are written to each
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@
 static atomic_int over;
 static atomic_long most;
 
-static long pss(void) {
+static long read_pss(void) {
     char line[128];
     long kib = 0;
     FILE *f = fopen("/proc/self/smaps_rollup", "r");
@@ -31,7 +31,7 @@ static long pss(void) {
 static void *watch_memory(void *unused) {
     (void)unused;
     while (!atomic_load(&over)) {
-        const long now = pss();
+        const long now = read_pss();
         if (now > atomic_load(&most)) atomic_store(&most, now);
         usleep(5000);
     }
@@ -75,11 +75,11 @@ static void write_files(const char *path, long size) {
     free(f);
 }
 
-static void run(measure *m, measure_variant *v, double *value) {
+static void run_program(measure *m, measure_variant *v, double *value) {
     pthread_t watcher;
     (void)v;
     standalone_together();
-    const long before = pss();
+    const long before = read_pss();
     standalone_check(pthread_create(&watcher, NULL, watch_memory, NULL) == 0,
                      "cannot start a thread");
     write_files(m->data, *(const long *)v->what);
@@ -88,7 +88,7 @@ static void run(measure *m, measure_variant *v, double *value) {
     pthread_join(watcher, NULL);
     const double local[3] = {1024.0 * (double)atomic_load(&most),
                              1024.0 * (double)(atomic_load(&most) - before),
-                             1024.0 * (double)(pss() - before)};
+                             1024.0 * (double)(read_pss() - before)};
     for (int i = 0; i < 6; i++)
         value[i] = i % 2 ? standalone_slowest(local[i / 2])
                          : standalone_sum(local[i / 2]) / standalone_ranks;
@@ -109,7 +109,8 @@ int main(int argc, char **argv) {
     const standalone program = {"mpiio_memory", "FILE", options, 1};
     standalone_start_mpi(&program, &argc, &argv);
     size -= size % 512;
-    measure m = {.title = "memory", .values = values, .rounds = 1, .data = argv[0], .run = run};
+    measure m = {
+        .title = "memory", .values = values, .rounds = 1, .data = argv[0], .run = run_program};
     measure_add(&m, "MPI_File_write_all", &size);
     measure_rounds(&m);
     standalone_report(&m, "");

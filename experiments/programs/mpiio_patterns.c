@@ -1,14 +1,14 @@
-/* The time that an MPI-IO program needs to write and to read a file, open to close, for the
- * patterns of `tutti bench` and for many small calls.  It uses only the datatypes of the patterns
- * from Tutti; compare_mpiio.py runs it with and without
- * the drop-in, interleaved.
+/* The time that an MPI-IO program needs to write and to read a file, from open to close, for the patterns of
+ * `tutti bench` and for many small calls.  From Tutti it uses only the datatypes of the patterns;
+ * compare_mpiio.py runs it with and without libtutti-mpiio.so, interleaved.
  *
- *   mpiio_patterns FILE [--size BYTES] [--rounds N] [--pattern NAME,...] [--verify] [--disk] [--limit] [--writes]
+ *   mpiio_patterns FILE [--size BYTES] [--rounds N] [--pattern NAME,...] [--verify] [--disk] [--limit]
+ * [--writes]
  *
- * --disk: the device counts, not the page cache: a write ends with MPI_File_sync, a read finds nothing cached.
- * --limit: the data calls alone, with the processor time of all ranks, interleaved with the conforming limit: each rank
- * writes or reads one contiguous share of the same total in calls of 4 MiB from or into a buffer that it has touched.
- * With --writes the writes take part in every round, otherwise in the first one only.
+ * --disk: without the page cache: a write ends with MPI_File_sync, a read finds no cached data.
+ * --limit: the data calls only, with the processor time of all ranks, interleaved with the conforming limit:
+ * each rank writes or reads one contiguous share of the same total in calls of 4 MiB; its buffer has been
+ * touched before.  With --writes the writes are measured in every round, otherwise in the first round only.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -21,14 +21,14 @@ static long size = 8 << 20, rounds = 1;
 static int verify, disk, limit, writes;
 static const char *path;
 
-/* Earlier names of patterns in this program; and pieces, one per rank and call. */
+/* Earlier names of patterns in this program; and patterns of many calls, with one piece per rank and call. */
 static const struct {
     const char *name, *pattern;
     int piece, calls;
 } others[] = {{"strided512", "pieces512", 0, 0},
               {"segmented", "ior", 0, 0},
               {"small4k", NULL, 4096, 1000},
-              {"ior47008", NULL, 47008, 200}}; /* no call is aligned, neighbours share pages */
+              {"ior47008", NULL, 47008, 200}}; /* calls are unaligned, and neighbours share pages */
 enum { OTHERS = sizeof others / sizeof *others, SEED = 1 };
 static const char usual[] = "block2d,columns,block3d,cyclic4k,tile256,tile1m,strided512,segmented,"
                             "irregular64,flash,small4k,ior47008";
@@ -59,7 +59,8 @@ static void make_calls(const cli_world *w, int piece, bench_pattern *p) {
     MPI_Type_free(&one);
 }
 
-/* Patterns have the content of `tutti bench`; calls repeat the content of the first piece of the rank. */
+/* Check the data that was read: patterns have the content of `tutti bench`; calls repeat the content of the
+ * rank's first piece. */
 static int buffer_is_right(const scene *s) {
     const tutti_off at = s->p.bytes * standalone_rank;
     return s->calls > 1 ? content_check(SEED, at, s->buf, s->p.bytes) < 0
@@ -68,7 +69,7 @@ static int buffer_is_right(const scene *s) {
 
 static void move_share(const scene *s, int is_write, double *value) {
     const size_t bytes = (size_t)s->p.bytes * (size_t)s->calls;
-    char other[4096]; /* the file of the pattern stays for the reads */
+    char other[4096]; /* another file: the reads need the file of the pattern */
     snprintf(other, sizeof other, "%s.limit", path);
     const int fd = open(is_write ? other : path,
                         is_write ? O_WRONLY | O_CREAT | O_CLOEXEC : O_RDONLY | O_CLOEXEC, 0666);

@@ -1,10 +1,9 @@
-/* Ranks that write the same bytes compared with ranks that do not: items of a mesh in one file,
- * each with a random owner, and a share of them also on its neighbour.  Variants: only the owners
- * write; the neighbours too; of the ranks that share
- * an item only the highest, which gives the same file as the second variant.
+/* The cost of writing the same bytes on several ranks: items of a mesh in one file, each with a random owner,
+ * and some of them also on its neighbour.  Variants: only the owners write; the neighbours write, too; of the
+ * ranks that share an item only the highest writes, which gives the same file as the second variant.
  *
- *   first     a file without a plan: decide, describe, find overlaps, trim, write
- *   again     the same write by the cached plan
+ *   first   without a plan: decide, describe, find overlaps, trim, write
+ *   again   the same write by the cached plan
  *
  * usage: overlaps DIRECTORY [--items N] [--bytes of an item] [--shared one in so many] [--rounds N]
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -20,8 +19,8 @@ static void check_call(tutti_err err) {
 
 enum { OWNERS, ALL, WINNERS, KINDS };
 
-/* This rank's items. */
-static tutti_access *items(tutti_count n, tutti_off bytes, int shared, int kind) {
+/* Create the access to this rank's items. */
+static tutti_access *create_items_access(tutti_count n, tutti_off bytes, int shared, int kind) {
     tutti_count *index = standalone_alloc((size_t)n, sizeof *index), kept = 0;
     tutti_access *a = NULL;
     for (tutti_count i = 0; i < n; i++) {
@@ -74,7 +73,7 @@ int main(int argc, char **argv) {
         .title = "writes", .values = values, .rounds = (int)rounds, .data = &s, .run = run_case};
     snprintf(s.path, sizeof s.path, "%s/overlaps", argv[0]);
     for (int k = 0; k < KINDS; k++) {
-        s.access[k] = items(n, bytes, (int)shared, k);
+        s.access[k] = create_items_access(n, bytes, (int)shared, k);
         measure_add(&m, names[k], s.access[k]);
     }
     const size_t size = (size_t)tutti_access_bytes(s.access[ALL]);

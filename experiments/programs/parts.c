@@ -1,13 +1,12 @@
-/* Many variables in one operation, compared with one call per variable and one call with a single
- * access; and values with conversion, compared with values without.
+/* Many variables in one operation, compared with one call per variable and one call with a single access; and
+ * values with conversion, compared with values without.
  *
  *   small     32 variables of 4 KiB per rank, each a block of the variable
  *   shapes    32 variables of 64 KiB per rank, each of another shape: blocks, strides, short runs
- *   convert   one variable of doubles: unconverted, big-endian, from int64; and unconverted with
- * checksums of its blocks
- *             of 64 KiB
+ *   convert   one variable of doubles: unconverted, big-endian, from int64; and unconverted with checksums of
+ *             blocks of 64 KiB
  *
- * Reported: seconds of one operation.
+ * Reported: seconds per operation.
  *
  * usage: parts DIRECTORY [--rounds N] [--operations of a round] [--mebibytes of doubles per rank]
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -38,7 +37,8 @@ typedef struct {
     tutti_off bytes;
 } variables;
 
-/* Variable i of `bytes` per rank at `*at`, its shape by number; advances *at beyond it. */
+/* Create the access to variable i, with `bytes` per rank from *at on; i selects the shape.  *at becomes the
+ * end of the variable. */
 static tutti_access *make_shape(int i, tutti_off bytes, tutti_off *at) {
     static const tutti_off runs[] = {0, 64, 512, 4096, 24, 8, 1024, 256};
     tutti_access *a = NULL;
@@ -82,7 +82,7 @@ static void variables_free(variables *v) {
 typedef struct {
     const char *name;
     void (*move)(const variables *v, int is_write);
-    tutti_conversion convert; /* of `convert` */
+    tutti_conversion convert; /* conversion of the part `convert` */
 } method;
 
 static void in_parts(const variables *v, int is_write) {
@@ -90,7 +90,7 @@ static void in_parts(const variables *v, int is_write) {
                         : tutti_file_read_parts(file, v->n, v->part, NULL));
 }
 
-/* As requested by a higher layer; a read has none. */
+/* Write with checksums, as higher layers do; reads have none. */
 static void with_sums(const variables *v, int is_write) {
     tutti__sums sums = {.bytes = 64 << 10};
     const tutti__transfer t = {.name = "write",
@@ -119,7 +119,7 @@ typedef struct {
     int is_write, operations;
 } operation;
 
-static void run(measure *m, measure_variant *variant, double *value) {
+static void run_method(measure *m, measure_variant *variant, double *value) {
     const operation *o = m->data;
     const method *w = variant->what;
     if (o->v->n == 1) o->v->part[0].convert = w->convert;
@@ -136,9 +136,9 @@ static void compare_values(const char *name, int n, const method *methods, opera
         measure m = {.title = title,
                      .values = values,
                      .rounds = (int)rounds,
-                     .warmup = 1, /* creates the plans */
+                     .warmup = 1, /* the warm-up round creates the plans */
                      .data = &o,
-                     .run = run};
+                     .run = run_method};
         for (int i = 0; i < n; i++) measure_add(&m, methods[i].name, &methods[i]);
         measure_rounds(&m);
         standalone_report(&m, "");
@@ -165,7 +165,7 @@ static void compare_many(const char *name, tutti_off bytes, int shapes) {
     variables_free(&v);
 }
 
-/* One variable in the file in the type of the file; both sides use staging. */
+/* Compare conversions of one variable in the file; all variants use staging. */
 static void compare_conversions(void) {
     static const method methods[] = {
         {"as it is", in_parts, {0}},

@@ -1,13 +1,13 @@
-/* Time and memory of planning at 10^3, 10^4 and 10^5 virtual ranks, on one process and without MPI.
+/* Time and memory of planning at 10^3, 10^4 and 10^5 virtual ranks, in one process and without MPI.
  *
- *   rank        summarise its side, divide the domains, find its route, serialise a descriptor for
- *               every aggregator it reaches
- *   aggregator  parse the descriptors of the ranks that reach it, prove them disjoint, and iterate over its
- *               windows: the bytes of all senders must fill each one exactly
+ *   rank         summarise its side, divide the domains, find its route, serialise a descriptor for every
+ *                aggregator that it reaches
+ *   aggregator   parse the descriptors of the ranks that reach it, prove them disjoint, and iterate over its
+ *                windows: the bytes of all senders must fill each window exactly
  *
- * Every rank also aggregates.  The data per rank is constant (weak scaling), so that
- * only the number of partners grows, which depends on the pattern; the columns per partner show
- * it.  A sample of ranks is measured, spread over all of them; samples are their means.
+ * Every rank is also an aggregator.  The data per rank is constant (weak scaling), so that only the number of
+ * partners grows, which depends on the pattern and is shown in the columns per partner.  A sample of ranks,
+ * spread over all ranks, is measured; results are means over the sample.
  *
  * usage: plan_scaling [--rounds N] [ranks ...]
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -28,7 +28,7 @@ static void *need_argument(void *p) {
     return p;
 }
 
-/* ---- memory: every block of the program passes here and is counted at its usable size */
+/* ---- memory: malloc and free are replaced; every block is counted with its usable size */
 
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t n, size_t bytes);
@@ -63,7 +63,7 @@ void free(void *p) {
     __libc_free(p);
 }
 
-/* ---- the patterns: side of one rank out of a grid of ranks */
+/* ---- the patterns: the side of one rank in a grid of ranks */
 
 typedef struct {
     const char *name;
@@ -78,7 +78,7 @@ static int divisor_below(int n, double most) {
     return d;
 }
 
-/* grid[0] * grid[1] * grid[2] = ranks, as square as possible in the last `dims` of them. */
+/* Divide ranks into grid[0] * grid[1] * grid[2], as square as possible in the last `dims` dimensions. */
 static void make_grid(int dims, int ranks, int grid[3]) {
     double root = 1;
     while (dims == 3 && (root + 1) * (root + 1) * (root + 1) <= ranks) root++;
@@ -89,41 +89,42 @@ static void make_grid(int dims, int ranks, int grid[3]) {
     grid[2] = ranks / grid[1];
 }
 
-/* `count` runs of `bytes` bytes. */
-static tutti__side strided(tutti_off offset, tutti_count count, tutti_off bytes, tutti_off stride) {
+/* Create a side of `count` runs of `bytes` bytes. */
+static tutti__side make_strided_side(tutti_off offset, tutti_count count, tutti_off bytes,
+                                     tutti_off stride) {
     tutti__side s;
     check_call(tutti__side_run(offset, bytes, &s));
     check_call(tutti__side_vec(s, count, stride, &s));
     return s;
 }
 
-/* 1024 x 1024 doubles per rank. */
+/* A block of 1024 x 1024 doubles per rank. */
 static tutti__side block_2d(const int grid[3], int rank) {
     const tutti_off n = 1024, row = grid[2] * n * 8;
     const tutti_off y = rank / grid[2] * n, x = rank % grid[2] * n;
-    return strided(y * row + x * 8, n, n * 8, row);
+    return make_strided_side(y * row + x * 8, n, n * 8, row);
 }
 
-/* 64 x 64 x 64 doubles per rank. */
+/* A block of 64 x 64 x 64 doubles per rank. */
 static tutti__side block_3d(const int grid[3], int rank) {
     const tutti_off n = 64, row = grid[2] * n * 8, plane = grid[1] * n * row;
     const tutti_off z = rank / (grid[1] * grid[2]) * n, y = rank / grid[2] % grid[1] * n;
-    tutti__side s = strided(z * plane + y * row + rank % grid[2] * n * 8, n, n * 8, row);
+    tutti__side s = make_strided_side(z * plane + y * row + rank % grid[2] * n * 8, n, n * 8, row);
     check_call(tutti__side_vec(s, n, plane, &s));
     return s;
 }
 
-/* 64 rows of 64 KiB per rank, cyclic. */
+/* Rows of 64 KiB distributed cyclically, 64 rows per rank. */
 static tutti__side cyclic_rows(const int grid[3], int rank) {
     const tutti_off row = 65536, ranks = (tutti_off)grid[0] * grid[1] * grid[2];
-    return strided(rank * row, 64, row, ranks * row);
+    return make_strided_side(rank * row, 64, row, ranks * row);
 }
 
-/* ---- one job: a pattern at a number of ranks */
+/* ---- a job: a pattern on a number of ranks */
 
-/* Descriptors that an aggregator received. */
+/* Descriptors that an aggregator receives. */
 typedef struct {
-    int n, room;
+    int n, capacity;
     void **descriptor;
     size_t *size;
 } inbox;
@@ -133,10 +134,10 @@ typedef struct {
     int ranks, grid[3];
     tutti__summary all;
     tutti__domains domains;
-    inbox in[SAMPLE]; /* of the sampled aggregators */
+    inbox in[SAMPLE]; /* descriptors for each sampled aggregator */
 } job;
 
-static int sampled(const job *j, int k) {
+static int sampled_rank(const job *j, int k) {
     return (int)((2 * k + 1) * (tutti_off)j->ranks / (2 * SAMPLE));
 }
 
@@ -154,7 +155,7 @@ static void job_make(job *j, const pattern *p, int ranks) {
 
 typedef struct {
     double seconds, partners;
-    double wire, memory; /* bytes of its descriptors; the most bytes held at once, those included */
+    double wire, memory; /* bytes of its descriptors; peak memory including descriptors */
 } cost;
 
 /* ---- a rank */
@@ -165,7 +166,7 @@ static size_t serialise_for(const tutti__domains *d, tutti__side s, int a, void 
     return tutti__side_serialise(s, lo, hi, buf, size);
 }
 
-/* All descriptors of a rank, concatenated; returns their size. */
+/* Serialise all descriptors of a rank into *buf_out; return their total size. */
 static size_t serialise_all(const tutti__domains *d, tutti__side s, const tutti__route *r,
                             char **buf_out) {
     size_t size = 0, used = 0;
@@ -179,7 +180,7 @@ static size_t serialise_all(const tutti__domains *d, tutti__side s, const tutti_
 
 static cost measure_rank(const job *j, int k) {
     const size_t heap_before = heap_peak = heap;
-    tutti__side s = j->p->side(j->grid, sampled(j, k));
+    tutti__side s = j->p->side(j->grid, sampled_rank(j, k));
     tutti__domains d;
     tutti__route route;
     char *buf;
@@ -200,11 +201,11 @@ static cost measure_rank(const job *j, int k) {
 /* ---- an aggregator */
 
 static void inbox_add(inbox *in, const tutti__domains *d, tutti__side s, int a) {
-    if (in->n == in->room) {
-        in->room = 2 * in->room + 8;
+    if (in->n == in->capacity) {
+        in->capacity = 2 * in->capacity + 8;
         in->descriptor =
-            need_argument(realloc(in->descriptor, (size_t)in->room * sizeof *in->descriptor));
-        in->size = need_argument(realloc(in->size, (size_t)in->room * sizeof *in->size));
+            need_argument(realloc(in->descriptor, (size_t)in->capacity * sizeof *in->descriptor));
+        in->size = need_argument(realloc(in->size, (size_t)in->capacity * sizeof *in->size));
     }
     const size_t size = serialise_for(d, s, a, NULL, 0);
     void *buf = need_argument(malloc(size));
@@ -218,12 +219,12 @@ static void inbox_free(inbox *in) {
     free(in->size);
 }
 
-/* Fill the descriptors that all ranks send to the sampled aggregators. */
+/* Store the descriptors that all ranks send to the sampled aggregators. */
 static void inboxes_fill(job *j) {
     for (int r = 0; r < j->ranks; r++) {
         tutti__side s = j->p->side(j->grid, r);
         for (int k = 0; k < SAMPLE; k++) {
-            const int a = sampled(j, k);
+            const int a = sampled_rank(j, k);
             if (tutti__route_next(&j->domains, s, a, 0) >= 0)
                 inbox_add(&j->in[k], &j->domains, s, a);
         }
@@ -250,7 +251,7 @@ static void walk_windows(const tutti__domains *d, int a, int n, const tutti__sid
 }
 
 static cost measure_aggregator(const job *j, int k) {
-    const int a = sampled(j, k);
+    const int a = sampled_rank(j, k);
     const inbox *in = &j->in[k];
     const size_t heap_before = heap_peak = heap;
     cost c = {.partners = in->n};
@@ -273,10 +274,10 @@ static cost measure_aggregator(const job *j, int k) {
 
 /* ---- the report */
 
-/* The mean over the sample. */
+/* Measure all sampled ranks; value: means over the sample. */
 static void run_case(measure *m, measure_variant *v, double *value) {
     const job *j = m->data;
-    const double fixed = sizeof(tutti__domains); /* the same for any number of ranks */
+    const double fixed = sizeof(tutti__domains); /* independent of the number of ranks */
     cost sum = {0};
     for (int k = 0; k < SAMPLE; k++) {
         const cost c = v->what ? measure_aggregator(j, k) : measure_rank(j, k);

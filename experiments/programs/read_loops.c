@@ -1,16 +1,18 @@
-/* Collective reads by MPI-IO beside hand-written loops and the conforming limit, interleaved, for the patterns of `tutti bench`.
- * The loops use pread and preadv, without mapping.  They get the list of pieces ready-made, so that they plan nothing:
+/* Collective reads by MPI-IO compared with hand-written loops and the conforming limit, interleaved, for the
+ * patterns of `tutti bench`.  The loops use pread and preadv, without mapping.  Their list of pieces is
+ * created beforehand, so that they do no planning:
  *
  *   pread          one call per piece that is contiguous in the file and in memory
  *   preadv         one call per run of the file, with up to 1024 pieces of memory
- *   private SIZE   sections of SIZE of this rank's pieces into a buffer, then copied
- *   shared SIZE    the extent of all ranks in sections of SIZE, each read by one rank into memory that all share; two sections
- *                  per rank, one is read while the other one is copied from
+ *   private SIZE   sections of SIZE of this rank's pieces are read into a buffer, then copied
+ *   shared SIZE    the extent of all ranks in sections of SIZE; each section is read by one rank into shared
+ * memory; a
+ *                  rank has two sections: one is read while the other is copied
  *   limit          every rank reads one contiguous share of the same total in calls of 4 MiB
  *
  *   read_loops FILE [--size BYTES] [--rounds N] [--pattern NAME,...] [--verify]
  *
- * Timed are the data calls alone.  With the drop-in preloaded the variant MPI-IO is Tutti.
+ * Only the data calls are timed.  With libtutti-mpiio.so preloaded, the variant MPI-IO measures Tutti.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <limits.h>
@@ -37,8 +39,8 @@ typedef struct {
     bench_pattern p;
     piece *list;
     size_t n;
-    char *buf, *share, *stage; /* the stage is private to this rank */
-    char *shared;              /* of all ranks, behind the meeting */
+    char *buf, *share, *stage; /* stage: staging memory of this rank */
+    char *shared;              /* sections in shared memory, after the meeting */
     meeting *meeting;
     long meetings;
     int fd;
@@ -58,7 +60,7 @@ static void read_fully(int fd, char *to, size_t n, size_t from) {
     standalone_check(pread(fd, to, n, (off_t)from) == (ssize_t)n, "short read");
 }
 
-/* ---- loops without other ranks */
+/* ---- loops without communication */
 
 static void read_limit(scene *s, size_t call) {
     const size_t bytes = (size_t)s->p.bytes;
@@ -89,7 +91,7 @@ static void read_vectors(scene *s, size_t most) {
 }
 
 static inline void copy_piece(char *to, const char *from, size_t n) {
-    switch (n) { /* sizes that the compiler can expand */
+    switch (n) { /* constant sizes, for which the compiler expands memcpy */
     case 64:
         memcpy(to, from, 64);
         break;
@@ -107,7 +109,8 @@ static inline void copy_piece(char *to, const char *from, size_t n) {
     }
 }
 
-/* Copy the pieces in [lo, hi) of the file from `stage`, from piece i on; the part of a piece before lo has been copied. */
+/* Copy the part of the pieces from index i on that is in [lo, hi) of the file from `stage`.  @return index of
+ * the first piece that is not complete */
 static size_t copy_pieces(scene *s, size_t i, size_t lo, size_t hi, const char *stage) {
     const piece *p = s->list;
     for (; i < s->n && p[i].file < hi; i++) {
@@ -135,7 +138,7 @@ static void read_private(scene *s, size_t section) {
 
 /* ---- the loop through shared memory */
 
-static void meet(scene *s) {
+static void wait_for_ranks(scene *s) {
     const long all = ++s->meetings * standalone_ranks;
     atomic_fetch_add_explicit(&s->meeting->arrived, 1, memory_order_acq_rel);
     while (atomic_load_explicit(&s->meeting->arrived, memory_order_acquire) < all) sched_yield();
@@ -151,11 +154,11 @@ static void read_shared(scene *s, size_t section) {
         const size_t n = from >= total ? 0 : total - from < section ? total - from : section;
         if (n > 0) read_fully(s->fd, filled + section * (size_t)standalone_rank, n, from);
         if (c > 0) i = copy_pieces(s, i, lo - cycle, lo, ready);
-        meet(s);
+        wait_for_ranks(s);
     }
 }
 
-/* ---- the scene */
+/* ---- measured variants */
 
 static const loop loops[] = {
     {"pread", read_pieces, 0},
@@ -170,18 +173,19 @@ static const loop loops[] = {
 };
 enum { LOOPS = sizeof loops / sizeof *loops };
 
-static void must(int code, const char *what) {
+static void check_call(int code, const char *what) {
     if (code != MPI_SUCCESS) standalone_fail("%s failed", what);
 }
 
 static MPI_File open_view(const scene *s, int mode) {
     MPI_File f;
-    must(MPI_File_open(MPI_COMM_WORLD, path, mode, MPI_INFO_NULL, &f), "open");
-    must(MPI_File_set_view(f, 0, MPI_BYTE, s->p.file_type, "native", MPI_INFO_NULL), "set_view");
+    check_call(MPI_File_open(MPI_COMM_WORLD, path, mode, MPI_INFO_NULL, &f), "open");
+    check_call(MPI_File_set_view(f, 0, MPI_BYTE, s->p.file_type, "native", MPI_INFO_NULL),
+               "set_view");
     return f;
 }
 
-static void run(measure *m, measure_variant *v, double *value) {
+static void run_loop(measure *m, measure_variant *v, double *value) {
     scene *s = m->data;
     const loop *l = v->what;
     MPI_File f = MPI_FILE_NULL;
@@ -191,9 +195,9 @@ static void run(measure *m, measure_variant *v, double *value) {
     if (l)
         l->read(s, l->size);
     else
-        must(MPI_File_read_all(f, s->buf, 1, s->p.memory_type, MPI_STATUS_IGNORE), "read");
+        check_call(MPI_File_read_all(f, s->buf, 1, s->p.memory_type, MPI_STATUS_IGNORE), "read");
     value[0] = standalone_together() - start;
-    if (!l) must(MPI_File_close(&f), "close");
+    if (!l) check_call(MPI_File_close(&f), "close");
     if (verify && !(l && l->read == read_limit))
         standalone_check(content_check_pieces(SEED, &s->p, s->buf) < 0, "wrong bytes were read");
 }
@@ -214,8 +218,8 @@ static void write_file(scene *s) {
     standalone_together();
     MPI_File f = open_view(s, MPI_MODE_CREATE | MPI_MODE_WRONLY);
     content_fill_pieces(SEED, &s->p, s->buf);
-    must(MPI_File_write_all(f, s->buf, 1, s->p.memory_type, MPI_STATUS_IGNORE), "write");
-    must(MPI_File_close(&f), "close");
+    check_call(MPI_File_write_all(f, s->buf, 1, s->p.memory_type, MPI_STATUS_IGNORE), "write");
+    check_call(MPI_File_close(&f), "close");
 }
 
 static void measure_pattern(const cli_world *w, const char *name, scene *s) {
@@ -231,8 +235,12 @@ static void measure_pattern(const cli_world *w, const char *name, scene *s) {
     write_file(s);
     s->fd = open(path, O_RDONLY | O_CLOEXEC);
     standalone_check(s->fd >= 0, "open");
-    measure m = {
-        .title = name, .values = values, .rounds = (int)rounds, .data = s, .run = run, .warmup = 1};
+    measure m = {.title = name,
+                 .values = values,
+                 .rounds = (int)rounds,
+                 .data = s,
+                 .run = run_loop,
+                 .warmup = 1};
     measure_add(&m, "MPI-IO", NULL);
     for (int i = 0; i < LOOPS; i++) measure_add(&m, loops[i].name, &loops[i]);
     measure_rounds(&m);
@@ -248,7 +256,7 @@ static void measure_pattern(const cli_world *w, const char *name, scene *s) {
     standalone_together();
 }
 
-/* Memory of all ranks: the meeting, then SECTIONS sections per rank. */
+/* Allocate shared memory: the meeting, then SECTIONS sections per rank. */
 static void allocate_stages(scene *s, MPI_Win *win) {
     const MPI_Aint all =
         (MPI_Aint)sizeof(meeting) + (MPI_Aint)SECTIONS * standalone_ranks * LARGEST;

@@ -1,16 +1,15 @@
 /* Processor time and memory of tutti_replicas_create, summed over all ranks.
  *
- * The items are the nodes of a cube of side^3 nodes, numbered along a Morton curve (so that
- * numbers are scattered in a rank's memory and have gaps), divided into boxes; a rank holds its box
- * and one layer of nodes around it, as a
- * partition of an unstructured mesh holds its nodes and their neighbours.
+ * The items are the nodes of a cube of side^3 nodes, numbered along a Morton curve, so that numbers in a
+ * rank's memory are scattered and have gaps.  The cube is divided into boxes; a rank has its box and one
+ * layer of nodes around it, as a partition of an unstructured mesh has its nodes and their neighbours.
  *
- *   cpu_seconds  processor time of all ranks: a rank that waits polls, so that waiting counts
- *   peak_bytes   largest memory resident on a rank beyond what it had before, per item that it
- * holds; only the first
- *                round counts, since later ones reuse memory of the allocator
- *   kept_bytes   the same when the call has returned
- *   all_bytes    peak of all ranks together
+ *   cpu_seconds   processor time of all ranks, which includes waiting, since a waiting rank polls
+ *   peak_bytes    maximum resident memory of a rank beyond that before the call, per item on the rank; only
+ * of the
+ *                 first round, since later rounds reuse memory of the allocator
+ *   kept_bytes    the same after the call has returned
+ *   all_bytes     peak of all ranks together
  *
  * usage: mpirun -n N replicas_inspector [--rounds N] [--rule NAME] [side ...]   (66 83 105 132)
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -32,7 +31,7 @@ typedef struct {
     int lo[3], hi[3];
 } box;
 
-/* As near to cubes as the number of ranks allows. */
+/* Return the box of this rank; boxes are as close to cubes as the number of ranks allows. */
 static box box_of(int side) {
     int grid[3] = {0, 0, 0}, rest = standalone_rank;
     box b;
@@ -50,14 +49,14 @@ static int64_t count_of(const box *b) {
     return (int64_t)(b->hi[0] - b->lo[0]) * (b->hi[1] - b->lo[1]) * (b->hi[2] - b->lo[2]);
 }
 
-static int inside(const box *b, const int *x) {
+static int is_inside(const box *b, const int *x) {
     int in = 1;
     for (int d = 0; d < 3; d++) in &= x[d] >= b->lo[d] && x[d] < b->hi[d];
     return in;
 }
 
-/* This rank's nodes; the caller frees *numbers_out and *own_out. */
-static tutti_count nodes(int side, int64_t **numbers_out, unsigned char **own_out) {
+/* List this rank's nodes; *numbers_out and *own_out must be freed. */
+static tutti_count list_nodes(int side, int64_t **numbers_out, unsigned char **own_out) {
     const box own = box_of(side);
     box all = own;
     int x[3];
@@ -72,7 +71,7 @@ static tutti_count nodes(int side, int64_t **numbers_out, unsigned char **own_ou
         for (x[1] = all.lo[1]; x[1] < all.hi[1]; x[1]++)
             for (x[0] = all.lo[0]; x[0] < all.hi[0]; x[0]++) {
                 numbers[n] = spread_items(x[0]) | spread_items(x[1]) << 1 | spread_items(x[2]) << 2;
-                owns[n++] = (unsigned char)inside(&own, x);
+                owns[n++] = (unsigned char)is_inside(&own, x);
             }
     *numbers_out = numbers;
     *own_out = owns;
@@ -112,7 +111,7 @@ static void measure_side(int side, tutti_replicas_rule rule, int rounds) {
     int64_t *numbers = NULL;
     unsigned char *own = NULL;
     char title[32];
-    tutti_replicas_spec spec = {.n = nodes(side, &numbers, &own),
+    tutti_replicas_spec spec = {.n = list_nodes(side, &numbers, &own),
                                 .numbers = numbers,
                                 .own = own,
                                 .load = 1,

@@ -1,14 +1,16 @@
-/* Small collective accesses in a row, by Tutti and by the MPI-IO of the MPI library, interleaved.
+/* Consecutive small collective accesses, by Tutti and by the MPI-IO of the MPI library, interleaved.
  *
- * Each rank has a contiguous piece, next to its neighbours'; each call writes (then reads) all pieces once, one after
- * the other through the file: by blocking calls, split calls (begin and end) and non-blocking ones (start and wait).
- * Reported: seconds of one call.  `first` is the first blocking call on a file, which is opened and closed for each.
+ * Each rank has a contiguous piece, next to its neighbours' pieces; each call writes (then reads) all pieces
+ * once, at consecutive offsets of the file: by blocking calls, split calls (begin and end) and non-blocking
+ * calls (start and wait).  Reported: seconds per call.  `first` is the first blocking call on a file, which
+ * is opened and closed for each call.
  *
- * usage: small_collectives DIRECTORY [--calls N] [--bytes N] [--rounds N] [--call block|split|start|first] [--mpi-only] [--same]
- *                          [--load N]
- *   --mpi-only   only the MPI library's calls: run it with and without libtutti-mpiio.so to compare those
+ * usage: small_collectives DIRECTORY [--calls N] [--bytes N] [--rounds N] [--call block|split|start|first]
+ * [--mpi-only] [--same]
+ *        [--load N]
+ *   --mpi-only   only the MPI library's calls: run it with and without libtutti-mpiio.so to compare these
  *   --same       all calls at the same offset
- *   --load       N processes that use a core each run meanwhile
+ *   --load       start N processes that use a core each
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <signal.h>
 #include <stdlib.h>
@@ -25,13 +27,13 @@ static const char *const call_name[CALLS] = {"block", "split", "start", "first"}
 static long calls = 1000, bytes = 4096, rounds = 5, load;
 static int same_offset, mpi_only;
 static const char *only = NULL;
-static char *buf, path[2][512]; /* of Tutti, of MPI */
+static char *buf, path[2][512]; /* path: of the file of Tutti, and of MPI */
 
 static tutti_off place_items(long call) {
     return ((same_offset ? 0 : call) * standalone_ranks + standalone_rank) * bytes;
 }
 
-/* ---- the two sides.  Each returns the seconds of all calls, without open and close. */
+/* ---- the two libraries; functions return the seconds of all calls, without open and close */
 
 static tutti_err tutti_call(tutti_file *f, const tutti_access *a, int call, int is_write,
                             tutti_off *count) {
@@ -109,7 +111,7 @@ static double mpi_calls(int call, int is_write, long from, long to) {
     return seconds;
 }
 
-/* Seconds of one call.  Calls that are the first on a file are fewer, since each opens the file. */
+/* Return the seconds per call.  There are fewer FIRST calls, since each opens the file. */
 static double seconds_per_call(double (*side)(int, int, long, long), int call, int is_write) {
     if (call != FIRST) return side(call, is_write, 0, calls) / (double)calls;
     const long n = calls / FIRST_SHARE + 1;
@@ -118,7 +120,7 @@ static double seconds_per_call(double (*side)(int, int, long, long), int call, i
     return seconds / (double)n;
 }
 
-/* ---- foreign load */
+/* ---- load by other processes */
 
 static void start_load(pid_t busy[MOST_LOAD]) {
     for (long i = 0; standalone_rank == 0 && i < load; i++) {

@@ -1,12 +1,11 @@
 /* Time steps of many small variables in a dataset and in an Exodus file: begin, put of all variables, commit.
  *
- * Each rank writes a block of every variable; commits are visible, not durable, so that the time
- * is that of the library and not of the disk.  The first step (plans, headers) is a warm-up. 
- * Reported: seconds per step.
+ * Each rank writes a block of every variable; commits are visible, not durable, so that the library is
+ * measured and not the disk.  The first step (plans, headers) is a warm-up.  Reported: seconds per step.
  *
  * usage: small_steps DIRECTORY [--variables N] [--bytes N] [--steps N] [--rounds N]
- *   --bytes   of one variable per rank
- *   --steps   per round
+ *   --bytes   bytes of one variable per rank
+ *   --steps   steps per round
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,7 @@ enum { MAX_VARIABLES = 512 };
 static long variables = 8, bytes = 4096, steps = 50, rounds = 5;
 static char path[512], name[MAX_VARIABLES][16];
 static double *values, *read_values;
-static tutti_count n; /* values of a variable per rank */
+static tutti_count n; /* number of values of a variable per rank */
 
 static void check_call(tutti_err err) {
     standalone_check(err == TUTTI_OK, tutti_last_message());
@@ -73,7 +72,7 @@ static void read_dataset(void *run) {
                      "values read differ from those written");
 }
 
-/* ---- Exodus files: the variables are nodal, each rank has its own nodes */
+/* ---- Exodus files: all variables are nodal, and each rank has its own nodes */
 
 typedef struct {
     tutti_exodus *x;

@@ -1,19 +1,19 @@
 /* Overlap of split collectives: a plain MPI-IO program that computes between MPI_File_write_at_all_begin and
- * MPI_File_write_at_all_end.  It does not use Tutti: run it with and without the drop-in, on
- * storage that takes time but no processor (scripts/throttle.sh).
+ * MPI_File_write_at_all_end.  Does not use Tutti: run it with and without libtutti-mpiio.so, on storage that
+ * takes time but no processor (scripts/throttle.sh).
  *
- *   split_overlap FILE [--size BYTES] [--piece BYTES] [--steps N] [--compute SECONDS] [--sync]
- * [--read] [--idle]
+ *   split_overlap FILE [--size BYTES] [--piece BYTES] [--steps N] [--compute SECONDS] [--sync] [--read]
+ * [--idle]
  *
- *   --size     bytes per rank in a step (16m), distributed to the ranks in pieces of --piece (64k)
- *   --compute  seconds of computation in a step; default: as long as the file takes
- *   --sync     MPI_File_sync ends each step: if the MPI writes to the page cache, this call waits
- * for the disk
- *   --read     read_at_all_begin and read_at_all_end instead, of an existing file
- *   --idle     the processor is idle meanwhile, as if another device computed
+ *   --size      bytes per rank and step (16m), distributed to the ranks in pieces of --piece (64k)
+ *   --compute   seconds of computation per step; default: as long as file access
+ *   --sync      MPI_File_sync ends each step: if the MPI writes to the page cache, this call waits for the
+ * disk
+ *   --read      use read_at_all_begin and read_at_all_end on an existing file instead
+ *   --idle      sleep instead of computing, as if another device computed
  *
- * Variants: the file alone (blocking calls), the computation alone, both with begin and end around
- * the computation.
+ * Variants: file access only (blocking calls), computation only, both with begin and end around the
+ * computation.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static void check_call(int code) {
 
 /* ---- the measured operations */
 
-/* With --idle `amount` is nanoseconds. */
+/* Compute; amount: iterations, or, with --idle, nanoseconds. */
 static void do_work(uint64_t amount) {
     uint64_t z = sink + 88172645463325252u;
     if (idle) {
@@ -56,7 +56,7 @@ static void do_work(uint64_t amount) {
     sink = z;
 }
 
-/* Every step its own part of the file. */
+/* Return the offset of a step: every step has its own part of the file. */
 static MPI_Offset place_items(int step) {
     return (MPI_Offset)step * size;
 }
@@ -73,7 +73,7 @@ static void access_blocking(int step) {
     step_end();
 }
 
-/* Returns the seconds of begin. */
+/* Access the file during the computation.  Returns the seconds of begin. */
 static double access_overlapped(int step, uint64_t amount) {
     const MPI_Offset at = place_items(step);
     const double start = measure_now();
@@ -88,7 +88,7 @@ static double access_overlapped(int step, uint64_t amount) {
 }
 
 typedef struct {
-    int next; /* step */
+    int next; /* number of the next step */
     uint64_t amount;
 } scene;
 
@@ -103,7 +103,7 @@ static void run_case(measure *m, measure_variant *v, double *value) {
     value[1] = standalone_slowest(value[1]);
 }
 
-/* The median of some runs of one variant. */
+/* Return the median time of n runs of one variant. */
 static double time_of(scene *s, int kind, int n) {
     static const char *const values[] = {"seconds", "begin_seconds", NULL};
     measure m = {.values = values, .rounds = n, .data = s, .run = run_case};
@@ -114,7 +114,7 @@ static double time_of(scene *s, int kind, int n) {
     return median;
 }
 
-/* The amount of work that takes this time while all ranks compute. */
+/* Return the amount of work that takes `seconds` while all ranks compute. */
 static uint64_t amount_for(scene *s, double seconds) {
     if (idle) return (uint64_t)(seconds * 1e9);
     double t = 0;

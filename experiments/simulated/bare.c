@@ -1,11 +1,11 @@
-/* See bare.h.
+/* A two-phase write without agreements and files: implementation of bare.h.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bare.h"
 
 #include <mpi.h>
 #include <stdlib.h>
 
-/* The bytes sent to, or received from, each rank. */
+/* Number of runs and bytes sent to, or received from, each rank, and their offsets. */
 typedef struct {
     int *runs, *bytes, *at;
 } parts;
@@ -31,8 +31,9 @@ void bare_bounds(const bare_runs *runs) {
     free(all);
 }
 
-/* Divide the runs by domains: counts per aggregator.  A run is in one domain, because domains are multiples of it. */
-static void divide(const bare_runs *runs, int ranks, parts *to) {
+/* Count the runs per aggregator.  A run is in one domain, because the sizes of domains are multiples of its
+ * length. */
+static void count_runs(const bare_runs *runs, int ranks, parts *to) {
     const int64_t domain = (runs->file + ranks - 1) / ranks;
     for (int i = 0; i < runs->n; i++) {
         const int64_t owner = runs->offset[i] / domain;
@@ -42,7 +43,7 @@ static void divide(const bare_runs *runs, int ranks, parts *to) {
     for (int r = 1; r < ranks; r++) to->at[r] = to->at[r - 1] + to->bytes[r - 1];
 }
 
-/* Tell each aggregator the offsets of its runs. */
+/* Send the offsets of the runs to their aggregators. */
 static void send_runs(const bare_runs *runs, int ranks, const parts *to, const parts *from) {
     MPI_Request *request = malloc(2 * (size_t)ranks * sizeof *request);
     int64_t **list = calloc((size_t)ranks, sizeof *list);
@@ -68,7 +69,7 @@ void bare_write(const bare_runs *runs, const char *data) {
     int ranks, in = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     parts to = parts_make(ranks), from = parts_make(ranks);
-    divide(runs, ranks, &to);
+    count_runs(runs, ranks, &to);
     MPI_Alltoall(to.runs, 1, MPI_INT, from.runs, 1, MPI_INT, MPI_COMM_WORLD);
     send_runs(runs, ranks, &to, &from);
     for (int r = 0; r < ranks; r++) {

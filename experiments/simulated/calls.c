@@ -1,11 +1,13 @@
-/* The calls of Tutti on a simulated machine, one after the other: simulated time, messages and collective operations of each, as a
- * line of JSON per call on standard output.  Run by experiments/tutti_experiments/simulated.py.
+/* Measure calls of Tutti on a simulated machine, one after the other.  Each call gives a line of JSON on
+ * standard output: simulated time, messages and collective operations.  Run by
+ * experiments/tutti_experiments/simulated.py.
  *
  * usage: simulate.sh NP calls [BYTES]
  *   BYTES   per rank and variable, a multiple of 2048 (65536); files are written in the current directory
  *
- * Computation and file access take no simulated time.  Ranks of one host use messages too. A time is that of the slowest rank from a
- * barrier on; messages are those of all ranks, collective operations those of rank 0.
+ * Computation and file access take no simulated time.  Ranks of one host also communicate by messages.  The
+ * time of a call is that of the slowest rank, from a barrier on; messages are those of all ranks, collective
+ * operations those of rank 0.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <stdio.h>
@@ -29,24 +31,24 @@ static char *data;
 static double started;
 static smpi_count before;
 
-static void must(tutti_err err) {
+static void check_call(tutti_err err) {
     if (err == TUTTI_OK) return;
     fprintf(stderr, "calls: rank %d: %s\n", rank, tutti_last_message());
     _exit(1);
 }
 
-static void begin(void) {
+static void begin_call(void) {
     PMPI_Barrier(MPI_COMM_WORLD);
     before = smpi_counted();
     started = PMPI_Wtime();
 }
 
-static void end(const char *call) {
+static void end_call(const char *call) {
     double own = PMPI_Wtime() - started, time = 0;
     const smpi_count now = smpi_counted();
-    long long mine[2] = {now.messages - before.messages, now.bytes - before.bytes}, all[2];
+    long long local[2] = {now.messages - before.messages, now.bytes - before.bytes}, all[2];
     PMPI_Reduce(&own, &time, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    PMPI_Reduce(mine, all, 2, MPI_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    PMPI_Reduce(local, all, 2, MPI_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank != 0) return;
     printf("{\"call\": \"%s\", \"us\": %.3f, \"messages\": %lld, \"bytes\": %lld, "
            "\"collectives\": %lld, \"collective_bytes\": %lld}\n",
@@ -57,15 +59,15 @@ static void end(const char *call) {
 
 #define MEASURE(name, call) \
     do {                    \
-        begin();            \
-        must(call);         \
-        end(name);          \
+        begin_call();       \
+        check_call(call);   \
+        end_call(name);     \
     } while (0)
 
 /* ---- a two-dimensional array, divided into blocks */
 
 typedef struct {
-    int down, across; /* ranks */
+    int down, across; /* number of ranks in each dimension */
     tutti_count lo[2], hi[2], shape[2];
 } block;
 
@@ -91,7 +93,7 @@ static void measure_file(void) {
     tutti_file *f = NULL;
     const int mode = TUTTI_READ | TUTTI_WRITE;
     for (int d = 0; d < 2; d++) s.shape[d] = b.shape[d], s.lo[d] = b.lo[d], s.hi[d] = b.hi[d];
-    must(tutti_access_section(&s, NULL, &a));
+    check_call(tutti_access_section(&s, NULL, &a));
     MEASURE("open first",
             tutti_file_open(MPI_COMM_WORLD, "array", mode | TUTTI_CREATE, &options, &f));
     MEASURE("write first", tutti_file_write(f, a, data, NULL));
@@ -100,7 +102,7 @@ static void measure_file(void) {
     MEASURE("read cached", tutti_file_read(f, a, data, NULL));
     MEASURE("close", tutti_file_close(&f));
     MEASURE("open again", tutti_file_open(MPI_COMM_WORLD, "array", mode, &options, &f));
-    must(tutti_file_close(&f));
+    check_call(tutti_file_close(&f));
     tutti_access_free(&a);
 }
 
@@ -111,22 +113,22 @@ static void measure_bare(void) {
     int64_t sum = 1, all;
     for (int i = 0; i < n; i++) offset[i] = (b.lo[0] + i) * b.shape[1] + b.lo[1];
     const bare_runs runs = {n, offset, ROW, (int64_t)bytes * ranks};
-    begin();
+    begin_call();
     bare_write(&runs, data);
-    end("bare two-phase");
-    begin();
+    end_call("bare two-phase");
+    begin_call();
     bare_bounds(&runs);
     bare_write(&runs, data);
-    end("bare two-phase with bounds");
-    begin();
+    end_call("bare two-phase with bounds");
+    begin_call();
     for (int i = 0; i < 2; i++) MPI_Allreduce(&sum, &all, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
-    end("two allreduces");
+    end_call("two allreduces");
     free(offset);
 }
 
 /* ---- a dataset */
 
-static tutti_err step(tutti_dataset *d, const tutti_put *put, int index) {
+static tutti_err write_dataset_step(tutti_dataset *d, const tutti_put *put, int index) {
     tutti_err err = tutti_dataset_begin(d, TUTTI_STATE, index, index);
     if (err == TUTTI_OK) err = tutti_dataset_put(d, 1, put);
     return err == TUTTI_OK ? tutti_dataset_commit(d) : err;
@@ -146,21 +148,21 @@ static void measure_dataset(void) {
     opt.level = TUTTI_VISIBLE;
     opt.io = &options;
     for (int i = 0; i < 2; i++) slice.slice.lo[i] = b.lo[i], slice.slice.hi[i] = b.hi[i];
-    /* neighbours alternate in parts of 64 entries: every rank has few partners, as in a partition of a mesh */
+    /* Neighbours alternate in parts of 64 entries: every rank has few partners, as in a partition of a mesh. */
     for (tutti_count i = 0; i < n; i++)
         position[i] = rank / 2 * 2 * n + i / 64 * 128 + rank % 2 * 64 + i % 64;
     index.index = position;
     MEASURE("dataset open", tutti_dataset_open(MPI_COMM_WORLD, "dataset.tut",
                                                TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, &opt, &d));
-    must(tutti_dataset_grid(d, "grid", 2, b.shape));
-    must(tutti_dataset_grid(d, "line", 1, (tutti_count[]){n * ranks}));
-    must(tutti_dataset_variable(d, "t", &spec));
+    check_call(tutti_dataset_grid(d, "grid", 2, b.shape));
+    check_call(tutti_dataset_grid(d, "line", 1, (tutti_count[]){n * ranks}));
+    check_call(tutti_dataset_variable(d, "t", &spec));
     MEASURE("decomposition slice", tutti_decomposition_create(d, "grid", &slice, &blocks));
     MEASURE("decomposition index", tutti_decomposition_create(d, "line", &index, &cyclic));
     const tutti_put put = {"t", blocks, TUTTI_FLOAT64, data};
     const tutti_get get = {"t", blocks, TUTTI_FLOAT64, data};
-    MEASURE("step first", step(d, &put, 0));
-    MEASURE("step", step(d, &put, 1));
+    MEASURE("step first", write_dataset_step(d, &put, 0));
+    MEASURE("step", write_dataset_step(d, &put, 1));
     MEASURE("get first", tutti_dataset_get(d, 1, 1, &get));
     MEASURE("get", tutti_dataset_get(d, 1, 1, &get));
     MEASURE("dataset close", tutti_dataset_close(&d));
@@ -223,9 +225,9 @@ static void measure_exodus(void) {
     opt.level = TUTTI_VISIBLE;
     opt.io = &options;
     MEASURE("exodus create", tutti_exodus_create(MPI_COMM_WORLD, "rod.e", &opt, &x));
-    must(tutti_exodus_init(x, &(tutti_exodus_parameters){.title = "a rod", .dims = 3}));
-    must(tutti_exodus_define(x, 1, &entity));
-    must(tutti_exodus_variables(x, TUTTI_EXODUS_NODAL, 1, (const char *[]){"t"}));
+    check_call(tutti_exodus_init(x, &(tutti_exodus_parameters){.title = "a rod", .dims = 3}));
+    check_call(tutti_exodus_define(x, 1, &entity));
+    check_call(tutti_exodus_variables(x, TUTTI_EXODUS_NODAL, 1, (const char *[]){"t"}));
     MEASURE("put_mesh", tutti_exodus_put_mesh(x, &mesh));
     MEASURE("exodus step first", exodus_step(x, 0, r->x[0]));
     MEASURE("exodus step", exodus_step(x, 1, r->x[0]));
@@ -244,15 +246,15 @@ int main(int argc, char **argv) {
     }
     data = calloc(1, (size_t)bytes);
     tutti_options_init(&options);
-    must(tutti_options_set(&options, "method", "two-phase"));
-    must(tutti_options_set(&options, "method_read", "two-phase"));
-    must(tutti_options_set(&options, "exchange", "two-sided"));
-    must(tutti_options_set(&options, "nodes",
-                           "single")); /* memory that ranks share: see simulate.md */
+    check_call(tutti_options_set(&options, "method", "two-phase"));
+    check_call(tutti_options_set(&options, "method_read", "two-phase"));
+    check_call(tutti_options_set(&options, "exchange", "two-sided"));
+    /* exchange by messages, not through memory shared by ranks (simulate.md) */
+    check_call(tutti_options_set(&options, "nodes", "single"));
     measure_file();
     measure_dataset();
     measure_exodus();
-    measure_bare(); /* last: with many ranks its simulation takes longest */
+    measure_bare(); /* last, since its simulation takes longest with many ranks */
     free(data);
     MPI_Finalize();
     return 0;

@@ -4,9 +4,8 @@
     compare_builds.py OLD NEW [--ranks N] [--pairs N] [--json FILE] -- PROGRAM [ARGUMENT...]
 
 OLD and NEW are build directories of one MPI, such as build/openmpi.  PROGRAM prints JSON (cli/measure/standalone.h); an argument
-'{}' is replaced by an empty directory, which is removed after each run.  Programs that use the drop-in get it preloaded with
---preload.  Each pair of runs, whose order alternates, gives one ratio old / new of the medians per series and variant; above 1
-means that the new build is faster.  The bounds of the median are taken by resampling the pairs.
+'{}' is replaced by an empty directory, which is removed after each run.  --preload preloads libtutti-mpiio.so.  Each pair of runs,
+whose order alternates, gives one ratio old / new of the medians per series and variant; above 1, the new build is faster.  The bounds of the median are taken by resampling the pairs.
 SPDX-License-Identifier: BSD-3-Clause
 """
 import argparse
@@ -23,7 +22,7 @@ from tutti_experiments.intervals import median, ratio  # noqa: E402
 
 
 def run_program(args, build):
-    """Run once with the library of a build; return the median seconds by (series, variant)."""
+    """Run the program once with the library of a build; return the median seconds by (series, variant)."""
     directory = tempfile.mkdtemp(prefix="tutti-compare.", dir=args.dir)
     command = [os.path.join(TOP, "scripts", "mpirun.sh"), args.mpi, str(args.ranks)]
     if args.preload:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Collective access through the drop-in beside the conforming limit, and contiguous access beside the native library.
+"""Compare collective access by libtutti-mpiio.so with the conforming limit, and contiguous access with the native library.
 
     compare_limit.py BUILD... [--ranks 4] [--size 32m,128m] [--dir DIR,...] [--pattern NAME,...] [--rounds 9] [--runs 3] [--json FILE]
 
 BUILD is a build directory (build/openmpi or build/mpich).  experiments/programs/mpiio_patterns measures, round by round, the data calls
 of each pattern and the conforming limit: every rank writes or reads one contiguous share of the same total in calls of 4 MiB, from
 or into a touched buffer of full size.  Runs with and without the drop-in alternate, ROUNDS rounds in each of RUNS runs.
-"/ limit" is the median of time / limit over the rounds, with quartiles; "native / Tutti" is that of the medians of neighbouring runs.
+"/ limit" is the median of time / limit over the rounds, with quartiles; "native / Tutti" is the ratio of the medians of consecutive runs.
 SPDX-License-Identifier: BSD-3-Clause
 """
 import argparse
@@ -24,7 +24,7 @@ LIMIT = {"read": "limit", "write": "write limit"}
 
 
 def run(args, build, path, size, preloaded):
-    """One run: the samples of each pattern and variant."""
+    """Run the program once; return the samples of each pattern and variant."""
     command = [os.path.join(TOP, "scripts", "mpirun.sh"), os.path.basename(build), str(args.ranks)]
     if preloaded:
         command += [os.path.join(TOP, "scripts", "preload.sh"), os.path.join(build, "libtutti-mpiio.so")]
@@ -36,7 +36,7 @@ def run(args, build, path, size, preloaded):
 
 
 def points_of(place, ours, native):
-    """One point per pattern and direction, from the runs with and without the drop-in."""
+    """Return one point per pattern and direction, from the runs with and without libtutti-mpiio.so."""
     points = []
     for pattern in ours[0]:
         for direction, name in LIMIT.items():

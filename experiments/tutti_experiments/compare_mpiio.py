@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""An MPI-IO program with and without the drop-in, interleaved: both times and their ratio.
+"""Run an MPI-IO program with and without libtutti-mpiio.so, interleaved: both times and their ratio.
 
     compare_mpiio.py BUILD [--ranks 4,8] [--dir build/run,/dev/shm] [--pairs 7] [--size BYTES]
                      [--json FILE] [--program PROGRAM] [--pattern NAME,...] [--disk]
 
 BUILD is a build directory (build/openmpi or build/mpich).  The program prints JSON (cli/measure/standalone.h) with a
 series for each pattern and the variants write and read; each pair of runs (one native, one preloaded, the order changing
-from pair to pair) gives one ratio native / preloaded per point, above 1: the drop-in is faster.
+from pair to pair) gives one ratio native / preloaded per point; above 1, Tutti is faster.
 The bounds of the median are taken by resampling the pairs.
 SPDX-License-Identifier: BSD-3-Clause
 """
@@ -24,7 +24,7 @@ CONTIGUOUS = ("segmented", "small4k", "ior47008", "tile1m")  # one piece per ran
 
 
 def run(args, build, ranks, path, preloaded):
-    """One run; seconds by (pattern, direction)."""
+    """Run the program once; return the seconds by (pattern, direction)."""
     mpi = os.path.basename(os.path.abspath(build))
     program = args.program or os.path.join(build, "experiments", "mpiio_patterns")
     command = [os.path.join(TOP, "scripts", "mpirun.sh"), mpi, str(ranks)]

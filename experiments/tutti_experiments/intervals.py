@@ -4,11 +4,11 @@ SPDX-License-Identifier: BSD-3-Clause"""
 import math
 import random
 
-LEAST = 5  # rounds that an interval needs
+LEAST = 5  # minimum number of rounds for an interval
 
 
 def quantile(values, fraction):
-    """The value at a fraction of the sorted values, interpolated; 0 if the list is empty."""
+    """Return the quantile `fraction` (0 to 1) of the values, interpolated; 0 if the list is empty."""
     values = sorted(values)
     if not values:
         return 0.0
@@ -30,7 +30,7 @@ def bootstrap(values, samples=1000):
 
 
 def bounds(values):
-    """The same; of fewer than LEAST values the least and the largest."""
+    """Return the 95 % interval of the median; of fewer than LEAST values the minimum and the maximum."""
     return bootstrap(values) if len(values) >= LEAST else (quantile(values, 0), quantile(values, 1))
 
 

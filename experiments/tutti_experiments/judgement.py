@@ -1,10 +1,10 @@
-"""The results of an experiment: figures (tables and figures), findings (sentences, perhaps with a goal or a gate), and
-hypotheses (a figure with 95 % bounds, compared with a number; what two runs agree on is a verdict: results.py).
+"""The results of an experiment: figures (tables and plots), findings (sentences, some with a goal or a gate), and
+hypotheses (a value with 95 % bounds, compared with a number; results.py derives verdicts from several runs).
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from .intervals import LEAST, bounds, geometric, median
 
-FAR = 3.0  # times the median: an outlier
+FAR = 3.0  # an outlier takes longer than this times the median
 
 
 def size_text(size):
@@ -22,7 +22,7 @@ def number(value):
 
 
 def interval(values, factor=1.0):
-    """The median with its bounds."""
+    """Return the median with the bounds of its 95 % interval."""
     mid, (low, high) = median(values), bounds(values)
     return {"value": factor * mid, "low": factor * min(mid, low), "high": factor * max(mid, high)}
 
@@ -33,7 +33,7 @@ def quartiles(values, factor=1.0):
 
 
 def rate(values, amount):
-    """`amount` over the median."""
+    """Return `amount` divided by the median."""
     t = interval(values)
     if t["low"] <= 0:
         return number(0)
@@ -49,19 +49,19 @@ def bandwidth(point, entry):
 
 
 def phase(entry, which):
-    """The median of one phase over all rounds, seconds."""
+    """Return the median of one phase over all rounds, in seconds."""
     return median(entry.get("seconds_" + which, []))
 
 
 def hidden(base, entry, seconds):
-    """By how many per cent of `seconds` a variant is faster than `base`; noise may take it beyond 100 and below 0."""
+    """Return by how many per cent of `seconds` a variant is faster than `base`; noise may give values above 100 or below 0."""
     return interval([100 * (a - b) / max(seconds, 1e-9) for a, b in zip(base["seconds"], entry["seconds"])])
 
 
 # ---- points
 
 def counts(entry):
-    """Whether the variant was measured and never failed."""
+    """Return whether the variant was measured and never failed."""
     return bool(entry["seconds"]) and not entry["failure"]
 
 
@@ -78,19 +78,19 @@ def is_read(point):
 
 
 def half_median(entry, odd):
-    """The median over the rounds with odd indices (that compare) or even ones (that choose); 0 if no rounds exist."""
+    """Return the median over the rounds with odd indices (for comparison) or even indices (for the choice); 0 without rounds."""
     return median(entry["seconds"][odd::2])
 
 
 def best_of(entries):
-    """By the odd rounds (indices 0, 2 ...); the others compare, otherwise the luckiest would be the best."""
+    """Choose the fastest entry by the rounds with even indices.  Comparisons use the other rounds, so that noise does not favour it."""
     return min((e for e in entries if not e.get("rests")), key=lambda e: half_median(e, 0), default=None)
 
 
 # ---- figures
 
 class Figure(dict):
-    """As it is in the JSON; rows and columns come in the order in which they are first named."""
+    """A table with the members that the JSON has; rows and columns are in the order in which they are first used."""
 
     def put(self, row, column, value):
         if row not in self["rows"]:
@@ -140,7 +140,7 @@ class Judgement:
         self.finding(text, "plain" if not counts_here else "met" if met else "missed")
 
     def gate(self, text, holds):
-        """A goal that the exit status reports, too."""
+        """Add a goal that also determines the exit status."""
         self.broken += not holds
         self.goal(text, holds)
 
@@ -152,7 +152,7 @@ class Judgement:
                             "low": low, "high": high, "than": than, "rounds": len(values)})
 
     def hypothesis_faster(self, where, points, slow, fast):
-        """Times of one variant over those of another, round by round; of several points the geometric mean of those that have both."""
+        """Add the ratio of the times of two variants, round by round; of several points the geometric mean over those with both variants."""
         pairs = [(entry_of(p, slow), entry_of(p, fast)) for p in points]
         pairs = [(a["seconds"], b["seconds"]) for a, b in pairs if a and b]
         if not pairs:

@@ -10,7 +10,7 @@ RULES = ["own", "random", "first", "idg", "idg2"]
 ORDERS = {"curve": "Hilbert's curve", "rcm": "reverse Cuthill-McKee", "file": "the order of the file"}
 REUSED = ", reused plan"
 INTERVALS_GOAL, LARGE_GOAL, GOALS = 4.0, 1.25, {"list": 1.4, "independent": 1.8}
-SMALL, LARGE = (1, 50), (100, 1 << 62)  # loads
+SMALL, LARGE = (1, 50), (100, 1 << 62)  # ranges of loads
 
 
 def name_of(method, rule, reused):
@@ -110,7 +110,7 @@ def put_time(e, point, name, column):
 
 
 def show_rule(j, points, where, read, rule):
-    """Figures 5 and 6: configurations, by one rule."""
+    """Add figures 5 and 6: the configurations with one rule."""
     what = f"{'read' if read else 'written'}{' by ' if rule else ''}{rule}"
     e = j.figure("lines", f"{where[0]:.14} {where[1]} {what:.18}", f"{where[0]} on {where[1]} ranks: {what}", axis="load", unit="milliseconds", decimals=2,
                   note=f"Figures 5 and 6.  Making access and plan, and {'reading' if read else 'writing'}, to close; root: that is gathering, too.  With a "
@@ -122,7 +122,7 @@ def show_rule(j, points, where, read, rule):
                 name = name_of(method, rule, reused)
                 put_time(e, p, name, name_of(method, "", reused))
                 w = entry_of(p, name)
-                if method == "root" and not read and w:  # only the root writes: the rest of its time is gathering
+                if method == "root" and not read and w:  # the root's remaining time is gathering
                     e.put(str(p["load"]), "root: gathering" + (REUSED if reused else ""), 1e3 * max(0, w["median"] - phase(w, "file")))
 
 
@@ -140,7 +140,7 @@ def show_scene(j, points):
 
 
 def gain(point, method, reused, rule):
-    """own over the rule: (ratios round by round, ratio of the least times, which a busy machine spoils less), or None."""
+    """Return (ratios of the times of own and `rule`, round by round; ratio of the minimum times, which depends less on other load), or None."""
     own, other = entry_of(point, name_of(method, "own", reused)), entry_of(point, name_of(method, rule, reused))
     if not own or not other:
         return None
@@ -160,7 +160,7 @@ def show_gain(j, rule, least):
 
 
 def goal_of(j, method):
-    """Goals are for the configurations in which each rank writes by itself, along the curve; 0: none."""
+    """Return the goal of a method along the curve, for configurations in which each rank writes independently; 0: none."""
     return GOALS.get(method, 0) if j.r["order"] == "curve" and j.r["by"] == "metis" and has_metis(j) else 0
 
 

@@ -1,9 +1,9 @@
-"""Dickens and Thakur, figures 4 to 7: how much of the input and output goes on while the processes compute.
+"""Dickens and Thakur, figures 4 to 7: the share of I/O that overlaps with computation.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from .judgement import counts, entry_of, hidden, is_read, milliseconds, phase
 
-GOAL = 80.0  # per cent of the smaller of compute and file time
+GOAL = 80.0  # percentage of the smaller of compute and file time
 PARTS = {"independent": ("Independent conforming {}", "figure 4"),
          "independent direct": ("Independent conforming {} with O_DIRECT", "figure 4"),
          "collective": ("Collective {}", "figures 5 and 6"),
@@ -12,8 +12,8 @@ NOT_SHOWN = ("exchange alone", "io-only, no compute")
 
 
 def times_of(point):
-    """Seconds of computing, of I/O and of file access of the sequential variant.  Exchange is what the operation takes with a store that moves
-    nothing; the rest of it is file access.  From such a store nothing can be read: of reads the statistics tell, which do since nothing
+    """Return the seconds of computation, of I/O and of file access of the sequential variant.  For writes, the exchange is timed with a
+    store that transfers no data; the remaining time is file access.  For reads the statistics are used, which are exact because nothing
     overlaps in step 5."""
     sequential, exchange = entry_of(point, "sequential"), entry_of(point, "exchange alone")
     compute = phase(sequential, "compute")

@@ -1,4 +1,4 @@
-"""Pages: one file each, no external resources, no scripts.
+"""HTML pages: one file each, without external resources and scripts.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from html import escape
@@ -62,7 +62,7 @@ def foot(r, command):
 
 
 def table(head, rows):
-    """rows: lists of cells, the first of which is a name; a cell is a text, or (class, html)."""
+    """Return an HTML table.  rows: lists of cells, the first of which is a name; a cell is a text, or (class, html)."""
     def cell(c):
         return f"<td>{escape(c)}</td>" if isinstance(c, str) else f'<td class="{c[0]}">{c[1]}</td>'
     return ('<div class="scroll"><table><thead><tr>' + "".join(f"<th>{escape(h)}</th>" for h in head) + "</tr></thead><tbody>\n"

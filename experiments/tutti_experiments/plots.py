@@ -1,4 +1,4 @@
-"""Figures as SVG inside of a page, by matplotlib; without it pages have their tables only.
+"""Figures as SVG for a page, drawn by matplotlib; without matplotlib, pages have tables only.
 
 Medians are bars, marks or lines; whiskers are their intervals.  The page's style sheet colours text, so that figures read well on light and dark
 screens.
@@ -19,10 +19,10 @@ except ImportError:
 WIDTH = 4.6  # inches
 PALETTE = ["#d6402f", "#ec8a3a", "#c08a1e", "#15964f", "#0f8f9e", "#8757d6", "#d1479b", "#8a5a3c", "#6fd39b", "#8db0ff"]
 COLOURS = {"auto": "#2f66e8", "conforming": "#8a94a6", "sequential": "#8a94a6", "none": "#8a94a6", "MPI library": "#5b6576",
-           "MPI begin/end": "#5b6576"}  # the same in all figures
+           "MPI begin/end": "#5b6576"}  # colours of the variants, the same in all figures
 KINDS = {"limit": "#8a94a6", "pieces": "#c08a1e", "staging": "#0f8f9e", "mapping": "#8757d6", "peer": "#5b6576"}
 METHODS = {"auto": ("#2f66e8", "#8db0ff"), "two-phase": ("#15964f", "#6fd39b"), "independent": ("#d6402f",), "list": ("#ec8a3a",),
-           "sieve": ("#d1479b",), "root": ("#8a5a3c",)}  # fresh, reused
+           "sieve": ("#d1479b",), "root": ("#8a5a3c",)}  # fresh plan, reused plan
 
 
 def colour_of(name, index):
@@ -34,7 +34,7 @@ def entry_colour(e):
 
 
 def svg_of(figure, label):
-    """Only the element <svg>, without addresses, of the width that it gets."""
+    """Return the element <svg> of a figure, without references to other resources."""
     out = io.StringIO()
     figure.savefig(out, format="svg", bbox_inches="tight", pad_inches=0.03, transparent=True, metadata={"Date": None, "Creator": None})
     text = out.getvalue()
@@ -44,18 +44,18 @@ def svg_of(figure, label):
 
 
 def marked(artists):
-    """Attributes with data, which tests read."""
+    """Mark the artists that show data by an id, which tests search."""
     for a in artists:
         a.set_gid("data")
 
 
 def spread(values):
-    """Medians, and whiskers from them down and up."""
+    """Return the medians, and the lengths of whiskers below and above."""
     return [v["value"] for v in values], [[v["value"] - v["low"] for v in values], [v["high"] - v["value"] for v in values]]
 
 
 def numbers(x, column):
-    """(row, value) of the cells of a column that are numeric."""
+    """Return (row, value) of the numeric cells of a column."""
     return [(i, row[column]) for i, row in enumerate(x["values"]) if isinstance(row[column], dict)]
 
 
@@ -73,7 +73,7 @@ def draw_lines(x, axes):
 
 
 def draw_bars(x, axes, columns):
-    """Lying bars, so that names of any length can be read."""
+    """Draw horizontal bars, which have space for long names."""
     height = 0.85 / len(columns)
     for k, c in enumerate(columns):
         cells = numbers(x, c)
@@ -89,7 +89,7 @@ def draw_bars(x, axes, columns):
 
 
 def figure_plot(x):
-    """"" for a table, or without matplotlib."""
+    """Return the figure as SVG; "" for a table, or without matplotlib."""
     if not Figure or x["kind"] == "table" or not x["rows"]:
         return ""
     columns = [0] if x["kind"] == "rows" else list(range(len(x["columns"])))
@@ -106,7 +106,7 @@ def figure_plot(x):
 
 
 def cell_plot(cell):
-    """Bandwidths of the entries of a pattern; quartiles as whiskers, the limit as a line."""
+    """Draw the bandwidths of the entries of a pattern; quartiles as whiskers, the limit as a line."""
     entries = [e for e in cell["entries"] if e["seconds"]]
     if not Figure or not entries:
         return ""
@@ -126,14 +126,14 @@ def cell_plot(cell):
 
 
 def goal_ratio(cell):
-    """The position of the goal among ratios to the limit: reads are judged by the better bare reference."""
+    """Return the goal as a ratio to the limit: the goal of reads refers to the faster bare reference."""
     if cell["operation"] == "write":
         return cell["goal"]
     return next((cell["goal"] * e["to_limit"] / e["to_bare"] for e in cell["entries"] if e.get("to_bare") and e.get("to_limit")), 0)
 
 
 def ratio_plot(cells):
-    """Times over the limit's: a line for each pattern, a mark for each entry."""
+    """Draw the ratios of times to the limit: a line per pattern, a mark per entry."""
     if not Figure:
         return ""
     figure = Figure(figsize=(WIDTH, 0.7 + 0.36 * len(cells)))

@@ -1,11 +1,11 @@
-"""Tables of what standalone programs measured (experiments/programs, experiments/peers): medians and quartiles of each value.
+"""Tables of the results of standalone programs (experiments/programs, experiments/peers): medians and quartiles of each value.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from .intervals import median, quantile
 
 
 def unit_of(name):
-    """(heading, factor) of a value by its name."""
+    """Return (heading, factor) of a value by its name."""
     for suffix, unit, factor in (("seconds", "ms", 1e3), ("bytes", "B", 1)):
         if name.endswith(suffix):
             return (name[:-len(suffix)].strip("_").replace("_", " ") + " " + unit).strip(), factor
@@ -13,13 +13,13 @@ def unit_of(name):
 
 
 def values_of(variants):
-    """Names of the samples, in their order."""
+    """Return the names of the samples, in the order of the JSON."""
     return list(dict.fromkeys(k for v in variants for k, x in v.items() if isinstance(x, list)))
 
 
 def rows_of(r):
-    """The table: a heading, then a row for each variant of each series; ratios are medians over rounds of the first value over that of the
-    first variant."""
+    """Return the table: a heading, then a row for each variant of each series.  Ratios are those of the first value to that of the first
+    variant: medians over rounds."""
     every = [v for s in r["series"] for v in s["variants"]]
     values, rates = values_of(every), any("bytes" in s for s in r["series"])
     head = ["series", "variant"]

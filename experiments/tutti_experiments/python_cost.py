@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The overhead of Python: collective writes through the binding beside the same calls from C, interleaved in one program.
+"""The overhead of Python: collective writes through the binding compared with the same calls from C, interleaved in one program.
 
     PYTHONPATH=build/openmpi/python TUTTI_LIBRARY=build/openmpi/libtutti.so scripts/mpirun.sh openmpi 4 /usr/bin/python3 \
         experiments/tutti_experiments/python_cost.py DIR [ROUNDS]
 
-"C" is a small shared library, compiled here, whose function does the same write a number of times and takes the time: nothing of
-Python is in its loop.  Large: 32 MiB a rank, blocks of 4 KiB distributed in turn.  Tiny: 64 bytes a rank.  Medians of rounds.
+"C" is a small shared library, compiled here, with a function that repeats the same write and measures its time: its loop does not use
+Python.  Large: 32 MiB per rank, blocks of 4 KiB distributed cyclically.  Tiny: 64 bytes per rank.  Results are medians over rounds.
 SPDX-License-Identifier: BSD-3-Clause"""
 import ctypes
 import os
@@ -47,7 +47,7 @@ double array_loop(tutti_array *a, const tutti_slice *s, const void *buf, int n) 
 
 
 def compiled(comm, folder):
-    """The loops in C, for the MPI of the library."""
+    """Compile the loops in C for the MPI of the library; return the loaded library."""
     made = os.path.join(folder, "python_cost_loop.so")
     if comm.rank == 0:
         source = made.replace(".so", ".c")
@@ -63,7 +63,7 @@ def compiled(comm, folder):
 
 
 def in_turn(comm, rounds, variants, n):
-    """Seconds of one call by each variant: the median over rounds of the slowest rank."""
+    """Return the seconds per call of each variant, on the slowest rank: medians over rounds."""
     times = {name: [] for name in variants}
     for _ in range(rounds):
         for name, variant in ways.items():

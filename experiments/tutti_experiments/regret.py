@@ -1,14 +1,14 @@
-"""The cost of the automatic choice of the library: `auto` against the best fixed method, and against the MPI library's own call.
+"""The cost of the automatic choice of the library: `auto` compared with the best fixed method, and with the call of the MPI library.
 
-The best fixed method is chosen on the odd rounds (the first, the third ...) and compared on the even ones, so that luck does not make it the best.
-Against the MPI library: the ratios of both times, round by round, with bounds of their median by the sign test, which needs five rounds.
+The best fixed method is chosen on the odd rounds (the first, the third ...) and compared on the even rounds, so that chance does not make it the best.
+Comparison with the MPI library: the ratios of both times, round by round, with bounds of their median by the sign test, which needs five rounds.
 SPDX-License-Identifier: BSD-3-Clause"""
 from .intervals import median, quantile, sign_bounds
 from .judgement import best_of, counts, entry_of, half_median, is_read, quartiles, size_text
 
 PATIENCE, TRIAL, TRIAL_PEER = 3.0, 3, 5  # as in exp_auto.c and bench.h
-GOAL_MEDIAN, GOAL_MOST = 3.0, 10.0  # per cent of regret: its median, its 95th percentile
-GOAL_PEER = 0.95  # lower bound of the ratio of the time of the MPI library to that of Tutti
+GOAL_MEDIAN, GOAL_MOST = 3.0, 10.0  # maximum regret in per cent: median, 95th percentile
+GOAL_PEER = 0.95  # minimum of the lower bound of: time of the MPI library / time of Tutti
 
 
 def best_fixed(point):
@@ -25,8 +25,8 @@ def lower_bound(values):
 
 
 def difference(ours, best):
-    """Of the differences of both in the rounds that compare, in per cent: the 95 % interval of their median, or their quartiles if there are too
-    few for one; is it an interval?"""
+    """Return (low, high, whether they are an interval) of the differences in per cent, over the rounds for comparison: the 95 % interval of
+    their median, or their quartiles if there are too few rounds."""
     d = [100 * (a / b - 1) for a, b in list(zip(ours["seconds"], best["seconds"]))[1::2]]
     found = sign_bounds(d, 0.025)
     return (*(found or (quantile(d, 0.25), quantile(d, 0.75))), bool(found))
@@ -42,7 +42,7 @@ def row_of(j, p):
 
 
 def judge_regret(e, row, point):
-    """(the regret in per cent, lower end of its interval or None); None if it does not exist."""
+    """Return (the regret in per cent, the lower end of its interval or None); None if the regret is unknown."""
     ours, best = entry_of(point, "auto"), best_fixed(point)
     if not ours or not best or half_median(ours, 1) <= 0 or half_median(best, 1) <= 0:
         return None
@@ -57,13 +57,13 @@ def judge_regret(e, row, point):
 
 
 def ratios_of(point):
-    """Ratios of the times of the MPI library to those of auto, round by round."""
+    """Return the ratios of the times of the MPI library to those of auto, round by round."""
     ours, peer = entry_of(point, "auto"), peer_of(point)
     return [a / b for a, b in zip(peer["seconds"], ours["seconds"])] if ours and peer else []
 
 
 def report_cases(j):
-    """Of drawn cases: which are slower than the MPI library, with their 95 % intervals."""
+    """Report the drawn cases that are slower than the MPI library, with their 95 % intervals."""
     for part in j.parts("cases"):
         j.finding(f"{part['cases']} cases of seed {part['seed']}; {part['missing_pairs']} pairs of levels do not occur.")
         found = [(row_of(j, p), sign_bounds(ratios_of(p), 0.025), median(ratios_of(p))) for p in j.r["points"] if ratios_of(p)]
@@ -79,7 +79,7 @@ def report_cases(j):
 
 
 def judge_peer(e, row, point):
-    """(ratios, lower bound, 0: none)"""
+    """Return (ratios, lower bound of their median); the bound is 0 if there is none."""
     ours, peer = entry_of(point, "auto"), peer_of(point)
     if not ours or not peer:
         return [], 0

@@ -1,4 +1,4 @@
-"""A result of `tutti-experiments`, judged; its text.
+"""The text of a result of `tutti-experiments`, with findings and hypotheses.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import json
@@ -14,7 +14,7 @@ JUDGES = {"steps": steps.judge, "overlap": overlap.judge, "pipelines": series.ju
 
 
 def load(path):
-    """The result in a file ("-": standard input); of an experiment with its figures, findings, hypotheses and broken gates."""
+    """Load the result in a file ("-": standard input); for an experiment, add figures, findings, hypotheses and failed gates."""
     with sys.stdin if path == "-" else open(path, encoding="utf-8") as f:
         r = json.load(f)
     if "experiment" in r and "figures" not in r:
@@ -33,7 +33,7 @@ def value_text(value, decimals):
 
 
 def turned(x):
-    """The transposed table."""
+    """Return the transposed table."""
     return dict(x, rows=x["columns"], columns=x["rows"], values=[list(c) for c in zip(*x["values"])])
 
 

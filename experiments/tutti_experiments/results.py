@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""results.py --page PAGE.md RUN...   brings docs/appendix/results.md up to date: what runs of the papers' experiments agree on.
-   results.py --page PAGE.md FILE.json... [--scaling PLAN_SCALING.json]   the limits of this machine, by plain `tutti bench`.
+"""results.py --page PAGE.md RUN...   update docs/appendix/results.md: results that several runs of the papers' experiments confirm.
+   results.py --page PAGE.md FILE.json... [--scaling PLAN_SCALING.json]   update the limits of this machine, measured by `tutti bench`.
 
-A RUN is a directory with the files paper-*.json of one `make bench-papers`.  Experiments make hypotheses: a figure with its
-95 % bounds, and a number with which it is compared (1, or a goal).  In one run a hypothesis says *above*, *below*, or neither,
-if the number lies within the bounds.  It becomes a verdict if all runs say the same, and two of them are at least an hour
-apart (--apart MINUTES); otherwise the page says why it is none.
+A RUN is a directory with the files paper-*.json of one `make bench-papers`.  Experiments have hypotheses: a value with 95 %
+bounds, and a number with which it is compared (1, or a goal).  The result in one run is *above*, *below*, or neither if the number
+is within the bounds.  A hypothesis becomes a verdict if all runs have the same result, and two of them are at least an hour apart
+(--apart MINUTES); otherwise the page gives the reason.
 
 SPDX-License-Identifier: BSD-3-Clause
 """
@@ -25,7 +25,7 @@ NO_DIFFERENCE, NO_BOUNDS, WAITS = "no difference shown", "no bounds: too few rou
 
 
 def says(hypothesis):
-    """The result of a hypothesis in its run."""
+    """Return the result of a hypothesis in one run."""
     if hypothesis["low"] is None or hypothesis["high"] is None:
         return UNBOUNDED
     if hypothesis["low"] > hypothesis["than"]:
@@ -34,7 +34,7 @@ def says(hypothesis):
 
 
 def verdict(hypotheses, dates, apart=60):
-    """(text, is it one?) of the hypotheses of all runs about the same, None where a run lacks it; dates are when they were made."""
+    """Return (text, whether it is a verdict) for one hypothesis in all runs, None if a run lacks it; dates: those of the runs."""
     made = [(c, d) for c, d in zip(hypotheses, dates) if c is not None]
     said = {says(c) for c, _ in made}
     if UNBOUNDED in said:
@@ -51,7 +51,7 @@ def date_of(result):
 
 
 def collect(runs, stem, apart):
-    """Of one experiment's files in all runs (None: it is not there): rows of hypotheses with their verdicts."""
+    """Return the rows of hypotheses with verdicts, from the files of one experiment in all runs (None: missing)."""
     def key_of(hypothesis):
         return tidy(hypothesis["where"]), hypothesis["what"]
     keys = dict.fromkeys(key_of(c) for r in runs if r for c in r["hypotheses"])
@@ -79,12 +79,12 @@ def figure_text(c):
 
 
 def command_of(result):
-    """The command without the paths of reports."""
+    """Return the command of a result without the paths of reports."""
     return re.sub(r" --(json|csv|html) \S+", "", result["measured"]["command"])
 
 
 def tidy(text):
-    """Paths within a tree from its top; a mounted file system has another name in each run."""
+    """Make paths relative to the source tree, and replace mount points, whose names differ between runs, by MOUNT."""
     text = re.sub(r"[^ ,()`|]*/tutti-hosts\.\w+/mount", "MOUNT", text)
     return re.sub(r"(?<![\w./-])/[^ ,()`|]*?/build/", "build/", text)
 
@@ -96,7 +96,7 @@ def unit_of(row):
 
 
 def hypotheses_table(rows, n, named):
-    """`named`: with the experiment, for the summary."""
+    """Return a table of hypotheses; named: with the name of the experiment, for the summary."""
     head = ["experiment"] if named else []
     head += ["where", "what", "compared with"] + [f"run {i + 1}" for i in range(n)] + ["verdict"]
     table = [head, ["---"] * len(head)]
@@ -108,7 +108,7 @@ def hypotheses_table(rows, n, named):
 
 # ---- the papers
 
-PAPERS = [  # stems of files, in their order
+PAPERS = [  # stems of files, in the order of the page
     ("Paper 1: Dickens and Thakur, collective I/O in steps, and behind computation", "steps overlap"),
     ("Paper 2: Feki and Gabriel, overlap of exchange and file access", "pipelines primitives"),
     ("Paper 3: Thakur and Choudhary, sections of arrays", "sections"),
@@ -116,7 +116,7 @@ PAPERS = [  # stems of files, in their order
     ("Paper 5: Sturtevant and others, PDS/PIO", "dataset exodus"),
     ("No paper: cost of the automatic choice", "auto"),
 ]
-SHOWN = {  # which figures of a file are on the page, by their names; the others are in the reports
+SHOWN = {  # names of the figures of each file that the page has; reports have all figures
     "steps": r"processes|files$|shares$|stagger",
     "overlap": r"^(independent|collective)",
     "overlap-throttled": r"^collective",
@@ -138,7 +138,7 @@ SHOWN = {  # which figures of a file are on the page, by their names; the others
     "dataset-buffers": r"buffers",
     "exodus": r"table 3",
 }
-MOST_ROWS, MOST_COLUMNS = 16, 9  # of a table on this page; longer ones are in the reports
+MOST_ROWS, MOST_COLUMNS = 16, 9  # maximum size of a table on the page; reports have larger tables
 INTRO = """# Results of the papers' experiments
 
 This page has the measured results of the papers' experiments on one machine.  `make bench-papers` writes it
@@ -172,7 +172,7 @@ def medians(values, decimals):
 
 
 def figure_table(x, others):
-    """An figure and the same of the other runs (None: they lack it); lying on its side where that is narrower."""
+    """Return the table of a figure with the values of the other runs (None: missing), transposed if that is narrower."""
     def value(o, row, column):
         if o is None or row not in o["rows"] or column not in o["columns"]:
             return None
@@ -192,7 +192,7 @@ def same(x, y):
 
 
 def figures_text(runs, stem):
-    """Tables of the first directory; those of others, and long ones, are in the reports."""
+    """Return the tables of the first directory; reports have those of other directories, and large tables."""
     first, wanted = next(r for r in runs if r), SHOWN.get(stem, r"^$")
     text, left = "", []
     shown = next((x["directory"] for x in first["figures"] if x["directory"]), "")
@@ -213,7 +213,7 @@ def figures_text(runs, stem):
 
 
 def remarks(runs):
-    """Counts and failures, without times."""
+    """Return gates, failures and outliers of the runs."""
     said = []
     for i, r in enumerate(runs):
         for f in r["findings"] if r else []:

@@ -1,16 +1,17 @@
 """Thakur and Choudhary, Tables 1 and 2, figure 2: sections of arrays, and whole arrays by distribution.
 
-Gates, which the exit status reports: a common section is moved once, so that requests and bytes fall at least by the number of ranks; no section is
-read beyond the smallest section that holds what all ranks want; with --iops and O_DIRECT, times fall at least 0.8 times as much as requests.
+Gates, which the exit status reports: a common section is transferred once, so that requests and bytes decrease at least by the number of
+ranks; nothing is read outside the smallest section that contains the requests of all ranks; with --iops and O_DIRECT, times decrease
+at least 0.8 times as much as requests.
 SPDX-License-Identifier: BSD-3-Clause"""
 from .intervals import median
 from .judgement import best_of, counts, entry_of, is_read, milliseconds
 
 DIRECT, SIEVED, EXTENDED, HOLES, DEFAULT = "direct", "direct, sieved", "extended two-phase", "extended, all holes", "default"
 ENGINE, PEER, RMW = "same bytes, no array", "MPI library", ", rmw"
-TIME_GOAL = 0.8  # of the ratio of requests
+TIME_GOAL = 0.8  # minimum of: ratio of times / ratio of requests
 ENGINE_GOAL = COLD_GOAL = 1.1
-ENOUGH = 0.5  # seconds of operations that a variant must have to be judged by its time
+ENOUGH = 0.5  # minimum seconds of operations for a gate on times
 PARTS = {"common": "All ranks want the same section: Thakur and Choudhary's Table 1, there on 16 processors.",
          "overlapping": "Each rank's section is shifted, p being the rank; row I is from Table 2 of that paper.",
          "distinct": "No element is wanted by two ranks."}
@@ -21,7 +22,7 @@ def direct_io(j):
 
 
 class Comparison:
-    """Requests and bytes of direct and extended, and how they fall."""
+    """Requests and bytes of the direct and the extended method, and their ratios."""
 
     def __init__(self, point):
         self.both = [entry_of(point, DIRECT), entry_of(point, EXTENDED)]
@@ -128,7 +129,7 @@ def judge_gates(j):
 # ---- hypotheses
 
 def hypothesis_default(j, point, where):
-    """How far the default is from the best of all variants, which is another one in each row."""
+    """Add the ratio of the default's time to that of the best variant in each row."""
     ours = entry_of(point, DEFAULT)
     best = best_of([e for e in point["entries"] if e is not ours and counts(e)])
     if ours and best:
@@ -155,7 +156,7 @@ def hypothesis_part(j, part, read):
 
 
 def judge_distributions(j, read):
-    """Arrays cost no more than the engine below them.  A goal, not a gate: noise is possible."""
+    """Check that array calls take no longer than the same access by the engine.  This is a goal, not a gate, since times are noisy."""
     points = [p for p in j.points("distributions", j.directory, read) if entry_of(p, EXTENDED) and entry_of(p, ENGINE)]
     op = "reads" if read else "writes"
     for slow in (DIRECT, PEER):
@@ -169,7 +170,7 @@ def judge_distributions(j, read):
 
 
 def judge(j):
-    operations = sorted(j.operations(), reverse=True)  # reads first
+    operations = sorted(j.operations(), reverse=True)  # reads come first
     for j.directory in j.r["directories"]:
         for part in PARTS:
             for read in operations if part in j.r["chosen_parts"] else []:

@@ -1,7 +1,7 @@
 """Feki and Gabriel: Table I and figures 1 to 3 (pipelines), figure 4 (primitives).
 
-The rounds of a point come in series.  In each series every variant has one time: as in the paper its least, or the median.  A series is what is
-counted.
+The rounds of a point are grouped in series.  In each series every variant has one time: its minimum, as in the paper, or its median.
+Tables count the series that a variant wins.
 SPDX-License-Identifier: BSD-3-Clause"""
 from .intervals import median
 from .judgement import counts, entry_of, hidden, milliseconds, phase, size_text
@@ -9,11 +9,11 @@ from .judgement import counts, entry_of, hidden, milliseconds, phase, size_text
 ALGORITHMS = ["none", "comm", "write", "write-comm", "write-comm-2"]
 PRIMITIVES = ["two-sided", "fence", "lock", "shm"]
 PAPERS = PRIMITIVES[:3]
-HIDDEN_GOAL = 70.0  # per cent of the shorter of exchange and file access
+HIDDEN_GOAL = 70.0  # percentage of the shorter of exchange and file access
 
 
 def benchmark(point):
-    """The name that the paper has for the pattern, with the size of elements that it has here."""
+    """Return the paper's name of the pattern, with the element size used here."""
     element = {"tile256": 256, "tile1m": 1 << 20}.get(point["pattern"])
     if not element:
         return {"ior": "IOR", "flash": "FLASH"}.get(point["pattern"], point["pattern"])
@@ -25,19 +25,19 @@ def benchmark(point):
 # ---- series
 
 def series_of(j, point):
-    """Whole series of a point; the rounds of one that was cut short are one, too."""
+    """Return the number of complete series of a point; 1 if the only series is incomplete."""
     rounds = max((len(e["seconds"]) for e in point["entries"]), default=0)
     return rounds // j.r["rounds"] or int(rounds > 0)
 
 
 def series_time(j, entry, series, by=min):
-    """The time of an entry in a series, None if it has none."""
+    """Return the time of an entry in a series; None if it was not measured."""
     seconds = entry["seconds"][series * j.r["rounds"]:(series + 1) * j.r["rounds"]] if entry else []
     return by(seconds) if seconds else None
 
 
 def winners(j, names, by=min, **where):
-    """(point, name) of each series."""
+    """Return (point, name of the fastest variant) of each series."""
     for p in j.points(**where):
         for s in range(series_of(j, p)):
             times = [(t, n) for n in names for t in [series_time(j, entry_of(p, n), s, by)] if t is not None]
@@ -54,7 +54,7 @@ def put_wins(j, e, names, read, by=min):
 
 
 def share(j, names, read, *of):
-    """Per cent of all series of the operation that these have won, in all directories."""
+    """Return the percentage of all series of the operation that the variants `of` win, over all directories."""
     won = [n for _, n in winners(j, names, read=read)]
     return 100 * sum(n in of for n in won) / len(won) if won else 0
 
@@ -75,7 +75,7 @@ def put_improvements(j, e, names, read, of_all):
             better = [b for b in improvements(j, names, read, p["pattern"], name) if of_all or b > 0]
             some = some or bool(better)
             e.put(benchmark(p), name, sum(better) / len(better) if better else "-")
-    if not some:  # a figure without a bar is none
+    if not some:  # no figure without bars
         e.update(rows=[], columns=[], values=[])
 
 
@@ -88,8 +88,8 @@ def put_times(e, row, point, least):
 # ---- pipelines
 
 def shorter_phase(point):
-    """(exchange, file, the shorter): what overlap can hide.  Exchange is what the same operation takes with a store that moves nothing; without
-    overlap the rest is file access."""
+    """Return (exchange, file access, the shorter of both), the maximum that overlap can hide.  Exchange is timed with a store that transfers
+    no data; the remaining time without overlap is file access."""
     none, alone = entry_of(point, "none"), entry_of(point, "exchange alone")
     if not none or not alone:
         return 0, 0, 0
@@ -121,7 +121,7 @@ def show_times(j, read, more):
 
 
 def show_phases(j, read, more):
-    """Distribution of the time of the cyclic engine, with synchronous file access."""
+    """Show the phases of the cyclic engine with synchronous file access."""
     e = j.figure("table", "phases" + more[0], "Shares of the phases" + more[1], axis="benchmark, processes, algorithm", decimals=0, unit="% of the time",
                  note="Means over the aggregators, medians over rounds; the wait of other ranks for the file counts as file access, since they wait for "
                  "aggregators that are in it. The rest is planning, opening and closing.")
@@ -151,7 +151,7 @@ def show_hidden(j):
 
 
 def hypothesis_hidden(j, where, points):
-    """The overlap of write-comm-2 in each round: the median over the points."""
+    """Add the overlap of write-comm-2 in each round: the median over the points."""
     pairs = [(entry_of(p, "none"), entry_of(p, "write-comm-2"), shorter_phase(p)[2]) for p in points]
     pairs = [(a["seconds"], b["seconds"], s) for a, b, s in pairs if a and b and s > 0]
     rounds = min((min(len(a), len(b)) for a, b, _ in pairs), default=0)
@@ -180,7 +180,7 @@ def show_pipelines(j, read):
     for name in ALGORITHMS[1:]:
         j.hypothesis_faster(where, points, "none", name)
     j.hypothesis_faster(where, points, "MPI library", "auto")
-    if j.r["options"]["direct_io"] not in ("0", "false") and not read:  # file access costs time and no processor
+    if j.r["options"]["direct_io"] not in ("0", "false") and not read:  # file access takes time, but no processor
         hypothesis_hidden(j, where, points)
 
 

@@ -2,7 +2,7 @@
 """Simulated machines: time, messages and collective operations of the calls of Tutti.
 
 Runs build/smpi/experiments/calls (scripts/build.sh smpi) on machines of SimGrid, prints a table per machine and writes
-all values as JSON.  Each run is bounded in time and memory; of one that exceeds a bound the calls measured before are shown.
+all values as JSON.  Each run is limited in time and memory; if a run exceeds a limit, the calls measured until then are shown.
 SPDX-License-Identifier: BSD-3-Clause
 """
 import argparse
@@ -15,7 +15,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 
 
 def run(options, hosts, per_host, topology):
-    """The calls of one machine, as a list of dictionaries, and whether all have been measured."""
+    """Run the calls on one machine; return them as a list of dictionaries, and whether all have been measured."""
     environment = dict(os.environ, SIMULATED_TOPOLOGY=topology, SIMULATED_PER_HOST=str(per_host),
                        SIMULATED_SECONDS=str(options.seconds), SIMULATED_MEMORY=str(options.memory))
     command = [os.path.join(TOP, "scripts", "simulate.sh"), str(hosts * per_host),
