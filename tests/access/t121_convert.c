@@ -76,7 +76,7 @@ static value load_file(tutti__number t, const void *p) {
     return v;
 }
 
-/* Returns whether it fits. */
+/* Store `v` as an integer of type `t`, clamped to its range; return whether the value fits. */
 static int store_integer(tutti__number t, value v, void *p) {
     const __int128 one = 1;
     const __int128 least = integers[t].is_signed ? -(one << (integers[t].bits - 1)) : 0;
@@ -99,7 +99,7 @@ static int store_integer(tutti__number t, value v, void *p) {
 
 static int store(tutti__number t, value v, void *p) {
     if (is_integer(t)) return store_integer(t, v, p);
-    /* from an integer: the compiler's own rounding, once */
+    /* an integer is converted directly, so that it is rounded only once */
     const double d = v.kind == INTEGER ? (double)v.integer : v.real;
     const float f = v.kind == INTEGER ? (float)v.integer : (float)v.real;
     const uint16_t h = (uint16_t)double_to_half(d);
@@ -171,7 +171,7 @@ static void array(tutti__number from, tutti__number to, const unsigned char *v, 
     }
 }
 
-/* Values of a type that matter: all of the small ones. */
+/* Return test values of a type: all if it has at most 16 bits, otherwise boundaries and random ones. */
 static unsigned char *values(tutti__number t, int64_t *n_out) {
     const int size = (int)tutti_type_size(type_of[t]);
     const int64_t random = 3000, n = size <= 2 ? (int64_t)1 << 8 * size : random + 64 * 6 + 40;
@@ -218,7 +218,7 @@ static void all_pairs(void) {
     }
 }
 
-/* Convert each number alone, at every position of a group that is converted at once, and after it. */
+/* Convert boundary values at every position of an array, since groups of values are converted at once. */
 static void test_edges(void) {
     const double edge[] = {
         0x1.fffffep127, 0x1.fffffefffffffp127, 0x1.ffffffp127, 0x1p128, INFINITY, NAN, 1e300,
@@ -233,7 +233,7 @@ static void test_edges(void) {
 
 /* ---- images in pieces */
 
-/* Out piece by piece, in piece by piece in any order, compared with all at once. */
+/* Convert an array to the file and back in pieces, in any order; compare with a conversion of the whole. */
 static void pieces(tutti__number file, tutti__number memory, tutti_byte_order order) {
     enum { MOST = 80 };
     const tutti__conversion c = conversion(file, order, memory, 0);
@@ -276,7 +276,7 @@ static void pieces(tutti__number file, tutti__number memory, tutti_byte_order or
     tutti__cuts_free(&cuts);
 }
 
-/* A complex number consists of two numbers, and counts as one element. */
+/* A complex value consists of two numbers and is counted as one element. */
 static void complex_numbers(void) {
     const double v[] = {1, 2, 3, 1e300, 5, 6};
     unsigned char out[24], back[24];
