@@ -59,7 +59,7 @@ static double solve_system(const domain *d, double (*exact)(const double[3]), do
     }
     const int steps = solve_cg(a, b, u, 1e-12);
     CHECK(steps < 200, "%d steps", steps);
-    /* the other solver must find the same */
+    /* BiCGSTAB must find the same solution as CG */
     double *v = room(d->held, sizeof *v), differ = 0;
     (void)solve_bicgstab(a, b, v, 1e-12);
     for (int i = 0; i < d->own; i++) {
