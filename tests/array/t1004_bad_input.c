@@ -11,12 +11,12 @@ static const tutti_array_spec good = {
 static unsigned char *content;
 static int64_t content_size;
 
-/* Return whether this rank passes the invalid argument: first all ranks do, then only the last one. */
+/* Return whether this rank passes the invalid argument: the last rank if `alone`, otherwise all ranks. */
 static int wrong(int alone) {
     return !alone || rank == ranks - 1;
 }
 
-/* The file is unchanged after all attempts. */
+/* Check that the file is unchanged. */
 static void unchanged(const char *what) {
     file_is(path, content, content_size, what);
 }
@@ -75,7 +75,7 @@ static void frame_refused(tutti_array *a, tutti_section m, const char *words) {
     unchanged(words);
 }
 
-/* Memory that no address leads to. */
+/* Offsets in memory that overflow an address are refused. */
 static void frame_far(tutti_array *a, tutti_section m) {
     int32_t v[100] = {0};
     const tutti_slice s = tutti_slice_all(2, good.shape);
@@ -174,7 +174,7 @@ static void test_creation(void) {
     REFUSED(tutti_array_create(MPI_COMM_WORLD, path, &good, NULL, NULL), TUTTI_ERR_ARG, "a_out");
     CHECK_SAME(tutti_array_create(MPI_COMM_WORLD, "", &good, NULL, &a), TUTTI_ERR_ARG);
     CHECK_ERR(tutti_array_create(MPI_COMM_NULL, path, &good, NULL, &a), TUTTI_ERR_ARG);
-    if (ranks > 1) { /* they mean different arrays */
+    if (ranks > 1) { /* ranks pass different shapes */
         s = good;
         s.shape[0] += rank == 1;
         REFUSED(tutti_array_create(MPI_COMM_WORLD, path, &s, NULL, &a), TUTTI_ERR_MISMATCH,
@@ -207,7 +207,7 @@ static void test_opening(void) {
             TUTTI_ERR_ARG, "mode");
     REFUSED(tutti_array_open_raw(MPI_COMM_WORLD, path, TUTTI_WRITE | TUTTI_APPEND, &good, NULL, &a),
             TUTTI_ERR_ARG, "APPEND");
-    s = good, s.offset = 4097; /* longer than the file by a byte */
+    s = good, s.offset = 4097; /* one byte more than the file has */
     REFUSED(tutti_array_open_raw(MPI_COMM_WORLD, path, TUTTI_READ, &s, NULL, &a), TUTTI_ERR_FORMAT,
             "bytes");
     unchanged("opening");
@@ -215,7 +215,7 @@ static void test_opening(void) {
 
 /* ---- local placement */
 
-/* A part can be opened as an array, but its shape is fixed by the others. */
+/* A part can be opened as an array but not resized, since the other parts depend on its shape. */
 static void part_alone(const char *name) {
     char first[600];
     tutti_array *a = NULL;
@@ -274,7 +274,7 @@ static void test_locals(void) {
     file_remove(name);
 }
 
-/* ---- calls that do not fit the array's state */
+/* ---- calls that are invalid in the state of the array */
 static void states(tutti_array *a) {
     tutti_array *ro = NULL, *wo = NULL, *b = NULL;
     char second[520];

@@ -18,7 +18,7 @@ static int same_array(const tutti_array_spec *s) {
            memcmp(s->shape, good.shape, sizeof s->shape) == 0;
 }
 
-/* ---- one process: the header as bytes */
+/* ---- headers in memory */
 
 static tutti__header header_good(void) {
     return (tutti__header){.version = 1, .spec = good, .bytes = FILE_BYTES - 4096};
@@ -44,7 +44,7 @@ static void damage_bytes(void) {
                   "byte %d of the second slot", i);
             block[HALF + i] ^= flip;
         }
-    for (int i = 0; i < 20000; i++) { /* a soup */
+    for (int i = 0; i < 20000; i++) { /* random bytes in both slots */
         for (int k = 0; k < 6; k++) block[rnd(HALF)] = (unsigned char)rnd(256);
         memcpy(block + HALF, block, HALF);
         CHECK(tutti__header_read(block, &back) != TUTTI_OK, "soup");
@@ -152,7 +152,7 @@ static void cut_off(void) {
     }
     file_put(path, whole, FILE_BYTES);
     CHECK_OK(try_open(path));
-    file_put(path, whole, FILE_BYTES + 64); /* longer: remains of a resize */
+    file_put(path, whole, FILE_BYTES + 64); /* longer, as after an interrupted resize */
     CHECK_OK(try_open(path));
 }
 
@@ -170,7 +170,7 @@ static void test_foreign(void) {
     CHECK_ERR(try_open(path), TUTTI_ERR_FORMAT);
 }
 
-/* The file shrinks while it is open: the next read fails on all ranks. */
+/* If the file is truncated while open, the next read fails on all ranks. */
 static void test_shrinks(void) {
     tutti_array *a = NULL;
     float v[40];
@@ -208,7 +208,7 @@ static void resize_cut_off(void) {
     for (int cut = 0; cut <= 4096; cut += cut == 2047 || cut == 4095 ? 1 : 89) {
         memcpy(mixed, after, (size_t)n);
         memcpy(mixed, whole, 4096);
-        memcpy(mixed, after, (size_t)cut); /* the new header is written up to here */
+        memcpy(mixed, after, (size_t)cut); /* only `cut` bytes of the new header have been written */
         file_put(path, mixed, n);
         CHECK_SAME(tutti_array_open(MPI_COMM_WORLD, path, TUTTI_READ, NULL, NULL, &a), TUTTI_OK);
         tutti_array_describe(a, &s);
@@ -244,7 +244,7 @@ static void descriptors(const unsigned char *v, int64_t n, unsigned char *x) {
         const tutti_err err = try_open(name);
         CHECK(err == TUTTI_ERR_FORMAT, "try %zu: %s", i, tutti_error_name(err));
     }
-    for (int i = 0; i <= ranks; i++) { /* bounds */
+    for (int i = 0; i <= ranks; i++) { /* wrong bounds of irregular blocks */
         memcpy(x, v, (size_t)n);
         put_values(x + 4096 + 8 * i, i % 2 ? UINT64_MAX : 77, 8);
         file_put(name, x, n);
@@ -324,7 +324,7 @@ int main(int argc, char **argv) {
         test_lies();
         round_trips();
     }
-    check_seed(856); /* only rank 0 has drawn */
+    check_seed(856); /* only rank 0 has drawn random numbers */
     cut_off();
     test_foreign();
     test_shrinks();

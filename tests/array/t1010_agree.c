@@ -42,7 +42,7 @@ static void put_values(tutti_array *a, int32_t from) {
     CHECK_SAME(tutti_array_write(a, &s, NULL, v), TUTTI_OK);
 }
 
-/* All elements count from there (step 0: are the same). */
+/* Check that element i has the value from + step * i. */
 static void check_holds(tutti_array *a, int32_t from, int step) {
     int32_t v[N] = {0};
     const tutti_slice s = all_on_root();
@@ -85,7 +85,7 @@ static int is_there(const char *name) {
     return access(name, F_OK) == 0;
 }
 
-/* The intermediate file has a name that no other file has, and is removed. */
+/* The intermediate file of a copy gets an unused name and is removed. */
 static void test_between(void) {
     static const char *const mine = "a letter";
     char taken[540], next[540], part[600];
@@ -143,7 +143,7 @@ static void test_parts(void) {
     int32_t v[N];
     check_where("parts");
     put_values(a, 100);
-    for (int i = 0; i < 12 && ranks > 1; i++) { /* planned, remembered, by nods */
+    for (int i = 0; i < 12 && ranks > 1; i++) { /* first with a new plan, then with a cached plan, then agreed by a nod */
         tutti_slice within = tutti_slice_all(2, spec.shape);
         parts_refused(a, last() ? d : e, NULL);
         parts_refused(a, d, last() ? &within : NULL);
@@ -237,7 +237,7 @@ static void test_calls(void) {
     int32_t v[N];
     check_where("calls");
     put_values(a, 3);
-    for (int i = 0; i < 12 && ranks > 1; i++) { /* by votes, then by nods */
+    for (int i = 0; i < 12 && ranks > 1; i++) { /* ranks first agree by votes, later by nods */
         CHECK_ERR(last() ? tutti_array_fill(a, &one) : tutti_array_resize(a, 40),
                   TUTTI_ERR_MISMATCH);
         CHECK_ERR(last() ? tutti_array_fill(a, &one) : tutti_array_read(a, &s, NULL, v),
@@ -252,7 +252,7 @@ static void test_calls(void) {
     close_all(a, b);
 }
 
-/* ---- walks */
+/* ---- tile iterations */
 
 static tutti_slice my_rows(void) {
     tutti_slice s = tutti_slice_all(2, spec.shape);
@@ -291,7 +291,7 @@ static void test_walks(void) {
     close_all(a, b);
 }
 
-/* Within a tile iteration every rank sees all earlier tiles. */
+/* Calls that read within a tile iteration: each rank sees all earlier tiles. */
 enum { READ, READ_PART, PREFETCH, COPY, SECOND_WALK, WAYS };
 
 static void check_contents(tutti_array *to, tutti_array *aside, int way, const tutti_slice *s,
@@ -371,7 +371,7 @@ static void visible(int in_place, int way, const char *options) {
     close_all(a, aside);
 }
 
-/* An error in writing a tile that another call has completed is returned by the walk. */
+/* If another call completes the write of a tile, its error is returned by the tile iteration. */
 static void report_error_of_completed_tile(void) {
     tutti_array *a = create_objects(path, ""), *b = create_objects(other, "fault=0:write:3:EIO");
     const tutti_slice mine = my_rows(), none = {.stride = {1, 1}};
