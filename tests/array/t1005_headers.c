@@ -208,7 +208,7 @@ static void resize_cut_off(void) {
     for (int cut = 0; cut <= 4096; cut += cut == 2047 || cut == 4095 ? 1 : 89) {
         memcpy(mixed, after, (size_t)n);
         memcpy(mixed, whole, 4096);
-        memcpy(mixed, after, (size_t)cut); /* only `cut` bytes of the new header have been written */
+        memcpy(mixed, after, (size_t)cut); /* the new header up to `cut` */
         file_put(path, mixed, n);
         CHECK_SAME(tutti_array_open(MPI_COMM_WORLD, path, TUTTI_READ, NULL, NULL, &a), TUTTI_OK);
         tutti_array_describe(a, &s);

@@ -97,7 +97,7 @@ static void overlapping(int rows, int columns) {
     const bill direct = read_all("method=independent", &s);
     const bill two = read_all("method=two-phase sieve_gap=1k striping_unit=4096", &s);
     CHECK_EQ(direct.requests, 100 * ranks);
-    tutti_off wanted = 0; /* bytes of the union of all sections; holes within a column are smaller than 1k */
+    tutti_off wanted = 0; /* bytes of the union of all sections */
     tutti_count requests = 0;
     for (int j = 0; j < N; j++) {
         int lo = N, hi = 0;

@@ -143,7 +143,7 @@ static void test_parts(void) {
     int32_t v[N];
     check_where("parts");
     put_values(a, 100);
-    for (int i = 0; i < 12 && ranks > 1; i++) { /* first with a new plan, then with a cached plan, then agreed by a nod */
+    for (int i = 0; i < 12 && ranks > 1; i++) { /* new, then cached plans */
         tutti_slice within = tutti_slice_all(2, spec.shape);
         parts_refused(a, last() ? d : e, NULL);
         parts_refused(a, d, last() ? &within : NULL);

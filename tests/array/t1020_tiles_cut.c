@@ -264,7 +264,7 @@ static void expect_large(void) {
     CHECK_ERR(tutti__tiling_cut(&t, TUTTI_ROW_MAJOR, 1, &none), TUTTI_ERR_ARG);
     t.of.lo[0] = t.of.hi[0] = 5;
     memset(t.tile, 0, sizeof t.tile);
-    CHECK_OK(tutti__tiling_cut(&t, TUTTI_ROW_MAJOR, 1, &none)); /* an empty region needs no memory */
+    CHECK_OK(tutti__tiling_cut(&t, TUTTI_ROW_MAJOR, 1, &none)); /* the region is empty */
     CHECK_EQ(t.tiles, 0);
 }
 

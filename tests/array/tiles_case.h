@@ -23,7 +23,6 @@ typedef struct {
     tutti_options opt;
     tutti_tiles_spec spec;
     tutti_slice region; /* region of this rank, if spec.region refers to it */
-    int whole;          /* regions of ranks may overlap, so that the case only reads */
 } walk_case;
 
 /* ---- values: a byte of an element of the array that is read, and of the array that is written */
@@ -265,7 +264,7 @@ static void check_stats(const walk_case *c, const tutti_tiles_stats *s, tutti_co
     CHECK_EQ(s->read_bytes + s->reused_bytes, framed * c->from.element_size);
     if (c->spec.sequential) CHECK_EQ(s->reused_bytes, 0);
     if (tiles == 0 || dims_cut > 1 || c->spec.sequential) return;
-    for (int d = 0; d < c->from.ndims; d++) /* cut in at most one dimension: each element is read once */
+    for (int d = 0; d < c->from.ndims; d++) /* each element is read once */
         once *= tutti__min(of.hi[d] + c->spec.halo[d], shape[d]) -
                 tutti__max(of.lo[d] - c->spec.halo[d], 0);
     CHECK_EQ(s->read_bytes, once);

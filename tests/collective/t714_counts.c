@@ -1,6 +1,6 @@
 /* TEST ranks=4 timeout=60 */
-/* The statistics confirm the design: the number of requests to the file system, the messages per
- * rank, how often a byte is copied.  Sums over all ranks.
+/* Statistics, summed over all ranks, have the values that the design predicts: requests to the file
+ * system, messages, and copies per byte.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
@@ -15,7 +15,7 @@ static tutti_file *open_file(const char *text, int mode) {
     return f;
 }
 
-/* Statistics of the last operation, added up over the ranks. */
+/* Return the statistics of the last operation, summed over all ranks. */
 static tutti_stats summed(const tutti_file *f) {
     tutti_stats s, sum;
     tutti_file_stats(f, &s, NULL);
@@ -26,7 +26,7 @@ static tutti_stats summed(const tutti_file *f) {
     return sum;
 }
 
-/* Paper 1: a 4 x 4 array of 4-byte elements on 2 x 2 ranks.  Each rank has two runs of 8 bytes; a row is 16 bytes. */
+/* A 4 x 4 array of 4-byte elements on 2 x 2 ranks: each rank has two runs of 8 bytes; a row has 16. */
 static void paper_example(void) {
     static const struct {
         const char *text;
@@ -171,7 +171,8 @@ static void test_holes(void) {
     }
 }
 
-/* Descriptions of blocks do not grow with the array; statistics of all operations add up. */
+/* The bytes of exchanged descriptions of blocks do not depend on the size of the array; totals are the
+ * sums of the operations. */
 static void test_descriptions(void) {
     tutti_off small = 0;
     for (int scale = 1; scale <= 16; scale *= 16) {

@@ -4,11 +4,11 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
-enum { PIECE = 100, PIECES = 6000, LEFT = 10 }; /* remaining pieces of each rank */
+enum { PIECE = 100, PIECES = 6000, LEFT = 10 }; /* LEFT: pieces per rank after truncation */
 
 static char path[512];
 
-/* After the first bytes have been read, most of the file is truncated. */
+/* Truncate the file to LEFT pieces per rank after the first bytes have been read. */
 static void shrink(void *context, tutti_off done, tutti_off total, const char *phase) {
     int *shrunk = context;
     (void)total, (void)phase;
@@ -23,7 +23,7 @@ static void combination(const char *text) {
     tutti_access *a = NULL;
     tutti_off count = -7;
     int shrunk = 0;
-    const int64_t size = (int64_t)PIECE * PIECES * (ranks + 1); /* with a gap after each round */
+    const int64_t size = (int64_t)PIECE * PIECES * (ranks + 1); /* a gap of one piece follows the pieces of all ranks */
     unsigned char *v = calloc(1, (size_t)size), *got = calloc(PIECES, PIECE);
     check_where(text);
     file_put(path, v, size);

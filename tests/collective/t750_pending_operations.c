@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 own=1 tsan=1 */
-/* Pending operations: split, non-blocking and planned, writes and reads, several at a time on two
- * files, with every kind of background; ranks complete them in different orders.  Every operation
- * has its own range of the file, so that the serial model determines its contents.
+/* Several pending operations at a time on two files: split, non-blocking and planned, writes and reads,
+ * with every kind of background; ranks complete them in different orders.  Every operation has its own
+ * range of the file, so that the serial model determines its contents.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "pairs.h"
@@ -45,15 +45,15 @@ typedef struct {
 
 typedef struct {
     tutti_file *f[FILES];
-    unsigned char *bytes[FILES]; /* expected files after all operations */
-    int written[FILES][LANES];   /* may be read */
+    unsigned char *bytes[FILES]; /* expected contents of each file after all operations */
+    int written[FILES][LANES];   /* 1: the lane has been written, so that reads are possible */
     int busy[FILES][LANES];
     flight live[MOST];
     int background;
     uint64_t births;
 } scene;
 
-/* Interleaved pieces of all ranks within one lane; sometimes the last rank has none. */
+/* Make the access of rank `who` to its pieces of a lane; ranks interleave, and the last may have none. */
 static tutti_access *lane_access(int lane, uint64_t salt, int who) {
     tutti_access *a = NULL;
     const int size = 1 + (int)(salt % 700);
@@ -70,7 +70,7 @@ static request lane_request(int lane, uint64_t salt, int who) {
     return q;
 }
 
-/* The expected contents of the file. */
+/* Apply the writes of all ranks to one lane of the expected file. */
 static void lane_model(scene *s, int file, int lane, uint64_t salt) {
     for (int r = 0; r < ranks; r++) {
         model m = {s->bytes[file], LANES * LANE, LANES * LANE};
@@ -115,7 +115,7 @@ static void flight_begin(scene *s, flight *x, uint64_t salt) {
     /* after begin the buffer of a write may be reused by the caller */
     if (x->kind == SPLIT && x->is_write && s->background != TUTTI_BACKGROUND_ALL)
         request_fill(&x->q, salt ^ 999);
-    if (x->kind != PLANNED) tutti_access_free(&x->q.access); /* nor is the access needed */
+    if (x->kind != PLANNED) tutti_access_free(&x->q.access); /* the access may be freed too */
 }
 
 static void depart(scene *s) {
@@ -158,7 +158,7 @@ static void flight_over(scene *s, flight *x, tutti_off count) {
     x->on = 0;
 }
 
-/* The oldest split operation of a file ends. */
+/* End the oldest split operation of a file. */
 static void split_end(scene *s, int file) {
     flight *x = NULL;
     tutti_off count = -1;
@@ -253,7 +253,7 @@ static void whole_check(scene *s, int file) {
     free(v);
 }
 
-/* Not every build has every store. */
+/* Return whether the store of the options is available in this build. */
 static int store_built(const tutti_options *opt, const char *path) {
     tutti_file *f = NULL;
     const tutti_err err = tutti_file_open(

@@ -1,9 +1,9 @@
 /* TEST ranks=2,3,5,8 timeout=120 own=1 */
-/* Ranks that meet in different collective calls.  One rank makes one call and all others another,
- * for every pair, by messages and in shared memory, from threads, with one rank refusing besides: all
- * get TUTTI_ERR_MISMATCH and the message states both calls, nothing is done, and the file works as before
- * and closes.  Transfers of one direction match, for all kinds of calls.  Arguments that must
- * agree are compared.
+/* Ranks in different collective calls.  For every pair of calls, one rank makes one call and all others
+ * the other one, with agreement by messages and in shared memory, from threads, also if one rank refuses
+ * its call: all return TUTTI_ERR_MISMATCH, the message states both calls, nothing is done, and the file
+ * stays usable.  Calls of all kinds that transfer in one direction match.  Arguments that must be the
+ * same on all ranks are compared.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/request.h"
 #include "harness.h"
@@ -18,7 +18,7 @@ typedef struct {
     MPI_Comm comm;
     tutti_file *f;
     tutti_access *access;
-    tutti_plan *plan[2]; /* to read, to write */
+    tutti_plan *plan[2]; /* a plan to read, a plan to write */
     tutti_options opt;
 } scene;
 
@@ -45,7 +45,7 @@ typedef enum {
     CALLS
 } call;
 
-/* Calls of one class match. */
+/* Text of each call in messages; calls with the same text match. */
 static const char *const does[CALLS] = {
     "called tutti_file_write",     "called tutti_file_write",  "called tutti_file_write",
     "called tutti_file_read",      "called tutti_file_read",   "called tutti_file_read",
@@ -75,7 +75,7 @@ static tutti_err run_started(tutti_plan *p, void *buf) {
     return err == TUTTI_OK ? tutti_plan_wait(p, NULL) : err;
 }
 
-/* `bad`: with an argument that this rank refuses, if the call has one. */
+/* Make the call `c`; if `bad`, with an invalid argument (for calls that can have one). */
 static tutti_err make_objects(scene *s, call c, int bad) {
     tutti_request *r = NULL;
     tutti_plan *p = NULL;
@@ -126,7 +126,7 @@ static tutti_err make_objects(scene *s, call c, int bad) {
     }
 }
 
-/* ---- a file is as it should be */
+/* ---- contents of the file */
 
 static void fill_values(unsigned char salt) {
     for (int i = 0; i < BYTES; i++) mine[i] = (unsigned char)(salt + i + 7 * rank);
@@ -154,7 +154,7 @@ static void is_whole(const scene *s, const unsigned char *want) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A new team without history; it uses shared memory after enough
+/* Open a file with a new team, which agrees by messages at first and in shared memory after enough
  * operations. */
 static scene scene_make(const char *options, int operations) {
     scene s = {.f = NULL};
@@ -191,12 +191,12 @@ static void meet_ranks(scene *s, call a, call b, int who, int bad) {
     snprintf(where, sizeof where, "rank %d %s, others: %s%s", who, does[a], does[b],
              bad ? ", one refuses" : "");
     check_where(where);
-    fill_values(200); /* would be seen in the file */
+    fill_values(200); /* must not appear in the file */
     const tutti_err err = make_objects(s, c, bad && rank == ranks - 1);
     const tutti_error_info info = *tutti_last_error();
     CHECK(err == TUTTI_ERR_MISMATCH, "rank %d: %s: %s", rank, tutti_error_name(err), info.text);
     CHECK(s->f != NULL, "closed");
-    /* which others are named is free */
+    /* with more than two ranks the message may name any other rank */
     const int other = who == 0 ? 1 : 0;
     snprintf(words[0], sizeof words[0], "rank %d %s", who, does[a]);
     CHECK(strstr(info.text, words[0]) && strstr(info.text, does[b]) && strstr(info.text, " while "),
@@ -220,8 +220,8 @@ static void pairs(const char *options, int operations, int who) {
 
 /* ---- transfers that match */
 
-/* A plan for windows of MPI that are fenced runs at once on all ranks or is started on all: no way
- * fits both. */
+/* Calls of different kinds match if they transfer in one direction.  With exchange=fence, running a plan
+ * does not match starting it. */
 static void matches(const char *options, int operations, int who) {
     scene s = scene_make(options, operations);
     const int fences = strstr(options, "fence") != NULL;
@@ -256,9 +256,9 @@ static void ends(int operations) {
     scene_end(&s);
 }
 
-/* ---- what agrees */
+/* ---- arguments that must be the same on all ranks */
 
-/* A layer may add values to agree on, and an error of this rank, to a write. */
+/* Write with a value to compare among ranks and an error of this rank, as higher layers do. */
 static tutti_err write_agreeing(scene *s, int64_t agrees, tutti_err refused) {
     tutti_request r = {
         .asked.name = "write",

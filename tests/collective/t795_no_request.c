@@ -1,6 +1,6 @@
 /* TEST ranks=2,3,5 timeout=60 */
-/* One rank passes NULL as r_out to each *_start call and then leaves the library: no other rank waits for it, and all ranks
- * return TUTTI_ERR_ARG with one message; the same call works afterwards.
+/* One rank passes NULL as r_out to each *_start call and makes no further call: no other rank waits for
+ * that rank, and all ranks return TUTTI_ERR_ARG with one message; the same call works afterwards.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/exodus.h>
 #include "harness.h"
@@ -68,7 +68,7 @@ static tutti_err exodus_get(tutti_request **r) {
     return tutti_exodus_get_start(exodus, 1, 1, &field, r);
 }
 
-/* The result of an operation: of its start, or if that succeeded, of its end. */
+/* Return the error `err` of start, or, if start succeeded, the result of wait. */
 static tutti_err complete_request(tutti_err err, tutti_request **r) {
     return err == TUTTI_OK && *r ? tutti_request_wait(r, NULL) : err;
 }
