@@ -1,7 +1,8 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Sparse exchange: few and many messages, empty and large ones, to the own rank and to others, several rounds
- * in a row without a barrier between them (a message must not arrive in the next round), rounds of
- * different teams, and ranks that run out of memory: no rank hangs, and no message is lost without an error.
+/* Sparse exchange: few and many messages, empty and large ones, to the same rank and to others; several
+ * rounds without a barrier between them, in which a message must not arrive in the next round; rounds of
+ * different teams; and ranks that run out of memory: no rank hangs, and no message is lost without an
+ * error.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/sparse_random.h"
 
@@ -25,7 +26,7 @@ static void one_round(tutti__team *t, int most, size_t large) {
     CHECK(in == NULL, "not nulled");
 }
 
-/* No rank sends; only one rank sends; one to all; all to one. */
+/* Rounds in which no rank sends, one rank sends to all, and all ranks send to one. */
 static void special(tutti__team *t) {
     tutti__sparse_message out[8], *in = NULL;
     int n = -1;
@@ -47,8 +48,8 @@ static void special(tutti__team *t) {
     }
 }
 
-/* The k-th allocation of rank `who` fails: it returns an error or receives everything; the others
- * receive everything. */
+/* Let the k-th allocation of rank `who` fail: only that rank may return TUTTI_ERR_NOMEM; if all ranks
+ * have sent, each rank that succeeds receives all its messages. */
 static void without_memory(tutti__team *t, int who, int k) {
     const post p = {rnd64() >> 8, ranks, 8, 50};
     tutti__sparse_message *in = NULL;
@@ -67,7 +68,7 @@ static void without_memory(tutti__team *t, int who, int k) {
     post_burn(&p, rank, out);
 }
 
-/* Two teams alternate: neither receives messages of the other. */
+/* Rounds of two teams alternate; no team receives messages of the other. */
 static void two_teams(tutti__team *t) {
     tutti__team *u = NULL;
     CHECK_OK(tutti__team_take(MPI_COMM_WORLD, "", &u));

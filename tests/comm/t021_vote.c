@@ -1,13 +1,13 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Agreement: each rank fails in turn, and any set of ranks at once; all ranks return the error of the
- * lowest of them and have an identical last error; numbers are reduced nevertheless.
+/* Agreement with every single failing rank and with sets of failing ranks: all ranks return the error of
+ * the lowest failing rank and have an identical last error; numbers are reduced nevertheless.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "comm/vote.h"
 
 static int rank, ranks;
 
-/* Check that the last error is the same on all ranks, and equal to this one. */
+/* Check that the last error is the same on all ranks, with this code, rank and text. */
 static void same_error(tutti_err err, tutti_err code, int who, const char *text) {
     const tutti_error_info mine = *tutti_last_error();
     tutti_error_info first = mine;
@@ -23,7 +23,7 @@ static void same_error(tutti_err err, tutti_err code, int who, const char *text)
     CHECK(strcmp(mine.text, first.text) == 0, "'%s' and '%s'", mine.text, first.text);
 }
 
-/* An error of this rank that differs from any other's. */
+/* Return the error code of rank `who` in a round and its text; on that rank, set the last error. */
 static tutti_err trouble(int who, int round, tutti_err *code_out, char *text) {
     static const tutti_err codes[] = {TUTTI_ERR_IO, TUTTI_ERR_NOMEM, TUTTI_ERR_OPTION,
                                       TUTTI_ERR_NO_SPACE};
@@ -36,7 +36,8 @@ static tutti_err trouble(int who, int round, tutti_err *code_out, char *text) {
     return code;
 }
 
-/* Ranks whose bit is set in `who` fail. */
+/* Return the error of this rank if the ranks whose bits are set in `who` fail; store the code, the number
+ * and the text of the lowest failing rank. */
 static tutti_err mine_of(unsigned who, int round, tutti_err *code_out, int *lowest_out,
                          char *text) {
     tutti_err mine = TUTTI_OK, code;
@@ -106,7 +107,7 @@ static void vote(tutti__team *t, unsigned who, int round) {
     CHECK_EQ(largest, 0);
 }
 
-/* An error code without a recorded message gets its default text, not that of an earlier error. */
+/* An error code without a recorded message gets its default text, not the text of an earlier error. */
 static void unrecorded(tutti__team *t) {
     for (int who = 0; who < ranks; who++) {
         if (rank == who) tutti__error_set(TUTTI_ERR_IO, 5, 99, "long ago");

@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Consensus: results and ranges equal those of MPI reductions; data that ranks stored in shared
- * memory before is visible afterwards; exactly one rank claims the work, and the others receive its
- * result.  Random ranks are late.
+/* Consensus: results and ranges are those of reductions over all ranks; data that ranks have stored in
+ * shared memory before is visible afterwards; exactly one rank claims the work, and the others receive
+ * its result.  Random ranks are late.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "comm/consensus.h"
@@ -13,7 +13,7 @@ static int64_t number(int round, int who, int i) {
     return (int64_t)(mix((uint64_t)round, (uint64_t)(who * 64 + i)) % 7) - 3;
 }
 
-/* Some ranks contribute nothing to some rounds. */
+/* Return whether rank `who` contributes no value to range i of a round. */
 static int is_silent(int round, int who, int i) {
     return mix((uint64_t)round + 5, (uint64_t)(who * 64 + i)) % 3 == 0;
 }
@@ -45,7 +45,7 @@ static void answers(tutti__team *t, int round) {
     }
 }
 
-/* One rank sums the values that all ranks stored in shared memory. */
+/* Check that one rank claims the work and finds the values that all ranks have stored. */
 static void do_work(tutti__team *t, int round) {
     const int who = round % 3 ? -1 : round % ranks;
     int64_t *mine = (int64_t *)(void *)tutti__consensus_data(t) + rank;
@@ -66,7 +66,7 @@ static void do_work(tutti__team *t, int round) {
     CHECK(who < 0 || claimed == (rank == who), "round %d: not who was meant", round);
 }
 
-/* Another rank arrives only after MPI has progressed a large message of this rank. */
+/* Rank 1 arrives only after rank 0, which waits in the consensus, has progressed a large MPI message. */
 static void mpi_moves_on(tutti__team *t) {
     enum { BYTES = 4 << 20 };
     char *v = calloc(1, BYTES);
@@ -88,7 +88,7 @@ static void agreement(tutti__team *t) {
     }
 }
 
-/* A vote by shared memory reduces as one by messages does; the lowest failing rank's error counts. */
+/* A vote in shared memory gives the same reductions as by messages, and the lowest failing rank's error. */
 static void votes(tutti__team *t, int round) {
     const int fails = (int)(mix(11, (uint64_t)round) % (uint64_t)(2 * ranks));
     int64_t least = number(round, rank, 0), most = least, sum = least;
@@ -119,7 +119,7 @@ int main(int argc, char **argv) {
     if (ranks > 1) {
         CHECK_OK(tutti__segment_make(t, 1, bytes, &memory));
         CHECK(!tutti__consensus_ready(t), "no board yet");
-        CHECK_OK(tutti__staging_attach(t)); /* frees the memory with the team */
+        CHECK_OK(tutti__staging_attach(t)); /* the team then frees the memory */
         t->staging->consensus = memory;
         tutti__consensus_use(t, memory.base);
     }
