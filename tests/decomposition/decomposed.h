@@ -1,5 +1,5 @@
-/* A space for tests of decompositions, without a dataset: ids by a formula, and a decomposition that
- * is compared with the expected one.
+/* A space for tests of decompositions without a dataset: its ids are given by a formula, and its
+ * decompositions are compared with expected ones.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_DECOMPOSED_H
 #define TUTTI_TESTS_DECOMPOSED_H
@@ -9,12 +9,13 @@
 
 static tutti__team *team;
 
-/* Ids are different for positions below ID_SPAN, and in no order. */
+/* Ids of positions below ID_SPAN are distinct and unordered. */
 #define ID_SPAN 1000003
 typedef struct {
     int64_t times, plus;
-    tutti_count twice, negative; /* a position with the id of another, with one below 0; -1: none */
-    tutti_err fails;             /* the result of reading it, on all ranks */
+    tutti_count twice;    /* position with the id of the next position, or -1 */
+    tutti_count negative; /* position with a negative id, or -1 */
+    tutti_err fails;      /* error of reading the map on all ranks, or TUTTI_OK */
 } id_map;
 
 static inline int64_t id_at(const id_map *m, tutti_count position) {
@@ -38,7 +39,7 @@ static inline tutti_err read_ids(void *from, const tutti__space_view *view, tutt
     return TUTTI_OK;
 }
 
-/* A list of `n` entries; map NULL: the id of a position is the position. */
+/* Return a one-dimensional space of `entries` entries; if map is NULL, the space has no ids. */
 static inline tutti__decomposed list_of(tutti_count entries, id_map *map) {
     return (tutti__decomposed){.name = "nodes",
                                .view = {.space = 3,
@@ -56,7 +57,7 @@ static inline tutti_err make(const tutti__decomposed *space, const tutti_decompo
     return tutti__decomposition_make(team, space, spec, TUTTI_OK, out);
 }
 
-/* Check that it is refused on all ranks with this code and text. */
+/* Check that all ranks refuse the decomposition with this code and text. */
 static inline void refuse(const tutti__decomposed *space, const tutti_decomposition_spec *spec,
                           tutti_err code, const char *words) {
     tutti_decomposition *p = NULL;
@@ -66,9 +67,9 @@ static inline void refuse(const tutti__decomposed *space, const tutti_decomposit
     tutti_decomposition_free(&p);
 }
 
-/* The expected properties of a decomposition of n entries. */
+/* The expected properties of a decomposition on this rank. */
 typedef struct {
-    tutti_count n, entries; /* of this rank, of the space */
+    tutti_count n, entries; /* entries of this rank; entries of the space */
     const tutti_count *position, *memory;
     const unsigned char *writes;
     int whole;
@@ -106,13 +107,12 @@ static inline void lists_are(tutti_decomposition *p, const ought *o) {
     free(writes);
 }
 
-/* Byte b of the item at a position, as a rank has it.  The value shows whose copy was
- * written. */
+/* Return byte b of rank who's copy of the item at a position; the copies of ranks differ. */
 static inline unsigned char item_byte(tutti_count position, tutti_off b, int who) {
     return (unsigned char)(held_byte(position, b) + 31 * who);
 }
 
-/* Written collectively, read back by all ranks.   writer: [entries] of the space, -1: no rank */
+/* Write items collectively and read them back; writer[i] is the rank that writes position i, or -1. */
 static inline void moves(const char *path, tutti_decomposition *p, const ought *o, tutti_off item,
                          const int *writer) {
     tutti_count lo = 0, hi = 0;

@@ -1,5 +1,6 @@
 /* TEST ranks=16 timeout=120 builds=openmpi,mpich */
-/* Bytes received and allocated per rank and call, with the same data per rank: four times as many ranks need at most twice as much.
+/* Bytes received and allocated per rank and call at least halve the growth of the number of ranks: with
+ * the same data per rank, four times as many ranks need at most twice as many bytes per rank.
  * TUTTI_TEST_SHOW=1 prints the bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/decomposed.h"
@@ -7,7 +8,7 @@
 #include "decomposition/splitters.h"
 
 enum { EACH = 300, SHARED = 4 }; /* entries per rank; entries shared with the next rank */
-enum { FEW_BYTES = 200 };        /* growth by less does not matter */
+enum { FEW_BYTES = 200 };        /* growth that is always permitted */
 
 typedef struct {
     int64_t received, allocated;
@@ -17,7 +18,7 @@ static bytes bytes_now(void) {
     return (bytes){tutti__received_bytes(), tutti__memory_allocated()};
 }
 
-/* The most of any rank of the team since then. */
+/* Return the maximum over the ranks of the team of bytes since `then`. */
 static bytes most_since(bytes then) {
     const bytes now = bytes_now();
     int64_t v[2] = {now.received - then.received, now.allocated - then.allocated};
@@ -77,7 +78,7 @@ int main(int argc, char **argv) {
     bytes few[CASES], many[CASES];
     MPI_Comm quarter;
     harness_begin(&argc, &argv, 1172);
-    tutti__rank_groups_set_least(1); /* groups of 2 and of 4 */
+    tutti__rank_groups_set_least(1); /* so that groups have 2 and 4 ranks */
     MPI_Comm_split(MPI_COMM_WORLD, rank / (ranks / 4), rank, &quarter);
     measure(quarter, few);
     measure(MPI_COMM_WORLD, many);

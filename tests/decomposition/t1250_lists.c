@@ -25,7 +25,7 @@ static void memory_random(tutti_count n, int how) {
     for (tutti_count i = 0; i < n && how == AS_THE_SPACE; i++) memory[i] = position[i];
 }
 
-/* The lowest position that no rank has. */
+/* Return the lowest position that no rank has. */
 static tutti_count first_missing(tutti_count entries) {
     for (int i = 0; i < h.n; i++)
         if (h.number[i] != i) return i;
@@ -106,8 +106,8 @@ static void test_compact(void) {
     tutti_decomposition_free(&p);
 }
 
-/* Neither the size of the space nor the entries of other ranks need memory: entries of one rank in
- * a space that is larger than any memory. */
+/* Lists in a space larger than any memory: memory use depends neither on the size of the space nor on
+ * the entries of other ranks. */
 static void test_sparse(void) {
     enum { EACH = 2000 };
     static tutti_count index[EACH];

@@ -10,7 +10,7 @@ static tutti_count position[HELD_RANKS][MOST], memory[MOST];
 static unsigned char writes[MOST];
 static int writer_at[MOST];
 
-/* The positions of a slice, from the last dimension to the first. */
+/* Store the positions of a slice in ascending order; return their number. */
 static tutti_count list(int ndims, const tutti_count *shape, const tutti_slice *s,
                         tutti_count *out) {
     tutti_count n = 0, all = 1;
@@ -39,7 +39,7 @@ static tutti__decomposed grid_of(int ndims, const tutti_count *shape) {
     return g;
 }
 
-/* The same on all ranks: the arrangement of the slices. */
+/* Arrangements of the slices of all ranks. */
 enum { ANY, EVEN, SLABS_OF, COMB, SAME, PATTERNS };
 
 static tutti_slice slice_random(int pattern, int who, int ndims, const tutti_count *shape) {
@@ -51,7 +51,7 @@ static tutti_slice slice_random(int pattern, int who, int ndims, const tutti_cou
         s.lo[d] = rnd(shape[d] + 1) / 2;
         s.hi[d] = s.lo[d] + rnd(shape[d] - s.lo[d] + 1);
     }
-    if (pattern == EVEN) { /* strides that have a divisor in common */
+    if (pattern == EVEN) { /* even strides */
         s.lo[0] = rnd(3);
         s.lo[0] = s.lo[0] < shape[0] ? s.lo[0] : 0;
         s.stride[0] = 2 + 2 * rnd(3);
@@ -111,7 +111,7 @@ static void run_trial(int k) {
     tutti_decomposition_free(&p);
 }
 
-/* A slice of a grid that is too large for lists of entries needs no lists. */
+/* Slices of a grid that is too large for lists of entries. */
 static void test_large(void) {
     const tutti_count shape[3] = {(tutti_count)ranks << 20, 1 << 20, 1 << 10};
     const tutti__decomposed space = grid_of(3, shape);

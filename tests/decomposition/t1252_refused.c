@@ -134,7 +134,7 @@ static void bad_maps(void) {
     map.fails = TUTTI_ERR_IO;
     refuse(&space, &s, TUTTI_ERR_IO, "the id map cannot be read");
     map.fails = TUTTI_OK;
-    /* a size that cannot be */
+    /* an impossible size */
     const tutti__decomposed huge = list_of((tutti_count)1 << 62, &map);
     tutti_decomposition_spec v = s;
     v.whole = 0;
@@ -198,11 +198,12 @@ static void bad_arguments(void) {
     refuse(&other, &s, TUTTI_ERR_MISMATCH, "disagree");
 }
 
-/* Every kind with every field that does not belong to it set on one rank, and kinds that are not set. */
+/* For each kind, each field that does not belong to the kind is refused if set on one rank; so is an unset
+ * kind. */
 static void foreign_fields(void) {
     static const struct {
         const char *name;
-        int kinds; /* bit 1 << kind: the kinds to which the field belongs */
+        int kinds; /* the kinds to which the field belongs: bit 1 << kind */
     } fields[] = {{"n", ~(1 << TUTTI_BY_SLICE)},
                   {"index", 1 << TUTTI_BY_INDEX | 1 << TUTTI_BY_BOTH},
                   {"ids", 1 << TUTTI_BY_VALUE | 1 << TUTTI_BY_BOTH},
