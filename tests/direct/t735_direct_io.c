@@ -1,7 +1,8 @@
 /* TEST ranks=1,2 timeout=60 */
-/* The option direct_io: with staging memory every whole block bypasses the page cache, regardless of the alignment of the
- * user's memory, and its pages are not cached afterwards, as after a plain write with O_DIRECT.  Without staging, misaligned
- * memory is written through the page cache.  The statistics report the bytes (direct_bytes).
+/* The option direct_io: with staging memory every whole block bypasses the page cache, regardless of the
+ * alignment of the caller's memory, and its pages are not cached afterwards.  Without staging, misaligned
+ * memory is written through the page cache.  The statistic direct_bytes counts the bytes that bypass the
+ * cache.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
@@ -11,9 +12,9 @@
 enum { WHOLE = 1 << 20, TAIL = 100, PIECE = 1024, PAGE = 4096 };
 
 static char path[512];
-static unsigned char *memory; /* aligned */
+static unsigned char *memory; /* page-aligned */
 
-/* Pages of the file's first WHOLE bytes that are in the page cache, or -1. */
+/* Return how many pages of the first WHOLE bytes are in the page cache, or -1 if unknown. */
 static int resident(const char *name) {
     unsigned char there[WHOLE / PAGE];
     int n = -1;
@@ -28,7 +29,7 @@ static int resident(const char *name) {
     return n;
 }
 
-/* Return whether the file system supports it: a plain write with O_DIRECT leaves no cached page. */
+/* Return whether the file system supports O_DIRECT: a write leaves no page in the cache. */
 static int possible(void) {
     int works = 0;
     if (rank == 0) {
@@ -58,7 +59,7 @@ static tutti_off of_all(tutti_off mine) {
     return sum;
 }
 
-/* Bytes of the last operation on all ranks: past the cache, and in all. */
+/* Check the bytes of the last operation, summed over ranks: `direct` past the cache, `all` in total. */
 static void went(tutti_file *f, tutti_off direct, tutti_off all) {
     tutti_stats s;
     tutti_file_stats(f, &s, NULL);
@@ -66,7 +67,7 @@ static void went(tutti_file *f, tutti_off direct, tutti_off all) {
     CHECK_EQ(of_all(s.file_read_bytes + s.file_write_bytes), all);
 }
 
-/* Pieces distributed cyclically, from misaligned memory; the last rank has some bytes more. */
+/* Cyclically distributed pieces in misaligned memory, and TAIL more bytes on the last rank. */
 static void staged(const char *text, int direct) {
     tutti_access *a = NULL, *part[2] = {NULL, NULL};
     unsigned char *v = memory + 8;
@@ -96,7 +97,7 @@ static void staged(const char *text, int direct) {
     file_remove(path);
 }
 
-/* Every rank its stretch, straight from its memory. */
+/* Each rank accesses a contiguous part directly from memory that is misaligned by `askew` bytes. */
 static void straight(int askew) {
     tutti_access *a = NULL;
     tutti_file *f = open_file("direct_io=1 method=list");

@@ -9,9 +9,9 @@ enum { PIECES = 300, PIECE = 40, STRIDE = 64, BYTES = PIECES * PIECE, ROUNDS = 2
 enum { MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE };
 
 static char path[512];
-static tutti_access *pieces; /* the same of all ranks */
+static tutti_access *pieces; /* the same access on all ranks */
 
-/* Check that all bytes are those of one write, and return it. */
+/* Check that all bytes have one value, since each write has its own; return the value. */
 static int colour(const unsigned char *v, int64_t n, const char *what) {
     for (int64_t i = 1; i < n; i++)
         if (v[i] != v[0]) {
@@ -21,7 +21,7 @@ static int colour(const unsigned char *v, int64_t n, const char *what) {
     return v[0];
 }
 
-/* The contents of the file after a barrier. */
+/* Return the value of the pieces in the file; check that bytes between pieces are 0. */
 static int settled(void) {
     int64_t n = 0;
     unsigned char *v = file_get(path, &n), got[BYTES];
@@ -39,7 +39,7 @@ static void fill_values(unsigned char *v, int round) {
     memset(v, 1 + (rank + 16 * round) % 250, BYTES);
 }
 
-/* Each rank writes, then reads data that some rank has written. */
+/* Each rank writes, and reads the bytes of one of the writes. */
 static void independent_round(tutti_file *f, int round) {
     unsigned char mine[BYTES], got[BYTES];
     tutti_off count = -7;
@@ -108,7 +108,7 @@ static void combination(const char *text) {
     tutti_plan *p = NULL;
     check_where(text);
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, MODE, &opt, &f), TUTTI_OK);
-    CHECK_SAME(tutti_plan_write(f, pieces, &p), TUTTI_OK); /* before: with staging */
+    CHECK_SAME(tutti_plan_write(f, pieces, &p), TUTTI_OK); /* made before the atomic mode */
     refusals(f);
     CHECK_SAME(tutti_file_atomic(f, 1), TUTTI_OK);
     for (int round = 0; round < ROUNDS; round++) independent_round(f, round);
