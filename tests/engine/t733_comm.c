@@ -1,24 +1,24 @@
 /* TEST ranks=2 timeout=120 own=1 */
-/* The pipeline comm: one request per window of any size, as without overlap; while it blocks, the exchange of
- * the next window continues.  The test needs no timing: no write of the aggregator ends before the
- * other rank, which sends its last message late, has sent it.  (Late: while the aggregator is in
- * its first write. 
- * If it is not there yet
- * the test is weaker but does not fail.)
+/* The pipeline comm: each window is one request, as without overlap, and while the request blocks, the
+ * exchange of the next window continues.  The test needs no timing: no write of the aggregator ends before
+ * the other rank has sent its last message, which it delays until the aggregator should be in its first
+ * write.  If the aggregator is slower, the test checks less but does not fail.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
-enum { WINDOW = 1 << 20, GATE = 199 }; /* messages of half a window are received when requested */
+/* WINDOW: bytes, so large that messages of half a window exceed MPI's eager limit; GATE: descriptor of a
+ * FIFO. */
+enum { WINDOW = 1 << 20, GATE = 199 };
 
 static char path[512], gate[520];
 static unsigned char *buffer;
 
 /* ---- the second message of a window is late, and the write is released when it has been sent */
 
-static int messages = -1; /* so far; -1: none is late */
+static int messages = -1; /* sent so far; -1: do not delay any */
 static MPI_Request late = MPI_REQUEST_NULL;
 
 int MPI_Isend(const void *buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
@@ -56,7 +56,7 @@ static tutti_file *open_file(const char *exchange, const char *pipeline, const c
     return f;
 }
 
-/* Every rank has a share of each window. */
+/* Make an access to this rank's share of each window. */
 static tutti_access *shares(int windows) {
     tutti_access *a = NULL;
     const tutti_off share = WINDOW / ranks;
@@ -94,7 +94,7 @@ static void goes_on(const char *exchange) {
     tutti_access_free(&a);
 }
 
-/* A fifo that both have open under the same number. */
+/* Open a FIFO as descriptor GATE on both ranks. */
 static void gate_make(void) {
     snprintf(gate, sizeof gate, "%s.gate", path);
     if (rank == 0) CHECK(mkfifo(gate, 0600) == 0, "no fifo");

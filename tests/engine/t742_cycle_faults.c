@@ -1,7 +1,7 @@
 /* TEST ranks=1,3 timeout=120 */
-/* In the cyclic engine a file access of a rank fails in its first cycle, its second, ... until there are no
- * more: under every exchange and pipeline all ranks return the same error, nothing hangs, bytes
- * outside the access keep their value, the handle stays usable, memory is released.
+/* Each file access of a rank in the cyclic engine fails once: with every exchange and pipeline all ranks
+ * return the same error, nothing hangs, bytes outside the access keep their value, the handle stays
+ * usable, memory is released.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include "harness.h"
@@ -21,7 +21,7 @@ static char path[512];
 static int64_t size;
 static unsigned char *old, *new;
 
-/* Pieces of 700 bytes, distributed cyclically, some of them missing. */
+/* Make the request of rank `who`: cyclically distributed pieces of 700 bytes, with a hole per round. */
 static request request_of(int who) {
     request q = {NULL, NULL, NULL, 0};
     const tutti_off piece = 700, round = piece * ranks + HOLE;
@@ -56,7 +56,7 @@ static tutti_file *open_file(const char *text, int who, const char *what, int n)
     return f;
 }
 
-/* Check that all ranks return the same code and the error names the failed rank. */
+/* Check that all ranks return the same code and that the error names rank `who`. */
 static tutti_err judged(tutti_err mine, int who) {
     const tutti_err err = same_everywhere(mine);
     CHECK(err == TUTTI_OK || err == TUTTI_ERR_NO_SPACE, "%s", tutti_last_message());
@@ -64,7 +64,7 @@ static tutti_err judged(tutti_err mine, int who) {
     return err;
 }
 
-/* Every byte has its old or its new value. */
+/* Check that every byte of the file has its old or its new value. */
 static void file_is_sound(void) {
     int64_t n = 0;
     unsigned char *v = file_get(path, &n);
@@ -77,7 +77,7 @@ static void file_is_sound(void) {
     free(v);
 }
 
-/* The n-th write of rank `who` fails, twice by the same plan; 0 if there are fewer. */
+/* Let the n-th write of rank `who` fail, then run the plan again; return 0 if there are fewer writes. */
 static int write_fails(const char *text, int who, int n) {
     request q = request_of(rank);
     tutti_plan *p = NULL;
@@ -119,7 +119,7 @@ static int read_fails(const char *text, int who, int n) {
     return err != TUTTI_OK;
 }
 
-/* Faults of all ranks with TIER=full, otherwise of one. */
+/* Let accesses of rank `one` fail, or, if `one` is negative, of each rank. */
 static void combination(const char *way, const char *pipeline, const char *store, int one) {
     char text[200];
     snprintf(text, sizeof text,
@@ -127,7 +127,7 @@ static void combination(const char *way, const char *pipeline, const char *store
              "store=%s",
              way, pipeline, store);
     check_where(text);
-    (void)write_fails(text, 0, 1000000); /* the team and its windows are there now */
+    (void)write_fails(text, 0, 1000000); /* no fault; allocates cached memory */
     const account start = account_now();
     for (int who = one >= 0 ? one : 0; who < (one >= 0 ? one + 1 : ranks); who++) {
         int n = 1, k = 1;

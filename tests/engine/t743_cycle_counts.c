@@ -1,8 +1,7 @@
 /* TEST ranks=1,2,3,5 timeout=60 */
-/* Counts show that the cyclic engine does what the options request: one message per cycle and
- * pair of ranks, one copy on each side of it (none on the target's side of a put), one file access
- * per window; the explanation of the plan agrees.  Cycles without bytes have no cost, and
- * all ranks may read everything.
+/* Counts of the cyclic engine: one message per cycle and pair of ranks, one copy on each side of a message
+ * (none on the target's side of a put), one file access per window; the explanation of the plan agrees.
+ * Cycles without bytes have no cost, and all ranks may read the whole file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
@@ -35,7 +34,7 @@ static void words_are(const tutti_plan *p, int way, const char *pipeline) {
     CHECK(strstr(tutti_plan_explain(p), want), "'%s' is not in '%s'", want, tutti_plan_explain(p));
 }
 
-/* Every rank has EACH blocks in every window of every rank. */
+/* Check the statistics of an operation in which each rank has EACH blocks in every window. */
 static void numbers_are(const tutti_stats *s, int way, int is_write) {
     const tutti_off part = (tutti_off)BLOCK * EACH * CYCLES, others = ranks - 1;
     CHECK_EQ(s->windows, CYCLES);
@@ -103,7 +102,7 @@ static void far_apart(int way, const char *pipeline) {
     tutti_access_free(&a);
 }
 
-/* ---- all ranks read everything and beyond: more bytes than windows for packed data hold */
+/* ---- all ranks read the whole file and beyond: more bytes than buffers for packed data can hold */
 
 static void everything(int way, const char *pipeline) {
     enum { SIZE = 100000, BEYOND = 3000 };
@@ -120,7 +119,7 @@ static void everything(int way, const char *pipeline) {
     tutti_file *f = open_file(way, more, NEW);
     CHECK_OK(tutti_access_contiguous(0, rank == ranks - 1 ? SIZE : 0, &mine));
     CHECK_OK(tutti_access_contiguous(0, SIZE + BEYOND, &a));
-    CHECK_SAME(tutti_file_write(f, mine, all, &count), TUTTI_OK); /* one rank for all windows */
+    CHECK_SAME(tutti_file_write(f, mine, all, &count), TUTTI_OK); /* one rank has all bytes */
     CHECK_SAME(tutti_file_read(f, a, in, &count), TUTTI_OK);
     CHECK_EQ(count, SIZE);
     CHECK(memcmp(in, all, sizeof in) == 0, "read differs");
@@ -129,7 +128,7 @@ static void everything(int way, const char *pipeline) {
     tutti_access_free(&a);
 }
 
-/* ---- two handles of one file at once, waited for in different orders: blocking calls must not deadlock */
+/* ---- pending plans on two handles of one file, waited for in different orders, must not deadlock */
 
 static void crosswise(int way, const char *pipeline) {
     enum { FILES = 2, PIECES = 40, PIECE = 1000 };
