@@ -37,7 +37,7 @@ static tutti_array *array_made(void) {
     return a;
 }
 
-/* All calls on a file that is none any more. */
+/* Check that all calls on an invalid file handle fail. */
 static void file_refuses(tutti_file *f, const tutti_access *a) {
     tutti_off size = 0;
     tutti_options opt;
@@ -217,7 +217,7 @@ int main(int argc, char **argv) {
     STATE(tutti_request_test(&r, &done, NULL));
     STATE(tutti_request_wait(&left, NULL));
     CHECK(done == 1 && !r && !left, "not nulled");
-    CHECK_OK(tutti_request_wait(&alone, NULL)); /* it needs no other rank */
+    CHECK_OK(tutti_request_wait(&alone, NULL)); /* independent: completes without other ranks */
     STATE(tutti_tiles_next(walk, &tile));
     STATE(tutti_tiles_end(&walk));
     STATE(tutti_array_close(&walked));
