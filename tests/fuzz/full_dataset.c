@@ -1,4 +1,4 @@
-/* A dataset opened, all sections are read, then it is verified.
+/* Fuzz target: opens a dataset, reads all sections, and verifies them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/tutti.h>
 #include "dataset_text.h"

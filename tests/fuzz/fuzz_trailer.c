@@ -1,4 +1,4 @@
-/* Trailers: an untrusted data file, from which metadata is rebuilt.  Checksums are not verified,
+/* Fuzz target: rebuilds metadata from the trailers of an untrusted data file.  Checksums are not verified,
  * because a fuzzer cannot guess them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "fuzz.h"
