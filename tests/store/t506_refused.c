@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=30 */
-/* A kernel that refuses (here by a filter on this process) io_uring: the store threads is used instead;
- * and fallocate: files are extended, never truncated, and keep their bytes.
+/* System calls that the kernel refuses (by a filter on this process): without io_uring the store threads is
+ * used; without fallocate files are extended, never truncated, and keep their bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/stores.h"
 
