@@ -1,7 +1,7 @@
 /* TEST ranks=1,3,4 timeout=60 */
-/* Windows of plans agree with the cost model, for every exchange, pipeline, number of
- * sub-buffers and division into nodes; all buffers of a node together stay inside cb_buffer_size.
- * A step implies messages, and the explanation states the exchange.
+/* Windows of plans have the size that the cost model predicts, for every exchange, pipeline, number of
+ * sub-buffers and division into nodes; all buffers of a node together fit in cb_buffer_size.  A step
+ * implies messages, and the explanation states the exchange.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "collective/find.h"
@@ -60,7 +60,7 @@ static void check_way(const setup *s, const tutti_options *opt, const char *text
         if (opt->sub_buffers == 1) CHECK(strstr(text, "pipeline none"), "%s", text);
 }
 
-/* The limits hold on all ranks of the node with the most ranks. */
+/* Check that the buffers of the largest node fit in cb_buffer_size. */
 static void check_memory(const tutti_plan *p) {
     const tutti__two_phase *t = p->two;
     const tutti_file *f = p->file;
