@@ -1,5 +1,5 @@
-/* dataset_ids DIRECTORY NODES TURN [WRONG]: a dataset with a list of NODES entries, ids 10, 20 ...
- * in an order rotated by TURN, values by id; the value of the id WRONG differs.
+/* dataset_ids DIRECTORY NODES TURN [WRONG]: writes a dataset with a list of NODES entries, whose ids 10,
+ * 20, ... are rotated by TURN entries; values depend on the id, and the value of the id WRONG differs.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <tutti/tutti.h>

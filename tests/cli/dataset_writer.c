@@ -1,6 +1,6 @@
-/* dataset_writer DIRECTORY [FACTOR [SEGMENTS]]: a dataset with all features: a grid, a list with ids and two
- * topologies, scalars, vectors, tensors, both layouts, both byte orders, many types, infos.  With
- * SEGMENTS it is killed while it writes the segment after these.
+/* dataset_writer DIRECTORY [FACTOR [SEGMENTS]]: writes a dataset with all features: a grid, a list with ids
+ * and two topologies, scalars, vectors, tensors, both layouts, both byte orders, many types, infos.  With
+ * SEGMENTS, the program kills itself while it writes the segment after so many segments.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <complex.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
-/* zarr_writer DIRECTORY: a dataset with compressed variables of several chunks and many types, three steps of time; "late" is not
- * in the first, "mesh" only in the topology.
+/* zarr_writer DIRECTORY: writes a dataset with compressed variables of several chunks and many types in three
+ * time steps; the variable "late" is not in the first step, and "mesh" is only in the topology.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <complex.h>
 #include <math.h>
