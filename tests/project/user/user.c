@@ -1,4 +1,4 @@
-/* A user's first program: every rank writes one block of rows' columns, and reads it back.
+/* A first program of a user: every rank writes a block of columns and reads the block back.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* A user's program in C++: an object that closes its file, also where it outlives MPI.
+/* A program of a user in C++: the destructor of an object closes a file, also after MPI_Finalize.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <cstdio>
 #include <stdexcept>
