@@ -234,7 +234,7 @@ static inline int64_t memory_end(const model *m) {
 }
 
 /* Append the bytes of another model with both offsets shifted, and its `lost` bytes to m->lost. */
-static inline void model_take(model *m, const model *from, int64_t file, int64_t memory) {
+static inline void model_append(model *m, const model *from, int64_t file, int64_t memory) {
     for (int64_t k = 0; k < from->n; k++)
         model_add(m, from->file[k] + file, from->memory[k] + memory);
     for (int64_t k = 0; k < model_lost(from); k++)
@@ -242,7 +242,7 @@ static inline void model_take(model *m, const model *from, int64_t file, int64_t
 }
 
 /* Move an access and its model by `by` bytes in the file. */
-static inline void shift(tutti_access **a, model *m, int64_t by) {
+static inline void shift_access(tutti_access **a, model *m, int64_t by) {
     tutti_access *moved = NULL;
     tutti_access sides = tutti__access_share(*a);
     if (sides.file.node) sides.file.disp += by;
@@ -265,12 +265,12 @@ static inline tutti_access *random_concat(int depth, model *m) {
         pm[i] = (model){0, 0, NULL, NULL, NULL};
         if (same && i) {
             CHECK_OK(tutti_access_copy(part[0], &part[i]));
-            model_take(&pm[i], &pm[0], 0, 0);
+            model_append(&pm[i], &pm[0], 0, 0);
         } else {
             part[i] = random_access(depth - 1, &pm[i]);
         }
         if (apart) {
-            shift(&part[i], &pm[i], at_file);
+            shift_access(&part[i], &pm[i], at_file);
             tutti_access_bounds(part[i], NULL, &at_file);
             at_file += gap;
         }
@@ -280,7 +280,7 @@ static inline tutti_access *random_concat(int depth, model *m) {
     int64_t end = 0;
     for (int i = 0; i < n; i++) {
         const int64_t at = given ? offsets[i] : end, own = memory_end(&pm[i]);
-        model_take(m, &pm[i], 0, at);
+        model_append(m, &pm[i], 0, at);
         if (pm[i].n && at + own > end) end = at + own;
         model_free(&pm[i]);
         tutti_access_free(&part[i]);
@@ -296,7 +296,7 @@ static inline tutti_access *random_tile(int depth, model *m) {
     const int64_t count = rnd(5), memory_stride = rnd(2) ? pm.n : rnd(100) - 20;
     const int64_t stride = rnd(4) ? hi - lo + rnd(20) : rnd(20) - (lo >= 100 ? 10 : 0);
     CHECK_OK(tutti_access_tile(part, count, stride, memory_stride, &a));
-    for (int64_t i = 0; i < count; i++) model_take(m, &pm, i * stride, i * memory_stride);
+    for (int64_t i = 0; i < count; i++) model_append(m, &pm, i * stride, i * memory_stride);
     model_free(&pm);
     tutti_access_free(&part);
     return a;

@@ -67,7 +67,7 @@ static void use_object(const tutti_access *a) {
 }
 
 /* Parse a copy in a block of exactly its size, so that the sanitizer sees a read beyond it. */
-static void try(const unsigned char *bytes, size_t size) {
+static void parse_copy(const unsigned char *bytes, size_t size) {
     unsigned char *buf = malloc(size);
     if (size) memcpy(buf, bytes, size);
     tutti_access *a = NULL;
@@ -108,7 +108,7 @@ static void mutate_text(unsigned char *buf, size_t *size, size_t capacity) {
     }
 }
 
-static void attack(const tutti_access *a) {
+static void parse_mutations(const tutti_access *a) {
     const size_t size = tutti_access_serialise(a, NULL, 0), capacity = size + 16;
     unsigned char *good = malloc(capacity), *bad = malloc(capacity);
     (void)tutti_access_serialise(a, good, size);
@@ -120,7 +120,7 @@ static void attack(const tutti_access *a) {
         size_t n = size;
         memcpy(bad, good, size);
         mutate_text(bad, &n, capacity);
-        try(bad, n);
+        parse_copy(bad, n);
     }
     good[size] = 0;
     tutti_access *b = NULL;
@@ -139,11 +139,11 @@ static void test_noise(void) {
         buf[1] = MARK1;
         buf[2] = VERSION;
     }
-    try(buf, n);
+    parse_copy(buf, n);
 }
 
 /* Parse `levels` nested loops of two copies each around one byte. */
-static void deep(int levels, tutti_err expect) {
+static void parse_nested(int levels, tutti_err expect) {
     unsigned char buf[1024] = {MARK0, MARK1, VERSION};
     size_t n = 3;
     for (int i = 0; i < levels; i++) {
@@ -165,13 +165,13 @@ int main(void) {
     for (int round = 0; round < 400 && check_failures_ < 20; round++) {
         model m = {0, 0, NULL, NULL, NULL};
         tutti_access *a = random_access((int)rnd(5), &m);
-        attack(a);
+        parse_mutations(a);
         tutti_access_free(&a);
         model_free(&m);
     }
     for (int i = 0; i < 60000 && check_failures_ < 20; i++) test_noise();
-    deep(20, TUTTI_OK);
-    deep(40, TUTTI_ERR_FORMAT);
+    parse_nested(20, TUTTI_OK);
+    parse_nested(40, TUTTI_ERR_FORMAT);
     CHECK(accepted > 100, "only %d mutants were accepted", accepted);
     CHECK_EQ(tutti__memory_live(), live);
     return check_done();

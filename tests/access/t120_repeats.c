@@ -69,7 +69,7 @@ static void request_free(request *q) {
     free(q->from);
 }
 
-static int64_t mentions(request *q, const model *m, int64_t by, int64_t size) {
+static int64_t expect_read(request *q, const model *m, int64_t by, int64_t size) {
     int64_t n = 0;
     for (int64_t i = 0; m && i < m->n; i++) {
         if (m->file[i] + by >= size) continue;
@@ -83,7 +83,7 @@ static int64_t mentions(request *q, const model *m, int64_t by, int64_t size) {
 /* Set q->from for a read at displacement `by` in a file of `size` bytes; return the bytes read. */
 static int64_t check_expected(request *q, int64_t by, int64_t size) {
     for (int64_t i = 0; i < q->capacity; i++) q->from[i] = NOTHING;
-    const int64_t n = mentions(q, &q->m, by, size) + mentions(q, q->m.lost, by, size);
+    const int64_t n = expect_read(q, &q->m, by, size) + expect_read(q, q->m.lost, by, size);
     for (int64_t i = 0, k = 0; i < model_lost(&q->m);
          i++) { /* repeats of a byte whose value is undefined */
         if (i == 0 || q->m.lost->file[i] < q->m.lost->file[i - 1]) k = 0;
