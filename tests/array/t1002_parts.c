@@ -132,10 +132,10 @@ static tutti_array *local_array(const char *name, const picture *p, const tutti_
 }
 
 static void local_remove(const char *name) {
-    char mine[600];
-    snprintf(mine, sizeof mine, "%s.%d", name, rank);
+    char own_path[600];
+    snprintf(own_path, sizeof own_path, "%s.%d", name, rank);
     MPI_Barrier(MPI_COMM_WORLD);
-    (void)unlink(mine);
+    (void)unlink(own_path);
     file_remove(name);
 }
 
@@ -154,7 +154,7 @@ static void copied(tutti_array *from, tutti_array *to, const picture *p) {
 
 /* Open a local array again; its parts can also be opened separately. */
 static void found_again(tutti_array **a, const picture *p, const tutti_options *opt) {
-    char mine[600];
+    char own_path[600];
     tutti_array_spec seen;
     tutti_array *part = NULL;
     CHECK_SAME(tutti_array_close(a), TUTTI_OK);
@@ -164,8 +164,8 @@ static void found_again(tutti_array **a, const picture *p, const tutti_options *
     tutti_array_describe(*a, &seen);
     CHECK(memcmp(seen.shape, p->spec.shape, sizeof seen.shape) == 0, "another shape");
     read_parts(*a, p, tutti_array_distribution(*a), NULL);
-    snprintf(mine, sizeof mine, "%s.%d", second, rank);
-    CHECK_OK(tutti_array_open(MPI_COMM_SELF, mine, TUTTI_READ, NULL, opt, &part));
+    snprintf(own_path, sizeof own_path, "%s.%d", second, rank);
+    CHECK_OK(tutti_array_open(MPI_COMM_SELF, own_path, TUTTI_READ, NULL, opt, &part));
     tutti_count shape[TUTTI_MAX_DIMS] = {0};
     (void)tutti_distribution_part(tutti_array_distribution(*a), rank, shape);
     tutti_array_describe(part, &seen);

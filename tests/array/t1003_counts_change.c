@@ -72,7 +72,7 @@ static void read_by(const tutti_array_spec *s, int n) {
 
 static void local_by(const tutti_array_spec *s, int n) {
     tutti_array *a = NULL;
-    char mine[600];
+    char own_path[600];
     MPI_Comm c = first_ranks(n);
     tutti_distribution *d = spread_items(s, n);
     if (c != MPI_COMM_NULL) {
@@ -90,8 +90,8 @@ static void local_by(const tutti_array_spec *s, int n) {
         CHECK(a == NULL, "an array after an error");
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    snprintf(mine, sizeof mine, "%s.%d", path, rank);
-    (void)unlink(mine);
+    snprintf(own_path, sizeof own_path, "%s.%d", path, rank);
+    (void)unlink(own_path);
     tutti_distribution_free(&d);
     file_remove(path);
 }

@@ -120,12 +120,12 @@ static void check_contents(scene *s, int deed, tutti_err err, tutti_err fault) {
 }
 
 static void scene_end(scene *s) {
-    char mine[600];
+    char own_path[600];
     tutti_distribution_free(&s->d);
     free(s->v);
     MPI_Barrier(MPI_COMM_WORLD);
-    snprintf(mine, sizeof mine, "%s.%d", path, rank);
-    (void)unlink(mine);
+    snprintf(own_path, sizeof own_path, "%s.%d", path, rank);
+    (void)unlink(own_path);
     file_remove(path);
     file_remove(second);
 }

@@ -87,7 +87,7 @@ static int is_there(const char *name) {
 
 /* The intermediate file of a copy gets an unused name and is removed. */
 static void test_between(void) {
-    static const char *const mine = "a letter";
+    static const char *const local = "a letter";
     char taken[540], next[540], part[600];
     tutti_array *a = NULL, *b = NULL;
     tutti_distribution *d = rows(TUTTI_DIST_BLOCK), *e = rows(TUTTI_DIST_CYCLIC);
@@ -96,7 +96,7 @@ static void test_between(void) {
     snprintf(next, sizeof next, "%s.copy.1", other);
     if (rank == 0) {
         FILE *f = fopen(taken, "w");
-        CHECK(f && fputs(mine, f) >= 0 && fclose(f) == 0, "%s", taken);
+        CHECK(f && fputs(local, f) >= 0 && fclose(f) == 0, "%s", taken);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_SAME(tutti_array_create_local(MPI_COMM_WORLD, path, &spec, d, NULL, &a), TUTTI_OK);
@@ -112,7 +112,7 @@ static void test_between(void) {
     if (rank == 0) {
         int64_t bytes = 0;
         unsigned char *have = file_bytes(taken, &bytes);
-        CHECK(bytes == (int64_t)strlen(mine) && memcmp(have, mine, (size_t)bytes) == 0,
+        CHECK(bytes == (int64_t)strlen(local) && memcmp(have, local, (size_t)bytes) == 0,
               "somebody's file has been overwritten");
         free(have);
         CHECK(!is_there(next), "%s is left", next);
@@ -264,8 +264,8 @@ static tutti_slice my_rows(void) {
 static void test_walks(void) {
     tutti_array *a = create_objects(path, ""), *b = create_objects(other, ""),
                 *c = create_objects(third, "");
-    const tutti_slice mine = my_rows();
-    const tutti_tiles_spec s = {.budget = 100000, .region = &mine, .tile = {4, 30}};
+    const tutti_slice local = my_rows();
+    const tutti_tiles_spec s = {.budget = 100000, .region = &local, .tile = {4, 30}};
     tutti_tiles_spec alone = s;
     tutti_tiles *t = NULL;
     tutti_tile tile;
@@ -342,8 +342,8 @@ static void visible(int in_place, int way, const char *options) {
     tutti_array *a = create_objects(path, options),
                 *b = in_place ? a : create_objects(other, options);
     tutti_array *aside = create_objects(third, "");
-    const tutti_slice mine = my_rows(), all = tutti_slice_all(2, spec.shape);
-    const tutti_tiles_spec s = {.budget = 100000, .region = &mine, .tile = {4, 30}};
+    const tutti_slice local = my_rows(), all = tutti_slice_all(2, spec.shape);
+    const tutti_tiles_spec s = {.budget = 100000, .region = &local, .tile = {4, 30}};
     tutti_tiles *t = NULL;
     tutti_tile tile;
     int32_t v[N];
@@ -374,8 +374,8 @@ static void visible(int in_place, int way, const char *options) {
 /* If another call completes the write of a tile, its error is returned by the tile iteration. */
 static void report_error_of_completed_tile(void) {
     tutti_array *a = create_objects(path, ""), *b = create_objects(other, "fault=0:write:3:EIO");
-    const tutti_slice mine = my_rows(), none = {.stride = {1, 1}};
-    const tutti_tiles_spec s = {.budget = 100000, .region = &mine, .tile = {4, 30}};
+    const tutti_slice local = my_rows(), none = {.stride = {1, 1}};
+    const tutti_tiles_spec s = {.budget = 100000, .region = &local, .tile = {4, 30}};
     tutti_tiles *t = NULL;
     tutti_tile tile;
     tutti_err err = TUTTI_OK;

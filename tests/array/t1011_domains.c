@@ -38,12 +38,12 @@ static void common(tutti_array *a, tutti_count n, tutti_count rows, tutti_count 
             break;
         }
     const tutti_stats last = last_of(a);
-    const tutti_count mine = share_of(n, rank, from, to);
+    const tutti_count local = share_of(n, rank, from, to);
     if (rows == ROWS)
-        CHECK_EQ(last.file_read_bytes, mine * ROWS * 8);
+        CHECK_EQ(last.file_read_bytes, local * ROWS * 8);
     else /* small holes are also read; a rank without any of these columns reads nothing */
-        CHECK((last.file_read_bytes > 0) == (mine > 0), "%lld columns, %lld bytes", (long long)mine,
-              (long long)last.file_read_bytes);
+        CHECK((last.file_read_bytes > 0) == (local > 0), "%lld columns, %lld bytes",
+              (long long)local, (long long)last.file_read_bytes);
     char said[96];
     snprintf(said, sizeof said, "blocks of %lld of the array's %lld slabs of %d bytes",
              (long long)((n + ranks - 1) / ranks), (long long)n, ROWS * 8);
@@ -105,9 +105,9 @@ static void planes(const char *more) {
             s.hi[d] = s.lo[d] + 1 + rnd(spec.shape[d] - s.lo[d]);
             s.stride[d] = 1 + rnd(2);
         }
-        tutti_slice mine = s; /* the last dimension is distributed cyclically */
-        mine.lo[2] += rank * s.stride[2];
-        mine.stride[2] *= ranks;
+        tutti_slice local = s; /* the last dimension is distributed cyclically */
+        local.lo[2] += rank * s.stride[2];
+        local.stride[2] *= ranks;
         int32_t *v = calloc((size_t)n, 4);
         tutti_count k = 0, at[3];
         for (at[0] = s.lo[0]; at[0] < s.hi[0]; at[0] += s.stride[0])
@@ -117,7 +117,7 @@ static void planes(const char *more) {
                     model[p] = (int32_t)(100000 * step + p);
                     if ((at[2] - s.lo[2]) / s.stride[2] % ranks == rank) v[k++] = model[p];
                 }
-        CHECK_SAME(tutti_array_write(a, &mine, NULL, v), TUTTI_OK);
+        CHECK_SAME(tutti_array_write(a, &local, NULL, v), TUTTI_OK);
         free(v);
         const tutti_slice all = tutti_slice_all(3, spec.shape);
         CHECK_SAME(tutti_array_read(a, &all, NULL, got), TUTTI_OK);

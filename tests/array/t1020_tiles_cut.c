@@ -229,13 +229,13 @@ static void cut_round(void) {
 
 static void expect_rows(void) {
     tutti__tiling t = {.ndims = 2, .of = {.hi = {1000, 1000}}, .shape = {1000, 1000}};
-    const tutti__tile_limit room = {16, 16, 16 * 2 * 100 * 1000};
+    const tutti__tile_limit tile_limit = {16, 16, 16 * 2 * 100 * 1000};
     tutti__tiling wide = t, thin = t, halo = t;
-    CHECK_OK(tutti__tiling_cut(&t, TUTTI_ROW_MAJOR, 1, &room)); /* rows are not split */
+    CHECK_OK(tutti__tiling_cut(&t, TUTTI_ROW_MAJOR, 1, &tile_limit)); /* rows are not split */
     CHECK(t.tile[0] == 100 && t.tile[1] == 1000, "%lld x %lld", (long long)t.tile[0],
           (long long)t.tile[1]);
     CHECK_EQ(t.tiles, 10);
-    CHECK_OK(tutti__tiling_cut(&wide, TUTTI_COL_MAJOR, 1, &room)); /* columns are not split */
+    CHECK_OK(tutti__tiling_cut(&wide, TUTTI_COL_MAJOR, 1, &tile_limit)); /* columns are not split */
     CHECK(wide.tile[0] == 1000 && wide.tile[1] == 100, "columns");
     const tutti__tile_limit little = {16, 16, 16 * 2 * 400};
     CHECK_OK(tutti__tiling_cut(&thin, TUTTI_ROW_MAJOR, 1, &little)); /* parts of one row */
@@ -249,13 +249,13 @@ static void expect_rows(void) {
 /* Tilings of the largest possible extents do not overflow. */
 static void expect_large(void) {
     tutti__tiling t = {.ndims = 1, .of = {.hi = {INT64_MAX}}, .shape = {INT64_MAX}};
-    const tutti__tile_limit room = {2, 2, 1 << 20}, none = {2, 2, 3};
+    const tutti__tile_limit tile_limit = {2, 2, 1 << 20}, none = {2, 2, 3};
     tutti__box core;
     t.halo[0] = INT64_MAX;
-    CHECK_ERR(tutti__tiling_cut(&t, TUTTI_ROW_MAJOR, 1, &room), TUTTI_ERR_ARG);
+    CHECK_ERR(tutti__tiling_cut(&t, TUTTI_ROW_MAJOR, 1, &tile_limit), TUTTI_ERR_ARG);
     memset(t.tile, 0, sizeof t.tile);
     t.halo[0] = 1;
-    CHECK_OK(tutti__tiling_cut(&t, TUTTI_ROW_MAJOR, 1, &room));
+    CHECK_OK(tutti__tiling_cut(&t, TUTTI_ROW_MAJOR, 1, &tile_limit));
     tutti__tiling_core(&t, t.tiles - 1, &core);
     CHECK_EQ(core.hi[0], INT64_MAX);
     tutti__tiling_core(&t, t.tiles, &core);

@@ -104,20 +104,20 @@ static void refuse_twins(tutti_array *local) {
     tutti_tiles_spec s = good_spec();
     tutti_distribution *d = NULL;
     tutti_array *c = NULL;
-    char name[600], mine[620];
+    char name[600], own_path[620];
     s.halo[0] = 1;
     CHECK_SAME(tutti_array_open(MPI_COMM_WORLD, path, TUTTI_WRITE, NULL, NULL, &c),
                TUTTI_OK); /* the file of b */
     refuses(b, c, &s, TUTTI_ERR_ARG, "same bytes");
     CHECK_SAME(tutti_array_close(&c), TUTTI_OK);
     snprintf(name, sizeof name, "%s.cyclic", path);
-    snprintf(mine, sizeof mine, "%s.%d", name, rank);
+    snprintf(own_path, sizeof own_path, "%s.%d", name, rank);
     CHECK_OK(tutti_distribution_make(2, spec.shape, dims, &d));
     CHECK_SAME(tutti_array_create_local(MPI_COMM_WORLD, name, &spec, d, NULL, &c), TUTTI_OK);
     refuses(local, c, &s, TUTTI_ERR_ARG, "different distributions");
     CHECK_SAME(tutti_array_close(&c), TUTTI_OK);
     tutti_distribution_free(&d);
-    (void)unlink(mine);
+    (void)unlink(own_path);
     file_remove(name);
 }
 

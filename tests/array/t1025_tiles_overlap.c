@@ -68,7 +68,7 @@ static void walk_tiles(tutti_array *from, tutti_array *to, int sequential) {
     CHECK_EQ(stats.tiles, TILES);
 }
 
-static void overlap(int in_place, const char *options) {
+static void check_overlap(int in_place, const char *options) {
     const tutti_array_spec spec = {
         .ndims = 2, .shape = {(tutti_count)TILES * ROWS * ranks, WIDTH}, .type = TUTTI_INT8};
     tutti_array *from = create_objects(path, &spec, options), *to = from;
@@ -93,7 +93,7 @@ static size_t heap(void) {
 
 /* Check the heap during a tile iteration on one rank, where staging is also on the heap; SLACK is for
  * plans. */
-static void budget(tutti_off bytes, const char *options) {
+static void check_budget(tutti_off bytes, const char *options) {
     enum { SIDE = 2048, SLACK = 64 << 10 };
     const tutti_array_spec spec = {.ndims = 2, .shape = {SIDE, SIDE}, .type = TUTTI_FLOAT64};
     tutti_array *from = create_objects(path, &spec, options),
@@ -136,7 +136,7 @@ static tutti_off staging_of(tutti_array *a) {
 
 /* Square tiles consist of short pieces far apart in the file, so that the windows which contain them
  * are many times larger than the tile: staging memory must not exceed the budget. */
-static void sparse(tutti_off bytes, const char *options, int expect_background) {
+static void check_sparse(tutti_off bytes, const char *options, int expect_background) {
     enum { SIDE = 1200 };
     const tutti_array_spec spec = {.ndims = 2, .shape = {SIDE, SIDE}, .type = TUTTI_FLOAT64};
     tutti_array *from = create_objects(path, &spec, options),
@@ -206,12 +206,13 @@ int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 875);
     snprintf(path, sizeof path, "%s", scratch_path("overlap"));
     snprintf(to_path, sizeof to_path, "%s.to", path);
-    sparse(300 << 10, "background=io-only", 0); /* first, while little staging memory is cached */
-    sparse(20 << 20, "background=io-only", 1);
-    overlap(0, "background=auto fault=*:slow:1"); /* file access takes time */
-    overlap(1, "background=auto fault=*:slow:1");
-    budget(4 << 20, "");
-    budget(3 << 20, "background=none");
+    check_sparse(300 << 10, "background=io-only",
+                 0); /* first, while little staging memory is cached */
+    check_sparse(20 << 20, "background=io-only", 1);
+    check_overlap(0, "background=auto fault=*:slow:1"); /* file access takes time */
+    check_overlap(1, "background=auto fault=*:slow:1");
+    check_budget(4 << 20, "");
+    check_budget(3 << 20, "background=none");
     test_staging();
     return harness_end();
 }

@@ -139,11 +139,12 @@ static void random_parts(walk_case *c) {
 
 /* Return the smallest budget of this rank: extent 1 in dimensions whose tile extent is not given. */
 static tutti_off least_budget(const walk_case *c, const tutti_count *shape, const tutti_slice *of) {
-    const int alone = c->spec.sequential, held = c->opt.background == TUTTI_BACKGROUND_ALL;
-    const int staged = !alone && !held && c->opt.background != TUTTI_BACKGROUND_NONE;
+    const int alone = c->spec.sequential, in_memory = c->opt.background == TUTTI_BACKGROUND_ALL;
+    const int staged = !alone && !in_memory && c->opt.background != TUTTI_BACKGROUND_NONE;
     int ins = c->kind == ONLY_WRITE ? 0 : 1 + !alone + staged;
-    int outs = c->kind == ONLY_WRITE || c->kind == READ_WRITE ? 1 + (held && !alone) + staged : 0;
-    if (c->kind == IN_PLACE) ins += (held && !alone) + staged;
+    int outs =
+        c->kind == ONLY_WRITE || c->kind == READ_WRITE ? 1 + (in_memory && !alone) + staged : 0;
+    if (c->kind == IN_PLACE) ins += (in_memory && !alone) + staged;
     tutti_count frame = 1, core = 1;
     if (tutti_slice_count(c->from.ndims, of, NULL) == 0) return 0;
     for (int d = 0; d < c->from.ndims; d++) {
@@ -184,7 +185,7 @@ static walk_case random_case(void) {
 
 /* ---- one tile iteration */
 
-static tutti_array *create(const walk_case *c, const char *path, const tutti_array_spec *a) {
+static tutti_array *create_array(const walk_case *c, const char *path, const tutti_array_spec *a) {
     tutti_array *out = NULL;
     CHECK_OK(c->local ? tutti_array_create_local(MPI_COMM_WORLD, path, a, c->dist, &c->opt, &out)
                       : tutti_array_create(MPI_COMM_WORLD, path, a, &c->opt, &out));
@@ -201,7 +202,7 @@ static tutti_slice all_of(const walk_case *c, const tutti_array_spec *a) {
     return tutti_slice_all(a->ndims, shape);
 }
 
-static void fill(const walk_case *c, tutti_array *a, const tutti_array_spec *spec) {
+static void fill_array(const walk_case *c, tutti_array *a, const tutti_array_spec *spec) {
     const tutti_slice all = all_of(c, spec);
     const tutti_count n = tutti_slice_count(spec->ndims, &all, NULL);
     unsigned char *v = calloc(1, (size_t)(n * spec->element_size) + 1);
@@ -211,7 +212,7 @@ static void fill(const walk_case *c, tutti_array *a, const tutti_array_spec *spe
     free(v);
 }
 
-static int belongs(int ndims, const tutti_slice *s, const tutti_count *at) {
+static int is_in_slice(int ndims, const tutti_slice *s, const tutti_count *at) {
     for (int d = 0; d < ndims; d++)
         if (at[d] < s->lo[d] || at[d] >= s->hi[d]) return 0;
     return 1;
@@ -231,7 +232,8 @@ static void check_written(const walk_case *c, tutti_array *a, const tutti_array_
     if (n > 0) do {
             const tutti_count e = element_of(c, at);
             int written = c->local;
-            for (int r = 0; r < ranks && !written; r++) written = belongs(spec->ndims, &of[r], at);
+            for (int r = 0; r < ranks && !written; r++)
+                written = is_in_slice(spec->ndims, &of[r], at);
             for (int b = 0; b < (int)spec->element_size; b++, p++) {
                 const unsigned char old = in_place ? old_byte(e, b) : 0;
                 CHECK(*p == (written ? new_byte(e, b) : old), "element %lld", (long long)e);
@@ -278,7 +280,7 @@ static int count_cut_dims(const walk_case *c, const tutti_tile *tile, const tutt
 }
 
 /* Check the values of a tile and store the new ones. */
-static void work(const walk_case *c, const tutti_tile *tile) {
+static void process_tile(const walk_case *c, const tutti_tile *tile) {
     const int empty = tutti_slice_count(c->from.ndims, &tile->core, NULL) == 0;
     CHECK_EQ(tile->in != NULL, c->kind != ONLY_WRITE);
     CHECK_EQ(tile->out != NULL, c->kind != ONLY_READ);
@@ -291,7 +293,7 @@ static void work(const walk_case *c, const tutti_tile *tile) {
     if (tile->out) each_byte(c, &c->to, &tile->core, tile->out, c->kind == IN_PLACE ? 2 : 1);
 }
 
-static void walk(const walk_case *c, tutti_array *from, tutti_array *to) {
+static void walk_tiles(const walk_case *c, tutti_array *from, tutti_array *to) {
     tutti_tiles *t = NULL;
     tutti_tile tile;
     tutti_tiles_stats stats;
@@ -304,7 +306,7 @@ static void walk(const walk_case *c, tutti_array *from, tutti_array *to) {
         CHECK_OK(tutti_tiles_next(t, &tile));
         more = tile.more;
         if (!more) break;
-        work(c, &tile);
+        process_tile(c, &tile);
         const tutti_count n = tutti_slice_count(c->from.ndims, &tile.core, NULL);
         if (n > 0) dims_cut = (int)tutti__max(dims_cut, count_cut_dims(c, &tile, &of));
         tiles += n > 0;
@@ -331,7 +333,7 @@ static void choose_budget(walk_case *c) {
     c->spec.budget = 20000 + most * (1 + share);
 }
 
-static void describe(const walk_case *c, int round) {
+static void describe_case(const walk_case *c, int round) {
     static const char *const kinds[] = {"read", "write", "read-write", "in place"};
     int n = snprintf(where, sizeof where, "rank %d of %d, round %d: %s%s%s, budget %lld,", rank,
                      ranks, round, kinds[c->kind], c->local ? ", local" : "",
@@ -348,12 +350,12 @@ static void round_run(int round) {
     tutti_array *from = NULL, *to = NULL;
     c.spec.region = c.spec.region ? &c.region : NULL;
     choose_budget(&c);
-    describe(&c, round);
-    if (c.kind != ONLY_WRITE) from = create(&c, from_path, &c.from);
-    if (from) fill(&c, from, &c.from);
-    if (c.kind == READ_WRITE || c.kind == ONLY_WRITE) to = create(&c, to_path, &c.to);
+    describe_case(&c, round);
+    if (c.kind != ONLY_WRITE) from = create_array(&c, from_path, &c.from);
+    if (from) fill_array(&c, from, &c.from);
+    if (c.kind == READ_WRITE || c.kind == ONLY_WRITE) to = create_array(&c, to_path, &c.to);
     if (c.kind == IN_PLACE) to = from;
-    walk(&c, from, to);
+    walk_tiles(&c, from, to);
     if (to) check_written(&c, to, &c.to, c.kind == IN_PLACE);
     if (to && to != from) CHECK_OK(tutti_array_close(&to));
     if (from) CHECK_OK(tutti_array_close(&from));
