@@ -15,7 +15,7 @@ static char buf[N], other[N];
 
 #define STATE(call) CHECK_ERR(call, TUTTI_ERR_STATE)
 
-static tutti_access *mine(void) {
+static tutti_access *make_access(void) {
     tutti_access *a = NULL;
     CHECK_OK(tutti_access_contiguous((tutti_off)rank * N, N, &a));
     return a;
@@ -105,7 +105,7 @@ static void array_refuses(tutti_array *a) {
 }
 
 static void test_stale(void) {
-    tutti_access *a = mine(), *gone = a, *b = mine();
+    tutti_access *a = make_access(), *gone = a, *b = make_access();
     tutti_file *f = open_file(), *closed = f;
     tutti_plan *p = NULL, *freed;
     tutti_request *r = NULL, *waited;
@@ -171,7 +171,7 @@ int main(int argc, char **argv) {
     test_stale();
 
     /* all objects that can be left open */
-    tutti_access *a = mine();
+    tutti_access *a = make_access();
     tutti_file *f = open_file(), *planned = open_file(), *split = open_file();
     tutti_plan *p = NULL, *started = NULL;
     tutti_request *r = NULL, *alone = NULL, *left = NULL;

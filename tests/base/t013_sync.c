@@ -97,7 +97,7 @@ static void file_syncs(const char *store, const char *background) {
 
 static void array_syncs(void) {
     const tutti_array_spec spec = {.ndims = 1, .shape = {1000}, .type = TUTTI_FLOAT64};
-    const tutti_slice mine = {
+    const tutti_slice local = {
         .lo = {1000 * rank / ranks}, .hi = {1000 * (rank + 1) / ranks}, .stride = {1}};
     tutti_array *a = NULL;
     struct stat st;
@@ -106,7 +106,7 @@ static void array_syncs(void) {
     CHECK(stat(path, &st) == 0, "no file");
     watched = st.st_ino;
     const int before = syncs;
-    CHECK_OK(tutti_array_write(a, &mine, NULL, buf));
+    CHECK_OK(tutti_array_write(a, &local, NULL, buf));
     CHECK_OK(tutti_array_sync(a));
     synced("array", before);
     CHECK_OK(tutti_array_close(&a));
