@@ -141,16 +141,16 @@ static void check_damaged(void) {
 #if TUTTI_HAVE_PNG
 /* Check that libpng reads the pixels that were drawn. */
 static void draw_once(unsigned width, unsigned height) {
-    const size_t bytes = (size_t)width * height, room = 8192 + 2 * bytes + height;
+    const size_t bytes = (size_t)width * height, capacity = 8192 + 2 * bytes + height;
     png_colour palette[PNG_COLOURS];
     png_image image = {.version = PNG_IMAGE_VERSION};
-    unsigned char *pixels = calloc(1, bytes), *file = calloc(1, room);
+    unsigned char *pixels = calloc(1, bytes), *file = calloc(1, capacity);
     unsigned char *rows = calloc(3, bytes);
     for (size_t i = 0; i < bytes; i++) pixels[i] = (unsigned char)rnd64();
     for (int i = 0; i < PNG_COLOURS; i++)
         palette[i] =
             (png_colour){(unsigned char)i, (unsigned char)(255 - i), (unsigned char)(i / 2)};
-    FILE *f = fmemopen(file, room, "w");
+    FILE *f = fmemopen(file, capacity, "w");
     png_file *p = png_begin(f, width, height, palette);
     for (unsigned y = 0; y < height; y++) png_row(p, pixels + (size_t)y * width);
     CHECK_EQ(png_end(&p), 0);
