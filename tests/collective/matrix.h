@@ -90,7 +90,8 @@ static void read_step(tutti_file *f, const model *m, int shape, uint64_t salt, i
     request_fill(&got, salt ^ 77);
     CHECK_OK(tutti_file_read(f, got.access, got.base, &count));
     CHECK(count == expect, "count %lld, not %lld", (long long)count, (long long)expect);
-    CHECK(got.room == want.room && memcmp(got.memory, want.memory, got.room) == 0, "read differs");
+    CHECK(got.capacity == want.capacity && memcmp(got.memory, want.memory, got.capacity) == 0,
+          "read differs");
     request_free(&want);
     request_free(&got);
 }

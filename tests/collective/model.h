@@ -14,14 +14,14 @@
 /* ---- the expected file */
 typedef struct {
     unsigned char *v;
-    int64_t size, room;
+    int64_t size, capacity;
 } model;
 
 static inline void model_reach(model *m, int64_t size) {
-    if (size > m->room) {
+    if (size > m->capacity) {
         m->v = realloc(m->v, (size_t)(2 * size + 64));
-        memset(m->v + m->room, 0, (size_t)(2 * size + 64 - m->room));
-        m->room = 2 * size + 64;
+        memset(m->v + m->capacity, 0, (size_t)(2 * size + 64 - m->capacity));
+        m->capacity = 2 * size + 64;
     }
     if (size > m->size) m->size = size;
 }
@@ -36,19 +36,19 @@ static inline unsigned char mix(uint64_t a, uint64_t b) {
 typedef struct {
     tutti_access *access;
     unsigned char *memory, *base;
-    size_t room;
+    size_t capacity;
 } request;
 
 static inline void request_memory(request *r) {
     tutti_off lo, hi;
     tutti_access_memory_bounds(r->access, &lo, &hi);
-    r->room = (size_t)(hi - lo);
-    r->memory = malloc(r->room + 1);
+    r->capacity = (size_t)(hi - lo);
+    r->memory = malloc(r->capacity + 1);
     r->base = r->memory - lo;
 }
 
 static inline void request_fill(request *r, uint64_t key) {
-    for (size_t i = 0; i < r->room; i++) r->memory[i] = mix(key, i);
+    for (size_t i = 0; i < r->capacity; i++) r->memory[i] = mix(key, i);
 }
 
 static inline void request_free(request *r) {
@@ -245,8 +245,8 @@ static inline const char *scratch_path(const char *name) {
 static inline int check_done_all(void) {
     int all = 0;
     MPI_Allreduce(&check_failures_, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    const int mine = check_done();
-    return mine || all ? 1 : 0;
+    const int local = check_done();
+    return local || all ? 1 : 0;
 }
 
 #endif

@@ -179,14 +179,14 @@ static int write_fails(int who, int n) {
 
 /* Check that memory outside the access is unchanged. */
 static void gaps_are_kept(request *q) {
-    unsigned char *in = calloc(1, q->room + 1);
+    unsigned char *in = calloc(1, q->capacity + 1);
     tutti_access_iter *it = NULL;
     tutti_piece p;
     CHECK_OK(tutti_access_iter_start(q->access, 0, &it));
     while (tutti_access_iter_next(it, &p))
         memset(in + (q->base - q->memory) + p.memory, 1, (size_t)p.bytes);
     tutti_access_iter_free(&it);
-    for (size_t i = 0; i < q->room; i++)
+    for (size_t i = 0; i < q->capacity; i++)
         if (!in[i] && q->memory[i] != mix((uint64_t)rank + 1, i)) {
             CHECK(0, "memory byte %zu was touched", i);
             break;
@@ -209,7 +209,7 @@ static int read_fails(int who, int n) {
     CHECK(err == TUTTI_OK || err == troubles[t].code, "%s", tutti_last_message());
     if (err == TUTTI_OK) {
         CHECK_EQ(count, expect);
-        CHECK(memcmp(q.memory, want.memory, q.room) == 0, "read differs");
+        CHECK(memcmp(q.memory, want.memory, q.capacity) == 0, "read differs");
     } else {
         blamed(who, troubles[t].sys_errno, "read");
         gaps_are_kept(&q);
@@ -262,7 +262,7 @@ static void short_transfers(int who, int n) {
     request_fill(&q, 3);
     CHECK_SAME(tutti_file_read(f, q.access, q.base, &count), TUTTI_OK);
     CHECK_EQ(count, expect);
-    CHECK(memcmp(q.memory, want.memory, q.room) == 0, "short read differs");
+    CHECK(memcmp(q.memory, want.memory, q.capacity) == 0, "short read differs");
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     file_is(path, new, size, "short writes");
     request_free(&q);

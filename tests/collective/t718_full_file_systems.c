@@ -112,7 +112,7 @@ static void no_shared_memory(const char *path) {
         (void)model_read(&m, &want, 0, 1);
         request_fill(&q, 1);
         CHECK_SAME(tutti_file_read(f, q.access, q.base, NULL), TUTTI_OK);
-        CHECK(memcmp(q.memory, want.memory, q.room) == 0, "read differs");
+        CHECK(memcmp(q.memory, want.memory, q.capacity) == 0, "read differs");
         CHECK_EQ(fd_count(), fds);
         unmounted("/dev/shm");
     }

@@ -102,7 +102,7 @@ static void outcome(const scene *s, int op, tutti_err err) {
               reads = op == READ || op == RUN_READ || op == SPLIT_READ;
     if (err == TUTTI_OK && reads) {
         CHECK_EQ(s->count, s->expect);
-        CHECK(memcmp(s->q.memory, s->want.memory, s->q.room) == 0, "read differs");
+        CHECK(memcmp(s->q.memory, s->want.memory, s->q.capacity) == 0, "read differs");
     } else if (err == TUTTI_OK && writes) {
         CHECK_EQ(s->count, tutti_access_bytes(s->q.access));
         file_is(path, after.v, after.size, "done");
@@ -124,9 +124,9 @@ static void scene_end(scene *s) {
 static int fails_at(int op, int who, int k) {
     scene s = scene_make(op);
     if (rank == who) tutti__memory_fail_after(k);
-    const tutti_err mine = make_step(&s, op);
+    const tutti_err local_err = make_step(&s, op);
     int pending = rank == who ? still_pending(k) : 0;
-    const tutti_err err = same_everywhere(mine);
+    const tutti_err err = same_everywhere(local_err);
     MPI_Bcast(&pending, 1, MPI_INT, who, MPI_COMM_WORLD);
     CHECK(err == TUTTI_OK || err == TUTTI_ERR_NOMEM || err == TUTTI_ERR_IO, "%s",
           tutti_last_message());

@@ -155,11 +155,11 @@ static void many_cycles(void) {
     int can = access(dir, W_OK) == 0, all = 0;
     MPI_Allreduce(&can, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (!all) return;
-    const tutti_off mine[] = {rank, offsets[0] + rank * PIECE, offsets[1] + rank * PIECE};
+    const tutti_off local[] = {rank, offsets[0] + rank * PIECE, offsets[1] + rank * PIECE};
     const tutti_off lengths[] = {1, PIECE, PIECE};
     for (int i = 0; i < 1 + 2 * PIECE; i++)
         buf[i] = (unsigned char)(rank * 31 + i / PIECE * 100 + i);
-    CHECK_OK(tutti_access_runs(3, mine, lengths, &a));
+    CHECK_OK(tutti_access_runs(3, local, lengths, &a));
     for (int round = 0; round < 10; round++) {
         CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, shm, MODE, &opt, &f), TUTTI_OK);
         memset(back, 0, sizeof back);

@@ -9,7 +9,7 @@ enum { PIECE = 100, PIECES = 6000, LEFT = 10 }; /* LEFT: pieces per rank after t
 static char path[512];
 
 /* Truncate the file to LEFT pieces per rank after the first bytes have been read. */
-static void shrink(void *context, tutti_off done, tutti_off total, const char *phase) {
+static void truncate_file(void *context, tutti_off done, tutti_off total, const char *phase) {
     int *shrunk = context;
     (void)total, (void)phase;
     if (done == 0 || *shrunk) return;
@@ -30,7 +30,7 @@ static void combination(const char *text) {
     CHECK_OK(tutti_access_vector((tutti_off)rank * PIECE, PIECES, PIECE,
                                  (tutti_off)PIECE * (ranks + 1), &a));
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, TUTTI_READ, &opt, &f), TUTTI_OK);
-    tutti_file_on_progress(f, shrink, &shrunk);
+    tutti_file_on_progress(f, truncate_file, &shrunk);
     CHECK_SAME(tutti_file_read(f, a, got, &count), TUTTI_ERR_TRUNCATED);
     CHECK_EQ(count, -7);
     tutti_file_on_progress(f, NULL, NULL);

@@ -118,7 +118,7 @@ static void flight_begin(scene *s, flight *x, uint64_t salt) {
     if (x->kind != PLANNED) tutti_access_free(&x->q.access); /* the access may be freed too */
 }
 
-static void depart(scene *s) {
+static void start_operation(scene *s) {
     flight *x = flight_free(s);
     const int file = (int)rnd(FILES), is_write = rnd(3) != 0, kind = (int)rnd(KINDS);
     const uint64_t salt = rnd64() >> 8;
@@ -149,7 +149,8 @@ static void depart(scene *s) {
 
 static void flight_over(scene *s, flight *x, tutti_off count) {
     CHECK(count == x->expect, "count %lld, not %lld", (long long)count, (long long)x->expect);
-    if (!x->is_write) CHECK(memcmp(x->q.memory, x->want.memory, x->q.room) == 0, "read differs");
+    if (!x->is_write)
+        CHECK(memcmp(x->q.memory, x->want.memory, x->q.capacity) == 0, "read differs");
     s->busy[x->file][x->lane] = 0;
     if (x->is_write) s->written[x->file][x->lane] = 1;
     tutti_plan_free(&x->plan);
@@ -191,9 +192,9 @@ static void flight_wait(flight *x, tutti_off *count) {
 }
 
 /* Complete all non-blocking operations, in a different order and manner on each rank. */
-static void complete_request(scene *s, uint64_t *mine) {
+static void complete_request(scene *s, uint64_t *own_state) {
     const uint64_t keep = check_state_;
-    check_state_ = *mine;
+    check_state_ = *own_state;
     const int first = (int)rnd(MOST), turn = rnd(2) ? 1 : MOST - 1;
     for (int i = 0; i < MOST; i++) {
         flight *x = &s->live[(first + i * turn) % MOST];
@@ -207,12 +208,12 @@ static void complete_request(scene *s, uint64_t *mine) {
         }
         flight_over(s, x, count);
     }
-    *mine = check_state_;
+    *own_state = check_state_;
     check_state_ = keep;
 }
 
 /* Make another call: a test, a blocking call, or a call of one rank alone. */
-static void meanwhile(scene *s) {
+static void make_other_call(scene *s) {
     tutti_off size = -1;
     const int what = (int)rnd(4), file = (int)rnd(FILES);
     if (what == 0) CHECK_SAME(tutti_file_size(s->f[file], &size), TUTTI_OK);
@@ -231,14 +232,14 @@ static void meanwhile(scene *s) {
     }
 }
 
-static void play_case(scene *s, uint64_t *mine) {
+static void play_case(scene *s, uint64_t *own_state) {
     for (int step = 0; step < 14; step++) {
-        depart(s);
-        if (rnd(3) == 0) meanwhile(s);
+        start_operation(s);
+        if (rnd(3) == 0) make_other_call(s);
         if (rnd(3) == 0) split_end(s, (int)rnd(FILES));
-        if (rnd(4) == 0) complete_request(s, mine);
+        if (rnd(4) == 0) complete_request(s, own_state);
     }
-    complete_request(s, mine);
+    complete_request(s, own_state);
     for (int file = 0; file < FILES; file++)
         for (int i = 0; i < MOST; i++) split_end(s, file);
 }
@@ -265,7 +266,7 @@ static int store_built(const tutti_options *opt, const char *path) {
     return 1;
 }
 
-static void combination(const int *choice, const char *path, uint64_t *mine) {
+static void combination(const int *choice, const char *path, uint64_t *own_state) {
     scene s = {{NULL}, {NULL}, {{0}}, {{0}}, {{0}}, 0, 0};
     tutti_options opt;
     char name[FILES][600];
@@ -285,7 +286,7 @@ static void combination(const int *choice, const char *path, uint64_t *mine) {
                    TUTTI_OK);
         CHECK_SAME(tutti_file_resize(s.f[i], LANES * LANE), TUTTI_OK);
     }
-    play_case(&s, mine);
+    play_case(&s, own_state);
     for (int i = 0; i < FILES; i++) {
         whole_check(&s, i);
         CHECK_SAME(tutti_file_close(&s.f[i]), TUTTI_OK);
@@ -302,13 +303,13 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     check_seed(750 + (unsigned)ranks);
-    uint64_t mine = 1000003 * (uint64_t)(rank + 1);
+    uint64_t own_state = 1000003 * (uint64_t)(rank + 1);
     snprintf(path, sizeof path, "%s", scratch_path("flights"));
     pairs *p = pairs_make(axes, AXES);
     while (level == MPI_THREAD_MULTIPLE && check_failures_ <= 5 && pairs_next(p, choice)) {
         pairs_text(axes, AXES, choice, where, sizeof where);
         check_where(where);
-        combination(choice, path, &mine);
+        combination(choice, path, &own_state);
     }
     pairs_free(p);
     const int rc = harness_end();

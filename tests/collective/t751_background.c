@@ -75,7 +75,7 @@ static void read_ahead(void) {
     CHECK_EQ(count, PIECE * PIECES);
     CHECK_EQ(stats_of(f).background, 1);
     request expect = pieces(rank, 0);
-    CHECK(memcmp(q.memory, expect.memory, q.room) == 0, "bytes differ");
+    CHECK(memcmp(q.memory, expect.memory, q.capacity) == 0, "bytes differ");
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     request_free(&q);
     request_free(&expect);
@@ -105,8 +105,9 @@ static void memory_adds_up(void) {
     tutti_off n = 0;
     unsigned char *want = whole(&n);
     char text[128];
-    const long long one = (n / 4096 + 1 + 2 * ranks) * 4096, room = one * 5 / 4;
-    snprintf(text, sizeof text, "background=io-only window_size=4k background_bytes=%lld", room);
+    const long long one = (n / 4096 + 1 + 2 * ranks) * 4096, capacity = one * 5 / 4;
+    snprintf(text, sizeof text, "background=io-only window_size=4k background_bytes=%lld",
+             capacity);
     tutti_file *f = open_with(path, text);
     request q = pieces(rank, 0), p = pieces(rank, 2 * n);
     CHECK_SAME(tutti_file_write_begin(f, q.access, q.base), TUTTI_OK);

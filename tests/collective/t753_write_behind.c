@@ -63,19 +63,19 @@ static void asked_for(tutti_off all) {
 
 /* Make an access to `mine` bytes in pieces that are interleaved with those of other ranks; copy the
  * bytes to `data`. */
-static tutti_access *pieces(tutti_off mine, tutti_off piece) {
+static tutti_access *pieces(tutti_off own_bytes, tutti_off piece) {
     tutti_access *a = NULL;
-    CHECK_OK(tutti_access_vector(piece * rank, mine / piece, piece, piece * ranks, &a));
-    for (tutti_off i = 0; i < mine; i += piece)
+    CHECK_OK(tutti_access_vector(piece * rank, own_bytes / piece, piece, piece * ranks, &a));
+    for (tutti_off i = 0; i < own_bytes; i += piece)
         memcpy(data + i, whole + i * ranks + piece * rank, (size_t)piece);
     return a;
 }
 
 typedef enum { PLAIN, SPLIT, STARTED, ALONE } kind;
 
-static void write_by(kind k, const char *text, tutti_off mine, tutti_off expected) {
+static void write_by(kind k, const char *text, tutti_off own_bytes, tutti_off expected) {
     tutti_file *f = open_with(path, text);
-    tutti_access *a = pieces(mine, k == ALONE ? mine : PIECE);
+    tutti_access *a = pieces(own_bytes, k == ALONE ? own_bytes : PIECE);
     tutti_request *r = NULL;
     if (k == PLAIN) {
         CHECK_SAME(tutti_file_write(f, a, data, NULL), TUTTI_OK);

@@ -78,7 +78,7 @@ static void others(tutti_file *f, model *m) {
     CHECK_SAME(tutti_file_write(f, q.access, q.base, &count), TUTTI_OK);
     request_fill(&q, 1);
     CHECK_SAME(tutti_file_read(f, q.access, q.base, &count), TUTTI_OK);
-    for (size_t i = 0; i < q.room; i++)
+    for (size_t i = 0; i < q.capacity; i++)
         if (q.memory[i] != mix((uint64_t)(100 * lane + rank), i)) {
             CHECK(0, "byte %zu differs", i);
             break;
@@ -110,7 +110,7 @@ static void among_others(void) {
     for (int lane = 0; lane < LANES; lane++) request_free(&s.q[lane]);
     round_trip(f, &s, &m, 0);
     for (int lane = 0; lane < LANES; lane++) {
-        for (size_t i = 0; i < s.q[lane].room; i++)
+        for (size_t i = 0; i < s.q[lane].capacity; i++)
             if (s.q[lane].memory[i] != mix((uint64_t)(100 * lane + rank), i)) {
                 CHECK(0, "lane %d, byte %zu differs", lane, i);
                 break;
@@ -237,7 +237,7 @@ static void test_outlives(void) {
 
 /* Start does not wait for the file access, which completes without further calls. */
 static void by_itself(void) {
-    tutti_options held = opt;
+    tutti_options blocked = opt;
     tutti_file *f = NULL;
     tutti_request *r = NULL;
     request q = lane_request(0, rank);
@@ -245,8 +245,8 @@ static void by_itself(void) {
     request_fill(&q, 1);
     model m = {NULL, 0, 0};
     model_write(&m, &q, 0);
-    CHECK_OK(tutti_options_set(&held, "fault", HELD));
-    CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, MODE, &held, &f), TUTTI_OK);
+    CHECK_OK(tutti_options_set(&blocked, "fault", HELD));
+    CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, MODE, &blocked, &f), TUTTI_OK);
     gate_shut();
     CHECK_OK(tutti_file_write_independent_start(f, q.access, q.base, &r));
     CHECK_OK(tutti_request_test(&r, &done, NULL));

@@ -119,7 +119,7 @@ static void turn(tutti_file *f, model *m, const form *g) {
         request_fill(&q, key);
         make_call(f, 0, how, &q, &count);
         CHECK_EQ(count, expect);
-        CHECK(memcmp(q.memory, want.memory, q.room) == 0, "read differs");
+        CHECK(memcmp(q.memory, want.memory, q.capacity) == 0, "read differs");
         request_free(&q);
         request_free(&want);
     }
@@ -302,7 +302,7 @@ static void in_flight(const char *text) {
 }
 
 /* Within a series of hits, one rank refuses a write; later writes are hits again. */
-static void trouble(const char *text) {
+static void check_refused(const char *text) {
     enum { RUNS = 1, BYTES = 4096 };
     tutti_file *f = NULL;
     unsigned char v[BYTES];
@@ -322,7 +322,7 @@ static void trouble(const char *text) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-static void full(const char *text) {
+static void check_full(const char *text) {
     enum { BYTES = 4096 };
     char all[300];
     tutti_file *f = NULL;
@@ -425,9 +425,9 @@ static void read_too_soon(void) {
         }
         f->opt.method = TUTTI_METHOD_LIST;
         for (int i = 0; i < 3 * ranks; i++) {
-            const int mine = i / 3 == rank;
-            CHECK_SAME(tutti_file_read(f, mine ? a : none, v, &count), TUTTI_OK);
-            CHECK_EQ(count, mine ? (tutti_off)sizeof v : 0);
+            const int is_active = i / 3 == rank;
+            CHECK_SAME(tutti_file_read(f, is_active ? a : none, v, &count), TUTTI_OK);
+            CHECK_EQ(count, is_active ? (tutti_off)sizeof v : 0);
         }
     }
     tutti_access_free(&a);
@@ -446,13 +446,13 @@ static void test_exactly(void) {
     in_flight("background=io-only");
     in_flight("background=none");
     in_flight("background=io-only nodes=single plan_cache=3");
-    trouble("");
-    trouble("check=1");
-    trouble("method=two-phase");
+    check_refused("");
+    check_refused("check=1");
+    check_refused("method=two-phase");
     test_jointly();
     read_too_soon();
-    full("");
-    full("method=list nodes=2");
+    check_full("");
+    check_full("method=list nodes=2");
     overlaps("");
     overlaps("method=two-phase");
 }

@@ -198,7 +198,7 @@ typedef struct {
     tutti_part asked[VARIABLES + 1];
     void *bufs[VARIABLES + 1];
     unsigned char *memory[VARIABLES + 1];
-    size_t room[VARIABLES + 1];
+    size_t capacity[VARIABLES + 1];
     tutti_off bytes;
 } request_parts;
 
@@ -217,9 +217,9 @@ static request_parts ask_store(const scene *s, int who, uint64_t memory_salt, tu
         }
         CHECK_OK(tutti_access_pieces(p.n, v, v + p.n, v + 2 * p.n, &a));
         free(v);
-        q.room[i] = (size_t)p.n * (size_t)p.spread * (size_t)in_memory;
-        q.memory[i] = malloc(q.room[i] + 1);
-        memset(q.memory[i], 0xA5, q.room[i]);
+        q.capacity[i] = (size_t)p.n * (size_t)p.spread * (size_t)in_memory;
+        q.memory[i] = malloc(q.capacity[i] + 1);
+        memset(q.memory[i], 0xA5, q.capacity[i]);
         q.bufs[i] = q.memory[i];
         q.asked[i] = (tutti_part){.access = a, .buf = q.memory[i]};
         if (x->type != TUTTI_BYTES)

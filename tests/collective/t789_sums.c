@@ -76,19 +76,19 @@ static void model_all(model *m, unsigned char **seen, int shape, uint64_t salt, 
     }
 }
 
-static void sums_compare(const tutti__sums *s, const model *m, const unsigned char *seen) {
+static void compare_checksums(const tutti__sums *s, const model *m, const unsigned char *seen) {
     const tutti_off end = s->end ? s->end : m->size;
     const int64_t n = tutti__max(m->size - s->start, 0) / s->bytes + 1;
-    uint64_t *mine = calloc((size_t)(2 * n), sizeof *mine), *all = calloc((size_t)(2 * n), 8);
+    uint64_t *local = calloc((size_t)(2 * n), sizeof *local), *all = calloc((size_t)(2 * n), 8);
     for (size_t i = 0; i < s->n; i++) {
         if (s->v[i].block < 0 || s->v[i].block >= n) {
             CHECK(0, "block %lld", (long long)s->v[i].block);
             continue;
         }
-        mine[2 * s->v[i].block] += 1;
-        mine[2 * s->v[i].block + 1] += s->v[i].hash;
+        local[2 * s->v[i].block] += 1;
+        local[2 * s->v[i].block + 1] += s->v[i].hash;
     }
-    MPI_Allreduce(mine, all, (int)(2 * n), MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(local, all, (int)(2 * n), MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
     for (int64_t b = 0; b < n; b++) {
         const tutti_off lo = s->start + b * s->bytes,
                         hi = s->end ? tutti__min(lo + s->bytes, end) : lo + s->bytes;
@@ -100,7 +100,7 @@ static void sums_compare(const tutti__sums *s, const model *m, const unsigned ch
             CHECK(all[2 * b + 1] == tutti__sum_of(m->v + lo, (size_t)(hi - lo)),
                   "sum of block %lld", (long long)b);
     }
-    free(mine);
+    free(local);
     free(all);
 }
 
@@ -151,7 +151,7 @@ static void write_once(tutti_file *f, const int *choice, uint64_t salt, tutti_of
     }
     CHECK_EQ(count, tutti_access_bytes(q.access));
     model_all(m, &seen, choice[SHAPE], salt, by, sums.bytes);
-    sums_compare(&sums, m, seen);
+    compare_checksums(&sums, m, seen);
     tutti__sums_free(&sums);
     tutti_access_free(&there);
     request_free(&q);

@@ -78,7 +78,7 @@ static void read_one(tutti_file *f, const model *m, const setup *s, int kind, in
     request_fill(&got, salt);
     CHECK_OK(tutti_file_read(f, got.access, got.base, &count));
     CHECK_EQ(count, expect);
-    CHECK(memcmp(want.memory, got.memory, want.room) == 0, "bytes differ");
+    CHECK(memcmp(want.memory, got.memory, want.capacity) == 0, "bytes differ");
     way_check(f, s, kind);
     request_free(&want);
     request_free(&got);

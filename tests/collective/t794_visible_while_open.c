@@ -50,7 +50,7 @@ static void read_turn(tutti_file *f, int version, int turn) {
 }
 
 /* Write seven versions of the whole file and read them. */
-static void overwrite(const tutti_options *opt, const char *path) {
+static void overwrite_file(const tutti_options *opt, const char *path) {
     const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE;
     tutti_file *f = NULL;
     CHECK_OK(tutti_file_open(MPI_COMM_WORLD, path, mode, opt, &f));
@@ -72,7 +72,7 @@ static void check_contents(const char *path) {
     sizes += stat(path, &st) != 0 || st.st_size != (off_t)PIECE * PIECES * ranks;
 }
 
-static void reuse(const tutti_options *opt, const char *path) {
+static void reuse_name(const tutti_options *opt, const char *path) {
     tutti_file *f = NULL;
     if (rank == 0) CHECK_OK(tutti_file_delete(path, opt));
     MPI_Barrier(MPI_COMM_WORLD);
@@ -83,9 +83,9 @@ static void reuse(const tutti_options *opt, const char *path) {
         CHECK_OK(tutti_file_close(&f));
 }
 
-static void print_result(const char *what, int mine) {
+static void print_result(const char *what, int local) {
     int all = 0;
-    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(&local, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0) printf("shared: %s: %d\n", what, all);
 }
 
@@ -102,10 +102,10 @@ int main(int argc, char **argv) {
         snprintf(path, sizeof path, "%s.%d", dir, i);
         check_where(methods[i]);
         CHECK_OK(tutti_options_set(&opt, "method", methods[i]));
-        overwrite(&opt, path);
+        overwrite_file(&opt, path);
         MPI_Barrier(MPI_COMM_WORLD);
         if (all) check_contents(path);
-        if (all) reuse(&opt, path);
+        if (all) reuse_name(&opt, path);
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0) unlink(path);
     }

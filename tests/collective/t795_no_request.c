@@ -8,7 +8,7 @@
 enum { EACH = 1000, NODES = 12 };
 static double values[EACH];
 static tutti_file *file;
-static tutti_access *mine;
+static tutti_access *own_access;
 static tutti_part part;
 static tutti_array *array;
 static tutti_slice slice;
@@ -23,10 +23,10 @@ static const char *path_of(const char *name) {
 }
 
 static tutti_err file_write(tutti_request **r) {
-    return tutti_file_write_start(file, mine, values, r);
+    return tutti_file_write_start(file, own_access, values, r);
 }
 static tutti_err file_read(tutti_request **r) {
-    return tutti_file_read_start(file, mine, values, r);
+    return tutti_file_read_start(file, own_access, values, r);
 }
 static tutti_err parts_write(tutti_request **r) {
     return tutti_file_write_parts_start(file, 1, &part, r);
@@ -90,9 +90,9 @@ static void try_start(const char *name, tutti_err (*start)(tutti_request **)) {
 }
 
 static void test_files(void) {
-    CHECK_OK(
-        tutti_access_contiguous((tutti_off)rank * (tutti_off)sizeof values, sizeof values, &mine));
-    part = (tutti_part){.access = mine, .buf = values};
+    CHECK_OK(tutti_access_contiguous((tutti_off)rank * (tutti_off)sizeof values, sizeof values,
+                                     &own_access));
+    part = (tutti_part){.access = own_access, .buf = values};
     for (int i = 0; i < 2; i++) {
         const tutti_options opt = options_of(i ? "background=none" : "");
         CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path_of("a.dat"),
@@ -104,7 +104,7 @@ static void test_files(void) {
         try_start("file_read_parts_start", parts_read);
         CHECK_SAME(tutti_file_close(&file), TUTTI_OK);
     }
-    tutti_access_free(&mine);
+    tutti_access_free(&own_access);
 }
 
 static void test_arrays(void) {
