@@ -8,8 +8,8 @@
 
 static int rank, ranks;
 
-static tutti_err deliver(tutti__team *t, const post *p, int *n_out,
-                         tutti__sparse_message **in_out) {
+static tutti_err check_delivery(tutti__team *t, const post *p, int *n_out,
+                                tutti__sparse_message **in_out) {
     tutti__sparse_message *out = post_write(p, rank);
     const tutti_err err = tutti__sparse_exchange(t, post_count(p, rank), out, n_out, in_out);
     post_burn(p, rank, out);
@@ -20,7 +20,7 @@ static void one_round(tutti__team *t, int most, size_t large) {
     const post p = {rnd64() >> 8, ranks, most, large};
     tutti__sparse_message *in = NULL;
     int n = -1;
-    CHECK_OK(deliver(t, &p, &n, &in));
+    CHECK_OK(check_delivery(t, &p, &n, &in));
     post_check(&p, rank, n, in);
     tutti__sparse_free(n, &in);
     CHECK(in == NULL, "not nulled");

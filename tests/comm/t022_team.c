@@ -36,7 +36,7 @@ static int expected(const char *nodes, int r) {
 }
 
 static void groups_check(const tutti__groups *g, const char *nodes, int singles) {
-    int n = 0, largest = 0, mine;
+    int n = 0, largest = 0, local;
     for (int r = 0; r < ranks; r++) {
         const int node = singles ? r : expected(nodes, r);
         CHECK(g->of[r] == node, "nodes=%s: rank %d in %d, not %d", nodes, r, g->of[r], node);
@@ -53,7 +53,7 @@ static void groups_check(const tutti__groups *g, const char *nodes, int singles)
     }
     CHECK_EQ(g->largest, largest);
     CHECK_EQ(g->mine, g->of[rank]);
-    CHECK(tutti__groups_members(g, g->mine, &mine)[g->me] == rank && mine == g->size, "my place");
+    CHECK(tutti__groups_members(g, g->mine, &local)[g->me] == rank && local == g->size, "my place");
 }
 
 /* A broadcast of a node's first rank reaches only its node; the conjunction of a node ignores other nodes. */

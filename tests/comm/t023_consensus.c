@@ -48,8 +48,8 @@ static void answers(tutti__team *t, int round) {
 /* Check that one rank claims the work and finds the values that all ranks have stored. */
 static void do_work(tutti__team *t, int round) {
     const int who = round % 3 ? -1 : round % ranks;
-    int64_t *mine = (int64_t *)(void *)tutti__consensus_data(t) + rank;
-    *mine = 1000 * round + rank;
+    int64_t *local = (int64_t *)(void *)tutti__consensus_data(t) + rank;
+    *local = 1000 * round + rank;
     CHECK_EQ(tutti__consensus(t, 1, 0, NULL), 1);
     const int claimed = tutti__consensus_work_claim(t, who);
     int well = 1;
@@ -81,9 +81,9 @@ static void mpi_moves_on(tutti__team *t) {
 static void agreement(tutti__team *t) {
     for (int i = 0; i < 20; i++) {
         const int who = (int)rnd(ranks + 1);
-        tutti_err mine = TUTTI_OK;
-        if (who == rank) mine = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "rank %d", rank);
-        CHECK_SAME(tutti__team_agree(t, mine), who < ranks ? TUTTI_ERR_ARG : TUTTI_OK);
+        tutti_err local = TUTTI_OK;
+        if (who == rank) local = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "rank %d", rank);
+        CHECK_SAME(tutti__team_agree(t, local), who < ranks ? TUTTI_ERR_ARG : TUTTI_OK);
         if (who < ranks) CHECK_EQ(tutti_last_error()->rank, who);
     }
 }
@@ -101,9 +101,9 @@ static void votes(tutti__team *t, int round) {
         want[2] += v;
     }
     const int failing = rank >= fails && fails < ranks;
-    const tutti_err mine =
+    const tutti_err local =
         failing ? tutti__error_set(TUTTI_ERR_ARG, 0, -1, "round %d", round) : TUTTI_OK;
-    const tutti_err err = tutti__team_reduce(t, mine, 3, all);
+    const tutti_err err = tutti__team_reduce(t, local, 3, all);
     CHECK_EQ(err, fails < ranks ? TUTTI_ERR_ARG : TUTTI_OK);
     if (fails < ranks) CHECK_EQ(tutti_last_error()->rank, fails);
     CHECK(least == want[0] && most == want[1] && sum == want[2], "round %d", round);
