@@ -52,16 +52,18 @@ static inline tutti__decomposed list_of(tutti_count entries, id_map *map) {
                                .from = map};
 }
 
-static inline tutti_err make(const tutti__decomposed *space, const tutti_decomposition_spec *spec,
-                             tutti_decomposition **out) {
+static inline tutti_err make_decomposition(const tutti__decomposed *space,
+                                           const tutti_decomposition_spec *spec,
+                                           tutti_decomposition **out) {
     return tutti__decomposition_make(team, space, spec, TUTTI_OK, out);
 }
 
 /* Check that all ranks refuse the decomposition with this code and text. */
-static inline void refuse(const tutti__decomposed *space, const tutti_decomposition_spec *spec,
-                          tutti_err code, const char *words) {
+static inline void check_refused(const tutti__decomposed *space,
+                                 const tutti_decomposition_spec *spec, tutti_err code,
+                                 const char *words) {
     tutti_decomposition *p = NULL;
-    CHECK_SAME(make(space, spec, &p), code);
+    CHECK_SAME(make_decomposition(space, spec, &p), code);
     CHECK(strstr(tutti_last_message(), words), "'%s', not '%s'", tutti_last_message(), words);
     CHECK(p == NULL, "there is a decomposition");
     tutti_decomposition_free(&p);
@@ -113,17 +115,17 @@ static inline unsigned char item_byte(tutti_count position, tutti_off b, int who
 }
 
 /* Write items collectively and read them back; writer[i] is the rank that writes position i, or -1. */
-static inline void moves(const char *path, tutti_decomposition *p, const ought *o, tutti_off item,
-                         const int *writer) {
+static inline void check_transfers(const char *path, tutti_decomposition *p, const ought *o,
+                                   tutti_off item, const int *writer) {
     tutti_count lo = 0, hi = 0;
     const tutti_access *w = NULL, *r = NULL, *again = NULL;
     for (tutti_count i = 0; i < o->n; i++) {
         lo = o->memory[i] < lo ? o->memory[i] : lo;
         hi = o->memory[i] >= hi ? o->memory[i] + 1 : hi;
     }
-    const tutti_off room = (hi - lo) * item, size = o->entries * item;
-    unsigned char *memory = malloc((size_t)room + 1), *file = malloc((size_t)size + 1);
-    memset(memory, 0x5a, (size_t)room + 1);
+    const tutti_off memory_bytes = (hi - lo) * item, size = o->entries * item;
+    unsigned char *memory = malloc((size_t)memory_bytes + 1), *file = malloc((size_t)size + 1);
+    memset(memory, 0x5a, (size_t)memory_bytes + 1);
     memset(file, 0x77, (size_t)size + 1);
     for (tutti_count i = 0; i < o->n; i++)
         for (tutti_off b = 0; b < item; b++)
@@ -141,13 +143,13 @@ static inline void moves(const char *path, tutti_decomposition *p, const ought *
         for (tutti_off b = 0; b < item && writer[i] >= 0; b++)
             file[i * item + b] = item_byte(i, b, writer[i]);
     file_is(path, file, size, "written");
-    memset(memory, 0x5a, (size_t)room + 1);
+    memset(memory, 0x5a, (size_t)memory_bytes + 1);
     CHECK_SAME(tutti_file_read(f, r, memory - lo * item, NULL), TUTTI_OK);
-    unsigned char *want = malloc((size_t)room + 1);
-    memset(want, 0x5a, (size_t)room + 1);
+    unsigned char *want = malloc((size_t)memory_bytes + 1);
+    memset(want, 0x5a, (size_t)memory_bytes + 1);
     for (tutti_count i = 0; i < o->n; i++)
         memcpy(want + (o->memory[i] - lo) * item, file + o->position[i] * item, (size_t)item);
-    CHECK(memcmp(memory, want, (size_t)room + 1) == 0, "read back");
+    CHECK(memcmp(memory, want, (size_t)memory_bytes + 1) == 0, "read back");
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     free(memory);
     free(file);

@@ -27,7 +27,7 @@ static void add_words(const tutti_slice *s, int64_t *sums) {
 }
 
 /* The blocks of n^3 ranks divide the space; with one block shifted they do not. */
-static void divide(int n) {
+static void check_division(int n) {
     const tutti_count shape[3] = {n * 1024L, n * 1024L, n * 1024L};
     int64_t sums[TUTTI__SLICE_WORDS] = {0}, others[TUTTI__SLICE_WORDS];
     for (int r = 0; r < n * n * n; r++) {
@@ -49,7 +49,7 @@ static void divide(int n) {
 }
 
 /* Rows distributed cyclically divide the space. */
-static void comb(int ranks) {
+static void check_comb(int ranks) {
     const tutti_count shape[3] = {ranks * 3L + 1, 5, 7};
     int64_t sums[TUTTI__SLICE_WORDS] = {0};
     for (int r = 0; r < ranks; r++) {
@@ -157,11 +157,11 @@ static void overlaps(int k) {
 
 int main(void) {
     check_seed(1170);
-    divide(1);
-    divide(2);
-    divide(100);
-    comb(1);
-    comb(1000);
+    check_division(1);
+    check_division(2);
+    check_division(100);
+    check_comb(1);
+    check_comb(1000);
     messages(8, 64);
     messages(100, 64);
     for (int k = 0; k < 200; k++) overlaps(k);

@@ -26,12 +26,12 @@ static bytes most_since(bytes then) {
     return (bytes){v[0], v[1]};
 }
 
-static bytes create(const tutti__decomposed *space, const tutti_decomposition_spec *spec,
-                    tutti_count written) {
+static bytes measure_creation(const tutti__decomposed *space, const tutti_decomposition_spec *spec,
+                              tutti_count written) {
     tutti_decomposition *p = NULL;
     tutti__decomposition_facts facts;
     const bytes then = bytes_now();
-    CHECK_OK(make(space, spec, &p));
+    CHECK_OK(make_decomposition(space, spec, &p));
     const bytes most = most_since(then);
     tutti__decomposition_facts_of(p, &facts);
     int64_t all = facts.written;
@@ -46,7 +46,7 @@ enum { SLICES, GHOSTS, INDICES, IDS, RANK_ORDER, CASES };
 static const char *const names[CASES] = {"slices", "slices with ghost entries", "indices", "ids",
                                          "rank order"};
 
-static void measure(MPI_Comm comm, bytes *out) {
+static void measure_calls(MPI_Comm comm, bytes *out) {
     tutti_count index[EACH + SHARED];
     int64_t ids[EACH + SHARED];
     CHECK_OK(tutti__team_take(comm, "single", &team));
@@ -61,16 +61,16 @@ static void measure(MPI_Comm comm, bytes *out) {
     tutti_decomposition_spec s = {.kind = TUTTI_BY_SLICE, .whole = 1};
     s.slice.lo[0] = lo;
     s.slice.hi[0] = lo + EACH;
-    out[SLICES] = create(&list, &s, all);
+    out[SLICES] = measure_creation(&list, &s, all);
     s.slice.hi[0] = hi;
-    out[GHOSTS] = create(&list, &s, all);
+    out[GHOSTS] = measure_creation(&list, &s, all);
     s = (tutti_decomposition_spec){
         .kind = TUTTI_BY_INDEX, .n = hi - lo, .index = index, .whole = 1};
-    out[INDICES] = create(&list, &s, all);
+    out[INDICES] = measure_creation(&list, &s, all);
     s = (tutti_decomposition_spec){.kind = TUTTI_BY_VALUE, .n = hi - lo, .ids = ids, .whole = 1};
-    out[IDS] = create(&mapped, &s, all);
+    out[IDS] = measure_creation(&mapped, &s, all);
     s = (tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = EACH, .whole = 1};
-    out[RANK_ORDER] = create(&list, &s, all);
+    out[RANK_ORDER] = measure_creation(&list, &s, all);
     tutti__team_give(&team);
 }
 
@@ -80,8 +80,8 @@ int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 1172);
     tutti__rank_groups_set_least(1); /* so that groups have 2 and 4 ranks */
     MPI_Comm_split(MPI_COMM_WORLD, rank / (ranks / 4), rank, &quarter);
-    measure(quarter, few);
-    measure(MPI_COMM_WORLD, many);
+    measure_calls(quarter, few);
+    measure_calls(MPI_COMM_WORLD, many);
     for (int k = 0; k < CASES; k++) {
         if (getenv("TUTTI_TEST_SHOW") && rank == 0)
             printf("%-26s %3d, %3d ranks: received %lld, %lld; allocated %lld, %lld\n", names[k],

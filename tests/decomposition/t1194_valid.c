@@ -67,7 +67,7 @@ int main(int argc, char **argv) {
     const tutti_count index[4] = {4 * rank + 4, 4 * rank, 4 * rank + 1, 4 * rank + 3};
     const tutti__decomposed list = list_of(4 * ranks + 1, NULL);
     tutti_decomposition_spec spec = {.kind = TUTTI_BY_INDEX, .n = 4, .index = index};
-    CHECK(make(&list, &spec, &p) == TUTTI_OK);
+    CHECK(make_decomposition(&list, &spec, &p) == TUTTI_OK);
     damage_list(p);
     tutti_decomposition_free(&p);
     /* slices of consecutive ranks overlap by one row */
@@ -75,7 +75,7 @@ int main(int argc, char **argv) {
         .name = "grid", .view = {.ndims = 2, .shape = {ranks + 1, 5}, .entries = 5 * (ranks + 1)}};
     spec = (tutti_decomposition_spec){
         .kind = TUTTI_BY_SLICE, .slice = {.lo = {rank, 0}, .hi = {rank + 2, 5}, .stride = {1, 2}}};
-    CHECK(make(&grid, &spec, &p) == TUTTI_OK);
+    CHECK(make_decomposition(&grid, &spec, &p) == TUTTI_OK);
     damage_slice(p);
     tutti_decomposition_free(&p);
     return decomposed_end();
