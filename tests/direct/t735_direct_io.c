@@ -53,14 +53,14 @@ static tutti_file *open_file(const char *text) {
     return f;
 }
 
-static tutti_off of_all(tutti_off mine) {
+static tutti_off of_all(tutti_off local) {
     tutti_off sum = 0;
-    MPI_Allreduce(&mine, &sum, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(&local, &sum, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     return sum;
 }
 
 /* Check the bytes of the last operation, summed over ranks: `direct` past the cache, `all` in total. */
-static void went(tutti_file *f, tutti_off direct, tutti_off all) {
+static void check_bytes(tutti_file *f, tutti_off direct, tutti_off all) {
     tutti_stats s;
     tutti_file_stats(f, &s, NULL);
     CHECK_EQ(of_all(s.direct_bytes), direct);
@@ -68,7 +68,7 @@ static void went(tutti_file *f, tutti_off direct, tutti_off all) {
 }
 
 /* Cyclically distributed pieces in misaligned memory, and TAIL more bytes on the last rank. */
-static void staged(const char *text, int direct) {
+static void check_staged(const char *text, int direct) {
     tutti_access *a = NULL, *part[2] = {NULL, NULL};
     unsigned char *v = memory + 8;
     tutti_file *f = open_file(text);
@@ -80,7 +80,7 @@ static void staged(const char *text, int direct) {
     const size_t bytes = (size_t)tutti_access_bytes(a);
     for (size_t i = 0; i < bytes; i++) v[i] = mix((uint64_t)rank, i);
     CHECK_SAME(tutti_file_write(f, a, v, NULL), TUTTI_OK);
-    went(f, direct ? WHOLE : 0, WHOLE + TAIL);
+    check_bytes(f, direct ? WHOLE : 0, WHOLE + TAIL);
     if (direct && rank == 0) CHECK_EQ(resident(path), 0);
     MPI_Barrier(MPI_COMM_WORLD);
     memset(v, 0, bytes);
@@ -90,7 +90,7 @@ static void staged(const char *text, int direct) {
             CHECK(0, "byte %zu differs", i);
             break;
         }
-    went(f, direct ? WHOLE : 0, WHOLE + TAIL);
+    check_bytes(f, direct ? WHOLE : 0, WHOLE + TAIL);
     CHECK_OK(tutti_file_close(&f));
     for (int i = 0; i < 2; i++) tutti_access_free(&part[i]);
     tutti_access_free(&a);
@@ -98,16 +98,16 @@ static void staged(const char *text, int direct) {
 }
 
 /* Each rank accesses a contiguous part directly from memory that is misaligned by `askew` bytes. */
-static void straight(int askew) {
+static void check_direct(int askew) {
     tutti_access *a = NULL;
     tutti_file *f = open_file("direct_io=1 method=list");
     if (!f) return;
     const tutti_off each = WHOLE / ranks;
     CHECK_OK(tutti_access_contiguous(rank * each, each, &a));
     CHECK_SAME(tutti_file_write(f, a, memory + askew, NULL), TUTTI_OK);
-    went(f, askew ? 0 : WHOLE, WHOLE);
+    check_bytes(f, askew ? 0 : WHOLE, WHOLE);
     CHECK_SAME(tutti_file_read(f, a, memory + askew, NULL), TUTTI_OK);
-    went(f, askew ? 0 : WHOLE, WHOLE);
+    check_bytes(f, askew ? 0 : WHOLE, WHOLE);
     CHECK_OK(tutti_file_close(&f));
     tutti_access_free(&a);
     file_remove(path);
@@ -127,9 +127,9 @@ int main(int argc, char **argv) {
         for (int direct = 1; direct >= 0; direct--) {
             snprintf(text, sizeof text, "direct_io=%d method=two-phase window_size=64k %s", direct,
                      ways[i]);
-            staged(text, direct);
+            check_staged(text, direct);
         }
-    for (int askew = 0; askew <= 8 && works; askew += 8) straight(askew);
+    for (int askew = 0; askew <= 8 && works; askew += 8) check_direct(askew);
     free(memory);
     const int rc = harness_end();
     return works ? rc : 77;

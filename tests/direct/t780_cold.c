@@ -95,9 +95,9 @@ static tutti_file *file_open(const char *settings) {
 /* Make an access to this rank's share of the first n pieces, which are distributed cyclically. */
 static tutti_access *share_of(int n) {
     tutti_access *a = NULL;
-    const int mine = n / ranks;
+    const int local = n / ranks;
     CHECK_OK(
-        tutti_access_vector((tutti_off)EVERY * rank, mine, PIECE, (tutti_off)EVERY * ranks, &a));
+        tutti_access_vector((tutti_off)EVERY * rank, local, PIECE, (tutti_off)EVERY * ranks, &a));
     return a;
 }
 
@@ -127,8 +127,8 @@ static outcome read_once(tutti_file *f, int n) {
     snprintf(o.how, sizeof o.how, "%s", tutti_file_explain(f));
     o.planned = (int)last.plans;
     o.found = (int)last.plan_hits;
-    long long mine[2] = {last.file_read_bytes, last.file_reads}, all[2];
-    MPI_Allreduce(mine, all, 2, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+    long long local[2] = {last.file_read_bytes, last.file_reads}, all[2];
+    MPI_Allreduce(local, all, 2, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
     o.bytes = all[0];
     o.requests = all[1];
     tutti_access_free(&a);
@@ -180,19 +180,19 @@ static void test_one_rank(void) {
     tutti_file *f = file_open("");
     const tutti_off each = SIZE / ranks;
     tutti_access *a = NULL;
-    char *mine = malloc((size_t)each);
+    char *local = malloc((size_t)each);
     CHECK_OK(tutti_access_vector(each * rank, each / 4096, 1024, 4096, &a));
     for (int round = 0; round < 6; round++) {
         test_warm();
         CHECK(drop_cache(each * (ranks - 1), SIZE), "pages stay");
-        CHECK_OK(tutti_file_read(f, a, mine, NULL));
+        CHECK_OK(tutti_file_read(f, a, local, NULL));
         const char *how = tutti_file_explain(f);
         CHECK(strstr(how, "not cached"), "%d: %s", round, how);
         for (tutti_off i = 0; i < each / 4096; i++)
-            CHECK((unsigned char)mine[1024 * i] == byte_at(each * rank + 4096 * i), "%d", round);
+            CHECK((unsigned char)local[1024 * i] == byte_at(each * rank + 4096 * i), "%d", round);
     }
     tutti_access_free(&a);
-    free(mine);
+    free(local);
     CHECK_OK(tutti_file_close(&f));
 }
 

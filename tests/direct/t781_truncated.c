@@ -48,19 +48,19 @@ static pid_t truncate_forever(void) {
 static tutti_access *access_of(int kind) {
     tutti_access *a = NULL;
     tutti_off *file = NULL, *memory = NULL, *bytes = NULL;
-    const tutti_off mine = (tutti_off)PIECE * PIECES;
+    const tutti_off own_bytes = (tutti_off)PIECE * PIECES;
     if (kind == 0) { /* contiguous */
-        CHECK_OK(tutti_access_contiguous(mine * rank, mine, &a));
+        CHECK_OK(tutti_access_contiguous(own_bytes * rank, own_bytes, &a));
     } else if (kind == 1) { /* interleaved with other ranks */
         CHECK_OK(tutti_access_vector((tutti_off)PIECE * rank, PIECES, PIECE,
                                      (tutti_off)PIECE * ranks, &a));
     } else { /* scattered in memory only */
-        const tutti_count n = mine / 64;
+        const tutti_count n = own_bytes / 64;
         file = malloc((size_t)n * sizeof *file);
         memory = malloc((size_t)n * sizeof *memory);
         bytes = malloc((size_t)n * sizeof *bytes);
         for (tutti_count i = 0; i < n; i++) {
-            file[i] = mine * rank + 64 * i;
+            file[i] = own_bytes * rank + 64 * i;
             memory[i] = 128 * i;
             bytes[i] = 64;
         }
@@ -74,14 +74,14 @@ static tutti_access *access_of(int kind) {
 
 /* Set the offsets in the file and in memory of stream byte i of an access of the given kind. */
 static void place_of(int kind, tutti_off i, tutti_off *file, tutti_off *memory) {
-    const tutti_off mine = (tutti_off)PIECE * PIECES;
-    *file = kind == 1 ? (i / PIECE * ranks + rank) * PIECE + i % PIECE : mine * rank + i;
+    const tutti_off own_bytes = (tutti_off)PIECE * PIECES;
+    *file = kind == 1 ? (i / PIECE * ranks + rank) * PIECE + i % PIECE : own_bytes * rank + i;
     *memory = kind == 2 ? i / 64 * 128 + i % 64 : i;
 }
 
 static void check_result(int kind, tutti_err err, tutti_off count, const unsigned char *buf) {
     int least = err, most = err;
-    const tutti_off mine = (tutti_off)PIECE * PIECES;
+    const tutti_off own_bytes = (tutti_off)PIECE * PIECES;
     tutti_off wrong = 0;
     MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
@@ -89,9 +89,9 @@ static void check_result(int kind, tutti_err err, tutti_off count, const unsigne
     CHECK(err == TUTTI_OK || err == TUTTI_ERR_TRUNCATED, "%s", tutti_last_error()->text);
     errors += err != TUTTI_OK;
     if (err != TUTTI_OK) return;
-    CHECK(count >= 0 && count <= mine, "%lld bytes", (long long)count);
-    short_counts += count < mine;
-    for (tutti_off i = 0; i < mine; i++) {
+    CHECK(count >= 0 && count <= own_bytes, "%lld bytes", (long long)count);
+    short_counts += count < own_bytes;
+    for (tutti_off i = 0; i < own_bytes; i++) {
         tutti_off file, memory;
         place_of(kind, i, &file, &memory);
         const unsigned char got = buf[memory];
