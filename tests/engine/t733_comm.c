@@ -23,20 +23,20 @@ static MPI_Request late = MPI_REQUEST_NULL;
 
 int MPI_Isend(const void *buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
               MPI_Request *request) {
-    const int mine = messages >= 0 && count == WINDOW / 2 && ++messages == 2;
-    for (int i = 0, flag; mine && i < 100; i++) {
+    const int is_late = messages >= 0 && count == WINDOW / 2 && ++messages == 2;
+    for (int i = 0, flag; is_late && i < 100; i++) {
         PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
         usleep(1000);
     }
     const int code = PMPI_Isend(buf, count, type, to, tag, comm, request);
-    if (mine) late = *request;
+    if (is_late) late = *request;
     return code;
 }
 
 int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
-    const int mine = late != MPI_REQUEST_NULL && *request == late;
+    const int is_late = late != MPI_REQUEST_NULL && *request == late;
     const int code = PMPI_Test(request, flag, status);
-    if (mine && *flag) {
+    if (is_late && *flag) {
         late = MPI_REQUEST_NULL;
         messages++;
         CHECK(write(GATE, "", 1) == 1, "no gate");
@@ -80,7 +80,7 @@ static void one_request(const char *exchange, const char *pipeline) {
     tutti_access_free(&a);
 }
 
-static void goes_on(const char *exchange) {
+static void check_overlap(const char *exchange) {
     char byte;
     tutti_access *a = shares(2);
     tutti_file *f = open_file(exchange, "comm", "*:held:199");
@@ -119,8 +119,8 @@ int main(int argc, char **argv) {
         one_request(exchanges[i], "comm");
     }
     check_where("");
-    goes_on("exchange=two-sided step=3");
-    goes_on("exchange=two-sided step=4");
+    check_overlap("exchange=two-sided step=3");
+    check_overlap("exchange=two-sided step=4");
     close(GATE);
     free(buffer);
     file_remove(path);

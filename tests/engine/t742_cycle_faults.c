@@ -57,8 +57,8 @@ static tutti_file *open_file(const char *text, int who, const char *what, int n)
 }
 
 /* Check that all ranks return the same code and that the error names rank `who`. */
-static tutti_err judged(tutti_err mine, int who) {
-    const tutti_err err = same_everywhere(mine);
+static tutti_err check_error(tutti_err local_err, int who) {
+    const tutti_err err = same_everywhere(local_err);
     CHECK(err == TUTTI_OK || err == TUTTI_ERR_NO_SPACE, "%s", tutti_last_message());
     if (err != TUTTI_OK) CHECK(tutti_last_error()->rank == who, "%s", tutti_last_message());
     return err;
@@ -86,13 +86,13 @@ static int write_fails(const char *text, int who, int n) {
     tutti_file *f = open_file(text, who, "write", n);
     if (!f) return 0;
     CHECK_OK(tutti_plan_write(f, q.access, &p));
-    const tutti_err err = judged(tutti_plan_run(p, q.base, 0, &count), who);
+    const tutti_err err = check_error(tutti_plan_run(p, q.base, 0, &count), who);
     if (err == TUTTI_OK) {
         CHECK_EQ(count, tutti_access_bytes(q.access));
         file_is(path, new, size, "no fault left");
     } else {
         file_is_sound();
-        CHECK(judged(tutti_plan_run(p, q.base, 0, &count), who) == err, "second run");
+        CHECK(check_error(tutti_plan_run(p, q.base, 0, &count), who) == err, "second run");
     }
     tutti_plan_free(&p);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
@@ -108,10 +108,10 @@ static int read_fails(const char *text, int who, int n) {
     request_fill(&q, 3);
     tutti_file *f = open_file(text, who, "read", n);
     if (!f) return 0;
-    const tutti_err err = judged(tutti_file_read(f, q.access, q.base, &count), who);
+    const tutti_err err = check_error(tutti_file_read(f, q.access, q.base, &count), who);
     if (err == TUTTI_OK) {
         CHECK_EQ(count, expect);
-        CHECK(memcmp(q.memory, want.memory, q.room) == 0, "read differs");
+        CHECK(memcmp(q.memory, want.memory, q.capacity) == 0, "read differs");
     }
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     request_free(&q);

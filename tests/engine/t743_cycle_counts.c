@@ -104,12 +104,12 @@ static void far_apart(int way, const char *pipeline) {
 
 /* ---- all ranks read the whole file and beyond: more bytes than buffers for packed data can hold */
 
-static void everything(int way, const char *pipeline) {
+static void read_everything(int way, const char *pipeline) {
     enum { SIZE = 100000, BEYOND = 3000 };
     static unsigned char all[SIZE + BEYOND], in[SIZE + BEYOND];
     char more[200];
     tutti_off count = -1;
-    tutti_access *mine = NULL, *a = NULL;
+    tutti_access *own_part = NULL, *a = NULL;
     for (int i = 0; i < SIZE; i++) all[i] = mix(7, (uint64_t)i);
     memset(in, 1, sizeof in);
     memset(all + SIZE, 1, BEYOND);
@@ -117,14 +117,14 @@ static void everything(int way, const char *pipeline) {
              pipeline);
     check_where(more);
     tutti_file *f = open_file(way, more, NEW);
-    CHECK_OK(tutti_access_contiguous(0, rank == ranks - 1 ? SIZE : 0, &mine));
+    CHECK_OK(tutti_access_contiguous(0, rank == ranks - 1 ? SIZE : 0, &own_part));
     CHECK_OK(tutti_access_contiguous(0, SIZE + BEYOND, &a));
-    CHECK_SAME(tutti_file_write(f, mine, all, &count), TUTTI_OK); /* one rank has all bytes */
+    CHECK_SAME(tutti_file_write(f, own_part, all, &count), TUTTI_OK); /* one rank has all bytes */
     CHECK_SAME(tutti_file_read(f, a, in, &count), TUTTI_OK);
     CHECK_EQ(count, SIZE);
     CHECK(memcmp(in, all, sizeof in) == 0, "read differs");
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
-    tutti_access_free(&mine);
+    tutti_access_free(&own_part);
     tutti_access_free(&a);
 }
 
@@ -168,7 +168,7 @@ int main(int argc, char **argv) {
         for (int p = 0; p < PIPELINES && check_failures_ <= 20; p++) {
             counts(way, pipelines[p]);
             far_apart(way, pipelines[p]);
-            everything(way, pipelines[p]);
+            read_everything(way, pipelines[p]);
             crosswise(way, pipelines[p]);
         }
     file_remove(path);

@@ -234,7 +234,7 @@ static void gates(const char *pipeline, int is_write, rules *judge) {
 }
 
 /* While a slow rank keeps a window open, the next one is not opened. */
-static void held(const char *pipeline) {
+static void check_open_windows(const char *pipeline) {
     char text[64];
     snprintf(text, sizeof text, "cb_nodes=1 pipeline=%s", pipeline);
     check_where(text);
@@ -359,8 +359,8 @@ int main(int argc, char **argv) {
     CHECK(chdir(check_dir()) == 0, "no scratch directory");
     if (ranks == 1) test_alone();
     if (ranks == 2) in_company();
-    held("write");
-    held("write-comm");
+    check_open_windows("write");
+    check_open_windows("write-comm");
     if (ranks == 2) beside("none");
     if (ranks == 2) beside("comm");
     tutti__trace_disable();

@@ -95,8 +95,8 @@ static void counts_as_file(const char *exchange, const char *pipeline, int how, 
     tutti_stats s = {0};
     for (int i = 0; i < 4 && missing; i++) {
         s = run_case(text, delays[i], how, is_write);
-        const int mine = s.seconds_file < 0.8e-3 * n * delays[i];
-        MPI_Allreduce(&mine, &missing, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        const int is_missing = s.seconds_file < 0.8e-3 * n * delays[i];
+        MPI_Allreduce(&is_missing, &missing, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     }
     CHECK(!missing, "exchange %g s, file %g s: not %d delays", s.seconds_exchange, s.seconds_file,
           n);

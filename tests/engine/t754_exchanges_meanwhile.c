@@ -53,7 +53,8 @@ static void model_of(model *m, uint64_t salt) {
 }
 
 /* Check the explanation and the statistics of the last operation. */
-static void went(tutti_file *f, int exchange, int pipeline, const char *background, int started) {
+static void check_explanation(tutti_file *f, int exchange, int pipeline, const char *background,
+                              int started) {
     char want[128];
     const char *said = tutti_file_explain(f);
     const int away = strcmp(background, "io-only") == 0, thread = strcmp(background, "all") == 0;
@@ -72,17 +73,17 @@ static void went(tutti_file *f, int exchange, int pipeline, const char *backgrou
 }
 
 /* Run a split or, if `started`, non-blocking operation; if `held`, the store is blocked until begin returns. */
-static void run_operation(tutti_file *f, int is_write, int started, int held, request *q) {
+static void run_operation(tutti_file *f, int is_write, int started, int blocked, request *q) {
     tutti_off count = -1;
     tutti_request *r = NULL;
-    if (held) gate_shut();
+    if (blocked) gate_shut();
     if (started)
         CHECK_OK(is_write ? tutti_file_write_start(f, q->access, q->base, &r)
                           : tutti_file_read_start(f, q->access, q->base, &r));
     else
         CHECK_OK(is_write ? tutti_file_write_begin(f, q->access, q->base)
                           : tutti_file_read_begin(f, q->access, q->base));
-    if (held) gate_open();
+    if (blocked) gate_open();
     if (started)
         CHECK_SAME(tutti_request_wait(&r, &count), TUTTI_OK);
     else
@@ -104,23 +105,23 @@ static void one(int exchange, int pipeline, const char *background, int started)
     char text[256], common[160];
     model m = {NULL, 0, 0};
     const uint64_t salt = rnd64() >> 8;
-    const int held = strcmp(background, "io-only") == 0 && !started;
+    const int blocked = strcmp(background, "io-only") == 0 && !started;
     options_text(common, sizeof common, exchange, pipeline);
     snprintf(text, sizeof text, "%s background=%s cb_nodes=%d%s", common, background,
-             (int)rnd(ranks + 1), held ? " fault=" HELD : "");
+             (int)rnd(ranks + 1), blocked ? " fault=" HELD : "");
     tutti_file *f = open_with(path, text);
     if (!f) return;
     model_of(&m, salt);
     for (int again = 0; again < 2; again++) { /* the second round uses cached plans */
         request q = request_of(rank, salt);
-        run_operation(f, 1, started, held, &q);
-        went(f, exchange, pipeline, background, started);
+        run_operation(f, 1, started, blocked, &q);
+        check_explanation(f, exchange, pipeline, background, started);
         request_fill(&q, salt ^ 77);
-        run_operation(f, 0, started, held, &q);
-        went(f, exchange, pipeline, background, started);
+        run_operation(f, 0, started, blocked, &q);
+        check_explanation(f, exchange, pipeline, background, started);
         request want = request_of(rank, salt);
         (void)model_read(&m, &want, 0, salt ^ 77);
-        CHECK(memcmp(q.memory, want.memory, q.room) == 0, "the bytes read differ");
+        CHECK(memcmp(q.memory, want.memory, q.capacity) == 0, "the bytes read differ");
         request_free(&q);
         request_free(&want);
     }
