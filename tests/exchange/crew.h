@@ -26,7 +26,7 @@ enum { CREW_MAX = 8, CREW_SLOTS = 3, CREW_OPS = 8 };
 typedef struct {
     tutti_access *access;
     unsigned char *memory, *base;
-    size_t room;
+    size_t capacity;
 } crew_request;
 
 typedef struct {

@@ -76,7 +76,7 @@ static inline tutti_access *scene_access(int shape, int rank, int ranks, uint64_
 /* ---- an operation */
 
 static inline void scene_fill(crew_request *q, uint64_t key) {
-    for (size_t i = 0; i < q->room; i++) q->memory[i] = (unsigned char)scene_mix(key, i);
+    for (size_t i = 0; i < q->capacity; i++) q->memory[i] = (unsigned char)scene_mix(key, i);
 }
 
 static inline void scene_op(crew *c, int is_write, int shape, int slots, uint64_t salt) {
@@ -91,8 +91,8 @@ static inline void scene_op(crew *c, int is_write, int shape, int slots, uint64_
         tutti_off lo, hi;
         q->access = scene_access(shape, r, c->ranks, salt);
         tutti_access_memory_bounds(q->access, &lo, &hi);
-        q->room = (size_t)(hi - lo);
-        q->memory = malloc(q->room + 1);
+        q->capacity = (size_t)(hi - lo);
+        q->memory = malloc(q->capacity + 1);
         q->base = q->memory - lo;
         scene_fill(q, salt + (uint64_t)r);
         sum = tutti__summary_merge(sum, tutti__summary_of(q->access->file, 0));
@@ -112,7 +112,7 @@ static inline void scene_check_op(const crew_op *op, int ranks, uint64_t salt,
         tutti_access_iter *it = NULL;
         tutti_piece p;
         tutti_off count = 0;
-        want.memory = malloc(want.room + 1);
+        want.memory = malloc(want.capacity + 1);
         want.base = want.memory + (op->request[r].base - op->request[r].memory);
         scene_fill(&want, salt + (uint64_t)r);
         CHECK_OK(tutti_access_iter_start(want.access, 0, &it));
@@ -127,8 +127,8 @@ static inline void scene_check_op(const crew_op *op, int ranks, uint64_t salt,
         }
         tutti_access_iter_free(&it);
         CHECK_EQ(op->done[r], count);
-        CHECK(memcmp(want.memory, op->request[r].memory, want.room) == 0, "rank %d: memory differs",
-              r);
+        CHECK(memcmp(want.memory, op->request[r].memory, want.capacity) == 0,
+              "rank %d: memory differs", r);
         free(want.memory);
     }
 }

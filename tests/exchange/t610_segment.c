@@ -45,11 +45,12 @@ static void growth(tutti__team *t, int shared) {
 
 /* Return the number of names of this process in /dev/shm. */
 static int names_left(void) {
-    char mine[40];
+    char prefix[40];
     int n = 0;
     DIR *d = opendir("/dev/shm");
-    snprintf(mine, sizeof mine, "tutti-shm-%ld-", (long)getpid());
-    for (struct dirent *e; d && (e = readdir(d));) n += strncmp(e->d_name, mine, strlen(mine)) == 0;
+    snprintf(prefix, sizeof prefix, "tutti-shm-%ld-", (long)getpid());
+    for (struct dirent *e; d && (e = readdir(d));)
+        n += strncmp(e->d_name, prefix, strlen(prefix)) == 0;
     if (d) closedir(d);
     return n;
 }
