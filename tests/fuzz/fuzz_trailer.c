@@ -12,7 +12,7 @@ static int newest_first(const void *a, const void *b) {
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-static void rebuild(tutti__repair *r) {
+static void rebuild_metadata(tutti__repair *r) {
     tutti__meta *m = NULL;
     tutti__model model;
     const tutti__meta_options opt = {.mode = TUTTI_READ};
@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     snprintf(file.name, sizeof file.name, "data-000001.tutti");
     if (file.fd < 0 || (n && write(file.fd, data, n) != (ssize_t)n)) abort();
     if (tutti__trailers_find(file.fd, &r.found, &r.found_n, &torn) == TUTTI_OK && r.found_n > 0)
-        rebuild(&r);
+        rebuild_metadata(&r);
     tutti__found_free(r.found, r.found_n);
     close(file.fd);
     fuzz_nothing_left();
