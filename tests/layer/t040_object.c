@@ -80,21 +80,21 @@ static void arguments(const widget *w, int who) {
 static void failures(const widget *w, int who) {
     tutti__range r = tutti__range_of(rank);
     const tutti__call c = {.name = "put", .hash = (uint64_t)rank, .ranges = 1, .range = &r};
-    tutti_err mine = TUTTI_OK;
+    tutti_err local = TUTTI_OK;
     check_where("failures");
-    if (rank >= who) mine = tutti__error_set(TUTTI_ERR_QUOTA, 0, -1, "reason %d", rank);
-    const tutti_err err = tutti__object_call(&w->object, &c, mine);
+    if (rank >= who) local = tutti__error_set(TUTTI_ERR_QUOTA, 0, -1, "reason %d", rank);
+    const tutti_err err = tutti__object_call(&w->object, &c, local);
     char text[32];
     snprintf(text, sizeof text, "reason %d", who);
     CHECK_EQ(tutti_last_error()->rank, who);
     fails(err, TUTTI_ERR_QUOTA, "put", "some/path", text); /* not the mismatch */
     CHECK(r.min == INT64_MAX && r.max == INT64_MIN, "ranges of a call that was refused");
-    mine = TUTTI_OK;
+    local = TUTTI_OK;
     if (rank == who) {
         tutti_set_local_error(TUTTI_ERR_FORMAT, 4711, "the caller's reason");
-        mine = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument values is NULL");
+        local = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument values is NULL");
     }
-    const tutti_err refused = tutti__object_call(&w->object, &(tutti__call){.name = "put"}, mine);
+    const tutti_err refused = tutti__object_call(&w->object, &(tutti__call){.name = "put"}, local);
     CHECK_EQ(tutti_last_error()->detail, 4711);
     fails(refused, TUTTI_ERR_FORMAT, "put", "some/path", "the caller's reason");
 }
@@ -130,13 +130,13 @@ static void begins(int who) {
                TUTTI_OK);
     CHECK(t && t->size == ranks, "no team");
     tutti__team_give(&t);
-    const char *mine = rank == who ? "mine" : "theirs";
+    const char *local = rank == who ? "mine" : "theirs";
     tutti_err err = TUTTI_OK;
     if (rank == who) err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "the mode is wrong");
-    fails(tutti__object_begin(MPI_COMM_WORLD, &widget_class, &c, mine, err, &t), TUTTI_ERR_ARG,
+    fails(tutti__object_begin(MPI_COMM_WORLD, &widget_class, &c, local, err, &t), TUTTI_ERR_ARG,
           "open", "mine", "the mode is wrong");
     if (ranks > 1) {
-        fails(tutti__object_begin(MPI_COMM_WORLD, &widget_class, &c, mine, TUTTI_OK, &t),
+        fails(tutti__object_begin(MPI_COMM_WORLD, &widget_class, &c, local, TUTTI_OK, &t),
               TUTTI_ERR_MISMATCH, "open", "", "ranks disagree on the path or the mode");
         fails(tutti__object_begin(MPI_COMM_WORLD, &widget_class, rank == who ? &other : &c, "same",
                                   TUTTI_OK, &t),
