@@ -140,9 +140,9 @@ static void check_array(void) {
     const int aggregators = 1 + (int)rnd(rnd(10) ? 20 : 600);
     const tutti_off align = random_align(), extent = s.hi - s.lo;
     const tutti_off window = extent / (1 + rnd(300)) + rnd(2 * align);
-    const tutti_off before = rnd(s.lo + 1), room = extent + before + rnd(extent);
-    const tutti_count n = 1 + rnd(1 + room / (1 + rnd(1000)));
-    const tutti__slabs slabs = {s.lo - before, 1 + room / n, n};
+    const tutti_off before = rnd(s.lo + 1), array_bytes = extent + before + rnd(extent);
+    const tutti_count n = 1 + rnd(1 + array_bytes / (1 + rnd(1000)));
+    const tutti__slabs slabs = {s.lo - before, 1 + array_bytes / n, n};
     tutti__domains d;
     const tutti__domain_rule rule = {TUTTI_DOMAINS_ARRAY, aggregators, align, window, NULL, &slabs};
     tutti__domains_make(&s, &rule, &d);
