@@ -34,12 +34,12 @@ int main(int argc, char **argv) {
     int rank;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    const std::vector<double> mine(1000, rank);
-    const tutti_off bytes = static_cast<tutti_off>(mine.size() * sizeof(double));
+    const std::vector<double> local(1000, rank);
+    const tutti_off bytes = static_cast<tutti_off>(local.size() * sizeof(double));
     tutti_access *a = nullptr;
     if (tutti_access_contiguous(rank * bytes, bytes, &a)) a = nullptr;
     File late(MPI_COMM_WORLD, argv[1]);
-    const bool good = late.write(a, mine.data()) == bytes;
+    const bool good = late.write(a, local.data()) == bytes;
     tutti_access_free(&a);
     MPI_Finalize();
     return good ? 0 : 1;
