@@ -221,7 +221,7 @@ static void random_is_even(void) {
 static void test_cuts(void) {
     lists l;
     for (int trial = 0; trial < 2000; trial++) {
-        int whole[ITEMS], writer[ITEMS + 1], owner[ITEMS], sorted[ITEMS * PARTS], room[PARTS];
+        int whole[ITEMS], writer[ITEMS + 1], owner[ITEMS], sorted[ITEMS * PARTS], buffer[PARTS];
         tutti_off bytes[ITEMS];
         lists_random(&l, 1 + (int)rnd(ITEMS), 1 + (int)rnd(PARTS), (int)rnd(6), 0);
         const tutti_replicas_lists in = lists_of(&l);
@@ -235,7 +235,7 @@ static void test_cuts(void) {
                 if (check_holds(&l, i, k)) sorted[at++] = k;
         }
         const tutti__items all = {l.n, l.number, bytes, l.start, sorted, owner, -1};
-        tutti__carry carry = {0, room, TUTTI__AS_NEXT};
+        tutti__carry carry = {0, buffer, TUTTI__AS_NEXT};
         for (int from = 0, to; from < l.n; from = to) {
             to = from + 1 + (int)rnd(l.n - from);
             const tutti__items part = tutti__items_part(&all, from, to);
@@ -249,13 +249,13 @@ static void test_cuts(void) {
                 tutti__rule_of(c.rule)->fn(&c, &part, &fresh, &writer[from]);
                 carry.before = known.before;
                 carry.n = fresh.n;
-                memcpy(room, forgotten, sizeof room);
+                memcpy(buffer, forgotten, sizeof buffer);
             } else {
                 tutti__rule_of(c.rule)->fn(&c, &part, &carry, &writer[from]);
             }
             if (from > 0 && carry.before != TUTTI__AS_NEXT) writer[from - 1] = carry.before;
         }
-        tutti__writers_fill(l.n, writer, carry.n > 0 ? room[0] : -1);
+        tutti__writers_fill(l.n, writer, carry.n > 0 ? buffer[0] : -1);
         CHECK(!memcmp(writer, whole, (size_t)l.n * sizeof *whole), "rule %d, trial %d", c.rule,
               trial);
     }
@@ -371,13 +371,13 @@ static void test_names(void) {
 static void test_sizes(void) {
     const tutti_replicas_lists l = {.parts = 2, .value_bytes = 1};
     const tutti_replicas_choice c = {0};
-    char room[sizeof(tutti_replicas_stats) + 16];
-    memset(room, 1, sizeof room);
-    CHECK_OK(tutti_replicas_choose_sized(&l, &c, NULL, NULL, (tutti_replicas_stats *)room, 4));
-    CHECK(room[0] == 2 && room[4] == 1, "%d %d", room[0], room[4]);
-    CHECK_OK(
-        tutti_replicas_choose_sized(&l, &c, NULL, NULL, (tutti_replicas_stats *)room, sizeof room));
-    CHECK(room[sizeof room - 1] == 0, "%d", room[sizeof room - 1]);
+    char buffer[sizeof(tutti_replicas_stats) + 16];
+    memset(buffer, 1, sizeof buffer);
+    CHECK_OK(tutti_replicas_choose_sized(&l, &c, NULL, NULL, (tutti_replicas_stats *)buffer, 4));
+    CHECK(buffer[0] == 2 && buffer[4] == 1, "%d %d", buffer[0], buffer[4]);
+    CHECK_OK(tutti_replicas_choose_sized(&l, &c, NULL, NULL, (tutti_replicas_stats *)buffer,
+                                         sizeof buffer));
+    CHECK(buffer[sizeof buffer - 1] == 0, "%d", buffer[sizeof buffer - 1]);
 }
 
 int main(void) {
