@@ -109,7 +109,7 @@ static void empty_request(tutti_store *s) {
         }
 }
 
-static void fly(int choice, const tutti_options *opt) {
+static void run_requests(int choice, const tutti_options *opt) {
     const leaks l = leaks_start();
     tutti_stats stats = {0};
     const char *path = scratch(0, "inflight");
@@ -150,7 +150,7 @@ int main(void) {
             opt.queue_depth = depth;
             opt.io_threads = 3;
             check_where(store_names[choice]);
-            if (store_is_built(choice)) fly(choice, &opt);
+            if (store_is_built(choice)) run_requests(choice, &opt);
         }
     return check_done();
 }

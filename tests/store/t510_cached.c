@@ -105,7 +105,7 @@ static void test_wrappers(void) {
 }
 
 /* Let this system call fail with `code` from now on; return 1 on success. */
-static int forbid(int call, int code) {
+static int forbid_call(int call, int code) {
     struct sock_filter rules[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 1),
@@ -124,13 +124,13 @@ static void test_missing(int can_drop) {
     tutti_off done = 0;
     tutti_store *s = open_filled(path, TUTTI_STORE_POSIX, 0);
     if (!s) return;
-    if (forbid(CACHESTAT, ENOSYS)) {
+    if (forbid_call(CACHESTAT, ENOSYS)) {
         check_where("without cachestat");
         CHECK(ask_store(s, 0) != 0, "it is cached");
         CHECK_EQ(ask_store(s, BYTES), -1);
         if (can_drop) CHECK(ask_dropped(s, path, 3 * BYTES / 4) != 1, "it is not cached");
     }
-    if (forbid(SYS_preadv2, EOPNOTSUPP) && forbid(CACHESTAT, EPERM)) {
+    if (forbid_call(SYS_preadv2, EOPNOTSUPP) && forbid_call(CACHESTAT, EPERM)) {
         check_where("without either");
         CHECK_EQ(ask_store(s, 0), -1);
         CHECK_OK(tutti__store_read(s, &one, 1, &done));
