@@ -18,7 +18,7 @@ int dlclose(void *handle) {
 }
 
 /* Return the next function of this name in search order, and disable leak detection until done(). */
-static void *behind(const char *name) {
+static void *next_function(const char *name) {
     void *symbol = dlsym(RTLD_NEXT, name);
     if (!symbol) abort();
     if (__lsan_disable) __lsan_disable();
@@ -37,18 +37,18 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) __attr
 
 int MPI_Init(int *argc, char ***argv) {
     int (*init)(int *, char ***);
-    *(void **)&init = behind("MPI_Init");
+    *(void **)&init = next_function("MPI_Init");
     return done(init(argc, argv));
 }
 
 int PMPI_Init(int *argc, char ***argv) {
     int (*init)(int *, char ***);
-    *(void **)&init = behind("PMPI_Init");
+    *(void **)&init = next_function("PMPI_Init");
     return done(init(argc, argv));
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
     int (*init)(int *, char ***, int, int *);
-    *(void **)&init = behind("MPI_Init_thread");
+    *(void **)&init = next_function("MPI_Init_thread");
     return done(init(argc, argv, required, provided));
 }
