@@ -13,7 +13,7 @@ typedef struct {
     const char *exchange, *step, *pipeline, *subs, *buffer, *nodes, *window;
 } setup;
 
-static const char *pick(const char *const *v, int n) {
+static const char *pick_value(const char *const *v, int n) {
     return v[rnd(n)];
 }
 
@@ -24,8 +24,9 @@ static setup any(void) {
         *const pipelines[] = {"auto", "none", "comm", "write-comm-2"},
         *const subs[] = {"1", "2", "3", "5"}, *const buffers[] = {"128k", "1m", "16m", "100m"},
         *const nodes[] = {"", "2", "single"}, *const windows[] = {"0", "0", "64k", "4m"};
-    return (setup){pick(exchanges, 5), pick(steps, 5), pick(pipelines, 4), pick(subs, 4),
-                   pick(buffers, 4),   pick(nodes, 3), pick(windows, 4)};
+    return (setup){pick_value(exchanges, 5), pick_value(steps, 5),   pick_value(pipelines, 4),
+                   pick_value(subs, 4),      pick_value(buffers, 4), pick_value(nodes, 3),
+                   pick_value(windows, 4)};
 }
 
 static tutti_options options(const setup *s) {
