@@ -37,7 +37,7 @@ static double half_to_double(unsigned h) {
     return h & 0x8000 ? -v : v;
 }
 
-/* The nearest float16, found by exhaustive search. */
+/* Return the float16 nearest to v, found by bisection. */
 static unsigned double_to_half(double v) {
     const unsigned sign = signbit(v) ? 0x8000 : 0;
     unsigned lo = 0, hi = 0x7c00; /* half(lo) <= |v| < half(hi), as if infinity were 65536 */

@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-static const double doping = 1e17, length = 2e-4; /* cm^-3, cm: of either side */
+static const double doping = 1e17, length = 2e-4; /* of each side, in cm^-3 and cm */
 
 /* Return half the width of the depletion zone in cm; store the field in its middle, in V/cm. */
 static double depleted(double volts, double *field) {

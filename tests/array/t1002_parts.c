@@ -204,7 +204,7 @@ static void one_round(int round) {
                TUTTI_OK);
     const unsigned char zero[32] = {0};
     CHECK_SAME(tutti_array_fill(global, zero), TUTTI_OK);
-    copied(turned, global, &p); /* from the other order */
+    copied(turned, global, &p); /* converts the element order */
     CHECK_SAME(tutti_array_close(&turned), TUTTI_OK);
     CHECK_SAME(tutti_array_close(&b), TUTTI_OK);
     CHECK_SAME(tutti_array_close(&global), TUTTI_OK);

@@ -76,7 +76,7 @@ static void common(const char *what, tutti_slice s) {
     CHECK_EQ(two.sent, 0);                              /* one staging buffer for the node */
     if (ranks > 1) CHECK_EQ(nodes.sent, exact / ranks); /* one copy is sent to the second node */
     CHECK_EQ(direct.bytes, exact);
-    if (8 * N - column > 1024) { /* each column is accessed separately */
+    if (8 * N - column > 1024) { /* gaps are not read */
         CHECK_EQ(two.bytes, bounding);
         CHECK_EQ(cyclic.bytes, bounding);
         CHECK_EQ(two.requests, shape[1]);

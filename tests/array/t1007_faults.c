@@ -187,7 +187,7 @@ static int still_pending(int k) {
     return pending;
 }
 
-/* Let the n-th allocation of rank `who` fail; return 0 if it makes fewer than n. */
+/* Let the n-th allocation of rank `who` fail; return 0 if this rank makes fewer than n. */
 static int memory_trouble(int deed, int n, int who) {
     char where[100];
     int more = 0;

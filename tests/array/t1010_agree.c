@@ -216,7 +216,7 @@ static void inspect_object(void) {
         CHECK_ERR(tutti_array_open(MPI_COMM_SELF, path, TUTTI_READ, NULL, NULL, &a),
                   TUTTI_ERR_MISMATCH);
     snprintf(part, sizeof part, "%s.%d", path, rank);
-    CHECK_OK(tutti_array_inspect(part, NULL, &s, &seen)); /* opened as a separate array */
+    CHECK_OK(tutti_array_inspect(part, NULL, &s, &seen)); /* a part can be opened as an array */
     CHECK(seen == NULL && s.shape[0] == bounds[rank + 1] - bounds[rank], "part %d", rank);
     CHECK(truncate(part, 100) == 0, "truncate");
     CHECK_ERR(tutti_array_inspect(part, NULL, &s, &seen), TUTTI_ERR_FORMAT);

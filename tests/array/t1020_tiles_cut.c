@@ -115,7 +115,7 @@ static void boxes_round(void) {
     free(to.bytes);
 }
 
-/* ---- cutting */
+/* ---- division into tiles */
 
 static tutti_off used(const tutti__tiling *t, const tutti__tile_limit *r) {
     return tutti__tiling_frame_max(t) * r->frame_bytes + tutti__tiling_core_max(t) * r->core_bytes;
@@ -242,7 +242,7 @@ static void expect_rows(void) {
     CHECK(thin.tile[0] == 1 && thin.tile[1] == 334, "%lld x %lld", (long long)thin.tile[0],
           (long long)thin.tile[1]);
     halo.halo[0] = halo.halo[1] = 1;
-    CHECK_OK(tutti__tiling_cut(&halo, TUTTI_ROW_MAJOR, 1, &little)); /* the tile is not only halo */
+    CHECK_OK(tutti__tiling_cut(&halo, TUTTI_ROW_MAJOR, 1, &little)); /* not only halo */
     CHECK(halo.tile[0] == 8, "%lld x %lld", (long long)halo.tile[0], (long long)halo.tile[1]);
 }
 

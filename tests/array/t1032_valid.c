@@ -39,7 +39,7 @@ static void damage_any(const tutti_array *a) {
 static void damage_global(const tutti_array *a) {
     damage_any(a);
     DAMAGED(head = a->file);
-    DAMAGED(raw = 1); /* but the file has a header */
+    DAMAGED(raw = 1); /* raw arrays have no header */
     DAMAGED(spec.offset++);
 }
 

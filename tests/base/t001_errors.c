@@ -34,7 +34,7 @@ static void test_nothing(void) {
     CHECK_EQ(tutti_last_error()->rank, -1);
     CHECK_EQ(tutti_last_error()->offset, -1);
     check_message("");
-    tutti__error_context("write", "f", 3); /* no error to extend */
+    tutti__error_context("write", "f", 3); /* no effect: there is no error */
     check_message("");
 }
 

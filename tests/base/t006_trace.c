@@ -62,7 +62,7 @@ static void test_off(void) {
 
 static void test_text(void) {
     CHECK_OK(tutti__trace_enable(3));
-    CHECK_OK(tutti__trace_enable(4)); /* ignored */
+    CHECK_OK(tutti__trace_enable(4)); /* no effect: already enabled */
     CHECK_EQ(tutti__trace_on(), 1);
     char *text = tutti__trace_json();
     CHECK(text && count_objects(text) == 1);

@@ -295,7 +295,7 @@ static void test_save(const char *dir) {
     a.copy_64 = 0;
     CHECK_ERR(tutti_profile_save(path, &pa, &a), TUTTI_ERR_ARG);
     write_file(path, "mine");
-    CHECK_ERR(tutti_profile_save(path, &pb, &b), TUTTI_ERR_FORMAT); /* not a profile */
+    CHECK_ERR(tutti_profile_save(path, &pb, &b), TUTTI_ERR_FORMAT); /* not overwritten */
     CHECK(tutti_profile_save("/proc/nowhere/profile", &pb, &b) != TUTTI_OK, "saved in /proc");
 }
 

@@ -25,7 +25,7 @@ static tutti_file *open_file(void) {
     tutti_file *f = NULL;
     tutti_options opt;
     tutti_options_defaults(&opt);
-    opt.background = TUTTI_BACKGROUND_NONE; /* no operation advances on its own */
+    opt.background = TUTTI_BACKGROUND_NONE; /* operations progress only in calls */
     CHECK_OK(tutti_file_open(MPI_COMM_WORLD, path, MODE, &opt, &f));
     return f;
 }

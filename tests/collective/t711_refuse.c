@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
-static char path[512], other[520]; /* long paths: messages contain their end */
+static char path[512], other[520]; /* messages contain the end of a path */
 static unsigned char *bytes;
 enum { SIZE = 5000, MODE = TUTTI_READ | TUTTI_WRITE };
 

@@ -28,7 +28,7 @@ static void far_apart(const char *text) {
     unsigned char buf[BLOCKS * PART], got[BLOCKS * PART];
     check_where(text);
     for (int i = 0; i < BLOCKS; i++) {
-        off[i] = 2 * GIB * i + rank * PART + (i ? -700 : 0); /* before a multiple of 2 GiB */
+        off[i] = 2 * GIB * i + rank * PART + (i ? -700 : 0); /* across 2 GiB * i */
         len[i] = PART;
     }
     for (int i = 0; i < BLOCKS * PART; i++) buf[i] = mix((uint64_t)rank, (uint64_t)i);

@@ -61,7 +61,7 @@ static void asked_for(tutti_off all) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Make an access to `mine` bytes in pieces that are interleaved with those of other ranks; copy the
+/* Make an access to `own_bytes` bytes in pieces that are interleaved with those of other ranks; copy the
  * bytes to `data`. */
 static tutti_access *pieces(tutti_off own_bytes, tutti_off piece) {
     tutti_access *a = NULL;

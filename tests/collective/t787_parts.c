@@ -145,7 +145,7 @@ static int has(const scene *s, int v, int who, int k, int e) {
 }
 
 static int parts_of(const scene *s, int who) {
-    return s->form == OVERLAP ? s->n + 1 : who == 1 ? s->n - 1 : s->n; /* 1: all but the last */
+    return s->form == OVERLAP ? s->n + 1 : who == 1 ? s->n - 1 : s->n; /* rank 1 lacks one part */
 }
 
 static part part_make(const scene *s, int who, int i, uint64_t memory_salt) {

@@ -108,7 +108,7 @@ static void combination(const char *text) {
     tutti_plan *p = NULL;
     check_where(text);
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, MODE, &opt, &f), TUTTI_OK);
-    CHECK_SAME(tutti_plan_write(f, pieces, &p), TUTTI_OK); /* made before the atomic mode */
+    CHECK_SAME(tutti_plan_write(f, pieces, &p), TUTTI_OK); /* made before atomic mode is set */
     refusals(f);
     CHECK_SAME(tutti_file_atomic(f, 1), TUTTI_OK);
     for (int round = 0; round < ROUNDS; round++) independent_round(f, round);

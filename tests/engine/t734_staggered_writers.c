@@ -48,7 +48,7 @@ static void one_after_the_other(const char *text, int is_write) {
     const tutti_off share = WINDOW / 4;
     snprintf(where, sizeof where, "%s, %s", is_write ? "write" : "read", text);
     check_where(where);
-    tutti__trace_disable(); /* ends the recording so far */
+    tutti__trace_disable(); /* ends the previous recording */
     snprintf(all, sizeof all,
              "method=two-phase cb_nodes=3 window_size=%d striping_unit=%d stagger=%d %s", WINDOW,
              WINDOW, APART, text);
@@ -79,7 +79,7 @@ int main(int argc, char **argv) {
                                        "exchange=lock pipeline=write-comm-2 store=threads"};
     harness_begin(&argc, &argv, 734);
     snprintf(path, sizeof path, "%s", scratch_path("stagger"));
-    snprintf(trace, sizeof trace, "%s.json", strrchr(path, '/') + 1); /* options are short */
+    snprintf(trace, sizeof trace, "%s.json", strrchr(path, '/') + 1); /* paths must be short */
     CHECK(chdir(check_dir()) == 0, "no scratch directory");
     for (int i = 0; i < 5; i++)
         for (int is_write = 1; is_write >= 0; is_write--) one_after_the_other(ways[i], is_write);

@@ -355,7 +355,7 @@ static void in_company(void) {
 int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 746);
     snprintf(path, sizeof path, "%s", scratch_path("gates"));
-    snprintf(trace, sizeof trace, "%s.json", strrchr(path, '/') + 1); /* options are short */
+    snprintf(trace, sizeof trace, "%s.json", strrchr(path, '/') + 1); /* paths must be short */
     CHECK(chdir(check_dir()) == 0, "no scratch directory");
     if (ranks == 1) test_alone();
     if (ranks == 2) in_company();

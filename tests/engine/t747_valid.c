@@ -22,7 +22,7 @@ static void check_domains(void) {
     const tutti__domain_rule rule = {TUTTI_DOMAINS_EVEN, 3, 4096, 8192, NULL, NULL};
     tutti__domains_make(&s, &rule, &d);
     NOTICED(d.kind, TUTTI_DOMAINS_AUTO, tutti__domains_is_valid(&d));
-    NOTICED(d.kind, TUTTI_DOMAINS_BALANCED, tutti__domains_is_valid(&d)); /* without a histogram */
+    NOTICED(d.kind, TUTTI_DOMAINS_BALANCED, tutti__domains_is_valid(&d)); /* needs a histogram */
     NOTICED(d.aggregators, 0, tutti__domains_is_valid(&d));
     NOTICED(d.align, 0, tutti__domains_is_valid(&d));
     NOTICED(d.window, 0, tutti__domains_is_valid(&d));
@@ -77,11 +77,11 @@ static void check_two_phase(void) {
     tutti__two_phase *t = &x.two;
     NOTICED(t->domains.window, 0, tutti__two_phase_is_valid(t));
     NOTICED(t->my_agg, 2, tutti__two_phase_is_valid(t));
-    NOTICED(t->my_agg, -1, tutti__two_phase_is_valid(t)); /* but has incoming bytes */
+    NOTICED(t->my_agg, -1, tutti__two_phase_is_valid(t)); /* but receives bytes */
     NOTICED(t->window_slots, 0, tutti__two_phase_is_valid(t));
     NOTICED(t->relay_slots, 0, tutti__two_phase_is_valid(t));
     NOTICED(t->pipeline, TUTTI_PIPELINE_AUTO, tutti__two_phase_is_valid(t));
-    NOTICED(t->literal, 1, tutti__two_phase_is_valid(t)); /* invalid with relays */
+    NOTICED(t->literal, 1, tutti__two_phase_is_valid(t)); /* contradicts relays */
     NOTICED(x.destination[1].aggregator, 2, tutti__two_phase_is_valid(t));
     NOTICED(x.destination[1].first, -1, tutti__two_phase_is_valid(t));
     NOTICED(x.destination[1].member, 2, tutti__two_phase_is_valid(t));

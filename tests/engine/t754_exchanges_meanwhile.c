@@ -72,7 +72,7 @@ static void check_explanation(tutti_file *f, int exchange, int pipeline, const c
     CHECK_EQ(s.foreground, 0);
 }
 
-/* Run a split or, if `started`, non-blocking operation; if `held`, the store is blocked until begin returns. */
+/* Run a split or, if `started`, non-blocking operation; if `blocked`, the store is blocked until begin returns. */
 static void run_operation(tutti_file *f, int is_write, int started, int blocked, request *q) {
     tutti_off count = -1;
     tutti_request *r = NULL;

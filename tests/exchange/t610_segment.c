@@ -93,7 +93,7 @@ static void lending(tutti__team *t) {
     tutti__staging_return(t, &a);
     tutti__staging_return(t, &b); /* only one block is kept */
     CHECK(!a.base && !b.base && kept->base == first, "not kept");
-    CHECK_OK(tutti__staging_borrow(t, 0, &b)); /* no memory */
+    CHECK_OK(tutti__staging_borrow(t, 0, &b)); /* 0 bytes need no memory */
     CHECK(borrowed(t, 6000, &a) == first, "not lent again");
     tutti__staging_return(t, &a);
     tutti__staging_return(t, &b);

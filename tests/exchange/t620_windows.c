@@ -31,7 +31,7 @@ static tutti_off total(const tutti__rma_windows *w) {
 
 enum { ANEW, KEPT };
 
-/* Ensure n windows of `mine` bytes; all windows of a rank may have at most `room` bytes together. */
+/* Ensure n windows of `local` bytes; all windows of a rank may have at most `max_bytes` bytes together. */
 static void check_ensure(tutti__team *t, int n, tutti_off local, tutti_off max_bytes, int kept) {
     tutti_off bytes[64];
     const char *before = t->staging->rma_windows.base[0];

@@ -20,7 +20,7 @@ static void rebuild_metadata(tutti__repair *r) {
     qsort(r->found, (size_t)r->found_n, sizeof *r->found, newest_first);
     (void)tutti__repair_sums_right(&r->files[0], &r->found[0]);
     if (tutti__rebuild(r, TUTTI__META_NAME, 5) != TUTTI_OK) return;
-    /* the rebuilt metadata can be read */
+    /* the rebuilt metadata must be valid */
     if (tutti__meta_open(r->directory, &opt, &m) != TUTTI_OK) abort();
     if (tutti__meta_load(m, &model) != TUTTI_OK) abort();
     for (int64_t i = 0; i < model.segments_n; i++) {

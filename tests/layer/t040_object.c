@@ -48,7 +48,8 @@ static void names(const widget *w, int who) {
           tutti_last_message());
     fails(err, TUTTI_ERR_MISMATCH, "collective mismatch", "some/path", " while rank ");
     CHECK_EQ(w->team->differed, differed + 1);
-    /* a call of the same name on another class; a mismatch although the rank also refuses its call */
+    /* one rank calls `put` of another class; then one rank makes another call and also refuses it: both are
+     * mismatches */
     fails(tutti__object_call(&w->object, rank == who ? &elsewhere : &one, TUTTI_OK),
           TUTTI_ERR_MISMATCH, "collective mismatch", "some/path", "tutti_gadget_put");
     fails(tutti__object_call(&w->object, rank == who ? &other : &one,
@@ -87,7 +88,7 @@ static void failures(const widget *w, int who) {
     char text[32];
     snprintf(text, sizeof text, "reason %d", who);
     CHECK_EQ(tutti_last_error()->rank, who);
-    fails(err, TUTTI_ERR_QUOTA, "put", "some/path", text); /* not the mismatch */
+    fails(err, TUTTI_ERR_QUOTA, "put", "some/path", text); /* before mismatches */
     CHECK(r.min == INT64_MAX && r.max == INT64_MIN, "ranges of a call that was refused");
     local = TUTTI_OK;
     if (rank == who) {

@@ -36,7 +36,7 @@ static inline void map_add(mapped_type *m, const mapped_type *child, int64_t cou
             m->at[m->n++] = at + i * child->extent + child->at[k];
 }
 
-/* Query the extent, which MPI determines. */
+/* Set the extent as returned by MPI. */
 static inline void map_close(mapped_type *m) {
     MPI_Aint lb;
     MPI_OK(MPI_Type_get_extent(m->type, &lb, &m->extent));

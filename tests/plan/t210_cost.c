@@ -361,7 +361,7 @@ static void test_small(void) {
         tutti__candidate k[TUTTI__CANDIDATES];
         (void)tutti__cost_candidates(&request, k);
         CHECK_EQ(k[0].method, TUTTI_METHOD_LIST);
-        sum.piece = 64; /* pieces in memory */
+        sum.piece = 64; /* pieces in memory have 64 bytes */
         CHECK_EQ(tutti__cost_is_small(&request), !is_write);
         set_case(is_write, 4, 1, 128 << 10, 128 << 10, 1);
         CHECK(!tutti__cost_is_small(&request), "128 KiB per rank");

@@ -75,7 +75,7 @@ static void test_paper(void) {
     lists l = {.n = 8, .parts = 2};
     int writer[8];
     tutti_replicas_stats stats;
-    for (int i = 0; i < 8; i++) { /* the node classification of Figure 4 */
+    for (int i = 0; i < 8; i++) { /* the classes of nodes in Figure 4 of the paper */
         tutti_count at = l.start[i];
         char text[16] = "";
         l.holder[at++] = metis[i];
@@ -100,7 +100,7 @@ static void test_paper(void) {
     CHECK_EQ(stats.copies, 13);
     CHECK(stats.replication == 62.5, "%g", stats.replication);
     CHECK(stats.mean_interval == 4 && stats.mean_of_means == 4, "%g", stats.mean_of_means);
-    CHECK(stats.balance_items == 1, "%g", stats.balance_items); /* (6 - 2) / 4 */
+    CHECK(stats.balance_items == 1, "%g", stats.balance_items); /* (6 - 2) / mean 4 */
     const tutti_replicas_choice own = {.rule = TUTTI_REPLICAS_OWN};
     CHECK_OK(tutti_replicas_choose(&in, &own, writer, NULL, &stats));
     for (int i = 0; i < 8; i++) CHECK_EQ(writer[i], metis[i]);

@@ -10,7 +10,7 @@
 
 #include "check.h"
 
-enum { ITEM = 8, ITEMS = 512, SHARE = ITEM * ITEMS }; /* per rank */
+enum { ITEM = 8, ITEMS = 512, SHARE = ITEM * ITEMS }; /* SHARE: bytes per rank */
 
 static int rank, ranks, down, across;
 static tutti_options options;

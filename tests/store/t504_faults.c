@@ -93,7 +93,7 @@ static void strike_open_and_close(int choice) {
     set_fault(&opt, "0:open:1");
     CHECK_ERR(tutti__store_open(path, RWC, 0600, &opt, 0, &stats, &s), TUTTI_ERR_OPEN);
     CHECK(!s && access(path, F_OK) != 0);
-    CHECK_OK(tutti__store_open(path, RWC, 0600, &opt, 1, &stats, &s)); /* on rank 1 */
+    CHECK_OK(tutti__store_open(path, RWC, 0600, &opt, 1, &stats, &s)); /* rank 1 has no fault */
     CHECK_OK(tutti__store_close(&s));
     set_fault(&opt, "0:close:1:ENOSPC");
     s = open_store(path, RWC, &opt, &stats);

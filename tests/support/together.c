@@ -31,7 +31,7 @@ long tutti__memory_live(void) __attribute__((weak)); /* of the library, if linke
 void __lsan_disable(void) __attribute__((weak));     /* of LeakSanitizer, as in keep_plugins.c */
 void __lsan_enable(void) __attribute__((weak));
 
-static MPI_Comm everybody; /* a communicator that tests do not use */
+static MPI_Comm everybody; /* duplicate of MPI_COMM_WORLD that tests do not use */
 static int rank;
 
 static void fatal(const char *what, const char *name) {
