@@ -37,7 +37,7 @@ typedef struct {
     tutti_count requests;
     tutti_off bytes;
     tutti_off described; /* bytes of descriptions that were exchanged */
-    tutti_off sent;      /* bytes of data in messages */
+    tutti_off sent;      /* bytes sent in messages */
 } bill;
 
 /* Each rank reads its slice; returns the sum of the statistics of all ranks. */

@@ -67,7 +67,7 @@ typedef struct {
     int me, failed;
     uint64_t random;
     tutti__stage stage;
-    tutti__side side[CREW_MAX]; /* file sides of all ranks, sources of the windows of this one */
+    tutti__side side[CREW_MAX]; /* file sides of all ranks, which fill the windows of this rank */
     tutti__route route;         /* destinations of this rank's bytes; `cycle` is the next cycle */
     tutti_count window_next;
     crew_window window[CREW_SLOTS];

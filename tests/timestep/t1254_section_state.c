@@ -13,7 +13,8 @@ static const int set_of[DECOMPOSITIONS] = {1, 6, 12, 3, 3, ALL, ALL};
 
 typedef struct {
     int decomposition; /* decomposition of a put; -1: a failed sync */
-    int ended, ok;     /* number of events when the put ended, 0: pending; 1: it succeeded */
+    int ended;         /* number of events when the put ended, or 0: pending */
+    int ok;            /* 1 if the put succeeded */
     int64_t ticket;
 } event;
 
