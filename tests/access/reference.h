@@ -1,5 +1,5 @@
-/* Tests of access: the expanded reference.  A model lists, byte for byte in stream order, where
- * each byte is in the file and in memory; random accesses are made together with their models.
+/* Reference for the tests of accesses.  A model lists the file and memory offset of every byte of an
+ * access in stream order; random accesses are created together with their models.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_ACCESS_REFERENCE_H
 #define TUTTI_TESTS_ACCESS_REFERENCE_H
@@ -8,16 +8,16 @@
 #include "check.h"
 
 typedef struct model {
-    int64_t n, room;
+    int64_t n, capacity;
     int64_t *file, *memory;
-    struct model *lost; /* mentions replaced by later ones, or NULL */
+    struct model *lost; /* bytes whose file offset occurs again later, or NULL */
 } model;
 
 static inline void model_add(model *m, int64_t file, int64_t memory) {
-    if (m->n == m->room) {
-        m->room = 2 * m->room + 64;
-        m->file = realloc(m->file, (size_t)m->room * sizeof *m->file);
-        m->memory = realloc(m->memory, (size_t)m->room * sizeof *m->memory);
+    if (m->n == m->capacity) {
+        m->capacity = 2 * m->capacity + 64;
+        m->file = realloc(m->file, (size_t)m->capacity * sizeof *m->file);
+        m->memory = realloc(m->memory, (size_t)m->capacity * sizeof *m->memory);
     }
     m->file[m->n] = file;
     m->memory[m->n++] = memory;
@@ -53,7 +53,7 @@ static inline int model_compare(const void *a, const void *b) {
     return p->rank < q->rank ? -1 : 1;
 }
 
-/* Sort by file offset; of equal offsets the last mention is kept. */
+/* Sort by file offset; of several bytes at one file offset keep the last, move the others to `lost`. */
 static inline void model_sort(model *m) {
     if (m->n == 0) return;
     model_byte *v = malloc((size_t)m->n * sizeof *v);
@@ -75,7 +75,7 @@ static inline int model_compare_places(const void *a, const void *b) {
     return (p->memory > q->memory) - (p->memory < q->memory);
 }
 
-/* By file and memory offset, no mention dropped. */
+/* Sort by file offset, then memory offset; keep all bytes. */
 static inline void model_order(model *m) {
     model_byte *v = malloc((size_t)(m->n + 1) * sizeof *v);
     for (int64_t i = 0; i < m->n; i++) v[i] = (model_byte){m->file[i], m->memory[i], i};
@@ -86,7 +86,7 @@ static inline void model_order(model *m) {
 
 /* ---- comparing */
 
-/* All bytes of a side against offsets at[0..n). */
+/* Check that the bytes of a side have the offsets at[0..n) in stream order. */
 static inline void check_side(tutti__side s, const int64_t *at, int64_t n) {
     tutti__cursor c;
     tutti__burst b;
@@ -107,7 +107,7 @@ static inline void check_side(tutti__side s, const int64_t *at, int64_t n) {
     CHECK_EQ(p, n);
 }
 
-/* All bytes of a mapping. */
+/* Return the file and memory offsets of all bytes of a mapping. */
 static inline model mapping_model(const tutti__mapping *r) {
     model m = {0, 0, NULL, NULL, NULL};
     tutti__cursor cf, cm;
@@ -123,7 +123,7 @@ static inline model mapping_model(const tutti__mapping *r) {
     return m;
 }
 
-/* The same mentions, in any order. */
+/* Check that the repeats of `a` are the bytes of m->lost, in any order. */
 static inline void check_repeats(const tutti_access *a, const model *m) {
     CHECK_EQ(tutti__side_bytes(a->repeats.file), model_lost(m));
     CHECK_EQ(tutti__side_bytes(a->repeats.memory), model_lost(m));
@@ -170,7 +170,7 @@ static inline tutti_access *random_vector(model *m) {
     return a;
 }
 
-/* kind 0: ascending, 1: any order, 2: any order with overlaps, 3: ascending with equal lengths */
+/* Runs of kind 0: ascending, 1: any order, 2: any order with overlaps, 3: ascending with equal lengths. */
 static inline tutti_access *random_runs(model *m) {
     const int kind = (int)rnd(4);
     const int64_t n = rnd(8) ? rnd(20) : rnd(300), same = 1 + rnd(8);
@@ -209,7 +209,7 @@ static inline tutti_access *random_indices(model *m) {
     return a;
 }
 
-/* Overlapping in the file, in memory, or in neither. */
+/* Pieces that overlap in the file, in memory, in both or in neither. */
 static inline tutti_access *random_pieces(model *m) {
     enum { MOST = 30 };
     const int64_t n = rnd(MOST), in_file = rnd(3), in_memory = rnd(3), order = rnd(2);
@@ -233,16 +233,16 @@ static inline int64_t memory_end(const model *m) {
     return end;
 }
 
-/* Append the mentions of another model, shifted; its replaced mentions remain replaced. */
-static inline void model_take(model *m, const model *from, int64_t file, int64_t memory) {
+/* Append the bytes of another model with both offsets shifted, and its `lost` bytes to m->lost. */
+static inline void model_append(model *m, const model *from, int64_t file, int64_t memory) {
     for (int64_t k = 0; k < from->n; k++)
         model_add(m, from->file[k] + file, from->memory[k] + memory);
     for (int64_t k = 0; k < model_lost(from); k++)
         model_lose(m, from->lost->file[k] + file, from->lost->memory[k] + memory);
 }
 
-/* Move an access in the file. */
-static inline void shift(tutti_access **a, model *m, int64_t by) {
+/* Move an access and its model by `by` bytes in the file. */
+static inline void shift_access(tutti_access **a, model *m, int64_t by) {
     tutti_access *moved = NULL;
     tutti_access sides = tutti__access_share(*a);
     if (sides.file.node) sides.file.disp += by;
@@ -265,12 +265,12 @@ static inline tutti_access *random_concat(int depth, model *m) {
         pm[i] = (model){0, 0, NULL, NULL, NULL};
         if (same && i) {
             CHECK_OK(tutti_access_copy(part[0], &part[i]));
-            model_take(&pm[i], &pm[0], 0, 0);
+            model_append(&pm[i], &pm[0], 0, 0);
         } else {
             part[i] = random_access(depth - 1, &pm[i]);
         }
         if (apart) {
-            shift(&part[i], &pm[i], at_file);
+            shift_access(&part[i], &pm[i], at_file);
             tutti_access_bounds(part[i], NULL, &at_file);
             at_file += gap;
         }
@@ -280,7 +280,7 @@ static inline tutti_access *random_concat(int depth, model *m) {
     int64_t end = 0;
     for (int i = 0; i < n; i++) {
         const int64_t at = given ? offsets[i] : end, own = memory_end(&pm[i]);
-        model_take(m, &pm[i], 0, at);
+        model_append(m, &pm[i], 0, at);
         if (pm[i].n && at + own > end) end = at + own;
         model_free(&pm[i]);
         tutti_access_free(&part[i]);
@@ -296,13 +296,13 @@ static inline tutti_access *random_tile(int depth, model *m) {
     const int64_t count = rnd(5), memory_stride = rnd(2) ? pm.n : rnd(100) - 20;
     const int64_t stride = rnd(4) ? hi - lo + rnd(20) : rnd(20) - (lo >= 100 ? 10 : 0);
     CHECK_OK(tutti_access_tile(part, count, stride, memory_stride, &a));
-    for (int64_t i = 0; i < count; i++) model_take(m, &pm, i * stride, i * memory_stride);
+    for (int64_t i = 0; i < count; i++) model_append(m, &pm, i * stride, i * memory_stride);
     model_free(&pm);
     tutti_access_free(&part);
     return a;
 }
 
-/* The returned model is sorted like the access. */
+/* Create a random access of at most `depth` nested levels; its model is sorted by file offset. */
 static inline tutti_access *random_access(int depth, model *m) {
     tutti_access *a = NULL;
     switch (depth > 0 ? 2 + rnd(11) : rnd(5)) {
@@ -331,7 +331,7 @@ static inline tutti_access *random_access(int depth, model *m) {
         a = random_tile(depth, m);
         break;
     }
-    if (m->n == 0) { /* have arrays to point into, also for an empty access */
+    if (m->n == 0) { /* allocate the arrays also for an empty access */
         model_add(m, 0, 0);
         m->n = 0;
     }

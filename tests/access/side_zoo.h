@@ -1,4 +1,4 @@
-/* Random sides for the tests of sets and copies, and their bytes written out one by one.
+/* Random sides for the tests of sets and copies, and lists of the offsets of their bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_SIDE_ZOO_H
 #define TUTTI_TESTS_SIDE_ZOO_H
@@ -24,7 +24,7 @@ static inline tutti__side zoo_again(tutti__side s) {
     return s;
 }
 
-/* In order if `monotone`, otherwise shuffled; items of one length or of several. */
+/* A random list: ascending if `monotone`, otherwise shuffled; items of equal or different lengths. */
 static inline tutti__side zoo_list(int monotone) {
     enum { MOST = 200 };
     const int n = 1 + (int)rnd(rnd(4) ? 12 : MOST);
@@ -83,7 +83,7 @@ static inline tutti__side zoo_any(int depth, int monotone) {
     return zoo_list(monotone);
 }
 
-/* The file offset of every stream byte of a node, as a list. */
+/* Store the offset of every byte of a node, in stream order, at `to`; return the end of the list. */
 static inline tutti_off *zoo_expand(const tutti__node *n, tutti_off origin, tutti_off *to) {
     size_t code = 0;
     tutti_off at = origin;

@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=120 */
-/* Random accesses of all constructors against their expanded models: walks from any position,
- * questions, slices, clips, serialisation.
+/* Random accesses of all constructors against their expanded models: cursors from any position,
+ * queries, slices, clips, serialisation.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/reference.h"
 
@@ -26,7 +26,7 @@ static void check_bounds(const tutti_access *a, const model *m) {
     CHECK_EQ(tutti_access_runs_count(a), runs);
 }
 
-/* Order, grain and size of one side. */
+/* Check order, grain and size of one side with the offsets at[0..n). */
 static void check_nature(tutti__side s, const int64_t *at, int64_t n) {
     int monotone = 1;
     const int64_t g = tutti__side_grain(s);
@@ -64,7 +64,7 @@ static void check_walk(const tutti_access *a, const model *m, int64_t from) {
     CHECK(it == NULL, " ");
 }
 
-/* Steps of any length from any position. */
+/* Check a cursor that starts at a random stream position and skips random numbers of bytes. */
 static void check_cursor(tutti__side s, const int64_t *at, int64_t n) {
     tutti__cursor c;
     tutti__burst b;
@@ -153,7 +153,7 @@ static void check_clips(const tutti_access *a, const model *m) {
                 model_lose(&part, m->lost->file[k], m->lost->memory[k]);
         check_model(c, &part);
         check_bounds(c, &part);
-        part.file = part.memory = NULL; /* they are the model's */
+        part.file = part.memory = NULL; /* owned by `m` */
         model_free(&part);
         tutti_access_free(&c);
 

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/reference.h"
 
-/* Offset of the element with the given index in each dimension. */
+/* Return the offset of the element index[0..ndims). */
 static int64_t element(const tutti_section *s, const int64_t *index) {
     int64_t at = 0;
     for (int k = 0; k < s->ndims; k++) {
@@ -18,7 +18,7 @@ static int64_t make_step(const tutti_section *s, int d) {
     return s->stride[d] ? s->stride[d] : 1;
 }
 
-/* The selected element number i[d] in each dimension. */
+/* Return the offset of the selected element with number i[d] in each dimension d. */
 static int64_t selected(const tutti_section *s, const int64_t *i) {
     int64_t index[TUTTI_MAX_DIMS];
     for (int d = 0; d < s->ndims; d++) index[d] = s->lo[d] + i[d] * make_step(s, d);
@@ -29,7 +29,7 @@ static int64_t chosen(const tutti_section *s, int d) {
     return (s->hi[d] - s->lo[d] + make_step(s, d) - 1) / make_step(s, d);
 }
 
-/* Count through all selected elements in the file's order. */
+/* Append all selected elements to the model in the order of the file. */
 static void section_model(const tutti_section *f, const tutti_section *mem, model *m) {
     int64_t i[TUTTI_MAX_DIMS] = {0}, packed = 0;
     for (int d = 0; d < f->ndims; d++)
@@ -61,7 +61,7 @@ static tutti_section random_section(int ndims, int64_t element_size) {
     return s;
 }
 
-/* A memory array with as many chosen elements, other strides and ghost cells around them. */
+/* A section in memory with as many selected elements as `f`, but other strides, and ghost cells. */
 static tutti_section memory_for(const tutti_section *f) {
     tutti_section s = {.ndims = f->ndims, .element_size = f->element_size, .offset = rnd(60) - 30};
     s.order = rnd(2) ? TUTTI_ROW_MAJOR : TUTTI_COL_MAJOR;
@@ -158,7 +158,7 @@ static void test_refusals(void) {
             CHECK_EQ(tutti_access_bytes(a), 0);
             tutti_access_free(&a);
         }
-    s = good, s.lo[1] = 7, s.hi[2] = 11; /* one dimension is enough */
+    s = good, s.lo[1] = 7, s.hi[2] = 11; /* empty in dimension 1: any hi[2] is valid */
     CHECK_OK(tutti_access_section(&s, NULL, &a));
     CHECK_EQ(tutti_access_bytes(a), 0);
     tutti_access_free(&a);
@@ -166,7 +166,7 @@ static void test_refusals(void) {
     CHECK(strstr(tutti_last_message(), "section is empty"), "%s", tutti_last_message());
 }
 
-/* Sixteen dimensions, each halved: still small, still exact in its totals. */
+/* In 16 dimensions, half of each selected: the description is small and its totals are exact. */
 static void many_dims(void) {
     tutti_section s = {.ndims = TUTTI_MAX_DIMS, .element_size = 1};
     for (int d = 0; d < s.ndims; d++) s.shape[d] = 8, s.lo[d] = 2, s.hi[d] = 6;

@@ -67,7 +67,7 @@ static void use_object(const tutti_access *a) {
 }
 
 /* Parse a copy in a block of exactly its size, so that the sanitizer sees a read beyond it. */
-static void try(const unsigned char *bytes, size_t size) {
+static void parse_copy(const unsigned char *bytes, size_t size) {
     unsigned char *buf = malloc(size);
     if (size) memcpy(buf, bytes, size);
     tutti_access *a = NULL;
@@ -79,7 +79,7 @@ static void try(const unsigned char *bytes, size_t size) {
     free(buf);
 }
 
-static void mutate_text(unsigned char *buf, size_t *size, size_t room) {
+static void mutate_text(unsigned char *buf, size_t *size, size_t capacity) {
     for (int k = 1 + (int)rnd(4); k > 0 && *size; k--) {
         const size_t at = (size_t)rnd((int64_t)*size);
         switch (rnd(6)) {
@@ -100,7 +100,7 @@ static void mutate_text(unsigned char *buf, size_t *size, size_t room) {
             --*size;
             break;
         default:
-            if (*size + 1 > room) break;
+            if (*size + 1 > capacity) break;
             memmove(buf + at + 1, buf + at, *size - at);
             buf[at] = (unsigned char)rnd(256);
             ++*size;
@@ -108,9 +108,9 @@ static void mutate_text(unsigned char *buf, size_t *size, size_t room) {
     }
 }
 
-static void attack(const tutti_access *a) {
-    const size_t size = tutti_access_serialise(a, NULL, 0), room = size + 16;
-    unsigned char *good = malloc(room), *bad = malloc(room);
+static void parse_mutations(const tutti_access *a) {
+    const size_t size = tutti_access_serialise(a, NULL, 0), capacity = size + 16;
+    unsigned char *good = malloc(capacity), *bad = malloc(capacity);
     (void)tutti_access_serialise(a, good, size);
     for (size_t cut = 0; cut<size; cut += size> 200 ? 1 + (size_t)rnd(20) : 1) {
         tutti_access *b = NULL;
@@ -119,8 +119,8 @@ static void attack(const tutti_access *a) {
     for (int i = 0; i < 30; i++) {
         size_t n = size;
         memcpy(bad, good, size);
-        mutate_text(bad, &n, room);
-        try(bad, n);
+        mutate_text(bad, &n, capacity);
+        parse_copy(bad, n);
     }
     good[size] = 0;
     tutti_access *b = NULL;
@@ -129,7 +129,7 @@ static void attack(const tutti_access *a) {
     free(bad);
 }
 
-/* Bytes that at least start like a description. */
+/* Parse random bytes after a valid mark and version. */
 static void test_noise(void) {
     unsigned char buf[80];
     const size_t n = (size_t)rnd((int64_t)sizeof buf);
@@ -139,20 +139,20 @@ static void test_noise(void) {
         buf[1] = MARK1;
         buf[2] = VERSION;
     }
-    try(buf, n);
+    parse_copy(buf, n);
 }
 
-/* Loops in loops around one byte. */
-static void deep(int levels, tutti_err expect) {
+/* Parse `levels` nested loops of two copies each around one byte. */
+static void parse_nested(int levels, tutti_err expect) {
     unsigned char buf[1024] = {MARK0, MARK1, VERSION};
     size_t n = 3;
     for (int i = 0; i < levels; i++) {
-        buf[n++] = 2; /* a VEC */
+        buf[n++] = 2; /* node kind: loop (VEC) */
         buf[n++] = 0;
-        buf[n++] = 2; /* of two copies */
+        buf[n++] = 2; /* two copies */
         n += tutti__leb_put(buf + n, tutti__zigzag((tutti_off)3 << (levels - i)));
     }
-    memcpy(buf + n, "\001\000\001", 3); /* a RUN */
+    memcpy(buf + n, "\001\000\001", 3); /* node: a run of one byte */
     tutti__side s = {0, NULL};
     CHECK_ERR(tutti__side_parse(buf, n + 3, 1, NULL, &s), expect);
     CHECK_EQ(tutti__side_bytes(s), expect == TUTTI_OK ? (int64_t)1 << levels : 0);
@@ -165,13 +165,13 @@ int main(void) {
     for (int round = 0; round < 400 && check_failures_ < 20; round++) {
         model m = {0, 0, NULL, NULL, NULL};
         tutti_access *a = random_access((int)rnd(5), &m);
-        attack(a);
+        parse_mutations(a);
         tutti_access_free(&a);
         model_free(&m);
     }
     for (int i = 0; i < 60000 && check_failures_ < 20; i++) test_noise();
-    deep(20, TUTTI_OK);
-    deep(40, TUTTI_ERR_FORMAT);
+    parse_nested(20, TUTTI_OK);
+    parse_nested(40, TUTTI_ERR_FORMAT);
     CHECK(accepted > 100, "only %d mutants were accepted", accepted);
     CHECK_EQ(tutti__memory_live(), live);
     return check_done();

@@ -6,7 +6,7 @@
 
 #define N 100000ll
 
-/* Bytes of rows [N/2, 3N/2) x columns [N/2, 3N/2) before a file offset. */
+/* Return how many bytes of rows [N/2, 3N/2) x columns [N/2, 3N/2) are before a file offset. */
 static int64_t before(int64_t offset) {
     const int64_t row_bytes = 2 * N * 8;
     int64_t row = offset / row_bytes - N / 2, in_row = offset % row_bytes - N / 2 * 8;
@@ -44,7 +44,7 @@ static void places(const tutti_access *a) {
     }
 }
 
-/* Columns of a row-major array, memory by columns: a nest of 10^10 runs of one element. */
+/* A row-major array whose memory is column-major: nested loops of 10^10 runs of one element. */
 static void test_transposed(void) {
     tutti_section f = {.ndims = 2, .element_size = 8, .shape = {N, N}, .hi = {N, N}}, m = f;
     m.order = TUTTI_COL_MAJOR;
@@ -61,7 +61,7 @@ static void test_transposed(void) {
     tutti_access_free(&a);
 }
 
-/* Interleaved copies of a vector: sorted as loops, never expanded. */
+/* Interleaved copies of a vector are sorted by rearranging loops, without a list of all runs. */
 static void test_interleaved(void) {
     tutti_access *v = NULL, *a = NULL;
     CHECK_OK(tutti_access_vector(0, N, 8, 8 * N, &v));

@@ -98,7 +98,7 @@ static void exhaust_iter(void) {
     tutti_access_iter_free(&it);
 }
 
-/* Random accesses and clips of them, with one failing allocation. */
+/* Create and clip random accesses with one failing allocation. */
 static void exhaust_random(void) {
     model m = {0, 0, NULL, NULL, NULL};
     tutti_access *a = random_access((int)rnd(5), &m), *b = NULL;

@@ -59,16 +59,16 @@ static void normal_forms(void) {
     same(runs(4, (tutti_off[]){0, 10, 20, 30}, (tutti_off[]){2, 2, 2, 2}), vector(0, 4, 2, 10));
     same(runs(3, (tutti_off[]){0, 3, 5}, (tutti_off[]){3, 2, 0}), contiguous(0, 5));
     same(runs(5, (tutti_off[]){9, 0, 0, 7, 7}, (tutti_off[]){0, 0, 0, 0, 0}), contiguous(3, 0));
-    /* two nested loops, written out */
+    /* a list of the runs of two nested loops */
     same(runs(6, (tutti_off[]){0, 10, 20, 100, 110, 120}, (tutti_off[]){4, 4, 4, 4, 4, 4}),
          tile(vector(0, 3, 4, 10), 2, 100, 12));
-    /* interleaved, with memory to match, against the rows of a section */
+    /* interleaved vectors are equal to a section by rows whose memory is column-major */
     tutti_section f = {.ndims = 2, .element_size = 4, .shape = {8, 8}, .hi = {8, 4}}, m = f;
     m.order = TUTTI_COL_MAJOR;
     tutti_access *s = NULL;
     CHECK_OK(tutti_access_section(&f, &m, &s));
     same(tile(vector(0, 8, 4, 32), 4, 4, 32), s);
-    /* the later of two mentions wins; the earlier one leaves no trace */
+    /* the same bytes twice, by `concat` and by `tile` */
     same(concat(2, (tutti_access *[]){contiguous(0, 8), contiguous(0, 8)}),
          tile(contiguous(0, 8), 2, 0, 8));
     same(vector(0, 1, 4, 77), contiguous(0, 4));
@@ -78,7 +78,7 @@ static void normal_forms(void) {
            runs(3, (tutti_off[]){0, 10, 22}, (tutti_off[]){3, 3, 3}));
 }
 
-/* An irregular list costs a few bytes per item; clipped nests remain nests. */
+/* An irregular list needs at most two bytes per item; clipped nested loops remain loops. */
 static void test_compact(void) {
     const int64_t n = 10000;
     tutti_off *offsets = malloc((size_t)n * sizeof *offsets), at = 0;
@@ -95,14 +95,14 @@ static void test_compact(void) {
     tutti_access_free(&a);
 }
 
-/* ---- the validity predicates detect damage */
+/* ---- damaged descriptions are detected */
 
-/* Change each 64-bit or int field of a node by one. */
+/* Check that a node with one of its fields increased by one is not valid. */
 static void damage_node(tutti__side s, tutti__node *n) {
     tutti_off *const known[] = {&n->bytes, &n->hi, &n->runs, &n->grain};
     const int is_list = n->kind == TUTTI__LIST;
     for (int i = 0; i < 4; i++) {
-        /* joined runs are not counted again; extent and grain of a list are in its items */
+        /* not checked: hi and grain of a list (fields 1, 3), runs of a loop or concatenation (field 2) */
         if (is_list ? i == 1 || i == 3 : i == 2 && n->kind != TUTTI__RUN) continue;
         *known[i] += 1;
         CHECK(!tutti__side_is_valid(s), "field %d of kind %d", i, (int)n->kind);
@@ -169,14 +169,14 @@ static void damage_bytes(void) {
     tutti_access_free(&a);
 }
 
-/* Nest deeper until the description is flattened; bytes are correct at every depth. */
+/* Nest up to 40 levels; the depth remains within its limit, and the bytes are correct at every level. */
 static void test_depths(void) {
     tutti_access *a = contiguous(0, 1);
     model m = {0, 0, NULL, NULL, NULL};
     model_add(&m, 0, 0);
     for (int level = 0; level < 40; level++) {
         const int64_t n = m.n, apart = m.file[n - 1] + 2 + level % 3;
-        if (level % 5 == 4 || n > 3000) { /* one more byte, so that depth grows, not length */
+        if (level % 5 == 4 || n > 3000) { /* append only one byte: the model remains short */
             const tutti_off at[2] = {0, n};
             tutti_access *parts[2] = {a, contiguous(apart, 1)};
             CHECK_OK(tutti_access_concat(2, (const tutti_access *const *)parts, at, &a));
@@ -259,7 +259,7 @@ static void test_descriptions(void) {
               "3 x [4 bytes every 8] at 24; memory 3 x [4 bytes every -4] at 8");
 }
 
-/* All queries of empty accesses. */
+/* Call all queries with empty accesses. */
 static void test_empty(void) {
     tutti_access *a = contiguous(100, 0), *b = NULL;
     tutti_off lo = 1, hi = 1;

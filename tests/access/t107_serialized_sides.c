@@ -24,7 +24,7 @@ static tutti_access *random_access(void) {
     return a;
 }
 
-/* Both walk the same runs from the first byte at or after lo up to hi. */
+/* Check that sides a and b contain the same bytes in [lo, hi). */
 static void compare_values(tutti__side a, tutti__side b, tutti_off lo, tutti_off hi) {
     for (int k = 0; k < 20; k++) {
         const tutti_off x = lo + rnd(hi - lo + 1), y = x + rnd(hi - x + 1);

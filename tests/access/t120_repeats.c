@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 own=1 */
-/* Bytes that one access names several times: every read fills all their memory locations, up to
- * the end of the file, and counts them; writes take the last.  Random accesses of all constructors
- * against their models, by every kind of call and several methods.
+/* Bytes that occur several times in one access: a read fills and counts all their memory locations,
+ * up to the end of the file; a write stores the last.  Random accesses of all constructors are
+ * compared with their models, with every kind of call and several methods.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <tutti/tutti.h>
@@ -48,18 +48,18 @@ static tutti_file *file_open(const char *options) {
 typedef struct {
     tutti_access *access;
     model m;
-    int64_t lo, room; /* memory bounds */
+    int64_t lo, capacity; /* lower bound of memory; size of `memory` and `from` */
     unsigned char *memory;
-    int64_t *from; /* for each byte of memory: its offset in the file, or: */
+    int64_t *from; /* file offset of each byte of `memory`, or NOTHING or ANYTHING */
 } request;
 enum { NOTHING = -1, ANYTHING = -2 };
 
 static void request_init(request *q) {
     tutti_off hi;
     tutti_access_memory_bounds(q->access, &q->lo, &hi);
-    q->room = hi - q->lo;
-    q->memory = malloc((size_t)q->room + 1);
-    q->from = malloc((size_t)(q->room + 1) * sizeof *q->from);
+    q->capacity = hi - q->lo;
+    q->memory = malloc((size_t)q->capacity + 1);
+    q->from = malloc((size_t)(q->capacity + 1) * sizeof *q->from);
 }
 
 static void request_free(request *q) {
@@ -69,7 +69,7 @@ static void request_free(request *q) {
     free(q->from);
 }
 
-static int64_t mentions(request *q, const model *m, int64_t by, int64_t size) {
+static int64_t expect_read(request *q, const model *m, int64_t by, int64_t size) {
     int64_t n = 0;
     for (int64_t i = 0; m && i < m->n; i++) {
         if (m->file[i] + by >= size) continue;
@@ -80,12 +80,12 @@ static int64_t mentions(request *q, const model *m, int64_t by, int64_t size) {
     return n;
 }
 
-/* Returns how many bytes it counts. */
+/* Set q->from for a read at displacement `by` in a file of `size` bytes; return the bytes read. */
 static int64_t check_expected(request *q, int64_t by, int64_t size) {
-    for (int64_t i = 0; i < q->room; i++) q->from[i] = NOTHING;
-    const int64_t n = mentions(q, &q->m, by, size) + mentions(q, q->m.lost, by, size);
+    for (int64_t i = 0; i < q->capacity; i++) q->from[i] = NOTHING;
+    const int64_t n = expect_read(q, &q->m, by, size) + expect_read(q, q->m.lost, by, size);
     for (int64_t i = 0, k = 0; i < model_lost(&q->m);
-         i++) { /* a copy of bytes whose value is undefined */
+         i++) { /* repeats of a byte whose value is undefined */
         if (i == 0 || q->m.lost->file[i] < q->m.lost->file[i - 1]) k = 0;
         while (q->m.file[k] < q->m.lost->file[i]) k++;
         if (q->from[q->m.memory[k] - q->lo] == ANYTHING)
@@ -95,7 +95,7 @@ static int64_t check_expected(request *q, int64_t by, int64_t size) {
 }
 
 static void check_memory(request *q, const char *call) {
-    for (int64_t i = 0; i < q->room; i++) {
+    for (int64_t i = 0; i < q->capacity; i++) {
         const int64_t from = q->from[i];
         if (from == ANYTHING || q->memory[i] == (from == NOTHING ? UNTOUCHED : value_at(from)))
             continue;
@@ -172,7 +172,7 @@ static const struct {
 static void read_all_ways(tutti_file *f, request *q, int64_t size, int64_t by) {
     for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
         tutti_off n = -1;
-        memset(q->memory, UNTOUCHED, (size_t)q->room);
+        memset(q->memory, UNTOUCHED, (size_t)q->capacity);
         CHECK_OK(calls[k].run(f, q, by, &n));
         CHECK_EQ(n, check_expected(q, calls[k].shifts ? by : 0, size));
         check_memory(q, calls[k].name);
@@ -225,7 +225,7 @@ static void random_rounds(int rounds) {
     CHECK(repeats > 100 * ranks, "only %lld bytes were repeated", (long long)repeats);
 }
 
-/* ---- by hand */
+/* ---- small examples with literal expected values */
 
 static void by_hand(void) {
     const tutti_count index[] = {2, 0, 2, 2};
@@ -258,7 +258,7 @@ static void by_hand(void) {
     tutti_access_free(&a);
 }
 
-/* Pieces refer to both locations; their order matters where they overlap. */
+/* Pieces with offsets in the file and in memory; the order of overlapping pieces matters. */
 static void by_pieces(void) {
     const tutti_off file[] = {4, 0, 2, 9}, memory[] = {-3, 10, 0, 5}, length[] = {2, 4, 3, 0};
     const tutti_off negative[] = {4, -1, 2, 9}, packed[] = {0, 2, 6, 9};
@@ -331,7 +331,7 @@ static void plans_differ(void) {
     for (int i = 0; i < 2; i++) tutti_access_free(&a[i]);
 }
 
-/* Loops remain loops: one element for many, by two loops, and tiles of these. */
+/* Loops are not expanded: one element for many memory locations, two such loops, and tiles of them. */
 static void test_small(void) {
     enum { COUNT = 100000 };
     tutti_access *a = NULL, *b = NULL, *c = NULL;

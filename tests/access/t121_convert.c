@@ -37,7 +37,7 @@ static double half_to_double(unsigned h) {
     return h & 0x8000 ? -v : v;
 }
 
-/* The nearest float16, found by exhaustive search. */
+/* Return the float16 nearest to v, found by bisection. */
 static unsigned double_to_half(double v) {
     const unsigned sign = signbit(v) ? 0x8000 : 0;
     unsigned lo = 0, hi = 0x7c00; /* half(lo) <= |v| < half(hi), as if infinity were 65536 */
@@ -76,7 +76,7 @@ static value load_file(tutti__number t, const void *p) {
     return v;
 }
 
-/* Returns whether it fits. */
+/* Store `v` as an integer of type `t`, clamped to its range; return whether the value fits. */
 static int store_integer(tutti__number t, value v, void *p) {
     const __int128 one = 1;
     const __int128 least = integers[t].is_signed ? -(one << (integers[t].bits - 1)) : 0;
@@ -97,9 +97,9 @@ static int store_integer(tutti__number t, value v, void *p) {
     return fits;
 }
 
-static int store(tutti__number t, value v, void *p) {
+static int store_value(tutti__number t, value v, void *p) {
     if (is_integer(t)) return store_integer(t, v, p);
-    /* from an integer: the compiler's own rounding, once */
+    /* an integer is converted directly, so that it is rounded only once */
     const double d = v.kind == INTEGER ? (double)v.integer : v.real;
     const float f = v.kind == INTEGER ? (float)v.integer : (float)v.real;
     const uint16_t h = (uint16_t)double_to_half(d);
@@ -115,7 +115,7 @@ static int same(tutti__number t, const void *a, const void *b) {
     return memcmp(a, b, (size_t)(int)tutti_type_size(type_of[t])) == 0;
 }
 
-static void turn(unsigned char *p, int size) {
+static void reverse_bytes(unsigned char *p, int size) {
     for (int i = 0; i < size / 2; i++) {
         const unsigned char c = p[i];
         p[i] = p[size - 1 - i];
@@ -146,20 +146,21 @@ static void array(tutti__number from, tutti__number to, const unsigned char *v, 
         int64_t bad = -1, expect = -1;
         memcpy(in + skew, v, (size_t)(n * fs));
         for (int64_t i = 0; i < n && order == TUTTI_BIG_ENDIAN && !out; i++)
-            turn(in + skew + i * fs, fs);
+            reverse_bytes(in + skew + i * fs, fs);
         const tutti_err err = out ? tutti__convert_out(&c, got + skew_to, in + skew, n, &bad)
                                   : tutti__convert_in(&c, got + skew_to, in + skew, n, &bad);
         for (int64_t i = 0; i < n; i++) {
-            unsigned char right[16], *mine = got + skew_to + i * ts;
+            unsigned char right[16], *converted = got + skew_to + i * ts;
             int fits = 1;
             if (from == to)
                 memcpy(right, v + i * fs, (size_t)fs);
             else
-                fits = store(to, load_file(from, v + i * fs), right);
+                fits = store_value(to, load_file(from, v + i * fs), right);
             if (ieee && is_floating(to)) fits = 1;
             if (!fits && expect < 0) expect = i;
-            if (order == TUTTI_BIG_ENDIAN && out) turn(mine, ts);
-            if (from == to ? memcmp(mine, right, (size_t)ts) == 0 : same(to, mine, right)) continue;
+            if (order == TUTTI_BIG_ENDIAN && out) reverse_bytes(converted, ts);
+            if (from == to ? memcmp(converted, right, (size_t)ts) == 0 : same(to, converted, right))
+                continue;
             CHECK(0, "type %d to %d, order %d, out %d: number %lld", from, to, order, out,
                   (long long)i);
             break;
@@ -171,7 +172,7 @@ static void array(tutti__number from, tutti__number to, const unsigned char *v, 
     }
 }
 
-/* Values of a type that matter: all of the small ones. */
+/* Return test values of a type: all if it has at most 16 bits, otherwise boundaries and random ones. */
 static unsigned char *values(tutti__number t, int64_t *n_out) {
     const int size = (int)tutti_type_size(type_of[t]);
     const int64_t random = 3000, n = size <= 2 ? (int64_t)1 << 8 * size : random + 64 * 6 + 40;
@@ -182,7 +183,7 @@ static unsigned char *values(tutti__number t, int64_t *n_out) {
         for (int d = -1; d <= 1; d++)
             for (int sign = -1; sign <= 1; sign += 2, k++) {
                 const value x = {INTEGER, sign * (((__int128)1 << bit) + d), 0};
-                (void)store(t, x, v + k * size);
+                (void)store_value(t, x, v + k * size);
             }
     const double special[] = {
         0.0,      -0.0,   NAN,     INFINITY, -INFINITY,    65504.0, 65519.99, 65520.0,
@@ -191,7 +192,7 @@ static unsigned char *values(tutti__number t, int64_t *n_out) {
         3.5e38,   -1.0,   1.5,     2.5,      -0.5,         6.1e-5,  6.097e-5, 1023.75,
         2049.0,   2051.0, 32767.5, -32768.5, 4294967295.5, 9.3e18,  1.9e19,   -9.3e18};
     for (int i = 0; i < 40 && size > 2; i++, k++)
-        (void)store(t, (value){REAL, 0, special[i]}, v + k * size);
+        (void)store_value(t, (value){REAL, 0, special[i]}, v + k * size);
     for (; k < n; k++) {
         uint64_t bits = rnd64() >> rnd(64);
         if (t == TUTTI__F64 && rnd(2)) { /* near values representable in float16 */
@@ -218,7 +219,7 @@ static void all_pairs(void) {
     }
 }
 
-/* Convert each number alone, at every position of a group that is converted at once, and after it. */
+/* Convert boundary values at every position of an array, since groups of values are converted at once. */
 static void test_edges(void) {
     const double edge[] = {
         0x1.fffffep127, 0x1.fffffefffffffp127, 0x1.ffffffp127, 0x1p128, INFINITY, NAN, 1e300,
@@ -233,7 +234,7 @@ static void test_edges(void) {
 
 /* ---- images in pieces */
 
-/* Out piece by piece, in piece by piece in any order, compared with all at once. */
+/* Convert an array to the file and back in pieces, in any order; compare with a conversion of the whole. */
 static void pieces(tutti__number file, tutti__number memory, tutti_byte_order order) {
     enum { MOST = 80 };
     const tutti__conversion c = conversion(file, order, memory, 0);
@@ -276,7 +277,7 @@ static void pieces(tutti__number file, tutti__number memory, tutti_byte_order or
     tutti__cuts_free(&cuts);
 }
 
-/* A complex number consists of two numbers, and counts as one element. */
+/* A complex value consists of two numbers and is counted as one element. */
 static void complex_numbers(void) {
     const double v[] = {1, 2, 3, 1e300, 5, 6};
     unsigned char out[24], back[24];
@@ -288,7 +289,7 @@ static void complex_numbers(void) {
     CHECK_ERR(tutti__convert_out(&c, out, v, 3, &bad), TUTTI_ERR_VALUE);
     CHECK_EQ(bad, 1);
     memcpy(back, out, sizeof out);
-    for (int i = 0; i < 6; i++) turn(back + 4 * i, 4);
+    for (int i = 0; i < 6; i++) reverse_bytes(back + 4 * i, 4);
     memcpy(f, back, sizeof f);
     for (int i = 0; i < 6; i++) CHECK(f[i] == (float)v[i], "%d", i);
     CHECK_OK(tutti__convert_in(&c, d, out, 3, &bad));

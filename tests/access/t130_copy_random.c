@@ -9,7 +9,7 @@
 typedef struct {
     tutti_access a;
     tutti_off *file, *memory, bytes;
-    tutti_off stage_lo, stage_hi, user_lo, user_hi; /* offsets the buffers reach over */
+    tutti_off stage_lo, stage_hi, user_lo, user_hi; /* [lo, hi): offsets within each buffer */
     unsigned char *stage, *stage_wanted, *user, *user_wanted;
 } fixture;
 
@@ -32,7 +32,7 @@ static unsigned char *copy_of(const unsigned char *p, tutti_off bytes) {
     return q;
 }
 
-/* Some hundred items, no two adjacent; in order, or in steps of 7 around and around. */
+/* 201 to 300 items with holes between them; ascending, or in an order with steps of 7 items. */
 static tutti__side many_items(int monotone) {
     enum { ITEMS = 300 };
     const tutti_off fixed = rnd(2) ? 64 >> rnd(4) : 0;
@@ -48,7 +48,7 @@ static tutti__side many_items(int monotone) {
     return s;
 }
 
-/* Equal runs at equal distances. */
+/* Up to 60 equal runs with a constant stride. */
 static tutti__side many_runs(void) {
     const tutti_off bytes = 1 + rnd(rnd(2) ? 6 : 70);
     return zoo_vec(zoo_run(rnd(9), bytes), 1 + rnd(60), bytes + rnd(20));

@@ -26,7 +26,7 @@ static char *same(const char *p, size_t bytes) {
     return q;
 }
 
-/* Stream positions [from, from + n) of one side, packed and unpacked. */
+/* Pack and unpack stream positions [from, from + n) of one side. */
 static void one_side(tutti__side s, tutti_off from, tutti_off n) {
     const tutti_off lo = tutti__side_lo(s), size = tutti__side_hi(s) - lo;
     const tutti_access a = {.file = s, .memory = s};
@@ -43,7 +43,7 @@ static void one_side(tutti__side s, tutti_off from, tutti_off n) {
     free(memory), free(packed), free(wanted), free(other), free(bytes);
 }
 
-/* From one side to another. */
+/* Copy n bytes from one side to another, both from stream position `start`. */
 static void two_sides(tutti__side to, tutti__side from, tutti_off start, tutti_off n) {
     const tutti_off lo = tutti__side_lo(to), size = tutti__side_hi(to) - lo;
     const tutti_off from_lo = tutti__side_lo(from), from_size = tutti__side_hi(from) - from_lo;

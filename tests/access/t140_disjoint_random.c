@@ -46,7 +46,7 @@ static void make_cyclic(set *s) {
     tutti__side_free(&piece);
 }
 
-/* Strides of which one divides the other, or does not. */
+/* Loops whose strides are different multiples of one distance. */
 static void make_strides(set *s) {
     const tutti_off unit = 1 + rnd(20);
     s->n = 2 + (int)rnd(4);
@@ -86,7 +86,7 @@ static void make_slices(set *s) {
     tutti__side_free(&whole);
 }
 
-/* Every item belongs to a random owner. */
+/* Lists of items, each item of one random owner or of none. */
 static void make_owners(set *s) {
     enum { ITEMS = 300 };
     const tutti_off item = (tutti_off)1 << rnd(6);

@@ -1,7 +1,7 @@
 /* TEST ranks=0 timeout=60 */
-/* Thousands of virtual ranks: the regular distributions are decided by arithmetic, regardless of the
- * number of runs (visiting each would take hours); one moved element is
- * found; marks do the irregular ones.
+/* Set operations for thousands of simulated ranks.  Regular distributions are decided without visiting
+ * each run (which would take hours), and one moved element is detected; irregular distributions are
+ * decided with a bit map of a window of the file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "side_zoo.h"
 
@@ -91,7 +91,7 @@ static void block_cyclic(void) {
     check_pattern("block-cyclic", element, n * row);
 }
 
-/* The union of all but rank 0, several windows of marks long, against the owners one by one. */
+/* Check the union of all sides but rank 0's, which is several windows long, with owner[0..items). */
 static void check_union_of_owners(const unsigned char *owner, tutti_count items, tutti_off item) {
     tutti__extents e = {0};
     size_t k = 0;
@@ -109,7 +109,7 @@ static void check_union_of_owners(const unsigned char *owner, tutti_count items,
     tutti__extents_free(&e);
 }
 
-/* Irregular items: no arithmetic helps. */
+/* Items of random owners, which cannot be decided by arithmetic. */
 static void owners(int ranks, tutti_count items, tutti_off item) {
     tutti_off *at = malloc((size_t)items * sizeof *at);
     unsigned char *owner = malloc((size_t)items);

@@ -1,5 +1,5 @@
 /* TEST ranks=0 timeout=60 */
-/* Every allocation of the set operations fails once: the error is reported, nothing leaks, the
+/* Each allocation of the set operations fails once: the error is reported, nothing leaks, and the
  * array of extents is unchanged.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "side_zoo.h"

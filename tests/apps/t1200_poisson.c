@@ -9,7 +9,7 @@
 #include <math.h>
 
 /* Deform the interior of the unit cube; its surface is unchanged. */
-static void bend(double at[3]) {
+static void deform(double at[3]) {
     const double x = at[0], y = at[1], z = at[2];
     const double bump = 4 * x * (1 - x) * 4 * y * (1 - y) * 4 * z * (1 - z);
     at[0] += 0.08 * bump * sin(5 * y);
@@ -59,7 +59,7 @@ static double solve_system(const domain *d, double (*exact)(const double[3]), do
     }
     const int steps = solve_cg(a, b, u, 1e-12);
     CHECK(steps < 200, "%d steps", steps);
-    /* the other solver must find the same */
+    /* BiCGSTAB must find the same solution as CG */
     double *v = room(d->held, sizeof *v), differ = 0;
     (void)solve_bicgstab(a, b, v, 1e-12);
     for (int i = 0; i < d->own; i++) {
@@ -94,7 +94,7 @@ static void check_geometry(const domain *d, int bent) {
 int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 1200);
     for (int bent = 0; bent < 2; bent++) {
-        domain *coarse = cube(7, bent ? bend : NULL), *fine = cube(13, bent ? bend : NULL);
+        domain *coarse = cube(7, bent ? deform : NULL), *fine = cube(13, bent ? deform : NULL);
         check_where(bent ? "bent" : "straight");
         CHECK_EQ(fine->nodes, 13 * 13 * 13);
         check_geometry(fine, bent);

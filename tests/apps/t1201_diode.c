@@ -12,9 +12,9 @@
 
 #include <math.h>
 
-static const double doping = 1e17, length = 2e-4; /* cm^-3, cm: of either side */
+static const double doping = 1e17, length = 2e-4; /* of each side, in cm^-3 and cm */
 
-/* Half the width of the depleted zone, in cm, and the field in its middle, V/cm. */
+/* Return half the width of the depletion zone in cm; store the field in its middle, in V/cm. */
 static double depleted(double volts, double *field) {
     const double built_in = 2 * UNIT_VOLT * log(doping / UNIT_DENSITY);
     const double half =
@@ -23,7 +23,7 @@ static double depleted(double volts, double *field) {
     return half;
 }
 
-/* The field along the edges at the junction is that of the depletion approximation, which falls
+/* Compare the field along the edges at the junction with the depletion approximation, which decreases
  * linearly from the middle. */
 static void check_field(const state *s) {
     const domain *d = s->d;
@@ -57,7 +57,7 @@ static double textbook(double volts, double lifetime) {
     if (lifetime > 0)
         j += UNIT_CHARGE * UNIT_DENSITY * M_PI * UNIT_VOLT / (2 * lifetime * field) *
              exp(volts / (2 * UNIT_VOLT));
-    return j * 1e-8; /* 1 um^2 */
+    return j * 1e-8; /* current through an area of 1 um^2 */
 }
 
 static void check_current(state *s, double volts, double within) {
@@ -70,7 +70,7 @@ static void check_current(state *s, double volts, double within) {
           ratio);
     CHECK(fabs(ampere[0] + ampere[1]) < 1e-4 * fabs(ampere[0]), "%.2f V: %g + %g", volts, ampere[0],
           ampere[1]);
-    /* the same everywhere in the device, as vectors at the nodes */
+    /* the current density is the same at all nodes, and has only an x component */
     for (int i = 0; i < s->d->own; i++) {
         double n[3], p[3];
         current_density(s, ELECTRONS, i, n);

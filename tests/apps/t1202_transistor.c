@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=120 builds=openmpi,mpich */
-/* The transistor: its gain is that of a transistor, its collector current follows the base's
- * voltage exponentially, the sum of all currents is zero; and its plot is complete.
+/* The bipolar transistor: its gain is 20 to 200, its collector current depends exponentially on the
+ * base voltage, the sum of all currents is zero; and its plot is complete.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "bipolar/bipolar.h"
@@ -33,13 +33,13 @@ int main(int argc, char **argv) {
     int64_t bytes = 0;
     snprintf(path, sizeof path, "%s/t1202.svg", check_dir());
     picture_write(path, s);
-    text = (char *)file_get(path, &bytes); /* is terminated by a 0 */
+    text = (char *)file_get(path, &bytes); /* the contents, followed by a 0 byte */
     CHECK(strncmp(text, "<svg", 4) == 0 && bytes > 7 && !strcmp(text + bytes - 7, "</svg>\n"),
           "picture");
     CHECK_EQ(strlen(text), bytes);
     CHECK(strstr(text, "class='j'") && strstr(text, "class='v'") && strstr(text, "class='c'"),
           "picture without its lines");
-    /* each tetrahedron that the plane y = 0 touches is there, once */
+    /* each tetrahedron with a node in the plane y = 0 is drawn once */
     double cells = 0, drawn = 0;
     for (int c = 0; c < d->cells; c++) {
         int low = 0;

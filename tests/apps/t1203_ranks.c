@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* Points from `first` on, of 0.4 and 0.5 V, on the first `n` ranks; returns the last current. */
+/* Write the points [first, last) of 0.4 and 0.5 V with n ranks; return the current of the last. */
 static double run_case(const char *path, int n, int first, int last) {
     double ampere[CONTACTS] = {0}, volts[CONTACTS] = {0};
     MPI_Comm comm;
@@ -33,9 +33,9 @@ static double run_case(const char *path, int n, int first, int last) {
     return ampere[0];
 }
 
-/* Compare two files of results: headers bit by bit, values with tolerance `within`.  Potential and
- * densities point by point; of currents, which are small differences of large numbers (1 or so
- * of 1e10, at 0.4 V), the tolerance is 1000 times larger, relative to the largest. */
+/* Compare two files of results: headers bit by bit, values with tolerance `within`.  The tolerance of
+ * currents is 1000 times larger, relative to the largest, because they are small differences of
+ * large numbers (about 1 of 1e10 at 0.4 V). */
 static void check_alike(const char *one, const char *two, double within, const char *what) {
     int64_t n[2];
     unsigned char *bytes[2] = {file_get(one, &n[0]), file_get(two, &n[1])};

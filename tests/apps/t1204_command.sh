@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 cores=2
-# The bipolar example as a program: a sweep that is interrupted and resumed on a different number of ranks, arguments that it
-# refuses, and the commands of `make run-bipolar`, with a mesh of gmsh if gmsh is installed.
+# The program of the bipolar example: a sweep that is interrupted and resumed on a different number of ranks, invalid
+# arguments, and the commands of `make run-bipolar`, with a mesh of gmsh if gmsh is installed.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -16,7 +16,7 @@ run() {
 }
 cd "$TUTTI_TEST_DIR" || exit 1
 
-# the currents of a table, one a line
+# print the currents of a table, one per line
 currents() {
     grep -o '[-0-9.e+]* A' "$1"
 }
@@ -27,7 +27,7 @@ run 1 "$program" -d diode -h 0.03 -o parts -r anode=0.5:0.6:0.1 >>parts.txt || f
 [ "$(currents whole.txt)" = "$(currents parts.txt)" ] || fail "other currents: $(cat whole.txt parts.txt)"
 [ "$(wc -c <whole)" = "$(wc -c <parts)" ] || fail "files of results have other sizes"
 
-# refused CODE TEXT ARGUMENTS...
+# refused CODE TEXT ARGUMENTS...: check the exit code and the message of invalid arguments
 refused() {
     code=$1
     text=$2

@@ -1,8 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 cores=2
-# The heat example as a program: it converges with second order to the exact solution.  Files written on 1, 2, 3 and 5 ranks, with every
-# distribution of the elements, and by a run that was interrupted and resumed on different numbers of ranks are identical byte for byte.
-# libexodusii reads them.  Wrong arguments are refused.
+# The program of the heat example converges to the exact solution with second order.  Files written on 1, 2, 3 and 5
+# ranks, with every distribution of the elements, and by a run that was interrupted and resumed on different numbers of
+# ranks, are identical.  libexodusii reads these files.  Invalid arguments are refused.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,5 +1,5 @@
-/* The serial reference that array tests compare with: an array in memory, row-major, element by element, and
- * random arrays, slices, frames and distributions, the same on all ranks.
+/* A serial reference for the tests of arrays: a row-major array in memory; and random arrays, slices,
+ * memory sections (frames) and distributions that are the same on all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_ARRAYS_H
 #define TUTTI_TESTS_ARRAYS_H
@@ -11,9 +11,9 @@ enum { DIMS = 5, MOST_RANKS = 16 };
 
 typedef struct {
     tutti_array_spec spec;
-    tutti_off size; /* of an element */
+    tutti_off size; /* bytes of an element */
     tutti_count n;
-    unsigned char *v; /* row-major */
+    unsigned char *v; /* the n elements, row-major */
 } picture;
 
 /* ---- indices */
@@ -26,7 +26,7 @@ static inline int index_next(int ndims, const tutti_count *shape, tutti_count *a
     return 0;
 }
 
-/* The number of an element in an order. */
+/* Return the position of the element at[0..ndims) in an array in `order`. */
 static inline tutti_count place_of(int ndims, tutti_order order, const tutti_count *shape,
                                    const tutti_count *at) {
     tutti_count p = 0;
@@ -43,7 +43,7 @@ static inline tutti_count product(int ndims, const tutti_count *shape) {
     return n;
 }
 
-/* ---- pictures */
+/* ---- pictures (reference arrays) */
 
 static inline picture picture_make(const tutti_array_spec *spec) {
     picture p = {.spec = *spec, .size = spec->element_size};
@@ -62,7 +62,7 @@ static inline unsigned char *picture_at(const picture *p, const tutti_count *at)
     return p->v + place_of(p->spec.ndims, TUTTI_ROW_MAJOR, p->spec.shape, at) * p->size;
 }
 
-/* The elements of a slice, packed in the array's order, to or from the picture. */
+/* Copy the elements of a slice between `packed`, in the order of the array, and the picture. */
 static inline void picture_move(const picture *p, const tutti_slice *s, unsigned char *packed,
                                 int is_write) {
     tutti_count shape[TUTTI_MAX_DIMS] = {0}, at[TUTTI_MAX_DIMS] = {0}, g[TUTTI_MAX_DIMS];
@@ -78,7 +78,7 @@ static inline void picture_move(const picture *p, const tutti_slice *s, unsigned
     } while (index_next(nd, shape, at));
 }
 
-/* The bytes of the picture in a file, in the order of the array. */
+/* Return the bytes that the array has in a file. */
 static inline unsigned char *picture_bytes(const picture *p) {
     unsigned char *v = calloc((size_t)(p->n * p->size) + 1, 1);
     const tutti_slice all = tutti_slice_all(p->spec.ndims, p->spec.shape);
@@ -104,7 +104,7 @@ static inline void picture_is_in(const picture *p, const char *path, tutti_off o
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* ---- random things */
+/* ---- random arrays, slices, frames and distributions */
 
 static inline tutti_array_spec random_spec(int ndims, tutti_count elements) {
     tutti_array_spec s = {.ndims = ndims, .order = rnd(2) ? TUTTI_COL_MAJOR : TUTTI_ROW_MAJOR};
@@ -120,7 +120,7 @@ static inline tutti_array_spec random_spec(int ndims, tutti_count elements) {
 
 enum { STRIDED, EMPTY, SINGLE, WHOLE, MISALIGNED, BLOCK_OF_MINE, SLICES };
 
-/* A slice of a kind; `who` and `many` determine the block of a rank. */
+/* A random slice of the given kind; BLOCK_OF_MINE: the block of rank `who` of `many`. */
 static inline tutti_slice random_slice(int kind, int ndims, const tutti_count *shape, int who,
                                        int many) {
     tutti_slice s = tutti_slice_all(ndims, shape);
@@ -156,7 +156,7 @@ static inline tutti_slice random_slice(int kind, int ndims, const tutti_count *s
     return s;
 }
 
-/* Memory for `shape` elements: packed, or in a larger array of any order. */
+/* Memory for the elements of a slice: packed, or a section of a larger array of any order. */
 typedef struct {
     tutti_section section;
     int framed;
@@ -191,7 +191,7 @@ static inline void frame_fill(frame *f, uint64_t key) {
     for (size_t i = 0; i < f->bytes; i++) f->memory[i] = mix(key, i);
 }
 
-/* Elements of `shape`, packed in the array's order, to or from the frame. */
+/* Copy elements between `packed`, in the order of the array, and the frame. */
 static inline void frame_move(const picture *p, frame *f, const tutti_count *shape,
                               unsigned char *packed, int into_frame) {
     tutti_count at[TUTTI_MAX_DIMS] = {0}, m[TUTTI_MAX_DIMS];
@@ -211,7 +211,7 @@ static inline void frame_free(frame *f) {
     memset(f, 0, sizeof *f);
 }
 
-/* A grid of `ranks` ranks and a kind for each dimension. */
+/* A distribution: its kind and number of ranks in each dimension, and bounds of irregular blocks. */
 typedef struct {
     tutti_dist_dim dim[TUTTI_MAX_DIMS];
     tutti_count bounds[TUTTI_MAX_DIMS][MOST_RANKS + 1];

@@ -18,7 +18,7 @@ static const char *const ways[] = {
     "method=list",
 };
 
-/* ---- one collective write: every rank's slice, the highest wins where they overlap */
+/* ---- one collective write of one slice per rank; where slices overlap, the highest rank wins */
 static void write_step(tutti_array *a, picture *p, int way) {
     const int kind = (int)rnd(SLICES), common = !rnd(3), framed = (int)rnd(2);
     const uint64_t key = rnd64();
@@ -75,7 +75,7 @@ static void read_step(tutti_array *a, const picture *p, int way) {
             if (way == 2) CHECK_OK(tutti_array_read_independent(a, &s, m, got.memory));
             if (way == 3) {
                 const tutti_slice whole = tutti_slice_all(p->spec.ndims, p->spec.shape);
-                if (other) CHECK_OK(tutti_array_prefetch(a, &whole)); /* never used */
+                if (other) CHECK_OK(tutti_array_prefetch(a, &whole)); /* replaced */
                 CHECK_OK(tutti_array_prefetch(a, &s));
                 CHECK_OK(tutti_array_read(a, &s, m, got.memory));
             }
@@ -86,7 +86,7 @@ static void read_step(tutti_array *a, const picture *p, int way) {
     }
 }
 
-/* An independent access of one rank. */
+/* One rank writes and reads independently. */
 static void alone_step(tutti_array *a, picture *p) {
     const int who = (int)rnd(ranks);
     const tutti_slice s = random_slice(STRIDED, p->spec.ndims, p->spec.shape, 0, 1);
@@ -106,7 +106,7 @@ static void fill_step(tutti_array *a, picture *p) {
     for (tutti_count i = 0; i < p->n; i++) memcpy(p->v + i * p->size, element, (size_t)p->size);
 }
 
-/* The slowest dimension is extended or shortened; new elements are zero. */
+/* Change the extent of the slowest dimension; new elements are zero. */
 static void resize_step(tutti_array *a, picture *p) {
     const int slow = p->spec.order == TUTTI_ROW_MAJOR ? 0 : p->spec.ndims - 1;
     const tutti_count n = rnd(2 * p->spec.shape[slow] + 1);

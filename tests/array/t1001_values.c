@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* Types, slices and distributions alone, compared with definitions that count element by element,
- * and with bad arguments.
+/* Types, slices and distributions without a file, compared with loops over single elements; invalid
+ * arguments are refused.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 #include "array/arrays.h"
@@ -33,17 +33,17 @@ static void test_slices(void) {
     CHECK_EQ(s.hi[0], 100);
     CHECK_EQ(tutti_slice_count(2, &s, shape), 100 * 17);
     CHECK_EQ(shape[1], 17);
-    CHECK_OK(tutti_slice_fortran(3, lower, upper, NULL, &s)); /* 5:4 is empty */
+    CHECK_OK(tutti_slice_fortran(3, lower, upper, NULL, &s)); /* dimension 2 is empty */
     CHECK_EQ(tutti_slice_count(3, &s, shape), 0);
     CHECK_EQ(shape[0], 100);
     const tutti_count zero[] = {0, 1, 1}, back[] = {1, -1, 1}, still[] = {1, 0, 1};
     CHECK_ERR(tutti_slice_fortran(2, zero, upper, NULL, &s), TUTTI_ERR_ARG);
     CHECK_ERR(tutti_slice_fortran(2, lower, upper, back, &s), TUTTI_ERR_ARG);
-    CHECK_OK(tutti_slice_fortran(2, lower, upper, still, &s)); /* 0 is 1 */
+    CHECK_OK(tutti_slice_fortran(2, lower, upper, still, &s)); /* a stride of 0 means 1 */
     CHECK_EQ(s.stride[1], 1);
     CHECK_ERR(tutti_slice_fortran(17, lower, upper, NULL, &s), TUTTI_ERR_ARG);
     CHECK_ERR(tutti_slice_fortran(0, lower, upper, NULL, &s), TUTTI_ERR_ARG);
-    for (int i = 0; i < 2000; i++) { /* as counting does it */
+    for (int i = 0; i < 2000; i++) { /* compare with a loop */
         s.lo[0] = rnd(30) - 5;
         s.hi[0] = rnd(30) - 5;
         s.stride[0] = rnd(8);
@@ -57,7 +57,7 @@ static void test_slices(void) {
 
 /* ---- distributions */
 
-/* Return the owner of index g of n, by the definition of the kind. */
+/* Return the owner of index g of n elements, by the definition of the distribution's kind. */
 static int owner_by_definition(const tutti_dist_dim *k, tutti_count n, tutti_count g) {
     int p = 0;
     switch (k->kind) {
@@ -103,7 +103,8 @@ static void try_dimension(const tutti_dist_dim *k, tutti_count n) {
     tutti_distribution_free(&d);
 }
 
-/* The series of a range of local indices contain the same global indices as index translation, one by one. */
+/* Check that the series of a random range of local indices have the global indices which
+ * tutti_distribution_global returns for each local index. */
 static void try_series(const tutti_dist_dim *k, tutti_count n) {
     tutti_distribution *d = NULL;
     tutti__series s[3];
@@ -136,7 +137,7 @@ static void test_distributions(void) {
         try_dimension(&s.dim[0], n);
         try_series(&s.dim[0], n);
     }
-    /* the last dimension of the grid runs fastest */
+    /* ranks are numbered with the last dimension of the grid fastest */
     const tutti_count shape[] = {4, 6}, at[] = {2, 5};
     const tutti_dist_dim dims[] = {{TUTTI_DIST_BLOCK, 2, 0, NULL}, {TUTTI_DIST_CYCLIC, 3, 0, NULL}};
     tutti_distribution *d = NULL;

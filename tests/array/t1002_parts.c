@@ -1,12 +1,13 @@
 /* TEST ranks=1,2,3,5,8 timeout=90 */
 /* Every distribution, in every placement and order: parts are written and read whole, local arrays
- * slice by slice, copies are made between all placements; compared with a serial reference.
+ * by slices, and arrays are copied between all placements; compared with a serial reference.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"
 
 static char path[512], second[520], third[520];
 
-/* The elements of `within` in the part of a rank, packed in the order of the array. */
+/* Copy the elements of `within` that are in the part of rank `who` between the picture and `packed`,
+ * in the order of the array. */
 static void part_move(const picture *p, const tutti_distribution *d, int who,
                       const tutti_slice *within, unsigned char *packed, int is_write) {
     tutti_count shape[TUTTI_MAX_DIMS] = {0}, at[TUTTI_MAX_DIMS] = {0}, g[TUTTI_MAX_DIMS];
@@ -57,7 +58,7 @@ static void read_parts(tutti_array *a, const picture *p, const tutti_distributio
     const uint64_t keep = check_state_;
     frame got = random_frame(p, shape, (int)(keep % 2));
     frame want = got;
-    check_state_ = keep; /* frames are each rank's own */
+    check_state_ = keep; /* each rank has drawn numbers for its own frame */
     want.memory = malloc(want.bytes + 1);
     frame_fill(&got, 9);
     frame_fill(&want, 9);
@@ -70,7 +71,7 @@ static void read_parts(tutti_array *a, const picture *p, const tutti_distributio
     frame_free(&want);
 }
 
-/* Parts of the whole array, and of a slice of it, also on fewer ranks than the communicator has. */
+/* Read and write parts of the whole array and of a slice, also for fewer ranks than the communicator has. */
 static void global_round(tutti_array *a, picture *p) {
     const int nd = p->spec.ndims;
     for (int i = 0; i < 2; i++) {
@@ -131,10 +132,10 @@ static tutti_array *local_array(const char *name, const picture *p, const tutti_
 }
 
 static void local_remove(const char *name) {
-    char mine[600];
-    snprintf(mine, sizeof mine, "%s.%d", name, rank);
+    char own_path[600];
+    snprintf(own_path, sizeof own_path, "%s.%d", name, rank);
     MPI_Barrier(MPI_COMM_WORLD);
-    (void)unlink(mine);
+    (void)unlink(own_path);
     file_remove(name);
 }
 
@@ -145,7 +146,7 @@ static void copied(tutti_array *from, tutti_array *to, const picture *p) {
     if (!d) return;
     tutti_array_spec spec;
     tutti_array_describe(to, &spec);
-    picture other = *p; /* packed in the copy's own order */
+    picture other = *p; /* in the order of the copy */
     other.spec.order = spec.order;
     (void)tutti_distribution_part(d, rank, shape);
     read_parts(to, &other, d, NULL);
@@ -153,7 +154,7 @@ static void copied(tutti_array *from, tutti_array *to, const picture *p) {
 
 /* Open a local array again; its parts can also be opened separately. */
 static void found_again(tutti_array **a, const picture *p, const tutti_options *opt) {
-    char mine[600];
+    char own_path[600];
     tutti_array_spec seen;
     tutti_array *part = NULL;
     CHECK_SAME(tutti_array_close(a), TUTTI_OK);
@@ -163,8 +164,8 @@ static void found_again(tutti_array **a, const picture *p, const tutti_options *
     tutti_array_describe(*a, &seen);
     CHECK(memcmp(seen.shape, p->spec.shape, sizeof seen.shape) == 0, "another shape");
     read_parts(*a, p, tutti_array_distribution(*a), NULL);
-    snprintf(mine, sizeof mine, "%s.%d", second, rank);
-    CHECK_OK(tutti_array_open(MPI_COMM_SELF, mine, TUTTI_READ, NULL, opt, &part));
+    snprintf(own_path, sizeof own_path, "%s.%d", second, rank);
+    CHECK_OK(tutti_array_open(MPI_COMM_SELF, own_path, TUTTI_READ, NULL, opt, &part));
     tutti_count shape[TUTTI_MAX_DIMS] = {0};
     (void)tutti_distribution_part(tutti_array_distribution(*a), rank, shape);
     tutti_array_describe(part, &seen);
@@ -192,7 +193,7 @@ static void one_round(int round) {
     q.spec.order = other.order = (tutti_order)(1 - (int)spec.order);
     b = local_array(third, &q, &opt);
     copied(a, b, &p);
-    CHECK_SAME(tutti_array_fill(a, element), TUTTI_OK); /* no longer needed */
+    CHECK_SAME(tutti_array_fill(a, element), TUTTI_OK); /* later reads of the original would fail */
     CHECK_SAME(tutti_array_close(&a), TUTTI_OK);
     local_remove(second);
     CHECK_SAME(tutti_array_create(MPI_COMM_WORLD, second, &other, &opt, &turned), TUTTI_OK);
@@ -203,7 +204,7 @@ static void one_round(int round) {
                TUTTI_OK);
     const unsigned char zero[32] = {0};
     CHECK_SAME(tutti_array_fill(global, zero), TUTTI_OK);
-    copied(turned, global, &p); /* a transpose in the file */
+    copied(turned, global, &p); /* converts the element order */
     CHECK_SAME(tutti_array_close(&turned), TUTTI_OK);
     CHECK_SAME(tutti_array_close(&b), TUTTI_OK);
     CHECK_SAME(tutti_array_close(&global), TUTTI_OK);
@@ -214,7 +215,7 @@ static void one_round(int round) {
     picture_free(&p);
 }
 
-/* ---- partitioned in-core: each partition is distributed over all ranks and read whole */
+/* ---- partitions in the file: each is distributed over all ranks and read whole */
 static void test_partitions(void) {
     const tutti_array_spec spec = {
         .ndims = 2, .shape = {37, 11}, .order = TUTTI_COL_MAJOR, .type = TUTTI_INT32};

@@ -1,13 +1,12 @@
 /* TEST ranks=1,3,8 timeout=60 */
-/* An array in one file is the same for any number of ranks: written by some, read by others, and
- * the file is the same byte for byte; an array in local placement requires the number of ranks that
- * created it.
+/* An array in one file does not depend on the number of ranks: any number reads it, and any number
+ * writes the same bytes; an array in local placement requires the number of ranks that created it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"
 
 static char path[512];
 
-/* The first n ranks; the others get MPI_COMM_NULL. */
+/* Return a communicator of the first n ranks; MPI_COMM_NULL on the others. */
 static MPI_Comm first_ranks(int n) {
     MPI_Comm c = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, rank < n ? 0 : MPI_UNDEFINED, rank, &c);
@@ -22,7 +21,7 @@ static tutti_distribution *spread_items(const tutti_array_spec *s, int many) {
     return d;
 }
 
-/* Every element has its number as its value; parts in the array's order. */
+/* Fill the part of rank `who`, in the order of the array: each value is the number of its element. */
 static void part_values(const tutti_array_spec *s, const tutti_distribution *d, int who,
                         int32_t *v) {
     tutti_count shape[TUTTI_MAX_DIMS], at[TUTTI_MAX_DIMS] = {0}, g[TUTTI_MAX_DIMS];
@@ -73,7 +72,7 @@ static void read_by(const tutti_array_spec *s, int n) {
 
 static void local_by(const tutti_array_spec *s, int n) {
     tutti_array *a = NULL;
-    char mine[600];
+    char own_path[600];
     MPI_Comm c = first_ranks(n);
     tutti_distribution *d = spread_items(s, n);
     if (c != MPI_COMM_NULL) {
@@ -91,8 +90,8 @@ static void local_by(const tutti_array_spec *s, int n) {
         CHECK(a == NULL, "an array after an error");
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    snprintf(mine, sizeof mine, "%s.%d", path, rank);
-    (void)unlink(mine);
+    snprintf(own_path, sizeof own_path, "%s.%d", path, rank);
+    (void)unlink(own_path);
     tutti_distribution_free(&d);
     file_remove(path);
 }

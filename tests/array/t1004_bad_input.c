@@ -11,12 +11,12 @@ static const tutti_array_spec good = {
 static unsigned char *content;
 static int64_t content_size;
 
-/* Return whether this rank passes the invalid argument: first all ranks do, then only the last one. */
+/* Return whether this rank passes the invalid argument: the last rank if `alone`, otherwise all ranks. */
 static int wrong(int alone) {
     return !alone || rank == ranks - 1;
 }
 
-/* The file is unchanged after all attempts. */
+/* Check that the file is unchanged. */
 static void unchanged(const char *what) {
     file_is(path, content, content_size, what);
 }
@@ -34,12 +34,12 @@ static void slice_refused(tutti_array *a, tutti_slice s, const char *words) {
     int32_t v[100] = {0};
     tutti_request *q = NULL;
     for (int alone = 0; alone < 2; alone++) {
-        const tutti_slice fine = tutti_slice_all(2, good.shape), mine = wrong(alone) ? s : fine;
-        REFUSED(tutti_array_write(a, &mine, NULL, v), TUTTI_ERR_ARG, words);
-        REFUSED(tutti_array_read(a, &mine, NULL, v), TUTTI_ERR_ARG, words);
-        CHECK_OK(tutti_array_write_start(a, &mine, NULL, v, &q));
+        const tutti_slice fine = tutti_slice_all(2, good.shape), local = wrong(alone) ? s : fine;
+        REFUSED(tutti_array_write(a, &local, NULL, v), TUTTI_ERR_ARG, words);
+        REFUSED(tutti_array_read(a, &local, NULL, v), TUTTI_ERR_ARG, words);
+        CHECK_OK(tutti_array_write_start(a, &local, NULL, v, &q));
         REFUSED(tutti_request_wait(&q, NULL), TUTTI_ERR_ARG, words);
-        REFUSED(tutti_array_prefetch(a, &mine), TUTTI_ERR_ARG, words);
+        REFUSED(tutti_array_prefetch(a, &local), TUTTI_ERR_ARG, words);
     }
     CHECK_ERR(tutti_array_read_independent(a, &s, NULL, v), TUTTI_ERR_ARG);
     CHECK_ERR(tutti_array_write_independent(a, &s, NULL, v), TUTTI_ERR_ARG);
@@ -65,9 +65,9 @@ static void frame_refused(tutti_array *a, tutti_section m, const char *words) {
     tutti_distribution *d = NULL;
     CHECK_OK(tutti_distribution_make(2, good.shape, none, &d));
     for (int alone = 0; alone < 2; alone++) {
-        const tutti_section *mine = wrong(alone) ? &m : NULL;
-        REFUSED(tutti_array_write(a, &s, mine, v), TUTTI_ERR_ARG, words);
-        REFUSED(tutti_array_read(a, &s, mine, v), TUTTI_ERR_ARG, words);
+        const tutti_section *local = wrong(alone) ? &m : NULL;
+        REFUSED(tutti_array_write(a, &s, local, v), TUTTI_ERR_ARG, words);
+        REFUSED(tutti_array_read(a, &s, local, v), TUTTI_ERR_ARG, words);
     }
     const tutti_section *first = rank == 0 ? &m : NULL; /* the rank that owns the part */
     REFUSED(tutti_array_write_part(a, d, NULL, first, v), TUTTI_ERR_ARG, words);
@@ -75,7 +75,7 @@ static void frame_refused(tutti_array *a, tutti_section m, const char *words) {
     unchanged(words);
 }
 
-/* Memory that no address leads to. */
+/* Offsets in memory that overflow an address are refused. */
 static void frame_far(tutti_array *a, tutti_section m) {
     int32_t v[100] = {0};
     const tutti_slice s = tutti_slice_all(2, good.shape);
@@ -148,10 +148,10 @@ static void parts(tutti_array *a) {
 static void create_refused(tutti_array_spec s, tutti_err code, const char *words) {
     tutti_array *a = NULL;
     for (int alone = 0; alone < 2; alone++) {
-        const tutti_array_spec *mine = wrong(alone) ? &s : &good;
-        REFUSED(tutti_array_create(MPI_COMM_WORLD, path, mine, NULL, &a), code, words);
+        const tutti_array_spec *local = wrong(alone) ? &s : &good;
+        REFUSED(tutti_array_create(MPI_COMM_WORLD, path, local, NULL, &a), code, words);
         REFUSED(
-            tutti_array_open_raw(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, mine, NULL, &a),
+            tutti_array_open_raw(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, local, NULL, &a),
             code, words);
     }
     CHECK(a == NULL, "an array after an error");
@@ -174,7 +174,7 @@ static void test_creation(void) {
     REFUSED(tutti_array_create(MPI_COMM_WORLD, path, &good, NULL, NULL), TUTTI_ERR_ARG, "a_out");
     CHECK_SAME(tutti_array_create(MPI_COMM_WORLD, "", &good, NULL, &a), TUTTI_ERR_ARG);
     CHECK_ERR(tutti_array_create(MPI_COMM_NULL, path, &good, NULL, &a), TUTTI_ERR_ARG);
-    if (ranks > 1) { /* they mean different arrays */
+    if (ranks > 1) { /* ranks pass different shapes */
         s = good;
         s.shape[0] += rank == 1;
         REFUSED(tutti_array_create(MPI_COMM_WORLD, path, &s, NULL, &a), TUTTI_ERR_MISMATCH,
@@ -207,7 +207,7 @@ static void test_opening(void) {
             TUTTI_ERR_ARG, "mode");
     REFUSED(tutti_array_open_raw(MPI_COMM_WORLD, path, TUTTI_WRITE | TUTTI_APPEND, &good, NULL, &a),
             TUTTI_ERR_ARG, "APPEND");
-    s = good, s.offset = 4097; /* longer than the file by a byte */
+    s = good, s.offset = 4097; /* one byte more than the file has */
     REFUSED(tutti_array_open_raw(MPI_COMM_WORLD, path, TUTTI_READ, &s, NULL, &a), TUTTI_ERR_FORMAT,
             "bytes");
     unchanged("opening");
@@ -215,7 +215,7 @@ static void test_opening(void) {
 
 /* ---- local placement */
 
-/* A part can be opened as an array, but its shape is fixed by the others. */
+/* A part can be opened as an array but not resized, since the other parts depend on its shape. */
 static void part_alone(const char *name) {
     char first[600];
     tutti_array *a = NULL;
@@ -229,7 +229,7 @@ static void part_alone(const char *name) {
 }
 
 static void test_locals(void) {
-    char mine[600];
+    char local[600];
     const tutti_dist_dim dims[2] = {{TUTTI_DIST_BLOCK, ranks, 0, NULL},
                                     {TUTTI_DIST_NONE, 1, 0, NULL}};
     const tutti_dist_dim more[2] = {{TUTTI_DIST_BLOCK, ranks + 1, 0, NULL},
@@ -252,7 +252,7 @@ static void test_locals(void) {
 
     char name[560];
     snprintf(name, sizeof name, "%s.local", path);
-    snprintf(mine, sizeof mine, "%s.%d", name, rank);
+    snprintf(local, sizeof local, "%s.%d", name, rank);
     CHECK_SAME(tutti_array_create_local(MPI_COMM_WORLD, name, &good, d, NULL, &a), TUTTI_OK);
     REFUSED(tutti_array_resize(a, 3), TUTTI_ERR_UNSUPPORTED, "local");
     REFUSED(tutti_array_write_part(a, wide, NULL, NULL, v), TUTTI_ERR_ARG, "ranks");
@@ -262,19 +262,19 @@ static void test_locals(void) {
     CHECK_SAME(tutti_array_close(&a), TUTTI_OK);
     part_alone(name);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == ranks - 1) CHECK(unlink(mine) == 0, "unlink"); /* a part is missing */
+    if (rank == ranks - 1) CHECK(unlink(local) == 0, "unlink"); /* a part is missing */
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_SAME(tutti_array_open(MPI_COMM_WORLD, name, TUTTI_READ, NULL, NULL, &a),
                TUTTI_ERR_NOT_FOUND);
     CHECK(tutti_last_error()->rank >= 0, "%s", tutti_last_message());
     MPI_Barrier(MPI_COMM_WORLD);
-    (void)unlink(mine);
+    (void)unlink(local);
     tutti_distribution_free(&d);
     tutti_distribution_free(&wide);
     file_remove(name);
 }
 
-/* ---- calls that do not fit the array's state */
+/* ---- calls that are invalid in the state of the array */
 static void states(tutti_array *a) {
     tutti_array *ro = NULL, *wo = NULL, *b = NULL;
     char second[520];

@@ -18,7 +18,7 @@ static int same_array(const tutti_array_spec *s) {
            memcmp(s->shape, good.shape, sizeof s->shape) == 0;
 }
 
-/* ---- one process: the header as bytes */
+/* ---- headers in memory */
 
 static tutti__header header_good(void) {
     return (tutti__header){.version = 1, .spec = good, .bytes = FILE_BYTES - 4096};
@@ -44,7 +44,7 @@ static void damage_bytes(void) {
                   "byte %d of the second slot", i);
             block[HALF + i] ^= flip;
         }
-    for (int i = 0; i < 20000; i++) { /* a soup */
+    for (int i = 0; i < 20000; i++) { /* random bytes in both slots */
         for (int k = 0; k < 6; k++) block[rnd(HALF)] = (unsigned char)rnd(256);
         memcpy(block + HALF, block, HALF);
         CHECK(tutti__header_read(block, &back) != TUTTI_OK, "soup");
@@ -60,7 +60,7 @@ static void put_values(unsigned char *at, uint64_t v, int bytes) {
     for (int i = 0; i < bytes; i++) at[i] = (unsigned char)(v >> (8 * i));
 }
 
-static void lie(int at, int bytes, uint64_t v, const char *words) {
+static void check_inconsistent(int at, int bytes, uint64_t v, const char *words) {
     unsigned char block[TUTTI__HEADER_BYTES];
     tutti__header h = header_good(), back;
     tutti__header_write(&h, block);
@@ -72,38 +72,38 @@ static void lie(int at, int bytes, uint64_t v, const char *words) {
 }
 
 static void test_lies(void) {
-    lie(0, 1, 0x88, "wrong signature");
-    lie(8, 4, 2, "newer");
-    lie(8, 4, 0, "format is 0");
-    lie(12, 4, 3, "placement");
-    lie(12, 4, 1, "number of parts is 0");
-    lie(12, 4, 2, "number of parts is 0");
-    lie(24, 4, TUTTI_FLOAT16 + 1, "type");
-    lie(24, 4, UINT32_MAX, "type");
-    lie(24, 4, TUTTI_INT64, "element_size is");
-    lie(28, 4, 2, "order");
-    lie(32, 4, 0, "byte order");
-    lie(32, 4, 2, "endian");
-    lie(32, 4, 3, "byte order");
-    lie(36, 4, 0, "ndims");
-    lie(36, 4, 17, "ndims");
-    lie(36, 4, 2, "bytes");
-    lie(40, 8, 0, "");
-    lie(40, 8, 5, "element_size is");
-    lie(40, 8, UINT64_MAX, "element size");
-    lie(48, 8, 100, "header");
-    lie(48, 8, (uint64_t)1 << 62, "offset");
-    lie(48, 8, ((uint64_t)1 << 62) - 10, "2^62");
-    lie(56, 8, 159, "bytes");
-    lie(56, 8, UINT64_MAX, "bytes");
-    lie(72, 4, UINT32_MAX, "ranks");
-    lie(76, 4, UINT32_MAX, "rank");
-    lie(80, 8, 6, "bytes");
-    lie(80, 8, UINT64_MAX, "extent");
-    lie(88, 8, (uint64_t)1 << 61, "2^62");
-    lie(208, 4, 5, "distribution");
-    lie(212, 4, UINT32_MAX, "ranks");
-    lie(216, 8, UINT64_MAX, "block");
+    check_inconsistent(0, 1, 0x88, "wrong signature");
+    check_inconsistent(8, 4, 2, "newer");
+    check_inconsistent(8, 4, 0, "format is 0");
+    check_inconsistent(12, 4, 3, "placement");
+    check_inconsistent(12, 4, 1, "number of parts is 0");
+    check_inconsistent(12, 4, 2, "number of parts is 0");
+    check_inconsistent(24, 4, TUTTI_FLOAT16 + 1, "type");
+    check_inconsistent(24, 4, UINT32_MAX, "type");
+    check_inconsistent(24, 4, TUTTI_INT64, "element_size is");
+    check_inconsistent(28, 4, 2, "order");
+    check_inconsistent(32, 4, 0, "byte order");
+    check_inconsistent(32, 4, 2, "endian");
+    check_inconsistent(32, 4, 3, "byte order");
+    check_inconsistent(36, 4, 0, "ndims");
+    check_inconsistent(36, 4, 17, "ndims");
+    check_inconsistent(36, 4, 2, "bytes");
+    check_inconsistent(40, 8, 0, "");
+    check_inconsistent(40, 8, 5, "element_size is");
+    check_inconsistent(40, 8, UINT64_MAX, "element size");
+    check_inconsistent(48, 8, 100, "header");
+    check_inconsistent(48, 8, (uint64_t)1 << 62, "offset");
+    check_inconsistent(48, 8, ((uint64_t)1 << 62) - 10, "2^62");
+    check_inconsistent(56, 8, 159, "bytes");
+    check_inconsistent(56, 8, UINT64_MAX, "bytes");
+    check_inconsistent(72, 4, UINT32_MAX, "ranks");
+    check_inconsistent(76, 4, UINT32_MAX, "rank");
+    check_inconsistent(80, 8, 6, "bytes");
+    check_inconsistent(80, 8, UINT64_MAX, "extent");
+    check_inconsistent(88, 8, (uint64_t)1 << 61, "2^62");
+    check_inconsistent(208, 4, 5, "distribution");
+    check_inconsistent(212, 4, UINT32_MAX, "ranks");
+    check_inconsistent(216, 8, UINT64_MAX, "block");
 }
 
 /* Random headers of every placement are read back unchanged. */
@@ -152,7 +152,7 @@ static void cut_off(void) {
     }
     file_put(path, whole, FILE_BYTES);
     CHECK_OK(try_open(path));
-    file_put(path, whole, FILE_BYTES + 64); /* longer: remains of a resize */
+    file_put(path, whole, FILE_BYTES + 64); /* longer, as after an interrupted resize */
     CHECK_OK(try_open(path));
 }
 
@@ -170,7 +170,7 @@ static void test_foreign(void) {
     CHECK_ERR(try_open(path), TUTTI_ERR_FORMAT);
 }
 
-/* The file shrinks while it is open: the next read fails on all ranks. */
+/* If the file is truncated while open, the next read fails on all ranks. */
 static void test_shrinks(void) {
     tutti_array *a = NULL;
     float v[40];
@@ -208,7 +208,7 @@ static void resize_cut_off(void) {
     for (int cut = 0; cut <= 4096; cut += cut == 2047 || cut == 4095 ? 1 : 89) {
         memcpy(mixed, after, (size_t)n);
         memcpy(mixed, whole, 4096);
-        memcpy(mixed, after, (size_t)cut); /* the new header is written up to here */
+        memcpy(mixed, after, (size_t)cut); /* the new header up to `cut` */
         file_put(path, mixed, n);
         CHECK_SAME(tutti_array_open(MPI_COMM_WORLD, path, TUTTI_READ, NULL, NULL, &a), TUTTI_OK);
         tutti_array_describe(a, &s);
@@ -220,7 +220,7 @@ static void resize_cut_off(void) {
 
 /* ---- local placement: descriptor and parts */
 
-static char name[560], mine[600];
+static char name[560], own_path[600];
 
 /* Descriptors whose distribution is inconsistent. */
 static void descriptors(const unsigned char *v, int64_t n, unsigned char *x) {
@@ -244,7 +244,7 @@ static void descriptors(const unsigned char *v, int64_t n, unsigned char *x) {
         const tutti_err err = try_open(name);
         CHECK(err == TUTTI_ERR_FORMAT, "try %zu: %s", i, tutti_error_name(err));
     }
-    for (int i = 0; i <= ranks; i++) { /* bounds */
+    for (int i = 0; i <= ranks; i++) { /* wrong bounds of irregular blocks */
         memcpy(x, v, (size_t)n);
         put_values(x + 4096 + 8 * i, i % 2 ? UINT64_MAX : 77, 8);
         file_put(name, x, n);
@@ -259,7 +259,7 @@ static void descriptors(const unsigned char *v, int64_t n, unsigned char *x) {
 static void part_put(const unsigned char *v, int64_t n) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == ranks - 1) {
-        FILE *f = fopen(mine, "wb");
+        FILE *f = fopen(own_path, "wb");
         CHECK(f && fwrite(v, 1, (size_t)n, f) == (size_t)n && fclose(f) == 0, "cannot write");
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -296,12 +296,12 @@ static void test_locals(void) {
                                     {TUTTI_DIST_NONE, 1, 0, NULL}};
     CHECK_OK(tutti_distribution_make(3, good.shape, dims, &d));
     snprintf(name, sizeof name, "%s.l", path);
-    snprintf(mine, sizeof mine, "%s.%d", name, rank);
+    snprintf(own_path, sizeof own_path, "%s.%d", name, rank);
     CHECK_SAME(tutti_array_create_local(MPI_COMM_WORLD, name, &good, d, NULL, &a), TUTTI_OK);
     CHECK_SAME(tutti_array_close(&a), TUTTI_OK);
     CHECK_OK(try_open(name));
     int64_t n = 0, part = 0;
-    unsigned char *v = file_get(name, &n), *w = file_bytes(mine, &part), *x = malloc((size_t)n);
+    unsigned char *v = file_get(name, &n), *w = file_bytes(own_path, &part), *x = malloc((size_t)n);
     CHECK_EQ(n, 4096 + 8 * (ranks + 1));
     descriptors(v, n, x);
     bad_parts(w, part);
@@ -310,7 +310,7 @@ static void test_locals(void) {
     free(x);
     tutti_distribution_free(&d);
     MPI_Barrier(MPI_COMM_WORLD);
-    (void)unlink(mine);
+    (void)unlink(own_path);
     file_remove(name);
 }
 
@@ -324,7 +324,7 @@ int main(int argc, char **argv) {
         test_lies();
         round_trips();
     }
-    check_seed(856); /* only rank 0 has drawn */
+    check_seed(856); /* only rank 0 has drawn random numbers */
     cut_off();
     test_foreign();
     test_shrinks();

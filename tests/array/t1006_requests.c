@@ -1,12 +1,12 @@
 /* TEST ranks=1,3,8 timeout=90 */
-/* Counts of the extended two-phase method: data requested by several ranks is read once, column by
- * column of the bounding section; requests and bytes fall by the number of ranks at least; writes
- * change exactly the selected elements, by exact runs, or by reading and
- * rewriting where that is allowed; only descriptions are exchanged beforehand.
+/* Counts of the extended two-phase method: data requested by several ranks is read once, by columns
+ * of the bounding section; requests and bytes are divided at least by the number of ranks; writes
+ * change exactly the selected elements, by exact runs or, where allowed, by reading and rewriting
+ * windows; only descriptions are exchanged beforehand.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"
 
-enum { N = 512 }; /* columns of 4 KiB */
+enum { N = 512 }; /* 512 x 512 doubles: a column has 4 KiB */
 static char path[512];
 static const tutti_array_spec spec = {
     .ndims = 2, .shape = {N, N}, .order = TUTTI_COL_MAJOR, .type = TUTTI_FLOAT64};
@@ -23,7 +23,7 @@ static double value(tutti_count i, tutti_count j) {
     return (double)(i * N + j);
 }
 
-/* The elements of a slice, packed in columns, have the expected values. */
+/* Check the elements v of a slice, packed by columns. */
 static void check_values(const tutti_slice *s, const double *v, const char *what) {
     for (tutti_count j = s->lo[1]; j < s->hi[1]; j += s->stride[1])
         for (tutti_count i = s->lo[0]; i < s->hi[0]; i += s->stride[0], v++)
@@ -37,7 +37,7 @@ typedef struct {
     tutti_count requests;
     tutti_off bytes;
     tutti_off described; /* bytes of descriptions that were exchanged */
-    tutti_off sent;      /* bytes in messages */
+    tutti_off sent;      /* bytes sent in messages */
 } bill;
 
 /* Each rank reads its slice; returns the sum of the statistics of all ranks. */
@@ -56,7 +56,7 @@ static bill read_all(const char *options, const tutti_slice *s) {
                   sum_all(last.descriptor_bytes), sum_all(last.message_bytes)};
 }
 
-/* Columns of the bounding section are at most this many requests, plus one for each window's border. */
+/* All ranks read the same slice: the bounding section is read once, with one request per column. */
 static void common(const char *what, tutti_slice s) {
     tutti_count shape[2];
     check_where(what);
@@ -73,10 +73,10 @@ static void common(const char *what, tutti_slice s) {
           (long long)direct.requests);
     const bill nodes = read_all("method=two-phase nodes=2 sieve_gap=1k striping_unit=4096", &s);
     const tutti_off exact = 8 * shape[0] * shape[1] * ranks, bounding = column * shape[1];
-    CHECK_EQ(two.sent, 0);                              /* one staging buffer for all, */
-    if (ranks > 1) CHECK_EQ(nodes.sent, exact / ranks); /* one more copy for the other node */
+    CHECK_EQ(two.sent, 0);                              /* one staging buffer for the node */
+    if (ranks > 1) CHECK_EQ(nodes.sent, exact / ranks); /* one copy is sent to the second node */
     CHECK_EQ(direct.bytes, exact);
-    if (8 * N - column > 1024) { /* columns are accessed separately */
+    if (8 * N - column > 1024) { /* gaps are not read */
         CHECK_EQ(two.bytes, bounding);
         CHECK_EQ(cyclic.bytes, bounding);
         CHECK_EQ(two.requests, shape[1]);
@@ -97,7 +97,7 @@ static void overlapping(int rows, int columns) {
     const bill direct = read_all("method=independent", &s);
     const bill two = read_all("method=two-phase sieve_gap=1k striping_unit=4096", &s);
     CHECK_EQ(direct.requests, 100 * ranks);
-    tutti_off wanted = 0; /* the union of all, column by column; no column has holes of 1k */
+    tutti_off wanted = 0; /* bytes of the union of all sections */
     tutti_count requests = 0;
     for (int j = 0; j < N; j++) {
         int lo = N, hi = 0;

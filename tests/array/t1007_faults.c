@@ -1,8 +1,7 @@
 /* TEST ranks=1,3 timeout=120 */
-/* Failures of file access and allocation in all operations on arrays: the first, the second, ...
- * access of a rank fails, its first, second, ...
- * allocation.  All ranks return the same error, nothing hangs or leaks, and an incomplete new file
- * is not a valid array.
+/* Failures in all operations on arrays: each file access and each allocation of one rank fails once.
+ * All ranks return the same error, nothing hangs or leaks, and an incomplete new file is not a valid
+ * array.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include "array/arrays.h"
@@ -91,7 +90,8 @@ static tutti_err make_step(scene *s, int deed, const tutti_options *opt) {
     }
 }
 
-/* After a failure the handle works and the elements are unchanged, or the array does not exist. */
+/* Check that the handle still works after a failure, and that the array can be opened again unchanged;
+ * a failed creation may leave no array. */
 static void check_contents(scene *s, int deed, tutti_err err, tutti_err fault) {
     tutti_array *a = NULL;
     tutti_array_spec seen;
@@ -120,12 +120,12 @@ static void check_contents(scene *s, int deed, tutti_err err, tutti_err fault) {
 }
 
 static void scene_end(scene *s) {
-    char mine[600];
+    char own_path[600];
     tutti_distribution_free(&s->d);
     free(s->v);
     MPI_Barrier(MPI_COMM_WORLD);
-    snprintf(mine, sizeof mine, "%s.%d", path, rank);
-    (void)unlink(mine);
+    snprintf(own_path, sizeof own_path, "%s.%d", path, rank);
+    (void)unlink(own_path);
     file_remove(path);
     file_remove(second);
 }
@@ -145,7 +145,7 @@ static int file_trouble(int deed, const char *what, int n, const char *error, tu
     if (s.a || deed == OPEN || deed == CREATE || deed == LOCAL)
         err = same_everywhere(make_step(&s, deed, &opt));
     else
-        err = code; /* it failed at open already, as it may */
+        err = code; /* opening the array has already failed with the expected error */
     CHECK(err == TUTTI_OK || err == code, "%s", tutti_last_message());
     if (err != TUTTI_OK && s.a) CHECK_EQ(tutti_last_error()->rank, who);
     check_contents(&s, deed, err, code);
@@ -187,7 +187,7 @@ static int still_pending(int k) {
     return pending;
 }
 
-/* The n-th allocation of one rank fails; 0 if there are fewer. */
+/* Let the n-th allocation of rank `who` fail; return 0 if this rank makes fewer than n. */
 static int memory_trouble(int deed, int n, int who) {
     char where[100];
     int more = 0;

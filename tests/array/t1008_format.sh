@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# Python reads header and elements of an array file by docs/reference/format.md alone.
+# A Python program that follows docs/reference/format.md reads header and elements of an array file.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)

@@ -42,7 +42,7 @@ static void put_values(tutti_array *a, int32_t from) {
     CHECK_SAME(tutti_array_write(a, &s, NULL, v), TUTTI_OK);
 }
 
-/* All elements count from there (step 0: are the same). */
+/* Check that element i has the value from + step * i. */
 static void check_holds(tutti_array *a, int32_t from, int step) {
     int32_t v[N] = {0};
     const tutti_slice s = all_on_root();
@@ -85,9 +85,9 @@ static int is_there(const char *name) {
     return access(name, F_OK) == 0;
 }
 
-/* The intermediate file has a name that no other file has, and is removed. */
+/* The intermediate file of a copy gets an unused name and is removed. */
 static void test_between(void) {
-    static const char *const mine = "a letter";
+    static const char *const local = "a letter";
     char taken[540], next[540], part[600];
     tutti_array *a = NULL, *b = NULL;
     tutti_distribution *d = rows(TUTTI_DIST_BLOCK), *e = rows(TUTTI_DIST_CYCLIC);
@@ -96,7 +96,7 @@ static void test_between(void) {
     snprintf(next, sizeof next, "%s.copy.1", other);
     if (rank == 0) {
         FILE *f = fopen(taken, "w");
-        CHECK(f && fputs(mine, f) >= 0 && fclose(f) == 0, "%s", taken);
+        CHECK(f && fputs(local, f) >= 0 && fclose(f) == 0, "%s", taken);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_SAME(tutti_array_create_local(MPI_COMM_WORLD, path, &spec, d, NULL, &a), TUTTI_OK);
@@ -112,7 +112,7 @@ static void test_between(void) {
     if (rank == 0) {
         int64_t bytes = 0;
         unsigned char *have = file_bytes(taken, &bytes);
-        CHECK(bytes == (int64_t)strlen(mine) && memcmp(have, mine, (size_t)bytes) == 0,
+        CHECK(bytes == (int64_t)strlen(local) && memcmp(have, local, (size_t)bytes) == 0,
               "somebody's file has been overwritten");
         free(have);
         CHECK(!is_there(next), "%s is left", next);
@@ -143,7 +143,7 @@ static void test_parts(void) {
     int32_t v[N];
     check_where("parts");
     put_values(a, 100);
-    for (int i = 0; i < 12 && ranks > 1; i++) { /* planned, remembered, by nods */
+    for (int i = 0; i < 12 && ranks > 1; i++) { /* new, then cached plans */
         tutti_slice within = tutti_slice_all(2, spec.shape);
         parts_refused(a, last() ? d : e, NULL);
         parts_refused(a, d, last() ? &within : NULL);
@@ -216,7 +216,7 @@ static void inspect_object(void) {
         CHECK_ERR(tutti_array_open(MPI_COMM_SELF, path, TUTTI_READ, NULL, NULL, &a),
                   TUTTI_ERR_MISMATCH);
     snprintf(part, sizeof part, "%s.%d", path, rank);
-    CHECK_OK(tutti_array_inspect(part, NULL, &s, &seen)); /* opened as a separate array */
+    CHECK_OK(tutti_array_inspect(part, NULL, &s, &seen)); /* a part can be opened as an array */
     CHECK(seen == NULL && s.shape[0] == bounds[rank + 1] - bounds[rank], "part %d", rank);
     CHECK(truncate(part, 100) == 0, "truncate");
     CHECK_ERR(tutti_array_inspect(part, NULL, &s, &seen), TUTTI_ERR_FORMAT);
@@ -237,7 +237,7 @@ static void test_calls(void) {
     int32_t v[N];
     check_where("calls");
     put_values(a, 3);
-    for (int i = 0; i < 12 && ranks > 1; i++) { /* by votes, then by nods */
+    for (int i = 0; i < 12 && ranks > 1; i++) { /* ranks first agree by votes, later by nods */
         CHECK_ERR(last() ? tutti_array_fill(a, &one) : tutti_array_resize(a, 40),
                   TUTTI_ERR_MISMATCH);
         CHECK_ERR(last() ? tutti_array_fill(a, &one) : tutti_array_read(a, &s, NULL, v),
@@ -252,7 +252,7 @@ static void test_calls(void) {
     close_all(a, b);
 }
 
-/* ---- walks */
+/* ---- tile iterations */
 
 static tutti_slice my_rows(void) {
     tutti_slice s = tutti_slice_all(2, spec.shape);
@@ -264,8 +264,8 @@ static tutti_slice my_rows(void) {
 static void test_walks(void) {
     tutti_array *a = create_objects(path, ""), *b = create_objects(other, ""),
                 *c = create_objects(third, "");
-    const tutti_slice mine = my_rows();
-    const tutti_tiles_spec s = {.budget = 100000, .region = &mine, .tile = {4, 30}};
+    const tutti_slice local = my_rows();
+    const tutti_tiles_spec s = {.budget = 100000, .region = &local, .tile = {4, 30}};
     tutti_tiles_spec alone = s;
     tutti_tiles *t = NULL;
     tutti_tile tile;
@@ -291,7 +291,7 @@ static void test_walks(void) {
     close_all(a, b);
 }
 
-/* Within a tile iteration every rank sees all earlier tiles. */
+/* Calls that read within a tile iteration: each rank sees all earlier tiles. */
 enum { READ, READ_PART, PREFETCH, COPY, SECOND_WALK, WAYS };
 
 static void check_contents(tutti_array *to, tutti_array *aside, int way, const tutti_slice *s,
@@ -342,8 +342,8 @@ static void visible(int in_place, int way, const char *options) {
     tutti_array *a = create_objects(path, options),
                 *b = in_place ? a : create_objects(other, options);
     tutti_array *aside = create_objects(third, "");
-    const tutti_slice mine = my_rows(), all = tutti_slice_all(2, spec.shape);
-    const tutti_tiles_spec s = {.budget = 100000, .region = &mine, .tile = {4, 30}};
+    const tutti_slice local = my_rows(), all = tutti_slice_all(2, spec.shape);
+    const tutti_tiles_spec s = {.budget = 100000, .region = &local, .tile = {4, 30}};
     tutti_tiles *t = NULL;
     tutti_tile tile;
     int32_t v[N];
@@ -371,11 +371,11 @@ static void visible(int in_place, int way, const char *options) {
     close_all(a, aside);
 }
 
-/* An error in writing a tile that another call has completed is returned by the walk. */
+/* If another call completes the write of a tile, its error is returned by the tile iteration. */
 static void report_error_of_completed_tile(void) {
     tutti_array *a = create_objects(path, ""), *b = create_objects(other, "fault=0:write:3:EIO");
-    const tutti_slice mine = my_rows(), none = {.stride = {1, 1}};
-    const tutti_tiles_spec s = {.budget = 100000, .region = &mine, .tile = {4, 30}};
+    const tutti_slice local = my_rows(), none = {.stride = {1, 1}};
+    const tutti_tiles_spec s = {.budget = 100000, .region = &local, .tile = {4, 30}};
     tutti_tiles *t = NULL;
     tutti_tile tile;
     tutti_err err = TUTTI_OK;

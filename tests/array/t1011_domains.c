@@ -1,9 +1,8 @@
 /* TEST ranks=1,3,4 timeout=60 */
-/* domains=array, Thakur and Choudhary's file domains: rank r accesses its block of the array's
- * columns (of the slowest dimension), for every requested section, and nothing else:
- * checked by the bytes that each rank transfers.  The same elements as with
- * domains of the request's extent; also when a shape is requested at another position, after a
- * resize, and with O_DIRECT.
+/* domains=array, the file domains of Thakur and Choudhary: for every section, rank r accesses only
+ * its block of the array's columns (indices of the slowest dimension), which is checked by the bytes
+ * that each rank transfers.  The elements are correct also if the same shape is requested at another
+ * position, after a resize, and with O_DIRECT.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"
 
@@ -14,7 +13,7 @@ static double value(tutti_count i, tutti_count j) {
     return (double)(1000 * i + j);
 }
 
-/* Columns [from, to) of n are in rank r's block so many times. */
+/* Return how many of the columns [from, to) are in rank r's block of n columns. */
 static tutti_count share_of(tutti_count n, int r, tutti_count from, tutti_count to) {
     const tutti_count lo = n * r / ranks, hi = n * (r + 1) / ranks;
     const tutti_count a = from > lo ? from : lo, b = to < hi ? to : hi;
@@ -39,12 +38,12 @@ static void common(tutti_array *a, tutti_count n, tutti_count rows, tutti_count 
             break;
         }
     const tutti_stats last = last_of(a);
-    const tutti_count mine = share_of(n, rank, from, to);
+    const tutti_count local = share_of(n, rank, from, to);
     if (rows == ROWS)
-        CHECK_EQ(last.file_read_bytes, mine * ROWS * 8);
-    else /* small holes are read too: a rank with none of these columns reads nothing */
-        CHECK((last.file_read_bytes > 0) == (mine > 0), "%lld columns, %lld bytes", (long long)mine,
-              (long long)last.file_read_bytes);
+        CHECK_EQ(last.file_read_bytes, local * ROWS * 8);
+    else /* small holes are also read; a rank without any of these columns reads nothing */
+        CHECK((last.file_read_bytes > 0) == (local > 0), "%lld columns, %lld bytes",
+              (long long)local, (long long)last.file_read_bytes);
     char said[96];
     snprintf(said, sizeof said, "blocks of %lld of the array's %lld slabs of %d bytes",
              (long long)((n + ranks - 1) / ranks), (long long)n, ROWS * 8);
@@ -75,19 +74,19 @@ static void test_columns(void) {
     rows_in_turn(a, WIDE, 0, WIDE);
     common(a, WIDE, ROWS, 0, WIDE);
     common(a, WIDE, ROWS, 0, 5);   /* in the first rank's block */
-    common(a, WIDE, ROWS, 9, 14);  /* the same shape, elsewhere */
-    common(a, WIDE, ROWS, 30, 35); /* once more */
+    common(a, WIDE, ROWS, 9, 14);  /* the same shape at another position */
+    common(a, WIDE, ROWS, 30, 35); /* the same shape again */
     common(a, WIDE, ROWS, WIDE - 3, WIDE);
-    common(a, WIDE, 7, 10, 45); /* few rows */
+    common(a, WIDE, 7, 10, 45); /* 7 of 75 rows */
     rows_in_turn(a, WIDE, 20, 31);
-    CHECK_SAME(tutti_array_resize(a, WIDE + 20), TUTTI_OK); /* other blocks */
+    CHECK_SAME(tutti_array_resize(a, WIDE + 20), TUTTI_OK); /* the blocks change */
     rows_in_turn(a, WIDE + 20, WIDE, WIDE + 20);
     common(a, WIDE + 20, ROWS, 0, WIDE);
     common(a, WIDE + 20, ROWS, 40, WIDE + 20);
     CHECK_SAME(tutti_array_close(&a), TUTTI_OK);
 }
 
-/* Planes of a row-major array, by all exchanges and with O_DIRECT: the bytes of a serial model. */
+/* Write slices of a row-major array with the options `more`; compare the file with a serial model. */
 static void planes(const char *more) {
     char text[160];
     const tutti_array_spec spec = {
@@ -106,9 +105,9 @@ static void planes(const char *more) {
             s.hi[d] = s.lo[d] + 1 + rnd(spec.shape[d] - s.lo[d]);
             s.stride[d] = 1 + rnd(2);
         }
-        tutti_slice mine = s; /* the last dimension is distributed cyclically */
-        mine.lo[2] += rank * s.stride[2];
-        mine.stride[2] *= ranks;
+        tutti_slice local = s; /* the last dimension is distributed cyclically */
+        local.lo[2] += rank * s.stride[2];
+        local.stride[2] *= ranks;
         int32_t *v = calloc((size_t)n, 4);
         tutti_count k = 0, at[3];
         for (at[0] = s.lo[0]; at[0] < s.hi[0]; at[0] += s.stride[0])
@@ -118,7 +117,7 @@ static void planes(const char *more) {
                     model[p] = (int32_t)(100000 * step + p);
                     if ((at[2] - s.lo[2]) / s.stride[2] % ranks == rank) v[k++] = model[p];
                 }
-        CHECK_SAME(tutti_array_write(a, &mine, NULL, v), TUTTI_OK);
+        CHECK_SAME(tutti_array_write(a, &local, NULL, v), TUTTI_OK);
         free(v);
         const tutti_slice all = tutti_slice_all(3, spec.shape);
         CHECK_SAME(tutti_array_read(a, &all, NULL, got), TUTTI_OK);
@@ -129,7 +128,7 @@ static void planes(const char *more) {
     free(got);
 }
 
-/* A file that is no array has even domains. */
+/* In a file that is not an array, domains have equal sizes. */
 static void other_file(void) {
     tutti_file *f = open_with(path, "domains=array method=two-phase");
     tutti_access *a = NULL;

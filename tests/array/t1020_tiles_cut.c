@@ -1,7 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* The tiling of tile iterations without I/O, compared with element-by-element counts: tiles cover
- * a region once, respect their limits and are no smaller than needed; frames; intersections and
- * differences of boxes, copies.
+/* The tiling of tile iterations without I/O, compared with loops over single elements: tiles cover
+ * a region once and keep their limits; frames; intersections, differences and copies of boxes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
@@ -30,7 +29,7 @@ static int inside(int ndims, const tutti__box *b, const tutti_count *at) {
     return 1;
 }
 
-/* Advance to the next position of an array, in some order. */
+/* Advance to the next position of an array; return 0 after the last. */
 static int next_place(int ndims, const tutti_count *shape, tutti_count *at) {
     for (int d = 0; d < ndims; d++) {
         if (++at[d] < shape[d]) return 1;
@@ -45,7 +44,7 @@ static tutti_count number_of(int ndims, const tutti_count *shape, const tutti_co
     return n;
 }
 
-/* The position of an element in a packed box. */
+/* Return the position of the element `at` in a packed box. */
 static tutti_count packed_place(const tutti__box_layout *g, const tutti__box *b,
                                 const tutti_count *at) {
     tutti_count p = 0;
@@ -116,13 +115,13 @@ static void boxes_round(void) {
     free(to.bytes);
 }
 
-/* ---- cutting */
+/* ---- division into tiles */
 
 static tutti_off used(const tutti__tiling *t, const tutti__tile_limit *r) {
     return tutti__tiling_frame_max(t) * r->frame_bytes + tutti__tiling_core_max(t) * r->core_bytes;
 }
 
-/* Reused and read elements form a frame, and reads are consecutive in the file. */
+/* Check that reused and read elements together form a frame, and that reads ascend in the file. */
 static void check_fetch(const tutti__tiling *t, const tutti__box_layout *g, const tutti__box *have,
                         const tutti__box *frame) {
     tutti__tile_read f;
@@ -138,14 +137,14 @@ static void check_fetch(const tutti__tiling *t, const tutti__box_layout *g, cons
     int moved = 0;
     for (int d = 0; d < t->ndims; d++)
         moved += have->lo[d] != frame->lo[d] || have->hi[d] != frame->hi[d];
-    if (moved == 1) { /* along one dimension all that can be is kept */
+    if (moved == 1) { /* after a step in one dimension all common elements are kept */
         tutti__box common;
         CHECK_EQ(tutti__box_intersect(t->ndims, have, frame, &common),
                  tutti__box_count(t->ndims, &f.kept));
     }
 }
 
-/* Tiles one after the other: each element once, in a core within the extents, with the right frame. */
+/* Check all tiles: each element of the region is in one core, and each frame is its core with halo. */
 static void check_tiles(const tutti__tiling *t, const tutti__box_layout *g) {
     tutti__box before;
     memset(&before, 0, sizeof before);
@@ -176,7 +175,7 @@ static void check_tiles(const tutti__tiling *t, const tutti__box_layout *g) {
     free(seen);
 }
 
-/* The smallest tile has extent 1 in all dimensions that may be chosen. */
+/* Return the bytes of the smallest tile, which has extent 1 in each dimension without a requested extent. */
 static tutti_off least(const tutti__tiling *t, const tutti_count *asked,
                        const tutti__tile_limit *r) {
     tutti__tiling small = *t;
@@ -207,7 +206,7 @@ static void cut_round(void) {
     tutti__tiling t = random_tiling();
     const tutti__tiling before = t;
     tutti__tile_limit rooms[2] = {{rnd(20), 1 + rnd(20), 0}, {rnd(20), rnd(20), 0}};
-    for (int i = 0; i < 2; i++) { /* from not quite enough to plenty */
+    for (int i = 0; i < 2; i++) { /* a limit from one byte too few to five times the minimum */
         rooms[i].limit = least(&before, before.tile, &rooms[i]);
         rooms[i].limit += rnd(4) ? rnd(4 * rooms[i].limit + 1) : -rnd(2);
     }
@@ -230,33 +229,33 @@ static void cut_round(void) {
 
 static void expect_rows(void) {
     tutti__tiling t = {.ndims = 2, .of = {.hi = {1000, 1000}}, .shape = {1000, 1000}};
-    const tutti__tile_limit room = {16, 16, 16 * 2 * 100 * 1000};
+    const tutti__tile_limit tile_limit = {16, 16, 16 * 2 * 100 * 1000};
     tutti__tiling wide = t, thin = t, halo = t;
-    CHECK_OK(tutti__tiling_cut(&t, TUTTI_ROW_MAJOR, 1, &room)); /* rows are not split */
+    CHECK_OK(tutti__tiling_cut(&t, TUTTI_ROW_MAJOR, 1, &tile_limit)); /* rows are not split */
     CHECK(t.tile[0] == 100 && t.tile[1] == 1000, "%lld x %lld", (long long)t.tile[0],
           (long long)t.tile[1]);
     CHECK_EQ(t.tiles, 10);
-    CHECK_OK(tutti__tiling_cut(&wide, TUTTI_COL_MAJOR, 1, &room)); /* columns are not split */
+    CHECK_OK(tutti__tiling_cut(&wide, TUTTI_COL_MAJOR, 1, &tile_limit)); /* columns are not split */
     CHECK(wide.tile[0] == 1000 && wide.tile[1] == 100, "columns");
     const tutti__tile_limit little = {16, 16, 16 * 2 * 400};
     CHECK_OK(tutti__tiling_cut(&thin, TUTTI_ROW_MAJOR, 1, &little)); /* parts of one row */
     CHECK(thin.tile[0] == 1 && thin.tile[1] == 334, "%lld x %lld", (long long)thin.tile[0],
           (long long)thin.tile[1]);
     halo.halo[0] = halo.halo[1] = 1;
-    CHECK_OK(tutti__tiling_cut(&halo, TUTTI_ROW_MAJOR, 1, &little)); /* the tile is not only halo */
+    CHECK_OK(tutti__tiling_cut(&halo, TUTTI_ROW_MAJOR, 1, &little)); /* not only halo */
     CHECK(halo.tile[0] == 8, "%lld x %lld", (long long)halo.tile[0], (long long)halo.tile[1]);
 }
 
-/* Nothing overflows with the largest possible extents. */
+/* Tilings of the largest possible extents do not overflow. */
 static void expect_large(void) {
     tutti__tiling t = {.ndims = 1, .of = {.hi = {INT64_MAX}}, .shape = {INT64_MAX}};
-    const tutti__tile_limit room = {2, 2, 1 << 20}, none = {2, 2, 3};
+    const tutti__tile_limit tile_limit = {2, 2, 1 << 20}, none = {2, 2, 3};
     tutti__box core;
     t.halo[0] = INT64_MAX;
-    CHECK_ERR(tutti__tiling_cut(&t, TUTTI_ROW_MAJOR, 1, &room), TUTTI_ERR_ARG);
+    CHECK_ERR(tutti__tiling_cut(&t, TUTTI_ROW_MAJOR, 1, &tile_limit), TUTTI_ERR_ARG);
     memset(t.tile, 0, sizeof t.tile);
     t.halo[0] = 1;
-    CHECK_OK(tutti__tiling_cut(&t, TUTTI_ROW_MAJOR, 1, &room));
+    CHECK_OK(tutti__tiling_cut(&t, TUTTI_ROW_MAJOR, 1, &tile_limit));
     tutti__tiling_core(&t, t.tiles - 1, &core);
     CHECK_EQ(core.hi[0], INT64_MAX);
     tutti__tiling_core(&t, t.tiles, &core);
@@ -265,7 +264,7 @@ static void expect_large(void) {
     CHECK_ERR(tutti__tiling_cut(&t, TUTTI_ROW_MAJOR, 1, &none), TUTTI_ERR_ARG);
     t.of.lo[0] = t.of.hi[0] = 5;
     memset(t.tile, 0, sizeof t.tile);
-    CHECK_OK(tutti__tiling_cut(&t, TUTTI_ROW_MAJOR, 1, &none)); /* no elements to hold */
+    CHECK_OK(tutti__tiling_cut(&t, TUTTI_ROW_MAJOR, 1, &none)); /* the region is empty */
     CHECK_EQ(t.tiles, 0);
 }
 

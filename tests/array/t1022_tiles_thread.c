@@ -1,5 +1,5 @@
 /* TEST ranks=3 timeout=120 own=1 */
-/* The same with MPI_THREAD_MULTIPLE, where the option background may be `all`.
+/* The cases of t1021 with MPI_THREAD_MULTIPLE, where the option background may be `all`.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/tiles_case.h"
 

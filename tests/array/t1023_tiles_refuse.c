@@ -9,7 +9,7 @@
 enum { N = 48, M = 20 };
 
 static char path[512], other_path[520];
-static tutti_array *a, *b; /* alike */
+static tutti_array *a, *b; /* two arrays of the same shape */
 static int who;            /* the rank with a different argument */
 
 static tutti_array_spec array_spec(void) {
@@ -46,13 +46,13 @@ static void refuse_budgets(void) {
     if (rank == who) s.budget = -5;
     refuses(a, NULL, &s, TUTTI_ERR_ARG, "budget leaves");
     s = good;
-    s.tile[0] = s.tile[1] = 40; /* 40 x 20 doubles, in memory and in transfer */
+    s.tile[0] = s.tile[1] = 40; /* 40 x 20 doubles, in two buffers */
     if (rank == who) s.budget = 2 * 40 * M * 8;
     refuses(NULL, b, &s, TUTTI_ERR_ARG, "needs 12800");
     s = good;
     if (rank == who) s.budget = INT64_MIN;
     refuses(a, NULL, &s, TUTTI_ERR_ARG, "leaves 0 bytes");
-    /* the budget that is named does, and not a byte less */
+    /* the budget in the message is sufficient, and one byte less is not */
     tutti_tiles *t = NULL;
     long long enough = 0;
     s = good, s.budget = 1;
@@ -96,7 +96,7 @@ static void refuse_values(void) {
     if (ranks > 1) refuses(a, b, &s, TUTTI_ERR_MISMATCH, "disagree");
 }
 
-/* Two handles of one array; and parts that do not correspond, with any shapes. */
+/* Two handles of one array, and parts that do not correspond, are refused. */
 static void refuse_twins(tutti_array *local) {
     const tutti_array_spec spec = array_spec();
     const tutti_dist_dim dims[2] = {{TUTTI_DIST_CYCLIC, ranks, 0, NULL},
@@ -104,20 +104,20 @@ static void refuse_twins(tutti_array *local) {
     tutti_tiles_spec s = good_spec();
     tutti_distribution *d = NULL;
     tutti_array *c = NULL;
-    char name[600], mine[620];
+    char name[600], own_path[620];
     s.halo[0] = 1;
     CHECK_SAME(tutti_array_open(MPI_COMM_WORLD, path, TUTTI_WRITE, NULL, NULL, &c),
-               TUTTI_OK); /* b */
+               TUTTI_OK); /* another handle of the file of b */
     refuses(b, c, &s, TUTTI_ERR_ARG, "same bytes");
     CHECK_SAME(tutti_array_close(&c), TUTTI_OK);
     snprintf(name, sizeof name, "%s.cyclic", path);
-    snprintf(mine, sizeof mine, "%s.%d", name, rank);
+    snprintf(own_path, sizeof own_path, "%s.%d", name, rank);
     CHECK_OK(tutti_distribution_make(2, spec.shape, dims, &d));
     CHECK_SAME(tutti_array_create_local(MPI_COMM_WORLD, name, &spec, d, NULL, &c), TUTTI_OK);
     refuses(local, c, &s, TUTTI_ERR_ARG, "different distributions");
     CHECK_SAME(tutti_array_close(&c), TUTTI_OK);
     tutti_distribution_free(&d);
-    (void)unlink(mine);
+    (void)unlink(own_path);
     file_remove(name);
 }
 
@@ -154,7 +154,7 @@ static void refuse_arrays(void) {
     tutti_distribution_free(&d);
 }
 
-/* ---- ends */
+/* ---- end of an iteration */
 
 static tutti_slice my_rows(void) {
     tutti_slice of = tutti_slice_all(2, (tutti_count[]){N, M});
@@ -168,7 +168,7 @@ static void fill_values(const tutti_tile *tile, double value) {
     for (tutti_count i = 0; i < n; i++) ((double *)tile->out)[i] = value;
 }
 
-/* Return the number of own rows that have this value. */
+/* Return how many of this rank's rows have this value. */
 static int rows_with(tutti_array *x, double value) {
     const tutti_slice of = my_rows();
     const tutti_count rows = of.hi[0] - of.lo[0];
@@ -218,11 +218,11 @@ static void some_end(void) {
         CHECK_SAME(tutti_tiles_end(&t), TUTTI_ERR_STATE);
     else
         CHECK_SAME(tutti_tiles_next(t, &tile), TUTTI_ERR_STATE);
-    if (t) CHECK_ERR(tutti_tiles_next(t, &tile), TUTTI_ERR_STATE); /* and again */
+    if (t) CHECK_ERR(tutti_tiles_next(t, &tile), TUTTI_ERR_STATE); /* the same error again */
     CHECK_OK(tutti_tiles_end(&t));
 }
 
-/* A walk over an empty region on all ranks. */
+/* A tile iteration over an empty region on all ranks. */
 static void test_nothing(void) {
     tutti_slice none = tutti_slice_all(2, (tutti_count[]){N, M});
     tutti_tiles_spec spec = {.budget = 1 << 20, .region = &none};
@@ -236,7 +236,7 @@ static void test_nothing(void) {
     CHECK_SAME(tutti_tiles_end(&t), TUTTI_OK);
 }
 
-/* Two walks over one array at a time, and other calls in between. */
+/* Two simultaneous tile iterations over one array, with other calls in between. */
 static void two_at_a_time(void) {
     const tutti_slice of = my_rows();
     const tutti_tiles_spec spec = {

@@ -1,8 +1,7 @@
 /* TEST ranks=1,3 timeout=150 */
-/* Every file access of a tile iteration fails once, on one rank: the first, the second, ... until
- * there are no more; then every allocation.  All ranks return the same error, nothing hangs, the
- * iteration ends, the arrays stay usable and can be closed, memory and
- * descriptors are released.
+/* Each file access and each allocation of a tile iteration fails once, on one rank.  All ranks return
+ * the same error, nothing hangs, the iteration ends, the arrays stay usable and can be closed, memory
+ * and descriptors are released.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/array.h>
 #include "harness.h"
@@ -18,7 +17,7 @@ static const tutti_array_spec spec = {.ndims = 2, .shape = {N, M}, .type = TUTTI
 static tutti_slice my_rows(void) {
     tutti_slice of = tutti_slice_all(2, spec.shape);
     of.lo[0] = N * rank / ranks;
-    of.hi[0] = N * (rank + 1) / ranks - (rank == 0); /* fewer tiles */
+    of.hi[0] = N * (rank + 1) / ranks - (rank == 0); /* rank 0 has fewer rows, so fewer tiles */
     return of;
 }
 
@@ -35,7 +34,7 @@ static void make_arrays(void) {
     }
 }
 
-/* How a walk went: -1 if it could not even be tried. */
+/* The errors of the steps of a tile iteration; `opened` is 0 if the arrays could not be opened. */
 typedef struct {
     int opened;
     tutti_err begun, went, ended;
@@ -46,7 +45,7 @@ static tutti_err walk_on(tutti_tiles *t, int in_place) {
     for (;;) {
         const tutti_err err = same_everywhere(tutti_tiles_next(t, &tile));
         if (err != TUTTI_OK) {
-            CHECK_ERR(tutti_tiles_next(t, &tile), err); /* told again */
+            CHECK_ERR(tutti_tiles_next(t, &tile), err); /* the error is returned again */
             return err;
         }
         if (!tile.more) return TUTTI_OK;
@@ -77,7 +76,7 @@ static int failed(const outcome *o) {
     return o->begun || o->went || o->ended;
 }
 
-/* A call without faults works afterwards. */
+/* Check that the array can be read. */
 static void still_usable(tutti_array *a) {
     tutti_slice all = tutti_slice_all(2, spec.shape);
     tutti_count shape[2] = {N, M};
@@ -98,7 +97,7 @@ static tutti_array *open_array(const char *p, const tutti_options *opt) {
     return a;
 }
 
-/* Access number n fails; *past_out: it was never reached. */
+/* Let access number n fail; set *past_out if there are fewer accesses. */
 static void try_fault(const char *options, const char *what, int n, int in_place, int *past_out) {
     tutti_options plain = options_of(options), opt = plain;
     /* in local placement every rank is rank 0 of its own file */
@@ -118,7 +117,7 @@ static void each_fault(const char *options, int in_place) {
     static const char *const whats[] = {"read", "write"};
     char text[200];
     int past = 0;
-    try_fault(options, "read", 1000000, in_place, &past); /* allocates memory that is kept */
+    try_fault(options, "read", 1000000, in_place, &past); /* allocates memory that remains cached */
     for (int i = 0; i < 2; i++) {
         int n = 1;
         past = 0;
@@ -154,7 +153,7 @@ static int still_pending(int n) {
 static void each_allocation(const char *options) {
     const tutti_options opt = options_of(options);
     tutti_array *from = open_array(path, &opt), *to = open_array(to_path, &opt);
-    outcome o = walk_tiles(from, to, 0); /* allocates memory that is kept */
+    outcome o = walk_tiles(from, to, 0); /* allocates memory that remains cached */
     char text[200];
     CHECK(!failed(&o), "without a fault");
     int past = 0, n = 1;

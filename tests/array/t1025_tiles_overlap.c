@@ -29,7 +29,8 @@ static tutti_slice my_rows(tutti_count rows, tutti_count columns) {
     return s;
 }
 
-/* Requests of the tile iteration that are pending while the caller has tile `i`. */
+/* Check the requests that are pending while the caller processes tile i: one read of the next tile,
+ * and one write of the last. */
 static void expect_under_way(tutti_array *from, tutti_array *to, int i) {
     int reads = 0, writes = 0;
     for (int k = 0; k < (from == to ? 1 : 2); k++)
@@ -67,7 +68,7 @@ static void walk_tiles(tutti_array *from, tutti_array *to, int sequential) {
     CHECK_EQ(stats.tiles, TILES);
 }
 
-static void overlap(int in_place, const char *options) {
+static void check_overlap(int in_place, const char *options) {
     const tutti_array_spec spec = {
         .ndims = 2, .shape = {(tutti_count)TILES * ROWS * ranks, WIDTH}, .type = TUTTI_INT8};
     tutti_array *from = create_objects(path, &spec, options), *to = from;
@@ -90,8 +91,9 @@ static size_t heap(void) {
     return m.uordblks + m.hblkhd;
 }
 
-/* With one rank staging is plain memory too; plans need some memory. */
-static void budget(tutti_off bytes, const char *options) {
+/* Check the heap during a tile iteration on one rank, where staging is also on the heap; SLACK is for
+ * plans. */
+static void check_budget(tutti_off bytes, const char *options) {
     enum { SIDE = 2048, SLACK = 64 << 10 };
     const tutti_array_spec spec = {.ndims = 2, .shape = {SIDE, SIDE}, .type = TUTTI_FLOAT64};
     tutti_array *from = create_objects(path, &spec, options),
@@ -119,12 +121,12 @@ static void budget(tutti_off bytes, const char *options) {
     CHECK(stats.tiles > 1, "the array fits");
     CHECK_OK(tutti_tiles_end(&t));
     tutti_file_stats(tutti_array_file(from), NULL, &file);
-    CHECK_EQ(file.foreground, 0); /* tiles that are chosen leave memory for the background */
+    CHECK_EQ(file.foreground, 0); /* automatic tile sizes leave memory for background operations */
     CHECK_SAME(tutti_array_close(&to), TUTTI_OK);
     CHECK_SAME(tutti_array_close(&from), TUTTI_OK);
 }
 
-/* Staging memory of all ranks of one node. */
+/* Return the bytes of staging memory of all ranks of the node. */
 static tutti_off staging_of(tutti_array *a) {
     const tutti__staging *t = tutti_array_file(a)->team->staging;
     const tutti_off spare = (tutti_off)t->spare.bytes * (t->spare.shared ? 1 : ranks);
@@ -132,9 +134,9 @@ static tutti_off staging_of(tutti_array *a) {
            (tutti_off)t->segment[1].bytes * ranks;
 }
 
-/* Square tiles are short pieces, far apart in the file: the windows that contain them are many
- * times larger. */
-static void sparse(tutti_off bytes, const char *options, int expect_background) {
+/* Square tiles consist of short pieces far apart in the file, so that the windows which contain them
+ * are many times larger than the tile: staging memory must not exceed the budget. */
+static void check_sparse(tutti_off bytes, const char *options, int expect_background) {
     enum { SIDE = 1200 };
     const tutti_array_spec spec = {.ndims = 2, .shape = {SIDE, SIDE}, .type = TUTTI_FLOAT64};
     tutti_array *from = create_objects(path, &spec, options),
@@ -147,7 +149,7 @@ static void sparse(tutti_off bytes, const char *options, int expect_background) 
     tutti_stats file;
     int wrong = 0;
     check_where("sparse");
-    for (int pass = 0; pass < 3; pass++) { /* write; read and write; read */
+    for (int pass = 0; pass < 3; pass++) { /* write only; read and write; read only */
         tutti_array *in = pass == 0 ? NULL : pass == 1 ? from : to;
         tutti_array *out = pass == 0 ? from : pass == 1 ? to : NULL;
         CHECK_OK(tutti_tiles_begin(in, out, &s, &t));
@@ -178,7 +180,7 @@ static void sparse(tutti_off bytes, const char *options, int expect_background) 
     CHECK_SAME(tutti_array_close(&from), TUTTI_OK);
 }
 
-/* Tile sizes allow the engine to write the bytes in the background. */
+/* Automatic tile sizes allow the engine to read all tiles in the background. */
 static void test_staging(void) {
     const tutti_array_spec spec = {.ndims = 1, .shape = {1 << 22}, .type = TUTTI_INT8};
     tutti_array *from = create_objects(path, &spec, "background_bytes=2m window_size=64k");
@@ -204,12 +206,13 @@ int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 875);
     snprintf(path, sizeof path, "%s", scratch_path("overlap"));
     snprintf(to_path, sizeof to_path, "%s.to", path);
-    sparse(300 << 10, "background=io-only", 0); /* before teams hold more memory than that */
-    sparse(20 << 20, "background=io-only", 1);
-    overlap(0, "background=auto fault=*:slow:1"); /* file access takes time */
-    overlap(1, "background=auto fault=*:slow:1");
-    budget(4 << 20, "");
-    budget(3 << 20, "background=none");
+    check_sparse(300 << 10, "background=io-only",
+                 0); /* first, while little staging memory is cached */
+    check_sparse(20 << 20, "background=io-only", 1);
+    check_overlap(0, "background=auto fault=*:slow:1"); /* file access takes time */
+    check_overlap(1, "background=auto fault=*:slow:1");
+    check_budget(4 << 20, "");
+    check_budget(3 << 20, "background=none");
     test_staging();
     return harness_end();
 }

@@ -1,7 +1,7 @@
 /* TEST ranks=2,3 timeout=60 */
-/* Some ranks call tutti_tiles_next or tutti_tiles_end while others make another call for the
- * array: all ranks get the same error, nothing has been changed, and the iteration continues: every
- * tile is returned once, and all tiles are written.
+/* Some ranks call tutti_tiles_next or tutti_tiles_end while others make another call for the array:
+ * all ranks return the same error, nothing is changed, and the iteration continues: each tile is
+ * returned once, and all tiles are written.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"
 
@@ -51,7 +51,7 @@ static tutti_err another(tutti_array *a, tutti_array *b, tutti_tiles *t, int wha
         break;
     default:
         err = tutti_tiles_end(&t);
-        break; /* at another step, in the end of the walk */
+        break; /* END: this rank ends the iteration while others get the next tile */
     }
     CHECK(same == a && second == NULL, "call %d has been done", what);
     return err;
@@ -68,24 +68,24 @@ static void check_tile(const tutti_tile *tile, int32_t more) {
 
 static void walk_tiles(const char *options, int sequential, int32_t more) {
     tutti_array *a = create_objects(path, options), *b = create_objects(other, options);
-    tutti_slice mine = tutti_slice_all(2, spec.shape);
+    tutti_slice local = tutti_slice_all(2, spec.shape);
     tutti_tiles_stats stats;
     tutti_tiles *t = NULL;
     tutti_tile tile;
     int32_t v[ROWS * WIDTH];
     check_where(options);
-    mine.lo[0] = ROWS * rank / ranks;
-    mine.hi[0] = ROWS * (rank + 1) / ranks;
+    local.lo[0] = ROWS * rank / ranks;
+    local.hi[0] = ROWS * (rank + 1) / ranks;
     const tutti_tiles_spec s = {
-        .budget = 100000, .region = &mine, .tile = {TILE, WIDTH}, .sequential = sequential};
+        .budget = 100000, .region = &local, .tile = {TILE, WIDTH}, .sequential = sequential};
     for (int i = 0; i < ROWS * WIDTH; i++) v[i] = i;
     tutti_slice whole = tutti_slice_all(2, spec.shape);
     if (rank > 0) whole.hi[0] = 0;
     CHECK_SAME(tutti_array_write(a, &whole, NULL, v), TUTTI_OK);
     CHECK_SAME(tutti_tiles_begin(a, b, &s, &t), TUTTI_OK);
-    const tutti_count rows = mine.hi[0] - mine.lo[0];
+    const tutti_count rows = local.hi[0] - local.lo[0];
     for (int i = 0; !check_failures_; i++) {
-        const int what = i % END; /* every call, early and late */
+        const int what = i % END; /* each kind of call, during the first tiles and later */
         const int last = rank == ranks - 1;
         CHECK_ERR(last ? another(a, b, t, what) : tutti_tiles_next(t, &tile), TUTTI_ERR_MISMATCH);
         CHECK_ERR(last ? tutti_tiles_next(t, &tile) : another(a, b, t, what), TUTTI_ERR_MISMATCH);

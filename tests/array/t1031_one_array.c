@@ -34,7 +34,7 @@ static tutti_err begin_case(tutti_array *from, tutti_array *to) {
     return err;
 }
 
-/* Ranks that are odd here pass only one array. */
+/* Make calls for which ranks with `odd` set pass only one array. */
 static void odd_ones(tutti_array *a, tutti_array *b, int odd) {
     CHECK_SAME(tutti_array_copy(odd ? NULL : a, b, 1000, NULL, NULL), TUTTI_ERR_ARG);
     CHECK_SAME(tutti_array_copy(a, odd ? NULL : b, 1000, NULL, NULL), TUTTI_ERR_ARG);
@@ -42,13 +42,13 @@ static void odd_ones(tutti_array *a, tutti_array *b, int odd) {
     CHECK_SAME(begin_case(a, odd ? NULL : b), TUTTI_ERR_MISMATCH);
     CHECK_SAME(begin_case(odd ? b : a, b), TUTTI_ERR_MISMATCH);
     CHECK_SAME(begin_case(a, odd ? a : b), TUTTI_ERR_MISMATCH);
-    /* in different calls: a rank that passes one array only has announced its call before */
+    /* different calls: a rank that passes one array must also be compared with a rank in another call */
     CHECK_ERR(odd ? tutti_array_sync(b) : begin_case(NULL, b), TUTTI_ERR_MISMATCH);
     CHECK_ERR(odd ? begin_case(NULL, b) : tutti_array_sync(b), TUTTI_ERR_MISMATCH);
     CHECK_ERR(odd ? begin_case(a, NULL) : tutti_array_sync(a), TUTTI_ERR_MISMATCH);
 }
 
-/* With pending operations on both files, which continue. */
+/* Make such calls while operations on both files are pending. */
 static void under_way(tutti_array *a, tutti_array *b, int odd) {
     tutti_request *r[2] = {NULL, NULL};
     tutti_access *access = NULL;
@@ -95,7 +95,7 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s", scratch_path("one"));
     snprintf(other, sizeof other, "%s.to", path);
     tries("");
-    tries("nodes=single"); /* no consensus: by messages */
+    tries("nodes=single"); /* without consensus in shared memory: ranks agree by messages */
     file_remove(path);
     file_remove(other);
     return harness_end();

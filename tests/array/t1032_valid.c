@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=60 */
-/* The predicate of the array object: each relation between fields is damaged, one at a time, and the predicate fails; an
- * undamaged array passes, in both placements.
+/* The validity predicate of the array object fails if any relation between fields is damaged, and
+ * holds for undamaged arrays in both placements.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 
@@ -39,7 +39,7 @@ static void damage_any(const tutti_array *a) {
 static void damage_global(const tutti_array *a) {
     damage_any(a);
     DAMAGED(head = a->file);
-    DAMAGED(raw = 1); /* but it has a header */
+    DAMAGED(raw = 1); /* raw arrays have no header */
     DAMAGED(spec.offset++);
 }
 

@@ -1,8 +1,8 @@
 /* Tile iterations against a serial reference: random arrays of 1 to 4 dimensions, regions, tiles,
  * halos, orders, budgets and options, in global and local placement; reading, writing, both, in
  * place; ranks with unequal numbers of tiles.  Elements are read and written, others are unchanged;
- * elements in two frames are not read again; memory use does not exceed the budget.  t871 and t872
- * run them at two thread levels.
+ * elements in two frames are not read again; memory use does not exceed the budget.  t1021 and t1022
+ * run these cases at two thread levels.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_TILES_CASE_H
 #define TUTTI_TESTS_TILES_CASE_H
@@ -19,11 +19,10 @@ static char from_path[600], to_path[600], where[400];
 typedef struct {
     int kind, local;
     tutti_array_spec from, to;
-    tutti_distribution *dist; /* local placement */
+    tutti_distribution *dist; /* of the arrays in local placement, otherwise NULL */
     tutti_options opt;
     tutti_tiles_spec spec;
-    tutti_slice region; /* this rank's, if spec.of is it */
-    int whole;          /* other ranks' regions are not disjoint: only for reading */
+    tutti_slice region; /* region of this rank, if spec.region refers to it */
 } walk_case;
 
 /* ---- values: a byte of an element of the array that is read, and of the array that is written */
@@ -36,7 +35,7 @@ static unsigned char new_byte(tutti_count element, int byte) {
     return (unsigned char)(old_byte(element, byte) ^ 0x5a);
 }
 
-/* ---- places */
+/* ---- numbers of elements */
 
 static tutti_count number_of(const tutti_array_spec *a, const tutti_count *at) {
     tutti_count n = 0;
@@ -44,7 +43,7 @@ static tutti_count number_of(const tutti_array_spec *a, const tutti_count *at) {
     return n;
 }
 
-/* The number of an element from its indices in the region of the iteration. */
+/* Return the number of an element in the array; `at` has local indices in local placement. */
 static tutti_count element_of(const walk_case *c, const tutti_count *at) {
     tutti_count global[TUTTI_MAX_DIMS];
     if (!c->local) return number_of(&c->from, at);
@@ -52,7 +51,7 @@ static tutti_count element_of(const walk_case *c, const tutti_count *at) {
     return number_of(&c->from, global);
 }
 
-/* Next indices of a slice in an order; 0 after the last. */
+/* Advance `at` to the next element of a slice in the given order; return 0 after the last. */
 static int advance(int ndims, tutti_order order, const tutti_slice *s, tutti_count *at) {
     for (int i = 0; i < ndims; i++) {
         const int d = order == TUTTI_ROW_MAJOR ? ndims - 1 - i : i;
@@ -62,7 +61,7 @@ static int advance(int ndims, tutti_order order, const tutti_slice *s, tutti_cou
     return 0;
 }
 
-/* All bytes of a packed slice: 0: compare with old ones, 1: store new ones, 2: compare and change in place. */
+/* For all bytes of a packed slice, by `what`: 0: compare with old values, 1: store new values, 2: both. */
 static void each_byte(const walk_case *c, const tutti_array_spec *a, const tutti_slice *s,
                       unsigned char *v, int what) {
     tutti_count at[TUTTI_MAX_DIMS];
@@ -106,7 +105,7 @@ static void random_options(tutti_options *opt) {
     CHECK_OK(tutti_options_set(opt, "direct_io", rnd(4) ? "0" : "1"));
 }
 
-/* Ranks share one dimension: unequal parts, some of them empty.  The same on all ranks but for `region`. */
+/* Divide one dimension among the ranks: unequal parts, some empty.  Only `region` differs among ranks. */
 static void random_regions(walk_case *c) {
     const int cut = (int)rnd(c->from.ndims);
     const tutti_count n = c->from.shape[cut];
@@ -138,13 +137,14 @@ static void random_parts(walk_case *c) {
     CHECK_OK(tutti_distribution_make(c->from.ndims, c->from.shape, dims, &c->dist));
 }
 
-/* Smallest number of bytes that a rank needs: extent 1 where the extent is chosen.  Ranks differ. */
+/* Return the smallest budget of this rank: extent 1 in dimensions whose tile extent is not given. */
 static tutti_off least_budget(const walk_case *c, const tutti_count *shape, const tutti_slice *of) {
-    const int alone = c->spec.sequential, held = c->opt.background == TUTTI_BACKGROUND_ALL;
-    const int staged = !alone && !held && c->opt.background != TUTTI_BACKGROUND_NONE;
+    const int alone = c->spec.sequential, in_memory = c->opt.background == TUTTI_BACKGROUND_ALL;
+    const int staged = !alone && !in_memory && c->opt.background != TUTTI_BACKGROUND_NONE;
     int ins = c->kind == ONLY_WRITE ? 0 : 1 + !alone + staged;
-    int outs = c->kind == ONLY_WRITE || c->kind == READ_WRITE ? 1 + (held && !alone) + staged : 0;
-    if (c->kind == IN_PLACE) ins += (held && !alone) + staged;
+    int outs =
+        c->kind == ONLY_WRITE || c->kind == READ_WRITE ? 1 + (in_memory && !alone) + staged : 0;
+    if (c->kind == IN_PLACE) ins += (in_memory && !alone) + staged;
     tutti_count frame = 1, core = 1;
     if (tutti_slice_count(c->from.ndims, of, NULL) == 0) return 0;
     for (int d = 0; d < c->from.ndims; d++) {
@@ -164,7 +164,7 @@ static walk_case random_case(void) {
     c.kind = (int)rnd(KINDS);
     c.local = rnd(3) == 0;
     c.from = c.to = random_array();
-    if (c.kind == READ_WRITE && rnd(2)) { /* another order, other elements */
+    if (c.kind == READ_WRITE && rnd(2)) { /* another order, another element size */
         c.to.order = rnd(2) ? TUTTI_ROW_MAJOR : TUTTI_COL_MAJOR;
         c.to.type = TUTTI_FLOAT32;
         c.to.element_size = 4;
@@ -183,16 +183,16 @@ static walk_case random_case(void) {
     return c;
 }
 
-/* ---- one walk */
+/* ---- one tile iteration */
 
-static tutti_array *create(const walk_case *c, const char *path, const tutti_array_spec *a) {
+static tutti_array *create_array(const walk_case *c, const char *path, const tutti_array_spec *a) {
     tutti_array *out = NULL;
     CHECK_OK(c->local ? tutti_array_create_local(MPI_COMM_WORLD, path, a, c->dist, &c->opt, &out)
                       : tutti_array_create(MPI_COMM_WORLD, path, a, &c->opt, &out));
     return out;
 }
 
-/* The whole part of every rank; in global placement rank 0 has all of it. */
+/* Return the whole part of this rank; in global placement rank 0 has the whole array. */
 static tutti_slice all_of(const walk_case *c, const tutti_array_spec *a) {
     tutti_count shape[TUTTI_MAX_DIMS] = {0};
     if (c->local)
@@ -202,23 +202,23 @@ static tutti_slice all_of(const walk_case *c, const tutti_array_spec *a) {
     return tutti_slice_all(a->ndims, shape);
 }
 
-static void fill(const walk_case *c, tutti_array *a, const tutti_array_spec *spec) {
+static void fill_array(const walk_case *c, tutti_array *a, const tutti_array_spec *spec) {
     const tutti_slice all = all_of(c, spec);
     const tutti_count n = tutti_slice_count(spec->ndims, &all, NULL);
     unsigned char *v = calloc(1, (size_t)(n * spec->element_size) + 1);
     each_byte(c, spec, &all, v, 1);
-    for (tutti_off i = 0; i < n * spec->element_size; i++) v[i] ^= 0x5a; /* old ones */
+    for (tutti_off i = 0; i < n * spec->element_size; i++) v[i] ^= 0x5a; /* new to old values */
     CHECK_OK(tutti_array_write(a, &all, NULL, v));
     free(v);
 }
 
-static int belongs(int ndims, const tutti_slice *s, const tutti_count *at) {
+static int is_in_slice(int ndims, const tutti_slice *s, const tutti_count *at) {
     for (int d = 0; d < ndims; d++)
         if (at[d] < s->lo[d] || at[d] >= s->hi[d]) return 0;
     return 1;
 }
 
-/* Elements of all regions are new, others as they were: `before` for the array's bytes before. */
+/* Check that elements of all regions have new values, and others their old values or 0. */
 static void check_written(const walk_case *c, tutti_array *a, const tutti_array_spec *spec,
                           int in_place) {
     const tutti_slice all = all_of(c, spec);
@@ -232,7 +232,8 @@ static void check_written(const walk_case *c, tutti_array *a, const tutti_array_
     if (n > 0) do {
             const tutti_count e = element_of(c, at);
             int written = c->local;
-            for (int r = 0; r < ranks && !written; r++) written = belongs(spec->ndims, &of[r], at);
+            for (int r = 0; r < ranks && !written; r++)
+                written = is_in_slice(spec->ndims, &of[r], at);
             for (int b = 0; b < (int)spec->element_size; b++, p++) {
                 const unsigned char old = in_place ? old_byte(e, b) : 0;
                 CHECK(*p == (written ? new_byte(e, b) : old), "element %lld", (long long)e);
@@ -242,14 +243,14 @@ static void check_written(const walk_case *c, tutti_array *a, const tutti_array_
     free(v);
 }
 
-/* The array that is tiled, and this rank's region of it. */
+/* Set the shape of the tiled array (or part) and the region of this rank. */
 static void extents_of(const walk_case *c, tutti_count *shape, tutti_slice *of) {
     memcpy(shape, c->from.shape, sizeof c->from.shape);
     if (c->local) tutti_distribution_part(c->dist, rank, shape);
     *of = c->spec.region ? *c->spec.region : tutti_slice_all(c->from.ndims, shape);
 }
 
-/* Check the statistics at the end. */
+/* Check the statistics after the last tile. */
 static void check_stats(const walk_case *c, const tutti_tiles_stats *s, tutti_count tiles,
                         tutti_off framed, tutti_off cored, int dims_cut) {
     tutti_count shape[TUTTI_MAX_DIMS];
@@ -265,7 +266,7 @@ static void check_stats(const walk_case *c, const tutti_tiles_stats *s, tutti_co
     CHECK_EQ(s->read_bytes + s->reused_bytes, framed * c->from.element_size);
     if (c->spec.sequential) CHECK_EQ(s->reused_bytes, 0);
     if (tiles == 0 || dims_cut > 1 || c->spec.sequential) return;
-    for (int d = 0; d < c->from.ndims; d++) /* along one dimension: each element once */
+    for (int d = 0; d < c->from.ndims; d++) /* each element is read once */
         once *= tutti__min(of.hi[d] + c->spec.halo[d], shape[d]) -
                 tutti__max(of.lo[d] - c->spec.halo[d], 0);
     CHECK_EQ(s->read_bytes, once);
@@ -278,8 +279,8 @@ static int count_cut_dims(const walk_case *c, const tutti_tile *tile, const tutt
     return n;
 }
 
-/* Process a tile like a caller. */
-static void work(const walk_case *c, const tutti_tile *tile) {
+/* Check the values of a tile and store the new ones. */
+static void process_tile(const walk_case *c, const tutti_tile *tile) {
     const int empty = tutti_slice_count(c->from.ndims, &tile->core, NULL) == 0;
     CHECK_EQ(tile->in != NULL, c->kind != ONLY_WRITE);
     CHECK_EQ(tile->out != NULL, c->kind != ONLY_READ);
@@ -292,7 +293,7 @@ static void work(const walk_case *c, const tutti_tile *tile) {
     if (tile->out) each_byte(c, &c->to, &tile->core, tile->out, c->kind == IN_PLACE ? 2 : 1);
 }
 
-static void walk(const walk_case *c, tutti_array *from, tutti_array *to) {
+static void walk_tiles(const walk_case *c, tutti_array *from, tutti_array *to) {
     tutti_tiles *t = NULL;
     tutti_tile tile;
     tutti_tiles_stats stats;
@@ -305,7 +306,7 @@ static void walk(const walk_case *c, tutti_array *from, tutti_array *to) {
         CHECK_OK(tutti_tiles_next(t, &tile));
         more = tile.more;
         if (!more) break;
-        work(c, &tile);
+        process_tile(c, &tile);
         const tutti_count n = tutti_slice_count(c->from.ndims, &tile.core, NULL);
         if (n > 0) dims_cut = (int)tutti__max(dims_cut, count_cut_dims(c, &tile, &of));
         tiles += n > 0;
@@ -332,7 +333,7 @@ static void choose_budget(walk_case *c) {
     c->spec.budget = 20000 + most * (1 + share);
 }
 
-static void describe(const walk_case *c, int round) {
+static void describe_case(const walk_case *c, int round) {
     static const char *const kinds[] = {"read", "write", "read-write", "in place"};
     int n = snprintf(where, sizeof where, "rank %d of %d, round %d: %s%s%s, budget %lld,", rank,
                      ranks, round, kinds[c->kind], c->local ? ", local" : "",
@@ -349,12 +350,12 @@ static void round_run(int round) {
     tutti_array *from = NULL, *to = NULL;
     c.spec.region = c.spec.region ? &c.region : NULL;
     choose_budget(&c);
-    describe(&c, round);
-    if (c.kind != ONLY_WRITE) from = create(&c, from_path, &c.from);
-    if (from) fill(&c, from, &c.from);
-    if (c.kind == READ_WRITE || c.kind == ONLY_WRITE) to = create(&c, to_path, &c.to);
+    describe_case(&c, round);
+    if (c.kind != ONLY_WRITE) from = create_array(&c, from_path, &c.from);
+    if (from) fill_array(&c, from, &c.from);
+    if (c.kind == READ_WRITE || c.kind == ONLY_WRITE) to = create_array(&c, to_path, &c.to);
     if (c.kind == IN_PLACE) to = from;
-    walk(&c, from, to);
+    walk_tiles(&c, from, to);
     if (to) check_written(&c, to, &c.to, c.kind == IN_PLACE);
     if (to && to != from) CHECK_OK(tutti_array_close(&to));
     if (from) CHECK_OK(tutti_array_close(&from));
@@ -370,7 +371,7 @@ static int walk_cases(int *argc, char ***argv, int threads, int rounds) {
     check_seed(871 + (unsigned)ranks);
     snprintf(from_path, sizeof from_path, "%s", scratch_path("from"));
     snprintf(to_path, sizeof to_path, "%s", scratch_path("to"));
-    if (ranks > 3) rounds /= 2; /* these take longer */
+    if (ranks > 3) rounds /= 2; /* more ranks take longer per round */
     for (int i = 0; i < rounds; i++) round_run(i);
     return harness_end();
 }

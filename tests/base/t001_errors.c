@@ -34,11 +34,11 @@ static void test_nothing(void) {
     CHECK_EQ(tutti_last_error()->rank, -1);
     CHECK_EQ(tutti_last_error()->offset, -1);
     check_message("");
-    tutti__error_context("write", "f", 3); /* no error to extend */
+    tutti__error_context("write", "f", 3); /* no effect: there is no error */
     check_message("");
 }
 
-/* Every combination of known and unknown parts. */
+/* Check the message for each combination of known and unknown operation, path, offset and rank. */
 static void test_places(void) {
     static const char *const expected[] = {
         "bad",
@@ -134,7 +134,7 @@ static void test_long_texts(void) {
 
 static void test_assign(void) {
     tutti_error_info info = {.code = TUTTI_ERR_MPI, .rank = 9, .offset = 12};
-    memset(info.text, 'x', sizeof info.text); /* from another rank: trust no terminator */
+    memset(info.text, 'x', sizeof info.text); /* as received from another rank: not terminated */
     memset(info.path, 'p', sizeof info.path);
     memset(info.operation, 'o', sizeof info.operation);
     tutti__error_assign(&info);
@@ -196,7 +196,7 @@ static tutti_err failing(const char *text) {
 
 static tutti_err clean_up(void) {
     TUTTI_KEEP_LAST_ERROR;
-    TUTTI_TRY(failing("close")); /* on every path out of the scope */
+    TUTTI_TRY(failing("close")); /* the last error is restored on return */
     return TUTTI_OK;
 }
 

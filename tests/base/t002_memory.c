@@ -38,7 +38,7 @@ static void test_alignments(void) {
     }
 }
 
-/* Call one allocator; 1: it gave a block. */
+/* Call the allocator of the given kind; return 1 if it has returned a block. */
 static int allocate_memory(int kind) {
     void *p = kind == 0   ? tutti__malloc(10)
               : kind == 1 ? tutti__calloc(2, 5)

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "check.h"
 
-/* Random numbers of every magnitude, often near limits. */
+/* Return a random number of any magnitude, often near a limit. */
 static tutti_off any_number(void) {
     const int shift = (int)rnd(64);
     switch (rnd(6)) {

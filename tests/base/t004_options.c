@@ -17,7 +17,7 @@ static void good(const char *key, const char *value, const char *expected) {
 
 static void bad(const char *key, const char *value, tutti_err code) {
     tutti_options opt, before;
-    memset(&opt, 0x55, sizeof opt); /* no refused text may touch any byte */
+    memset(&opt, 0x55, sizeof opt); /* refused texts must not change any byte */
     opt.struct_size = sizeof opt;
     before = opt;
     CHECK_ERR(tutti_options_set(&opt, key, value), code);
@@ -37,7 +37,7 @@ static void test_defaults(void) {
     CHECK_EQ(opt.queue_depth, 64);
     CHECK_EQ(opt.nodes[0], '\0');
     CHECK_OK(tutti__options_check(&opt));
-    for (int i = 0; tutti_options_row(i); ++i) { /* the default's text sets the default */
+    for (int i = 0; tutti_options_row(i); ++i) { /* the text of the default sets the default */
         tutti_options copy = opt;
         const tutti_option_info *row = tutti_options_row(i);
         CHECK_OK(tutti_options_set(&copy, row->name, row->def));
@@ -53,7 +53,7 @@ static void test_defaults(void) {
     }
 }
 
-/* A value other than the default. */
+/* Return a valid value that differs from the default. */
 static const char *other_value(const tutti_option_info *row) {
     static char choice[64];
     if (strcmp(row->type, "CHOICE") == 0) {
@@ -241,7 +241,7 @@ static void test_get_room(void) {
     CHECK_ERR(tutti_options_get(&opt, NULL, text, 5), TUTTI_ERR_ARG);
 }
 
-/* Fields that a program has written to. */
+/* Invalid values that a program has stored directly in fields are refused. */
 static void test_check(void) {
     tutti_options opt;
     char text[64];

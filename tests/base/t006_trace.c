@@ -1,5 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* The trace: its text is well-formed JSON in every locale, the buffer is bounded, threads.
+/* The trace: its text is well-formed JSON in every locale, the buffer is bounded, threads may record
+ * events at the same time.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <ctype.h>
 #include <locale.h>
@@ -41,7 +42,7 @@ static const char *skip_value(const char *s) {
     return s;
 }
 
-/* The number of objects in "{...},\n{...}"; -1: malformed. */
+/* Return the number of objects in "{...},\n{...}", or -1 if the text is malformed. */
 static long count_objects(const char *s) {
     for (long n = 1;; ++n) {
         s = *s == '{' ? skip_value(s) : NULL;
@@ -61,7 +62,7 @@ static void test_off(void) {
 
 static void test_text(void) {
     CHECK_OK(tutti__trace_enable(3));
-    CHECK_OK(tutti__trace_enable(4)); /* ignored */
+    CHECK_OK(tutti__trace_enable(4)); /* no effect: already enabled */
     CHECK_EQ(tutti__trace_on(), 1);
     char *text = tutti__trace_json();
     CHECK(text && count_objects(text) == 1);
@@ -187,7 +188,7 @@ static void test_threads(void) {
     tutti__free(early);
     for (int i = 0; i < 4; ++i) pthread_join(threads[i], NULL);
     char *text = tutti__trace_json();
-    CHECK(text && count_objects(text) >= 8001); /* and names of rows */
+    CHECK(text && count_objects(text) >= 8001); /* events and names of rows */
     tutti__free(text);
     tutti__trace_disable();
 }
@@ -195,7 +196,7 @@ static void test_threads(void) {
 int main(void) {
     test_off();
     test_times();
-    setlocale(LC_ALL, "de_DE.UTF-8"); /* a decimal comma, where this locale is installed */
+    setlocale(LC_ALL, "de_DE.UTF-8"); /* decimal comma, if this locale is installed */
     test_text();
     test_bound();
     test_rows_nest();

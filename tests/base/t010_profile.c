@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* Profiles: numbers survive being written and read, invalid texts are refused with their line and
- * have no effect, files are found in the right order, and replacing one section keeps the others.
+/* Profiles: numbers are written and read without change, invalid texts are refused with their line and
+ * have no effect, files are searched in the documented order, and replacing one section keeps the others.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <locale.h>
 #include <sys/stat.h>
@@ -200,7 +200,7 @@ static void test_damage(void) {
     for (int i = 0; i <= TUTTI__PROFILE_SECTIONS; i++)
         at += (size_t)sprintf(large + at, "[filesystem /%d]\n", i);
     CHECK_ERR(tutti__profile_parse(large, at, &back), TUTTI_ERR_FORMAT);
-    for (int i = 1; i < 20; i++) { /* memory runs out */
+    for (int i = 1; i < 20; i++) { /* the i-th allocation fails */
         tutti__memory_fail_after(i);
         const tutti_err err = tutti__profile_parse(text, n, &back);
         tutti__memory_fail_after(0);
@@ -258,7 +258,7 @@ static void test_order(const char *dir) {
     tutti_error_info ignored;
     CHECK_OK(tutti__profile_load(NULL, &place, &p, &ignored));
     CHECK(ignored.code == TUTTI_ERR_FORMAT && strstr(ignored.text, "line 4 "), "%s", ignored.text);
-    CHECK_ERR(tutti_profile_load(path, &place, &p), TUTTI_ERR_FORMAT); /* but not if it is named */
+    CHECK_ERR(tutti_profile_load(path, &place, &p), TUTTI_ERR_FORMAT); /* an error if named */
     snprintf(path, sizeof path, "%s/named", dir);
     CHECK_ERR(tutti_profile_load(path, &place, &p), TUTTI_ERR_NOT_FOUND);
     CHECK(strstr(tutti_last_message(), "named"), "%s", tutti_last_message());
@@ -289,13 +289,13 @@ static void test_save(const char *dir) {
     check_same(&got, &a, NULL);
     CHECK_OK(tutti_profile_load(path, &pb, &got));
     check_same(&got, &b, "FILES");
-    snprintf(pa.type, sizeof pa.type, "xfs"); /* another file system in the same place */
+    snprintf(pa.type, sizeof pa.type, "xfs"); /* another file system mounted at this path */
     CHECK_OK(tutti_profile_save(path, &pa, &a));
     CHECK_OK(tutti_profile_load(path, &pa, &got));
     a.copy_64 = 0;
     CHECK_ERR(tutti_profile_save(path, &pa, &a), TUTTI_ERR_ARG);
     write_file(path, "mine");
-    CHECK_ERR(tutti_profile_save(path, &pb, &b), TUTTI_ERR_FORMAT); /* not a profile: it is kept */
+    CHECK_ERR(tutti_profile_save(path, &pb, &b), TUTTI_ERR_FORMAT); /* not overwritten */
     CHECK(tutti_profile_save("/proc/nowhere/profile", &pb, &b) != TUTTI_OK, "saved in /proc");
 }
 

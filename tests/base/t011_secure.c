@@ -1,6 +1,5 @@
 /* TEST ranks=0 timeout=60 builds=openmpi,mpich */
-/* A setuid or setgid program takes nothing from the
- * environment: a setgid copy of this program is run.
+/* A setuid or setgid program ignores environment variables: a setgid copy of this program is run.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <sys/auxv.h>
@@ -20,7 +19,7 @@ static const char *const variables[][2] = {
 };
 enum { VARIABLES = sizeof variables / sizeof *variables };
 
-/* Run with other privileges and with all these variables set. */
+/* Run in a child process with all `variables` set: check that they are ignored if and only if `secure`. */
 static int child(int secure) {
     tutti_options opt, defaults;
     char path[256];

@@ -15,7 +15,7 @@ static char buf[N], other[N];
 
 #define STATE(call) CHECK_ERR(call, TUTTI_ERR_STATE)
 
-static tutti_access *mine(void) {
+static tutti_access *make_access(void) {
     tutti_access *a = NULL;
     CHECK_OK(tutti_access_contiguous((tutti_off)rank * N, N, &a));
     return a;
@@ -25,7 +25,7 @@ static tutti_file *open_file(void) {
     tutti_file *f = NULL;
     tutti_options opt;
     tutti_options_defaults(&opt);
-    opt.background = TUTTI_BACKGROUND_NONE; /* no operation advances on its own */
+    opt.background = TUTTI_BACKGROUND_NONE; /* operations progress only in calls */
     CHECK_OK(tutti_file_open(MPI_COMM_WORLD, path, MODE, &opt, &f));
     return f;
 }
@@ -37,7 +37,7 @@ static tutti_array *array_made(void) {
     return a;
 }
 
-/* All calls on a file that is none any more. */
+/* Check that all calls on an invalid file handle fail. */
 static void file_refuses(tutti_file *f, const tutti_access *a) {
     tutti_off size = 0;
     tutti_options opt;
@@ -105,7 +105,7 @@ static void array_refuses(tutti_array *a) {
 }
 
 static void test_stale(void) {
-    tutti_access *a = mine(), *gone = a, *b = mine();
+    tutti_access *a = make_access(), *gone = a, *b = make_access();
     tutti_file *f = open_file(), *closed = f;
     tutti_plan *p = NULL, *freed;
     tutti_request *r = NULL, *waited;
@@ -171,7 +171,7 @@ int main(int argc, char **argv) {
     test_stale();
 
     /* all objects that can be left open */
-    tutti_access *a = mine();
+    tutti_access *a = make_access();
     tutti_file *f = open_file(), *planned = open_file(), *split = open_file();
     tutti_plan *p = NULL, *started = NULL;
     tutti_request *r = NULL, *alone = NULL, *left = NULL;
@@ -217,7 +217,7 @@ int main(int argc, char **argv) {
     STATE(tutti_request_test(&r, &done, NULL));
     STATE(tutti_request_wait(&left, NULL));
     CHECK(done == 1 && !r && !left, "not nulled");
-    CHECK_OK(tutti_request_wait(&alone, NULL)); /* it needs no other rank */
+    CHECK_OK(tutti_request_wait(&alone, NULL)); /* independent: completes without other ranks */
     STATE(tutti_tiles_next(walk, &tile));
     STATE(tutti_tiles_end(&walk));
     STATE(tutti_array_close(&walked));

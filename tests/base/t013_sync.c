@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=60 own=1 */
-/* The guarantee of sync: when it returns, every rank has called fsync after its last
- * write to it. The system calls fsync and write are intercepted and recorded.
+/* The guarantee of tutti_file_sync and tutti_array_sync: when they return, every rank has called fsync
+ * after its last write to the file.  The system calls fsync and write are intercepted and recorded.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <stdatomic.h>
@@ -25,8 +25,8 @@ static void note_write(int fd) {
     if (is_ours(fd)) last_write = ++clock_now;
 }
 
-/* Replaces the functions of the C library for all code linked into this program.  (As everywhere here
- * offsets have 64 bits: the library calls these names.) */
+/* This and the following functions replace those of the C library in this program.  The library calls
+ * these names, because it is compiled with 64-bit offsets. */
 int fsync(int fd) {
     const long rc = syscall(SYS_fsync, fd);
     if (is_ours(fd) && rc == 0) {
@@ -64,7 +64,7 @@ static void file_syncs(const char *store, const char *background) {
     CHECK_OK(tutti_options_set(&opt, "background", background));
     const tutti_err err =
         tutti_file_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, &opt, &f);
-    if (err == TUTTI_ERR_UNSUPPORTED) return; /* a store that is not built */
+    if (err == TUTTI_ERR_UNSUPPORTED) return; /* the build lacks this store */
     CHECK_OK(err);
     CHECK(stat(path, &st) == 0, "no file");
     watched = st.st_ino;
@@ -87,7 +87,7 @@ static void file_syncs(const char *store, const char *background) {
     CHECK_OK(tutti_file_sync(f));
     synced("independent, sync", before);
 
-    before = syncs; /* another rank's bytes may be in this one's windows: every rank flushes */
+    before = syncs; /* any rank may have written rank 0's bytes: every rank calls fsync */
     if (rank == 0) CHECK_OK(tutti_file_write_independent(f, a, buf, NULL));
     CHECK_OK(tutti_file_sync(f));
     synced("rank 0 alone, sync", before);
@@ -97,7 +97,7 @@ static void file_syncs(const char *store, const char *background) {
 
 static void array_syncs(void) {
     const tutti_array_spec spec = {.ndims = 1, .shape = {1000}, .type = TUTTI_FLOAT64};
-    const tutti_slice mine = {
+    const tutti_slice local = {
         .lo = {1000 * rank / ranks}, .hi = {1000 * (rank + 1) / ranks}, .stride = {1}};
     tutti_array *a = NULL;
     struct stat st;
@@ -106,7 +106,7 @@ static void array_syncs(void) {
     CHECK(stat(path, &st) == 0, "no file");
     watched = st.st_ino;
     const int before = syncs;
-    CHECK_OK(tutti_array_write(a, &mine, NULL, buf));
+    CHECK_OK(tutti_array_write(a, &local, NULL, buf));
     CHECK_OK(tutti_array_sync(a));
     synced("array", before);
     CHECK_OK(tutti_array_close(&a));

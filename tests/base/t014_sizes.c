@@ -5,7 +5,7 @@
 #include "base/sizes.h"
 #include "check.h"
 
-/* Sizes of every magnitude, often at the limits. */
+/* Return a random size of any magnitude, often near a limit. */
 static tutti_count any_size(void) {
     const int shift = (int)rnd(64);
     switch (rnd(5)) {

@@ -1,4 +1,4 @@
-/* Headers of netCDF files for tests: random headers, and a model of their contents.
+/* Random headers of netCDF files, and a model of their contents.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_CDF_HEADERS_H
 #define TUTTI_TESTS_CDF_HEADERS_H
@@ -45,7 +45,7 @@ static int model_atts(model_att *a, int version) {
     return n;
 }
 
-/* At most one dimension has length 0; variables have few values. */
+/* Make a random model with at most one dimension of length 0 (records) and variables of few values. */
 static void model_random(model *m, int version) {
     int record = -1;
     *m = (model){.version = version, .dims_n = (int)rnd(MODEL_DIMS + 1)};
@@ -89,7 +89,7 @@ static inline void model_make(const model *m, tutti__cdf *c) {
             tutti__cdf_add_var(c, m->vars[i].name, m->vars[i].type, m->vars[i].ndims, dims, &at));
         CHECK_EQ(at, i);
     }
-    /* attributes in round-robin order, each first with other values */
+    /* add attributes in round-robin order, each first with other values, which are then replaced */
     for (int k = 0; k < MODEL_ATTS; k++)
         for (int i = 0; i < m->vars_n; i++) {
             const model_att *a = &m->vars[i].atts[k];

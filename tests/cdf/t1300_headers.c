@@ -10,7 +10,7 @@ static tutti_off up(tutti_off x, tutti_off a) {
     return (x + a - 1) / a * a;
 }
 
-/* Compute all offsets from the model. */
+/* Compare all offsets with values computed from the model. */
 static void places(const tutti__cdf *c, const model *m, tutti_off fixed, tutti_off records) {
     static const int sizes[] = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
     tutti_off raw[MODEL_VARS], at = c->header_bytes, record_bytes = 0;
@@ -65,7 +65,7 @@ static void round_trip(int version) {
     tutti__cdf_free(&back);
 }
 
-/* As many variables as a mesh with thousands of sets has; quadratic algorithms would take minutes. */
+/* 60 000 variables, as in a mesh with thousands of sets: quadratic algorithms would take minutes. */
 static void test_many(void) {
     enum { N = 60000 };
     tutti__cdf c, back;
@@ -133,7 +133,7 @@ static void test_refused(void) {
     tutti__cdf_free(&c);
 }
 
-/* Limits of offsets and sizes in each version. */
+/* Check the limits of offsets and sizes in each version. */
 static void test_large(void) {
     static const struct {
         int version, records;
@@ -141,7 +141,7 @@ static void test_large(void) {
         tutti_err code;
     } cases[] = {
         {1, 0, 0x7ffffff0, 0, TUTTI_OK},
-        {1, 0, 0x7ffffff0, 8, TUTTI_ERR_OVERFLOW}, /* it would begin beyond 2^31 */
+        {1, 0, 0x7ffffff0, 8, TUTTI_ERR_OVERFLOW}, /* y would begin beyond 2^31 */
         {1, 1, 0x7ffffff0, 0, TUTTI_OK},
         {2, 0, 0x7ffffff0, 8, TUTTI_OK},
         {2, 0, 0xfffffffc, 8, TUTTI_OK},
@@ -175,7 +175,7 @@ static void test_large(void) {
         }
         tutti__cdf_free(&c);
     }
-    /* CDF-2: only the last may have 4 GiB, and no record may follow */
+    /* CDF-2: only the last variable may exceed 4 GiB, and only if no record variable follows */
     for (int kind = 0; kind < 3; kind++) {
         tutti__cdf c;
         const tutti_count sets[] = {1, 2}, record[] = {0};

@@ -1,7 +1,7 @@
 /* TEST ranks=0 timeout=60 */
 /* Invalid headers: every truncation, every byte changed, counts that require much memory,
- * variables that overlap each other or the header, or lie beyond the end; other files; the number of
- * records written to a file, and computed from its size.
+ * variables that overlap each other or the header, or are located beyond the end; other files; the number
+ * of records written to a file, and computed from its size.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <unistd.h>
@@ -45,13 +45,13 @@ static void harm_bytes(int version) {
     tutti__cdf_free(&c);
 }
 
-/* One dimension of `x`, one of records; variables a[x], b[x] fixed, r[t], s[t] of records, of doubles.
- * `what` is changed before it is read. */
+/* A wrong header.  The file has the dimensions x and t (records) and the variables a[x], b[x], r[t], s[t]
+ * of doubles, numbered 0 to 3. */
 typedef struct wrong {
     const char *what;
-    int var;         /* the variable whose `begin` is changed to the next value, or -1 */
-    tutti_off begin; /* from the begin of the next variable, */
-    int from;        /* or -1: from 0 */
+    int var;         /* number of the variable whose `begin` is changed, or -1 */
+    tutti_off begin; /* new value, relative to the begin of variable `from` */
+    int from;        /* number of that variable; -1: `begin` is absolute */
     tutti_count length, records;
     tutti_err code;
 } wrong;
@@ -133,7 +133,7 @@ static void test_others(void) {
     CHECK_ERR(tutti__cdf_decode("", 0, 0, &back), TUTTI_ERR_FORMAT);
 }
 
-/* A header of some hundred thousand bytes in a file; the number of records, at first not known. */
+/* Write and read a header of some hundred thousand bytes in a file, then set its number of records. */
 static void in_files(int version) {
     char path[600], name[40];
     tutti__cdf c, back;

@@ -1,7 +1,7 @@
 /* TEST ranks=0 timeout=60 */
-/* Headers compared with the netCDF programs: files with random headers pass ncvalidator; ncoffsets
- * prints the same offsets;
- * ncgen creates files with the same headers from the output of ncdump; and files of nccopy of each kind.
+/* Headers compared with the netCDF programs: files with random headers pass ncvalidator; ncoffsets prints
+ * the same offsets; ncgen creates files with the same headers from the output of ncdump; files of nccopy
+ * of each kind are read.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ static int run_case(const char *format, ...) {
     return system(command);
 }
 
-/* ncgen writes one value for an attribute without values. */
+/* Give attributes without values one value, as ncgen does. */
 static void some_values(model_att *a, int n) {
     for (int i = 0; i < n; i++)
         if (a[i].n == 0) a[i].n = 1;
@@ -55,7 +55,7 @@ static int read_file(const char *name, tutti__cdf *c) {
     return e == TUTTI_OK;
 }
 
-/* Begins of all variables as ncoffsets prints them: fixed ones, then record variables. */
+/* Compare the begins of all variables with the output of ncoffsets: fixed variables, then record variables. */
 static void offsets(const tutti__cdf *c) {
     char line[600], path[600];
     run_case("cd %s && ncoffsets a.nc >offsets", dir);
@@ -93,7 +93,7 @@ static void compare_values(int version) {
                    kinds[version]) == 0);
     if (read_file("b.nc", &back)) {
         model made = m;
-        for (int i = 0; i < m.vars_n; i++) /* as ncgen 4.9 has it */
+        for (int i = 0; i < m.vars_n; i++) /* ncgen 4.9 changes this type */
             if (m.vars[i].type == TUTTI__CDF_INT64) made.vars[i].type = back.vars[i].type;
         model_same(&back, &made);
         tutti__cdf_free(&back);

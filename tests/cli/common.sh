@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# Common part of the tests of commands: `here` (the tree), `mpi` (openmpi or mpich), a current directory
-# of their own, `bad` (the exit code), and the functions below.  Sourced, not run.
+# Common part of the tests of commands, to be sourced: sets `here` (the source tree), `mpi` (openmpi or mpich) and
+# `bad` (the exit code), changes to the directory of the test, and defines the functions below.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -10,7 +10,7 @@ seen=
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_ess_singleton_isolated=1
 cd "$TUTTI_TEST_DIR" || exit 1
 
-# leaks COMMAND ARGUMENT: leak detection is on once per command and experiment of a test; other checks always
+# leaks COMMAND ARGUMENT: print an option of ASan: detect leaks only in the first run of each command and argument
 leaks() {
     case " $seen " in
     *" $1.$2 "*) echo detect_leaks=0 ;;
@@ -29,7 +29,7 @@ tutti() {
     return "$1"
 }
 
-# bench RANKS arguments...
+# bench RANKS arguments...: run tutti bench
 bench() {
     ranks=$1
     shift
@@ -38,7 +38,7 @@ bench() {
 
 report=$here/experiments/tutti_experiments/__main__.py
 
-# experiment RANKS arguments...: tutti-experiments, then tutti-report, which gets --json, --csv and --html
+# experiment RANKS arguments...: run tutti-experiments, then tutti-report, which gets --json, --csv and --html
 experiment() {
     ranks=$1 asked=
     shift
@@ -67,8 +67,8 @@ fail() {
     bad=1
 }
 
-# expect CODE TEXT arguments...: the command, as one process, exits with this code and prints this
-# text to the file out
+# expect CODE TEXT arguments...: run the command as one process; check its exit code and that its output (in the
+# file out) contains TEXT
 expect() {
     code=$1 text=$2
     shift 2
@@ -81,25 +81,25 @@ expect() {
     fi
 }
 
-# has TEXT...: so does the last one
+# has TEXT...: check that the output of the last command contains each TEXT
 has() {
     for text in "$@"; do
         grep -qF -e "$text" out || { echo "without '$text':"; cat out; bad=1; }
     done
 }
 
-# json CONDITION: the output of the last command is JSON for which the condition holds
+# json CONDITION: check that the output of the last command is JSON for which the condition holds
 json() {
     python3 -c "import json, sys; o = json.load(open('out')); sys.exit(not ($1))" || { echo "not so: $1"; cat out; bad=1; }
 }
 
-# compile SOURCE PROGRAM: a program of the tests, with the library
+# compile SOURCE PROGRAM: compile a program of the tests and link it with the library
 compile() {
     "$(sed -n 's/^TUTTI_MPICC:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")" -std=gnu11 -Wall -Wextra -Werror -I"$here/include" \
         "$here/tests/$1" -o "$2" -L"$TUTTI_BUILD_DIR" -ltutti -Wl,-rpath,"$TUTTI_BUILD_DIR"
 }
 
-# finish: no temporary file is there; the end of the test
+# finish: check that no temporary file remains; end the test
 finish() {
     left=$(find . -name '*.tmp')
     [ -z "$left" ] || fail "left behind: $left"

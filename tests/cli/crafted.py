@@ -1,4 +1,4 @@
-"""crafted.py FILE STATEMENT...: writes a CDF-5 file from the statements of tests/exodus/crafted.h: d, x, a, s, l.
+"""crafted.py FILE STATEMENT...: writes a CDF-5 file from the statements d, x, a, s and l of tests/exodus/crafted.h.
 SPDX-License-Identifier: BSD-3-Clause"""
 import struct
 import sys

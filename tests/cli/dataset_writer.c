@@ -1,6 +1,6 @@
-/* dataset_writer DIRECTORY [FACTOR [SEGMENTS]]: a dataset with all features: a grid, a list with ids and two
- * topologies, scalars, vectors, tensors, both layouts, both byte orders, many types, infos.  With
- * SEGMENTS it is killed while it writes the segment after these.
+/* dataset_writer DIRECTORY [FACTOR [SEGMENTS]]: writes a dataset with all features: a grid, a list with ids
+ * and two topologies, scalars, vectors, tensors, both layouts, both byte orders, many types, infos.  With
+ * SEGMENTS, the program kills itself while it writes the segment after so many segments.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <complex.h>
 #include <signal.h>
@@ -49,7 +49,7 @@ static int state(tutti_dataset *d, int index, int nodes, int dies) {
     const tutti_decomposition_spec all = {.kind = TUTTI_BY_SLICE, .slice = {.hi = {ROWS, COLUMNS}}};
     const tutti_decomposition_spec one = {.kind = TUTTI_BY_SLICE,
                                           .slice = {.lo = {1, 0}, .hi = {2, COLUMNS}}};
-    const tutti_decomposition_spec lie = {.kind = TUTTI_BY_RANK_ORDER, .n = nodes};
+    const tutti_decomposition_spec implicit_ids = {.kind = TUTTI_BY_RANK_ORDER, .n = nodes};
     for (int i = 0; i < ROWS * COLUMNS; i++) heat[i] = factor * (100 * index + i);
     for (int i = 0; i < 3 * nodes; i++) velocity[i] = i + index / 4.0;
     for (int i = 0; i < nodes; i++) count[i] = 10 * index + i;
@@ -61,7 +61,7 @@ static int state(tutti_dataset *d, int index, int nodes, int dies) {
                               {"wave", NULL, TUTTI_COMPLEX128, wave}};
     int bad = tutti_decomposition_create(d, "grid", &all, &grid) ||
               tutti_decomposition_create(d, "grid", &one, &row) ||
-              tutti_decomposition_create(d, "nodes", &lie, &list) ||
+              tutti_decomposition_create(d, "nodes", &implicit_ids, &list) ||
               tutti_dataset_begin(d, TUTTI_STATE, index, index / 2.0);
     for (int i = 0; i < (index == 1 ? 5 : 4) && !bad; i++) {
         tutti_put put = puts[i];

@@ -1,6 +1,6 @@
-/* Writes FILE: a block of one element for each topology with a VTK cell type, linear and
- * quadratic, with node and side sets, and nodal and element variables in three steps.  All nodes
- * have different coordinates.
+/* exodus_cells FILE: writes a block of one element for each topology with a VTK cell type, linear and
+ * quadratic, with node and side sets, and nodal and element variables in three steps.  All nodes have
+ * different coordinates.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>

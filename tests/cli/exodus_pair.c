@@ -1,7 +1,8 @@
-/* Writes FILE: a cube of 8 hexahedra in one block, nodes 201 ... 227, elements 1000, 1010 ...
- * 1070, a node set, a side set, two steps.  A second argument changes it:
- *   turned   nodes and elements are stored in another order (written by arrays: put_mesh sorts them)
- *   value    some results        mesh    a coordinate, an element, a node set, a factor
+/* exodus_pair FILE [CHANGE]: writes a cube of 8 hexahedra in one block, nodes 201 to 227, elements 1000, 1010,
+ * ..., 1070, a node set, a side set and two steps.  CHANGE is one of
+ *   turned   nodes and elements are stored in another order (written by arrays, since put_mesh sorts them)
+ *   value    some results differ
+ *   mesh     a coordinate, an element, a node set and a factor differ
  *   less     no side set, no name, no nodal variable, one step
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
@@ -96,8 +97,7 @@ static void put_mesh(tutti_exodus *x) {
     }
     in_set[0] = place_of_node(other_mesh ? 1 : 0) + 1;
     in_set[1] = place_of_node(26) + 1;
-    for (int i = 0; i < 2;
-         i++) { /* element 0, side 5, and element 3, side 2, or the other way round */
+    for (int i = 0; i < 2; i++) { /* side 5 of element 0, and side 2 of element 3 */
         const int first = (i == 0) != turned;
         element[i] = place_of_element(first ? 0 : 3) + 1;
         side[i] = first ? 5 : 2;

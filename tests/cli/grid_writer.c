@@ -1,5 +1,5 @@
-/* grid_writer DIRECTORY: a dataset with grids of two and three dimensions, of several types and both byte orders, in three steps:
- * number j of a variable at step s is 1000 s + j % 997.
+/* grid_writer DIRECTORY: writes a dataset with grids of two and three dimensions, several types and both byte
+ * orders, in three steps: value j of a variable at step s is 1000 s + j % 997.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <tutti/tutti.h>

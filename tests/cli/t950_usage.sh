@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# The command's texts and exit codes: help, version, options, and wrong usage of each kind.
+# Texts and exit codes of the command tutti: help, version, options, and wrong usage of each kind.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 tutti=$TUTTI_COMMAND
@@ -9,7 +9,7 @@ out=$TUTTI_TEST_DIR/out
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 cd "$TUTTI_TEST_DIR" || exit 1
 
-# expect CODE TEXT arguments...: the command exits with this code and prints this text
+# expect CODE TEXT arguments...: check the exit code of the command and that its output contains TEXT
 expect() {
     code=$1 text=$2
     shift 2
@@ -74,9 +74,9 @@ done
 "$tutti" help | awk 'length($0) > 80 { print "wider than 80 columns: " $0; bad = 1 } END { exit bad }' || bad=1
 "$tutti" options >"$out"
 awk 'length($0) > 80 { print "wider than 80 columns: " $0; bad = 1 } END { exit bad }' "$out" || bad=1
-# escapes WHEN [NAME=VALUE]: lines with escapes in a small bench on a pipe, and on a terminal
+# escapes WHEN [NAME=VALUE]: print the numbers of lines with escapes of a small bench, in a pipe and on a terminal
 escapes() {
-    # shellcheck disable=SC2086 # none, or one
+    # shellcheck disable=SC2086 # no word or one
     printf '%s ' "$(env TERM=xterm ${2:-} "$tutti" --color "$1" bench --size 4k --rounds 1 --pattern strided --op write \
         --method list --plan fresh --reference none 2>/dev/null | grep -c "$(printf '\033')")"
     script -qec "env TERM=xterm ${2:-} $tutti --color $1 bench --size 4k --rounds 1 --pattern strided --op write \
@@ -88,7 +88,7 @@ case $(echo "$seen" | sed 's/[1-9][0-9]*/n/g' | tr '\n' ' ') in
 *) echo "lines with colour, in a pipe and on a terminal: $seen"; bad=1 ;;
 esac
 expect 2 'never|auto|always' --color sometimes help
-# a launcher gives its ranks a terminal of their own, though its output is a pipe
+# a launcher may give its ranks a terminal although its own output is a pipe
 if TERM=xterm "$(dirname "$0")/../../scripts/mpirun.sh" "$TUTTI_MPI" 1 "$tutti" bench --size 4k --rounds 1 --pattern strided --op write \
     --method list --plan fresh --reference none 2>/dev/null | grep -q "$(printf '\033')"; then
     echo "colour in the pipe of a launcher"

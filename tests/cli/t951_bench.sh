@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=180 builds=mpich,asan cores=2
-# tutti bench, small: all methods on 1 and 4 ranks, stores and exchanges on 3, every report, a failing
-# file system, and no files remain.
+# tutti bench with small sizes: all methods on 1 and 4 ranks, stores and exchanges on 3 ranks, every report, a
+# failing file system; no files remain.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
@@ -66,7 +66,7 @@ bench 2 --size 64k --rounds 1 --pattern strided --op write --method two-phase --
     --fault '*:write:1:ENOSPC'
 [ $? -eq 1 ] || fail 'a failing write should give exit code 1'
 tr '\n' ' ' <out | grep -q 'FAILED.*space' || fail 'no word of the failing write'
-# cold reads, writes with fsync: both are measured; a file system without cold reads is reported
+# cold reads and writes with fsync are measured; a file system without cold reads is reported
 bench 2 --size 64k --rounds 1 --pattern strided --cold --fsync --peers --json cold.json || fail "cold, fsync: exit code $?"
 grep -q '^cold: ' out || fail 'cold is not named'
 grep -q '^fsync: ' out || fail 'fsync is not named'
@@ -95,7 +95,7 @@ for _ in $(seq 300); do
 done
 kill -KILL $pid 2>/dev/null
 wait $pid 2>/dev/null
-for _ in $(seq 1000); do # the guard removes it
+for _ in $(seq 1000); do # a guard process removes the file
     [ -n "$(find . -name 'tutti-bench.*')" ] || break
     sleep 0.01
 done

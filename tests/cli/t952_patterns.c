@@ -1,7 +1,6 @@
 /* TEST ranks=1 timeout=60 own=1 */
-/* Parts of tutti bench that its results depend on: the patterns of all ranks cover
- * the file once, their MPI datatypes describe the same bytes as their accesses, and a wrong byte is detected
- * at any offset.
+/* Patterns of tutti bench: all ranks together cover the file once, MPI datatypes describe the same bytes as
+ * accesses, and a wrong byte is detected at any offset.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "common/cli_memory.c"
@@ -30,7 +29,7 @@ static tutti_off count_not(const unsigned char *v, tutti_off n, unsigned char va
     return others;
 }
 
-/* The access that the datatypes mean has the same pieces. */
+/* Check that the access made from the MPI datatypes has the pieces of the pattern. */
 static void check_types(const bench_pattern *p) {
     tutti_access *a;
     tutti_access_iter *it;
@@ -76,7 +75,7 @@ static void check_patterns(void) {
     }
 }
 
-/* ---- kernels: owners worked out again, in another way than the generators */
+/* ---- application kernels: owners are computed by another algorithm than that of the generators */
 
 /* Return whether cell a is before cell b on the curve.  Morton order by the highest differing bit,
  * y before x. */
@@ -106,7 +105,7 @@ static void check_e3sm(int ranks, tutti_off size) {
         const int cells = 6 * side * side;
         CHECK_EQ(p.total % (4 * cells), 0);
         for (tutti_count i = 0; i < p.pieces && p.piece[i].file < 4 * cells; i++)
-            for (tutti_off k = 0; k < p.piece[i].bytes; k += 4) { /* the first row */
+            for (tutti_off k = 0; k < p.piece[i].bytes; k += 4) { /* the first row of cells */
                 const int place = place_on_curve((int)((p.piece[i].file + k) / 4) % cells, side);
                 const int twin = place % 2 ? (place + cells / 2) % cells : place;
                 CHECK_EQ((int)((int64_t)twin * ranks / cells), rank);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=180 builds=mpich,asan cores=2
-# tutti tune on 1 and 2 ranks: a profile that the library uses; wrong usage; a directory
-# that cannot be written; no files remain, also after an interrupted run.
+# tutti tune on 1 and 2 ranks: the library uses the profile; wrong usage; a directory that cannot be written; no
+# files remain, also after an interrupted run.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
@@ -22,7 +22,7 @@ grep -q '^ranks  *= 2 ' "$profile" || fail 'not 2 ranks'
 [ "$(grep -c '^\[filesystem ' "$profile")" = 1 ] || fail 'not one file system'
 [ -z "$(ls d)" ] || fail "left behind: $(ls d)"
 
-# The library finds it by default, and by its name.
+# The library finds the profile in the default place and by its name.
 bench='bench --size 256k --rounds 1 --pattern pieces512 --op write --plan fresh --reference none --method auto --dir d'
 # shellcheck disable=SC2086
 TUTTI_EXPLAIN=1 tutti 2 $bench || fail "bench: exit code $?"
@@ -41,7 +41,7 @@ grep -q 'line [0-9]* of the profile' err || fail 'a wrong profile is not told'
 TUTTI_PROFILE=$PWD/nowhere TUTTI_EXPLAIN=1 tutti 2 $bench || fail 'a missing profile makes it fail'
 grep -q 'nowhere' err || fail 'a missing profile is not told'
 
-# usage CODE TEXT arguments...
+# usage CODE TEXT arguments...: check the exit code and the text of tutti tune
 usage() {
     code=$1 text=$2
     shift 2

@@ -1,12 +1,12 @@
 #!/bin/sh
 # TEST ranks=0 timeout=240 builds=mpich,asan cores=2
-# The experiments of tutti-experiments: each one, quick, on 2 ranks: exit status, all reports,
-# every variant that is available verified in every round, and no files remain.  Wrong usage.
+# Each experiment of tutti-experiments with --quick on 2 ranks: exit status, all reports; every available variant is
+# verified in every round, and no files remain.  Wrong usage.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
 
-# With sanitizers one round on one number of processes: times are not measured.
+# With sanitizers, run one round on one number of processes, since times do not matter.
 small='--rounds 2' series=2
 [ -z "${TUTTI_SANITIZE:-}" ] || small='--rounds 1 --procs 2' series=1
 for name in steps overlap pipelines primitives auto; do
@@ -25,7 +25,7 @@ done
 python3 - $series <<'END_OF_CHECK' || bad=1
 import csv, html.parser, json, sys
 
-VARIANTS = {  # figure: names of its variants
+VARIANTS = {  # names of the variants of each figure
     "processes": ["non-collective"] + [f"step {n}" for n in range(1, 6)] + ["auto", "MPI library", "conforming"],
     "files": ["step 5", "auto"],
     "stagger": ["at once", "+100 us", "conforming"],
@@ -72,18 +72,18 @@ def check_variant(e, where):
     if not e["available"]:
         assert e["failure"], where
         return
-    kept = e["name"] != "exchange alone"  # by a store that forgets
+    kept = e["name"] != "exchange alone"  # this variant uses the store null
     assert e["verified"] == kept and not e["failure"] and e["seconds"] and min(e["seconds"]) > 0, (where, e)
 
 
 def setting(e, name):
-    """The last one holds."""
+    """Return the last value of an option in the settings of a variant."""
     found = [s.split("=", 1)[1] for s in e["settings"].split() if s.startswith(name + "=")]
     return found[-1] if found else None
 
 
 def alike(point, names, options):
-    """Variants that are compared differ only in what is compared."""
+    """Check that the named variants have the same value of each option."""
     for option in options:
         values = {setting(e, option) for e in point["entries"] if e["name"] in names}
         assert len(values) == 1 and None not in values, (point["figure"], option, values)
@@ -95,8 +95,8 @@ def check_alike(p):
         variants = {e["name"]: e for e in p["entries"]}
         alike(p, VARIANTS["overlap"][:5] + ["exchange alone"], ["cb_nodes", "cb_buffer_size", "exchange", "step"])
         alike(p, VARIANTS["overlap"][1:5], ["window_size"])
-        # the setup of the paper: fewer aggregators than ranks, one buffer of twice the size, FLASH
-        # as 24 calls
+        # the setup of the paper: fewer aggregators than ranks, one buffer of twice the size, and FLASH I/O as 24
+        # calls
         assert setting(variants["none"], "cb_nodes") == str(max(1, p["ranks"] // 2)), variants["none"]["settings"]
         assert int(setting(variants["none"], "window_size")) == 2 * int(setting(variants["write"], "window_size"))
         assert variants["none"]["stats"]["messages"] > 0 or p["ranks"] == 1, (p["pattern"], variants["none"]["stats"])
@@ -109,7 +109,7 @@ def check_alike(p):
         alike(p, ["sequential", "all", "io-only", "io-only, no compute"], ["store", "exchange", "step", "pipeline"])
         variants = {e["name"]: e for e in p["entries"]}
         assert setting(variants["io-only"], "step") == "5", variants["io-only"]["settings"]
-        for name in ("sequential", "all", "io-only"):  # one large request a process
+        for name in ("sequential", "all", "io-only"):  # one large request per process
             if "stats" in variants.get(name, {}):
                 stats = variants[name]["stats"]
                 assert stats["windows"] == p["ranks"], (name, stats)
@@ -140,13 +140,13 @@ for name, wanted in FIGURES.items():
         names = [e["name"] for e in p["entries"]]
         wanted = set(VARIANTS.get(p["figure"], []))
         if p["figure"] in ("collective", "collective direct") and p["operation"] == "read":
-            wanted.discard("exchange alone")  # nothing can be read from such a store
+            wanted.discard("exchange alone")  # the store null has no bytes to read
         assert wanted <= set(names), (p["figure"], names)
         for e in p["entries"]:
             check_variant(e, (name, p["figure"], p["ranks"], e["name"]))
     if name == "pipelines":
         split = next(x for x in r["figures"] if x["id"] == "split")
-        assert split["title"] == "Where the time of Tile 64 KiB goes", split["title"]  # an eighth of 512 KiB
+        assert split["title"] == "Where the time of Tile 64 KiB goes", split["title"]  # 64 KiB: an eighth of 512 KiB
         assert all(row.endswith((", none", ", comm")) for row in split["rows"]), split["rows"]
         assert "exchange alone" not in next(x for x in r["figures"] if x["id"] == "times")["columns"]
     if name in ("pipelines", "primitives"):
@@ -175,9 +175,9 @@ experiment 2 primitives --quick --size 64k --rounds 1 --fault '*:write:1:ENOSPC'
 [ $? -eq 1 ] || fail 'a failing write should give exit code 1'
 tr '\n' ' ' <out | grep -q 'FAILED: .*No space' || fail 'no word of the failing write'
 
-# wrong ARGUMENTS...: wrong usage has exit code 2; without mpirun, which ends slowly in that case
+# wrong ARGUMENTS...: check exit code 2 of wrong usage, without mpirun, which ends slowly if a rank fails
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-# too short compute phases are refused
+# compute phases that are too short are refused
 if [ -z "${TUTTI_SANITIZE:-}" ]; then
     experiment 2 overlap --quick --array 64k --size 4k --rounds 9 --procs 2 --dir "${TUTTI_TEST_SHM:-.}" || fail "short overlap: exit code $?"
     tr -s '\n ' ' ' <out | grep -q 'too short for a compute phase' || fail 'short phases are compared'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 cores=2
-# The HTML reports in a real browser, 390 and 1600 pixels wide: nothing is wider than the screen, every plot
-# exists and has a size, and no text of a plot is cut off.
+# HTML reports in a real browser, 390 and 1600 pixels wide: nothing is wider than the screen, every plot exists and
+# has a size, and no text of a plot is cut off.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 if ! /usr/bin/python3 -c 'import matplotlib' 2>/dev/null; then
@@ -17,7 +17,7 @@ cd "$TUTTI_TEST_DIR" || exit 1
 bad=0
 pages='plain steps overlap pipelines primitives auto sections mesh'
 
-# bench PAGE COMMAND arguments...
+# bench PAGE COMMAND arguments...: run a command that writes the report PAGE
 bench() {
     page=$1
     shift
@@ -38,7 +38,7 @@ bench auto "$TUTTI_COMMAND-experiments" auto --quick --size 64k --rounds 2
 bench sections "$TUTTI_COMMAND-experiments" sections --quick --array 8m --rounds 1 --part common
 bench mesh "$TUTTI_COMMAND-experiments" mesh --quick --nodes 500 --rounds 1
 
-# A page that shows each report in frames of both widths and records the result.
+# This page shows each report in frames of both widths and records the result.
 {
     echo '<!doctype html><title>wait</title><body><script>'
     echo "const pages = '$pages'.split(' ');"

@@ -1,6 +1,6 @@
 /* TEST ranks=1 timeout=60 own=1 */
-/* How experiments measure: the settings of compared variants, bounds of medians, and which
- * variants rest; each compared with values computed by hand.
+/* Measurements of experiments: settings of compared variants, bounds of medians, and skipped variants, each
+ * compared with values computed by hand.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "common/cli_memory.c"
@@ -35,7 +35,7 @@ const char *bench_pattern_kept_name(const char *name) {
     return name;
 }
 
-/* Half of the ranks are aggregators; without overlap a buffer is one of twice the size. */
+/* Half of the ranks are aggregators; without overlap there is one buffer of twice the size. */
 static void check_stage(void) {
     const bench_config config = {.rounds = 3};
     const experiment x = {.results = {.config = &config}};
@@ -57,7 +57,7 @@ static void check_bounds(void) {
         CHECK_EQ(sign_rank(known[i][0], 0.05), known[i][1]);
     CHECK_EQ(sign_rank(5, 0.025), 0);
     CHECK_EQ(sign_rank(6, 0.025), 1);
-    const int many = sign_rank(4000, 0.05); /* near the normal distribution's */
+    const int many = sign_rank(4000, 0.05); /* near the value of the normal distribution */
     CHECK(many > 1940 && many < 1955, "%d", many);
     const double eight[] = {8, 1, 7, 2, 6, 3, 5, 4};
     double lo = 0, hi = 0;
@@ -86,8 +86,8 @@ static void check_resting(void) {
     for (int i = 0; i < 5; i++) CHECK_EQ(variants[i].v.is_resting, rests[i]);
 }
 
-/* The limit decreases with the rounds: twice as slow as the fastest is too slow after 6 rounds,
- * but not for a peer. */
+/* The limit decreases with the rounds: a variant twice as slow as the fastest is skipped after 6 rounds, but
+ * the MPI library is not. */
 static void check_tightening(void) {
     double fast[] = {1, 1, 1, 1, 1, 1, 1}, fair[] = {2, 2, 2, 2, 2, 2, 2};
     bench_entry variants[] = {{.kind = ENTRY_TUTTI, .v.sample = {fast}},

@@ -1,8 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# A full standard output gives a reason and exit status 1; tune of a directory that does not exist
-# fails before anything is measured; a refused or failed cp and an export that shows nothing leave
-# no files that prevent a repetition.
+# If standard output is full, commands report the reason and exit with status 1; tune of a directory that does not
+# exist fails before anything is measured; a refused or failed cp or export leaves no files that prevent its
+# repetition.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 builds=openmpi
-# How experiments judge: the best variant of a series, improvements, the regret, the bounds of a
-# median, gates; each compared with values computed by hand.
+# Verdicts of experiments: the best variant of a series, improvements, regret, bounds of a median, and gates, each
+# compared with values computed by hand.
 # SPDX-License-Identifier: BSD-3-Clause
 top=$(cd "$(dirname "$0")/../.." && pwd)
 PYTHONPATH=$top/experiments PYTHONDONTWRITEBYTECODE=1 python3 - <<'END'
@@ -35,7 +35,8 @@ def shown(j, put, *more):
     return e
 
 
-# wins: by the least series 0 of IOR goes to "two" (2), 1 to "one" (6); by the median 9, 5, 9 and 8, 6, 9
+# wins: by minima, "two" (2) is the best in series 0 of IOR and "one" (6) in series 1; the medians are 9, 5, 9 and
+# 8, 6, 9
 j = make()
 j.directory = "."
 e = shown(j, series.put_wins, False)
@@ -50,7 +51,7 @@ for variant in j.r["points"][0]["entries"]:
     del variant["seconds"][2:]
 assert series.series_of(j, j.r["points"][0]) == 1, "cut short: one series, not none"
 
-# improvements: "two": 4 -> 2 is 50 %, 8 -> 9 does not count; "one": 4 -> 5 does not, 8 -> 6 does
+# improvements: for "two", 4 -> 2 is 50 %, and 8 -> 9 is not counted; for "one", 8 -> 6 is 25 %, and 4 -> 5 is not
 j = make()
 j.directory = "."
 e = shown(j, series.put_improvements, False, False)
@@ -69,35 +70,35 @@ assert 1940 < intervals.sign_rank(4000, 0.05) < 1955, "near the normal distribut
 near(regret.lower_bound([8, 1, 7, 2, 6, 3, 5, 4]), 2)
 near(regret.lower_bound([8, 1, 7, 2]), 0)
 
-# of seven values the second and the sixth: the least is the median of fewer than 2.5 of 100 samples
+# the bounds of the median of seven values are the second and the sixth value
 assert intervals.bounds([7, 1, 6, 2, 5, 3, 4]) == (2, 6) and intervals.bounds([2] * 5) == (2, 2)
 assert intervals.bounds([7, 1, 6, 2]) == (1, 7), "too few: the least and the largest"
 j = make()
-j.hypothesis_faster("here", j.r["points"][1:], "two", "none")  # 3 over 1 in all six rounds
+j.hypothesis_faster("here", j.r["points"][1:], "two", "none")  # the ratio is 3 in all six rounds
 j.hypothesis_faster("here", j.r["points"], "one", "none")
 j.hypothesis_faster("here", j.r["points"], "two", "missing")
 assert len(j.hypotheses) == 2 and j.hypotheses[0]["above"] == "none is faster than two"
 near(j.hypotheses[0]["value"], 3)
-# sqrt(5/4 * 2), sqrt(5/9 * 2), ..., sqrt(6/8 * 2): the median of two of 1.05 and three of 1.22 and one of 1.58
+# sqrt(5/4 * 2), sqrt(5/9 * 2), ..., sqrt(6/8 * 2): the median of 1.05 (twice), 1.22 (three times) and 1.58
 near(j.hypotheses[1]["value"], math.sqrt(1.5))
 assert j.hypotheses[1]["low"] <= j.hypotheses[1]["value"] <= j.hypotheses[1]["high"]
 j.hypothesis("few", "here", [1, 2])
 assert j.hypotheses[2]["low"] is None
 
-# regret: even rounds choose, odd rounds judge
+# regret: even rounds determine the best variant, odd rounds measure the regret
 point = {"entries": [entry("auto", [9, 2, 9, 2]), entry("list", [1, 4, 1, 4]), entry("shm", [2, 1, 2, 1])]}
 assert regret.best_fixed(point)["name"] == "list"
 value, low = regret.judge_regret(j.figure("rows", "r", "r"), "p", point)
 near(value, -50)
 assert low is None, "two rounds judge: too few"
-# six rounds judge: the interval is from the least to the largest difference
+# with six odd rounds, the interval is from the smallest to the largest difference
 ours = entry("auto", [1 + i / 100 if i % 2 else 9 for i in range(12)])
 low, high, is_interval = regret.difference(ours, entry("list", [1.0] * 12))
 near(low, 1)
 near(high, 11)
 assert is_interval and not regret.difference(ours, entry("list", [1.0] * 10))[2]
 
-# a variant that failed does not count; a gate that does not hold breaks
+# failed variants are ignored; a violated gate is reported
 point = {"entries": [entry("shm", [1])]}
 assert judgement.entry_of(point, "shm")
 point["entries"][0]["failure"] = "later"

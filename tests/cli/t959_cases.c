@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* Random cases: identical for the same seed, different for another seed, every pair of levels in
- * 200 cases of the experiment's factors, and the number of missing pairs where there are too few cases.
+/* Random cases are identical for the same seed and different for another seed; 200 cases contain every pair
+ * of levels of the experiment's factors; with too few cases the number of missing pairs is returned.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "experiments/cases.c"
@@ -8,7 +8,7 @@
 enum { FACTORS = 7, MOST = 200 };
 static const int levels[FACTORS] = {14, 6, 3, 3, 2, 2, 2};
 
-/* Pairs of levels that no case has, counted again. */
+/* Return the number of pairs of levels that no case has. */
 static int count_missing(const int *level, int n) {
     int missing = 0;
     for (int f = 0; f < FACTORS; f++)
@@ -36,7 +36,7 @@ int main(void) {
     CHECK_EQ(memcmp(first, again, sizeof first), 0);
     CHECK_EQ(cases_draw(FACTORS, levels, MOST, 6, other), 0);
     CHECK(memcmp(first, other, sizeof first) != 0, "seeds 5 and 6 give the same cases");
-    /* 14 x 6 pairs of the first two factors need 84 cases; the greedy choice needs few more */
+    /* the 14 x 6 pairs of the first two factors need 84 cases; the greedy algorithm needs a few more */
     CHECK_EQ(cases_draw(FACTORS, levels, 110, 1, first), 0);
     const int missing = cases_draw(FACTORS, levels, 10, 1, first);
     CHECK(missing > 0, "ten cases cannot have all pairs");

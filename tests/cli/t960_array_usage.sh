@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 cores=2
-# tutti array: the examples of its manual page, wrong usage and bad files of each kind, no file is
-# changed or left behind by them; and every argument of the page is used by a test.
+# tutti array: the examples of its manual page; wrong usage and bad files of each kind, which change and leave no
+# files; every argument of the page is used by a test.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -10,7 +10,7 @@ bad=0
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 cd "$TUTTI_TEST_DIR" || exit 1
 
-# expect CODE TEXT arguments...: the command exits with this code and prints this text
+# expect CODE TEXT arguments...: check the exit code of the command and that its output contains TEXT
 expect() {
     code=$1 text=$2
     shift 2
@@ -42,14 +42,14 @@ expect 0 '"shape": [400, 600]' info field --json
 expect 0 'Usage: [mpirun' --help
 expect 0 'Usage: [mpirun' read --help
 
-# ---- wrong usage, and sections that are none (t963_array_args.c has them all)
+# ---- wrong usage and invalid sections (t963_array_args.c has all of them)
 expect 2 'missing command'
 expect 2 'has no header' read flat --raw
 expect 2 'method' read field --method fast
 expect 1 'dimension 1: the array ends at 600' read field 0,0:601
 expect 1 "permutation of 0 to 1" transpose field new --axes 0,0
 
-# ---- files that are not such arrays
+# ---- files that are not arrays
 expect 1 'nowhere' info nowhere
 expect 1 'nowhere' info nowhere.npy
 expect 1 'array' info examples
@@ -122,7 +122,7 @@ expect 0 '' write other --create --from digits --shape 1 --type float64
 expect 0 '1e+300' read other
 expect 1 "not a valid uint64" create other --force --shape 3 --type uint64 --fill ' -5'
 
-# ---- local placement: reported, and copied into one file, on the ranks that it has
+# ---- local placement is reported, and copied to one file on as many ranks as the array has
 cat >local.c <<'END'
 #include <tutti/tutti.h>
 int main(int argc, char **argv) {
@@ -142,7 +142,7 @@ int main(int argc, char **argv) {
     return failed;
 }
 END
-# two arguments...: the command on two ranks, with its output in `out`
+# two arguments...: run the command on two ranks with its output in `out`
 two() {
     "$here/scripts/mpirun.sh" "$TUTTI_MPI" 2 "$TUTTI_COMMAND" array "$@" >out 2>&1
 }
@@ -158,10 +158,10 @@ if command -v mpicc."$TUTTI_MPI" >/dev/null; then
     two transpose local new --axes 0,1 || { cat out; bad=1; }
     "$TUTTI_COMMAND" array read new --csv >out || bad=1
     printf '0,1,2,3,4,5\n6,7,8,9,10,11\n12,13,14,15,16,17\n18,19,20,21,22,23\n' | cmp - out || bad=1
-    expect 0 'local, 2 ranks' info local # whatever their number
+    expect 0 'local, 2 ranks' info local # on any number of ranks
 fi
 
-# ---- every argument of the page is run by its examples, by this test or by the next one
+# ---- every argument of the page is used by its examples, by this test or by t961
 sed 's/\\-/-/g' "$page" >plain
 grep -o -e '--[a-z][a-z-]*' plain | sort -u >flags
 while read -r flag; do

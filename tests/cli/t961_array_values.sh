@@ -1,8 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=180 builds=mpich,asan cores=2
-# tutti array, value by value, on 1 and 3 ranks and with small budgets, compared with values
-# computed by Python: text and CSV of sections, NumPy files both ways, transposition by every order
-# of the dimensions, statistics, pictures.
+# Values of tutti array on 1 and 3 ranks and with small budgets, compared with values computed by Python: text and CSV
+# of sections, NumPy files read and written, transposition by every order of the dimensions, statistics, pictures.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -23,12 +22,12 @@ except ImportError:
 rng = random.Random(5)
 COMMAND = os.environ["TUTTI_COMMAND"]
 MPIRUN = os.environ["MPIRUN"].split()
-SLOW = os.environ.get("TUTTI_SANITIZE")  # each start takes its time: every kind of work once
+SLOW = os.environ.get("TUTTI_SANITIZE")  # starts are slow: run each kind of command once
 failures = 0
 
 
 def run(*args, ranks=1, stdin=None):
-    """Standard output of a command that must succeed; several ranks must say the same."""
+    """Return the standard output of a command that must succeed, with the same output on several ranks."""
     start = [] if ranks == 1 else MPIRUN + [str(ranks)]
     p = subprocess.run(start + [COMMAND, "array"] + [str(a) for a in args], input=stdin, capture_output=True, text=True)
     check(p.returncode == 0, args, p.returncode, p.stdout, p.stderr)
@@ -49,7 +48,7 @@ def indices(shape):
 
 
 def in_order(shape, fortran):
-    """All indices in the order of a file."""
+    """Return all indices in the order of a file."""
     if not fortran:
         return list(indices(shape))
     return [i[::-1] for i in indices(shape[::-1])]
@@ -119,7 +118,7 @@ def some_array(shape, kind):
 
 
 def taken(a, shape, section):
-    """The elements of a section, renumbered."""
+    """Return the elements of a section with indices relative to the section."""
     axes = [range(*slice(*s).indices(n)) for s, n in zip(section, shape)]
     new = tuple(len(x) for x in axes)
     return {i: a[tuple(x[k] for x, k in zip(axes, i))] for i in indices(new)}, new
@@ -140,12 +139,12 @@ def some_section(shape):
 def parse(word, kind):
     if kind == "complex128":
         return complex(word)
-    if kind.startswith("float"):  # the fewest digits that say which number of that type it is
+    if kind.startswith("float"):  # the fewest digits that identify the number
         return struct.unpack(CODES[kind], struct.pack(CODES[kind], float(word)))[0]
     return int(word)
 
 
-# ---- NumPy files and CSV, both ways, in all types
+# ---- NumPy files and CSV, read and written, in all types
 CASES = [("int16", (7,), True, ">", 1), ("float64", (40, 30), True, "<", 2), ("uint64", (5, 3, 4), False, ">", 1),
          ("complex128", (6, 5), False, ">", 1), ("float32", (9, 2, 3, 2), True, "<", 3), ("float16", (7, 6), False, ">", 1),
          ("uint8", (3, 50), False, "<", 2)]

@@ -1,6 +1,6 @@
 /* TEST ranks=1 timeout=60 own=1 */
-/* Headers of NumPy files: headers of Tutti are read back, headers of other programs are accepted,
- * and invalid headers are refused, for any bytes.  PNG files: libpng reads the same pixels.
+/* Headers of NumPy files: headers of Tutti are read back, headers of other programs are accepted, and invalid
+ * headers are refused.  PNG files: libpng reads the same pixels.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "common/cli_memory.c"
@@ -31,7 +31,7 @@ static void check_written(void) {
         spec.element_size = spec.type == TUTTI_BYTES ? 1 + rnd(100) : tutti_type_size(spec.type);
         spec.order = rnd(2) ? TUTTI_ROW_MAJOR : TUTTI_COL_MAJOR;
         for (int d = 0; d < spec.ndims; d++) spec.shape[d] = rnd(9);
-        if (rnd(2)) spec.shape[0] = 0; /* any extents then */
+        if (rnd(2)) spec.shape[0] = 0; /* no elements: any other extents are valid */
         if (spec.shape[0] == 0 && spec.ndims > 1) spec.shape[1] = (tutti_count)(rnd64() >> 2);
         const size_t n = npy_make(&spec, text);
         CHECK(n < NPY_ROOM && n % 64 == 0 && text[n - 1] == '\n', "%zu", n);
@@ -122,7 +122,7 @@ static void check_damaged(void) {
     check_where("damaged");
     for (int i = 0; i < 20000; i++) {
         const size_t bytes = rnd(4) ? n : (size_t)rnd((int64_t)n);
-        unsigned char *text = malloc(bytes + 1); /* of its exact size, for the sanitizer */
+        unsigned char *text = malloc(bytes + 1); /* exact size, so that ASan detects overruns */
         npy_header h = {.swapped = 0};
         memcpy(text, right, bytes);
         for (int k = (int)rnd(4); k >= 0 && bytes > 0; k--)
@@ -139,18 +139,18 @@ static void check_damaged(void) {
 /* ---- PNG */
 
 #if TUTTI_HAVE_PNG
-/* libpng reads the pixels that were drawn. */
+/* Check that libpng reads the pixels that were drawn. */
 static void draw_once(unsigned width, unsigned height) {
-    const size_t bytes = (size_t)width * height, room = 8192 + 2 * bytes + height;
+    const size_t bytes = (size_t)width * height, capacity = 8192 + 2 * bytes + height;
     png_colour palette[PNG_COLOURS];
     png_image image = {.version = PNG_IMAGE_VERSION};
-    unsigned char *pixels = calloc(1, bytes), *file = calloc(1, room);
+    unsigned char *pixels = calloc(1, bytes), *file = calloc(1, capacity);
     unsigned char *rows = calloc(3, bytes);
     for (size_t i = 0; i < bytes; i++) pixels[i] = (unsigned char)rnd64();
     for (int i = 0; i < PNG_COLOURS; i++)
         palette[i] =
             (png_colour){(unsigned char)i, (unsigned char)(255 - i), (unsigned char)(i / 2)};
-    FILE *f = fmemopen(file, room, "w");
+    FILE *f = fmemopen(file, capacity, "w");
     png_file *p = png_begin(f, width, height, palette);
     for (unsigned y = 0; y < height; y++) png_row(p, pixels + (size_t)y * width);
     CHECK_EQ(png_end(&p), 0);
@@ -167,7 +167,7 @@ static void draw_once(unsigned width, unsigned height) {
     free(pixels);
 }
 
-/* A full device is found at the end. */
+/* An error of a full device is returned by png_end. */
 static void draw_badly(void) {
     static const png_colour palette[PNG_COLOURS];
     const unsigned char row[64] = {0};

@@ -1,6 +1,6 @@
 /* TEST ranks=1 timeout=60 own=1 */
-/* The parts of tutti array that need no file: arguments, sections, axes, elements as text and back, and walks
- * over sections within a budget.
+/* Parts of tutti array that need no file: arguments, sections, axes, conversions between elements and text,
+ * and division of sections into boxes within a budget.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "common/cli_memory.c"
@@ -16,7 +16,7 @@
 
 /* ---- arguments */
 
-/* The table names the commands and --color; no test here runs them. */
+/* Replacements of the commands, which the table of commands refers to but this test does not call. */
 #define STUB(name)                                     \
     int name(const cli_world *w, const void *config) { \
         return (void)w, (void)config, CLI_OK;          \
@@ -141,7 +141,7 @@ static void check_sections(void) {
         {":,:", 0, {0, 0}, {400, 600}, {1, 1}},
         {"3,5:", 0, {3, 5}, {4, 600}, {1, 1}},
         {":7:2,::100", 0, {0, 0}, {7, 600}, {2, 100}},
-        {"400:400,9:3", 0, {400, 9}, {400, 3}, {1, 1}}, /* empty */
+        {"400:400,9:3", 0, {400, 9}, {400, 3}, {1, 1}}, /* empty section */
         {"1:100:1,200:300:2", 1, {0, 199}, {100, 300}, {1, 2}},
         {"1,:", 1, {0, 0}, {1, 600}, {1, 1}},
         {"400,600", 1, {399, 599}, {400, 600}, {1, 1}},
@@ -230,7 +230,7 @@ static void check_text(tutti_type type, const char *word, const char *wanted) {
 static void check_elements(void) {
     static const struct {
         tutti_type type;
-        const char *word, *text; /* NULL: is none */
+        const char *word, *text; /* input, expected output; NULL: the input is invalid */
     } table[] = {
         {TUTTI_INT8, "-128", "-128"},
         {TUTTI_INT8, "128", NULL},
@@ -247,7 +247,7 @@ static void check_elements(void) {
         {TUTTI_UINT64, "18446744073709551615", "18446744073709551615"},
         {TUTTI_UINT64, "18446744073709551616", NULL},
         {TUTTI_FLOAT16, "0.1", "0.1"},
-        {TUTTI_FLOAT16, "2049", "2048"}, /* of two the even one */
+        {TUTTI_FLOAT16, "2049", "2048"}, /* rounded to even */
         {TUTTI_FLOAT16, "2051", "2052"},
         {TUTTI_FLOAT16, "-65519", "-6.55e+04"},
         {TUTTI_FLOAT16, "65520", NULL},
@@ -286,7 +286,7 @@ static void check_elements(void) {
     CHECK_EQ(array_element_parse(&bytes, "00ffg5", element), 1);
 }
 
-/* Every float16 reads back as the same number. */
+/* The text of every float16 is read back as the same number. */
 static void check_halves(void) {
     const tutti_array_spec spec = spec_of(TUTTI_FLOAT16);
     for (int bits = 0; bits < 65536; bits++) {
@@ -302,7 +302,7 @@ static void check_halves(void) {
     }
 }
 
-/* Any bits of a double read back as the same number. */
+/* The text of any double is read back as the same number. */
 static void check_round_trip(void) {
     const tutti_array_spec spec = spec_of(TUTTI_FLOAT64);
     check_where("round trip");
@@ -321,7 +321,7 @@ static void check_round_trip(void) {
     }
 }
 
-/* ---- walks: boxes are disjoint, cover all elements, and no rank's part is too large */
+/* ---- division into boxes, which are disjoint, cover all elements, and keep the limit per rank */
 
 static void walk_once(int ndims, int ranks, tutti_count most) {
     array_side s = {.spec = {.ndims = ndims, .order = rnd(2) ? TUTTI_ROW_MAJOR : TUTTI_COL_MAJOR}};

@@ -1,6 +1,7 @@
 /* TEST ranks=1 timeout=60 own=1 */
-/* The sections of tutti-experiments sections: as the paper has them on 4096 x 4096 elements, inside of every array on any
- * number of ranks, distinct where they should be; and the distributions cover the array once.
+/* The sections of tutti-experiments sections are those of the paper for 4096 x 4096 elements; for any array
+ * and number of ranks they are inside the array, and distinct where required; and distributions cover the
+ * array once.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "common/cli_memory.c"
@@ -27,14 +28,14 @@ static section_what what_of(section_part part, int row, int ranks, tutti_count n
     return (section_what){.part = part, .row = row, .ranks = ranks, .n = n};
 }
 
-/* ---- as in the paper */
+/* ---- the sections of the paper */
 
 static void check_paper(void) {
     static const struct {
         section_part part;
         int row;
         const char *name;
-        tutti_count lo[2], hi[2]; /* of rank 3 */
+        tutti_count lo[2], hi[2]; /* bounds of the section of rank 3 */
     } table[] = {
         {PART_COMMON, 0, "I (1:100:1, 1:100:1)", {0, 0}, {100, 100}},
         {PART_COMMON, 1, "II (200:300:1, 200:300:1)", {199, 199}, {300, 300}},
@@ -67,7 +68,7 @@ static void check_paper(void) {
     CHECK_EQ(section_bounding_bytes(&two), 100 * 250 * 8);
 }
 
-/* ---- on any number of ranks, of any size */
+/* ---- other numbers of ranks and sizes of the array */
 
 static void check_inside(const section_what *what) {
     for (int p = 0; p < what->ranks; p++) {
@@ -106,7 +107,7 @@ static void check_sizes(void) {
                 }
 }
 
-/* ---- distributions: the pattern is the library's part, element by element */
+/* ---- distributions: the pattern of a rank is its part by tutti_distribution_part */
 
 static void check_element(const distribution_what *what, const tutti_distribution *d, int rank,
                           const tutti_piece *piece) {

@@ -1,9 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=110 cores=0
-# On a disk with limited operations per second dd is throttled, and tutti-experiments sections
-# reports a verdict on times (the commands of docs/appendix/experiments.md, with less).  The machine
-# may be busy: only the presence of a verdict is checked, and that
-# the exit code agrees with it; counts have the expected values.
+# On a disk with limited operations per second, dd is throttled, and tutti-experiments sections reports a verdict on
+# times (by the commands of docs/appendix/experiments.md, with less data).  Since the machine may be busy, the test
+# checks only that there is a verdict and that the exit code agrees; counts have the expected values.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)

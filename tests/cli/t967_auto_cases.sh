@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=openmpi,asan cores=2
-# tutti-experiments auto --cases: a handful of drawn cases; the seed is printed and gives the same cases again; sizes are capped in a slow directory;
-# both profiles; the report has regret and every case that is slower than the MPI library; wrong arguments.
+# tutti-experiments auto --cases: a few random cases; the seed is printed and gives the same cases again; sizes are
+# limited in a slow directory; both profiles; the report has the regret and every case that is slower than the MPI
+# library; wrong arguments.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
@@ -29,7 +30,7 @@ names = {e["name"] for e in runs[0]["points"][0]["entries"]}
 assert {"auto", "independent", "list", "sieve", "root", "shm", "two-phase", "MPI library"} <= names, names
 END
 
-# intervals of tutti-report, from invented times
+# intervals of tutti-report for invented times
 PYTHONPATH=$here/experiments PYTHONDONTWRITEBYTECODE=1 python3 - <<'END' || bad=1
 from tutti_experiments import regret
 from tutti_experiments.judgement import Judgement

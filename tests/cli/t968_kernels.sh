@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=openmpi,mpich cores=2
-# tutti bench --pattern of each application kernel, small: every method writes and reads the right
-# bytes, also the MPI library by its datatypes; and mpiio_patterns supports them, too.
+# tutti bench --pattern with each application kernel and small sizes: every method, and the MPI library with
+# datatypes, writes and reads the correct bytes; mpiio_patterns supports the kernels too.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=240 builds=openmpi cores=0
-# tutti tune on a throttled device: the profile has the sustained rates, not those of the initial
-# burst, which is reported.
+# tutti tune on a throttled device: the profile has the sustained rates, not those of the initial burst, and the burst
+# is reported.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
@@ -18,7 +18,7 @@ trap '"$here/scripts/throttle.sh" down "$slow" >/dev/null 2>&1' EXIT
     fail "tune: exit code $?"
 grep -q 'has a burst budget' out || fail 'no burst is reported'
 grep -q 'initially, then' out || fail 'no rates of the burst'
-# 33.6 MB/s each for reading and writing; four times that is less than any burst
+# the limit is 33.6 MB/s each for reads and writes; any burst is at least four times faster
 python3 - <<'END' || { bad=1; cat out; }
 import re
 text = open("profile", encoding="utf-8").read()

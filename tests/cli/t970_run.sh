@@ -1,14 +1,14 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=openmpi,mpich cores=2
-# tutti run, with a library that only reports its loading: real and simulated launchers, options, exit codes,
-# signals; --compare.
+# tutti run with a library that only records the programs that load it: real and simulated launchers, options, exit
+# codes, signals; --compare.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck disable=SC2016 # programs are texts for other shells
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 unset LD_PRELOAD TUTTI_MPIIO_LIB
-for name in $(env | sed -n 's/^\(TUTTI_[A-Z_]*\)=.*/\1/p'); do # those of the tests themselves
+for name in $(env | sed -n 's/^\(TUTTI_[A-Z_]*\)=.*/\1/p'); do # variables set by the test runner
     case $name in TUTTI_COMMAND | TUTTI_TEST_DIR | TUTTI_MPICH_YIELD) ;; *) unset "$name" ;; esac
 done
 ln -s . link && cd link || exit 1 # the command resolves paths
@@ -31,7 +31,7 @@ END
 ${CC:-cc} -shared -fPIC -o "$lib" witness.c || exit 1
 export WITNESS="$log"
 
-# run CODE TEXT arguments...: tutti run exits with this code and prints this text
+# run CODE TEXT arguments...: check the exit code of tutti run and that its output contains TEXT
 run() {
     code=$1 text=$2
     shift 2
@@ -42,7 +42,7 @@ run() {
     [ -z "$text" ] || cat out err | grep -qF -e "$text" || fail "tutti run $*: no word of '$text'"
 }
 
-# pretend NAME TEXT: create a launcher that prints TEXT for --version, and otherwise its arguments
+# pretend NAME TEXT: create a launcher that prints TEXT for --version and its arguments otherwise
 pretend() {
     printf '#!/bin/sh\nif [ "$1" = --version ]; then echo "%s"; exit; fi\necho "got: $*"\n' "$2" >"$1"
     chmod +x "$1"
@@ -85,7 +85,7 @@ run 0 'list,1' --library "$lib" --stats -o method=list -- sh -c 'echo "$TUTTI_ME
 TUTTI_METHOD=sieve run 0 'auto,list' --library "$lib" -o method=auto -o method_read=list -- \
     sh -c 'echo "$TUTTI_METHOD,$TUTTI_METHOD_READ"'
 
-# ---- launchers by name and word
+# ---- launchers, recognized by name and version text
 if [ "$mpi" = openmpi ]; then
     mine='mpirun (Open MPI) 5.0.1' other='HYDRA build details:'
     export TUTTI_METHOD=list
@@ -120,7 +120,7 @@ grep -q ",LD_PRELOAD=$lib -n 2 prog" out || fail 'srun: no LD_PRELOAD'
 script=$here/scripts/mpirun.sh
 other_mpi=mpich launcher=mpirun.openmpi
 [ "$mpi" = openmpi ] || other_mpi=openmpi launcher=mpiexec.mpich
-# Only sleep, which a shell starts, so that launchers that start shells do not count.
+# ranks_only WHAT: check that sleep, the program of the ranks, has loaded the library, and that launchers have not
 ranks_only() {
     grep -q '^sleep$' "$log" || fail "$1: no rank loaded it: $(sort -u "$log" | tr '\n' ' ')"
     if grep -qE '^(mpi|hydra|orte)' "$log"; then fail "$1: the launcher loaded it"; fi
@@ -136,7 +136,7 @@ if command -v "$launcher" >/dev/null && unshare -n ip link set lo up 2>/dev/null
     ranks_only "$launcher"
 fi
 
-# ---- with and without
+# ---- --compare: runs with and without the library
 count=$PWD/count
 cat >program <<'END'
 #!/bin/sh

@@ -1,8 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=180
-# tutti ls, show, verify, dump, diff, plot, cp, export: the examples of their manual page, their
-# output for a dataset with all features, a killed writer, damage and wrong usage of each kind; and
-# every argument of the page is run.
+# tutti ls, show, verify, dump, diff, plot, cp, export: the examples of the manual page; output for a dataset with all
+# features; a killed writer, damage and wrong usage of each kind; every argument of the page is used.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
@@ -29,7 +28,7 @@ expect 0 'run: 6 segments, 5 variables' ls run --all
 has '10, 3 each' 'complex128 nodes'
 awk 'length > 80 { print "wide: " $0; wide = 1 } END { exit wide }' out || bad=1
 expect 0 '300 to 323 in segment 5' ls run --range
-has '0.5 to 4.0311289 in segment 2' # moduli
+has '0.5 to 4.0311289 in segment 2' # absolute values
 expect 0 '' ls --json run --range
 json 'o["variables"][0]["min"] == 300 and o["variables"][0]["max"] == 323'
 json 'len(o["segments"]) == 6 and len(o["variables"]) == 5 and o["segments"][3]["kind"] == "topology"'
@@ -44,7 +43,7 @@ cp run/metadata.sqlite alone
 expect 0 '6 segments' ls alone/metadata.sqlite
 expect 1 'data-000001.tutti' verify alone
 : >empty/metadata.sqlite
-expect 0 '0 segments' ls empty # its first writer was killed before it had made a table
+expect 0 '0 segments' ls empty # as if its first writer had been killed early
 
 # ---- a killed writer, damage
 expect 0 'killed: ok; 4 segments' verify killed
@@ -96,7 +95,7 @@ json 'not o["same"] and len(o["others"]) == 2 and o["variables"][0]["different"]
 expect 1 'nowhere' diff run nowhere
 expect 1 "no variable 'nothing'" diff run other -v nothing --abs 1
 
-# ---- anew
+# ---- copies
 expect 0 '' cp run ranked --layout ranked --indices-per-file 1
 expect 0 '' diff run ranked
 [ "$(find ranked -name 'data-*' | wc -l)" -eq 4 ] || { echo 'not 4 data files'; bad=1; }
@@ -111,7 +110,7 @@ expect 1 'netCDF cannot store type float16' cp run other_nc --container netcdf
 expect 1 'netCDF classic files cannot be compressed' cp run other_nc2 --container netcdf -v heat --compress 3
 expect 2 'native|netcdf' cp run x --container hdf5
 expect 1 'cannot be archived' archive nc --to there --segments 1
-for of in run ranked; do # the ids are those of the first file
+for of in run ranked; do # both have the ids of the original
     python3 - $of <<'END'
 import sqlite3, struct, sys
 d = sqlite3.connect(sys.argv[1] + "/metadata.sqlite")
@@ -125,7 +124,7 @@ END
 done >ids
 [ "$(sort ids | uniq -c | grep -c '^ *2 (100, 97, 94')" -eq 2 ] || { echo 'the ids are wrong'; cat ids; bad=1; }
 
-# ---- pictures, and others' formats
+# ---- pictures and formats of other programs
 [ "$(head -c 4 heat.png | tail -c 3)" = PNG ] || { echo 'heat.png is none'; bad=1; }
 python3 - <<'END' || bad=1
 import struct
@@ -159,7 +158,7 @@ expect 2 'from 0 to 19' cp run new --compress 20
 expect 2 'NAME=ABS' diff run other --tolerance 3
 expect 0 'tutti cp [OPTION]' cp --help
 
-# ---- every argument of the page is run
+# ---- every argument of the page is used
 sed 's/\\-/-/g' "$page" | grep -o -e '--[a-z][a-z-]*' | sort -u >flags
 while read -r flag; do
     grep -q -e "$flag\b" examples "$0" "$here"/tests/cli/t97[2-9]*.sh "$here"/tests/cli/t98*.sh || { echo "$flag is not tested"; bad=1; }

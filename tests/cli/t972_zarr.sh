@@ -1,8 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120
-# tutti export --zarr: Zarr reads through the references the values that tutti dump shows:
-# compressed and not, all types, both byte orders, padded chunks, several topologies; cp --compress,
-# ls, show and verify of compressed variables; a damaged chunk.
+# tutti export --zarr: Zarr reads the values that tutti dump prints: compressed and not, all types, both byte orders,
+# padded chunks, several topologies; cp --compress, ls, show and verify of compressed variables; a damaged chunk.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -19,7 +18,7 @@ for program in dataset_writer zarr_writer; do
         -L"$TUTTI_BUILD_DIR" -ltutti -lm -Wl,-rpath,"$TUTTI_BUILD_DIR" || exit 1
 done
 
-# run TEXT arguments...: the command succeeds and prints this text
+# run TEXT arguments...: check that the command succeeds and that its output contains TEXT
 run() {
     text=$1
     shift
@@ -30,7 +29,7 @@ run() {
     fi
 }
 
-# compare DATASET JSON: every array equals the output of tutti dump
+# compare DATASET JSON: check that every array equals the output of tutti dump
 compare() {
     TUTTI_COMMAND=$TUTTI_COMMAND $python - "$1" "$2" <<'END' || bad=1
 import json, os, subprocess, sys
@@ -94,7 +93,7 @@ assert json.loads(refs["late/.zarray"])["shape"][0] == 2 and "time_1/0" in refs 
 assert refs["late/1.0.0"][0] == "run/data-000001.tutti"
 END
 
-# without compression, and again; sizes that change, from the directory itself
+# without compression, repeated; variables of changing size, run in the directory of the dataset
 run '' cp run plain --compress 0 -v smooth,wave
 run '' diff run plain -v smooth,wave
 ./dataset_writer mesh </dev/null || exit 1
@@ -117,7 +116,7 @@ import json, sys
 v = json.load(sys.stdin)["variables"][0]
 sys.exit(not (v["raw_bytes"] == 3 * 700 * 501 * 8 and v["raw_bytes"] > 1.1 * v["bytes"] and v["compress"] == 1))' || bad=1
 "$here/scripts/mpirun.sh" "$TUTTI_MPI" 3 "$TUTTI_COMMAND" verify run >out 2>&1 || { cat out; bad=1; }
-# a byte in the middle of the last section of "smooth"; its checksum is removed, so that the zstd
+# damage a byte in the middle of the last section of "smooth" and remove the checksum of the section, so that the zstd
 # frame detects the damage
 $python - <<'END'
 import sqlite3

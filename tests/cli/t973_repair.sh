@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120
-# tutti repair: its output, its exit codes, and verify and ls succeed afterwards. 
-# tests/dataset/t1269_repair.c tests kinds of damage.
+# tutti repair: output and exit codes; verify and ls succeed afterwards.  tests/dataset/t1269_repair.c tests the kinds
+# of damage.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120
-# tutti archive and restore: to and from a directory, a tar archive in both directions with tar(1),
-# a command; the output of ls, show and verify for it; archives that are damaged, foreign or
-# missing; no segment is lost if it is killed at any step.
+# tutti archive and restore with directories, tar archives (exchanged with tar(1)) and commands; the output of ls, show
+# and verify for archived segments; archives that are damaged, foreign or missing; no segment is lost if the command
+# is killed at any step.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
@@ -28,7 +28,7 @@ expect 0 '300 to 323 in segment 5' ls run --range
 expect 0 '' archive run --to away --segments 3: --json
 json 'o["segments"] == 2 and o["place"] == "away" and o["archived"]'
 expect 0 '0 segments archived' archive run --to away
-id=$(basename away/segment-*-000003.tutti -000003.tutti) # with the id of the dataset
+id=$(basename away/segment-*-000003.tutti -000003.tutti) # the name contains the id of the dataset
 cp "away/$id-000003.tutti" kept
 printf 'x' | dd of="away/$id-000003.tutti" bs=1 seek=700 conv=notrunc 2>/dev/null
 expect 1 'damaged' restore run --from away
@@ -66,7 +66,7 @@ head -c 9000 x.tar >short.tar
 expect 1 'short read of the archive' restore run --tar short.tar
 (printf 'no tar archive, but long enough'; head -c 5000 /dev/zero) >none.tar
 expect 1 'not a tar archive' restore run --tar none.tar
-for at in 124 150 520 1500; do # sizes, checksums, headers, numbers
+for at in 124 150 520 1500; do # bytes of sizes, checksums, headers and values
     cp x.tar hurt.tar
     printf '\377' | dd of=hurt.tar bs=1 seek=$at conv=notrunc 2>/dev/null
     expect 1 'tutti restore' restore run --tar hurt.tar
@@ -104,7 +104,7 @@ expect 2 "'--to' does not apply to 'tutti restore'" restore run --to x
 expect 0 'Usage: tutti restore' restore --help
 expect 1 'No such file' archive nowhere --to x
 
-# ---- killed at the n-th step of those that change files: every segment is here, or there
+# ---- killed at the n-th step that changes files: every segment is in the dataset or in the archive
 case $TUTTI_BUILD_DIR in */openmpi) ;; *) exit $bad ;; esac
 cat >kill.c <<'END'
 #define _GNU_SOURCE
@@ -131,7 +131,7 @@ STEP(int, fallocate64, (int f, int m, off_t a, off_t n), (f, m, a, n))
 STEP(int, ftruncate64, (int f, off_t n), (f, n))
 END
 cc -shared -fPIC -o kill.so kill.c -ldl || exit 1
-# killed WHAT arguments...: from the same initial state, killed at step 1, 6, 11 ... until it completes
+# killed WHAT arguments...: run from the same initial state, killed at step 1, 6, 11, ... until the command completes
 killed() {
     what=$1 steps=1
     shift
@@ -149,7 +149,7 @@ killed() {
         [ $steps -lt 80 ] || break
     done
     [ $steps -gt 8 ] || { echo "$what: only $steps steps"; bad=1; }
-    expect 0 '' "$@" # and it goes on
+    expect 0 '' "$@" # the command can be repeated
 }
 expect 0 '' cp whole begin --indices-per-file 2
 killed archive archive again --to there

@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# tutti diff --by id; --json of dump, plot, cp and export; the metadata file alone, copied to an empty directory.
+# tutti diff --by id; --json of dump, plot, cp and export; a metadata file without its data files.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
@@ -8,7 +8,7 @@ for program in dataset_writer dataset_ids; do
     compile cli/$program.c $program || exit 1
 done
 
-# ---- by id
+# ---- diff --by id
 ./dataset_ids one 50 0 </dev/null && ./dataset_ids turned 50 13 </dev/null && ./dataset_ids hurt 50 31 170 </dev/null &&
     ./dataset_ids fewer 47 5 </dev/null || exit 1
 expect 1 'numbers differ' diff one turned
@@ -22,7 +22,7 @@ expect 1 "3 entries only in one" diff fewer one --by id --json
 json 'not o["same"] and all(v["different"] == 0 for v in o["variables"]) and o["variables"][0]["numbers"] == 94'
 expect 2 'position|id' diff one turned --by name
 
-# ---- for programs
+# ---- --json
 ./dataset_writer run </dev/null || exit 1
 expect 0 '' dump run -v heat -s 1 --json
 json 'o[0]["shape"] == [4, 6] and o[0]["values"] == list(range(24)) and o[0]["type"] == "float64"'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=openmpi
-# The "XDMF Reader" of ParaView reads the output of tutti export --xdmf: steps, times and all
-# values, from the data files themselves; two and three dimensions, several types, both byte orders.
+# The "XDMF Reader" of ParaView reads the output of tutti export --xdmf: steps, times and all values, which it reads from
+# the data files of the dataset; two and three dimensions, several types, both byte orders.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 here=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # TEST ranks=0 timeout=60 builds=openmpi
-# Completion: bash completes commands, their words, options and values as typed; the scripts of zsh and fish are
-# accepted by those shells, where they are installed, and fish completes by its own rule.
+# Completion: bash completes commands, subcommands, options and values; zsh and fish, if installed, accept their
+# scripts, and fish completes commands.
 # SPDX-License-Identifier: BSD-3-Clause
 [ -n "${BASH_VERSION:-}" ] || exec bash "$0"
 set -u
@@ -13,7 +13,7 @@ done
 # shellcheck disable=SC1091
 source ./bash.out
 bad=0
-# typed WORD... -- EXPECTED...   the completions of the last word
+# typed WORD... -- EXPECTED...: check the completions of the last word
 typed() {
     COMP_WORDS=(tutti)
     while [ "$1" != -- ]; do

@@ -1,8 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120
-# One grammar for all commands: each command of the table that `tutti help --json` prints is called with -h, --help, --version, an
-# unknown and a misspelled option, missing and extra operands, a wrong number, options after operands and after --, a value for a flag, and a full
-# standard output.  The help of a command has its options and no line above 80 columns.
+# One grammar for all commands: each command in the output of `tutti help --json` is called with -h, --help, --version,
+# an unknown and a misspelled option, missing and extra operands, a wrong number, options after operands and after --,
+# a value for a flag, and a full standard output.  The help of a command lists its options in at most 80 columns.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 cd "$TUTTI_TEST_DIR" || exit 1
@@ -25,7 +25,7 @@ def call(words, out=subprocess.PIPE):
 
 
 def expect(code, text, words, out=subprocess.PIPE):
-    """The exit status, and a text in what the command prints."""
+    """Check the exit status of a command and that its output contains a text."""
     global bad
     done = call(words, out)
     said = (done.stdout or "") + done.stderr
@@ -70,7 +70,7 @@ for group in json.load(open(sys.argv[2], encoding="utf-8")):
             expect(2, f"missing operand {operands[0]}", words)
         if not unlimited:
             expect(2, "extra operand 'more'", [*words, *given, *["more"] * (optional + 1)])
-        if words != ["run"]:  # there it belongs to the program
+        if words != ["run"]:  # there the option belongs to the program
             expect(2, "unknown option '--nosuch'", [*words, *given, "--nosuch"])
         said = call([*words, "--", *given, "--nosuch"] if words != ["run"] else [*words, "--dry-run", "--", "true", "--nosuch"])
         if "unknown option" in said.stderr:

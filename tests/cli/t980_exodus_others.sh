@@ -1,9 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# Files that Debian's libexodusii wrote, in all classic formats and with integers of 32 and 64
-# bits: tutti exodus info, ls and show print their contents, diff finds no difference between them,
-# and tutti cp rewrites them so that libexodusii reads the
-# same.  netCDF-4 is refused with a hint to use nccopy.
+# Files written by Debian's libexodusii, in all classic formats and with integers of 32 and 64 bits: tutti exodus info,
+# ls and show print their contents, diff finds no difference between them, and tutti cp writes copies from which
+# libexodusii reads the same.  netCDF-4 is refused with a hint to use nccopy.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
@@ -37,14 +36,14 @@ printf 'CDF\002' >cut.e
 expect 1 '' exodus info cut.e
 expect 1 'damaged' verify cut.e
 
-# ---- all the same
+# ---- files of different formats are equal
 for file in one five short; do
     expect 0 '' diff two.e $file.e --rel 1e-6
 done
-expect 1 'edge set 400: 1 member only in two.e' diff two.e wide.e # version 6.02 forgets signs there, and writes names of others
+expect 1 'edge set 400: 1 member only in two.e' diff two.e wide.e # version 6.02 loses signs, and writes wrong names
 [ "$(wc -l <out)" -eq 5 ] || { echo 'more differs'; cat out; bad=1; }
 
-# ---- rewritten files: libexodusii reads what it had written, except for coordinate frames
+# ---- libexodusii reads the same from copies as from the originals, except for coordinate frames
 "$reader" two.e | grep -v '^frame' >want
 expect 0 '' cp two.e new.e
 "$reader" new.e >got || bad=1

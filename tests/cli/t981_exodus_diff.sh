@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# tutti exodus diff: files that differ only in the order of nodes and elements are equal; every kind of difference is reported with
-# its location; tolerances for all and for some variables; steps; exit codes; the same under mpirun.
+# tutti exodus diff: files that differ only in the order of nodes and elements are equal; every kind of difference is
+# reported with its location; tolerances for all and for some variables; steps; exit codes; the same under mpirun.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
@@ -46,7 +46,7 @@ expect 2 'missing operand B' exodus diff a.e
 expect 2 'must be NAME=ABS' exodus diff a.e b.e --tolerance 3
 expect 2 "does not apply to 'tutti exodus diff'" exodus diff a.e b.e --nemesis
 
-# ---- by several ranks
+# ---- on several ranks
 tutti 3 exodus diff a.e b.e || fail 'they differ on three ranks'
 "$TUTTI_COMMAND" exodus diff a.e mesh.e >want </dev/null
 tutti 3 exodus diff a.e mesh.e

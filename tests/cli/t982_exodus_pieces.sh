@@ -1,15 +1,16 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=openmpi,mpich
-# tutti exodus split and join: pieces by METIS, the curve and the order of the file, by one rank and by three: the same bytes;
-# joined again, by one rank and by three, they are the file that was split.  Pieces that do not belong together are refused.
+# tutti exodus split and join: pieces by METIS, by the curve and by the order of the file have the same bytes on one
+# rank and on three; joining the pieces, on one rank and on three, restores the original file.  Pieces of different
+# files are refused.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
 compile cli/exodus_pair.c pair && compile cli/exodus_cells.c cells || exit 1
 ./pair turned.e turned </dev/null && ./cells cells.e </dev/null || exit 1
-expect 0 '' cp turned.e cube.e # in the order of the ids
+expect 0 '' cp turned.e cube.e # cp sorts by id
 
-# pieces FILE N BY: split and joined again
+# pieces FILE N BY: split a file into N pieces, join the pieces, and compare
 pieces() {
     rm -f p.e.* q.e.* back.e* again.e*
     expect 0 "p.e.$2." exodus split "$1" -n "$2" --by "$3" -o p.e
@@ -32,12 +33,12 @@ pieces cells.e 5 order
 [ -e p.e.5.4 ] || bad=1
 expect 0 'with an id map' ls p.e.5.4
 
-# ---- Nemesis: of the ranks that write the complete file
+# ---- Nemesis data of the ranks that write the complete file
 tutti 3 exodus join p.e.5.0 -o n.e --nemesis || fail 'join --nemesis'
 expect 0 'Nemesis: 3 processors' exodus info n.e
 expect 0 '' diff cells.e n.e
 
-# ---- numbers and steps
+# ---- numbers of pieces, and steps
 expect 0 '' exodus join p.e.5.0 -o short.e --real 4 --integers 8 --steps 2:3 --steps-per-file 1 --json
 json 'o["steps"] == 2 and o["pieces"] == 5'
 expect 0 'reals of 32 bits, integers of 64 bits' ls short.e

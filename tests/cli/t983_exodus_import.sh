@@ -1,8 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=90
-# tutti import: a Gmsh mesh with hexahedra, a pyramid, groups of every dimension and without, into
-# an Exodus file and a dataset, the same by one rank and by three; a plane; Exodus files into
-# datasets; the output of meshio for the same mesh.
+# tutti import: a Gmsh mesh with hexahedra, a pyramid, and groups of every dimension or none, is imported into an
+# Exodus file and a dataset, with the same result on one rank and on three; a plane mesh; Exodus files into datasets;
+# comparison with the output of meshio.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
@@ -18,7 +18,7 @@ expect 0 '' exodus info m.e --json
 json '[s["id"] for s in o["files"][0]["side sets"]] == [1, 4] and o["files"][0]["dimensions"] == 3'
 tutti 3 import mixed.msh m3.e || fail 'import on three ranks'
 cmp m.e m3.e || bad=1
-# The sides: elements 1, 1, 1 (bottom 5, left 4, right 2 beside element 2), and the pyramid's first.
+# Expected sides: 5 (bottom), 4 (left) and 2 (right, beside element 2) of element 1, and side 1 of the pyramid.
 "$TUTTI_COMMAND" import m.e sides </dev/null && "$TUTTI_COMMAND" dump sides -v side-set-1.sides </dev/null | sed 1d | tr '\n' ' ' >got
 [ "$(cat got)" = '2 4 5 ' ] || { echo "sides $(cat got)"; bad=1; }
 "$TUTTI_COMMAND" dump sides -v side-set-4.members </dev/null | sed 1d >got

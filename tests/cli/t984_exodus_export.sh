@@ -1,8 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120
-# tutti export of an Exodus file with cells of every kind: VTK and XDMF files have the correct
-# offsets of all values; with
-# ParaView: both readers have the cells, points and results that its Exodus reader has.  By three ranks, too.
+# tutti export of an Exodus file with cells of every kind, on one rank and on three: VTK and XDMF files have the correct
+# offsets of all values; if ParaView is installed, both readers return the cells, points and results of its Exodus
+# reader.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
@@ -24,13 +24,13 @@ done
 expect 2 "'--csv' does not apply to 'tutti export' of an Exodus file" export cells.e --csv
 expect 2 'exactly one of --xdmf and --vtk' export cells.e
 
-# ---- the files themselves
+# ---- contents of the files
 python3 - <<'END' || bad=1
 import struct
 import xml.etree.ElementTree as xml
 
 def vtu(path):
-    """The arrays of a file of VTK's, by name."""
+    """Return the arrays of a VTK file by name."""
     text = open(path, "rb").read()
     head, _, data = text.partition(b'<AppendedData encoding="raw">\n_')
     root = xml.fromstring(head + b"</VTKFile>")
@@ -89,7 +89,7 @@ def leaves(d):
         yield d
 
 def cells(reader, time):
-    """Type, points and results of every cell."""
+    """Return type, points and results of every cell."""
     reader.UpdatePipeline(time)
     out = {}
     for grid in leaves(servermanager.Fetch(reader)):
@@ -98,7 +98,7 @@ def cells(reader, time):
             cell = grid.GetCell(i)
             n = cell.GetNumberOfPoints()
             kind = cell.GetCellType()
-            if (kind, n) == (28, 9):  # a shell of 9 nodes: the Exodus reader leaves its centre out
+            if (kind, n) == (28, 9):  # the Exodus reader omits the centre of shells of 9 nodes
                 kind, n = 23, 8
             p = [cell.GetPointId(k) for k in range(n)]
             key = (3 if kind == 4 else kind, tuple(grid.GetPoint(q) for q in p), tuple(t.GetValue(q) for q in p))

@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=30
-# docs/reference/exodus-calls.md has every function of Debian's exodusII.h, and no other.
+# docs/reference/exodus-calls.md lists exactly the functions of Debian's exodusII.h.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 here=$(cd "$(dirname "$0")/../.." && pwd)

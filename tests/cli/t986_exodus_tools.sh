@@ -1,8 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120
-# The commands of docs/reference/exodus-tools.md in order, and their outputs; damage that verify
-# and archive find;
-# every argument of the manual page is run.
+# The commands of docs/reference/exodus-tools.md in order, and their output; damage that verify and archive detect;
+# every argument of the manual page is used.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
@@ -60,7 +59,7 @@ expect 0 'Usage: tutti exodus info' exodus --help
 expect 0 'Usage: tutti exodus info' help exodus
 expect 0 'tutti cp [OPTION]' cp run.e --help
 
-# ---- every argument of the page is run
+# ---- every argument of the page is used
 sed 's/\\-/-/g' "$TUTTI_BUILD_DIR/generated/man/tutti-exodus.1" | grep -o -e '--[a-z][a-z-]*' | sort -u >flags
 while read -r flag; do
     grep -q -e "$flag\b" "$here"/docs/reference/exodus-tools.md "$here"/tests/cli/t98[0-6]*.sh "$here"/tests/cli/t9[57]*.sh || { echo "$flag is not tested"; bad=1; }

@@ -1,8 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=mpich
-# Every command `tutti-experiments` in docs/appendix/experiments.md, and every one that
-# scripts/bench_papers.sh runs, is accepted by the command: an invalid argument is appended, so that
-# all others are parsed first.
+# The arguments of all tutti-experiments commands in docs/appendix/experiments.md and scripts/bench_papers.sh are
+# valid: with an appended invalid argument, the command reports only that argument.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
@@ -35,7 +34,7 @@ mkdir -p tree/meshes
 touch tree/meshes/mesa.msh
 NOTES=$PWD/notes tree/scripts/bench_papers.sh ./note ./note tree/run tree/out >log 2>&1 || { cat log; exit 1; }
 [ "$(wc -l <notes)" -ge 20 ] || { echo "bench_papers.sh runs little:"; cat notes; bad=1; }
-# and the commands in the code blocks of the page
+# the commands in the code blocks of the page
 sed -n 's/^    .*tutti-experiments \(.*\)$/\1/p' "$here/docs/appendix/experiments.md" | sed 's/ *#.*//' >page
 [ "$(wc -l <page)" -ge 15 ] || { echo "few commands on the page:"; cat page; bad=1; }
 sed 's/--\(json\|csv\|html\) [^ ]*//g; s/  */ /g' notes page | sort -u >commands

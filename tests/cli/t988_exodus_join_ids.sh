@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=openmpi,mpich
-# tutti exodus join identifies entries by id on every number of ranks alike: pieces without id maps whose elements differ are refused with
-# the name of the piece and of the missing map; pieces of split join again even if each of them has all nodes.
+# tutti exodus join identifies entries by id, with the same result on any number of ranks: pieces without id maps whose
+# elements differ are refused with the names of the piece and of the missing map; pieces that each have all nodes can
+# be joined.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
@@ -9,7 +10,7 @@ command -v ncgen >/dev/null || { echo "no ncgen (Debian: netcdf-bin)"; exit 77; 
 compile cli/exodus_pair.c pair && ./pair turned.e turned </dev/null || exit 1
 expect 0 '' cp turned.e cube.e
 
-# joined NAME CODE TEXT PIECES...: on 1, 2 and 4 ranks
+# joined NAME CODE TEXT PIECES...: join on 1, 2 and 4 ranks; check exit status and output
 joined() {
     name=$1 code=$2 text=$3
     shift 3
@@ -26,7 +27,7 @@ joined() {
 # ---- four pieces with two elements each
 expect 0 '' exodus split cube.e -n 4 --by order -o p.e
 joined whole 0 '27 nodes, 8 elements' p.e.4.0
-for piece in 0 1 2 3; do # a name of the same length hides the map
+for piece in 0 1 2 3; do # rename maps, so that they are not found
     LC_ALL=C sed 's/elem_num_map/elem_num_mop/' p.e.4.$piece >e.e.4.$piece
     LC_ALL=C sed 's/node_num_map/node_num_mop/' p.e.4.$piece >n.e.4.$piece
     cp p.e.4.$piece one.e.4.$piece
@@ -34,7 +35,7 @@ done
 cp e.e.4.2 one.e.4.2
 joined elements 1 'has no elem_num_map' e.e.4.0
 joined nodes 1 'no piece has an id map of its nodes' n.e.4.0
-joined one 0 '27 nodes, 8 elements' one.e.4.0 # the ids 1 and 2 are free
+joined one 0 '27 nodes, 8 elements' one.e.4.0 # ids 1 and 2 are not used by other pieces
 cp e.e.4.1 one.e.4.1
 joined two 1 "has different nodes in 'one.e.4" one.e.4.0
 cp p.e.4.1 one.e.4.1

@@ -1,14 +1,13 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# tutti diff of Exodus files and of datasets: an infinite value equals only the same infinity and
-# NaN only NaN, regardless of tolerances;
-# JSON stays valid.
+# tutti diff of Exodus files and of datasets: an infinite value equals only the same infinity, and NaN only NaN,
+# regardless of tolerances; JSON stays valid.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
 command -v ncgen >/dev/null || { echo "no ncgen (Debian: netcdf-bin)"; exit 77; }
 
-# points NAME VALUES: an Exodus file and a dataset with a nodal variable u of eight nodes
+# points NAME VALUES: write an Exodus file and a dataset with a nodal variable u of eight nodes
 points() {
     cat >"$1.cdl" <<CDL
 netcdf points {

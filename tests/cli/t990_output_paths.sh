@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120
-# Outputs: a command refuses an output that is, or lies inside, one of its inputs, by whatever name (path, symbolic link, hard link,
-# parent directory), and the input is unchanged; names of variables cannot leave the directory; an unknown variable fails.
+# A command refuses an output that is one of its inputs or located inside an input, under any name (path, symbolic link,
+# hard link, parent directory), and leaves the input unchanged; variables cannot be written outside the output
+# directory by their names; an unknown variable is an error.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
@@ -17,7 +18,7 @@ mkdir sub
 sums() { find g.tutti run.e run.e.tutti -type f -exec sha256sum {} + | sort; }
 sums >before
 
-# refused arguments...: exit status 1, a reason, and nothing has changed
+# refused arguments...: check exit status 1, a reason, and that no file has changed
 refused() {
     expect 1 'the input' "$@"
     sums >after
@@ -59,7 +60,7 @@ expect 1 'nosuch' export g.tutti --xdmf -v nosuch
 expect 1 'nosuch' export run.e --vtk -v nosuch
 expect 1 'nosuch' export run.e --xdmf -v nosuch
 expect 1 'x' plot g.tutti -v ../../etc/x
-cp -r g.tutti sub/named # a variable whose name is a path outside of the directory
+cp -r g.tutti sub/named # rename a variable to a path outside the directory
 python3 - "$variable" <<'END' || exit 1
 import sqlite3, sys
 db = sqlite3.connect("sub/named/metadata.sqlite")

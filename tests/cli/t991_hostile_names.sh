@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120
-# Names, titles and infos of any bytes (not UTF-8, control characters, zero bytes, markup): JSON and XML of ls, show, info, diff and export
-# parse, and no control character reaches the terminal.
+# Names, titles and infos with arbitrary bytes (not UTF-8, control characters, zero bytes, markup): JSON and XML of ls,
+# show, info, diff and export are well-formed, and no control character is printed.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
@@ -26,7 +26,7 @@ db.execute("UPDATE infos SET value = ?, count = 14 WHERE type = CAST('bytes' AS 
 db.commit()
 END
 
-# parses TYPE FILE...: valid JSON or XML, no control characters but white space
+# parses TYPE FILE...: check that files are valid JSON or XML, without control characters other than white space
 parses() {
     python3 - "$@" <<'END' || { echo "$*: does not parse"; cat "$2"; bad=1; }
 import json, sys

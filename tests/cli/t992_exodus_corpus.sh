@@ -1,8 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120
-# tutti cp, diff, split and join on files in the manner of libMesh, MOOSE, Cubit and IOSS: ids of 0 are kept, names longer than 32 bytes,
-# times that do not rise, fixed time dimensions, series with several meshes and repeated members are copied; flags before file names.
-# libexodusii reads the same of copies, and of pieces that were joined, as of the originals.
+# tutti cp, diff, split and join of files like those of libMesh, MOOSE, Cubit and IOSS: ids 0 are kept; names longer than
+# 32 bytes, times that do not ascend, fixed time dimensions, series with several meshes and repeated members are copied;
+# options before file names.  libexodusii reads the same from copies and joined pieces as from the originals.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
@@ -10,7 +10,7 @@ writer=$TUTTI_BUILD_DIR/tests/exodus/corpus_writer
 [ -x "$writer" ] || { echo "no $writer"; exit 77; }
 mkdir corpus
 "$writer" corpus >list || exit 1
-# same_text A B: libexodusii reads the same of both
+# same_text A B: check that libexodusii reads the same from both files
 reader=$TUTTI_BUILD_DIR/tests/exodus/exodus_reader
 same_text() {
     [ -x "$reader" ] || return 0
@@ -22,7 +22,7 @@ for file in moose.e cubit.e fixed_time.e fixed_time_old.e one_fixed_time.e long_
     expect 0 '' cp corpus/$file $file
     expect 0 '' diff corpus/$file $file
     [ ! -s out ] || { echo "$file"; cat out; bad=1; }
-    [ $file = cubit.e ] || same_text corpus/$file $file # sets are written in the order of ids
+    [ $file = cubit.e ] || same_text corpus/$file $file # copies have sets in the order of ids
 done
 for file in moose.e long_names.e fixed_time.e; do
     expect 0 '' exodus split corpus/$file -n 3 --by order -o p-$file
@@ -37,7 +37,7 @@ expect 0 '' exodus info libmesh.e --json
 json "sum(len(f['times']) for f in o['files']) == $steps"
 json '[b["id"] for b in o["files"][0]["element blocks"]] == [0, 7] and o["files"][0]["side sets"][0]["id"] == 0'
 
-# ---- distribution factors that do not fit
+# ---- wrong numbers of distribution factors
 expect 0 'side set 2 has 3 distribution factors, its members need 12' diff corpus/factors.e corpus/factors.e
 expect 0 'side set 2 has 3 distribution factors' cp corpus/factors.e factors.e
 expect 0 'side set 2 has 3 distribution factors' exodus split corpus/factors.e -n 2 --by order -o f.e

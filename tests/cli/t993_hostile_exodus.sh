@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120
-# Exodus files whose counts are wrong: diff, cp and export report an error, each within
-# seconds and without memory for numbers that are only in the header.
+# Exodus files with wrong counts: diff, cp and export report an error within seconds, and allocate no memory for counts
+# that only the header states.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
@@ -26,7 +26,7 @@ craft attributes.e "$hex" 'd num_att_in_blk1 16777216'
 craft negative.e "$polygons" 's ebepecnt1 0 -4;s ebepecnt1 1 12'
 craft large.e "$polygons" 's ebepecnt1 0 4611686018427387904;s ebepecnt1 1 4611686018427387904'
 craft node.e "$hex" 's connect1 3 2147483647'
-# names of variables that are missing are all empty, and so equal
+# missing names of variables are empty, so that several variables have equal names
 craft names.e "$hex" 'd num_glo_var 2;d time_step 1;x time_whole d time_step;x vals_glo_var d time_step num_glo_var'
 expect 0 '' export names.e --vtk -o vtk
 # many variables, and many sets with one id: the time must not grow with the square of their number
@@ -34,7 +34,7 @@ craft variables.e 'd num_dim 3;d one 1;d num_glo_var 524288;x name_glo_var c num
 expect 0 '' diff variables.e variables.e
 craft ids.e 'd num_dim 3;d num_node_sets 524288;x ns_prop1 b num_node_sets'
 expect 0 '' diff ids.e ids.e
-# a member that no node is, in a file with an id map
+# a member that is not a node, in a file with an id map
 craft member.e "$hex" 'd num_node_sets 1;d num_nod_ns1 1;x node_ns1 i num_nod_ns1;x node_num_map i num_nodes;s node_ns1 0 2147483647'
 expect 1 'tutti import: ' import member.e other.tutti
 for file in nodes product attributes negative large node; do

@@ -1,13 +1,13 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120
-# Datasets whose metadata have impossible numbers: every command reports an error, none ends by a signal, and repair rebuilds
-# the metadata from the data file.
+# Datasets with impossible numbers in their metadata: every command reports an error, none is ended by a signal, and
+# repair rebuilds the metadata from the data file.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
 golden=$here/tests/dataset/golden
 
-# harm SQL: the golden dataset, changed, in d
+# harm SQL: create the directory d, a copy of the reference dataset with metadata changed by SQL
 harm() {
     rm -rf d away other
     mkdir d

@@ -1,8 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120
-# tutti import of meshes that gmsh creates from one geometry, in formats 4.1 and 2.2, text and
-# binary, whole and partitioned: blocks and sets have as many elements as gmsh's groups, and their
-# full names.
+# tutti import of meshes that gmsh creates from one geometry, in formats 4.1 and 2.2, text and binary, whole and
+# partitioned: blocks and sets have the sizes and the full names of the groups of gmsh.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
@@ -22,7 +21,7 @@ Physical Curve("outside", 22) = {1,5,6,7,3,4};
 Physical Point("corner", 31) = {1};
 END
 
-# The groups written by gmsh: format 2.2 lists every element once for each of its groups.
+# Count the elements of each group: format 2.2 lists every element once for each of its groups.
 gmsh -2 plate.geo -format msh22 -o gmsh.msh >log 2>&1 || { cat log; exit 1; }
 of_gmsh() { awk -v type="$1" -v tag="$2" '/^\$Elements/ { on = 1 } on && $2 == type && $4 == tag { n++ } END { print n }' gmsh.msh; }
 {
@@ -33,7 +32,7 @@ of_gmsh() { awk -v type="$1" -v tag="$2" '/^\$Elements/ { on = 1 } on && $2 == t
     echo "num_ele_els2 = $(of_gmsh 2 14)"
     echo "num_elem = $(of_gmsh 2 13)"
     echo "num_elem_sets = 2"
-    echo "num_nod_ns1 = $(($(of_gmsh 1 21) + 1))" # a line, and a loop
+    echo "num_nod_ns1 = $(($(of_gmsh 1 21) + 1))" # an open line has one node more than edges; group 22 is a loop
     echo "num_nod_ns2 = $(of_gmsh 1 22)"
     echo "num_nod_ns3 = 1"
     echo "num_node_sets = 3"
@@ -58,7 +57,7 @@ for format in msh41 msh22; do
     done
 done
 
-# Several blocks of one name: of different types of elements, and of different groups.
+# Several blocks of the same name: with different element types, and of different groups.
 cat >names.msh <<'END'
 $MeshFormat
 2.2 0 8

@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# tutti mesh --by: text, JSON and picture name the partitioner that was used: METIS is replaced by
-# coordinate bisection if there are few nodes per partition; unknown names are refused.
+# tutti mesh --by: text, JSON and picture name the partitioner that was used; METIS is replaced by coordinate bisection
+# if there are few nodes per partition; unknown names are refused.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
@@ -11,12 +11,12 @@ import pathlib, sys
 sys.path.insert(0, '$here/scripts')
 import tour
 tour.make_mesh(pathlib.Path('pipe.msh'), 9)"
-# ask arguments...: standard output is in the file out, standard error in err
+# ask arguments...: run the command with standard output in the file out and standard error in err
 ask() { "$TUTTI_COMMAND" mesh "$@" >out 2>err </dev/null || fail "tutti mesh $*"; }
 
 used=rcb
 ask partition pipe.msh --parts 4 --by metis --json
-grep -q '"by": "metis"' out && used=metis # else the library has no METIS
+grep -q '"by": "metis"' out && used=metis # otherwise the library lacks METIS
 [ $used = metis ] || grep -q 'METIS is not built in' err || fail 'a fallback that is not reported'
 # requested partitioner, partitions, used partitioner
 while read -r by parts real; do

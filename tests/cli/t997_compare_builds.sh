@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 builds=openmpi,mpich cores=2
-# compare_builds.py runs small_steps with the libraries of two builds (here: the same one twice) and prints a ratio for each series; the
-# program fails when values that it reads differ from those written.
+# compare_builds.py runs small_steps with the libraries of two builds (here twice the same build) and prints a ratio for
+# each series; small_steps fails if it reads other values than it has written.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"

@@ -1,14 +1,14 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 cores=2
-# SIGINT, SIGTERM and SIGKILL for mpirun, or for one process, while a command has temporary files: none is left, and the command can be repeated.
-# The launchers end ranks with SIGKILL when they do not end by themselves.
+# SIGINT, SIGTERM and SIGKILL to mpirun or to a single process while a command has temporary files: no file remains, and
+# the command can be repeated.  Launchers kill ranks that do not end.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
 temporary() { find . -name '*.tmp*' -print -quit; }
 
-# until_is WANTED PID: wait until there are temporary files (1), none (0); at most while process
-# PID runs, or 30 s without PID
+# until_is WANTED PID: wait until temporary files exist (1) or not (0), while process PID runs or, without PID, for at
+# most 30 s
 until_is() {
     for _ in $(seq 3000); do
         [ "$(temporary | wc -l)" -ne "$1" ] || return 0
@@ -18,7 +18,7 @@ until_is() {
     return 1
 }
 
-# interrupt SIGNAL COMMAND...: send it as soon as the command has a temporary file
+# interrupt SIGNAL COMMAND...: run a command and send it the signal as soon as a temporary file exists
 interrupt() {
     signal=$1
     shift

@@ -1,5 +1,5 @@
-/* zarr_writer DIRECTORY: a dataset with compressed variables of several chunks and many types, three steps of time; "late" is not
- * in the first, "mesh" only in the topology.
+/* zarr_writer DIRECTORY: writes a dataset with compressed variables of several chunks and many types in three
+ * time steps; the variable "late" is not in the first step, and "mesh" is only in the topology.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <complex.h>
 #include <math.h>
@@ -59,7 +59,7 @@ int main(int argc, char **argv) {
     tutti_decomposition *plane = NULL, *line = NULL;
     const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE;
     const tutti_decomposition_spec all = {.kind = TUTTI_BY_SLICE, .slice = {.hi = {ROWS, COLUMNS}}};
-    const tutti_decomposition_spec lie = {.kind = TUTTI_BY_RANK_ORDER, .n = LINE};
+    const tutti_decomposition_spec implicit_ids = {.kind = TUTTI_BY_RANK_ORDER, .n = LINE};
     double *buf = malloc((size_t)ROWS * COLUMNS * 16);
     MPI_Init(&argc, &argv);
     int bad = argc < 2 || !buf || tutti_dataset_open(MPI_COMM_WORLD, argv[1], mode, NULL, &d) ||
@@ -68,7 +68,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < VARIABLES && !bad; i++)
         bad = tutti_dataset_variable(d, variables[i].name, &variables[i].spec);
     bad = bad || tutti_decomposition_create(d, "plane", &all, &plane) ||
-          tutti_decomposition_create(d, "line", &lie, &line);
+          tutti_decomposition_create(d, "line", &implicit_ids, &line);
     for (int step = -1; step < STEPS && !bad; step++) {
         bad = tutti_dataset_begin(d, step < 0 ? TUTTI_TOPOLOGY : TUTTI_STATE,
                                   step < 0 ? 0 : 10 * step, step < 0 ? 0 : 0.5 * step);

@@ -1,5 +1,5 @@
 /* Common part of tests of many combinations of options: an axis `way`, which is an exchange or a
- * step of messages, and a run through combinations in which every pair of values occurs.
+ * step of messages, and a loop over combinations in which every pair of values occurs.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_COMBINATIONS_H
 #define TUTTI_TESTS_COMBINATIONS_H
@@ -14,13 +14,13 @@ static inline tutti_err way_set(tutti_options *opt, const char *name, const char
     return tutti_options_set(opt, "exchange", step ? "two-sided" : value);
 }
 
-/* The first n axes are options. */
+/* Set the options named by the first n axes to the chosen values. */
 static inline void combination_set(tutti_options *opt, const pairs_axis *axes, int n,
                                    const int *choice) {
     for (int i = 0; i < n; i++) CHECK_OK(way_set(opt, axes[i].name, axes[i].value[choice[i]]));
 }
 
-/* Try combinations until more than `most` checks have failed. */
+/* Call fn with each combination until more than `most` checks have failed. */
 static inline void combinations_run(const pairs_axis *axes, int n, void (*fn)(const int *choice),
                                     int most) {
     int choice[PAIRS_AXES];

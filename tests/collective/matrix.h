@@ -1,6 +1,6 @@
-/* One combination of all that can be chosen, on random requests: written in two ways, read in two ways,
- * compared with the serial model.  A test runs a choice of combinations in which every pair of values
- * occurs (matrix_pairs), or a product (matrix_product).
+/* Random requests with one combination of options: two writes and two reads, compared with the serial
+ * model.  A test runs combinations in which every pair of values occurs (matrix_pairs), or all
+ * combinations of some axes (matrix_product).
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_MATRIX_H
 #define TUTTI_TESTS_MATRIX_H
@@ -8,7 +8,7 @@
 #include "collective/model.h"
 #include "pairs.h"
 
-/* A test may define other axes; the last is the shape. */
+/* A test may define other axes; the last axis is the shape. */
 #ifndef TUTTI_TESTS_AXES
 static const char *const methods[] = {"two-phase", "independent", "list", "sieve", "root", "auto"};
 static const char *const exchanges[] = {"shm", "two-sided"};
@@ -41,7 +41,7 @@ static void options_of(const int *choice, tutti_options *opt) {
     CHECK_OK(tutti_options_set(opt, "striping_unit", rnd(2) ? "0" : "512"));
 }
 
-/* Bytes through the library, with any store. */
+/* Read the whole file on rank 0 with the library, which works with any store; compare with the model. */
 static void whole_compare(tutti_file *f, const model *m) {
     tutti_access *a = NULL;
     tutti_off size = -1, count = -1;
@@ -73,7 +73,7 @@ static void write_step(tutti_file *f, model *m, int shape, uint64_t salt, int64_
         tutti_plan *p = NULL;
         CHECK_OK(tutti_plan_write(f, q.access, &p));
         CHECK_OK(tutti_plan_run(p, q.base, shift, &count));
-        CHECK_OK(tutti_plan_run(p, q.base, shift, &count)); /* once more: the same bytes */
+        CHECK_OK(tutti_plan_run(p, q.base, shift, &count)); /* repeated: the same bytes */
         tutti_plan_free(&p);
     } else {
         CHECK_OK(tutti_file_write(f, q.access, q.base, &count));
@@ -90,7 +90,8 @@ static void read_step(tutti_file *f, const model *m, int shape, uint64_t salt, i
     request_fill(&got, salt ^ 77);
     CHECK_OK(tutti_file_read(f, got.access, got.base, &count));
     CHECK(count == expect, "count %lld, not %lld", (long long)count, (long long)expect);
-    CHECK(got.room == want.room && memcmp(got.memory, want.memory, got.room) == 0, "read differs");
+    CHECK(got.capacity == want.capacity && memcmp(got.memory, want.memory, got.capacity) == 0,
+          "read differs");
     request_free(&want);
     request_free(&got);
 }
@@ -142,7 +143,7 @@ static int matrix_end(void) {
     return rc;
 }
 
-/* A whole test: a choice of combinations in which every pair of values occurs. */
+/* Main function of a test: combinations in which every pair of values occurs. */
 static inline int matrix_pairs(int argc, char **argv) {
     char path[512];
     int choice[AXES];
@@ -160,7 +161,7 @@ static inline int matrix_is_among(int axis, const char *const *names, size_t n) 
     return 0;
 }
 
-/* The next combination of the product of these axes; 0 after the last. */
+/* Advance to the next combination of the named axes; return 0 after the last. */
 static inline int matrix_next(int *choice, const char *const *names, size_t n) {
     for (int i = 0; i < AXES; i++) {
         if (!matrix_is_among(i, names, n)) continue;
@@ -170,7 +171,7 @@ static inline int matrix_next(int *choice, const char *const *names, size_t n) {
     return 0;
 }
 
-/* A whole test: the product of the axes of these names; the other choices are random. */
+/* Main function of a test: all combinations of the named axes; the other choices are random. */
 static inline int matrix_product(int argc, char **argv, const char *const *names, size_t n) {
     char path[512];
     int choice[AXES] = {0};

@@ -1,6 +1,5 @@
-/* The serial model that collective tests compare with: every rank computes from the seed the
- * request of every rank, applies all requests to an array in rank order, and so has the contents of
- * the file.
+/* The serial model of collective tests: every rank computes the requests of all ranks from the seed
+ * and applies them in rank order to an array, which then has the expected contents of the file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_MODEL_H
 #define TUTTI_TESTS_MODEL_H
@@ -12,17 +11,17 @@
 #include <unistd.h>
 #include "check.h"
 
-/* ---- the file as it should be */
+/* ---- the expected file */
 typedef struct {
     unsigned char *v;
-    int64_t size, room;
+    int64_t size, capacity;
 } model;
 
 static inline void model_reach(model *m, int64_t size) {
-    if (size > m->room) {
+    if (size > m->capacity) {
         m->v = realloc(m->v, (size_t)(2 * size + 64));
-        memset(m->v + m->room, 0, (size_t)(2 * size + 64 - m->room));
-        m->room = 2 * size + 64;
+        memset(m->v + m->capacity, 0, (size_t)(2 * size + 64 - m->capacity));
+        m->capacity = 2 * size + 64;
     }
     if (size > m->size) m->size = size;
 }
@@ -37,19 +36,19 @@ static inline unsigned char mix(uint64_t a, uint64_t b) {
 typedef struct {
     tutti_access *access;
     unsigned char *memory, *base;
-    size_t room;
+    size_t capacity;
 } request;
 
 static inline void request_memory(request *r) {
     tutti_off lo, hi;
     tutti_access_memory_bounds(r->access, &lo, &hi);
-    r->room = (size_t)(hi - lo);
-    r->memory = malloc(r->room + 1);
+    r->capacity = (size_t)(hi - lo);
+    r->memory = malloc(r->capacity + 1);
     r->base = r->memory - lo;
 }
 
 static inline void request_fill(request *r, uint64_t key) {
-    for (size_t i = 0; i < r->room; i++) r->memory[i] = mix(key, i);
+    for (size_t i = 0; i < r->capacity; i++) r->memory[i] = mix(key, i);
 }
 
 static inline void request_free(request *r) {
@@ -70,8 +69,8 @@ static inline void model_write(model *m, const request *r, tutti_off displacemen
     tutti_access_iter_free(&it);
 }
 
-/* The first `count` stream bytes, those before `end`, again, to fill the memory of repeats
- * to. */
+/* Unpack the first `count` stream bytes (those before file offset `end`) again, so that the memory of
+ * repeats is filled; return the number of repeated bytes before `end`. */
 static inline tutti_off model_repeat(request *r, tutti_off count, tutti_off end) {
     tutti_access *there = NULL;
     if (tutti_access_repeated(r->access) == 0) return 0;
@@ -85,7 +84,7 @@ static inline tutti_off model_repeat(request *r, tutti_off count, tutti_off end)
     return count;
 }
 
-/* Compute the memory after a read into memory filled with `key`; returns the count. */
+/* Compute the memory after a read into memory filled from `key`; return the bytes read. */
 static inline tutti_off model_read(const model *m, request *r, tutti_off displacement,
                                    uint64_t key) {
     tutti_access_iter *it = NULL;
@@ -104,7 +103,7 @@ static inline tutti_off model_read(const model *m, request *r, tutti_off displac
     return count + model_repeat(r, count, m->size - displacement);
 }
 
-/* ---- patterns.  All use rnd(), the same on all ranks; `rank` picks one rank's part. */
+/* ---- shapes of requests.  All ranks use the same random numbers; `rank` selects the part of a rank. */
 enum { BLOCKS, COLUMNS, CYCLIC, SCATTER, SPARSE, WILD, FEW, SHAPES };
 
 static inline tutti_access *scatter_access(int rank, int ranks, uint64_t salt, int items, int size,
@@ -151,7 +150,7 @@ static inline tutti_access *block_access(int rank, int ranks, int rows, int cols
     return a;
 }
 
-/* A random access that probably overlaps those of other ranks. */
+/* A random access that probably overlaps the accesses of other ranks. */
 static inline tutti_access *wild_access(int64_t extent) {
     tutti_access *a = NULL;
     const int64_t at = rnd(extent);
@@ -175,7 +174,7 @@ static inline tutti_access *wild_access(int64_t extent) {
     return a;
 }
 
-/* The request of `rank` in a shape with random numbers that are the same on all ranks. */
+/* Make the request of `rank` of the given shape; `salt` selects its random numbers. */
 static inline request request_make(int shape, int rank, int ranks, uint64_t salt, int64_t scale) {
     request r = {NULL, NULL, NULL, 0};
     const int size = 1 + (int)(salt % 97), rows = 20 + (int)(salt % 50);
@@ -242,12 +241,12 @@ static inline const char *scratch_path(const char *name) {
     return path;
 }
 
-/* A failure on any rank makes the test fail. */
+/* Return the exit status of check_done, nonzero if any rank has failed. */
 static inline int check_done_all(void) {
     int all = 0;
     MPI_Allreduce(&check_failures_, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    const int mine = check_done();
-    return mine || all ? 1 : 0;
+    const int local = check_done();
+    return local || all ? 1 : 0;
 }
 
 #endif

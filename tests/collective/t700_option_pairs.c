@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=240 */
-/* Every method, exchange, node division, store, kind of domain, number of cycles: the same file, byte
- * for byte, and the same bytes read back.  A choice of combinations in which every pair of values
- * occurs; t701 runs the product.
+/* Every method, exchange, node division, store, kind of domain and number of cycles writes the same
+ * file and reads the same bytes.  Runs combinations in which every pair of values occurs; t701 runs
+ * the product.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/matrix.h"
 

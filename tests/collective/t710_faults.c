@@ -1,7 +1,7 @@
 /* TEST ranks=1,4 timeout=120 */
-/* Every file access of every rank of a small case fails once: the first, the second, ... until there are no more.  All
- * ranks return the same code with the same error, nothing hangs, bytes outside the access keep their value, the handle stays usable,
- * memory and descriptors are released.  Short transfers are not an error.
+/* Every file access of every rank fails once.  All ranks return the same error, nothing hangs, bytes
+ * outside the access keep their value, the handle stays usable, memory and descriptors are released.
+ * Short transfers are not an error.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include "harness.h"
@@ -28,14 +28,13 @@ static const struct {
                 {"EFBIG", EFBIG, TUTTI_ERR_TOO_BIG}};
 
 static char path[512];
-static tutti_options base; /* of the combination, without a fault */
-static int shape, tried;   /* tried: combinations */
-static unsigned char *old,
-    *new; /* the file before and after; `named`: bytes that any rank accesses */
-static unsigned char *named;
+static tutti_options base;       /* options of the combination, without a fault */
+static int shape, tried;         /* shape of requests; combinations that have been tried */
+static unsigned char *old, *new; /* `size` bytes each: the file before and after a write */
+static unsigned char *named;     /* for each byte of the file: 1 if any rank accesses the byte */
 static int64_t size;
 
-/* A few runs per rank, so that independent access is exhausted too. */
+/* Make the request of rank `who`: a few runs, so that every access can fail with any method. */
 static request request_of(int who) {
     request r = {NULL, NULL, NULL, 0};
     const int pieces = 5;
@@ -45,7 +44,7 @@ static request request_of(int who) {
     tutti_access *gaps = NULL, *both = NULL;
     CHECK_OK(tutti_access_vector(64 + who * part, n, length[shape], slice, &r.access));
     CHECK_OK(tutti_access_vector(5, 2 * n, length[shape] / 2, length[shape], &gaps));
-    if (length[shape] % 2) { /* the odd bytes */
+    if (length[shape] % 2) { /* an odd number of bytes cannot be halved */
         tutti_access_free(&gaps);
         CHECK_OK(tutti_access_vector(5, n, length[shape], length[shape] + 24, &gaps));
     }
@@ -100,7 +99,7 @@ static void blamed(int who, int sys_errno, const char *operation) {
     CHECK(have > 0 && have <= whole && !strcmp(e->path, path + whole - have), "path '%s'", e->path);
 }
 
-/* After a failed write: bytes outside the access are unchanged, the others are old or new. */
+/* Check the file after a failed write: accessed bytes are old or new, all others are unchanged. */
 static void file_is_sound(void) {
     int64_t n = 0;
     MPI_Barrier(MPI_COMM_WORLD);
@@ -117,7 +116,7 @@ static void file_is_sound(void) {
     free(v);
 }
 
-/* The handle works after a failure: a read returns the contents of the file. */
+/* Check that a read after a failure returns the contents of the file. */
 static void handle_is_usable(tutti_file *f) {
     int64_t n = 0;
     tutti_off count = -1;
@@ -154,7 +153,7 @@ static tutti_err do_write(tutti_file *f, request *q, int way) {
     return err;
 }
 
-/* Fails the n-th write of rank `who`; 0 if there are fewer. */
+/* Let the n-th write of rank `who` fail; return 0 if there are fewer. */
 static int write_fails(int who, int n) {
     tutti_options opt;
     tutti_file *f = NULL;
@@ -178,16 +177,16 @@ static int write_fails(int who, int n) {
     return err != TUTTI_OK;
 }
 
-/* Memory that the access does not name is untouched. */
+/* Check that memory outside the access is unchanged. */
 static void gaps_are_kept(request *q) {
-    unsigned char *in = calloc(1, q->room + 1);
+    unsigned char *in = calloc(1, q->capacity + 1);
     tutti_access_iter *it = NULL;
     tutti_piece p;
     CHECK_OK(tutti_access_iter_start(q->access, 0, &it));
     while (tutti_access_iter_next(it, &p))
         memset(in + (q->base - q->memory) + p.memory, 1, (size_t)p.bytes);
     tutti_access_iter_free(&it);
-    for (size_t i = 0; i < q->room; i++)
+    for (size_t i = 0; i < q->capacity; i++)
         if (!in[i] && q->memory[i] != mix((uint64_t)rank + 1, i)) {
             CHECK(0, "memory byte %zu was touched", i);
             break;
@@ -210,7 +209,7 @@ static int read_fails(int who, int n) {
     CHECK(err == TUTTI_OK || err == troubles[t].code, "%s", tutti_last_message());
     if (err == TUTTI_OK) {
         CHECK_EQ(count, expect);
-        CHECK(memcmp(q.memory, want.memory, q.room) == 0, "read differs");
+        CHECK(memcmp(q.memory, want.memory, q.capacity) == 0, "read differs");
     } else {
         blamed(who, troubles[t].sys_errno, "read");
         gaps_are_kept(&q);
@@ -221,14 +220,14 @@ static int read_fails(int who, int n) {
     return err != TUTTI_OK;
 }
 
-/* Sync, open, size, resize, close: one call each. */
+/* Let one call of each other kind fail on rank `who`. */
 static void others_fail(int who) {
     static const char *const what[] = {"sync", "open", "size", "resize", "close"};
     for (int i = 0; i < 5; i++) {
         tutti_options opt;
         tutti_file *f = NULL;
         tutti_off n = -1;
-        const int strikes = i < 2 || i == 4 || who == 0; /* size and resize are rank 0's work */
+        const int strikes = i < 2 || i == 4 || who == 0; /* only rank 0 calls size and resize */
         with_fault(&opt, who, what[i], 1, "EIO");
         tutti_err err = same_everywhere(
             tutti_file_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, &opt, &f));
@@ -248,7 +247,7 @@ static void others_fail(int who) {
     }
 }
 
-/* Transfers that move a few bytes at a time: no error, right bytes. */
+/* Transfers of a few bytes per system call are not an error. */
 static void short_transfers(int who, int n) {
     tutti_options opt;
     tutti_file *f = NULL;
@@ -263,7 +262,7 @@ static void short_transfers(int who, int n) {
     request_fill(&q, 3);
     CHECK_SAME(tutti_file_read(f, q.access, q.base, &count), TUTTI_OK);
     CHECK_EQ(count, expect);
-    CHECK(memcmp(q.memory, want.memory, q.room) == 0, "short read differs");
+    CHECK(memcmp(q.memory, want.memory, q.capacity) == 0, "short read differs");
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     file_is(path, new, size, "short writes");
     request_free(&q);
@@ -278,7 +277,7 @@ static void combination(const int *choice) {
     for (int i = 0; i < SHAPE; i++)
         CHECK_OK(tutti_options_set(&base, axes[i].name, axes[i].value[choice[i]]));
     model_make();
-    (void)write_fails(0, 1000000); /* no fault: the teams and their staging memory are there now */
+    (void)write_fails(0, 1000000); /* no fault; allocates cached memory */
     const account start = account_now();
     for (int who = 0; who < ranks; who++) {
         for (n = 1; write_fails(who, n); n++) account_check(start);
@@ -304,7 +303,7 @@ static void choice_run(const int *choice) {
     tried++;
 }
 
-/* Two-phase with every exchange and division; TIER=full with every store, shape and number of buffers. */
+/* Two-phase with every exchange and node division; if `full`, with every store, shape and sub_buffers. */
 static void two_phase(int full) {
     for (int i = 0; i < (full ? 144 : 6); i++) {
         const int k = full ? i / 6 : i;

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
-static char path[512], other[520]; /* long: messages name them all the same */
+static char path[512], other[520]; /* messages contain the end of a path */
 static unsigned char *bytes;
 enum { SIZE = 5000, MODE = TUTTI_READ | TUTTI_WRITE };
 
@@ -70,7 +70,7 @@ static tutti_err open_code(int who, int kind) {
     if (kind >= 9 && kind <= 11 && ranks == 1) return kind == 9 ? TUTTI_ERR_NOT_FOUND : TUTTI_OK;
     if (kind == 9 && who == 0) return TUTTI_ERR_NOT_FOUND; /* the lowest rank's error is returned */
     if (kind >= 12 && who > 0)
-        return TUTTI_OK; /* only rank 0's options count, and these have a sound form */
+        return TUTTI_OK; /* other ranks' options are ignored if their form is valid */
     return codes[kind];
 }
 
@@ -106,7 +106,7 @@ static void opens_refused(int who) {
 
 enum { NULL_BUFFER, NULL_ACCESS, KINDS };
 
-/* One call that moves bytes, by each of the ways. */
+/* Transfer bytes by the call with number `way`. */
 static tutti_err make_call(tutti_file *f, int way, const tutti_access *a, void *buf,
                            tutti_off *count) {
     tutti_plan *p = NULL;
@@ -150,20 +150,20 @@ static void requests_refused(tutti_file *f, int who) {
     tutti_access_free(&good);
 }
 
-/* Rank `who` passes NULL for request_out: the others get the error when they wait. */
+/* Rank `who` passes NULL for request_out: the other ranks return the error when they wait. */
 static void start_refused(tutti_file *f, const tutti_access *a, int who) {
     tutti_request *r = NULL;
     unsigned char buf[64] = {0};
     tutti_err err = tutti_file_write_start(f, a, buf, rank == who ? NULL : &r);
     if (rank != who && err == TUTTI_OK) err = tutti_request_wait(&r, NULL);
     const tutti_error_info mine = *tutti_last_error();
-    CHECK_OK(tutti_file_sync(f)); /* rank `who` lets the operation progress */
+    CHECK_OK(tutti_file_sync(f)); /* rank `who` takes part in the operation */
     tutti__error_assign(&mine);
     CHECK_SAME(err, TUTTI_ERR_ARG);
     CHECK_EQ(tutti_last_error()->rank, who);
 }
 
-/* Rank `who` passes NULL, -1 or another number than the others. */
+/* Rank `who` passes NULL, -1 or a number that differs from that of the other ranks. */
 static void numbers_refused(tutti_file *f, int who) {
     tutti_access *a = NULL;
     tutti_plan *p = NULL;
@@ -192,7 +192,7 @@ static void numbers_refused(tutti_file *f, int who) {
     tutti_access_free(&a);
 }
 
-/* The wrong mode, found out on every rank. */
+/* Every rank refuses calls that the mode of the file does not permit. */
 static void modes_refused(void) {
     tutti_access *a = NULL;
     unsigned char buf[8] = {0};
@@ -220,7 +220,7 @@ static void modes_refused(void) {
     tutti_access_free(&a);
 }
 
-/* The first plan allocates staging memory, which is cached on the communicator. */
+/* Create a plan: the first one allocates staging memory, which remains cached on the communicator. */
 static void staging_made(tutti_file *f) {
     tutti_access *a = NULL;
     tutti_plan *p = NULL;
@@ -230,7 +230,7 @@ static void staging_made(tutti_file *f) {
     tutti_access_free(&a);
 }
 
-/* The second handle for operations in the background is kept until the file is closed. */
+/* Run an operation in the background: its second file handle is kept until the file is closed. */
 static void handle_made(tutti_file *f) {
     tutti_access *a = NULL;
     CHECK_OK(tutti_access_contiguous(0, 0, &a));
@@ -261,7 +261,7 @@ static void combination(const char *text) {
     }
 }
 
-/* Handles that are NULL are refused by each rank for itself. */
+/* Each rank refuses handles that are NULL without communication. */
 static void nothing_refused(void) {
     tutti_file *f = NULL;
     tutti_plan *p = NULL;

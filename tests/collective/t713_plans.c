@@ -1,7 +1,7 @@
 /* TEST ranks=1,3,4 timeout=120 */
-/* Plans that are kept: other buffers, other displacements, a file that grows, interleaved plans of
- * different shapes (they share staging memory), a small size; calls in the wrong order; split
- * operations; independent access.
+/* Plans that run several times: with other buffers and displacements, on a file that grows, interleaved
+ * with plans of different shapes (which share staging memory); their size; calls in the wrong order;
+ * split operations; independent access.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "pairs.h"
@@ -24,7 +24,7 @@ enum {
 static char path[512];
 static tutti_options opt;
 
-/* The same request of all ranks into the model. */
+/* Apply the requests of all ranks to the model, displaced by `shift`. */
 static void model_all(model *m, int shape, uint64_t salt, int64_t scale, uint64_t key,
                       tutti_off shift) {
     for (int r = 0; r < ranks; r++) {
@@ -38,19 +38,19 @@ static void model_all(model *m, int shape, uint64_t salt, int64_t scale, uint64_
 static void read_check(tutti_plan *p, const model *m, request *q, tutti_off shift) {
     request want = *q;
     tutti_off count = -7;
-    want.memory = malloc(q->room + 1);
+    want.memory = malloc(q->capacity + 1);
     want.base = want.memory + (q->base - q->memory);
     const tutti_off expect = model_read(m, &want, shift, 9);
     request_fill(q, 9);
     CHECK_SAME(tutti_plan_run(p, q->base, shift, &count), TUTTI_OK);
     CHECK_EQ(count, expect);
-    CHECK(memcmp(q->memory, want.memory, q->room) == 0, "read differs at displacement %lld",
+    CHECK(memcmp(q->memory, want.memory, q->capacity) == 0, "read differs at displacement %lld",
           (long long)shift);
     free(want.memory);
 }
 
-/* Two interleaved plans of different shapes, with other bytes and displacements; reads of the
- * growing file. */
+/* Run two plans of different shapes alternately, with new bytes and displacements each time, and read
+ * the growing file. */
 static void plans_in_turn(void) {
     static const tutti_off shifts[] = {0, 100001, 7, 65536, 4096 * 31 + 1, 0};
     tutti_file *f = NULL;
@@ -107,8 +107,8 @@ static void access_gone(void) {
     CHECK_SAME(tutti_plan_write(f, q.access, &p), TUTTI_OK);
     tutti_access_free(&q.access);
     for (int k = 0; k < 3; k++) {
-        unsigned char *v = malloc(q.room + 3); /* at an odd address, in another buffer */
-        for (size_t i = 0; i < q.room; i++) v[k + i] = mix((uint64_t)(10 * k + rank), i);
+        unsigned char *v = malloc(q.capacity + 3); /* another buffer, at an odd address */
+        for (size_t i = 0; i < q.capacity; i++) v[k + i] = mix((uint64_t)(10 * k + rank), i);
         CHECK_SAME(tutti_plan_run(p, v + k + (q.base - q.memory), 30000 * k, NULL), TUTTI_OK);
         model_all(&m, CYCLIC, 777, 20000, 10 * (uint64_t)k, 30000 * k);
         free(v);
@@ -153,15 +153,15 @@ static void split_order(tutti_file *f, request *q) {
     CHECK_SAME(tutti_file_write_end(f, &count), TUTTI_OK);
     CHECK_EQ(count, tutti_access_bytes(q->access));
     CHECK_SAME(tutti_file_write_end(f, &count), TUTTI_ERR_STATE);
-    unsigned char *keep = malloc(q->room + 1);
-    memcpy(keep, q->memory, q->room);
-    memset(q->memory, 0, q->room);
+    unsigned char *keep = malloc(q->capacity + 1);
+    memcpy(keep, q->memory, q->capacity);
+    memset(q->memory, 0, q->capacity);
     count = -7;
     CHECK_SAME(tutti_file_read_begin(f, q->access, q->base), TUTTI_OK);
     CHECK_SAME(tutti_file_write_end(f, &count), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_file_read_end(f, &count), TUTTI_OK);
     CHECK_EQ(count, tutti_access_bytes(q->access));
-    CHECK(memcmp(keep, q->memory, q->room) == 0, "split read differs");
+    CHECK(memcmp(keep, q->memory, q->capacity) == 0, "split read differs");
     free(keep);
 }
 
@@ -178,7 +178,7 @@ static void wrong_order(void) {
     request_free(&q);
 }
 
-/* ---- independent: one rank alone, the others do nothing or make other calls */
+/* ---- independent access of one rank while others do nothing or make other calls */
 static void test_alone(void) {
     tutti_file *f = NULL;
     model m = {NULL, 0, 0};
@@ -204,7 +204,7 @@ static void test_alone(void) {
     request_fill(&q, 4);
     CHECK_OK(tutti_file_read_independent(f, q.access, q.base, &count));
     CHECK_EQ(count, expect);
-    CHECK(memcmp(q.memory, want.memory, q.room) == 0, "independent read differs");
+    CHECK(memcmp(q.memory, want.memory, q.capacity) == 0, "independent read differs");
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     file_is(path, m.v, m.size, "independent");
     request_free(&q);
@@ -212,7 +212,7 @@ static void test_alone(void) {
     free(m.v);
 }
 
-/* A plan for blocks is small and does not grow with the array. */
+/* The size of a plan for blocks does not depend on the size of the array. */
 static void small_plans(void) {
     size_t small = 0;
     for (tutti_count n = 2048; n <= 65536; n *= 32) {

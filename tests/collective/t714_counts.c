@@ -1,6 +1,6 @@
 /* TEST ranks=4 timeout=60 */
-/* The statistics confirm the design: the number of requests to the file system, the messages per
- * rank, how often a byte is copied.  Sums over all ranks.
+/* Statistics, summed over all ranks, have the values that the design predicts: requests to the file
+ * system, messages, and copies per byte.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
@@ -15,7 +15,7 @@ static tutti_file *open_file(const char *text, int mode) {
     return f;
 }
 
-/* Statistics of the last operation, added up over the ranks. */
+/* Return the statistics of the last operation, summed over all ranks. */
 static tutti_stats summed(const tutti_file *f) {
     tutti_stats s, sum;
     tutti_file_stats(f, &s, NULL);
@@ -26,7 +26,7 @@ static tutti_stats summed(const tutti_file *f) {
     return sum;
 }
 
-/* Paper 1: a 4 x 4 array of 4-byte elements on 2 x 2 ranks.  Each rank has two runs of 8 bytes; a row is 16 bytes. */
+/* A 4 x 4 array of 4-byte elements on 2 x 2 ranks: each rank has two runs of 8 bytes; a row has 16. */
 static void paper_example(void) {
     static const struct {
         const char *text;
@@ -38,7 +38,7 @@ static void paper_example(void) {
                  {"method=root striping_unit=16", 1},
                  {"method=independent", 8},
                  {"method=list", 8}};
-    unsigned char mine[16];
+    unsigned char local[16];
     tutti_access *a = NULL;
     tutti_section s = {2,
                        TUTTI_ROW_MAJOR,
@@ -51,10 +51,10 @@ static void paper_example(void) {
                        .reserved = {0}};
     CHECK_OK(tutti_access_section(&s, NULL, &a));
     CHECK_EQ(tutti_access_bytes(a), 16);
-    memset(mine, rank + 1, sizeof mine);
+    memset(local, rank + 1, sizeof local);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tutti_file *f = open_file(cases[i].text, NEW);
-        CHECK_SAME(tutti_file_write(f, a, mine, NULL), TUTTI_OK);
+        CHECK_SAME(tutti_file_write(f, a, local, NULL), TUTTI_OK);
         const tutti_stats all = summed(f);
         CHECK_EQ(all.file_writes, cases[i].writes);
         CHECK_EQ(all.file_write_bytes, 64);
@@ -115,14 +115,14 @@ static void test_dense(void) {
         "method=two-phase cb_buffer_size=64k striping_unit=512 store=uring",
         "method=two-phase cb_buffer_size=64k striping_unit=512 exchange=two-sided",
         "method=two-phase cb_buffer_size=64k striping_unit=512 nodes=2"};
-    unsigned char *mine = malloc(PIECE * PIECES);
+    unsigned char *local = malloc(PIECE * PIECES);
     tutti_access *a = NULL;
-    memset(mine, rank + 1, PIECE * PIECES);
+    memset(local, rank + 1, PIECE * PIECES);
     CHECK_OK(tutti_access_vector(rank * PIECE, PIECES, PIECE, PIECE * ranks, &a));
     for (int i = 0; i < 4; i++) {
         tutti_file *f = open_file(texts[i], NEW);
         const tutti_off total = (tutti_off)PIECE * PIECES * ranks;
-        CHECK_SAME(tutti_file_write(f, a, mine, NULL), TUTTI_OK);
+        CHECK_SAME(tutti_file_write(f, a, local, NULL), TUTTI_OK);
         const tutti_stats all = summed(f);
         CHECK(all.windows > ranks, "only %lld windows", (long long)all.windows);
         CHECK_EQ(all.file_writes, all.windows);
@@ -144,7 +144,7 @@ static void test_dense(void) {
         CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     }
     tutti_access_free(&a);
-    free(mine);
+    free(local);
 }
 
 /* Holes: every method writes only the bytes of the access; nothing is read unless rmw allows it. */
@@ -171,7 +171,8 @@ static void test_holes(void) {
     }
 }
 
-/* Descriptions of blocks do not grow with the array; statistics of all operations add up. */
+/* The bytes of exchanged descriptions of blocks do not depend on the size of the array; totals are the
+ * sums of the operations. */
 static void test_descriptions(void) {
     tutti_off small = 0;
     for (int scale = 1; scale <= 16; scale *= 16) {

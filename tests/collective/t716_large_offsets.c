@@ -18,8 +18,7 @@ static const char *const texts[] = {
     "method=independent store=threads",
     "method=auto"};
 
-/* Blocks around 0, 2 GiB, 4 GiB, 6 GiB, ... of a file of some 9 GiB; each rank a part of each
- * block. */
+/* Write and read blocks around 0, 2, 4, 6 and 8 GiB; each rank has a part of each block. */
 static void far_apart(const char *text) {
     enum { PART = 1000, BLOCKS = 5 };
     tutti_options opt = options_of(text);
@@ -29,7 +28,7 @@ static void far_apart(const char *text) {
     unsigned char buf[BLOCKS * PART], got[BLOCKS * PART];
     check_where(text);
     for (int i = 0; i < BLOCKS; i++) {
-        off[i] = 2 * GIB * i + rank * PART + (i ? -700 : 0); /* across the border */
+        off[i] = 2 * GIB * i + rank * PART + (i ? -700 : 0); /* across 2 GiB * i */
         len[i] = PART;
     }
     for (int i = 0; i < BLOCKS * PART; i++) buf[i] = mix((uint64_t)rank, (uint64_t)i);
@@ -61,8 +60,8 @@ static void far_apart(const char *text) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* `pieces` pieces of `piece` bytes, of all ranks interleaved; in memory all of them are the same
- * `piece` bytes. */
+/* Make an access to `pieces` pieces of `piece` bytes, interleaved with the pieces of other ranks; in
+ * memory all pieces are the same `piece` bytes. */
 static tutti_access *repeated(tutti_off piece, tutti_count pieces) {
     tutti_access *one = NULL, *a = NULL;
     CHECK_OK(tutti_access_contiguous(rank * piece, piece, &one));
@@ -72,7 +71,7 @@ static tutti_access *repeated(tutti_off piece, tutti_count pieces) {
     return a;
 }
 
-/* More than 2 GiB per rank through the engine, with store null. */
+/* Write more than 2 GiB per rank with the store null. */
 static void many_bytes(const char *text) {
     enum { PIECE = 8 << 20 };
     tutti_options opt = options_of(text);
@@ -95,9 +94,9 @@ static void many_bytes(const char *text) {
     free(buf);
 }
 
-/* The same, read from a file that consists almost entirely of holes: memory contains the last
- * piece at the end.
- * The file is in memory if possible: on disk the page cache would be filled with the hole. */
+/* Read more than 2 GiB per rank from a file that consists almost entirely of a hole; memory finally
+ * contains the last piece.  The file is in memory if possible, because the hole of a file on disk
+ * would fill the page cache. */
 static void many_bytes_back(const char *text) {
     enum { PIECE = 8 << 20 };
     const char *shm = getenv("TUTTI_TEST_SHM");
@@ -126,8 +125,8 @@ static void many_bytes_back(const char *text) {
     free(last);
 }
 
-/* One contiguous run of more than 2 GiB without using that much memory: the pages of the mapping
- * are never touched. */
+/* Write one contiguous run of more than 2 GiB.  Little memory is needed, because the pages of the
+ * mapping are never touched. */
 static void one_run(const char *text) {
     tutti_options opt = options_of(text);
     tutti_file *f = NULL;
@@ -150,8 +149,8 @@ static void one_run(const char *text) {
     tutti_access_free(&a);
 }
 
-/* Gigabytes are moved in the build openmpi only: the code for large counts is the same in the
- * others. */
+/* Return whether to transfer gigabytes: only in the build openmpi, since the code for large counts is
+ * the same in all builds. */
 static int moves_gigabytes(void) {
     const char *mpi = getenv("TUTTI_MPI"), *sanitizer = getenv("TUTTI_SANITIZE");
     return !(mpi && strcmp(mpi, "openmpi") != 0) && !(sanitizer && *sanitizer);

@@ -1,6 +1,6 @@
 /* TEST ranks=1,4 timeout=120 own=1 */
-/* File systems that are full or read-only, and a full /dev/shm: small file systems mounted only for this test
- * (in a private mount namespace, which takes root; otherwise the test is skipped).
+/* File systems that are full or read-only, and a full /dev/shm: small file systems are mounted in a
+ * private mount namespace, which requires root; otherwise the test is skipped.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include "harness.h"
@@ -112,11 +112,11 @@ static void no_shared_memory(const char *path) {
         (void)model_read(&m, &want, 0, 1);
         request_fill(&q, 1);
         CHECK_SAME(tutti_file_read(f, q.access, q.base, NULL), TUTTI_OK);
-        CHECK(memcmp(q.memory, want.memory, q.room) == 0, "read differs");
+        CHECK(memcmp(q.memory, want.memory, q.capacity) == 0, "read differs");
         CHECK_EQ(fd_count(), fds);
         unmounted("/dev/shm");
     }
-    CHECK_SAME(tutti_file_write(f, q.access, q.base, NULL), TUTTI_OK); /* by shared memory again */
+    CHECK_SAME(tutti_file_write(f, q.access, q.base, NULL), TUTTI_OK); /* in shared memory */
     tutti_file_stats(f, &s, NULL);
     CHECK_EQ(sum_all(s.messages), 0);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
@@ -126,7 +126,7 @@ static void no_shared_memory(const char *path) {
     free(m.v);
 }
 
-/* If every write waits for the disk, it continues in the background by default. */
+/* On a file system mounted `sync`, writes continue in the background by default. */
 static void test_synchronous(void) {
     char path[600], data[1000] = "";
     tutti_access *a = NULL;

@@ -1,8 +1,7 @@
 /* TEST ranks=1,3 timeout=120 */
-/* One rank has no memory: its first allocation fails, its second, ... until the operation needs no
- * more.  All ranks return the same, nothing hangs, nothing leaks; after a failure nothing has
- * changed, after success all bytes are correct (staging
- * memory that cannot be allocated is replaced by messages).
+/* Each allocation of an operation fails once, on one rank.  All ranks return the same error, nothing
+ * hangs or leaks; after a failure nothing has changed, after success all bytes are correct (if staging
+ * memory cannot be allocated, messages replace it).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
@@ -37,7 +36,7 @@ static void models_make(void) {
         }
 }
 
-/* Return whether the requested failure has not happened yet; it would happen within k allocations. */
+/* Return whether the failure requested for the k-th allocation has not happened yet; cancel it. */
 static int still_pending(int k) {
     int pending = 0;
     for (int i = 0; i < k && !pending; i++) {
@@ -103,7 +102,7 @@ static void outcome(const scene *s, int op, tutti_err err) {
               reads = op == READ || op == RUN_READ || op == SPLIT_READ;
     if (err == TUTTI_OK && reads) {
         CHECK_EQ(s->count, s->expect);
-        CHECK(memcmp(s->q.memory, s->want.memory, s->q.room) == 0, "read differs");
+        CHECK(memcmp(s->q.memory, s->want.memory, s->q.capacity) == 0, "read differs");
     } else if (err == TUTTI_OK && writes) {
         CHECK_EQ(s->count, tutti_access_bytes(s->q.access));
         file_is(path, after.v, after.size, "done");
@@ -121,13 +120,13 @@ static void scene_end(scene *s) {
     request_free(&s->want);
 }
 
-/* 0: the operation needs fewer than k allocations on rank `who`. */
+/* Let the k-th allocation of rank `who` fail; return 0 if the operation needs fewer. */
 static int fails_at(int op, int who, int k) {
     scene s = scene_make(op);
     if (rank == who) tutti__memory_fail_after(k);
-    const tutti_err mine = make_step(&s, op);
+    const tutti_err local_err = make_step(&s, op);
     int pending = rank == who ? still_pending(k) : 0;
-    const tutti_err err = same_everywhere(mine);
+    const tutti_err err = same_everywhere(local_err);
     MPI_Bcast(&pending, 1, MPI_INT, who, MPI_COMM_WORLD);
     CHECK(err == TUTTI_OK || err == TUTTI_ERR_NOMEM || err == TUTTI_ERR_IO, "%s",
           tutti_last_message());
@@ -141,7 +140,7 @@ static int fails_at(int op, int who, int k) {
     return !pending;
 }
 
-/* Quick tier: open, write and read, on one rank; the first case and TIER=full have more. */
+/* Return whether to test an operation: all if TIER=full, a few more in the first case than in others. */
 static int wanted(int op, int number) {
     if (full) return 1;
     if (opt.background == TUTTI_BACKGROUND_IO_ONLY)
@@ -158,7 +157,7 @@ static void combination(const char *text, int of_shape, int number) {
     for (int op = 0; op < OPERATIONS; op++) {
         if (!wanted(op, number)) continue;
         check_where(names[op]);
-        (void)fails_at(op, 0, NEVER); /* now the teams and their staging memory are there */
+        (void)fails_at(op, 0, NEVER); /* allocates teams and staging memory, which are cached */
         const account start = account_now();
         for (int who = 0; who<ranks; who += ranks> 1 ? ranks - 1 : 1) {
             int k = 1;

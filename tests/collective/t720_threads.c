@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3 timeout=120 own=1 */
-/* Two threads of every rank, each with its own file and communicator, at the same time; and every store
- * under MPI_THREAD_SINGLE works at that level (t700 uses it).
+/* Two threads per rank, each with its own file and communicator, perform collective operations at the
+ * same time; a thread that progresses operations of a file excludes others.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
 #include <sched.h>
@@ -39,7 +39,7 @@ static void one_round(job *j, int round, int rank, int ranks) {
         check_expected(j, !tutti_file_write(f, a, out, &count) && count == BYTES);
         check_expected(j, !tutti_file_read(f, a, in, &count) && count == BYTES);
         check_expected(j, memcmp(in, out, BYTES) == 0);
-        /* errors belong to the thread that had them */
+        /* the last error is kept per thread */
         check_expected(j, tutti_file_resize(f, -1 - j->id) == TUTTI_ERR_ARG);
         check_expected(j, strstr(tutti_last_message(), j->id ? "-2" : "-1") != NULL);
         check_expected(j, !tutti_file_close(&f));
@@ -58,8 +58,7 @@ static void *do_work(void *p) {
     return NULL;
 }
 
-/* ---- a thread that progresses operations of a file excludes others, also calls of higher layers
- * make */
+/* ---- a thread that progresses operations of a file excludes others, also in calls of higher layers */
 
 typedef struct {
     tutti_file *f;

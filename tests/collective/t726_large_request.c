@@ -1,6 +1,6 @@
 /* TEST ranks=1 timeout=60 tier=full */
-/* One request of more than 2 GiB, in a file on a disk, written and read back, every byte compared.  (Its quick relative is
- * t716_large_offsets; this one needs 2.2 GiB of memory and of disk.)
+/* One request of more than 2 GiB is written to a file on disk and read back, and every byte is compared.
+ * It needs 2.2 GiB of memory and of disk; t716_large_offsets is a faster test.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/mman.h>
 #include <sys/statvfs.h>

@@ -16,7 +16,7 @@ static unsigned char value_at(tutti_off offset) {
     return (unsigned char)(1 + (offset * 7 + (offset >> 9)) % 251);
 }
 
-/* Interleaved pieces of all ranks, `count` per rank. */
+/* Make an access to `count` pieces per rank, interleaved by rank, and a buffer with their values. */
 static tutti_access *turns(tutti_off at, tutti_off piece, tutti_count count, unsigned char **buf) {
     tutti_access *a = NULL;
     *buf = malloc((size_t)(piece * count) + 1);
@@ -39,9 +39,9 @@ static void file_holds(tutti_off at, tutti_off bytes, const char *what) {
     free(v);
 }
 
-/* A small plan is created, then a large request cannot allocate memory (`n`: the n-th allocation
- * of rank 0 fails; 0: as if /dev/shm were full); the plan must still run.  Returns the result of
- * the large request. */
+/* Create a small plan, then a large plan that cannot allocate memory: the n-th allocation of rank 0
+ * fails, or, if n is 0, shared memory cannot grow.  The small plan must still run.  Return the result
+ * of the large one. */
 static tutti_err memory_fails(const char *text, long n) {
     tutti_options opt = options_of(text);
     tutti_file *f = NULL;
@@ -50,13 +50,13 @@ static tutti_err memory_fails(const char *text, long n) {
     struct rlimit old, low;
     MPI_Comm comm;
     check_where(text);
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm); /* its teams have no memory yet */
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm); /* without cached staging memory */
     tutti_access *small = turns(0, 100, 10, &small_buf), *large = turns(0, 1000, 200, &large_buf);
     CHECK_SAME(tutti_file_open(comm, path, MODE, &opt, &f), TUTTI_OK);
     CHECK_SAME(tutti_plan_write(f, small, &p), TUTTI_OK);
     getrlimit(RLIMIT_FSIZE, &old);
     low = old;
-    low.rlim_cur = 20000; /* enough for the file, not for staging */
+    low.rlim_cur = 20000; /* sufficient for the file, but not for staging memory */
     if (n == 0) CHECK(setrlimit(RLIMIT_FSIZE, &low) == 0, "setrlimit");
     if (n > 0 && rank == 0) tutti__memory_fail_after(n);
     const tutti_err err = same_everywhere(tutti_plan_write(f, large, &q));
@@ -81,7 +81,7 @@ static void memory_does_not_grow(void) {
         CHECK(n < 1000, "it never succeeds");
 }
 
-/* A refused call must not have truncated the file. */
+/* An open that fails on one rank must not truncate or create the file. */
 static void refused_truncation(void) {
     tutti_file *f = NULL;
     char fault[64];
@@ -108,7 +108,7 @@ static void refused_truncation(void) {
     CHECK(access(path, F_OK) == 0, "somebody else's file is gone");
 }
 
-/* Stripes may be larger than the memory that a node may use. */
+/* Stripes may be larger than cb_buffer_size. */
 static void large_stripes(const char *text, tutti_off at) {
     tutti_options opt = options_of(text);
     tutti_file *f = NULL;
@@ -116,7 +116,7 @@ static void large_stripes(const char *text, tutti_off at) {
     tutti_off count = -1;
     MPI_Comm comm;
     check_where(text);
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm); /* its teams have no memory yet */
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm); /* without cached staging memory */
     tutti_access *a = turns(at, 1000, 500, &buf);
     CHECK_SAME(tutti_file_open(comm, path, MODE, &opt, &f), TUTTI_OK);
     CHECK_SAME(tutti_file_write(f, a, buf, &count), TUTTI_OK);
@@ -138,8 +138,8 @@ static void large_stripes(const char *text, tutti_off at) {
     MPI_Comm_free(&comm);
 }
 
-/* Cyclic domains of small blocks over an immense extent: with blocks this small there would be
- * more cycles than the key of a slot can represent. */
+/* Cyclic domains of small blocks over an extent so large that the key of a slot could not represent the
+ * number of cycles. */
 static void many_cycles(void) {
     static const tutti_off offsets[] = {4096 + 100, ((tutti_off)1 << 53) + 4096 + 100};
     char shm[600];
@@ -155,11 +155,11 @@ static void many_cycles(void) {
     int can = access(dir, W_OK) == 0, all = 0;
     MPI_Allreduce(&can, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (!all) return;
-    const tutti_off mine[] = {rank, offsets[0] + rank * PIECE, offsets[1] + rank * PIECE};
+    const tutti_off local[] = {rank, offsets[0] + rank * PIECE, offsets[1] + rank * PIECE};
     const tutti_off lengths[] = {1, PIECE, PIECE};
     for (int i = 0; i < 1 + 2 * PIECE; i++)
         buf[i] = (unsigned char)(rank * 31 + i / PIECE * 100 + i);
-    CHECK_OK(tutti_access_runs(3, mine, lengths, &a));
+    CHECK_OK(tutti_access_runs(3, local, lengths, &a));
     for (int round = 0; round < 10; round++) {
         CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, shm, MODE, &opt, &f), TUTTI_OK);
         memset(back, 0, sizeof back);
@@ -231,7 +231,7 @@ static void errno_stays(const char *text) {
     free(buf);
 }
 
-/* The names for staging memory already exist. */
+/* Staging memory gets other names if its first names already exist in /dev/shm. */
 static void names_taken(void) {
     tutti_options opt = options_of("method=two-phase");
     tutti_file *f = NULL;
@@ -239,7 +239,7 @@ static void names_taken(void) {
     MPI_Comm comm;
     char name[64];
     check_where("names taken");
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm); /* its teams have no memory yet */
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm); /* without cached staging memory */
     tutti_access *a = turns(0, 100, 10, &buf);
     for (int i = 0; i < 32; i++) {
         snprintf(name, sizeof name, "/tutti-%ld-%d", (long)getpid(), i);
@@ -258,7 +258,7 @@ static void names_taken(void) {
     MPI_Comm_free(&comm);
 }
 
-/* A plan is freed when MPI_Finalize has closed its file. */
+/* Plans that are freed after MPI_Finalize has closed their file. */
 static tutti_plan *late[2];
 
 static void plan_left(const char *text, tutti_plan **out) {

@@ -4,12 +4,12 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
-enum { PIECE = 100, PIECES = 6000, LEFT = 10 }; /* remaining pieces of each rank */
+enum { PIECE = 100, PIECES = 6000, LEFT = 10 }; /* LEFT: pieces per rank after truncation */
 
 static char path[512];
 
-/* After the first bytes have been read, most of the file is truncated. */
-static void shrink(void *context, tutti_off done, tutti_off total, const char *phase) {
+/* Truncate the file to LEFT pieces per rank after the first bytes have been read. */
+static void truncate_file(void *context, tutti_off done, tutti_off total, const char *phase) {
     int *shrunk = context;
     (void)total, (void)phase;
     if (done == 0 || *shrunk) return;
@@ -23,14 +23,14 @@ static void combination(const char *text) {
     tutti_access *a = NULL;
     tutti_off count = -7;
     int shrunk = 0;
-    const int64_t size = (int64_t)PIECE * PIECES * (ranks + 1); /* with a gap after each round */
+    const int64_t size = (int64_t)PIECE * PIECES * (ranks + 1); /* with gaps */
     unsigned char *v = calloc(1, (size_t)size), *got = calloc(PIECES, PIECE);
     check_where(text);
     file_put(path, v, size);
     CHECK_OK(tutti_access_vector((tutti_off)rank * PIECE, PIECES, PIECE,
                                  (tutti_off)PIECE * (ranks + 1), &a));
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, TUTTI_READ, &opt, &f), TUTTI_OK);
-    tutti_file_on_progress(f, shrink, &shrunk);
+    tutti_file_on_progress(f, truncate_file, &shrunk);
     CHECK_SAME(tutti_file_read(f, a, got, &count), TUTTI_ERR_TRUNCATED);
     CHECK_EQ(count, -7);
     tutti_file_on_progress(f, NULL, NULL);

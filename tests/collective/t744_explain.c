@@ -25,11 +25,11 @@ static void write_profile(const char *text) {
 static tutti_options options(const char *name) {
     tutti_options opt;
     tutti_options_defaults(&opt);
-    CHECK_OK(tutti_options_set(&opt, "profile", rank == 0 ? name : "")); /* rank 0's counts */
+    CHECK_OK(tutti_options_set(&opt, "profile", rank == 0 ? name : "")); /* set on rank 0 only */
     return opt;
 }
 
-/* Write pieces with the profile; returns the result. */
+/* Write pieces with the profile `name`; store the text of tutti_file_explain in `how`. */
 static void write_by(const char *name, int explain, char how[256]) {
     enum { PIECE = 4096, PIECES = 64 };
     static char buf[PIECE * PIECES];
@@ -65,7 +65,7 @@ static void test_choice(void) {
     CHECK(strncmp(how, "two-phase: ", 11) == 0, "%s", how);
 }
 
-/* Write with a profile, and capture the output of rank 0. */
+/* Write with the profile `name`; store the standard error of rank 0 in `text`. */
 static void said_by(const char *name, char how[256], char text[4096]) {
     const char *log = "t744.log";
     fflush(stderr);
@@ -97,7 +97,7 @@ static void test_candidates(void) {
     CHECK(strstr(text, "s  two-phase, shm, ") && strstr(text, "s  list\n"), "%s", text);
 }
 
-/* The profile is ignored, and the explanation reports why. */
+/* Check that the profile is ignored and that the explanation contains `words`. */
 static void passed_over(const char *words) {
     char how[256], text[4096];
     const long live = tutti__memory_live();
@@ -108,7 +108,7 @@ static void passed_over(const char *words) {
               text);
 }
 
-/* The explanation contains the store; with direct I/O it is an asynchronous one. */
+/* The explanation names the store, which is asynchronous with direct I/O and posix otherwise. */
 static void test_store(void) {
     enum { PIECE = 4096, PIECES = 64 };
     static char buf[PIECE * PIECES];
@@ -120,7 +120,7 @@ static void test_store(void) {
         opt.method = TUTTI_METHOD_TWO_PHASE;
         const tutti_err err =
             tutti_file_open(MPI_COMM_WORLD, file, TUTTI_WRITE | TUTTI_CREATE, &opt, &f);
-        if (direct && err == TUTTI_ERR_UNSUPPORTED) return; /* no O_DIRECT here */
+        if (direct && err == TUTTI_ERR_UNSUPPORTED) return; /* the file system lacks O_DIRECT */
         CHECK_OK(err);
         CHECK_OK(tutti_access_vector((tutti_off)PIECE * rank, PIECES, PIECE,
                                      (tutti_off)PIECE * ranks, &a));
@@ -144,7 +144,7 @@ int main(int argc, char **argv) {
     snprintf(profile, sizeof profile, "t744.profile");
     if (rank == 0) unlink(profile);
     MPI_Barrier(MPI_COMM_WORLD);
-    tutti_file *f = NULL; /* objects created once per communicator are cached */
+    tutti_file *f = NULL; /* this call creates the objects that are cached on the communicator */
     CHECK_ERR(tutti_file_open(MPI_COMM_WORLD, file, TUTTI_READ, NULL, &f), TUTTI_ERR_NOT_FOUND);
     char how[256];
     write_by("", 0, how);

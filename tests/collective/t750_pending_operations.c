@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 own=1 tsan=1 */
-/* Pending operations: split, non-blocking and planned, writes and reads, several at a time on two
- * files, with every kind of background; ranks complete them in different orders.  Every operation
- * has its own range of the file, so that the serial model determines its contents.
+/* Several pending operations at a time on two files: split, non-blocking and planned, writes and reads,
+ * with every kind of background; ranks complete them in different orders.  Every operation has its own
+ * range of the file, so that the serial model determines its contents.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "pairs.h"
@@ -45,15 +45,15 @@ typedef struct {
 
 typedef struct {
     tutti_file *f[FILES];
-    unsigned char *bytes[FILES]; /* expected files after all operations */
-    int written[FILES][LANES];   /* may be read */
+    unsigned char *bytes[FILES]; /* expected contents of each file after all operations */
+    int written[FILES][LANES];   /* 1: the lane has been written, so that reads are possible */
     int busy[FILES][LANES];
     flight live[MOST];
     int background;
     uint64_t births;
 } scene;
 
-/* Interleaved pieces of all ranks within one lane; sometimes the last rank has none. */
+/* Make the access of rank `who` to its pieces of a lane; ranks interleave, and the last may have none. */
 static tutti_access *lane_access(int lane, uint64_t salt, int who) {
     tutti_access *a = NULL;
     const int size = 1 + (int)(salt % 700);
@@ -70,7 +70,7 @@ static request lane_request(int lane, uint64_t salt, int who) {
     return q;
 }
 
-/* The expected contents of the file. */
+/* Apply the writes of all ranks to one lane of the expected file. */
 static void lane_model(scene *s, int file, int lane, uint64_t salt) {
     for (int r = 0; r < ranks; r++) {
         model m = {s->bytes[file], LANES * LANE, LANES * LANE};
@@ -115,10 +115,10 @@ static void flight_begin(scene *s, flight *x, uint64_t salt) {
     /* after begin the buffer of a write may be reused by the caller */
     if (x->kind == SPLIT && x->is_write && s->background != TUTTI_BACKGROUND_ALL)
         request_fill(&x->q, salt ^ 999);
-    if (x->kind != PLANNED) tutti_access_free(&x->q.access); /* nor is the access needed */
+    if (x->kind != PLANNED) tutti_access_free(&x->q.access); /* the access may be freed too */
 }
 
-static void depart(scene *s) {
+static void start_operation(scene *s) {
     flight *x = flight_free(s);
     const int file = (int)rnd(FILES), is_write = rnd(3) != 0, kind = (int)rnd(KINDS);
     const uint64_t salt = rnd64() >> 8;
@@ -149,7 +149,8 @@ static void depart(scene *s) {
 
 static void flight_over(scene *s, flight *x, tutti_off count) {
     CHECK(count == x->expect, "count %lld, not %lld", (long long)count, (long long)x->expect);
-    if (!x->is_write) CHECK(memcmp(x->q.memory, x->want.memory, x->q.room) == 0, "read differs");
+    if (!x->is_write)
+        CHECK(memcmp(x->q.memory, x->want.memory, x->q.capacity) == 0, "read differs");
     s->busy[x->file][x->lane] = 0;
     if (x->is_write) s->written[x->file][x->lane] = 1;
     tutti_plan_free(&x->plan);
@@ -158,7 +159,7 @@ static void flight_over(scene *s, flight *x, tutti_off count) {
     x->on = 0;
 }
 
-/* The oldest split operation of a file ends. */
+/* End the oldest split operation of a file. */
 static void split_end(scene *s, int file) {
     flight *x = NULL;
     tutti_off count = -1;
@@ -191,9 +192,9 @@ static void flight_wait(flight *x, tutti_off *count) {
 }
 
 /* Complete all non-blocking operations, in a different order and manner on each rank. */
-static void complete_request(scene *s, uint64_t *mine) {
+static void complete_request(scene *s, uint64_t *own_state) {
     const uint64_t keep = check_state_;
-    check_state_ = *mine;
+    check_state_ = *own_state;
     const int first = (int)rnd(MOST), turn = rnd(2) ? 1 : MOST - 1;
     for (int i = 0; i < MOST; i++) {
         flight *x = &s->live[(first + i * turn) % MOST];
@@ -207,12 +208,12 @@ static void complete_request(scene *s, uint64_t *mine) {
         }
         flight_over(s, x, count);
     }
-    *mine = check_state_;
+    *own_state = check_state_;
     check_state_ = keep;
 }
 
 /* Make another call: a test, a blocking call, or a call of one rank alone. */
-static void meanwhile(scene *s) {
+static void make_other_call(scene *s) {
     tutti_off size = -1;
     const int what = (int)rnd(4), file = (int)rnd(FILES);
     if (what == 0) CHECK_SAME(tutti_file_size(s->f[file], &size), TUTTI_OK);
@@ -231,14 +232,14 @@ static void meanwhile(scene *s) {
     }
 }
 
-static void play_case(scene *s, uint64_t *mine) {
+static void play_case(scene *s, uint64_t *own_state) {
     for (int step = 0; step < 14; step++) {
-        depart(s);
-        if (rnd(3) == 0) meanwhile(s);
+        start_operation(s);
+        if (rnd(3) == 0) make_other_call(s);
         if (rnd(3) == 0) split_end(s, (int)rnd(FILES));
-        if (rnd(4) == 0) complete_request(s, mine);
+        if (rnd(4) == 0) complete_request(s, own_state);
     }
-    complete_request(s, mine);
+    complete_request(s, own_state);
     for (int file = 0; file < FILES; file++)
         for (int i = 0; i < MOST; i++) split_end(s, file);
 }
@@ -253,7 +254,7 @@ static void whole_check(scene *s, int file) {
     free(v);
 }
 
-/* Not every build has every store. */
+/* Return whether the store of the options is available in this build. */
 static int store_built(const tutti_options *opt, const char *path) {
     tutti_file *f = NULL;
     const tutti_err err = tutti_file_open(
@@ -265,7 +266,7 @@ static int store_built(const tutti_options *opt, const char *path) {
     return 1;
 }
 
-static void combination(const int *choice, const char *path, uint64_t *mine) {
+static void combination(const int *choice, const char *path, uint64_t *own_state) {
     scene s = {{NULL}, {NULL}, {{0}}, {{0}}, {{0}}, 0, 0};
     tutti_options opt;
     char name[FILES][600];
@@ -285,7 +286,7 @@ static void combination(const int *choice, const char *path, uint64_t *mine) {
                    TUTTI_OK);
         CHECK_SAME(tutti_file_resize(s.f[i], LANES * LANE), TUTTI_OK);
     }
-    play_case(&s, mine);
+    play_case(&s, own_state);
     for (int i = 0; i < FILES; i++) {
         whole_check(&s, i);
         CHECK_SAME(tutti_file_close(&s.f[i]), TUTTI_OK);
@@ -302,13 +303,13 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     check_seed(750 + (unsigned)ranks);
-    uint64_t mine = 1000003 * (uint64_t)(rank + 1);
+    uint64_t own_state = 1000003 * (uint64_t)(rank + 1);
     snprintf(path, sizeof path, "%s", scratch_path("flights"));
     pairs *p = pairs_make(axes, AXES);
     while (level == MPI_THREAD_MULTIPLE && check_failures_ <= 5 && pairs_next(p, choice)) {
         pairs_text(axes, AXES, choice, where, sizeof where);
         check_where(where);
-        combination(choice, path, &mine);
+        combination(choice, path, &own_state);
     }
     pairs_free(p);
     const int rc = harness_end();

@@ -1,8 +1,8 @@
 /* TEST ranks=1,2,4 timeout=100 own=1 */
-/* Work in the background after begin: with a held store begin returns, statistics, insufficient
- * memory, errors found there (returned by end, on all ranks, once), several at a time, abandoned
- * requests, requests pending at the end of the program, and the refusal of a thread where MPI does
- * not allow one.
+/* Background work after begin: begin returns while the store is blocked; statistics; insufficient
+ * memory; errors of the background, which end returns once on all ranks; several operations at a time;
+ * abandoned requests; requests pending at the end of the program; background threads are refused if the
+ * thread level of MPI does not allow them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gate.h"
 #include "harness.h"
@@ -57,7 +57,7 @@ static void begin_returns(const char *text) {
     free(want);
 }
 
-/* The same for a read: the bytes are read between begin and end. */
+/* A split read returns from begin before any file access, and reads between begin and end. */
 static void read_ahead(void) {
     tutti_off count = -1, n = 0;
     unsigned char *want = whole(&n);
@@ -75,14 +75,15 @@ static void read_ahead(void) {
     CHECK_EQ(count, PIECE * PIECES);
     CHECK_EQ(stats_of(f).background, 1);
     request expect = pieces(rank, 0);
-    CHECK(memcmp(q.memory, expect.memory, q.room) == 0, "bytes differ");
+    CHECK(memcmp(q.memory, expect.memory, q.capacity) == 0, "bytes differ");
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     request_free(&q);
     request_free(&expect);
     free(want);
 }
 
-/* With too little memory, or a method without background work, everything is done in begin, and counted. */
+/* With too little memory, or a method without background work, begin performs the whole operation,
+ * which is counted as foreground. */
 static void foreground(const char *text) {
     tutti_off n = 0;
     tutti_file *f = open_with(path, text);
@@ -98,14 +99,15 @@ static void foreground(const char *text) {
     free(want);
 }
 
-/* The memory of pending operations is summed: an operation that fits alone may not fit together
- * with another. */
+/* Pending operations share background_bytes: an operation that fits alone may not fit together with
+ * another. */
 static void memory_adds_up(void) {
     tutti_off n = 0;
     unsigned char *want = whole(&n);
     char text[128];
-    const long long one = (n / 4096 + 1 + 2 * ranks) * 4096, room = one * 5 / 4;
-    snprintf(text, sizeof text, "background=io-only window_size=4k background_bytes=%lld", room);
+    const long long one = (n / 4096 + 1 + 2 * ranks) * 4096, capacity = one * 5 / 4;
+    snprintf(text, sizeof text, "background=io-only window_size=4k background_bytes=%lld",
+             capacity);
     tutti_file *f = open_with(path, text);
     request q = pieces(rank, 0), p = pieces(rank, 2 * n);
     CHECK_SAME(tutti_file_write_begin(f, q.access, q.base), TUTTI_OK);
@@ -124,8 +126,7 @@ static void memory_adds_up(void) {
     free(want);
 }
 
-/* A failed file access of one rank is returned once, on all ranks, by end or wait; then the file
- * is usable. */
+/* The error of a file access of rank `who` is returned on all ranks by end or wait, once. */
 static void errors_come_later(const char *background, int who, int split) {
     char text[160];
     snprintf(text, sizeof text, "background=%s store=threads cb_nodes=%d fault=%d:write:1:ENOSPC",
@@ -152,7 +153,7 @@ static void errors_come_later(const char *background, int who, int split) {
     account_check(start);
 }
 
-/* The error of a rank that refuses an operation is returned by wait. */
+/* If one rank refuses an operation, wait returns its error on all ranks. */
 static void refused_later(const char *background) {
     char text[64];
     snprintf(text, sizeof text, "background=%s", background);
@@ -184,7 +185,7 @@ static void abandoned(const char *background) {
     CHECK(r == NULL, "the handle stays");
     CHECK_SAME(tutti_plan_write(f, q.access, &p), TUTTI_OK);
     CHECK_OK(tutti_plan_start(p, q.base, n));
-    tutti_plan_free(&p); /* freed when the operation has ended */
+    tutti_plan_free(&p); /* the plan is kept until the operation has ended */
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     unsigned char *twice = malloc(2 * (size_t)n);
     memcpy(twice, want, (size_t)n);
@@ -195,7 +196,7 @@ static void abandoned(const char *background) {
     free(want);
 }
 
-/* Test never waits: it returns not complete before other ranks have started. */
+/* tutti_request_test never waits: it reports an incomplete operation until other ranks have started. */
 static void test_waits_for_nobody(void) {
     tutti_file *f = open_with(path, "background=io-only");
     tutti_request *r = NULL;
@@ -235,7 +236,7 @@ static void left_alone(void) {
     tutti_access_free(&a);
 }
 
-/* The file is the one that was opened, even if its name now refers to another file. */
+/* Operations access the file that was opened even if its name or the working directory has changed. */
 static void same_file(void) {
     char moved[600], was[512];
     tutti_off n = 0;

@@ -1,5 +1,6 @@
 /* TEST ranks=1,2,3 timeout=100 own=1 tsan=1 */
-/* Background `all`: errors, refusals, abandoned requests and missing memory, reported as with the other kinds.
+/* With background=all, errors, refusals, abandoned requests and lack of memory are reported as with the
+ * other kinds of background.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/parts.h>
 #include "harness.h"
@@ -63,7 +64,7 @@ static void test_abandoned(void) {
     tutti_access_free(&a);
 }
 
-/* Parts with conversions, several pending operations, and freed descriptions. */
+/* Several pending operations on parts with type conversion, whose descriptions are freed after start. */
 static void parts(int counted) {
     enum { FLIGHTS = 3, ITEMS = 5000, MIDDLE = 77 };
     static double v[FLIGHTS][ITEMS];
@@ -104,7 +105,7 @@ static void parts(int counted) {
     for (int i = 0; i < FLIGHTS; i++)
         for (int k = 0; k < ITEMS; k++) wrong += back[i][k] != rank + 10 * i + k;
     CHECK_EQ(wrong, 0);
-    /* abandoned, with a value that cannot be converted: no rank gets the error */
+    /* an abandoned request with a value that cannot be converted: no rank returns the error */
     tutti_access *a = NULL;
     CHECK_OK(tutti_access_contiguous(2 * (tutti_off)ITEMS * rank, 2 * (tutti_off)ITEMS, &a));
     const tutti_part short_ones = {
@@ -121,7 +122,7 @@ static void parts(int counted) {
     if (counted) account_check(start);
 }
 
-/* The n-th allocation of one rank from here on fails: the same answer everywhere, or none. */
+/* Let the n-th allocation of rank `who` fail, for n = 1 to 11: all ranks return the same error. */
 static void without_memory(int who) {
     tutti_access *a = share_of();
     for (int n = 1; n < 12; n++) {
@@ -147,12 +148,12 @@ int main(int argc, char **argv) {
     check_seed(752);
     snprintf(path, sizeof path, "%s", scratch_path("thread"));
     if (level == MPI_THREAD_MULTIPLE) {
-        test_refused(); /* also creates the team that later files share */
+        test_refused(); /* also creates the team that later files use */
         for (int who = 0; who < ranks; who++)
             for (int split = 0; split < 2; split++) failing(who, split);
         test_abandoned();
         for (int again = 0; again < 2; again++)
-            parts(again); /* the team's memory has grown by then */
+            parts(again); /* memory is compared only in the second round */
         without_memory(ranks - 1);
     }
     file_remove(path);

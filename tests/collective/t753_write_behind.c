@@ -1,8 +1,7 @@
 /* TEST ranks=1,3 timeout=60 own=1 tsan=1 */
-/* Writeback is started for bytes written in the background: split, non-blocking and independent
- * non-blocking writes have the kernel begin (sync_file_range, replaced here) for all bytes, after
- * they are in the file and not before; blocking writes, small ones and those with O_DIRECT do not. 
- * If the kernel refuses, the call is not repeated.
+/* Writeback of bytes written in the background: split, non-blocking and independent non-blocking writes
+ * call sync_file_range (replaced here) for all bytes, after the bytes are in the file; blocking writes,
+ * small writes and writes with O_DIRECT do not.  If the kernel refuses, the call is not repeated.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <pthread.h>
@@ -17,7 +16,7 @@ static tutti_off asked;             /* bytes for which writeback was requested *
 static int wrong, refuses;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Return whether these bytes have been written. */
+/* Return whether the file has the expected bytes [at, at + bytes). */
 static int is_there(int fd, tutti_off at, tutti_off bytes) {
     void *v = malloc((size_t)bytes);
     const ssize_t n = pread(fd, v, (size_t)bytes, at);
@@ -44,7 +43,7 @@ static tutti_off asked_so_far(void) {
     return n;
 }
 
-/* Return the number of too early requests, and reset the counters. */
+/* Return how many requests were too early or had wrong flags; reset the count of bytes. */
 static int wrong_so_far(void) {
     pthread_mutex_lock(&lock);
     const int n = wrong;
@@ -53,7 +52,7 @@ static int wrong_so_far(void) {
     return n;
 }
 
-/* Check that all ranks together have requested at least this many bytes, and never too early. */
+/* Check that all ranks together request writeback of at least `all` bytes (0: of none), never too early. */
 static void asked_for(tutti_off all) {
     for (int i = 0; i < 2000 && sum_all(asked_so_far()) < all; i++) usleep(5000);
     const tutti_off n = sum_all(asked_so_far());
@@ -62,26 +61,27 @@ static void asked_for(tutti_off all) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Interleaved pieces of the ranks, so that bytes are exchanged; contiguous for a single rank. */
-static tutti_access *pieces(tutti_off mine, tutti_off piece) {
+/* Make an access to `own_bytes` bytes in pieces that are interleaved with those of other ranks; copy the
+ * bytes to `data`. */
+static tutti_access *pieces(tutti_off own_bytes, tutti_off piece) {
     tutti_access *a = NULL;
-    CHECK_OK(tutti_access_vector(piece * rank, mine / piece, piece, piece * ranks, &a));
-    for (tutti_off i = 0; i < mine; i += piece)
+    CHECK_OK(tutti_access_vector(piece * rank, own_bytes / piece, piece, piece * ranks, &a));
+    for (tutti_off i = 0; i < own_bytes; i += piece)
         memcpy(data + i, whole + i * ranks + piece * rank, (size_t)piece);
     return a;
 }
 
 typedef enum { PLAIN, SPLIT, STARTED, ALONE } kind;
 
-static void write_by(kind k, const char *text, tutti_off mine, tutti_off expected) {
+static void write_by(kind k, const char *text, tutti_off own_bytes, tutti_off expected) {
     tutti_file *f = open_with(path, text);
-    tutti_access *a = pieces(mine, k == ALONE ? mine : PIECE);
+    tutti_access *a = pieces(own_bytes, k == ALONE ? own_bytes : PIECE);
     tutti_request *r = NULL;
     if (k == PLAIN) {
         CHECK_SAME(tutti_file_write(f, a, data, NULL), TUTTI_OK);
     } else if (k == SPLIT) {
         CHECK_SAME(tutti_file_write_begin(f, a, data), TUTTI_OK);
-        asked_for(expected); /* before the end of it */
+        asked_for(expected); /* before the operation ends */
         CHECK_SAME(tutti_file_write_end(f, NULL), TUTTI_OK);
         expected = 0;
     } else if (k == STARTED) {
@@ -102,7 +102,8 @@ static void check_refused(int on) {
     pthread_mutex_unlock(&lock);
 }
 
-/* A call returns that the kernel refuses; this may be detected late, but not in four cases of six. */
+/* If the kernel refuses writeback, later writes do not request it; in at most three of six writes the
+ * refusal is noticed too late. */
 static void test_refused(void) {
     tutti_file *f = open_with(path, "background=none");
     tutti_access *a = pieces(MINE, PIECE);
@@ -114,7 +115,7 @@ static void test_refused(void) {
         CHECK_SAME(tutti_file_write_end(f, NULL), TUTTI_OK);
     }
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
-    const tutti_off n = asked_so_far(), once = (tutti_off)MINE; /* about */
+    const tutti_off n = asked_so_far(), once = (tutti_off)MINE; /* bytes per write */
     CHECK(n > 0 && n < 4 * once, "asked for %lld bytes", (long long)n);
     check_refused(0);
     (void)wrong_so_far();

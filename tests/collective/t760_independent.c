@@ -1,6 +1,7 @@
 /* TEST ranks=1,3 timeout=60 */
-/* Independent accesses that do not block: many at a time among collective operations of all kinds, in lanes of
- * their own; the end of the file; errors, which are one rank's own; requests that outlive their file.
+/* Independent non-blocking accesses: many at a time, each in its own lane of the file, among collective
+ * operations of all kinds; the end of the file; errors, which only the failing rank returns; requests
+ * that are completed after their file is closed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gate.h"
 #include "harness.h"
@@ -11,7 +12,7 @@ enum { MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE };
 static char path[512];
 static tutti_options opt;
 
-/* Every other piece of a lane; lanes of ranks follow one another. */
+/* Make the request of rank `who` for every second piece of its lane; lanes are in rank order. */
 static request lane_request(int lane, int who) {
     request q = {NULL, NULL, NULL, 0};
     CHECK_OK(tutti_access_vector((tutti_off)(lane * ranks + who) * LANE, PIECES, PIECE, 2 * PIECE,
@@ -48,7 +49,7 @@ static void lane_start(tutti_file *f, scene *s, int lane, int is_write) {
         CHECK_OK(tutti_file_write_start(f, q->access, q->base, &s->r[lane]));
     else
         CHECK_OK(tutti_file_read_start(f, q->access, q->base, &s->r[lane]));
-    tutti_access_free(&q->access); /* no longer needed */
+    tutti_access_free(&q->access); /* the access may be freed after start */
 }
 
 static void lane_end(scene *s, int lane) {
@@ -77,7 +78,7 @@ static void others(tutti_file *f, model *m) {
     CHECK_SAME(tutti_file_write(f, q.access, q.base, &count), TUTTI_OK);
     request_fill(&q, 1);
     CHECK_SAME(tutti_file_read(f, q.access, q.base, &count), TUTTI_OK);
-    for (size_t i = 0; i < q.room; i++)
+    for (size_t i = 0; i < q.capacity; i++)
         if (q.memory[i] != mix((uint64_t)(100 * lane + rank), i)) {
             CHECK(0, "byte %zu differs", i);
             break;
@@ -85,7 +86,7 @@ static void others(tutti_file *f, model *m) {
     request_free(&q);
 }
 
-/* Start all, and complete them in an order of this rank's own. */
+/* Start an operation in each lane; complete them in an order that depends on the rank. */
 static void round_trip(tutti_file *f, scene *s, model *m, int is_write) {
     uint64_t at = (uint64_t)rank * 7;
     memset(s, 0, sizeof *s);
@@ -109,7 +110,7 @@ static void among_others(void) {
     for (int lane = 0; lane < LANES; lane++) request_free(&s.q[lane]);
     round_trip(f, &s, &m, 0);
     for (int lane = 0; lane < LANES; lane++) {
-        for (size_t i = 0; i < s.q[lane].room; i++)
+        for (size_t i = 0; i < s.q[lane].capacity; i++)
             if (s.q[lane].memory[i] != mix((uint64_t)(100 * lane + rank), i)) {
                 CHECK(0, "lane %d, byte %zu differs", lane, i);
                 break;
@@ -160,7 +161,7 @@ static void end_of_file(void) {
 
 /* ---- errors */
 
-/* One rank's store is full: only this rank gets the error, once, and continues. */
+/* A write of rank 0 fails: only rank 0 returns the error, and later calls succeed. */
 static void test_full(void) {
     tutti_options bad = opt;
     tutti_file *f = NULL;
@@ -206,7 +207,7 @@ static void test_refused(void) {
     request_free(&q);
 }
 
-/* Closing waits for the bytes; the request can be completed afterwards. */
+/* Closing the file waits for pending writes; the requests can be completed afterwards. */
 static void test_outlives(void) {
     tutti_file *f = NULL;
     model m = {NULL, 0, 0};
@@ -218,7 +219,7 @@ static void test_outlives(void) {
     request_fill(&q, (uint64_t)rank);
     lane_model(&m, 0);
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, MODE, &slow, &f), TUTTI_OK);
-    if (rank == 0) /* the others have none */
+    if (rank == 0) /* other ranks have no pending request */
         for (int i = 0; i < 2; i++)
             CHECK_OK(tutti_file_write_independent_start(f, q.access, q.base, &r[i]));
     else
@@ -234,9 +235,9 @@ static void test_outlives(void) {
     free(m.v);
 }
 
-/* Start does not wait for the file, and the file does not wait for test. */
+/* Start does not wait for the file access, which completes without further calls. */
 static void by_itself(void) {
-    tutti_options held = opt;
+    tutti_options blocked = opt;
     tutti_file *f = NULL;
     tutti_request *r = NULL;
     request q = lane_request(0, rank);
@@ -244,8 +245,8 @@ static void by_itself(void) {
     request_fill(&q, 1);
     model m = {NULL, 0, 0};
     model_write(&m, &q, 0);
-    CHECK_OK(tutti_options_set(&held, "fault", HELD));
-    CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, MODE, &held, &f), TUTTI_OK);
+    CHECK_OK(tutti_options_set(&blocked, "fault", HELD));
+    CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, MODE, &blocked, &f), TUTTI_OK);
     gate_shut();
     CHECK_OK(tutti_file_write_independent_start(f, q.access, q.base, &r));
     CHECK_OK(tutti_request_test(&r, &done, NULL));

@@ -1,6 +1,6 @@
 /* TEST ranks=1,2 timeout=60 own=1 tsan=1 */
-/* Threads that access one file independently while its owner makes collective calls on it, all at the same
- * time.  Only the owner calls MPI.  Finally the bytes and the sums of the statistics are correct.
+/* Threads access one file independently while the owner thread makes collective calls on the same file.
+ * Only the owner calls MPI; the bytes and the statistics are correct.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,7 +13,7 @@ typedef struct {
     pthread_t thread;
     tutti_file *f;
     int id, wrong;
-    unsigned char places[PLACES]; /* positions written by this thread */
+    unsigned char places[PLACES]; /* 1 for each position that this thread has written */
     tutti_count operations;
 } job;
 
@@ -23,7 +23,7 @@ static void check_expected(job *j, int ok) {
     if (!ok) j->wrong++;
 }
 
-/* Pieces of a lane that belongs to one thread of one rank. */
+/* Make an access to the pieces at position `at` of the lane of this thread and rank. */
 static tutti_access *place_items(const job *j, int at) {
     tutti_access *a = NULL;
     const tutti_off lane = (tutti_off)(j->id * ranks + rank) * LANE;
@@ -73,14 +73,14 @@ static void *thread_main(void *context) {
         else
             read_turn(j, at);
         j->operations++;
-        /* errors belong to the thread that had them */
+        /* the last error is kept per thread */
         check_expected(j, tutti_file_read_independent(j->f, NULL, j, NULL) == TUTTI_ERR_ARG);
         check_expected(j, tutti_last_error()->code == TUTTI_ERR_ARG);
     }
     return NULL;
 }
 
-/* The owner thread: collective calls of all ranks, after the lanes of the threads. */
+/* Make collective calls in the owner thread, in the part of the file after the lanes. */
 static void collective_turns(tutti_file *f, tutti_count *operations) {
     const tutti_off start = (tutti_off)THREADS * ranks * LANE;
     tutti_access *a = NULL;
@@ -187,7 +187,7 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s", scratch_path("any_thread"));
     combination("store=posix method=two-phase");
     combination("store=threads background=io-only method=two-phase");
-#ifndef __SANITIZE_THREAD__ /* which does not detect synchronization by the kernel or a library */
+#ifndef __SANITIZE_THREAD__ /* it cannot see synchronization in the kernel or in a library */
     combination("store=uring");
     combination("store=aio");
 #endif

@@ -1,9 +1,8 @@
 /* TEST ranks=1,2,3,5 timeout=120 */
-/* The plan cache.  Shapes are repeated, at other offsets, or with the part of one rank changed; by
- * blocking, split and non-blocking calls, with all exchanges; bytes and counts are those of the
- * serial model.
- * Then exactly: hits and misses, eviction, operations in flight, refusals and failures in the
- * middle of a series of hits; and all memory is released.
+/* The plan cache.  Random requests are repeated, at other offsets, or with the part of one rank changed,
+ * by blocking, split and non-blocking calls, with all exchanges, and compared with the serial model.
+ * Fixed requests check the numbers of hits and misses, eviction, pending operations, refusals and
+ * failures within a series of hits, and that all memory is released.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/side.h"
 #include "collective/find.h"
@@ -15,7 +14,7 @@ enum { MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE };
 static char path[512];
 static tutti_options opt;
 
-/* ---- at random, against the model */
+/* ---- random requests, compared with the model */
 
 static const char *const methods[] = {"auto", "two-phase", "list", "independent", "sieve", "root"};
 static const char *const exchanges[] = {"shm", "two-sided", "fence", "lock", "auto"};
@@ -41,14 +40,15 @@ static const pairs_axis axes[] = {
 };
 enum { AXES = sizeof axes / sizeof *axes, FORMS = 4, TURNS = 14 };
 
-/* A repeated request: a shape, a seed, a size. */
+/* A repeated request: arguments of request_make. */
 typedef struct {
     int shape;
     uint64_t salt;
     int64_t scale;
 } form;
 
-/* The part of a rank at a displacement; `odd` is the rank that requests only half of it, or -1. */
+/* Make the request of rank `who` at displacement `shift`; rank `odd` (-1: none) requests only the first
+ * half of its extent. */
 static request part_of(const form *m, int who, tutti_off shift, int odd) {
     request q = request_make(m->shape, who, ranks, m->salt, m->scale),
             moved = {NULL, NULL, NULL, 0};
@@ -78,7 +78,7 @@ static void write_all(model *m, const form *g, tutti_off shift, int odd, uint64_
     }
 }
 
-/* One access by a call of the kind `how`. */
+/* Access the file by a call of the kind `how`. */
 static void make_call(tutti_file *f, int is_write, int how, const request *q, tutti_off *count) {
     tutti_request *r = NULL;
     if (how == 0 && is_write) {
@@ -119,7 +119,7 @@ static void turn(tutti_file *f, model *m, const form *g) {
         request_fill(&q, key);
         make_call(f, 0, how, &q, &count);
         CHECK_EQ(count, expect);
-        CHECK(memcmp(q.memory, want.memory, q.room) == 0, "read differs");
+        CHECK(memcmp(q.memory, want.memory, q.capacity) == 0, "read differs");
         request_free(&q);
         request_free(&want);
     }
@@ -143,7 +143,7 @@ static void at_random(void) {
     free(m.v);
 }
 
-/* ---- exactly */
+/* ---- fixed requests with expected numbers of plans and hits */
 
 typedef struct {
     tutti_count plans, hits;
@@ -155,7 +155,7 @@ static tally tally_of(const tutti_file *f) {
     return (tally){all.plans, all.plan_hits};
 }
 
-/* The ranks' pieces follow one another, each in `runs` runs. */
+/* Make an access to `runs` runs of `bytes` bytes, interleaved with the runs of other ranks. */
 static tutti_access *pieces(tutti_off at, int runs, int bytes) {
     tutti_access *a = NULL;
     CHECK_OK(tutti_access_vector(at + (tutti_off)rank * bytes, runs, bytes,
@@ -163,7 +163,7 @@ static tutti_access *pieces(tutti_off at, int runs, int bytes) {
     return a;
 }
 
-/* Write a byte into pieces and read them; the tally shows whether a new plan was made. */
+/* Write the value `byte` to pieces collectively; read them back independently. */
 static void make_step(tutti_file *f, tutti_off at, int runs, int bytes, int byte) {
     tutti_access *a = pieces(at, runs, bytes);
     const size_t n = (size_t)(runs * bytes);
@@ -180,7 +180,7 @@ static void make_step(tutti_file *f, tutti_off at, int runs, int bytes, int byte
             CHECK(0, "byte %zu is %d, not %d", i, v[i], byte);
             break;
         }
-    MPI_Barrier(MPI_COMM_WORLD); /* a collective write is none: others may be in the next one */
+    MPI_Barrier(MPI_COMM_WORLD); /* other ranks could already be in the next write */
     free(v);
     tutti_access_free(&a);
 }
@@ -199,7 +199,7 @@ static void begin_with(const char *text, tutti_file **f) {
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, MODE, &opt, f), TUTTI_OK);
 }
 
-/* The same shape again, at another offset, and different shapes. */
+/* Repeated shapes at other offsets are hits, other shapes are misses. */
 static void hits_and_misses(const char *text) {
     tutti_file *f = NULL;
     begin_with(text, &f);
@@ -253,7 +253,7 @@ static void test_eviction(void) {
     for (int i = 0; i < 8; i++) make_step(f, 0, 20 + i % 2, 100, 1 + i);
     counted(f, &t, 2, 6, "two in turn");
     make_step(f, 0, 20, 100, 1);
-    make_step(f, 0, 22, 100, 1); /* replaces 21 */
+    make_step(f, 0, 22, 100, 1); /* replaces the plan for 21 runs */
     make_step(f, 0, 20, 100, 1);
     counted(f, &t, 1, 2, "the last one used stays");
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
@@ -264,7 +264,7 @@ static void test_eviction(void) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-/* Some ranks have the same part in two shapes: both are found, alternately. */
+/* Two shapes that differ only on rank 0: both are found. */
 static void alike_for_some(void) {
     tutti_file *f = NULL;
     if (ranks == 1) return;
@@ -275,7 +275,7 @@ static void alike_for_some(void) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-/* Several pending operations with one shape. */
+/* Several pending operations of one shape. */
 static void in_flight(const char *text) {
     enum { N = 4, RUNS = 50, BYTES = 90 };
     tutti_file *f = NULL;
@@ -301,8 +301,8 @@ static void in_flight(const char *text) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-/* Within a series of hits one rank refuses or fails; then hits continue. */
-static void trouble(const char *text) {
+/* Within a series of hits, one rank refuses a write; later writes are hits again. */
+static void check_refused(const char *text) {
     enum { RUNS = 1, BYTES = 4096 };
     tutti_file *f = NULL;
     unsigned char v[BYTES];
@@ -316,13 +316,13 @@ static void trouble(const char *text) {
     CHECK_EQ(tutti_last_error()->rank, ranks - 1);
     CHECK_OK(tutti_file_read_independent(f, a, v, NULL));
     MPI_Barrier(MPI_COMM_WORLD);
-    CHECK_EQ(v[7], 12); /* refused: nothing has changed */
+    CHECK_EQ(v[7], 12); /* the refused write has changed nothing */
     for (int i = 0; i < 4; i++) make_step(f, 0, RUNS, BYTES, 20 + i);
     tutti_access_free(&a);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-static void full(const char *text) {
+static void check_full(const char *text) {
     enum { BYTES = 4096 };
     char all[300];
     tutti_file *f = NULL;
@@ -342,7 +342,7 @@ static void full(const char *text) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-/* A repeated small write without holes is one system call of one rank. */
+/* A repeated small write without holes needs one system call, on one rank. */
 static void test_jointly(void) {
     tutti_file *f = NULL;
     begin_with("method=two-phase cb_nodes=2 window_size=4k", &f);
@@ -403,7 +403,8 @@ static void overlaps(const char *text) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-/* Ranks have read by different plans without staging before they learn that the one that fits all has it. */
+/* Repeated reads of different shapes: a rank may read directly by its own plan before all ranks have
+ * agreed on a plan with staging. */
 static void read_too_soon(void) {
     enum { RUNS = 16, BYTES = 64 };
     tutti_file *f = NULL;
@@ -424,9 +425,9 @@ static void read_too_soon(void) {
         }
         f->opt.method = TUTTI_METHOD_LIST;
         for (int i = 0; i < 3 * ranks; i++) {
-            const int mine = i / 3 == rank;
-            CHECK_SAME(tutti_file_read(f, mine ? a : none, v, &count), TUTTI_OK);
-            CHECK_EQ(count, mine ? (tutti_off)sizeof v : 0);
+            const int is_active = i / 3 == rank;
+            CHECK_SAME(tutti_file_read(f, is_active ? a : none, v, &count), TUTTI_OK);
+            CHECK_EQ(count, is_active ? (tutti_off)sizeof v : 0);
         }
     }
     tutti_access_free(&a);
@@ -445,13 +446,13 @@ static void test_exactly(void) {
     in_flight("background=io-only");
     in_flight("background=none");
     in_flight("background=io-only nodes=single plan_cache=3");
-    trouble("");
-    trouble("check=1");
-    trouble("method=two-phase");
+    check_refused("");
+    check_refused("check=1");
+    check_refused("method=two-phase");
     test_jointly();
     read_too_soon();
-    full("");
-    full("method=list nodes=2");
+    check_full("");
+    check_full("method=list nodes=2");
     overlaps("");
     overlaps("method=two-phase");
 }

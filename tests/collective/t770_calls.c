@@ -1,9 +1,9 @@
 /* TEST ranks=2,3,5,8 timeout=120 own=1 */
-/* Ranks that meet in different collective calls.  One rank makes one call and all others another,
- * for every pair, by messages and in shared memory, from threads, with one rank refusing besides: all
- * get TUTTI_ERR_MISMATCH and the message states both calls, nothing is done, and the file works as before
- * and closes.  Transfers of one direction match, for all kinds of calls.  Arguments that must
- * agree are compared.
+/* Ranks in different collective calls.  For every pair of calls, one rank makes one call and all others
+ * the other one, with agreement by messages and in shared memory, from threads, also if one rank refuses
+ * its call: all return TUTTI_ERR_MISMATCH, the message states both calls, nothing is done, and the file
+ * stays usable.  Calls of all kinds that transfer in one direction match.  Arguments that must be the
+ * same on all ranks are compared.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/request.h"
 #include "harness.h"
@@ -11,14 +11,14 @@
 enum { BYTES = 64, MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE };
 
 static char path[512];
-static unsigned char mine[BYTES], got[BYTES];
+static unsigned char local[BYTES], got[BYTES];
 
 /* A file, and the arguments of calls. */
 typedef struct {
     MPI_Comm comm;
     tutti_file *f;
     tutti_access *access;
-    tutti_plan *plan[2]; /* to read, to write */
+    tutti_plan *plan[2]; /* a plan to read, a plan to write */
     tutti_options opt;
 } scene;
 
@@ -45,7 +45,7 @@ typedef enum {
     CALLS
 } call;
 
-/* Calls of one class match. */
+/* Text of each call in messages; calls with the same text match. */
 static const char *const does[CALLS] = {
     "called tutti_file_write",     "called tutti_file_write",  "called tutti_file_write",
     "called tutti_file_read",      "called tutti_file_read",   "called tutti_file_read",
@@ -75,20 +75,20 @@ static tutti_err run_started(tutti_plan *p, void *buf) {
     return err == TUTTI_OK ? tutti_plan_wait(p, NULL) : err;
 }
 
-/* `bad`: with an argument that this rank refuses, if the call has one. */
+/* Make the call `c`; if `bad`, with an invalid argument (for calls that can have one). */
 static tutti_err make_objects(scene *s, call c, int bad) {
     tutti_request *r = NULL;
     tutti_plan *p = NULL;
     tutti_off n = 0;
     const tutti_access *a = bad ? NULL : s->access;
-    void *from = bad ? NULL : mine, *to = bad ? NULL : got;
+    void *from = bad ? NULL : local, *to = bad ? NULL : got;
     switch (c) {
     case WRITE:
-        return tutti_file_write(s->f, a, mine, &n);
+        return tutti_file_write(s->f, a, local, &n);
     case WRITE_SPLIT:
-        return ended(tutti_file_write_begin(s->f, a, mine), tutti_file_write_end, s, &n);
+        return ended(tutti_file_write_begin(s->f, a, local), tutti_file_write_end, s, &n);
     case WRITE_START:
-        return waited(tutti_file_write_start(s->f, a, mine, &r), &r, &n);
+        return waited(tutti_file_write_start(s->f, a, local, &r), &r, &n);
     case READ:
         return tutti_file_read(s->f, a, got, &n);
     case READ_SPLIT:
@@ -126,19 +126,19 @@ static tutti_err make_objects(scene *s, call c, int bad) {
     }
 }
 
-/* ---- a file is as it should be */
+/* ---- contents of the file */
 
 static void fill_values(unsigned char salt) {
-    for (int i = 0; i < BYTES; i++) mine[i] = (unsigned char)(salt + i + 7 * rank);
+    for (int i = 0; i < BYTES; i++) local[i] = (unsigned char)(salt + i + 7 * rank);
 }
 
-static void works(scene *s, int how_write, int how_read) {
+static void check_transfers(scene *s, int how_write, int how_read) {
     static unsigned char salt;
     fill_values(++salt);
     CHECK_SAME(make_objects(s, how_write, 0), TUTTI_OK);
     memset(got, 0, sizeof got);
     CHECK_SAME(make_objects(s, how_read, 0), TUTTI_OK);
-    CHECK(memcmp(got, mine, BYTES) == 0, "other bytes were read");
+    CHECK(memcmp(got, local, BYTES) == 0, "other bytes were read");
 }
 
 static void is_whole(const scene *s, const unsigned char *want) {
@@ -154,7 +154,7 @@ static void is_whole(const scene *s, const unsigned char *want) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A new team without history; it uses shared memory after enough
+/* Open a file with a new team, which agrees by messages at first and in shared memory after enough
  * operations. */
 static scene scene_make(const char *options, int operations) {
     scene s = {.f = NULL};
@@ -162,8 +162,8 @@ static scene scene_make(const char *options, int operations) {
     MPI_Comm_dup(MPI_COMM_WORLD, &s.comm);
     CHECK_SAME(tutti_file_open(s.comm, path, MODE, &s.opt, &s.f), TUTTI_OK);
     CHECK_OK(tutti_access_contiguous((tutti_off)rank * BYTES, BYTES, &s.access));
-    works(&s, WRITE, READ);
-    for (int i = 0; i < operations; i++) works(&s, WRITE, READ);
+    check_transfers(&s, WRITE, READ);
+    for (int i = 0; i < operations; i++) check_transfers(&s, WRITE, READ);
     CHECK(s.f->team->consensus.base != NULL || operations == 0, "no board");
     CHECK_SAME(tutti_plan_read(s.f, s.access, &s.plan[0]), TUTTI_OK);
     CHECK_SAME(tutti_plan_write(s.f, s.access, &s.plan[1]), TUTTI_OK);
@@ -171,10 +171,10 @@ static scene scene_make(const char *options, int operations) {
 }
 
 static void scene_end(scene *s) {
-    works(s, RUN_WRITE, RUN_READ);
+    check_transfers(s, RUN_WRITE, RUN_READ);
     tutti_plan_free(&s->plan[0]);
     tutti_plan_free(&s->plan[1]);
-    works(s, WRITE, READ);
+    check_transfers(s, WRITE, READ);
     CHECK_SAME(make_objects(s, CLOSE, 0), TUTTI_OK);
     CHECK(s->f == NULL, "closed, but not nulled");
     tutti_access_free(&s->access);
@@ -187,16 +187,16 @@ static void meet_ranks(scene *s, call a, call b, int who, int bad) {
     char where[128], words[2][160];
     unsigned char before[BYTES];
     const call c = rank == who ? a : b;
-    memcpy(before, mine, BYTES);
+    memcpy(before, local, BYTES);
     snprintf(where, sizeof where, "rank %d %s, others: %s%s", who, does[a], does[b],
              bad ? ", one refuses" : "");
     check_where(where);
-    fill_values(200); /* would be seen in the file */
+    fill_values(200); /* must not appear in the file */
     const tutti_err err = make_objects(s, c, bad && rank == ranks - 1);
     const tutti_error_info info = *tutti_last_error();
     CHECK(err == TUTTI_ERR_MISMATCH, "rank %d: %s: %s", rank, tutti_error_name(err), info.text);
     CHECK(s->f != NULL, "closed");
-    /* which others are named is free */
+    /* with more than two ranks the message may name any other rank */
     const int other = who == 0 ? 1 : 0;
     snprintf(words[0], sizeof words[0], "rank %d %s", who, does[a]);
     CHECK(strstr(info.text, words[0]) && strstr(info.text, does[b]) && strstr(info.text, " while "),
@@ -204,7 +204,7 @@ static void meet_ranks(scene *s, call a, call b, int who, int bad) {
     snprintf(words[1], sizeof words[1], "rank %d %s", other, does[b]);
     if (ranks == 2) CHECK(strstr(info.text, words[1]), "'%s' is not in '%s'", words[1], info.text);
     CHECK(!strcmp(info.path, path), "path '%s'", info.path);
-    memcpy(mine, before, BYTES);
+    memcpy(local, before, BYTES);
 }
 
 static void pairs(const char *options, int operations, int who) {
@@ -212,7 +212,7 @@ static void pairs(const char *options, int operations, int who) {
     for (call a = 0; a < CALLS; a++) {
         for (call b = 0; b < CALLS; b++)
             if (strcmp(does[a], does[b]) != 0) meet_ranks(&s, a, b, who, (a + b) % 3 == 0);
-        is_whole(&s, mine);
+        is_whole(&s, local);
     }
     CHECK_EQ(s.f->team->consensus.base != NULL, operations > 0);
     scene_end(&s);
@@ -220,20 +220,20 @@ static void pairs(const char *options, int operations, int who) {
 
 /* ---- transfers that match */
 
-/* A plan for windows of MPI that are fenced runs at once on all ranks or is started on all: no way
- * fits both. */
-static void matches(const char *options, int operations, int who) {
+/* Calls of different kinds match if they transfer in one direction.  With exchange=fence, running a plan
+ * does not match starting it. */
+static void check_matches(const char *options, int operations, int who) {
     scene s = scene_make(options, operations);
     const int fences = strstr(options, "fence") != NULL;
     for (int way = 0; way < 9; way++) {
-        const int mine_way = rank == who ? way / 3 : way % 3;
+        const int local_way = rank == who ? way / 3 : way % 3;
         check_where(options);
-        works(&s, WRITE + mine_way, READ);
-        works(&s, WRITE, READ + mine_way);
+        check_transfers(&s, WRITE + local_way, READ);
+        check_transfers(&s, WRITE, READ + local_way);
         if (!fences || (way / 3) % 2 == (way % 3) % 2)
-            works(&s, RUN_WRITE + mine_way % 2, RUN_READ + mine_way % 2);
+            check_transfers(&s, RUN_WRITE + local_way % 2, RUN_READ + local_way % 2);
         else
-            CHECK_SAME(make_objects(&s, RUN_WRITE + mine_way % 2, 0), TUTTI_ERR_MISMATCH);
+            CHECK_SAME(make_objects(&s, RUN_WRITE + local_way % 2, 0), TUTTI_ERR_MISMATCH);
     }
     scene_end(&s);
 }
@@ -246,23 +246,23 @@ static void ends(int operations) {
         const int who = (int)c % ranks;
         check_where(does[c]);
         fill_values((unsigned char)(99 + c));
-        CHECK_SAME(tutti_file_write_begin(s.f, s.access, mine), TUTTI_OK);
+        CHECK_SAME(tutti_file_write_begin(s.f, s.access, local), TUTTI_OK);
         const tutti_err err =
             rank == who ? tutti_file_write_end(s.f, NULL) : make_objects(&s, c, 0);
         CHECK(err == TUTTI_ERR_MISMATCH, "%s: %s", tutti_error_name(err), tutti_last_message());
         CHECK_SAME(tutti_file_write_end(s.f, NULL), TUTTI_OK);
-        is_whole(&s, mine);
+        is_whole(&s, local);
     }
     scene_end(&s);
 }
 
-/* ---- what agrees */
+/* ---- arguments that must be the same on all ranks */
 
-/* A layer may add values to agree on, and an error of this rank, to a write. */
+/* Write with a value to compare among ranks and an error of this rank, as higher layers do. */
 static tutti_err write_agreeing(scene *s, int64_t agrees, tutti_err refused) {
     tutti_request r = {
         .asked.name = "write",
-        .op = {.file = s->f, .access = s->access, .is_write = 1, .buf = (char *)mine},
+        .op = {.file = s->f, .access = s->access, .is_write = 1, .buf = (char *)local},
         .asked.refused = refused,
         .asked.agrees = agrees};
     return tutti__request_run(&r, NULL);
@@ -281,9 +281,9 @@ static void agrees(int operations) {
         CHECK_SAME(write_agreeing(&s, odd,
                                   odd ? tutti__error_set(TUTTI_ERR_ARG, 0, -1, "mine") : TUTTI_OK),
                    TUTTI_ERR_ARG);
-        CHECK_SAME(tutti_plan_run(odd ? p : s.plan[1], mine, 0, NULL), TUTTI_ERR_MISMATCH);
-        CHECK_SAME(tutti_plan_run(p, mine, odd, NULL), TUTTI_ERR_MISMATCH);
-        CHECK_SAME(run_started(odd ? p : s.plan[1], mine), TUTTI_ERR_MISMATCH);
+        CHECK_SAME(tutti_plan_run(odd ? p : s.plan[1], local, 0, NULL), TUTTI_ERR_MISMATCH);
+        CHECK_SAME(tutti_plan_run(p, local, odd, NULL), TUTTI_ERR_MISMATCH);
+        CHECK_SAME(run_started(odd ? p : s.plan[1], local), TUTTI_ERR_MISMATCH);
         CHECK_SAME(tutti_file_resize(s.f, odd ? 100 : 200), TUTTI_ERR_MISMATCH);
         CHECK(strstr(tutti_last_message(), "ranks disagree on the size: from 100 to 200"), "%s",
               tutti_last_message());
@@ -291,7 +291,7 @@ static void agrees(int operations) {
         CHECK_SAME(tutti_file_atomic(s.f, odd), TUTTI_ERR_MISMATCH);
         CHECK_SAME(tutti_file_resize(s.f, odd ? -5 : 200), TUTTI_ERR_ARG);
     }
-    is_whole(&s, mine);
+    is_whole(&s, local);
     tutti_plan_free(&p);
     scene_end(&s);
 }
@@ -309,14 +309,14 @@ int main(int argc, char **argv) {
         const int who = operations ? ranks - 1 : 0;
         pairs("", operations, who);
         pairs("background=io-only", operations, ranks / 2);
-        matches("", operations, who);
-        matches("background=io-only", operations, who);
-        matches("method=two-phase exchange=fence", operations, who);
+        check_matches("", operations, who);
+        check_matches("background=io-only", operations, who);
+        check_matches("method=two-phase exchange=fence", operations, who);
         agrees(operations);
     }
     if (level == MPI_THREAD_MULTIPLE) {
         pairs("background=all", 8, 1);
-        matches("background=all", 8, 0);
+        check_matches("background=all", 8, 0);
     }
     ends(8);
     check_where("accounts");

@@ -1,8 +1,8 @@
 /* TEST ranks=2,3,5,8 timeout=120 */
-/* Small split and non-blocking operations that are repeated.  Start and test do not wait for other ranks: one rank
- * starts one or several operations before the others do, and they complete in any order; bytes, counts
- * and ends of file are right; a refusal and a fault on one rank are reported on all ranks, and the next
- * operation succeeds.
+/* Repeated small split and non-blocking operations.  Start and test do not wait for other ranks: one rank
+ * starts operations before the other ranks do, and they complete in any order; bytes, counts and ends of
+ * file are correct; a refusal or fault on one rank is reported on all ranks, and the next operation
+ * succeeds.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 #include "harness.h"
@@ -26,7 +26,7 @@ static tutti_err start_call(const tutti_access *a, void *buf, int is_write, tutt
     return is_write ? tutti_file_write_start(f, a, buf, r) : tutti_file_read_start(f, a, buf, r);
 }
 
-/* All ranks have shared memory for agreement, and the plans for MOST operations at a time. */
+/* Run operations until the ranks agree in shared memory and have plans for MOST pending operations. */
 static void warm(int bytes, int is_write, unsigned char *buf) {
     for (int i = 0; i < 6; i++) {
         tutti_request *r[MOST] = {NULL};
@@ -40,8 +40,8 @@ static void warm(int bytes, int is_write, unsigned char *buf) {
 
 /* ---- start and test do not wait for other ranks */
 
-/* Rank `first` starts n operations and tests them; only then do the others start theirs, after a
- * message from it.  Each rank waits for them in a different order. */
+/* Rank `first` starts n operations and tests them, then sends a message to the other ranks, which start
+ * theirs.  Each rank waits for its operations in a different order. */
 static void early(int bytes, int is_write, int first, int n) {
     unsigned char *buf = malloc((size_t)bytes * MOST), *want = malloc((size_t)bytes);
     tutti_access *a[MOST];
@@ -133,7 +133,7 @@ static void refusals(int bytes, int is_write) {
     free(buf);
 }
 
-/* Beyond the end of the file, and across it. */
+/* Read beyond the end of the file and across it. */
 static void test_ends(void) {
     unsigned char got[4];
     tutti_off size = 0;
@@ -205,7 +205,7 @@ int main(int argc, char **argv) {
         free(buf);
     }
     faults("0:write:20:EIO", 1, 4);        /* one rank writes for all */
-    faults("1:write:20:EIO", 1, 24 << 10); /* each writes its own */
+    faults("1:write:20:EIO", 1, 24 << 10); /* each rank writes its own bytes */
     faults("1:read:20:EIO", 0, 4);
     account_check(before);
     file_remove(path);

@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=240 */
-/* Several parts in one operation, with type conversion: by every method, exchange,
- * store and pipeline, at once, split, started, planned, cached and by one rank alone, the file and
- * the memory are equal to the result of a loop over single elements.
+/* Several parts in one operation, with type conversion, by every method, exchange, store and pipeline;
+ * blocking, split, non-blocking, planned, cached and independent: the file and the memory are equal to
+ * the result of a loop over single elements.
  *
  * A variable consists of elements of some type in the file: separate from the others, or
  * interleaved with them in records.  A rank's part is some of its elements, in any order in memory.
@@ -47,7 +47,7 @@ static uint16_t half_of(int v) {
 static void native(tutti_type t, int v, unsigned char *out) {
     const double d[2] = {v, v + 1};
     const float f[2] = {(float)v, (float)(v + 1)};
-    const int64_t i = v; /* the machine is little-endian, memcpy below relies on it */
+    const int64_t i = v; /* memcpy of its first bytes below requires a little-endian machine */
     const uint16_t h = half_of(v);
     switch (t) {
     case TUTTI_FLOAT64:
@@ -99,8 +99,8 @@ typedef struct {
     int variable;
     tutti_type memory;
     int n;
-    int *element; /* in the order of memory */
-    int spread;   /* memory elements from one to the next */
+    int *element; /* [n], numbers of the elements in the order of memory */
+    int spread;   /* distance of consecutive elements in memory, in elements */
 } part;
 
 typedef struct {
@@ -132,7 +132,7 @@ static scene scene_make(int form) {
     return s;
 }
 
-/* The elements of variable `v` in the k-th part of a rank. */
+/* Return whether element e of variable v is in the k-th part of rank `who` for this variable. */
 static int has(const scene *s, int v, int who, int k, int e) {
     const int n = s->v[v].elements, shape = mix(s->salt, (uint64_t)v) % 4;
     if (s->form == OVERLAP && mix(s->salt + 9, (uint64_t)(e + 7919 * (who + 31 * k))) % 4 == 0)
@@ -141,11 +141,11 @@ static int has(const scene *s, int v, int who, int k, int e) {
     if (shape == 0) return e >= (int64_t)n * who / ranks && e < (int64_t)n * (who + 1) / ranks;
     if (shape == 1) return e % ranks == who;
     if (shape == 2) return mix(s->salt + 1, (uint64_t)(e / 3)) % ranks == who;
-    return who == ranks - 1; /* the others have none */
+    return who == ranks - 1;
 }
 
 static int parts_of(const scene *s, int who) {
-    return s->form == OVERLAP ? s->n + 1 : who == 1 ? s->n - 1 : s->n; /* rank 1 lacks the last */
+    return s->form == OVERLAP ? s->n + 1 : who == 1 ? s->n - 1 : s->n; /* rank 1 lacks one part */
 }
 
 static part part_make(const scene *s, int who, int i, uint64_t memory_salt) {
@@ -163,7 +163,7 @@ static part part_make(const scene *s, int who, int i, uint64_t memory_salt) {
     for (int e = 0; e < x->elements; e++)
         if (has(s, v, who, k, e)) p.element[p.n++] = e;
     const int order = (int)(((memory_salt >> 5) + (uint64_t)i) % 3);
-    for (int e = 0; order && e < p.n / (order == 1 ? 2 : 1); e++) { /* backwards, or mixed up */
+    for (int e = 0; order && e < p.n / (order == 1 ? 2 : 1); e++) { /* reversed, or random */
         const int other = order == 1 ? p.n - 1 - e : (int)(mix(memory_salt, (uint64_t)e) % p.n);
         const int keep = p.element[e];
         p.element[e] = p.element[other];
@@ -191,14 +191,14 @@ static void model_put(model *m, const scene *s, int round, tutti_off by) {
         }
 }
 
-/* The arguments of the library. */
+/* The arguments of the *_parts calls, and the parts from which they were made. */
 typedef struct {
     int n;
     part part[VARIABLES + 1];
     tutti_part asked[VARIABLES + 1];
     void *bufs[VARIABLES + 1];
     unsigned char *memory[VARIABLES + 1];
-    size_t room[VARIABLES + 1];
+    size_t capacity[VARIABLES + 1];
     tutti_off bytes;
 } request_parts;
 
@@ -217,9 +217,9 @@ static request_parts ask_store(const scene *s, int who, uint64_t memory_salt, tu
         }
         CHECK_OK(tutti_access_pieces(p.n, v, v + p.n, v + 2 * p.n, &a));
         free(v);
-        q.room[i] = (size_t)p.n * (size_t)p.spread * (size_t)in_memory;
-        q.memory[i] = malloc(q.room[i] + 1);
-        memset(q.memory[i], 0xA5, q.room[i]);
+        q.capacity[i] = (size_t)p.n * (size_t)p.spread * (size_t)in_memory;
+        q.memory[i] = malloc(q.capacity[i] + 1);
+        memset(q.memory[i], 0xA5, q.capacity[i]);
         q.bufs[i] = q.memory[i];
         q.asked[i] = (tutti_part){.access = a, .buf = q.memory[i]};
         if (x->type != TUTTI_BYTES)
@@ -249,7 +249,7 @@ static void ask_free(request_parts *q) {
     }
 }
 
-/* ---- the operation, in any of its ways */
+/* ---- the operation, by any kind of call */
 
 static void transfer_bytes(tutti_file *f, int how, int is_write, request_parts *q, tutti_off by,
                            tutti_off expected) {
@@ -308,8 +308,8 @@ static void whole_compare(tutti_file *f, const model *m, const char *what) {
     free(v);
 }
 
-/* The value of an element in the model; -1: beyond the end of the file; -2: partly beyond it, or
- * not written by this test. */
+/* Return the value of element e of variable v in the model; -1: beyond the end of the file; -2: partly
+ * beyond the end, or not written by this test. */
 static int model_value(const model *m, const scene *s, int v, int e, tutti_off by) {
     const variable *x = &s->v[v];
     const tutti_off at = by + x->base + e * x->stride;
@@ -376,7 +376,7 @@ static void independently(tutti_file *f, const scene *s, model *m) {
     tutti_off count = -1;
     request_parts q = ask_store(s, rank, 0, 0), back = ask_store(s, rank, s->salt, 0);
     ask_fill(&q, s, 7);
-    for (int turn = 0; turn < ranks; turn++) { /* the highest rank last */
+    for (int turn = 0; turn < ranks; turn++) { /* in rank order, as the model */
         if (turn == rank) CHECK_OK(tutti_file_write_parts_independent(f, q.n, q.asked, &count));
         MPI_Barrier(MPI_COMM_WORLD);
     }
@@ -407,7 +407,7 @@ static void combination(const int *choice) {
     whole_compare(f, &m, "new");
     for (int round = 1; round < 3; round++) write_once(f, &s, how, round, 0, &m);
     const tutti_off by = 512 * (m.size / 512 + 1 + rnd(3));
-    write_once(f, &s, how, 3, by, &m); /* cached, elsewhere */
+    write_once(f, &s, how, 3, by, &m); /* same shape, other offsets */
     whole_compare(f, &m, "again");
     for (int round = 0; round < 3; round++) read_once(f, &s, how, round == 1 ? by : 0, &m);
     /* the file ends inside elements */

@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5 timeout=60 */
-/* Parts that are refused, values that do not fit: the same error on all ranks, which states the position; and
- * the number of calls per batch.
+/* Parts that are refused and values that do not fit: all ranks return the same error, which states the
+ * position; many parts are counted as one operation.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 #include <tutti/parts.h>
@@ -16,7 +16,7 @@ static tutti_access *block(tutti_off offset, tutti_off bytes) {
     return a;
 }
 
-/* float64 in memory, float32 in the file, one block per rank. */
+/* A part of float64 values in memory and float32 values in the file. */
 static tutti_part floats(tutti_access *a, double *v) {
     return (tutti_part){.access = a,
                         .buf = v,
@@ -25,7 +25,7 @@ static tutti_part floats(tutti_access *a, double *v) {
                                     .file_order = TUTTI_BIG_ENDIAN}};
 }
 
-/* ---- refused: nothing changes */
+/* ---- refused parts, which change nothing */
 
 static void test_refusals(void) {
     char buf[64] = {0};
@@ -59,7 +59,7 @@ static void test_refusals(void) {
     const tutti_conversion narrow = {.file_type = TUTTI_INT64, .memory_type = TUTTI_INT16};
     REFUSED(TUTTI_ERR_ARG, (bad.access = odd, bad.convert = narrow));
     REFUSED(TUTTI_ERR_ARG, (bad.access = shifted, bad.convert = narrow));
-    /* bytes 2 to 6, and then all eight: the first element is none of these two */
+    /* bytes 2 to 5, then bytes 0 to 7: pieces that are not whole elements */
     const tutti_off twice[2] = {at + 2, at}, into[2] = {0, 4}, length[2] = {4, 8};
     tutti_access *halves = NULL;
     CHECK_OK(tutti_access_pieces(2, twice, into, length, &halves));
@@ -80,14 +80,14 @@ static void test_refusals(void) {
     bufs[1] = last ? NULL : buf;
     CHECK_SAME(tutti_plan_run_parts(p, 2, bufs, 0, NULL), TUTTI_ERR_ARG);
     tutti_plan_free(&p);
-    /* memory that may not be changed, for a plan of reads */
+    /* constant memory for a plan that reads */
     CHECK_SAME(tutti_plan_read(f, a, &p), TUTTI_OK);
     CHECK_SAME(last ? tutti_plan_run_write(p, buf, 0, NULL) : tutti_plan_run(p, buf, 0, NULL),
                TUTTI_ERR_ARG);
     CHECK_OK(last ? tutti_plan_start_write(p, buf, 0) : tutti_plan_start(p, buf, 0));
     CHECK_SAME(tutti_plan_wait(p, NULL), TUTTI_ERR_ARG);
     tutti_plan_free(&p);
-    /* no part at all is allowed */
+    /* zero parts are valid */
     tutti_off count = -1;
     CHECK_SAME(tutti_file_write_parts(f, 0, NULL, &count), TUTTI_OK);
     CHECK_EQ(count, 0);
@@ -120,7 +120,7 @@ static void misfit_write(const char *method) {
         snprintf(text, sizeof text, "part 1, element 1234: -1.0000000000000001e+300 does not fit");
         CHECK(strstr(e->text, text), "%s", e->text);
     }
-    /* no error if infinities are allowed; they are stored */
+    /* with `ieee` set, values beyond the range are stored as infinities */
     tutti_part forgiving[2] = {parts[0], parts[1]};
     forgiving[1].convert.ieee = 1;
     CHECK_SAME(tutti_file_write_parts(f, 2, forgiving, NULL), TUTTI_OK);
@@ -142,7 +142,7 @@ static void misfit_read(void) {
     for (int i = 0; i < N; i++) v[i] = i % 100;
     if (rank == 0) v[2000] = 1000;
     tutti_part p = {.access = a, .buf = v};
-    CHECK_SAME(tutti_file_write_parts(f, 1, &p, NULL), TUTTI_OK); /* as any other write */
+    CHECK_SAME(tutti_file_write_parts(f, 1, &p, NULL), TUTTI_OK); /* without conversion */
     p.buf = back;
     p.convert = (tutti_conversion){.file_type = TUTTI_INT32, .memory_type = TUTTI_INT8};
     CHECK_SAME(tutti_file_read_parts(f, 1, &p, NULL), TUTTI_ERR_VALUE);
@@ -154,7 +154,7 @@ static void misfit_read(void) {
     tutti_access_free(&a);
 }
 
-/* ---- repeats: a read fills the memory of every mention */
+/* ---- repeats: a read fills all memory locations of an element */
 
 static void test_repeats(void) {
     enum { ITEMS = 6 };
@@ -171,8 +171,8 @@ static void test_repeats(void) {
     CHECK_SAME(tutti_file_read_parts(f, 1, &p, &count), TUTTI_OK);
     CHECK_EQ(count, 4 * ITEMS);
     for (int i = 0; i < ITEMS; i++) CHECK(v[i] == 10 + (double)index[i], "item %d: %g", i, v[i]);
-    /* the file ends within element 4: the existing bytes of its mentions are counted once, and
-     * the memory of all of them is unchanged */
+    /* the file ends within element 4: its existing bytes are counted once, and all its memory locations
+     * are unchanged */
     CHECK_SAME(tutti_file_resize(f, 4 * 4 + 3), TUTTI_OK);
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < ITEMS; i++) v[i] = -1;
@@ -228,7 +228,7 @@ static void test_many(void) {
     tutti_access **a = calloc(PARTS, sizeof *a);
     int32_t *v = calloc((size_t)PARTS * ITEMS, sizeof *v);
     tutti_off count = -1;
-    /* each variable has ITEMS elements per rank, the last of which the next rank has too */
+    /* ITEMS elements of each variable per rank; the last one is also the first one of the next rank */
     for (int i = 0; i < PARTS; i++) {
         const tutti_off at = ((tutti_off)i * ((ITEMS - 1) * ranks + 1) + (ITEMS - 1) * rank) * 2;
         const int k = PARTS - 1 - (i ^ 1);
@@ -245,7 +245,7 @@ static void test_many(void) {
         CHECK_SAME(tutti_file_read_parts(f, PARTS, parts, &count), TUTTI_OK);
         int wrong = 0;
         for (int i = 0; i < PARTS * ITEMS; i++) {
-            const int shared = i % ITEMS == ITEMS - 1 && rank < ranks - 1; /* the higher rank's */
+            const int shared = i % ITEMS == ITEMS - 1 && rank < ranks - 1; /* next rank's value */
             const int want = (shared ? i - (ITEMS - 1) + 7 * (rank + 1) : i + 7 * rank) + round;
             if (v[i] != want % 30000 && wrong++ == 0)
                 CHECK(0, "element %d is %d, not %d", i, v[i], want % 30000);
@@ -255,7 +255,7 @@ static void test_many(void) {
     free(parts);
     free(a);
     free(v);
-    /* variables in 10^9 records: their union needs no more memory than they do */
+    /* three variables in 10^9 records: the plan for their union needs less than 1 MiB */
     tutti_access *records[3];
     tutti_part of_records[3];
     tutti_plan *plan = NULL;
@@ -270,7 +270,7 @@ static void test_many(void) {
     for (int i = 0; i < 3; i++) tutti_access_free(&records[i]);
 }
 
-/* ---- no memory: the k-th allocation of one rank fails, for all k.  Nothing leaks or hangs */
+/* ---- the k-th allocation of one rank fails, for all k: nothing leaks or hangs */
 
 static void memory_fails(const char *options, int is_write, int started) {
     enum { ITEMS = 3000, NEVER = 2000 };
@@ -352,7 +352,7 @@ static void test_counts(void) {
         CHECK_EQ(last.plans, round == 0);
         CHECK_EQ(last.plan_hits, round > 0);
     }
-    /* buffers elsewhere and another type in memory: still the same plan */
+    /* other buffers and another type in memory: the same plan is found */
     char *w = malloc((size_t)2 * PARTS * BYTES);
     memset(w, 1, (size_t)2 * PARTS * BYTES);
     for (int i = 0; i < PARTS; i++) {

@@ -1,7 +1,8 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* Checksums of blocks: each block that an operation writes completely, and no other one, has a correct checksum on one rank,
- * with every method, exchange, store and pipeline, also if ranks overlap; new and cached plans, plans at other offsets,
- * split and background operations; blocks of the file and blocks that start at a base, with a shorter last one.
+/* Checksums of blocks: exactly one rank has the correct checksum of each block that an operation writes
+ * completely, with every method, exchange, store and pipeline, also if ranks overlap; with new and cached
+ * plans, plans at other offsets, split and background operations; for blocks that start at offset 0 or
+ * at a base, whose last block may be shorter.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/request.h"
 #include "collective/combinations.h"
@@ -38,7 +39,7 @@ enum { AXES = sizeof axes / sizeof *axes, OPTIONS = 9, HOW = OPTIONS, BLOCK, SHA
 
 static char path[512];
 
-/* Complete blocks, distributed over the ranks; sometimes one that the next rank writes too. */
+/* Make the request of rank `who`; in the shape WHOLE complete blocks, some of them shared by two ranks. */
 static request request_of(int shape, int who, uint64_t salt, tutti_off block) {
     if (shape != WHOLE) return request_make(shape, who, ranks, salt, 60000);
     enum { BLOCKS = 24 };
@@ -54,7 +55,7 @@ static request request_of(int shape, int who, uint64_t salt, tutti_off block) {
     return r;
 }
 
-/* The requests of all ranks; returns for each byte of the file whether any rank writes it. */
+/* Apply the requests of all ranks to the model; set (*seen)[i] to 1 if any rank writes byte i. */
 static void model_all(model *m, unsigned char **seen, int shape, uint64_t salt, tutti_off by,
                       tutti_off block) {
     for (int who = 0; who < ranks; who++) {
@@ -75,19 +76,19 @@ static void model_all(model *m, unsigned char **seen, int shape, uint64_t salt, 
     }
 }
 
-static void sums_compare(const tutti__sums *s, const model *m, const unsigned char *seen) {
+static void compare_checksums(const tutti__sums *s, const model *m, const unsigned char *seen) {
     const tutti_off end = s->end ? s->end : m->size;
     const int64_t n = tutti__max(m->size - s->start, 0) / s->bytes + 1;
-    uint64_t *mine = calloc((size_t)(2 * n), sizeof *mine), *all = calloc((size_t)(2 * n), 8);
+    uint64_t *local = calloc((size_t)(2 * n), sizeof *local), *all = calloc((size_t)(2 * n), 8);
     for (size_t i = 0; i < s->n; i++) {
         if (s->v[i].block < 0 || s->v[i].block >= n) {
             CHECK(0, "block %lld", (long long)s->v[i].block);
             continue;
         }
-        mine[2 * s->v[i].block] += 1;
-        mine[2 * s->v[i].block + 1] += s->v[i].hash;
+        local[2 * s->v[i].block] += 1;
+        local[2 * s->v[i].block + 1] += s->v[i].hash;
     }
-    MPI_Allreduce(mine, all, (int)(2 * n), MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(local, all, (int)(2 * n), MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
     for (int64_t b = 0; b < n; b++) {
         const tutti_off lo = s->start + b * s->bytes,
                         hi = s->end ? tutti__min(lo + s->bytes, end) : lo + s->bytes;
@@ -99,11 +100,11 @@ static void sums_compare(const tutti__sums *s, const model *m, const unsigned ch
             CHECK(all[2 * b + 1] == tutti__sum_of(m->v + lo, (size_t)(hi - lo)),
                   "sum of block %lld", (long long)b);
     }
-    free(mine);
+    free(local);
     free(all);
 }
 
-/* The end of all bytes of a request, over all ranks. */
+/* Return the largest end of the requests of all ranks. */
 static tutti_off end_of_all(const request *q) {
     tutti_off lo = 0, hi = 0;
     tutti_access_bounds(q->access, &lo, &hi);
@@ -111,7 +112,7 @@ static tutti_off end_of_all(const request *q) {
     return hi;
 }
 
-/* Displaced by `by`: the access is, or its base. */
+/* Write at displacement `by`, which is added to the access or, if `is_base`, to the base of blocks. */
 static void write_once(tutti_file *f, const int *choice, uint64_t salt, tutti_off by, int is_base,
                        model *m) {
     tutti__sums sums = {.bytes = atoi(blocks[choice[BLOCK]])};
@@ -150,7 +151,7 @@ static void write_once(tutti_file *f, const int *choice, uint64_t salt, tutti_of
     }
     CHECK_EQ(count, tutti_access_bytes(q.access));
     model_all(m, &seen, choice[SHAPE], salt, by, sums.bytes);
-    sums_compare(&sums, m, seen);
+    compare_checksums(&sums, m, seen);
     tutti__sums_free(&sums);
     tutti_access_free(&there);
     request_free(&q);
@@ -185,7 +186,7 @@ static void combination(const int *choice) {
     free(m.v);
 }
 
-/* Ranks that request blocks of different sizes. */
+/* Ranks that pass different block sizes return TUTTI_ERR_MISMATCH. */
 static void test_disagree(void) {
     tutti__sums sums = {.bytes = rank == 0 ? 512 : 1024};
     tutti_file *f = NULL;

@@ -1,7 +1,7 @@
 /* TEST ranks=2,3 timeout=60 own=1 args=1 */
-/* Writing and reading back with the real nodes: t790_hosts.sh runs this across hosts,
- * with their number as the argument, which is compared with the values of MPI and the library (their
- * number, and messages between them); alone it runs on one machine, where there must be no message.
+/* Writing and reading back on real nodes.  t790_hosts.sh runs this test across hosts and passes their
+ * number, which is compared with the numbers found by MPI and the library; messages are expected
+ * between hosts only.  Without an argument the test runs on one machine, without messages.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/model.h"
 
@@ -15,7 +15,7 @@ static const setup setups[] = {
     {"list", "shm", "16m", "2", "auto"},        {"auto", "shm", "16m", "2", "auto"},
 };
 enum { SETUPS = sizeof setups / sizeof setups[0], KINDS = 4 };
-/* Of these every rank has bytes in every part of the file. */
+/* Shapes in which every rank has bytes in every part of the file. */
 static const int kinds[KINDS] = {COLUMNS, CYCLIC, SCATTER, SPARSE};
 
 static int rank, ranks, hosts;
@@ -78,7 +78,7 @@ static void read_one(tutti_file *f, const model *m, const setup *s, int kind, in
     request_fill(&got, salt);
     CHECK_OK(tutti_file_read(f, got.access, got.base, &count));
     CHECK_EQ(count, expect);
-    CHECK(memcmp(want.memory, got.memory, want.room) == 0, "bytes differ");
+    CHECK(memcmp(want.memory, got.memory, want.capacity) == 0, "bytes differ");
     way_check(f, s, kind);
     request_free(&want);
     request_free(&got);

@@ -1,22 +1,21 @@
 /* TEST ranks=2,3 timeout=60 own=1 */
-/* Every rank sees what all ranks wrote, once the file is closed: each rank opens it without the
- * library, and compares every byte.  Every file has a different name, so that nothing that a client of
- * a network file system caches of an earlier file has an effect.  t793_gluster.sh runs this across
- * hosts, on a file system whose clients keep caches of their own; alone it runs on one machine.
- * Options come from the environment.
+/* Data of all ranks is visible to every rank after close: each rank opens the file without the library
+ * and compares every byte.  Every file has a different name, so that caches of network file system
+ * clients have no effect.  t793_gluster.sh runs this test across hosts, on a file system whose clients
+ * have caches; otherwise it runs on one machine.  Options come from the environment.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 #include "collective/model.h"
 
 static const char *const methods[] = {"two-phase", "list", "independent", "auto"};
-static const int64_t bytes[] = {100000, 10000, 10000, 100000}; /* a call a piece is slow */
-/* Interleaved pieces, columns of an array, items distributed at random without and with holes. */
+static const int64_t bytes[] = {100000, 10000, 10000, 100000}; /* fewer if pieces are small */
+/* Interleaved pieces, columns of an array, randomly distributed items without and with holes. */
 static const int kinds[] = {CYCLIC, COLUMNS, SCATTER, SPARSE};
 enum { METHODS = sizeof methods / sizeof methods[0], KINDS = sizeof kinds / sizeof kinds[0] };
 
 static int rank, ranks, seen;
 
-/* The requests of all ranks are applied to the model, the own request is written to the file. */
+/* Apply the requests of all ranks to the model; write the request of this rank to the file. */
 static void write_one(tutti_file *f, model *m, int kind, int64_t scale) {
     const uint64_t salt = rnd64() >> 8;
     tutti_off count = -1;
@@ -39,7 +38,7 @@ static void combination(const tutti_options *opt, int kind, int64_t scale, const
     CHECK_OK(tutti_file_open(MPI_COMM_WORLD, path, mode, opt, &f));
     if (!f) return;
     write_one(f, &m, kind, scale + rnd(scale));
-    write_one(f, &m, kind, scale / 2 + rnd(scale / 2)); /* over a part of it */
+    write_one(f, &m, kind, scale / 2 + rnd(scale / 2)); /* overwrite a part */
     CHECK_OK(tutti_file_close(&f));
     MPI_Barrier(MPI_COMM_WORLD);
     file_compare(path, &m, "after close");
@@ -49,7 +48,7 @@ static void combination(const tutti_options *opt, int kind, int64_t scale, const
     free(m.v);
 }
 
-/* ---- holes that are written over, with each rank a client with its own cache */
+/* ---- overwritten holes, with a separate simulated cache per rank */
 
 enum { PIECE = 40, PIECES = 1000, EXTENT = 2 * PIECE * PIECES };
 
@@ -77,7 +76,7 @@ static tutti_err cached_write(tutti_store *s, const tutti_io_run *runs, int n) {
     return real->write(s, runs, n);
 }
 
-/* Every second piece of `n` from number `first` on, distributed over the ranks. */
+/* Write n pieces, every second one from number `first` on, distributed cyclically over the ranks. */
 static void write_pieces(tutti_file *f, model *m, int first, int n, uint64_t key) {
     for (int r = 0; r < ranks; r++) {
         request q = {NULL, NULL, NULL, 0};
@@ -116,7 +115,7 @@ static void holes_are_fresh(const char *method, const char *path) {
     memset(cache, 0, sizeof cache);
     for (int round = 0; round < 3; round++) {
         write_pieces(f, &m, 0, PIECES, 10 + (uint64_t)round);
-        write_pieces(f, &m, 1, PIECES / 2, 50 + (uint64_t)round); /* by other window_slots */
+        write_pieces(f, &m, 1, PIECES / 2, 50 + (uint64_t)round); /* other windows */
     }
     write_pieces(f, &m, 0, PIECES, 99);
     f->store->ops = real;

@@ -1,10 +1,9 @@
 #!/bin/sh
 # TEST ranks=0 timeout=110 cores=0
-# A parallel file system and the hosts that mount it, each over its own link (scripts/gluster.sh):
-# the bytes that ranks on four hosts write collectively are correct on every host, also with O_DIRECT.
-# With the default caches of its clients, collective writes are serialized and collective
-# reads see them.
-# The servers listen in their namespace and nowhere else, and nothing remains afterwards.
+# GlusterFS and four simulated hosts that mount the file system, each over its own link (scripts/gluster.sh): bytes that
+# ranks on four hosts write collectively are correct on every host, also with O_DIRECT.  With the default caches of
+# clients, collective writes are serialized, and collective reads return the written data.  The servers listen only in
+# their namespace, and no process or mount remains afterwards.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -49,7 +48,7 @@ listens() {
     "$@" cat /proc/self/net/tcp /proc/self/net/tcp6 | grep -q ':5DC7 [0-9A-F:]* 0A '
 }
 
-# begin CACHES: the servers, and a client on each host
+# begin CACHES: start the servers and a client on each host
 begin() {
     export GLUSTER_CACHES="$1"
     sh "$gluster" up "$volume" 4 "$here" || exit
@@ -58,7 +57,7 @@ begin() {
     done
 }
 
-# end: nothing remains on the hosts
+# end: stop the servers; check that no mount remains on the hosts
 end() {
     sh "$gluster" down "$volume" || fail "GlusterFS does not go down"
     for host in 1 2 3 4; do

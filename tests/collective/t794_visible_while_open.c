@@ -1,9 +1,8 @@
 /* TEST ranks=2,3 timeout=60 own=1 */
-/* Ranks read what other ranks wrote just before, and overwrite it, all in one open file: the later write
- * wins, and every read returns it.  t793_gluster.sh runs this across hosts whose clients cache
- * pages and delay writes.  With the argument `all` it also reports (without judging) what a file
- * system with such caches may show to programs that do not use the library: the size after the
- * close, and a name that has been used before.
+/* Ranks read and overwrite data that other ranks have just written to the same open file: every read
+ * returns the latest write.  t793_gluster.sh runs this test across hosts whose clients cache pages and
+ * delay writes.  With the argument `all` it also reports two effects of such caches on other programs,
+ * which are not errors: a wrong file size after close, and a failed open of a name used before.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/stat.h>
 
@@ -15,7 +14,7 @@ enum { METHODS = sizeof methods / sizeof methods[0] };
 
 static int rank, ranks, sizes, names;
 
-/* In each round a rank has the pieces that its neighbour had before. */
+/* Make an access to pieces; each turn moves them from a rank to the previous rank. */
 static tutti_access *pieces_of(int turn) {
     tutti_access *a = NULL;
     const tutti_off first = (rank + turn) % ranks;
@@ -50,8 +49,8 @@ static void read_turn(tutti_file *f, int version, int turn) {
     tutti_access_free(&a);
 }
 
-/* Seven versions, each over the one before. */
-static void overwrite(const tutti_options *opt, const char *path) {
+/* Write seven versions of the whole file and read them. */
+static void overwrite_file(const tutti_options *opt, const char *path) {
     const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE;
     tutti_file *f = NULL;
     CHECK_OK(tutti_file_open(MPI_COMM_WORLD, path, mode, opt, &f));
@@ -67,13 +66,13 @@ static void overwrite(const tutti_options *opt, const char *path) {
     if (f) CHECK_OK(tutti_file_close(&f));
 }
 
-/* Check the file as another program sees it. */
+/* Count a file size that another program would find wrong. */
 static void check_contents(const char *path) {
     struct stat st;
     sizes += stat(path, &st) != 0 || st.st_size != (off_t)PIECE * PIECES * ranks;
 }
 
-static void reuse(const tutti_options *opt, const char *path) {
+static void reuse_name(const tutti_options *opt, const char *path) {
     tutti_file *f = NULL;
     if (rank == 0) CHECK_OK(tutti_file_delete(path, opt));
     MPI_Barrier(MPI_COMM_WORLD);
@@ -84,9 +83,9 @@ static void reuse(const tutti_options *opt, const char *path) {
         CHECK_OK(tutti_file_close(&f));
 }
 
-static void print_result(const char *what, int mine) {
+static void print_result(const char *what, int local) {
     int all = 0;
-    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(&local, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0) printf("shared: %s: %d\n", what, all);
 }
 
@@ -103,10 +102,10 @@ int main(int argc, char **argv) {
         snprintf(path, sizeof path, "%s.%d", dir, i);
         check_where(methods[i]);
         CHECK_OK(tutti_options_set(&opt, "method", methods[i]));
-        overwrite(&opt, path);
+        overwrite_file(&opt, path);
         MPI_Barrier(MPI_COMM_WORLD);
         if (all) check_contents(path);
-        if (all) reuse(&opt, path);
+        if (all) reuse_name(&opt, path);
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0) unlink(path);
     }

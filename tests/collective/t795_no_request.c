@@ -1,6 +1,6 @@
 /* TEST ranks=2,3,5 timeout=60 */
-/* One rank passes NULL as r_out to each *_start call and then leaves the library: no other rank waits for it, and all ranks
- * return TUTTI_ERR_ARG with one message; the same call works afterwards.
+/* One rank passes NULL as r_out to each *_start call and makes no further call: no other rank waits for
+ * that rank, and all ranks return TUTTI_ERR_ARG with one message; the same call works afterwards.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/exodus.h>
 #include "harness.h"
@@ -8,7 +8,7 @@
 enum { EACH = 1000, NODES = 12 };
 static double values[EACH];
 static tutti_file *file;
-static tutti_access *mine;
+static tutti_access *own_access;
 static tutti_part part;
 static tutti_array *array;
 static tutti_slice slice;
@@ -23,10 +23,10 @@ static const char *path_of(const char *name) {
 }
 
 static tutti_err file_write(tutti_request **r) {
-    return tutti_file_write_start(file, mine, values, r);
+    return tutti_file_write_start(file, own_access, values, r);
 }
 static tutti_err file_read(tutti_request **r) {
-    return tutti_file_read_start(file, mine, values, r);
+    return tutti_file_read_start(file, own_access, values, r);
 }
 static tutti_err parts_write(tutti_request **r) {
     return tutti_file_write_parts_start(file, 1, &part, r);
@@ -68,7 +68,7 @@ static tutti_err exodus_get(tutti_request **r) {
     return tutti_exodus_get_start(exodus, 1, 1, &field, r);
 }
 
-/* The result of an operation: of its start, or if that succeeded, of its end. */
+/* Return the error `err` of start, or, if start succeeded, the result of wait. */
 static tutti_err complete_request(tutti_err err, tutti_request **r) {
     return err == TUTTI_OK && *r ? tutti_request_wait(r, NULL) : err;
 }
@@ -90,9 +90,9 @@ static void try_start(const char *name, tutti_err (*start)(tutti_request **)) {
 }
 
 static void test_files(void) {
-    CHECK_OK(
-        tutti_access_contiguous((tutti_off)rank * (tutti_off)sizeof values, sizeof values, &mine));
-    part = (tutti_part){.access = mine, .buf = values};
+    CHECK_OK(tutti_access_contiguous((tutti_off)rank * (tutti_off)sizeof values, sizeof values,
+                                     &own_access));
+    part = (tutti_part){.access = own_access, .buf = values};
     for (int i = 0; i < 2; i++) {
         const tutti_options opt = options_of(i ? "background=none" : "");
         CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path_of("a.dat"),
@@ -104,7 +104,7 @@ static void test_files(void) {
         try_start("file_read_parts_start", parts_read);
         CHECK_SAME(tutti_file_close(&file), TUTTI_OK);
     }
-    tutti_access_free(&mine);
+    tutti_access_free(&own_access);
 }
 
 static void test_arrays(void) {

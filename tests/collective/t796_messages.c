@@ -1,6 +1,7 @@
 /* TEST ranks=2,3,5 timeout=60 */
-/* Ranks that pass different wrong arguments or paths, or make different calls, return the same code and the same message: that of the
- * lowest rank that fails.  Files, arrays, replicas, meshes, datasets, decompositions, Exodus files.
+/* If ranks pass different wrong arguments or paths, or make different calls, all return the code and the
+ * message of the lowest rank that fails: files, arrays, replicas, meshes, datasets, decompositions,
+ * Exodus files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/exodus.h>
 #include "harness.h"
@@ -8,14 +9,14 @@
 enum { EACH = 10 };
 static double values[EACH];
 
-/* A path in the test's directory; `own`: another one on each rank. */
+/* Return a path in the directory of the test; if `own`, a different path on each rank. */
 static const char *path_of(const char *name, int own) {
     static char path[600];
     snprintf(path, sizeof path, "%s/t796_%s%.0d", check_dir(), name, own ? rank + 1 : 0);
     return path;
 }
 
-/* All ranks fail with the same message, which has these words and blames this rank (-1: none). */
+/* Check that all ranks fail with the same message, which contains `words`, and error rank `who` (-1: none). */
 static void fails(tutti_err err, int who, const char *words) {
     CHECK(err != TUTTI_OK, "nothing failed");
     (void)same_everywhere(err);

@@ -5,7 +5,7 @@
 
 enum { FILES = 32, BYTES = 8192, ROUNDS = 12, KIB_PER_FILE = 256 };
 
-/* KiB of shared memory that this rank has mapped and touched. */
+/* Return the KiB of shared memory that this rank has mapped and touched, or a negative number. */
 static long shared_kib(void) {
     char line[200];
     long kib = -1;

@@ -1,5 +1,5 @@
 /* The axes of t740 and t741: every exchange that works cycle by cycle, every pipeline, and other
- * options that affect them.  Written and read by matrix.h.
+ * options that affect them.  matrix.h writes and reads the files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_WAYS_H
 #define TUTTI_TESTS_WAYS_H

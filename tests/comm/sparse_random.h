@@ -6,12 +6,12 @@
 #include "check.h"
 #include "comm/sparse.h"
 
-/* The parameters of a round. */
+/* The parameters of a round of messages. */
 typedef struct {
     uint64_t salt;
     int ranks;
-    int most;     /* messages per rank: fewer than this */
-    size_t large; /* bytes: fewer than this */
+    int most;     /* each rank sends fewer messages than this */
+    size_t large; /* each message has fewer bytes than this */
 } post;
 
 static inline unsigned post_mix(uint64_t a, uint64_t b) {
@@ -20,7 +20,7 @@ static inline unsigned post_mix(uint64_t a, uint64_t b) {
     return (unsigned)(z >> 36);
 }
 
-/* The number of messages of a rank; message i: its destination and length. */
+/* Return the number of messages of rank `from`, and the destination and length of its message i. */
 static inline int post_count(const post *p, int from) {
     return (int)(post_mix(p->salt, (uint64_t)from) % (unsigned)p->most);
 }

@@ -1,14 +1,15 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Sparse exchange: few and many messages, empty and large ones, to the own rank and to others, several rounds
- * in a row without a barrier between them (a message must not arrive in the next round), rounds of
- * different teams, and ranks that run out of memory: no rank hangs, and no message is lost without an error.
+/* Sparse exchange: few and many messages, empty and large ones, to the same rank and to others; several
+ * rounds without a barrier between them, in which a message must not arrive in the next round; rounds of
+ * different teams; and ranks that run out of memory: no rank hangs, and no message is lost without an
+ * error.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/sparse_random.h"
 
 static int rank, ranks;
 
-static tutti_err deliver(tutti__team *t, const post *p, int *n_out,
-                         tutti__sparse_message **in_out) {
+static tutti_err check_delivery(tutti__team *t, const post *p, int *n_out,
+                                tutti__sparse_message **in_out) {
     tutti__sparse_message *out = post_write(p, rank);
     const tutti_err err = tutti__sparse_exchange(t, post_count(p, rank), out, n_out, in_out);
     post_burn(p, rank, out);
@@ -19,13 +20,13 @@ static void one_round(tutti__team *t, int most, size_t large) {
     const post p = {rnd64() >> 8, ranks, most, large};
     tutti__sparse_message *in = NULL;
     int n = -1;
-    CHECK_OK(deliver(t, &p, &n, &in));
+    CHECK_OK(check_delivery(t, &p, &n, &in));
     post_check(&p, rank, n, in);
     tutti__sparse_free(n, &in);
     CHECK(in == NULL, "not nulled");
 }
 
-/* No rank sends; only one rank sends; one to all; all to one. */
+/* Rounds in which no rank sends, one rank sends to all, and all ranks send to one. */
 static void special(tutti__team *t) {
     tutti__sparse_message out[8], *in = NULL;
     int n = -1;
@@ -47,8 +48,8 @@ static void special(tutti__team *t) {
     }
 }
 
-/* The k-th allocation of rank `who` fails: it returns an error or receives everything; the others
- * receive everything. */
+/* Let the k-th allocation of rank `who` fail: only that rank may return TUTTI_ERR_NOMEM; if all ranks
+ * have sent, each rank that succeeds receives all its messages. */
 static void without_memory(tutti__team *t, int who, int k) {
     const post p = {rnd64() >> 8, ranks, 8, 50};
     tutti__sparse_message *in = NULL;
@@ -67,7 +68,7 @@ static void without_memory(tutti__team *t, int who, int k) {
     post_burn(&p, rank, out);
 }
 
-/* Two teams alternate: neither receives messages of the other. */
+/* Rounds of two teams alternate; no team receives messages of the other. */
 static void two_teams(tutti__team *t) {
     tutti__team *u = NULL;
     CHECK_OK(tutti__team_take(MPI_COMM_WORLD, "", &u));

@@ -1,30 +1,32 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Agreement: each rank fails in turn, and any set of ranks at once; all ranks return the error of the
- * lowest of them and have an identical last error; numbers are reduced nevertheless.
+/* Agreement with every single failing rank and with sets of failing ranks: all ranks return the error of
+ * the lowest failing rank and have an identical last error; numbers are reduced nevertheless.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "comm/vote.h"
 
 static int rank, ranks;
 
-/* Check that the last error is the same on all ranks, and equal to this one. */
+/* Check that the last error is the same on all ranks, with this code, rank and text. */
 static void same_error(tutti_err err, tutti_err code, int who, const char *text) {
-    const tutti_error_info mine = *tutti_last_error();
-    tutti_error_info first = mine;
+    const tutti_error_info local_err = *tutti_last_error();
+    tutti_error_info first = local_err;
     MPI_Bcast(&first, (int)sizeof first, MPI_BYTE, 0, MPI_COMM_WORLD);
-    CHECK(err == code && mine.code == code, "%s, not %s", tutti_error_name(err),
+    CHECK(err == code && local_err.code == code, "%s, not %s", tutti_error_name(err),
           tutti_error_name(code));
-    CHECK(mine.rank == who, "rank %d, not %d", mine.rank, who);
-    CHECK(strstr(mine.text, text), "'%s' is not in '%s'", text, mine.text);
-    CHECK(mine.sys_errno == first.sys_errno && mine.offset == first.offset, "errno or offset");
-    CHECK(mine.rank == first.rank && mine.code == first.code, "rank or code");
-    CHECK(strcmp(mine.operation, first.operation) == 0 && strcmp(mine.path, first.path) == 0,
+    CHECK(local_err.rank == who, "rank %d, not %d", local_err.rank, who);
+    CHECK(strstr(local_err.text, text), "'%s' is not in '%s'", text, local_err.text);
+    CHECK(local_err.sys_errno == first.sys_errno && local_err.offset == first.offset,
+          "errno or offset");
+    CHECK(local_err.rank == first.rank && local_err.code == first.code, "rank or code");
+    CHECK(strcmp(local_err.operation, first.operation) == 0 &&
+              strcmp(local_err.path, first.path) == 0,
           "where");
-    CHECK(strcmp(mine.text, first.text) == 0, "'%s' and '%s'", mine.text, first.text);
+    CHECK(strcmp(local_err.text, first.text) == 0, "'%s' and '%s'", local_err.text, first.text);
 }
 
-/* An error of this rank that differs from any other's. */
-static tutti_err trouble(int who, int round, tutti_err *code_out, char *text) {
+/* Return the error code of rank `who` in a round and its text; on that rank, set the last error. */
+static tutti_err make_error(int who, int round, tutti_err *code_out, char *text) {
     static const tutti_err codes[] = {TUTTI_ERR_IO, TUTTI_ERR_NOMEM, TUTTI_ERR_OPTION,
                                       TUTTI_ERR_NO_SPACE};
     const tutti_err code = codes[(who + round) % 4];
@@ -36,28 +38,29 @@ static tutti_err trouble(int who, int round, tutti_err *code_out, char *text) {
     return code;
 }
 
-/* Ranks whose bit is set in `who` fail. */
-static tutti_err mine_of(unsigned who, int round, tutti_err *code_out, int *lowest_out,
-                         char *text) {
-    tutti_err mine = TUTTI_OK, code;
+/* Return the error of this rank if the ranks whose bits are set in `who` fail; store the code, the number
+ * and the text of the lowest failing rank. */
+static tutti_err error_of_rank(unsigned who, int round, tutti_err *code_out, int *lowest_out,
+                               char *text) {
+    tutti_err local_err = TUTTI_OK, code;
     char dummy[64];
     *lowest_out = -1;
     for (int r = ranks - 1; r >= 0; r--) {
         if (!(who >> r & 1)) continue;
         *lowest_out = r;
-        (void)trouble(r, round, code_out, text);
-        if (r == rank) mine = trouble(r, round, &code, dummy);
+        (void)make_error(r, round, code_out, text);
+        if (r == rank) local_err = make_error(r, round, &code, dummy);
     }
-    return mine;
+    return local_err;
 }
 
-static void agree(unsigned who, int round) {
+static void check_agreement(unsigned who, int round) {
     tutti_err code = TUTTI_OK;
     int lowest;
     char text[64] = "";
     tutti__team *t = NULL;
     CHECK_OK(tutti__team_take(MPI_COMM_WORLD, "", &t));
-    const tutti_err err = tutti__team_agree(t, mine_of(who, round, &code, &lowest, text));
+    const tutti_err err = tutti__team_agree(t, error_of_rank(who, round, &code, &lowest, text));
     if (lowest < 0)
         CHECK(err == TUTTI_OK, "%s", tutti_error_name(err));
     else
@@ -65,7 +68,7 @@ static void agree(unsigned who, int round) {
     tutti__team_give(&t);
 }
 
-static void vote(tutti__team *t, unsigned who, int round) {
+static void check_vote(tutti__team *t, unsigned who, int round) {
     tutti_err code = TUTTI_OK;
     int lowest;
     char text[64] = "";
@@ -77,7 +80,7 @@ static void vote(tutti__team *t, unsigned who, int round) {
     v.reductions = NUMBERS;
     v.reduction = all;
     v.ranges = TUTTI__RANGES;
-    const tutti_err mine = mine_of(who, round, &code, &lowest, text);
+    const tutti_err local_err = error_of_rank(who, round, &code, &lowest, text);
     for (int i = 0; i < EACH; i++) {
         least[i] = 100 * i - rank;
         most[i] = rank - 7;
@@ -87,7 +90,7 @@ static void vote(tutti__team *t, unsigned who, int round) {
         all[3 * i + 3] = (tutti__reduction){TUTTI__SUM, &sum[i]};
     }
     for (int i = 0; i < TUTTI__RANGES; i++) v.range[i] = (tutti__range){i + rank, i - rank};
-    const tutti_err err = tutti__team_vote(t, mine, &v);
+    const tutti_err err = tutti__team_vote(t, local_err, &v);
     if (lowest < 0)
         CHECK(err == TUTTI_OK && v.fail == INT64_MAX, "%s", tutti_error_name(err));
     else
@@ -102,11 +105,11 @@ static void vote(tutti__team *t, unsigned who, int round) {
     for (int i = 0; i < TUTTI__RANGES; i++)
         CHECK(v.range[i].min == i && v.range[i].max == i, "range %d", i);
     int64_t largest = -rank;
-    CHECK(tutti__team_max(t, mine, &largest) == err, "maximum");
+    CHECK(tutti__team_max(t, local_err, &largest) == err, "maximum");
     CHECK_EQ(largest, 0);
 }
 
-/* An error code without a recorded message gets its default text, not that of an earlier error. */
+/* An error code without a recorded message gets its default text, not the text of an earlier error. */
 static void unrecorded(tutti__team *t) {
     for (int who = 0; who < ranks; who++) {
         if (rank == who) tutti__error_set(TUTTI_ERR_IO, 5, 99, "long ago");
@@ -133,13 +136,13 @@ int main(int argc, char **argv) {
     tutti__team *t = NULL;
     CHECK_OK(tutti__team_take(MPI_COMM_WORLD, "", &t));
     for (int r = 0; r < ranks; r++) {
-        agree(1u << r, r);
-        vote(t, 1u << r, r);
+        check_agreement(1u << r, r);
+        check_vote(t, 1u << r, r);
     }
     for (int i = 0; i < 12; i++) {
         const unsigned who = i == 0 ? 0 : (unsigned)rnd(1 << ranks);
-        agree(who, i);
-        vote(t, who, i);
+        check_agreement(who, i);
+        check_vote(t, who, i);
     }
     unrecorded(t);
     numbers(t);

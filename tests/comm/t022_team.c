@@ -1,5 +1,5 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Teams: the pool, the division into nodes, and what is refused.
+/* Teams: the pool, the division into nodes, and invalid divisions, which are refused.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "comm/node_messages.h"
@@ -22,9 +22,9 @@ static tutti__team *take_team(MPI_Comm comm, const char *nodes) {
     return t;
 }
 
-/* ---- divisions */
+/* ---- divisions into nodes */
 
-/* The node of a rank by the definition of the option. */
+/* Return the node of rank r by the definition of the option `nodes`. */
 static int expected(const char *nodes, int r) {
     if (strcmp(nodes, "2") == 0) return ranks < 2 ? 0 : 2 * r / ranks;
     if (strcmp(nodes, "100") == 0 || strcmp(nodes, "single") == 0) return r;
@@ -36,7 +36,7 @@ static int expected(const char *nodes, int r) {
 }
 
 static void groups_check(const tutti__groups *g, const char *nodes, int singles) {
-    int n = 0, largest = 0, mine;
+    int n = 0, largest = 0, local;
     for (int r = 0; r < ranks; r++) {
         const int node = singles ? r : expected(nodes, r);
         CHECK(g->of[r] == node, "nodes=%s: rank %d in %d, not %d", nodes, r, g->of[r], node);
@@ -53,10 +53,10 @@ static void groups_check(const tutti__groups *g, const char *nodes, int singles)
     }
     CHECK_EQ(g->largest, largest);
     CHECK_EQ(g->mine, g->of[rank]);
-    CHECK(tutti__groups_members(g, g->mine, &mine)[g->me] == rank && mine == g->size, "my place");
+    CHECK(tutti__groups_members(g, g->mine, &local)[g->me] == rank && local == g->size, "my place");
 }
 
-/* The first rank's data reach its node only; the answers of one node do not change those of another. */
+/* A broadcast of a node's first rank reaches only its node; the conjunction of a node ignores other nodes. */
 static void node_messages(const tutti__team *t, const char *nodes) {
     const int first = t->nodes.member[t->nodes.start[t->nodes.mine]];
     for (int who = -1; who < t->size; who++) {
@@ -82,7 +82,7 @@ static void divisions(MPI_Comm comm) {
     }
 }
 
-/* For any number of ranks, regardless of which rank would read the invalid value. */
+/* Invalid values of `nodes` are refused for any number of ranks, even if no rank would need the value. */
 static void check_refused(MPI_Comm comm) {
     static const char *const nodes[] = {"x",
                                         "0",
@@ -127,7 +127,7 @@ static void pooling(MPI_Comm comm) {
     CHECK_EQ(relation, MPI_CONGRUENT);
     MPI_Comm_compare(a->comm, comm, &relation);
     CHECK_EQ(relation, MPI_CONGRUENT);
-    if (rank % 2) tutti__team_give(&b); /* in any order */
+    if (rank % 2) tutti__team_give(&b); /* in different orders */
     tutti__team_give(&a);
     tutti__team_give(&b);
     const long live = tutti__memory_live();
@@ -145,7 +145,7 @@ static void pooling(MPI_Comm comm) {
     tutti__team_give(&a);
 }
 
-/* One rank releases its team late: all ranks take another team; afterwards they use the same team again. */
+/* If one rank releases its team late, all ranks take another team; later they share the same team. */
 static void out_of_step(MPI_Comm comm) {
     for (int late = 0; late < ranks; late++) {
         tutti__team *a = take_team(comm, "2"), *const first = a;
@@ -176,7 +176,7 @@ static void tags(MPI_Comm comm) {
     tutti__team_give(&t);
 }
 
-/* A team without memory on one rank: the same error on all, and later it works. */
+/* If an allocation fails while a team is created, all ranks return the same error. */
 static void without_memory(MPI_Comm comm) {
     for (int k = 1; k <= 9; k++) {
         char nodes[16];
@@ -205,9 +205,9 @@ int main(int argc, char **argv) {
     out_of_step(comm);
     tags(comm);
     without_memory(comm);
-    MPI_Comm_free(&comm); /* and all its teams */
+    MPI_Comm_free(&comm); /* also frees its teams */
     CHECK_EQ(tutti__memory_live(), live);
-    tutti__team *t = take_team(MPI_COMM_WORLD, ""); /* is freed in MPI_Finalize */
+    tutti__team *t = take_team(MPI_COMM_WORLD, ""); /* freed in MPI_Finalize */
     tutti__team_give(&t);
     int bad = 0;
     MPI_Allreduce(&check_failures_, &bad, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Consensus: results and ranges equal those of MPI reductions; data that ranks stored in shared
- * memory before is visible afterwards; exactly one rank claims the work, and the others receive its
- * result.  Random ranks are late.
+/* Consensus: results and ranges are those of reductions over all ranks; data that ranks have stored in
+ * shared memory before is visible afterwards; exactly one rank claims the work, and the others receive
+ * its result.  Random ranks are late.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "comm/consensus.h"
@@ -13,7 +13,7 @@ static int64_t number(int round, int who, int i) {
     return (int64_t)(mix((uint64_t)round, (uint64_t)(who * 64 + i)) % 7) - 3;
 }
 
-/* Some ranks contribute nothing to some rounds. */
+/* Return whether rank `who` contributes no value to range i of a round. */
 static int is_silent(int round, int who, int i) {
     return mix((uint64_t)round + 5, (uint64_t)(who * 64 + i)) % 3 == 0;
 }
@@ -45,11 +45,11 @@ static void answers(tutti__team *t, int round) {
     }
 }
 
-/* One rank sums the values that all ranks stored in shared memory. */
+/* Check that one rank claims the work and finds the values that all ranks have stored. */
 static void do_work(tutti__team *t, int round) {
     const int who = round % 3 ? -1 : round % ranks;
-    int64_t *mine = (int64_t *)(void *)tutti__consensus_data(t) + rank;
-    *mine = 1000 * round + rank;
+    int64_t *local = (int64_t *)(void *)tutti__consensus_data(t) + rank;
+    *local = 1000 * round + rank;
     CHECK_EQ(tutti__consensus(t, 1, 0, NULL), 1);
     const int claimed = tutti__consensus_work_claim(t, who);
     int well = 1;
@@ -66,7 +66,7 @@ static void do_work(tutti__team *t, int round) {
     CHECK(who < 0 || claimed == (rank == who), "round %d: not who was meant", round);
 }
 
-/* Another rank arrives only after MPI has progressed a large message of this rank. */
+/* Rank 1 arrives only after rank 0, which waits in the consensus, has progressed a large MPI message. */
 static void mpi_moves_on(tutti__team *t) {
     enum { BYTES = 4 << 20 };
     char *v = calloc(1, BYTES);
@@ -81,14 +81,14 @@ static void mpi_moves_on(tutti__team *t) {
 static void agreement(tutti__team *t) {
     for (int i = 0; i < 20; i++) {
         const int who = (int)rnd(ranks + 1);
-        tutti_err mine = TUTTI_OK;
-        if (who == rank) mine = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "rank %d", rank);
-        CHECK_SAME(tutti__team_agree(t, mine), who < ranks ? TUTTI_ERR_ARG : TUTTI_OK);
+        tutti_err local = TUTTI_OK;
+        if (who == rank) local = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "rank %d", rank);
+        CHECK_SAME(tutti__team_agree(t, local), who < ranks ? TUTTI_ERR_ARG : TUTTI_OK);
         if (who < ranks) CHECK_EQ(tutti_last_error()->rank, who);
     }
 }
 
-/* A vote by shared memory reduces as one by messages does; the lowest failing rank's error counts. */
+/* A vote in shared memory gives the same reductions as by messages, and the lowest failing rank's error. */
 static void votes(tutti__team *t, int round) {
     const int fails = (int)(mix(11, (uint64_t)round) % (uint64_t)(2 * ranks));
     int64_t least = number(round, rank, 0), most = least, sum = least;
@@ -101,9 +101,9 @@ static void votes(tutti__team *t, int round) {
         want[2] += v;
     }
     const int failing = rank >= fails && fails < ranks;
-    const tutti_err mine =
+    const tutti_err local =
         failing ? tutti__error_set(TUTTI_ERR_ARG, 0, -1, "round %d", round) : TUTTI_OK;
-    const tutti_err err = tutti__team_reduce(t, mine, 3, all);
+    const tutti_err err = tutti__team_reduce(t, local, 3, all);
     CHECK_EQ(err, fails < ranks ? TUTTI_ERR_ARG : TUTTI_OK);
     if (fails < ranks) CHECK_EQ(tutti_last_error()->rank, fails);
     CHECK(least == want[0] && most == want[1] && sum == want[2], "round %d", round);
@@ -119,7 +119,7 @@ int main(int argc, char **argv) {
     if (ranks > 1) {
         CHECK_OK(tutti__segment_make(t, 1, bytes, &memory));
         CHECK(!tutti__consensus_ready(t), "no board yet");
-        CHECK_OK(tutti__staging_attach(t)); /* frees the memory with the team */
+        CHECK_OK(tutti__staging_attach(t)); /* the team then frees the memory */
         t->staging->consensus = memory;
         tutti__consensus_use(t, memory.base);
     }

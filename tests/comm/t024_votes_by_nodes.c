@@ -1,12 +1,13 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 own=1 */
-/* Votes of teams on several nodes: reductions and errors are those of all ranks, and only the first rank of each
- * node sends messages, as many as recursive doubling over the nodes needs.  The option `nodes` makes the nodes.
+/* Votes of teams on several nodes, which the option `nodes` defines: reductions and errors are those of
+ * all ranks, and only the first rank of each node sends messages, as many as recursive doubling over the
+ * nodes needs.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "collective/find.h"
 #include "exchange/staging.h"
 
-static int64_t messages; /* that this rank has sent */
+static int64_t messages; /* number of messages that this rank has sent */
 
 int MPI_Isend(const void *buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
               MPI_Request *request) {
@@ -14,8 +15,8 @@ int MPI_Isend(const void *buf, int count, MPI_Datatype type, int to, int tag, MP
     return PMPI_Isend(buf, count, type, to, tag, comm, request);
 }
 
-/* Messages of one vote: each of the largest power of two of senders sends one per bit; each of the others sends one and
- * receives one. */
+/* Return the messages of one vote: each of the first 2^k senders, for the largest possible k, sends k
+ * messages; each further sender sends one and receives one. */
 static int64_t expected_messages(int senders) {
     int whole = 1, bits = 0;
     for (; whole <= senders / 2; whole *= 2) bits++;

@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Bytes of all ranks on rank 0, in rank order, in one message or in many pieces; ranks that fail, and ranks that have no memory for
- * the bytes of others: no rank waits, and rank 0 returns the error of the lowest rank.
+/* Rank 0 gathers bytes of all ranks in rank order, in one message or in many pieces.  If ranks fail or run
+ * out of memory, no rank hangs, and rank 0 returns the error of the lowest failing rank.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/gather.h"
 #include "comm/vote.h"
@@ -10,12 +10,12 @@ static tutti__team *team;
 
 enum { MOST = 5000 };
 
-/* Byte i of a rank. */
+/* Return byte i of rank `who`. */
 static char byte_of(int who, int64_t i) {
     return (char)(who * 31 + i * 7 + i / 251);
 }
 
-/* Rank `failing` has an error; -1: no rank. */
+/* Gather bytes[r] bytes of each rank r while rank `failing` (-1: none) has an error. */
 static void one(const int64_t *bytes, int failing) {
     char own[MOST];
     void *all = NULL;

@@ -1,5 +1,5 @@
-/* A space for tests of decompositions, without a dataset: ids by a formula, and a decomposition that
- * is compared with the expected one.
+/* A space for tests of decompositions without a dataset: its ids are given by a formula, and its
+ * decompositions are compared with expected ones.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_DECOMPOSED_H
 #define TUTTI_TESTS_DECOMPOSED_H
@@ -9,12 +9,13 @@
 
 static tutti__team *team;
 
-/* Ids are different for positions below ID_SPAN, and in no order. */
+/* Ids of positions below ID_SPAN are distinct and unordered. */
 #define ID_SPAN 1000003
 typedef struct {
     int64_t times, plus;
-    tutti_count twice, negative; /* a position with the id of another, with one below 0; -1: none */
-    tutti_err fails;             /* the result of reading it, on all ranks */
+    tutti_count twice;    /* position with the id of the next position, or -1 */
+    tutti_count negative; /* position with a negative id, or -1 */
+    tutti_err fails;      /* error of reading the map on all ranks, or TUTTI_OK */
 } id_map;
 
 static inline int64_t id_at(const id_map *m, tutti_count position) {
@@ -38,7 +39,7 @@ static inline tutti_err read_ids(void *from, const tutti__space_view *view, tutt
     return TUTTI_OK;
 }
 
-/* A list of `n` entries; map NULL: the id of a position is the position. */
+/* Return a one-dimensional space of `entries` entries; if map is NULL, the space has no ids. */
 static inline tutti__decomposed list_of(tutti_count entries, id_map *map) {
     return (tutti__decomposed){.name = "nodes",
                                .view = {.space = 3,
@@ -51,24 +52,26 @@ static inline tutti__decomposed list_of(tutti_count entries, id_map *map) {
                                .from = map};
 }
 
-static inline tutti_err make(const tutti__decomposed *space, const tutti_decomposition_spec *spec,
-                             tutti_decomposition **out) {
+static inline tutti_err make_decomposition(const tutti__decomposed *space,
+                                           const tutti_decomposition_spec *spec,
+                                           tutti_decomposition **out) {
     return tutti__decomposition_make(team, space, spec, TUTTI_OK, out);
 }
 
-/* Check that it is refused on all ranks with this code and text. */
-static inline void refuse(const tutti__decomposed *space, const tutti_decomposition_spec *spec,
-                          tutti_err code, const char *words) {
+/* Check that all ranks refuse the decomposition with this code and text. */
+static inline void check_refused(const tutti__decomposed *space,
+                                 const tutti_decomposition_spec *spec, tutti_err code,
+                                 const char *words) {
     tutti_decomposition *p = NULL;
-    CHECK_SAME(make(space, spec, &p), code);
+    CHECK_SAME(make_decomposition(space, spec, &p), code);
     CHECK(strstr(tutti_last_message(), words), "'%s', not '%s'", tutti_last_message(), words);
     CHECK(p == NULL, "there is a decomposition");
     tutti_decomposition_free(&p);
 }
 
-/* The expected properties of a decomposition of n entries. */
+/* The expected properties of a decomposition on this rank. */
 typedef struct {
-    tutti_count n, entries; /* of this rank, of the space */
+    tutti_count n, entries; /* entries of this rank; entries of the space */
     const tutti_count *position, *memory;
     const unsigned char *writes;
     int whole;
@@ -106,24 +109,23 @@ static inline void lists_are(tutti_decomposition *p, const ought *o) {
     free(writes);
 }
 
-/* Byte b of the item at a position, as a rank has it.  The value shows whose copy was
- * written. */
+/* Return byte b of rank who's copy of the item at a position; the copies of ranks differ. */
 static inline unsigned char item_byte(tutti_count position, tutti_off b, int who) {
     return (unsigned char)(held_byte(position, b) + 31 * who);
 }
 
-/* Written collectively, read back by all ranks.   writer: [entries] of the space, -1: no rank */
-static inline void moves(const char *path, tutti_decomposition *p, const ought *o, tutti_off item,
-                         const int *writer) {
+/* Write items collectively and read them back; writer[i] is the rank that writes position i, or -1. */
+static inline void check_transfers(const char *path, tutti_decomposition *p, const ought *o,
+                                   tutti_off item, const int *writer) {
     tutti_count lo = 0, hi = 0;
     const tutti_access *w = NULL, *r = NULL, *again = NULL;
     for (tutti_count i = 0; i < o->n; i++) {
         lo = o->memory[i] < lo ? o->memory[i] : lo;
         hi = o->memory[i] >= hi ? o->memory[i] + 1 : hi;
     }
-    const tutti_off room = (hi - lo) * item, size = o->entries * item;
-    unsigned char *memory = malloc((size_t)room + 1), *file = malloc((size_t)size + 1);
-    memset(memory, 0x5a, (size_t)room + 1);
+    const tutti_off memory_bytes = (hi - lo) * item, size = o->entries * item;
+    unsigned char *memory = malloc((size_t)memory_bytes + 1), *file = malloc((size_t)size + 1);
+    memset(memory, 0x5a, (size_t)memory_bytes + 1);
     memset(file, 0x77, (size_t)size + 1);
     for (tutti_count i = 0; i < o->n; i++)
         for (tutti_off b = 0; b < item; b++)
@@ -141,13 +143,13 @@ static inline void moves(const char *path, tutti_decomposition *p, const ought *
         for (tutti_off b = 0; b < item && writer[i] >= 0; b++)
             file[i * item + b] = item_byte(i, b, writer[i]);
     file_is(path, file, size, "written");
-    memset(memory, 0x5a, (size_t)room + 1);
+    memset(memory, 0x5a, (size_t)memory_bytes + 1);
     CHECK_SAME(tutti_file_read(f, r, memory - lo * item, NULL), TUTTI_OK);
-    unsigned char *want = malloc((size_t)room + 1);
-    memset(want, 0x5a, (size_t)room + 1);
+    unsigned char *want = malloc((size_t)memory_bytes + 1);
+    memset(want, 0x5a, (size_t)memory_bytes + 1);
     for (tutti_count i = 0; i < o->n; i++)
         memcpy(want + (o->memory[i] - lo) * item, file + o->position[i] * item, (size_t)item);
-    CHECK(memcmp(memory, want, (size_t)room + 1) == 0, "read back");
+    CHECK(memcmp(memory, want, (size_t)memory_bytes + 1) == 0, "read back");
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     free(memory);
     free(file);

@@ -20,7 +20,7 @@ static void count_items(tutti_count n, int parts, const tutti_count *w) {
     }
 }
 
-/* The least and largest part differ by one point at most. */
+/* Check that the sizes of parts differ by at most one point. */
 static void even(tutti_count n, int parts, const tutti_count *w) {
     CHECK_OK(tutti__rcb(n, x, w, parts, part));
     count_items(n, parts, NULL);
@@ -34,8 +34,8 @@ static void even(tutti_count n, int parts, const tutti_count *w) {
 static void points(int kind) {
     for (int i = 0; i < 3 * POINTS; i++)
         x[i] = kind == 0   ? (double)rnd(1000000)
-               : kind == 1 ? (double)rnd(3) /* many coincide */
-               : kind == 2 ? 5              /* all do */
+               : kind == 1 ? (double)rnd(3) /* many points coincide */
+               : kind == 2 ? 5              /* all points coincide */
                            : (rnd(2) ? 1 : -1) * 1e308 * (double)rnd(1000) / 1000;
 }
 
@@ -49,7 +49,7 @@ static void test_weighted(void) {
             CHECK(count[p] >= all / parts - 20 && count[p] <= all / parts + 20,
                   "part %d of %d has %lld of %lld", p, parts, (long long)count[p], (long long)all);
     }
-    /* one that has all of the weight */
+    /* one point has all the weight */
     memset(weight, 0, sizeof weight);
     weight[77] = (tutti_count)1 << 61;
     CHECK_OK(tutti__rcb(POINTS, x, weight, 32, part));
@@ -68,7 +68,7 @@ static void test_line(void) {
     for (int i = 0; i < 100; i++)
         CHECK(part[i] == (i * 37) % 100 / 10, "%d in %d", i * 37 % 100, part[i]);
     for (int i = 0; i < 300; i++) x[i] = 1;
-    CHECK_OK(tutti__rcb(100, x, NULL, 10, part)); /* one point: by index */
+    CHECK_OK(tutti__rcb(100, x, NULL, 10, part)); /* all points coincide: parts by index */
     for (int i = 0; i < 100; i++) CHECK(part[i] == i / 10, "%d in %d", i, part[i]);
 }
 
@@ -78,7 +78,7 @@ int main(void) {
         points(kind);
         for (int parts = 1; parts < PARTS; parts += 1 + parts / 8)
             for (tutti_count n = POINTS; n > 0; n /= 3) even(n, parts, NULL);
-        even(100, 300, NULL); /* one point per part */
+        even(100, 300, NULL); /* at most one point per part */
         test_weighted();
     }
     CHECK_OK(tutti__rcb(0, x, NULL, 4, part));

@@ -1,6 +1,7 @@
 /* TEST ranks=0 timeout=60 */
-/* Slices of up to 10^6 virtual ranks, compared without a table: sums show whether they divide the space; the cells that
- * a slice is sent to, and the slices that a cell receives, are few; and cells find the overlaps that pairs of slices have.
+/* Slices of up to 10^6 simulated ranks are compared without a table of all slices: sums show whether they
+ * divide the space; each slice is sent to few cells, and each cell receives few slices; and cells find
+ * all overlaps of pairs of slices.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/slice_compare.h"
 
@@ -8,7 +9,7 @@
 
 #include "check.h"
 
-/* Blocks of n x n x n ranks, with ghost entries on each side. */
+/* Return the block of rank `who` of n x n x n ranks, with ghost entries on each side. */
 static tutti_slice block_of(int who, int n, tutti_count width, tutti_count ghosts) {
     tutti_slice s = {{0}, {0}, {0}, {0}};
     for (int d = 0; d < 3; d++, who /= n) {
@@ -25,8 +26,8 @@ static void add_words(const tutti_slice *s, int64_t *sums) {
     for (int i = 0; i < TUTTI__SLICE_WORDS; i++) sums[i] += words[i];
 }
 
-/* n^3 ranks: blocks divide the space; another block in place of one of them does not. */
-static void divide(int n) {
+/* The blocks of n^3 ranks divide the space; with one block shifted they do not. */
+static void check_division(int n) {
     const tutti_count shape[3] = {n * 1024L, n * 1024L, n * 1024L};
     int64_t sums[TUTTI__SLICE_WORDS] = {0}, others[TUTTI__SLICE_WORDS];
     for (int r = 0; r < n * n * n; r++) {
@@ -36,7 +37,7 @@ static void divide(int n) {
         if (r > 0) add_words(&s, others);
     }
     CHECK(tutti__slices_divide(3, shape, sums), "%d^3 blocks", n);
-    for (int d = 0; d < 3; d++) { /* as many entries, shifted by one */
+    for (int d = 0; d < 3; d++) { /* block 0 shifted by one entry */
         int64_t moved[TUTTI__SLICE_WORDS];
         tutti_slice s = block_of(0, n, 1024, 0);
         memcpy(moved, others, sizeof moved);
@@ -47,8 +48,8 @@ static void divide(int n) {
     }
 }
 
-/* Rows by turns: strides that interleave. */
-static void comb(int ranks) {
+/* Rows distributed cyclically divide the space. */
+static void check_comb(int ranks) {
     const tutti_count shape[3] = {ranks * 3L + 1, 5, 7};
     int64_t sums[TUTTI__SLICE_WORDS] = {0};
     for (int r = 0; r < ranks; r++) {
@@ -60,7 +61,7 @@ static void comb(int ranks) {
     CHECK(tutti__slices_divide(3, shape, sums), "%d combs", ranks);
 }
 
-/* The messages of n^3 ranks whose blocks have ghost entries: sent by each, received by each. */
+/* Check that each of n^3 ranks, whose blocks have ghost entries, sends and receives at most `most` messages. */
 static void messages(int n, tutti_count most) {
     const int ranks = n * n * n;
     const tutti_count shape[3] = {n * 16L, n * 16L, n * 16L};
@@ -101,7 +102,7 @@ static tutti_slice random_slice(int ndims, const tutti_count *shape) {
     return s;
 }
 
-/* The number of times that the overlaps of all cells have the slice of `higher` for `rank`. */
+/* Return how many cells report the overlap of the slice of `rank` with the slice `higher`. */
 static int count_found(const tutti__cells *c, const tutti_slice *slice, int rank,
                        const tutti_slice *higher) {
     int n = 0;
@@ -156,11 +157,11 @@ static void overlaps(int k) {
 
 int main(void) {
     check_seed(1170);
-    divide(1);
-    divide(2);
-    divide(100);
-    comb(1);
-    comb(1000);
+    check_division(1);
+    check_division(2);
+    check_division(100);
+    check_comb(1);
+    check_comb(1000);
     messages(8, 64);
     messages(100, 64);
     for (int k = 0; k < 200; k++) overlaps(k);

@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* Ranges of numbers: in groups of any size every rank finds the ranges of its numbers, ranges are adjacent and about as large,
- * and all ranks return the error of the one that has no memory.  Sketches of 10^6 virtual ranks give groups of about the same
- * size.
+/* Division of numbers into ranges: in groups of any size every rank finds the ranges of its numbers,
+ * ranges are adjacent and of similar size, and if a rank runs out of memory, all ranks return its error.
+ * Sketches of 10^6 simulated ranks give groups of similar size.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/decomposed.h"
 #include "base/sorted.h"
@@ -11,9 +11,9 @@ enum { MOST = 3000 };
 static int64_t number[2][MOST];
 static int64_t first[2][HELD_RANKS], end[2][HELD_RANKS];
 
-/* ---- pure functions */
+/* ---- sketches, without communication */
 
-/* The sketch of ranks from ... to - 1, each with a few numbers of a clustered distribution. */
+/* Make the sketch of the ranks [from, to), each with 20 numbers of a clustered distribution. */
 static int virtual_sketch(int from, int to, tutti__sample *out) {
     if (to - from == 1) {
         int64_t own[20];
@@ -58,7 +58,7 @@ static void many_virtual_ranks(void) {
     free(count);
 }
 
-/* Two sketches of numbers that repeat give one, in either order. */
+/* Merging two sketches with repeated numbers gives the same result in both orders. */
 static void merge_both_orders(int most) {
     tutti__sample v[2][100], ab[200], ba[200];
     int n[2];
@@ -77,7 +77,7 @@ static void merge_both_orders(int most) {
         CHECK(tutti__sample_compare(&ab[i - 1], &ab[i]) < 0, "sample %d repeats", i);
 }
 
-/* ---- ranks */
+/* ---- division by all ranks */
 
 static void fill_numbers(int k, int set, tutti_count n) {
     const int pattern = k % 4;

@@ -1,5 +1,6 @@
 /* TEST ranks=16 timeout=120 builds=openmpi,mpich */
-/* Bytes received and allocated per rank and call, with the same data per rank: four times as many ranks need at most twice as much.
+/* Bytes received and allocated per rank and call at least halve the growth of the number of ranks: with
+ * the same data per rank, four times as many ranks need at most twice as many bytes per rank.
  * TUTTI_TEST_SHOW=1 prints the bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/decomposed.h"
@@ -7,7 +8,7 @@
 #include "decomposition/splitters.h"
 
 enum { EACH = 300, SHARED = 4 }; /* entries per rank; entries shared with the next rank */
-enum { FEW_BYTES = 200 };        /* growth by less does not matter */
+enum { FEW_BYTES = 200 };        /* growth that is always permitted */
 
 typedef struct {
     int64_t received, allocated;
@@ -17,7 +18,7 @@ static bytes bytes_now(void) {
     return (bytes){tutti__received_bytes(), tutti__memory_allocated()};
 }
 
-/* The most of any rank of the team since then. */
+/* Return the maximum over the ranks of the team of bytes since `then`. */
 static bytes most_since(bytes then) {
     const bytes now = bytes_now();
     int64_t v[2] = {now.received - then.received, now.allocated - then.allocated};
@@ -25,12 +26,12 @@ static bytes most_since(bytes then) {
     return (bytes){v[0], v[1]};
 }
 
-static bytes create(const tutti__decomposed *space, const tutti_decomposition_spec *spec,
-                    tutti_count written) {
+static bytes measure_creation(const tutti__decomposed *space, const tutti_decomposition_spec *spec,
+                              tutti_count written) {
     tutti_decomposition *p = NULL;
     tutti__decomposition_facts facts;
     const bytes then = bytes_now();
-    CHECK_OK(make(space, spec, &p));
+    CHECK_OK(make_decomposition(space, spec, &p));
     const bytes most = most_since(then);
     tutti__decomposition_facts_of(p, &facts);
     int64_t all = facts.written;
@@ -45,7 +46,7 @@ enum { SLICES, GHOSTS, INDICES, IDS, RANK_ORDER, CASES };
 static const char *const names[CASES] = {"slices", "slices with ghost entries", "indices", "ids",
                                          "rank order"};
 
-static void measure(MPI_Comm comm, bytes *out) {
+static void measure_calls(MPI_Comm comm, bytes *out) {
     tutti_count index[EACH + SHARED];
     int64_t ids[EACH + SHARED];
     CHECK_OK(tutti__team_take(comm, "single", &team));
@@ -60,16 +61,16 @@ static void measure(MPI_Comm comm, bytes *out) {
     tutti_decomposition_spec s = {.kind = TUTTI_BY_SLICE, .whole = 1};
     s.slice.lo[0] = lo;
     s.slice.hi[0] = lo + EACH;
-    out[SLICES] = create(&list, &s, all);
+    out[SLICES] = measure_creation(&list, &s, all);
     s.slice.hi[0] = hi;
-    out[GHOSTS] = create(&list, &s, all);
+    out[GHOSTS] = measure_creation(&list, &s, all);
     s = (tutti_decomposition_spec){
         .kind = TUTTI_BY_INDEX, .n = hi - lo, .index = index, .whole = 1};
-    out[INDICES] = create(&list, &s, all);
+    out[INDICES] = measure_creation(&list, &s, all);
     s = (tutti_decomposition_spec){.kind = TUTTI_BY_VALUE, .n = hi - lo, .ids = ids, .whole = 1};
-    out[IDS] = create(&mapped, &s, all);
+    out[IDS] = measure_creation(&mapped, &s, all);
     s = (tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = EACH, .whole = 1};
-    out[RANK_ORDER] = create(&list, &s, all);
+    out[RANK_ORDER] = measure_creation(&list, &s, all);
     tutti__team_give(&team);
 }
 
@@ -77,10 +78,10 @@ int main(int argc, char **argv) {
     bytes few[CASES], many[CASES];
     MPI_Comm quarter;
     harness_begin(&argc, &argv, 1172);
-    tutti__rank_groups_set_least(1); /* groups of 2 and of 4 */
+    tutti__rank_groups_set_least(1); /* so that groups have 2 and 4 ranks */
     MPI_Comm_split(MPI_COMM_WORLD, rank / (ranks / 4), rank, &quarter);
-    measure(quarter, few);
-    measure(MPI_COMM_WORLD, many);
+    measure_calls(quarter, few);
+    measure_calls(MPI_COMM_WORLD, many);
     for (int k = 0; k < CASES; k++) {
         if (getenv("TUTTI_TEST_SHOW") && rank == 0)
             printf("%-26s %3d, %3d ranks: received %lld, %lld; allocated %lld, %lld\n", names[k],

@@ -1,6 +1,6 @@
 /* TEST ranks=2,3 timeout=60 */
-/* The predicate of the decomposition: each relation between fields is damaged, one at a time, and the predicate fails; an
- * undamaged decomposition passes, as a list and as a slice.
+/* The validity predicate of the decomposition fails if any relation between fields is damaged, and holds
+ * for undamaged lists and slices.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/decomposed.h"
 
@@ -11,7 +11,7 @@
         CHECK(!tutti__decomposition_is_valid(&d), #change); \
     } while (0)
 
-/* Damage one value in place, and restore it. */
+/* Damage one value in place, check the predicate, and restore the value. */
 #define DAMAGED_VALUE(place, value)                       \
     do {                                                  \
         const int64_t before = (place);                   \
@@ -39,7 +39,7 @@ static void damage_list(tutti_decomposition *p) {
     DAMAGED(passed = passed);
     DAMAGED(held.entries++);
     DAMAGED(held.n--);
-    DAMAGED(facts.written--); /* `written` is the value for all entries, or for another number */
+    DAMAGED(facts.written--); /* `written` must be the number of entries that this rank writes */
     DAMAGED_VALUE(p->held.run[0].n, 0);
     DAMAGED_VALUE(p->held.run[0].n, p->held.run[0].n + 1);
     DAMAGED_VALUE(p->held.run[0].place, -1);
@@ -63,19 +63,19 @@ static void damage_slice(tutti_decomposition *p) {
 int main(int argc, char **argv) {
     tutti_decomposition *p = NULL;
     decomposed_begin(&argc, &argv, 1194);
-    /* neighbours share an entry, so that some ranks do not write all entries that they hold */
+    /* consecutive ranks share an entry, so that some ranks do not write all their entries */
     const tutti_count index[4] = {4 * rank + 4, 4 * rank, 4 * rank + 1, 4 * rank + 3};
     const tutti__decomposed list = list_of(4 * ranks + 1, NULL);
     tutti_decomposition_spec spec = {.kind = TUTTI_BY_INDEX, .n = 4, .index = index};
-    CHECK(make(&list, &spec, &p) == TUTTI_OK);
+    CHECK(make_decomposition(&list, &spec, &p) == TUTTI_OK);
     damage_list(p);
     tutti_decomposition_free(&p);
-    /* rows of all ranks overlap by one */
+    /* slices of consecutive ranks overlap by one row */
     const tutti__decomposed grid = {
         .name = "grid", .view = {.ndims = 2, .shape = {ranks + 1, 5}, .entries = 5 * (ranks + 1)}};
     spec = (tutti_decomposition_spec){
         .kind = TUTTI_BY_SLICE, .slice = {.lo = {rank, 0}, .hi = {rank + 2, 5}, .stride = {1, 2}}};
-    CHECK(make(&grid, &spec, &p) == TUTTI_OK);
+    CHECK(make_decomposition(&grid, &spec, &p) == TUTTI_OK);
     damage_slice(p);
     tutti_decomposition_free(&p);
     return decomposed_end();

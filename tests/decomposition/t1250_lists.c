@@ -25,7 +25,7 @@ static void memory_random(tutti_count n, int how) {
     for (tutti_count i = 0; i < n && how == AS_THE_SPACE; i++) memory[i] = position[i];
 }
 
-/* The lowest position that no rank has. */
+/* Return the lowest position that no rank has. */
 static tutti_count first_missing(tutti_count entries) {
     for (int i = 0; i < h.n; i++)
         if (h.number[i] != i) return i;
@@ -70,11 +70,11 @@ static void run_trial(int k) {
         char words[120];
         snprintf(words, sizeof words, "no rank holds position %lld; %d of the space's %lld",
                  (long long)missing, h.n, (long long)entries);
-        refuse(&space, &spec, TUTTI_ERR_MISMATCH, words);
+        check_refused(&space, &spec, TUTTI_ERR_MISMATCH, words);
         return;
     }
     tutti_decomposition *p = NULL;
-    CHECK_SAME(make(&space, &spec, &p), TUTTI_OK);
+    CHECK_SAME(make_decomposition(&space, &spec, &p), TUTTI_OK);
     if (!p) return;
     tutti_replicas_lists lists = held_lists(&h, 1);
     CHECK_OK(tutti_replicas_choose(&lists, &choice, writer_of, NULL, NULL));
@@ -83,7 +83,7 @@ static void run_trial(int k) {
     for (tutti_count i = 0; i < n; i++) writes[i] = writer_at[position[i]] == rank;
     const ought o = {n, entries, position, memory, writes, missing < 0};
     lists_are(p, &o);
-    if (k % 2 == 0) moves(path, p, &o, 1 + rnd(9), writer_at);
+    if (k % 2 == 0) check_transfers(path, p, &o, 1 + rnd(9), writer_at);
     tutti_decomposition_free(&p);
     CHECK(p == NULL, "freed");
 }
@@ -99,15 +99,15 @@ static void test_compact(void) {
     for (int i = 0; i < EACH; i++) index[i] = (tutti_count)EACH * rank + i;
     const tutti_decomposition_spec spec = {
         .kind = TUTTI_BY_INDEX, .n = EACH, .index = index, .whole = 1};
-    CHECK_SAME(make(&space, &spec, &p), TUTTI_OK);
+    CHECK_SAME(make_decomposition(&space, &spec, &p), TUTTI_OK);
     CHECK_EQ(p->held.n, 1);
     CHECK_OK(tutti__decomposition_access(p, 8, 1, &a));
     CHECK(tutti_access_size(a) < 1000, "%zu bytes", tutti_access_size(a));
     tutti_decomposition_free(&p);
 }
 
-/* Neither the size of the space nor the entries of other ranks need memory: entries of one rank in
- * a space that is larger than any memory. */
+/* Lists in a space larger than any memory: memory use depends neither on the size of the space nor on
+ * the entries of other ranks. */
 static void test_sparse(void) {
     enum { EACH = 2000 };
     static tutti_count index[EACH];
@@ -119,7 +119,7 @@ static void test_sparse(void) {
     for (int i = 0; i < EACH; i++) index[i] = entries - 1 - i * ((tutti_count)1 << 39);
     tutti_decomposition_spec spec = {
         .kind = TUTTI_BY_VALUE, .n = rank == 0 ? EACH : 0, .ids = index};
-    CHECK_SAME(make(&space, &spec, &p), TUTTI_OK);
+    CHECK_SAME(make_decomposition(&space, &spec, &p), TUTTI_OK);
     CHECK_EQ(tutti_decomposition_entries(p), spec.n);
     CHECK_EQ(p->held.n, spec.n);
     CHECK_OK(tutti__decomposition_access(p, 8, 0, &a));
@@ -130,7 +130,8 @@ static void test_sparse(void) {
     tutti_decomposition_free(&p);
     spec = (tutti_decomposition_spec){
         .kind = TUTTI_BY_INDEX, .n = rank == 0 ? EACH : 0, .index = index, .whole = 1};
-    refuse(&space, &spec, TUTTI_ERR_MISMATCH, "no rank holds position 0; 2000 of the space's");
+    check_refused(&space, &spec, TUTTI_ERR_MISMATCH,
+                  "no rank holds position 0; 2000 of the space's");
 }
 
 int main(int argc, char **argv) {

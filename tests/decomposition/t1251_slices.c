@@ -10,7 +10,7 @@ static tutti_count position[HELD_RANKS][MOST], memory[MOST];
 static unsigned char writes[MOST];
 static int writer_at[MOST];
 
-/* The positions of a slice, from the last dimension to the first. */
+/* Store the positions of a slice in ascending order; return their number. */
 static tutti_count list(int ndims, const tutti_count *shape, const tutti_slice *s,
                         tutti_count *out) {
     tutti_count n = 0, all = 1;
@@ -39,7 +39,7 @@ static tutti__decomposed grid_of(int ndims, const tutti_count *shape) {
     return g;
 }
 
-/* The same on all ranks: the arrangement of the slices. */
+/* Arrangements of the slices of all ranks. */
 enum { ANY, EVEN, SLABS_OF, COMB, SAME, PATTERNS };
 
 static tutti_slice slice_random(int pattern, int who, int ndims, const tutti_count *shape) {
@@ -51,7 +51,7 @@ static tutti_slice slice_random(int pattern, int who, int ndims, const tutti_cou
         s.lo[d] = rnd(shape[d] + 1) / 2;
         s.hi[d] = s.lo[d] + rnd(shape[d] - s.lo[d] + 1);
     }
-    if (pattern == EVEN) { /* strides that have a divisor in common */
+    if (pattern == EVEN) { /* even strides */
         s.lo[0] = rnd(3);
         s.lo[0] = s.lo[0] < shape[0] ? s.lo[0] : 0;
         s.stride[0] = 2 + 2 * rnd(3);
@@ -71,7 +71,7 @@ static tutti_slice slice_random(int pattern, int who, int ndims, const tutti_cou
 static void run_trial(int k) {
     char where[100];
     tutti_count shape[TUTTI_MAX_DIMS], n[HELD_RANKS], held_entries = 0, missing = -1;
-    tutti_slice mine = {{0}, {0}, {0}, {0}};
+    tutti_slice local = {{0}, {0}, {0}, {0}};
     const int ndims = 1 + k % 4, pattern = (int)rnd(PATTERNS), whole = (int)rnd(2);
     for (int d = 0; d < ndims; d++) shape[d] = 1 + rnd(ndims == 1 ? 60 : 24 / ndims);
     const tutti__decomposed space = grid_of(ndims, shape);
@@ -81,7 +81,7 @@ static void run_trial(int k) {
         const tutti_slice s = slice_random(pattern, who, ndims, shape);
         n[who] = list(ndims, shape, &s, position[who]);
         for (tutti_count i = 0; i < n[who]; i++) writer_at[position[who][i]] = who;
-        if (who == rank) mine = s;
+        if (who == rank) local = s;
     }
     for (tutti_count i = entries - 1; i >= 0; i--) {
         held_entries += writer_at[i] >= 0;
@@ -90,16 +90,16 @@ static void run_trial(int k) {
     snprintf(where, sizeof where, "trial %d: %d dimensions, %lld entries, pattern %d", k, ndims,
              (long long)entries, pattern);
     check_where(where);
-    const tutti_decomposition_spec spec = {.kind = TUTTI_BY_SLICE, .slice = mine, .whole = whole};
+    const tutti_decomposition_spec spec = {.kind = TUTTI_BY_SLICE, .slice = local, .whole = whole};
     if (whole && missing >= 0) {
         char words[120];
         snprintf(words, sizeof words, "no rank holds position %lld; %lld of the space's %lld",
                  (long long)missing, (long long)held_entries, (long long)entries);
-        refuse(&space, &spec, TUTTI_ERR_MISMATCH, words);
+        check_refused(&space, &spec, TUTTI_ERR_MISMATCH, words);
         return;
     }
     tutti_decomposition *p = NULL;
-    CHECK_SAME(make(&space, &spec, &p), TUTTI_OK);
+    CHECK_SAME(make_decomposition(&space, &spec, &p), TUTTI_OK);
     if (!p) return;
     for (tutti_count i = 0; i < n[rank]; i++) {
         memory[i] = i;
@@ -107,11 +107,11 @@ static void run_trial(int k) {
     }
     const ought o = {n[rank], entries, position[rank], memory, writes, missing < 0};
     lists_are(p, &o);
-    if (k % 2 == 0) moves(path, p, &o, 1 + rnd(9), writer_at);
+    if (k % 2 == 0) check_transfers(path, p, &o, 1 + rnd(9), writer_at);
     tutti_decomposition_free(&p);
 }
 
-/* A slice of a grid that is too large for lists of entries needs no lists. */
+/* Slices of a grid that is too large for lists of entries. */
 static void test_large(void) {
     const tutti_count shape[3] = {(tutti_count)ranks << 20, 1 << 20, 1 << 10};
     const tutti__decomposed space = grid_of(3, shape);
@@ -123,7 +123,7 @@ static void test_large(void) {
     spec.slice = tutti_slice_all(3, shape);
     spec.slice.lo[0] = (tutti_count)rank << 20;
     spec.slice.hi[0] = (tutti_count)(rank + 1) << 20;
-    CHECK_SAME(make(&space, &spec, &p), TUTTI_OK);
+    CHECK_SAME(make_decomposition(&space, &spec, &p), TUTTI_OK);
     tutti__decomposition_facts_of(p, &facts);
     CHECK_EQ(facts.entries, (tutti_count)1 << 50);
     CHECK(facts.written == facts.entries && facts.whole, "whole");
@@ -131,13 +131,13 @@ static void test_large(void) {
     CHECK(tutti_access_size(a) < 2000, "%zu bytes", tutti_access_size(a));
     tutti_decomposition_free(&p);
     spec.slice.stride[1] = 2;
-    refuse(&space, &spec, TUTTI_ERR_MISMATCH, "no rank holds position 1024;");
+    check_refused(&space, &spec, TUTTI_ERR_MISMATCH, "no rank holds position 1024;");
     spec.slice.stride[1] = 1;
     if (rank == ranks - 1) spec.slice.lo[1] = 3;
     char words[80];
     snprintf(words, sizeof words, "no rank holds position %lld;",
              (long long)(ranks - 1) * ((tutti_count)1 << 50));
-    refuse(&space, &spec, TUTTI_ERR_MISMATCH, words);
+    check_refused(&space, &spec, TUTTI_ERR_MISMATCH, words);
 }
 
 static void by_rank_order(int k) {
@@ -166,15 +166,15 @@ static void by_rank_order(int k) {
     if (whole && behind > 0) {
         char words[60];
         snprintf(words, sizeof words, "no rank holds position %lld;", (long long)all);
-        refuse(&space, &spec, TUTTI_ERR_MISMATCH, words);
+        check_refused(&space, &spec, TUTTI_ERR_MISMATCH, words);
         return;
     }
-    CHECK_SAME(make(&space, &spec, &p), TUTTI_OK);
+    CHECK_SAME(make_decomposition(&space, &spec, &p), TUTTI_OK);
     if (!p) return;
     const ought o = {n[rank], all + behind, position[rank], memory, writes, behind == 0};
     lists_are(p, &o);
     CHECK(with_memory || p->held.n == (n[rank] > 0), "%lld runs", (long long)p->held.n);
-    if (k % 2 == 0) moves(path, p, &o, 1 + rnd(9), writer_at);
+    if (k % 2 == 0) check_transfers(path, p, &o, 1 + rnd(9), writer_at);
     tutti_decomposition_free(&p);
 }
 

@@ -51,29 +51,29 @@ static void bad_lists(void) {
         if (last()) position[3] = end;
         snprintf(words, sizeof words, "rank %d: entry 3 has position %lld: must be below %lld",
                  ranks - 1, (long long)end, (long long)end);
-        refuse(&space, &s, TUTTI_ERR_ARG, words);
+        check_refused(&space, &s, TUTTI_ERR_ARG, words);
         s = fine(both ? TUTTI_BY_BOTH : TUTTI_BY_INDEX);
         if (last()) position[3] = -1;
-        refuse(&space, &s, TUTTI_ERR_ARG, "entry 3 has position -1");
+        check_refused(&space, &s, TUTTI_ERR_ARG, "entry 3 has position -1");
         s = fine(both ? TUTTI_BY_BOTH : TUTTI_BY_VALUE);
         if (last()) ids[4] = -9;
-        refuse(&space, &s, TUTTI_ERR_ARG, "entry 4 has id -9, which is not in the id map");
+        check_refused(&space, &s, TUTTI_ERR_ARG, "entry 4 has id -9, which is not in the id map");
         s = fine(both ? TUTTI_BY_BOTH : TUTTI_BY_VALUE);
         if (last()) ids[4] = 1;
         snprintf(words, sizeof words, "rank %d: entry 4 has id 1, which is not in the id map",
                  ranks - 1);
-        refuse(&space, &s, TUTTI_ERR_ARG, words);
+        check_refused(&space, &s, TUTTI_ERR_ARG, words);
         s = fine(both ? TUTTI_BY_BOTH : TUTTI_BY_VALUE);
         if (last()) ids[3] = ids[7];
         snprintf(words, sizeof words, "rank %d: duplicate id %lld (entries 3 and 7)", ranks - 1,
                  (long long)id_at(&map, end - 3));
-        refuse(&space, &s, TUTTI_ERR_ARG, words);
+        check_refused(&space, &s, TUTTI_ERR_ARG, words);
     }
     s = fine(TUTTI_BY_INDEX);
     if (last()) position[2] = position[6];
     snprintf(words, sizeof words, "rank %d: duplicate position %lld (entries 2 and 6)", ranks - 1,
              (long long)end - 4);
-    refuse(&space, &s, TUTTI_ERR_ARG, words);
+    check_refused(&space, &s, TUTTI_ERR_ARG, words);
     s = fine(TUTTI_BY_BOTH);
     if (last()) {
         position[3] = end - 6;
@@ -82,27 +82,27 @@ static void bad_lists(void) {
     snprintf(words, sizeof words,
              "rank %d: entry 3: id %lld has position %lld in the id map, but field index has %lld",
              ranks - 1, (long long)id_at(&map, end - 7), (long long)end - 7, (long long)end - 6);
-    refuse(&space, &s, TUTTI_ERR_MISMATCH, words);
+    check_refused(&space, &s, TUTTI_ERR_MISMATCH, words);
     for (int kind = TUTTI_BY_INDEX; kind <= TUTTI_BY_BOTH; kind++) {
         s = fine((tutti_decomposition_kind)kind);
         if (last()) own[4] = 0;
         snprintf(words, sizeof words, "rank %d: no rank owns position %lld, which rank %d holds",
                  ranks - 1, (long long)end - 6, ranks - 1);
-        refuse(&space, &s, TUTTI_ERR_MISMATCH, words);
+        check_refused(&space, &s, TUTTI_ERR_MISMATCH, words);
         if (ranks > 1) {
             s = fine((tutti_decomposition_kind)kind);
             if (rank == 0) own[EACH] = 1;
-            refuse(&space, &s, TUTTI_ERR_MISMATCH, "position 10 is owned by ranks 0 and 1");
+            check_refused(&space, &s, TUTTI_ERR_MISMATCH, "position 10 is owned by ranks 0 and 1");
             s = fine((tutti_decomposition_kind)kind);
             if (rank == 1) own[0] = 0;
-            refuse(&space, &s, TUTTI_ERR_MISMATCH,
-                   "no rank owns position 10, which ranks 0 and 1 hold");
+            check_refused(&space, &s, TUTTI_ERR_MISMATCH,
+                          "no rank owns position 10, which ranks 0 and 1 hold");
         }
         s = fine((tutti_decomposition_kind)kind);
         if (last()) s.n--;
         snprintf(words, sizeof words, "no rank holds position %lld; %lld of", (long long)end - 1,
                  (long long)end - 1);
-        refuse(&space, &s, TUTTI_ERR_MISMATCH, words);
+        check_refused(&space, &s, TUTTI_ERR_MISMATCH, words);
     }
     s = fine(TUTTI_BY_RANK_ORDER);
     s.n = EACH + last();
@@ -110,10 +110,10 @@ static void bad_lists(void) {
              "%d entries of rank %d after %lld entries of lower ranks exceed the space of %lld",
              EACH + 1, ranks - 1, (long long)end - EACH, (long long)end);
     if (last()) own[EACH] = 1;
-    refuse(&space, &s, TUTTI_ERR_ARG, words);
+    check_refused(&space, &s, TUTTI_ERR_ARG, words);
     s.n = EACH;
     if (last()) own[EACH - 1] = 0;
-    refuse(&space, &s, TUTTI_ERR_MISMATCH, "no rank owns position");
+    check_refused(&space, &s, TUTTI_ERR_MISMATCH, "no rank owns position");
 }
 
 static void bad_maps(void) {
@@ -125,20 +125,20 @@ static void bad_maps(void) {
     map.twice = at;
     snprintf(words, sizeof words, "duplicate id %lld in the id map (positions %lld and %lld)",
              (long long)id_at(&map, at), (long long)at, (long long)at + 1);
-    refuse(&space, &s, TUTTI_ERR_FORMAT, words);
+    check_refused(&space, &s, TUTTI_ERR_FORMAT, words);
     map.twice = -1;
     map.negative = at;
     snprintf(words, sizeof words, "id map has id -5 at position %lld", (long long)at);
-    refuse(&space, &s, TUTTI_ERR_FORMAT, words);
+    check_refused(&space, &s, TUTTI_ERR_FORMAT, words);
     map.negative = -1;
     map.fails = TUTTI_ERR_IO;
-    refuse(&space, &s, TUTTI_ERR_IO, "the id map cannot be read");
+    check_refused(&space, &s, TUTTI_ERR_IO, "the id map cannot be read");
     map.fails = TUTTI_OK;
-    /* a size that cannot be */
+    /* an impossible size */
     const tutti__decomposed huge = list_of((tutti_count)1 << 62, &map);
     tutti_decomposition_spec v = s;
     v.whole = 0;
-    refuse(&huge, &v, TUTTI_ERR_NOMEM, "an id map of");
+    check_refused(&huge, &v, TUTTI_ERR_NOMEM, "an id map of");
 }
 
 static void bad_arguments(void) {
@@ -146,63 +146,64 @@ static void bad_arguments(void) {
     tutti_decomposition_spec s = fine(TUTTI_BY_BOTH);
     check_where("arguments");
     if (last()) s.index = NULL;
-    refuse(&space, &s, TUTTI_ERR_ARG, "argument index is NULL");
+    check_refused(&space, &s, TUTTI_ERR_ARG, "argument index is NULL");
     s = fine(TUTTI_BY_BOTH);
     if (last()) s.ids = NULL;
-    refuse(&space, &s, TUTTI_ERR_ARG, "argument ids is NULL");
+    check_refused(&space, &s, TUTTI_ERR_ARG, "argument ids is NULL");
     s = fine(TUTTI_BY_INDEX);
     if (last()) s.n = -3;
-    refuse(&space, &s, TUTTI_ERR_ARG, "n is -3");
+    check_refused(&space, &s, TUTTI_ERR_ARG, "n is -3");
     s = fine(TUTTI_BY_INDEX);
     if (last()) s.reserved[6] = 1;
-    refuse(&space, &s, TUTTI_ERR_ARG, "reserved");
+    check_refused(&space, &s, TUTTI_ERR_ARG, "reserved");
     s = fine(TUTTI_BY_INDEX);
     if (last()) s.choice.reserved[1] = 1;
-    refuse(&space, &s, TUTTI_ERR_ARG, "reserved");
+    check_refused(&space, &s, TUTTI_ERR_ARG, "reserved");
     s = fine(TUTTI_BY_INDEX);
     if (last()) s.whole = 2;
-    refuse(&space, &s, TUTTI_ERR_ARG, "whole is 2");
+    check_refused(&space, &s, TUTTI_ERR_ARG, "whole is 2");
     s = fine((tutti_decomposition_kind)9);
-    refuse(&space, &s, TUTTI_ERR_ARG, "unknown kind 9");
+    check_refused(&space, &s, TUTTI_ERR_ARG, "unknown kind 9");
     s = fine(TUTTI_BY_INDEX);
     s.choice.rule = TUTTI_REPLICAS_OWN;
     s.own = NULL;
-    refuse(&space, &s, TUTTI_ERR_ARG, "needs owners");
+    check_refused(&space, &s, TUTTI_ERR_ARG, "needs owners");
     s = (tutti_decomposition_spec){.kind = TUTTI_BY_SLICE};
     s.slice.hi[0] = EACH * ranks + last();
-    refuse(&space, &s, TUTTI_ERR_ARG, "dimension 0: slice [0, ");
+    check_refused(&space, &s, TUTTI_ERR_ARG, "dimension 0: slice [0, ");
     s.slice.hi[0] = EACH * ranks;
     s.slice.stride[0] = -last();
-    refuse(&space, &s, TUTTI_ERR_ARG, "stride is -1");
+    check_refused(&space, &s, TUTTI_ERR_ARG, "stride is -1");
     s.slice.stride[0] = 1;
     s.slice.lo[0] = -last();
-    refuse(&space, &s, TUTTI_ERR_ARG, "[-1, ");
+    check_refused(&space, &s, TUTTI_ERR_ARG, "[-1, ");
     if (ranks == 1) return;
     s = fine(TUTTI_BY_INDEX);
     if (last()) s.own = NULL;
-    refuse(&space, &s, TUTTI_ERR_MISMATCH, "field own is NULL on some ranks");
+    check_refused(&space, &s, TUTTI_ERR_MISMATCH, "field own is NULL on some ranks");
     s = fine(TUTTI_BY_INDEX);
     s.whole = last();
-    refuse(&space, &s, TUTTI_ERR_MISMATCH, "disagree");
+    check_refused(&space, &s, TUTTI_ERR_MISMATCH, "disagree");
     s = fine(last() ? TUTTI_BY_INDEX : TUTTI_BY_BOTH);
-    refuse(&space, &s, TUTTI_ERR_MISMATCH, "disagree on the space, the kind");
+    check_refused(&space, &s, TUTTI_ERR_MISMATCH, "disagree on the space, the kind");
     s = fine(TUTTI_BY_INDEX);
     s.choice.seed = (uint64_t)last();
-    refuse(&space, &s, TUTTI_ERR_MISMATCH, "disagree");
+    check_refused(&space, &s, TUTTI_ERR_MISMATCH, "disagree");
     tutti__decomposed other = space;
     if (last()) other.name = "elements";
     s = fine(TUTTI_BY_INDEX);
-    refuse(&other, &s, TUTTI_ERR_MISMATCH, "disagree");
+    check_refused(&other, &s, TUTTI_ERR_MISMATCH, "disagree");
     other = space;
     other.view.stamp += last();
-    refuse(&other, &s, TUTTI_ERR_MISMATCH, "disagree");
+    check_refused(&other, &s, TUTTI_ERR_MISMATCH, "disagree");
 }
 
-/* Every kind with every field that does not belong to it set on one rank, and kinds that are not set. */
+/* For each kind, each field that does not belong to the kind is refused if set on one rank; so is an unset
+ * kind. */
 static void foreign_fields(void) {
     static const struct {
         const char *name;
-        int kinds; /* bit 1 << kind: the kinds to which the field belongs */
+        int kinds; /* the kinds to which the field belongs: bit 1 << kind */
     } fields[] = {{"n", ~(1 << TUTTI_BY_SLICE)},
                   {"index", 1 << TUTTI_BY_INDEX | 1 << TUTTI_BY_BOTH},
                   {"ids", 1 << TUTTI_BY_VALUE | 1 << TUTTI_BY_BOTH},
@@ -224,7 +225,7 @@ static void foreign_fields(void) {
             char words[200];
             tutti_decomposition_spec s = {.kind = (tutti_decomposition_kind)kind};
             tutti_decomposition *p = NULL;
-            CHECK_SAME(make(&space, &s, &p), TUTTI_OK); /* no entries on any rank */
+            CHECK_SAME(make_decomposition(&space, &s, &p), TUTTI_OK); /* no entries on any rank */
             CHECK_EQ(tutti_decomposition_entries(p), 0);
             tutti_decomposition_free(&p);
             if (fields[i].kinds >> kind & 1) continue;
@@ -239,19 +240,19 @@ static void foreign_fields(void) {
             }
             snprintf(words, sizeof words, "field `%s` is set but does not belong to kind %s",
                      fields[i].name, names[kind]);
-            refuse(&space, &s, TUTTI_ERR_ARG, words);
+            check_refused(&space, &s, TUTTI_ERR_ARG, words);
         }
     /* a slice or a list without a kind */
-    refuse(&space, &(tutti_decomposition_spec){.slice = {.hi = {EACH}}}, TUTTI_ERR_ARG,
-           "field kind is not set");
+    check_refused(&space, &(tutti_decomposition_spec){.slice = {.hi = {EACH}}}, TUTTI_ERR_ARG,
+                  "field kind is not set");
     tutti_decomposition_spec s = fine(TUTTI_BY_INDEX);
     if (last()) s.kind = TUTTI_DECOMPOSITION_UNSET;
-    refuse(&space, &s, TUTTI_ERR_ARG, "field kind is not set");
+    check_refused(&space, &s, TUTTI_ERR_ARG, "field kind is not set");
     /* strides alone do not define a slice */
     s = fine(TUTTI_BY_INDEX);
     s.slice.stride[0] = 1;
     tutti_decomposition *p = NULL;
-    CHECK_SAME(make(&space, &s, &p), TUTTI_OK);
+    CHECK_SAME(make_decomposition(&space, &s, &p), TUTTI_OK);
     tutti_decomposition_free(&p);
 }
 
@@ -264,19 +265,19 @@ static void test_different(void) {
         const tutti__call call = {.object = "file", .name = "sync"};
         check_where("different calls");
         const tutti_err err =
-            last() ? make(&space, &s, &p) : tutti__team_call(team, &call, TUTTI_OK);
+            last() ? make_decomposition(&space, &s, &p) : tutti__team_call(team, &call, TUTTI_OK);
         CHECK_EQ(err, TUTTI_ERR_MISMATCH);
         CHECK(strstr(tutti_last_message(), "called tutti_decomposition_create"), "%s",
               tutti_last_message());
-        CHECK_SAME(make(&space, &s, &p), TUTTI_OK);
+        CHECK_SAME(make_decomposition(&space, &s, &p), TUTTI_OK);
         tutti_decomposition_free(&p);
     }
     /* an error that the caller has found takes precedence */
-    tutti_err mine = TUTTI_OK;
+    tutti_err local_err = TUTTI_OK;
     check_where("refused before");
-    if (last()) mine = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "there is no space 'x'");
-    CHECK_SAME(tutti__decomposition_make(team, last() ? NULL : &space, last() ? NULL : &s, mine,
-                                         last() ? NULL : &p),
+    if (last()) local_err = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "there is no space 'x'");
+    CHECK_SAME(tutti__decomposition_make(team, last() ? NULL : &space, last() ? NULL : &s,
+                                         local_err, last() ? NULL : &p),
                TUTTI_ERR_NOT_FOUND);
 }
 
@@ -286,7 +287,7 @@ static void test_stale(void) {
     tutti_decomposition *p = NULL, *q = NULL;
     const tutti_access *a = NULL;
     check_where("stale");
-    CHECK_SAME(make(&space, &s, &p), TUTTI_OK);
+    CHECK_SAME(make_decomposition(&space, &s, &p), TUTTI_OK);
     CHECK_ERR(tutti_decomposition_positions(p, NULL), TUTTI_ERR_ARG);
     q = p;
     tutti_decomposition_free(&p);
@@ -308,7 +309,7 @@ static void no_memory(void) {
     tutti_decomposition *p = NULL;
     specs[1].n = EACH;
     specs[2].slice = tutti_slice_all(1, space.view.shape);
-    CHECK_SAME(make(&space, &specs[0], &p), TUTTI_OK);
+    CHECK_SAME(make_decomposition(&space, &specs[0], &p), TUTTI_OK);
     tutti_decomposition_free(&p);
     const long live = tutti__memory_live();
     check_where("no memory");
@@ -316,7 +317,7 @@ static void no_memory(void) {
         for (long at = 1, done = 0; !done; at++) {
             const tutti_access *w = NULL, *r = NULL;
             if (rank == 0) tutti__memory_fail_after(at);
-            tutti_err err = make(&space, &specs[k], &p);
+            tutti_err err = make_decomposition(&space, &specs[k], &p);
             if (err == TUTTI_OK) err = tutti__decomposition_access(p, 8, 1, &w);
             if (err == TUTTI_OK) err = tutti__decomposition_access(p, 8, 0, &r);
             tutti__memory_fail_after(0);

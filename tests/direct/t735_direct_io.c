@@ -1,7 +1,8 @@
 /* TEST ranks=1,2 timeout=60 */
-/* The option direct_io: with staging memory every whole block bypasses the page cache, regardless of the alignment of the
- * user's memory, and its pages are not cached afterwards, as after a plain write with O_DIRECT.  Without staging, misaligned
- * memory is written through the page cache.  The statistics report the bytes (direct_bytes).
+/* The option direct_io: with staging memory every whole block bypasses the page cache, regardless of the
+ * alignment of the caller's memory, and its pages are not cached afterwards.  Without staging, misaligned
+ * memory is written through the page cache.  The statistic direct_bytes counts the bytes that bypass the
+ * cache.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
@@ -11,9 +12,9 @@
 enum { WHOLE = 1 << 20, TAIL = 100, PIECE = 1024, PAGE = 4096 };
 
 static char path[512];
-static unsigned char *memory; /* aligned */
+static unsigned char *memory; /* page-aligned */
 
-/* Pages of the file's first WHOLE bytes that are in the page cache, or -1. */
+/* Return how many pages of the first WHOLE bytes are in the page cache, or -1 if unknown. */
 static int resident(const char *name) {
     unsigned char there[WHOLE / PAGE];
     int n = -1;
@@ -28,7 +29,7 @@ static int resident(const char *name) {
     return n;
 }
 
-/* Return whether the file system supports it: a plain write with O_DIRECT leaves no cached page. */
+/* Return whether the file system supports O_DIRECT: a write leaves no page in the cache. */
 static int possible(void) {
     int works = 0;
     if (rank == 0) {
@@ -52,22 +53,22 @@ static tutti_file *open_file(const char *text) {
     return f;
 }
 
-static tutti_off of_all(tutti_off mine) {
+static tutti_off of_all(tutti_off local) {
     tutti_off sum = 0;
-    MPI_Allreduce(&mine, &sum, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(&local, &sum, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     return sum;
 }
 
-/* Bytes of the last operation on all ranks: past the cache, and in all. */
-static void went(tutti_file *f, tutti_off direct, tutti_off all) {
+/* Check the bytes of the last operation, summed over ranks: `direct` past the cache, `all` in total. */
+static void check_bytes(tutti_file *f, tutti_off direct, tutti_off all) {
     tutti_stats s;
     tutti_file_stats(f, &s, NULL);
     CHECK_EQ(of_all(s.direct_bytes), direct);
     CHECK_EQ(of_all(s.file_read_bytes + s.file_write_bytes), all);
 }
 
-/* Pieces distributed cyclically, from misaligned memory; the last rank has some bytes more. */
-static void staged(const char *text, int direct) {
+/* Cyclically distributed pieces in misaligned memory, and TAIL more bytes on the last rank. */
+static void check_staged(const char *text, int direct) {
     tutti_access *a = NULL, *part[2] = {NULL, NULL};
     unsigned char *v = memory + 8;
     tutti_file *f = open_file(text);
@@ -79,7 +80,7 @@ static void staged(const char *text, int direct) {
     const size_t bytes = (size_t)tutti_access_bytes(a);
     for (size_t i = 0; i < bytes; i++) v[i] = mix((uint64_t)rank, i);
     CHECK_SAME(tutti_file_write(f, a, v, NULL), TUTTI_OK);
-    went(f, direct ? WHOLE : 0, WHOLE + TAIL);
+    check_bytes(f, direct ? WHOLE : 0, WHOLE + TAIL);
     if (direct && rank == 0) CHECK_EQ(resident(path), 0);
     MPI_Barrier(MPI_COMM_WORLD);
     memset(v, 0, bytes);
@@ -89,24 +90,24 @@ static void staged(const char *text, int direct) {
             CHECK(0, "byte %zu differs", i);
             break;
         }
-    went(f, direct ? WHOLE : 0, WHOLE + TAIL);
+    check_bytes(f, direct ? WHOLE : 0, WHOLE + TAIL);
     CHECK_OK(tutti_file_close(&f));
     for (int i = 0; i < 2; i++) tutti_access_free(&part[i]);
     tutti_access_free(&a);
     file_remove(path);
 }
 
-/* Every rank its stretch, straight from its memory. */
-static void straight(int askew) {
+/* Each rank accesses a contiguous part directly from memory that is misaligned by `askew` bytes. */
+static void check_direct(int askew) {
     tutti_access *a = NULL;
     tutti_file *f = open_file("direct_io=1 method=list");
     if (!f) return;
     const tutti_off each = WHOLE / ranks;
     CHECK_OK(tutti_access_contiguous(rank * each, each, &a));
     CHECK_SAME(tutti_file_write(f, a, memory + askew, NULL), TUTTI_OK);
-    went(f, askew ? 0 : WHOLE, WHOLE);
+    check_bytes(f, askew ? 0 : WHOLE, WHOLE);
     CHECK_SAME(tutti_file_read(f, a, memory + askew, NULL), TUTTI_OK);
-    went(f, askew ? 0 : WHOLE, WHOLE);
+    check_bytes(f, askew ? 0 : WHOLE, WHOLE);
     CHECK_OK(tutti_file_close(&f));
     tutti_access_free(&a);
     file_remove(path);
@@ -126,9 +127,9 @@ int main(int argc, char **argv) {
         for (int direct = 1; direct >= 0; direct--) {
             snprintf(text, sizeof text, "direct_io=%d method=two-phase window_size=64k %s", direct,
                      ways[i]);
-            staged(text, direct);
+            check_staged(text, direct);
         }
-    for (int askew = 0; askew <= 8 && works; askew += 8) straight(askew);
+    for (int askew = 0; askew <= 8 && works; askew += 8) check_direct(askew);
     free(memory);
     const int rc = harness_end();
     return works ? rc : 77;

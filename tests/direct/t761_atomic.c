@@ -9,10 +9,10 @@ enum { PIECES = 300, PIECE = 40, STRIDE = 64, BYTES = PIECES * PIECE, ROUNDS = 2
 enum { MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE };
 
 static char path[512];
-static tutti_access *pieces; /* the same of all ranks */
+static tutti_access *pieces; /* the same access on all ranks */
 
-/* Check that all bytes are those of one write, and return it. */
-static int colour(const unsigned char *v, int64_t n, const char *what) {
+/* Check that all bytes have one value, since each write has its own; return the value. */
+static int common_value(const unsigned char *v, int64_t n, const char *what) {
     for (int64_t i = 1; i < n; i++)
         if (v[i] != v[0]) {
             CHECK(0, "%s: byte 0 is %d, byte %lld is %d", what, v[0], (long long)i, v[i]);
@@ -21,8 +21,8 @@ static int colour(const unsigned char *v, int64_t n, const char *what) {
     return v[0];
 }
 
-/* The contents of the file after a barrier. */
-static int settled(void) {
+/* Return the value of the pieces in the file; check that bytes between pieces are 0. */
+static int read_settled(void) {
     int64_t n = 0;
     unsigned char *v = file_get(path, &n), got[BYTES];
     CHECK_EQ(n, (PIECES - 1) * STRIDE + PIECE);
@@ -32,42 +32,42 @@ static int settled(void) {
             if (v[i * STRIDE + k] != 0) CHECK(0, "a byte between pieces has changed");
     }
     free(v);
-    return colour(got, BYTES, "settled");
+    return common_value(got, BYTES, "settled");
 }
 
 static void fill_values(unsigned char *v, int round) {
     memset(v, 1 + (rank + 16 * round) % 250, BYTES);
 }
 
-/* Each rank writes, then reads data that some rank has written. */
+/* Each rank writes, and reads the bytes of one of the writes. */
 static void independent_round(tutti_file *f, int round) {
-    unsigned char mine[BYTES], got[BYTES];
+    unsigned char local[BYTES], got[BYTES];
     tutti_off count = -7;
-    fill_values(mine, round);
+    fill_values(local, round);
     MPI_Barrier(MPI_COMM_WORLD);
     if (round % 3 == 0) {
         tutti_request *w = NULL, *r = NULL;
-        CHECK_OK(tutti_file_write_independent_start(f, pieces, mine, &w));
+        CHECK_OK(tutti_file_write_independent_start(f, pieces, local, &w));
         CHECK_OK(tutti_file_read_independent_start(f, pieces, got, &r));
         CHECK_OK(tutti_request_wait(&r, &count));
         CHECK_OK(tutti_request_wait(&w, NULL));
         if (round == 0 && count == 0)
             return; /* no rank has written yet: the read returns nothing or all bytes */
     } else {
-        CHECK_OK(tutti_file_write_independent(f, pieces, mine, NULL));
+        CHECK_OK(tutti_file_write_independent(f, pieces, local, NULL));
         CHECK_OK(tutti_file_read_independent(f, pieces, got, &count));
     }
     CHECK_EQ(count, BYTES);
-    (void)colour(got, BYTES, "independent read");
+    (void)common_value(got, BYTES, "independent read");
 }
 
 /* A file that grows: a reader sees a write completely or not at all. */
 static void growing(tutti_file *f) {
-    unsigned char mine[BYTES], got[BYTES];
+    unsigned char local[BYTES], got[BYTES];
     CHECK_SAME(tutti_file_resize(f, 0), TUTTI_OK);
-    fill_values(mine, 3);
+    fill_values(local, 3);
     if (rank == 0) {
-        CHECK_OK(tutti_file_write_independent(f, pieces, mine, NULL));
+        CHECK_OK(tutti_file_write_independent(f, pieces, local, NULL));
     } else {
         tutti_off count = -7;
         CHECK_OK(tutti_file_read_independent(f, pieces, got, &count));
@@ -76,25 +76,25 @@ static void growing(tutti_file *f) {
 }
 
 static void collective_round(tutti_file *f, tutti_plan *p, int round) {
-    unsigned char mine[BYTES], got[BYTES];
+    unsigned char local[BYTES], got[BYTES];
     tutti_off count = -7;
-    fill_values(mine, round);
+    fill_values(local, round);
     if (round % 4 == 0) {
-        CHECK_SAME(tutti_plan_run(p, mine, 0, &count), TUTTI_OK);
+        CHECK_SAME(tutti_plan_run(p, local, 0, &count), TUTTI_OK);
     } else if (round % 4 == 1) {
-        CHECK_SAME(tutti_file_write(f, pieces, mine, &count), TUTTI_OK);
+        CHECK_SAME(tutti_file_write(f, pieces, local, &count), TUTTI_OK);
     } else if (round % 4 == 2) {
-        CHECK_SAME(tutti_file_write_begin(f, pieces, mine), TUTTI_OK);
+        CHECK_SAME(tutti_file_write_begin(f, pieces, local), TUTTI_OK);
         CHECK_SAME(tutti_file_write_end(f, &count), TUTTI_OK);
     } else {
         tutti_request *r = NULL;
-        CHECK_OK(tutti_file_write_start(f, pieces, mine, &r));
+        CHECK_OK(tutti_file_write_start(f, pieces, local, &r));
         CHECK_SAME(tutti_request_wait(&r, &count), TUTTI_OK);
     }
     CHECK_EQ(count, BYTES);
-    CHECK_EQ(settled(), 1 + (ranks - 1 + 16 * round) % 250);
+    CHECK_EQ(read_settled(), 1 + (ranks - 1 + 16 * round) % 250);
     CHECK_SAME(tutti_file_read(f, pieces, got, &count), TUTTI_OK);
-    CHECK_EQ(colour(got, BYTES, "collective read"), 1 + (ranks - 1 + 16 * round) % 250);
+    CHECK_EQ(common_value(got, BYTES, "collective read"), 1 + (ranks - 1 + 16 * round) % 250);
 }
 
 static void refusals(tutti_file *f) {
@@ -108,11 +108,11 @@ static void combination(const char *text) {
     tutti_plan *p = NULL;
     check_where(text);
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, MODE, &opt, &f), TUTTI_OK);
-    CHECK_SAME(tutti_plan_write(f, pieces, &p), TUTTI_OK); /* before: with staging */
+    CHECK_SAME(tutti_plan_write(f, pieces, &p), TUTTI_OK); /* made before atomic mode is set */
     refusals(f);
     CHECK_SAME(tutti_file_atomic(f, 1), TUTTI_OK);
     for (int round = 0; round < ROUNDS; round++) independent_round(f, round);
-    (void)settled();
+    (void)read_settled();
     growing(f);
     for (int round = 0; round < 12; round++) collective_round(f, p, round);
     CHECK_SAME(tutti_file_atomic(f, 0), TUTTI_OK);

@@ -1,8 +1,8 @@
 /* TEST ranks=1,4 timeout=60 */
-/* Reads of bytes that are not in the page cache: auto detects it and reads them in long requests,
- * over holes; of cached bytes it reads only the requested ones.  Cold bytes on one rank suffice.
- * Cached plans for one case are not used for the other.  Small requests, memory and
- * stores that cannot report residency count as warm.
+/* Reads of cold bytes (not in the page cache): method=auto detects them and reads them in long requests,
+ * including holes; of cached bytes it reads only the requested ones.  Cold bytes on one rank suffice.
+ * Cached plans for cold bytes are not used for warm ones and vice versa.  Small requests, the store mem
+ * and stores that cannot report residency are treated as warm.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <mpi.h>
@@ -35,7 +35,7 @@ static void file_make(void) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The number of cached pages of [lo, hi); -1: unknown. */
+/* Return the number of cached pages of the bytes [lo, hi), or -1 if unknown. */
 static long pages_cached(tutti_off lo, tutti_off hi) {
     struct {
         unsigned long long offset, bytes;
@@ -47,7 +47,7 @@ static long pages_cached(tutti_off lo, tutti_off hi) {
     return code == 0 ? (long)counts[0] : -1;
 }
 
-/* Drop [lo, hi), or everything, from the page cache; returns 1 on success on all ranks. */
+/* Drop the bytes [lo, hi) from the page cache; return 1 on all ranks on success. */
 static int drop_cache(tutti_off lo, tutti_off hi) {
     int dropped = 1;
     MPI_Barrier(MPI_COMM_WORLD);
@@ -92,12 +92,12 @@ static tutti_file *file_open(const char *settings) {
     return f;
 }
 
-/* The share of this rank of the first n pieces, distributed cyclically. */
+/* Make an access to this rank's share of the first n pieces, which are distributed cyclically. */
 static tutti_access *share_of(int n) {
     tutti_access *a = NULL;
-    const int mine = n / ranks;
+    const int local = n / ranks;
     CHECK_OK(
-        tutti_access_vector((tutti_off)EVERY * rank, mine, PIECE, (tutti_off)EVERY * ranks, &a));
+        tutti_access_vector((tutti_off)EVERY * rank, local, PIECE, (tutti_off)EVERY * ranks, &a));
     return a;
 }
 
@@ -112,7 +112,7 @@ static void check_bytes(int n) {
 
 typedef struct {
     char how[400];
-    long long bytes, requests; /* from the file, by all ranks */
+    long long bytes, requests; /* read from the file, summed over ranks */
     int planned, found;
 } outcome;
 
@@ -127,8 +127,8 @@ static outcome read_once(tutti_file *f, int n) {
     snprintf(o.how, sizeof o.how, "%s", tutti_file_explain(f));
     o.planned = (int)last.plans;
     o.found = (int)last.plan_hits;
-    long long mine[2] = {last.file_read_bytes, last.file_reads}, all[2];
-    MPI_Allreduce(mine, all, 2, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+    long long local[2] = {last.file_read_bytes, last.file_reads}, all[2];
+    MPI_Allreduce(local, all, 2, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
     o.bytes = all[0];
     o.requests = all[1];
     tutti_access_free(&a);
@@ -157,7 +157,7 @@ static void test_choice(void) {
     CHECK_OK(tutti_file_close(&f));
 }
 
-/* One plan for each; both are found again.  Often enough for ranks to agree by shared memory. */
+/* Cold and warm reads have separate cached plans.  After some rounds ranks agree in shared memory. */
 static void test_remembered(void) {
     tutti_file *f = file_open("");
     for (int round = 0; round < 6; round++) {
@@ -175,28 +175,28 @@ static void test_remembered(void) {
     CHECK_OK(tutti_file_close(&f));
 }
 
-/* Only one rank has cold bytes: all ranks choose the same method each time. */
+/* If only one rank has cold bytes, all ranks choose the method for cold bytes. */
 static void test_one_rank(void) {
     tutti_file *f = file_open("");
     const tutti_off each = SIZE / ranks;
     tutti_access *a = NULL;
-    char *mine = malloc((size_t)each);
+    char *local = malloc((size_t)each);
     CHECK_OK(tutti_access_vector(each * rank, each / 4096, 1024, 4096, &a));
     for (int round = 0; round < 6; round++) {
         test_warm();
         CHECK(drop_cache(each * (ranks - 1), SIZE), "pages stay");
-        CHECK_OK(tutti_file_read(f, a, mine, NULL));
+        CHECK_OK(tutti_file_read(f, a, local, NULL));
         const char *how = tutti_file_explain(f);
         CHECK(strstr(how, "not cached"), "%d: %s", round, how);
         for (tutti_off i = 0; i < each / 4096; i++)
-            CHECK((unsigned char)mine[1024 * i] == byte_at(each * rank + 4096 * i), "%d", round);
+            CHECK((unsigned char)local[1024 * i] == byte_at(each * rank + 4096 * i), "%d", round);
     }
     tutti_access_free(&a);
-    free(mine);
+    free(local);
     CHECK_OK(tutti_file_close(&f));
 }
 
-/* Holes are read depending on page cache residency or on the option. */
+/* Whether holes are read depends on page cache residency or, if set, on the option sieve_gap. */
 static void test_holes(void) {
     const long long named = (long long)PIECE * PIECES, all = SIZE - EVERY + PIECE;
     for (int cold = 0; cold < 2; cold++) {
@@ -224,7 +224,7 @@ static void test_holes(void) {
     }
 }
 
-/* A span below 256 KiB is not sampled; few bytes in a long span are. */
+/* Residency is not sampled if the requested bytes span less than 256 KiB. */
 static void test_small(void) {
     tutti_file *f = file_open("");
     const int near = 4, far = (255 << 10) / PIECE / ranks * ranks;
@@ -256,12 +256,12 @@ static void test_memory(void) {
     tutti_access_free(&a);
 }
 
-/* The buffer of the sieve is reused: no new pages. */
+/* The buffer of method=sieve is reused, so that a read causes few page faults. */
 static void test_sieve_buffer(void) {
     tutti_file *f = file_open("method=sieve sieve_size=1m");
     struct rusage before, after;
     test_warm();
-    for (int i = 0; i < 3; i++) (void)read_once(f, PIECES); /* everything else is cached, too */
+    for (int i = 0; i < 3; i++) (void)read_once(f, PIECES); /* allocates all cached memory */
     tutti_access *a = share_of(PIECES);
     getrusage(RUSAGE_SELF, &before);
     CHECK_OK(tutti_file_read(f, a, buf, NULL));

@@ -1,7 +1,7 @@
 /* TEST ranks=1,4 timeout=120 own=1 */
-/* A file that another process truncates and extends while it is read, by every method: the result is an
- * exact short count, or an error that is the same on all ranks; never a signal, and never a byte that is
- * neither the file's nor zero.
+/* Reads, by every method, of a file that another process truncates and extends: the result is an exact
+ * short count, or an error that is the same on all ranks; never a signal, and never a byte that is
+ * neither zero nor in the original file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <signal.h>
 #include <sys/wait.h>
@@ -13,7 +13,7 @@ static char path[512];
 static tutti_off size;
 static int short_counts, errors;
 
-/* Content that is neither zero nor UNTOUCHED. */
+/* Return the byte of the file at an offset, which is neither zero nor UNTOUCHED. */
 static unsigned char content(tutti_off at) {
     return (unsigned char)(1 + at % 200);
 }
@@ -30,7 +30,7 @@ static void fill_file(void) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A separate process: a thread of a rank would wait for its core. */
+/* Truncate and extend the file in a child process, because a thread would compete with its rank. */
 static pid_t truncate_forever(void) {
     const pid_t child = fork();
     if (child != 0) return child;
@@ -39,28 +39,28 @@ static pid_t truncate_forever(void) {
         x = x * 6364136223846793005u + 1442695040888963407u;
         const off_t to = (off_t)((x >> 33) % (uint64_t)size);
         if (truncate(path, to) != 0 || truncate(path, (off_t)size) != 0) _exit(1);
-        if ((x >> 20) % 4 == 0) usleep(200); /* and a file that is short for a while */
+        if ((x >> 20) % 4 == 0) usleep(200); /* full size for a while, then truncated for a while */
         if ((x >> 22) % 8 == 0 && truncate(path, to) == 0) usleep(1000);
     }
 }
 
-/* The bytes of an access, in memory that is contiguous or has holes between pieces of 64 bytes. */
+/* Make an access of the given kind: contiguous, interleaved, or scattered in memory. */
 static tutti_access *access_of(int kind) {
     tutti_access *a = NULL;
     tutti_off *file = NULL, *memory = NULL, *bytes = NULL;
-    const tutti_off mine = (tutti_off)PIECE * PIECES;
+    const tutti_off own_bytes = (tutti_off)PIECE * PIECES;
     if (kind == 0) { /* contiguous */
-        CHECK_OK(tutti_access_contiguous(mine * rank, mine, &a));
+        CHECK_OK(tutti_access_contiguous(own_bytes * rank, own_bytes, &a));
     } else if (kind == 1) { /* interleaved with other ranks */
         CHECK_OK(tutti_access_vector((tutti_off)PIECE * rank, PIECES, PIECE,
                                      (tutti_off)PIECE * ranks, &a));
     } else { /* scattered in memory only */
-        const tutti_count n = mine / 64;
+        const tutti_count n = own_bytes / 64;
         file = malloc((size_t)n * sizeof *file);
         memory = malloc((size_t)n * sizeof *memory);
         bytes = malloc((size_t)n * sizeof *bytes);
         for (tutti_count i = 0; i < n; i++) {
-            file[i] = mine * rank + 64 * i;
+            file[i] = own_bytes * rank + 64 * i;
             memory[i] = 128 * i;
             bytes[i] = 64;
         }
@@ -72,16 +72,16 @@ static tutti_access *access_of(int kind) {
     return a;
 }
 
-/* Stream byte i of the access: its position in the file and in memory. */
+/* Set the offsets in the file and in memory of stream byte i of an access of the given kind. */
 static void place_of(int kind, tutti_off i, tutti_off *file, tutti_off *memory) {
-    const tutti_off mine = (tutti_off)PIECE * PIECES;
-    *file = kind == 1 ? (i / PIECE * ranks + rank) * PIECE + i % PIECE : mine * rank + i;
+    const tutti_off own_bytes = (tutti_off)PIECE * PIECES;
+    *file = kind == 1 ? (i / PIECE * ranks + rank) * PIECE + i % PIECE : own_bytes * rank + i;
     *memory = kind == 2 ? i / 64 * 128 + i % 64 : i;
 }
 
 static void check_result(int kind, tutti_err err, tutti_off count, const unsigned char *buf) {
     int least = err, most = err;
-    const tutti_off mine = (tutti_off)PIECE * PIECES;
+    const tutti_off own_bytes = (tutti_off)PIECE * PIECES;
     tutti_off wrong = 0;
     MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
@@ -89,9 +89,9 @@ static void check_result(int kind, tutti_err err, tutti_off count, const unsigne
     CHECK(err == TUTTI_OK || err == TUTTI_ERR_TRUNCATED, "%s", tutti_last_error()->text);
     errors += err != TUTTI_OK;
     if (err != TUTTI_OK) return;
-    CHECK(count >= 0 && count <= mine, "%lld bytes", (long long)count);
-    short_counts += count < mine;
-    for (tutti_off i = 0; i < mine; i++) {
+    CHECK(count >= 0 && count <= own_bytes, "%lld bytes", (long long)count);
+    short_counts += count < own_bytes;
+    for (tutti_off i = 0; i < own_bytes; i++) {
         tutti_off file, memory;
         place_of(kind, i, &file, &memory);
         const unsigned char got = buf[memory];

@@ -1,42 +1,42 @@
 /* TEST ranks=2 timeout=120 own=1 */
-/* The pipeline comm: one request per window of any size, as without overlap; while it blocks, the exchange of
- * the next window continues.  The test needs no timing: no write of the aggregator ends before the
- * other rank, which sends its last message late, has sent it.  (Late: while the aggregator is in
- * its first write. 
- * If it is not there yet
- * the test is weaker but does not fail.)
+/* The pipeline comm: each window is one request, as without overlap, and while the request blocks, the
+ * exchange of the next window continues.  The test needs no timing: no write of the aggregator ends before
+ * the other rank has sent its last message, which it delays until the aggregator should be in its first
+ * write.  If the aggregator is slower, the test checks less but does not fail.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
-enum { WINDOW = 1 << 20, GATE = 199 }; /* messages of half a window are received when requested */
+/* WINDOW: bytes, so large that messages of half a window exceed MPI's eager limit; GATE: descriptor of a
+ * FIFO. */
+enum { WINDOW = 1 << 20, GATE = 199 };
 
 static char path[512], gate[520];
 static unsigned char *buffer;
 
 /* ---- the second message of a window is late, and the write is released when it has been sent */
 
-static int messages = -1; /* so far; -1: none is late */
+static int messages = -1; /* sent so far; -1: do not delay any */
 static MPI_Request late = MPI_REQUEST_NULL;
 
 int MPI_Isend(const void *buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
               MPI_Request *request) {
-    const int mine = messages >= 0 && count == WINDOW / 2 && ++messages == 2;
-    for (int i = 0, flag; mine && i < 100; i++) {
+    const int is_late = messages >= 0 && count == WINDOW / 2 && ++messages == 2;
+    for (int i = 0, flag; is_late && i < 100; i++) {
         PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
         usleep(1000);
     }
     const int code = PMPI_Isend(buf, count, type, to, tag, comm, request);
-    if (mine) late = *request;
+    if (is_late) late = *request;
     return code;
 }
 
 int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
-    const int mine = late != MPI_REQUEST_NULL && *request == late;
+    const int is_late = late != MPI_REQUEST_NULL && *request == late;
     const int code = PMPI_Test(request, flag, status);
-    if (mine && *flag) {
+    if (is_late && *flag) {
         late = MPI_REQUEST_NULL;
         messages++;
         CHECK(write(GATE, "", 1) == 1, "no gate");
@@ -56,7 +56,7 @@ static tutti_file *open_file(const char *exchange, const char *pipeline, const c
     return f;
 }
 
-/* Every rank has a share of each window. */
+/* Make an access to this rank's share of each window. */
 static tutti_access *shares(int windows) {
     tutti_access *a = NULL;
     const tutti_off share = WINDOW / ranks;
@@ -80,7 +80,7 @@ static void one_request(const char *exchange, const char *pipeline) {
     tutti_access_free(&a);
 }
 
-static void goes_on(const char *exchange) {
+static void check_overlap(const char *exchange) {
     char byte;
     tutti_access *a = shares(2);
     tutti_file *f = open_file(exchange, "comm", "*:held:199");
@@ -94,7 +94,7 @@ static void goes_on(const char *exchange) {
     tutti_access_free(&a);
 }
 
-/* A fifo that both have open under the same number. */
+/* Open a FIFO as descriptor GATE on both ranks. */
 static void gate_make(void) {
     snprintf(gate, sizeof gate, "%s.gate", path);
     if (rank == 0) CHECK(mkfifo(gate, 0600) == 0, "no fifo");
@@ -119,8 +119,8 @@ int main(int argc, char **argv) {
         one_request(exchanges[i], "comm");
     }
     check_where("");
-    goes_on("exchange=two-sided step=3");
-    goes_on("exchange=two-sided step=4");
+    check_overlap("exchange=two-sided step=3");
+    check_overlap("exchange=two-sided step=4");
     close(GATE);
     free(buffer);
     file_remove(path);

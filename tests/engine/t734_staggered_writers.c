@@ -1,7 +1,7 @@
 /* TEST ranks=3 timeout=60 */
-/* The option stagger: the first file access of the n-th aggregator begins n times this number of
- * microseconds after its operation, in both engines, for writes and reads, as the trace shows. 
- * Later accesses do not wait.
+/* The option stagger: the first file access of aggregator n is delayed by n times this number of
+ * microseconds, in both engines, for writes and reads, as the trace shows.  Later accesses are not
+ * delayed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/trace.h"
 #include "harness.h"
@@ -11,13 +11,13 @@ enum { WINDOW = 4096, CYCLES = 3, APART = 20000, RANKS = 3 };
 static char path[512], trace[520];
 static unsigned char buffer[WINDOW * CYCLES];
 
-/* The number after `key` in a line, or -1. */
+/* Return the number after `key` in a line, or -1. */
 static double number(const char *line, const char *key) {
     const char *at = strstr(line, key);
     return at ? strtod(at + strlen(key), NULL) : -1;
 }
 
-/* Microseconds: when each rank's operation began, and its first and last file access. */
+/* Start of each rank's operation and of its first and last file access, in microseconds. */
 typedef struct {
     double called[RANKS], first[RANKS], last[RANKS];
     int accesses[RANKS];
@@ -48,7 +48,7 @@ static void one_after_the_other(const char *text, int is_write) {
     const tutti_off share = WINDOW / 4;
     snprintf(where, sizeof where, "%s, %s", is_write ? "write" : "read", text);
     check_where(where);
-    tutti__trace_disable(); /* ends the recording so far */
+    tutti__trace_disable(); /* ends the previous recording */
     snprintf(all, sizeof all,
              "method=two-phase cb_nodes=3 window_size=%d striping_unit=%d stagger=%d %s", WINDOW,
              WINDOW, APART, text);
@@ -79,7 +79,7 @@ int main(int argc, char **argv) {
                                        "exchange=lock pipeline=write-comm-2 store=threads"};
     harness_begin(&argc, &argv, 734);
     snprintf(path, sizeof path, "%s", scratch_path("stagger"));
-    snprintf(trace, sizeof trace, "%s.json", strrchr(path, '/') + 1); /* an option is short */
+    snprintf(trace, sizeof trace, "%s.json", strrchr(path, '/') + 1); /* paths must be short */
     CHECK(chdir(check_dir()) == 0, "no scratch directory");
     for (int i = 0; i < 5; i++)
         for (int is_write = 1; is_write >= 0; is_write--) one_after_the_other(ways[i], is_write);

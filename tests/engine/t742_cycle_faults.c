@@ -1,7 +1,7 @@
 /* TEST ranks=1,3 timeout=120 */
-/* In the cyclic engine a file access of a rank fails in its first cycle, its second, ... until there are no
- * more: under every exchange and pipeline all ranks return the same error, nothing hangs, bytes
- * outside the access keep their value, the handle stays usable, memory is released.
+/* Each file access of a rank in the cyclic engine fails once: with every exchange and pipeline all ranks
+ * return the same error, nothing hangs, bytes outside the access keep their value, the handle stays
+ * usable, memory is released.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include "harness.h"
@@ -21,7 +21,7 @@ static char path[512];
 static int64_t size;
 static unsigned char *old, *new;
 
-/* Pieces of 700 bytes, distributed cyclically, some of them missing. */
+/* Make the request of rank `who`: cyclically distributed pieces of 700 bytes, with a hole per round. */
 static request request_of(int who) {
     request q = {NULL, NULL, NULL, 0};
     const tutti_off piece = 700, round = piece * ranks + HOLE;
@@ -56,15 +56,15 @@ static tutti_file *open_file(const char *text, int who, const char *what, int n)
     return f;
 }
 
-/* Check that all ranks return the same code and the error names the failed rank. */
-static tutti_err judged(tutti_err mine, int who) {
-    const tutti_err err = same_everywhere(mine);
+/* Check that all ranks return the same code and that the error names rank `who`. */
+static tutti_err check_error(tutti_err local_err, int who) {
+    const tutti_err err = same_everywhere(local_err);
     CHECK(err == TUTTI_OK || err == TUTTI_ERR_NO_SPACE, "%s", tutti_last_message());
     if (err != TUTTI_OK) CHECK(tutti_last_error()->rank == who, "%s", tutti_last_message());
     return err;
 }
 
-/* Every byte has its old or its new value. */
+/* Check that every byte of the file has its old or its new value. */
 static void file_is_sound(void) {
     int64_t n = 0;
     unsigned char *v = file_get(path, &n);
@@ -77,7 +77,7 @@ static void file_is_sound(void) {
     free(v);
 }
 
-/* The n-th write of rank `who` fails, twice by the same plan; 0 if there are fewer. */
+/* Let the n-th write of rank `who` fail, then run the plan again; return 0 if there are fewer writes. */
 static int write_fails(const char *text, int who, int n) {
     request q = request_of(rank);
     tutti_plan *p = NULL;
@@ -86,13 +86,13 @@ static int write_fails(const char *text, int who, int n) {
     tutti_file *f = open_file(text, who, "write", n);
     if (!f) return 0;
     CHECK_OK(tutti_plan_write(f, q.access, &p));
-    const tutti_err err = judged(tutti_plan_run(p, q.base, 0, &count), who);
+    const tutti_err err = check_error(tutti_plan_run(p, q.base, 0, &count), who);
     if (err == TUTTI_OK) {
         CHECK_EQ(count, tutti_access_bytes(q.access));
         file_is(path, new, size, "no fault left");
     } else {
         file_is_sound();
-        CHECK(judged(tutti_plan_run(p, q.base, 0, &count), who) == err, "second run");
+        CHECK(check_error(tutti_plan_run(p, q.base, 0, &count), who) == err, "second run");
     }
     tutti_plan_free(&p);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
@@ -108,10 +108,10 @@ static int read_fails(const char *text, int who, int n) {
     request_fill(&q, 3);
     tutti_file *f = open_file(text, who, "read", n);
     if (!f) return 0;
-    const tutti_err err = judged(tutti_file_read(f, q.access, q.base, &count), who);
+    const tutti_err err = check_error(tutti_file_read(f, q.access, q.base, &count), who);
     if (err == TUTTI_OK) {
         CHECK_EQ(count, expect);
-        CHECK(memcmp(q.memory, want.memory, q.room) == 0, "read differs");
+        CHECK(memcmp(q.memory, want.memory, q.capacity) == 0, "read differs");
     }
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     request_free(&q);
@@ -119,7 +119,7 @@ static int read_fails(const char *text, int who, int n) {
     return err != TUTTI_OK;
 }
 
-/* Faults of all ranks with TIER=full, otherwise of one. */
+/* Let accesses of rank `one` fail, or, if `one` is negative, of each rank. */
 static void combination(const char *way, const char *pipeline, const char *store, int one) {
     char text[200];
     snprintf(text, sizeof text,
@@ -127,7 +127,7 @@ static void combination(const char *way, const char *pipeline, const char *store
              "store=%s",
              way, pipeline, store);
     check_where(text);
-    (void)write_fails(text, 0, 1000000); /* the team and its windows are there now */
+    (void)write_fails(text, 0, 1000000); /* no fault; allocates cached memory */
     const account start = account_now();
     for (int who = one >= 0 ? one : 0; who < (one >= 0 ? one + 1 : ranks); who++) {
         int n = 1, k = 1;

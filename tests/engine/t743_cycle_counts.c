@@ -1,8 +1,7 @@
 /* TEST ranks=1,2,3,5 timeout=60 */
-/* Counts show that the cyclic engine does what the options request: one message per cycle and
- * pair of ranks, one copy on each side of it (none on the target's side of a put), one file access
- * per window; the explanation of the plan agrees.  Cycles without bytes have no cost, and
- * all ranks may read everything.
+/* Counts of the cyclic engine: one message per cycle and pair of ranks, one copy on each side of a message
+ * (none on the target's side of a put), one file access per window; the explanation of the plan agrees.
+ * Cycles without bytes have no cost, and all ranks may read the whole file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
@@ -35,7 +34,7 @@ static void words_are(const tutti_plan *p, int way, const char *pipeline) {
     CHECK(strstr(tutti_plan_explain(p), want), "'%s' is not in '%s'", want, tutti_plan_explain(p));
 }
 
-/* Every rank has EACH blocks in every window of every rank. */
+/* Check the statistics of an operation in which each rank has EACH blocks in every window. */
 static void numbers_are(const tutti_stats *s, int way, int is_write) {
     const tutti_off part = (tutti_off)BLOCK * EACH * CYCLES, others = ranks - 1;
     CHECK_EQ(s->windows, CYCLES);
@@ -103,14 +102,14 @@ static void far_apart(int way, const char *pipeline) {
     tutti_access_free(&a);
 }
 
-/* ---- all ranks read everything and beyond: more bytes than windows for packed data hold */
+/* ---- all ranks read the whole file and beyond: more bytes than buffers for packed data can hold */
 
-static void everything(int way, const char *pipeline) {
+static void read_everything(int way, const char *pipeline) {
     enum { SIZE = 100000, BEYOND = 3000 };
     static unsigned char all[SIZE + BEYOND], in[SIZE + BEYOND];
     char more[200];
     tutti_off count = -1;
-    tutti_access *mine = NULL, *a = NULL;
+    tutti_access *own_part = NULL, *a = NULL;
     for (int i = 0; i < SIZE; i++) all[i] = mix(7, (uint64_t)i);
     memset(in, 1, sizeof in);
     memset(all + SIZE, 1, BEYOND);
@@ -118,18 +117,18 @@ static void everything(int way, const char *pipeline) {
              pipeline);
     check_where(more);
     tutti_file *f = open_file(way, more, NEW);
-    CHECK_OK(tutti_access_contiguous(0, rank == ranks - 1 ? SIZE : 0, &mine));
+    CHECK_OK(tutti_access_contiguous(0, rank == ranks - 1 ? SIZE : 0, &own_part));
     CHECK_OK(tutti_access_contiguous(0, SIZE + BEYOND, &a));
-    CHECK_SAME(tutti_file_write(f, mine, all, &count), TUTTI_OK); /* one rank for all windows */
+    CHECK_SAME(tutti_file_write(f, own_part, all, &count), TUTTI_OK); /* one rank has all bytes */
     CHECK_SAME(tutti_file_read(f, a, in, &count), TUTTI_OK);
     CHECK_EQ(count, SIZE);
     CHECK(memcmp(in, all, sizeof in) == 0, "read differs");
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
-    tutti_access_free(&mine);
+    tutti_access_free(&own_part);
     tutti_access_free(&a);
 }
 
-/* ---- two handles of one file at once, waited for in different orders: blocking calls must not deadlock */
+/* ---- pending plans on two handles of one file, waited for in different orders, must not deadlock */
 
 static void crosswise(int way, const char *pipeline) {
     enum { FILES = 2, PIECES = 40, PIECE = 1000 };
@@ -169,7 +168,7 @@ int main(int argc, char **argv) {
         for (int p = 0; p < PIPELINES && check_failures_ <= 20; p++) {
             counts(way, pipelines[p]);
             far_apart(way, pipelines[p]);
-            everything(way, pipelines[p]);
+            read_everything(way, pipelines[p]);
             crosswise(way, pipelines[p]);
         }
     file_remove(path);

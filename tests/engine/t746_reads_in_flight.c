@@ -1,21 +1,18 @@
 /* TEST ranks=1,2 timeout=60 */
-/* Overlap, as shown by the trace: the pipelines as windows get ready (aggregator.c) and cycle by cycle
- * (cycles.h), for writes and reads, on a store that is slow and works in the background.
+/* Overlap in the trace: the pipelines of the engine that handles windows as they become ready
+ * (aggregator.c) and of the cyclic engine (cycles.h), for writes and reads, on a slow store with
+ * background I/O.
  *
- *   write    fill k: window k is open for the bytes of the ranks      write k: it is on its way into the file
- *            (cycle by cycle: shuffle)
- *   read     read k: it is on its way from the file                   serve k: it is open for the ranks
- *                                                                     (cycle by cycle: scatter)
+ *   write    fill k (cyclic: shuffle): ranks copy to window k         write k: the file write of window k
+ *   read     read k: the file read of window k                        serve k (cyclic: scatter): ranks
+ *                                                                     copy from window k
  *
- * What a pipeline forbids never happens, however long anything takes.  What it allows happens only
- * if the store is
- * slow enough: that is tried again with a slower one before it counts as missing.  Where it says
- * that all sub-buffers
- * may be on their way to or from the file, so many are, and never more.  On two ranks the store is
- * fast and the
- * second rank slow, so that windows stay open.
+ * An overlap that a pipeline forbids must never occur.  An allowed overlap occurs only if the store is slow
+ * enough, so the test repeats with slower stores before the overlap counts as missing.  If a pipeline allows
+ * file accesses of all sub-buffers at a time, exactly that many must occur.  On two ranks the store is fast
+ * and the second rank slow, so that windows stay open.
  *
- * Two aggregators with a pipeline that blocks write at the same time where file access costs time.
+ * Two aggregators with a blocking pipeline must write at the same time if file access takes long enough.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/trace.h"
 #include "harness.h"
@@ -28,7 +25,7 @@ static unsigned char buffer[BYTES];
 /* ---- events */
 
 typedef struct {
-    double start, end; /* microseconds; end 0: none */
+    double start, end; /* microseconds; end is 0 if the event has not occurred */
 } span;
 
 typedef struct {
@@ -46,13 +43,13 @@ static span *place_of(events *e, const char *name, int cycle) {
     return strcmp(name, "serve") && strcmp(name, "scatter") ? NULL : &e->serve[cycle];
 }
 
-/* The number after `key` in a line, or -1. */
+/* Return the number after `key` in a line, or -1. */
 static double number(const char *line, const char *key) {
     const char *at = strstr(line, key);
     return at ? strtod(at + strlen(key), NULL) : -1;
 }
 
-/* One event is one line of the trace file; only events of rank 0 are used, which has all windows. */
+/* Store the event of one line of the trace file if it is an event of rank 0, which has all windows. */
 static void event_take(events *e, const char *line) {
     static const char begins[] = "{\"name\":\"";
     char name[32];
@@ -78,16 +75,16 @@ static events events_read(void) {
     return e;
 }
 
-/* All cycles are there. */
+/* Check that the events of all cycles have occurred. */
 static void complete_request(const span *s, const char *what) {
     for (int k = 0; k < CYCLES; k++) CHECK(s[k].end > 0, "cycle %d has no %s", k, what);
 }
 
-/* ---- rules.  The clock of the trace has nanoseconds, its numbers are rounded to them. */
+/* ---- rules.  Times in the trace are rounded to nanoseconds; SLACK is in microseconds. */
 
 #define SLACK 0.002
 
-/* Check that each of `later` begins after the one of `earlier` in the previous cycle has ended. */
+/* Check that `later` of each cycle begins after `earlier` of the previous cycle has ended. */
 static void after(const span *later, const span *earlier, const char *what) {
     for (int k = 1; k < CYCLES; k++)
         CHECK(later[k].start >= earlier[k - 1].end - SLACK, "%s: cycle %d is %.3f us too early",
@@ -113,7 +110,7 @@ static int most(const span *s) {
     return n;
 }
 
-/* Check that as many spans overlap as there are sub-buffers; 1: not yet. */
+/* Check that at most SUBS spans overlap; return 1 if fewer do. */
 static int fewer(const span *s, const char *what) {
     const int n = most(s);
     CHECK(n <= SUBS, "%d %ss at a time in %d sub-buffers", n, what, SUBS);
@@ -176,11 +173,11 @@ static int read_write_comm_2(const events *e) {
     return fewer(e->read, "read");
 }
 
-/* ---- work */
+/* ---- operations with traces */
 
 static tutti_file *slow_file(const char *text, int milliseconds) {
     char all[256];
-    tutti__trace_disable(); /* ends the recording so far */
+    tutti__trace_disable(); /* ends the previous recording */
     snprintf(all, sizeof all,
              "method=two-phase exchange=shm store=threads window_size=%d sub_buffers=%d "
              "io_threads=%d fault=*:slow:%d %s",
@@ -198,7 +195,7 @@ static void wait_randomly(void *context, tutti_off done, tutti_off total, const 
     usleep(3000);
 }
 
-/* Every rank has its share of every window. */
+/* Run an operation in which every rank has a share of every window; return the events of rank 0. */
 static events run_case(const char *text, int milliseconds, int is_write) {
     tutti_access *a = NULL;
     tutti_off count = -1;
@@ -220,7 +217,7 @@ static events run_case(const char *text, int milliseconds, int is_write) {
 static const int delays[] = {4, 40, 400, 4000};
 enum { DELAYS = sizeof delays / sizeof delays[0] };
 
-static const char *exchange = ""; /* the examined exchange; none: shm */
+static const char *exchange = ""; /* option of the tested exchange; "": shm */
 
 static void gates(const char *pipeline, int is_write, rules *judge) {
     char text[100], where[120];
@@ -236,8 +233,8 @@ static void gates(const char *pipeline, int is_write, rules *judge) {
     check_where("");
 }
 
-/* A slow rank keeps windows open; the next ones are not opened before. */
-static void held(const char *pipeline) {
+/* While a slow rank keeps a window open, the next one is not opened. */
+static void check_open_windows(const char *pipeline) {
     char text[64];
     snprintf(text, sizeof text, "cb_nodes=1 pipeline=%s", pipeline);
     check_where(text);
@@ -248,7 +245,7 @@ static void held(const char *pipeline) {
     check_where("");
 }
 
-/* When this rank's file access went on, in the order of the trace. */
+/* The file writes of one rank, in the order of the trace. */
 typedef struct {
     int n;
     span v[2 * CYCLES];
@@ -297,7 +294,7 @@ static void beside(const char *pipeline) {
     check_where("");
 }
 
-/* Begin returns before the bytes are in the file: the trace shows when they were written. */
+/* By the trace, split writes access the file between begin and end. */
 static void begin_returns(void) {
     int late = 1;
     check_where("begin");
@@ -307,8 +304,7 @@ static void begin_returns(void) {
         tutti_file *f = slow_file("background=io-only", delays[i]);
         CHECK_OK(tutti_access_contiguous(0, BYTES, &a));
         CHECK_OK(tutti_file_write_begin(f, a, buffer));
-        usleep(2000 *
-               (useconds_t)delays[i]); /* the file access ends long before the call of `end` */
+        usleep(2000 * (useconds_t)delays[i]); /* longer than the file access */
         CHECK_OK(tutti_file_write_end(f, NULL));
         CHECK_OK(tutti_file_close(&f));
         tutti_access_free(&a);
@@ -321,7 +317,7 @@ static void begin_returns(void) {
     CHECK(!late, "the file access does not end between begin and end");
 }
 
-/* All pipelines.  With fence and lock write-comm-2 has a fixed order. */
+/* Test all pipelines; `in_order`: write-comm-2 has a fixed order, as with fence and lock. */
 static void all_of(const char *by, int in_order) {
     exchange = by;
     gates("none", 1, write_none);
@@ -344,7 +340,7 @@ static void test_alone(void) {
     begin_returns();
 }
 
-/* The same with another rank, of the papers' exchanges. */
+/* Test the exchanges of the cyclic engine with two ranks. */
 static void in_company(void) {
     static const char *const ways[] = {"exchange=two-sided step=4", "exchange=fence",
                                        "exchange=lock"};
@@ -359,12 +355,12 @@ static void in_company(void) {
 int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 746);
     snprintf(path, sizeof path, "%s", scratch_path("gates"));
-    snprintf(trace, sizeof trace, "%s.json", strrchr(path, '/') + 1); /* an option is short */
+    snprintf(trace, sizeof trace, "%s.json", strrchr(path, '/') + 1); /* paths must be short */
     CHECK(chdir(check_dir()) == 0, "no scratch directory");
     if (ranks == 1) test_alone();
     if (ranks == 2) in_company();
-    held("write");
-    held("write-comm");
+    check_open_windows("write");
+    check_open_windows("write-comm");
     if (ranks == 2) beside("none");
     if (ranks == 2) beside("comm");
     tutti__trace_disable();

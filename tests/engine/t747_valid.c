@@ -22,7 +22,7 @@ static void check_domains(void) {
     const tutti__domain_rule rule = {TUTTI_DOMAINS_EVEN, 3, 4096, 8192, NULL, NULL};
     tutti__domains_make(&s, &rule, &d);
     NOTICED(d.kind, TUTTI_DOMAINS_AUTO, tutti__domains_is_valid(&d));
-    NOTICED(d.kind, TUTTI_DOMAINS_BALANCED, tutti__domains_is_valid(&d)); /* without a histogram */
+    NOTICED(d.kind, TUTTI_DOMAINS_BALANCED, tutti__domains_is_valid(&d)); /* needs a histogram */
     NOTICED(d.aggregators, 0, tutti__domains_is_valid(&d));
     NOTICED(d.align, 0, tutti__domains_is_valid(&d));
     NOTICED(d.window, 0, tutti__domains_is_valid(&d));
@@ -31,7 +31,8 @@ static void check_domains(void) {
     NOTICED(d.share, d.share + 1, tutti__domains_is_valid(&d));
 }
 
-/* Rank 0 of 3, in two groups {0, 1} and {2}; it is aggregator 0 of 2 and relays to the other one. */
+/* The state of rank 0 of 3, in two groups {0, 1} and {2}; rank 0 is aggregator 0 of 2 and relays to
+ * aggregator 1. */
 typedef struct {
     tutti__groups groups;
     tutti__destination destination[2];
@@ -76,15 +77,15 @@ static void check_two_phase(void) {
     tutti__two_phase *t = &x.two;
     NOTICED(t->domains.window, 0, tutti__two_phase_is_valid(t));
     NOTICED(t->my_agg, 2, tutti__two_phase_is_valid(t));
-    NOTICED(t->my_agg, -1, tutti__two_phase_is_valid(t)); /* but bytes are received */
+    NOTICED(t->my_agg, -1, tutti__two_phase_is_valid(t)); /* but receives bytes */
     NOTICED(t->window_slots, 0, tutti__two_phase_is_valid(t));
     NOTICED(t->relay_slots, 0, tutti__two_phase_is_valid(t));
     NOTICED(t->pipeline, TUTTI_PIPELINE_AUTO, tutti__two_phase_is_valid(t));
-    NOTICED(t->literal, 1, tutti__two_phase_is_valid(t)); /* with relays */
+    NOTICED(t->literal, 1, tutti__two_phase_is_valid(t)); /* contradicts relays */
     NOTICED(x.destination[1].aggregator, 2, tutti__two_phase_is_valid(t));
     NOTICED(x.destination[1].first, -1, tutti__two_phase_is_valid(t));
     NOTICED(x.destination[1].member, 2, tutti__two_phase_is_valid(t));
-    NOTICED(x.source[1].rank, 0, tutti__two_phase_is_valid(t)); /* a duplicate */
+    NOTICED(x.source[1].rank, 0, tutti__two_phase_is_valid(t)); /* a duplicate rank */
     NOTICED(x.source[2].group, 0, tutti__two_phase_is_valid(t));
     NOTICED(x.senders[0].n, 1, tutti__two_phase_is_valid(t)); /* a rank belongs to no group */
     NOTICED(x.senders[1].peer, -1, tutti__two_phase_is_valid(t));
@@ -113,7 +114,7 @@ static void check_run(void) {
     NOTICED(r.done, 101, tutti__run_is_valid(&r));
 }
 
-/* A window of the aggregator that is being filled, and one that is relayed. */
+/* Two windows of the aggregator that are being filled, and one that is relayed. */
 static void check_window(void) {
     example x;
     example_make(&x);
@@ -129,12 +130,12 @@ static void check_window(void) {
         w[i].phase = TUTTI__FILL;
         CHECK(!tutti__window_is_valid(&r, &w[i]), "filled with a closed slot");
         tutti__slot_open(&slot[i], tutti__slot_key(l->aggregator, 0));
-        NOTICED(w[i].cycle, 1, tutti__window_is_valid(&r, &w[i])); /* open for another window */
+        NOTICED(w[i].cycle, 1, tutti__window_is_valid(&r, &w[i])); /* slot of cycle 0 */
         NOTICED(w[i].phase, TUTTI__IDLE, tutti__window_is_valid(&r, &w[i]));
-        NOTICED(w[i].phase, TUTTI__SERVE, tutti__window_is_valid(&r, &w[i])); /* that is reading */
+        NOTICED(w[i].phase, TUTTI__SERVE, tutti__window_is_valid(&r, &w[i])); /* a phase of reads */
         NOTICED(w[i].hi, w[i].lo, tutti__window_is_valid(&r, &w[i]));
         NOTICED(w[i].hi, 65537, tutti__window_is_valid(&r, &w[i]));
-        NOTICED(w[i].local, 1, tutti__window_is_valid(&r, &w[i])); /* more than all */
+        NOTICED(w[i].local, 1, tutti__window_is_valid(&r, &w[i])); /* more bytes than expected */
         NOTICED(w[i].aux_used, 65537, tutti__window_is_valid(&r, &w[i]));
         NOTICED(w[i].traffics, 3, tutti__window_is_valid(&r, &w[i]));
         NOTICED(w[i].io.request, (tutti_store_request *)&op, tutti__window_is_valid(&r, &w[i]));
@@ -157,9 +158,9 @@ static void check_window_io(void) {
     NOTICED(w.total, 101, tutti__window_io_is_valid(&w, 1));
     NOTICED(w.lo, 11, tutti__window_io_is_valid(&w, 1));
     NOTICED(w.hi, 109, tutti__window_io_is_valid(&w, 1));
-    NOTICED(run[0].bytes, 41, tutti__window_io_is_valid(&w, 1)); /* into the next one */
+    NOTICED(run[0].bytes, 41, tutti__window_io_is_valid(&w, 1)); /* overlaps the next run */
     NOTICED(run[1].bytes, 0, tutti__window_io_is_valid(&w, 1));
-    NOTICED(run[1].memory, stage, tutti__window_io_is_valid(&w, 1)); /* elsewhere in the stage */
+    NOTICED(run[1].memory, stage, tutti__window_io_is_valid(&w, 1)); /* the memory of another run */
 }
 
 int main(void) {

@@ -1,17 +1,16 @@
 /* TEST ranks=1,2 timeout=60 */
-/* The phase to which a delay of the file is charged (tutti/stats.h): with a store in which every
- * request takes D, an aggregator of N windows in B sub-buffers waits for it, with every pipeline
- * and exchange,
+/* The phases in the statistics (tutti/stats.h) for a slow file.  If every request of the store takes the
+ * time D, an aggregator of N windows in B sub-buffers waits for the file, with every exchange:
  *
- *   N x D       where one request is pending at a time: none, comm, write-comm
- *   N / B x D   where all sub-buffers may be: write, write-comm-2
+ *   N x D       if one request is pending at a time: pipelines none, comm, write-comm
+ *   N / B x D   if all sub-buffers may be pending: pipelines write, write-comm-2
  *
- * and at least four fifths of that are file access, not exchange.  Through memory that ranks
- * share, the other rank can observe the aggregator: its waiting is for the file, too (writing, it
- * waits for no window of the first B).
- * A busy machine may need D for the exchange: then a longer D is tried before it counts.
+ * At least four fifths of this time must be counted as file access, not as exchange.  With the exchange shm
+ * the other rank sees the state of the aggregator, so that its waiting time also counts as file access (in
+ * a write, except for the first B windows).  Since the exchange may take long on a busy machine, the test
+ * repeats with longer D before it fails.
  *
- * No time is counted twice: plan, exchange and file add up to at most the total.
+ * No time is counted twice: the sum of plan, exchange and file is at most the total.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
@@ -51,7 +50,7 @@ static void move_bytes(tutti_file *f, const tutti_access *a, int how, int is_wri
     }
 }
 
-/* Every rank has its share of every window. */
+/* Run an operation in which every rank has a share of every window; return its statistics. */
 static tutti_stats run_case(const char *text, int milliseconds, int how, int is_write) {
     tutti_access *a = NULL;
     tutti_stats last;
@@ -73,12 +72,12 @@ static tutti_stats run_case(const char *text, int milliseconds, int how, int is_
     return last;
 }
 
-/* The number of delays for which this rank waits. */
+/* Return the number of delays for which this rank waits. */
 static int delays_of(const char *pipeline, int shared, int is_write) {
     const int all = !strcmp(pipeline, "write") || !strcmp(pipeline, "write-comm-2");
     const int rounds = all ? CYCLES / SUBS : CYCLES;
     if (rank == 0) return rounds;
-    if (!shared) return 0; /* this rank cannot observe the aggregator */
+    if (!shared) return 0; /* this rank does not see the aggregator's state */
     return is_write ? rounds - (all ? 1 : SUBS) : rounds;
 }
 
@@ -90,15 +89,14 @@ static void counts_as_file(const char *exchange, const char *pipeline, int how, 
     snprintf(where, sizeof where, "%s, %s", is_write ? "write" : "read", text);
     check_where(where);
     const int n = how == BLOCKING ? delays_of(pipeline, shared, is_write)
-                  : how == SPLIT
-                      ? rank == 0
-                      : 0; /* the time between calls that advance it counts for no phase */
+                  : how == SPLIT  ? rank == 0
+                                  : 0; /* time between calls belongs to no phase */
     int missing = 1;
     tutti_stats s = {0};
     for (int i = 0; i < 4 && missing; i++) {
         s = run_case(text, delays[i], how, is_write);
-        const int mine = s.seconds_file < 0.8e-3 * n * delays[i];
-        MPI_Allreduce(&mine, &missing, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        const int is_missing = s.seconds_file < 0.8e-3 * n * delays[i];
+        MPI_Allreduce(&is_missing, &missing, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     }
     CHECK(!missing, "exchange %g s, file %g s: not %d delays", s.seconds_exchange, s.seconds_file,
           n);

@@ -1,9 +1,9 @@
 /* TEST ranks=1,3 timeout=120 own=1 */
-/* Split and started operations honour exchange, step and pipeline: every one of them, with every kind of
- * background, has the result of the serial model, and its explanation confirms the options.  With
- * io-only a store that is held shows that begin does not wait for the file.  If an option is not
- * available (windows of MPI in a call that does not wait) the explanation states the replacement. 
- * The windows of one aggregator are one request.
+/* Split and non-blocking operations use the requested exchange, step and pipeline: with every combination
+ * and every kind of background the result is that of the serial model, and the explanation confirms the
+ * options.  With io-only, begin returns while the store is blocked.  If an option is not available (MPI
+ * windows in non-blocking calls), the explanation states the replacement.  Adjacent bytes of an aggregator
+ * are written with one request.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gate.h"
 #include "harness.h"
@@ -23,9 +23,9 @@ static const char *const pipelines[] = {"none", "comm", "write", "write-comm", "
 enum { EXCHANGES = 9, PIPELINES = 5, FIRST_ONE_SIDED = 7 };
 
 static char path[512];
-static int threads; /* MPI allows them */
+static int threads; /* 1 if MPI supports MPI_THREAD_MULTIPLE */
 
-/* Interleaved pieces, with holes in some stretches: several windows of every rank, some of them not full. */
+/* Make the access of rank `who`: interleaved pieces, some with holes after them, in several windows. */
 static tutti_access *pieces(int who, uint64_t salt) {
     tutti_off offset[PIECES], bytes[PIECES];
     tutti_access *a = NULL;
@@ -52,8 +52,9 @@ static void model_of(model *m, uint64_t salt) {
     }
 }
 
-/* Check the explanation of the operation. */
-static void went(tutti_file *f, int exchange, int pipeline, const char *background, int started) {
+/* Check the explanation and the statistics of the last operation. */
+static void check_explanation(tutti_file *f, int exchange, int pipeline, const char *background,
+                              int started) {
     char want[128];
     const char *said = tutti_file_explain(f);
     const int away = strcmp(background, "io-only") == 0, thread = strcmp(background, "all") == 0;
@@ -71,18 +72,18 @@ static void went(tutti_file *f, int exchange, int pipeline, const char *backgrou
     CHECK_EQ(s.foreground, 0);
 }
 
-/* Begin or start, and end or wait; with io-only the file is held in between. */
-static void run_operation(tutti_file *f, int is_write, int started, int held, request *q) {
+/* Run a split or, if `started`, non-blocking operation; if `blocked`, the store is blocked until begin returns. */
+static void run_operation(tutti_file *f, int is_write, int started, int blocked, request *q) {
     tutti_off count = -1;
     tutti_request *r = NULL;
-    if (held) gate_shut();
+    if (blocked) gate_shut();
     if (started)
         CHECK_OK(is_write ? tutti_file_write_start(f, q->access, q->base, &r)
                           : tutti_file_read_start(f, q->access, q->base, &r));
     else
         CHECK_OK(is_write ? tutti_file_write_begin(f, q->access, q->base)
                           : tutti_file_read_begin(f, q->access, q->base));
-    if (held) gate_open();
+    if (blocked) gate_open();
     if (started)
         CHECK_SAME(tutti_request_wait(&r, &count), TUTTI_OK);
     else
@@ -104,23 +105,23 @@ static void one(int exchange, int pipeline, const char *background, int started)
     char text[256], common[160];
     model m = {NULL, 0, 0};
     const uint64_t salt = rnd64() >> 8;
-    const int held = strcmp(background, "io-only") == 0 && !started;
+    const int blocked = strcmp(background, "io-only") == 0 && !started;
     options_text(common, sizeof common, exchange, pipeline);
     snprintf(text, sizeof text, "%s background=%s cb_nodes=%d%s", common, background,
-             (int)rnd(ranks + 1), held ? " fault=" HELD : "");
+             (int)rnd(ranks + 1), blocked ? " fault=" HELD : "");
     tutti_file *f = open_with(path, text);
     if (!f) return;
     model_of(&m, salt);
-    for (int again = 0; again < 2; again++) { /* the second by the plan of the first */
+    for (int again = 0; again < 2; again++) { /* the second round uses cached plans */
         request q = request_of(rank, salt);
-        run_operation(f, 1, started, held, &q);
-        went(f, exchange, pipeline, background, started);
+        run_operation(f, 1, started, blocked, &q);
+        check_explanation(f, exchange, pipeline, background, started);
         request_fill(&q, salt ^ 77);
-        run_operation(f, 0, started, held, &q);
-        went(f, exchange, pipeline, background, started);
+        run_operation(f, 0, started, blocked, &q);
+        check_explanation(f, exchange, pipeline, background, started);
         request want = request_of(rank, salt);
         (void)model_read(&m, &want, 0, salt ^ 77);
-        CHECK(memcmp(q.memory, want.memory, q.room) == 0, "the bytes read differ");
+        CHECK(memcmp(q.memory, want.memory, q.capacity) == 0, "the bytes read differ");
         request_free(&q);
         request_free(&want);
     }
@@ -129,7 +130,7 @@ static void one(int exchange, int pipeline, const char *background, int started)
     free(m.v);
 }
 
-/* Dickens and Thakur: all of the exchange in begin, then one large write. */
+/* As in Dickens and Thakur, begin performs the whole exchange, and then one large write follows. */
 static void one_request(int exchange) {
     char text[256], common[160];
     tutti_stats s;

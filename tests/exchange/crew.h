@@ -1,13 +1,14 @@
-/* Threads that act as the ranks of one node: a reduced version of the exchange and the aggregator
- * of the engine with the real slots, stage, domains and copy kernels, with an array as the file.
+/* Threads that act as the ranks of one node: a reduced version of the exchange and the aggregator of the
+ * engine with its slots, stage, domains and copy kernels, and with an array as the file.  Each thread
+ * closes its own slots, waits at a barrier, and then
  *
- *   each thread   close the own slots, meet the others (agreement), then
- *                 walk: wait for a window, copy the own bytes, report it; advance own windows in between
- *                 home: open, wait until full -> file (write); file -> open, wait until empty (read)
+ *   - as a rank: for each window with its bytes, waits until the window is open, copies and reports them
+ *   - as an aggregator (write): opens a window, waits until it is full, writes it to the file
+ *   - as an aggregator (read): reads a window from the file, opens it, waits until it is empty
  *
- * Only the slots order the threads within an operation, so ThreadSanitizer sees
- * every copy that they fail to order.  File accesses take several steps, as if they ran in the
- * background; a restless crew also stops at random places for random times.
+ * Only the slots order the threads within an operation, so ThreadSanitizer reports every copy that they
+ * fail to order.  File accesses take several steps, as if they ran in the background; threads of a restless
+ * crew also sleep at random places for random times.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_CREW_H
 #define TUTTI_TESTS_CREW_H
@@ -25,15 +26,15 @@ enum { CREW_MAX = 8, CREW_SLOTS = 3, CREW_OPS = 8 };
 typedef struct {
     tutti_access *access;
     unsigned char *memory, *base;
-    size_t room;
+    size_t capacity;
 } crew_request;
 
 typedef struct {
     int is_write, slots;
-    tutti_off eof; /* reads: where the file ends; writes: TUTTI__OFF_END */
+    tutti_off eof; /* end of the file for reads, TUTTI__OFF_END for writes */
     tutti__domains domains;
     crew_request request[CREW_MAX];
-    tutti_off done[CREW_MAX]; /* bytes that each rank has moved */
+    tutti_off done[CREW_MAX]; /* bytes that each rank has copied to or from windows */
 } crew_op;
 
 typedef struct {
@@ -48,7 +49,7 @@ typedef struct {
 
 typedef enum { CREW_IDLE, CREW_FILL, CREW_STORE, CREW_FETCH, CREW_SERVE } crew_phase;
 
-/* A window in work. */
+/* The state of a window of an aggregator. */
 typedef struct {
     crew_phase phase;
     tutti_count cycle;
@@ -56,23 +57,23 @@ typedef struct {
     tutti__slot *slot;
     char *stage;
     tutti__extents file;
-    size_t moved; /* extents that the file access has done */
+    size_t moved; /* number of extents of `file` that have been copied */
 } crew_window;
 
-/* One rank. */
+/* The state of one thread, which is a rank. */
 typedef struct {
     crew *c;
     crew_op *op;
     int me, failed;
     uint64_t random;
     tutti__stage stage;
-    tutti__side side[CREW_MAX]; /* of all ranks: they are the sources of my windows */
-    tutti__route route;         /* the destinations of the own bytes; `cycle` is the next one */
+    tutti__side side[CREW_MAX]; /* file sides of all ranks, which fill the windows of this rank */
+    tutti__route route;         /* destinations of this rank's bytes; `cycle` is the next cycle */
     tutti_count window_next;
     crew_window window[CREW_SLOTS];
 } crew_mate;
 
-/* ---- rest */
+/* ---- random delays */
 
 static inline uint64_t mate_random(crew_mate *m, uint64_t n) {
     m->random = m->random * 6364136223846793005u + 1442695040888963407u;
@@ -89,7 +90,7 @@ static inline void mate_rest(crew_mate *m) {
     }
 }
 
-/* ---- the file: an access is a list of extents, one or some of them per step */
+/* ---- the file: each step of an access copies one or several extents */
 
 static inline void file_begin(crew_mate *m, crew_window *w) {
     w->file.n = w->moved = 0;
@@ -112,9 +113,9 @@ static inline int file_ended(crew_mate *m, crew_window *w) {
     return w->moved == w->file.n;
 }
 
-/* ---- home */
+/* ---- aggregator: the windows of this rank */
 
-/* The next cycle of the own domain with bytes of any rank, from `from` on, or -1. */
+/* Return the next cycle >= from of this aggregator's domain with bytes of any rank, or -1. */
 static inline tutti_count home_after(const crew_mate *m, tutti_count from) {
     const crew_op *op = m->op;
     tutti_count best = -1;
@@ -138,7 +139,7 @@ static inline int window_begin(crew_mate *m, crew_window *w) {
     for (int r = 0; r < m->c->ranks; r++)
         w->local += tutti__side_bytes_in(m->side[r], w->lo, w->hi);
     m->window_next = home_after(m, w->cycle + 1);
-    memset(w->stage, 0xee, (size_t)(w->hi - w->lo)); /* bytes of an earlier window must not pass */
+    memset(w->stage, 0xee, (size_t)(w->hi - w->lo)); /* bytes of earlier windows must not be used */
     return 1;
 }
 
@@ -147,7 +148,7 @@ static inline void window_open(crew_mate *m, crew_window *w) {
     tutti__slot_open(w->slot, tutti__slot_key(m->me, w->cycle));
 }
 
-/* 1 if the window has been emptied or filled by all ranks, and is closed. */
+/* If all ranks have filled or emptied the window, close it and return 1; otherwise return 0. */
 static inline int window_closed(crew_mate *m, crew_window *w) {
     if (!tutti__slot_is_done(w->slot, w->local)) return 0;
     tutti__slot_close(w->slot);
@@ -167,7 +168,7 @@ static inline int aggregator_write(crew_mate *m, crew_window *w) {
         if (!tutti__slot_is_done(w->slot, w->local) || !tutti__slot_writer_enter(turns)) return 0;
         (void)window_closed(m, w);
         file_begin(m, w);
-        m->c->writes++; /* not atomic: only one thread is here at a time */
+        m->c->writes++; /* protected by the slot's writer lock */
         tutti__slot_writer_leave(turns);
         w->phase = CREW_STORE;
         return 1;
@@ -219,7 +220,7 @@ static inline int mate_busy(const crew_mate *m) {
     return m->window_next >= 0;
 }
 
-/* ---- walker */
+/* ---- rank: copies between its memory and windows */
 
 static inline void stop_advance(const crew_mate *m, tutti__stop *s, tutti_count from) {
     const tutti__domains *d = &m->op->domains;
@@ -260,7 +261,7 @@ static inline tutti_count walk_next(const crew_mate *m) {
     return best;
 }
 
-/* Each rank begins a cycle with a different aggregator. */
+/* Copy all bytes of this rank cycle by cycle; each rank begins a cycle with a different aggregator. */
 static inline void mate_walk(crew_mate *m) {
     tutti_count cycle;
     while ((cycle = walk_next(m)) >= 0)
@@ -274,7 +275,7 @@ static inline void mate_walk(crew_mate *m) {
         if (!mate_progress(m)) sched_yield();
 }
 
-/* ---- an operation, all operations, all threads */
+/* ---- operations and threads */
 
 static inline void mate_prepare(crew_mate *m, crew_op *op) {
     m->op = op;

@@ -1,9 +1,8 @@
-/* For t605_kills.sh: creates and releases all kinds of shared memory of Tutti: staging and
- * consensus of collective writes, and the page of a shared file pointer.  The drop-in is preloaded.
+/* Program of t605_kills.sh, which preloads the drop-in: creates and releases all kinds of shared memory of
+ * Tutti: staging and consensus of collective writes, and the page of a shared file pointer.
  *
- *   kill_target FILE ROUNDS   reports names of Tutti that appear in /dev/shm during the run, and
- * fails if there are any
- *   kill_target FILE          until it is killed; each rank writes its process number into FILE.RANK
+ *   kill_target FILE ROUNDS   run ROUNDS rounds; fail if names of Tutti appear in /dev/shm
+ *   kill_target FILE          run until killed; each rank writes its process id to FILE.RANK
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <stdio.h>

@@ -17,7 +17,7 @@ static inline unsigned scene_mix(uint64_t a, uint64_t b) {
     return (unsigned)(z >> 40);
 }
 
-/* Columns of a matrix; in memory with ghost cells, half the time in the other order. */
+/* Columns of a matrix; the memory array has ghost cells, and in half of the cases the other order. */
 static inline tutti_access *scene_block(int rank, int ranks, uint64_t salt) {
     const tutti_count cols = 60 + (tutti_count)(salt % 40), rows = SCENE_BYTES / 4 / cols;
     tutti_section f = {.ndims = 2, .element_size = 4, .offset = (tutti_off)(salt % 50)};
@@ -37,7 +37,8 @@ static inline tutti_access *scene_block(int rank, int ranks, uint64_t salt) {
     return a;
 }
 
-/* Items distributed at random, listed backwards half the time; no rank has every other item if `holes`. */
+/* Randomly distributed items, listed in descending order in half of the cases; if `holes`, about half of
+ * the items belong to no rank. */
 static inline tutti_access *scene_items(int rank, int ranks, uint64_t salt, int holes) {
     static tutti_count index[SCENE_BYTES];
     const int size = 1 + (int)(salt % 61), all = SCENE_BYTES / size;
@@ -75,7 +76,7 @@ static inline tutti_access *scene_access(int shape, int rank, int ranks, uint64_
 /* ---- an operation */
 
 static inline void scene_fill(crew_request *q, uint64_t key) {
-    for (size_t i = 0; i < q->room; i++) q->memory[i] = (unsigned char)scene_mix(key, i);
+    for (size_t i = 0; i < q->capacity; i++) q->memory[i] = (unsigned char)scene_mix(key, i);
 }
 
 static inline void scene_op(crew *c, int is_write, int shape, int slots, uint64_t salt) {
@@ -90,8 +91,8 @@ static inline void scene_op(crew *c, int is_write, int shape, int slots, uint64_
         tutti_off lo, hi;
         q->access = scene_access(shape, r, c->ranks, salt);
         tutti_access_memory_bounds(q->access, &lo, &hi);
-        q->room = (size_t)(hi - lo);
-        q->memory = malloc(q->room + 1);
+        q->capacity = (size_t)(hi - lo);
+        q->memory = malloc(q->capacity + 1);
         q->base = q->memory - lo;
         scene_fill(q, salt + (uint64_t)r);
         sum = tutti__summary_merge(sum, tutti__summary_of(q->access->file, 0));
@@ -103,8 +104,7 @@ static inline void scene_op(crew *c, int is_write, int shape, int slots, uint64_
     tutti__domains_make(&sum, &rule, &op->domains);
 }
 
-/* Execute serially what the threads execute in parallel; the results of reads are compared with
- * their memory. */
+/* Execute an operation serially in `file`; compare the memory and the counts of all ranks. */
 static inline void scene_check_op(const crew_op *op, int ranks, uint64_t salt,
                                   unsigned char *file) {
     for (int r = 0; r < ranks; r++) {
@@ -112,7 +112,7 @@ static inline void scene_check_op(const crew_op *op, int ranks, uint64_t salt,
         tutti_access_iter *it = NULL;
         tutti_piece p;
         tutti_off count = 0;
-        want.memory = malloc(want.room + 1);
+        want.memory = malloc(want.capacity + 1);
         want.base = want.memory + (op->request[r].base - op->request[r].memory);
         scene_fill(&want, salt + (uint64_t)r);
         CHECK_OK(tutti_access_iter_start(want.access, 0, &it));
@@ -127,13 +127,13 @@ static inline void scene_check_op(const crew_op *op, int ranks, uint64_t salt,
         }
         tutti_access_iter_free(&it);
         CHECK_EQ(op->done[r], count);
-        CHECK(memcmp(want.memory, op->request[r].memory, want.room) == 0, "rank %d: memory differs",
-              r);
+        CHECK(memcmp(want.memory, op->request[r].memory, want.capacity) == 0,
+              "rank %d: memory differs", r);
         free(want.memory);
     }
 }
 
-/* ---- a scene: write, read, write elsewhere over it, read */
+/* ---- a scene: write, read, overwrite with another access, read */
 
 static inline void scene_free(crew *c) {
     for (int i = 0; i < c->ops; i++)

@@ -1,11 +1,11 @@
 /* TEST ranks=0 timeout=60 */
-/* Layout of slots and buffers: nothing overlaps, flags are in separate cache lines, buffers begin on
- * pages, the size is right; keys are all different, and a slot is found by its key only while open.
+/* Layout of slots and buffers: nothing overlaps, flags are in separate cache lines, buffers begin on page
+ * boundaries, the size is correct; keys are distinct, and a slot is found by its key only while open.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "exchange/slot.h"
 
-/* Mark [at, at + bytes) as used; each byte once. */
+/* Mark [at, at + bytes) as used; check that no byte is used twice. */
 static void use_object(unsigned char *used, const char *base, const void *at, size_t bytes) {
     const size_t from = (size_t)((const char *)at - base);
     for (size_t i = 0; i < bytes; i++) CHECK(used[from + i]++ == 0, "byte %zu twice", from + i);

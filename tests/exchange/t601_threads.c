@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=120 tsan=1 cores=2 */
-/* The core of `shm` with threads as ranks: every shape, number of ranks and number of sub-buffers,
- * several cycles each, alternating writes and reads on the same staging memory; under ThreadSanitizer too.
+/* The exchange `shm` with threads as ranks: every shape, number of ranks and number of sub-buffers, with
+ * several cycles each, alternating writes and reads on the same staging memory.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exchange/scenes.h"
 

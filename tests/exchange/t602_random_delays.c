@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=120 tsan=1 cores=2 */
-/* The same under stress: threads stop at random places for random times, so that some are far ahead of
- * others.  TUTTI_TEST_TIER=full: longer.
+/* The exchange of t601 with random delays, so that some threads are far ahead of others; more rounds if
+ * TUTTI_TEST_TIER=full.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exchange/scenes.h"
 

@@ -1,6 +1,7 @@
 /* TEST ranks=0 timeout=60 */
-/* Shared memory without a name: another process opens it through /proc, or by a random name where it may not; a wrong
- * process number or another file is refused; 200 processes killed at random instants leave no name in /dev/shm.
+/* Shared memory without a name: another process opens it through /proc, or, if not permitted, by a random
+ * name; a wrong process id or another file is refused; 200 processes killed at random times leave no name
+ * in /dev/shm.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dirent.h>
 #include <errno.h>
@@ -21,7 +22,7 @@
 
 enum { BYTES = 100000, KILLS = 200 };
 
-/* Names in /dev/shm of process `pid`. */
+/* Return the number of names of process `pid` in /dev/shm. */
 static int count_names(long pid) {
     char start[64];
     int n = 0;
@@ -33,7 +34,7 @@ static int count_names(long pid) {
     return n;
 }
 
-/* The exit code of a child that runs `run`. */
+/* Call `run` in a child process; return its exit code. */
 static int in_child(int (*run)(const tutti__shared_memory *), const tutti__shared_memory *m) {
     int status = 0;
     const pid_t pid = fork();
@@ -42,7 +43,7 @@ static int in_child(int (*run)(const tutti__shared_memory *), const tutti__share
     return WIFEXITED(status) ? WEXITSTATUS(status) : 100;
 }
 
-/* 0: opened, zeroed, and written to. */
+/* Map shared memory, check that it is zero, and write to it; return 0 on success. */
 static int use_object(int fd) {
     if (fd < 0) return 1;
     char *v = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -92,7 +93,7 @@ static void opened_by_name(void) {
     close((int)m.fd);
 }
 
-/* The number belongs to another process: its descriptor may be a pipe, or another memory. */
+/* A descriptor of a pipe or of other memory, a closed descriptor, or a wrong process id is refused. */
 static void another_process(void) {
     tutti__shared_memory m, other;
     int ends[2];
@@ -115,7 +116,7 @@ static void another_process(void) {
     close((int)other.fd);
 }
 
-/* A process that is not dumpable: other processes of its user cannot open /proc/PID/fd. */
+/* In a process that is not dumpable, /proc/PID/fd cannot be opened by other processes of the same user. */
 static int not_dumpable(const tutti__shared_memory *unused) {
     (void)unused;
     tutti__shared_memory m;

@@ -1,8 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 builds=openmpi cores=2
-# Ranks of one machine in separate PID namespaces (containers that share /dev/shm) cannot open each
-# other's memory through
-# /proc: they open it by a name, share it (t610), and leave no name.
+# Ranks on one machine in separate PID namespaces (containers that share /dev/shm) cannot open shared memory of other
+# ranks through /proc: they open the memory by a name, share it (t610), and leave no name.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,12 +1,12 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=openmpi,mpich cores=2
-# A job creates no name of Tutti's in /dev/shm at any time, so that jobs of two ranks that are killed (SIGKILL, all ranks) at random
-# instants leave nothing: 5 jobs, 200 in the long tier.  t603 kills single processes, 200 times.
+# A job creates no name of Tutti in /dev/shm at any time, so that jobs of two ranks leave no names if all ranks are killed
+# (SIGKILL) at random times: 5 jobs, or 200 if TUTTI_TEST_TIER=full.  t603 kills 200 single processes.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 if [ "${1:-}" != inside ]; then
-    # A /dev/shm that no other process uses.
+    # Mount a /dev/shm that no other process uses.
     unshare -m true 2>/dev/null || { echo "skipped: mount namespaces are not available"; exit 77; }
     # shellcheck disable=SC2016 # the inner shell expands it
     exec unshare -m sh -c 'mount -t tmpfs tmpfs /dev/shm && TMPDIR=$TUTTI_TEST_DIR exec sh "$0" inside' "$0"
@@ -23,10 +23,10 @@ run "$TUTTI_TEST_DIR/file" 10 || exit 1
 
 seed=${TUTTI_TEST_SEED:-$(date +%N | sed 's/^0*//')}
 
-# kill_one NUMBER: starts a job and kills its ranks after up to 120 ms of work
+# kill_one NUMBER: start a job and kill its ranks after up to 120 ms of work
 kill_one() {
     file=$TUTTI_TEST_DIR/file$1
-    mkdir "$file.tmp" # jobs that begin at once may collide in a common session directory
+    mkdir "$file.tmp" # a separate session directory per job avoids conflicts
     TMPDIR=$file.tmp run "$file" >"$file.out" 2>&1 &
     job=$!
     while ! { [ -s "$file.0" ] && [ -s "$file.1" ]; }; do
@@ -40,7 +40,7 @@ kill_one() {
     echo killed >>"$TUTTI_TEST_DIR/count"
 }
 i=0
-while [ $i -lt $kills ]; do # the launcher needs a second to end: run five at a time
+while [ $i -lt $kills ]; do # run five jobs at a time, since launchers need a second to end
     for _ in 1 2 3 4 5; do
         i=$((i + 1))
         kill_one $i &

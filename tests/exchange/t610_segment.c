@@ -1,7 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Staging memory: grows on request, is kept otherwise, is the same memory for all
- * ranks of a group and for no other, leaves no name, and a request that is too large gives an
- * error, not a signal.
+/* Staging memory grows on request and is otherwise kept, is shared by exactly the ranks of a group, and
+ * leaves no name; a request that is too large fails with an error, not a signal.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dirent.h>
 #include <unistd.h>
@@ -10,7 +9,8 @@
 
 static int rank, ranks;
 
-/* Every member writes its own bytes everywhere; all members see exactly these bytes. */
+/* Check that exactly the ranks of the group share the memory: each writes every size-th byte, and all read
+ * all bytes. */
 static void used_together(tutti__team *t, int shared, size_t bytes) {
     const tutti__groups *g = shared ? &t->nodes : &t->singles;
     unsigned char *v = (unsigned char *)t->staging->segment[shared ? 0 : 1].base;
@@ -43,18 +43,19 @@ static void growth(tutti__team *t, int shared) {
     }
 }
 
-/* The number of names of Tutti in /dev/shm. */
+/* Return the number of names of this process in /dev/shm. */
 static int names_left(void) {
-    char mine[40];
+    char prefix[40];
     int n = 0;
     DIR *d = opendir("/dev/shm");
-    snprintf(mine, sizeof mine, "tutti-shm-%ld-", (long)getpid());
-    for (struct dirent *e; d && (e = readdir(d));) n += strncmp(e->d_name, mine, strlen(mine)) == 0;
+    snprintf(prefix, sizeof prefix, "tutti-shm-%ld-", (long)getpid());
+    for (struct dirent *e; d && (e = readdir(d));)
+        n += strncmp(e->d_name, prefix, strlen(prefix)) == 0;
     if (d) closedir(d);
     return n;
 }
 
-/* More than any /dev/shm has: refused on all ranks of the node, and a sensible size works again. */
+/* A size beyond any /dev/shm is refused on all ranks of the node; afterwards a small size works. */
 static void too_much(tutti__team *t) {
     if (t->nodes.size > 1) CHECK_ERR(tutti__staging_ensure(t, 1, (size_t)1 << 46), TUTTI_ERR_NOMEM);
     CHECK_EQ(names_left(), 0);
@@ -62,7 +63,7 @@ static void too_much(tutti__team *t) {
     used_together(t, 1, 10000);
 }
 
-/* Existing memory is kept: plans that use it can still run. */
+/* If memory cannot grow, the existing memory is kept, so that plans which use it can still run. */
 static void without_memory(tutti__team *t) {
     const tutti__segment before = t->staging->segment[1];
     tutti__memory_fail_after(1);
@@ -90,9 +91,9 @@ static void lending(tutti__team *t) {
     char *first = borrowed(t, 10000, &a), *second = borrowed(t, 10000, &b);
     CHECK(first != second, "lent twice");
     tutti__staging_return(t, &a);
-    tutti__staging_return(t, &b); /* one of them is kept */
+    tutti__staging_return(t, &b); /* only one block is kept */
     CHECK(!a.base && !b.base && kept->base == first, "not kept");
-    CHECK_OK(tutti__staging_borrow(t, 0, &b)); /* needs none */
+    CHECK_OK(tutti__staging_borrow(t, 0, &b)); /* 0 bytes need no memory */
     CHECK(borrowed(t, 6000, &a) == first, "not lent again");
     tutti__staging_return(t, &a);
     tutti__staging_return(t, &b);

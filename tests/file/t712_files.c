@@ -14,7 +14,7 @@ static tutti_file *open_file(MPI_Comm comm, const char *name, int mode) {
     return f;
 }
 
-/* Every rank writes `n` bytes with a rank-dependent value, in rank order. */
+/* Write n bytes per rank, in rank order; the value depends on the rank and on `key`. */
 static void put_values(tutti_file *f, int me, int n, int key) {
     tutti_access *a = NULL;
     unsigned char *v = malloc((size_t)n);
@@ -96,7 +96,7 @@ static void test_modes(void) {
     file_remove(path);
 }
 
-/* Permissions: as requested, minus the umask, and only for new files. */
+/* New files get the requested permissions minus the umask; existing files keep theirs. */
 static void test_permissions(void) {
     static const int asked[] = {0666, 0600, 0640, 0444};
     struct stat st;
@@ -164,7 +164,8 @@ static void test_sizes(void) {
 
 /* ---- many opens */
 
-/* Nothing grows: descriptors, memory, communicators (both MPIs run out of them long before this many). */
+/* Repeated opens leak no descriptors, memory or communicators (MPI libraries support fewer
+ * communicators than are created here). */
 static void again_and_again(void) {
     account start = {0, 0};
     check_where("again and again");
@@ -175,11 +176,11 @@ static void again_and_again(void) {
         if (i == 0) start = account_now();
     }
     account_check(start);
-    for (int i = 0; i < 40; i++) { /* and with communicators that the caller creates and frees */
+    for (int i = 0; i < 40; i++) { /* also on communicators of the caller */
         MPI_Comm dup;
         MPI_Comm_dup(MPI_COMM_WORLD, &dup);
         tutti_file *f = open_file(dup, path, RW);
-        if (i % 2) MPI_Comm_free(&dup); /* the file does not need it */
+        if (i % 2) MPI_Comm_free(&dup); /* before the file is closed */
         if (i % 10 == 1) put_values(f, rank, 300, 7);
         CHECK_OK(tutti_file_close(&f));
         if (!(i % 2)) MPI_Comm_free(&dup);
@@ -188,7 +189,7 @@ static void again_and_again(void) {
     put_is_there(path, ranks, 300, 7, 0);
 }
 
-/* Several files at once on one communicator, with alternating operations; closed in another order. */
+/* Several open files on one communicator, with alternating operations; closed in another order. */
 static void at_once(void) {
     enum { FILES = 5 };
     tutti_file *f[FILES];
@@ -207,7 +208,7 @@ static void at_once(void) {
     for (int i = 0; i < FILES; i++) file_remove(name[i]);
 }
 
-/* Two communicators, one file each; two communicators on one file; every rank for itself. */
+/* Files on halves of MPI_COMM_WORLD and on MPI_COMM_SELF, alternating with a file on MPI_COMM_WORLD. */
 static void test_communicators(void) {
     MPI_Comm half;
     int me, many;
@@ -220,7 +221,7 @@ static void test_communicators(void) {
     snprintf(own, sizeof own, "%s.half%d", path, rank % 2);
     tutti_file *a = open_file(MPI_COMM_WORLD, path, RW | TUTTI_CREATE | TUTTI_TRUNCATE);
     tutti_file *b = open_file(half, own, RW | TUTTI_CREATE | TUTTI_TRUNCATE);
-    MPI_Comm_free(&half); /* not needed any more */
+    MPI_Comm_free(&half); /* before the file is closed */
     put_values(b, me, 400, 20 + 10 * (rank % 2));
     put_values(a, rank, 300, 40);
     put_values(b, me, 500, 30 + 10 * (rank % 2));
@@ -248,7 +249,7 @@ static void test_communicators(void) {
     (void)unlink(own);
 }
 
-/* Files that are open at MPI_Finalize are closed there by each rank, with all data. */
+/* Files that are open at MPI_Finalize are closed there and contain all data. */
 static void left_open(void) {
     MPI_Comm dup;
     check_where("left open");

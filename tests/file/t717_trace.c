@@ -11,7 +11,7 @@ static char path[512];
 static const char trace[] = "trace.json"; /* in the scratch directory */
 enum { MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE };
 
-/* ---- JSON check: returns the end of the value, NULL if it is invalid. */
+/* ---- a JSON parser: each function returns the end of the value, or NULL if it is invalid */
 
 static const char *space(const char *s) {
     while (*s == ' ' || *s == '\n' || *s == '\t' || *s == '\r') s++;
@@ -57,7 +57,7 @@ static const char *json(const char *s) {
     return end;
 }
 
-/* ---- work to talk about */
+/* ---- operations that are traced, explained and counted */
 
 static void do_work(tutti_file *f) {
     request q = request_make(CYCLIC, rank, ranks, 31, 200000);
@@ -125,8 +125,8 @@ static void close_file(const tutti_options *opt, int works) {
     CHECK(f == NULL, "not closed");
 }
 
-/* A trace that fails changes neither results nor other files; a close that fails while
- * a trace is written is an error on all ranks. */
+/* If a trace cannot be written, results and other files are unchanged; if closing fails while a trace is
+ * written, all ranks return the error. */
 static void traces_fail(void) {
     static const char other[] = "not a trace\n", note[] = "note.txt";
     tutti_options opt = options_of("");
@@ -160,7 +160,7 @@ static void traces_fail(void) {
         free(data);
         if (!works) {
             memcpy(path, kept, sizeof path);
-            close_file(&opt, 1); /* nor later, after it has been closed */
+            close_file(&opt, 1); /* another file, after the first is closed */
             unchanged("empty.dat", "");
             file_remove("empty.dat");
         }
@@ -189,7 +189,7 @@ static void traces_fail(void) {
     file_remove(trace);
 }
 
-/* Variables that only request output or give hints cannot make open fail. */
+/* Invalid values of variables that only request output or give hints do not make open fail. */
 static void test_environment(void) {
     static char long_name[400];
     static const char *const names[] = {"TUTTI_TRACE", "TUTTI_EXPLAIN", "TUTTI_PROFILE",
@@ -211,7 +211,7 @@ static void test_environment(void) {
 
 /* ---- explanation */
 
-/* Standard error of this rank while `f` works, as text. */
+/* Perform operations on `f`; return what this rank has written to standard error. */
 static char *said(tutti_file *f) {
     int64_t n = 0;
     char name[560];
@@ -260,7 +260,7 @@ static void test_explanations(void) {
 typedef struct {
     int calls, bad;
     tutti_off done, total;
-    tutti_off most; /* the largest total once bytes move: by then the end of the file is known */
+    tutti_off most; /* largest total after planning, when the end of the file is known */
 } progress;
 
 static void on_progress(void *context, tutti_off done, tutti_off total, const char *phase) {

@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=60 own=1 */
-/* Limits of one rank: a file-size limit is an error of all ranks and never a signal, a file that
- * one rank may not read is refused by all.  If no descriptors are left, open fails too.
+/* Limits of one rank: if it exceeds its file size limit, all ranks return an error, and no signal is
+ * raised; if it may not read a file or has no descriptors left, open fails on all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <signal.h>
@@ -23,7 +23,7 @@ static void soft_limit(int what, rlim_t value) {
     CHECK(setrlimit(what, &r) == 0, "setrlimit: %s", strerror(errno));
 }
 
-/* Rank `who` may not write beyond LIMIT; the request goes beyond it. */
+/* Write beyond LIMIT, the file size limit of rank `who`. */
 static void file_size_limit(const char *text, int who) {
     tutti_options opt = options_of(text);
     tutti_file *f = NULL;
@@ -33,7 +33,7 @@ static void file_size_limit(const char *text, int who) {
     unsigned char *buf = calloc(PIECE, PIECES);
     check_where(text);
     opt.cb_nodes = ranks;
-    /* the last third of the data is beyond the limit, in the domain of every rank if domains are cyclic */
+    /* the last third of the data is beyond the limit; with cyclic domains every rank has a part of it */
     CHECK_OK(tutti_access_vector(rank * PIECE, PIECES, PIECE, PIECE * (tutti_off)ranks, &a));
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, MODE, &opt, &f), TUTTI_OK);
     if (rank == who) soft_limit(RLIMIT_FSIZE, LIMIT);
@@ -52,12 +52,12 @@ static void file_size_limit(const char *text, int who) {
     free(buf);
 }
 
-/* Rank `who` has no permission to read the file. */
+/* Open a file that rank `who` has no permission to read. */
 static void unreadable(int who) {
     tutti_file *f = NULL;
     const int root = geteuid() == 0;
     check_where("unreadable");
-    if (!root && who > 0) return; /* only root may read it */
+    if (!root && who > 0) return; /* only root can exempt the other ranks */
     file_put(path, (const unsigned char *)"abc", 3);
     if (rank == 0) CHECK(chmod(path, 0) == 0, "chmod");
     MPI_Barrier(MPI_COMM_WORLD);
@@ -69,7 +69,7 @@ static void unreadable(int who) {
     file_remove(path);
 }
 
-/* Rank `who` cannot open further files. */
+/* Open a file while rank `who` has no descriptors left. */
 static void no_descriptors(int who) {
     tutti_file *f = NULL;
     check_where("descriptors");

@@ -14,7 +14,7 @@ module checks
 
 contains
 
-  ! Initialize MPI and random numbers, by TUTTI_TEST_SEED or the clock.
+  ! Initialize MPI and the random numbers; the seed is TUTTI_TEST_SEED or, if unset, the clock.
   subroutine begin()
     character(32) :: text
     integer :: status
@@ -47,7 +47,7 @@ contains
     end do
   end subroutine other_seed
 
-  ! An integer from low to high (Lehmer's generator).
+  ! Return a random integer from low to high (Lehmer's generator).
   integer function chance(low, high)
     integer, intent(in) :: low, high
     state = modulo(state * 48271_int64, 2147483647_int64)
@@ -69,7 +69,7 @@ contains
     call check(ierr == 0, what // ": " // tutti_last_message())
   end subroutine fine
 
-  ! A call that should have been refused.
+  ! Check that a call has failed with this code.
   subroutine code_is(ierr, code, what)
     integer, intent(in) :: ierr, code
     character(*), intent(in) :: what

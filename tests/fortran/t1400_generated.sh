@@ -1,9 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 builds=openmpi,mpich
-# The generated Fortran sources are those of the current headers, also after a build that started
-# with older ones.  Every public function of C is a public procedure of the module, or is listed
-# with a reason in NOT_THERE of the generator: a program that names all of them compiles.
-# Every entry that the module calls is in its library, and the library exports no others.
+# The generated Fortran sources correspond to the current headers, also if a build started with older ones.  Every public
+# function of C is a public procedure of the module or is listed with a reason in NOT_THERE of the generator: a program
+# that refers to all procedures compiles.  The Fortran library exports exactly the entries that the module calls.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)

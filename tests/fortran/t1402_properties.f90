@@ -1,7 +1,7 @@
 ! TEST ranks=1,2,3,5 timeout=120
-! Slices, accesses, decompositions and conversions at random, compared with arrays of Fortran:
-! every rank computes what all ranks
-! write, applies it to a local array, and compares.  Arrays in memory are parts of larger ones, with strides.
+! Random slices, accesses, decompositions and conversions, compared with Fortran arrays: every rank computes the
+! writes of all ranks, applies them to a local array, and compares.  Arrays in memory are strided sections of
+! larger arrays.
 ! SPDX-License-Identifier: BSD-3-Clause
 program properties
   use mpi_f08
@@ -23,7 +23,7 @@ program properties
   call finish()
 contains
 
-  ! A section of an extent: 1-based, inclusive; `most` elements at most.
+  ! Choose a random section of the extent 1:n.
   subroutine range(n, low, high, stride)
     integer, intent(in) :: n
     integer, intent(out) :: low, high, stride
@@ -37,13 +37,13 @@ contains
     many = max(0, (high - low) / stride + 1)
   end function many
 
-  ! The value that rank r writes to element (i, j, k).
+  ! Return the value that rank r writes to element (i, j, k) of its section.
   elemental real(real64) function value(r, round, i, j, k)
     integer, intent(in) :: r, round, i, j, k
     value = 1000000d0 * round + 10000 * r + i + 20 * j + 400 * k
   end function value
 
-  ! Arrays of three dimensions, in any order in the file.
+  ! Sections of arrays of three dimensions, in both orders in the file.
   subroutine slices_of_doubles(round)
     integer, intent(in) :: round
     integer :: shape(3), low(3), high(3), stride(3), n(3), pad(3), step(3), r, d, ierr, turn, i, j, k
@@ -62,7 +62,7 @@ contains
     call tutti_array_create(MPI_COMM_WORLD, path("doubles.tta"), spec, a, ierr=ierr)
     call fine(ierr, "create")
     do turn = 1, 3
-      ! all ranks' slices, one after the other: the highest rank wins
+      ! slices of all ranks in rank order: the highest rank wins
       do r = 0, ranks - 1
         do d = 1, 3
           call range(shape(d), low(d), high(d), stride(d))
@@ -79,7 +79,7 @@ contains
           end do
         end do
         if (r /= rank) cycle
-        ! mine is a strided section of a larger array
+        ! this rank's data is a strided section of a larger array
         allocate (memory(pad(1) + step(1) * n(1), pad(2) + step(2) * n(2), pad(3) + step(3) * n(3) + 1))
         memory = -1
         do k = 1, n(3)
@@ -97,7 +97,7 @@ contains
         call fine(ierr, "write of a slice")
         deallocate (memory)
       end do
-      ! everything, contiguous
+      ! the whole array, contiguous
       allocate (got(shape(1), shape(2), shape(3)), source=-1d0)
       call tutti_array_read(a, tutti_slice_all(shape), got, ierr=ierr)
       call fine(ierr, "read of everything")
@@ -126,7 +126,7 @@ contains
     call fine(ierr, "close")
   end subroutine slices_of_doubles
 
-  ! A plane of two dimensions in an array of three; started, and by one rank alone.
+  ! A plane in an array of three dimensions, by non-blocking and by independent calls.
   subroutine planes_of_integers(round)
     integer, intent(in) :: round
     integer :: n1, n2, k, r, ierr, done
@@ -182,7 +182,7 @@ contains
     if (refused) call code_is(ierr, TUTTI_ERR_ARG, "a plane of another shape")
   end subroutine code_if
 
-  ! Items distributed at random, also from arrays with negative strides; blocking, split, planned.
+  ! Randomly distributed items, in sections with negative strides; by blocking, split, planned and independent calls.
   subroutine lists(round)
     integer, intent(in) :: round
     integer, parameter :: n = 24
@@ -212,7 +212,7 @@ contains
     call tutti_access_indices(0_tutti_off, 4_tutti_off, mine, a, ierr)
     call fine(ierr, "indices")
     call check(tutti_access_bytes(a) == 4 * n, "bytes of an access")
-    ! four by six elements, from the middle of the grid: backwards in one dimension, and with strides
+    ! a section of 4 x 6 elements of the grid with strides, descending in one dimension
     grid = -1
     grid(11:5:-2, 2:17:3) = reshape([(1000 * rank + i + round, i=1, n)], [4, 6])
     select case (way)
@@ -240,14 +240,13 @@ contains
     call tutti_file_read(f, all_of_it, whole, ierr, count=count)
     call fine(ierr, "read of the file")
     call check(count == 4 * n * ranks .and. all(whole == model), "the file is not what was written")
-    ! and read back, to another array
+    ! read back to a section of another array
     back = -1
     call tutti_file_read(f, a, back(1:12:3, 17:2:-3), ierr, count=count)
     call fine(ierr, "read of a list")
     call check(all(back(1:12:3, 17:2:-3) == grid(11:5:-2, 2:17:3)), "a list is not what was written")
     back(1:12:3, 17:2:-3) = -1
     call check(all(back == -1), "elements between were changed")
-    ! regular: columns of a matrix
     call columns(f, round)
     call tutti_access_free(a)
     call tutti_access_free(all_of_it)
@@ -255,7 +254,7 @@ contains
     call fine(ierr, "close")
   end subroutine lists
 
-  ! Packed accesses and strided arrays: the description is small.
+  ! Columns of a matrix; the access for a strided array in memory has a small description.
   subroutine columns(f, round)
     type(tutti_file), intent(in) :: f
     integer, intent(in) :: round
@@ -291,7 +290,7 @@ contains
     call tutti_access_free(a)
   end subroutine columns
 
-  ! Two variables at once, converted on their way.
+  ! Two variables in one operation, with type conversion.
   subroutine parts(round)
     integer, intent(in) :: round
     integer, parameter :: n = 40
@@ -336,7 +335,7 @@ contains
     call tutti_file_close(f)
   end subroutine parts
 
-  ! Datasets: written by blocks of columns, read by another decomposition, in other types.
+  ! A dataset is written by blocks of columns and read by other decompositions, in other types.
   subroutine grids(round)
     integer, intent(in) :: round
     integer :: n1, n2, low, high, i, j, m, ierr
@@ -376,7 +375,7 @@ contains
     call fine(ierr, "commit")
     call tutti_dataset_shape(d, "grid", -1_int64, shape)
     call check(all(shape == [n1, n2]), "shape of a grid")
-    ! random positions, to random positions in memory
+    ! entries by position, in reverse order in memory
     m = chance(0, n1 * n2)
     allocate (index(m), memory(m), some(m))
     index = [(modulo(i * 7_int64 + rank, int(n1 * n2, int64)), i=1, m)]
@@ -389,7 +388,7 @@ contains
     call fine(ierr, "get")
     call check(all([(some(m - i + 1) == real(modulo(index(i), int(n1, int64)) + 1 + 100 * (index(i) / n1 + 1) + round, &
                                              real64), i=1, m)]), "entries by position are wrong")
-    ! rows, and the whole array, by slices with strides
+    ! every second row and third column, and the whole array
     call tutti_slice_fortran([1, 1], [n1, n2], s, stride=[2, 3])
     call tutti_decomposition_create(d, "grid", rows, slice=s, ierr=ierr)
     call fine(ierr, "decomposition by strides")

@@ -1,7 +1,6 @@
 ! TEST ranks=1,3 timeout=60 builds=openmpi,mpich,asan
-! Invalid arguments set ierr, the same on all ranks if the call is collective, regardless of which
-! rank has an array of a wrong
-! type, too small a one, strides that a call cannot use, or a freed handle; afterwards all calls work.
+! Invalid arguments set ierr, in collective calls to the same value on all ranks: arrays of a wrong type, too
+! small, or with strides that a call cannot use, and freed handles, on one rank; afterwards correct calls work.
 ! With the argument `stop`: an error without ierr ends the program with a message (t1405_error_ends_program.sh).
 ! SPDX-License-Identifier: BSD-3-Clause
 program wrong_use
@@ -76,7 +75,7 @@ contains
     call says("40 bytes")
     call tutti_file_write_begin(f, a, x(1:merge(9, 10, odd)), ierr)
     call code_is(ierr, TUTTI_ERR_ARG, "too small an array to begin with")
-    ! contiguous plans, and an array that is not
+    ! a plan for contiguous arrays, run with a strided array
     call tutti_plan_write(f, a, plan, ierr=ierr)
     call fine(ierr, "plan")
     if (odd) then
@@ -96,7 +95,7 @@ contains
     call code_is(ierr, TUTTI_ERR_ARG, "too small a part")
     call tutti_part_make(part(1), a, particles, file_type=TUTTI_FLOAT64, ierr=ierr)
     call code_is(ierr, TUTTI_ERR_ARG, "a part of no numbers")
-    ! components of a derived type: the distance is not a multiple of the element size
+    ! components of a derived type, whose distance is not a multiple of the element size
     particles%mass = 3
     particles%kind = 1
     call tutti_file_write(f, a, particles%mass, ierr=ierr)
@@ -214,7 +213,7 @@ contains
     call code_is(ierr, TUTTI_ERR_ARG, "too small a budget")
     call tutti_tiles_begin(t, 100000_tutti_off, from=a, tile=[2., 3.], ierr=ierr)
     call code_is(ierr, TUTTI_ERR_ARG, "tiles of no integers")
-    ! and it works
+    ! a correct call works
     call tutti_array_write(a, s, x, ierr=ierr)
     call fine(ierr, "a write afterwards")
     call tutti_array_read(a, s, y, ierr=ierr)
@@ -302,7 +301,7 @@ contains
     call code_is(ierr, TUTTI_ERR_ARG, "too small an array")
     call tutti_dataset_put(d, "x", mine, v, type=merge(TUTTI_INT32, TUTTI_FLOAT64, odd), ierr=ierr)
     call code_is(ierr, TUTTI_ERR_ARG, "an array of another type than is said")
-    if (ranks == 1) then   ! elsewhere types differ, which is another error
+    if (ranks == 1) then   ! on more ranks, different types are another error
       call tutti_dataset_put(d, "x", mine, flags, ierr=ierr)
       call code_is(ierr, TUTTI_ERR_ARG, "an array of no numbers")
     end if

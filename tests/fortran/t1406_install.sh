@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=180 builds=openmpi,mpich
-# Installed and moved elsewhere, the Fortran module serves a program of a user, built with pkg-config and a plain
-# compiler, and with CMake's component; the program is the first one of docs/reference/fortran.md, which has at most 25 lines.
+# After installation and moving the prefix, a user program with the Fortran module is built with pkg-config and a plain
+# compiler, and with the CMake component; the program is the first one of docs/reference/fortran.md, of at most 25 lines.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -37,7 +37,7 @@ export LD_LIBRARY_PATH="$prefix/lib"
 for program in ./by_pkgconfig build/user; do
     rm -f a.tta
     "$top/scripts/mpirun.sh" "$TUTTI_MPI" 4 $program || { echo "$program failed"; exit 1; }
-    # column 3, first element: 3.0 (the first is at 4096, column-major)
+    # the first element of column 3 is 3.0; the array begins at offset 4096, column-major
     "$prefix/bin/tutti" array info a.tta >said || { echo "$program wrote no array"; exit 1; }
     tr -s ' \n' ' ' <said | grep -q 'shape (512, 512) .* order column-major' || { cat said; exit 1; }
     got=$(od -An -tf8 -j $((4096 + 2 * 512 * 8)) -N8 a.tta | tr -d ' ')

@@ -1,8 +1,7 @@
 ! TEST ranks=1,3 timeout=60
-! Exodus files from Fortran: definitions, meshes, results, arrays, notes and Nemesis data are
-! written and read back; a
-! mesh that was read gives the same bytes when it is written; one variable or several, blocking or
-! started, are the same.
+! Exodus files from Fortran: definitions, meshes, results, arrays, notes and Nemesis data are written and read
+! back, by one or several variables per call, blocking or non-blocking; a mesh that was read is written to
+! another file with the same bytes.
 ! SPDX-License-Identifier: BSD-3-Clause
 program exodus_files
   use mpi_f08
@@ -28,7 +27,8 @@ program exodus_files
   call finish()
 contains
 
-  ! Node 2 i + 1 is at (i, 0), node 2 i + 2 at (i, 1); quadrilaterals first, then pairs of triangles.
+  ! Make this rank's part of the mesh: node 2 i + 1 is at (i, 0), node 2 i + 2 at (i, 1); quadrilaterals first,
+! then pairs of triangles.
   subroutine make_part()
     integer :: first, last, i, n
     first = 2 * long * rank / ranks          ! cells
@@ -141,7 +141,7 @@ contains
       global = [real(step, real64), 7d0]
       call tutti_exodus_begin(x, 0.5d0 * step, ierr)
       call fine(ierr, "begin")
-      if (step == 1) then            ! one after the other
+      if (step == 1) then            ! one variable per call
         call tutti_exodus_put(x, TUTTI_EXODUS_NODAL, "t", t(1, :), ierr=ierr)
         call fine(ierr, "put of a strided array")
         call tutti_exodus_put(x, TUTTI_EXODUS_GLOBAL, "", global, ierr=ierr)
@@ -151,7 +151,7 @@ contains
         call tutti_exodus_put(x, TUTTI_EXODUS_ELEMENT_BLOCK, "flux_x", g, id=triangles, ierr=ierr)
         call tutti_exodus_put(x, TUTTI_EXODUS_SIDE_SET, "inflow", inflow, id=bottom, ierr=ierr)
         call fine(ierr, "put of single precision")
-      else                           ! together, at once or started
+      else                           ! several variables per call, blocking or non-blocking
         call tutti_exodus_field_make(fields(1), TUTTI_EXODUS_GLOBAL, "energy", global(1))
         call tutti_exodus_field_make(fields(2), TUTTI_EXODUS_ELEMENT_BLOCK, "flux_x", f(:, 1), id=quads)
         call tutti_exodus_field_make(fields(3), TUTTI_EXODUS_ELEMENT_BLOCK, "flux_y", f(:, 2), id=quads)
@@ -308,8 +308,7 @@ contains
     call tutti_exodus_close(x, ierr)
   end subroutine read_file
 
-  ! A mesh that was read and written to another file, gives the same bytes; with distribution
-  ! factors of sides this time.
+  ! Read a mesh and write it to two files, which must be identical; write and read distribution factors of sides.
   subroutine copy_file()
     type(tutti_exodus) :: from, to, again
     type(tutti_exodus_mesh) :: mesh, second
@@ -324,7 +323,7 @@ contains
       call check(i == 0, "the same mesh gives other bytes")
     end if
     call tutti_exodus_close(from)
-    ! factors of sides
+    ! distribution factors of sides
     call create("d.e", to)
     mesh = tutti_exodus_mesh(node_ids=mine%node_ids, x=mine%x(1, :), y=mine%x(2, :), &
         blocks=[tutti_exodus_elements(ids=mine%quad_ids, nodes=mine%quad), &
@@ -353,7 +352,7 @@ contains
     call fine(ierr, "close")
   end subroutine check_copy
 
-  ! The arrays themselves, written in pieces by all ranks; as Fortran arrays, also strided.
+  ! Single arrays of a file, written in pieces by all ranks, also from strided Fortran arrays.
   subroutine write_arrays()
     type(tutti_exodus) :: x
     type(tutti_exodus_array) :: pieces(3)
@@ -385,7 +384,7 @@ contains
     call tutti_exodus_get_arrays(x, pieces, ierr)
     call fine(ierr, "get_arrays")
     call check(all(back == xy) .and. all(got == node), "arrays")
-    ! Pieces of 0 entries move nothing, however long their arrays are.
+    ! Pieces of 0 entries transfer nothing, even if their arrays are not empty.
     back = -1
     got = -1
     call tutti_exodus_array_make(pieces(1), TUTTI_EXODUS_COORDINATES, TUTTI_EXODUS_NODAL, back(1, :), n=0_int64)

@@ -1,7 +1,6 @@
 ! TEST ranks=1,3 timeout=60
-! Arrays that are not contiguous for datasets and replicas: random sections of random arrays,
-! forwards and backwards, are written and
-! read like contiguous copies, and memory between their elements is unchanged.
+! Arrays that are not contiguous, for datasets and replicas: random sections of random arrays, ascending and
+! descending, are written and read like contiguous copies, and memory between their elements is unchanged.
 ! SPDX-License-Identifier: BSD-3-Clause
 program strided
   use mpi_f08
@@ -24,7 +23,7 @@ program strided
   call finish()
 contains
 
-  ! Bounds and stride of n elements somewhere in `most`.
+  ! Choose random bounds and a stride of a section of n elements in 1:most.
   subroutine some_of(n, most, first, last, step)
     integer, intent(in) :: n, most
     integer, intent(out) :: first, last, step

@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=90 builds=openmpi,mpich cores=2
-# The heat example in Fortran writes the same bytes as the one in C, on other numbers of ranks and with other distributions; each
-# resumes from the file of the other; wrong arguments are refused.
+# The heat examples in Fortran and in C write the same bytes, also on different numbers of ranks and with different
+# distributions; each resumes from the file of the other; invalid arguments are refused.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,6 +1,7 @@
 ! TEST ranks=1,3 timeout=60 builds=openmpi,mpich,asan
-! An array must have the shape of the slice, whether or not it is contiguous.  Arrays, datasets, replicas and Exodus files refuse another
-! shape on all ranks, also if only one rank has it and if its size is right: blocking and started calls, reads and writes.
+! An array must have the shape of the slice, whether or not it is contiguous.  Calls of arrays, datasets, replicas
+! and Exodus files, blocking and non-blocking, reads and writes, refuse an array of another shape on all ranks,
+! even if only one rank passes such an array and its size is correct.
 ! SPDX-License-Identifier: BSD-3-Clause
 program shapes
   use mpi_f08
@@ -36,7 +37,7 @@ contains
 
   ! ---------------------------------------------------------------- arrays of correct and of wrong shapes
 
-  ! Call `which` with the array on one rank, and with a correct one on the others; `right` is also correct.
+  ! Call `which` with `buf` on one rank and `right`, a correct array, on the others; `fits`: `buf` is correct too.
   subroutine try(which, buf, right, fits, what)
     interface
       subroutine which(buf, ierr)
@@ -62,7 +63,7 @@ contains
     call fine(ierr, trim(number) // " after " // what)
   end subroutine try
 
-  ! Of a slice of n x m.  strided: the call takes arrays that are not contiguous.
+  ! Try arrays for a slice of n x m elements; `strided`: the call accepts arrays that are not contiguous.
   subroutine slices(which, strided)
     interface
       subroutine which(buf, ierr)
@@ -119,7 +120,7 @@ contains
     end select
   end subroutine array_call
 
-  ! Independent calls, on any rank.
+  ! Return the largest ierr of all ranks, since independent calls fail on one rank only.
   integer function most(ierr)
     integer, intent(in) :: ierr
     call MPI_Allreduce(ierr, most, 1, MPI_INTEGER, MPI_MAX, MPI_COMM_WORLD)
@@ -193,7 +194,7 @@ contains
     end select
   end subroutine vector_call
 
-  ! A vector for each of n * m entries of a list.
+  ! Make call `entry` for vectors on the n * m entries of a list.
   subroutine list_call(buf, ierr)
     real(real64), intent(inout), target, asynchronous :: buf(..)
     integer, intent(out) :: ierr
@@ -212,7 +213,7 @@ contains
     end select
   end subroutine list_call
 
-  ! Items of three values.  exact: for slices; arrays for lists may be larger.
+  ! Try arrays for n x m items of three values; `exact`: for a slice, otherwise for a list, whose arrays may be larger.
   subroutine threes(which, exact)
     interface
       subroutine which(buf, ierr)
@@ -279,7 +280,7 @@ contains
       call threes(vector_call, .true.)
       call threes(list_call, .false.)
     end do
-    ! through two segments
+    ! time series over two segments
     call tutti_dataset_begin(d, TUTTI_STATE, 2_int64, 1d0)
     call tutti_dataset_put(d, "u", block, good)
     call tutti_dataset_commit(d)
@@ -353,7 +354,7 @@ contains
     end select
   end subroutine exodus_call
 
-  ! A list of n entries, by a slice (exact) or by positions.
+  ! Try arrays for n entries, selected by a slice (`exact`) or by positions.
   subroutine lists(exact)
     logical, intent(in) :: exact
     real(real64), asynchronous :: right(n), more(n + 2), less(n - 1), block(n / 2, 2), larger(n, 2), column(1, n), every(2 * n)

@@ -1,7 +1,6 @@
 ! TEST ranks=1,3 timeout=60 builds=openmpi,mpich,asan
-! `ierr` directly after the required arguments receives the code, also where a procedure has
-! optional integer arguments: a
-! failing call returns its code and does not end the program, a successful one sets 0.  Optional
+! `ierr` directly after the required arguments receives the code, also if a procedure has optional integer
+! arguments: a failing call returns its code and does not end the program, a successful call returns 0.  Optional
 ! arguments work by keyword.
 ! SPDX-License-Identifier: BSD-3-Clause
 program positional_ierr

@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 builds=openmpi
-# Every procedure of the module that has `ierr` has it directly after its required arguments, and
-# its optional arguments after it: a positional argument after the required ones is always ierr.
+# In every procedure of the module with `ierr`, ierr directly follows the required arguments and precedes the optional
+# ones: a positional argument after the required ones is always ierr.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 cd "$(dirname "$0")/../../bindings/fortran" || exit 1
@@ -13,7 +13,7 @@ WORD = r"(?:integer|real|type|class|character|logical|procedure)"
 
 
 def procedures(text):
-    """(name, arguments, those that are optional) of each subroutine."""
+    """Yield (name, arguments, optional arguments) of each subroutine."""
     text = re.sub(r"&\s*\n\s*", "", re.sub(r"^\s*!.*\n", "", text, flags=re.M))
     for head in re.finditer(r"^ *subroutine (\w+)\(([^)]*)\)", text, re.M):
         body = text[head.end():text.index("end subroutine", head.end())]

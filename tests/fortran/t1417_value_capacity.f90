@@ -1,5 +1,5 @@
 ! TEST ranks=1,3 timeout=60 builds=openmpi,mpich,asan
-! The array for the value of an info or a note is compared on all ranks: if that of one rank is too small, of another type or not
+! The array for the value of an info or a note: if the array of one rank is too small, of another type or not
 ! contiguous, the call fails with TUTTI_ERR_ARG on all ranks, with the reason, and no array is changed.
 ! SPDX-License-Identifier: BSD-3-Clause
 program value_capacity
@@ -40,7 +40,7 @@ program value_capacity
   call finish()
 contains
 
-  ! A value of an info (way 1) or a note.
+  ! Get the value of an info (way 1) or of a note.
   subroutine get(name, value)
     character(*), intent(in) :: name
     type(*), intent(inout) :: value(..)

@@ -1,5 +1,5 @@
-/* Datasets as text: SQL statements define the metadata, "w OFFSET HEX" changes bytes of the data
- * file of the golden dataset, "c BYTES" truncates it.
+/* Datasets as text: SQL statements define the metadata, "w OFFSET HEX" changes bytes of the data file of
+ * the reference dataset, "c BYTES" truncates that file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_FUZZ_DATASET_TEXT_H
 #define TUTTI_TESTS_FUZZ_DATASET_TEXT_H
@@ -54,7 +54,7 @@ static inline void data_change(unsigned char *data, size_t *n, const char *line)
     }
 }
 
-/* The directory `to`; $TUTTI_FUZZ_DATA is the golden data file. */
+/* Create the dataset of a text in the directory `to`; $TUTTI_FUZZ_DATA is the reference data file. */
 static inline void text_to_dataset(const char *to, const uint8_t *text, size_t n) {
     static unsigned char golden[1 << 16];
     static size_t golden_bytes;

@@ -123,7 +123,7 @@ const char *const fuzz_statements[] = {"d num_dim 3",
                                        "v 2",
                                        NULL};
 
-/* 0: the text does not describe a file. */
+/* Write the file that the text describes; return 0 if the text is invalid. */
 static inline int text_to_file(const char *path, const uint8_t *data, size_t n) {
     size_t bytes = 0;
     unsigned char *file = crafted_file((const char *)data, n, &bytes);
@@ -132,7 +132,7 @@ static inline int text_to_file(const char *path, const uint8_t *data, size_t n) 
     return file != NULL;
 }
 
-/* The text before a line of "---" and the text after it; without such a line both are the whole text. */
+/* Set the two halves of a text before and after the first "---"; without "---" both are the whole text. */
 static inline void text_halves(const uint8_t *data, size_t n, const uint8_t *half[2],
                                size_t bytes[2]) {
     const uint8_t *at = n ? memmem(data, n, "---", 3) : NULL;

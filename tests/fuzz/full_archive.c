@@ -1,4 +1,4 @@
-/* tutti archive, restore, export and repair of a dataset.
+/* Fuzz target: tutti archive, restore, export and repair of a dataset.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "commands.h"
 #include "dataset_text.h"

@@ -1,4 +1,4 @@
-/* A dataset opened, all sections are read, then it is verified.
+/* Fuzz target: opens a dataset, reads all sections, and verifies them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/tutti.h>
 #include "dataset_text.h"
@@ -6,7 +6,7 @@
 static void read_section(tutti_dataset *d, tutti_count segment, const tutti_variable_row *v) {
     enum { MOST = 1 << 20 };
     tutti_section_row row;
-    tutti_decomposition *mine = NULL;
+    tutti_decomposition *own_part = NULL;
     tutti_count shape[TUTTI_MAX_DIMS], all = 0;
     int ndims = 0;
     if (tutti_dataset_section_row(d, segment, v->name, &row) != TUTTI_OK) return;
@@ -16,12 +16,12 @@ static void read_section(tutti_dataset *d, tutti_count segment, const tutti_vari
         return; /* too large to allocate */
     tutti_decomposition_spec spec = {.kind = TUTTI_BY_SLICE,
                                      .slice = tutti_slice_all(ndims, shape)};
-    if (tutti_decomposition_create_at(d, v->spec.space, segment, &spec, &mine) == TUTTI_OK) {
+    if (tutti_decomposition_create_at(d, v->spec.space, segment, &spec, &own_part) == TUTTI_OK) {
         void *buf = malloc((size_t)(all * v->values_per_item) * 8 + 8);
-        (void)!tutti_dataset_get(d, segment, 1, &(tutti_get){v->name, mine, row.type, buf});
+        (void)!tutti_dataset_get(d, segment, 1, &(tutti_get){v->name, own_part, row.type, buf});
         free(buf);
     }
-    tutti_decomposition_free(&mine);
+    tutti_decomposition_free(&own_part);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {

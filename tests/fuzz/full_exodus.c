@@ -1,4 +1,4 @@
-/* An Exodus file opened and read completely: mesh, arrays, results, names.
+/* Fuzz target: opens an Exodus file and reads mesh, arrays, results and names.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/tutti.h>
 #include "exodus_text.h"

@@ -1,4 +1,4 @@
-/* tutti export (VTK, XDMF) and cp of an Exodus file, into a file and into a dataset.
+/* Fuzz target: tutti export (VTK, XDMF) and cp of an Exodus file, to a file and to a dataset.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "commands.h"
 #include "exodus_text.h"

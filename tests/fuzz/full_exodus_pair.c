@@ -1,4 +1,4 @@
-/* tutti exodus diff of two files, and join of them as pieces.
+/* Fuzz target: tutti exodus diff of two files, and tutti exodus join of the files as pieces.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "commands.h"
 #include "exodus_text.h"

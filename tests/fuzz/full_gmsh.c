@@ -1,4 +1,4 @@
-/* A Gmsh file read as a mesh, and tutti import of it.
+/* Fuzz target: reads a Gmsh file as a mesh, and imports it with tutti import.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/mesh.h>
 #include "commands.h"

@@ -1,5 +1,5 @@
-/* Common part of fuzz targets.  Built by tests/dataset/t1272_fuzz.sh with clang's libFuzzer; each
- * takes untrusted bytes, and must return, with or without an error.
+/* Common part of fuzz targets, which tests/dataset/t1272_fuzz.sh builds with clang's libFuzzer.  Each
+ * target processes untrusted bytes and must return, with or without an error.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_FUZZ_H
 #define TUTTI_TESTS_FUZZ_H
@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-/* A directory of this process. */
+/* Return the path of a scratch directory of this process. */
 static inline const char *fuzz_directory(void) {
     static char path[600];
     const char *where = getenv("TUTTI_TEST_SHM");

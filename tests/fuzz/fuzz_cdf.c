@@ -1,10 +1,11 @@
-/* Headers of netCDF files.  An accepted header gives the same rows when it is written again.
+/* Fuzz target: headers of netCDF files.  An accepted header is written again and must describe the same
+ * variables.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "fuzz.h"
 
 #include "cdf/cdf.h"
 
-/* Check that variables are inside the file and do not overlap, for any input. */
+/* Check that variables are inside the file and do not overlap. */
 static void sound(const tutti__cdf *c, tutti_off file_bytes) {
     for (tutti_count i = 0; i < c->vars_n; i++) {
         const tutti__cdf_var *v = &c->vars[i];

@@ -1,7 +1,6 @@
-/* Fuzzes the reader of compressed sections: header, table and frames, of any bytes (libFuzzer).  A
- * valid section is decompressed;
- * any other fails with TUTTI_ERR_FORMAT.  t1267_fuzz_chunks.sh builds and runs it; compiled with
- * -DWRITE it makes a small corpus in DIR.
+/* Fuzz target: the reader of compressed sections (header, table and frames).  A valid section is
+ * decompressed; any other fails with TUTTI_ERR_FORMAT.  t1267_fuzz_chunks.sh builds and runs this target;
+ * compiled with -DWRITE the program writes a small corpus to DIR.
  *
  *     byte 0        dimensions - 1 (2 bits), values per item - 1 (2 bits), size of a number (4 bits)
  *     bytes 1 to 4  extents
@@ -17,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { HEAD = 5 };
 
-/* Parse the first bytes. */
+/* Return the section described by the first HEAD bytes. */
 static tutti__chunked described(const uint8_t *data, tutti_count shape[4]) {
     static const int sizes[] = {1, 2, 4, 8, 16};
     const int number = sizes[(data[0] >> 4) % 5];
@@ -28,7 +27,7 @@ static tutti__chunked described(const uint8_t *data, tutti_count shape[4]) {
                             .number = number};
 }
 
-/* Like compressed_get.c, but all in memory. */
+/* Decompress all chunks of a section, as compressed_get.c, but in memory. */
 static tutti_err unpack_all(const tutti__chunk_grid *g, const uint8_t *section, tutti_off bytes) {
     tutti__chunk_codec codec = {0};
     tutti_off begin = tutti__chunks_begin(g);
@@ -59,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (int k = 0; k < of.ndims; k++) all *= shape[k];
     if (tutti__chunks_head_read(data + HEAD, &of, bytes, &g) != TUTTI_OK) return 0;
     for (tutti_count k = 0; k < g.chunks; k++) seen += tutti__chunk_filled(&g, k);
-    if (seen != all) abort(); /* for any header every entry is in exactly one chunk */
+    if (seen != all) abort(); /* every entry must be in exactly one chunk */
     if (all > 0) {
         const tutti__chunk_place last = tutti__chunk_find(&g, all - 1);
         if (last.chunk != g.chunks - 1 || last.left != 1) abort();
@@ -70,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 }
 
 #ifdef WRITE
-/* The corpus: valid sections of all kinds. */
+/* Write file number i of the corpus, a valid section. */
 static void seed_write(const char *directory, int i) {
     static const uint8_t shapes[][4] = {{200}, {9, 50}, {3, 4, 20}, {2, 3, 4, 7}, {5, 0}, {1}};
     uint8_t head[HEAD] = {(uint8_t)(i % 6 < 4 ? i % 6 : i % 6 == 4 ? 1 : 0)};

@@ -1,4 +1,4 @@
-/* The metadata of a dataset: an untrusted SQLite database.
+/* Fuzz target: the metadata of a dataset, an untrusted SQLite database.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "fuzz.h"
 

@@ -1,4 +1,4 @@
-/* Data files that are netCDF: untrusted files, from whose headers metadata is rebuilt.
+/* Fuzz target: rebuilds metadata from the header of an untrusted netCDF data file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "fuzz.h"
 

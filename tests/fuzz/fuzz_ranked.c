@@ -1,11 +1,11 @@
-/* Headers of sections by ranks, and names of data files: small things that a stranger may have written.
+/* Fuzz target: headers of sections that are stored by ranks, names of data files, and shapes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "fuzz.h"
 
 #include "metadata/trailer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
-    int64_t words[4]; /* the header, the section's bytes, an item's */
+    int64_t words[4]; /* two words of the header, bytes of the section, bytes of an item */
     tutti__ranked_head head;
     tutti__size size = {0};
     char text[64];
@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     const tutti__section s = {.bytes = words[2] < 0 ? 0 : words[2]};
     const tutti_off item = words[3] < 1 || words[3] > 1 << 28 ? 8 : words[3];
     if (tutti__ranked_head_take(words, &s, item, &head) != TUTTI_OK) return 0;
-    /* then all data is inside the section */
+    /* an accepted header describes data inside the section */
     const tutti_off table = tutti__ranked_header((int)head.ranks);
     if (table > s.bytes || head.entries < 0 || head.entries > (s.bytes - table) / item) abort();
     return 0;

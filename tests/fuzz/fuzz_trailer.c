@@ -1,4 +1,4 @@
-/* Trailers: an untrusted data file, from which metadata is rebuilt.  Checksums are not verified,
+/* Fuzz target: rebuilds metadata from the trailers of an untrusted data file.  Checksums are not verified,
  * because a fuzzer cannot guess them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "fuzz.h"
@@ -12,7 +12,7 @@ static int newest_first(const void *a, const void *b) {
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-static void rebuild(tutti__repair *r) {
+static void rebuild_metadata(tutti__repair *r) {
     tutti__meta *m = NULL;
     tutti__model model;
     const tutti__meta_options opt = {.mode = TUTTI_READ};
@@ -20,7 +20,7 @@ static void rebuild(tutti__repair *r) {
     qsort(r->found, (size_t)r->found_n, sizeof *r->found, newest_first);
     (void)tutti__repair_sums_right(&r->files[0], &r->found[0]);
     if (tutti__rebuild(r, TUTTI__META_NAME, 5) != TUTTI_OK) return;
-    /* the rebuilt metadata can be read */
+    /* the rebuilt metadata must be valid */
     if (tutti__meta_open(r->directory, &opt, &m) != TUTTI_OK) abort();
     if (tutti__meta_load(m, &model) != TUTTI_OK) abort();
     for (int64_t i = 0; i < model.segments_n; i++) {
@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     snprintf(file.name, sizeof file.name, "data-000001.tutti");
     if (file.fd < 0 || (n && write(file.fd, data, n) != (ssize_t)n)) abort();
     if (tutti__trailers_find(file.fd, &r.found, &r.found_n, &torn) == TUTTI_OK && r.found_n > 0)
-        rebuild(&r);
+        rebuild_metadata(&r);
     tutti__found_free(r.found, r.found_n);
     close(file.fd);
     fuzz_nothing_left();

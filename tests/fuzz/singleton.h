@@ -1,4 +1,5 @@
-/* The MPI of a fuzz target: one process, initialized once and never finalized, regardless of the commands.
+/* MPI in a fuzz target: initialized once and never finalized, although commands call MPI_Init and
+ * MPI_Finalize repeatedly.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_FUZZ_SINGLETON_H
 #define TUTTI_TESTS_FUZZ_SINGLETON_H
@@ -33,12 +34,12 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
     return ftw->level > 0 ? remove(path) : 0;
 }
 
-/* Remove all files in the directory of the process. */
+/* Remove all files in fuzz_directory(). */
 static inline void fuzz_clean(void) {
     (void)!nftw(fuzz_directory(), remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* A command by its words, as main would call it. */
+/* Call the function of a command with the given words, as main does. */
 #define FUZZ_RUN(function, ...)                                            \
     do {                                                                   \
         char *words_[] = {__VA_ARGS__, NULL};                              \

@@ -1,6 +1,5 @@
-/* A mutator for inputs that are text: words and numbers are replaced, statements are
- * repeated, moved, removed or taken from the list of the target.  One mutation of eight is done by
- * libFuzzer itself.
+/* A mutator for text inputs: replaces words and numbers; repeats, moves and removes statements, and
+ * inserts statements from the list of the target.  libFuzzer itself performs one of eight mutations.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_FUZZ_TOKENS_H
 #define TUTTI_TESTS_FUZZ_TOKENS_H
@@ -13,7 +12,7 @@
 size_t LLVMFuzzerMutate(uint8_t *data, size_t n, size_t most);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned seed);
 
-/* Statements that the target offers; the last one is NULL. */
+/* Statements of the target that may be inserted, terminated by NULL. */
 extern const char *const fuzz_statements[];
 
 static uint64_t token_state;
@@ -29,7 +28,8 @@ static int is_end(uint8_t c) {
     return c == '\n' || c == ';';
 }
 
-/* A word (or statement, with its end) around a random place: *from is its start; returns its length. */
+/* Find the word (or statement with its end) at a random position; set *from to its start, return its
+ * length. */
 static size_t token_find(const uint8_t *data, size_t n, int statement, size_t *from) {
     size_t lo = token_random(n), hi;
     for (size_t i = 0; i < n && !statement && !is_word(data[lo]); i++) lo = (lo + 1) % n;
@@ -101,24 +101,24 @@ static size_t token_mutate(uint8_t *data, size_t n, size_t most) {
     case 1:
     case 2:
         return token_number(data, n, most);
-    case 3: { /* a word from elsewhere */
+    case 3: { /* replace a word by another word of the input */
         const size_t length = token_find(data, n, 0, &a), other = token_find(data, n, 0, &b);
         if (other == 0 || other > sizeof copy) return n;
         memcpy(copy, data + b, other);
         return token_replace(data, n, most, a, length, copy, other);
     }
-    case 4: { /* a statement is dropped */
+    case 4: { /* remove a statement */
         const size_t length = token_find(data, n, 1, &a);
         return token_replace(data, n, most, a, length, "", 0);
     }
-    case 5: { /* or repeated somewhere */
+    case 5: { /* repeat a statement elsewhere */
         const size_t length = token_find(data, n, 1, &a);
         if (length > sizeof copy) return n;
         memcpy(copy, data + a, length);
         (void)token_find(data, n, 1, &b);
         return token_replace(data, n, most, b, 0, copy, length);
     }
-    default: { /* one of the target's */
+    default: { /* insert a statement of the target */
         if (k == 0) return n;
         const char *text = fuzz_statements[token_random(k)];
         (void)token_find(data, n, 1, &a);

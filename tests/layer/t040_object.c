@@ -16,7 +16,7 @@ typedef struct {
     int other;
 } widget;
 
-/* All ranks have this code, operation, path and words in the text. */
+/* Check that all ranks have an error with this code, operation, path and words in the text. */
 static void fails(tutti_err err, tutti_err code, const char *operation, const char *path,
                   const char *words) {
     CHECK_SAME(err, code);
@@ -48,7 +48,8 @@ static void names(const widget *w, int who) {
           tutti_last_message());
     fails(err, TUTTI_ERR_MISMATCH, "collective mismatch", "some/path", " while rank ");
     CHECK_EQ(w->team->differed, differed + 1);
-    /* the same verb of another class; a mismatch is reported although the rank refuses */
+    /* one rank calls `put` of another class; then one rank makes another call and also refuses it: both are
+     * mismatches */
     fails(tutti__object_call(&w->object, rank == who ? &elsewhere : &one, TUTTI_OK),
           TUTTI_ERR_MISMATCH, "collective mismatch", "some/path", "tutti_gadget_put");
     fails(tutti__object_call(&w->object, rank == who ? &other : &one,
@@ -60,7 +61,7 @@ static void arguments(const widget *w, int who) {
     tutti__range r[2] = {tutti__range_of(rank + 5), tutti__range_none()};
     tutti__call c = {.name = "put", .what = "the values", .ranges = 2, .range = r};
     check_where("arguments");
-    c.hash = UINT64_MAX; /* any hash is possible */
+    c.hash = UINT64_MAX; /* the hash may have any value */
     CHECK_SAME(tutti__object_call(&w->object, &c, TUTTI_OK), TUTTI_OK);
     CHECK(r[0].min == 5 && r[0].max == ranks + 4, "from %lld to %lld", (long long)r[0].min,
           (long long)r[0].max);
@@ -80,21 +81,21 @@ static void arguments(const widget *w, int who) {
 static void failures(const widget *w, int who) {
     tutti__range r = tutti__range_of(rank);
     const tutti__call c = {.name = "put", .hash = (uint64_t)rank, .ranges = 1, .range = &r};
-    tutti_err mine = TUTTI_OK;
+    tutti_err local = TUTTI_OK;
     check_where("failures");
-    if (rank >= who) mine = tutti__error_set(TUTTI_ERR_QUOTA, 0, -1, "reason %d", rank);
-    const tutti_err err = tutti__object_call(&w->object, &c, mine);
+    if (rank >= who) local = tutti__error_set(TUTTI_ERR_QUOTA, 0, -1, "reason %d", rank);
+    const tutti_err err = tutti__object_call(&w->object, &c, local);
     char text[32];
     snprintf(text, sizeof text, "reason %d", who);
     CHECK_EQ(tutti_last_error()->rank, who);
-    fails(err, TUTTI_ERR_QUOTA, "put", "some/path", text); /* before arguments that differ */
+    fails(err, TUTTI_ERR_QUOTA, "put", "some/path", text); /* before mismatches */
     CHECK(r.min == INT64_MAX && r.max == INT64_MIN, "ranges of a call that was refused");
-    mine = TUTTI_OK;
+    local = TUTTI_OK;
     if (rank == who) {
         tutti_set_local_error(TUTTI_ERR_FORMAT, 4711, "the caller's reason");
-        mine = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument values is NULL");
+        local = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument values is NULL");
     }
-    const tutti_err refused = tutti__object_call(&w->object, &(tutti__call){.name = "put"}, mine);
+    const tutti_err refused = tutti__object_call(&w->object, &(tutti__call){.name = "put"}, local);
     CHECK_EQ(tutti_last_error()->detail, 4711);
     fails(refused, TUTTI_ERR_FORMAT, "put", "some/path", "the caller's reason");
 }
@@ -130,13 +131,13 @@ static void begins(int who) {
                TUTTI_OK);
     CHECK(t && t->size == ranks, "no team");
     tutti__team_give(&t);
-    const char *mine = rank == who ? "mine" : "theirs";
+    const char *local = rank == who ? "mine" : "theirs";
     tutti_err err = TUTTI_OK;
     if (rank == who) err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "the mode is wrong");
-    fails(tutti__object_begin(MPI_COMM_WORLD, &widget_class, &c, mine, err, &t), TUTTI_ERR_ARG,
+    fails(tutti__object_begin(MPI_COMM_WORLD, &widget_class, &c, local, err, &t), TUTTI_ERR_ARG,
           "open", "mine", "the mode is wrong");
     if (ranks > 1) {
-        fails(tutti__object_begin(MPI_COMM_WORLD, &widget_class, &c, mine, TUTTI_OK, &t),
+        fails(tutti__object_begin(MPI_COMM_WORLD, &widget_class, &c, local, TUTTI_OK, &t),
               TUTTI_ERR_MISMATCH, "open", "", "ranks disagree on the path or the mode");
         fails(tutti__object_begin(MPI_COMM_WORLD, &widget_class, rank == who ? &other : &c, "same",
                                   TUTTI_OK, &t),
@@ -157,7 +158,7 @@ static void test_handles(void) {
     CHECK(!strcmp(tutti_last_error()->text, "widget handle is NULL"), "'%s'",
           tutti_last_error()->text);
     CHECK_ERR(tutti__object_live(&w, &widget_class), TUTTI_ERR_STATE);
-    tutti__handle_remove(&w.handle); /* is not listed: no effect */
+    tutti__handle_remove(&w.handle); /* no effect: not registered */
     tutti__handle_add(&w.handle, &widget_class);
     CHECK_OK(tutti__object_live(&w, &widget_class));
     CHECK_ERR(tutti__object_live(&w, &gadget_class), TUTTI_ERR_STATE);
@@ -175,9 +176,9 @@ int main(int argc, char **argv) {
     test_handles();
     CHECK_OK(tutti__team_take(MPI_COMM_WORLD, "", &w.team));
     for (int shared = 0; shared < 2; shared++) {
-        if (shared && ranks > 1) { /* from now on by consensus */
+        if (shared && ranks > 1) { /* the second time by consensus */
             CHECK_OK(tutti__segment_make(w.team, 1, tutti__consensus_bytes(w.team), &memory));
-            CHECK_OK(tutti__staging_attach(w.team)); /* frees the memory with the team */
+            CHECK_OK(tutti__staging_attach(w.team)); /* the team then frees the memory */
             w.team->staging->consensus = memory;
             tutti__consensus_use(w.team, memory.base);
         }

@@ -19,13 +19,13 @@ static int type_large_forms = 1;
 /* A datatype and its type map. */
 typedef struct {
     MPI_Datatype type;
-    int64_t n;       /* bytes */
-    int64_t *at;     /* offset of each, in order */
+    int64_t n;       /* number of bytes */
+    int64_t *at;     /* [n], offset of each byte in type map order */
     MPI_Aint extent; /* as returned by MPI */
-    int wild;        /* MPI_Pack is unreliable for it */
+    int wild;        /* 1 if MPI_Pack is unreliable for this type */
 } mapped_type;
 
-/* ---- maps */
+/* ---- type maps */
 
 /* Append `count` elements of `child`, the first at `at`. */
 static inline void map_add(mapped_type *m, const mapped_type *child, int64_t count, int64_t at) {
@@ -36,7 +36,7 @@ static inline void map_add(mapped_type *m, const mapped_type *child, int64_t cou
             m->at[m->n++] = at + i * child->extent + child->at[k];
 }
 
-/* Query the extent, which MPI determines. */
+/* Set the extent as returned by MPI. */
 static inline void map_close(mapped_type *m) {
     MPI_Aint lb;
     MPI_OK(MPI_Type_get_extent(m->type, &lb, &m->extent));
@@ -52,7 +52,7 @@ static inline void map_named(mapped_type *m, MPI_Datatype type) {
     map_close(m);
 }
 
-/* No long doubles: an MPI may leave out their padding when it packs. */
+/* Return a random named type, but no long double, whose padding MPI may omit when packing. */
 static inline MPI_Datatype random_named(void) {
     const MPI_Datatype table[] = {
         MPI_BYTE,      MPI_CHAR,  MPI_SHORT, MPI_INT,      MPI_DOUBLE,    MPI_C_DOUBLE_COMPLEX,
@@ -85,7 +85,7 @@ static inline int is_predefined(MPI_Datatype t) {
            c == MPI_COMBINER_F90_INTEGER;
 }
 
-/* Arguments of a constructor in all widths. */
+/* Arguments of a constructor as int, MPI_Aint and MPI_Count. */
 typedef struct {
     int n, block, stride;
     MPI_Aint bytes; /* stride in bytes */
@@ -113,7 +113,7 @@ static inline random_args make_args(MPI_Aint extent, int up) {
 
 /* ---- constructors */
 
-/* Kinds 0 ... 7, with int or MPI_Aint arguments, or (MPI 4) with MPI_Count ones. */
+/* Kinds 0 to 7, with int and MPI_Aint arguments or, in MPI 4, with MPI_Count arguments. */
 enum { DUP, CONTIGUOUS, VECTOR, HVECTOR, INDEXED, HINDEXED, INDEXED_BLOCK, HINDEXED_BLOCK };
 
 static inline int small_form(int kind, const random_args *a, MPI_Datatype child, MPI_Datatype *t) {
@@ -222,13 +222,13 @@ static inline int make_resized(const mapped_type *child, int up, mapped_type *ou
     return MPI_Type_create_resized(child->type, lb, extent, &out->type);
 }
 
-/* ---- arrays: a box of some elements of an array, and a process's share of one */
+/* ---- arrays: subarrays and distributed arrays */
 
 typedef struct {
     int ndims, order;
     int size[3];
-    int sub[3], start[3];                         /* SUBARRAY */
-    int procs, rank, distrib[3], arg[3], grid[3]; /* DARRAY */
+    int sub[3], start[3];                         /* arguments of a subarray */
+    int procs, rank, distrib[3], arg[3], grid[3]; /* arguments of a darray */
 } random_array;
 
 static inline random_array make_array(void) {
@@ -258,7 +258,7 @@ static inline int array_elements(const random_array *a) {
     return n;
 }
 
-/* The indices of element number e. */
+/* Set the indices of element number e in the order of the array. */
 static inline void array_index(const random_array *a, int e, int index[3]) {
     for (int i = 0; i < a->ndims; i++) {
         const int d = a->order == MPI_ORDER_FORTRAN ? i : a->ndims - 1 - i;
@@ -275,7 +275,7 @@ static inline int in_box(const random_array *a, int e) {
     return inside;
 }
 
-/* The rank that owns element number e; the grid of processes is row-major. */
+/* Return the rank that owns element number e; the grid of processes is row-major. */
 static inline int array_owner(const random_array *a, int e) {
     int index[3], rank = 0;
     array_index(a, e, index);
@@ -345,9 +345,9 @@ static inline int make_kind(int kind, int up, const mapped_type *child, mapped_t
     return make_resized(child, up, out);
 }
 
-/* Any type of at most `depth` constructors; `up`: mostly with increasing displacements.  A type that an
- * MPI refuses to create (Open MPI: a darray of nothing) or becomes large is replaced by its element.
- */
+/* Return a random type of at most `depth` nested constructors; if `up`, mostly with increasing
+ * displacements.  A type that MPI refuses to create (Open MPI: an empty darray) or that is too large is
+ * replaced by its element type. */
 static inline mapped_type random_type(int depth, int up) {
     mapped_type child[4], made = {.type = MPI_DATATYPE_NULL};
     const int kind = (int)rnd(12);
@@ -373,7 +373,7 @@ static inline mapped_type random_type(int depth, int up) {
     return child[0];
 }
 
-/* Return whether MPI_Pack packs bytes in the order of the map.  Every byte of the buffer encodes a part of
+/* Check that MPI_Pack packs bytes in the order of the map.  Every byte of the buffer encodes a part of
  * its position. */
 static inline void check_map(mapped_type *m) {
     MPI_Aint lo, span;

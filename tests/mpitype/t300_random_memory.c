@@ -1,6 +1,6 @@
 /* TEST ranks=1 timeout=60 */
-/* Random nested datatypes as memory types: the memory side of the access is, byte for byte, the
- * type map.  Negative strides, extents and bounds, overlaps and empty blocks included.
+/* Random nested datatypes as memory types: the memory side of the access has the offsets of the type map,
+ * also with negative strides, extents and bounds, overlaps and empty blocks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/mpitype.h>
 #include "base/memory.h"

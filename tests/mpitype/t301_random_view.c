@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "mpitype/random_type.h"
 
-/* Return whether the filetype obeys the rules of MPI in tiles first ... last. */
+/* Return whether the filetype obeys the rules of MPI in the tiles from `first` to `last`. */
 static int is_legal(const mapped_type *m, int64_t displacement, int64_t first, int64_t last) {
     if (m->at[0] < 0 || displacement + first * m->extent + m->at[0] < 0) return 0;
     for (int64_t i = 1; i < m->n; i++)
@@ -33,7 +33,7 @@ static void compare_values(const tutti_access *a, const mapped_type *m, int64_t 
     tutti_access_iter_free(&it);
 }
 
-/* A stored view gives the same access. */
+/* Check that a stored view gives the expected access. */
 static void kept_view(const mapped_type *m, int64_t displacement, int64_t skip, int64_t bytes,
                       const tutti_access *expected) {
     tutti_view *v = NULL;

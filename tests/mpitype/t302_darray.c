@@ -1,13 +1,13 @@
 /* TEST ranks=1 timeout=60 */
-/* Distributed arrays: every distribution (block, cyclic, none, default and given arguments), both
- * orders, every rank of the grid, compared with a loop over all elements.  The shares of all ranks
- * together contain each element once.
+/* Distributed arrays: every distribution (block, cyclic, none, default and given arguments), both orders
+ * and every rank of the grid are compared with a loop over all elements.  The shares of all ranks together
+ * contain each element once.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/mpitype.h>
 #include "base/memory.h"
 #include "mpitype/random_type.h"
 
-/* Two arrays, one after the other: the elements of one rank appear in the order of the file. */
+/* Check the access of one rank to two consecutive arrays; return its number of elements. */
 static int one_rank(const random_array *r) {
     mapped_type element, t = {.type = MPI_DATATYPE_NULL};
     tutti_access *a = NULL;

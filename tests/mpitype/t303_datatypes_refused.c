@@ -1,13 +1,13 @@
 /* TEST ranks=1 timeout=60 */
-/* Datatypes with a corner each: pairs with their gaps, Fortran's parametrised types, empty types, a
- * negative lower bound; and every kind of request that must be refused.
+/* Special datatypes: pairs with gaps, parametrised types of Fortran, empty types, a negative lower bound;
+ * and every kind of request that must be refused.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stddef.h>
 #include <tutti/mpitype.h>
 #include "base/memory.h"
 #include "mpitype/random_type.h"
 
-/* The memory side of one element: `n` runs, as given. */
+/* Check that the memory side of one element consists of the n given runs. */
 static void expect_runs(MPI_Datatype t, int n, const tutti_off run[][2]) {
     tutti_access *a = NULL;
     tutti_access_iter *it;
@@ -84,7 +84,7 @@ static void test_resized(void) {
     MPI_OK(MPI_Type_free(&t));
 }
 
-/* A type without bytes: empty as a memtype, an error as a filetype if bytes are requested. */
+/* A type without bytes is empty as a memory type; as a filetype, requests of bytes fail. */
 static void test_empty(void) {
     const int length = 0;
     const MPI_Aint place = 40;
@@ -144,7 +144,7 @@ static void bad_filetypes(void) {
     MPI_OK(MPI_Type_free(&t));
 }
 
-/* Every allocation fails once: no access is created, and nothing leaks. */
+/* Each allocation fails once: no access is created, and nothing leaks. */
 static void out_of_memory(void) {
     tutti_access *a = NULL;
     tutti_err err = TUTTI_ERR_NOMEM;

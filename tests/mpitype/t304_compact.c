@@ -1,6 +1,6 @@
 /* TEST ranks=1 timeout=60 */
-/* Nested strides stay nested: large arrays need a few hundred bytes and little time, irregular ones a
- * few bytes per run.  Decoding a datatype leaks no MPI objects.
+/* Nested strides remain nested: accesses to large arrays need a few hundred bytes and little time, those
+ * to irregular blocks a few bytes per run.  Decoding a datatype leaks no MPI objects.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/mpitype.h>
 #include <malloc.h>
@@ -16,7 +16,7 @@ static MPI_Datatype block_of_square(int lo, int n, MPI_Datatype element) {
     return t;
 }
 
-/* 10^5 x 10^5 doubles, the middle quarter, from a ghosted array in memory. */
+/* The middle quarter of 10^5 x 10^5 doubles. */
 static void test_subarray(void) {
     MPI_Datatype t = block_of_square(N / 4, N / 2, MPI_DOUBLE);
     tutti_access *a = NULL;
@@ -37,7 +37,7 @@ static void test_subarray(void) {
     MPI_OK(MPI_Type_free(&t));
 }
 
-/* A subarray of a vector type: one loop for each. */
+/* A subarray of vectors: the description has a few nested loops. */
 static void subarray_of_vector(void) {
     MPI_Datatype v, t;
     tutti_access *a = NULL;
@@ -68,7 +68,7 @@ static void test_cyclic(void) {
     MPI_OK(MPI_Type_free(&t));
 }
 
-/* Contiguous types, regardless of their constructors, are one run. */
+/* Contiguous types, regardless of their constructors, are described by one run. */
 static void test_contiguous(void) {
     MPI_Datatype t, u;
     tutti_access *a = NULL;
@@ -101,7 +101,7 @@ static void test_irregular(void) {
     free(place);
 }
 
-/* Sizes that do not fit in 64 bits; nesting that would not fit on the stack. */
+/* Sizes that exceed 64 bits, and nesting so deep that recursion would exceed the stack. */
 static void too_large(void) {
     MPI_Datatype t = MPI_DOUBLE, next;
     tutti_access *a = NULL;
@@ -122,7 +122,7 @@ static void too_large(void) {
     MPI_OK(MPI_Type_free(&t));
 }
 
-/* A leaked datatype needs some hundred bytes in both MPIs: 18000 of them would be megabytes. */
+/* A leaked datatype needs a few hundred bytes, so that 18 000 leaks would be megabytes. */
 static void no_types_left(void) {
     const int length[2] = {1, 2};
     const MPI_Aint place[2] = {0, 4096};

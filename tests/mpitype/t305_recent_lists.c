@@ -1,7 +1,7 @@
 /* TEST ranks=1 timeout=60 */
-/* Views of long lists of blocks with equal contents share one side while a view exists: also through a new datatype whose handle MPI
- * has reused, never after a change of one block or of the element type, and not for short lists.  Accesses of whole tiles of a view
- * share the side of its list, too.
+/* Datatypes with equal long lists of blocks share one cached side while a view exists, also if MPI has
+ * reused the handle of a freed datatype, but not if one block or the element type differs, and not for
+ * short lists.  Accesses to whole tiles of a view share the side of its list.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "mpitype/mpitype_impl.h"
@@ -22,7 +22,7 @@ static MPI_Datatype list_of(int n, int changed, MPI_Datatype element) {
     return type;
 }
 
-/* The node of a new datatype, which is freed before the next one is created. */
+/* Return the node of the layout of a new datatype, which is freed here. */
 static const void *node_of(int n, int changed, MPI_Datatype element, tutti__layout *out) {
     MPI_Datatype type = list_of(n, changed, element);
     CHECK_OK(tutti__layout_get(type, out));

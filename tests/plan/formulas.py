@@ -14,7 +14,7 @@ SIZES = (64, 512, 4096, 65536, 1 << 20)
 
 
 def line(rates, size):
-    """Seconds of a request of `size` bytes, from the rates (bytes per second) at SIZES; 0: not measured."""
+    """Return the seconds of a request of `size` bytes by the rates (bytes per second; 0: not measured) at SIZES."""
     points = [(s, s / r) for s, r in zip(SIZES, rates) if r > 0]
     if size <= points[0][0]:
         return points[0][1]

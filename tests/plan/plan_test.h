@@ -7,7 +7,7 @@
 #include "check.h"
 #include "plan/domains.h"
 
-/* `count` runs of `bytes` bytes, `stride` apart, the first at `offset`. */
+/* Return the side of `count` runs of `bytes` bytes, `stride` apart, the first at `offset`. */
 static inline tutti__side side_strided(tutti_off offset, tutti_count count, tutti_off bytes,
                                        tutti_off stride) {
     tutti__side run = {0}, all = {0};
@@ -17,13 +17,13 @@ static inline tutti__side side_strided(tutti_off offset, tutti_count count, tutt
     return all;
 }
 
-/* Block (row, col) of a row-major n x n array of `size`-byte elements divided into p x p blocks. */
+/* Return the side of block (row, col) of a row-major n x n array of `size`-byte elements in p x p blocks. */
 static inline tutti__side side_block(tutti_count n, tutti_off size, int p, int row, int col) {
     const tutti_count edge = n / p;
     return side_strided((row * edge * n + col * edge) * size, edge, edge * size, n * size);
 }
 
-/* Summary and domains of n sides, as the ranks would reduce them. */
+/* Return the summary of n sides, which ranks compute by a reduction. */
 static inline tutti__summary sides_summary(int n, const tutti__side *side) {
     tutti__summary s = tutti__summary_empty();
     for (int i = 0; i < n; i++) s = tutti__summary_merge(s, tutti__summary_of(side[i], 0));

@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* Domains of random requests: the windows tile [lo, hi) exactly, are aligned, and find() inverts
- * them.
+/* Domains of random requests: the windows tile [lo, hi) exactly and are aligned, and
+ * tutti__domains_find returns the window of each offset.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "plan_test.h"
 
@@ -23,8 +23,8 @@ static tutti_off edge(tutti_off lo, tutti_off hi, int i) {
     return lo + (tutti_off)((__int128)(hi - lo) * i / TUTTI__HISTOGRAM);
 }
 
-/* Buckets that are flat, random, mostly empty, or concentrated in one; buckets of width 0 have no bytes.
- */
+/* Make a histogram that is flat, random, mostly empty, or concentrated in one bucket; buckets of width 0
+ * have no bytes. */
 static void random_buckets(tutti_off lo, tutti_off hi, tutti_off bucket[TUTTI__HISTOGRAM]) {
     const int shape = (int)rnd(4);
     const tutti_off most = (tutti_off)1 << rnd(60);
@@ -46,7 +46,7 @@ static void check_find(const tutti__domains *d, tutti_off offset, int a, tutti_c
           found, (long long)cycle, a, (long long)c);
 }
 
-/* One window; returns its end. */
+/* Check window c of aggregator a, which begins at `from`; return its end. */
 static tutti_off check_window(const tutti__domains *d, int a, tutti_count c, tutti_off from) {
     tutti_off lo, hi;
     tutti__domains_window(d, a, c, &lo, &hi);
@@ -66,7 +66,7 @@ static void check_no_window(const tutti__domains *d, int a, tutti_count c) {
     CHECK_EQ(lo, hi);
 }
 
-/* Every window in file order, if there are not too many. */
+/* Check all windows in file order. */
 static void check_tiling(const tutti__domains *d) {
     const int cyclic = d->kind == TUTTI_DOMAINS_CYCLIC;
     tutti_off at = d->lo, lo, hi;
@@ -85,7 +85,7 @@ static void check_tiling(const tutti__domains *d) {
     CHECK_EQ(at, d->hi);
 }
 
-/* The histogram's own count of the bytes before an offset. */
+/* Return the bytes before an offset by linear interpolation in the histogram. */
 static double bytes_before(const tutti__domains *d, const tutti_off *bucket, tutti_off offset) {
     double sum = 0;
     for (int i = 0; i < TUTTI__HISTOGRAM; i++) {
@@ -98,8 +98,8 @@ static double bytes_before(const tutti__domains *d, const tutti_off *bucket, tut
     return sum;
 }
 
-/* Every boundary of a balanced domain is less than one aligned unit before the offset that divides the
- * bytes exactly. */
+/* Check that every boundary between balanced domains is at most one aligned unit before the offset that
+ * divides the bytes exactly. */
 static void check_balance(const tutti__domains *d, const tutti_off *bucket) {
     const double total = bytes_before(d, bucket, d->hi), rounding = total * 1e-9 + 1;
     for (int a = 1; a < d->aggregators; a++) {
@@ -133,16 +133,16 @@ static void check_random(void) {
     if (d.kind == TUTTI_DOMAINS_BALANCED) check_balance(&d, bucket);
 }
 
-/* Blocks of an array that partly contain the request: the windows tile it, and every boundary is that of
- * a slab of the array, rounded down to the alignment, if it is inside the request. */
+/* ARRAY: windows tile the request, and every boundary inside the request is a boundary of a slab of the
+ * array, rounded down to the alignment. */
 static void check_array(void) {
     const tutti__summary s = random_summary();
     const int aggregators = 1 + (int)rnd(rnd(10) ? 20 : 600);
     const tutti_off align = random_align(), extent = s.hi - s.lo;
     const tutti_off window = extent / (1 + rnd(300)) + rnd(2 * align);
-    const tutti_off before = rnd(s.lo + 1), room = extent + before + rnd(extent);
-    const tutti_count n = 1 + rnd(1 + room / (1 + rnd(1000)));
-    const tutti__slabs slabs = {s.lo - before, 1 + room / n, n};
+    const tutti_off before = rnd(s.lo + 1), array_bytes = extent + before + rnd(extent);
+    const tutti_count n = 1 + rnd(1 + array_bytes / (1 + rnd(1000)));
+    const tutti__slabs slabs = {s.lo - before, 1 + array_bytes / n, n};
     tutti__domains d;
     const tutti__domain_rule rule = {TUTTI_DOMAINS_ARRAY, aggregators, align, window, NULL, &slabs};
     tutti__domains_make(&s, &rule, &d);

@@ -7,7 +7,7 @@
 
 enum { INT = 4, ROW = 4 * INT };
 
-/* moves[from][to]: the elements sent, as a bit per element of the array. */
+/* Set moves[from][to] to the elements that are sent, one bit per element of the array. */
 static void elements_moved(const tutti__domains *d, const tutti__side *side, unsigned moves[4][4]) {
     for (int from = 0; from < 4; from++) {
         tutti__route route;
@@ -36,7 +36,7 @@ static void check_moves(const tutti__domains *d, const tutti__side *side) {
     expected[1][0] = element(0, 2) | element(0, 3);
     expected[2][3] = element(3, 0) | element(3, 1);
     expected[3][2] = element(2, 2) | element(2, 3);
-    expected[0][0] = element(0, 0) | element(0, 1); /* these are not sent */
+    expected[0][0] = element(0, 0) | element(0, 1); /* kept on the same rank */
     expected[1][1] = element(1, 2) | element(1, 3);
     expected[2][2] = element(2, 0) | element(2, 1);
     expected[3][3] = element(3, 2) | element(3, 3);
@@ -47,7 +47,7 @@ static void check_moves(const tutti__domains *d, const tutti__side *side) {
                   moves[from][to], expected[from][to]);
 }
 
-/* One cycle, one window of one row, one run. */
+/* Check that each aggregator has one cycle, one window of one row, and one run. */
 static void check_requests(const tutti__domains *d, const tutti__side *side) {
     for (int a = 0; a < 4; a++) {
         tutti_off lo, hi;

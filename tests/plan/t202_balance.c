@@ -1,9 +1,9 @@
 /* TEST ranks=0 timeout=60 */
-/* Requests with holes: AUTO leaves no aggregator idle and gives each about the same bytes.
+/* Requests with holes: with AUTO no aggregator is idle, and all have about the same number of bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "plan_test.h"
 
-/* The bytes of all sides in the domain of aggregator a. */
+/* Return the bytes of all sides in the domain of aggregator a. */
 static tutti_off domain_bytes(const tutti__domains *d, int n, const tutti__side *side, int a) {
     tutti_off lo, hi, sum = 0;
     tutti__domains_extent(d, a, &lo, &hi);
@@ -26,9 +26,9 @@ static load domains_load(const tutti__domains *d, int n, const tutti__side *side
     return l;
 }
 
-/* Thakur and Choudhary, Figure 7(B): a column-major array; ranks 0 and 1 read the upper and lower
- * halves of one block of columns, 2 and 3 those of another.  Equal cuts leave idle the aggregators
- * of columns that no rank reads. */
+/* Thakur and Choudhary, Figure 7(B): ranks 0 and 1 read the upper and lower halves of one block of columns
+ * of a column-major array, ranks 2 and 3 those of another block.  With domains of equal size, aggregators
+ * of columns that no rank reads are idle. */
 static void check_figure_7b(void) {
     const tutti_off column = 400 * 8;
     tutti__side side[4];
@@ -54,7 +54,7 @@ static void check_figure_7b(void) {
     sides_free(4, side);
 }
 
-/* For evenly distributed holes the histogram is not used: equal cuts are kept. */
+/* If holes are evenly distributed, domains have equal sizes in spite of the histogram. */
 static void check_evenly_sparse(void) {
     tutti__side side = side_strided(4096, 10000, 100, 1000);
     const cut_options any = {TUTTI_DOMAINS_AUTO, 8, 512, 1 << 16};
@@ -87,7 +87,7 @@ static void random_sides(tutti__side side[RANKS]) {
     }
 }
 
-/* Each bucket holds the bytes of all sides within its edges. */
+/* Check that each bucket counts the bytes of all sides between its edges. */
 static void check_histogram(void) {
     tutti__side side[RANKS];
     tutti_off bucket[TUTTI__HISTOGRAM] = {0};
@@ -105,7 +105,7 @@ static void check_histogram(void) {
     sides_free(RANKS, side);
 }
 
-/* BALANCED: no aggregator has more than the mean plus the rounding of one bucket and one unit. */
+/* BALANCED: no aggregator exceeds the mean by more than the rounding to buckets and aligned units. */
 static void check_balanced(void) {
     tutti__side side[RANKS];
     random_sides(side);

@@ -1,5 +1,5 @@
 /* TEST ranks=0 timeout=60 */
-/* Routes of random sides through random domains, against a byte map of the file.
+/* Routes of random sides through random domains, compared with a byte map of the file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "plan_test.h"
 
@@ -7,8 +7,7 @@ enum { FILE_BYTES = 4096, SIDES = 4 };
 
 static unsigned char map[SIDES][FILE_BYTES];
 
-/* Irregular runs in ascending order, or a stride, or one run, or empty; also marked in the map.
- */
+/* Make a random side: empty, one run, strided, or irregular; mark its bytes in `mark`. */
 static tutti__side random_side(unsigned char *mark) {
     tutti_off offset[64], bytes[64];
     tutti_count n = 0;
@@ -36,7 +35,7 @@ static int window_touched(const tutti__domains *d, int a, tutti_count c,
     return lo < hi && memchr(mark + lo, 1, (size_t)(hi - lo)) != NULL;
 }
 
-/* The first touched cycle of a at or after c, or -1, by looking at every window. */
+/* Return the first cycle >= c of aggregator a whose window has marked bytes, or -1. */
 static tutti_count next_touched(const tutti__domains *d, int a, tutti_count c,
                                 const unsigned char *mark) {
     const tutti_count cycles = tutti__domains_cycles(d, a);
@@ -70,8 +69,8 @@ static void check_random(void) {
     sides_free(SIDES, side);
 }
 
-/* Blocks distributed over many aggregators, and a stride that reaches only every 12th of them: the entries
- * are reduced several times, and each is correct. */
+/* A stride that reaches only every 12th of 3000 aggregators: the route is reduced several times while it is
+ * built, and each entry is correct. */
 static void check_cyclic_resonance(void) {
     tutti__side side = side_strided(0, 2000, 10, 12 * 64);
     const cut_options options = {TUTTI_DOMAINS_CYCLIC, 3000, 64, 64};
@@ -85,8 +84,8 @@ static void check_cyclic_resonance(void) {
     tutti__side_free(&side);
 }
 
-/* A dense side meets every aggregator in the first round; the other 2^49 windows are not visited.
- */
+/* A contiguous side reaches every aggregator in the first cycle; later windows (2^49 in total) are not
+ * visited. */
 static void check_cyclic_dense(int aggregators) {
     tutti__side side = side_strided(0, 1, (tutti_off)1 << 61, 0);
     const cut_options options = {TUTTI_DOMAINS_CYCLIC, aggregators, 4096, 4096};
@@ -98,7 +97,7 @@ static void check_cyclic_dense(int aggregators) {
     tutti__side_free(&side);
 }
 
-/* Out of memory is reported and leaks nothing. */
+/* If an allocation fails, TUTTI_ERR_NOMEM is returned and nothing leaks. */
 static void check_no_memory(int kind, int stops) {
     tutti__side side = side_strided(0, 200, 10, 100);
     const cut_options options = {kind, 100, 1, 7};

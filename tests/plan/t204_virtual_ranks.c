@@ -1,14 +1,14 @@
 /* TEST ranks=0 timeout=120 */
-/* Thousands of virtual ranks on one process: every rank's route and every aggregator's windows add
- * up to the array, byte for byte.
+/* Thousands of simulated ranks in one process: the routes of all ranks fill the windows of all
+ * aggregators exactly.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "plan_test.h"
 
 typedef struct {
     const tutti__domains *d;
-    tutti_count *first; /* [aggregators + 1] where the windows of an aggregator begin in `filled` */
-    tutti_off *filled;  /* bytes that arrive for each window */
-    int *senders;       /* [aggregators] ranks that reach it */
+    tutti_count *first; /* [aggregators + 1], index in `filled` of the first window */
+    tutti_off *filled;  /* bytes that arrive in each window */
+    int *senders;       /* [aggregators], number of ranks that send to each aggregator */
 } ledger;
 
 static void ledger_open(ledger *l, const tutti__domains *d) {
@@ -20,7 +20,7 @@ static void ledger_open(ledger *l, const tutti__domains *d) {
     l->filled = calloc((size_t)l->first[d->aggregators] + 1, sizeof *l->filled);
 }
 
-/* Enter all that one rank sends; returns its bytes. */
+/* Add all bytes that one rank sends; return their number. */
 static tutti_off ledger_add(ledger *l, tutti__side side) {
     tutti__route route;
     tutti_off sum = 0, lo, hi;
@@ -41,7 +41,7 @@ static tutti_off ledger_add(ledger *l, tutti__side side) {
     return sum;
 }
 
-/* The request has no holes: every window is full. */
+/* Check that every window is full, since the request has no holes. */
 static void ledger_check_full(const ledger *l) {
     for (int a = 0; a < l->d->aggregators; a++)
         for (tutti_count c = 0; c < l->first[a + 1] - l->first[a]; c++) {
@@ -64,7 +64,7 @@ static void ledger_close(ledger *l) {
     free(l->senders);
 }
 
-/* A whole array, with the part of each rank given by `side`; most_senders: the maximum number of
+/* A distribution of an array: side(rank) is the part of a rank; most_senders is the maximum number of
  * senders per aggregator. */
 typedef struct {
     int ranks;
@@ -72,12 +72,12 @@ typedef struct {
     int most_senders;
 } pattern;
 
-/* 65536 x 65536 doubles, 64 x 64 blocks. */
+/* 65536 x 65536 doubles in 64 x 64 blocks. */
 static tutti__side block_block(int rank) {
     return side_block(65536, 8, 64, rank / 64, rank % 64);
 }
 
-/* 1024 x 1024 x 1024 floats, 16 x 16 x 16 blocks. */
+/* 1024 x 1024 x 1024 floats in 16 x 16 x 16 blocks. */
 static tutti__side block_3d(int rank) {
     const tutti_off n = 1024, edge = n / 16, row = n * 4;
     const tutti_off x = rank % 16 * edge, y = rank / 16 % 16 * edge, z = rank / 256 * edge;
@@ -86,7 +86,7 @@ static tutti__side block_3d(int rank) {
     return s;
 }
 
-/* 2048 ranks have rows of 12288 bytes cyclically, 50 per rank. */
+/* Rows of 12288 bytes, distributed cyclically over 2048 ranks, 50 per rank. */
 static tutti__side cyclic_rows(int rank) {
     return side_strided((tutti_off)rank * 12288, 50, 12288, 2048 * 12288);
 }

@@ -1,9 +1,9 @@
 /* TEST ranks=0 timeout=60 */
-/* Extreme requests: no rank has bytes, one byte in all, offsets near 2^62, one huge run, huge options.
+/* Extreme requests: no bytes on any rank, one byte in total, offsets near 2^62, one huge run, huge options.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "plan_test.h"
 
-static const tutti_off far = ((tutti_off)1 << 62) - 1; /* no byte of an access is beyond */
+static const tutti_off far = ((tutti_off)1 << 62) - 1; /* largest end of an access */
 
 static int route_stops(const tutti__domains *d, tutti__side side) {
     tutti__route route;
@@ -35,7 +35,7 @@ static void check_empty(void) {
     }
 }
 
-/* One rank has one byte, the others none. */
+/* One rank has one byte, the other ranks have none. */
 static void check_one_byte(tutti_off offset) {
     tutti__side side[3] = {{0}};
     CHECK_OK(tutti__side_run(offset, 1, &side[1]));
@@ -52,7 +52,7 @@ static void check_one_byte(tutti_off offset) {
     sides_free(3, side);
 }
 
-/* A run of `bytes` at `offset`: the windows of the route contain the whole run. */
+/* Check that the windows of the route contain the whole run of `bytes` bytes at `offset`. */
 static void check_run(tutti_off offset, tutti_off bytes, cut_options options) {
     tutti__side side = side_strided(offset, 1, bytes, 0);
     const tutti__domains d = sides_domains(1, &side, options);
@@ -84,7 +84,7 @@ static void check_far(void) {
     }
 }
 
-/* Two bytes with the largest possible distance: the hole has no cost. */
+/* Two bytes with the largest possible distance: the windows in the hole are not visited. */
 static void check_far_apart(void) {
     tutti__side side = side_strided(0, 2, 1, far - 1);
     for (int kind = TUTTI_DOMAINS_AUTO; kind <= TUTTI_DOMAINS_CYCLIC; kind++) {

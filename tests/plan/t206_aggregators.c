@@ -1,5 +1,5 @@
 /* TEST ranks=0 timeout=60 */
-/* Which ranks aggregate: even over the groups, even inside a group, the same on every call.
+/* The choice of aggregators is even over groups and inside each group, and the same on every call.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "plan_test.h"
 
@@ -35,7 +35,7 @@ static void check_known(void) {
     check_choice("single ranks, all", &t8, 0, 8, (int[]){0, 1, 2, 3, 4, 5, 6, 7});
 }
 
-/* A small request is not worth many aggregators. */
+/* A small request gets few aggregators. */
 static void check_small(void) {
     const int group[6] = {0, 0, 0, 1, 1, 1};
     const tutti__topology t = {6, 2, group};
@@ -50,8 +50,8 @@ static void check_small(void) {
     CHECK_EQ(tutti__aggregators_choose(&t, 2, 1500, 1000, rank), 1);
 }
 
-/* The choice is ordered by group and rank, without repeats; no group could provide one more while
- * another provides two more than it. */
+/* Check that the choice is ordered by group and rank without repeats, and that the numbers of aggregators of
+ * two groups differ by at most one, unless all ranks of the smaller group are chosen. */
 static void check_spread(const tutti__topology *t, int n, const int *rank) {
     int size[MOST] = {0}, given[MOST] = {0};
     for (int r = 0; r < t->ranks; r++) size[t->group_of[r]]++;

@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* The cost model: without a profile it chooses the method that measurements confirm, it is consistent
- * when one value changes, options are respected, and the same values give the same choice.
+/* The cost model: the default profile leads to the methods that are fastest in measurements, predictions
+ * are monotonic in each value, options are respected, and equal values give equal choices.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "plan/cost.h"
@@ -10,14 +10,15 @@ static tutti_profile profile;
 static tutti__summary sum;
 static tutti__cost_case request;
 
-/* The number of buffers; that of step 2 is independent of the exchange. */
+/* Return a number of buffers that depends on neither exchange nor step. */
 static int buffers(int exchange, int step, int slots) {
     (void)exchange;
     (void)step;
     return slots + 2;
 }
 
-/* `ranks` ranks on `groups` nodes, `bytes` per rank, in pieces that fill `density` of the extent. */
+/* Set a request of `ranks` ranks on `groups` nodes, with `bytes` bytes per rank in pieces of `piece`
+ * bytes that together fill the fraction `density` of the extent. */
 static void set_case(int is_write, int ranks, int groups, tutti_off bytes, tutti_off piece,
                      double density) {
     sum = (tutti__summary){.lo = 0,
@@ -29,7 +30,7 @@ static void set_case(int is_write, int ranks, int groups, tutti_off bytes, tutti
                            .run = piece,
                            .piece = piece,
                            .last = 1};
-    /* pieces of all ranks interleave; one piece per rank has no hole; sums of extents saturate */
+    /* pieces of ranks interleave, so that each rank has the whole extent, unless it has one piece only */
     sum.extents = sum.bytes;
     if (piece < bytes && __builtin_mul_overflow(sum.hi - sum.lo, ranks, &sum.extents))
         sum.extents = INT64_MAX;
@@ -62,7 +63,7 @@ static tutti__candidate best(void) {
     return k[0];
 }
 
-/* The predicted time of the best candidate of a method, or -1. */
+/* Return the predicted time of the best candidate of a method, or -1. */
 static double seconds_of(int method) {
     tutti__candidate k[TUTTI__CANDIDATES];
     const int n = tutti__cost_candidates(&request, k);
@@ -83,7 +84,8 @@ static double seconds_of(int method) {
               seconds_of(TUTTI_METHOD_TWO_PHASE), seconds_of(TUTTI_METHOD_SIEVE));                 \
     } while (0)
 
-/* docs/appendix/results.md: 32 MiB per rank through the page cache, 2, 4 and 8 ranks on 2 cores. */
+/* Choices are those of docs/appendix/results.md: 32 MiB per rank through the page cache, 2, 4 and 8 ranks
+ * on 2 cores. */
 static void test_measured_regions(void) {
     static const int ranks[] = {2, 4, 8};
     set_defaults("ext");
@@ -102,7 +104,7 @@ static void test_measured_regions(void) {
             opt.direct_run = 1 << 20;
             EXPECT(LIST);
             opt.direct_run = 0;
-            set_case(1, ranks[i], ranks[i], 32 << 20, piece, 1); /* each on a different node */
+            set_case(1, ranks[i], ranks[i], 32 << 20, piece, 1); /* one rank per node */
             EXPECT(LIST);
         }
         for (tutti_off piece = 64; piece <= 2048; piece *= 2) {
@@ -113,7 +115,7 @@ static void test_measured_regions(void) {
             set_case(0, ranks[i], 1, 32 << 20, piece, 1);
             EXPECT(LIST);
         }
-        for (tutti_off piece = 4096; piece <= 512 << 10; piece *= 2) { /* far apart */
+        for (tutti_off piece = 4096; piece <= 512 << 10; piece *= 2) { /* large holes */
             set_case(1, ranks[i], 1, 32 << 20, piece, 0.02);
             EXPECT(LIST);
         }
@@ -126,13 +128,13 @@ static void test_measured_regions(void) {
             EXPECT(LIST);
         }
     }
-    set_case(0, 1, 1, 1 << 20, 32, 0.04); /* one rank, pieces close together */
+    set_case(0, 1, 1, 1 << 20, 32, 0.04); /* one rank, small holes */
     EXPECT(SIEVE);
     set_case(0, 1, 1, 1 << 20, 64, 0.01);
     EXPECT(LIST);
 }
 
-/* Larger pieces never make list worse, compared with staging. */
+/* The larger the pieces, the better is the method list compared with two-phase. */
 static void test_pieces(void) {
     static const char *const types[] = {"ext", "fuse"};
     for (int t = 0; t < 2; t++)
@@ -152,7 +154,7 @@ static void test_pieces(void) {
             }
 }
 
-/* More bytes take longer; better values never make anything slower. */
+/* More bytes take longer; a better value of the profile never makes a prediction slower. */
 static void test_monotony(void) {
     const tutti_profile_info *row;
     tutti_profile usual;
@@ -183,8 +185,8 @@ static void test_monotony(void) {
     }
 }
 
-/* Measurements on four hosts with GlusterFS: small requests to the servers have the same cost,
- * only the network differs.  Sending all data twice is faster only at 2 Gbit/s. */
+/* Set the profile of measurements on four hosts with GlusterFS, which differ in the network: sending all
+ * data twice is faster only at 2 Gbit/s. */
 static void set_hosts(double small, double large, double network) {
     set_defaults("fuse");
     profile.ranks = 1;
@@ -200,12 +202,12 @@ static void set_hosts(double small, double large, double network) {
 }
 
 static void test_networks(void) {
-    for (int is_write = 0; is_write < 2; is_write++) { /* no measurements exist */
+    for (int is_write = 0; is_write < 2; is_write++) { /* default profile */
         set_defaults("fuse");
         set_case(is_write, 4, 4, 4 << 20, 4096, 1);
         EXPECT(TWO_PHASE);
     }
-    for (int is_write = 0; is_write < 2; is_write++) { /* Fast Ethernet, as measured */
+    for (int is_write = 0; is_write < 2; is_write++) { /* measured values, Fast Ethernet */
         set_defaults("fuse");
         profile.ranks = 1;
         profile.nodes = 4;
@@ -230,10 +232,10 @@ static void test_networks(void) {
     EXPECT(TWO_PHASE);
     set_hosts(3.4e7, 4.4e7, 1.19e7);
     EXPECT(LIST);
-    opt.store = TUTTI_STORE_THREADS; /* overlap does not help where both use the same network */
+    opt.store = TUTTI_STORE_THREADS; /* file access and exchange share the network */
     profile.overlap_threads = 1;
     EXPECT(LIST);
-    set_case(1, 4, 4, 16 << 20, 256, 1); /* but requests may be too small even so */
+    set_case(1, 4, 4, 16 << 20, 256, 1); /* requests are too small for list */
     EXPECT(TWO_PHASE);
 }
 
@@ -264,7 +266,7 @@ static void test_options(void) {
             CHECK_EQ(k[0].aggregators, 3);
             CHECK_EQ(k[0].window, 64 << 10);
         }
-    opt.step = 2; /* steps refer to messages */
+    opt.step = 2; /* a step implies messages */
     opt.exchange = TUTTI_EXCHANGE_AUTO;
     opt.sub_buffers = 1;
     CHECK_EQ(best().exchange, TUTTI_EXCHANGE_TWO_SIDED);
@@ -277,7 +279,7 @@ static void test_options(void) {
     CHECK_EQ(best().method, TUTTI_METHOD_LIST);
 }
 
-/* An overlapping pipeline is chosen where it is faster. */
+/* An overlapping pipeline is chosen if it is faster. */
 static void test_pipelines(void) {
     set_defaults("ext");
     opt.method = TUTTI_METHOD_TWO_PHASE;
@@ -293,7 +295,8 @@ static void test_pipelines(void) {
     CHECK(best().seconds >= alone, "%g after %g", best().seconds, alone);
 }
 
-/* As many as have enough to do, and no more than raise the bandwidth. */
+/* Each aggregator has enough bytes, and their number is limited if more writers do not increase the
+ * bandwidth. */
 static void test_aggregators(void) {
     set_defaults("ext");
     opt.method = TUTTI_METHOD_TWO_PHASE;
@@ -301,11 +304,11 @@ static void test_aggregators(void) {
     CHECK_EQ(best().aggregators, 1);
     set_case(1, 8, 1, 64 << 20, 512, 1);
     CHECK_EQ(best().aggregators, 8);
-    profile.ranks = 8; /* writers that slow each other down */
+    profile.ranks = 8; /* more writers reduce the bandwidth */
     profile.write_all_64k = profile.write_all_1m = profile.staged_write_512k =
         profile.staged_write_4m = 3e8;
     CHECK_EQ(best().aggregators, 1);
-    opt.method = TUTTI_METHOD_AUTO; /* which does not select method root */
+    opt.method = TUTTI_METHOD_AUTO; /* auto does not select root */
     EXPECT(TWO_PHASE);
     opt.method = TUTTI_METHOD_TWO_PHASE;
     set_case(1, 8, 4, 64 << 20, 512, 1);
@@ -347,7 +350,7 @@ static void test_any(void) {
     CHECK_EQ(k[0].method, TUTTI_METHOD_LIST);
 }
 
-/* One run of a few pages per rank is a list where plans are cached, regardless of the model. */
+/* If plans are cached, one run of a few pages per rank uses the method list regardless of the model. */
 static void test_small(void) {
     for (int is_write = 0; is_write < 2; is_write++) {
         set_defaults("ext");
@@ -358,7 +361,7 @@ static void test_small(void) {
         tutti__candidate k[TUTTI__CANDIDATES];
         (void)tutti__cost_candidates(&request, k);
         CHECK_EQ(k[0].method, TUTTI_METHOD_LIST);
-        sum.piece = 64; /* in memory */
+        sum.piece = 64; /* pieces in memory have 64 bytes */
         CHECK_EQ(tutti__cost_is_small(&request), !is_write);
         set_case(is_write, 4, 1, 128 << 10, 128 << 10, 1);
         CHECK(!tutti__cost_is_small(&request), "128 KiB per rank");

@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* The cost model and the page cache: bytes that are not cached are read by few long requests, and
- * over holes as long as the device reads in the time of one request; cached bytes are not.
+/* The cost model and the page cache: cold (not cached) bytes are read by few long requests, including
+ * holes that the device reads in less time than one more request takes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "plan/cost.h"
@@ -16,7 +16,7 @@ static int buffers(int exchange, int step, int slots) {
     return slots + 2;
 }
 
-/* Each of 4 ranks reads the same `columns` pieces of `piece` bytes, `every` bytes apart. */
+/* Set a request in which 4 ranks read the same `columns` pieces of `piece` bytes, `every` bytes apart. */
 static void set_common(tutti_off piece, tutti_off columns, tutti_off every, int cold) {
     sum = (tutti__summary){.hi = (columns - 1) * every + piece,
                            .bytes = 4 * piece * columns,
@@ -52,7 +52,7 @@ static void set_defaults(void) {
 static void test_sections(void) {
     static const struct {
         tutti_off piece, columns;
-        int warm; /* measured, 4 ranks: I 0.16 ms by list, 0.24 in two phases; V 6.8 and 2.5 */
+        int warm; /* fastest method for cached bytes in measurements with 4 ranks */
     } table[] = {{800, 100, TUTTI_METHOD_LIST},
                  {808, 101, TUTTI_METHOD_LIST},
                  {3208, 401, TUTTI_METHOD_TWO_PHASE},
@@ -67,15 +67,15 @@ static void test_sections(void) {
         CHECK(best().method == TUTTI_METHOD_TWO_PHASE, "cold, %d: %d", i, best().method);
         CHECK(best().seconds > 4 * warm, "%d: %g, warm %g", i, best().seconds, warm);
         CHECK(tutti__cost_gap(&request).bytes >= 32768, "%d", i);
-        CHECK_EQ(best().aggregators, 4); /* depends on the bytes read, not on the bytes requested */
+        CHECK_EQ(best().aggregators, 4); /* depends on the bytes read */
     }
-    set_common(524288, 1, 524288, 1); /* in one piece: the kernel reads it once for all */
+    set_common(524288, 1, 524288, 1); /* one piece, which the kernel reads once for all ranks */
     CHECK_EQ(best().method, TUTTI_METHOD_LIST);
     set_common(524288, 1, 524288, 0);
     CHECK_EQ(best().method, TUTTI_METHOD_LIST);
 }
 
-/* Only reads through the page cache can be cold. */
+/* `cold` affects only reads through the page cache. */
 static void test_only_reads(void) {
     set_defaults();
     for (int direct = 0; direct < 2; direct++)
@@ -95,36 +95,35 @@ static tutti_off gap(int cold) {
     return tutti__cost_gap(&request).bytes;
 }
 
-/* As many bytes as are read in the time of one more request. */
+/* Holes up to the bytes that are read in the time of one more request are read. */
 static void test_gaps(void) {
     set_defaults();
     set_common(800, 100, 32768, 0);
     const tutti_off warm = gap(0), cold = gap(1);
     CHECK(warm >= 256 && warm <= 8192, "%lld", (long long)warm);
     CHECK(cold >= 32768 && cold <= 1 << 20, "%lld", (long long)cold);
-    profile.direct_read_one_4k /= 4; /* a device that answers later */
+    profile.direct_read_one_4k /= 4; /* a higher latency of the device */
     profile.direct_read_all_4k /= 4;
     CHECK(gap(1) >= 3 * cold && gap(1) <= 5 * cold, "%lld", (long long)gap(1));
     CHECK_EQ(gap(0), warm);
     set_defaults();
-    profile.direct_read_one_1m /= 8; /* that has little bandwidth */
+    profile.direct_read_one_1m /= 8; /* a lower bandwidth */
     profile.direct_read_all_1m /= 8;
     CHECK(gap(1) <= cold / 4, "%lld", (long long)gap(1));
     CHECK_EQ(gap(0), warm);
     set_defaults();
-    opt.sieve_gap = 777; /* the option wins */
+    opt.sieve_gap = 777; /* the option takes precedence */
     CHECK(gap(0) == 777 && gap(1) == 777, "%lld, %lld", (long long)gap(0), (long long)gap(1));
     opt.sieve_gap = 0;
     request.is_write = 1;
     CHECK_EQ(gap(0), 32 << 10);
-    set_common(20000, 100, 32768,
-               0); /* most bytes are requested: cached holes are not searched for */
+    set_common(20000, 100, 32768, 0); /* dense: no search for holes */
     CHECK_EQ(gap(0), 32 << 10);
     CHECK(tutti__cost_gap(&request).dense, "half of the extent");
     CHECK(gap(1) >= 32 << 10, "%lld", (long long)gap(1));
 }
 
-/* A hole longer than that is not read along: staging costs as much as its pieces. */
+/* Longer holes are not read, so that the predicted time does not depend on their length. */
 static void test_far_apart(void) {
     set_defaults();
     set_common(800, 100, 8 << 20, 1);

@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* The cost model distinguishes file runs from memory runs, adds up the extents of the ranks and
- * detects common data: requests for which an earlier version chose the wrong method, and the correct one.
+/* The cost model distinguishes file runs from memory runs, sums the extents of the ranks and detects
+ * common data.  The requests are those for which an earlier version chose a slow method.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "plan/cost.h"
@@ -16,7 +16,8 @@ static int buffers(int exchange, int step, int slots) {
     return slots + 2;
 }
 
-/* Each rank's file side and runs of memory, for `ranks` ranks of one node. */
+/* Set a request of `ranks` ranks on one node with the file sides `side` and `memory_runs` runs of memory
+ * per rank. */
 static void set_case(int ranks, const tutti__side *side, tutti_count memory_runs) {
     sum = tutti__summary_empty();
     for (int i = 0; i < ranks; i++)
@@ -31,7 +32,7 @@ static void set_case(int ranks, const tutti__side *side, tutti_count memory_runs
                                  .buffers = buffers};
 }
 
-/* `runs` runs of `bytes` bytes, `every` bytes apart, the first run of the rank at `at`. */
+/* Return the side of `runs` runs of `bytes` bytes, `every` bytes apart, the first at `at`. */
 static tutti__side strided(tutti_off at, tutti_count runs, tutti_off bytes, tutti_off every) {
     tutti__side run = {0, NULL}, s = {0, NULL};
     CHECK_OK(tutti__side_run(at, bytes, &run));
@@ -63,7 +64,7 @@ static void sides_free(int n, tutti__side *s) {
     while (n > 0) tutti__side_free(&s[--n]);
 }
 
-/* A contiguous read is never sieved, whatever its size: sieving is charged for the bytes that it reads. */
+/* Contiguous reads of any size use list, because the cost of sieving includes all bytes that it reads. */
 static void test_contiguous(void) {
     enum { RANKS = 4 };
     set_defaults();
@@ -80,7 +81,7 @@ static void test_contiguous(void) {
     }
 }
 
-/* FLASH: 24 variables, each in one run of 1.4 MiB per rank, of which memory has 64 bytes at a time. */
+/* FLASH I/O: 24 variables, each one run of 1.4 MiB per rank in the file and runs of 64 bytes in memory. */
 static void test_flash(void) {
     enum { RANKS = 4, VARS = 24 };
     const tutti_off run = 4096 * 341, memory = VARS * run / 64;
@@ -108,7 +109,7 @@ static void test_flash(void) {
     sides_free(RANKS, s);
 }
 
-/* Thakur and Choudhary's common sections IV and V on a disk of few requests per second. */
+/* The common sections IV and V of Thakur and Choudhary on a disk with few requests per second. */
 static void test_common(void) {
     static const struct {
         tutti_off bytes, columns, every;
@@ -127,10 +128,10 @@ static void test_common(void) {
             CHECK(tutti__summary_is_common(&sum), "%d ranks", ranks);
             CHECK(best().method == TUTTI_METHOD_TWO_PHASE || best().method == TUTTI_METHOD_SIEVE,
                   "%d ranks, case %d: method %d", ranks, i, best().method);
-            /* each hole is 16 KiB however many ranks there are: list is limited by the device */
+            /* list is limited by the request rate of the device for any number of ranks */
             CHECK(seconds_of(TUTTI_METHOD_LIST) > 0.8 * (double)table[i].columns / 3000,
                   "%d ranks: %g s", ranks, seconds_of(TUTTI_METHOD_LIST));
-            /* and the file is read once, not once per rank */
+            /* the file is read once, not once per rank */
             CHECK(best().seconds < 1.5 * (double)sum.hi / 2.1e8, "%d ranks: %g s", ranks,
                   best().seconds);
             s[0].disp += 8;
@@ -140,8 +141,8 @@ static void test_common(void) {
         }
 }
 
-/* Holes are those of one rank: between interleaving pieces there are none, but the extent of each rank
- * equals that of all ranks. */
+/* Interleaved pieces without holes: the extent of each rank is the extent of all ranks, so that sieving
+ * reads the whole file on each rank. */
 static void test_extents(void) {
     enum { RANKS = 4 };
     tutti__side s[RANKS];
@@ -152,7 +153,7 @@ static void test_extents(void) {
     CHECK_EQ(best().method, TUTTI_METHOD_TWO_PHASE);
     CHECK(seconds_of(TUTTI_METHOD_SIEVE) > 1.5 * best().seconds, "each rank reads all of it");
     sides_free(RANKS, s);
-    /* the same runs, per rank in a separate part: sieving reads each part once */
+    /* the same runs with a separate part of the file per rank: sieving reads each part once */
     for (int i = 0; i < RANKS; i++) s[i] = strided((tutti_off)(1 << 27) * i, 65536, 512, 1024);
     set_case(RANKS, s, 1);
     CHECK(seconds_of(TUTTI_METHOD_SIEVE) < seconds_of(TUTTI_METHOD_LIST), "%g, %g",
@@ -160,7 +161,7 @@ static void test_extents(void) {
     sides_free(RANKS, s);
 }
 
-/* One run per rank, all of one length, each starting at the end of the previous rank: they are disjoint. */
+/* A summary detects that ranks have one run each, of equal length, in rank order without overlap or hole. */
 static void test_rank_order(void) {
     for (int kind = 0; kind < 6; kind++) {
         enum { RANKS = 5 };
@@ -168,7 +169,7 @@ static void test_rank_order(void) {
         for (int i = 0; i < RANKS; i++) {
             const int at = kind == 1             ? RANKS - 1 - i
                            : kind == 2 && i == 3 ? 2
-                                                 : i; /* order, overlap */
+                                                 : i; /* 1: reverse order, 2: overlap */
             const tutti_off bytes = kind == 3 && i == 4 ? 90 : 100;
             tutti__side s = strided(1000 + 100 * at, kind == 4 && i == 1 ? 2 : 1,
                                     kind == 4 && i == 1 ? 50 : bytes, 60);

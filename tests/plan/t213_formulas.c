@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* The formulas of docs/explanation/automatic-choices.md are those of the cost model: tests/plan/formulas.py evaluates them for random
- * requests and profiles.
+/* The formulas in docs/explanation/automatic-choices.md are those of the cost model: tests/plan/formulas.py
+ * evaluates the formulas for random requests and profiles.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "plan/cost.h"

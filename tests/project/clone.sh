@@ -1,6 +1,5 @@
 # shellcheck shell=sh
-# For t914, t924, t925, t944 and t945: clones of this tree in other directories, and the archive of
-# `make dist`.
+# Functions of t914, t924, t925, t944 and t945, to be sourced: clones of this tree, and the archive of `make dist`.
 # SPDX-License-Identifier: BSD-3-Clause
 top=$(cd "$(dirname "$0")/../.." && pwd)
 unset MAKEFLAGS MFLAGS MAKELEVEL || true
@@ -10,11 +9,11 @@ clone_tree() {
     git -C "$top" rev-parse --git-dir >/dev/null 2>&1 || { echo "skipped: this is not a git clone"; exit 77; }
     mkdir -p "$1"
     (cd "$top" && git -c core.quotePath=off ls-files -co --exclude-standard | while IFS= read -r file; do
-        [ ! -e "$file" ] || echo "$file" # not those that were removed
+        [ ! -e "$file" ] || echo "$file" # without removed files
     done | tar c -T -) | tar x -C "$1"
 }
 
-# clone_commit DIR: the same files as a repository with one commit
+# clone_commit DIR: create a repository with these files in one commit
 clone_commit() {
     clone_tree "$1"
     git init -q "$1"
@@ -22,7 +21,7 @@ clone_commit() {
     git -C "$1" -c user.name=t -c user.email=t@t commit -qm all
 }
 
-# clone_archive DIR: the archive that `make dist` creates from this tree, unpacked into DIR
+# clone_archive DIR: create the archive of `make dist` from this tree and unpack it into DIR
 clone_archive() {
     clone_commit "$1.clone"
     "$1.clone/scripts/dist.sh" "$1.dist" "$TUTTI_BUILD_DIR/generated" >/dev/null || exit 1
@@ -31,8 +30,8 @@ clone_archive() {
     rm -rf "$1.clone" "$1.dist"
 }
 
-# clone_build DIR TARGET...: like `make`, but without optimization, which needs most of the time; with clang,
-# if it is installed, so that t905 need not check these sources
+# clone_build DIR TARGET...: build as `make`, but without optimization, which needs most of the time; with clang, if
+# installed, so that t905 need not check these sources
 clone_build() {
     dir=$1
     shift
@@ -40,7 +39,7 @@ clone_build() {
         cd "$dir" || exit 1
         export CMAKE_BUILD_TYPE=Debug CFLAGS=-g0
         if command -v clang >/dev/null; then
-            mkdir -p "$TUTTI_TEST_DIR/binding" # the header of Fortran's descriptors; clang must see no other header of gcc
+            mkdir -p "$TUTTI_TEST_DIR/binding" # only the header of Fortran descriptors: clang must not find other headers of gcc
             ln -sf "$(gcc -print-file-name=include)/ISO_Fortran_binding.h" "$TUTTI_TEST_DIR/binding/"
             export CC=clang WERROR=ON CFLAGS="-g0 -idirafter '$TUTTI_TEST_DIR/binding'"
         fi
@@ -52,7 +51,7 @@ clone_build() {
     }
 }
 
-# clone_test DIR TEST: as ctest would run it there; appends to $TUTTI_TEST_DIR/failed if it fails
+# clone_test DIR TEST: run a test in the clone as ctest does; append to $TUTTI_TEST_DIR/failed if it fails
 clone_test() {
     stem=$(basename "$1/tests/project/$2"_*.sh .sh)
     (cd "$1" && env TUTTI_BUILD_DIR="$1/build/openmpi" TUTTI_COMMAND="$1/build/openmpi/tutti" TUTTI_TEST_DIR="$1/scratch" \
@@ -61,7 +60,7 @@ clone_test() {
     [ $code = 0 ] || { echo "$1: $stem: exit code $code"; cat "$TUTTI_TEST_DIR/$2.out"; } >>"$TUTTI_TEST_DIR/failed"
 }
 
-# clone_try DIR TEST...: library, command and drop-in, and these tests, two at a time
+# clone_try DIR TEST...: build library, command and drop-in, then run these tests in parallel
 clone_try() {
     clone_build "$1" installed
     dir=$1

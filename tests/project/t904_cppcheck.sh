@@ -7,7 +7,7 @@ if ! command -v cppcheck >/dev/null; then
     echo "cppcheck is not installed (Debian: apt-get install cppcheck)"
     exit 77
 fi
-# A signed value shifted right keeps its sign with all supported compilers.
+# Suppressed: all supported compilers keep the sign of a signed value that is shifted right.
 cache=$TUTTI_BUILD_DIR/cppcheck
 mkdir -p "$cache"
 exec cppcheck -j "$(nproc)" --quiet --error-exitcode=1 --inline-suppr --std=c11 --language=c -D_GNU_SOURCE \

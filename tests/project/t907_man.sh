@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# The manual pages: groff reads them without a warning.
+# groff reads the manual pages without a warning.
 # SPDX-License-Identifier: BSD-3-Clause
 cd "$(dirname "$0")/../.." || exit 1
 if ! command -v groff >/dev/null; then

@@ -1,13 +1,12 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=openmpi,mpich cores=0
-# The runner of tests itself: exit codes are returned, and a hanging test is killed with all its
-# ranks.  Tests that run together:
-# each has its own environment, output and exit code, and a failure of one does not affect the others.
+# The test runner returns exit codes, and kills a hanging test with all its ranks.  Each test of a common launch has its
+# own environment, output and exit code, and the failure of a test does not affect other tests.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 
-# expect CODE SECONDS RANKS command...
+# expect CODE SECONDS RANKS command...: run a command as a test with this time limit; check its exit code
 expect() {
     code=$1 seconds=$2 ranks=$3
     shift 3
@@ -28,7 +27,7 @@ expect 1 10 0 touch "$name"
 expect 124 1 0 sleep 4242
 expect 124 2 2 sleep 4242
 
-# ---- together
+# ---- tests in a common launch
 top=$(cd "$here/../.." && pwd)
 program=$TUTTI_TEST_DIR/together
 "mpicc.$TUTTI_MPI" -g -D_GNU_SOURCE -I"$top/tests" "$top/tests/support/together.c" "$here/together_tests.c" -ldl \
@@ -40,7 +39,7 @@ program=$TUTTI_TEST_DIR/together
     exit 1
 }
 
-# result NAME CODE [WORDS]: the result that ctest would report for a test; it must not run again
+# result NAME CODE [WORDS]: check the result that ctest would report for a test, which must not run again
 result() {
     out=$("$top/scripts/run_test.sh" "inner.$1.n2" 1 "$TUTTI_MPI" 0 echo ran again 2>&1)
     got=$?

@@ -1,14 +1,13 @@
 #!/bin/sh
 # TEST ranks=0 timeout=180 builds=mpich
-# The library is installed into a prefix that is moved afterwards.  User programs in C and C++, built with
-# pkg-config and a plain compiler, and with CMake's find_package, run on two ranks.  The configuration of a
-# project that uses another MPI fails with a message that explains it.
-# (For Open MPI t924 runs it, in a clone.)
+# The library is installed into a prefix that is moved afterwards.  User programs in C and C++, built with pkg-config and a
+# plain compiler, and with CMake's find_package, run on two ranks.  Configuring a project that uses another MPI fails
+# with a message that states the reason.  (For Open MPI, t924 runs this test in a clone.)
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=$here/../..
-# pkg-config prints paths without quotes: no prefix with a space.
+# pkg-config does not quote paths: skip prefixes with a space.
 case $TUTTI_TEST_DIR in *' '*)
     TUTTI_TEST_DIR=$(mktemp -d /var/tmp/tutti-test.XXXXXX)
     trap 'rm -rf "$TUTTI_TEST_DIR"' EXIT

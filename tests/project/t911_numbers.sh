@@ -1,8 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# Tests are numbered so that a number identifies one test, and its hundred the module (the table is
-# in CONTRIBUTING.md).
-# Tests that share a program define no symbols that other tests would use instead of their own.
+# Numbers of tests are unique and inside the range of their module (table in CONTRIBUTING.md).  Tests that share a
+# program define no global symbols that other tests define or use.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)

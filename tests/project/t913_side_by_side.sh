@@ -1,8 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=180 builds=openmpi
-# Tutti for both MPIs in one prefix: each has its own library, command and pkg-config file, and a
-# project uses the one of its MPI; the plain names are those of the one installed last.  After the
-# removal of one, the other still works; after the removal of both, no file remains.
+# Tutti for both MPIs in one prefix: each installation has its own library, command and pkg-config file, and a project uses
+# those of its MPI; plain names refer to the last installation.  After one is removed, the other still works; after
+# both are removed, no file remains.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -15,7 +15,7 @@ fail() {
     echo "$*"
     exit 1
 }
-# user MPI WHAT   a project in C that is configured for that MPI is built and runs with its Tutti
+# user MPI WHAT: configure a C project for that MPI, build it, and run it with the Tutti of that MPI
 user() {
     cmake -S "$here/user" -B "$TUTTI_TEST_DIR/$2" -DCMAKE_PREFIX_PATH="$prefix" -DUSER_FINDS_MPI=1 \
         -DMPI_C_COMPILER="mpicc.$1" -DMPI_CXX_COMPILER="mpicxx.$1" >/dev/null || fail "$1: not configured"

@@ -1,8 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=1500 builds=openmpi tier=full
-# Debian's packages: built from the archive of `make dist`, without errors of lintian; installed
-# into a fresh root by debootstrap, side by side, they run a program in C and one in Python for each
-# MPI, and leave no files after their removal.
+# Debian packages are built from the archive of `make dist` without errors of lintian.  Installed together in a new root
+# of debootstrap, they run a program in C and one in Python for each MPI, and leave no files after their removal.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -17,7 +16,7 @@ clone_archive "$PWD/archive"
 (cd archive && dpkg-buildpackage -us -uc -b >../log 2>&1) || { tail -30 log; exit 1; }
 lintian --fail-on error -- *.changes || exit 1
 
-# The root uses the package sources of this machine.
+# Use the package sources of this machine in the root.
 # shellcheck disable=SC2016 # a variable of apt
 mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep -v security | head -1)
 # shellcheck disable=SC1091
@@ -38,6 +37,6 @@ for mpi in openmpi mpich; do
         tutti.$mpi version" || { echo "$mpi: failed"; exit 1; }
 done
 inside tutti version
-inside sh -c 'rm /debs/*.tta; timeout 60 python3 /debs/user.py /debs/alone.tta' # the library of mpi4py's MPI is found
+inside sh -c 'rm /debs/*.tta; timeout 60 python3 /debs/user.py /debs/alone.tta' # finds the library for the MPI of mpi4py
 inside sh -c "dpkg -P \$(dpkg-query -W -f '\${Package}\n' | grep tutti)" >log 2>&1 || { cat log; exit 1; }
 [ -z "$(find "$root/usr" -iname '*tutti*')" ] || { find "$root/usr" -iname '*tutti*'; echo "left behind"; exit 1; }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=openmpi
-# The handbook builds without a warning, and all its links lead somewhere; a link that does not is found.
+# The handbook builds without a warning and has no broken links; a broken link is detected.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)

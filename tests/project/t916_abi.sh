@@ -1,8 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=300 builds=openmpi
-# scripts/check_abi.sh: a library may replace itself and one with fewer functions, but not one
-# with another argument or an additional function; the same for a small project with its own
-# release; compared with the last release, if a tag exists.
+# scripts/check_abi.sh: a library may replace itself and a library with fewer functions, but not a library with a
+# different argument or an additional function; the same for a small project with its own release; the current build is
+# compared with the last release, if a tag exists.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -10,7 +10,7 @@ cd "$TUTTI_TEST_DIR"
 command -v abidiff >/dev/null || { echo "skipped: there is no abidiff (package abigail-tools)"; exit 77; }
 mkdir -p include
 echo 'struct point { int x; }; int first(struct point *p); int second(int);' >include/both.h
-# library NAME SOURCE
+# library NAME SOURCE: build the shared library NAME.so
 library() {
     printf '#include "both.h"\n%s\n' "$2" >"$1.c"
     ${CC:-cc} -g -shared -fPIC -Iinclude -Wl,-soname,libboth.so.1 -o "$1.so" "$1.c"
@@ -20,7 +20,7 @@ library three 'int first(struct point *p) { return p->x; } int second(int a) { r
 sed 's/struct point {/struct point { long before;/' include/both.h >other.h && mv other.h include/both.h
 library changed 'int first(struct point *p) { return p->x; } int second(int a) { return a; }'
 
-# expect STATUS OLD NEW
+# expect STATUS OLD NEW: check the exit status of check_abi.sh
 expect() {
     status=0
     "$top/scripts/check_abi.sh" "$2" "$3" include >out 2>&1 || status=$?
@@ -49,7 +49,7 @@ git init -q project
 git -C project add -A
 git -C project -c user.name=t -c user.email=t@t commit -qm one
 git -C project tag v1.0.0
-# against STATUS: the release and the current tree
+# against STATUS: compare the release with the current tree
 against() {
     cmake -S project -B project/build/now -DCMAKE_BUILD_TYPE=RelWithDebInfo >/dev/null
     cmake --build project/build/now >/dev/null

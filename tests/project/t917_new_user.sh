@@ -1,12 +1,11 @@
 #!/bin/sh
 # TEST ranks=0 timeout=180 builds=mpich cores=2
-# A new user: Tutti in a new prefix and an empty environment run the commands of the pages in
-# order: docs/howto/install.md ("First program"), the steps by CMake and by pkg-config, with gcc and
-# clang, in C and C++, the commands of README and of the reference, and the
-# examples of the manual pages.  t919 runs the how-to guides.  (Those of tutti-array(1),
-# tutti-dataset(1) and docs/reference/exodus-tools.md are run by t960, t971 and
-# t986, the functions of the guides by t920, t1009, t1026 and t1104; the programs of section 3 are
-# the steps and examples/manual.c.) (For Open MPI t924 runs it, in a clone.)
+# With Tutti in a new prefix and an empty environment, the commands of these pages work in order:
+# docs/howto/install.md ("First program"), the tutorial programs built by CMake and by pkg-config, with gcc and clang, in
+# C and C++, the commands of README and of the reference, and the examples of the manual pages.  Other tests run the
+# how-to guides (t919), tutti-array(1) (t960), tutti-dataset(1) (t971), docs/reference/exodus-tools.md (t986) and the
+# functions of the guides (t920, t1009, t1026, t1104); the programs of section 3 are the tutorial programs and
+# examples/manual.c.  (For Open MPI, t924 runs this test in a clone.)
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -16,7 +15,7 @@ for file in LICENSE README.md docs/reference/files.md examples/step1_first.c exa
     [ -s "$doc/$file" ] || fail "$file was not installed"
 done
 
-# ---- steps after `make install`
+# ---- commands after `make install`
 sed -n '/^## First program/,/^## /s/^    //p' "$top/docs/howto/install.md" | places >first
 grep '^export' first >>"$TUTTI_TEST_DIR/profile"
 [ "$(grep -c '^export' first)" = 4 ] || fail 'not four lines for the profile'
@@ -24,7 +23,7 @@ grep -v -e '^export' -e '^make' first | sed 's|cmake --build steps|& -j2|' | fol
 [ "$(wc -l <followed)" = 5 ] || { fail 'not five lines after make install:'; cat followed; }
 user 'man -w tutti && man -w tutti_file_open' || ! command -v man >/dev/null || { fail 'no manual page'; cat out; }
 
-# ---- the steps: by CMake and gcc above, by pkg-config and clang; all run
+# ---- tutorial programs, built by pkg-config and clang; all are run
 for step in "$doc"/examples/step*.c; do
     name=$(basename "$step" .c)
     [ "$name" = step2_ghost_cells ] || echo "mpirun -n 2 steps/$name"
@@ -42,13 +41,13 @@ if command -v clang >/dev/null; then
     echo "clang -o step3 step3_checkpoint_loop.o \$(pkg-config --libs tutti) -Wl,-rpath,$prefix/lib && mpirun -n 2 ./step3" | follow clang
 fi
 
-# ---- a program that does MPI-IO already, and files as the pages name them
+# ---- an existing program with MPI-IO, and files with the names of the pages
 make_program
 cp "$top/tests/cli/mixed.msh" device.msh && cp device.msh mesh.msh
 mv step9.e run.e && cp run.e other.e || bad=1
 user 'tutti exodus split run.e -n 16 -o run' || { fail 'no pieces'; cat out; }
 
-# ---- the README, the guides
+# ---- README and reference
 user "mpirun -n 2 steps/step6_dataset run.tutti 20" || { fail 'no dataset'; cat out; } # t1512 runs the program of README
 grep '^    tutti ' "$top/README.md" | sed 's/^ *//; s/ *#.*//' | places | shorter | follow README.md
 sed -n 's/^    \(tutti mesh [^(]*[^ (]\).*/\1/p' "$top/docs/reference/meshes.md" | sed 's/   .*//' | places | follow docs/reference/meshes.md
@@ -60,10 +59,10 @@ for page in tutti.1 tutti-report.1 tutti-experiments.1 tutti-mesh.1 tutti-exodus
     sed -n '/^\.SH EXAMPLES/,/^\.SH SEE/p' "$prefix/share/man/man${page##*.}/$page" | sed 's/\\-/-/g' |
         grep -E '^([A-Z_]+=[^ ]+ )*(tutti|tutti-report|mpirun) ' | grep -v TUTTI_FAULT | places | shorter | follow "$page"
 done
-# tutti-options(7): the disk of a rank is full
+# tutti-options(7): a full disk on one rank
 line=$(sed 's/\\-/-/g' "$prefix/share/man/man7/tutti-options.7" | grep '^TUTTI_FAULT' | places | sed 's|=3:write:2|=1:write:1|; s|\./program|steps/step1_first full.dat|')
 echo "$line" >>followed
-# the launcher of MPICH loses the message of a rank that aborts now and then
+# the launcher of MPICH sometimes loses the message of a rank that aborts
 reported=no
 for attempt in 1 2 3 4 5 6; do
     [ -n "$line" ] && ! user "$line" && grep -q 'injected fault.*ENOSPC' out && reported=yes && break

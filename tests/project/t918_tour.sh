@@ -1,8 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=openmpi cores=2
-# What `make run` does, small: it completes, prints its results, and its page has the plots and no
-# external resources; the ratios that it prints are correct: a difference is shown only if all
-# rounds agree.
+# `make run` with small sizes completes and prints its results; its page has the plots and no external resources; the
+# printed ratios are correct, and a difference is reported only if all rounds agree.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -18,7 +17,7 @@ assert len(re.findall(r"times as fast as MPI_File_(write|read)_all", said)) == 7
 assert said.count(": ok;") == 2 and "steps 150 to 300" in said, "verified twice, resumed"
 by, own, idg2 = re.search(r"mesh by (\w+): .*; (\d+) intervals as owned, (\d+) by idg2", said).groups()
 assert by in ("metis", "rcb") and 3 * int(idg2) <= int(own), said
-# each partitioner alone; a partitioner without improvement ends the program
+# each partitioner; a partitioner without improvement ends the program
 tutti = sys.argv[2] + "/tutti"
 for by in "metis", "rcb":
     owners, how, count = tour.division(tutti, "files/pipe.msh", by)
@@ -43,7 +42,7 @@ page = Page()
 page.feed(open("report.html").read())
 page.close()
 assert not page.open and page.seen["figure"] == 3 and page.seen["img"] == 3, page.seen
-# terms are defined, page cache and fsync are named, pictures are readable
+# terms are defined, page cache and fsync are mentioned, text in pictures has sufficient contrast
 text = open("report.html").read()
 for term in ("block2d", "strided", "flash", "reused plan", "contiguous, at best", "interval", "own", "idg2"):
     assert f"<dt>{term}</dt><dd>" in text, term
@@ -59,7 +58,7 @@ for data in re.findall(r"data:image/svg\+xml;base64,([^\"]*)", text):
     assert colours and all(1.05 / (light(c) + 0.05) >= 4.5 for c in colours), colours
 assert "temperature [K]</text>" in svg and ">time</text>" in svg, "axes with units"
 largest = [float(p.split(",")[1]) for p in re.findall(r'class="bound" points="([^"]*)"', svg)[1].split()]
-assert largest[-1] - largest[0] > 60, "the plate does not cool down visibly"  # of 320 pixels
+assert largest[-1] - largest[0] > 60, "the plate does not cool down visibly"  # plots are 320 pixels high
 fast, slow = [1.0, 1.1, 0.9, 1.0, 1.05, 0.95, 1.0], [2.0, 2.3, 1.9, 2.1, 2.0, 2.2, 1.8]
 mixed = [0.5, 2.0, 0.9, 1.2, 1.0, 0.7, 1.6]
 assert tour.verdict(fast, slow, "it")[1] == "yes" and tour.verdict(slow, fast, "it")[1] == "no"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=180 builds=openmpi cores=2
-# The commands and programs of the tutorial and of the how-to guides run, page by page, in a new prefix and an empty environment.  (install.md is run by
-# t917 and t927, storage.md by t932, simulate.md by t1551, heat.md and bipolar.md by tests/apps.)
+# The commands and programs of the tutorial and of the how-to guides work, page by page, with Tutti in a new prefix and an
+# empty environment.  (Other tests: install.md: t917 and t927, storage.md: t932, simulate.md: t1551, heat.md and
+# bipolar.md: tests/apps.)
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -69,11 +70,11 @@ for page in restart layout archive read-without-mpi hdf5 tune gmsh-paraview impo
     python3 "$top/tests/project/user/page_commands.py" "$top/docs/howto/$page.md" . | here | follow "docs/howto/$page.md"
     [ "$(wc -l <followed)" -gt "$before" ] || fail "docs/howto/$page.md has no command"
 done
-# the last page: the wrapper and Tutti both saw the calls of both ranks
+# the last page: the wrapper and Tutti have both counted the calls of both ranks
 [ "$(grep -c '^wrapped' out)" = 2 ] || { fail 'the wrapper was not called on both ranks'; cat out; }
 grep -q "tutti.*program.dat" out || { fail 'Tutti was not called behind the wrapper'; cat out; }
 
-# ---- install-without-root.md: the build is configured with its commands; t924 builds one
+# ---- install-without-root.md: its commands configure a build; t924 builds one
 line=$(grep '^    cmake -S . -B build/mine ' "$top/docs/howto/install-without-root.md" | sed "s|-S . -B build/mine|-S $top -B mine|")
 user "$line" || { fail "this failed: $line"; cat out; }
 for page in "$top"/docs/howto/*.md; do

@@ -1,10 +1,9 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 cores=2 builds=openmpi,mpich
-# README, CONTRIBUTING and docs/ refer to existing names, links, targets (scripts/check_docs.py). 
-# README has at most 150 lines, and the most important information in its first 45.  The chart shows
-# the table of docs/performance.md.  The program of
-# docs/reference/errors.md compiles without a warning, writes its file on four ranks, and reports
-# the error of one rank once; its table of codes is that of the header.  (t910 and t917 run the
+# README, CONTRIBUTING and docs/ refer to existing names, links and targets (scripts/check_docs.py).  README has at most
+# 150 lines, with the most important information in its first 45 lines.  The chart shows the table of
+# docs/performance.md.  The program of docs/reference/errors.md compiles without a warning, writes its file on four
+# ranks, and reports the error of one rank once; its table of codes is that of the header.  (t910 and t917 run the
 # installation commands, t919 the tutorial and the how-to guides.)
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
@@ -33,7 +32,7 @@ sed -n 's/^ *X(\([A-Z_]*\), \(-*[0-9]*\), .*/TUTTI_\1 \2/p' "$top/include/tutti/
 sed -n 's/^| `\(TUTTI_[A-Z_]*\)` | \(-*[0-9]*\) |.*/\1 \2/p' "$top/docs/reference/errors.md" | diff - "$TUTTI_TEST_DIR/codes" ||
     fail "docs/reference/errors.md has other codes than error.h"
 
-# ---- the program, with the rank and its part of the array
+# ---- the program of docs/reference/errors.md, with the rank and its part of the array
 cd "$TUTTI_TEST_DIR" || exit 1
 awk '/^```/ { on = $0 == "```c"; next } on' "$top/docs/reference/errors.md" >block.c
 {
@@ -54,7 +53,7 @@ mpicc=$(sed -n 's/^TUTTI_MPICC:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
 if "$mpicc" -std=gnu11 -Wall -Wextra -Werror -I"$top/include" readme.c -o readme \
     -L"$TUTTI_BUILD_DIR" -ltutti -Wl,-rpath,"$TUTTI_BUILD_DIR"; then
     "$top/scripts/mpirun.sh" "$TUTTI_MPI" 4 ./readme || fail "the program of errors.md failed"
-    # rows 0 and 511, columns 0 and 511: the four ranks' corners
+    # elements in rows 0 and 511 and columns 0 and 511, one of each rank
     corners=$(for at in 0 511 261632 262143; do od -An -tf8 -j $((at * 8)) -N8 out.dat; done | tr -d '\n ')
     [ "$corners" = 1234 ] || fail "the program of errors.md wrote $corners into the corners, not 1234"
     # an error on one rank only: all ranks return it
@@ -64,7 +63,7 @@ if "$mpicc" -std=gnu11 -Wall -Wextra -Werror -I"$top/include" readme.c -o readme
         -Wl,-rpath,"$TUTTI_BUILD_DIR" || fail "it does not compile with a wrong bound"
     timeout 30 "$top/scripts/mpirun.sh" "$TUTTI_MPI" 4 ./bad >bad.out 2>&1
     code=$?
-    [ $code -eq 1 ] || fail "with a wrong bound on one rank: exit code $code" # all ranks return the error, none waits
+    [ $code -eq 1 ] || fail "with a wrong bound on one rank: exit code $code" # and no rank waits
     told=$(grep -c 'rank 1.*argument access is NULL.*exceeds the extent' bad.out)
     [ "$told" = 1 ] || fail "reported $told times, not once: $(cat bad.out)"
 else

@@ -1,9 +1,9 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# The generated manual pages are those of the current headers, examples and options, also after a build that started with older
-# ones: `man FUNCTION` finds a page with a description for every function that the library exports, tutti-options(7) describes every
-# option, and every page that a page refers to exists.  The generator refuses functions without a description or collectivity, and torn
-# sentences.
+# The generated manual pages correspond to the current headers, examples and options, also if a build started with older
+# ones: `man FUNCTION` finds a page with a description of every function that the library exports, tutti-options(7)
+# describes every option, and every page that a page refers to exists.  The generator refuses functions without a
+# description or a statement of collectivity, and incomplete sentences.
 # SPDX-License-Identifier: BSD-3-Clause
 cd "$(dirname "$0")/../.." || exit 1
 bad=0
@@ -16,7 +16,8 @@ functions=$(nm -D --defined-only "$TUTTI_BUILD_DIR/libtutti.so" | sed -n 's/.* T
 for name in $functions; do
     [ -f "$man/$name.3" ] || { echo "$name has no manual page"; bad=1; }
 done
-# Every function is described: its name is followed by text.  Pages of functions have RETURN VALUE and, with codes, ERRORS.
+# The name of every function is followed by a description.  Pages of functions have the sections RETURN VALUE and, if the
+# functions return codes, ERRORS.
 # shellcheck disable=SC2086 # names are words
 python3 - "$man" $functions <<'END' || bad=1
 import pathlib
@@ -40,7 +41,7 @@ for page in man.glob("*.3"):
 print("\n".join(wrong))
 sys.exit(bool(wrong))
 END
-# damaged SED: the generator refuses a header that is changed like this
+# damaged SED TEXT: check that the generator refuses a header that is changed by SED with a message containing TEXT
 mkdir -p "$TUTTI_TEST_DIR/tree/src"
 cp -r scripts include examples "$TUTTI_TEST_DIR/tree" && cp -r src/store "$TUTTI_TEST_DIR/tree/src"
 damaged() {
@@ -63,7 +64,7 @@ for option in json.load(sys.stdin):
     for key in ("environment", "help", "default"):
         if option[key] not in entry:
             sys.exit("tutti-options(7) does not show the %s of %s" % (key, option["name"]))' "$man/tutti-options.7" || bad=1
-# said_by PATTERN: the pages that others name, as NAME.SECTION
+# said_by PATTERN: print the pages to which other pages refer, as NAME.SECTION
 said_by() {
     cat docs/man/*.[17] "$man"/*.[137] | grep -ohE "$1" | sed -E 's/\\f[BR]|\\|^\.BR |^\.so man3\///g; s/ ?\(([137])\)$/.\1/' | sort -u
 }
@@ -77,8 +78,8 @@ if command -v groff >/dev/null; then
     *"A pending operation of the plan is abandoned"*) ;;
     *) echo "the link tutti_plan_run.3 does not show its page: $shown"; bad=1 ;;
     esac
-    # tables and code of comments stay what they are
-    # shows PAGE LINE
+    # tables and code in comments are not reflowed
+    # shows PAGE LINE: check that a formatted page contains the line
     shows() {
         groff -man -Tascii -ww -rLL=100n "$man/$1" | sed 's/\x1b\[[0-9;]*m//g' | tr -s ' ' | grep -qxF " $2" ||
             { echo "$1 does not show the line '$2'"; bad=1; }

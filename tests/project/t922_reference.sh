@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=openmpi
-# The C of the reference pages compiles without a warning, and the Python of docs/reference/python.md reads the files of the tutorial's
-# programs.  (t1009, t1026, t1104 and t920 run the functions of arrays.md, tiles.md, replicas.md and errors.md, t1406 the program of fortran.md.)
+# The C code of the reference pages compiles without a warning, and the Python code of docs/reference/python.md reads the
+# files of the tutorial programs.  (Other tests run the functions of arrays.md (t1009), tiles.md (t1026), replicas.md
+# (t1104) and errors.md (t920), and the program of fortran.md (t1406).)
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -13,16 +14,16 @@ fail() {
 }
 mpicc=$(sed -n 's/^TUTTI_MPICC:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
 
-# code PAGE N LANGUAGE: block N of a page in a language, from 1
+# code PAGE N LANGUAGE: print the N-th block (from 1) of a page in a language
 code() {
     awk -v n="$2" -v fence="\`\`\`$3" '/^```/ { on = $0 == fence && ++k == n; if ($0 == "```") on = 0; next } on' "$top/docs/reference/$1.md"
 }
-# compiled NAME: the C on standard input
+# compiled NAME: compile the C code on standard input
 compiled() {
     { printf '#include <stdio.h>\n#include <stdlib.h>\n#include <tutti/tutti.h>\n' && cat; } >"$1.c"
     "$mpicc" -std=gnu11 -Wall -Wextra -Werror -I"$top/include" -c "$1.c" || fail "the C of $1.md does not compile"
 }
-# inside SIGNATURE: a function of the statements on standard input, which declare err
+# inside SIGNATURE: print a function whose body is standard input, which must declare err
 inside() {
     echo "tutti_err $1; tutti_err $1 {"
     cat
@@ -48,7 +49,7 @@ code exodus 1 c | inside 'f(MPI_Comm comm, int steps, double dt, double *t, tutt
     code meshes 1 c
 } | compiled meshes
 
-# ---- Python: a dataset and an array of the tutorial
+# ---- Python reads a dataset and an array of the tutorial
 /usr/bin/python3 -c 'import numpy' 2>/dev/null || { echo 'skipped: no Python module numpy'; [ $bad = 0 ] && exit 77; exit 1; }
 for step in step5_array step6_dataset; do
     "$mpicc" -std=gnu11 -I"$top/include" "$top/examples/$step.c" -o $step -L"$TUTTI_BUILD_DIR" -ltutti -lm -Wl,-rpath,"$TUTTI_BUILD_DIR" ||

@@ -1,10 +1,9 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 builds=mpich
-# Uninstalling restores the tree to its state before the installation: a prefix whose path contains
-# /tutti/ and a space, with empty directories of others below and beside it; a fresh prefix;
-# DESTDIR; a prefix reached through a symbolic link; a second
-# installation in a directory below the prefix.
-# (For Open MPI t924 runs it, in a clone.)
+# `make uninstall` restores the tree to its state before the installation: for a prefix whose path contains /tutti/ and a
+# space, with empty directories of other programs below and next to it; for a new prefix; with DESTDIR; for a prefix
+# behind a symbolic link; with a second installation in a directory below the prefix.  (For Open MPI, t924 runs this
+# test in a clone.)
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -25,7 +24,7 @@ install() {
 uninstall() {
     make -s -C "$top" uninstall PREFIX="$1" MPI="$TUTTI_MPI" >/dev/null
 }
-# restored WHAT COMMAND...: the command does not change the tree
+# restored WHAT COMMAND...: check that the command leaves the tree unchanged
 restored() {
     before=$(tree)
     what=$1
@@ -40,7 +39,7 @@ there_and_back() {
     uninstall "$1"
 }
 
-# Directories of others, that a rule by name would match, and files next to installed ones.
+# Directories of other programs that a rule by name would match, and files next to installed ones.
 old="$base/an old prefix"
 for dir in "$old/tutti" "$old/lib/tutti/other" "$old/lib/cmake/Other" "$old/lib/pkgconfig" "$old/share/doc/tutti" "$old/tutti/$TUTTI_MPI" \
     "$base/tutti" "$base/lib/cmake"; do
@@ -61,7 +60,7 @@ mkdir -p "$DESTDIR/tutti"
 export DESTDIR
 staged() {
     there_and_back /usr/tutti
-    rmdir "$DESTDIR/usr" # above the prefix
+    rmdir "$DESTDIR/usr" # not part of the prefix
 }
 restored DESTDIR staged
 unset DESTDIR
@@ -78,7 +77,7 @@ nested() {
 }
 restored 'a prefix below' nested
 
-# A file of another user of the prefix in a directory that the installation created keeps that directory.
+# A directory that the installation has created is kept if it contains a file of another program.
 install "$base/fresh"
 touch "$base/fresh/include/tutti/mine.h"
 uninstall "$base/fresh"

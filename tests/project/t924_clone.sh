@@ -1,9 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=400 builds=openmpi cores=2
-# The archive of `make dist`, unpacked into a directory called tutti: the library, the command, the
-# drop-in and the Fortran module are built there with clang, without a warning and without Python,
-# and the tests of installation, uninstallation and first use pass.
-# (They run here instead of in the build openmpi.  t925 builds clones.)
+# The archive of `make dist` is unpacked into a directory named tutti: library, command, drop-in and Fortran module are
+# built there with clang, without a warning and without Python, and the tests of installation, uninstallation and first
+# use pass.  (Those tests run here instead of in the build openmpi.  t925 builds clones.)
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 # shellcheck source=tests/project/clone.sh

@@ -1,8 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=600 builds=openmpi cores=2 tier=full
-# Clones in a directory with a space and a non-ASCII letter, in one whose path is longer than 120
-# characters, and in one that is reached through a symbolic link: as t924, and `make test` with the
-# tests of some modules.
+# Clones in a directory with a space and a non-ASCII letter, in a directory whose path is longer than 120 characters, and in
+# a directory behind a symbolic link: build and tests as in t924, and `make test` with the tests of some modules.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 # shellcheck source=tests/project/clone.sh

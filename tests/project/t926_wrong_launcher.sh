@@ -1,10 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 builds=openmpi,mpich
-# A program started by the launcher of another MPI: MPI_COMM_WORLD of every process has one rank,
-# and opening a file, a dataset or an Exodus file for writing fails with a message that explains it.
-#  Reading, MPI_COMM_SELF
-# among several ranks, batch
-# scripts, single processes, and TUTTI_SINGLE_RANK=1 work.
+# A program started by the launcher of another MPI: MPI_COMM_WORLD of every process has one rank, and opening a file, a
+# dataset or an Exodus file for writing fails with a message that states the reason.  Reading, MPI_COMM_SELF on several
+# ranks, batch scripts, single processes, and TUTTI_SINGLE_RANK=1 work.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -49,7 +47,7 @@ int main(int argc, char **argv) {
 END
 "mpicc.$TUTTI_MPI" -I"$top/include" writes.c -o writes -L"$TUTTI_BUILD_DIR" -ltutti -Wl,-rpath,"$TUTTI_BUILD_DIR" || exit 1
 
-# try WHAT PATTERN command...: the command succeeds and its output matches the pattern ('': any)
+# try WHAT PATTERN command...: check that the command succeeds and that its output matches the pattern ('': any)
 try() {
     what=$1 pattern=$2
     shift 2

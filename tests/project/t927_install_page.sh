@@ -1,8 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# docs/howto/install.md: TUTTI_NO_INSTALL=1 keeps `make` from calling apt-get, which it calls by
-# default; the commands of the section
-# Python work without a network, and do not change the clone.
+# docs/howto/install.md: by default `make` calls apt-get, but not with TUTTI_NO_INSTALL=1; the commands of the section
+# Python work without a network and do not change the clone.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -15,7 +14,7 @@ fail() {
     bad=1
 }
 
-# ---- packages: nothing is installed; a replacement for apt-get records calls
+# ---- packages: a replacement of apt-get records calls, so that nothing is installed
 mkdir bin
 printf '#!/bin/sh\necho not-installed\n' >bin/dpkg-query
 printf '#!/bin/sh\necho "$*" >>"%s/called"\n' "$PWD" >bin/apt-get

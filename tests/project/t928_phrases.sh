@@ -1,14 +1,14 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# scripts/check_words.py: the tree has none of the refused phrases, and the script finds them, also
-# across the lines of a comment.
+# scripts/check_words.py: the tree has no refused phrase, and the script finds such phrases, also across the lines of a
+# comment.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$TUTTI_TEST_DIR" || exit 1
 python3 "$top/scripts/check_words.py" || exit 1
 bad=0
-# found TEXT: the check refuses a comment with this text
+# found TEXT: check that the script refuses a comment with this text
 found() {
     printf '/* %b */\n' "$1" >try.c
     if python3 "$top/scripts/check_words.py" try.c >out; then

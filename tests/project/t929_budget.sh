@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# Lengths of functions and shares of functions with one caller are within the limits of scripts/budget.py, which refuses a
-# function with seven parameters.
+# Lengths of functions and shares of functions with one caller are within the limits of scripts/budget.py, and the script
+# refuses a function with seven parameters.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)

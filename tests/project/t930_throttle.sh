@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 cores=0
-# The slow disk of scripts/throttle.sh: direct access has the expected duration (in wide bounds: whether
-# it is slow, not how exactly), bytes are correct, and nothing remains after success or failure.
+# The slow disk of scripts/throttle.sh: direct access takes at least most of the expected time, bytes are correct, and
+# nothing remains after success or failure.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -16,7 +16,7 @@ fail() {
 trap 'trap "" INT TERM HUP; sh "$throttle" down "$disk"' EXIT
 trap 'exit 130' INT TERM HUP
 
-# nothing_left WHEN
+# nothing_left WHEN: check that no disk, loop device, mount or cgroup remains
 nothing_left() {
     if [ -e "$disk" ] || [ -e "$disk.throttle" ] || losetup -a | grep -F "$disk" ||
         grep -F " $disk " /proc/mounts || find /sys/fs/cgroup -name "$group" 2>/dev/null | grep .; then
@@ -24,14 +24,14 @@ nothing_left() {
     fi
 }
 
-# milliseconds command...: print its duration on the slow disk
+# milliseconds command...: run a command on the slow disk and print its duration
 milliseconds() {
     start=$(date +%s%N)
     sh "$throttle" run "$disk" "$@" >"$TUTTI_TEST_DIR/log" 2>&1 || cat "$TUTTI_TEST_DIR/log" >&2
     echo $((($(date +%s%N) - start) / 1000000))
 }
 
-# slow WHAT command...: 16 MiB at 32 MiB/s; there is no upper limit, because other programs may run
+# slow WHAT command...: check the minimum duration of 16 MiB at 32 MiB/s; no maximum, since other programs may run
 slow() {
     what=$1
     shift
@@ -55,14 +55,14 @@ done
 [ "$(sh "$throttle" run "$disk" sh -c 'exit 5'; echo $?)" = 5 ] || fail "the exit code is lost"
 ! dd if=/dev/zero of="$disk/c" bs=1M count=200 2>/dev/null || fail "the disk is larger than it should be"
 
-# Processes in it are killed.
+# `down` kills processes that use the disk.
 sh "$throttle" run "$disk" sh -c 'cd "$0" && exec sleep 4243' "$disk" &
 sleep 0.2
 sh "$throttle" down "$disk" || fail "down failed"
 wait $! 2>/dev/null
 nothing_left "after down"
 
-# Failures on the way, and interruptions.
+# Failures of `up`, and interruptions.
 sh "$throttle" up "$disk" 32m 900000g >/dev/null
 [ $? = 77 ] || fail "a disk of 900000 GiB is not refused"
 nothing_left "not enough free space"

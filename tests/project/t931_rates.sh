@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 cores=0
-# The links of hosts (scripts/hosts.sh): both ends have the specified rate, also after it is
-# changed; the network is isolated; nothing remains, also after an interruption.
+# The links of simulated hosts (scripts/hosts.sh): both ends have the specified rate, also after a change; the network is
+# isolated; nothing remains, also after an interruption.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -15,7 +15,7 @@ fail() {
 trap 'trap "" INT TERM HUP; sh "$hosts" down "$dir"' EXIT
 trap 'exit 130' INT TERM HUP
 
-# expect HOST RATE: at both ends, in the format of tc; none: no shaping
+# expect HOST RATE: check the rate at both ends of a link, in the format of tc (none: no shaping)
 expect() {
     for end in "$1 eth0" "switch p$1"; do
         # shellcheck disable=SC2086 # where, and which device
@@ -59,7 +59,7 @@ done
 devices=$(sh "$hosts" on "$dir" 1 ip -o link show | cut -d' ' -f2 | tr -d '\n')
 case $devices in lo:eth0@*:) ;; *) fail "host 1 has $devices" ;; esac
 
-# Processes on the hosts end with them.
+# `down` ends processes on the hosts.
 sh "$hosts" on "$dir" 2 sleep 4244 &
 sleep 0.1
 sh "$hosts" down "$dir" || fail "down failed"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=110 cores=0
-# The commands of docs/howto/storage.md work: section by section, with less data, and with the paths of
-# this test.  A section whose first script exits with 77 because the machine lacks support is skipped.
+# The commands of docs/howto/storage.md work, section by section, with less data and with paths of this test.  A section is
+# skipped if its first script exits with 77 because the machine lacks support.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -24,7 +24,7 @@ sed "s|/var/tmp|@TMP@|g; s|build/openmpi/|@BUILD@/|g; s|build/run|@TMP@/run|g
     s|@TMP@|$tmp|g; s|@BUILD@|$TUTTI_BUILD_DIR|g
     s/--size [0-9]*m/--size 256k/; s/--rounds [0-9]*/--rounds 1/" docs/howto/storage.md >"$tmp/page"
 mkdir "$tmp/folder"
-# A section a file; its lines that are commands, and before them the heading as a remark.
+# Write one file per section with its heading as a comment, followed by its commands.
 awk -v folder="$tmp/folder" '
     /^## / { out = sprintf("%s/%02d", folder, ++n); print "#" $0 >out }
     /^    / && out { print substr($0, 5) >out }' "$tmp/page"

@@ -1,8 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 cores=0
-# scripts/bench_hosts.sh: it returns the exit code of the program, a run that exceeds the time
-# limit is killed, and nothing remains, also after an interruption.  The state is in a long path
-# behind a symbolic link.
+# scripts/bench_hosts.sh returns the exit code of the program and kills a run that exceeds the time limit; nothing remains,
+# also after an interruption.  The state directory has a long path behind a symbolic link.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -26,7 +25,7 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM HUP
 
-# bench SECONDS command...: on two hosts with one brick
+# bench SECONDS command...: run a command on two hosts with one brick
 bench() {
     seconds=$1
     shift

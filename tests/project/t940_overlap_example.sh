@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=openmpi,mpich cores=2
-# The fourth example computes while it writes: the same correct bytes with every value of
-# TUTTI_BACKGROUND, because it does not use the buffer between begin and end.
+# The fourth tutorial program, which computes while it writes, writes the same bytes with every value of TUTTI_BACKGROUND,
+# because it does not use the buffer between begin and end.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -19,7 +19,7 @@ with open(sys.argv[1], "rb") as file:
 expected = [[float(i) for i in range(N)]]
 for step in range(1, STEPS):
     expected.append([step + 0.5 * x for x in expected[-1]])
-expected.append([STEPS + 0.5 * x for x in expected[-1]])  # in the first buffer after the last step
+expected.append([STEPS + 0.5 * x for x in expected[-1]])  # contents of the first buffer after the last step
 wrong = len(data) != N * RANKS * (STEPS + 1)
 for step, state in enumerate(expected):
     for piece in range(0 if wrong else N // PIECE):

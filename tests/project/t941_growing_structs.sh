@@ -1,9 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=240 cores=2
-# Structs can grow: a program that was compiled with these headers runs with a library that has one
-# additional field at the end of each struct which callers allocate, and a program that was compiled
-# with those headers runs with this library.  The other library is built here, from a copy of the
-# sources, up to the modules whose structs grow.
+# Structs can grow: a program compiled with the current headers runs with a library that has one more field at the end of
+# each struct which callers allocate, and a program compiled with the headers of that library runs with the current
+# library.  The other library is built here from a copy of the sources, up to the modules whose structs grow.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -41,7 +40,7 @@ for module in cdf mesh timestep metadata netcdf compression segments dataset arc
     rm -r "grown/src/$module"
 done
 (cd lib && printf '%s\n' ../grown/src/*/*.c | xargs -P 2 -n 20 "$mpicc" -std=gnu11 -O0 -w -fPIC -fvisibility=hidden -D_GNU_SOURCE \
-    -I../grown/include -I../grown/src -c) # many files per call: the wrapper of Open MPI needs as much time as the compiler
+    -I../grown/include -I../grown/src -c) # compile many files per call, since the wrapper of Open MPI is slow
 "$mpicc" -shared -o "lib/libtutti_$TUTTI_MPI.so.1" -Wl,-soname,"libtutti_$TUTTI_MPI.so.1" -Wl,--version-script=grown/src/tutti.map lib/*.o \
     -lsqlite3 -lzstd -lrt -ldl -lpthread
 ln -s "libtutti_$TUTTI_MPI.so.1" "lib/libtutti_$TUTTI_MPI.so"
@@ -49,7 +48,7 @@ ln -s "libtutti_$TUTTI_MPI.so.1" "lib/libtutti_$TUTTI_MPI.so"
 "$mpicc" -Wall -Wextra -Werror -I"$top/include" "$here/user/grow.c" -o now -L"$TUTTI_BUILD_DIR" "-ltutti_$TUTTI_MPI"
 "$mpicc" -DTUTTI_TEST_GROWN -Igrown/include "$here/user/grow.c" -o later -Llib "-ltutti_$TUTTI_MPI"
 bad=0
-# run PROGRAM LIBRARY-FOLDER WHAT
+# run PROGRAM LIBRARY-FOLDER WHAT: run the program with the library of a folder
 run() {
     LD_LIBRARY_PATH=$2 "$top/scripts/mpirun.sh" "$TUTTI_MPI" 1 "./$1" "$PWD/data" "$3" || {
         echo "program '$1' with the library of $2 failed"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 builds=openmpi,mpich
-# A program of another MPI: linked with this library, opening a file is refused with a clear message; with this drop-in
-# preloaded, it ends with one.  Neither crashes.
+# A program of another MPI: if it is linked with this library, opening a file fails with a clear message; if this drop-in is
+# preloaded, the program ends with a message.  In both cases nothing crashes.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)

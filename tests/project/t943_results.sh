@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 builds=openmpi
-# Output of results.py for synthetic files: it gives a verdict only if two runs that are an hour
-# apart agree.  Its page is checked for one run and for two runs.
+# results.py gives a verdict for synthetic files only if two runs at least an hour apart agree.  Its page is checked for one
+# run and for two runs.
 # SPDX-License-Identifier: BSD-3-Clause
 top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$TUTTI_TEST_DIR" || exit 1
@@ -33,7 +33,7 @@ check([down, hypothesis(0.8, 0.7, 0.99)], "a is faster", True)
 check([up, down], results.NO_DIFFERENCE, False)
 check([up, both], results.NO_DIFFERENCE, False)
 check([both, both], results.NO_DIFFERENCE, False)
-check([up, hypothesis(1.2, 1, 1.4)], results.NO_DIFFERENCE, False)  # the number itself is within the bounds
+check([up, hypothesis(1.2, 1, 1.4)], results.NO_DIFFERENCE, False)  # the value is within the bounds of no difference
 check([hypothesis(75, 71, 80, 70), hypothesis(90, 72, 95, 70)], "b is faster", True)
 check([up, up, both], results.NO_DIFFERENCE, False, (HOUR, NOON, NOON))
 check([up, up, up], "b is faster", True, (HOUR, NOON, NOON))
@@ -58,7 +58,7 @@ def write(run, date, hypotheses, values):
     json.dump(r, open(f"{run}/paper-steps.json", "w", encoding="utf-8"))
 
 
-# paths differ between trees and runs
+# paths depend on the tree and the run
 assert results.tidy("x, /a/b/build/run/slow, y") == "x, build/run/slow, y"
 assert results.tidy("/tmp/tutti-hosts.Ab1/mount, writes") == "MOUNT, writes"
 assert results.tidy("ext4 on /dev/vda (rw); /dev/shm; build/run") == "ext4 on /dev/vda (rw); /dev/shm; build/run"

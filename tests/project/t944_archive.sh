@@ -1,8 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=openmpi
-# The archive of `make dist`: two runs give the same bytes; it holds the commit and all generated files of the build; no generated file is
-# committed; uncommitted changes are refused; pip installs the Python package from it, and
-# from a source distribution, without a compiler.  (t924 builds it.)
+# The archive of `make dist`: two runs give the same bytes; the archive contains the commit and all generated files of the
+# build; no generated file is committed; uncommitted changes are refused; pip installs the Python package from the
+# archive and from a source distribution, without a compiler.  (t924 builds the archive.)
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 # shellcheck source=tests/project/clone.sh
@@ -16,7 +16,7 @@ fail() {
 clone_commit "$PWD/clone"
 
 clone/scripts/dist.sh first "$TUTTI_BUILD_DIR/generated" >/dev/null || exit 1
-cp -r "$TUTTI_BUILD_DIR/generated/." copy # other times, owners and modes
+cp -r "$TUTTI_BUILD_DIR/generated/." copy # with other times, owners and modes
 (umask 077 && TZ=Asia/Tokyo LC_ALL=C clone/scripts/dist.sh second copy >/dev/null) || exit 1
 cmp first/tutti-*.tar.gz second/tutti-*.tar.gz || fail 'two archives of one commit differ'
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=180 builds=openmpi
-# A build in a clone regenerates files when their inputs change, and only then, with Ninja and with make: a new function gets a manual
-# page, a Fortran interface and a Python declaration, and loses them when it is removed; a changed example and a changed option reach
-# their pages.  An undocumented function fails the build.
+# A build in a clone regenerates files if and only if their inputs change, with Ninja and with make: a new function gets a
+# manual page, a Fortran interface and a Python declaration, which are removed with the function; pages follow changes
+# of examples and options.  An undocumented function fails the build.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 # shellcheck source=tests/project/clone.sh
@@ -15,14 +15,14 @@ fail() {
 }
 clone_tree "$PWD/clone"
 build() {
-    sleep 0.01 # file times
+    sleep 0.01 # so that file times differ
     cmake --build build --parallel 2 --target generated_bindings generated_man >log 2>&1
 }
-# has FILE TEXT
+# has FILE TEXT: check that a generated file contains TEXT
 has() {
     grep -qs -e "$2" "build/generated/$1"
 }
-# new_function COMMENT: file.h declares one more
+# new_function COMMENT: declare one more function in file.h
 new_function() {
     sed "s|^TUTTI_END_DECLS|$1\nTUTTI_API tutti_err tutti_file_newer(tutti_file *f, int n) TUTTI_MUST_USE;\n&|" "$top/include/tutti/file.h" \
         >clone/include/tutti/file.h

@@ -1,5 +1,4 @@
-/* Tests with all kinds of failures, for t909_runner.sh: linked with
- * tests/support/together.c.
+/* Tests with all kinds of failures for t909_runner.sh, linked with tests/support/together.c.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "support/together.h"
 
@@ -30,7 +29,7 @@ static int end(int code) {
     return code;
 }
 
-/* Leaves its surroundings changed. */
+/* A test that changes environment, umask, signal handlers and directory. */
 static int untidy(int argc, char **argv) {
     begin_case();
     printf("untidy says %s\n", argc == 3 ? argv[2] : "?");
@@ -40,7 +39,7 @@ static int untidy(int argc, char **argv) {
     return end(chdir("/"));
 }
 
-/* Finds them as they were, and its directory empty. */
+/* A test that passes if untidy() has had no effect on its environment, umask, signals and directory. */
 static int tidy(int argc, char **argv) {
     (void)argc, (void)argv;
     char here[4096];
@@ -59,7 +58,7 @@ static int skipped(int argc, char **argv) {
 
 static int fails(int argc, char **argv) {
     (void)argc, (void)argv;
-    return end(begin_case() == 1 ? 1 : 0); /* the last of two ranks */
+    return end(begin_case() == 1 ? 1 : 0); /* only rank 1 fails */
 }
 
 static int leaks(int argc, char **argv) {

@@ -1,5 +1,5 @@
-/* Items on ranks, for tests: a table, the same on all ranks, of the holders of each item, from
- * which each rank makes its spec in a rank-dependent order.
+/* Items on ranks: a table of the holders of each item, which is the same on all ranks, and from which
+ * each rank makes its spec in its own order.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_HELD_H
 #define TUTTI_TESTS_HELD_H
@@ -11,25 +11,25 @@ enum { HELD_ITEMS = 400, HELD_RANKS = 8 };
 
 typedef struct {
     int n;
-    int64_t number[HELD_ITEMS]; /* rising */
+    int64_t number[HELD_ITEMS]; /* [n], strictly ascending */
     tutti_count load[HELD_ITEMS];
     tutti_count start[HELD_ITEMS + 1];
-    int holder[HELD_ITEMS * HELD_RANKS]; /* the owner first */
+    int holder[HELD_ITEMS * HELD_RANKS]; /* ranks of item i from start[i] on, the owner first */
 } held;
 
-/* Distributions of items and of numbers. */
+/* Distributions of items over ranks, and kinds of item numbers. */
 enum { SPREAD, ALL_EVERYWHERE, ALL_ON_ONE, FEW_RANKS, SLABS, SPREADS };
 enum { DENSE, GAPS, CLUSTERS, FAR, LAYS };
 
 /* The arguments of this rank for tutti_replicas_create; pointers refer to this struct. */
 typedef struct {
     tutti_replicas_spec spec;
-    int item[HELD_ITEMS]; /* of the table */
+    int item[HELD_ITEMS]; /* index in the table of each item of this rank */
     int64_t number[HELD_ITEMS];
     unsigned char own[HELD_ITEMS];
     tutti_count load[HELD_ITEMS];
     tutti_off memory[HELD_ITEMS];
-    tutti_off bytes; /* of memory, in all */
+    tutti_off bytes; /* bytes of this rank's values in memory, including gaps */
 } mine_of;
 
 static inline int64_t held_number(int lay, int i, int64_t last) {
@@ -45,7 +45,7 @@ static inline int64_t held_number(int lay, int i, int64_t last) {
     }
 }
 
-/* The holders of item i, the owner first. */
+/* Choose the holders of item i, the owner first; return their number. */
 static inline tutti_count held_holders(int spread, int i, int n, int *out) {
     int have[HELD_RANKS] = {0};
     tutti_count many = 0;
@@ -66,7 +66,7 @@ static inline tutti_count held_holders(int spread, int i, int n, int *out) {
     return many;
 }
 
-/* loads: 0: all 1; otherwise 0 ... loads - 1 values. */
+/* Make a random table; items have 0 to loads - 1 values, or 1 value each if loads is 0. */
 static inline void held_random(held *h, int n, int spread, int lay, int loads) {
     int64_t last = 0;
     h->n = n;
@@ -94,13 +94,13 @@ static inline tutti_replicas_lists held_lists(const held *h, tutti_off value_byt
                                   .value_bytes = value_bytes};
 }
 
-/* The spec of this rank; shuffled: in random order; apart: with gaps between values in memory. */
+/* Make the spec of this rank; `shuffled`: in random order; `apart`: with gaps between values in memory. */
 static inline void held_mine(const held *h, tutti_off value_bytes, int shuffled, int apart,
                              mine_of *m) {
     tutti_count n = 0;
     for (int i = 0; i < h->n; i++)
         if (held_by(h, i, rank)) m->item[n++] = i;
-    uint64_t state = (uint64_t)rank + 1; /* not rnd, which is the same everywhere */
+    uint64_t state = (uint64_t)rank + 1; /* rnd() would be the same on all ranks */
     for (tutti_count i = n - 1; i > 0 && shuffled; i--) {
         const tutti_count k = (tutti_count)((state = tutti__scramble(state)) % (uint64_t)(i + 1));
         const int keep = m->item[i];
@@ -125,12 +125,12 @@ static inline void held_mine(const held *h, tutti_off value_bytes, int shuffled,
                                     .memory_offsets = apart ? m->memory : NULL};
 }
 
-/* Byte b of an item, the same on all ranks. */
+/* Return byte b of an item, the same on all ranks. */
 static inline unsigned char held_byte(int64_t number, tutti_off b) {
     return (unsigned char)(tutti__scramble((uint64_t)number * 977 + (uint64_t)b) >> 32);
 }
 
-/* This rank's memory, filled; free it. */
+/* Return a buffer with this rank's values, to be freed by the caller. */
 static inline unsigned char *held_values(const mine_of *m) {
     unsigned char *v = malloc((size_t)m->bytes + 1);
     memset(v, 0x5a, (size_t)m->bytes + 1);
@@ -140,7 +140,7 @@ static inline unsigned char *held_values(const mine_of *m) {
     return v;
 }
 
-/* Return the contents of a file with all items; to be freed. */
+/* Return the contents of a file with all items, to be freed by the caller. */
 static inline unsigned char *held_file(const held *h, tutti_off value_bytes, int64_t *n_out) {
     int64_t n = 0;
     for (int i = 0; i < h->n; i++) n += h->load[i] * value_bytes;

@@ -1,15 +1,15 @@
 /* TEST ranks=0 timeout=60 */
-/* Choice of writers in one process: the mesh of 8 nodes of the paper (Tables 1 and 2); every rule
- * compared with a simple implementation of its definition; idg2 compared with the minimum number of
- * intervals, by exhaustive search; the result is independent of the division of the order; balance
- * limits; invalid lists.
+/* Choice of writers in one process: the mesh of 8 nodes of the paper (Tables 1 and 2); every rule is
+ * compared with a simple implementation of its definition, and idg2 with the minimum number of intervals
+ * by exhaustive search; the result is independent of the division of items into ranges; balance limits;
+ * invalid lists.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "decomposition/rules.h"
 
 enum { ITEMS = 64, PARTS = 12 };
 
-/* Lists for tests: holders by item, the owner first. */
+/* Lists of the holders of each item, the owner first. */
 typedef struct {
     int n, parts;
     int64_t number[ITEMS];
@@ -33,7 +33,7 @@ static int check_holds(const lists *l, int i, int part) {
     return 0;
 }
 
-/* About one item in `local` is local; one in `idle` has no load (0: none). */
+/* Make random lists: about one of `local` items has a single holder, one of `idle` no load (0: none). */
 static void lists_random(lists *l, int n, int parts, int local, int idle) {
     l->n = n;
     l->parts = parts;
@@ -46,7 +46,7 @@ static void lists_random(lists *l, int n, int parts, int local, int idle) {
         l->load[i] = idle > 0 && rnd(idle) == 0 ? 0 : 1 + rnd(4);
         while (l->start[i] + many > at) {
             const int part = (int)rnd(parts);
-            l->start[i + 1] = at; /* used by `holds` */
+            l->start[i + 1] = at; /* used by check_holds */
             if (!check_holds(l, i, part)) l->holder[at++] = part;
         }
         l->start[i + 1] = at;
@@ -63,7 +63,7 @@ static int runs_of(const lists *l, const int *writer) {
     return runs;
 }
 
-/* ---- the paper */
+/* ---- the example of the paper */
 
 static void test_paper(void) {
     static const int neighbours[][5] = {{1, 3, -1},    {0, 4, 7, -1},   {4, 5, 6, 7, -1},
@@ -75,7 +75,7 @@ static void test_paper(void) {
     lists l = {.n = 8, .parts = 2};
     int writer[8];
     tutti_replicas_stats stats;
-    for (int i = 0; i < 8; i++) { /* the node classification of Figure 4 */
+    for (int i = 0; i < 8; i++) { /* the classes of nodes in Figure 4 of the paper */
         tutti_count at = l.start[i];
         char text[16] = "";
         l.holder[at++] = metis[i];
@@ -100,7 +100,7 @@ static void test_paper(void) {
     CHECK_EQ(stats.copies, 13);
     CHECK(stats.replication == 62.5, "%g", stats.replication);
     CHECK(stats.mean_interval == 4 && stats.mean_of_means == 4, "%g", stats.mean_of_means);
-    CHECK(stats.balance_items == 1, "%g", stats.balance_items); /* (6 - 2) / 4 */
+    CHECK(stats.balance_items == 1, "%g", stats.balance_items); /* (6 - 2) / mean 4 */
     const tutti_replicas_choice own = {.rule = TUTTI_REPLICAS_OWN};
     CHECK_OK(tutti_replicas_choose(&in, &own, writer, NULL, &stats));
     for (int i = 0; i < 8; i++) CHECK_EQ(writer[i], metis[i]);
@@ -108,9 +108,9 @@ static void test_paper(void) {
     CHECK(stats.balance_items == 0.5, "%g", stats.balance_items);
 }
 
-/* ---- definitions */
+/* ---- definitions of the rules */
 
-/* The next item with load from i on, in steps of `by`; -1: none. */
+/* Return the next item with a load from item i on in steps of `by`, or -1. */
 static int loaded(const lists *l, int i, int by) {
     while (i >= 0 && i < l->n && l->load[i] == 0) i += by;
     return i >= 0 && i < l->n ? i : -1;
@@ -128,7 +128,8 @@ static void plain_idg(const lists *l, int *writer) {
     }
 }
 
-/* The minimum number of runs of items from i on, over all choices. */
+/* Return the minimum number of runs of items from i on over all choices of writers; `last` is the writer of
+ * item i - 1. */
 static int fewest(const lists *l, int i, int last) {
     int best = ITEMS + 1;
     if (i == l->n) return 0;
@@ -213,13 +214,14 @@ static void random_is_even(void) {
     CHECK(same > N / 4 - 300 && same < N / 4 + 300, "%d", same);
 }
 
-/* ---- ranges */
+/* ---- ranges of items */
 
-/* A rule called for pieces of the order, each with the state after the previous one. */
+/* A rule that is applied to consecutive ranges of items, with the state after the previous range, gives the
+ * result for all items. */
 static void test_cuts(void) {
     lists l;
     for (int trial = 0; trial < 2000; trial++) {
-        int whole[ITEMS], writer[ITEMS + 1], owner[ITEMS], sorted[ITEMS * PARTS], room[PARTS];
+        int whole[ITEMS], writer[ITEMS + 1], owner[ITEMS], sorted[ITEMS * PARTS], buffer[PARTS];
         tutti_off bytes[ITEMS];
         lists_random(&l, 1 + (int)rnd(ITEMS), 1 + (int)rnd(PARTS), (int)rnd(6), 0);
         const tutti_replicas_lists in = lists_of(&l);
@@ -233,13 +235,13 @@ static void test_cuts(void) {
                 if (check_holds(&l, i, k)) sorted[at++] = k;
         }
         const tutti__items all = {l.n, l.number, bytes, l.start, sorted, owner, -1};
-        tutti__carry carry = {0, room, TUTTI__AS_NEXT};
+        tutti__carry carry = {0, buffer, TUTTI__AS_NEXT};
         for (int from = 0, to; from < l.n; from = to) {
             to = from + 1 + (int)rnd(l.n - from);
             const tutti__items part = tutti__items_part(&all, from, to);
             carry.before = TUTTI__AS_NEXT;
             if (from > 0 && tutti__items_local(&all, from) &&
-                rnd(2)) { /* restart with a new carry */
+                rnd(2)) { /* a local item: start with a new state */
                 int forgotten[PARTS];
                 tutti__carry fresh = {0, forgotten, TUTTI__AS_NEXT}, known = carry;
                 const tutti__items one = tutti__items_part(&all, from, from + 1);
@@ -247,19 +249,19 @@ static void test_cuts(void) {
                 tutti__rule_of(c.rule)->fn(&c, &part, &fresh, &writer[from]);
                 carry.before = known.before;
                 carry.n = fresh.n;
-                memcpy(room, forgotten, sizeof room);
+                memcpy(buffer, forgotten, sizeof buffer);
             } else {
                 tutti__rule_of(c.rule)->fn(&c, &part, &carry, &writer[from]);
             }
             if (from > 0 && carry.before != TUTTI__AS_NEXT) writer[from - 1] = carry.before;
         }
-        tutti__writers_fill(l.n, writer, carry.n > 0 ? room[0] : -1);
+        tutti__writers_fill(l.n, writer, carry.n > 0 ? buffer[0] : -1);
         CHECK(!memcmp(writer, whole, (size_t)l.n * sizeof *whole), "rule %d, trial %d", c.rule,
               trial);
     }
 }
 
-/* ---- limits */
+/* ---- balance limits */
 
 static void test_balance(void) {
     lists l;
@@ -284,7 +286,7 @@ static void test_balance(void) {
     CHECK_EQ(stats.max_bytes, 80);
     CHECK_EQ(stats.min_bytes, 80);
     CHECK(stats.balanced && stats.balance_bytes == 0, "%g", stats.balance_bytes);
-    /* in general it is a heuristic, but never worse than before, and its report is correct */
+    /* the heuristic never increases the largest share, and its statistics are correct */
     int reached = 0, trials = 0;
     for (; trials < 1000; trials++) {
         tutti_replicas_stats bare;
@@ -365,17 +367,17 @@ static void test_names(void) {
     CHECK(!strcmp(tutti_replicas_rule_name((tutti_replicas_rule)99), ""), "no name");
 }
 
-/* A struct of another version: common fields are set, others are 0. */
+/* Structs of other sizes, as in other versions: common fields are set, others are 0. */
 static void test_sizes(void) {
     const tutti_replicas_lists l = {.parts = 2, .value_bytes = 1};
     const tutti_replicas_choice c = {0};
-    char room[sizeof(tutti_replicas_stats) + 16];
-    memset(room, 1, sizeof room);
-    CHECK_OK(tutti_replicas_choose_sized(&l, &c, NULL, NULL, (tutti_replicas_stats *)room, 4));
-    CHECK(room[0] == 2 && room[4] == 1, "%d %d", room[0], room[4]);
-    CHECK_OK(
-        tutti_replicas_choose_sized(&l, &c, NULL, NULL, (tutti_replicas_stats *)room, sizeof room));
-    CHECK(room[sizeof room - 1] == 0, "%d", room[sizeof room - 1]);
+    char buffer[sizeof(tutti_replicas_stats) + 16];
+    memset(buffer, 1, sizeof buffer);
+    CHECK_OK(tutti_replicas_choose_sized(&l, &c, NULL, NULL, (tutti_replicas_stats *)buffer, 4));
+    CHECK(buffer[0] == 2 && buffer[4] == 1, "%d %d", buffer[0], buffer[4]);
+    CHECK_OK(tutti_replicas_choose_sized(&l, &c, NULL, NULL, (tutti_replicas_stats *)buffer,
+                                         sizeof buffer));
+    CHECK(buffer[sizeof buffer - 1] == 0, "%d", buffer[sizeof buffer - 1]);
 }
 
 int main(void) {

@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* The inspector on many ranks gives the same results as the rules in one process: positions, writers, shares,
- * statistics, for items with all distributions and numberings; no rank handles much more than
- * its share of the items; owners need not be known.
+/* The inspector on many ranks gives the same positions, writers, shares and statistics as the rules in one
+ * process, for items with all distributions and numberings; no rank processes much more than its share of
+ * the items; owners are optional for most rules.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "replicas/held.h"
 
@@ -27,7 +27,7 @@ static void same_stats(const tutti_replicas_stats *a, const tutti_replicas_stats
           "means");
 }
 
-/* Compare the items of each rank, and of all ranks together. */
+/* Compare the inspector with the rules, for the items of this rank and in total. */
 static void compare_values(const tutti_replicas *r, const tutti_replicas_choice *c) {
     static int writer[HELD_ITEMS];
     tutti_replicas_share shares[HELD_RANKS], share;
@@ -85,7 +85,7 @@ static void test_cases(void) {
     }
 }
 
-/* Rules that need no owners do without. */
+/* Only rules that need owners refuse a spec without owners. */
 static void no_owners(void) {
     check_where("no owners");
     for (int rule = 0; rule < 5; rule++) {
@@ -106,8 +106,8 @@ static void no_owners(void) {
     }
 }
 
-/* Numbers cluster, and all items are on one rank, or every rank holds half of them: ranges adapt.
- * A rank handles about its share of the list entries. */
+/* If numbers cluster, and items are on one rank, on all ranks or on half of the ranks, each rank still
+ * processes about its share of the list entries. */
 static void test_ranges(void) {
     enum { N = 20000 };
     static int64_t number[N];
@@ -128,7 +128,7 @@ static void test_ranges(void) {
     }
 }
 
-/* A communicator that is freed before the inspector, and one of some ranks. */
+/* A communicator of some ranks that is freed before the inspector; MPI_COMM_NULL is refused. */
 static void test_communicators(void) {
     MPI_Comm part;
     tutti_replicas *r = NULL;

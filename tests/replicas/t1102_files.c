@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* Every rule writes the same file, byte for byte, by every method, and all copies are read back from
- * it: at once, by plans, split, started, at any offset, from values with gaps in memory; also
- * on fewer ranks than wrote it.
+/* Every rule writes the same file by every method, and all copies are read back: by blocking, planned, split
+ * and non-blocking calls, at any offset, from values with gaps in memory; also on fewer ranks than wrote
+ * the file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "replicas/held.h"
 
@@ -9,7 +9,7 @@ static char path[512];
 static held h;
 static mine_of m;
 
-/* The file holds `at` zeros and then all items. */
+/* Check that the file contains `at` zeros followed by all items. */
 static void file_right(tutti_off at, const char *what) {
     int64_t n = 0;
     unsigned char *items = held_file(&h, m.spec.value_bytes, &n);
@@ -68,7 +68,7 @@ static void rules_and_methods(void) {
     }
 }
 
-/* The accesses are ordinary ones. */
+/* The accesses of an inspector can be used in any call. */
 static void other_calls(void) {
     tutti_replicas *r = NULL;
     tutti_plan *p = NULL;
@@ -96,7 +96,7 @@ static void other_calls(void) {
     CHECK_SAME(tutti_request_wait(&q, &count), TUTTI_OK);
     CHECK_EQ(count, tutti_access_bytes(g));
     values_right(got, "started");
-    /* other positions of items, in the file and in memory */
+    /* shifted in the file and in memory */
     CHECK_SAME(tutti_file_resize(f, 0), TUTTI_OK);
     CHECK_OK(tutti_access_shift(w, 500, 16, &moved));
     CHECK_SAME(tutti_file_write(f, moved, v - 16, NULL), TUTTI_OK);
@@ -113,7 +113,7 @@ static void other_calls(void) {
     free(got);
 }
 
-/* The first ranks read the data of all ranks, with other items per rank. */
+/* The first half of the ranks reads the data of all ranks, with other items per rank. */
 static void on_fewer(void) {
     const int some = (ranks + 1) / 2, all = ranks;
     tutti_replicas *r = NULL;

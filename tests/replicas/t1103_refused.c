@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* An error in the items of one rank, or of two together, is reported on all ranks with the same message,
- * which names the item and the ranks; copies that differ are found; ranks in different calls or with
- * different arguments are detected; memory may run out anywhere.
+/* An error in the items of one rank, or of two ranks together, is reported on all ranks with the same
+ * message, which names the item and the ranks; different copies are detected, and so are ranks in
+ * different calls or with different arguments; any allocation may fail.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "replicas/held.h"
 
@@ -13,8 +13,7 @@ static int last(void) {
     return rank == ranks - 1;
 }
 
-/* Rank 0 holds 10 ... 19, rank 1 20 ... 29, and each rank, as a copy, the first item of the next
- * rank. */
+/* Rank r owns the items 10 (r + 1) to 10 (r + 1) + 9 and has a copy of the first item of rank r + 1. */
 enum { EACH = 10 };
 static int64_t number[EACH + 2];
 static unsigned char own[EACH + 2];
@@ -31,7 +30,7 @@ static tutti_replicas_spec fine(void) {
         .n = EACH + copy, .numbers = number, .own = own, .loads = load, .value_bytes = 8};
 }
 
-/* All ranks get this code, and a message that contains this text. */
+/* Check that all ranks return this code with a message that contains `words`. */
 static void check_refused(const tutti_replicas_spec *spec, tutti_err code, const char *words) {
     tutti_replicas *r = NULL;
     CHECK_SAME(tutti_replicas_create(MPI_COMM_WORLD, spec, &r), code);
@@ -76,7 +75,7 @@ static void bad_lists(void) {
         if (rank == 0) load[EACH] = 3;
         check_refused(&s, TUTTI_ERR_MISMATCH, "item 20 has load 3 on rank 0 and 2 on rank 1");
         s = fine();
-        if (rank == 1) load[0] = 0; /* also if one of them has load 0 */
+        if (rank == 1) load[0] = 0; /* also a difference from load 0 */
         check_refused(&s, TUTTI_ERR_MISMATCH, "item 20 has load 2 on rank 0 and 0 on rank 1");
     }
     if (ranks == 8) { /* the lowest number is reported; long lists of ranks are truncated */
@@ -120,7 +119,7 @@ static void bad_arguments(void) {
     s = fine();
     if (last()) s.own = NULL;
     check_refused(&s, TUTTI_ERR_MISMATCH, "field own is NULL on some ranks");
-    s = fine(); /* a rank without items need not set it */
+    s = fine(); /* a rank without items need not set `own` */
     if (last()) s = (tutti_replicas_spec){.value_bytes = 8};
     if (rank == ranks - 2) s.n = EACH;
     s.choice.rule = TUTTI_REPLICAS_OWN;
@@ -143,7 +142,7 @@ static void test_copies(void) {
         snprintf(where, sizeof where, "copies, trial %d", trial);
         check_where(where);
         CHECK_SAME(tutti_replicas_check(r, v), TUTTI_OK);
-        /* two items in which one holder differs; the lower one is reported */
+        /* change one holder's copy of up to two items; the item with the lower index is reported */
         int found = -1, low = -1, other = -1, value = 0;
         for (int k = 0; k < 2; k++) {
             const int i = (int)rnd(h.n), who = (int)rnd(ranks);
@@ -159,10 +158,10 @@ static void test_copies(void) {
             low = who;
             for (int q = 0; q < ranks; q++)
                 if (q != who && held_by(&h, i, q)) {
-                    other = q; /* the lowest of the others */
+                    other = q; /* the lowest other holder */
                     break;
                 }
-            if (other < low) { /* the lowest holder against the first that has other values */
+            if (other < low) { /* the lower rank is reported first */
                 const int keep = low;
                 low = other;
                 other = keep;
@@ -182,14 +181,14 @@ static void test_copies(void) {
             snprintf(words, sizeof words, " on rank %d", other);
             CHECK(strstr(tutti_last_message(), words), "'%s', not '%s'", tutti_last_message(),
                   words);
-            /* no byte is written */
+            /* a checked write writes no byte */
             tutti_off size = 0;
             CHECK_SAME(tutti_file_resize(f, 0), TUTTI_OK);
             CHECK_SAME(tutti_replicas_write(f, 0, r, v, TUTTI_REPLICAS_CHECK), TUTTI_ERR_MISMATCH);
             CHECK_SAME(tutti_file_size(f, &size), TUTTI_OK);
             CHECK_EQ(size, 0);
         }
-        CHECK_SAME(tutti_replicas_write(f, 0, r, v, 0), TUTTI_OK); /* not checked */
+        CHECK_SAME(tutti_replicas_write(f, 0, r, v, 0), TUTTI_OK); /* without a check */
         free(v);
         tutti_replicas_free(&r);
     }
@@ -198,7 +197,7 @@ static void test_copies(void) {
 
 /* ---- ranks in different calls */
 
-/* All ranks get TUTTI_ERR_MISMATCH and this text; the message names the call of each. */
+/* Check that all ranks return TUTTI_ERR_MISMATCH with a message that contains `words`. */
 static void meet_ranks(tutti_err err, const char *words) {
     int bad = err != TUTTI_ERR_MISMATCH || !strstr(tutti_last_error()->text, words), any = 0;
     MPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
@@ -248,7 +247,7 @@ static void test_different(void) {
     CHECK_SAME(tutti_replicas_write(f, 0, r, v, 6), TUTTI_ERR_ARG);
     CHECK_SAME(tutti_replicas_check(r, last() ? NULL : v), TUTTI_ERR_ARG);
     CHECK_SAME(tutti_replicas_read(f, INT64_MAX, r, v), TUTTI_ERR_OVERFLOW);
-    CHECK_SAME(tutti_replicas_read(f, 1, r, v), TUTTI_ERR_TRUNCATED); /* the file ends before */
+    CHECK_SAME(tutti_replicas_read(f, 1, r, v), TUTTI_ERR_TRUNCATED); /* the file is too short */
     CHECK_SAME(tutti_replicas_read(f, 0, r, v), TUTTI_OK);
     if (ranks > 1) {
         CHECK_OK(tutti_file_open(MPI_COMM_SELF, path, TUTTI_READ, NULL, &alone));
@@ -283,7 +282,7 @@ static void no_memory(void) {
     held_random(&h, 40, SPREAD, GAPS, 3);
     held_mine(&h, 8, 1, 1, &m);
     unsigned char *v = held_values(&m);
-    CHECK_SAME(tutti_replicas_create(MPI_COMM_WORLD, &m.spec, &r), TUTTI_OK); /* the teams */
+    CHECK_SAME(tutti_replicas_create(MPI_COMM_WORLD, &m.spec, &r), TUTTI_OK); /* creates teams */
     const long live = tutti__memory_live();
     check_where("no memory");
     for (int check = 0; check < 2; check++)

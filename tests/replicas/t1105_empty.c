@@ -1,12 +1,12 @@
 /* TEST ranks=1,3 timeout=60 */
-/* Empty cases: no items, or none with load, are written and read at any offset, also beyond
- * the end of the file, without a buffer; unused fields of a spec may have any value.
+/* Replicas without items, or whose items have no load, are written and read at any offset, also beyond the
+ * end of the file, without a buffer; unused fields of a spec may have any value.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "replicas/held.h"
 
 static char path[512];
 
-/* Written and read back at `offset` of an empty file, which stays empty. */
+/* Write and read at `offset` of an empty file; check that the file stays empty. */
 static void comes_and_goes(tutti_replicas *r, tutti_off offset) {
     tutti_off size = -1;
     tutti_file *f = open_with(path, "");

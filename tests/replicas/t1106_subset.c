@@ -1,7 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Ranks that together list only some of the items of a file read and write the right values if they
- * pass positions.  Without positions a read is refused if the numbers do not prove that
- * all items are listed.
+/* Ranks that together list only some of the items of a file read and write correct values if they pass
+ * positions.  Without positions, a read is refused unless the numbers prove that all items are listed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "replicas/held.h"
 
@@ -9,10 +8,10 @@ enum { ITEMS = 120, AT = 24 };
 static char path[512];
 static held all, some;
 static mine_of m;
-static tutti_off position[ITEMS + 1]; /* of the items of `all` */
-static tutti_off given[ITEMS];        /* of this rank's items of `some` */
+static tutti_off position[ITEMS + 1]; /* positions of the items of `all` */
+static tutti_off given[ITEMS];        /* positions of this rank's items of `some` */
 
-/* Write a file of random items and remember where each is. */
+/* Write a file of random items; set their positions. */
 static void file_make(int lay, int loads, tutti_off value_bytes) {
     tutti_replicas *r = NULL;
     held_random(&all, ITEMS, SPREAD, lay, loads);
@@ -28,7 +27,7 @@ static void file_make(int lay, int loads, tutti_off value_bytes) {
     free(v);
 }
 
-/* The items from `from` up to `to`, every `step`th; this rank's spec with their positions. */
+/* Select every `step`th item in [from, to); make this rank's spec and positions. */
 static void choose_items(int from, int to, int step, tutti_off value_bytes) {
     some.n = 0;
     some.start[0] = 0;
@@ -116,7 +115,7 @@ static void reading(int lay, int loads) {
     }
 }
 
-/* Only the items that are named change. */
+/* A write changes only the listed items. */
 static void test_writing(void) {
     tutti_replicas *r = NULL;
     int64_t n = 0;
@@ -142,7 +141,7 @@ static void test_writing(void) {
     free(want);
 }
 
-/* A file that ends within the last item that is named. */
+/* A file that ends within the last listed item. */
 static void short_file(void) {
     file_make(DENSE, 0, 8);
     check_where("short file");
@@ -155,7 +154,7 @@ static void short_file(void) {
     read_with(&m.spec, TUTTI_ERR_TRUNCATED, "");
 }
 
-/* Every rank names items 3 and 9. */
+/* Invalid positions of items 3 and 9, which all ranks list. */
 static void bad_positions(void) {
     int64_t number[] = {3, 9};
     tutti_off at[] = {40, 80};

@@ -1,6 +1,6 @@
 /* TEST ranks=2,3 timeout=60 */
-/* The predicate of the inspector: each relation between fields is damaged, one at a time, and the predicate fails; an
- * undamaged inspector passes, with items of one size and of several.
+/* The validity predicate of the inspector fails if any relation between fields is damaged, and holds for
+ * undamaged inspectors with items of equal and of different sizes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "replicas/replicas_impl.h"
 
@@ -15,7 +15,7 @@ enum { N = 4 };
         CHECK(!tutti__replicas_is_valid(&d), #change); \
     } while (0)
 
-/* Damage one value in place, and restore it. */
+/* Damage one value in place, check the predicate, and restore the value. */
 #define DAMAGED_VALUE(place, value)                  \
     do {                                             \
         const int64_t before = (place);              \
@@ -33,7 +33,7 @@ static void damage_bytes(tutti_replicas *r) {
     DAMAGED(n = N - 1);
     DAMAGED(n = -1);
     DAMAGED(value_bytes = 0);
-    DAMAGED(item_bytes += 8); /* with sizes: another size; without: differs from the accesses */
+    DAMAGED(item_bytes += 8); /* contradicts the accesses */
     DAMAGED(missing = -2);
     DAMAGED(position = NULL);
     DAMAGED(writer = NULL);
@@ -61,7 +61,7 @@ int main(int argc, char **argv) {
     const tutti_count loads[N] = {1, 2, 3, 1};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    /* neighbours share an item, with load 1; the numbers are not ascending */
+    /* consecutive ranks share an item; the numbers are not ascending */
     const int64_t numbers[N] = {3 * rank + 3, 3 * rank + 2, 3 * rank + 1, 3 * rank};
     tutti_replicas_spec spec = {.n = N, .numbers = numbers, .load = 1, .value_bytes = 8};
     CHECK(tutti_replicas_create(MPI_COMM_WORLD, &spec, &r) == TUTTI_OK);

@@ -15,7 +15,7 @@ ROOM = 1.03
 
 
 def measure(top, build, hosts, per_host):
-    """The calls of one machine by name."""
+    """Return the measured calls of one machine by name."""
     environment = dict(os.environ, SIMULATED_TOPOLOGY="fat-tree", SIMULATED_PER_HOST=str(per_host))
     done = subprocess.run([f"{top}/scripts/simulate.sh", str(hosts * per_host), f"{build}/experiments/calls"],
                           env=environment, stdout=subprocess.PIPE, text=True, check=False)
@@ -26,7 +26,7 @@ def measure(top, build, hosts, per_host):
 
 
 def read_budget(path):
-    """{(hosts, per_host): {call: (microseconds, messages, collectives)}}"""
+    """Return the budget as {(hosts, per_host): {call: (microseconds, messages, collectives)}}."""
     budget = {}
     with open(path, encoding="utf-8") as lines:
         for line in lines:
@@ -38,7 +38,7 @@ def read_budget(path):
 
 
 def compare(machine, measured, budget):
-    """Print what exceeds; return how many."""
+    """Print the values that exceed the budget; return their number."""
     wrong = 0
     for call in sorted(set(measured) ^ set(budget)):
         print(f"{machine}: call '{call}' is {'not in the budget' if call in measured else 'not measured'}")
@@ -54,7 +54,7 @@ def compare(machine, measured, budget):
 
 
 def main():
-    """Measure and compare, or print a budget."""
+    """Measure all machines; compare with the budget, or print a new one."""
     top, build = sys.argv[1:]
     printing = os.environ.get("TUTTI_TEST_MEASURE") == "1"
     budget = {} if printing else read_budget(f"{top}/tests/simulated/budget.txt")

@@ -1,6 +1,7 @@
 /* TEST ranks=16,64 timeout=60 */
-/* Bytes on a simulated machine: files written in three patterns, read back as written and as contiguous shares, and compared with the
- * bytes that a plain read gives; a dataset written by blocks and read by rows and by indices; an Exodus mesh and a step.
+/* Bytes on a simulated machine: files are written in three patterns, read back in the same pattern and as
+ * contiguous shares, and compared with a plain read; a dataset is written by blocks and read by rows and by
+ * indices; an Exodus mesh and a time step.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <mpi.h>
@@ -9,13 +10,13 @@
 
 #include "check.h"
 
-enum { ITEM = 8, ITEMS = 512, SHARE = ITEM * ITEMS }; /* per rank */
+enum { ITEM = 8, ITEMS = 512, SHARE = ITEM * ITEMS }; /* SHARE: bytes per rank */
 
 static int rank, ranks, down, across;
 static tutti_options options;
 static char path[512];
 
-/* The byte that a file has at an offset. */
+/* Return the byte of every file at an offset. */
 static unsigned char byte_at(tutti_off offset) {
     uint64_t z = (uint64_t)offset * 0x9e3779b97f4a7c15u;
     z ^= z >> 29;
@@ -52,7 +53,7 @@ static tutti_err irregular(tutti_access **out) {
     return tutti_access_indices(0, ITEM, ITEMS, index, out);
 }
 
-/* The bytes of an access in its order. */
+/* Fill memory with the bytes of an access. */
 static void fill(const tutti_access *a, unsigned char *bytes) {
     tutti_access_iter *it = NULL;
     tutti_piece p;
@@ -102,7 +103,7 @@ static void check_file(const char *name, pattern_fn *pattern) {
     CHECK_OK(tutti_file_write(f, a, bytes, NULL));
     read_and_compare(f, a, name);
     read_and_compare(f, share, name);
-    CHECK_OK(tutti_file_write(f, a, bytes, NULL)); /* by the plan of the first */
+    CHECK_OK(tutti_file_write(f, a, bytes, NULL)); /* with the cached plan */
     CHECK_OK(tutti_file_close(&f));
     compare_plainly();
     tutti_access_free(&a);
@@ -169,7 +170,7 @@ static void check_dataset(void) {
     CHECK_OK(tutti_dataset_close(&d));
 }
 
-/* ---- an Exodus file: a chain of bars; neighbours share a node */
+/* ---- an Exodus file: a chain of bars; consecutive ranks share a node */
 
 enum { BARS = 8 };
 

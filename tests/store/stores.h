@@ -37,7 +37,7 @@ static inline const char *scratch_dir(int which) {
     return which == 0 ? check_dir() : shm ? shm : "/dev/shm";
 }
 
-/* A path of this process's own; the text is overwritten by the next call with the same dir. */
+/* Return a path that only this process uses; the next call with the same `dir` overwrites the text. */
 static inline const char *scratch(int dir, const char *name) {
     static char text[2][4096];
     snprintf(text[dir], sizeof text[dir], "%s/tutti-store-%s-%ld", scratch_dir(dir), name,
@@ -74,7 +74,7 @@ static inline tutti_options store_options(int choice) {
     return opt;
 }
 
-/* Open, or complain and return NULL. */
+/* Open a store as rank 0; on failure, report the error and return NULL. */
 static inline tutti_store *open_store(const char *path, int flags, const tutti_options *opt,
                                       tutti_stats *stats) {
     tutti_store *s = NULL;

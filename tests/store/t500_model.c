@@ -1,12 +1,12 @@
 /* TEST ranks=0 timeout=120 */
-/* Random list requests on every store, compared with bytes in memory: adjacent, tiny, large, unaligned,
- * shuffled and empty runs, more of them than one system call takes, reads over the end of the file;
+/* Random list requests on every store, compared with a model in memory: adjacent, tiny, large, unaligned,
+ * shuffled and empty runs, more runs than one system call accepts, reads across the end of the file;
  * synchronous and asynchronous; with and without direct_io, with short and interrupted transfers.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/stores.h"
 
-#define CAP (1 << 19)    /* largest file */
-#define MEMORY (3 << 19) /* of one request */
+#define CAP (1 << 19)    /* bytes of the largest file */
+#define MEMORY (3 << 19) /* bytes of memory of one request */
 #define MOST_RUNS 3000
 #define GUARD 0xa5
 
@@ -53,7 +53,7 @@ static void shuffle_items(world *w) {
     }
 }
 
-/* Disjoint runs in the file, ascending. */
+/* Make disjoint ascending runs in the file. */
 static void make_file_side(world *w, enum shape shape) {
     tutti_off at = rnd(3) == 0 ? 4096 * rnd(CAP / 8192) : rnd(CAP / 2);
     const int n = run_count(shape);
@@ -69,7 +69,8 @@ static void make_file_side(world *w, enum shape shape) {
     }
 }
 
-/* Disjoint locations in memory, in another order and with gaps; sometimes aligned like the file. */
+/* Assign disjoint memory to the runs: packed, or in another order and with gaps; sometimes with the same
+ * alignment as in the file. */
 static void make_memory_side(world *w) {
     const int aligned = (int)rnd(2), packed = (int)rnd(2);
     tutti_off at = rnd(4096);
@@ -129,7 +130,7 @@ static void write_once(world *w) {
     }
 }
 
-/* Compute the expected memory after the read; returns the number of bytes inside the file. */
+/* Compute the expected memory after the read; return the number of bytes read. */
 static tutti_off expect_read(const world *w, unsigned char *expected) {
     tutti_off done = 0;
     memset(expected, GUARD, MEMORY);

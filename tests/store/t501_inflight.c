@@ -1,13 +1,13 @@
 /* TEST ranks=0 timeout=60 */
-/* Many requests in flight, finished in another order than they were begun: writes of disjoint
- * ranges, then reads over the end of the file; with a deep and a shallow queue.
+/* Many pending requests, which finish in another order than they begin: writes of disjoint ranges, then
+ * reads across the end of the file; with a deep and a shallow queue.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/stores.h"
 
 #define REQUESTS 24
 #define RUNS 7
 #define RUN 3001
-#define BIG (9 << 20) /* several pieces */
+#define BIG (9 << 20) /* bytes of a request that needs several transfers */
 
 typedef struct flight {
     tutti_store_request *r;
@@ -16,7 +16,7 @@ typedef struct flight {
     tutti_off bytes;
 } flight;
 
-/* Request i has the runs i, i + REQUESTS, ... of the file; the last request is one big run. */
+/* Request i has the runs i, i + REQUESTS, i + 2 * REQUESTS, ... of the file. */
 static void describe_case(flight *x, int i) {
     x->bytes = 0;
     for (int k = 0; k < RUNS; k++) {
@@ -40,7 +40,7 @@ static void fill_values(flight *x) {
 static void begin_all(tutti_store *s, flight *x, int is_write) {
     for (int i = 0; i < REQUESTS; i++)
         CHECK_OK(tutti__store_begin(s, is_write, x[i].runs, RUNS, &x[i].r));
-    memset(x[0].runs, 0, sizeof x[0].runs); /* they have been copied */
+    memset(x[0].runs, 0, sizeof x[0].runs); /* the store has copied the runs */
     describe_case(&x[0], 0);
 }
 
@@ -109,7 +109,7 @@ static void empty_request(tutti_store *s) {
         }
 }
 
-static void fly(int choice, const tutti_options *opt) {
+static void run_requests(int choice, const tutti_options *opt) {
     const leaks l = leaks_start();
     tutti_stats stats = {0};
     const char *path = scratch(0, "inflight");
@@ -150,7 +150,7 @@ int main(void) {
             opt.queue_depth = depth;
             opt.io_threads = 3;
             check_where(store_names[choice]);
-            if (store_is_built(choice)) fly(choice, &opt);
+            if (store_is_built(choice)) run_requests(choice, &opt);
         }
     return check_done();
 }

@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 tsan=1 */
-/* The store threads under many small requests, begun, tested and finished in any order: for
- * the thread sanitizer.  Several threads also write and read by blocking calls while requests are pending.
+/* The store threads with many small requests that begin, are tested and finish in any order, for
+ * ThreadSanitizer.  Several threads also write and read by blocking calls while requests are pending.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
 #include "store/stores.h"
@@ -19,7 +19,7 @@ static void begin_case(tutti_store *s, slot *x, int i) {
     tutti_io_run runs[10];
     for (int k = 0; k < 10; k++) {
         const int at = k * (PIECE / 10);
-        /* every other run is adjacent to the one before it in the file */
+        /* every second run follows the previous one without a hole */
         runs[k] = (tutti_io_run){.offset = (tutti_off)i * 3 * PIECE + at + k / 2 * 300,
                                  .memory = x->memory + (PIECE - PIECE / 10 - at),
                                  .bytes = PIECE / 10};

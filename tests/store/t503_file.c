@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* File operations: creating, exclusive, missing, directories, fifos, links, modes, sizes, layout,
- * direct_io that leaves no bytes after the last one, deleting.
+/* File operations: creation, exclusive creation, missing files, directories, FIFOs, links, modes, sizes,
+ * layout, deletion; a file written with direct_io ends with its last byte.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/stores.h"
 
@@ -68,7 +68,7 @@ static void odd_kinds(const tutti_options *opt) {
     CHECK_ERR(try_open(below, RWC, opt), TUTTI_ERR_NOT_FOUND);
 }
 
-/* Only without privileges are permissions in the way. */
+/* Permissions apply to stores; skipped for root, who may access any file. */
 static void permissions(const tutti_options *opt) {
     const char *path = scratch(0, "perm");
     if (geteuid() == 0) return;
@@ -173,8 +173,8 @@ static void shared(const tutti_options *opt) {
     CHECK_OK(tutti__store_delete(path, opt));
 }
 
-/* Every start and length around page boundaries: the file ends with the last written byte,
- * and was never longer. */
+/* With direct_io, for every start and length around page boundaries, the file ends with the last written
+ * byte and was never longer. */
 static void direct_ends(tutti_options opt, int dir) {
     static const tutti_off near[] = {0, 1, 511, 512, 4095, 4096, 4097, 8191, 8192, 12289};
     const char *path = scratch(dir, "direct");

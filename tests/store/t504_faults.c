@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* Faults on demand: every kind, on every store, at the right call, with the expected code, errno,
- * offset and operation; malformed ones are refused.  Also each failing allocation.
+/* The option fault: every kind, on every store, fails in the requested call with the expected code, errno,
+ * offset and operation; malformed values are refused.  Also each allocation fails once.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/stores.h"
 
@@ -33,7 +33,7 @@ static tutti_err begin_and_finish(tutti_store *s, int is_write, const tutti_io_r
     return tutti__store_finish(&r, &done);
 }
 
-/* One call of the kind; asynchronous requests count like the others. */
+/* Make one call of the given kind; if `begun`, an asynchronous one, which counts like the others. */
 static tutti_err make_call(tutti_store *s, int kind, int begun) {
     const tutti_io_run run = {.offset = 12345, .memory = bytes, .bytes = sizeof bytes};
     tutti_off out;
@@ -93,7 +93,7 @@ static void strike_open_and_close(int choice) {
     set_fault(&opt, "0:open:1");
     CHECK_ERR(tutti__store_open(path, RWC, 0600, &opt, 0, &stats, &s), TUTTI_ERR_OPEN);
     CHECK(!s && access(path, F_OK) != 0);
-    CHECK_OK(tutti__store_open(path, RWC, 0600, &opt, 1, &stats, &s)); /* another rank */
+    CHECK_OK(tutti__store_open(path, RWC, 0600, &opt, 1, &stats, &s)); /* rank 1 has no fault */
     CHECK_OK(tutti__store_close(&s));
     set_fault(&opt, "0:close:1:ENOSPC");
     s = open_store(path, RWC, &opt, &stats);
@@ -118,7 +118,7 @@ static void test_malformed(void) {
     }
 }
 
-/* Each allocation of opening fails once; nothing leaks.  Then each allocation of begin. */
+/* Each allocation of open, then of begin, fails once; nothing leaks. */
 static void no_memory(int choice) {
     const leaks l = leaks_start();
     const char *path = scratch(1, "memory");
@@ -126,7 +126,7 @@ static void no_memory(int choice) {
     tutti_store *s = NULL;
     tutti_store_request *r = NULL;
     tutti_err err = TUTTI_ERR_NOMEM;
-    set_fault(&opt, "0:sync:1"); /* wrapped: one allocation more */
+    set_fault(&opt, "0:sync:1"); /* adds the allocation of the fault store */
     for (int n = 1; err != TUTTI_OK && n < 20; n++) {
         tutti__memory_fail_after(n);
         err = tutti__store_open(path, RWC | TUTTI_STORE_EXCL, 0600, &opt, 0, &stats, &s);

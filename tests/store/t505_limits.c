@@ -1,7 +1,7 @@
 /* TEST ranks=0 timeout=120 */
-/* Limits: the file size limit of the process (an error, never a signal), a full file system and a
- * read-only one (a small tmpfs in a mount namespace of this process; skipped if that is not
- * allowed), offsets and requests beyond 4 GiB.
+/* Limits: the file size limit of the process (an error, never a signal); a full and a read-only file system
+ * (a small tmpfs in a mount namespace of this process; skipped if not permitted); offsets and requests
+ * beyond 4 GiB.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/stores.h"
 
@@ -72,7 +72,7 @@ static void too_big(const tutti_options *opt) {
     CHECK_OK(tutti__store_delete(path, opt));
 }
 
-/* A tmpfs of 256 KiB over `dir`, visible only to this process; 0: not possible here. */
+/* Mount a tmpfs of 256 KiB on `dir`, visible only to this process; return 0 if not possible. */
 static int mount_small(const char *dir) {
     struct stat before, after;
     if (stat(dir, &before) != 0) return 0;
@@ -151,7 +151,7 @@ static void far_away(const tutti_options *opt) {
     CHECK_OK(tutti__store_delete(path, opt));
 }
 
-/* Address space of `bytes` bytes over a few pages of memory. */
+/* Return `bytes` bytes of address space that repeatedly map 16 MiB of memory. */
 static char *wide_memory(tutti_off bytes) {
     const tutti_off step = 16 << 20;
     const int fd = memfd_create("tutti-test", 0);
@@ -165,7 +165,7 @@ static char *wide_memory(tutti_off bytes) {
     return at;
 }
 
-/* One run of more than 2 GiB, over the end of a file without blocks. */
+/* Read one run of more than 2 GiB across the end of a file that consists of a hole. */
 static void wide_request(const tutti_options *opt, char *memory, tutti_off bytes) {
     const char *path = scratch(1, "wide");
     tutti_off done = -1;

@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=30 */
-/* A kernel that refuses (here by a filter on this process) io_uring: the store threads is used instead;
- * and fallocate: files are extended, never truncated, and keep their bytes.
+/* System calls that the kernel refuses (by a filter on this process): without io_uring the store threads is
+ * used; without fallocate files are extended, never truncated, and keep their bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/stores.h"
 
@@ -24,7 +24,7 @@ static int check_refused(void) {
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-static void preallocate(tutti_store *s, tutti_off bytes, tutti_off want) {
+static void check_preallocate(tutti_store *s, tutti_off bytes, tutti_off want) {
     tutti_off size = -1;
     CHECK_OK(tutti__store_preallocate(s, bytes));
     CHECK_OK(tutti__store_size(s, &size));
@@ -49,8 +49,8 @@ int main(void) {
     CHECK_OK(tutti__store_begin(s, 0, &run, 1, &r));
     CHECK_OK(tutti__store_finish(&r, &done));
     CHECK(done == 5 && strcmp(back, "hello") == 0);
-    preallocate(s, 5, 8);
-    preallocate(s, 5000, 5000);
+    check_preallocate(s, 5, 8);
+    check_preallocate(s, 5000, 5000);
     CHECK_OK(tutti__store_read(s, &run, 1, &done));
     CHECK(done == 6 && strcmp(back, "hello") == 0);
     CHECK_OK(tutti__store_close(&s));

@@ -1,5 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* Files of the store mem are in TMPDIR if that is in memory, where they are removed with a job, otherwise in /dev/shm.
+/* Files of the store mem are in TMPDIR if that directory is in memory (batch systems remove it after a job),
+ * otherwise in /dev/shm.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <linux/magic.h>
 #include <sys/vfs.h>

@@ -1,7 +1,7 @@
 /* TEST ranks=0 timeout=60 */
-/* Whether a page is in the page cache: bytes that were just written are cached, bytes dropped by POSIX_FADV_DONTNEED
- * are not.  If one of the system calls is missing, the other one is used; without both there is no answer
- * and no error.
+/* Queries of the page cache: bytes that were just written are cached, bytes dropped by POSIX_FADV_DONTNEED
+ * are not.  If one of the system calls cachestat and preadv2 is missing, the other one is used; without both
+ * the result is unknown, which is not an error.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/stores.h"
 
@@ -32,7 +32,7 @@ static tutti_store *open_filled(const char *path, int choice, int direct) {
     return s;
 }
 
-/* 0: the file system keeps its pages. */
+/* Drop the file from the page cache; return 0 if not possible. */
 static int drop_cache(const char *path) {
     const int fd = open(path, O_RDONLY);
     const int dropped = fd >= 0 && posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) == 0;
@@ -40,7 +40,7 @@ static int drop_cache(const char *path) {
     return dropped;
 }
 
-/* Query whether a byte is cached; the query does not change the statistics. */
+/* Query whether a byte is cached; check that the query changes neither errno nor the last error. */
 static int ask_store(tutti_store *s, tutti_off offset) {
     tutti__error_clear();
     errno = 1234;
@@ -50,7 +50,7 @@ static int ask_store(tutti_store *s, tutti_off offset) {
     return cached;
 }
 
-/* The kernel may keep pages, for example recently used ones. */
+/* Drop the file and query a byte; repeat while the kernel keeps the page. */
 static int ask_dropped(tutti_store *s, const char *path, tutti_off at) {
     int answer = 1;
     for (int i = 0; i < 50 && answer == 1; i++) {
@@ -71,7 +71,7 @@ static void test_stores(int can_drop) {
         if (store_is_plain(choice)) {
             CHECK_EQ(ask_store(s, 0), 1);
             CHECK_EQ(ask_store(s, BYTES - 1), 1);
-            CHECK_EQ(ask_store(s, BYTES), -1); /* the file is empty */
+            CHECK_EQ(ask_store(s, BYTES), -1); /* beyond the end of the file */
             CHECK_EQ(ask_store(s, (tutti_off)1 << 40), -1);
             if (can_drop) {
                 CHECK_EQ(ask_dropped(s, path, 3 * BYTES / 4), 0);
@@ -98,14 +98,14 @@ static void test_wrappers(void) {
     tutti_options_defaults(&opt);
     opt.direct_io = 1;
     if (tutti__store_open(path, RW, 0600, &opt, 0, &stats, &s) == TUTTI_OK) {
-        CHECK_EQ(ask_store(s, 0), -1); /* no effect */
+        CHECK_EQ(ask_store(s, 0), -1); /* unknown with direct I/O */
         CHECK_OK(tutti__store_close(&s));
     }
     unlink(path);
 }
 
-/* From now on this system call fails. */
-static int forbid(int call, int code) {
+/* Let this system call fail with `code` from now on; return 1 on success. */
+static int forbid_call(int call, int code) {
     struct sock_filter rules[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 1),
@@ -116,7 +116,7 @@ static int forbid(int call, int code) {
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-/* Last, since it cannot be undone. */
+/* Must be the last test, since filters of system calls cannot be removed. */
 static void test_missing(int can_drop) {
     const char *path = scratch(0, "missing");
     char byte = 0;
@@ -124,13 +124,13 @@ static void test_missing(int can_drop) {
     tutti_off done = 0;
     tutti_store *s = open_filled(path, TUTTI_STORE_POSIX, 0);
     if (!s) return;
-    if (forbid(CACHESTAT, ENOSYS)) {
+    if (forbid_call(CACHESTAT, ENOSYS)) {
         check_where("without cachestat");
         CHECK(ask_store(s, 0) != 0, "it is cached");
         CHECK_EQ(ask_store(s, BYTES), -1);
         if (can_drop) CHECK(ask_dropped(s, path, 3 * BYTES / 4) != 1, "it is not cached");
     }
-    if (forbid(SYS_preadv2, EOPNOTSUPP) && forbid(CACHESTAT, EPERM)) {
+    if (forbid_call(SYS_preadv2, EOPNOTSUPP) && forbid_call(CACHESTAT, EPERM)) {
         check_where("without either");
         CHECK_EQ(ask_store(s, 0), -1);
         CHECK_OK(tutti__store_read(s, &one, 1, &done));
@@ -140,8 +140,8 @@ static void test_missing(int can_drop) {
     unlink(path);
 }
 
-/* Check directly whether pages can be dropped and the kernel reports residency: not in memory, and not with
- * an old kernel. */
+/* Return whether pages can be dropped and the kernel reports residency, which fails in tmpfs and on old
+ * kernels. */
 static int dropping_shows(void) {
     const char *path = scratch(0, "shows");
     tutti_store *s = open_filled(path, TUTTI_STORE_POSIX, 0);

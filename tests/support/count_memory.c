@@ -1,6 +1,6 @@
-/* Linked into every test program that has the library inside: at its end the library must have
- * freed all its memory. The count has no measurable cost; LeakSanitizer, which would find the same
- * leaks, needs a second because of the leaks of an MPI.
+/* Linked into every test program that contains the library: the program fails if the library has not freed
+ * all its memory at exit.  This check has no measurable cost, while LeakSanitizer needs a second per program
+ * because of leaks in MPI libraries.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <unistd.h>

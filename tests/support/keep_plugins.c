@@ -1,12 +1,10 @@
-/* Linked into the programs of sanitizer builds, so that LeakSanitizer finds leaks of Tutti and no
- * others without complete stacks, which need seconds (unwinding
- * through an MPI's libraries is slow).
+/* Linked into the programs of sanitizer builds, so that LeakSanitizer reports leaks of Tutti only, without
+ * unwinding complete stacks, which takes seconds in MPI libraries.
  *
- * Plugins stay mapped to the end: an MPI loads and unloads them, and a leak in an unloaded one has
- * no module name any more, so that no suppression (lsan.supp) can distinguish it from a leak of Tutti.  With
- * dlclose() doing nothing this is possible: the caller of malloc() is known without unwinding.
+ * dlclose() does nothing, so that plugins stay mapped.  Otherwise a leak in a plugin that MPI has unloaded
+ * has no module name, and a suppression (lsan.supp) cannot distinguish it from a leak of Tutti.
  *
- * What an MPI allocates in MPI_Init, by whatever libraries, is not checked.
+ * Allocations within MPI_Init are not checked.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -19,8 +17,8 @@ int dlclose(void *handle) {
     return 0;
 }
 
-/* The next function in search order: that of the MPI or of a library before it. */
-static void *behind(const char *name) {
+/* Return the next function of this name in search order, and disable leak detection until done(). */
+static void *next_function(const char *name) {
     void *symbol = dlsym(RTLD_NEXT, name);
     if (!symbol) abort();
     if (__lsan_disable) __lsan_disable();
@@ -32,25 +30,25 @@ static int done(int code) {
     return code;
 }
 
-/* Weak: a program may have its own.  Fortran's MPI_Init calls PMPI_Init. */
+/* Weak, since a program may define the same functions.  MPI_Init of Fortran calls PMPI_Init. */
 int MPI_Init(int *argc, char ***argv) __attribute__((weak));
 int PMPI_Init(int *argc, char ***argv) __attribute__((weak));
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) __attribute__((weak));
 
 int MPI_Init(int *argc, char ***argv) {
     int (*init)(int *, char ***);
-    *(void **)&init = behind("MPI_Init");
+    *(void **)&init = next_function("MPI_Init");
     return done(init(argc, argv));
 }
 
 int PMPI_Init(int *argc, char ***argv) {
     int (*init)(int *, char ***);
-    *(void **)&init = behind("PMPI_Init");
+    *(void **)&init = next_function("PMPI_Init");
     return done(init(argc, argv));
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
     int (*init)(int *, char ***, int, int *);
-    *(void **)&init = behind("MPI_Init_thread");
+    *(void **)&init = next_function("MPI_Init_thread");
     return done(init(argc, argv, required, provided));
 }

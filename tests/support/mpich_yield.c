@@ -1,7 +1,7 @@
-/* Preloaded into MPICH's ranks: yield the core when a poll for messages found none.
- * Debian's MPICH (ch4 over UCX) polls without ever yielding, so that with more ranks than cores
- * each message waits for the end of another process's time slice.  All polling goes through one
- * function of UCX, which this one replaces.  Without UCX it is never called.
+/* Preloaded into ranks of MPICH: yields the core after a poll without messages.  Debian's MPICH (ch4 over
+ * UCX) polls without yielding, so that with more ranks than cores each message waits for the end of another
+ * process's time slice.  All polls call one function of UCX, which this file replaces; without UCX the
+ * function is never called.
  * SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -12,7 +12,7 @@ typedef unsigned progress_fn(void *worker);
 
 unsigned ucp_worker_progress(void *worker);
 
-/* The real function: next in the search order, or in a library that was opened privately. */
+/* Return the function of UCX: the next one in search order, or that of a library opened with RTLD_LOCAL. */
 static progress_fn *real_progress(void) {
     void *symbol = dlsym(RTLD_NEXT, "ucp_worker_progress");
     if (!symbol) {

@@ -1,14 +1,13 @@
-/* Runs several tests of one module in one launch: starting the ranks takes longer than most tests.
+/* Runs several tests of one module in one launch, because starting the ranks takes longer than most tests.
  *
- *   together NAME...    with as many ranks as the tests want
+ *   together NAME...    with the number of ranks that the tests require
  *
- * Each test is the main() of its file under another name (cmake/TuttiTests.cmake lists them).  MPI
- * is initialized here and once; MPI_Init and MPI_Finalize of the tests call the functions
- * below, which replace those of MPI.  Before each test the process gets the
- * initial environment, and its output goes to a file of its own; after it the library
- * must have freed all its memory on every rank.  Rank 0 writes "@begin NAME ." and "@end NAME CODE
- * SECONDS ." to $TUTTI_TEST_NEWS, a pipe which scripts/run_together.sh reads (by hand: to its
- * output).
+ * Each test is the main() of its file under another name (cmake/TuttiTests.cmake lists the tests).  MPI is
+ * initialized once by this program; the functions below replace MPI_Init and MPI_Finalize in the tests.
+ * Each test starts with the initial environment and writes its output to a separate file; after each test
+ * the library must have freed all its memory on every rank.  Rank 0 writes "@begin NAME ." and "@end NAME
+ * CODE SECONDS ." to the pipe $TUTTI_TEST_NEWS, which scripts/run_together.sh reads, or, if unset, to
+ * standard output.
  *
  * A test that needs a separate process (a thread level, effects of MPI_Finalize, symbols or a
  * namespace of its own) has own=1 in its TEST line and is not run here.
@@ -28,11 +27,11 @@
 #include <time.h>
 #include <unistd.h>
 
-long tutti__memory_live(void) __attribute__((weak)); /* of the library, if it is linked */
-void __lsan_disable(void) __attribute__((weak));     /* of LeakSanitizer: see keep_plugins.c */
+long tutti__memory_live(void) __attribute__((weak)); /* of the library, if linked */
+void __lsan_disable(void) __attribute__((weak));     /* of LeakSanitizer, as in keep_plugins.c */
 void __lsan_enable(void) __attribute__((weak));
 
-static MPI_Comm everybody; /* a communicator that tests do not use */
+static MPI_Comm everybody; /* duplicate of MPI_COMM_WORLD that tests do not use */
 static int rank;
 
 static void fatal(const char *what, const char *name) {
@@ -42,7 +41,7 @@ static void fatal(const char *what, const char *name) {
 
 /* ---- MPI_Init and MPI_Finalize as seen by tests */
 
-static int inits, finalizes; /* of the test that runs */
+static int inits, finalizes; /* numbers of calls by the current test */
 
 int MPI_Init(int *argc, char ***argv) {
     (void)argc, (void)argv;
@@ -58,8 +57,8 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
     return MPI_SUCCESS;
 }
 
-/* Keys of attributes that are not freed.  Attributes of the two communicators that no program
- * frees, the library's pools, are freed at MPI_Finalize. */
+/* Keys that have not been freed.  MPI_Finalize deletes the attributes with these keys on MPI_COMM_SELF and
+ * MPI_COMM_WORLD, as that of MPI does; the library keeps its pools there. */
 enum { KEYS = 64 };
 static int keys[KEYS], n_keys;
 
@@ -93,7 +92,7 @@ int MPI_Finalize(void) {
     return MPI_SUCCESS;
 }
 
-/* The real functions, or those of a preloaded library. */
+/* Call the functions of MPI, or of a preloaded library. */
 static void real_init(int *argc, char ***argv) {
     int (*init)(int *, char ***);
     *(void **)&init = dlsym(RTLD_NEXT, "MPI_Init");
@@ -111,7 +110,7 @@ static void real_finalize(void) {
     if (!finalize || finalize() != MPI_SUCCESS) abort();
 }
 
-/* ---- surroundings */
+/* ---- environment, signals, limits and output */
 
 enum { SIGNALS = 32 };
 static const int limit_of[] = {RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_AS};
@@ -122,7 +121,7 @@ static struct {
     struct sigaction action[SIGNALS];
     struct rlimit limit[LIMITS];
     mode_t umask;
-    int out, err, news; /* descriptors */
+    int out, err, news; /* descriptors of the initial outputs and of the pipe */
 } start;
 
 extern char **environ;
@@ -160,7 +159,7 @@ static void surroundings_restore(void) {
     optind = 1;
 }
 
-/* Create a directory for the test in that of the launch and enter it. */
+/* Create a directory for the test in the directory $variable; set the variable to the new path. */
 static void directory_enter(const char *variable, const char *name) {
     const char *all = getenv(variable);
     char path[4096];

@@ -1,20 +1,20 @@
 /* TEST ranks=0 timeout=60 */
-/* The state of a section compared with the rules, evaluated over the complete history: all
- * sequences of five events, and long random ones with puts that overlap.  A second model follows
- * each entry: a section that has not failed contains
- * no entry with unknown bytes.
+/* The state of a section, compared with the rules evaluated over the complete history, for all sequences of
+ * five events and for long random sequences with overlapping puts.  A second model of each entry shows that
+ * a section that has not failed contains no entry with unknown bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 
 #include "timestep/section_state.h"
 
-/* Decompositions are sets of four entries; 3 and 4 are different ones of the same set, 5 and 6 cover all. */
+/* Decompositions are sets of four entries; 3 and 4 have the same set, 5 and 6 have all entries. */
 enum { ENTRIES = 4, DECOMPOSITIONS = 7, ALL = (1 << ENTRIES) - 1, MOST = 64 };
 static const int set_of[DECOMPOSITIONS] = {1, 6, 12, 3, 3, ALL, ALL};
 
 typedef struct {
-    int decomposition; /* -1: a failed sync */
-    int ended, ok;     /* ended: the number of events at that time */
+    int decomposition; /* decomposition of a put; -1: a failed sync */
+    int ended;         /* number of events when the put ended, or 0: pending */
+    int ok;            /* 1 if the put succeeded */
     int64_t ticket;
 } event;
 
@@ -22,7 +22,7 @@ static event history[MOST];
 static int history_n;
 static tutti__section_state state;
 
-/* Return whether a put that was necessary after this number of events has succeeded. */
+/* Return whether a put of this decomposition, or of all entries, began after `from` events and succeeded. */
 static int is_repaired(int from, int decomposition) {
     for (int k = from; k < history_n; k++) {
         const event *e = &history[k];
@@ -49,7 +49,7 @@ static tutti__section_status status_by_rules(void) {
     return whole ? TUTTI__SECTION_WHOLE : partial ? TUTTI__SECTION_PARTIAL : TUTTI__SECTION_EMPTY;
 }
 
-/* Entries whose bytes are unknown; puts are applied in order. */
+/* Return the set of entries whose bytes are unknown after all events. */
 static int unknown_entries(void) {
     int written = 0, unknown = 0;
     for (int i = 0; i < history_n; i++) {

@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,4 timeout=120 */
-/* Ranks that write the same bytes: the highest rank wins, by every method and exchange, regardless
- * of what the stores do at the same time; the option `check` refuses instead, and nothing is
- * written.  Within one rank the later mention wins.
+/* If ranks write the same bytes, the highest rank wins, by every method and exchange and with every store;
+ * with the option `check` the write is refused and nothing is written.  If one rank has several values for
+ * a byte, the last one wins.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "pairs.h"
@@ -35,7 +35,7 @@ static request request_of(int shape, int who, uint64_t salt) {
     case 1:
         CHECK_OK(tutti_access_contiguous(who * EXTENT / 8, EXTENT / 3, &r.access));
         break;
-    case 2: /* neighbours share one byte in each of their blocks */
+    case 2: /* blocks of consecutive ranks share one byte */
         CHECK_OK(tutti_access_vector(who * 50, EXTENT / (50 * ranks), 51, 50 * (tutti_off)ranks,
                                      &r.access));
         break;
@@ -90,7 +90,7 @@ static void combination(const int *choice) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     file_is(path, m.v, m.size, "highest rank wins");
 
-    /* by a plan that is run twice with other bytes */
+    /* a plan that is run twice with different bytes */
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, &opt, &f), TUTTI_OK);
     CHECK_SAME(tutti_file_resize(f, 0), TUTTI_OK);
     CHECK_SAME(tutti_plan_write(f, q.access, &p), TUTTI_OK);
@@ -102,7 +102,7 @@ static void combination(const int *choice) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     file_is(path, m.v, m.size, "by a plan");
 
-    /* refused */
+    /* with the option `check` */
     opt.check = 1;
     count = -7;
     request_fill(&q, 77);
@@ -115,14 +115,14 @@ static void combination(const int *choice) {
         CHECK_SAME(tutti_plan_write(f, q.access, &p), TUTTI_ERR_OVERLAP);
     }
     CHECK_SAME(tutti_file_read(f, q.access, q.base, &count),
-               TUTTI_OK); /* reading together is no conflict */
+               TUTTI_OK); /* overlapping reads are valid */
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     file_is(path, m.v, m.size, "refused");
     request_free(&q);
     free(m.v);
 }
 
-/* One rank names a byte several times: the last mention wins, and that is no overlap. */
+/* If an access of one rank contains a byte several times, the last value wins, also with `check`. */
 static void test_duplicates(void) {
     enum { N = 400, ITEM = 16 };
     tutti_count index[N];

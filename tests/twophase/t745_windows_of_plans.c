@@ -1,7 +1,7 @@
 /* TEST ranks=1,3,4 timeout=60 */
-/* Windows of plans agree with the cost model, for every exchange, pipeline, number of
- * sub-buffers and division into nodes; all buffers of a node together stay inside cb_buffer_size.
- * A step implies messages, and the explanation states the exchange.
+/* Windows of plans have the size that the cost model predicts, for every exchange, pipeline, number of
+ * sub-buffers and division into nodes; all buffers of a node together fit in cb_buffer_size.  A step
+ * implies messages, and the explanation states the exchange.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "collective/find.h"
@@ -13,7 +13,7 @@ typedef struct {
     const char *exchange, *step, *pipeline, *subs, *buffer, *nodes, *window;
 } setup;
 
-static const char *pick(const char *const *v, int n) {
+static const char *pick_value(const char *const *v, int n) {
     return v[rnd(n)];
 }
 
@@ -24,8 +24,9 @@ static setup any(void) {
         *const pipelines[] = {"auto", "none", "comm", "write-comm-2"},
         *const subs[] = {"1", "2", "3", "5"}, *const buffers[] = {"128k", "1m", "16m", "100m"},
         *const nodes[] = {"", "2", "single"}, *const windows[] = {"0", "0", "64k", "4m"};
-    return (setup){pick(exchanges, 5), pick(steps, 5), pick(pipelines, 4), pick(subs, 4),
-                   pick(buffers, 4),   pick(nodes, 3), pick(windows, 4)};
+    return (setup){pick_value(exchanges, 5), pick_value(steps, 5),   pick_value(pipelines, 4),
+                   pick_value(subs, 4),      pick_value(buffers, 4), pick_value(nodes, 3),
+                   pick_value(windows, 4)};
 }
 
 static tutti_options options(const setup *s) {
@@ -60,7 +61,7 @@ static void check_way(const setup *s, const tutti_options *opt, const char *text
         if (opt->sub_buffers == 1) CHECK(strstr(text, "pipeline none"), "%s", text);
 }
 
-/* The limits hold on all ranks of the node with the most ranks. */
+/* Check that the buffers of the largest node fit in cb_buffer_size. */
 static void check_memory(const tutti_plan *p) {
     const tutti__two_phase *t = p->two;
     const tutti_file *f = p->file;

@@ -1,8 +1,8 @@
 /* TEST ranks=1,2,4 timeout=120 */
-/* Writes with holes: only the bytes of the access change.  A file that is shorter than the request, so
- * that some holes lie before its end and some behind it, by every exchange, store and pipeline,
- * with and without `sole_writer` and `rmw`; bytes written to the file are counted.  If others write
- * into the holes at the same time, their data is not lost.
+/* Writes with holes change only the bytes of the access.  Files are shorter than the request, so that some
+ * holes are before the end of the file and some after it; by every exchange, store and pipeline, with and
+ * without `sole_writer` and `rmw`; bytes written to the file are counted.  Data that other handles write
+ * into the holes at the same time is not lost.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/combinations.h"
 #include "harness.h"
@@ -26,7 +26,7 @@ enum { AXES = sizeof axes / sizeof *axes, LENGTH = AXES - 2, SHAPE = AXES - 1, E
 
 static char path[512];
 
-/* About a third full. */
+/* Make the request of rank `who`; all ranks together write about a third of the extent. */
 static request request_of(int shape, int who, uint64_t salt) {
     request r = {NULL, NULL, NULL, 0};
     const tutti_off run = 16, period = 3 * run * ranks + 5;
@@ -37,7 +37,7 @@ static request request_of(int shape, int who, uint64_t salt) {
     return r;
 }
 
-/* Apply the requests of all ranks in rank order; returns the number of different bytes. */
+/* Apply the requests of all ranks to the model in rank order; return the number of distinct bytes. */
 static tutti_off model_all(model *m, int shape, uint64_t salt, tutti_off by) {
     unsigned char *seen = calloc(1, 4 * EXTENT);
     tutti_off n = 0;
@@ -57,7 +57,7 @@ static tutti_off model_all(model *m, int shape, uint64_t salt, tutti_off by) {
     return n;
 }
 
-/* The file as Tutti reads it: the bytes of every store can be had so. */
+/* Compare the file with the model; read with Tutti, which works for every store. */
 static void content_is(tutti_file *f, const model *m, const char *what) {
     tutti_off size = -1, count = -1;
     tutti_access *a = NULL;
@@ -76,7 +76,7 @@ static void content_is(tutti_file *f, const model *m, const char *what) {
     free(v);
 }
 
-/* Bytes that all ranks have written to the file so far. */
+/* Return the bytes that all ranks have written to the file so far. */
 static tutti_off written(const tutti_file *f) {
     tutti_stats all;
     tutti_file_stats(f, NULL, &all);
@@ -115,7 +115,7 @@ static void combination(const int *choice) {
     const tutti_off first = written(f) - start;
     content_is(f, &m, "first");
     CHECK_SAME(tutti_file_write(f, q.access, q.base, &count),
-               TUTTI_OK); /* all before the end now */
+               TUTTI_OK); /* now before the end of file */
     const tutti_off again = written(f) - start - first;
     content_is(f, &m, "again");
     if (!opt.rmw) CHECK_EQ(again, named);
@@ -125,7 +125,7 @@ static void combination(const int *choice) {
         choice[SHAPE] == 0)
         CHECK(first > 2 * named, "%lld bytes written, %lld named", (long long)first,
               (long long)named);
-    /* a plan does not depend on the end of the file: each run determines it */
+    /* a plan is independent of the file size, which each run determines */
     tutti_plan *p = NULL;
     CHECK_SAME(tutti_plan_write(f, q.access, &p), TUTTI_OK);
     (void)model_all(&m, choice[SHAPE], salt, EXTENT);
@@ -139,7 +139,7 @@ static void combination(const int *choice) {
     free(m.v);
 }
 
-/* ---- others write into the holes */
+/* ---- concurrent writes into the holes */
 
 enum { RUN = 16, PERIOD = 200, WINDOW = 4096 };
 
@@ -153,7 +153,7 @@ static void comb_fill(unsigned char *v, unsigned char tag) {
     for (int i = 0; i < EXTENT / PERIOD * RUN; i++) v[i] = (unsigned char)(tag + rank);
 }
 
-/* The teeth at `at` have this mark, of every rank. */
+/* Check that the runs of the comb at `at` have the values of comb_fill with `tag` of all ranks. */
 static void comb_is(const unsigned char *v, int64_t n, tutti_off at, unsigned char tag) {
     int wrong = 0;
     for (tutti_off i = 0; i < EXTENT / PERIOD; i++)
@@ -165,8 +165,7 @@ static void comb_is(const unsigned char *v, int64_t n, tutti_off at, unsigned ch
     CHECK(wrong == 0, "%d bytes of %c are gone", wrong, tag);
 }
 
-/* Two handles on one new file, at the same time: without sole_writer neither changes the other's
- * bytes. */
+/* Without sole_writer, concurrent writes by two handles of one new file do not change each other's bytes. */
 static void two_handles(const char *pipeline) {
     static unsigned char one[EXTENT], two[EXTENT];
     char text[200];
@@ -195,8 +194,8 @@ static void two_handles(const char *pipeline) {
     free(v);
 }
 
-/* One rank has a pending independent write: no holes are filled then, although no other rank
- * writes. */
+/* While one rank has a pending independent write, a collective write does not fill holes, even with
+ * sole_writer. */
 static void under_way(void) {
     static unsigned char one[EXTENT], two[RUN];
     tutti_request *r = NULL;
@@ -214,7 +213,7 @@ static void under_way(void) {
     CHECK_SAME(tutti_file_write(f, a, one, NULL), TUTTI_OK);
     if (r) CHECK_OK(tutti_request_wait(&r, NULL));
     CHECK_EQ(written(f), named + RUN);
-    /* without pending operations they can be changed, after the existing data */
+    /* without pending operations, holes after the existing data are filled */
     tutti_access_free(&a);
     a = comb(2 * EXTENT);
     CHECK_SAME(tutti_file_write(f, a, one, NULL), TUTTI_OK);

@@ -1,7 +1,7 @@
 /* TEST ranks=2,3,8 timeout=180 */
-/* Ranks that write the same bytes, by every exchange, store and pipeline: the highest wins, every
- * rank returns the count of all its bytes, and each byte is written once.  New plans, cached
- * ones, plans elsewhere in the file, in the background; accesses whose overlap cannot be removed.
+/* If ranks write the same bytes, by every exchange, store and pipeline, the highest rank wins, every rank
+ * returns the count of all its bytes, and each byte is written once.  With new and cached plans, at other
+ * offsets, in the background; also accesses whose overlap cannot be removed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/side.h"
 #include "collective/combinations.h"
@@ -30,7 +30,7 @@ enum { AXES = sizeof axes / sizeof *axes, SHAPE = AXES - 1, EXTENT = 40000 };
 
 static char path[512];
 
-/* Nodes of a mesh: each has an owner, and one in sixteen also a neighbour. */
+/* Make an access to nodes of a mesh: each has an owner, and one in sixteen also a second rank. */
 static tutti_access *mesh(int who, uint64_t salt) {
     enum { ITEM = 24, ITEMS = EXTENT / ITEM };
     tutti_count index[ITEMS];
@@ -45,7 +45,7 @@ static tutti_access *mesh(int who, uint64_t salt) {
     return a;
 }
 
-/* Columns of a matrix, with one of each neighbour's; memory by rows or by columns. */
+/* Make an access to columns of a matrix and one column of each adjacent rank; memory by rows or columns. */
 static tutti_access *halo(int who, int by_columns) {
     enum { ROWS = 40, COLS = 120, ELEMENT = 8 };
     const tutti_count lo = tutti__max((tutti_count)COLS * who / ranks - 1, 0);
@@ -80,7 +80,7 @@ static request request_of(int shape, int who, uint64_t salt) {
     case 5:
         r.access = halo(who, shape == 5);
         break;
-    case 2: /* lower ranks have no bytes left */
+    case 2: /* all ranks write the same bytes */
         CHECK_OK(tutti_access_vector(11, 500, 40, 70, &r.access));
         break;
     case 3:
@@ -92,7 +92,7 @@ static request request_of(int shape, int who, uint64_t salt) {
     return r;
 }
 
-/* Apply the requests of all ranks in rank order; returns the number of different bytes. */
+/* Apply the requests of all ranks to the model in rank order; return the number of distinct bytes. */
 static tutti_off model_all(model *m, int shape, uint64_t salt, tutti_off by) {
     unsigned char *seen = calloc(1, 4 * EXTENT);
     tutti_off n = 0;
@@ -129,7 +129,7 @@ static void content_is(tutti_file *f, const model *m, const char *what) {
     free(v);
 }
 
-/* The number of bytes that the last operation wrote to the file on all ranks. */
+/* Return the number of bytes that all ranks have written to the file in the last operation. */
 static tutti_off written(const tutti_file *f) {
     tutti_stats last;
     tutti_file_stats(f, &last, NULL);
@@ -161,7 +161,7 @@ static void combination(const int *choice) {
     CHECK_EQ(written(f), named);
     CHECK(strstr(tutti_file_explain(f), "in rank order") == NULL, "%s", tutti_file_explain(f));
     content_is(f, &m, "new");
-    /* remembered, elsewhere */
+    /* a cached plan, at another offset */
     const tutti_off by = 512 * (1 + rnd(9));
     tutti_access *there = NULL;
     (void)model_all(&m, shape, salt, by);
@@ -171,14 +171,14 @@ static void combination(const int *choice) {
     CHECK_EQ(count, tutti_access_bytes(q.access));
     CHECK_EQ(written(f), named);
     content_is(f, &m, "remembered");
-    /* by a plan */
+    /* a plan of the caller */
     (void)model_all(&m, shape, salt, 3);
     CHECK_SAME(tutti_plan_write(f, q.access, &p), TUTTI_OK);
     CHECK_SAME(tutti_plan_run(p, q.base, 3, &count), TUTTI_OK);
     CHECK_EQ(count, tutti_access_bytes(q.access));
     content_is(f, &m, "by a plan");
     tutti_plan_free(&p);
-    /* in two parts */
+    /* a split operation */
     CHECK_SAME(tutti_file_write_begin(f, q.access, q.base), TUTTI_OK);
     CHECK_SAME(tutti_file_write_end(f, &count), TUTTI_OK);
     CHECK_EQ(count, tutti_access_bytes(q.access));
@@ -217,8 +217,8 @@ static void test_background(void) {
         }
 }
 
-/* So many single bytes, most of them overwritten one by one, that the rest would be a long list: in rank
- * order. */
+/* An overlap of so many single bytes is not removed, since the list of remaining runs would be too long:
+ * messages are placed in rank order instead. */
 static void too_many(void) {
     enum { RUNS = 1100000 };
     const tutti_options opt = options_of("method=two-phase");

@@ -1,8 +1,8 @@
-/* A program that checks every struct that it allocates and the library fills or reads.
- * It is compiled with the headers of one version and run with the library of another (t941_growing_structs.sh):
- *   (nothing)   both are of this version
- *   older       the library has one additional field in each
- *   newer       the program does (TUTTI_TEST_GROWN is defined)
+/* Checks every struct that callers allocate and the library fills or reads.  t941_growing_structs.sh compiles
+ * this program with the headers of one version and runs it with the library of another; its argument is
+ *   (nothing)   both have this version
+ *   older       the structs of the library have one more field (the program is older)
+ *   newer       the structs of the program have one more field (TUTTI_TEST_GROWN is defined)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static int failures;
         }                                                                                         \
     } while (0)
 
-/* A struct at the start of guarded memory: the library must not write beyond it. */
+/* Allocate a struct followed by GUARD bytes, which the library must not change. */
 enum { GUARD = 4096 };
 static void *guarded(size_t size) {
     char *p = malloc(size + GUARD);
@@ -67,8 +67,7 @@ static void test_options(void) {
     CHECK(tutti_file_change(f, opt) == TUTTI_OK);
     CHECK(tutti_file_close(&f) == TUTTI_OK);
     CHECK(tutti_file_delete(path, opt) == TUTTI_OK);
-    if (strcmp(version, "older") ==
-        0) { /* the library has an option that this struct does not contain */
+    if (strcmp(version, "older") == 0) { /* this struct lacks the option `later` */
         CHECK(tutti_options_set(opt, "later", "3") == TUTTI_ERR_OPTION);
         CHECK(strstr(tutti_last_message(), "newer than the program's tutti_options"));
         CHECK(tutti_options_get(opt, "later", value, sizeof value) == TUTTI_ERR_OPTION);
@@ -159,7 +158,7 @@ static void test_arrays(void) {
     CHECK(tutti_tiles_end(&t) == TUTTI_OK);
 
 #ifndef TUTTI_TEST_GROWN
-    /* reserved fields must be 0 for later use */
+    /* reserved fields must be 0 */
     const int last = 1;
     tutti_array *b = NULL;
     tutti_access *access = NULL;

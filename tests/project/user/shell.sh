@@ -1,9 +1,9 @@
-# shell.sh: the shell of a new user; sourced by tests that run the commands of pages.  Sets prefix and doc, installs the build, and
-# defines fail, user, follow and places.
+# shell.sh: the shell of a new user, sourced by tests that run the commands of pages.  Sets prefix and doc, installs the
+# build, and defines fail, user, follow and places.
 # shellcheck shell=sh disable=SC2034 # variables are for the tests
 # SPDX-License-Identifier: BSD-3-Clause
 mpi=$TUTTI_MPI
-# pkg-config prints paths without quotes: no prefix with a space.
+# pkg-config does not quote paths: skip prefixes with a space.
 case $TUTTI_TEST_DIR in *' '*)
     TUTTI_TEST_DIR=$(mktemp -d /var/tmp/tutti-test.XXXXXX)
     trap 'rm -rf "$TUTTI_TEST_DIR"' EXIT
@@ -19,10 +19,10 @@ fail() {
 cmake --install "$TUTTI_BUILD_DIR" --prefix "$prefix" >/dev/null || exit 1
 mkdir -p "$TUTTI_TEST_DIR/bin" "$TUTTI_TEST_DIR/user/scratch" "$TUTTI_TEST_DIR/user/home" "$TUTTI_TEST_DIR/user/shm"
 ln -s "$(command -v "mpirun.$mpi")" "$TUTTI_TEST_DIR/bin/mpirun"
-[ "$mpi" = openmpi ] || ln -s "$(command -v hydra_pmi_proxy)" "$TUTTI_TEST_DIR/bin" # which is looked for beside it
+[ "$mpi" = openmpi ] || ln -s "$(command -v hydra_pmi_proxy)" "$TUTTI_TEST_DIR/bin" # mpirun searches for it in its own directory
 cd "$TUTTI_TEST_DIR/user" || exit 1
 
-# The profile: ranks may share the cores of the test, and no connection leaves the machine.
+# The profile lets ranks share the cores of the test and keeps connections on this machine.
 cat >"$TUTTI_TEST_DIR/profile" <<END
 export HOME=$PWD/home TMPDIR=$TUTTI_TEST_DIR LC_ALL=C.UTF-8 PATH=$TUTTI_TEST_DIR/bin:/usr/bin:/bin
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
@@ -30,11 +30,11 @@ export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 OM
 export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_osc=^ucx OMPI_MCA_ess_singleton_isolated=1
 export PMIX_MCA_ptl_tcp_if_include=lo OMPI_MCA_oob_tcp_if_include=lo HYDRA_IFACE=lo UCX_TLS=sm,self UCX_NET_DEVICES=lo
 END
-# user COMMAND: in a new shell that has read the profile
+# user COMMAND: run a command in a new shell that has read the profile
 user() {
     env -i sh -c ". $TUTTI_TEST_DIR/profile; $1" >out 2>&1 </dev/null
 }
-# follow PAGE: run the lines of standard input; failed ones are appended to `stumbled`
+# follow PAGE: run the lines of standard input; append those that fail to `stumbled`
 : >followed
 : >stumbled
 follow() {
@@ -56,7 +56,7 @@ shorter() {
     sed 's|tutti bench --.*|& --size 16k --rounds 1 --budget 1|; s|tutti-experiments p.*|& --quick --size 64k --rounds 1 --series 1 --procs 2|
         s|tutti tune .*|& --quick|; s|--compare|& --rounds 1|; s|--rounds 7||'
 }
-# make_program: a program that does MPI-IO
+# make_program: create and compile a program with MPI-IO
 make_program() {
     cat >program.c <<'END'
 #include <mpi.h>

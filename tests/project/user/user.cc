@@ -1,4 +1,4 @@
-/* A user's program in C++: an object that closes its file, also where it outlives MPI.
+/* A program of a user in C++: the destructor of an object closes a file, also after MPI_Finalize.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <cstdio>
 #include <stdexcept>
@@ -34,12 +34,12 @@ int main(int argc, char **argv) {
     int rank;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    const std::vector<double> mine(1000, rank);
-    const tutti_off bytes = static_cast<tutti_off>(mine.size() * sizeof(double));
+    const std::vector<double> local(1000, rank);
+    const tutti_off bytes = static_cast<tutti_off>(local.size() * sizeof(double));
     tutti_access *a = nullptr;
     if (tutti_access_contiguous(rank * bytes, bytes, &a)) a = nullptr;
     File late(MPI_COMM_WORLD, argv[1]);
-    const bool good = late.write(a, mine.data()) == bytes;
+    const bool good = late.write(a, local.data()) == bytes;
     tutti_access_free(&a);
     MPI_Finalize();
     return good ? 0 : 1;

@@ -1,4 +1,4 @@
-"""user.py FILE: a user's program.  All ranks write an array; it is read without MPI, by NumPy and by xarray.
+"""user.py FILE: a user's program.  All ranks write an array, which NumPy and xarray read without MPI.
 SPDX-License-Identifier: BSD-3-Clause"""
 import sys
 
