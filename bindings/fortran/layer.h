@@ -204,7 +204,7 @@ void tutti__f_value_take(const tutti__f_array *v, tutti_type type, tutti_count c
 int tutti__f_rank(MPI_Comm comm);
 /* Return the bytes per element; larger than any buffer if v has another type. */
 int64_t tutti__f_element(const tutti_array *a, const tutti__f_array *v);
-int64_t tutti__f_mesh_nodes(const tutti_mesh *m); /* of this rank's slice */
+int64_t tutti__f_mesh_nodes(const tutti_mesh *m); /* number of nodes of this rank's slice */
 int64_t tutti__f_part_nodes(const tutti_mesh_part *p);
 
 #endif

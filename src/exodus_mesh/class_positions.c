@@ -1,5 +1,4 @@
-/* exodus_mesh: positions and writers of nodes, edges, faces and elements.  Copies of an entry must
- * have the same nodes.
+/* exodus_mesh: positions and writers of nodes, edges, faces and elements.  Copies of an entry must have the same nodes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus_mesh/positions.h"
 
@@ -29,7 +28,7 @@ void tutti__mesh_order_free(tutti__mesh_order *o) {
 
 /* ---- copies */
 
-/* A class, as context of callbacks. */
+/* A class of an order, for callbacks. */
 typedef struct {
     const tutti__mesh_order *o;
     const tutti__entity_class *class;
@@ -49,7 +48,7 @@ static uint64_t hash_positions(uint64_t h, tutti_count n, const tutti_count *pla
     return h;
 }
 
-/* Return a hash of the positions of the nodes (faces), edges and faces of an entry. */
+/* A hash of the positions of the nodes (faces), edges and faces of an entry. */
 static uint64_t entry_hash(const void *context, tutti_count k) {
     const class_context *x = context;
     const tutti__entity_class *f = x->class, *all = x->o->classes.of;
@@ -69,8 +68,7 @@ static uint64_t entry_hash(const void *context, tutti_count k) {
 
 /* ---- entries */
 
-/* Collect the entries of all blocks of a kind, one block after the other: starts, lengths of lists,
- * ids. */
+/* The entries of all blocks of a kind, one block after the other: starts, lengths of lists, ids. */
 static tutti_err blocks_join(const tutti__mesh_order *o, tutti__entity_class *f, int64_t **ids) {
     int has_ids = 0, has_lists = 0;
     for (tutti_count c = 0; c < f->entities; c++) {

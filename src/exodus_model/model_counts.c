@@ -1,5 +1,4 @@
-/* exodus_model: counts of entries: totals, counts that follow from others, sizes of integers,
- * checks of consistency.
+/* exodus_model: counts of entries: totals, counts that follow from others, sizes of integers, consistency.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus_model/exodus_model.h"
 
@@ -31,7 +30,7 @@ tutti_count tutti__exodus_model_total(const tutti__exodus_model *m, tutti_exodus
     }
 }
 
-/* Return the number of bytes that ids and properties need: 4 or 8. */
+/* Bytes that ids and properties need: 4 or 8. */
 static int find_id_bytes(const tutti__exodus_model *m) {
     for (int k = TUTTI_EXODUS_ELEMENT_BLOCK; k < TUTTI_EXODUS_KINDS; k++) {
         const tutti__exodus_table *t = &m->of[k];

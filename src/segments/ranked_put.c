@@ -1,9 +1,8 @@
 /* segments: write ranked sections: a header, then the entries that each rank writes, in rank order.
  *
- *   header   int64, little-endian: ranks, entries of all ranks, maximum per rank, entries of each
- *            rank
- *   list     the position of each entry in the space, in the same order: "SPACE:entries", written
- *            once for each decomposition, so that other decompositions can find their entries
+ *   header   int64: ranks, entries of all, the most of a rank, then those of each rank; little-endian
+ *   list     the position of each entry in the space, in the same order: "SPACE:entries", written once
+ *            for each decomposition, so that any other one finds its entries
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
@@ -14,11 +13,11 @@
 #include "comm/collective_count.h"
 #include "comm/wait.h"
 
-enum { HEAD = TUTTI__RANKED_HEAD }; /* number of values before the table */
+enum { HEAD = TUTTI__RANKED_HEAD }; /* numbers before the table */
 
 /* ---- number of entries per rank */
 
-/* Maximum number of cached tutti__ranked_sizes. */
+/* Size of the cache. */
 enum { MOST_SIZES = 64 };
 
 void tutti__ranked_trim(tutti_dataset *d) {
@@ -133,8 +132,8 @@ tutti__section *tutti__ranked_new(tutti_dataset *d, const tutti__variable *v, in
                 list.part = tutti__max(list.part, d->now.sections[i].part);
         list.part++;
         (void)tutti__section_new(d, &list, 8 * sizes->all);
-        /* capacity is reserved */
-        d->listed[d->listed_n++] = (tutti__listed){decomposition, d->now.segment.id, list.part};
+        d->listed[d->listed_n++] =
+            (tutti__listed){decomposition, d->now.segment.id, list.part}; /* capacity is reserved */
     }
     const tutti__listed *l = find_listed(d, decomposition);
     const tutti__section new = {

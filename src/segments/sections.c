@@ -1,6 +1,5 @@
-/* segments: sections of committed segments, which are read on demand, and of segments being
- * written.  Sections are consecutive; large ones start at multiples of a block, so that a checksum
- * block or page belongs to one section.
+/* segments: sections of committed segments, which are read on demand, and of segments being written. Sections follow
+ * each other; large ones start at multiples of a block, so that a checksum block or page belongs to one section.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 
@@ -8,7 +7,7 @@
 
 /* ---- committed segments */
 
-/* Maximum number of segments whose sections are cached. */
+/* Sections of at most this many segments are cached. */
 enum { KNOWN = 64 };
 
 tutti_err tutti__sections_of(tutti_dataset *d, int64_t segment, const tutti__known **out) {
@@ -113,7 +112,7 @@ tutti_err tutti__tail_cut(tutti_dataset *d) {
     return TUTTI_OK;
 }
 
-/* Move the last row to its position in the order of offsets. */
+/* Rows are ordered by offset: move the last one to its position. */
 static tutti__section *sort_last_row(tutti__writing *w) {
     int64_t i = w->sections_n - 1;
     const tutti__section last = w->sections[i];
@@ -152,7 +151,7 @@ tutti__section *tutti__section_new(tutti_dataset *d, const tutti__section *of, t
     return sort_last_row(w);
 }
 
-/* Remove the row of a section. */
+/* Remove a row. */
 static void remove_section_row(tutti__writing *w, int64_t i) {
     const tutti__section *s = &w->sections[i];
     const int64_t behind = w->sections_n - 1 - i;

@@ -1,7 +1,6 @@
-/* timestep: validity of sections (section_state.h): a table with one entry per decomposition.
+/* timestep: section_state.h: a table with one entry per decomposition.
  *
- * A put of the whole section replaces earlier puts: after a failed sync, only that put must be
- * repeated.
+ * A put of the whole section replaces earlier ones: a failed sync then requires that put to be repeated, not them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "timestep/section_state.h"
 
