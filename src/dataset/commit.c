@@ -180,7 +180,7 @@ static tutti_err finish_joined(void *dataset, uint64_t *table, int64_t n) {
     return finish_commit(dataset, table, n, 1);
 }
 
-/* Set the message of rank 0 to all ranks. */
+/* Fill in the message that rank 0 broadcasts. */
 static void fill_message(tutti_dataset *d) {
     d->message->segment = d->now.segment;
     for (int64_t i = 0; i < d->now.sections_n; i++) d->message->sums[i] = d->now.sections[i].sum;

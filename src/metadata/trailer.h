@@ -94,7 +94,7 @@ typedef struct tutti__row {
 /* Decode the next row of *rows, and advance *rows.  Returns 1, 0 if there is no further row, or -1
  * if it is invalid.  No side effects. */
 int tutti__row_next(const char **rows, size_t *left, tutti__row *out);
-/* Decode a row of each table; return 1 if the row belongs to the table and is valid. */
+/* Decode a row of one table each; return 1 if the row belongs to this table and is valid. */
 int tutti__row_segment(const tutti__row *r, tutti__segment_row *out);
 int tutti__row_file(const tutti__row *r, tutti__datafile *out);
 int tutti__row_size(const tutti__row *r, tutti__size *out);
