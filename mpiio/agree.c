@@ -37,9 +37,9 @@ static int exchange_numbers(const mpiio_ranks *r, int to, int from, int n, int64
     return code;
 }
 
-/* Recursive doubling takes half the time of MPI's non-blocking reductions.  Ranks beyond the largest
- * power of two first send their numbers to a partner, and finally receive the result from this
- * partner. */
+/* Recursive doubling takes half the time of MPI's non-blocking reductions.  Ranks beyond the
+ * largest power of two first send their numbers to a partner, and finally receive the result from
+ * this partner. */
 int mpiio_agree(const mpiio_ranks *r, int n, int64_t *numbers) {
     int whole = 1, code = MPI_SUCCESS;
     while (whole <= r->size / 2) whole *= 2;

@@ -54,8 +54,8 @@ static int class_of_errno(int sys_errno) {
 }
 
 int mpiio_class_of(tutti_err err, const tutti_error_info *info) {
-    if (err != TUTTI_OK && info->detail != 0)
-        return info->detail; /* class that a rank passed to mpiio_refuse */
+    /* class that a rank passed to mpiio_refuse */
+    if (err != TUTTI_OK && info->detail != 0) return info->detail;
     const int finer = err == TUTTI_OK ? MPI_SUCCESS : class_of_errno(info->sys_errno);
     if (finer != MPI_SUCCESS) return finer;
     switch (err) {

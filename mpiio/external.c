@@ -1,9 +1,9 @@
-/* mpiio: the representation external32: big-endian numbers of fixed sizes.  This file contains sizes
- * and layouts; signature.c converts values.  A filetype is rebuilt, constructor by constructor, if some
- * of its numbers have another size in the file than in memory.
+/* mpiio: the representation external32: big-endian numbers of fixed sizes.  This file contains
+ * sizes and layouts; signature.c converts values.  A filetype is rebuilt, constructor by
+ * constructor, if some of its numbers have another size in the file than in memory.
  *
- * The size of a number in the file is determined by packing one number, since MPI_Pack_external_size
- * of Open MPI 4 returns the size in memory.
+ * The size of a number in the file is determined by packing one number, since
+ * MPI_Pack_external_size of Open MPI 4 returns the size in memory.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
@@ -74,7 +74,8 @@ static void types_free(recipe *r, int n) {
         if (!mpiio_type_is_named(r->t[k])) PMPI_Type_free(&r->t[k]);
 }
 
-/* Replace each datatype of the recipe by its rebuilt form; after a failure all datatypes are freed. */
+/* Replace each datatype of the recipe by its rebuilt form; after a failure all datatypes are
+ * freed. */
 static int types_replace(recipe *r) {
     for (int k = 0; k < r->types; k++) {
         MPI_Datatype rebuilt = MPI_DATATYPE_NULL;

@@ -2,8 +2,8 @@
  *
  * MPICH calls a handler written in Fortran with the C handle where an INTEGER is expected (4.0.2:
  * MPIR_File_call_errhandler_impl), so that the handler gets the lower half of a pointer, and cannot
- * use the file.  PMPI_File_f2c below detects such values: a number that is not an index of a file is
- * compared with the handles of the open files.
+ * use the file.  PMPI_File_f2c below detects such values: a number that is not an index of a file
+ * is compared with the handles of the open files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* mpiio: table of files by the handles of the program.
  *
- * A native handle needs a file descriptor, and time to open, so some handles are kept for reuse when
- * files are closed.  Kept handles are still recognised, so that the use of a closed handle is
+ * A native handle needs a file descriptor, and time to open, so some handles are kept for reuse
+ * when files are closed.  Kept handles are still recognised, so that the use of a closed handle is
  * reported as an error.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdint.h>
@@ -99,8 +99,8 @@ static void limit_raise(void) {
     setrlimit(RLIMIT_NOFILE, &now);
 }
 
-/* Open a native handle on /dev/null.  At the first open ROMIO reads the system hints, and aborts the
- * program if a hint is too long; in this case the hints are hidden from ROMIO. */
+/* Open a native handle on /dev/null.  At the first open ROMIO reads the system hints, and aborts
+ * the program if a hint is too long; in this case the hints are hidden from ROMIO. */
 static int devnull_open(MPI_File *out) {
     MPI_Info info;
     int code = PMPI_Info_create(&info);
@@ -131,8 +131,8 @@ static void native_close(MPI_File native) {
     pthread_mutex_unlock(&table_lock);
 }
 
-/* A handle inherits the error handler of MPI_FILE_NULL, also if the handle is reused.  MPICH assigns
- * the handler of MPI_FILE_NULL to a new file without counting the reference, but releases a
+/* A handle inherits the error handler of MPI_FILE_NULL, also if the handle is reused.  MPICH
+ * assigns the handler of MPI_FILE_NULL to a new file without counting the reference, but releases a
  * reference when the file is closed, so another handler is set while the file is opened. */
 int mpiio_handle_take(MPI_File *out) {
     MPI_Errhandler handler;

@@ -3,8 +3,8 @@
  * The error handler of a file is the handler of its native handle; calls without a file use the
  * handler of MPI_FILE_NULL.
  *
- *   Open MPI 4   does not support MPI_File_call_errhandler for MPI_FILE_NULL; its internal function is
- *                called instead or, if not found, the error handler of a spare handle
+ *   Open MPI 4   does not support MPI_File_call_errhandler for MPI_FILE_NULL; its internal function
+ *                is called instead or, if not found, the error handler of a spare handle
  *   MPICH        calls return the code as changed by the handler, but
  *                MPI_File_call_errhandler does not return this code, so handlers written in C
  *                are recorded in a table and called directly; MPICH leaves
@@ -45,7 +45,8 @@ static void known_set(MPI_Errhandler handler, MPI_File_errhandler_function *fn) 
     pthread_mutex_unlock(&known_lock);
 }
 
-/* Return whether the caller is a Fortran or C++ binding, whose handlers must be called differently. */
+/* Return whether the caller is a Fortran or C++ binding, whose handlers must be called
+ * differently. */
 static int is_binding(const void *caller) {
     Dl_info who;
     return dladdr(caller, &who) && who.dli_fname && strstr(who.dli_fname, "libmpich");

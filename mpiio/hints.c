@@ -1,6 +1,6 @@
-/* mpiio: hints.  Supported hints are the options of Tutti as tutti_NAME, and the names of equivalent
- * settings in the standard, ROMIO and OMPIO; other names, and invalid values, are ignored, as the
- * standard requires.
+/* mpiio: hints.  Supported hints are the options of Tutti as tutti_NAME, and the names of
+ * equivalent settings in the standard, ROMIO and OMPIO; other names, and invalid values, are
+ * ignored, as the standard requires.
  *
  *   at open             options of the environment, then hints of $ROMIO_HINTS, then of the program
  *   set_info, set_view  options that can still change are changed, by agreement of all ranks;

@@ -1,9 +1,10 @@
 /* mpiio: conversion of a data call to an access of Tutti, in three steps.
  *
  *   check      the arguments, as required by MPI
- *   place      determine the position: explicit, or a file pointer, which is advanced at once: calls of
- *              several threads, and non-blocking calls, then never get the same position
- *   describe   make an access of the bytes of the view at this position and the memory of the program
+ *   place      determine the position: explicit, or a file pointer, which is advanced at once:
+ *              calls of several threads, and non-blocking calls, then never get the same position
+ *   describe   make an access of the bytes of the view at this position and the memory of the
+ *              program
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
@@ -72,8 +73,8 @@ static int check_call(mpiio_job *job) {
 
 /* ---- place */
 
-/* Largest offset in Tutti, beyond the size of any file.  A read from this offset on returns 0 bytes,
- * as in the MPI libraries; a write fails. */
+/* Largest offset in Tutti, beyond the size of any file.  A read at or after this offset returns 0
+ * bytes, as in the MPI libraries; a write fails. */
 static const MPI_Offset largest_offset = ((MPI_Offset)1 << 62) - 1;
 
 /* Place a read that would start beyond all offsets at the last offset that can be represented;
@@ -125,8 +126,8 @@ static int place_job(mpiio_job *job) {
                           (long long)job->bytes, (long long)job->at);
 }
 
-/* Set the file pointer back after a call that transferred fewer bytes, unless another call has moved
- * the pointer since. */
+/* Set the file pointer back after a call that transferred fewer bytes, unless another call has
+ * moved the pointer since. */
 static void pointer_back(const mpiio_job *job, MPI_Offset moved) {
     MPI_Offset ahead = job->at + job->bytes;
     const MPI_Offset etype = job->file->view.etype_size;

@@ -33,7 +33,8 @@ void mpiio_job_refuse(mpiio_file *f, const mpiio_call *call, int complaint, mpii
 /* Set an error of this rank in an existing job. */
 void mpiio_job_fail(mpiio_job *job, int complaint);
 /* Complete a transfer: convert data that was read, and free the contents of the job.  Returns the
- * bytes for the status.  Calls no error handler, uses no files of Tutti, and does not communicate. */
+ * bytes for the status.  Calls no error handler, uses no files of Tutti, and does not
+ * communicate. */
 MPI_Offset mpiio_job_end(mpiio_job *job, tutti_err outcome, tutti_off moved);
 /* Set the individual file pointer to the end of the transferred bytes, after a blocking or failed
  * call. */

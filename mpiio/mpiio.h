@@ -1,8 +1,8 @@
 /* mpiio: implementation of MPI_File_* for existing programs by the public interface of Tutti.
  *
- * The handle of the program is a handle of the MPI library, opened on MPI_COMM_SELF and /dev/null, so
- * that error handlers and Fortran indices work as usual.  A table maps the handle to the data of the
- * file.  Handles that are not in the table are passed to the MPI library.
+ * The handle of the program is a handle of the MPI library, opened on MPI_COMM_SELF and /dev/null,
+ * so that error handlers and Fortran indices work as usual.  A table maps the handle to the data of
+ * the file.  Handles that are not in the table are passed to the MPI library.
  *
  *   names.c, data_names.c   the exported functions, generated from tables
  *   real.c      the functions of the MPI library
@@ -31,8 +31,8 @@
  *   progress.c  progress of requests in calls of the MPI library
  *   waits.c     MPI_Wait, MPI_Test and similar calls, which report errors of these requests
  *
- * Errors: a function that returns int returns an error class of MPI.  The code that detects an error
- * records it by mpiio_complain; exported functions end with mpiio_fail, which calls the error
+ * Errors: a function that returns int returns an error class of MPI.  The code that detects an
+ * error records it by mpiio_complain; exported functions end with mpiio_fail, which calls the error
  * handler of the program.  Threads: f->lock is held around calls of Tutti (mpiio_enter), except for
  * calls that any thread may make at any time.
  *
@@ -154,8 +154,8 @@ void mpiio_table_remove(mpiio_file *f);
 void mpiio_table_each(void (*fn)(mpiio_file *f));
 
 /* ---- ranks.c */
-/* Return an unused private communicator for comm, or NULL.  Copies of one communicator have the same
- * id on all ranks.   Local. */
+/* Return an unused private communicator for comm, or NULL.  Copies of one communicator have the
+ * same id on all ranks.   Local. */
 mpiio_ranks *mpiio_ranks_offer(MPI_Comm comm);
 /* Create a private communicator; `id` must be unique and the same on all ranks.   Collective on
  * comm. */
@@ -164,7 +164,8 @@ void mpiio_ranks_give(mpiio_ranks **ranks);
 void mpiio_ranks_finalize(void);
 
 /* ---- agree.c */
-/* Compute the maximum over all ranks of each of n <= MPIIO_NUMBERS numbers, in place.   Collective. */
+/* Compute the maximum over all ranks of each of n <= MPIIO_NUMBERS numbers, in place.
+ * Collective. */
 enum { MPIIO_NUMBERS = 16 };
 int mpiio_agree(const mpiio_ranks *ranks, int n, int64_t *numbers);
 int mpiio_agree_on(MPI_Comm comm, int n, int64_t *numbers); /* used before an mpiio_ranks exists */
@@ -214,8 +215,8 @@ int mpiio_register_datarep(const char *name);
 /* ---- hints.c */
 /* Set *opt to the options of the environment, then apply supported hints with valid values. */
 int mpiio_hints_read(MPI_Info info, tutti_options *opt);
-/* Compute the options after later hints; return 1 if they differ from the options in use.  Set these
- * options on all ranks. */
+/* Compute the options after later hints; return 1 if they differ from the options in use.  Set
+ * these options on all ranks. */
 int mpiio_hints_apply(const mpiio_file *f, MPI_Info info, tutti_options *opt);
 void mpiio_hints_change(mpiio_file *f, const tutti_options *opt);
 /* Store hints that are only reported: at open, and later. */
@@ -237,7 +238,7 @@ int mpiio_set_view(mpiio_file *f, MPI_Offset displacement, MPI_Datatype etype,
 int mpiio_get_view(mpiio_file *f, MPI_Offset *displacement, MPI_Datatype *etype,
                    MPI_Datatype *filetype, char *name);
 int mpiio_get_type_extent(mpiio_file *f, MPI_Datatype type, MPI_Count *extent);
-int mpiio_view_init(mpiio_view *v); /* set the default view: bytes, from offset 0 on */
+int mpiio_view_init(mpiio_view *v); /* set the default view: bytes, starting at offset 0 */
 void mpiio_view_drop(mpiio_view *v);
 
 /* ---- position.c */
@@ -281,13 +282,15 @@ void mpiio_words_free(mpiio_ranks *ranks);
 int mpiio_shared_add(mpiio_file *f, MPI_Offset bytes, MPI_Offset *before);
 /* Set the pointer to `at`; all ranks must call this after an agreement, without communication. */
 void mpiio_shared_set(mpiio_file *f, MPI_Offset at);
-/* Return in *at the position of this rank for an ordered access, in which ranks follow one another
- * from the pointer; advance the pointer by the bytes of all ranks.   Collective. */
+/* Get in *at the position of this rank in an ordered access, in which the bytes of the ranks follow
+ * one another in rank order, starting at the pointer; advance the pointer by the bytes of all
+ * ranks.   Collective. */
 int mpiio_shared_ordered(mpiio_file *f, MPI_Offset bytes, MPI_Offset *at);
 int64_t mpiio_shared_token(void);
 
 /* ---- external.c */
-/* Compute the size of an element in the file; make a datatype of bytes with the layout in the file. */
+/* Compute the size of an element in the file; make a datatype of bytes with the layout in the
+ * file. */
 int mpiio_external_size(MPI_Datatype type, MPI_Offset *size);
 int mpiio_external_type(MPI_Datatype type, MPI_Datatype *out);
 

@@ -1,6 +1,6 @@
-/* mpiio: the exported functions that are not data calls.  Each function is defined as PMPI_x, with a
- * weak alias MPI_x, as in an MPI library, since Fortran bindings call either name.  Handles of the MPI
- * library are passed to the MPI library.
+/* mpiio: the exported functions that are not data calls.  Each function is defined as PMPI_x, with
+ * a weak alias MPI_x, as in an MPI library, since Fortran bindings call either name.  Handles of
+ * the MPI library are passed to the MPI library.
  *
  * The MPI library implements c2f, f2c and the error handlers for the native handle of the program
  * (but see fortran.c).

@@ -29,8 +29,8 @@ int mpiio_byte_offset(const mpiio_file *f, MPI_Offset at, MPI_Offset *out) {
     return MPI_SUCCESS;
 }
 
-/* Find the first etype of the view that begins at or after byte `size` of the file; *out is in bytes
- * of the view. */
+/* Find the first etype of the view that begins at or after byte `size` of the file; *out is in
+ * bytes of the view. */
 static int end_of_view(const mpiio_view *v, MPI_Offset size, MPI_Offset *out) {
     const MPI_Offset end = size - v->displacement;
     MPI_Offset whole = 0, part = 0;
@@ -110,7 +110,8 @@ int mpiio_get_position(mpiio_file *f, MPI_Offset *offset) {
 
 /* ---- the shared pointer */
 
-/* Determine the start of a seek.  All ranks have entered the seek, so earlier writes are complete. */
+/* Determine the start of a seek.  All ranks have entered the seek, so earlier writes are
+ * complete. */
 static int shared_from(mpiio_file *f, int whence, MPI_Offset *from) {
     tutti_off size = 0;
     if (whence == MPI_SEEK_CUR) return mpiio_shared_add(f, 0, from);

@@ -1,15 +1,14 @@
-/* mpiio: progress of requests while the program waits in other calls of the MPI
- * library.
+/* mpiio: progress of requests while the program waits in other calls of the MPI library.
  *
- *   Open MPI   has a list of functions that its progress engine calls; any library may add a function
- *              (opal_progress_register, in libopen-pal)
- *   MPICH      has no public interface for this, but with UCX all waiting calls go
- *              through one function of UCX, which is replaced here.  With
- *              MPI_THREAD_MULTIPLE MPICH holds locks there that its functions would need, so requests
- *              do not progress.
+ *   Open MPI   has a list of functions that its progress engine calls; any library may add a
+ *              function (opal_progress_register, in libopen-pal)
+ *   MPICH      has no public interface for this, but with UCX all waiting calls go through one
+ *              function of UCX, which is replaced here.  With MPI_THREAD_MULTIPLE MPICH holds locks
+ *              there that its functions would need, so requests do not progress.
  *   others     only MPI_Wait, MPI_Test and similar calls progress requests (waits.c)
  *
- * The callback is called very often, in every wait of MPI, and checks for work at most once per PAUSE.
+ * The callback is called very often, in every wait of MPI, and checks for work at most once per
+ * PAUSE.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dlfcn.h>
 #include <stdlib.h>

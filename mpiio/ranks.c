@@ -1,9 +1,9 @@
 /* mpiio: private communicators.
  *
- * Duplicating a communicator is expensive, so duplicates of a communicator of the program are stored
- * in an attribute of this communicator, and a file uses an unused duplicate.  Threads may close
- * files in different orders on different ranks, so the agreement of open also checks that all ranks
- * would use the same duplicate.  HDF5 and PnetCDF open every file with a new duplicate of the
+ * Duplicating a communicator is expensive, so duplicates of a communicator of the program are
+ * stored in an attribute of this communicator, and a file uses an unused duplicate.  Threads may
+ * close files in different orders on different ranks, so the agreement of open also checks that all
+ * ranks would use the same duplicate.  HDF5 and PnetCDF open every file with a new duplicate of the
  * communicator of the program; for duplicates of MPI_COMM_WORLD a few private communicators are
  * stored with MPI_COMM_WORLD, so that they can be reused.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -41,8 +41,8 @@ static int pool_delete(MPI_Comm comm, int key, void *value, void *extra) {
     return MPI_SUCCESS;
 }
 
-/* Return the pool of a communicator; NULL if it has none and `make` is 0, or if memory is exhausted.
- * The caller holds pool_lock. */
+/* Return the pool of a communicator; NULL if it has none and `make` is 0, or if memory is
+ * exhausted.  The caller holds pool_lock. */
 static pool *pool_of(MPI_Comm comm, int make) {
     void *value = NULL;
     int found = 0;
@@ -93,8 +93,8 @@ void mpiio_ranks_give(mpiio_ranks **ranks) {
     if (orphan) ranks_free(r);
 }
 
-/* Create a communicator with the same ranks.  MPI_Comm_dup would copy the attributes of the program,
- * whose delete callbacks would be called when the duplicate is freed. */
+/* Create a communicator with the same ranks.  MPI_Comm_dup would copy the attributes of the
+ * program, whose delete callbacks would be called when the duplicate is freed. */
 static int comm_alike(MPI_Comm comm, MPI_Comm *out) {
     MPI_Group all;
     int code = PMPI_Comm_group(comm, &all);

@@ -12,7 +12,8 @@
 #include "mpiio.h"
 
 /* Check that the program uses the MPI for which this library was built; otherwise handles would be
- * misinterpreted.  Each MPI is identified by a symbol to which programs refer because of its mpi.h. */
+ * misinterpreted.  Each MPI is identified by a symbol to which programs refer because of its
+ * mpi.h. */
 static void check_mpi(void) {
 #ifdef OPEN_MPI
     static const char ours[] = "Open MPI", other[] = "MPICH", symbol_of_other[] = "MPIR_Dup_fn";

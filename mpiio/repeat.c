@@ -91,8 +91,8 @@ static int look_before(void *context, const tutti_piece *p) {
     return whole;
 }
 
-/* Counts up to the first piece that is not before `end`: later pieces may be before `end` again, but
- * are not counted. */
+/* Counts up to the first piece that is not before `end`: later pieces may be before `end` again,
+ * but are not counted. */
 int mpiio_repeat_before(const mpiio_view *v, MPI_Offset end, MPI_Offset *out) {
     part x = {end, 0};
     const tutti_err err = tile_look(v, look_before, &x);
@@ -177,7 +177,8 @@ static int matched_add(matched *m, tutti_off file, tutti_off memory, tutti_off b
     return MPI_SUCCESS;
 }
 
-/* Match the bytes of the view, in its order, with the bytes of memory, in the order of the datatype. */
+/* Match the bytes of the view, in its order, with the bytes of memory, in the order of the
+ * datatype. */
 static int match_bytes(const mpiio_repeat *r, tutti_access_iter *memory, matched *out) {
     tutti_piece m = {0, 0, 0};
     int code = MPI_SUCCESS;

@@ -6,9 +6,9 @@
  *   query_fn   sets the bytes in the status
  *   free_fn    the MPI library no longer uses the request
  *
- * Tutti executes its operations inside of tutti_request_test, and operations call MPI, which may call
- * the progress function of this file again; a nested call has no effect.  Only one thread at a time
- * progresses requests; operations of a file in use by another thread progress in that thread.
+ * Tutti executes its operations inside of tutti_request_test, and operations call MPI, which may
+ * call the progress function of this file again; a nested call has no effect.  Only one thread at a
+ * time progresses requests; operations of a file in use by another thread progress in that thread.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <limits.h>

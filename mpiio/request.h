@@ -1,13 +1,13 @@
 /* mpiio: MPI requests that complete when an operation of Tutti completes.
  *
- * The requests are generalized requests, so that MPI_Wait and similar calls accept them together with
- * other requests.  A generalized request must not return an error, which would go to the handler of
- * MPI_COMM_WORLD.  So the request completes without an error, and waits.c, which replaces MPI_Wait and
- * similar calls, passes the error to the handler of the file and returns it.
+ * The requests are generalized requests, so that MPI_Wait and similar calls accept them together
+ * with other requests.  A generalized request must not return an error, which would go to the
+ * handler of MPI_COMM_WORLD.  So the request completes without an error, and waits.c, which
+ * replaces MPI_Wait and similar calls, passes the error to the handler of the file and returns it.
  *
- * Operations progress in MPI_Wait, MPI_Test and similar calls; in every use of Tutti; and, if the MPI
- * library supports it (progress.c), in all other waiting calls of MPI.  None of these needs
- * a thread, so that any thread level is sufficient.
+ * Operations progress in MPI_Wait, MPI_Test and similar calls; in every use of Tutti; and, if the
+ * MPI library supports it (progress.c), in all other waiting calls of MPI.  None of these needs a
+ * thread, so that any thread level is sufficient.
  *
  *   q = mpiio_request_new(f);
  *   code = mpiio_request_handle(q);  (in a collective call a rank that fails here takes part
@@ -49,8 +49,8 @@ MPI_Request mpiio_request_go(mpiio_request *q, tutti_request *r, mpiio_done_fn *
 /* Free a request whose operation has not started.   q may be NULL. */
 void mpiio_request_drop(mpiio_request *q);
 
-/* Progress all requests of the process; return 1 if some have completed.  Never waits; has no effect
- * between mpiio_enter and mpiio_leave. */
+/* Progress all requests of the process; return 1 if some have completed.  Never waits; has no
+ * effect between mpiio_enter and mpiio_leave. */
 int mpiio_requests_progress(void);
 
 /* Wait for all pending requests of a file, i.e. requests that the program freed early or did not

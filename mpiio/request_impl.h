@@ -7,9 +7,9 @@
 
 #include "request.h"
 
-/* A request exists while it has references: one of the MPI library until it calls free_fn (MPICH: in
- * MPI_Request_free; Open MPI: after completion), one of the list of pending requests, and one of a
- * call that waits for the request. */
+/* A request exists while it has references: one of the MPI library until it calls free_fn (MPICH:
+ * in MPI_Request_free; Open MPI: after completion), one of the list of pending requests, and one of
+ * a call that waits for the request. */
 struct mpiio_request {
     /* MPI_REQUEST_NULL: this rank has failed, and reports its error to the other ranks */
     MPI_Request handle;
@@ -61,8 +61,8 @@ int mpiio_requests_under_way(const mpiio_file *f);
 /* Remove references to a file that is closed; the outcome of its requests is not reported. */
 void mpiio_requests_forget(const mpiio_file *f);
 
-/* Return the requests of this library among n handles, linked by `waited`, each with a reference and
- * its index. */
+/* Return the requests of this library among n handles, linked by `waited`, each with a reference
+ * and its index. */
 mpiio_request *mpiio_requests_among(int n, const MPI_Request *handles);
 void mpiio_requests_release(mpiio_request *among);
 

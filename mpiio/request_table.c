@@ -1,9 +1,9 @@
-/* mpiio: a table of requests by handles of the MPI library, and a list of pending requests in the order
- * of their start.
+/* mpiio: a table of requests by handles of the MPI library, and a list of pending requests in the
+ * order of their start.
  *
  * The table is exact: a handle is in it from Grequest_start until the MPI library calls free_fn,
- * which may reuse the handle afterwards.  A waiting call finds the requests of its handles before it
- * passes the handles to the MPI library, and keeps references until it has reported the outcome.
+ * which may reuse the handle afterwards.  A waiting call finds the requests of its handles before
+ * it passes the handles to the MPI library, and keeps references until it has reported the outcome.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,13 +1,14 @@
 /* mpiio: the shared file pointer.
  *
  * If all ranks share memory, the pointer is a word in a page of /dev/shm without a name
- * (base/shared_memory.h), which is created with the communicator.  Otherwise the pointer is a number
- * in a hidden file next to the data, accessed under a lock.  The file is created on first use: rank
- * 0 draws a name at open, the first rank that needs the pointer creates the file, and the last rank
- * that opens the file removes the name.
+ * (base/shared_memory.h), which is created with the communicator.  Otherwise the pointer is a
+ * number in a hidden file next to the data, accessed under a lock.  The file is created on first
+ * use: rank 0 chooses a random name at open, the first rank that needs the pointer creates the
+ * file, and the last rank that opens the file removes the name.
  *
  * Setting the pointer (seek, a new view) is collective, and does not write the current word: every
- * setting begins a new epoch with a new word, initially 0, and a base that is the same on all ranks.
+ * setting begins a new epoch with a new word, initially 0, and a base that is the same on all
+ * ranks.
  *
  *   pointer = base + word[epoch]
  *

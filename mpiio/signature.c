@@ -1,13 +1,13 @@
 /* mpiio: conversion between memory of the program and external32.  The MPI libraries convert
- * numbers, but are not reliable for datatypes that combine different numbers (MPICH 4.0 aborts).  So
- * the memory is packed unconverted by the access of the datatype, a block of elements at a time, and
- * converted value by value in the order of the type map.
+ * numbers, but are not reliable for datatypes that combine different numbers (MPICH 4.0 aborts).
+ * So the memory is packed unconverted by the access of the datatype, a block of elements at a time,
+ * and converted value by value in the order of the type map.
  *
  *   struct { int; double[2] } x 100    ->    100 x (1 x int, 2 x double)
  *
- * The conversion of a predefined type is determined by packing one number.  For most types bytes are
- * reversed in units of 1 to 8 bytes, which this file implements; MPI_Pack_external converts the other
- * types, which have another size in the file.
+ * The conversion of a predefined type is determined by packing one number.  For most types bytes
+ * are reversed in units of 1 to 8 bytes, which this file implements; MPI_Pack_external converts the
+ * other types, which have another size in the file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <limits.h>
 #include <stdlib.h>

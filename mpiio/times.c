@@ -1,6 +1,6 @@
 /* mpiio: the time that a process spent in MPI_File_ calls of this library or (TUTTI_MPIIO=off) of
- * the MPI library, and the number of files that it opened.  They are reported when the process ends,
- * if `tutti run` requests it:
+ * the MPI library, and the number of files that it opened.  They are reported when the process
+ * ends, if `tutti run` requests it:
  *
  *   TUTTI_MPIIO_REPORT=1     rank 0 prints a line that the library was active
  *   TUTTI_MPIIO_TIMES=FILE   every rank appends a line to FILE: seconds, files

@@ -9,8 +9,8 @@
 int mpiio_view_is_valid(const mpiio_view *v) {
     if (v->displacement < 0 || v->etype_size < 1 || v->tile_size < 0) return 0;
     if (v->etype == MPI_DATATYPE_NULL || v->filetype == MPI_DATATYPE_NULL) return 0;
-    if (!v->tiles && v->tile == MPI_DATATYPE_NULL)
-        return 0; /* `tiles` or `tile` must describe the bytes */
+    /* `tiles` or `tile` must describe the bytes */
+    if (!v->tiles && v->tile == MPI_DATATYPE_NULL) return 0;
     if (v->tile_size > 0 && v->tile_end <= v->tile_begin) return 0;
     if (v->plain && (!v->tiles || v->tile_begin != 0 || v->tile_end != v->tile_size ||
                      v->tile_extent != v->tile_size))

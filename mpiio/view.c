@@ -174,7 +174,8 @@ int mpiio_view_init(mpiio_view *v) {
 /* ---- agreement */
 
 /* Agree on the errors of all ranks, and check that the extent of the etype and the representation
- * are the same on all ranks, as MPI requires.  *hints: on return, whether some rank has new hints. */
+ * are the same on all ranks, as MPI requires.  *hints: on return, whether some rank has new
+ * hints. */
 static int view_agree(const mpiio_file *f, int local_class, const mpiio_view *v, int *hints) {
     MPI_Count lb = 0, extent = 0;
     int which = 0;
@@ -188,8 +189,8 @@ static int view_agree(const mpiio_file *f, int local_class, const mpiio_view *v,
     const int code = mpiio_agree(f->ranks, NUMBERS, n);
     if (code != MPI_SUCCESS)
         return mpiio_complain(MPI_ERR_OTHER, "the ranks could not exchange their views");
-    if (local_class == n[CLASS] && local_class != MPI_SUCCESS)
-        return local_class; /* the class that all ranks return, with the message of this rank */
+    /* the class that all ranks return, with the message of this rank */
+    if (local_class == n[CLASS] && local_class != MPI_SUCCESS) return local_class;
     if (n[CLASS] != MPI_SUCCESS)
         return mpiio_complain((int)n[CLASS], "another rank cannot set its view of '%s'", f->path);
     if (n[EXTENT] != -n[EXTENT_] || n[WHICH] != -n[WHICH_])

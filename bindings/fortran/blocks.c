@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-/* Bytes from the start of memory to the end of the last element that a section selects. */
+/* Return the bytes from the start of memory to the end of the last element that a section
+ * selects. */
 static int64_t reach_of(const tutti_section *m, int ndims, int64_t element) {
     int64_t last = 0, width = 1;
     for (int i = 0; i < ndims; i++) {
@@ -30,14 +31,15 @@ static int refuse_type(const tutti__f_array *v, const tutti_array_spec *spec) {
     return 1;
 }
 
-/* Dimensions of more than one element. */
+/* Return the number of dimensions with more than one element. */
 static int long_dims(int n, const int64_t *extent) {
     int many = 0;
     for (int d = 0; d < n; d++) many += extent[d] != 1;
     return many;
 }
 
-/* The section that v is, with the file's dimensions of one element. */
+/* Convert v to a section with the number of dimensions of the file, by adding dimensions of one
+ * element. */
 static tutti_err widen_shape(const tutti__f_array *v, int ndims, const tutti_count *count,
                              int64_t element, tutti_section *out) {
     tutti_section s;

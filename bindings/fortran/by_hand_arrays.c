@@ -33,7 +33,8 @@ TUTTI_API void tutti_f_tiles_begin(tutti__f_handle *t, tutti_off budget, int *ie
     spec.sequential = sequential ? *sequential : 0;
     tutti__f_counts_of(tile, &c);
     memcpy(spec.tile, c.value, sizeof spec.tile);
-    if (tile && c.n == 0) spec.tile[0] = -1; /* no list of integers: refused, on all ranks */
+    /* not a list of integers: the call fails on all ranks */
+    if (tile && c.n == 0) spec.tile[0] = -1;
     tutti__f_counts_of(halo, &c);
     memcpy(spec.halo, c.value, sizeof spec.halo);
     if (halo && c.n == 0) spec.halo[0] = -1;
@@ -64,7 +65,7 @@ TUTTI_API void tutti_f_replicas_create(const int *comm, const CFI_cdesc_t *numbe
     if (choice) spec.choice = *choice;
     if (!tutti__f_fits(own, n) || !tutti__f_fits(loads, n) || !tutti__f_fits(memory_offsets, n) ||
         !tutti__f_fits(positions, n))
-        spec.n = -1; /* a list is too short: all ranks fail */
+        spec.n = -1; /* a list is too short: the call fails on all ranks */
     const tutti_err err = tutti_replicas_create(tutti_comm_f2c(*comm), &spec, &made);
     *r = (tutti__f_replicas){made, n, loads || memory_offsets ? 0 : spec.load * value_bytes};
     tutti__f_end(err, ierr);
@@ -79,11 +80,11 @@ TUTTI_API const int *tutti_f_replicas_writers(const tutti__f_replicas *r) {
     return tutti_replicas_writers(r->p);
 }
 
-/* Return the buffer of the items of an inspector, or NULL and set the error. */
+/* The inspector of a call and the buffer of its items. */
 typedef struct items {
     tutti__f_array v;
     void *base, *copy;
-    tutti_replicas *use; /* NULL: refused */
+    tutti_replicas *use; /* NULL: the arguments are invalid */
 } items;
 
 static items items_begin(const tutti__f_replicas *r, const CFI_cdesc_t *buf) {
@@ -110,7 +111,8 @@ static void items_end(items *i, int back, tutti_err err, int *ierr) {
 TUTTI_API void tutti_f_replicas_check(const tutti__f_replicas *r, const CFI_cdesc_t *buf,
                                       int *ierr) {
     items i = items_begin(r, buf);
-    const tutti_err err = tutti_replicas_check(r->p, i.use ? i.base : NULL); /* needs its ranks */
+    /* the ranks of the inspector must take part */
+    const tutti_err err = tutti_replicas_check(r->p, i.use ? i.base : NULL);
     items_end(&i, 0, err, ierr);
 }
 
@@ -166,7 +168,8 @@ TUTTI_API void tutti_f_mesh_make(const int *comm, const CFI_cdesc_t *coordinates
            tutti__f_fits(entity, elements);
     fits = fits && (elements == 0 || (tutti__f_length(start) > elements && begins[0] == 0 &&
                                       begins[elements] <= tutti__f_length(node)));
-    if (!fits) mine.nodes = -1; /* lists that do not fit together: refused, on all ranks */
+    /* the lengths of the lists do not match: the call fails on all ranks */
+    if (!fits) mine.nodes = -1;
     const tutti_err err = tutti_mesh_make(tutti_comm_f2c(*comm), &mine, &made);
     m->p = made;
     tutti__f_end(err, ierr);

@@ -1,7 +1,9 @@
-/* fortran: datasets and decompositions.  Specs become arguments, owners of infos a variable and a segment.
+/* fortran: datasets and decompositions.  Specs are passed as arguments, owners of infos as a
+ * variable and a segment.
  *
- * Grids are row-major in the file, and arrays column-major in memory: the first dimension here is the last one there.
- * Shapes and slices are therefore reversed, and elements have the same order in both, without transposing.
+ * Grids are row-major in the file, and arrays column-major in memory: the first dimension here is
+ * the last one there.  Shapes and slices are therefore reversed, and elements have the same order
+ * in both, without transposing.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "layer.h"
 
@@ -124,8 +126,8 @@ static const item *item_at(const CFI_cdesc_t *items, int i) {
 static void item_take(item *t, const CFI_cdesc_t *variable, const tutti__f_entries *entries,
                       const CFI_cdesc_t *buf, const int *type) {
     memset(t, 0, sizeof *t);
-    (void)tutti__f_name(variable, t->variable,
-                        sizeof t->variable); /* too long: an empty name, which fails */
+    /* a longer name becomes empty, which fails */
+    (void)tutti__f_name(variable, t->variable, sizeof t->variable);
     t->entries = *entries;
     t->array = tutti__f_array_of(buf);
     t->type = type ? *type : t->array.type;
@@ -155,8 +157,8 @@ static tutti_count numbers_of(const tutti_dataset *d, const char *variable, tutt
     return 0;
 }
 
-/* The buffer of `times` states of a variable, perhaps a copy of its array; NULL and no entries:
- * refused. */
+/* Return the buffer of `times` states of a variable, which may be a copy of its array, or NULL
+ * after an error. */
 static void *item_buffer(const tutti_dataset *d, const item *t, tutti_count times,
                          tutti_decomposition **entries, void **copy) {
     const tutti__f_array *v = &t->array;
@@ -186,7 +188,7 @@ static tutti_err put_variables(tutti_dataset *d, const CFI_cdesc_t *items, const
     tutti_put *puts = calloc((size_t)n + 1, sizeof *puts);
     void **copies = calloc((size_t)n + 1, sizeof *copies);
     tutti_request *made = NULL;
-    const int all = puts && copies ? n : -1; /* which is refused */
+    const int all = puts && copies ? n : -1; /* -1 makes the call fail */
     for (int i = 0; i < all; i++) {
         const item *t = one ? one : item_at(items, i);
         puts[i] = (tutti_put){.variable = t->variable, .type = (tutti_type)t->type};
@@ -319,7 +321,7 @@ TUTTI_API void tutti_f_dataset_info_set(const tutti__f_handle *d, const CFI_cdes
     tutti_count n = value ? tutti__f_value_of(&v, &type) : 0;
     void *copy = NULL;
     const void *at = value ? tutti__f_copy_begin(&v, NULL, &copy) : NULL;
-    if (value && !at && v.base) n = -1; /* no memory: refused, on all ranks */
+    if (value && !at && v.base) n = -1; /* out of memory: the call fails on all ranks */
     const tutti_err err = tutti_dataset_info_set(d->p, &owner, c_name, type, n, at);
     tutti__f_copy_end(&v, copy, 0);
     tutti__f_settled();
@@ -354,15 +356,15 @@ void tutti__f_value_take(const tutti__f_array *v, tutti_type type, tutti_count c
     memcpy(v->base, value, (size_t)(count * (type == TUTTI_BYTES ? 1 : tutti_type_size(type))));
 }
 
-/* First get its type and size, then, if the arrays of all ranks are large enough, its value: a
- * rank whose array does not fit calls without a name, and all ranks return its error. */
+/* Get an info: first its type and size, then, if the arrays of all ranks are large enough, its
+ * value.  A rank whose array is too small passes no name, and all ranks return its error. */
 static tutti_err info_get(tutti_dataset *d, const tutti_info_owner *owner, const char *name,
                           const tutti__f_array *v, tutti_type *type, tutti_count *count) {
     tutti_err err = tutti_dataset_info_get(d, owner, name, type, count, NULL);
     if (err != TUTTI_OK || v->absent) return err;
     tutti_type now = *type;
     tutti_count room = *count;
-    void *all = malloc((size_t)(*count * 16) + 1); /* enough for any type */
+    void *all = malloc((size_t)(*count * 16) + 1); /* large enough for any type */
     if (!all) tutti__f_set_local_error(TUTTI_ERR_NOMEM, "out of memory for the value");
     const int fits = all && tutti__f_value_fits(v, *type, *count);
     err = tutti_dataset_info_get(d, owner, fits ? name : NULL, &now, &room, all);
@@ -417,7 +419,7 @@ static tutti_decomposition_kind kind_of(const void *index, const void *ids, cons
     return n ? TUTTI_BY_RANK_ORDER : TUTTI_DECOMPOSITION_UNSET;
 }
 
-/* Entries of memory that a buffer needs; -1: some are before it. */
+/* Return the number of entries of memory that a buffer needs; -1: some are before its start. */
 static int64_t reach_of(const tutti_decomposition_spec *spec, int64_t n) {
     int64_t reach = n;
     for (int64_t i = 0; i < spec->n && spec->memory; i++) {

@@ -1,5 +1,5 @@
-/* fortran: Exodus files: fields and arrays with buffers of Fortran, entries, notes.  The module itself converts
- * types with texts and lists (parameters, entities, meshes) to structs of C.
+/* fortran: Exodus files: fields and arrays with buffers of Fortran, entries, notes.  The module
+ * itself converts types with texts and lists (parameters, entities, meshes) to structs of C.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "layer.h"
 
@@ -44,8 +44,8 @@ TUTTI__F_TYPED(tutti_f_exodus_open)
 
 /* ---- meshes */
 
-/* The address of a list of n elements of an entity; NULL: it has another size; the reason is
- * recorded for the call to which the mesh is passed. */
+/* Return the address of a list of n elements of an entity, or NULL if it has another size; the call
+ * to which the mesh is passed then reports the reason. */
 TUTTI_API const void *tutti_f_exodus_list(const CFI_cdesc_t *list, int64_t n, int kind, int64_t id,
                                           const CFI_cdesc_t *what, bool *good) {
     const tutti__f_array v = tutti__f_array_of(list);
@@ -61,8 +61,8 @@ TUTTI_API const void *tutti_f_exodus_list(const CFI_cdesc_t *list, int64_t n, in
     return NULL;
 }
 
-/* The number of distribution factors of a side set: one for each node of each side.  -1: sides
- * whose nodes are not known, because the element does not exist. */
+/* Return the number of distribution factors of a side set, one for each node of each side; -1 if
+ * the nodes of a side are unknown, because its element does not exist. */
 TUTTI_API tutti_count tutti_f_exodus_factors(const tutti__f_handle *x, const tutti_exodus_mesh *m,
                                              const tutti_exodus_members *set) {
     const tutti_count blocks = tutti_exodus_entities(x->p, TUTTI_EXODUS_ELEMENT_BLOCK);
@@ -119,7 +119,8 @@ TUTTI_API void tutti_f_exodus_field_make(field *f, int kind, const CFI_cdesc_t *
     tutti__f_end(field_take(f, kind, variable, buf, id, entries), ierr);
 }
 
-/* Return the shape of `times` steps of a field; 0 bytes: unknown, and the call reports the error. */
+/* Return the shape of `times` steps of a field; 0 bytes: unknown, and the call reports the
+ * error. */
 static tutti__f_shape shape_of(const tutti_exodus *x, const field *f, int64_t times) {
     const tutti_exodus_kind kind = (tutti_exodus_kind)f->kind;
     if (f->entries.p && kind != TUTTI_EXODUS_GLOBAL)
@@ -158,7 +159,7 @@ static int field_give(const tutti_exodus *x, const field *f, int64_t times, tutt
 /* Convert a list of fields, or one field, to C. */
 typedef struct batch {
     int n;
-    tutti_exodus_field *fields; /* NULL: refused */
+    tutti_exodus_field *fields; /* NULL: a field is invalid */
     const CFI_cdesc_t *list;
     const field *one;
     tutti_exodus_field *made;
@@ -182,7 +183,7 @@ static batch batch_begin(const tutti_exodus *x, const CFI_cdesc_t *list, const f
     if (good)
         b.fields = b.made;
     else
-        b.n = 1; /* at NULL */
+        b.n = 1; /* one field at NULL, which fails */
     return b;
 }
 
@@ -305,7 +306,7 @@ TUTTI_API void tutti_f_exodus_field_offset(const tutti__f_handle *x, tutti_count
 typedef struct piece {
     tutti_exodus_array of;
     tutti__f_entries entries;
-    int64_t n; /* -1: as many as the array has */
+    int64_t n; /* -1: all entries of the array */
     tutti__f_array array;
 } piece;
 
@@ -367,7 +368,7 @@ static void move_arrays(tutti_exodus *x, const CFI_cdesc_t *list, int is_put, in
     if (!good) tutti__f_set_local_error(TUTTI_ERR_NOMEM, "out of memory for a list of arrays");
 #define AT(i) ((const piece *)((const char *)pieces + (ptrdiff_t)(i)*PIECE_BYTES))
     for (int i = 0; i < n && good; i++) good = piece_give(x, AT(i), &all[i], &copies[i]);
-    const tutti_exodus_array *arrays = good ? all : NULL; /* NULL is refused */
+    const tutti_exodus_array *arrays = good ? all : NULL; /* NULL makes the call fail */
     const tutti_count many = good ? n : 1;
     const tutti_err err = is_put ? tutti_exodus_put_arrays(x, many, arrays)
                                  : tutti_exodus_get_arrays(x, many, arrays);
@@ -467,7 +468,7 @@ TUTTI_API void tutti_f_exodus_note_get(const tutti__f_handle *x, const CFI_cdesc
     if (err == TUTTI_OK && !v.absent) {
         tutti_type now = its;
         tutti_count room = n;
-        void *all = malloc((size_t)(n * 16) + 1); /* enough for any type */
+        void *all = malloc((size_t)(n * 16) + 1); /* large enough for any type */
         if (!all) tutti__f_set_local_error(TUTTI_ERR_NOMEM, "out of memory for the value");
         const int fits = all && tutti__f_value_fits(&v, its, n);
         err = tutti_exodus_note_get(x->p, fits ? c_name : NULL, &now, &room, all);

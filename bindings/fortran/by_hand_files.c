@@ -7,7 +7,8 @@
 
 /* ---- accesses */
 
-/* Combine an access whose memory is the elements of an array with the memory layout of the array. */
+/* Combine an access whose memory is the elements of an array with the memory layout of the
+ * array. */
 TUTTI_API void tutti_f_access_for(const tutti__f_handle *a, const CFI_cdesc_t *array,
                                   tutti__f_handle *out, int *ierr) {
     tutti__f_memory m = tutti__f_memory_begin(a->p, array);
@@ -31,7 +32,7 @@ static tutti_err pack_check(const tutti_access *a, tutti_off from, tutti_off to,
     return TUTTI_OK;
 }
 
-/* Common start of the two calls below: the access for the array, or an error. */
+/* Begin a pack or unpack call: get the access for the array, or an error. */
 static tutti_err pack_begin(const tutti__f_handle *a, const CFI_cdesc_t *user, tutti_off from,
                             tutti_off to, const tutti__f_array *packed, tutti__f_memory *m) {
     tutti_access *copy = NULL;
@@ -70,7 +71,8 @@ TUTTI_API void tutti_f_access_unpack(const tutti__f_handle *a, const CFI_cdesc_t
 
 typedef tutti_err plan_fn(tutti_file *f, const tutti_access *a, tutti_plan **p_out);
 
-/* `like`: an array of the shape and strides of those that the plan will be run with; NULL: contiguous ones. */
+/* Make a plan.  `like`: an array with the shape and strides of the arrays with which the plan will
+ * be run; NULL: contiguous arrays. */
 static tutti_err make_plan(plan_fn *make, const tutti__f_handle *f, const tutti__f_handle *a,
                            tutti__f_plan *p, const CFI_cdesc_t *like) {
     const tutti__f_array v = tutti__f_array_of(like);
@@ -143,7 +145,7 @@ typedef struct part {
     tutti__f_array array;
 } part;
 
-enum { PART_BYTES = 64 * 8 }; /* of the derived type */
+enum { PART_BYTES = 64 * 8 }; /* size of the derived type */
 _Static_assert(sizeof(part) <= PART_BYTES, "tutti_part of the module is too small");
 
 static const part *part_at(const CFI_cdesc_t *parts, int i) {
@@ -164,7 +166,7 @@ TUTTI_API void tutti_f_part_make(part *out, const tutti__f_handle *a, const CFI_
             (tutti_byte_order)(file_order ? *file_order : TUTTI_NATIVE_ENDIAN);
         out->convert.ieee = ieee ? *ieee : 0;
         if (tutti__f_holds(&out->array, (tutti_type)*file_type, 0) && *file_type != TUTTI_BYTES)
-            out->convert.memory_type = (tutti_type)*file_type; /* unsigned ones */
+            out->convert.memory_type = (tutti_type)*file_type; /* unsigned integers */
         if (out->convert.memory_type == TUTTI_BYTES && *file_type != TUTTI_BYTES) {
             err =
                 tutti__f_error(TUTTI_ERR_ARG, "array must have integer, real or complex elements");
@@ -180,7 +182,7 @@ typedef struct {
     tutti_part *part;
     tutti_access **made;
     void **buf;
-    int64_t layout; /* of all arrays */
+    int64_t layout; /* layout of all arrays */
 } batch;
 
 static void part_take(batch *b, int i, const part *from) {
@@ -215,7 +217,7 @@ static batch parts_begin(const CFI_cdesc_t *parts) {
     if (b.part && b.made && b.buf)
         for (int i = 0; i < b.n; i++) part_take(&b, i, part_at(parts, i));
     else
-        b.n = -1; /* which is refused, on all ranks */
+        b.n = -1; /* -1 makes the call fail on all ranks */
     return b;
 }
 
@@ -269,7 +271,8 @@ STARTED(file_read_parts_start)
 PLANNED(plan_write_parts)
 PLANNED(plan_read_parts)
 
-/* The buffers of parts like those that were planned; otherwise none, which is refused. */
+/* Return the buffers of the parts if they are like those that were planned; otherwise NULL, so that
+ * the call fails. */
 static void **run_buffers(const tutti__f_plan *p, const batch *b) {
     if (p->reach == OF_PARTS && p->layout == b->layout) return b->buf;
     return NULL;

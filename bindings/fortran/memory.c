@@ -1,9 +1,9 @@
 /* fortran: arrays of Fortran as memory sides.
  *
- * An actual argument is passed without a copy, with its strides.  A contiguous one is an address.
- * The elements of any other are described: as a section of a larger array if its strides allow it
- * (the strides of a section of an array are multiples of those of the array, for which their
- * greatest common divisors are used), otherwise piece by piece.
+ * An actual argument is passed without a copy, with its strides.  A contiguous argument is passed
+ * as an address.  The elements of other arguments are described as a section of a larger array if
+ * its strides allow it (the strides of a section of an array are multiples of those of the array,
+ * for which their greatest common divisors are used), otherwise piece by piece.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "layer.h"
 
@@ -87,7 +87,7 @@ void *tutti__f_plain(const tutti__f_array *v, int64_t need, int refuse) {
 
 /* ---- copies */
 
-/* All elements in their order, to contiguous memory or back. */
+/* Copy all elements in their order to contiguous memory, or back. */
 static void move_elements(const tutti__f_array *v, char *packed, int back) {
     int64_t run = v->element, at[CFI_MAX_RANK] = {0};
     char *place = v->base;
@@ -134,7 +134,8 @@ static int64_t common_divisor(int64_t a, int64_t b) {
     return a;
 }
 
-/* Dimensions of more than one element, and their steps where elements have `element` bytes. */
+/* Get the dimensions with more than one element, and their steps if elements have `element`
+ * bytes. */
 static tutti_err long_dims(const tutti__f_array *v, int64_t element, int64_t *extent, int64_t *step,
                            int *n_out) {
     int n = 0;
@@ -203,7 +204,8 @@ static int is_packed(const tutti_access *a) {
     return same;
 }
 
-/* `a`, which is packed, with the first bytes of a section as its memory. */
+/* Make an access with the file side of `a`, which is packed, and the first bytes of a section as
+ * its memory. */
 static tutti_err join_section(const tutti_access *a, const tutti_section *s, tutti_access **out) {
     tutti_access *all = NULL, *first = NULL;
     tutti_piece at;

@@ -1,8 +1,8 @@
-/* fortran: compares the shape of an array with the entries that a call reads or writes.
+/* fortran: comparison of the shape of an array with the entries that a call reads or writes.
  *
- * This is the only place that decides whether an array fits.  Calls with a slice, a part of a distribution,
- * a decomposition, an inspector of replicas or an Exodus entity describe what they need as a tutti__f_shape.
- * Dimensions of one element are ignored on both sides.
+ * This is the only place that decides whether an array fits.  Calls with a slice, a part of a
+ * distribution, a decomposition, an inspector of replicas or an Exodus entity describe what they
+ * need as a tutti__f_shape.  Dimensions of one element are ignored on both sides.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "layer.h"
 
@@ -10,7 +10,7 @@
 
 enum { MOST = CFI_MAX_RANK + TUTTI_MAX_DIMS };
 
-/* Extents other than 1. */
+/* Extents of an array, without those that are 1. */
 typedef struct {
     int n;
     int64_t extent[MOST];
@@ -24,7 +24,7 @@ static int64_t times_of(const tutti__f_shape *s) {
     return s->times > 1 ? s->times : 1;
 }
 
-/* The shape that an array of elements of that size must have. */
+/* Return the shape that an array of elements of this size must have. */
 static dims required_dims(const tutti__f_shape *s, int64_t element) {
     dims d = {.n = 0};
     if (s->item > 0 && element > 0) add_extent(&d, s->item / element);
@@ -45,8 +45,8 @@ int64_t tutti__f_shape_bytes(const tutti__f_shape *s) {
     return bytes;
 }
 
-/* Several dimensions: those of an item, then those of the slice or the entries of the list, then
- * the last one for all times. */
+/* Return whether an array with several dimensions fits: its extents must be those of an item, then
+ * those of the slice or the number of entries of the list, then the number of times. */
 static int dims_fit(const dims *have, const tutti__f_shape *s, int64_t element) {
     const int64_t item = s->item / element;
     int64_t product = 1;

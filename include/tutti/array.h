@@ -66,14 +66,14 @@ typedef enum tutti_dist_kind {
     TUTTI_DIST_BLOCK,        /* one block per rank, ceil(n / procs) elements, the last ones fewer */
     TUTTI_DIST_CYCLIC,       /* cyclic, one element at a time */
     TUTTI_DIST_BLOCK_CYCLIC, /* cyclic, `block` elements at a time */
-    TUTTI_DIST_RAGGED        /* [bounds[p], bounds[p + 1]) */
+    TUTTI_DIST_RAGGED        /* rank p has the indices bounds[p] ... bounds[p + 1] - 1 */
 } tutti_dist_kind;
 
 typedef struct tutti_dist_dim {
     tutti_dist_kind kind;
-    int procs;                 /* TUTTI_DIST_NONE: 1 */
-    tutti_count block;         /* of TUTTI_DIST_BLOCK_CYCLIC */
-    const tutti_count *bounds; /* of TUTTI_DIST_RAGGED: [procs + 1], rising from 0 to n */
+    int procs;                 /* number of ranks along the dimension; TUTTI_DIST_NONE: 1 */
+    tutti_count block;         /* TUTTI_DIST_BLOCK_CYCLIC: elements per block */
+    const tutti_count *bounds; /* TUTTI_DIST_RAGGED: [procs + 1] ascending from 0 to n */
 } tutti_dist_dim;
 
 typedef struct tutti_distribution tutti_distribution;
@@ -122,11 +122,12 @@ typedef struct tutti_array tutti_array;
 typedef struct tutti_array_spec {
     int ndims; /* 1 ... TUTTI_MAX_DIMS */
     tutti_count shape[TUTTI_MAX_DIMS];
-    tutti_order order; /* in the file */
+    tutti_order order; /* order of the elements in the file */
     tutti_type type;
-    tutti_off element_size; /* of TUTTI_BYTES; otherwise 0 or the size of the type */
-    tutti_off offset;       /* of element (0, ..., 0) in the file; ignored by create */
-    int64_t reserved[8];    /* 0: for later versions */
+    /* TUTTI_BYTES: bytes per element; otherwise 0 or the size of the type */
+    tutti_off element_size;
+    tutti_off offset;    /* file offset of element (0, ..., 0); ignored by create */
+    int64_t reserved[8]; /* 0: for later versions */
 } tutti_array_spec;
 
 /** Create an array in a new file; an existing file is replaced.
@@ -219,14 +220,13 @@ TUTTI_API tutti_err tutti_array_sync(tutti_array *a) TUTTI_MUST_USE;
 /**@}*/
 
 /** @name Reading and writing slices
- *  Every rank selects a slice of its own, which may be empty.  In local placement a slice counts
- *  in the part of this rank, and nothing is exchanged.
- *  @param[in] memory  where the slice is in a larger array in memory (ghost cells, another
- *      order, strides): it must select as many elements per dimension; its ndims and
- *      element_size may be 0.  NULL:
- *      packed, in the order of the array.
+ *  Every rank selects its own slice, which may be empty.  In local placement, indices refer to the
+ *  part of this rank, and nothing is exchanged.
+ *  @param[in] memory  the location of the slice in a larger array in memory (ghost cells, another
+ *      order, strides); it must select as many elements per dimension.  ndims and element_size may
+ *      be 0.  NULL: packed, in the order of the array.
  *
- *  If several ranks write the same element, the highest rank wins. */
+ *  If several ranks write the same element, the value of the highest rank is stored. */
 /**@{*/
 /** Read or write a slice.
  *  Collective.
@@ -330,10 +330,10 @@ typedef struct tutti_tiles_spec {
     const tutti_slice *region;
     /* extents of a tile; 0: as large as the budget allows */
     tutti_count tile[TUTTI_MAX_DIMS];
-    /* elements on both sides that are read too, cut at the end of the array */
+    /* number of further elements that are read on both sides, clipped to the array */
     tutti_count halo[TUTTI_MAX_DIMS];
     tutti_order order;   /* order of the tiles */
-    int sequential;      /* 1: no prefetch, no background writes, nothing reused: for comparison */
+    int sequential;      /* 1: no prefetch, background writes or reuse, for comparison */
     int64_t reserved[8]; /* 0: for later versions */
 } tutti_tiles_spec;
 
@@ -378,12 +378,12 @@ TUTTI_API tutti_err tutti_tiles_next(tutti_tiles *t, tutti_tile *tile_out) TUTTI
 TUTTI_API tutti_err tutti_tiles_end(tutti_tiles **t) TUTTI_MUST_USE;
 
 typedef struct tutti_tiles_stats {
-    tutti_count tiles;      /* of this rank so far */
-    tutti_off read_bytes;   /* from the array */
+    tutti_count tiles;      /* number of tiles of this rank so far */
+    tutti_off read_bytes;   /* bytes read from the array */
     tutti_off reused_bytes; /* bytes that were reused instead of read again */
     tutti_off written_bytes;
-    tutti_off memory;       /* largest use so far, at most the budget */
-    double seconds_waiting; /* in tutti_tiles_next */
+    tutti_off memory;       /* largest memory use so far, at most the budget */
+    double seconds_waiting; /* time spent waiting in tutti_tiles_next */
 } tutti_tiles_stats;
 
 /** Variant of tutti_tiles_stats_get for bindings of other languages, with the size of their

@@ -20,7 +20,7 @@ TUTTI_BEGIN_DECLS
 /** A run: contiguous in the file and in memory. */
 typedef struct tutti_io_run {
     tutti_off offset;
-    void *memory; /* only read when writing */
+    void *memory; /* only read, not changed, by a write */
     size_t bytes;
 } tutti_io_run;
 
@@ -52,11 +52,12 @@ typedef struct tutti_store_request {
 #define TUTTI_STORE_CREATE 4 /* create the file if it does not exist */
 #define TUTTI_STORE_EXCL 8   /* fail if it exists */
 
-/** The operations of a store.  Those marked (d) may be NULL; the default is given there. */
+/** The operations of a store.  Those marked (d) may be NULL; the default is given in the
+ *  parentheses. */
 typedef struct tutti_store_ops {
     const char *name;
-    int asynchronous; /* begin works in the background */
-    int reentrant;    /* see above */
+    int asynchronous; /* whether begin works in the background */
+    int reentrant;    /* whether several threads may use the store at once, see above */
 
     /** Open `path`, and fill in the layout. */
     tutti_err (*open)(const char *path, int flags, int permissions, const tutti_options *opt,
@@ -94,14 +95,14 @@ typedef struct tutti_store_ops {
     tutti_err (*refresh)(tutti_store *s);
     /** (d: nothing) Wait for a lock on [lo, hi) of the file against all other programs: kind
      *  TUTTI_STORE_READ for a shared lock, TUTTI_STORE_WRITE for an exclusive one, 0 to release it.
-     *  TUTTI_ERR_UNSUPPORTED: the file system has no locks. */
+     *  Fails with TUTTI_ERR_UNSUPPORTED if the file system has no locks. */
     tutti_err (*lock)(tutti_store *s, int kind, tutti_off lo, tutti_off hi);
     /** (d: nothing) A sync is likely to follow: start to write back the bytes of [lo, hi).  Never
      *  waits. */
     void (*start_writeback)(tutti_store *s, tutti_off lo, tutti_off hi);
     /** (d: unknown) Return whether the page of byte `offset` can be read without waiting for a
      *  device: 1: it is in memory; 0: it is not; -1: unknown, or the file ends before it.  Never
-     *  waits.  Any thread, at any time. */
+     *  waits.  May be called by any thread at any time. */
     int (*is_cached)(tutti_store *s, tutti_off offset);
 } tutti_store_ops;
 

@@ -110,7 +110,8 @@ TUTTI_API tutti_err tutti_dataset_refresh(tutti_dataset *d, int *changed_out) TU
 TUTTI_API void tutti_dataset_stats_sized(const tutti_dataset *d, tutti_stats *all_out,
                                          size_t struct_size);
 
-/** Return statistics of this rank: of all operations on the data files since the dataset was opened.
+/** Return the statistics of this rank for all operations on the data files since the dataset was
+ *  opened.
  *  Not collective. */
 static inline void tutti_dataset_stats(const tutti_dataset *d, tutti_stats *all_out) {
     tutti_dataset_stats_sized(d, all_out, sizeof(tutti_stats));
@@ -152,11 +153,11 @@ TUTTI_API tutti_err tutti_dataset_ids(tutti_dataset *d, const char *space, tutti
 
 /** The item of a variable: how many values an entry has. */
 typedef enum tutti_item {
-    TUTTI_SCALAR,     /* 1 */
-    TUTTI_VECTOR,     /* components */
-    TUTTI_SYM_TENSOR, /* components * (components + 1) / 2: xx yy zz xy yz zx in 3-D */
-    TUTTI_TENSOR,     /* components * components */
-    TUTTI_VALUES      /* components, without a particular meaning */
+    TUTTI_SCALAR,     /* one value */
+    TUTTI_VECTOR,     /* `components` values */
+    TUTTI_SYM_TENSOR, /* components * (components + 1) / 2 values: xx yy zz xy yz zx in 3-D */
+    TUTTI_TENSOR,     /* components * components values */
+    TUTTI_VALUES      /* `components` values without a particular meaning */
 } tutti_item;
 
 /** The order of the entries in the file. */
@@ -169,8 +170,8 @@ typedef enum tutti_layout {
 typedef struct tutti_variable_spec {
     const char *space;
     tutti_item item;
-    int components;  /* of a vector, tensor or values; 0 means 1, for tensors 3 */
-    tutti_type type; /* in the file */
+    int components;  /* components of a vector, tensor or values; 0 means 1, for tensors 3 */
+    tutti_type type; /* type in the file */
     tutti_layout layout;
     tutti_byte_order order;
     const char *units, *long_name; /* UTF-8, or NULL */
@@ -240,13 +241,13 @@ TUTTI_API tutti_err tutti_dataset_put(tutti_dataset *d, int n,
 /** Start to write n variables; complete the request with tutti_request_test or
  *  tutti_request_wait before the commit.
  *  Collective, non-blocking; n and the variables must be the same on all ranks.
- *  The call does not wait for other ranks.  Several requests may be pending; they are carried out in
- *  the order of their starts, which must be the same on all ranks for one dataset.  All errors, also
- *  those of arguments, are returned by test and wait.  Buffers and decompositions must not be changed
- *  until the request is complete; `puts` may be reused at once.  If a request is abandoned, its outcome
- *  is unknown and the variables must be written again.
- *  @return TUTTI_ERR_ARG if `r_out` is NULL; TUTTI_ERR_UNSUPPORTED, by test and wait, for compressed
- *      variables. */
+ *  The call does not wait for other ranks.  Several requests may be pending; they are carried out
+ *  in the order of their starts, which must be the same on all ranks for one dataset.  All errors,
+ *  also those of arguments, are returned by test and wait.  Buffers and decompositions must not be
+ *  changed until the request is complete; `puts` may be reused at once.  If a request is abandoned,
+ *  its outcome is unknown and the variables must be written again.
+ *  @return TUTTI_ERR_ARG if `r_out` is NULL; TUTTI_ERR_UNSUPPORTED, by test and wait, for
+ *      compressed variables. */
 TUTTI_API tutti_err tutti_dataset_put_start(tutti_dataset *d, int n, const tutti_put *puts,
                                             tutti_request **r_out) TUTTI_MUST_USE;
 
@@ -294,14 +295,15 @@ TUTTI_API tutti_err tutti_dataset_drop_oldest(tutti_dataset *d, int keep) TUTTI_
 /** @name Reading */
 /**@{*/
 typedef struct tutti_segment {
-    tutti_count number; /* 0 ... tutti_dataset_segments - 1 */
+    tutti_count number; /* number of the segment: 0 ... tutti_dataset_segments - 1 */
     tutti_segment_kind kind;
     int64_t index; /* time index */
     double time;
-    tutti_count topology; /* number of the topology that it refers to (or is), -1: none */
-    int sections;         /* number of sections */
-    tutti_off bytes;      /* extent in the data file */
-    /* where its bytes are stored, as passed to tutti_dataset_archive; NULL: in the dataset */
+    /* number of the topology to which it refers (a topology: its own number); -1: none */
+    tutti_count topology;
+    int sections;    /* number of sections */
+    tutti_off bytes; /* extent in the data file */
+    /* location of its bytes, as passed to tutti_dataset_archive; NULL: in the dataset */
     const char *archived;
 } tutti_segment;
 
@@ -360,7 +362,7 @@ TUTTI_API tutti_err tutti_dataset_get_start(tutti_dataset *d, tutti_count segmen
 /** Read a variable of all segments from `first` to `last` that have it, one after the other
  *  into buf.
  *  Collective; `first`, `last` and the variable must be the same on all ranks.
- *  One operation per data file.  All segments must have the topology of the decomposition.
+ *  Uses one operation per data file.  All segments must have the topology of the decomposition.
  *  @param[out] count_out  the number of segments read. */
 TUTTI_API tutti_err tutti_dataset_follow(tutti_dataset *d, tutti_count first, tutti_count last,
                                          const tutti_get *get,
@@ -410,7 +412,7 @@ TUTTI_API tutti_err tutti_dataset_info_get(tutti_dataset *d, const tutti_info_ow
 /**@{*/
 typedef struct tutti_space_row {
     const char *name;
-    int is_list;                       /* 0: a grid */
+    int is_list;                       /* 1: a list, 0: a grid */
     int has_ids;                       /* 0: the id of position i is i */
     int ndims;                         /* 0: no size yet */
     tutti_count shape[TUTTI_MAX_DIMS]; /* current shape; tutti_dataset_shape returns others */
@@ -423,12 +425,12 @@ typedef struct tutti_variable_row {
 } tutti_variable_row;
 
 typedef struct tutti_section_row {
-    tutti_type type;  /* in the file */
-    tutti_off bytes;  /* in the file */
+    tutti_type type;  /* type in the file */
+    tutti_off bytes;  /* bytes in the file */
     tutti_off start;  /* position in the data file */
-    const char *file; /* name within the directory */
+    const char *file; /* name of the data file in the directory */
     int has_checksums;
-    tutti_off raw_bytes; /* of all entries of the space, uncompressed */
+    tutti_off raw_bytes; /* bytes of all entries of the space, uncompressed */
 } tutti_section_row;
 
 /** Return the number of spaces.
@@ -478,9 +480,9 @@ TUTTI_MUST_USE static inline tutti_err tutti_dataset_section_row(tutti_dataset *
  *  border are padded with the fill value; each is shuffled and compressed by itself. */
 typedef struct tutti_chunks {
     int ndims;                         /* dimensions of the space */
-    tutti_count shape[TUTTI_MAX_DIMS]; /* of a chunk, in entries */
+    tutti_count shape[TUTTI_MAX_DIMS]; /* shape of a chunk, in entries */
     tutti_count count;                 /* number of chunks */
-    tutti_off raw_bytes;               /* of one chunk, uncompressed */
+    tutti_off raw_bytes;               /* bytes of one chunk, uncompressed */
     int value_bytes;                   /* bytes per value, for the shuffle */
 } tutti_chunks;
 
@@ -563,10 +565,11 @@ TUTTI_MUST_USE static inline tutti_err tutti_dataset_repair(MPI_Comm comm, const
 /**@}*/
 
 /** @name Archives
- *  A state is archived after it has been copied, read back, compared and synced; only then its
- *  bytes in the dataset are freed.  Topologies, and segments with entry lists that others need,
- *  stay.  The place is recorded (tutti_segment), and never opened by itself: reading an archived
- *  segment fails with TUTTI_ERR_STATE until it is restored.  It can be erased and dropped. */
+ *  A state is archived after it has been copied, read back, compared and synced; only then are its
+ *  bytes in the dataset freed.  Topologies, and segments with entry lists that others need, stay.
+ *  The location is recorded (tutti_segment), but the library never opens it by itself: reading an
+ *  archived segment fails with TUTTI_ERR_STATE until it is restored.  It can be erased and
+ *  dropped. */
 /**@{*/
 /** Copy states `first` ... `last` to a directory, one file per state
  *  (docs/reference/format.md), and free their bytes.
@@ -588,7 +591,7 @@ TUTTI_API tutti_err tutti_dataset_restore(tutti_dataset *d, tutti_count first, t
 /** A byte stream, used by rank 0.  Both functions return 0 or an errno. */
 typedef struct tutti_stream {
     int (*write)(void *context, const void *bytes,
-                 size_t n); /* n = 0: end; all data must be safe now */
+                 size_t n); /* n = 0: end of the stream; all data must be stored now */
     int (*read)(void *context, void *bytes, size_t n, size_t *got_out); /* *got_out = 0: end */
     void *context;
     /* place recorded for archived segments; NULL: they are copied, not archived */

@@ -19,7 +19,7 @@
 
 #include <tutti/types.h>
 #include <tutti/error.h>
-#include <tutti/array.h> /* tutti_slice */
+#include <tutti/array.h> /* for tutti_slice */
 #include <tutti/replicas.h>
 
 TUTTI_BEGIN_DECLS
@@ -27,8 +27,8 @@ TUTTI_BEGIN_DECLS
 typedef struct tutti_dataset tutti_dataset;
 typedef struct tutti_decomposition tutti_decomposition;
 
-/** How a rank names its entries.  The table lists the fields of tutti_decomposition_spec that
- *  belong to each kind; `kind`, `whole`, `choice` belong to all. */
+/** Kinds of decompositions, by how a rank names its entries.  The table lists the fields of
+ *  tutti_decomposition_spec that belong to each kind; `kind`, `whole`, `choice` belong to all. */
 typedef enum tutti_decomposition_kind {
     TUTTI_DECOMPOSITION_UNSET = 0, /* not a kind: fails with TUTTI_ERR_ARG */
     /* positions in the space, 0 ... size - 1, in any order: n, index, own, memory */
@@ -49,16 +49,18 @@ typedef struct tutti_decomposition_spec {
     const int64_t *ids;            /* [n] no duplicates on a rank */
     const unsigned char *own; /* [n] 1: this rank owns the entry; NULL on all ranks: no owners */
     tutti_slice slice;        /* lo, hi, stride of each dimension; a stride of 0 means 1 */
-    /* [n] place of each entry in memory, in entries from `buf`; may be negative; NULL:
+    /* [n] position of each entry in memory, in entries from `buf`; may be negative; NULL:
      * consecutive */
     const tutti_count *memory;
     int whole; /* 1: fail if an entry of the space is held by no rank; same on all ranks */
-    /* which rank writes an entry that several hold; same on all ranks.  Slices: the highest rank */
+    /* rule that selects the rank that writes an entry that several ranks hold; same on all ranks.
+     * Slices: the highest rank */
     tutti_replicas_choice choice;
-    /* The location of the slice in a larger array in memory, for example a block with ghost cells: shape has
-     * the extents of that array and lo the origin of the slice in it, in entries.  hi may be 0 in all
-     * dimensions, which means lo plus the extents of the slice; ndims and element_size may be 0; order
-     * and stride are those of the array in memory.  NULL: packed, in the order of the grid */
+    /* The location of the slice in a larger array in memory, for example a block with ghost cells:
+     * shape has the extents of that array and lo the origin of the slice in it, in entries.  hi may
+     * be 0 in all dimensions, which means lo plus the extents of the slice; ndims and element_size
+     * may be 0; order and stride are those of the array in memory.  NULL: packed, in the order of
+     * the grid */
     const tutti_section *slice_memory;
     int64_t reserved[7]; /* 0: for later versions */
 } tutti_decomposition_spec;

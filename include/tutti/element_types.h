@@ -64,7 +64,7 @@ typedef enum tutti_byte_order {
  *  number for an integer type) fails with TUTTI_ERR_VALUE; all other values are converted
  *  nevertheless.  Complex values are converted to complex values only. */
 typedef struct tutti_conversion {
-    tutti_type file_type, memory_type; /* both are TUTTI_BYTES, or none */
+    tutti_type file_type, memory_type; /* TUTTI_BYTES for both or for none */
     tutti_byte_order file_order;       /* memory has the order of the machine */
     int ieee; /* 1: finite values too large for a floating-point type become infinities */
     int64_t reserved[2]; /* 0: for later versions */

@@ -51,7 +51,7 @@ typedef struct tutti_error_info {
     int sys_errno;      /* errno of the failed system call, 0: none */
     tutti_off offset;   /* position in the file, -1: none */
     char operation[32]; /* "write", "open", ... or empty */
-    char path[256];     /* the file (its end, if the path is longer) or empty */
+    char path[256];     /* path of the file (its end if it is too long), or empty */
     char text[512];     /* reason, one sentence */
     int detail;         /* detail passed to tutti_set_local_error, 0: none */
 } tutti_error_info;

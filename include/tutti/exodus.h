@@ -22,7 +22,8 @@
  * To read it, on any number of ranks:
  *
  *     tutti_exodus_open(comm, "out.e", TUTTI_READ, NULL, &x);
- *     tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){.partitioner = TUTTI_EXODUS_BY_METIS}, &mine);
+ *     tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){
+ *                                  .partitioner = TUTTI_EXODUS_BY_METIS}, &mine);
  *     tutti_exodus_get(x, tutti_exodus_steps(x), 1, &field);    buf: in the order of the nodes
  *
  * The terms are those of Exodus: a *kind* of entity (element block, node set ...), entities with
@@ -44,7 +45,7 @@
 #include <mpi.h>
 #include <tutti/types.h>
 #include <tutti/error.h>
-#include <tutti/dataset.h> /* levels of commits */
+#include <tutti/dataset.h> /* for levels of commits */
 #include <tutti/file.h>
 #include <tutti/decomposition.h>
 #include <tutti/element_types.h>
@@ -59,14 +60,15 @@ typedef struct tutti_exodus tutti_exodus;
 /** Options of an Exodus file.  Initialize them with tutti_exodus_options_init. */
 typedef struct tutti_exodus_options {
     size_t struct_size;
-    int level; /* of commits: TUTTI_DURABLE (default), TUTTI_VISIBLE */
-    /* of coordinates, attributes, factors and results in the file: 8 (default), 4 */
+    int level; /* level of commits: TUTTI_DURABLE (default), TUTTI_VISIBLE */
+    /* bytes of coordinates, attributes, factors and results in the file: 8 (default), 4 */
     int real_bytes;
-    int integer_bytes; /* of ids, maps and connectivity: 4, 8; 0 (default): 4 if all of them fit */
-    int name_length;   /* longest name: 32 (default, expected by other readers) ... 255 */
-    int checksums;     /* 1 (default): kept in the sidecar, PATH.tutti */
-    int sidecar;       /* 1 (default): use a sidecar; 0: neither write nor read one */
-    int check_reads;   /* 1: the first get of a step compares its checksums */
+    /* bytes of ids, maps and connectivity: 4, 8; 0 (default): 4 if all of them fit */
+    int integer_bytes;
+    int name_length; /* longest name: 32 (default, expected by other readers) ... 255 */
+    int checksums;   /* 1 (default): checksums in the sidecar, PATH.tutti */
+    int sidecar;     /* 1 (default): use a sidecar; 0: neither write nor read one */
+    int check_reads; /* 1: the first get of a step compares its checksums */
     /* steps per file; 0: one file.  Each file contains the mesh: PATH, then PATH-s0002 ...; an
      * existing series keeps its names, see tutti_exodus_next_file */
     int steps_per_file;
@@ -75,9 +77,10 @@ typedef struct tutti_exodus_options {
     tutti_off alignment; /* alignment of the first record in the file; 0: 4096 */
     double lock_timeout; /* seconds to wait for a program that locks the sidecar; default: 5 */
     int without_locks; /* 1: continue if the file system has no locks; no other program may write */
-    tutti_replicas_choice choice; /* which rank writes shared nodes and elements: idg2 */
-    const tutti_options *io;      /* NULL: defaults and environment */
-    int any_times;                /* 1: the time of a step need not be larger than the last */
+    /* rule that selects the rank that writes shared nodes and elements; default: idg2 */
+    tutti_replicas_choice choice;
+    const tutti_options *io; /* options of the file; NULL: defaults and environment */
+    int any_times;           /* 1: the time of a step need not be larger than the last */
 } tutti_exodus_options;
 
 /** Set the options to their defaults.
@@ -134,16 +137,16 @@ TUTTI_API tutti_err tutti_exodus_new_topology(tutti_exodus *x) TUTTI_MUST_USE;
  *  (earlier versions of Tutti), then 3 and so on.  Decompositions and the mesh of
  *  tutti_exodus_get_mesh stay valid if all bytes of the mesh are the same in both files;
  *  otherwise they must be made again.
- *  @return TUTTI_ERR_NOT_FOUND after the last file; TUTTI_ERR_STATE if files of several namings
- *      follow the first. */
+ *  @return TUTTI_ERR_NOT_FOUND after the last file; TUTTI_ERR_STATE if the files after the first
+ *      follow several naming conventions. */
 TUTTI_API tutti_err tutti_exodus_next_file(tutti_exodus *x) TUTTI_MUST_USE;
 
 /** Return the path of the current file.
  *  Not collective. */
 TUTTI_API const char *tutti_exodus_path(const tutti_exodus *x);
 
-/** Return why the file has no usable checksums (the sidecar is missing or belongs to another
- *  file), or "".
+/** Return the reason why the file has no usable checksums (the sidecar is missing or belongs to
+ *  another file), or "".
  *  Not collective. */
 TUTTI_API const char *tutti_exodus_warning(const tutti_exodus *x);
 /**@}*/
@@ -154,15 +157,15 @@ TUTTI_API const char *tutti_exodus_warning(const tutti_exodus *x);
 TUTTI_API void tutti_exodus_stats_sized(const tutti_exodus *x, tutti_stats *all_out,
                                         size_t struct_size);
 
-/** Return the statistics of all operations of this rank on the file, and on the earlier files of its
- *  series that the handle has used.
+/** Return the statistics of all operations of this rank on the file, and on the earlier files of
+ *  its series that the handle has used.
  *  Not collective. */
 static inline void tutti_exodus_stats(const tutti_exodus *x, tutti_stats *all_out) {
     tutti_exodus_stats_sized(x, all_out, sizeof(tutti_stats));
 }
 
-/** Install a progress callback for all operations on the file (see tutti_file_on_progress), or remove
- *  it with NULL.
+/** Install a progress callback for all operations on the file (see tutti_file_on_progress), or
+ *  remove it with NULL.
  *  Not collective.
  *  The callback stays installed for further files of a series. */
 TUTTI_API void tutti_exodus_on_progress(tutti_exodus *x, tutti_progress_fn *fn, void *context);
@@ -198,7 +201,7 @@ TUTTI_API const char *tutti_exodus_kind_name(int kind);
 typedef struct tutti_exodus_parameters {
     const char *title; /* at most 80 bytes; NULL: "" */
     int dims;          /* 1, 2, 3 */
-    /* of all ranks; 0 if tutti_exodus_put_mesh computes them */
+    /* counts of all ranks; 0 if tutti_exodus_put_mesh computes them */
     tutti_count nodes, elements, edges, faces;
     const char *const *coordinate_names; /* [dims] or NULL: x, y, z */
     int node_attributes;
@@ -221,13 +224,14 @@ typedef struct tutti_exodus_entity {
     int64_t id;           /* >= 0, unique in its kind */
     const char *name;     /* NULL or "": none */
     const char *topology; /* blocks: "HEX8", "tet4", "SHELL4", "nsided", "nfaced" ... */
-    tutti_count entries;  /* of a block, members of a set, of all ranks; put_mesh computes them */
-    int nodes;            /* of an entry of a block; 0: as the topology defines */
-    int edges, faces;     /* of an entry of a block, if wanted */
-    int attributes;       /* of an entry */
-    /* distribution factors of a set, of all ranks; 0: none; put_mesh computes them */
+    /* entries of a block or members of a set, of all ranks; put_mesh computes them */
+    tutti_count entries;
+    int nodes;        /* nodes per entry of a block; 0: given by the topology */
+    int edges, faces; /* edges and faces per entry of a block; 0: none are stored */
+    int attributes;   /* attributes per entry */
+    /* number of distribution factors of a set, of all ranks; 0: none; put_mesh computes it */
     tutti_count factors;
-    /* nsided, nfaced: nodes (faces) of all entries; put_mesh computes it */
+    /* nsided, nfaced: number of nodes (faces) of all entries; put_mesh computes it */
     tutti_count list_length;
     int64_t reserved[8]; /* 0: for later versions */
 } tutti_exodus_entity;
@@ -242,7 +246,7 @@ TUTTI_API tutti_err tutti_exodus_define(tutti_exodus *x, tutti_count n,
  *  Collective; all arguments must be the same on all ranks. */
 TUTTI_API tutti_err tutti_exodus_variables(tutti_exodus *x, tutti_exodus_kind kind, int n,
                                            const char *const *names) TUTTI_MUST_USE;
-/** Define which entities have which variables; default: all have all.
+/** Define which entities have which variables; default: all entities have all variables.
  *  Collective; all arguments must be the same on all ranks.
  *  @param[in] table  [entities of the kind * its variables] 1: the entity has the variable. */
 TUTTI_API tutti_err tutti_exodus_truth_table(tutti_exodus *x, tutti_exodus_kind kind,
@@ -320,7 +324,7 @@ typedef struct tutti_exodus_mesh {
     const int64_t *node_ids;
     /* [nodes] 1: this rank is the owner, for rules that need owners; or NULL */
     const unsigned char *own;
-    tutti_type type;               /* of the coordinates; TUTTI_BYTES (0): TUTTI_FLOAT64 */
+    tutti_type type;               /* type of the coordinates; TUTTI_BYTES (0): TUTTI_FLOAT64 */
     const void *coordinates[3];    /* [nodes] each; x, y, z up to the number of dimensions */
     const double *node_attributes; /* [nodes * attributes] or NULL: 0 */
     /* arrays with one struct per block or set that is defined; NULL if none is defined */
@@ -340,7 +344,7 @@ typedef struct tutti_exodus_mesh {
 TUTTI_API tutti_err tutti_exodus_put_mesh(tutti_exodus *x,
                                           const tutti_exodus_mesh *mesh) TUTTI_MUST_USE;
 
-/** How a mesh is distributed. */
+/** Methods of distributing a mesh. */
 typedef enum tutti_exodus_partitioner {
     TUTTI_EXODUS_BY_ORDER, /* elements in the order of the file, the same number per rank */
     /* METIS, on rank 0; coordinate bisection where METIS is missing or unsuitable */
@@ -352,8 +356,8 @@ typedef enum tutti_exodus_partitioner {
 /** A distribution of a mesh.  Initialize it with {0} or designated initializers. */
 typedef struct tutti_exodus_distribution {
     tutti_exodus_partitioner partitioner;
-    /* layers of elements around own ones (with a common node): 0, 1 ...; INT_MAX: all connected
-     * elements */
+    /* number of layers of elements around own elements, each with a node in common with the
+     * previous layer: 0, 1 ...; INT_MAX: all connected elements */
     int halo;
     /* BY_LIST: the rank of elements first ... first + n - 1 of the file, from 0; the slices of
      * all ranks cover all elements once */
@@ -372,7 +376,7 @@ TUTTI_API tutti_err tutti_exodus_get_mesh(tutti_exodus *x,
                                           const tutti_exodus_distribution *distribution,
                                           const tutti_exodus_mesh **mesh_out) TUTTI_MUST_USE;
 
-/** Return what the last tutti_exodus_get_mesh ignored, or "".
+/** Return a text about the data that the last tutti_exodus_get_mesh ignored, or "".
  *  Not collective; the same on all ranks.
  *  It names the first set whose number of distribution factors is not one per member (side sets:
  *  one per node of each side).  `factors` of such a set is NULL in the mesh; its array can be
@@ -384,8 +388,8 @@ TUTTI_API const char *tutti_exodus_mesh_warning(const tutti_exodus *x);
  *  @param[in] number  number of the block in its kind, from 0. */
 TUTTI_API tutti_count tutti_exodus_own_elements(const tutti_exodus *x, tutti_exodus_kind kind,
                                                 tutti_count number);
-/** Return the number of entries of the nodes (NODAL, 0), a block or a set that this rank has
- *  since put_mesh or get_mesh.
+/** Return the number of entries of the nodes (NODAL, 0), a block or a set that this rank has after
+ *  put_mesh or get_mesh.
  *  Not collective.
  *  This is the number of values of a field without a decomposition.
  *  @return -1 if it is unknown: there was no mesh, or its sets have no variables. */
@@ -409,8 +413,9 @@ typedef struct tutti_exodus_field {
     int64_t id;           /* id of the entity; 0 for TUTTI_EXODUS_GLOBAL and TUTTI_EXODUS_NODAL */
     const char *variable; /* GLOBAL: NULL means all of them, one after the other */
     tutti_type type;      /* type in memory */
-    void *buf; /* not changed by put.  GLOBAL: that of rank 0 is written, all ranks read it */
-    /* entries; NULL: those of put_mesh or get_mesh, in their order */
+    /* not changed by put.  GLOBAL: put writes that of rank 0, get sets it on all ranks */
+    void *buf;
+    /* entries of this rank; NULL: those of put_mesh or get_mesh, in their order */
     tutti_decomposition *entries;
     int64_t reserved[2]; /* 0: for later versions */
 } tutti_exodus_field;
@@ -426,19 +431,18 @@ TUTTI_API tutti_err tutti_exodus_put(tutti_exodus *x, tutti_count n,
  *  before the commit.
  *  Collective, non-blocking; n and the fields (except buf and entries) must be the same on all
  *  ranks.
- *  The call does not wait for other ranks.  Every rank starts the same operations on a file in the same
- *  order.  Errors of arguments are returned by test and wait.  The buffers must not be changed until the
- *  request is complete; fields and decompositions may be freed at once.  If the request is abandoned the
- *  variables must be written again. */
+ *  The call does not wait for other ranks.  Every rank starts the same operations on a file in the
+ *  same order.  Errors of arguments are returned by test and wait.  The buffers must not be changed
+ *  until the request is complete; fields and decompositions may be freed at once.  If the request
+ *  is abandoned the variables must be written again. */
 TUTTI_API tutti_err tutti_exodus_put_start(tutti_exodus *x, tutti_count n,
                                            const tutti_exodus_field *fields,
                                            tutti_request **r_out) TUTTI_MUST_USE;
 
 /** Commit the step.
  *  Collective.
- *  Values that have not been written are 0.  The order is: data, checksums into the
- *  sidecar, sync, the number of records in the header, sync.  After an error the step is still being
- *  written.
+ *  Values that have not been written are 0.  The order is: data, checksums into the sidecar, sync,
+ *  the number of records in the header, sync.  After an error the step is still being written.
  *
  *  If the data could not be synced, the operating system may have dropped it: commits fail with
  *  TUTTI_ERR_STATE until all variables of the step have been written again, or the step is
@@ -449,9 +453,9 @@ TUTTI_API tutti_err tutti_exodus_put_start(tutti_exodus *x, tutti_count n,
 TUTTI_API tutti_err tutti_exodus_commit(tutti_exodus *x) TUTTI_MUST_USE;
 /** Start a commit; complete the request with tutti_request_test or tutti_request_wait.
  *  Collective, non-blocking.
- *  Until the request is complete other collective calls on the file fail with TUTTI_ERR_STATE; calls
- *  that are not collective work.  A thread that does not call MPI reads data back, syncs, and writes the
- *  sidecar; the rest progresses in calls of the library.
+ *  Until the request is complete other collective calls on the file fail with TUTTI_ERR_STATE;
+ *  calls that are not collective work.  A thread that does not call MPI reads data back, syncs, and
+ *  writes the sidecar; the rest progresses in calls of the library.
  *  @return TUTTI_ERR_STATE as tutti_exodus_commit; later errors are returned by test and wait. */
 TUTTI_API tutti_err tutti_exodus_commit_start(tutti_exodus *x,
                                               tutti_request **r_out) TUTTI_MUST_USE;
@@ -502,28 +506,29 @@ TUTTI_API tutti_err tutti_exodus_decomposition(tutti_exodus *x, tutti_exodus_kin
 /**@{*/
 typedef enum tutti_exodus_array_kind {
     TUTTI_EXODUS_COORDINATES,  /* NODAL; component 0, 1, 2 */
-    TUTTI_EXODUS_CONNECTIVITY, /* of a block: nodes of its entries, from 1 (nfaced: faces) */
-    TUTTI_EXODUS_EDGES,        /* of a block: edges of its entries */
-    TUTTI_EXODUS_FACES,        /* faces of its entries */
-    TUTTI_EXODUS_COUNTS,       /* nsided, nfaced: nodes (faces) of each entry */
-    /* of the entries of a block or set, or of nodes: all of an entry together */
+    TUTTI_EXODUS_CONNECTIVITY, /* nodes of the entries of a block, from 1 (nfaced: faces) */
+    TUTTI_EXODUS_EDGES,        /* edges of the entries of a block */
+    TUTTI_EXODUS_FACES,        /* faces of the entries of a block */
+    TUTTI_EXODUS_COUNTS,       /* nsided, nfaced: number of nodes (faces) of each entry */
+    /* attributes of the entries of a block or set, or of the nodes; those of one entry are
+     * contiguous */
     TUTTI_EXODUS_ATTRIBUTES,
-    TUTTI_EXODUS_MEMBERS, /* of a set: nodes, elements ... from 1 */
-    TUTTI_EXODUS_SIDES,   /* of a side set: sides; of edge and face sets: orientations */
-    TUTTI_EXODUS_FACTORS, /* of a set: distribution factors */
-    TUTTI_EXODUS_IDS,     /* NODAL, or a kind of blocks: the id map */
+    TUTTI_EXODUS_MEMBERS, /* nodes, elements ... of a set, from 1 */
+    TUTTI_EXODUS_SIDES,   /* sides of a side set; orientations of an edge or face set */
+    TUTTI_EXODUS_FACTORS, /* distribution factors of a set */
+    TUTTI_EXODUS_IDS,     /* id map of the nodes (NODAL) or of a kind of blocks */
     TUTTI_EXODUS_MAP,     /* an additional map */
-    TUTTI_EXODUS_ORDER    /* ELEMENT_BLOCK: the order map */
+    TUTTI_EXODUS_ORDER    /* order map of the elements (ELEMENT_BLOCK) */
 } tutti_exodus_array_kind;
 
 /** A piece of an array; first, n and buf are local. */
 typedef struct tutti_exodus_array {
     tutti_exodus_array_kind array_kind;
     tutti_exodus_kind kind;
-    int64_t id;           /* of the entity; 0 for nodes.  IDS, ORDER: ignored */
-    int component;        /* of coordinates */
+    int64_t id;           /* id of the entity; 0 for nodes; ignored for IDS and ORDER */
+    int component;        /* component of coordinates */
     tutti_count first, n; /* entries (CONNECTIVITY of nsided and nfaced blocks: values), from 0 */
-    tutti_decomposition *entries; /* or these; first and n are then ignored */
+    tutti_decomposition *entries; /* decomposition; if it is not NULL, first and n are ignored */
     tutti_type type;              /* type in memory */
     void *buf;
     int64_t reserved[2]; /* 0: for later versions */
@@ -551,7 +556,8 @@ TUTTI_API tutti_err tutti_exodus_field_offset(const tutti_exodus *x, tutti_count
                                               tutti_type *type_out) TUTTI_MUST_USE;
 /** Write pieces of n arrays in one operation, after the definitions have ended and before the
  *  first step.
- *  Collective; n and the arrays (except first, n, entries and buf) must be the same on all ranks. */
+ *  Collective; n and the arrays (except first, n, entries and buf) must be the same on all
+ *  ranks. */
 TUTTI_API tutti_err tutti_exodus_put_arrays(tutti_exodus *x, tutti_count n,
                                             const tutti_exodus_array *arrays) TUTTI_MUST_USE;
 /** Read pieces of n arrays in one operation.
@@ -640,15 +646,15 @@ TUTTI_API int tutti_exodus_topology_nodes(const char *topology);
  *  Not collective.
  *  A TRI has three edges; in a file of three dimensions it has two faces and then three edges,
  *  like a SHELL.
- *  @param[in] nodes  of an entry, or 0: as the name says; of an nsided entry its own number of
- *      nodes.
+ *  @param[in] nodes  nodes of an entry, or 0: given by the name; nsided: the number of nodes of
+ *      this entry.
  *  @param[in] dims   of the file: 1, 2, 3. */
 TUTTI_API int tutti_exodus_topology_sides(const char *topology, int nodes, int dims);
 /** Return the number of nodes of a side (from 1), which is also its number of distribution
  *  factors; 0: unknown.
  *  Not collective.
  *  @param[in] nodes, dims  as for tutti_exodus_topology_sides.
- *  @param[out] which_out   NULL or [9]: which nodes of the entry they are, from 0. */
+ *  @param[out] which_out   NULL or [9]: indices of these nodes in the entry, from 0. */
 TUTTI_API int tutti_exodus_side_nodes(const char *topology, int nodes, int dims, int side,
                                       int *which_out);
 /**@}*/
@@ -685,17 +691,17 @@ TUTTI_API tutti_err tutti_exodus_verify(tutti_exodus *x, tutti_off *bytes_out) T
 /** The data of one processor.  Nodes and elements have their numbers in the file, from 1.
  *  Pointers are valid until the next tutti_exodus_nemesis_get or close. */
 typedef struct tutti_exodus_nemesis {
-    int processors; /* of the partition */
+    int processors; /* number of processors of the partition */
     tutti_count internal_nodes, border_nodes, external_nodes;
-    const int64_t *nodes; /* internal, then border, then external ones */
+    const int64_t *nodes; /* internal, then border, then external nodes */
     tutti_count internal_elements, border_elements;
     const int64_t *elements;
-    int node_maps, element_maps;                   /* one for each neighbour */
+    int node_maps, element_maps;                   /* number of maps, one for each neighbour */
     const int64_t *node_map_ids, *element_map_ids; /* [maps] */
-    const tutti_count *node_map_start;             /* [node_maps + 1] into the next two */
+    const tutti_count *node_map_start; /* [node_maps + 1] indices in the next two arrays */
     const int64_t *node_map_nodes;
     const int *node_map_processors;
-    const tutti_count *element_map_start; /* [element_maps + 1] into the next three */
+    const tutti_count *element_map_start; /* [element_maps + 1] indices in the next three arrays */
     const int64_t *element_map_elements;
     /* Entry k of the map of processor p for q and entry k of the map of q for p are the same
      * side of the mesh; they ascend by the lower of the two elements, then by its side */

@@ -3,8 +3,9 @@
  * Collective calls.  *Collective*: every rank of the communicator of the file makes the call, in
  * the same order; all ranks return the same code, and tutti_last_error() is the same.  If ranks
  * make different calls, or an argument that must be the same differs, all ranks return
- * TUTTI_ERR_MISMATCH and nothing has changed.  Blocking, split and started transfers in
- * the same direction are the same call in this sense.  *Not collective*: any rank may make the call at any time.
+ * TUTTI_ERR_MISMATCH and nothing has changed.  Blocking, split and started transfers in the same
+ * direction are the same call in this sense.  *Not collective*: any rank may make the call at any
+ * time.
  *
  * Threads.  With MPI_THREAD_MULTIPLE different threads may use different files at the same time.
  * On one file, calls marked *any thread* may be made by several threads at once, except while
@@ -100,10 +101,10 @@ TUTTI_API tutti_err tutti_file_sync(tutti_file *f) TUTTI_MUST_USE;
 /** Switch atomic mode on or off (default: off).
  *  Collective; `on` must be the same on all ranks.
  *  In atomic mode conflicting accesses of different ranks are serialized: a read sees a write
- *  completely or not at all, and bytes that several ranks write at the same time all come from
- *  one of them.  Every access holds a lock on its extent of the file, so atomic mode is slow.
- *  For collective writes to the same byte the highest rank still wins.  Pending operations are
- *  completed in the mode in which they were started.
+ *  completely or not at all, and bytes that several ranks write at the same time all come from one
+ *  of them.  Every access holds a lock on its extent of the file, so atomic mode is slow.  For
+ *  collective writes to the same byte, the value of the highest rank is still stored.  Pending
+ *  operations are completed in the mode in which they were started.
  *  @return TUTTI_ERR_UNSUPPORTED if the file or its file system has no locks. */
 TUTTI_API tutti_err tutti_file_atomic(tutti_file *f, int on) TUTTI_MUST_USE;
 
@@ -204,11 +205,11 @@ TUTTI_API tutti_err tutti_file_read_independent_start(tutti_file *f, const tutti
  *  Collective; begin and end are each collective.
  *  The option `background` determines what happens between begin and end:
  *
- *      background   begin                           between                      end
- *      none         everything                      nothing                      returns the count
- *      io-only      write: plan, exchange           write: file access           waits, agrees
- *                   read:  plan                     read:  file access           waits, exchanges, agrees
- *      all          starts a thread                 everything                   waits
+ *      background   begin                   between               end
+ *      none         everything              nothing               returns the count
+ *      io-only      write: plan, exchange   write: file access    waits, agrees
+ *                   read:  plan             read:  file access    waits, exchanges, agrees
+ *      all          starts a thread         everything            waits
  *
  *  The buffer of a write must not be changed, and the buffer of a read must not be used, between
  *  begin and end.  The access may be freed at once.  `io-only` needs memory (option
@@ -248,8 +249,8 @@ TUTTI_API tutti_err tutti_file_read_start(tutti_file *f, const tutti_access *a, 
 /** Test whether an operation is complete.
  *  Not collective; never waits.
  *  While another thread is in a call on the file, the answer is no.
- *  @param[out] done_out  1: the operation is complete, `r` has been released, and
- *      the return value is its outcome, for a collective operation the same on all ranks. */
+ *  @param[out] done_out  1: the operation is complete, `r` has been released, and the return value
+ *      is its outcome, for a collective operation the same on all ranks. */
 TUTTI_API tutti_err tutti_request_test(tutti_request **r, int *done_out,
                                        tutti_off *count_out) TUTTI_MUST_USE;
 
@@ -328,7 +329,7 @@ TUTTI_API void tutti_plan_free(tutti_plan **p);
 TUTTI_API void tutti_file_stats_sized(const tutti_file *f, tutti_stats *last_out,
                                       tutti_stats *all_out, size_t struct_size);
 
-/** Return statistics of this rank: of the last operation, and of all operations since open.
+/** Return the statistics of this rank for the last operation and for all operations since open.
  *  Not collective.
  *  @param[out] last_out, all_out  either may be NULL. */
 static inline void tutti_file_stats(const tutti_file *f, tutti_stats *last_out,

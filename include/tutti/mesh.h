@@ -64,7 +64,7 @@ typedef enum tutti_mesh_type {
         TUTTI_MESH_TYPES
 } tutti_mesh_type;
 
-enum { TUTTI_MESH_MAX_NODES = 8 }; /* nodes of an element */
+enum { TUTTI_MESH_MAX_NODES = 8 }; /* maximum number of nodes of an element */
 
 /** Return the number of nodes of an element type; 0 for unknown types.
  *  Not collective. */
@@ -90,7 +90,7 @@ typedef struct tutti_mesh_membership {
 /** The slice of this rank of a mesh.  Pointers returned by the library belong to the mesh and
  *  are valid until it is renumbered or freed.  Later versions add fields at the end. */
 typedef struct tutti_mesh_view {
-    tutti_count nodes, first_node; /* of this rank; number of its first node */
+    tutti_count nodes, first_node; /* number of nodes of this rank; number of the first */
     const double *coordinates;     /* [3 * nodes] x y z */
     const int64_t *tag;            /* [nodes] */
     tutti_count elements, first_element;
@@ -99,7 +99,7 @@ typedef struct tutti_mesh_view {
     const int32_t *entity;    /* [elements] tag of the geometric entity, 0: none */
     const tutti_count *start; /* [elements + 1] where the nodes of each element begin in `node` */
     const tutti_count *node;  /* [start[elements]] numbers of nodes of any rank */
-    tutti_count all_nodes, all_elements;     /* of all ranks */
+    tutti_count all_nodes, all_elements;     /* nodes and elements of all ranks */
     tutti_count memberships;                 /* further groups of elements; the same on all ranks */
     const tutti_mesh_membership *membership; /* [memberships] in the order of its fields */
 } tutti_mesh_view;
@@ -167,13 +167,13 @@ TUTTI_API tutti_err tutti_mesh_set_groups(tutti_mesh *m, int n,
 /** Properties of a whole mesh. */
 typedef struct tutti_mesh_info {
     tutti_count nodes, elements, of_type[16]; /* elements of each tutti_mesh_type */
-    int dim;                                  /* of the elements of highest dimension; -1: none */
+    int dim;                                  /* highest dimension of an element; -1: no elements */
     double low[3], high[3];                   /* bounding box; 0 without nodes */
     tutti_count edges;                        /* pairs of neighbours */
     tutti_count isolated_nodes;               /* nodes without an element */
-    tutti_count max_neighbours;               /* of a node */
-    double mean_distance;                     /* |number - number| of two neighbours: mean */
-    tutti_count bandwidth;                    /* the same: maximum */
+    tutti_count max_neighbours;               /* largest number of neighbours of a node */
+    double mean_distance;                     /* mean difference of the numbers of two neighbours */
+    tutti_count bandwidth; /* largest difference of the numbers of two neighbours */
     double adjacent_share; /* share of nodes whose successor in the order is a neighbour */
 } tutti_mesh_info;
 
@@ -259,9 +259,9 @@ typedef struct tutti_mesh_cut {
     tutti_count cut;                  /* pairs of neighbours in different partitions */
     tutti_count shared;               /* nodes that more than one partition holds */
     tutti_count total_nodes;          /* nodes of all partitions, copies included */
-    tutti_count min_nodes, max_nodes; /* nodes of a partition */
-    double min_load;                  /* least load of a partition / mean */
-    double max_load;                  /* largest load of a partition / mean */
+    tutti_count min_nodes, max_nodes; /* smallest and largest number of nodes of a partition */
+    double min_load;                  /* smallest load of a partition, relative to the mean */
+    double max_load;                  /* largest load of a partition, relative to the mean */
 } tutti_mesh_cut;
 
 /** Variant of tutti_mesh_cut_get for bindings of other languages, with the size of their
@@ -308,23 +308,24 @@ typedef struct tutti_mesh_part tutti_mesh_part;
  *  versions add fields at the end. */
 typedef struct tutti_mesh_part_view {
     tutti_count nodes, own_nodes;
-    const tutti_count *number;       /* [nodes] in the order of the mesh, for replicas.h */
-    const unsigned char *own;        /* [nodes] 1: its own, 0: a copy */
-    const int *owner;                /* [nodes] the rank that owns it */
-    const double *coordinates;       /* [3 * nodes] x y z */
-    const int64_t *tag;              /* [nodes] */
-    const tutti_count *holder_start; /* [nodes + 1] where its ranks begin in `holder` */
-    const int *holder;               /* ranks that hold it: its owner, then the others */
+    const tutti_count *number; /* [nodes] in the order of the mesh, for replicas.h */
+    const unsigned char *own;  /* [nodes] 1: own node, 0: copy */
+    const int *owner;          /* [nodes] rank that owns the node */
+    const double *coordinates; /* [3 * nodes] x y z */
+    const int64_t *tag;        /* [nodes] */
+    /* [nodes + 1] where the ranks of each node begin in `holder` */
+    const tutti_count *holder_start;
+    const int *holder; /* ranks that hold each node: its owner, then the others */
 
     tutti_count elements, own_elements; /* own: elements whose node of lowest number is own */
     const tutti_count *element;         /* [elements] position in the mesh; ascending */
     const unsigned char *element_own;   /* [elements] 1: own; every element is owned by one rank */
     const uint8_t *type;                /* [elements] tutti_mesh_type */
     const int32_t *physical, *entity;   /* [elements] */
-    const tutti_count *start;           /* [elements + 1] where its nodes begin in `node` */
-    const int *node;                    /* local numbers of nodes */
+    const tutti_count *start; /* [elements + 1] where the nodes of each element begin in `node` */
+    const int *node;          /* local numbers of nodes */
 
-    int peers;                     /* ranks to exchange values with */
+    int peers;                     /* number of ranks with which values are exchanged */
     const int *peer;               /* [peers] ascending */
     const tutti_count *send_start; /* [peers + 1] where the nodes for a peer begin in `send` */
     const int *send;               /* local numbers of own nodes */
@@ -332,7 +333,7 @@ typedef struct tutti_mesh_part_view {
     const tutti_count *receive_start;
     const int *receive; /* local numbers of copies */
 
-    tutti_count all_nodes, all_elements; /* of the mesh */
+    tutti_count all_nodes, all_elements; /* nodes and elements of the whole mesh */
 } tutti_mesh_part_view;
 
 /** Distribute the mesh: partition p to rank p.

@@ -66,7 +66,9 @@ enum {
 
 /* X(type, name, default, alias, help)
  *   type   CHOICE: int, one of TUTTI_CHOICES_name; BOOL: int 0 or 1; INT: int >= 0;
- *          SIZE: tutti_off in bytes >= 0, text may end in k, m, g, t (powers of 1024); TEXT: char[128]
+ *          TEXT: char[128]; SIZE: tutti_off in bytes >= 0, text may end in k, m, g, t (powers of
+ *          1024)
+
  *   alias  names that other MPI-IO libraries use for the same thing, separated by |, or "" */
 #define TUTTI_OPTION_TABLE(X)                                                                      \
     X(CHOICE, method, TUTTI_METHOD_AUTO, "", "method of collective requests")                      \

@@ -1,8 +1,8 @@
 /* Tutti: profiles: measured properties of a machine and its file systems.
  *
  * `tutti tune` measures a machine and its file systems.  Where an option is auto, the library
- * predicts the time of each method from the profile.  A profile is a text file with one section for the machine and one for each
- * file system.
+ * predicts the time of each method from the profile.  A profile is a text file with one section for
+ * the machine and one for each file system.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_PROFILE_H
 #define TUTTI_PROFILE_H
@@ -85,7 +85,7 @@ TUTTI_BEGIN_DECLS
 
 /** The values of a machine and of one file system.  Later versions add values at the end. */
 typedef struct tutti_profile {
-    double measured; /* 1: from a profile that has the file system, 0: defaults */
+    double measured; /* 1: from a profile that contains the file system, 0: defaults */
 #define TUTTI_PROFILE_FIELD(section, name, unit, local, remote, help) double name;
     TUTTI_PROFILE_TABLE(TUTTI_PROFILE_FIELD)
 #undef TUTTI_PROFILE_FIELD
@@ -93,9 +93,9 @@ typedef struct tutti_profile {
 
 /** The file system of a path. */
 typedef struct tutti_filesystem {
-    char mount[256];           /* where it is mounted */
+    char mount[256];           /* mount point */
     char type[16];             /* "ext", "tmpfs", "fuse", ... or "other" */
-    unsigned int major, minor; /* of the device */
+    unsigned int major, minor; /* device numbers */
     int64_t reserved[4];       /* 0 */
 } tutti_filesystem;
 
@@ -168,7 +168,7 @@ typedef struct tutti_forecast {
     int is_write;
     int ranks;           /* ranks that take part */
     int nodes;           /* nodes that they run on, evenly; 1 ... ranks */
-    tutti_off bytes;     /* of all ranks, contiguous together */
+    tutti_off bytes;     /* bytes of all ranks, which together are contiguous */
     tutti_count pieces;  /* contiguous runs of all ranks */
     int64_t reserved[8]; /* 0: for later versions */
 } tutti_forecast;

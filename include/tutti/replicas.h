@@ -70,7 +70,7 @@ TUTTI_API tutti_err tutti_replicas_rule_parse(const char *name,
 /** A rule and its parameters; all 0: `idg2` without a limit. */
 typedef struct tutti_replicas_choice {
     tutti_replicas_rule rule;
-    uint64_t seed; /* of `random`, and of `idg2` where several ranks could write a run */
+    uint64_t seed; /* seed of `random`, and of `idg2` if several ranks could write a run */
     /* limit of the bytes that a rank writes, as a multiple of the mean: 0 for no limit,
      * otherwise >= 1.  The choice of the rule is then changed, first where runs meet, then by
      * cutting runs.  This is a heuristic; the statistics contain the result */
@@ -85,18 +85,19 @@ typedef struct tutti_replicas_choice {
  *  An interval is a run of neighbouring items with one writer.  Later versions add fields at
  *  the end. */
 typedef struct tutti_replicas_stats {
-    int ranks;             /* ranks of the communicator, or parts of a partition */
-    int writers;           /* ranks that write any item */
-    tutti_count items;     /* different items of all ranks */
-    tutti_count copies;    /* held by all ranks together: items + replicas */
-    tutti_count shared;    /* items that several ranks hold */
-    double replication;    /* shared items in percent of all items */
-    tutti_off bytes;       /* of all items: the extent in the file, if no positions are given */
-    tutti_count intervals; /* total; Table 4 of the paper has intervals / ranks */
+    int ranks;          /* ranks of the communicator, or parts of a partition */
+    int writers;        /* ranks that write any item */
+    tutti_count items;  /* different items of all ranks */
+    tutti_count copies; /* copies that all ranks hold: items + replicas */
+    tutti_count shared; /* items that several ranks hold */
+    double replication; /* shared items in percent of all items */
+    /* bytes of all items, which is their extent in the file if no positions are given */
+    tutti_off bytes;
+    tutti_count intervals; /* number of intervals; Table 4 of the paper has intervals / ranks */
     double mean_interval;  /* items / intervals */
     double mean_of_means;  /* mean over the writers of items / intervals of each (Table 4) */
     double balance_items;  /* (max - min) / mean of the items that ranks write: formula (1) */
-    double balance_bytes;  /* the same of bytes */
+    double balance_bytes;  /* the same for bytes */
     tutti_off min_bytes, max_bytes; /* bytes that a rank writes */
     tutti_count rule_intervals;     /* intervals before the balance limit was applied */
     tutti_off rule_max_bytes;       /* `max_bytes` before the limit was applied */
@@ -118,7 +119,7 @@ typedef struct tutti_replicas tutti_replicas;
 /** The items of this rank, in the order of its memory.  Initialize it with {0} or designated
  *  initializers. */
 typedef struct tutti_replicas_spec {
-    tutti_count n; /* items, copies included; may be 0 */
+    tutti_count n; /* number of items, including copies; may be 0 */
     /* [n] global numbers >= 0 in any order, without duplicates; gaps are allowed */
     const int64_t *numbers;
     /* [n] 1: this rank owns the item, 0: it has a copy.  Every item must have exactly one owner.
@@ -127,7 +128,7 @@ typedef struct tutti_replicas_spec {
     /* [n] values per item, >= 0, the same for all copies; NULL: `load` for all.  Items without
      * load are in no access and have no writer */
     const tutti_count *loads;
-    tutti_count load;      /* used if loads is NULL; copies must have the same */
+    tutti_count load;      /* values per item if loads is NULL; the same for all copies */
     tutti_off value_bytes; /* bytes per value, >= 1; same on all ranks */
     /* [n] position of the values of each item in bytes from `buf`; NULL: consecutive */
     const tutti_off *memory_offsets;
@@ -249,9 +250,9 @@ TUTTI_API tutti_err tutti_replicas_read(tutti_file *f, tutti_off offset, tutti_r
 /**@{*/
 /** Items in the order of the file and the parts that hold each. */
 typedef struct tutti_replicas_lists {
-    tutti_count n;            /* items */
-    int parts;                /* holders are 0 ... parts - 1 */
-    const tutti_count *start; /* [n + 1] */
+    tutti_count n;            /* number of items */
+    int parts;                /* number of parts; holders are 0 ... parts - 1 */
+    const tutti_count *start; /* [n + 1] index in `holders` of the first holder of each item */
     /* item i is held by holders[start[i]] ... holders[start[i + 1] - 1], at least one, without
      * duplicates; the first is its owner, the others are in any order */
     const int *holders;

@@ -1,4 +1,5 @@
-/* Tutti: collective file access for MPI programs.  This header includes all of the public interface.
+/* Tutti: collective file access for MPI programs.  This header includes all of the public
+ * interface.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TUTTI_H
 #define TUTTI_TUTTI_H

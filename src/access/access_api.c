@@ -1,4 +1,5 @@
-/* access: the public constructors.  Each creates the two sides and passes them to tutti__access_make.
+/* access: the public constructors.  Each creates the two sides and passes them to
+ * tutti__access_make.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
@@ -102,7 +103,8 @@ tutti_err tutti_access_indices(tutti_off offset, tutti_off item_size, tutti_coun
 /* Indices of the four sides of a part; sides[k * n + i] is side k of part i. */
 enum { FILE_SIDE, MEMORY_SIDE, REPEATED_FILE, REPEATED_MEMORY, SIDES };
 
-/* Set `sides` to the sides of all parts, with new references, and shift the memory of each part to its offset. */
+/* Set `sides` to the sides of all parts, with new references, and shift the memory of each part to
+ * its offset. */
 static tutti_err concatenate_sides(int n, const tutti_access *const *parts,
                                    const tutti_off *offsets, tutti__side *sides) {
     tutti_off end = 0;

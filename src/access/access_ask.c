@@ -1,5 +1,5 @@
-/* access: public queries, iteration and serialisation.  An iterator advances one cursor on each side
- * and merges consecutive pieces that are contiguous in both.
+/* access: public queries, iteration and serialisation.  An iterator advances one cursor on each
+ * side and merges consecutive pieces that are contiguous in both.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
@@ -118,8 +118,8 @@ tutti_err tutti_access_seek(const tutti_access *a, tutti_off p, tutti_piece *pie
     return TUTTI_OK;
 }
 
-/* ---- serialisation: file side and memory side; with repeats, REPEATS_MARK, these two and the two sides of
- * the repeats */
+/* ---- serialisation: file side and memory side; with repeats, REPEATS_MARK, these two and the two
+ * sides of the repeats */
 
 static const unsigned char REPEATS_MARK[] = {0xa8, 0x01};
 enum { MARK_SIZE = sizeof REPEATS_MARK };

@@ -1,4 +1,5 @@
-/* access: description of an access in one line.  A loop is printed as "count x [inside every stride]".
+/* access: description of an access in one line.  A loop is printed as "count x [inside every
+ * stride]".
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdarg.h>
 #include <stdio.h>
@@ -6,7 +7,8 @@
 
 #define PARTS_SHOWN 4
 
-/* Destination of several snprintf calls: `length` counts all characters, and those that fit are written. */
+/* Destination of several snprintf calls: `length` counts all characters, and those that fit are
+ * written. */
 typedef struct {
     char *buf;
     size_t size;

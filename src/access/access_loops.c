@@ -5,15 +5,16 @@
  *   file    for i < 4: for j < 8: run at 100 i + 1000 j        for j < 8: for i < 4: ...
  *   memory  for i < 4: for j < 8: ...                    ->    for j < 8: for i < 4: ...
  *
- * This is correct if no two iterations overlap in the file, which follows from the strides.  For a loop with
- * stride 0 in the file only the last iteration is kept; the other iterations become repeats, also as loops.
+ * This is correct if no two iterations overlap in the file, which follows from the strides.  For a
+ * loop with stride 0 in the file only the last iteration is kept; the other iterations become
+ * repeats, also as loops.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
 #define MAX_LOOPS (2 * TUTTI__MAX_DEPTH + 2)
 
-/* A loop of both sides.  Arrays of loops begin with the innermost loop, over the bytes of a run, with stride
- * 1. */
+/* A loop of both sides.  Arrays of loops begin with the innermost loop, over the bytes of a run,
+ * with stride 1. */
 typedef struct {
     tutti_count count;
     tutti_off file, memory; /* strides in bytes */
@@ -46,8 +47,8 @@ static void nest_take(nest *t, int *at, tutti_count part) {
     if (t->count[*at] == 1) ++*at;
 }
 
-/* Split the loops of both nests so that they have the same counts; returns the number of loops, or 0 if this is
- * impossible. */
+/* Split the loops of both nests so that they have the same counts; returns the number of loops, or
+ * 0 if this is impossible. */
 static int nests_match(nest *f, nest *m, loop *out) {
     int i = 0, k = 0, n = 0;
     while (i < f->n && k < m->n) {
@@ -67,7 +68,8 @@ typedef struct {
     tutti_off file, memory; /* offsets of the first iteration */
 } loops;
 
-/* Sort the loops by file stride, the outermost being the largest; returns 0 if iterations overlap. */
+/* Sort the loops by file stride, the outermost being the largest; returns 0 if iterations
+ * overlap. */
 static int loops_order(loop *v, int n) {
     for (int i = 1; i < n; i++) {
         const loop l = v[i];
@@ -103,8 +105,9 @@ static tutti_err loops_sides(const loops *t, tutti__mapping *out) {
     return err;
 }
 
-/* Make a mapping of all combinations of iterations of the idle loops except the first combination: for every k,
- * the first iteration of loops before k, all but the first of loop k, and all of loops after k. */
+/* Make a mapping of all combinations of iterations of the idle loops except the first combination:
+ * for every k, the first iteration of loops before k, all but the first of loop k, and all of loops
+ * after k. */
 static tutti_err loops_lost(const loops *kept, tutti__mapping *out) {
     tutti__mapping all = {{0, NULL}, {0, NULL}}, more;
     for (int k = 0; k < kept->idle_n; k++) {

@@ -1,5 +1,5 @@
-/* access: combining two sides into an access with a sorted file side, by transposing loops if that is
- * sufficient, else by sorting pieces.
+/* access: combining two sides into an access with a sorted file side, by transposing loops if that
+ * is sufficient, else by sorting pieces.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
@@ -26,8 +26,9 @@ static tutti_err repeats_check(const tutti_access *a) {
     return TUTTI_OK;
 }
 
-/* Sort the file side.  Occurrences of bytes that are replaced by a later occurrence are added to the repeats;
- * existing repeats remain valid, since they define only further destinations of a byte. */
+/* Sort the file side.  Occurrences of bytes that are replaced by a later occurrence are added to
+ * the repeats; existing repeats remain valid, since they define only further destinations of a
+ * byte. */
 static tutti_err sides_order(tutti_access *a) {
     tutti__mapping all = {a->file, a->memory}, lost = {{0, NULL}, {0, NULL}};
     int done = 0;

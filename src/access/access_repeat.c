@@ -3,10 +3,10 @@
  *   indices {2, 0, 2}   stream   0 -> memory 1, 2 -> memory 2    transferred to or from the file
  *                       repeats  2 -> memory 0                   copied after a read: 0 <- 2
  *
- * A repeat refers to its byte of the file; the memory offset of that byte in the stream is determined when
- * the repeat is copied, so that repeats remain valid regardless of which occurrence is kept when accesses
- * are combined.  Repeats that result from sorting are in the order of the file, so that the search mostly
- * continues from the previous position.
+ * A repeat refers to its byte of the file; the memory offset of that byte in the stream is
+ * determined when the repeat is copied, so that repeats remain valid regardless of which occurrence
+ * is kept when accesses are combined.  Repeats that result from sorting are in the order of the
+ * file, so that the search mostly continues from the previous position.
  *
  * If an access maps two bytes of the file to one byte of memory, a read stores one of them; it is
  * unspecified which one if such a byte is repeated.
@@ -19,7 +19,8 @@
 
 /* ---- copying */
 
-/* Iterator over a mapping: `bytes` bytes at offset `file` correspond to those at offset `memory`; 0 bytes: end. */
+/* Iterator over a mapping: `bytes` bytes at offset `file` correspond to those at offset `memory`; 0
+ * bytes: end. */
 typedef struct {
     tutti__cursor cf, cm;
     tutti__burst f, m; /* current bursts of the cursors */
@@ -51,7 +52,8 @@ static inline void place_next(place *p) {
     place_look(p, side_next(&p->cm, &p->m, p->bytes) && there);
 }
 
-/* Advance to the piece of the stream that contains file offset `file`, or to the first piece after it. */
+/* Advance to the piece of the stream that contains file offset `file`, or to the first piece after
+ * it. */
 static void place_find(place *p, const tutti_access *a, tutti_off file) {
     for (int i = 0; i < NEAR && p->bytes > 0 && p->file + p->bytes <= file; i++) place_next(p);
     if (p->bytes > 0 && p->file <= file && file < p->file + p->bytes) return;
@@ -64,7 +66,7 @@ typedef struct {
     tutti__scale scale;
 } stretch;
 
-/* Copy the bytes of a stretch that the stream has; returns their number. */
+/* Copy the bytes of a stretch that are in the stream; returns their number. */
 static tutti_off copy_stretch(const tutti_access *a, place *p, stretch s, char *user) {
     tutti_off copied = 0;
     while (s.file < s.end) {

@@ -1,6 +1,7 @@
-/* access: sections of n-dimensional arrays.  Each dimension is a loop.  The loops of the file side are nested
- * with the fastest dimension innermost, and those of the memory side in the same order of dimensions,
- * whatever the order of the memory array, so that both sides visit the elements in the same order.
+/* access: sections of n-dimensional arrays.  Each dimension is a loop.  The loops of the file side
+ * are nested with the fastest dimension innermost, and those of the memory side in the same order
+ * of dimensions, whatever the order of the memory array, so that both sides visit the elements in
+ * the same order.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
@@ -17,7 +18,8 @@ static int fast_dimension(const tutti_section *s, int k) {
     return s->order == TUTTI_ROW_MAJOR ? s->ndims - 1 - k : k;
 }
 
-/* Return whether the section selects no elements; its bounds are then not checked, as in Fortran. */
+/* Return whether the section selects no elements; its bounds are then not checked, as in
+ * Fortran. */
 static int section_is_empty(const tutti_section *s) {
     int empty = 0;
     for (int d = 0; d < s->ndims; d++) empty |= s->hi[d] <= s->lo[d];
@@ -38,8 +40,8 @@ static tutti_err section_check_dim(const tutti_section *s, const char *what, int
     return TUTTI_OK;
 }
 
-/* Set the loop of dimension d, and add the offset of index lo[d] to l->first; `size` is the distance in bytes of
- * neighbours in dimension d.  Returns 0 on overflow. */
+/* Set the loop of dimension d, and add the offset of index lo[d] to l->first; `size` is the
+ * distance in bytes of neighbours in dimension d.  Returns 0 on overflow. */
 static int dim_loop(const tutti_section *s, int d, tutti_off size, loops *l) {
     const tutti_count stride = s->stride[d] ? s->stride[d] : 1;
     const tutti_count width = s->hi[d] - s->lo[d];

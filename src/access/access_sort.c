@@ -1,8 +1,8 @@
 /* access: sorting an irregular file side.  The access is expanded into pieces that are contiguous
  * in file and memory.  A stable sort orders them by file offset: a natural merge sort if there are
- * few ascending sequences, else a radix sort.  Where pieces overlap, a sweep along the file
- * keeps the last occurrence of each byte, and collects the replaced parts of the others.  The results
- * are converted to sides again.
+ * few ascending sequences, else a radix sort.  Where pieces overlap, a sweep along the file keeps
+ * the last occurrence of each byte, and collects the replaced parts of the others.  The results are
+ * converted to sides again.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
@@ -36,7 +36,8 @@ static tutti_count row_end(const piece *v, tutti_count n, tutti_count i) {
     return i + 1;
 }
 
-/* Merge pairs of neighbouring ascending sequences of v into w; returns the number of resulting sequences. */
+/* Merge pairs of neighbouring ascending sequences of v into w; returns the number of resulting
+ * sequences. */
 static tutti_count merge_rows(const piece *v, tutti_count n, piece *w) {
     tutti_count rows = 0;
     for (tutti_count i = 0; i < n; rows++) {
@@ -131,8 +132,8 @@ static void piece_cut(piece *p, tutti_off to) {
     p->file = to;
 }
 
-/* Write the kept parts of the sorted pieces v to w (capacity 2 n), and add the replaced parts to `lost`.
- * Processed bytes are removed from the pieces in v. */
+/* Write the kept parts of the sorted pieces v to w (capacity 2 n), and add the replaced parts to
+ * `lost`.  Processed bytes are removed from the pieces in v. */
 static tutti_err sweep_pieces(piece *v, tutti_count *n, heap *h, piece *w, pieces *lost) {
     tutti_count out = 0, i = 0;
     tutti_off at = 0;
@@ -187,8 +188,8 @@ static tutti_err make_mapping(const piece *v, tutti_count n, tutti__mapping *out
     return err;
 }
 
-/* Resolve overlaps of the sorted pieces v: write the kept parts to w, and make a mapping of the replaced parts in
- * the order of the file. */
+/* Resolve overlaps of the sorted pieces v: write the kept parts to w, and make a mapping of the
+ * replaced parts in the order of the file. */
 static tutti_err cut_covered(piece *v, tutti_count *n, piece *w, tutti__mapping *lost_out) {
     heap h = {tutti__malloc((size_t)*n * sizeof *h.v), 0};
     pieces lost = {NULL, 0, 0};
@@ -223,7 +224,8 @@ tutti_err tutti__pieces_sort(tutti__mapping *io, tutti__mapping *lost_out) {
         tutti__cursor_skip(&cf, bytes);
         tutti__cursor_skip(&cm, bytes);
     }
-    /* v has three parts: the first and the third are used for sorting, the first two for divided pieces */
+    /* v has three parts: the first and the third are used for sorting, the first two for divided
+     * pieces */
     piece *sorted = sort_pieces(v, n, v + 2 * most);
     tutti_err err = TUTTI_OK;
     int overlapping = 0;

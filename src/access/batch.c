@@ -123,7 +123,8 @@ void tutti__batch_drop(tutti__batch **pb) {
     tutti__free(b);
 }
 
-/* Return the memory use of a side without the node `counted`; parts with the same decomposition share nodes. */
+/* Return the memory use of a side without the node `counted`; parts with the same decomposition
+ * share nodes. */
 static size_t size_beside(tutti__side s, const tutti__node *counted) {
     const tutti__node *n = s.node;
     if (n && n->kind == TUTTI__VEC && n->vec.child == counted) return sizeof s + sizeof *n;
@@ -151,8 +152,8 @@ static int by_offset(const void *a, const void *b) {
 
 static tutti_err unite_sides(int n, tutti__side *sides, tutti__side *out);
 
-/* Return whether all sides repeat with the same count and stride, and one period of all sides fits into the
- * stride, as for record variables. */
+/* Return whether all sides repeat with the same count and stride, and one period of all sides fits
+ * into the stride, as for record variables. */
 static int are_records(int n, const tutti__side *sides) {
     const tutti__node *first = sides[0].node;
     tutti_off end = 0;
@@ -166,7 +167,8 @@ static int are_records(int n, const tutti__side *sides) {
     return end - tutti__side_lo(sides[0]) <= first->vec.stride;
 }
 
-/* Return whether the sides are equal lists at equal distances, as for variables with the same decomposition. */
+/* Return whether the sides are equal lists at equal distances, as for variables with the same
+ * decomposition. */
 static int are_copies(int n, const tutti__side *sides) {
     const tutti__node *first = sides[0].node;
     const tutti_off stride = n > 1 ? sides[1].disp - sides[0].disp : 0;

@@ -40,7 +40,8 @@ typedef struct {
     piece piece[PIECES];
 } converter;
 
-/* Record the result of a conversion; after TUTTI_ERR_VALUE, `bad` is the first element that does not fit. */
+/* Record the result of a conversion; after TUTTI_ERR_VALUE, `bad` is the first element that does
+ * not fit. */
 static void record_outcome(converter *c, tutti_err err, tutti_count bad) {
     if (err == TUTTI_OK) return;
     if (err != TUTTI_ERR_VALUE) {
@@ -97,7 +98,8 @@ static void convert_queued(converter *c) {
 
 /* ---- one part */
 
-/* Convert or queue stream bytes [at, at + bytes), which are contiguous in the stage and in memory. */
+/* Convert or queue stream bytes [at, at + bytes), which are contiguous in the stage and in
+ * memory. */
 static void convert_piece(converter *c, tutti_off at, tutti_off bytes, char *file, char *memory) {
     const tutti__conversion *v = &c->part->convert;
     const int whole = at % v->file_size == 0 && bytes % v->file_size == 0;
@@ -171,7 +173,8 @@ static int run_move(const tutti_access *a, char *buf, direction d, tutti_off lo,
     return 1;
 }
 
-/* Copy the bytes of all parts in [lo, hi), part by part, so that the last part determines overlapping bytes. */
+/* Copy the bytes of all parts in [lo, hi), part by part, so that the last part determines
+ * overlapping bytes. */
 static tutti_err parts_move(tutti__parts *p, direction d, tutti_off lo, tutti_off hi, char *stage) {
     tutti_err err = TUTTI_OK;
     tutti_error_info first;

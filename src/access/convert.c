@@ -1,9 +1,9 @@
 /* access: type conversion.  There is one loop per pair of types, over native values; bytes are
  * swapped before or after the loop, block by block, so that the intermediate values stay in the
- * first-level cache.  For equal types, bytes are swapped directly from source to destination, with AVX2 if
- * the processor supports it; float64 to float32 also uses AVX2.  float16 is converted from the file via
- * float32, which is exact, and to the file via float64, because with a shorter type values would be rounded
- * twice.
+ * first-level cache.  For equal types, bytes are swapped directly from source to destination, with
+ * AVX2 if the processor supports it; float64 to float32 also uses AVX2.  float16 is converted from
+ * the file via float32, which is exact, and to the file via float64, because with a shorter type
+ * values would be rounded twice.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/convert.h"
 
@@ -68,7 +68,8 @@ static void swap_words_scalar(char *to, const char *from, size_t bytes, int size
 }
 
 #if defined(__x86_64__)
-/* Swap the bytes of words of `size` bytes in complete groups of 128 bytes; returns the number of bytes done. */
+/* Swap the bytes of words of `size` bytes in complete groups of 128 bytes; returns the number of
+ * bytes done. */
 __attribute__((target("avx2"))) static size_t swap_words_avx2(char *to, const char *from,
                                                               size_t bytes, int size) {
     char order[32];
@@ -114,7 +115,8 @@ static float half_value(uint16_t h) {
     return v;
 }
 
-/* Convert to float16, rounding to nearest, ties to even; values that are too large become infinities. */
+/* Convert to float16, rounding to nearest, ties to even; values that are too large become
+ * infinities. */
 static uint16_t half_of(double v) {
     uint64_t bits;
     memcpy(&bits, &v, sizeof bits);
@@ -137,8 +139,9 @@ static uint16_t half_of(double v) {
     return (uint16_t)(sign | kept);
 }
 
-/* ---- range checks and conversions, with suffix s from signed, u from unsigned, f from floating-point
- * values.  `below` and `above` are the float64 values nearest to the range that do not fit. */
+/* ---- range checks and conversions, with suffix s from signed, u from unsigned, f from
+ * floating-point values.  `below` and `above` are the float64 values nearest to the range that do
+ * not fit. */
 
 #define INTEGER(name, type, least, most, below, above)                             \
     static inline int name##_fits_s(int64_t v) {                                   \
@@ -195,7 +198,8 @@ INTEGER(u64, uint64_t, 0, UINT64_MAX, -1.0, 0x1p64)
 FLOATING(f32, float)
 FLOATING(f64, double)
 
-/* ---- a loop for each pair of types; returns the index of the first value that does not fit, or n */
+/* ---- a loop for each pair of types; returns the index of the first value that does not fit, or
+ * n */
 
 typedef tutti_count kernel(char *to, const char *from, tutti_count n);
 
@@ -250,8 +254,8 @@ static kernel *const kernels[KERNEL_TYPES][KERNEL_TYPES] = {
     KERNELS(u32), KERNELS(i64), KERNELS(u64), KERNELS(f32), KERNELS(f64)};
 
 #if defined(__x86_64__)
-/* Convert float64 to float32, the most common pair, eight values at a time.  Finite values >= `least` become
- * infinities. */
+/* Convert float64 to float32, the most common pair, eight values at a time.  Finite values >=
+ * `least` become infinities. */
 __attribute__((target("avx2"))) static tutti_count narrow_wide(char *to, const char *from,
                                                                tutti_count n) {
     const __m256d sign = _mm256_set1_pd(-0.0), least = _mm256_set1_pd(0x1.ffffffp127);
@@ -348,7 +352,8 @@ static int is_infinity_allowed(const tutti__conversion *c, tutti__number to) {
     return c->ieee && (to == TUTTI__F16 || to == TUTTI__F32 || to == TUTTI__F64);
 }
 
-/* Convert n values from memory to the file format; returns the index of the first that does not fit, or n. */
+/* Convert n values from memory to the file format; returns the index of the first that does not
+ * fit, or n. */
 static tutti_count numbers_out(const tutti__conversion *c, char *file, const char *memory,
                                tutti_count n) {
     const tutti__number to = half_type(c->file), from = half_type(c->memory);
@@ -415,8 +420,8 @@ typedef struct {
     unsigned char value[16];
 } misfit;
 
-/* Record that element first + fit does not fit, where `fit` is the result of converting n elements from `first`
- * on, which were read from `source`; no effect if fit == n. */
+/* Record that element first + fit does not fit; `fit` is the result of converting n elements,
+ * starting with element `first`, that were read from `source`.  No effect if fit == n. */
 static void record_misfit(misfit *m, tutti_count first, tutti_count n, tutti_count fit,
                           const void *source, int size) {
     if (fit == n || m->element >= 0) return;

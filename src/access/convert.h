@@ -3,13 +3,14 @@
  *   memory   native values  --- out --->  file image: the same elements in the format of the file
  *                           <--- in ----
  *
- * Windows end at pages, not at elements, so both directions support any bytes [lo, hi) of the image.  For
- * writes, the elements at both ends are converted and divided.  For reads, the parts of a divided element are
- * stored in `tutti__cuts` until all parts have been received, in any order of windows.
+ * Windows end at pages, not at elements, so both directions support any bytes [lo, hi) of the
+ * image.  For writes, the elements at both ends are converted and divided.  For reads, the parts of
+ * a divided element are stored in `tutti__cuts` until all parts have been received, in any order of
+ * windows.
  *
  * Values are rounded to nearest even between floating-point types and from integers, and towards
- * zero to integers.  A value that does not fit is an error (TUTTI_ERR_VALUE) that names the first such
- * value; all elements are converted nevertheless: such values become the nearest integer, 0
+ * zero to integers.  A value that does not fit is an error (TUTTI_ERR_VALUE) that names the first
+ * such value; all elements are converted nevertheless: such values become the nearest integer, 0
  * for NaN, or an infinity.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CONVERT_H
@@ -46,12 +47,13 @@ typedef struct tutti__conversion {
     int swap;                   /* bytes per value in the file, to be swapped; 1: no swap */
 } tutti__conversion;
 
-/* Check and prepare a conversion.  TUTTI_ERR_ARG if only one of the types is complex, or a type is not
- * numeric. */
+/* Check and prepare a conversion.  Fails with TUTTI_ERR_ARG if only one of the types is complex, or
+ * a type is not numeric. */
 tutti_err tutti__conversion_make(const tutti_conversion *in, tutti__conversion *out) TUTTI_MUST_USE;
 
-/* Convert n elements from memory to the file format (out) or back (in); the addresses need not be aligned and
- * must not overlap.  If values do not fit, *first_bad_out (may be NULL) is the index of the first. */
+/* Convert n elements from memory to the file format (out) or back (in); the addresses need not be
+ * aligned and must not overlap.  If values do not fit, *first_bad_out (may be NULL) is the index of
+ * the first. */
 tutti_err tutti__convert_out(const tutti__conversion *c, void *file, const void *memory,
                              tutti_count n, tutti_count *first_bad_out) TUTTI_MUST_USE;
 tutti_err tutti__convert_in(const tutti__conversion *c, void *memory, const void *file,

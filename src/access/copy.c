@@ -1,21 +1,23 @@
 /* access: copying between user memory and a stage in file order.
  *
- * Both sides of an access have the same stream.  If a run of one side corresponds to many bursts of the
- * other side, the other side is packed or unpacked by traversing its tree (copy_stream.c); this is the
- * case for every access with packed memory, and for every contiguous file range.  Otherwise both sides are
- * traversed in lockstep, and each step copies:
+ * Both sides of an access have the same stream.  If a run of one side corresponds to many bursts of
+ * the other side, the other side is packed or unpacked by traversing its tree (copy_stream.c); this
+ * is the case for every access with packed memory, and for every contiguous file range.  Otherwise
+ * both sides are traversed in lockstep, and each step copies:
  *   LIST, LIST                   items decoded inline on both sides, until one list ends
  *   runs of equal length         as many runs as both bursts have, by one tutti__move_runs
- *   short runs, long run         as many short runs as fit into the long run, by one tutti__move_runs
+ *   short runs, long run         as many short runs as fit into the long run, by one
+ *                                tutti__move_runs
  *   other combinations           the shorter of the two runs
- * A stage offset is a file offset minus stage_lo, so the side of the stage is the file side shifted by
- * -stage_lo.
+ * A stage offset is a file offset minus stage_lo, so the side of the stage is the file side shifted
+ * by -stage_lo.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/copy_impl.h"
 #include "access/list_read.h"
 
-/* A run this many times longer than the burst of the other side is copied by tutti__copy_stream and two seeks.
- * The factor is larger for a LIST, since seeking decodes up to TUTTI__MARK_EVERY items. */
+/* A run this many times longer than the burst of the other side is copied by tutti__copy_stream and
+ * two seeks.  The factor is larger for a LIST, since seeking decodes up to TUTTI__MARK_EVERY
+ * items. */
 #define LONG_RUN 8
 #define LONG_RUN_LIST 128
 /* Two LISTs with more remaining items than this are decoded inline, followed by two seeks. */
@@ -47,8 +49,8 @@ static inline char *run_at(const walk *w) {
     return tutti__place(w->base, w->burst.offset + w->done);
 }
 
-/* Advance by `count` pieces of `bytes` bytes each: either the rest of that many runs, or all pieces from the
- * current run. */
+/* Advance by `count` pieces of `bytes` bytes each: either the rest of that many runs, or all pieces
+ * from the current run. */
 static inline void walk_take(walk *w, tutti_off bytes, tutti_count count) {
     w->stream += bytes * count;
     if (bytes < run_left(w)) {
@@ -167,7 +169,8 @@ static inline int items_take(items *i, tutti_off bytes) {
     return 1;
 }
 
-/* Copy between the current run of `one` (at most n bytes) and the tree of `other`; returns the bytes copied. */
+/* Copy between the current run of `one` (at most n bytes) and the tree of `other`; returns the
+ * bytes copied. */
 static tutti_off long_step(walk *one, walk *other, tutti_off n, tutti__direction direction) {
     const tutti_off bytes = tutti__min(run_left(one), n);
     tutti__stream t = {other->base, run_at(one), direction, 0};
@@ -179,7 +182,7 @@ static tutti_off long_step(walk *one, walk *other, tutti_off n, tutti__direction
     return bytes;
 }
 
-/* Copy n > 0 bytes from side `from` to side `to`, each from its stream position on. */
+/* Copy n > 0 bytes from side `from` to side `to`, starting at the stream position of each. */
 static void move_lockstep(walk *to, walk *from, tutti_off n) {
     tutti__moves m = {.ahead = 0};
     queue q;

@@ -1,5 +1,5 @@
-/* access: copies that are deliberately made one byte at a time, for the first, unoptimised variant of
- * Dickens and Thakur.
+/* access: copies that are deliberately made one byte at a time, for the first, unoptimised variant
+ * of Dickens and Thakur.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_COPY_BYTES_H
 #define TUTTI_COPY_BYTES_H

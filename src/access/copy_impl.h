@@ -6,7 +6,8 @@
 #include <string.h>
 #include "access/side.h"
 
-/* Return base + offset, computed on integers, since memory offsets may be addresses and the base NULL. */
+/* Return base + offset, computed on integers, since memory offsets may be addresses and the base
+ * NULL. */
 static inline char *tutti__place(char *base, tutti_off offset) {
     return (char *)((uintptr_t)base + (uintptr_t)offset);
 }

@@ -1,8 +1,8 @@
 /* access: the copy kernel, between the bytes of one side and consecutive memory.
  *
- * The tree is traversed recursively, without a cursor: complete nodes by stream_node, which only adds
- * strides, and partial nodes (at most one at each end, per level) by stream_part.  The leaves are copied as
- * follows:
+ * The tree is traversed recursively, without a cursor: complete nodes by stream_node, which only
+ * adds strides, and partial nodes (at most one at each end, per level) by stream_part.  The leaves
+ * are copied as follows:
  *   VEC of RUN     tutti__move_runs, with one loop per common run length
  *   LIST, fixed    one loop per common item length, with gaps decoded inline
  *   LIST, RUN      memcpy
@@ -13,11 +13,12 @@
 /* Run lengths in bytes with specialised loops: elements and small records. */
 #define COMMON_LENGTHS(X) X(1) X(2) X(4) X(8) X(12) X(16) X(24) X(32) X(48) X(64)
 
-/* Number of items whose positions are decoded and, for reading, prefetched together, since the hardware does not
- * prefetch irregular positions. */
+/* Number of items whose positions are decoded and, for reading, prefetched together, since the
+ * hardware does not prefetch irregular positions. */
 #define AHEAD 32
 
-/* Runs are prefetched one iteration ahead in the outermost loop whose iterations copy at most this many bytes. */
+/* Runs are prefetched one iteration ahead in the outermost loop whose iterations copy at most this
+ * many bytes. */
 #define NEAR_BYTES 16384
 
 /* Loops of more runs than this use only hardware prefetching. */
@@ -37,8 +38,9 @@ INLINE void move_loop(const tutti__moves *m, size_t bytes) {
     }
 }
 
-/* Like move_loop, and prefetch the run of the next iteration of an outer loop.  The hardware does not prefetch
- * patterns of a few short runs followed by a jump to other pages (blocks with ghost cells). */
+/* Like move_loop, and prefetch the run of the next iteration of an outer loop.  The hardware does
+ * not prefetch patterns of a few short runs followed by a jump to other pages (blocks with ghost
+ * cells). */
 INLINE void move_ahead(const tutti__moves *m, size_t bytes) {
     const tutti_off to_stride = m->to_stride, from_stride = m->from_stride;
     const char *from = m->from, *next = (m->to_strided ? m->to : m->from) + m->ahead;
@@ -124,7 +126,8 @@ static void fixed_items(tutti__stream *t, tutti_off origin, tutti__list_reader *
 #undef ITEMS
 }
 
-/* Copy `bytes` bytes of items of different lengths; the first `inside` bytes of the first item are omitted. */
+/* Copy `bytes` bytes of items of different lengths; the first `inside` bytes of the first item are
+ * omitted. */
 INLINE void mixed_items(tutti__stream *t, tutti_off origin, tutti__list_reader *reader,
                         tutti_off inside, tutti_off bytes, int pack) {
     char *const base = tutti__place(t->base, origin), *packed = t->packed, *there[AHEAD];
@@ -147,8 +150,8 @@ INLINE void mixed_items(tutti__stream *t, tutti_off origin, tutti__list_reader *
     *reader = r;
 }
 
-/* Copy `bytes` bytes of items from the position of the reader on, without the first `inside` bytes of the first
- * item. */
+/* Copy `bytes` bytes of items starting at the position of the reader, without the first `inside`
+ * bytes of the first item. */
 static void some_items(tutti__stream *t, tutti_off origin, tutti__list_reader *r, tutti_off inside,
                        tutti_off bytes) {
     if (r->fixed) {

@@ -1,5 +1,5 @@
-/* access: internal declarations of this module: variable-length integers of LIST codes and serialised
- * sides, arithmetic, internal constructors.
+/* access: internal declarations of this module: variable-length integers of LIST codes and
+ * serialised sides, arithmetic, internal constructors.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_NODE_H
 #define TUTTI_NODE_H
@@ -7,7 +7,8 @@
 #include <string.h>
 #include "access/side.h"
 
-/* ---- LEB128: seven bits per byte, the lowest first; the top bit is set in all bytes but the last */
+/* ---- LEB128: seven bits per byte, the lowest first; the top bit is set in all bytes but the
+ * last */
 #define TUTTI__LEB_MAX 10
 
 static inline size_t tutti__leb_size(uint64_t v) {
@@ -24,9 +25,9 @@ static inline size_t tutti__leb_put(unsigned char *p, uint64_t v) {
     return n;
 }
 
-/* Decode a valid number and advance *at.  Branching on the size, short sizes first, is faster than finding
- * the end in eight bytes without branches, because most numbers have the same short size, and the
- * branchless variant is a chain of dependent instructions from number to number. */
+/* Decode a valid number and advance *at.  Branching on the size, short sizes first, is faster than
+ * finding the end in eight bytes without branches, because most numbers have the same short size,
+ * and the branchless variant is a chain of dependent instructions from number to number. */
 static inline uint64_t tutti__leb_next(const unsigned char **at) {
     const unsigned char *p = *at;
     uint64_t v = p[0];
@@ -52,7 +53,8 @@ static inline uint64_t tutti__leb_get(const unsigned char *code, size_t *at) {
     return v;
 }
 
-/* Decode an untrusted number; returns 0 if the code ends early, is too long or is not the shortest form. */
+/* Decode an untrusted number; returns 0 if the code ends early, is too long or is not the shortest
+ * form. */
 static inline int tutti__leb_try(const unsigned char *code, size_t size, size_t *at,
                                  uint64_t *v_out) {
     uint64_t v = 0;
@@ -159,13 +161,14 @@ int tutti__node_equal(const tutti__node *a, const tutti__node *b);
 /* Make a loop around a side, like tutti__side_vec but without a limit on the depth. */
 tutti_err tutti__side_nest(tutti__side child, tutti_count count, tutti_off stride,
                            tutti__side *out) TUTTI_MUST_USE;
-/* Convert a side to the result of tutti__side_list for its runs, usually a LIST; takes ownership of `s`.  Takes
- * time proportional to the number of runs. */
+/* Convert a side to the result of tutti__side_list for its runs, usually a LIST; takes ownership of
+ * `s`.  Takes time proportional to the number of runs. */
 tutti_err tutti__side_flatten(tutti__side s, tutti__side *out) TUTTI_MUST_USE;
 
-/* Sort the file side of a mapping, and the memory side with it.  On success *io is replaced, and *lost_out has the
- * occurrences of bytes that are replaced by a later occurrence.  tutti__loops_sort has an effect only if both
- * sides are nests of loops that can be transposed, which *done_out reports. */
+/* Sort the file side of a mapping, and the memory side with it.  On success *io is replaced, and
+ * *lost_out contains the occurrences of bytes that are replaced by a later occurrence.
+ * tutti__loops_sort has an effect only if both sides are nests of loops that can be transposed,
+ * which *done_out reports. */
 tutti_err tutti__loops_sort(tutti__mapping *io, tutti__mapping *lost_out,
                             int *done_out) TUTTI_MUST_USE;
 tutti_err tutti__pieces_sort(tutti__mapping *io, tutti__mapping *lost_out) TUTTI_MUST_USE;
@@ -183,11 +186,11 @@ typedef struct {
     const unsigned char *code; /* [code_size] code of the items after the first */
     size_t code_size;
 } tutti__list_code;
-/* Make a LIST node; TUTTI_ERR_FORMAT if the description is invalid. */
+/* Make a LIST node; fails with TUTTI_ERR_FORMAT if the description is invalid. */
 tutti_err tutti__list_from_code(const tutti__list_code *c, tutti__node **out) TUTTI_MUST_USE;
 
-/* Set the frame of a cursor to the item of a LIST that contains stream position p, 0 <= p < bytes; *inside_out is
- * the offset of p in the item. */
+/* Set the frame of a cursor to the item of a LIST that contains stream position p, 0 <= p < bytes;
+ * *inside_out is the offset of p in the item. */
 void tutti__list_seek(const tutti__node *n, tutti_off p, tutti__frame *f, tutti_off *inside_out);
 
 #endif

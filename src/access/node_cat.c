@@ -1,7 +1,8 @@
-/* access: concatenation of sides.  Parts that are CATs are replaced by their parts, and empty parts are
- * removed.  If only RUNs and LISTs are left, their items form one LIST.  Otherwise neighbours are grouped:
- * adjacent RUNs are merged, equal parts at equal distances become a VEC, and a VEC is extended by parts that
- * continue it.  Grouping is repeated as long as it shortens the row, so that nested loops are found.
+/* access: concatenation of sides.  Parts that are CATs are replaced by their parts, and empty parts
+ * are removed.  If only RUNs and LISTs are left, their items form one LIST.  Otherwise neighbours
+ * are grouped: adjacent RUNs are merged, equal parts at equal distances become a VEC, and a VEC is
+ * extended by parts that continue it.  Grouping is repeated as long as it shortens the row, so that
+ * nested loops are found.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
@@ -59,8 +60,8 @@ static tutti_count row_items(const row *r) {
 
 /* ---- grouping */
 
-/* `count` copies of `node` with distance `stride`, which replace `parts` parts of the row from index `first` on; the
- * row owns the node. */
+/* `count` copies of `node` with distance `stride`, which replace `parts` parts of the row, starting
+ * with index `first`; the row owns the node. */
 typedef struct {
     tutti_off disp, stride;
     tutti_count count;
@@ -92,8 +93,9 @@ static int group_join(group *a, const group *b) {
     return 1;
 }
 
-/* Store a group as a VEC at index *w of the row, which is advanced.  Single parts, and pairs of parts unless they
- * are the complete row, are stored unchanged, since a VEC of two would not simplify the row. */
+/* Store a group as a VEC at index *w of the row, which is advanced.  Single parts, and pairs of
+ * parts unless they are the complete row, are stored unchanged, since a VEC of two would not
+ * simplify the row. */
 static tutti_err group_put(row *r, const group *g, tutti_count *w) {
     const int keep = g->parts == 1 || (g->parts == 2 && g->count == 2 && r->n > 2);
     if (keep) {
@@ -155,7 +157,8 @@ static tutti_err cat_describe(tutti__node *n) {
     return TUTTI_OK;
 }
 
-/* Make a CAT of the parts of the row, of which there are two or more; takes ownership of the parts. */
+/* Make a CAT of the parts of the row, of which there are two or more; takes ownership of the
+ * parts. */
 static tutti_err cat_node(row *r, tutti__side *out) {
     tutti__node *n = tutti__malloc(sizeof *n + (size_t)r->n * sizeof(tutti__part));
     if (!n) return TUTTI_ERR_NOMEM;

@@ -1,11 +1,11 @@
-/* access: constructors of nodes.  Every constructor returns a normal form, so that different descriptions of
- * the same bytes mostly give the same, small tree:
+/* access: constructors of nodes.  Every constructor returns a normal form, so that different
+ * descriptions of the same bytes mostly give the same, small tree:
  *   - the first stream byte is at the origin of the node; displacements are added to the parent;
  *   - a VEC of adjacent copies is replaced by a longer RUN or loop;
- *   - the depth of trees is at most TUTTI__MAX_DEPTH, and that of a VEC one less, so that a divided VEC,
- *     which is in a CAT, need not be flattened; deeper trees become a LIST.
- * The derived fields of a node (bounds, bytes, runs, grain, order, hash) are computed when it is created.
- * Concatenations are in node_cat.c, lists in side_list.c.
+ *   - the depth of trees is at most TUTTI__MAX_DEPTH, and that of a VEC one less, so that a divided
+ *     VEC, which is in a CAT, need not be flattened; deeper trees become a LIST.
+ * The derived fields of a node (bounds, bytes, runs, grain, order, hash) are computed when it is
+ * created.  Concatenations are in node_cat.c, lists in side_list.c.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
@@ -62,8 +62,8 @@ tutti_err tutti__side_run(tutti_off offset, tutti_off bytes, tutti__side *out) {
     return TUTTI_OK;
 }
 
-/* Make a VEC of `count` >= 2 copies, which are not adjacent; fails on overflow.  Takes ownership of the reference
- * to `c`. */
+/* Make a VEC of `count` >= 2 copies, which are not adjacent; fails on overflow.  Takes ownership of
+ * the reference to `c`. */
 static tutti_err vec_node(tutti__node *c, tutti_count count, tutti_off stride, tutti__node **out) {
     tutti_off reach, bytes;
     tutti_err err = TUTTI_OK;
@@ -100,8 +100,8 @@ static tutti_err vec_node(tutti__node *c, tutti_count count, tutti_off stride, t
     return TUTTI_OK;
 }
 
-/* Make `count` >= 2 copies of a node.  Adjacent copies of a RUN become one RUN, and copies of a loop that continue
- * it become one longer loop.  Takes ownership of the reference. */
+/* Make `count` >= 2 copies of a node.  Adjacent copies of a RUN become one RUN, and copies of a
+ * loop that continue it become one longer loop.  Takes ownership of the reference. */
 static tutti_err copies_node(tutti__node *child, tutti_count count, tutti_off stride,
                              tutti__node **out) {
     tutti_off span, total = 0;

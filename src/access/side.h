@@ -44,9 +44,10 @@ struct tutti__node {
     tutti__node_kind kind;
     int depth; /* 1 for RUN and LIST */
     int monotone;
-    tutti_off bytes;  /* number of bytes, > 0 */
-    tutti_off lo, hi; /* bounds relative to the origin, which is the offset of the first stream
-                         byte: lo is 0 if monotone */
+    tutti_off bytes; /* number of bytes, > 0 */
+    /* bounds relative to the origin, which is the offset of the first stream byte: lo is 0 if
+     * monotone */
+    tutti_off lo, hi;
     /* number of contiguous runs; runs that are adjacent across copies or parts may count as one */
     tutti_count runs;
     tutti_off grain; /* gcd of all run starts (relative to the origin), lengths and strides; > 0 */
@@ -62,8 +63,8 @@ struct tutti__node {
             tutti_off fixed;   /* length of every item, or 0: lengths are in the code */
             int shift;         /* numbers in the code are in units of 1 << shift bytes */
             tutti__mark *mark; /* [(n + TUTTI__MARK_EVERY - 1) / TUTTI__MARK_EVERY] */
-            /* [code_size] per item: gap from the end of the previous item (LEB128; zigzag if !monotone),
-             * then the length (LEB128) unless fixed */
+            /* [code_size] per item: gap from the end of the previous item (LEB128; zigzag if
+             * !monotone), then the length (LEB128) unless fixed */
             unsigned char *code;
             size_t code_size;
         } list;
@@ -87,17 +88,18 @@ typedef struct tutti__mapping {
 struct tutti_access {
     tutti__side file;   /* monotone */
     tutti__side memory; /* in any order, with the same number of bytes as `file` */
-    /* Further occurrences of bytes of `file`, each of which is replaced by a later occurrence in the
-     * stream: writes ignore them, reads copy the received bytes to their memory (access_repeat.c).
-     * Empty in nearly all accesses. */
+    /* Further occurrences of bytes of `file`, each of which is replaced by a later occurrence in
+     * the stream: writes ignore them, reads copy the received bytes to their memory
+     * (access_repeat.c).  Empty in nearly all accesses. */
     tutti__mapping repeats;
     tutti__handle handle;
 };
 extern const tutti__class tutti__access_class;
 
-/* ---- constructors of nodes (node_make.c).  They take ownership of the passed references, also on failure,
- * and simplify the result (VEC of adjacent copies -> RUN, VEC of VEC with matching stride -> VEC,
- * CAT of one part -> the part, nested CATs -> one CAT, equally spaced equal parts -> VEC). */
+/* ---- constructors of nodes (node_make.c).  They take ownership of the passed references, also on
+ * failure, and simplify the result (VEC of adjacent copies -> RUN, VEC of VEC with matching stride
+ * -> VEC, CAT of one part -> the part, nested CATs -> one CAT, equally spaced equal parts ->
+ * VEC). */
 tutti__node *tutti__node_ref(tutti__node *n);
 void tutti__node_unref(tutti__node *n);
 tutti_err tutti__node_run(tutti_off bytes, tutti__node **out) TUTTI_MUST_USE;
@@ -113,24 +115,28 @@ static inline tutti__side tutti__side_ref(tutti__side s) {
     return s;
 }
 
-/* Combine two sides into an access.  The file side is sorted if necessary; of several occurrences of a byte the
- * last is kept, and the others become repeats.  Takes ownership of both sides, also on failure. */
+/* Combine two sides into an access.  The file side is sorted if necessary; of several occurrences
+ * of a byte the last is kept, and the others become repeats.  Takes ownership of both sides, also
+ * on failure. */
 tutti_err tutti__access_make(tutti__side file, tutti__side memory,
                              tutti_access **out) TUTTI_MUST_USE;
-/* Like tutti__access_make, for sides with existing repeats.  Takes ownership of all sides, also on failure. */
+/* Like tutti__access_make, for sides with existing repeats.  Takes ownership of all sides, also on
+ * failure. */
 tutti_err tutti__access_make_all(tutti_access sides, tutti_access **out) TUTTI_MUST_USE;
-/* Return a copy of the sides of an access with new references, and release the sides of such a copy. */
+/* Return a copy of the sides of an access with new references, and release the sides of such a
+ * copy. */
 tutti_access tutti__access_share(const tutti_access *a);
 void tutti__access_drop(tutti_access *a);
 
-/* ---- validity checks for TUTTI_ASSERT and tests (side_valid.c).  They return whether all derived fields are
- * correct, except for the items of lists, which are not read, in time proportional to the number of nodes.  For
- * an access they also check that both sides have the same number of bytes, the file side is monotone, and repeats
- * are within the bounds of the access. */
+/* ---- validity checks for TUTTI_ASSERT and tests (side_valid.c).  They return whether all derived
+ * fields are correct, except for the items of lists, which are not read, in time proportional to
+ * the number of nodes.  For an access they also check that both sides have the same number of
+ * bytes, the file side is monotone, and repeats are within the bounds of the access. */
 int tutti__side_is_valid(tutti__side s);
 int tutti__access_is_valid(const tutti_access *a);
 
-/* ---- queries, in time proportional to depth times the logarithm of the number of parts or marks */
+/* ---- queries, in time proportional to depth times the logarithm of the number of parts or
+ * marks */
 static inline tutti_off tutti__side_bytes(tutti__side s) {
     return s.node ? s.node->bytes : 0;
 }
@@ -152,7 +158,8 @@ int tutti__side_equal(tutti__side a, tutti__side b);
 
 /* Return the number of bytes of a monotone side before an offset. */
 tutti_off tutti__side_tell(tutti__side s, tutti_off offset);
-/* Return the offset of the first byte of a monotone side at or after an offset, or TUTTI__OFF_END. */
+/* Return the offset of the first byte of a monotone side at or after an offset, or
+ * TUTTI__OFF_END. */
 tutti_off tutti__side_next(tutti__side s, tutti_off offset);
 /* Return the offset of a stream position of any side; TUTTI__OFF_END at and after its end. */
 tutti_off tutti__side_offset(tutti__side s, tutti_off stream);
@@ -160,8 +167,9 @@ static inline tutti_off tutti__side_bytes_in(tutti__side s, tutti_off lo, tutti_
     return lo < hi ? tutti__side_tell(s, hi) - tutti__side_tell(s, lo) : 0;
 }
 
-/* ---- iteration.  A burst is `count` runs of `bytes` bytes with distance `stride`, which are the next
- * count * bytes stream bytes of the cursor.  Cursors do not allocate memory; the side must outlive the cursor. */
+/* ---- iteration.  A burst is `count` runs of `bytes` bytes with distance `stride`, which are the
+ * next count * bytes stream bytes of the cursor.  Cursors do not allocate memory; the side must
+ * outlive the cursor. */
 typedef struct {
     tutti_off offset, bytes, stride;
     tutti_count count;
@@ -184,44 +192,46 @@ typedef struct {
 
 /* Set the cursor to a stream position of a side. */
 void tutti__cursor_seek(tutti__cursor *c, tutti__side s, tutti_off stream);
-/* Get the burst at the cursor; returns 0 at the end.  If the innermost loop is a VEC of RUNs and the cursor is at
- * the start of a run, the burst is the rest of that loop; otherwise it is the rest of the current run. */
+/* Get the burst at the cursor; returns 0 at the end.  If the innermost loop is a VEC of RUNs and
+ * the cursor is at the start of a run, the burst is the rest of that loop; otherwise it is the rest
+ * of the current run. */
 int tutti__cursor_peek(const tutti__cursor *c, tutti__burst *b);
-/* Skip the burst that the last call returned, which has `shown` bytes, and get the next burst; returns 0 at the
- * end. */
+/* Skip the burst that the last call returned, which has `shown` bytes, and get the next burst;
+ * returns 0 at the end. */
 int tutti__cursor_next(tutti__cursor *c, tutti_off shown, tutti__burst *b);
 /* Advance by `bytes` bytes, at most those of the burst at the cursor. */
 void tutti__cursor_skip(tutti__cursor *c, tutti_off bytes);
 
-/* ---- serialisation in a portable, versioned format.  Serialise the bytes of a side in [lo, hi) (all bytes if the
- * side is not monotone); offsets remain absolute.  Returns the size of the description, which is written if buf
- * is not NULL and `size` is sufficient. */
+/* ---- serialisation in a portable, versioned format.  Serialise the bytes of a side in [lo, hi)
+ * (all bytes if the side is not monotone); offsets remain absolute.  Returns the size of the
+ * description, which is written if buf is not NULL and `size` is sufficient. */
 size_t tutti__side_serialise(tutti__side s, tutti_off lo, tutti_off hi, void *buf, size_t size);
-/* Parse and validate a description; *used_out (may be NULL) is the number of bytes read.  TUTTI_ERR_FORMAT if it is
- * invalid, or if `monotone` is set and the side is not monotone. */
+/* Parse and validate a description; *used_out (may be NULL) is the number of bytes read.  Fails
+ * with TUTTI_ERR_FORMAT if it is invalid, or if `monotone` is set and the side is not monotone. */
 tutti_err tutti__side_parse(const void *buf, size_t size, int monotone, size_t *used_out,
                             tutti__side *out) TUTTI_MUST_USE;
-/* Serialise and parse for messages between ranks, which are trusted (side_message.c); faster for lists.  The result
- * may have some bytes outside [lo, hi). */
+/* Serialise and parse for messages between ranks, which are trusted (side_message.c); faster for
+ * lists.  The result may have some bytes outside [lo, hi). */
 size_t tutti__side_to_message(tutti__side s, tutti_off lo, tutti_off hi, void *buf, size_t size);
 tutti_err tutti__side_from_message(const void *buf, size_t size, tutti__side *out) TUTTI_MUST_USE;
 /* Return the part of a side with stream positions [from, to). */
 tutti_err tutti__side_slice(tutti__side s, tutti_off from, tutti_off to,
                             tutti__side *out) TUTTI_MUST_USE;
 
-/* Return a monotone side in which holes of at most max_gap bytes are filled (side_coarse.c); lists are
- * unchanged. */
+/* Return a monotone side in which holes of at most max_gap bytes are filled (side_coarse.c); lists
+ * are unchanged. */
 tutti_err tutti__side_coarse(tutti__side s, tutti_off max_gap, tutti__side *out) TUTTI_MUST_USE;
 /* Return whether the side has a LIST. */
 int tutti__side_irregular(tutti__side s);
 /* Return the bytes of the largest hole; TUTTI__OFF_END if the side is irregular. */
 tutti_off tutti__side_hole(tutti__side s);
 
-/* ---- queries about sets of monotone sides (side_set.c), used by aggregators for received descriptions */
+/* ---- queries about sets of monotone sides (side_set.c), used by aggregators for received
+ * descriptions */
 
-/* Determine whether the sides are pairwise disjoint within [lo, hi), by comparing intervals, else by stride
- * arithmetic (sides with a common period are compared in one period), else by marking grains in a bitmap.  If
- * they are not, *where_out is an offset that two sides share. */
+/* Determine whether the sides are pairwise disjoint within [lo, hi), by comparing intervals, else
+ * by stride arithmetic (sides with a common period are compared in one period), else by marking
+ * grains in a bitmap.  If they are not, *where_out is an offset that two sides share. */
 tutti_err tutti__sides_disjoint(int n, const tutti__side *sides, tutti_off lo, tutti_off hi,
                                 int *disjoint_out, tutti_off *where_out) TUTTI_MUST_USE;
 
@@ -232,26 +242,28 @@ typedef struct {
     tutti__extent *v;
     size_t n, room;
 } tutti__extents;
-/* Append the union of the sides within [lo, hi) to *io as ascending runs; runs with a gap of at most max_gap bytes
- * are merged (0: only adjacent or overlapping runs). */
+/* Append the union of the sides within [lo, hi) to *io as ascending runs; runs with a gap of at
+ * most max_gap bytes are merged (0: only adjacent or overlapping runs). */
 tutti_err tutti__sides_union(int n, const tutti__side *sides, tutti_off lo, tutti_off hi,
                              tutti_off max_gap, tutti__extents *io) TUTTI_MUST_USE;
-/* Append to shared[i] the bytes of side i within [lo, hi) that an earlier side also has.  *done_out is 0 if bitmaps
- * would be slow, because the range is large compared with the number of runs; then nothing is appended. */
+/* Append to shared[i] the bytes of side i within [lo, hi) that an earlier side also has.  *done_out
+ * is 0 if bitmaps would be slow, because the range is large compared with the number of runs; then
+ * nothing is appended. */
 tutti_err tutti__sides_shared(int n, const tutti__side *const *sides, tutti_off lo, tutti_off hi,
                               tutti__extents *const *shared, int *done_out) TUTTI_MUST_USE;
 void tutti__extents_free(tutti__extents *e);
 
 /* ---- copying between user memory and a stage (copy.c) */
 
-/* Copy the bytes of `a` with file offsets in [lo, hi) between user memory (`user` is the address of memory
- * offset 0) and a stage whose byte 0 is file offset `stage_lo`.  Returns the number of bytes copied. */
+/* Copy the bytes of `a` with file offsets in [lo, hi) between user memory (`user` is the address of
+ * memory offset 0) and a stage whose byte 0 is file offset `stage_lo`.  Returns the number of bytes
+ * copied. */
 tutti_off tutti__access_to_stage(const tutti_access *a, const void *user, tutti_off lo,
                                  tutti_off hi, void *stage, tutti_off stage_lo);
 tutti_off tutti__access_from_stage(const tutti_access *a, void *user, tutti_off lo, tutti_off hi,
                                    const void *stage, tutti_off stage_lo);
-/* Copy the bytes of side `s` in [lo, hi) between a stage and consecutive memory, in stream order.  Returns the number
- * of bytes copied. */
+/* Copy the bytes of side `s` in [lo, hi) between a stage and consecutive memory, in stream order.
+ * Returns the number of bytes copied. */
 tutti_off tutti__side_pack(tutti__side s, tutti_off lo, tutti_off hi, const void *stage,
                            tutti_off stage_lo, void *packed);
 tutti_off tutti__side_unpack(tutti__side s, tutti_off lo, tutti_off hi, void *stage,
@@ -271,8 +283,8 @@ static inline tutti_off tutti__scaled(tutti__scale s, tutti_off offset) {
     return offset / s.file * s.memory;
 }
 
-/* At the end of a read, when stream bytes [from, to) are in user memory, copy them to the memory of their repeats.
- * Returns the number of bytes copied, as counted in the file. */
+/* At the end of a read, when stream bytes [from, to) are in user memory, copy them to the memory of
+ * their repeats.  Returns the number of bytes copied, as counted in the file. */
 tutti_off tutti__repeats_copy(const tutti_access *a, void *user, tutti_off from, tutti_off to,
                               tutti__scale scale);
 static inline tutti_off tutti__access_repeat(const tutti_access *a, void *user, tutti_off from,
@@ -280,7 +292,8 @@ static inline tutti_off tutti__access_repeat(const tutti_access *a, void *user, 
     const tutti__scale bytes = {1, 1};
     return a->repeats.file.node ? tutti__repeats_copy(a, user, from, to, bytes) : 0;
 }
-/* Return whether the repeats of two accesses are the same, relative to the displacements of the accesses. */
+/* Return whether the repeats of two accesses are the same, relative to the displacements of the
+ * accesses. */
 int tutti__repeats_alike(const tutti_access *a, const tutti_access *b);
 /* Return the repeats with file offsets in [lo, hi). */
 tutti_err tutti__repeats_clip(const tutti__mapping *r, tutti_off lo, tutti_off hi,

@@ -1,5 +1,5 @@
-/* access: filling the small holes of a side.  All holes between the copies of a loop are equal, so that one
- * comparison is sufficient for a loop of any length.
+/* access: filling the small holes of a side.  All holes between the copies of a loop are equal, so
+ * that one comparison is sufficient for a loop of any length.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 

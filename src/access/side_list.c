@@ -1,9 +1,9 @@
-/* access: lists of irregular runs.  The items are read twice.  The first pass merges adjacent items,
- * computes the size of the code and detects regularity: items of equal length that form a nest of loops
- * (detected by an odometer whose digits are determined during the pass) become VECs of a RUN.  The
- * second pass writes the code (the gap from the previous item and the length, both as variable-length
- * integers) and the marks, and computes bounds and grain.  Code from a serialised side is read once,
- * validated completely, and gets marks, bounds and grain.
+/* access: lists of irregular runs.  The items are read twice.  The first pass merges adjacent
+ * items, computes the size of the code and detects regularity: items of equal length that form a
+ * nest of loops (detected by an odometer whose digits are determined during the pass) become VECs
+ * of a RUN.  The second pass writes the code (the gap from the previous item and the length, both
+ * as variable-length integers) and the marks, and computes bounds and grain.  Code from a
+ * serialised side is read once, validated completely, and gets marks, bounds and grain.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
@@ -33,8 +33,9 @@ static inline int source_next(source *s, tutti_off *offset, tutti_off *length) {
     return 1;
 }
 
-/* ---- the odometer, which detects whether a sequence of offsets is a nest of loops.  The loops (digits) below
- * `levels` have a known number of copies; the number of copies of the next loop still grows. */
+/* ---- the odometer, which detects whether a sequence of offsets is a nest of loops.  The loops
+ * (digits) below `levels` have a known number of copies; the number of copies of the next loop
+ * still grows. */
 
 #define NEST_LEVELS 16
 
@@ -47,7 +48,8 @@ typedef struct {
     tutti_off stride[NEST_LEVELS];
 } nest;
 
-/* Add an offset at which all complete loops restart: another copy of the growing loop, or a new loop around it. */
+/* Add an offset at which all complete loops restart: another copy of the growing loop, or a new
+ * loop around it. */
 static void nest_grow(nest *t, tutti_off offset) {
     if (t->top == 1) {
         t->top_stride = offset - t->at;
@@ -106,8 +108,9 @@ static tutti_err list_alloc(tutti_count n, size_t code_size, tutti__node **out) 
     return TUTTI_OK;
 }
 
-/* Gcd of many numbers, most of which do not change the gcd g: x is a multiple of g if and only if
- * x * (inverse of the odd part of g), rotated right by the number of factors 2 of g, is <= 2^64 / g. */
+/* Gcd of many numbers, most of which do not change the gcd g: x is a multiple of g if and only if x
+ * * (inverse of the odd part of g), rotated right by the number of factors 2 of g, is <= 2^64 /
+ * g. */
 typedef struct {
     /* gcd so far; inverse of its odd part modulo 2^64; UINT64_MAX / g */
     uint64_t g, inverse, limit;
@@ -195,8 +198,8 @@ static uint64_t list_hash(const tutti__node *n) {
     return tutti__mix(h, (uint64_t)n->monotone);
 }
 
-/* Set the marks and derived fields of a LIST whose n, fixed, shift, monotone and code are set; returns 0 if the code
- * is invalid. */
+/* Set the marks and derived fields of a LIST whose n, fixed, shift, monotone and code are set;
+ * returns 0 if the code is invalid. */
 static int index_list(tutti__node *n) {
     walk w = {0};
     for (tutti_count i = 0; i < n->list.n; i++) {

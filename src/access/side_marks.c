@@ -1,11 +1,12 @@
-/* access: queries about sets of views by marking their grains in a bitmap, one window of the file after
- * the other, which determines grains that are marked twice, grains of a view that earlier views have
- * marked, or all marked grains.  Exact for every pattern; takes one bit per grain.
+/* access: queries about sets of views by marking their grains in a bitmap, one window of the file
+ * after the other.  The queries determine grains that are marked twice, grains of a view that
+ * earlier views have marked, or all marked grains.  They are exact for every pattern, and use one
+ * bit per grain.
  *
  * Grains have a size in bytes that is the largest power of two that divides every start, length and
- * stride, so that a view has all bytes of a grain or none (within the range).  Ranges in which no view has
- * bytes, or only one view in a search for shared bytes, are skipped: the next window starts at the
- * smallest (second smallest) next byte of all views.
+ * stride, so that a view has all bytes of a grain or none (within the range).  Ranges in which no
+ * view has bytes, or only one view in a search for shared bytes, are skipped: the next window
+ * starts at the smallest (second smallest) next byte of all views.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/list_read.h"
 #include "access/side_set.h"
@@ -25,7 +26,8 @@ typedef struct {
     tutti_err err;         /* COLLECT: error of appending to `again` */
 } bitmap;
 
-/* Treatment of grains that are already marked: ignore them; report the first and stop marking; collect all. */
+/* Treatment of grains that are already marked: ignore them; report the first and stop marking;
+ * collect all. */
 typedef enum { PASS, TELL, COLLECT } again;
 
 static void bitmap_free(bitmap *b) {
@@ -57,8 +59,8 @@ static tutti_err bitmap_make(const tutti__group *g, bitmap *b) {
     return TUTTI_OK;
 }
 
-/* Move the window to the next range in which at least `views` (1 or 2) views may have bytes; returns 0 if there is
- * none. */
+/* Move the window to the next range in which at least `views` (1 or 2) views may have bytes;
+ * returns 0 if there is none. */
 static int bitmap_move(bitmap *b, int views) {
     const tutti_off span = (tutti_off)MAX_WORDS * 64 << b->shift;
     tutti_off first = TUTTI__OFF_END, second = TUTTI__OFF_END;
@@ -81,7 +83,8 @@ static inline void add_bits(uint64_t *bits, tutti_off first, tutti_off end) {
     bits[last_word] |= mask & UINT64_MAX >> (63 - ((end - 1) & 63));
 }
 
-/* Return the first bit in [at, end) that is set (or clear, if flip is UINT64_MAX); `end` if there is none. */
+/* Return the first bit in [at, end) that is set (or clear, if flip is UINT64_MAX); `end` if there
+ * is none. */
 static tutti_off find_bit(const uint64_t *bits, tutti_off at, tutti_off end, uint64_t flip) {
     uint64_t mask = UINT64_MAX << (at & 63);
     for (tutti_off w = at >> 6; w * 64 < end; w++, mask = UINT64_MAX) {

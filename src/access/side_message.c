@@ -1,7 +1,8 @@
 /* access: sides in messages to another rank of the same job.  Such a message is trusted, and both
- * ends are the same program.  Therefore a LIST, whose items a validating parser would have to read one by
- * one, is sent as in memory, including marks.  It starts at a mark, up to TUTTI__MARK_EVERY items before
- * the requested range.  All other nodes are small and are sent as written by tutti__side_serialise.
+ * ends are the same program.  Therefore a LIST, whose items a validating parser would have to read
+ * one by one, is sent as in memory, including marks.  It starts at a mark, up to TUTTI__MARK_EVERY
+ * items before the requested range.  All other nodes are small and are sent as written by
+ * tutti__side_serialise.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
@@ -18,8 +19,8 @@ static size_t marks_of(tutti_count items) {
     return (size_t)((items + TUTTI__MARK_EVERY - 1) / TUTTI__MARK_EVERY);
 }
 
-/* Describe the items of a LIST from the last mark before stream byte `from` up to byte `to`; returns the index of
- * the mark. */
+/* Describe the items of a LIST from the last mark before stream byte `from` up to byte `to`;
+ * returns the index of the mark. */
 static tutti_count find_stretch(tutti__side s, tutti_off from, tutti_off to, heading *h) {
     const tutti__node *n = s.node;
     tutti__frame first, last;

@@ -1,22 +1,23 @@
-/* access: searching a shared byte in a group of overlapping views by stride arithmetic.
+/* access: searching for a shared byte in a group of overlapping views by stride arithmetic.
  *
- * A VEC with bytes in [first, end) is periodic also in the gap before its first copy and in the gap after its
- * last copy, where it has no bytes:
+ * A VEC with bytes in [first, end) is periodic also in the gap before its first copy and in the gap
+ * after its last copy, where it has no bytes:
  *
  *        gap           stride
  *     |-------[####]---[####]---[####]-------|      cuts are allowed anywhere in the two outer gaps
  *
- * Therefore the range is divided at the fewest points such that in every piece each view either has no
- * bytes or is periodic (interval stabbing of the outer gaps by a greedy algorithm).  A piece has the lcm of
- * the strides of its views as a period, and examining one period is sufficient.  In one period a VEC with
- * that stride has one or two copies, which replace it, and the search continues with their children.  A copy
- * that extends beyond the period becomes two views, which are clipped to the period.
+ * Therefore the range is divided at the fewest points such that in every piece each view either has
+ * no bytes or is periodic (interval stabbing of the outer gaps by a greedy algorithm).  A piece has
+ * the lcm of the strides of its views as a period, and examining one period is sufficient.  In one
+ * period a VEC with that stride has one or two copies, which replace it, and the search continues
+ * with their children.  A copy that extends beyond the period becomes two views, which are clipped
+ * to the period.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include "access/side_set.h"
 
-/* VECs with at most this many copies in a piece are replaced by their copies, if the piece was reduced to one
- * period, and otherwise. */
+/* Maximum copies of a VEC in a piece for which the VEC is replaced by its copies: in a piece that
+ * was reduced to one period, and in any other piece. */
 #define COPIES_IN_PERIOD 4
 #define COPIES_OTHERWISE 64
 
@@ -36,8 +37,8 @@ static size_t add_cut(const tutti__group *g, tutti_off lo, tutti_off hi, cut *c)
     return 1;
 }
 
-/* List the wanted cuts: the outer gaps of all VECs, and the bounds of the union of all other views; returns their
- * number. */
+/* List the wanted cuts: the outer gaps of all VECs, and the bounds of the union of all other views;
+ * returns their number. */
 static size_t wanted_cuts(const tutti__group *g, cut *c) {
     tutti_off first = INT64_MAX, end = INT64_MIN;
     size_t n = 0;
@@ -59,8 +60,8 @@ static size_t wanted_cuts(const tutti__group *g, cut *c) {
     return n + add_cut(g, end, end, c + n);
 }
 
-/* Find the copies of a VEC that may have bytes in [lo, hi); returns their number, and the index of the first in
- * *first_out. */
+/* Find the copies of a VEC that may have bytes in [lo, hi); returns their number, and the index of
+ * the first in *first_out. */
 static tutti_count copies_in(tutti__side s, tutti_off lo, tutti_off hi, tutti_count *first_out) {
     const tutti__node *child = s.node->vec.child;
     const tutti_off stride = s.node->vec.stride;
@@ -71,7 +72,7 @@ static tutti_count copies_in(tutti__side s, tutti_off lo, tutti_off hi, tutti_co
     return tutti__max(end - first, 0);
 }
 
-/* Search a shared byte of VECs that are all periodic in [g->lo, g->hi). */
+/* Search for a shared byte of VECs that are all periodic in [g->lo, g->hi). */
 static tutti_err examine_period(tutti__overlap *o, tutti__group *g) {
     /* the lcm of all strides, or 0 if it is not shorter than the range */
     tutti_off period = 1;
@@ -109,7 +110,7 @@ static tutti_err examine_period(tutti__overlap *o, tutti__group *g) {
     return err;
 }
 
-/* Search a shared byte in [lo, hi), a piece between two cuts. */
+/* Search for a shared byte in [lo, hi), a piece between two cuts. */
 static tutti_err examine_piece(tutti__overlap *o, const tutti__group *g, tutti_off lo,
                                tutti_off hi) {
     tutti__group piece = {NULL, 0, lo, hi, g->level};

@@ -1,6 +1,6 @@
-/* access: queries about a side.  tutti__side_tell follows one path of the tree: in a monotone VEC the copy
- * that contains an offset is found by a division, since copies do not overlap; in a CAT and in the marks of
- * a LIST by a binary search.
+/* access: queries about a side.  tutti__side_tell follows one path of the tree: in a monotone VEC
+ * the copy that contains an offset is found by a division, since copies do not overlap; in a CAT
+ * and in the marks of a LIST by a binary search.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 

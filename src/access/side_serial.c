@@ -3,13 +3,13 @@
  *   side := EMPTY | kind disp ...
  *   RUN  bytes
  *   VEC  count stride side
- *   LIST flags n length code-size code      length: of the first item, or of all; code: of the other items
- *   CAT  n side ... side                    displacements are relative to that of the CAT
+ *   LIST flags n length code-size code   length of the first item or of all; code of the others
+ *   CAT  n side ... side                 displacements are relative to that of the CAT
  *
- * A magic byte and the version precede the side.  A range of a monotone side is written without making a slice:
- * a divided node is written as a CAT of partial copy, complete copies and partial copy, and the code of a LIST
- * is copied unchanged.  The parser uses the ordinary constructors, after checks that memory use is
- * proportional to the input.
+ * A magic byte and the version precede the side.  A range of a monotone side is written without
+ * making a slice: a divided node is written as a CAT of partial copy, complete copies and partial
+ * copy, and the code of a LIST is copied unchanged.  The parser uses the ordinary constructors,
+ * after checks that memory use is proportional to the input.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
@@ -64,7 +64,8 @@ static void write_list_items(writer *w, const tutti__node *n, tutti_off disp,
     write_raw(w, n->list.code + first->code, last->code - first->code);
 }
 
-/* Write the head of a CAT if there are several parts; returns the displacement to be added to those of the parts. */
+/* Write the head of a CAT if there are several parts; returns the displacement to be added to those
+ * of the parts. */
 static tutti_off write_cat(writer *w, tutti_off disp, tutti_count parts) {
     if (parts < 2) return disp;
     write_head(w, CAT, disp);

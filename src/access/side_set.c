@@ -1,14 +1,16 @@
 /* access: sets of sides: disjointness, shared bytes and union.
  *
  * Only sides whose intervals [first, end) overlap can share a byte, so the views are sorted by
- * their first byte and divided into groups of overlapping intervals; for most patterns all groups have one
- * view.  Groups of several views are processed from simple to complex nodes:
- *   CAT    is replaced by its parts (parts of one side never share a byte), and the group is examined again
- *   RUN    every other view is queried for its next byte after the start of the run; then the run is removed
+ * their first byte and divided into groups of overlapping intervals; for most patterns all groups
+ * have one view.  Groups of several views are processed from simple to complex nodes:
+ *   CAT    is replaced by its parts (parts of one side never share a byte), and the group is
+ *          examined again
+ *   RUN    every other view is queried for its next byte after the start of the run; then the run
+ *          is removed
  *   VEC    stride arithmetic (side_periodic.c), which continues with the children in one period
  *   other  bitmaps (side_marks.c)
- * The union appends a group as one run if its views are disjoint and fill its interval, iterates over the
- * runs of single views, and uses bitmaps for all other groups.
+ * The union appends a group as one run if its views are disjoint and fill its interval, iterates
+ * over the runs of single views, and uses bitmaps for all other groups.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include "access/list_read.h"
@@ -17,7 +19,8 @@
 /* Maximum recursion depth and steps of arithmetic before bitmaps are used. */
 #define MAX_LEVEL 64
 #define BUDGET (8 << 20)
-/* Mean number of parts per view above which bitmaps are used, since they are faster for irregular patterns. */
+/* Mean number of parts per view above which bitmaps are used, since they are faster for irregular
+ * patterns. */
 #define MAX_PARTS 64
 
 static int compare_starts(const void *a, const void *b) {
@@ -25,8 +28,8 @@ static int compare_starts(const void *a, const void *b) {
     return (v->first > w->first) - (v->first < w->first);
 }
 
-/* Clip the views to [lo, hi), remove views without bytes, and sort by first byte; returns the number of remaining
- * views. */
+/* Clip the views to [lo, hi), remove views without bytes, and sort by first byte; returns the
+ * number of remaining views. */
 static size_t clip_views(tutti__view *v, size_t n, tutti_off lo, tutti_off hi) {
     size_t kept = 0;
     int sorted = 1;
@@ -53,8 +56,8 @@ static size_t clip_views(tutti__view *v, size_t n, tutti_off lo, tutti_off hi) {
 
 /* ---- CATs */
 
-/* Find the parts of a CAT whose bounds overlap [lo, hi), relative to its origin: returns their number, and the
- * index of the first in *first_out. */
+/* Find the parts of a CAT whose bounds overlap [lo, hi), relative to its origin: returns their
+ * number, and the index of the first in *first_out. */
 static size_t parts_in(const tutti__node *n, tutti_off lo, tutti_off hi, tutti_count *first_out) {
     tutti_count first = 0, end = n->cat.n, i;
     while (first < end) {
@@ -162,7 +165,8 @@ static tutti_err examine_group(tutti__overlap *o, tutti__group *g) {
     return tutti__group_by_period(o, g);
 }
 
-/* Return the index after the group of overlapping intervals that starts at view i; *end_out is its end. */
+/* Return the index after the group of overlapping intervals that starts at view i; *end_out is its
+ * end. */
 static size_t find_group_end(const tutti__view *v, size_t n, size_t i, tutti_off *end_out) {
     tutti_off end = v[i].end;
     for (i++; i < n && v[i].first < end; i++) end = tutti__max(end, v[i].end);

@@ -1,6 +1,7 @@
 /* access: internal declarations for queries about sets of sides.
  *
- *   side_set.c       clips and sorts views, finds groups whose intervals overlap, handles simple nodes
+ *   side_set.c       clips and sorts views, finds groups whose intervals overlap, handles simple
+ *                    nodes
  *   side_periodic.c  examines groups by stride arithmetic
  *   side_marks.c     examines other groups by marking grains in a bitmap, window by window
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -9,20 +10,22 @@
 
 #include "access/node.h"
 
-/* A side, or a subtree of a side, within a window of the file; the reference is owned by the caller. */
+/* A side, or a subtree of a side, within a window of the file; the reference is owned by the
+ * caller. */
 typedef struct {
     tutti__side side;
     tutti_off first, end; /* offset of the first byte in the window, and end of the last */
 } tutti__view;
 
-/* The state of a search for a byte that two views share.  Subtrees of one side never share a byte, so a side
- * may be replaced by its parts. */
+/* The state of a search for a byte that two views share.  Subtrees of one side never share a byte,
+ * so a side may be replaced by its parts. */
 typedef struct tutti__overlap tutti__overlap;
 struct tutti__overlap {
     int shared;      /* whether a shared byte was found */
     tutti_off where; /* file offset of the shared byte */
     int64_t budget;  /* remaining steps of arithmetic; below 0, bitmaps are used */
-    /* Search a shared byte in [lo, hi); the array is reordered.  `level` is the recursion depth. */
+    /* Search for a shared byte in [lo, hi); the array is reordered.  `level` is the recursion
+     * depth. */
     tutti_err (*examine)(tutti__overlap *o, tutti__view *v, size_t n, tutti_off lo, tutti_off hi,
                          int level);
 };
@@ -34,11 +37,12 @@ typedef struct {
     tutti_off lo, hi; /* range to examine */
     int level;        /* recursion depth */
 } tutti__group;
-/* Search a shared byte by stride arithmetic; no view may be a RUN. */
+/* Search for a shared byte by stride arithmetic; no view may be a RUN. */
 tutti_err tutti__group_by_period(tutti__overlap *o, const tutti__group *g) TUTTI_MUST_USE;
-/* Search a shared byte by marking grains. */
+/* Search for a shared byte by marking grains. */
 tutti_err tutti__group_by_marks(tutti__overlap *o, const tutti__group *g) TUTTI_MUST_USE;
-/* Return whether the bitmap for the group is small compared with the number of runs, so that marking is fast. */
+/* Return whether the bitmap for the group is small compared with the number of runs, so that
+ * marking is fast. */
 int tutti__marks_are_few(const tutti__group *g);
 /* Append to shared[i] the bytes of view i that an earlier view also has, by marking grains. */
 tutti_err tutti__shared_by_marks(const tutti__group *g,
@@ -49,8 +53,8 @@ typedef struct {
     size_t own;        /* index of the first run that may be extended */
     tutti_off max_gap; /* maximum gap between merged runs, bytes */
 } tutti__joiner;
-/* Append [offset, end) to j->io, or extend the last run if its index is >= j->own and the gap is at most
- * j->max_gap. */
+/* Append [offset, end) to j->io, or extend the last run if its index is >= j->own and the gap is at
+ * most j->max_gap. */
 tutti_err tutti__join_extent(const tutti__joiner *j, tutti_off offset,
                              tutti_off end) TUTTI_MUST_USE;
 /* Append the union of the views within the range of the group, by marking grains. */

@@ -1,5 +1,6 @@
-/* access: the part of a side between two stream positions.  Complete subtrees are shared; only the nodes on the
- * paths to both ends are new: a divided VEC becomes a CAT of partial copy, complete copies and partial copy.
+/* access: the part of a side between two stream positions.  Complete subtrees are shared; only the
+ * nodes on the paths to both ends are new: a divided VEC becomes a CAT of partial copy, complete
+ * copies and partial copy.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 

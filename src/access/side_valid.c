@@ -1,7 +1,7 @@
 /* access: checking the validity of nodes and their derived fields, for TUTTI_ASSERT in debug and
- * sanitizer builds, and for tests.  tutti__node_is_valid compares a node with its children only, for
- * constructors; tutti__side_is_valid checks all nodes of a side.  The items of a LIST are not read, since
- * they were checked when its marks were set.
+ * sanitizer builds, and for tests.  tutti__node_is_valid compares a node with its children only,
+ * for constructors; tutti__side_is_valid checks all nodes of a side.  The items of a LIST are not
+ * read, since they were checked when its marks were set.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 

@@ -47,7 +47,8 @@ static tutti_err check_range(const tutti_dataset *d, tutti_count first, tutti_co
     return TUTTI_OK;
 }
 
-/* Rank 0: states of the range that no other segment needs and that are not archived (`archived`: that are). */
+/* On rank 0, select the states of the range that are archived (if `archived`), or else those that
+ * are not archived and that no other segment needs. */
 static tutti_err select_segments(const tutti_dataset *d, tutti_count first, tutti_count last,
                                  int archived, unsigned char *is_selected) {
     int64_t *needed = NULL, n = 0;
@@ -110,13 +111,14 @@ static tutti_err copy_to_directory(tutti_dataset *d, tutti__archiving *k) {
     for (int64_t i = 0; i < k->n && err == TUTTI_OK; i++)
         if (is_local_segment(d, k, i)) err = tutti__archive_copy(k, i);
     TUTTI_TRY(tutti__team_agree(d->team, err));
-    for (int64_t i = 0; i < k->n; i++) { /* the rank that copied it has its sum, others 0 */
+    /* the rank that copied the segment has its checksum, others have 0 */
+    for (int64_t i = 0; i < k->n; i++) {
         int64_t sum = (int64_t)k->rows[i].sum;
         TUTTI_TRY(tutti__team_sum(d->team, &sum, 1));
         k->rows[i].sum = (uint64_t)sum;
     }
     if (root) err = tutti__directory_sync(k->directory);
-    if (root && err == TUTTI_OK) tutti__parent_sync(k->directory); /* it may be new */
+    if (root && err == TUTTI_OK) tutti__parent_sync(k->directory); /* the directory may be new */
     return tutti__team_agree(d->team, err);
 }
 
@@ -134,14 +136,15 @@ static tutti_err copy_to_stream(tutti_dataset *d, tutti__archiving *k) {
     return TUTTI_OK;
 }
 
-/* Record it in the database and on all ranks.   Collective. */
+/* Record the archived segments in the database and on all ranks.   Collective. */
 static tutti_err mark_archived(tutti_dataset *d, tutti__archiving *k) {
     tutti__model *m = &d->model;
     const int64_t n = m->archived_n + k->n;
     tutti__archived *rows = NULL;
     int64_t rows_n = 0;
     tutti_err err = TUTTI_OK;
-    for (int64_t a = 0, b = 0; rows_n < n && err == TUTTI_OK;) { /* both are by segment */
+    /* merge; both are sorted by segment */
+    for (int64_t a = 0, b = 0; rows_n < n && err == TUTTI_OK;) {
         tutti__archived *to = tutti__table_grow(&rows, &rows_n, sizeof *rows);
         const int old =
             b == k->n || (a < m->archived_n && m->archived[a].segment < k->rows[b].segment);
@@ -175,7 +178,8 @@ static tutti_err mark_archived(tutti_dataset *d, tutti__archiving *k) {
     return TUTTI_OK;
 }
 
-/* Rank 0: punch a hole for each archived segment of a remaining file; returns the bytes freed. */
+/* On rank 0, punch a hole for each archived segment in a file that is still in use; returns the
+ * bytes freed. */
 static tutti_off punch_holes(const tutti_dataset *d, const tutti__datafile *f, tutti_count first,
                              tutti_count last) {
     char path[4096];
@@ -207,7 +211,7 @@ static tutti_err archive_segments(tutti_dataset *d, tutti__archiving *k, const c
     const tutti_error_info before = *tutti_last_error();
     tutti_err err = TUTTI_OK;
     tutti_off freed = 0;
-    for (tutti_count i = first; i <= last; i++) { /* segments of one file follow each other */
+    for (tutti_count i = first; i <= last; i++) { /* segments of one file are consecutive */
         const tutti__segment_row *g = &d->model.segments[i];
         const tutti__datafile *f = tutti__model_file_id(&d->model, g->file);
         if (i > first && g[-1].file == g->file) continue;
@@ -225,8 +229,10 @@ static tutti_err archive_segments(tutti_dataset *d, tutti__archiving *k, const c
         else if (lstat(path, &st) == 0 && unlink(path) == 0)
             freed += st.st_size - TUTTI__SEGMENT_ALIGN;
     }
-    if (err == TUTTI_OK) tutti__error_assign(&before); /* a file may have been removed before */
-    err = tutti__team_agree(d->team, err); /* no sync: a file that reappears is not used */
+    /* a file that was already removed is not an error */
+    if (err == TUTTI_OK) tutti__error_assign(&before);
+    /* no sync: after a crash, a file that reappears is ignored */
+    err = tutti__team_agree(d->team, err);
     if (err == TUTTI_OK) err = tutti__team_broadcast(d->team, &freed, (int)sizeof freed);
     if (err == TUTTI_OK && freed_out) *freed_out = freed;
     return err;
@@ -285,7 +291,7 @@ static tutti_err restore_segments(tutti_dataset *d, tutti__archiving *k) {
         if (is_local_segment(d, k, i)) err = tutti__archive_fetch(k, i);
     if (!k->directory && d->team->rank == 0) err = tutti__archive_fetch_stream(k);
     TUTTI_TRY(tutti__team_agree(d->team, err));
-    /* Record that they are restored, in the database and on all ranks. */
+    /* Record in the database and on all ranks that the segments are restored. */
     tutti__model *m = &d->model;
     const int root = d->team->rank == 0;
     TUTTI_TRY(tutti__team_agree(d->team, root ? tutti__meta_sync_directory(d->meta) : TUTTI_OK));
@@ -301,7 +307,7 @@ static tutti_err restore_segments(tutti_dataset *d, tutti__archiving *k) {
     m->archived_n = n;
     m->generation++;
     tutti__dataset_clear_caches(d);
-    for (int64_t i = 0; i < k->n; i++) /* and agree with their checksums */
+    for (int64_t i = 0; i < k->n; i++) /* compare the restored data with its checksums */
         TUTTI_TRY(tutti__checksums_compare(d, tutti__archiving_row(k, i), NULL, NULL));
     return TUTTI_OK;
 }

@@ -1,4 +1,4 @@
-/* archive: copy segments to archives and back. One process, no MPI.
+/* archive: copy segments to archives and back.  One process, no MPI.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "archive/archive_copy.h"
 
@@ -35,7 +35,7 @@ static void format_data_path(const tutti__archiving *k, int64_t i, char *to, siz
     snprintf(to, room, "%s/%s", k->path, f->name);
 }
 
-/* `version` of the archive's format. */
+/* Format the path of segment i in the archive; `version`: version of the archive's format. */
 static tutti_err format_archive_path(const tutti__archiving *k, int64_t i, int version,
                                      const char *behind, char *to, size_t room) {
     char name[TUTTI__ARCHIVE_NAME];
@@ -46,7 +46,7 @@ static tutti_err format_archive_path(const tutti__archiving *k, int64_t i, int v
     return TUTTI_OK;
 }
 
-/* The bytes of segment i in a file of the archive have the sum of its row. */
+/* Verify that a file of the archive contains segment i with the checksum of its row. */
 static tutti_err verify_archive(const tutti__archiving *k, int64_t i, int fd, const char *path) {
     const tutti__segment_row *g = tutti__archiving_row(k, i);
     char head[TUTTI__ARCHIVE_HEAD];
@@ -66,8 +66,9 @@ static tutti_err verify_archive(const tutti__archiving *k, int64_t i, int fd, co
 
 /* ---- to an archive */
 
-/* A file of this name may exist.  *is_there_out: it is a complete copy of this segment.  A damaged
- * copy of it is replaced; any other file may be the only copy of something. */
+/* Check for a file of this name; *is_there_out is whether it is a complete copy of this segment.  A
+ * damaged copy of the segment will be replaced; any other file is an error, since it may be the
+ * only copy of its data. */
 static tutti_err find_existing_copy(const tutti__archiving *k, int64_t i, const char *path,
                                     int *is_there_out) {
     const tutti__segment_row *g = tutti__archiving_row(k, i);
@@ -81,8 +82,7 @@ static tutti_err find_existing_copy(const tutti__archiving *k, int64_t i, const 
                      tutti__archive_head_check(head, k->model->id, g, k->rows[i].sum) == TUTTI_OK;
     *is_there_out = ours && verify_archive(k, i, fd, path) == TUTTI_OK;
     const tutti_err err =
-        *is_there_out ? sync_file(fd, path) : TUTTI_OK; /* its writer may have been
-                                                                             killed before it did */
+        *is_there_out ? sync_file(fd, path) : TUTTI_OK; /* the copy may not have been synced */
     close(fd);
     TUTTI_CHECK(ours, TUTTI_ERR_EXISTS,
                 "'%s' exists and does not contain this segment: archive to another directory",
@@ -137,7 +137,8 @@ tutti_err tutti__archive_send(tutti__archiving *k, int64_t i) {
     tutti__archive_head(k->model->id, g, k->rows[i].sum, head);
     if (err == TUTTI_OK) err = tutti__stream_write(k->stream, tar, n);
     if (err == TUTTI_OK) err = tutti__stream_write(k->stream, head, sizeof head);
-    if (err == TUTTI_OK) err = tutti__content_copy(&here, &there, bytes, &sum); /* whole blocks */
+    /* no padding: segments end at whole blocks */
+    if (err == TUTTI_OK) err = tutti__content_copy(&here, &there, bytes, &sum);
     if (err == TUTTI_OK && sum != k->rows[i].sum)
         err = tutti__error_set(TUTTI_ERR_IO, 0, g->start, "'%s' changed while it was copied", from);
     close(in);
@@ -198,7 +199,8 @@ tutti_err tutti__archive_fetch(const tutti__archiving *k, int64_t i) {
     return err;
 }
 
-/* The segment of an entry of a tar archive; -1: it has none.  Its name may begin with "./". */
+/* Return the segment of an entry of a tar archive, or -1 if there is none.  The name of the entry
+ * may begin with "./". */
 static int64_t find_entry_segment(const tutti__archiving *k, const tutti__tar_entry *e) {
     char name[TUTTI__ARCHIVE_NAME];
     const char *is = strncmp(e->name, "./", 2) == 0 ? e->name + 2 : e->name;
@@ -223,14 +225,15 @@ static tutti_err restore_stream_entries(const tutti__archiving *k, unsigned char
         if (!header) return TUTTI_OK;
         if (pax >= 0 && !e.is_pax) e.bytes = pax;
         const int64_t i = find_entry_segment(k, &e);
-        if (e.is_pax && e.bytes <= TUTTI__TAR_BLOCK) { /* longer ones have no size */
+        if (e.is_pax && e.bytes <= TUTTI__TAR_BLOCK) { /* longer pax headers contain no size */
             TUTTI_TRY(tutti__stream_read(k->stream, block, sizeof block));
             TUTTI_TRY(tutti__tar_pax(block, (size_t)e.bytes, &pax));
             continue;
         }
         pax = -1;
         if (i < 0 || is_restored[i]) {
-            for (; e.bytes > 0; e.bytes -= TUTTI__TAR_BLOCK) /* entries end at whole blocks */
+            /* entries are padded to whole blocks */
+            for (; e.bytes > 0; e.bytes -= TUTTI__TAR_BLOCK)
                 TUTTI_TRY(tutti__stream_read(k->stream, block, sizeof block));
             continue;
         }

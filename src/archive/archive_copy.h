@@ -1,4 +1,4 @@
-/* archive: copy segments to archives and back. One process, no MPI.
+/* archive: copy segments to archives and back.  One process, no MPI.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_ARCHIVE_COPY_H
 #define TUTTI_ARCHIVE_COPY_H
@@ -28,7 +28,7 @@ tutti_err tutti__archive_copy(tutti__archiving *k, int64_t i) TUTTI_MUST_USE;
 tutti_err tutti__archive_send(tutti__archiving *k, int64_t i) TUTTI_MUST_USE;
 /* Copy segment i from the directory to its data file, sync it and read it back. */
 tutti_err tutti__archive_fetch(const tutti__archiving *k, int64_t i) TUTTI_MUST_USE;
-/* The same with all segments from the stream, in any order. */
+/* Like tutti__archive_fetch, for all segments of the stream, in any order. */
 tutti_err tutti__archive_fetch_stream(const tutti__archiving *k) TUTTI_MUST_USE;
 
 #endif

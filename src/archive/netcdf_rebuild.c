@@ -1,8 +1,8 @@
 /* archive: rebuild metadata from the headers of netCDF data files.
  *
- * Spaces, variables, sizes and states are in the headers; checksums, infos and spaces without variables are not.
- * Files are read in the order of their names.  A file that contradicts those before it (of another dataset, or from
- * before states were erased) is skipped.
+ * Spaces, variables, sizes and states are in the headers; checksums, infos and spaces without
+ * variables are not.  Files are read in the order of their names.  A file that contradicts those
+ * before it (of another dataset, or from before states were erased) is skipped.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "archive/repair_impl.h"
 
@@ -14,7 +14,7 @@
 #include "metadata/meta_impl.h"
 #include "netcdf/netcdf.h"
 
-/* The metadata so far. */
+/* State of a rebuild: the metadata of the files read so far. */
 typedef struct {
     tutti__repair *r;
     tutti__model model;
@@ -22,12 +22,12 @@ typedef struct {
     int64_t sections_n;
 } rebuilding;
 
-/* One file. */
+/* A data file that is being read. */
 typedef struct {
     const tutti__listed_file *there;
     const tutti__cdf *c;
     tutti__datafile row;
-    int64_t topology; /* id of its segment; 0: none */
+    int64_t topology; /* id of the file's topology segment; 0: none */
     tutti_count records;
 } rebuilt_file;
 
@@ -40,13 +40,13 @@ static const char *find_text_attribute(const tutti__cdf *c, tutti_count var, con
 
 /* ---- spaces */
 
-/* Record the size of a space from now on: set by the topology, or initial. */
+/* Record the size that a space has in this file: set by the topology of the file, or initially. */
 static tutti_err add_size(rebuilding *m, const rebuilt_file *f, const tutti__space *s,
                           const tutti__size *is) {
     tutti__size *now = tutti__model_size(&m->model, s->id, INT64_MAX);
     const int same = now && now->ndims == is->ndims &&
                      memcmp(now->shape, is->shape, (size_t)is->ndims * sizeof *is->shape) == 0;
-    if (now && f->topology && now->segment == f->topology) { /* set in this file already */
+    if (now && f->topology && now->segment == f->topology) { /* already set by this file */
         if (!same) FAIL_FORMAT("space '%s' has two sizes in one file", s->name);
         now->has_ids |= is->has_ids;
         return TUTTI_OK;
@@ -63,7 +63,7 @@ static tutti_err add_size(rebuilding *m, const rebuilt_file *f, const tutti__spa
     return TUTTI_OK;
 }
 
-/* The space of a variable, with the size that its dimensions have. */
+/* Find or add the space of a variable, whose size follows from the dimensions. */
 static tutti_err add_space(rebuilding *m, const rebuilt_file *f, const tutti__cdf_var *v,
                            const char *name, const tutti__size *size, int64_t *out) {
     char first[TUTTI__NAME + 8];
@@ -97,7 +97,8 @@ static int parse_item(const char *word) {
     return word ? -1 : TUTTI_SCALAR;
 }
 
-/* Components of an item with this number of values; 0: no such item. */
+/* Return the number of components of an item that has `numbers` values; 0: there is no such
+ * item. */
 static int find_components(int item, tutti_count numbers) {
     tutti__variable v = {.item = item};
     for (v.components = 1; v.components < 1 << 24; v.components++) {
@@ -133,7 +134,7 @@ static double read_fill_value(const tutti__cdf *c, tutti_count var, tutti_type t
     }
 }
 
-/* A variable of the file as a row, and the size of its space. */
+/* Convert a variable of the file to a row, and get the size of its space. */
 static tutti_err read_variable_row(const rebuilt_file *f, tutti_count var, tutti__variable *v,
                                    tutti__size *size) {
     const tutti__cdf_var *is = &f->c->vars[var];
@@ -173,7 +174,7 @@ static tutti_err read_variable_row(const rebuilt_file *f, tutti_count var, tutti
     return TUTTI_OK;
 }
 
-/* The row, added if it does not exist: *out is its id. */
+/* Find or add the row of a variable; *out is its id. */
 static tutti_err add_variable(rebuilding *m, const rebuilt_file *f, tutti_count var, int64_t *out,
                               int *type_out) {
     tutti__variable v;
@@ -210,7 +211,7 @@ static tutti_err add_rebuilt_segment(rebuilding *m, const tutti__segment_row *g)
     return TUTTI_OK;
 }
 
-/* Sections of one segment: fixed variables, or pieces of records. */
+/* Add the sections of one segment: fixed variables, or pieces of records. */
 static tutti_err add_sections(rebuilding *m, const rebuilt_file *f, tutti__segment_row *g,
                               tutti_count record) {
     for (tutti_count i = 0; i < f->c->vars_n; i++) {
@@ -250,7 +251,7 @@ static tutti_err add_topology(rebuilding *m, rebuilt_file *f) {
     if (first < INT64_MAX) {
         g.start = tutti__align_down(first, TUTTI__NETCDF_ALIGN);
         g.end = c->fixed_end;
-    } else { /* it has no sections */
+    } else { /* the segment has no sections */
         g.start = g.end = c->record_bytes ? c->record_begin
                                           : tutti__align_up(c->header_bytes, TUTTI__NETCDF_ALIGN);
     }
@@ -306,7 +307,7 @@ static tutti_err check_dataset_file(const tutti__cdf *c) {
     return TUTTI_OK;
 }
 
-/* Read a file; after an error the model is inconsistent. */
+/* Add the contents of a file to the model, which is inconsistent after an error. */
 static tutti_err add_file(rebuilding *m, const tutti__listed_file *there) {
     rebuilt_file f = {.there = there};
     char path[4300];
@@ -363,7 +364,7 @@ static tutti_err write_database(const rebuilding *m, const char *name, int64_t g
     TUTTI_TRY(tutti__meta_open(m->r->directory, &opt, &meta));
     tutti_err err = tutti__meta_begin(meta);
     if (err == TUTTI_OK) err = tutti__meta_end(meta, write_rows(m, meta, generation));
-    if (err == TUTTI_OK) err = tutti__meta_load(meta, &model); /* validated */
+    if (err == TUTTI_OK) err = tutti__meta_load(meta, &model); /* this also validates it */
     if (err == TUTTI_OK) {
         for (int64_t i = 0; i < model.segments_n && err == TUTTI_OK; i++) {
             tutti__section *sections = NULL;
@@ -377,8 +378,8 @@ static tutti_err write_database(const rebuilding *m, const char *name, int64_t g
     return err;
 }
 
-/* Read all files except skipped ones (bits of `is_skipped`); *wrong_out: the one that does not
- * match, or -1. */
+/* Read all files i with is_skipped[i] == 0; *wrong_out: index of the file that contradicts the
+ * others, or -1. */
 static tutti_err add_files(rebuilding *m, const unsigned char *is_skipped, int64_t *wrong_out) {
     tutti_err err = TUTTI_OK;
     *wrong_out = -1;
@@ -404,12 +405,12 @@ tutti_err tutti__netcdf_rebuild(tutti__repair *r, const char *name, int64_t gene
     int64_t failed = -1;
     char path[4300];
     snprintf(path, sizeof path, "%s/%s", r->directory, name);
-    remove(path); /* of a repair that was killed */
+    remove(path); /* left by a repair that was killed */
     snprintf(path, sizeof path, "%s/%s-journal", r->directory, name);
     remove(path);
     unsigned char *is_skipped = tutti__calloc((size_t)r->files_n + 1, 1);
     tutti_err err = is_skipped ? add_files(&m, is_skipped, &failed) : TUTTI_ERR_NOMEM;
-    while (failed >= 0 && err != TUTTI_ERR_NOMEM) { /* again without it */
+    while (failed >= 0 && err != TUTTI_ERR_NOMEM) { /* repeat without the file that failed */
         tutti__repair_lost(r, 1, "'%s': %.180s", r->files[failed].name, tutti_last_error()->text);
         is_skipped[failed] = 1;
         free_rebuilding(&m);

@@ -1,9 +1,10 @@
 /* archive: rebuild metadata from the trailers of segments.
  *
- * Spaces and variables are those of the newest segment: every trailer has all of them.  Infos are the changes in all
- * trailers, oldest first (version 1: every trailer has all infos of its time).  A segment belongs to the dataset if
- * its copy agrees, if no newer one precedes it in time (then it had been erased), and if the topology and the lists
- * of entries that it needs exist.  The new database is validated like any other.
+ * Spaces and variables are taken from the newest segment, since every trailer has all of them.
+ * Infos are the changes in all trailers, oldest first (in version 1, every trailer has all infos).
+ * A segment belongs to the dataset if its spaces and variables agree with those of the newest
+ * segment, if no newer segment precedes it in time (otherwise it was erased), and if the topology
+ * and the lists of entries that it needs exist.  The new database is validated like any other.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "archive/repair_impl.h"
 
@@ -90,7 +91,8 @@ int tutti__repair_sums_right(const tutti__listed_file *file, const tutti__found 
 
 /* ---- segments that belong to the dataset */
 
-/* Newest first: a segment that is older but later in time than a newer one, or overlaps it, had been erased. */
+/* Select segments, newest first.  A segment that is older than another one but later in time, or
+ * overlaps it, was erased. */
 static tutti_err select_valid_segments(tutti__repair *r, unsigned char *is_kept,
                                        const tutti__found **base) {
     const tutti__found *last = NULL;
@@ -102,7 +104,7 @@ static tutti_err select_valid_segments(tutti__repair *r, unsigned char *is_kept,
                    (a->index < b->index || (a->index == b->index && a->kind < b->kind))))
             continue;
         if (last && v->segment.file == last->segment.file && v->at.end > last->at.start) continue;
-        if (!tried++) { /* its commit may not have ended */
+        if (!tried++) { /* its commit may not have finished */
             const tutti__listed_file *f = tutti__repair_file(r, v->file.name);
             const int right = f ? tutti__repair_sums_right(f, v) : 0;
             if (right < 0) return TUTTI_ERR_NOMEM;
@@ -125,7 +127,8 @@ static tutti_err select_valid_segments(tutti__repair *r, unsigned char *is_kept,
     return TUTTI_OK;
 }
 
-/* Return whether the sizes valid for a segment were set by it, initially, or by an existing segment. */
+/* Return whether the sizes valid for a segment were set by it, initially, or by an existing
+ * segment. */
 static int are_sizes_known(const tutti__repair *r, const unsigned char *is_kept,
                            const tutti__found *v) {
     const char *rows = v->rows;
@@ -144,7 +147,7 @@ static int are_sizes_known(const tutti__repair *r, const unsigned char *is_kept,
 
 /* ---- into the database */
 
-/* Its rows of the dataset (`common`), or of the segment itself; without infos. */
+/* Add the rows of a trailer that describe the dataset (`common`), or its segment; without infos. */
 static tutti_err add_trailer_rows(tutti__meta *m, const tutti__found *v, int common) {
     const char *rows = v->rows;
     size_t left = (size_t)v->at.rows;
@@ -180,7 +183,8 @@ static tutti_err add_all_rows(tutti__repair *r, tutti__meta *m, const unsigned c
     return tutti__meta_set(m, "generation", generation);
 }
 
-/* Validate it; segments with invalid sections, or that need a missing segment, are removed. */
+/* Validate the database, and remove segments that have invalid sections or need a missing
+ * segment. */
 static tutti_err validate_database(tutti__repair *r, tutti__meta *m, int *again_out) {
     tutti__model model;
     *again_out = 0;
@@ -226,7 +230,7 @@ tutti_err tutti__rebuild(tutti__repair *r, const char *name, int64_t generation)
     tutti__meta *m = NULL;
     tutti__meta_options opt = r->options;
     snprintf(path, sizeof path, "%s/%s", r->directory, name);
-    unlink(path); /* of a repair that was killed */
+    unlink(path); /* left by a repair that was killed */
     snprintf(path, sizeof path, "%s/%s-journal", r->directory, name);
     unlink(path);
     opt.name = name;

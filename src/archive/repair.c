@@ -72,7 +72,7 @@ typedef struct {
     tutti_err (*rebuild)(tutti__repair *r, const char *name, int64_t generation);
 } repairing;
 
-/* The header represents all segments of the file. */
+/* Compare the header of the file, which represents all of its segments. */
 static tutti_err netcdf_compare(tutti__repair *r, tutti__meta *m, const tutti__model *model,
                                 const tutti__segment_row *g, agreement *out) {
     const tutti__datafile *row = tutti__model_file_id(model, g->file);
@@ -123,7 +123,8 @@ static const repairing CONTAINERS[] = {
     [TUTTI_CONTAINER_NETCDF] = {netcdf_compare, tutti__netcdf_rebuild},
 };
 
-/* The segment of a section needs a removed segment: the topology that set a size, or a list of entries. */
+/* Return whether the segment of a section needs a removed segment: the topology that set a size, or
+ * a list of entries. */
 static int needs_removed_segment(const tutti__model *m, const unsigned char *is_removed,
                                  const tutti__section *s) {
     const tutti__variable *v = tutti__model_variable_id(m, s->variable);
@@ -133,8 +134,8 @@ static int needs_removed_segment(const tutti__model *m, const unsigned char *is_
     return (a && is_removed[a - m->segments]) || (b && is_removed[b - m->segments]);
 }
 
-/* Compare all segments; goes[i]: its data is missing, or that of a segment that it needs. 
- * *broken_out: the metadata does not belong to this data. */
+/* Compare all segments; is_removed[i]: the data of segment i, or of a segment that it needs, is
+ * missing.  *broken_out: the metadata does not belong to this data. */
 static tutti_err compare_segments(tutti__repair *r, tutti__meta *m, const tutti__model *model,
                                   unsigned char *is_removed, int *broken_out) {
     int64_t right = 0, newer = 0;
@@ -158,12 +159,12 @@ static tutti_err compare_segments(tutti__repair *r, tutti__meta *m, const tutti_
     }
     for (int64_t i = 0; i < r->found_n; i++)
         newer += r->found[i].segment.id > model->serial && !r->found[i].at.joined;
-    /* one commit may have been in progress */
+    /* at most one commit may have been in progress */
     if (newer > 1 || (model->segments_n > 0 && right == 0 && r->found_n > 0)) *broken_out = 1;
     return TUTTI_OK;
 }
 
-/* One transaction. */
+/* Remove the rows of missing segments, and of files without segments, in one transaction. */
 static tutti_err remove_missing_rows(tutti__meta *m, const tutti__model *model,
                                      const unsigned char *is_removed) {
     for (int64_t i = 0; i < model->segments_n; i++)
@@ -194,8 +195,9 @@ static tutti_err remove_missing_segments(tutti__repair *r, tutti__meta *m,
     return tutti__meta_end(m, remove_missing_rows(m, model, is_removed));
 }
 
-/* *broken_out: the metadata must be rebuilt.  *generation_out: if it can be read.  Metadata of a newer
- * version whose data files have no trailer of a known one are not damaged, but refused. */
+/* Check whether the old metadata can be kept; *broken_out: it must be rebuilt, *generation_out: its
+ * generation, if readable.  Metadata of a newer version is not damaged, but refused, if no data
+ * file has a trailer of a known version. */
 static tutti_err check_old_metadata(tutti__repair *r, int *broken_out, int64_t *generation_out) {
     tutti__meta *m = NULL;
     tutti__model model = {0};
@@ -212,7 +214,7 @@ static tutti_err check_old_metadata(tutti__repair *r, int *broken_out, int64_t *
         is_removed = tutti__calloc((size_t)model.segments_n + 1, 1);
         err = is_removed ? compare_segments(r, m, &model, is_removed, broken_out) : TUTTI_ERR_NOMEM;
     }
-    /* metadata that cannot be read, for any reason */
+    /* metadata may be unreadable for any reason */
     int newer = 0;
     for (int64_t i = 0; i < r->files_n && version > TUTTI__FORMAT_VERSION && !r->found_n; i++)
         newer |= !tutti__netcdf_name(r->files[i].name) && r->files[i].size > TUTTI__SEGMENT_ALIGN;
@@ -234,7 +236,7 @@ static tutti_err check_old_metadata(tutti__repair *r, int *broken_out, int64_t *
 
 /* ---- replacement of the old database */
 
-/* An unused name: NAME.damaged, NAME.damaged-2, ... */
+/* Find an unused name: NAME.damaged, NAME.damaged-2, ... */
 static void find_free_name(const char *directory, const char *name, char *out, size_t room) {
     struct stat st;
     char path[4300];
@@ -260,8 +262,8 @@ static tutti_err sync_names(const tutti__repair *r) {
     return r->options.durable ? tutti__directory_sync(r->directory) : TUTTI_OK;
 }
 
-/* The journal is removed first and durably: it must never exist together with the new database. 
- * rename_unused_files() syncs the last name. */
+/* Replace the database.  The journal is removed first and durably, since it must never exist
+ * together with the new database.  rename_unused_files() syncs the last name. */
 static tutti_err replace_database(tutti__repair *r) {
     static const char *const ENDS[] = {"-journal", "-wal", "-shm"};
     char from[4300], to[4300], kept[sizeof r->report.backup];
@@ -286,7 +288,8 @@ static tutti_err replace_database(tutti__repair *r) {
     return rename_in(r->directory, NEW_NAME, TUTTI__META_NAME);
 }
 
-/* A writer removes data files that no table lists. After metadata was lost they are renamed instead. */
+/* Rename data files that no table lists: a writer would remove them, but they may contain data
+ * whose metadata was lost. */
 static tutti_err rename_unused_files(tutti__repair *r) {
     tutti__meta *m = NULL;
     tutti__model model = {0};
@@ -330,8 +333,8 @@ static tutti_err repair_locked(tutti__repair *r) {
         if (f->fd < 0 || tutti__netcdf_name(f->name)) continue;
         TUTTI_TRY(tutti__trailers_find(f->fd, &r->found, &r->found_n, &torn));
         r->torn += torn;
-        for (int64_t j = n; j < r->found_n;
-             j++) /* a renamed file does not belong to this dataset */
+        /* a renamed file does not belong to this dataset */
+        for (int64_t j = n; j < r->found_n; j++)
             if (strcmp(r->found[j].file.name, f->name) == 0)
                 r->found[n++] = r->found[j];
             else
@@ -341,12 +344,13 @@ static tutti_err repair_locked(tutti__repair *r) {
     if (r->found_n) qsort(r->found, (size_t)r->found_n, sizeof *r->found, compare_newest_first);
     TUTTI_TRY(check_old_metadata(r, &broken, &generation));
     if (broken) {
-        /* larger than any that was counted up to; damaged metadata may have any number */
+        /* must exceed all earlier generations; in damaged metadata, the generation may be any
+         * number */
         const int64_t now = (int64_t)time(NULL), most = INT64_MAX / 2;
         const int64_t next = tutti__max(generation < most ? generation + 1 : 0, now);
         r->report.damaged = 0;
         r->report.rebuilt = 1;
-        int container = TUTTI_CONTAINER_NATIVE; /* as far as it can be seen without metadata */
+        int container = TUTTI_CONTAINER_NATIVE; /* as far as known without metadata */
         for (int64_t i = 0; i < r->files_n && r->found_n == 0; i++)
             if (tutti__netcdf_name(r->files[i].name)) container = TUTTI_CONTAINER_NETCDF;
         TUTTI_TRY(CONTAINERS[container].rebuild(r, NEW_NAME, next));

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* POSIX.1-1988 ustar. */
+/* Header of a POSIX.1-1988 ustar archive. */
 typedef struct {
     char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], sum[8], type;
     char link[100], magic[6], version[2], user[32], group[32], major[8], minor[8], prefix[155];
@@ -60,7 +60,8 @@ size_t tutti__tar_write(const char *name, tutti_off bytes,
     return n + sizeof h;
 }
 
-/* Octal digits, or, where the first bit is set, a number in base 256; -1: neither. */
+/* Parse octal digits or, if the first bit is set, a number in base 256; returns -1 if it is
+ * neither. */
 static tutti_off parse_number(const char *text, size_t n) {
     tutti_off v = 0;
     size_t i = 0;
@@ -93,8 +94,8 @@ tutti_err tutti__tar_read(const char block[TUTTI__TAR_BLOCK], tutti__tar_entry *
                     out->bytes >= 0,
                 TUTTI_ERR_FORMAT, "the stream is not a tar archive, or is damaged");
     memcpy(out->name, h.name, sizeof h.name);
-    if (h.prefix[0] && memcmp(h.magic, "ustar", 5) == 0)
-        out->name[0] = 0; /* not a header of Tutti */
+    /* the header was not written by Tutti */
+    if (h.prefix[0] && memcmp(h.magic, "ustar", 5) == 0) out->name[0] = 0;
     out->is_file = h.type == '0' || h.type == '\0';
     out->is_pax = h.type == 'x';
     /* links, directories and devices have no data after their headers */

@@ -1,4 +1,5 @@
-/* archive: headers of tar archives: ustar, with pax records for sizes of 8 GiB or more.  Input is validated.  No MPI.
+/* archive: headers of tar archives: ustar, with pax records for sizes of 8 GiB or more.  Input is
+ * validated.  No MPI.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TAR_H
 #define TUTTI_TAR_H
@@ -12,16 +13,18 @@ typedef struct tutti__tar_entry {
     char name[TUTTI__TAR_NAME + 1];
     tutti_off bytes;
     int is_file;
-    int is_pax; /* records for the entry that follows */
+    int is_pax; /* whether the data is pax records for the next entry */
 } tutti__tar_entry;
 
-/* The header of a file, in one to three blocks; returns their bytes. */
+/* Write the header of a file, which has one to three blocks; returns its size in bytes. */
 size_t tutti__tar_write(const char *name, tutti_off bytes,
                         char out[TUTTI__TAR_HEADERS * TUTTI__TAR_BLOCK]);
-/* 1: a header; 0: the end, a block of zeros.  TUTTI_ERR_FORMAT: neither. */
+/* Decode a block; *is_header_out: 1: a header, 0: a block of zeros, which is the end.  Fails with
+ * TUTTI_ERR_FORMAT if it is neither. */
 tutti_err tutti__tar_read(const char block[TUTTI__TAR_BLOCK], tutti__tar_entry *out,
                           int *is_header_out) TUTTI_MUST_USE;
-/* Decode pax records: *bytes_io becomes the size, if they have one.  TUTTI_ERR_FORMAT: they are invalid. */
+/* Decode pax records; *bytes_io becomes the size if they contain one.  Fails with TUTTI_ERR_FORMAT
+ * if they are invalid. */
 tutti_err tutti__tar_pax(const char *records, size_t n, tutti_off *bytes_io) TUTTI_MUST_USE;
 
 #endif

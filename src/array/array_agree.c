@@ -17,7 +17,8 @@ tutti_err tutti__array_agree(MPI_Comm comm, const char *operation, const char *p
     return TUTTI_OK;
 }
 
-/* Settle the requests of the file before an agreement on an open array; set the rank of `local_err`. */
+/* Settle the requests of the file before an agreement on an open array; set the rank of
+ * `local_err`. */
 static void settle_requests(tutti_array *a, tutti_err local_err) {
     TUTTI_ASSERT(a->head || a->file);
     if (a->file) { /* queued requests are executed first */

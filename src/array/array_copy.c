@@ -1,10 +1,10 @@
 /* array: partitions, and copies between arrays of any placement and order.
  *
- * A copy transfers pieces: boxes that fit into the budget of a rank, read from one array and written
- * to the other.  In global placement the pieces of the array are assigned to ranks round-robin; in
- * local placement each rank copies its own part.  If the orders differ, the contiguous runs of a box
- * have about the same length in both arrays.  A copy between two local placements with different
- * distributions uses a temporary array in global placement.
+ * A copy transfers pieces: boxes that fit into the budget of a rank, read from one array and
+ * written to the other.  In global placement the pieces of the array are assigned to ranks
+ * round-robin; in local placement each rank copies its own part.  If the orders differ, the
+ * contiguous runs of a box have about the same length in both arrays.  A copy between two local
+ * placements with different distributions uses a temporary array in global placement.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 
@@ -156,7 +156,8 @@ static tutti_err copy_directly(tutti_array *from, tutti_array *to, tutti_off bud
     const tutti__team *t = tutti__array_team(c.from);
     c.b.ndims = own->local.ndims;
     memcpy(c.b.shape, own->local.shape, sizeof c.b.shape);
-    /* Extend the box in the order in which its runs are shorter, as long as it fits into the budget. */
+    /* Extend the box in the order in which its runs are shorter, as long as it fits into the
+     * budget. */
     tutti_count all = 1;
     for (int d = 0; d < c.b.ndims; d++) c.b.box[d] = tutti__min(c.b.shape[d], 1);
     for (;;) {
@@ -192,7 +193,7 @@ static tutti_err copy_directly(tutti_array *from, tutti_array *to, tutti_off bud
 
 /* ---- from one distribution to another */
 
-/* Create an array under a name that no file has.   Collective. */
+/* Create an array under an unused name.   Collective. */
 static tutti_err create_temporary(tutti_array *to, tutti_array **out) {
     enum { TRIES = 1000 };
     const tutti_error_info before = *tutti_last_error();

@@ -122,7 +122,8 @@ uint64_t tutti__load_le64(const unsigned char *from);
 /* Set the length of an empty file, then write its header; a file without a header is not an array.
  * Not collective. */
 tutti_err tutti__array_header_create(tutti_file *f, const tutti__header *h) TUTTI_MUST_USE;
-/* Read the header of a file, and check that the file is long enough for the array.   Not collective. */
+/* Read the header of a file, and check that the file is long enough for the array.   Not
+ * collective. */
 tutti_err tutti__array_header_read(tutti_file *f, tutti__header *out) TUTTI_MUST_USE;
 /* Write the header of `a` again from a->local.  If the write is interrupted, either the old or the
  * new header is valid.   Not collective. */
@@ -137,8 +138,8 @@ static inline tutti_err tutti__array_named(const tutti_array *a, const char *ope
     TUTTI_ASSERT(tutti__array_is_valid(a));
     return tutti__object_error(&a->object, operation, err);
 }
-/* Check a handle and its files: TUTTI_ERR_ARG if it is NULL, TUTTI_ERR_STATE if
- * it is closed or MPI has been finalised.   Not collective. */
+/* Check a handle and its files: TUTTI_ERR_ARG if it is NULL, TUTTI_ERR_STATE if it is closed or MPI
+ * has been finalised.   Not collective. */
 tutti_err tutti__array_live(const tutti_array *a) TUTTI_MUST_USE;
 /* Check that the mode of the array allows reading or writing elements.   Not collective. */
 tutti_err tutti__array_usable(const tutti_array *a, int is_write) TUTTI_MUST_USE;
@@ -155,8 +156,9 @@ tutti_err tutti__array_pair_check(const tutti_array *a, const tutti_array *b) TU
 tutti_err tutti__array_error(const tutti_file *f, const char *operation, tutti_err err);
 
 /* ---- array_agree.c */
-/* Agree on the errors of all ranks and on a hash of the arguments, before a file is open.  The error
- * of a rank contains the path of this rank, since ranks may pass different paths.   Collective. */
+/* Agree on the errors of all ranks and on a hash of the arguments, before a file is open.  The
+ * error of a rank contains the path of this rank, since ranks may pass different paths.
+ * Collective. */
 tutti_err tutti__array_agree(MPI_Comm comm, const char *operation, const char *path,
                              tutti_err local_err, uint64_t hash) TUTTI_MUST_USE;
 /* Agree on the errors of all ranks; tutti__array_max also computes the maximum of *io over all

@@ -1,19 +1,19 @@
-/* array: start of calls on two arrays.  Each array has its own team, and the ranks must agree in one
- * team: that of `from`, or of `to` if there is no other array.  A rank that passes one array where
- * other ranks pass two may enter the wrong team, so there are two agreements.  The first only
+/* array: start of calls on two arrays.  Each array has its own team, and the ranks must agree in
+ * one team: that of `from`, or of `to` if there is no other array.  A rank that passes one array
+ * where other ranks pass two may enter the wrong team, so there are two agreements.  The first only
  * reports whether a rank has another array, and cannot fail; the second is the call, with all ranks
  * in the same team.
  *
- *   rank      has          waits in
- *   0         from, to     from     gets the note of rank 1 in `to`, sends a note to rank 2, answers in `to`
- *   1         to           to       the answer is `from`: enters the team of `from`, with its error
- *   2         from, to     from     like rank 0
+ *   rank   has        waits in
+ *   0      from, to   from   gets the note of rank 1 in `to`, sends one to rank 2, answers in `to`
+ *   1      to         to     the answer is `from`: enters the team of `from`, with its error
+ *   2      from, to   from   like rank 0
  *
  * A rank that has only one array sends a note to the next rank in the team of this array before it
- * waits.  A rank that waits in another team and gets a note sends a note to the next rank and answers.
- * So either no rank has sent a note in a team, or every rank has sent one note and received one note.
- * After calls that differ (one rank closes the array) notes may remain.  Notes contain the number of
- * such calls, and old notes are dropped.
+ * waits.  A rank that waits in another team and gets a note sends a note to the next rank and
+ * answers.  So either no rank has sent a note in a team, or every rank has sent one note and
+ * received one note.  After calls that differ (one rank closes the array) notes may remain.  Notes
+ * contain the number of such calls, and old notes are dropped.
  *
  * Not supported: ranks without any array, and a mixture of ranks that have only `from` and ranks
  * that have only `to`.

@@ -1,8 +1,8 @@
 /* array: distributions, which map each element to an owner and a local index.
  *
  * Each dimension is distributed separately: blocks of `block` indices go to `procs` ranks
- * round-robin.  A block distribution has one round, a cyclic distribution has blocks of 1 index, and
- * a ragged distribution has a table of bounds.  The last dimension of the process grid varies
+ * round-robin.  A block distribution has one round, a cyclic distribution has blocks of 1 index,
+ * and a ragged distribution has a table of bounds.  The last dimension of the process grid varies
  * fastest.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"

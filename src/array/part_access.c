@@ -2,8 +2,8 @@
  *
  * A slice is a section.  In a part, each dimension is at most three series of indices (a partial
  * block, whole blocks, a partial block).  On both sides the loops are nested with the fastest
- * dimension of the file innermost, so that the size of the description does not depend on the number
- * of elements.
+ * dimension of the file innermost, so that the size of the description does not depend on the
+ * number of elements.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 

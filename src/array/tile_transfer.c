@@ -2,8 +2,8 @@
  *
  * Operations are split collectives of the engine: the begin call plans, and exchanges written data;
  * a thread or the kernel performs the file access (background io-only), which overlaps with
- * computation at every thread level of MPI.  Several boxes are combined into one access, so that all
- * ranks have the same number of operations.
+ * computation at every thread level of MPI.  Several boxes are combined into one access, so that
+ * all ranks have the same number of operations.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/tile_transfer.h"
 

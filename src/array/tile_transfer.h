@@ -1,5 +1,6 @@
-/* array: file access of a tile iteration.  An array has one operation at a time, which is prepared (not
- * collective, may fail), then begun on all ranks, then ended.  Errors of begin are reported by end.
+/* array: file access of a tile iteration.  An array has one operation at a time, which is prepared
+ * (not collective, may fail), then begun on all ranks, then ended.  Errors of begin are reported by
+ * end.
  *
  * In global placement begin and end are collective, and all ranks get the same outcome; in local
  * placement they access only the file of this rank's part.
@@ -37,8 +38,8 @@ void tutti__tile_transfer_begin(tutti__tile_transfer *f);
 tutti_err tutti__tile_transfer_end(tutti__tile_transfer *f) TUTTI_MUST_USE;
 /* Perform the prepared operation; blocks until it has ended. */
 tutti_err tutti__tile_transfer_run(tutti__tile_transfer *f) TUTTI_MUST_USE;
-/* Add the transfer to the writes of its array, for which other accesses to the array wait; remove
- * it. */
+/* Add the transfer to the pending writes of its array, for which other accesses wait, or remove it
+ * from them. */
 void tutti__tile_transfer_join(tutti__tile_transfer *f);
 void tutti__tile_transfer_leave(tutti__tile_transfer *f);
 /* Abandon the operation after MPI_Finalize, instead of tutti__tile_transfer_end.  Returns 0 if the
@@ -47,7 +48,8 @@ int tutti__tile_transfer_abandon(tutti__tile_transfer *f);
 /* Discard the prepared operation. */
 void tutti__tile_transfer_cancel(tutti__tile_transfer *f);
 
-/* Return whether file access of an iteration continues in the background, in memory of the engine. */
+/* Return whether file access of an iteration continues in the background, in memory of the
+ * engine. */
 int tutti__tile_transfer_is_staged(const tutti_array *a);
 
 #endif

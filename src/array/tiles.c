@@ -177,7 +177,8 @@ static tutti_off staging_limit(const tutti_array *a) {
            tutti__file_team(a->file)->nodes.largest;
 }
 
-/* Return the bytes per rank of the engine's windows for operations that are not in the background. */
+/* Return the bytes per rank of the engine's windows for operations that are not in the
+ * background. */
 static tutti_off engine_window_bytes(const tutti_array *a, tutti_off budget) {
     if (!a) return 0;
     return tutti__min(budget / 8, tutti__file_options(a->file)->cb_buffer_size /
@@ -243,7 +244,8 @@ static tutti_err make_tiles(tutti_array *from, tutti_array *to, const tutti_tile
     t->in_place = from == to;
     t->sequential = spec->sequential != 0;
     t->memory = sizeof *t;
-    /* With background `all` written bytes remain in memory of the library until the write has ended. */
+    /* With background `all` written bytes remain in memory of the library until the write has
+     * ended. */
     const int is_held =
         !t->sequential && to && tutti__file_options(to->file)->background == TUTTI_BACKGROUND_ALL;
     if (from) t->ins = t->sequential ? 1 : 2;

@@ -75,8 +75,8 @@ typedef struct tutti__tiling {
 
 /* Divide the region.  All fields except `along` and `tiles` must be set.  Extents tile[d] of 0 are
  * chosen: as large as the limits allow, with tiles of equal size; slow dimensions of `file_order`
- * are divided first.  limits[0] must be met, the other limits if possible.  Fails with TUTTI_ERR_ARG
- * if limits[0] is too small. */
+ * are divided first.  limits[0] must be met, the other limits if possible.  Fails with
+ * TUTTI_ERR_ARG if limits[0] is too small. */
 tutti_err tutti__tiling_cut(tutti__tiling *t, tutti_order file_order, int n,
                             const tutti__tile_limit *limits) TUTTI_MUST_USE;
 /* Return upper bounds of the number of elements of a frame; of a core. */

@@ -139,8 +139,8 @@ tutti_err tutti__error_refusal(void) {
     char text[sizeof last.text];
     memcpy(text, last.text, sizeof text); /* tutti__error_set overwrites last.text */
     refusal.code = TUTTI_OK;
-    if (why.code == TUTTI_OK &&
-        last.code != TUTTI_OK) /* an earlier error may be the reason for the missing access */
+    /* an earlier error may be the reason for the missing access */
+    if (why.code == TUTTI_OK && last.code != TUTTI_OK)
         return tutti__error_set(TUTTI_ERR_ARG, 0, -1,
                                 "argument access is NULL; the last error of this rank: %.300s",
                                 text);

@@ -29,8 +29,8 @@ static inline void tutti__errno_restore(const int *saved) {
 #define TUTTI_KEEP_ERRNO \
     __attribute__((cleanup(tutti__errno_restore), unused)) const int saved_errno_ = errno
 
-/* Internal consistency: in debug builds, a false condition is printed and the program aborts.  Static
- * analysers treat the condition as an assumption. */
+/* Internal consistency: in debug builds, a false condition is printed and the program aborts.
+ * Static analysers treat the condition as an assumption. */
 #if defined(TUTTI_DEBUG) || defined(__clang_analyzer__)
 #define TUTTI_ASSERT(cond) ((cond) ? (void)0 : tutti__assert_failed(#cond, __FILE__, __LINE__))
 #else
@@ -52,16 +52,18 @@ void tutti__error_record(tutti_err code, int sys_errno, tutti_off offset, const 
     })
 
 /* Return the code for an errno of a file system call, for example TUTTI_ERR_NO_SPACE for ENOSPC;
- * TUTTI_ERR_IO for all others. */
+ * fails with TUTTI_ERR_IO for all others. */
 tutti_err tutti__error_from_errno(int sys_errno);
 
 /* Record a failed system call and return its code; the text is "WHAT: DESCRIPTION (ENAME)". */
 tutti_err tutti__error_sys(int sys_errno, tutti_off offset, const char *what);
 
-/* Copy a path for a message; a path that does not fit is shortened to "..." and its last characters. */
+/* Copy a path for a message; a path that does not fit is shortened to "..." and its last
+ * characters. */
 void tutti__copy_path_end(char *to, size_t size, const char *from);
 
-/* Add operation, path and rank to the last error where they are not set yet.  NULL or -1: unknown. */
+/* Add operation, path and rank to the last error where they are not set yet.  NULL or -1:
+ * unknown. */
 void tutti__error_context(const char *operation, const char *path, int rank);
 
 /* Set the last error of this thread to *info, for example to the error of another rank. */
@@ -82,13 +84,14 @@ static inline void tutti__error_restore(const tutti__kept_error *kept) {
     if (kept->is_kept) tutti__error_assign(&kept->info);
 }
 
-/* Save the last error here and restore it at the end of the scope: always, or only if `cond` is true. */
+/* Save the last error here and restore it at the end of the scope: always, or only if `cond` is
+ * true. */
 #define TUTTI_KEEP_LAST_ERROR TUTTI_KEEP_LAST_ERROR_IF(1)
 #define TUTTI_KEEP_LAST_ERROR_IF(cond)                                            \
     __attribute__((cleanup(tutti__error_restore))) tutti__kept_error kept_error_; \
     tutti__error_keep(&kept_error_, (cond))
-/* Execute `step` regardless of the earlier result `err`.  The value is `err` if it is an error, else the
- * result of `step`; the last error is that of the value. */
+/* Execute `step` regardless of the earlier result `err`.  The value is `err` if it is an error,
+ * else the result of `step`; the last error is that of the value. */
 #define TUTTI_ALSO(err, step)                          \
     ({                                                 \
         const tutti_err before_ = (err);               \
@@ -96,8 +99,8 @@ static inline void tutti__error_restore(const tutti__kept_error *kept) {
         const tutti_err step_ = (step);                \
         before_ != TUTTI_OK ? before_ : step_;         \
     })
-/* Record and return the error that tutti_set_local_error has set, and forget it; without one, the error
- * that argument access is NULL. */
+/* Record and return the error that tutti_set_local_error has set, and clear it; if there is none,
+ * record that argument access is NULL. */
 tutti_err tutti__error_refusal(void);
 /* Record and return the error that tutti_set_local_error has set; TUTTI_OK if there is none. */
 tutti_err tutti__error_refused(void);

@@ -1,7 +1,7 @@
 /* base: fibers, implemented with the C library's ucontext functions.  A guard page below each stack
- * turns an overflow into a crash instead of silent corruption.  Some stacks are kept for later fibers: mapping one and
- * touching its pages takes longer than a small I/O operation.  The sanitizers are notified of every
- * switch, since they track stacks.
+ * turns an overflow into a crash instead of silent corruption.  Some stacks are kept for later
+ * fibers: mapping one and touching its pages takes longer than a small I/O operation.  The
+ * sanitizers are notified of every switch, since they track stacks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/fiber.h"
 
@@ -76,7 +76,8 @@ static void *tsan_current(void) {
 
 /* ---- switching */
 
-/* Exchange the thread's last error with f->error: fiber and resuming thread have separate last errors. */
+/* Exchange the thread's last error with f->error: fiber and resuming thread have separate last
+ * errors. */
 static void errors_swap(tutti__fiber *f) {
     const tutti_error_info other = f->error;
     f->error = *tutti_last_error();

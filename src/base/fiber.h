@@ -13,10 +13,11 @@ typedef void tutti__fiber_fn(void *context);
 
 /* Make a fiber that will run fn(context).  It belongs to the thread that creates it. */
 tutti_err tutti__fiber_make(tutti__fiber_fn *fn, void *context, tutti__fiber **out) TUTTI_MUST_USE;
-/* Run the fiber until it calls tutti__fiber_leave or returns; returns 1 if it has returned.  Must not be
- * called inside a fiber.  Fiber and caller have separate last errors. */
+/* Run the fiber until it calls tutti__fiber_leave or returns; returns 1 if it has returned.  Must
+ * not be called inside a fiber.  Fiber and caller have separate last errors. */
 int tutti__fiber_resume(tutti__fiber *f);
-/* Inside a fiber: suspend it, and return 1 when it is resumed.  Outside a fiber: return 0 immediately. */
+/* Inside a fiber: suspend it, and return 1 when it is resumed.  Outside a fiber: return 0
+ * immediately. */
 int tutti__fiber_leave(void);
 int tutti__fiber_inside(void); /* whether the caller runs in a fiber */
 /* Seconds for which the current fiber has been suspended since its creation; 0 outside a fiber. */

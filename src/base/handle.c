@@ -1,6 +1,6 @@
-/* base: a hash table of live handles, chained through the objects themselves, so that adding an object
- * allocates no memory and cannot fail.  Neighbouring buckets have different locks: threads that create and free
- * accesses rarely contend.
+/* base: a hash table of live handles, chained through the objects themselves, so that adding an
+ * object allocates no memory and cannot fail.  Neighbouring buckets have different locks: threads
+ * that create and free accesses rarely contend.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/handle.h"
 

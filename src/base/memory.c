@@ -32,7 +32,8 @@ static int must_fail(void) {
     return atomic_fetch_sub(&countdown, 1) == 1;
 }
 
-/* Count the new block p, or record the failed allocation if p is NULL; returns p and restores errno. */
+/* Count the new block p, or record the failed allocation if p is NULL; returns p and restores
+ * errno. */
 static void *count_block(void *p, size_t bytes, int saved_errno) {
     if (p) {
         atomic_fetch_add_explicit(&live_blocks, 1, memory_order_relaxed);
@@ -58,7 +59,8 @@ void *tutti__calloc(size_t n, size_t size) {
     return count_block(p, bytes, saved_errno);
 }
 
-/* A failure leaves the old block unchanged; a successful call does not change the number of live blocks. */
+/* A failure leaves the old block unchanged; a successful call does not change the number of live
+ * blocks. */
 void *tutti__realloc(void *p, size_t bytes) {
     if (!p) return tutti__malloc(bytes);
     const int saved_errno = errno;

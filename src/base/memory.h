@@ -11,25 +11,27 @@
 void *tutti__malloc(size_t bytes);
 void *tutti__calloc(size_t n, size_t size);
 void *tutti__realloc(void *p, size_t bytes);
-/* Ensure that the array at *p (a pointer of any type, initially NULL) has capacity for n items of `item`
- * bytes; if it must grow, *capacity at least doubles.  After TUTTI_ERR_NOMEM the array is unchanged. */
+/* Ensure that the array at *p (a pointer of any type, initially NULL) has capacity for n items of
+ * `item` bytes; if it must grow, *capacity at least doubles.  After TUTTI_ERR_NOMEM the array is
+ * unchanged. */
 tutti_err tutti__grow(void *p, size_t n, size_t *capacity, size_t item) TUTTI_MUST_USE;
 void *tutti__malloc_aligned(size_t align, size_t bytes);
 char *tutti__strdup(const char *s);
 void tutti__free(void *p);
 
-/* Append a zeroed item to the array *(void **)table, which has *n items of `size` bytes and grows by
- * doubling.  Returns the new item, or NULL, with the array unchanged, if out of memory. */
+/* Append a zeroed item to the array *(void **)table, which has *n items of `size` bytes and grows
+ * by doubling.  Returns the new item, or NULL, with the array unchanged, if out of memory. */
 void *tutti__table_grow(void *table, int64_t *n, size_t size);
 
-/* Exclude from the count of live blocks a block that the user releases later; tutti__free_lent frees it. */
+/* Exclude from the count of live blocks a block that the user releases later; tutti__free_lent
+ * frees it. */
 void tutti__memory_lend(const void *p);
 void tutti__free_lent(void *p);
 
 /* For tests: number of blocks that this process has allocated and not freed. */
 long tutti__memory_live(void);
-/* For tests: bytes allocated since the process began, including freed ones; a reallocation adds its new
- * size. */
+/* For tests: bytes allocated since the process began, including freed ones; a reallocation adds its
+ * new size. */
 int64_t tutti__memory_allocated(void);
 /* For tests: make the n-th allocation from now fail; 0: none. */
 void tutti__memory_fail_after(long n);
@@ -45,10 +47,11 @@ static inline int tutti__all_zero(const int64_t *words, size_t n) {
                 TUTTI_ERR_ARG, "%s: field reserved is not 0: initialise the struct with = {0}", \
                 what)
 
-/* Copy a struct of the library to that of a caller, which may be of another version: more bytes become 0, fewer are copied. */
+/* Copy a struct of the library to that of a caller, which may be of another version: a longer
+ * struct is filled with zeros, and a shorter one gets only the first bytes. */
 void tutti__struct_copy(void *to, size_t to_size, const void *from, size_t from_size);
 
-/* Convert n to int; TUTTI_ERR_OVERFLOW if it does not fit. */
+/* Convert n to int; fails with TUTTI_ERR_OVERFLOW if it does not fit. */
 tutti_err tutti__narrow_int(tutti_off n, int *out) TUTTI_MUST_USE;
 
 #endif

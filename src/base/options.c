@@ -1,6 +1,6 @@
-/* base: options, defined by the table in tutti/options.h.  The table is converted to
- * rows (type, offset in the struct, choices).  A text is parsed into a number according to the type of
- * the row, checked against the range of the option, and then stored, so an invalid text has no effect.
+/* base: options, defined by the table in tutti/options.h.  The table is converted to rows (type,
+ * offset in the struct, choices).  A text is parsed into a number according to the type of the row,
+ * checked against the range of the option, and then stored, so an invalid text has no effect.
  * Names are compared case-insensitively with - equal to _, independently of the locale.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/options_impl.h"
@@ -32,7 +32,8 @@ typedef struct option_row {
 static const option_row rows[] = {TUTTI_OPTION_TABLE(ROW)};
 #undef ROW
 
-/* Bytes of tutti_options: in its first version, and the maximum that is accepted from newer programs. */
+/* Bytes of tutti_options: in its first version, and the maximum that is accepted from newer
+ * programs. */
 enum {
     FIRST_SIZE = offsetof(tutti_options, sieve_gap) + sizeof(tutti_off),
     LARGEST_SIZE = 1 << 16
@@ -129,7 +130,8 @@ tutti_err tutti__options_begun(const tutti_options *opt) {
     return TUTTI_OK;
 }
 
-/* Copy the first `size` bytes of `full` to the program's struct; fields that `full` does not have are 0. */
+/* Copy the first `size` bytes of `full` to the program's struct; fields that `full` does not have
+ * are 0. */
 static void copy_options(const tutti_options *full, tutti_options *opt, size_t size) {
     memset(opt, 0, size);
     memcpy(opt, full, size < sizeof *full ? size : sizeof *full);
@@ -211,7 +213,8 @@ static int option_fits(const option_row *row, tutti_off number) {
 
 /* ---- text to number; return 1, or 0 if invalid ----------------------------------------------- */
 
-/* Parse leading decimal digits; returns how many, or 0 if there are none or the value is too large. */
+/* Parse leading decimal digits; returns how many, or 0 if there are none or the value is too
+ * large. */
 static size_t parse_digits(const char *text, size_t n, tutti_off *number_out) {
     tutti_off number = 0;
     size_t i = 0;
@@ -494,7 +497,8 @@ tutti_err tutti_options_get(const tutti_options *opt, const char *key, char *val
     return TUTTI_OK;
 }
 
-/* ---- descriptions of options -------------------------------------------------------------------- */
+/* ---- descriptions of options
+ * -------------------------------------------------------------------- */
 
 #define INFO(type, name, def, alias, help) \
     {#name, #type, ROW_CHOICES_##type(name), default_texts[INFO_##name], alias, help},

@@ -8,9 +8,9 @@
  *   device = 254:0
  *   write_one_64 = 1.1e8
  *
- * An invalid line is an error that names the line.  Numbers are read and printed independently of the
- * locale and printed with six digits.  Values that a section does not set have the defaults of its
- * file system type.
+ * An invalid line is an error that names the line.  Numbers are read and printed independently of
+ * the locale and printed with six digits.  Values that a section does not set have the defaults of
+ * its file system type.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/profile.h"
 #include "base/memory.h"

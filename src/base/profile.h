@@ -22,8 +22,8 @@ typedef struct tutti__profile_set {
     tutti__profile_files *files;
 } tutti__profile_set;
 
-/* Parse a text of n bytes; TUTTI_ERR_FORMAT ("line 7 of the profile: ...") if it is invalid.  Release the
- * result with tutti__profile_set_free. */
+/* Parse a text of n bytes; fails with TUTTI_ERR_FORMAT ("line 7 of the profile: ...") if it is
+ * invalid.  Release the result with tutti__profile_set_free. */
 tutti_err tutti__profile_parse(const char *text, size_t n,
                                tutti__profile_set *set_out) TUTTI_MUST_USE;
 void tutti__profile_set_free(tutti__profile_set *s);
@@ -31,8 +31,9 @@ void tutti__profile_set_free(tutti__profile_set *s);
 /* Print a set as text, to be freed by tutti__free; NULL: out of memory. */
 char *tutti__profile_print(const tutti__profile_set *s);
 
-/* Find the values for the file system `place`: from the section with the same type and mount point, else with
- * the same type and device, else the defaults (for remote file systems limited by the network rate). */
+/* Find the values for the file system `place`: from the section with the same type and mount point,
+ * else with the same type and device, else the defaults (for remote file systems limited by the
+ * network rate). */
 void tutti__profile_pick(const tutti__profile_set *s, const tutti_filesystem *place,
                          tutti_profile *p_out);
 
@@ -40,8 +41,8 @@ void tutti__profile_pick(const tutti__profile_set *s, const tutti_filesystem *pl
 tutti_err tutti__profile_put(tutti__profile_set *s, const tutti_filesystem *place,
                              const tutti_profile *p) TUTTI_MUST_USE;
 
-/* Like tutti_profile_load.  An error in a default file is ignored and returned in *ignored_out, whose code
- * is TUTTI_OK if there was none. */
+/* Like tutti_profile_load.  An error in a default file is ignored and returned in *ignored_out,
+ * whose code is TUTTI_OK if there was none. */
 tutti_err tutti__profile_load(const char *file, const tutti_filesystem *place, tutti_profile *p_out,
                               tutti_error_info *ignored_out) TUTTI_MUST_USE;
 

@@ -1,9 +1,9 @@
-/* base: profile files: the file system of a path, the default paths of profiles, reading and replacing a
- * profile.
+/* base: profile files: the file system of a path, the default paths of profiles, reading and
+ * replacing a profile.
  *
  * The mount point is found by following the path upwards until the device changes, which needs few
- * calls and no list of all mounts.  A profile is replaced by renaming a new file to its path, so that
- * readers never see a partial file.
+ * calls and no list of all mounts.  A profile is replaced by renaming a new file to its path, so
+ * that readers never see a partial file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/machine.h"
 #include "base/memory.h"
@@ -154,7 +154,8 @@ static int open_regular(const char *path) {
     return -1;
 }
 
-/* Read a profile; *found_out is 0 if the file cannot be opened, which is an error only if `must`. */
+/* Read a profile; *found_out is 0 if the file cannot be opened, which is an error only if
+ * `must`. */
 static tutti_err load_set(const char *path, int must, int *found_out, tutti__profile_set *set_out) {
     const int fd = open_regular(path);
     *found_out = fd >= 0;

@@ -1,5 +1,6 @@
-/* base: unnamed files in /dev/shm.  They are preferred to memfd_create because the size of /dev/shm limits the
- * memory of all processes, whereas memfd pages are allocated until the kernel runs out of memory.
+/* base: unnamed files in /dev/shm.  They are preferred to memfd_create because the size of /dev/shm
+ * limits the memory of all processes, whereas memfd pages are allocated until the kernel runs out
+ * of memory.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/shared_memory.h"
 
@@ -17,8 +18,8 @@ static void proc_path(char *path, long long pid, long long fd) {
     snprintf(path, NAME_BYTES, "/proc/%lld/fd/%lld", pid, fd);
 }
 
-/* Compose the path of the file while it has a name; the random part prevents other users from guessing
- * or occupying the path. */
+/* Compose the path of the file while it has a name; the random part prevents other users from
+ * guessing or occupying the path. */
 static void name_path(char *path, const tutti__shared_memory *memory) {
     snprintf(path, NAME_BYTES, "/dev/shm/tutti-shm-%lld-%016llx", (long long)memory->pid,
              (unsigned long long)memory->random);
@@ -39,8 +40,8 @@ static int open_nameless(const tutti__shared_memory *memory) {
 static int allocate_pages(int fd, size_t bytes) {
     struct rlimit limit;
     int error = EINTR;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes > limit.rlim_cur)
-        return EFBIG;                                 /* posix_fallocate would raise SIGXFSZ */
+    /* posix_fallocate would raise SIGXFSZ */
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes > limit.rlim_cur) return EFBIG;
     for (int i = 0; i < TRIES && error == EINTR; i++) /* signals of a profiler interrupt the call */
         error = posix_fallocate(fd, 0, (off_t)bytes);
     return error;
@@ -73,8 +74,8 @@ static int is_memory(const tutti__shared_memory *memory, const struct stat *st) 
            (uint64_t)st->st_ino == memory->inode;
 }
 
-/* In another PID namespace, pid may be that of another process and fd of any file type, for example a
- * pipe, on which open() would block.  Therefore the file is checked by stat() first. */
+/* In another PID namespace, pid may be that of another process and fd of any file type, for example
+ * a pipe, on which open() would block.  Therefore the file is checked by stat() first. */
 int tutti__shared_memory_open(const tutti__shared_memory *memory, int linked) {
     char path[NAME_BYTES];
     struct stat st;

@@ -21,16 +21,18 @@ typedef struct tutti__shared_memory {
     uint64_t random;        /* part of the file name after tutti__shared_memory_link */
 } tutti__shared_memory;
 
-/* Create `bytes` zeroed bytes.  The pages are allocated, so a full /dev/shm is an error here, not a SIGBUS
- * later.  Returns a file descriptor to map and close, or -1 with errno set. */
+/* Create `bytes` zeroed bytes.  The pages are allocated, so a full /dev/shm is an error here, not a
+ * SIGBUS later.  Returns a file descriptor to map and close, or -1 with errno set. */
 int tutti__shared_memory_create(size_t bytes, tutti__shared_memory *out);
 
-/* Open memory that another process has created: through /proc, or by its name if `linked`.  A descriptor
- * of any other file is never returned.  Returns -1 with errno set if the memory cannot be opened. */
+/* Open memory that another process has created: through /proc, or by its name if `linked`.  A
+ * descriptor of any other file is never returned.  Returns -1 with errno set if the memory cannot
+ * be opened. */
 int tutti__shared_memory_open(const tutti__shared_memory *memory, int linked);
 
-/* Link the file to a name, for processes that cannot open it through /proc.  The creator calls this, and
- * unlinks the name when all others have opened the file or failed.  Returns 0, or -1 with errno set. */
+/* Link the file to a name, for processes that cannot open it through /proc.  The creator calls
+ * this, and unlinks the name when all others have opened the file or failed.  Returns 0, or -1 with
+ * errno set. */
 int tutti__shared_memory_link(const tutti__shared_memory *memory);
 void tutti__shared_memory_unlink(const tutti__shared_memory *memory);
 

@@ -29,8 +29,8 @@ int tutti__size_limit_end(const tutti__size_limit *s) {
     const int keep = errno;
     sigset_t set;
     int got = -1;
-    if (!s->blocked)
-        return 0; /* no limit on file sizes, or a SIGXFSZ of the program was already pending */
+    /* no limit on file sizes, or a SIGXFSZ of the program was already pending */
+    if (!s->blocked) return 0;
     set_to_xfsz(&set);
     do got = sigtimedwait(&set, NULL, &now);
     while (got < 0 && errno == EINTR);

@@ -1,5 +1,6 @@
-/* base: checked arithmetic of sizes, and alignment.  <tutti/sizes.h> has the arithmetic, since the command
- * tutti uses it too; this file adds internal names and helpers.  It uses no types of other modules.
+/* base: checked arithmetic of sizes, and alignment.  The arithmetic is in <tutti/sizes.h>, since
+ * the command tutti also uses it; this file adds internal names and helpers.  It uses no types of
+ * other modules.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_BASE_SIZES_H
 #define TUTTI_BASE_SIZES_H

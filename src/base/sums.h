@@ -1,12 +1,12 @@
 /* base: checksums of blocks of a file, computed while the file is written.
  *
  * Block k is bytes [start + k * bytes, start + (k + 1) * bytes) of the file; the last block may be
- * shorter and ends at `end`.  A block has a checksum if one operation writes all of it; the rank that
- * has the block in memory, an aggregator or the owner of the bytes, adds it to the checksums of its
- * request, so at most one rank has a given block.  No rank has the block if the operation was executed
- * by a user's plan at a displacement that differs from the planned one by a fraction of a block, because
- * then windows divide blocks.  A missing checksum is not reported, but a checksum is never wrong.  A
- * layer that needs all checksums reads the missing blocks back.
+ * shorter and ends at `end`.  A block has a checksum if one operation writes all of it; the rank
+ * that has the block in memory, an aggregator or the owner of the bytes, adds it to the checksums
+ * of its request, so at most one rank has a given block.  No rank has the block if the operation
+ * was executed by a user's plan at a displacement that differs from the planned one by a fraction
+ * of a block, because then windows divide blocks.  A missing checksum is not reported, but a
+ * checksum is never wrong.  A layer that needs all checksums reads the missing blocks back.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SUMS_H
 #define TUTTI_SUMS_H
@@ -33,7 +33,8 @@ typedef struct tutti__sums {
 static inline tutti_off tutti__sums_floor(const tutti__sums *s, tutti_off at, tutti_off unit) {
     return ((at - s->start) & -unit) + s->start;
 }
-/* Return the start of the first block that starts at or after `at`; *end_out is the end of that block. */
+/* Return the start of the first block that starts at or after `at`; *end_out is the end of that
+ * block. */
 static inline tutti_off tutti__sums_next(const tutti__sums *s, tutti_off at, tutti_off *end_out) {
     const tutti_off start = tutti__sums_floor(s, at + s->bytes - 1, s->bytes);
     const int is_last = start < s->end && s->end < start + s->bytes;
@@ -43,7 +44,8 @@ static inline tutti_off tutti__sums_next(const tutti__sums *s, tutti_off at, tut
 
 /* Return the checksum of `bytes` bytes. */
 uint64_t tutti__sum_of(const void *data, size_t bytes);
-/* Add the checksums of the blocks that are completely within `bytes` bytes `data` of the file at `offset`. */
+/* Add the checksums of the blocks that are completely within `bytes` bytes `data` of the file at
+ * `offset`. */
 tutti_err tutti__sums_add(tutti__sums *s, tutti_off offset, const void *data,
                           tutti_off bytes) TUTTI_MUST_USE;
 void tutti__sums_free(tutti__sums *s);

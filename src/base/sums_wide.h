@@ -1,6 +1,6 @@
-/* base: the checksum of a block with wider vector instructions.  Each function is in a separate file, which
- * CMakeLists.txt compiles for the instruction set, since XXH3 selects its loops at compile time.  All
- * functions give the same result.
+/* base: the checksum of a block with wider vector instructions.  Each function is in a separate
+ * file, which CMakeLists.txt compiles for the instruction set, since XXH3 selects its loops at
+ * compile time.  All functions give the same result.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SUMS_WIDE_H
 #define TUTTI_SUMS_WIDE_H

@@ -1,10 +1,10 @@
-/* base: trace events.  A ring buffer that drops the oldest events, protected by one mutex: an
- * event is a cycle or a file access and takes much longer than an uncontended lock, and background threads
- * may record events during enabling, disabling and reading.  When tracing is off, an event is one relaxed
- * load.
+/* base: trace events.  A ring buffer that drops the oldest events, protected by one mutex: an event
+ * is a cycle or a file access and takes much longer than an uncontended lock, and background
+ * threads may record events during enabling, disabling and reading.  When tracing is off, an event
+ * is one relaxed load.
  *
- * Times are integers in nanoseconds, printed without floating point, so that the
- * JSON never contains the decimal comma of a locale.
+ * Times are integers in nanoseconds, printed without floating point, so that the JSON never
+ * contains the decimal comma of a locale.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/trace.h"
 #include "base/memory.h"
@@ -221,8 +221,8 @@ static int earlier_then_longer(const void *a, const void *b) {
     return ((*x)->length_ns < (*y)->length_ns) - ((*x)->length_ns > (*y)->length_ns);
 }
 
-/* Return the first lane in which the event overlaps no other or is nested; the last lane if there is
- * none. */
+/* Return the first lane in which the event overlaps no other or is nested; the last lane if there
+ * is none. */
 static int lane_of(lane *lanes, int *used, const event *e) {
     const int64_t end_ns = e->start_ns + e->length_ns;
     for (int i = 0; i < LANES; i++) {

@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/utf8.h"
 
-/* Return the bytes of the UTF-8 character at p, at most n; 0: not a valid character, or zero byte. */
+/* Return the bytes of the UTF-8 character at p, at most n; 0: not a valid character, or zero
+ * byte. */
 static size_t character_length(const unsigned char *p, size_t n) {
     const size_t length = *p < 0x80   ? 1
                           : *p < 0xc2 ? 0

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-/* Return whether the n bytes are UTF-8 as RFC 3629 defines it (no overlong forms, no surrogates), without
- * zero bytes. */
+/* Return whether the n bytes are UTF-8 as RFC 3629 defines it (no overlong forms, no surrogates),
+ * without zero bytes. */
 int tutti__utf8_valid(const void *bytes, size_t n);
 
 #endif

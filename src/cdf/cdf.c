@@ -1,7 +1,8 @@
-/* cdf: a header in memory: dimensions, variables and attributes, added one by one and found by name.
+/* cdf: a header in memory: dimensions, variables and attributes, added one by one and found by
+ * name.
  *
- * All names (of dimensions, variables and attributes) are in one hash table, together with their owners, so
- * that headers with 100 000 variables are created and read in linear time.
+ * All names (of dimensions, variables and attributes) are in one hash table, together with their
+ * owners, so that headers with 100 000 variables are created and read in linear time.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "cdf/cdf_impl.h"
 

@@ -5,8 +5,9 @@
  *   cdf_encode.c   compute the offsets of variables, and encode a header
  *   cdf_file.c     read the header of a file, and set its number of records
  *
- * The module does not use MPI.  A file consists of a header, the fixed variables, and records; a record has
- * one piece of every record variable, in the order of the variables.  Numbers are big-endian.
+ * The module does not use MPI.  A file consists of a header, the fixed variables, and records; a
+ * record has one piece of every record variable, in the order of the variables.  Numbers are
+ * big-endian.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CDF_H
 #define TUTTI_CDF_H
@@ -29,8 +30,8 @@ typedef enum tutti__cdf_type {
     TUTTI__CDF_UINT64
 } tutti__cdf_type;
 
-/* Convert a netCDF type to the element type (text: TUTTI_UINT8, unknown: TUTTI_BYTES), and an element type to the
- * netCDF type (0: there is none). */
+/* Convert a netCDF type to the element type (text: TUTTI_UINT8, unknown: TUTTI_BYTES), and an
+ * element type to the netCDF type (0: there is none). */
 tutti_type tutti__cdf_number(int type);
 int tutti__cdf_of_number(tutti_type type);
 tutti_off tutti__cdf_size(int type); /* bytes of a value; 0: unknown type */
@@ -88,19 +89,19 @@ typedef struct tutti__cdf {
 /* Initialise an empty header of version 1, 2 or 5. */
 void tutti__cdf_init(tutti__cdf *c, int version);
 void tutti__cdf_free(tutti__cdf *c);
-/* Check a name by the rules of netCDF: UTF-8, begins with a letter, a digit, _ or a non-ASCII character; no
- * control characters, no '/', no space at the end, at most 256 bytes.  TUTTI_ERR_ARG if it is invalid; `what`
- * is the named object, for the message. */
+/* Check a name by the rules of netCDF: UTF-8, begins with a letter, a digit, _ or a non-ASCII
+ * character; no control characters, no '/', no space at the end, at most 256 bytes.  Fails with
+ * TUTTI_ERR_ARG if it is invalid; `what` describes the named object in the message. */
 tutti_err tutti__cdf_name_check(const char *name, const char *what) TUTTI_MUST_USE;
-/* Add a dimension (length 0: the record dimension) or a variable.  Invalid and duplicate names, types that the
- * version does not support, a second record dimension and unknown dimensions are errors.  *out is the index;
- * `out` may be NULL. */
+/* Add a dimension (length 0: the record dimension) or a variable.  Invalid and duplicate names,
+ * types that the version does not support, a second record dimension and unknown dimensions are
+ * errors.  *out is the index; `out` may be NULL. */
 tutti_err tutti__cdf_add_dim(tutti__cdf *c, const char *name, tutti_count length,
                              tutti_count *out) TUTTI_MUST_USE;
 tutti_err tutti__cdf_add_var(tutti__cdf *c, const char *name, int type, int ndims,
                              const tutti_count *dims, tutti_count *out) TUTTI_MUST_USE;
-/* Set an attribute of a variable, or of the file if var is -1.  An existing attribute with this name is
- * replaced. */
+/* Set an attribute of a variable, or of the file if var is -1.  An existing attribute with this
+ * name is replaced. */
 tutti_err tutti__cdf_put_att(tutti__cdf *c, tutti_count var, const char *name, int type,
                              tutti_count n, const void *values) TUTTI_MUST_USE;
 tutti_err tutti__cdf_put_text(tutti__cdf *c, tutti_count var, const char *name,
@@ -114,7 +115,8 @@ const tutti__cdf_att *tutti__cdf_find_att(const tutti__cdf *c, tutti_count var, 
 /* Decode the header in the first n bytes of a file of file_bytes bytes.  All input is validated:
  * counts against the available bytes, names, types, dimensions, sizes (overflow), offsets of
  * variables (within the file, after the header, without overlap), the record size.
- * @return TUTTI_ERR_TRUNCATED if the header is longer than n bytes; TUTTI_ERR_FORMAT with the offset and the
+ * @return TUTTI_ERR_TRUNCATED if the header is longer than n bytes; TUTTI_ERR_FORMAT with the
+ *     offset and the
  *         reason; TUTTI_ERR_UNSUPPORTED for a netCDF-4 (HDF5) file */
 tutti_err tutti__cdf_decode(const void *bytes, size_t n, tutti_off file_bytes,
                             tutti__cdf *out) TUTTI_MUST_USE;
@@ -125,27 +127,29 @@ typedef struct tutti__cdf_align {
     tutti_off records; /* alignment of the first record; 0: 4 */
 } tutti__cdf_align;
 /* Compute numbers, bytes and begin of every variable, and header_bytes, fixed_end, record_begin and
- * record_bytes of the file.  As the format requires, the pieces of a single record variable are not padded
- * to multiples of 4 bytes.  Fails with TUTTI_ERR_OVERFLOW if the version cannot store an offset. */
+ * record_bytes of the file.  As the format requires, the pieces of a single record variable are not
+ * padded to multiples of 4 bytes.  Fails with TUTTI_ERR_OVERFLOW if the version cannot store an
+ * offset. */
 tutti_err tutti__cdf_layout(tutti__cdf *c, const tutti__cdf_align *align) TUTTI_MUST_USE;
 /* Encode the header in c->header_bytes bytes, to be freed by tutti__free.  tutti__cdf_layout or
  * tutti__cdf_decode must have been called. */
 tutti_err tutti__cdf_encode(const tutti__cdf *c, void **out) TUTTI_MUST_USE;
 
-/* Return the file offset of a variable, or of its piece in a record (ignored for fixed variables). */
+/* Return the file offset of a variable, or of its piece in a record (ignored for fixed
+ * variables). */
 static inline tutti_off tutti__cdf_place(const tutti__cdf *c, const tutti__cdf_var *v,
                                          tutti_count record) {
     return v->begin + (v->is_record ? record * c->record_bytes : 0);
 }
 
 /* ---- cdf_file.c: by one process */
-/* Read the header of a file as bytes for tutti__cdf_decode, to be freed by tutti__free, and the size of the file.
- * TUTTI_ERR_FORMAT if it is not a netCDF file. */
+/* Read the header of a file as bytes for tutti__cdf_decode, to be freed by tutti__free, and the
+ * size of the file.  Fails with TUTTI_ERR_FORMAT if it is not a netCDF file. */
 tutti_err tutti__cdf_read_header(const char *path, void **bytes_out, size_t *n_out,
                                  tutti_off *file_bytes_out) TUTTI_MUST_USE;
-/* Return the number of complete records according to the size of the file; 0 without record variables.  If a
- * writer was interrupted, the number in the header may be larger; callers use the smaller number.  Fixed
- * variables are always complete, since tutti__cdf_decode fails otherwise. */
+/* Return the number of complete records according to the size of the file; 0 without record
+ * variables.  If a writer was interrupted, the number in the header may be larger; callers use the
+ * smaller number.  Fixed variables are always complete, since tutti__cdf_decode fails otherwise. */
 tutti_count tutti__cdf_records_in(const tutti__cdf *c, tutti_off file_bytes);
 /* Set the number of records in an open file, by one write within the first 512 bytes. */
 tutti_err tutti__cdf_set_records(int fd, const tutti__cdf *c, tutti_count records) TUTTI_MUST_USE;

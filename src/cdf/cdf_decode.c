@@ -21,8 +21,8 @@ typedef struct reader {
 
 #define FAIL(at, ...) return tutti__error_set(TUTTI_ERR_FORMAT, 0, (tutti_off)(at), __VA_ARGS__)
 
-/* Check that at least n * each bytes are left: TUTTI_ERR_FORMAT if the file ends before them, else
- * TUTTI_ERR_TRUNCATED. */
+/* Check that at least n * each bytes are left.  Fails with TUTTI_ERR_FORMAT if the file ends before
+ * them, and with TUTTI_ERR_TRUNCATED if only the available bytes do. */
 static tutti_err check_available(const reader *r, uint64_t n, uint64_t each) {
     const uint64_t left = r->n - r->at, in_file = (uint64_t)r->file_bytes - r->at;
     if (n <= left / each) return TUTTI_OK;
@@ -171,7 +171,8 @@ static int by_begin(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* Return the fixed or the record variables, sorted by offset; *out is to be freed by tutti__free. */
+/* Return the fixed or the record variables, sorted by offset; *out is to be freed by
+ * tutti__free. */
 static tutti_err sort_variables(const tutti__cdf *c, int is_record, const tutti__cdf_var ***out,
                                 tutti_count *n_out) {
     const tutti__cdf_var **v = tutti__malloc((size_t)c->vars_n * sizeof(*v));

@@ -34,8 +34,8 @@ static tutti_off header_bytes(const tutti__cdf *c) {
 
 /* ---- offsets of variables */
 
-/* Assign offsets to the fixed or the record variables, from *at on, which is advanced.  In CDF-1 and CDF-2 only
- * the last variable may be large; CDF-1 offsets have 31 bits. */
+/* Assign offsets to the fixed or the record variables, starting at *at, which is advanced.  In
+ * CDF-1 and CDF-2 only the last variable may be large; CDF-1 offsets have 31 bits. */
 static tutti_err place_variables(tutti__cdf *c, int is_record, int records_follow, tutti_off *at) {
     const tutti_off most_bytes = c->version == 1   ? (tutti_off)INT32_MAX - 3
                                  : c->version == 2 ? (tutti_off)UINT32_MAX - 3

@@ -13,8 +13,9 @@ enum {
     TUTTI__CDF_RANK = 1024 /* maximum dimensions of a variable */
 };
 
-/* Like tutti__cdf_add_*, for names of `bytes` bytes without a terminating 0, which are not checked.  `like` has
- * the other properties.  The caller must set the values of a new attribute, *values_out, which are zeroed. */
+/* Like tutti__cdf_add_*, for names of `bytes` bytes without a terminating 0, which are not checked.
+ * `like` has the other properties.  The caller must set the values of a new attribute, *values_out,
+ * which are zeroed. */
 tutti_err tutti__cdf_dim_put(tutti__cdf *c, const char *name, size_t bytes, tutti_count length,
                              tutti_count *out) TUTTI_MUST_USE;
 tutti_err tutti__cdf_var_put(tutti__cdf *c, const char *name, size_t bytes,
@@ -22,7 +23,8 @@ tutti_err tutti__cdf_var_put(tutti__cdf *c, const char *name, size_t bytes,
 tutti_err tutti__cdf_att_new(tutti__cdf *c, tutti_count var, const char *name, size_t bytes,
                              const tutti__cdf_att *like, void **values_out) TUTTI_MUST_USE;
 
-/* Compute numbers and bytes of every variable, and record_bytes; TUTTI_ERR_OVERFLOW if they exceed 2^63. */
+/* Compute numbers and bytes of every variable, and record_bytes; fails with TUTTI_ERR_OVERFLOW if
+ * they exceed 2^63. */
 tutti_err tutti__cdf_sizes(tutti__cdf *c) TUTTI_MUST_USE;
 /* Return the bytes of a variable, in total or per record, without padding. */
 static inline tutti_off tutti__cdf_raw(const tutti__cdf_var *v) {

@@ -19,8 +19,8 @@ typedef struct {
 #define ONE(a, b) ((bytes){.access = (a), .buf = (b)})
 #define PARTS(count, v) ((bytes){.in_parts = 1, .n = (count), .parts = (v)})
 
-/* The caller releases r.op.parts with tutti__parts_free when the request has been executed or
- * copied. */
+/* Make the request of a call.  The caller releases r.op.parts with tutti__parts_free when the
+ * request has been executed or copied. */
 static tutti_request make_request(tutti_file *f, int is_write, tutti__how how, bytes b) {
     tutti_request r = {.asked.name = is_write ? "write" : "read",
                        .op = {.file = f,
@@ -149,7 +149,8 @@ static tutti_request make_plan_run(tutti_plan *p, tutti_off displacement, tutti_
     return r;
 }
 
-/* Buffers for a run of a plan.  `only_read`: they may be const, so that a plan of reads is an error. */
+/* Buffers for a run of a plan.  `only_read`: they may be const, so that a plan of reads is an
+ * error. */
 typedef struct {
     int n, only_read;
     void *const *bufs;
@@ -199,7 +200,7 @@ tutti_err tutti_plan_start_parts(tutti_plan *p, int n, void *const *bufs, tutti_
     return plan_start(p, BUFS(n, bufs), displacement);
 }
 
-/* One buffer is passed as a list of one buffer. */
+/* The buffer is passed as a list of one buffer. */
 tutti_err tutti_plan_run(tutti_plan *p, void *buf, tutti_off displacement, tutti_off *count_out) {
     return plan_run(p, BUFS(1, &buf), displacement, count_out);
 }
@@ -273,8 +274,8 @@ static tutti_err check_split(const tutti_file *f, int is_write) {
 
 static tutti_err split_end(tutti_file *f, int is_write, tutti_off *count_out) {
     const tutti__call call = {.object = "file", .name = is_write ? "write_end" : "read_end"};
-    /* Whether the end call needs the other ranks; the same on all ranks.  With background `all` a
-     * thread uses the communicator, and ranks agree at the end of the operation. */
+    /* Determine whether the end call needs the other ranks; the same on all ranks.  With background
+     * `all` a thread uses the communicator, and ranks agree at the end of the operation. */
     tutti_request *r = tutti__request_split(f);
     const int is_collective =
         f->opt.background != TUTTI_BACKGROUND_ALL && r && r->found.all_split && !r->result.over;
@@ -379,8 +380,8 @@ tutti_err tutti_request_test(tutti_request **r, int *done_out, tutti_off *count_
     TUTTI_TRY(tutti__request_live(r));
     tutti_file *f = (*r)->asked.how == TUTTI__INDEPENDENT ? NULL : (*r)->op.file;
     *done_out = 0;
-    if (f && pthread_mutex_trylock(&f->use) != 0)
-        return TUTTI_OK; /* another thread uses the file */
+    /* another thread uses the file */
+    if (f && pthread_mutex_trylock(&f->use) != 0) return TUTTI_OK;
     *done_out = tutti__request_test(*r);
     const tutti_err err = *done_out ? tutti__request_collect(r, count_out) : TUTTI_OK;
     if (f) pthread_mutex_unlock(&f->use);

@@ -6,7 +6,7 @@
  *   method        by predicted times                                                     choose.c
  *   domains       aggregators, their file domains, windows                               twophase/
  *   descriptors   exchange of Thakur and Choudhary's File Access Descriptors, which ranks send
- *                 to the aggregators; these make their File Domain Access Tables of them
+ *                 to the aggregators; these build their File Domain Access Tables from them
  *   windows       exchange <-> file, window by window or cycle by cycle                  engine/
  *   agreement     the same outcome on all ranks                                          this file
  *
@@ -52,7 +52,8 @@ tutti_err tutti__request_usable(const tutti_request *r) {
     return tutti__file_allows(op->file, op->access, op->buf, op->is_write);
 }
 
-/* Check that all ranks run the plan of this request, at the same displacement.   Collective, agrees. */
+/* Check that all ranks run the plan of this request, at the same displacement.   Collective,
+ * agrees. */
 static tutti_err agree_on_plan(tutti_request *r) {
     enum { SIZE, BLOCKS, DISPLACEMENT, NUMBERS };
     tutti_plan *p = r->found.plan;
@@ -101,7 +102,8 @@ static tutti_err wait_for_message(tutti__message *m) {
     }
 }
 
-/* Transfer the bytes one rank after the other, in rank order: an empty message starts the next rank. */
+/* Transfer the bytes one rank after the other, in rank order: an empty message starts the next
+ * rank. */
 static tutti_err move_in_rank_order(const tutti_plan *p, tutti__op *op) {
     tutti__team *t = op->file->team;
     const int tag = tutti__team_tag(t);
@@ -202,8 +204,8 @@ int tutti__request_is_valid(const tutti_request *r) {
         op->file && op->file->team && r->asked.name && r->asked.how != TUTTI__INDEPENDENT;
     const int fine = r->asked.refused != TUTTI_OK || r->found.plan || op->access;
     const int found = !r->found.owns_plan || r->found.plan;
-    const int found_well =
-        !r->found.done || r->found.moved; /* `done` (all ranks) implies `moved` (this rank) */
+    /* `done` (all ranks) implies `moved` (this rank) */
+    const int found_well = !r->found.done || r->found.moved;
     const int placed = !r->progress.resident ||
                        (r->found.plan && r->found.plan->run && r->asked.how != TUTTI__AT_ONCE);
     const int ended =
@@ -246,8 +248,8 @@ void tutti__placed(tutti_request *r) {
     op->shift = f->origin + r->found.displacement;
     const tutti_off end =
         r->found.file_size == TUTTI__OFF_END ? TUTTI__OFF_END : r->found.file_size - op->shift;
-    op->eof = op->is_write || r->found.moved ? TUTTI__OFF_END
-                                             : end; /* file_size was not queried if moved */
+    /* file_size was not queried if moved */
+    op->eof = op->is_write || r->found.moved ? TUTTI__OFF_END : end;
     op->zeros = end;
     r->progress.resident = !waits && p->means.resident && !op->atomic;
     if (!waits && r->progress.background != TUTTI_BACKGROUND_NONE) {
@@ -312,8 +314,8 @@ void tutti__request_second_half(tutti_request *r) {
             r->found.plan->engine->run(r->found.plan, &r->op, TUTTI__SECOND_HALF);
         if (err == TUTTI_OK) err = last == TUTTI_OK ? tutti__operation_flush(&r->op) : last;
     }
-    if (r->result.outcome != TUTTI_OK)
-        tutti__error_assign(&r->result.error); /* the first error is returned */
+    /* the first error is returned */
+    if (r->result.outcome != TUTTI_OK) tutti__error_assign(&r->result.error);
     err = tutti__operation_under_way(err);
     err = r->progress.tag < 0 ? tutti__team_agree(t, err)
                               : tutti__team_agree_tagged(t, r->progress.tag, err);

@@ -1,5 +1,5 @@
-/* collective: change of options of an open file.  Only options that are used for planning can change,
- * and only while no plan or operation depends on the old values.
+/* collective: change of options of an open file.  Only options that are used for planning can
+ * change, and only while no plan or operation depends on the old values.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 #include "base/options_impl.h"

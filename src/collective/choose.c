@@ -15,7 +15,8 @@
  * exchange, and candidates with any other method and exchange. */
 enum { SHOWN = 8, SHOWN_TAKEN = 2, SHOWN_ALIKE = 1 };
 
-/* Asynchronous file access gets its own store if it hides more than this share of the access time. */
+/* Asynchronous file access gets its own store if it hides more than this share of the access
+ * time. */
 static const double WORTH_HIDING = 0.2;
 
 static const char *const method_names[] = {"auto",  "independent", "list",
@@ -94,8 +95,8 @@ void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, t
     else
         snprintf(out->gap_why, sizeof out->gap_why, "one more request costs %s", seconds);
 
-    /* parameters of staging, for any method: they are needed to prove that ranks do not overlap, and
-     * in the background */
+    /* parameters of staging, for any method: they are needed to prove that ranks do not overlap,
+     * and in the background */
     for (int i = 0; i < n; i++) {
         if (!tutti__is_staged(k[i].method)) continue;
         out->exchange = k[i].exchange;

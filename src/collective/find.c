@@ -6,8 +6,8 @@
  *   WRITING     all bytes are in shared memory, and one rank writes them for all (small.c)
  *   STATUS_POSTED  this rank has transferred its bytes and posted the outcome
  *   FAILED      the transfer of a rank failed: a vote reports its error
- *   VOTE        agree by messages on the call, the summary of all requests, any error, and the size of
- *               the file; then a cached plan that fits all ranks, or a new one (plan_make.c)
+ *   VOTE        agree by messages on the call, the summary of all requests, any error, and the size
+ *               of the file; then a cached plan that fits all ranks, or a new one (plan_make.c)
  *
  * Steps do not access the file.  FAILED and VOTE wait for messages, and so does COLLECTED if the
  * plan has staging.
@@ -27,8 +27,8 @@ enum {
     BLOCKS = 4,   /* the call blocks */
     SPLIT = 8,    /* the call begins a split operation */
     OUTSIDE = 16, /* the request is not executed in a fiber */
-    /* File access continues in the background.  Split and started operations end differently, so the
-     * mode is used only if all ranks have the same bit. */
+    /* File access continues in the background.  Split and started operations end differently, so
+     * the mode is used only if all ranks have the same bit. */
     SPLIT_RESIDENT = 32,
     STARTED_RESIDENT = 64,
     RESIDENT = SPLIT_RESIDENT | STARTED_RESIDENT, /* either bit */
@@ -88,8 +88,8 @@ static void accept_written(tutti_request *r, const tutti__finding *x) {
     r->op.moved = x->count;
 }
 
-/* Make a new plan from the summary of all requests.  `described`: size of the largest description of
- * a rank in bytes. */
+/* Make a new plan from the summary of all requests.  `described`: size of the largest description
+ * of a rank in bytes. */
 static tutti_err make_plan(tutti_request *r, const tutti__finding *x, const tutti__summary *all,
                            tutti_off described) {
     tutti_file *f = r->op.file;
@@ -192,9 +192,9 @@ static tutti__find_result collect_answers(const tutti_request *r, tutti__finding
     return tutti__small_claim(r->op.file) ? TUTTI__FIND_WRITE : TUTTI__FIND_WAIT;
 }
 
-/* Reuse a plan without staging, which needs no messages: a read has transferred its data beforehand;
- * a write transfers its bytes next and posts the outcome.  Returns TUTTI__FIND_BLOCK if messages are
- * needed. */
+/* Reuse a plan without staging, which needs no messages: a read has transferred its data
+ * beforehand; a write transfers its bytes next and posts the outcome.  Returns TUTTI__FIND_BLOCK if
+ * messages are needed. */
 static tutti__find_result reuse_without_staging(tutti_request *r, tutti__finding *x) {
     const int moved = (x->all & MOVED) != 0;
     tutti_plan *p = plan_of_all(r, x);
@@ -218,7 +218,8 @@ static tutti_err find_cached(tutti_request *r, tutti__finding *x) {
     return reuse_plan(r, x, p);
 }
 
-/* Agree by messages on the summary of all requests; reuse a plan that fits all ranks, or make one. */
+/* Agree by messages on the summary of all requests; reuse a plan that fits all ranks, or make
+ * one. */
 static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
     enum { LONG = 16 }; /* length of a long run in blocks */
     tutti__op *op = &r->op;
@@ -251,8 +252,8 @@ static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
         all = tutti__summary_of(s, runs);
         tutti__summary_set_rank(&all, f->team->rank);
         described = (tutti_off)(b ? tutti__batch_size(b) : tutti_access_size(op->access));
-        /* checksums are requested, and many bytes of this rank are in partial blocks; long runs have
-         * partial blocks only at their ends, which the caller reads again */
+        /* checksums are requested, and many bytes of this rank are in partial blocks; long runs
+         * have partial blocks only at their ends, which the caller reads again */
         broken = op->is_write && x->block > 0 && tutti__side_grain(s) % x->block != 0 &&
                  all.bytes < LONG * x->block * all.runs;
     }

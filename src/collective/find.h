@@ -27,7 +27,8 @@ typedef struct tutti__finding {
     /* first plan that fits this rank, with the same page cache residency; NULL: none */
     tutti_plan *match;
     int has_match; /* a plan matches, regardless of page cache residency */
-    /* displacement of the request in bytes: from `match`, later from the plan that fits all ranks */
+    /* displacement of the request in bytes: from `match`, later from the plan that fits all
+     * ranks */
     tutti_off displacement;
     int cold;             /* bytes are not in the page cache: on this rank, later on any rank */
     tutti_off size;       /* size of the file, see tutti__file_end */
@@ -50,7 +51,7 @@ void tutti__find_start(const tutti_request *r, tutti__finding *x);
 typedef enum {
     TUTTI__FIND_WAIT,  /* other ranks have not answered: call again, or tutti__find_wait first */
     TUTTI__FIND_WRITE, /* all bytes are in shared memory: write them, then tutti__find_written */
-    TUTTI__FIND_MOVE, /* transfer the bytes of this rank with r->found.plan, then tutti__find_moved */
+    TUTTI__FIND_MOVE,  /* transfer this rank's bytes with r->found.plan, then tutti__find_moved */
     TUTTI__FIND_BLOCK, /* the next step waits for messages, but may_block is 0 */
     TUTTI__FIND_END    /* the search has ended; see x->err */
 } tutti__find_result;
@@ -64,8 +65,8 @@ void tutti__find_moved(const tutti_request *r, tutti__finding *x, tutti_err outc
 /* Execute steps, and the file accesses between them, until the search ends, or must wait although
  * `may_block` is 0. */
 tutti__find_result tutti__find_progress(tutti_request *r, tutti__finding *x, int may_block);
-/* Set r->found to a cached plan or a new one, continuing the search r->progress.finding if it is not
- * NULL.   Collective, agrees. */
+/* Set r->found to a cached plan or a new one, continuing the search r->progress.finding if it is
+ * not NULL.   Collective, agrees. */
 tutti_err tutti__plan_find(tutti_request *r) TUTTI_MUST_USE;
 
 /* ---- plan_cache.c */
@@ -90,8 +91,8 @@ void tutti__plan_release(tutti_plan **p);
 /* If the cache has a plan that fits this rank (x->match), read, or gather bytes to be written,
  * before the other ranks have answered.   Not collective. */
 tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) TUTTI_MUST_USE;
-/* Test whether all ranks have gathered their bytes for this plan; claim the write, which succeeds on
- * one rank; write the bytes of all ranks.   Not collective. */
+/* Test whether all ranks have gathered their bytes for this plan; claim the write, which succeeds
+ * on one rank; write the bytes of all ranks.   Not collective. */
 int tutti__small_is_gathered(const tutti_plan *p, const tutti__range *gathered);
 int tutti__small_claim(const tutti_file *f);
 tutti_err tutti__small_write(const tutti_plan *p, const tutti_request *r,
@@ -110,9 +111,9 @@ tutti_err tutti__plan_wake(tutti_plan *p, tutti_off elsewhere, int *awake_out) T
 /* ---- choose.c */
 void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, tutti__choice *out);
 /* Return whether a significant part of the bytes of this rank is not in the page cache.  A few
- * pages, evenly spread over the access, are sampled.  Bytes count as cached if the store does not
- * know, or if the span of the access (of all ranks) is below TUTTI__COLD_SPAN, where sampling takes
- * too long.   Local. */
+ * pages, evenly spread over the access, are sampled.  Bytes count as cached if the store cannot
+ * determine it, or if the span of the access (of all ranks) is below TUTTI__COLD_SPAN, where
+ * sampling takes too long.   Local. */
 #define TUTTI__COLD_SPAN ((tutti_off)256 << 10)
 int tutti__choose_cold(const tutti_file *f, const tutti_access *a, tutti_store *store);
 /* Print the candidates with their predicted times, the chosen one first. */

@@ -1,5 +1,5 @@
-/* collective: validity of handles.  Every public call checks its handle first, without communication,
- * since an invalid handle has no communicator.
+/* collective: validity of handles.  Every public call checks its handle first, without
+ * communication, since an invalid handle has no communicator.
  *
  * MPI_Finalize closes files that are still open (open_files.c).  The file, its plans and requests
  * then stay allocated without contents until the caller closes or frees them; all other calls fail.
@@ -26,8 +26,8 @@ tutti_err tutti__file_live(const tutti_file *f) {
     return f->ended ? report_ended("a file") : TUTTI_OK;
 }
 
-/* Free a file that MPI_Finalize has closed, unless a thread, a pending operation or a plan may still
- * need the struct. */
+/* Free a file that MPI_Finalize has closed, unless a thread, a pending operation or a plan may
+ * still need the struct. */
 static void free_shell(tutti_file *f) {
     if (!f->team && f->plans.callers == 0) tutti__free_lent(f);
 }

@@ -1,9 +1,9 @@
 /* collective: independent accesses by one rank, in any thread.
  *
- * Independent accesses call the store directly; several threads may do so at once.  Their statistics
- * are added under the lock of the file when they end.  Non-blocking accesses are executed by a few
- * threads of the file, which do not call MPI and so work with any thread level.  A short read marks
- * the end of the file, so that the size of the file is not needed beforehand.
+ * Independent accesses call the store directly; several threads may do so at once.  Their
+ * statistics are added under the lock of the file when they end.  Non-blocking accesses are
+ * executed by a few threads of the file, which do not call MPI and so work with any thread level.
+ * A short read marks the end of the file, so that the size of the file is not needed beforehand.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/request.h"
 
@@ -18,7 +18,8 @@
 
 /* ---- blocking accesses */
 
-/* Only reads are sieved: another rank could write between the read and the write of a sieved write. */
+/* Only reads are sieved: another rank could write between the read and the write of a sieved
+ * write. */
 static tutti_err move_independent(tutti__op *op) {
     tutti_off size = 0;
     if (op->atomic) return tutti__run_atomic(op);

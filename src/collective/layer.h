@@ -39,13 +39,14 @@ typedef struct tutti__transfer {
     int ahead;
     tutti_err local_err; /* error of this rank; also the last error of the thread */
     int64_t agrees;      /* hash of values that must be the same on all ranks; 0: no values */
-    /* reads: minimal file size, otherwise TUTTI_ERR_TRUNCATED; the same on all ranks */
+    /* reads: minimal file size, the same on all ranks; a shorter file fails with
+     * TUTTI_ERR_TRUNCATED */
     tutti_off least;
     tutti_off room; /* limit of staging memory per node in bytes; 0: use the options */
     /* writes: receives checksums of blocks that this rank writes; NULL: not requested */
     tutti__sums *sums;
-    /* Started: called before test or wait returns the outcome; NULL: no callback.  The last error of
-     * the thread is that of the transfer. */
+    /* Started: called before test or wait returns the outcome; NULL: no callback.  The last error
+     * of the thread is that of the transfer. */
     void (*collected)(void *context, tutti_err outcome);
     void *context;
     /* at once: receives this rank's share of staging memory; may be NULL */
@@ -76,8 +77,8 @@ tutti_off tutti__request_staging(const tutti_request *r);
 /* Execute the first halves of all queued requests, which need the communicator; must be called
  * before any other collective call on the file. */
 void tutti__requests_settle(tutti_file *f);
-/* Check before closing that all plans have been freed and all requests completed; otherwise
- * TUTTI_ERR_STATE. Not collective. */
+/* Check before closing that all plans have been freed and all requests completed; otherwise fail
+ * with TUTTI_ERR_STATE.   Not collective. */
 tutti_err tutti__requests_none(const tutti_file *f) TUTTI_MUST_USE;
 
 /* A task is progressed like a started transfer: a fiber runs task(context), whose waits yield; then
@@ -107,9 +108,9 @@ int tutti__file_is_busy(const tutti_file *f);
 tutti__team *tutti__file_team(const tutti_file *f); /* NULL: MPI_Finalize has closed the file */
 const tutti_options *tutti__file_options(const tutti_file *f); /* the options in use */
 const char *tutti__file_path(const tutti_file *f);
-/* Return the base for accesses to the bytes from `at` on.  It is `at` if windows may be cut relative
- * to `at`, so that the same accesses at another base use the same plan; it is 0 if windows must be
- * cut at stripes.   Not collective; the same on all ranks. */
+/* Return the base for accesses to the bytes from `at` on.  It is `at` if windows may be cut
+ * relative to `at`, so that the same accesses at another base use the same plan; it is 0 if windows
+ * must be cut at stripes.   Not collective; the same on all ranks. */
 tutti_off tutti__file_base(const tutti_file *f, tutti_off at);
 tutti_off tutti__file_origin(const tutti_file *f); /* file position of offset 0 of accesses */
 /* Add the statistics of all operations of the file to *to.   Not collective. */

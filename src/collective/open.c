@@ -1,7 +1,7 @@
 /* collective: the file object: open, close, size, sync.
  *
- * Only rank 0 creates and truncates; the other ranks then open the existing file.  So a file is created
- * once, with one set of permissions, and TUTTI_EXCLUSIVE is exact.
+ * Only rank 0 creates and truncates; the other ranks then open the existing file.  So a file is
+ * created once, with one set of permissions, and TUTTI_EXCLUSIVE is exact.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 #include "collective/request.h"

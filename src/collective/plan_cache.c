@@ -1,24 +1,24 @@
-/* collective: the plan cache.  A request for the same bytes, or for the same shape at another offset,
- * reuses an earlier plan.
+/* collective: the plan cache.  A request for the same bytes, or for the same shape at another
+ * offset, reuses an earlier plan.
  *
  * A plan fits a request if the file side and the memory side (and repeats, for reads) are the same
  * trees, at any origin; handles are not compared.  For parts only the file sides are compared, one
- * by one.  Each rank determines for each cached plan the displacement of its access from the planned
- * access, or that the plan does not fit.  The agreement at the start of every operation shows which
- * plans fit all ranks at one displacement; any plan fits ranks without bytes.  The list of plans is
- * the same on all ranks: all ranks add, reorder and evict plans in the same operations.  A plan that
- * is in use on some rank does not fit there, so no rank uses it; if it is evicted, that rank frees it
- * when its operation has ended.
+ * by one.  Each rank determines for each cached plan the displacement of its access from the
+ * planned access, or that the plan does not fit.  The agreement at the start of every operation
+ * shows which plans fit all ranks at one displacement; any plan fits ranks without bytes.  The list
+ * of plans is the same on all ranks: all ranks add, reorder and evict plans in the same operations.
+ * A plan that is in use on some rank does not fit there, so no rank uses it; if it is evicted, that
+ * rank frees it when its operation has ended.
  *
  * A plan that was made for bytes in the page cache is not used for bytes outside, and vice versa.
- * Requests and plans count as uncached if they are on any rank.
+ * Requests and plans count as uncached if they are uncached on any rank.
  *
  * Without staging every rank writes its own bytes, and any displacement is allowed.  Domains of a
- * staged plan are cut at pages, blocks or stripes, so that each of these has one writer, which holds
- * only for displacements by multiples of their size:
+ * staged plan are cut at pages, blocks or stripes, so that each of these has one writer.  This
+ * remains true only if the displacement is a multiple of their size:
  *
  *   reads        any displacement; multiples only with O_DIRECT, stripes, or a cache per node
- *   writes       multiples; others if a page with two writers only takes a little time (one
+ *   writes       multiples; others if a page with two writers takes little time (one
  *                machine's page cache), and only for requests so small that planning takes longer
  *
  * Blocks of an array (domains=array) have fixed offsets: such a plan cannot be displaced.
@@ -81,8 +81,8 @@ void tutti__plan_cache_match(const tutti_request *r, tutti__finding *x) {
 static int may_displace(const tutti_plan *p, tutti_off by) {
     const tutti_file *f = p->file;
     if (p->means.block > 0 && by % p->means.block != 0) return 0;
-    if (p->run && p->two->domains.kind == TUTTI_DOMAINS_ARRAY)
-        return by == 0; /* boundaries are fixed */
+    /* boundaries are fixed */
+    if (p->run && p->two->domains.kind == TUTTI_DOMAINS_ARRAY) return by == 0;
     if (!p->run || by % f->opt.striping_unit == 0) return 1;
     if (f->opt.direct_io || f->layout.striped || f->layout.incoherent) return 0;
     return !p->asked.is_write || p->two->bytes <= SMALL_BYTES * p->two->domains.aggregators;

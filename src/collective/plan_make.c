@@ -82,8 +82,8 @@ typedef struct {
     int ordered; /* the data of ranks is placed in rank order */
 } attempt;
 
-/* Remove bytes that higher ranks also write; `overlaps_here`: ranks overlap in the domain of this rank.
- * *large_out, the same on all ranks: the plan would be too large.   Collective, agrees. */
+/* Remove bytes that higher ranks also write; `overlaps_here`: ranks overlap in the domain of this
+ * rank.  *large_out, the same on all ranks: the plan would be too large.   Collective, agrees. */
 static tutti_err remove_overlap(tutti_plan *p, int overlaps_here, int *large_out) {
     int is_large = 0;
     const tutti_err err = tutti__overlap_trim(p, overlaps_here, &is_large);
@@ -137,9 +137,8 @@ static tutti_err try_two_phase(tutti_plan *p, const tutti__summary *s, attempt *
     if (!fits) {
         p->cache.degraded |= t->elsewhere > 0;
         tutti__resident_not(p);
-        if (p->means.memory_limit >
-            0) /* undo the choice of a method for staging in the background */
-            choose_method(p, s);
+        /* undo the choice of a method for staging in the background */
+        if (p->means.memory_limit > 0) choose_method(p, s);
         return TUTTI_OK;
     }
     const int staged = tutti__is_staged(p->choice.method);
@@ -164,8 +163,8 @@ static tutti_err try_two_phase(tutti_plan *p, const tutti__summary *s, attempt *
                                     {TUTTI__MAX, &no_resident},
                                     {TUTTI__MAX, &bytes}};
     const tutti_err agreed = tutti__team_reduce(team, err, sizeof all / sizeof *all, all);
-    if (agreed != TUTTI_OK || no_shared || no_resident)
-        forget_forms(team); /* some ranks have not closed their slots */
+    /* some ranks have not closed their slots */
+    if (agreed != TUTTI_OK || no_shared || no_resident) forget_forms(team);
     TUTTI_TRY(agreed);
     p->cache.described = tutti__max(p->cache.described, bytes);
     p->cache.degraded |= no_shared || no_resident;

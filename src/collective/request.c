@@ -3,9 +3,9 @@
  * the first half in begin and the second in end; a non-blocking operation runs in a fiber, which
  * progresses in calls of the library (a fiber is created only if the operation must do more than
  * test whether the other ranks have answered, see progress_without_fiber); with background `all` a
- * thread executes both halves.  First halves of the operations of one file are executed in the order
- * in which they were started, which is the same on all ranks, since they use the communicator of the
- * team; second halves are executed in any order, since the last agreement has its own tag.
+ * thread executes both halves.  First halves of the operations of one file are executed in the
+ * order in which they were started, which is the same on all ranks, since they use the communicator
+ * of the team; second halves are executed in any order, since the last agreement has its own tag.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/request.h"
 
@@ -349,8 +349,8 @@ tutti_err tutti__request_start(const tutti_request *asked, tutti_request **out) 
         (void)requests_progress();
         return TUTTI_OK;
     }
-    if (asked->asked.how == TUTTI__SPLIT)
-        return err; /* the error has been reported on all ranks, and the request freed */
+    /* the error has been reported on all ranks, and the request freed */
+    if (asked->asked.how == TUTTI__SPLIT) return err;
     free_request(r);
     return report_refusal(asked, err);
 }
@@ -358,7 +358,8 @@ tutti_err tutti__request_start(const tutti_request *asked, tutti_request **out) 
 /* ---- tasks */
 
 /* Execute an operation inside a task: both halves run in the fiber of the task, like those of a
- * started operation.  f->use is not locked meanwhile, since another thread may run the fiber next. */
+ * started operation.  f->use is not locked meanwhile, since another thread may run the fiber
+ * next. */
 static tutti_err run_inside(const tutti_request *asked, tutti_off *count_out) {
     tutti_request *r = tutti__malloc(sizeof *r), started = *asked;
     tutti_file *f = asked->op.file;
@@ -430,8 +431,8 @@ void tutti__task_start(tutti_request *r) {
 
 /* ---- waiting */
 
-/* Wait once, for a short time: for the thread of the file, for messages, or, if `event` is not NULL,
- * for answers of other ranks. */
+/* Wait once, for a short time: for the thread of the file, for messages, or, if `event` is not
+ * NULL, for answers of other ranks. */
 static void wait_for(tutti_file *f, tutti__event *event, tutti__wait *w) {
     if (!f) {
         tutti__yield();
@@ -457,8 +458,8 @@ void tutti__request_wait(tutti_request *r) {
         return;
     }
     if (r->asked.how == TUTTI__INDEPENDENT) {
-        while (
-            !tutti__request_test(r)) { /* other operations progress in the meantime, if possible */
+        /* other operations progress in the meantime, if possible */
+        while (!tutti__request_test(r)) {
             const int others = active_n && mpi_in_any_thread;
             tutti__independent_wait(r, others ? 50 : 100000);
             if (others) tutti__yield();
@@ -495,8 +496,8 @@ tutti_err tutti__request_collect(tutti_request **pr, tutti_off *count_out) {
     }
     tutti_plan *p = r->found.plan;
     if (r->asked.how == TUTTI__SPLIT && r->found.owns_plan && p && p->memory.segment.base) {
-        /* A split operation ends at the same point of the program on all ranks, so its memory can be
-         * kept for reuse. */
+        /* A split operation ends at the same point of the program on all ranks, so its memory can
+         * be kept for reuse. */
         tutti__segment_drop(&f->team->staging->spare);
         f->team->staging->spare = p->memory.segment;
         memset(&p->memory.segment, 0, sizeof p->memory.segment);

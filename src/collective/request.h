@@ -48,7 +48,8 @@ struct tutti_request {
         int owns_plan;          /* the plan is released at the end */
         tutti_off displacement; /* displacement from the access of the plan in bytes */
         tutti_off file_size;    /* size of the file, see tutti__file_end */
-        /* bytes have been transferred: of this rank; of all ranks, with an agreement */
+        /* whether the bytes of this rank have been transferred; whether those of all ranks have,
+         * with an agreement */
         int moved, done;
         int apart;     /* not all ranks block: the final agreement has its own tag */
         int all_split; /* all ranks use a begin call, and complete it together in end */
@@ -81,8 +82,8 @@ struct tutti_request {
 
 /* ---- carry_out.c: begin and end of a request; both may block */
 int tutti__request_is_valid(const tutti_request *r); /* check the invariants, for TUTTI_ASSERT */
-/* Find the plan, and execute the part of the operation that needs the other ranks, e.g. the exchange
- * of a write.   Collective, except for a request that is already complete. */
+/* Find the plan, and execute the part of the operation that needs the other ranks, e.g. the
+ * exchange of a write.   Collective, except for a request that is already complete. */
 void tutti__request_first_half(tutti_request *r);
 /* Execute the rest of a request that is not complete: file access, the exchange of a read, the
  * agreement.   Collective. */
@@ -124,8 +125,8 @@ int tutti__requests_drop(tutti_file *f);
 tutti_err tutti__start(const tutti_request *asked, tutti_request **r_out) TUTTI_MUST_USE;
 
 /* ---- parts.c */
-/* Request parts of the caller instead of one access; if that is impossible, r->asked.refused is set.
- * The caller frees r->op.parts when the request has been executed or copied. */
+/* Request parts of the caller instead of one access; if that is impossible, r->asked.refused is
+ * set.  The caller frees r->op.parts when the request has been executed or copied. */
 void tutti__ask_parts(tutti_request *r, int n, const tutti_part *parts);
 /* Set the buffers for a run of r->found.plan; after an error r->asked.refused is set. */
 void tutti__ask_bufs(tutti_request *r, int n, void *const *bufs);
@@ -144,7 +145,7 @@ void tutti__independent_end(tutti_file *f);
 /* ---- handles.c: validity of handles: TUTTI_ERR_ARG if NULL, TUTTI_ERR_STATE if stale or after
  * MPI_Finalize.   Local. */
 tutti_err tutti__plan_live(const tutti_plan *p) TUTTI_MUST_USE;
-/* Frees a request that MPI_Finalize has made unusable, and sets *r to NULL. */
+/* Also free a request that MPI_Finalize has made unusable, and set *r to NULL. */
 tutti_err tutti__request_live(tutti_request **r) TUTTI_MUST_USE;
 /* Set the handle of a file that is not live to NULL, and free the rest of the file. */
 void tutti__file_forget(tutti_file **f);

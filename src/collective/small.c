@@ -1,10 +1,12 @@
 /* collective: repeated small requests need only one agreement, on the plan:
  *
- *   a read without staging     each rank reads first, then agrees.  If ranks disagree, they read again
- *   a write without holes      each rank copies its bytes to their position in the shared memory of the
- *                              consensus (comm/consensus.c), then agrees.  If all ranks agree, the
- *                              first rank that detects it writes all bytes with one call and reports
- *                              the outcome to the other ranks; otherwise nothing has been written
+ *   a read without staging     each rank reads first, then agrees.  If ranks disagree, they read
+ *                              again
+ *   a write without holes      each rank copies its bytes to their position in the shared memory of
+ *                              the consensus (comm/consensus.c), then agrees.  If all ranks agree,
+ *                              the first rank that detects it writes all bytes with one call and
+ *                              reports the outcome to the other ranks; otherwise nothing has been
+ *                              written
  *
  * If every rank writes its own pages, gathering is faster only for the smallest requests, since it
  * needs an additional copy, and one core writes everything.
@@ -19,8 +21,8 @@
 /* Limit of requests that are transferred before the agreement; for larger reads an additional
  * agreement is negligible. */
 static const tutti_off READ_FIRST_BYTES = 256 << 10;
-/* Limit of writes that are gathered, bytes of all ranks, if the plan has no staging; larger ones are
- * written by all ranks. */
+/* Limit of writes that are gathered, bytes of all ranks, if the plan has no staging; larger ones
+ * are written by all ranks. */
 static const tutti_off GATHER_BYTES = 16 << 10;
 
 /* Return whether this rank may transfer its bytes before the agreement.  Another rank may refuse a

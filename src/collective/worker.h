@@ -20,8 +20,8 @@ void tutti__worker_wait(struct tutti__worker *w, const tutti_request *r, long mi
 int tutti__worker_idle(struct tutti__worker *w);
 /* Wait until all requests have been executed, then end the threads. */
 void tutti__worker_end(struct tutti__worker **w);
-/* End the threads at MPI_Finalize if they become idle soon; otherwise make them stop before the next
- * MPI call, and return 0. */
+/* End the threads at MPI_Finalize if they become idle soon; otherwise make them stop before the
+ * next MPI call, and return 0. */
 int tutti__worker_stop(struct tutti__worker **w);
 
 #endif

@@ -1,10 +1,11 @@
-/* comm: comparing the names and arguments of the collective calls of all ranks before the call is executed.
+/* comm: comparing the names and arguments of the collective calls of all ranks before the call is
+ * executed.
  *
- * Ranks in different calls must not wait for each other's messages.  Therefore every call starts with the
- * same communication, one consensus if the team has shared memory and one vote otherwise; the choice
- * depends only on the team.  The first word that a rank announces has a hash of the call's name in its
- * upper half and the rank in its lower half: if calls differ, the smallest and the largest word of all
- * ranks identify two ranks whose calls differ.
+ * Ranks in different calls must not wait for each other's messages.  Therefore every call starts
+ * with the same communication, one consensus if the team has shared memory and one vote otherwise;
+ * the choice depends only on the team.  The first word that a rank announces has a hash of the
+ * call's name in its upper half and the rank in its lower half: if calls differ, the smallest and
+ * the largest word of all ranks identify two ranks whose calls differ.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/call.h"
 
@@ -46,7 +47,8 @@ int tutti__calls_differ(const tutti__range announced[TUTTI__ANNOUNCEMENTS]) {
            announced[TUTTI__ANNOUNCED_HASH].min < announced[TUTTI__ANNOUNCED_HASH].max;
 }
 
-/* Get the name of the call of a rank, which is sent to all ranks as the text of an error.  Collective. */
+/* Get the name of the call of a rank, which is sent to all ranks as the text of an error.
+ * Collective. */
 static tutti_err get_call_name(tutti__team *t, int rank, const tutti__call *c, char *to,
                                size_t size) {
     tutti_err local_err = TUTTI_OK;

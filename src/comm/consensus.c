@@ -1,14 +1,15 @@
 /* comm: consensus.  Each rank writes its answers to its own cache lines in shared memory and
- * increments a counter of arrivals; the last rank to arrive wakes the sleeping ranks, and each rank reads all
- * answers.
+ * increments a counter of arrivals; the last rank to arrive wakes the sleeping ranks, and each rank
+ * reads all answers.
  *
- *   [ arrived | event | claimed | outcome | data of even rounds, of odd rounds ][ answers of rank 0 | ... ]
+ *   [ arrived | event | claimed | outcome | data of even, odd rounds ][ answers of rank 0 | ... ]
  *   Each rank has two sets of answers, for even and for odd rounds:
  *   [ yes | numbers ... ] or [ posted bytes ]
  *
- * Two sets are enough: a rank in round n + 2 has completed round n + 1, for which all ranks have answered,
- * after they had read the answers of round n.  A waiting rank lets other operations progress, and
- * occasionally MPI (wait.c), since another rank may wait for a message of the program before it arrives.
+ * Two sets are enough: a rank in round n + 2 has completed round n + 1, for which all ranks have
+ * answered, after they had read the answers of round n.  A waiting rank lets other operations
+ * progress, and occasionally MPI (wait.c), since another rank may wait for a message of the program
+ * before it arrives.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/consensus.h"
 
@@ -49,8 +50,8 @@ static head *head_of(const tutti__team *t) {
     return (head *)(void *)t->consensus.base;
 }
 
-/* The pages of `data` are released until their first use, since they are most of the memory of an open
- * file. */
+/* The pages of `data` are released until their first use, since they are most of the memory of an
+ * open file. */
 void tutti__consensus_use(tutti__team *t, char *memory) {
     t->consensus.in_use = 1;
     t->consensus.base = memory;

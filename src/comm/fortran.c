@@ -1,5 +1,5 @@
-/* comm: conversion of MPI handles from Fortran integers.  Open MPI converts an unknown integer to NULL, which
- * is replaced here; MPICH's integers are its handles, which its functions validate.
+/* comm: conversion of MPI handles from Fortran integers.  Open MPI converts an unknown integer to
+ * NULL, which is replaced here; MPICH's integers are its handles, which its functions validate.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <tutti/fortran.h>

@@ -1,6 +1,6 @@
 /* comm: gathering by a binomial tree: in round k a rank whose bit k is set sends the data of its
- * subtree to the rank with that bit cleared, and is done.  The ranks of a subtree are consecutive, so data
- * arrives in rank order.
+ * subtree to the rank with that bit cleared, and is done.  The ranks of a subtree are consecutive,
+ * so data arrives in rank order.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/gather.h"
 

@@ -28,7 +28,8 @@ void tutti__mailbox_put(tutti__mailbox *m, int rank, size_t bytes, void *data);
  * truncated, so that its sender can continue.  Not collective. */
 tutti_err tutti__mailbox_receive(tutti__mailbox *m, tutti__team *t, const MPI_Status *found,
                                  int tag) TUTTI_MUST_USE;
-/* Receive all messages with this tag from other ranks, and complete the sends of this rank.  Collective. */
+/* Receive all messages with this tag from other ranks, and complete the sends of this rank.
+ * Collective. */
 tutti_err tutti__mailbox_fill(tutti__mailbox *m, tutti__team *t, int tag,
                               tutti__sent *sent) TUTTI_MUST_USE;
 

@@ -13,8 +13,8 @@ typedef struct tutti__minimum {
 
 /* Start the reduction of `local`, without waiting.  Collective. */
 tutti_err tutti__minimum_begin(tutti__team *t, int64_t local, tutti__minimum *m) TUTTI_MUST_USE;
-/* Test whether the reduction is complete and m->least is valid.  After an MPI error it is complete, and
- * m->least is the value of this rank.  Not collective. */
+/* Test whether the reduction is complete and m->least is valid.  After an MPI error it is complete,
+ * and m->least is the value of this rank.  Not collective. */
 tutti_err tutti__minimum_test(tutti__minimum *m, int *done_out) TUTTI_MUST_USE;
 
 #endif

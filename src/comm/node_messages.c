@@ -1,5 +1,5 @@
-/* comm: messages along the binomial tree of a node.  The parent of position p is p minus its lowest set bit
- * b; its children are p plus each power of two less than b.
+/* comm: messages along the binomial tree of a node.  The parent of position p is p minus its lowest
+ * set bit b; its children are p plus each power of two less than b.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/node_messages.h"
 
@@ -25,8 +25,8 @@ static tutti_err receive_from(const tutti__team *t, int position, void *data, in
     return tutti__team_finish(1, &r);
 }
 
-/* Return the lowest set bit of this rank's position; for position 0, the first power of two that is not less
- * than the number of positions. */
+/* Return the lowest set bit of this rank's position; for position 0, the first power of two that is
+ * not less than the number of positions. */
 static int own_bit(const tutti__team *t) {
     int bit = 1;
     while (bit < t->nodes.size && !(t->nodes.me & bit)) bit *= 2;

@@ -1,5 +1,6 @@
-/* comm: prefix and suffix reductions by recursive doubling.  Before the round of distance d, rank r has the
- * reductions over ranks r-d+1 ... r and over ranks r ... r+d-1, and sends them to ranks r+d and r-d.
+/* comm: prefix and suffix reductions by recursive doubling.  Before the round of distance d, rank r
+ * has the reductions over ranks r-d+1 ... r and over ranks r ... r+d-1, and sends them to ranks r+d
+ * and r-d.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/scan.h"
 
@@ -49,8 +50,8 @@ tutti_err tutti__team_scan(tutti__team *t, const tutti__scan_operation *s, const
     tutti__collective_add();
     memcpy(before_out, s->none, s->bytes);
     memcpy(behind_out, s->none, s->bytes);
-    if (t->nodes.n == 1 &&
-        t->consensus.base) { /* in shared memory; positions in the node are ranks */
+    /* in shared memory; positions in the node are ranks */
+    if (t->nodes.n == 1 && t->consensus.base) {
         tutti__consensus_post(t, own, s->bytes);
         for (int r = 0; r < t->size; r++)
             if (r != t->rank)

@@ -9,7 +9,7 @@
 /* An associative operation on values of a fixed size, with the identity element `none`. */
 typedef struct tutti__scan_operation {
     size_t bytes;     /* bytes of a value, at most TUTTI__SCAN_BYTES */
-    const void *none; /* value of no ranks */
+    const void *none; /* identity element */
     /* replaces *left by the combination of *left and *right */
     void (*append)(void *left, const void *right);
 } tutti__scan_operation;

@@ -1,5 +1,6 @@
-/* comm: sparse exchange without a table of all ranks: synchronous sends, and a mailbox that is filled
- * with all arriving messages (sparse_nbx.c; on a simulated machine simulated/sparse_counted.c).
+/* comm: sparse exchange without a table of all ranks: synchronous sends, and a mailbox that is
+ * filled with all arriving messages (sparse_nbx.c; on a simulated machine
+ * simulated/sparse_counted.c).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/sparse.h"
 
@@ -43,7 +44,8 @@ tutti_err tutti__sparse_exchange(tutti__team *t, int n, const tutti__sparse_mess
     const tutti_err err = tutti__mailbox_fill(&m, t, tag, &(tutti__sent){started, sent, i, out});
     tutti__free(sent);
     if (err == TUTTI_OK && m.err == TUTTI_OK) {
-        /* Sort by source; messages of one source keep their order.  They are nearly sorted or few. */
+        /* Sort by source; messages of one source keep their order.  They are nearly sorted or
+         * few. */
         for (int i = 1; i < m.n; i++) {
             const tutti__sparse_message l = m.v[i];
             int lo = 0, hi = i;

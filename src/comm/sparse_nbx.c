@@ -1,6 +1,6 @@
-/* comm: the receiving part of a sparse exchange by the NBX algorithm (Hoefler, Siebert and Lumsdaine, 2010).  A
- * rank receives arriving messages; when its synchronous sends have completed, it enters a non-blocking
- * barrier; when the barrier completes, all messages have arrived.
+/* comm: the receiving part of a sparse exchange by the NBX algorithm (Hoefler, Siebert and
+ * Lumsdaine, 2010).  A rank receives arriving messages; when its synchronous sends have completed,
+ * it enters a non-blocking barrier; when the barrier completes, all messages have arrived.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/mailbox.h"
 #include "comm/wait.h"

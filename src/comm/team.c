@@ -1,8 +1,8 @@
 /* comm: creating and pooling teams, and dividing them into groups.
  *
- * The pool is an attribute of the communicator of the caller.  All ranks must take the same free team.
- * Threads may close files in different orders on different ranks; therefore the ranks compare the ids of
- * their first free teams, and create a new team if the ids differ.
+ * The pool is an attribute of the communicator of the caller.  All ranks must take the same free
+ * team.  Threads may close files in different orders on different ranks; therefore the ranks
+ * compare the ids of their first free teams, and create a new team if the ids differ.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/team.h"
 
@@ -37,7 +37,8 @@ static void groups_free(tutti__groups *g) {
     memset(g, 0, sizeof *g);
 }
 
-/* Set all fields from `of`, which has the group numbers 0 ... n-1 of all ranks; no group is empty. */
+/* Set all fields from `of`, which has the group numbers 0 ... n-1 of all ranks; no group is
+ * empty. */
 static tutti_err groups_finish(tutti__groups *g, int n, int ranks, int rank) {
     g->n = n;
     g->start = tutti__calloc((size_t)n + 1, sizeof *g->start);
@@ -86,8 +87,8 @@ static int simulated_node(const char *text, int rank, int size) {
         below += n < size ? n : size; /* clamped, since the sum of a long list could overflow */
         if (below > size) below = size;
         if (mine < 0 && rank < below) mine = part;
-        if (*end == '\0')
-            return mine >= 0 ? mine : part + 1; /* ranks beyond the list form one more part */
+        /* ranks beyond the list form one more part */
+        if (*end == '\0') return mine >= 0 ? mine : part + 1;
         if (*end != ',') return -1;
         const char *from = end + 1;
         n = strtol(from, &end, 10);
@@ -109,7 +110,8 @@ static int location_order(const void *a, const void *b) {
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* Divide the ranks into nodes, numbered 0, 1, ... in the order of their lowest ranks.  Collective. */
+/* Divide the ranks into nodes, numbered 0, 1, ... in the order of their lowest ranks.
+ * Collective. */
 static tutti_err nodes_make(tutti__team *t, int part, location *all, int *leader) {
     /* Processes with the same boot id, host name and /dev/shm can share memory.
      * MPI_Comm_split_type gives the same result, but takes milliseconds in MPICH. */
@@ -156,8 +158,8 @@ static void team_free(tutti__team *t) {
     tutti__free(t);
 }
 
-/* Create a communicator of the same ranks.  MPI_Comm_dup would copy the caller's attributes, whose delete
- * callbacks would be called when the new communicator is freed. */
+/* Create a communicator of the same ranks.  MPI_Comm_dup would copy the caller's attributes, whose
+ * delete callbacks would be called when the new communicator is freed. */
 static int create_same_comm(MPI_Comm comm, MPI_Comm *out) {
     MPI_Group all;
     int code = MPI_Comm_group(comm, &all);
@@ -256,8 +258,8 @@ static int pool_delete(MPI_Comm comm, int key, void *value, void *extra) {
     return MPI_SUCCESS;
 }
 
-/* Free the pool of MPI_COMM_WORLD, which the program never frees.  This is a delete callback of MPI_COMM_SELF,
- * whose attributes MPI_Finalize deletes first. */
+/* Free the pool of MPI_COMM_WORLD, which the program never frees.  This is a delete callback of
+ * MPI_COMM_SELF, whose attributes MPI_Finalize deletes first. */
 static int world_delete(MPI_Comm self, int key, void *value, void *extra) {
     (void)self, (void)key, (void)value, (void)extra;
     void *p = NULL;
@@ -267,8 +269,8 @@ static int world_delete(MPI_Comm self, int key, void *value, void *extra) {
     return MPI_SUCCESS;
 }
 
-/* Create the keys.  Attributes are set by PMPI_Comm_set_attr because libtutti-mpiio.so, which may be
- * preloaded, replaces MPI_Comm_set_attr and would open a file in it while pool_lock is held. */
+/* Create the keys.  Attributes are set by PMPI_Comm_set_attr because libtutti-mpiio.so, which may
+ * be preloaded, replaces MPI_Comm_set_attr and would open a file in it while pool_lock is held. */
 static tutti_err pool_keys(void) {
     int self_key = MPI_KEYVAL_INVALID;
     if (pool_key != MPI_KEYVAL_INVALID) return TUTTI_OK;
@@ -310,7 +312,8 @@ tutti_err tutti__team_take(MPI_Comm comm, const char *pretend, tutti__team **out
     if (t) t->busy = 1;
     pthread_mutex_unlock(&pool_lock);
 
-    /* the ids are equal if max(-id) == -max(id); 1 << 30: this rank has no pool; 1, -1: no free team */
+    /* the ids are equal if max(-id) == -max(id); 1 << 30: this rank has no pool; 1, -1: no free
+     * team */
     range[0] = err != TUTTI_OK ? 1 << 30 : t ? -t->id : 1;
     range[1] = err != TUTTI_OK ? 1 << 30 : t ? t->id : -1;
     MPI_Request r;
@@ -350,8 +353,8 @@ void tutti__team_give(tutti__team **t) {
     *t = NULL;
 }
 
-/* MPI guarantees tags up to 32767: 1 ... 16383 are for messages of operations, 16384 ... 32765 for their votes;
- * node_messages.c and array_pair.c use the last two. */
+/* MPI guarantees tags up to 32767: 1 ... 16383 are for messages of operations, 16384 ... 32765 for
+ * their votes; node_messages.c and array_pair.c use the last two. */
 int tutti__team_tag(tutti__team *t) {
     t->tag = t->tag % 16383 + 1;
     return t->tag;

@@ -2,8 +2,8 @@
  * do not match those of the caller, and a list of the ranks that share memory.
  *
  * Creation is expensive, so teams are pooled in an attribute of the caller's communicator: opening
- * a file takes a free team from the pool, closing returns the team, and the teams are freed with that
- * communicator.
+ * a file takes a free team from the pool, closing returns the team, and the teams are freed with
+ * that communicator.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TEAM_H
 #define TUTTI_TEAM_H
@@ -45,19 +45,20 @@ typedef struct tutti__team {
     int64_t differed; /* number of detected mismatches of calls, the same on all ranks */
     int id;           /* number of the team in its pool, the same on all ranks */
     int busy;         /* whether an open file uses the team */
-    int orphan; /* whether the caller's communicator has been freed: free the team when it is returned */
+    int orphan; /* whether the caller's communicator has been freed; then return frees the team */
     char pretend[128];        /* option `nodes` for which the team was created */
     struct tutti__team *next; /* next team of the pool */
 } tutti__team;
 
-/* Take a team for `comm`.  Collective.  `pretend` (the option `nodes`) divides the ranks of each machine into
- * simulated nodes: "" one, "N" N equal parts of the ranks, "3,1,2" parts of these sizes, "rr:N" rank modulo
- * N, "single" one per rank. */
+/* Take a team for `comm`.  Collective.  `pretend` (the option `nodes`) divides the ranks of each
+ * machine into simulated nodes: "" one, "N" N equal parts of the ranks, "3,1,2" parts of these
+ * sizes, "rr:N" rank modulo N, "single" one per rank. */
 tutti_err tutti__team_take(MPI_Comm comm, const char *pretend, tutti__team **out) TUTTI_MUST_USE;
-/* Return the team to its pool and set *t to NULL.  Not collective, but collective if the caller's
- * communicator has been freed; may be called after MPI_Finalize. */
+/* Return the team to its pool and set *t to NULL.  Collective if the caller's communicator has been
+ * freed, otherwise not collective; may be called after MPI_Finalize. */
 void tutti__team_give(tutti__team **t);
-/* Return a tag for one operation; the same on all ranks if they make the same calls.  Not collective. */
+/* Return a tag for one operation; the same on all ranks if they make the same calls.  Not
+ * collective. */
 int tutti__team_tag(tutti__team *t);
 /* Return a tag for tutti__team_agree_tagged, which differs from all tags of tutti__team_tag. */
 int tutti__team_vote_tag(tutti__team *t);

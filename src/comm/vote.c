@@ -1,11 +1,11 @@
 /* comm: votes.  Minima, maxima, sums and the error of the lowest failing rank are reduced in two
  * levels: first in the shared memory of each node (consensus.h), if there is one; then by recursive
- * doubling among one rank per node, or among all ranks: in round k a rank exchanges its partial result with
- * the rank whose number differs in bit k.  Ranks beyond the largest power of two first send their values to
- * a partner, and receive the result from it.  The vote uses point-to-point messages rather than
- * MPI_Allreduce for three reasons: waiting yields the core and lets other operations progress, the error is
- * part of the message, and votes of different operations (each with its own tag) may be in different orders
- * on different ranks.
+ * doubling among one rank per node, or among all ranks: in round k a rank exchanges its partial
+ * result with the rank whose number differs in bit k.  Ranks beyond the largest power of two first
+ * send their values to a partner, and receive the result from it.  The vote uses point-to-point
+ * messages rather than MPI_Allreduce for three reasons: waiting yields the core and lets other
+ * operations progress, the error is part of the message, and votes of different operations (each
+ * with its own tag) may be in different orders on different ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/vote.h"
 
@@ -114,8 +114,8 @@ static tutti_err ballot_double(tutti__team *t, int tag, const tutti__vote *v, co
     return partner >= 0 ? ballot_pass(t, tag, partner, b, -1, NULL) : TUTTI_OK;
 }
 
-/* Reduce *b in the shared memory of each node; then the first ranks of the nodes exchange messages and share
- * the result with their nodes. */
+/* Reduce *b in the shared memory of each node; then the first ranks of the nodes exchange messages
+ * and share the result with their nodes. */
 static tutti_err ballot_by_nodes(tutti__team *t, const tutti__vote *v, ballot *b) {
     const tutti__groups *g = &t->nodes;
     const senders firsts = {g->mine, g->n, g->start, g->member};

@@ -1,5 +1,5 @@
-/* comm: votes, which are reductions by messages.  A vote reduces some numbers over all ranks together with the error
- * of the lowest failing rank, so that all ranks return the same error.
+/* comm: votes, which are reductions by messages.  A vote reduces some numbers over all ranks
+ * together with the error of the lowest failing rank, so that all ranks return the same error.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_VOTE_H
 #define TUTTI_VOTE_H
@@ -46,8 +46,9 @@ typedef struct tutti__vote {
 } tutti__vote;
 
 void tutti__vote_init(tutti__vote *v); /* no reductions and ranges */
-/* Reduce *io over all ranks.  If `local_err` is an error on any rank, all ranks return the error of the lowest such
- * rank, which becomes their last error; the values are reduced in any case.  Collective. */
+/* Reduce *io over all ranks.  If `local_err` is an error on any rank, all ranks return the error of
+ * the lowest such rank, which becomes their last error; the values are reduced in any case.
+ * Collective. */
 tutti_err tutti__team_vote(tutti__team *t, tutti_err local_err, tutti__vote *io) TUTTI_MUST_USE;
 /* Vote with n reductions, which must be the same on all ranks.  Collective. */
 tutti_err tutti__team_reduce(tutti__team *t, tutti_err local_err, int n,
@@ -58,19 +59,20 @@ tutti_err tutti__team_max(tutti__team *t, tutti_err local_err, int64_t *io) TUTT
 tutti_err tutti__team_agree(tutti__team *t, tutti_err local_err) TUTTI_MUST_USE;
 /* Tag of votes that all ranks make in the same order; tags of operations are larger. */
 enum { TUTTI__VOTE_TAG = 0 };
-/* Like tutti__team_agree, while other votes, each with its own tag (tutti__team_vote_tag), are pending in any
- * order.  Collective. */
+/* Like tutti__team_agree, while other votes, each with its own tag (tutti__team_vote_tag), are
+ * pending in any order.  Collective. */
 tutti_err tutti__team_agree_tagged(tutti__team *t, int tag, tutti_err local_err) TUTTI_MUST_USE;
 
-/* Sum of n numbers over all ranks, in place.  Collective. */
+/* Replace n numbers by their sums over all ranks.  Collective. */
 tutti_err tutti__team_sum(tutti__team *t, int64_t *v, int n) TUTTI_MUST_USE;
 /* Broadcast `bytes` bytes from rank 0.  Collective; `bytes` must be the same on all ranks. */
 tutti_err tutti__team_broadcast(tutti__team *t, void *data, int bytes) TUTTI_MUST_USE;
-/* Gather `bytes` bytes of every rank, in rank order, on all ranks; release *all_out with tutti__free.
- * Collective; `bytes` must be the same on all ranks. */
+/* Gather `bytes` bytes of every rank, in rank order, on all ranks; release *all_out with
+ * tutti__free.   Collective; `bytes` must be the same on all ranks. */
 tutti_err tutti__team_allgather(tutti__team *t, const void *own, size_t bytes,
                                 void **all_out) TUTTI_MUST_USE;
-/* Broadcast *bytes bytes from rank 0; the other ranks get *bytes and allocate *data.  Collective. */
+/* Broadcast *bytes bytes from rank 0; the other ranks get *bytes and allocate *data.
+ * Collective. */
 tutti_err tutti__team_broadcast_bytes(tutti__team *t, void **data, size_t *bytes) TUTTI_MUST_USE;
 
 #endif

@@ -1,9 +1,9 @@
 /* comm: waiting.  All waits of the library use this file.
  *
  * On a machine with other load, sched_yield gives up the core for a whole time slice, while a
- * sleeping rank is woken immediately.  If only ranks of the program run, sched_yield is faster.  Therefore
- * a wait first yields for some microseconds and then sleeps; after a yield that took a time slice, this
- * thread does not yield for CROWDED_SECONDS.
+ * sleeping rank is woken immediately.  If only ranks of the program run, sched_yield is faster.
+ * Therefore a wait first yields for some microseconds and then sleeps; after a yield that took a
+ * time slice, this thread does not yield for CROWDED_SECONDS.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/wait.h"
 
@@ -16,13 +16,14 @@
 
 /* polls before the first yield, if every rank has its own core: about two microseconds */
 enum { SPINS = 200 };
-/* Seconds of yielding before sleep; duration of a yield that indicates other load; time without yields after
- * it. */
+/* Seconds of yielding before sleep; duration of a yield that indicates other load; time without
+ * yields after it. */
 static const double YIELD_SECONDS = 20e-6, SLICE = 1e-3, CROWDED_SECONDS = 0.1;
-/* YIELD_SECONDS while other ranks copy large data, for which they need the core for milliseconds. */
+/* YIELD_SECONDS while other ranks copy large data, for which they need the core for
+ * milliseconds. */
 static const double TRANSFER_YIELD_SECONDS = 5e-3;
-/* A sleep without an event takes SLEEP_SHARE of the time waited so far, at most LONGEST_SLEEP seconds, so that
- * messages are not delayed much. */
+/* A sleep without an event takes SLEEP_SHARE of the time waited so far, at most LONGEST_SLEEP
+ * seconds, so that messages are not delayed much. */
 static const double SLEEP_SHARE = 0.1, LONGEST_SLEEP = 1e-3;
 /* Maximum seconds of a sleep of a thread that has other operations to progress. */
 static const double SHORT_SLEEP = 1e-4;

@@ -1,7 +1,7 @@
-/* comm: waiting.  The library does not block in MPI calls.  A rank that waits for a change in shared memory
- * polls for some microseconds, then sleeps until another rank signals the event, at most for a millisecond,
- * after which it lets MPI progress.  A rank that waits for messages polls, with increasing sleeps.  Inside a
- * fiber, every wait suspends the fiber.
+/* comm: waiting.  The library does not block in MPI calls.  A rank that waits for a change in
+ * shared memory polls for some microseconds, then sleeps until another rank signals the event, at
+ * most for a millisecond, after which it lets MPI progress.  A rank that waits for messages polls,
+ * with increasing sleeps.  Inside a fiber, every wait suspends the fiber.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_WAIT_H
 #define TUTTI_WAIT_H
@@ -16,15 +16,15 @@ typedef struct tutti__wait {
     const tutti__team *team;
     tutti__event *event; /* event to wait for; NULL: wait for messages */
     uint32_t seen;       /* count of the event before the last check of the condition */
-    int transfers; /* whether other ranks of this node copy large data: yielding is faster than sleeping */
-    int turns;    /* polls so far, up to SPINS */
-    double since; /* time of the first yield; 0: none yet */
+    int transfers; /* whether other ranks of this node copy large data: yielding is then faster */
+    int turns;     /* polls so far, up to SPINS */
+    double since;  /* time of the first yield; 0: none yet */
 } tutti__wait;
 tutti__wait tutti__wait_begin(const tutti__team *t, tutti__event *e);
 void tutti__wait_turn(tutti__wait *w);
 
-/* Let other operations of this thread progress, then yield the core once; inside a fiber, suspend it.  Not
- * collective. */
+/* Let other operations of this thread progress, then yield the core once; inside a fiber, suspend
+ * it.  Not collective. */
 void tutti__yield(void);
 typedef int tutti__idle_fn(void); /* returns the number of operations that it progresses */
 /* Set the function that this thread calls while waiting; NULL: none.  Not collective. */
@@ -32,8 +32,8 @@ void tutti__on_idle(tutti__idle_fn *fn);
 
 /* Wait for n MPI requests.  Not collective. */
 tutti_err tutti__team_finish(int n, MPI_Request *requests) TUTTI_MUST_USE;
-/* Let MPI progress messages, including those of the program; for ranks that wait without an MPI request.  Not
- * collective. */
+/* Let MPI progress messages, including those of the program; for ranks that wait without an MPI
+ * request.  Not collective. */
 void tutti__mpi_progress(const tutti__team *t);
 
 #endif

@@ -1,8 +1,8 @@
-/* comm: detection of a second MPI library and of a wrong launcher.  A program compiled for one MPI and linked
- * with a Tutti built for another has both libraries, and its communicators are invalid in Tutti.  An MPI
- * library is identified by a symbol to which programs compiled with its mpi.h refer.  If a program is
- * started by the launcher of another MPI, MPI_COMM_WORLD of each process has one rank.  Launchers are
- * identified by environment variables.
+/* comm: detection of a second MPI library and of a wrong launcher.  A program compiled for one MPI
+ * and linked with a Tutti built for another has both libraries, and its communicators are invalid
+ * in Tutti.  An MPI library is identified by a symbol to which programs compiled with its mpi.h
+ * refer.  If a program is started by the launcher of another MPI, MPI_COMM_WORLD of each process
+ * has one rank.  Launchers are identified by environment variables.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/which_mpi.h"
 
@@ -15,8 +15,8 @@
 
 #include "comm/mpi_error.h"
 
-/* A launcher and two environment variables that it sets: `count` has the number of processes, `process` is
- * set only in the started processes. */
+/* A launcher and two environment variables that it sets: `count` has the number of processes,
+ * `process` is set only in the started processes. */
 typedef struct {
     const char *name, *count, *process;
 } launcher;
@@ -46,14 +46,16 @@ tutti_err tutti__which_mpi(void) {
     return TUTTI_OK;
 }
 
-/* launchers[] begins with the launcher of this MPI, since it may run inside a job of another launcher. */
+/* launchers[] begins with the launcher of this MPI, since it may run inside a job of another
+ * launcher. */
 tutti_err tutti__launch_check(void) {
     const char *allowed = secure_getenv("TUTTI_SINGLE_RANK");
     int ranks = 1;
     TUTTI_MPI(MPI_Comm_size(MPI_COMM_WORLD, &ranks));
     if (ranks > 1 || (allowed && strcmp(allowed, "1") == 0)) return TUTTI_OK;
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
-        /* number of processes that the launcher has started; 0: this process was not started by it */
+        /* number of processes that the launcher has started; 0: this process was not started by
+         * it */
         const char *count = secure_getenv(launchers[i]->count);
         const long started =
             count && secure_getenv(launchers[i]->process) ? strtol(count, NULL, 10) : 0;

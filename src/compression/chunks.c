@@ -8,7 +8,8 @@
 
 /* ---- chunk grids */
 
-/* Derive the grid from the dimension that is divided and the extent of its pieces. 0: they are invalid */
+/* Compute the grid that divides dimension `cut` into pieces of `extent` indices; returns 0 if they
+ * are invalid. */
 static int compute_grid(const tutti__chunked *of, tutti_off cut, tutti_count extent,
                         tutti__chunk_grid *out) {
     tutti_count outer = 1, inner = 1;
@@ -21,7 +22,7 @@ static int compute_grid(const tutti__chunked *of, tutti_off cut, tutti_count ext
     const tutti_count along = of->shape[cut];
     *out =
         (tutti__chunk_grid){.cut = (int)cut, .extent = 1, .item = of->item, .number = of->number};
-    if (outer == 0 || inner == 0 || along == 0) { /* an empty space: no chunks */
+    if (outer == 0 || inner == 0 || along == 0) { /* an empty space has no chunks */
         out->entries = 1;
         out->raw = (size_t)of->item;
         return cut == 0 && extent == 1;
@@ -66,7 +67,7 @@ tutti_count tutti__chunk_filled(const tutti__chunk_grid *g, tutti_count chunk) {
 
 /* ---- header and table: int64, little-endian */
 
-/* In this order; two zeros follow. */
+/* Fields of the header, in this order; two zeros follow. */
 enum { CODEC, CHUNKS, RAW, NUMBER, CUT, EXTENT };
 enum { SHUFFLE_ZSTD = 1 };
 
@@ -139,7 +140,8 @@ tutti_err tutti__chunks_table_check(const tutti__chunk_grid *g, tutti_count firs
 
 /* ---- one chunk */
 
-/* Shuffle: all first bytes of the values, then all second bytes, and so on; a tile of values fits in the cache. */
+/* Values per tile of the byte shuffle, which stores the first bytes of all values, then the second
+ * bytes, and so on; a tile fits in the cache. */
 enum { TILE = 2048 };
 
 static void shuffle_bytes(unsigned char *restrict to, const unsigned char *restrict from,
@@ -183,7 +185,7 @@ void tutti__chunk_codec_free(tutti__chunk_codec *c) {
 }
 
 size_t tutti__chunk_bound(size_t raw) {
-    return ZSTD_compressBound(raw) + 64; /* for the checksum */
+    return ZSTD_compressBound(raw) + 64; /* 64 bytes for the checksum */
 }
 
 tutti_err tutti__chunk_pack(tutti__chunk_codec *c, const void *raw, void *frame, size_t room,

@@ -1,8 +1,8 @@
 /* dataset: begin and discard segments.
  *
- * All ranks know the location of a segment without communication, and rank 0 prepares the file before all ranks agree on
- * the call. Thus a segment that is appended to an open file begins with one agreement. Rank 0 creates a new data file,
- * and then all ranks open it.
+ * All ranks know the location of a segment without communication, and rank 0 prepares the file
+ * before all ranks agree on the call. Thus a segment that is appended to an open file begins with
+ * one agreement. Rank 0 creates a new data file, and then all ranks open it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 
@@ -13,7 +13,7 @@
 
 /* ---- location of the next segment */
 
-/* The last segment, committed or not; NULL: none. */
+/* Return the last segment, committed or not, or NULL. */
 static const tutti__segment_row *last_segment(const tutti_dataset *d) {
     if (d->now.under_way) return &d->now.segment;
     return d->model.segments_n > 0 ? &d->model.segments[d->model.segments_n - 1] : NULL;
@@ -38,7 +38,8 @@ static int64_t file_group(const tutti_dataset *d, int64_t index) {
     return index % n < 0 ? q - 1 : q;
 }
 
-/* The file of the last segment if the next segment may be appended to it; NULL: it needs a new file. */
+/* Return the file of the last segment if the next segment may be appended to it, or NULL if a new
+ * file is needed. */
 static const tutti__datafile *find_last_file(const tutti_dataset *d, int64_t index) {
     const tutti__model *m = &d->model;
     const tutti__segment_row *last = last_segment(d);
@@ -53,7 +54,7 @@ static const tutti__datafile *find_last_file(const tutti_dataset *d, int64_t ind
 
 /* ---- discard */
 
-/* Remove the bytes of a segment; those of later segments have been removed before. Collective. */
+/* Remove the bytes of a segment; those of later segments must already be removed.   Collective. */
 static tutti_err remove_bytes(tutti_dataset *d, const tutti__writing *w) {
     if (!w->new_file) return d->container->discard(d, w);
     char path[4096];
@@ -96,10 +97,11 @@ static tutti__section_state *find_section_state(void *dataset, int64_t variable,
     return s ? &tutti__section_progress_of(d, s)->state : NULL;
 }
 
-/* Choose the location of the segment; rank 0 prepares its file if that is open or new. Not collective. */
+/* Choose the location of the segment; rank 0 prepares its file if the file is open or new.   Not
+ * collective. */
 static tutti_err prepare_segment(tutti_dataset *d, const tutti__datafile *file, tutti__writing *w) {
     const int root = d->team->rank == 0;
-    /* After the last segment of that file, or at the beginning of a new one. */
+    /* the segment begins after the last segment of its file, or at the beginning of a new file */
     const tutti__model *m = &d->model;
     w->new_file = !file || !d->container->continues(d, w->segment.kind);
     if (w->new_file) {
@@ -119,13 +121,14 @@ static tutti_err prepare_segment(tutti_dataset *d, const tutti__datafile *file, 
     return root && w->file ? d->container->prepare(d, w) : TUTTI_OK;
 }
 
-/* Whether the segment can be prepared before all ranks agree on the call, without communication. */
+/* Return whether the segment can be prepared without communication before all ranks agree on the
+ * call. */
 static int can_prepare(const tutti_dataset *d, const tutti__datafile *file) {
     return !file || d->container->is_known(d, file);
 }
 
-/* The segment does not begin: remove its new file. If that fails, the next file of that name is truncated.
- * Not collective if the file has not been opened. */
+/* Remove the new file of a segment that does not begin.  If that fails, the next file of that name
+ * is truncated.   Not collective if the file has not been opened. */
 static void undo_prepare(tutti_dataset *d, const tutti__writing *w) {
     TUTTI_KEEP_LAST_ERROR;
     char path[4096];
@@ -138,7 +141,8 @@ static void undo_prepare(tutti_dataset *d, const tutti__writing *w) {
     if (d->team->rank == 0) unlink(path);
 }
 
-/* All ranks have agreed that the segment begins. Collective, unless it is prepared and its file is open. */
+/* Begin the segment, after all ranks have agreed on the call.   Collective, unless the segment is
+ * prepared and its file is open. */
 static tutti_err begin_agreed(tutti_dataset *d, const tutti__datafile *file, int is_prepared,
                               tutti__writing *w) {
     const int root = d->team->rank == 0;
@@ -157,7 +161,7 @@ static tutti_err begin_agreed(tutti_dataset *d, const tutti__datafile *file, int
     return err;
 }
 
-/* All ranks have prepared the segment: it can be written from now on. */
+/* Enter the state in which the segment can be written, after all ranks have prepared it. */
 static void set_writing_state(tutti_dataset *d, tutti__writing *w) {
     if (!d->now.under_way) d->has_leftovers = 0;
     if (w->new_file) {
@@ -212,7 +216,7 @@ tutti_err tutti_dataset_begin(tutti_dataset *d, tutti_segment_kind kind, int64_t
 
 /* ---- begin_also: the current segment is complete and is committed together with the next one */
 
-/* The next segment begins; the one being written is still d->now.   Collective. */
+/* Prepare the next segment while the one being written is still d->now.   Collective. */
 static tutti_err begin_next_segment(tutti_dataset *d, tutti__writing *w) {
     const tutti__datafile *file = find_last_file(d, w->segment.index);
     const int is_prepared = can_prepare(d, file);
@@ -242,7 +246,7 @@ static tutti_err begin_also(tutti_dataset *d, tutti__writing *w) {
     if (has_copy && err != TUTTI_OK) d->nc = before;
     TUTTI_TRY(err);
     set_writing_state(d, w);
-    w->infos = d->now.infos; /* the commit writes all of them */
+    w->infos = d->now.infos; /* the commit writes the infos of all segments */
     w->infos_n = d->now.infos_n;
     d->now.infos = NULL;
     d->now.infos_n = 0;

@@ -1,10 +1,12 @@
 /* dataset: commit segments.
  *
- * A commit, in this order: all data is in the file; checksums; the trailer; all of that is on the device
- * (TUTTI_DURABLE); then one transaction of the database makes the segment part of the dataset, and those
- * that wait for the same commit.  If the process is killed before its end, none of them is part of the dataset, and the
- * next writer truncates their bytes. A segment that waits is complete, with its trailer, because the next one follows
- * it in the file; the commit adds its rows to the database. timestep/step_commit.h has the common steps.
+ * A commit has these steps: complete all writes of data; write checksums and the trailer; sync the
+ * file (TUTTI_DURABLE); then one transaction of the database adds the segment to the dataset,
+ * together with the segments that wait for the same commit.  If the process is killed before the
+ * end of the transaction, none of them is part of the dataset, and the next writer truncates their
+ * bytes.  A segment that waits is complete, with its trailer, because the next segment follows it
+ * in the file; the commit adds its rows to the database.  timestep/step_commit.h contains the
+ * common steps.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 
@@ -18,13 +20,14 @@
 typedef struct tutti__commit_message {
     tutti__commit_verdict verdict; /* must be first */
     tutti__segment_row segment;
-    int64_t has_rows; /* netCDF: rows of the commit, which failed, could not be removed */
-    uint64_t sums[];  /* [sections] */
+    /* netCDF: the commit failed, and its rows could not be removed from the database */
+    int64_t has_rows;
+    uint64_t sums[]; /* [sections] checksums */
 } commit_message;
 
 /* ---- checks and memory */
 
-/* All sections of a segment contain the data that was written to them. */
+/* Check that all sections of a segment contain the data that was written to them. */
 static tutti_err check_sections_complete(const tutti_dataset *d, const tutti__writing *w) {
     for (int64_t i = 0; i < w->sections_n; i++) {
         const tutti__section_status is = tutti__section_status_of(&w->progress[i].state);
@@ -58,7 +61,7 @@ static int message_size(const tutti_dataset *d) {
     return (int)(sizeof(commit_message) + (size_t)d->now.sections_n * sizeof(uint64_t));
 }
 
-/* Allocate the message that rank 0 broadcasts. Not collective. */
+/* Allocate the message that rank 0 broadcasts.   Not collective. */
 static tutti_err reserve_message(tutti_dataset *d) {
     tutti__free(d->message);
     d->message = tutti__calloc(1, (size_t)message_size(d));
@@ -71,7 +74,7 @@ static tutti_err reserve_message(tutti_dataset *d) {
 static tutti_err prepare_segments(tutti__step_object *o) {
     tutti_dataset *d = (tutti_dataset *)o;
     TUTTI_TRY(tutti__commit_check(d));
-    /* Reserve rows of the model: adding them must not fail once the database has them. */
+    /* Reserve rows of the model, since adding them must not fail after the database has them. */
     tutti__model *m = &d->model;
     const int64_t segments = m->segments_n, files = m->files_n;
     int fits = 1;
@@ -97,7 +100,7 @@ static void release_message(tutti__step_object *o) {
 
 /* ---- rows.   Rank 0 */
 
-/* In a transaction: remove rows that are newer than the last commit. */
+/* Remove the rows that are newer than the last commit, in a transaction. */
 static tutti_err remove_uncommitted_rows(tutti_dataset *d) {
     const tutti__model *m = &d->model;
     int64_t segment = 0, file = 0;
@@ -105,7 +108,8 @@ static tutti_err remove_uncommitted_rows(tutti_dataset *d) {
     for (int64_t i = 0; i < m->files_n; i++) file = tutti__max(file, m->files[i].id);
     while (++segment <= m->serial) {
         TUTTI_TRY(tutti__meta_remove_segment(d->meta, segment));
-        TUTTI_TRY(tutti__meta_remove_file(d->meta, ++file)); /* at most one per segment */
+        /* a segment has at most one new file */
+        TUTTI_TRY(tutti__meta_remove_file(d->meta, ++file));
     }
     return TUTTI_OK;
 }
@@ -119,11 +123,11 @@ static tutti_err undo_commit_rows(tutti_dataset *d) {
 }
 
 void tutti__commit_rows_undo(tutti_dataset *d) {
-    if (d->has_rows && d->team->rank == 0 && undo_commit_rows(d) == TUTTI_OK)
-        d->has_rows = 0; /* or with the next commit */
+    /* otherwise the next commit removes the rows */
+    if (d->has_rows && d->team->rank == 0 && undo_commit_rows(d) == TUTTI_OK) d->has_rows = 0;
 }
 
-/* In a transaction: add the rows of one segment. */
+/* Add the rows of one segment, in a transaction. */
 static tutti_err add_segment_rows(tutti_dataset *d, const tutti__writing *w) {
     if (w->new_file) TUTTI_TRY(tutti__meta_add_file(d->meta, &w->row));
     for (int64_t i = 0; i < d->model.sizes_n; i++)
@@ -136,7 +140,8 @@ static tutti_err add_segment_rows(tutti_dataset *d, const tutti__writing *w) {
 
 /* ---- the steps of rank 0 */
 
-/* Set the checksums of sections, start the transaction, and write all that must be in the file before it ends. */
+/* Set the checksums of sections, start the transaction, and write all data that must be in the file
+ * before the transaction ends. */
 static tutti_err finish_commit(tutti_dataset *d, uint64_t *table, int64_t n, int is_joined) {
     const tutti__trailer_spec spec = {table, n, is_joined, 1};
     tutti__writing *w = &d->now;
@@ -151,7 +156,8 @@ static tutti_err finish_commit(tutti_dataset *d, uint64_t *table, int64_t n, int
     for (int64_t i = 0; i < n; i++) table[i] = htole64(table[i]);
     if (w->tail) TUTTI_TRY(tutti__cut_here(w->file, w->tail));
     TUTTI_TRY(tutti__meta_begin(d->meta));
-    /* The same for all segments since the last commit, except the row of the current segment itself. */
+    /* Add the rows of all segments since the last commit, except the row of the current segment
+     * itself. */
     const tutti__writing *now = &d->now;
     if (d->has_rows) TUTTI_TRY(remove_uncommitted_rows(d));
     TUTTI_TRY(tutti__meta_add_fresh(d->meta, &d->model));
@@ -174,20 +180,20 @@ static tutti_err finish_joined(void *dataset, uint64_t *table, int64_t n) {
     return finish_commit(dataset, table, n, 1);
 }
 
-/* Fill in the message for all ranks. */
+/* Fill in the message that rank 0 broadcasts. */
 static void fill_message(tutti_dataset *d) {
     d->message->segment = d->now.segment;
     for (int64_t i = 0; i < d->now.sections_n; i++) d->message->sums[i] = d->now.sections[i].sum;
 }
 
-/* All rows of the model are in the database now. */
+/* Record that all rows of the model are in the database. */
 static void mark_model_stored(tutti_dataset *d) {
     for (int64_t i = 0; i < d->model.spaces_n; i++) d->model.spaces[i].fresh = 0;
     for (int64_t i = 0; i < d->model.variables_n; i++) d->model.variables[i].fresh = 0;
     for (int64_t i = 0; i < d->model.sizes_n; i++) d->model.sizes[i].fresh = 0;
 }
 
-/* End the transaction; containers with another commit point publish the segment afterwards. */
+/* Commit the transaction; containers with another commit point publish the segment afterwards. */
 static tutti_err publish_segment(void *dataset) {
     tutti_dataset *d = dataset;
     int has_new_file = d->now.new_file;
@@ -201,8 +207,8 @@ static tutti_err publish_segment(void *dataset) {
     const tutti_err err = d->container->publish(d);
     if (err != TUTTI_OK) {
         TUTTI_KEEP_LAST_ERROR;
-        d->message->has_rows =
-            undo_commit_rows(d) != TUTTI_OK; /* the next writer sees missing records */
+        /* the next writer sees missing records */
+        d->message->has_rows = undo_commit_rows(d) != TUTTI_OK;
     }
     return err;
 }
@@ -213,7 +219,7 @@ static tutti_err undo_transaction(void *dataset) {
     return TUTTI_OK;
 }
 
-/* The segment waits: the commit adds its rows again. */
+/* Undo the transaction of a segment that waits; the commit adds its rows again. */
 static tutti_err publish_joined(void *dataset) {
     fill_message(dataset);
     return undo_transaction(dataset);
@@ -230,8 +236,8 @@ static tutti__open_file *open_file_now(const tutti_dataset *d) {
     return &d->files[i];
 }
 
-/* Report a failed sync. Data of earlier segments may be lost, too, unless this handle has synced
- * it before: the message, which is the same on all ranks, names them. */
+/* Report a failed sync.  Data of earlier segments may also be lost, unless this handle has synced
+ * it before; the message, which is the same on all ranks, names them. */
 static void report_failed_sync(tutti_dataset *d) {
     tutti_error_info info = *tutti_last_error();
     int64_t first = -1, last = -1;
@@ -262,7 +268,7 @@ tutti_err tutti__commit_sync(tutti_dataset *d) {
 
 /* ---- the commit */
 
-/* The commit after its checks. Collective on the team of the commit. */
+/* Execute the steps of a commit, after its checks.   Collective on the team of the commit. */
 static tutti_err run_commit_steps(tutti_dataset *d, tutti__team *team,
                                   const tutti__commit_steps *steps) {
     tutti__block_list blocks = {0};
@@ -281,7 +287,7 @@ static tutti_err run_commit_steps(tutti_dataset *d, tutti__team *team,
         c.known = known;
     }
     const tutti_err err = tutti__step_commit_run(&c);
-    d->now.tail = d->now.end; /* the trailer */
+    d->now.tail = d->now.end; /* includes the trailer */
     if (err == TUTTI_OK) {
         d->now.segment = d->message->segment;
         for (int64_t i = 0; c.has_checksums && i < d->now.sections_n; i++) {

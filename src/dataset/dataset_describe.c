@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ':' is reserved for names of the library. An existing name of a dataset of format 1 is allowed as it is. */
+/* Check a new name.  ':' is reserved for names of the library.  A name that already exists in a
+ * dataset of format 1 is not checked. */
 static tutti_err check_new_name(const tutti_dataset *d, const char *name, const char *what) {
     TUTTI_CHECK(name && name[0], TUTTI_ERR_ARG, "the name of the %s is empty", what);
     TUTTI_CHECK(tutti__name_right(name, TUTTI__NAME) && !strchr(name, ':'), TUTTI_ERR_ARG,
@@ -36,7 +37,8 @@ static int64_t find_next_id(const tutti__model *m, int variables) {
     return most + 1;
 }
 
-/* Rows are reserved in two tables first, so that nothing fails afterwards. Collective. */
+/* Add a space.  Rows are reserved in two tables first, so that adding them cannot fail.
+ * Collective. */
 static tutti_err add_space_row(tutti_dataset *d, const char *name, int kind, int ndims,
                                const tutti_count *shape) {
     tutti__model *m = &d->model;

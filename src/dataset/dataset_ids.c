@@ -18,7 +18,8 @@ static int hash_owner(int64_t id, int ranks) {
     return (int)(tutti__hash(TUTTI__HASH_START, &id, sizeof id) % (uint64_t)ranks);
 }
 
-/* Each id is sent to a rank that its hash determines; that rank finds duplicates. Collective. */
+/* Check that no id is a duplicate.  Each id is sent to a rank that its hash determines, and that
+ * rank finds duplicates.   Collective. */
 static tutti_err check_ids_unique(tutti__team *t, tutti_count n, const int64_t *ids) {
     const size_t ranks = (size_t)t->size;
     int64_t *sorted = tutti__malloc((size_t)n * sizeof *sorted), *received = NULL;
@@ -90,7 +91,7 @@ static tutti_err check_ids(const tutti_dataset *d, const char *space, tutti_coun
     return TUTTI_OK;
 }
 
-/* A hash of all ids and their positions. Collective. */
+/* Compute a hash of all ids and their positions.   Collective. */
 static tutti_err hash_ids(tutti_dataset *d, tutti_count before, tutti_count n, const int64_t *ids,
                           uint64_t *out) {
     uint64_t sum = 0;
@@ -98,14 +99,14 @@ static tutti_err hash_ids(tutti_dataset *d, tutti_count before, tutti_count n, c
         const int64_t words[] = {before + i, ids[i]};
         sum += tutti__hash(TUTTI__HASH_START, words, sizeof words);
     }
-    int64_t all = (int64_t)(sum >> 16); /* the sum over ranks does not overflow */
+    int64_t all = (int64_t)(sum >> 16); /* shifted, so that the sum over ranks does not overflow */
     TUTTI_TRY(tutti__team_sum(d->team, &all, 1));
     *out = (uint64_t)all;
     return TUTTI_OK;
 }
 
-/* Set the size of the space and create the section. After a failed write, the same ids must be written again, and the
- * space keeps its size. Collective. */
+/* Set the size of the space and create the section. After a failed write, the same ids must be
+ * written again, and the space keeps its size.   Collective. */
 static tutti_err place_ids(tutti_dataset *d, const tutti__space *space, const tutti__variable *v,
                            tutti_count all, uint64_t hash) {
     const tutti__section new = {.variable = v->id, .type = TUTTI_INT64};
@@ -115,7 +116,7 @@ static tutti_err place_ids(tutti_dataset *d, const tutti__space *space, const tu
                     TUTTI_ERR_STATE,
                     "the ids of space '%s' differ from those of the write that failed: repeat that "
                     "write, or discard the segment",
-                    space->name); /* the same on all ranks */
+                    space->name); /* the error is the same on all ranks */
         return TUTTI_OK;
     }
     TUTTI_TRY(tutti__space_resize(d, space->id, 1, &all, 1));
@@ -189,7 +190,7 @@ tutti_err tutti_dataset_ids(tutti_dataset *d, const char *space, tutti_count n,
 
 /* ---- reading */
 
-/* Find the section with the id map of a view, and its file. Collective. */
+/* Find the section with the id map of a view, and its file.   Collective. */
 static tutti_err find_id_map(tutti_dataset *d, const tutti__space_view *view, tutti__section *out,
                              tutti_file **f, int *order_out) {
     const tutti__size *z = NULL;

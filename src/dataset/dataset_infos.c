@@ -1,11 +1,12 @@
-/* dataset: infos: named values that belong to the dataset, a variable or a segment; rank 0 stores them.
+/* dataset: infos: named values that belong to the dataset, a variable or a segment; rank 0 stores
+ * them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Check owner and name. The segment being written has the next number. */
+/* Check owner and name.  The segment that is being written has the next number. */
 static tutti_err check_info_owner(const tutti_dataset *d, const tutti_info_owner *owner,
                                   const char *name, tutti__info *out) {
     *out = (tutti__info){0};
@@ -28,7 +29,7 @@ static tutti_err check_info_owner(const tutti_dataset *d, const tutti_info_owner
     return TUTTI_OK;
 }
 
-/* Check the value and set it in `io`, which has a name. */
+/* Set the value of `io`, which has a name, after checks. */
 static tutti_err set_info_value(tutti__info *io, tutti_type type, tutti_count count,
                                 const void *value) {
     const char *name = io->name;
@@ -56,7 +57,7 @@ static int is_same_info(const tutti__info *a, const tutti__info *b) {
     return a->variable == b->variable && a->segment == b->segment && strcmp(a->name, b->name) == 0;
 }
 
-/* Rank 0: keep the info until the segment being written is committed. */
+/* On rank 0, keep the info until the segment that is being written is committed. */
 static tutti_err keep_info(tutti_dataset *d, const tutti__info *info) {
     tutti__info copy = *info, *at = NULL;
     copy.value = tutti__malloc(info->bytes);
@@ -76,7 +77,7 @@ static tutti_err keep_info(tutti_dataset *d, const tutti__info *info) {
     return TUTTI_OK;
 }
 
-/* Rank 0: store it at once, with registered spaces and variables. */
+/* On rank 0, store the info at once, together with spaces and variables that are not stored yet. */
 static tutti_err store_info(tutti_dataset *d, const tutti__info *info) {
     TUTTI_TRY(tutti__meta_begin(d->meta));
     tutti_err err = tutti__meta_add_fresh(d->meta, &d->model);
@@ -110,7 +111,7 @@ tutti_err tutti_dataset_info_set(tutti_dataset *d, const tutti_info_owner *owner
     return tutti__dataset_named(d, "info_set", err);
 }
 
-/* Rank 0: read an info from the segment being written, or from the database. */
+/* On rank 0, read an info from the segment that is being written, or from the database. */
 static tutti_err find_info(tutti_dataset *d, tutti__info *io) {
     for (int64_t i = 0; i < d->now.infos_n; i++) {
         const tutti__info *at = &d->now.infos[i];

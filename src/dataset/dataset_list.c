@@ -1,4 +1,5 @@
-/* dataset: list the contents of a dataset: spaces, variables, sections, chunks and names of infos; verify a segment.
+/* dataset: list the contents of a dataset: spaces, variables, sections, chunks and names of infos;
+ * verify a segment.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/compressed.h"
 #include "metadata/meta_impl.h"
@@ -6,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Copy as much of a row as the caller's struct holds. */
+/* Copy a row to the caller's struct, up to the size of the struct. */
 static void copy_row(void *out, size_t struct_size, const void *row, size_t size) {
     if (!out) return;
     memset(out, 0, struct_size);
@@ -38,7 +39,7 @@ tutti_err tutti_dataset_space_row_sized(const tutti_dataset *d, tutti_count numb
     return TUTTI_OK;
 }
 
-/* Names of the library's own variables contain a ':'. */
+/* Return whether the variable is one of the library, whose names contain ':'. */
 static int is_own(const tutti__variable *v) {
     return strchr(v->name, ':') != NULL;
 }
@@ -84,10 +85,10 @@ tutti_err tutti_dataset_variable_row_sized(const tutti_dataset *d, tutti_count n
 typedef struct {
     const char *call, *variable;
     tutti_count segment;
-    const char *invalid; /* the first other argument that is invalid, with the reason; NULL: none */
+    const char *invalid; /* error text for the first other argument that is invalid; NULL: none */
 } section_query;
 
-/* Check the arguments and find the section. Collective. */
+/* Check the arguments and find the section.   Collective. */
 static tutti_err find_queried_section(tutti_dataset *d, const section_query *q,
                                       tutti__section *out) {
     const tutti__known *k = NULL;
@@ -141,7 +142,8 @@ tutti_err tutti_dataset_section_row_sized(tutti_dataset *d, tutti_count segment,
 
 /* ---- chunks */
 
-/* The same for a compressed section, with its file and chunk header. Collective. */
+/* Like find_queried_section, for a compressed section; also returns its file and chunk grid.
+ * Collective. */
 static tutti_err find_queried_chunks(tutti_dataset *d, const section_query *q, tutti__section *s,
                                      tutti_file **f, tutti__chunk_grid *g) {
     TUTTI_TRY(find_queried_section(d, q, s));
@@ -202,7 +204,7 @@ tutti_err tutti_dataset_chunk_bounds(tutti_dataset *d, tutti_count segment, cons
 
 /* ---- infos */
 
-/* Rank 0: read the name of info `number`; "": it does not exist. */
+/* On rank 0, read the name of info `number`; it is "" if there is no such info. */
 static tutti_err read_info_name(tutti__meta *m, int64_t variable, int64_t segment,
                                 tutti_count number, char name_out[TUTTI__NAME]) {
     sqlite3_stmt *s = NULL;

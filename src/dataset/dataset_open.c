@@ -76,7 +76,7 @@ static void free_dataset(tutti_dataset *d) {
     tutti__free(d);
 }
 
-/* Rank 0: open the database; TUTTI_TRUNCATE removes its contents. */
+/* On rank 0, open the database; TUTTI_TRUNCATE removes its contents. */
 static tutti_err open_metadata(tutti_dataset *d, int mode) {
     tutti__model m;
     const tutti__meta_options opt = {.mode = mode,
@@ -91,7 +91,7 @@ static tutti_err open_metadata(tutti_dataset *d, int mode) {
     return err;
 }
 
-/* Writers: the first one that sets it determines the container of an empty dataset. Collective. */
+/* Set the container of an empty dataset from the options of its first writer.   Collective. */
 static tutti_err set_container(tutti_dataset *d) {
     tutti__model *m = &d->model;
     if (d->opt.container == m->container || d->opt.container == TUTTI_CONTAINER_NATIVE)
@@ -113,7 +113,8 @@ static const tutti__container *const CONTAINERS[] = {
 static tutti_err open_on_team(int mode, tutti_dataset *d) {
     const int root = d->team->rank == 0;
     tutti__team *team = NULL;
-    /* add a team for the first data file to the pool: creating one blocks in MPI, which a started operation must not do */
+    /* Add a team for the first data file to the pool, since its creation blocks in MPI, which is
+     * not allowed in a started operation. */
     TUTTI_TRY(tutti__team_take(d->team->comm, d->io.nodes, &team));
     tutti__team_give(&team);
     TUTTI_TRY(tutti__team_agree(d->team, root ? open_metadata(d, mode) : TUTTI_OK));
@@ -122,7 +123,8 @@ static tutti_err open_on_team(int mode, tutti_dataset *d) {
     d->container = CONTAINERS[d->model.container];
     if (!(mode & TUTTI_WRITE)) return TUTTI_OK;
     TUTTI_TRY(tutti__dataset_recover(d));
-    if (root) tutti__meta_sweep(d->meta, &d->model); /* data files of a killed writer */
+    /* remove data files of a writer that was killed */
+    if (root) tutti__meta_sweep(d->meta, &d->model);
     return tutti__team_agree(d->team, root ? tutti__dataset_reclaim(d) : TUTTI_OK);
 }
 
@@ -184,7 +186,7 @@ tutti_err tutti_dataset_refresh(tutti_dataset *d, int *changed_out) {
     TUTTI_TRY(tutti__dataset_enter(d));
     TUTTI_TRY(tutti__dataset_call(d, &same, tutti__start_queue_empty(&d->starts, NULL)));
     if (changed_out) *changed_out = 0;
-    if (d->mode & TUTTI_WRITE) return TUTTI_OK; /* no other writer exists */
+    if (d->mode & TUTTI_WRITE) return TUTTI_OK; /* there is no other writer */
     tutti_err err = tutti__dataset_load(d, &new);
     if (err != TUTTI_OK) return tutti__dataset_named(d, "refresh", err);
     const tutti__model *old = &d->model;
@@ -194,7 +196,7 @@ tutti_err tutti_dataset_refresh(tutti_dataset *d, int *changed_out) {
     if (changed_out)
         *changed_out = !is_same || n != new.segments_n ||
                        (n > 0 && old->segments[n - 1].id != new.segments[n - 1].id);
-    if (!is_same) { /* file names may refer to other files now */
+    if (!is_same) { /* file names may refer to different files now */
         err = tutti__dataset_file_close(d, NULL);
         for (int64_t i = 0; i < new.sizes_n; i++) new.sizes[i].stamp = ++d->stamps;
     }

@@ -19,7 +19,7 @@ static int is_file_used(const tutti__model *m, int64_t file, const unsigned char
     return 0;
 }
 
-/* Rank 0: one transaction. */
+/* On rank 0, remove the rows of segments in one transaction. */
 static tutti_err remove_segment_rows(tutti_dataset *d, const unsigned char *is_removed,
                                      tutti__info_carry *carry) {
     const tutti__model *m = &d->model;
@@ -48,7 +48,7 @@ static tutti_err remove_segments(tutti_dataset *d, const unsigned char *is_remov
         const tutti__datafile row = m->files[i];
         const tutti_err got = tutti__dataset_file_close(d, &row);
         tutti__dataset_data_path(d, row.name, path, sizeof path);
-        if (d->team->rank == 0) unlink(path); /* or the next writer does */
+        if (d->team->rank == 0) unlink(path); /* otherwise the next writer removes the file */
         if (err == TUTTI_OK) err = got;
         memmove(&m->files[i], &m->files[i + 1], (size_t)(m->files_n - i - 1) * sizeof *m->files);
         m->files_n--;
@@ -65,13 +65,14 @@ static tutti_err remove_segments(tutti_dataset *d, const unsigned char *is_remov
     for (int64_t i = 0; i < m->archived_n; i++)
         if (tutti__model_segment_id(m, m->archived[i].segment)) m->archived[n++] = m->archived[i];
     m->archived_n = n;
-    for (int64_t i = 0; i < m->files_n; i++) /* their remaining segments are archived */
+    /* close files whose remaining segments are all archived */
+    for (int64_t i = 0; i < m->files_n; i++)
         if (!tutti__model_file_in_use(m, m->files[i].id)) {
             const tutti_err got = tutti__dataset_file_close(d, &m->files[i]);
             if (err == TUTTI_OK) err = got;
         }
     m->generation++;
-    m->defined = 0; /* the definitions of the file that is now the last are not known */
+    m->defined = 0; /* the definitions of the file that is now the last one are unknown */
     tutti__ncfile_free(&d->nc);
     tutti__dataset_clear_caches(d);
     const tutti_err cut =
@@ -79,7 +80,7 @@ static tutti_err remove_segments(tutti_dataset *d, const unsigned char *is_remov
     return err != TUTTI_OK ? err : cut;
 }
 
-/* Remove all segments from number `first` on.   Collective. */
+/* Remove segment `first` and all later segments.   Collective. */
 static tutti_err remove_segments_from(tutti_dataset *d, int64_t first) {
     if (first == d->model.segments_n) return TUTTI_OK;
     unsigned char *is_removed = tutti__calloc((size_t)d->model.segments_n + 1, 1);
@@ -113,17 +114,18 @@ tutti_err tutti_dataset_erase_after(tutti_dataset *d, tutti_count segment) {
     return tutti__dataset_named(d, "erase", remove_segments_from(d, segment + 1));
 }
 
-/* Rank 0: clear goes[] for every segment that a remaining one needs: the last topology before it, the
- * segments that set the sizes of its spaces, and those with lists of entries of its sections.  A
- * segment kept for this reason may need further ones; all of them are older, so one backward pass
- * is enough. */
+/* On rank 0, clear is_removed[] for every segment that a remaining segment needs: the last topology
+ * before it, the segments that set the sizes of its spaces, and those with lists of entries of its
+ * sections.  A segment kept for this reason may need further segments; all of them are older, so
+ * one backward pass is enough. */
 static tutti_err keep_needed_segments(const tutti_dataset *d, unsigned char *is_removed) {
     const tutti__model *m = &d->model;
     const size_t spaces = (size_t)m->spaces_n;
     tutti__list_use *uses = NULL;
     int64_t n = 0, use = 0;
-    int topology = 0; /* a remaining segment has its topology further back */
-    unsigned char *size = tutti__calloc(spaces + 1, 1); /* [spaces] and the setter of its size */
+    int topology = 0; /* whether a remaining segment needs an earlier topology */
+    /* [spaces] whether a remaining segment needs the segment that set the size */
+    unsigned char *size = tutti__calloc(spaces + 1, 1);
     tutti_err err = size ? tutti__meta_list_uses(d->meta, &uses, &n) : TUTTI_ERR_NOMEM;
     for (int64_t i = m->segments_n - 1; i >= 0 && err == TUTTI_OK; i--) {
         const tutti__segment_row *g = &m->segments[i];

@@ -1,5 +1,5 @@
-/* dataset: read variables of segments (get, follow) as the parts of one operation on a data file. Compressed variables
- * are read one by one before it.
+/* dataset: read variables of segments (get, follow) as the parts of one operation on a data file.
+ * Compressed variables are read one by one before this operation.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/items.h"
 
@@ -11,7 +11,7 @@ typedef struct {
     tutti_file *file;
     tutti__item_list *items;
     tutti_off end;
-    tutti_err local_err; /* of this rank, to be agreed on in the operation */
+    tutti_err local_err; /* error of this rank, which the operation reports to all ranks */
     tutti_error_info why;
 } reading;
 
@@ -24,7 +24,7 @@ static tutti_err check_get_items(const tutti_dataset *d, tutti_count segment, tu
     return TUTTI_OK;
 }
 
-/* Entries that no rank has written have the fill value. */
+/* Set entries that no rank has written to the fill value. */
 static tutti_err fill_holes(const tutti__item *t) {
     unsigned char pattern[16];
     int size = 1;
@@ -39,8 +39,8 @@ static tutti_err fill_holes(const tutti__item *t) {
     return TUTTI_OK;
 }
 
-/* The section of a variable in a segment, verified if option check_reads is set. Collective; the same error on all
- * ranks. */
+/* Find the section of a variable in a segment, and verify it if option check_reads is set.
+ * Collective; returns the same error on all ranks. */
 static tutti_err find_section(tutti_dataset *d, const tutti__item *t, tutti_count segment,
                               tutti__section *out) {
     const tutti__known *k = NULL;
@@ -59,8 +59,8 @@ static tutti_err find_section(tutti_dataset *d, const tutti__item *t, tutti_coun
     return TUTTI_OK;
 }
 
-/* Add the bytes of a section that this rank reads as a part; read a compressed section at once. Collective; the same
- * error on all ranks; r->local_err is the error of this rank alone. */
+/* Add the bytes of a section that this rank reads as a part; read a compressed section at once.
+ * Collective; returns the same error on all ranks; r->local_err is the error of this rank only. */
 static tutti_err add_section_part(tutti_dataset *d, tutti__item *t, tutti_count segment,
                                   reading *r) {
     tutti__section s;
@@ -100,7 +100,8 @@ static tutti_err run_reading(tutti_dataset *d, const char *name, int64_t file, c
                                       .parts = r->items->parts,
                                       .least = r->end};
     if (r->local_err != TUTTI_OK) tutti__error_assign(&r->why);
-    /* A value of the file cannot be converted to the caller's type: name its variable in the error. */
+    /* If a value of the file cannot be converted to the caller's type, name its variable in the
+     * error. */
     const tutti_err err = tutti__dataset_read(&m, r->local_err);
     const tutti_error_info why = *tutti_last_error();
     const tutti__known *k = NULL;
@@ -175,7 +176,7 @@ static tutti_err check_follow(const tutti_dataset *d, tutti_count first, tutti_c
     return TUTTI_OK;
 }
 
-/* Read the sections of segments [*at, last] that are stored in the same file in one operation. */
+/* Read the sections of segments [*at, last] that are stored in the same file, in one operation. */
 static tutti_err follow_in_file(tutti_dataset *d, const tutti__item *of, tutti_off step,
                                 tutti_count *at, tutti_count last, tutti_count *count) {
     const int64_t file = d->model.segments[*at].file;

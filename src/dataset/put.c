@@ -1,8 +1,9 @@
-/* dataset: write variables (put): all variables of a call are the parts of one operation on the data file.
+/* dataset: write variables (put): all variables of a call are the parts of one operation on the
+ * data file.
  *
  *   check      this rank's arguments; reserve memory for all that the put adds
- *   call       all ranks agree on the arguments; from here on nothing fails on one rank alone before the operation,
- *              whose first agreement transports the error of any rank
+ *   call       all ranks agree on the arguments; later errors of a single rank are reported by the
+ *              first agreement of the operation
  *   define     exchange sizes of ranked variables for a new decomposition; compress variables
  *   place      create sections of variables that have none in this segment; the record
  *   base       write fill values of partially written sections, each rank its share
@@ -29,7 +30,8 @@ static tutti_err check_compressed_put(const tutti__item *t, int is_started) {
     return TUTTI_OK;
 }
 
-/* A ranked section has the entries of one decomposition. If its put failed, another decomposition may replace it. */
+/* Check that a ranked section has the entries of one decomposition.  If its put failed, another
+ * decomposition may replace it. */
 static tutti_err check_ranked_put(const tutti_dataset *d, const tutti__item *t) {
     const tutti__section *s = tutti__writing_section(&d->now, t->v->id, 0);
     if (t->v->layout != TUTTI_RANKED || !s) return TUTTI_OK;
@@ -44,7 +46,8 @@ static tutti_err check_ranked_put(const tutti_dataset *d, const tutti__item *t) 
 }
 
 static tutti_err check_put_items(tutti_dataset *d, int is_started, tutti__item_list *b) {
-    TUTTI_TRY(tutti__step_object_idle(&d->base)); /* the thread of a commit reads the sections */
+    /* a thread of a commit may be reading the sections */
+    TUTTI_TRY(tutti__step_object_idle(&d->base));
     TUTTI_TRY(tutti__dataset_writable(d));
     TUTTI_CHECK(d->now.under_way, TUTTI_ERR_STATE, "no segment has begun");
     for (int i = 0; i < b->n; i++) {
@@ -57,7 +60,7 @@ static tutti_err check_put_items(tutti_dataset *d, int is_started, tutti__item_l
         for (int j = 0; j < i; j++)
             TUTTI_CHECK(b->v[j].v != t->v, TUTTI_ERR_ARG, "variable '%s' is a duplicate", t->name);
     }
-    /* Room for all rows that the put may add. */
+    /* Reserve memory for all rows that the put may add. */
     const int64_t listed = d->listed_n;
     int fits = 1;
     for (int i = 0; i < b->n && fits; i++)
@@ -68,7 +71,7 @@ static tutti_err check_put_items(tutti_dataset *d, int is_started, tutti__item_l
 
 /* ---- define */
 
-/* Compress variables. Collective; the same error on all ranks. */
+/* Compress variables.   Collective; returns the same error on all ranks. */
 static tutti_err pack_compressed(tutti_dataset *d, tutti__item_list *b) {
     tutti__compressed from[TUTTI__PACKED_TOGETHER];
     tutti__packed_section *to[TUTTI__PACKED_TOGETHER];
@@ -89,7 +92,7 @@ static tutti_err pack_compressed(tutti_dataset *d, tutti__item_list *b) {
 
 /* ---- place.   Local, and the same on all ranks, but for the records */
 
-/* Bytes of a new section; -1: too many. */
+/* Return the bytes of a new section; -1: too many. */
 static tutti_off section_bytes(const tutti_dataset *d, const tutti__item *t) {
     const tutti__size *z = tutti__model_size(&d->model, t->v->space, d->now.segment.id);
     tutti_count entries = 0;
@@ -101,8 +104,8 @@ static tutti_off section_bytes(const tutti_dataset *d, const tutti__item *t) {
     return bytes;
 }
 
-/* The section of a variable, created if missing.  A compressed one is moved if it has been packed: its length
- * changes. */
+/* Find the section of a variable, or create it.  A compressed section that was packed again is
+ * moved, since its length changes. */
 static tutti_err place_section(tutti_dataset *d, const tutti__item *t) {
     tutti__section *s = tutti__section_now(d, t->v->id, 0);
     tutti_off end = 0;
@@ -125,7 +128,8 @@ static tutti_err place_section(tutti_dataset *d, const tutti__item *t) {
     return TUTTI_OK;
 }
 
-/* From now on the outcome of the put is that of its sections.  Local, also in its error. */
+/* Register the put with its sections, whose state then depends on its outcome.   Local, also in its
+ * error. */
 static tutti_err add_targets(tutti_dataset *d, const tutti__item_list *b,
                              tutti__put_record *record) {
     for (int i = 0; i < b->n; i++) {
@@ -142,7 +146,7 @@ static tutti_err add_targets(tutti_dataset *d, const tutti__item_list *b,
 
 /* ---- base.   Local, also in its errors */
 
-/* Write the fill value to this rank's share of a section; zeros only if the section was written before. */
+/* Write the fill value to this rank's share of a section; write zeros only if `even_zero`. */
 static tutti_err fill_section(const tutti_dataset *d, const tutti__variable *v,
                               const tutti__section *s, int even_zero) {
     enum { PIECE = 4 << 20 };
@@ -165,7 +169,7 @@ static tutti_err fill_section(const tutti_dataset *d, const tutti__variable *v,
     return err;
 }
 
-/* A header or a list of entries is one more part. */
+/* Add a header or a list of entries as a part. */
 static tutti_err add_base_part(tutti__item_list *b, tutti_off at, tutti_off bytes, const void *data,
                                tutti_access **access) {
     TUTTI_TRY(tutti_access_contiguous(at, bytes, access));
@@ -174,7 +178,7 @@ static tutti_err add_base_part(tutti__item_list *b, tutti_off at, tutti_off byte
 }
 
 /* Write the parts of a section other than its entries: fill values, a header, a list of entries.
- * If the put fails, restore_base marks it as missing again. */
+ * If the put fails, restore_base marks them as missing again. */
 static tutti_err write_base(tutti_dataset *d, tutti__item *t, const tutti__put_record *record,
                             tutti__item_list *b) {
     const tutti__section *s = tutti__section_now(d, t->v->id, 0);
@@ -211,7 +215,7 @@ static void restore_base(tutti_dataset *d, const tutti__item_list *b) {
 
 /* ---- operation */
 
-/* This rank's entries of a variable. */
+/* Add this rank's entries of a variable as a part. */
 static tutti_err add_entries_part(const tutti_dataset *d, tutti__item *t, tutti__item_list *b) {
     const tutti__section *s = tutti__section_now(d, t->v->id, 0);
     const tutti_off bytes = tutti__item_bytes(t->v, s->type);
@@ -249,7 +253,7 @@ static tutti_err write_placed_sections(tutti_dataset *d, tutti__item_list *b,
         const tutti__section *list =
             b->v[i].sizes ? tutti__ranked_list(d, b->v[i].v, b->v[i].facts.number) : NULL;
         if (s->bytes >= TUTTI__BLOCK || (list && list->bytes >= TUTTI__BLOCK))
-            t.sums = &record->sums; /* some section has a complete block */
+            t.sums = &record->sums; /* a section has a complete block */
     }
     const tutti_err err = tutti__transfer_run(&t, NULL);
     if (err != TUTTI_OK) restore_base(d, b);
@@ -257,10 +261,12 @@ static tutti_err write_placed_sections(tutti_dataset *d, tutti__item_list *b,
     return err;
 }
 
-/* All ranks have agreed on the call.  *record_out: the put is known to the sections.   Collective. */
+/* Execute the put after all ranks have agreed on the call; `record` registers it with the sections.
+ * Collective. */
 static tutti_err put_after_agreement(tutti_dataset *d, tutti__item_list *b,
                                      tutti__put_record *record) {
-    /* Define the library's own variables, and exchange the sizes of ranked sections that are not known yet. */
+    /* define the library's own variables, and exchange sizes of ranked sections that are still
+     * unknown */
     tutti__variable *lists = NULL;
     tutti__ranked_trim(d);
     for (int i = 0; i < b->n; i++) {
@@ -270,7 +276,7 @@ static tutti_err put_after_agreement(tutti_dataset *d, tutti__item_list *b,
         if (!tutti__ranked_sizes_of(d, t->facts.number))
             TUTTI_TRY(tutti__ranked_sizes_exchange(d, &t->facts));
     }
-    for (int i = 0; i < b->n; i++) { /* the tables may have moved */
+    for (int i = 0; i < b->n; i++) { /* the tables may have been reallocated */
         tutti__item *t = &b->v[i];
         t->v = tutti__model_variable(&d->model, t->name);
         if (t->v->layout != TUTTI_RANKED) continue;
@@ -279,8 +285,8 @@ static tutti_err put_after_agreement(tutti_dataset *d, tutti__item_list *b,
     }
     const tutti_err packed = pack_compressed(d, b);
     const tutti_error_info why = *tutti_last_error();
-    /* Includes data that was not packed, since it must be written again.  Large sections begin at
-     * blocks, small ones follow. */
+    /* Also place data that could not be packed, since it must be written again.  Large sections
+     * begin at blocks; small ones follow. */
     for (int is_large = 1; is_large >= 0; is_large--)
         for (int i = 0; i < b->n; i++)
             if ((section_bytes(d, &b->v[i]) >= TUTTI__BLOCK) == is_large)

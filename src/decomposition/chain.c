@@ -4,11 +4,11 @@
  *     [ . . L . . ]  --->  [ . . . ]  --->  [ . L . . ]      the state of the rule is sent forward
  *     [ . . L . . ]  <---  [ . . . ]  <---  [ . L . . ]      choices are sent back
  *
- * The state of the rule after a local item (L) does not depend on the items before it.  So the rank
- * of a range with a local item applies the rule from there to the end of the range, and sends its
- * state before it receives one: ranks wait for each other only along ranges without a local item.
- * Ranges without items take no part.  Neighbours exchange one message in each direction, and after
- * the first agreement no step can fail on a single rank.
+ * The state of the rule after a local item (L) does not depend on the items before it.  Therefore
+ * the rank of a range with a local item applies the rule from there to the end of the range, and
+ * sends its state before it receives one: ranks wait for each other only along ranges without a
+ * local item.  Ranges without items take no part.  Neighbours exchange one message in each
+ * direction, and after the first agreement no step can fail on a single rank.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/writers.h"
 

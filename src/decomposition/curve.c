@@ -2,8 +2,8 @@
  *
  * The key of a point is the position on the curve of its cell in a grid over the bounding box.
  * Points with equal keys are ordered by number, so that the order is the same for any number of
- * ranks.  Sample sort: ranks sort their own points, choose splitters from samples of all ranks, send
- * each point to the rank of its piece of the curve, and sort the received points.
+ * ranks.  Sample sort: ranks sort their own points, choose splitters from samples of all ranks,
+ * send each point to the rank of its piece of the curve, and sort the received points.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/partition.h"
 

@@ -1,4 +1,5 @@
-/* decomposition: the object: queries, and accesses, which are created at their first use and stored.
+/* decomposition: the object: queries, and accesses, which are created at their first use and
+ * stored.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/decomposition.h"
 
@@ -23,7 +24,8 @@ void tutti__decomposition_destroy(tutti_decomposition *p) {
     tutti__free(p);
 }
 
-/* Check that positions ascend and are inside the space, and that the runs have `entries` entries. */
+/* Check that positions ascend and are inside the space, and that the runs have `entries`
+ * entries. */
 static int runs_are_valid(const tutti__entry_runs *r, tutti_count entries, tutti_count space) {
     tutti_count sum = 0, end = 0;
     for (tutti_count i = 0; i < r->n; i++) {

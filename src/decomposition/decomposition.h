@@ -86,8 +86,8 @@ struct tutti_decomposition {
     int is_freed; /* the caller has freed the handle; the last user frees the memory */
 };
 
-/* Return whether reads and writes use the same list and access: this rank writes all entries that it
- * holds, or the entries are a slice. */
+/* Return whether reads and writes use the same list and access: this rank writes all entries that
+ * it holds, or the entries are a slice. */
 static inline int tutti__decomposition_writes_all(const tutti_decomposition *p) {
     return p->is_slice || p->facts.written == p->facts.entries;
 }
@@ -138,10 +138,11 @@ typedef struct tutti__shared_out {
     unsigned char *writes;
 } tutti__shared_out;
 
-/* Choose the writer of each entry.   must: an entry that no rank holds is an error.   Collective. */
+/* Choose the writer of each entry.   must: an entry that no rank holds is an error.
+ * Collective. */
 tutti_err tutti__writers_choose(tutti__team *t, const tutti_replicas_choice *choice, int must,
                                 tutti__shared_out *io) TUTTI_MUST_USE;
-/* Set the error for an entry that no rank holds.   position: of the first such entry */
+/* Set the error for an entry that no rank holds.   position: position of the first such entry */
 tutti_err tutti__hole_error(tutti_count position, tutti_count covered,
                             tutti_count entries) TUTTI_MUST_USE;
 
@@ -158,8 +159,8 @@ tutti_count tutti__row_major_position(int ndims, const tutti_count *shape, const
 /* Make the access of a slice in items of item_bytes.   Not collective. */
 tutti_err tutti__slice_items(const tutti_decomposition *p, tutti_off item_bytes,
                              tutti_access **out) TUTTI_MUST_USE;
-/* List the positions of the entries of a slice, ascending, and their positions in memory; each array
- * may be NULL.   Not collective. */
+/* List the positions of the entries of a slice, ascending, and their positions in memory; each
+ * array may be NULL.   Not collective. */
 void tutti__slice_positions(const tutti_decomposition *p, tutti_count *index_out,
                             tutti_count *memory_out);
 /* Like tutti__decomposition_runs, for a slice; appends to *out, which must also be freed after an
@@ -182,9 +183,9 @@ void tutti__decomposition_release(tutti_decomposition *p);
 /* Check a handle: TUTTI_ERR_ARG if it is NULL, TUTTI_ERR_STATE if it is stale.   Not collective. */
 tutti_err tutti__decomposition_live(const tutti_decomposition *p) TUTTI_MUST_USE;
 void tutti__decomposition_facts_of(const tutti_decomposition *p, tutti__decomposition_facts *out);
-/* Get the access of the entries that this rank writes, or of all entries that it holds (is_write 0),
- * in a file that begins with the first entry of the space.  Both sides use items of item_bytes, the
- * size in the file (parts.h).  The decomposition owns the access.   Not collective. */
+/* Get the access of the entries that this rank writes, or of all entries that it holds (is_write
+ * 0), in a file that begins with the first entry of the space.  Both sides use items of item_bytes,
+ * the size in the file (parts.h).  The decomposition owns the access.   Not collective. */
 tutti_err tutti__decomposition_access(tutti_decomposition *p, tutti_off item_bytes, int is_write,
                                       const tutti_access **out) TUTTI_MUST_USE;
 /* Get an access of the entries that this rank writes, contiguous in the file from offset 0 on, in
@@ -201,7 +202,8 @@ tutti_err tutti__decomposition_list(const tutti_decomposition *p, tutti_count *p
  * out->run with tutti__free.   Not collective. */
 tutti_err tutti__decomposition_runs(const tutti_decomposition *p, int is_write,
                                     tutti__entry_runs *out) TUTTI_MUST_USE;
-/* Free a decomposition, whether registered as a handle or not; NULL is ignored.   Not collective. */
+/* Free a decomposition, whether registered as a handle or not; NULL is ignored.   Not
+ * collective. */
 void tutti__decomposition_destroy(tutti_decomposition *p);
 
 #endif

@@ -1,7 +1,7 @@
 /* decomposition: numbers distributed by ranges.
  *
- * A sparse exchange of counts determines the ranks from which each rank gets records; afterwards the
- * sizes of all messages are known.
+ * A sparse exchange of counts determines the ranks from which each rank gets records; afterwards
+ * the sizes of all messages are known.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/directory.h"
 

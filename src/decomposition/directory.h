@@ -1,13 +1,14 @@
 /* decomposition: a directory of numbers that are scattered over ranks.  Rank k handles a range of
- * numbers; all ranges have about the same number of records.  Each record is sent to the rank of its
- * range (tutti__directory_send), which sends an answer back (tutti__directory_reply).
+ * numbers; all ranges have about the same number of records.  Each record is sent to the rank of
+ * its range (tutti__directory_send), which sends an answer back (tutti__directory_reply).
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_DIRECTORY_H
 #define TUTTI_DIRECTORY_H
 
 #include "comm/vote.h"
 
-/* Records of this rank, grouped by the rank to which they are sent or from which they are received. */
+/* Records of this rank, grouped by the rank to which they are sent or from which they are
+ * received. */
 typedef struct tutti__partners {
     int n;
     int *rank;          /* [n] ascending */
@@ -32,8 +33,8 @@ typedef struct tutti__directory {
 tutti_err tutti__directory_make(tutti__team *t, tutti_err local_err, tutti_count n,
                                 const int64_t *numbers, tutti__directory *out,
                                 tutti_err *local_err_out) TUTTI_MUST_USE;
-/* Check the number of records for each receiver; TUTTI_ERR_OVERFLOW if it exceeds INT_MAX.   Not
- * collective. */
+/* Check the number of records for each receiver; fails with TUTTI_ERR_OVERFLOW if it exceeds
+ * INT_MAX.   Not collective. */
 tutti_err tutti__directory_fits(const tutti__directory *d) TUTTI_MUST_USE;
 void tutti__directory_free(tutti__directory *d);
 
@@ -64,8 +65,8 @@ typedef struct tutti__numbered {
  * whichever contains the sorted records.   Not collective. */
 tutti__numbered *tutti__numbered_sort(tutti__numbered *v, tutti_count n, tutti__numbered *spare);
 /* Sort numbers together with their indices.  The caller frees *memory_out, also after an error;
- * *sorted_out points into this memory.  *duplicate_out: index of the first entry of *sorted_out that
- * equals the previous number; 0: none.   Not collective. */
+ * *sorted_out points into this memory.  *duplicate_out: index of the first entry of *sorted_out
+ * that equals the previous number; 0: none.   Not collective. */
 tutti_err tutti__numbers_sort(tutti_count n, const int64_t *numbers, tutti__numbered **memory_out,
                               tutti__numbered **sorted_out,
                               tutti_count *duplicate_out) TUTTI_MUST_USE;

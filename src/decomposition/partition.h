@@ -23,7 +23,8 @@ typedef struct tutti__points {
     const tutti_count *weight;
 } tutti__points;
 
-/* Neighbours of node i: to[start[i]] ... to[start[i + 1] - 1], ascending, without the node itself. */
+/* Neighbours of node i: to[start[i]] ... to[start[i + 1] - 1], ascending, without the node
+ * itself. */
 typedef struct tutti__graph {
     tutti_count nodes;
     tutti_count *start; /* [nodes + 1] index in `to` */

@@ -1,5 +1,5 @@
-/* decomposition: the items of a range with their holders, from the records of all ranks, in the order
- * of the file; and the answers to the holders.
+/* decomposition: the items of a range with their holders, from the records of all ranks, in the
+ * order of the file; and the answers to the holders.
  *
  * The join groups the mentions of each item, with ascending holders.
  * SPDX-License-Identifier: BSD-3-Clause */

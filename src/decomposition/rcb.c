@@ -48,7 +48,8 @@ static tutti_count find_cut(const bisection *b, const piece *p, int left) {
         const tutti_count share = (tutti_count)((__int128)n * left / p->parts);
         return p->from + (share < least ? least : share > most ? most : share);
     }
-    /* the next point is before the cut if this brings the weight before the cut closer to its share */
+    /* the next point is before the cut if this brings the weight before the cut closer to its
+     * share */
     const __int128 twice = 2 * (__int128)all * left;
     for (; at - p->from < most; at++) {
         const tutti_count w = point_weight(b, at);

@@ -1,6 +1,6 @@
-/* decomposition: reverse Cuthill-McKee: nodes are numbered by distance from a peripheral node, nodes
- * of equal distance in the order of their search, with few neighbours first; finally the numbers are
- * reversed.
+/* decomposition: reverse Cuthill-McKee: nodes are numbered by distance from a peripheral node,
+ * nodes of equal distance in the order of their search, with few neighbours first; finally the
+ * numbers are reversed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/partition.h"
 

@@ -6,10 +6,10 @@
  *     C := S(0);  next item:  C and S(i) have a rank in common -> C := C and S(i)
  *                             otherwise                        -> close the run, C := S(i)
  *
- * The k-th run of idg2 ends no earlier than the k-th run of any other valid choice (by induction: run
- * k + 1 of the other choice begins no later, and while it continues, its writer is in C).  So no
- * choice has fewer runs.  The writer of a run is any rank of its final C.  The number of runs does not
- * depend on this rank, since the next run begins with an item that no rank in C holds.
+ * The k-th run of idg2 ends no earlier than the k-th run of any other valid choice (by induction:
+ * run k + 1 of the other choice begins no later, and while it continues, its writer is in C).  So
+ * no choice has fewer runs.  The writer of a run is any rank of its final C.  The number of runs
+ * does not depend on this rank, since the next run begins with an item that no rank in C holds.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/rules.h"
 
@@ -59,7 +59,8 @@ static int rank_holds(set s, int rank) {
     return lo < hi;
 }
 
-/* Intersect `carry` with `s`; return 0 if the intersection is empty, and leave `carry` unchanged. */
+/* Intersect `carry` with `s`; return 0 if the intersection is empty, and leave `carry`
+ * unchanged. */
 static int intersect_carry(tutti__carry *carry, set s) {
     int n = 0;
     tutti_count j = 0;

@@ -1,13 +1,14 @@
-/* decomposition: choices of writers, as functions of items and their holders, without MPI and files.
+/* decomposition: choices of writers, as functions of items and their holders, without MPI and
+ * files.
  *
- * A rule proceeds along the file.  If the order of items is divided into ranges, one per rank, the rule
- * is called for a range with its state at the end of the previous range (`carry`).  It may leave items
- * open whose writer depends on later items (TUTTI__AS_NEXT); these get the writer of the following
- * item.  So the state is sent forward once, and choices are sent back once.
+ * A rule proceeds along the file.  If the order of items is divided into ranges, one per rank, the
+ * rule is called for a range with its state at the end of the previous range (`carry`).  It may
+ * leave items open whose writer depends on later items (TUTTI__AS_NEXT); these get the writer of
+ * the following item.  So the state is sent forward once, and choices are sent back once.
  *
  * An item that a single rank holds is *local*.  The state of a rule after a local item must not
- * depend on the items before it.  Then a rank can begin at the first local item of its range without
- * waiting, and the result is the same for every division into ranges.
+ * depend on the items before it.  Then a rank can begin at the first local item of its range
+ * without waiting, and the result is the same for every division into ranges.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_RULES_H
 #define TUTTI_RULES_H
@@ -89,7 +90,7 @@ tutti_off tutti__balance_limit(const tutti_replicas_choice *c, tutti_off bytes, 
 enum { TUTTI__BALANCE_ROUNDS = 9 };
 typedef enum {
     TUTTI__SLIDE_FORWARD,  /* runs of ranks below the limit are extended at their end */
-    TUTTI__SLIDE_BACKWARD, /* runs are extended at their start, from the last item on */
+    TUTTI__SLIDE_BACKWARD, /* runs are extended at their start, beginning with the last item */
     TUTTI__CUT,            /* items of ranks above the limit move to another holder */
     TUTTI__BALANCE_PASSES
 } tutti__balance_pass;
@@ -106,7 +107,8 @@ void tutti__tally_add(const tutti__items *v, const int *writer, int before,
 /* Return the number of intervals of all ranks; the largest share in bytes. */
 tutti_count tutti__tally_intervals(int ranks, const tutti_replicas_share *shares);
 tutti_off tutti__tally_most(int ranks, const tutti_replicas_share *shares);
-/* Compute the statistics from shares; copies, shared, rule_intervals and rule_max_bytes must be set. */
+/* Compute the statistics from shares; copies, shared, rule_intervals and rule_max_bytes must be
+ * set. */
 void tutti__tally_stats(int ranks, const tutti_replicas_share *shares, tutti_off limit,
                         tutti_replicas_stats *stats);
 /* Copy the statistics to the struct of the caller, which may have fewer or more fields. */

@@ -1,8 +1,8 @@
 /* decomposition: even distribution of items over ranks, and exchange of records between ranks.
  *
  * Items 0 ... all - 1 are divided evenly: the share of rank r begins with item
- * tutti_size_share(all, ranks, r) and ends before that of rank r + 1.  Any rank can compute the rank
- * of an item, and no rank stores all items.
+ * tutti_size_share(all, ranks, r) and ends before that of rank r + 1.  Any rank can compute the
+ * rank of an item, and no rank stores all items.
  *
  * All functions but those marked local are collective and end in an agreement.  `local_err` is the
  * error of this rank so far: such a rank sends nothing, and all ranks return its error.
@@ -14,7 +14,7 @@
 #include "comm/sparse.h"
 #include "comm/vote.h"
 
-/* The rank whose share contains an item.   Not collective. */
+/* Return the rank whose share contains an item.   Not collective. */
 static inline int tutti__share_rank(tutti_count all, int ranks, tutti_count item) {
     TUTTI_ASSERT(item >= 0 && item < all);
     int r = (int)((__int128)item * ranks / all); /* r or r + 1 is the rank of the item */
@@ -24,8 +24,8 @@ static inline int tutti__share_rank(tutti_count all, int ranks, tutti_count item
 
 /* ---- records */
 
-/* Sparse exchange in which a rank with an error takes part without messages.  Returns the error code
- * of this rank, without an agreement. */
+/* Sparse exchange in which a rank with an error takes part without messages.  Returns the error
+ * code of this rank, without an agreement. */
 tutti_err tutti__exchange_if(tutti__team *t, tutti_err local_err, int n,
                              const tutti__sparse_message *out, int *n_in_out,
                              tutti__sparse_message **in_out) TUTTI_MUST_USE;

@@ -43,12 +43,13 @@ int tutti__sketch_make(const tutti__number_set *s, int set, int most, tutti__sam
     return unite_equal(n, out);
 }
 
-/* Return the begin of part k if `all` is divided into `most` equal parts. */
+/* Return the start of part k if `all` is divided into `most` equal parts. */
 static uint64_t part_of(uint64_t all, int most, int k) {
     return (uint64_t)((unsigned __int128)all * (unsigned)k / (unsigned)most);
 }
 
-/* Reduce n samples of one set in place to at most `most`; return the number of remaining samples. */
+/* Reduce n samples of one set in place to at most `most`; return the number of remaining
+ * samples. */
 static int reduce_samples(int n, tutti__sample *v, int most) {
     uint64_t all = 0, before = 0;
     int i = 0, kept = 0;

@@ -1,15 +1,17 @@
 /* decomposition: comparison of the slices of many ranks without a table of all slices.  No MPI.
  *
- * Whether slices divide a space follows from sums over all ranks of the generating functions of slices,
+ * Whether slices divide a space follows from sums over all ranks of the generating functions of
+ * slices,
  *
- *     sum over its entries of  x_0^i_0 * x_1^i_1 * ...  =  product over dimensions of geometric sums
+ *     sum over its entries of  x_0^i_0 * x_1^i_1 * ...  =  product over dimensions of geometric
+ *                              sums
  *
- * at fixed points, modulo the prime 2^61 - 1.  If slices cover every entry once, the
- * sum is that of the whole space.  Otherwise the sums are equal at a random point only with a
- * probability of (sum of the shape) / 2^61 (Schwartz and Zippel).  Two points are compared.
+ * at fixed points, modulo the prime 2^61 - 1.  If slices cover every entry once, the sum is that of
+ * the whole space.  Otherwise the sums are equal at a random point only with a probability of (sum
+ * of the shape) / 2^61 (Schwartz and Zippel).  Two points are compared.
  *
- * Overlaps are detected in cells, which are boxes that divide the space, one per rank.  A rank sends
- * its slice to the cells in which it has entries.
+ * Overlaps are detected in cells, which are boxes that divide the space, one per rank.  A rank
+ * sends its slice to the cells in which it has entries.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SLICE_COMPARE_H
 #define TUTTI_SLICE_COMPARE_H
@@ -39,7 +41,8 @@ void tutti__slice_words(int ndims, const tutti_slice *s, int64_t *words_out);
 /* Return whether the sums of words of all slices equal the words of the whole space. */
 int tutti__slices_divide(int ndims, const tutti_count *shape, const int64_t *words);
 
-/* Cells: each dimension d of the space is divided into n[d] shares; `all` is the number of cells. */
+/* Cells: each dimension d of the space is divided into n[d] shares; `all` is the number of
+ * cells. */
 typedef struct tutti__cells {
     int ndims;
     tutti_count shape[TUTTI_MAX_DIMS], n[TUTTI_MAX_DIMS];
@@ -49,8 +52,8 @@ typedef struct tutti__cells {
 /* Return the fraction of dimension d that the slice has, in units of 2^-20; to be summed over all
  * ranks for tutti__cells_choose. */
 int64_t tutti__slice_share(const tutti_slice *s, tutti_count extent, int d);
-/* Choose at most `most` cells, about as large as the mean of `slices` slices.   shares: [ndims] sums
- * of tutti__slice_share; dimensions whose sum is 0 are not divided. */
+/* Choose at most `most` cells, about as large as the mean of `slices` slices.   shares: [ndims]
+ * sums of tutti__slice_share; dimensions whose sum is 0 are not divided. */
 tutti__cells tutti__cells_choose(int ndims, const tutti_count *shape, const int64_t *shares,
                                  tutti_count slices, int most);
 /* List the cells in which a slice has entries, ascending; the caller frees *cell_out. */

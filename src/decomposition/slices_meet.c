@@ -1,9 +1,9 @@
 /* decomposition: comparison of the slices of all ranks, one per rank.
  *
- * Counts the entries of each rank that no higher rank has, and determines whether the slices cover the
- * space.  No rank has the slices of all ranks: one vote shows whether the slices divide the space, or
- * are all equal.  Otherwise each rank sends its slice to the ranks of the cells in which it has entries
- * (slice_compare.h), and these send back the overlapping slices of higher ranks.
+ * Counts the entries of each rank that no higher rank has, and determines whether the slices cover
+ * the space.  No rank has the slices of all ranks: one vote shows whether the slices divide the
+ * space, or are all equal.  Otherwise each rank sends its slice to the ranks of the cells in which
+ * it has entries (slice_compare.h), and these send back the overlapping slices of higher ranks.
  *
  * A rank marks the entries that a higher rank also has, if there are any, with one byte per entry.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -25,7 +25,7 @@ typedef struct {
     int64_t shares[TUTTI_MAX_DIMS];
 } slice_facts;
 
-/* Further dimensions are not divided into cells. */
+/* Maximum number of dimensions that are divided into cells. */
 enum { SHARED_DIMS = TUTTI__REDUCTIONS - 5 - TUTTI__SLICE_WORDS };
 
 static tutti_err vote_on_slices(tutti__team *t, const tutti_decomposition *p, slice_facts *f) {
@@ -140,7 +140,7 @@ static tutti_err compare_in_cell(const tutti__team *t, const tutti__cells *c, in
     return err;
 }
 
-/* Mark the entries of p that `other` also has.   shape: of the slice of p */
+/* Mark the entries of p that `other` also has.   shape: shape of the slice of p */
 static tutti_err mark_common(tutti_decomposition *p, const tutti_slice *other,
                              const tutti_count *shape) {
     tutti_count x[TUTTI_MAX_DIMS];

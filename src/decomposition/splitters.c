@@ -203,7 +203,8 @@ static tutti_err pack_samples(const tutti__splitting *s, int n, tutti__sample *v
     return TUTTI_OK;
 }
 
-/* Make messages with samples of the numbers of this rank, for members of the groups of the numbers. */
+/* Make messages with samples of the numbers of this rank, for members of the groups of the
+ * numbers. */
 static tutti_err send_samples(const tutti__splitting *s, group_messages *out) {
     const int sets = s->sets;
     const int most = (int)tutti__max(s->most / s->groups.n, 2);

@@ -1,9 +1,9 @@
-/* decomposition: ranges of numbers that are scattered over ranks, one range per rank, with about the
- * same number of numbers.  Equal numbers are in one range; ranges ascend with the ranks.
+/* decomposition: ranges of numbers that are scattered over ranks, one range per rank, with about
+ * the same number of numbers.  Equal numbers are in one range; ranges ascend with the ranks.
  *
- * No rank has the bounds of all ranges.  Groups consist of about sqrt(ranks)
- * consecutive ranks.  All ranks have the bounds of groups, the members of a group have the bounds of
- * its ranks, and a rank queries one member of each group in which it has numbers:
+ * No rank has the bounds of all ranges.  Groups consist of about sqrt(ranks) consecutive ranks.
+ * All ranks have the bounds of groups, the members of a group have the bounds of its ranks, and a
+ * rank queries one member of each group in which it has numbers:
  *
  *     sketches of all numbers, reduced over all ranks                   ->  bounds of groups
  *     samples of the numbers of a group, reduced over its members       ->  bounds of ranks
@@ -64,7 +64,8 @@ void tutti__splitting_free(tutti__splitting **s);
 tutti_err tutti__splitters_make(tutti__splitting *s, tutti_err local_err, tutti__split *io,
                                 tutti__splitters *out) TUTTI_MUST_USE;
 void tutti__splitters_free(tutti__splitters *s);
-/* Return the index in s->start of the range that contains a number of this rank.   Not collective. */
+/* Return the index in s->start of the range that contains a number of this rank.   Not
+ * collective. */
 tutti_count tutti__splitters_find(const tutti__splitters *s, int set, int64_t number);
 
 #endif

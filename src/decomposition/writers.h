@@ -67,9 +67,9 @@ tutti_err tutti__range_shared(const tutti__range_items *g, tutti__shared_items *
 
 /* ---- chain.c */
 /* Choose the writers of the items of all ranges.  *position_out: file position of the first item of
- * this range.  stats_out, shares_out: statistics and shares ([ranks], freed with tutti__free) of all
- * ranks.  If both are NULL on all ranks, no memory per rank is needed unless writers are balanced.
- * Collective. */
+ * this range.  stats_out, shares_out: statistics and shares ([ranks], freed with tutti__free) of
+ * all ranks.  If both are NULL on all ranks, no memory per rank is needed unless writers are
+ * balanced.   Collective. */
 tutti_err tutti__chain_choose(tutti__team *t, const tutti_replicas_choice *c, tutti__range_items *g,
                               tutti_replicas_stats *stats_out, tutti_replicas_share **shares_out,
                               tutti_off *position_out) TUTTI_MUST_USE;

@@ -20,9 +20,9 @@ tutti_off tutti__sieve_bytes(const tutti_file *f, tutti_off memory_limit);
 /* Return the buffer size of one operation: at most `most` bytes, and at most this rank's share of
  * the memory of its node. */
 tutti_off tutti__private_stage(const tutti__op *op, tutti_off most);
-/* Last step of list I/O and sieving if checksums are requested: add the checksums of all blocks that
- * the access contains completely.  `skip_simple`: skip accesses with one run in the file and one in
- * memory, whose checksums have been added already. */
+/* Last step of list I/O and sieving if checksums are requested: add the checksums of all blocks
+ * that the access contains completely.  `skip_simple`: skip accesses with one run in the file and
+ * one in memory, whose checksums have been added already. */
 tutti_err tutti__checksum_own_blocks(tutti__op *op, int skip_simple) TUTTI_MUST_USE;
 /* Atomic mode: perform list I/O under a lock on the whole extent of the access. */
 tutti_err tutti__run_atomic(tutti__op *op) TUTTI_MUST_USE;

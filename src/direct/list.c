@@ -64,8 +64,8 @@ static int checksums_early(const tutti__op *op) {
     return op->is_write && op->sums && !(op->parts && op->parts->in_order);
 }
 
-/* Write a long piece a few blocks at a time, so that each block is still in the processor cache when
- * it is written after its checksum has been computed. */
+/* Write a long piece a few blocks at a time, so that each block is still in the processor cache
+ * when it is written after its checksum has been computed. */
 static tutti_err write_with_checksums(io_list *l, tutti_off file, char *memory, tutti_off bytes) {
     const tutti_off start = file - l->op->file->origin;
     const tutti_off some = tutti__max(CHECKSUM_BYTES, l->op->sums->bytes);

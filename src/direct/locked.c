@@ -1,7 +1,8 @@
-/* direct: atomic mode.  Every rank accesses the file itself, under a lock on the whole extent of its
- * access: shared to read, exclusive to write.  Conflicting accesses are therefore serialized.  A rank
- * that has a lock only accesses the file and does not wait for other ranks, so no deadlock is possible.
- * Ranks of one collective write that overlap write one after the other, in rank order.
+/* direct: atomic mode.  Every rank accesses the file itself, under a lock on the whole extent of
+ * its access: shared to read, exclusive to write.  Conflicting accesses are therefore serialized.
+ * A rank that has a lock only accesses the file and does not wait for other ranks, so no deadlock
+ * is possible.  Ranks of one collective write that overlap write one after the other, in rank
+ * order.
  *
  * Locks do not exclude threads of the same rank, which share its open file, so a mutex
  * (f->atomic.turn) admits one thread at a time.  The end of the file is determined under the lock,

@@ -48,8 +48,8 @@ tutti_err tutti__checksum_own_blocks(tutti__op *op, int skip_simple) {
     for (tutti_off at = tutti__side_next(s, 0); at < TUTTI__OFF_END && err == TUTTI_OK;) {
         const tutti_off lo = tutti__sums_next(op->sums, at + by, &end) - by, hi = end - by;
         at = tutti__side_next(s, hi);
-        if (tutti__side_bytes_in(s, lo, hi) != hi - lo)
-            continue; /* other ranks write a part of the block */
+        /* other ranks write a part of the block */
+        if (tutti__side_bytes_in(s, lo, hi) != hi - lo) continue;
         const user_block b = find_in_memory(&user, lo, hi);
         if (b.at && b.is_simple && skip_simple) continue;
         tutti_off copied = 0;

@@ -1,6 +1,6 @@
-/* direct: data sieving.  One request reads a section of the file, and the requested bytes are copied
- * from it.  A write, if options allow it, reads a section with holes, copies the requested bytes
- * into the section, and writes the section back.
+/* direct: data sieving.  One request reads a section of the file, and the requested bytes are
+ * copied from it.  A write, if options allow it, reads a section with holes, copies the requested
+ * bytes into the section, and writes the section back.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "direct/direct.h"
 

@@ -7,8 +7,8 @@
  *   read    IDLE -> FETCH  the requested bytes are read once, with small holes
  *                -> SERVE  the slot is open, other groups get one message each
  *
- * With overlapping writers (ordered) every contribution is a message.  Messages are received and placed
- * one after the other in rank order, so that the bytes of the highest rank remain.
+ * With overlapping writers (ordered) every contribution is a message.  Messages are received and
+ * placed one after the other in rank order, so that the bytes of the highest rank remain.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/run.h"
 
@@ -18,11 +18,12 @@
  * windows of one rank satisfy the conditions in the order of their cycles. */
 
 typedef struct {
-    int blocks;               /* file access blocks */
-    int work_one;             /* one window is active at a time */
-    int fill_one, store_one;  /* write: one window is filled (stored) at a time */
-    int fetch_one, serve_one; /* read: one window is fetched (served) at a time */
-    /* write: all windows are full before one is stored; read: all are fetched before one is served */
+    int blocks;               /* whether file access blocks */
+    int work_one;             /* whether only one window is active at a time */
+    int fill_one, store_one;  /* write: whether only one window is filled (stored) at a time */
+    int fetch_one, serve_one; /* read: whether only one window is fetched (served) at a time */
+    /* write: whether all windows are full before one is stored; read: whether all are fetched
+     * before one is served */
     int all_first;
 } gate;
 
@@ -34,8 +35,9 @@ static const gate gates[2][TUTTI_PIPELINE_WRITE_COMM_2 + 1] = {{
     [TUTTI_PIPELINE_WRITE]        = {0,      0,    1,    0,     0,     1,     0},
     [TUTTI_PIPELINE_WRITE_COMM]   = {0,      0,    1,    1,     1,     1,     0},
     [TUTTI_PIPELINE_WRITE_COMM_2] = {0,      0,    0,    0,     0,     0,     0},
-}, {/* operations in two halves (in the background): windows have their own memory, and no file access
-     * blocks; see cycles.h */
+}, {/* operations in two halves (in the background): windows have their own memory, and no file
+     * access blocks; see cycles.h */
+
     [TUTTI_PIPELINE_NONE]         = {0,      0,    1,    0,     0,     1,     1},
     [TUTTI_PIPELINE_COMM]         = {0,      0,    0,    0,     0,     0,     1},
     [TUTTI_PIPELINE_WRITE]        = {0,      0,    1,    0,     0,     1,     0},
@@ -200,7 +202,8 @@ int tutti__aggregator_write(tutti__run *r, tutti__window *w) {
 
 /* ---- reading */
 
-/* Send as many messages as fit into the auxiliary buffer at a time.  Return 1 if all have been sent. */
+/* Send as many messages as fit into the auxiliary buffer at a time.  Return 1 if all have been
+ * sent. */
 static int send_all(tutti__run *r, tutti__window *w) {
     int in_flight = 0, waiting = 0;
     for (int i = 0; i < w->traffics; i++) {

@@ -1,6 +1,6 @@
 /* engine: the literal engine in two halves, for operations with file access in the background;
- * cycles.h has the listings.  Each window of this rank has its own memory, in the order of cycles, and
- * its own file access, so that no rank needs to progress the accesses between the halves.
+ * cycles.h has the listings.  Each window of this rank has its own memory, in the order of cycles,
+ * and its own file access, so that no rank needs to progress the accesses between the halves.
  *
  *   write   first half: exchange, accesses begin        second: accesses end
  *   read    first half: accesses begin                  second: accesses end, exchange
@@ -22,8 +22,8 @@ static int is_window_by_window(const tutti__run *r) {
     return r->two->pipeline != TUTTI_PIPELINE_NONE && r->two->pipeline != TUTTI_PIPELINE_COMM;
 }
 
-/* Open the next cycle in lane k.  Returns 1 if the cycle has a window of this rank, which gets index
- * `taken`.  MPI windows may have been recreated since the operation began. */
+/* Open the next cycle in lane k.  Returns 1 if the cycle has a window of this rank, which gets
+ * index `taken`.  MPI windows may have been recreated since the operation began. */
 static int open_cycle(tutti__run *r, int k, int taken) {
     tutti__cycles *c = r->cycles;
     tutti__sub *b = &c->sub[k];

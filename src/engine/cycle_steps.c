@@ -26,7 +26,8 @@ static tutti_count next_own_cycle(const tutti__run *r) {
     return best;
 }
 
-/* Begin to determine the next cycle, after all cycles of this rank up to `last` have been opened. */
+/* Begin to determine the next cycle, after all cycles of this rank up to `last` have been
+ * opened. */
 static void advance_cycle(tutti__run *r, tutti_count last) {
     tutti__cycles *c = r->cycles;
     if (!c->collective) {
@@ -226,8 +227,8 @@ static void progress_exchange(void *context) {
     tutti__exchange_progress(context);
 }
 
-/* Feki and Gabriel rely on MPI to progress the exchange during a blocking write.  Open MPI and MPICH
- * have no progress thread by default, so another thread writes, and this thread calls MPI. */
+/* Feki and Gabriel rely on MPI to progress the exchange during a blocking write.  Open MPI and
+ * MPICH have no progress thread by default, so another thread writes, and this thread calls MPI. */
 void tutti__cycle_store(tutti__run *r, int k) {
     tutti__window_io *io = &r->cycles->sub[k].io;
     tutti__exchange *x = &r->cycles->exchange;

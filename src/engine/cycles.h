@@ -19,14 +19,14 @@
  *                read_init(k+B)
  *
  * In the background (resident plans) every window has its own memory, and its file access begins in
- * the first half and ends in the second.  The pipelines then differ only in the number of concurrent
- * exchanges, and in the start of the second phase (write: file access, read: exchange): window by
- * window, or when the first phase of all windows has ended (cycle_background.c):
+ * the first half and ends in the second.  The pipelines then differ only in the number of
+ * concurrent exchanges, and in the start of the second phase (write: file access, read: exchange):
+ * window by window, or when the first phase of all windows has ended (cycle_background.c):
  *
  *   write, first half; read, second half
- *   none         for k: shuffle(k); for k: write_init(k)        for k: read_wait(k); for k: scatter(k)
+ *   none         for k: shuffle(k); for k: write_init(k)     for k: read_wait(k); for k: scatter(k)
  *   comm         the same, with B exchanges at a time
- *   write        for k: shuffle(k); write_init(k)               for k: read_wait(k); scatter(k)
+ *   write        for k: shuffle(k); write_init(k)            for k: read_wait(k); scatter(k)
  *   write-comm   the same
  *   write-comm-2 the same, with B exchanges at a time
  *
@@ -120,8 +120,8 @@ void tutti__cycle_store_wait(tutti__run *r, int k);
 /* Begin the file access of a window as soon as the option `stagger` allows it; wait for its end. */
 void tutti__cycle_io_begin(tutti__run *r, tutti__window_io *io);
 void tutti__cycle_io_wait(tutti__run *r, tutti__window_io *io);
-/* Yield after a turn without progress.  The turn counts as file access if a file access of this rank
- * is pending. */
+/* Yield after a turn without progress.  The turn counts as file access if a file access of this
+ * rank is pending. */
 void tutti__cycle_idle(tutti__run *r, const tutti__turn *turn);
 
 #endif

@@ -2,7 +2,8 @@
  *
  *   staged    windows open as they become ready, in memory that the ranks of a node share; relays
  *             exchange messages between nodes (run.h)
- *   literal   cycle by cycle, as in the listings of the papers, over an exchange that they use (cycles.h)
+ *   literal   cycle by cycle, as in the listings of the papers, over an exchange that they use
+ *             (cycles.h)
  *
  * An engine keeps its state in the plan (p->run).  The state is allocated with the plan, so that
  * execution allocates almost no memory.  All ranks use the same engine.
@@ -30,10 +31,10 @@ struct tutti__engine {
      * divide it (before an agreement of the ranks).  After a run the memory is ready again. */
     int (*ready)(const tutti_plan *p);
     void (*prepare)(const tutti_plan *p);
-    /* Execute the plan at once or, if it is resident, in two halves.  The first half of a write ends
-     * when all bytes are in staging and their file accesses have begun; the first half of a read
-     * ends when the file accesses have begun.   Collective; returns the error code of this rank.  The
-     * second half also returns an error of the first half. */
+    /* Execute the plan at once or, if it is resident, in two halves.  The first half of a write
+     * ends when all bytes are in staging and their file accesses have begun; the first half of a
+     * read ends when the file accesses have begun.   Collective; returns the error code of this
+     * rank.  The second half also returns an error of the first half. */
     tutti_err (*run)(tutti_plan *p, tutti__op *op, int halves);
     void (*abort)(tutti__run *r); /* wait for pending file accesses, ignoring their outcome */
 };

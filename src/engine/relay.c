@@ -1,6 +1,6 @@
-/* engine: the relay.  A relay owns relay_slots for windows of aggregators in other groups.  The ranks of
- * its group fill (or empty) a copy of the window through shared memory, and the relay exchanges one
- * message per window with the aggregator.
+/* engine: the relay.  A relay owns relay_slots for windows of aggregators in other groups.  The
+ * ranks of its group fill (or empty) a copy of the window through shared memory, and the relay
+ * exchanges one message per window with the aggregator.
  *
  *   write   IDLE -> FILL     the slot is open
  *                -> SEND     one message with the bytes of this group

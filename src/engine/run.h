@@ -7,8 +7,8 @@
  *   write   client -> slot -> [relay -> message ->] aggregator -> file
  *   read    file -> aggregator [-> message -> relay] -> slot -> client
  *
- * Each window of a rank is a small state machine.  One loop advances all windows; every wait calls it.
- * There is no deadlock: no rank waits for one particular other rank, windows open in the same
+ * Each window of a rank is a small state machine.  One loop advances all windows; every wait calls
+ * it.  There is no deadlock: no rank waits for one particular other rank, windows open in the same
  * order on all ranks, and every rank visits all of its windows even after an error.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_RUN_H
@@ -61,7 +61,7 @@ typedef struct tutti__window {
 
 struct tutti__run {
     tutti__op *op;
-    /* what this rank moves: access of the operation, or the trimmed access */
+    /* access whose bytes this rank moves: that of the operation, or the trimmed access */
     const tutti_access *access;
     tutti__user user; /* user memory of `access` */
     tutti__two_phase *two;
@@ -99,11 +99,12 @@ void tutti__run_start(tutti__run *r, tutti__op *op);
 tutti_err tutti__run_end(tutti__run *r) TUTTI_MUST_USE;
 /* Record `err`, which is the last error of this thread, unless the run has failed before. */
 void tutti__run_fail(tutti__run *r, tutti_err err);
-/* Return whether this aggregator must wait: the option `stagger` starts aggregators one after the other. */
+/* Return whether this aggregator must wait: the option `stagger` starts aggregators one after the
+ * other. */
 int tutti__run_too_early(const tutti__run *r);
 /* Accounting of time (tutti/stats.h).  A turn begins before the rank checks for work.  If there is
- * no work, and the rank waits for the file, the whole turn counts as file access.  The rest of a run
- * counts as exchange. */
+ * no work, and the rank waits for the file, the whole turn counts as file access.  The rest of a
+ * run counts as exchange. */
 typedef struct tutti__turn {
     double start, file;
 } tutti__turn;
@@ -111,8 +112,8 @@ tutti__turn tutti__turn_begin(const tutti__run *r);
 void tutti__turn_was_file(tutti__run *r, const tutti__turn *t);
 /* Count the time since `t` that is not file access as exchange. */
 void tutti__turn_rest_is_exchange(tutti__run *r, const tutti__turn *t);
-/* Return the first cycle >= `cycle` of destination `s` with bytes of this rank before the end of the
- * file; -1: none. */
+/* Return the first cycle >= `cycle` of destination `s` with bytes of this rank before the end of
+ * the file; -1: none. */
 tutti_count tutti__destination_after(const tutti__run *r, const tutti__destination *s,
                                      tutti_count cycle);
 
@@ -134,8 +135,8 @@ tutti_off tutti__senders_bytes(const tutti__incoming *l, const tutti__sender_gro
                                tutti_off hi);
 /* Add the message of a group of senders to the window, unless the message is empty. */
 void tutti__traffic_add(tutti__run *r, tutti__window *w, const tutti__sender_group *b);
-/* Choose the place of the message in the stage or in the auxiliary buffer; return 0 if the buffer is
- * full. */
+/* Choose the place of the message in the stage or in the auxiliary buffer; return 0 if the buffer
+ * is full. */
 int tutti__traffic_place(tutti__window *w, tutti__traffic *m);
 /* Pack the message, if necessary, and send it; start to receive it; unpack it. */
 void tutti__traffic_send(tutti__run *r, tutti__window *w, tutti__traffic *m);

@@ -1,6 +1,6 @@
 /* engine: the staged engine: windows open as they become ready, in memory that the ranks of a node
- * share.  This file contains the memory of the engine, the copies of the bytes of this rank, and the
- * loop that advances all roles; run.h gives an overview.
+ * share.  This file contains the memory of the engine, the copies of the bytes of this rank, and
+ * the loop that advances all roles; run.h gives an overview.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/run.h"
 
@@ -17,8 +17,8 @@ static tutti_err staged_memory(tutti_plan *p) {
                              : tutti__staging_ensure(p->file->team, t->shared, bytes);
 }
 
-/* Allocate buffers for messages.  Operations that are not in the background run one after the other,
- * and share the buffers of the team. */
+/* Allocate buffers for messages.  Operations that are not in the background run one after the
+ * other, and share the buffers of the team. */
 static tutti_err staged_wake(tutti_plan *p) {
     const tutti__two_phase *t = p->two;
     tutti__run *r = p->run;
@@ -139,8 +139,8 @@ static int waits_for_file(const tutti__run *r, const tutti__destination *s) {
     return s && !s->by_relay && tutti__stage_in_file(&r->stage, s->member, 0, t->window_slots);
 }
 
-/* Advance windows, or wait.  Only ranks that share the stage signal its event: messages, file accesses
- * in the background and the option stagger are polled. */
+/* Advance windows, or wait.  Only ranks that share the stage signal its event: messages, file
+ * accesses in the background and the option stagger are polled. */
 static void progress_or_wait(tutti__run *r, const tutti__destination *s, tutti__wait *w) {
     const tutti__turn turn = tutti__turn_begin(r);
     if (progress_windows(r)) {
@@ -155,8 +155,8 @@ static void progress_or_wait(tutti__run *r, const tutti__destination *s, tutti__
     if (waits_for_file(r, s)) tutti__turn_was_file(r, &turn);
 }
 
-/* Copy the bytes of this rank, cycle by cycle: wait until the window is open, copy, add the bytes to
- * the slot. */
+/* Copy the bytes of this rank, cycle by cycle: wait until the window is open, copy, add the bytes
+ * to the slot. */
 static void copy_own_bytes(tutti__run *r) {
     const tutti__two_phase *t = r->two;
     const tutti__op *op = r->op;

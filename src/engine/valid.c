@@ -13,7 +13,8 @@ int tutti__run_is_valid(const tutti__run *r) {
     return r->done >= 0 && r->total >= 0 && (t->trimmed || r->done <= r->total);
 }
 
-/* Check that a slot is open exactly while ranks copy, and that only an aggregator accesses the file. */
+/* Check that a slot is open exactly while ranks copy, and that only an aggregator accesses the
+ * file. */
 int tutti__window_is_valid(const tutti__run *r, const tutti__window *w) {
     const int is_write = r->op->is_write, relays = w >= r->window + r->window_slots;
     const int copies = (w->phase == TUTTI__FILL && !w->full) || w->phase == TUTTI__SERVE;

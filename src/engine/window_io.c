@@ -1,8 +1,8 @@
 /* engine: the file runs of a window, and the access to these runs.
  *
  *   read    the requested bytes, with small holes to save requests
- *   write   the requested bytes; if holes may be overwritten, small ones are filled first, from the file
- *           or with zeros
+ *   write   the requested bytes; if holes may be overwritten, small ones are filled first, from the
+ *           file or with zeros
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/run.h"

@@ -31,7 +31,7 @@ typedef struct tutti__window_io {
 
 /* Make the list of runs; return 1 if it is not empty.  After an error it is empty.  A write has one
  * run if the window is full, otherwise exactly the requested runs.  If holes may be overwritten,
- * small ones are filled from the file (read-modify-write) or, behind its end, with zeros, and become
+ * small ones are filled from the file (read-modify-write) or, after its end, with zeros, and become
  * part of a run.  A read has the requested bytes and small holes between them: data sieving. */
 int tutti__window_io_prepare(tutti__run *r, tutti__window_io *w);
 /* Begin the access that has been prepared. */

@@ -17,11 +17,12 @@ tutti_err tutti__message_send(tutti__team *t, int peer, int tag, const void *buf
                               tutti__message *m) TUTTI_MUST_USE;
 tutti_err tutti__message_receive(tutti__team *t, int peer, int tag, void *buf, tutti_off bytes,
                                  tutti__message *m) TUTTI_MUST_USE;
-/* Test whether a message is complete, which is also true if it was never started, and after an MPI error. */
+/* Test whether a message is complete, which is also true if it was never started, and after an MPI
+ * error. */
 tutti_err tutti__message_test(tutti__message *m, int *done_out) TUTTI_MUST_USE;
 
-/* Send to rank `to` and receive from rank `from` (either may be < 0: none), and wait for both.  Blocks in MPI;
- * yields inside a fiber. */
+/* Send to rank `to` and receive from rank `from` (either may be < 0: none), and wait for both.
+ * Blocks in MPI; yields inside a fiber. */
 typedef struct tutti__pass {
     int to, from, tag;
     const void *out;

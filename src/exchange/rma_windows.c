@@ -1,6 +1,6 @@
-/* exchange: MPI windows of the sub-buffers, one per sub-buffer, so that each has its own epochs.  They are
- * created by MPI_Win_allocate, with size 0 on ranks that are not aggregators.  They are cached in the
- * team because freeing a window is collective, but freeing a plan is not.
+/* exchange: MPI windows of the sub-buffers, one per sub-buffer, so that each has its own epochs.
+ * They are created by MPI_Win_allocate, with size 0 on ranks that are not aggregators.  They are
+ * cached in the team because freeing a window is collective, but freeing a plan is not.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exchange/rma_windows.h"
 
@@ -10,12 +10,12 @@
 #include "comm/wait.h"
 #include "exchange/staging.h"
 
-/* Direct I/O requires memory aligned to pages.  If the memory of the window is not aligned, the sub-buffer
- * starts at the first page boundary, and all ranks need this shift. */
+/* Direct I/O requires memory aligned to pages.  If the memory of the window is not aligned, the
+ * sub-buffer starts at the first page boundary, and all ranks need this shift. */
 enum { PAGE = 4096 };
 
-/* Align *base to pages, and gather the shifts of all ranks in *out if any is not 0.  Collective; returns the
- * same code on all ranks. */
+/* Align *base to pages, and gather the shifts of all ranks in *out if any is not 0.  Collective;
+ * returns the same code on all ranks. */
 static tutti_err exchange_shifts(tutti__team *t, char **base, int **out) {
     const tutti_off past = (tutti_off)((uintptr_t)*base % PAGE);
     const int local_shift = *base && past ? (int)(PAGE - past) : 0;
@@ -27,8 +27,9 @@ static tutti_err exchange_shifts(tutti__team *t, char **base, int **out) {
     return TUTTI_OK;
 }
 
-/* Create one window, on all ranks or on none.  If creation fails on some ranks, the other ranks cannot free
- * their window, since MPI_Win_free is collective; the window then exists until the program ends. */
+/* Create one window, on all ranks or on none.  If creation fails on some ranks, the other ranks
+ * cannot free their window, since MPI_Win_free is collective; the window then exists until the
+ * program ends. */
 static tutti_err window_make(tutti__team *t, tutti_off bytes, MPI_Win *out, char **base_out) {
     const MPI_Aint size = bytes > 0 ? (MPI_Aint)bytes + PAGE : 0;
     MPI_Win win = MPI_WIN_NULL;
@@ -50,8 +51,8 @@ static tutti_err window_make(tutti__team *t, tutti_off bytes, MPI_Win *out, char
     return TUTTI_OK;
 }
 
-/* Create a communicator for the barriers of each sub-buffer, since barriers of different sub-buffers may be
- * pending at the same time, begun in different orders on different ranks. */
+/* Create a communicator for the barriers of each sub-buffer, since barriers of different
+ * sub-buffers may be pending at the same time, begun in different orders on different ranks. */
 static tutti_err barriers_make(tutti__team *t, tutti__rma_windows *w) {
     for (int i = 0; i < w->n; i++) {
         const int code = MPI_Comm_dup(t->comm, &w->barrier[i]);
@@ -84,8 +85,8 @@ void tutti__rma_windows_drop(tutti__rma_windows *w) {
     memset(w, 0, sizeof *w);
 }
 
-/* Replace the windows.  If no plan uses the old windows, they are freed before the new windows are created, to
- * save memory. */
+/* Replace the windows.  If no plan uses the old windows, they are freed before the new windows are
+ * created, to save memory. */
 static tutti_err replace_windows(tutti__team *t, int n, tutti_off bytes, int pinned) {
     tutti__rma_windows fresh = {.n = 0};
     tutti_off each[TUTTI__RMA_WINDOWS] = {0};

@@ -24,11 +24,12 @@ static inline MPI_Aint tutti__rma_windows_shift(const tutti__rma_windows *w, int
 }
 
 /* Ensure that the team has at least `n` windows with at least `bytes` bytes of this rank each,
- * aligned to pages (0: this rank is not an aggregator), and a communicator for each.  Existing windows are
- * kept if they are large enough and have at most `capacity` bytes of this rank in total.  Otherwise they are
- * replaced by windows of exactly this size, without their contents.  If plans use the old windows (the
- * staging's `pins`), no window becomes smaller, and the old windows are kept if the allocation fails.
- * The windows are freed with the team.  Collective; returns the same code on all ranks. */
+ * aligned to pages (0: this rank is not an aggregator), and a communicator for each.  Existing
+ * windows are kept if they are large enough and have at most `capacity` bytes of this rank in
+ * total.  Otherwise they are replaced by windows of exactly this size, without their contents.  If
+ * plans use the old windows (the staging's `pins`), no window becomes smaller, and the old windows
+ * are kept if the allocation fails.  The windows are freed with the team.  Collective; returns the
+ * same code on all ranks. */
 tutti_err tutti__rma_windows_ensure(tutti__team *t, int n, tutti_off bytes,
                                     tutti_off capacity) TUTTI_MUST_USE;
 /* Free all windows.  Collective. */

@@ -1,5 +1,5 @@
-/* exchange: shared memory of a node.  The first rank of a node creates a segment (shared_memory.h) and sends
- * its description to the other ranks, which open and map the segment.
+/* exchange: shared memory of a node.  The first rank of a node creates a segment (shared_memory.h)
+ * and sends its description to the other ranks, which open and map the segment.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exchange/segment.h"
 
@@ -37,14 +37,16 @@ static char *open_segment(const announcement *a, int linked, size_t bytes) {
     return base;
 }
 
-/* Map the segment on all ranks of the node; `fd` is the creator's descriptor, open until all have mapped. */
+/* Map the segment on all ranks of the node; `fd` is the creator's descriptor, open until all have
+ * mapped. */
 static tutti_err map_on_all(tutti__team *t, announcement *a, int fd, tutti__segment *s) {
     int all = 0;
     errno = 0;
     s->base = t->nodes.me == 0 ? map_segment(fd, s->bytes) : open_segment(a, 0, s->bytes);
     const int why = s->base ? 0 : errno;
     TUTTI_TRY(tutti__node_all(t, s->base != NULL, &all));
-    /* If some ranks cannot open the memory through /proc, it has a name until they have opened it. */
+    /* If some ranks cannot open the memory through /proc, it has a name until they have opened
+     * it. */
     if (!all) {
         const int creates = t->nodes.me == 0;
         if (creates && tutti__shared_memory_link(&a->memory) != 0) a->error = errno;

@@ -1,5 +1,5 @@
-/* exchange: functions common to all exchanges of the cyclic engine: order of messages, memory, start and
- * end of shuffles.
+/* exchange: functions common to all exchanges of the literal engine: order of messages, memory,
+ * start and end of shuffles.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exchange/shuffle.h"
 

@@ -13,22 +13,22 @@
  *   test   progresses without waiting, and returns whether the shuffle is complete
  *   wait   waits until the shuffle is complete
  *
- *   kind         synchronises          in init                       in wait
- *   steps 1, 2   sender and receiver   everything, in ring order     -
- *   steps 3, 4   sender and receiver   sends and receives begin      receives complete, in any order
- *   step 5       sender and receiver   receives begin, blocking sends  receives complete, in any order
- *   fence        all ranks             fence, puts or gets           fence
- *   lock         all ranks             non-blocking barrier          lock, put or get; barrier
+ *   kind         synchronises       in init                          in wait
+ *   steps 1, 2   sender, receiver   everything, in ring order        -
+ *   steps 3, 4   sender, receiver   sends and receives begin         receives complete in any order
+ *   step 5       sender, receiver   receives begin, blocking sends   receives complete in any order
+ *   fence        all ranks          fence, puts or gets              fence
+ *   lock         all ranks          non-blocking barrier             lock, put or get; barrier
  *
  * fence and lock are collective: every rank begins every cycle, in the same order.  With steps,
- * each rank begins only the cycles in which it has bytes to send or receive, in ascending order, since
- * messages between two ranks are matched in order.
+ * each rank begins only the cycles in which it has bytes to send or receive, in ascending order,
+ * since messages between two ranks are matched in order.
  *
- * Bounded buffers cannot cause a deadlock with steps: in a cycle, sends start in the order of their turns
- * (turn i: to rank me + i) and receives in the same order (turn i: from rank me - i).  Consider the
- * pending message with the lowest (cycle, turn): neither its sender nor its receiver has an earlier
- * pending message, so both have buffer space for it.  A blocking send (step 5) starts only when all
- * receives of its turn and of earlier turns have started.
+ * Bounded buffers cannot cause a deadlock with steps: in a cycle, sends start in the order of their
+ * turns (turn i: to rank me + i) and receives in the same order (turn i: from rank me - i).
+ * Consider the pending message with the lowest (cycle, turn): neither its sender nor its receiver
+ * has an earlier pending message, so both have buffer space for it.  A blocking send (step 5)
+ * starts only when all receives of its turn and of earlier turns have started.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SHUFFLE_H
 #define TUTTI_SHUFFLE_H
@@ -117,8 +117,8 @@ typedef struct tutti__exchange {
     tutti_error_info info; /* details of `err` */
 } tutti__exchange;
 
-/* Return the turn of the parcel between this rank and `peer`, in `mine` or `theirs`: sends go to rank
- * me + turn, receives come from rank me - turn (modulo ranks). */
+/* Return the turn of the parcel between this rank and `peer`, in `mine` or `theirs`: sends go to
+ * rank me + turn, receives come from rank me - turn (modulo ranks). */
 int tutti__ring_mine(const tutti__team *t, int peer, int is_write);
 int tutti__ring_theirs(const tutti__team *t, int peer, int is_write);
 
@@ -133,15 +133,15 @@ typedef struct tutti__needs {
     int mine, theirs; /* whether such parcels exist in some cycle */
     int is_write;
 } tutti__needs;
-/* Allocate the buffers of this rank, and assign areas and, unless they are MPI windows, sub-buffers to the
- * needs->slots items of `shuffles`.  Not collective. */
+/* Allocate the buffers of this rank, and assign areas and, unless they are MPI windows, sub-buffers
+ * to the needs->slots items of `shuffles`.  Not collective. */
 tutti_err tutti__exchange_make(tutti__exchange *x, tutti__team *t, int kind, int step,
                                const tutti__needs *needs, tutti__shuffle *shuffles) TUTTI_MUST_USE;
 /* Release the buffers; `team` is NULL if the team has been freed. */
 void tutti__exchange_free(tutti__exchange *x, tutti__team *team);
 
-/* Prepare the first cycle of an operation: set its tag and clear the error.  Does not communicate; all ranks
- * must call it. */
+/* Prepare the first cycle of an operation: set its tag and clear the error.  Does not communicate;
+ * all ranks must call it. */
 void tutti__exchange_start(tutti__exchange *x, tutti__shuffle *shuffles);
 void tutti__shuffle_init(tutti__exchange *x, tutti__shuffle *s);
 /* Test whether the shuffle is complete; true if it has not begun. */
@@ -154,7 +154,8 @@ void tutti__exchange_progress(tutti__exchange *x);
 void tutti__exchange_fail(tutti__exchange *x, tutti_err err); /* record the first error */
 void tutti__exchange_fail_mpi(tutti__exchange *x, int code, const char *what);
 void tutti__exchange_own(tutti__exchange *x, const tutti__shuffle *s); /* copy the s->own bytes */
-/* Copy the bytes of a parcel between its packed bytes and this rank's memory (mine) or sub-buffer (theirs). */
+/* Copy the bytes of a parcel between its packed bytes and this rank's memory (mine) or sub-buffer
+ * (theirs). */
 void tutti__mine_pack(tutti__exchange *x, const tutti__parcel *p, char *packed);
 void tutti__mine_unpack(tutti__exchange *x, const tutti__parcel *p, const char *packed);
 void tutti__theirs_pack(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,

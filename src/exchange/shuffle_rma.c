@@ -1,22 +1,23 @@
-/* exchange: one-sided communication, as in Feki and Gabriel.  The sub-buffers are MPI windows; origins put
- * into them (writes) or get from them (reads), with one put or get per target.  The bytes are packed in
- * file order at the origin and described by a derived datatype of runs at the target.
+/* exchange: one-sided communication, as in Feki and Gabriel.  The sub-buffers are MPI windows;
+ * origins put into them (writes) or get from them (reads), with one put or get per target.  The
+ * bytes are packed in file order at the origin and described by a derived datatype of runs at the
+ * target.
  *
  *   fence   init: MPI_Win_fence, then puts or gets            wait: MPI_Win_fence
- *   lock    init: begin the first barrier
- *           test: after the first barrier, MPI_Win_lock(shared), put or get, unlock, and begin the
+ *   lock    init: begin the first barrier test: after the first barrier, MPI_Win_lock(shared), put
+ *           or get, unlock, and begin the
  *                 second barrier; the shuffle is complete after the second barrier
  *
  * The first barrier signals that the sub-buffers are free (writes) or full (reads), the second that
  * all ranks have unlocked the windows.  Barriers are non-blocking, and each sub-buffer has its own
  * communicator.
  *
- * In the separate memory model of MPI, the owner may access its window only between epochs: it copies its
- * own bytes before the other ranks access the window, and a lock of its own window synchronises the private
- * and the public copy.
+ * In the separate memory model of MPI, the owner may access its window only between epochs: it
+ * copies its own bytes before the other ranks access the window, and a lock of its own window
+ * synchronises the private and the public copy.
  *
- * The origin buffers of puts between fences must not change before the second fence; therefore bytes that
- * do not fit into the area are transferred directly from or to user memory.
+ * The origin buffers of puts between fences must not change before the second fence; therefore
+ * bytes that do not fit into the area are transferred directly from or to user memory.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/copy_impl.h"
 #include "exchange/staging.h"
@@ -88,8 +89,8 @@ static void puts_add(put_batch *b, const char *origin, tutti_off place, tutti_of
     b->bytes += bytes;
 }
 
-/* Put or get all runs of a parcel, between the window of its peer and the packed bytes or, if packed is NULL,
- * user memory. */
+/* Put or get all runs of a parcel, between the window of its peer and the packed bytes or, if
+ * packed is NULL, user memory. */
 static void parcel_move(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,
                         const char *packed) {
     put_batch *b = x->puts;
@@ -177,8 +178,8 @@ static void barrier_begin(tutti__exchange *x, tutti__shuffle *s, int phase) {
     s->phase = phase;
 }
 
-/* Synchronise the own window with puts of other ranks, by a lock; call inside(x, s), if not NULL, while it is
- * locked. */
+/* Synchronise the own window with puts of other ranks, by a lock; call inside(x, s), if not NULL,
+ * while it is locked. */
 static void own_window(tutti__exchange *x, tutti__shuffle *s, int type,
                        void (*inside)(tutti__exchange *, const tutti__shuffle *)) {
     const MPI_Win win = x->team->staging->rma_windows.win[s->index];
@@ -189,8 +190,8 @@ static void own_window(tutti__exchange *x, tutti__shuffle *s, int type,
     tutti__exchange_fail_mpi(x, MPI_Win_unlock(x->team->rank, win), "MPI_Win_unlock");
 }
 
-/* Transfer the parcels from index `first` on that fit into the area, with all targets locked at the same time;
- * returns the index after them. */
+/* Transfer the parcels that fit into the area, starting with index `first`, with all targets locked
+ * at the same time; returns the index after them. */
 static int lock_move(tutti__exchange *x, tutti__shuffle *s, int first) {
     const MPI_Win win = x->team->staging->rma_windows.win[s->index];
     char *area = x->send ? x->send : s->mine.area; /* common area, or that of this sub-buffer */

@@ -80,8 +80,8 @@ const tutti__shuffle_ops tutti__shuffle_blocking = {
 
 /* ---- steps 3, 4 and 5 */
 
-/* Return whether all older shuffles have begun all their sends, or receives, since messages are matched in
- * order. */
+/* Return whether all older shuffles have begun all their sends, or receives, since messages are
+ * matched in order. */
 static int is_my_turn(const tutti__exchange *x, const tutti__shuffle *s, int sending) {
     for (int i = 0; i < x->flights && x->flight[i] != s; i++) {
         const tutti__parcels *l =
@@ -140,7 +140,8 @@ static int posted_test(tutti__exchange *x, tutti__shuffle *s) {
     return out->first == out->n && in->first == in->n;
 }
 
-/* Return whether all receives of older shuffles, and those of this shuffle up to `turn`, have begun. */
+/* Return whether all receives of older shuffles, and those of this shuffle up to `turn`, have
+ * begun. */
 static int receives_begun(const tutti__exchange *x, tutti__shuffle *s, int turn) {
     const tutti__parcels *in = receives_of(x, s);
     if (!is_my_turn(x, s, 0)) return 0;

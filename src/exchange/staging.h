@@ -1,5 +1,5 @@
-/* exchange: memory and MPI windows of a team, which are kept between operations, since their creation is
- * expensive, and freed with the team.
+/* exchange: memory and MPI windows of a team, which are kept between operations, since their
+ * creation is expensive, and freed with the team.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_STAGING_H
 #define TUTTI_STAGING_H
@@ -29,18 +29,18 @@ typedef struct tutti__staging {
 /* Ensure that t->staging exists.  Not collective. */
 tutti_err tutti__staging_attach(tutti__team *t) TUTTI_MUST_USE;
 
-/* Release memory when the team's file is closed.  The first few teams of a communicator keep their memory for
- * the next file.  Does not communicate; all ranks must call it. */
+/* Release memory when the team's file is closed.  The first few teams of a communicator keep their
+ * memory for the next file.  Does not communicate; all ranks must call it. */
 void tutti__staging_release(tutti__team *t);
 
 /* Ensure that the segment of the team for its nodes (shared = 1) or for single ranks (shared = 0)
- * has at least `bytes` bytes.  If it grows, its contents are lost; if it cannot grow, it is unchanged.
- * Collective on the node if shared; returns the code of tutti__segment_make. */
+ * has at least `bytes` bytes.  If it grows, its contents are lost; if it cannot grow, it is
+ * unchanged.   Collective on the node if shared; returns the code of tutti__segment_make. */
 tutti_err tutti__staging_ensure(tutti__team *t, int shared, size_t bytes) TUTTI_MUST_USE;
 
-/* Borrow page-aligned memory of this rank for one plan, and return it (`t` is NULL if the team has been
- * freed).  The largest returned segment is kept for the next plan, since allocating pages takes longer than
- * copying into them.  Not collective; thread-safe. */
+/* Borrow page-aligned memory of this rank for one plan, and return it (`t` is NULL if the team has
+ * been freed).  The largest returned segment is kept for the next plan, since allocating pages
+ * takes longer than copying into them.  Not collective; thread-safe. */
 tutti_err tutti__staging_borrow(tutti__team *t, size_t bytes, tutti__segment *out) TUTTI_MUST_USE;
 void tutti__staging_return(tutti__team *t, tutti__segment *s);
 

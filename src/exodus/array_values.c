@@ -1,4 +1,5 @@
-/* exodus: values of many arrays, collected by type.  Pieces that are added in sequence and adjacent in the file become one.
+/* exodus: values of many arrays, collected by type.  Consecutive pieces that are adjacent in the
+ * file are merged.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/array_values.h"
 
@@ -14,7 +15,7 @@ tutti_err tutti__values_add(tutti__values *b, const tutti__exodus_place *place, 
     if (k == b->n) b->of[b->n++] = (tutti__values_part){.file_type = place->type};
     tutti__values_part *p = &b->of[k];
     const tutti_off size = tutti_type_size(place->type);
-    const tutti_count all = place->entries * place->numbers; /* in the file */
+    const tutti_count all = place->entries * place->numbers; /* number of values in the file */
     TUTTI_CHECK(first >= 0 && n >= 0 && first <= all && n <= all - first, TUTTI_ERR_FORMAT,
                 "%lld values from value %lld: the array has %lld", (long long)n, (long long)first,
                 (long long)all);

@@ -1,7 +1,7 @@
 /* exodus: offsets of arrays in the file; sections of arrays written and read.
  *
- * A call with thousands of small arrays is one operation: pieces with the same types in file and memory become one
- * access, with memory offsets relative to the first of their buffers.
+ * A call with thousands of small arrays is one operation: pieces with the same types in file and
+ * memory become one access, with memory offsets relative to the first of the buffers.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/exodus_impl.h"
 
@@ -25,8 +25,8 @@ static tutti_err find_variable(const tutti_exodus *x, const char *name, tutti_co
     return TUTTI_OK;
 }
 
-/* Find an array of the mesh, of reals or of integers: callers rely on the class of the type.  Record variables are refused,
- * since their bytes need not exist. */
+/* Find an array of the mesh whose values are reals or integers, as the callers require.  Record
+ * variables are refused, since their bytes need not exist. */
 enum { INTEGERS, REALS };
 static tutti_err find_mesh_array(const tutti_exodus *x, const char *name, int class,
                                  tutti_count entries, tutti_count numbers,
@@ -93,7 +93,7 @@ static tutti_err find_entity_array(const tutti_exodus *x, const tutti_exodus_arr
     TUTTI_CHECK(name, TUTTI_ERR_NOT_FOUND,
                 "%s %lld has no array of kind %d (tutti_exodus_array_kind)", k->word,
                 (long long)a->id, (int)a->array_kind);
-    if (entries == 0) { /* the file has no variable either */
+    if (entries == 0) { /* then the file has no variable, either */
         *out = (tutti__exodus_place){0, 0, numbers, TUTTI_FLOAT64, 0};
         return TUTTI_OK;
     }
@@ -123,8 +123,8 @@ tutti_err tutti__exodus_place_of(const tutti_exodus *x, const tutti_exodus_array
         if (tutti__cdf_find_var(&x->cdf, "coordx") >= 0 ||
             tutti__cdf_find_var(&x->cdf, "coord") < 0)
             return find_mesh_array(x, XYZ[a->component], REALS, n, 1, out);
-        TUTTI_TRY(find_mesh_array(x, "coord", REALS, n, x->model.p.dims,
-                                  out)); /* files without "large model" */
+        /* in files without "large model" */
+        TUTTI_TRY(find_mesh_array(x, "coord", REALS, n, x->model.p.dims, out));
         out->at += a->component * n * tutti_type_size(out->type);
         out->numbers = 1;
         return TUTTI_OK;
@@ -178,7 +178,7 @@ tutti_err tutti__exodus_place_of_field(const tutti_exodus *x, tutti_exodus_kind 
     const char *name = tutti__exodus_values_name(full, (int)kind, number, variable);
     if (kind == TUTTI_EXODUS_NODAL && tutti__cdf_find_var(&x->cdf, name) < 0 &&
         tutti__cdf_find_var(&x->cdf, k->values) >= 0) {
-        name = k->values; /* files without "large model": all nodal variables in one */
+        name = k->values; /* files without "large model" have all nodal variables in one array */
         in_all = m->of[kind].variables_n;
         before = variable * entries;
     }
@@ -204,7 +204,7 @@ tutti_err tutti_exodus_array_size(const tutti_exodus *x, const tutti_exodus_arra
 
 /* ---- pieces */
 
-/* Pieces with the same types: one access. */
+/* Pieces with the same types, which form one access. */
 typedef struct {
     tutti_type file, memory;
     char *base;
@@ -218,13 +218,14 @@ enum { GROUPS = 8 };
 typedef struct {
     tutti_count n;
     tutti__exodus_place *place; /* [n] */
-    unsigned char *is_implicit; /* [n] an id map that is not in the file: ids are 1, 2, 3 ... */
+    /* whether the id map is not in the file, that is, ids are 1, 2, 3 ... */
+    unsigned char *is_implicit;
     group groups[GROUPS];
     int groups_n;
     tutti_count parts_n;
     size_t parts_room, access_room;
     tutti_part *parts;
-    tutti_access **access; /* of the parts */
+    tutti_access **access; /* accesses of the parts */
 } batch;
 
 static tutti_err append_part(batch *b, tutti_access *access, void *buf, tutti_type file,
@@ -251,7 +252,7 @@ static group *find_group(batch *b, tutti_type file, tutti_type memory) {
     return &b->groups[b->groups_n++];
 }
 
-/* Add n values at offset `at` of the file and at buf. */
+/* Add n values at file offset `at` and memory address `buf`. */
 static tutti_err add_piece(batch *b, tutti_off at, tutti_count n, char *buf, tutti_type file,
                            tutti_type memory) {
     const tutti_off in_file = tutti_type_size(file), in_memory = tutti_type_size(memory);
@@ -264,7 +265,7 @@ static tutti_err add_piece(batch *b, tutti_off at, tutti_count n, char *buf, tut
     }
     if (g->n == 0) g->base = buf;
     const tutti_off memory_at = from / in_memory * in_file;
-    if (g->n > 0) { /* extend the last piece if this one follows it */
+    if (g->n > 0) { /* extend the last piece if the new one follows it */
         const tutti_count k = g->n - 1;
         tutti_off *length = &g->v[2 * g->room + k];
         if (g->v[k] + *length == at && g->v[g->room + k] + *length == memory_at) {
@@ -357,7 +358,7 @@ static tutti_err prepare_batch(const tutti_exodus *x, int is_write, tutti_count 
     return TUTTI_OK;
 }
 
-/* Ids without a map: 1, 2, 3 ... */
+/* Fill in the ids of an entity without an id map: 1, 2, 3 ... */
 static tutti_err fill_implicit_ids(const tutti_exodus_array *a) {
     const tutti_conversion in = {.file_type = TUTTI_INT64, .memory_type = a->type};
     tutti__conversion c;
@@ -440,8 +441,8 @@ static tutti_err transfer_arrays(tutti_exodus *x, int is_write, tutti_count n,
         h = tutti__hash(h, words, sizeof words);
     }
     err = tutti__exodus_call(x, name, h, err);
-    if (err == TUTTI_OK && is_write &&
-        !x->mesh) { /* the mesh was complete: its checksums are computed again */
+    /* recompute the checksums of a mesh that was complete */
+    if (err == TUTTI_OK && is_write && !x->mesh) {
         err = tutti__team_agree(
             x->team, tutti__exodus_region_make(x, x->cdf.header_bytes, x->cdf.fixed_end, &x->mesh));
         if (err != TUTTI_OK) tutti__region_free(&x->mesh);

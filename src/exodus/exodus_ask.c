@@ -117,7 +117,7 @@ static tutti_err check_note_name(const tutti_exodus *x, const char *name) {
     return TUTTI_OK;
 }
 
-/* Rank 0: notes are stored in the sidecar. */
+/* On rank 0, check that the file has a sidecar, which stores notes. */
 static tutti_err check_sidecar(const tutti_exodus *x) {
     TUTTI_CHECK(x->sidecar, TUTTI_ERR_STATE, "the file has no sidecar%s%s",
                 x->warning[0] ? ": " : "", x->warning);

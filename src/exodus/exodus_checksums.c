@@ -16,7 +16,7 @@ tutti_off tutti__exodus_step_base(const tutti_exodus *x, tutti_off at) {
     return x->record_blocks ? tutti__file_base(x->file, at) : 0;
 }
 
-/* Blocks of a step start at its record, blocks of the mesh at multiples of their size. */
+/* Return the file offset at which blocks start: for a step its record, for the mesh 0. */
 static tutti_off find_origin(const tutti_exodus *x, tutti_off lo) {
     return x->record_blocks && lo >= x->cdf.fixed_end ? lo : 0;
 }
@@ -81,7 +81,7 @@ tutti_err tutti__exodus_complete_mesh(tutti_exodus *x) {
 
 /* ---- comparison */
 
-/* Compare this rank's share of the blocks of a step with their checksums. */
+/* Compare this rank's share of the blocks of a step with the checksums. */
 static tutti_err compare_share(const tutti_exodus *x, tutti_count step, const tutti__block_list *b,
                                const uint64_t *want) {
     const int64_t n = b->first[1], lo = n * x->team->rank / x->team->size,
@@ -104,7 +104,7 @@ tutti_err tutti__exodus_compare(tutti_exodus *x, tutti_count step, tutti_off *by
     const tutti_off hi = step > 0 ? lo + x->cdf.record_bytes : x->cdf.fixed_end;
     tutti__block_list b = {0};
     void *want = NULL;
-    tutti_count n = -1; /* none */
+    tutti_count n = -1; /* -1: no checksums */
     tutti_err err = tutti__blocks_make(1, &b);
     if (err == TUTTI_OK) {
         b.origin = find_origin(x, lo);
@@ -131,7 +131,8 @@ tutti_err tutti__exodus_compare(tutti_exodus *x, tutti_count step, tutti_off *by
     return err;
 }
 
-/* Rank 0: the file contains all steps that its header counts.  tutti_exodus_open ignores incomplete steps. */
+/* On rank 0, check that the file contains all steps that its header counts, since tutti_exodus_open
+ * ignores incomplete steps. */
 static tutti_err check_step_count(const tutti_exodus *x) {
     unsigned char word[8] = {0};
     const int bytes = x->cdf.version == 5 ? 8 : 4;
@@ -144,8 +145,8 @@ static tutti_err check_step_count(const tutti_exodus *x) {
     if (fd >= 0) close(fd);
     if (!known) return tutti__error_sys(error, 4, "reading the number of steps");
     for (int i = 0; i < bytes; i++) count = count << 8 | word[i];
-    if (count == (bytes == 8 ? UINT64_MAX : UINT32_MAX))
-        return TUTTI_OK; /* a netCDF writer has not closed it */
+    /* a netCDF writer has not closed the file */
+    if (count == (bytes == 8 ? UINT64_MAX : UINT32_MAX)) return TUTTI_OK;
     const tutti_count complete = tutti__cdf_records_in(&x->cdf, st.st_size);
     TUTTI_CHECK(count <= (uint64_t)complete, TUTTI_ERR_FORMAT,
                 "the header counts %llu steps, the file contains %lld", (unsigned long long)count,
@@ -153,7 +154,8 @@ static tutti_err check_step_count(const tutti_exodus *x) {
     return TUTTI_OK;
 }
 
-/* Rank 0: the sidecar belongs to the header, and the header has all committed steps. */
+/* On rank 0, check that the sidecar belongs to the header, and that the header counts all committed
+ * steps. */
 static tutti_err check_header(tutti_exodus *x) {
     tutti_count steps = 0;
     char *path = x->sidecar || !x->opt.sidecar ? NULL : tutti__sidecar_path(x->path);

@@ -1,8 +1,9 @@
 /* exodus: commits of steps; removal of steps.
  *
- * A commit has the phases of timestep/step_commit.h: rank 0 adds the checksums of the step to the sidecar, all ranks sync the
- * data, and writing the number of records in the header is the commit point.  Readers ignore rows of the sidecar for
- * steps that the header does not count, so that a failed commit need not be undone.
+ * A commit has the phases of timestep/step_commit.h: rank 0 adds the checksums of the step to the
+ * sidecar, all ranks sync the data, and writing the number of records in the header is the commit
+ * point.  Readers ignore rows of the sidecar for steps that the header does not count, so that a
+ * failed commit need not be undone.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/exodus_steps.h"
 
@@ -26,7 +27,7 @@ static tutti_err check_step_complete(tutti__step_object *o) {
     return tutti__region_reserve(s->region);
 }
 
-/* Rank 0: write the time, since no put has written it. */
+/* On rank 0, write the time, since no put has written it. */
 static tutti_err write_time(void *context) {
     tutti_exodus *x = context;
     tutti_access *access = NULL;
@@ -59,8 +60,9 @@ static tutti_err undo_nothing(void *context) {
 
 static const tutti__commit_steps COMMIT_STEPS = {finish_step, publish_step, undo_nothing};
 
-/* A sync has failed: all bytes of the step may be lost, and those of earlier steps that this handle has not synced.  The
- * message, the same on all ranks, names them. */
+/* Record that a sync has failed: all bytes of the step may be lost, as well as those of earlier
+ * steps that this handle has not synced.  The message, which is the same on all ranks, names
+ * them. */
 static void mark_sync_failed(tutti_exodus *x) {
     struct tutti__exodus_step *s = x->step;
     tutti_error_info info = *tutti_last_error();
@@ -118,7 +120,7 @@ static tutti_err agree_on_time(tutti__step_object *o, const char *name, tutti_er
     return TUTTI_OK;
 }
 
-/* Memory reserved for a commit belongs to the step. */
+/* Do nothing: memory reserved for a commit belongs to the step. */
 static void keep_step(tutti__step_object *o) {
     (void)o;
 }
@@ -163,7 +165,7 @@ tutti_err tutti_exodus_commit_start(tutti_exodus *x, tutti_request **r_out) {
 
 /* ---- erase */
 
-/* Rank 0: reduce the number of records; the caller truncates the file. */
+/* On rank 0, reduce the number of records; the caller truncates the file. */
 static tutti_err remove_steps(tutti_exodus *x, tutti_count steps, double *last_out) {
     tutti_access *access = NULL;
     tutti_part part;

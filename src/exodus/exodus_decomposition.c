@@ -8,7 +8,7 @@
 typedef struct {
     tutti_exodus *x;
     tutti_exodus_kind kind;
-    tutti_count before; /* entries of the map that belong to earlier blocks */
+    tutti_count before; /* number of entries of the map that belong to earlier blocks */
 } id_map;
 
 static int has_map(const tutti_exodus *x, tutti_exodus_kind kind) {
@@ -27,7 +27,7 @@ static int has_map(const tutti_exodus *x, tutti_exodus_kind kind) {
     }
 }
 
-/* Collective if there is a map. */
+/* Read ids [lo, hi) of a decomposition's map.   Collective if there is a map. */
 static tutti_err read_ids(void *from, const tutti__space_view *view, tutti_count lo, tutti_count hi,
                           int64_t *ids_out) {
     const id_map *m = from;
@@ -55,7 +55,8 @@ static tutti_err read_ids(void *from, const tutti__space_view *view, tutti_count
     return err;
 }
 
-/* Without a map ids are positions + 1: replace them by positions, which need no search. */
+/* Replace ids by positions if there is no map: ids are then positions + 1, and no search is
+ * needed. */
 static tutti_err convert_ids_to_positions(const tutti_exodus *x, tutti_exodus_kind kind,
                                           tutti_count number, const tutti_decomposition_spec *spec,
                                           tutti_decomposition_spec *out) {
@@ -112,7 +113,7 @@ tutti_err tutti__exodus_decompose(tutti_exodus *x, tutti_exodus_kind kind, tutti
     const tutti_err err = tutti__decomposition_make(x->team, &space, &own, local_err, &p);
     if (spec && own.index != spec->index) tutti__free((void *)(uintptr_t)own.index);
     TUTTI_TRY(err);
-    p->facts.object = -x->number; /* datasets have numbers larger than 0 */
+    p->facts.object = -x->number; /* negative, since datasets have numbers larger than 0 */
     p->facts.number = ++x->count;
     *out = p;
     return TUTTI_OK;

@@ -1,4 +1,4 @@
-/* exodus: definitions of the model, the same on all ranks; end of the definitions.
+/* exodus: definitions of the model, which are the same on all ranks, and their end.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/exodus_impl.h"
 
@@ -32,7 +32,8 @@ tutti_err tutti_exodus_init(tutti_exodus *x, const tutti_exodus_parameters *p) {
     return tutti__team_agree(x->team, tutti__exodus_model_parameters(&x->model, p, 1));
 }
 
-/* Entities are validated by adding them; they are removed again if another rank refuses the call. */
+/* Entities are validated by adding them to the model, and removed again if another rank refuses the
+ * call. */
 tutti_err tutti_exodus_define(tutti_exodus *x, tutti_count n, const tutti_exodus_entity *entities) {
     TUTTI_KEEP_ERRNO;
     tutti_count before[TUTTI_EXODUS_KINDS];
@@ -142,7 +143,7 @@ tutti_err tutti_exodus_put_info(tutti_exodus *x, int n, const char *const *lines
 
 /* ---- end of definitions */
 
-/* Complete the model and lay out the header. */
+/* Complete the model and compute the layout of the header. */
 static tutti_err make_header(tutti_exodus *x, const tutti__exodus_addition *more) {
     const tutti__cdf_align align = {.records = x->opt.alignment ? x->opt.alignment : 4096};
     TUTTI_TRY(tutti__exodus_model_settle(&x->model));
@@ -156,7 +157,7 @@ static tutti_err make_header(tutti_exodus *x, const tutti__exodus_addition *more
 
 tutti_err tutti__exodus_finish_definitions(tutti_exodus *x, const tutti__exodus_addition *more,
                                            tutti_err local_err) {
-    const tutti__exodus_model before = x->model; /* without derived counts and sizes */
+    const tutti__exodus_model before = x->model; /* the model without derived counts and sizes */
     if (local_err == TUTTI_OK) local_err = make_header(x, more);
     if (local_err == TUTTI_OK)
         local_err = tutti__exodus_region_make(x, x->cdf.header_bytes, x->cdf.fixed_end, &x->mesh);

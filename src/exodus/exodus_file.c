@@ -1,5 +1,5 @@
-/* exodus: the file and its sidecar: created, opened, the number of records.  Rank 0 reads and writes header and catalogue
- * and broadcasts them; each rank decodes them.
+/* exodus: creating and opening the file and its sidecar; the number of records.  Rank 0 reads and
+ * writes header and catalogue and broadcasts them; each rank decodes them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/exodus_impl.h"
 
@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/size_limit.h"
-#include "metadata/meta.h" /* tutti__directory_sync */
+#include "metadata/meta.h" /* declares tutti__directory_sync */
 #include "exodus/sidecar.h"
 #include "timestep/writer_lock.h"
 
-enum { MAGIC = 4 }; /* bytes at the start of a header */
+enum { MAGIC = 4 }; /* number of magic bytes at the start of a header */
 
 tutti_off tutti__exodus_file_end(const tutti__cdf *c, tutti_count records) {
     if (records == 0 || tutti__exodus_has_fixed_steps(c)) return c->fixed_end;
@@ -23,7 +23,7 @@ tutti_off tutti__exodus_file_end(const tutti__cdf *c, tutti_count records) {
 
 /* ---- rank 0 */
 
-/* One byte far beyond any data, so that it conflicts with no access to the file. */
+/* Lock one byte far beyond any data, so that the lock conflicts with no access to the file. */
 static tutti_err lock_file(const tutti_exodus *x, int fd) {
     return tutti__writer_lock_acquire(&(tutti__writer_lock){.path = x->path,
                                                             .fd = fd,
@@ -55,9 +55,10 @@ static tutti_err file_directory_sync(const char *path) {
     return err;
 }
 
-/* Return whether this is a header by Tutti without its magic: no records, then dimensions, the
- * first of which is known.  A power cut can leave zeros instead; they are accepted only if the
- * name of the file is that of a series, since they may be data of another program otherwise. */
+/* Return whether `head` is a header of Tutti without its magic: no records, then dimensions, the
+ * first of which is known.  After a power failure the header may consist of zeros; these are
+ * accepted only if the name of the file is that of a series, since otherwise they may be data of
+ * another program. */
 static int is_unpublished(const char head[42], int is_follower) {
     static const char ZEROS[42];
     if (is_follower && memcmp(head, ZEROS, sizeof ZEROS) == 0) return 1;
@@ -77,7 +78,7 @@ int tutti__exodus_file_exists(const char *path, int is_follower) {
     return !unpublished;
 }
 
-/* Remove the file at x->path, if it may be replaced and no other program writes it. */
+/* Remove the file at x->path, if it may be replaced and no other program is writing it. */
 static tutti_err remove_old_file(tutti_exodus *x) {
     const int fd = open(x->path, O_RDWR | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT) return TUTTI_OK;
@@ -106,7 +107,7 @@ static tutti_err remove_followers(const char *first, tutti__series_naming naming
     return TUTTI_OK;
 }
 
-/* Store the topologies of empty blocks in the sidecar: the file has no arrays with them. */
+/* Store the topologies of empty blocks in the sidecar, since the file has no arrays for them. */
 static tutti_err store_topologies(tutti_exodus *x) {
     tutti__sidecar_topology *v = NULL;
     tutti_count n = 0;
@@ -127,7 +128,7 @@ static tutti_err store_topologies(tutti_exodus *x) {
     return err;
 }
 
-/* The hash of a header, without the number of records. */
+/* Return the hash of a header, excluding the number of records. */
 static uint64_t hash_header(char *bytes, size_t n, int version) {
     char count[8];
     const size_t word = version == 5 ? 8 : 4;
@@ -160,7 +161,7 @@ static tutti_err create_on_root(tutti_exodus *x) {
         if (x->fd < 0) err = tutti__error_sys(errno, -1, "creating the file");
     }
     if (err == TUTTI_OK) err = lock_file(x, x->fd);
-    memset(head, 0, MAGIC); /* until tutti__exodus_file_publish */
+    memset(head, 0, MAGIC); /* no magic until tutti__exodus_file_publish */
     if (err == TUTTI_OK && tutti__limited_pwrite(x->fd, head, n, 0) != 0)
         err = tutti__error_sys(errno, 0, "writing the header");
     if (err == TUTTI_OK && tutti__limited_truncate(x->fd, x->at) != 0)
@@ -177,8 +178,8 @@ static tutti_err create_on_root(tutti_exodus *x) {
 
 static void close_on_root(tutti_exodus *x) {
     TUTTI_KEEP_LAST_ERROR;
-    if (x->sidecar && (x->mode & TUTTI_WRITE) &&
-        x->cdf.records > 0) { /* for verify; an error is ignored */
+    /* used by tutti_exodus_verify; an error is ignored */
+    if (x->sidecar && (x->mode & TUTTI_WRITE) && x->cdf.records > 0) {
         const tutti_err err = tutti__sidecar_set_steps(x->sidecar, x->cdf.records);
         (void)err;
     }
@@ -241,7 +242,7 @@ typedef struct {
     char warning[sizeof((tutti_exodus *)0)->warning];
 } file_facts;
 
-/* Facts and bytes of a file: the header, the catalogue, topologies of empty blocks. */
+/* Properties and bytes of a file: header, catalogue, topologies of empty blocks. */
 typedef struct {
     file_facts t;
     char *bytes;
@@ -269,7 +270,7 @@ static tutti_err read_catalogue(int fd, const tutti__cdf *c, file_contents *f) {
     return err;
 }
 
-/* Add samples of the bytes of an array, spread over it, to a hash. */
+/* Add samples of an array, at equal distances, to a hash. */
 static tutti_err hash_samples(int fd, const tutti__cdf *c, const char *name, uint64_t *hash) {
     enum { SAMPLES = 8, BYTES = 4096 };
     const tutti_count index = tutti__cdf_find_var(c, name);
@@ -287,8 +288,8 @@ static tutti_err hash_samples(int fd, const tutti__cdf *c, const char *name, uin
     return TUTTI_OK;
 }
 
-/* A hash that identifies the mesh: of the catalogue, and of samples of the arrays in which meshes with the same counts differ.
- * Reading whole arrays would take as long as reading the mesh. */
+/* Compute a hash that identifies the mesh, from the catalogue and samples of arrays in which meshes
+ * with the same counts differ.  Reading whole arrays would take as long as reading the mesh. */
 static tutti_err hash_mesh(int fd, const tutti__cdf *c, const file_contents *f, uint64_t *out) {
     static const char *const ARRAYS[] = {"node_num_map", "elem_num_map", "coord",   "coordx",
                                          "coordy",       "coordz",       "connect1"};
@@ -299,7 +300,7 @@ static tutti_err hash_mesh(int fd, const tutti__cdf *c, const file_contents *f, 
     return TUTTI_OK;
 }
 
-/* The time of the last record; the next one must be larger. */
+/* Read the time of the last record; that of the next step must be larger. */
 static tutti_err read_last_time(int fd, const tutti__cdf *c, file_facts *t) {
     const tutti_count v = tutti__cdf_find_var(c, "time_whole");
     unsigned char bytes[8];
@@ -321,12 +322,13 @@ static tutti_err read_last_time(int fd, const tutti__cdf *c, file_facts *t) {
     return TUTTI_OK;
 }
 
-/* Writers: truncate bytes that a killed writer left after the last record, extend a file without
- * its last padding, and remove checksums of steps that do not exist. */
+/* For writers: truncate bytes that a killed writer left after the last record, extend a file that
+ * lacks its last padding, and remove checksums of steps that do not exist. */
 static tutti_err remove_uncommitted(tutti_exodus *x, const tutti__cdf *c, tutti_count in_header,
                                     const file_facts *t) {
     const tutti_off end = tutti__exodus_file_end(c, t->records);
-    if (tutti__exodus_has_fixed_steps(c)) return TUTTI_OK; /* it has no uncommitted bytes */
+    /* such a file has no uncommitted bytes */
+    if (tutti__exodus_has_fixed_steps(c)) return TUTTI_OK;
     if (t->file_bytes != end && tutti__limited_truncate(x->fd, end) != 0)
         return tutti__error_sys(errno, end, "truncating the file after its last record");
     if (in_header != t->records) TUTTI_TRY(tutti__cdf_set_records(x->fd, c, t->records));
@@ -385,7 +387,7 @@ static tutti_err read_step_count(const tutti_exodus *x, int fd, file_contents *f
     if (err == TUTTI_OK) err = hash_mesh(fd, &c, f, &identity);
     tutti__cdf_free(&c);
     TUTTI_TRY(err);
-    struct stat opened, now; /* an open file keeps its inode number */
+    struct stat opened, now; /* the inode number of an open file is not reused */
     const int is_same_file = fstat(x->fd, &opened) == 0 && fstat(fd, &now) == 0 &&
                              opened.st_dev == now.st_dev && opened.st_ino == now.st_ino;
     TUTTI_CHECK(is_same_file && header == x->header && identity == x->identity, TUTTI_ERR_STATE,

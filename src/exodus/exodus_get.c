@@ -17,7 +17,8 @@ static tutti_err check_steps(const tutti_exodus *x, tutti_count first, tutti_cou
     return TUTTI_OK;
 }
 
-/* Option check_reads: the first read of a step compares all of it with its checksums.   Collective. */
+/* Compare a step with its checksums at its first read, if option check_reads is set.
+ * Collective. */
 static tutti_err compare_step(tutti_exodus *x, tutti_count step) {
     tutti_off bytes = 0;
     if (!x->opt.check_reads) return TUTTI_OK;
@@ -57,7 +58,7 @@ static tutti_err get_fields(tutti__step_operation *of, tutti_err local_err) {
     return tutti__exodus_named(x, "get", err);
 }
 
-/* Validate the call and describe this rank's bytes.   Not collective. */
+/* Validate the arguments and describe this rank's bytes.   Not collective. */
 static tutti_err prepare_get(tutti_exodus *x, tutti_count step, tutti_count n,
                              const tutti_exodus_field *fields, tutti__exodus_operation *op) {
     *op = tutti__exodus_operation_of(x, TUTTI__STARTED_GET, get_fields);
@@ -88,7 +89,7 @@ tutti_err tutti_exodus_get_start(tutti_exodus *x, tutti_count step, tutti_count 
 
 /* ---- times */
 
-/* Rank 0: read the times of n steps. */
+/* On rank 0, read the times of n steps. */
 static tutti_err read_times(tutti_exodus *x, tutti_count first, tutti_count n, double *to) {
     const tutti__cdf_var *time = NULL;
     tutti_access *access = NULL;
@@ -146,7 +147,7 @@ tutti_err tutti_exodus_follow(tutti_exodus *x, tutti_count first, tutti_count la
     if (err == TUTTI_OK) err = check_steps(x, first, last);
     if (err == TUTTI_OK)
         err = tutti__step_batch_make(x, &(tutti__step_place){.step = first}, 1, field, &b);
-    if (err == TUTTI_OK && b.parts_n > 0) { /* extend the part of the first step to all steps */
+    if (err == TUTTI_OK && b.parts_n > 0) { /* extend the access of the first step to all steps */
         tutti__step_item *t = &b.items[0];
         tutti_count extent = t->place.entries;
         tutti_access *all = NULL;

@@ -1,4 +1,4 @@
-/* exodus: entries of this rank by put_mesh or get_mesh, found by kind and number.
+/* exodus: entries of this rank after put_mesh or get_mesh, by kind and number.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/exodus_impl.h"
 

@@ -62,7 +62,7 @@ static tutti_err create_object(const char *path, int mode, const tutti_exodus_op
 static void free_object(tutti_exodus *x) {
     if (!x) return;
     TUTTI_KEEP_LAST_ERROR;
-    /* Free all that belongs to the current file. */
+    /* free all data of the current file */
     tutti__exodus_results_free(x);
     tutti__region_free(&x->mesh);
     tutti__exodus_model_free(&x->model);
@@ -119,7 +119,8 @@ static tutti_err begin_open(MPI_Comm comm, const char *name, const char *path, t
 static tutti_err end_open(const char *name, const char *path, tutti_exodus *x, tutti_err err,
                           tutti_exodus **x_out) {
     if (err != TUTTI_OK) {
-        /* the path is the same on all ranks only after they agreed on it, which creates the team */
+        /* the path is known to be the same on all ranks only after the agreement that creates the
+         * team */
         tutti__error_context(name, x && x->team ? path : NULL, -1);
         free_object(x);
         return err;
@@ -148,7 +149,7 @@ tutti_err tutti_exodus_create(MPI_Comm comm, const char *path, const tutti_exodu
     if (err == TUTTI_OK) err = create_object(path, mode, opt, &x);
     err = begin_open(comm, "create", path, x, err);
     TUTTI_ASSERT(err != TUTTI_OK || x);
-    if (err == TUTTI_OK) { /* the end of definitions checks it again */
+    if (err == TUTTI_OK) { /* checked again at the end of definitions */
         tutti_err exists = TUTTI_OK;
         if (x->team->rank == 0 && !x->opt.overwrite && tutti__exodus_file_exists(x->path, 0))
             exists = tutti__error_set(TUTTI_ERR_EXISTS, 0, -1,
@@ -205,7 +206,7 @@ tutti_err tutti_exodus_refresh(tutti_exodus *x, int *changed_out) {
     if (err == TUTTI_OK) err = tutti__exodus_idle(x);
     TUTTI_TRY(tutti__exodus_call(x, "refresh", 0, err));
     if (changed_out) *changed_out = 0;
-    if (x->mode & TUTTI_WRITE) return TUTTI_OK; /* no other program writes */
+    if (x->mode & TUTTI_WRITE) return TUTTI_OK; /* there is no other writer */
     tutti_count now = 0;
     err = tutti__team_agree(x->team,
                             x->team->rank == 0 ? tutti__exodus_file_steps(x, &now) : TUTTI_OK);
@@ -235,9 +236,9 @@ tutti_err tutti_exodus_new_topology(tutti_exodus *x) {
         tutti__free(path);
         return err;
     }
-    /* the old file is closed even if this fails, so that the handle must not use it any more */
+    /* the old file is closed even after an error, so the handle must no longer use it */
     err = tutti__exodus_named(x, "new_topology", leave_file(x));
-    tutti__region_free(&x->mesh); /* of a mesh that could not be synced */
+    tutti__region_free(&x->mesh); /* checksums of a mesh that could not be synced */
     tutti__free(x->path);
     x->path = path;
     x->naming = naming;

@@ -1,8 +1,8 @@
 /* exodus: steps: begin, put, discard.
  *
- * A step is a record of the netCDF file: its bytes follow those of earlier steps, in the order of the variables.  All fields of
- * a call are parts of one operation.  The first put also writes the time, so that a step with one put is written by one
- * operation.
+ * A step is a record of the netCDF file: its bytes follow those of earlier steps, in the order of
+ * the variables.  All fields of a call are parts of one operation.  The first put also writes the
+ * time, so that a step with one put is written by one operation.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/exodus_steps.h"
 
@@ -88,15 +88,15 @@ static tutti_err make_step(tutti_exodus *x, double time, struct tutti__exodus_st
     s->puts.step = s;
     s->states = tutti__calloc((size_t)s->variables, sizeof *s->states);
     if (!s->states) return TUTTI_ERR_NOMEM;
-    if (x->team->rank == 0) /* bytes of a discarded step that could not be removed */
+    if (x->team->rank == 0) /* remove bytes of a discarded step */
         TUTTI_TRY(tutti__cut_here(x->file, x->at));
     const tutti_off at = x->cdf.record_begin + x->cdf.records * x->cdf.record_bytes;
     s->base = tutti__exodus_step_base(x, at);
     return tutti__exodus_region_make(x, at, at + x->cdf.record_bytes, &s->region);
 }
 
-/* The step is created before the call, so that one agreement covers both, unless it must wait for the checksums of the mesh or
- * for the next file. */
+/* The step is created before the agreement, so that one agreement covers both, unless it must wait
+ * for the checksums of the mesh or for the next file. */
 tutti_err tutti_exodus_begin(tutti_exodus *x, double time) {
     TUTTI_KEEP_ERRNO;
     struct tutti__exodus_step *s = NULL;
@@ -141,7 +141,8 @@ tutti_err tutti_exodus_discard(tutti_exodus *x) {
 
 /* ---- put */
 
-/* Record a put: all variables that it writes, and the time unless another put writes it.   Not collective. */
+/* Make the record of a put: all variables that it writes, and the time, unless another put writes
+ * it.   Not collective. */
 static tutti_err make_record(tutti_exodus *x, tutti__step_batch *b, tutti__put_record **out) {
     struct tutti__exodus_step *s = x->step;
     const tutti_count v = s->time_variable;
@@ -188,7 +189,7 @@ static tutti_err put_fields(tutti__step_operation *of, tutti_err local_err) {
     return tutti__exodus_named(x, "put", tutti__transfer_run(&t, NULL));
 }
 
-/* Validate the call and describe this rank's bytes.   Not collective. */
+/* Validate the arguments and describe this rank's bytes.   Not collective. */
 static tutti_err prepare_put(tutti_exodus *x, tutti_count n, const tutti_exodus_field *fields,
                              tutti__exodus_operation *op) {
     *op = tutti__exodus_operation_of(x, TUTTI__STARTED_PUT, put_fields);

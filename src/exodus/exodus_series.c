@@ -15,7 +15,7 @@ tutti_err tutti__exodus_check_between_steps(const tutti_exodus *x) {
     return tutti__exodus_idle(x);
 }
 
-/* Rank 0: find out how the files after the first are named. */
+/* On rank 0, determine the naming convention of the files after the first. */
 static tutti_err find_naming(const tutti_exodus *x, tutti__series_naming *out) {
     *out = TUTTI__SERIES_UNKNOWN;
     for (int k = TUTTI__SERIES_IOSS; k < TUTTI__SERIES_NAMINGS; k++) {
@@ -54,7 +54,7 @@ tutti_err tutti__exodus_next_path(tutti_exodus *x, tutti__series_naming *naming_
     return TUTTI_OK;
 }
 
-/* The fields of the object that belong to one file. */
+/* Fields of the object that belong to one file. */
 typedef struct {
     char *path;
     tutti_file *file;
@@ -102,7 +102,7 @@ static void forget_compared_steps(tutti_exodus *x) {
     x->checked_n = 0;
 }
 
-/* This rank's share of the bytes of the mesh. */
+/* Get this rank's share of the bytes of the mesh. */
 static void find_own_share(const tutti_exodus *x, tutti_off *lo, tutti_off *hi) {
     const tutti_off begin = x->cdf.header_bytes, n = x->cdf.fixed_end - begin;
     const int last = x->team->rank == x->team->size - 1;
@@ -139,11 +139,12 @@ static tutti_err compare_own_share(const tutti_exodus *x, const file_fields *old
     return err;
 }
 
-/* Whether the file has the mesh of the previous one.  Decompositions and the mesh that get_mesh returned remain valid only if
- * all bytes of both are equal; without them the files are not read.   Collective. */
+/* Determine whether the file has the same mesh as the previous one.  Decompositions and the mesh
+ * that get_mesh returned remain valid only if all bytes are equal; if there are none, the files are
+ * not read.   Collective. */
 static tutti_err compare_meshes(tutti_exodus *x, const file_fields *old, int *same) {
     const int kept = x->count > 0 || x->local || x->mesh_read.data;
-    int equal = kept && x->header == old->header; /* rank 0 has the header of a new file */
+    int equal = kept && x->header == old->header; /* rank 0 has read the header of the new file */
     int64_t differs = 0;
     *same = 0;
     TUTTI_TRY(tutti__team_broadcast(x->team, &equal, (int)sizeof equal));
@@ -154,7 +155,7 @@ static tutti_err compare_meshes(tutti_exodus *x, const file_fields *old, int *sa
     return TUTTI_OK;
 }
 
-/* Close the current file after an error, which is kept. */
+/* Close the current file after an error; the error is kept. */
 static void abandon_file(tutti_exodus *x) {
     TUTTI_KEEP_LAST_ERROR;
     if (x->file && tutti__exodus_file_close(x) != TUTTI_OK) x->file = NULL;
@@ -233,7 +234,7 @@ static tutti_err copy_arrays(const tutti_exodus *x, tutti_file *from, tutti_file
     return err;
 }
 
-/* Rank 0: copy the checksums of the mesh, whose bytes and offsets are the same. */
+/* On rank 0, copy the checksums of the mesh, whose bytes and offsets are the same in both files. */
 static tutti_err copy_checksums(tutti__sidecar *from, tutti__sidecar *to) {
     uint64_t *sums = NULL;
     tutti_count n = 0;
@@ -260,7 +261,7 @@ tutti_err tutti__exodus_start_next_file(tutti_exodus *x) {
         err = copy_arrays(x, old.file, x->file);
         if (err == TUTTI_OK && x->team->rank == 0) err = copy_checksums(old.sidecar, x->sidecar);
         err = tutti__team_agree(x->team, err);
-        if (err == TUTTI_OK) err = tutti__exodus_file_publish(x); /* which syncs it */
+        if (err == TUTTI_OK) err = tutti__exodus_file_publish(x); /* also syncs the file */
         if (err != TUTTI_OK) abandon_file(x);
         if (err != TUTTI_OK && x->team->rank == 0) {
             unlink(x->path);

@@ -1,4 +1,5 @@
-/* exodus: relations between the fields of the object that hold at the start and at the end of every call, for TUTTI_ASSERT.
+/* exodus: relations between the fields of the object that hold at the start and at the end of every
+ * call, for TUTTI_ASSERT.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 #include "exodus/exodus_steps.h"
@@ -9,7 +10,7 @@ int tutti__exodus_is_valid(const tutti_exodus *x) {
     const int is_first = strcmp(x->path, x->first) == 0;
     if (x->file_number < 1 || is_first != (x->file_number == 1)) return 0;
     if (x->file_number > 1 && x->naming == TUTTI__SERIES_UNKNOWN) return 0;
-    if (x->team->rank != 0 && (x->fd >= 0 || x->sidecar)) return 0; /* only rank 0 has them */
+    if (x->team->rank != 0 && (x->fd >= 0 || x->sidecar)) return 0; /* other ranks have neither */
     if (x->defining && (x->file || !(x->mode & TUTTI_WRITE))) return 0;
     if (x->file && (x->cdf.records < 0 || x->at != tutti__exodus_file_end(&x->cdf, x->cdf.records)))
         return 0;

@@ -1,8 +1,8 @@
 /* exodus: the sidecar database of a file.
  *
- * The sidecar may be missing: all data of Exodus is in the file itself.  The sidecar contains a
- * hash of the header of its file, so that a file that another program has rewritten is not reported
- * as damaged.
+ * The sidecar may be missing, since all data of Exodus is in the file itself.  The sidecar contains
+ * a hash of the header of its file, so that a file that another program has rewritten is not
+ * reported as damaged.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/sidecar.h"
 
@@ -14,12 +14,12 @@
 #include <unistd.h>
 #include "metadata/meta_impl.h"
 
-/* Version 1 has no row `steps` in `file`; up to version 2 blocks of steps start at multiples of their size in the file, not at
- * the record. */
+/* Version 1 has no row `steps` in `file`; in versions 1 and 2, blocks of steps start at multiples
+ * of their size in the file, not at the record. */
 enum { APPLICATION = 0x54555445 /* "TUTE" */, WITH_STEPS = 2, RECORD_BLOCKS = 3, VERSION = 3 };
 
 struct tutti__sidecar {
-    tutti__meta sql; /* the connection */
+    tutti__meta sql; /* connection to the database */
     int64_t version;
 };
 
@@ -69,7 +69,7 @@ void tutti__sidecar_close(tutti__sidecar **ps) {
     tutti__sidecar *s = *ps;
     *ps = NULL;
     if (!s) return;
-    if (s->sql.db && s->sql.writes) /* removes the empty journal; an error has no consequences */
+    if (s->sql.db && s->sql.writes) /* removes the empty journal; an error is ignored */
         sqlite3_exec(s->sql.db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
     if (s->sql.db) tutti__sql_close(&s->sql);
     tutti__sql_private_remove(&s->sql);
@@ -110,7 +110,7 @@ tutti_err tutti__sidecar_make(const char *file, const tutti__sidecar_options *op
     return err;
 }
 
-/* Check that it is a sidecar of this file. */
+/* Check that the database is the sidecar of this file. */
 static tutti_err check_identity(tutti__sidecar *s, uint64_t header) {
     int64_t application = 0, of = 0;
     TUTTI_TRY(tutti__sql_int(&s->sql, "PRAGMA application_id", &application));
@@ -128,7 +128,8 @@ int tutti__sidecar_has_record_blocks(const tutti__sidecar *s) {
     return s->version >= RECORD_BLOCKS;
 }
 
-/* Version 1 becomes version 2 with the first row `steps`; blocks keep their definition. */
+/* This call upgrades version 1 to version 2, which has the row `steps`; the definition of blocks is
+ * unchanged. */
 tutti_err tutti__sidecar_set_steps(tutti__sidecar *s, tutti_count steps) {
     char text[160];
     snprintf(text, sizeof text,

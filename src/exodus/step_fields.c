@@ -49,7 +49,8 @@ static tutti_err check_entries(const tutti_exodus *x, const tutti_exodus_field *
     if (f->entries) t->decomposition = facts.number;
     TUTTI_CHECK(f->buf || facts.entries == 0, TUTTI_ERR_ARG, "variable '%s': buf is NULL",
                 f->variable);
-    if (t->place.entries > 0) { /* in files without "large model" all nodal variables are one */
+    /* in files without "large model" all nodal variables are one array */
+    if (t->place.entries > 0) {
         char name[64];
         tutti__exodus_values_name(name, (int)f->kind, number, variable);
         t->variable = tutti__cdf_find_var(&x->cdf, name);

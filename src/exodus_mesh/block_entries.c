@@ -1,7 +1,7 @@
 /* exodus_mesh: entries of blocks by their positions.
  *
  * The start of the list of an nsided or nfaced entry is the sum of all earlier counts: every rank
- * reads and sums the counts of its slice, and answers requests of the others.
+ * reads and sums the counts of its slice, and answers the requests of other ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
@@ -16,17 +16,17 @@ tutti_count *tutti__starts_of(const tutti__exodus_model *m, tutti_exodus_kind ki
 
 /* ---- lists */
 
-/* Start and length of the list of an entry in its block. */
+/* Start and length of the list of an entry within its block. */
 typedef struct {
     tutti_count at, n;
 } extent;
 
-/* Entries of listed blocks only, one block after the other. */
+/* The entries of blocks with lists, one block after the other. */
 typedef struct {
     tutti_count blocks;
-    tutti_count *start; /* [blocks + 1] entries of blocks before that are lists */
+    tutti_count *start; /* [blocks + 1] number of entries in the preceding blocks with lists */
     tutti_count first, n;
-    extent *own; /* [n] of this rank's slice */
+    extent *own; /* [n] lists of the entries in this rank's slice */
     tutti__share_values values;
 } lists;
 
@@ -45,13 +45,13 @@ static tutti_err lists_make(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
     return l->own ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
 
-/* The part of block c in the slice: from *lo to *hi of the block. */
+/* Get the part of block c in this rank's slice, entries [*lo, *hi) of the block. */
 static void slice_of(const lists *l, tutti_count c, tutti_count *lo, tutti_count *hi) {
     *lo = tutti__max(l->start[c], l->first) - l->start[c];
     *hi = tutti__min(l->start[c + 1], l->first + l->n) - l->start[c];
 }
 
-/* The nodes, faces or counts of a block are integers. */
+/* Check that the nodes, faces or counts of a block are integers. */
 static tutti_err integers_check(const tutti__exodus_place *at, tutti_exodus_kind kind, int64_t id) {
     TUTTI_CHECK(at->type != TUTTI_FLOAT32 && at->type != TUTTI_FLOAT64, TUTTI_ERR_FORMAT,
                 "%s %lld: the connectivity has a floating-point type: must be an integer type",
@@ -122,7 +122,8 @@ static tutti_err counts_sum(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
     return err;
 }
 
-/* Request start and length of the lists of these entries; l exists on all ranks.   Collective. */
+/* Request start and length of the lists of the entries of this rank; `l` must exist on all ranks.
+ * Collective. */
 static tutti_err lists_ask(tutti_exodus *x, tutti_exodus_kind kind, const tutti_count *starts,
                            const tutti__entries *e, lists *l) {
     tutti_count *number = NULL, n = 0;
@@ -151,15 +152,16 @@ static tutti_err lists_ask(tutti_exodus *x, tutti_exodus_kind kind, const tutti_
 typedef struct {
     tutti_exodus *x;
     tutti_exodus_kind kind;
-    tutti_count *starts; /* of the blocks */
+    tutti_count *starts; /* [blocks + 1] number of entries of the preceding blocks */
     lists l;
     tutti__entries e;
     tutti__values b;
-    tutti_type *type;   /* [blocks] of its numbers, */
-    tutti_count *index; /* and which of that type are the first of its entries */
+    tutti_type *type; /* [blocks] type of the block's values in the file */
+    /* [blocks] index of the block's first value among the values of this type */
+    tutti_count *index;
 } reading;
 
-/* The entries of block c, from entry *i on: consecutive ones are one piece. */
+/* Add the entries of block c, starting with entry *i; consecutive entries are one piece. */
 static tutti_err block_add(reading *r, tutti_count c, const tutti__exodus_place *at,
                            tutti_count *i) {
     const tutti_exodus_entity *row = &r->x->model.of[r->kind].row[c];
@@ -203,13 +205,13 @@ static tutti_err entries_add(reading *r) {
     return TUTTI_OK;
 }
 
-/* Convert numbers of the file, from 1, to positions. */
+/* Convert indices of the file, which start at 1, to positions. */
 static tutti_err entries_take(reading *r) {
     const tutti__exodus_table *table = &r->x->model.of[r->kind];
     const tutti_exodus_parameters *p = &r->x->model.p;
     tutti__entries *e = &r->e;
-    const int in_place =
-        r->b.n == 1 && r->b.of[0].data; /* one type: they are in this order already */
+    /* values of one type are already in this order */
+    const int in_place = r->b.n == 1 && r->b.of[0].data;
     e->to =
         in_place ? r->b.of[0].data : tutti__malloc((size_t)(e->start[e->n] + 1) * sizeof *e->to);
     if (!e->to) return TUTTI_ERR_NOMEM;
@@ -266,7 +268,7 @@ tutti_err tutti__entries_read(tutti_exodus *x, tutti_exodus_kind kind, tutti_cou
         local_err = tutti__team_agree(x->team, local_err);
         if (local_err == TUTTI_OK && r.l.start[r.l.blocks] > 0)
             local_err = lists_ask(x, kind, r.starts, &r.e, &r.l);
-        if (local_err != TUTTI_OK) { /* on all ranks */
+        if (local_err != TUTTI_OK) { /* the same on all ranks */
             reading_free(&r);
             return local_err;
         }
@@ -284,14 +286,16 @@ tutti_err tutti__entries_read(tutti_exodus *x, tutti_exodus_kind kind, tutti_cou
 
 /* ---- nodes of entries with faces */
 
-/* Return whether an entry is a list of faces.   starts: of the element blocks. */
+/* Return whether an entry is a list of faces.   starts: see tutti__starts_of, of the element
+ * blocks. */
 static int is_faced(const tutti__exodus_model *m, const tutti_count *starts, tutti_count p) {
     const tutti__exodus_table *table = &m->of[TUTTI_EXODUS_ELEMENT_BLOCK];
     const tutti_count c = tutti__interval_of(starts, table->n, p);
     return tutti__shape_list_of(table->row[c].topology) == TUTTI__NFACED;
 }
 
-/* The list of an entry, or the nodes of its faces; v NULL: the maximum length. */
+/* Get the nodes of the faces of an entry and return their number; if v is NULL, return an upper
+ * bound of it. */
 static tutti_count entry_nodes(const tutti__entries *e, tutti_count i, const tutti__entries *faces,
                                tutti_count *v) {
     tutti_count n = 0;
@@ -305,7 +309,8 @@ static tutti_count entry_nodes(const tutti__entries *e, tutti_count i, const tut
 
 static tutti_err expand_faces(const tutti__exodus_model *m, const tutti_count *starts,
                               const tutti__entries *faces, tutti__entries *e) {
-    enum { REPEATS = 64, FREE = 1 << 16 }; /* two elements share a face; lists may repeat some */
+    /* each face may be in two elements, and lists may repeat faces */
+    enum { REPEATS = 64, FREE = 1 << 16 };
     tutti_count most = 0, at = 0;
     for (tutti_count i = 0; i < e->n; i++) {
         most += is_faced(m, starts, e->position[i]) ? entry_nodes(e, i, faces, NULL)

@@ -1,4 +1,5 @@
-/* exodus_mesh: positions and writers of nodes, edges, faces and elements.  Copies of an entry must have the same nodes.
+/* exodus_mesh: positions and writers of nodes, edges, faces and elements.  Copies of an entry must
+ * have the same nodes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus_mesh/positions.h"
 
@@ -28,7 +29,7 @@ void tutti__mesh_order_free(tutti__mesh_order *o) {
 
 /* ---- copies */
 
-/* A class of an order, for callbacks. */
+/* A class, as context of callbacks. */
 typedef struct {
     const tutti__mesh_order *o;
     const tutti__entity_class *class;
@@ -48,7 +49,7 @@ static uint64_t hash_positions(uint64_t h, tutti_count n, const tutti_count *pla
     return h;
 }
 
-/* A hash of the positions of the nodes (faces), edges and faces of an entry. */
+/* Return a hash of the positions of the nodes (faces), edges and faces of an entry. */
 static uint64_t entry_hash(const void *context, tutti_count k) {
     const class_context *x = context;
     const tutti__entity_class *f = x->class, *all = x->o->classes.of;
@@ -68,7 +69,8 @@ static uint64_t entry_hash(const void *context, tutti_count k) {
 
 /* ---- entries */
 
-/* The entries of all blocks of a kind, one block after the other: starts, lengths of lists, ids. */
+/* Collect the entries of all blocks of a kind, one block after the other: starts, lengths of lists,
+ * ids. */
 static tutti_err blocks_join(const tutti__mesh_order *o, tutti__entity_class *f, int64_t **ids) {
     int has_ids = 0, has_lists = 0;
     for (tutti_count c = 0; c < f->entities; c++) {

@@ -1,23 +1,25 @@
-/* exodus_mesh: the ranks that elements are distributed to.
+/* exodus_mesh: choice of the rank of each element.
  *
- * Every rank computes the ranks of a share of the elements, in the order of the file, and sends them their
- * elements.  Partitioners (decomposition/partition.h) get the centre of each element as a point; METIS gets a
- * graph in which elements are neighbours if they have as many nodes in common as there are dimensions.
- * A halo is added in layers: all elements of the nodes of the elements so far.
+ * Every rank computes the ranks of a share of the elements, in the order of the file, and sends
+ * them their elements.  Partitioners (decomposition/partition.h) get the centre of each element as
+ * a point; METIS gets a graph in which two elements are neighbours if the number of their common
+ * nodes is at least the number of dimensions.  A halo is added in layers; each layer consists of
+ * the elements that have nodes of the elements so far.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
 #include "decomposition/partition.h"
 #include "exodus_mesh/distribute.h"
 
-/* The share of this rank. */
+/* Elements of the share of this rank. */
 typedef struct {
     tutti_exodus *x;
     const tutti_exodus_distribution *deal;
     tutti_count all, first, n;
-    int *rank;               /* [n] of each element */
-    tutti__entries elements; /* with their nodes; start is NULL: not read */
-    tutti__incidence nodes;  /* elements of each node of the share of nodes */
+    int *rank; /* [n] rank of each element */
+    /* the elements with their nodes; `start` is NULL before they are read */
+    tutti__entries elements;
+    tutti__incidence nodes; /* elements of each node in this rank's share of nodes */
 } distribution;
 
 tutti_err tutti__distribution_check(const tutti_exodus *x, const tutti_exodus_distribution *deal) {
@@ -71,7 +73,7 @@ static tutti_err nodes_need(distribution *d) {
 
 /* ---- centres */
 
-/* Coordinates of n nodes, ascending: [3 n]. */
+/* Read the coordinates of n nodes, whose positions ascend, into [3 n] values. */
 static tutti_err coordinates_read(tutti_exodus *x, tutti_count n, const tutti_count *node,
                                   tutti_err mine, double *out) {
     tutti__values b = {.n = 0};
@@ -96,7 +98,7 @@ static tutti_err coordinates_read(tutti_exodus *x, tutti_count n, const tutti_co
     return err;
 }
 
-/* [3 n] the centre of each element of the share. */
+/* Compute the centre of each element of the share, [3 n]. */
 static tutti_err find_centres(distribution *d, double **out) {
     tutti_count n = 0, *node = NULL;
     double *x = NULL, *v = NULL;
@@ -128,8 +130,8 @@ static tutti_err find_centres(distribution *d, double **out) {
 
 /* ---- neighbours */
 
-/* Elements that have at least `common` nodes with element i; v has memory for all elements of its
- * nodes. */
+/* Get the elements that have at least `common` nodes in common with element i; v has space for all
+ * elements of its nodes. */
 static tutti_count neighbours_of(const distribution *d, tutti_count i, const tutti__entries *with,
                                  tutti_count common, tutti_count *v) {
     const tutti__entries *e = &d->elements;
@@ -138,7 +140,7 @@ static tutti_count neighbours_of(const distribution *d, tutti_count i, const tut
         const tutti_count at = tutti__sorted_find(with->position, with->n, e->to[k]);
         for (tutti_count q = with->start[at]; q < with->start[at + 1]; q++) v[n++] = with->to[q];
     }
-    for (tutti_count k = 1; k < n; k++) { /* short, and half sorted */
+    for (tutti_count k = 1; k < n; k++) { /* insertion sort: lists are short and partly sorted */
         const tutti_count x = v[k];
         tutti_count q = k;
         for (; q > 0 && v[q - 1] > x; q--) v[q] = v[q - 1];
@@ -158,8 +160,8 @@ static tutti_err graph_fill(const distribution *d, const tutti__entries *with, t
     g->nodes = d->n;
     g->start = tutti__calloc((size_t)d->n + 1, sizeof *g->start);
     if (!g->start) return TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < d->n;
-         i++) { /* the total length of the lists of an element's nodes */
+    /* sum the lengths of the lists of each element's nodes */
+    for (tutti_count i = 0; i < d->n; i++) {
         tutti_count n = 0;
         for (tutti_count k = d->elements.start[i]; k < d->elements.start[i + 1]; k++) {
             const tutti_count at = tutti__sorted_find(with->position, with->n, d->elements.to[k]);
@@ -194,7 +196,7 @@ static tutti_err graph_make(distribution *d, tutti__graph *g) {
 
 /* ---- methods */
 
-/* The centres of elements as points; for METIS with neighbours. */
+/* Partition the centres of elements; with METIS, also their graph. */
 static tutti_err by_partition(distribution *d, int metis) {
     tutti__team *t = d->x->team;
     tutti__graph g = {.nodes = 0};
@@ -215,7 +217,7 @@ static tutti_err by_partition(distribution *d, int metis) {
     return err;
 }
 
-/* Each rank passes the ranks of some elements: send them to the shares of these elements. */
+/* Send the ranks of elements, as passed by all ranks, to the shares of these elements. */
 static tutti_err by_list(distribution *d) {
     const tutti_exodus_distribution *deal = d->deal;
     tutti__incidence given = {.n = 0};
@@ -251,7 +253,8 @@ static tutti_err by_list(distribution *d) {
 
 /* ---- halos */
 
-/* Merge n further elements, ascending, as halo; *new_n of them were not among the elements before. */
+/* Merge n ascending elements as halo; *new_n is the number of elements that were not present
+ * before. */
 static tutti_err elements_add(tutti__local_elements *e, tutti_count n, const tutti_count *more,
                               tutti_count *new_n, tutti_count *new_ones) {
     tutti_count *position = tutti__malloc((size_t)(e->n + n + 1) * sizeof *position);
@@ -278,8 +281,8 @@ static tutti_err elements_add(tutti__local_elements *e, tutti_count n, const tut
     return TUTTI_OK;
 }
 
-/* Add the elements of the nodes of the elements that the last layer added.  *most_out: the largest number of
- * elements added on any rank; 0: further layers add none. */
+/* Add the elements that share nodes with the elements of the last layer.  *most_out: the largest
+ * number of elements added on any rank; if it is 0, further layers add none. */
 static tutti_err add_layer(distribution *d, tutti__local_elements *e, tutti_count *n,
                            tutti_count **news, tutti_count *most_out) {
     tutti__entries last = {.n = 0}, with = {.n = 0};
@@ -325,7 +328,7 @@ static tutti_err halo_add(distribution *d, tutti__local_elements *e) {
 
 /* ---- all methods */
 
-/* The elements of the share, in order: kept by this rank, or all sent to one rank. */
+/* List the elements of the share in ascending order. */
 static tutti_err elements_in_order(tutti_count first, tutti_count n, tutti__local_elements *e) {
     e->n = n;
     e->position = tutti__malloc((size_t)(n + 1) * sizeof *e->position);

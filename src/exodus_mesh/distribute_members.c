@@ -1,33 +1,34 @@
 /* exodus_mesh: members of sets, sent to the ranks that have their nodes or elements.
  *
- * All members of all sets of a kind are one list, and every rank reads a slice of it: one read for
- * all sets.  A member is sent to the rank of the share of its node (element), which sends it on to
- * the ranks that have it.
+ * The members of all sets of a kind form one list, of which every rank reads a slice, so that one
+ * read is enough for all sets.  A member is sent to the rank whose share contains its node
+ * (element); that rank sends it to the ranks that have the node (element).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <string.h>
 
 #include "exodus_mesh/distribute.h"
 
-/* The index of a value among the values to read. */
+/* Type and index of a value among the values to read. */
 typedef struct {
     tutti_type type;
     tutti_count index;
 } found;
 
-/* The slice of this rank, of one kind of sets. */
+/* This rank's slice of the members of one kind of sets. */
 typedef struct {
     tutti_exodus *x;
     tutti_exodus_kind kind;
-    tutti_count *starts; /* [sets + 1] */
-    tutti_count *blocks; /* [element blocks + 1], for sides */
+    tutti_count *starts; /* [sets + 1] number of members of the preceding sets */
+    /* [element blocks + 1] number of elements of the preceding blocks, for sides */
+    tutti_count *blocks;
     tutti_count first, n;
     tutti__member *member; /* [n] */
-    found *at;             /* [2 n] members, sides */
-    int sided;             /* the set has an array of sides (orientations) */
+    found *at;             /* [2 n] location of members, then of sides */
+    int sided;             /* whether a set has an array of sides (orientations) */
 } slicing;
 
-/* Add one array of the sets of the slice to the values that are read. */
+/* Add an array of the sets in the slice to the values to be read. */
 static tutti_err slice_add(slicing *s, tutti_exodus_array_kind what, tutti__values *b, found *at) {
     const tutti__exodus_table *table = &s->x->model.of[s->kind];
     tutti_count lo, hi;
@@ -52,7 +53,7 @@ static tutti_err slice_add(slicing *s, tutti_exodus_array_kind what, tutti__valu
     return TUTTI_OK;
 }
 
-/* Process the members of a slice after the read. */
+/* Convert the values read to the members of a slice. */
 static tutti_err slice_take(slicing *s, const tutti__values *b) {
     for (tutti_count i = 0; i < s->n; i++) {
         const found *m = &s->at[i], *side = &s->at[s->n + i];
@@ -81,7 +82,7 @@ static tutti_err slice_take(slicing *s, const tutti__values *b) {
     return TUTTI_OK;
 }
 
-/* One read for the slices of all kinds.   Collective. */
+/* Read the slices of all kinds in one operation.   Collective. */
 static tutti_err slices_read(tutti_exodus *x, slicing *slices, tutti_err local_err) {
     tutti__values b = {.n = 0};
     for (int k = 0; k < TUTTI__SET_KINDS && local_err == TUTTI_OK; k++) {
@@ -100,8 +101,8 @@ static tutti_err slices_read(tutti_exodus *x, slicing *slices, tutti_err local_e
 
 /* ---- factors of sides: their number is given by the topology; stored member by member */
 
-/* Other programs write sets with too few or too many factors: these are ignored, with a warning, which is the same on all
- * ranks. */
+/* Set a warning about sets with too few or too many factors, which other programs write; these
+ * factors are ignored.  The warning is the same on all ranks. */
 static void warn_of_factors(const slicing *s, const int64_t *expected) {
     const tutti__exodus_table *table = &s->x->model.of[s->kind];
     char *warning = s->x->mesh_warning;
@@ -115,7 +116,7 @@ static void warn_of_factors(const slicing *s, const int64_t *expected) {
     }
 }
 
-/* Collective. */
+/* Determine the number and the index of the factors of each side.   Collective. */
 static tutti_err side_factors(slicing *s, tutti_err err) {
     const tutti_count sets = s->x->model.of[s->kind].n;
     int64_t *sum = tutti__calloc(2 * (size_t)sets + 1, sizeof *sum), *before = sum + sets;
@@ -142,7 +143,7 @@ static tutti_err side_factors(slicing *s, tutti_err err) {
 
 /* ---- exchange */
 
-/* The members of all slices, to the ranks of the shares of their entries.   Collective. */
+/* Send the members of all slices to the ranks whose shares contain their entries.   Collective. */
 static tutti_err send_to_shares(const slicing *slices, const tutti__holders *const *holders,
                                 tutti_err local_err, tutti_count *n_out, tutti__member **out) {
     tutti__team *t = slices[0].x->team;
@@ -165,7 +166,7 @@ static tutti_err send_to_shares(const slicing *slices, const tutti__holders *con
     return local_err;
 }
 
-/* A copy of each member for each rank that has its entry. */
+/* Copy each member for each rank that has its entry. */
 static tutti_err copies_make(const tutti__holders *const *holders, tutti_count n,
                              const tutti__member *in, tutti_count *n_out,
                              tutti__member **copies_out, int **to_out) {
@@ -189,7 +190,7 @@ static tutti_err copies_make(const tutti__holders *const *holders, tutti_count n
     return TUTTI_OK;
 }
 
-/* By kind, then by index. */
+/* Sort members by kind, then by index. */
 static tutti_err members_sort(tutti_count n, tutti__member **v) {
     tutti__numbered *order = tutti__malloc(2 * (size_t)(n + 1) * sizeof *order);
     tutti__member *out = tutti__malloc((size_t)(n + 1) * sizeof *out);
@@ -258,7 +259,8 @@ tutti_err tutti__distribute_members(tutti_exodus *x, tutti_err local_err,
             continue;
         }
         if (local_err == TUTTI_OK) warn_of_factors(s, NULL);
-        for (tutti_count i = 0; i < s->n && local_err == TUTTI_OK; i++) { /* one each */
+        /* one factor per member */
+        for (tutti_count i = 0; i < s->n && local_err == TUTTI_OK; i++) {
             const tutti_count c =
                 tutti__interval_of(s->starts, x->model.of[s->kind].n, s->first + i);
             const tutti_exodus_entity *row = &x->model.of[s->kind].row[c];

@@ -1,13 +1,14 @@
-/* exodus_mesh: a mesh of a file, distributed to ranks and read.
+/* exodus_mesh: reading a mesh of a file and distributing it to ranks.
  *
- *   elements              their ranks (distribute_elements.c), then their nodes, edges and faces
+ *   elements              choice of their ranks (distribute_elements.c); their nodes, edges and
+ *                         faces
  *   faces, edges, nodes   those of the elements; unreferenced entries are assigned to the rank of
  *                         their share
- *   members               of sets, among the entries that this rank has (distribute_members.c)
- *   values                coordinates, ids, attributes, factors: one read
+ *   members               members of sets among the entries of this rank (distribute_members.c)
+ *   values                one read of coordinates, ids, attributes, factors
  *
- * Each step takes the error of this rank so far and returns its outcome; errors are agreed on by
- * reads and in the end.
+ * Each step takes the error of this rank so far and returns its error code; ranks agree on errors
+ * in reads and at the end.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
@@ -39,8 +40,8 @@ static tutti_err read_class_begin(const tutti__exodus_model *m, tutti_exodus_kin
     const size_t n = kind == TUTTI_EXODUS_NODAL ? 1 : (size_t)m->of[kind].n;
     h->kind = kind;
     h->entities = (tutti_count)n;
-    h->items.all = tutti__exodus_model_total(
-        m, kind); /* also if memory is exhausted: it determines the collective calls */
+    /* set also if out of memory, since it determines the collective calls */
+    h->items.all = tutti__exodus_model_total(m, kind);
     h->starts = kind == TUTTI_EXODUS_NODAL ? tutti__calloc(2, sizeof *h->starts)
                                            : tutti__starts_of(m, kind);
     h->first = tutti__calloc(n + 1, sizeof *h->first);
@@ -54,7 +55,7 @@ static tutti_err read_class_begin(const tutti__exodus_model *m, tutti_exodus_kin
     return TUTTI_OK;
 }
 
-/* Items are known: their entities, and their indices in the mesh. */
+/* Determine the entities of the items, and their indices in the mesh. */
 static tutti_err places_make(tutti__read_class *h) {
     const tutti_count n = h->items.n;
     h->place = tutti__malloc((size_t)(n + 1) * sizeof *h->place);
@@ -75,7 +76,7 @@ static tutti_err places_make(tutti__read_class *h) {
 
 /* ---- elements */
 
-/* Edges and faces of the elements, as the file has them: read separately, since few files have any. */
+/* Read the edges and faces of the elements; a separate read, since few files have any. */
 static tutti_err connected_get(tutti__read_state *g, tutti_err local_err) {
     tutti__read_class *h = &g->of[TUTTI_EXODUS_ELEMENT_BLOCK];
     const tutti__exodus_table *table = &g->x->model.of[h->kind];
@@ -101,7 +102,7 @@ static int block_is_faced(const tutti__read_state *g, tutti_count c) {
 
 /* ---- edges and faces */
 
-/* Edges (faces) that elements of this rank have: each once, ascending. */
+/* List the edges (faces) of the elements of this rank, each once, ascending. */
 static tutti_err find_referred(const tutti__read_state *g, tutti_exodus_kind kind,
                                tutti_count *n_out, tutti_count **out) {
     const tutti__read_class *e = &g->of[TUTTI_EXODUS_ELEMENT_BLOCK];
@@ -133,7 +134,7 @@ static tutti_err blocks_get(tutti__read_state *g, tutti_exodus_kind kind, tutti_
     tutti__read_class *h = &g->of[kind];
     h->items.on_root = g->deal->partitioner == TUTTI_EXODUS_ON_ROOT;
     if (local_err == TUTTI_OK) local_err = find_referred(g, kind, &h->items.n, &h->items.items);
-    if (h->items.all == 0) { /* no rank has any */
+    if (h->items.all == 0) { /* the file has none */
         h->items.halo = tutti__calloc(1, 1);
         h->lists.start = tutti__calloc(1, sizeof *h->lists.start);
         if (!h->items.halo || !h->lists.start) return TUTTI_ERR_NOMEM;
@@ -147,7 +148,7 @@ static tutti_err blocks_get(tutti__read_state *g, tutti_exodus_kind kind, tutti_
 
 /* ---- nodes */
 
-/* Nodes of all elements, edges and faces. */
+/* Collect the nodes of all elements, edges and faces. */
 static tutti_err nodes_collect(tutti__read_state *g) {
     const tutti__read_class *e = &g->of[TUTTI_EXODUS_ELEMENT_BLOCK];
     tutti__read_class *h = &g->of[TUTTI_EXODUS_NODAL];
@@ -185,7 +186,7 @@ static void mark_nodes(const tutti__read_state *g, tutti_count i, int faced, uns
     }
 }
 
-/* A node that only elements of the halo have is halo. */
+/* Mark nodes that only elements of the halo have as halo. */
 static tutti_err nodes_halo(tutti__read_state *g) {
     tutti__read_class *h = &g->of[TUTTI_EXODUS_NODAL];
     const tutti__read_class *e = &g->of[TUTTI_EXODUS_ELEMENT_BLOCK];
@@ -210,7 +211,7 @@ static tutti_err nodes_get(tutti__read_state *g, tutti_err local_err) {
     local_err = tutti__holders_make(g->x->team, local_err, &h->items, &h->owner, &h->holders);
     h->has_holders = 1;
     if (local_err != TUTTI_OK) return local_err;
-    memset(h->items.halo, 0, (size_t)h->items.n); /* nodes keep the order of the file */
+    memset(h->items.halo, 0, (size_t)h->items.n); /* 0: nodes keep the order of the file */
     return places_make(h);
 }
 

@@ -1,8 +1,9 @@
 /* exodus_mesh: the ranks that have each entry.
  *
- * Positions are divided into shares (decomposition/shares.h).  Ranks send runs of the positions that they have to the
- * ranks of the shares, which find intervals with the same holders (id_range.c), assign positions that no rank has, and send each
- * holder the intervals that another rank owns.
+ * Positions are divided into shares (decomposition/shares.h).  Ranks send runs of the positions
+ * that they have to the ranks of the shares, which find intervals with the same holders
+ * (id_range.c) and assign positions without a holder.  Each holder then gets the intervals that
+ * another rank owns.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
@@ -40,7 +41,8 @@ int tutti__holders_is_valid(const tutti__holders *h, tutti_count lo, tutti_count
 
 /* ---- runs of this rank */
 
-/* Runs with and without ghosts alternate in a message: own entries have entity 0, ghosts entity 1. */
+/* List the runs of this rank.  Runs with and without ghosts alternate in a message; `weight` is 1
+ * for ghosts. */
 static tutti_err make_claims(const tutti__team *t, const tutti__claim *c, tutti__id_run **runs_out,
                              tutti_count *start) {
     tutti__id_run *v = *runs_out = tutti__malloc((size_t)(c->n + 1) * sizeof *v);
@@ -80,7 +82,8 @@ static tutti_err exchange_claims(tutti__team *t, tutti_err local_err, const tutt
 
 /* ---- the share of this rank */
 
-/* The messages of own entries and of ghosts of each rank become messages of ranks 2 r and 2 r + 1. */
+/* Convert the message of rank r to two messages, of rank 2 r with its own entries and of rank 2 r +
+ * 1 with its ghosts. */
 static tutti_err separate_ghosts(int n, const tutti__sparse_message *in,
                                  tutti__sparse_message **out) {
     tutti__sparse_message *v = *out = tutti__calloc(2 * (size_t)n + 1, sizeof *v);
@@ -102,7 +105,7 @@ static tutti_err separate_ghosts(int n, const tutti__sparse_message *in,
     return TUTTI_OK;
 }
 
-/* Intervals of the share; those without holders are assigned to rank `unclaimed`. */
+/* Complete the intervals of the share; those without holders are assigned to rank `unclaimed`. */
 static tutti_err intervals_complete(tutti__id_range *r, tutti_count lo, tutti_count hi,
                                     int unclaimed, tutti__holders *out) {
     tutti__id_interval *v = out->interval =
@@ -152,7 +155,8 @@ static tutti_err share_make(const tutti__team *t, const tutti__claim *c, int n,
 
 /* ---- answers */
 
-/* The answer for rank `to`: intervals that are assigned to it, and those that another rank owns. */
+/* Make the answer for rank `to`: the intervals that are assigned to it, and those that another rank
+ * owns. */
 static tutti_count answer_make(const tutti__holders *h, int to, tutti__id_run *out) {
     tutti_count n = 0;
     for (tutti_count i = 0; i < h->n; i++) {
@@ -190,7 +194,8 @@ static tutti_err exchange_owners(tutti__team *t, tutti_err local_err, const tutt
     return local_err;
 }
 
-/* Merge the positions that are assigned to this rank with those that it has.  Answers arrive by ascending shares. */
+/* Merge the positions that are assigned to this rank with those that it has.  Answers arrive in the
+ * order of the shares. */
 static tutti_err assigned_take(tutti__claim *c, int n, const tutti__sparse_message *in) {
     tutti_count more = 0, a = 0, k = 0;
     for (int i = 0; i < n; i++)
@@ -245,7 +250,7 @@ tutti_err tutti__holders_make(tutti__team *t, tutti_err local_err, tutti__claim 
     for (int i = 0; i < n_answers && local_err == TUTTI_OK && owner_out; i++)
         for (size_t q = 0; q < answers[i].bytes / sizeof(tutti__id_run); q++) {
             const tutti__id_run *run = (const tutti__id_run *)answers[i].data + q;
-            if (!run->entity) /* another rank owns it */
+            if (!run->entity) /* another rank owns the entries */
                 memset(*owner_out + tutti__sorted_find(c->items, c->n, run->number), 0,
                        (size_t)run->count);
         }

@@ -1,11 +1,11 @@
-/* exodus_mesh: numbers of all ranks to positions.
+/* exodus_mesh: conversion of the numbers of all ranks to positions.
  *
- * The numbers of a class are divided into ranges, one per rank.  A rank sends runs of consecutive numbers to the ranks of
- * their ranges (id_range.c), which count them.  Ranges ascend with the ranks, so that the positions of a range begin with the
- * counts of the ranges before.
+ * The numbers of a class are divided into ranges, one per rank.  A rank sends runs of consecutive
+ * numbers to the ranks of their ranges (id_range.c), which count them.  Ranges ascend with the
+ * ranks, so that the positions of a range begin after the counts of the preceding ranges.
  *
- * Errors of single ranks are part of the choice of ranges and of the sums that all ranks gather: no rank leaves before the
- * others.
+ * Errors of single ranks are part of the choice of ranges and of the sums that all ranks gather, so
+ * that no rank returns early.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus_mesh/id_order.h"
 
@@ -17,14 +17,16 @@
 #include "comm/wait.h"
 #include "decomposition/shares.h"
 
-/* Sums of a class: its entries with numbers, those without. */
+/* Sums of a class: number of entries with numbers; without numbers. */
 enum { NUMBERED, IMPLICIT, CLASS_SUMS };
 _Static_assert(CLASS_SUMS *TUTTI__IDS_CLASSES <= TUTTI__SPLIT_SUMS &&
                    (int)TUTTI__IDS_CLASSES <= (int)TUTTI__SKETCH_SETS,
                "a round is one choice of ranges");
-/* The vector of a rank: of each entity counts, weights, least and greatest numbers; then this; then `also`. */
+/* The vector of a rank contains counts, weights, minimum and maximum numbers of each entity, then
+ * these words, then `also`. */
 enum { VECTOR_FAILED, VECTOR_CHECKED, VECTOR_EXTRA };
-enum { GATHERED_MOST = 1 << 12 }; /* words of the vectors of all ranks; longer ones are reduced */
+/* maximum words of the vectors of all ranks that are gathered; more words are reduced */
+enum { GATHERED_MOST = 1 << 12 };
 
 /* ---- buffers */
 
@@ -36,7 +38,8 @@ static int is_gathered(const tutti__team *t, const tutti__ids_round *r) {
     return vector_words(r) * t->size <= GATHERED_MOST;
 }
 
-/* Vectors: of all ranks, or of this one; then the total; then the sum of the ranks before. */
+/* Return the address of a vector: of this rank (all ranks if gathered); of the total; of the sum
+ * over lower ranks. */
 static int64_t *vector_own(const tutti__team *t, const tutti__ids_round *r) {
     return r->sums + (is_gathered(t, r) ? t->rank * vector_words(r) : 0);
 }
@@ -72,7 +75,7 @@ void tutti__ids_round_free(tutti__ids_round *r) {
 /* A run of this rank, and the rank of its range. */
 typedef struct {
     tutti__id_run run;
-    tutti_count first; /* in `sorted` of its class */
+    tutti_count first; /* index in `sorted` of its class */
     int class, to;
 } own_run;
 
@@ -83,14 +86,14 @@ typedef struct {
     const tutti__ids *ids;
     tutti_count first_entity[TUTTI__IDS_CLASSES + 1];
     tutti_count runs_n, room;
-    own_run *run;            /* by rank, then in order */
-    tutti__splitters ranges; /* of the numbers of this rank */
-    int partners;            /* the ranks of these ranges, */
-    int *partner;            /* [partners] ascending, */
-    tutti_count *start;      /* [partners + 1] and the runs of each */
-    tutti__id_run *out;      /* [runs_n] as sent */
+    own_run *run;            /* [runs_n] sorted by rank, then by number */
+    tutti__splitters ranges; /* ranges of the numbers of this rank */
+    int partners;            /* number of ranks with these ranges */
+    int *partner;            /* [partners] these ranks, ascending */
+    tutti_count *start;      /* [partners + 1] index of the first run of each partner */
+    tutti__id_run *out;      /* [runs_n] runs as they are sent */
     tutti__id_range range;
-    int sent, received; /* messages with runs */
+    int sent, received; /* number of messages with runs */
     tutti__sparse_message *in;
     tutti__sparse_message *message; /* [partners] */
 } ordering;
@@ -105,7 +108,8 @@ static tutti_err fail_duplicate(const tutti__ids *k, tutti_count a, tutti_count 
                (long long)tutti__min(a, b), (long long)tutti__max(a, b));
 }
 
-/* No number is in two entities of this rank: `v` is for all entries, sorted entity by entity. */
+/* Check that no number is in two entities of this rank; `v` contains all entries, sorted within
+ * each entity. */
 static tutti_err entities_compare(const tutti__ids *k, const tutti__numbered *v,
                                   tutti__numbered *spare) {
     const tutti__entity_class *f = k->class;
@@ -144,7 +148,7 @@ static tutti_err class_begin(const tutti__ids *k) {
         return TUTTI_ERR_NOMEM;
     memset(f->first, 1, n);
     memset(f->writes, 1, n);
-    /* Entries by entity, then by number. */
+    /* sort entries by entity, then by number */
     tutti__numbered *v = f->sorted;
     tutti__numbered *spare = tutti__malloc((size_t)(f->n + 1) * sizeof *spare);
     tutti_err err = spare ? TUTTI_OK : TUTTI_ERR_NOMEM;
@@ -164,7 +168,8 @@ static tutti_err class_begin(const tutti__ids *k) {
 
 /* ---- ranges */
 
-/* Ranges of all classes with about as many entries.  All ranks have the same outcome. */
+/* Choose the ranges of all classes, with about the same number of entries each.   Collective;
+ * returns the same code on all ranks. */
 static tutti_err make_ranges(ordering *o, tutti_err local_err, int *implicit,
                              tutti_err *same_err_out) {
     tutti__split split = {.sum = {0}};
@@ -189,7 +194,7 @@ static tutti_err make_ranges(ordering *o, tutti_err local_err, int *implicit,
 
 /* ---- runs */
 
-/* Runs of an entity of class k, divided at the ends of ranges. */
+/* Add the runs of an entity of class k, divided at the ends of ranges. */
 static tutti_err entity_runs(ordering *o, int k, tutti_count c) {
     const tutti__entity_class *f = o->ids[k].class;
     const tutti__splitters *s = &o->ranges;
@@ -219,13 +224,14 @@ static tutti_err entity_runs(ordering *o, int k, tutti_count c) {
 }
 
 static int count_ranks(const ordering *o) {
-    /* consecutive runs mostly have the same rank: no more are needed than changes of it */
+    /* an upper bound: the number of changes of the rank, since consecutive runs mostly have the
+     * same rank */
     int n = 0;
     for (tutti_count i = 0; i < o->runs_n; i++) n += i == 0 || o->run[i].to != o->run[i - 1].to;
     return n;
 }
 
-/* Runs of all classes, by rank of their range. */
+/* Make the runs of all classes, sorted by the ranks of their ranges. */
 static tutti_err make_runs(ordering *o, const int *implicit) {
     for (int k = 0; k < o->n; k++)
         for (tutti_count c = 0; c < o->ids[k].class->entities && !implicit[k]; c++)
@@ -260,7 +266,7 @@ static tutti_err make_runs(ordering *o, const int *implicit) {
     return TUTTI_OK;
 }
 
-/* The runs of a rank that this one has sent runs to: the index in `partner`. */
+/* Return the index in `partner` of a rank to which this rank has sent runs. */
 static int find_partner(const ordering *o, int rank) {
     int lo = 0, hi = o->partners;
     while (hi - lo > 1) {
@@ -349,7 +355,7 @@ static tutti_err vectors_exchange(const ordering *o, const int *implicit, tutti_
     return TUTTI_OK;
 }
 
-/* Counts of all ranks; positions without numbers. */
+/* Set the counts of all ranks, and the positions of a class without numbers. */
 static void set_class_counts(const ordering *o, int k, int implicit) {
     const tutti_count first = o->first_entity[k], n = o->round->entities;
     const int64_t *total = vector_total(o->team, o->round) + first,
@@ -428,8 +434,8 @@ static tutti_err answers_exchange(ordering *o, tutti_err local_err, int *n_out,
     local_err = tutti__exchange_if(o->team, local_err, o->received, answer, n_out, out);
     for (int i = 0; i < o->received && answer; i++) tutti__free(answer[i].data);
     tutti__free(answer);
-    if (local_err == TUTTI_OK &&
-        *n_out < o->sent) /* a rank has failed; it reports its own error, too */
+    /* a rank has failed, and also reports its own error */
+    if (local_err == TUTTI_OK && *n_out < o->sent)
         local_err = tutti__error_set(TUTTI_ERR_NOMEM, 0, -1,
                                      "%d of %d ranks did not reply to a request for ids",
                                      o->sent - *n_out, o->sent);
@@ -445,8 +451,8 @@ static const tutti__id_shared *answer_shared(const ordering *o, const tutti__spa
                                                     (size_t)runs * sizeof(tutti__id_place));
 }
 
-/* The index in `sorted` of the first entry of a shared interval.  Positions have replaced the
- * numbers: they ascend in the same order. */
+/* Return the index in `sorted` of the first entry of a shared interval.  Positions have replaced
+ * the numbers, and ascend in the same order. */
 static tutti_count shared_first(const ordering *o, const tutti__id_shared *s, int *class_out) {
     const int k = *class_out = tutti__id_class(o->first_entity, s->entity);
     const tutti__ids *ids = &o->ids[k];
@@ -493,8 +499,8 @@ static void answer_take(const ordering *o, const tutti__sparse_message *m) {
 
 /* ---- copies are compared */
 
-/* Send the checks of the entries that the rank of an answer has found to be shared to that rank, in the order of the
- * answer. */
+/* Send the checks of the shared entries in each answer to the rank that sent the answer, in the
+ * order of the answer. */
 static tutti_err copies_compare(const ordering *o, tutti_err local_err, int n,
                                 const tutti__sparse_message *answers) {
     tutti__sparse_message *out = tutti__calloc((size_t)n + 1, sizeof *out), *in = NULL;
@@ -526,7 +532,7 @@ static tutti_err copies_compare(const ordering *o, tutti_err local_err, int n,
 
 /* ---- a round */
 
-/* Compute the positions from the runs.   Returns the outcome of this rank. */
+/* Compute the positions from the runs.   Returns the error code of this rank. */
 static tutti_err order_runs(ordering *o, const tutti_replicas_choice *choice, const int *implicit,
                             tutti_err local_err) {
     tutti__sparse_message *answers = NULL;

@@ -1,8 +1,9 @@
 /* exodus_mesh: the numbers in the range of one rank, from the runs of all ranks.
  *
- * The runs of a class are visited by ascending numbers.  Runs that overlap have the same numbers where they do, and
- * all numbers of a run are present, so that positions within a run are consecutive.  Between two ends of runs the holders
- * of numbers do not change: such an interval is one item for the rule that chooses writers.
+ * The runs of a class are visited by ascending numbers.  A run contains all numbers from its first
+ * to its last, so that positions within a run are consecutive, and overlapping runs have the same
+ * numbers in their intersection.  Between two ends of runs the holders of numbers do not change;
+ * such an interval is one item of the rule that chooses writers.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
@@ -24,7 +25,7 @@ void tutti__id_range_free(tutti__id_range *r) {
 
 /* ---- runs of one class by number */
 
-/* A run that has been reached and not ended. */
+/* A run that has begun and not ended. */
 typedef struct {
     const tutti__id_run *run;
     const tutti__id_place *place;
@@ -34,10 +35,10 @@ typedef struct {
 
 typedef struct {
     tutti__id_range *r;
-    active_run *active; /* [runs] by rank */
+    active_run *active; /* [runs] active runs, sorted by rank */
     int n;
-    int64_t cursor; /* numbers below have been visited */
-    int64_t end;    /* of all runs so far */
+    int64_t cursor; /* smaller numbers have been visited */
+    int64_t end;    /* largest end of all runs so far */
 } sweep;
 
 /* Visit the numbers below `to`. */
@@ -88,7 +89,7 @@ static tutti_err compare_runs(const sweep *s, const tutti__id_run *x, int rank) 
     return TUTTI_OK;
 }
 
-/* The position of a run, relative to this range. */
+/* Visit a run, and set its position relative to this range. */
 static tutti_err run_visit(sweep *s, const tutti__id_run *x, int rank, tutti__id_place *place) {
     tutti__id_range *r = s->r;
     const tutti_count c = x->entity;
@@ -118,7 +119,7 @@ static tutti_err run_visit(sweep *s, const tutti__id_run *x, int rank, tutti__id
 
 /* ---- all classes */
 
-/* A run of a class, by number. */
+/* A run of a class, to be sorted by number. */
 typedef struct {
     const tutti__id_run *run;
     tutti__id_place *place;
@@ -211,7 +212,7 @@ tutti_err tutti__id_range_writers(tutti__id_range *r, const tutti_replicas_choic
 
 /* ---- copies */
 
-/* The next check that each rank has sent. */
+/* Return the next check of each rank. */
 static const uint64_t *next_checks(int n, const tutti__sparse_message *checks, size_t *at, int rank,
                                    tutti_count count) {
     for (int i = 0; i < n; i++)

@@ -1,12 +1,13 @@
-/* exodus_mesh: the entries of this rank of the nodes, of each block and of each set, as decompositions: for the results of a mesh
- * that was written or read.  Positions and writers of a whole class are known, so that each decomposition is made of runs without
- * messages.
+/* exodus_mesh: the entries of this rank of the nodes, of each block and of each set, as
+ * decompositions, for writing results on a mesh that was written or read.  Since positions and
+ * writers of the whole class are known, decompositions are made from runs, without messages.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
 #include "exodus_mesh/positions.h"
 
-/* Runs of the entries of entity c that this rank has, or writes; the caller frees out->run, also after an error. */
+/* List the runs of the entries of entity c that this rank has, or writes; the caller frees
+ * out->run, also after an error. */
 static tutti_err runs_of_entity(const tutti__entity_class *f, tutti_count c, int only_written,
                                 tutti__entry_runs *out) {
     const tutti__numbered *v = f->sorted;
@@ -39,7 +40,8 @@ static tutti_err add_class(const tutti__entity_class *f, const tutti_count *own,
         const tutti_count entries = f->start[c + 1] - f->start[c];
         *h = (tutti__exodus_local){.kind = f->kind, .number = c, .own = own ? own[c] : entries};
         tutti_err err = runs_of_entity(f, c, 0, &runs[0]);
-        runs[1].entries = runs[0].entries; /* tutti__decomposition_of_runs: the same ones */
+        /* the same entries, as tutti__decomposition_of_runs expects */
+        runs[1].entries = runs[0].entries;
         if (entries > 0 && memchr(f->writes + f->start[c], 0, (size_t)entries) && err == TUTTI_OK) {
             runs[1].entries = 0;
             err = runs_of_entity(f, c, 1, &runs[1]);

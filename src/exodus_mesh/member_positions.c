@@ -1,5 +1,6 @@
-/* exodus_mesh: positions of the members of sets.  A member's number consists of its set, the position of the node or element
- * and, for sides, the side: so all sets of a kind are ordered at once, and members that several ranks have are found.
+/* exodus_mesh: positions of the members of sets.  A member's number consists of its set, the
+ * position of the node or element and, for sides, the side.  Therefore all sets of a kind are
+ * ordered together, and members that several ranks have are detected.
  *
  *     number = (set * nodes of the file + position) * (sides + 1) + side
  *
@@ -9,10 +10,10 @@
 
 #include "exodus_mesh/positions.h"
 
-/* One kind of sets. */
+/* Context for one kind of sets. */
 typedef struct {
     const tutti__mesh_order *o;
-    const tutti__entity_class *of; /* nodes, or entries of blocks */
+    const tutti__entity_class *of; /* class of the members: nodes, or entries of blocks */
     tutti__entity_class *f;
     int64_t *number;
 } set_kind;
@@ -38,7 +39,7 @@ static void name_member(const void *context, tutti_count i, char *out, size_t ro
              (long long)k->o->model->of[k->f->kind].row[c].id);
 }
 
-/* Numbers and weights of all members. */
+/* Collect the numbers and weights of all members. */
 static tutti_err members_join(set_kind *k) {
     tutti__entity_class *f = k->f;
     const int sided = f->kind == TUTTI_EXODUS_SIDE_SET;
@@ -61,7 +62,8 @@ static tutti_err members_join(set_kind *k) {
             const tutti_count q = f->start[c] + i, p = k->of->position[s.members[i]];
             k->number[q] = (c * k->of->all + p) * sides + (sided ? s.sides[i] : 0);
             f->weight[q] = 1;
-            if (!sided) continue; /* factors of a side; 0: unknown, and none are given */
+            /* weights are factors per side; 0: unknown, then there are no factors */
+            if (!sided) continue;
             const tutti_count b = tutti__interval_of(k->of->start, k->of->entities, s.members[i]);
             const tutti_exodus_entity *row = &k->o->model->of[TUTTI_EXODUS_ELEMENT_BLOCK].row[b];
             f->weight[q] =
@@ -73,7 +75,8 @@ static tutti_err members_join(set_kind *k) {
 
 /* ---- factors */
 
-/* Which sets have factors: on all ranks that have members, or on none. */
+/* Determine which sets have factors; they must be given on all ranks that have members, or on
+ * none. */
 static tutti_err factors_compare(tutti__mesh_order *o) {
     const int64_t *with = o->members.also_sums, *without = with + o->members.entities;
     for (int k = 0; k < TUTTI__SET_KINDS; k++) {
@@ -109,7 +112,8 @@ tutti_err tutti__order_members(tutti__mesh_order *o, tutti_err local_err) {
                               .name = name_member,
                               .context = &kinds[k]};
     }
-    /* Ranks that have members of a set with factors, and without: the vectors of the round. */
+    /* mark sets with members with factors, and with members without factors, in the vectors of the
+     * round */
     if (local_err == TUTTI_OK) {
         int64_t *with = o->members.also_sums, *without = with + o->members.entities;
         for (int k = 0; k < TUTTI__SET_KINDS; k++)

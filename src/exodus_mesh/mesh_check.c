@@ -2,15 +2,15 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus_mesh/positions.h"
 
-/* An entity, for messages. */
+/* Arguments for an entity in a message. */
 #define NAME(row) tutti_exodus_kind_name((int)(row)->kind), (long long)(row)->id
 
-/* The checked entity, and the counts of this rank. */
+/* Context of all checks, with the counts of this rank. */
 typedef struct {
     const tutti__exodus_model *m;
     const tutti_exodus_mesh *mesh;
     tutti_count nodes, edges, faces, elements;
-    tutti_count *start; /* [element blocks + 1] elements of each */
+    tutti_count *start; /* [element blocks + 1] index of the first element of each block */
 } checking;
 
 /* ---- blocks */
@@ -19,7 +19,7 @@ typedef struct {
 typedef struct {
     const tutti_exodus_entity *row;
     const tutti_exodus_elements *e;
-    const char *what; /* kind of the entries referred to */
+    const char *what; /* kind of the entries to which the list refers */
     tutti_count most;
 } context;
 

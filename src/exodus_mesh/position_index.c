@@ -1,4 +1,4 @@
-/* exodus_mesh: sets of positions: united by marking them, looked up in a table.
+/* exodus_mesh: sets of positions: union by marking, lookup in a table.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus_mesh/position_index.h"
 
@@ -16,7 +16,8 @@ static tutti_err unite_by_sorting(int lists, const tutti__position_list *list, t
     return TUTTI_OK;
 }
 
-/* A byte per position: positions that follow one another are marked faster than bits of one word. */
+/* Unite lists with one byte per position: marking consecutive positions is faster in bytes than in
+ * bits of one word. */
 static tutti_err unite_by_bytes(int lists, const tutti__position_list *list, tutti_count lo,
                                 tutti_count span, tutti_count *n_out, tutti_count **out) {
     unsigned char *mark = tutti__calloc((size_t)span, 1);

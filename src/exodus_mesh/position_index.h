@@ -6,16 +6,18 @@
 #include "base/memory.h"
 #include "base/sorted.h"
 
-/* Positions, ascending, with a table of their indices if it takes no more memory than a few times the positions. */
+/* Ascending positions, with a table of their indices if the table is at most a few times larger
+ * than the positions. */
 typedef struct tutti__position_index {
     tutti_count n;
-    const tutti_count *position; /* [n] of the caller */
+    const tutti_count *position; /* [n] memory of the caller */
     tutti_count first, span;
     /* [span] index + 1 of position first + i, 0: none; NULL: positions are searched */
     int32_t *index;
 } tutti__position_index;
 
-/* The different values of some lists, ascending: *out, tutti__free. */
+/* List the distinct values of several lists in ascending order; the caller frees *out with
+ * tutti__free. */
 typedef struct tutti__position_list {
     tutti_count n;
     const tutti_count *v;
@@ -27,7 +29,7 @@ tutti_err tutti__position_index_make(tutti_count n, const tutti_count *position,
                                      tutti__position_index *out) TUTTI_MUST_USE;
 void tutti__position_index_free(tutti__position_index *x);
 
-/* The index of a position; -1: not found. */
+/* Return the index of a position; -1: not found. */
 static inline tutti_count tutti__position_find(const tutti__position_index *x,
                                                tutti_count position) {
     if (!x->index) return tutti__sorted_find(x->position, x->n, position);

@@ -1,11 +1,11 @@
 /* exodus_mesh: write a mesh of all ranks.
  *
  *   check        each rank checks its own mesh
- *   order        positions of nodes, edges, faces and elements, then of the members of sets; counts, writers
- *   definitions  end: counts are known, and with them the offsets of all arrays
- *   values       of all arrays that this rank writes, in one operation
+ *   order        determine positions of nodes, edges, faces and elements, then of members of sets
+ *   definitions  end definitions: counts, and therefore the offsets of all arrays, are known
+ *   values       write the values of all arrays in one operation
  *
- * Steps return the outcome of this rank; it is part of the next step's communication.
+ * Steps return the error code of this rank, which is part of the communication of the next step.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
@@ -16,13 +16,13 @@ typedef struct {
     tutti_exodus *x;
     const tutti_exodus_mesh *mesh;
     tutti__mesh_order order;
-    tutti_exodus_parameters had;   /* before counts were found */
-    tutti_exodus_entity *rows_had; /* all rows, kind by kind */
+    tutti_exodus_parameters had;   /* parameters before counts were determined */
+    tutti_exodus_entity *rows_had; /* all rows before counts were determined, kind by kind */
     tutti__nemesis *nemesis;
     tutti__values values;
 } put_state;
 
-/* Rules that need owners and limits: all ranks choose together.   Collective. */
+/* Choose writers by rules that need owners, and by limits, on all ranks together.   Collective. */
 static tutti_err choose_writers(put_state *p, tutti_err local_err) {
     const tutti_replicas_choice *choice = &p->x->opt.choice;
     if (choice->balance == 0 && choice->rule != TUTTI_REPLICAS_IDG &&
@@ -49,7 +49,7 @@ static void rows_restore(put_state *p) {
         for (tutti_count c = 0; c < m->of[k].n; c++) m->of[k].row[c] = p->rows_had[n++];
 }
 
-/* Set a count; a given count other than 0 must be equal. */
+/* Set a count; if the caller has set it to a value other than 0, it must be equal. */
 static tutti_err count_set(tutti_count *given, tutti_count found, const char *what, int64_t id) {
     TUTTI_CHECK(*given == 0 || *given == found, TUTTI_ERR_MISMATCH,
                 "%s %lld: count is %lld, but all ranks together have %lld", what, (long long)id,
@@ -87,7 +87,7 @@ static tutti_err set_counts(put_state *p) {
     TUTTI_TRY(count_set(&q->elements, f[TUTTI_EXODUS_ELEMENT_BLOCK].all, "elements of file", 0));
     TUTTI_TRY(count_set(&q->edges, f[TUTTI_EXODUS_EDGE_BLOCK].all, "edges of file", 0));
     TUTTI_TRY(count_set(&q->faces, f[TUTTI_EXODUS_FACE_BLOCK].all, "faces of file", 0));
-    /* a map may be requested for any ids */
+    /* maps may also be requested for ids that are 1, 2, 3 ... */
     f[TUTTI_EXODUS_NODAL].plain &= !q->has_node_ids;
     f[TUTTI_EXODUS_ELEMENT_BLOCK].plain &= !q->has_element_ids;
     f[TUTTI_EXODUS_EDGE_BLOCK].plain &= !q->has_edge_ids;
@@ -112,18 +112,18 @@ static tutti_err place_of(const put_state *p, tutti_exodus_array_kind what,
     return tutti__exodus_place_of(p->x, &a, out);
 }
 
-/* The source of the values of an array: indices of entries (written as positions from 1), reals or
- * integers.  All NULL: zeros. */
+/* The source of the values of an array: indices of entries (written as positions starting at 1),
+ * reals or integers.  If all are NULL, zeros are written. */
 typedef struct {
     const tutti_count *index;
     const tutti__entity_class *to;
     const double *reals;
     const int64_t *ids;
     const int *ints;
-    const tutti_count *positions; /* of the entries themselves */
+    const tutti_count *positions; /* positions of the entries themselves */
 } source;
 
-/* n values from value `first` of the source on. */
+/* Copy n values of the source, starting with value `first`. */
 static void copy_values(const source *from, tutti_count first, tutti_count n, int64_t *to) {
     if (n == 0) return;
     if (from->reals)
@@ -138,7 +138,8 @@ static void copy_values(const source *from, tutti_count first, tutti_count n, in
     for (tutti_count q = 0; q < n && from->positions; q++) to[q] = from->positions[first + q] + 1;
 }
 
-/* The next entries of entity c from sorted[*j] on that this rank writes and that are consecutive in the file. */
+/* Return the number of entries of entity c that this rank writes and that are consecutive in the
+ * file; *j is advanced to the first of them in `sorted`. */
 static tutti_count next_run(const tutti__entity_class *f, tutti_count c, tutti_count *j) {
     const tutti_count end = f->start[c + 1];
     while (*j < end && !f->writes[f->sorted[*j].index]) ++*j;
@@ -148,7 +149,8 @@ static tutti_count next_run(const tutti__entity_class *f, tutti_count c, tutti_c
     return n;
 }
 
-/* Values of the entries of entity c that this rank writes; the array begins with position `base`. */
+/* Add the values of the entries of entity c that this rank writes; the array begins with position
+ * `base`. */
 static tutti_err array_add(put_state *p, const tutti__entity_class *f, tutti_count c,
                            tutti_count base, const tutti__exodus_place *at, const source *from) {
     const tutti_count k = at->numbers;
@@ -162,7 +164,8 @@ static tutti_err array_add(put_state *p, const tutti__entity_class *f, tutti_cou
     return TUTTI_OK;
 }
 
-/* The same for entries with as many values as their weights; `first` is the first value of each entry of the entity. */
+/* Like array_add, for entries with as many values as their weights; `first` is the index of the
+ * first value of each entry. */
 static tutti_err weighted_add(put_state *p, const tutti__entity_class *f, tutti_count c,
                               const tutti__exodus_place *at, const tutti_count *first,
                               const source *from) {
@@ -188,7 +191,7 @@ static tutti_err attributes_add(put_state *p, const tutti__entity_class *f, tutt
     return array_add(p, f, c, f->before[c], &at, &(source){.reals = values});
 }
 
-/* The id map of a kind: ids of entity c. */
+/* Add the ids of entity c to the id map of a kind. */
 static tutti_err ids_add(put_state *p, tutti_exodus_kind kind, tutti_count c, const int64_t *ids) {
     const tutti__entity_class *f = &p->order.classes.of[kind];
     tutti__exodus_place at;
@@ -198,7 +201,7 @@ static tutti_err ids_add(put_state *p, tutti_exodus_kind kind, tutti_count c, co
                      &(source){.ids = ids, .positions = ids ? NULL : f->position + f->start[c]});
 }
 
-/* One array of indices of a block or set. */
+/* Add an array of indices of a block or set. */
 static tutti_err indices_add(put_state *p, const tutti__entity_class *f, tutti_count c,
                              tutti_exodus_array_kind what, const source *from) {
     tutti__exodus_place at;
@@ -217,7 +220,7 @@ static tutti_err add_block(put_state *p, tutti_exodus_kind kind, tutti_count c) 
     TUTTI_TRY(ids_add(p, kind, c, e.ids));
     const source nodes = {.index = e.nodes,
                           .to = listed == TUTTI__NFACED ? faces : &all[TUTTI_EXODUS_NODAL]};
-    if (listed) { /* lists of nodes (faces), and their lengths */
+    if (listed) { /* lists of nodes (faces), and the lengths of the lists */
         tutti__exodus_place at;
         TUTTI_TRY(
             indices_add(p, f, c, TUTTI_EXODUS_COUNTS, &(source){.ids = f->weight + f->start[c]}));
@@ -249,7 +252,8 @@ static tutti_err factors_add(put_state *p, const tutti__entity_class *f, tutti_c
     return err;
 }
 
-/* Sides, or orientations of edges and faces: 1 if none are given; old files may have no array for them. */
+/* Add sides, or orientations of edges and faces, which are 1 if none are given; old files may have
+ * no array for them. */
 static tutti_err sides_add(put_state *p, const tutti__entity_class *f, tutti_count c,
                            const int *sides) {
     tutti__exodus_place at;
@@ -346,7 +350,7 @@ static tutti_err put_mesh(put_state *p) {
     for (int k = TUTTI_EXODUS_NODAL; k <= TUTTI_EXODUS_FACE_BLOCK && local_err == TUTTI_OK; k++) {
         const int64_t largest = p->order.classes.of[k].largest;
         if (largest <= INT32_MAX) continue;
-        x->model.map_bytes = 8; /* ids need a width in the file, unless the options give it */
+        x->model.map_bytes = 8; /* width of ids in the file, unless set by the options */
         if (x->opt.integer_bytes == 4)
             local_err =
                 tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1,
@@ -360,7 +364,7 @@ static tutti_err put_mesh(put_state *p) {
     return write_all(p);
 }
 
-/* The largest side of all ranks is part of the agreement that starts the call. */
+/* Start the call; its agreement includes the largest side of all ranks. */
 static tutti_err start_call(put_state *p, tutti_err local_err) {
     tutti__range side = tutti__range_of(0);
     if (local_err == TUTTI_OK) side = tutti__range_of(tutti__largest_side(&p->x->model, p->mesh));
@@ -379,7 +383,7 @@ tutti_err tutti_exodus_put_mesh(tutti_exodus *x, const tutti_exodus_mesh *mesh) 
         .mesh = mesh,
         .order = {.team = x->team, .model = &x->model, .mesh = mesh, .choice = x->opt.choice}};
     if (p.order.choice.rule == TUTTI_REPLICAS_IDG || p.order.choice.rule == TUTTI_REPLICAS_OWN)
-        p.order.choice.rule = TUTTI_REPLICAS_IDG2; /* until choose_writers */
+        p.order.choice.rule = TUTTI_REPLICAS_IDG2; /* until choose_writers runs */
     const int map_bytes = x->model.map_bytes;
     tutti_err err = TUTTI_OK;
     if (!x->defining)
@@ -400,7 +404,7 @@ tutti_err tutti_exodus_put_mesh(tutti_exodus *x, const tutti_exodus_mesh *mesh) 
     if (err == TUTTI_OK) err = tutti__exodus_file_publish(x);
     if (err != TUTTI_OK && started) {
         tutti__exodus_local_free(x);
-        if (x->defining) { /* as before */
+        if (x->defining) { /* restore the state before the call */
             rows_restore(&p);
             x->model.map_bytes = map_bytes;
         }

@@ -1,6 +1,6 @@
 /* exodus_mesh: a mesh under construction by a read: the entries of a rank, and the values to read.
  *
- *   read_values      coordinates, ids, attributes, factors: one read
+ *   read_values      one read of coordinates, ids, attributes, factors
  *   result_mesh      the result as the struct for the caller
  *   result_entries   the result as decompositions
  *   get_mesh         the call
@@ -17,29 +17,31 @@ typedef struct tutti__result_mesh {
     tutti_exodus_mesh mesh;
     tutti_count n;
     size_t room;
-    void **kept; /* all memory that the mesh points to */
+    void **kept; /* [n] all memory to which the mesh points */
 } tutti__result_mesh;
 
-/* Values of one array of an entity that are read. */
+/* Location of the values of one array of an entity, which are read. */
 typedef struct {
     tutti_type type;
-    tutti_count index, n; /* index of the first among the values of that type; values per entry */
+    /* index of the first value among the values of that type; values per entry */
+    tutti_count index, n;
 } tutti__read_values;
 
-/* Entries of this rank of a kind of blocks, or of the nodes. */
+/* This rank's entries of a kind of blocks, or of the nodes. */
 typedef struct {
     tutti_exodus_kind kind;
     tutti_count entities;
-    tutti_count *starts;         /* [entities + 1] of the file */
+    /* [entities + 1] number of entries of the preceding entities of the file */
+    tutti_count *starts;
     tutti__claim items;          /* positions, ascending */
-    tutti__position_index index; /* of them */
-    tutti__entries lists;        /* nodes (faces) of each, in this order */
+    tutti__position_index index; /* index of the positions of `items` */
+    tutti__entries lists;        /* nodes (faces) of each item */
     tutti__holders holders;
     int has_holders;
-    unsigned char *owner; /* [n] nodes: 1: this rank owns it */
-    tutti_count *first;   /* [entities + 1] items of each entity */
-    tutti_count *place;   /* [n] the index of item k in the mesh: own ones before halo */
-    tutti_count *own;     /* [entities] */
+    unsigned char *owner; /* nodes: [n] 1: this rank owns the node */
+    tutti_count *first;   /* [entities + 1] index of the first item of each entity */
+    tutti_count *place;   /* [n] index of item k in the mesh: own items precede the halo */
+    tutti_count *own;     /* [entities] number of own items */
     tutti__read_values *edges, *faces, *attributes; /* [entities] */
     tutti__read_values ids;
 } tutti__read_class;
@@ -47,11 +49,11 @@ typedef struct {
 typedef struct {
     tutti_exodus *x;
     const tutti_exodus_distribution *deal;
-    tutti__read_class of[TUTTI_EXODUS_FACE_BLOCK + 1]; /* NODAL, and blocks */
+    tutti__read_class of[TUTTI_EXODUS_FACE_BLOCK + 1]; /* nodes (NODAL) and blocks */
     tutti_count all_members;
-    tutti__member *member; /* of all kinds, kind by kind */
+    tutti__member *member; /* members of all kinds of sets, kind by kind */
     tutti_count members_n[TUTTI_EXODUS_KINDS];
-    tutti__member *members[TUTTI_EXODUS_KINDS]; /* in `member` */
+    tutti__member *members[TUTTI_EXODUS_KINDS]; /* pointers into `member` */
     tutti__read_values *factors[TUTTI_EXODUS_KINDS],
         *set_attributes[TUTTI_EXODUS_KINDS]; /* [sets] */
     tutti__read_values coordinates[3], node_attributes;
@@ -63,11 +65,12 @@ typedef struct {
 } tutti__read_state;
 
 /* ---- read_values.c */
-/* Values of an array for n entries of an entity, by their positions: base is that of its first.   Not collective. */
+/* Add the values of an array for n entries of an entity, given by their positions; the first entry
+ * of the entity has position `base`.   Not collective. */
 tutti_err tutti__read_add(tutti__read_state *g, const tutti_exodus_array *a, tutti_count n,
                           const tutti_count *position, tutti_count base,
                           tutti__read_values *out) TUTTI_MUST_USE;
-/* The values of entry i, after the read. */
+/* Return the values of entry i, after the read. */
 const int64_t *tutti__read_ints(const tutti__read_state *g, const tutti__read_values *f,
                                 tutti_count i);
 const double *tutti__read_reals(const tutti__read_state *g, const tutti__read_values *f,
@@ -76,16 +79,17 @@ const double *tutti__read_reals(const tutti__read_state *g, const tutti__read_va
 tutti_err tutti__read_add_all(tutti__read_state *g) TUTTI_MUST_USE;
 
 /* ---- result_mesh.c */
-/* Values have been read: g->out.   Not collective. */
+/* Make the mesh g->out, after the values have been read.   Not collective. */
 tutti_err tutti__result_mesh_make(tutti__read_state *g) TUTTI_MUST_USE;
 void tutti__result_mesh_free(void *result);
 
 /* ---- result_entries.c */
-/* The classes of the entries of this rank: g->classes.   Not collective. */
+/* Make g->classes, the classes of the entries of this rank.   Not collective. */
 tutti_err tutti__result_classes_make(tutti__read_state *g) TUTTI_MUST_USE;
-/* Choose the writers of entries that several ranks have, if the file was opened for writing.   Collective. */
+/* Choose the writers of entries that several ranks have, if the file was opened for writing.
+ * Collective. */
 tutti_err tutti__result_writers_choose(tutti__read_state *g) TUTTI_MUST_USE;
-/* g->local.   Not collective. */
+/* Make g->local, the decompositions of the entries of this rank.   Not collective. */
 tutti_err tutti__result_local_make(tutti__read_state *g) TUTTI_MUST_USE;
 
 #endif

@@ -8,7 +8,7 @@ tutti_err tutti__read_add(tutti__read_state *g, const tutti_exodus_array *a, tut
     if (n == 0) return TUTTI_OK;
     TUTTI_TRY(tutti__exodus_place_of(g->x, a, &at));
     *out = (tutti__read_values){at.type, 0, at.numbers};
-    for (tutti_count i = 0, end = i; i < n; i = end) { /* runs of positions */
+    for (tutti_count i = 0, end = i; i < n; i = end) { /* for each run of positions */
         while (end < n && position[end] == position[i] + end - i) end++;
         TUTTI_TRY(tutti__values_add(&g->values, &at, (position[i] - base) * at.numbers,
                                     (end - i) * at.numbers, i == 0 ? &out->index : NULL, NULL));
@@ -42,7 +42,7 @@ static tutti_err entries_add_values(tutti__read_state *g, tutti_exodus_kind kind
     return TUTTI_OK;
 }
 
-/* Members [lo, hi) are of set c. */
+/* Add the values of set c, whose members are [lo, hi). */
 static tutti_err set_add_values(tutti__read_state *g, tutti_exodus_kind kind, tutti_count c,
                                 tutti_count lo, tutti_count hi, tutti_count start) {
     const tutti_exodus_entity *row = &g->x->model.of[kind].row[c];

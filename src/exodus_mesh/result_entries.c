@@ -1,4 +1,5 @@
-/* exodus_mesh: the entries of a mesh that a rank has read, as classes and decompositions, for results.
+/* exodus_mesh: the entries of a mesh that a rank has read, as classes and decompositions, for
+ * results.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 

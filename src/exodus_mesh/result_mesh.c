@@ -12,14 +12,14 @@ void tutti__result_mesh_free(void *result) {
     tutti__free(d);
 }
 
-/* The mesh owns this memory from now on, unless there is an error. */
+/* Register memory that the mesh owns from now on, unless there is an error. */
 static tutti_err keep_memory(tutti__result_mesh *d, void *v) {
     TUTTI_TRY(tutti__grow(&d->kept, (size_t)(d->n + 1), &d->room, sizeof *d->kept));
     d->kept[d->n++] = v;
     return TUTTI_OK;
 }
 
-/* Memory for the mesh; all 0. */
+/* Allocate zeroed memory of the mesh. */
 static tutti_err allocate_kept(tutti__result_mesh *d, tutti_count n, size_t size, void *out) {
     void *v = tutti__calloc((size_t)n + 1, size);
     if (!v) return TUTTI_ERR_NOMEM;
@@ -51,7 +51,8 @@ static tutti_err nodes_fill(tutti__read_state *g) {
     TUTTI_TRY(ids_fill(g, h, &m->node_ids));
     for (int k = 0; k < g->x->model.p.dims; k++) {
         double *none = NULL;
-        if (m->nodes > 0) { /* where they have been read: values_keep */
+        /* the values stay in the memory into which they were read (values_keep) */
+        if (m->nodes > 0) {
             m->coordinates[k] = tutti__read_reals(g, &g->coordinates[k], 0);
             continue;
         }
@@ -71,7 +72,7 @@ static tutti_err nodes_fill(tutti__read_state *g) {
     return TUTTI_OK;
 }
 
-/* Numbers of the file, from 1, as local indices. */
+/* Convert indices of the file, which start at 1, to local indices. */
 static tutti_err places_fill(tutti__read_state *g, const tutti__read_class *h, tutti_count c,
                              const tutti__read_values *f, const tutti_count **out) {
     const tutti__read_class *to =
@@ -88,8 +89,8 @@ static tutti_err places_fill(tutti__read_state *g, const tutti__read_class *h, t
     return TUTTI_OK;
 }
 
-/* Lists of block c.  Without a halo positions are converted to indices in place, and the caller
- * keeps that memory. */
+/* Fill the lists of block c.  Without a halo positions are converted to indices in place, and the
+ * caller keeps that memory. */
 static tutti_err lists_fill(tutti__read_state *g, const tutti__read_class *h, tutti_count *lists,
                             tutti_count c, tutti_exodus_elements *e) {
     const tutti_exodus_entity *row = &g->x->model.of[h->kind].row[c];
@@ -149,7 +150,7 @@ static tutti_err blocks_fill(tutti__read_state *g, tutti_exodus_kind kind,
     return TUTTI_OK;
 }
 
-/* All members of a kind in a few arrays; sets are pieces of them. */
+/* All members of a kind in a few arrays, of which sets are pieces. */
 typedef struct {
     tutti_count *members;
     int *sides;

@@ -1,5 +1,5 @@
-/* exodus_model: parameters, entities, variables and records of text of a file.  Each definition is validated when it is
- * made, so that the call that is wrong reports the error.
+/* exodus_model: parameters, entities, variables and records of text of a file.  Each definition is
+ * validated when it is made, so that the erroneous call reports the error.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus_model/exodus_model.h"
 
@@ -10,9 +10,10 @@
 
 /* ---- ids */
 
-/* Rows by id: open addressing; 0 is free, i + 1 is row i. */
+/* Hash table of rows by id, with open addressing; a slot is 0 if it is free, and i + 1 for row
+ * i. */
 struct tutti__exodus_ids {
-    size_t room; /* a power of two */
+    size_t room; /* number of slots, a power of two */
     tutti_count slot[];
 };
 
@@ -21,7 +22,7 @@ static size_t hash_slot(const struct tutti__exodus_ids *t, int64_t id) {
     return (size_t)(h ^ h >> 32) & (t->room - 1);
 }
 
-/* Only the first row of each id is inserted: long chains would take quadratic time. */
+/* Only the first row of each id is inserted, since long chains would take quadratic time. */
 static void enter_id(const tutti__exodus_table *t, tutti_count row) {
     struct tutti__exodus_ids *ids = t->ids;
     const int64_t id = t->row[row].id;
@@ -30,7 +31,7 @@ static void enter_id(const tutti__exodus_table *t, tutti_count row) {
     if (!ids->slot[i]) ids->slot[i] = row + 1;
 }
 
-/* Build the hash table of all rows, with room for n. */
+/* Build the hash table of all rows, with space for n rows. */
 static tutti_err build_ids(tutti__exodus_table *t, tutti_count n) {
     size_t room = 16;
     while (room < (size_t)n * 2) room *= 2;
@@ -80,7 +81,7 @@ static void free_row(tutti_exodus_entity *e) {
     *e = (tutti_exodus_entity){0};
 }
 
-/* Entities, their properties, attributes and truth table; variables are kept. */
+/* Free entities, their properties, attributes and truth table; variables are kept. */
 static void free_rows(tutti__exodus_table *t) {
     for (tutti_count i = 0; t->attributes && i < t->n; i++)
         if (t->attributes[i]) free_texts(t->attributes[i], t->row[i].attributes);
@@ -134,7 +135,7 @@ static tutti_err check_text(const char *text, size_t most, const char *what) {
     return TUTTI_OK;
 }
 
-/* Copies of n texts; *out is NULL after an error. */
+/* Copy n texts; *out is NULL after an error. */
 static tutti_err copy_texts(int n, const char *const *from, char ***out) {
     char **v = tutti__calloc((size_t)n + 1, sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
@@ -333,7 +334,7 @@ static int compare_texts(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* All names differ, and none is empty.  Sorts them. */
+/* Check that all names differ and none is empty; sorts the copies. */
 static tutti_err check_distinct(int n, char **copies, const char *word) {
     qsort(copies, (size_t)n, sizeof *copies, compare_texts);
     for (int i = 0; i < n; i++) {

@@ -2,11 +2,11 @@
  *
  *   header | catalogue: status, ids, names, truth tables ... | arrays of the mesh | records
  *
- * The order is fixed, so that equal models give equal files.  netCDF has no dimensions of length 0: empty entities have
- * neither dimensions nor variables.
+ * The order is fixed, so that equal models give equal files.  netCDF has no dimensions of length 0,
+ * so empty entities have neither dimensions nor variables.
  *
- * The functions for the catalogue are called three times: to define its variables, and after the layout to find its end
- * and to write its values.
+ * The functions for the catalogue are called three times: to define its variables, and after the
+ * layout to find its end and to write its values.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus_model/exodus_model.h"
 
@@ -78,7 +78,7 @@ static tutti_err define_dims(const tutti__exodus_model *m, tutti__cdf *c) {
 
 /* ---- variables */
 
-/* A variable with up to three dimensions, by name; NULL ends them. */
+/* A variable with up to three dimensions, given by name; NULL ends the list. */
 typedef struct {
     const char *name;
     int type;
@@ -88,15 +88,15 @@ typedef struct {
 static tutti_err define_variable(tutti__cdf *c, const variable *v, tutti_count *out) {
     tutti_count dims[3], index = 0;
     int n = 0;
+    /* the dimension is empty */
     for (int i = 0; i < 3 && v->dim[i]; i++)
-        if ((dims[n++] = tutti__cdf_find_dim(c, v->dim[i])) < 0)
-            return TUTTI_OK; /* an empty dimension */
+        if ((dims[n++] = tutti__cdf_find_dim(c, v->dim[i])) < 0) return TUTTI_OK;
     TUTTI_TRY(tutti__cdf_add_var(c, v->name, v->type, n, dims, &index));
     if (out) *out = index;
     return TUTTI_OK;
 }
 
-/* With the terminating 0, as libexodusii writes it: readers rely on it. */
+/* Set an attribute with its terminating 0, as libexodusii does, since readers rely on it. */
 static tutti_err put_text_attribute(tutti__cdf *c, tutti_count var, const char *name,
                                     const char *value) {
     return tutti__cdf_put_att(c, var, name, TUTTI__CDF_CHAR, (tutti_count)strlen(value) + 1, value);
@@ -116,16 +116,16 @@ static int integer_type(int bytes) {
 typedef struct {
     enum { STATUS, IDS, PROPERTY, NAMES, COORDINATES, QA, INFO, ATTRIBUTES, VARIABLES, TRUTH } what;
     int kind;
-    tutti_count number; /* of a property, an entity */
+    tutti_count number; /* number of a property or an entity */
 } source;
 
-/* A pass over the catalogue: defines variables (end 0), finds the end, or writes values to `bytes`, which start at offset 0
- * of the file. */
+/* A pass over the catalogue: it defines variables (end is 0), finds the end, or writes values to
+ * `bytes`, which begin at offset 0 of the file. */
 typedef struct {
     const tutti__exodus_model *m;
     tutti__cdf *c;
     char *bytes;
-    tutti_off end; /* of the catalogue */
+    tutti_off end; /* end of the catalogue */
 } catalogue_pass;
 
 static const char *find_text(const tutti__exodus_model *m, const source *s, tutti_count i) {

@@ -1,4 +1,5 @@
-/* exodus_model: counts of entries: totals, counts that follow from others, sizes of integers, consistency.
+/* exodus_model: counts of entries: totals, counts that follow from others, sizes of integers,
+ * checks of consistency.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus_model/exodus_model.h"
 
@@ -30,7 +31,7 @@ tutti_count tutti__exodus_model_total(const tutti__exodus_model *m, tutti_exodus
     }
 }
 
-/* Bytes that ids and properties need: 4 or 8. */
+/* Return the number of bytes that ids and properties need: 4 or 8. */
 static int find_id_bytes(const tutti__exodus_model *m) {
     for (int k = TUTTI_EXODUS_ELEMENT_BLOCK; k < TUTTI_EXODUS_KINDS; k++) {
         const tutti__exodus_table *t = &m->of[k];

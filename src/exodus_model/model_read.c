@@ -1,7 +1,7 @@
 /* exodus_model: decoding of the header and the catalogue of a file, written by any program.
  *
- * Missing ids and names get the values that libexodusii returns: ids 1, 2, 3 ..., names "".  Variables of an
- * unexpected shape or type fail with TUTTI_ERR_FORMAT.
+ * Missing ids and names get the values that libexodusii returns: ids 1, 2, 3 ..., names "".
+ * Variables of an unexpected shape or type fail with TUTTI_ERR_FORMAT.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus_model/exodus_model.h"
 
@@ -93,7 +93,8 @@ static tutti_count find_entity_length(const reading *r, const char *name, tutti_
     return find_length(r, tutti__exodus_numbered(full, name, number));
 }
 
-/* The bytes of a variable of the catalogue with n rows; *out is NULL if it is missing. */
+/* Find the values of a variable of the catalogue with n rows; *out is NULL if the variable is
+ * missing. */
 static tutti_err find_values(const reading *r, const char *name, tutti_count n, int is_text,
                              const tutti__cdf_var **v_out, const char **out) {
     const tutti_count index = tutti__cdf_find_var(r->c, name);
@@ -123,7 +124,7 @@ static int64_t integer_at(const tutti__cdf_var *v, const char *at, tutti_count i
     return value;
 }
 
-/* Copy a text of at most n bytes up to its first 0, without trailing blanks. */
+/* Copy a text of at most n bytes up to its first 0, and remove trailing blanks. */
 static tutti_err copy_text(const char *from, tutti_off n, char **out) {
     size_t k = strnlen(from, (size_t)n);
     while (k > 0 && from[k - 1] == ' ') k--;
@@ -135,7 +136,7 @@ static tutti_err copy_text(const char *from, tutti_off n, char **out) {
     return TUTTI_OK;
 }
 
-/* Copy n texts, each to be freed; without the variable all are "". */
+/* Copy n texts, which the caller frees; if the variable is missing, all are "". */
 static tutti_err read_texts(const reading *r, const char *name, tutti_count n, char **out) {
     const tutti__cdf_var *v = NULL;
     const char *at = NULL;
@@ -171,13 +172,15 @@ static tutti_err check_count(const char *name, tutti_count n, tutti_count most) 
 
 /* ---- counts and the bytes that confirm them
  *
- * A hostile file can have dimensions of any length.  A count is accepted if a fixed variable has as many values, since
- * decoding the header has checked that all bytes of fixed variables exist.  The sum of all other counts is limited to
- * UNLISTED, which limits memory and loops.  At most UNNAMED entities or variables may lack ids and names: libexodusii
- * always writes them, and each needs more memory than an entry. */
+ * A hostile file can have dimensions of any length.  A count is accepted if a fixed variable has as
+ * many values, since decoding the header has checked that all bytes of fixed variables exist.  The
+ * sum of all other counts is limited to UNLISTED, which limits memory and loops.  At most UNNAMED
+ * entities or variables may lack ids and names: libexodusii always writes them, and each needs more
+ * memory than an entry. */
 enum { UNLISTED = 1 << 16, UNNAMED = 1 << 12 };
 
-/* Values of a fixed variable; -1: no such variable, or it has one row per time step. */
+/* Return the number of values of a fixed variable; -1 if there is no such variable, or it has one
+ * row per time step. */
 static tutti_count count_fixed_values(const reading *r, const char *name) {
     const tutti_count v = name ? tutti__cdf_find_var(r->c, name) : -1;
     return v < 0 || r->c->vars[v].is_record ? -1 : r->c->vars[v].numbers;
@@ -194,8 +197,8 @@ static tutti_err add_unconfirmed(const reading *r, const char *what, tutti_count
     return TUTTI_OK;
 }
 
-/* Check an array of n entries with `each` values: if the file has it, its shape must match; if not, both counts are
- * unconfirmed. */
+/* Check an array of n entries with `each` values: if the file has it, its shape must match;
+ * otherwise both counts are unconfirmed. */
 static tutti_err check_array(const reading *r, const char *name, tutti_count n, tutti_count each) {
     const tutti_count all = count_fixed_values(r, name);
     TUTTI_CHECK(all < 0 || tutti__has_shape(all, n, each), TUTTI_ERR_FORMAT,
@@ -206,7 +209,7 @@ static tutti_err check_array(const reading *r, const char *name, tutti_count n, 
     return add_unconfirmed(r, name, each);
 }
 
-/* Check the array of entity i (from 1) of a kind. */
+/* Check the array of entity i (the first is 1) of a kind. */
 static tutti_err check_entity_array(const reading *r, const char *name, tutti_count i,
                                     tutti_count n, tutti_count each) {
     char full[64];
@@ -345,7 +348,7 @@ static tutti_err read_attribute_names(const reading *r, int kind) {
     return TUTTI_OK;
 }
 
-/* prop1 is the ids; the others have names. */
+/* Read the properties: prop1 has the ids, the others have names. */
 static tutti_err read_properties(const reading *r, int kind, int64_t *ids) {
     const tutti__exodus_names *k = &tutti__exodus_names_of[kind];
     const tutti_count n = r->m->of[kind].n;

@@ -1,8 +1,8 @@
 /* exodus_model: offsets of the values of a time step.
  *
- * Writers make `time_step` the record dimension of netCDF; nccopy -u and some other programs turn it into a fixed
- * dimension.  Then each variable has its steps one after another, and the
- * distance of two steps is the size of the variable, not of a record.
+ * Writers make `time_step` the record dimension of netCDF; nccopy -u and some other programs turn
+ * it into a fixed dimension.  The steps of each variable are then consecutive, and their distance
+ * is the size of the variable, not of a record.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus_model/exodus_model.h"
 

@@ -1,6 +1,6 @@
-/* exodus_model: tables of topologies.  A table has the sides of the largest topology of a shape: corner nodes, then mid-edge
- * nodes, then the mid-side node.  Smaller topologies use the beginning of each row.
- * Sides and the order of nodes are those of the Exodus manual.
+/* exodus_model: tables of topologies.  A table contains the sides of the largest topology of a
+ * shape: corner nodes, then mid-edge nodes, then the mid-side node.  Smaller topologies use the
+ * beginning of each row.  Sides and the order of nodes are those of the Exodus manual.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus_model/topology.h"
 
@@ -64,7 +64,8 @@ static table hex16 = {{1, 2, 6, 5, 9, 13},         {2, 3, 7, 6, 10, 14},
                       {3, 4, 8, 7, 11, 15},        {4, 1, 5, 8, 12, 16},
                       {1, 4, 3, 2, 12, 11, 10, 9}, {5, 6, 7, 8, 13, 14, 15, 16}};
 
-/* Shapes are identified by the first letters of their names; within a shape the fewest nodes come first. */
+/* Shapes are identified by the first letters of their names; within a shape, topologies with fewer
+ * nodes come first. */
 static const tutti__shape known[] = {
     {"sph", 1, "1", point},
     {"cir", 1, "1", point},
@@ -97,7 +98,7 @@ static const tutti__shape known[] = {
     {"she", 4, "442222", quad_shell},
     {"she", 8, "883333", quad_shell},
     {"she", 9, "993333", quad_shell},
-    {"she", 2, "22", line}, /* in the plane */
+    {"she", 2, "22", line}, /* in two dimensions */
     {"tet", 4, "3333", tetra},
     {"tet", 5, "3333", tetra},
     {"tet", 8, "4444", tetra},
@@ -135,7 +136,8 @@ static int begins_with(const char *name, const char *with) {
 const tutti__shape *tutti__shape_find(const char *name, int nodes, int dims) {
     const char *prefix = name;
     if (!name || strlen(name) < 3 || tutti__shape_list_of(name)) return NULL;
-    const char *digits = name + strlen(name); /* the number of nodes at the end of the name */
+    /* digits at the end of the name: the number of nodes */
+    const char *digits = name + strlen(name);
     while (digits > name && isdigit((unsigned char)digits[-1])) digits--;
     const int nodes_in_name = strlen(digits) < 4 ? (int)strtol(digits, NULL, 10) : 0;
     const int n = nodes > 0 ? nodes : nodes_in_name;

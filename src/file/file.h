@@ -16,7 +16,8 @@ extern const tutti__class tutti__file_class;
 
 enum {
     TUTTI__ENDED = 1, /* MPI_Finalize has closed the file; only the struct remains */
-    TUTTI__FORGOTTEN  /* and the caller has closed the file; some plans still exist */
+    /* as TUTTI__ENDED, and the caller has closed the file; some plans still exist */
+    TUTTI__FORGOTTEN
 };
 
 struct tutti_file {
@@ -88,8 +89,8 @@ struct tutti_file {
     tutti_file *next_open; /* list of open files, for MPI_Finalize */
 };
 
-/* Lock the file for this thread until the end of the scope, in every public function that does not support
- * concurrent calls.  NULL is ignored; errno is restored at the end. */
+/* Lock the file for this thread until the end of the scope, in every public function that does not
+ * support concurrent calls.  NULL is ignored; errno is restored at the end. */
 typedef struct tutti__use {
     tutti_file *file;
     int saved_errno;
@@ -114,18 +115,18 @@ static inline int tutti__file_may_rmw(const tutti_file *f) {
 /* ---- file_store.c */
 /* Return the flags for opening a store. */
 int tutti__file_flags(const tutti_file *f);
-/* Return the store to use: the option `store`, or by default an asynchronous store if `by_itself` is set or the
- * options overlap file access, else posix. */
+/* Return the store to use: the option `store`, or by default an asynchronous store if `by_itself`
+ * is set or the options overlap file access, else posix. */
 int tutti__file_store(const tutti_options *opt, int by_itself);
-/* Set f->background_store, if it is not set, by opening the file again with a store for background operations.
- * Not collective. */
+/* Set f->background_store, if it is not set, by opening the file again with a store for background
+ * operations.   Not collective. */
 tutti_err tutti__file_open_background(tutti_file *f, int background) TUTTI_MUST_USE;
 /* Close both stores; returns the first error.  Not collective. */
 tutti_err tutti__file_stores_close(tutti_file *f) TUTTI_MUST_USE;
 
 /* ---- open_files.c */
-/* Add a file to the list of open files.  MPI_Finalize calls `fn`, which must be the same in all calls, for every
- * file that is still in the list. */
+/* Add a file to the list of open files.  MPI_Finalize calls `fn`, which must be the same in all
+ * calls, for every file that is still in the list. */
 typedef void tutti__finalize_fn(tutti_file *f);
 tutti_err tutti__open_files_add(tutti_file *f, tutti__finalize_fn *fn) TUTTI_MUST_USE;
 void tutti__open_files_remove(tutti_file *f);

@@ -1,5 +1,5 @@
-/* file: the list of open files.  In MPI_Finalize, each rank closes its files that are still open, as far as
- * that is possible without communication.
+/* file: the list of open files.  In MPI_Finalize, each rank closes its files that are still open,
+ * as far as that is possible without communication.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "file/file.h"
 

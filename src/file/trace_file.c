@@ -1,5 +1,6 @@
-/* file: writing the trace file whenever a file is closed: rank 0 gathers the events of all ranks and rewrites
- * the trace file.  Only an existing trace is overwritten, and errors of the trace file are not returned.
+/* file: writing the trace file whenever a file is closed: rank 0 gathers the events of all ranks
+ * and rewrites the trace file.  Only an existing trace is overwritten, and errors of the trace file
+ * are not returned.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "file/file.h"
 
@@ -41,8 +42,8 @@ void tutti__trace_begin(tutti_file *f) {
     trace_complain(f, "cannot allocate memory for the trace");
 }
 
-/* Return whether a file has data of the program and must not be overwritten, even if it is empty: the file being
- * closed, another open file, or the last file for which this function returned 1. */
+/* Return whether a file has data of the program and must not be overwritten, even if it is empty:
+ * the file being closed, another open file, or the last file for which this function returned 1. */
 static int trace_is_data(const tutti_file *closing, const struct stat *st) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static uint64_t device, inode; /* of the last file for which the result was 1 */
@@ -55,7 +56,8 @@ static int trace_is_data(const tutti_file *closing, const struct stat *st) {
     return found;
 }
 
-/* Return NULL if the file may be overwritten, else the reason why not; fd may be -1 before it is opened. */
+/* Return NULL if the file may be overwritten, else the reason why not; fd may be -1 before it is
+ * opened. */
 static const char *trace_refused(const tutti_file *f, const struct stat *st, int fd) {
     char head[sizeof trace_head - 1];
     if (!S_ISREG(st->st_mode)) return "it is not a regular file";
@@ -86,8 +88,8 @@ static int trace_print(int fd, int n, const tutti__sparse_message *in) {
     return fclose(out) == 0 && !bad;
 }
 
-/* Write the trace; returns NULL, or the reason why no trace is written.  A data file is not opened, since closing
- * it would release the locks of the process. */
+/* Write the trace; returns NULL, or the reason why no trace is written.  A data file is not opened,
+ * since closing it would release the locks of the process. */
 static const char *trace_save(const tutti_file *f, int n, const tutti__sparse_message *in) {
     const char *path = f->opt.trace, *refused = NULL;
     struct stat st;

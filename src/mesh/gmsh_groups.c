@@ -184,8 +184,8 @@ static int compare_kinds(const void *a, const void *b) {
     return (x->hash > y->hash) - (x->hash < y->hash);
 }
 
-/* Return the kind of element e.  *at: index of the next repeat; on return, of the first repeat after
- * those of e. */
+/* Return the kind of element e.  *at: index of the next repeat; on return, of the first repeat
+ * after those of e. */
 static element_kind find_kind(const tutti__gmsh_repeats *r, const tutti__mesh_data *d,
                               tutti_count e, tutti_count *at) {
     element_kind x = {.dim = tutti_mesh_type_dim(d->type[e]),

@@ -10,8 +10,9 @@
 #include "mesh/mesh_impl.h"
 #include "mesh/mesh_scan.h"
 
-/* Add a membership: elements of dimension x.dim with entity x.entity and first group x.physical also
- * belong to group x.tag.  tutti__gmsh_members_finish sorts the memberships and removes duplicates. */
+/* Add a membership: elements of dimension x.dim with entity x.entity and first group x.physical
+ * also belong to group x.tag.  tutti__gmsh_members_finish sorts the memberships and removes
+ * duplicates. */
 tutti_err tutti__gmsh_member_add(tutti__mesh_data *d, size_t *capacity,
                                  tutti_mesh_membership x) TUTTI_MUST_USE;
 tutti_err tutti__gmsh_members_finish(tutti__mesh_data *d) TUTTI_MUST_USE;

@@ -2,9 +2,9 @@
  *
  * A file is a sequence of sections, $Name ... $EndName.  The reader uses MeshFormat (first),
  * PhysicalNames, Entities and PartitionedEntities (4.1: the physical groups), Nodes and Elements
- * (which must follow Nodes, so that missing nodes are reported with their position), and skips other
- * sections.  Arrays grow with the data that has been read, so that an invalid count allocates no
- * memory.
+ * (which must follow Nodes, so that missing nodes are reported with their position), and skips
+ * other sections.  Arrays grow with the data that has been read, so that an invalid count allocates
+ * no memory.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/gmsh_groups.h"
 
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A node tag with the index of the node.  Nodes are found in a table if tags are dense, otherwise in
- * sorted pairs. */
+/* A node tag with the index of the node.  Nodes are found in a table if tags are dense, otherwise
+ * in sorted pairs. */
 typedef struct {
     int64_t tag;
     tutti_count at;
@@ -301,7 +301,8 @@ static tutti_err read_nodes_22(reader *r) {
     return TUTTI_OK;
 }
 
-/* Read the tags of an element, of which the first two are physical group and entity, and its nodes. */
+/* Read the tags of an element, of which the first two are physical group and entity, and its
+ * nodes. */
 static tutti_err read_element_22(reader *r, int type, int32_t n_tags) {
     tutti__scan *s = &r->scan;
     int32_t tag[2] = {0, 0}, one = 0;

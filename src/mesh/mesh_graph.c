@@ -1,5 +1,5 @@
-/* mesh: the neighbours of each node, i.e. the other nodes of its elements.  Every element is sent to
- * the ranks whose shares contain its nodes.
+/* mesh: the neighbours of each node, i.e. the other nodes of its elements.  Every element is sent
+ * to the ranks whose shares contain its nodes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/mesh_impl.h"
 

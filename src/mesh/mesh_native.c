@@ -1,7 +1,7 @@
-/* mesh: the Tutti mesh format: a header and consecutive raw arrays.  Every rank reads and writes its
- * slice of each array by collective calls.  docs/reference/meshes.md is the specification.  The
- * offsets of the arrays follow from the counts; reading fails if the header has other offsets, or if
- * the checksum differs.
+/* mesh: the Tutti mesh format: a header and consecutive raw arrays.  Every rank reads and writes
+ * its slice of each array by collective calls.  docs/reference/meshes.md is the specification.  The
+ * offsets of the arrays follow from the counts; reading fails if the header has other offsets, or
+ * if the checksum differs.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/mesh_impl.h"
 
@@ -116,8 +116,8 @@ static tutti_err decode_mesh_header(const uint64_t word[WORDS], tutti_off file_b
     return TUTTI_OK;
 }
 
-/* ---- the checksum: the sum over all values of a word that depends on value, array and index, so that
- * it does not depend on the order of ranks */
+/* ---- the checksum: the sum over all values of a word that depends on value, array and index, so
+ * that it does not depend on the order of ranks */
 
 static uint64_t mix_value(int array, tutti_count index, uint64_t bits) {
     uint64_t h = bits ^ ((uint64_t)index * 0x9e3779b97f4a7c15u) ^ ((uint64_t)array << 56);
@@ -126,7 +126,8 @@ static uint64_t mix_value(int array, tutti_count index, uint64_t bits) {
     return h ^ (h >> 32);
 }
 
-/* Compute the sum of the slice of this rank, whose node lists start at entry `entry` of the file. */
+/* Compute the sum of the slice of this rank, whose node lists start at entry `entry` of the
+ * file. */
 static uint64_t sum_slice(const tutti_mesh *m, tutti_count entry) {
     const tutti__mesh_data *d = &m->own;
     uint64_t sum = 0, bits = 0;
@@ -224,8 +225,8 @@ static tutti_err fetch_header(header_buffer *h) {
     return TUTTI_OK;
 }
 
-/* Check that node lists have the lengths of their element types and are inside the array; then shift
- * d->start to begin with 0.  *entry_out: former d->start[0]. */
+/* Check that node lists have the lengths of their element types and are inside the array; then
+ * shift d->start to begin with 0.  *entry_out: former d->start[0]. */
 static tutti_err check_lists(tutti_mesh *m, const layout *l, tutti_count *entry_out) {
     tutti__mesh_data *d = &m->own;
     const tutti_count first = d->start[0];
@@ -373,7 +374,8 @@ static tutti_err write_opened(tutti_mesh *m, tutti_file *f) {
     l.entries = d->start[d->elements];
     TUTTI_TRY(tutti__sums_before(t, TUTTI_OK, 1, &l.entries, &entry));
     compute_offsets(&l);
-    /* rank 0 writes the groups and, at the end, the header; the last rank writes the end of START */
+    /* rank 0 writes the groups and, at the end, the header; the last rank writes the end of
+     * START */
     const int last = t->rank == t->size - 1;
     tutti_count *start = tutti__malloc(((size_t)d->elements + 1) * sizeof *start);
     unsigned char *table = tutti__calloc((size_t)d->groups + 1, GROUP);

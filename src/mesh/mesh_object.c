@@ -96,8 +96,8 @@ tutti_err tutti__mesh_data_check(const tutti__mesh_data *d, tutti_count all_node
 
 /* ---- distributing, gathering */
 
-/* Determine which of the n items of this rank, numbered from `first` on, go to the slice of each
- * rank.  to_root: all items go to rank 0. */
+/* Determine which of the n items of this rank, whose numbers begin with `first`, go to the slice of
+ * each rank.  to_root: all items go to rank 0. */
 static void find_bounds(const tutti__team *t, tutti_count n, tutti_count first, tutti_count all,
                         int to_root, tutti_count *bound) {
     bound[0] = 0;
@@ -224,7 +224,8 @@ static void free_mesh(tutti_mesh *m) {
     tutti__free(m);
 }
 
-/* Checks relations between fields; node numbers and types have been checked when the mesh was made. */
+/* Only relations between fields are checked; node numbers and types were checked when the mesh was
+ * made. */
 int tutti__mesh_is_valid(const tutti_mesh *m) {
     const tutti__mesh_data *d = &m->own;
     const tutti__team *t = m->team;
@@ -262,8 +263,8 @@ tutti_err tutti__mesh_hand_over(tutti_mesh *m, tutti_err err, tutti_mesh **m_out
     return TUTTI_OK;
 }
 
-/* Check the arrays of the caller, and refer to them in `given`; omitted arrays get default values in
- * `extra`, which the caller frees. */
+/* Check the arrays of the caller, and refer to them in `given`; omitted arrays get default values
+ * in `extra`, which the caller frees. */
 static tutti_err read_view(const tutti_mesh_view *v, tutti__mesh_data *given,
                            tutti__mesh_data *extra) {
     TUTTI_CHECK(v != NULL, TUTTI_ERR_ARG, "argument mine is NULL");

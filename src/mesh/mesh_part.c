@@ -1,11 +1,11 @@
 /* mesh: the part of each rank: the nodes of its partition, the neighbours of these nodes, and their
  * elements.
  *
- * A part is made by three exchanges.  The rank whose slice contains a node determines the partitions
- * that hold the node (mesh_classify.c), and sends the node and the list of holders to each of these
- * partitions.  The rank whose slice contains an element sends it to the partitions of all its nodes.
- * From the lists of holders every rank derives the nodes that it sends and receives in later
- * exchanges; sender and receiver order nodes by number.
+ * A part is made by three exchanges.  The rank whose slice contains a node determines the
+ * partitions that hold the node (mesh_classify.c), and sends the node and the list of holders to
+ * each of these partitions.  The rank whose slice contains an element sends it to the partitions of
+ * all its nodes.  From the lists of holders every rank derives the nodes that it sends and receives
+ * in later exchanges; sender and receiver order nodes by number.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/mesh_impl.h"
 

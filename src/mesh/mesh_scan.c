@@ -48,7 +48,7 @@ tutti_err tutti__scan_bad(const tutti__scan *s, tutti_err code, const char *fmt,
     return tutti__error_set(code, 0, describe_position(s), "line %ld: %s", s->line, text);
 }
 
-/* Make at least `want` bytes, or all remaining bytes, available from s->pos on. */
+/* Make at least `want` bytes, or all remaining bytes, available at s->pos. */
 static tutti_err fill_buffer(tutti__scan *s, size_t want) {
     if (s->n - s->pos >= want || s->at + (tutti_off)s->n >= s->size) return TUTTI_OK;
     memmove(s->buf, s->buf + s->pos, s->n - s->pos);

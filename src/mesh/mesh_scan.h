@@ -1,5 +1,6 @@
-/* mesh: sequential reading of a file by one rank: words of text, and binary numbers.  Error messages
- * contain the line or the byte offset.  Counts in the file are checked against the remaining bytes.
+/* mesh: sequential reading of a file by one rank: words of text, and binary numbers.  Error
+ * messages contain the line or the byte offset.  Counts in the file are checked against the
+ * remaining bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_MESH_SCAN_H
 #define TUTTI_MESH_SCAN_H

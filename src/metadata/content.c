@@ -81,7 +81,7 @@ tutti_err tutti__content_sum(const tutti__content *c, tutti_off bytes, uint64_t 
 typedef struct {
     char magic[8];
     uint64_t version, segment, start, end, trailer, sum;
-    uint64_t id[2]; /* version 1: zeros */
+    uint64_t id[2]; /* zeros in version 1 */
 } archive_head;
 
 void tutti__archive_name(const uint64_t *id, const tutti__segment_row *g,

@@ -1,4 +1,4 @@
-/* metadata: the fill value, the value of entries that were not written, as bytes.
+/* metadata: fill values, the values of entries that were not written, as bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "metadata/model.h"
 

@@ -1,4 +1,4 @@
-/* metadata: the database of a dataset: its tables, the writer's lock, opening and closing.
+/* metadata: the database of a dataset: tables, writer's lock, opening and closing.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "metadata/meta_impl.h"
 
@@ -41,7 +41,8 @@ static const char TABLES[] =
     " PRIMARY KEY(variable, segment, name)) WITHOUT ROWID;"
     "INSERT INTO dataset VALUES('generation', 1), ('serial', 0);";
 
-/* From version 1 to 2.  The row without a name means that infos of older trailers are invalid. */
+/* Upgrade from version 1 to 2.  The row without a name means that infos of older trailers are
+ * invalid. */
 static const char UPGRADE[] =
     "CREATE TABLE IF NOT EXISTS archived(segment INTEGER PRIMARY KEY, place TEXT NOT NULL,"
     " sum INTEGER NOT NULL);"
@@ -53,7 +54,7 @@ static const char UPGRADE[] =
     "UPDATE infos SET value = CAST(value AS BLOB)"
     " WHERE typeof(value) = 'text' AND NOT tutti_is_text(value);";
 
-/* tutti_is_text(value): return whether it is UTF-8 without zero bytes */
+/* SQL function tutti_is_text(value): return whether the value is UTF-8 without zero bytes. */
 static void is_text(sqlite3_context *context, int n, sqlite3_value **values) {
     (void)n;
     const void *bytes = sqlite3_value_blob(values[0]);
@@ -71,7 +72,7 @@ tutti_err tutti__meta_id_make(tutti__meta *m) {
     return tutti__sql(m, text);
 }
 
-/* In a transaction: create all tables, or upgrade those of version 1. */
+/* Create all tables, or upgrade those of version 1, in a transaction. */
 static tutti_err write_tables(tutti__meta *m, int creates) {
     char more[96];
     snprintf(more, sizeof more, "PRAGMA application_id=%d; PRAGMA user_version=%d;", APPLICATION,
@@ -86,7 +87,7 @@ static tutti_err write_tables(tutti__meta *m, int creates) {
     return tutti__sql(m, more);
 }
 
-/* Check that it is the database of a dataset. *empty_out: it has no tables yet. */
+/* Check that the file is the database of a dataset; *empty_out: it has no tables yet. */
 static tutti_err check_database(tutti__meta *m, int *empty_out) {
     int64_t tables = 0, application = 0, version = 0;
     TUTTI_TRY(tutti__sql_int(m, "SELECT count(*) FROM sqlite_schema", &tables));
@@ -120,8 +121,8 @@ tutti_err tutti__dataset_lock(const char *directory, int without_locks, int *fd_
 
 /* ---- opening */
 
-/* Without tables or metadata the dataset is new.  If there are data files, the metadata have been lost: a writer must
- * not remove those files as leftovers. */
+/* Check that a dataset without tables or metadata, which is new, has no data files.  If it has, the
+ * metadata was lost, and a writer must not remove these files as leftovers. */
 static tutti_err check_no_data_files(const tutti__meta *m) {
     DIR *dir = opendir(m->directory);
     struct dirent *e;
@@ -221,8 +222,9 @@ static tutti_err open_writer(tutti__meta *m, const tutti__meta_options *opt) {
         TUTTI_TRY(tutti__meta_end(m, write_tables(m, empty)));
         m->version = TUTTI__FORMAT_VERSION;
     }
-    if (!opt->durable || opt->locked) return TUTTI_OK; /* a repair syncs names itself */
-    TUTTI_TRY(tutti__meta_sync_directory(m)); /* an earlier writer may not have synced it */
+    if (!opt->durable || opt->locked) return TUTTI_OK; /* a repair syncs file names itself */
+    /* an earlier writer may not have synced the directory */
+    TUTTI_TRY(tutti__meta_sync_directory(m));
     tutti__parent_sync(m->directory);
     return TUTTI_OK;
 }

@@ -28,7 +28,7 @@ const char *tutti__meta_word(tutti__meta_words which, int value) {
     }
 }
 
-/* The index of the name that a column has; -1: it has none of them. */
+/* Return the index of the name in a column; -1 if it is not one of the names. */
 static int column_word(sqlite3_stmt *s, int column, const char *const *names, int n) {
     const char *text = (const char *)sqlite3_column_text(s, column);
     for (int i = 0; text && i < n; i++)
@@ -43,7 +43,7 @@ static int column_type(sqlite3_stmt *s, int column) {
     return type;
 }
 
-/* Text that fits; NULL is "". */
+/* Copy the text of a column (NULL is ""); returns 0 if it does not fit. */
 static int column_text(sqlite3_stmt *s, int column, char *to, size_t room) {
     const char *text = (const char *)sqlite3_column_text(s, column);
     const size_t n = text ? (size_t)sqlite3_column_bytes(s, column) : 0;
@@ -137,12 +137,12 @@ static int read_key(sqlite3_stmt *s, tutti__model *m) {
     if (key && strcmp(key, "container") == 0) m->container = sqlite3_column_int64(s, 1);
     if (key && strcmp(key, "commit") == 0) m->commit = sqlite3_column_int64(s, 1);
     if (key && strcmp(key, "defined") == 0) m->defined = sqlite3_column_int64(s, 1);
-    /* they are incremented and must not overflow */
+    /* these values are incremented and must not overflow */
     return key != NULL && m->generation >= 0 && m->generation <= INT64_MAX / 2 && m->serial >= 0 &&
            m->serial <= INT64_MAX / 2;
 }
 
-/* Read all rows of a table; `read` returns 1, 0: the row is invalid, -1: no memory. */
+/* Read all rows of a table; `read` returns 1, 0 if the row is invalid, -1 if out of memory. */
 static tutti_err read_table(tutti__meta *m, const char *query,
                             int (*read)(sqlite3_stmt *, tutti__model *), tutti__model *out) {
     sqlite3_stmt *s = NULL;
@@ -190,7 +190,7 @@ tutti_err tutti__meta_generation(tutti__meta *m, int64_t *out) {
     }
     const tutti_err err = tutti__sql_int(m, TEXT, out);
     if (err == TUTTI_OK || m->writes || !tutti__sql_journal_hot(m)) return err;
-    TUTTI_TRY(tutti__meta_reopen(m)); /* a writer was killed since the last call */
+    TUTTI_TRY(tutti__meta_reopen(m)); /* a writer was killed after the last call */
     return tutti__sql_int(m, TEXT, out);
 }
 
@@ -198,7 +198,7 @@ tutti_err tutti__meta_load(tutti__meta *m, tutti__model *out) {
     int64_t generation = 0;
     *out = (tutti__model){0};
     if (!m->writes && (m->own[0] || m->empty || tutti__meta_replaced(m)))
-        TUTTI_TRY(tutti__meta_reopen(m)); /* the copy is out of date */
+        TUTTI_TRY(tutti__meta_reopen(m)); /* the private copy is out of date */
     if (m->empty) return TUTTI_OK;
     TUTTI_TRY(tutti__meta_generation(m, &generation));
     TUTTI_TRY(tutti__sql(m, "BEGIN"));

@@ -33,7 +33,8 @@ enum {
     REMOVED_WRITTEN,
     INFOS_UNWRITTEN,
     REMOVED_UNWRITTEN,
-    SELECT_ROWS, /* the rows of a segment, one statement per table in the order of tutti__row_table */
+    /* select the rows of a segment, one statement per table in the order of tutti__row_table */
+    SELECT_ROWS,
     STATEMENTS = SELECT_ROWS + TUTTI__ROW_TABLES
 };
 _Static_assert((int)STATEMENTS == (int)TUTTI__STATEMENTS, "number of prepared statements");
@@ -98,7 +99,7 @@ static tutti_err run_statement(tutti__meta *m, sqlite3_stmt *s) {
     return err;
 }
 
-/* Text; "" is NULL. */
+/* Bind a text; "" is stored as NULL. */
 static void bind_text(sqlite3_stmt *s, int at, const char *text) {
     if (text[0]) sqlite3_bind_text(s, at, text, -1, SQLITE_STATIC);
 }
@@ -191,8 +192,8 @@ tutti_err tutti__meta_add_fresh(tutti__meta *m, const tutti__model *model) {
         bind_text(s, 8, tutti__meta_word(TUTTI__WORD_ORDER, v->order));
         bind_text(s, 9, v->units);
         bind_text(s, 10, v->long_name);
-        sqlite3_bind_blob(s, 11, &v->fill, sizeof v->fill,
-                          SQLITE_STATIC); /* a REAL cannot be NaN */
+        /* a REAL column cannot store NaN */
+        sqlite3_bind_blob(s, 11, &v->fill, sizeof v->fill, SQLITE_STATIC);
         sqlite3_bind_int64(s, 12, v->compress);
         TUTTI_TRY(run_statement(m, s));
     }
@@ -241,7 +242,8 @@ tutti_err tutti__meta_clear(tutti__meta *m, int64_t generation) {
     return tutti__meta_end(m, err);
 }
 
-/* ---- rows as bytes: the number of the table and of columns, then a letter and a value for each column */
+/* ---- rows as bytes: the number of the table and of columns, then a letter and a value for each
+ * column */
 
 typedef struct {
     char *at;
@@ -306,7 +308,7 @@ tutti_err tutti__meta_rows(tutti__meta *m, int64_t segment, int tables, char **o
                 err = append_column(&b, s, i);
             if (err == TUTTI_OK) err = tutti__sql_step(m, s, &row);
         }
-        if (s) sqlite3_reset(s); /* ends the read transaction of the statement */
+        if (s) sqlite3_reset(s); /* also ends the read transaction of the statement */
     }
     if (err != TUTTI_OK) {
         tutti__free(b.at);
@@ -338,11 +340,11 @@ static void bind_cell(sqlite3_stmt *s, int at, const tutti__cell *c) {
     }
 }
 
-/* One statement with the cells of a row. */
+/* Run one statement with the cells of a row bound to its parameters. */
 static tutti_err run_with_cells(tutti__meta *m, const char *text, const tutti__cell *cells, int n) {
     sqlite3_stmt *s = NULL;
     int row = 0;
-    TUTTI_TRY(tutti__sql_prepare(m, text, &s)); /* fails for another number of columns */
+    TUTTI_TRY(tutti__sql_prepare(m, text, &s)); /* fails if the number of columns differs */
     for (int i = 0; i < n; i++) bind_cell(s, i + 1, &cells[i]);
     const tutti_err err = tutti__sql_step(m, s, &row);
     sqlite3_finalize(s);
@@ -360,7 +362,8 @@ tutti_err tutti__meta_row_add(tutti__meta *m, const tutti__row *r) {
     return run_with_cells(m, text, r->cell, r->columns);
 }
 
-/* ---- infos and trailers: `home` is the segment whose trailer has a change; 0: no trailer has it */
+/* ---- infos and trailers: `home` is the segment whose trailer has a change; 0: no trailer has
+ * it */
 
 tutti_err tutti__meta_infos_written(tutti__meta *m, int64_t segment) {
     TUTTI_TRY(run_by_id(m, INFOS_WRITTEN, segment));
@@ -376,7 +379,7 @@ tutti_err tutti__meta_infos_orphaned(tutti__meta *m, int64_t *n_out) {
 #define ORPHANED                                                     \
     " SET home = 0 WHERE home <> 0 AND (home NOT IN (SELECT id FROM" \
     " segments) OR home IN (SELECT segment FROM archived))"
-    /* no trailer is older than this removal */
+    /* remove records of removals that no older trailer contradicts */
     TUTTI_TRY(tutti__sql(m, "DELETE FROM removed WHERE home <> 0 AND NOT EXISTS"
                             " (SELECT 1 FROM segments WHERE id < removed.home)"));
     TUTTI_TRY(tutti__sql(m, "UPDATE infos" ORPHANED));
@@ -409,7 +412,7 @@ tutti_err tutti__meta_infos_apply(tutti__meta *m, int64_t segment, int version, 
         memcpy(cells, r.cell, 6 * sizeof *cells);
         cells[6] = home;
         if (cells[5].kind == 't' && !tutti__utf8_valid(cells[5].text, cells[5].bytes))
-            cells[5].kind = 'b'; /* version 1 had no blobs of bytes */
+            cells[5].kind = 'b'; /* version 1 had no blobs */
         TUTTI_TRY(run_with_cells(
             m, "DELETE FROM removed WHERE (variable, segment, name) = (?, ?, ?)", cells, 3));
         TUTTI_TRY(run_with_cells(m, "INSERT OR REPLACE INTO infos VALUES(?, ?, ?, ?, ?, ?, ?)",

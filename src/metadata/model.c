@@ -47,7 +47,7 @@ static int compare_segment_id(const void *row, const void *id) {
     return ((const tutti__segment_row *)row)->id < *(const int64_t *)id ? -1 : 1;
 }
 
-/* Ids are ascending. */
+/* Ids are ascending, so that a binary search finds them. */
 tutti__segment_row *tutti__model_segment_id(const tutti__model *m, int64_t id) {
     const int64_t at = tutti__lower_bound_by(m->segments, m->segments_n, sizeof *m->segments, &id,
                                              compare_segment_id);
@@ -94,7 +94,7 @@ int tutti__shape_right(int ndims, const tutti_count *shape, tutti_count *entries
     return 1;
 }
 
-/* "4,5,6" */
+/* Parse a shape such as "4,5,6". */
 int tutti__shape_parse(const char *text, tutti__size *out) {
     for (out->ndims = 0; out->ndims < TUTTI_MAX_DIMS; text++) {
         char *end = NULL;

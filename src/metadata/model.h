@@ -1,5 +1,5 @@
-/* metadata: rows of the tables of a dataset (spaces, variables, sizes, segments, files) as plain structs, which rank 0
- * reads and broadcasts.
+/* metadata: rows of the tables of a dataset (spaces, variables, sizes, segments, files) as plain
+ * structs, which rank 0 reads and broadcasts.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_MODEL_H
 #define TUTTI_MODEL_H
@@ -7,7 +7,7 @@
 #include <tutti/dataset.h>
 #include "base/memory.h"
 
-/* Bytes of names with the terminating 0. */
+/* Maximum bytes of names, including the terminating 0. */
 enum { TUTTI__NAME = 128, TUTTI__UNITS = 64, TUTTI__LONG_NAME = 256 };
 
 typedef enum tutti__space_kind { TUTTI__SPACE_GRID, TUTTI__SPACE_LIST } tutti__space_kind;
@@ -15,38 +15,38 @@ typedef enum tutti__space_kind { TUTTI__SPACE_GRID, TUTTI__SPACE_LIST } tutti__s
 typedef struct tutti__space {
     int64_t id; /* >= 1 */
     int kind;
-    int fresh; /* not in the database yet */
+    int fresh; /* whether the row is not in the database yet */
     char name[TUTTI__NAME];
 } tutti__space;
 
 typedef struct tutti__variable {
     int64_t id, space; /* ids */
     int item, components, type, layout, order, compress;
-    int put_type; /* of new sections */
+    int put_type; /* type of new sections */
     int fresh;
     double fill;
     char name[TUTTI__NAME], units[TUTTI__UNITS], long_name[TUTTI__LONG_NAME];
 } tutti__variable;
 
-/* The size of a space from a segment on; segment 0: from the beginning. */
+/* The size of a space, valid from a segment on; segment 0: initial size. */
 typedef struct tutti__size {
     int64_t segment, space; /* ids */
     int ndims, has_ids;
     tutti_count shape[TUTTI_MAX_DIMS];
-    int64_t stamp; /* in memory only */
+    int64_t stamp; /* not stored in the database */
     int fresh;
 } tutti__size;
 
 typedef struct tutti__datafile {
     int64_t id;
-    char name[TUTTI__NAME]; /* data-NNNNNN.tutti, or .nc */
+    char name[TUTTI__NAME]; /* data-NNNNNN.tutti or data-NNNNNN.nc */
 } tutti__datafile;
-int tutti__netcdf_name(const char *name); /* it ends with .nc */
+int tutti__netcdf_name(const char *name); /* whether the name ends with .nc */
 static inline int tutti__is_netcdf(const tutti__datafile *f) {
     return tutti__netcdf_name(f->name);
 }
 
-/* A segment: [start, end) of its file; the trailer begins at `trailer`. */
+/* A segment: bytes [start, end) of its file; the trailer begins at `trailer`. */
 typedef struct tutti__segment_row {
     int64_t id, file;
     int kind, sections;
@@ -57,37 +57,38 @@ typedef struct tutti__segment_row {
 
 typedef struct tutti__section {
     int64_t segment, variable; /* ids */
-    int64_t part;              /* 0; of entry lists: which */
+    int64_t part;              /* lists of entries: number of the list; otherwise 0 */
     tutti_off start, bytes;
     int type;
-    int summed; /* it has a checksum */
+    int summed; /* whether it has a checksum */
     uint64_t sum;
-    int64_t list_segment, list_part; /* TUTTI_RANKED: where its entries are listed; 0: not ranked */
+    /* TUTTI_RANKED: segment and part of its list of entries; 0: not ranked */
+    int64_t list_segment, list_part;
 } tutti__section;
 
-/* A segment whose bytes are in an archive. */
+/* Maximum bytes of the location of an archive. */
 enum { TUTTI__PLACE = 512 };
 typedef struct tutti__archived {
-    int64_t segment; /* id */
-    uint64_t sum;    /* of its bytes: tutti__content_sum */
+    int64_t segment; /* id of the segment */
+    uint64_t sum;    /* checksum of its bytes (tutti__content_sum) */
     char place[TUTTI__PLACE];
 } tutti__archived;
 
 typedef struct tutti__model {
-    uint64_t id[2];     /* of the dataset: random, the high half first; 0: of format 1 */
-    int64_t generation; /* increases when segments are removed */
-    int64_t serial;     /* the largest id that a segment ever had */
-    int64_t container;  /* TUTTI_CONTAINER_NATIVE, TUTTI_CONTAINER_NETCDF: of all data files */
-    int64_t commit;     /* netCDF: the first segment of the last commit */
-    int64_t published;  /* when it was loaded: segments before a commit that was not finished */
-    /* netCDF: the largest id of a variable when the last file got its first state */
+    uint64_t id[2];     /* random id of the dataset, high half first; 0 in format 1 */
+    int64_t generation; /* incremented when segments are removed or archived */
+    int64_t serial;     /* largest id that a segment has ever had */
+    int64_t container;  /* TUTTI_CONTAINER_NATIVE or TUTTI_CONTAINER_NETCDF, for all data files */
+    int64_t commit;     /* netCDF: id of the first segment of the last commit */
+    int64_t published;  /* number of segments at load time, without those of an unfinished commit */
+    /* netCDF: largest id of a variable when the first state of the last file was written */
     int64_t defined;
     tutti__space *spaces;
     tutti__variable *variables;
     tutti__size *sizes;
     tutti__datafile *files;
-    tutti__segment_row *segments; /* in time */
-    tutti__archived *archived;    /* by segment */
+    tutti__segment_row *segments; /* in the order of time */
+    tutti__archived *archived;    /* sorted by segment */
     int64_t spaces_n, variables_n, sizes_n, files_n, segments_n, archived_n;
 } tutti__model;
 
@@ -102,35 +103,37 @@ tutti__variable *tutti__model_variable_id(const tutti__model *m, int64_t id);
 tutti__segment_row *tutti__model_segment_id(const tutti__model *m, int64_t id);
 tutti__datafile *tutti__model_file_id(const tutti__model *m, int64_t id);
 const tutti__archived *tutti__model_archived(const tutti__model *m, int64_t segment); /* or NULL */
-/* The file has a segment that is not archived. */
+/* Return whether a file has a segment that is not archived. */
 int tutti__model_file_in_use(const tutti__model *m, int64_t file);
-/* The size of a space as of a segment (an id; INT64_MAX: now), or NULL. */
+/* Return the size of a space that is valid for a segment (an id; INT64_MAX: the current size), or
+ * NULL. */
 tutti__size *tutti__model_size(const tutti__model *m, int64_t space, int64_t segment);
 
 /* Remove the sizes that a segment set. */
 void tutti__model_sizes_drop(tutti__model *m, int64_t segment);
-/* Remove all segments from number n on. */
+/* Remove segment number n and all later segments. */
 void tutti__model_truncate(tutti__model *m, int64_t n);
 
 /* ---- valid contents of rows; a database may come from an untrusted source */
-int tutti__name_right(const char *name,
-                      size_t room); /* names of the library's own variables, with ':', too */
-/* Whether a name is that of a data file: other names are never opened. */
+/* Return whether a name is valid, or that of a variable of the library, which contains ':'. */
+int tutti__name_right(const char *name, size_t room);
+/* Return whether a name is that of a data file; files with other names are never opened. */
 int tutti__file_name_right(const char *name);
 int tutti__text_right(const char *text, size_t room);
-/* Valid and UTF-8, as names and texts of callers must be; datasets of format 1 may have others. */
+/* Return whether a name or text is valid and UTF-8, as those of callers must be; datasets of format
+ * 1 may contain others. */
 int tutti__name_valid(const char *name, size_t room);
 int tutti__text_valid(const char *text, size_t room);
 tutti_err tutti__variable_check(const tutti__variable *v) TUTTI_MUST_USE;
 int tutti__shape_right(int ndims, const tutti_count *shape, tutti_count *entries_out);
-int tutti__shape_parse(const char *text, tutti__size *out);    /* "4,5,6" */
-tutti_count tutti__variable_numbers(const tutti__variable *v); /* values of an item */
-/* Bytes of an item in sections with that type. */
+int tutti__shape_parse(const char *text, tutti__size *out);    /* for example "4,5,6" */
+tutti_count tutti__variable_numbers(const tutti__variable *v); /* number of values of an item */
+/* Return the bytes of an item in sections of that type. */
 tutti_off tutti__item_bytes(const tutti__variable *v, int type);
-/* The value `fill` in a type and byte order: *size_out bytes.  (fill.c) */
+/* Convert the value `fill` to a type and byte order; the result has *size_out bytes (fill.c). */
 tutti_err tutti__fill_pattern(double fill, int type, int order, unsigned char pattern[16],
                               int *size_out) TUTTI_MUST_USE;
-/* Ids, order and ranges are consistent; otherwise TUTTI_ERR_FORMAT. */
+/* Check that ids, order and ranges are consistent.  Fails with TUTTI_ERR_FORMAT otherwise. */
 tutti_err tutti__model_check(const tutti__model *m) TUTTI_MUST_USE;
 tutti_err tutti__section_check(const tutti__model *m, const tutti__segment_row *g,
                                const tutti__section *s) TUTTI_MUST_USE;

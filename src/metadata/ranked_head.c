@@ -1,4 +1,4 @@
-/* metadata: decode the header of a ranked section. Input is validated.
+/* metadata: decoding of the header of a ranked section.  Input is validated.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <endian.h>
 #include "metadata/trailer.h"

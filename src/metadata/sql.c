@@ -1,8 +1,8 @@
 /* metadata: the connection to SQLite: statements, errors, private copies of the database.
  *
- * Journal mode TRUNCATE: a commit is the truncation of the journal, and a killed writer leaves
- * one that the next writer rolls back.  A reader cannot: it copies both files to a temporary
- * directory and rolls back there.
+ * In journal mode TRUNCATE, truncating the journal commits a transaction.  A killed writer leaves a
+ * journal, which the next writer rolls back.  A reader cannot do this; it copies both files to a
+ * temporary directory and rolls back there.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "metadata/meta_impl.h"
 
@@ -52,7 +52,7 @@ tutti_err tutti__sql_error(const tutti__meta *m, const char *what) {
     }
 }
 
-/* Any of these calls may write: the journal of a killed writer is rolled back first. */
+/* Every call may write, since the journal of a killed writer is rolled back first. */
 
 tutti_err tutti__sql(tutti__meta *m, const char *text) {
     tutti__size_limit limit;
@@ -71,7 +71,7 @@ tutti_err tutti__sql_prepare(tutti__meta *m, const char *text, sqlite3_stmt **ou
     return got == SQLITE_OK ? TUTTI_OK : tutti__sql_error(m, "metadata");
 }
 
-/* *row_out: the statement returned a row. */
+/* Execute a step of a statement; *row_out is whether it returned a row. */
 tutti_err tutti__sql_step(tutti__meta *m, sqlite3_stmt *s, int *row_out) {
     tutti__size_limit limit;
     tutti__size_limit_begin(&limit);
@@ -136,7 +136,8 @@ tutti_err tutti__meta_commit(tutti__meta *m) {
 
 tutti_err tutti__sql_open(tutti__meta *m, const char *path, int flags) {
     m->db = NULL;
-    /* The database and the auxiliary files of SQLite: opening a FIFO would wait for its writer. */
+    /* Suffixes of the database and the auxiliary files of SQLite.  They must be regular files,
+     * since opening a FIFO would wait for its writer. */
     static const char *const ENDS[] = {"", "-journal", "-wal", "-shm"};
     for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
         char name[TUTTI__PATH + 96];
@@ -191,7 +192,8 @@ static tutti_err copy_file(const char *from, const char *to) {
     return err;
 }
 
-/* The first bytes of a file, where a journal has a random number; 0s if it is shorter. */
+/* Read the first bytes of a file, where a journal has a random number; zeros if the file is
+ * shorter. */
 static void read_first_bytes(const char *path, char to[64]) {
     memset(to, 0, 64);
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -200,8 +202,9 @@ static void read_first_bytes(const char *path, char to[64]) {
     close(fd);
 }
 
-/* The journal of a killed writer is rolled back in a copy.  A writer that opens the database meanwhile rolls back too
- * and continues: then the journal is another one, and the copies do not belong together. */
+/* The journal of a killed writer is rolled back in a copy.  A writer that opens the database at the
+ * same time also rolls back and continues; then the journal has changed, and the copies do not
+ * match. */
 tutti_err tutti__sql_private_open(tutti__meta *m) {
     const char *tmp = secure_getenv("TMPDIR");
     char from[TUTTI__PATH + 64], to[TUTTI__PATH + 64], copy[TUTTI__PATH + 64], copied[64], now[64];

@@ -1,4 +1,4 @@
-/* metadata: decode footers and rows of trailers. Input is validated.
+/* metadata: decoding of footers and rows of trailers.  Input is validated.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "metadata/trailer.h"
 
@@ -55,7 +55,7 @@ void tutti__datafile_head(char head[TUTTI__SEGMENT_ALIGN]) {
 
 /* ---- rows */
 
-/* A letter and 8 bytes. */
+/* Read a letter and 8 bytes. */
 static int read_word(const char **at, size_t *left, char *letter, uint64_t *out) {
     if (*left < 9) return 0;
     memcpy(out, *at + 1, sizeof *out);
@@ -110,7 +110,7 @@ int tutti__row_next(const char **rows, size_t *left, tutti__row *out) {
 
 /* ---- rows by tables */
 
-/* Return whether the columns have these kinds; "?" is any. */
+/* Return whether the columns have these kinds; "?" stands for any kind. */
 static int has_kinds(const tutti__row *r, int table, const char *kinds) {
     const int n = (int)strlen(kinds);
     if (r->table != table || r->columns < n) return 0;

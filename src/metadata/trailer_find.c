@@ -1,7 +1,8 @@
 /* metadata: find the segments of a data file by their trailers.
  *
- * It starts at the end of the file: where a segment starts, the one before it ends.  Without a trailer there, the end
- * was torn off or a trailer is damaged: then it continues page by page until it finds one.
+ * The search starts at the end of the file: the start of a segment is the end of the previous one.
+ * If there is no trailer at this point, the file was truncated or a trailer is damaged, and the
+ * search continues page by page until it finds a trailer.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "metadata/trailer.h"
 
@@ -16,7 +17,7 @@
 
 /* ---- reading */
 
-/* A part of the file in memory, for going through it page by page. */
+/* A part of the file in memory, for the search page by page. */
 enum { WINDOW = 1 << 20 };
 typedef struct {
     int fd;
@@ -46,7 +47,7 @@ int tutti__trailer_rows(int fd, const tutti__trailer *t, char **rows_out) {
     char *buf = tutti__malloc(all);
     if (!buf) return -1;
     int right = tutti__bytes_read(fd, t->trailer, buf, all, "a data file") == TUTTI_OK;
-#ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION /* a fuzzer cannot guess a checksum */
+#ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION /* a fuzzer cannot compute checksums */
     right = right && tutti__sum_of(buf, all) == t->sum;
 #endif
     if (right) {
@@ -60,7 +61,7 @@ int tutti__trailer_rows(int fd, const tutti__trailer *t, char **rows_out) {
 
 /* ---- finding */
 
-/* The rows are valid, and those of this segment at this place. */
+/* Return whether the rows are valid and belong to this segment at this location. */
 static int are_rows_valid(tutti__found *v) {
     const char *at = v->rows;
     size_t left = (size_t)v->at.rows;
@@ -101,7 +102,7 @@ static int are_rows_valid(tutti__found *v) {
            g->end == v->at.end;
 }
 
-/* 1: a segment ends at t->end; 0: it does not; -1: no memory. */
+/* Add the segment that ends at t->end.  Returns 1, 0 if there is none, -1 if out of memory. */
 static int add_segment(int fd, const tutti__trailer *t, tutti__found **out, int64_t *n_out) {
     char *rows = NULL;
     const int whole = tutti__trailer_rows(fd, t, &rows);
@@ -150,8 +151,8 @@ void tutti__found_free(tutti__found *v, int64_t n) {
 
 /* ---- removed segments */
 
-/* Overwrite footers between lo and hi, from the lowest on: if the process is killed, the chain from hi still exists,
- * and the next writer repeats it. */
+/* Overwrite footers between lo and hi, from the lowest to the highest: if the process is killed,
+ * the chain that starts at hi still exists, and the next writer repeats the call. */
 static tutti_err mark_gap(int fd, tutti_off lo, tutti_off hi) {
     static const tutti__footer none;
     tutti__footer mark;

@@ -31,8 +31,9 @@ tutti_err tutti__trailer_make(tutti__meta *m, const tutti__trailer_spec *spec,
     size_t bytes = 0, row_bytes = 0;
     if (spec->is_new) TUTTI_TRY(tutti__meta_add_segment(m, g));
     TUTTI_TRY(tutti__meta_rows(m, g->id, TUTTI__ROW_TABLES, &rows, &bytes));
-    /* The row of the segment comes first and contains the end of the trailer, which depends on the length of all rows.
-     * Integers have a fixed length: only that row is replaced. */
+    /* The row of the segment comes first and contains the end of the trailer, which depends on the
+     * length of all rows.  Since integers have a fixed length, only that row is replaced
+     * afterwards. */
     g->end = tutti__align_up(g->trailer + 8 * spec->blocks + (tutti_off)bytes +
                                  (tutti_off)sizeof(tutti__footer),
                              TUTTI__SEGMENT_ALIGN);

@@ -1,6 +1,7 @@
 /* mpitype: conversion of MPI datatypes to sides (access/side.h).
  *
- *   contents   arguments of the constructor of one level of a datatype, converted to 64-bit integers
+ *   contents   arguments of the constructor of one level of a datatype, converted to 64-bit
+ *              integers
  *   layout     type map of the complete datatype as a side, and its extent
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_MPITYPE_IMPL_H
@@ -27,9 +28,9 @@ typedef struct {
     tutti_count integers, addresses, large_counts, types;
 } tutti__envelope;
 
-/* `number` has the arguments of the constructor in the order of its int variant, for example count, blocklength,
- * stride for HVECTOR, or ndims, sizes, subsizes, starts, order for SUBARRAY, even if the type was created
- * with MPI_Count arguments. */
+/* `number` has the arguments of the constructor in the order of its int variant, for example count,
+ * blocklength, stride for HVECTOR, or ndims, sizes, subsizes, starts, order for SUBARRAY, even if
+ * the type was created with MPI_Count arguments. */
 typedef struct {
     int combiner;
     tutti_count numbers, types;
@@ -42,8 +43,8 @@ tutti_err tutti__envelope_get(MPI_Datatype type, tutti__envelope *out) TUTTI_MUS
 int tutti__envelope_is_leaf(const tutti__envelope *e);
 tutti_err tutti__contents_get(MPI_Datatype type, const tutti__envelope *e,
                               tutti__contents *out) TUTTI_MUST_USE;
-/* Free the arrays and the derived datatypes in c->type.  Returns an error of MPI_Type_free; the memory is freed in
- * any case. */
+/* Free the arrays and the derived datatypes in c->type.  Returns an error of MPI_Type_free; the
+ * memory is freed in any case. */
 tutti_err tutti__contents_free(tutti__contents *c) TUTTI_MUST_USE;
 
 /* ---- layout (type_layout.c) */
@@ -56,19 +57,22 @@ tutti_err tutti__layout_get(MPI_Datatype type, tutti__layout *out) TUTTI_MUST_US
 void tutti__layout_free(tutti__layout *l);
 
 /* ---- cache of recent long lists of blocks (type_recent.c); thread-safe */
-/* Find the side of equal contents with an equal child; returns 1 and a new reference in *out, or 0. */
+/* Find the side of equal contents with an equal child; returns 1 and a new reference in *out, or
+ * 0. */
 int tutti__recent_find(const tutti__contents *c, const tutti__layout *child, tutti__side *out);
-/* Add a side to the cache if any view exists; the cache then takes ownership of c->number, which is set to
- * NULL. */
+/* Add a side to the cache if any view exists; the cache then takes ownership of c->number, which is
+ * set to NULL. */
 void tutti__recent_add(tutti__contents *c, const tutti__layout *child, tutti__side side);
 void tutti__recent_view(int change); /* count a view: +1: created, -1: freed */
 
-/* ---- construction of sides (type_blocks.c).  tutti__side_shift takes ownership of `s`, also on failure. */
+/* ---- construction of sides (type_blocks.c).  tutti__side_shift takes ownership of `s`, also on
+ * failure. */
 tutti__side tutti__side_share(tutti__side s);
 tutti_err tutti__off_mul(tutti_off a, tutti_off b, tutti_off *out) TUTTI_MUST_USE;
 tutti_err tutti__off_add(tutti_off a, tutti_off b, tutti_off *out) TUTTI_MUST_USE;
 tutti_err tutti__side_shift(tutti__side s, tutti_off by, tutti__side *out) TUTTI_MUST_USE;
-/* Blocks of elements: block i has length[i * length_step] elements at displacement place[i] * unit. */
+/* Blocks of elements: block i has length[i * length_step] elements at displacement place[i] *
+ * unit. */
 typedef struct {
     tutti_count n;
     const tutti_off *length, *place;

@@ -1,21 +1,22 @@
 /* mpitype: sides of the constructors SUBARRAY and DARRAY.
  *
- * The element is repeated along one dimension after the other, the fastest dimension first.  A block of
- * indices is one VEC node; a cyclic distribution is a VEC of complete blocks and, if the array ends within
- * a block, a shorter block.
+ * The element is repeated along one dimension after the other, the fastest dimension first.  A
+ * block of indices is one VEC node; a cyclic distribution is a VEC of complete blocks and, if the
+ * array ends within a block, a shorter block.
  *
  *   cyclic(2) over 3 processes, process 1:   . . x x . . . . x x . . . . x
  *                                                '- complete blocks -'   '- shorter block
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpitype/mpitype_impl.h"
 
-/* The selected indices of one dimension: blocks of `block` indices that begin at first, first + period, ... and
- * are truncated at `end`. */
+/* The selected indices of one dimension: blocks of `block` indices that begin at first, first +
+ * period, ... and are truncated at `end`. */
 typedef struct {
     tutti_count first, block, period, end;
 } index_set;
 
-/* Place copies of the element at all selected indices, `stride` bytes apart; the caller still owns `element`. */
+/* Place copies of the element at all selected indices, `stride` bytes apart; the caller still owns
+ * `element`. */
 static tutti_err repeat_element(tutti__side element, const index_set *x, tutti_off stride,
                                 tutti__side *out) {
     const tutti_count span = x->end - x->first;

@@ -1,8 +1,8 @@
-/* mpitype: functions common to several constructors: shifting an element, and placing blocks of elements at a
- * list of displacements.
+/* mpitype: functions common to several constructors: shifting an element, and placing blocks of
+ * elements at a list of displacements.
  *
- * Blocks of elements without gaps are runs and become one LIST node.  Blocks of other elements become a CAT
- * node, in which consecutive blocks of the same length share one node.
+ * Blocks of elements without gaps are runs and become one LIST node.  Blocks of other elements
+ * become a CAT node, in which consecutive blocks of the same length share one node.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpitype/mpitype_impl.h"
 
@@ -70,7 +70,8 @@ static tutti_err fill_block_runs(const tutti__layout *child, const tutti__blocks
     return TUTTI_OK;
 }
 
-/* Place block i at its displacement; *last is the previous block, which is reused if it has the same length. */
+/* Place block i at its displacement; *last is the previous block, which is reused if it has the
+ * same length. */
 static tutti_err place_block(const tutti__layout *child, const tutti__blocks *b, tutti_count i,
                              tutti__side *last, tutti__side *out) {
     tutti_off at;

@@ -1,10 +1,11 @@
-/* mpitype: the contents of one level of a datatype, by MPI_Type_get_envelope and MPI_Type_get_contents.
+/* mpitype: the contents of one level of a datatype, by MPI_Type_get_envelope and
+ * MPI_Type_get_contents.
  *
- * Types created by the large-count constructors of MPI 4 require the _c variants of both calls, which also
- * support all other types; so with MPI 4 only the _c variants are used.  They return the counts in a third
- * array.  Integers, addresses and large counts are concatenated in one array of 64-bit integers.  The
- * result is the same sequence for the int and the large-count variant of a constructor, except for SUBARRAY
- * and DARRAY, for which the array is rotated.
+ * Types created by the large-count constructors of MPI 4 require the _c variants of both calls,
+ * which also support all other types; so with MPI 4 only the _c variants are used.  They return the
+ * counts in a third array.  Integers, addresses and large counts are concatenated in one array of
+ * 64-bit integers.  The result is the same sequence for the int and the large-count variant of a
+ * constructor, except for SUBARRAY and DARRAY, for which the array is rotated.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpitype/mpitype_impl.h"
 

@@ -1,8 +1,8 @@
 /* mpitype: conversion of a complete datatype to a side, by recursion over its contents.
  *
  * The stream order of the side is the order of the type map, as for MPI_Pack.  Sizes and
- * displacements are computed in 64 bits; extents are queried from MPI at every level, since the alignment
- * of structures depends on the MPI library.
+ * displacements are computed in 64 bits; extents are queried from MPI at every level, since the
+ * alignment of structures depends on the MPI library.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpitype/mpitype_impl.h"
 
@@ -182,7 +182,8 @@ static tutti_err layout_at(MPI_Datatype type, int depth, tutti__layout *out) {
     return TUTTI_OK;
 }
 
-/* Detect conversion errors (a constructor of a later MPI version, an overflow) by comparing the size. */
+/* Detect conversion errors (a constructor of a later MPI version, an overflow) by comparing the
+ * size. */
 static tutti_err check_size(MPI_Datatype type, const tutti__layout *l) {
     MPI_Count size = 0;
     const int rc = MPI_Type_size_x(type, &size);

@@ -1,9 +1,9 @@
 /* mpitype: a cache of the sides of long lists of blocks.
  *
- * PnetCDF sets a view of the same several hundred thousand blocks for every wait, each time with a new
- * datatype.  Contents are compared, not handles, since MPI reuses the handles of freed datatypes.  Equal lists
- * share one side, so that later comparisons of accesses compare one pointer.  The cache is emptied when no
- * view exists.
+ * PnetCDF sets a view of the same several hundred thousand blocks for every wait, each time with a
+ * new datatype.  Contents are compared, not handles, since MPI reuses the handles of freed
+ * datatypes.  Equal lists share one side, so that later comparisons of accesses compare one
+ * pointer.  The cache is emptied when no view exists.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpitype/mpitype_impl.h"
 
@@ -33,8 +33,8 @@ static void free_entry(entry *e) {
     *e = (entry){.side = {0, NULL}};
 }
 
-/* Return whether the contents are a long list of blocks of a contiguous child, whose layout depends only on the
- * displacement, the size and the extent of the child. */
+/* Return whether the contents are a long list of blocks of a contiguous child, whose layout depends
+ * only on the displacement, the size and the extent of the child. */
 static int is_long_list(const tutti__contents *c, const tutti__layout *child) {
     const int has_blocks =
         c->combiner == MPI_COMBINER_INDEXED || c->combiner == MPI_COMBINER_HINDEXED ||

@@ -1,7 +1,7 @@
 /* mpitype: a view and a buffer of MPI-IO as an access.
  *
- * The file side is a window [skip, skip + bytes) of the byte stream of filetypes (tiles) repeated from
- * the displacement on; it has at most three parts:
+ * The file side is a window [skip, skip + bytes) of the byte stream of filetypes (tiles) repeated,
+ * starting at the displacement; it has at most three parts:
  *
  *   displacement   tile     tile     tile     tile     tile
  *   |............|--##-##-|-###-##-|-###-##-|-###-##-|-##-----|
@@ -39,8 +39,8 @@ static tutti_err check_tiling(const tutti__layout *tile, const window *w) {
     return TUTTI_OK;
 }
 
-/* Make a side of bytes [from, to) of each of `count` tiles from tile `first` on; if count > 1, the window must be
- * the complete tile. */
+/* Make a side of bytes [from, to) of each of `count` tiles, starting with tile `first`; if count >
+ * 1, the window must be the complete tile. */
 static tutti_err some_tiles(const tutti__layout *tile, const window *w, tutti_count first,
                             tutti_count count, tutti__side *out) {
     const tutti_off size = tutti__side_bytes(tile->side);
@@ -59,8 +59,8 @@ static tutti_err some_tiles(const tutti__layout *tile, const window *w, tutti_co
     return tutti__side_shift(side, at, out);
 }
 
-/* Make the sides of the partial tile at the start (head), the complete tiles, and the partial tile at the end
- * (tail); each may be empty. */
+/* Make the sides of the partial tile at the start (head), the complete tiles, and the partial tile
+ * at the end (tail); each may be empty. */
 static tutti_err window_parts(const tutti__layout *tile, const window *w, tutti__side part[3]) {
     const tutti_off size = tutti__side_bytes(tile->side);
     const tutti_count first = w->from / size, last = w->to / size;

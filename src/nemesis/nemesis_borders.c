@@ -1,8 +1,9 @@
 /* nemesis: borders of a partition.
  *
  * The rank of the share of a node (decomposition/incidence.h) collects the ranks whose elements
- * have it, and sends them to all holders.  A side all of whose nodes are border nodes may be a
- * side of another rank too: such sides are matched on a rank given by a hash of their nodes.
+ * have the node, and sends them to all its holders.  A side all of whose nodes are border nodes may
+ * also be a side of another rank; such sides are matched on a rank that a hash of their nodes
+ * determines.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <string.h>
@@ -21,29 +22,30 @@ void tutti__borders_free(tutti__borders *b) {
     *b = (tutti__borders){.node_maps = 0};
 }
 
-/* A side on its way. */
+/* A side that is sent to the rank that matches it. */
 typedef struct {
     uint64_t key[2];
     tutti_count element;
     int32_t side, rank;
 } side;
 
-/* A node or side shared with a rank.  Both ranks sort shared entries by `order`, so that entry k
- * of one's map to the other and entry k of the other's map are the same node or side. */
+/* A node or side shared with a rank.  Both ranks sort shared entries by `order`, so that entry k of
+ * both maps is the same node or side. */
 typedef struct {
     tutti_count rank, item, side;
-    tutti_count order
-        [3]; /* nodes: the item.  Sides: the lowest element that has the side, its side; which of several */
+    /* nodes: the item; sides: the lowest element that has the side, the side in that element, and
+     * an index if there are several */
+    tutti_count order[3];
 } shared;
 
 typedef struct {
     tutti__team *team;
     const tutti__partition *p;
     const tutti__entity_class *nodes, *elements, *faces;
-    unsigned char *own;    /* [nodes] an element of this rank's own has it */
-    tutti_count *position; /* [nodes] rising */
-    tutti__entries ranks;  /* for each node in this order: the ranks whose elements have it */
-    shared *node;          /* border nodes, once for each other rank */
+    unsigned char *own;    /* [nodes] 1: an element that this rank owns has the node */
+    tutti_count *position; /* [nodes] ascending */
+    tutti__entries ranks;  /* for each node of `position`: ranks whose elements have the node */
+    shared *node;          /* border nodes, one entry per other rank */
     tutti_count node_n;
     shared *side;
     tutti_count side_n;
@@ -51,7 +53,7 @@ typedef struct {
 
 /* ---- nodes of an element, and of its sides, as local indices */
 
-/* The position of the list of entry i of face block f. */
+/* Return the nodes of the face with index `face`; *n_out is their number. */
 static const tutti_count *face_nodes(const bordering *b, tutti_count face, tutti_count *n_out) {
     const tutti_count c = tutti__interval_of(b->faces->start, b->faces->entities, face);
     const tutti_exodus_entity *row = &b->p->model->of[TUTTI_EXODUS_FACE_BLOCK].row[c];
@@ -65,7 +67,7 @@ typedef struct {
     const tutti_exodus_entity *row;
     tutti__shape_list listed;
     const tutti__shape *shape;
-    tutti_count n; /* nodes, or faces */
+    tutti_count n; /* number of nodes, or of faces */
     const tutti_count *to;
 } element;
 
@@ -77,7 +79,7 @@ static element element_of(const bordering *b, tutti_count c, const tutti_exodus_
                      tutti__entry_nodes(row, e, i), e->nodes + tutti__entry_start(row, e, i)};
 }
 
-/* Node q of side s (from 0) of an element, as a local index; -1: no further node. */
+/* Return node q of side s (the first is 0) of an element as a local index; -1: no further node. */
 static tutti_count side_node(const bordering *b, const element *e, tutti_count s, tutti_count q) {
     tutti_count n = 0;
     if (e->listed == TUTTI__NSIDED) return q < 2 ? e->to[(s + q) % e->n] : -1;
@@ -126,13 +128,13 @@ static tutti_err nodes_say(bordering *b, tutti_count *n_out, tutti__pair **out) 
 
 enum { INTERNAL, BORDER, EXTERNAL };
 
-/* Node j in ascending order. */
+/* Return the kind of node j in ascending order. */
 static int kind_of(const bordering *b, tutti_count j) {
     const tutti_count n = b->ranks.start[j + 1] - b->ranks.start[j];
     const tutti_count i = b->nodes->sorted[j].index;
     if (b->own[i]) return n > 1 ? BORDER : INTERNAL;
-    return n == 0 && b->nodes->first[i] ? INTERNAL
-                                        : EXTERNAL; /* in no element at all: the lowest's */
+    /* no elements: internal on its lowest rank */
+    return n == 0 && b->nodes->first[i] ? INTERNAL : EXTERNAL;
 }
 
 static tutti_err nodes_sort_out(bordering *b, tutti__borders *out) {
@@ -170,7 +172,8 @@ static uint64_t mix_hash(uint64_t h, tutti_count x) {
     return h ^ h >> 29;
 }
 
-/* The nodes of a side, if all of them are border nodes: v, ascending; 0: not a border. */
+/* Get the nodes of a side in ascending order and return their number; 0 if not all of them are
+ * border nodes. */
 static tutti_count border_side(const bordering *b, const element *e, tutti_count s,
                                const unsigned char *border, tutti_count **v, size_t *room) {
     tutti_count n = 0;
@@ -183,7 +186,7 @@ static tutti_count border_side(const bordering *b, const element *e, tutti_count
     return n;
 }
 
-/* A list that grows. */
+/* A growing list of sides. */
 typedef struct {
     tutti_count n;
     size_t room;
@@ -223,16 +226,16 @@ static int by_key(const void *a, const void *b) {
     return (x->side > y->side) - (x->side < y->side);
 }
 
-/* Entries of maps, for the ranks that they are sent to; out NULL: they are only counted. */
+/* Entries of maps and the ranks to which they are sent; if `out` is NULL, they are only counted. */
 typedef struct {
     tutti_count n;
     shared *out;
     int *to;
 } told;
 
-/* Sides a[0 ... n - 1] of one rank and b[0 ... m - 1] of another have the same nodes.  Usually
- * both counts are 1; if there are more of one (three shells at an edge), the last of the other is
- * paired again, so that both maps have as many entries. */
+/* Pair sides a[0 ... n - 1] of one rank with sides b[0 ... m - 1] of another rank that have the
+ * same nodes.  Usually both counts are 1.  If they differ (three shells at an edge), the last side
+ * of the shorter list is paired repeatedly, so that both maps have the same number of entries. */
 static void pair_sides(const side *lowest, const side *a, tutti_count n, const side *b,
                        tutti_count m, told *t) {
     for (tutti_count k = 0; k < tutti__max(n, m); k++) {
@@ -249,14 +252,14 @@ static void pair_sides(const side *lowest, const side *a, tutti_count n, const s
     }
 }
 
-/* The end of the sides of the rank of v[from]. */
+/* Return the end of the sides of the rank of v[from]. */
 static tutti_count rank_end(const side *v, tutti_count from, tutti_count to) {
     tutti_count end = from;
     while (end < to && v[end].rank == v[from].rank) end++;
     return end;
 }
 
-/* Sides v[0 ... n - 1] have the same nodes. */
+/* Match sides v[0 ... n - 1], which have the same nodes. */
 static void match_sides(const side *v, tutti_count n, told *t) {
     const side *lowest = v;
     for (tutti_count i = 1; i < n; i++)
@@ -270,7 +273,7 @@ static void match_sides(const side *v, tutti_count n, told *t) {
     }
 }
 
-/* Match sides with the same nodes: each rank receives its entries of the maps. */
+/* Match all sides with the same nodes; each rank receives its entries of the maps. */
 static tutti_err match_all_sides(tutti_count n, side *v, told *t) {
     if (n > 0) qsort(v, (size_t)n, sizeof *v, by_key);
     for (int pass = 0; pass < 2; pass++) {
@@ -337,7 +340,7 @@ static int by_rank(const void *a, const void *b) {
     return 0;
 }
 
-/* Lists with each neighbour. */
+/* Make the lists for each neighbour. */
 static tutti_err maps_make(tutti_count n, shared *v, int *maps_out, tutti__neighbour **out) {
     int maps = 0;
     if (n > 0) qsort(v, (size_t)n, sizeof *v, by_rank);

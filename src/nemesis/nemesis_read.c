@@ -1,5 +1,5 @@
-/* nemesis: read the partition data of a file for the processor of a rank.  Two reads: where its
- * pieces end, then the pieces.
+/* nemesis: read the partition data of a file for the processor of a rank.  The first read gets the
+ * ends of the pieces, the second the pieces.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <limits.h>
 #include <string.h>
@@ -20,14 +20,14 @@ enum {
 static const char *const ends_of[PIECES] = {"node_mapi_idx",  "node_mapb_idx", "node_mape_idx",
                                             "elem_mapi_idx",  "elem_mapb_idx", "n_comm_info_idx",
                                             "e_comm_info_idx"};
-/* The array to which the ends refer, which has the same length. */
+/* The array to which each list of ends refers. */
 static const char *const array_of[PIECES] = {"node_mapi", "node_mapb",  "node_mape", "elem_mapi",
                                              "elem_mapb", "n_comm_ids", "e_comm_ids"};
 
-/* The arrays returned to the caller, until the next call. */
+/* The arrays returned to the caller, valid until the next call. */
 struct tutti__nemesis_found {
     int64_t *nodes, *elements;
-    int64_t *node_ids, *element_ids; /* of maps */
+    int64_t *node_ids, *element_ids; /* ids of the maps */
     tutti_count *node_start, *element_start;
     int64_t *map_nodes, *map_elements;
     int *node_processors, *element_processors, *sides;
@@ -51,7 +51,7 @@ typedef struct {
     struct tutti__nemesis_found *f;
 } reading;
 
-/* A number, or several, that are going to be read. */
+/* Location of one or more numbers that are being read. */
 typedef struct {
     tutti_type type;
     tutti_count index, n;
@@ -86,7 +86,8 @@ static int64_t read_number(const reading *r, const fetch *f, tutti_count i) {
 
 /* ---- where pieces are */
 
-/* The end of piece k of `name`; without a list of ends the whole array is one piece. */
+/* Read the ends of the pieces of all arrays; if there is no list of ends, the whole array is one
+ * piece. */
 static tutti_err ends_read(reading *r, int wanted) {
     fetch f[PIECES] = {{.n = 0}};
     tutti__exodus_place at;
@@ -131,10 +132,11 @@ static tutti_err take_ints(const reading *r, const fetch *f, int **out) {
     return TUTTI_OK;
 }
 
-/* Maps of a kind: start of each in the pieces that are read next. */
+/* Compute the start of each map of a kind within the pieces that are read next. */
 static tutti_err starts_take(const reading *r, int by, const fetch *ends, tutti_count **out,
                              tutti_count *first_out) {
-    const tutti_count maps = r->hi[by] - r->lo[by], skip = ends->n - maps; /* 1: the end before */
+    /* 1 if the end of the previous map was also read */
+    const tutti_count maps = r->hi[by] - r->lo[by], skip = ends->n - maps;
     tutti_count *v = *out = tutti__calloc((size_t)maps + 1, sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
     *first_out = skip > 0 ? read_number(r, ends, 0) : 0;
@@ -147,7 +149,7 @@ static tutti_err starts_take(const reading *r, int by, const fetch *ends, tutti_
     return TUTTI_OK;
 }
 
-/* Ends of this processor's maps, and of the one before them. */
+/* Read the ends of this processor's maps, and of the preceding map. */
 static tutti_err map_ends_add(reading *r, int by, const char *name, fetch *out) {
     const tutti_count maps = r->hi[by] - r->lo[by], lo = r->lo[by] > 0 ? r->lo[by] - 1 : 0;
     return fetch_add(r, name, lo, maps > 0 ? r->hi[by] - lo : 0, out);

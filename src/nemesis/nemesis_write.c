@@ -1,15 +1,15 @@
-/* nemesis: a partition in the file, by the names of Nemesis.
+/* nemesis: a partition as variables with the names of Nemesis.
  *
- * One file contains the data of all processors in sequence (nem_ftype: 1, "scalar").
- * An array X of them has an array X_idx, the end of the piece of each processor, and the state of each
- * processor: 0: empty.  Arrays of length 0 are omitted.
+ * One file contains the data of all processors in sequence (nem_ftype: 1, "scalar").  An array X
+ * has an array X_idx with the end of the piece of each processor, and an array with the state of
+ * each processor (0: empty).  Arrays of length 0 are omitted.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "nemesis/nemesis.h"
 
 #include "decomposition/shares.h"
 #include "exodus/array_values.h"
 
-/* Counts of a processor, summed up over those before it. */
+/* Counts of a processor; also summed over the preceding processors. */
 enum {
     INT_NODES,
     BOR_NODES,
@@ -27,7 +27,7 @@ static const char *const dims[COUNTS] = {"num_int_node", "num_bor_node", "num_ex
                                          "num_int_elem", "num_bor_elem", "num_n_cmaps",
                                          "num_e_cmaps",  "ncnt_cmap",    "ecnt_cmap"};
 
-/* Variables by the counts that they are as long as. */
+/* Variables, with the count that determines their length. */
 static const struct {
     int by;
     const char *name;
@@ -38,7 +38,7 @@ static const struct {
     {ELEMENT_MAPS, "e_comm_stat"}, {ELEMENT_MAPS, "e_comm_data_idx"}, {MAP_NODES, "n_comm_nids"},
     {MAP_NODES, "n_comm_proc"},    {MAP_ELEMENTS, "e_comm_eids"},     {MAP_ELEMENTS, "e_comm_proc"},
     {MAP_ELEMENTS, "e_comm_sids"}};
-/* Ends of processors' pieces; and whether they have any. */
+/* Arrays with the ends of the processors' pieces, and with their states. */
 static const struct {
     int by;
     const char *index, *state;
@@ -49,7 +49,7 @@ static const struct {
     {ELEMENT_MAPS, "e_comm_info_idx", NULL}};
 enum { ARRAYS = sizeof arrays / sizeof arrays[0], ENDS = sizeof ends / sizeof ends[0] };
 
-/* Entities of the whole file, repeated for Nemesis. */
+/* Entities of the whole file, whose counts Nemesis repeats. */
 static const struct {
     tutti_exodus_kind kind;
     const char *dim, *ids, *count, *factors;
@@ -112,7 +112,7 @@ static tutti_err dim_add(tutti__cdf *cdf, const char *name, tutti_count n, tutti
     return n > 0 ? tutti__cdf_add_dim(cdf, name, n, out) : TUTTI_OK;
 }
 
-/* A variable along a dimension, if it exists. */
+/* Add a variable with one dimension, if the dimension exists. */
 static tutti_err var_add(tutti__cdf *cdf, const char *name, int bytes, tutti_count dim) {
     tutti_count var = 0;
     if (dim < 0 || !name) return TUTTI_OK;
@@ -159,7 +159,8 @@ typedef struct {
     tutti__values *values;
 } writing;
 
-/* n numbers of a variable from `first` on: *out is their destination.  NULL: the file does not have it. */
+/* Add n numbers of a variable, starting with number `first`; *out is their address, or NULL if the
+ * file does not have the variable. */
 static tutti_err numbers_add(writing *w, const char *name, tutti_count first, tutti_count n,
                              int64_t **out) {
     void *data = NULL;

@@ -1,4 +1,4 @@
-/* netcdf: compare netCDF data files with the metadata, and correct them. One process.
+/* netcdf: comparison of netCDF data files with the metadata, and their correction.  One process.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "netcdf/netcdf.h"
 
@@ -95,8 +95,8 @@ tutti_err tutti__netcdf_extend(const char *directory, const char *name, tutti_of
 
 /* ---- the complete header */
 
-/* The first n bytes of the file, which has at least as many, become `want`.  The number of records is written last: if
- * the process is killed, the file still has the old one. */
+/* Replace the first n bytes of the file, which has at least n bytes, with `want`.  The number of
+ * records is written last, so that the file keeps the old one if the process is killed. */
 static tutti_err correct_header(int fd, const char *want, size_t n, const char *name) {
     char *is = tutti__malloc(n);
     if (!is) return TUTTI_ERR_NOMEM;
@@ -121,7 +121,7 @@ static tutti_err correct_file(int fd, const tutti__ncfile *f, const void *header
     TUTTI_CHECK(st.st_size >= end, TUTTI_ERR_FORMAT,
                 "'%s' has %lld bytes, but its segments end at %lld", name, (long long)st.st_size,
                 (long long)end);
-    char *want = tutti__calloc(1, (size_t)area); /* zeros follow the header */
+    char *want = tutti__calloc(1, (size_t)area); /* the header is followed by zeros */
     if (!want) return TUTTI_ERR_NOMEM;
     memcpy(want, header, (size_t)bytes);
     tutti_err err = correct_header(fd, want, (size_t)area, name);

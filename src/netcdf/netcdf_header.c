@@ -17,7 +17,7 @@ void tutti__ncfile_free(tutti__ncfile *f) {
 
 /* ---- names */
 
-/* Of a dimension of a space; lists have one. */
+/* Format the name of dimension d of a space; lists have one dimension. */
 static void format_dimension_name(const tutti__space *s, int d, char out[TUTTI__NAME + 8]) {
     if (s->kind == TUTTI__SPACE_LIST)
         snprintf(out, TUTTI__NAME + 8, "%s", s->name);
@@ -34,7 +34,8 @@ static int is_dimension_name(const char *name, const tutti__space *s) {
     return 0;
 }
 
-/* The name is valid in a dataset, so that the error is TUTTI_ERR_UNSUPPORTED. */
+/* Check a name that is valid in a dataset; fails with TUTTI_ERR_UNSUPPORTED if netCDF does not
+ * allow it. */
 static tutti_err check_netcdf_name(const char *name, const char *what) {
     if (tutti__cdf_name_check(name, what) == TUTTI_OK) return TUTTI_OK;
     TUTTI_FAIL(TUTTI_ERR_UNSUPPORTED,
@@ -125,14 +126,14 @@ static tutti_err add_dimension(tutti__cdf *c, const char *name, tutti_count leng
     return TUTTI_OK;
 }
 
-/* Attributes that netCDF readers use, and those that a repair needs. */
+/* Add the attributes that netCDF readers use, and those that a repair needs. */
 static tutti_err add_attributes(tutti__cdf *c, tutti_count var, const tutti__model *m,
                                 const tutti__variable *v, int type) {
     const tutti__space *s = tutti__model_space_id(m, v->space);
     const int own = strchr(v->name, ':') != NULL;
     if (v->units[0]) TUTTI_TRY(tutti__cdf_put_text(c, var, "units", v->units));
     if (v->long_name[0]) TUTTI_TRY(tutti__cdf_put_text(c, var, "long_name", v->long_name));
-    if (v->fill != 0) { /* readers would treat zeros as missing values */
+    if (v->fill != 0) { /* with fill value 0, readers would treat zeros as missing values */
         union {
             unsigned char bytes[16];
             double aligned;
@@ -169,7 +170,7 @@ static tutti_err add_netcdf_variable(tutti__cdf *c, const tutti__model *m, const
     }
     const int type =
         s->type == TUTTI_BYTES ? TUTTI__CDF_UBYTE : tutti__cdf_of_number((tutti_type)s->type);
-    memcpy(name, v->name, TUTTI__NAME); /* "nodes:ids" is nodes_ids */
+    memcpy(name, v->name, TUTTI__NAME); /* "nodes:ids" becomes "nodes_ids" */
     char *colon = strrchr(name, ':');
     if (colon) *colon = '_';
     TUTTI_TRY(tutti__cdf_add_var(c, name, type, n, dims, &var));

@@ -24,8 +24,8 @@ static int end_of_ranks(const tutti__topology *t, const int *rank, int from) {
     return to;
 }
 
-/* Return the number of ranks chosen at this level; *larger_out is the number of groups with more ranks than
- * `level`. */
+/* Return the number of ranks chosen at this level; *larger_out is the number of groups with more
+ * ranks than `level`. */
 static int count_at_level(const tutti__topology *t, const int *rank, int level, int *larger_out) {
     int sum = 0, larger = 0;
     for (int from = 0, to; from < t->ranks; from = to) {

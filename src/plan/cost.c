@@ -13,23 +13,24 @@
  *   sieve       the extent once
  *   two-phase   the windows or runs, as above
  *
- * The time of a request is interpolated linearly between the measured sizes.  Bandwidth is interpolated
- * linearly between one rank and the number of ranks of the measurement, and constant for more ranks.
- * docs/explanation/automatic-choices.md has the formulas; tests/plan/t213_formulas.c compares them with this file.
+ * The time of a request is interpolated linearly between the measured sizes.  Bandwidth is
+ * interpolated linearly between one rank and the number of ranks of the measurement, and constant
+ * for more ranks.  docs/explanation/automatic-choices.md has the formulas;
+ * tests/plan/t213_formulas.c compares them with this file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "plan/cost.h"
 
 /* Candidates whose times differ by less than this factor are considered equal. */
 static const double NEARLY = 1.02;
 
-/* Fewer aggregators (method root: one) or larger windows are chosen only if they are faster by this factor,
- * because their measured rates are less accurate. */
+/* Fewer aggregators (method root: one) or larger windows are chosen only if they are faster by this
+ * factor, because their measured rates are less accurate. */
 static const double CLEARLY = 1.1;
 
 /* Default sieve_gap in bytes for writes, and for reads that request most of the extent. */
 static const tutti_off USUAL_GAP = 32 << 10;
 
-/* Bytes of file runs from which on they are transferred directly between file and user memory. */
+/* Minimum bytes of a file run for direct transfers between file and user memory. */
 static const tutti_off LONG = 1 << 20;
 
 /* Time of an entry of an I/O vector, in copies of 64 bytes. */
@@ -40,10 +41,11 @@ static const double PAGE = 4096, LARGE = 1 << 20;
 /* Time to find the requested bytes of a window, in copies of 64 bytes per run. */
 static const double UNION_COPIES = 4;
 
-/* ---- curves: time of a request by its size ---------------------------------------------------- */
+/* ---- curves: time of a request by its size
+ * ---------------------------------------------------- */
 
 typedef struct {
-    int n; /* points, sorted by size */
+    int n; /* number of points, which are sorted by size */
     double size[5], seconds[5];
 } curve;
 
@@ -57,7 +59,8 @@ static double curve_at(const curve *c, double size) {
     return c->seconds[i - 1] + part * (c->seconds[i] - c->seconds[i - 1]);
 }
 
-/* Make a curve from the measured bytes per second at five sizes; 0 for the two smallest: not measured. */
+/* Make a curve from the measured bytes per second at five sizes; 0 for the two smallest: not
+ * measured. */
 static curve curve_of(const double rate[5]) {
     static const double size[5] = {64, 512, 4096, 65536, 1048576};
     curve c = {.n = 0};
@@ -118,8 +121,8 @@ static double tree_depth(double n) {
     return k;
 }
 
-/* Return the mean time between completed requests of `clients` concurrent ranks, interpolated between the
- * curves of one rank and of all measured ranks. */
+/* Return the mean time between completed requests of `clients` concurrent ranks, interpolated
+ * between the curves of one rank and of all measured ranks. */
 static double shared_seconds(const model *m, const curve *of_one, const curve *of_all, double size,
                              double clients) {
     const double one = curve_at(of_one, size), all = curve_at(of_all, size);
@@ -128,7 +131,8 @@ static double shared_seconds(const model *m, const curve *of_one, const curve *o
     return 1 / (1 / one + part * (1 / all - 1 / one));
 }
 
-/* Return the time of the device to read uncached bytes in requests of `size` bytes; 0 if bytes are cached. */
+/* Return the time of the device to read uncached bytes in requests of `size` bytes; 0 if bytes are
+ * cached. */
 static double device_seconds(const model *m, double bytes, double size, double clients) {
     if (!m->cold) return 0;
     return bytes / size * shared_seconds(m, &m->device_one, &m->device_all, size, clients);
@@ -228,7 +232,8 @@ tutti_off tutti__cost_least(const tutti__cost_case *c, tutti_off window) {
     return tutti__max(c->align, tutti__min(window, model_of(c).least));
 }
 
-/* Return the time to send descriptions of a rank's bytes to `aggregators` aggregators, and to vote. */
+/* Return the time to send descriptions of a rank's bytes to `aggregators` aggregators, and to
+ * vote. */
 static double planning_seconds(const model *m, int aggregators) {
     const double latency = m->c->groups > 1 ? m->p->net_latency : m->p->message_latency;
     return latency * m->crowd * (double)aggregators + m->vote;
@@ -247,9 +252,9 @@ static double copy_seconds(const model *m, double bytes, double cores) {
     return bytes / m->piece * curve_at(&m->copy, m->piece) / cores;
 }
 
-/* Predict the time of the method list.  If memory is more scattered than the file, short pieces are copied
- * through a stage, and long pieces are entries of an I/O vector.  The device also reads small holes, but at
- * most the extent. */
+/* Predict the time of the method list.  If memory is more scattered than the file, short pieces are
+ * copied through a stage, and long pieces are entries of an I/O vector.  The device also reads
+ * small holes, but at most the extent. */
 static double list_seconds(const model *m) {
     const double ranks = (double)m->c->s->ranks;
     double scattered = 0;
@@ -266,9 +271,9 @@ static double list_seconds(const model *m) {
     return t;
 }
 
-/* Predict the time of the method sieve.  Each rank reads its own extent through a buffer of `most` bytes, each
- * time from a requested byte to the last requested byte that fits, so holes as long as the buffer are not
- * read.  A write reads and writes, one rank after the other. */
+/* Predict the time of the method sieve.  Each rank reads its own extent through a buffer of `most`
+ * bytes, each time from a requested byte to the last requested byte that fits, so holes as long as
+ * the buffer are not read.  A write reads and writes, one rank after the other. */
 static double sieve_seconds(const model *m) {
     const double ranks = (double)m->c->s->ranks, clients = m->c->is_write ? 1 : ranks;
     const double most = (double)tutti__sieve_stage(m->c->opt, m->c->is_write, m->cold);
@@ -282,7 +287,8 @@ static double sieve_seconds(const model *m) {
     return 2 * file + copy_seconds(m, m->bytes, 1) + planning_seconds(m, m->c->ranks);
 }
 
-/* Predict the time of the file access of two-phase I/O: complete windows, or runs if holes are too large. */
+/* Predict the time of the file access of two-phase I/O: complete windows, or runs if holes are too
+ * large. */
 static double window_seconds(const model *m, double window, double aggregators) {
     /* Seconds per byte of complete windows: the measurement includes copies of 4 KiB pieces by all
      * ranks, which are subtracted. */
@@ -334,7 +340,8 @@ static exchange_cost exchange_seconds(const model *m, int exchange, double cycle
     const tutti_profile *p = m->p;
     const double ranks = m->c->ranks, mates = m->c->largest, groups = m->c->groups;
 
-    /* ranks of a node copy into shared memory; bytes for other nodes are sent in one message per node */
+    /* ranks of a node copy into shared memory; bytes for other nodes are sent in one message per
+     * node */
     if (exchange == TUTTI_EXCHANGE_SHM) {
         const double away = m->bytes * (groups - 1) / groups;
         exchange_cost x = {copy_seconds(m, m->bytes, m->cores), away / groups};
@@ -399,8 +406,8 @@ static double two_phase_seconds(const model *m, const tutti__candidate *k) {
 
 /* ---- candidates ------------------------------------------------------------------------------ */
 
-/* Choose the fastest window and number of aggregators, unless options fix them, for the method, exchange and
- * pipeline of `k`.  `literal`: for the cyclic engine. */
+/* Choose the fastest window and number of aggregators, unless options fix them, for the method,
+ * exchange and pipeline of `k`.  `literal`: for the literal engine. */
 static tutti__candidate choose_staged(const model *m, tutti__candidate k, int literal) {
     static const tutti_off sizes[] = {512 << 10, 4 << 20, 64 << 20};
     const tutti__cost_case *c = m->c;
@@ -409,8 +416,8 @@ static tutti__candidate choose_staged(const model *m, tutti__candidate k, int li
     const int fixed_number = o->cb_nodes > 0 || k.method == TUTTI_METHOD_ROOT;
     tutti__candidate best = {.aggregators = 0};
 
-    /* Without overlap one window slot is enough.  Unless an option sets pipeline or window, windows are
-     * not enlarged for that, so that candidates with overlap have the same window. */
+    /* Without overlap one window slot is enough.  Unless an option sets pipeline or window, windows
+     * are not enlarged for that, so that candidates with overlap have the same window. */
     const int one_slot =
         k.pipeline == TUTTI_PIPELINE_NONE && (o->pipeline == TUTTI_PIPELINE_NONE || fixed_window);
     const int slots = one_slot ? 1 : o->sub_buffers;
@@ -435,7 +442,8 @@ static tutti__candidate choose_staged(const model *m, tutti__candidate k, int li
         } else if (o->cb_nodes > 0) {
             if (o->cb_nodes < a) a = o->cb_nodes;
         } else {
-            /* reads from a device count the complete extent: holes are read, or several requests are pending */
+            /* reads from a device count the complete extent: holes are read, or several requests
+             * are pending */
             const tutti_off moved =
                 c->s->cold ? tutti__max(c->s->bytes, c->s->hi - c->s->lo) : c->s->bytes;
             const tutti_off least = tutti__max(c->align, tutti__min(window, m->least));
@@ -453,15 +461,15 @@ static tutti__candidate choose_staged(const model *m, tutti__candidate k, int li
     return best;
 }
 
-/* Append candidates for an exchange with each pipeline that the options request or the store can use; returns
- * the new number of candidates. */
+/* Append candidates for an exchange with each pipeline that the options request or the store can
+ * use; returns the new number of candidates. */
 static int add_staged(const model *m, int method, int exchange, tutti__candidate *out, int n) {
     static const int pipelines[] = {TUTTI_PIPELINE_WRITE_COMM_2, TUTTI_PIPELINE_WRITE_COMM,
                                     TUTTI_PIPELINE_WRITE, TUTTI_PIPELINE_COMM, TUTTI_PIPELINE_NONE};
     const tutti_options *o = m->c->opt;
     const int literal =
         exchange == TUTTI_EXCHANGE_TWO_SIDED ? o->step > 0 : exchange != TUTTI_EXCHANGE_SHM;
-    /* the cyclic engine cannot overlap cycles with a single sub-buffer */
+    /* the literal engine cannot overlap cycles with a single sub-buffer */
     const int asked = o->sub_buffers == 1 && literal ? TUTTI_PIPELINE_NONE : o->pipeline;
     for (int i = 0; i < 5 && n < TUTTI__CANDIDATES; i++) {
         const int in_between =
@@ -498,8 +506,9 @@ int tutti__cost_candidates(const tutti__cost_case *c, tutti__candidate out[TUTTI
     }
 
     /* File runs of at least the option `direct_run` are transferred directly between file and user
-     * memory.  By default, this applies to runs of at least LONG bytes, except if concurrent writers
-     * would wait for each other: the kernel serializes writes of one node through its page cache. */
+     * memory.  By default, this applies to runs of at least LONG bytes, except if concurrent
+     * writers would wait for each other: the kernel serializes writes of one node through its page
+     * cache. */
     const int writers_wait = c->is_write && c->largest > 1 && !o->direct_io && !(p->remote > 0);
     const int straight =
         o->direct_run > 0 ? c->s->run >= o->direct_run : c->s->run >= LONG && !writers_wait;
@@ -521,7 +530,8 @@ int tutti__cost_candidates(const tutti__cost_case *c, tutti__candidate out[TUTTI
             continue;
         }
         for (int x = TUTTI_EXCHANGE_SHM; x <= TUTTI_EXCHANGE_LOCK; x++) {
-            /* whether an option requests the exchange, or its cost is known; `step` implies two-sided */
+            /* whether an option requests the exchange, or its cost is known; `step` implies
+             * two-sided */
             int wanted = 1;
             if (o->exchange != TUTTI_EXCHANGE_AUTO)
                 wanted = x == o->exchange;

@@ -1,7 +1,7 @@
-/* plan: prediction of the time of a request with every method.  The input is parameters of the request (the
- * same on all ranks), of the machine and of the file system; the output is candidates with predicted times.
- * Only + - * / and comparisons are used, so that all ranks choose the same candidate.
- * docs/explanation/automatic-choices.md explains the formulas.
+/* plan: prediction of the time of a request with every method.  The input is parameters of the
+ * request (the same on all ranks), of the machine and of the file system; the output is candidates
+ * with predicted times.  Only + - * / and comparisons are used, so that all ranks choose the same
+ * candidate.  docs/explanation/automatic-choices.md explains the formulas.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_COST_H
 #define TUTTI_COST_H
@@ -23,7 +23,7 @@ typedef struct tutti__cost_case {
     int remote; /* whether the file is on other machines */
     /* writes: whether reading and rewriting bytes between runs is allowed */
     int may_sieve;
-    /* Number of window-sized buffers per rank in the cyclic engine: tutti__exchange_buffers. */
+    /* Number of window-sized buffers per rank in the literal engine: tutti__exchange_buffers. */
     int (*buffers)(int exchange, int step, int slots);
 } tutti__cost_case;
 
@@ -37,24 +37,26 @@ typedef struct tutti__candidate {
 
 #define TUTTI__CANDIDATES 64 /* maximum number */
 
-/* Test whether each rank writes one run of a few pages to the page cache of one machine, or reads one run of a
- * few bytes from it, with the option plan_cache.  Then list is chosen regardless of predicted times, since the
- * overhead of a repeated request without staging is small. */
+/* Test whether each rank writes one run of a few pages to the page cache of one machine, or reads
+ * one run of a few bytes from it, with the option plan_cache.  Then list is chosen regardless of
+ * predicted times, since the overhead of a repeated request without staging is small. */
 int tutti__cost_is_small(const tutti__cost_case *c);
 
-/* Predict the times of all candidates, each with its best number of aggregators and window.  The chosen
- * candidate is the first, and the others are sorted by time.  Returns their number, at least 1.  Among
- * candidates with nearly equal times, the first in this order is chosen: list, sieve, two-phase, root,
- * independent; shm before the other exchanges; write-comm-2 before the other pipelines; more aggregators
- * before fewer.  The option `method` = auto, `tutti mesh tree` and `explain` use this function. */
+/* Predict the times of all candidates, each with its best number of aggregators and window.  The
+ * chosen candidate is the first, and the others are sorted by time.  Returns their number, at least
+ * 1.  Among candidates with nearly equal times, the first in this order is chosen: list, sieve,
+ * two-phase, root, independent; shm before the other exchanges; write-comm-2 before the other
+ * pipelines; more aggregators before fewer.  The option `method` = auto, `tutti mesh tree` and
+ * `explain` use this function. */
 int tutti__cost_candidates(const tutti__cost_case *c, tutti__candidate out[TUTTI__CANDIDATES]);
 
-/* Return the minimum bytes per aggregator: four times the size of a request with which one rank reaches 80% of
- * its best bandwidth (after Chaarawi and Gabriel), at least c->align; the first is limited to a window. */
+/* Return the minimum bytes per aggregator: four times the size of a request with which one rank
+ * reaches 80% of its best bandwidth (after Chaarawi and Gabriel), at least c->align; the first is
+ * limited to a window. */
 tutti_off tutti__cost_least(const tutti__cost_case *c, tutti_off window);
 
-/* Runs whose memory pieces are shorter than this are copied through a stage instead of being entries
- * of an I/O vector. */
+/* Runs whose memory pieces are shorter than this are copied through a stage instead of being
+ * entries of an I/O vector. */
 #define TUTTI__SCATTERED 4096
 
 #define TUTTI__WARM_STAGE ((tutti_off)512 << 10)
@@ -74,8 +76,8 @@ typedef struct tutti__gap {
     double seconds;
 } tutti__gap;
 
-/* Return the option sieve_gap.  If it is 0: for reads, the bytes that can be read in the time of an additional
- * request, at least 32 KiB for dense requests; for writes, 32 KiB. */
+/* Return the option sieve_gap.  If it is 0: for reads, the bytes that can be read in the time of an
+ * additional request, at least 32 KiB for dense requests; for writes, 32 KiB. */
 tutti__gap tutti__cost_gap(const tutti__cost_case *c);
 
 #endif

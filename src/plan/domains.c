@@ -5,18 +5,18 @@
  *             that min(U, A) domains are not empty and no domain exceeds ceil(U / A) units
  *   BALANCED  domain a begins after a/A of the requested bytes, by inverting the cumulative
  *             histogram, linearly inside a bucket, and aligning down
- *   CYCLIC    blocks of `window` bytes from lo on are assigned round-robin
+ *   CYCLIC    blocks of `window` bytes, starting at lo, are assigned round-robin
  *   ARRAY     domain a begins at slab floor(n * a / A) of the array, limited to the extent
- * tutti__domains_find inverts these formulas: by division or, for BALANCED and ARRAY, by bisection over
- * the aggregators.
+ * tutti__domains_find inverts these formulas: by division or, for BALANCED and ARRAY, by bisection
+ * over the aggregators.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 #include <tutti/options.h>
 #include "plan/domains.h"
 #include "plan/scale.h"
 
-/* AUTO uses BALANCED if the largest number of bytes of an aggregator with EVEN is more than this factor times
- * that with BALANCED. */
+/* AUTO uses BALANCED if the largest number of bytes of an aggregator with EVEN is more than this
+ * factor times that with BALANCED. */
 #define UNEVEN 1.25
 /* AUTO needs the histogram if less than this fraction of the extent is requested. */
 #define DENSE 0.9
@@ -43,8 +43,8 @@ static tutti_off bytes_before(const tutti__domains *d, tutti_off offset) {
     return d->before[i] + tutti__cut(d->before[i + 1] - d->before[i], offset - start, width);
 }
 
-/* Set before[i] to the sum of the buckets before i, scaled down if the sum would overflow; returns the
- * total. */
+/* Set before[i] to the sum of the buckets before i, scaled down if the sum would overflow; returns
+ * the total. */
 static tutti_off cumulate_histogram(const tutti_off *bucket,
                                     tutti_off before[TUTTI__HISTOGRAM + 1]) {
     __int128 total = 0;
@@ -68,7 +68,8 @@ static tutti_off domain_start(const tutti__domains *d, int a) {
     }
     if (d->kind != TUTTI_DOMAINS_BALANCED)
         return d->lo + tutti__cut(count_units(d), a, d->aggregators) * d->align;
-    /* Find the last bucket with at most `target` bytes before it, and interpolate inside the bucket. */
+    /* Find the last bucket with at most `target` bytes before it, and interpolate inside the
+     * bucket. */
     const tutti_off target = tutti__cut(d->before[TUTTI__HISTOGRAM], a, d->aggregators);
     int i = 0, above = TUTTI__HISTOGRAM;
     while (above - i > 1) {
@@ -91,8 +92,8 @@ int tutti__domains_want_histogram(const tutti__summary *s, int kind_option) {
     return kind_option == TUTTI_DOMAINS_AUTO && (double)s->bytes < DENSE * (double)(s->hi - s->lo);
 }
 
-/* Return the largest number of bytes of an aggregator.  If there are more aggregators than buckets, neighbours
- * are averaged. */
+/* Return the largest number of bytes of an aggregator.  If there are more aggregators than buckets,
+ * neighbours are averaged. */
 static double largest_share(const tutti__domains *d) {
     const int n = d->aggregators < TUTTI__HISTOGRAM ? d->aggregators : TUTTI__HISTOGRAM;
     double most = 0;

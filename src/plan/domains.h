@@ -1,14 +1,14 @@
 /* plan: file domains and windows of the aggregators.  Only arithmetic, no MPI.
  *
  *   summary    bounds, bytes and runs of the request of every rank, reduced over all ranks
- *   domains    computed from the summary and possibly a coarse histogram of bytes; the same on every rank
+ *   domains    computed from the summary and possibly a coarse histogram of bytes; the same on
+ *              every rank
  *   windows    aggregator a accesses window (a, c) in its cycle c
  *
- *   even       | a=0: c0 c1 c2 | a=1: c0 c1 c2 | a=2: c0 c1 c2 |     equal parts of the extent
- *   balanced   | a=0: c0 | a=1: c0 c1 c2 c3      | a=2: c0 |         equal parts of its requested bytes
- *   cyclic     | a0 c0 | a1 c0 | a2 c0 | a0 c1 | a1 c1 | a2 c1 |     blocks assigned round-robin
- *   array      | a=0 | a=1: c0 c1 | a=2: c0 c1 |                     parts of an array, not of the
- *                                                                    request
+ *   even       | a=0: c0 c1 c2 | a=1: c0 c1 c2 | a=2: c0 c1 c2 |  equal parts of the extent
+ *   balanced   | a=0: c0 | a=1: c0 c1 c2 c3      | a=2: c0 |      equal parts of requested bytes
+ *   cyclic     | a0 c0 | a1 c0 | a2 c0 | a0 c1 | a1 c1 | a2 c1 |  blocks assigned round-robin
+ *   array      | a=0 | a=1: c0 c1 | a=2: c0 c1 |                  parts of an array
  *
  * All boundaries are aligned, so that only one aggregator writes a given page or stripe.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -43,8 +43,8 @@ tutti__summary tutti__summary_empty(void);
 tutti__summary tutti__summary_of(tutti__side file, tutti_count memory_runs);
 /* Set start_min and start_max of the summary of one rank. */
 void tutti__summary_set_rank(tutti__summary *s, int rank);
-/* Return whether each of `ranks` ranks has one run of the same length, which begins where the run of the
- * previous rank ends. */
+/* Return whether each of `ranks` ranks has one run of the same length, which begins where the run
+ * of the previous rank ends. */
 static inline int tutti__summary_is_in_rank_order(const tutti__summary *s, int ranks) {
     return s->ranks == ranks && s->runs == ranks && s->min_bytes == s->max_bytes &&
            s->start_min == s->start_max;
@@ -64,8 +64,8 @@ void tutti__histogram_add(tutti__side file, tutti_off lo, tutti_off hi,
 
 /* ---- domains */
 
-/* An array in a file, divided along its slowest dimension into `n` slabs of `slab` bytes, of which the first is at
- * file offset `at`.  n is 0 if the file has no array. */
+/* An array in a file, divided along its slowest dimension into `n` slabs of `slab` bytes, of which
+ * the first is at file offset `at`.  n is 0 if the file has no array. */
 typedef struct tutti__slabs {
     tutti_off at, slab;
     tutti_count n;
@@ -83,8 +83,8 @@ typedef struct tutti__domains {
     tutti_off before[TUTTI__HISTOGRAM + 1]; /* BALANCED: bytes before each bucket of [first, hi) */
 } tutti__domains;
 
-/* Return whether the histogram is needed, because the bytes may be distributed so unevenly over [lo, hi) that
- * equal parts would leave aggregators idle. */
+/* Return whether the histogram is needed, because the bytes may be distributed so unevenly over
+ * [lo, hi) that equal parts would leave aggregators idle. */
 int tutti__domains_want_histogram(const tutti__summary *s, int kind_option);
 
 /* Parameters of the division of a request into domains. */
@@ -96,8 +96,8 @@ typedef struct tutti__domain_rule {
     tutti_off window;
     /* [TUTTI__HISTOGRAM] histogram over the summary's [lo, hi); NULL: none */
     const tutti_off *bucket;
-    /* If not NULL, `kind` is ignored, and domain a begins at slab floor(n * a / aggregators) of the array,
-     * aligned down; it may have no bytes of the request. */
+    /* If not NULL, `kind` is ignored, and domain a begins at slab floor(n * a / aggregators) of the
+     * array, aligned down; it may have no bytes of the request. */
     const tutti__slabs *slabs;
 } tutti__domain_rule;
 
@@ -117,8 +117,8 @@ void tutti__domains_find(const tutti__domains *d, tutti_off offset, int *a_out, 
 /* Get the extent [*lo, *hi) of domain a; for CYCLIC it is that of all domains. */
 void tutti__domains_extent(const tutti__domains *d, int a, tutti_off *lo, tutti_off *hi);
 
-/* ---- route of a rank: all aggregators whose domains have bytes of its file side, each with the next cycle
- * with such bytes */
+/* ---- route of a rank: all aggregators whose domains have bytes of its file side, each with the
+ * next cycle with such bytes */
 typedef struct tutti__stop {
     int aggregator;
     tutti_count cycle; /* next cycle with bytes of this side; -1: none */
@@ -129,8 +129,8 @@ typedef struct tutti__route {
     int n;
 } tutti__route;
 
-/* Find the n aggregators whose domains have bytes of a side, in O(n * depth of the side) time; for CYCLIC in
- * O(windows with bytes * depth) if n is less than the number of aggregators. */
+/* Find the n aggregators whose domains have bytes of a side, in O(n * depth of the side) time; for
+ * CYCLIC in O(windows with bytes * depth) if n is less than the number of aggregators. */
 tutti_err tutti__route_make(const tutti__domains *d, tutti__side file,
                             tutti__route *out) TUTTI_MUST_USE;
 void tutti__route_free(tutti__route *r);
@@ -144,11 +144,11 @@ typedef struct tutti__topology {
     const int *group_of; /* [ranks] group of each rank */
 } tutti__topology;
 
-/* Choose `wanted` aggregators (0, or more than ranks: all ranks), distributed evenly over the groups and over
- * the ranks of each group; at most max(1, bytes / min_bytes) for small requests, min_bytes >= 1.
- * rank_of_out, with space for t->ranks items, gets the ranks of the aggregators in the order of the domains:
- * by group, then by rank, so that neighbouring domains are on the same node if possible.  Returns the number
- * of aggregators. */
+/* Choose `wanted` aggregators (0, or more than ranks: all ranks), distributed evenly over the
+ * groups and over the ranks of each group; at most max(1, bytes / min_bytes) for small requests,
+ * min_bytes >= 1.  rank_of_out, with space for t->ranks items, gets the ranks of the aggregators in
+ * the order of the domains: by group, then by rank, so that neighbouring domains are on the same
+ * node if possible.  Returns the number of aggregators. */
 int tutti__aggregators_choose(const tutti__topology *t, int wanted, tutti_off bytes,
                               tutti_off min_bytes, int *rank_of_out);
 

@@ -1,11 +1,11 @@
 /* plan: the aggregators whose domains have bytes of a file side, each with its first cycle.
  *
- * EVEN, BALANCED, ARRAY: the domain of the first byte is found, then the domain of the first byte after the
- * end of that domain, and so on: one seek per aggregator, in ascending order.
- * CYCLIC: the same with windows instead of domains.  An aggregator may occur repeatedly, so stops are
- * collected in batches about as long as the list so far, then sorted and reduced to one per aggregator; the
- * search ends when every aggregator is in the list.  One round of windows is enough for a dense side; a
- * side without bytes for some aggregators needs one seek per window with bytes.
+ * EVEN, BALANCED, ARRAY: the domain of the first byte is found, then the domain of the first byte
+ * after the end of that domain, and so on: one seek per aggregator, in ascending order.
+ * CYCLIC: the same with windows instead of domains.  An aggregator may occur repeatedly, so stops
+ * are collected in batches about as long as the list so far, then sorted and reduced to one per
+ * aggregator; the search ends when every aggregator is in the list.  One round of windows is enough
+ * for a dense side; a side without bytes for some aggregators needs one seek per window with bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <tutti/options.h>

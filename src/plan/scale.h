@@ -1,6 +1,6 @@
-/* plan: division of a length into n nearly equal parts.  Part k is [cut(k), cut(k + 1)) with
- * cut(k) = floor(length * k / n); part_of is its exact inverse.  Products are computed with 128 bits, since
- * lengths may be 2^62.
+/* plan: division of a length into n nearly equal parts.  Part k is [cut(k), cut(k + 1)) with cut(k)
+ * = floor(length * k / n); part_of is its exact inverse.  Products are computed with 128 bits,
+ * since lengths may be 2^62.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SCALE_H
 #define TUTTI_SCALE_H

@@ -1,8 +1,8 @@
 /* plan: summary of the requests of all ranks: a few sums and bounds, and a coarse histogram.
  *
- * A summary is reduced over the ranks (min, max, sum); the empty summary is the identity element.  The
- * histogram divides [lo, hi) into TUTTI__HISTOGRAM equal buckets; filling it takes one seek per bucket
- * within the bounds of the side, regardless of its number of runs.  Sums saturate.
+ * A summary is reduced over the ranks (min, max, sum); the empty summary is the identity element.
+ * The histogram divides [lo, hi) into TUTTI__HISTOGRAM equal buckets; filling it takes one seek per
+ * bucket within the bounds of the side, regardless of its number of runs.  Sums saturate.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "plan/domains.h"
 #include "plan/scale.h"

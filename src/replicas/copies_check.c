@@ -3,8 +3,8 @@
  * Every rank sends a hash of each item that other ranks also hold to the rank of the item's range,
  * which compares the hashes.  A difference in one word always changes the hash; differences in
  * several words cancel with a probability of 2^-64.  For the lowest item with a difference, the
- * lowest holder sends its values to the first holder that differs, which finds the value and reports
- * the error.
+ * lowest holder sends its values to the first holder that differs, which finds the value and
+ * reports the error.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "replicas/replicas_impl.h"
 
@@ -141,7 +141,8 @@ static tutti_err compare_hashes(tutti__team *t, const tutti_replicas *r, const v
     }
     TUTTI_TRY(tutti__directory_send(t, &r->directory, (int)sizeof *local, local, received));
     difference d = find_difference(t, r, received);
-    /* Find the lowest number of all ranges; exactly one range has found the difference in this item. */
+    /* Find the lowest number of all ranges; exactly one range has found the difference in this
+     * item. */
     const int64_t found = d.number;
     MPI_Request q;
     int64_t lowest = 0;

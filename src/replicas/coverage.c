@@ -1,7 +1,8 @@
 /* replicas: test whether the ranks list all items of the file.
  *
  * The position of an item is the sum of the sizes of all items with smaller numbers.  If the ranks
- * list only some of these items, a wrong position would be computed.  So positions are known only if
+ * list only some of these items, a wrong position would be computed.  So positions are known only
+ * if
  *
  *     numbers are 0, 1, 2, ... without a gap, or
  *     the spec has the number of items in the file, and the ranks list as many, or
@@ -48,8 +49,8 @@ static void append_coverage(void *left, const void *right) {
     l->end = r->end;
 }
 
-/* Return the end offset of an item whose position is given.  tutti__range_group has checked that all
- * copies have the same load. */
+/* Return the end offset of an item whose position is given.  tutti__range_group has checked that
+ * all copies have the same load. */
 static tutti_off item_end(const tutti__range_items *g, tutti_off value_bytes, tutti_count j) {
     const tutti_count i = g->sorted[j].index;
     return g->given[i] + g->received[i].load * value_bytes;

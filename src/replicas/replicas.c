@@ -37,8 +37,8 @@ static tutti_err set_memory_layout(const tutti_replicas_spec *s, tutti_replicas 
     tutti_off at = 0;
     r->n = s->n;
     r->value_bytes = s->value_bytes;
-    r->item_bytes =
-        s->n > 0 && !s->loads ? s->load * s->value_bytes : 0; /* the product has been checked */
+    /* the product has been checked */
+    r->item_bytes = s->n > 0 && !s->loads ? s->load * s->value_bytes : 0;
     if (s->loads) {
         r->sizes = tutti__malloc(n * sizeof *r->sizes);
         if (!r->sizes) return TUTTI_ERR_NOMEM;

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* The items with load > 0 in the form that the rules expect, and memory for intermediate results. */
+/* The items with load > 0 in the form that the rules expect, and memory for intermediate
+ * results. */
 typedef struct {
     tutti__items items;
     int64_t *number;

@@ -64,8 +64,8 @@ tutti_err tutti__coverage_positions(tutti__team *t, const tutti__directory *d,
                                     const tutti_off *positions, tutti_off value_bytes,
                                     tutti__range_items *g) TUTTI_MUST_USE;
 /* Check whether the positions of the items can be determined: the ranks list all items of the file,
- * or positions are given.  Sets r->missing, and r->end if positions are given.   items: field of the
- * spec.   Collective. */
+ * or positions are given.  Sets r->missing, and r->end if positions are given.   items: field of
+ * the spec.   Collective. */
 tutti_err tutti__coverage_check(tutti__team *t, const tutti__range_items *g, tutti_count items,
                                 tutti_replicas *r) TUTTI_MUST_USE;
 

@@ -1,9 +1,10 @@
 /* segments: rewrite infos whose trailers are removed with their segments.
  *
- * A trailer has the changes of infos since the previous trailer. When a segment is removed or archived, changes that are
- * still valid are written again, together with those of the newest remaining segment, to a second trailer directly after
- * the first one of that segment, if it is the last one of its file. The first trailer is valid until the transaction ends;
- * if it does not end, the next writer truncates the second one.
+ * A trailer contains the changes of infos since the previous trailer.  When a segment is removed or
+ * archived, changes that are still valid are written again, together with those of the newest
+ * remaining segment, to a second trailer directly after the trailer of that segment, if the segment
+ * is the last one of its file.  The first trailer is valid until the transaction ends; if the
+ * transaction does not end, the next writer truncates the second trailer.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 
@@ -12,7 +13,7 @@
 #include <unistd.h>
 #include "metadata/content.h"
 
-/* The newest remaining segment, if it is the last one of its file; otherwise -1. */
+/* Return the newest remaining segment if it is the last one of its file, otherwise -1. */
 static int64_t find_last_remaining(const tutti__model *m, const unsigned char *goes) {
     int64_t i = m->segments_n - 1;
     while (i >= 0 && (goes[i] || tutti__model_archived(m, m->segments[i].id))) i--;
@@ -58,9 +59,9 @@ tutti_err tutti__infos_carry(void *context) {
     c->row = *g;
     c->row.trailer = g->end;
     tutti_err err = read_trailer_sums(fd, path, g, &t, &sums);
-    if (err == TUTTI_OK && !sums) c->segment = -1; /* repair reports it */
+    if (err == TUTTI_OK && !sums) c->segment = -1; /* a repair will report the damage */
     if (err == TUTTI_OK && sums) {
-        /* not joined to the next segment: that commit has ended */
+        /* is_joined is 0, since the commit of this segment has ended */
         const tutti__trailer_spec spec = {sums, t.blocks, 0, 0};
         err = tutti__meta_infos_unwritten(m, g->id); /* the first trailer becomes invalid */
         if (err == TUTTI_OK) err = tutti__meta_end_segment(m, &c->row);
@@ -69,8 +70,8 @@ tutti_err tutti__infos_carry(void *context) {
             err = tutti__bytes_write(fd, c->row.trailer, buf, (size_t)(c->row.end - c->row.trailer),
                                      path);
         if (err == TUTTI_OK && fsync(fd) != 0) err = tutti__error_sys(errno, -1, path);
-        if (err != TUTTI_OK && ftruncate(fd, g->end) != 0)
-            c->segment = -1; /* the next writer does */
+        /* the next writer truncates the file */
+        if (err != TUTTI_OK && ftruncate(fd, g->end) != 0) c->segment = -1;
     }
     tutti__free(sums);
     tutti__free(buf);

@@ -1,7 +1,9 @@
-/* segments: checksums of sections. A block is the part of a section between two multiples of 64 KiB of the file.
+/* segments: checksums of sections.  A block is the part of a section between two multiples of 64
+ * KiB of the file.
  *
- * The checksum of a block that one operation wrote whole was computed during that operation, on some rank; all other
- * blocks (ends of sections, partial writes) are read back. The checksum of a section is that of its block checksums.
+ * The checksum of a block that one operation wrote whole was computed during that operation, on
+ * some rank; all other blocks (ends of sections, partial writes) are read back.  The checksum of a
+ * section is that of its block checksums.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/compressed.h"
 
@@ -9,7 +11,7 @@
 #include <string.h>
 #include "timestep/blocks.h"
 
-/* Sections one after the other. */
+/* List the blocks of consecutive sections. */
 static tutti_err list_blocks(const tutti__section *sections, int64_t n, tutti__block_list *out) {
     TUTTI_TRY(tutti__blocks_make(n, out));
     for (int64_t i = 0; i < n; i++) tutti__blocks_add(out, sections[i].start, sections[i].bytes);
@@ -36,7 +38,8 @@ tutti_err tutti__checksums_known(const tutti_dataset *d, tutti__block_list *bloc
     return TUTTI_OK;
 }
 
-uint64_t tutti__checksum_of_blocks(uint64_t *table, int64_t n) { /* as they are in the file */
+/* hashed in the byte order of the file */
+uint64_t tutti__checksum_of_blocks(uint64_t *table, int64_t n) {
     for (int64_t i = 0; i < n; i++) table[i] = htole64(table[i]);
     const uint64_t sum = tutti__sum_of(table, (size_t)n * sizeof *table);
     for (int64_t i = 0; i < n; i++) table[i] = le64toh(table[i]);
@@ -58,7 +61,7 @@ static tutti_err read_exactly(tutti_file *f, tutti_off at, tutti_off bytes, void
     return TUTTI_OK;
 }
 
-/* Rank 0: the trailer is complete, and its checksums agree with the metadata. */
+/* On rank 0, check that the trailer is complete and its checksums agree with the metadata. */
 static tutti_err check_trailer(tutti_file *f, const tutti__segment_row *g,
                                const tutti__section *sections, const tutti__block_list *m) {
     tutti__footer w;
@@ -93,7 +96,7 @@ static tutti_err check_trailer(tutti_file *f, const tutti__segment_row *g,
     return err;
 }
 
-/* This rank's share of blocks [lo, hi) of the table. */
+/* Parameters for comparing this rank's share of blocks [lo, hi) of the table. */
 typedef struct {
     tutti_file *file;
     const tutti__segment_row *segment;

@@ -44,7 +44,7 @@ int tutti__chunk_walk_next(tutti__chunk_walk *w, tutti__chunk_piece *out) {
     return 1;
 }
 
-enum { MOST = 64 << 20 }; /* bytes of a message, or of its answer */
+enum { MOST = 64 << 20 }; /* maximum bytes of a message, and of its answer */
 
 void tutti__chunk_mail_break(tutti__chunk_mail *m) {
     m->answer = (size_t)MOST + 1;

@@ -1,5 +1,6 @@
-/* segments: read compressed variables. Each rank requests entries from the owners of their chunks. An owner decompresses
- * each requested chunk once and answers with values in their file type, which the receiver converts.
+/* segments: read compressed variables.  Each rank requests entries from the owners of their chunks.
+ * An owner decompresses each requested chunk once and answers with values in their file type, which
+ * the receiver converts.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/compressed.h"
 
@@ -8,7 +9,7 @@
 
 /* ---- headers and chunks in the file */
 
-/* Name variable, segment and, if it is one, the chunk in an error. */
+/* Add variable, segment and, unless it is -1, the chunk to an error. */
 static tutti_err add_error_context(const tutti_dataset *d, const tutti__section *s,
                                    tutti_count chunk, tutti_err err) {
     const tutti__variable *v = tutti__model_variable_id(&d->model, s->variable);
@@ -54,14 +55,14 @@ tutti_err tutti__compressed_table(tutti_file *f, const tutti__section *s,
     return tutti__chunks_table_check(g, first, n, bounds_out[0], bounds_out + 1, s->bytes);
 }
 
-/* Decompresses the chunks that this rank owns, one by one. */
+/* Decompression of the chunks that this rank owns, one by one. */
 typedef struct {
     const tutti_dataset *d;
     tutti_file *f;
     const tutti__section *s;
     const tutti__chunk_grid *grid;
     tutti_count lo, hi;
-    tutti_off *bounds; /* [hi - lo + 1] */
+    tutti_off *bounds; /* [hi - lo + 1] bounds of the chunks in the section */
     tutti__chunk_codec codec;
     size_t room;
     char *frame, *raw;
@@ -126,7 +127,7 @@ tutti_err tutti__compressed_verify(tutti_dataset *d, const tutti__segment_row *g
 
 /* ---- requests and answers */
 
-/* Write the requests of this rank, ordered by owner. Not collective. */
+/* Write the requests of this rank, ordered by owner.   Not collective. */
 static tutti_err write_requests(const tutti__chunk_walk *begin, char **data,
                                 tutti__chunk_mail *mail) {
     tutti__chunk_walk w = *begin;
@@ -150,7 +151,8 @@ typedef struct {
     char *to;
 } request_cursor;
 
-/* Answer all requests, message by message; each requested chunk is decompressed once. Not collective. */
+/* Answer all requests, message by message; each requested chunk is decompressed once.   Not
+ * collective. */
 static tutti_err write_answers(unpacker *u, int n, const tutti__sparse_message *in, char **data,
                                tutti__sparse_message *out) {
     const tutti__chunk_grid *g = u->grid;
@@ -169,7 +171,7 @@ static tutti_err write_answers(unpacker *u, int n, const tutti__sparse_message *
     char *at = *data;
     for (int i = 0; i < n && err == TUTTI_OK; at += out[i++].bytes) out[i].data = a[i].to = at;
     while (err == TUTTI_OK) {
-        tutti_count chunk = u->hi; /* the first that is still requested */
+        tutti_count chunk = u->hi; /* the first chunk that is still requested */
         for (int i = 0; i < n; i++)
             if (a[i].next < a[i].end)
                 chunk = tutti__min(chunk, tutti__chunk_find(g, a[i].next->position).chunk);
@@ -188,7 +190,8 @@ static tutti_err write_answers(unpacker *u, int n, const tutti__sparse_message *
     return err;
 }
 
-/* Copy the answers to memory. They arrive in the order of the requests: owners ascend. Not collective. */
+/* Copy the answers to memory.  They arrive in ascending order of owners, as the requests were sent.
+ * Not collective. */
 static tutti_err copy_answers(const tutti__compressed *to, const tutti__chunk_walk *begin, int n,
                               const tutti__sparse_message *in) {
     tutti__conversion c;
@@ -235,7 +238,7 @@ tutti_err tutti__compressed_get(tutti_dataset *d, tutti_file *f, const tutti__se
         err = tutti__sparse_exchange(d->team, (int)mail.n, mail.v, &requests_n, &requests);
         unpacker u = {.d = d, .f = f, .s = s, .grid = &g};
         tutti__chunks_share(&g, d->team->size, d->team->rank, &u.lo, &u.hi);
-        if (requests_n == 0) u.hi = u.lo; /* nothing is unpacked */
+        if (requests_n == 0) u.hi = u.lo; /* no chunk is decompressed */
         if (err == TUTTI_OK && !(answers = tutti__malloc((size_t)requests_n * sizeof *answers)))
             err = TUTTI_ERR_NOMEM;
         if (err == TUTTI_OK) err = write_answers(&u, requests_n, requests, &answer, answers);
@@ -244,7 +247,8 @@ tutti_err tutti__compressed_get(tutti_dataset *d, tutti_file *f, const tutti__se
     }
     if (err == TUTTI_OK) {
         err = tutti__sparse_exchange(d->team, requests_n, answers, &received_n, &received);
-        err = tutti__team_agree(d->team, err); /* a rank without memory has sent nothing */
+        /* a rank that is out of memory has sent no answers */
+        err = tutti__team_agree(d->team, err);
         if (err == TUTTI_OK)
             err = tutti__team_agree(d->team, copy_answers(to, &w, received_n, received));
     }

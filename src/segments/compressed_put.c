@@ -1,5 +1,6 @@
-/* segments: write compressed variables. Entries are converted and sent to the owners of their chunks. Owners pad and
- * compress their chunks, and an exclusive scan yields their offsets. The result does not depend on the decomposition.
+/* segments: write compressed variables.  Entries are converted and sent to the owners of their
+ * chunks.  Owners pad and compress their chunks, and an exclusive scan computes the offsets.  The
+ * result does not depend on the decomposition.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/compressed.h"
 
@@ -14,12 +15,12 @@ typedef struct {
     const tutti__compressed *from;
     tutti__packed_section *out;
     tutti__chunk_grid grid;
-    tutti_count lo, hi; /* the chunks of this rank */
+    tutti_count lo, hi; /* chunks that this rank owns */
     char *sent;         /* records with their values */
-    tutti_off *ends;    /* [hi - lo] of its frames, from the beginning of the first */
+    tutti_off *ends;    /* [hi - lo] ends of its frames, relative to the start of the first frame */
 } compression;
 
-/* Write records with their values to p->sent, ordered by owner. Not collective. */
+/* Write records with their values to p->sent, ordered by owner.   Not collective. */
 static tutti_err write_records(compression *p, int64_t variable, const tutti__chunk_walk *begin,
                                tutti__chunk_mail *mail) {
     tutti__conversion c;
@@ -76,8 +77,8 @@ static tutti_err fill_padding(const tutti__compressed *from, const tutti__chunk_
     return TUTTI_OK;
 }
 
-/* Frames of n chunks, one after the other after the first piece; ends[]: where each ends, counted from
- * the beginning of the first. */
+/* Compress n chunks to consecutive frames after the first piece; ends[i]: end of frame i, relative
+ * to the start of the first frame. */
 static tutti_err compress_chunks(const tutti__chunk_grid *g, int level, const char *raw,
                                  tutti_count n, tutti_off *ends, tutti__packed_section *io) {
     tutti__chunk_codec codec = {0};
@@ -102,7 +103,7 @@ static tutti_err compress_chunks(const tutti__chunk_grid *g, int level, const ch
     return err;
 }
 
-/* Compress this rank's chunks of a variable, after space for the table. Not collective. */
+/* Compress this rank's chunks of a variable, after the space for the table.   Not collective. */
 static tutti_err compress_variable(compression *p, int64_t variable, int head, int n_in,
                                    const tutti__sparse_message *in) {
     const tutti_count n = p->hi - p->lo;
@@ -114,11 +115,11 @@ static tutti_err compress_variable(compression *p, int64_t variable, int head, i
                         ? fill_padding(p->from, &p->grid, p->lo, p->hi, raw)
                         : TUTTI_ERR_NOMEM;
     if (err == TUTTI_OK) {
-        /* The chunks of a variable before they are packed. */
+        /* copy the records to the uncompressed chunks of the variable */
         const tutti__chunk_grid *g = &p->grid;
         for (int i = 0; i < n_in; i++) {
             const char *at = in[i].data, *end = at + in[i].bytes;
-            while (at < end) { /* all records of a message are of one variable */
+            while (at < end) { /* the records of one variable are consecutive in a message */
                 tutti__chunk_record r;
                 memcpy(&r, at, sizeof r);
                 if (r.variable != variable) break;
@@ -135,7 +136,7 @@ static tutti_err compress_variable(compression *p, int64_t variable, int head, i
     return err;
 }
 
-/* Set the header, this rank's rows of the table and the offsets of its pieces. */
+/* Set the header, this rank's rows of the table, and the offsets of this rank's pieces. */
 static void complete_variable(compression *p, int head, tutti_off before, tutti_off all) {
     tutti__packed_section *out = p->out;
     const tutti_count n = p->hi - p->lo;
@@ -151,9 +152,10 @@ static void complete_variable(compression *p, int head, tutti_off before, tutti_
 
 /* ---- several variables */
 
-#define TOGETHER_BYTES ((tutti_off)8 << 20) /* per rank, unless one variable is larger */
+#define TOGETHER_BYTES ((tutti_off)8 << 20) /* maximum per rank, unless one variable is larger */
 
-/* Bytes of frames on ranks before this one, and on all, and the error of any rank.   Collective. */
+/* Compute the bytes of frames on lower ranks and on all ranks, and agree on errors.
+ * Collective. */
 static tutti_err exchange_frame_sizes(tutti_dataset *d, int n, const int64_t *local,
                                       int64_t *before, int64_t *all, tutti_err err) {
     MPI_Request r;
@@ -181,7 +183,7 @@ static tutti_err compress_group(tutti_dataset *d, int n, compression *p) {
             all[TUTTI__PACKED_TOGETHER + 1];
     tutti_err err = TUTTI_OK;
     for (int i = 0; i < n && err == TUTTI_OK; i++) err = write_variable(d, &p[i], i, &mail);
-    const int sent = err == TUTTI_OK ? (int)mail.n : 0; /* a rank that failed takes part, too */
+    const int sent = err == TUTTI_OK ? (int)mail.n : 0; /* a rank with an error also takes part */
     err = TUTTI_ALSO(err, tutti__sparse_exchange(d->team, sent, mail.v, &n_in, &in));
     tutti__free(mail.v);
     for (int i = 0; i < n; i++) {
@@ -217,7 +219,7 @@ tutti_err tutti__compressed_pack(tutti_dataset *d, int n, const tutti__compresse
             TUTTI_CHECK(
                 tutti__chunked_of(d, from[i + k].v, from[i + k].type, d->now.segment.id, &of),
                 TUTTI_ERR_STATE, "variable '%s': the space has no size",
-                from[i + k].v->name); /* the same on all ranks */
+                from[i + k].v->name); /* the error is the same on all ranks */
             tutti__chunks_cut(&of, d->chunk_bytes, &p[k].grid);
             bytes += (tutti_off)p[k].grid.raw * p[k].grid.chunks / d->team->size;
             if (k > 0 && bytes > TOGETHER_BYTES) break;

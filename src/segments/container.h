@@ -1,15 +1,16 @@
 /* segments: operations that differ between kinds of data files: native (.tutti) and netCDF (.nc).
  *
- * There is one table per kind; tutti_dataset.container is chosen when the dataset is opened.  The life of a
- * step (a segment) calls them in this order:
+ * There is one table per kind; tutti_dataset.container is chosen when the dataset is opened.  The
+ * functions are called in this order for a step (a segment):
  *
  *   begin     is_known, load, continues, place, prepare
  *   write     put_check, section_start
- *   commit    commit_check, end, finish; data and directory are synced; the transaction; publish; committed
+ *   commit    commit_check, end, finish; data and directory are synced; the transaction; publish;
+ *             committed
  *   discard   discard
  *   erase     erase in the transaction, then reclaim
  *
- * Entries are never NULL, except `publish`.
+ * No entry is NULL, except that `publish` may be.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CONTAINER_H
 #define TUTTI_CONTAINER_H
@@ -24,19 +25,21 @@ typedef struct tutti__known tutti__known;
 typedef struct tutti__comparison {
     tutti_file *file;
     const tutti__segment_row *segment;
-    const tutti__known *known;  /* its sections, all of which have a checksum */
-    const tutti__section *only; /* one of them; NULL: all */
+    const tutti__known *known;  /* sections of the segment, all of which have a checksum */
+    const tutti__section *only; /* compare only this section; NULL: all sections */
 } tutti__comparison;
 
 typedef struct tutti__container {
-    const char *name;           /* in messages */
-    const char *extension;      /* of data files */
-    const char *archive_error;  /* why segments cannot be archived; NULL: they can */
-    tutti_byte_order order;     /* of variables by default; TUTTI_NATIVE_ENDIAN: this machine's */
-    tutti_byte_order own_order; /* of the library's own variables */
-    tutti_count least_entries;  /* of a list with an id map */
+    const char *name;          /* name for messages */
+    const char *extension;     /* extension of the names of data files */
+    const char *archive_error; /* reason why segments cannot be archived; NULL: they can */
+    /* default byte order of variables; TUTTI_NATIVE_ENDIAN: that of this machine */
+    tutti_byte_order order;
+    tutti_byte_order own_order; /* byte order of the library's own variables */
+    tutti_count least_entries;  /* minimum number of entries of a list with an id map */
 
-    /* ---- definitions.   Not collective.  TUTTI_ERR_UNSUPPORTED: data files of this kind cannot represent it */
+    /* ---- definitions.   Not collective.  TUTTI_ERR_UNSUPPORTED: data files of this kind cannot
+     * represent it */
 
     tutti_err (*space_check)(const tutti__model *m, const char *name, int kind);
     tutti_err (*variable_check)(const tutti__model *m, const tutti__variable *v);
@@ -45,55 +48,60 @@ typedef struct tutti__container {
     /* ---- begin */
 
     /* Return whether this rank has the data of the file with the last step that `continues` and
-     * `place` need: the same on all ranks.
-     * Local. */
+     * `place` need; the result is the same on all ranks.  Local. */
     int (*is_known)(const tutti_dataset *d, const tutti__datafile *file);
-    /* Make it known.   Collective. */
+    /* Load this data.   Collective. */
     tutti_err (*load)(tutti_dataset *d, const tutti__datafile *file);
-    /* Whether a step of this kind can be appended to the file that is known.   Not collective. */
+    /* Return whether a step of this kind can be appended to the loaded file.   Not collective. */
     int (*continues)(const tutti_dataset *d, int kind);
-    /* Set w->segment.start and w->end; the file of the step is known.   Not collective. */
+    /* Set w->segment.start and w->end; the file of the step is loaded.   Not collective. */
     void (*place)(const tutti_dataset *d, tutti__writing *w);
-    /* Rank 0: the file, which is not new, has all that must precede the step, and no bytes at or
-     * after its start. */
+    /* On rank 0, prepare an existing file: write what must precede the step, and remove bytes at
+     * and after its start. */
     tutti_err (*prepare)(tutti_dataset *d, const tutti__writing *w);
 
     /* ---- write */
 
-    /* The variable can be written in d->now.   Not collective. */
+    /* Check that the variable can be written in d->now.   Not collective. */
     tutti_err (*put_check)(const tutti_dataset *d, const tutti__variable *v);
-    /* The offset of a new section of d->now.   Not collective. */
+    /* Return the offset of a new section of d->now.   Not collective. */
     tutti_off (*section_start)(const tutti_dataset *d, const tutti__section *of, tutti_off bytes);
 
     /* ---- commit */
 
-    /* d->now has all that a step must have.   Not collective. */
+    /* Check that d->now has all data that a step must have.   Not collective. */
     tutti_err (*commit_check)(const tutti_dataset *d);
-    /* No more sections follow: set trailer and end of d->now.segment, which `finish` may increase.   Not collective. */
+    /* Set trailer and end of d->now.segment after its last section; `finish` may increase the end.
+     * Not collective. */
     void (*end)(tutti_dataset *d);
-    /* Rank 0, in the transaction, which has all rows of d->now but the segment's: add that row
-     * and write all that must be on the device before the commit point.  Without `publish` the
-     * transaction is the commit point. */
+    /* On rank 0, in the transaction, which has all rows of d->now except that of the segment: add
+     * this row, and write all data that must be on the device before the commit point.  Without
+     * `publish`, the end of the transaction is the commit point. */
     tutti_err (*finish)(tutti_dataset *d, const tutti__trailer_spec *spec);
-    /* Rank 0, after the transaction: the commit point.  If it fails, the rows are removed again. */
+    /* On rank 0, after the transaction: perform the commit.  If it fails, the rows are removed
+     * again. */
     tutti_err (*publish)(const tutti_dataset *d);
-    /* The commit has succeeded; its segments are still d->waiting and d->now.   Not collective. */
+    /* Update the state after a successful commit; its segments are still d->waiting and d->now. Not
+     * collective. */
     void (*committed)(tutti_dataset *d);
-    /* d->now is complete and waits for the commit while the next step begins: *out is its file with the step in it.   Not collective. */
+    /* Describe in *out the file of d->now, including d->now, which is complete and waits for the
+     * commit while the next step begins.   Not collective. */
     tutti_err (*set_aside)(const tutti_dataset *d, tutti__ncfile *out);
 
     /* ---- discard, erase */
 
-    /* The bytes of a step that was not committed are removed from a file that existed before it.   Collective. */
+    /* Remove the bytes of an uncommitted step from a file that existed before it.   Collective. */
     tutti_err (*discard)(tutti_dataset *d, const tutti__writing *w);
-    /* Rank 0, in the transaction that removes the rows of segments; the context is a tutti__info_carry. */
+    /* On rank 0, in the transaction that removes the rows of segments: adjust other metadata; the
+     * context is a tutti__info_carry. */
     tutti_err (*erase)(void *context);
-    /* Rank 0: the file ends with its last segment.  TUTTI_ERR_FORMAT: it is too short for it. */
+    /* On rank 0, truncate a file after its last segment.  Fails with TUTTI_ERR_FORMAT if the file
+     * is too short. */
     tutti_err (*reclaim)(const tutti_dataset *d, const tutti__datafile *f);
 
     /* ---- verify */
 
-    /* Rank 0: the metadata that a file has agree with the database. */
+    /* On rank 0, check that the metadata in a file agrees with the database. */
     tutti_err (*file_check)(const tutti_dataset *d, const tutti__datafile *f);
     /* Compare sections with their checksums.   Collective. */
     tutti_err (*compare)(tutti_dataset *d, const tutti__comparison *c);

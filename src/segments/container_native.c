@@ -1,5 +1,5 @@
-/* segments: native data files (data-NNNNNN.tutti): a header, then segments, each with its trailer.  A segment is
- * part of the dataset as soon as the transaction with its rows has ended.
+/* segments: native data files (data-NNNNNN.tutti): a header, then segments, each with its trailer.
+ * A segment is part of the dataset as soon as the transaction with its rows has ended.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 
@@ -57,7 +57,7 @@ static int always_continues(const tutti_dataset *d, int kind) {
     return 1;
 }
 
-/* Behind the last segment of the file, committed or not. */
+/* Place the segment after the last segment of the file, committed or not. */
 static void place_segment(const tutti_dataset *d, tutti__writing *w) {
     const tutti__model *m = &d->model;
     tutti_off end = TUTTI__SEGMENT_ALIGN;
@@ -72,7 +72,7 @@ static tutti_err prepare_file(tutti_dataset *d, const tutti__writing *w) {
     return tutti__cut_here(w->file, w->segment.start);
 }
 
-/* Blocks of checksums and pages belong to one section. */
+/* Sections are aligned so that each block of checksums, and each page, belongs to one section. */
 static tutti_off section_start(const tutti_dataset *d, const tutti__section *of, tutti_off bytes) {
     (void)of;
     return tutti__align_up(d->now.end, bytes >= TUTTI__BLOCK ? TUTTI__BLOCK : TUTTI__SECTION_ALIGN);
@@ -80,14 +80,14 @@ static tutti_off section_start(const tutti_dataset *d, const tutti__section *of,
 
 /* ---- commit */
 
-/* The length of the trailer is not known before its rows are. */
+/* The length of the trailer is estimated, since it is known only with its rows. */
 static void end_segment(tutti_dataset *d) {
     tutti__segment_row *g = &d->now.segment;
     g->trailer = tutti__align_up(d->now.end, TUTTI__SECTION_ALIGN);
     g->end = g->trailer + TUTTI__SEGMENT_ALIGN;
 }
 
-/* The header of a new file, and the trailer. */
+/* Write the header of a new file, and the trailer. */
 static tutti_err finish_segment(tutti_dataset *d, const tutti__trailer_spec *spec) {
     tutti__segment_row *g = &d->now.segment;
     char *buf = NULL;
@@ -131,7 +131,7 @@ static tutti_err reclaim_file(const tutti_dataset *d, const tutti__datafile *f) 
         if (m->segments[i].file == f->id && !tutti__model_archived(m, m->segments[i].id))
             end = tutti__max(end, m->segments[i].end);
     tutti__dataset_data_path(d, f->name, path, sizeof path);
-    if (!tutti__model_file_in_use(m, f->id)) /* all its segments are archived */
+    if (!tutti__model_file_in_use(m, f->id)) /* all segments of the file are archived */
         return unlink(path) == 0 || errno == ENOENT ? TUTTI_OK : tutti__error_sys(errno, -1, path);
     if (lstat(path, &st) != 0) return tutti__error_sys(errno, -1, path);
     TUTTI_CHECK(S_ISREG(st.st_mode), TUTTI_ERR_FORMAT, "'%s' is not a regular file", f->name);

@@ -1,8 +1,10 @@
-/* segments: data files that are netCDF (data-NNNNNN.nc): a topology is fixed variables, a state is a record.  A
- * segment is part of the dataset as soon as the number of records in the header counts it.
+/* segments: netCDF data files (data-NNNNNN.nc): a topology is stored as fixed variables, a state as
+ * a record.  A segment is part of the dataset as soon as the number of records in the header counts
+ * it.
  *
- * All states of a file have the variables and types of its first one.  A segment that differs begins another file if
- * that is known before it begins (a topology, a variable registered since, another type), and is refused otherwise.
+ * All states of a file have the variables and types of its first one.  A segment that differs
+ * begins another file if the difference is known before it begins (a topology, a new variable,
+ * another type); otherwise it is refused.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 
@@ -10,7 +12,7 @@
 
 /* ---- the file that segments go to */
 
-/* Load the description of the file on rank 0 and broadcast it. Collective. */
+/* Load the description of the file on rank 0 and broadcast it.   Collective. */
 static tutti_err load_file(tutti_dataset *d, const tutti__datafile *file) {
     tutti__ncfile f = {0};
     const int root = d->team->rank == 0;
@@ -48,7 +50,8 @@ static int file_continues(const tutti_dataset *d, int kind) {
     if (kind == TUTTI_TOPOLOGY) return 0;
     if (!d->nc.first.id) return tutti__netcdf_header_most(&d->model) <= d->nc.area;
     if (find_last_variable(d) > d->nc.defined) return 0;
-    for (int64_t i = 0; i < d->nc.state_n; i++) { /* definitions are those of its first state */
+    /* all states have the variables of the first state */
+    for (int64_t i = 0; i < d->nc.state_n; i++) {
         const tutti__variable *v = tutti__model_variable_id(&d->model, d->nc.state[i].variable);
         if (!v || v->put_type != d->nc.state[i].type) return 0;
     }
@@ -68,7 +71,8 @@ static void place_record(const tutti_dataset *d, tutti__writing *w) {
     w->end = w->segment.start + (w->segment.kind == TUTTI_STATE ? TUTTI__NETCDF_TIME : 0);
 }
 
-/* The header of a new file is written by the first commit; a file whose first segment still waits has none. */
+/* The first commit writes the header of a new file; until then the file has none, even if its first
+ * segment waits. */
 static tutti_err prepare_netcdf_file(tutti_dataset *d, const tutti__writing *w) {
     if (w->new_file) return TUTTI_OK;
     if (d->has_leftovers && tutti__model_file_id(&d->model, w->row.id))
@@ -116,7 +120,8 @@ static tutti_err check_put(const tutti_dataset *d, const tutti__variable *v) {
     return TUTTI_OK;
 }
 
-/* In a record: where the first record of the file has the variable, or after the previous section. */
+/* Return the offset of a section in a record: as in the first record of the file, or after the
+ * previous section. */
 static tutti_off find_record_offset(const tutti_dataset *d, const tutti__section *of,
                                     tutti_off bytes) {
     const tutti__ncfile *f = &d->nc;
@@ -141,7 +146,7 @@ static tutti_err check_commit(const tutti_dataset *d) {
 
 /* ---- complete segments */
 
-/* The description of the file including the segment being written; it owns no memory. */
+/* Return the description of the file including the segment being written; it owns no memory. */
 static tutti__ncfile describe_with_current(const tutti_dataset *d) {
     tutti__ncfile f = d->nc;
     const tutti__writing *w = &d->now;
@@ -167,13 +172,13 @@ static void end_record(tutti_dataset *d) {
     g->trailer = g->end;
 }
 
-/* The key "defined" of the database from this commit on; 0: unchanged. */
+/* Return the value of the key "defined" in the database after this commit; 0: unchanged. */
 static int64_t find_defined(const tutti_dataset *d) {
     const tutti__ncfile f = describe_with_current(d);
     return f.first.id && f.defined != d->model.defined ? f.defined : 0;
 }
 
-/* States of a file that are part of the dataset. */
+/* Return the number of states of a file that are part of the dataset. */
 static tutti_count count_states(const tutti_dataset *d, int64_t file) {
     tutti_count n = 0;
     for (int64_t i = 0; i < d->model.segments_n; i++)
@@ -185,7 +190,7 @@ static int64_t first_of_commit(const tutti_dataset *d) {
     return d->waiting_n ? d->waiting[0].segment.id : d->now.segment.id;
 }
 
-/* The rows; header, time and length of the file. */
+/* Write the rows, and the header, time and length of the file. */
 static tutti_err finish_record(tutti_dataset *d, const tutti__trailer_spec *spec) {
     const tutti__segment_row *g = &d->now.segment;
     tutti__ncfile f = describe_with_current(d);
@@ -203,7 +208,7 @@ static tutti_err finish_record(tutti_dataset *d, const tutti__trailer_spec *spec
         const tutti_err err = tutti__file_put(d->now.file, 0, bytes, header);
         tutti__free(header);
         TUTTI_TRY(err);
-        if (g->end == g->start) end = bytes; /* nothing but a header */
+        if (g->end == g->start) end = bytes; /* the file has only a header */
     }
     if (g->kind == TUTTI_STATE) {
         tutti__netcdf_time(g, time);
@@ -263,14 +268,15 @@ static void adopt_committed_file(tutti_dataset *d) {
 
 /* ---- discard, erase, verify */
 
-/* The file may have another header already, or be new with a first segment that waits. */
+/* The file may already have another header, or may be new with a first segment that waits. */
 static tutti_err discard_record(tutti_dataset *d, const tutti__writing *w) {
     const int root = d->team->rank == 0 && tutti__model_file_id(&d->model, w->row.id);
     return tutti__team_agree(
         d->team, root ? tutti__netcdf_correct(d->path, d->meta, &d->model, &w->row) : TUTTI_OK);
 }
 
-/* The definitions that the last remaining file was made with are not known. */
+/* Reset "defined", since the definitions with which the last remaining file was created are
+ * unknown. */
 static tutti_err erase_rows(void *context) {
     const tutti__info_carry *c = context;
     return tutti__meta_set(c->dataset->meta, "defined", 0);

@@ -13,7 +13,7 @@ void tutti__dataset_data_path(const tutti_dataset *d, const char *name, char *to
     snprintf(to, room, "%s/%s", d->path, name);
 }
 
-/* Close an open file and keep its statistics. Collective. */
+/* Close an open file and keep its statistics.   Collective. */
 static tutti_err close_file(tutti_dataset *d, int64_t i) {
     tutti__file_stats_add(d->files[i].file, &d->stats);
     const tutti_err err = tutti_file_close(&d->files[i].file);
@@ -28,10 +28,10 @@ tutti_err tutti__dataset_file_close(tutti_dataset *d, const tutti__datafile *row
     return err;
 }
 
-/* At most this many files are open; the least recently used one is closed. */
+/* Maximum number of open files; the least recently used file is closed. */
 enum { OPEN_FILES = 16 };
 
-/* Rank 0: a data file must be a regular file, not a symbolic link out of the directory. */
+/* On rank 0, check that a data file is a regular file, not a symbolic link to another directory. */
 static tutti_err check_regular_file(const char *path, const char *name) {
     struct stat st;
     TUTTI_CHECK(lstat(path, &st) != 0 || S_ISREG(st.st_mode), TUTTI_ERR_FORMAT,

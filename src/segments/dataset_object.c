@@ -112,8 +112,8 @@ tutti_err tutti__dataset_load(tutti_dataset *d, tutti__model *out) {
     if (err == TUTTI_OK) err = broadcast_model(d, out);
     if (err != TUTTI_OK) tutti__model_free(out);
     for (int64_t i = 0; i < out->sizes_n && err == TUTTI_OK; i++) {
-        tutti__size *s =
-            &out->sizes[i]; /* known sizes keep their stamps, new ones get new stamps */
+        /* known sizes keep their stamps; new sizes get new stamps */
+        tutti__size *s = &out->sizes[i];
         for (int64_t j = 0; j < d->model.sizes_n && s->stamp == 0; j++) {
             const tutti__size *old = &d->model.sizes[j];
             if (old->space == s->space && old->segment == s->segment) s->stamp = old->stamp;

@@ -1,10 +1,10 @@
 /* segments: relations between the fields of a dataset that hold whenever a public call begins or
- * ends, asserted there in debug and sanitizer builds.  During a commit, its thread changes the
- * segments that have begun: they are not checked.
+ * ends; debug and sanitizer builds assert them.  During a commit, a thread changes the segments
+ * that have begun, so they are not checked.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 
-/* The tables that all ranks have. */
+/* Check the tables that all ranks have. */
 static int is_model_valid(const tutti_dataset *d) {
     const tutti__model *m = &d->model;
     for (int64_t i = 0; i < m->segments_n; i++) {
@@ -17,7 +17,7 @@ static int is_model_valid(const tutti_dataset *d) {
     return 1;
 }
 
-/* A segment that has begun: sections in the order of their places, none beyond its end. */
+/* Check a segment that has begun: sections are ordered by offset, and none exceeds its end. */
 static int is_writing_valid(const tutti_dataset *d, const tutti__writing *w) {
     tutti_off at = w->segment.start;
     if (!w->under_way || !(d->mode & TUTTI_WRITE)) return 0;

@@ -1,11 +1,12 @@
-/* segments: name variable and position, instead of part and element, in conversion errors.
+/* segments: variable and position, instead of part and element, in conversion errors.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* "part 3, element 7: 1e300 does not fit float32" at an offset, the same on all ranks. */
+/* The error has the text "part 3, element 7: 1e300 does not fit float32" and an offset, which are
+ * the same on all ranks. */
 void tutti__dataset_misfit(const tutti_dataset *d, const tutti__section *sections, int64_t n,
                            tutti_err err) {
     tutti_error_info info = *tutti_last_error();
@@ -24,7 +25,7 @@ void tutti__dataset_misfit(const tutti_dataset *d, const tutti__section *section
                          (long long)(at % item / (item / tutti__variable_numbers(v))));
             snprintf(text, sizeof text, "variable '%s', entry %lld%s%.200s", v->name,
                      (long long)(at / item), number, value);
-        } else { /* entries are stored in rank order */
+        } else { /* ranked: entries are stored in rank order */
             const char *element = strstr(info.text, "element ");
             snprintf(text, sizeof text, "variable '%s', %.250s", v->name,
                      element ? element : value + 2);

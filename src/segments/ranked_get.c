@@ -1,6 +1,6 @@
-/* segments: read ranked sections (ranked_put.c has their format). Each rank owns a block of
- * positions of the space and determines from the list of entries the index of each position;
- * readers request the places of their positions.
+/* segments: read ranked sections (ranked_put.c describes their format).  Each rank owns a block of
+ * positions of the space, and determines the index of each of these positions from the list of
+ * entries; readers request the indices of their positions.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 
@@ -8,11 +8,11 @@
 #include <string.h>
 #include "comm/sparse.h"
 
-enum { HEAD = TUTTI__RANKED_HEAD }; /* numbers before the table */
+enum { HEAD = TUTTI__RANKED_HEAD }; /* number of values before the table */
 
 /* ---- accesses by index */
 
-/* Pieces of item bytes that follow each other on both sides become one. */
+/* Pieces of items; pieces that are adjacent on both sides are merged. */
 typedef struct {
     tutti_count n;
     tutti_off *file, *memory, *length;
@@ -54,7 +54,7 @@ static int position_owner(const blocks *b, tutti_count position) {
     return (int)(position / b->block);
 }
 
-/* Send records to the owners of their positions; `v` is sorted by owner. Collective. */
+/* Send records to the owners of their positions; `v` is sorted by owner.   Collective. */
 static tutti_err send_sorted(tutti__team *t, const blocks *b, const placed *v, tutti_count n,
                              int *n_in, tutti__sparse_message **in) {
     tutti__sparse_message *out = tutti__malloc(((size_t)t->size + 1) * sizeof *out);
@@ -72,7 +72,7 @@ static tutti_err send_sorted(tutti__team *t, const blocks *b, const placed *v, t
     return err;
 }
 
-/* Stable counting sort by owner. */
+/* Sort records by owner (stable counting sort). */
 static tutti_err sort_by_owner(const blocks *b, int ranks, const placed *from, tutti_count n,
                                placed *to, tutti_count *index) {
     tutti_count *start = tutti__calloc((size_t)ranks + 1, sizeof *start);
@@ -117,7 +117,7 @@ static tutti_err read_list(const tutti_dataset *d, tutti_file *f, const tutti__s
     return err;
 }
 
-/* The places of this rank's block of positions. */
+/* Determine the indices of this rank's block of positions. */
 static tutti_err create_directory(tutti_dataset *d, tutti_file *f, const tutti__section *list,
                                   const blocks *b, tutti_count **out) {
     placed *local_entries = NULL;
@@ -143,7 +143,8 @@ static tutti_err create_directory(tutti_dataset *d, tutti_file *f, const tutti__
     return err;
 }
 
-/* Request places from the owners. Answers arrive in the order of requests, rank by rank. Collective. */
+/* Request indices from the owners.  Answers arrive in rank order, as the requests were sent.
+ * Collective. */
 static tutti_err request_places(tutti_dataset *d, const blocks *b, const tutti_count *directory,
                                 const tutti_count *position, tutti_count n,
                                 tutti_count *place_out) {
@@ -175,7 +176,7 @@ static tutti_err request_places(tutti_dataset *d, const blocks *b, const tutti_c
     return err;
 }
 
-/* Size of the cache. */
+/* Maximum number of cached tutti__places. */
 enum { PLACES = 16 };
 
 static tutti_err compute_places(tutti_dataset *d, tutti_file *f, const tutti__section *list,
@@ -210,7 +211,7 @@ static tutti_err compute_places(tutti_dataset *d, tutti_file *f, const tutti__se
     return err;
 }
 
-/* The list that a section names, and its file.   Collective. */
+/* Find the list of a section, and its file.   Collective. */
 static tutti_err find_list(tutti_dataset *d, const tutti__section *s, int space,
                            tutti__section *out, tutti_file **f) {
     const tutti__segment_row *g = tutti__model_segment_id(&d->model, s->list_segment);
@@ -270,8 +271,8 @@ static tutti_err find_places(tutti_dataset *d, const tutti__section *s, tutti_de
     return TUTTI_OK;
 }
 
-/* The entries of a rank as bytes from the first place on, and those that have none: made once for each
- * size of items.   Not collective. */
+/* Make an access of the entries of a rank, relative to the first entry, and list the entries that
+ * have no value; made once for each size of items.   Not collective. */
 static tutti_err create_places_access(tutti__places *at, tutti_decomposition *p, tutti_off item) {
     const size_t n = (size_t)at->n;
     if (at->access && at->item == item) return TUTTI_OK;

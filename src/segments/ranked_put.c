@@ -1,8 +1,9 @@
 /* segments: write ranked sections: a header, then the entries that each rank writes, in rank order.
  *
- *   header   int64: ranks, entries of all, the most of a rank, then those of each rank; little-endian
- *   list     the position of each entry in the space, in the same order: "SPACE:entries", written once
- *            for each decomposition, so that any other one finds its entries
+ *   header   int64, little-endian: ranks, entries of all ranks, maximum per rank, entries of each
+ *            rank
+ *   list     the position of each entry in the space, in the same order: "SPACE:entries", written
+ *            once for each decomposition, so that other decompositions can find their entries
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
@@ -13,11 +14,11 @@
 #include "comm/collective_count.h"
 #include "comm/wait.h"
 
-enum { HEAD = TUTTI__RANKED_HEAD }; /* numbers before the table */
+enum { HEAD = TUTTI__RANKED_HEAD }; /* number of values before the table */
 
 /* ---- number of entries per rank */
 
-/* Size of the cache. */
+/* Maximum number of cached tutti__ranked_sizes. */
 enum { MOST_SIZES = 64 };
 
 void tutti__ranked_trim(tutti_dataset *d) {
@@ -132,8 +133,8 @@ tutti__section *tutti__ranked_new(tutti_dataset *d, const tutti__variable *v, in
                 list.part = tutti__max(list.part, d->now.sections[i].part);
         list.part++;
         (void)tutti__section_new(d, &list, 8 * sizes->all);
-        d->listed[d->listed_n++] =
-            (tutti__listed){decomposition, d->now.segment.id, list.part}; /* capacity is reserved */
+        /* capacity is reserved */
+        d->listed[d->listed_n++] = (tutti__listed){decomposition, d->now.segment.id, list.part};
     }
     const tutti__listed *l = find_listed(d, decomposition);
     const tutti__section new = {

@@ -1,5 +1,6 @@
-/* segments: sections of committed segments, which are read on demand, and of segments being written. Sections follow
- * each other; large ones start at multiples of a block, so that a checksum block or page belongs to one section.
+/* segments: sections of committed segments, which are read on demand, and of segments being
+ * written.  Sections are consecutive; large ones start at multiples of a block, so that a checksum
+ * block or page belongs to one section.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 
@@ -7,7 +8,7 @@
 
 /* ---- committed segments */
 
-/* Sections of at most this many segments are cached. */
+/* Maximum number of segments whose sections are cached. */
 enum { KNOWN = 64 };
 
 tutti_err tutti__sections_of(tutti_dataset *d, int64_t segment, const tutti__known **out) {
@@ -112,7 +113,7 @@ tutti_err tutti__tail_cut(tutti_dataset *d) {
     return TUTTI_OK;
 }
 
-/* Rows are ordered by offset: move the last one to its position. */
+/* Move the last row to its position in the order of offsets. */
 static tutti__section *sort_last_row(tutti__writing *w) {
     int64_t i = w->sections_n - 1;
     const tutti__section last = w->sections[i];
@@ -151,7 +152,7 @@ tutti__section *tutti__section_new(tutti_dataset *d, const tutti__section *of, t
     return sort_last_row(w);
 }
 
-/* Remove a row. */
+/* Remove the row of a section. */
 static void remove_section_row(tutti__writing *w, int64_t i) {
     const tutti__section *s = &w->sections[i];
     const int64_t behind = w->sections_n - 1 - i;

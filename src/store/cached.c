@@ -4,8 +4,8 @@
  *   preadv2, RWF_NOWAIT   Linux 4.14: a read of one byte that fails if the page is not cached;
  *                         the kernel may then start to read the page, so a second query finds it
  *
- * Both fail on old kernels, on file systems without page cache, and for files of other users.  The result
- * is then unknown, which is not an error.
+ * Both fail on old kernels, on file systems without page cache, and for files of other users.  The
+ * result is then unknown, which is not an error.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/fdfile.h"
 #include "store/store.h"
@@ -18,7 +18,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Number of the system call on all architectures, for C libraries that are older than the kernel. */
+/* Number of the system call on all architectures, for C libraries that are older than the
+ * kernel. */
 #ifndef SYS_cachestat
 #define SYS_cachestat 451
 #endif
@@ -52,7 +53,7 @@ static int by_read(int fd, tutti_off offset) {
     return n < 0 && errno == EAGAIN ? 0 : -1;
 }
 
-/* Returns -1 with direct_io, which does not use the cache. */
+/* Returns -1 with direct_io, which bypasses the page cache. */
 int tutti__fdfile_cached(tutti_store *s, tutti_off offset) {
     const tutti__fdfile *f = (const tutti__fdfile *)s;
     const int before = errno;

@@ -26,11 +26,12 @@ typedef struct tutti__fault {
     int sys_errno; /* errno of the injected error */
 } tutti__fault;
 
-/* Parse the option `fault`; fault_out->what is TUTTI__FAULT_NONE if the text is empty or names another rank.
- * TUTTI_ERR_OPTION if the text is malformed, on all ranks. */
+/* Parse the option `fault`; fault_out->what is TUTTI__FAULT_NONE if the text is empty or names
+ * another rank.  Fails with TUTTI_ERR_OPTION if the text is malformed, on all ranks. */
 tutti_err tutti__fault_parse(const char *text, int rank, tutti__fault *fault_out) TUTTI_MUST_USE;
 
-/* Wrap the store `inner` in a store that fails as *fault describes; on success the new store owns `inner`. */
+/* Wrap the store `inner` in a store that fails as *fault describes; on success the new store owns
+ * `inner`. */
 tutti_err tutti__fault_wrap(tutti_store *inner, const tutti__fault *fault,
                             tutti_store **store_out) TUTTI_MUST_USE;
 

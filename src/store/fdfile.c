@@ -1,7 +1,7 @@
 /* store: files with a descriptor: open, transfer, size, preallocation, sync, close.
  *
- * Only regular files are accepted.  The type is checked before the file is opened, so that open does
- * not block on a FIFO or affect its writer, and again afterwards.
+ * Only regular files are accepted.  The type is checked before the file is opened, so that open
+ * does not block on a FIFO or affect its writer, and again afterwards.
  *
  * A process that writes beyond its file size limit gets SIGXFSZ before EFBIG.  The library must
  * not change signal handlers, so each request is checked against the limit first.
@@ -44,8 +44,8 @@ static int open_flags(int flags) {
     return o;
 }
 
-/* open(2), repeated when interrupted.  The descriptor is never 0, 1 or 2: if a
- * standard stream is closed, its output must not be written to the file. */
+/* open(2), repeated when interrupted.  The descriptor is never 0, 1 or 2: if a standard stream is
+ * closed, its output must not be written to the file. */
 static int open_fd(const char *path, int o, int permissions) {
     int fd;
     do fd = open(path, o, permissions);
@@ -58,7 +58,8 @@ static int open_fd(const char *path, int o, int permissions) {
     return higher;
 }
 
-/* Open f->fd, which uses the page cache.  O_NONBLOCK is removed when the file is known to be regular. */
+/* Open f->fd, which uses the page cache.  O_NONBLOCK is removed when the file is known to be
+ * regular. */
 static tutti_err open_buffered(tutti__fdfile *f, const char *path, int permissions) {
     struct stat st;
     const int o = open_flags(f->flags);
@@ -99,8 +100,8 @@ static tutti_err open_all(tutti__fdfile *f, const char *path, int permissions,
     f->max_bytes = (size_t)(f->interrupt ? tutti__min(fault.n, MAX_CALL_BYTES) : MAX_CALL_BYTES);
     TUTTI_TRY(open_buffered(f, path, permissions));
     if (opt->direct_io) TUTTI_TRY(open_direct(f, path));
-    /* Options override the detected layout.  If the file system accepts O_DIRECT but does not report the
-     * required alignment, pages are used. */
+    /* Options override the detected layout.  If the file system accepts O_DIRECT but does not
+     * report the required alignment, pages are used. */
     tutti_store_layout *l = &f->base.layout;
     TUTTI_CHECK(opt->direct_align >= 0 && opt->direct_align <= MAX_ALIGN &&
                     (opt->direct_align & (opt->direct_align - 1)) == 0,
@@ -109,9 +110,10 @@ static tutti_err open_all(tutti__fdfile *f, const char *path, int permissions,
     if (opt->striping_unit > 0) l->stripe = opt->striping_unit;
     if (f->direct_fd >= 0 && l->direct_align == 0) l->direct_align = sysconf(_SC_PAGESIZE);
     if (opt->direct_align > 0) l->direct_align = opt->direct_align;
-    /* Blocks for direct_fd are never smaller than pages, even if the device allows it: a page with bytes
-     * from both descriptors at the same time makes the kernel report EIO at the next sync.  For the same
-     * reason read-ahead is disabled, which would read pages of blocks into the cache. */
+    /* Blocks for direct_fd are never smaller than pages, even if the device allows it: a page with
+     * bytes from both descriptors at the same time makes the kernel report EIO at the next sync.
+     * For the same reason read-ahead is disabled, which would read pages of blocks into the
+     * cache. */
     const tutti_off align = tutti__max(l->direct_align, sysconf(_SC_PAGESIZE));
     if (f->direct_fd >= 0 && align <= (tutti_off)f->max_bytes) {
         f->align = align;
@@ -120,7 +122,8 @@ static tutti_err open_all(tutti__fdfile *f, const char *path, int permissions,
     return TUTTI_OK;
 }
 
-/* A file that has been created is deleted, if it is certain (EXCL) that this open has created it. */
+/* A file that has been created is deleted, if it is certain (EXCL) that this open has created
+ * it. */
 void tutti__fdfile_abandon(tutti__fdfile *f, const char *path) {
     const int created = TUTTI_STORE_CREATE | TUTTI_STORE_EXCL;
     if (f->fd >= 0 && (f->flags & created) == created) (void)unlink(path);
@@ -139,7 +142,8 @@ tutti_err tutti__fdfile_open(tutti__fdfile *f, const char *path, int flags, int 
     return err;
 }
 
-/* Close fd (if >= 0) and return 0 or errno.  Linux closes the descriptor even if close(2) fails with EINTR. */
+/* Close fd (if >= 0) and return 0 or errno.  Linux closes the descriptor even if close(2) fails
+ * with EINTR. */
 static int close_fd(int fd) {
     return fd < 0 || close(fd) == 0 || errno == EINTR ? 0 : errno;
 }
@@ -184,8 +188,8 @@ tutti_err tutti__fdfile_span(tutti__fdfile *f, int is_write, const tutti_io_run 
     return TUTTI_OK;
 }
 
-/* Transfer a single run through the page cache by one system call, the common case.  Returns 0 if that is not
- * possible or incomplete; the caller then transfers all bytes. */
+/* Transfer a single run through the page cache by one system call, the common case.  Returns 0 if
+ * that is not possible or incomplete; the caller then transfers all bytes. */
 static int one_call(tutti__fdfile *f, int is_write, const tutti_io_run *r, int n) {
     if (n != 1 || f->align > 0 || f->interrupt || r->bytes > f->max_bytes) return 0;
     const ssize_t moved = is_write ? pwrite(f->fd, r->memory, r->bytes, r->offset)
@@ -247,8 +251,9 @@ tutti_err tutti__fdfile_resize(tutti_store *s, tutti_off size) {
     return truncate_to(f, size);
 }
 
-/* fallocate(2) is used because, without support of the file system, posix_fallocate(3) rewrites a byte of
- * every block, concurrently with other writers.  Without support the file is only extended. */
+/* fallocate(2) is used because, without support of the file system, posix_fallocate(3) rewrites a
+ * byte of every block, concurrently with other writers.  Without support the file is only
+ * extended. */
 tutti_err tutti__fdfile_preallocate(tutti_store *s, tutti_off size) {
     tutti__fdfile *f = (tutti__fdfile *)s;
     tutti_off now = 0;
@@ -278,8 +283,8 @@ int tutti__fdfile_descriptor(const tutti_store *s) {
     return ((const tutti__fdfile *)s)->fd;
 }
 
-/* On a network file system, closing any descriptor of a file flushes the delayed writes of this client
- * (close-to-open consistency), without waiting for a disk as fsync does. */
+/* On a network file system, closing any descriptor of a file flushes the delayed writes of this
+ * client (close-to-open consistency), without waiting for a disk as fsync does. */
 tutti_err tutti__fdfile_flush(tutti_store *s) {
     tutti__store_stats(s)->system_calls += 2;
     const int fd = fcntl(((tutti__fdfile *)s)->fd, F_DUPFD_CLOEXEC, 0);

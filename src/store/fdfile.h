@@ -17,13 +17,14 @@ static inline void tutti__interval_grow(tutti_off *lo, tutti_off *hi, tutti_off 
 typedef struct tutti__behind {
     tutti_off lo, hi;           /* bytes whose writeback has to be started */
     struct tutti__fdfile *next; /* next file of the queue */
-    /* whether the file is in the queue; whether it uses the thread; whether writeback must not be started */
+    /* whether the file is in the queue; whether it uses the thread; whether writeback must not be
+     * started */
     int queued, known, useless;
 } tutti__behind;
 
-/* With direct_io there are two descriptors: direct_fd for complete blocks that are aligned both in the file
- * and in memory, fd for all other bytes (edges, misaligned memory).  Thus a file never grows beyond the
- * written bytes, and no byte is read and written back. */
+/* With direct_io there are two descriptors: direct_fd for complete blocks that are aligned both in
+ * the file and in memory, fd for all other bytes (edges, misaligned memory).  Thus a file never
+ * grows beyond the written bytes, and no byte is read and written back. */
 typedef struct tutti__fdfile {
     tutti_store base;
     int fd;
@@ -35,13 +36,15 @@ typedef struct tutti__fdfile {
     tutti__behind behind;
 } tutti__fdfile;
 
-/* Additional flag for tutti__fdfile_open: the file must belong to this user and not be a symbolic link. */
+/* Additional flag for tutti__fdfile_open: the file must belong to this user and not be a symbolic
+ * link. */
 #define TUTTI__FDFILE_OWN 0x10000
 
 /* Record that a file cannot be opened, and return the error code. */
 tutti_err tutti__fdfile_cannot_open(int sys_errno) TUTTI_MUST_USE;
 
-/* Open a file and set *f, whose member `base` the caller has set; after an error no descriptor is open. */
+/* Open a file and set *f, whose member `base` the caller has set; after an error no descriptor is
+ * open. */
 tutti_err tutti__fdfile_open(tutti__fdfile *f, const char *path, int flags, int permissions,
                              const tutti_options *opt) TUTTI_MUST_USE;
 /* Undo tutti__fdfile_open after a later step has failed. */
@@ -52,11 +55,12 @@ tutti_err tutti__fdfile_shut(tutti__fdfile *f) TUTTI_MUST_USE;
 /* Get the layout that the file system reports. */
 void tutti__layout_find(int fd, tutti_store_layout *layout);
 
-/* Check that the file was opened for this kind of access and, for writes, that their end `end` does not exceed
- * the file size limit of the process. */
+/* Check that the file was opened for this kind of access and, for writes, that their end `end` does
+ * not exceed the file size limit of the process. */
 tutti_err tutti__fdfile_allows(const tutti__fdfile *f, int is_write, tutti_off end) TUTTI_MUST_USE;
 
-/* Return a span of all runs of a request; for reads with direct_io, the size of the file is queried. */
+/* Return a span of all runs of a request; for reads with direct_io, the size of the file is
+ * queried. */
 tutti_err tutti__fdfile_span(tutti__fdfile *f, int is_write, const tutti_io_run *runs, int n,
                              tutti__span *span_out) TUTTI_MUST_USE;
 /* Return the file offset after the last byte of all runs. */

@@ -1,5 +1,5 @@
-/* store: asynchronous calls in progress, used by the stores uring and aio.  A flight has one piece that is
- * being transferred; the option queue_depth is the number of flights.
+/* store: asynchronous calls in progress, used by the stores uring and aio.  A flight has one piece
+ * that is being transferred; the option queue_depth is the number of flights.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_INFLIGHT_H
 #define TUTTI_INFLIGHT_H
@@ -34,8 +34,8 @@ void tutti__inflight_free(tutti__inflight *q);
 /* Return a flight whose call must be started now; NULL: no flight is free, or no piece is left. */
 tutti__flight *tutti__inflight_next(tutti__inflight *q);
 
-/* Record that the call of a flight has ended; `result` is the bytes transferred or -errno.  Returns 1 if the
- * flight has a new call, which must be started. */
+/* Record that the call of a flight has ended; `result` is the bytes transferred or -errno.  Returns
+ * 1 if the flight has a new call, which must be started. */
 int tutti__inflight_landed(tutti__inflight *q, tutti__flight *x, ssize_t result);
 
 #endif

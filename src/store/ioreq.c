@@ -1,10 +1,10 @@
 /* store: asynchronous requests.
  *
- * Pieces start in list order, but end in any order.  The result of a read is the number of bytes of the
- * list before the first byte beyond the end of the file, which is the smallest stream position at which a
- * piece reached the end.  If the runs ascend, all later bytes are beyond the end, too, and are unchanged.
- * Otherwise a later piece could be within the file although an earlier one is not; such lists are
- * truncated at their first byte beyond the end beforehand.
+ * Pieces start in list order, but end in any order.  The result of a read is the number of bytes of
+ * the list before the first byte beyond the end of the file, which is the smallest stream position
+ * at which a piece reached the end.  If the runs ascend, all later bytes are beyond the end, too,
+ * and are unchanged.  Otherwise a later piece could be within the file although an earlier one is
+ * not; such lists are truncated at their first byte beyond the end beforehand.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/ioreq.h"
 #include "store/store.h"

@@ -27,8 +27,8 @@ tutti_err tutti__ioreq_make(tutti__fdfile *f, int is_write, const tutti_io_run *
 /* Set *call, whose limits the caller has set, to the next piece; returns 0 if no bytes are left. */
 int tutti__ioreq_take(tutti__ioreq *r, tutti__io_call *call, tutti__span *piece_out);
 
-/* Add the results *t of an ended piece; after an error or the end of the file no further piece starts.  With
- * the last piece, the time at which the request ended is recorded. */
+/* Add the results *t of an ended piece; after an error or the end of the file no further piece
+ * starts.  With the last piece, the time at which the request ended is recorded. */
 void tutti__ioreq_return(tutti__ioreq *r, const tutti__tally *t);
 
 static inline int tutti__ioreq_ended(const tutti__ioreq *r) {

@@ -49,9 +49,9 @@ static tutti_off direct_align(const struct statx *sx) {
     return memory > 0 && offset > 0 && (both > 0 && (both & (both - 1)) == 0) ? both : 0;
 }
 
-/* Return the stripe size.  For plain layouts (versions 1 and 3) the attribute has magic, pattern, 16 bytes of
- * identity, stripe size.  Composite layouts begin differently; for them 1 MiB, the default of Lustre, is correct
- * or a divisor of the stripe size. */
+/* Return the stripe size.  For plain layouts (versions 1 and 3) the attribute has magic, pattern,
+ * 16 bytes of identity, stripe size.  Composite layouts begin differently; for them 1 MiB, the
+ * default of Lustre, is correct or a divisor of the stripe size. */
 static tutti_off lustre_stripe(int fd) {
     char lov[4096];
     const tutti_off otherwise = 1 << 20;
@@ -77,7 +77,8 @@ void tutti__layout_find(int fd, tutti_store_layout *layout) {
     const uint32_t type = (uint32_t)fs.f_type;
     if (type == LUSTRE_MAGIC) layout->stripe = lustre_stripe(fd);
     if (type == GPFS_MAGIC) layout->stripe = layout->block;
-    /* File systems whose client caches are not immediately coherent; those of Lustre and GPFS are. */
+    /* File systems whose client caches are not immediately coherent; those of Lustre and GPFS
+     * are. */
     static const uint32_t cached[] = {FUSE_MAGIC, NFS_MAGIC, CEPH_MAGIC, SMB2_MAGIC,
                                       CIFS_MAGIC, AFS_MAGIC, V9FS_MAGIC};
     for (size_t i = 0; i < sizeof cached / sizeof *cached; i++)

@@ -1,9 +1,9 @@
 /* store: locks on a range of a file with a descriptor.
  *
- * An open file description lock (F_OFD_SETLKW) excludes every other open of the file, also in this process.
- * Kernels without such locks use POSIX locks, which belong to the process and are released when any
- * descriptor of the file is closed.  Waiting for a lock blocks in the kernel, because a lock is held
- * only during file accesses.
+ * An open file description lock (F_OFD_SETLKW) excludes every other open of the file, also in this
+ * process.  Kernels without such locks use POSIX locks, which belong to the process and are
+ * released when any descriptor of the file is closed.  Waiting for a lock blocks in the kernel,
+ * because a lock is held only during file accesses.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/fdfile.h"
 #include "store/store.h"

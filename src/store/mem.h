@@ -5,7 +5,8 @@
 
 #include "base/error_impl.h"
 
-/* Return the path of the file that has the bytes of the mem file `path`; free it with tutti__free. */
+/* Return the path of the file that has the bytes of the mem file `path`; free it with
+ * tutti__free. */
 tutti_err tutti__mem_path(const char *path, char **path_out) TUTTI_MUST_USE;
 
 #endif

@@ -1,7 +1,7 @@
 /* store: division of runs into system calls.
  *
- * A call transfers as many runs as are consecutive in the file, whatever their location in memory, and use
- * the same descriptor:
+ * A call transfers as many runs as are consecutive in the file, whatever their location in memory,
+ * and use the same descriptor:
  *
  *      file   |....|=======|=======|...|         = complete blocks, aligned in memory: direct_fd
  *              edge  middle          edge        . the rest: fd

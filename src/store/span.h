@@ -1,6 +1,6 @@
-/* store: division of runs into system calls.  A span is a part of a list of runs; a call transfers as
- * many bytes from its start as possible.  Synchronous transfers, worker threads, and the flights of uring and
- * aio use this file.
+/* store: division of runs into system calls.  A span is a part of a list of runs; a call transfers
+ * as many bytes from its start as possible.  Synchronous transfers, worker threads, and the flights
+ * of uring and aio use this file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SPAN_H
 #define TUTTI_SPAN_H
@@ -9,7 +9,8 @@
 #include <sys/uio.h>
 #include <tutti/backend.h>
 
-/* Maximum number of memory ranges of one system call, for synchronous and for asynchronous transfers. */
+/* Maximum number of memory ranges of one system call, for synchronous and for asynchronous
+ * transfers. */
 #define TUTTI__IOV_SYNC 1024
 #define TUTTI__IOV_ASYNC 256
 
@@ -21,7 +22,7 @@ typedef struct tutti__span {
     tutti_off left;          /* bytes of the span, over all its runs */
     /* position of the first byte of the span in the list of runs, in bytes */
     tutti_off stream;
-    tutti_off direct_end; /* file offset from which on direct_fd is not used */
+    tutti_off direct_end; /* file offset at and after which direct_fd is not used */
 } tutti__span;
 
 /* One system call: `bytes` bytes, contiguous in the file, in `niov` memory ranges. */
@@ -60,8 +61,8 @@ void tutti__span_cut(const struct tutti__fdfile *f, tutti__span s, tutti__io_cal
 /* Execute the call; returns the number of bytes transferred or -errno. */
 ssize_t tutti__span_call(int is_write, const tutti__io_call *c);
 
-/* Advance the span by the result of a call, and add it to the tally.  Returns 1 if bytes are left to transfer,
- * 0 if the span is complete, after an error or at the end of the file. */
+/* Advance the span by the result of a call, and add it to the tally.  Returns 1 if bytes are left
+ * to transfer, 0 if the span is complete, after an error or at the end of the file. */
 int tutti__span_moved(const struct tutti__fdfile *f, int is_write, tutti__span *s, ssize_t result,
                       tutti__tally *t);
 

@@ -1,8 +1,8 @@
 /* store: the functions that other modules call.
  *
  * They check requests for all stores and provide defaults for optional operations.  Synchronous and
- * asynchronous stores behave alike: begin fails only if the request could not be started, and finish
- * returns the result of the transfer.
+ * asynchronous stores behave alike: begin fails only if the request could not be started, and
+ * finish returns the result of the transfer.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/store.h"
 #include "base/memory.h"
@@ -45,7 +45,8 @@ tutti_err tutti__store_close(tutti_store **s) {
 
 /* ---- write and read -------------------------------------------------------------------------- */
 
-/* Check that no offset is negative, and that neither the end of a run nor the sum of all bytes overflows. */
+/* Check that no offset is negative, and that neither the end of a run nor the sum of all bytes
+ * overflows. */
 static tutti_err check_runs(const tutti_io_run *runs, int n, tutti_off *bytes_out) {
     tutti_off bytes = 0, end;
     TUTTI_CHECK(n >= 0 && (n == 0 || runs), TUTTI_ERR_ARG,
@@ -164,7 +165,8 @@ tutti_err tutti__store_finish(tutti_store_request **r, tutti_off *done_out) {
     return err;
 }
 
-/* ---- size, sync, locks, page cache -------------------------------------------------------------------- */
+/* ---- size, sync, locks, page cache
+ * -------------------------------------------------------------------- */
 
 tutti_err tutti__store_size(tutti_store *s, tutti_off *size_out) {
     lock_store(s);

@@ -22,8 +22,8 @@ static struct aiocb *control_of(aio_store *a, const tutti__flight *x) {
     return &a->control[x - a->q.flights];
 }
 
-/* Start the call of a flight.  If the system cannot queue it, execute the call and the following calls of the
- * flight synchronously. */
+/* Start the call of a flight.  If the system cannot queue it, execute the call and the following
+ * calls of the flight synchronously. */
 static void start_call(aio_store *a, tutti__flight *x) {
     int again = 1;
     while (again) {

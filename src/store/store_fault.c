@@ -1,10 +1,11 @@
 /* store: a wrapper that injects faults, for tests.
  *
  * The N-th call of the chosen operation and all later ones fail without reaching the inner store;
- * all other calls are forwarded.  An asynchronous request is counted when it begins, and fails when it
- * finishes.  With the fault `held`, a test decides when transfers may end, so that overlapping work can be
- * observed on a busy machine; a transfer that is never released fails after RELEASE_TIMEOUT milliseconds.  Short
- * transfers are simulated in span.c, so that the loops that continue them are tested.
+ * all other calls are forwarded.  An asynchronous request is counted when it begins, and fails when
+ * it finishes.  With the fault `held`, a test decides when transfers may end, so that overlapping
+ * work can be observed on a busy machine; a transfer that is never released fails after
+ * RELEASE_TIMEOUT milliseconds.  Short transfers are simulated in span.c, so that the loops that
+ * continue them are tested.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/fault.h"
 #include "store/store.h"

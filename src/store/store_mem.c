@@ -1,7 +1,7 @@
-/* store: mem, files in the memory of this machine, for tests and for measuring.  All processes of
- * a user on a machine that have the same TMPDIR access the same bytes under the same path.  Like
- * files on a disk, the bytes exist until they are deleted or the machine stops, even if the process is
- * killed.
+/* store: mem, files in the memory of this machine, for tests and for measuring.  All processes of a
+ * user on a machine that have the same TMPDIR access the same bytes under the same path.  Like
+ * files on a disk, the bytes exist until they are deleted or the machine stops, even if the process
+ * is killed.
  *
  * The bytes are in a file in $TMPDIR if that is in memory, as batch systems provide it; else in
  * /dev/shm; else in $TMPDIR or /tmp.  The name of the file has the user id and a hash of the
@@ -72,8 +72,8 @@ static tutti_err mem_close(tutti_store *s) {
     return err;
 }
 
-/* Transfer a run; *done_out is the number of bytes transferred, fewer than run->bytes only at the end of the
- * file. */
+/* Transfer a run; *done_out is the number of bytes transferred, fewer than run->bytes only at the
+ * end of the file. */
 static tutti_err move_run(tutti__fdfile *f, int is_write, const tutti_io_run *run,
                           size_t *done_out) {
     size_t done = 0;

@@ -1,5 +1,6 @@
-/* store: posix, synchronous calls: pwrite, pread and, for several runs that are contiguous in the file,
- * pwritev and preadv.  Implemented in fdfile.c and span.c, which the asynchronous stores share.
+/* store: posix, synchronous calls: pwrite, pread and, for several runs that are contiguous in the
+ * file, pwritev and preadv.  Implemented in fdfile.c and span.c, which the asynchronous stores
+ * share.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/store.h"
 #include "store/fdfile.h"

@@ -1,12 +1,12 @@
 /* store: threads, asynchronous requests executed by a few threads of the library.
  *
- * begin adds a request to the queue.  Worker threads take a piece of a request while holding the lock, and
- * release the lock during the transfer.  finish transfers the remaining pieces of its request and waits for
- * the pieces of the workers.
+ * begin adds a request to the queue.  Worker threads take a piece of a request while holding the
+ * lock, and release the lock during the transfer.  finish transfers the remaining pieces of its
+ * request and waits for the pieces of the workers.
  *
  * The workers only access files: they do not use MPI, statistics or the last error, and block all
- * signals.  They start with the first begin and end at close.  If no thread can be created, test and finish
- * transfer the pieces.  Synchronous requests are executed in the calling thread.
+ * signals.  They start with the first begin and end at close.  If no thread can be created, test
+ * and finish transfer the pieces.  Synchronous requests are executed in the calling thread.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/store.h"
 #include "store/ioreq.h"

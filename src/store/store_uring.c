@@ -1,15 +1,15 @@
 /* store: uring, Linux's io_uring through liburing.
  *
  * Each open file has a ring with queue_depth entries.  All pieces that can start are added to the
- * ring together and submitted with one system call.  Large pieces of asynchronous requests that use the
- * page cache are executed by kernel threads (IOSQE_ASYNC); otherwise the kernel would copy
- * them during the submission, and begin would not be asynchronous.
+ * ring together and submitted with one system call.  Large pieces of asynchronous requests that use
+ * the page cache are executed by kernel threads (IOSQE_ASYNC); otherwise the kernel would copy them
+ * during the submission, and begin would not be asynchronous.
  *
  * A lock protects the ring.  A blocking write or read that finds the ring in use makes
  * its own system calls instead of waiting.
  *
- * If the kernel cannot create a ring (too old, disabled, in a container), the
- * store threads is used instead, and its name is reported.
+ * If the kernel cannot create a ring (too old, disabled, in a container), the store threads is used
+ * instead, and its name is reported.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifdef TUTTI_HAVE_URING
 #include "store/store.h"
@@ -21,7 +21,8 @@
 #include <pthread.h>
 #include <sched.h>
 
-/* Minimum bytes of a piece for a kernel thread; smaller pieces are copied faster during the submission. */
+/* Minimum bytes of a piece for a kernel thread; smaller pieces are copied faster during the
+ * submission. */
 #define BACKGROUND_BYTES ((size_t)16 << 10)
 
 typedef struct uring_store {
@@ -51,8 +52,9 @@ static void collect_completions(uring_store *u) {
         tutti__flight *x = io_uring_cqe_get_data(cqe);
         const int result = cqe->res;
         io_uring_cqe_seen(&u->ring, cqe);
-        /* -EINTR, -EAGAIN, -ECANCELED: nothing was transferred because of a signal, because the call
-         * would have had to wait, or because the submitting thread has ended; the call is repeated. */
+        /* -EINTR, -EAGAIN, -ECANCELED: nothing was transferred because of a signal, because the
+         * call would have had to wait, or because the submitting thread has ended; the call is
+         * repeated. */
         if (tutti__inflight_landed(
                 &u->q, x,
                 (result == -EINTR || result == -EAGAIN || result == -ECANCELED) ? -EINTR : result))
@@ -145,7 +147,8 @@ static tutti_err uring_finish(tutti_store_request *base, tutti_off *done_out) {
     return err;
 }
 
-/* The ring is created before the file is opened, so that a failure to create it does not affect the file. */
+/* The ring is created before the file is opened, so that a failure to create it does not affect the
+ * file. */
 static tutti_err uring_open(const char *path, int flags, int permissions, const tutti_options *opt,
                             tutti_stats *stats, tutti_store **store_out) {
     uring_store *u = tutti__calloc(1, sizeof *u);

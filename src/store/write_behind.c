@@ -1,14 +1,15 @@
 /* store: starting writeback of written bytes.
  *
- * A write through the page cache only copies the bytes, and a later sync waits for the disk.
- * The kernel starts writeback only after many seconds.  Therefore a thread starts it while the program
- * computes, by sync_file_range in chunks, because such a call may wait if the queue of the disk is full.
- * A write extends the interval of its file and adds the file to a queue.  The thread starts writeback of one
- * chunk of the first file and continues with the next file.  Closing a file removes it from the queue, and
- * waits for at most one chunk.
+ * A write through the page cache only copies the bytes, and a later sync waits for the disk.  The
+ * kernel starts writeback only after many seconds.  Therefore a thread starts it while the program
+ * computes, by sync_file_range in chunks, because such a call may wait if the queue of the disk is
+ * full.  A write extends the interval of its file and adds the file to a queue.  The thread starts
+ * writeback of one chunk of the first file and continues with the next file.  Closing a file
+ * removes it from the queue, and waits for at most one chunk.
  *
- * There is one thread for all files of the process; it ends when the last file that uses it is closed.
- * Failures are ignored, since this is only an optimisation, and sync reports errors of the disk.
+ * There is one thread for all files of the process; it ends when the last file that uses it is
+ * closed.  Failures are ignored, since this is only an optimisation, and sync reports errors of the
+ * disk.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/fdfile.h"
 #include "base/memory.h"
@@ -27,11 +28,11 @@
 #define HUGETLBFS_MAGIC 0x958458f6u
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects all variables below */
-static pthread_cond_t work =
-    PTHREAD_COND_INITIALIZER; /* signalled when a file is queued, or `ends` is set */
-static pthread_cond_t progress =
-    PTHREAD_COND_INITIALIZER; /* signalled when a call has returned, or the thread has ended */
-static tutti__fdfile *first;  /* first file of the queue; NULL: empty */
+/* signalled when a file is queued, or `ends` is set */
+static pthread_cond_t work = PTHREAD_COND_INITIALIZER;
+/* signalled when a call has returned, or the thread has ended */
+static pthread_cond_t progress = PTHREAD_COND_INITIALIZER;
+static tutti__fdfile *first;              /* first file of the queue; NULL: empty */
 static const tutti__fdfile *current_file; /* file of the current call; NULL: none */
 static pthread_t thread;
 /* number of files that use the thread, 0: no thread; whether the thread must end */
@@ -56,8 +57,8 @@ static void *write_behind_main(void *unused) {
     (void)unused;
     pthread_mutex_lock(&lock);
     while (!ends) {
-        /* Start writeback of one chunk of the first file, which is moved to the end of the queue.  The
-         * lock is released during the call. */
+        /* Start writeback of one chunk of the first file, which is moved to the end of the queue.
+         * The lock is released during the call. */
         if (first) {
             tutti__fdfile *f = first;
             tutti__behind *h = &f->behind;

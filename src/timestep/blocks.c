@@ -34,8 +34,8 @@ void tutti__blocks_free(tutti__block_list *b) {
 
 int64_t tutti__blocks_bounds(const tutti__block_list *b, int64_t block, tutti_off *lo_out,
                              tutti_off *hi_out) {
-    const int64_t lo =
-        tutti__interval_of(b->first, b->n, block); /* the last extent: earlier ones are empty */
+    /* the last one: earlier ones are empty */
+    const int64_t lo = tutti__interval_of(b->first, b->n, block);
     const tutti__summed *e = &b->of[lo];
     const tutti_off first = (e->start - b->origin) / TUTTI__BLOCK;
     const tutti_off at = b->origin + (first + block - b->first[lo]) * TUTTI__BLOCK;
@@ -47,7 +47,7 @@ int64_t tutti__blocks_bounds(const tutti__block_list *b, int64_t block, tutti_of
 int64_t tutti__blocks_whole(const tutti__block_list *b, tutti_off block, int64_t *extent_out) {
     const tutti_off at = b->origin + block * TUTTI__BLOCK;
     int64_t lo = 0, hi = b->n;
-    while (lo < hi) { /* the first extent that ends after it */
+    while (lo < hi) { /* find the first extent that ends after it */
         const int64_t mid = lo + (hi - lo) / 2;
         if (b->of[mid].start + b->of[mid].bytes <= at)
             lo = mid + 1;
@@ -62,8 +62,9 @@ int64_t tutti__blocks_whole(const tutti__block_list *b, tutti_off block, int64_t
 
 /* ---- reading */
 
-/* Checksums of the blocks list[0 ... n - 1] of a file that is being written: bytes beyond its end
- * will be zeros.  NULL: of n blocks from `from` on, of a file that must contain them. */
+/* Compute the checksums of blocks list[0 ... n - 1] of a file that is being written; bytes beyond
+ * its end will be zeros.  If `list` is NULL, compute those of n blocks, starting with block `from`,
+ * of a file that must contain them. */
 static tutti_err read_blocks(tutti_file *f, const tutti__block_list *b, const int64_t *list,
                              int64_t from, int64_t n, uint64_t *sums_out) {
     enum { RUN = 32 };

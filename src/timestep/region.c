@@ -13,13 +13,13 @@ typedef struct {
 
 struct tutti__region {
     tutti__block_list blocks; /* one extent */
-    tutti_off base;           /* offset of the file that accesses count from */
-    tutti__sums **sums;       /* of each operation */
+    tutti_off base;           /* file offset that is the base of accesses */
+    tutti__sums **sums;       /* checksums of each operation */
     int64_t sums_n;
     int32_t operations;
     written_bytes *written;
     int64_t written_n;
-    int32_t *touched; /* [2 * blocks]: in a commit */
+    int32_t *touched; /* [2 * blocks] operations that wrote each block; memory for a commit */
 };
 
 /* ---- operations */
@@ -114,8 +114,8 @@ tutti_err tutti__region_reserve(tutti__region *r) {
     return r->touched ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
 
-/* Set touched[i] to 1 for each block that one operation wrote alone, on all ranks.   Collective if there was more than one
- * operation. */
+/* Set touched[i] to 1, on all ranks, for each block that only one operation wrote.   Collective if
+ * there was more than one operation. */
 static tutti_err find_single_writes(tutti__region *r, tutti__team *team) {
     const int64_t n = r->blocks.first[1], step = 1 << 28;
     int32_t *all = r->touched;
@@ -125,7 +125,8 @@ static tutti_err find_single_writes(tutti__region *r, tutti__team *team) {
         all[2 * i] = 0;
         all[2 * i + 1] = INT32_MIN;
     }
-    /* Record the last operation of each block, and the negated first one, so that MPI_MAX combines both over all ranks. */
+    /* Record the last operation of each block, and the negated first one, so that one reduction by
+     * MPI_MAX combines both. */
     for (int64_t i = 0; i < r->written_n; i++) {
         const written_bytes *w = &r->written[i];
         tutti_off lo, hi, from, to;

@@ -1,6 +1,7 @@
-/* timestep: section_state.h: a table with one entry per decomposition.
+/* timestep: validity of sections (section_state.h): a table with one entry per decomposition.
  *
- * A put of the whole section replaces earlier ones: a failed sync then requires that put to be repeated, not them.
+ * A put of the whole section replaces earlier puts: after a failed sync, only that put must be
+ * repeated.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "timestep/section_state.h"
 

@@ -5,7 +5,7 @@
 #include "comm/by_thread.h"
 #include "comm/gather.h"
 
-/* Rank 0 reads up to this many blocks (4 MiB) alone. */
+/* Maximum number of blocks (4 MiB) that rank 0 reads alone. */
 enum { FEW_BLOCKS = 64 };
 
 /* A commit in progress.  Only rank 0 uses `table`. */
@@ -53,7 +53,8 @@ static tutti_err gather_known(commit_state *s) {
     return err;
 }
 
-/* All that precedes the commit point.  *many: nothing was done, since rank 0 would have to read too many blocks. */
+/* Execute the phases before the commit point.  *many: nothing was done, since rank 0 would have to
+ * read too many blocks. */
 static tutti_err finish_and_sync(commit_state *s, int is_first, tutti_err err, int64_t *many) {
     tutti__step_commit *c = s->of;
     const int root = c->team->rank == 0;
@@ -71,7 +72,7 @@ static tutti_err finish_and_sync(commit_state *s, int is_first, tutti_err err, i
     return err;
 }
 
-/* The commit point; rank 0 broadcasts the verdict. */
+/* Perform the commit on rank 0, which then broadcasts the verdict. */
 static tutti_err publish_and_broadcast(commit_state *s, tutti_err err, int64_t *many) {
     const tutti__step_commit *c = s->of;
     tutti__commit_verdict *v = c->verdict;

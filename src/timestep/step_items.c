@@ -22,7 +22,7 @@ uint64_t tutti__item_hash(uint64_t h, const char *name, tutti_type type, int64_t
 tutti_err tutti__item_extent(tutti_decomposition *entries, tutti_count *out) {
     tutti__decomposition_facts facts;
     tutti__decomposition_facts_of(entries, &facts);
-    const tutti_section *around = &entries->memory; /* of a slice */
+    const tutti_section *around = &entries->memory; /* section in memory, for a slice */
     tutti_count most = facts.entries, least = 0;
     if (around->ndims > 0 && !tutti_size_product(around->ndims, around->shape, &most))
         return TUTTI_ERR_OVERFLOW;

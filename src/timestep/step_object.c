@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 #include <string.h>
-#include <tutti/dataset.h> /* TUTTI_DURABLE */
+#include <tutti/dataset.h> /* for TUTTI_DURABLE */
 #include "comm/which_mpi.h"
 
 /* ---- opening and closing */
@@ -92,8 +92,8 @@ static tutti_err prepare_commit(tutti__step_object *o) {
 }
 
 static void refuse_commit(tutti__step_object *o) {
-    if (!o->commit)
-        o->kind->commit_refuse(o); /* otherwise the memory is that of the other commit */
+    /* otherwise the memory belongs to the other commit */
+    if (!o->commit) o->kind->commit_refuse(o);
 }
 
 static tutti_err run_commit(tutti__step_object *o, tutti__team *team) {
@@ -123,7 +123,7 @@ static tutti_err run_started_commit(void *context) {
     return run_commit(o, o->commit_team);
 }
 
-/* The commit as a task that is not yet started.   Not collective. */
+/* Make the task of a commit, which is not yet started.   Not collective. */
 static tutti_err make_commit_task(tutti__step_object *o, tutti_request **const r_out,
                                   tutti_request **made) {
     TUTTI_TRY(prepare_commit(o));

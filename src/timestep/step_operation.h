@@ -1,5 +1,5 @@
-/* timestep: puts and gets, blocking or started (started.h), of datasets and Exodus files.  A start does not wait for other
- * ranks: they agree on the call when it runs.
+/* timestep: puts and gets, blocking or started (started.h), of datasets and Exodus files.  A start
+ * does not wait for other ranks: they agree on the call when it runs.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_STEP_OPERATION_H
 #define TUTTI_STEP_OPERATION_H
@@ -7,11 +7,12 @@
 #include "timestep/put_record.h"
 #include "timestep/step_object.h"
 
-/* The first member of a struct with the arguments of the call, which the caller has copied or described. */
+/* The first member of a struct with the arguments of the call, which the caller has copied or
+ * described. */
 typedef struct tutti__step_operation {
     tutti__started started; /* must be first; the caller sets `name` */
     tutti__step_object *object;
-    /* Carry out the operation.  local_err: the error of this rank so far.   Collective. */
+    /* Execute the operation.  local_err: the error of this rank so far.   Collective. */
     tutti_err (*run)(struct tutti__step_operation *op, tutti_err local_err);
     /* Release the arguments.   Not collective. */
     void (*release)(struct tutti__step_operation *op);
@@ -20,10 +21,11 @@ typedef struct tutti__step_operation {
     tutti_error_info refused; /* the error of this rank before `run`; code TUTTI_OK: none */
 } tutti__step_operation;
 
-/* Run an operation and release its arguments.  local_err: the error of this rank so far.   Collective. */
+/* Run an operation and release its arguments.  local_err: the error of this rank so far.
+ * Collective. */
 tutti_err tutti__step_operation_run(tutti__step_operation *op, tutti_err local_err) TUTTI_MUST_USE;
-/* Start an operation, which is copied: `size` bytes, including the caller's arguments.   Not collective, except on a rank where
- * the start fails: it takes part in the operation with that error. */
+/* Start a copy of an operation, which has `size` bytes including the caller's arguments.   Not
+ * collective, but a rank where the start fails takes part in the operation with this error. */
 tutti_err tutti__step_operation_start(tutti__step_operation *op, size_t size, tutti_err local_err,
                                       tutti_request **r_out) TUTTI_MUST_USE;
 

@@ -7,8 +7,8 @@
 #include "exchange/shuffle.h"
 #include "comm/vote.h"
 
-/* Default window size if a write is a copy into the page cache: windows that fit into the cache of a
- * core are faster than large ones. */
+/* Default window size if a write is a copy into the page cache: windows that fit into the cache of
+ * a core are faster than large ones. */
 static const tutti_off CACHED_WINDOW = 512 << 10;
 
 /* Return the size of the largest window such that `buffers` windows per rank fit into the memory of
@@ -61,8 +61,8 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     tutti_file *f = p->file;
     tutti__two_phase *t = p->two;
     tutti__team *team = f->team;
-    /* Alignment of windows: the least common multiple of page, stripe and checksum block, which is a
-     * power of two. */
+    /* Alignment of windows: the least common multiple of page, stripe and checksum block, which is
+     * a power of two. */
     const tutti_off block = p->means.block, even = f->opt.striping_unit & -f->opt.striping_unit;
     const tutti_off align =
         block > 0 ? f->opt.striping_unit / tutti__min(even, block) * block : f->opt.striping_unit;
@@ -74,8 +74,8 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     if (t->pipeline == TUTTI_PIPELINE_AUTO || (p->means.resident && !f->opt.pipeline))
         t->pipeline = TUTTI_PIPELINE_WRITE_COMM_2;
     t->window_slots = t->pipeline == TUTTI_PIPELINE_NONE ? 1 : f->opt.sub_buffers;
-    if (t->literal && t->window_slots == 1 && !p->means.resident)
-        t->pipeline = TUTTI_PIPELINE_NONE; /* no overlap is possible */
+    /* no overlap is possible */
+    if (t->literal && t->window_slots == 1 && !p->means.resident) t->pipeline = TUTTI_PIPELINE_NONE;
     t->relay_slots = t->messages ? 2 : 0;
     t->lanes = t->window_slots;
     if (p->means.resident) { /* each window has its own memory: only exchanges share buffers */

@@ -1,9 +1,10 @@
-/* twophase: exchange of access descriptions.  Each rank determines the file domains that contain its
- * bytes and sends their aggregators a description of these bytes; no rank has a table of all requests.
+/* twophase: exchange of access descriptions.  Each rank determines the file domains that contain
+ * its bytes and sends their aggregators a description of these bytes; no rank has a table of all
+ * requests.
  *
  *   destinations   the aggregators of the bytes of this rank: its File Access Descriptor
- *   -> messages    the description of this rank, clipped to the domain, to each aggregator and to the
- *                  rank of the group that relays bytes to it
+ *   -> messages    the description of this rank, clipped to the domain, to each aggregator and to
+ *                  the rank of the group that relays bytes to it
  *   -> incoming    aggregators: the bytes of each sender, the File Domain Access Table; relays: the
  *                  bytes of the ranks of their group
  *   -> overlap     aggregators: detection of senders that write the same bytes
@@ -51,7 +52,7 @@ static tutti_err find_destinations(tutti__two_phase *t, tutti__side file) {
         s.by_relay = !t->literal && (t->ordered || g->of[rank] != g->mine);
         if (s.by_relay) {
             s.member = a % g->size;
-        } else { /* binary search for the position of `rank` among the ascending members of its group */
+        } else { /* binary search for `rank` among the ascending members of its group */
             int n;
             const int *member = tutti__groups_members(g, g->of[rank], &n);
             for (int hi = n - 1; s.member < hi;) {
@@ -116,8 +117,8 @@ static int compare_sources(const void *a, const void *b) {
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Sort sources, which arrive in rank order, by group.  The peer of a group is its member that relays
- * for this aggregator. */
+/* Sort sources, which arrive in rank order, by group.  The peer of a group is its member that
+ * relays for this aggregator. */
 static tutti_err group_sources(tutti__incoming *l, const tutti__groups *g) {
     if (g->n > 1) qsort(l->source, (size_t)l->n, sizeof *l->source, compare_sources);
     l->senders = tutti__calloc((size_t)l->n + 1, sizeof *l->senders);

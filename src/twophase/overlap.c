@@ -1,17 +1,18 @@
-/* twophase: ranks that write the same bytes.  Only the highest of these ranks sends
- * the bytes; the others "lose" them:
+/* twophase: ranks that write the same bytes.  Only the highest of these ranks sends the bytes; the
+ * others "lose" them:
  *
- *   sweep     aggregators find the bytes of each sender that a higher rank also writes (dense requests:
- *             in a bitmap, from the highest rank down)
- *   notify    aggregators send the lost bytes to their sender, and to the rank that relays its bytes
- *   trim      all of them remove the same bytes from their descriptions.  An aggregator with ranks that
- *             copy into its staging memory records the lost bytes instead: it needs only the number of
- *             bytes to expect, and their union
+ *   sweep     aggregators find the bytes of each sender that a higher rank also writes (dense
+ *             requests: in a bitmap, from the highest rank down)
+ *   notify    aggregators send the lost bytes to their sender, and to the rank that relays its
+ *             bytes
+ *   trim      all of them remove the same bytes from their descriptions.  An aggregator with ranks
+ *             that copy into its staging memory records the lost bytes instead: it needs only the
+ *             number of bytes to expect, and their union
  *
  * The trimmed plan is executed like any other.  The memory side of a sender loses the same stream
- * positions as its file side.  The remaining runs are listed (equally spaced runs become loops again)
- * or, for long sides, concatenated from slices.  If that would take too much memory, the caller
- * places messages in rank order instead.
+ * positions as its file side.  The remaining runs are listed (equally spaced runs become loops
+ * again) or, for long sides, concatenated from slices.  If that would take too much memory, the
+ * caller places messages in rank order instead.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "twophase/overlap.h"
 

@@ -1,8 +1,9 @@
-/* twophase: a plan: the method of an operation and, for two-phase I/O, the bytes that each rank moves.
+/* twophase: a plan: the method of an operation and, for two-phase I/O, the bytes that each rank
+ * moves.
  *
  *   aggregators     ranks that access the file, each for one file domain, window by window
- *   destinations    aggregators that move bytes of this rank: the File Access Descriptor of Thakur and
- *                   Choudhary
+ *   destinations    aggregators that move bytes of this rank: the File Access Descriptor of Thakur
+ *                   and Choudhary
  *   incoming        ranks with bytes in the windows of this rank: the File Domain Access Table
  *   relays          ranks that forward the bytes of their group to an aggregator of another group,
  *                   or back: one message per window and group instead of one per rank
@@ -26,8 +27,8 @@ typedef struct tutti__engine tutti__engine; /* engine/engine.h */
 typedef struct tutti__means {
     tutti_store *store;
     tutti_stats *stats;
-    int resident;           /* every window has its own memory, so that file access continues in the
-                   * background */
+    /* every window has its own memory, so that file access continues in the background */
+    int resident;
     tutti_off memory_limit; /* limit of staging memory per node in bytes; 0: use the options */
     tutti_off block;        /* writes: windows are cut between blocks of this size; 0: anywhere */
     tutti_off base;         /* file offset of the request, for error messages */
@@ -88,14 +89,15 @@ typedef struct tutti__two_phase {
     tutti__destination *destination; /* [destinations] in visiting order */
     tutti__incoming incoming;        /* sources of the windows of this rank */
     int relays;
-    /* [relays] sources in this group, per aggregator for which this rank relays; in visiting order */
+    /* [relays] sources in this group, per aggregator for which this rank relays; in visiting
+     * order */
     tutti__incoming *relay;
     /* access of this rank without the bytes that higher ranks write; NULL: no byte is removed */
     tutti_access *trimmed;
 } tutti__two_phase;
 
-/* A plan with descriptions of more than CACHED_BYTES on some rank is large: few large plans are cached,
- * and only those with descriptions of at most 1/CACHED_PART of the bytes that they move. */
+/* A plan with descriptions of more than CACHED_BYTES on some rank is large: few large plans are
+ * cached, and only those with descriptions of at most 1/CACHED_PART of the bytes that they move. */
 #define TUTTI__CACHED_BYTES ((tutti_off)4 << 20)
 #define TUTTI__CACHED_PART 4
 
@@ -155,12 +157,13 @@ struct tutti_plan {
 
 /* ---- decide.c, describe.c: the steps of planning */
 
-/* Decide on exchange, pipeline, windows, aggregators and domains from the summary `s`; the result is
- * the same on all ranks.  `singles`: do not use shared memory.   Collective. */
+/* Decide on exchange, pipeline, windows, aggregators and domains from the summary `s`; the result
+ * is the same on all ranks.  `singles`: do not use shared memory.   Collective. */
 tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s,
                                   int singles) TUTTI_MUST_USE;
-/* Find destinations, exchange descriptions with the aggregators, collect sources; report whether and
- * where ranks overlap in the domain of this rank.   Collective; returns the error code of this rank. */
+/* Find destinations, exchange descriptions with the aggregators, collect sources; report whether
+ * and where ranks overlap in the domain of this rank.   Collective; returns the error code of this
+ * rank. */
 tutti_err tutti__two_phase_describe(tutti_plan *p, int *overlap_out,
                                     tutti_off *where_out) TUTTI_MUST_USE;
 
@@ -186,9 +189,9 @@ size_t tutti__plan_bytes(const tutti_plan *p);
 tutti_off tutti__plan_moving(const tutti_plan *p);
 /* Return this rank's share in bytes of the staging memory of a plan during its execution. */
 tutti_off tutti__plan_staging(const tutti_plan *p);
-/* Set the number of slots of a resident plan, which has memory for all of its windows at once: every
- * rank gets as many slots as the busiest aggregator needs.  *fits_out: the largest node has enough
- * memory for them and for other operations.   Collective, agrees on `local_err`. */
+/* Set the number of slots of a resident plan, which has memory for all of its windows at once:
+ * every rank gets as many slots as the busiest aggregator needs.  *fits_out: the largest node has
+ * enough memory for them and for other operations.   Collective, agrees on `local_err`. */
 tutti_err tutti__resident_slots(tutti_plan *p, tutti_err local_err, int *fits_out) TUTTI_MUST_USE;
 int tutti__resident_fits(const tutti_plan *p);
 /* Allocate the memory of a resident plan.   Collective on the node, agrees. */

@@ -1,8 +1,8 @@
-/* twophase: staging memory of a node: the needs of a plan, and resident plans, which have memory for
- * all of their windows at once, so that file access continues while the program computes.
+/* twophase: staging memory of a node: the needs of a plan, and resident plans, which have memory
+ * for all of their windows at once, so that file access continues while the program computes.
  *
- * Memory is counted on the largest node: the option background_bytes limits the sum of all operations
- * there.  The team keeps one segment for the next resident plan.
+ * Memory is counted on the largest node: the option background_bytes limits the sum of all
+ * operations there.  The team keeps one segment for the next resident plan.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "twophase/plan.h"
 
@@ -55,7 +55,8 @@ int tutti__resident_fits(const tutti_plan *p) {
            p->two->elsewhere + stage_bytes_on_node(p) <= p->file->opt.background_bytes;
 }
 
-/* Operations may end later on some ranks than on others, so all ranks agree on the memory in use. */
+/* Operations may end later on some ranks than on others, so all ranks agree on the memory in
+ * use. */
 tutti_err tutti__resident_slots(tutti_plan *p, tutti_err local_err, int *fits_out) {
     tutti__two_phase *t = p->two;
     int64_t windows = 0, elsewhere = p->file->team->staging->background;
@@ -75,7 +76,8 @@ tutti_err tutti__resident_slots(tutti_plan *p, tutti_err local_err, int *fits_ou
     return TUTTI_OK;
 }
 
-/* Reuse the memory of an earlier operation, which is the same on all ranks of a node, if it suits. */
+/* Reuse the memory of an earlier operation, which is the same on all ranks of a node, if it
+ * suits. */
 tutti_err tutti__resident_ensure(tutti_plan *p, size_t bytes) {
     const tutti__two_phase *t = p->two;
     tutti__team *team = p->file->team;
