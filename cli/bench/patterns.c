@@ -16,8 +16,7 @@
  *                them; the file has one variable after the other
  *   s3d          16 components of 3-D arrays of doubles (combustion), one block per rank
  *   wrf          1010 levels of 2-D arrays of 4-byte values (weather: 24 variables of 40 levels,
- * 50 of one), one tile per
- *                rank, in memory with 3 ghost cells around it
+ *                50 of one), one tile per rank, in memory with 3 ghost cells around it
  *   e3sm-f, e3sm-g, e3sm-i, btio    kernels.c
  *
  * Each is described twice: as an access, and as MPI datatypes for the MPI library.
