@@ -1,10 +1,10 @@
 #!/bin/sh
 # bench_papers.sh EXPERIMENTS TUTTI DIR OUT   runs the experiments of tutti-experiments in DIR and in memory.
 #
-# Reports go to OUT, a directory for each run: experiments/tutti_experiments/results.py compares
+# OUT is the directory for the reports of this run; experiments/tutti_experiments/results.py compares
 # runs.  Experiments that need one core per rank run on as many ranks as there are cores, the others on
 # twice as many; meshes, as in the paper, on 8.  All have at least seven rounds, and sizes for a total of
-# 20 minutes on two cores.  With root permissions some use a slow disk (scripts/throttle.sh), or several
+# 20 minutes on two cores.  With root permissions, some use a slow disk (scripts/throttle.sh) or several
 # hosts (scripts/bench_hosts.sh).
 #
 # Variables: PARTS: names of experiments ("steps sections-cold"); default: all.  MPI, RANKS, MEMORY: another

@@ -9,10 +9,9 @@
 #
 # A host is a process with private network, UTS and mount namespaces: it has a name, an address
 # (10.77.0.I) and a private /dev/shm, and shares all other files.  The hosts are connected by a switch in
-# a separate, isolated network namespace.  Nothing is visible outside of it, so
-# that runs are independent, and everything is removed when the processes end; if they are not
-# stopped, they end themselves after HOSTS_LIFE seconds (600).  Every process is identified by a
-# mark in its environment.
+# a separate, isolated network namespace, outside of which nothing is visible, so that runs are
+# independent.  Everything is removed when the processes end; if they are not stopped, they end
+# themselves after HOSTS_LIFE seconds (600).  Every process is identified by a mark in its environment.
 # A rate applies to each direction of a cable: a token bucket (tc tbf) at each end allows bursts of 1 ms.
 # HOSTS_MAP (Open MPI): slot: ranks fill one host after the other; node: they are distributed cyclically.
 # Exit code 77: not supported.
