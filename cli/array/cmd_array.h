@@ -59,7 +59,7 @@ extern const cli_group array_group;
 /* Parse a section of an array with the shape of `spec`.  text NULL: the whole array.  0, or 1 and a message */
 int array_section_parse(const char *text, int fortran, const tutti_array_spec *spec,
                         tutti_slice *out);
-/* text NULL: all dimensions in reverse order */
+/* Parse an order of dimensions; text NULL: reverse order */
 int array_axes_parse(const char *text, int ndims, int *axes_out);
 /* Format a shape as "(3, 4)". */
 const char *array_shape_text(int ndims, const tutti_count *shape, char *out, size_t size);
@@ -197,7 +197,7 @@ typedef struct array_moments {
     long double mean[2], squares[2];
 } array_moments;
 
-/* Statistics of a section.  Collective: all ranks get the result. */
+/* Compute the statistics of a section.  Collective: all ranks get the result. */
 int array_moments_find(const cli_world *w, const array_config *c, const array_side *s,
                        array_moments *out);
 

@@ -124,7 +124,7 @@ typedef struct bench_block {
 } bench_block;
 tutti_err bench_block_make(const bench_block *b, bench_pattern *p);
 void bench_pattern_free(bench_pattern *p);
-/* Application kernels (kernels.c).  kind: f, g or i. */
+/* Create the patterns of application kernels (kernels.c).  kind: f, g or i. */
 tutti_err kernel_e3sm(const cli_world *w, tutti_off size, char kind, bench_pattern *p);
 tutti_err kernel_btio(const cli_world *w, tutti_off size, bench_pattern *p);
 /* Fill the list of pieces of p from its access. */

@@ -163,7 +163,8 @@ static tutti_err make_pieces512(const cli_world *w, const bench_config *c, bench
     return make_interleaved(w, c->size, 512, p);
 }
 
-/* The access of make_interleaved with 256 bytes, described as a section lo : hi : stride. */
+/* Create the pattern of make_interleaved with pieces of 256 bytes, described as a section lo : hi :
+ * stride. */
 static tutti_err make_strided(const cli_world *w, const bench_config *c, bench_pattern *p) {
     const tutti_count count = c->size < 256 ? 1 : c->size / 256;
     const tutti_section s = {.ndims = 1,

@@ -57,7 +57,8 @@ void cli_scratch_remove(const cli_world *w); /* rank 0 removes the directory */
  * message; fails if the file system exists only in the page cache */
 int cli_file_forget(const char *path);
 void cli_catch_signals(void);
-/* on = 1: only record the first SIGINT or SIGTERM; 0: signals end the command again. */
+/* Set the effect of signals.  on = 1: only record the first SIGINT or SIGTERM; 0: signals end the
+ * command. */
 void cli_stop_softly(int on);
 /* Return the signal that any rank received, 0: none.  Collective. */
 int cli_stopped(const cli_world *w);
@@ -149,7 +150,8 @@ void cli_output_print(const char *path, int json, int before);
 /* Check, before long work, that an output can be written; path may be NULL.  0, or 1 and a
  * message */
 int cli_output_check(const char *path);
-/* failed: remove the file.  Returns 1 if `failed`; 1 and a message if writing fails */
+/* Close an output; failed: remove the file.  Returns 1 if `failed`; 1 and a message if writing
+ * fails */
 int cli_output_close(FILE *f, const char *path, int failed);
 /* remove unfinished outputs; can be called by signal handlers */
 void cli_temporary_remove_all(void);
@@ -162,7 +164,7 @@ enum { CLI_IS_LITTLE_ENDIAN = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
 /* ---- paths and entries (cli_entries.c) */
 const char *cli_base_name(const char *path);
 char *cli_directory_of(const char *path); /* directory of the entry `path`; must be freed */
-/* whether path ends in, and is longer than, `ending` */
+/* Return whether path ends in, and is longer than, `ending`. */
 int cli_ends_in(const char *path, const char *ending);
 /* Return `path` relative to the directory of the entry `from`.  The result must be freed. */
 char *cli_path_from(const char *path, const char *from);

@@ -36,7 +36,7 @@ static void transistor_doping(const double at[3], double *donors, double *accept
     *acceptors = 6e17 * window(at, 2.3, 1.5, 0.42);
 }
 
-/* An abrupt junction in the middle. */
+/* Compute the doping of an abrupt junction in the middle. */
 static void diode_doping(const double at[3], double *donors, double *acceptors) {
     *donors = at[0] > 2 ? 1e17 : at[0] == 2 ? 0.5e17 : 0;
     *acceptors = at[0] < 2 ? 1e17 : at[0] == 2 ? 0.5e17 : 0;

@@ -105,7 +105,7 @@ static double dot(const domain *d, const double *x, const double *y) {
     return domain_sum(d, sum);
 }
 
-/* Conjugate gradients, for symmetric positive definite matrices. */
+/* Solve by conjugate gradients, for symmetric positive definite matrices. */
 int solve_cg(matrix *a, const double *b, double *x, double relative) {
     const domain *d = a->d;
     const int n = d->own;
@@ -128,7 +128,7 @@ int solve_cg(matrix *a, const double *b, double *x, double relative) {
     return MOST_STEPS;
 }
 
-/* Stabilised biconjugate gradients (van der Vorst), for any other matrix. */
+/* Solve by stabilised biconjugate gradients (van der Vorst), for any other matrix. */
 int solve_bicgstab(matrix *a, const double *b, double *x, double relative) {
     const domain *d = a->d;
     const int n = d->own, held = d->held;

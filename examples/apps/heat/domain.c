@@ -253,9 +253,9 @@ void domain_exchange(const domain *d, double *values) {
     free(counts);
 }
 
-/* Values are truncated to integer multiples of 2^-62 of the largest value, so that the sum does not
- * depend on the order.  Each integer is divided into two halves, since a sum of up to 2^31 of them
- * does not fit into 64 bits. */
+/* Sum values that are truncated to integer multiples of 2^-62 of the largest value, so that the sum
+ * does not depend on the order.  Each integer is divided into two halves, since a sum of up to 2^31
+ * of them does not fit into 64 bits. */
 double domain_sum(const domain *d, int n, const double *values) {
     double largest = 0, all = 0;
     for (int i = 0; i < n; i++) largest = fmax(largest, fabs(values[i]));
