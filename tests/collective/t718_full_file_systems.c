@@ -83,7 +83,8 @@ static void read_only(void) {
     if (f) CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-/* Without shared memory for staging the ranks of a node send messages, and the data is correct. */
+/* Without shared memory for staging, the ranks of a node exchange messages; the data must be
+ * correct. */
 static void no_shared_memory(const char *path) {
     tutti_options opt = options_of("method=two-phase exchange=shm cb_buffer_size=1m cb_nodes=4");
     tutti_file *f = NULL;

@@ -9,7 +9,8 @@
 
 enum { LONG = 6000, SHORT = 100 };
 
-/* Blocks of 1 to 3 elements with gaps; block `changed` begins one element later. */
+/* Create a datatype of blocks of 1 to 3 elements with gaps; block `changed` begins one element
+ * later. */
 static MPI_Datatype list_of(int n, int changed, MPI_Datatype element) {
     static int length[LONG], place[LONG];
     MPI_Datatype type;

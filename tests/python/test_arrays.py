@@ -8,7 +8,7 @@ from tutti import Array, Distribution
 
 
 def test_kinds(comm, rng, path):
-    """create, open, raw, fill, resize, sync, inspect."""
+    """Call create, open, raw, fill, resize, sync and inspect."""
     whole = rng.integers(99, size=(7, 5)).astype("i4")
     with Array.create(comm, path, (7, 5), "i4", order="F") as a:
         a.fill(3)
