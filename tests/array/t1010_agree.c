@@ -1,7 +1,7 @@
 /* TEST ranks=1,3 timeout=120 */
-/* Agreement of the ranks of an array: if arguments differ, or only one rank
- * passes NULL, all ranks return the same error and nothing is done; budgets may differ; elements
- * that a tile iteration has written are visible to later reads.
+/* Agreement of the ranks of an array: if arguments differ, or only one rank passes NULL, all ranks
+ * return the same error and nothing is done; budgets may differ; elements that a tile iteration has
+ * written are visible to later reads.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"
 #include "collective/find.h"

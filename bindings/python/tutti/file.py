@@ -157,7 +157,7 @@ class Split:
         self._ended, self.count = False, 0
 
     def end(self) -> int:
-        """Collective.  Returns the number of bytes of this rank."""
+        """End the operation.  Collective.  Returns the number of bytes of this rank."""
         if not self._ended:
             count = ctypes.c_int64()
             self._file._call(self._end, self._file._live(), _byref(count))
@@ -245,7 +245,7 @@ def _of_access(access: Any, buf: Any, writable: bool) -> Tuple[Any, tuple]:
 
 
 def _of_parts(parts: Sequence[Part], writable: bool) -> Tuple[Any, tuple]:
-    """Like _of_access."""
+    """Return the same as _of_access, for parts."""
     def make():
         n, made, keep = _parts(parts, writable)
         return (n, made), keep
