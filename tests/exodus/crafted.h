@@ -2,8 +2,8 @@
  *
  *     v 5                   CDF version 1, 2 or 5 (the default)
  *     d NAME N              a dimension; 0: the record dimension
- *     x VAR TYPE [DIM...]   a variable of previously defined dimensions; TYPE: b c s i f d (types of
- *                           netCDF) or l (int64)
+ *     x VAR TYPE [DIM...]   a variable of previously defined dimensions; TYPE: b c s i f d (types
+ *                           of netCDF) or l (int64)
  *     a VAR NAME TEXT       an attribute of the variable, or of the file (VAR is -)
  *     s VAR INDEX VALUE     a value of a variable (characters: the bytes of a text)
  *     R N                   the number of records that are stored in the file
