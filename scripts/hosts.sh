@@ -2,10 +2,10 @@
 # hosts.sh   several hosts on one machine: MPI programs across a network (root only).
 #
 #   hosts.sh up DIR N [RATE]                     create N hosts; DIR (new, absolute) contains their state
-#   hosts.sh rate DIR RATE [HOST...]             rate of their links per direction (2gbit, 100mbit, none)
-#   hosts.sh run DIR openmpi|mpich 2,1,3 command...   this number of ranks on host 1, 2, 3
-#   hosts.sh on DIR HOST command...              a command on one host (1, 2, ...), or at the switch
-#   hosts.sh down DIR                            end all processes on them; nothing remains
+#   hosts.sh rate DIR RATE [HOST...]             set the rate of links per direction (2gbit, 100mbit, none)
+#   hosts.sh run DIR openmpi|mpich 2,1,3 command...   run with 2, 1 and 3 ranks on host 1, 2 and 3
+#   hosts.sh on DIR HOST command...              run a command on a host (1, 2, ...), or at the switch
+#   hosts.sh down DIR                            end all processes on the hosts; nothing remains
 #
 # A host is a process with private network, UTS and mount namespaces: it has a name, an address
 # (10.77.0.I) and a private /dev/shm, and shares all other files.  The hosts are connected by a switch in

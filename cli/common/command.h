@@ -65,11 +65,11 @@ typedef struct cli_group {
     enum { CLI_NO_MPI, CLI_MPI } mpi;
     int threads;      /* requested thread level of MPI; 0: MPI_THREAD_SINGLE */
     const char *help; /* text to print instead of the generated help; NULL: none */
-    /* NULL, or: set defaults that the table cannot express */
+    /* set defaults that the table cannot express; may be NULL */
     void (*start)(void *config, int argc, char **argv);
-    /* NULL, or: remove bits from the call, depending on the operands */
+    /* remove bits from the call, depending on the operands; may be NULL */
     void (*narrow)(void *config);
-    /* NULL, or: check that options do not contradict each other; 0, or 1 and a message */
+    /* check that options do not contradict each other; 0, or 1 and a message; may be NULL */
     int (*check)(void *config);
 } cli_group;
 

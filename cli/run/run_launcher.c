@@ -194,8 +194,8 @@ static char *slurm_list(const run_words *words) {
 
 /* ---- all launchers */
 
-/* Return the index of the launcher among the words, after programs that start others (timeout 60 mpirun ...)
- * and must not load the library. */
+/* Return the index of the launcher among the words.  Programs before it, which start the launcher
+ * (timeout 60 mpirun ...), must not load the library. */
 static int launcher_at(const run_words *words) {
     static const char *const wrappers[] = {"timeout", "nice",   "env",     "time",
                                            "nohup",   "stdbuf", "taskset", "numactl",

@@ -39,8 +39,8 @@ typedef struct {
     tutti_off bytes;
 } variables;
 
-/* Create the access to variable i, with `bytes` per rank from *at on; i selects the shape.  *at becomes the
- * end of the variable. */
+/* Create the access to variable i, which begins at *at and has `bytes` bytes per rank; i selects
+ * the shape.  *at becomes the end of the variable. */
 static tutti_access *make_shape(int i, tutti_off bytes, tutti_off *at) {
     static const tutti_off runs[] = {0, 64, 512, 4096, 24, 8, 1024, 256};
     tutti_access *a = NULL;

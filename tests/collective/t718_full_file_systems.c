@@ -25,7 +25,7 @@ static const char *const texts[] = {
     "method=root cb_buffer_size=64k"};
 enum { TEXTS = sizeof texts / sizeof *texts };
 
-/* Write twice the free space; then, with the same handle, data that fits. */
+/* Write twice as many bytes as are free; then write data that fits, with the same handle. */
 static void no_space(const char *text) {
     enum { FIRST = 1000, PIECE = 2048 };
     char path[600];

@@ -108,7 +108,7 @@ def test_distributions(comm, rng, path):
 
 
 def test_tiles(comm, rng, path):
-    """A stencil with halos, tile by tile: from one array to another, in place, and without an input array."""
+    """Test a stencil with halos, tile by tile: from one array to another, in place, and without an input array."""
     whole = rng.integers(99, size=(17, 10)).astype("f8")
     rows = np.s_[17 * comm.rank // comm.size:17 * (comm.rank + 1) // comm.size]
     padded = np.pad(whole, 1, "edge")
