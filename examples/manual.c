@@ -86,7 +86,7 @@ static tutti_err write_variables(tutti_file *f, int rank, int ranks, double *hea
     return err;
 }
 
-/* Print what the profile says about the file system of a path. */
+/* Print the write bandwidth of the file system of a path, from the profile. */
 static tutti_err print_speed(const char *path) {
     tutti_filesystem place;
     tutti_profile p;

@@ -98,7 +98,7 @@ ask() {
         --glusterd-sock=/run/gluster/glusterd.socket "$@"
 }
 
-# is_mounted HOST POINT: mounted in any state; the list of the kernel has resolved paths, with \040
+# is_mounted HOST POINT: succeed if POINT is mounted, in any state; the kernel lists resolved paths, with \040
 # for a space
 is_mounted() {
     listed=$(echo "$2" | sed 's/ /\\040/g')

@@ -168,7 +168,7 @@ up() {
     write_agent
 }
 
-# launch MPI NP HOSTS command...: starts the launcher on host 1
+# launch MPI NP HOSTS command...: start the launcher on host 1
 launch() {
     mpi=$1 np=$2 list=$3
     shift 3

@@ -283,8 +283,8 @@ void staging_free(struct staging **s);
 int bench_has_plan(const char *method); /* whether this method uses a plan */
 /* Add an entry.  The returned address is valid until the next entry is added. */
 bench_entry *bench_entry_add(bench_cell *cell, entry_kind kind, const char *name);
-/* Add a reference that does not use Tutti.  Its name says that it uses the page cache if Tutti's variants do
- * not. */
+/* Add a reference that does not use Tutti.  Its name ends in BENCH_CACHED if it uses the page cache
+ * but Tutti's variants do not. */
 bench_entry *bench_reference_add(const bench_config *c, bench_cell *cell, entry_kind kind,
                                  const char *name);
 #define BENCH_CACHED ", page cache"
