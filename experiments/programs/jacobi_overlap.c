@@ -2,11 +2,11 @@
  *
  * Two arrays of doubles are larger than the memory of the iteration; each rank has a block of rows,
  * with a halo of one row.  The same sweep is done by a sequential iteration (read, compute, write)
- * and by an overlapped iteration (the next tile is read and the previous tile is written during the
- * computation), interleaved with a sequential sweep without computation.  The computation is
- * repeated until it takes about as long as file access.  Reported per sweep: seconds, and seconds
- * of computation on the slowest rank.  Hidden is (sequential - overlapped) / min(compute, file): 1
- * is the maximum if reading and writing share one disk.
+ * and by an overlapped iteration, which reads the next tile and writes the previous tile during the
+ * computation.  Both are interleaved with a sequential sweep without computation.  The computation
+ * is repeated until it takes about as long as file access.  Reported per sweep: seconds, and
+ * seconds of computation on the slowest rank.  Hidden is (sequential - overlapped) / min(compute,
+ * file): 1 is the maximum if reading and writing share one disk.
  *
  * usage: jacobi_overlap DIRECTORY [--size N] [--tiles N] [--rounds N] [--buffered]
  *   --tiles      tiles per rank
