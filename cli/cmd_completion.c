@@ -9,7 +9,7 @@ static int count;
 
 /* ---- words: each function prints words, with a blank before each */
 
-/* Print the parts of "metis|curve". */
+/* Print the parts of a text such as "metis|curve". */
 static void print_choices(const char *text, const char *between) {
     for (size_t n = 0; *text; text += n + (text[n] != '\0')) {
         n = strcspn(text, between);

@@ -1,8 +1,8 @@
 # Build type, language, warnings and sanitizers: the target tutti_flags, for all code of this tree.
 #
 #   TUTTI_SANITIZE   address (ASan and UBSan) | thread | empty
-#   TUTTI_WERROR     warnings are errors: by default with the compilers that we know to have none (newer
-#                    ones warn of more, and that should not keep anybody from building)
+#   TUTTI_WERROR     treat warnings as errors; default: ON for compilers that are known to give no warnings
+#                    (newer compilers give more warnings, which must not break the build)
 
 set(TUTTI_SANITIZE "" CACHE STRING "address (with undefined), thread, or empty")
 if((CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_C_COMPILER_VERSION VERSION_LESS 13)

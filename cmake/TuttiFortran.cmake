@@ -1,11 +1,13 @@
-# The Fortran module: libtutti-fortran and tutti.mod, where there is a Fortran compiler that can make them.
+# The Fortran binding: libtutti-fortran and tutti.mod, if a suitable Fortran compiler is available.
 #
-#   TUTTI_FORTRAN      ON (default): if the compiler is there; OFF: not
-#   TUTTI_HAS_FORTRAN  what came of it; TUTTI_FORTRAN_MISSING says what is missing
+#   TUTTI_FORTRAN          ON (default): build the binding if possible; OFF: do not build it
+#   TUTTI_HAS_FORTRAN      result: whether the binding is built
+#   TUTTI_FORTRAN_MISSING  result: the reason if it is not built
 #
-# The compiler must pass descriptors of Fortran 2018 to C (gfortran 12 does).  The MPI's module mpi_f08 is used where it
-# is there for this compiler: without it, communicators are integers only.  With AddressSanitizer both halves of the binding have
-# it, and its test of wrong use runs; with ThreadSanitizer there is no Fortran.
+# The compiler must pass descriptors of Fortran 2018 to C; gfortran supports this from version 12 on.  The module
+# mpi_f08 of the MPI is used if this compiler can read it; otherwise communicators can only be passed as integers.
+# With AddressSanitizer, both the C part and the Fortran part of the binding are instrumented.  With ThreadSanitizer,
+# the binding is not built.
 
 option(TUTTI_FORTRAN "build the Fortran module, if there is a compiler for it" ON)
 set(TUTTI_HAS_FORTRAN FALSE)
@@ -21,7 +23,7 @@ elseif(TUTTI_FORTRAN)
     endif()
 endif()
 
-# What mpifort says that mpicc does not: where the modules are, and the libraries behind them.
+# Get the directories of the MPI's Fortran modules, and their libraries, from the wrapper mpifort.
 if(CMAKE_Fortran_COMPILER AND TUTTI_FORTRAN AND NOT TUTTI_SANITIZE STREQUAL "thread")
     string(REGEX REPLACE "mpicc([^/]*)$" "mpifort\\1" _mpifort "${TUTTI_MPICC}")
     set(TUTTI_MPIFORT ${_mpifort} CACHE FILEPATH "the MPI's wrapper for Fortran")
@@ -36,7 +38,7 @@ if(CMAKE_Fortran_COMPILER AND TUTTI_FORTRAN AND NOT TUTTI_SANITIZE STREQUAL "thr
     list(FILTER TUTTI_MPIFORT_LINK INCLUDE REGEX "^-(L|l|Wl,-rpath|Wl,--enable-new-dtags)")
     list(REMOVE_ITEM TUTTI_MPIFORT_LINK -L/usr/lib -L/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE})
 
-    # Does a descriptor arrive in C?  And is there a module mpi_f08 for this compiler?
+    # Check that descriptors can be passed to C, and that this compiler can read the module mpi_f08.
     include(CheckFortranSourceCompiles)
     include(CheckCSourceCompiles)
     set(CMAKE_REQUIRED_INCLUDES ${TUTTI_MPIFORT_INCLUDES})
@@ -79,7 +81,7 @@ if(NOT TUTTI_HAS_FORTRAN)
 endif()
 message(STATUS "Fortran: ${CMAKE_Fortran_COMPILER}, module mpi_f08: ${TUTTI_FORTRAN_HAS_F08}")
 
-# Modules are read by one compiler, sometimes by one version of it.
+# A module file can be read by one compiler only, sometimes by one version only: use a directory for each.
 if(CMAKE_Fortran_COMPILER_ID STREQUAL "GNU")
     set(_format 15)
     if(CMAKE_Fortran_COMPILER_VERSION VERSION_GREATER_EQUAL 15)
@@ -90,7 +92,7 @@ else()
     set(TUTTI_MOD_DIR ${CMAKE_INSTALL_LIBDIR}/fortran/${CMAKE_Fortran_COMPILER_ID}-${CMAKE_Fortran_COMPILER_VERSION}/${TUTTI_MPI})
 endif()
 
-# The MPI's modules, and the libraries behind them, for programs that use ours.
+# The MPI's Fortran modules and libraries, for programs that use the module tutti.
 add_library(tutti_mpifort INTERFACE)
 target_include_directories(tutti_mpifort INTERFACE "$<$<COMPILE_LANGUAGE:Fortran>:${TUTTI_MPIFORT_INCLUDES}>")
 target_link_libraries(tutti_mpifort INTERFACE ${TUTTI_MPIFORT_LINK})

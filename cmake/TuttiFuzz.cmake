@@ -1,5 +1,6 @@
-# Fuzz targets that need all of the library: TUTTI_FUZZ=ON, with clang.  tests/exodus/t1392_fuzz.sh configures such a
-# build by itself.  Each tests/fuzz/full_*.c becomes a program with the library, the command (without its main) and libFuzzer.
+# Fuzz targets that need the complete library (TUTTI_FUZZ=ON; requires clang).  tests/exodus/t1392_fuzz.sh
+# configures such a build.  Each file tests/fuzz/full_*.c becomes a program that contains the library, the command
+# (without its main) and libFuzzer.
 
 option(TUTTI_FUZZ "build the fuzz targets of tests/fuzz/full_*.c; clang only" OFF)
 if(TUTTI_FUZZ)

@@ -1,15 +1,16 @@
 # Files that are generated from the public headers, the table of options and the command's help.
 #
-#   TUTTI_GENERATED   the directory that holds them: generated/ of the build
-#     fortran/        declarations, procedures and entries of the Fortran module, and tables of struct layouts for a test
+#   TUTTI_GENERATED   the directory of these files: generated/ of the build
+#     fortran/        declarations, procedures and entries of the Fortran module; struct layouts for a test
 #     python/         _api.py, the declarations of the Python binding
 #     man/            manual pages of section 3, tutti-options.7, pages of the command (docs/man/*.in)
 #     completion/     bash, zsh, fish
 #
-# The archive of `make dist` contains generated/: there the directory of the build is a link to it, no generator runs, and
-# the build does not need Python.  To regenerate the files, remove generated/ from the source tree.
+# The archive of `make dist` contains generated/.  If the source tree has this directory, the directory of the build
+# is a link to it, no generator runs, and the build does not need Python.  To regenerate the files, remove generated/
+# from the source tree.
 #
-# Targets: generated_bindings (Fortran, Python), generated_man, and generated, which is all of them.
+# Targets: generated_bindings (Fortran, Python), generated_man, and generated, which consists of both.
 #
 # python/tutti of the build is the Python package: links to bindings/python/tutti, and the generated module.
 
@@ -52,7 +53,7 @@ else()
         COMMENT "Generating the Python binding's declarations" VERBATIM)
     add_custom_target(generated_bindings ALL DEPENDS ${_fortran} ${TUTTI_GENERATED}/python/_api.py)
 
-    # All pages of section 3 come from one run; the page of the file calls stands for them.
+    # One run generates all pages of section 3; only tutti_file.3 is declared as output.
     file(GLOB _examples CONFIGURE_DEPENDS examples/*.c examples/apps/*.c src/store/store_null.c)
     add_custom_command(OUTPUT ${TUTTI_GENERATED}/man/tutti_file.3
         COMMAND ${_python} ${_scripts}/gen_api_man.py ${TUTTI_GENERATED}/man

@@ -1,20 +1,20 @@
-# What `cmake --install` puts where.  Both MPIs can go into one prefix, in any order:
+# Installation (`cmake --install`).  Builds for both MPIs can be installed into one prefix, in any order:
 #
 #   lib/libtutti_MPI.so      the library, with a soname for each MPI
-#   lib/tutti/MPI/           what else belongs to one MPI: the drop-in, the command, and `files`, the list of
+#   lib/tutti/MPI/           other files for one MPI: the drop-in library, the command, and `files`, the list of
 #                            installed files and created directories, for `make uninstall`
-#   bin/tutti.MPI            the command; bin/tutti is that of the MPI installed last (or an alternative);
-#                            tutti-experiments likewise
-#   lib/pkgconfig/           tutti-MPI.pc; tutti.pc likewise
-#   lib/cmake/Tutti/         TuttiConfig.cmake, which chooses among the TuttiTargets-MPI.cmake that are there
+#   bin/tutti.MPI            the command; bin/tutti is a link to that of the MPI installed last, or is managed by
+#                            the alternatives of a package; the same for tutti-experiments
+#   lib/pkgconfig/           tutti-MPI.pc; tutti.pc is a link like bin/tutti
+#   lib/cmake/Tutti/         TuttiConfig.cmake, which selects one of the installed TuttiTargets-MPI.cmake
 #   lib/fortran/             tutti.mod, by compiler and MPI; lib/libtutti-fortran_MPI.so, tutti-fortran-MPI.pc
-#   include/tutti, share/    the same for both
+#   include/tutti, share/    common files of both MPIs
 #
-# All of it can be moved afterwards: paths inside are relative to the files that hold them.
+# The installation is relocatable: paths in installed files are relative to these files.
 
 include(CMakePackageConfigHelpers)
 set(_package ${CMAKE_INSTALL_LIBDIR}/cmake/Tutti)
-set(_own ${CMAKE_INSTALL_LIBDIR}/tutti/${TUTTI_MPI}) # what belongs to this MPI
+set(_own ${CMAKE_INSTALL_LIBDIR}/tutti/${TUTTI_MPI}) # directory for files of this MPI
 option(TUTTI_PLAIN_NAMES "install bin/tutti, tutti.pc and so on, too; a package leaves that to alternatives" ON)
 
 add_custom_target(installed DEPENDS tutti tutti_mpiio generated) # builds what is installed
@@ -68,7 +68,7 @@ list(FILTER _modules EXCLUDE REGEX "/(__main__|compare_mpiio|python_cost|results
 install(FILES ${_modules} DESTINATION ${_report})
 install(PROGRAMS experiments/tutti_experiments/__main__.py DESTINATION ${CMAKE_INSTALL_BINDIR} RENAME tutti-report)
 
-# To read, and to try: share/doc/tutti
+# Documentation and examples: share/doc/tutti
 file(GLOB _steps CONFIGURE_DEPENDS examples/step*.c examples/CMakeLists.txt)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${_doc})
 foreach(_kind . ${_kinds})
@@ -84,7 +84,7 @@ write_basic_package_version_file(TuttiConfigVersion.cmake COMPATIBILITY SameMino
 install(FILES ${PROJECT_BINARY_DIR}/TuttiConfig.cmake ${PROJECT_BINARY_DIR}/TuttiConfigVersion.cmake
     DESTINATION ${_package})
 
-# tutti-MPI.pc carries the MPI's own flags: a plain `cc` can use it.
+# tutti-MPI.pc contains the flags of the MPI, so that programs can be compiled without its wrapper.
 list(TRANSFORM TUTTI_MPI_INCLUDES PREPEND -I OUTPUT_VARIABLE _includes)
 list(JOIN _includes " " TUTTI_PC_MPI_INCLUDES)
 list(TRANSFORM TUTTI_MPI_CXX_DEFINITIONS PREPEND -D OUTPUT_VARIABLE _definitions)
@@ -108,7 +108,7 @@ if(TUTTI_HAS_FORTRAN)
     install(FILES ${PROJECT_BINARY_DIR}/tutti-fortran-${TUTTI_MPI}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
 
-# Links, then the list of everything that was installed.
+# Create the links, then the list of all installed files.
 file(RELATIVE_PATH _command /p/${CMAKE_INSTALL_BINDIR} /p/${_own}/tutti)
 set(_links "${CMAKE_INSTALL_BINDIR}/tutti.${TUTTI_MPI}>${_command}"
     "${CMAKE_INSTALL_BINDIR}/tutti-experiments.${TUTTI_MPI}>${_command}-experiments")

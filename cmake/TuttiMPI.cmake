@@ -1,10 +1,10 @@
-# Finds one MPI by its compiler wrapper and makes the target tutti_mpi of it.
+# Find an MPI by its compiler wrapper and create the target tutti_mpi.
 #
-#   TUTTI_MPI     openmpi | mpich   which MPI this build is for; smpi: a simulated machine (TuttiSimulated.cmake)
-#   TUTTI_MPICC   its wrapper; found as mpicc.<mpi> (Debian's name) or mpicc
+#   TUTTI_MPI     the MPI of this build: openmpi | mpich; smpi: a simulated machine (TuttiSimulated.cmake)
+#   TUTTI_MPICC   the compiler wrapper of this MPI; default: mpicc.<mpi> (Debian's name) or mpicc
 #
-# The wrapper is only asked for its flags (-show, which both MPIs know); we compile with the plain
-# compiler, so that a user of tutti.pc or TuttiConfig.cmake can do so too.
+# Only the flags are taken from the wrapper (option -show, which both MPIs support).  Sources are compiled with the
+# plain compiler, as users of tutti.pc and TuttiConfig.cmake can do.
 
 set(TUTTI_MPI openmpi CACHE STRING "the MPI of this build: openmpi, mpich or smpi")
 set_property(CACHE TUTTI_MPI PROPERTY STRINGS openmpi mpich smpi)
@@ -51,10 +51,10 @@ while(_words)
         list(APPEND TUTTI_MPI_CFLAGS "${_word}")
     endif()
 endwhile()
-# What the linker searches anyway need not stand in anybody's flags.
+# Remove the default directories of the linker from the flags.
 list(REMOVE_ITEM TUTTI_MPI_LINK -L/usr/lib -L/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE})
 
-# The C interface only: mpi.h of a C++ program would otherwise want the MPI's C++ library too.
+# Use the C interface only: otherwise mpi.h makes a C++ program require the MPI's C++ library.
 set(TUTTI_MPI_CXX_DEFINITIONS OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
 
 add_library(tutti_mpi INTERFACE)
@@ -65,7 +65,7 @@ target_compile_definitions(tutti_mpi INTERFACE
 target_link_libraries(tutti_mpi INTERFACE ${TUTTI_MPI_LINK})
 set_target_properties(tutti_mpi PROPERTIES EXPORT_NAME mpi)
 
-# The wrapper may be another MPI's `mpicc`: the header tells the truth.
+# `mpicc` may be the wrapper of another MPI: check the macros of the header.
 include(CheckCSourceCompiles)
 if(TUTTI_MPI STREQUAL "openmpi")
     set(_macro OPEN_MPI)
@@ -90,7 +90,7 @@ if(NOT TUTTI_MPI_IS_${TUTTI_MPI})
 endif()
 message(STATUS "MPI: ${TUTTI_MPI}, by ${TUTTI_MPICC}")
 
-# For checks that call a compiler themselves.
+# Store the flags in a file, for checks that call a compiler.
 list(TRANSFORM TUTTI_MPI_INCLUDES PREPEND "-isystem " OUTPUT_VARIABLE _flags)
 list(JOIN _flags " " _flags)
 file(WRITE ${PROJECT_BINARY_DIR}/mpi.flags "${_flags} ${TUTTI_MPI_CFLAGS}\n")

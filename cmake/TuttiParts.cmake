@@ -1,11 +1,10 @@
-# The parts that a build can be without, and the small aids that its programs are linked with.
+# Libraries that the build uses, and support libraries of its programs.
 #
-# tutti_parts     liburing, where it is installed (defines TUTTI_HAVE_URING); TUTTI_URING=OFF: never
-#                 METIS, where it is installed (defines TUTTI_HAVE_METIS); TUTTI_METIS=OFF: never.
-#                 And what no build can be without: xxhash.h, SQLite for the metadata of datasets, zstd for
-#                 what is compressed in them
-# tutti_png       libpng, where it is installed (defines TUTTI_HAVE_PNG): the command writes pictures
-# tutti_plugins   sanitizer builds only: keeps the MPI's plugins mapped (see keep_plugins.c)
+#   tutti_parts     required: xxhash.h, SQLite for the metadata of datasets, zstd for compressed sections
+#                   optional: liburing, if installed (defines TUTTI_HAVE_URING), unless TUTTI_URING=OFF
+#                   optional: METIS, if installed (defines TUTTI_HAVE_METIS), unless TUTTI_METIS=OFF
+#   tutti_png       libpng, if installed (defines TUTTI_HAVE_PNG), for images written by the command
+#   tutti_plugins   builds with sanitizers only: keeps the MPI's plugins mapped (tests/support/keep_plugins.c)
 
 add_library(tutti_parts INTERFACE)
 find_package(PkgConfig QUIET)
@@ -66,11 +65,11 @@ add_library(tutti_plugins INTERFACE)
 if(TUTTI_SANITIZE)
     add_library(tutti_keep_plugins OBJECT tests/support/keep_plugins.c)
     target_link_libraries(tutti_keep_plugins PRIVATE tutti_flags)
-    set_target_properties(tutti_keep_plugins PROPERTIES C_VISIBILITY_PRESET default) # in front of others' dlclose()
+    set_target_properties(tutti_keep_plugins PROPERTIES C_VISIBILITY_PRESET default) # replaces dlclose() of the C library
     target_sources(tutti_plugins INTERFACE $<TARGET_OBJECTS:tutti_keep_plugins>)
 endif()
 
-# MPICH spins without yielding; with more ranks than cores this shim makes it usable.
+# Waiting ranks of MPICH do not yield the core.  This library makes them yield, for runs with more ranks than cores.
 if(TUTTI_MPI STREQUAL "mpich")
     add_library(mpich_yield MODULE tests/support/mpich_yield.c)
     target_link_libraries(mpich_yield PRIVATE dl)

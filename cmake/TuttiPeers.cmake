@@ -1,22 +1,23 @@
-# Programs that use MPI-IO through others' libraries (tests/mpiio/programs, experiments/peers), as they come from
-# Debian: they are run with and without libtutti-mpiio.so.  What is not installed is named; its tests skip.
+# Programs that use MPI-IO by libraries of Debian packages (tests/mpiio/programs, experiments/peers).  They run with and
+# without libtutti-mpiio.so.  If a library is not installed, its name is printed and its tests are skipped.
 #
-#   hdf5_*.c      parallel HDF5, for either MPI
-#   pnetcdf_*.c   PnetCDF, netcdf_*.c   netCDF-4: Debian builds them for Open MPI only
-#   *.F90         Fortran, once with mpif.h, once with `use mpi`, once with `use mpi_f08`
+#   hdf5_*.c      parallel HDF5, for both MPIs
+#   pnetcdf_*.c   PnetCDF; Debian builds it for Open MPI only
+#   netcdf_*.c    parallel netCDF-4; Debian builds it for Open MPI only
+#   *.F90         Fortran with mpif.h, with `use mpi`, and with `use mpi_f08`
 #
-# They are linked with the MPI and that library, never with ours.  Not in builds with sanitizers: these want to be in the
-# program itself.
+# They are linked with the MPI and the library in question, but not with Tutti.  They are not part of builds with
+# sanitizers, which would require instrumented programs.
 
 set(_programs ${PROJECT_SOURCE_DIR}/tests/mpiio/programs)
 set(_places ${PROJECT_BINARY_DIR}/tests/mpiio)
 
-# The programs of one library, found by pkg-config under `module`.
+# Add the programs PREFIX_*.c of a library, which pkg-config finds as `module`.
 function(tutti_peer_programs prefix module package)
     if(PkgConfig_FOUND)
         pkg_check_modules(PEER_${prefix} QUIET IMPORTED_TARGET ${module})
     endif()
-    if(prefix STREQUAL "netcdf" AND PEER_netcdf_FOUND) # Debian's netcdf-mpi.pc does not tell where its headers are
+    if(prefix STREQUAL "netcdf" AND PEER_netcdf_FOUND) # Debian's netcdf-mpi.pc lacks the directory of the headers
         find_path(TUTTI_NETCDF_PAR netcdf_par.h PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/netcdf/mpi/include)
         if(TUTTI_NETCDF_PAR)
             target_include_directories(PkgConfig::PEER_netcdf SYSTEM INTERFACE ${TUTTI_NETCDF_PAR})
@@ -40,7 +41,7 @@ function(tutti_peer_programs prefix module package)
     endforeach()
 endfunction()
 
-# A Fortran program in the three dialects of MPI.
+# Add each Fortran program three times: with mpif.h, `use mpi` and `use mpi_f08`.
 function(tutti_fortran_programs)
     find_program(TUTTI_MPIFORT NAMES mpifort.${TUTTI_MPI} mpif90.${TUTTI_MPI})
     find_program(TUTTI_GFORTRAN gfortran)
@@ -70,7 +71,7 @@ if(NOT TUTTI_SANITIZE)
         tutti_peer_programs(netcdf netcdf-mpi libnetcdf-mpi-dev)
     endif()
     tutti_fortran_programs()
-    # Datasets beside both (experiments/peers/dataset_peers.c), linked with our library; built where HDF5 is found.
+    # Datasets compared with HDF5 and PnetCDF, linked with Tutti; built if HDF5 is installed.
     if(PEER_hdf5_FOUND)
         add_executable(dataset_peers EXCLUDE_FROM_ALL experiments/peers/dataset_peers.c)
         target_link_libraries(dataset_peers PRIVATE tutti PkgConfig::PEER_hdf5 tutti_standalone_mpi tutti_flags m)
@@ -80,7 +81,7 @@ if(NOT TUTTI_SANITIZE)
         endif()
         add_dependencies(tests dataset_peers)
     endif()
-    # Finite-element output beside those that are there (experiments/peers/exodus_peers.c).
+    # Finite-element output compared with PnetCDF and netCDF-4, if installed.
     file(GLOB _files CONFIGURE_DEPENDS experiments/peers/exodus_peers*.c)
     add_executable(exodus_peers EXCLUDE_FROM_ALL ${_files})
     target_link_libraries(exodus_peers PRIVATE tutti tutti_standalone_mpi tutti_flags m)
@@ -94,8 +95,9 @@ if(NOT TUTTI_SANITIZE)
     add_dependencies(tests exodus_peers)
 endif()
 
-# Exodus files written and read by Debian's libexodusii (tests/exodus/exodus_*.c, experiments/peers/exodus_sets.c): plain processes, linked with nothing of
-# ours, in all builds without sanitizers.  It brings Open MPI's netCDF with it, which plain processes do not notice.
+# Add the programs that write and read Exodus files by Debian's libexodusii (tests/exodus/exodus_*.c,
+# experiments/peers/exodus_sets.c).  They run without MPI, are not linked with Tutti, and are part of all builds without
+# sanitizers.  libexodusii depends on the netCDF of Open MPI, which has no effect on programs without MPI.
 function(tutti_exodus_programs)
     find_path(TUTTI_EXODUSII_INCLUDE exodusII.h)
     find_library(TUTTI_EXODUSII_LIBRARY exoIIv2c)
@@ -115,7 +117,7 @@ function(tutti_exodus_programs)
         target_link_libraries(exodus.${_stem} PRIVATE ${TUTTI_EXODUSII_LIBRARY} tutti_standalone tutti_flags)
         add_dependencies(tests exodus.${_stem})
     endforeach()
-    if(TUTTI_MPI STREQUAL "openmpi") # as libexodusii's netCDF
+    if(TUTTI_MPI STREQUAL "openmpi") # the MPI of libexodusii's netCDF
         add_executable(exodus_mesh_peers EXCLUDE_FROM_ALL experiments/peers/exodus_mesh_peers.c)
         target_include_directories(exodus_mesh_peers SYSTEM PRIVATE ${TUTTI_EXODUSII_INCLUDE})
         target_link_libraries(exodus_mesh_peers PRIVATE tutti tutti_standalone_mpi ${TUTTI_EXODUSII_LIBRARY} tutti_flags)

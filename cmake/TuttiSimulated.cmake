@@ -1,15 +1,14 @@
-# The build for SimGrid's SMPI: ranks of a simulated machine, all in one process (TUTTI_MPI=smpi).  It has the
-# library, as an archive, and the programs that are run on simulated machines: nothing is installed.
+# The build for SimGrid's SMPI (TUTTI_MPI=smpi), which runs all ranks of a simulated machine in one process.  It
+# contains the library as an archive and the programs for simulated machines, and installs nothing.
 #
-# SMPI loads a program once per rank, so that each rank has its own global variables.  Therefore programs are
-# shared objects, with the library inside; debug information would be copied for each rank and is left out.
+# SMPI loads a program once per rank, so that each rank has its own global variables.  Programs are therefore shared
+# objects that contain the library.  They have no debug information, which would be copied for each rank.
 #
-#   simulated/           what MPI and the C library lack in a simulation; some of its files replace those of
-#                        the same purpose in src/
-#   tests/simulated/     programs of ctest, named smpi.simulated.<file>.n<ranks>
-#   experiments/simulated/   what `tutti-experiments simulated` runs
+#   simulated/               replacements of functions of MPI and of the C library, and of some files of src/
+#   tests/simulated/         tests, named smpi.simulated.<file>.n<ranks>
+#   experiments/simulated/   programs run by experiments/tutti_experiments/simulated.py
 #
-# Without SimGrid there is nothing to build, and the tests are skipped.
+# Without SimGrid nothing is built, and the tests are skipped.
 
 enable_testing()
 add_custom_target(tests)
@@ -29,13 +28,13 @@ if(TUTTI_MPICC)
     endif()
 endif()
 
-# A program of these sources in the directory `folder` of the build.
+# Add a program with the given sources, in the directory `folder` of the build.
 function(tutti_simulated_program target folder)
     add_library(${target} MODULE ${ARGN})
     set_target_properties(${target} PROPERTIES PREFIX "" SUFFIX "" C_VISIBILITY_PRESET default
         LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-    # whole: the archive's MPI_X and C functions come before those of shared libraries
+    # link the whole archive, so that its MPI and C functions have precedence over those of shared libraries
     target_link_libraries(${target} PRIVATE -Wl,--whole-archive tutti_simulated -Wl,--no-whole-archive m)
     target_link_options(${target} PRIVATE -Wl,--gc-sections -Wl,-s -Wl,-z,defs)
     add_dependencies(tests ${target})
@@ -45,11 +44,11 @@ if(TUTTI_MPICC)
     tutti_simulated_program(calls experiments experiments/simulated/calls.c experiments/simulated/bare.c)
 endif()
 
-# Tests as in TuttiTests.cmake: tests/simulated/t*.c and t*.sh, whose first lines hold
+# Tests are found as in TuttiTests.cmake: the first lines of tests/simulated/t*.c and t*.sh contain
 #
 #   TEST ranks=16,64 timeout=60 [per_host=4]
 #
-# Ranks are those of the simulated machine; a script has ranks=0 and starts its own.
+# ranks: numbers of ranks of the simulated machine; 0 for a script, which starts simulated programs.
 file(GLOB _tests CONFIGURE_DEPENDS tests/simulated/t[0-9]*.c tests/simulated/t[0-9]*.sh)
 foreach(_file IN LISTS _tests)
     get_filename_component(_stem ${_file} NAME_WE)

@@ -1,32 +1,33 @@
-# Tests are found by scanning: tests/<module>/t[0-9]*.c, t[0-9]*.f90 and t[0-9]*.sh whose first lines hold
+# Tests are found by scanning tests/<module>/t[0-9]*.c, t[0-9]*.f90 and t[0-9]*.sh, whose first lines contain
 #
 #   TEST ranks=1,2,5 timeout=60 [own=1] [tier=full] [labels=a,b] [args=x,y]
 #        [builds=openmpi,mpich] [tsan=1] [cores=0|1|2] [preload=mpiio|none]
 #
-# One ctest per (file, number of ranks), named <build>.<module>.<file>.n<ranks>.
-# ranks=0 is a plain process without MPI: it runs in the builds openmpi and asan only (a script: in
-# openmpi only), unless `builds` says otherwise.  The build tsan takes the tests that say tsan=1 and
-# nothing else.  Exit code 77 means skipped.  Examples are tests too.
+# There is one ctest per file and number of ranks, named <build>.<module>.<file>.n<ranks>.  A test with ranks=0 is a
+# plain process without MPI.  By default it runs in the builds openmpi and asan only, and a script in openmpi only;
+# `builds` overrides this.  The build tsan runs exactly the tests with tsan=1.  Exit code 77 means skipped.  Examples
+# are also tests.
 #
-# A test uses `cores` cores, two if it has several ranks; cores=0 mostly sleeps, and runs beside others, one of
-# these at a time.  ctest counts in halves of cores, so that on n cores -j(2n+1) leaves capacity for one that sleeps.
+# A test uses `cores` cores, or two if it has several ranks.  Tests with cores=0 mostly sleep; one of them at a time
+# runs beside other tests.  ctest counts half cores, so that on n cores -j(2n+1) leaves capacity for a sleeping test.
 #
-# Starting ranks costs more than most tests do.  So the files of a module that use MPI make one program, its `together`
-# (tests/support/together.c), and there is one launch of it per number of ranks: the ctest <build>.<module>.together.n<ranks>.
-# The ctests of the tests depend on it and show what came out; run without it (ctest -R) they run by themselves.
-# own=1: a program and launches of its own.  Plain processes and scripts have these always.
+# Starting ranks takes longer than most tests.  The files of a module that use MPI are therefore linked into one
+# program, `together` (tests/support/together.c), which is launched once per number of ranks by the ctest
+# <build>.<module>.together.n<ranks>.  The ctest of each test depends on this launch and shows the test's output;
+# without the launch (ctest -R) it runs the test.  A test with own=1 has a separate program and separate launches, as
+# plain processes and scripts always have.
 #
-# preload=mpiio: the program is linked with nothing but the MPI, and its ranks have libtutti-mpiio.so preloaded
-# (the build asan links it instead, before the MPI: the sanitizer wants to be the first library).
-# preload=none: linked likewise, but run as it is.  Scripts find $TUTTI_BUILD_DIR/libtutti-mpiio.so themselves,
-# and put it on the ranks by scripts/preload.sh.
+# preload=mpiio: the program is linked with the MPI but not with Tutti, and libtutti-mpiio.so is preloaded for its ranks.
+# In the build asan it is linked with libtutti-mpiio.so instead, because the sanitizer must be the first library.
+# preload=none: the program is linked with the MPI only, and nothing is preloaded.  Scripts preload
+# $TUTTI_BUILD_DIR/libtutti-mpiio.so by scripts/preload.sh.
 #
-# Those in Fortran have programs of their own, with the module of tests/fortran/checks.f90, and run in the builds openmpi
-# and mpich unless `builds` says otherwise; where there is no compiler for them they are skipped, and say what to install.
+# Tests in Fortran have separate programs, which use the module of tests/fortran/checks.f90.  By default they run in the
+# builds openmpi and mpich.  Without a Fortran compiler they are skipped and print the missing package.
 #
 #   TUTTI_BUILD_NAME   first part of the names: openmpi, mpich, asan, tsan
-#   TUTTI_RANKS        numbers of ranks that this build runs (empty: what the test says)
-#   TUTTI_TIER         quick | full: with or without the long tests
+#   TUTTI_RANKS        numbers of ranks that this build runs; empty: those of each test
+#   TUTTI_TIER         quick: without long tests; full: with long tests
 
 if(TUTTI_SANITIZE STREQUAL "address")
     set(_name asan)
@@ -39,8 +40,8 @@ set(TUTTI_BUILD_NAME ${_name} CACHE STRING "what the tests of this build are cal
 set(TUTTI_RANKS "" CACHE STRING "numbers of ranks to run tests on, e.g. 1;3 (empty: all of a test's)")
 set(TUTTI_TIER quick CACHE STRING "quick or full")
 
-# Optimizing the code of tests takes the compiler longer than it saves when they run: what they test is optimized.  A little
-# of it, so that the compiler follows values and warns, in one build.  -g1 has all that a stack trace needs.
+# Optimizing the code of tests takes longer than it saves at run time, since the library is optimized.  One build
+# optimizes a little, because some warnings require the analysis of values.  -g1 is sufficient for stack traces.
 if(TUTTI_BUILD_NAME STREQUAL "openmpi")
     set(_test_options -Og -g1)
 else()
@@ -50,12 +51,12 @@ endif()
 enable_testing()
 add_custom_target(tests)
 
-# At the end of a test the library's memory is counted (support/count_memory.c).
+# Check at the end of a test that the library has freed its memory (support/count_memory.c).
 add_library(tutti_count_memory OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/support/count_memory.c)
 target_include_directories(tutti_count_memory PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(tutti_count_memory PRIVATE tutti_flags tutti_mpi)
 
-# The value of `key` in a TEST line, or the default, as a list.
+# Set `out` to the value of `key` in a TEST line, or to the default, as a list.
 function(tutti_test_value line key default out)
     if(line MATCHES " ${key}=([^ ]+)")
         string(REPLACE "," ";" _value "${CMAKE_MATCH_1}")
@@ -65,7 +66,7 @@ function(tutti_test_value line key default out)
     endif()
 endfunction()
 
-# The numbers of ranks that this build runs of those that a test asks for.
+# Set `out` to the numbers of ranks with which this build runs a test; asked: numbers in its TEST line.
 function(tutti_test_ranks asked builds tsan out)
     set(_ranks)
     foreach(_n IN LISTS asked)
@@ -94,7 +95,8 @@ function(tutti_test_ranks asked builds tsan out)
     set(${out} "${_ranks}" PARENT_SCOPE)
 endfunction()
 
-# What all ctests of this build have in common.  Those with long timeouts start first, so that no long test runs alone at the end.
+# Set the common properties of ctests.  Tests with long timeouts start first, so that no long test runs alone at the
+# end.
 function(tutti_test_properties test module timeout cores labels)
     math(EXPR _limit "${timeout} + 30")
     math(EXPR _halves "2 * ${cores}")
@@ -107,7 +109,7 @@ function(tutti_test_properties test module timeout cores labels)
         ENVIRONMENT "TUTTI_BUILD_DIR=${PROJECT_BINARY_DIR};TUTTI_MPI=${TUTTI_MPI};TUTTI_SANITIZE=${TUTTI_SANITIZE};TUTTI_TEST_TIER=${TUTTI_TIER};TUTTI_COMMAND=${PROJECT_BINARY_DIR}/tutti;CC=${CMAKE_C_COMPILER}")
 endfunction()
 
-# One ctest: `command` on `ranks` ranks, under the name <build>.<module>.<stem>.n<ranks>.
+# Add the ctest <build>.<module>.<stem>.n<ranks>, which runs a command on `ranks` ranks.
 function(tutti_add_test module stem ranks timeout cores labels)
     set(_test ${TUTTI_BUILD_NAME}.${module}.${stem}.n${ranks})
     if(ranks GREATER 1)
@@ -118,8 +120,8 @@ function(tutti_add_test module stem ranks timeout cores labels)
     tutti_test_properties(${_test} ${module} ${timeout} ${cores} "${labels}")
 endfunction()
 
-# Applications of several files: a program, and its parts without main.c for the tests of the module apps.  They stand on
-# the public headers alone.
+# Applications of several files: a program, and its objects without main.c for the tests of the module apps.  They use
+# the public headers only.
 foreach(_app bipolar heat)
     file(GLOB _parts CONFIGURE_DEPENDS examples/apps/${_app}/*.c)
     list(FILTER _parts EXCLUDE REGEX "/main.c$")
@@ -132,7 +134,8 @@ foreach(_app bipolar heat)
     add_dependencies(tests ${_app})
 endforeach()
 
-# What a program of tests of `module` is compiled and linked with.
+# Set the compile options, include directories and libraries of a test program; module: directory of its tests;
+# preload: value of this key in the TEST line.
 function(tutti_test_program target module preload)
     target_compile_options(${target} PRIVATE ${_test_options})
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${module})
@@ -152,7 +155,7 @@ function(tutti_test_program target module preload)
             target_link_libraries(${target} PRIVATE tutti_png tutti_measure)
         elseif(module STREQUAL "apps")
             target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/examples/apps)
-            if(target MATCHES "_heat_") # both applications have a domain, a matrix and so on
+            if(target MATCHES "_heat_") # the parts of both applications have the same names
                 target_sources(${target} PRIVATE $<TARGET_OBJECTS:heat_parts>)
             else()
                 target_sources(${target} PRIVATE $<TARGET_OBJECTS:bipolar_parts>)
@@ -164,14 +167,14 @@ function(tutti_test_program target module preload)
     add_dependencies(tests ${target})
 endfunction()
 
-# A test's own program.
+# Add a program for a single test.
 function(tutti_own_program target module preload file stem)
     add_executable(${target} EXCLUDE_FROM_ALL ${file})
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${stem})
     tutti_test_program(${target} ${module} "${preload}")
 endfunction()
 
-# The command that runs a program of tests.
+# Set `out` to the command that runs a test program.
 function(tutti_test_command target preload out)
     set(_command $<TARGET_FILE:${target}>)
     if(preload STREQUAL "mpiio" AND NOT TUTTI_SANITIZE)
@@ -180,8 +183,8 @@ function(tutti_test_command target preload out)
     set(${out} "${_command}" PARENT_SCOPE)
 endfunction()
 
-# One more test for the program `target`: its main() gets a name of its own, and `target` a line in its list.  Examples
-# are programs of their own as well: the docs name them.
+# Add a test to the program `target`: its main() gets a unique name, which is appended to the list of `target`.  An
+# example is also built as a separate program, since the documentation names it.
 function(tutti_join_together target module preload file stem args)
     if(NOT TARGET ${target})
         set(_list ${PROJECT_BINARY_DIR}/tests/${target}.c)
@@ -209,7 +212,7 @@ function(tutti_join_together target module preload file stem args)
     set_property(TARGET ${target} APPEND PROPERTY TUTTI_TESTS "${stem}:${args}")
 endfunction()
 
-# The list of tests of the program `target`, and a launch for each number of ranks.
+# Write the list of tests of the program `target`, and add a launch for each number of ranks.
 function(tutti_launch_together target)
     foreach(_key LIST MODULE PRELOAD TESTS RANKS)
         get_target_property(_${_key} ${target} TUTTI_${_key})
@@ -252,7 +255,8 @@ const together_test together_tests[] = {
     endforeach()
 endfunction()
 
-# A test or an example in Fortran: its program, or where there is no compiler the words that say so.
+# Add the program of a test or an example in Fortran.  Without a Fortran compiler, `out` is a command that prints the
+# missing package and skips the test.
 function(tutti_fortran_program target module file stem out)
     if(NOT TUTTI_HAS_FORTRAN)
         set(${out} sh -c "echo '${TUTTI_FORTRAN_MISSING}' && exit 77" PARENT_SCOPE)
@@ -283,7 +287,7 @@ if(TUTTI_HAS_FORTRAN)
     add_dependencies(tests tutti_fortran)
 endif()
 
-# Reads the TEST line of `file`; makes its executable and its tests.
+# Read the TEST line of a file, and add its program and its tests.
 function(tutti_scan_test file module default)
     get_filename_component(_stem ${file} NAME_WE)
     get_filename_component(_kind ${file} LAST_EXT)
@@ -374,7 +378,7 @@ file(GLOB _examples CONFIGURE_DEPENDS examples/fortran/*.f90)
 foreach(_file IN LISTS _examples)
     tutti_scan_test(${_file} examples.fortran " TEST ranks=4 timeout=60")
 endforeach()
-# Programs that scripts start: Exodus files in the manner of other programs.
+# Programs started by scripts: they write and read Exodus files like those of other programs.
 if(NOT TUTTI_BUILD_NAME STREQUAL "tsan")
     foreach(_program corpus_writer corpus_reader)
         tutti_own_program(exodus.${_program} exodus "" tests/exodus/${_program}.c ${_program})
@@ -384,15 +388,15 @@ get_property(_programs GLOBAL PROPERTY TUTTI_TOGETHER)
 foreach(_program IN LISTS _programs)
     tutti_launch_together(${_program})
 endforeach()
-if(TARGET tutti_command AND NOT TUTTI_BUILD_NAME STREQUAL "tsan") # no test of it there
+if(TARGET tutti_command AND NOT TUTTI_BUILD_NAME STREQUAL "tsan") # that build does not test the command
     add_dependencies(tests tutti_command tutti_experiments generated)
 endif()
 add_dependencies(tests tutti_mpiio)
-if(TARGET mpich_yield) # what mpirun.sh has MPICH's ranks load first
+if(TARGET mpich_yield) # preloaded by mpirun.sh for ranks of MPICH
     add_dependencies(tests mpich_yield)
 endif()
 
-# Programs that measure: they may look inside.
+# Programs for measurements, which may use internal functions of the library.
 file(GLOB _benches CONFIGURE_DEPENDS experiments/programs/*.c)
 foreach(_file IN LISTS _benches)
     get_filename_component(_stem ${_file} NAME_WE)

@@ -45,7 +45,7 @@ static tutti_err open_old(const char *path, tutti_file **f_out) {
     return err;
 }
 
-/* COLUMNS columns of a matrix per rank, described by an MPI datatype.  Returns NULL on failure; the
+/* Describe COLUMNS columns of a matrix per rank by an MPI datatype.  Returns NULL on failure; the
  * collective call then fails on all ranks. */
 static tutti_access *make_columns_access(int rank, int ranks) {
     tutti_access *access = NULL;
@@ -86,7 +86,7 @@ static tutti_err write_variables(tutti_file *f, int rank, int ranks, double *hea
     return err;
 }
 
-/* Print what the profile says about the file system of a path. */
+/* Print the write bandwidth of the file system of a path, from the profile. */
 static tutti_err print_speed(const char *path) {
     tutti_filesystem place;
     tutti_profile p;

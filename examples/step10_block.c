@@ -51,7 +51,7 @@ static int visit_cells(const block *b, int check) {
     return wrong;
 }
 
-/* The block as a slice of the grid, and its origin in the array with ghost cells. */
+/* Describe the block as a slice of the grid, with its origin in the array with ghost cells. */
 static tutti_err decompose(tutti_dataset *d, const block *b, tutti_decomposition **out) {
     tutti_section memory = {.order = TUTTI_ROW_MAJOR};
     tutti_decomposition_spec spec = {.kind = TUTTI_BY_SLICE, .slice_memory = &memory, .whole = 1};

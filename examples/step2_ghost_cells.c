@@ -8,8 +8,8 @@
 
 enum { NX = 40, NY = 36, NZ = 32, GHOST = 2 };
 
-/* A slab of the global array along dimension `cut`, and its location in a local array with ghost
- * cells.  Returns NULL on failure; the collective call then fails on all ranks. */
+/* Describe a slab of the global array along dimension `cut`, and its location in a local array with
+ * ghost cells.  Returns NULL on failure; the collective call then fails on all ranks. */
 static tutti_access *make_slab_access(int cut, int rank, int ranks, int ghost) {
     tutti_section file = {.ndims = 3, .element_size = sizeof(float), .shape = {NX, NY, NZ}},
                   memory = file;

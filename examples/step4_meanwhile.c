@@ -14,8 +14,8 @@ static void compute(double *next, const double *now, int step) {
     for (int i = 0; i < N; i++) next[i] = now ? step + 0.5 * now[i] : i;
 }
 
-/* Blocks of 1024 values, distributed cyclically, at the offset of a step.  Returns NULL on failure; the
- * collective call then fails on all ranks. */
+/* Describe blocks of 1024 values, distributed cyclically, at the offset of a step.  Returns NULL on
+ * failure; the collective call then fails on all ranks. */
 static tutti_access *place_of(int step, int rank, int ranks) {
     const tutti_off piece = 1024 * sizeof(double);
     tutti_access *place = NULL;

@@ -20,7 +20,7 @@ typedef struct {
     double *now, *next;
 } field;
 
-/* A square in the middle is hot at the start; the edge of the plate stays cold. */
+/* A square in the middle is hot at first; the edge of the plate remains cold. */
 static int is_middle(tutti_count i) {
     return i > N / 3 && i < N - 1 - N / 3;
 }

@@ -10,7 +10,7 @@ int field_make(field *f, const cli_world *w, const bench_config *c, int variable
     *f = (field){.w = w, .seed = c->seed, .variables = variables};
     f->each = c->size / (tutti_off)sizeof(double);
     f->entries = f->each * w->ranks;
-    /* in random distributions some ranks have more than the average */
+    /* in random distributions, some ranks have more than the average */
     f->capacity = f->each + f->each / 8 + 4096;
     const size_t bytes = (size_t)variables * (size_t)f->capacity * sizeof(double);
     f->put = malloc(bytes);

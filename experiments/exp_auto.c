@@ -1,18 +1,19 @@
 /* tutti-experiments auto: the cost of the automatic choice.
  *
- * In every case `auto`, fixed methods and the call of the MPI library are interleaved.  The best fixed method
- * is chosen by its median over the odd rounds (the first, the third ...) and compared on the even rounds, so
- * that chance does not make it the best: regret = time of auto / time of the best fixed method - 1, by
- * medians.  The 95 % interval of the differences of these rounds distinguishes regret from noise.  A method
- * that is far slower than the fastest is skipped in later rounds and is not the best; the limit decreases
- * with the rounds.
+ * In every case `auto`, fixed methods and the call of the MPI library are interleaved.  The best
+ * fixed method is chosen by its median over the odd rounds (the first, the third ...) and compared
+ * in the even rounds, so that noise in the compared rounds does not affect the choice.  By medians,
+ * regret = time of auto / time of the best fixed method - 1.  The 95 % interval of the differences
+ * of these rounds distinguishes regret from noise.  A method that is far slower than the fastest is
+ * skipped in later rounds and cannot be the best; the limit decreases with the rounds.
  *
- * Comparison with the MPI library: the ratios of both times, round by round, with bounds of their median by
- * order statistics (sign test; at least five rounds).
+ * Comparison with the MPI library: the ratios of both times, round by round, with bounds of their
+ * median by order statistics (sign test; at least five rounds).
  *
- * The cases are all combinations of directories, patterns, operations and numbers of ranks.  With --cases N
- * they are drawn from these, from sizes, warm and cold, and the default and a tuned profile, so that every
- * pair of levels occurs (cases.h).  Cold: a read finds nothing in the page cache, a write ends on the device.
+ * The cases are all combinations of directories, patterns, operations and numbers of ranks.  With
+ * --cases N they are drawn from these, from sizes, warm and cold, and the default and a tuned
+ * profile, so that every pair of levels occurs (cases.h).  Cold: a read finds nothing in the page
+ * cache, a write ends on the device.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/experiment.h"
 #include "experiments/cases.h"

@@ -1,21 +1,22 @@
-/* tutti-experiments overlap: Dickens and Thakur, figures 4 to 7: the share of I/O that overlaps with
- * computation.
+/* tutti-experiments overlap: Dickens and Thakur, figures 4 to 7: the share of I/O that overlaps
+ * with computation.
  *
- *   independent   every process writes its contiguous share before the computation; or a thread of the
- * program
- *                 or of the library (tutti_file_write_independent_start) writes it during the computation
+ *   independent   every process writes its contiguous share before the computation; or a thread of
+ *                 the program, or of the library (tutti_file_write_independent_start), writes it
+ *                 during the computation
  *   collective    begin, compute, end: all work in begin; all by a thread; only file access by a thread
  *
- * Collective writes follow the paper: step 5, no overlap inside the operation; every process writes its part
- * in one large request, as far as a reasonable amount of staging memory allows.  With --op read the order is
- * reversed: file access comes first, and if it is asynchronous, the exchange is in end.  Both operations are
- * measured through the page cache and with O_DIRECT.  All variants of a part use the same store, which can
- * work asynchronously, so that the gain of a deeper queue is not counted as overlap.  Further variants: plain
- * sequential calls, and asynchronous file access without computation.
+ * Collective writes follow the paper: step 5, no overlap inside the operation; every process writes
+ * its part in one large request, as far as a reasonable amount of staging memory allows.  With --op
+ * read the order is reversed: file access comes first, and if it is asynchronous, the exchange is
+ * in end.  Both operations are measured through the page cache and with O_DIRECT.  All variants of
+ * a part use the same store, which can work asynchronously, so that the gain of a deeper queue is
+ * not counted as overlap.  Further variants: plain sequential calls, and asynchronous file access
+ * without computation.
  *
- * As in the paper, the compute phase consists of floating-point multiplications and takes as long as the I/O
- * alone on the largest number of processes.  That time is measured first for each part, directory and
- * operation.
+ * As in the paper, the compute phase consists of floating-point multiplications and takes as long
+ * as the I/O alone on the largest number of processes.  That time is measured first for each part,
+ * directory and operation.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/experiment.h"
 #include "experiments/compute.h"
@@ -193,8 +194,8 @@ static const bench_runner peer_runner = {.run = run_peer_split};
 
 /* ---- points */
 
-/* Settings of the collective parts: every rank is an aggregator, whose part is one window, with space for the
- * messages of all ranks.  Options set by the user have precedence. */
+/* Format the settings of the collective parts: every rank is an aggregator, whose part is one
+ * window, with space for the messages of all ranks.  Options set by the user have precedence. */
 static void stage_settings(const tutti_options *user, const bench_cell *point, char *out,
                            size_t size) {
     const tutti_off all = (3 * point->ranks + 2) * point->size, usual = 16 << 20;

@@ -93,9 +93,10 @@ static bench_cell *add_cell(experiment *x, const char *dir, const char *figure, 
     return point;
 }
 
-/* Settings for the method of the paper.  A file domain is a block of columns of the array, and windows never
- * divide a column.  In a domain, the columns of the smallest section that contains all requests are read one
- * by one: holes within a column are read, too, but not the bytes between two columns. */
+/* Format the settings for the method of the paper.  A file domain is a block of columns of the
+ * array, and windows never divide a column.  In a domain, the columns of the smallest section that
+ * contains all requests are read one by one: holes within a column are read, too, but not the bytes
+ * between two columns. */
 static void method_of(const experiment *x, const section_what *what, char *out, size_t size) {
     const tutti_options *user = &x->results.config->options;
     const tutti_off column = what->n * (tutti_off)sizeof(double), usual = 32 << 10;
@@ -154,7 +155,7 @@ static void add_distribution(experiment *x, const char *dir, int is_read, point_
     experiment_variant(x, point, DIRECT, "method=independent")->runner = &distribution_runner;
     experiment_variant(x, point, EXTENDED, "method=two-phase")->runner = &distribution_runner;
     experiment_variant(x, point, ENGINE, "method=two-phase");
-    /* not the last row, row-cyclic: element by element takes half a minute */
+    /* without the last row (row-cyclic), which takes half a minute element by element */
     if (what->row + 1 < distribution_rows()) experiment_reference(x, point, ENTRY_PEER, PEER);
 }
 

@@ -25,7 +25,7 @@ typedef struct experiment_kind {
     int (*begin)(experiment *x);
     /* NULL, or a function that is called on the ranks of a point after the point has been measured. */
     void (*measured)(experiment *x, const cli_world *w, const bench_cell *point);
-    /* NULL, or: release what `plan` and points have created; all ranks */
+    /* release the data created by `plan` and by points, on all ranks; may be NULL */
     void (*end)(experiment *x);
 } experiment_kind;
 

@@ -1,7 +1,7 @@
-/* tutti-experiments mesh: the variant `bare`: every rank writes its intervals by system calls, from a list
- * that was made before, to close.  Each interval is one call of pwritev, since copies and own nodes are
- * separate in memory.  The ranks do not communicate.  The gain of a rule with fewer intervals is its maximum
- * gain on this machine.
+/* tutti-experiments mesh: the variant `bare`: every rank writes its intervals by system calls, from
+ * a list created beforehand, and closes the file.  Each interval is written by one call of pwritev,
+ * since copies and own nodes are separate in memory.  The ranks do not communicate.  In this
+ * variant, the gain of a rule with fewer intervals is the maximum on this machine.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/meshes.h"
 

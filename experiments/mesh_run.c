@@ -1,11 +1,11 @@
-/* tutti-experiments mesh: a mesh as a benchmark.  Rank p has partition p and copies of the nodes around it.
- * Its memory contains `load` values of 8 bytes for each of these nodes; copies have the values of the file,
- * so that every rank that may write a node writes the same bytes.  Every file is compared with the expected
- * file, which is the same for all rules and configurations.
+/* tutti-experiments mesh: a mesh as a benchmark.  Rank p has partition p and copies of the nodes
+ * around it.  Its memory contains `load` values of 8 bytes for each of these nodes; copies have the
+ * values of the file, so that every rank that may write a node writes the same bytes.  Every file
+ * is compared with the expected file, which is the same for all rules and configurations.
  *
- * Fresh, as in the paper: create the access from the choice of writers (in the paper: the datatype), plan,
- * write, close.  Reused: from the start of an existing plan.  The inspector, which is created once per
- * partition, is timed separately; files are opened beforehand.
+ * Fresh, as in the paper: create the access from the choice of writers (in the paper: the
+ * datatype), plan, write, close.  Reused: write by an existing plan, close.  The inspector, which
+ * is created once per partition, is timed separately; files are opened beforehand.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/meshes.h"
 

@@ -59,8 +59,9 @@ typedef struct mesh_point {
 } mesh_point;
 
 extern const bench_scene mesh_scene;
-/* Variants that write a mesh by a rule, which is the context of the entry: access, plan and write; existing
- * plan; system calls only (mesh_bare.c). */
+/* Variants that write a mesh; the context of an entry is its rule.  mesh_fresh: create access and
+ * plan, and write; mesh_reused: write by an existing plan; mesh_bare: system calls only
+ * (mesh_bare.c). */
 extern const bench_runner mesh_fresh, mesh_reused, mesh_bare;
 /* Return the inspector of an entry's rule. */
 const tutti_replicas *mesh_inspector(const bench_job *job, const bench_entry *e);

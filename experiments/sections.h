@@ -36,7 +36,7 @@ const char *section_part_name(section_part part);
 tutti_slice section_slice(const section_what *what, int p);
 /* Format a row as the paper does, with p for the rank: "III (400:800:1, 400:800:1)". */
 void section_name(const section_what *what, char *out, size_t size);
-/* time of Direct / Extended in the paper; 0: unknown */
+/* Return the ratio of the times of Direct and Extended in the paper; 0: unknown. */
 double section_paper_ratio(const section_what *what);
 /* Return the bytes of the smallest section that contains the requests of all ranks. */
 tutti_off section_bounding_bytes(const section_what *what);

@@ -10,8 +10,8 @@
 void series_points(experiment *x, const char *figure, const char *patterns,
                    void (*add)(const experiment *x, bench_cell *point));
 
-/* Format the settings of the paper: half of the ranks are aggregators, so that all benchmarks exchange data;
- * the buffer has two windows, without overlap one window of twice the size. */
+/* Format the settings of the paper: half of the ranks are aggregators, so that all benchmarks
+ * exchange data.  The buffer has two windows or, without overlap, one window of twice the size. */
 void series_stage(const experiment *x, const bench_cell *point, int overlapped, char *out,
                   size_t size);
 

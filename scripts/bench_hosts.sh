@@ -6,14 +6,14 @@
 # interrupted.  The word MOUNT in the arguments, alone or before a slash or a comma, is replaced by
 # the path of the mount.
 #
-#   --hosts N         number of hosts (4)              --rate LIST     of their links (2gbit); several, such
-#   --ranks N         ranks per host (1)                              as 2gbit,100mbit,none, one run for each
-#   --bricks N        of the servers (4)             --set NAME=VALUE   an option of the volume
-#   --mpi NAME        openmpi (default) or mpich     --time SECONDS  the most that one run may take (900)
+#   --hosts N         number of hosts (4)            --rate LIST        rates of the links, with one run for
+#   --ranks N         ranks per host (1)                                each, such as 100mbit,none (2gbit)
+#   --bricks N        number of bricks (4)           --set NAME=VALUE   set an option of the volume
+#   --mpi NAME        openmpi (default) or mpich     --time SECONDS     time limit of a run (900)
 #   --caches 1        clients keep their default caches: other hosts see data late (gluster.sh)
 #   --state DIR       directory of all data, including the files (a new one in TMPDIR or /var/tmp)
 #
-# Exit code: that of the first failed run; 124 if it took too long; 77 if not supported.
+# Exit code: that of the first failed run; 124 if it exceeded the time limit; 77 if not supported.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,10 +1,10 @@
 #!/bin/sh
 # bench_papers.sh EXPERIMENTS TUTTI DIR OUT   runs the experiments of tutti-experiments in DIR and in memory.
 #
-# Reports go to OUT, a directory for each run: experiments/tutti_experiments/results.py compares
+# OUT is the directory for the reports of this run; experiments/tutti_experiments/results.py compares
 # runs.  Experiments that need one core per rank run on as many ranks as there are cores, the others on
 # twice as many; meshes, as in the paper, on 8.  All have at least seven rounds, and sizes for a total of
-# 20 minutes on two cores.  With root permissions some use a slow disk (scripts/throttle.sh), or several
+# 20 minutes on two cores.  With root permissions, some use a slow disk (scripts/throttle.sh) or several
 # hosts (scripts/bench_hosts.sh).
 #
 # Variables: PARTS: names of experiments ("steps sections-cold"); default: all.  MPI, RANKS, MEMORY: another
@@ -90,7 +90,7 @@ slow_down() {
     trap - EXIT INT TERM HUP
 }
 
-# run_few_operations: Table 1 on a disk with few operations per second; the default with a profile of that disk
+# run_few_operations: measure Table 1 on a disk with few operations per second; the default uses a profile of that disk
 run_few_operations() {
     slow_disk sections-throttled 200m 128m 2000 || return 0
     tuned=$(realpath "$out")/profile-throttled before=${TUTTI_PROFILE:-}
@@ -103,7 +103,7 @@ run_few_operations() {
     slow_down
 }
 
-# run_slow: overlap with file access that takes time but no processor.  The disk transfers the bytes of some
+# run_slow: measure overlap with file access that takes time but no processor.  The disk transfers the bytes of some
 # tenths of a second at once, so that more bytes must be written.
 run_slow() {
     slow_disk overlap-throttled 200m 512m || return 0
@@ -111,8 +111,8 @@ run_slow() {
     slow_down
 }
 
-# run_mesh_hosts MESH: the configurations on several hosts: a parallel file system behind links,
-# and a local directory of the host that gathers (the paper's NFS).
+# run_mesh_hosts MESH: measure the configurations on several hosts, with a parallel file system behind links, and with
+# a local directory of the host that gathers (the paper's NFS).
 run_mesh_hosts() {
     wanted mesh-hosts || return 0
     since=$(date +%s) status=0
@@ -127,7 +127,8 @@ run_mesh_hosts() {
     took mesh-hosts $status "$since"
 }
 
-# run_meshes: counts of all meshes; all configurations of one mesh, by number of partitions and on hosts; rules of all
+# run_meshes: measure counts of all meshes, all configurations of one mesh by number of partitions and on hosts, and the
+# rules of all meshes
 run_meshes() {
     if ! "$here/meshes.sh" "$meshes"; then
         echo "meshes of devices: left out, a box instead"

@@ -1,14 +1,15 @@
 #!/bin/sh
 # build.sh NAME [TARGET...]   configures and builds a standard configuration in build/NAME.
 #
-#   openmpi, mpich   the library, the command, tests, for that MPI
-#   asan             with Open MPI, AddressSanitizer and UBSan, debug checks, fewer rank counts
-#   tsan             with ThreadSanitizer: the tests with threads as ranks; and without liburing,
-#                    so that this configuration is always tested
-#   smpi             for simulated machines (SimGrid): the library and the programs that run there
+#   openmpi, mpich   the library, the command and the tests for this MPI
+#   asan             with Open MPI, AddressSanitizer and UBSan, debug checks, fewer numbers of ranks
+#   tsan             with ThreadSanitizer: the tests that use threads as ranks; without liburing,
+#                    so that this configuration is also tested
+#   smpi             for simulated machines (SimGrid): the library and the simulated programs
 #
-# Targets: all (default), tests, or any other.  TIER=full adds the long tests, WERROR=ON|OFF decides
-# about warnings (default: errors with supported compilers), V=1 shows the commands, JOBS=n.
+# Targets: all (default), tests, or any other.  Variables: TIER=full adds the long tests, WERROR=ON|OFF
+# sets whether warnings are errors (default: ON with supported compilers), V=1 shows the commands,
+# JOBS=N is the number of parallel jobs.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 name=$1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # check_abi.sh OLD NEW HEADERS   checks whether the shared library NEW can replace OLD.  Programs
-# compiled against OLD must run with it: nothing they use may be missing or changed; additions are
-# allowed.  HEADERS: the directory of the public headers.
+# compiled with OLD must run with NEW: no function or type that they use may be missing or changed;
+# additions are allowed.  HEADERS: the directory of the public headers.
 # check_abi.sh --tag TAG BUILD   compares the library of BUILD with that of a release, which is built from git.
 # Exit status: 0 compatible, 1 incompatible (the difference is printed), 77 abidiff is missing
 # (package abigail-tools).

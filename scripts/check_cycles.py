@@ -7,7 +7,7 @@
     for the files of mpiio/ and of cli/
   - no private name (tutti__...) is defined in two files, nor a struct of that name in two headers
 
-With --graph it prints the files of every module in that order, each with the files of its module it uses.
+With --graph it prints the files of every module in that order, each with the files of its module that it uses.
 SPDX-License-Identifier: BSD-3-Clause"""
 import collections
 import pathlib

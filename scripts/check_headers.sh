@@ -1,6 +1,6 @@
 #!/bin/sh
 # check_headers.sh [INCLUDE_DIR] -- FLAGS...   compiles each public header alone, as C11 and as C++17.
-# FLAGS are those of the MPI.
+# FLAGS are the compiler flags of the MPI.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 dir=$(dirname "$0")/../include

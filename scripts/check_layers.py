@@ -2,11 +2,11 @@
 """Check includes: each directory is a module, and a module uses only the modules before it.
 
   - a file of src/MODULE includes files of its own module and of modules before it in MODULES
-  - the modules after collective reach LAYER of the engine and no other header of it, not even through
-    another header; the sources of the module LAYER_MODULE, which serves the others, may include them
-  - the modules of PURE never reach mpi.h, not even through another header
-  - the edges (the command, the interposer, examples) include public headers only, and SHARED; the experiments those
-    of the command too
+  - the modules after collective include no header of the engine except LAYER, directly or through other
+    headers; the sources of the module LAYER_MODULE, which serves these modules, may include the others
+  - the modules of PURE do not include mpi.h, directly or through other headers
+  - the command, the drop-in library and the examples include only public headers and those of SHARED;
+    experiments also include headers of the command
   - a public header includes public headers only
   - no two sources of src/ have the same name
 
@@ -22,10 +22,10 @@ MODULES = ["base", "comm", "access", "cdf", "plan", "mpitype", "exchange", "stor
          "nemesis", "exodus_mesh"]
 PURE = {"base", "access", "cdf", "plan", "store", "compression"}
 ENGINE = {"plan", "exchange", "store", "file", "direct", "twophase", "engine", "collective"}
-LAYER = "collective/layer.h"  # the only header of the engine for the layers above files
+LAYER = "collective/layer.h"  # the only header of the engine for layers above files
 LAYER_MODULE = "layer"
 EDGES = ["bindings", "cli", "mpiio", "examples"]
-SHARED = {"base/shared_memory.h": "mpiio"}  # depends on the C library only and is compiled into the interposer too
+SHARED = {"base/shared_memory.h": "mpiio"}  # depends on the C library only and is also compiled into the drop-in library
 
 top = pathlib.Path(__file__).resolve().parent.parent
 src, public = top / "src", top / "include"

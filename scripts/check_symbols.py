@@ -3,9 +3,9 @@
 
   - libtutti.so exports exactly what include/tutti declares with TUTTI_API
   - other global names of the library begin with tutti__
-  - libtutti-mpiio.so exports names of MPI in pairs (PMPI_x, MPI_x), all that its MPI has of files but
-    those that work on the native handle, and what else mpiio.map lists by name
-  - neither reads the environment of a set-user-id program: secure_getenv, never getenv
+  - libtutti-mpiio.so exports names of MPI in pairs (PMPI_x, MPI_x): all file functions of its MPI except
+    those that use the native handle; other names must be listed in mpiio.map
+  - no library calls getenv; secure_getenv ignores the environment of set-user-id programs
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import pathlib

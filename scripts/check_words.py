@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_words.py [FILE|DIRECTORY...]   Refuse the phrases of the project's word table in messages, help, headers, comments and documentation.
+"""check_words.py [FILE|DIRECTORY...]   Refuse the phrases of the table below in messages, help, headers, comments and documentation.
 
 Without arguments it checks all text files of the tree.  A phrase may be broken over lines of a comment, a
 paragraph or a string.  There is no list of exceptions.

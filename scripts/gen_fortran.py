@@ -41,7 +41,7 @@ NO_HEADERS = {"backend.h"}
 RAW_STRUCTS = {"tutti_mesh_view", "tutti_mesh_part_view", *(f"tutti_exodus_{s}" for s in (
     "parameters", "entity", "qa", "elements", "members", "mesh", "distribution", "nemesis"))}
 OTHER_STRUCTS = {"tutti_part", "tutti_put", "tutti_get", "tutti_exodus_field", "tutti_exodus_array", *RAW_STRUCTS}
-# Constants whose names equal those of functions in a case-insensitive language.
+# Constants that Fortran does not have, since names are case-insensitive.
 NO_CONSTANTS = {"TUTTI_REPLICAS_CHECK"}   # tutti_replicas_write has the argument `check`
 # Initial values of fields other than zero.
 DEFAULTS = {("tutti_array_spec", "order"): "TUTTI_COL_MAJOR", ("tutti_section", "order"): "TUTTI_COL_MAJOR",
@@ -120,7 +120,7 @@ def handles():
 
 
 def type_name(name):
-    """Return the name of a type in Fortran: another name if a function, or a constant except for case, has the name of the type."""
+    """Return the name of a type in Fortran, which must differ from the names of functions and constants, regardless of case."""
     if name in RAW_STRUCTS:
         return "c_" + name
     return name + "_type" if name in ALL.functions or name.upper() in ALL.constants else name

@@ -1,9 +1,9 @@
 #!/bin/sh
 # gluster.sh   a parallel file system for tests: GlusterFS in private network namespaces (root only).
 #
-#   gluster.sh up DIR N [HOSTS]                  servers of N bricks; all data is in DIR (new, absolute)
-#   gluster.sh mount DIR HOST POINT [FLAG...]    a client on a host mounts it at POINT (a directory)
-#   gluster.sh set DIR NAME VALUE                an option of the volume, e.g. performance.write-behind off
+#   gluster.sh up DIR N [HOSTS]                  start servers of N bricks, with all data in DIR (new, absolute)
+#   gluster.sh mount DIR HOST POINT [FLAG...]    mount the volume on a host at POINT (a directory)
+#   gluster.sh set DIR NAME VALUE                set an option of the volume, e.g. performance.write-behind off
 #   gluster.sh down DIR                          unmount and end everything; nothing remains
 #
 # HOSTS is a directory of hosts.sh: the servers are at the switch of these hosts, and each host reaches
@@ -12,8 +12,8 @@
 # connects to the servers inside their namespace.  No process listens outside of it.
 #
 # By default a client caches names, sizes and pages for a second, and delays writes until the file
-# is closed or flushed: hosts then do not see data of others, and later writes of one host are
-# overtaken by earlier ones of another.  Programs that share open files require that caches are off,
+# is closed or flushed: hosts then do not see data of others, and an earlier write of one host may
+# overwrite a later one of another.  Programs that share open files require that caches are off,
 # which is the default here; GLUSTER_CACHES=1 (for `up` and `mount`) leaves them on.
 #
 # The servers (glusterd, and a glusterfsd per brick) have private mount and process namespaces as
@@ -98,7 +98,7 @@ ask() {
         --glusterd-sock=/run/gluster/glusterd.socket "$@"
 }
 
-# is_mounted HOST POINT: mounted in any state; the list of the kernel has resolved paths, with \040
+# is_mounted HOST POINT: succeed if POINT is mounted, in any state; the kernel lists resolved paths, with \040
 # for a space
 is_mounted() {
     listed=$(echo "$2" | sed 's/ /\\040/g')

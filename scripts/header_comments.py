@@ -1,8 +1,8 @@
 """header_comments: the comments of the public headers, by declaration; tutti_headers parses the declarations.
 
-Format of the comments: `/** ... */` before a declaration or a group of them
-(@name, @{, @}), @param and @return with continuation lines indented deeper; the second line of a comment states
-whether the call is collective (`Collective ...` or `Not collective ...`); two spaces between sentences.
+Format of the comments: `/** ... */` before a declaration or a group of declarations (@name, @{, @}); @param and @return
+with continuation lines that are indented deeper.  The second line of a comment states whether the call is collective
+(`Collective ...` or `Not collective ...`).  Sentences are separated by two spaces.
 SPDX-License-Identifier: BSD-3-Clause"""
 import pathlib
 import re

@@ -2,17 +2,16 @@
 # hosts.sh   several hosts on one machine: MPI programs across a network (root only).
 #
 #   hosts.sh up DIR N [RATE]                     create N hosts; DIR (new, absolute) contains their state
-#   hosts.sh rate DIR RATE [HOST...]             rate of their links per direction (2gbit, 100mbit, none)
-#   hosts.sh run DIR openmpi|mpich 2,1,3 command...   this number of ranks on host 1, 2, 3
-#   hosts.sh on DIR HOST command...              a command on one host (1, 2, ...), or at the switch
-#   hosts.sh down DIR                            end all processes on them; nothing remains
+#   hosts.sh rate DIR RATE [HOST...]             set the rate of links per direction (2gbit, 100mbit, none)
+#   hosts.sh run DIR openmpi|mpich 2,1,3 command...   run with 2, 1 and 3 ranks on host 1, 2 and 3
+#   hosts.sh on DIR HOST command...              run a command on a host (1, 2, ...), or at the switch
+#   hosts.sh down DIR                            end all processes on the hosts; nothing remains
 #
 # A host is a process with private network, UTS and mount namespaces: it has a name, an address
 # (10.77.0.I) and a private /dev/shm, and shares all other files.  The hosts are connected by a switch in
-# a separate, isolated network namespace.  Nothing is visible outside of it, so
-# that runs are independent, and everything is removed when the processes end; if they are not
-# stopped, they end themselves after HOSTS_LIFE seconds (600).  Every process is identified by a
-# mark in its environment.
+# a separate, isolated network namespace, outside of which nothing is visible, so that runs are
+# independent.  Everything is removed when the processes end; if they are not stopped, they end
+# themselves after HOSTS_LIFE seconds (600).  Every process is identified by a mark in its environment.
 # A rate applies to each direction of a cable: a token bucket (tc tbf) at each end allows bursts of 1 ms.
 # HOSTS_MAP (Open MPI): slot: ranks fill one host after the other; node: they are distributed cyclically.
 # Exit code 77: not supported.
@@ -169,7 +168,7 @@ up() {
     write_agent
 }
 
-# launch MPI NP HOSTS command...: starts the launcher on host 1
+# launch MPI NP HOSTS command...: start the launcher on host 1
 launch() {
     mpi=$1 np=$2 list=$3
     shift 3

@@ -1,11 +1,11 @@
 #!/bin/sh
 # mpirun.sh openmpi|mpich NP command...   runs a program on NP ranks of this machine.  (smpi: see simulate.sh.)
 #
-# The same flags for tests, `make run` and the examples in the docs: more ranks than cores (waiting
-# ranks yield), allowed as root (containers), messages through shared memory, and no network: both
-# launchers listen on every interface in all configurations, so that, with root permissions, they run
-# in a network namespace that has only loopback.  MPIRUN_FLAGS adds flags, MPIRUN_PRELOAD is a
-# library to preload on the ranks.
+# Tests, `make run` and the examples in the docs use these settings: more ranks than cores are allowed
+# (waiting ranks yield), root may run programs (containers), and messages use shared memory.  Both
+# launchers listen on every network interface; with root permissions, they are therefore started in a
+# network namespace that has only loopback.  MPIRUN_FLAGS: further flags; MPIRUN_PRELOAD: a library to
+# preload for the ranks.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 if [ $# -lt 3 ]; then

@@ -1,9 +1,9 @@
 #!/bin/sh
 # packages.sh GROUP...   installs missing packages of groups of packages.txt; silent if none is missing.
 #
-# Needs root or sudo.  Otherwise, or on other systems than Debian, it prints the missing packages
-# and succeeds: the tools may exist under other names, and the build reports missing ones.  Only a
-# failed installation of packages that are neither optional nor tools nor of the long tier is an error. 
+# Requires root or sudo.  Otherwise, and on systems other than Debian, it prints the missing packages
+# and succeeds: the tools may exist under other names, and the build reports missing ones.  Failures
+# are errors only for required packages, not for optional ones, tools, and those of the long tests.
 # TUTTI_NO_INSTALL=1: never install.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # run_test.sh NAME SECONDS MPI RANKS command...   called by ctest for each test.
 #
-# If the test has already run in this run of ctest, together with others (run_together.sh), prints its
+# If this run of ctest has already run the test together with others (run_together.sh), prints its
 # result.  Otherwise creates directories for it (TUTTI_TEST_DIR on a disk, TUTTI_TEST_SHM in
-# memory), sets sanitizer options, starts it (RANKS=0: without mpirun), and ends it with all its
-# ranks if it takes longer than SECONDS, after printing the stacks of its processes.
+# memory), sets sanitizer options, and starts it (RANKS=0: without mpirun).  If it takes longer than
+# SECONDS, prints the stacks of its processes and ends all its ranks.
 #
 #   TUTTI_TEST_DIR, TUTTI_TEST_KEEP   see test_setup.sh
 # SPDX-License-Identifier: BSD-3-Clause

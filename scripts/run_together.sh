@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
 # run_together.sh PREFIX MPI RANKS NAME:SECONDS... -- command...   runs the tests of a module in one launch.
 #
-# The command is a program of tests/support/together.c; it gets the names and reports by lines
-# "@begin NAME ." and
-# "@end NAME CODE SECONDS ." its progress.  Results are kept for the ctest entries of the tests,
-# PREFIX.NAME.nRANKS, which find them by the run of ctest they belong to (run_test.sh).  A test that
-# exceeds its time limit is ended after printing the stacks of
-# all processes; a test that crashes has failed; the remaining tests continue in a new launch. 
-# Fails itself only if an error does not belong to a test: leaks found at the end, names left in
-# /dev/shm, or a program that does not start its tests.
+# The command is a program of tests/support/together.c.  Its arguments are the names of tests; it
+# reports progress by lines "@begin NAME ." and "@end NAME CODE SECONDS .".  Results are stored for the
+# ctest entries of the tests, PREFIX.NAME.nRANKS, which find them by their run of ctest (run_test.sh).
+# A test that exceeds its time limit is ended, after the stacks of all processes have been printed.  A
+# test that crashes has failed.  The remaining tests continue in a new launch.  The exit status is not 0
+# only if an error does not belong to a test: leaks found at the end, names left in /dev/shm, or a
+# program that does not start its tests.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 # shellcheck source=scripts/test_setup.sh

@@ -26,9 +26,10 @@ sanitizers() {
     prefix=()
     case ${TUTTI_SANITIZE:-} in
     address)
-        # Leaks of an MPI are distinguished from those of Tutti by the caller of malloc (lsan.supp, support/keep_plugins.c), without slow
-        # unwinding.  The check needs a fifth of a second per rank: a program that counts the memory of the library itself
-        # (support/count_memory.c) does not need it; a launch of several tests and one with the drop-in do.
+        # Leaks of an MPI are distinguished from those of Tutti by the caller of malloc (lsan.supp,
+        # support/keep_plugins.c), without slow unwinding.  The check takes a fifth of a second per rank.  Programs
+        # that count the memory of the library (support/count_memory.c) do not need it; launches of several tests
+        # and programs with the drop-in library do.
         case $1.${TUTTI_TEST_COUNTS:-} in
         0.*) ;;
         *.1) leaks=0 ;;

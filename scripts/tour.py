@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""tour.py [--small] [--by metis|rcb] BUILD DIR REPORT   what `make run` shows, within a minute, and a page with figures:
+"""tour.py [--small] [--by metis|rcb] BUILD DIR REPORT   Demonstrate the library within a minute (`make run`), and write a page with figures:
 
   1. patterns that four ranks write and read, compared with the calls of the MPI library
-  2. a mesh whose partitions share nodes: nodes written by their owners, and as idg2 distributes them
+  2. a mesh whose partitions share nodes: intervals if owners write the nodes, and with the writers chosen by idg2
   3. a dataset written on two ranks, verified and resumed on four, with the same values as without interruption
 
-BUILD contains the command and the examples; files are written in DIR.  Values are medians, with the 95 % interval of the median in brackets
-(of ratios: by resampling rounds).  If the interval of a ratio contains 1, the page says that no difference is shown.  The exit code is
-not 0 if idg2 has more than a third of the intervals of own.  --by: the partitioner of the mesh (default: metis, or rcb if the library has
-no METIS).  --small: for the tests.
+BUILD contains the command and the examples; files are written in DIR.  Values are medians, with the 95 % interval of the median in
+brackets (for ratios: by resampling rounds).  If the interval of a ratio contains 1, the page states that no difference is shown.
+The exit code is not 0 if idg2 has more than a third of the intervals of own.  --by: the partitioner of the mesh (default: metis, or
+rcb if the library has no METIS).  --small: small sizes, for the tests.
 SPDX-License-Identifier: BSD-3-Clause"""
 import argparse
 import base64

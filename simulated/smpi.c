@@ -101,8 +101,8 @@ int MPI_Alltoall(const void *in, int n, MPI_Datatype type, void *out, int n_out,
     return PMPI_Alltoall(in, n, type, out, n_out, type_out, comm);
 }
 
-/* Exclusive scan in log2 P rounds: before the round of distance d a rank has the sum of the d ranks up to
- * itself, and receives the sum of the d ranks before those. */
+/* Compute the exclusive scan in log2 P rounds: before the round of distance d, a rank has the sum
+ * of the d ranks up to itself; in this round it receives the sum of the d ranks before those. */
 int MPI_Exscan(const void *in, void *out, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     enum { TAG = 32766, MOST = 64 };
     char sum[MOST], before[MOST];

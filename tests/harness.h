@@ -92,7 +92,7 @@ static inline unsigned char *file_bytes(const char *path, int64_t *n_out) {
     return v;
 }
 
-/* file_bytes() on all ranks, between two barriers. */
+/* Call file_bytes() on all ranks, between two barriers. */
 static inline unsigned char *file_get(const char *path, int64_t *n_out) {
     MPI_Barrier(MPI_COMM_WORLD);
     unsigned char *v = file_bytes(path, n_out);

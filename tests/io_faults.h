@@ -24,7 +24,8 @@ static struct {
     _Atomic int hits; /* calls that have failed */
 } io_fault;
 
-/* From the n-th matching call on (1: the next call), fail with errno `code`.  Replaces an earlier fault. */
+/* Let the n-th matching call (1: the next one) and all later ones fail with errno `code`.  Replaces
+ * an earlier fault. */
 static inline void io_fault_set(io_call call, const char *path, int n, int code) {
     io_fault.call = call;
     io_fault.path = path;

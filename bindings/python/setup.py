@@ -1,5 +1,5 @@
-"""Builds in a temporary directory: pip leaves no build/ and no tutti.egg-info in the clone.  Adds the generated module tutti._api,
-which is not in the source tree.  All else is in pyproject.toml.
+"""Build the package in a temporary directory, so that pip leaves no build/ and no tutti.egg-info in the clone.  Add the generated
+module tutti._api, which is not in the source tree.  All other settings are in pyproject.toml.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import pathlib
@@ -18,7 +18,7 @@ GENERATOR = TOP / "scripts/gen_python_api.py"
 
 
 def api_module(scratch):
-    """The text of tutti._api: as shipped with the archive, as generated from the headers of a clone, or as in a source
+    """Return the text of tutti._api: shipped with the archive, generated from the headers of a clone, or from a source
     distribution."""
     shipped = [p for p in (TOP / "generated/python/_api.py", HERE / "tutti/_api.py") if p.is_file()]
     if GENERATOR.is_file() and TOP / "generated/python/_api.py" not in shipped:

@@ -109,7 +109,7 @@ int array_side_create(const cli_world *w, const array_config *c, const char *pat
         else
             array_side_take(out, a);
     }
-    /* incomplete file; no file of this name existed before */
+    /* remove the incomplete file; without --force no file of this name existed before */
     if (failed && !c->force) array_discard(w, c, path);
     return failed;
 }

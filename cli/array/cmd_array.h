@@ -59,7 +59,7 @@ extern const cli_group array_group;
 /* Parse a section of an array with the shape of `spec`.  text NULL: the whole array.  0, or 1 and a message */
 int array_section_parse(const char *text, int fortran, const tutti_array_spec *spec,
                         tutti_slice *out);
-/* text NULL: all dimensions in reverse order */
+/* Parse an order of dimensions; text NULL: reverse order */
 int array_axes_parse(const char *text, int ndims, int *axes_out);
 /* Format a shape as "(3, 4)". */
 const char *array_shape_text(int ndims, const tutti_count *shape, char *out, size_t size);
@@ -139,12 +139,12 @@ void array_walk_start(array_walk *k, const array_side *s, tutti_order order, tut
 tutti_count array_walk_share(array_walk *k, const array_side *s, int other, int ranks,
                              tutti_count most);
 int array_walk_next(array_walk *k, array_box *out); /* returns 0 after the last box */
-/* The part of a box that belongs to `rank`: a contiguous range of dimension k->cut. */
+/* Return the part of a box that belongs to `rank`: a contiguous range of dimension k->cut. */
 array_box array_box_part(const array_walk *k, const array_box *box, int rank, int ranks);
 tutti_count array_box_shape(int ndims, const array_box *box, tutti_count *shape_out);
 tutti_slice array_box_slice(const array_side *s, const array_box *box);
 tutti_slice array_slice_none(int ndims);
-/* A packed buffer for the elements of a box, stored in the given order. */
+/* Describe a packed buffer for the elements of a box, stored in the given order. */
 tutti_section array_box_memory(const array_side *s, const array_box *box, tutti_order order);
 
 /* ---- array_rows: rank 0 reads a section in row-major order, box by box; all ranks make the collective calls */
@@ -170,7 +170,7 @@ void array_rows_end(array_rows *r);
 
 typedef struct array_move {
     const array_side *from, *to;
-    int axes[TUTTI_MAX_DIMS]; /* dimension d of `to` is axes[d] of `from` */
+    int axes[TUTTI_MAX_DIMS]; /* dimension d of `to` is dimension axes[d] of `from` */
     /* NULL, or a function that changes n elements of `from` in memory */
     void (*convert)(const void *context, void *elements, tutti_count n);
     const void *context;
@@ -190,14 +190,14 @@ typedef struct array_extreme {
 typedef struct array_moments {
     /* numbers: elements that are not NaN, including infinite ones */
     tutti_count nans, numbers, finite;
-    /* minimum and maximum of `numbers` elements; for complex types of their moduli */
+    /* minimum and maximum of the elements that are not NaN; for complex types, of their moduli */
     array_extreme min, max;
     long double low, high; /* minimum and maximum of the finite elements */
     /* real and imaginary parts of the mean of the finite elements, and of the sums of squared distances from it */
     long double mean[2], squares[2];
 } array_moments;
 
-/* Statistics of a section.  Collective: all ranks get the result. */
+/* Compute the statistics of a section.  Collective: all ranks get the result. */
 int array_moments_find(const cli_world *w, const array_config *c, const array_side *s,
                        array_moments *out);
 

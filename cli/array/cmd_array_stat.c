@@ -73,8 +73,8 @@ static void look_at_block(tutti_type type, const char *elements, tutti_count n, 
             add_number(b, i, re, im, is_complex ? hypotl(re, im) : re);
     }
     for (int p = 0; p < 1 + is_complex && b->moments.finite > 0; p++) {
-        /* Mean and squares of the finite elements.  The second pass also corrects rounding errors of the
-         * mean. */
+        /* Compute mean and squares of the finite elements.  The second pass also corrects rounding
+         * errors of the mean. */
         array_moments *m = &b->moments;
         const long double *value = b->value[p];
         long double sum = 0, off = 0, squares = 0;

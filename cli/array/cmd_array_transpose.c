@@ -1,5 +1,6 @@
-/* tutti array transpose: a new array with the dimensions in another order, or with the same ones and
- * another order in the file.  Out of core: both files are walked box by box (cmd_array_move.c).
+/* tutti array transpose: a new array with the dimensions in another order, or with the same ones
+ * and another order in the file.  Arrays may be larger than memory: both files are processed box by
+ * box (cmd_array_move.c).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
 

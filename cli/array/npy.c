@@ -17,7 +17,7 @@
 enum {
     HEADER_MOST = 1 << 16,
     PREFIX = 12
-}; /* maximum bytes of a header; bytes of magic number, version and length */
+}; /* maximum bytes of a header; bytes of magic number, version and length together */
 static const char magic[] = "\x93NUMPY";
 
 /* ---- the type of elements */

@@ -103,7 +103,7 @@ typedef struct bench_pattern {
 
 const char *bench_pattern_name(int i); /* NULL if there are not more than i patterns */
 const char *bench_pattern_title(const char *name);
-/* the same name with static storage duration */
+/* Return the same name with static storage duration. */
 const char *bench_pattern_kept_name(const char *name);
 /* Return the element size of a tile of `size` bytes: `element`, halved until it is at most an eighth of the
  * tile. */
@@ -124,7 +124,7 @@ typedef struct bench_block {
 } bench_block;
 tutti_err bench_block_make(const bench_block *b, bench_pattern *p);
 void bench_pattern_free(bench_pattern *p);
-/* Application kernels (kernels.c).  kind: f, g or i. */
+/* Create the patterns of application kernels (kernels.c).  kind: f, g or i. */
 tutti_err kernel_e3sm(const cli_world *w, tutti_off size, char kind, bench_pattern *p);
 tutti_err kernel_btio(const cli_world *w, tutti_off size, bench_pattern *p);
 /* Fill the list of pieces of p from its access. */
@@ -239,11 +239,11 @@ typedef struct bench_job {
 /* Functions of a cell whose pattern is not in the table of patterns.c. */
 typedef struct bench_scene {
     int (*make)(const bench_cell *cell, const cli_world *w, bench_pattern *out);
-    /* NULL, or: runs write into an existing file, whose content this function checks afterwards.  0, or 1 and
-     * a message. */
+    /* If not NULL, runs write into an existing file, and this function checks its content
+     * afterwards.  0, or 1 and a message. */
     int (*verify_write)(const bench_job *job, const bench_entry *e);
-    void (*done)(const bench_cell *cell); /* NULL, or: release what `make` allocated */
-    /* NULL, or: print further JSON members of the cell, each followed by a comma */
+    void (*done)(const bench_cell *cell); /* release the data that `make` allocated; may be NULL */
+    /* print further JSON members of the cell, each followed by a comma; may be NULL */
     void (*json)(FILE *f, const bench_cell *cell);
 } bench_scene;
 
@@ -261,8 +261,9 @@ extern const bench_runner bench_limit, bench_pieces, bench_staging, bench_mappin
     bench_tutti_reused, bench_tutti_independent, bench_peer;
 
 /* For runners of variants of Tutti.  variant_open: open the file with the options of the entry.
- * variant_failed: report an error of the library; 1.  variant_stats: record its statistics.  variant_count:
- * fail if fewer bytes than expected were transferred.  variant_end: release plan and file. */
+ * variant_failed: report an error of the library and return 1.  variant_stats: record its
+ * statistics.  variant_count: fail if fewer bytes than expected were transferred.  variant_end:
+ * release plan and file. */
 tutti_err variant_open(bench_job *job, const bench_entry *e);
 int variant_failed(bench_entry *e);
 void variant_stats(const bench_job *job, bench_entry *e);
@@ -282,8 +283,8 @@ void staging_free(struct staging **s);
 int bench_has_plan(const char *method); /* whether this method uses a plan */
 /* Add an entry.  The returned address is valid until the next entry is added. */
 bench_entry *bench_entry_add(bench_cell *cell, entry_kind kind, const char *name);
-/* Add a reference that does not use Tutti.  Its name says that it uses the page cache if Tutti's variants do
- * not. */
+/* Add a reference that does not use Tutti.  Its name ends in BENCH_CACHED if it uses the page cache
+ * but Tutti's variants do not. */
 bench_entry *bench_reference_add(const bench_config *c, bench_cell *cell, entry_kind kind,
                                  const char *name);
 #define BENCH_CACHED ", page cache"
@@ -295,13 +296,13 @@ void timing_run(bench_job *job, bench_entry *e, double *value);
 /* Call before each further round: entries that exceed cell->patience are skipped from now on.  All ranks have
  * the same times and make the same decision. */
 void timing_let_rest(bench_cell *cell);
-/* rounds before an entry, or a peer, may be skipped */
+/* minimum number of rounds before an entry may be skipped; the same for a peer */
 enum { BENCH_TRIAL = 3, BENCH_TRIAL_PEER = 5 };
 void timing_ratios(bench_cell *cell); /* compute summaries and ratios of all entries */
 const bench_entry *timing_limit(const bench_cell *cell);
-double bench_goal(const bench_cell *cell); /* maximum ratio; 0: none */
+double bench_goal(const bench_cell *cell); /* return the maximum ratio; 0: none */
 double bench_ratio_judged(const bench_cell *cell, const bench_entry *e);
-double bench_bandwidth(const bench_cell *cell, const bench_entry *e, double seconds); /* MiB/s */
+double bench_bandwidth(const bench_cell *cell, const bench_entry *e, double seconds); /* in MiB/s */
 
 /* ---- cells (cell.c) */
 int bench_create(const bench_job *job); /* create the file on rank 0.  Collective */
@@ -319,7 +320,8 @@ void results_free(bench_results *r);
 void report_text(const bench_results *r, FILE *f);
 int report_json(const bench_results *r, const char *path);
 int report_is_quiet(const bench_config *c); /* the JSON report is written to standard output */
-/* Parts of the JSON report: a pair and a comma; the members before the cells; the cells and the end. */
+/* Write a part of the JSON report: a pair and a comma; the members before the cells; the cells and
+ * the end. */
 void report_json_pair(FILE *f, const char *key, const char *value);
 void report_json_head(FILE *f, const bench_results *r, const char *format);
 void report_json_cells(FILE *f, const bench_results *r, const char *key);

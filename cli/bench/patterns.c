@@ -16,8 +16,7 @@
  *                them; the file has one variable after the other
  *   s3d          16 components of 3-D arrays of doubles (combustion), one block per rank
  *   wrf          1010 levels of 2-D arrays of 4-byte values (weather: 24 variables of 40 levels,
- * 50 of one), one tile per
- *                rank, in memory with 3 ghost cells around it
+ *                50 of one), one tile per rank, in memory with 3 ghost cells around it
  *   e3sm-f, e3sm-g, e3sm-i, btio    kernels.c
  *
  * Each is described twice: as an access, and as MPI datatypes for the MPI library.
@@ -164,7 +163,8 @@ static tutti_err make_pieces512(const cli_world *w, const bench_config *c, bench
     return make_interleaved(w, c->size, 512, p);
 }
 
-/* The access of make_interleaved with 256 bytes, described as a section lo : hi : stride. */
+/* Create the pattern of make_interleaved with pieces of 256 bytes, described as a section lo : hi :
+ * stride. */
 static tutti_err make_strided(const cli_world *w, const bench_config *c, bench_pattern *p) {
     const tutti_count count = c->size < 256 ? 1 : c->size / 256;
     const tutti_section s = {.ndims = 1,

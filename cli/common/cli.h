@@ -27,7 +27,7 @@ void cli_world_free(cli_world *w);
 /* ---- errors: the last message of this process.  These functions return 1. */
 int cli_error(const char *fmt, ...) TUTTI_PRINTF(1, 2);
 int cli_error_errno(const char *what, const char *path);
-int cli_error_tutti(void); /* with the message of the library's last error */
+int cli_error_tutti(void); /* report the library's last error */
 const char *cli_message(void);
 
 /* Return whether any rank failed.  All ranks then have the message of the lowest such rank.  Collective. */
@@ -53,15 +53,16 @@ int cli_directory_room(const char *dir, double *bytes_out);
  * Collective */
 const char *cli_scratch(const cli_world *w, const char *dir, const char *command);
 void cli_scratch_remove(const cli_world *w); /* rank 0 removes the directory */
-/* Write the file to the device and drop it from the page cache of this machine.  0, or 1 and a message, also
- * if the file system exists only in the page cache */
+/* Write the file to the device and drop it from the page cache of this machine.  0, or 1 and a
+ * message; fails if the file system exists only in the page cache */
 int cli_file_forget(const char *path);
 void cli_catch_signals(void);
-/* on = 1: only record the first SIGINT or SIGTERM; 0: signals end the command again. */
+/* Set the effect of signals.  on = 1: only record the first SIGINT or SIGTERM; 0: signals end the
+ * command. */
 void cli_stop_softly(int on);
 /* Return the signal that any rank received, 0: none.  Collective. */
 int cli_stopped(const cli_world *w);
-/* 1 and a message if any rank received a signal; else 0.  Collective. */
+/* Return 1, with a message, if any rank received a signal; otherwise 0.  Collective. */
 int cli_interrupted(const cli_world *w);
 
 /* ---- memory: never NULL; the command ends if memory is exhausted */
@@ -80,7 +81,7 @@ typedef struct cli_list {
 } cli_list;
 
 void cli_list_split(cli_list *l, const char *text); /* split at commas; replaces the contents */
-/* add the items of a text separated by commas */
+/* add the items of a text, which are separated by commas */
 void cli_list_append(cli_list *l, const char *text);
 void cli_list_free(cli_list *l);
 int cli_list_has(const cli_list *l, const char *item);
@@ -94,7 +95,8 @@ int cli_is_utf8(void);
 /* ---- colour of standard output (cli_colour.c) */
 typedef enum cli_colour { CLI_PLAIN, CLI_GOOD, CLI_WARN, CLI_BAD, CLI_SOFT, CLI_STRONG } cli_colour;
 void cli_color_set(int when); /* 0: never, 1: auto, 2: always */
-/* escape sequence of a colour, CLI_PLAIN: reset; "" if colours are off */
+/* Return the escape sequence of a colour, for CLI_PLAIN the reset sequence; "" if colours are
+ * off. */
 const char *cli_paint(cli_colour c);
 int cli_width(void); /* columns of the terminal, 80 without a terminal */
 /* Print a text in lines of the terminal's width that start at column `indent`; `column`: characters already
@@ -145,9 +147,11 @@ char *cli_file_name(const char *text);
 FILE *cli_output_open(const char *path);
 /* Print the path of an output, or an item of a JSON list; before: number of items already printed. */
 void cli_output_print(const char *path, int json, int before);
-/* call before long work; path may be NULL.  0, or 1 and a message */
+/* Check, before long work, that an output can be written; path may be NULL.  0, or 1 and a
+ * message */
 int cli_output_check(const char *path);
-/* failed: remove the file.  Returns 1 if `failed`; 1 and a message if writing fails */
+/* Close an output; failed: remove the file.  Returns 1 if `failed`; 1 and a message if writing
+ * fails */
 int cli_output_close(FILE *f, const char *path, int failed);
 /* remove unfinished outputs; can be called by signal handlers */
 void cli_temporary_remove_all(void);
@@ -160,7 +164,7 @@ enum { CLI_IS_LITTLE_ENDIAN = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
 /* ---- paths and entries (cli_entries.c) */
 const char *cli_base_name(const char *path);
 char *cli_directory_of(const char *path); /* directory of the entry `path`; must be freed */
-/* whether path ends in, and is longer than, `ending` */
+/* Return whether path ends in, and is longer than, `ending`. */
 int cli_ends_in(const char *path, const char *ending);
 /* Return `path` relative to the directory of the entry `from`.  The result must be freed. */
 char *cli_path_from(const char *path, const char *from);

@@ -40,7 +40,7 @@ int cli_is_companion(const char *rest) {
     return strcmp(rest, ".tutti") == 0 || strcmp(rest, ".tutti-journal") == 0;
 }
 
-/* Actions are called for the longest names first, so that the output itself comes last. */
+/* Call the action for the longest names first, so that the output itself comes last. */
 int cli_for_entries(const char *path, cli_entry_action act, const void *context) {
     char *dir = cli_directory_of(path);
     const char *base = cli_base_name(path);

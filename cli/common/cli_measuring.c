@@ -93,7 +93,7 @@ int cli_interrupted(const cli_world *w) {
 /* The name of each directory is unique: NFS clients may cache that an earlier directory does not exist. */
 const char *cli_scratch(const cli_world *w, const char *dir, const char *command) {
     static long number;
-    /* Rank 0's values are used: on it, `number` is also increased by calls on fewer ranks. */
+    /* use the values of rank 0, where calls on fewer ranks also increase `number` */
     long id[2] = {(long)getpid(), number++};
     cli_scratch_remove(w);
     MPI_Bcast(id, 2, MPI_LONG, 0, w->comm);

@@ -65,11 +65,11 @@ typedef struct cli_group {
     enum { CLI_NO_MPI, CLI_MPI } mpi;
     int threads;      /* requested thread level of MPI; 0: MPI_THREAD_SINGLE */
     const char *help; /* text to print instead of the generated help; NULL: none */
-    /* NULL, or: set defaults that the table cannot express */
+    /* set defaults that the table cannot express; may be NULL */
     void (*start)(void *config, int argc, char **argv);
-    /* NULL, or: remove bits from the call, depending on the operands */
+    /* remove bits from the call, depending on the operands; may be NULL */
     void (*narrow)(void *config);
-    /* NULL, or: check that options do not contradict each other; 0, or 1 and a message */
+    /* check that options do not contradict each other; 0, or 1 and a message; may be NULL */
     int (*check)(void *config);
 } cli_group;
 
@@ -91,7 +91,7 @@ typedef struct cli_call {
 /* Format the full name of a command, such as "tutti array read".  Returns out. */
 const char *cli_full_name(const cli_group *g, const cli_command *command, char *out, size_t size);
 typedef enum cli_parsed { CLI_PARSED, CLI_HELP, CLI_VERSION, CLI_WRONG } cli_parsed;
-/* argv: the words after the name of the command.  CLI_WRONG: there is a message.  Not collective */
+/* Parse the words after the name of the command.  CLI_WRONG: there is a message.  Not collective */
 cli_parsed cli_parse(const cli_group *g, const cli_command *command, int argc, char **argv,
                      void *config);
 void cli_config_free(void *config);
@@ -106,7 +106,7 @@ int cli_common_set(const cli_option *o, const char *value);
 const char *cli_nearest(const char *name, int n, const char *const *names);
 
 /* ---- command_help.c */
-/* command NULL: the help of the group */
+/* Print the help of a command; command NULL: of the group */
 void cli_help_print(FILE *f, const cli_group *g, const cli_command *command);
 void cli_help_overview(FILE *f, const cli_group *const *groups, int n);
 void cli_help_json(FILE *f, const cli_group *const *groups, int n);

@@ -55,7 +55,7 @@ static void facts_find(facts *x) {
     struct tm utc;
     strftime(x->date, sizeof x->date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     x->processors = sysconf(_SC_NPROCESSORS_ONLN);
-    /* The value of the first line "model name : VALUE"; "" if there is none. */
+    /* use the value of the first line "model name : VALUE"; "" if there is none */
     char *out = x->processor;
     const size_t size = sizeof x->processor;
     char line[512];

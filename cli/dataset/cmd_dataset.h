@@ -45,7 +45,8 @@ void dataset_close(dataset_catalogue *c);
 int dataset_run(const data_config *config, int (*run)(dataset_catalogue *, const data_config *));
 /* Find a variable by name.  NULL and a message: not found */
 const tutti_variable_row *dataset_variable(const dataset_catalogue *c, const char *name);
-/* 1: the segment has the variable; 0: it does not; -1 and a message */
+/* Get the section of a variable in a segment.  1: found; 0: the segment does not have the variable;
+ * -1 and a message: failed */
 int dataset_has(const dataset_catalogue *c, tutti_count segment, const char *variable,
                 tutti_section_row *out);
 const char *dataset_kind_name(tutti_segment_kind kind);
@@ -65,7 +66,7 @@ typedef struct dataset_info {
     tutti_count count;
     char *value; /* `count` values, followed by a zero byte */
 } dataset_info;
-/* 1: info `number` was read; 0: it does not exist; -1 and a message */
+/* Read info `number` of an owner.  1: read; 0: it does not exist; -1 and a message: failed */
 int dataset_info_read(const dataset_catalogue *c, const tutti_info_owner *owner, tutti_count number,
                       dataset_info *out);
 
@@ -140,7 +141,7 @@ int dataset_plot(const cli_world *w, const data_config *c);
 int dataset_cp(const cli_world *w, const data_config *c);
 int dataset_export(const cli_world *w, const data_config *c);
 int dataset_archive(const cli_world *w, const data_config *c); /* also restore */
-/* The part of export that is in dataset_zarr.c; prefix: prepended to the names of data files.  0, or 1 and a
+/* Export for Zarr (dataset_zarr.c); prefix: prepended to the names of data files.  0, or 1 and a
  * message */
 int dataset_export_zarr(const dataset_catalogue *c, const data_config *config, FILE *f,
                         const char *prefix);

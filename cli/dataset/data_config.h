@@ -51,7 +51,7 @@ typedef struct data_config {
     int indices;         /* cp: time indices per file; -1: unchanged */
     int compress;        /* cp: compression level; -1: unchanged */
     int xdmf, csv, zarr, vtk, sets;
-    const char *place, *tar, *shell; /* archive, restore: copy to or from; exactly one is set */
+    const char *place, *tar, *shell; /* archive, restore: destination or source; one is set */
     const char *segments, *older;    /* archive, restore: selection of segments */
     int diff_by, split_by;
     int real, integers, steps_per_file, nemesis; /* cp: -1: unchanged */

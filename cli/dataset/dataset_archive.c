@@ -130,7 +130,7 @@ static int stream_open(job *j) {
         if (isatty(j->fd))
             return cli_error("cannot write an archive to a terminal; redirect standard output");
         if (fstat(j->fd, &st) == 0 && S_ISREG(st.st_mode)) {
-            /* Standard output is a file: find its path. */
+            /* find the path of this file */
             char *link = cli_format("/proc/self/fd/%d", j->fd);
             char *path = realpath(link, NULL);
             free(link);
@@ -177,7 +177,7 @@ static int directory_run(job *j, tutti_off *freed) {
 /* ---- reports */
 
 static void report_archived(const job *j, tutti_count n, tutti_off bytes, tutti_off freed) {
-    /* standard output may be the archive */
+    /* standard output may be the archive: report on standard error */
     FILE *f = j->config->tar && !j->restores ? stderr : stdout;
     const char *place = j->config->place ? j->config->place : j->place;
     char size[32];

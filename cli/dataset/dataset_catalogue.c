@@ -1,4 +1,4 @@
-/* Contents of a dataset, for the commands ls to export.
+/* Contents of a dataset, for all commands that read datasets.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 

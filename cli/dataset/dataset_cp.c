@@ -35,7 +35,7 @@ static tutti_layout layout_of(const data_config *config, const tutti_variable_ro
     return config->container == TUTTI_CONTAINER_NETCDF ? TUTTI_GLOBAL : v->spec.layout;
 }
 
-/* Only variables with layout global can be compressed. */
+/* Return the compression level of the copy; only variables with layout global can be compressed. */
 static int compression_of(const data_config *config, const tutti_variable_row *v) {
     if (layout_of(config, v) == TUTTI_RANKED) return 0;
     if (config->compress >= 0) return config->compress;

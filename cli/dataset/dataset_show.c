@@ -28,7 +28,7 @@ static void print_string_value(const char *text, tutti_count n) {
 }
 
 static void print_value(const dataset_info *info, int json) {
-    /* of float16 only the bits are printed */
+    /* float16: only the bits are printed */
     const tutti_type type = info->type == TUTTI_FLOAT16 ? TUTTI_UINT16 : info->type;
     const tutti_array_spec spec = (tutti_array_spec){
         .ndims = 1, .shape = {1}, .type = type, .element_size = tutti_type_size(type)};

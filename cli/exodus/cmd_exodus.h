@@ -30,7 +30,7 @@ void exodus_options_of(const data_config *c, tutti_exodus_options *out);
 
 /* A hash table from ids, or names, to the numbers of rows or variables. */
 typedef struct exodus_index {
-    tutti_count n; /* number of indexed rows or variables, counted from the first */
+    tutti_count n; /* the first n rows or variables are indexed */
     size_t capacity;
     tutti_count *slot; /* [capacity] number of the row or variable + 1; 0: free */
 } exodus_index;
@@ -59,7 +59,7 @@ typedef struct exodus_outline {
 } exodus_outline;
 
 int exodus_outline_read(const tutti_exodus *x, exodus_outline *out); /* 0, or 1 and a message */
-/* Define everything in a new file, up to put_mesh, which sets the counts. */
+/* Define all contents of an outline in a new file, except the counts, which put_mesh sets. */
 int exodus_outline_define(const exodus_outline *o, tutti_exodus *to);
 void exodus_outline_free(exodus_outline *o);
 /* Return the number of the entity with this id; -1: not found. */
@@ -102,8 +102,8 @@ int exodus_member_kind(int kind);
 double exodus_coordinate(const tutti_exodus_mesh *m, int d, tutti_count i);
 /* Return the number of entries of an entity on this rank. */
 tutti_count exodus_entries(const tutti_exodus_mesh *m, int kind, tutti_count number);
-/* Nodes, elements, edges or faces of a file, selected by the kind of their blocks: their number, and whether
- * they have an id map. */
+/* Return the number of nodes, elements, edges or faces of a file, or whether they have an id map;
+ * kind: that of their blocks. */
 tutti_count exodus_entries_of(const tutti_exodus_parameters *p, int kind);
 int exodus_has_ids(const tutti_exodus_parameters *p, int kind);
 /* Return the allocated number of rows of a table with n rows. */
@@ -146,8 +146,8 @@ void exodus_results_free(exodus_results *r);
 int exodus_maps_copy(const cli_world *w, const exodus_outline *o, tutti_exodus *from,
                      tutti_exodus *to);
 
-/* Print data that get_mesh ignored, such as distribution factors of a wrong size; name: of the command.
- * Collective. */
+/* Warn about data that get_mesh ignored, such as distribution factors of a wrong size; name: name
+ * of the command.  Collective. */
 void exodus_mesh_warn(const cli_world *w, const tutti_exodus *x, const char *name);
 
 /* A mesh in which each set has each member once (exodus_repeats.c).  Blocks and coordinates are those of the
@@ -157,8 +157,8 @@ typedef struct exodus_unique {
     void **kept;
     int keeps;
 } exodus_unique;
-/* Remove duplicate members of sets; name: of the command, for warnings.  0, or 1 and a message: a set with
- * duplicate members has results */
+/* Remove duplicate members of sets; name: name of the command, for warnings.  0, or 1 and a
+ * message: a set with duplicate members has results */
 int exodus_unique_make(const exodus_outline *o, const tutti_exodus_mesh *m, const char *name,
                        exodus_unique *out);
 void exodus_unique_free(exodus_unique *u);
@@ -226,9 +226,10 @@ int exodus_cp(const cli_world *w, const data_config *c);
 int exodus_archive(const cli_world *w, const data_config *c);
 int exodus_import(const cli_world *w, const data_config *c);
 int exodus_export(const cli_world *w, const data_config *c);
-int exodus_export_xdmf(const data_config *c); /* the part of export in exodus_xdmf.c; rank 0 only */
+int exodus_export_xdmf(const data_config *c); /* export --xdmf; rank 0 only */
 
-/* The parts of import.  0, or 1 and a message.  Collective */
+/* Import a mesh from Gmsh, or convert an Exodus file to a dataset.  0, or 1 and a message.
+ * Collective */
 int exodus_from_gmsh(const cli_world *w, const data_config *c, const char *from, const char *to);
 int exodus_to_dataset(const cli_world *w, const data_config *c, const char *from, const char *to);
 

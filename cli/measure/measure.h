@@ -12,7 +12,7 @@
 /* ---- this process */
 double measure_now(void); /* in seconds; all processes of a node use the same clock */
 double measure_cpu(void); /* processor time of this process in seconds */
-/* value of a line of /proc/self/status, such as VmRSS, in bytes */
+/* Return the value of a line of /proc/self/status, such as VmRSS, in bytes. */
 double measure_status(const char *key);
 void measure_reset_peak(void); /* reset VmHWM to the current VmRSS */
 /* Drop a file from the page cache.  Return 0, or errno; *left_out: percentage of the file that is still cached */
@@ -22,8 +22,8 @@ uint64_t measure_hash(uint64_t v); /* pseudo-random permutation of the 64-bit va
 /* ---- samples */
 /* Return the quantile `fraction` (0 to 1) of n values, interpolated; 0 if n is 0. */
 double measure_quantile(const double *values, int n, double fraction);
-/* Bounds of the median by the sign test; each is wrong with a probability of at most p.  Returns 0 if there
- * are too few values (p = 0.05 needs 5). */
+/* Compute bounds of the median by the sign test; each is wrong with a probability of at most p.
+ * Returns 0 if there are too few values (p = 0.05 needs 5). */
 int measure_median_bounds(const double *values, int n, double p, double *lo, double *hi);
 
 /* ---- variants and rounds */

@@ -1,9 +1,10 @@
-/* tutti run --compare: run the program with and without the library, interleaved; the order alternates from
- * round to round.  The output of the first run is shown; of later runs only the standard error of a failed
- * run.
+/* tutti run --compare: run the program with and without the library, interleaved; the order
+ * alternates from round to round.  The output of the first run is shown; of later runs, only the
+ * standard error of failed ones.
  *
- * A signal from the terminal reaches the program directly; a signal sent to this process only is forwarded to
- * the program.  In both cases this process ends by the same signal after the program has ended.
+ * A signal from the terminal reaches the program directly; a signal sent to this process only is
+ * forwarded to the program.  In both cases this process ends by the same signal after the program
+ * has ended.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "run/run.h"
 #include "measure/measure.h"

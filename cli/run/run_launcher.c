@@ -1,13 +1,13 @@
-/* tutti run: launchers.  The library must be preloaded for the ranks, but not for the launcher, so that each
- * launcher needs its own options:
+/* tutti run: launchers.  The library must be preloaded for the ranks, but not for the launcher, so
+ * that each launcher needs its own options:
  *
  *   Open MPI       mpirun -x LD_PRELOAD=... -x TUTTI_... ARGUMENTS    also after every ':'
  *   MPICH (hydra)  mpiexec -genv LD_PRELOAD ... -genv TUTTI_... ... ARGUMENTS
  *   Slurm          srun --export=ALL,LD_PRELOAD=... ARGUMENTS
  *   mpirun.sh      the script of the source tree: MPIRUN_PRELOAD in its environment
  *
- * An LD_PRELOAD of the user is kept after the library: the first library's functions are called.  Any other
- * command is a program, started with LD_PRELOAD in its environment.
+ * If the user has set LD_PRELOAD, its value is kept after the library, whose functions have
+ * precedence.  Any other command is a program, started with LD_PRELOAD in its environment.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "run/run.h"
 
@@ -194,8 +194,8 @@ static char *slurm_list(const run_words *words) {
 
 /* ---- all launchers */
 
-/* Return the index of the launcher among the words, after programs that start others (timeout 60 mpirun ...)
- * and must not load the library. */
+/* Return the index of the launcher among the words.  Programs before it, which start the launcher
+ * (timeout 60 mpirun ...), must not load the library. */
 static int launcher_at(const run_words *words) {
     static const char *const wrappers[] = {"timeout", "nice",   "env",     "time",
                                            "nohup",   "stdbuf", "taskset", "numactl",

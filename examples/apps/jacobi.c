@@ -1,11 +1,12 @@
 /* TEST ranks=1,4 timeout=60 args=-n,500,-s,6,-b,200k */
-/* Jacobi's method on a square grid that does not fit into memory: each sweep reads one array in tiles, with a halo
- * of one element, and writes the other.  While a tile is computed the next one is read and the one before
- * written; rows that two tiles share are read once.
+/* Jacobi's method on a square grid that does not fit into memory: each sweep reads one array in
+ * tiles, with a halo of one element, and writes the other.  While a tile is computed, the next tile
+ * is read and the previous one is written; rows that two tiles share are read once.
  *
  *   jacobi [-n SIZE] [-s SWEEPS] [-b BUDGET] [-d DIRECTORY] [-q]
  *
- * BUDGET is memory of each rank, in bytes (or 64k, 16m, 2g); -q: do not check against a computation in memory.
+ * BUDGET: memory per rank, in bytes (or 64k, 16m, 2g); -q: do not compare with a computation in
+ * memory.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static void must(tutti_err err) {
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* Hot on the left, cold elsewhere. */
+/* Return the initial value: hot on the left, cold elsewhere. */
 static double at_first(tutti_count j) {
     return j == 0 ? 100 : 0;
 }
@@ -30,7 +31,8 @@ static int is_edge(tutti_count i, tutti_count j, tutti_count n) {
     return i == 0 || j == 0 || i == n - 1 || j == n - 1;
 }
 
-/* One tile: an element becomes the mean of its neighbours, the edge stays. */
+/* Compute a tile: each inner element becomes the mean of its neighbours; the boundary is
+ * unchanged. */
 static void relax(const tutti_tile *tile, tutti_count n) {
     const tutti_slice *core = &tile->core, *frame = &tile->frame;
     const tutti_count width = tile->in_shape[1];
@@ -58,7 +60,7 @@ static void sweep(tutti_array *old, tutti_array *new, const tutti_tiles_spec *sp
     must(tutti_tiles_end(&walk));
 }
 
-/* Write the first values: a walk with nothing to read. */
+/* Write the initial values, by an iteration that does not read. */
 static void start(tutti_array *a, const tutti_tiles_spec *spec) {
     tutti_tiles_spec plain = *spec;
     tutti_tiles *walk = NULL;
@@ -82,7 +84,7 @@ static double *numbers(tutti_count count) {
     exit(1);
 }
 
-/* The same in memory. */
+/* Compute the result in memory. */
 static double *in_memory(tutti_count n, int sweeps) {
     double *a = numbers(n * n), *b = numbers(n * n);
     for (tutti_count i = 0; i < n * n; i++) a[i] = at_first(i % n);
@@ -97,7 +99,7 @@ static double *in_memory(tutti_count n, int sweeps) {
     return a;
 }
 
-/* Elements of my rows that differ from what they should be. */
+/* Count the elements of this rank's rows that differ from the expected values. */
 static long count_wrong(tutti_array *a, const tutti_tiles_spec *spec, tutti_count n, int sweeps) {
     double *want = in_memory(n, sweeps);
     tutti_tiles_spec plain = *spec;
@@ -120,7 +122,7 @@ static long count_wrong(tutti_array *a, const tutti_tiles_spec *spec, tutti_coun
     return all;
 }
 
-/* A number, perhaps with k, m or g behind it. */
+/* Parse a number with an optional suffix k, m or g. */
 static int64_t number(const char *text) {
     char *end;
     const int64_t v = strtoll(text, &end, 10);

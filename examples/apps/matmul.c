@@ -1,12 +1,13 @@
 /* TEST ranks=1,4 timeout=60 args=-n,220,-b,100k */
-/* Product C = A B of square matrices that do not fit into memory.  A and C are row-major, B is column-major (a Fortran
- * program may have written it), so that both are read in long runs.  Each rank walks over its rows of A in
- * tiles; for each tile all ranks go through B in panels of columns.  Everybody wants the same panel: it is read from the
- * file once, whatever the number of ranks, and the next one while this one is computed with.
+/* Product C = A B of square matrices that do not fit into memory.  A and C are row-major, B is
+ * column-major (a Fortran program may have written it), so that both are read in long runs.  Each
+ * rank iterates over its rows of A in tiles; for each tile all ranks iterate over B in panels of
+ * columns.  All ranks request the same panel, which is read from the file once, for any number of
+ * ranks; the next panel is read during the computation.
  *
  *   matmul [-n SIZE] [-b BUDGET] [-d DIRECTORY] [-q]
  *
- * BUDGET is memory of each rank, in bytes (or 64k, 16m, 2g); -q: do not check against a product in memory.
+ * BUDGET: memory per rank, in bytes (or 64k, 16m, 2g); -q: do not compare with a product in memory.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ static double *numbers(tutti_count count) {
     exit(1);
 }
 
-/* Small whole numbers: sums are exact in any order. */
+/* Return an element of A: small integers, so that sums are exact in any order. */
 static double a_value(tutti_count i, tutti_count j) {
     return (double)((3 * i + j) % 17);
 }
@@ -44,7 +45,7 @@ static tutti_slice my_rows(void) {
     return s;
 }
 
-/* Columns [j, j + width) of all rows. */
+/* Return the panel of columns [j, j + width), all rows. */
 static tutti_slice panel_at(tutti_count j, tutti_count width) {
     tutti_slice s = tutti_slice_all(2, (tutti_count[]){n, n});
     s.lo[1] = j;
@@ -52,7 +53,7 @@ static tutti_slice panel_at(tutti_count j, tutti_count width) {
     return s;
 }
 
-/* Fill a matrix; tiles are packed in its own order. */
+/* Fill a matrix; tiles in memory have the order of the matrix. */
 static void make(tutti_array *x, double (*value)(tutti_count, tutti_count), tutti_order order,
                  tutti_off budget) {
     const tutti_slice rows = my_rows();
@@ -72,7 +73,7 @@ static void make(tutti_array *x, double (*value)(tutti_count, tutti_count), tutt
     must(tutti_tiles_end(&walk));
 }
 
-/* c = rows of A times columns of B, both contiguous. */
+/* Compute c = rows of A times columns of B, both contiguous. */
 static void multiply(const double *a, tutti_count rows, const double *b, tutti_count columns,
                      double *c) {
     for (tutti_count i = 0; i < rows; i++)
@@ -83,7 +84,8 @@ static void multiply(const double *a, tutti_count rows, const double *b, tutti_c
         }
 }
 
-/* One tile of A, all panels of B.  All ranks do this together, some perhaps with no rows. */
+/* Multiply a tile of A by all panels of B.  All ranks must call this function, even without
+ * rows. */
 static void tile_times_b(const tutti_tile *tile, tutti_array *b, tutti_array *c, tutti_count width,
                          double *panel, double *product) {
     for (tutti_count j = 0; j < n; j += width) {
@@ -99,7 +101,7 @@ static void tile_times_b(const tutti_tile *tile, tutti_array *b, tutti_array *c,
     }
 }
 
-/* Half of the budget is for A, the other half for two panels of B and what goes to C. */
+/* Half of the budget is for tiles of A, the other half for two panels of B and a tile of C. */
 static void multiply_all(tutti_array *a, tutti_array *b, tutti_array *c, tutti_off budget) {
     const tutti_slice rows = my_rows();
     const tutti_count most = n / ranks + 1, fits = budget / 2 / (8 * (2 * n + most));
@@ -119,12 +121,12 @@ static void multiply_all(tutti_array *a, tutti_array *b, tutti_array *c, tutti_o
         tile_times_b(&tile, b, c, width, panel, product);
     }
     must(tutti_tiles_end(&walk));
-    must(tutti_array_prefetch_drop(b)); /* the first panel again, which is not needed */
+    must(tutti_array_prefetch_drop(b)); /* drop the first panel, which was prefetched again */
     free(panel);
     free(product);
 }
 
-/* Elements of my rows of C that differ from a product in memory. */
+/* Count the elements of this rank's rows of C that differ from a product in memory. */
 static long count_wrong(tutti_array *c) {
     const tutti_slice rows = my_rows();
     const tutti_count mine = rows.hi[0] - rows.lo[0];
@@ -142,7 +144,7 @@ static long count_wrong(tutti_array *c) {
     return all;
 }
 
-/* A number, perhaps with k, m or g behind it. */
+/* Parse a number with an optional suffix k, m or g. */
 static int64_t number(const char *text) {
     char *end;
     const int64_t v = strtoll(text, &end, 10);

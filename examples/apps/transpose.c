@@ -1,11 +1,12 @@
 /* TEST ranks=1,4 timeout=60 args=-m,700,-n,450,-b,200k */
-/* Transpose a matrix that does not fit into memory.  Each rank walks over its rows of A in square tiles; a tile is
- * written to B with rows and columns exchanged, which costs no line of code: memory is described as
- * the transposed tile in the other order.  While a tile is written the next one is read.
+/* Transpose a matrix that does not fit into memory.  Each rank iterates over its rows of A in
+ * square tiles.  A tile is written to B with rows and columns exchanged, without a loop in this
+ * program: memory is described as the transposed tile in the other order.  While a tile is written,
+ * the next one is read.
  *
  *   transpose [-m ROWS] [-n COLUMNS] [-b BUDGET] [-d DIRECTORY] [-q]
  *
- * BUDGET is memory of each rank, in bytes (or 64k, 16m, 2g); -q: do not check.
+ * BUDGET: memory per rank, in bytes (or 64k, 16m, 2g); -q: do not check the result.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +26,7 @@ static double value(tutti_count i, tutti_count j) {
     return (double)i + 1e-6 * (double)j;
 }
 
-/* This rank's rows of a matrix. */
+/* Return this rank's rows of a matrix. */
 static tutti_slice my_rows(const tutti_array_spec *a) {
     tutti_slice s = tutti_slice_all(2, a->shape);
     s.lo[0] = a->shape[0] * rank / ranks;
@@ -33,7 +34,7 @@ static tutti_slice my_rows(const tutti_array_spec *a) {
     return s;
 }
 
-/* Say how far it is, on one line. */
+/* Report progress on one line of the terminal. */
 static void progress(tutti_count done, tutti_count all) {
     if (rank == 0 && isatty(2)) fprintf(stderr, "\r%3.0f %%", 100.0 * (double)done / (double)all);
     if (rank == 0 && isatty(2) && done == all) fputc('\n', stderr);
@@ -54,8 +55,8 @@ static void make(tutti_array *a, const tutti_array_spec *spec, tutti_off budget)
     must(tutti_tiles_end(&walk));
 }
 
-/* The target of a tile of A: rows [j, j + c) and columns [i, i + r) of B.  An empty tile has an
- * empty target. */
+/* Write a tile of A to rows [j, j + c) and columns [i, i + r) of B.  An empty tile writes
+ * nothing. */
 static void put_transposed(tutti_array *b, const tutti_tile *tile) {
     const tutti_count r = tile->in_shape[0], c = tile->in_shape[1];
     const tutti_slice at = {.lo = {tile->core.lo[1], tile->core.lo[0]},
@@ -69,7 +70,7 @@ static void put_transposed(tutti_array *b, const tutti_tile *tile) {
 static void transpose(tutti_array *a, tutti_array *b, const tutti_array_spec *spec,
                       tutti_off budget) {
     const tutti_slice rows = my_rows(spec);
-    /* Square tiles: neither reading nor writing has short runs.  Three of them are in memory. */
+    /* With square tiles, neither reads nor writes have short runs.  Three tiles are in memory. */
     const tutti_count side = (tutti_count)sqrt(0.9 * (double)budget / 3 / sizeof(double));
     const tutti_tiles_spec tiles = {.budget = budget, .region = &rows, .tile = {side, side}};
     const tutti_count all = tutti_slice_count(2, &rows, NULL);
@@ -86,7 +87,7 @@ static void transpose(tutti_array *a, tutti_array *b, const tutti_array_spec *sp
     must(tutti_tiles_end(&walk));
 }
 
-/* Elements of my rows of B that are not what they should be. */
+/* Count the elements of this rank's rows of B that differ from the expected values. */
 static long count_wrong(tutti_array *b, const tutti_array_spec *spec, tutti_off budget) {
     const tutti_slice rows = my_rows(spec);
     tutti_tiles *walk = NULL;
@@ -106,7 +107,7 @@ static long count_wrong(tutti_array *b, const tutti_array_spec *spec, tutti_off 
     return all;
 }
 
-/* A number, perhaps with k, m or g behind it. */
+/* Parse a number with an optional suffix k, m or g. */
 static int64_t number(const char *text) {
     char *end;
     const int64_t v = strtoll(text, &end, 10);

@@ -1,10 +1,10 @@
 ! TEST ranks=2 timeout=60 args=-n,2,-s,1,heat.e
-! Transient heat in a rod of two materials, into an Exodus file that ParaView opens and from which the program restarts on any
-! number of ranks: examples/apps/heat in Fortran, which says what is solved and how.  Its files have the same bits.
+! Transient heat conduction in a rod of two materials, written to an Exodus file, from which the program can restart on any
+! number of ranks.  This is examples/apps/heat in Fortran, where the equations are described; both write identical files.
 !
 !   heat [-n CELLS] [-t DT] [-s STEPS] [-e EVERY] [-d metis|curve|order] [-p] [-r] OUT.e
 !
-! To be read from below: the main program, then the file, the mesh, the domain of a rank, elements, solution.
+! Reading order: the main program at the end, then the file, the mesh, the domain of a rank, elements, solution.
 ! SPDX-License-Identifier: BSD-3-Clause
 
 ! ---------------------------------------------------------------- integrals over elements
@@ -15,7 +15,7 @@ module elements
   real(real64), parameter :: gauss = 0.57735026918962576d0
   integer, parameter :: corners_of(2) = [8, 4]   ! hexahedra, tetrahedra
   character(4), parameter :: topology(2) = ["HEX8", "TET4"]
-  ! where the corners of a hexahedron are, in its own coordinates
+  ! The corners of a hexahedron in reference coordinates.
   integer, parameter :: signs(3, 8) = reshape([-1, -1, -1, 1, -1, -1, 1, 1, -1, -1, 1, -1, &
                                                -1, -1, 1, 1, -1, 1, 1, 1, 1, -1, 1, 1], [3, 8])
 contains
@@ -37,7 +37,7 @@ contains
     out = out / det
   end subroutine invert
 
-  ! Shape functions f at q, their gradients g, and the volume of a unit of the element's coordinates.
+  ! Compute the shape functions f at q, their gradients g, and the determinant of the Jacobian.
   subroutine shape_of(block, x, q, f, g, volume)
     integer, intent(in) :: block
     real(real64), intent(in) :: x(3, 8), q(3)
@@ -90,7 +90,7 @@ contains
     end do
   end subroutine matrices
 
-  ! The heat flux at the centre of an element, -k grad u.
+  ! Return the heat flux -k grad u at the centre of an element.
   function flux_of(block, x, u) result(flux)
     integer, intent(in) :: block
     real(real64), intent(in) :: x(3, 8), u(8)
@@ -110,7 +110,7 @@ contains
     length_of_product = sqrt(p(1) * p(1) + p(2) * p(2) + p(3) * p(3))
   end function length_of_product
 
-  ! Integrals over a side of the shape functions of its corners, weighted by the factors.
+  ! Integrate the shape functions of the corners of a side, weighted by the factors.
   function load_of(x, factor) result(load)
     real(real64), intent(in) :: x(:, :), factor(:)
     real(real64) :: load(size(factor)), f(4), along(3), across(3), here, r, s
@@ -148,7 +148,7 @@ program heat
   integer(int64), parameter :: ids(2) = [1, 2], cold_set = 10, heated_set = 20   ! of blocks and sets
 
   type :: element
-    integer :: block, place, node(8) = 0   ! place: in its block, as it was read
+    integer :: block, place, node(8) = 0   ! place: index in its block, in the order of get_mesh
   end type
   type :: side
     integer :: element, number
@@ -164,11 +164,11 @@ program heat
   character(4096) :: path = ""
   type(tutti_exodus) :: file
   type(tutti_exodus_mesh) :: mesh
-  type(element), allocatable :: all(:)           ! in ascending order of their ids
+  type(element), allocatable :: all(:)           ! in ascending order of ids
   type(side), allocatable :: sides(:)            ! in ascending order of element and number
-  logical, allocatable :: cold(:)                ! (nodes) its temperature is given
-  integer, allocatable :: give(:), take(:), give_n(:), take_n(:)   ! nodes that others need of ours, and we of theirs
-  integer, allocatable :: row(:), row_of(:), start(:), to(:)       ! nodes that we compute, and their neighbours
+  logical, allocatable :: cold(:)                ! (nodes) whether the temperature is prescribed
+  integer, allocatable :: give(:), take(:), give_n(:), take_n(:)   ! nodes sent to, received from each rank
+  integer, allocatable :: row(:), row_of(:), start(:), to(:)       ! nodes that this rank computes, and their neighbours
   real(real64), allocatable :: mass(:), stiff(:), left(:), diagonal(:), load(:)   ! M, K, M + g dt K, its diagonal, F
 
   call MPI_Init()
@@ -258,7 +258,7 @@ contains
     call tutti_exodus_close(file)
   end subroutine run
 
-  ! The stationary state, and one mode that decays.
+  ! Return the exact solution: the stationary state plus a decaying mode.
   real(real64) elemental function exact(x, time)
     real(real64), intent(in) :: x, time
     real(real64), parameter :: root = 2 * pi / 5
@@ -272,7 +272,7 @@ contains
 
   ! ---------------------------------------------------------------- the file
 
-  ! A new file with the mesh, without steps.
+  ! Create a file with the mesh and without steps.
   subroutine create_file()
     type(tutti_exodus_options) :: opt
     character(80) :: line
@@ -297,7 +297,7 @@ contains
     call tutti_exodus_close(file)
   end subroutine create_file
 
-  ! A number between 0.0001 and 1 with 17 digits, as C writes it.
+  ! Format a number between 0.0001 and 1 with 17 digits, as C does.
   function text_of(x) result(text)
     real(real64), intent(in) :: x
     character(:), allocatable :: text
@@ -322,7 +322,7 @@ contains
     call tutti_exodus_get_mesh(file, mesh, by=by, halo=1)
   end subroutine open_file
 
-  ! One step: temperatures, what flows in elements and through the heated sides.
+  ! Write a step: temperatures, and the heat flux in elements and through the heated sides.
   subroutine write_step(time, u)
     real(real64), intent(in) :: time, u(:)
     character(6), parameter :: direction(3) = ["flux_x", "flux_y", "flux_z"]
@@ -366,7 +366,7 @@ contains
     call tutti_exodus_commit(file)
   end subroutine write_step
 
-  ! Corners of member i of the heated set.
+  ! Return the number of corners of member i of the heated set.
   integer function corners_of_side(i)
     integer, intent(in) :: i
     integer :: block
@@ -374,7 +374,7 @@ contains
     corners_of_side = tutti_exodus_side_nodes(topology(block), 0, 3, mesh%side_sets(1)%sides(i))
   end function corners_of_side
 
-  ! ---------------------------------------------------------------- the mesh: cubes, those beyond x = 1 cut into six tetrahedra
+  ! ---------------------------------------------------------------- the mesh: cubes, divided into tetrahedra for x > 1
 
   subroutine put_bricks()
     integer, parameter :: corner(3, 8) = (signs + 1) / 2
@@ -418,10 +418,10 @@ contains
     f = 0
     do k = 1, 2
       do e = 1, size(part(k)%id)
-        do a = 1, corners_of(k)   ! ids become places
+        do a = 1, corners_of(k)   ! convert ids to indices
           part(k)%node(a, e) = find(node_ids, part(k)%node(a, e)) - 1
         end do
-        do number = 1, merge(6, 4, k == 1)   ! sides of which all corners are heated
+        do number = 1, merge(6, 4, k == 1)   ! sides whose corners are all heated
           c = tutti_exodus_side_nodes(topology(k), 0, 3, number, which)
           heated = .true.
           do a = 1, c
@@ -442,7 +442,7 @@ contains
         side_sets=[tutti_exodus_members_type(members=members(:m), sides=numbers(:m), factors=factors(:f))]))
   end subroutine put_bricks
 
-  ! Cells are bent inside.
+  ! Return the coordinates of a node; inner cells are distorted.
   function place_of(id) result(at)
     integer(int64), intent(in) :: id
     real(real64) :: at(3), x, y, z, inside
@@ -455,12 +455,12 @@ contains
     at(1) = x + 0.05d0 * sin(pi * x) * sin(4 * y + 1) * cos(3 * z)
     at(2) = y + 0.05d0 * inside * sin(pi * y) * cos(5 * z + x)
     at(3) = z + 0.05d0 * inside * sin(pi * z) * sin(4 * y - x)
-    if (x == 0 .or. x == 1 .or. x == 2) at = [x, y, z]   ! sines are not quite 0 at the ends
+    if (x == 0 .or. x == 1 .or. x == 2) at = [x, y, z]   ! sines are not exactly 0 at the boundary
     if (y == 0 .or. y == 1) at(2) = y
     if (z == 0 .or. z == 1) at(3) = z
   end function place_of
 
-  ! Is the node on the heated face, and how much of the flux comes in there?
+  ! Return whether the node is on the heated surface; factor: fraction of the flux at the node.
   logical function is_heated(at, factor)
     real(real64), intent(in) :: at(3)
     real(real64), intent(out) :: factor
@@ -473,7 +473,7 @@ contains
     factor = 0.5d0 + 0.5d0 * cos(pi * min(r, 1d0))
   end function is_heated
 
-  ! ---------------------------------------------------------------- what a rank has of it
+  ! ---------------------------------------------------------------- the domain of a rank
 
   subroutine make_domain()
     integer, allocatable :: order(:), now(:)
@@ -511,7 +511,7 @@ contains
     call make_exchange()
   end subroutine make_domain
 
-  ! Corners of an element; the unused columns of a tetrahedron are undefined.
+  ! Return the corners of an element; the unused columns of a tetrahedron are undefined.
   function corners(e) result(x)
     type(element), intent(in) :: e
     real(real64) :: x(3, 8)
@@ -522,7 +522,8 @@ contains
     x(3, :) = mesh%z(node)
   end function corners
 
-  ! A node is computed by its owner, which has all elements at it.  An inspector determines the owner.
+  ! Create the exchange of copies.  An inspector determines the owner of each node, which has all elements at the node and
+  ! computes it.
   subroutine make_exchange()
     type(tutti_replicas) :: r
     type(tutti_replicas_choice) :: choice
@@ -541,7 +542,7 @@ contains
     ask = mesh%node_ids(take)
     allocate (asked(sum(give_n)))
     call MPI_Alltoallv(ask, take_n, starts(take_n), MPI_INTEGER8, asked, give_n, starts(give_n), MPI_INTEGER8, MPI_COMM_WORLD)
-    give = [(find(mesh%node_ids, asked(i)), i=1, size(asked))]   ! nodes are in ascending order of their ids
+    give = [(find(mesh%node_ids, asked(i)), i=1, size(asked))]   ! nodes are in ascending order of ids
     call tutti_replicas_free(r)
   end subroutine make_exchange
 
@@ -551,7 +552,7 @@ contains
     starts = [(sum(counts(:i - 1)), i=1, size(counts))]
   end function starts
 
-  ! Copies get the values of those who compute them.
+  ! Update copies from the ranks that compute the nodes.
   subroutine exchange(values)
     real(real64), intent(inout) :: values(:)
     real(real64) :: given_away(size(give)), taken(size(take))
@@ -561,7 +562,7 @@ contains
     values(take) = taken
   end subroutine exchange
 
-  ! The sum over all ranks, the same whatever rank has which of them: numbers are cut to multiples of 2^-62 of the largest.
+  ! Return the sum over all ranks, independent of the distribution: values are truncated to multiples of 2^-62 of the largest.
   real(real64) function sum_of(values)
     real(real64), intent(in) :: values(:)
     real(real64) :: largest, most, v
@@ -584,7 +585,7 @@ contains
 
   ! ---------------------------------------------------------------- solution
 
-  ! Which nodes are neighbours; the matrices.
+  ! Find the neighbours of each row, and assemble the matrices.
   subroutine make_problem()
     integer(int64), allocatable :: keys(:)
     integer, allocatable :: column(:), order(:)
@@ -649,7 +650,7 @@ contains
     end do
   end subroutine make_problem
 
-  ! The index of a node among the neighbours of a row.
+  ! Return the index of a node among the neighbours of a row.
   integer function place(r, node)
     integer, intent(in) :: r, node
     place = start(r) - 1 + find(mesh%node_ids(to(start(r):start(r + 1) - 1)), mesh%node_ids(node))
@@ -667,7 +668,7 @@ contains
     end do
   end function times
 
-  ! left k = F - stiff u, by conjugate gradients from 0; where temperatures are given they do not change.
+  ! Solve left k = F - stiff u by conjugate gradients, starting with 0; k is 0 where the temperature is prescribed.
   subroutine solve(u, k, inner)
     real(real64), intent(in) :: u(:)
     real(real64), intent(out) :: k(:)
@@ -716,7 +717,7 @@ contains
 
   ! ---------------------------------------------------------------- lists
 
-  ! Places of keys in ascending order; equal ones stay as they were.
+  ! Return the indices that sort the keys in ascending order; equal keys keep their order.
   function order_of(keys) result(order)
     integer(int64), intent(in) :: keys(:)
     integer, allocatable :: order(:), next(:)
@@ -752,7 +753,7 @@ contains
     out = pack(out, [(i == 1 .or. out(max(i - 1, 1)) /= out(i), i=1, size(out))])
   end function unique
 
-  ! The index of a key in an ascending list; 0: not found.
+  ! Return the index of a key in an ascending list; 0: not found.
   integer function find(list, key)
     integer(int64), intent(in) :: list(:), key
     integer :: low, high

@@ -47,13 +47,13 @@ program step2
   if (wrong > 0) stop 1
 contains
 
-  ! The value of an element is its index in the file.
+  ! Return the value of an element: its index in the file.
   pure real function place(i, j, k)
     integer, intent(in) :: i, j, k
     place = real(i + nx * (j - 1 + ny * (k - 1)))
   end function place
 
-  ! This rank's slab of the global array along dimension `cut`.
+  ! Describe this rank's slab of the global array along dimension `cut`.
   subroutine slab(cut, access)
     integer, intent(in) :: cut
     type(tutti_access), intent(out) :: access

@@ -54,7 +54,7 @@ program step4
   call MPI_Finalize()
 contains
 
-  ! Blocks of 1024 values, distributed cyclically, at the offset of a step.
+  ! Describe blocks of 1024 values, distributed cyclically, at the offset of a step.
   subroutine place_of(step)
     integer, intent(in) :: step
     integer(tutti_off), parameter :: piece = 1024 * 8

@@ -89,7 +89,7 @@ contains
     call MPI_Allreduce(mine, total, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD)
   end subroutine add_up
 
-  ! The rows of this rank in some columns, the slowest dimension.
+  ! Return the part of this rank in piece k of n: some of its rows, in some columns (the slowest dimension).
   type(tutti_slice) function piece(n, k)
     integer(tutti_count), intent(in) :: n, k
     piece = tutti_array_partition(a, n, k)

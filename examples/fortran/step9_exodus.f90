@@ -24,7 +24,7 @@ program step9_exodus
   if (wrong > 0) error stop
 contains
 
-  ! Slabs of elements with all their nodes; nodes between two slabs are on both ranks.
+  ! Create this rank's slab of elements with all their nodes; nodes between two slabs are on both ranks.
   subroutine make_part(first, last)
     integer, intent(in) :: first, last
     integer, parameter :: corner(3, 8) = reshape([0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, &

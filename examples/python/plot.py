@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """plot.py DATASET [PICTURE [VARIABLE]]   Draw a 2-D variable of a dataset at four times, and its mean over time.
 
-No MPI and no library: tutti.open and matplotlib.
+Uses tutti.open and matplotlib, without MPI and the library.
 SPDX-License-Identifier: BSD-3-Clause"""
 import sys
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Step 2.  Blocks of a 3-D array with ghost cells in memory: a NumPy view leaves the ghost cells out, and nothing is copied.  The array is
-written in slabs of one dimension, read in slabs of another, and compared.
+"""Step 2.  Blocks of a 3-D array with ghost cells in memory: a NumPy view excludes the ghost cells, and nothing is copied.  The array
+is written in slabs of one dimension, read in slabs of another, and compared.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import sys
@@ -15,7 +15,7 @@ places = np.arange(np.prod(SHAPE), dtype=np.float32).reshape(SHAPE)  # the value
 
 
 def slab(cut):
-    """The slab of this rank along a dimension: its index and its start."""
+    """Return the slab of this rank along a dimension: its index and its start."""
     lo, hi = SHAPE[cut] * comm.rank // comm.size, SHAPE[cut] * (comm.rank + 1) // comm.size
     index = tuple(slice(lo, hi) if d == cut else slice(None) for d in range(3))
     return index, [s.start or 0 for s in index]

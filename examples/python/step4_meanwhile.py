@@ -14,7 +14,7 @@ tutti.mpi.abort_on_exception()
 
 
 def place_of(step):
-    """Blocks of 1024 values, distributed cyclically, at the offset of a step."""
+    """Return an access to blocks of 1024 values, distributed cyclically, at the offset of a step."""
     piece = 1024 * 8
     return tutti.Access.vector(step * N * 8 * comm.size + comm.rank * piece, N // 1024, piece, piece * comm.size)
 

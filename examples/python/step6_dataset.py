@@ -22,7 +22,7 @@ low, high = max(first - EVERY, 0), min(last + EVERY, N)  # ten steps need ten ro
 
 
 def step(t):
-    """One step; each step invalidates one more ghost row."""
+    """Compute a step; each step invalidates one more ghost row."""
     t[1:-1, 1:-1] = 0.25 * (t[:-2, 1:-1] + t[2:, 1:-1] + t[1:-1, :-2] + t[1:-1, 2:])
 
 

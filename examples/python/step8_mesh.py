@@ -16,7 +16,7 @@ tutti.mpi.abort_on_exception()
 
 
 def plate():
-    """N x N squares of two triangles each, all on rank 0."""
+    """Create N x N squares of two triangles each, all on rank 0."""
     y, x = np.mgrid[:N + 1, :N + 1] / N
     a = (np.arange(N)[:, None] * (N + 1) + np.arange(N)).ravel()
     node = np.stack([a, a + 1, a + N + 2, a, a + N + 2, a + N + 1], 1).reshape(-1, 3)

@@ -1,19 +1,20 @@
-/* A step of 8 variables by datasets, parallel HDF5 and PnetCDF, with the same values, in interleaved rounds.
+/* A step of 8 variables by datasets, parallel HDF5 and PnetCDF, with the same values, in
+ * interleaved rounds.
  *
  *   dataset   open dataset, decomposition and plan of the previous step: begin, put, commit
- *   HDF5      open file, selections created before: H5Dcreate and H5Dwrite for each variable, contiguous or
- * in
- *             chunks of a rank's share (1-D: 1 MiB), collective; contiguous also independent, with variables
- *             aligned to 1 MiB, which is its fastest setting if each rank has one contiguous part
+ *   HDF5      open file, selections created before: H5Dcreate and H5Dwrite for each variable,
+ *             contiguous or in chunks of a rank's share (1-D: 1 MiB), collective; contiguous also
+ *             independent, with variables aligned to 1 MiB, which is the fastest setting if each
+ *             rank has one contiguous part
  *   PnetCDF   open file (CDF-5, which is big-endian) with defined variables: iput, one wait_all
  *
- * With --durable: durable commits, H5Fflush (which calls fsync, as MPI_File_sync), ncmpi_sync.  Without it,
- * HDF5 keeps its metadata in memory: no other process could read the step.  Files are created for each round
- * before the timed part; datasets erase the step afterwards.  In the warm-up round all data is read again and
- * compared.
+ * With --durable: durable commits, H5Fflush (which calls fsync, as MPI_File_sync), ncmpi_sync.
+ * Without it, HDF5 keeps its metadata in memory: no other process could read the step.  Files are
+ * created for each round before the timed part; datasets erase the step afterwards.  In the warm-up
+ * round all data is read again and compared.
  *
- * Cases: blocks; 2d: blocks of a matrix; nodes: runs of 64 (mean) distributed at random, in HDF5 a union of
- * hyperslabs, in PnetCDF varn; float32: from float64 in memory; big: big-endian.
+ * Cases: blocks; 2d: blocks of a matrix; nodes: runs of 64 (mean) distributed at random, in HDF5 a
+ * union of hyperslabs, in PnetCDF varn; float32: from float64 in memory; big: big-endian.
  *
  * usage: mpirun -n N dataset_peers DIRECTORY [--size BYTES] [--rounds N] [--durable] [--cases a,b]
  * SPDX-License-Identifier: BSD-3-Clause */

@@ -1,17 +1,16 @@
 /* Steps of a finite-element code by Tutti, PnetCDF and parallel netCDF-4, with the same values, in
  * interleaved rounds.  Reported: seconds per step, mean over the steps of a run.
  *
- * A mesh of N^3 nodes and (N - 1)^3 hexahedra in two blocks; V nodal variables, and V of each block.  Each
- * rank has a part of the elements with all their nodes, including border nodes:
+ * A mesh of N^3 nodes and (N - 1)^3 hexahedra in two blocks; V nodal variables, and V of each
+ * block.  Each rank has a part of the elements with all their nodes, including border nodes:
  *
  *   boxes   boxes of elements: runs of N / 2 nodes in the order of the file (on 4 ranks)
  *   cubes   cubes of 8^3 elements distributed at random: runs of 8 to 9 nodes
  *
- *   Tutti, by id            begin, put of all variables, commit; the mesh was written before; nodes in the
- * order
- *                           of the mesh
+ *   Tutti, by id            begin, put of all variables, commit; the mesh was written before; nodes
+ *                           are in the order of the mesh
  *   Tutti, contiguous       the same, with nodes and elements renumbered so that those of a rank are
- * contiguous
+ *                           contiguous
  *   PnetCDF                 record variables with Exodus' names, CDF-5; every rank writes the nodes it owns:
  *     varn, put             a collective put_varn_all for each variable
  *     varn, iput            iput_varn of all variables, one wait_all
@@ -19,13 +18,14 @@
  *     contiguous, iput      the same with iput_vara, one wait_all
  *   netCDF-4, contiguous    nc_put_vara, collective, and independent: its fastest setting for contiguous data
  *   netCDF-4, runs          nc_put_vara of each run, independent (only with --slow)
- *   limit                   every rank swaps the bytes of one slice of each variable and writes it by pwrite,
- * in
- *                           calls of 1 MiB; also one rank after the other.  No data is exchanged.
+ *   limit                   every rank swaps the bytes of one slice of each variable and writes it by
+ *                           pwrite in calls of 1 MiB, concurrently, or one rank after the other;
+ *                           no data is exchanged
  *
- * With --durable a step is on the device when it ends: durable commits, ncmpi_sync, nc_sync, fsync.  Without
- * it, netCDF-4 keeps metadata in memory, and no other process could read the step.  Files are created before
- * the timed part.  In the warm-up round the last step is read again and compared.
+ * With --durable a step is on the device when it ends: durable commits, ncmpi_sync, nc_sync, fsync.
+ * Without it, netCDF-4 keeps metadata in memory, and no other process could read the step.  Files
+ * are created before the timed part.  In the warm-up round the last step is read again and
+ * compared.
  *
  * usage: mpirun -n N exodus_peers DIRECTORY [--nodes N] [--variables V] [--steps S] [--rounds R]
  *            [--durable] [--cubes] [--only TEXT] [--slow]

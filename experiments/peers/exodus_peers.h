@@ -34,7 +34,7 @@ tutti_count corner_of(tutti_count e, int c); /* node at corner c of element e */
 void remove_file(void);                      /* also removes its auxiliary files.  Collective */
 void must_tutti(tutti_err err);
 
-/* A variant to write a step; which: variant of these functions. */
+/* A method of writing a step; which: argument of the functions, for methods that share them. */
 typedef struct method {
     const char *name;
     int which;

@@ -1,16 +1,14 @@
 /* Time and memory of creating a decomposition, summed over all ranks.
  *
- * The space has the given number of entries; runs of --run entries are distributed to the ranks at random,
- * every 16th run to two ranks.  The id map is a pseudo-random permutation.
+ * The space has the given number of entries; runs of --run entries are distributed to the ranks at
+ * random, every 16th run to two ranks.  The id map is a pseudo-random permutation.
  *
  *   index    by index: positions are known, writers are chosen
  *   value    by value: ids are first converted to positions by the id map
  *   slices   the same number of entries as a block of a grid
- *   plain    a reference implementation of the conversion in `value`: ids and map are sent to rank id mod
- * ranks by
- *            MPI_Alltoallv and matched in a hash table; another exchange returns the positions; no writers
- * are
- *            chosen
+ *   plain    a reference implementation of the conversion in `value`: ids and map are sent to rank
+ *            (id mod ranks) by MPI_Alltoallv and matched in a hash table; another exchange returns
+ *            the positions; no writers are chosen
  *
  *   cpu_seconds   processor time of all ranks, which includes waiting, since a waiting rank polls
  *   peak_bytes    maximum resident memory of a rank beyond that before the call, per entry on the rank

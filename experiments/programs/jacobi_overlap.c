@@ -1,19 +1,22 @@
 /* The overlap of file access and computation of a Jacobi sweep with tile iterations.
  *
- * Two arrays of doubles are larger than the memory of the iteration; each rank has a block of rows, with a
- * halo of one row.  The same sweep is done by a sequential iteration (read, compute, write) and by an
- * overlapped iteration (the next tile is read and the previous tile is written during the computation),
- * interleaved with a sequential sweep without computation.  The computation is repeated until it takes about
- * as long as file access.  Reported per sweep: seconds, and seconds of computation on the slowest rank.
- * Hidden is (sequential - overlapped) / min(compute, file): 1 is the maximum if reading and writing share one
- * disk.
+ * Two arrays of doubles are larger than the memory of the iteration; each rank has a block of rows,
+ * with a halo of one row.  The same sweep is done by a sequential iteration (read, compute, write)
+ * and by an overlapped iteration, which reads the next tile and writes the previous tile during the
+ * computation.  Both are interleaved with a sequential sweep without computation.  The computation
+ * is repeated until it takes about as long as file access.  Reported per sweep: seconds, and
+ * seconds of computation on the slowest rank.  Hidden is (sequential - overlapped) / min(compute,
+ * file): 1 is the maximum if reading and writing share one disk.
  *
- * usage: jacobi_overlap DIRECTORY [--size N] [--tiles of each rank] [--rounds N] [--buffered]
+ * usage: jacobi_overlap DIRECTORY [--size N] [--tiles N] [--rounds N] [--buffered]
+ *   --tiles      tiles per rank
  *   --buffered   through the page cache (default: O_DIRECT, so that access takes time)
+ *
  * Other options of the library are taken from the environment.
  *
- * A disk limited by control groups (scripts/throttle.sh) accumulates a budget of a tenth of a second while it
- * is idle: a tile should take several times as long.  For example 32 MiB in 8 tiles at 8 MiB/s:
+ * A disk limited by control groups (scripts/throttle.sh) accumulates a budget of a tenth of a
+ * second while it is idle: a tile should take several times as long.  For example 32 MiB in 8 tiles
+ * at 8 MiB/s:
  *
  *   scripts/throttle.sh up DIRECTORY 8m 128m
  *   scripts/throttle.sh run DIRECTORY scripts/mpirun.sh openmpi 2 jacobi_overlap DIRECTORY --tiles 8

@@ -1,9 +1,11 @@
-/* The memory of a plain MPI-IO program that writes interleaved pieces of 512 bytes.  Reported is the maximum
- * proportional share (PSS: pages shared by n processes count 1/n) of each process, in total and beyond that
- * before the files were opened, and the memory kept after they were closed.  Does not use Tutti; run it with
- * and without libtutti-mpiio.so.
+/* The memory of a plain MPI-IO program that writes interleaved pieces of 512 bytes.  The program
+ * reports the maximum proportional share (PSS: pages shared by n processes count 1/n) of each
+ * process, in total and beyond that before the files were opened, and the memory kept after they
+ * were closed.  It does not use Tutti; run it with and without libtutti-mpiio.so.
  *
- *   mpiio_memory FILE [--size BYTES per rank] [--files N]
+ *   mpiio_memory FILE [--size BYTES] [--files N]
+ *
+ *   --size    bytes per rank
  *   --files   number of files open at the same time; all bytes are written to each
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>

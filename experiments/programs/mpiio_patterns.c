@@ -1,14 +1,15 @@
-/* The time that an MPI-IO program needs to write and to read a file, from open to close, for the patterns of
- * `tutti bench` and for many small calls.  From Tutti it uses only the datatypes of the patterns;
- * compare_mpiio.py runs it with and without libtutti-mpiio.so, interleaved.
+/* The time that an MPI-IO program needs to write and to read a file, from open to close, for the
+ * patterns of `tutti bench` and for many small calls.  From Tutti it uses only the datatypes of the
+ * patterns; compare_mpiio.py runs it with and without libtutti-mpiio.so, interleaved.
  *
- *   mpiio_patterns FILE [--size BYTES] [--rounds N] [--pattern NAME,...] [--verify] [--disk] [--limit]
- * [--writes]
+ *   mpiio_patterns FILE [--size BYTES] [--rounds N] [--pattern NAME,...] [--verify] [--disk]
+ *                  [--limit] [--writes]
  *
- * --disk: without the page cache: a write ends with MPI_File_sync, a read finds no cached data.
- * --limit: the data calls only, with the processor time of all ranks, interleaved with the conforming limit:
- * each rank writes or reads one contiguous share of the same total in calls of 4 MiB; its buffer has been
- * touched before.  With --writes the writes are measured in every round, otherwise in the first round only.
+ *   --disk     without the page cache: a write ends with MPI_File_sync, a read finds no cached data
+ *   --limit    measure only the data calls, with the processor time of all ranks, interleaved with
+ *              the conforming limit: each rank writes or reads one contiguous share of the same
+ *              total in calls of 4 MiB, with a buffer that has been touched before
+ *   --writes   measure writes in every round; default: in the first round only
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <stdlib.h>

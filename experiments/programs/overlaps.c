@@ -1,11 +1,14 @@
-/* The cost of writing the same bytes on several ranks: items of a mesh in one file, each with a random owner,
- * and some of them also on its neighbour.  Variants: only the owners write; the neighbours write, too; of the
- * ranks that share an item only the highest writes, which gives the same file as the second variant.
+/* The cost of writing the same bytes on several ranks: items of a mesh in one file, each with a
+ * random owner, and some of them also on its neighbour.  Variants: only the owners write; the
+ * neighbours write, too; of the ranks that share an item, only the highest writes, which gives the
+ * same file as the second variant.
  *
  *   first   without a plan: decide, describe, find overlaps, trim, write
  *   again   the same write by the cached plan
  *
- * usage: overlaps DIRECTORY [--items N] [--bytes of an item] [--shared one in so many] [--rounds N]
+ * usage: overlaps DIRECTORY [--items N] [--bytes N] [--shared N] [--rounds N]
+ *   --bytes    bytes per item
+ *   --shared   one in N items is on two ranks
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <string.h>

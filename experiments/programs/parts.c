@@ -1,5 +1,5 @@
-/* Many variables in one operation, compared with one call per variable and one call with a single access; and
- * values with conversion, compared with values without.
+/* Many variables in one operation, compared with one call per variable and with one call for a
+ * single access; and conversion of values, compared with unconverted values.
  *
  *   small     32 variables of 4 KiB per rank, each a block of the variable
  *   shapes    32 variables of 64 KiB per rank, each of another shape: blocks, strides, short runs
@@ -8,7 +8,9 @@
  *
  * Reported: seconds per operation.
  *
- * usage: parts DIRECTORY [--rounds N] [--operations of a round] [--mebibytes of doubles per rank]
+ * usage: parts DIRECTORY [--rounds N] [--operations N] [--mebibytes N]
+ *   --operations   operations per round
+ *   --mebibytes    MiB of doubles per rank
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +39,8 @@ typedef struct {
     tutti_off bytes;
 } variables;
 
-/* Create the access to variable i, with `bytes` per rank from *at on; i selects the shape.  *at becomes the
- * end of the variable. */
+/* Create the access to variable i, which begins at *at and has `bytes` bytes per rank; i selects
+ * the shape.  *at becomes the end of the variable. */
 static tutti_access *make_shape(int i, tutti_off bytes, tutti_off *at) {
     static const tutti_off runs[] = {0, 64, 512, 4096, 24, 8, 1024, 256};
     tutti_access *a = NULL;

@@ -98,14 +98,14 @@ static tutti__side make_strided_side(tutti_off offset, tutti_count count, tutti_
     return s;
 }
 
-/* A block of 1024 x 1024 doubles per rank. */
+/* Return the block of a rank: 1024 x 1024 doubles. */
 static tutti__side block_2d(const int grid[3], int rank) {
     const tutti_off n = 1024, row = grid[2] * n * 8;
     const tutti_off y = rank / grid[2] * n, x = rank % grid[2] * n;
     return make_strided_side(y * row + x * 8, n, n * 8, row);
 }
 
-/* A block of 64 x 64 x 64 doubles per rank. */
+/* Return the block of a rank: 64 x 64 x 64 doubles. */
 static tutti__side block_3d(const int grid[3], int rank) {
     const tutti_off n = 64, row = grid[2] * n * 8, plane = grid[1] * n * row;
     const tutti_off z = rank / (grid[1] * grid[2]) * n, y = rank / grid[2] % grid[1] * n;
@@ -114,7 +114,7 @@ static tutti__side block_3d(const int grid[3], int rank) {
     return s;
 }
 
-/* Rows of 64 KiB distributed cyclically, 64 rows per rank. */
+/* Return the rows of a rank: rows of 64 KiB, distributed cyclically, 64 per rank. */
 static tutti__side cyclic_rows(const int grid[3], int rank) {
     const tutti_off row = 65536, ranks = (tutti_off)grid[0] * grid[1] * grid[2];
     return make_strided_side(rank * row, 64, row, ranks * row);

@@ -1,18 +1,18 @@
-/* Collective reads by MPI-IO compared with hand-written loops and the conforming limit, interleaved, for the
- * patterns of `tutti bench`.  The loops use pread and preadv, without mapping.  Their list of pieces is
- * created beforehand, so that they do no planning:
+/* Collective reads by MPI-IO compared with hand-written loops and the conforming limit,
+ * interleaved, for the patterns of `tutti bench`.  The loops use pread and preadv, without mapping.
+ * Their list of pieces is created beforehand, so that they do no planning:
  *
  *   pread          one call per piece that is contiguous in the file and in memory
  *   preadv         one call per run of the file, with up to 1024 pieces of memory
  *   private SIZE   sections of SIZE of this rank's pieces are read into a buffer, then copied
- *   shared SIZE    the extent of all ranks in sections of SIZE; each section is read by one rank into shared
- * memory; a
- *                  rank has two sections: one is read while the other is copied
+ *   shared SIZE    the extent of all ranks is read in sections of SIZE, each by one rank into
+ *                  shared memory; a rank has two sections: one is read while the other is copied
  *   limit          every rank reads one contiguous share of the same total in calls of 4 MiB
  *
  *   read_loops FILE [--size BYTES] [--rounds N] [--pattern NAME,...] [--verify]
  *
- * Only the data calls are timed.  With libtutti-mpiio.so preloaded, the variant MPI-IO measures Tutti.
+ * Only the data calls are timed.  With libtutti-mpiio.so preloaded, the variant MPI-IO measures
+ * Tutti.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <limits.h>
@@ -40,7 +40,7 @@ typedef struct {
     piece *list;
     size_t n;
     char *buf, *share, *stage; /* stage: staging memory of this rank */
-    char *shared;              /* sections in shared memory, after the meeting */
+    char *shared;              /* sections in shared memory, after the barrier */
     meeting *meeting;
     long meetings;
     int fd;
@@ -109,8 +109,8 @@ static inline void copy_piece(char *to, const char *from, size_t n) {
     }
 }
 
-/* Copy the part of the pieces from index i on that is in [lo, hi) of the file from `stage`.  @return index of
- * the first piece that is not complete */
+/* Copy bytes [lo, hi) of the file from `stage` to the pieces that begin with index i.  @return
+ * index of the first piece that is not complete */
 static size_t copy_pieces(scene *s, size_t i, size_t lo, size_t hi, const char *stage) {
     const piece *p = s->list;
     for (; i < s->n && p[i].file < hi; i++) {
@@ -256,7 +256,7 @@ static void measure_pattern(const cli_world *w, const char *name, scene *s) {
     standalone_together();
 }
 
-/* Allocate shared memory: the meeting, then SECTIONS sections per rank. */
+/* Allocate shared memory: the barrier (`meeting`), then SECTIONS sections per rank. */
 static void allocate_stages(scene *s, MPI_Win *win) {
     const MPI_Aint all =
         (MPI_Aint)sizeof(meeting) + (MPI_Aint)SECTIONS * standalone_ranks * LARGEST;

@@ -1,13 +1,13 @@
 /* Processor time and memory of tutti_replicas_create, summed over all ranks.
  *
- * The items are the nodes of a cube of side^3 nodes, numbered along a Morton curve, so that numbers in a
- * rank's memory are scattered and have gaps.  The cube is divided into boxes; a rank has its box and one
- * layer of nodes around it, as a partition of an unstructured mesh has its nodes and their neighbours.
+ * The items are the nodes of a cube of side^3 nodes, numbered along a Morton curve, so that numbers
+ * in a rank's memory are scattered and have gaps.  The cube is divided into boxes; a rank has its
+ * box and one layer of nodes around it, as a partition of an unstructured mesh has its nodes and
+ * their neighbours.
  *
  *   cpu_seconds   processor time of all ranks, which includes waiting, since a waiting rank polls
- *   peak_bytes    maximum resident memory of a rank beyond that before the call, per item on the rank; only
- * of the
- *                 first round, since later rounds reuse memory of the allocator
+ *   peak_bytes    maximum resident memory of a rank beyond that before the call, per item on the rank;
+ *                 in the first round only, since later rounds reuse memory of the allocator
  *   kept_bytes    the same after the call has returned
  *   all_bytes     peak of all ranks together
  *

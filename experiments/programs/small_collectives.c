@@ -1,15 +1,16 @@
-/* Consecutive small collective accesses, by Tutti and by the MPI-IO of the MPI library, interleaved.
+/* Consecutive small collective accesses, by Tutti and by the MPI-IO of the MPI library,
+ * interleaved.
  *
- * Each rank has a contiguous piece, next to its neighbours' pieces; each call writes (then reads) all pieces
- * once, at consecutive offsets of the file: by blocking calls, split calls (begin and end) and non-blocking
- * calls (start and wait).  Reported: seconds per call.  `first` is the first blocking call on a file, which
- * is opened and closed for each call.
+ * Each rank has a contiguous piece, next to its neighbours' pieces; each call writes (then reads)
+ * all pieces once, at consecutive offsets of the file: by blocking calls, split calls (begin and
+ * end) and non-blocking calls (start and wait).  Reported: seconds per call.  `first` is the first
+ * blocking call on a file, which is opened and closed for each call.
  *
- * usage: small_collectives DIRECTORY [--calls N] [--bytes N] [--rounds N] [--call block|split|start|first]
- * [--mpi-only] [--same]
- *        [--load N]
- *   --mpi-only   only the MPI library's calls: run it with and without libtutti-mpiio.so to compare these
- *   --same       all calls at the same offset
+ * usage: small_collectives DIRECTORY [--calls N] [--bytes N] [--rounds N]
+ *                          [--call block|split|start|first] [--mpi-only] [--same] [--load N]
+ *   --mpi-only   measure only the calls of the MPI library, to compare runs with and without
+ *                libtutti-mpiio.so
+ *   --same       make all calls at the same offset
  *   --load       start N processes that use a core each
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <signal.h>

@@ -1,14 +1,14 @@
-/* Overlap of split collectives: a plain MPI-IO program that computes between MPI_File_write_at_all_begin and
- * MPI_File_write_at_all_end.  Does not use Tutti: run it with and without libtutti-mpiio.so, on storage that
- * takes time but no processor (scripts/throttle.sh).
+/* Overlap of split collectives: a plain MPI-IO program that computes between
+ * MPI_File_write_at_all_begin and MPI_File_write_at_all_end.  Does not use Tutti: run it with and
+ * without libtutti-mpiio.so, on storage that takes time but no processor (scripts/throttle.sh).
  *
- *   split_overlap FILE [--size BYTES] [--piece BYTES] [--steps N] [--compute SECONDS] [--sync] [--read]
- * [--idle]
+ *   split_overlap FILE [--size BYTES] [--piece BYTES] [--steps N] [--compute SECONDS] [--sync]
+ *                 [--read] [--idle]
  *
  *   --size      bytes per rank and step (16m), distributed to the ranks in pieces of --piece (64k)
  *   --compute   seconds of computation per step; default: as long as file access
- *   --sync      MPI_File_sync ends each step: if the MPI writes to the page cache, this call waits for the
- * disk
+ *   --sync      end each step with MPI_File_sync, which waits for the disk if the MPI writes to the
+ *               page cache
  *   --read      use read_at_all_begin and read_at_all_end on an existing file instead
  *   --idle      sleep instead of computing, as if another device computed
  *

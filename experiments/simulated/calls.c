@@ -1,13 +1,13 @@
-/* Measure calls of Tutti on a simulated machine, one after the other.  Each call gives a line of JSON on
- * standard output: simulated time, messages and collective operations.  Run by
+/* Measure calls of Tutti on a simulated machine, one after the other.  Each call gives a line of
+ * JSON on standard output: simulated time, messages and collective operations.  Run by
  * experiments/tutti_experiments/simulated.py.
  *
  * usage: simulate.sh NP calls [BYTES]
  *   BYTES   per rank and variable, a multiple of 2048 (65536); files are written in the current directory
  *
- * Computation and file access take no simulated time.  Ranks of one host also communicate by messages.  The
- * time of a call is that of the slowest rank, from a barrier on; messages are those of all ranks, collective
- * operations those of rank 0.
+ * Computation and file access take no simulated time.  Ranks of one host also communicate by
+ * messages.  The time of a call begins with a barrier and is that of the slowest rank; messages are
+ * those of all ranks, collective operations those of rank 0.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <stdio.h>

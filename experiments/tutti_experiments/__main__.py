@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""tutti-report FILE.json [--html FILE] [--csv FILE] [--json FILE]   what `tutti bench`, `tutti-experiments` or a program of
-experiments/ measured, as text, and as a page with figures (--html), one line per timed run (--csv), or JSON with figures, findings and hypotheses (--json).  FILE "-" is standard input.  Exit code 1: a
-method failed, or a gate of an experiment does not hold.
+"""tutti-report FILE.json [--html FILE] [--csv FILE] [--json FILE]   Print the results of `tutti bench`, `tutti-experiments` or a
+program of experiments/ as text.  --html: also write a page with figures; --csv: one line per timed run; --json: JSON with figures,
+findings and hypotheses.  FILE.json may be "-" for standard input.  Exit code 1: a method failed, or a gate of an experiment does
+not hold.
 SPDX-License-Identifier: BSD-3-Clause"""
 import argparse
 import csv
@@ -36,7 +37,7 @@ def main():
         parser.add_argument(name)
     words = parser.parse_args()
     if words.html and not importlib.util.find_spec("matplotlib") and os.path.realpath(sys.executable) != os.path.realpath(SYSTEM) and os.path.exists(SYSTEM):
-        os.execv(SYSTEM, [SYSTEM] + sys.argv)  # packages of the distribution are there
+        os.execv(SYSTEM, [SYSTEM] + sys.argv)  # has the packages of the distribution
     r = report.load(words.file)
     if r["format"] == "tutti-program-1":
         print(programs.text_of(r), end="")

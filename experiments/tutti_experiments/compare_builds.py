@@ -5,7 +5,8 @@
 
 OLD and NEW are build directories of one MPI, such as build/openmpi.  PROGRAM prints JSON (cli/measure/standalone.h); an argument
 '{}' is replaced by an empty directory, which is removed after each run.  --preload preloads libtutti-mpiio.so.  Each pair of runs,
-whose order alternates, gives one ratio old / new of the medians per series and variant; above 1, the new build is faster.  The bounds of the median are taken by resampling the pairs.
+whose order alternates, gives one ratio old / new of the medians per series and variant; above 1, the new build is faster.  The
+bounds of the median are computed by resampling the pairs.
 SPDX-License-Identifier: BSD-3-Clause
 """
 import argparse

@@ -5,9 +5,9 @@
                      [--json FILE] [--program PROGRAM] [--pattern NAME,...] [--disk]
 
 BUILD is a build directory (build/openmpi or build/mpich).  The program prints JSON (cli/measure/standalone.h) with a
-series for each pattern and the variants write and read; each pair of runs (one native, one preloaded, the order changing
-from pair to pair) gives one ratio native / preloaded per point; above 1, Tutti is faster.
-The bounds of the median are taken by resampling the pairs.
+series for each pattern and the variants write and read.  Each pair of runs (one native, one preloaded, in alternating
+order) gives one ratio native / preloaded per point; above 1, Tutti is faster.  The bounds of the median are computed by
+resampling the pairs.
 SPDX-License-Identifier: BSD-3-Clause
 """
 import argparse

@@ -19,7 +19,8 @@ def laps(j):
 
 
 def hypothesis(j, where, of, to, names, lap="seconds", than=1.0):
-    """Add a hypothesis: ratios of the times of two variants, round by round, compared with a goal, or with 1; none if a variant is None."""
+    """Add a hypothesis: the ratios of the times of two variants, round by round, compared with `than`.  Does nothing if a variant
+    is None."""
     if of and to:
         said = {} if than != 1 else {"above": f"{names[1]} is faster than {names[0]}", "below": f"{names[0]} is faster than {names[1]}"}
         j.hypothesis(f"time of {names[0]} over that of {names[1]}", where, [a / max(b, 1e-9) for a, b in zip(of[lap], to[lap])], than=than, **said)

@@ -23,19 +23,19 @@ def median(values):
 
 
 def bootstrap(values, samples=1000):
-    """The 95 % interval of the median, by resampling; the samples are the same in every run."""
+    """Return the 95 % interval of the median, by resampling; the samples are the same in every run."""
     draw = random.Random(1)
     medians = [median(draw.choices(values, k=len(values))) for _ in range(samples)]
     return quantile(medians, 0.025), quantile(medians, 0.975)
 
 
 def bounds(values):
-    """Return the 95 % interval of the median; of fewer than LEAST values the minimum and the maximum."""
+    """Return the 95 % interval of the median, or minimum and maximum of fewer than LEAST values."""
     return bootstrap(values) if len(values) >= LEAST else (quantile(values, 0), quantile(values, 1))
 
 
 def sign_rank(n, p):
-    """The largest k for which fewer than k of n fair coins fall on one side with a probability of at most p."""
+    """Return the largest k such that fewer than k of n fair coins show heads with a probability of at most p."""
     below = 0.0
     for k in range(n):
         below += math.exp(math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) - n * math.log(2))
@@ -45,14 +45,14 @@ def sign_rank(n, p):
 
 
 def sign_bounds(values, p):
-    """Bounds of the median by the sign test, each wrong with a probability of at most p; None: too few values."""
+    """Return bounds of the median by the sign test, each wrong with a probability of at most p; None: too few values."""
     k = sign_rank(len(values), p)
     values = sorted(values)
     return (values[k - 1], values[len(values) - k]) if k else None
 
 
 def ratio(slow, fast):
-    """Median of slow / fast, round by round, and its 95 % interval by resampling."""
+    """Return the median of slow / fast, round by round, and its 95 % interval by resampling."""
     rounds = [a / max(b, 1e-9) for a, b in zip(slow, fast)]
     return (median(rounds), *bootstrap(rounds, 2000))
 

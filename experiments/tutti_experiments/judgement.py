@@ -54,7 +54,7 @@ def phase(entry, which):
 
 
 def hidden(base, entry, seconds):
-    """Return by how many per cent of `seconds` a variant is faster than `base`; noise may give values above 100 or below 0."""
+    """Return the time saved compared with `base`, in per cent of `seconds`; noise may give values above 100 or below 0."""
     return interval([100 * (a - b) / max(seconds, 1e-9) for a, b in zip(base["seconds"], entry["seconds"])])
 
 
@@ -152,7 +152,7 @@ class Judgement:
                             "low": low, "high": high, "than": than, "rounds": len(values)})
 
     def hypothesis_faster(self, where, points, slow, fast):
-        """Add the ratio of the times of two variants, round by round; of several points the geometric mean over those with both variants."""
+        """Add the ratio of the times of two variants, round by round: the geometric mean over the points that have both variants."""
         pairs = [(entry_of(p, slow), entry_of(p, fast)) for p in points]
         pairs = [(a["seconds"], b["seconds"]) for a, b in pairs if a and b]
         if not pairs:

@@ -1,7 +1,8 @@
 """Filgueira, Singh, Isaila, Carretero and Garcia Loureiro, Interval Data Grouping: Tables 3 and 4, figures 5, 6 and 8 to 11.
 
-Gate: idg2 has never more intervals than idg.  Goals: along the curve, divided by METIS, own has at least four times as many intervals as idg; own / idg
-is at least 1.4 with list and 1.8 with independent in the median of loads up to 50; from 100 on, idg takes at most 1.25 times as long as own.
+Gate: idg2 never has more intervals than idg.  Goals, for meshes ordered along the curve and partitioned by METIS: own has at least
+four times as many intervals as idg; the median time ratio own / idg for loads up to 50 is at least 1.4 with list and 1.8 with
+independent; for loads of 100 or more, idg takes at most 1.25 times as long as own.
 SPDX-License-Identifier: BSD-3-Clause"""
 from .intervals import median
 from .judgement import entry_of, interval, is_read, milliseconds, phase

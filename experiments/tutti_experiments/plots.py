@@ -1,7 +1,7 @@
 """Figures as SVG for a page, drawn by matplotlib; without matplotlib, pages have tables only.
 
-Medians are bars, marks or lines; whiskers are their intervals.  The page's style sheet colours text, so that figures read well on light and dark
-screens.
+Medians are bars, marks or lines; whiskers are their intervals.  The colour of text is set by the style sheet of the page, so that
+figures are readable on light and dark screens.
 SPDX-License-Identifier: BSD-3-Clause"""
 import io
 import math

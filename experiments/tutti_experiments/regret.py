@@ -1,7 +1,8 @@
 """The cost of the automatic choice of the library: `auto` compared with the best fixed method, and with the call of the MPI library.
 
-The best fixed method is chosen on the odd rounds (the first, the third ...) and compared on the even rounds, so that chance does not make it the best.
-Comparison with the MPI library: the ratios of both times, round by round, with bounds of their median by the sign test, which needs five rounds.
+The best fixed method is chosen by the odd rounds (the first, the third ...) and compared in the even rounds, so that noise in the
+compared rounds does not affect the choice.  Comparison with the MPI library: the ratios of both times, round by round, with bounds
+of their median by the sign test, which needs five rounds.
 SPDX-License-Identifier: BSD-3-Clause"""
 from .intervals import median, quantile, sign_bounds
 from .judgement import best_of, counts, entry_of, half_median, is_read, quartiles, size_text

@@ -22,7 +22,7 @@ def direct_io(j):
 
 
 class Comparison:
-    """Requests and bytes of the direct and the extended method, and their ratios."""
+    """The requests and bytes of the direct and the extended method at a point, and their ratios."""
 
     def __init__(self, point):
         self.both = [entry_of(point, DIRECT), entry_of(point, EXTENDED)]

@@ -53,7 +53,8 @@ static inline int model_compare(const void *a, const void *b) {
     return p->rank < q->rank ? -1 : 1;
 }
 
-/* Sort by file offset; of several bytes at one file offset keep the last, move the others to `lost`. */
+/* Sort by file offset; of several bytes at one file offset, keep the last and move the others to
+ * `lost`. */
 static inline void model_sort(model *m) {
     if (m->n == 0) return;
     model_byte *v = malloc((size_t)m->n * sizeof *v);
@@ -170,7 +171,8 @@ static inline tutti_access *random_vector(model *m) {
     return a;
 }
 
-/* Runs of kind 0: ascending, 1: any order, 2: any order with overlaps, 3: ascending with equal lengths. */
+/* Create random runs: ascending, in any order, in any order with overlaps, or ascending with equal
+ * lengths. */
 static inline tutti_access *random_runs(model *m) {
     const int kind = (int)rnd(4);
     const int64_t n = rnd(8) ? rnd(20) : rnd(300), same = 1 + rnd(8);
@@ -209,7 +211,7 @@ static inline tutti_access *random_indices(model *m) {
     return a;
 }
 
-/* Pieces that overlap in the file, in memory, in both or in neither. */
+/* Create random pieces that overlap in the file, in memory, in both or in neither. */
 static inline tutti_access *random_pieces(model *m) {
     enum { MOST = 30 };
     const int64_t n = rnd(MOST), in_file = rnd(3), in_memory = rnd(3), order = rnd(2);

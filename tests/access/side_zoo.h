@@ -24,7 +24,8 @@ static inline tutti__side zoo_again(tutti__side s) {
     return s;
 }
 
-/* A random list: ascending if `monotone`, otherwise shuffled; items of equal or different lengths. */
+/* Create a random list: ascending if `monotone`, otherwise shuffled; items have equal or different
+ * lengths. */
 static inline tutti__side zoo_list(int monotone) {
     enum { MOST = 200 };
     const int n = 1 + (int)rnd(rnd(4) ? 12 : MOST);

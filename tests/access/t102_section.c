@@ -61,7 +61,8 @@ static tutti_section random_section(int ndims, int64_t element_size) {
     return s;
 }
 
-/* A section in memory with as many selected elements as `f`, but other strides, and ghost cells. */
+/* Return a section in memory with as many selected elements as `f`, but other strides, and ghost
+ * cells. */
 static tutti_section memory_for(const tutti_section *f) {
     tutti_section s = {.ndims = f->ndims, .element_size = f->element_size, .offset = rnd(60) - 30};
     s.order = rnd(2) ? TUTTI_ROW_MAJOR : TUTTI_COL_MAJOR;
@@ -166,7 +167,8 @@ static void test_refusals(void) {
     CHECK(strstr(tutti_last_message(), "section is empty"), "%s", tutti_last_message());
 }
 
-/* In 16 dimensions, half of each selected: the description is small and its totals are exact. */
+/* Test a section that selects half of each of 16 dimensions: its description is small, its totals
+ * are exact. */
 static void many_dims(void) {
     tutti_section s = {.ndims = TUTTI_MAX_DIMS, .element_size = 1};
     for (int d = 0; d < s.ndims; d++) s.shape[d] = 8, s.lo[d] = 2, s.hi[d] = 6;

@@ -44,7 +44,8 @@ static void places(const tutti_access *a) {
     }
 }
 
-/* A row-major array whose memory is column-major: nested loops of 10^10 runs of one element. */
+/* Test a row-major array whose memory is column-major: nested loops of 10^10 runs of one
+ * element. */
 static void test_transposed(void) {
     tutti_section f = {.ndims = 2, .element_size = 8, .shape = {N, N}, .hi = {N, N}}, m = f;
     m.order = TUTTI_COL_MAJOR;

@@ -190,7 +190,7 @@ static const char *const options[] = {"",
                                       "background=io-only",
                                       "background=all"};
 
-/* Rounds with accesses of the same length and order on all ranks, and different repeats. */
+/* Test accesses that have the same length and order on all ranks, but different repeats. */
 static void random_rounds(int rounds) {
     int64_t repeats = 0;
     for (int round = 0; round < rounds; round++) {
@@ -258,7 +258,7 @@ static void by_hand(void) {
     tutti_access_free(&a);
 }
 
-/* Pieces with offsets in the file and in memory; the order of overlapping pieces matters. */
+/* Test pieces with offsets in the file and in memory; the order of overlapping pieces matters. */
 static void by_pieces(void) {
     const tutti_off file[] = {4, 0, 2, 9}, memory[] = {-3, 10, 0, 5}, length[] = {2, 4, 3, 0};
     const tutti_off negative[] = {4, -1, 2, 9}, packed[] = {0, 2, 6, 9};

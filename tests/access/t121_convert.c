@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=120 */
-/* Conversions of numbers compared with a slow reference: all values of the small types, boundaries and
- * random ones of the large, both byte orders, any alignment, buffers split at any position.
+/* Conversions of numbers compared with a slow reference: all values of small types, boundaries and
+ * random values of large types, both byte orders, any alignment, buffers split at any position.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 #include "access/convert.h"

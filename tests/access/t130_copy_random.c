@@ -32,7 +32,8 @@ static unsigned char *copy_of(const unsigned char *p, tutti_off bytes) {
     return q;
 }
 
-/* 201 to 300 items with holes between them; ascending, or in an order with steps of 7 items. */
+/* Create 201 to 300 items with holes between them; ascending, or in an order with steps of 7
+ * items. */
 static tutti__side many_items(int monotone) {
     enum { ITEMS = 300 };
     const tutti_off fixed = rnd(2) ? 64 >> rnd(4) : 0;
@@ -48,7 +49,7 @@ static tutti__side many_items(int monotone) {
     return s;
 }
 
-/* Up to 60 equal runs with a constant stride. */
+/* Create up to 60 equal runs with a constant stride. */
 static tutti__side many_runs(void) {
     const tutti_off bytes = 1 + rnd(rnd(2) ? 6 : 70);
     return zoo_vec(zoo_run(rnd(9), bytes), 1 + rnd(60), bytes + rnd(20));

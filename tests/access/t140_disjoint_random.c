@@ -16,7 +16,7 @@ static tutti_off cut_of(tutti_off total, int part, int parts) {
     return total * part / parts;
 }
 
-/* Blocks of a 3-D array over a grid of owners. */
+/* Create blocks of a 3-D array over a grid of owners. */
 static void make_blocks(set *s) {
     const tutti_off shape[3] = {1 + rnd(12), 1 + rnd(12), 1 + rnd(40)}, element = 1 + rnd(8);
     const int grid[3] = {1 + (int)rnd(2), 1 + (int)rnd(3), 1 + (int)rnd(2)};
@@ -34,7 +34,7 @@ static void make_blocks(set *s) {
     }
 }
 
-/* Pieces distributed cyclically, each a copy of some small side. */
+/* Create pieces distributed cyclically, each a copy of some small side. */
 static void make_cyclic(set *s) {
     tutti__side piece = zoo_any(2, 1);
     const tutti_off extent = tutti__side_hi(piece) - tutti__side_lo(piece) + rnd(2) * rnd(9);
@@ -46,7 +46,7 @@ static void make_cyclic(set *s) {
     tutti__side_free(&piece);
 }
 
-/* Loops whose strides are different multiples of one distance. */
+/* Create loops whose strides are different multiples of one distance. */
 static void make_strides(set *s) {
     const tutti_off unit = 1 + rnd(20);
     s->n = 2 + (int)rnd(4);
@@ -56,8 +56,8 @@ static void make_strides(set *s) {
     }
 }
 
-/* Phases of one period, each assigned to the owners one after the other along the file without
- * gaps; one run or one count may be too large by one. */
+/* Create phases of one period, each assigned to the owners one after the other along the file
+ * without gaps; one run or one count may be too large by one. */
 static void make_phases(set *s) {
     const int phases = 2 + (int)rnd(3), wrong = (int)rnd(2 * MOST);
     const tutti_off unit = 1 + rnd(6);
@@ -75,7 +75,7 @@ static void make_phases(set *s) {
     }
 }
 
-/* Consecutive slices of one side. */
+/* Create consecutive slices of one side. */
 static void make_slices(set *s) {
     tutti__side whole = zoo_any(4, 1);
     const tutti_off bytes = tutti__side_bytes(whole);
@@ -86,7 +86,7 @@ static void make_slices(set *s) {
     tutti__side_free(&whole);
 }
 
-/* Lists of items, each item of one random owner or of none. */
+/* Create lists of items; each item has one random owner or none. */
 static void make_owners(set *s) {
     enum { ITEMS = 300 };
     const tutti_off item = (tutti_off)1 << rnd(6);

@@ -80,7 +80,7 @@ static void cyclic(const char *name, tutti_off piece, tutti_count pieces) {
     check_pattern(name, 1, pieces * piece);
 }
 
-/* Blocks of 64 x 64 elements, distributed cyclically in two dimensions. */
+/* Test blocks of 64 x 64 elements, distributed cyclically in two dimensions. */
 static void block_cyclic(void) {
     const tutti_off n = 64 * 64 * 3000, element = 8, row = n * element;
     for (int r = 0; r < RANKS; r++) {
@@ -109,7 +109,7 @@ static void check_union_of_owners(const unsigned char *owner, tutti_count items,
     tutti__extents_free(&e);
 }
 
-/* Items of random owners, which cannot be decided by arithmetic. */
+/* Test items of random owners, which cannot be decided by arithmetic. */
 static void owners(int ranks, tutti_count items, tutti_off item) {
     tutti_off *at = malloc((size_t)items * sizeof *at);
     unsigned char *owner = malloc((size_t)items);

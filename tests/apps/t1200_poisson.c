@@ -1,7 +1,6 @@
 /* TEST ranks=1,3 timeout=60 */
-/* Geometry and Poisson equation of the bipolar example: linear solutions are
- * exact, others converge with second order, on tetrahedra of any shape; control volumes fill the
- * device.
+/* Geometry and Poisson equation of the bipolar example: linear solutions are exact, others converge
+ * with second order, on tetrahedra of any shape; control volumes fill the device.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "bipolar/bipolar.h"

@@ -120,7 +120,7 @@ static inline tutti_array_spec random_spec(int ndims, tutti_count elements) {
 
 enum { STRIDED, EMPTY, SINGLE, WHOLE, MISALIGNED, BLOCK_OF_MINE, SLICES };
 
-/* A random slice of the given kind; BLOCK_OF_MINE: the block of rank `who` of `many`. */
+/* Return a random slice of the given kind; BLOCK_OF_MINE: the block of rank `who` of `many`. */
 static inline tutti_slice random_slice(int kind, int ndims, const tutti_count *shape, int who,
                                        int many) {
     tutti_slice s = tutti_slice_all(ndims, shape);

@@ -222,7 +222,7 @@ static void resize_cut_off(void) {
 
 static char name[560], own_path[600];
 
-/* Descriptors whose distribution is inconsistent. */
+/* Test descriptors whose distribution is inconsistent. */
 static void descriptors(const unsigned char *v, int64_t n, unsigned char *x) {
     static const struct {
         int at, bytes;

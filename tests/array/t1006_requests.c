@@ -40,7 +40,7 @@ typedef struct {
     tutti_off sent;      /* bytes sent in messages */
 } bill;
 
-/* Each rank reads its slice; returns the sum of the statistics of all ranks. */
+/* Read a slice on each rank; return the sum of the statistics of all ranks. */
 static bill read_all(const char *options, const tutti_slice *s) {
     tutti_options opt = options_of(options);
     tutti_array *a = NULL;

@@ -1,7 +1,7 @@
 /* TEST ranks=1,3 timeout=120 */
-/* Agreement of the ranks of an array: if arguments differ, or only one rank
- * passes NULL, all ranks return the same error and nothing is done; budgets may differ; elements
- * that a tile iteration has written are visible to later reads.
+/* Agreement of the ranks of an array: if arguments differ, or only one rank passes NULL, all ranks
+ * return the same error and nothing is done; budgets may differ; elements that a tile iteration has
+ * written are visible to later reads.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"
 #include "collective/find.h"
@@ -28,7 +28,7 @@ static tutti_distribution *rows(tutti_dist_kind kind) {
     return d;
 }
 
-/* Rank 0 selects all elements, the others none. */
+/* Return a slice that contains all elements on rank 0, and none on other ranks. */
 static tutti_slice all_on_root(void) {
     tutti_slice s = tutti_slice_all(2, spec.shape);
     if (rank > 0) s.hi[0] = 0;
@@ -237,7 +237,7 @@ static void test_calls(void) {
     int32_t v[N];
     check_where("calls");
     put_values(a, 3);
-    for (int i = 0; i < 12 && ranks > 1; i++) { /* ranks first agree by votes, later by nods */
+    for (int i = 0; i < 12 && ranks > 1; i++) { /* by votes, then by consensus */
         CHECK_ERR(last() ? tutti_array_fill(a, &one) : tutti_array_resize(a, 40),
                   TUTTI_ERR_MISMATCH);
         CHECK_ERR(last() ? tutti_array_fill(a, &one) : tutti_array_read(a, &s, NULL, v),

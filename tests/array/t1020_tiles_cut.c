@@ -242,7 +242,7 @@ static void expect_rows(void) {
     CHECK(thin.tile[0] == 1 && thin.tile[1] == 334, "%lld x %lld", (long long)thin.tile[0],
           (long long)thin.tile[1]);
     halo.halo[0] = halo.halo[1] = 1;
-    CHECK_OK(tutti__tiling_cut(&halo, TUTTI_ROW_MAJOR, 1, &little)); /* not only halo */
+    CHECK_OK(tutti__tiling_cut(&halo, TUTTI_ROW_MAJOR, 1, &little)); /* halo and core fit */
     CHECK(halo.tile[0] == 8, "%lld x %lld", (long long)halo.tile[0], (long long)halo.tile[1]);
 }
 

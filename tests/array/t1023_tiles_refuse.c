@@ -222,7 +222,7 @@ static void some_end(void) {
     CHECK_OK(tutti_tiles_end(&t));
 }
 
-/* A tile iteration over an empty region on all ranks. */
+/* Test a tile iteration whose region is empty on all ranks. */
 static void test_nothing(void) {
     tutti_slice none = tutti_slice_all(2, (tutti_count[]){N, M});
     tutti_tiles_spec spec = {.budget = 1 << 20, .region = &none};
@@ -236,7 +236,7 @@ static void test_nothing(void) {
     CHECK_SAME(tutti_tiles_end(&t), TUTTI_OK);
 }
 
-/* Two simultaneous tile iterations over one array, with other calls in between. */
+/* Test two simultaneous tile iterations over one array, with other calls in between. */
 static void two_at_a_time(void) {
     const tutti_slice of = my_rows();
     const tutti_tiles_spec spec = {

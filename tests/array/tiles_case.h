@@ -61,7 +61,8 @@ static int advance(int ndims, tutti_order order, const tutti_slice *s, tutti_cou
     return 0;
 }
 
-/* For all bytes of a packed slice, by `what`: 0: compare with old values, 1: store new values, 2: both. */
+/* Process all bytes of a packed slice; what: 0: compare with old values, 1: store new values, 2:
+ * both. */
 static void each_byte(const walk_case *c, const tutti_array_spec *a, const tutti_slice *s,
                       unsigned char *v, int what) {
     tutti_count at[TUTTI_MAX_DIMS];

@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=60 own=1 */
-/* Invalid handles: stale ones, and all handles after MPI_Finalize, where
- * destructors of other languages run.  Every call returns TUTTI_ERR_STATE, nothing crashes, hangs or leaks.
+/* Invalid handles: stale ones, and all handles after MPI_Finalize, when destructors of other
+ * languages run.  Every call returns TUTTI_ERR_STATE, and nothing crashes, hangs or leaks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <tutti/tutti.h>

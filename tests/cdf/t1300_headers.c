@@ -65,7 +65,8 @@ static void round_trip(int version) {
     tutti__cdf_free(&back);
 }
 
-/* 60 000 variables, as in a mesh with thousands of sets: quadratic algorithms would take minutes. */
+/* Test 60 000 variables, as in a mesh with thousands of sets: quadratic algorithms would take
+ * minutes. */
 static void test_many(void) {
     enum { N = 60000 };
     tutti__cdf c, back;

@@ -104,7 +104,7 @@ static void test_places(void) {
     check_where("");
 }
 
-/* Large counts in a few bytes of a file whose size is declared to be large. */
+/* Test large counts in a short header of a file whose size is declared to be large. */
 static void test_counts(void) {
     unsigned char h[64];
     tutti__cdf back;

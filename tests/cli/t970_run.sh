@@ -78,7 +78,7 @@ run 2 'method' -o method=fast -- sh
 run 2 'no_such' -o no_such=1 -- sh
 run 2 "--rounds '0'" --rounds 0 -- sh
 
-# ---- options are variables
+# ---- options become environment variables
 run 0 'TUTTI_METHOD=list TUTTI_CB_BUFFER_SIZE=1048576 TUTTI_STATS=1 TUTTI_EXPLAIN=true TUTTI_TRACE=t.json' --library "$lib" \
     --stats --explain --trace t.json -o method=list -o cb-buffer-size=1m --dry-run -- sh
 run 0 'list,1' --library "$lib" --stats -o method=list -- sh -c 'echo "$TUTTI_METHOD,$TUTTI_STATS"'

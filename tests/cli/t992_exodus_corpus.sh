@@ -50,7 +50,7 @@ expect 0 '' diff single.e back.e
 expect 0 '' exodus info back.e --json
 json 'any(b["id"] == 0 for b in o["files"][0]["element blocks"])'
 
-# ---- flags first; VTK files have the values that netCDF readers return
+# ---- options before operands; VTK files have the values that netCDF readers return
 expect 0 '' export --vtk -o v moose.e
 expect 0 '' export --xdmf moose.e
 /usr/bin/python3 - <<'END' || bad=1

@@ -143,7 +143,7 @@ static int matrix_end(void) {
     return rc;
 }
 
-/* Main function of a test: combinations in which every pair of values occurs. */
+/* Run the main function of a test of combinations in which every pair of values occurs. */
 static inline int matrix_pairs(int argc, char **argv) {
     char path[512];
     int choice[AXES];
@@ -171,7 +171,8 @@ static inline int matrix_next(int *choice, const char *const *names, size_t n) {
     return 0;
 }
 
-/* Main function of a test: all combinations of the named axes; the other choices are random. */
+/* Run the main function of a test of all combinations of the named axes; the other choices are
+ * random. */
 static inline int matrix_product(int argc, char **argv, const char *const *names, size_t n) {
     char path[512];
     int choice[AXES] = {0};

@@ -150,7 +150,7 @@ static inline tutti_access *block_access(int rank, int ranks, int rows, int cols
     return a;
 }
 
-/* A random access that probably overlaps the accesses of other ranks. */
+/* Make a random access that probably overlaps the accesses of other ranks. */
 static inline tutti_access *wild_access(int64_t extent) {
     tutti_access *a = NULL;
     const int64_t at = rnd(extent);

@@ -303,7 +303,8 @@ static void choice_run(const int *choice) {
     tried++;
 }
 
-/* Two-phase with every exchange and node division; if `full`, with every store, shape and sub_buffers. */
+/* Test two-phase with every exchange and node division; if `full`, with every store, shape and
+ * sub_buffers. */
 static void two_phase(int full) {
     for (int i = 0; i < (full ? 144 : 6); i++) {
         const int k = full ? i / 6 : i;

@@ -74,7 +74,7 @@ static tutti_err open_code(int who, int kind) {
     return codes[kind];
 }
 
-/* The part of a path that messages always contain. */
+/* Return the part of a path that messages always contain. */
 static const char *end_of(const char *text) {
     const size_t n = strlen(text);
     return n > 200 ? text + n - 200 : text;
@@ -261,7 +261,7 @@ static void combination(const char *text) {
     }
 }
 
-/* Each rank refuses handles that are NULL without communication. */
+/* Without communication, each rank refuses handles that are NULL. */
 static void nothing_refused(void) {
     tutti_file *f = NULL;
     tutti_plan *p = NULL;

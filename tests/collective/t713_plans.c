@@ -49,8 +49,8 @@ static void read_check(tutti_plan *p, const model *m, request *q, tutti_off shif
     free(want.memory);
 }
 
-/* Run two plans of different shapes alternately, with new bytes and displacements each time, and read
- * the growing file. */
+/* Run two plans of different shapes alternately, with new bytes and displacements in each run, and
+ * read the growing file. */
 static void plans_in_turn(void) {
     static const tutti_off shifts[] = {0, 100001, 7, 65536, 4096 * 31 + 1, 0};
     tutti_file *f = NULL;

@@ -26,7 +26,8 @@ static tutti_stats summed(const tutti_file *f) {
     return sum;
 }
 
-/* A 4 x 4 array of 4-byte elements on 2 x 2 ranks: each rank has two runs of 8 bytes; a row has 16. */
+/* Test a 4 x 4 array of 4-byte elements on 2 x 2 ranks: each rank has two runs of 8 bytes; a row
+ * has 16 bytes. */
 static void paper_example(void) {
     static const struct {
         const char *text;
@@ -107,7 +108,8 @@ static void common_section(void) {
     free(got);
 }
 
-/* Interleaved pieces without holes: one write per window, one copy per byte, no message on one node. */
+/* Interleaved pieces without holes need one write per window, one copy per byte, and no message on
+ * one node. */
 static void test_dense(void) {
     enum { PIECE = 128, PIECES = 800 };
     static const char *const texts[] = {
@@ -147,7 +149,8 @@ static void test_dense(void) {
     free(local);
 }
 
-/* Holes: every method writes only the bytes of the access; nothing is read unless rmw allows it. */
+/* If there are holes, every method writes only the bytes of the access, and reads nothing unless
+ * rmw allows it. */
 static void test_holes(void) {
     static const char *const texts[] = {"method=two-phase",
                                         "method=two-phase exchange=two-sided",

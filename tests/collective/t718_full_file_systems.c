@@ -25,7 +25,7 @@ static const char *const texts[] = {
     "method=root cb_buffer_size=64k"};
 enum { TEXTS = sizeof texts / sizeof *texts };
 
-/* Write twice the free space; then, with the same handle, data that fits. */
+/* Write twice as many bytes as are free; then write data that fits, with the same handle. */
 static void no_space(const char *text) {
     enum { FIRST = 1000, PIECE = 2048 };
     char path[600];
@@ -83,7 +83,8 @@ static void read_only(void) {
     if (f) CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-/* Without shared memory for staging the ranks of a node send messages, and the data is correct. */
+/* Without shared memory for staging, the ranks of a node exchange messages; the data must be
+ * correct. */
 static void no_shared_memory(const char *path) {
     tutti_options opt = options_of("method=two-phase exchange=shm cb_buffer_size=1m cb_nodes=4");
     tutti_file *f = NULL;

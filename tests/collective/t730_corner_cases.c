@@ -138,8 +138,8 @@ static void large_stripes(const char *text, tutti_off at) {
     MPI_Comm_free(&comm);
 }
 
-/* Cyclic domains of small blocks over an extent so large that the key of a slot could not represent the
- * number of cycles. */
+/* Test cyclic domains of small blocks over an extent so large that the key of a slot could not
+ * represent the number of cycles. */
 static void many_cycles(void) {
     static const tutti_off offsets[] = {4096 + 100, ((tutti_off)1 << 53) + 4096 + 100};
     char shm[600];

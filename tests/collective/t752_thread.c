@@ -64,7 +64,8 @@ static void test_abandoned(void) {
     tutti_access_free(&a);
 }
 
-/* Several pending operations on parts with type conversion, whose descriptions are freed after start. */
+/* Test several pending operations on parts with type conversion, whose descriptions are freed after
+ * start. */
 static void parts(int counted) {
     enum { FLIGHTS = 3, ITEMS = 5000, MIDDLE = 77 };
     static double v[FLIGHTS][ITEMS];

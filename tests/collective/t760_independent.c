@@ -65,7 +65,7 @@ static void lane_end(scene *s, int lane) {
     CHECK(!s->r[lane], "the handle stays");
 }
 
-/* Collective calls while independent requests are pending. */
+/* Make collective calls while independent requests are pending. */
 static void others(tutti_file *f, model *m) {
     const int lane = LANES + 3;
     tutti_off count = -7;

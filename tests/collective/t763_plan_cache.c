@@ -264,7 +264,7 @@ static void test_eviction(void) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-/* Two shapes that differ only on rank 0: both are found. */
+/* Two shapes that differ only on rank 0 are both found. */
 static void alike_for_some(void) {
     tutti_file *f = NULL;
     if (ranks == 1) return;
@@ -275,7 +275,7 @@ static void alike_for_some(void) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-/* Several pending operations of one shape. */
+/* Test several pending operations of one shape. */
 static void in_flight(const char *text) {
     enum { N = 4, RUNS = 50, BYTES = 90 };
     tutti_file *f = NULL;

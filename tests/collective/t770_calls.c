@@ -1,9 +1,9 @@
 /* TEST ranks=2,3,5,8 timeout=120 own=1 */
-/* Ranks in different collective calls.  For every pair of calls, one rank makes one call and all others
- * the other one, with agreement by messages and in shared memory, from threads, also if one rank refuses
- * its call: all return TUTTI_ERR_MISMATCH, the message states both calls, nothing is done, and the file
- * stays usable.  Calls of all kinds that transfer in one direction match.  Arguments that must be the
- * same on all ranks are compared.
+/* Ranks in different collective calls.  For every pair of calls, one rank makes one call and all
+ * others the other one: all return TUTTI_ERR_MISMATCH, the message states both calls, nothing is
+ * done, and the file stays usable.  Ranks agree by messages or in shared memory; threads make
+ * calls; a rank refuses its call.  Calls of all kinds that transfer in one direction match.
+ * Arguments that must be the same on all ranks are compared.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/request.h"
 #include "harness.h"

@@ -16,7 +16,7 @@ static tutti_access *block(tutti_off offset, tutti_off bytes) {
     return a;
 }
 
-/* A part of float64 values in memory and float32 values in the file. */
+/* Return a part of float64 values in memory and float32 values in the file. */
 static tutti_part floats(tutti_access *a, double *v) {
     return (tutti_part){.access = a,
                         .buf = v,

@@ -15,7 +15,7 @@ static const setup setups[] = {
     {"list", "shm", "16m", "2", "auto"},        {"auto", "shm", "16m", "2", "auto"},
 };
 enum { SETUPS = sizeof setups / sizeof setups[0], KINDS = 4 };
-/* Shapes in which every rank has bytes in every part of the file. */
+/* In these shapes, every rank has bytes in every part of the file. */
 static const int kinds[KINDS] = {COLUMNS, CYCLIC, SCATTER, SPARSE};
 
 static int rank, ranks, hosts;

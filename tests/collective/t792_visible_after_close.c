@@ -9,7 +9,8 @@
 
 static const char *const methods[] = {"two-phase", "list", "independent", "auto"};
 static const int64_t bytes[] = {100000, 10000, 10000, 100000}; /* fewer if pieces are small */
-/* Interleaved pieces, columns of an array, randomly distributed items without and with holes. */
+/* In this order: interleaved pieces, columns of an array, random items without holes, and with
+ * holes. */
 static const int kinds[] = {CYCLIC, COLUMNS, SCATTER, SPARSE};
 enum { METHODS = sizeof methods / sizeof methods[0], KINDS = sizeof kinds / sizeof kinds[0] };
 

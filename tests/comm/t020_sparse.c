@@ -26,7 +26,7 @@ static void one_round(tutti__team *t, int most, size_t large) {
     CHECK(in == NULL, "not nulled");
 }
 
-/* Rounds in which no rank sends, one rank sends to all, and all ranks send to one. */
+/* Test rounds in which no rank sends, one rank sends to all, and all ranks send to one. */
 static void special(tutti__team *t) {
     tutti__sparse_message out[8], *in = NULL;
     int n = -1;

@@ -248,7 +248,7 @@ static const char *values_check(tutti_dataset *d) {
     return wrong;
 }
 
-/* Return whether each netCDF file in state `was` has as many records as there or as in state `will`. */
+/* Return whether each netCDF file has the number of records of state `was` or of state `will`. */
 static int records_right(const char *was, const char *will) {
     char name[100], path_of[900];
     int expected, n;

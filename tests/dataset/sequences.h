@@ -278,7 +278,8 @@ static void check_dataset(run *r) {
 
 /* ---- the operations that are allowed now */
 
-/* Every state of a netCDF file must have all variables that the first state has. */
+/* Write the variables that a state of a netCDF file lacks: it must have all variables of the first
+ * state. */
 static void complete_state(run *r) {
     if (netcdf && r->begun.s[r->begun.n - 1].kind == TUTTI_STATE) put_variables(r, 1);
 }

@@ -249,7 +249,7 @@ static void follow_one(tutti_dataset *d, int i) {
     decomposed_free(&h);
 }
 
-/* Check the chunk extents by rows. */
+/* Check the sizes and the chunk bounds of variable i in segment 1. */
 static void check_contents(tutti_dataset *d, int i) {
     tutti_section_row row;
     tutti_chunks c;

@@ -182,7 +182,8 @@ static void commit_during_lock(set *s, set *other, int level) {
     lock_forget();
 }
 
-/* A commit that fails because the database is locked, the same commit without the lock, and abandoned commits. */
+/* Test a commit that fails because the database is locked, the same commit without the lock, and
+ * abandoned commits. */
 static void commit_again(set *s) {
     tutti_request *r = NULL;
     set_open(s, "t1275.c", TUTTI_VISIBLE, 0);

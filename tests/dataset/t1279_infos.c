@@ -188,7 +188,8 @@ static void test_large(void) {
     free(got);
 }
 
-/* Every kind of change, in the trailers of several segments and of a commit with begin_also. */
+/* Test every kind of change, in the trailers of several segments and of a commit with
+ * begin_also. */
 static void test_changes(void) {
     const tutti_info_owner v = {"v", -1}, first = {NULL, 0}, second = {NULL, 1};
     check_where("changes");

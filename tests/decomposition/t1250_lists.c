@@ -14,8 +14,8 @@ static int writer_of[HELD_ITEMS], writer_at[HELD_ITEMS * 1001];
 
 static const tutti_decomposition_kind kinds[] = {TUTTI_BY_INDEX, TUTTI_BY_VALUE, TUTTI_BY_BOTH};
 
-/* Positions of entries in memory: consecutive; or scattered, in another order,
- * some before `buf`; or in the order of the space, regardless of their order in the list. */
+/* Positions of entries in memory: consecutive; or scattered, in another order, some before `buf`;
+ * or in the order of the space, regardless of their order in the list. */
 enum { AS_LISTED, SCATTERED, AS_THE_SPACE, MEMORIES };
 static void memory_random(tutti_count n, int how) {
     const int given = how == SCATTERED;
@@ -106,8 +106,8 @@ static void test_compact(void) {
     tutti_decomposition_free(&p);
 }
 
-/* Lists in a space larger than any memory: memory use depends neither on the size of the space nor on
- * the entries of other ranks. */
+/* Test lists in a space larger than any memory: memory use depends neither on the size of the space
+ * nor on the entries of other ranks. */
 static void test_sparse(void) {
     enum { EACH = 2000 };
     static tutti_count index[EACH];

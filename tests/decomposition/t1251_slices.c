@@ -111,7 +111,7 @@ static void run_trial(int k) {
     tutti_decomposition_free(&p);
 }
 
-/* Slices of a grid that is too large for lists of entries. */
+/* Test slices of a grid that is too large for lists of entries. */
 static void test_large(void) {
     const tutti_count shape[3] = {(tutti_count)ranks << 20, 1 << 20, 1 << 10};
     const tutti__decomposed space = grid_of(3, shape);

@@ -67,7 +67,7 @@ static void check_bytes(tutti_file *f, tutti_off direct, tutti_off all) {
     CHECK_EQ(of_all(s.file_read_bytes + s.file_write_bytes), all);
 }
 
-/* Cyclically distributed pieces in misaligned memory, and TAIL more bytes on the last rank. */
+/* Test cyclically distributed pieces in misaligned memory, and TAIL more bytes on the last rank. */
 static void check_staged(const char *text, int direct) {
     tutti_access *a = NULL, *part[2] = {NULL, NULL};
     unsigned char *v = memory + 8;

@@ -61,7 +61,7 @@ static void independent_round(tutti_file *f, int round) {
     (void)common_value(got, BYTES, "independent read");
 }
 
-/* A file that grows: a reader sees a write completely or not at all. */
+/* While a file grows, a reader sees a write completely or not at all. */
 static void growing(tutti_file *f) {
     unsigned char local[BYTES], got[BYTES];
     CHECK_SAME(tutti_file_resize(f, 0), TUTTI_OK);

@@ -1,8 +1,8 @@
 /* TEST ranks=1,4 timeout=60 */
-/* Reads of cold bytes (not in the page cache): method=auto detects them and reads them in long requests,
- * including holes; of cached bytes it reads only the requested ones.  Cold bytes on one rank suffice.
- * Cached plans for cold bytes are not used for warm ones and vice versa.  Small requests, the store mem
- * and stores that cannot report residency are treated as warm.
+/* Reads of cold bytes (not in the page cache): method=auto detects them and reads them in long
+ * requests, including holes; of cached bytes, it reads only the requested ones.  Cold bytes on one
+ * rank suffice.  Cached plans for cold bytes are not used for warm ones and vice versa.  Small
+ * requests, the store mem and stores that cannot report residency are treated as warm.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <mpi.h>

@@ -117,7 +117,8 @@ static int fewer(const span *s, const char *what) {
     return n < SUBS;
 }
 
-/* The rules of one pipeline; returns how many of the allowed overlaps did not occur. */
+/* A function that checks the rules of one pipeline and returns how many of the allowed overlaps did
+ * not occur. */
 typedef int rules(const events *e);
 
 static int write_none(const events *e) {

@@ -114,7 +114,7 @@ static void check_run(void) {
     NOTICED(r.done, 101, tutti__run_is_valid(&r));
 }
 
-/* Two windows of the aggregator that are being filled, and one that is relayed. */
+/* Test two windows of the aggregator that are being filled, and one that is relayed. */
 static void check_window(void) {
     example x;
     example_make(&x);

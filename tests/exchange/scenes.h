@@ -17,7 +17,8 @@ static inline unsigned scene_mix(uint64_t a, uint64_t b) {
     return (unsigned)(z >> 40);
 }
 
-/* Columns of a matrix; the memory array has ghost cells, and in half of the cases the other order. */
+/* Create columns of a matrix; the memory array has ghost cells, and in half of the cases the other
+ * order. */
 static inline tutti_access *scene_block(int rank, int ranks, uint64_t salt) {
     const tutti_count cols = 60 + (tutti_count)(salt % 40), rows = SCENE_BYTES / 4 / cols;
     tutti_section f = {.ndims = 2, .element_size = 4, .offset = (tutti_off)(salt % 50)};
@@ -37,8 +38,8 @@ static inline tutti_access *scene_block(int rank, int ranks, uint64_t salt) {
     return a;
 }
 
-/* Randomly distributed items, listed in descending order in half of the cases; if `holes`, about half of
- * the items belong to no rank. */
+/* Create randomly distributed items, listed in descending order in half of the cases; if `holes`,
+ * about half of the items belong to no rank. */
 static inline tutti_access *scene_items(int rank, int ranks, uint64_t salt, int holes) {
     static tutti_count index[SCENE_BYTES];
     const int size = 1 + (int)(salt % 61), all = SCENE_BYTES / size;

@@ -1,12 +1,16 @@
-/* Valid and invalid netCDF files described by a text; statements end with ';' or a newline:
+/* Valid and invalid netCDF files described by a text, whose statements end with ';' or a newline:
  *
  *     v 5                   CDF version 1, 2 or 5 (the default)
  *     d NAME N              a dimension; 0: the record dimension
- *     x VAR TYPE [DIM...]   a variable of previously defined dimensions; TYPE: b c s i f d (netCDF types), l (int64)
+ *     x VAR TYPE [DIM...]   a variable of previously defined dimensions; TYPE: b c s i f d (types
+ *                           of netCDF) or l (int64)
  *     a VAR NAME TEXT       an attribute of the variable, or of the file (VAR is -)
  *     s VAR INDEX VALUE     a value of a variable (characters: the bytes of a text)
  *     R N                   the number of records that are stored in the file
- *  and statements that change the header after offsets have been assigned, so that it contradicts the contents:
+ *
+ * These statements change the header after offsets have been assigned, so that it contradicts the
+ * contents:
+ *
  *     l DIM N               change the length of a dimension
  *     t VAR TYPE            change the type of a variable
  *     b VAR N               change the offset of a variable

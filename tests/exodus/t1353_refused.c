@@ -95,7 +95,7 @@ static void refuse_meshes(tutti_exodus *f) {
     refuse_mesh(f, &m, TUTTI_ERR_MISMATCH, "copies of an element with other nodes", "300");
 }
 
-/* Arguments that must be the same on all ranks, but differ. */
+/* Test arguments that must be the same on all ranks, but differ. */
 static void refuse_definitions(tutti_exodus *f) {
     check_where("definitions that differ");
     CHECK_SAME(tutti_exodus_init(

@@ -189,7 +189,8 @@ static void again_and_again(void) {
     put_is_there(path, ranks, 300, 7, 0);
 }
 
-/* Several open files on one communicator, with alternating operations; closed in another order. */
+/* Test several open files on one communicator, with alternating operations; they are closed in
+ * another order. */
 static void at_once(void) {
     enum { FILES = 5 };
     tutti_file *f[FILES];
@@ -208,7 +209,8 @@ static void at_once(void) {
     for (int i = 0; i < FILES; i++) file_remove(name[i]);
 }
 
-/* Files on halves of MPI_COMM_WORLD and on MPI_COMM_SELF, alternating with a file on MPI_COMM_WORLD. */
+/* Test files on halves of MPI_COMM_WORLD and on MPI_COMM_SELF, alternating with a file on
+ * MPI_COMM_WORLD. */
 static void test_communicators(void) {
     MPI_Comm half;
     int me, many;

@@ -43,7 +43,7 @@ contains
     value = 1000000d0 * round + 10000 * r + i + 20 * j + 400 * k
   end function value
 
-  ! Sections of arrays of three dimensions, in both orders in the file.
+  ! Test sections of arrays of three dimensions, in both orders in the file.
   subroutine slices_of_doubles(round)
     integer, intent(in) :: round
     integer :: shape(3), low(3), high(3), stride(3), n(3), pad(3), step(3), r, d, ierr, turn, i, j, k
@@ -126,7 +126,7 @@ contains
     call fine(ierr, "close")
   end subroutine slices_of_doubles
 
-  ! A plane in an array of three dimensions, by non-blocking and by independent calls.
+  ! Test a plane in an array of three dimensions, by non-blocking and by independent calls.
   subroutine planes_of_integers(round)
     integer, intent(in) :: round
     integer :: n1, n2, k, r, ierr, done
@@ -175,14 +175,14 @@ contains
     call fine(ierr, "close")
   end subroutine planes_of_integers
 
-  ! An array of another shape is refused.
+  ! Check that an array of another shape was refused.
   subroutine code_if(ierr, refused)
     integer, intent(in) :: ierr
     logical, intent(in) :: refused
     if (refused) call code_is(ierr, TUTTI_ERR_ARG, "a plane of another shape")
   end subroutine code_if
 
-  ! Randomly distributed items, in sections with negative strides; by blocking, split, planned and independent calls.
+  ! Test randomly distributed items, in sections with negative strides; by blocking, split, planned and independent calls.
   subroutine lists(round)
     integer, intent(in) :: round
     integer, parameter :: n = 24
@@ -254,7 +254,7 @@ contains
     call fine(ierr, "close")
   end subroutine lists
 
-  ! Columns of a matrix; the access for a strided array in memory has a small description.
+  ! Test columns of a matrix; the access for a strided array in memory has a small description.
   subroutine columns(f, round)
     type(tutti_file), intent(in) :: f
     integer, intent(in) :: round
@@ -290,7 +290,7 @@ contains
     call tutti_access_free(a)
   end subroutine columns
 
-  ! Two variables in one operation, with type conversion.
+  ! Test two variables in one operation, with type conversion.
   subroutine parts(round)
     integer, intent(in) :: round
     integer, parameter :: n = 40

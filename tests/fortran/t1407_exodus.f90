@@ -352,7 +352,7 @@ contains
     call fine(ierr, "close")
   end subroutine check_copy
 
-  ! Single arrays of a file, written in pieces by all ranks, also from strided Fortran arrays.
+  ! Write single arrays of a file in pieces by all ranks, also from strided Fortran arrays.
   subroutine write_arrays()
     type(tutti_exodus) :: x
     type(tutti_exodus_array) :: pieces(3)

@@ -131,7 +131,7 @@ contains
     call tutti_file_close(f)
   end subroutine items
 
-  ! Components of derived types, whose distance is not a multiple of the element size.
+  ! Test components of derived types, whose distance is not a multiple of the element size.
   subroutine components()
     type(tutti_replicas) :: r
     type(tutti_file) :: f

@@ -27,7 +27,7 @@ static tutti__chunked described(const uint8_t *data, tutti_count shape[4]) {
                             .number = number};
 }
 
-/* Decompress all chunks of a section, as compressed_get.c, but in memory. */
+/* Decompress all chunks of a section, like compressed_get.c, but in memory. */
 static tutti_err unpack_all(const tutti__chunk_grid *g, const uint8_t *section, tutti_off bytes) {
     tutti__chunk_codec codec = {0};
     tutti_off begin = tutti__chunks_begin(g);

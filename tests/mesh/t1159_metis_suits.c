@@ -58,7 +58,7 @@ static void test_boxes(void) {
     }
 }
 
-/* Meshes of nodes without elements, and of separate pairs of nodes. */
+/* Test meshes of nodes without elements, and of separate pairs of nodes. */
 static void test_apart(void) {
     for (int pairs = 0; pairs < 2; pairs++) {
         whole w = whole_box(5, 0);

@@ -27,7 +27,7 @@ static void null_handle(void) {
     CHECK_CLASS(MPI_File_close(&fh), MPI_ERR_FILE);
 }
 
-/* A copy of a closed handle, and a handle that is used again for another file. */
+/* Test a copy of a closed handle, and a handle that is used again for another file. */
 static void closed_handle(void) {
     MPI_File fh = test_open("closed", MPI_MODE_CREATE | MPI_MODE_RDWR), copy = fh;
     CHECK_MPI(MPI_File_close(&fh));

@@ -145,7 +145,7 @@ static void gone_after(void) {
     CHECK(access(path, F_OK) != 0, "the file is still there");
 }
 
-/* File names with a file system prefix, as in ROMIO, in open and delete. */
+/* Test file names with a file system prefix, as in ROMIO, in open and delete. */
 static void test_prefixes(void) {
     char path[4200];
     MPI_File fh;

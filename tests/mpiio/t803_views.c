@@ -43,7 +43,8 @@ static void view_back(MPI_File fh) {
     MPI_Type_free(&filetype);
 }
 
-/* Byte offsets in the view set by view_back(): pairs 0, 4 and 8 of 9 pairs, from byte 8 on. */
+/* Test byte offsets in the view set by view_back(), which begins at byte 8: pairs 0, 4 and 8 of
+ * every 9 pairs. */
 static void check_offsets(MPI_File fh) {
     MPI_Offset at = -1;
     MPI_Aint extent = -1;
@@ -60,7 +61,8 @@ static void check_offsets(MPI_File fh) {
     CHECK_EQ(position_of(fh), 3);
 }
 
-/* SEEK_END in the same view: the first pair that begins at or after the end of the file. */
+/* Test SEEK_END in the same view, which refers to the first pair that begins at or after the end of
+ * the file. */
 static void check_ends(MPI_File fh) {
     const struct {
         int bytes, end;
@@ -76,7 +78,7 @@ static void check_ends(MPI_File fh) {
     }
 }
 
-/* The file has ten ints; every rank tries to read more. */
+/* Test reads beyond the end of the file, which has ten ints. */
 static void short_reads(MPI_File fh) {
     int in[20];
     MPI_Status status;
@@ -104,7 +106,7 @@ static void short_reads(MPI_File fh) {
     CHECK_EQ(count_of(&status, MPI_INT), rank < 2 ? 4 : rank == 2 ? 2 : 0);
 }
 
-/* Datatypes and views without bytes. */
+/* Test datatypes and views without bytes. */
 static void check_empty_types(MPI_File fh) {
     MPI_Datatype none;
     MPI_Status status;
@@ -122,7 +124,7 @@ static void check_empty_types(MPI_File fh) {
     MPI_Type_free(&none);
 }
 
-/* Memory with gaps, relative to MPI_BOTTOM; statuses count elements, not bytes. */
+/* Test memory with gaps, relative to MPI_BOTTOM; statuses count elements, not bytes. */
 static void check_memory_gaps(MPI_File fh) {
     struct {
         double x;

@@ -111,8 +111,8 @@ static void write_and_read_columns(MPI_File fh, int seed, MPI_Info info) {
     MPI_Type_free(&tile);
 }
 
-/* Hints that are set after open: the hints of rank 0 are used on all ranks; hints are ignored while operations are
- * pending. */
+/* Test hints that are set after open: the hints of rank 0 are used on all ranks; hints are ignored
+ * while operations are pending. */
 static void test_later(void) {
     int first = 0;
     MPI_File fh = test_open("later", MPI_MODE_CREATE | MPI_MODE_RDWR);

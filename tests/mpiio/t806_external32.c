@@ -64,7 +64,7 @@ static void check_longs(MPI_File fh) {
     MPI_Type_free(&every_other);
 }
 
-/* Memory with gaps, nonblocking and split calls, the end of the file within a request. */
+/* Test memory with gaps, nonblocking and split calls, and the end of the file within a request. */
 static void check_calls(MPI_File fh) {
     int out[12], in[12];
     MPI_Datatype comb;
@@ -91,7 +91,8 @@ static void check_calls(MPI_File fh) {
     MPI_Type_free(&comb);
 }
 
-/* Several kinds and sizes of elements in one datatype; types that cannot be converted are refused. */
+/* Test several kinds and sizes of elements in one datatype; types that cannot be converted are
+ * refused. */
 static void check_mixed_types(MPI_File fh) {
     typedef struct {
         int i;
@@ -129,8 +130,8 @@ static void check_mixed_types(MPI_File fh) {
 #endif
 }
 
-/* A structure with an empty member at its end, after a gap: MPI_Pack of Open MPI 4.1 treats it as
- * contiguous. */
+/* Test a structure with an empty member at its end, after a gap: MPI_Pack of Open MPI 4.1 treats it
+ * as contiguous. */
 static void check_empty_member(MPI_File fh) {
     const int lengths[] = {1, 1}, out[8] = {1, 2, 3, 99, 4, 5, 6, 99};
     const MPI_Aint places[] = {0, 13};

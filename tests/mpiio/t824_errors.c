@@ -62,7 +62,7 @@ static void by_each_way(void) {
     }
 }
 
-/* Without statuses only the code is returned. */
+/* Without statuses, only the code is returned. */
 static void test_ignored(void) {
     int n = 0, at[LIST], left = LIST, code = MPI_SUCCESS;
     check_where("statuses ignored");

@@ -1,8 +1,8 @@
 /* TEST ranks=2,4 timeout=40 own=1 preload=mpiio */
-/* Progress: rank 0 has started a collective write and is in another MPI call (a receive, a barrier), while all
- * other ranks wait for the write, which requires rank 0, and only send afterwards.  The MPI standard guarantees that
- * this completes.  (Requires that the MPI library calls progress functions: Open MPI; MPICH over UCX below
- * MPI_THREAD_MULTIPLE.)
+/* Progress: rank 0 has started a collective write and is in another MPI call (a receive, a
+ * barrier).  All other ranks wait for the write, which requires rank 0, before they send.  The MPI
+ * standard guarantees that this completes.  (Requires that the MPI library calls progress
+ * functions: Open MPI; MPICH over UCX below MPI_THREAD_MULTIPLE.)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio/requests.h"
 

@@ -55,7 +55,7 @@ static void whole_file(MPI_File fh) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A view with ten ints followed by a hole of ten ints, from byte 1000 on. */
+/* Test a view that begins at byte 1000 and has ten ints followed by a hole of ten ints. */
 static void through_holes(MPI_File fh) {
     MPI_Datatype ten, filetype, etype, back;
     MPI_Offset offset = -1, disp = -1;

@@ -121,7 +121,7 @@ static void check_file_works(MPI_File fh) {
     CHECK(memcmp(buf, back, LENGTH) == 0, "other bytes");
 }
 
-/* Several refused operations; the file is closed before all other ranks have got the error. */
+/* Test several refused operations; the file is closed before all other ranks have got the error. */
 static void test_many(void) {
     MPI_Request r[3];
     MPI_File fh = test_open("many", MPI_MODE_CREATE | MPI_MODE_RDWR);

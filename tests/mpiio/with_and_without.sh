@@ -1,7 +1,7 @@
 # Sourced by tests: run a program unmodified, and again with libtutti-mpiio.so preloaded.
 #
 #   find_program NAME PACKAGE   sets $program to a program of the build, or skips the test
-#   need COMMAND PACKAGE        skips the test where a command is not installed
+#   need COMMAND PACKAGE        skips the test if a command is not installed
 #   both RANKS COMMAND...       runs COMMAND... $TUTTI_TEST_DIR/native, and preloaded COMMAND... $TUTTI_TEST_DIR/ours
 #   same COMMAND...             checks that COMMAND... prints the same for both files (except for the first
 #                               line, which has the file name)

@@ -16,7 +16,7 @@ static MPI_Datatype block_of_square(int lo, int n, MPI_Datatype element) {
     return t;
 }
 
-/* The middle quarter of 10^5 x 10^5 doubles. */
+/* Test the middle quarter of 10^5 x 10^5 doubles. */
 static void test_subarray(void) {
     MPI_Datatype t = block_of_square(N / 4, N / 2, MPI_DOUBLE);
     tutti_access *a = NULL;
@@ -37,7 +37,7 @@ static void test_subarray(void) {
     MPI_OK(MPI_Type_free(&t));
 }
 
-/* A subarray of vectors: the description has a few nested loops. */
+/* The description of a subarray of vectors has a few nested loops. */
 static void subarray_of_vector(void) {
     MPI_Datatype v, t;
     tutti_access *a = NULL;
@@ -101,7 +101,7 @@ static void test_irregular(void) {
     free(place);
 }
 
-/* Sizes that exceed 64 bits, and nesting so deep that recursion would exceed the stack. */
+/* Test sizes that exceed 64 bits, and nesting so deep that recursion would exceed the stack. */
 static void too_large(void) {
     MPI_Datatype t = MPI_DOUBLE, next;
     tutti_access *a = NULL;

@@ -1,7 +1,8 @@
 /* TEST ranks=1 timeout=60 */
-/* Datatypes with equal long lists of blocks share one cached side while a view exists, also if MPI has
- * reused the handle of a freed datatype, but not if one block or the element type differs, and not for
- * short lists.  Accesses to whole tiles of a view share the side of its list.
+/* Datatypes with equal long lists of blocks share one cached side while a view exists, also if MPI
+ * has reused the handle of a freed datatype.  They do not share it if one block or the element type
+ * differs, or if the lists are short.  Accesses to whole tiles of a view share the side of its
+ * list.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "mpitype/mpitype_impl.h"
@@ -9,7 +10,8 @@
 
 enum { LONG = 6000, SHORT = 100 };
 
-/* Blocks of 1 to 3 elements with gaps; block `changed` begins one element later. */
+/* Create a datatype of blocks of 1 to 3 elements with gaps; block `changed` begins one element
+ * later. */
 static MPI_Datatype list_of(int n, int changed, MPI_Datatype element) {
     static int length[LONG], place[LONG];
     MPI_Datatype type;

@@ -69,8 +69,8 @@ static void check_random(void) {
     sides_free(SIDES, side);
 }
 
-/* A stride that reaches only every 12th of 3000 aggregators: the route is reduced several times while it is
- * built, and each entry is correct. */
+/* Test a stride that reaches only every 12th of 3000 aggregators: the route is reduced several
+ * times while it is built, and each entry is correct. */
 static void check_cyclic_resonance(void) {
     tutti__side side = side_strided(0, 2000, 10, 12 * 64);
     const cut_options options = {TUTTI_DOMAINS_CYCLIC, 3000, 64, 64};

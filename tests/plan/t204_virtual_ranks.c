@@ -72,12 +72,12 @@ typedef struct {
     int most_senders;
 } pattern;
 
-/* 65536 x 65536 doubles in 64 x 64 blocks. */
+/* Return the block of a rank: 65536 x 65536 doubles in 64 x 64 blocks. */
 static tutti__side block_block(int rank) {
     return side_block(65536, 8, 64, rank / 64, rank % 64);
 }
 
-/* 1024 x 1024 x 1024 floats in 16 x 16 x 16 blocks. */
+/* Return the block of a rank: 1024 x 1024 x 1024 floats in 16 x 16 x 16 blocks. */
 static tutti__side block_3d(int rank) {
     const tutti_off n = 1024, edge = n / 16, row = n * 4;
     const tutti_off x = rank % 16 * edge, y = rank / 16 % 16 * edge, z = rank / 256 * edge;
@@ -86,7 +86,8 @@ static tutti__side block_3d(int rank) {
     return s;
 }
 
-/* Rows of 12288 bytes, distributed cyclically over 2048 ranks, 50 per rank. */
+/* Return the rows of a rank: rows of 12288 bytes, distributed cyclically over 2048 ranks, 50 per
+ * rank. */
 static tutti__side cyclic_rows(int rank) {
     return side_strided((tutti_off)rank * 12288, 50, 12288, 2048 * 12288);
 }

@@ -84,7 +84,7 @@ static void check_far(void) {
     }
 }
 
-/* Two bytes with the largest possible distance: the windows in the hole are not visited. */
+/* Test two bytes with the largest possible distance: the windows in the hole are not visited. */
 static void check_far_apart(void) {
     tutti__side side = side_strided(0, 2, 1, far - 1);
     for (int kind = TUTTI_DOMAINS_AUTO; kind <= TUTTI_DOMAINS_CYCLIC; kind++) {

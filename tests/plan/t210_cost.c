@@ -84,8 +84,8 @@ static double seconds_of(int method) {
               seconds_of(TUTTI_METHOD_TWO_PHASE), seconds_of(TUTTI_METHOD_SIEVE));                 \
     } while (0)
 
-/* Choices are those of docs/appendix/results.md: 32 MiB per rank through the page cache, 2, 4 and 8 ranks
- * on 2 cores. */
+/* The choices agree with docs/appendix/results.md: 32 MiB per rank through the page cache; 2, 4 and
+ * 8 ranks on 2 cores. */
 static void test_measured_regions(void) {
     static const int ranks[] = {2, 4, 8};
     set_defaults("ext");

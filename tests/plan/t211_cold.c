@@ -48,7 +48,7 @@ static void set_defaults(void) {
     tutti_profile_defaults(&profile, "ext");
 }
 
-/* Thakur and Choudhary's Table 1: common sections of 4096 x 4096 doubles, by columns. */
+/* Test Table 1 of Thakur and Choudhary: common sections of 4096 x 4096 doubles, by columns. */
 static void test_sections(void) {
     static const struct {
         tutti_off piece, columns;
@@ -95,7 +95,7 @@ static tutti_off gap(int cold) {
     return tutti__cost_gap(&request).bytes;
 }
 
-/* Holes up to the bytes that are read in the time of one more request are read. */
+/* A hole is read if reading it takes no longer than one more request. */
 static void test_gaps(void) {
     set_defaults();
     set_common(800, 100, 32768, 0);

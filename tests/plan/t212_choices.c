@@ -81,7 +81,8 @@ static void test_contiguous(void) {
     }
 }
 
-/* FLASH I/O: 24 variables, each one run of 1.4 MiB per rank in the file and runs of 64 bytes in memory. */
+/* Test FLASH I/O: each of 24 variables has one run of 1.4 MiB per rank in the file and runs of 64
+ * bytes in memory. */
 static void test_flash(void) {
     enum { RANKS = 4, VARS = 24 };
     const tutti_off run = 4096 * 341, memory = VARS * run / 64;
@@ -109,7 +110,8 @@ static void test_flash(void) {
     sides_free(RANKS, s);
 }
 
-/* The common sections IV and V of Thakur and Choudhary on a disk with few requests per second. */
+/* Test the common sections IV and V of Thakur and Choudhary on a disk with few requests per
+ * second. */
 static void test_common(void) {
     static const struct {
         tutti_off bytes, columns, every;
@@ -141,8 +143,8 @@ static void test_common(void) {
         }
 }
 
-/* Interleaved pieces without holes: the extent of each rank is the extent of all ranks, so that sieving
- * reads the whole file on each rank. */
+/* Test interleaved pieces without holes: the extent of each rank is the extent of all ranks, so
+ * that sieving reads the whole file on each rank. */
 static void test_extents(void) {
     enum { RANKS = 4 };
     tutti__side s[RANKS];

@@ -29,7 +29,7 @@ static int end(int code) {
     return code;
 }
 
-/* A test that changes environment, umask, signal handlers and directory. */
+/* Change environment, umask, signal handlers and directory, as a test may do. */
 static int untidy(int argc, char **argv) {
     begin_case();
     printf("untidy says %s\n", argc == 3 ? argv[2] : "?");
@@ -39,7 +39,8 @@ static int untidy(int argc, char **argv) {
     return end(chdir("/"));
 }
 
-/* A test that passes if untidy() has had no effect on its environment, umask, signals and directory. */
+/* Check that untidy() has had no effect on the environment, umask, signals and directory of this
+ * test. */
 static int tidy(int argc, char **argv) {
     (void)argc, (void)argv;
     char here[4096];

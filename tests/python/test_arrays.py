@@ -8,7 +8,7 @@ from tutti import Array, Distribution
 
 
 def test_kinds(comm, rng, path):
-    """create, open, raw, fill, resize, sync, inspect."""
+    """Call create, open, raw, fill, resize, sync and inspect."""
     whole = rng.integers(99, size=(7, 5)).astype("i4")
     with Array.create(comm, path, (7, 5), "i4", order="F") as a:
         a.fill(3)
@@ -108,7 +108,7 @@ def test_distributions(comm, rng, path):
 
 
 def test_tiles(comm, rng, path):
-    """A stencil with halos, tile by tile: from one array to another, in place, and without an input array."""
+    """Test a stencil with halos, tile by tile: from one array to another, in place, and without an input array."""
     whole = rng.integers(99, size=(17, 10)).astype("f8")
     rows = np.s_[17 * comm.rank // comm.size:17 * (comm.rank + 1) // comm.size]
     padded = np.pad(whole, 1, "edge")

@@ -145,7 +145,7 @@ def test_started_put_keeps_arrays(comm, path):
 
 
 def test_lists(comm, rng, path):
-    """Lists with ids, ranked and global variables, in a topology and states; decompositions by ids, by index, by both and
+    """Test lists with ids, ranked and global variables, in a topology and states; decompositions by ids, by index, by both and
     in rank order."""
     n = 23
     ids = rng.permutation(1000)[:n]

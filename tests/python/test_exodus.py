@@ -227,7 +227,7 @@ def test_goes_on(comm, rng, path):
 
 
 def test_started(comm, rng, path):
-    """Nonblocking commits, statistics and progress callbacks."""
+    """Test nonblocking commits, statistics and progress callbacks."""
     write(comm, rng, path, steps=1)
     seen = []
     with Exodus.open(comm, path, "r+", level="visible") as x:
@@ -268,7 +268,7 @@ def test_files(comm, rng, path):
 
 
 def test_arrays_and_topologies(comm, path):
-    """Meshes written array by array; polygons; a second mesh."""
+    """Test meshes written array by array, polygons, and a second mesh."""
     with Exodus.create(comm, path, real_bytes=4, overwrite=True) as x:
         x.init(dims=2, nodes=NODES, elements=ELEMENTS, has_element_ids=1)
         x.define(kind="element block", id=1, topology="QUAD4", entries=ELEMENTS)
@@ -336,7 +336,7 @@ def local(wanted, total):
 
 
 def test_edges_and_faces(comm, rng, path):
-    """Blocks of edges and faces with ids, results and sets, and elements that refer to them."""
+    """Test blocks of edges and faces with ids, results and sets, and elements that refer to them."""
     xyz, hexes, edges, edge_nodes, faces, face_nodes = column()
     mine = np.flatnonzero((rng.integers(comm.size, size=HEXES) == comm.rank) | (rng.integers(comm.size, size=HEXES) == comm.rank))
     nodes, node_at = local(hexes[mine], len(xyz))
@@ -390,7 +390,7 @@ def test_edges_and_faces(comm, rng, path):
 
 
 def test_polyhedra(comm, path):
-    """The same column as polyhedra: faces with their numbers of nodes, elements with their faces."""
+    """Test the same column as polyhedra: faces with their numbers of nodes, elements with their faces."""
     xyz, _, _, _, faces, face_nodes = column()
     share = comm.rank == comm.size - 1
     with Exodus.create(comm, path) as x:

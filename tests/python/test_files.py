@@ -27,7 +27,7 @@ def expect(path, whole):
 
 
 def test_ways(comm, rng, path):
-    """All calls that write and read the same bytes."""
+    """Test all calls that write and read the same bytes."""
     of, mine = blocks(rng, comm.size)
     access = Access.runs(*mine[comm.rank])
     for way in range(7):
@@ -101,7 +101,7 @@ def test_memory_with_gaps(comm, rng, path):
 
 
 def test_parts(comm, rng, path):
-    """Several variables with conversions, by all calls for parts."""
+    """Test several variables with conversions, by all calls for parts."""
     n = 20
     a = Access.contiguous(comm.rank * n * 4, n * 4)
     b = Access.contiguous(comm.size * n * 4 + comm.rank * n * 2, n * 2)
@@ -140,7 +140,7 @@ def test_parts(comm, rng, path):
 
 
 def test_accesses(rng):
-    """Queries of accesses, compared with lists of bytes."""
+    """Compare queries of accesses with lists of bytes."""
     def listed(access):
         return [(p.file + i, p.memory + i) for p in access for i in range(p.bytes)]
 
@@ -172,7 +172,7 @@ def test_accesses(rng):
 
 
 def test_views(comm, path):
-    """MPI datatypes from mpi4py."""
+    """Test MPI datatypes from mpi4py."""
     if not hasattr(comm, "Split"):
         raise unittest.SkipTest("datatypes are mpi4py's")
     from mpi4py import MPI

@@ -76,7 +76,7 @@ def test_metadata_bytes(rng, path):
 
 
 def test_metadata_values(rng, path):
-    """Values that SQLite accepts, but that are invalid metadata."""
+    """Test values that SQLite accepts, but that are invalid metadata."""
     golden(path)
     meta = os.path.join(path, "metadata.sqlite")
     with open(meta, "rb") as f:
@@ -109,7 +109,7 @@ def test_metadata_values(rng, path):
 
 
 def test_data_bytes(rng, path):
-    """Damaged data files, also of compressed datasets, with damaged headers and chunk tables."""
+    """Test damaged data files, also of compressed datasets, with damaged headers and chunk tables."""
     for source in [None] + DATASETS[:1]:
         shutil.rmtree(path, ignore_errors=True)
         if source:

@@ -112,7 +112,7 @@ def test_distributions(comm, rng, path):
 
 
 def test_conversions(comm, rng, path):
-    """Values of any type and byte order in the file and in memory."""
+    """Test values of any type and byte order in the file and in memory."""
     for case in range(6):
         file = np.dtype("<>"[rng.integers(2)] + TYPES[rng.integers(len(TYPES))])
         memory, back = (np.dtype(TYPES[rng.integers(len(TYPES))]) for _ in range(2))

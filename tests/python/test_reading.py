@@ -92,7 +92,7 @@ def check_golden(run):
 
 
 def test_infos_of_bytes(path):
-    """Raw bytes, stored as text by version 1; names that are not UTF-8."""
+    """Test raw bytes, stored as text by version 1, and names that are not UTF-8."""
     run = tutti.open(golden(path, "golden_v1/archive"))
     assert run.infos == {"late": "late", "raw": b"\xff\0a\x80", "title": "a tiny archive"}
     run.close()
@@ -126,7 +126,7 @@ def test_datasets(rng):
 
 
 def test_array(rng, path):
-    """Arrays of all types and orders, compared with the output of the command tutti."""
+    """Compare arrays of all types and orders with the output of the command tutti."""
     os.makedirs(path)
     for kind in "i1 i2 i4 i8 u1 u2 u4 u8 f4 f8 c8 c16".split():
         shape = tuple(int(n) for n in rng.integers(1, 7, rng.integers(1, 4)))
@@ -139,7 +139,7 @@ def test_array(rng, path):
 
 
 def test_local_arrays(rng):
-    """Arrays in local placement, written with their values by tests/python/local_arrays.py."""
+    """Test arrays in local placement, written with their values by tests/python/local_arrays.py."""
     for name in [n for n in os.environ.get("TUTTI_TEST_ARRAYS", "").split(":") if n]:
         check_slices(tutti.open_array(name), np.load(name + ".npy"), rng)
 

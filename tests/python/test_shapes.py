@@ -11,7 +11,7 @@ ROWS, COLUMNS = 8, 4
 
 
 def refused(comm, culprit, call, bad, good, words="shape"):
-    """call(bad) on one rank and call(good) on the others: all ranks raise the same message, which contains these words."""
+    """Call call(bad) on one rank and call(good) on the others: all ranks must raise the same message, which contains these words."""
     message = ""
     try:
         call(bad if comm.rank == culprit else good)

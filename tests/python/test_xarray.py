@@ -27,7 +27,7 @@ def test_golden(path):
 
 
 def test_indexing(rng, path):
-    """Outer and pointwise indices of xarray."""
+    """Test outer and pointwise indices of xarray."""
     d = xr.open_dataset(golden(path), engine="tutti")
     whole = xr.DataArray(tutti.open(path)["flow"][...], dims=d.flow.dims)
     lazy = d.flow.drop_vars(["time", "index"])

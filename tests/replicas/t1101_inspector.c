@@ -128,7 +128,8 @@ static void test_ranges(void) {
     }
 }
 
-/* A communicator of some ranks that is freed before the inspector; MPI_COMM_NULL is refused. */
+/* Test a communicator of some ranks that is freed before the inspector; MPI_COMM_NULL is
+ * refused. */
 static void test_communicators(void) {
     MPI_Comm part;
     tutti_replicas *r = NULL;

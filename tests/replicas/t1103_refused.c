@@ -181,7 +181,7 @@ static void test_copies(void) {
             snprintf(words, sizeof words, " on rank %d", other);
             CHECK(strstr(tutti_last_message(), words), "'%s', not '%s'", tutti_last_message(),
                   words);
-            /* a checked write writes no byte */
+            /* a checked write of different copies writes nothing */
             tutti_off size = 0;
             CHECK_SAME(tutti_file_resize(f, 0), TUTTI_OK);
             CHECK_SAME(tutti_replicas_write(f, 0, r, v, TUTTI_REPLICAS_CHECK), TUTTI_ERR_MISMATCH);

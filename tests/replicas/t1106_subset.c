@@ -141,7 +141,7 @@ static void test_writing(void) {
     free(want);
 }
 
-/* A file that ends within the last listed item. */
+/* Test a file that ends within the last listed item. */
 static void short_file(void) {
     file_make(DENSE, 0, 8);
     check_where("short file");
@@ -154,7 +154,7 @@ static void short_file(void) {
     read_with(&m.spec, TUTTI_ERR_TRUNCATED, "");
 }
 
-/* Invalid positions of items 3 and 9, which all ranks list. */
+/* Test invalid positions of items 3 and 9, which all ranks list. */
 static void bad_positions(void) {
     int64_t number[] = {3, 9};
     tutti_off at[] = {40, 80};

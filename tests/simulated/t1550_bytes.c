@@ -45,7 +45,8 @@ static tutti_err cyclic_rows(tutti_access **out) {
     return tutti_access_vector(rank * row, SHARE / row, row, row * ranks, out);
 }
 
-/* Item i of rank r is item (ITEMS r + i) * 77 mod N of the file: a permutation, since N is a power of two. */
+/* Create an access in which item i of rank r is item (ITEMS r + i) * 77 mod N of the file: a
+ * permutation, since N is a power of two. */
 static tutti_err irregular(tutti_access **out) {
     tutti_count index[ITEMS];
     for (tutti_count i = 0; i < ITEMS; i++)

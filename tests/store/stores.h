@@ -27,7 +27,7 @@ static inline int store_is_built(int choice) {
     return tutti__store_find(choice, &ops) == TUTTI_OK;
 }
 
-/* Stores whose files are visible in the file system. */
+/* Return whether the files of a store are visible in the file system. */
 static inline int store_is_plain(int choice) {
     return choice != TUTTI_STORE_MEM && choice != TUTTI_STORE_NULL;
 }

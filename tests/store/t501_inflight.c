@@ -76,7 +76,7 @@ static void check_read(const flight *x, tutti_off file_size) {
         }
 }
 
-/* One request larger than the largest single transfer. */
+/* Test a request that is larger than the largest single transfer. */
 static void big_request(tutti_store *s, int is_null) {
     unsigned char *out = malloc(BIG), *in = calloc(1, BIG);
     tutti_store_request *r = NULL;

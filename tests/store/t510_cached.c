@@ -116,7 +116,8 @@ static int forbid_call(int call, int code) {
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-/* Must be the last test, since filters of system calls cannot be removed. */
+/* Test missing system calls.  This must be the last test, since filters of system calls cannot be
+ * removed. */
 static void test_missing(int can_drop) {
     const char *path = scratch(0, "missing");
     char byte = 0;

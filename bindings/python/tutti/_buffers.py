@@ -36,7 +36,7 @@ def type_of(dtype: Any) -> int:
 
 
 def flat(buffer: Any, writable: bool, what: str = "the buffer") -> np.ndarray:
-    """Return contiguous memory as an array.  Arrays that are not contiguous, or not writable if they must be, raise."""
+    """Return contiguous memory as an array; raises if it is not contiguous, or not writable although `writable` is set."""
     if not isinstance(buffer, np.ndarray):
         try:
             buffer = np.frombuffer(buffer, np.uint8)
@@ -53,7 +53,7 @@ def flat(buffer: Any, writable: bool, what: str = "the buffer") -> np.ndarray:
 
 def fitting(buffer: Any, shape: Sequence[int], each: int, what: str, *, writable: bool = False, is_list: bool = True,
             longer: bool = False) -> np.ndarray:
-    """Return a contiguous row-major array for entries of a shape with `each` values; other shapes raise.
+    """Return a contiguous row-major array for entries of a shape with `each` values; raises for other shapes.
 
     Dimensions of one element are ignored.  The last dimensions are those of an entry, the others have the shape of the
     entries.  A 1-dimensional array may contain all values.  Entries of a list may have any dimensions.

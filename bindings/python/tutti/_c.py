@@ -130,7 +130,7 @@ globals().update(_structs)
 
 
 def last_error(code: int) -> Error:
-    """The error of the last call of this thread."""
+    """Return the error of the last call of this thread."""
     info = library.tutti_last_error().contents
 
     def text(raw: bytes) -> str:
@@ -148,7 +148,7 @@ def _check(code, _function, _arguments):
 
 
 def _whole(ctype: Any) -> Any:
-    """Integers that fit: ctypes itself would truncate them."""
+    """Return a type of arguments that refuses integers out of range, which ctypes would truncate."""
     bits = 8 * ctypes.sizeof(ctype)
     low, high = (0, 1 << bits) if ctype(-1).value > 0 else (-(1 << bits - 1), 1 << bits - 1)
 

@@ -43,8 +43,8 @@ LARGEST = 1 << 62
 
 
 def netcdf_records(path: pathlib.Path) -> int:
-    """The number of records in the header of a data file; of one that cannot be read, which is an Error when its
-    sections are read, the largest number."""
+    """Return the number of records in the header of a data file.  If the file cannot be read, return the largest number;
+    reading its sections then raises Error."""
     try:
         file_status(path)
         with open(path, "rb") as f:

@@ -43,7 +43,7 @@ class Segment(Mapping):
         return dict(self._run._infos.get((0, self._row.id), {}))
 
     def infos_of(self, variable: str) -> Dict[str, Any]:
-        """Infos of a variable in this segment."""
+        """Return the infos of a variable in this segment."""
         return dict(self._run._infos.get((self._run._variable(variable).id, self._row.id), {}))
 
     @property
@@ -221,7 +221,7 @@ class Run(Mapping):
         return np.array([s.time for s in self.states], float)
 
     def latest(self, kind: str = "state") -> Segment:
-        """The last segment of a kind."""
+        """Return the last segment of a kind."""
         for segment in reversed(self.segments):
             if segment.kind == kind:
                 return segment

@@ -214,7 +214,7 @@ def os_error(error: OSError, path: Any) -> Error:
 
 
 def file_status(path: Any) -> os.stat_result:
-    """Return the status of a regular file; other files raise."""
+    """Return the status of a regular file; raises for other files."""
     try:
         status = os.stat(path)
     except OSError as error:

@@ -32,7 +32,7 @@ def order_of(order: Any) -> int:
 
 def section(shape: Sequence[int], lo: Sequence[int], hi: Sequence[int], *, stride: Optional[Sequence[int]] = None,
             element_size: int, offset: int = 0, order: Any = "C") -> Any:
-    """A section of an array: lo, lo + stride, ... below hi in each dimension.  For Access.section."""
+    """Describe a section of an array: lo, lo + stride, ... below hi in each dimension.  For Access.section."""
     shape, lo, hi = counts(shape, "the shape"), counts(lo, "lo"), counts(hi, "hi")
     stride = counts(stride, "the stride") if stride is not None else (1,) * len(shape)
     if not len(shape) == len(lo) == len(hi) == len(stride):
@@ -45,7 +45,7 @@ def section(shape: Sequence[int], lo: Sequence[int], hi: Sequence[int], *, strid
 
 
 def layout_of(array: np.ndarray) -> Tuple[Tuple[int, ...], Tuple[int, ...], int]:
-    """The layout of an array in memory: order, and byte strides as a section."""
+    """Return the layout of an array in memory: order, and byte strides as a section."""
     return array.shape, array.strides, array.dtype.itemsize
 
 
@@ -163,7 +163,7 @@ class Access:
         return self._new(_c.tutti_access_shift, self._live(), file, memory)
 
     def copy(self) -> "Access":
-        """A copy of the access."""
+        """Return a copy of the access."""
         return self._new(_c.tutti_access_copy, self._live())
 
     def free(self) -> None:

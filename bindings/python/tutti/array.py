@@ -402,7 +402,7 @@ class Array(Closing):
     # ---- slices
 
     def _memory(self, key: Key, values: Any, writable: bool) -> Tuple[Any, np.ndarray, Any]:
-        """(slice of C, array with all dimensions, its section in memory or None: packed in the array's order)."""
+        """Return (slice of C, array with all dimensions, its section in memory; None: packed in the order of the array)."""
         s, shape, single = self._slice(key)
         order = self.order
         if values is None and writable:
@@ -428,7 +428,7 @@ class Array(Closing):
         return s, values, None if packed or not values.size else memory_section(values)
 
     def _slice(self, key: Key) -> Tuple[Any, Tuple[int, ...], Tuple[bool, ...]]:
-        """(slice of C, shape of NumPy's array for it, which dimensions an integer takes away; () if none); kept for a loop."""
+        """Return (slice of C, shape of the NumPy array, dimensions removed by an integer or ()); cached for the next call."""
         if key is self._last_key and key is not None:
             return self._last_slice
         try:

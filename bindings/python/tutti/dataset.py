@@ -97,7 +97,8 @@ def _dtype(kind: int, big: bool = False) -> np.dtype:
 class Decomposition(Freeing):
     """The entries of a space that this rank holds.  Made by Dataset.decomposition.
 
-    entries   their number    shape   shape of arrays: of a slice its extents, otherwise (entries,)
+    entries   number of entries
+    shape     shape of arrays: the extents of a slice, otherwise (entries,)
     """
 
     def __init__(self, dataset: "Dataset", space: str, segment: Optional[int], prepare: Any) -> None:
@@ -330,11 +331,12 @@ class Dataset(Committing, Reporting):
                  compress: int = 0) -> None:
         """Define a variable on a space.
 
-        dtype       type in the file, "f8"; ">f4" with a byte order.  Default: native byte order, and in netCDF files
-                    means big-endian, the only order that they have
-        item        "scalar", "vector", "symmetric", "tensor", "values"; `components` of it
+        dtype       type in the file, such as "f8", or ">f4" with a byte order.  Default: native byte order; in netCDF files
+                    big-endian, which is their only byte order
+        item        "scalar", "vector", "symmetric", "tensor" or "values"
+        components  number of components of a vector, rows of a tensor, or values
         layout      "global": in the order of the space; "ranked": rank after rank, the fastest to write
-        compress    0: not; 1 ... 19: a level of zstd
+        compress    0: no compression; 1 ... 19: level of zstd
         """
         keep = []
 
@@ -376,15 +378,17 @@ class Dataset(Committing, Reporting):
         """Make a decomposition: the entries of a space that this rank holds, given by one of
 
         slice    a block of a grid (a NumPy index: np.s_[lo:hi, :])
-        index    positions                  ids   ids; both: they must agree
+        index    positions
+        ids      ids; if index is also given, both must agree
         n        the number of entries, after those of all lower ranks
 
-        own      whether this rank owns each entry     memory   the position of each entry in memory
+        own      whether this rank owns each entry
+        memory   the position of each entry in memory
         whole    fail if no rank holds an entry
-        rule, seed, balance   the choice of the rank that writes an entry that several hold (see Replicas)
         segment  use the sizes of a segment; None: the current ones
-        slice_memory   (extents, origin) of a larger array that contains the slice, for example with ghost cells; arrays for
-                 put and get then have its shape
+        rule, seed, balance   choice of the rank that writes an entry held by several ranks (see Replicas)
+        slice_memory          (extents, origin) of a larger array that contains the slice, for example with ghost cells;
+                              arrays for put and get then have its shape
         """
         keep: List[Any] = []
 
@@ -436,6 +440,7 @@ class Dataset(Committing, Reporting):
         """Write variables to the segment in one operation: d.put(rows, temperature=t, pressure=p).
 
         entries   a decomposition, or a dict of them by variable
+
         Values in memory may have any type; they are converted to that of the file.
         """
         keep: List[Any] = []

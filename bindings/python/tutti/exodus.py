@@ -203,7 +203,7 @@ class Exodus(Committing, Reporting):
     alignment         alignment of the first record in bytes; 0: default
     lock_timeout      seconds to wait for a program that locks the sidecar
     without_locks     continue if the file system has no locks
-    rule, seed, balance   the choice of the rank that writes shared entries (see Replicas)
+    rule, seed, balance   choice of the rank that writes shared entries (see Replicas)
     io                options of the file
 
     Opening and closing are collective; the garbage collector never closes it.

@@ -157,7 +157,7 @@ class Split:
         self._ended, self.count = False, 0
 
     def end(self) -> int:
-        """Collective.  Returns the number of bytes of this rank."""
+        """End the operation.  Collective.  Returns the number of bytes of this rank."""
         if not self._ended:
             count = ctypes.c_int64()
             self._file._call(self._end, self._file._live(), _byref(count))
@@ -228,12 +228,12 @@ def _parts(parts: Sequence[Part], writable: bool, with_buffers: bool = True) -> 
 
 
 def _no_parts() -> Tuple[int, Any]:
-    """A part without an access, which fails on all ranks."""
+    """Return a part without an access, which fails on all ranks."""
     return 1, (_c.tutti_part * 1)()
 
 
 def _of_access(access: Any, buf: Any, writable: bool) -> Tuple[Any, tuple]:
-    """A function that returns the arguments of an operation and what they refer to; arguments that fail on all ranks."""
+    """Return a function that returns the arguments of an operation and the objects to keep, and arguments that fail on all ranks."""
     def make():
         if not isinstance(access, Access):
             raise TypeError(f"argument access is {type(access).__name__}: must be an Access")
@@ -245,7 +245,7 @@ def _of_access(access: Any, buf: Any, writable: bool) -> Tuple[Any, tuple]:
 
 
 def _of_parts(parts: Sequence[Part], writable: bool) -> Tuple[Any, tuple]:
-    """Like _of_access."""
+    """Return the same as _of_access, for parts."""
     def make():
         n, made, keep = _parts(parts, writable)
         return (n, made), keep

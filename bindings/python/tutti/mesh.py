@@ -87,8 +87,10 @@ class Mesh(Freeing):
              tag: Any = None, physical: Any = None, entity: Any = None) -> "Mesh":
         """Make a mesh from the parts of all ranks.  Collective.
 
-        coordinates  [nodes, 3]     type   [elements], e.g. tutti.MESH_TRIANGLE
-        start        [elements + 1] start of the nodes of each in `node`, numbers of nodes of all ranks
+        coordinates  [nodes, 3]
+        type         [elements], for example tutti.MESH_TRIANGLE
+        start        [elements + 1] index in `node` of the first node of each element
+        node         node numbers, counted over all ranks
         """
         handle, keep = mpi.handle_of(comm), []
 
@@ -175,7 +177,7 @@ class Mesh(Freeing):
         return next((name for name, value in BY.items() if NUMBERS["TUTTI_MESH_" + value] == used), "")
 
     def partition(self, parts: int, by: str = "metis", load: Any = None) -> np.ndarray:
-        """The partition of each node of the slice, by "metis", "curve" or "rcb".  Collective, same parts and by."""
+        """Return the partition of each node of the slice, by "metis", "curve" or "rcb".  Collective, same parts and by."""
         keep = []
 
         def prepare():
@@ -202,7 +204,7 @@ class Mesh(Freeing):
         return _c.as_dict(out)
 
     def classify(self, of: Any) -> Tuple[np.ndarray, np.ndarray]:
-        """(start, holder): holder[start[i]:start[i + 1]] are the partitions that hold node i of the slice.  Collective."""
+        """Return (start, holder): holder[start[i]:start[i + 1]] are the partitions that hold node i of the slice.  Collective."""
         start, holder, keep = ctypes.c_void_p(), ctypes.c_void_p(), []
 
         def prepare():

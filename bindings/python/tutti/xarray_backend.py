@@ -221,7 +221,7 @@ class TuttiBackend(BackendEntrypoint):
         raise refused("FORMAT", "not a dataset, an array file or a classic netCDF file", file=path or None)
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
-        """Whether the path looks like a dataset, an array file or a netCDF classic file."""
+        """Return whether the path looks like a dataset, an array file or a netCDF classic file."""
         kind = kind_of(filename_or_obj)
         return kind in ("dataset", "array") or (
             kind == "netcdf" and os.fspath(filename_or_obj).endswith((".e", ".exo", ".ex2")))

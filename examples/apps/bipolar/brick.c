@@ -1,6 +1,6 @@
-/* A mesh of bricks, each cut into six tetrahedra: all that share the diagonal from its lowest
- * corner to its highest, one for every way along its edges (Kuhn).  None of them is obtuse. Every
- * rank makes its slice; no rank has the whole mesh.
+/* A mesh of bricks, each divided into six tetrahedra that share the diagonal from its lowest to its
+ * highest corner: one for each path along the edges between these corners (Kuhn).  No tetrahedron
+ * is obtuse.  Each rank creates a slice of the mesh; no rank has the whole mesh.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bipolar.h"
 
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The physical group of the triangle with these corners: 1, 2, ... in the order of the patches;
- * 0: none. */
+/* Return the physical group of the triangle with these corners: 1, 2, ... in the order of the
+ * patches; 0: none. */
 static int patch_of(const brick *b, const double at[3][3]) {
     for (int p = 0; p < b->patches; p++) {
         int inside = 1;
@@ -22,7 +22,7 @@ static int patch_of(const brick *b, const double at[3][3]) {
     return 0;
 }
 
-/* The elements of a view grow here. */
+/* A growing list of elements. */
 typedef struct list {
     tutti_count n, nodes;
     uint8_t *type;
@@ -37,7 +37,7 @@ static void append(list *l, int type, int physical, const tutti_count *node) {
     l->start[++l->n] = l->nodes;
 }
 
-/* The tetrahedra of the brick whose lowest corner is at `c`, and its triangles on patches. */
+/* Append the tetrahedra of the brick whose lowest corner is `c`, and its triangles on patches. */
 static void cut_brick(const brick *b, const int c[3], list *l) {
     static const int way[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
     const tutti_count step[3] = {1, b->n[0], (tutti_count)b->n[0] * b->n[1]};
@@ -47,7 +47,7 @@ static void cut_brick(const brick *b, const int c[3], list *l) {
         for (int k = 0; k < 3; k++) node[k + 1] = node[k] + step[way[w][k]];
         append(l, TUTTI_MESH_TET, 1, node);
     }
-    for (int w = 0; w < 6; w++) /* faces across way[w][0], each cut in two */
+    for (int w = 0; w < 6; w++) /* two triangles per face */
         for (int high = 0; high < 2; high++) {
             const int x = way[w][0], y = way[w][1], z = way[w][2];
             if (c[x] + high != (high ? b->n[x] - 1 : 0)) continue;
@@ -83,7 +83,7 @@ tutti_mesh *brick_mesh(MPI_Comm comm, const brick *b) {
         at[3 * i + 2] = b->line[2][g / b->n[0] / b->n[1]];
         if (b->move) b->move(at + 3 * i);
     }
-    const tutti_count most = 18 * (end - begin); /* six tetrahedra, twelve triangles */
+    const tutti_count most = 18 * (end - begin); /* per brick six tetrahedra and twelve triangles */
     list l = {.type = room(most, sizeof *l.type),
               .physical = room(most, sizeof *l.physical),
               .start = room(most, sizeof *l.start),

@@ -1,9 +1,9 @@
 /* The simulated device: its doping, its contacts, and a mesh of bricks.
  *
- * The transistor is an npn of planar technology, a quarter of it: x = 0 and y = 0 are planes of
- * symmetry.  z is depth, in micrometres.  A mesh names the surfaces that are contacts; geometries
- * for Gmsh are in transistor.geo and diode.geo.  Meshes of bricks need no Gmsh: they serve the
- * tests, and make up for it where it is missing.
+ * The transistor is a planar npn transistor, of which a quarter is simulated: x = 0 and y = 0 are
+ * planes of symmetry.  z is the depth in micrometres.  Contacts are named surfaces of the mesh;
+ * transistor.geo and diode.geo are geometries for Gmsh.  Meshes of bricks do not need Gmsh; they
+ * are used by the tests, and if Gmsh is not installed.
  *
  *            emitter        base
  *         ___=======_______=======_________  z = 0
@@ -22,9 +22,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The doping after diffusion through a window that extends to x and y, relative to its peak. */
+/* Return the doping after diffusion through a window that extends to x and y, relative to its
+ * peak. */
 static double window(const double at[3], double x, double y, double depth) {
-    const double side = 0.7 * depth; /* it spreads less to the sides */
+    const double side = 0.7 * depth; /* lateral diffusion is smaller */
     return 0.25 * erfc((at[0] - x) / side) * erfc((at[1] - y) / side) *
            exp(-at[2] * at[2] / (depth * depth));
 }
@@ -35,7 +36,7 @@ static void transistor_doping(const double at[3], double *donors, double *accept
     *acceptors = 6e17 * window(at, 2.3, 1.5, 0.42);
 }
 
-/* Abrupt, in the middle. */
+/* Compute the doping of an abrupt junction in the middle. */
 static void diode_doping(const double at[3], double *donors, double *acceptors) {
     *donors = at[0] > 2 ? 1e17 : at[0] == 2 ? 0.5e17 : 0;
     *acceptors = at[0] < 2 ? 1e17 : at[0] == 2 ? 0.5e17 : 0;
@@ -55,14 +56,15 @@ const device diode = {.name = "diode",
 
 /* ---- meshes of bricks */
 
-/* Points from 0 to `length`, `finest` apart at the centres and farther by `growth` of the
- * distance from the nearest one. Returns how many; centres and the end are points. */
+/* Create points from 0 to `length`, which include the centres.  Their distance is `finest` at the
+ * centres, and increases by `growth` times the distance from the nearest centre.  Returns the
+ * number of points. */
 static int graded(double length, const double *centre, int centres, double finest, double growth,
                   double *out) {
     int n = 0;
     double at = 0;
     out[n++] = 0;
-    for (int c = 0; c <= centres; c++) { /* to the next centre, and from the last one to the end */
+    for (int c = 0; c <= centres; c++) { /* up to the next centre, finally up to the end */
         const double end = c < centres ? centre[c] : length, begin = at;
         const int first = n;
         if (end - begin < 1e-9) continue;
@@ -72,7 +74,7 @@ static int graded(double length, const double *centre, int centres, double fines
             at += finest + growth * nearest;
             out[n++] = at;
         }
-        for (int k = first; k < n; k++) /* fit the end */
+        for (int k = first; k < n; k++) /* scale the distances so that the last point is exact */
             out[k] = begin + (out[k] - begin) * (end - begin) / (at - begin);
         at = end;
     }

@@ -1,19 +1,19 @@
 /* This rank's part of the mesh, and the geometry of its tetrahedra.
  *
- * The library reads the mesh, numbers its nodes along Hilbert's curve, divides them by METIS, hands
- * each rank its nodes with copies of their neighbours, and carries values from owners to copies.
- *  What is left to do here: which nodes are neighbours, and what lies between them.
+ * The library reads the mesh, numbers its nodes along Hilbert's curve, partitions them by METIS,
+ * distributes the nodes with copies of their neighbours, and updates copies from their owners.
+ * This file finds the neighbours of nodes and computes the faces between them.
  *
- * The control volume of a node is all that is nearer to it than to any other node (Voronoi).  Two
- * neighbours have a face in common, at right angles to the edge between them and in its middle:
- * what flows along the edge goes through it. Inside a tetrahedron, the face of an edge is spanned
- * by the middle of the edge, the circumcentres of the two triangles at it and the circumcentre of
- * the tetrahedron.  Where one of these lies outside (something is obtuse) the piece counts as
- * negative.  Around an edge inside of a Delaunay mesh the sum is positive all the same; elsewhere,
- * and at the surface, it need not be.  Poisson's equation takes it as it is, which is of second
- * order on any mesh; the continuity equations cannot (equations.c), so that such edges are counted.
- *  Volumes are sums of such pieces too, and are not let go below a tenth of the node's share of its
- * tetrahedra.
+ * The control volume of a node consists of all points that are nearer to it than to any other node
+ * (Voronoi).  Two neighbours have a common face, which bisects the edge between them at a right
+ * angle; the flux along the edge passes through this face.  Inside a tetrahedron, the face of an
+ * edge is spanned by the middle of the edge, the circumcentres of its two triangles, and the
+ * circumcentre of the tetrahedron.  If a circumcentre is outside its triangle or tetrahedron, the
+ * part of the face has a negative area.  Around an inner edge of a Delaunay mesh the sum is still
+ * positive; around other edges, and at the surface, it may be negative.  Poisson's equation uses
+ * the sum unchanged, which is of second order on any mesh.  The continuity equations do not allow
+ * negative areas (equations.c), so that edges with such areas are counted.  Volumes are also sums
+ * of such parts; they are at least a tenth of the node's share of its tetrahedra.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bipolar.h"
 
@@ -33,7 +33,7 @@ void give_up(const domain *d, const char *why, const char *name) {
         fprintf(stderr, "bipolar: %s '%s'\n", why, name);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
-    MPI_Barrier(d->comm); /* rank 0 ends it */
+    MPI_Barrier(d->comm); /* rank 0 ends the program */
 }
 
 void *room(int64_t n, size_t size) {
@@ -77,7 +77,7 @@ static int by_key(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The neighbours of each own node, ascending. */
+/* Find the neighbours of each own node, in ascending order. */
 static void find_neighbours(domain *d) {
     int64_t *key = room(12 * (int64_t)d->cells, sizeof *key), n = 0;
     for (int c = 0; c < d->cells; c++)
@@ -94,12 +94,12 @@ static void find_neighbours(domain *d) {
         d->to[entries++] = (int)(key[k] % d->held);
         d->start[key[k] / d->held + 1] = entries;
     }
-    for (int i = 0; i < d->own; i++) /* a node without neighbours */
+    for (int i = 0; i < d->own; i++) /* set the start of nodes without neighbours */
         if (d->start[i + 1] < d->start[i]) d->start[i + 1] = d->start[i];
     free(key);
 }
 
-/* The index of neighbour j among the neighbours of own node i. */
+/* Return the index of neighbour j of own node i in d->to. */
 static int entry_of(const domain *d, int i, int j) {
     int low = d->start[i], high = d->start[i + 1] - 1;
     while (low < high) {
@@ -116,10 +116,9 @@ static int entry_of(const domain *d, int i, int j) {
 
 typedef struct tetrahedron {
     double at[4][3];
-    double gradient[4]
-                   [3]; /* of the linear functions that are 1 at one corner and 0 at the others */
+    double gradient[4][3]; /* of the linear shape functions of the corners */
     double volume;
-    double centre[3]; /* of the sphere through the corners */
+    double centre[3]; /* circumcentre */
 } tetrahedron;
 
 static void tetrahedron_of(const domain *d, const int cell[4], tetrahedron *t) {
@@ -129,7 +128,7 @@ static void tetrahedron_of(const domain *d, const int cell[4], tetrahedron *t) {
         minus(t->at[a], t->at[0], e[a]);
     }
     for (int a = 1; a < 4; a++) cross(e[1 + a % 3], e[1 + (a + 1) % 3], normal[a]);
-    const double six = dot(e[1], normal[1]); /* signed: either orientation will do */
+    const double six = dot(e[1], normal[1]); /* signed, so that both orientations are valid */
     t->volume = fabs(six) / 6;
     for (int k = 0; k < 3; k++) {
         t->centre[k] = t->at[0][k];
@@ -142,9 +141,10 @@ static void tetrahedron_of(const domain *d, const int cell[4], tetrahedron *t) {
     }
 }
 
-/* The part of edge (a, b)'s face that triangle (a, b, c) spans with the centre of tetrahedron
- * (a, b, c, o): half the distance from the edge to the circumcentre of the triangle, times that
- * from there to the tetrahedron's.  Both are positive towards the inside. */
+/* Return the part of the face of edge (a, b) that triangle (a, b, c) spans with the circumcentre of
+ * tetrahedron (a, b, c, o): half the distance from the edge to the circumcentre of the triangle,
+ * times the distance from there to the circumcentre of the tetrahedron.  Both distances are
+ * positive towards the inside. */
 static double face_area(const tetrahedron *t, int a, int b, int c, int o) {
     double ca[3], cb[3], normal[3], ab[3], up[3];
     minus(t->at[a], t->at[c], ca);
@@ -161,7 +161,7 @@ static void measure(domain *d) {
     double found[2] = {0, 0};
     d->box = room(d->start[d->own], sizeof(double));
     d->volume = room(d->own, sizeof(double));
-    double *around = room(d->own, sizeof *around); /* of the tetrahedra */
+    double *around = room(d->own, sizeof *around); /* share of the adjacent tetrahedra */
     for (int c = 0; c < d->cells; c++) {
         tetrahedron t;
         tetrahedron_of(d, d->cell[c], &t);
@@ -177,14 +177,14 @@ static void measure(domain *d) {
                 const double length = sqrt(dot(ab, ab));
                 const double area = face_area(&t, a, b, e, f) + face_area(&t, a, b, f, e);
                 d->box[entry] += area / length;
-                d->volume[i] += area * length / 6; /* a pyramid from the node to the face */
+                d->volume[i] += area * length / 6; /* the pyramid of node and face */
             }
         }
     }
     for (int i = 0; i < d->own; i++) {
         d->volume[i] = fmax(d->volume[i], 0.025 * around[i]);
         for (int k = d->start[i]; k < d->start[i + 1]; k++)
-            if (d->number[i] < d->number[d->to[k]]) { /* each pair once */
+            if (d->number[i] < d->number[d->to[k]]) { /* count each edge once */
                 found[0]++;
                 found[1] += d->box[k] < -1e-9 * cbrt(around[i]);
             }

@@ -1,29 +1,29 @@
-/* The equations of a semiconductor at rest, after van Roosbroeck, on control volumes around the
- * nodes.
+/* The stationary equations of a semiconductor by van Roosbroeck, discretized on control volumes of
+ * the nodes.
  *
  *   Poisson      DEBYE laplace(psi) = n - p - doping
  *   electrons    div J_n =  R,   J_n =  D_n grad n - D_n n grad psi
  *   holes        div J_p = -R,   J_p = -D_p grad p - D_p p grad psi
  *   Shockley, Read, Hall         R = (n p - 1) / (tau (n + 1) + tau (p + 1))
  *
- * Poisson's equation is solved by Newton's method with the quasi-Fermi levels held (n ~ exp(psi), p
- * ~ exp(-psi)): that makes the decoupled iteration converge.  A continuity equation is linear in
- * its density once psi and the other carrier are held.
+ * Poisson's equation is solved by Newton's method with fixed quasi-Fermi levels, so that the
+ * decoupled iteration converges: n is proportional to exp(psi), p to exp(-psi).  A continuity
+ * equation is linear in its density if psi and the other density are fixed.
  *
- * Across a junction psi changes by many kT/q from node to node, and n by the exponential of that.
- *  No polynomial follows; Scharfetter and Gummel's flux does, which is exact for constant field and
- * current between two nodes:
+ * Across a junction psi changes by many kT/q between two nodes, and n by the exponential of this
+ * difference, which polynomials cannot approximate.  The flux of Scharfetter and Gummel is exact if
+ * field and current are constant between the nodes:
  *
  *   J_ij = D / |ij| (B(+d) n_j - B(-d) n_i),   d = psi_j - psi_i,   B(x) = x / (exp(x) - 1)
  *
- * For holes the sign of psi turns around, and that of J.  Summed over the faces of a control volume
- * this gives matrices whose inverse has no negative entry, so that densities stay positive, as long
- * as all faces have a positive area (domain.c). What a node's values alone decide (mobilities,
- * densities that follow the potential) is computed on copies too, by every rank that has one; what
- * takes sums over neighbours is the owner's, and copies are refreshed from it.
+ * For holes, psi and J have the opposite sign.  The sums over the faces of control volumes are
+ * matrices whose inverse has no negative entry if all faces have a positive area (domain.c);
+ * densities then remain positive.  Values that depend on one node only (mobilities, densities as
+ * functions of the potential) are computed by every rank that has the node.  Sums over neighbours
+ * are computed by the owner, and copies are updated from the owner.
  *
- * Contacts are ohmic: charge neutrality and equilibrium hold there, psi is shifted by the applied
- * voltage.  Through the rest of the surface nothing flows, neither carriers nor field.
+ * Contacts are ohmic: they are neutral and in equilibrium, and psi is shifted by the applied
+ * voltage.  At the rest of the surface the normal components of field and currents are 0.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bipolar.h"
 
@@ -31,7 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* After Caughey and Thomas: cm^2/Vs, with the total doping in cm^-3. */
+/* Return the mobility by Caughey and Thomas in cm^2/Vs; doping: total doping in cm^-3. */
 static double mobility(int carrier, double doping) {
     const double least = carrier == ELECTRONS ? 65 : 47.7,
                  most = carrier == ELECTRONS ? 1414 : 470.5;
@@ -94,7 +94,7 @@ void state_free(state *s) {
     free(s);
 }
 
-/* No equation is solved at contacts and at nodes that are in no tetrahedron. */
+/* Return whether a node has no equation: nodes at contacts and nodes without tetrahedra. */
 static int is_fixed(const state *s, int i) {
     return s->contact[i] >= 0 || s->d->start[i] == s->d->start[i + 1];
 }
@@ -129,8 +129,7 @@ double poisson_step(state *s) {
     largest = domain_max(d, largest);
     for (int i = 0; i < d->held; i++) {
         double step = s->update[i];
-        if (largest > 1)
-            step = copysign(log1p(fabs(step)), step); /* exponentials: no giant steps */
+        if (largest > 1) step = copysign(log1p(fabs(step)), step); /* limit exponentials */
         s->psi[i] += step;
         if (s->contact[i] >= 0) continue;
         n[i] *= exp(step);
@@ -141,21 +140,22 @@ double poisson_step(state *s) {
 
 /* ---- continuity */
 
-/* B(x) and B(-x) = B(x) + x. */
+/* Compute B(x) and B(-x) = B(x) + x. */
 static void bernoulli(double x, double *plus, double *minus) {
     const double a = fabs(x), b = a == 0 ? 1 : a > 700 ? 0 : a / expm1(a);
     *plus = x > 0 ? b : b + a;
     *minus = x > 0 ? b + a : b;
 }
 
-/* What carriers flow through between a node and its k-th neighbour.  A negative area would let
- * them flow uphill, and make densities negative: such edges are closed. */
+/* Return the face of edge k through which carriers flow.  A negative area would reverse the
+ * direction of the flux and make densities negative; such edges have no flux. */
 static double face(const domain *d, int k) {
     return fmax(d->box[k], 0);
 }
 
-/* Scharfetter and Gummel: the current of a carrier from own node i to its k-th neighbour, times
- * |ij|, is to * (density at j) - from * (density at i), for holes the negative of that. */
+/* Compute the coefficients of the flux by Scharfetter and Gummel: the current of electrons from own
+ * node i to neighbour k, times |ij|, is to * (density at j) - from * (density at i); for holes it
+ * has the opposite sign. */
 static void flux(const state *s, int carrier, int i, int k, double *from, double *to) {
     const int j = s->d->to[k];
     const double d = 0.5 * (s->diffusion[carrier][i] + s->diffusion[carrier][j]);
@@ -165,7 +165,7 @@ static void flux(const state *s, int carrier, int i, int k, double *from, double
     *from *= d;
 }
 
-/* From i to its k-th neighbour: the electric current of a carrier, times |ij|. */
+/* Return the electric current of a carrier from node i to neighbour k, times |ij|. */
 static double current_to(const state *s, int carrier, int i, int k) {
     const double *u = s->carrier[carrier];
     double from, to;
@@ -189,13 +189,13 @@ double continuity_step(state *s, int carrier) {
             diagonal += face(d, k) * from;
             s->a->off[k] = fixed || s->contact[j] >= 0 ? 0 : -face(d, k) * to * u[j];
         }
-        if (lifetime > 0) { /* recombination, with its denominator held */
+        if (lifetime > 0) { /* recombination with a fixed denominator */
             const double slow = d->volume[i] / (lifetime * (u[i] + other[i] + 2));
             leaving += slow * (u[i] * other[i] - 1);
             diagonal += slow * other[i];
         }
-        /* The unknown is the relative change of u, and a row is divided by its diagonal:
-         * densities reach over twenty orders of magnitude, and the small ones carry the current. */
+        /* The unknown is the relative change of u, and each row is divided by its diagonal, because
+         * densities span twenty orders of magnitude and the small ones determine the current. */
         const double scale = fixed ? 0 : 1 / (diagonal * u[i]);
         for (int k = d->start[i]; k < d->start[i + 1]; k++) s->a->off[k] *= scale;
         s->a->diagonal[i] = 1;
@@ -204,7 +204,7 @@ double continuity_step(state *s, int carrier) {
     s->krylov += solve_bicgstab(s->a, s->residual, s->update, 1e-4);
     domain_refresh(d, 1, s->update);
     for (int i = 0; i < d->held; i++) {
-        const double step = fmax(s->update[i], -0.9999); /* densities stay positive */
+        const double step = fmax(s->update[i], -0.9999); /* keep densities positive */
         u[i] += u[i] * step;
         if (i < d->own) largest = fmax(largest, fabs(step));
     }
@@ -223,20 +223,20 @@ void terminal_currents(const state *s, double ampere[CONTACTS]) {
     MPI_Allreduce(MPI_IN_PLACE, ampere, CONTACTS, MPI_DOUBLE, MPI_SUM, d->comm);
 }
 
-/* The vector that fits best, by least squares, to the currents along the edges of the node. */
+/* Fit a vector to the currents along the edges of the node, by least squares. */
 void current_density(const state *s, int carrier, int i, double out[3]) {
     const domain *d = s->d;
     double m[3][4] = {{0}};
     for (int k = d->start[i]; k < d->start[i + 1]; k++) {
         double e[3], length = 0;
         for (int x = 0; x < 3; x++) e[x] = d->at[d->to[k]][x] - d->at[i][x], length += e[x] * e[x];
-        const double along = current_to(s, carrier, i, k); /* e . J */
+        const double along = current_to(s, carrier, i, k); /* along the edge */
         for (int x = 0; x < 3; x++) {
             for (int y = 0; y < 3; y++) m[x][y] += e[x] * e[y] / length;
             m[x][3] += e[x] * along / length;
         }
     }
-    for (int x = 0; x < 3; x++) /* Gauss; the matrix is positive definite */
+    for (int x = 0; x < 3; x++) /* Gaussian elimination; the matrix is positive definite */
         for (int y = 0; y < 3; y++) {
             if (x == y || m[x][x] == 0) continue;
             const double factor = m[y][x] / m[x][x];

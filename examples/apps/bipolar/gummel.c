@@ -1,22 +1,22 @@
-/* Gummel's iteration: Poisson's equation and both continuity equations in turn, until nothing
- * changes any more.
+/* Gummel's iteration: Poisson's equation and both continuity equations are solved one after the
+ * other, until the solution does not change.
  *
- * It converges fast as long as the equations hang together loosely: at low and moderate currents.
- *  When carriers that are injected become as many as the doping, it takes more and more turns.
+ * It converges fast if the equations are weakly coupled, at low and moderate currents.  If the
+ * density of injected carriers is about that of the doping, it needs many iterations.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bipolar.h"
 
 #include <math.h>
 #include <string.h>
 
-#define ENOUGH 1e-8     /* the largest change of psi, in kT/q, and of densities, relative */
-#define ON_THE_WAY 1e-2 /* the same at voltages in between */
-#define MOST_VOLTS 1.0  /* from one solution to the next */
+#define ENOUGH 1e-8     /* maximum change of psi, in kT/q, and relative change of densities */
+#define ON_THE_WAY 1e-2 /* the same for intermediate voltages */
+#define MOST_VOLTS 1.0  /* maximum change of a voltage between two solutions */
 #define MOST_TURNS 200
 #define MOST_NEWTON 50
 
-/* To the stationary state at the voltages applied; returns the number of turns, -1: none was
- * found. */
+/* Iterate to the stationary state at the applied voltages.  Returns the number of iterations; -1:
+ * no convergence. */
 static int converge(state *s, double enough) {
     for (int turns = 1; turns <= MOST_TURNS; turns++) {
         double change = poisson_step(s), step = change;

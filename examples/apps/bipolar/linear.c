@@ -1,10 +1,10 @@
 /* Sparse matrices and Krylov solvers.
  *
- * A matrix has a row for each own node and a column for each node held; its pattern is the domain's
- * graph.  A product with a vector needs the values of copies, so that the vector is refreshed
- * first: that and the dot products are all the messages there are.  Both solvers are preconditioned
- * by ILU(0) of the block of own nodes, which knows nothing of other ranks: the number of iterations
- * depends on how many there are, the solution only within the tolerance.
+ * A matrix has a row for each own node and a column for each node of the rank; its sparsity pattern
+ * is the graph of the domain.  A product with a vector needs the values of copies, so that copies
+ * are updated first.  These updates and the dot products are the only communication.  Both solvers
+ * are preconditioned by ILU(0) of the block of own nodes.  The number of iterations therefore
+ * depends on the number of ranks; the solution depends on it only within the tolerance.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bipolar.h"
 
@@ -35,7 +35,7 @@ void matrix_free(matrix *a) {
     free(a);
 }
 
-/* y = a x */
+/* Compute y = a x. */
 static void multiply(const matrix *a, double *x, double *y) {
     const domain *d = a->d;
     domain_refresh(d, 1, x);
@@ -46,11 +46,11 @@ static void multiply(const matrix *a, double *x, double *y) {
     }
 }
 
-/* ILU(0): Gaussian elimination without fill-in.  The factors replace the entries: L (with unit
- * diagonal) below the diagonal, U above it; `pivot` is the diagonal of U. */
+/* Compute ILU(0), Gaussian elimination without fill-in.  `lu` has L (with unit diagonal) below the
+ * diagonal and U above it; `pivot` is the diagonal of U. */
 static void factorise(matrix *a) {
     const domain *d = a->d;
-    int *place = room(d->own, sizeof *place); /* where row i has column j, + 1 */
+    int *place = room(d->own, sizeof *place); /* index of column j in row i, plus 1 */
     memcpy(a->lu, a->off, sizeof(double) * (size_t)d->start[d->own]);
     for (int i = 0; i < d->own; i++) {
         double pivot = a->diagonal[i];
@@ -68,13 +68,13 @@ static void factorise(matrix *a) {
         }
         for (int k = d->start[i]; k < d->start[i + 1]; k++)
             if (d->to[k] < d->own) place[d->to[k]] = 0;
-        /* Matrices with positive off-diagonal entries could lose their sign here */
+        /* keep the pivot positive, even if the matrix has positive off-diagonal entries */
         a->pivot[i] = pivot > 0.01 * a->diagonal[i] ? pivot : a->diagonal[i];
     }
     free(place);
 }
 
-/* y = (LU)^-1 x */
+/* Compute y = (LU)^-1 x. */
 static void precondition(const matrix *a, const double *x, double *y) {
     const domain *d = a->d;
     for (int i = 0; i < d->own; i++) {
@@ -91,7 +91,7 @@ static void precondition(const matrix *a, const double *x, double *y) {
     }
 }
 
-/* Sums of x * y and of x * z over all own nodes of all ranks, at once. */
+/* Compute the dot products (x, y) and (x, z) over all ranks, in one reduction. */
 static void dots(const domain *d, const double *x, const double *y, const double *z,
                  double out[2]) {
     out[0] = out[1] = 0;
@@ -105,7 +105,7 @@ static double dot(const domain *d, const double *x, const double *y) {
     return domain_sum(d, sum);
 }
 
-/* Conjugate gradients: for symmetric positive definite matrices. */
+/* Solve by conjugate gradients, for symmetric positive definite matrices. */
 int solve_cg(matrix *a, const double *b, double *x, double relative) {
     const domain *d = a->d;
     const int n = d->own;
@@ -128,7 +128,7 @@ int solve_cg(matrix *a, const double *b, double *x, double relative) {
     return MOST_STEPS;
 }
 
-/* The stabilised biconjugate gradients of van der Vorst: for any other matrix. */
+/* Solve by stabilised biconjugate gradients (van der Vorst), for any other matrix. */
 int solve_bicgstab(matrix *a, const double *b, double *x, double relative) {
     const domain *d = a->d;
     const int n = d->own, held = d->held;
@@ -152,7 +152,7 @@ int solve_bicgstab(matrix *a, const double *b, double *x, double relative) {
         precondition(a, p, ph);
         multiply(a, ph, v);
         alpha = rho / dot(d, shadow, v);
-        for (int i = 0; i < n; i++) r[i] -= alpha * v[i]; /* the s of the textbooks */
+        for (int i = 0; i < n; i++) r[i] -= alpha * v[i]; /* called s in textbooks */
         precondition(a, r, rh);
         multiply(a, rh, t);
         dots(d, t, r, t, sums);

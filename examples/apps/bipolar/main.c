@@ -1,16 +1,16 @@
-/* bipolar: sweeps a voltage of a transistor or a diode, writes fields and currents, draws the
+/* bipolar: vary a voltage of a transistor or a diode, write fields and currents, and draw the
  * potential.
  *
  *   bipolar [-d transistor|diode] [-m MESH] [-h SIZE] [-o RESULTS] [-r] [-p PICTURE]
  *           [CONTACT=VOLTS | CONTACT=FROM:TO:STEP ...]
  *
- *   -m MESH      a mesh of Gmsh (transistor.geo), or of Tutti's; without: bricks
- *   -h SIZE      of the bricks at the junctions, um
- *   -o RESULTS   the file of results (bipolar.out)
- *   -r           go on from the last point of that file, on any number of ranks
+ *   -m MESH      a mesh of Gmsh (transistor.geo), or in Tutti's format; default: bricks
+ *   -h SIZE      size of the bricks at the junctions, in um
+ *   -o RESULTS   the results file; default: bipolar.out
+ *   -r           resume after the last point of that file, on any number of ranks
  *   -p PICTURE   draw the last point
  *
- * Contacts that are not named are at 0 V.  One may be swept.
+ * Contacts without a value are at 0 V.  At most one contact may have a range of voltages.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bipolar.h"
 
@@ -26,11 +26,11 @@ typedef struct job {
     int resume;
     double finest;
     double volts[CONTACTS];
-    int swept; /* this contact, -1: none */
+    int swept; /* contact with a range of voltages; -1: none */
     double to, step;
 } job;
 
-/* Up to three finite numbers with colons between them: how many; 0: it is something else. */
+/* Parse up to three finite numbers, separated by colons.  Returns their number; 0: invalid text. */
 static int read_numbers(const char *text, double v[3]) {
     for (int n = 0; n < 3; n++) {
         char *end = NULL;
@@ -43,7 +43,7 @@ static int read_numbers(const char *text, double v[3]) {
     return 0;
 }
 
-/* CONTACT=VOLTS or CONTACT=FROM:TO:STEP. */
+/* Parse CONTACT=VOLTS or CONTACT=FROM:TO:STEP. */
 static int read_voltage(job *j, const char *text) {
     for (int c = 0; c < j->device->contacts; c++) {
         const size_t length = strlen(j->device->contact[c]);
@@ -91,7 +91,7 @@ static tutti_mesh *mesh_of(const job *j) {
     return mesh;
 }
 
-/* Solve at these voltages, write, and print a line of the table. */
+/* Solve the equations at these voltages, write the state, and print a line of the table. */
 static void do_point(state *s, results *r, const double volts[CONTACTS]) {
     const int before = s->krylov;
     const double start = MPI_Wtime();

@@ -1,9 +1,9 @@
 /* A picture of the potential: the plane y = 0 through the device, as SVG.
  *
- * The plane cuts a tetrahedron in a triangle or a quadrangle, on which the potential is linear: the
- * polygon gets the colour of its mean, and lines of equal potential are straight pieces across it.
- *  A thick line is the junction, where donors and acceptors are as many.  Every rank draws the
- * tetrahedra that are its own; all write one file together.
+ * The plane cuts a tetrahedron in a triangle or a quadrangle, on which the potential is linear.
+ * The polygon has the colour of its mean potential; lines of equal potential are straight segments
+ * across it.  A thick line is the junction, where the doping is 0.  Every rank draws the tetrahedra
+ * that it owns; all ranks write one file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bipolar.h"
 
@@ -12,15 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINES 0.1  /* V, between lines of equal potential */
-#define PLANE 1e-6 /* um: y, just inside */
+#define LINES 0.1  /* potential difference of two lines, in V */
+#define PLANE 1e-6 /* y of the plane, just inside the device, in um */
 #define PIXELS(um) (40 + 250.0 * (um))
 
 typedef struct picture {
     const state *s;
     FILE *out;
-    double low, high;    /* potentials, V */
-    double width, depth; /* um */
+    double low, high;    /* range of potentials, in V */
+    double width, depth; /* in um */
 } picture;
 
 typedef struct polygon {
@@ -45,13 +45,13 @@ static polygon cut(const state *s, const int cell[4]) {
         else
             high[highs++] = cell[k];
     }
-    for (int a = 0; a < lows; a++) /* two and two: there and back, so that no sides cross */
+    for (int a = 0; a < lows; a++) /* order the points so that no sides cross */
         for (int b = 0; b < highs; b++)
             meet(s, low[a], high[a % 2 ? highs - 1 - b : b], p.at[p.n++]);
     return p;
 }
 
-/* The relative position between two corners at which the potential is `level`; -1: none. */
+/* Return the relative position between two corners at which the potential is `level`; -1: none. */
 static double level_between(const double a[3], const double b[3], double level) {
     return (a[2] < level) == (b[2] < level) ? -1 : (level - a[2]) / (b[2] - a[2]);
 }
@@ -63,8 +63,8 @@ static int is_n(const device *device, const double a[3], const double b[3], doub
     return donors > acceptors;
 }
 
-/* The relative position of the junction between two corners; -1: none.  Found by bisection, since
- * doping is not linear. */
+/* Return the relative position of the junction between two corners; -1: none.  Uses bisection,
+ * since the doping is not linear. */
 static double junction_between(const device *device, const double a[3], const double b[3]) {
     const int n = is_n(device, a, b, 0);
     double from = 0, to = 1;
@@ -81,7 +81,7 @@ static void stroke(FILE *out, const char *class, const double a[2], const double
             PIXELS(b[0]), PIXELS(b[1]));
 }
 
-/* Draw the line across a polygon on which the potential is `level`; NAN: the junction. */
+/* Draw the line of potential `level` across a polygon; NAN: draw the junction. */
 static void line_across(const picture *w, const polygon *p, double level) {
     double end[2][2];
     int ends = 0;
@@ -96,7 +96,7 @@ static void line_across(const picture *w, const polygon *p, double level) {
     if (ends == 2) stroke(w->out, isnan(level) ? "j" : "v", end[0], end[1]);
 }
 
-/* From blue over white to red, v from 0 to 1. */
+/* Return the colour of a value from 0 (blue) over 0.5 (white) to 1 (red). */
 static void colour(double v, char text[8]) {
     static const double stop[5][3] = {
         {33, 70, 153}, {103, 169, 207}, {247, 247, 247}, {239, 138, 98}, {160, 20, 40}};
@@ -127,7 +127,7 @@ static void draw(const picture *w, const polygon *p) {
     line_across(w, p, NAN);
 }
 
-/* A contact: the edges between two nodes of it, if it is in the plane. */
+/* Draw the edges between nodes of a contact that are in the plane. */
 static void draw_contacts(const picture *w) {
     const domain *d = w->s->d;
     const signed char *contact = w->s->contact;
@@ -141,7 +141,7 @@ static void draw_contacts(const picture *w) {
         }
 }
 
-/* The labels: voltages and the colour scale. */
+/* Draw the voltages and the colour scale. */
 static void draw_legend(const picture *w) {
     const double right = PIXELS(w->width) + 20;
     char fill[8];
@@ -166,13 +166,13 @@ static void draw_legend(const picture *w) {
                 PIXELS(0) + 304 - 75 * k, w->low + (w->high - w->low) * k / 4);
 }
 
-/* Every rank's text, one behind the other. */
+/* Write the texts of all ranks in rank order. */
 static void write_texts(const domain *d, const char *path, const char *text, tutti_off bytes) {
     tutti_access *access = NULL;
     tutti_file *file = NULL;
     tutti_off before = 0;
     MPI_Exscan(&bytes, &before, 1, MPI_INT64_T, MPI_SUM, d->comm);
-    if (d->rank == 0) before = 0; /* MPI leaves it undefined there */
+    if (d->rank == 0) before = 0; /* MPI_Exscan does not define it on rank 0 */
     must(tutti_access_contiguous(before, bytes, &access));
     must(tutti_file_open(d->comm, path, TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, NULL, &file));
     must(tutti_file_write(file, access, text, NULL));

@@ -1,19 +1,17 @@
-/* The file of results: for every bias point the voltages, the currents, and nine values for each
- * node.
+/* The results file: for every bias point the voltages, the currents, and nine values per node.
  *
  *   header    64 bytes   "BIPOLAR1", nodes, values per node, points, fingerprint of the mesh
  *   point 0   64 bytes   voltages of four contacts (V), currents into them (A)
- *             72 bytes   for each node, in the order of numbers: psi, n, p; J_n (x, y, z);
- *                        J_p (x, y, z).  psi, n, p are scaled, as in equations.c, so that they
- *                        can be read back bit by bit; J is in A/cm^2
+ *             72 bytes   for each node, in the order of node numbers: psi, n, p; J_n (x, y, z);
+ *                        J_p (x, y, z).  psi, n and p are scaled as in equations.c, so that a
+ *                        resumed run has identical values; J is in A/cm^2
  *   point 1   ...
  *
- * Border nodes are on several ranks.  Who writes them is worked out once, by an inspector, and
- * serves all points. Copies are refreshed from their owners first: what two ranks have summed up in
- * different orders, or within the tolerance of a solver, need not be the same bit by bit, and a
- * file must not depend on who writes. Reading knows nothing of how many ranks wrote.  The number of
- * points is put down last, once all else is on the disk: a run that is interrupted leaves the
- * points before.
+ * Border nodes are on several ranks.  An inspector chooses their writers once for all points.
+ * Copies are updated from their owners before writing: two ranks may compute slightly different
+ * values, and the file must not depend on the choice of writers.  A file can be read by any number
+ * of ranks.  The number of points is written last, after all other data is on the disk, so that an
+ * interrupted run leaves all previous points.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bipolar.h"
 
@@ -40,7 +38,7 @@ struct results {
 
 static const char magic[8] = "BIPOLAR1";
 
-/* A number that depends on where every node is, and on nothing else. */
+/* Return a hash of the coordinates of all nodes, independent of their distribution. */
 static uint64_t fingerprint(const domain *d) {
     uint64_t sum = 0;
     for (int i = 0; i < d->own; i++) {
@@ -57,7 +55,7 @@ static tutti_off place_of(const results *r, int64_t point) {
     return BLOCK + point * (BLOCK + r->head.nodes * (tutti_off)sizeof *r->value);
 }
 
-/* A block of the file that all ranks know: rank 0 writes it, or all read it. */
+/* Write a block of the file from rank 0, or read it on all ranks. */
 static void block(const results *r, tutti_off offset, void *bytes, int write) {
     tutti_access *access = NULL;
     tutti_off count = 0;

@@ -1,7 +1,7 @@
 #!/bin/sh
-# run.sh PROGRAM DIRECTORY   a sweep of the base's voltage: mesh, half of it on 2 ranks, the rest on 4, and a picture.
+# run.sh PROGRAM DIRECTORY   creates a mesh, varies the base voltage, first on 2 ranks and then on 4, and draws a picture.
 #
-# Without gmsh a mesh of bricks does.  MPI=mpich for a program of that MPI; results and picture stay in DIRECTORY.
+# Without gmsh the mesh consists of bricks.  MPI=mpich: PROGRAM uses MPICH.  Mesh, results and picture are in DIRECTORY.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 program=$1

@@ -1,9 +1,11 @@
-/* The mesh: cubes, in the second half of the rod each cut into six tetrahedra along the same diagonal.
+/* The mesh: a grid of cubes.  In the second half of the rod, each cube is divided into six
+ * tetrahedra around the same diagonal.
  *
- * The squares between both are cut by it on the one side and not on the other, so functions differ a little there: linear on two
- * triangles, bilinear on the square.  Because all diagonals are parallel, every node has the same integral of
- * its shape function on both sides (but the four at the rim's corners), and the order of the method remains.
- * Cells are bent inside, so that none of the integrals is that of a cube.
+ * On the squares between both halves, functions are bilinear on one side and linear on two
+ * triangles on the other, and differ slightly.  Because all diagonals are parallel, the integral of
+ * the shape function of a node is the same on both sides, except at the four corners of the cross
+ * section, so that the order of the method is preserved.  Inner cells are distorted, so that no
+ * integral is that of a cube.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "heat.h"
 
@@ -19,9 +21,9 @@ static const int cut[6][4] = {{0, 1, 2, 6}, {0, 2, 3, 6}, {0, 3, 7, 6},
 typedef struct builder {
     const settings *s;
     int64_t n;
-    int64_t first[2], last[2]; /* elements of each block on this rank, from 0 */
+    int64_t first[2], last[2]; /* range of elements of each block on this rank, counted from 0 */
     int64_t *ids[2];
-    int64_t *nodes[2]; /* of each element: ids of the file first, places at the end */
+    int64_t *nodes[2]; /* nodes of each element: first ids, later positions in node_ids */
     int64_t *node_ids;
     tutti_count held;
 } builder;
@@ -39,13 +41,13 @@ static void place_of(const settings *s, int64_t id, double at[3]) {
     at[0] = x + (s->straight ? 0 : 0.05 * sin(M_PI * x) * sin(4 * y + 1) * cos(3 * z));
     at[1] = y + 0.05 * inside * sin(M_PI * y) * cos(5 * z + x);
     at[2] = z + 0.05 * inside * sin(M_PI * z) * sin(4 * y - x);
-    /* Sines are not quite 0 at the ends. */
+    /* sines are not exactly 0 at the boundary */
     if (x == 0 || x == 1 || x == 2) at[0] = x, at[1] = y, at[2] = z;
     if (y == 0 || y == 1) at[1] = y;
     if (z == 0 || z == 1) at[2] = z;
 }
 
-/* The nodes of element e of a block, from 0, by id. */
+/* Compute the node ids of element e of a block, counted from 0. */
 static void nodes_of(int64_t n, int block, int64_t e, int64_t *out) {
     const int64_t cell = block == 0 ? e : e / 6;
     const int64_t i = cell / (n * n) + (block == 0 ? 0 : n), j = cell / n % n, k = cell % n;
@@ -66,7 +68,7 @@ static int64_t find(const builder *b, int64_t id) {
     return p - b->node_ids;
 }
 
-/* Elements of this rank, and their nodes, each once. */
+/* List the elements of this rank, and their nodes without duplicates. */
 static void build_elements(builder *b, int rank, int ranks) {
     const int64_t n = b->n, all[2] = {n * n * n, 6 * n * n * n};
     int64_t total = 0;
@@ -95,7 +97,7 @@ static void build_elements(builder *b, int rank, int ranks) {
             b->node_ids[b->held++] = b->node_ids[i];
 }
 
-/* Is the node on the heated face, and how much of the flux comes in there? */
+/* Return whether the node is on the heated surface; factor: fraction of the flux at the node. */
 static int heated(const settings *s, const double at[3], double *factor) {
     *factor = 1;
     if (!s->spot) return at[0] == 2;
@@ -105,7 +107,7 @@ static int heated(const settings *s, const double at[3], double *factor) {
     return 1;
 }
 
-/* The sides of which all corners are heated. */
+/* List the sides whose corners are all heated. */
 static void build_heated(const builder *b, const double *const at[3], tutti_exodus_members *out) {
     const int64_t count[2] = {b->last[0] - b->first[0], b->last[1] - b->first[1]};
     tutti_count *members = room(6 * count[0] + 4 * count[1], sizeof *members);

@@ -33,9 +33,9 @@ _Noreturn void give_up(const char *format, ...) {
     exit(1);
 }
 
-/* Numbers for each rank, one after the other. */
+/* Integers sent to, or received from, each rank, in rank order. */
 typedef struct post {
-    int *count, *start; /* [ranks], [ranks + 1] */
+    int *count, *start; /* [ranks] number of integers, [ranks + 1] offsets in `data` */
     int64_t *data;
 } post;
 
@@ -53,7 +53,7 @@ static void post_starts(post *p, int ranks) {
     for (int r = 0; r < ranks; r++) p->start[r + 1] = p->start[r] + p->count[r];
 }
 
-/* All to all. */
+/* Exchange messages between all ranks; returns the received integers. */
 static post post_send(const domain *d, const post *out) {
     post in = post_make(d->ranks);
     MPI_Alltoall(out->count, 1, MPI_INT, in.count, 1, MPI_INT, d->comm);
@@ -74,7 +74,7 @@ static int by_id_and_rank(const void *a, const void *b) {
     return x->id != y->id ? (x->id < y->id ? -1 : 1) : x->from - y->from;
 }
 
-/* In the directory: what was told becomes, number by number, the rank that computes the node. */
+/* Look up nodes in the directory: replace each received node by the rank that computes it. */
 static void look_up(const domain *d, post *told) {
     const int n = told->start[d->ranks];
     entry *all = room(n, sizeof *all);
@@ -120,7 +120,8 @@ static int find_node(const domain *d, const entry *sorted, int64_t id) {
     return e ? e->at : -1;
 }
 
-/* Lists of what is taken from whom, and by asking for it, of what is given. */
+/* Create the lists of nodes to receive from each rank, and send them to these ranks, which thus get
+ * their lists of nodes to send. */
 static void make_exchange(domain *d, const int *owner) {
     post ask = post_make(d->ranks);
     for (int i = 0; i < d->nodes; i++)
@@ -182,7 +183,7 @@ static int by_element_and_number(const void *a, const void *b) {
 }
 
 static void read_sides(domain *d, const tutti_exodus_members *set) {
-    int *now = room(d->elements, sizeof *now); /* where an element is, by its place in the mesh */
+    int *now = room(d->elements, sizeof *now); /* index of the element by its position */
     for (int e = 0; e < d->elements; e++)
         now[d->element[e].place + (d->element[e].block ? d->in_block[0] : 0)] = e;
     d->sides = (int)set->n;
@@ -252,8 +253,9 @@ void domain_exchange(const domain *d, double *values) {
     free(counts);
 }
 
-/* Numbers are cut to multiples of 2^-62 of the largest one; then they are integers, and the order in which these are
- * summed does not matter.  Two halves, since the sum of up to 2^31 of them does not fit into 64 bits. */
+/* Sum values that are truncated to integer multiples of 2^-62 of the largest value, so that the sum
+ * does not depend on the order.  Each integer is divided into two halves, since a sum of up to 2^31
+ * of them does not fit into 64 bits. */
 double domain_sum(const domain *d, int n, const double *values) {
     double largest = 0, all = 0;
     for (int i = 0; i < n; i++) largest = fmax(largest, fabs(values[i]));

@@ -1,5 +1,5 @@
-/* Integrals over elements: trilinear hexahedra by 2 x 2 x 2 points of Gauss, linear tetrahedra exactly; sides by
- * 2 x 2 points, triangles exactly.
+/* Integrals over elements and sides: trilinear hexahedra by 2 x 2 x 2 Gauss points, their sides by
+ * 2 x 2 Gauss points; linear tetrahedra and their sides exactly.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "heat.h"
 
@@ -8,13 +8,13 @@
 
 const double conductivity[2] = {1, 4}, capacity[2] = {1, 0.25};
 
-static const double gauss = 0.57735026918962576; /* of two points, each of weight 1 */
+static const double gauss = 0.57735026918962576; /* two points with weight 1 */
 
 /* The corners of a hexahedron in reference coordinates. */
 static const double sign[8][3] = {{-1, -1, -1}, {1, -1, -1}, {1, 1, -1}, {-1, 1, -1},
                                   {-1, -1, 1},  {1, -1, 1},  {1, 1, 1},  {-1, 1, 1}};
 
-/* The inverse of a matrix, and its determinant. */
+/* Invert a matrix; returns its determinant. */
 static double invert(const double m[3][3], double out[3][3]) {
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) {
@@ -26,7 +26,8 @@ static double invert(const double m[3][3], double out[3][3]) {
     return det;
 }
 
-/* Shape functions of a hexahedron, their gradients in space; the volume of a unit of its coordinates. */
+/* Compute the shape functions of a hexahedron at q, and their gradients in space.  Returns the
+ * determinant of the Jacobian. */
 static double hex_shape(const domain *d, const element *e, const double q[3], double f[8],
                         double g[8][3]) {
     double own[8][3], jacobian[3][3] = {{0}}, inverse[3][3];
@@ -46,7 +47,7 @@ static double hex_shape(const domain *d, const element *e, const double q[3], do
     return det;
 }
 
-/* Gradients of a tetrahedron's shape functions; its volume. */
+/* Compute the gradients of the shape functions of a tetrahedron.  Returns its volume. */
 static double tet_shape(const domain *d, const element *e, double g[4][3]) {
     double edge[3][3], inverse[3][3];
     for (int r = 0; r < 3; r++)
@@ -117,7 +118,7 @@ static double length_of_product(const double a[3], const double b[3]) {
     return sqrt(x * x + y * y + z * z);
 }
 
-/* A triangle: the factors are linear on it, so this is exact. */
+/* Integrate over a triangle.  The result is exact, since the factors are linear. */
 static void triangle_load(const domain *d, const int node[3], const double factor[3],
                           double load[3]) {
     double a[3], b[3];

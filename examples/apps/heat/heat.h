@@ -1,18 +1,22 @@
-/* Transient heat in a rod of two materials: what its files have in common.
+/* Transient heat conduction in a rod of two materials: common declarations.
  *
- * To be read in this order: bricks.c makes the mesh, hexahedra and tetrahedra; results.c writes it into an
- * Exodus file, hands it out again to any number of ranks, and writes and reads the steps; domain.c is
- * what a rank has of it, and who has copies; elements.c integrates over an element; solve.c assembles,
- * steps through time, and sums so that nothing depends on the number of ranks; main.c.
+ * Read the files in this order: bricks.c creates the mesh of hexahedra and tetrahedra; results.c
+ * writes it to an Exodus file, distributes it to any number of ranks, and writes and reads the
+ * steps; domain.c has the part of a rank and the exchange of copies; elements.c integrates over
+ * elements; solve.c assembles the matrices and integrates in time, with sums that do not depend on
+ * the number of ranks; main.c.
  *
- * The rod lies between x = 0 and x = 2, with a square of side 1 across:
+ * The rod extends from x = 0 to x = 2; its cross section is a square of side 1:
  *
- *     c u_t = div(k grad u)      block 1, hexahedra, x < 1: k = 1, c = 1;   block 2, tetrahedra: k = 4, c = 1/4
- *     u = 300                    node set 10, the face x = 0
- *     k du/dn = 100              side set 20, the face x = 2;    elsewhere 0
+ *     c u_t = div(k grad u)      k = 1, c = 1 for x < 1 (block 1, hexahedra)
+ *                                k = 4, c = 1/4 for x > 1 (block 2, tetrahedra)
+ *     u = 300                    on the face x = 0 (node set 10)
+ *     k du/dn = 100              on the face x = 2 (side set 20), 0 on other faces
  *
- * has, since k c is the same in both, the solution of exact() below.  The other case, the spot, is heated
- * through a round place of its upper face, above both materials; its flux falls off to the rim as the distribution factors say.
+ * Since k c is the same in both materials, exact() below is the solution.  In the other case
+ * (`spot`), the rod is heated through a circle on its upper face, above both materials.  The
+ * distribution factors of the side set are the flux, which decreases towards the boundary of the
+ * circle.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HEAT_H
 #define HEAT_H
@@ -23,16 +27,17 @@
 enum { HEXES = 1, TETS = 2, COLD = 10, HEATED = 20 }; /* ids of blocks and sets */
 
 typedef struct settings {
-    int cells;    /* along one unit of length */
-    int spot;     /* 0: the rod that has an exact solution */
-    double dt;    /* between steps of time */
-    int every;    /* number of steps from one written step to the next */
-    int straight; /* 1: cells are not bent; for tests */
+    int cells;    /* cells per unit of length */
+    int spot;     /* 1: heated through a circle; 0: the case with an exact solution */
+    double dt;    /* length of a time step */
+    int every;    /* write every n-th step */
+    int straight; /* 1: cells are not distorted; for tests */
 } settings;
 
 /** @name Bricks */
 /**@{*/
-/** This rank's part of the mesh, for tutti_exodus_put_mesh; pieces of equal size, by element. */
+/** The part of the mesh on this rank, for tutti_exodus_put_mesh; ranks have equal numbers of
+ * elements. */
 typedef struct bricks {
     tutti_exodus_mesh mesh;
     tutti_exodus_elements blocks[2];
@@ -47,54 +52,56 @@ void bricks_free(bricks *b);
 typedef struct element {
     int64_t id;
     int block; /* 0: hexahedron, 1: tetrahedron */
-    int place; /* in its block, as it was read */
+    int place; /* index in its block, in the order of get_mesh */
     int node[8];
 } element;
 
 typedef struct side {
-    int element; /* in the domain's list */
-    int number;  /* Exodus', from 1 */
+    int element; /* index in the list of the domain */
+    int number;  /* number of the side in Exodus, from 1 */
     double factor[4];
 } side;
 
 typedef struct domain {
     MPI_Comm comm;
     int rank, ranks;
-    int nodes;             /* held, copies included */
+    int nodes;             /* number of nodes, copies included */
     int64_t *id;           /* [nodes] */
-    double (*at)[3];       /* [nodes] */
-    unsigned char *own;    /* [nodes] 1: this rank computes it */
-    unsigned char *cold;   /* [nodes] 1: its temperature is given */
-    int elements;          /* in ascending order of their ids */
-    element *element;      /* all that have a node of this rank's, at least */
-    int in_block[2];       /* elements held of each block */
-    int sides, set_sides;  /* heated ones; members of the set as they were read */
-    side *side;            /* in ascending order of element and number */
-    tutti_count all_nodes; /* of all ranks */
-    /* Nodes to send to and to receive from each rank: [ranks + 1] offsets into the lists. */
+    double (*at)[3];       /* [nodes] coordinates */
+    unsigned char *own;    /* [nodes] 1: this rank computes the node */
+    unsigned char *cold;   /* [nodes] 1: the temperature is prescribed */
+    int elements;          /* number of elements, ghost elements included */
+    element *element;      /* [elements] in ascending order of ids */
+    int in_block[2];       /* number of elements of each block */
+    int sides, set_sides;  /* heated sides; members of the set in the order of get_mesh */
+    side *side;            /* [sides] in ascending order of element and number */
+    tutti_count all_nodes; /* number of nodes of the mesh */
+    /* nodes to send to and to receive from each rank; [ranks + 1] offsets of the lists */
     int *give_start, *give, *take_start, *take;
     double *given, *taken;
 } domain;
 
-/** All elements of the mesh must be there that have a node of this rank's own elements.
- *  @param[in] own  how many of each block are its own, the first ones */
+/** Create the domain of this rank from its part of the mesh, which must contain all elements with a
+ * node of this rank's own elements.
+ *  @param[in] own  number of own elements of each block, which come first */
 domain *domain_make(MPI_Comm comm, const tutti_exodus_mesh *m, const tutti_count own[2]);
 void domain_free(domain *d);
-/** Copies get the values of those who compute them. */
+/** Update copies from the ranks that compute the nodes. */
 void domain_exchange(const domain *d, double *values);
-/** The sum over all ranks, the same whatever rank has which of them. */
+/** Return the sum over all ranks, independent of the distribution of the values. */
 double domain_sum(const domain *d, int n, const double *values);
 /**@}*/
 
 /** @name Elements */
 /**@{*/
-extern const double conductivity[2], capacity[2]; /* of the two blocks */
-/** Integrals over an element, of products of its shape functions and of their gradients: [8][8], corner by corner. */
+extern const double conductivity[2], capacity[2]; /* of each block */
+/** Integrate the products of an element's shape functions (mass) and of their gradients (stiff). */
 void element_matrices(const domain *d, const element *e, double mass[8][8], double stiff[8][8]);
-/** The heat flux at the centre of an element, -k grad u. */
+/** Compute the heat flux -k grad u at the centre of an element. */
 void element_flux(const domain *d, const element *e, const double *u, double flux_out[3]);
-/** Integrals of the shape functions of a side's corners, each weighted by the factors: how many corners.
- *  @param[out] node_out, load_out  [4] */
+/** Integrate the shape functions of the corners of a side, weighted by the factors.
+ *  @param[out] node_out, load_out  [4] node and integral of each corner
+ *  @return the number of corners */
 int side_load(const domain *d, const side *s, int node_out[4], double load_out[4]);
 double element_volume(const domain *d, const element *e);
 /**@}*/
@@ -104,11 +111,12 @@ double element_volume(const domain *d, const element *e);
 typedef struct problem problem;
 problem *problem_make(const domain *d, const settings *s);
 void problem_free(problem *p);
-/** One step of time; copies in u are up to date, before and after.   @return steps of conjugate gradients */
+/** Perform a time step.  Copies in u must be up to date, and are up to date afterwards.
+ *  @return the number of iterations of conjugate gradients */
 int problem_step(problem *p, double *u);
-/** The integral of c u: the energy in the rod. */
+/** Return the energy in the rod: the integral of c u. */
 double problem_energy(const problem *p, const double *u);
-/** How far u is from the exact solution of the rod, in the 2-norm. */
+/** Return the 2-norm of the difference between u and the exact solution. */
 double problem_error(const problem *p, const double *u, double time);
 double exact(const double at[3], double time);
 /**@}*/
@@ -116,23 +124,25 @@ double exact(const double at[3], double time);
 /** @name Results */
 /**@{*/
 typedef struct results results;
-/** A new file with the mesh, without steps. */
+/** Create a file with the mesh and without steps. */
 void results_create(MPI_Comm comm, const char *path, const settings *s);
-/** Open it, and deal its mesh out.   @param[out] s_out  as it was created with */
+/** Open a file and distribute its mesh.
+ *  @param[out] s_out  the settings with which the file was created */
 results *results_open(MPI_Comm comm, const char *path, tutti_exodus_partitioner by,
                       settings *s_out);
 domain *results_domain(const results *r);
-/** Steps in the file, and the last of them.   @return how many; 0: u_out is not touched */
+/** Read the last step.
+ *  @return the number of steps in the file; 0: u_out is unchanged */
 int results_last(results *r, double *time_out, double *u_out);
 void results_write(results *r, const problem *p, double time, double *u);
 void results_close(results *r);
 /**@}*/
 
-/** Memory, or the end. */
+/** Allocate zeroed memory, or end the program. */
 void *room(int64_t n, size_t size);
-/** A call that has to go well. */
+/** End the program with the library's message if `err` is an error. */
 void must(tutti_err err);
-/** The end of all ranks, with a message. */
+/** Print a message and end all ranks. */
 _Noreturn void give_up(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,15 +1,16 @@
-/* heat: transient heat in a rod of two materials, into an Exodus file that ParaView opens.
+/* heat: compute transient heat conduction in a rod of two materials; write an Exodus file for
+ * ParaView.
  *
  *   heat [-n CELLS] [-t DT] [-s STEPS] [-e EVERY] [-d metis|curve|order] [-p] [-c] [-r] OUT.e
  *
- *   -n CELLS   along one unit of length (12): CELLS^3 hexahedra, six times as many tetrahedra
- *   -t DT      between steps of time (0.24 / CELLS)
- *   -s STEPS   of time (20)
- *   -e EVERY   write every EVERY-th step (default: 1)
- *   -d WAY     how elements are distributed; default: metis
- *   -p         heated at a spot of its upper face, instead of at its end
- *   -c         check: solve with CELLS and twice as many, compare with the exact solution
- *   -r         go on from the last step of OUT.e, on any number of ranks: mesh and DT are the file's
+ *   -n CELLS   cells per unit of length: CELLS^3 hexahedra and six times as many tetrahedra (12)
+ *   -t DT      length of a time step (0.24 / CELLS)
+ *   -s STEPS   number of time steps (20)
+ *   -e EVERY   write every EVERY-th step (1)
+ *   -d METHOD  distribution of elements (metis)
+ *   -p         heat a circle on the upper face instead of the end of the rod
+ *   -c         check: solve with CELLS and with 2 * CELLS, and compare with the exact solution
+ *   -r         resume after the last step of OUT.e, on any number of ranks, with its mesh and DT
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "heat.h"
@@ -55,7 +56,7 @@ static int read_job(int argc, char **argv, job *j) {
     return 1;
 }
 
-/* All steps of a job; the difference from the exact solution at its end. */
+/* Compute all steps of a job.  Returns the difference from the exact solution at the end. */
 static double run(const job *j) {
     settings s;
     const double begin = MPI_Wtime();
@@ -96,7 +97,7 @@ static double run(const job *j) {
     return error;
 }
 
-/* Halves cells and time steps: the error must be a quarter. */
+/* Halve the sizes of cells and time steps: the error must decrease to about a quarter. */
 static int check(job *j, int rank) {
     double error[2];
     for (int k = 0; k < 2; k++) {

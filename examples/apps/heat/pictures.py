@@ -1,7 +1,7 @@
-"""pictures.py FILE.e DIRECTORY: two pictures of a run of heat, by pvpython.
+"""pictures.py FILE.e DIRECTORY   Draw two pictures of a run of heat, by pvpython.
 
-heat-temperature.png   the surface at three times, with the elements' edges
-heat-inside.png        cut in half at the last time
+heat-temperature.png   the surface at three times, with the edges of elements
+heat-inside.png        a section at the last time
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import sys
@@ -42,7 +42,7 @@ def legend(v, shown, where):
 
 
 def look(v, centre, size):
-    Render(v)  # the first time it finds a place of its own
+    Render(v)  # the first call resets the camera
     v.CameraFocalPoint = centre
     v.CameraPosition = [centre[0] - 0.8, centre[1] - 4, centre[2] + 2.5]
     v.CameraViewUp = [0, 0, 1]
@@ -50,7 +50,7 @@ def look(v, centre, size):
     v.CameraParallelScale = size
 
 
-# three times, one behind the other
+# the surface at three times, side by side
 surface = view(900, 360)
 for k, step in enumerate((1, len(times) // 3, len(times) - 1)):
     one = ExodusIIReader(FileName=[path])

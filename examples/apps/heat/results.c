@@ -1,7 +1,8 @@
-/* The file: an Exodus file with mesh, sets and results, from which the program also restarts.
+/* The Exodus file with mesh, sets and results, from which the program can also restart.
  *
- * A run begins like a restart: each rank writes its part of the mesh, which is then distributed by a partition, with one layer of
- * elements around.  Copies on several ranks are equal, and are written once.
+ * A new run continues like a restart: each rank writes its part of the mesh, which is then read and
+ * distributed by a partitioner, with one layer of ghost elements.  Copies on several ranks are
+ * equal and are written once.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "heat.h"
 
@@ -13,8 +14,8 @@ struct results {
     tutti_exodus *x;
     const tutti_exodus_mesh *mesh;
     domain *d;
-    double *flux[2][3]; /* of the elements of each block, as they were read */
-    double *inflow;     /* of the heated sides, as they were read */
+    double *flux[2][3]; /* of the elements of each block, in the order of get_mesh */
+    double *inflow;     /* of the heated sides, in the order of get_mesh */
 };
 
 static const char *const directions[] = {"flux_x", "flux_y", "flux_z"};
@@ -51,7 +52,7 @@ void results_create(MPI_Comm comm, const char *path, const settings *s) {
     must(tutti_exodus_close(&x));
 }
 
-/* "NAME NUMBER" at *at, which goes on behind it.   @return 0: it is something else */
+/* Parse "NAME NUMBER" at *at, and advance *at.  Returns 0 if the text is different. */
 static int read_number(const char **at, const char *name, double *out) {
     const size_t n = strlen(name);
     char *end = NULL;
@@ -110,7 +111,7 @@ int results_last(results *r, double *time_out, double *u_out) {
     return (int)steps;
 }
 
-/* The heat flux in elements and through the heated sides. */
+/* Compute the heat flux in elements and through the heated sides. */
 static void find_fluxes(results *r, const double *u) {
     const domain *d = r->d;
     for (int e = 0; e < d->elements; e++) {

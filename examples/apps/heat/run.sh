@@ -1,6 +1,6 @@
 #!/bin/sh
-# run.sh PROGRAM DIRECTORY   checks the program against the exact solution, then a run on 2 ranks that is continued on 4, and
-# pictures of it where ParaView is installed.
+# run.sh PROGRAM DIRECTORY   compares the program with the exact solution, starts a run on 2 ranks, resumes it on 4, and draws
+# pictures if ParaView is installed.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 program=$1

@@ -1,12 +1,16 @@
-/* Assembly, steps through time, conjugate gradients.
+/* Assembly of the matrices, integration in time, conjugate gradients.
  *
- * Time: the diagonally implicit method of two stages with g = 1 - sqrt(1/2) (Alexander), of second order like Crank and Nicolson's, but it
- * damps what oscillates.  Both stages have the same matrix:
+ * Time integration: the diagonally implicit method of two stages with g = 1 - sqrt(1/2)
+ * (Alexander).  It is of second order like that of Crank and Nicolson, but damps oscillations.
+ * Both stages have the same matrix:
  *
- *     (M + g dt K) k1 = F - K u      (M + g dt K) k2 = F - K (u + (1 - g) dt k1)      u += dt ((1 - g) k1 + g k2)
+ *     (M + g dt K) k1 = F - K u
+ *     (M + g dt K) k2 = F - K (u + (1 - g) dt k1)
+ *     u += dt ((1 - g) k1 + g k2)
  *
- * Every number is computed by one rank, and in an order that the ids of nodes and elements give; sums over ranks are exact up to a cut
- * (domain_sum).  So a run on one rank and a run on eight have the same bits, and so have their files.
+ * Each value is computed by one rank, in an order that depends only on the ids of nodes and
+ * elements.  Sums over ranks are exact for truncated values (domain_sum).  Results and files are
+ * therefore identical, bit by bit, on any number of ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "heat.h"
 
@@ -18,10 +22,10 @@ struct problem {
     double dt;
     int rows;
     int *row;                    /* [rows] nodes that this rank computes */
-    int *start, *to;             /* neighbours of each, in ascending order of their ids */
+    int *start, *to;             /* neighbours of each row, in ascending order of ids */
     double *mass, *stiff, *left; /* M, K, M + g dt K */
-    double *diagonal;            /* [rows] of left */
-    double *load;                /* [rows] what comes in through sides: F */
+    double *diagonal;            /* [rows] diagonal of left */
+    double *load;                /* [rows] F: heat flux through sides */
     double *r, *z, *q, *terms;   /* [rows] */
     double *p, *stage, *k[2];    /* [nodes] */
 };
@@ -29,8 +33,8 @@ struct problem {
 static const double given = 300, inflow = 100, g = 0.29289321881345248;
 
 double exact(const double at[3], double time) {
-    /* The stationary state, and one mode that decays: sines and cosines with a1 + a2 = pi / 2, where a1 and a2
-     * are the square roots of rate c / k. */
+    /* The stationary state plus a decaying mode of sines and cosines.  a1 + a2 = pi / 2, where a1
+     * and a2 are the square roots of rate c / k in the two materials. */
     const double root = 2 * M_PI / 5, rate = root * root, x = at[0];
     const double steady = x < 1 ? inflow * x : inflow + inflow / 4 * (x - 1);
     const double mode = x < 1 ? sin(root * x) : sin(root) / cos(root / 4) * cos(root / 4 * (2 - x));
@@ -48,7 +52,7 @@ static int by_row_and_id(const void *a, const void *b) {
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Which nodes are neighbours. */
+/* Find the neighbours of each row. */
 static void make_graph(problem *p) {
     const domain *d = p->d;
     int *row_of = room(d->nodes, sizeof *row_of);
@@ -146,7 +150,7 @@ static double dot(const problem *p, const double *a, const double *b) {
     return domain_sum(p->d, p->rows, p->terms);
 }
 
-/* out = matrix v */
+/* Compute out = matrix v. */
 static void multiply(const problem *p, const double *matrix, const double *v, double *out) {
     for (int i = 0; i < p->rows; i++) {
         out[i] = 0;
@@ -154,7 +158,8 @@ static void multiply(const problem *p, const double *matrix, const double *v, do
     }
 }
 
-/* left k = F - stiff u, from k = 0; where temperatures are given they do not change.   @return steps */
+/* Solve left k = F - stiff u, starting with k = 0; k is 0 where the temperature is prescribed.
+ * @return the number of iterations */
 static int solve(const problem *p, const double *u, double *k) {
     const domain *d = p->d;
     multiply(p, p->stiff, u, p->q);
