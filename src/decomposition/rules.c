@@ -166,7 +166,7 @@ const char *tutti_replicas_rule_name(tutti_replicas_rule rule) {
 }
 
 tutti_err tutti_replicas_rule_parse(const char *name, tutti_replicas_rule *out) {
-    TUTTI_CHECK(name && out, TUTTI_ERR_ARG, "argument name or out is NULL");
+    TUTTI_CHECK(name && out, TUTTI_ERR_ARG, "argument %s is NULL", name ? "out" : "name");
     for (int i = 0; i < RULES; i++)
         if (strcmp(name, rules[i].name) == 0) {
             *out = (tutti_replicas_rule)i;
