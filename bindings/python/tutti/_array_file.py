@@ -82,8 +82,9 @@ def parse_slot(slot: bytes) -> Header:
     if form != 1:
         raise ValueError(f"unknown format version {form}: this reader supports 1")
     extents = struct.unpack_from("<16Q", slot, 80)
-    for what, valid, value in (("placement", placement <= PART, placement), ("order", order <= 1, order), ("byte order", ends in (1, 2), ends),
-                               ("type", kind < len(TYPES), kind), ("ndims", 1 <= ndims <= 16, ndims)):
+    for what, valid, value in (("placement", placement <= PART, placement), ("order", order <= 1, order),
+                               ("byte order", ends in (1, 2), ends), ("type", kind < len(TYPES), kind),
+                               ("ndims", 1 <= ndims <= 16, ndims)):
         if not valid:
             raise ValueError(f"invalid header: {what} is {value}")
     bytes_ = size

@@ -330,7 +330,8 @@ class Run(Mapping):
             raise refused("STATE", f"segment {number} is archived in '{row.archived}': restore it first",
                           file=str(self.path))
         if not row.start <= section.start <= section.start + section.bytes <= row.trailer:
-            raise refused("FORMAT", f"section of bytes [{section.start}, {section.start + section.bytes}) is outside segment {number}", file=str(self.path))
+            raise refused("FORMAT", f"section of bytes [{section.start}, {section.start + section.bytes}) is outside "
+                          f"segment {number}", file=str(self.path))
         return data_path(self.path, row.file)
 
     def _find_section(self, segment: int, variable: int, part: int) -> Optional[SectionRow]:
