@@ -181,7 +181,7 @@ tutti_err tutti__choice_check(const tutti_replicas_choice *c, int owners) {
     TUTTI_CHECK(owners || !needs_owners, TUTTI_ERR_ARG, "rule '%s' needs owners: field own is NULL",
                 rules[c->rule].name);
     TUTTI_CHECK(c->balance == 0 || (c->balance >= 1 && c->balance <= 1e15), TUTTI_ERR_ARG,
-                "balance is %g: must be 0 or >= 1", c->balance);
+                "balance is %g: must be 0 or 1 to 1e15", c->balance);
     TUTTI_CHECK_RESERVED(c, "tutti_replicas_choice");
     return TUTTI_OK;
 }
