@@ -229,8 +229,8 @@ static tutti_err read_sections(tutti__meta *m, sqlite3_stmt *s, const tutti__mod
         t->list_segment = sqlite3_column_int64(s, 7);
         t->list_part = sqlite3_column_int64(s, 8);
         TUTTI_CHECK(t->part >= 0 && t->type >= 0, TUTTI_ERR_FORMAT,
-                    "a section of segment %lld has part %d and type %d: must be >= 0",
-                    (long long)g->id, (int)t->part, (int)t->type);
+                    "a section of segment %lld has part %lld and type %d: must be >= 0",
+                    (long long)g->id, (long long)t->part, t->type);
         TUTTI_TRY(tutti__section_check(model, g, t));
         TUTTI_CHECK(t->start >= end, TUTTI_ERR_FORMAT, "sections of segment %lld overlap",
                     (long long)g->id);
