@@ -86,7 +86,7 @@ static int move_bytes(int is_write, int fd, char *at, size_t bytes, off_t offset
         const size_t some = bytes < BENCH_CALL ? bytes : BENCH_CALL;
         const ssize_t n = is_write ? pwrite(fd, at, some, offset) : pread(fd, at, some, offset);
         if (n <= 0)
-            return cli_error_errno(is_write ? "pwrite to" : "pread from", "the limit's file");
+            return cli_error_errno(is_write ? "cannot write" : "cannot read", "the limit's file");
         at += n;
         offset += n;
         bytes -= (size_t)n;
@@ -107,7 +107,7 @@ static int limit_share(const stage *s, const char *path, int is_write) {
         failed = move_bytes(is_write, fd, (char *)memory, bytes, at);
     }
     if (!failed && is_write && s->level == TUTTI_DURABLE && fsync(fd) != 0)
-        failed = cli_error_errno("fsync of", path);
+        failed = cli_error_errno("cannot sync", path);
     if (fd >= 0 && close(fd) != 0 && !failed) failed = cli_error_errno("close", path);
     return failed;
 }

@@ -121,7 +121,7 @@ static void name_of(int space, int variable, char out[40]) {
 /* ---- netCDF */
 
 static int nc_failed(int code, const char *what) {
-    return code == 0 ? 0 : cli_error("netCDF: %s: %s", what, nc.strerror(code));
+    return code == 0 ? 0 : cli_error("netCDF: %s failed: %s", what, nc.strerror(code));
 }
 
 static int nc_begin(direct *d, const char *path) {
@@ -140,7 +140,7 @@ static int nc_begin(direct *d, const char *path) {
         }
     }
     bad = bad ? bad : nc.enddef(d->file);
-    return nc_failed(bad, "definitions");
+    return nc_failed(bad, "definition of the variables");
 }
 
 static int nc_step(direct *d, int step, const double *const *values) {
@@ -154,7 +154,7 @@ static int nc_step(direct *d, int step, const double *const *values) {
                 nc.put_vara_double(d->file, d->id[s][v], at, count, values[s * d->shape.each + v]);
     }
     bad = bad ? bad : nc.sync(d->file);
-    return nc_failed(bad, "a step");
+    return nc_failed(bad, "write of a step");
 }
 
 /* ---- HDF5 */

@@ -207,7 +207,7 @@ static int run_ours(comparison *r, const measure_variant *me, double *seconds_ou
 static int sync_file(const char *path) {
     const int fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0) return cli_error_errno("open", path);
-    const int failed = fsync(fd) != 0 ? cli_error_errno("fsync of", path) : 0;
+    const int failed = fsync(fd) != 0 ? cli_error_errno("cannot sync", path) : 0;
     close(fd);
     return failed;
 }

@@ -56,7 +56,7 @@ static int write_all(const bench_job *job, const mesh_calls *c) {
         for (int k = 0; k < n; k++) left += (ssize_t)v[k].iov_len;
         const ssize_t done = n == 1 ? pwrite(c->fd, v->iov_base, v->iov_len, c->offset[i])
                                     : pwritev(c->fd, v, n, c->offset[i]);
-        if (done < 0) return cli_error_errno("pwritev to", job->path);
+        if (done < 0) return cli_error_errno("cannot write", job->path);
         if (done < left) return cli_error("short write to '%s'", job->path);
     }
     return 0;

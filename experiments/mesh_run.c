@@ -145,8 +145,8 @@ static tutti_err make_access(const bench_job *job, const tutti_replicas *r, tutt
 static int check_count(const bench_job *job, const bench_entry *e, tutti_off count) {
     const tutti_off all = tutti_access_bytes(tutti_replicas_write_access(mesh_inspector(job, e)));
     if (count == all || !e->checkable) return 0;
-    return cli_error("write of '%s': %lld bytes instead of %lld", job->path, (long long)count,
-                     (long long)all);
+    return cli_error("write of '%s' transferred %lld bytes instead of %lld", job->path,
+                     (long long)count, (long long)all);
 }
 
 static int close_file(bench_job *job, bench_entry *e, tutti_off count) {

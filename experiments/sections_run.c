@@ -83,7 +83,8 @@ static int compare_file(const char *path, tutti_off lo, tutti_off hi, const char
         if (got <= 0)
             failed = cli_error("cannot read back '%s' at offset %lld", path, (long long)at);
         else if (memcmp(buf, expected + (at - lo), (size_t)got) != 0)
-            failed = cli_error("wrong byte in '%s' at or after offset %lld", path, (long long)at);
+            failed =
+                cli_error("'%s' has a wrong byte at or after offset %lld", path, (long long)at);
         at += got > 0 ? got : 0;
     }
     if (fd >= 0) close(fd);

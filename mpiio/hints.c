@@ -263,7 +263,8 @@ int mpiio_hints_get(const mpiio_file *f, MPI_Info *out) {
     tutti_options opt;
     char key[80];
     MPI_Info info;
-    if (tutti_file_options(f->file, &opt) != TUTTI_OK) return mpiio_complain(MPI_ERR_IO, "options");
+    if (tutti_file_options(f->file, &opt) != TUTTI_OK)
+        return mpiio_complain(MPI_ERR_IO, "cannot query the options of the file");
     int code = PMPI_Info_dup(f->hints, &info);
     if (code != MPI_SUCCESS) return code;
     code = set_peer_info(info, f, &opt);

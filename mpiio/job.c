@@ -16,12 +16,10 @@
 static int check_mode(const mpiio_file *f, const mpiio_call *c) {
     const int sequential = c->where == MPIIO_AT || c->where == MPIIO_POINTER;
     if (c->is_write && (f->amode & MPI_MODE_RDONLY))
-        return mpiio_complain(MPI_ERR_READ_ONLY,
-                              "write to '%s', which was opened with "
-                              "MPI_MODE_RDONLY",
+        return mpiio_complain(MPI_ERR_READ_ONLY, "cannot write '%s': opened with MPI_MODE_RDONLY",
                               f->path);
     if (!c->is_write && (f->amode & MPI_MODE_WRONLY))
-        return mpiio_complain(MPI_ERR_ACCESS, "read of '%s', which was opened with MPI_MODE_WRONLY",
+        return mpiio_complain(MPI_ERR_ACCESS, "cannot read '%s': opened with MPI_MODE_WRONLY",
                               f->path);
     if (sequential && (f->amode & MPI_MODE_SEQUENTIAL))
         return mpiio_complain(MPI_ERR_UNSUPPORTED_OPERATION,

@@ -11,15 +11,15 @@ typedef tutti_err resize_fn(tutti_file *f, tutti_off size);
 /* Call `fn`, in which all ranks agree on the size and on errors. */
 static int resize_file(mpiio_file *f, MPI_Offset size, resize_fn *fn, const char *what) {
     if (f->amode & MPI_MODE_SEQUENTIAL)
-        return mpiio_fail(f, mpiio_complain(MPI_ERR_UNSUPPORTED_OPERATION,
-                                            "%s of '%s', which was opened with "
-                                            "MPI_MODE_SEQUENTIAL",
-                                            what, f->path));
+        return mpiio_fail(
+            f, mpiio_complain(MPI_ERR_UNSUPPORTED_OPERATION,
+                              "%s is not allowed: '%s' was opened with MPI_MODE_SEQUENTIAL", what,
+                              f->path));
     if (f->amode & MPI_MODE_RDONLY)
-        return mpiio_fail(f, mpiio_complain(MPI_ERR_READ_ONLY,
-                                            "%s of '%s', which was opened with "
-                                            "MPI_MODE_RDONLY",
-                                            what, f->path));
+        return mpiio_fail(f,
+                          mpiio_complain(MPI_ERR_READ_ONLY,
+                                         "%s is not allowed: '%s' was opened with MPI_MODE_RDONLY",
+                                         what, f->path));
     mpiio_enter(f);
     const int code = mpiio_complain_tutti(fn(f->file, size));
     mpiio_leave(f);
@@ -117,9 +117,13 @@ int mpiio_register_datarep(const char *name) {
     int code = MPI_SUCCESS;
     name_node *n = NULL;
     pthread_mutex_lock(&names_lock);
-    if (!name || !name[0] || strlen(name) >= MPI_MAX_DATAREP_STRING) {
-        code =
-            mpiio_complain(MPI_ERR_ARG, "the name of the data representation is empty or too long");
+    if (!name || !name[0]) {
+        code = mpiio_complain(MPI_ERR_ARG, "argument datarep is %s", name ? "empty" : "NULL");
+    } else if (strlen(name) >= MPI_MAX_DATAREP_STRING) {
+        code = mpiio_complain(
+            MPI_ERR_ARG,
+            "the name of the data representation has %zu bytes: at most %d are allowed",
+            strlen(name), MPI_MAX_DATAREP_STRING - 1);
     } else if (name_is_taken(name)) {
         code = mpiio_complain(MPI_ERR_DUP_DATAREP, "data representation '%s' is already registered",
                               name);

@@ -47,13 +47,14 @@ static int check_amode(int amode) {
 
 static int check_path(const char *path) {
     if (path && strip_prefix(path)[0]) return MPI_SUCCESS;
-    return mpiio_complain(path ? MPI_ERR_NO_SUCH_FILE : MPI_ERR_ARG, "the file name is empty");
+    return mpiio_complain(path ? MPI_ERR_NO_SUCH_FILE : MPI_ERR_ARG, "argument filename is %s",
+                          path ? "empty" : "NULL");
 }
 
 static int check_comm(MPI_Comm comm) {
     int between = 0;
     if (comm == MPI_COMM_NULL)
-        return mpiio_complain(MPI_ERR_COMM, "the communicator is MPI_COMM_NULL");
+        return mpiio_complain(MPI_ERR_COMM, "argument comm is MPI_COMM_NULL");
     const int code = PMPI_Comm_test_inter(comm, &between);
     if (code != MPI_SUCCESS || !between) return code;
     return mpiio_complain(MPI_ERR_COMM,

@@ -13,7 +13,9 @@ int mpiio_byte_offset(const mpiio_file *f, MPI_Offset at, MPI_Offset *out) {
     tutti_off lo = 0, hi = 0;
     if (f->view.plain) {
         if (__builtin_add_overflow(f->view.displacement, at, out))
-            return mpiio_complain(MPI_ERR_ARG, "the offset exceeds 2^63 bytes");
+            return mpiio_complain(MPI_ERR_ARG,
+                                  "offset %lld of a view with displacement %lld exceeds 2^63 bytes",
+                                  (long long)at, (long long)f->view.displacement);
         return MPI_SUCCESS;
     }
     if (f->view.tile_size == 0) {

@@ -33,8 +33,10 @@ static int check_displacement(const mpiio_file *f, MPI_Offset displacement) {
     const int current = displacement == MPI_DISPLACEMENT_CURRENT;
     if (f->amode & MPI_MODE_SEQUENTIAL)
         return current ? MPI_SUCCESS
-                       : mpiio_complain(MPI_ERR_ARG, "files opened with MPI_MODE_SEQUENTIAL take "
-                                                     "MPI_DISPLACEMENT_CURRENT only");
+                       : mpiio_complain(MPI_ERR_ARG,
+                                        "displacement is %lld: must be MPI_DISPLACEMENT_CURRENT "
+                                        "for a file opened with MPI_MODE_SEQUENTIAL",
+                                        (long long)displacement);
     if (current)
         return mpiio_complain(MPI_ERR_ARG, "MPI_DISPLACEMENT_CURRENT requires MPI_MODE_SEQUENTIAL");
     if (displacement >= 0) return MPI_SUCCESS;
@@ -235,8 +237,11 @@ int mpiio_get_view(mpiio_file *f, MPI_Offset *displacement, MPI_Datatype *etype,
                    MPI_Datatype *filetype, char *name) {
     MPI_Datatype e, t;
     if (!displacement || !etype || !filetype || !name)
-        return mpiio_fail(
-            f, mpiio_complain(MPI_ERR_ARG, "argument disp, etype, filetype or datarep is NULL"));
+        return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "argument %s is NULL",
+                                            !displacement ? "disp"
+                                            : !etype      ? "etype"
+                                            : filetype    ? "datarep"
+                                                          : "filetype"));
     int code = type_keep(f->view.etype, &e);
     if (code == MPI_SUCCESS) code = type_keep(f->view.filetype, &t);
     if (code == MPI_SUCCESS) {

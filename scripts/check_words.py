@@ -68,7 +68,7 @@ def main():
                 print(f"{file}:{line}: '{' '.join(match[0].split())}': use {use}")
                 found += 1
     if not checked:
-        sys.exit("check_words.py: no file to check")
+        sys.exit("check_words.py: no file was checked: pass tracked files")
     sys.exit(1 if found else 0)
 
 

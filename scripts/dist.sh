@@ -10,7 +10,7 @@ generated=$(realpath "$2")
 cd "$(dirname "$0")/.."
 version=$(sed -n 's/#define TUTTI_VERSION_STRING "\(.*\)"/\1/p' include/tutti/types.h)
 git diff --quiet HEAD || {
-    echo "dist.sh: uncommitted changes: the generated files may not match the commit" >&2
+    echo "dist.sh: there are uncommitted changes: the generated files may not match the commit" >&2
     exit 1
 }
 set --

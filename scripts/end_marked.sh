@@ -22,6 +22,6 @@ end_marked() {
         done
         sleep 0.05
     done
-    echo "${0##*/}: still there: $pids" >&2
+    echo "${0##*/}: processes are still running: $pids" >&2
     return 1
 }

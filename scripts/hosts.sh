@@ -46,7 +46,7 @@ inside() {
     who=$1
     shift
     if [ ! -e "$dir/pid.$who" ]; then
-        echo "hosts.sh: there is no host '$who' in $dir" >&2
+        echo "hosts.sh: host '$who' does not exist in $dir" >&2
         return 1
     fi
     pid=$(cat "$dir/pid.$who")
@@ -87,7 +87,7 @@ rate_check() {
     *) number= ;;
     esac
     case $number in '' | 0* | *[!0-9]* | ???????*)
-        echo "hosts.sh: '$1' is no rate: 2gbit, 100mbit, 500kbit, none" >&2
+        echo "hosts.sh: rate is '$1': must be like 2gbit, 100mbit or 500kbit, or none" >&2
         exit 2
         ;;
     esac

@@ -9,7 +9,7 @@ dir=$1
 shift
 [ $# -gt 0 ] || set -- bjt mesa fingers power
 command -v gmsh >/dev/null || {
-    echo "meshes.sh: there is no gmsh (Debian: gmsh)" >&2
+    echo "meshes.sh: gmsh is not installed (Debian: gmsh)" >&2
     exit 77
 }
 mkdir -p "$dir"

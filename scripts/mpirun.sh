@@ -24,7 +24,7 @@ first_of() {
             return
         fi
     done
-    echo "mpirun.sh: none of these found: $*" >&2
+    echo "mpirun.sh: none of these programs exists: $*" >&2
     exit 127
 }
 

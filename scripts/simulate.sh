@@ -42,7 +42,7 @@ dragonfly) # groups, chassis, routers per chassis, hosts per router; each with t
     ;;
 crossbar) form='' count=$hosts ;;
 *)
-    echo "simulate.sh: SIMULATED_TOPOLOGY is '$topology': it can be fat-tree, dragonfly or crossbar" >&2
+    echo "simulate.sh: SIMULATED_TOPOLOGY is '$topology': must be fat-tree, dragonfly or crossbar" >&2
     exit 2
     ;;
 esac

@@ -24,7 +24,7 @@ usage() {
 bytes_of() {
     number=${1%[kmg]}
     case $number in '' | 0* | *[!0-9]* | ????????????*)
-        echo "throttle.sh: '$1' is no number of bytes" >&2
+        echo "throttle.sh: '$1' is not a number of bytes: must be like 512, 64k, 16m, 1g" >&2
         exit 2
         ;;
     esac
@@ -79,7 +79,7 @@ end_members() {
         tries=$((tries - 1))
         sleep 0.05
     done
-    echo "throttle.sh: still there: $members" >&2
+    echo "throttle.sh: processes are still running: $members" >&2
     return 1
 }
 
@@ -99,7 +99,7 @@ detach() {
         [ "$(loops)" = "$1" ] || return 0
         sleep 0.1
     done
-    echo "throttle.sh: $1 is still in use (in another mount namespace?) and goes when that ends" >&2
+    echo "throttle.sh: $1 is still in use, perhaps in another mount namespace: it is released when the user ends" >&2
 }
 
 # unmount: unmount within a second, or lazily after the last use
@@ -108,7 +108,7 @@ unmount() {
         mountpoint -q "$dir" || return 0
         timeout -k 1 30 umount "$dir" 2>/dev/null || sleep 0.1
     done
-    echo "throttle.sh: $dir is in use by others; unmounted all the same" >&2
+    echo "throttle.sh: $dir is in use by other processes: unmounted lazily" >&2
     umount -l "$dir"
 }
 
@@ -186,7 +186,7 @@ up() {
 
 run() {
     if ! mountpoint -q "$dir" || [ ! -d "$group" ]; then
-        echo "throttle.sh: $dir is not up" >&2
+        echo "throttle.sh: $dir is not mounted: run 'throttle.sh up' first" >&2
         exit 1
     fi
     echo $$ >"$group/cgroup.procs"
@@ -207,7 +207,7 @@ up.2 | up.3)
     operations=0
     [ $# = 2 ] || operations=$(bytes_of "$3")
     if [ "$size" -lt 16777216 ]; then
-        echo "throttle.sh: a disk of $2 is too small: 16m or more" >&2
+        echo "throttle.sh: disk size is $2: must be >= 16m" >&2
         exit 2
     fi
     up "$rate" "$size" "$operations"

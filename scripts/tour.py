@@ -40,7 +40,7 @@ def run(ranks, *command, quiet=False):
     before = [str(TOP / "scripts/mpirun.sh"), MPI, str(ranks)] if ranks else []
     done = subprocess.run(before + words, capture_output=True, text=True, timeout=300, check=False)
     if done.returncode:
-        sys.exit(f"{shown}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+        sys.exit(f"{shown} failed with exit code {done.returncode}\n{done.stdout}{done.stderr}")
     if not quiet:
         print("".join(f"  {line}\n" for line in done.stdout.splitlines()), end="", flush=True)
     return done.stdout
@@ -175,7 +175,7 @@ def division(tutti, path, by):
     owners = json.loads(run(0, tutti, "mesh", "owners", path, "--parts", RANKS, "--by", by, *order, "--json", quiet=True))
     count = {rule: owners["rules"][rule]["intervals"] for rule in ("own", "idg2")}
     if 3 * count["idg2"] > count["own"]:
-        sys.exit(f"mesh by {owners['by']}: {count['own']} intervals as owned, {count['idg2']} by idg2: more than a third")
+        sys.exit(f"partitioner {owners['by']}: rule idg2 has {count['idg2']} intervals, rule own {count['own']}: expected at most a third")
     return owners, ["--by", owners["by"], *order], count  # the partitioner used: METIS may be missing
 
 

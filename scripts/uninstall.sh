@@ -14,11 +14,11 @@ manifests() {
         ! grep -qxF "$list" "$list" || echo "$list"
     done
 }
-cd "$prefix" 2>/dev/null || { echo "uninstall.sh: no directory $prefix" >&2; exit 1; }
+cd "$prefix" 2>/dev/null || { echo "uninstall.sh: directory '$prefix' does not exist" >&2; exit 1; }
 prefix=$PWD
 list=$(manifests "$mpi")
 if [ ! -f "$list" ]; then # no list, or several
-    echo "uninstall.sh: no single installation of Tutti for $mpi in $prefix" >&2
+    echo "uninstall.sh: '$prefix' must contain exactly one installation of Tutti for $mpi" >&2
     exit 1
 fi
 others=$(manifests '*' | grep -vxF "$list" || true)

@@ -38,8 +38,13 @@ void tutti__f_settled(void) {
 }
 
 /* Errors can be set only by a failing call: copying a NULL access fails with the error set here. */
-tutti_err tutti__f_error(tutti_err code, const char *text) {
+tutti_err tutti__f_error(tutti_err code, const char *format, ...) {
     tutti_access *none = NULL;
+    char text[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
     tutti_set_local_error(code, 0, text);
     return tutti_access_copy(NULL, &none);
 }

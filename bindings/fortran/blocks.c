@@ -79,10 +79,10 @@ static int describe_slice(const tutti__f_array *v, const tutti_array_spec *spec,
         return err == TUTTI_OK;
     }
     if (v->contiguous && long_dims(v->rank, v->extent) <= 1) return 1;
-    tutti__f_set_local_error(
-        TUTTI_ERR_ARG,
-        "array is not contiguous, or has bytes as elements and the file is row-major: "
-        "it must have the shape and the elements of the slice");
+    tutti__f_set_local_error(TUTTI_ERR_ARG,
+                             "%s: it must have the shape and the elements of the slice",
+                             v->contiguous ? "array has another shape, and the file is row-major"
+                                           : "array is not contiguous");
     return 0;
 }
 

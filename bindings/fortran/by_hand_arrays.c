@@ -95,9 +95,8 @@ static items items_begin(const tutti__f_replicas *r, const CFI_cdesc_t *buf) {
     const tutti__f_shape shape = {.item = r->item, .entries = r->item > 0 ? r->n : hi};
     i.base = tutti__f_copy_begin(&i.v, hi > 0 ? &shape : NULL, &i.copy);
     if (lo < 0)
-        tutti__f_set_local_error(
-            TUTTI_ERR_ARG,
-            "memory_offsets contains a negative offset: items must be inside the array");
+        tutti__f_set_local_error(TUTTI_ERR_ARG, "memory_offsets has the minimum %lld: must be >= 0",
+                                 (long long)lo);
     if ((lo < 0 || !i.base) && hi > lo) i.use = NULL;
     return i;
 }

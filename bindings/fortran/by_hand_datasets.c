@@ -137,9 +137,9 @@ TUTTI_API void tutti_f_item_make(item *t, const CFI_cdesc_t *variable,
                                  const tutti__f_entries *entries, const CFI_cdesc_t *buf, int *ierr,
                                  const int *type) {
     item_take(t, variable, entries, buf, type);
-    tutti__f_end(t->variable[0] ? TUTTI_OK
-                                : tutti__f_error(TUTTI_ERR_ARG,
-                                                 "variable name is empty or longer than 127 bytes"),
+    tutti__f_end(t->variable[0]
+                     ? TUTTI_OK
+                     : tutti__f_error(TUTTI_ERR_ARG, "variable name must have 1 to 127 bytes"),
                  ierr);
 }
 
@@ -370,7 +370,8 @@ static tutti_err info_get(tutti_dataset *d, const tutti_info_owner *owner, const
     err = tutti_dataset_info_get(d, owner, fits ? name : NULL, &now, &room, all);
     tutti__f_settled();
     if (err == TUTTI_OK && now != *type)
-        err = tutti__f_error(TUTTI_ERR_STATE, "the type of the info changed while it was read");
+        err = tutti__f_error(TUTTI_ERR_STATE,
+                             "info '%s' has changed its type during the read: read it again", name);
     if (err == TUTTI_OK) tutti__f_value_take(v, now, room, all);
     free(all);
     return err;

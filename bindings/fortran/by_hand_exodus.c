@@ -51,12 +51,11 @@ TUTTI_API const void *tutti_f_exodus_list(const CFI_cdesc_t *list, int64_t n, in
     const tutti__f_array v = tutti__f_array_of(list);
     if (!v.base || !*good) return NULL;
     if (v.contiguous && v.bytes == n * v.element) return v.base;
-    tutti__f_set_local_error(TUTTI_ERR_ARG, "%s %lld: '%.*s' %s %lld, and %lld %s",
-                             tutti_exodus_kind_name(kind), (long long)id, (int)what->elem_len,
-                             (const char *)what->base_addr,
-                             v.contiguous ? "has a size of" : "is not contiguous:",
-                             (long long)(v.element > 0 ? v.bytes / v.element : 0), (long long)n,
-                             "are required, contiguous");
+    tutti__f_set_local_error(
+        TUTTI_ERR_ARG, "%s %lld: '%.*s' has %lld elements%s: must be %lld, contiguous",
+        tutti_exodus_kind_name(kind), (long long)id, (int)what->elem_len,
+        (const char *)what->base_addr, (long long)(v.element > 0 ? v.bytes / v.element : 0),
+        v.contiguous ? "" : " and is not contiguous", (long long)n);
     *good = false;
     return NULL;
 }
@@ -110,7 +109,9 @@ static tutti_err field_take(field *f, int kind, const CFI_cdesc_t *variable, con
     if (entries) f->entries = *entries;
     f->array = tutti__f_array_of(buf);
     f->type = f->array.type;
-    return fits ? TUTTI_OK : tutti__f_error(TUTTI_ERR_ARG, "variable name is too long");
+    return fits ? TUTTI_OK
+                : tutti__f_error(TUTTI_ERR_ARG, "variable name has more than %zu bytes",
+                                 sizeof f->variable - 1);
 }
 
 TUTTI_API void tutti_f_exodus_field_make(field *f, int kind, const CFI_cdesc_t *variable,
@@ -474,7 +475,9 @@ TUTTI_API void tutti_f_exodus_note_get(const tutti__f_handle *x, const CFI_cdesc
         err = tutti_exodus_note_get(x->p, fits ? c_name : NULL, &now, &room, all);
         tutti__f_settled();
         if (err == TUTTI_OK && now != its)
-            err = tutti__f_error(TUTTI_ERR_STATE, "the type of the note changed while it was read");
+            err = tutti__f_error(TUTTI_ERR_STATE,
+                                 "note '%s' has changed its type during the read: read it again",
+                                 c_name);
         if (err == TUTTI_OK) tutti__f_value_take(&v, now, room, all);
         free(all);
     }

@@ -24,11 +24,14 @@ static tutti_err pack_check(const tutti_access *a, tutti_off from, tutti_off to,
                             const tutti__f_array *packed) {
     if (!a) return tutti__f_error(TUTTI_ERR_ARG, "argument access is NULL");
     if (from < 0 || from > to || to > tutti_access_bytes(a))
-        return tutti__f_error(TUTTI_ERR_ARG, "range of bytes is outside the access");
+        return tutti__f_error(TUTTI_ERR_ARG,
+                              "range [%lld, %lld) is outside the %lld bytes of the access",
+                              (long long)from, (long long)to, (long long)tutti_access_bytes(a));
     if (!tutti__f_plain(packed, to - from, 0) && to > from)
         return tutti__f_error(
             TUTTI_ERR_ARG,
-            "argument packed must be contiguous and have as many bytes as the range");
+            "argument packed has %lld bytes: must be contiguous and have at least %lld",
+            (long long)packed->bytes, (long long)(to - from));
     return TUTTI_OK;
 }
 
@@ -83,7 +86,9 @@ static tutti_err make_plan(plan_fn *make, const tutti__f_handle *f, const tutti_
     if (like) m = tutti__f_memory_begin(a->p, like);
     if (a->p) tutti_access_memory_bounds(a->p, &lo, &hi);
     if (lo < 0) {
-        tutti__f_set_local_error(TUTTI_ERR_ARG, "access has negative memory offsets: must be >= 0");
+        tutti__f_set_local_error(TUTTI_ERR_ARG,
+                                 "lowest memory offset of the access is %lld: must be >= 0",
+                                 (long long)lo);
         m.access = NULL;
     }
     const tutti_err err = make(f->p, m.access, &made);

@@ -27,7 +27,7 @@ void tutti__f_end(tutti_err err, int *ierr);
 /* Set the error of this rank for the next collective call, which it makes with NULL. */
 void tutti__f_set_local_error(tutti_err code, const char *format, ...) TUTTI_PRINTF(2, 3);
 /* Set an error of this layer and return its code. */
-tutti_err tutti__f_error(tutti_err code, const char *text);
+tutti_err tutti__f_error(tutti_err code, const char *format, ...) TUTTI_PRINTF(2, 3);
 
 /* ---- handles in the derived types */
 

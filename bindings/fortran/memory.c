@@ -142,9 +142,10 @@ static tutti_err long_dims(const tutti__f_array *v, int64_t element, int64_t *ex
     for (int d = 0; d < v->rank; d++) {
         if (v->extent[d] == 1) continue;
         if (v->element != element && v->step[d] % v->element != 0)
-            return tutti__f_error(
-                TUTTI_ERR_UNSUPPORTED,
-                "distance between array elements is not a multiple of the element size");
+            return tutti__f_error(TUTTI_ERR_UNSUPPORTED,
+                                  "distance between array elements is %lld bytes: must be a "
+                                  "multiple of the element size, %lld",
+                                  (long long)v->step[d], (long long)v->element);
         extent[n] = v->extent[d];
         step[n++] = v->element == element ? v->step[d] : v->step[d] / v->element * element;
     }
@@ -286,8 +287,8 @@ tutti_err tutti__f_compose(const tutti_access *a, const tutti__f_array *v, int64
     tutti_section s;
     if (tutti_access_repeated(a) > 0)
         return tutti__f_error(TUTTI_ERR_UNSUPPORTED,
-                              "access names bytes of the file several times, "
-                              "and the array is not contiguous");
+                              "access contains repeated bytes of the file, but the array is not "
+                              "contiguous: pass a contiguous array");
     if (tutti__f_section(v, element, &s) == TUTTI_OK && is_packed(a))
         return join_section(a, &s, out);
     return join_pieces(a, v, element, out);

@@ -57,10 +57,13 @@ static int check_options_match(const array_config *c, const tutti_array_spec *sp
                          array_shape_text(spec->ndims, spec->shape, actual, sizeof actual),
                          array_shape_text(c->spec.ndims, c->spec.shape, given, sizeof given));
     if (c->has_type && (spec->type != c->spec.type || spec->element_size != c->spec.element_size))
-        return cli_error("'%s' has elements of type %s, expected %s", c->path,
-                         tutti_type_name(spec->type), tutti_type_name(c->spec.type));
+        return cli_error("'%s' has elements of type %s (%lld bytes), expected %s (%lld bytes)",
+                         c->path, tutti_type_name(spec->type), (long long)spec->element_size,
+                         tutti_type_name(c->spec.type), (long long)c->spec.element_size);
     if (c->has_order && spec->order != c->spec.order)
-        return cli_error("'%s' is stored in the other order (row, column)", c->path);
+        return cli_error("'%s' is stored in %s order, expected %s", c->path,
+                         spec->order == TUTTI_ROW_MAJOR ? "row" : "column",
+                         c->spec.order == TUTTI_ROW_MAJOR ? "row" : "column");
     return 0;
 }
 

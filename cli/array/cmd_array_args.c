@@ -151,7 +151,7 @@ static int check_config(void *config) {
     c->path = operand[0];
     *(command == ARRAY_TRANSPOSE ? &c->to : &c->section) = second;
     if ((command == ARRAY_CREATE || (c->raw && !c->create)) && !(c->has_shape && c->has_type))
-        return cli_error("missing --shape or --type%s",
+        return cli_error("missing --%s%s", c->has_shape ? "type" : "shape",
                          c->raw ? ": a --raw file has no header" : "");
     if (c->spec.offset && !c->raw) return cli_error("--offset requires --raw");
     if (command == ARRAY_WRITE && !c->from) return cli_error("missing --from FILE");

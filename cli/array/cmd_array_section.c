@@ -65,20 +65,22 @@ int array_section_parse(const char *text, int fortran, const tutti_array_spec *s
                              text, d);
         const tutti_count first = fortran ? 1 : 0;
         if (p.stride < 1)
-            return cli_error("section '%s', dimension %d: stride must be >= 1", text, d);
+            return cli_error("section '%s', dimension %d: stride is %lld: must be >= 1", text, d,
+                             (long long)p.stride);
         if (p.lo < first)
-            return cli_error("section '%s', dimension %d: with --fortran, indices must be >= 1",
-                             text, d);
+            return cli_error("section '%s', dimension %d: index is %lld: must be >= %lld%s", text,
+                             d, (long long)p.lo, (long long)first,
+                             fortran ? " with --fortran" : "");
         if (p.hi > spec->shape[d] || p.lo > spec->shape[d] + first)
-            return cli_error("section '%s', dimension %d: the array ends at %lld", text, d,
+            return cli_error("section '%s', dimension %d: indices exceed the extent %lld", text, d,
                              (long long)spec->shape[d]);
         out->lo[d] = fortran ? p.lo - 1 : p.lo;
         out->hi[d] = p.hi;
         out->stride[d] = p.stride;
     }
     if (d == spec->ndims && !*at) return 0;
-    return cli_error("section '%s': the array has %d dimension%s", text, spec->ndims,
-                     spec->ndims == 1 ? "" : "s");
+    return cli_error("section '%s' does not match the array, which has %d dimension%s", text,
+                     spec->ndims, spec->ndims == 1 ? "" : "s");
 }
 
 int array_axes_parse(const char *text, int ndims, int *axes_out) {

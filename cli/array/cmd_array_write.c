@@ -173,8 +173,10 @@ static int source_check(const cli_world *w, const array_config *c, source *from,
                              array_shape_text(h->spec.ndims, h->spec.shape, has, sizeof has),
                              array_shape_text(s->spec.ndims, s->shape, needs, sizeof needs));
         if (h->spec.type == s->spec.type && h->spec.element_size == s->spec.element_size) return 0;
-        return cli_error("'%s' has elements of type %s, but the array has %s", c->from,
-                         tutti_type_name(h->spec.type), tutti_type_name(s->spec.type));
+        return cli_error(
+            "'%s' has elements of type %s (%lld bytes), but the array has %s (%lld bytes)", c->from,
+            tutti_type_name(h->spec.type), (long long)h->spec.element_size,
+            tutti_type_name(s->spec.type), (long long)s->spec.element_size);
     }
     return cli_agree(w, w->rank == 0 && reader_open(&from->text, c, s));
 }

@@ -154,14 +154,17 @@ static int check_length(const tutti_array_spec *spec, tutti_off size) {
 int npy_parse(const unsigned char *text, size_t bytes, tutti_off size, npy_header *out) {
     npy_header h = {.swapped = 0};
     if (bytes < PREFIX || memcmp(text, magic, 6) != 0)
-        return cli_error("not a .npy file: wrong magic string");
+        return cli_error("the file is not a .npy file: wrong magic string");
     if (text[6] < 1 || text[6] > 3)
         return cli_error(".npy files of version %d.%d are not supported", text[6], text[7]);
     const size_t start = text[6] == 1 ? 10 : 12;
     size_t length = text[8] | (size_t)text[9] << 8;
     if (text[6] >= 2) length |= (size_t)text[10] << 16 | (size_t)text[11] << 24;
-    if (length > HEADER_MOST || start + length > bytes)
-        return cli_error("invalid .npy header length %zu: header is truncated or too long", length);
+    if (length > HEADER_MOST)
+        return cli_error(".npy header has %zu bytes: at most %d are supported", length,
+                         (int)HEADER_MOST);
+    if (start + length > bytes)
+        return cli_error("file ends inside its .npy header of %zu bytes", length);
     const char *dictionary = (const char *)text + start;
     h.spec.offset = (tutti_off)(start + length);
     {

@@ -73,8 +73,11 @@ int content_check_file(uint64_t seed, const char *path, tutti_off lo, tutti_off 
         const ssize_t got = pread(fd, buf, want, lo);
         const tutti_off bad = got > 0 ? content_check(seed, lo, buf, got) : -1;
         if (got < 0) failed = cli_error_errno("cannot read back", path);
-        if (got == 0) failed = cli_error("'%s' ends at offset %lld", path, (long long)lo);
-        if (bad >= 0) failed = cli_error("wrong byte in '%s' at offset %lld", path, (long long)bad);
+        if (got == 0)
+            failed =
+                cli_error("short read of '%s': the file ends at offset %lld", path, (long long)lo);
+        if (bad >= 0)
+            failed = cli_error("'%s' has a wrong byte at offset %lld", path, (long long)bad);
         lo += got;
     }
     close(fd);

@@ -6,7 +6,7 @@ static int mpi_failed(const bench_job *job, const char *what, int code) {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length;
     MPI_Error_string(code, text, &length);
-    return cli_error("%s of '%s': %s", what, job->path, text);
+    return cli_error("%s of '%s' failed: %s", what, job->path, text);
 }
 
 int peer_open(const bench_job *job, MPI_File *out) {

@@ -17,8 +17,11 @@ static int transfer_bytes(const bench_job *job, int fd, char *buf, size_t bytes,
     while (bytes) {
         const ssize_t n =
             job->is_write ? pwrite(fd, buf, bytes, offset) : pread(fd, buf, bytes, offset);
-        if (n < 0) return cli_error_errno(job->is_write ? "pwrite to" : "pread from", job->path);
-        if (n == 0) return cli_error("'%s' ends at offset %lld", job->path, (long long)offset);
+        if (n < 0)
+            return cli_error_errno(job->is_write ? "cannot write" : "cannot read", job->path);
+        if (n == 0)
+            return cli_error("short read of '%s': the file ends at offset %lld", job->path,
+                             (long long)offset);
         buf += n;
         bytes -= (size_t)n;
         offset += n;
@@ -28,7 +31,7 @@ static int transfer_bytes(const bench_job *job, int fd, char *buf, size_t bytes,
 
 static int close_job(const bench_job *job, int fd, int failed) {
     if (!failed && job->is_write && job->config->fsync && fsync(fd) != 0)
-        failed = cli_error_errno("fsync of", job->path);
+        failed = cli_error_errno("cannot sync", job->path);
     if (close(fd) != 0 && !failed) return cli_error_errno("close", job->path);
     return failed;
 }
@@ -74,7 +77,7 @@ static int run_mapping(bench_job *job, bench_entry *e) {
     const int fd = open_job(job);
     if (fd < 0) return cli_error_errno("open", job->path);
     char *map = mmap(NULL, (size_t)p->total, PROT_READ, MAP_SHARED, fd, 0);
-    if (map == MAP_FAILED) return close_job(job, fd, cli_error_errno("mmap of", job->path));
+    if (map == MAP_FAILED) return close_job(job, fd, cli_error_errno("cannot map", job->path));
     for (tutti_count i = 0; i < p->pieces; i++)
         memcpy(job->user + p->piece[i].memory, map + p->piece[i].file, (size_t)p->piece[i].bytes);
     munmap(map, (size_t)p->total);

@@ -107,8 +107,9 @@ static int move_slice(const bench_job *job, int fd, tutti_count cycle) {
         const ssize_t n =
             job->is_write ? pwrite(fd, buf, want, offset) : pread(fd, buf, want, offset);
         if (n <= 0)
-            return n < 0 ? cli_error_errno("transfer of", job->path)
-                         : cli_error("'%s' is too short", job->path);
+            return n < 0 ? cli_error_errno("cannot transfer", job->path)
+                         : cli_error("short transfer of '%s' at offset %lld", job->path,
+                                     (long long)offset);
         offset += n;
         buf += n;
     }
@@ -153,7 +154,7 @@ static int run_staging(bench_job *job, bench_entry *e) {
     const int fd = open(job->path, flags, 0666);
     int failed = (job->is_write ? write_cycles : read_cycles)(job, fd, cycle_bytes, cycles);
     if (!failed && job->is_write && job->config->fsync && fsync(fd) != 0)
-        failed = cli_error_errno("fsync of", job->path);
+        failed = cli_error_errno("cannot sync", job->path);
     if (fd >= 0 && close(fd) != 0) failed = cli_error_errno("close", job->path);
     return failed;
 }

@@ -60,7 +60,7 @@ static int check_buffer(const bench_job *job, const bench_runner *r) {
                                                         job->share_hi - job->share_lo)
                                         : content_check_pieces(seed, job->pattern, job->user);
     if (bad < 0) return 0;
-    return cli_error("wrong byte in '%s' at offset %lld", job->path, (long long)bad);
+    return cli_error("'%s' has a wrong byte at offset %lld", job->path, (long long)bad);
 }
 
 static int verify_run(const bench_job *job, const bench_entry *e, const bench_runner *r) {

@@ -27,8 +27,9 @@ void variant_stats(const bench_job *job, bench_entry *e) {
 
 int variant_count(const bench_job *job, const bench_entry *e, tutti_off count) {
     if (count == job->pattern->bytes || !e->checkable) return 0;
-    return cli_error("%s of '%s': %lld bytes instead of %lld", job->is_write ? "write" : "read",
-                     job->path, (long long)count, (long long)job->pattern->bytes);
+    return cli_error("%s of '%s' transferred %lld bytes instead of %lld",
+                     job->is_write ? "write" : "read", job->path, (long long)count,
+                     (long long)job->pattern->bytes);
 }
 
 /* Sync the file if --fsync requires it; part of the timed write. */

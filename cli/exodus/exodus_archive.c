@@ -188,7 +188,8 @@ static int header_make(const char *path, const struct stat *st, char *block) {
     unsigned sum = 0;
     memset(block, 0, TAR_BLOCK);
     if (strlen(cli_base_name(path)) > 99)
-        return cli_error("'%s': name is too long for tar (at most 99 bytes)", path);
+        return cli_error("'%s': name has %zu bytes: tar supports at most 99", path,
+                         strlen(cli_base_name(path)));
     snprintf(block, 100, "%s", cli_base_name(path));
     put_octal(block + 100, 8, st->st_mode & 07777);
     put_octal(block + 108, 8, 0);

@@ -105,10 +105,12 @@ static int outline_merge(exodus_outline *o, const exodus_outline *from, const ch
         o->line = cli_malloc((size_t)o->lines * sizeof *o->line);
         for (int i = 0; i < o->lines; i++) o->line[i] = cli_strdup(from->line[i]);
     }
-    if (o->p.dims != from->p.dims || o->p.node_attributes != from->p.node_attributes)
-        return cli_error(
-            "'%s' has %d dimensions and %d node attributes, but other pieces have %d and %d", path,
-            from->p.dims, from->p.node_attributes, o->p.dims, o->p.node_attributes);
+    if (o->p.dims != from->p.dims)
+        return cli_error("'%s' has %d dimensions, but other pieces have %d", path, from->p.dims,
+                         o->p.dims);
+    if (o->p.node_attributes != from->p.node_attributes)
+        return cli_error("'%s' has %d node attributes, but other pieces have %d", path,
+                         from->p.node_attributes, o->p.node_attributes);
     o->p.has_node_ids |= from->p.has_node_ids;
     o->p.has_element_ids |= from->p.has_element_ids;
     o->p.has_order = 0;

@@ -207,8 +207,11 @@ static int check_kind(const exodus_whole *w, int pieces, int k) {
     tutti_count n = 0, at = 0;
     for (int p = 0; p < w->pieces; p++) n += count_entries(&w->piece[p], kind);
     if (cli_max(w->world, n > 0) == 0) return 0;
-    if (cli_agree(w->world,
-                  n > INT_MAX && cli_error("too many entries for one rank: %lld", (long long)n)))
+    if (cli_agree(
+            w->world,
+            n > INT_MAX &&
+                cli_error("one rank has %lld entries: at most %d are supported; use more ranks",
+                          (long long)n, INT_MAX)))
         return 1;
     entry *v = cli_malloc((size_t)n * sizeof *v);
     for (int p = 0; p < w->pieces; p++) at += list_entries(w, &w->piece[p], kind, v + at);

@@ -159,7 +159,8 @@ int exodus_parts_find(const cli_world *w, const data_config *c, tutti_exodus *x,
         return 0;
     }
     if (o->p.nodes > 2000000000)
-        return cli_error("mesh has more than 2000000000 nodes; use --by order");
+        return cli_error("mesh has %lld nodes: at most 2000000000 are supported; use --by order",
+                         (long long)o->p.nodes);
     slice s;
     tutti_count nodes = 0;
     double *xyz = NULL;

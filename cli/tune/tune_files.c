@@ -80,7 +80,7 @@ static int run_windows(tune_job *job, const tune_probe *p, long count) {
 static int prepare_write(tune_job *job, const tune_probe *p) {
     (void)p;
     if (job->world.rank == 0 && ftruncate(job->fd, 0) != 0)
-        return cli_error_errno("cannot empty", job->path);
+        return cli_error_errno("cannot truncate", job->path);
     return 0;
 }
 
@@ -163,14 +163,18 @@ static int choose_area(tune_job *job, const char *dir) {
     const tutti_off least = 8 << 20, ranks = job->world.ranks;
     while (job->area > least && free_bytes < 4.0 * (double)(job->area * ranks)) job->area /= 2;
     if (free_bytes < 1.2 * (double)(job->area * ranks))
-        return cli_error("not enough free space in '%s': %lld MiB are required", dir,
+        return cli_error("'%s' does not have enough free space: %lld MiB are required", dir,
                          (long long)job->area * ranks >> 20);
     return 0;
 }
 
 int tune_file_open(tune_job *job, const char *dir) {
     const cli_world *w = &job->world;
-    if (cli_agree(w, strlen(dir) + 40 > sizeof job->path ? cli_error("the path is too long") : 0) ||
+    if (cli_agree(
+            w, strlen(dir) + 40 > sizeof job->path
+                   ? cli_error("the path of the directory has %zu bytes: at most %zu are allowed",
+                               strlen(dir), sizeof job->path - 40)
+                   : 0) ||
         cli_agree(w, choose_area(job, dir)))
         return 1;
     MPI_Bcast(&job->area, 1, MPI_INT64_T, 0, w->comm);

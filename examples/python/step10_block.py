@@ -27,6 +27,6 @@ with tutti.Dataset(comm, sys.argv[1] if len(sys.argv) > 1 else "step10.tutti", "
         d.put(with_ghosts, u=u)
     inner = d.get(d.latest(), d.decomposition("grid", slice=mine), "u")
     if not np.array_equal(inner, whole[mine]):
-        sys.exit(f"rank {comm.rank}: wrong values")
+        sys.exit(f"rank {comm.rank}: wrong values were read")
     if comm.rank == 0:
         print(f"{SHAPE[0]} x {SHAPE[1]} x {SHAPE[2]} cells from {comm.size} ranks")

@@ -21,7 +21,7 @@ static tutti_err make_packed(tutti__side file, tutti_access **out) {
 tutti_err tutti_access_contiguous(tutti_off offset, tutti_off bytes, tutti_access **out) {
     tutti__side file = {0, NULL};
     TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
-    TUTTI_CHECK(bytes >= 0, TUTTI_ERR_ARG, "length is %lld: must be >= 0", (long long)bytes);
+    TUTTI_CHECK(bytes >= 0, TUTTI_ERR_ARG, "bytes is %lld: must be >= 0", (long long)bytes);
     TUTTI_CHECK(offset >= 0, TUTTI_ERR_ARG, "file offset is %lld: must be >= 0", (long long)offset);
     TUTTI_TRY(tutti__side_run(offset, bytes, &file));
     return make_packed(file, out);
@@ -32,8 +32,8 @@ tutti_err tutti_access_vector(tutti_off offset, tutti_count count, tutti_off blo
     tutti__side file = {0, NULL};
     TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
     TUTTI_CHECK(offset >= 0, TUTTI_ERR_ARG, "file offset is %lld: must be >= 0", (long long)offset);
-    TUTTI_CHECK(count >= 0 && block >= 0, TUTTI_ERR_ARG,
-                "count is %lld, length is %lld: must be >= 0", (long long)count, (long long)block);
+    TUTTI_CHECK(count >= 0, TUTTI_ERR_ARG, "count is %lld: must be >= 0", (long long)count);
+    TUTTI_CHECK(block >= 0, TUTTI_ERR_ARG, "block is %lld: must be >= 0", (long long)block);
     TUTTI_TRY(tutti__side_run(offset, block, &file));
     TUTTI_TRY(tutti__side_vec(file, count, stride, &file));
     return make_packed(file, out);
@@ -70,11 +70,12 @@ static tutti_err indices_offsets(tutti_off offset, tutti_off size, tutti_count n
     for (tutti_count i = 0; i < n; i++) {
         TUTTI_CHECK(tutti__mul_ok(index[i], size, &offsets[i]) &&
                         tutti__add_ok(offset, offsets[i], &offsets[i]),
-                    TUTTI_ERR_OVERFLOW, "index %lld is %lld: too large", (long long)i,
+                    TUTTI_ERR_OVERFLOW,
+                    "index[%lld] is %lld: its file offset does not fit in 64 bits", (long long)i,
                     (long long)index[i]);
         TUTTI_CHECK(offsets[i] >= 0, TUTTI_ERR_ARG,
-                    "index %lld is %lld: gives a negative file offset", (long long)i,
-                    (long long)index[i]);
+                    "index[%lld] is %lld: its file offset is %lld, must be >= 0", (long long)i,
+                    (long long)index[i], (long long)offsets[i]);
     }
     return TUTTI_OK;
 }
@@ -82,15 +83,15 @@ static tutti_err indices_offsets(tutti_off offset, tutti_off size, tutti_count n
 tutti_err tutti_access_indices(tutti_off offset, tutti_off item_size, tutti_count n,
                                const tutti_count *index, tutti_access **out) {
     tutti__side file = {0, NULL};
-    size_t bytes;
     TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
     TUTTI_CHECK(n >= 0, TUTTI_ERR_ARG, "n is %lld: must be >= 0", (long long)n);
     TUTTI_CHECK(n == 0 || index, TUTTI_ERR_ARG, "argument index is NULL");
-    TUTTI_CHECK(item_size > 0, TUTTI_ERR_ARG, "item size is %lld: must be >= 1",
+    TUTTI_CHECK(item_size > 0, TUTTI_ERR_ARG, "item_size is %lld: must be >= 1",
                 (long long)item_size);
-    TUTTI_CHECK(!__builtin_mul_overflow((size_t)n, sizeof(tutti_off), &bytes), TUTTI_ERR_OVERFLOW,
-                "n is %lld: too many indices", (long long)n);
-    tutti_off *offsets = tutti__malloc(bytes);
+    TUTTI_CHECK((size_t)n <= SIZE_MAX / sizeof(tutti_off), TUTTI_ERR_OVERFLOW,
+                "n is %lld: must be <= %lld", (long long)n,
+                (long long)(SIZE_MAX / sizeof(tutti_off)));
+    tutti_off *offsets = tutti__malloc((size_t)n * sizeof *offsets);
     if (!offsets) return TUTTI_ERR_NOMEM;
     tutti_err err = indices_offsets(offset, item_size, n, index, offsets);
     if (err == TUTTI_OK) err = tutti__side_list(n, offsets, NULL, item_size, &file);
@@ -121,7 +122,8 @@ static tutti_err concatenate_sides(int n, const tutti_access *const *parts,
         TUTTI_CHECK(
             tutti__add_ok(memory->disp, at, &memory->disp) && tutti__side_fits(*memory) &&
                 tutti__add_ok(repeated->disp, at, &repeated->disp) && tutti__side_fits(*repeated),
-            TUTTI_ERR_OVERFLOW, "part %d: memory offset %lld exceeds 2^62", i, (long long)at);
+            TUTTI_ERR_OVERFLOW, "part %d at memory offset %lld exceeds the range (-2^62, 2^62)", i,
+            (long long)at);
         tutti_access_memory_bounds(parts[i], NULL, &own_end);
         if (memory->node) end = tutti__max(end, at + own_end);
     }
@@ -154,7 +156,7 @@ tutti_err tutti_access_concat(int n, const tutti_access *const *parts,
     TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
     TUTTI_CHECK(n >= 0, TUTTI_ERR_ARG, "n is %d: must be >= 0", n);
     TUTTI_CHECK(n == 0 || parts, TUTTI_ERR_ARG, "argument parts is NULL");
-    for (int i = 0; i < n; i++) TUTTI_CHECK(parts[i], TUTTI_ERR_ARG, "part %d is NULL", i);
+    for (int i = 0; i < n; i++) TUTTI_CHECK(parts[i], TUTTI_ERR_ARG, "parts[%d] is NULL", i);
     tutti__side *sides = tutti__calloc((size_t)n, SIDES * sizeof *sides);
     if (!sides) return TUTTI_ERR_NOMEM;
     const tutti_err err = concatenate_accesses(n, parts, memory_offsets, sides, out);
@@ -210,14 +212,15 @@ tutti_err tutti_access_shift(const tutti_access *a, tutti_off file, tutti_off me
     tutti_access moved = tutti__access_share(a);
     tutti__side *const sides[] = {&moved.file, &moved.repeats.file, &moved.memory,
                                   &moved.repeats.memory};
-    int fits = 1;
-    for (int i = 0; i < 4 && fits; i++)
-        if (sides[i]->node)
-            fits = tutti__add_ok(sides[i]->disp, i < 2 ? file : memory, &sides[i]->disp) &&
-                   tutti__side_fits(*sides[i]);
-    if (fits) return tutti__access_make_all(moved, out);
+    int i = 0;
+    while (i < 4 && (!sides[i]->node ||
+                     (tutti__add_ok(sides[i]->disp, i < 2 ? file : memory, &sides[i]->disp) &&
+                      tutti__side_fits(*sides[i]))))
+        i++;
+    if (i == 4) return tutti__access_make_all(moved, out);
     tutti__access_drop(&moved);
-    TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "an offset exceeds 2^62");
+    TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "%s is %lld: shifted offsets exceed the range (-2^62, 2^62)",
+               i < 2 ? "file" : "memory", (long long)(i < 2 ? file : memory));
 }
 
 tutti_err tutti_access_copy(const tutti_access *a, tutti_access **out) {

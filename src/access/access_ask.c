@@ -150,7 +150,7 @@ static tutti_err parse_sides(const char *buf, size_t size, tutti_access *a) {
     TUTTI_CHECK(at == size, TUTTI_ERR_FORMAT, "description is followed by %zu extra bytes",
                 size - at);
     TUTTI_CHECK(!repeats || a->repeats.file.node, TUTTI_ERR_FORMAT,
-                "description has repeats but no bytes");
+                "description is marked to have repeated bytes, but lists none");
     return TUTTI_OK;
 }
 
@@ -165,6 +165,6 @@ tutti_err tutti_access_parse(const void *buf, size_t size, tutti_access **out) {
     }
     err = tutti__access_make_all(a, out);
     TUTTI_CHECK(err == TUTTI_OK || err == TUTTI_ERR_NOMEM, TUTTI_ERR_FORMAT,
-                "sides of the description have different sizes");
+                "invalid description: %.300s", tutti_last_error()->text);
     return err;
 }

@@ -11,7 +11,8 @@ static tutti_err sides_check(tutti__side file, tutti__side memory) {
                 "access has %lld bytes in the file, but %lld in memory", (long long)bytes,
                 (long long)tutti__side_bytes(memory));
     TUTTI_CHECK(tutti__side_fits(file) && tutti__side_fits(memory), TUTTI_ERR_OVERFLOW,
-                "an offset exceeds 2^62");
+                "offsets in %s exceed the range (-2^62, 2^62)",
+                tutti__side_fits(file) ? "memory" : "the file");
     TUTTI_CHECK(lo >= 0, TUTTI_ERR_ARG, "file offset is %lld: must be >= 0", (long long)lo);
     return TUTTI_OK;
 }

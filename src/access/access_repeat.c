@@ -160,7 +160,8 @@ static tutti_err gather_clipped_run(const tutti__mapping *r, tutti_off lo, tutti
     place p;
     const tutti_count most = tutti__side_runs(r->file) + tutti__side_runs(r->memory);
     TUTTI_CHECK(most <= TUTTI__MAX_RUNS, TUTTI_ERR_UNSUPPORTED,
-                "cannot allocate memory to split %lld repeated runs", (long long)most);
+                "cannot split %lld repeated runs: at most %lld are supported", (long long)most,
+                (long long)TUTTI__MAX_RUNS);
     for (place_seek(&p, *r, 0); p.bytes > 0; place_next(&p)) {
         const tutti_off first = tutti__max(p.file, lo), end = tutti__min(p.file + p.bytes, hi);
         if (first < end) TUTTI_TRY(gather_run(g, first, p.memory + first - p.file, end - first));

@@ -31,9 +31,9 @@ static tutti_err section_check_dim(const tutti_section *s, const char *what, int
     TUTTI_CHECK(shape >= 0, TUTTI_ERR_ARG, "%s section, dimension %d: extent is %lld: must be >= 0",
                 what, d, shape);
     TUTTI_CHECK(empty || lo >= 0, TUTTI_ERR_ARG,
-                "%s section, dimension %d: [%lld, %lld) starts below 0", what, d, lo, hi);
+                "%s section, dimension %d: lo is %lld: must be >= 0", what, d, lo);
     TUTTI_CHECK(empty || hi <= shape, TUTTI_ERR_ARG,
-                "%s section, dimension %d: upper bound %lld exceeds the extent %lld", what, d, hi,
+                "%s section, dimension %d: hi is %lld: exceeds the extent %lld", what, d, hi,
                 shape);
     TUTTI_CHECK(stride >= 0, TUTTI_ERR_ARG,
                 "%s section, dimension %d: stride is %lld: must be >= 0", what, d, stride);
@@ -72,7 +72,8 @@ static tutti_err section_loops(const tutti_section *s, const char *what, loops *
         const int fits = dim_loop(s, d, size, l) && tutti__mul_ok(size, s->shape[d], &size) &&
                          size <= TUTTI__OFF_LIMIT;
         TUTTI_CHECK(fits, TUTTI_ERR_OVERFLOW,
-                    "%s section, dimension %d: the array exceeds 2^62 bytes", what, d);
+                    "%s section, dimension %d: size and offsets of the array must be < 2^62", what,
+                    d);
     }
     return TUTTI_OK;
 }

@@ -209,7 +209,8 @@ static tutti_err cut_covered(piece *v, tutti_count *n, piece *w, tutti__mapping 
 tutti_err tutti__pieces_sort(tutti__mapping *io, tutti__mapping *lost_out) {
     const tutti_count most = tutti__side_runs(io->file) + tutti__side_runs(io->memory);
     TUTTI_CHECK(most <= TUTTI__MAX_RUNS, TUTTI_ERR_UNSUPPORTED,
-                "cannot allocate memory to sort %lld runs", (long long)most);
+                "cannot sort %lld runs: at most %lld are supported", (long long)most,
+                (long long)TUTTI__MAX_RUNS);
     piece *v = tutti__malloc((size_t)most * 3 * sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
     tutti__mapping made = {{0, NULL}, {0, NULL}}, lost = {{0, NULL}, {0, NULL}};

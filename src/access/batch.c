@@ -62,7 +62,8 @@ static tutti_err conversion_of(const tutti_conversion *in, tutti__conversion *ou
     TUTTI_CHECK_RESERVED(in, "tutti_conversion");
     const int is_bytes = in->file_type == TUTTI_BYTES;
     TUTTI_CHECK(is_bytes == (in->memory_type == TUTTI_BYTES), TUTTI_ERR_ARG,
-                "cannot convert type bytes: a conversion needs both types");
+                "file_type is %d and memory_type is %d: both or neither must be TUTTI_BYTES",
+                (int)in->file_type, (int)in->memory_type);
     if (is_bytes) {
         *out =
             (tutti__conversion){.identity = 1, .file_size = 1, .memory_size = 1, .scale = {1, 1}};
@@ -85,10 +86,11 @@ tutti_err tutti__batch_put(tutti__batch *b, int i, const tutti_access *a,
     TUTTI_CHECK(repeats_are_aligned(a, c.file_size), TUTTI_ERR_ARG,
                 "part %d: repeated bytes do not consist of complete elements", i);
     TUTTI_CHECK(c.identity || (is_scalable(a->memory, &c) && is_scalable(a->repeats.memory, &c)),
-                TUTTI_ERR_ARG, "part %d: memory offsets are not multiples of %d bytes", i,
+                TUTTI_ERR_ARG,
+                "part %d: memory offsets must be multiples of %d bytes, and below 2^58", i,
                 (int)c.scale.file);
     TUTTI_CHECK(tutti__add_ok(b->bytes, bytes, &b->bytes), TUTTI_ERR_OVERFLOW,
-                "the parts exceed 2^63 bytes");
+                "parts 0 to %d have more than 2^63 bytes", i);
     b->part[i] = (tutti__batch_part){tutti__access_share(a), c};
     b->converts |= !c.identity;
     if (bytes > 0 && (b->largest < 0 || bytes > tutti_access_bytes(&b->part[b->largest].access)))

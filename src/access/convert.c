@@ -324,14 +324,15 @@ static int is_complex(tutti__number type) {
 tutti_err tutti__conversion_make(const tutti_conversion *in, tutti__conversion *out) {
     const int little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
     const int file = number_type(in->file_type), memory = number_type(in->memory_type);
-    TUTTI_CHECK(file >= 0 && memory >= 0, TUTTI_ERR_ARG,
-                "cannot convert between types %d and %d: not numeric", (int)in->file_type,
+    TUTTI_CHECK(file >= 0, TUTTI_ERR_ARG, "file_type is %d: must be a numeric type",
+                (int)in->file_type);
+    TUTTI_CHECK(memory >= 0, TUTTI_ERR_ARG, "memory_type is %d: must be a numeric type",
                 (int)in->memory_type);
     TUTTI_CHECK((unsigned)in->file_order <= TUTTI_BIG_ENDIAN, TUTTI_ERR_ARG,
                 "unknown byte order %d", (int)in->file_order);
     tutti__conversion c = {.file = (tutti__number)file, .memory = (tutti__number)memory};
     TUTTI_CHECK(is_complex(c.file) == is_complex(c.memory), TUTTI_ERR_ARG,
-                "cannot convert between complex and real numbers");
+                "cannot convert %s (memory) to %s (file)", names[memory], names[file]);
     c.ieee = in->ieee != 0;
     c.file_size = size_of[file];
     c.memory_size = size_of[memory];

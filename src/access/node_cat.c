@@ -140,10 +140,12 @@ static tutti_err cat_describe(tutti__node *n) {
         const tutti__node *c = part->node;
         const tutti_off lo = part->disp + c->lo, hi = part->disp + c->hi;
         part->start = n->bytes;
-        TUTTI_CHECK(tutti__add_ok(n->bytes, c->bytes, &n->bytes) && tutti__off_ok(n->bytes) &&
-                        tutti__off_ok(part->disp) && tutti__off_ok(lo) && tutti__off_ok(hi),
-                    TUTTI_ERR_OVERFLOW, "part %lld of a concatenation exceeds 2^62 bytes",
+        TUTTI_CHECK(tutti__add_ok(n->bytes, c->bytes, &n->bytes) && tutti__off_ok(n->bytes),
+                    TUTTI_ERR_OVERFLOW, "parts 0 to %lld of a concatenation exceed 2^62 bytes",
                     (long long)i);
+        TUTTI_CHECK(tutti__off_ok(part->disp) && tutti__off_ok(lo) && tutti__off_ok(hi),
+                    TUTTI_ERR_OVERFLOW,
+                    "part %lld of a concatenation exceeds the range (-2^62, 2^62)", (long long)i);
         const tutti__part *prev = i ? part - 1 : NULL;
         const tutti_off end = prev ? prev->disp + prev->node->hi : 0;
         n->monotone &= c->monotone && (!prev || part->disp >= end);
@@ -239,7 +241,8 @@ tutti_err tutti__side_cat(tutti_count n, const tutti__side *parts, tutti__side *
         if (tutti__side_fits(parts[i])) continue;
         const tutti_off disp = parts[i].disp;
         parts_free(n, parts);
-        TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "part %lld of a concatenation has offset %lld: exceeds 2^62",
+        TUTTI_FAIL(TUTTI_ERR_OVERFLOW,
+                   "part %lld of a concatenation, at offset %lld, exceeds the range (-2^62, 2^62)",
                    (long long)i, (long long)disp);
     }
     TUTTI_TRY(row_take(n, parts, &r));

@@ -32,7 +32,7 @@ tutti_err tutti__node_run(tutti_off bytes, tutti__node **out) {
     TUTTI_CHECK(bytes > 0, TUTTI_ERR_ARG, "length of a run is %lld: must be >= 0",
                 (long long)bytes);
     TUTTI_CHECK(bytes <= TUTTI__OFF_LIMIT, TUTTI_ERR_OVERFLOW,
-                "length of a run is %lld: must be >= 0", (long long)bytes);
+                "length of a run is %lld: must be < 2^62", (long long)bytes);
     tutti__node *n = tutti__malloc(sizeof *n);
     if (!n) return TUTTI_ERR_NOMEM;
     *n = (tutti__node){.kind = TUTTI__RUN,
@@ -54,7 +54,8 @@ tutti_err tutti__side_run(tutti_off offset, tutti_off bytes, tutti__side *out) {
         return TUTTI_OK;
     }
     TUTTI_CHECK(tutti__off_ok(offset) && (bytes < 0 || offset <= TUTTI__OFF_LIMIT - bytes),
-                TUTTI_ERR_OVERFLOW, "run of %lld bytes at offset %lld exceeds 2^62 bytes",
+                TUTTI_ERR_OVERFLOW,
+                "run of %lld bytes at offset %lld exceeds the range (-2^62, 2^62)",
                 (long long)bytes, (long long)offset);
     tutti__node *n = NULL;
     TUTTI_TRY(tutti__node_run(bytes, &n));
@@ -71,9 +72,10 @@ static tutti_err vec_node(tutti__node *c, tutti_count count, tutti_off stride, t
     if (!tutti__mul_ok(count - 1, stride, &reach) || !tutti__off_ok(reach) ||
         !tutti__mul_ok(count, c->bytes, &bytes) || !tutti__off_ok(bytes) ||
         !tutti__off_ok(c->lo + reach) || !tutti__off_ok(c->hi + reach))
-        err = tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1,
-                               "%lld copies with stride %lld exceed 2^62 bytes", (long long)count,
-                               (long long)stride);
+        err = tutti__error_set(
+            TUTTI_ERR_OVERFLOW, 0, -1,
+            "%lld copies of %lld bytes with stride %lld: size and offsets must be < 2^62",
+            (long long)count, (long long)c->bytes, (long long)stride);
     else if ((n = tutti__malloc(sizeof *n)) == NULL)
         err = TUTTI_ERR_NOMEM;
     if (err != TUTTI_OK) {
@@ -108,8 +110,8 @@ static tutti_err copies_node(tutti__node *child, tutti_count count, tutti_off st
     if (child->kind == TUTTI__RUN && stride == child->bytes) {
         const int fits = tutti__mul_ok(count, child->bytes, &total);
         tutti__node_unref(child);
-        TUTTI_CHECK(fits, TUTTI_ERR_OVERFLOW, "%lld adjacent runs exceed 2^62 bytes",
-                    (long long)count);
+        TUTTI_CHECK(fits, TUTTI_ERR_OVERFLOW, "%lld adjacent runs of %lld bytes exceed 2^62 bytes",
+                    (long long)count, (long long)stride);
         return tutti__node_run(total, out);
     }
     if (child->kind == TUTTI__VEC && tutti__mul_ok(child->vec.count, child->vec.stride, &span) &&
@@ -119,8 +121,8 @@ static tutti_err copies_node(tutti__node *child, tutti_count count, tutti_off st
         stride = child->vec.stride;
         tutti__node_unref(child);
         if (!fits) tutti__node_unref(inner);
-        TUTTI_CHECK(fits, TUTTI_ERR_OVERFLOW, "%lld copies of a loop exceed 2^62 bytes",
-                    (long long)count);
+        TUTTI_CHECK(fits, TUTTI_ERR_OVERFLOW,
+                    "%lld copies of a loop have more than 2^63 iterations", (long long)count);
         return vec_node(inner, total, stride, out);
     }
     return vec_node(child, count, stride, out);
@@ -142,7 +144,7 @@ tutti_err tutti__side_nest(tutti__side child, tutti_count count, tutti_off strid
     if (!tutti__side_fits(made)) {
         tutti__side_free(&made);
         TUTTI_FAIL(TUTTI_ERR_OVERFLOW,
-                   "%lld copies with stride %lld from offset %lld exceed 2^62 bytes",
+                   "%lld copies with stride %lld from offset %lld exceed the range (-2^62, 2^62)",
                    (long long)count, (long long)stride, (long long)child.disp);
     }
     *out = made;

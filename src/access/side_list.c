@@ -251,7 +251,8 @@ static tutti_err list_node(source *s, const scan *k, tutti__node **out) {
     n->grain = (tutti_off)grain.g;
     if (!fits) {
         tutti__free(n);
-        TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "%lld runs exceed 2^62 bytes", (long long)k->n);
+        TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "%lld runs: size and offsets must be < 2^62",
+                   (long long)k->n);
     }
     n->hash = list_hash(n);
     TUTTI_ASSERT(tutti__node_is_valid(n));
@@ -270,7 +271,8 @@ tutti_err tutti__side_list(tutti_count n, const tutti_off *offsets, const tutti_
         TUTTI_CHECK(length >= 0, TUTTI_ERR_ARG, "run %lld has length %lld: must be >= 0",
                     (long long)i, (long long)length);
         TUTTI_CHECK(tutti__off_ok(offset) && length <= TUTTI__OFF_LIMIT - offset,
-                    TUTTI_ERR_OVERFLOW, "run %lld: %lld bytes at offset %lld exceed 2^62",
+                    TUTTI_ERR_OVERFLOW,
+                    "run %lld of %lld bytes at offset %lld exceeds the range (-2^62, 2^62)",
                     (long long)i, (long long)length, (long long)offset);
         if (length > 0) all |= (uint64_t)(offset - s.offsets[0]) | (uint64_t)length;
     }
@@ -320,10 +322,13 @@ tutti_err tutti__list_from_code(const tutti__list_code *c, tutti__node **out) {
     tutti__node *n = NULL;
     size_t head_size = tutti__leb_put(head, 0);
     TUTTI_CHECK(c->first_length % ((tutti_off)1 << c->shift) == 0, TUTTI_ERR_FORMAT,
-                "invalid list: item of %lld bytes in units of %lld", (long long)c->first_length,
-                1LL << c->shift);
-    TUTTI_CHECK(c->n >= 2 && (uint64_t)c->n - 1 <= c->code_size && c->fixed >= 0, TUTTI_ERR_FORMAT,
-                "invalid list: %lld items in %zu bytes", (long long)c->n, c->code_size);
+                "invalid list: an item has %lld bytes: must be a multiple of %lld",
+                (long long)c->first_length, 1LL << c->shift);
+    TUTTI_CHECK(c->n >= 2 && (uint64_t)c->n - 1 <= c->code_size, TUTTI_ERR_FORMAT,
+                "invalid list: it has %lld items in %zu bytes of code: must be 2 to %zu",
+                (long long)c->n, c->code_size, c->code_size + 1);
+    TUTTI_CHECK(c->fixed >= 0, TUTTI_ERR_FORMAT,
+                "invalid list: length of items is %lld: must be >= 0", (long long)c->fixed);
     if (!c->fixed)
         head_size += tutti__leb_put(head + head_size, (uint64_t)c->first_length >> c->shift);
     TUTTI_TRY(list_alloc(c->n, head_size + c->code_size, &n));
@@ -334,7 +339,8 @@ tutti_err tutti__list_from_code(const tutti__list_code *c, tutti__node **out) {
     memcpy(n->list.code + head_size, c->code, c->code_size);
     if (!index_list(n)) {
         tutti__free(n);
-        TUTTI_FAIL(TUTTI_ERR_FORMAT, "invalid list: wrong encoding");
+        TUTTI_FAIL(TUTTI_ERR_FORMAT, "invalid list: %zu bytes of code do not encode %lld items",
+                   c->code_size, (long long)c->n);
     }
     TUTTI_ASSERT(tutti__node_is_valid(n));
     *out = n;
@@ -349,9 +355,10 @@ tutti_err tutti__side_flatten(tutti__side s, tutti__side *out) {
     size_t bytes;
     tutti_off *offsets = NULL;
     if (__builtin_mul_overflow((size_t)runs, 2 * sizeof *offsets, &bytes) || runs > TUTTI__MAX_RUNS)
-        err =
-            tutti__error_set(TUTTI_ERR_UNSUPPORTED, 0, -1, "%lld runs exceed %d levels of nesting",
-                             (long long)runs, TUTTI__MAX_DEPTH);
+        err = tutti__error_set(TUTTI_ERR_UNSUPPORTED, 0, -1,
+                               "access has more than %d levels of nesting, and its %lld runs "
+                               "exceed %lld, the longest list",
+                               TUTTI__MAX_DEPTH, (long long)runs, (long long)TUTTI__MAX_RUNS);
     else if ((offsets = tutti__malloc(bytes)) != NULL) {
         tutti_off *lengths = offsets + runs;
         tutti__cursor c;

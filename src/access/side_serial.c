@@ -217,7 +217,7 @@ static tutti_err read_vec(reader *r, int depth, tutti__side *out) {
     TUTTI_TRY(read_offset(r, &stride));
     TUTTI_TRY(read_side(r, depth, &child));
     if (child.node && child.node->depth + 1 >= TUTTI__MAX_DEPTH) tutti__side_free(&child);
-    SOUND(child.node, "nested too deep");
+    SOUND(child.node, "it has too many levels of nesting");
     return tutti__side_vec(child, count, stride, out);
 }
 
@@ -225,14 +225,16 @@ static tutti_err read_cat(reader *r, int depth, tutti__side *out) {
     uint64_t n = 0;
     tutti_err err = TUTTI_OK;
     TUTTI_TRY(read_number(r, UINT64_MAX, &n));
-    SOUND(n >= 2 && n <= (r->size - r->at) / 3, "invalid number of parts");
+    SOUND(n >= 2 && n <= (r->size - r->at) / 3, "the number of parts is invalid");
     tutti__side *part = tutti__calloc((size_t)n, sizeof *part);
     if (!part) return TUTTI_ERR_NOMEM;
     for (uint64_t i = 0; i < n && err == TUTTI_OK; i++) {
         err = read_side(r, depth, &part[i]);
         if (err == TUTTI_OK &&
             part[i].node->depth > TUTTI__MAX_DEPTH - (part[i].node->kind != TUTTI__CAT))
-            err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "too many levels of nesting");
+            err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
+                                   "description has more than %d levels of nesting",
+                                   TUTTI__MAX_DEPTH);
     }
     if (err == TUTTI_OK)
         err = tutti__side_cat((tutti_count)n, part, out);
@@ -247,9 +249,9 @@ static tutti_err read_side(reader *r, int depth, tutti__side *out) {
     uint64_t kind = 0;
     tutti_off disp = 0;
     tutti__side s = {0, NULL};
-    SOUND(depth < TUTTI__MAX_DEPTH, "nested too deep");
+    SOUND(depth < TUTTI__MAX_DEPTH, "it has too many levels of nesting");
     TUTTI_TRY(read_number(r, CAT, &kind));
-    SOUND(kind != EMPTY, "an empty part");
+    SOUND(kind != EMPTY, "a part is empty");
     TUTTI_TRY(read_offset(r, &disp));
     if (kind == RUN) {
         tutti_off bytes = 0;

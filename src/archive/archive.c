@@ -42,8 +42,9 @@ static tutti_err check_range(const tutti_dataset *d, tutti_count first, tutti_co
     for (int64_t i = 0; i < d->files_n; i++) TUTTI_TRY(tutti__requests_none(d->files[i].file));
     TUTTI_TRY(tutti__dataset_segment_check(d, first));
     TUTTI_TRY(tutti__dataset_segment_check(d, last));
-    TUTTI_CHECK(first <= last, TUTTI_ERR_ARG, "first segment %lld is after last segment %lld",
-                (long long)first, (long long)last);
+    TUTTI_CHECK(first <= last, TUTTI_ERR_ARG,
+                "first is %lld and last is %lld: first must be <= last", (long long)first,
+                (long long)last);
     return TUTTI_OK;
 }
 
@@ -239,10 +240,12 @@ static tutti_err archive_segments(tutti_dataset *d, tutti__archiving *k, const c
 }
 
 static tutti_err check_location(const char *place) {
-    TUTTI_CHECK(place && place[0], TUTTI_ERR_ARG, "the location of the archive is empty");
+    TUTTI_CHECK(place && place[0], TUTTI_ERR_ARG, "the location of the archive is %s",
+                place ? "empty" : "NULL");
     TUTTI_CHECK(tutti__text_valid(place, TUTTI__PLACE), TUTTI_ERR_ARG,
-                "the location of the archive is longer than %d bytes, or not valid UTF-8",
-                TUTTI__PLACE - 1);
+                "invalid location '%.60s' of the archive: must be UTF-8 of at most %d bytes "
+                "without control characters",
+                place, TUTTI__PLACE - 1);
     return TUTTI_OK;
 }
 
@@ -260,7 +263,8 @@ tutti_err tutti_dataset_archive(tutti_dataset *d, tutti_count first, tutti_count
 
 static tutti_err check_stream(const tutti_dataset *d, const tutti_stream *s, int writes) {
     if (d->team->rank != 0) return TUTTI_OK;
-    TUTTI_CHECK(s && (writes ? s->write != NULL : s->read != NULL), TUTTI_ERR_ARG,
+    TUTTI_CHECK(s, TUTTI_ERR_ARG, "argument %s is NULL", writes ? "to" : "from");
+    TUTTI_CHECK(writes ? s->write != NULL : s->read != NULL, TUTTI_ERR_ARG,
                 "function %s of the stream is NULL", writes ? "write" : "read");
     return s->location && writes ? check_location(s->location) : TUTTI_OK;
 }

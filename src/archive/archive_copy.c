@@ -41,8 +41,9 @@ static tutti_err format_archive_path(const tutti__archiving *k, int64_t i, int v
     char name[TUTTI__ARCHIVE_NAME];
     tutti__archive_name(version == 1 ? NULL : k->model->id, tutti__archiving_row(k, i), name);
     const int n = snprintf(to, room, "%s/%s%s", k->directory, name, behind);
-    TUTTI_CHECK(n > 0 && (size_t)n < room, TUTTI_ERR_ARG, "the path of archive '%.60s' is too long",
-                k->directory);
+    TUTTI_CHECK(n > 0 && (size_t)n < room, TUTTI_ERR_ARG,
+                "a path in archive '%.60s' has %d bytes: at most %zu are allowed", k->directory, n,
+                room - 1);
     return TUTTI_OK;
 }
 
@@ -52,9 +53,10 @@ static tutti_err verify_archive(const tutti__archiving *k, int64_t i, int fd, co
     char head[TUTTI__ARCHIVE_HEAD];
     struct stat st;
     uint64_t sum = 0;
-    TUTTI_CHECK(fstat(fd, &st) == 0 && st.st_size == TUTTI__ARCHIVE_HEAD + g->end - g->start,
-                TUTTI_ERR_FORMAT, "the size of '%s' is not that of segment %lld", path,
-                (long long)g->id);
+    if (fstat(fd, &st) != 0) return tutti__error_sys(errno, -1, path);
+    TUTTI_CHECK(st.st_size == TUTTI__ARCHIVE_HEAD + g->end - g->start, TUTTI_ERR_FORMAT,
+                "'%s' has %lld bytes: archived segment %lld has %lld", path, (long long)st.st_size,
+                (long long)g->id, (long long)(TUTTI__ARCHIVE_HEAD + g->end - g->start));
     TUTTI_TRY(tutti__bytes_read(fd, 0, head, sizeof head, path));
     TUTTI_TRY(tutti__archive_head_check(head, k->model->id, g, k->rows[i].sum));
     const tutti__content c = {.fd = fd, .at = TUTTI__ARCHIVE_HEAD, .name = path};
@@ -258,7 +260,8 @@ tutti_err tutti__archive_fetch_stream(const tutti__archiving *k) {
     tutti_err err = restore_stream_entries(k, is_restored);
     for (int64_t i = 0; i < k->n && err == TUTTI_OK; i++)
         if (!is_restored[i])
-            err = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "the archive has no segment %lld",
+            err = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1,
+                                   "the archive does not contain segment %lld",
                                    (long long)tutti__archiving_row(k, i)->id);
     /* read past the end, so that a program that writes to a pipe is not killed */
     while (err == TUTTI_OK && n > 0 &&

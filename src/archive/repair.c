@@ -369,7 +369,8 @@ static tutti_err repair_directory(const char *path, const tutti_dataset_options 
                                    .without_locks = opt->without_locks,
                                    .busy = opt->lock_timeout,
                                    .locked = 1}};
-    if (stat(path, &st) != 0) return tutti__error_sys(errno, -1, "the directory of the dataset");
+    if (stat(path, &st) != 0)
+        return tutti__error_sys(errno, -1, "cannot access the directory of the dataset");
     TUTTI_CHECK(S_ISDIR(st.st_mode), TUTTI_ERR_FORMAT,
                 "'%s' is not a directory: datasets are directories", path);
     tutti_err err = tutti__dataset_lock(path, opt->without_locks, &lock);
@@ -394,7 +395,10 @@ tutti_err tutti_dataset_repair_sized(MPI_Comm comm, const char *path,
     tutti__team *team = NULL;
     tutti_err err = tutti__dataset_options_take(opt, &options);
     if (err == TUTTI_OK && !(path && path[0] && strlen(path) < 3800))
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "the path is empty or too long");
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument path %s",
+                               !path     ? "is NULL"
+                               : path[0] ? "has more than 3799 bytes"
+                                         : "is empty");
     const tutti__call call = {.name = "repair", .what = "the dataset to repair: its path"};
     TUTTI_TRY(tutti__object_begin(comm, &tutti__dataset_class, &call, path, err, &team));
     err = tutti__team_agree(

@@ -111,14 +111,15 @@ tutti_err tutti__tar_pax(const char *records, size_t n, tutti_off *bytes_io) {
             length = length * 10 + (size_t)(records[at + digits++] - '0');
         TUTTI_CHECK(digits > 0 && length > digits + 2 && length <= n - at &&
                         records[at + digits] == ' ' && records[at + length - 1] == '\n',
-                    TUTTI_ERR_FORMAT, "invalid pax record in the tar archive");
+                    TUTTI_ERR_FORMAT, "the tar archive contains an invalid pax record");
         const char *key = records + at + digits + 1;
         const size_t left = length - digits - 2; /* without blank and newline */
         if (left > 5 && left < 5 + 18 && strncmp(key, "size=", 5) == 0) {
             tutti_off v = 0;
             for (size_t i = 5; i < left; i++) {
                 TUTTI_CHECK(key[i] >= '0' && key[i] <= '9', TUTTI_ERR_FORMAT,
-                            "invalid size in a pax record of the tar archive");
+                            "the tar archive contains a pax record with the invalid size '%.*s'",
+                            (int)(left - 5), key + 5);
                 v = v * 10 + (key[i] - '0');
             }
             *bytes_io = v;

@@ -105,12 +105,19 @@ static tutti_err check_copy_arguments(const tutti_array *from, const tutti_array
     TUTTI_TRY(tutti__array_usable(from, 0));
     TUTTI_TRY(tutti__array_usable(to, 1));
     TUTTI_CHECK(from != to, TUTTI_ERR_ARG, "an array cannot be copied into itself");
-    TUTTI_CHECK(from->spec.type == to->spec.type &&
-                    from->spec.element_size == to->spec.element_size,
-                TUTTI_ERR_ARG, "cannot copy between arrays of different element types");
-    TUTTI_CHECK(from->spec.ndims == to->spec.ndims &&
-                    memcmp(from->spec.shape, to->spec.shape, sizeof from->spec.shape) == 0,
-                TUTTI_ERR_ARG, "cannot copy between arrays of different shapes");
+    TUTTI_CHECK(
+        from->spec.type == to->spec.type && from->spec.element_size == to->spec.element_size,
+        TUTTI_ERR_ARG,
+        "source has elements of type %s (%lld bytes), target %s (%lld bytes): must be equal",
+        tutti_type_name(from->spec.type), (long long)from->spec.element_size,
+        tutti_type_name(to->spec.type), (long long)to->spec.element_size);
+    TUTTI_CHECK(from->spec.ndims == to->spec.ndims, TUTTI_ERR_ARG,
+                "source has %d dimensions, target %d: must be equal", from->spec.ndims,
+                to->spec.ndims);
+    for (int d = 0; d < to->spec.ndims; d++)
+        TUTTI_CHECK(from->spec.shape[d] == to->spec.shape[d], TUTTI_ERR_ARG,
+                    "dimension %d: source has %lld elements, target %lld: must be equal", d,
+                    (long long)from->spec.shape[d], (long long)to->spec.shape[d]);
     TUTTI_CHECK(budget >= from->spec.element_size, TUTTI_ERR_ARG,
                 "budget is %lld bytes: must hold one element (%lld bytes)", (long long)budget,
                 (long long)from->spec.element_size);

@@ -104,16 +104,16 @@ void tutti__header_write(const tutti__header *h, unsigned char block[TUTTI__HEAD
 
 static tutti_err read_int(const unsigned char *at, const char *what, int limit, int *out) {
     const uint32_t v = load_le32(at);
-    TUTTI_CHECK(v <= (uint32_t)limit, TUTTI_ERR_FORMAT, "invalid header: %s is %lu", what,
-                (unsigned long)v);
+    TUTTI_CHECK(v <= (uint32_t)limit, TUTTI_ERR_FORMAT, "invalid header: %s is %lu: must be <= %d",
+                what, (unsigned long)v, limit);
     *out = (int)v;
     return TUTTI_OK;
 }
 
 static tutti_err read_off64(const unsigned char *at, const char *what, tutti_off *out) {
     const uint64_t v = tutti__load_le64(at);
-    TUTTI_CHECK(v <= (uint64_t)TUTTI__OFF_LIMIT, TUTTI_ERR_FORMAT, "invalid header: %s is %llu",
-                what, (unsigned long long)v);
+    TUTTI_CHECK(v <= (uint64_t)TUTTI__OFF_LIMIT, TUTTI_ERR_FORMAT,
+                "invalid header: %s is %llu: must be < 2^62", what, (unsigned long long)v);
     *out = (tutti_off)v;
     return TUTTI_OK;
 }
@@ -124,19 +124,20 @@ static tutti_err check_header(tutti__header *h) {
     tutti_off bytes;
     if (tutti__spec_check(&h->spec, &s, &bytes) != TUTTI_OK) {
         tutti_error_info info = *tutti_last_error();
-        TUTTI_FAIL(TUTTI_ERR_FORMAT, "the header is invalid: %.300s", info.text);
+        TUTTI_FAIL(TUTTI_ERR_FORMAT, "invalid header: %.300s", info.text);
     }
     TUTTI_CHECK(h->spec.element_size == s.element_size, TUTTI_ERR_FORMAT,
-                "invalid header: element size is 0");
+                "invalid header: element size is 0: must be %lld", (long long)s.element_size);
     TUTTI_CHECK(s.offset >= TUTTI__HEADER_BYTES, TUTTI_ERR_FORMAT,
-                "invalid header: elements start inside the header");
+                "invalid header: elements start at offset %lld: must be >= %d", (long long)s.offset,
+                (int)TUTTI__HEADER_BYTES);
     TUTTI_CHECK(h->placement == TUTTI__DESCRIPTOR || h->bytes == bytes, TUTTI_ERR_FORMAT,
                 "invalid header: size is %lld bytes, but the extents give %lld",
                 (long long)h->bytes, (long long)bytes);
     TUTTI_CHECK(h->placement == TUTTI__GLOBAL || h->ranks >= 1, TUTTI_ERR_FORMAT,
-                "invalid header: number of parts is 0");
+                "invalid header: number of parts is 0: must be >= 1");
     TUTTI_CHECK(h->placement != TUTTI__PART || h->rank < h->ranks, TUTTI_ERR_FORMAT,
-                "invalid header: part %d of %d", h->rank, h->ranks);
+                "invalid header: part number is %d: must be < %d", h->rank, h->ranks);
     return TUTTI_OK;
 }
 
@@ -145,14 +146,16 @@ static tutti_err read_slot(const unsigned char *from, tutti__header *out) {
     int placement;
     memset(&h, 0, sizeof h);
     TUTTI_CHECK(memcmp(from, magic, sizeof magic) == 0, TUTTI_ERR_FORMAT,
-                "not an array file: wrong signature");
+                "the file is not an array file: wrong signature");
     const uint32_t format = load_le32(from + AT_FORMAT);
     TUTTI_CHECK(format <= FORMAT, TUTTI_ERR_FORMAT,
-                "array format %lu is newer than this library supports", (unsigned long)format);
+                "file has array format %lu: this library supports up to %d", (unsigned long)format,
+                FORMAT);
     TUTTI_CHECK(tutti__load_le64(from + AT_CHECKSUM) ==
                     tutti__hash(TUTTI__HASH_START, from, AT_CHECKSUM),
                 TUTTI_ERR_FORMAT, "the header is damaged: checksum mismatch");
-    TUTTI_CHECK(format == FORMAT, TUTTI_ERR_FORMAT, "invalid header: format is 0");
+    TUTTI_CHECK(format == FORMAT, TUTTI_ERR_FORMAT, "invalid header: format is 0: must be %d",
+                FORMAT);
     TUTTI_TRY(read_int(from + AT_PLACEMENT, "placement", TUTTI__PART, &placement));
     h.placement = (tutti__placement)placement;
     h.version = tutti__load_le64(from + AT_VERSION);
@@ -180,7 +183,8 @@ static tutti_err read_slot(const unsigned char *from, tutti__header *out) {
     }
     int byte_order;
     TUTTI_TRY(read_int(from + AT_BYTE_ORDER, "byte order", BIG, &byte_order));
-    TUTTI_CHECK(byte_order >= LITTLE, TUTTI_ERR_FORMAT, "invalid header: byte order is 0");
+    TUTTI_CHECK(byte_order >= LITTLE, TUTTI_ERR_FORMAT,
+                "invalid header: byte order is 0: must be %d or %d", LITTLE, BIG);
     /* Elements of one byte, and elements of type bytes, have no byte order. */
     TUTTI_CHECK(byte_order == native_byte_order() || tutti_type_size(s->type) <= 1,
                 TUTTI_ERR_FORMAT,
@@ -214,7 +218,7 @@ tutti_err tutti__array_header_read(tutti_file *f, tutti__header *out) {
     tutti_off size = 0;
     TUTTI_TRY(tutti__size_here(f, &size));
     TUTTI_CHECK(size >= (tutti_off)sizeof block, TUTTI_ERR_FORMAT,
-                "not an array file: the file has only %lld bytes", (long long)size);
+                "the file is not an array file: it has only %lld bytes", (long long)size);
     TUTTI_TRY(tutti__read_here(f, 0, block, sizeof block));
     TUTTI_TRY(tutti__header_read(block, out));
     TUTTI_CHECK(size >= out->spec.offset + out->bytes, TUTTI_ERR_FORMAT,

@@ -127,7 +127,8 @@ static tutti_err check_local_arguments(MPI_Comm comm, const char *path,
                                        const tutti_array_spec *spec, const tutti_distribution *d,
                                        tutti_array *a) {
     int size = 0;
-    TUTTI_CHECK(path && path[0] && spec && d, TUTTI_ERR_ARG, "argument path, spec or d is NULL");
+    TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "argument path is %s", path ? "empty" : "NULL");
+    TUTTI_CHECK(spec && d, TUTTI_ERR_ARG, "argument %s is NULL", spec ? "d" : "spec");
     TUTTI_MPI(MPI_Comm_size(comm, &size));
     tutti_array_spec in = *spec;
     tutti_off bytes;
@@ -135,9 +136,12 @@ static tutti_err check_local_arguments(MPI_Comm comm, const char *path,
     TUTTI_TRY(tutti__spec_check(&in, &a->spec, &bytes));
     TUTTI_CHECK(d->ranks == size, TUTTI_ERR_ARG,
                 "distribution is over %d ranks, but the communicator has %d", d->ranks, size);
-    TUTTI_CHECK(d->ndims == in.ndims &&
-                    memcmp(d->shape, a->spec.shape, (size_t)d->ndims * sizeof d->shape[0]) == 0,
-                TUTTI_ERR_ARG, "the shapes of the distribution and of the array differ");
+    TUTTI_CHECK(d->ndims == in.ndims, TUTTI_ERR_ARG,
+                "the distribution has %d dimensions, the array %d", d->ndims, in.ndims);
+    for (int i = 0; i < in.ndims; i++)
+        TUTTI_CHECK(d->shape[i] == in.shape[i], TUTTI_ERR_ARG,
+                    "dimension %d: distribution has %lld elements, but the array has %lld", i,
+                    (long long)d->shape[i], (long long)in.shape[i]);
     return tutti__distribution_copy(d, &a->dist);
 }
 
@@ -274,7 +278,8 @@ tutti_err tutti_array_inspect(const char *path, const tutti_options *opt,
     TUTTI_KEEP_ERRNO;
     tutti_array a;
     tutti__header h;
-    TUTTI_CHECK(path && path[0] && spec_out, TUTTI_ERR_ARG, "argument path or spec_out is NULL");
+    TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "argument path is %s", path ? "empty" : "NULL");
+    TUTTI_CHECK(spec_out, TUTTI_ERR_ARG, "argument spec_out is NULL");
     memset(&a, 0, sizeof a);
     TUTTI_TRY(tutti_file_open(MPI_COMM_SELF, path, TUTTI_READ, opt, &a.head));
     tutti_err err = tutti__array_header_read(a.head, &h);

@@ -144,7 +144,10 @@ static tutti_err describe_part(const tutti_array *a, const tutti__array_part *pa
                 "distribution is over %d ranks, but the communicator has %d", part->d->ranks,
                 t->size);
     if (!a->dist) return tutti__part_access(&a->spec, part, memory, out);
-    TUTTI_CHECK(!part->within && tutti__distribution_equal(part->d, a->dist), TUTTI_ERR_UNSUPPORTED,
+    TUTTI_CHECK(!part->within, TUTTI_ERR_UNSUPPORTED,
+                "cannot distribute a slice of an array in local placement: copy it to one in "
+                "global placement");
+    TUTTI_CHECK(tutti__distribution_equal(part->d, a->dist), TUTTI_ERR_UNSUPPORTED,
                 "the array is stored by another distribution: copy it to one in global placement");
     const tutti_slice all = tutti_slice_all(a->local.ndims, a->local.shape);
     return tutti__slice_access(&a->local, &all, memory, out);

@@ -89,7 +89,7 @@ tutti_err tutti__array_pair_check(const tutti_array *a, const tutti_array *b) {
     int compared = 0;
     TUTTI_MPI(MPI_Comm_compare(tutti__array_team(a)->comm, tutti__array_team(b)->comm, &compared));
     TUTTI_CHECK(compared == MPI_IDENT || compared == MPI_CONGRUENT, TUTTI_ERR_ARG,
-                "the arrays are open on different ranks");
+                "the communicators of the arrays differ in their ranks or in the rank order");
     /* Compare the paths, then device and inode, since a file may have several names. */
     struct stat x, y;
     const char *p = tutti__file_path(a->file), *q = tutti__file_path(b->file);

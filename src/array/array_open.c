@@ -35,13 +35,18 @@ static tutti_err check_arguments(MPI_Comm comm, const char *path, int mode,
     TUTTI_TRY(tutti__comm_usable(comm));
     tutti_err err = TUTTI_OK;
     if (!path || !path[0] || !spec || !a_out) {
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument path, spec or a_out is NULL");
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument %s",
+                               !path      ? "path is NULL"
+                               : !path[0] ? "path is empty"
+                               : spec     ? "a_out is NULL"
+                                          : "spec is NULL");
     } else {
         a = tutti__calloc(1, sizeof *a);
         if (!a) err = TUTTI_ERR_NOMEM;
     }
     if (err == TUTTI_OK && (mode & TUTTI_APPEND))
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "TUTTI_APPEND is not allowed for arrays");
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1,
+                               "mode is %d: TUTTI_APPEND is not allowed for arrays", mode);
     if (err == TUTTI_OK) {
         in = *spec;
         if (offset > 0) in.offset = offset;
@@ -104,10 +109,10 @@ tutti_err tutti_array_create(MPI_Comm comm, const char *path, const tutti_array_
 /* ---- open */
 
 static tutti_err check_open_arguments(const char *path, int mode, const void *a_out) {
-    TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "argument path is NULL or empty");
+    TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "argument path is %s", path ? "empty" : "NULL");
     TUTTI_CHECK(a_out != NULL, TUTTI_ERR_ARG, "argument a_out is NULL");
     TUTTI_CHECK((mode & ~(TUTTI_READ | TUTTI_WRITE)) == 0 && mode != 0, TUTTI_ERR_ARG,
-                "mode %d is not TUTTI_READ, TUTTI_WRITE or both", mode);
+                "mode is %d: must be TUTTI_READ, TUTTI_WRITE or both", mode);
     return TUTTI_OK;
 }
 
@@ -189,7 +194,7 @@ tutti_err tutti_array_open_raw(MPI_Comm comm, const char *path, int mode,
 
 tutti_err tutti_array_close(tutti_array **pa) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_CHECK(pa && *pa, TUTTI_ERR_ARG, "argument array is NULL");
+    TUTTI_CHECK(pa && *pa, TUTTI_ERR_ARG, "array handle is NULL");
     tutti_array *a = *pa;
     const tutti_err live = tutti__array_live(a);
     if (live != TUTTI_OK) {

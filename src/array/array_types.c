@@ -28,7 +28,7 @@ tutti_err tutti__spec_check(const tutti_array_spec *in, tutti_array_spec *out,
     TUTTI_CHECK(in->element_size >= 0, TUTTI_ERR_ARG, "element_size is %lld: must be >= 0",
                 (long long)in->element_size);
     TUTTI_CHECK(size > 0 || in->element_size > 0, TUTTI_ERR_ARG,
-                "element_size must be given for type bytes");
+                "element_size is 0: must be >= 1 for type bytes");
     TUTTI_CHECK(size == 0 || in->element_size == 0 || in->element_size == size, TUTTI_ERR_ARG,
                 "element_size is %lld, but %s has %lld bytes", (long long)in->element_size,
                 tutti_type_name(in->type), (long long)size);
@@ -42,11 +42,13 @@ tutti_err tutti__spec_check(const tutti_array_spec *in, tutti_array_spec *out,
                     (long long)s.shape[d]);
         const int fits = tutti__mul_ok(all, tutti__max(s.shape[d], 1), &all);
         TUTTI_CHECK(fits && all <= TUTTI__OFF_LIMIT, TUTTI_ERR_OVERFLOW,
-                    "dimension %d: the array exceeds 2^62 bytes", d);
+                    "dimension %d: extent %lld makes the array exceed 2^62 bytes", d,
+                    (long long)s.shape[d]);
         empty |= s.shape[d] == 0;
     }
     TUTTI_CHECK(tutti__add_ok(all, s.offset, &end) && end <= TUTTI__OFF_LIMIT, TUTTI_ERR_OVERFLOW,
-                "the array ends beyond 2^62 bytes");
+                "array of %lld bytes at offset %lld ends beyond 2^62", (long long)all,
+                (long long)s.offset);
     *bytes_out = empty ? 0 : all;
     *out = s;
     return TUTTI_OK;
@@ -64,8 +66,9 @@ tutti_err tutti__spec_expect(const tutti_array_spec *expect, const tutti_array_s
         TUTTI_CHECK(expect->shape[d] == have->shape[d], TUTTI_ERR_MISMATCH,
                     "dimension %d has %lld elements, expected %lld", d, (long long)have->shape[d],
                     (long long)expect->shape[d]);
-    TUTTI_CHECK(expect->type == have->type, TUTTI_ERR_MISMATCH, "the elements are %s, expected %s",
-                tutti_type_name(have->type), tutti_type_name(expect->type));
+    TUTTI_CHECK(expect->type == have->type, TUTTI_ERR_MISMATCH,
+                "the elements have type %s, expected %s", tutti_type_name(have->type),
+                tutti_type_name(expect->type));
     TUTTI_CHECK(expect->order == have->order, TUTTI_ERR_MISMATCH, "the array is %s, expected %s",
                 order_name(have->order), order_name(expect->order));
     TUTTI_CHECK(expect->element_size == 0 || expect->element_size == have->element_size,

@@ -39,13 +39,15 @@ static tutti_err check_dim(int d, tutti_count n, const tutti_dist_dim *in, tutti
         return TUTTI_OK;
     case TUTTI_DIST_RAGGED:
         TUTTI_CHECK(in->bounds, TUTTI_ERR_ARG,
-                    "dimension %d: bounds of a ragged distribution is NULL", d);
+                    "dimension %d: field bounds is NULL, but the distribution is ragged", d);
         TUTTI_CHECK(in->bounds[0] == 0 && in->bounds[in->procs] == n, TUTTI_ERR_ARG,
                     "dimension %d: bounds run from %lld to %lld: must run from 0 to %lld", d,
                     (long long)in->bounds[0], (long long)in->bounds[in->procs], (long long)n);
         for (int p = 0; p < in->procs; p++)
-            TUTTI_CHECK(in->bounds[p] <= in->bounds[p + 1], TUTTI_ERR_ARG,
-                        "dimension %d: bounds[%d] is larger than the next bound", d, p);
+            TUTTI_CHECK(
+                in->bounds[p] <= in->bounds[p + 1], TUTTI_ERR_ARG,
+                "dimension %d: bounds[%d] is %lld, but bounds[%d] is %lld: must not decrease", d, p,
+                (long long)in->bounds[p], p + 1, (long long)in->bounds[p + 1]);
         return TUTTI_OK;
     }
     TUTTI_FAIL(TUTTI_ERR_ARG, "dimension %d: unknown kind of distribution %d", d, (int)in->kind);
@@ -58,8 +60,9 @@ static tutti_err fill_distribution(tutti_distribution *d, const tutti_count *sha
         d->shape[i] = shape[i];
         TUTTI_TRY(check_dim(i, shape[i], &dims[i], &d->dim[i]));
         ranks *= d->dim[i].procs;
-        TUTTI_CHECK(ranks <= INT_MAX, TUTTI_ERR_OVERFLOW, "distribution is over more than %d ranks",
-                    INT_MAX);
+        TUTTI_CHECK(ranks <= INT_MAX, TUTTI_ERR_OVERFLOW,
+                    "distribution has %lld ranks in dimensions 0 to %d: must be <= %d",
+                    (long long)ranks, i, INT_MAX);
     }
     d->ranks = (int)ranks;
     tutti_count at = 0;
@@ -80,7 +83,10 @@ static tutti_err fill_distribution(tutti_distribution *d, const tutti_count *sha
 
 tutti_err tutti_distribution_make(int ndims, const tutti_count *shape, const tutti_dist_dim *dims,
                                   tutti_distribution **out) {
-    TUTTI_CHECK(shape && dims && out, TUTTI_ERR_ARG, "argument shape, dims or out is NULL");
+    TUTTI_CHECK(shape && dims && out, TUTTI_ERR_ARG, "argument %s is NULL",
+                !shape ? "shape"
+                : dims ? "out"
+                       : "dims");
     TUTTI_CHECK(ndims >= 1 && ndims <= TUTTI_MAX_DIMS, TUTTI_ERR_ARG,
                 "ndims is %d: must be 1 to %d", ndims, TUTTI_MAX_DIMS);
     tutti_distribution *d = tutti__calloc(1, sizeof *d);
@@ -177,7 +183,7 @@ tutti_err tutti_distribution_local(const tutti_distribution *d, const tutti_coun
                                    int *rank_out, tutti_count *local_out) {
     tutti_count local[TUTTI_MAX_DIMS];
     int rank = 0;
-    TUTTI_CHECK(d && global, TUTTI_ERR_ARG, "argument d or global is NULL");
+    TUTTI_CHECK(d && global, TUTTI_ERR_ARG, "argument %s is NULL", d ? "global" : "d");
     for (int i = 0; i < d->ndims; i++) {
         TUTTI_CHECK(global[i] >= 0 && global[i] < d->shape[i], TUTTI_ERR_ARG,
                     "dimension %d: index %lld is outside the extent %lld", i, (long long)global[i],
@@ -203,7 +209,10 @@ tutti_err tutti_distribution_global(const tutti_distribution *d, int rank, const
                                     tutti_count *global_out) {
     int coord[TUTTI_MAX_DIMS];
     tutti_count global[TUTTI_MAX_DIMS];
-    TUTTI_CHECK(d && local && global_out, TUTTI_ERR_ARG, "argument d, local or global_out is NULL");
+    TUTTI_CHECK(d && local && global_out, TUTTI_ERR_ARG, "argument %s is NULL",
+                !d      ? "d"
+                : local ? "global_out"
+                        : "local");
     TUTTI_CHECK(is_in_grid(d, rank), TUTTI_ERR_ARG, "rank %d is not in the distribution (%d ranks)",
                 rank, d->ranks);
     grid_coordinates(d, rank, coord);

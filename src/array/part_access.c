@@ -15,8 +15,8 @@ static tutti_err check_slice(const tutti_array_spec *spec, const tutti_slice *s)
     const int empty = tutti_slice_count(spec->ndims, s, NULL) == 0;
     TUTTI_CHECK_RESERVED(s, "tutti_slice");
     for (int d = 0; d < spec->ndims; d++) {
-        TUTTI_CHECK(s->stride[d] >= 0, TUTTI_ERR_ARG, "dimension %d: stride %lld is negative", d,
-                    (long long)s->stride[d]);
+        TUTTI_CHECK(s->stride[d] >= 0, TUTTI_ERR_ARG, "dimension %d: stride is %lld: must be >= 0",
+                    d, (long long)s->stride[d]);
         TUTTI_CHECK(empty || (s->lo[d] >= 0 && s->hi[d] <= spec->shape[d]), TUTTI_ERR_ARG,
                     "dimension %d: slice [%lld, %lld) is outside the array's extent %lld", d,
                     (long long)s->lo[d], (long long)s->hi[d], (long long)spec->shape[d]);
@@ -75,7 +75,7 @@ static tutti_err compute_places(const tutti_section *s, dim_places *p) {
                          tutti__mul_ok(size, stride, &p->step[d]) &&
                          tutti__mul_ok(size, tutti__max(s->shape[d], 1), &size);
         TUTTI_CHECK(fits && size <= TUTTI__OFF_LIMIT, TUTTI_ERR_OVERFLOW,
-                    "dimension %d: the array exceeds 2^62 bytes", d);
+                    "dimension %d: size and offsets of the array must be < 2^62", d);
     }
     return TUTTI_OK;
 }
@@ -130,8 +130,8 @@ static tutti_err check_part(const tutti_array_spec *spec, const tutti__array_par
     }
     for (int i = 0; i < d->ndims; i++)
         TUTTI_CHECK(d->shape[i] == shape[i], TUTTI_ERR_ARG,
-                    "dimension %d: distribution has %lld elements, but the array or slice has %lld",
-                    i, (long long)d->shape[i], (long long)shape[i]);
+                    "dimension %d: distribution has %lld elements, but the %s has %lld", i,
+                    (long long)d->shape[i], part->within ? "slice" : "array", (long long)shape[i]);
     return TUTTI_OK;
 }
 
@@ -145,26 +145,30 @@ static tutti_err make_memory_side(const tutti_array_spec *spec, const dim_series
         TUTTI_CHECK_RESERVED(&m, "tutti_section");
         /* The memory section must have exactly the shape of the part. */
         TUTTI_CHECK(m.ndims == spec->ndims, TUTTI_ERR_ARG,
-                    "the array has %d dimensions, the memory section %d", spec->ndims, m.ndims);
+                    "the array has %d dimensions, the memory section %d: must be equal",
+                    spec->ndims, m.ndims);
         TUTTI_CHECK(m.order == TUTTI_ROW_MAJOR || m.order == TUTTI_COL_MAJOR, TUTTI_ERR_ARG,
                     "memory section: unknown order %d", (int)m.order);
         TUTTI_CHECK(m.element_size == spec->element_size, TUTTI_ERR_ARG,
                     "element_size differs: %lld in the file, %lld in memory",
                     (long long)spec->element_size, (long long)m.element_size);
         TUTTI_CHECK(m.offset >= -TUTTI__OFF_LIMIT && m.offset <= TUTTI__OFF_LIMIT,
-                    TUTTI_ERR_OVERFLOW, "memory section: offset %lld exceeds 2^62 bytes",
+                    TUTTI_ERR_OVERFLOW, "memory section: offset is %lld: must be in (-2^62, 2^62)",
                     (long long)m.offset);
         for (int d = 0; d < m.ndims; d++) {
             const tutti_count stride = m.stride[d] ? m.stride[d] : 1;
-            TUTTI_CHECK(stride >= 1 && m.lo[d] >= 0 && m.lo[d] <= m.hi[d] && m.hi[d] <= m.shape[d],
-                        TUTTI_ERR_ARG,
+            TUTTI_CHECK(stride >= 1, TUTTI_ERR_ARG,
+                        "memory section, dimension %d: stride is %lld: must be >= 0", d,
+                        (long long)stride);
+            TUTTI_CHECK(m.lo[d] >= 0 && m.lo[d] <= m.hi[d] && m.hi[d] <= m.shape[d], TUTTI_ERR_ARG,
                         "memory section, dimension %d: [%lld, %lld) is not inside the extent %lld",
                         d, (long long)m.lo[d], (long long)m.hi[d], (long long)m.shape[d]);
             const tutti_count width = m.hi[d] - m.lo[d];
-            TUTTI_CHECK(width / stride + (width % stride != 0) == shape[d], TUTTI_ERR_ARG,
-                        "dimension %d: the memory section and the part (%lld elements) have "
-                        "different sizes",
-                        d, (long long)shape[d]);
+            const tutti_count n = width / stride + (width % stride != 0);
+            TUTTI_CHECK(
+                n == shape[d], TUTTI_ERR_ARG,
+                "dimension %d: the memory section has %lld elements, the part %lld: must be equal",
+                d, (long long)n, (long long)shape[d]);
         }
         TUTTI_TRY(compute_places(&m, &p));
         return nest_dim_sides(spec, k, &p, m.offset, 1, out);

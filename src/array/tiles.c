@@ -137,7 +137,7 @@ static tutti_err check_arrays(const tutti_array *from, const tutti_array *to) {
     if (!from || !to) return TUTTI_OK;
     if (from != to) TUTTI_TRY(tutti__array_pair_check(from, to));
     TUTTI_CHECK(!from->dist == !to->dist, TUTTI_ERR_ARG,
-                "one array is in local placement, the other is not");
+                "array %s is in local placement, the other is not", from->dist ? "from" : "to");
     TUTTI_CHECK(!from->dist || tutti__distribution_equal(from->dist, to->dist), TUTTI_ERR_ARG,
                 "the arrays are in local placement by different distributions");
     TUTTI_CHECK(from->local.ndims == to->local.ndims, TUTTI_ERR_ARG,
@@ -161,7 +161,7 @@ static tutti_err check_region(int ndims, const tutti_count *shape, const tutti_s
                     "dimension %d: slice [%lld, %lld) is outside the array's extent %lld", d,
                     (long long)of->lo[d], (long long)of->hi[d], (long long)shape[d]);
         TUTTI_CHECK(of->stride[d] == 0 || of->stride[d] == 1, TUTTI_ERR_ARG,
-                    "dimension %d: stride is %lld: tiles allow only 1", d,
+                    "dimension %d: stride is %lld: must be 0 or 1 for tiles", d,
                     (long long)of->stride[d]);
         out->lo[d] = of->lo[d];
         out->hi[d] = of->hi[d];
@@ -200,7 +200,8 @@ static tutti_err make_tiling(tutti_tiles *t, const tutti_tiles_spec *spec) {
         TUTTI_CHECK(spec->halo[d] >= 0, TUTTI_ERR_ARG, "dimension %d: halo is %lld: must be >= 0",
                     d, (long long)spec->halo[d]);
         TUTTI_CHECK(!t->in_place || spec->halo[d] == 0, TUTTI_ERR_ARG,
-                    "dimension %d: halo must be 0 for an array that is updated in place", d);
+                    "dimension %d: halo is %lld: must be 0 for an array that is updated in place",
+                    d, (long long)spec->halo[d]);
     }
     TUTTI_TRY(check_region(a->ndims, a->shape, spec->region, &g->of));
     for (int d = 0; d < a->ndims; d++) {
@@ -339,7 +340,8 @@ tutti_err tutti_tiles_begin(tutti_array *from, tutti_array *to, const tutti_tile
     tutti_tiles *t = NULL;
     tutti_err err = TUTTI_OK;
     if (!from && !to)
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "arguments from and to are NULL");
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1,
+                               "arguments from and to are both NULL: at least one is required");
     if (from) err = tutti__array_live(from);
     if (err == TUTTI_OK && to) err = tutti__array_live(to);
     if (err == TUTTI_OK && (!spec || !t_out))
@@ -449,7 +451,7 @@ static tutti_err step_sequential(tutti_tiles *t, tutti_count k, tutti_err opened
 
 tutti_err tutti_tiles_next(tutti_tiles *t, tutti_tile *tile_out) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_CHECK(t != NULL, TUTTI_ERR_ARG, "argument tiles is NULL");
+    TUTTI_CHECK(t != NULL, TUTTI_ERR_ARG, "argument t is NULL");
     TUTTI_TRY(check_tiles_live(t));
     const double since = tutti__now();
     tutti_err err = t->outcome;

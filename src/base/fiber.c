@@ -173,12 +173,13 @@ static tutti_err stack_take(char **out) {
     if (*out) return TUTTI_OK;
     char *p = mmap(NULL, GUARD + STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
-        return tutti__error_set(TUTTI_ERR_NOMEM, errno, -1, "cannot allocate a fiber stack");
+        return tutti__error_set(TUTTI_ERR_NOMEM, errno, -1,
+                                "cannot allocate the stack of a non-blocking operation");
     if (mprotect(p, GUARD, PROT_NONE) != 0) {
         const int why = errno;
         munmap(p, GUARD + STACK);
         return tutti__error_set(TUTTI_ERR_NOMEM, why, -1,
-                                "cannot protect the guard page of a fiber stack");
+                                "cannot protect the stack of a non-blocking operation");
     }
     *out = p;
     return TUTTI_OK;
@@ -195,8 +196,9 @@ tutti_err tutti__fiber_make(tutti__fiber_fn *fn, void *context, tutti__fiber **o
     f->error = (tutti_error_info){.rank = -1, .offset = -1};
     tutti_err err = stack_take(&f->memory);
     if (err == TUTTI_OK && getcontext(&f->inside) != 0) {
-        err = tutti__error_set(TUTTI_ERR_UNSUPPORTED, errno, -1,
-                               "cannot create a fiber: ucontext is not available on this machine");
+        err = tutti__error_set(
+            TUTTI_ERR_UNSUPPORTED, errno, -1,
+            "cannot start a non-blocking operation: ucontext is not available on this machine");
         stack_give_back(f->memory);
     }
     if (err != TUTTI_OK) {

@@ -125,7 +125,7 @@ tutti_err tutti__options_begun(const tutti_options *opt) {
     TUTTI_CHECK(opt->struct_size != 0, TUTTI_ERR_ARG,
                 "options are not initialised (struct_size is 0): call tutti_options_init first");
     TUTTI_CHECK(is_size(opt->struct_size), TUTTI_ERR_ARG,
-                "struct_size is %zu, not that of any tutti_options: call tutti_options_init first",
+                "struct_size is %zu, not a size of tutti_options: call tutti_options_init first",
                 opt->struct_size);
     return TUTTI_OK;
 }
@@ -140,7 +140,7 @@ static void copy_options(const tutti_options *full, tutti_options *opt, size_t s
 
 tutti_err tutti__options_give(const tutti_options *full, tutti_options *opt, size_t size) {
     TUTTI_CHECK(opt != NULL, TUTTI_ERR_ARG, "argument opt is NULL");
-    TUTTI_CHECK(is_size(size), TUTTI_ERR_ARG, "struct size %zu is not that of any tutti_options",
+    TUTTI_CHECK(is_size(size), TUTTI_ERR_ARG, "struct_size is %zu: must be a size of tutti_options",
                 size);
     copy_options(full, opt, size);
     return TUTTI_OK;
@@ -152,8 +152,9 @@ tutti_err tutti__options_take(const tutti_options *opt, tutti_options *full_out)
     const char *bytes = (const char *)opt;
     for (size_t i = sizeof *full_out; i < size; ++i)
         TUTTI_CHECK(bytes[i] == 0, TUTTI_ERR_UNSUPPORTED,
-                    "the program sets an option that this library (%s) does not support",
-                    TUTTI_VERSION_STRING);
+                    "the program sets an option (byte %zu of tutti_options) that this library (%s) "
+                    "does not support",
+                    i, TUTTI_VERSION_STRING);
     tutti_options_defaults(full_out);
     memcpy(full_out, opt, size < sizeof *full_out ? size : sizeof *full_out);
     full_out->struct_size = sizeof *full_out;
@@ -350,7 +351,10 @@ static tutti_err set_row(tutti_options *opt, const option_row *row, const char *
 
 tutti_err tutti_options_set(tutti_options *opt, const char *key, const char *value) {
     char what[64];
-    TUTTI_CHECK(opt && key && value, TUTTI_ERR_ARG, "argument opt, key or value is NULL");
+    TUTTI_CHECK(opt && key && value, TUTTI_ERR_ARG, "argument %s is NULL",
+                !opt  ? "opt"
+                : key ? "value"
+                      : "key");
     TUTTI_TRY(tutti__options_begun(opt));
     if (find_switch(key) >= 0) {
         const int i = find_switch(key);
@@ -421,7 +425,7 @@ tutti_err tutti_options_init_sized(tutti_options *opt, size_t struct_size) {
     tutti_options full;
     TUTTI_CHECK(opt, TUTTI_ERR_ARG, "argument opt is NULL");
     TUTTI_CHECK(is_size(struct_size), TUTTI_ERR_ARG,
-                "struct size %zu is not that of any tutti_options", struct_size);
+                "struct_size is %zu: must be a size of tutti_options", struct_size);
     set_defaults(&full);
     for (int i = 0; i < ROWS; ++i) {
         if (set_from_environment(&full, &rows[i]) == TUTTI_OK) continue;
@@ -444,19 +448,19 @@ tutti_err tutti_options_init_sized(tutti_options *opt, size_t struct_size) {
 
 /* ---- queries --------------------------------------------------------------------------------- */
 
-static int row_is_valid(const tutti_options *opt, const option_row *row) {
-    if (row->type != TYPE_TEXT) return option_fits(row, load_number(opt, row));
-    return memchr((const char *)opt + row->place, '\0', TEXT_SIZE) != NULL;
+static tutti_err check_row(const tutti_options *opt, const option_row *row) {
+    char number[32] = "unterminated";
+    if (row->type == TYPE_TEXT) {
+        if (memchr((const char *)opt + row->place, '\0', TEXT_SIZE)) return TUTTI_OK;
+    } else {
+        if (option_fits(row, load_number(opt, row))) return TUTTI_OK;
+        snprintf(number, sizeof number, "%lld", (long long)load_number(opt, row));
+    }
+    return refuse_value(row, row->name, number);
 }
 
 tutti_err tutti__options_check(const tutti_options *opt) {
-    for (int i = 0; i < ROWS; ++i) {
-        char number[32] = "unterminated";
-        if (row_is_valid(opt, &rows[i])) continue;
-        if (rows[i].type != TYPE_TEXT)
-            snprintf(number, sizeof number, "%lld", (long long)load_number(opt, &rows[i]));
-        return refuse_value(&rows[i], rows[i].name, number);
-    }
+    for (int i = 0; i < ROWS; ++i) TUTTI_TRY(check_row(opt, &rows[i]));
     return TUTTI_OK;
 }
 
@@ -474,15 +478,15 @@ static void format_row(const tutti_options *opt, const option_row *row, char *ou
 
 tutti_err tutti_options_get(const tutti_options *opt, const char *key, char *value, size_t size) {
     char text[TEXT_SIZE];
-    TUTTI_CHECK(value && size > 0, TUTTI_ERR_ARG, "argument value_out is NULL or has size 0");
+    TUTTI_CHECK(value, TUTTI_ERR_ARG, "argument value is NULL");
+    TUTTI_CHECK(size > 0, TUTTI_ERR_ARG, "size is 0: must be >= 1");
     value[0] = '\0';
-    TUTTI_CHECK(opt && key, TUTTI_ERR_ARG, "argument opt or key is NULL");
+    TUTTI_CHECK(opt && key, TUTTI_ERR_ARG, "argument %s is NULL", opt ? "key" : "opt");
     const int alias = find_switch(key);
     const option_row *row = find_row(alias >= 0 ? switches[alias].name : key);
     TUTTI_CHECK(row, TUTTI_ERR_OPTION, "unknown option '%.100s'", key);
     TUTTI_TRY(has_row(opt, row));
-    TUTTI_CHECK(row_is_valid(opt, row), TUTTI_ERR_OPTION, "option %s has an invalid value",
-                row->name);
+    TUTTI_TRY(check_row(opt, row));
     if (alias >= 0) {
         const tutti_off method = load_number(opt, row);
         const int word = method == TUTTI_METHOD_TWO_PHASE ? 0 : method == TUTTI_METHOD_AUTO ? 2 : 1;

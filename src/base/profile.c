@@ -197,9 +197,9 @@ static void section_begin(reader *r, int where) {
 static tutti_err files_begin(reader *r, const char *mount) {
     tutti__profile_set *s = r->set;
     if (mount[0] != '/' || strlen(mount) >= sizeof s->files->place.mount)
-        REFUSE(r, "not a mount point:", mount);
+        REFUSE(r, "invalid mount point:", mount);
     for (int i = 0; i < s->n; i++)
-        if (strcmp(s->files[i].place.mount, mount) == 0) REFUSE(r, "a second section for", mount);
+        if (strcmp(s->files[i].place.mount, mount) == 0) REFUSE(r, "duplicate section for", mount);
     if (s->n == TUTTI__PROFILE_SECTIONS) REFUSE(r, "too many sections, from", mount);
     tutti__profile_files *more = tutti__realloc(s->files, (size_t)(s->n + 1) * sizeof *more);
     if (!more) return TUTTI_ERR_NOMEM;
@@ -216,16 +216,16 @@ static tutti_err files_begin(reader *r, const char *mount) {
 static tutti_err read_heading(reader *r, char *s) {
     static const char files[] = "[filesystem ";
     const size_t n = strlen(s), skip = sizeof files - 1;
-    if (!r->version) REFUSE(r, "no version before", s);
+    if (!r->version) REFUSE(r, "the version is missing before", s);
     section_end(r);
     r->where = IN_HEAD;
     if (strcmp(s, "[machine]") == 0) {
-        if (r->machine++) REFUSE(r, "a second section", s);
+        if (r->machine++) REFUSE(r, "duplicate section", s);
         section_begin(r, IN_MACHINE);
         return TUTTI_OK;
     }
     if (n < skip + 2 || strncmp(s, files, skip) != 0 || s[n - 1] != ']')
-        REFUSE(r, "not a section:", s);
+        REFUSE(r, "unknown section:", s);
     s[n - 1] = '\0';
     return files_begin(r, s + skip);
 }
@@ -272,20 +272,20 @@ static char *strip_blanks(char *s) {
 static tutti_err read_line(reader *r, char *line) {
     for (const char *c = line; *c; c++)
         if ((unsigned char)*c < ' ' && *c != '\t' && *c != '\r')
-            REFUSE(r, "a control character in", line);
+            REFUSE(r, "there is a control character in", line);
     char *s = strip_blanks(line);
     if (*s == '[') return read_heading(r, s);
     s[strcspn(s, "#")] = '\0';
     s = strip_blanks(s);
     if (!*s) return TUTTI_OK;
     char *equals = strchr(s, '=');
-    if (!equals) REFUSE(r, "neither a section nor name = number:", s);
+    if (!equals) REFUSE(r, "expected a section or name = number, found", s);
     *equals = '\0';
     const char *key = strip_blanks(s), *text = strip_blanks(equals + 1);
     tutti_err err = TUTTI_OK;
     if (r->where == IN_HEAD) {
         if (strcmp(key, "version") != 0) REFUSE(r, "entry must be in a section:", key);
-        if (r->version++ || strcmp(text, "1") != 0) REFUSE(r, "version is not", text);
+        if (r->version++ || strcmp(text, "1") != 0) REFUSE(r, "version must be 1, not", text);
         return TUTTI_OK;
     }
     if (r->where == IN_FILES && read_place(r, key, text, &err)) return err;
@@ -307,15 +307,17 @@ static tutti_err read_lines(reader *r, const char *text, size_t n) {
     for (size_t at = 0; at < n; r->line++) {
         const char *end = memchr(text + at, '\n', n - at);
         const size_t length = end ? (size_t)(end - text) - at : n - at;
-        if (length >= sizeof line || memchr(text + at, '\0', length))
-            return tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
-                                    "line %d of the profile is too long or not text", r->line);
+        TUTTI_CHECK(length < sizeof line, TUTTI_ERR_FORMAT,
+                    "line %d of the profile has %zu bytes: at most %zu are supported", r->line,
+                    length, sizeof line - 1);
+        TUTTI_CHECK(!memchr(text + at, '\0', length), TUTTI_ERR_FORMAT,
+                    "line %d of the profile contains a null byte", r->line);
         memcpy(line, text + at, length);
         line[length] = '\0';
         TUTTI_TRY(read_line(r, line));
         at += length + 1;
     }
-    if (!r->version) REFUSE(r, "missing line", "version = 1");
+    if (!r->version) REFUSE(r, "the profile lacks the line", "version = 1");
     section_end(r);
     return TUTTI_OK;
 }
@@ -421,10 +423,10 @@ void tutti__profile_pick(const tutti__profile_set *s, const tutti_filesystem *pl
 static tutti_err check_place_and_numbers(const tutti_filesystem *place, const tutti_profile *p) {
     for (const char *c = place->mount; *c; c++)
         TUTTI_CHECK((unsigned char)*c >= ' ', TUTTI_ERR_ARG,
-                    "mount point contains a control character");
+                    "mount point contains control character %d", *c);
     for (int i = 0; i < ROWS; i++)
-        TUTTI_CHECK(is_in_range(i, value_of_row(p, i)), TUTTI_ERR_ARG, "%s has an invalid value",
-                    rows[i].name);
+        TUTTI_CHECK(is_in_range(i, value_of_row(p, i)), TUTTI_ERR_ARG, "%s is %g: out of range",
+                    rows[i].name, value_of_row(p, i));
     return TUTTI_OK;
 }
 
@@ -437,7 +439,7 @@ tutti_err tutti__profile_put(tutti__profile_set *s, const tutti_filesystem *plac
     if (i == s->n) i = find_place(s, place);
     if (i < 0) {
         TUTTI_CHECK(s->n < TUTTI__PROFILE_SECTIONS, TUTTI_ERR_FORMAT,
-                    "profile is full: it has %d file systems", s->n);
+                    "profile has %d file systems: no more can be added", s->n);
         tutti__profile_files *more = tutti__realloc(s->files, (size_t)(s->n + 1) * sizeof *more);
         if (!more) return TUTTI_ERR_NOMEM;
         s->files = more;

@@ -61,14 +61,15 @@ static void path_up(char *path) {
 /* Return the absolute path if the file exists, else that of its directory. */
 static tutti_err path_resolve(const char *path, path_text out) {
     path_text copy;
-    TUTTI_CHECK(path && path[0] && strlen(path) < sizeof copy, TUTTI_ERR_ARG,
-                "argument path is NULL, empty or too long");
+    TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "argument path is %s", path ? "empty" : "NULL");
+    TUTTI_CHECK(strlen(path) < sizeof copy, TUTTI_ERR_ARG,
+                "path has %zu bytes: at most %zu are allowed", strlen(path), sizeof copy - 1);
     if (realpath(path, out)) return TUTTI_OK;
     snprintf(copy, sizeof copy, "%s", path);
     path_up(copy);
     if (realpath(copy, out)) return TUTTI_OK;
-    return add_file_context(
-        path, tutti__error_sys(errno, -1, "cannot find the directory of the profile"));
+    return add_file_context(path,
+                            tutti__error_sys(errno, -1, "cannot find the file or its directory"));
 }
 
 tutti_err tutti_profile_filesystem(const char *path, tutti_filesystem *place_out) {
@@ -78,8 +79,8 @@ tutti_err tutti_profile_filesystem(const char *path, tutti_filesystem *place_out
     TUTTI_CHECK(place_out, TUTTI_ERR_ARG, "argument place_out is NULL");
     TUTTI_TRY(path_resolve(path, full));
     if (stat(full, &st) != 0 || statfs(full, &fs) != 0)
-        return add_file_context(
-            path, tutti__error_sys(errno, -1, "cannot determine the file system of the directory"));
+        return add_file_context(path,
+                                tutti__error_sys(errno, -1, "cannot determine the file system"));
     for (;;) { /* the mount point is the highest parent directory on the same device */
         path_text above;
         struct stat there;
@@ -92,7 +93,8 @@ tutti_err tutti_profile_filesystem(const char *path, tutti_filesystem *place_out
     tutti_filesystem place;
     memset(&place, 0, sizeof place);
     TUTTI_CHECK(strlen(full) < sizeof place.mount, TUTTI_ERR_UNSUPPORTED,
-                "path of the mount point exceeds %zu bytes", sizeof place.mount - 1);
+                "path of the mount point has %zu bytes: at most %zu are supported", strlen(full),
+                sizeof place.mount - 1);
     memcpy(place.mount, full, strlen(full) + 1);
     snprintf(place.type, sizeof place.type, "%s", type_name((unsigned long)fs.f_type));
     place.major = major(st.st_dev);
@@ -107,15 +109,18 @@ tutti_err tutti_profile_path(char *path_out, size_t size) {
     const char *config = secure_getenv("XDG_CONFIG_HOME");
     const char *home = secure_getenv("HOME");
     int n = -1;
-    TUTTI_CHECK(path_out && size > 0, TUTTI_ERR_ARG, "argument path_out is NULL or has size 0");
+    TUTTI_CHECK(path_out, TUTTI_ERR_ARG, "argument path_out is NULL");
+    TUTTI_CHECK(size > 0, TUTTI_ERR_ARG, "size is 0: must be >= 1");
     path_out[0] = '\0';
     if (config && config[0] == '/')
         n = snprintf(path_out, size, "%s/tutti/profile", config);
     else if (home && home[0] == '/')
         n = snprintf(path_out, size, "%s/.config/tutti/profile", home);
-    if (n < 0 || (size_t)n >= size) path_out[0] = '\0';
-    TUTTI_CHECK(path_out[0], TUTTI_ERR_NOT_FOUND,
+    TUTTI_CHECK(n >= 0, TUTTI_ERR_NOT_FOUND,
                 "cannot determine the directory of the profile: set XDG_CONFIG_HOME or HOME");
+    if ((size_t)n >= size) path_out[0] = '\0';
+    TUTTI_CHECK(path_out[0], TUTTI_ERR_NOT_FOUND,
+                "path of the profile needs %d bytes: buffer has %zu", n + 1, size);
     return TUTTI_OK;
 }
 
@@ -197,7 +202,7 @@ tutti_err tutti_profile_load_sized(const char *file, const tutti_filesystem *pla
                                    tutti_profile *p_out, size_t struct_size) {
     tutti_error_info ignored;
     tutti_profile full;
-    TUTTI_CHECK(place && p_out, TUTTI_ERR_ARG, "argument place or profile_out is NULL");
+    TUTTI_CHECK(place && p_out, TUTTI_ERR_ARG, "argument %s is NULL", place ? "p_out" : "place");
     TUTTI_TRY(tutti__profile_load(file, place, &full, &ignored));
     tutti__struct_copy(p_out, struct_size, &full, sizeof full);
     return TUTTI_OK;
@@ -208,7 +213,6 @@ tutti_err tutti__profile_load(const char *file, const tutti_filesystem *place, t
     tutti__profile_set set = {.n = 0};
     int found = 0;
     ignored_out->code = TUTTI_OK;
-    TUTTI_CHECK(place && p_out, TUTTI_ERR_ARG, "argument place or profile_out is NULL");
     TUTTI_TRY(find_set(file, &found, &set, ignored_out));
     if (found) {
         tutti__profile_pick(&set, place, p_out);
@@ -251,7 +255,7 @@ static tutti_err replace_file(const char *file, const char *text) {
     if (!failed && rename(fresh, file) != 0) failed = errno;
     if (!failed) return TUTTI_OK;
     unlink(fresh);
-    return tutti__error_sys(failed, -1, "write");
+    return tutti__error_sys(failed, -1, "cannot write the profile");
 }
 
 tutti_err tutti_profile_save_sized(const char *file, const tutti_filesystem *place,
@@ -259,9 +263,11 @@ tutti_err tutti_profile_save_sized(const char *file, const tutti_filesystem *pla
     tutti__profile_set set = {.n = 0};
     tutti_profile full;
     int found = 0;
-    TUTTI_CHECK(file && file[0] && strlen(file) < PATH_MAX - 8, TUTTI_ERR_ARG,
-                "path of the profile is NULL, empty or too long");
-    TUTTI_CHECK(place && p, TUTTI_ERR_ARG, "argument place or profile is NULL");
+    TUTTI_CHECK(file && file[0], TUTTI_ERR_ARG, "argument file is %s", file ? "empty" : "NULL");
+    TUTTI_CHECK(strlen(file) < PATH_MAX - 8, TUTTI_ERR_ARG,
+                "path of the profile has %zu bytes: at most %d are allowed", strlen(file),
+                PATH_MAX - 9);
+    TUTTI_CHECK(place && p, TUTTI_ERR_ARG, "argument %s is NULL", place ? "p" : "place");
     const int there = access(file, F_OK) == 0;
     TUTTI_TRY(load_set(file, there, &found, &set));
     tutti_profile_defaults(&full, place->type);

@@ -115,13 +115,17 @@ static void name_enter(tutti__cdf *c, tutti_count of, const char *name, tutti_co
 tutti_err tutti__cdf_name_check(const char *name, const char *what) {
     const unsigned char *p = (const unsigned char *)name;
     const size_t n = name ? strlen(name) : 0;
+    TUTTI_CHECK(name, TUTTI_ERR_ARG, "name of %s is NULL", what);
     TUTTI_CHECK(n > 0 && n <= TUTTI__CDF_NAME, TUTTI_ERR_ARG,
                 "name of %s has %zu bytes: netCDF supports 1 to %d", what, n, TUTTI__CDF_NAME);
     const int first = (p[0] >= 'a' && p[0] <= 'z') || (p[0] >= 'A' && p[0] <= 'Z') ||
                       (p[0] >= '0' && p[0] <= '9') || p[0] == '_' || p[0] >= 0x80;
     int right = first && p[n - 1] != ' ' && tutti__utf8_valid(p, n);
     for (size_t i = 0; i < n; i++) right &= p[i] >= 0x20 && p[i] != 0x7f && p[i] != '/';
-    TUTTI_CHECK(right, TUTTI_ERR_ARG, "'%s' is not a valid netCDF name for %s", name, what);
+    TUTTI_CHECK(right, TUTTI_ERR_ARG,
+                "'%s' is not a valid netCDF name for %s: must be UTF-8, begin with a letter, digit "
+                "or '_', contain no '/' or control character, and not end with a space",
+                name, what);
     return TUTTI_OK;
 }
 
@@ -167,7 +171,7 @@ static tutti_err type_check(const tutti__cdf *c, int type, const char *name, siz
     TUTTI_CHECK(is_cdf_type(type), TUTTI_ERR_ARG,
                 "'%.*s' has type %d, which netCDF does not support", (int)bytes, name, type);
     TUTTI_CHECK(type <= TUTTI__CDF_DOUBLE || c->version == 5, TUTTI_ERR_ARG,
-                "'%.*s' is %s, which needs CDF-5: the file is CDF-%d", (int)bytes, name,
+                "'%.*s' has type %s, which requires CDF-5: the file is CDF-%d", (int)bytes, name,
                 tutti_type_name(types[type].number), c->version);
     return TUTTI_OK;
 }
@@ -247,9 +251,11 @@ tutti_err tutti__cdf_add_var(tutti__cdf *c, const char *name, int type, int ndim
 /* Allocate zeroed values of an attribute, with an additional 0 after text. */
 static tutti_err values_new(const tutti__cdf_att *a, void **out) {
     tutti_off bytes = 0;
-    TUTTI_CHECK(a->n >= 0 && tutti__mul_ok(a->n, tutti__cdf_size(a->type), &bytes) &&
-                    bytes < INT64_MAX - 8,
-                TUTTI_ERR_ARG, "an attribute of %lld values is too large", (long long)a->n);
+    TUTTI_CHECK(a->n >= 0, TUTTI_ERR_ARG, "attribute has %lld values: must be >= 0",
+                (long long)a->n);
+    TUTTI_CHECK(tutti__mul_ok(a->n, tutti__cdf_size(a->type), &bytes) && bytes < INT64_MAX - 8,
+                TUTTI_ERR_ARG, "attribute has %lld values of %d bytes: exceeds 2^63 bytes",
+                (long long)a->n, (int)tutti__cdf_size(a->type));
     *out = tutti__calloc((size_t)bytes + (a->type == TUTTI__CDF_CHAR), 1);
     return *out ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }

@@ -143,7 +143,8 @@ static tutti_err decode_var(reader *r) {
     TUTTI_TRY(decode_name(r, &name, &bytes));
     TUTTI_TRY(decode_count(r, &ndims));
     if (ndims > TUTTI__CDF_RANK)
-        FAIL(r->at, "variable '%.*s' has %lld dimensions", (int)bytes, name, (long long)ndims);
+        FAIL(r->at, "variable '%.*s' has %lld dimensions: netCDF supports up to %d", (int)bytes,
+             name, (long long)ndims, TUTTI__CDF_RANK);
     v.ndims = (int)ndims;
     for (int d = 0; d < v.ndims; d++) TUTTI_TRY(decode_count(r, &dim[d]));
     /* the type follows the attributes and is set below */
@@ -250,9 +251,8 @@ static tutti_err decode_header(reader *r) {
     uint64_t records = 0;
     tutti_count n = 0;
     if (r->n >= sizeof hdf5 && memcmp(r->bytes, hdf5, sizeof hdf5) == 0)
-        TUTTI_FAIL(
-            TUTTI_ERR_UNSUPPORTED,
-            "netCDF-4 (HDF5) files are not supported: convert it with 'nccopy -k cdf5 OLD NEW'");
+        TUTTI_FAIL(TUTTI_ERR_UNSUPPORTED, "netCDF-4 (HDF5) files are not supported: convert the "
+                                          "file with 'nccopy -k cdf5 OLD NEW'");
     TUTTI_TRY(check_available(r, 4, 1));
     const int version = r->bytes[3];
     if (memcmp(r->bytes, "CDF", 3) != 0 || (version != 1 && version != 2 && version != 5))

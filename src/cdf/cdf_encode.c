@@ -45,23 +45,29 @@ static tutti_err place_variables(tutti__cdf *c, int is_record, int records_follo
     for (tutti_count i = 0; i < c->vars_n; i++) {
         tutti__cdf_var *v = &c->vars[i];
         if (v->is_record != is_record) continue;
-        TUTTI_CHECK(!large, TUTTI_ERR_OVERFLOW, "variable '%s' is too large for CDF-%d",
-                    large->name, c->version);
+        TUTTI_CHECK(
+            !large, TUTTI_ERR_OVERFLOW,
+            "variable '%s' has %lld bytes: in CDF-%d only the last variable may exceed %lld bytes",
+            large->name, (long long)large->bytes, c->version, (long long)most_bytes);
         TUTTI_CHECK(*at <= most_begin, TUTTI_ERR_OVERFLOW,
-                    "offset of variable '%s' exceeds the limit of CDF-%d", v->name, c->version);
+                    "offset of variable '%s' is %lld: must be <= %lld in CDF-%d", v->name,
+                    (long long)*at, (long long)most_begin, c->version);
         if (v->bytes > most_bytes) large = v;
         v->begin = *at;
         TUTTI_CHECK(tutti__add_ok(*at, v->bytes, at) && *at <= INT64_MAX - 4, TUTTI_ERR_OVERFLOW,
-                    "variable '%s' exceeds 2^63 bytes", v->name);
+                    "variable '%s' has offset %lld and %lld bytes: must end before 2^63", v->name,
+                    (long long)v->begin, (long long)v->bytes);
     }
-    TUTTI_CHECK(!large || !records_follow, TUTTI_ERR_OVERFLOW,
-                "variable '%s' is too large for CDF-%d", large->name, c->version);
+    TUTTI_CHECK(
+        !large || !records_follow, TUTTI_ERR_OVERFLOW,
+        "variable '%s' has %lld bytes: in CDF-%d only the last variable may exceed %lld bytes",
+        large->name, (long long)large->bytes, c->version, (long long)most_bytes);
     return TUTTI_OK;
 }
 
 static tutti_err align_check(tutti_off a) {
     TUTTI_CHECK(a == 0 || (a >= 4 && a % 4 == 0 && a <= (tutti_off)1 << 40), TUTTI_ERR_ARG,
-                "alignment is %lld bytes: must be a multiple of 4", (long long)a);
+                "alignment is %lld bytes: must be 0 or a multiple of 4 up to 2^40", (long long)a);
     return TUTTI_OK;
 }
 
@@ -81,7 +87,9 @@ tutti_err tutti__cdf_layout(tutti__cdf *c, const tutti__cdf_align *align) {
     TUTTI_TRY(place_variables(c, 0, has_records, &at));
     c->fixed_end = at;
     if (has_records) {
-        TUTTI_CHECK(at <= INT64_MAX - records, TUTTI_ERR_OVERFLOW, "records exceed 2^63 bytes");
+        TUTTI_CHECK(at <= INT64_MAX - records, TUTTI_ERR_OVERFLOW,
+                    "end of the fixed variables is %lld: cannot be aligned to %lld bytes",
+                    (long long)at, (long long)records);
         at = tutti__align_up(at, records);
     }
     c->record_begin = at;
@@ -134,7 +142,8 @@ tutti_err tutti__cdf_encode(const tutti__cdf *c, void **out) {
     TUTTI_CHECK(bytes == c->header_bytes, TUTTI_ERR_STATE,
                 "header has changed since offsets were assigned");
     TUTTI_CHECK(c->version == 5 || c->records <= UINT32_MAX - (tutti_count)1, TUTTI_ERR_OVERFLOW,
-                "%lld records exceed the limit of CDF-%d", (long long)c->records, c->version);
+                "file has %lld records: CDF-%d supports at most %lld", (long long)c->records,
+                c->version, (long long)UINT32_MAX - 1);
     unsigned char *p = tutti__malloc((size_t)bytes);
     if (!p) return TUTTI_ERR_NOMEM;
     writer w = {p, tutti__cdf_word(c->version), tutti__cdf_offset(c->version)};

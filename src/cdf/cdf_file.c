@@ -14,7 +14,7 @@ static tutti_err read_bytes(int fd, char *to, size_t from, size_t end) {
     while (from < end) {
         const ssize_t n = pread(fd, to + from, end - from, (off_t)from);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return tutti__error_sys(errno, (tutti_off)from, "reading the netCDF header");
+        if (n < 0) return tutti__error_sys(errno, (tutti_off)from, "cannot read the netCDF header");
         TUTTI_CHECK(n > 0, TUTTI_ERR_TRUNCATED, "file was truncated while its header was read");
         from += (size_t)n;
     }
@@ -81,10 +81,11 @@ tutti_err tutti__cdf_set_records(int fd, const tutti__cdf *c, tutti_count record
     unsigned char bytes[8];
     const int word = tutti__cdf_word(c->version);
     TUTTI_CHECK(records >= 0 && (word == 8 || records < UINT32_MAX), TUTTI_ERR_OVERFLOW,
-                "%lld records exceed the limit of CDF-%d", (long long)records, c->version);
+                "number of records is %lld: CDF-%d supports 0 to %lld", (long long)records,
+                c->version, word == 8 ? (long long)INT64_MAX : (long long)UINT32_MAX - 1);
     for (int i = 0; i < word; i++)
         bytes[i] = (unsigned char)((uint64_t)records >> 8 * (word - 1 - i));
     if (tutti__limited_pwrite(fd, bytes, (size_t)word, 4) != 0)
-        return tutti__error_sys(errno, 4, "writing the number of records");
+        return tutti__error_sys(errno, 4, "cannot write the number of records");
     return TUTTI_OK;
 }

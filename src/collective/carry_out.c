@@ -39,7 +39,7 @@ tutti_err tutti__plan_usable(const tutti_plan *p, const tutti__op *op, tutti_off
         tutti__add_ok(p->file->origin + tutti__side_lo(p->asked.access->file), displacement, &lo) &&
         tutti__add_ok(p->file->origin + tutti__side_hi(p->asked.access->file), displacement, &hi);
     TUTTI_CHECK(fits && (lo >= 0 || tutti_access_bytes(p->asked.access) == 0), TUTTI_ERR_ARG,
-                "displacement %lld: offsets of the access would exceed the range [0, 2^63)",
+                "displacement is %lld: offsets of the access would exceed the range [0, 2^63)",
                 (long long)displacement);
     return TUTTI_OK;
 }

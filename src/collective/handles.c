@@ -16,14 +16,14 @@ static tutti_err report_ended(const char *what) {
 tutti_err tutti__mpi_is_up(void) {
     int up = 0, down = 0;
     if (MPI_Initialized(&up) != MPI_SUCCESS || MPI_Finalized(&down) != MPI_SUCCESS) up = 0;
-    TUTTI_CHECK(up && !down, TUTTI_ERR_STATE,
-                "MPI has not been initialised, or has been finalised");
+    TUTTI_CHECK(!down, TUTTI_ERR_STATE, "MPI has been finalised");
+    TUTTI_CHECK(up, TUTTI_ERR_STATE, "MPI has not been initialised: call MPI_Init first");
     return TUTTI_OK;
 }
 
 tutti_err tutti__file_live(const tutti_file *f) {
     TUTTI_TRY(tutti__handle_check(f, &tutti__file_class));
-    return f->ended ? report_ended("a file") : TUTTI_OK;
+    return f->ended ? report_ended("a function of a file") : TUTTI_OK;
 }
 
 /* Free a file that MPI_Finalize has closed, unless a thread, a pending operation or a plan may
@@ -43,7 +43,7 @@ void tutti__file_forget(tutti_file **pf) {
 
 tutti_err tutti__plan_live(const tutti_plan *p) {
     TUTTI_TRY(tutti__handle_check(p, &tutti__plan_class));
-    return p->file->ended ? report_ended("a plan") : TUTTI_OK;
+    return p->file->ended ? report_ended("a function of a plan") : TUTTI_OK;
 }
 
 void tutti__plan_count_freed(tutti_file *f) {
@@ -65,5 +65,5 @@ tutti_err tutti__request_live(tutti_request **pr) {
     r->progress.abandoned = 1;
     if (!r->op.file) tutti__free_lent(r); /* tutti__requests_drop has freed everything else */
     *pr = NULL;
-    return report_ended("a request");
+    return report_ended("a function of a request");
 }

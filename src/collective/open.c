@@ -33,14 +33,16 @@ enum {
 /* ---- open */
 
 static tutti_err check_file_arguments(const char *path, int mode, const tutti_options *opt) {
-    TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "the path is empty");
+    TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "argument path is %s", path ? "empty" : "NULL");
     TUTTI_CHECK((mode & ~ALL_MODES) == 0, TUTTI_ERR_ARG, "mode is %d: has unknown bits", mode);
     TUTTI_CHECK(mode & (TUTTI_READ | TUTTI_WRITE), TUTTI_ERR_ARG,
                 "mode is %d: must have TUTTI_READ, TUTTI_WRITE or both", mode);
     TUTTI_CHECK(!(mode & TUTTI_EXCLUSIVE) || (mode & TUTTI_CREATE), TUTTI_ERR_ARG,
                 "mode is %d: TUTTI_EXCLUSIVE requires TUTTI_CREATE", mode);
     TUTTI_CHECK(!(mode & (TUTTI_TRUNCATE | TUTTI_APPEND | TUTTI_CREATE)) || (mode & TUTTI_WRITE),
-                TUTTI_ERR_ARG, "TUTTI_CREATE, TUTTI_TRUNCATE and TUTTI_APPEND require TUTTI_WRITE");
+                TUTTI_ERR_ARG,
+                "mode is %d: TUTTI_CREATE, TUTTI_TRUNCATE and TUTTI_APPEND require TUTTI_WRITE",
+                mode);
     if (mode & TUTTI_WRITE) TUTTI_TRY(tutti__launch_check());
     return tutti__options_check(opt);
 }
@@ -217,9 +219,10 @@ tutti_err tutti__comm_usable(MPI_Comm comm) {
     int between = 0;
     TUTTI_TRY(tutti__which_mpi());
     TUTTI_TRY(tutti__mpi_is_up());
-    TUTTI_CHECK(comm != MPI_COMM_NULL, TUTTI_ERR_ARG, "the communicator is MPI_COMM_NULL");
+    TUTTI_CHECK(comm != MPI_COMM_NULL, TUTTI_ERR_ARG, "argument comm is MPI_COMM_NULL");
     TUTTI_MPI(MPI_Comm_test_inter(comm, &between));
-    TUTTI_CHECK(!between, TUTTI_ERR_ARG, "the communicator is an intercommunicator");
+    TUTTI_CHECK(!between, TUTTI_ERR_ARG,
+                "argument comm is an intercommunicator: must be an intracommunicator");
     return TUTTI_OK;
 }
 
@@ -320,7 +323,7 @@ tutti_err tutti_file_close(tutti_file **pf) {
 tutti_err tutti_file_delete(const char *path, const tutti_options *opt) {
     TUTTI_KEEP_ERRNO;
     tutti_options local;
-    TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "the path is empty");
+    TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "argument path is %s", path ? "empty" : "NULL");
     TUTTI_TRY(opt ? tutti__options_take(opt, &local) : tutti_options_init(&local));
     const tutti_err err = tutti__store_delete(path, &local);
     if (err != TUTTI_OK) tutti__error_context("delete", path, -1);

@@ -44,8 +44,9 @@ void tutti__ask_parts(tutti_request *r, int n, const tutti_part *parts) {
 
 static tutti_err set_buffers(const tutti_plan *p, tutti__op *op, int n, void *const *bufs) {
     const int planned = p->asked.batch ? p->asked.batch->n : 1;
-    TUTTI_CHECK(n == planned && (bufs || n == 0), TUTTI_ERR_ARG,
-                "number of buffers is %d: the plan has %d parts", bufs ? n : 0, planned);
+    TUTTI_CHECK(n == planned, TUTTI_ERR_ARG, "n is %d: must be %d, the number of parts of the plan",
+                n, planned);
+    TUTTI_CHECK(bufs || n == 0, TUTTI_ERR_ARG, "argument bufs is NULL, but n is %d", n);
     if (!p->asked.batch) {
         op->buf = bufs[0];
         return TUTTI_OK;

@@ -187,8 +187,8 @@ static void team_memory_free(team_memory *m) {
 static tutti_err team_divide(tutti__team *t, const team_memory *m) {
     const int part = simulated_node(t->pretend, t->rank, t->size);
     TUTTI_TRY(nodes_make(t, part < 0 ? 0 : part, m->every, m->leader));
-    TUTTI_CHECK(part >= 0, TUTTI_ERR_OPTION, "option nodes is '%s': not a valid division of ranks",
-                t->pretend);
+    TUTTI_CHECK(part >= 0, TUTTI_ERR_OPTION,
+                "option nodes is '%s': must be single, rr:N, N, or a list N,N,...", t->pretend);
     t->singles.of = tutti__calloc((size_t)t->size, sizeof(int));
     if (!t->singles.of) return TUTTI_ERR_NOMEM;
     for (int r = 0; r < t->size; r++) t->singles.of[r] = r;
@@ -208,7 +208,8 @@ static tutti_err team_make(MPI_Comm comm, const char *pretend, tutti__team **out
     if (!all) {
         team_memory_free(&m);
         tutti__free(t);
-        return tutti__error_set(TUTTI_ERR_NOMEM, 0, -1, "a rank cannot allocate a team");
+        return tutti__error_set(TUTTI_ERR_NOMEM, 0, -1,
+                                "out of memory on a rank: cannot set up the communicator");
     }
     TUTTI_ASSERT(t);
     t->comm = MPI_COMM_NULL;
@@ -326,7 +327,8 @@ tutti_err tutti__team_take(MPI_Comm comm, const char *pretend, tutti__team **out
     }
     if (t) tutti__team_give(&t);
     if (both[1] == 1 << 30)
-        return tutti__error_set(TUTTI_ERR_NOMEM, 0, -1, "a rank cannot allocate a team");
+        return tutti__error_set(TUTTI_ERR_NOMEM, 0, -1,
+                                "out of memory on a rank: cannot set up the communicator");
 
     TUTTI_ASSERT(p);
     TUTTI_TRY(team_make(comm, pretend, &t));

@@ -104,7 +104,8 @@ tutti_err tutti__chunks_head_read(const unsigned char head[TUTTI__CHUNKS_HEADER]
                     g.number == read_word_at(head, NUMBER) && read_word_at(head, EXTENT + 1) == 0 &&
                     read_word_at(head, EXTENT + 2) == 0,
                 TUTTI_ERR_FORMAT,
-                "invalid chunk header: %lld chunks of %lld bytes, extent %lld along dimension %lld",
+                "chunk header has %lld chunks of %lld bytes, with extent %lld along dimension "
+                "%lld: does not match the section",
                 (long long)read_word_at(head, CHUNKS), (long long)read_word_at(head, RAW),
                 (long long)read_word_at(head, EXTENT), (long long)read_word_at(head, CUT));
     TUTTI_CHECK(bytes >= TUTTI__CHUNKS_HEADER && g.chunks <= (bytes - TUTTI__CHUNKS_HEADER) / 8 &&
@@ -132,8 +133,9 @@ tutti_err tutti__chunks_table_check(const tutti__chunk_grid *g, tutti_count firs
         TUTTI_CHECK((first + i == 0 ? at == least : at > least) && ends[i] > at &&
                         (first + i == g->chunks - 1 ? ends[i] == bytes : ends[i] < bytes),
                     TUTTI_ERR_FORMAT,
-                    "invalid range [%lld, %lld) of chunk %lld: the section has %lld bytes",
-                    (long long)at, (long long)ends[i], (long long)(first + i), (long long)bytes);
+                    "chunk %lld has range [%lld, %lld): must follow the previous chunk, within the "
+                    "%lld bytes of the section",
+                    (long long)(first + i), (long long)at, (long long)ends[i], (long long)bytes);
     }
     return TUTTI_OK;
 }

@@ -8,7 +8,8 @@
 /* Check a new name.  ':' is reserved for names of the library.  A name that already exists in a
  * dataset of format 1 is not checked. */
 static tutti_err check_new_name(const tutti_dataset *d, const char *name, const char *what) {
-    TUTTI_CHECK(name && name[0], TUTTI_ERR_ARG, "the name of the %s is empty", what);
+    TUTTI_CHECK(name && name[0], TUTTI_ERR_ARG, "the name of the %s is %s", what,
+                name ? "empty" : "NULL");
     TUTTI_CHECK(tutti__name_right(name, TUTTI__NAME) && !strchr(name, ':'), TUTTI_ERR_ARG,
                 "invalid name '%.60s' of a %s: names have at most %d bytes, no ':' and no control "
                 "characters",
@@ -20,7 +21,8 @@ static tutti_err check_new_name(const tutti_dataset *d, const char *name, const 
 }
 
 static tutti_err find_space(const tutti_dataset *d, const char *name, tutti__space **out) {
-    TUTTI_CHECK(name && name[0], TUTTI_ERR_ARG, "the name of the space is empty");
+    TUTTI_CHECK(name && name[0], TUTTI_ERR_ARG, "the name of the space is %s",
+                name ? "empty" : "NULL");
     *out = tutti__model_space(&d->model, name);
     TUTTI_CHECK(*out, TUTTI_ERR_NOT_FOUND, "space '%.60s' does not exist", name);
     return TUTTI_OK;
@@ -67,8 +69,10 @@ static tutti_err check_grid(const tutti_dataset *d, const char *name, int ndims,
     TUTTI_TRY(tutti__dataset_writable(d));
     TUTTI_TRY(check_new_name(d, name, "space"));
     TUTTI_TRY(d->container->space_check(&d->model, name, TUTTI__SPACE_GRID));
-    TUTTI_CHECK(shape && tutti__shape_right(ndims, shape, NULL), TUTTI_ERR_ARG,
-                "invalid shape of grid '%s': %d dimensions, 1 to %d are allowed, with extents >= 0",
+    TUTTI_CHECK(shape, TUTTI_ERR_ARG, "grid '%s': argument shape is NULL", name);
+    TUTTI_CHECK(tutti__shape_right(ndims, shape, NULL), TUTTI_ERR_ARG,
+                "grid '%s' has an invalid shape of %d dimensions: must have 1 to %d, with extents "
+                ">= 0 and at most 2^56 entries",
                 name, ndims, TUTTI_MAX_DIMS);
     const tutti__space *s = tutti__model_space(&d->model, name);
     if (!s) return TUTTI_OK;
@@ -76,7 +80,7 @@ static tutti_err check_grid(const tutti_dataset *d, const char *name, int ndims,
     const int is_same_shape =
         z && z->ndims == ndims && memcmp(z->shape, shape, (size_t)ndims * sizeof *shape) == 0;
     TUTTI_CHECK(s->kind == TUTTI__SPACE_GRID && is_same_shape, TUTTI_ERR_EXISTS,
-                "space '%s' exists already as %s", name,
+                "space '%s' already exists as %s", name,
                 s->kind == TUTTI__SPACE_GRID ? "a grid of another shape" : "a list");
     return TUTTI_OK;
 }
@@ -102,7 +106,7 @@ static tutti_err check_list(const tutti_dataset *d, const char *name) {
     TUTTI_TRY(d->container->space_check(&d->model, name, TUTTI__SPACE_LIST));
     const tutti__space *s = tutti__model_space(&d->model, name);
     TUTTI_CHECK(!s || s->kind == TUTTI__SPACE_LIST, TUTTI_ERR_EXISTS,
-                "space '%s' exists already as a grid", name);
+                "space '%s' already exists as a grid", name);
     return TUTTI_OK;
 }
 
@@ -146,12 +150,13 @@ static tutti_err check_resize(const tutti_dataset *d, const char *space, int ndi
     TUTTI_CHECK(d->now.under_way && d->now.segment.kind == TUTTI_TOPOLOGY, TUTTI_ERR_STATE,
                 "no topology segment has begun");
     TUTTI_TRY(find_space(d, space, s));
-    TUTTI_CHECK(
-        shape && tutti__shape_right(ndims, shape, NULL) &&
-            ((*s)->kind == TUTTI__SPACE_GRID || ndims == 1),
-        TUTTI_ERR_ARG,
-        "invalid shape of space '%s': %d dimensions, 1 to %d are allowed, with extents >= 0", space,
-        ndims, (*s)->kind == TUTTI__SPACE_GRID ? TUTTI_MAX_DIMS : 1);
+    TUTTI_CHECK(shape, TUTTI_ERR_ARG, "space '%s': argument shape is NULL", space);
+    TUTTI_CHECK((*s)->kind == TUTTI__SPACE_GRID || ndims == 1, TUTTI_ERR_ARG,
+                "list '%s': ndims is %d: must be 1", space, ndims);
+    TUTTI_CHECK(tutti__shape_right(ndims, shape, NULL), TUTTI_ERR_ARG,
+                "space '%s' has an invalid shape of %d dimensions: must have 1 to %d, with extents "
+                ">= 0 and at most 2^56 entries",
+                space, ndims, TUTTI_MAX_DIMS);
     /* The size cannot change once a section of this segment uses it. */
     for (int64_t k = 0; k < d->model.variables_n; k++) {
         const tutti__variable *v = &d->model.variables[k];
@@ -245,14 +250,17 @@ static tutti_err convert_spec(const tutti_dataset *d, const char *name,
     snprintf(v->name, sizeof v->name, "%s", name);
     const char *units = spec->units ? spec->units : "";
     const char *long_name = spec->long_name ? spec->long_name : "";
-    TUTTI_CHECK(tutti__text_right(units, TUTTI__UNITS) &&
-                    tutti__text_right(long_name, TUTTI__LONG_NAME),
-                TUTTI_ERR_ARG,
-                "variable '%s': units or long_name is too long or has control characters", name);
-    TUTTI_CHECK((tutti__text_valid(units, TUTTI__UNITS) &&
-                 tutti__text_valid(long_name, TUTTI__LONG_NAME)) ||
+    TUTTI_CHECK(tutti__text_right(units, TUTTI__UNITS), TUTTI_ERR_ARG,
+                "variable '%s': units must have at most %d bytes and no control characters", name,
+                TUTTI__UNITS - 1);
+    TUTTI_CHECK(tutti__text_right(long_name, TUTTI__LONG_NAME), TUTTI_ERR_ARG,
+                "variable '%s': long_name must have at most %d bytes and no control characters",
+                name, TUTTI__LONG_NAME - 1);
+    const int units_valid = tutti__text_valid(units, TUTTI__UNITS);
+    TUTTI_CHECK((units_valid && tutti__text_valid(long_name, TUTTI__LONG_NAME)) ||
                     tutti__model_variable(&d->model, name),
-                TUTTI_ERR_ARG, "variable '%s': units or long_name is not valid UTF-8", name);
+                TUTTI_ERR_ARG, "variable '%s': %s is not valid UTF-8", name,
+                units_valid ? "long_name" : "units");
     snprintf(v->units, sizeof v->units, "%s", units);
     snprintf(v->long_name, sizeof v->long_name, "%s", long_name);
     TUTTI_TRY(tutti__variable_check(v));
@@ -271,7 +279,7 @@ static tutti_err check_variable(const tutti_dataset *d, const char *name,
              old->type == v->type && old->layout == v->layout && old->order == v->order &&
              old->compress == v->compress && memcmp(&old->fill, &v->fill, sizeof old->fill) == 0 &&
              strcmp(old->units, v->units) == 0 && strcmp(old->long_name, v->long_name) == 0),
-        TUTTI_ERR_EXISTS, "variable '%s' exists already with another definition", name);
+        TUTTI_ERR_EXISTS, "variable '%s' already exists with another definition", name);
     return TUTTI_OK;
 }
 
@@ -317,10 +325,9 @@ tutti_err tutti__own_variable(tutti_dataset *d, const tutti__space *space, const
     snprintf(name, sizeof name, "%s:%s", space->name, what);
     if (strlen(name) >= TUTTI__NAME)
         return tutti__team_agree(
-            d->team,
-            tutti__error_set(TUTTI_ERR_ARG, 0, -1,
-                             "the name of space '%s' is too long for a name with the suffix ':%s'",
-                             space->name, what));
+            d->team, tutti__error_set(TUTTI_ERR_ARG, 0, -1,
+                                      "the name '%s:%s' has %zu bytes: at most %d are allowed",
+                                      space->name, what, strlen(name), TUTTI__NAME - 1));
     memcpy(v.name, name, strlen(name) + 1);
     *out = tutti__model_variable(&d->model, name);
     return *out ? TUTTI_OK : add_variable_row(d, &v, out);
@@ -334,8 +341,10 @@ static tutti_err check_put_type(const tutti_dataset *d, const char *variable, tu
     TUTTI_CHECK(variable, TUTTI_ERR_ARG, "the name of the variable is NULL");
     *v = tutti__model_variable(&d->model, variable);
     TUTTI_CHECK(*v, TUTTI_ERR_NOT_FOUND, "variable '%.60s' does not exist", variable);
-    TUTTI_CHECK(tutti_type_size(type) > 0 && (*v)->type != TUTTI_BYTES, TUTTI_ERR_ARG,
-                "variable '%s': type %d is not a numeric type", variable, (int)type);
+    TUTTI_CHECK(tutti_type_size(type) > 0, TUTTI_ERR_ARG,
+                "variable '%s': type is %d: must be a numeric type", variable, (int)type);
+    TUTTI_CHECK((*v)->type != TUTTI_BYTES, TUTTI_ERR_ARG,
+                "variable '%s' has type bytes, which cannot be changed", variable);
     TUTTI_TRY(d->container->type_check(variable, (int)type));
     return tutti__fill_pattern((*v)->fill, (int)type, (*v)->order, pattern, &size);
 }

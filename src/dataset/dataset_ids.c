@@ -215,8 +215,10 @@ static tutti_err find_id_map(tutti_dataset *d, const tutti__space_view *view, tu
         found = tutti__section_find(k, v->id, 0);
         if (found) TUTTI_TRY(tutti__dataset_file(d, tutti__model_file_id(&d->model, g->file), f));
     }
-    TUTTI_CHECK(found && found->type == TUTTI_INT64, TUTTI_ERR_FORMAT,
-                "the ids of space '%s' are missing", s->name);
+    TUTTI_CHECK(found, TUTTI_ERR_FORMAT, "the ids of space '%s' are missing", s->name);
+    TUTTI_CHECK(found->type == TUTTI_INT64, TUTTI_ERR_FORMAT,
+                "the ids of space '%s' have type %s: must be int64", s->name,
+                tutti_type_name((tutti_type)found->type));
     *out = *found;
     *order_out = v->order;
     return TUTTI_OK;

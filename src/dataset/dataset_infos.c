@@ -10,8 +10,11 @@
 static tutti_err check_info_owner(const tutti_dataset *d, const tutti_info_owner *owner,
                                   const char *name, tutti__info *out) {
     *out = (tutti__info){0};
-    TUTTI_CHECK(name && tutti__name_right(name, TUTTI__NAME), TUTTI_ERR_ARG,
-                "invalid name '%.60s' of an info", name ? name : "");
+    TUTTI_CHECK(name, TUTTI_ERR_ARG, "the name of the info is NULL");
+    TUTTI_CHECK(
+        tutti__name_right(name, TUTTI__NAME), TUTTI_ERR_ARG,
+        "invalid name '%.60s' of an info: must have 1 to %d bytes and no control characters", name,
+        TUTTI__NAME - 1);
     snprintf(out->name, sizeof out->name, "%s", name);
     if (!owner) return TUTTI_OK;
     TUTTI_CHECK(!owner->variable || owner->segment == -1, TUTTI_ERR_ARG,
@@ -38,14 +41,14 @@ static tutti_err set_info_value(tutti__info *io, tutti_type type, tutti_count co
     const tutti_off size = type == TUTTI_BYTES ? 1 : tutti_type_size(type);
     tutti_off bytes = 0;
     TUTTI_CHECK(size > 0, TUTTI_ERR_ARG, "info '%s': unknown type %d", name, (int)type);
-    TUTTI_CHECK(count >= 0, TUTTI_ERR_ARG, "info '%s': count is %lld, must be >= 0", name,
+    TUTTI_CHECK(count >= 0, TUTTI_ERR_ARG, "info '%s': count is %lld: must be >= 0", name,
                 (long long)count);
     TUTTI_CHECK((count == 0) == (value == NULL), TUTTI_ERR_ARG,
                 "info '%s': count is %lld, but argument value is %s", name, (long long)count,
                 value ? "not NULL" : "NULL");
     TUTTI_CHECK(tutti__mul_ok(count, size, &bytes) && bytes <= 1 << 29, TUTTI_ERR_OVERFLOW,
-                "info '%s' has %lld elements: at most 2^29 bytes are allowed", name,
-                (long long)count);
+                "info '%s' has %lld elements of %lld bytes: at most 2^29 bytes are allowed", name,
+                (long long)count, (long long)size);
     io->type = (int)type;
     io->count = count;
     io->bytes = (size_t)bytes;

@@ -190,10 +190,9 @@ tutti_err tutti_dataset_chunk_bounds(tutti_dataset *d, tutti_count segment, cons
     tutti_err err = find_queried_chunks(d, &q, &s, &f, &g);
     if (err == TUTTI_OK) {
         if (first > g.chunks || n > g.chunks - first)
-            err =
-                tutti__error_set(TUTTI_ERR_ARG, 0, -1,
-                                 "%lld chunks from chunk %lld on do not exist (variable has %lld)",
-                                 (long long)n, (long long)first, (long long)g.chunks);
+            err = tutti__error_set(TUTTI_ERR_ARG, 0, -1,
+                                   "first is %lld and n is %lld: the variable has %lld chunks",
+                                   (long long)first, (long long)n, (long long)g.chunks);
         else
             err = tutti__compressed_table(f, &s, &g, first, n, bounds_out);
         for (tutti_count i = 0; i <= n && err == TUTTI_OK; i++) bounds_out[i] += s.start;
@@ -221,7 +220,7 @@ static tutti_err read_info_name(tutti__meta *m, int64_t variable, int64_t segmen
     tutti_err err = tutti__sql_step(m, s, &row);
     const char *name = row ? (const char *)sqlite3_column_text(s, 0) : "";
     if (err == TUTTI_OK && row && !(name && tutti__name_right(name, TUTTI__NAME)))
-        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "the name of info %lld is invalid",
+        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "info %lld has an invalid name",
                                (long long)number);
     if (err == TUTTI_OK) snprintf(name_out, TUTTI__NAME, "%s", name);
     sqlite3_finalize(s);
@@ -256,7 +255,7 @@ tutti_err tutti_dataset_info_name(tutti_dataset *d, const tutti_info_owner *owne
     if (err == TUTTI_OK && !(name_out && number >= 0))
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1,
                                name_out ? "number is %lld: must be >= 0"
-                                        : "argument name_out is NULL (number is %lld)",
+                                        : "argument name_out is NULL, but number is %lld",
                                (long long)number);
     const int64_t words[] = {ids[0], ids[1], number};
     const tutti__call same = {.name = "info_name",

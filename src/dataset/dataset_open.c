@@ -36,14 +36,13 @@ tutti_err tutti__dataset_options_take(const tutti_dataset_options *opt,
 
 static tutti_err check_open_arguments(const char *path, int mode, const void *d_out) {
     const int all = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE | TUTTI_EXCLUSIVE;
-    TUTTI_CHECK((mode & ~all) == 0 && (mode & (TUTTI_READ | TUTTI_WRITE)), TUTTI_ERR_ARG,
-                "invalid mode %d: must have TUTTI_READ, TUTTI_WRITE or both, and no bits other "
-                "than TUTTI_CREATE, TUTTI_TRUNCATE and TUTTI_EXCLUSIVE",
+    TUTTI_CHECK((mode & ~all) == 0, TUTTI_ERR_ARG, "mode is %d: has unknown bits %d", mode,
+                mode & ~all);
+    TUTTI_CHECK(mode & (TUTTI_READ | TUTTI_WRITE), TUTTI_ERR_ARG,
+                "mode is %d: must have TUTTI_READ, TUTTI_WRITE or both", mode);
+    TUTTI_CHECK((mode & TUTTI_WRITE) || !(mode & ~TUTTI_READ), TUTTI_ERR_ARG,
+                "mode is %d: TUTTI_CREATE, TUTTI_TRUNCATE and TUTTI_EXCLUSIVE require TUTTI_WRITE",
                 mode);
-    TUTTI_CHECK(
-        (mode & TUTTI_WRITE) || !(mode & ~TUTTI_READ), TUTTI_ERR_ARG,
-        "invalid mode %d: TUTTI_CREATE, TUTTI_TRUNCATE and TUTTI_EXCLUSIVE require TUTTI_WRITE",
-        mode);
     return tutti__step_object_check_open(path, mode, d_out, "d_out");
 }
 
@@ -97,7 +96,7 @@ static tutti_err set_container(tutti_dataset *d) {
     if (d->opt.container == m->container || d->opt.container == TUTTI_CONTAINER_NATIVE)
         return TUTTI_OK;
     TUTTI_CHECK(m->spaces_n + m->files_n + m->segments_n == 0, TUTTI_ERR_EXISTS,
-                "the dataset exists already, and its data files are not netCDF");
+                "the dataset already exists, and its data files are not netCDF");
     const int root = d->team->rank == 0;
     TUTTI_TRY(tutti__team_agree(
         d->team, root ? tutti__meta_set(d->meta, "container", d->opt.container) : TUTTI_OK));

@@ -163,8 +163,9 @@ static tutti_err check_follow(const tutti_dataset *d, tutti_count first, tutti_c
     TUTTI_CHECK(d->mode & TUTTI_READ, TUTTI_ERR_MODE, "the dataset was not opened for reading");
     TUTTI_TRY(tutti__dataset_segment_check(d, first));
     TUTTI_TRY(tutti__dataset_segment_check(d, last));
-    TUTTI_CHECK(first <= last, TUTTI_ERR_ARG, "first segment %lld is after last segment %lld",
-                (long long)first, (long long)last);
+    TUTTI_CHECK(first <= last, TUTTI_ERR_ARG,
+                "first is %lld and last is %lld: first must be <= last", (long long)first,
+                (long long)last);
     TUTTI_CHECK(get, TUTTI_ERR_ARG, "argument get is NULL");
     *t = (tutti__item){
         .name = get->variable, .entries = get->entries, .type = get->type, .buf = get->buf};

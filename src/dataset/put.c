@@ -120,9 +120,11 @@ static tutti_err place_section(tutti_dataset *d, const tutti__item *t) {
         (void)tutti__ranked_new(d, t->v, t->facts.number, t->sizes);
         return TUTTI_OK;
     }
-    TUTTI_CHECK(bytes >= 0 && tutti__add_ok(d->now.end, bytes, &end) && end <= (tutti_off)1 << 59,
-                TUTTI_ERR_OVERFLOW, "variable '%s' is too large: a segment has at most 2^59 bytes",
-                t->name);
+    TUTTI_CHECK(
+        bytes >= 0 && tutti__add_ok(d->now.end, bytes, &end) && end <= (tutti_off)1 << 59,
+        TUTTI_ERR_OVERFLOW,
+        "variable '%s' has %lld bytes, after offset %lld: a data file has at most 2^59 bytes",
+        t->name, (long long)bytes, (long long)d->now.end);
     const tutti__section new = {.variable = t->v->id, .type = t->v->put_type};
     (void)tutti__section_new(d, &new, bytes);
     return TUTTI_OK;

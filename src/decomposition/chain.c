@@ -80,7 +80,8 @@ static tutti_err find_neighbours(chain *c, tutti_off *position_out) {
     c->behind = (int)behind.first;
     if (c->behind >= 0) c->g->items.owner_behind = (int)behind.owner;
     /* the sum is the same on all ranks, so all ranks return this error */
-    TUTTI_CHECK(c->all.bytes <= MOST_BYTES, TUTTI_ERR_OVERFLOW, "the items exceed 2^62 bytes");
+    TUTTI_CHECK(c->all.bytes <= MOST_BYTES, TUTTI_ERR_OVERFLOW,
+                "the items of all ranks exceed 2^62 bytes");
     *position_out = before.bytes;
     return TUTTI_OK;
 }

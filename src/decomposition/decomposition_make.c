@@ -83,13 +83,14 @@ static tutti_err check_spec(const tutti_decomposition_spec *s, const tutti__spac
     TUTTI_TRY(tutti__choice_check(&s->choice, s->own || s->n == 0 || s->kind == TUTTI_BY_SLICE));
     if (s->kind == TUTTI_BY_SLICE) return tutti__slice_of_space(v, &s->slice, s->slice_memory);
     TUTTI_CHECK(s->n >= 0 && s->n <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG,
-                "n is %lld: number of entries must be >= 0 and fit in memory", (long long)s->n);
-    TUTTI_CHECK(s->n == 0 || s->index || !has_index(s), TUTTI_ERR_ARG, "argument index is NULL");
-    TUTTI_CHECK(s->n == 0 || s->ids || !has_ids(s), TUTTI_ERR_ARG, "argument ids is NULL");
+                "n is %lld: number of entries must be 0 to %lld", (long long)s->n,
+                (long long)PTRDIFF_MAX / 64);
+    TUTTI_CHECK(s->n == 0 || s->index || !has_index(s), TUTTI_ERR_ARG, "field index is NULL");
+    TUTTI_CHECK(s->n == 0 || s->ids || !has_ids(s), TUTTI_ERR_ARG, "field ids is NULL");
     for (tutti_count i = 0; i < s->n && has_index(s); i++)
         TUTTI_CHECK(s->index[i] >= 0 && s->index[i] < v->entries, TUTTI_ERR_ARG,
-                    "entry %lld has position %lld: must be below %lld, the size of the space",
-                    (long long)i, (long long)s->index[i], (long long)v->entries);
+                    "entry %lld has position %lld: must be in [0, %lld)", (long long)i,
+                    (long long)s->index[i], (long long)v->entries);
     for (tutti_count i = 0; i < s->n && has_ids(s); i++)
         TUTTI_CHECK(s->ids[i] >= 0, TUTTI_ERR_ARG,
                     "entry %lld has id %lld, which is not in the id map", (long long)i,

@@ -40,7 +40,7 @@ static tutti_err run_metis(const tutti__graph *g, idx_t *weight, idx_t *start, i
     sigaction(SIGABRT, &abrt, NULL);
     TUTTI_CHECK(code != METIS_ERROR_MEMORY, TUTTI_ERR_NOMEM, "METIS ran out of memory");
     TUTTI_CHECK(code == METIS_OK, TUTTI_ERR_CANCELLED,
-                "METIS failed with code %d, as it also does after SIGTERM", code);
+                "METIS failed with code %d: invalid input or SIGTERM", code);
     return TUTTI_OK;
 }
 

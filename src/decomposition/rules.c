@@ -167,7 +167,7 @@ const char *tutti_replicas_rule_name(tutti_replicas_rule rule) {
 }
 
 tutti_err tutti_replicas_rule_parse(const char *name, tutti_replicas_rule *out) {
-    TUTTI_CHECK(name && out, TUTTI_ERR_ARG, "argument name or out is NULL");
+    TUTTI_CHECK(name && out, TUTTI_ERR_ARG, "argument %s is NULL", name ? "out" : "name");
     for (int i = 0; i < RULES; i++)
         if (strcmp(name, rules[i].name) == 0) {
             *out = (tutti_replicas_rule)i;
@@ -182,7 +182,7 @@ tutti_err tutti__choice_check(const tutti_replicas_choice *c, int owners) {
     TUTTI_CHECK(owners || !needs_owners, TUTTI_ERR_ARG, "rule '%s' needs owners: field own is NULL",
                 rules[c->rule].name);
     TUTTI_CHECK(c->balance == 0 || (c->balance >= 1 && c->balance <= 1e15), TUTTI_ERR_ARG,
-                "balance is %g: must be 0 or >= 1", c->balance);
+                "balance is %g: must be 0 or 1 to 1e15", c->balance);
     TUTTI_CHECK_RESERVED(c, "tutti_replicas_choice");
     return TUTTI_OK;
 }

@@ -15,7 +15,7 @@ tutti_err tutti_exodus_array_offset(const tutti_exodus *x, const tutti_exodus_ar
     static const char name[] = "array_offset";
     tutti__exodus_place p = {0};
     TUTTI_TRY(tutti__exodus_live(x));
-    TUTTI_CHECK(a && at_out, TUTTI_ERR_ARG, "argument %s is NULL", a ? "at_out" : "array");
+    TUTTI_CHECK(a && at_out, TUTTI_ERR_ARG, "argument %s is NULL", a ? "at_out" : "a");
     TUTTI_TRY(tutti__exodus_named(x, name, tutti__exodus_defined(x)));
     TUTTI_TRY(tutti__exodus_named(x, name, tutti__exodus_place_of(x, a, &p)));
     return tutti__exodus_named(x, name, return_place(&p, at_out, type_out));
@@ -31,9 +31,9 @@ static tutti_err field_offset(const tutti_exodus *x, tutti_count step, const tut
                 (long long)tutti_exodus_steps(x));
     const int variable =
         f->variable ? tutti__exodus_model_variable(&x->model, f->kind, f->variable) : 0;
-    TUTTI_CHECK(variable >= 0 && (f->variable || f->kind == TUTTI_EXODUS_GLOBAL),
-                TUTTI_ERR_NOT_FOUND, "variable '%s' does not exist",
-                f->variable ? f->variable : "");
+    TUTTI_CHECK(f->variable || f->kind == TUTTI_EXODUS_GLOBAL, TUTTI_ERR_NOT_FOUND,
+                "field variable is NULL: allowed for global variables only");
+    TUTTI_CHECK(variable >= 0, TUTTI_ERR_NOT_FOUND, "variable '%s' does not exist", f->variable);
     if (f->kind > TUTTI_EXODUS_NODAL) {
         TUTTI_TRY(tutti__exodus_number(x, f->kind, f->id, &number));
         TUTTI_CHECK(tutti_exodus_has(x, f->kind, number, variable), TUTTI_ERR_NOT_FOUND,
@@ -49,7 +49,7 @@ tutti_err tutti_exodus_field_offset(const tutti_exodus *x, tutti_count step,
     static const char name[] = "field_offset";
     tutti__exodus_place p = {0};
     TUTTI_TRY(tutti__exodus_live(x));
-    TUTTI_CHECK(f && at_out, TUTTI_ERR_ARG, "argument %s is NULL", f ? "at_out" : "field");
+    TUTTI_CHECK(f && at_out, TUTTI_ERR_ARG, "argument %s is NULL", f ? "at_out" : "f");
     TUTTI_TRY(tutti__exodus_named(x, name, tutti__exodus_defined(x)));
     TUTTI_TRY(tutti__exodus_named(x, name, field_offset(x, step, f, &p)));
     return tutti__exodus_named(x, name, return_place(&p, at_out, type_out));

@@ -17,8 +17,8 @@ tutti_err tutti__values_add(tutti__values *b, const tutti__exodus_place *place, 
     const tutti_off size = tutti_type_size(place->type);
     const tutti_count all = place->entries * place->numbers; /* number of values in the file */
     TUTTI_CHECK(first >= 0 && n >= 0 && first <= all && n <= all - first, TUTTI_ERR_FORMAT,
-                "%lld values from value %lld: the array has %lld", (long long)n, (long long)first,
-                (long long)all);
+                "%lld values at position %lld are outside the array, which has %lld", (long long)n,
+                (long long)first, (long long)all);
     TUTTI_CHECK(n <= PTRDIFF_MAX / 32 - p->numbers, TUTTI_ERR_NOMEM,
                 "%lld values do not fit into memory", (long long)n);
     TUTTI_TRY(tutti__grow(&p->data, (size_t)(p->numbers + n), &p->numbers_room, sizeof(int64_t)));

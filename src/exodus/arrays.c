@@ -15,11 +15,13 @@
 static tutti_err find_variable(const tutti_exodus *x, const char *name, tutti_count entries,
                                tutti_count numbers, tutti__exodus_place *out) {
     const tutti_count index = tutti__cdf_find_var(&x->cdf, name);
-    TUTTI_CHECK(index >= 0, TUTTI_ERR_NOT_FOUND, "the file has no '%s'", name);
+    TUTTI_CHECK(index >= 0, TUTTI_ERR_NOT_FOUND, "the file has no variable '%s'", name);
     const tutti__cdf_var *v = &x->cdf.vars[index];
-    TUTTI_CHECK(v->type != TUTTI__CDF_CHAR && tutti__has_shape(v->numbers, entries, numbers),
-                TUTTI_ERR_FORMAT, "'%s' has %lld values: expected %lld * %lld, not text", name,
-                (long long)v->numbers, (long long)entries, (long long)numbers);
+    TUTTI_CHECK(v->type != TUTTI__CDF_CHAR, TUTTI_ERR_FORMAT, "'%s' has type char: must be numeric",
+                name);
+    TUTTI_CHECK(tutti__has_shape(v->numbers, entries, numbers), TUTTI_ERR_FORMAT,
+                "'%s' has %lld values: expected %lld * %lld", name, (long long)v->numbers,
+                (long long)entries, (long long)numbers);
     *out = (tutti__exodus_place){v->begin, entries, numbers, tutti__cdf_number(v->type),
                                  tutti__exodus_step_stride(&x->cdf, v)};
     return TUTTI_OK;
@@ -34,8 +36,9 @@ static tutti_err find_mesh_array(const tutti_exodus *x, const char *name, int cl
     tutti__exodus_place found;
     TUTTI_TRY(find_variable(x, name, entries, numbers, &found));
     const int is_real = found.type == TUTTI_FLOAT32 || found.type == TUTTI_FLOAT64;
-    TUTTI_CHECK(is_real == (class == REALS), TUTTI_ERR_FORMAT, "'%s' has type %s: expected %s",
-                name, tutti_type_name(found.type), class == REALS ? "reals" : "integers");
+    TUTTI_CHECK(is_real == (class == REALS), TUTTI_ERR_FORMAT, "'%s' has type %s: must be %s type",
+                name, tutti_type_name(found.type),
+                class == REALS ? "a floating-point" : "an integer");
     TUTTI_CHECK(!x->cdf.vars[tutti__cdf_find_var(&x->cdf, name)].is_record, TUTTI_ERR_FORMAT,
                 "'%s' must not depend on the time step", name);
     *out = found;
@@ -118,8 +121,8 @@ tutti_err tutti__exodus_place_of(const tutti_exodus *x, const tutti_exodus_array
         static const char *const XYZ[] = {"coordx", "coordy", "coordz"};
         const tutti_count n = x->model.p.nodes;
         TUTTI_CHECK(a->component >= 0 && a->component < x->model.p.dims, TUTTI_ERR_ARG,
-                    "component of coordinates is %d: the file has %d dimensions", a->component,
-                    x->model.p.dims);
+                    "component of coordinates is %d: must be 0 to %d", a->component,
+                    x->model.p.dims - 1);
         if (tutti__cdf_find_var(&x->cdf, "coordx") >= 0 ||
             tutti__cdf_find_var(&x->cdf, "coord") < 0)
             return find_mesh_array(x, XYZ[a->component], REALS, n, 1, out);
@@ -305,6 +308,7 @@ static tutti_err check_array_section(const tutti_exodus *x, const tutti_exodus_a
     TUTTI_TRY(err);
     tutti__conversion c;
     const tutti_conversion in = {.file_type = p->type, .memory_type = a->type};
+    TUTTI_CHECK(tutti_type_name(a->type)[0], TUTTI_ERR_ARG, "unknown type %d", (int)a->type);
     TUTTI_CHECK(a->type != TUTTI_BYTES && tutti__conversion_make(&in, &c) == TUTTI_OK,
                 TUTTI_ERR_ARG, "cannot convert %s (memory) to %s (file)", tutti_type_name(a->type),
                 tutti_type_name(p->type));
@@ -337,9 +341,11 @@ static tutti_err prepare_batch(const tutti_exodus *x, int is_write, tutti_count 
                 "arrays of the mesh must be written before the first step");
     TUTTI_CHECK(is_write || (x->mode & TUTTI_READ), TUTTI_ERR_MODE,
                 "the file was not opened for reading");
-    TUTTI_CHECK(tutti_size_fits(n, sizeof *arrays, PTRDIFF_MAX) && (arrays || n == 0),
-                TUTTI_ERR_ARG, "n is %lld%s", (long long)n,
-                arrays ? "" : ", argument arrays is NULL");
+    TUTTI_CHECK(tutti_size_fits(n, sizeof *arrays, PTRDIFF_MAX), TUTTI_ERR_ARG,
+                "n is %lld: must be 0 to %lld", (long long)n,
+                (long long)(PTRDIFF_MAX / sizeof *arrays));
+    TUTTI_CHECK(arrays || n == 0, TUTTI_ERR_ARG, "argument arrays is NULL, but n is %lld",
+                (long long)n);
     b->place = tutti__malloc((size_t)n * sizeof *b->place);
     b->is_implicit = tutti__calloc((size_t)n + 1, 1);
     if (!b->place || !b->is_implicit) return TUTTI_ERR_NOMEM;

@@ -96,7 +96,8 @@ int tutti_exodus_qa_count(const tutti_exodus *x) {
 
 tutti_err tutti_exodus_qa_get(const tutti_exodus *x, int number, tutti_exodus_qa *out) {
     TUTTI_TRY(tutti__exodus_live(x));
-    TUTTI_CHECK(out && number >= 0 && number < x->model.qa_n, TUTTI_ERR_NOT_FOUND,
+    TUTTI_CHECK(out, TUTTI_ERR_NOT_FOUND, "argument out is NULL");
+    TUTTI_CHECK(number >= 0 && number < x->model.qa_n, TUTTI_ERR_NOT_FOUND,
                 "QA record %d does not exist (the file has %d)", number, x->model.qa_n);
     const char(*q)[33] = (const char(*)[33])x->model.qa[number];
     *out = (tutti_exodus_qa){q[0], q[1], q[2], q[3]};
@@ -112,8 +113,9 @@ const char *tutti_exodus_info_line(const tutti_exodus *x, int number) {
 
 static tutti_err check_note_name(const tutti_exodus *x, const char *name) {
     TUTTI_TRY(tutti__exodus_defined(x));
-    TUTTI_CHECK(name && name[0] && strlen(name) < 128, TUTTI_ERR_ARG,
-                "'%.60s' is not a valid name of a note: 1 to 127 bytes", name ? name : "");
+    TUTTI_CHECK(name, TUTTI_ERR_ARG, "the name of the note is NULL");
+    TUTTI_CHECK(name[0] && strlen(name) < 128, TUTTI_ERR_ARG,
+                "name '%.60s' of a note has %zu bytes: must have 1 to 127", name, strlen(name));
     return TUTTI_OK;
 }
 
@@ -131,11 +133,14 @@ static tutti_err check_note(const tutti_exodus *x, const char *name, tutti_type 
     TUTTI_TRY(tutti__exodus_writable(x));
     TUTTI_TRY(check_note_name(x, name));
     TUTTI_CHECK(size > 0, TUTTI_ERR_ARG, "note '%s': unknown type %d", name, (int)type);
-    TUTTI_CHECK(count >= 0 && (count == 0) == (value == NULL), TUTTI_ERR_ARG,
-                "note '%s': count is %lld and value is %s", name, (long long)count,
+    TUTTI_CHECK(count >= 0, TUTTI_ERR_ARG, "note '%s': count is %lld: must be >= 0", name,
+                (long long)count);
+    TUTTI_CHECK((count == 0) == (value == NULL), TUTTI_ERR_ARG,
+                "note '%s': count is %lld, but argument value is %s", name, (long long)count,
                 value ? "not NULL" : "NULL");
     TUTTI_CHECK(tutti__mul_ok(count, size, &bytes) && bytes <= 1 << 29, TUTTI_ERR_OVERFLOW,
-                "note '%s' has more than 2^29 bytes", name);
+                "note '%s' has %lld elements of %lld bytes: at most 2^29 bytes are allowed", name,
+                (long long)count, (long long)size);
     return TUTTI_OK;
 }
 
@@ -204,8 +209,10 @@ tutti_err tutti_exodus_note_name(tutti_exodus *x, tutti_count number, char *name
     TUTTI_TRY(tutti__exodus_enter(x));
     tutti_err err = tutti__exodus_defined(x);
     if (err == TUTTI_OK && (number < 0 || !name_out))
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "number is %lld: must be >= 0%s",
-                               (long long)number, name_out ? "" : "; argument name_out is NULL");
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1,
+                               name_out ? "number is %lld: must be >= 0"
+                                        : "argument name_out is NULL, but number is %lld",
+                               (long long)number);
     TUTTI_TRY(tutti__exodus_call(x, "note_name",
                                  tutti__hash(TUTTI__HASH_START, &number, sizeof number), err));
     if (x->team->rank == 0) {

@@ -143,7 +143,7 @@ static tutti_err check_step_count(const tutti_exodus *x) {
     const int known = fd >= 0 && fstat(fd, &st) == 0 && pread(fd, word, (size_t)bytes, 4) == bytes;
     const int error = errno;
     if (fd >= 0) close(fd);
-    if (!known) return tutti__error_sys(error, 4, "reading the number of steps");
+    if (!known) return tutti__error_sys(error, 4, "cannot read the number of steps");
     for (int i = 0; i < bytes; i++) count = count << 8 | word[i];
     /* a netCDF writer has not closed the file */
     if (count == (bytes == 8 ? UINT64_MAX : UINT32_MAX)) return TUTTI_OK;

@@ -36,7 +36,7 @@ static tutti_err read_bytes(int fd, char *to, tutti_off at, size_t n) {
     for (size_t done = 0; done < n;) {
         const ssize_t k = pread(fd, to + done, n - done, (off_t)(at + (tutti_off)done));
         if (k < 0 && errno == EINTR) continue;
-        if (k < 0) return tutti__error_sys(errno, at, "reading the catalogue");
+        if (k < 0) return tutti__error_sys(errno, at, "cannot read the catalogue");
         TUTTI_CHECK(k > 0, TUTTI_ERR_FORMAT, "the file ends at offset %lld, within its catalogue",
                     (long long)(at + (tutti_off)done));
         done += (size_t)k;
@@ -82,14 +82,14 @@ int tutti__exodus_file_exists(const char *path, int is_follower) {
 static tutti_err remove_old_file(tutti_exodus *x) {
     const int fd = open(x->path, O_RDWR | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT) return TUTTI_OK;
-    if (fd < 0) return tutti__error_sys(errno, -1, "opening the file to replace");
+    if (fd < 0) return tutti__error_sys(errno, -1, "cannot open the file to replace");
     tutti_err err = TUTTI_OK;
     if (!x->opt.overwrite && tutti__exodus_file_exists(x->path, strcmp(x->path, x->first) != 0))
         err = tutti__error_set(TUTTI_ERR_EXISTS, 0, -1,
                                "'%s' exists: set option overwrite to replace it", x->path);
     if (err == TUTTI_OK) err = lock_file(x, fd);
     if (err == TUTTI_OK && unlink(x->path) != 0)
-        err = tutti__error_sys(errno, -1, "removing the file to replace");
+        err = tutti__error_sys(errno, -1, "cannot remove the file to replace");
     close(fd);
     return err;
 }
@@ -158,14 +158,14 @@ static tutti_err create_on_root(tutti_exodus *x) {
             err = remove_followers(x->first, (tutti__series_naming)k);
     if (err == TUTTI_OK) {
         x->fd = open(x->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (x->fd < 0) err = tutti__error_sys(errno, -1, "creating the file");
+        if (x->fd < 0) err = tutti__error_sys(errno, -1, "cannot create the file");
     }
     if (err == TUTTI_OK) err = lock_file(x, x->fd);
     memset(head, 0, MAGIC); /* no magic until tutti__exodus_file_publish */
     if (err == TUTTI_OK && tutti__limited_pwrite(x->fd, head, n, 0) != 0)
-        err = tutti__error_sys(errno, 0, "writing the header");
+        err = tutti__error_sys(errno, 0, "cannot write the header");
     if (err == TUTTI_OK && tutti__limited_truncate(x->fd, x->at) != 0)
-        err = tutti__error_sys(errno, x->at, "extending the file for the mesh");
+        err = tutti__error_sys(errno, x->at, "cannot extend the file for the mesh");
     tutti__free(head);
     if (err == TUTTI_OK && x->opt.sidecar) {
         const tutti__sidecar_options opt = make_sidecar_options(x);
@@ -222,9 +222,9 @@ tutti_err tutti__exodus_file_publish(tutti_exodus *x) {
     if (is_durable) TUTTI_TRY(tutti__team_agree(x->team, tutti__sync_here(x->file)));
     if (x->team->rank == 0) {
         if (tutti__limited_pwrite(x->fd, magic, MAGIC, 0) != 0)
-            err = tutti__error_sys(errno, 0, "writing the header");
+            err = tutti__error_sys(errno, 0, "cannot write the header");
         else if (is_durable && fdatasync(x->fd) != 0)
-            err = tutti__error_sys(errno, 0, "syncing the header");
+            err = tutti__error_sys(errno, 0, "cannot sync the header");
     }
     return tutti__team_agree(x->team, err);
 }
@@ -281,7 +281,7 @@ static tutti_err hash_samples(int fd, const tutti__cdf *c, const char *name, uin
     for (tutti_off i = 0; i < SAMPLES; i++) {
         const tutti_off at = v->begin + (all - n) / (SAMPLES - 1) * i;
         if (pread(fd, bytes, (size_t)n, (off_t)at) < 0)
-            return tutti__error_sys(errno, at, "reading the mesh");
+            return tutti__error_sys(errno, at, "cannot read the mesh");
         *hash = tutti__hash(*hash, bytes, (size_t)n);
         if (n == all) break;
     }
@@ -330,7 +330,7 @@ static tutti_err remove_uncommitted(tutti_exodus *x, const tutti__cdf *c, tutti_
     /* such a file has no uncommitted bytes */
     if (tutti__exodus_has_fixed_steps(c)) return TUTTI_OK;
     if (t->file_bytes != end && tutti__limited_truncate(x->fd, end) != 0)
-        return tutti__error_sys(errno, end, "truncating the file after its last record");
+        return tutti__error_sys(errno, end, "cannot truncate the file after its last record");
     if (in_header != t->records) TUTTI_TRY(tutti__cdf_set_records(x->fd, c, t->records));
     return x->sidecar ? tutti__sidecar_drop(x->sidecar, t->records) : TUTTI_OK;
 }
@@ -353,7 +353,7 @@ static tutti_err open_on_root(tutti_exodus *x, file_contents *f) {
     const int writes = (x->mode & TUTTI_WRITE) != 0;
     tutti__cdf c;
     x->fd = open(x->path, (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC);
-    if (x->fd < 0) return tutti__error_sys(errno, -1, "opening the file");
+    if (x->fd < 0) return tutti__error_sys(errno, -1, "cannot open the file");
     if (writes) TUTTI_TRY(lock_file(x, x->fd));
     TUTTI_TRY(
         tutti__cdf_read_header(x->path, (void **)&f->bytes, &f->t.header_n, &f->t.file_bytes));
@@ -398,7 +398,7 @@ static tutti_err read_step_count(const tutti_exodus *x, int fd, file_contents *f
 tutti_err tutti__exodus_file_steps(const tutti_exodus *x, tutti_count *out) {
     file_contents f = {0};
     const int fd = open(x->path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return tutti__error_sys(errno, -1, "opening the file");
+    if (fd < 0) return tutti__error_sys(errno, -1, "cannot open the file");
     const tutti_err err = read_step_count(x, fd, &f, out);
     tutti__free(f.bytes);
     close(fd);
@@ -463,10 +463,11 @@ tutti_err tutti__exodus_file_close(tutti_exodus *x) {
 tutti_err tutti__exodus_file_records(tutti_exodus *x, tutti_count records, int durable) {
     struct stat st;
     const tutti_off end = tutti__exodus_file_end(&x->cdf, records);
-    if (fstat(x->fd, &st) != 0) return tutti__error_sys(errno, -1, "reading the size of the file");
+    if (fstat(x->fd, &st) != 0)
+        return tutti__error_sys(errno, -1, "cannot read the size of the file");
     if (st.st_size < end) { /* the last variable was not written */
         if (tutti__limited_truncate(x->fd, end) != 0)
-            return tutti__error_sys(errno, end, "extending the file to the end of the record");
+            return tutti__error_sys(errno, end, "cannot extend the file to the end of the record");
         if (durable && fdatasync(x->fd) != 0) return tutti__error_sys(errno, -1, "fdatasync");
     }
     TUTTI_TRY(tutti__cdf_set_records(x->fd, &x->cdf, records));

@@ -11,7 +11,10 @@ tutti_count tutti_exodus_steps(const tutti_exodus *x) {
 
 static tutti_err check_steps(const tutti_exodus *x, tutti_count first, tutti_count last) {
     TUTTI_TRY(tutti__exodus_defined(x));
-    TUTTI_CHECK(first >= 1 && first <= last && last <= x->cdf.records, TUTTI_ERR_NOT_FOUND,
+    TUTTI_CHECK(first <= last, TUTTI_ERR_NOT_FOUND,
+                "first is %lld and last is %lld: first must be <= last", (long long)first,
+                (long long)last);
+    TUTTI_CHECK(first >= 1 && last <= x->cdf.records, TUTTI_ERR_NOT_FOUND,
                 "steps %lld to %lld do not exist (the file has %lld)", (long long)first,
                 (long long)last, (long long)x->cdf.records);
     return TUTTI_OK;
@@ -115,8 +118,10 @@ tutti_err tutti_exodus_times(tutti_exodus *x, tutti_count first, tutti_count n, 
     tutti_err err = TUTTI_OK;
     tutti_count last = 0;
     if (n < 0 || (n > 0 && !times_out))
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "n is %lld: must be >= 0%s", (long long)n,
-                               times_out ? "" : "; argument times_out is NULL");
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1,
+                               n < 0 ? "n is %lld: must be >= 0"
+                                     : "argument times_out is NULL, but n is %lld",
+                               (long long)n);
     if (err == TUTTI_OK && n > 0)
         err = check_steps(x, first, tutti__add_ok(first, n - 1, &last) ? last : INT64_MAX);
     const int64_t words[] = {first, n};

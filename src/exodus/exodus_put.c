@@ -38,12 +38,14 @@ tutti_err tutti__exodus_appendable(const tutti_exodus *x) {
 
 tutti_err tutti__exodus_time_variable(const tutti_exodus *x, const tutti__cdf_var **out) {
     const tutti_count v = tutti__cdf_find_var(&x->cdf, "time_whole");
-    TUTTI_CHECK(v >= 0, TUTTI_ERR_FORMAT, "the file has steps, but no variable 'time_whole'");
+    TUTTI_CHECK(v >= 0, TUTTI_ERR_FORMAT, "the file has no variable 'time_whole'");
     const tutti__cdf_var *time = &x->cdf.vars[v];
-    TUTTI_CHECK(time->type != TUTTI__CDF_CHAR && time->numbers == 1 &&
-                    tutti__exodus_step_stride(&x->cdf, time) > 0,
-                TUTTI_ERR_FORMAT, "'time_whole' has %lld values per step: must have 1",
-                (long long)time->numbers);
+    TUTTI_CHECK(time->type != TUTTI__CDF_CHAR, TUTTI_ERR_FORMAT,
+                "'time_whole' has type char: must be numeric");
+    TUTTI_CHECK(time->numbers == 1, TUTTI_ERR_FORMAT,
+                "'time_whole' has %lld values per step: must have 1", (long long)time->numbers);
+    TUTTI_CHECK(tutti__exodus_step_stride(&x->cdf, time) > 0, TUTTI_ERR_FORMAT,
+                "'time_whole' must depend on the time step");
     *out = time;
     return TUTTI_OK;
 }

@@ -51,7 +51,8 @@ void tutti__sidecar_remove(const char *file) {
 static tutti_err create_sidecar_object(const char *file, const tutti__sidecar_options *opt,
                                        tutti__sidecar **out) {
     TUTTI_CHECK(strlen(file) < TUTTI__PATH - 64, TUTTI_ERR_ARG,
-                "path '%.60s...' has %zu bytes: at most %d", file, strlen(file), TUTTI__PATH - 65);
+                "path '%.60s...' has %zu bytes: at most %d are allowed", file, strlen(file),
+                TUTTI__PATH - 65);
     TUTTI_CHECK(sqlite3_threadsafe(), TUTTI_ERR_UNSUPPORTED,
                 "SQLite was built without support for threads");
     tutti__sidecar *s = tutti__calloc(1, sizeof *s);
@@ -243,9 +244,10 @@ tutti_err tutti__sidecar_sums(tutti__sidecar *s, tutti_count step, uint64_t **ou
         const int64_t n = sqlite3_column_int64(q, 0), bytes = sqlite3_column_bytes(q, 1);
         uint64_t *sums = NULL;
         if (n < 0 || bytes % 8 != 0 || n != bytes / 8)
-            err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
-                                   "invalid checksums of step %lld: %lld blocks in %lld bytes",
-                                   (long long)step, (long long)n, (long long)bytes);
+            err = tutti__error_set(
+                TUTTI_ERR_FORMAT, 0, -1,
+                "step %lld has %lld checksums in %lld bytes: must have 8 bytes each",
+                (long long)step, (long long)n, (long long)bytes);
         else if (!(sums = tutti__malloc((size_t)bytes)))
             err = TUTTI_ERR_NOMEM;
         if (err == TUTTI_OK) {
@@ -355,11 +357,12 @@ static tutti_err read_note(sqlite3_stmt *q, const char *name, tutti__note *out) 
     const int64_t count = sqlite3_column_int64(q, 1), bytes = sqlite3_column_bytes(q, 2);
     tutti_type type = TUTTI_BYTES;
     TUTTI_CHECK(word && tutti_type_parse(word, &type) == TUTTI_OK, TUTTI_ERR_FORMAT,
-                "note '%s' has no valid type", name);
+                "note '%s': unknown type '%s'", name, word ? word : "NULL");
     const tutti_off size = type == TUTTI_BYTES ? 1 : tutti_type_size(type);
     tutti_off wanted = 0;
     TUTTI_CHECK(count > 0 && tutti__mul_ok(count, size, &wanted) && wanted == bytes,
-                TUTTI_ERR_FORMAT, "note '%s' has %lld values of %s in %lld bytes", name,
+                TUTTI_ERR_FORMAT,
+                "note '%s' has %lld elements of type %s in %lld bytes: sizes do not match", name,
                 (long long)count, word, (long long)bytes);
     void *value = tutti__malloc((size_t)bytes);
     if (!value) return TUTTI_ERR_NOMEM;

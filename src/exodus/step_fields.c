@@ -16,12 +16,14 @@ static tutti_err check_global(const tutti_exodus *x, const tutti_exodus_field *f
                               tutti__step_item *t) {
     const int n = x->model.of[TUTTI_EXODUS_GLOBAL].variables_n;
     int variable = 0;
-    TUTTI_CHECK(f->id == 0 && !f->entries, TUTTI_ERR_ARG,
-                "global variables: id is %lld: must be 0, and entries NULL", (long long)f->id);
+    TUTTI_CHECK(f->id == 0, TUTTI_ERR_ARG, "global variables: id is %lld: must be 0",
+                (long long)f->id);
+    TUTTI_CHECK(!f->entries, TUTTI_ERR_ARG, "global variables: entries is not NULL: must be NULL");
     if (f->variable)
         variable = tutti__exodus_model_variable(&x->model, TUTTI_EXODUS_GLOBAL, f->variable);
-    TUTTI_CHECK(variable >= 0 && n > 0, TUTTI_ERR_NOT_FOUND,
-                "the file has no global variable '%.60s'", f->variable ? f->variable : "");
+    TUTTI_CHECK(n > 0, TUTTI_ERR_NOT_FOUND, "the file has no global variables");
+    TUTTI_CHECK(variable >= 0, TUTTI_ERR_NOT_FOUND, "the file has no global variable '%.60s'",
+                f->variable);
     TUTTI_TRY(tutti__exodus_place_of_field(x, TUTTI_EXODUS_GLOBAL, 0, variable, step, &t->place));
     if (!f->variable) t->place.entries = n;
     t->written = f->variable ? variable : -1;
@@ -105,9 +107,10 @@ static tutti_err add_part(const tutti_exodus *x, const tutti_exodus_field *f,
 
 tutti_err tutti__step_batch_make(const tutti_exodus *x, const tutti__step_place *at, tutti_count n,
                                  const tutti_exodus_field *fields, tutti__step_batch *b) {
-    TUTTI_CHECK(n >= 0 && n <= 1 << 24 && (fields || n == 0), TUTTI_ERR_ARG,
-                "n is %lld%s: the number of fields must be 0 to 2^24", (long long)n,
-                fields ? "" : ", argument fields is NULL");
+    TUTTI_CHECK(n >= 0 && n <= 1 << 24, TUTTI_ERR_ARG,
+                "n is %lld: number of fields must be 0 to 2^24", (long long)n);
+    TUTTI_CHECK(fields || n == 0, TUTTI_ERR_ARG, "argument fields is NULL, but n is %lld",
+                (long long)n);
     b->n = n;
     b->items = tutti__calloc((size_t)n + 1, sizeof *b->items);
     b->parts = tutti__calloc((size_t)n + 1, sizeof *b->parts);

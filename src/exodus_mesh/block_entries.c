@@ -98,12 +98,14 @@ static tutti_err counts_sum(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
         for (slice_of(l, c, &lo, &hi); lo < hi; lo++) {
             const tutti_count n = l->own[l->start[c] + lo - l->first].n;
             if (n < 0 || n > table->row[c].list_length - sum[c])
-                err = TUTTI_ERR_FORMAT;
+                err = tutti__error_set(
+                    TUTTI_ERR_FORMAT, 0, -1,
+                    "%s %lld: entry %lld has %lld nodes (faces), but %lld remain in the list",
+                    tutti_exodus_kind_name((int)kind), (long long)table->row[c].id, (long long)lo,
+                    (long long)n, (long long)(table->row[c].list_length - sum[c]));
             else
                 sum[c] += n;
         }
-    if (err != TUTTI_OK)
-        tutti__error_record(err, 0, -1, "the number of nodes or faces of an entry is invalid");
     err = tutti__sums_before(x->team, err, l->blocks, sum, before);
     for (tutti_count c = 0; c < l->blocks && err == TUTTI_OK; c++) {
         if (l->start[c + 1] > l->start[c] && sum[c] != table->row[c].list_length)

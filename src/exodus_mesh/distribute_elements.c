@@ -26,7 +26,7 @@ tutti_err tutti__distribution_check(const tutti_exodus *x, const tutti_exodus_di
     const tutti_count all = x->model.p.elements;
     TUTTI_CHECK((int)deal->partitioner >= TUTTI_EXODUS_BY_ORDER &&
                     (int)deal->partitioner <= TUTTI_EXODUS_ON_ROOT,
-                TUTTI_ERR_ARG, "unknown method %d of distributing a mesh", (int)deal->partitioner);
+                TUTTI_ERR_ARG, "unknown partitioner %d", (int)deal->partitioner);
     TUTTI_CHECK(deal->halo >= 0, TUTTI_ERR_ARG, "halo is %d: number of ghost layers must be >= 0",
                 deal->halo);
     TUTTI_CHECK_RESERVED(deal, "the distribution");
@@ -35,7 +35,8 @@ tutti_err tutti__distribution_check(const tutti_exodus *x, const tutti_exodus_di
                     deal->n <= all - deal->first,
                 TUTTI_ERR_ARG, "first is %lld and n is %lld: the file has %lld elements",
                 (long long)deal->first, (long long)deal->n, (long long)all);
-    TUTTI_CHECK(deal->rank || deal->n == 0, TUTTI_ERR_ARG, "argument rank is NULL");
+    TUTTI_CHECK(deal->rank || deal->n == 0, TUTTI_ERR_ARG, "field rank is NULL, but n is %lld",
+                (long long)deal->n);
     for (tutti_count i = 0; i < deal->n; i++)
         TUTTI_CHECK(deal->rank[i] >= 0 && deal->rank[i] < x->team->size, TUTTI_ERR_ARG,
                     "element %lld is assigned to rank %d: must be 0 to %d",
@@ -242,8 +243,9 @@ static tutti_err by_list(distribution *d) {
         if (n == 1)
             d->rank[i] = (int)given.with[given.start[i]];
         else
-            mine = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "element %lld has %s rank",
-                                    (long long)(d->first + i), n == 0 ? "no" : "more than one");
+            mine =
+                tutti__error_set(TUTTI_ERR_ARG, 0, -1, "element %lld has %lld ranks: must have 1",
+                                 (long long)(d->first + i), (long long)n);
     }
     if (err == TUTTI_OK) err = tutti__team_agree(d->x->team, mine);
     tutti__incidence_free(&given);

@@ -174,7 +174,7 @@ static tutti_err everything_check(checking *k) {
 
 tutti_err tutti__mesh_check(const tutti__exodus_model *m, const tutti_exodus_mesh *mesh) {
     checking k = {.m = m, .mesh = mesh};
-    TUTTI_CHECK(mesh, TUTTI_ERR_ARG, "the mesh is NULL");
+    TUTTI_CHECK(mesh, TUTTI_ERR_ARG, "argument mesh is NULL");
     TUTTI_CHECK_RESERVED(mesh, "the mesh");
     TUTTI_CHECK(mesh->nodes >= 0 && mesh->nodes <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG,
                 "number of nodes is %lld: must be 0 to 2^57", (long long)mesh->nodes);

@@ -352,9 +352,9 @@ static tutti_err put_mesh(put_state *p) {
         if (largest <= INT32_MAX) continue;
         x->model.map_bytes = 8; /* width of ids in the file, unless set by the options */
         if (x->opt.integer_bytes == 4)
-            local_err =
-                tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1,
-                                 "id %lld does not fit integers of 4 bytes", (long long)largest);
+            local_err = tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1,
+                                         "id %lld exceeds 2^31 - 1, but integer_bytes is 4",
+                                         (long long)largest);
     }
     if (local_err == TUTTI_OK)
         local_err =
@@ -389,9 +389,10 @@ tutti_err tutti_exodus_put_mesh(tutti_exodus *x, const tutti_exodus_mesh *mesh) 
     if (!x->defining)
         err = tutti__error_set(
             TUTTI_ERR_STATE, 0, -1,
-            "definitions have ended: the file has its mesh already, or was opened");
+            "definitions have ended: a mesh can be written only once, to a new file");
     else if (x->model.p.dims == 0)
-        err = tutti__error_set(TUTTI_ERR_STATE, 0, -1, "call tutti_exodus_init first");
+        err = tutti__error_set(TUTTI_ERR_STATE, 0, -1,
+                               "the file has no parameters: call tutti_exodus_init first");
     if (err == TUTTI_OK) err = tutti__mesh_check(&x->model, mesh);
     if (err == TUTTI_OK) err = tutti__mesh_order_make(&p.order);
     err = start_call(&p, err);

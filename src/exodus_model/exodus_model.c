@@ -130,8 +130,9 @@ void tutti__exodus_model_forget(tutti__exodus_model *m) {
 
 static tutti_err check_text(const char *text, size_t most, const char *what) {
     TUTTI_CHECK(text, TUTTI_ERR_ARG, "%s is NULL", what);
-    TUTTI_CHECK(strlen(text) <= most, TUTTI_ERR_ARG, "%s '%.40s...' has %zu bytes: at most %zu",
-                what, text, strlen(text), most);
+    TUTTI_CHECK(strlen(text) <= most, TUTTI_ERR_ARG,
+                "%s '%.40s...' has %zu bytes: at most %zu are allowed", what, text, strlen(text),
+                most);
     return TUTTI_OK;
 }
 
@@ -150,10 +151,12 @@ static tutti_err copy_texts(int n, const char *const *from, char ***out) {
 
 static tutti_err check_names(const tutti__exodus_model *m, int n, const char *const *names,
                              const char *what) {
-    TUTTI_CHECK(n >= 0 && n <= 1 << 24 && (names || n == 0), TUTTI_ERR_ARG,
-                "%s: the number of names is %d%s: it must be 0 to 2^24", what, n,
-                names ? "" : ", argument names is NULL");
-    for (int i = 0; i < n; i++) TUTTI_TRY(check_text(names[i], (size_t)m->name_length, what));
+    TUTTI_CHECK(n >= 0 && n <= 1 << 24, TUTTI_ERR_ARG, "%s: n is %d: must be 0 to 2^24", what, n);
+    TUTTI_CHECK(names || n == 0, TUTTI_ERR_ARG, "%s: argument names is NULL, but n is %d", what, n);
+    for (int i = 0; i < n; i++) {
+        TUTTI_CHECK(names[i], TUTTI_ERR_ARG, "%s: names[%d] is NULL", what, i);
+        TUTTI_TRY(check_text(names[i], (size_t)m->name_length, what));
+    }
     return TUTTI_OK;
 }
 
@@ -167,12 +170,11 @@ tutti_err tutti__exodus_model_parameters(tutti__exodus_model *m, const tutti_exo
     const tutti_count most = (tutti_count)1 << 58;
     TUTTI_CHECK(p->dims >= 1 && p->dims <= 3, TUTTI_ERR_ARG, "dims is %d: must be 1, 2 or 3",
                 p->dims);
-    TUTTI_CHECK(p->nodes >= 0 && p->nodes <= most && p->elements >= 0 && p->elements <= most &&
-                    p->edges >= 0 && p->edges <= most && p->faces >= 0 && p->faces <= most,
-                TUTTI_ERR_ARG,
-                "%lld nodes, %lld elements, %lld edges, %lld faces: counts must be 0 to 2^58",
-                (long long)p->nodes, (long long)p->elements, (long long)p->edges,
-                (long long)p->faces);
+    const tutti_count counts[] = {p->nodes, p->elements, p->edges, p->faces};
+    static const char *const counted[] = {"nodes", "elements", "edges", "faces"};
+    for (int i = 0; i < 4; i++)
+        TUTTI_CHECK(counts[i] >= 0 && counts[i] <= most, TUTTI_ERR_ARG,
+                    "%s is %lld: must be 0 to 2^58", counted[i], (long long)counts[i]);
     TUTTI_CHECK(p->node_attributes >= 0 && p->node_attributes <= 1 << 24, TUTTI_ERR_ARG,
                 "node_attributes is %d: must be 0 to 2^24", p->node_attributes);
     const char *title = p->title ? p->title : "";
@@ -220,18 +222,17 @@ static tutti_err check_entity(const tutti__exodus_model *m, const tutti_exodus_e
     TUTTI_CHECK_RESERVED(e, word);
     TUTTI_CHECK(e->id >= 0, TUTTI_ERR_ARG, "%s has id %lld: ids must be >= 0", word, id);
     if (e->name) TUTTI_TRY(check_text(e->name, (size_t)m->name_length, word));
-    TUTTI_CHECK(
-        e->entries >= 0 && e->entries <= most && e->list_length >= 0 && e->list_length <= most &&
-            e->factors >= 0 && e->factors <= most,
-        TUTTI_ERR_ARG,
-        "%s %lld has %lld entries, %lld factors and a list of %lld: counts must be 0 to 2^58", word,
-        id, (long long)e->entries, (long long)e->factors, (long long)e->list_length);
-    TUTTI_CHECK(
-        e->nodes >= 0 && e->edges >= 0 && e->faces >= 0 && e->attributes >= 0 &&
-            e->attributes <= 1 << 24,
-        TUTTI_ERR_ARG,
-        "%s %lld: %d nodes, %d edges, %d faces, %d attributes per entry: counts must be >= 0", word,
-        id, e->nodes, e->edges, e->faces, e->attributes);
+    const struct {
+        const char *field;
+        tutti_count n, most;
+    } counts[] = {{"entries", e->entries, most},         {"list_length", e->list_length, most},
+                  {"factors", e->factors, most},         {"nodes", e->nodes, INT32_MAX},
+                  {"edges", e->edges, INT32_MAX},        {"faces", e->faces, INT32_MAX},
+                  {"attributes", e->attributes, 1 << 24}};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        TUTTI_CHECK(counts[i].n >= 0 && counts[i].n <= counts[i].most, TUTTI_ERR_ARG,
+                    "%s %lld: %s is %lld: must be 0 to %lld", word, id, counts[i].field,
+                    (long long)counts[i].n, (long long)counts[i].most);
     const int block = tutti__exodus_is_block(kind), set = tutti__exodus_is_set(kind);
     if (block) {
         TUTTI_CHECK(e->topology && e->topology[0], TUTTI_ERR_ARG, "%s %lld has no topology", word,
@@ -313,9 +314,9 @@ void tutti__exodus_model_cut(tutti__exodus_model *m, const tutti_count n[TUTTI_E
 tutti_err tutti__exodus_model_define(tutti__exodus_model *m, tutti_count n,
                                      const tutti_exodus_entity *entities) {
     tutti_count before[TUTTI_EXODUS_KINDS];
-    TUTTI_CHECK(n >= 0 && (entities || n == 0), TUTTI_ERR_ARG,
-                "n is %lld%s: the number of entities must be >= 0", (long long)n,
-                entities ? "" : ", argument entities is NULL");
+    TUTTI_CHECK(n >= 0, TUTTI_ERR_ARG, "n is %lld: number of entities must be >= 0", (long long)n);
+    TUTTI_CHECK(entities || n == 0, TUTTI_ERR_ARG, "argument entities is NULL, but n is %lld",
+                (long long)n);
     for (int k = 0; k < TUTTI_EXODUS_KINDS; k++) before[k] = m->of[k].n;
     tutti_err err = TUTTI_OK;
     for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) err = add_entity(m, &entities[i]);
@@ -351,8 +352,8 @@ tutti_err tutti__exodus_model_variables(tutti__exodus_model *m, tutti_exodus_kin
     const char *word = tutti__exodus_names_of[kind].word;
     TUTTI_CHECK(!tutti__exodus_is_map((int)kind), TUTTI_ERR_ARG, "%ss have no variables", word);
     tutti__exodus_table *t = &m->of[kind];
-    TUTTI_CHECK(t->variables_n == 0, TUTTI_ERR_STATE, "%s: %d variables have been defined already",
-                word, t->variables_n);
+    TUTTI_CHECK(t->variables_n == 0, TUTTI_ERR_STATE, "%s: %d variables are already defined", word,
+                t->variables_n);
     TUTTI_TRY(check_names(m, n, names, "variables"));
     char **copies = NULL;
     TUTTI_TRY(copy_texts(n, names, &copies));
@@ -391,7 +392,8 @@ tutti_err tutti__exodus_model_truth(tutti__exodus_model *m, tutti_exodus_kind ki
     const size_t n = (size_t)t->n * (size_t)t->variables_n;
     TUTTI_CHECK(tutti__exodus_is_block((int)kind) || tutti__exodus_is_set((int)kind), TUTTI_ERR_ARG,
                 "%s: only blocks and sets have truth tables", tutti__exodus_names_of[kind].word);
-    TUTTI_CHECK(t->variables_n > 0, TUTTI_ERR_STATE, "%s: define variables before the truth table",
+    TUTTI_CHECK(t->variables_n > 0, TUTTI_ERR_STATE,
+                "%s: no variables are defined: define them before the truth table",
                 tutti__exodus_names_of[kind].word);
     TUTTI_CHECK(table || n == 0, TUTTI_ERR_ARG, "argument table is NULL");
     if (!apply) return TUTTI_OK;
@@ -413,8 +415,8 @@ tutti_err tutti__exodus_model_attribute_names(tutti__exodus_model *m, tutti_exod
                 "%s number %lld does not exist (the file has %lld)", word, (long long)number,
                 (long long)t->n);
     TUTTI_CHECK(n == t->row[number].attributes, TUTTI_ERR_ARG,
-                "%s %lld has %d attributes: argument n is %d", word, (long long)t->row[number].id,
-                t->row[number].attributes, n);
+                "n is %d: must be %d, the number of attributes of %s %lld", n,
+                t->row[number].attributes, word, (long long)t->row[number].id);
     TUTTI_TRY(check_names(m, n, names, "attributes"));
     if (!apply) return TUTTI_OK;
     char **copies = NULL;
@@ -436,8 +438,9 @@ tutti_err tutti__exodus_model_property(tutti__exodus_model *m, tutti_exodus_kind
     TUTTI_CHECK(kind >= TUTTI_EXODUS_ELEMENT_BLOCK, TUTTI_ERR_ARG,
                 "%s: only blocks, sets and maps have properties", word);
     TUTTI_TRY(check_text(name, (size_t)m->name_length, "a property"));
-    TUTTI_CHECK(name[0] && strcmp(name, "ID") != 0, TUTTI_ERR_ARG,
-                "'%s' is not a valid name of a property: it is empty or reserved", name);
+    TUTTI_CHECK(name[0], TUTTI_ERR_ARG, "%s: name of the property is empty", word);
+    TUTTI_CHECK(strcmp(name, "ID") != 0, TUTTI_ERR_ARG,
+                "%s: property name 'ID' is reserved: use another name", word);
     TUTTI_CHECK(values || t->n == 0, TUTTI_ERR_ARG, "property '%s': argument values is NULL", name);
     for (int i = 0; i < t->properties_n; i++)
         TUTTI_CHECK(strcmp(t->properties[i], name) != 0, TUTTI_ERR_ARG,
@@ -466,9 +469,9 @@ tutti_err tutti__exodus_model_property(tutti__exodus_model *m, tutti_exodus_kind
 
 tutti_err tutti__exodus_model_qa(tutti__exodus_model *m, int n, const tutti_exodus_qa *records,
                                  int apply) {
-    TUTTI_CHECK(n >= 0 && n <= 1 << 20 && (records || n == 0), TUTTI_ERR_ARG,
-                "n is %d%s: the number of QA records must be 0 to 2^20", n,
-                records ? "" : ", argument records is NULL");
+    TUTTI_CHECK(n >= 0 && n <= 1 << 20, TUTTI_ERR_ARG,
+                "n is %d: number of QA records must be 0 to 2^20", n);
+    TUTTI_CHECK(records || n == 0, TUTTI_ERR_ARG, "argument records is NULL, but n is %d", n);
     char(*new)[4][33] = tutti__calloc((size_t)n + 1, sizeof *new);
     tutti_err err = new ? TUTTI_OK : TUTTI_ERR_NOMEM;
     for (int i = 0; i < n && err == TUTTI_OK; i++) {
@@ -492,9 +495,9 @@ tutti_err tutti__exodus_model_qa(tutti__exodus_model *m, int n, const tutti_exod
 
 tutti_err tutti__exodus_model_info(tutti__exodus_model *m, int n, const char *const *lines,
                                    int apply) {
-    TUTTI_CHECK(n >= 0 && n <= 1 << 24 && (lines || n == 0), TUTTI_ERR_ARG,
-                "n is %d%s: the number of lines must be 0 to 2^24", n,
-                lines ? "" : ", argument lines is NULL");
+    TUTTI_CHECK(n >= 0 && n <= 1 << 24, TUTTI_ERR_ARG, "n is %d: number of lines must be 0 to 2^24",
+                n);
+    TUTTI_CHECK(lines || n == 0, TUTTI_ERR_ARG, "argument lines is NULL, but n is %d", n);
     char(*new)[81] = tutti__calloc((size_t)n + 1, sizeof *new);
     tutti_err err = new ? TUTTI_OK : TUTTI_ERR_NOMEM;
     for (int i = 0; i < n && err == TUTTI_OK; i++) {

@@ -91,11 +91,13 @@ tutti_err tutti__exodus_model_check(const tutti__exodus_model *m) {
             tutti_off bytes;
             TUTTI_CHECK(tutti__mul_ok(e->entries, tutti__max(numbers, 1) * 8, &bytes),
                         TUTTI_ERR_OVERFLOW,
-                        "%s %lld is too large: its %lld entries need more than 2^63 bytes", word,
-                        id, (long long)e->entries);
+                        "%s %lld: %lld entries of %lld values need more than 2^63 bytes", word, id,
+                        (long long)e->entries, (long long)tutti__max(numbers, 1));
             TUTTI_CHECK(e->kind == TUTTI_EXODUS_SIDE_SET || e->factors == 0 ||
                             e->factors == e->entries,
-                        TUTTI_ERR_ARG, "%s %lld has %lld members and %lld distribution factors",
+                        TUTTI_ERR_ARG,
+                        "%s %lld has %lld members and %lld distribution factors: numbers must be "
+                        "equal, or factors 0",
                         word, id, (long long)e->entries, (long long)e->factors);
             TUTTI_CHECK(
                 !tutti__exodus_is_listed(e) || e->entries == 0 || e->list_length > 0, TUTTI_ERR_ARG,

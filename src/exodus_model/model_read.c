@@ -66,7 +66,7 @@ tutti_err tutti__exodus_catalogue_of(const tutti__cdf *c, tutti__exodus_catalogu
         sum += w.v[i].bytes;
         if (sum <= MOST) continue;
         tutti__free(w.v);
-        TUTTI_FAIL(TUTTI_ERR_FORMAT, "the lists of names and ids of the file have more than 1 GiB");
+        TUTTI_FAIL(TUTTI_ERR_FORMAT, "the lists of names and ids of the file exceed 1 GiB");
     }
     w.bytes = (size_t)sum;
     *out = w;
@@ -101,11 +101,14 @@ static tutti_err find_values(const reading *r, const char *name, tutti_count n, 
     *out = NULL;
     if (index < 0 || n == 0) return TUTTI_OK;
     const tutti__cdf_var *v = &r->c->vars[index];
-    TUTTI_CHECK(!v->is_record && v->numbers % n == 0 && (is_text || v->numbers == n) &&
-                    (v->type == TUTTI__CDF_CHAR) == is_text && v->type != TUTTI__CDF_FLOAT &&
+    TUTTI_CHECK(!v->is_record, TUTTI_ERR_FORMAT, "'%s' must not depend on the time step", name);
+    TUTTI_CHECK((v->type == TUTTI__CDF_CHAR) == is_text && v->type != TUTTI__CDF_FLOAT &&
                     v->type != TUTTI__CDF_DOUBLE,
-                TUTTI_ERR_FORMAT, "'%s' has %lld values of type %d: expected %s with %lld rows",
-                name, (long long)v->numbers, v->type, is_text ? "text" : "integers", (long long)n);
+                TUTTI_ERR_FORMAT, "'%s' has netCDF type %d: must be %s", name, v->type,
+                is_text ? "char" : "an integer type");
+    TUTTI_CHECK(v->numbers % n == 0 && (is_text || v->numbers == n), TUTTI_ERR_FORMAT,
+                "'%s' has %lld values: expected %lld%s", name, (long long)v->numbers, (long long)n,
+                is_text ? " rows of equal length" : "");
     const tutti__exodus_extent behind = {.at = v->begin + 1};
     const tutti_count end =
         tutti__lower_bound_by(r->where->v, r->where->n, sizeof behind, &behind, compare_offsets);
@@ -424,7 +427,7 @@ static tutti_err read_truth_table(const reading *r, int kind) {
     if (n == 0 || !k->truth) return TUTTI_OK;
     TUTTI_TRY(find_values(r, k->truth, n, 0, &v, &at));
     TUTTI_CHECK(at || n <= tutti__max(r->c->vars_n, TABLE), TUTTI_ERR_FORMAT,
-                "%d variables of %lld %ss, but the file has no truth table", t->variables_n,
+                "the file has %d variables of %lld %ss, but no truth table", t->variables_n,
                 (long long)t->n, k->word);
     t->truth = tutti__malloc((size_t)n);
     if (!t->truth) return TUTTI_ERR_NOMEM;
@@ -453,8 +456,8 @@ static tutti_err read_variables(const reading *r, int kind) {
                 k->variable_names);
     tutti_off table;
     TUTTI_CHECK(tutti__mul_ok(n, t->n, &table) && table <= (tutti_off)1 << 30, TUTTI_ERR_FORMAT,
-                "%lld variables of %lld entities: the truth table exceeds 2^30 bytes", (long long)n,
-                (long long)t->n);
+                "the truth table of %lld variables and %lld entities exceeds 2^30 bytes",
+                (long long)n, (long long)t->n);
     t->variables = tutti__calloc((size_t)n + 1, sizeof *t->variables);
     if (!t->variables) return TUTTI_ERR_NOMEM;
     t->variables_n = (int)n;

@@ -27,7 +27,8 @@ tutti_err tutti__file_allows(const tutti_file *f, const tutti_access *a, const v
                 (long long)tutti_access_bytes(a));
     tutti_off end;
     TUTTI_CHECK(tutti__add_ok(f->origin, tutti__side_hi(a->file), &end), TUTTI_ERR_OVERFLOW,
-                "access exceeds 2^63 bytes");
+                "access ends at offset %lld relative to origin %lld: the end must be < 2^63",
+                (long long)tutti__side_hi(a->file), (long long)f->origin);
     return TUTTI_OK;
 }
 

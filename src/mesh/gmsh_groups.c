@@ -30,7 +30,7 @@ tutti_err tutti__gmsh_members_finish(tutti__mesh_data *d) {
             d->member[n++] = d->member[i];
     d->members = n;
     TUTTI_CHECK(n < (1 << 20), TUTTI_ERR_OVERFLOW,
-                "entities have %lld additional physical groups: at most 2^20 are supported",
+                "entities have %lld additional physical groups: at most 2^20 - 1 are supported",
                 (long long)n);
     return TUTTI_OK;
 }

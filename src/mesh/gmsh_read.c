@@ -171,10 +171,11 @@ static tutti_err read_names(reader *r) {
         memset(g, 0, sizeof *g);
         TUTTI_TRY(tutti__scan_int(s, &dim));
         TUTTI_TRY(tutti__scan_int(s, &tag));
-        if (dim < 0 || dim > 3 || tag < INT32_MIN || tag > INT32_MAX)
-            TUTTI_SCAN_FAIL(
-                s, "physical group has dimension %lld and tag %lld: must be 0 to 3, and 32 bits",
-                (long long)dim, (long long)tag);
+        if (dim < 0 || dim > 3)
+            TUTTI_SCAN_FAIL(s, "physical group %lld has dimension %lld: must be 0 to 3",
+                            (long long)tag, (long long)dim);
+        if (tag < INT32_MIN || tag > INT32_MAX)
+            TUTTI_SCAN_FAIL(s, "physical group has tag %lld: exceeds 32 bits", (long long)tag);
         g->dim = (int)dim;
         g->tag = (int)tag;
         TUTTI_TRY(tutti__scan_quoted(s, g->name, sizeof g->name));
@@ -386,8 +387,9 @@ static tutti_err read_gmsh_section(reader *r, const char *name) {
     if (strcmp(name, "$PhysicalNames") == 0) return read_names(r);
     if (strcmp(name, "$Entities") == 0 || strcmp(name, "$PartitionedEntities") == 0) {
         const int partitioned = name[1] == 'P';
-        if (r->seen_entities[partitioned]++ || r->seen_elements)
-            TUTTI_SCAN_FAIL(s, "section $Entities is a duplicate or follows $Elements");
+        if (r->seen_entities[partitioned]++) TUTTI_SCAN_FAIL(s, "duplicate section %s", name);
+        if (r->seen_elements)
+            TUTTI_SCAN_FAIL(s, "section %s follows $Elements: must precede it", name);
         return tutti__gmsh_entities_read(s, partitioned, &r->entities);
     }
     if (strcmp(name, "$Nodes") == 0) {

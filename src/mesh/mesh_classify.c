@@ -76,7 +76,8 @@ tutti_err tutti_mesh_classify(tutti_mesh *m, const int *of, tutti_count **start_
     TUTTI_TRY(tutti__mesh_live(m));
     tutti_err err = tutti__mesh_of_check(m, of, INT32_MAX);
     if (err == TUTTI_OK && (!start_out || !holder_out))
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument start_out or holder_out is NULL");
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument %s is NULL",
+                               start_out ? "holder_out" : "start_out");
     TUTTI_TRY(tutti__object_call(&m->object, &(tutti__call){.name = "classify"}, err));
     TUTTI_ASSERT(start_out && holder_out);
     return tutti__mesh_classify(m, of, start_out, holder_out);

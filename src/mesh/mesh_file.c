@@ -65,7 +65,8 @@ tutti_err tutti_mesh_open(MPI_Comm comm, const char *path, const tutti_options *
     tutti_options full;
     tutti_err err = tutti__object_options(opt, &full);
     if (err == TUTTI_OK && (!path || !path[0]))
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument path is NULL or empty");
+        err =
+            tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument path is %s", path ? "empty" : "NULL");
     if (err == TUTTI_OK && !m_out)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument m_out is NULL");
     TUTTI_TRY(
@@ -84,7 +85,8 @@ tutti_err tutti_mesh_write(tutti_mesh *m, const char *path, tutti_mesh_format fo
     if (path) h = tutti__hash(h, path, strlen(path));
     tutti_err err = tutti__object_options(opt, &full);
     if (err == TUTTI_OK && (!path || !path[0]))
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument path is NULL or empty");
+        err =
+            tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument path is %s", path ? "empty" : "NULL");
     if (err == TUTTI_OK && ((int)format < 0 || format > TUTTI_MESH_GMSH_22_BINARY))
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "unknown mesh format %d", (int)format);
     const tutti__call o = {.name = "write", .what = "path or format", .hash = h};

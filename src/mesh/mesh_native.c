@@ -85,7 +85,7 @@ static void encode_header(const layout *l, uint64_t word[WORDS]) {
 static tutti_err decode_mesh_header(const uint64_t word[WORDS], tutti_off file_bytes, layout *l) {
     const uint64_t most = (uint64_t)1 << 48;
     TUTTI_CHECK(memcmp(word, tutti__mesh_magic, sizeof tutti__mesh_magic) == 0, TUTTI_ERR_FORMAT,
-                "byte 0: not a Tutti mesh file: wrong signature");
+                "byte 0: the file is not a Tutti mesh file: wrong signature");
     TUTTI_CHECK(word[W_CHECK] == tutti__hash(TUTTI__HASH_START, word, W_CHECK * sizeof *word),
                 TUTTI_ERR_FORMAT, "byte 504: the header is damaged: checksum mismatch");
     TUTTI_CHECK(word[W_FORMAT] == FORMAT || word[W_FORMAT] == FORMAT_MEMBERS, TUTTI_ERR_UNSUPPORTED,
@@ -95,7 +95,11 @@ static tutti_err decode_mesh_header(const uint64_t word[WORDS], tutti_off file_b
                     word[W_GROUPS] < INT32_MAX / GROUP && word[W_MEMBERS] <= 1 << 20 &&
                     (word[W_FORMAT] == FORMAT) == (word[W_MEMBERS] == 0),
                 TUTTI_ERR_FORMAT,
-                "byte 16: invalid counts of nodes, elements, groups or memberships");
+                "byte 16: invalid counts: %llu nodes, %llu elements with lists of %llu, %llu "
+                "groups, %llu memberships",
+                (unsigned long long)word[W_NODES], (unsigned long long)word[W_ELEMENTS],
+                (unsigned long long)word[W_ENTRIES], (unsigned long long)word[W_GROUPS],
+                (unsigned long long)word[W_MEMBERS]);
     *l = (layout){.nodes = (tutti_count)word[W_NODES],
                   .elements = (tutti_count)word[W_ELEMENTS],
                   .entries = (tutti_count)word[W_ENTRIES],
@@ -110,7 +114,10 @@ static tutti_err decode_mesh_header(const uint64_t word[WORDS], tutti_off file_b
         TUTTI_CHECK(word[W_ARRAYS + i] == (uint64_t)l->at[i], TUTTI_ERR_FORMAT,
                     "byte %d: array %d starts at offset %llu, expected %lld", 8 * (W_ARRAYS + i), i,
                     (unsigned long long)word[W_ARRAYS + i], (long long)l->at[i]);
-    TUTTI_CHECK(word[W_BYTES] == (uint64_t)l->bytes && file_bytes >= l->bytes, TUTTI_ERR_FORMAT,
+    TUTTI_CHECK(word[W_BYTES] == (uint64_t)l->bytes, TUTTI_ERR_FORMAT,
+                "byte %d: mesh has %llu bytes, but its arrays end at %lld", 8 * W_BYTES,
+                (unsigned long long)word[W_BYTES], (long long)l->bytes);
+    TUTTI_CHECK(file_bytes >= l->bytes, TUTTI_ERR_FORMAT,
                 "byte %d: mesh has %lld bytes, but the file has %lld", 8 * W_BYTES,
                 (long long)l->bytes, (long long)file_bytes);
     return TUTTI_OK;
@@ -231,16 +238,19 @@ static tutti_err check_lists(tutti_mesh *m, const layout *l, tutti_count *entry_
     tutti__mesh_data *d = &m->own;
     const tutti_count first = d->start[0];
     TUTTI_CHECK(first >= 0 && first <= l->entries && (m->first_element > 0 || first == 0),
-                TUTTI_ERR_FORMAT, "node list of element %lld starts at entry %lld: out of range",
-                (long long)m->first_element, (long long)first);
+                TUTTI_ERR_FORMAT, "node list of element %lld starts at entry %lld: must be %s%lld",
+                (long long)m->first_element, (long long)first, m->first_element > 0 ? "0 to " : "",
+                m->first_element > 0 ? (long long)l->entries : 0LL);
     for (tutti_count e = 0; e < d->elements; e++) {
         const int n = tutti_mesh_type_nodes(d->type[e]);
-        TUTTI_CHECK(n > 0 && d->start[e + 1] == d->start[e] + n && d->start[e + 1] <= l->entries,
+        TUTTI_CHECK(n > 0, TUTTI_ERR_FORMAT, "element %lld has unknown type %d",
+                    (long long)(m->first_element + e), d->type[e]);
+        TUTTI_CHECK(d->start[e + 1] == d->start[e] + n && d->start[e + 1] <= l->entries,
                     TUTTI_ERR_FORMAT,
-                    "element %lld of type %d has node entries %lld to %lld of %lld: wrong number "
-                    "or out of range",
+                    "element %lld of type %d has node entries [%lld, %lld): must be %d entries in "
+                    "[0, %lld)",
                     (long long)(m->first_element + e), d->type[e], (long long)d->start[e],
-                    (long long)d->start[e + 1], (long long)l->entries);
+                    (long long)d->start[e + 1], n, (long long)l->entries);
     }
     TUTTI_CHECK(m->first_element + d->elements < m->all_elements ||
                     d->start[d->elements] == l->entries,
@@ -263,8 +273,10 @@ static tutti_err decode_groups(tutti_mesh *m, const layout *l, const unsigned ch
         memcpy(g->name, table + i * GROUP + 8, NAME);
         g->dim = number[0];
         g->tag = number[1];
-        TUTTI_CHECK(g->dim >= 0 && g->dim <= 3 && memchr(g->name, '\0', NAME), TUTTI_ERR_FORMAT,
-                    "invalid physical group %lld", (long long)i);
+        TUTTI_CHECK(g->dim >= 0 && g->dim <= 3, TUTTI_ERR_FORMAT,
+                    "physical group %lld has dimension %d: must be 0 to 3", (long long)i, g->dim);
+        TUTTI_CHECK(memchr(g->name, '\0', NAME), TUTTI_ERR_FORMAT,
+                    "name of physical group %lld is not terminated", (long long)i);
     }
     return TUTTI_OK;
 }
@@ -274,8 +286,10 @@ static tutti_err check_members(const tutti__mesh_data *d) {
     for (tutti_count i = 0; i < d->members; i++) {
         const tutti_mesh_membership *x = &d->member[i];
         const int order = i > 0 ? tutti__mesh_by_membership(x - 1, x) : -1;
-        TUTTI_CHECK(x->dim >= 0 && x->dim <= 3 && (order < 0 || (order == 0 && x[-1].tag < x->tag)),
-                    TUTTI_ERR_FORMAT, "invalid membership %lld", (long long)i);
+        TUTTI_CHECK(x->dim >= 0 && x->dim <= 3, TUTTI_ERR_FORMAT,
+                    "membership %lld has dimension %d: must be 0 to 3", (long long)i, (int)x->dim);
+        TUTTI_CHECK(order < 0 || (order == 0 && x[-1].tag < x->tag), TUTTI_ERR_FORMAT,
+                    "memberships %lld and %lld are out of order", (long long)i - 1, (long long)i);
     }
     return TUTTI_OK;
 }

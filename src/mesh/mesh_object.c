@@ -268,18 +268,21 @@ tutti_err tutti__mesh_hand_over(tutti_mesh *m, tutti_err err, tutti_mesh **m_out
 static tutti_err read_view(const tutti_mesh_view *v, tutti__mesh_data *given,
                            tutti__mesh_data *extra) {
     TUTTI_CHECK(v != NULL, TUTTI_ERR_ARG, "argument mine is NULL");
-    TUTTI_CHECK(v->nodes >= 0 && v->elements >= 0, TUTTI_ERR_ARG,
-                "nodes is %lld, elements is %lld: must be >= 0", (long long)v->nodes,
+    TUTTI_CHECK(v->nodes >= 0, TUTTI_ERR_ARG, "nodes is %lld: must be >= 0", (long long)v->nodes);
+    TUTTI_CHECK(v->elements >= 0, TUTTI_ERR_ARG, "elements is %lld: must be >= 0",
                 (long long)v->elements);
     TUTTI_CHECK(v->nodes == 0 || v->coordinates, TUTTI_ERR_ARG, "field coordinates is NULL");
     TUTTI_CHECK(v->elements == 0 || (v->type && v->start && v->node), TUTTI_ERR_ARG,
-                "field type, start or node is NULL");
+                "field %s is NULL",
+                !v->type   ? "type"
+                : v->start ? "node"
+                           : "start");
     TUTTI_CHECK(v->elements == 0 || v->start[0] == 0, TUTTI_ERR_ARG, "start[0] is %lld: must be 0",
                 (long long)v->start[0]);
-    TUTTI_CHECK(tutti_size_fits(v->nodes, 3 * sizeof *v->coordinates, PTRDIFF_MAX) &&
-                    tutti_size_fits(v->elements, sizeof *v->start, PTRDIFF_MAX - 64),
-                TUTTI_ERR_ARG, "%lld nodes and %lld elements do not fit in memory",
-                (long long)v->nodes, (long long)v->elements);
+    TUTTI_CHECK(tutti_size_fits(v->nodes, 3 * sizeof *v->coordinates, PTRDIFF_MAX), TUTTI_ERR_ARG,
+                "nodes is %lld: coordinates do not fit in memory", (long long)v->nodes);
+    TUTTI_CHECK(tutti_size_fits(v->elements, sizeof *v->start, PTRDIFF_MAX - 64), TUTTI_ERR_ARG,
+                "elements is %lld: node lists do not fit in memory", (long long)v->elements);
     /* allocate first: if this fails, the caller's arrays are not read */
     extra->physical = tutti__calloc((size_t)v->elements + 1, sizeof *extra->physical);
     extra->tag = tutti__malloc((size_t)v->nodes * sizeof *extra->tag);
@@ -356,8 +359,8 @@ int tutti_mesh_groups(const tutti_mesh *m, const tutti_mesh_group **groups_out) 
 }
 
 static tutti_err check_groups(int n, const tutti_mesh_group *g) {
-    TUTTI_CHECK(n >= 0 && (n == 0 || g), TUTTI_ERR_ARG,
-                "n is %d: must be >= 0, and argument groups not NULL", n);
+    TUTTI_CHECK(n >= 0, TUTTI_ERR_ARG, "n is %d: must be >= 0", n);
+    TUTTI_CHECK(n == 0 || g, TUTTI_ERR_ARG, "argument groups is NULL, but n is %d", n);
     for (int i = 0; i < n; i++) {
         TUTTI_CHECK(g[i].dim >= 0 && g[i].dim <= 3, TUTTI_ERR_ARG,
                     "group %d has dimension %d: must be 0 to 3", i, g[i].dim);

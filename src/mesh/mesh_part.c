@@ -116,7 +116,8 @@ static tutti_err put_nodes(assembly *a) {
     tutti_mesh_part_view *v = &a->part->view;
     const size_t n = (size_t)a->nodes;
     TUTTI_CHECK(a->nodes < INT32_MAX, TUTTI_ERR_OVERFLOW,
-                "part has %lld nodes: too many for one rank", (long long)a->nodes);
+                "part has %lld nodes: at most %d are supported", (long long)a->nodes,
+                INT32_MAX - 1);
     tutti_count *number = tutti__malloc((n + 1) * sizeof *number);
     unsigned char *own = tutti__malloc(n + 1);
     int *owner = tutti__malloc((n + 1) * sizeof *owner);
@@ -397,12 +398,12 @@ tutti_err tutti_mesh_part_sized(const tutti_mesh_part *p, tutti_mesh_part_view *
 
 static tutti_err check_values(tutti_mesh_part *p, const double *values, int per) {
     const tutti_mesh_part_view *v = &p->view;
-    TUTTI_CHECK(per >= 1, TUTTI_ERR_ARG, "values per node is %d: must be >= 1", per);
+    TUTTI_CHECK(per >= 1, TUTTI_ERR_ARG, "per_node is %d: must be >= 1", per);
     TUTTI_CHECK(values || v->nodes == 0, TUTTI_ERR_ARG, "argument values is NULL");
     const tutti_count n = v->send_start[v->peers] + v->receive_start[v->peers];
-    TUTTI_CHECK(n < INT32_MAX / ((tutti_count)per * (tutti_count)sizeof *values),
-                TUTTI_ERR_OVERFLOW, "%lld nodes with %d values each exceed 2^31 values",
-                (long long)n, per);
+    TUTTI_CHECK(
+        n < INT32_MAX / ((tutti_count)per * (tutti_count)sizeof *values), TUTTI_ERR_OVERFLOW,
+        "exchanged values of %lld nodes, %d per node, exceed 2^31 bytes", (long long)n, per);
     if (n * per <= p->box_n && p->box) return TUTTI_OK;
     double *box = tutti__realloc(p->box, ((size_t)(n * per) + 1) * sizeof *box);
     if (!box) return TUTTI_ERR_NOMEM;

@@ -12,7 +12,8 @@ static tutti_err check_loads(const tutti_mesh *m, const tutti_count *load) {
         sum += (double)load[i];
     }
     TUTTI_CHECK(sum * m->team->size < 4e18, TUTTI_ERR_OVERFLOW,
-                "the sum of the loads exceeds 4e18");
+                "loads of this rank have the sum %g: must be below 4e18 / %d ranks", sum,
+                m->team->size);
     return TUTTI_OK;
 }
 

@@ -109,7 +109,7 @@ tutti_err tutti__scan_int(tutti__scan *s, int64_t *out) {
     int64_t v = 0;
     for (; *p >= '0' && *p <= '9'; p++, end = word)
         if (!tutti__mul_ok(v, 10, &v) || !tutti__add_ok(v, *p - '0', &v))
-            TUTTI_SCAN_FAIL(s, "number %s is too large", word);
+            TUTTI_SCAN_FAIL(s, "number %s exceeds 64 bits", word);
     if (!end || *p) TUTTI_SCAN_FAIL(s, "expected an integer, found '%s'", word);
     *out = word[0] == '-' ? -v : v;
     return TUTTI_OK;
@@ -199,7 +199,7 @@ tutti_err tutti__scan_f64(tutti__scan *s, int n, double *out) {
     if (!s->binary) return TUTTI_OK;
     TUTTI_TRY(tutti__scan_bytes(s, out, (size_t)n * sizeof *out));
     for (int i = 0; i < n; i++)
-        if (!isfinite(out[i])) TUTTI_SCAN_FAIL(s, "number is not finite");
+        if (!isfinite(out[i])) TUTTI_SCAN_FAIL(s, "number is %g: must be finite", out[i]);
     return TUTTI_OK;
 }
 

@@ -35,9 +35,12 @@ tutti_err tutti__stream_read(const tutti_stream *s, void *to, size_t n) {
     for (size_t done = 0; done < n;) {
         size_t got = 0;
         const int code = s->read(s->context, (char *)to + done, n - done, &got);
-        if (code) return tutti__error_sys(code, -1, "the archive's stream");
-        TUTTI_CHECK(got > 0 && got <= n - done, TUTTI_ERR_FORMAT,
-                    "short read of the archive: %zu of %zu bytes", done, n);
+        if (code) return tutti__error_sys(code, -1, "cannot read from the stream of the archive");
+        TUTTI_CHECK(got > 0, TUTTI_ERR_FORMAT, "short read of the archive: %zu of %zu bytes", done,
+                    n);
+        TUTTI_CHECK(got <= n - done, TUTTI_ERR_FORMAT,
+                    "function read of the stream returned %zu bytes: at most %zu were requested",
+                    got, n - done);
         done += got;
     }
     return TUTTI_OK;
@@ -45,7 +48,8 @@ tutti_err tutti__stream_read(const tutti_stream *s, void *to, size_t n) {
 
 tutti_err tutti__stream_write(const tutti_stream *s, const void *from, size_t n) {
     const int code = s->write(s->context, from, n);
-    return code ? tutti__error_sys(code, -1, "the archive's stream") : TUTTI_OK;
+    return code ? tutti__error_sys(code, -1, "cannot write to the stream of the archive")
+                : TUTTI_OK;
 }
 
 tutti_err tutti__content_copy(const tutti__content *from, const tutti__content *to, tutti_off bytes,

@@ -15,7 +15,7 @@ tutti_err tutti__fill_pattern(double fill, int type, int order, unsigned char pa
     tutti__conversion c;
     if (type == TUTTI_BYTES) {
         TUTTI_CHECK(fill >= 0 && fill <= 255, TUTTI_ERR_ARG,
-                    "fill value %g is not a byte: must be 0 to 255", fill);
+                    "fill value is %g: must be 0 to 255 for type bytes", fill);
         pattern[0] = (unsigned char)fill;
         *size_out = 1;
         return TUTTI_OK;

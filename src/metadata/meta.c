@@ -65,7 +65,7 @@ tutti_err tutti__meta_id_make(tutti__meta *m) {
     int64_t id[2];
     char text[160];
     if (getrandom(id, sizeof id, 0) != (ssize_t)sizeof id)
-        return tutti__error_sys(errno, -1, "random id of the dataset");
+        return tutti__error_sys(errno, -1, "cannot generate a random id for the dataset");
     snprintf(text, sizeof text,
              "INSERT OR REPLACE INTO dataset VALUES('id_high', %lld), ('id_low', %lld)",
              (long long)id[0], (long long)id[1]);
@@ -112,7 +112,7 @@ tutti_err tutti__dataset_lock(const char *directory, int without_locks, int *fd_
     snprintf(path, sizeof path, "%s/" TUTTI__LOCK_NAME, directory);
     struct stat st;
     *fd_out = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
-    if (*fd_out < 0) return tutti__error_sys(errno, -1, "the writer's lock");
+    if (*fd_out < 0) return tutti__error_sys(errno, -1, "cannot open the writer's lock");
     TUTTI_CHECK(fstat(*fd_out, &st) == 0 && S_ISREG(st.st_mode), TUTTI_ERR_FORMAT,
                 "'%s' is not a regular file", path);
     return tutti__writer_lock_acquire(
@@ -176,10 +176,10 @@ tutti_err tutti__meta_reopen(tutti__meta *m) {
 
 tutti_err tutti__directory_sync(const char *path) {
     const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return tutti__error_sys(errno, -1, path);
+    if (fd < 0) return tutti__error_sys(errno, -1, "cannot open the directory of the dataset");
     const int bad = fsync(fd) != 0 && errno != EINVAL ? errno : 0;
     close(fd);
-    return bad ? tutti__error_sys(bad, -1, "the directory of the dataset") : TUTTI_OK;
+    return bad ? tutti__error_sys(bad, -1, "cannot sync the directory of the dataset") : TUTTI_OK;
 }
 
 tutti_err tutti__meta_sync_directory(tutti__meta *m) {
@@ -200,16 +200,16 @@ static tutti_err open_writer(tutti__meta *m, const tutti__meta_options *opt) {
     struct stat st;
     const int creates = (opt->mode & (TUTTI_CREATE | TUTTI_TRUNCATE)) != 0;
     if (creates && mkdir(m->directory, 0777) != 0 && errno != EEXIST)
-        return tutti__error_sys(errno, -1, "the directory of the dataset");
+        return tutti__error_sys(errno, -1, "cannot create the directory of the dataset");
     if (stat(m->directory, &st) != 0)
-        return tutti__error_sys(errno, -1, "the directory of the dataset");
+        return tutti__error_sys(errno, -1, "cannot access the directory of the dataset");
     TUTTI_CHECK(S_ISDIR(st.st_mode), TUTTI_ERR_FORMAT,
                 "'%s' is not a directory: datasets are directories", m->directory);
     const int there = stat(m->path, &st) == 0;
     TUTTI_CHECK(there || creates, TUTTI_ERR_NOT_FOUND, "'%s' does not contain a dataset",
                 m->directory);
     TUTTI_CHECK(!there || !(opt->mode & TUTTI_EXCLUSIVE), TUTTI_ERR_EXISTS,
-                "'%s' contains a dataset already", m->directory);
+                "'%s' already contains a dataset", m->directory);
     if (!opt->locked) TUTTI_TRY(tutti__dataset_lock(m->directory, opt->without_locks, &m->lock));
     TUTTI_TRY(
         tutti__sql_open(m, m->path, SQLITE_OPEN_READWRITE | (there ? 0 : SQLITE_OPEN_CREATE)));

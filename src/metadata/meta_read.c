@@ -152,7 +152,8 @@ static tutti_err read_table(tutti__meta *m, const char *query,
     while (err == TUTTI_OK && row && (sound = read(s, out)) == 1) err = tutti__sql_step(m, s, &row);
     if (err == TUTTI_OK && sound < 0) err = TUTTI_ERR_NOMEM;
     if (err == TUTTI_OK && sound == 0)
-        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "invalid row in the metadata: %s", query);
+        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
+                               "the metadata contain an invalid row, returned by: %s", query);
     sqlite3_finalize(s);
     return err;
 }
@@ -228,7 +229,8 @@ static tutti_err read_sections(tutti__meta *m, sqlite3_stmt *s, const tutti__mod
         t->list_segment = sqlite3_column_int64(s, 7);
         t->list_part = sqlite3_column_int64(s, 8);
         TUTTI_CHECK(t->part >= 0 && t->type >= 0, TUTTI_ERR_FORMAT,
-                    "invalid section of segment %lld", (long long)g->id);
+                    "a section of segment %lld has part %lld and type %d: must be >= 0",
+                    (long long)g->id, (long long)t->part, t->type);
         TUTTI_TRY(tutti__section_check(model, g, t));
         TUTTI_CHECK(t->start >= end, TUTTI_ERR_FORMAT, "sections of segment %lld overlap",
                     (long long)g->id);

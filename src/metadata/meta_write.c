@@ -461,7 +461,7 @@ static tutti_err read_info(sqlite3_stmt *s, tutti__info *io) {
     tutti_type type = TUTTI_BYTES;
     const char *name = (const char *)sqlite3_column_text(s, 0);
     TUTTI_CHECK(name && tutti_type_parse(name, &type) == TUTTI_OK, TUTTI_ERR_FORMAT,
-                "info '%s' has an unknown type", io->name);
+                "info '%s': unknown type '%s'", io->name, name ? name : "NULL");
     const void *value = sqlite3_column_blob(s, 2);
     const tutti_off size = type == TUTTI_BYTES ? 1 : tutti_type_size(type);
     tutti_off whole = 0;
@@ -470,8 +470,9 @@ static tutti_err read_info(sqlite3_stmt *s, tutti__info *io) {
     io->bytes = (size_t)sqlite3_column_bytes(s, 2);
     TUTTI_CHECK(io->count > 0 && tutti__mul_ok(io->count, size, &whole) &&
                     whole == (tutti_off)io->bytes && value,
-                TUTTI_ERR_FORMAT, "info '%s' has %lld elements, but %zu bytes", io->name,
-                (long long)io->count, io->bytes);
+                TUTTI_ERR_FORMAT,
+                "info '%s' has %lld elements of type %s in %zu bytes: sizes do not match", io->name,
+                (long long)io->count, name, io->bytes);
     io->value = tutti__malloc(io->bytes);
     if (!io->value) return TUTTI_ERR_NOMEM;
     memcpy(io->value, value, io->bytes);

@@ -145,10 +145,12 @@ tutti_err tutti__variable_check(const tutti__variable *v) {
                 "variable '%s': compress is %d, must be 0 to 19", name, v->compress);
     TUTTI_CHECK(v->compress == 0 || v->layout == TUTTI_GLOBAL, TUTTI_ERR_ARG,
                 "variable '%s': variables with layout TUTTI_RANKED cannot be compressed", name);
-    TUTTI_CHECK(tutti__text_right(v->units, TUTTI__UNITS) &&
-                    tutti__text_right(v->long_name, TUTTI__LONG_NAME),
-                TUTTI_ERR_ARG,
-                "variable '%s': units or long_name is too long or has control characters", name);
+    TUTTI_CHECK(tutti__text_right(v->units, TUTTI__UNITS), TUTTI_ERR_ARG,
+                "variable '%s': units must have at most %d bytes and no control characters", name,
+                TUTTI__UNITS - 1);
+    TUTTI_CHECK(tutti__text_right(v->long_name, TUTTI__LONG_NAME), TUTTI_ERR_ARG,
+                "variable '%s': long_name must have at most %d bytes and no control characters",
+                name, TUTTI__LONG_NAME - 1);
     return TUTTI_OK;
 }
 
@@ -185,61 +187,81 @@ static tutti_err check_segments(const tutti__model *m) {
         const tutti__segment_row *g = &m->segments[i], *before = i > 0 ? g - 1 : NULL;
         TUTTI_CHECK(g->kind == TUTTI_TOPOLOGY || g->kind == TUTTI_STATE, TUTTI_ERR_FORMAT,
                     "segment %lld has unknown kind %d", (long long)i, g->kind);
-        TUTTI_CHECK(g->id >= 1 && g->id <= m->serial && !isnan(g->time), TUTTI_ERR_FORMAT,
-                    "segment %lld has invalid id %lld or time %g", (long long)i, (long long)g->id,
-                    g->time);
+        TUTTI_CHECK(g->id >= 1 && g->id <= m->serial, TUTTI_ERR_FORMAT,
+                    "segment %lld has id %lld: must be 1 to %lld", (long long)i, (long long)g->id,
+                    (long long)m->serial);
+        TUTTI_CHECK(!isnan(g->time), TUTTI_ERR_FORMAT, "time of segment %lld is NaN", (long long)i);
         TUTTI_CHECK(!before || (before->id < g->id &&
                                 (before->index < g->index ||
                                  (before->index == g->index && before->kind < g->kind))),
                     TUTTI_ERR_FORMAT, "segments %lld and %lld are out of order", (long long)i - 1,
                     (long long)i);
         const tutti__datafile *f = tutti__model_file_id(m, g->file);
-        TUTTI_CHECK(f && g->start >= 0 && g->start <= g->trailer &&
+        TUTTI_CHECK(f, TUTTI_ERR_FORMAT,
+                    "segment %lld refers to data file %lld, which does not exist", (long long)i,
+                    (long long)g->file);
+        TUTTI_CHECK(g->start >= 0 && g->start <= g->trailer &&
                         (tutti__is_netcdf(f) ? g->trailer == g->end : g->trailer < g->end) &&
                         g->end <= ((tutti_off)1 << 60),
                     TUTTI_ERR_FORMAT,
-                    "segment %lld has an invalid range [%lld, %lld) of a data file", (long long)i,
-                    (long long)g->start, (long long)g->end);
+                    "segment %lld has an invalid range [%lld, %lld) of its data file, with the "
+                    "trailer at %lld",
+                    (long long)i, (long long)g->start, (long long)g->end, (long long)g->trailer);
     }
     return TUTTI_OK;
 }
 
 tutti_err tutti__model_check(const tutti__model *m) {
     TUTTI_CHECK(m->container == TUTTI_CONTAINER_NATIVE || m->container == TUTTI_CONTAINER_NETCDF,
-                TUTTI_ERR_FORMAT, "unknown container %lld of the data files",
-                (long long)m->container);
-    for (int64_t i = 0; i < m->files_n; i++)
-        TUTTI_CHECK(m->files[i].id >= 1 && tutti__file_name_right(m->files[i].name) &&
-                        tutti__is_netcdf(&m->files[i]) == (int)m->container,
-                    TUTTI_ERR_FORMAT, "'%s' is not the name of a data file", m->files[i].name);
-    for (int64_t i = 0; i < m->spaces_n; i++)
-        TUTTI_CHECK(m->spaces[i].id >= 1 &&
-                        (m->spaces[i].kind == TUTTI__SPACE_GRID ||
-                         m->spaces[i].kind == TUTTI__SPACE_LIST) &&
-                        tutti__name_right(m->spaces[i].name, TUTTI__NAME),
-                    TUTTI_ERR_FORMAT, "space %lld has an invalid id, name or kind", (long long)i);
+                TUTTI_ERR_FORMAT, "unknown container %lld of data files", (long long)m->container);
+    for (int64_t i = 0; i < m->files_n; i++) {
+        const tutti__datafile *f = &m->files[i];
+        TUTTI_CHECK(f->id >= 1, TUTTI_ERR_FORMAT, "data file '%s' has id %lld: must be >= 1",
+                    f->name, (long long)f->id);
+        TUTTI_CHECK(tutti__file_name_right(f->name) && tutti__is_netcdf(f) == (int)m->container,
+                    TUTTI_ERR_FORMAT, "'%s' is not the name of a data file", f->name);
+    }
+    for (int64_t i = 0; i < m->spaces_n; i++) {
+        const tutti__space *s = &m->spaces[i];
+        TUTTI_CHECK(s->id >= 1, TUTTI_ERR_FORMAT, "space %lld has id %lld: must be >= 1",
+                    (long long)i, (long long)s->id);
+        TUTTI_CHECK(s->kind == TUTTI__SPACE_GRID || s->kind == TUTTI__SPACE_LIST, TUTTI_ERR_FORMAT,
+                    "space %lld has unknown kind %d", (long long)i, (int)s->kind);
+        TUTTI_CHECK(tutti__name_right(s->name, TUTTI__NAME), TUTTI_ERR_FORMAT,
+                    "space %lld has an invalid name", (long long)i);
+    }
     for (int64_t i = 0; i < m->variables_n; i++) {
         const tutti__variable *v = &m->variables[i];
-        TUTTI_CHECK(v->id >= 1 && tutti__name_right(v->name, TUTTI__NAME) &&
-                        tutti__model_space_id(m, v->space),
-                    TUTTI_ERR_FORMAT, "variable %lld has an invalid id, name or space",
-                    (long long)i);
+        TUTTI_CHECK(v->id >= 1, TUTTI_ERR_FORMAT, "variable %lld has id %lld: must be >= 1",
+                    (long long)i, (long long)v->id);
+        TUTTI_CHECK(tutti__name_right(v->name, TUTTI__NAME), TUTTI_ERR_FORMAT,
+                    "variable %lld has an invalid name", (long long)i);
+        TUTTI_CHECK(tutti__model_space_id(m, v->space), TUTTI_ERR_FORMAT,
+                    "variable '%s' refers to space %lld, which does not exist", v->name,
+                    (long long)v->space);
         TUTTI_CHECK(tutti__variable_check(v) == TUTTI_OK, TUTTI_ERR_FORMAT, "%s",
                     tutti_last_error()->text);
     }
     TUTTI_TRY(check_segments(m));
-    for (int64_t i = 0; i < m->archived_n; i++)
-        TUTTI_CHECK(tutti__model_segment_id(m, m->archived[i].segment) &&
-                        tutti__text_right(m->archived[i].place, TUTTI__PLACE),
-                    TUTTI_ERR_FORMAT, "archived segment does not exist (id %lld)",
-                    (long long)m->archived[i].segment);
+    for (int64_t i = 0; i < m->archived_n; i++) {
+        const int64_t id = m->archived[i].segment;
+        TUTTI_CHECK(tutti__model_segment_id(m, id), TUTTI_ERR_FORMAT,
+                    "archived segment does not exist (id %lld)", (long long)id);
+        TUTTI_CHECK(tutti__text_right(m->archived[i].place, TUTTI__PLACE), TUTTI_ERR_FORMAT,
+                    "archived segment with id %lld has an invalid location", (long long)id);
+    }
     for (int64_t i = 0; i < m->sizes_n; i++) {
         const tutti__size *s = &m->sizes[i];
         const tutti__space *space = tutti__model_space_id(m, s->space);
-        TUTTI_CHECK(space && tutti__shape_right(s->ndims, s->shape, NULL) &&
-                        (space->kind == TUTTI__SPACE_GRID || s->ndims == 1) &&
-                        (s->segment == 0 || tutti__model_segment_id(m, s->segment)),
-                    TUTTI_ERR_FORMAT, "invalid size of space %lld", (long long)s->space);
+        TUTTI_CHECK(space, TUTTI_ERR_FORMAT, "a size refers to space %lld, which does not exist",
+                    (long long)s->space);
+        TUTTI_CHECK(tutti__shape_right(s->ndims, s->shape, NULL) &&
+                        (space->kind == TUTTI__SPACE_GRID || s->ndims == 1),
+                    TUTTI_ERR_FORMAT, "space '%s' has an invalid shape of %d dimensions",
+                    space->name, s->ndims);
+        TUTTI_CHECK(s->segment == 0 || tutti__model_segment_id(m, s->segment), TUTTI_ERR_FORMAT,
+                    "a size of space '%s' refers to segment id %lld, which does not exist",
+                    space->name, (long long)s->segment);
     }
     return TUTTI_OK;
 }
@@ -247,22 +269,31 @@ tutti_err tutti__model_check(const tutti__model *m) {
 tutti_err tutti__section_check(const tutti__model *m, const tutti__segment_row *g,
                                const tutti__section *s) {
     const tutti__variable *v = tutti__model_variable_id(m, s->variable);
-    TUTTI_CHECK(v && (s->type == TUTTI_BYTES || tutti_type_size((tutti_type)s->type) > 0),
-                TUTTI_ERR_FORMAT, "a section of segment %lld has invalid variable %lld or type %d",
-                (long long)g->id, (long long)s->variable, s->type);
+    TUTTI_CHECK(v, TUTTI_ERR_FORMAT,
+                "a section of segment %lld refers to variable id %lld, which does not exist",
+                (long long)g->id, (long long)s->variable);
+    TUTTI_CHECK(s->type == TUTTI_BYTES || tutti_type_size((tutti_type)s->type) > 0,
+                TUTTI_ERR_FORMAT, "section '%s' of segment %lld has unknown type %d", v->name,
+                (long long)g->id, s->type);
     TUTTI_CHECK(s->start >= g->start && s->bytes >= 0 && s->bytes <= g->trailer - s->start,
                 TUTTI_ERR_FORMAT, "section '%s' of segment %lld is outside the segment", v->name,
                 (long long)g->id);
     const int listed = s->list_segment != 0;
-    TUTTI_CHECK(listed == (v->layout == TUTTI_RANKED) &&
-                    (!listed || tutti__model_segment_id(m, s->list_segment)),
-                TUTTI_ERR_FORMAT, "section '%s' of segment %lld has no list of entries", v->name,
-                (long long)g->id);
+    TUTTI_CHECK(listed == (v->layout == TUTTI_RANKED), TUTTI_ERR_FORMAT,
+                "section '%s' of segment %lld has %s", v->name, (long long)g->id,
+                listed ? "a list of entries, but is not ranked" : "no list of entries");
+    TUTTI_CHECK(
+        !listed || tutti__model_segment_id(m, s->list_segment), TUTTI_ERR_FORMAT,
+        "section '%s' of segment %lld refers to a list of entries in segment id %lld, which "
+        "does not exist",
+        v->name, (long long)g->id, (long long)s->list_segment);
     if (v->layout == TUTTI_GLOBAL && s->part == 0) {
         const tutti__size *size = tutti__model_size(m, v->space, g->id);
         tutti_count entries = 0;
         tutti_off bytes = 0;
-        TUTTI_CHECK(size && tutti__shape_right(size->ndims, size->shape, &entries) &&
+        TUTTI_CHECK(size, TUTTI_ERR_FORMAT, "the space of section '%s' of segment %lld has no size",
+                    v->name, (long long)g->id);
+        TUTTI_CHECK(tutti__shape_right(size->ndims, size->shape, &entries) &&
                         tutti__mul_ok(entries, tutti__item_bytes(v, s->type), &bytes) &&
                         (v->compress > 0 || bytes == s->bytes),
                     TUTTI_ERR_FORMAT, "section '%s' of segment %lld has %lld bytes, expected %lld",

@@ -16,7 +16,8 @@ tutti_err tutti__ranked_head_take(const int64_t head[2], const tutti__section *s
                     tutti__mul_ok(out->entries, item, &bytes) &&
                     tutti__add_ok(bytes, tutti__ranked_header((int)out->ranks), &bytes) &&
                     bytes == s->bytes,
-                TUTTI_ERR_FORMAT, "invalid header of a ranked section: %lld ranks, %lld entries",
-                (long long)out->ranks, (long long)out->entries);
+                TUTTI_ERR_FORMAT,
+                "a ranked section of %lld bytes has an invalid header: %lld ranks, %lld entries",
+                (long long)s->bytes, (long long)out->ranks, (long long)out->entries);
     return TUTTI_OK;
 }

@@ -23,11 +23,13 @@ tutti_err tutti__sql_error(const tutti__meta *m, const char *what) {
     const char *text = m->db ? sqlite3_errmsg(m->db) : "out of memory";
     if (m->limited)
         return tutti__error_set(TUTTI_ERR_NO_SPACE, EFBIG, -1,
-                                "%s: file size limit (RLIMIT_FSIZE) exceeded", what);
+                                "cannot write the %s: file size limit (RLIMIT_FSIZE) exceeded",
+                                what);
     switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        TUTTI_FAIL(TUTTI_ERR_STATE, "%s: locked by another program for %g s", what, m->busy);
+        TUTTI_FAIL(TUTTI_ERR_STATE, "cannot access the %s: locked by another program for %g s",
+                   what, m->busy);
     case SQLITE_FULL:
         TUTTI_FAIL(TUTTI_ERR_NO_SPACE, "%s: %s", what, text);
     case SQLITE_NOMEM:
@@ -211,7 +213,8 @@ tutti_err tutti__sql_private_open(tutti__meta *m) {
     snprintf(m->own, sizeof m->own, "%.3000s/tutti-XXXXXX", tmp && tmp[0] ? tmp : "/tmp");
     if (!mkdtemp(m->own)) {
         m->own[0] = 0;
-        return tutti__error_sys(errno, -1, "temporary directory for a copy of the metadata");
+        return tutti__error_sys(errno, -1,
+                                "cannot create a temporary directory for a copy of the metadata");
     }
     snprintf(copy, sizeof copy, "%s/" TUTTI__META_NAME, m->own);
     snprintf(to, sizeof to, "%s/" TUTTI__META_NAME "-journal", m->own);

@@ -140,7 +140,7 @@ tutti_err tutti__trailers_find(int fd, tutti__found **out, int64_t *n_out, int *
         }
     }
     tutti__free(w.buf);
-    if (got == -2) return tutti__error_sys(errno, -1, "a data file");
+    if (got == -2) return tutti__error_sys(errno, -1, "cannot read a data file");
     return got < 0 ? TUTTI_ERR_NOMEM : TUTTI_OK;
 }
 
@@ -181,7 +181,8 @@ static tutti_err mark_gap(int fd, tutti_off lo, tutti_off hi) {
     tutti__footer_gap(lo, &mark);
     if (!bad) bad = tutti__limited_pwrite(fd, &mark, sizeof mark, hi - (tutti_off)sizeof mark);
     tutti__free(ends);
-    return bad ? tutti__error_sys(errno, hi, "footer of a removed segment") : TUTTI_OK;
+    return bad ? tutti__error_sys(errno, hi, "cannot write the footer of a removed segment")
+               : TUTTI_OK;
 }
 
 tutti_err tutti__gaps_mark(const char *path, const tutti__model *model, const tutti__datafile *f) {

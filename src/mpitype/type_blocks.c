@@ -13,7 +13,8 @@ tutti__side tutti__side_share(tutti__side s) {
 
 tutti_err tutti__off_mul(tutti_off a, tutti_off b, tutti_off *out) {
     TUTTI_CHECK(tutti__mul_ok(a, b, out), TUTTI_ERR_OVERFLOW,
-                "datatype has %lld times %lld bytes: exceeds 64 bits", (long long)a, (long long)b);
+                "datatype has %lld items of %lld bytes: product exceeds 64 bits", (long long)a,
+                (long long)b);
     return TUTTI_OK;
 }
 
@@ -30,7 +31,7 @@ static tutti_err check_shift(tutti__side s, tutti_off by, tutti_off *disp_out) {
                      tutti__add_ok(disp, s.node->hi, &hi) && lo >= -TUTTI__OFF_LIMIT &&
                      hi <= TUTTI__OFF_LIMIT;
     TUTTI_CHECK(fits, TUTTI_ERR_OVERFLOW,
-                "%lld bytes at displacement %lld exceed the largest offset",
+                "%lld bytes of the datatype, at displacement %lld, exceed the range (-2^62, 2^62)",
                 (long long)s.node->bytes, (long long)by);
     *disp_out = disp;
     return TUTTI_OK;

@@ -31,7 +31,7 @@ static tutti_err check_tile(const tutti__layout *tile) {
 /* Check that tiles do not overlap, if the window has bytes of several tiles. */
 static tutti_err check_tiling(const tutti__layout *tile, const window *w) {
     const tutti_off size = tutti__side_bytes(tile->side);
-    TUTTI_CHECK(size > 0, TUTTI_ERR_ARG, "filetype has no bytes, but bytes are requested");
+    TUTTI_CHECK(size > 0, TUTTI_ERR_ARG, "filetype has size 0, but the access has bytes");
     const tutti_off span = tutti__side_hi(tile->side) - tutti__side_lo(tile->side);
     TUTTI_CHECK(w->from / size == (w->to - 1) / size || tile->extent >= span, TUTTI_ERR_ARG,
                 "filetype overlaps itself when repeated: its bytes span %lld, its extent is %lld",

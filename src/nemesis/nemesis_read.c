@@ -70,11 +70,13 @@ static tutti_err fetch_add(reading *r, const char *name, tutti_count first, tutt
     tutti__exodus_place at;
     *out = (fetch){.n = n};
     if (n == 0) return TUTTI_OK;
-    TUTTI_CHECK(n > 0 && place_of(r->x, name, &at), TUTTI_ERR_FORMAT,
-                "%s: processor %d has %lld of it, but the file has none", name, r->processor,
-                (long long)n);
+    TUTTI_CHECK(n > 0, TUTTI_ERR_FORMAT, "processor %d has %lld values of '%s': must be >= 0",
+                r->processor, (long long)n, name);
+    TUTTI_CHECK(place_of(r->x, name, &at), TUTTI_ERR_FORMAT,
+                "processor %d has %lld values of '%s', but the file has no such variable",
+                r->processor, (long long)n, name);
     TUTTI_CHECK(at.type == TUTTI_INT32 || at.type == TUTTI_INT64, TUTTI_ERR_FORMAT,
-                "%s is of type %s", name, tutti_type_name(at.type));
+                "'%s' has type %s: must be an integer type", name, tutti_type_name(at.type));
     TUTTI_TRY(tutti__values_add(&r->bundle, &at, first, n, &out->index, NULL));
     out->type = at.type;
     return TUTTI_OK;
@@ -105,9 +107,10 @@ static tutti_err ends_read(reading *r, int wanted) {
             r->hi[k] = at.entries;
         }
         if (r->lo[k] < 0 || r->lo[k] > r->hi[k])
-            mine = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "%s: processor %d has %lld to %lld",
-                                    ends_of[k], r->processor, (long long)r->lo[k],
-                                    (long long)r->hi[k]);
+            mine = tutti__error_set(
+                TUTTI_ERR_FORMAT, 0, -1,
+                "'%s': processor %d has range [%lld, %lld): must be >= 0 and not decrease",
+                ends_of[k], r->processor, (long long)r->lo[k], (long long)r->hi[k]);
     }
     tutti__values_free(&r->bundle);
     return tutti__team_agree(r->x->team, mine);
@@ -142,7 +145,10 @@ static tutti_err starts_take(const reading *r, int by, const fetch *ends, tutti_
     *first_out = skip > 0 ? read_number(r, ends, 0) : 0;
     for (tutti_count k = 0; k < maps; k++) {
         v[k + 1] = read_number(r, ends, k + skip) - *first_out;
-        TUTTI_CHECK(v[k + 1] >= v[k] && *first_out >= 0, TUTTI_ERR_FORMAT,
+        TUTTI_CHECK(*first_out >= 0, TUTTI_ERR_FORMAT,
+                    "communication maps of processor %d begin at %lld: must be >= 0", r->processor,
+                    (long long)*first_out);
+        TUTTI_CHECK(v[k + 1] >= v[k], TUTTI_ERR_FORMAT,
                     "communication map %lld of processor %d ends before it begins", (long long)k,
                     r->processor);
     }

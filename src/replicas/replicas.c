@@ -56,7 +56,7 @@ static tutti_err set_memory_layout(const tutti_replicas_spec *s, tutti_replicas 
         r->memory[i] = s->memory_offsets ? s->memory_offsets[i] : at;
         if (!s->memory_offsets)
             TUTTI_CHECK(tutti__add_ok(at, r->sizes[i], &at), TUTTI_ERR_OVERFLOW,
-                        "the items exceed 2^62 bytes");
+                        "items 0 to %lld exceed 2^63 bytes", (long long)i);
     }
     return TUTTI_OK;
 }
@@ -87,7 +87,8 @@ static tutti_err copy_spec(const tutti_replicas_spec *s, tutti_replicas *r, sort
     const size_t n = (size_t)s->n;
     const tutti_off most = (tutti_off)1 << 62;
     TUTTI_CHECK(s->n >= 0 && s->n <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG,
-                "n is %lld: number of items must be >= 0 and fit in memory", (long long)s->n);
+                "n is %lld: number of items must be 0 to %lld", (long long)s->n,
+                (long long)PTRDIFF_MAX / 64);
     TUTTI_CHECK(s->n == 0 || s->numbers, TUTTI_ERR_ARG, "field numbers is NULL");
     TUTTI_CHECK(s->value_bytes >= 1, TUTTI_ERR_ARG, "value_bytes is %lld: must be >= 1",
                 (long long)s->value_bytes);
@@ -101,13 +102,14 @@ static tutti_err copy_spec(const tutti_replicas_spec *s, tutti_replicas *r, sort
         TUTTI_CHECK(load >= 0, TUTTI_ERR_ARG, "item %lld has load %lld: must be >= 0",
                     (long long)s->numbers[i], (long long)load);
         TUTTI_CHECK(load <= most / s->value_bytes, TUTTI_ERR_OVERFLOW,
-                    "item %lld exceeds 2^62 bytes: %lld values of %lld bytes",
+                    "item %lld has %lld values of %lld bytes: must be <= 2^62 bytes",
                     (long long)s->numbers[i], (long long)load, (long long)s->value_bytes);
         TUTTI_CHECK(!s->positions ||
                         (s->positions[i] >= 0 && s->positions[i] <= most - load * s->value_bytes),
                     TUTTI_ERR_ARG,
-                    "item %lld has position %lld: its bytes must be within 0 and 2^62",
-                    (long long)s->numbers[i], (long long)s->positions[i]);
+                    "item %lld has position %lld and %lld bytes: must be within [0, 2^62)",
+                    (long long)s->numbers[i], (long long)s->positions[i],
+                    (long long)(load * s->value_bytes));
     }
     TUTTI_TRY(set_memory_layout(s, r));
     r->position = tutti__malloc(n * sizeof *r->position);
@@ -255,7 +257,8 @@ tutti_err tutti_replicas_create(MPI_Comm comm, const tutti_replicas_spec *spec,
     TUTTI_TRY(tutti__team_take(comm, "", &team));
     tutti_err err = TUTTI_OK;
     if (!spec || !r_out)
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument spec or r_out is NULL");
+        err =
+            tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument %s is NULL", spec ? "r_out" : "spec");
     if (err == TUTTI_OK && !(r = tutti__calloc(1, sizeof *r))) err = TUTTI_ERR_NOMEM;
     if (err == TUTTI_OK) err = copy_spec(spec, r, &l);
     err = agree_on_create(team, spec, err, given);
@@ -359,8 +362,9 @@ tutti_err tutti_replicas_stats_sized(const tutti_replicas *r, tutti_replicas_sta
 
 tutti_err tutti_replicas_share_get(const tutti_replicas *r, int rank, tutti_replicas_share *out) {
     TUTTI_TRY(tutti__replicas_live(r));
-    TUTTI_CHECK(rank >= 0 && rank < r->stats.ranks && out, TUTTI_ERR_ARG,
-                "rank is %d: must be 0 to %d, and argument out not NULL", rank, r->stats.ranks - 1);
+    TUTTI_CHECK(rank >= 0 && rank < r->stats.ranks, TUTTI_ERR_ARG, "rank is %d: must be 0 to %d",
+                rank, r->stats.ranks - 1);
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
     *out = r->shares[rank];
     return TUTTI_OK;
 }

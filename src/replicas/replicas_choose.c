@@ -45,10 +45,12 @@ static tutti_err sort_holders(const tutti_replicas_lists *l, tutti_count i, char
     tutti_err err = TUTTI_OK;
     tutti_count k = 0;
     for (; k < n && err == TUTTI_OK; k++) {
-        if (v[k] < 0 || v[k] >= l->parts || seen[v[k]])
-            err = tutti__error_set(TUTTI_ERR_ARG, 0, -1,
-                                   "item %lld: holder %d is a duplicate or not in 0 to %d - 1",
-                                   (long long)i, v[k], l->parts);
+        if (v[k] < 0 || v[k] >= l->parts)
+            err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "item %lld has holder %d: must be 0 to %d",
+                                   (long long)i, v[k], l->parts - 1);
+        else if (seen[v[k]])
+            err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "item %lld: duplicate holder %d",
+                                   (long long)i, v[k]);
         else
             seen[v[k]] = 1;
         tutti_count at = k; /* few elements: insertion sort */
@@ -67,16 +69,20 @@ static tutti_err make_items(const tutti_replicas_lists *l, choice_state *w,
     for (tutti_count i = 0; i < l->n; i++) {
         const tutti_count load = l->loads ? l->loads[i] : l->load;
         const int64_t number = l->numbers ? l->numbers[i] : i;
-        TUTTI_CHECK(number >= 0 && (!l->numbers || i == 0 || l->numbers[i - 1] < number),
-                    TUTTI_ERR_ARG, "number %lld is negative or not larger than the previous one",
-                    (long long)number);
+        TUTTI_CHECK(number >= 0, TUTTI_ERR_ARG, "item %lld has number %lld: must be >= 0",
+                    (long long)i, (long long)number);
+        TUTTI_CHECK(!l->numbers || i == 0 || l->numbers[i - 1] < number, TUTTI_ERR_ARG,
+                    "item %lld has number %lld: must be larger than the previous one, %lld",
+                    (long long)i, (long long)number, (long long)l->numbers[i - 1]);
         TUTTI_CHECK(load >= 0, TUTTI_ERR_ARG, "item %lld has load %lld: must be >= 0",
                     (long long)number, (long long)load);
         TUTTI_TRY(sort_holders(l, i, w->seen, w->holder + w->start[n]));
         if (load == 0) continue;
         TUTTI_CHECK(tutti__mul_ok(load, l->value_bytes, &w->bytes[n]) &&
                         tutti__add_ok(total, w->bytes[n], &total) && total <= (tutti_off)1 << 62,
-                    TUTTI_ERR_OVERFLOW, "the items exceed 2^62 bytes");
+                    TUTTI_ERR_OVERFLOW,
+                    "the items up to %lld, with %lld values of %lld bytes, exceed 2^62 bytes",
+                    (long long)number, (long long)load, (long long)l->value_bytes);
         w->number[n] = number;
         w->owner[n] = l->holders[l->start[i]];
         w->start[n + 1] = w->start[n] + (l->start[i + 1] - l->start[i]);
@@ -129,17 +135,21 @@ tutti_err tutti_replicas_choose_sized(const tutti_replicas_lists *lists,
     tutti_replicas_stats stats = {0};
     choice_state w;
     TUTTI_CHECK(lists && choice && (writers_out || lists->n == 0), TUTTI_ERR_ARG,
-                "argument lists, choice or writers_out is NULL");
+                "argument %s is NULL",
+                !lists   ? "lists"
+                : choice ? "writers_out"
+                         : "choice");
     TUTTI_CHECK(lists->n >= 0, TUTTI_ERR_ARG, "n is %lld: must be >= 0", (long long)lists->n);
     TUTTI_CHECK(lists->parts >= 1, TUTTI_ERR_ARG, "parts is %d: must be >= 1", lists->parts);
     TUTTI_CHECK(lists->n == 0 || (lists->start && lists->holders), TUTTI_ERR_ARG,
-                "field start or holders is NULL");
+                "field %s is NULL", lists->start ? "holders" : "start");
     TUTTI_CHECK(lists->value_bytes >= 1, TUTTI_ERR_ARG, "value_bytes is %lld: must be >= 1",
                 (long long)lists->value_bytes);
     TUTTI_CHECK_RESERVED(lists, "tutti_replicas_lists");
     for (tutti_count i = 0; i < lists->n; i++)
         TUTTI_CHECK(lists->start[i] >= 0 && lists->start[i] < lists->start[i + 1], TUTTI_ERR_ARG,
-                    "no rank holds item %lld", (long long)i);
+                    "item %lld has holders [%lld, %lld): must be >= 0 and not empty", (long long)i,
+                    (long long)lists->start[i], (long long)lists->start[i + 1]);
     TUTTI_TRY(tutti__choice_check(choice, 1));
     const tutti_count copies = lists->n > 0 ? lists->start[lists->n] - lists->start[0] : 0;
     tutti_err err = allocate_state(lists, copies, &w);

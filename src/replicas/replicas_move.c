@@ -34,7 +34,7 @@ static tutti_err check_transfer(const tutti_file *f, const tutti_replicas *r, in
     int compared = 0;
     TUTTI_TRY(tutti__replicas_live(r));
     TUTTI_CHECK((flags & ~TUTTI_REPLICAS_CHECK) == 0, TUTTI_ERR_ARG,
-                "flags is %d: has unknown bits", flags);
+                "flags is %d: must be 0 or TUTTI_REPLICAS_CHECK", flags);
     TUTTI_MPI(MPI_Comm_compare(tutti__file_team(f)->comm, r->team->comm, &compared));
     TUTTI_CHECK(compared == MPI_IDENT || compared == MPI_CONGRUENT, TUTTI_ERR_ARG,
                 "the file and the inspector have different communicators");

@@ -28,9 +28,11 @@ static tutti_err read_chunk_header(const tutti_dataset *d, tutti_file *f, const 
     const tutti__variable *v = tutti__model_variable_id(&d->model, s->variable);
     unsigned char head[TUTTI__CHUNKS_HEADER];
     tutti__chunked of;
-    TUTTI_CHECK(v && tutti__chunked_of(d, v, s->type, s->segment, &of) &&
-                    s->bytes >= (tutti_off)sizeof head,
-                TUTTI_ERR_FORMAT, "the section has no chunk header");
+    TUTTI_CHECK(v && tutti__chunked_of(d, v, s->type, s->segment, &of), TUTTI_ERR_FORMAT,
+                "the section has no shape");
+    TUTTI_CHECK(s->bytes >= (tutti_off)sizeof head, TUTTI_ERR_FORMAT,
+                "the section has %lld bytes: a chunk header needs %zu", (long long)s->bytes,
+                sizeof head);
     TUTTI_TRY(tutti__section_read(f, s->start, sizeof head, head));
     return tutti__chunks_head_read(head, &of, s->bytes, out);
 }
@@ -91,8 +93,8 @@ static tutti_err create_unpacker(unpacker *u) {
 static tutti_err read_chunk(unpacker *u, tutti_count chunk) {
     const tutti_off from = u->bounds[chunk - u->lo], bytes = u->bounds[chunk - u->lo + 1] - from;
     TUTTI_CHECK((size_t)bytes <= u->room, TUTTI_ERR_FORMAT,
-                "the frame has %lld bytes: too many for %zu uncompressed bytes", (long long)bytes,
-                u->grid->raw);
+                "the frame has %lld bytes: at most %zu are possible for %zu uncompressed bytes",
+                (long long)bytes, u->room, u->grid->raw);
     TUTTI_TRY(tutti__section_read(u->f, u->s->start + from, bytes, u->frame));
     return tutti__chunk_unpack(&u->codec, u->frame, (size_t)bytes, u->raw);
 }

@@ -114,9 +114,9 @@ static tutti_err check_put(const tutti_dataset *d, const tutti__variable *v) {
         return TUTTI_OK;
     }
     TUTTI_CHECK(tutti__netcdf_header_most(&d->model) <= f->area, TUTTI_ERR_UNSUPPORTED,
-                "variable '%s': too many variables were defined since the netCDF file was created; "
+                "variable '%s': the netCDF header may need %lld bytes, but only %lld are reserved; "
                 "discard the segment and begin it again",
-                v->name);
+                v->name, (long long)tutti__netcdf_header_most(&d->model), (long long)f->area);
     return TUTTI_OK;
 }
 

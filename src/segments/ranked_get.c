@@ -35,7 +35,8 @@ static tutti_err read_header(tutti_file *f, const tutti__section *s, tutti_off i
                              tutti__ranked_head *out) {
     int64_t head[2] = {0, 0};
     TUTTI_CHECK(s->bytes >= 8 * HEAD, TUTTI_ERR_FORMAT,
-                "a ranked section of %lld bytes has no header", (long long)s->bytes);
+                "a ranked section has %lld bytes: its header needs %d", (long long)s->bytes,
+                (int)(8 * HEAD));
     TUTTI_TRY(tutti__section_read(f, s->start, sizeof head, head));
     return tutti__ranked_head_take(head, s, item, out);
 }
@@ -222,8 +223,11 @@ static tutti_err find_list(tutti_dataset *d, const tutti__section *s, int space,
     TUTTI_TRY(tutti__sections_of(d, g - d->model.segments, &k));
     const tutti__variable *v = tutti__ranked_lists(d, d->model.spaces[space].id);
     const tutti__section *list = v ? tutti__section_find(k, v->id, s->list_part) : NULL;
-    TUTTI_CHECK(list && list->bytes % 8 == 0, TUTTI_ERR_FORMAT,
-                "the list of entries '%s:entries' does not exist", d->model.spaces[space].name);
+    TUTTI_CHECK(list, TUTTI_ERR_FORMAT, "the list of entries '%s:entries' does not exist",
+                d->model.spaces[space].name);
+    TUTTI_CHECK(list->bytes % 8 == 0, TUTTI_ERR_FORMAT,
+                "the list of entries '%s:entries' has %lld bytes: must be a multiple of 8",
+                d->model.spaces[space].name, (long long)list->bytes);
     *out = *list;
     return tutti__dataset_file(d, tutti__model_file_id(&d->model, g->file), f);
 }

@@ -78,8 +78,9 @@ tutti_err tutti__ranked_fits(const tutti__variable *v, const tutti__ranked_sizes
     tutti_off whole = 0;
     TUTTI_CHECK(tutti__mul_ok(sizes->all, tutti__item_bytes(v, v->put_type), &whole) &&
                     whole <= (tutti_off)1 << 58,
-                TUTTI_ERR_OVERFLOW, "variable '%s' is too large: a section has at most 2^58 bytes",
-                v->name);
+                TUTTI_ERR_OVERFLOW,
+                "variable '%s' has %lld entries of %lld bytes: a section has at most 2^58 bytes",
+                v->name, (long long)sizes->all, (long long)tutti__item_bytes(v, v->put_type));
     return TUTTI_OK;
 }
 

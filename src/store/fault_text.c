@@ -70,7 +70,8 @@ tutti_err tutti__fault_parse(const char *text, int rank, tutti__fault *fault_out
     if (*text) {
         const int good = parse_parts(text, rank, &f, &is_local);
         errno = saved;
-        TUTTI_CHECK(good, TUTTI_ERR_OPTION, "fault is '%s': must be RANK:WHAT:N[:ERRNO]", text);
+        TUTTI_CHECK(good, TUTTI_ERR_OPTION, "option fault is '%s': must be RANK:WHAT:N[:ERRNO]",
+                    text);
     }
     if (!is_local) f.what = TUTTI__FAULT_NONE;
     *fault_out = f;

@@ -105,7 +105,8 @@ static tutti_err open_all(tutti__fdfile *f, const char *path, int permissions,
     tutti_store_layout *l = &f->base.layout;
     TUTTI_CHECK(opt->direct_align >= 0 && opt->direct_align <= MAX_ALIGN &&
                     (opt->direct_align & (opt->direct_align - 1)) == 0,
-                TUTTI_ERR_OPTION, "invalid direct_align: must be a power of two up to 1 MiB");
+                TUTTI_ERR_OPTION, "direct_align is %lld: must be 0 or a power of two up to 1 MiB",
+                (long long)opt->direct_align);
     tutti__layout_find(f->fd, l);
     if (opt->striping_unit > 0) l->stripe = opt->striping_unit;
     if (f->direct_fd >= 0 && l->direct_align == 0) l->direct_align = sysconf(_SC_PAGESIZE);
@@ -134,7 +135,7 @@ void tutti__fdfile_abandon(tutti__fdfile *f, const char *path) {
 tutti_err tutti__fdfile_open(tutti__fdfile *f, const char *path, int flags, int permissions,
                              const tutti_options *opt) {
     TUTTI_CHECK(flags & (TUTTI_STORE_READ | TUTTI_STORE_WRITE), TUTTI_ERR_ARG,
-                "invalid mode: must have TUTTI_READ, TUTTI_WRITE or both");
+                "flags is %d: must have TUTTI_STORE_READ, TUTTI_STORE_WRITE or both", flags);
     f->fd = f->direct_fd = -1;
     f->flags = flags;
     const tutti_err err = open_all(f, path, permissions, opt);

@@ -49,17 +49,22 @@ tutti_err tutti__store_close(tutti_store **s) {
  * overflows. */
 static tutti_err check_runs(const tutti_io_run *runs, int n, tutti_off *bytes_out) {
     tutti_off bytes = 0, end;
-    TUTTI_CHECK(n >= 0 && (n == 0 || runs), TUTTI_ERR_ARG,
-                "number of runs is %d: must be >= 0, and runs not NULL", n);
+    TUTTI_CHECK(n >= 0, TUTTI_ERR_ARG, "n is %d: must be >= 0", n);
+    TUTTI_CHECK(n == 0 || runs, TUTTI_ERR_ARG, "argument runs is NULL, but n is %d", n);
     for (int i = 0; i < n; i++) {
-        if (runs[i].offset < 0 || (runs[i].bytes > 0 && !runs[i].memory))
+        TUTTI_CHECK(runs[i].offset >= 0, TUTTI_ERR_ARG, "run %d has offset %lld: must be >= 0", i,
+                    (long long)runs[i].offset);
+        if (runs[i].bytes > 0 && !runs[i].memory)
             return tutti__error_set(TUTTI_ERR_ARG, 0, runs[i].offset,
-                                    "run %d has a negative offset or no memory", i);
+                                    "run %d has %zu bytes, but its memory is NULL", i,
+                                    runs[i].bytes);
         if (runs[i].bytes > (size_t)INT64_MAX ||
             !tutti__add_ok(runs[i].offset, (tutti_off)runs[i].bytes, &end) ||
             !tutti__add_ok(bytes, (tutti_off)runs[i].bytes, &bytes))
-            return tutti__error_set(TUTTI_ERR_OVERFLOW, 0, runs[i].offset,
-                                    "run %d exceeds 2^63 bytes", i);
+            return tutti__error_set(
+                TUTTI_ERR_OVERFLOW, 0, runs[i].offset,
+                "run %d has %zu bytes at offset %lld, after %lld bytes of other runs: exceeds 2^63",
+                i, runs[i].bytes, (long long)runs[i].offset, (long long)bytes);
     }
     *bytes_out = bytes;
     return TUTTI_OK;

@@ -64,7 +64,7 @@ static int wait_released(const fault_store *f, int milliseconds) {
 
 static tutti_err wait_for_release(const fault_store *f) {
     if (wait_released(f, RELEASE_TIMEOUT)) return TUTTI_OK;
-    return tutti__error_sys(ETIMEDOUT, -1, "held store was not released");
+    return tutti__error_sys(ETIMEDOUT, -1, "injected fault 'held': transfer was not released");
 }
 
 /* Count a call of the operation `what`; returns 1 if it must fail. */
@@ -74,7 +74,8 @@ static int is_failing_call(fault_store *f, tutti__fault_what what) {
 }
 
 static tutti_err inject_fault(const fault_store *f, const char *operation, tutti_off offset) {
-    const tutti_err err = tutti__error_sys(f->fault.sys_errno, offset, "injected fault");
+    const tutti_err err =
+        tutti__error_sys(f->fault.sys_errno, offset, "an injected fault made the operation fail");
     tutti__error_context(operation, NULL, -1);
     return err;
 }

@@ -11,7 +11,9 @@ tutti_err tutti__item_types_check(const char *variable, tutti_type memory, tutti
     if (memory != TUTTI_BYTES && file != TUTTI_BYTES && tutti__conversion_make(&in, &c) == TUTTI_OK)
         return TUTTI_OK;
     TUTTI_FAIL(TUTTI_ERR_ARG, "variable '%.60s': cannot convert %s (memory) to %s (file)",
-               variable ? variable : "", tutti_type_name(memory), tutti_type_name(file));
+               variable ? variable : "",
+               tutti_type_name(memory)[0] ? tutti_type_name(memory) : "unknown type",
+               tutti_type_name(file));
 }
 
 uint64_t tutti__item_hash(uint64_t h, const char *name, tutti_type type, int64_t decomposition) {

@@ -14,7 +14,7 @@ tutti_err tutti__step_object_check_open(const char *path, int mode, const void *
     TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument %s is NULL", out_name);
     TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "argument path is %s", path ? "empty" : "NULL");
     TUTTI_CHECK(strlen(path) < 3800, TUTTI_ERR_ARG,
-                "the path has %zu bytes: at most 3799 are allowed", strlen(path));
+                "argument path has %zu bytes: at most 3799 are allowed", strlen(path));
     return mode & TUTTI_WRITE ? tutti__launch_check() : TUTTI_OK;
 }
 

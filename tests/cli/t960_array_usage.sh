@@ -46,7 +46,7 @@ expect 0 'Usage: [mpirun' read --help
 expect 2 'missing command'
 expect 2 'has no header' read flat --raw
 expect 2 'method' read field --method fast
-expect 1 'dimension 1: the array ends at 600' read field 0,0:601
+expect 1 'dimension 1: indices exceed the extent 600' read field 0,0:601
 expect 1 "permutation of 0 to 1" transpose field new --axes 0,0
 
 # ---- files that are not arrays
@@ -66,7 +66,7 @@ expect 1 'has only 2 of 3 elements' write field 0,0:3 --from two
 expect 1 'more than the 1 elements' write field 0,0 --from two
 expect 1 'has shape (400, 600), but the section has shape (1, 3)' write field 0,0:3 --from field.npy
 "$TUTTI_COMMAND" array create ints --shape 400,600 --type int16 || bad=1
-expect 1 'type float64, but the array has int16' write ints --from field.npy
+expect 1 'type float64 (8 bytes), but the array has int16 (2 bytes)' write ints --from field.npy
 expect 1 "'70000' is not a valid int16" create other --shape 3 --type int16 --fill 70000
 expect 1 'needs --shape and --type' write other --from two --create
 [ ! -e other ] || { echo 'a refused array was made'; bad=1; }

@@ -83,7 +83,7 @@ expect 1 'another shape' dump run -v count -s all --as npy -o x.npy
 expect 1 "no variable 'nothing'" dump run -v nothing
 expect 1 'segment 6 does not exist' dump run -v heat -s 6
 expect 1 "has no variable 'wave'" dump run -v wave -s 1
-expect 1 'the array ends at 4' dump run -v heat --slice 0:5,0
+expect 1 'indices exceed the extent 4' dump run -v heat --slice 0:5,0
 
 # ---- comparing
 expect 1 'heat: 95 of 96 numbers differ, by at most 0.323 (relative 0.000999)' diff run other
@@ -102,7 +102,7 @@ expect 0 '' diff run ranked
 expect 0 '' cp ranked again --layout global --type velocity=float64 -v velocity,count
 expect 0 '' diff run again -v velocity,count
 expect 0 'float64 velocity(nodes, 3)' show again
-expect 1 'contains a dataset already' cp run again
+expect 1 'already contains a dataset' cp run again
 expect 0 '' cp run nc --container netcdf -v velocity,count,heat
 expect 0 '' diff run nc -v velocity,count,heat
 expect 0 '' verify nc -q

@@ -61,7 +61,7 @@ for format in ustar pax gnu; do # in any order, with other members
     expect 0 '' diff from-$format whole
 done
 tar -C away -cf few.tar "$id-000002.tutti"
-expect 1 'the archive has no segment 3' restore run --tar few.tar
+expect 1 'the archive does not contain segment 3' restore run --tar few.tar
 head -c 9000 x.tar >short.tar
 expect 1 'short read of the archive' restore run --tar short.tar
 (printf 'no tar archive, but long enough'; head -c 5000 /dev/zero) >none.tar

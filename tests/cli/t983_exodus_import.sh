@@ -66,7 +66,7 @@ expect 0 '' dump cube -v temperature -s latest --slice 0:3
 expect 0 '201 202 205 204 210 211 214 213' dump cube -v block-1.nodes -s 0
 expect 0 '' dump cube -v global.energy
 has '14'
-expect 1 'contains a dataset already' import cube.e cube
+expect 1 'already contains a dataset' import cube.e cube
 expect 0 '' import cube.e cube --force
 expect 0 '' import cube.e copy.e
 expect 0 '' diff cube.e copy.e

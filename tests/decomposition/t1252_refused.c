@@ -49,7 +49,7 @@ static void bad_lists(void) {
     for (int both = 0; both < 2; both++) {
         s = fine(both ? TUTTI_BY_BOTH : TUTTI_BY_INDEX);
         if (last()) position[3] = end;
-        snprintf(words, sizeof words, "rank %d: entry 3 has position %lld: must be below %lld",
+        snprintf(words, sizeof words, "rank %d: entry 3 has position %lld: must be in [0, %lld)",
                  ranks - 1, (long long)end, (long long)end);
         check_refused(&space, &s, TUTTI_ERR_ARG, words);
         s = fine(both ? TUTTI_BY_BOTH : TUTTI_BY_INDEX);
@@ -146,10 +146,10 @@ static void bad_arguments(void) {
     tutti_decomposition_spec s = fine(TUTTI_BY_BOTH);
     check_where("arguments");
     if (last()) s.index = NULL;
-    check_refused(&space, &s, TUTTI_ERR_ARG, "argument index is NULL");
+    check_refused(&space, &s, TUTTI_ERR_ARG, "field index is NULL");
     s = fine(TUTTI_BY_BOTH);
     if (last()) s.ids = NULL;
-    check_refused(&space, &s, TUTTI_ERR_ARG, "argument ids is NULL");
+    check_refused(&space, &s, TUTTI_ERR_ARG, "field ids is NULL");
     s = fine(TUTTI_BY_INDEX);
     if (last()) s.n = -3;
     check_refused(&space, &s, TUTTI_ERR_ARG, "n is -3");

@@ -163,7 +163,7 @@ static void test_refusals(void) {
     check_where("refused");
     CHECK_OK(tutti_exodus_open(MPI_COMM_WORLD, path[0], TUTTI_READ, NULL, &x));
     check_refused(x, &(tutti_exodus_distribution){.partitioner = (tutti_exodus_partitioner)9},
-                  "unknown method 9");
+                  "unknown partitioner 9");
     check_refused(x, &(tutti_exodus_distribution){.halo = -1}, "halo is -1");
     check_refused(x, NULL, "NULL");
     if (n > 1) {

@@ -133,7 +133,7 @@ static void read_invalid_texts(void) {
         {"1e0", "1e999", TUTTI_ERR_FORMAT, "finite"},
         {"1e0", "nan", TUTTI_ERR_FORMAT, "finite"},
         {"1e0", "one", TUTTI_ERR_FORMAT, "'one'"},
-        {"2 3 1 3", "2 99999999999999999999 1 3", TUTTI_ERR_FORMAT, "too large"},
+        {"2 3 1 3", "2 99999999999999999999 1 3", TUTTI_ERR_FORMAT, "exceeds 64 bits"},
         {"$Nodes", "$Knots", TUTTI_ERR_FORMAT, "before $EndKnots"},
         {"1\n2 9 \"gate\"", "1\n2 9 \"gate", TUTTI_ERR_FORMAT, "no closing quotation mark"},
         {"1\n2 9 \"gate\"", "1\n4 9 \"gate\"", TUTTI_ERR_FORMAT, "dimension 4"},

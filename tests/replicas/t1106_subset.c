@@ -171,7 +171,7 @@ static void bad_positions(void) {
     at[1] = last ? -1 : 80;
     create_refused(&s, TUTTI_ERR_ARG, "item 9 has position -1");
     at[1] = last ? ((tutti_off)1 << 62) - 39 : 80;
-    create_refused(&s, TUTTI_ERR_ARG, "within 0 and 2^62");
+    create_refused(&s, TUTTI_ERR_ARG, "bytes: must be within [0, 2^62)");
     at[1] = 80;
     s.items = -1;
     create_refused(&s, TUTTI_ERR_ARG, "items is -1");

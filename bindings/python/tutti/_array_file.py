@@ -74,7 +74,7 @@ def fnv(data: bytes) -> int:
 def parse_slot(slot: bytes) -> Header:
     """Parse a header; raises ValueError if it is invalid."""
     if len(slot) < SLOT or slot[:8] != MAGIC:
-        raise ValueError("not an array file: wrong signature")
+        raise ValueError("the file is not an array file: wrong signature")
     form, placement, version, kind, order, ends, ndims = struct.unpack_from("<IIQIIII", slot, 8)
     size, offset, length, ident, ranks, rank = struct.unpack_from("<QQQQII", slot, 40)
     if struct.unpack_from("<Q", slot, 2040)[0] != fnv(slot[:2040]):
@@ -82,14 +82,18 @@ def parse_slot(slot: bytes) -> Header:
     if form != 1:
         raise ValueError(f"unknown format version {form}: this reader supports 1")
     extents = struct.unpack_from("<16Q", slot, 80)
-    if placement > PART or order > 1 or ends not in (1, 2) or kind >= len(TYPES) or not 1 <= ndims <= 16:
-        raise ValueError("invalid values in the header")
+    for what, valid, value in (("placement", placement <= PART, placement), ("order", order <= 1, order),
+                               ("byte order", ends in (1, 2), ends), ("type", kind < len(TYPES), kind),
+                               ("ndims", 1 <= ndims <= 16, ndims)):
+        if not valid:
+            raise ValueError(f"invalid header: {what} is {value}")
     bytes_ = size
     for extent in extents[:ndims]:
         bytes_ *= extent
-    if any(extents[ndims:]) or offset < 4096 or (placement != DESCRIPTOR and bytes_ != length) or \
-            offset + max(bytes_, length) >= 1 << 62:
-        raise ValueError("inconsistent sizes in the header")
+    if any(extents[ndims:]) or (placement != DESCRIPTOR and bytes_ != length):
+        raise ValueError(f"invalid header: array has {length} bytes, but the extents {extents} give {bytes_}")
+    if offset < 4096 or offset + max(bytes_, length) >= 1 << 62:
+        raise ValueError(f"invalid header: elements start at offset {offset}: must be >= 4096, and end before 2^62")
     if kind:
         dtype = np.dtype(TYPES[kind]).newbyteorder("<" if ends == 1 else ">")
         if dtype.itemsize != size:
@@ -97,7 +101,7 @@ def parse_slot(slot: bytes) -> Header:
     elif 0 < size < 1 << 31:
         dtype = np.dtype(f"V{size}")
     else:
-        raise ValueError(f"invalid element size {size}")
+        raise ValueError(f"element size is {size}: must be 1 to 2^31 - 1")
     dist = tuple(struct.unpack_from("<IIQ", slot, 208 + 16 * d) for d in range(ndims))
     return Header(placement, version, dtype, "FC"[order == 0], tuple(extents[:ndims]), offset, length, ident, ranks,
                   rank, dist)
@@ -137,8 +141,10 @@ class LocalArray(LazyArray):
         header = read_header(path)
         if header.placement != PART or header.id != self._id or header.rank != rank or header.ranks != self.parts:
             raise refused("FORMAT", f"file is not part {rank} of '{self.path}'", file=path)
-        if header.dtype.newbyteorder("=") != self.dtype or len(header.shape) != self.ndim:
-            raise refused("FORMAT", f"shape or type differs from '{self.path}'", file=path)
+        if header.dtype.newbyteorder("=") != self.dtype:
+            raise refused("FORMAT", f"part has dtype {header.dtype}, but '{self.path}' has {self.dtype}", file=path)
+        if len(header.shape) != self.ndim:
+            raise refused("FORMAT", f"part has {len(header.shape)} dimensions, but '{self.path}' has {self.ndim}", file=path)
         return raw_array(path, header)
 
     def _read(self, ranges: Ranges) -> np.ndarray:
@@ -152,7 +158,7 @@ class LocalArray(LazyArray):
                 rank = rank * dim.ranks + int(p)
             part = self.part(rank)
             if any(i.max() >= n for i, n in zip(local, part.shape)):
-                raise refused("FORMAT", f"part {rank} is smaller than the descriptor specifies", file=self.path)
+                raise refused("FORMAT", f"part {rank} has shape {part.shape}: smaller than the descriptor specifies", file=self.path)
             out[np.ix_(*at)] = part.memmap()[np.ix_(*local)]
         return out
 
@@ -183,7 +189,7 @@ def _dimensions(path: Path, header: Header) -> Tuple[Dimension, ...]:
                 at += 8 * (ranks + 1)
                 wrong = bounds[0] != 0 or bounds[-1] != extent or any(a > b for a, b in zip(bounds, bounds[1:]))
         if wrong:
-            raise refused("FORMAT", f"invalid distribution of dimension {d}", file=os.fspath(path))
+            raise refused("FORMAT", f"dimension {d} of the header has an invalid distribution", file=os.fspath(path))
         product *= ranks
         out.append(Dimension(kind, ranks, block, extent, bounds))
     if product != header.ranks:

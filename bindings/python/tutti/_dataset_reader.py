@@ -330,7 +330,8 @@ class Run(Mapping):
             raise refused("STATE", f"segment {number} is archived in '{row.archived}': restore it first",
                           file=str(self.path))
         if not row.start <= section.start <= section.start + section.bytes <= row.trailer:
-            raise refused("FORMAT", f"a section of segment {number} is outside the segment", file=str(self.path))
+            raise refused("FORMAT", f"section of bytes [{section.start}, {section.start + section.bytes}) is outside "
+                          f"segment {number}", file=str(self.path))
         return data_path(self.path, row.file)
 
     def _find_section(self, segment: int, variable: int, part: int) -> Optional[SectionRow]:
@@ -366,8 +367,8 @@ class Run(Mapping):
         if row.compress:
             return ChunkedArray(path, found.start, found.bytes, dtype, shape, len(space), row.numbers, dims)
         if math.prod(shape) * dtype.itemsize != found.bytes:
-            raise refused("FORMAT", f"'{row.name}' has {found.bytes} bytes in segment {segment.number}, its shape is "
-                          f"{shape}", file=path, offset=found.start)
+            raise refused("FORMAT", f"'{row.name}' has {found.bytes} bytes in segment {segment.number}: "
+                          f"do not match its shape {shape}", file=path, offset=found.start)
         array = RawArray(path, dtype, shape, found.start, dims=dims)
         array.check()
         return array
@@ -396,13 +397,13 @@ class Run(Mapping):
         lists = self._by_name.get(f"{self._spaces_by_id[space].name}:entries")
         section = lists and self._find_section(key[0], lists.id, key[1])
         if not section or key[0] not in self._number:
-            raise refused("FORMAT", "a list of entries is missing", file=str(self.path))
+            raise refused("FORMAT", f"segment with id {key[0]} has no list of entries", file=str(self.path))
         path = self._place(section, self._number[key[0]])
         if section.bytes != 8 * entries:
-            raise refused("FORMAT", f"invalid list of {entries} entries: has {section.bytes} bytes", file=path,
+            raise refused("FORMAT", f"list of {entries} entries has {section.bytes} bytes: expected {8 * entries}", file=path,
                           offset=section.start)
         if size > 1 << 40:
-            raise refused("FORMAT", f"invalid size {size} of a space", file=str(self.path))
+            raise refused("FORMAT", f"a space has {size} entries: at most 2^40 are supported", file=str(self.path))
         out = invert(np.frombuffer(read_bytes(path, section.start, section.bytes), "<i8"), size, path)
         with self._lock:
             self._lists[key] = out

@@ -70,7 +70,7 @@ class RankedArray(LazyArray):
 def invert(entries: np.ndarray, size: int, path: str) -> np.ndarray:
     """Return the index of each position of a space in a list of entries, or -1."""
     if entries.size and (entries.min() < 0 or entries.max() >= size):
-        raise refused("FORMAT", "a list of entries contains a position outside the space", file=path)
+        raise refused("FORMAT", f"list of entries has positions {entries.min()} to {entries.max()}: must be 0 to {size - 1}", file=path)
     out = np.full(size, -1, np.int64)
     out[entries] = np.arange(len(entries))
     return out
@@ -79,10 +79,10 @@ def invert(entries: np.ndarray, size: int, path: str) -> np.ndarray:
 def ranked_head(path: str, start: int, length: int) -> Tuple[int, int]:
     """Return (offset of the items, number of entries) of a ranked section."""
     if length < 24:
-        raise refused("FORMAT", "a ranked section has no header", file=path, offset=start)
+        raise refused("FORMAT", f"ranked section has {length} bytes: its header needs 24", file=path, offset=start)
     ranks, entries, _ = struct.unpack("<3q", read_bytes(path, start, 24))
     if not 0 <= ranks <= length // 8 - 3 or not 0 <= entries <= length:
-        raise refused("FORMAT", f"invalid ranked section: {ranks} ranks and {entries} entries in {length} bytes", file=path,
+        raise refused("FORMAT", f"header of a ranked section of {length} bytes is invalid: {ranks} ranks, {entries} entries", file=path,
                       offset=start)
     counts = struct.unpack(f"<{ranks}q", read_bytes(path, start + 24, 8 * ranks))
     if any(n < 0 for n in counts) or sum(counts) != entries:

@@ -98,8 +98,11 @@ def _block(out: Any, given: Dict[str, Any], entity: Any, keep: List[Any]) -> Non
     start = _places(given.get("start"), f"start of {what}")
     if listed:
         n = 0 if start is None else max(len(start) - 1, 0)
-        if n and (start[0] != 0 or (np.diff(start) < 0).any() or nodes is None or start[-1] != len(nodes)):
-            raise ValueError(f"start of {what} must increase from 0 to the length of nodes")
+        if n and (start[0] != 0 or nodes is None or start[-1] != len(nodes)):
+            raise ValueError(f"start of {what} runs from {start[0]} to {start[-1]}: "
+                             f"must run from 0 to {0 if nodes is None else len(nodes)}, the length of nodes")
+        if n and (np.diff(start) < 0).any():
+            raise ValueError(f"start of {what} decreases after entry {int(np.argmax(np.diff(start) < 0))}: must not decrease")
     else:
         n = 0 if nodes is None or not each else len(nodes) // each
         if nodes is not None and not each:

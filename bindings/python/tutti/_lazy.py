@@ -126,7 +126,7 @@ def split_index(key: Any, shape: Tuple[int, ...]) -> Tuple[list, Optional[tuple]
                 raise IndexError("arrays used as indices must be of integer (or boolean) type")
             k = k.astype(np.intp)
             if k.size and (k.min() < -shape[d] or k.max() >= shape[d]):
-                raise IndexError(f"index is out of bounds for axis {d} with size {shape[d]}")
+                raise IndexError(f"indices {k.min()} to {k.max()} are out of bounds for axis {d} with size {shape[d]}")
             k = np.where(k < 0, k + shape[d], k)
             boxes.append(_around(k, shape[d]))
             rest.append(_within(k, boxes[-1]))
@@ -198,7 +198,7 @@ class RawArray(LazyArray):
         except OSError as error:
             raise os_error(error, self.path) from error
         except (ValueError, OverflowError) as error:
-            raise refused("FORMAT", f"cannot be mapped: {error}", file=self.path) from error
+            raise refused("FORMAT", f"cannot map the file: {error}", file=self.path) from error
         return np.ndarray(self.shape, self._stored, raw, 0, self._strides, self.order)
 
     def _read(self, ranges: Ranges) -> np.ndarray:
@@ -220,5 +220,5 @@ def file_status(path: Any) -> os.stat_result:
     except OSError as error:
         raise os_error(error, path) from error
     if not stat.S_ISREG(status.st_mode):
-        raise refused("FORMAT", "not a regular file", file=os.fspath(path))
+        raise refused("FORMAT", "the file is not a regular file", file=os.fspath(path))
     return status

@@ -34,10 +34,10 @@ def unzstd() -> Callable[[bytes, int], bytes]:
         def by_library(frame: bytes, size: int) -> bytes:
             told = lib.ZSTD_getFrameContentSize(frame, len(frame))
             if told != size or lib.ZSTD_findFrameCompressedSize(frame, len(frame)) != len(frame):
-                raise ValueError("not a zstd frame of the expected size")
+                raise ValueError(f"{len(frame)} bytes are not a zstd frame of a chunk of {size} bytes")
             out = ctypes.create_string_buffer(max(size, 1))
             if lib.ZSTD_decompress(out, size, frame, len(frame)) != size:
-                raise ValueError("zstd frame is damaged")
+                raise ValueError(f"zstd frame of {len(frame)} bytes is damaged")
             return out.raw[:size]
 
         return by_library
@@ -50,7 +50,7 @@ def unzstd() -> Callable[[bytes, int], bytes]:
     def by_package(frame: bytes, size: int) -> bytes:
         try:
             if zstandard.get_frame_parameters(frame).content_size != size:
-                raise ValueError("not a zstd frame of the expected size")
+                raise ValueError(f"{len(frame)} bytes are not a zstd frame of a chunk of {size} bytes")
             return zstandard.ZstdDecompressor().decompress(frame, max_output_size=size)
         except zstandard.ZstdError as error:
             raise ValueError(str(error)) from error

@@ -36,7 +36,7 @@ def section(shape: Sequence[int], lo: Sequence[int], hi: Sequence[int], *, strid
     shape, lo, hi = counts(shape, "the shape"), counts(lo, "lo"), counts(hi, "hi")
     stride = counts(stride, "the stride") if stride is not None else (1,) * len(shape)
     if not len(shape) == len(lo) == len(hi) == len(stride):
-        raise ValueError("shape, lo, hi and stride must have the same number of dimensions")
+        raise ValueError(f"shape, lo, hi and stride have {len(shape)}, {len(lo)}, {len(hi)} and {len(stride)} dimensions: must be equal")
     out = _c.tutti_section()
     out.ndims, out.order, out.element_size, out.offset = len(shape), order_of(order), element_size, offset
     for d, values in enumerate(zip(shape, lo, hi, stride)):
@@ -93,7 +93,7 @@ class Access:
         The access is for this array, and for others of the same shape and strides.
         """
         if array.ndim != len(shape) or array.ndim != len(lo):
-            raise ValueError("array, shape and lo must have the same number of dimensions")
+            raise ValueError(f"array, shape and lo have {array.ndim}, {len(shape)} and {len(lo)} dimensions: must be equal")
         hi = [int(a) + n for a, n in zip(lo, array.shape)]
         file = section(shape, lo, hi, element_size=array.dtype.itemsize, offset=offset, order=order)
         self = cls.section(file, memory_section(array) if array.size else None)

@@ -39,7 +39,7 @@ def slice_of(key: Key, shape: Sequence[int]) -> Tuple[Any, Tuple[int, ...], Tupl
         raise IndexError("an index can only have a single ellipsis ('...')")
     missing = len(shape) - len(keys) + len(dots)
     if missing < 0:
-        raise IndexError(f"too many indices: the array has {len(shape)} dimensions")
+        raise IndexError(f"key has {len(keys) - len(dots)} indices: the array has {len(shape)} dimensions")
     at = dots[0] if dots else len(keys)
     keys[at:at + len(dots)] = [slice(None)] * missing
     out, extents, single = _c.tutti_slice(), [], []
@@ -246,7 +246,7 @@ class Collective:
 
     def __enter__(self) -> "Collective":
         if self._array._block is not None:
-            raise refused("STATE", "a collective block of this array is already active")
+            raise refused("STATE", "a collective block of this array is already active: end it first")
         self._array._block = self
         return self
 
@@ -515,7 +515,8 @@ class Array(Closing):
             if array is None and writable:
                 array = np.empty(shape, self.dtype, self.order)
             if not isinstance(array, np.ndarray) or array.dtype != self.dtype or array.shape != shape:
-                raise ValueError(f"values must be an array of dtype {self.dtype} and shape {shape}, the part of this rank")
+                given = f"dtype {array.dtype} and shape {array.shape}" if isinstance(array, np.ndarray) else f"type {type(array).__name__}"
+                raise ValueError(f"values have {given}: must be an array of dtype {self.dtype} and shape {shape}, the part of this rank")
             if writable and not array.flags.writeable:
                 raise ValueError("argument out is read-only")
             packed = array.flags.c_contiguous if self.order == "C" else array.flags.f_contiguous
@@ -540,9 +541,9 @@ class Array(Closing):
     def collective(self) -> Collective:
         """Return a block of assignments `a[...] = x`, which all ranks enter, and which are carried out together at its end."""
         if self.distribution is not None:
-            raise refused("UNSUPPORTED", "in local placement every rank writes its part: use write")
+            raise refused("UNSUPPORTED", "collective blocks are not supported for arrays in local placement: use Array.write")
         if self._walks:
-            raise refused("STATE", "a tile iteration is active")
+            raise refused("STATE", "a tile iteration of the array is active: end it first")
         self._live()
         return Collective(self)
 
@@ -635,7 +636,7 @@ class Array(Closing):
 
 def _array(value: Any) -> Array:
     if not isinstance(value, Array):
-        raise TypeError(f"argument is {type(value).__name__}: must be an Array")
+        raise TypeError(f"array is {type(value).__name__}: must be an Array")
     return value
 
 
@@ -691,7 +692,7 @@ class Tiles:
             for name, given in (("tile", tile), ("halo", halo)):
                 for d, n in enumerate(counts(given, name) if given is not None else ()):
                     if d >= self._ndim:
-                        raise ValueError(f"{name} has more dimensions than the array")
+                        raise ValueError(f"{name} has more dimensions than the array, which has {self._ndim}")
                     getattr(spec, name)[d] = n
             if of is not None:
                 s = slice_of(of, speaker.local_shape)[0]

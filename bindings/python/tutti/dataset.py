@@ -341,8 +341,10 @@ class Dataset(Committing, Reporting):
         keep = []
 
         def prepare():
-            if item not in ITEMS or layout not in ("global", "ranked"):
-                raise ValueError(f"unknown item '{item}' or layout '{layout}'")
+            if item not in ITEMS:
+                raise ValueError(f"unknown item '{item}': must be one of {', '.join(ITEMS)}")
+            if layout not in ("global", "ranked"):
+                raise ValueError(f"unknown layout '{layout}': must be 'global' or 'ranked'")
             spec = _c.tutti_variable_spec()
             kind = np.dtype(dtype)
             spec.space, spec.item = _c.text_bytes(space, "the space"), NUMBERS["TUTTI_" + ITEMS[item]]

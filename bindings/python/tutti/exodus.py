@@ -399,7 +399,7 @@ class Exodus(Committing, Reporting):
 
         def prepare():
             if mesh is not None and (fields or not isinstance(mesh, ExodusMesh)):
-                raise TypeError("pass either an ExodusMesh or its fields")
+                raise TypeError("invalid arguments: pass either one ExodusMesh or its fields")
             made, found = to_c(mesh if mesh is not None else ExodusMesh(**fields), self.entities, self._parameters(), keep)
             keep.extend((made, found))
             return self._live(), _byref(made)
@@ -830,7 +830,7 @@ def _mode(mode: Any) -> int:
 
 def _list(values: Any) -> Any:
     if isinstance(values, (str, bytes)):
-        raise TypeError("argument is str: must be a list of str")
+        raise TypeError("list of names is a single text: must be a list of str")
     return values
 
 
@@ -855,4 +855,4 @@ def _set_fields(struct: Any, given: Dict[str, Any], names: Sequence[str]) -> Non
         number = operator.index(value)
         setattr(struct, name, number)
         if getattr(struct, name) != number:
-            raise OverflowError(f"{name} is {number}: out of range")
+            raise OverflowError(f"{name} is {number}: does not fit the integer type of the field")

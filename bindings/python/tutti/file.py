@@ -176,7 +176,7 @@ def buffer_for(layout: Any, room: Tuple[int, int], buf: Any, writable: bool) -> 
     """Return the memory of an access: contiguous and large enough, or with the strides of Access.of."""
     if layout is not None and isinstance(buf, np.ndarray) and layout == layout_of(buf):
         if writable and not buf.flags.writeable:
-            raise ValueError("the buffer of a read is read-only")
+            raise ValueError("the buffer of a read is read-only: must be writable")
         if not buf.dtype.hasobject:
             return buf
     array = flat(buf, writable)

@@ -26,7 +26,7 @@ BY = {"metis": "METIS", "curve": "BY_CURVE", "rcb": "BY_RCB"}
 
 def _word(word: str, words: Dict[str, str]) -> int:
     if word not in words:
-        raise ValueError(f"unknown value '{word}': must be one of {', '.join(words)}")
+        raise ValueError(f"'{word}' is unknown: must be one of {', '.join(words)}")
     return NUMBERS["TUTTI_MESH_" + words[word]]
 
 
@@ -100,8 +100,10 @@ class Mesh(Freeing):
             types = numbers(type, np.uint8, "type")
             starts = numbers(start, np.int64, "start", len(types) + 1)
             nodes = numbers(node, np.int64, "node", int(starts[-1]))
-            if starts[0] != 0 or (np.diff(starts) < 0).any():
-                raise ValueError("start must increase from 0")
+            if starts[0] != 0:
+                raise ValueError(f"start[0] is {starts[0]}: must be 0")
+            if (np.diff(starts) < 0).any():
+                raise ValueError(f"start decreases after entry {int(np.argmax(np.diff(starts) < 0))}: must not decrease")
             tags = numbers(tag, np.int64, "tag", len(xyz))
             groups = numbers(physical, np.int32, "physical", len(types))
             entities = numbers(entity, np.int32, "entity", len(types))
@@ -275,9 +277,12 @@ class MeshPart(Freeing):
         def prepare():
             if not isinstance(values, np.ndarray) or values.dtype != np.float64 or values.ndim not in (1, 2) or \
                     len(values) != self.nodes:
-                raise TypeError(f"values must be an array of float64 with {self.nodes} rows")
-            if not values.flags.c_contiguous or not values.flags.writeable:
-                raise ValueError("values must be contiguous and writable")
+                given = f"{values.dtype} and shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__
+                raise TypeError(f"values have type {given}: must be an array of float64 with {self.nodes} rows")
+            if not values.flags.c_contiguous:
+                raise ValueError("values are not contiguous: must be in C order")
+            if not values.flags.writeable:
+                raise ValueError("values are read-only: must be writable")
             return self._live(), address(values), per_node
 
         _c.together(_c.tutti_mesh_part_exchange, prepare, (self._live(), None, -1))

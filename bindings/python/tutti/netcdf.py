@@ -124,7 +124,7 @@ class File(Mapping):
 
     def _parse(self, data: bytes, size: int) -> None:
         if len(data) < 8 or data[:3] != b"CDF" or data[3] not in (1, 2, 5):
-            raise refused("FORMAT", "not a netCDF file in a classic format (CDF-1, CDF-2, CDF-5)", file=self.path)
+            raise refused("FORMAT", "the file is not a netCDF file in a classic format (CDF-1, CDF-2, CDF-5)", file=self.path)
         head = _Head(data, self.path)
         self.version = head.version
         records = head.take(8 if head.wide else 4)

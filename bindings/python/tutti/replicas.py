@@ -184,10 +184,14 @@ class Replicas(Freeing):
         start = _numbers(start, np.int64, "start")
         holders = _numbers(holders, np.intc, "holders")
         n = len(start) - 1
-        if n < 0 or (np.diff(start) < 0).any() or (n and (start[0] != 0 or start[-1] != len(holders))):
-            raise ValueError("start must increase from 0 to the number of holders")
+        if n < 0:
+            raise ValueError("start is empty: must have one entry more than items")
+        if n and (start[0] != 0 or start[-1] != len(holders)):
+            raise ValueError(f"start runs from {start[0]} to {start[-1]}: must run from 0 to {len(holders)}, the number of holders")
+        if (np.diff(start) < 0).any():
+            raise ValueError(f"start decreases after entry {int(np.argmax(np.diff(start) < 0))}: must not decrease")
         if parts < 1 or parts > 1 << 28:
-            raise ValueError(f"parts is {parts}: must be >= 1")
+            raise ValueError(f"parts is {parts}: must be 1 to 2^28")
         loads = None if np.ndim(load) == 0 else _numbers(load, np.int64, "load", n)
         given = _numbers(numbers, np.int64, "numbers", n)
         lists.n, lists.parts, lists.start, lists.holders = n, parts, address(start), address(holders)

@@ -217,8 +217,8 @@ class TuttiBackend(BackendEntrypoint):
         if kind == "netcdf":
             return open_netcdf(path, drop)
         if path and not os.path.exists(path):
-            raise refused("NOT_FOUND", "no such file or directory", file=path)
-        raise refused("FORMAT", "not a dataset, an array file or a classic netCDF file", file=path or None)
+            raise refused("NOT_FOUND", "the file or directory does not exist", file=path)
+        raise refused("FORMAT", "the file is not a dataset, an array file or a classic netCDF file", file=path or None)
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
         """Return whether the path looks like a dataset, an array file or a netCDF classic file."""
