@@ -196,7 +196,7 @@ static tutti_err unite_sides(int n, tutti__side *sides, tutti__side *out) {
     }
     /* sides that interleave become one list of runs */
     if (!apart) {
-        tutti__extents x = {NULL, 0, 0};
+        tutti__extents x = {0};
         tutti_off lo = TUTTI__OFF_END, hi = 0;
         for (int i = 0; i < n; i++) {
             lo = tutti__min(lo, tutti__side_lo(sides[i]));

@@ -241,6 +241,7 @@ typedef struct {
 typedef struct {
     tutti__extent *v;
     size_t n, room;
+    int disjoint; /* set by the caller of tutti__sides_union if the sides are known to share no byte */
 } tutti__extents;
 /* Append the union of the sides within [lo, hi) to *io as ascending runs; runs with a gap of at
  * most max_gap bytes are merged (0: only adjacent or overlapping runs). */

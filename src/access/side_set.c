@@ -238,8 +238,9 @@ static tutti_err join_view(const tutti__joiner *j, const tutti__view *v) {
     return TUTTI_OK;
 }
 
-/* Determine whether the views fill [g->lo, g->hi) exactly, every byte once. */
-static tutti_err is_filled(const tutti__group *g, int *filled_out) {
+/* Determine whether the views fill [g->lo, g->hi) exactly, every byte once; disjoint: they are known to share no
+ * byte. */
+static tutti_err is_filled(const tutti__group *g, int disjoint, int *filled_out) {
     tutti__overlap o = {.budget = BUDGET, .examine = views_examine};
     tutti_off bytes = 0;
     tutti__view *v;
@@ -247,7 +248,7 @@ static tutti_err is_filled(const tutti__group *g, int *filled_out) {
 
     for (size_t i = 0; i < g->n; i++) bytes += tutti__side_bytes_in(g->v[i].side, g->lo, g->hi);
     *filled_out = bytes == g->hi - g->lo;
-    if (!*filled_out || g->n == 1) return TUTTI_OK;
+    if (!*filled_out || g->n == 1 || disjoint) return TUTTI_OK;
     v = tutti__malloc(g->n * sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
     for (size_t i = 0; i < g->n; i++) v[i] = g->v[i];
@@ -263,7 +264,7 @@ static tutti_err join_views(const tutti__joiner *j, const tutti__view *v, size_t
         k = find_group_end(v, n, i, &end);
         const tutti__group g = {(tutti__view *)v + i, k - i, v[i].first, end, 0};
         int filled = 1;
-        if (g.hi - g.lo > j->max_gap) TUTTI_TRY(is_filled(&g, &filled));
+        if (g.hi - g.lo > j->max_gap) TUTTI_TRY(is_filled(&g, j->io->disjoint, &filled));
         if (filled)
             TUTTI_TRY(tutti__join_extent(j, g.lo, g.hi));
         else if (g.n == 1)

@@ -433,7 +433,7 @@ static tutti_err trim_domain(tutti__two_phase *t, outbox *m, int *large_out) {
 /* Trim a source that this rank relays to an aggregator. */
 static tutti_err trim_relayed(const tutti__two_phase *t, const loss_header *h, tutti__side lost,
                               int *large_out) {
-    tutti__extents x = {NULL, 0, 0};
+    tutti__extents x = {0};
     tutti__incoming *l = t->relay;
     while (l->aggregator != h->aggregator) l++;
     tutti_err err = tutti__sides_union(1, &lost, tutti__side_lo(lost), tutti__side_hi(lost), 0, &x);
@@ -448,7 +448,7 @@ static tutti_err trim_relayed(const tutti__two_phase *t, const loss_header *h, t
 static tutti_err apply_messages(const tutti_plan *p, tutti__two_phase *t, int n,
                                 const tutti__sparse_message *in, int *large_out) {
     tutti__side *own = tutti__calloc((size_t)n + 1, sizeof *own);
-    tutti__extents lost = {NULL, 0, 0};
+    tutti__extents lost = {0};
     int own_n = 0;
     tutti_err err = own ? TUTTI_OK : TUTTI_ERR_NOMEM;
     for (int i = 0; i < n && err == TUTTI_OK && !*large_out; i++) {

@@ -33,7 +33,7 @@ static void compare_values(tutti__side a, tutti__side b, tutti_off lo, tutti_off
         CHECK((p < hi ? p : hi) == (q < hi ? q : hi), "next of %lld: %lld, %lld", (long long)x,
               (long long)p, (long long)q);
     }
-    tutti__extents e = {NULL, 0, 0}, f = {NULL, 0, 0};
+    tutti__extents e = {0}, f = {0};
     CHECK_OK(tutti__sides_union(1, &a, lo, hi, 0, &e));
     CHECK_OK(tutti__sides_union(1, &b, lo, hi, 0, &f));
     CHECK(e.n == f.n && (e.n == 0 || memcmp(e.v, f.v, e.n * sizeof *e.v) == 0), "unions differ");

@@ -13,7 +13,7 @@ static void one_set(void) {
     tutti__side s[MOST], c[MOST];
     const int n = 1 + (int)rnd(MOST);
     const tutti_off gap = rnd(2) ? rnd(60) : rnd(4);
-    tutti__extents want = {NULL, 0, 0}, have = {NULL, 0, 0};
+    tutti__extents want = {0}, have = {0};
     for (int i = 0; i < n; i++) {
         s[i] = zoo_moved(zoo_any(3, 1), rnd(200));
         CHECK_OK(tutti__side_coarse(s[i], gap, &c[i]));
