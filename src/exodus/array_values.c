@@ -20,7 +20,9 @@ tutti_err tutti__values_add(tutti__values *b, const tutti__exodus_place *place, 
                 (long long)all);
     TUTTI_CHECK(n <= PTRDIFF_MAX / 32 - p->numbers, TUTTI_ERR_NOMEM,
                 "%lld values do not fit into memory", (long long)n);
-    TUTTI_TRY(tutti__grow(&p->data, (size_t)(p->numbers + n), &p->numbers_room, sizeof(int64_t)));
+    if (data_out)
+        TUTTI_TRY(
+            tutti__grow(&p->data, (size_t)(p->numbers + n), &p->numbers_room, sizeof(int64_t)));
     const tutti_off at = place->at + first * size;
     if (n > 0 && p->n > 0 && p->at[p->n - 1] + p->length[p->n - 1] == at) {
         p->length[p->n - 1] += n * size;
@@ -52,7 +54,13 @@ const double *tutti__values_reals(const tutti__values *b, tutti_type file_type) 
     return find_values_of_type(b, file_type);
 }
 
-static tutti_err make_part(const tutti__values_part *p, tutti_access **access, tutti_part *out) {
+static tutti_err make_part(tutti__values_part *p, tutti_access **access, tutti_part *out) {
+    if (!p->data || (size_t)p->numbers > p->numbers_room) { /* values that are read */
+        tutti__free(p->data);
+        p->data = tutti__malloc_large(((size_t)p->numbers + 1) * sizeof(int64_t));
+        p->numbers_room = p->data ? (size_t)p->numbers + 1 : 0;
+        if (!p->data) return TUTTI_ERR_NOMEM;
+    }
     TUTTI_TRY(tutti_access_runs(p->n, p->at, p->length, access));
     *out =
         (tutti_part){.access = *access,

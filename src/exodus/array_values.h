@@ -23,8 +23,9 @@ typedef struct tutti__values {
     tutti__values_part of[TUTTI__VALUE_TYPES];
 } tutti__values;
 
-/* Add n values of an array, from its value `first` on.  *index_out: index of the first among all values of that type;
- * *data_out: its address, valid until the next call.  Both may be NULL.   Not collective. */
+/* Add n values of an array, from its value `first` on.  *index_out: index of the first among all values of that type, or
+ * NULL.  *data_out: its address, valid until the next call; NULL for values that are read, whose memory is allocated by
+ * tutti__values_move.   Not collective. */
 tutti_err tutti__values_add(tutti__values *b, const tutti__exodus_place *place, tutti_count first,
                             tutti_count n, tutti_count *index_out, void **data_out) TUTTI_MUST_USE;
 /* Values of a type of the file after they have been read; NULL: none.   Not collective. */

@@ -22,13 +22,17 @@ typedef struct tutti__entity_class {
     tutti_count
         *weight; /* [n] length of a list, number of factors; NULL: 1, or given by the topology */
     unsigned char *first;  /* [n] 1: no lower rank has it */
-    unsigned char *writes; /* [n] 1: this rank writes it */
-    tutti__numbered *
-        sorted; /* [n] positions, ascending, with the indices of their entries: entity after entity */
+    unsigned char *writes; /* [n] 1: this rank writes it; NULL: all */
+    /* [n] positions, ascending, with the indices of their entries: entity after entity; NULL: `position` is ascending */
+    tutti__numbered *sorted;
     int plain;       /* ids are 1, 2, 3 ... in the order of the file */
     int64_t largest; /* of this rank's ids */
 } tutti__entity_class;
 
+/* Entry j in the order of positions. */
+static inline tutti__numbered tutti__entity_sorted(const tutti__entity_class *f, tutti_count j) {
+    return f->sorted ? f->sorted[j] : (tutti__numbered){f->position[j], j};
+}
 void tutti__entity_class_free(tutti__entity_class *f);
 /* Whether the fields of a class with known positions are consistent, for TUTTI_ASSERT: starts and counts ascend, and
  * `sorted` lists all entries entity by entity with ascending positions in the range of the entity. */

@@ -23,11 +23,8 @@ static tutti_err unite_by_bytes(int lists, const tutti__position_list *list, tut
     tutti_count count = 0, at = 0;
     if (!mark) return TUTTI_ERR_NOMEM;
     for (int k = 0; k < lists; k++)
-        for (tutti_count i = 0; i < list[k].n; i++) {
-            unsigned char *m = &mark[list[k].v[i] - lo];
-            count += !*m;
-            *m = 1;
-        }
+        for (tutti_count i = 0; i < list[k].n; i++) mark[list[k].v[i] - lo] = 1;
+    for (tutti_count i = 0; i < span; i++) count += mark[i];
     tutti_count *v = *out = tutti__malloc((size_t)(count + 1) * sizeof *v);
     for (tutti_count i = 0; i < span && v; i++) {
         v[at] = lo + i;
@@ -73,15 +70,24 @@ tutti_err tutti__positions_unite(int lists, const tutti__position_list *list, tu
 tutti_err tutti__position_index_make(tutti_count n, const tutti_count *position,
                                      tutti__position_index *out) {
     enum { SPARSE = 4, FREE = 1024 }; /* slots of the table per position */
-    *out = (tutti__position_index){.n = n, .position = position};
     const tutti_count span = n > 0 ? position[n - 1] - position[0] + 1 : 0;
-    if (n == 0 || n >= INT32_MAX || span > SPARSE * n + FREE) return TUTTI_OK;
+    *out = (tutti__position_index){.n = n, .position = position, .is_range = span == n};
+    if (n > 0) out->first = position[0];
+    out->span = span;
+    if (out->is_range || n >= INT32_MAX || span > SPARSE * n + FREE) return TUTTI_OK;
     out->index = tutti__calloc((size_t)span, sizeof *out->index);
     if (!out->index) return TUTTI_ERR_NOMEM;
-    out->first = position[0];
-    out->span = span;
     for (tutti_count i = 0; i < n; i++) out->index[position[i] - out->first] = (int32_t)i + 1;
     return TUTTI_OK;
+}
+
+void tutti__positions_to_indices(const tutti__position_index *x, tutti_count n, tutti_count *io) {
+    if (x->is_range)
+        for (tutti_count i = 0; i < n; i++) io[i] -= x->first;
+    else if (x->index)
+        for (tutti_count i = 0; i < n; i++) io[i] = x->index[io[i] - x->first] - 1;
+    else
+        for (tutti_count i = 0; i < n; i++) io[i] = tutti__sorted_find(x->position, x->n, io[i]);
 }
 
 void tutti__position_index_free(tutti__position_index *x) {

@@ -38,7 +38,7 @@ typedef struct {
     int has_holders;
     unsigned char *owner; /* [n] nodes: 1: this rank owns it */
     tutti_count *first;   /* [entities + 1] items of each entity */
-    tutti_count *place;   /* [n] the index of item k in the mesh: own ones before halo */
+    tutti_count *place;   /* [n] the index of item k in the mesh: own ones before halo; NULL: k */
     tutti_count *own;     /* [entities] */
     tutti__read_values *edges, *faces, *attributes; /* [entities] */
     tutti__read_values ids;
@@ -67,6 +67,10 @@ typedef struct {
 tutti_err tutti__read_add(tutti__read_state *g, const tutti_exodus_array *a, tutti_count n,
                           const tutti_count *position, tutti_count base,
                           tutti__read_values *out) TUTTI_MUST_USE;
+/* The index of item k in the mesh. */
+static inline tutti_count tutti__read_place(const tutti__read_class *h, tutti_count k) {
+    return h->place ? h->place[k] : k;
+}
 /* The values of entry i, after the read. */
 const int64_t *tutti__read_ints(const tutti__read_state *g, const tutti__read_values *f,
                                 tutti_count i);
