@@ -6,13 +6,21 @@ static int is_real(tutti_type t) {
     return t == TUTTI_FLOAT32 || t == TUTTI_FLOAT64;
 }
 
+static tutti__values_part *part_of(tutti__values *b, tutti_type type) {
+    int k = 0;
+    while (k < b->n && b->of[k].file_type != type) k++;
+    TUTTI_ASSERT(k < TUTTI__VALUE_TYPES);
+    if (k == b->n) b->of[b->n++] = (tutti__values_part){.file_type = type};
+    return &b->of[k];
+}
+
+void tutti__values_expect(tutti__values *b, tutti_type file_type, tutti_count n) {
+    part_of(b, file_type)->expected += (size_t)n;
+}
+
 tutti_err tutti__values_add(tutti__values *b, const tutti__exodus_place *place, tutti_count first,
                             tutti_count n, tutti_count *index_out, void **data_out) {
-    int k = 0;
-    while (k < b->n && b->of[k].file_type != place->type) k++;
-    TUTTI_ASSERT(k < TUTTI__VALUE_TYPES);
-    if (k == b->n) b->of[b->n++] = (tutti__values_part){.file_type = place->type};
-    tutti__values_part *p = &b->of[k];
+    tutti__values_part *p = part_of(b, place->type);
     const tutti_off size = tutti_type_size(place->type);
     const tutti_count all = place->entries * place->numbers; /* in the file */
     TUTTI_CHECK(first >= 0 && n >= 0 && first <= all && n <= all - first, TUTTI_ERR_FORMAT,
@@ -20,6 +28,11 @@ tutti_err tutti__values_add(tutti__values *b, const tutti__exodus_place *place, 
                 (long long)all);
     TUTTI_CHECK(n <= PTRDIFF_MAX / 32 - p->numbers, TUTTI_ERR_NOMEM,
                 "%lld values do not fit into memory", (long long)n);
+    if (data_out && !p->data && p->expected > 0) {
+        p->data = tutti__malloc_large(p->expected * sizeof(int64_t));
+        if (!p->data) return TUTTI_ERR_NOMEM;
+        p->numbers_room = p->expected;
+    }
     if (data_out)
         TUTTI_TRY(
             tutti__grow(&p->data, (size_t)(p->numbers + n), &p->numbers_room, sizeof(int64_t)));

@@ -271,11 +271,13 @@ tutti_err tutti__entries_read(tutti_exodus *x, tutti_exodus_kind kind, tutti_cou
     if (local_err == TUTTI_OK) {
         r.starts = tutti__starts_of(&x->model, kind);
         r.e.n = n;
-        r.e.position = tutti__malloc((size_t)(n + 1) * sizeof *r.e.position);
-        r.e.start = tutti__calloc((size_t)n + 1, sizeof *r.e.start);
+        r.e.position = tutti__malloc_large((size_t)(n + 1) * sizeof *r.e.position);
+        r.e.start = tutti__malloc_large((size_t)(n + 1) * sizeof *r.e.start);
         if (!r.starts || !r.e.position || !r.e.start)
             local_err = TUTTI_ERR_NOMEM;
-        else if (n > 0)
+        else
+            r.e.start[0] = 0;
+        if (local_err == TUTTI_OK && n > 0)
             memcpy(r.e.position, position, (size_t)n * sizeof *r.e.position);
     }
     if (has_lists) {

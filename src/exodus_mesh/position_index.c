@@ -25,7 +25,7 @@ static tutti_err unite_by_bytes(int lists, const tutti__position_list *list, tut
     for (int k = 0; k < lists; k++)
         for (tutti_count i = 0; i < list[k].n; i++) mark[list[k].v[i] - lo] = 1;
     for (tutti_count i = 0; i < span; i++) count += mark[i];
-    tutti_count *v = *out = tutti__malloc((size_t)(count + 1) * sizeof *v);
+    tutti_count *v = *out = tutti__malloc_large((size_t)(count + 1) * sizeof *v);
     for (tutti_count i = 0; i < span && v; i++) {
         v[at] = lo + i;
         at += mark[i];
@@ -58,7 +58,7 @@ tutti_err tutti__positions_unite(int lists, const tutti__position_list *list, tu
         }
     for (tutti_count w = 0; w < words; w++)
         for (uint64_t rest = bits[w]; rest; rest &= rest - 1) count++;
-    tutti_count *v = *out = tutti__malloc((size_t)(count + 1) * sizeof *v);
+    tutti_count *v = *out = tutti__malloc_large((size_t)(count + 1) * sizeof *v);
     for (tutti_count w = 0; w < words && v; w++)
         for (uint64_t rest = bits[w]; rest; rest &= rest - 1)
             v[at++] = lo + 64 * w + __builtin_ctzll(rest);
