@@ -203,22 +203,25 @@ static tutti_err entries_add(reading *r) {
     return TUTTI_OK;
 }
 
-/* Convert n numbers of the file, from 1, to positions below `most`.  Return the index of the first number that is
- * invalid, or n. */
+/* Convert n numbers of the file, from 1, to positions below `most`, which may be in the same memory.  Return the index of
+ * the first number that is invalid, or n. */
 static tutti_count numbers_to_positions(tutti_count n, const int64_t *from, tutti_count most,
                                         tutti_count *to) {
-    enum { BLOCK = 512 };
-    for (tutti_count i = 0, end = 0; i < n; i = end) {
-        uint64_t outside = 0; /* negative: a position is negative, or not below `most` */
-        end = tutti__min(i + BLOCK, n);
-        for (tutti_count k = i; k < end; k++) {
-            const uint64_t v = (uint64_t)from[k] - 1;
-            outside |= v | ((uint64_t)most - 1 - v);
-            to[k] = (tutti_count)v;
-        }
-        for (tutti_count k = i; k < end && outside >> 63; k++)
-            if (to[k] < 0 || to[k] >= most) return k;
+    enum { WORDS = 8 };
+    typedef uint64_t words __attribute__((vector_size(8 * WORDS)));
+    tutti_count i = 0, bad = 0;
+    words outside = {0}; /* negative: a position is negative, or not below `most` */
+    for (; i + WORDS <= n; i += WORDS) {
+        words v;
+        memcpy(&v, from + i, sizeof v);
+        v -= 1;
+        outside |= v | ((uint64_t)most - 1 - v);
+        memcpy(to + i, &v, sizeof v);
     }
+    for (; i < n; i++) to[i] = (tutti_count)((uint64_t)from[i] - 1);
+    for (i = 0; i < WORDS; i++) bad |= outside[i] >> 63;
+    for (i = bad ? 0 : n / WORDS * WORDS; i < n; i++)
+        if (to[i] < 0 || to[i] >= most) return i;
     return n;
 }
 
