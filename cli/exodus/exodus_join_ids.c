@@ -92,11 +92,6 @@ typedef struct {
     mark *word; /* [words]; NULL: no bit map */
 } marks;
 
-static int is_repeated(const marks *m, int64_t id) {
-    const uint64_t bit = (uint64_t)id - (uint64_t)m->low;
-    return !m->word || (m->word[bit / 64].twice >> bit % 64 & 1);
-}
-
 static void merge_marks(void *from, void *io, int *n, MPI_Datatype *type) {
     const mark *x = from;
     mark *y = io;
@@ -147,7 +142,8 @@ static tutti_count list_entries(const exodus_whole *w, const exodus_piece *q, in
         const tutti_exodus_entity *row = nodal ? NULL : &q->o.of[kind].entity[b];
         const int of_faces = !nodal && exodus_topology_is(row->topology, "nfaced");
         for (tutti_count i = 0; i < l.n; i++) {
-            if (!is_repeated(m, id_of(&l, i))) continue;
+            const uint64_t bit = (uint64_t)id_of(&l, i) - (uint64_t)m->low;
+            if (m->word && !(m->word[bit / 64].twice >> bit % 64 & 1)) continue;
             if (out)
                 out[n] =
                     (entry){id_of(&l, i), nodal ? hash_node(w, q->mesh, i)

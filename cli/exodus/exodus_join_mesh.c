@@ -179,23 +179,15 @@ static tutti_count *starts_make(exodus_whole *w, const sources *s, int kind) {
     return start;
 }
 
-/* Return whether the arrays of block b of the only piece of this rank can be used as they are: its entries and nodes
- * are in order, and there are no edges and faces. */
-static int is_usable(const exodus_whole *w, int kind, tutti_count b, const tutti_exodus_entity *e) {
-    if (w->pieces != 1 || b < 0 || w->piece[0].place[TUTTI_EXODUS_NODAL][0]) return 0;
-    const tutti_exodus_elements *from = &exodus_blocks(w->piece[0].mesh, kind)[b];
-    return !e->edges && !e->faces && (e->attributes == 0 || from->attributes) &&
-           is_in_order(from->n, from->ids);
-}
-
 static void block_make(exodus_whole *w, int kind, tutti_count number, tutti_exodus_elements *out) {
     const tutti_exodus_entity *e = &w->o.of[kind].entity[number];
     const int faces = exodus_topology_is(e->topology, "nfaced");
     const int poly = faces || exodus_topology_is(e->topology, "nsided");
     const tutti_count b = w->pieces == 1 ? w->piece[0].entity[kind][number] : -1;
-    if (!faces && is_usable(w, kind, b, e)) {
+    if (b >= 0 && !faces && !e->edges && !e->faces && !w->piece[0].place[TUTTI_EXODUS_NODAL][0]) {
+        /* the block of the only piece of this rank, if its entries are in order like its nodes */
         *out = exodus_blocks(w->piece[0].mesh, kind)[b];
-        return;
+        if (is_in_order(out->n, out->ids) && (e->attributes == 0 || out->attributes)) return;
     }
     const sources s = sources_find(w, kind, number);
     *out = (tutti_exodus_elements){.n = s.n,
@@ -285,33 +277,30 @@ static const tutti_exodus_members *sets_make(exodus_whole *w, int kind) {
     return out;
 }
 
-static void nodes_make(exodus_whole *w) {
+void exodus_join_mesh(exodus_whole *w) {
     const tutti_exodus_mesh *m = w->pieces == 1 ? w->piece[0].mesh : NULL;
     places_make(w, TUTTI_EXODUS_NODAL);
-    w->mesh.type = TUTTI_FLOAT64;
     if (m && is_in_order(m->nodes, m->node_ids) &&
         (w->o.p.node_attributes == 0 || m->node_attributes)) { /* used as they are */
         for (int d = 0; d < w->o.p.dims; d++) w->mesh.coordinates[d] = m->coordinates[d];
         w->mesh.nodes = m->nodes;
         w->mesh.node_ids = m->node_ids;
         w->mesh.node_attributes = m->node_attributes;
-        return;
+    } else {
+        const sources s = sources_find(w, TUTTI_EXODUS_NODAL, 0);
+        for (int d = 0; d < w->o.p.dims; d++) {
+            double *x = cli_keep(&w->kept, &w->keeps, (size_t)s.n * sizeof *x);
+            for (tutti_count i = 0; i < s.n; i++)
+                x[i] = exodus_coordinate(w->piece[s.v[i].piece].mesh, d, s.v[i].at);
+            w->mesh.coordinates[d] = x;
+        }
+        w->mesh.nodes = s.n;
+        w->mesh.node_ids = ids_make(w, &s);
+        w->mesh.node_attributes =
+            attributes_make(w, &s, TUTTI_EXODUS_NODAL, w->o.p.node_attributes);
+        free(s.v);
     }
-    const sources s = sources_find(w, TUTTI_EXODUS_NODAL, 0);
-    for (int d = 0; d < w->o.p.dims; d++) {
-        double *x = cli_keep(&w->kept, &w->keeps, (size_t)s.n * sizeof *x);
-        for (tutti_count i = 0; i < s.n; i++)
-            x[i] = exodus_coordinate(w->piece[s.v[i].piece].mesh, d, s.v[i].at);
-        w->mesh.coordinates[d] = x;
-    }
-    w->mesh.nodes = s.n;
-    w->mesh.node_ids = ids_make(w, &s);
-    w->mesh.node_attributes = attributes_make(w, &s, TUTTI_EXODUS_NODAL, w->o.p.node_attributes);
-    free(s.v);
-}
-
-void exodus_join_mesh(exodus_whole *w) {
-    nodes_make(w);
+    w->mesh.type = TUTTI_FLOAT64;
     w->mesh.edge_blocks = blocks_make(w, TUTTI_EXODUS_EDGE_BLOCK);
     w->mesh.face_blocks = blocks_make(w, TUTTI_EXODUS_FACE_BLOCK);
     w->mesh.blocks = blocks_make(w, TUTTI_EXODUS_ELEMENT_BLOCK);
