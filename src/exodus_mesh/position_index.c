@@ -119,12 +119,17 @@ tutti_err tutti__position_index_make(tutti_count n, const tutti_count *position,
 }
 
 void tutti__positions_to_indices(const tutti__position_index *x, tutti_count n, tutti_count *io) {
+    enum { WORDS = 8 }; /* a known number, which compilers make vectors of */
+    const tutti_count first = x->first;
+    tutti_count i = 0;
+    for (; x->is_range && i + WORDS <= n; i += WORDS)
+        for (int k = 0; k < WORDS; k++) io[i + k] -= first;
     if (x->is_range)
-        for (tutti_count i = 0; i < n; i++) io[i] -= x->first;
+        for (; i < n; i++) io[i] -= first;
     else if (x->index)
-        for (tutti_count i = 0; i < n; i++) io[i] = x->index[io[i] - x->first] - 1;
+        for (; i < n; i++) io[i] = x->index[io[i] - first] - 1;
     else
-        for (tutti_count i = 0; i < n; i++) io[i] = tutti__sorted_find(x->position, x->n, io[i]);
+        for (; i < n; i++) io[i] = tutti__sorted_find(x->position, x->n, io[i]);
 }
 
 void tutti__position_index_free(tutti__position_index *x) {
