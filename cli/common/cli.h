@@ -67,6 +67,8 @@ int cli_interrupted(const cli_world *w);
 
 /* ---- memory: never NULL; the command ends if memory is exhausted */
 void *cli_malloc(size_t bytes);
+/* Allocate memory that is 0. */
+void *cli_zeros(size_t bytes);
 /* Allocate n items of `each` values of `size` bytes.  The command ends if the product overflows. */
 void *cli_array(tutti_count n, tutti_count each, size_t size);
 void *cli_realloc(void *p, size_t bytes);

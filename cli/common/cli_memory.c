@@ -18,6 +18,10 @@ void *cli_malloc(size_t bytes) {
     return check_memory(malloc(bytes ? bytes : 1), bytes);
 }
 
+void *cli_zeros(size_t bytes) {
+    return check_memory(calloc(bytes ? bytes : 1, 1), bytes);
+}
+
 void *cli_array(tutti_count n, tutti_count each, size_t size) {
     tutti_count bytes;
     const int fits = tutti_size_product(3, (tutti_count[]){n, each, (tutti_count)size}, &bytes);

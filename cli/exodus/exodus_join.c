@@ -73,6 +73,7 @@ static int read_piece_step(const exodus_whole *w, results *r, int p, tutti_count
             continue;
         }
         const tutti_count *place = w->piece[p].place[kind][f->entry[i]];
+        if (!place) continue; /* read into the buffer of this rank */
         const double *from = f->field[i].buf;
         double *to = r->all.field[r->to[p][i]].buf;
         for (tutti_count k = 0; k < f->count[i]; k++) to[place[k]] = from[k];
@@ -113,7 +114,14 @@ static int steps_join(exodus_whole *w, tutti_exodus *to, tutti_count *count) {
     for (int p = 0; p < w->pieces; p++) {
         exodus_results_make(&w->piece[p].o, w->piece[p].mesh, &r.of[p]);
         r.to[p] = cli_malloc((size_t)r.of[p].n * sizeof *r.to[p]);
-        for (tutti_count i = 0; i < r.of[p].n; i++) r.to[p][i] = target_of(w, &r, p, i);
+        for (tutti_count i = 0; i < r.of[p].n; i++) {
+            tutti_exodus_field *f = &r.of[p].field[i];
+            r.to[p][i] = target_of(w, &r, p, i);
+            if (f->kind == TUTTI_EXODUS_GLOBAL || w->piece[p].place[f->kind][r.of[p].entry[i]])
+                continue;
+            free(f->buf); /* values have the same positions in the mesh of this rank */
+            f->buf = r.all.field[r.to[p][i]].buf;
+        }
     }
     for (tutti_count s = first; s <= last && !failed; s++) {
         failed = cli_interrupted(w->world);
@@ -131,6 +139,8 @@ static int steps_join(exodus_whole *w, tutti_exodus *to, tutti_count *count) {
                 "tutti exodus join: global variables differ: values of the first piece are used\n");
     for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) free(r.index[kind]);
     for (int p = 0; p < w->pieces; p++) {
+        for (tutti_count i = 0; i < r.of[p].n; i++)
+            if (r.of[p].field[i].buf == r.all.field[r.to[p][i]].buf) r.of[p].field[i].buf = NULL;
         exodus_results_free(&r.of[p]);
         free(r.to[p]);
     }

@@ -1,7 +1,9 @@
 /* tutti exodus join: check that entries of several pieces with the same id are the same entry.
  *
- * The id range of each kind is divided among the ranks.  Every rank sends id and hash of the contents of each
- * of its entries to the rank responsible for the id, which searches for ids with different hashes.
+ * All ranks mark their ids in a bit map, from which they find the ids that occur more than once; if the bit map would
+ * be larger than the ids, all ids are treated like these.  The id range of each kind is divided among the ranks.  Every
+ * rank sends id and hash of the contents of each such entry to the rank responsible for the id, which searches for ids
+ * with different hashes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/join.h"
 
@@ -56,25 +58,99 @@ static uint64_t hash_entry(const exodus_piece *q, const tutti_exodus_entity *row
     return h | 1;
 }
 
-static tutti_count count_entries(const exodus_piece *q, int kind) {
-    tutti_count n = 0;
-    if (kind == TUTTI_EXODUS_NODAL) return q->mesh->nodes;
-    for (tutti_count b = 0; b < q->o.of[kind].n; b++) n += exodus_entries(q->mesh, kind, b);
-    return n;
+/* ---- ids */
+
+/* The ids of block b, or of the nodes, of a piece: v[0] ..., or first, first + 1 ... without an id map. */
+typedef struct {
+    tutti_count n;
+    const int64_t *v;
+    int64_t first;
+} id_list;
+
+static tutti_count count_lists(const exodus_piece *q, int kind) {
+    return kind == TUTTI_EXODUS_NODAL ? 1 : q->o.of[kind].n;
 }
 
-/* List the entries of a piece; return their number. */
+static id_list list_ids(const exodus_piece *q, int kind, tutti_count b) {
+    if (kind == TUTTI_EXODUS_NODAL) return (id_list){q->mesh->nodes, q->mesh->node_ids, 1};
+    const tutti_exodus_elements *e = exodus_blocks(q->mesh, kind);
+    const tutti_count n = exodus_entries(q->mesh, kind, b);
+    return (id_list){n, n > 0 ? e[b].ids : NULL, n > 0 ? exodus_entry_id(q, kind, b, 0) : 1};
+}
+
+static int64_t id_of(const id_list *l, tutti_count i) {
+    return l->v ? l->v[i] : l->first + i;
+}
+
+/* Bit maps of the ids from `low` on: ids that occur, ids that occur more than once. */
+typedef struct {
+    uint64_t once, twice;
+} mark;
+typedef struct {
+    int64_t low;
+    uint64_t words;
+    mark *word; /* [words]; NULL: no bit map */
+} marks;
+
+static void merge_marks(void *from, void *io, int *n, MPI_Datatype *type) {
+    const mark *x = from;
+    mark *y = io;
+    (void)type;
+    for (int i = 0; i < *n; i++) {
+        y[i].twice |= x[i].twice | (x[i].once & y[i].once);
+        y[i].once |= x[i].once;
+    }
+}
+
+/* Mark the ids of all pieces of all ranks: `all` entries with ids low ... high.  Return whether any id may occur more
+ * than once.  The caller frees m->word.   Collective */
+static int mark_ids(const exodus_whole *w, int kind, tutti_count all, int64_t low, int64_t high,
+                    marks *m) {
+    MPI_Datatype type;
+    MPI_Op op;
+    *m = (marks){.low = low, .words = ((uint64_t)high - (uint64_t)low) / 64 + 1};
+    if (m->words > 1024 + (uint64_t)(all / w->world->ranks) || m->words > INT_MAX) return 1;
+    m->word = cli_zeros((size_t)m->words * sizeof *m->word);
+    for (int p = 0; p < w->pieces; p++)
+        for (tutti_count b = 0; b < count_lists(&w->piece[p], kind); b++) {
+            const id_list l = list_ids(&w->piece[p], kind, b);
+            for (tutti_count i = 0; i < l.n; i++) {
+                const uint64_t bit = (uint64_t)id_of(&l, i) - (uint64_t)low;
+                mark *v = &m->word[bit / 64];
+                v->twice |= v->once & (uint64_t)1 << bit % 64;
+                v->once |= (uint64_t)1 << bit % 64;
+            }
+        }
+    MPI_Type_contiguous(2, MPI_UINT64_T, &type);
+    MPI_Type_commit(&type);
+    MPI_Op_create(merge_marks, 1, &op);
+    MPI_Allreduce(MPI_IN_PLACE, m->word, (int)m->words, type, op, w->world->comm);
+    MPI_Op_free(&op);
+    MPI_Type_free(&type);
+    uint64_t any = 0;
+    for (uint64_t i = 0; i < m->words; i++) any |= m->word[i].twice;
+    return any != 0;
+}
+
+/* Count the entries of a piece whose ids are repeated, and list them; out NULL: count them only. */
 static tutti_count list_entries(const exodus_whole *w, const exodus_piece *q, int kind,
-                                entry *out) {
+                                const marks *m, entry *out) {
     tutti_count n = 0;
-    for (tutti_count i = 0; kind == TUTTI_EXODUS_NODAL && i < q->mesh->nodes; i++)
-        out[n++] = (entry){exodus_node_id(q->mesh, i), hash_node(w, q->mesh, i)};
-    for (tutti_count b = 0; kind != TUTTI_EXODUS_NODAL && b < q->o.of[kind].n; b++) {
-        const tutti_exodus_entity *row = &q->o.of[kind].entity[b];
-        const int of_faces = exodus_topology_is(row->topology, "nfaced");
-        const tutti_exodus_elements *e = &exodus_blocks(q->mesh, kind)[b];
-        for (tutti_count i = 0; i < exodus_entries(q->mesh, kind, b); i++)
-            out[n++] = (entry){exodus_entry_id(q, kind, b, i), hash_entry(q, row, of_faces, e, i)};
+    for (tutti_count b = 0; b < count_lists(q, kind); b++) {
+        const id_list l = list_ids(q, kind, b);
+        const int nodal = kind == TUTTI_EXODUS_NODAL;
+        const tutti_exodus_entity *row = nodal ? NULL : &q->o.of[kind].entity[b];
+        const int of_faces = !nodal && exodus_topology_is(row->topology, "nfaced");
+        for (tutti_count i = 0; i < l.n; i++) {
+            const uint64_t bit = (uint64_t)id_of(&l, i) - (uint64_t)m->low;
+            if (m->word && !(m->word[bit / 64].twice >> bit % 64 & 1)) continue;
+            if (out)
+                out[n] =
+                    (entry){id_of(&l, i), nodal ? hash_node(w, q->mesh, i)
+                                                : hash_entry(q, row, of_faces,
+                                                             &exodus_blocks(q->mesh, kind)[b], i)};
+            n++;
+        }
     }
     return n;
 }
@@ -169,10 +245,11 @@ static void report_conflict(const exodus_whole *w, int pieces, int k, int64_t id
     for (int p = 0; p < 2 * pieces; p++) hash[p] = UINT64_MAX;
     memset(h.maps, 0, (size_t)pieces * sizeof *h.maps);
     const int kind = entry_kinds[k];
+    const marks all = {.word = NULL};
     for (int p = 0; p < w->pieces; p++) {
         const exodus_piece *q = &w->piece[p];
-        entry *v = cli_malloc((size_t)count_entries(q, kind) * sizeof *v);
-        const tutti_count n = list_entries(w, q, kind, v);
+        entry *v = cli_malloc((size_t)list_entries(w, q, kind, &all, NULL) * sizeof *v);
+        const tutti_count n = list_entries(w, q, kind, &all, v);
         for (tutti_count i = 0; i < n; i++) {
             if (v[i].id != id) continue;
             if (v[i].hash < h.least[q->position]) h.least[q->position] = v[i].hash;
@@ -203,25 +280,32 @@ static void report_conflict(const exodus_whole *w, int pieces, int k, int64_t id
 
 static int check_kind(const exodus_whole *w, int pieces, int k) {
     const int kind = entry_kinds[k];
-    int64_t least;
-    tutti_count n = 0, at = 0;
-    for (int p = 0; p < w->pieces; p++) n += count_entries(&w->piece[p], kind);
-    if (cli_max(w->world, n > 0) == 0) return 0;
-    if (cli_agree(
-            w->world,
-            n > INT_MAX &&
-                cli_error("one rank has %lld entries: at most %d are supported; use more ranks",
-                          (long long)n, INT_MAX)))
-        return 1;
-    entry *v = cli_malloc((size_t)n * sizeof *v);
-    for (int p = 0; p < w->pieces; p++) at += list_entries(w, &w->piece[p], kind, v + at);
-    /* the smallest id, and the complement of the largest */
-    int64_t range[2] = {INT64_MAX, INT64_MAX};
-    for (tutti_count i = 0; i < n; i++) {
-        if (v[i].id < range[0]) range[0] = v[i].id;
-        if (~v[i].id < range[1]) range[1] = ~v[i].id;
-    }
+    int64_t least = INT64_MAX;
+    tutti_count n = 0, at = 0, all = 0;
+    int64_t range[2] = {INT64_MAX,
+                        INT64_MAX}; /* the smallest id, and the complement of the largest */
+    for (int p = 0; p < w->pieces; p++)
+        for (tutti_count b = 0; b < count_lists(&w->piece[p], kind); b++) {
+            const id_list l = list_ids(&w->piece[p], kind, b);
+            for (tutti_count i = 0; i < l.n; i++) {
+                const int64_t id = id_of(&l, i);
+                range[0] = id < range[0] ? id : range[0];
+                range[1] = ~id < range[1] ? ~id : range[1];
+            }
+            all += l.n;
+        }
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT64_T, MPI_SUM, w->world->comm);
+    if (all == 0) return 0;
     MPI_Allreduce(MPI_IN_PLACE, range, 2, MPI_INT64_T, MPI_MIN, w->world->comm);
+    marks m;
+    if (!mark_ids(w, kind, all, range[0], ~range[1], &m)) return free(m.word), 0;
+    for (int p = 0; p < w->pieces; p++) n += list_entries(w, &w->piece[p], kind, &m, NULL);
+    if (cli_agree(w->world,
+                  n > INT_MAX && cli_error("too many entries for one rank: %lld", (long long)n)))
+        return free(m.word), 1;
+    entry *v = cli_malloc((size_t)n * sizeof *v);
+    for (int p = 0; p < w->pieces; p++) at += list_entries(w, &w->piece[p], kind, &m, v + at);
+    free(m.word);
     const division d = {range[0],
                         ((uint64_t)~range[1] - (uint64_t)range[0]) / (uint64_t)w->world->ranks + 1};
     if (w->world->ranks > 1) exchange_entries(w->world, &d, &v, &n);

@@ -64,29 +64,33 @@ static void remove_duplicates(exodus_whole *w, int kind, sources *s) {
     *s = (sources){n, v};
 }
 
-/* Allocate `place` of a kind in all pieces. */
+/* Allocate the table of places of a kind in all pieces. */
 static void places_make(exodus_whole *w, int kind) {
     for (int p = 0; p < w->pieces; p++) {
         exodus_piece *q = &w->piece[p];
-        const tutti_count n = kind == TUTTI_EXODUS_NODAL ? 1 : q->o.of[kind].n;
-        q->place[kind] = cli_malloc((size_t)n * sizeof *q->place[kind]);
-        for (tutti_count i = 0; i < n; i++)
-            q->place[kind][i] =
-                cli_malloc((size_t)exodus_entries(q->mesh, kind, i) * sizeof(tutti_count));
+        const size_t n = kind == TUTTI_EXODUS_NODAL ? 1 : (size_t)q->o.of[kind].n;
+        q->place[kind] = cli_zeros(n * sizeof *q->place[kind]);
     }
+}
+
+/* Return whether there are ids, and they ascend without duplicates: the order of a joined mesh. */
+static int is_in_order(tutti_count n, const int64_t *ids) {
+    for (tutti_count i = 1; i < n && ids; i++)
+        if (ids[i - 1] >= ids[i]) return 0;
+    return ids != NULL;
 }
 
 /* Convert an index in the blocks of piece p to the index in the blocks of the rank. */
 static tutti_count translate_index(const exodus_whole *w, int p, int kind, tutti_count place) {
     const exodus_piece *q = &w->piece[p];
     const tutti_exodus_elements *merged = exodus_blocks(&w->mesh, kind);
-    if (kind == TUTTI_EXODUS_NODAL) return q->place[kind][0][place];
+    if (kind == TUTTI_EXODUS_NODAL) return q->place[kind][0] ? q->place[kind][0][place] : place;
     for (tutti_count b = 0; b < q->o.of[kind].n; b++) {
         const tutti_count n = exodus_entries(q->mesh, kind, b);
         if (place < n) {
             tutti_count before = 0;
             for (tutti_count i = 0; i < q->number[kind][b]; i++) before += merged[i].n;
-            return before + q->place[kind][b][place];
+            return before + (q->place[kind][b] ? q->place[kind][b][place] : place);
         }
         place -= n;
     }
@@ -104,6 +108,7 @@ static sources sources_find(exodus_whole *w, int kind, tutti_count number) {
         if (b < 0) continue;
         const tutti_exodus_members *m = exodus_is_set(kind) ? &exodus_sets(q->mesh, kind)[b] : NULL;
         const tutti_count n = exodus_entries(q->mesh, kind, b);
+        q->place[kind][b] = cli_malloc((size_t)n * sizeof *q->place[kind][b]);
         if (s.n + n > capacity)
             s.v = cli_realloc(s.v, (size_t)(capacity = 2 * (s.n + n)) * sizeof *s.v);
         for (tutti_count i = 0; i < n; i++)
@@ -178,6 +183,12 @@ static void block_make(exodus_whole *w, int kind, tutti_count number, tutti_exod
     const tutti_exodus_entity *e = &w->o.of[kind].entity[number];
     const int faces = exodus_topology_is(e->topology, "nfaced");
     const int poly = faces || exodus_topology_is(e->topology, "nsided");
+    const tutti_count b = w->pieces == 1 ? w->piece[0].entity[kind][number] : -1;
+    if (b >= 0 && !faces && !e->edges && !e->faces && !w->piece[0].place[TUTTI_EXODUS_NODAL][0]) {
+        /* the block of the only piece of this rank, if its entries are in order like its nodes */
+        *out = exodus_blocks(w->piece[0].mesh, kind)[b];
+        if (is_in_order(out->n, out->ids) && (e->attributes == 0 || out->attributes)) return;
+    }
     const sources s = sources_find(w, kind, number);
     *out = (tutti_exodus_elements){.n = s.n,
                                    .ids = ids_make(w, &s),
@@ -267,19 +278,29 @@ static const tutti_exodus_members *sets_make(exodus_whole *w, int kind) {
 }
 
 void exodus_join_mesh(exodus_whole *w) {
+    const tutti_exodus_mesh *m = w->pieces == 1 ? w->piece[0].mesh : NULL;
     places_make(w, TUTTI_EXODUS_NODAL);
-    const sources s = sources_find(w, TUTTI_EXODUS_NODAL, 0);
-    for (int d = 0; d < w->o.p.dims; d++) {
-        double *x = cli_keep(&w->kept, &w->keeps, (size_t)s.n * sizeof *x);
-        for (tutti_count i = 0; i < s.n; i++)
-            x[i] = exodus_coordinate(w->piece[s.v[i].piece].mesh, d, s.v[i].at);
-        w->mesh.coordinates[d] = x;
+    if (m && is_in_order(m->nodes, m->node_ids) &&
+        (w->o.p.node_attributes == 0 || m->node_attributes)) { /* used as they are */
+        for (int d = 0; d < w->o.p.dims; d++) w->mesh.coordinates[d] = m->coordinates[d];
+        w->mesh.nodes = m->nodes;
+        w->mesh.node_ids = m->node_ids;
+        w->mesh.node_attributes = m->node_attributes;
+    } else {
+        const sources s = sources_find(w, TUTTI_EXODUS_NODAL, 0);
+        for (int d = 0; d < w->o.p.dims; d++) {
+            double *x = cli_keep(&w->kept, &w->keeps, (size_t)s.n * sizeof *x);
+            for (tutti_count i = 0; i < s.n; i++)
+                x[i] = exodus_coordinate(w->piece[s.v[i].piece].mesh, d, s.v[i].at);
+            w->mesh.coordinates[d] = x;
+        }
+        w->mesh.nodes = s.n;
+        w->mesh.node_ids = ids_make(w, &s);
+        w->mesh.node_attributes =
+            attributes_make(w, &s, TUTTI_EXODUS_NODAL, w->o.p.node_attributes);
+        free(s.v);
     }
-    w->mesh.nodes = s.n;
-    w->mesh.node_ids = ids_make(w, &s);
-    w->mesh.node_attributes = attributes_make(w, &s, TUTTI_EXODUS_NODAL, w->o.p.node_attributes);
     w->mesh.type = TUTTI_FLOAT64;
-    free(s.v);
     w->mesh.edge_blocks = blocks_make(w, TUTTI_EXODUS_EDGE_BLOCK);
     w->mesh.face_blocks = blocks_make(w, TUTTI_EXODUS_FACE_BLOCK);
     w->mesh.blocks = blocks_make(w, TUTTI_EXODUS_ELEMENT_BLOCK);

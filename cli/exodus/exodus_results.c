@@ -113,8 +113,7 @@ static void result_add(exodus_results *r, const tutti_exodus_field *f, tutti_cou
     }
     r->field[i] = *f;
     r->field[i].type = TUTTI_FLOAT64;
-    r->field[i].buf = cli_malloc((size_t)count * sizeof(double));
-    memset(r->field[i].buf, 0, (size_t)count * sizeof(double));
+    r->field[i].buf = cli_zeros((size_t)count * sizeof(double));
     r->entry[i] = number;
     r->variable[i] = variable;
     r->count[i] = count;

@@ -23,7 +23,7 @@ typedef struct exodus_piece {
     /* inverse of `number`; -1: the entity is not in this piece */
     tutti_count *entity[TUTTI_EXODUS_KINDS];
     /* Positions in the mesh of this rank: place[NODAL][0][i] of node i; otherwise place[kind][number of the
-     * entity in the piece][i] of entry or member i. */
+     * entity in the piece][i] of entry or member i.  NULL: position i. */
     tutti_count **place[TUTTI_EXODUS_KINDS];
 } exodus_piece;
 

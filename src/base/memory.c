@@ -7,8 +7,10 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static atomic_long live_blocks;
 static _Atomic int64_t allocated_bytes;
@@ -90,6 +92,20 @@ void *tutti__malloc_aligned(size_t align, size_t bytes) {
     if (align < sizeof(void *)) align = sizeof(void *);
     if (must_fail() || posix_memalign(&p, align, bytes ? bytes : 1) != 0) p = NULL;
     return count_block(p, bytes, saved_errno);
+}
+
+void *tutti__malloc_large(size_t bytes) {
+    const size_t page = (size_t)2 << 20;
+    /* The last huge page may be partly unused: by at most an eighth of the block. */
+    const size_t huge = (bytes + bytes / 8) / page * page;
+    if (huge == 0 || bytes > PTRDIFF_MAX / 2) return tutti__malloc(bytes);
+    void *p = tutti__malloc_aligned(page, huge > bytes ? huge : bytes);
+#if defined(MADV_HUGEPAGE)
+    const int saved_errno = errno;
+    if (p) (void)madvise(p, huge, MADV_HUGEPAGE); /* not supported: small pages */
+    errno = saved_errno;
+#endif
+    return p;
 }
 
 char *tutti__strdup(const char *s) {

@@ -7,13 +7,21 @@ static int is_real(tutti_type t) {
     return t == TUTTI_FLOAT32 || t == TUTTI_FLOAT64;
 }
 
+static tutti__values_part *part_of(tutti__values *b, tutti_type type) {
+    int k = 0;
+    while (k < b->n && b->of[k].file_type != type) k++;
+    TUTTI_ASSERT(k < TUTTI__VALUE_TYPES);
+    if (k == b->n) b->of[b->n++] = (tutti__values_part){.file_type = type};
+    return &b->of[k];
+}
+
+void tutti__values_expect(tutti__values *b, tutti_type file_type, tutti_count n) {
+    part_of(b, file_type)->expected += (size_t)n;
+}
+
 tutti_err tutti__values_add(tutti__values *b, const tutti__exodus_place *place, tutti_count first,
                             tutti_count n, tutti_count *index_out, void **data_out) {
-    int k = 0;
-    while (k < b->n && b->of[k].file_type != place->type) k++;
-    TUTTI_ASSERT(k < TUTTI__VALUE_TYPES);
-    if (k == b->n) b->of[b->n++] = (tutti__values_part){.file_type = place->type};
-    tutti__values_part *p = &b->of[k];
+    tutti__values_part *p = part_of(b, place->type);
     const tutti_off size = tutti_type_size(place->type);
     const tutti_count all = place->entries * place->numbers; /* number of values in the file */
     TUTTI_CHECK(first >= 0 && n >= 0 && first <= all && n <= all - first, TUTTI_ERR_FORMAT,
@@ -21,7 +29,14 @@ tutti_err tutti__values_add(tutti__values *b, const tutti__exodus_place *place, 
                 (long long)first, (long long)all);
     TUTTI_CHECK(n <= PTRDIFF_MAX / 32 - p->numbers, TUTTI_ERR_NOMEM,
                 "%lld values do not fit into memory", (long long)n);
-    TUTTI_TRY(tutti__grow(&p->data, (size_t)(p->numbers + n), &p->numbers_room, sizeof(int64_t)));
+    if (data_out && !p->data && p->expected > 0) {
+        p->data = tutti__malloc_large(p->expected * sizeof(int64_t));
+        if (!p->data) return TUTTI_ERR_NOMEM;
+        p->numbers_room = p->expected;
+    }
+    if (data_out)
+        TUTTI_TRY(
+            tutti__grow(&p->data, (size_t)(p->numbers + n), &p->numbers_room, sizeof(int64_t)));
     const tutti_off at = place->at + first * size;
     if (n > 0 && p->n > 0 && p->at[p->n - 1] + p->length[p->n - 1] == at) {
         p->length[p->n - 1] += n * size;
@@ -53,7 +68,13 @@ const double *tutti__values_reals(const tutti__values *b, tutti_type file_type) 
     return find_values_of_type(b, file_type);
 }
 
-static tutti_err make_part(const tutti__values_part *p, tutti_access **access, tutti_part *out) {
+static tutti_err make_part(tutti__values_part *p, tutti_access **access, tutti_part *out) {
+    if (!p->data || (size_t)p->numbers > p->numbers_room) { /* values that are read */
+        tutti__free(p->data);
+        p->data = tutti__malloc_large(((size_t)p->numbers + 1) * sizeof(int64_t));
+        p->numbers_room = p->data ? (size_t)p->numbers + 1 : 0;
+        if (!p->data) return TUTTI_ERR_NOMEM;
+    }
     TUTTI_TRY(tutti_access_runs(p->n, p->at, p->length, access));
     *out =
         (tutti_part){.access = *access,

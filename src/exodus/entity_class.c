@@ -67,11 +67,11 @@ int tutti__entity_class_is_valid(const tutti__entity_class *f) {
         const tutti_count lo = f->before[c], hi = f->before[c + 1];
         if (f->start[c] > f->start[c + 1] || hi - lo != f->count[c]) return 0;
         for (tutti_count j = f->start[c]; j < f->start[c + 1]; j++) {
-            const tutti__numbered *s = &f->sorted[j];
-            if (s->index < f->start[c] || s->index >= f->start[c + 1]) return 0;
-            if (s->number < lo || s->number >= hi) return 0;
-            if (j > f->start[c] && s[-1].number >= s->number) return 0;
-            if (f->position && f->position[s->index] != s->number) return 0;
+            const tutti__numbered s = tutti__entity_sorted(f, j);
+            if (s.index < f->start[c] || s.index >= f->start[c + 1]) return 0;
+            if (s.number < lo || s.number >= hi) return 0;
+            if (j > f->start[c] && tutti__entity_sorted(f, j - 1).number >= s.number) return 0;
+            if (f->position && f->position[s.index] != s.number) return 0;
         }
     }
     return 1;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "exodus_mesh/distribute.h"
+#include "exodus_mesh/position_index.h"
 
 tutti_count *tutti__starts_of(const tutti__exodus_model *m, tutti_exodus_kind kind) {
     const tutti__exodus_table *table = &m->of[kind];
@@ -176,9 +177,8 @@ static tutti_err block_add(reading *r, tutti_count c, const tutti__exodus_place 
         if (listed)
             here = *(const extent *)tutti__share_value(
                 &r->l.values, r->l.start[c] + e->position[*i] - r->starts[c]);
-        while (!listed && *i + n < e->n && e->position[*i + n] == e->position[*i] + n &&
-               e->position[*i + n] < end)
-            n++;
+        if (!listed)
+            n = tutti__run_length(e->position, *i, tutti__min(e->n, *i + end - e->position[*i]));
         TUTTI_TRY(tutti__values_add(&r->b, at, here.at, n * here.n, &where, NULL));
         if (first) r->index[c] = where;
         for (; n > 0; n--, ++*i) e->start[*i + 1] = e->start[*i] + here.n;
@@ -207,7 +207,28 @@ static tutti_err entries_add(reading *r) {
     return TUTTI_OK;
 }
 
-/* Convert indices of the file, which start at 1, to positions. */
+/* Convert n numbers of the file, from 1, to positions below `most`, which may be in the same memory.  Return the index of
+ * the first number that is invalid, or n. */
+static tutti_count numbers_to_positions(tutti_count n, const int64_t *from, tutti_count most,
+                                        tutti_count *to) {
+    enum { WORDS = 8 };
+    typedef uint64_t words __attribute__((vector_size(8 * WORDS)));
+    tutti_count i = 0, bad = 0;
+    words outside = {0}; /* negative: a position is negative, or not below `most` */
+    for (; i + WORDS <= n; i += WORDS) {
+        words v;
+        memcpy(&v, from + i, sizeof v);
+        v -= 1;
+        outside |= v | ((uint64_t)most - 1 - v);
+        memcpy(to + i, &v, sizeof v);
+    }
+    for (; i < n; i++) to[i] = (tutti_count)((uint64_t)from[i] - 1);
+    for (i = 0; i < WORDS; i++) bad |= outside[i] >> 63;
+    for (i = bad ? 0 : n / WORDS * WORDS; i < n; i++)
+        if (to[i] < 0 || to[i] >= most) return i;
+    return n;
+}
+
 static tutti_err entries_take(reading *r) {
     const tutti__exodus_table *table = &r->x->model.of[r->kind];
     const tutti_exodus_parameters *p = &r->x->model.p;
@@ -225,14 +246,13 @@ static tutti_err entries_take(reading *r) {
         while (i < e->n && e->position[i] < r->starts[c + 1]) i++;
         const int64_t *from = in_place ? e->to + e->start[begin]
                                        : tutti__values_ints(&r->b, r->type[c]) + r->index[c];
-        for (tutti_count k = e->start[begin]; k < e->start[i]; k++) {
-            const int64_t to = from[k - e->start[begin]];
-            TUTTI_CHECK(to >= 1 && to <= most, TUTTI_ERR_FORMAT,
-                        "%s %lld: an entry refers to %s %lld, but the file has %lld",
-                        tutti_exodus_kind_name((int)r->kind), (long long)table->row[c].id,
-                        faced ? "face" : "node", (long long)to, (long long)most);
-            e->to[k] = to - 1;
-        }
+        const tutti_count n = e->start[i] - e->start[begin];
+        tutti_count *to = e->to + e->start[begin];
+        const tutti_count valid = numbers_to_positions(n, from, most, to);
+        TUTTI_CHECK(valid == n, TUTTI_ERR_FORMAT,
+                    "%s %lld: an entry refers to %s %lld, but the file has %lld",
+                    tutti_exodus_kind_name((int)r->kind), (long long)table->row[c].id,
+                    faced ? "face" : "node", (long long)((uint64_t)to[valid] + 1), (long long)most);
     }
     return TUTTI_OK;
 }
@@ -258,11 +278,13 @@ tutti_err tutti__entries_read(tutti_exodus *x, tutti_exodus_kind kind, tutti_cou
     if (local_err == TUTTI_OK) {
         r.starts = tutti__starts_of(&x->model, kind);
         r.e.n = n;
-        r.e.position = tutti__malloc((size_t)(n + 1) * sizeof *r.e.position);
-        r.e.start = tutti__calloc((size_t)n + 1, sizeof *r.e.start);
+        r.e.position = tutti__malloc_large((size_t)(n + 1) * sizeof *r.e.position);
+        r.e.start = tutti__malloc_large((size_t)(n + 1) * sizeof *r.e.start);
         if (!r.starts || !r.e.position || !r.e.start)
             local_err = TUTTI_ERR_NOMEM;
-        else if (n > 0)
+        else
+            r.e.start[0] = 0;
+        if (local_err == TUTTI_OK && n > 0)
             memcpy(r.e.position, position, (size_t)n * sizeof *r.e.position);
     }
     if (has_lists) {

@@ -333,7 +333,7 @@ static tutti_err halo_add(distribution *d, tutti__local_elements *e) {
 /* List the elements of the share in ascending order. */
 static tutti_err elements_in_order(tutti_count first, tutti_count n, tutti__local_elements *e) {
     e->n = n;
-    e->position = tutti__malloc((size_t)(n + 1) * sizeof *e->position);
+    e->position = tutti__malloc_large((size_t)(n + 1) * sizeof *e->position);
     for (tutti_count i = 0; i < n && e->position; i++) e->position[i] = first + i;
     return e->position ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }

@@ -58,6 +58,13 @@ static tutti_err read_class_begin(const tutti__exodus_model *m, tutti_exodus_kin
 /* Determine the entities of the items, and their indices in the mesh. */
 static tutti_err places_make(tutti__read_class *h) {
     const tutti_count n = h->items.n;
+    if (n == 0 || !memchr(h->items.halo, 1, (size_t)n)) { /* all are own ones: in this order */
+        for (tutti_count c = 0; c < h->entities; c++) {
+            h->first[c + 1] = tutti__lower_bound(h->items.items, n, h->starts[c + 1]);
+            h->own[c] = h->first[c + 1] - h->first[c];
+        }
+        return tutti__position_index_make(n, h->items.items, &h->index);
+    }
     h->place = tutti__malloc((size_t)(n + 1) * sizeof *h->place);
     if (!h->place) return TUTTI_ERR_NOMEM;
     for (tutti_count c = 0, i = 0; c < h->entities; c++) {

@@ -136,11 +136,11 @@ static tutti_err entities_compare(const tutti__ids *k, const tutti__numbered *v,
 static tutti_err class_begin(const tutti__ids *k) {
     tutti__entity_class *f = k->class;
     const size_t n = (size_t)(f->n = f->start[f->entities]) + 1, c = (size_t)f->entities + 1;
-    f->position = tutti__malloc(n * sizeof *f->position);
+    f->position = tutti__malloc_large(n * sizeof *f->position);
     f->at = f->weight ? tutti__malloc(n * sizeof *f->at) : NULL;
     f->first = tutti__malloc(n);
     f->writes = tutti__malloc(n);
-    f->sorted = tutti__malloc(n * sizeof *f->sorted);
+    f->sorted = tutti__malloc_large(n * sizeof *f->sorted);
     f->count = tutti__calloc(c, sizeof *f->count);
     f->weights = tutti__calloc(c, sizeof *f->weights);
     f->before = tutti__calloc(c, sizeof *f->before);
@@ -151,7 +151,7 @@ static tutti_err class_begin(const tutti__ids *k) {
     memset(f->writes, 1, n);
     /* sort entries by entity, then by number */
     tutti__numbered *v = f->sorted;
-    tutti__numbered *spare = tutti__malloc((size_t)(f->n + 1) * sizeof *spare);
+    tutti__numbered *spare = tutti__malloc_large((size_t)(f->n + 1) * sizeof *spare);
     tutti_err err = spare ? TUTTI_OK : TUTTI_ERR_NOMEM;
     for (tutti_count i = 0; i < f->n; i++)
         v[i] = (tutti__numbered){k->number ? k->number[i] : i, i};

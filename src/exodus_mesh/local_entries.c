@@ -4,23 +4,28 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "exodus_mesh/position_index.h"
 #include "exodus_mesh/positions.h"
 
 /* List the runs of the entries of entity c that this rank has, or writes; the caller frees
  * out->run, also after an error. */
 static tutti_err runs_of_entity(const tutti__entity_class *f, tutti_count c, int only_written,
                                 tutti__entry_runs *out) {
-    const tutti__numbered *v = f->sorted;
     size_t room = 0;
     for (tutti_count j = f->start[c], end = j; j < f->start[c + 1]; j = end) {
+        const tutti__numbered first = tutti__entity_sorted(f, j);
         end = j + 1;
-        if (only_written && !f->writes[v[j].index]) continue;
-        while (end < f->start[c + 1] && v[end].number == v[j].number + end - j &&
-               v[end].index == v[j].index + end - j && (!only_written || f->writes[v[end].index]))
-            end++;
-        const tutti_count index = v[j].index - f->start[c];
+        if (only_written && !f->writes[first.index]) continue;
+        if (!f->sorted) end = j + tutti__run_length(f->position, j, f->start[c + 1]);
+        for (; f->sorted && end < f->start[c + 1]; end++) {
+            const tutti__numbered *v = &f->sorted[end];
+            if (v->number != first.number + end - j || v->index != first.index + end - j ||
+                (only_written && !f->writes[v->index]))
+                break;
+        }
+        const tutti_count index = first.index - f->start[c];
         TUTTI_TRY(tutti__grow(&out->run, (size_t)(out->n + 1), &room, sizeof *out->run));
-        out->run[out->n++] = (tutti__entry_run){v[j].number - f->before[c], index, index, end - j};
+        out->run[out->n++] = (tutti__entry_run){first.number - f->before[c], index, index, end - j};
         out->entries += end - j;
     }
     tutti__entry_run *kept = tutti__realloc(out->run, (size_t)(out->n + 1) * sizeof *kept);
@@ -40,9 +45,9 @@ static tutti_err add_class(const tutti__entity_class *f, const tutti_count *own,
         const tutti_count entries = f->start[c + 1] - f->start[c];
         *h = (tutti__exodus_local){.kind = f->kind, .number = c, .own = own ? own[c] : entries};
         tutti_err err = runs_of_entity(f, c, 0, &runs[0]);
-        /* the same entries, as tutti__decomposition_of_runs expects */
-        runs[1].entries = runs[0].entries;
-        if (entries > 0 && memchr(f->writes + f->start[c], 0, (size_t)entries) && err == TUTTI_OK) {
+        runs[1].entries = runs[0].entries; /* tutti__decomposition_of_runs: the same ones */
+        if (err == TUTTI_OK && f->writes && entries > 0 &&
+            memchr(f->writes + f->start[c], 0, (size_t)entries)) {
             runs[1].entries = 0;
             err = runs_of_entity(f, c, 1, &runs[1]);
         }

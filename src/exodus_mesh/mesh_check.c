@@ -26,7 +26,7 @@ typedef struct {
 static tutti_err places_check(const context *c, tutti_count i, tutti_count n,
                               const tutti_count *place) {
     for (tutti_count q = 0; q < n; q++)
-        TUTTI_CHECK(place[q] >= 0 && place[q] < c->most, TUTTI_ERR_ARG,
+        TUTTI_CHECK((uint64_t)place[q] < (uint64_t)c->most, TUTTI_ERR_ARG,
                     "%s %lld: entry %lld (id %lld) refers to %s %lld, but this rank has %lld",
                     NAME(c->row), (long long)i, (long long)(c->e->ids ? c->e->ids[i] : 0), c->what,
                     (long long)place[q], (long long)c->most);
@@ -69,8 +69,9 @@ static tutti_err block_check(const checking *k, const tutti_exodus_entity *row,
         TUTTI_CHECK(!e->ids || e->ids[i] > 0, TUTTI_ERR_ARG,
                     "%s %lld: entry %lld has id %lld: ids must be >= 1", NAME(row), (long long)i,
                     (long long)e->ids[i]);
-        TUTTI_TRY(places_check(&c, i, tutti__entry_nodes(row, e, i),
-                               e->nodes + tutti__entry_start(row, e, i)));
+        const tutti_count start = e->start ? e->start[i] : i * nodes;
+        TUTTI_TRY(
+            places_check(&c, i, e->start ? e->start[i + 1] - start : nodes, e->nodes + start));
         if (row->edges) TUTTI_TRY(places_check(&edge, i, row->edges, e->edges + i * row->edges));
         if (row->faces) TUTTI_TRY(places_check(&face, i, row->faces, e->faces + i * row->faces));
     }

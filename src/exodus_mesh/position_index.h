@@ -6,14 +6,14 @@
 #include "base/memory.h"
 #include "base/sorted.h"
 
-/* Ascending positions, with a table of their indices if the table is at most a few times larger
- * than the positions. */
+/* Positions, ascending, with a table of their indices if it takes no more memory than a few times the positions.  Positions
+ * without gaps need no table. */
 typedef struct tutti__position_index {
     tutti_count n;
     const tutti_count *position; /* [n] memory of the caller */
     tutti_count first, span;
-    /* [span] index + 1 of position first + i, 0: none; NULL: positions are searched */
-    int32_t *index;
+    int is_range;   /* positions are first ... first + n - 1 */
+    int32_t *index; /* [span] index + 1 of position first + i, 0: none; NULL: not a table */
 } tutti__position_index;
 
 /* List the distinct values of several lists in ascending order; the caller frees *out with
@@ -32,9 +32,20 @@ void tutti__position_index_free(tutti__position_index *x);
 /* Return the index of a position; -1: not found. */
 static inline tutti_count tutti__position_find(const tutti__position_index *x,
                                                tutti_count position) {
-    if (!x->index) return tutti__sorted_find(x->position, x->n, position);
     const tutti_count at = position - x->first;
+    if (x->is_range) return at < 0 || at >= x->span ? -1 : at;
+    if (!x->index) return tutti__sorted_find(x->position, x->n, position);
     return at < 0 || at >= x->span ? -1 : x->index[at] - 1;
+}
+/* Replace n positions, all of which are in the index, by their indices. */
+void tutti__positions_to_indices(const tutti__position_index *x, tutti_count n, tutti_count *io);
+/* The number of positions from position[i] on, of n ascending ones, that have no gap. */
+static inline tutti_count tutti__run_length(const tutti_count *position, tutti_count i,
+                                            tutti_count n) {
+    tutti_count end = i + 1;
+    if (i < n && position[n - 1] - position[i] == n - 1 - i) return n - i;
+    while (end < n && position[end] == position[i] + end - i) end++;
+    return i < n ? end - i : 0;
 }
 
 #endif

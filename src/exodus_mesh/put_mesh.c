@@ -286,8 +286,22 @@ static tutti_err set_add(put_state *p, tutti_exodus_kind kind, tutti_count c) {
     return attributes_add(p, f, c, row, s.attributes);
 }
 
+/* The lists of blocks are most of the values. */
+static tutti_err expect_lists(put_state *p, tutti_exodus_kind kind, tutti_count c) {
+    const tutti_exodus_entity *row = &p->x->model.of[kind].row[c];
+    const tutti_exodus_elements e = tutti__mesh_block(p->mesh, kind, c);
+    tutti__exodus_place at;
+    if (e.n == 0) return TUTTI_OK;
+    TUTTI_TRY(place_of(p, TUTTI_EXODUS_CONNECTIVITY, row, &at));
+    tutti__values_expect(&p->values, at.type, e.start ? e.start[e.n] : e.n * at.numbers);
+    return TUTTI_OK;
+}
+
 static tutti_err values_add(put_state *p) {
     const tutti__exodus_model *m = &p->x->model;
+    for (int k = 0; k < TUTTI__BLOCK_KINDS; k++)
+        for (tutti_count c = 0; c < m->of[tutti__block_kinds[k]].n; c++)
+            TUTTI_TRY(expect_lists(p, tutti__block_kinds[k], c));
     TUTTI_TRY(ids_add(p, TUTTI_EXODUS_NODAL, 0, p->mesh->node_ids));
     TUTTI_TRY(attributes_add(
         p, &p->order.classes.of[TUTTI_EXODUS_NODAL], 0,

@@ -8,10 +8,10 @@ tutti_err tutti__read_add(tutti__read_state *g, const tutti_exodus_array *a, tut
     if (n == 0) return TUTTI_OK;
     TUTTI_TRY(tutti__exodus_place_of(g->x, a, &at));
     *out = (tutti__read_values){at.type, 0, at.numbers};
-    for (tutti_count i = 0, end = i; i < n; i = end) { /* for each run of positions */
-        while (end < n && position[end] == position[i] + end - i) end++;
+    for (tutti_count i = 0, run; i < n; i += run) {
+        run = tutti__run_length(position, i, n);
         TUTTI_TRY(tutti__values_add(&g->values, &at, (position[i] - base) * at.numbers,
-                                    (end - i) * at.numbers, i == 0 ? &out->index : NULL, NULL));
+                                    run * at.numbers, i == 0 ? &out->index : NULL, NULL));
     }
     return TUTTI_OK;
 }

@@ -12,23 +12,35 @@ static tutti_err result_class_begin(tutti__entity_class *f, tutti_exodus_kind ki
     f->start = tutti__calloc(c + 1, sizeof *f->start);
     f->count = tutti__calloc(c + 1, sizeof *f->count);
     f->before = tutti__calloc(c + 1, sizeof *f->before);
-    f->sorted = tutti__malloc((size_t)(n + 1) * sizeof *f->sorted);
-    f->writes = tutti__malloc((size_t)n + 1);
-    if (!f->start || !f->count || !f->before || !f->sorted || !f->writes) return TUTTI_ERR_NOMEM;
-    memset(f->writes, 1, (size_t)n + 1);
+    if (!f->start || !f->count || !f->before) return TUTTI_ERR_NOMEM;
     memcpy(f->before, starts, (c + 1) * sizeof *starts);
     for (size_t k = 0; k < c; k++) f->count[k] = starts[k + 1] - starts[k];
     return TUTTI_OK;
 }
 
+/* Entries whose positions and indices are not the same order, or whose writers will be chosen. */
+static tutti_err allocate_sorted(tutti__entity_class *f) {
+    f->sorted = tutti__malloc((size_t)(f->n + 1) * sizeof *f->sorted);
+    f->writes = tutti__malloc((size_t)f->n + 1);
+    if (!f->sorted || !f->writes) return TUTTI_ERR_NOMEM;
+    memset(f->writes, 1, (size_t)f->n + 1);
+    return TUTTI_OK;
+}
+
 tutti_err tutti__result_classes_make(tutti__read_state *g) {
     for (int k = TUTTI_EXODUS_NODAL; k <= TUTTI_EXODUS_FACE_BLOCK; k++) {
-        const tutti__read_class *h = &g->of[k];
+        tutti__read_class *h = &g->of[k];
         tutti__entity_class *f = &g->classes.of[k];
         TUTTI_TRY(result_class_begin(f, (tutti_exodus_kind)k, h->entities, h->items.n, h->starts));
         memcpy(f->start, h->first, ((size_t)h->entities + 1) * sizeof *f->start);
+        if (!h->place && !(g->x->mode & TUTTI_WRITE)) { /* in this order, all written */
+            f->position = h->items.items;
+            h->items.items = NULL;
+            continue;
+        }
+        TUTTI_TRY(allocate_sorted(f));
         for (tutti_count i = 0; i < h->items.n; i++)
-            f->sorted[i] = (tutti__numbered){h->items.items[i], h->place[i]};
+            f->sorted[i] = (tutti__numbered){h->items.items[i], tutti__read_place(h, i)};
     }
     for (int k = 0; k < 5; k++) {
         const tutti_exodus_kind kind = tutti__set_kinds[k];
@@ -36,8 +48,9 @@ tutti_err tutti__result_classes_make(tutti__read_state *g) {
         const tutti_count sets = g->x->model.of[kind].n, n = g->members_n[kind];
         tutti__entity_class *f = &g->classes.of[kind];
         tutti_count *starts = tutti__starts_of(&g->x->model, kind), i = 0;
-        const tutti_err err =
-            starts ? result_class_begin(f, kind, sets, n, starts) : TUTTI_ERR_NOMEM;
+        const tutti_err err = starts && result_class_begin(f, kind, sets, n, starts) == TUTTI_OK
+                                  ? allocate_sorted(f)
+                                  : TUTTI_ERR_NOMEM;
         for (tutti_count c = 0; c < sets && err == TUTTI_OK; c++) {
             for (; i < n && g->members[kind][i].index < starts[c + 1]; i++)
                 f->sorted[i] = (tutti__numbered){g->members[kind][i].index, i};

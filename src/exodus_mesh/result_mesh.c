@@ -34,12 +34,23 @@ static tutti_err allocate_kept(tutti__result_mesh *d, tutti_count n, size_t size
 /* ---- the complete mesh */
 
 static tutti_err ids_fill(tutti__read_state *g, const tutti__read_class *h, const int64_t **out) {
-    int64_t *ids = NULL;
-    TUTTI_TRY(allocate_kept(g->out, h->items.n, sizeof *ids, &ids));
-    for (tutti_count k = 0; k < h->items.n; k++)
-        ids[h->place[k]] = h->ids.n ? *tutti__read_ints(g, &h->ids, k) : h->items.items[k] + 1;
-    *out = ids;
-    return TUTTI_OK;
+    const tutti_count n = h->items.n, *position = h->items.items;
+    int64_t *ids = tutti__malloc_large((size_t)(n + 1) * sizeof *ids);
+    if (!ids) return TUTTI_ERR_NOMEM;
+    const int64_t *from = h->ids.n ? tutti__read_ints(g, &h->ids, 0) : NULL;
+    if (from && !h->place)
+        memcpy(ids, from, (size_t)n * sizeof *ids);
+    else if (h->index.is_range && !h->place)
+        for (tutti_count k = 0; k < n; k++) ids[k] = h->index.first + k + 1;
+    else
+        for (tutti_count k = 0; k < n; k++)
+            ids[tutti__read_place(h, k)] = from ? from[k] : position[k] + 1;
+    const tutti_err err = keep_memory(g->out, ids);
+    if (err == TUTTI_OK)
+        *out = ids;
+    else
+        tutti__free(ids);
+    return err;
 }
 
 static tutti_err nodes_fill(tutti__read_state *g) {
@@ -83,7 +94,7 @@ static tutti_err places_fill(tutti__read_state *g, const tutti__read_class *h, t
     TUTTI_TRY(allocate_kept(g->out, (hi - lo) * f->n, sizeof *v, &v));
     for (tutti_count k = lo; k < hi; k++)
         for (tutti_count q = 0; q < f->n; q++)
-            v[(h->place[k] - lo) * f->n + q] =
+            v[(tutti__read_place(h, k) - lo) * f->n + q] =
                 tutti__position_find(&to->index, tutti__read_ints(g, f, k - lo)[q] - 1);
     *out = v;
     return TUTTI_OK;
@@ -102,17 +113,17 @@ static tutti_err lists_fill(tutti__read_state *g, const tutti__read_class *h, tu
     const int in_place = g->deal->halo == 0;
     if (in_place && !listed) {
         e->nodes = nodes = lists + from[lo];
-        for (tutti_count q = 0; q < from[hi] - from[lo]; q++)
-            nodes[q] = tutti__position_find(&to->index, nodes[q]);
+        tutti__positions_to_indices(&to->index, from[hi] - from[lo], nodes);
         return TUTTI_OK;
     }
     TUTTI_TRY(allocate_kept(g->out, from[hi] - from[lo], sizeof *nodes, &nodes));
     TUTTI_TRY(allocate_kept(g->out, hi - lo + 1, sizeof *start, &start));
-    for (tutti_count k = lo; k < hi; k++) start[h->place[k] - lo + 1] = from[k + 1] - from[k];
+    for (tutti_count k = lo; k < hi; k++)
+        start[tutti__read_place(h, k) - lo + 1] = from[k + 1] - from[k];
     for (tutti_count i = 0; i < hi - lo; i++) start[i + 1] += start[i];
     for (tutti_count k = lo; k < hi; k++)
         for (tutti_count q = from[k]; q < from[k + 1]; q++)
-            nodes[start[h->place[k] - lo] + q - from[k]] =
+            nodes[start[tutti__read_place(h, k) - lo] + q - from[k]] =
                 tutti__position_find(&to->index, lists[q]);
     e->nodes = nodes;
     if (listed) e->start = start;
@@ -142,7 +153,7 @@ static tutti_err blocks_fill(tutti__read_state *g, tutti_exodus_kind kind,
         double *x = NULL;
         TUTTI_TRY(allocate_kept(g->out, n * f->n, sizeof *x, &x));
         for (tutti_count k = 0; k < n; k++)
-            memcpy(x + (h->place[lo + k] - lo) * f->n, tutti__read_reals(g, f, k),
+            memcpy(x + (tutti__read_place(h, lo + k) - lo) * f->n, tutti__read_reals(g, f, k),
                    (size_t)f->n * sizeof *x);
         v[c].attributes = x;
     }
@@ -203,7 +214,7 @@ static tutti_err sets_fill(tutti__read_state *g, tutti_exodus_kind kind,
     for (tutti_count i = 0; i < n; i++) {
         const tutti_count k = tutti__position_find(&h->index, m[i].position);
         TUTTI_ASSERT(k >= 0);
-        p.members[i] = h->place[k];
+        p.members[i] = tutti__read_place(h, k);
         if (p.sides) p.sides[i] = m[i].side;
     }
     for (tutti_count c = 0, lo = 0; c < sets; lo += v[c].n, c++) {
