@@ -92,12 +92,13 @@ static tutti_err move_directly(const tutti_plan *p, tutti__op *op) {
                            p->choice.method == TUTTI_METHOD_INDEPENDENT ? 1 : TUTTI__LIST_BATCH);
 }
 
-static tutti_err wait_for_message(tutti__message *m) {
+static tutti_err wait_for_message(const tutti__team *t, tutti__message *m) {
     int done = 0;
+    tutti__wait w = tutti__wait_begin(t, NULL);
     for (;;) {
         TUTTI_TRY(tutti__message_test(m, &done));
         if (done) return TUTTI_OK;
-        tutti__yield();
+        tutti__wait_turn(&w);
     }
 }
 
@@ -108,7 +109,7 @@ static tutti_err move_in_rank_order(const tutti_plan *p, tutti__op *op) {
     tutti__message m = {.active = 0};
     if (t->rank > 0) {
         TUTTI_TRY(tutti__message_receive(t, t->rank - 1, tag, NULL, 0, &m));
-        TUTTI_TRY(wait_for_message(&m));
+        TUTTI_TRY(wait_for_message(t, &m));
     }
     tutti_err err = tutti__operation_refresh(op); /* see the data of the previous rank */
     if (err == TUTTI_OK) err = move_directly(p, op);
@@ -116,7 +117,7 @@ static tutti_err move_in_rank_order(const tutti_plan *p, tutti__op *op) {
     if (t->rank + 1 < t->size) {
         const tutti_error_info info = *tutti_last_error();
         TUTTI_TRY(tutti__message_send(t, t->rank + 1, tag, NULL, 0, &m));
-        TUTTI_TRY(wait_for_message(&m));
+        TUTTI_TRY(wait_for_message(t, &m));
         if (err != TUTTI_OK) tutti__error_assign(&info);
     }
     return err;
