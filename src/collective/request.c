@@ -500,11 +500,8 @@ tutti_err tutti__request_collect(tutti_request **pr, tutti_off *count_out) {
     }
     tutti_plan *p = r->found.plan;
     if (r->asked.how == TUTTI__SPLIT && r->found.owns_plan && p && p->memory.segment.base) {
-        /* A split operation ends at the same point of the program on all ranks, so its memory can be
-         * kept for reuse. */
-        tutti__segment_drop(&f->team->staging->spare);
-        f->team->staging->spare = p->memory.segment;
-        memset(&p->memory.segment, 0, sizeof p->memory.segment);
+        /* a split operation ends at the same point of the program on all ranks */
+        tutti__staging_spare(f->team, &p->memory.segment);
         tutti__plan_segment_drop(p);
     }
     free_request(r);
