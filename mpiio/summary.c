@@ -20,8 +20,8 @@ int mpiio_summary_wanted(void) {
 enum { ROWS = 2 * MPIIO_FAMILIES, SUMS = 2 * ROWS + 4, TIMES = ROWS + 4 };
 
 typedef struct {
-    int64_t
-        sum[SUMS]; /* [row] calls, [ROWS + row] bytes, then plans, hits, file reads, file writes */
+    /* [row] calls, [ROWS + row] bytes, then plans, hits, file reads, file writes */
+    int64_t sum[SUMS];
     double most[TIMES]; /* seconds: [row] in calls, then plan, exchange, file, open */
     double least[TIMES];
 } figures;

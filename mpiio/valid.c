@@ -1,5 +1,5 @@
-/* mpiio: invariants of objects between calls.  Debug and sanitizer
- * builds assert them at the beginning and end of every exported call (MPIIO_VALID).
+/* mpiio: invariants of objects between calls.  Debug and sanitizer builds assert them at the
+ * beginning and end of every exported call (MPIIO_VALID).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>

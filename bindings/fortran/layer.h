@@ -56,8 +56,8 @@ typedef struct tutti__f_entries {
 typedef struct tutti__f_plan {
     void *p;
     int64_t reach; /* bytes that a buffer must have; -1: unknown */
-    int64_t
-        layout; /* hash of the layout of the strided array for which it was made; 0: contiguous */
+    /* hash of the layout of the strided array for which it was made; 0: contiguous */
+    int64_t layout;
 } tutti__f_plan;
 
 /* ---- texts and lists */

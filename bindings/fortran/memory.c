@@ -1,10 +1,9 @@
 /* fortran: arrays of Fortran as memory sides.
  *
- * An actual argument is passed without a copy, with its strides.  A contiguous one is an address. 
+ * An actual argument is passed without a copy, with its strides.  A contiguous one is an address.
  * The elements of any other are described: as a section of a larger array if its strides allow it
- * (the strides of a section of an
- * array are multiples of those of the array, for which their greatest common divisors are used),
- * otherwise piece by piece.
+ * (the strides of a section of an array are multiples of those of the array, for which their
+ * greatest common divisors are used), otherwise piece by piece.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "layer.h"
 

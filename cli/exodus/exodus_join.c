@@ -38,9 +38,9 @@ typedef struct {
     exodus_results all; /* results of this rank */
     exodus_results *of; /* [pieces] results of the pieces */
     tutti_count **to;   /* [pieces][fields] number of this rank's field */
-    tutti_count
-        *index[TUTTI_EXODUS_KINDS]; /* [entities * variables] number of the field in `all` */
-    int differ;                     /* whether pieces have different values of global variables */
+    /* [entities * variables] number of the field in `all` */
+    tutti_count *index[TUTTI_EXODUS_KINDS];
+    int differ; /* whether pieces have different values of global variables */
 } results;
 
 static tutti_count target_of(exodus_whole *w, const results *r, int p, tutti_count i) {

@@ -341,8 +341,8 @@ typedef struct tutti_tile {
     int more;          /* 0: the iteration has ended, on all ranks */
     tutti_slice core;  /* elements of the tile; empty if only other ranks have tiles left */
     tutti_slice frame; /* the core with its halo */
-    const void
-        *in;   /* elements of the frame, packed in the order of the array; NULL: no array to read */
+    /* elements of the frame, packed in the order of the array; NULL: no array to read */
+    const void *in;
     void *out; /* elements of the core, to be filled; NULL: no array to write */
     tutti_count in_shape[TUTTI_MAX_DIMS], out_shape[TUTTI_MAX_DIMS];
     int64_t reserved[8]; /* 0 */

@@ -591,8 +591,8 @@ typedef struct tutti_stream {
                  size_t n); /* n = 0: end; all data must be safe now */
     int (*read)(void *context, void *bytes, size_t n, size_t *got_out); /* *got_out = 0: end */
     void *context;
-    const char
-        *location; /* place recorded for archived segments; NULL: they are copied, not archived */
+    /* place recorded for archived segments; NULL: they are copied, not archived */
+    const char *location;
 } tutti_stream;
 
 /** Archive states as a tar archive (ustar; pax for files of 8 GiB or more) to a stream.

@@ -53,10 +53,8 @@ typedef struct tutti_decomposition_spec {
      * consecutive */
     const tutti_count *memory;
     int whole; /* 1: fail if an entry of the space is held by no rank; same on all ranks */
-    tutti_replicas_choice
-        /* which rank writes an entry that several hold; same on all ranks.  Slices: the highest
-         * rank */
-        choice;
+    /* which rank writes an entry that several hold; same on all ranks.  Slices: the highest rank */
+    tutti_replicas_choice choice;
     /* The location of the slice in a larger array in memory, for example a block with ghost cells: shape has
      * the extents of that array and lo the origin of the slice in it, in entries.  hi may be 0 in all
      * dimensions, which means lo plus the extents of the slice; ndims and element_size may be 0; order

@@ -225,10 +225,10 @@ typedef struct tutti_exodus_entity {
     int nodes;            /* of an entry of a block; 0: as the topology defines */
     int edges, faces;     /* of an entry of a block, if wanted */
     int attributes;       /* of an entry */
-    tutti_count
-        factors; /* distribution factors of a set, of all ranks; 0: none; put_mesh computes them */
-    tutti_count
-        list_length;     /* nsided, nfaced: nodes (faces) of all entries; put_mesh computes it */
+    /* distribution factors of a set, of all ranks; 0: none; put_mesh computes them */
+    tutti_count factors;
+    /* nsided, nfaced: nodes (faces) of all entries; put_mesh computes it */
+    tutti_count list_length;
     int64_t reserved[8]; /* 0: for later versions */
 } tutti_exodus_entity;
 

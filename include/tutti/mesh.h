@@ -328,8 +328,8 @@ typedef struct tutti_mesh_part_view {
     const int *peer;               /* [peers] ascending */
     const tutti_count *send_start; /* [peers + 1] where the nodes for a peer begin in `send` */
     const int *send;               /* local numbers of own nodes */
-    const tutti_count
-        *receive_start; /* [peers + 1] where the nodes from a peer begin in `receive` */
+    /* [peers + 1] where the nodes from a peer begin in `receive` */
+    const tutti_count *receive_start;
     const int *receive; /* local numbers of copies */
 
     tutti_count all_nodes, all_elements; /* of the mesh */

@@ -119,8 +119,8 @@ typedef struct tutti_replicas tutti_replicas;
  *  initializers. */
 typedef struct tutti_replicas_spec {
     tutti_count n; /* items, copies included; may be 0 */
-    const int64_t
-        *numbers; /* [n] global numbers >= 0 in any order, without duplicates; gaps are allowed */
+    /* [n] global numbers >= 0 in any order, without duplicates; gaps are allowed */
+    const int64_t *numbers;
     /* [n] 1: this rank owns the item, 0: it has a copy.  Every item must have exactly one owner.
      * NULL on all ranks that hold items: owners are unknown, and the rules `idg` and `own` fail */
     const unsigned char *own;

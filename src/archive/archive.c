@@ -1,16 +1,14 @@
 /* archive: archive and restore segments.
  *
  *   archive   compare checksums, copy, sync, read back and compare; one transaction records that
- * the segments are
- *             archived; then their bytes are freed: a data file without other segments is removed,
- * others get holes
+ *             the segments are archived; then their bytes are freed: a data file without other
+ *             segments is removed, others get holes
  *   restore   compare, copy the bytes to their data files, sync, read back and compare; one
- * transaction records that
- *             they are restored
+ *             transaction records that they are restored
  *
- * If the process is killed at any time, the database refers to a complete copy; the next call uses or ignores
- * copies elsewhere.  Segments of an archive in a directory are distributed to the ranks; rank 0
- * handles a stream.
+ * If the process is killed at any time, the database refers to a complete copy; the next call
+ * uses or ignores copies elsewhere.  Segments of an archive in a directory are distributed to the
+ * ranks; rank 0 handles a stream.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 

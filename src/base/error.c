@@ -1,6 +1,6 @@
 /* base: the last error of each thread.  The code that detects an error records code and text; the
- * layers above add operation, file and rank, and the message is composed when
- * it is requested.  No function here prints, allocates or changes errno.
+ * layers above add operation, file and rank, and the message is composed when it is requested.
+ * No function here prints, allocates or changes errno.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/error_impl.h"
 

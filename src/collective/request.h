@@ -109,8 +109,8 @@ tutti_err tutti__request_run(tutti_request *r, tutti_off *count_out) TUTTI_MUST_
 /* Start the request `asked`.  A split operation executes its begin phase; if that fails, its
  * error is returned and no request is created; all other errors are returned by test or wait. */
 tutti_err tutti__request_start(const tutti_request *asked, tutti_request **out) TUTTI_MUST_USE;
-/* Return the oldest split operation that has not ended, excluding
- * operations that their caller ends itself (`ahead`); NULL: none. */
+/* Return the oldest split operation that has not ended, excluding operations that their caller
+ * ends itself (`ahead`); NULL: none. */
 tutti_request *tutti__request_split(const tutti_file *f);
 /* Wait for abandoned requests, and end the threads of the file; on all ranks. */
 void tutti__requests_end(tutti_file *f);

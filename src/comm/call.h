@@ -19,11 +19,11 @@ typedef struct tutti__call {
     tutti__range *range;
 } tutti__call;
 
-/* Start a collective call: check that all ranks are in the same call, that their arguments agree, and that
- * no rank has an error (`local_err`).  Otherwise all ranks return the same error, equal in all fields:
- * TUTTI_ERR_MISMATCH with the operation "collective mismatch" if the calls differ; else the error of the
- * lowest rank that has one; else TUTTI_ERR_MISMATCH for the arguments.  The caller may add an operation or
- * a path to the error only if it is the same on all ranks.
+/* Start a collective call: check that all ranks are in the same call, that their arguments agree,
+ * and that no rank has an error (`local_err`).  Otherwise all ranks return the same error, equal
+ * in all fields: TUTTI_ERR_MISMATCH with the operation "collective mismatch" if the calls differ;
+ * else the error of the lowest rank that has one; else TUTTI_ERR_MISMATCH for the arguments.  The
+ * caller may add an operation or a path to the error only if it is the same on all ranks.
  * c->range is set on success and if only the arguments differ; after other errors it is empty.
  * Collective. */
 tutti_err tutti__team_call(tutti__team *t, const tutti__call *c,

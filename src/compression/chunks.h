@@ -9,9 +9,8 @@
  *                                        6 ...
  *
  * Each chunk is compressed separately: the bytes of values are shuffled (all first bytes, all
- * second bytes, ...), then compressed to one zstd frame.  docs/reference/format.md has the bytes of
- * a section.  No MPI, no files;
- * all that is decoded is validated.
+ * second bytes, ...), then compressed to one zstd frame.  docs/reference/format.md has the bytes
+ * of a section.  No MPI, no files; all that is decoded is validated.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CHUNKS_H
 #define TUTTI_CHUNKS_H
@@ -68,9 +67,8 @@ tutti_err tutti__chunks_head_read(const unsigned char head[TUTTI__CHUNKS_HEADER]
 tutti_off tutti__chunks_begin(const tutti__chunk_grid *g);
 /* Convert rows of the table between the byte order of the file and that of this machine, in place. */
 void tutti__chunks_table_turn(tutti_off *ends, tutti_count n);
-/* Chunks [first, first + n) can begin at `begin` and end at ends[0 ... n - 1] in a section of this
- * size; otherwise
- * TUTTI_ERR_FORMAT. */
+/* Chunks [first, first + n) can begin at `begin` and end at ends[0 ... n - 1] in a section of
+ * this size; otherwise TUTTI_ERR_FORMAT. */
 tutti_err tutti__chunks_table_check(const tutti__chunk_grid *g, tutti_count first, tutti_count n,
                                     tutti_off begin, const tutti_off *ends,
                                     tutti_off bytes) TUTTI_MUST_USE;

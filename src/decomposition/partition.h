@@ -19,8 +19,8 @@
 typedef struct tutti__points {
     tutti_count all, first, n;
     const double *coordinates; /* [3 n] x y z, finite */
-    const tutti_count
-        *weight; /* [n] >= 0, sum over all ranks below 2^62; NULL: weights of this rank are 1 */
+    /* [n] >= 0, sum over all ranks below 2^62; NULL: weights of this rank are 1 */
+    const tutti_count *weight;
 } tutti__points;
 
 /* Neighbours of node i: to[start[i]] ... to[start[i + 1] - 1], ascending, without the node itself. */

@@ -19,12 +19,12 @@ typedef struct tutti__entity_class {
     tutti_count *position; /* [n] among all entries of the class, from 0 */
     tutti_count *at;       /* [n] sum of the weights before it in its entity */
     tutti_count *weights;  /* [entities] sum of the weights */
-    tutti_count
-        *weight; /* [n] length of a list, number of factors; NULL: 1, or given by the topology */
+    /* [n] length of a list, number of factors; NULL: 1, or given by the topology */
+    tutti_count *weight;
     unsigned char *first;  /* [n] 1: no lower rank has it */
     unsigned char *writes; /* [n] 1: this rank writes it */
-    tutti__numbered *
-        sorted; /* [n] positions, ascending, with the indices of their entries: entity after entity */
+    /* [n] positions, ascending, with the indices of their entries: entity after entity */
+    tutti__numbered *sorted;
     int plain;       /* ids are 1, 2, 3 ... in the order of the file */
     int64_t largest; /* of this rank's ids */
 } tutti__entity_class;

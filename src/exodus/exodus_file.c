@@ -56,9 +56,8 @@ static tutti_err file_directory_sync(const char *path) {
 }
 
 /* Return whether this is a header by Tutti without its magic: no records, then dimensions, the
- * first of which is known.  A power cut can leave zeros instead; they are accepted only if the name
- * of the file is that of a series, since they may be
- * data of another program otherwise. */
+ * first of which is known.  A power cut can leave zeros instead; they are accepted only if the
+ * name of the file is that of a series, since they may be data of another program otherwise. */
 static int is_unpublished(const char head[42], int is_follower) {
     static const char ZEROS[42];
     if (is_follower && memcmp(head, ZEROS, sizeof ZEROS) == 0) return 1;

@@ -11,7 +11,7 @@
  *   exodus_decomposition  decompositions of nodes, blocks and sets
  *   exodus_local          entries of this rank by put_mesh or get_mesh
  *   entity_class          entries of a rank by kind, with their positions; accessors of the mesh
- * that it passes
+ *                         that it passes
  *   arrays                offsets of arrays in the file; sections of arrays written and read
  *   array_places          offsets of arrays, for programs that read the file themselves
  *   array_values          values of many arrays in one operation

@@ -41,8 +41,8 @@ typedef struct tutti__step_item {
     tutti_count variable; /* of the netCDF file; -1: it has no bytes */
     tutti_decomposition *entries;
     int64_t decomposition; /* its number; 0: that of the mesh */
-    int64_t
-        written; /* identifies the entries that are written, for the section state of the variable */
+    /* identifies the entries that are written, for the section state of the variable */
+    int64_t written;
     int is_whole; /* they are all entries of the variable */
     tutti_access *access;
 } tutti__step_item;

@@ -62,9 +62,9 @@ enum { TUTTI__ASSIGNED = -1 };
 typedef struct tutti__holders {
     tutti_count all; /* entries of all shares */
     tutti_count n;
-    tutti__id_interval
-        *interval; /* [n] ascending, without gaps; writer: the owner, or TUTTI__ASSIGNED */
-    int *holder;   /* 2 * rank, + 1 for a ghost */
+    /* [n] ascending, without gaps; writer: the owner, or TUTTI__ASSIGNED */
+    tutti__id_interval *interval;
+    int *holder; /* 2 * rank, + 1 for a ghost */
 } tutti__holders;
 /* Holders of the entries that ranks claim.  Entries that no rank has are assigned to the rank of their share, or to rank 0:
  * c->items and c->halo are replaced by longer arrays.   *owner_out: NULL, or [c->n] 1: this rank owns the entry.

@@ -1,10 +1,10 @@
 /* exodus_mesh: a mesh of a file, distributed to ranks and read.
  *
- *   elements   their ranks (distribute_elements.c), then their nodes, edges and faces
- *   faces, edges, nodes    those of the elements; unreferenced entries are assigned to the rank of
- * their share
- *   members    of sets, among the entries that this rank has (distribute_members.c)
- *   values     coordinates, ids, attributes, factors: one read
+ *   elements              their ranks (distribute_elements.c), then their nodes, edges and faces
+ *   faces, edges, nodes   those of the elements; unreferenced entries are assigned to the rank of
+ *                         their share
+ *   members               of sets, among the entries that this rank has (distribute_members.c)
+ *   values                coordinates, ids, attributes, factors: one read
  *
  * Each step takes the error of this rank so far and returns its outcome; errors are agreed on by
  * reads and in the end.

@@ -25,9 +25,8 @@
 typedef struct tutti__ids {
     tutti__entity_class *class; /* in: entities, start, weight; out: everything else but kind */
     const char *what;           /* an entry, for messages: "node", "element" */
-    const int64_t
-        *number; /* [n] >= 0; NULL on all ranks that have entries: positions are in rank order
-                                 * in each entity */
+    /* [n] >= 0; NULL on all ranks that have entries: positions are in rank order in each entity */
+    const int64_t *number;
     /* A hash of entry i, called for copies once all positions are known: copies must have the
      * same; NULL: none. */
     uint64_t (*check)(const void *context, tutti_count i);

@@ -11,8 +11,8 @@ typedef struct tutti__position_index {
     tutti_count n;
     const tutti_count *position; /* [n] of the caller */
     tutti_count first, span;
-    int32_t
-        *index; /* [span] index + 1 of position first + i, 0: none; NULL: positions are searched */
+    /* [span] index + 1 of position first + i, 0: none; NULL: positions are searched */
+    int32_t *index;
 } tutti__position_index;
 
 /* The different values of some lists, ascending: *out, tutti__free. */

@@ -80,8 +80,8 @@ typedef struct tutti__model {
     int64_t container;  /* TUTTI_CONTAINER_NATIVE, TUTTI_CONTAINER_NETCDF: of all data files */
     int64_t commit;     /* netCDF: the first segment of the last commit */
     int64_t published;  /* when it was loaded: segments before a commit that was not finished */
-    int64_t
-        defined; /* netCDF: the largest id of a variable when the last file got its first state */
+    /* netCDF: the largest id of a variable when the last file got its first state */
+    int64_t defined;
     tutti__space *spaces;
     tutti__variable *variables;
     tutti__size *sizes;

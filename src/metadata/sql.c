@@ -1,8 +1,8 @@
 /* metadata: the connection to SQLite: statements, errors, private copies of the database.
  *
- * Journal mode TRUNCATE: a commit is the truncation of the journal, and a killed writer leaves one
- * that the next
- * writer rolls back.  A reader cannot: it copies both files to a temporary directory and rolls back there.
+ * Journal mode TRUNCATE: a commit is the truncation of the journal, and a killed writer leaves
+ * one that the next writer rolls back.  A reader cannot: it copies both files to a temporary
+ * directory and rolls back there.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "metadata/meta_impl.h"
 

@@ -1,9 +1,8 @@
 /* nemesis: borders of a partition.
  *
  * The rank of the share of a node (decomposition/incidence.h) collects the ranks whose elements
- * have it, and sends them to all holders.
- * A side all of whose nodes are border nodes may be a side of another rank too: such sides are matched on a
- * rank given by a hash of their nodes.
+ * have it, and sends them to all holders.  A side all of whose nodes are border nodes may be a
+ * side of another rank too: such sides are matched on a rank given by a hash of their nodes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <string.h>

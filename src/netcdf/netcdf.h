@@ -25,8 +25,8 @@ typedef struct tutti__ncfile {
     tutti__segment_row topology; /* id 0: it has none */
     tutti__section *fixed;       /* of the topology, by offset */
     int64_t fixed_n;
-    tutti__segment_row
-        first; /* the first state: where records begin and how long they are; id 0: none */
+    /* the first state: where records begin and how long they are; id 0: none */
+    tutti__segment_row first;
     tutti__section *state; /* its sections, by offset */
     int64_t state_n;
     tutti_count records; /* number of states */

@@ -1,10 +1,10 @@
 /* plan: selection of the aggregators.
  *
  * Every group contributes min(its size, level) ranks, with the same level for all groups.  Each
- * remaining aggregator comes from a different larger group, and these groups are evenly spaced.  Inside a
- * group the chosen ranks are evenly spaced and include the first rank.
- * The algorithm is in place: ranks are sorted by group in the output array, and each group is then
- * reduced to its chosen ranks.
+ * remaining aggregator comes from a different larger group, and these groups are evenly spaced.
+ * Inside a group the chosen ranks are evenly spaced and include the first rank.  The algorithm is
+ * in place: ranks are sorted by group in the output array, and each group is then reduced to its
+ * chosen ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include "plan/domains.h"

@@ -71,9 +71,9 @@ typedef struct tutti__container {
     tutti_err (*commit_check)(const tutti_dataset *d);
     /* No more sections follow: set trailer and end of d->now.segment, which `finish` may increase.   Not collective. */
     void (*end)(tutti_dataset *d);
-    /* Rank 0, in the transaction, which has all rows of d->now but the segment's: add that row and
-     * write all that must be on the
-     * device before the commit point.  Without `publish` the transaction is the commit point. */
+    /* Rank 0, in the transaction, which has all rows of d->now but the segment's: add that row
+     * and write all that must be on the device before the commit point.  Without `publish` the
+     * transaction is the commit point. */
     tutti_err (*finish)(tutti_dataset *d, const tutti__trailer_spec *spec);
     /* Rank 0, after the transaction: the commit point.  If it fails, the rows are removed again. */
     tutti_err (*publish)(const tutti_dataset *d);

@@ -129,13 +129,13 @@ extern const tutti__class tutti__dataset_class;
 
 struct tutti_dataset {
     TUTTI__STEP_OBJECT;
-    struct tutti__commit_message
-        *message;   /* of the current commit: the result that rank 0 broadcasts (commit.c) */
+    /* of the current commit: the result that rank 0 broadcasts (commit.c) */
+    struct tutti__commit_message *message;
     int64_t stamps; /* given out */
     int64_t clock;  /* uses of files */
     tutti_dataset_options opt;
-    tutti_off
-        chunk_bytes;   /* of new compressed sections: TUTTI__CHUNK_BYTES; tests have smaller ones */
+    /* of new compressed sections: TUTTI__CHUNK_BYTES; tests have smaller ones */
+    tutti_off chunk_bytes;
     tutti__meta *meta; /* rank 0 */
     tutti__model model;
     const tutti__container *container; /* that of model.container */
@@ -180,10 +180,9 @@ tutti_err tutti__dataset_segment_check(const tutti_dataset *d, tutti_count segme
 /* TUTTI_ERR_STATE: the segment, which exists, is archived. Not collective. */
 tutti_err tutti__dataset_check_not_archived(const tutti_dataset *d,
                                             tutti_count segment) TUTTI_MUST_USE;
-/* The end of a call that reads, with its result: a writer may have removed or archived segments in
- * this time; then data
- * and errors are invalid, and the call fails with TUTTI_ERR_STATE. Collective; `err` must be the
- * same on all ranks. */
+/* The end of a call that reads, with its result: a writer may have removed or archived segments
+ * in this time; then data and errors are invalid, and the call fails with TUTTI_ERR_STATE.
+ * Collective; `err` must be the same on all ranks. */
 tutti_err tutti__dataset_check_unchanged(tutti_dataset *d, tutti_err err) TUTTI_MUST_USE;
 /* A data file, opened if it is not.   Collective. */
 tutti_err tutti__dataset_file(tutti_dataset *d, const tutti__datafile *row,

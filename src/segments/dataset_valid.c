@@ -1,7 +1,6 @@
 /* segments: relations between the fields of a dataset that hold whenever a public call begins or
- * ends, asserted there in
- * debug and sanitizer builds.  During a commit, its thread changes the segments that have begun:
- * they are not checked.
+ * ends, asserted there in debug and sanitizer builds.  During a commit, its thread changes the
+ * segments that have begun: they are not checked.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 

@@ -63,8 +63,7 @@ int64_t tutti__blocks_whole(const tutti__block_list *b, tutti_off block, int64_t
 /* ---- reading */
 
 /* Checksums of the blocks list[0 ... n - 1] of a file that is being written: bytes beyond its end
- * will be zeros.
- * NULL: of n blocks from `from` on, of a file that must contain them. */
+ * will be zeros.  NULL: of n blocks from `from` on, of a file that must contain them. */
 static tutti_err read_blocks(tutti_file *f, const tutti__block_list *b, const int64_t *list,
                              int64_t from, int64_t n, uint64_t *sums_out) {
     enum { RUN = 32 };

@@ -65,8 +65,7 @@ tutti_err tutti__block_table_share(tutti__team *team, tutti_file *f, const tutti
 void tutti__block_table_free(tutti__block_table *t);
 
 /* All checksums, from those of the ranks (by block of the list, each on one rank) and from the
- * file.  *table_out: on rank 0,
- * to be freed.   Collective. */
+ * file.  *table_out: on rank 0, to be freed.   Collective. */
 tutti_err tutti__blocks_sum(tutti__team *t, tutti_file *f, const tutti__block_list *b, int64_t n,
                             const tutti__sum *known, uint64_t **table_out) TUTTI_MUST_USE;
 

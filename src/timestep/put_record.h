@@ -15,8 +15,8 @@
 /* A section that a put writes.  Sections have a variable and a part; files without parts have part 0. */
 typedef struct tutti__put_target {
     int64_t variable, part;
-    int64_t
-        entries; /* identifies the entries that are written, e.g. the number of their decomposition */
+    /* identifies the entries that are written, e.g. the number of their decomposition */
+    int64_t entries;
     int is_whole; /* the put covers the section */
     int is_own;   /* the library owns the data: an abandoned put that succeeds has written it */
     int64_t ticket;

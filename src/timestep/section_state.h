@@ -4,11 +4,10 @@
  * the entries that a put writes.  The rules:
  *
  *   - A put that fails leaves unknown bytes in its entries.  A later put repairs that only if it
- * succeeds and writes
- *     at least those entries: it has the same decomposition, or it covers the whole section.
+ *     succeeds and writes at least those entries: it has the same decomposition, or it covers the
+ *     whole section.
  *   - A failed sync may have lost the bytes of every earlier put, so each of them must be
- * repeated, or one put must
- *     cover the whole section.
+ *     repeated, or one put must cover the whole section.
  *   - A section with a put that must be repeated has failed and cannot be committed.
  *
  * Puts may overlap.  A put is later than an event if it started after that event: after the end of
@@ -29,10 +28,10 @@ typedef enum tutti__section_status {
 /* The puts of one decomposition.  Times are tickets: puts and failed syncs are numbered from 1 on. */
 typedef struct tutti__section_put {
     int64_t decomposition;
-    int64_t
-        ended; /* the last ticket when one ended that no put of the whole section replaced; 0: none */
-    int64_t
-        failed; /* the last ticket when a put or a sync failed, so that a later put is needed; 0: none */
+    /* the last ticket when one ended that no put of the whole section replaced; 0: none */
+    int64_t ended;
+    /* the last ticket when a put or a sync failed, so that a later put is needed; 0: none */
+    int64_t failed;
 } tutti__section_put;
 
 /* All 0: an empty section. */

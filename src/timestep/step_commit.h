@@ -4,16 +4,14 @@
  *   call        all ranks agree on the call                                              by the caller
  *   gather      rank 0 receives the checksums that ranks have
  *   finish      rank 0 reads the other blocks and writes all that must precede the commit point;
- * the other ranks sync
- *               the file meanwhile, rank 0 afterwards                                   
- * (TUTTI_DURABLE: an agreement)
+ *               the other ranks sync the file meanwhile, rank 0 afterwards
+ *               (TUTTI_DURABLE: an agreement)
  *   publish     rank 0: the commit point
  *   verdict     rank 0 broadcasts the outcome and the data that all ranks need
  *
  * If rank 0 would have to read many blocks alone, all ranks read them, with up to six more
- * collective communications.
- * Callbacks on rank 0 and syncs are jobs (comm/by_thread.h): inside a fiber they do not block the
- * caller's thread.
+ * collective communications.  Callbacks on rank 0 and syncs are jobs (comm/by_thread.h): inside a
+ * fiber they do not block the caller's thread.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_STEP_COMMIT_H
 #define TUTTI_STEP_COMMIT_H
@@ -42,15 +40,15 @@ typedef struct tutti__step_commit {
     tutti_file *file;
     int is_durable;
     tutti_err local_err; /* of this rank, with its last error; TUTTI_OK without checksums */
-    const tutti__block_list
-        *blocks;       /* NULL: without checksums.  Where local_err is set, also NULL */
+    /* NULL: without checksums.  Where local_err is set, also NULL */
+    const tutti__block_list *blocks;
     int has_checksums; /* the same on all ranks */
     int64_t known_n;   /* checksums of this rank, by block of the list */
     const tutti__sum *known;
     const tutti__commit_steps *steps;
     void *step;
-    tutti__commit_verdict
-        *verdict;       /* and the bytes that follow it: that of rank 0 on all ranks afterwards */
+    /* and the bytes that follow it: that of rank 0 on all ranks afterwards */
+    tutti__commit_verdict *verdict;
     int verdict_bytes;  /* including the bytes that follow; the same on all ranks */
     int is_sync_failed; /* out, the same on all ranks: a sync has failed */
 } tutti__step_commit;

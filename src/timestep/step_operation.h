@@ -15,8 +15,8 @@ typedef struct tutti__step_operation {
     tutti_err (*run)(struct tutti__step_operation *op, tutti_err local_err);
     /* Release the arguments.   Not collective. */
     void (*release)(struct tutti__step_operation *op);
-    tutti__put_record *
-        record; /* set by the `run` of a put after all ranks have agreed on the call; otherwise NULL */
+    /* set by the `run` of a put after all ranks have agreed on the call; otherwise NULL */
+    tutti__put_record *record;
     tutti_error_info refused; /* the error of this rank before `run`; code TUTTI_OK: none */
 } tutti__step_operation;
 

@@ -38,6 +38,25 @@ static tutti_off choose_window(const tutti_plan *p, int buffers, tutti_off exten
     return tutti__max(tutti__align_down(most, most < align ? grain : align), *least_out);
 }
 
+/* Decide the exchange, the engine and the groups of ranks that share staging memory.  The literal
+ * engine is used only if an option requests its exchange.  MPI windows are created and fenced by
+ * blocking calls, which would block other operations of the thread inside a fiber, so fibers use
+ * messages instead. */
+static void decide_exchange(tutti_plan *p, int singles) {
+    const tutti_file *f = p->file;
+    tutti__two_phase *t = p->two;
+    const int exchange =
+        f->opt.exchange == TUTTI_EXCHANGE_AUTO ? p->choice.exchange : f->opt.exchange;
+    const int one_sided = exchange == TUTTI_EXCHANGE_FENCE || exchange == TUTTI_EXCHANGE_LOCK;
+    const int steps = exchange == TUTTI_EXCHANGE_TWO_SIDED && f->opt.step > 0;
+    t->literal = (one_sided || steps) && !t->ordered && tutti__is_staged(p->choice.method);
+    t->kind = one_sided && !p->cache.inside ? exchange : TUTTI_EXCHANGE_TWO_SIDED;
+    t->step = t->kind != TUTTI_EXCHANGE_TWO_SIDED ? 0 : one_sided ? 4 : f->opt.step;
+    t->shared = !singles && (exchange == TUTTI_EXCHANGE_AUTO || exchange == TUTTI_EXCHANGE_SHM);
+    t->groups = t->shared ? &f->team->nodes : &f->team->singles;
+    t->messages = !t->literal && (t->groups->n > 1 || t->ordered);
+}
+
 tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int singles) {
     tutti_file *f = p->file;
     tutti__two_phase *t = p->two;
@@ -48,19 +67,7 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     const tutti_off align =
         block > 0 ? f->opt.striping_unit / tutti__min(even, block) * block : f->opt.striping_unit;
 
-    /* Exchange.  The literal engine is used only if an option requests its exchange.  MPI windows
-     * are created and fenced by blocking calls, which would block other operations of the thread
-     * inside a fiber, so fibers use messages instead. */
-    const int exchange =
-        f->opt.exchange == TUTTI_EXCHANGE_AUTO ? p->choice.exchange : f->opt.exchange;
-    const int one_sided = exchange == TUTTI_EXCHANGE_FENCE || exchange == TUTTI_EXCHANGE_LOCK;
-    const int steps = exchange == TUTTI_EXCHANGE_TWO_SIDED && f->opt.step > 0;
-    t->literal = (one_sided || steps) && !t->ordered && tutti__is_staged(p->choice.method);
-    t->kind = one_sided && !p->cache.inside ? exchange : TUTTI_EXCHANGE_TWO_SIDED;
-    t->step = t->kind != TUTTI_EXCHANGE_TWO_SIDED ? 0 : one_sided ? 4 : f->opt.step;
-    t->shared = !singles && (exchange == TUTTI_EXCHANGE_AUTO || exchange == TUTTI_EXCHANGE_SHM);
-    t->groups = t->shared ? &team->nodes : &team->singles;
-    t->messages = !t->literal && (t->groups->n > 1 || t->ordered);
+    decide_exchange(p, singles);
 
     /* Pipeline, and the number of slots of its windows */
     t->pipeline = f->opt.pipeline ? f->opt.pipeline : p->choice.pipeline;

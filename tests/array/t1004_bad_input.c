@@ -1,7 +1,7 @@
 /* TEST ranks=1,3 timeout=90 */
 /* Invalid input of every kind: the same clear error on all ranks, also if only one of them is
- * wrong, and nothing is written;
- * correct calls work afterwards; memory and descriptors are released.
+ * wrong, and nothing is written; correct calls work afterwards; memory and descriptors are
+ * released.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"
 

@@ -1,8 +1,8 @@
 /* TEST ranks=2,3,5 timeout=60 */
-/* Copies and tile iterations for which some ranks pass both arrays and others only one of them, or
- * one that is closed: all ranks get the same error, regardless of which ranks they are; afterwards
- * both arrays work.
- * Between the attempts ranks are in different calls, which must have no effect.
+/* Copies and tile iterations for which some ranks pass both arrays and others only one of them,
+ * or one that is closed: all ranks get the same error, regardless of which ranks they are;
+ * afterwards both arrays work.  Between the attempts ranks are in different calls, which must
+ * have no effect.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"
 

@@ -1,9 +1,9 @@
 /* Exodus files as written by other programs: libMesh, MOOSE, Cubit, IOSS, nccopy -u.
  *
  * corpus_write(DIR) writes every file of corpus_files below; the headers are encoded by src/cdf,
- * so that no other library is needed and every build writes the same bytes.  libexodusii can read all
- * files (t1322_libexodus.sh) except those marked `refused`.
- * Values are functions of their position: corpus_coordinate, corpus_id, corpus_result, ...
+ * so that no other library is needed and every build writes the same bytes.  libexodusii can read
+ * all files (t1322_libexodus.sh) except those marked `refused`.  Values are functions of their
+ * position: corpus_coordinate, corpus_id, corpus_result, ...
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_EXODUS_CORPUS_H
 #define TUTTI_TESTS_EXODUS_CORPUS_H
@@ -31,8 +31,8 @@ typedef struct {
     int64_t id;
     const char *name;
     tutti_count n;
-    tutti_count
-        factors; /* number of distribution factors in the file; -1: the number required by the format */
+    /* number of distribution factors in the file; -1: the number required by the format */
+    tutti_count factors;
     int repeats; /* 1: every second member repeats the previous member */
 } corpus_set;
 
