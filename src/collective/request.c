@@ -454,7 +454,7 @@ int tutti__request_wait_until(tutti_request *r, double end) {
     const int independent = r->asked.how == TUTTI__INDEPENDENT;
     tutti_file *f = r->op.file;
     TUTTI_USE(independent ? NULL : f);
-    tutti__wait w = tutti__wait_begin(f ? f->team : NULL, NULL);
+    tutti__wait w = {.team = f ? f->team : NULL, .own = 1};
     while (!tutti__request_test(r)) {
         const double left = end - tutti__now();
         /* seconds for which other operations cannot progress in this thread */

@@ -20,6 +20,8 @@ typedef struct tutti__wait {
     int transfers; /* whether large data is copied or sent: yielding is faster than sleeping */
     int turns;     /* polls so far, up to SPINS */
     double since;  /* time of the first yield; 0: none yet */
+    double spun;   /* seconds of yields during which no other process ran */
+    int own;       /* operations progressed by a turn that this wait is for */
 } tutti__wait;
 tutti__wait tutti__wait_begin(const tutti__team *t, tutti__event *e);
 /* Begin to wait for messages with large data, or for a file access during such messages. */
