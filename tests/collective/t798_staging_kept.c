@@ -86,7 +86,7 @@ static void open_files(const char *options) {
     CHECK(before < 0 || closed <= stages + KEPT * OTHER_KIB, "%ld KiB after close", closed);
     for (int i = 0; i < FILES; i++) MPI_Comm_free(&comm[i]);
     const long freed = shared_memory_kib() - before;
-    CHECK(before < 0 || freed <= 2 * OTHER_KIB, "%ld KiB without communicators", freed);
+    CHECK(before < 0 || freed < STAGE_KIB, "%ld KiB without communicators", freed);
 }
 
 int main(int argc, char **argv) {
