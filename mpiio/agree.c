@@ -1,16 +1,14 @@
 /* mpiio: agreement of ranks on numbers; requests of the program progress in the meantime.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include <sched.h>
-
 #include "request.h"
 
 int mpiio_finish(MPI_Request *request) {
     int done = 0;
-    for (;;) {
+    for (double since = 0;;) {
         const int code = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
         if (code != MPI_SUCCESS || done) return code;
         mpiio_requests_progress();
-        sched_yield();
+        mpiio_pause(&since);
     }
 }
 

@@ -12,7 +12,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <limits.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +22,7 @@ enum { OTHERS = 2 };
 /* Held while requests are tested and removed from the list of pending requests. */
 static pthread_mutex_t progress_lock = PTHREAD_MUTEX_INITIALIZER;
 static mpiio_request *cursor; /* next request to test; NULL: start of the list */
+static int many_threads;      /* whether the thread level is MPI_THREAD_MULTIPLE */
 
 /* ---- enter and leave Tutti */
 
@@ -60,11 +60,11 @@ static int request_cancel(void *state, int complete) {
 
 /* ---- progress */
 
-/* Test a request; return 1 if it is complete now. */
-static int move_on(mpiio_request *q) {
+/* Test a request, and wait at most `seconds` for it; return 1 if it is complete now. */
+static int move_on(mpiio_request *q, double seconds) {
     tutti_off bytes = 0;
     int done = 0;
-    const tutti_err outcome = tutti_request_test(&q->tutti, &done, &bytes);
+    const tutti_err outcome = tutti_request_wait_for(&q->tutti, seconds, &done, &bytes);
     if (!done) return 0;
     if (outcome != TUTTI_OK && q->handle != MPI_REQUEST_NULL) {
         q->code = mpiio_class_of(outcome, tutti_last_error());
@@ -88,14 +88,14 @@ static int move_some_on(void) {
     mpiio_request *q = mpiio_request_after(NULL);
     for (mpiio_request *next; q; q = next) {
         next = mpiio_request_after(q);
-        if (!move_on(q)) break;
+        if (!move_on(q, 0)) break;
         completed = 1;
     }
     for (int misses = 0; q && misses < OTHERS;) {
         mpiio_request *other = cursor ? cursor : mpiio_request_after(q);
         if (!other) break;
         cursor = mpiio_request_after(other);
-        if (other != q && move_on(other))
+        if (other != q && move_on(other, 0))
             completed = 1;
         else
             misses++;
@@ -103,24 +103,43 @@ static int move_some_on(void) {
     return completed;
 }
 
-int mpiio_requests_progress(void) {
+/* Take the lock and enter Tutti; return 0 if another thread has the lock, or this thread is in Tutti. */
+static int begin_moves(void) {
     if (mpiio_requests_idle() || pthread_mutex_trylock(&progress_lock) != 0) return 0;
-    const int saved_errno = errno;
     mpiio_depth++;
-    const int completed = move_some_on();
+    return 1;
+}
+
+static void end_moves(int saved_errno) {
     mpiio_depth--;
     pthread_mutex_unlock(&progress_lock);
     errno = saved_errno;
+}
+
+int mpiio_requests_progress(void) {
+    const int saved_errno = errno;
+    if (!begin_moves()) return 0;
+    const int completed = move_some_on();
+    end_moves(saved_errno);
     return completed;
+}
+
+int mpiio_request_wait(mpiio_request *q) {
+    /* other threads may need the lock */
+    const double most = many_threads ? 1e-4 : 1e-2;
+    const int saved_errno = errno;
+    if (!begin_moves()) return 0;
+    if (!mpiio_request_settled(q)) (void)move_on(q, most);
+    end_moves(saved_errno);
+    return 1;
 }
 
 /* ---- end of a file, and of MPI */
 
 void mpiio_requests_settle(mpiio_file *f) {
     if (mpiio_requests_idle()) return;
-    while (mpiio_requests_under_way(f)) {
-        if (!mpiio_requests_progress()) sched_yield();
-    }
+    for (double since = 0; mpiio_requests_under_way(f);)
+        if (!mpiio_requests_progress()) mpiio_pause(&since);
     mpiio_requests_forget(f);
 }
 
@@ -133,6 +152,9 @@ void mpiio_requests_end(void) {
 /* ---- new requests */
 
 static void begin_progress(void) {
+    int level = MPI_THREAD_MULTIPLE;
+    PMPI_Query_thread(&level);
+    many_threads = level == MPI_THREAD_MULTIPLE;
     mpiio_progress_begin(mpiio_requests_progress);
 }
 

@@ -6,8 +6,6 @@
  * which operations of Tutti progress.  It reports errors of completed requests to the error handler
  * of the file and, as the standard requires, by the return code or in the statuses.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include <sched.h>
-
 #include "request_impl.h"
 
 /* ---- errors */
@@ -76,8 +74,23 @@ static int is_foreign(const mpiio_request *among) {
     return !among && mpiio_progress_everywhere();
 }
 
-static void progress_or_yield(void) {
-    if (!mpiio_requests_progress()) sched_yield();
+/* Return a pending request of this library if the wait can only end after it: all n handles are its requests,
+ * and the wait needs all of them, or there is one.  Otherwise return NULL. */
+static mpiio_request *pending_request(mpiio_request *among, int n, const MPI_Request *requests,
+                                      int needs_all) {
+    mpiio_request *pending = NULL;
+    int own = 0, all = 0;
+    for (int i = 0; among && i < n; i++) all += requests[i] != MPI_REQUEST_NULL;
+    for (mpiio_request *q = among; q; q = q->waited, own++)
+        if (!pending && !mpiio_request_settled(q)) pending = q;
+    return own == all && (needs_all || own == 1) ? pending : NULL;
+}
+
+/* Progress requests; if none completes, wait for the pending request, or pause if it is NULL.  MPI messages progress
+ * rarely while a request is waited for. */
+static void wait_or_pause(mpiio_request *pending, double *since) {
+    if (mpiio_requests_progress() || (pending && mpiio_request_wait(pending))) return;
+    mpiio_pause(since);
 }
 
 int PMPI_Wait(MPI_Request *request, MPI_Status *status) {
@@ -85,8 +98,11 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status) {
     mpiio_request *among = mpiio_requests_among(1, request);
     if (is_foreign(among)) return MPIIO_REAL(Wait)(request, status);
     int code, flag = 0;
+    double since = 0;
+    for (mpiio_request *q; (q = pending_request(among, 1, request, 1)) != NULL;)
+        wait_or_pause(q, &since);
     while ((code = MPIIO_REAL(Test)(request, &flag, status)) == MPI_SUCCESS && !flag)
-        progress_or_yield();
+        wait_or_pause(NULL, &since);
     return report_one(among, request, code);
 }
 
@@ -95,9 +111,10 @@ int PMPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *stat
     mpiio_request *among = mpiio_requests_among(count, requests);
     if (is_foreign(among)) return MPIIO_REAL(Waitany)(count, requests, index, status);
     int code, flag = 0;
+    double since = 0;
     while ((code = MPIIO_REAL(Testany)(count, requests, index, &flag, status)) == MPI_SUCCESS &&
            !flag)
-        progress_or_yield();
+        wait_or_pause(pending_request(among, count, requests, 0), &since);
     return report_one(among, requests, code);
 }
 
@@ -106,8 +123,11 @@ int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
     mpiio_request *among = mpiio_requests_among(count, requests);
     if (is_foreign(among)) return MPIIO_REAL(Waitall)(count, requests, statuses);
     int code, flag = 0;
+    double since = 0;
+    for (mpiio_request *q; (q = pending_request(among, count, requests, 1)) != NULL;)
+        wait_or_pause(q, &since);
     while ((code = MPIIO_REAL(Testall)(count, requests, &flag, statuses)) == MPI_SUCCESS && !flag)
-        progress_or_yield();
+        wait_or_pause(NULL, &since);
     for (int i = 0; i < count && statuses != MPI_STATUSES_IGNORE && code == MPI_SUCCESS; i++)
         statuses[i].MPI_ERROR = MPI_SUCCESS; /* like MPI_Waitall, unlike MPI_Testall */
     return report_all(among, requests, &(answer){count, NULL, statuses}, code);
@@ -121,10 +141,11 @@ int PMPI_Waitsome(int incount, MPI_Request requests[], int *outcount, int indice
     if (is_foreign(among))
         return MPIIO_REAL(Waitsome)(incount, requests, outcount, indices, statuses);
     int code;
+    double since = 0;
     while ((code = MPIIO_REAL(Testsome)(incount, requests, outcount, indices, statuses)) ==
                MPI_SUCCESS &&
            *outcount == 0)
-        progress_or_yield();
+        wait_or_pause(pending_request(among, incount, requests, 0), &since);
     return report_all(among, requests, &(answer){*outcount, indices, statuses}, code);
 }
 

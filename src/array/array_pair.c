@@ -55,9 +55,10 @@ static tutti_err meet_in_team(tutti_array *a, int alone, int note, tutti__range 
     *other = r[OTHER];
     if (r[ALONE].max == 0) return TUTTI_OK;
     if (!alone && !note) TUTTI_TRY(send_note(t));
+    tutti__wait w = tutti__wait_begin(t, NULL);
     while (!note) {
         TUTTI_TRY(test_note(t, &note));
-        if (!note) tutti__yield();
+        if (!note) tutti__wait_turn(&w);
     }
     return TUTTI_OK;
 }
@@ -92,6 +93,7 @@ static tutti_err meet_in_two_teams(tutti_array *from, tutti_array *to) {
         meet_in_fiber(&m);
         return m.err;
     }
+    tutti__wait w = tutti__wait_begin(tutti__array_team(to), NULL);
     while (!tutti__fiber_resume(fiber)) {
         if (!note && err == TUTTI_OK) err = test_note(tutti__array_team(to), &note);
         if (note == 1 && err == TUTTI_OK) {
@@ -99,7 +101,7 @@ static tutti_err meet_in_two_teams(tutti_array *from, tutti_array *to) {
             err = meet_in_team(to, 0, note, &other);
             note = 2; /* ignore further notes */
         }
-        tutti__yield();
+        tutti__wait_turn(&w);
     }
     tutti__fiber_free(&fiber);
     if (m.err == TUTTI_OK) return err;

@@ -3,7 +3,9 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 #include "collective/request.h"
+#include "base/trace.h"
 #include "comm/call.h"
+#include "comm/wait.h"
 
 #define CHECK_FILE(f) TUTTI_TRY(tutti__file_live(f))
 #define CHECK_PLAN(p) TUTTI_TRY(tutti__plan_live(p))
@@ -383,6 +385,26 @@ tutti_err tutti_request_test(tutti_request **r, int *done_out, tutti_off *count_
     /* another thread uses the file */
     if (f && pthread_mutex_trylock(&f->use) != 0) return TUTTI_OK;
     *done_out = tutti__request_test(*r);
+    const tutti_err err = *done_out ? tutti__request_collect(r, count_out) : TUTTI_OK;
+    if (f) pthread_mutex_unlock(&f->use);
+    return err;
+}
+
+tutti_err tutti_request_wait_for(tutti_request **r, double seconds, int *done_out,
+                                 tutti_off *count_out) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_CHECK(done_out != NULL, TUTTI_ERR_ARG, "argument done_out is NULL");
+    *done_out = 1; /* an invalid request counts as completed */
+    TUTTI_TRY(tutti__request_live(r));
+    const double end = tutti__now() + (seconds > 0 ? seconds : 0);
+    tutti_file *f = (*r)->asked.how == TUTTI__INDEPENDENT ? NULL : (*r)->op.file;
+    tutti__wait w = tutti__wait_begin(NULL, NULL);
+    *done_out = 0;
+    while (f && pthread_mutex_trylock(&f->use) != 0) { /* another thread uses the file */
+        if (tutti__now() >= end) return TUTTI_OK;
+        tutti__wait_turn(&w);
+    }
+    *done_out = tutti__request_wait_until(*r, end);
     const tutti_err err = *done_out ? tutti__request_collect(r, count_out) : TUTTI_OK;
     if (f) pthread_mutex_unlock(&f->use);
     return err;

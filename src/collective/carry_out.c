@@ -79,8 +79,11 @@ static tutti_err agree_on_plan(tutti_request *r) {
     r->found.file_size = all[SIZE].max;
     r->found.apart = all[BLOCKS].min == 0;
     if (!p->run || p->engine->ready(p)) return TUTTI_OK;
-    p->engine->prepare(p); /* not earlier: other ranks may have been in the previous operation */
-    return tutti__team_agree(p->file->team, TUTTI_OK);
+    /* not earlier: other ranks may have been in the previous operation */
+    int awake = 0;
+    TUTTI_TRY(tutti__plan_wake(p, p->two->elsewhere, &awake));
+    TUTTI_CHECK(awake, TUTTI_ERR_NOMEM, "cannot allocate staging memory for the plan");
+    return TUTTI_OK;
 }
 
 /* ---- transfer of the bytes */
@@ -93,12 +96,13 @@ static tutti_err move_directly(const tutti_plan *p, tutti__op *op) {
                            p->choice.method == TUTTI_METHOD_INDEPENDENT ? 1 : TUTTI__LIST_BATCH);
 }
 
-static tutti_err wait_for_message(tutti__message *m) {
+static tutti_err wait_for_message(const tutti__team *t, tutti__message *m) {
     int done = 0;
+    tutti__wait w = tutti__wait_begin(t, NULL);
     for (;;) {
         TUTTI_TRY(tutti__message_test(m, &done));
         if (done) return TUTTI_OK;
-        tutti__yield();
+        tutti__wait_turn(&w);
     }
 }
 
@@ -110,7 +114,7 @@ static tutti_err move_in_rank_order(const tutti_plan *p, tutti__op *op) {
     tutti__message m = {.active = 0};
     if (t->rank > 0) {
         TUTTI_TRY(tutti__message_receive(t, t->rank - 1, tag, NULL, 0, &m));
-        TUTTI_TRY(wait_for_message(&m));
+        TUTTI_TRY(wait_for_message(t, &m));
     }
     tutti_err err = tutti__operation_refresh(op); /* see the data of the previous rank */
     if (err == TUTTI_OK) err = move_directly(p, op);
@@ -118,7 +122,7 @@ static tutti_err move_in_rank_order(const tutti_plan *p, tutti__op *op) {
     if (t->rank + 1 < t->size) {
         const tutti_error_info info = *tutti_last_error();
         TUTTI_TRY(tutti__message_send(t, t->rank + 1, tag, NULL, 0, &m));
-        TUTTI_TRY(wait_for_message(&m));
+        TUTTI_TRY(wait_for_message(t, &m));
         if (err != TUTTI_OK) tutti__error_assign(&info);
     }
     return err;

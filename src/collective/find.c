@@ -2,7 +2,8 @@
  *
  *   START       determine the error of this rank, and the cached plans that fit it (plan_cache.c)
  *   POSTED      the team has shared memory: this rank has answered and waits for the other ranks
- *   COLLECTED   all ranks have answered; in most cases they reuse a plan and no vote is needed
+ *   COLLECTED   all ranks have answered; in most cases they reuse a plan, or make the first one of a file from
+ *               the answers, and no vote is needed
  *   WRITING     all bytes are in shared memory, and one rank writes them for all (small.c)
  *   STATUS_POSTED  this rank has transferred its bytes and posted the outcome
  *   FAILED      the transfer of a rank failed: a vote reports its error
@@ -32,11 +33,20 @@ enum {
     SPLIT_RESIDENT = 32,
     STARTED_RESIDENT = 64,
     RESIDENT = SPLIT_RESIDENT | STARTED_RESIDENT, /* either bit */
-    STEPWISE = 128                                /* the request progresses without a fiber */
+    STEPWISE = 128,                               /* the request progresses without a fiber */
+    SUMMARIZED = 256 /* the cache is empty, and the answers contain the numbers of a new plan */
 };
 
 /* Indices of the ranges of a consensus. */
 enum { CALL, SIZE = CALL + TUTTI__ANNOUNCEMENTS, BACKGROUND, GATHERED, COLD, PLANS };
+
+/* What a rank contributes to a new plan, later of all ranks. */
+typedef struct {
+    tutti__summary all;
+    int64_t described,
+        broken; /* size of the largest description in bytes; whether `all` is broken */
+} contribution;
+enum { SUMMARY_NUMBERS = 16 }; /* numbers of a contribution */
 
 enum { START = 1, POSTED, COLLECTED, WRITING, STATUS_POSTED, FAILED, VOTE };
 
@@ -88,11 +98,12 @@ static void accept_written(tutti_request *r, const tutti__finding *x) {
     r->op.moved = x->count;
 }
 
-/* Make a new plan from the summary of all requests.  `described`: size of the largest description
- * of a rank in bytes. */
-static tutti_err make_plan(tutti_request *r, const tutti__finding *x, const tutti__summary *all,
-                           tutti_off described) {
+/* Make a new plan from the contributions of all ranks. */
+static tutti_err make_plan(tutti_request *r, const tutti__finding *x, const contribution *c) {
     tutti_file *f = r->op.file;
+    tutti__summary all = c->all;
+    all.cold = x->cold && all.bytes > 0 && all.hi - all.lo >= TUTTI__COLD_SPAN;
+    all.broken = c->broken > 0;
     tutti_plan *p = f->plans.blank;
     /* the plan belongs to the caller and is not cached */
     const int own = r->asked.how == TUTTI__PLAN_ONLY;
@@ -111,9 +122,9 @@ static tutti_err make_plan(tutti_request *r, const tutti__finding *x, const tutt
         p->asked.batch = tutti__batch_ref(r->op.parts->batch);
         tutti__parts_start(r->op.parts, p->asked.batch, 0);
     }
-    p->cache.worth = all->max_bytes / TUTTI__CACHED_PART;
-    p->cache.described = described;
-    const tutti_err err = tutti__plan_make(p, all);
+    p->cache.worth = all.max_bytes / TUTTI__CACHED_PART;
+    p->cache.described = c->described;
+    const tutti_err err = tutti__plan_make(p, &all);
     if (err != TUTTI_OK) {
         tutti__plan_destroy(&p);
         return err;
@@ -157,6 +168,80 @@ void tutti__find_start(const tutti_request *r, tutti__finding *x) {
     if (r->asked.how != TUTTI__PLAN_ONLY) tutti__plan_cache_match(r, x);
 }
 
+/* List the numbers of a contribution and their reductions. */
+static void list_numbers(contribution *c, tutti__reduction to[SUMMARY_NUMBERS]) {
+    tutti__summary *s = &c->all;
+    const tutti__reduction list[SUMMARY_NUMBERS] = {
+        {TUTTI__MIN, &s->lo},        {TUTTI__MAX, &s->hi},        {TUTTI__SUM, &s->bytes},
+        {TUTTI__SUM, &s->extents},   {TUTTI__SUM, &s->runs},      {TUTTI__SUM, &s->ranks},
+        {TUTTI__MAX, &s->max_bytes}, {TUTTI__MIN, &s->run},       {TUTTI__MIN, &s->piece},
+        {TUTTI__MIN, &s->first},     {TUTTI__MAX, &s->last},      {TUTTI__MIN, &s->min_bytes},
+        {TUTTI__MIN, &s->start_min}, {TUTTI__MAX, &s->start_max}, {TUTTI__MAX, &c->described},
+        {TUTTI__MAX, &c->broken},
+    };
+    memcpy(to, list, sizeof list);
+}
+
+/* Determine what this rank contributes to a new plan: memory for the plan, the size of the file, and numbers.  After
+ * an error, which becomes x->local_err, the numbers are those of an empty request. */
+static void summarize(tutti_request *r, tutti__finding *x, contribution *c,
+                      tutti__reduction numbers[SUMMARY_NUMBERS]) {
+    enum { LONG = 16 }; /* length of a long run in blocks */
+    tutti__op *op = &r->op;
+    tutti_file *f = op->file;
+    tutti__batch *b = op->parts ? op->parts->batch : NULL;
+    *c = (contribution){.all = tutti__summary_empty()};
+    list_numbers(c, numbers);
+    if (x->local_err == TUTTI_OK && !f->plans.blank)
+        x->local_err = tutti__plan_alloc(f, &f->plans.blank);
+    if (x->local_err == TUTTI_OK) x->local_err = tutti__file_end(op, &x->size);
+    if (x->local_err == TUTTI_OK && b) { /* only a new plan needs the union of the parts */
+        x->local_err = tutti__batch_unite(b);
+        op->access = &b->all;
+    }
+    if (x->local_err != TUTTI_OK) return;
+    const tutti__side s = op->access->file;
+    tutti_count runs = b ? 0 : tutti__side_runs(op->access->memory);
+    for (int i = 0; b && i < b->n; i++) runs += tutti__side_runs(b->part[i].access.memory);
+    c->all = tutti__summary_of(s, runs);
+    tutti__summary_set_rank(&c->all, f->team->rank);
+    c->described = (tutti_off)(b ? tutti__batch_size(b) : tutti_access_size(op->access));
+    /* checksums are requested, and many bytes of this rank are in partial blocks; long runs have
+     * partial blocks only at their ends, which the caller reads again */
+    c->broken = op->is_write && x->block > 0 && tutti__side_grain(s) % x->block != 0 &&
+                c->all.bytes < LONG * x->block * c->all.runs;
+}
+
+/* If the cache is empty, the answers contain the contribution to a new plan instead of displacements.  INT64_MAX
+ * means no value in a consensus. */
+static void post_contribution(tutti_request *r, tutti__finding *x) {
+    tutti__reduction number[SUMMARY_NUMBERS];
+    contribution c;
+    summarize(r, x, &c, number);
+    for (int i = 0; i < SUMMARY_NUMBERS; i++) {
+        const int64_t v = *number[i].number;
+        x->range[i] =
+            tutti__range_of(number[i].op == TUTTI__MIN ? v : tutti__min(v, INT64_MAX - 1));
+    }
+    x->numbers = SUMMARY_NUMBERS;
+}
+
+/* Make a plan from the contributions in the answers of all ranks. */
+static tutti_err plan_by_contributions(tutti_request *r, tutti__finding *x) {
+    tutti__reduction number[SUMMARY_NUMBERS];
+    contribution c;
+    list_numbers(&c, number);
+    for (int i = 0; i < SUMMARY_NUMBERS; i++) {
+        const tutti__range v = x->range_of_all[PLANS + i];
+        *number[i].number = number[i].op == TUTTI__MIN   ? v.min
+                            : number[i].op == TUTTI__MAX ? v.max
+                                                         : x->sum_of_all[i];
+    }
+    x->size = x->range_of_all[SIZE].max;
+    x->background = x->range_of_all[BACKGROUND].max;
+    return make_plan(r, x, &c);
+}
+
 static void post_answers(const tutti_request *r, tutti__finding *x) {
     tutti__team *t = r->op.file->team;
     tutti__range *v = x->range_of_all;
@@ -165,8 +250,8 @@ static void post_answers(const tutti_request *r, tutti__finding *x) {
     v[BACKGROUND] = (tutti__range){x->background, x->background};
     v[GATHERED] = x->gathered;
     v[COLD] = (tutti__range){x->cold, x->cold};
-    memcpy(v + PLANS, x->range, (size_t)x->n * sizeof *v);
-    tutti__consensus_answer(t, x->answers, PLANS + x->n, v);
+    memcpy(v + PLANS, x->range, (size_t)x->numbers * sizeof *v);
+    tutti__consensus_answer(t, x->answers, PLANS + x->numbers, v);
 }
 
 /* ---- answers of all ranks */
@@ -182,7 +267,9 @@ static tutti_plan *plan_of_all(const tutti_request *r, tutti__finding *x) {
  * first rank that reaches this code writes the bytes. */
 static tutti__find_result collect_answers(const tutti_request *r, tutti__finding *x) {
     tutti__team *t = r->op.file->team;
-    x->all = tutti__consensus_collect(t, x->answers, PLANS + x->n, x->range_of_all);
+    x->all = tutti__consensus_collect(t, x->answers, PLANS + x->numbers, x->range_of_all);
+    for (int i = 0; (x->all & SUMMARIZED) && i < SUMMARY_NUMBERS; i++)
+        x->sum_of_all[i] = tutti__consensus_sum(t, PLANS + i, x->range[i].min);
     x->cold = (int)x->range_of_all[COLD].max;
     x->phase = COLLECTED;
     tutti_plan *p = plan_of_all(r, x);
@@ -218,45 +305,18 @@ static tutti_err find_cached(tutti_request *r, tutti__finding *x) {
     return reuse_plan(r, x, p);
 }
 
-/* Agree by messages on the summary of all requests; reuse a plan that fits all ranks, or make
- * one. */
+/* Agree on the summary of all requests, by messages or in the shared memory of each node; reuse a plan that fits all
+ * ranks, or make one. */
 static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
-    enum { LONG = 16 }; /* length of a long run in blocks */
-    tutti__op *op = &r->op;
-    tutti_file *f = op->file;
-    tutti__batch *b = op->parts ? op->parts->batch : NULL;
+    tutti_file *f = r->op.file;
+    tutti__reduction reduction[SUMMARY_NUMBERS + 3];
+    int64_t cold = x->cold;
+    contribution c;
     tutti__vote v;
-    if (x->local_err == TUTTI_OK && !f->plans.blank)
-        x->local_err = tutti__plan_alloc(f, &f->plans.blank);
-    if (x->local_err == TUTTI_OK) x->local_err = tutti__file_end(op, &x->size);
-    if (x->local_err == TUTTI_OK && b) { /* only this path needs the union of the parts */
-        x->local_err = tutti__batch_unite(b);
-        op->access = &b->all;
-    }
-    /* summary of this rank; after the vote, of all ranks */
-    tutti__summary all = tutti__summary_empty();
-    int64_t described = 0, cold = x->cold, broken = 0;
-    const tutti__reduction reduction[] = {
-        {TUTTI__MIN, &all.lo},        {TUTTI__MAX, &all.hi},        {TUTTI__SUM, &all.bytes},
-        {TUTTI__SUM, &all.extents},   {TUTTI__SUM, &all.runs},      {TUTTI__SUM, &all.ranks},
-        {TUTTI__MAX, &all.max_bytes}, {TUTTI__MIN, &all.run},       {TUTTI__MIN, &all.piece},
-        {TUTTI__MIN, &all.first},     {TUTTI__MAX, &all.last},      {TUTTI__MAX, &x->size},
-        {TUTTI__MAX, &x->background}, {TUTTI__MAX, &described},     {TUTTI__MAX, &cold},
-        {TUTTI__MAX, &broken},        {TUTTI__MIN, &all.min_bytes}, {TUTTI__MIN, &all.start_min},
-        {TUTTI__MAX, &all.start_max},
-    };
-    if (x->local_err == TUTTI_OK) {
-        const tutti__side s = op->access->file;
-        tutti_count runs = b ? 0 : tutti__side_runs(op->access->memory);
-        for (int i = 0; b && i < b->n; i++) runs += tutti__side_runs(b->part[i].access.memory);
-        all = tutti__summary_of(s, runs);
-        tutti__summary_set_rank(&all, f->team->rank);
-        described = (tutti_off)(b ? tutti__batch_size(b) : tutti_access_size(op->access));
-        /* checksums are requested, and many bytes of this rank are in partial blocks; long runs
-         * have partial blocks only at their ends, which the caller reads again */
-        broken = op->is_write && x->block > 0 && tutti__side_grain(s) % x->block != 0 &&
-                 all.bytes < LONG * x->block * all.runs;
-    }
+    summarize(r, x, &c, reduction);
+    reduction[SUMMARY_NUMBERS] = (tutti__reduction){TUTTI__MAX, &x->size};
+    reduction[SUMMARY_NUMBERS + 1] = (tutti__reduction){TUTTI__MAX, &x->background};
+    reduction[SUMMARY_NUMBERS + 2] = (tutti__reduction){TUTTI__MAX, &cold};
     tutti__vote_init(&v);
     v.reductions = sizeof reduction / sizeof *reduction;
     v.reduction = reduction;
@@ -266,14 +326,12 @@ static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
     const tutti_err err = tutti__team_call_vote(f->team, &x->call, x->local_err, &v);
     if (err != TUTTI_OK) tutti__plan_destroy(&f->plans.blank);
     TUTTI_TRY(err);
-    TUTTI_ASSERT(f->plans.blank && op->access); /* all ranks have passed valid arguments */
+    TUTTI_ASSERT(f->plans.blank && r->op.access); /* all ranks have passed valid arguments */
     x->cold = cold > 0;
     tutti_plan *p = tutti__plan_cache_choose(f, x, v.range);
     x->all = v.yes;
     if (p) TUTTI_TRY(reuse_plan(r, x, p));
-    all.cold = x->cold && all.bytes > 0 && all.hi - all.lo >= TUTTI__COLD_SPAN;
-    all.broken = broken > 0;
-    return r->found.plan ? TUTTI_OK : make_plan(r, x, &all, described);
+    return r->found.plan ? TUTTI_OK : make_plan(r, x, &c);
 }
 
 /* ---- steps */
@@ -286,7 +344,10 @@ static tutti__find_result step_by_messages(tutti_request *r, tutti__finding *x) 
         err = tutti__team_agree_tagged(t, TUTTI__VOTE_TAG, x->local_err);
     else if (x->phase == COLLECTED)
         err = find_cached(r, x);
-    if (err == TUTTI_OK && !r->found.plan) {
+    const int summarized = (x->all & FINE) && (x->all & SUMMARIZED);
+    if (err == TUTTI_OK && !r->found.plan && x->phase == COLLECTED && summarized) {
+        err = plan_by_contributions(r, x);
+    } else if (err == TUTTI_OK && !r->found.plan) {
         err = find_by_vote(r, x);
         if (err == TUTTI_OK && !t->consensus.tried &&
             ++t->consensus.requests >= VOTES_BEFORE_CONSENSUS)
@@ -302,12 +363,15 @@ tutti__find_result tutti__find_step(tutti_request *r, tutti__finding *x, int may
     if (x->phase == START) {
         const int split = r->asked.how == TUTTI__SPLIT, started = r->asked.how == TUTTI__STARTED;
         const int resident = r->progress.background == TUTTI_BACKGROUND_IO_ONLY;
+        const int ready = tutti__consensus_ready(t);
+        x->numbers = x->n;
+        if (ready && x->n == 0) post_contribution(r, x);
         x->answers = (x->local_err == TUTTI_OK ? FINE : 0) | (x->moved ? MOVED : 0) |
                      (split || started ? 0 : BLOCKS) | (split ? SPLIT : 0) |
                      (x->inside ? 0 : OUTSIDE) | (split && resident ? SPLIT_RESIDENT : 0) |
                      (started && resident ? STARTED_RESIDENT : 0) |
-                     (r->progress.finding ? STEPWISE : 0);
-        x->phase = tutti__consensus_ready(t) ? POSTED : VOTE;
+                     (r->progress.finding ? STEPWISE : 0) | (ready && x->n == 0 ? SUMMARIZED : 0);
+        x->phase = ready ? POSTED : VOTE;
         if (x->phase == POSTED) post_answers(r, x);
     }
     if (x->phase == POSTED) {

@@ -38,6 +38,8 @@ typedef struct tutti__finding {
     /* cache position of the plan for which bytes were gathered; -1: none */
     tutti__range gathered;
     int64_t all; /* bits set on all ranks */
+    int numbers; /* used items of `range`: n, or the contributions to a new plan (find.c) */
+    int64_t sum_of_all[TUTTI__RANGES]; /* sums of the contributions */
     tutti__range range_of_all[TUTTI__CONSENSUS_RANGES];
 } tutti__finding;
 

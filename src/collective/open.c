@@ -93,11 +93,12 @@ static tutti_err agree_on_layout(tutti_file *f, tutti_err local_err) {
     int64_t block = 0, direct_align = 0, origin = 0, striped = 0, client_cache = 0, synchronous = 0;
     cpu_set_t set;
     const int bound = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+    int64_t keepers = tutti__staging_keepers();
     int64_t spare_cores = bound > (bound < tutti__cores() ? 1 : f->team->nodes.size);
     const tutti__reduction all[] = {
         {TUTTI__MAX, &block},       {TUTTI__MAX, &direct_align}, {TUTTI__MAX, &origin},
         {TUTTI__MAX, &striped},     {TUTTI__MAX, &client_cache}, {TUTTI__MAX, &synchronous},
-        {TUTTI__MIN, &spare_cores},
+        {TUTTI__MIN, &spare_cores}, {TUTTI__MAX, &keepers},
     };
     const int appends = (f->mode & (TUTTI_APPEND | TUTTI_TRUNCATE)) == TUTTI_APPEND;
     if (local_err == TUTTI_OK && appends) local_err = tutti__store_size(f->store, &origin);
@@ -110,6 +111,7 @@ static tutti_err agree_on_layout(tutti_file *f, tutti_err local_err) {
         synchronous = layout->synchronous;
     }
     TUTTI_TRY(tutti__team_reduce(f->team, local_err, sizeof all / sizeof *all, all));
+    tutti__staging_decide(f->team, keepers);
     tutti_off align = f->opt.striping_unit > 0 ? f->opt.striping_unit : tutti__max(block, 1);
     align = tutti__min(align, TUTTI__MESSAGE_MAX);
     f->layout.striped = (int)striped;

@@ -127,7 +127,8 @@ static int is_first_queued(const tutti_request *r) {
 
 static void run_in_fiber(void *context) {
     tutti_request *r = context;
-    while (!is_first_queued(r)) tutti__yield();
+    tutti__wait w = tutti__wait_begin(r->op.file->team, NULL);
+    while (!is_first_queued(r)) tutti__wait_turn(&w);
     tutti__request_first_half(r);
     set_state(r, TUTTI__SUBMITTED);
     if (!r->result.over) tutti__request_second_half(r);
@@ -371,7 +372,8 @@ static tutti_err run_inside(const tutti_request *asked, tutti_off *count_out) {
     if (r->progress.background != TUTTI_BACKGROUND_ALL ||
         tutti__worker_give(&f->requests.worker, 1, run_in_worker, r) != TUTTI_OK)
         run_in_fiber(r);
-    while (request_state(r) != TUTTI__COMPLETED) tutti__yield();
+    tutti__wait w = tutti__wait_begin(f->team, NULL);
+    while (request_state(r) != TUTTI__COMPLETED) tutti__wait_turn(&w);
     tutti_stats *task = tutti__store_account(NULL); /* statistics of the task */
     if (task) {
         tutti__stats_add(&r->stats, task);
@@ -434,12 +436,10 @@ void tutti__task_start(tutti_request *r) {
 /* Wait once, for a short time: for the thread of the file, for messages, or, if `event` is not
  * NULL, for answers of other ranks. */
 static void wait_for(tutti_file *f, tutti__event *event, tutti__wait *w) {
-    if (!f) {
-        tutti__yield();
-        return;
+    if (f && f->requests.worker) {
+        tutti__worker_wait(f->requests.worker, NULL, active_n ? 50 : 1000);
+        if (!active_n) return;
     }
-    if (f->requests.worker) tutti__worker_wait(f->requests.worker, NULL, active_n ? 50 : 1000);
-    if (f->requests.worker && !active_n) return;
     w->event = event;
     tutti__wait_turn(w);
 }
@@ -451,28 +451,33 @@ int tutti__request_test(tutti_request *r) {
     return request_state(r) == TUTTI__COMPLETED;
 }
 
-void tutti__request_wait(tutti_request *r) {
-    TUTTI_USE(r->asked.how == TUTTI__INDEPENDENT ? NULL : r->op.file);
-    if (r->asked.how == TUTTI__SPLIT && r->progress.background != TUTTI_BACKGROUND_ALL) {
-        if (!r->result.over) run_split_half(r, tutti__request_second_half, 0);
-        return;
-    }
-    if (r->asked.how == TUTTI__INDEPENDENT) {
-        /* other operations progress in the meantime, if possible */
-        while (!tutti__request_test(r)) {
-            const int others = active_n && mpi_in_any_thread;
-            tutti__independent_wait(r, others ? 50 : 100000);
-            if (others) tutti__yield();
-        }
-        return;
-    }
+int tutti__request_wait_until(tutti_request *r, double end) {
+    const int independent = r->asked.how == TUTTI__INDEPENDENT;
     tutti_file *f = r->op.file;
-    tutti__wait w = tutti__wait_begin(f ? f->team : NULL, NULL);
-    /* a request without a fiber waits for answers of other ranks */
+    TUTTI_USE(independent ? NULL : f);
+    tutti__wait w = {.team = f ? f->team : NULL, .own = 1};
     while (!tutti__request_test(r)) {
-        const int answers = f && r->progress.finding && !r->progress.fiber;
-        wait_for(f, answers ? tutti__consensus_event(f->team) : NULL, &w);
+        const double left = end - tutti__now();
+        /* seconds for which other operations cannot progress in this thread */
+        const double most = active_n && mpi_in_any_thread ? 50e-6 : 0.1;
+        if (left <= 0) return 0;
+        if (independent) {
+            tutti__independent_wait(r, 1 + (long)(1e6 * (left < most ? left : most)));
+        } else { /* a request without a fiber waits for answers of other ranks */
+            const int answers = f && r->progress.finding && !r->progress.fiber;
+            wait_for(f, answers ? tutti__consensus_event(f->team) : NULL, &w);
+        }
     }
+    return 1;
+}
+
+void tutti__request_wait(tutti_request *r) {
+    const int half = r->asked.how == TUTTI__SPLIT && r->progress.background != TUTTI_BACKGROUND_ALL;
+    TUTTI_USE(half ? r->op.file : NULL);
+    if (!half)
+        (void)tutti__request_wait_until(r, 1e18); /* no end */
+    else if (!r->result.over)
+        run_split_half(r, tutti__request_second_half, 0);
 }
 
 tutti_err tutti__request_collect(tutti_request **pr, tutti_off *count_out) {
@@ -496,11 +501,8 @@ tutti_err tutti__request_collect(tutti_request **pr, tutti_off *count_out) {
     }
     tutti_plan *p = r->found.plan;
     if (r->asked.how == TUTTI__SPLIT && r->found.owns_plan && p && p->memory.segment.base) {
-        /* A split operation ends at the same point of the program on all ranks, so its memory can
-         * be kept for reuse. */
-        tutti__segment_drop(&f->team->staging->spare);
-        f->team->staging->spare = p->memory.segment;
-        memset(&p->memory.segment, 0, sizeof p->memory.segment);
+        /* a split operation ends at the same point of the program on all ranks */
+        tutti__staging_spare(f->team, &p->memory.segment);
         tutti__plan_segment_drop(p);
     }
     free_request(r);

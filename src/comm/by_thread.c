@@ -37,9 +37,11 @@ tutti_err tutti__by_thread_meanwhile(tutti__job_fn *fn, void *context,
     const int code = pthread_create(&thread, NULL, job_main, &j);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (code != 0) return fn(context);
+    tutti__wait w = tutti__wait_begin(NULL, NULL);
+    w.transfers = meanwhile != NULL;
     while (!atomic_load_explicit(&j.done, memory_order_acquire)) {
         if (meanwhile) meanwhile(other);
-        tutti__yield();
+        tutti__wait_turn(&w);
     }
     pthread_join(thread, NULL);
     if (j.outcome != TUTTI_OK) tutti__error_assign(&j.error);

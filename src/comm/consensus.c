@@ -129,6 +129,13 @@ int64_t tutti__consensus_collect(tutti__team *t, int64_t yes, int n, tutti__rang
     return yes;
 }
 
+int64_t tutti__consensus_sum(const tutti__team *t, int i, int64_t own) {
+    for (int k = 1; k < t->size; k++)
+        if (!tutti__add_ok(own, answers_of(t, (t->nodes.me + k) % t->size)->v[i], &own))
+            return INT64_MAX;
+    return own;
+}
+
 int64_t tutti__consensus(tutti__team *t, int64_t yes, int n, tutti__range *range) {
     tutti__consensus_answer(t, yes, n, range);
     return tutti__consensus_collect(t, yes, n, range);

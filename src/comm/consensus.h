@@ -34,6 +34,9 @@ int64_t tutti__consensus(tutti__team *t, int64_t yes, int n, tutti__range *range
 void tutti__consensus_answer(tutti__team *t, int64_t yes, int n, const tutti__range *range);
 int tutti__consensus_is_complete(const tutti__team *t);
 int64_t tutti__consensus_collect(tutti__team *t, int64_t yes, int n, tutti__range *range);
+/* Return the sum of number i over all ranks, of which this rank provided `own`; INT64_MAX if it overflows.  Valid until
+ * the next round. */
+int64_t tutti__consensus_sum(const tutti__team *t, int i, int64_t own);
 /* After tutti__consensus_answer: wait until all ranks have answered. */
 void tutti__consensus_wait(const tutti__team *t);
 /* The event that is signalled when all ranks have answered, for tutti__wait_begin; NULL: no shared

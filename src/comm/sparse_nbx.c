@@ -8,12 +8,14 @@
 tutti_err tutti__mailbox_fill(tutti__mailbox *m, tutti__team *t, int tag, tutti__sent *sent) {
     MPI_Request barrier = MPI_REQUEST_NULL;
     int in_barrier = 0, done = 0;
+    tutti__wait w = tutti__wait_begin(t, NULL);
     while (!done) {
         MPI_Status found;
         int flag = 0;
         TUTTI_MPI(MPI_Iprobe(MPI_ANY_SOURCE, tag, t->comm, &flag, &found));
         if (flag) {
             TUTTI_TRY(tutti__mailbox_receive(m, t, &found, tag));
+            w = tutti__wait_begin(t, NULL);
             continue;
         }
         if (in_barrier) {
@@ -28,7 +30,7 @@ tutti_err tutti__mailbox_fill(tutti__mailbox *m, tutti__team *t, int tag, tutti_
                 in_barrier = 1;
             }
         }
-        if (!done) tutti__yield();
+        if (!done) tutti__wait_turn(&w);
     }
     return TUTTI_OK;
 }

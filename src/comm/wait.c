@@ -19,11 +19,13 @@ enum { SPINS = 200 };
 /* Seconds of yielding before sleep; duration of a yield that indicates other load; time without
  * yields after it. */
 static const double YIELD_SECONDS = 20e-6, SLICE = 1e-3, CROWDED_SECONDS = 0.1;
-/* YIELD_SECONDS while other ranks copy large data, for which they need the core for
+/* A longer yield let another process run, in most cases another rank, and counts as this number of seconds. */
+static const double SWITCH = 2e-6;
+/* YIELD_SECONDS while messages are polled; while other ranks copy large data, for which they need the core for
  * milliseconds. */
-static const double TRANSFER_YIELD_SECONDS = 5e-3;
-/* A sleep without an event takes SLEEP_SHARE of the time waited so far, at most LONGEST_SLEEP
- * seconds, so that messages are not delayed much. */
+static const double MESSAGE_YIELD_SECONDS = 1e-3, TRANSFER_YIELD_SECONDS = 5e-3;
+/* A sleep without an event takes SLEEP_SHARE of the time waited so far, at most LONGEST_SLEEP seconds, so that
+ * messages are not delayed much. */
 static const double SLEEP_SHARE = 0.1, LONGEST_SLEEP = 1e-3;
 /* Maximum seconds of a sleep of a thread that has other operations to progress. */
 static const double SHORT_SLEEP = 1e-4;
@@ -43,12 +45,6 @@ static double yield_core(double now) {
     return after;
 }
 
-void tutti__yield(void) {
-    if (tutti__fiber_leave()) return;
-    if (idle) (void)idle();
-    (void)yield_core(tutti__now());
-}
-
 tutti__wait tutti__wait_begin(const tutti__team *t, tutti__event *e) {
     return (tutti__wait){.team = t, .event = e, .seen = e ? atomic_load(&e->count) : 0};
 }
@@ -62,19 +58,22 @@ void tutti__wait_turn(tutti__wait *w) {
         w->seen = atomic_load(&w->event->count);
         return;
     }
-    const int others = idle ? idle() : 0;
-    double now = tutti__now();
+    const int others = (idle ? idle() : 0) - w->own;
+    const double now = tutti__now();
     if (w->since == 0) w->since = now;
-    const double yields = w->transfers ? TRANSFER_YIELD_SECONDS : YIELD_SECONDS;
-    if ((now >= crowded_until || w->transfers) && (now - w->since < yields || !w->event))
-        now = yield_core(now);
-    const double waited = now - w->since;
-    if (w->event && waited >= yields) {
+    const double yields = w->transfers ? TRANSFER_YIELD_SECONDS
+                          : w->event   ? YIELD_SECONDS
+                                       : MESSAGE_YIELD_SECONDS;
+    const int crowded = now < crowded_until && !w->transfers;
+    if (!crowded && w->spun < yields) {
+        const double seconds = yield_core(now) - now;
+        w->spun += seconds < SWITCH || w->transfers ? seconds : SWITCH;
+    } else if (w->event) {
         const double most = others > 0 ? SHORT_SLEEP : LONGEST_SLEEP;
         if (!tutti__event_sleep(w->event, w->seen, (long)(1e9 * most)))
             tutti__mpi_progress(w->team);
-    } else if (!w->event && (now < crowded_until || waited > LONGEST_SLEEP)) {
-        const double share = SLEEP_SHARE * waited;
+    } else {
+        const double share = SLEEP_SHARE * (now - w->since);
         const double seconds = share < LONGEST_SLEEP ? share : LONGEST_SLEEP;
         (void)nanosleep(&(struct timespec){.tv_nsec = (long)(1e9 * seconds)}, NULL);
     }

@@ -11,21 +11,25 @@
 
 /* State of one wait, used as follows:
  *     tutti__wait w = tutti__wait_begin(t, event);
- *     while (!condition) tutti__wait_turn(&w); */
+ *     while (!condition) tutti__wait_turn(&w);
+ * A turn lets other operations of this thread progress. */
 typedef struct tutti__wait {
-    const tutti__team *team;
-    tutti__event *event; /* event to wait for; NULL: wait for messages */
-    uint32_t seen;       /* count of the event before the last check of the condition */
-    int transfers; /* whether other ranks of this node copy large data: yielding is then faster */
+    const tutti__team *team; /* used only with an event */
+    tutti__event *event;     /* event to wait for; NULL: wait for messages */
+    uint32_t seen;           /* count of the event before the last check of the condition */
+    int transfers; /* whether large data is copied or sent: yielding is faster than sleeping */
     int turns;     /* polls so far, up to SPINS */
     double since;  /* time of the first yield; 0: none yet */
+    double spun;   /* seconds of yields during which no other process ran */
+    int own;       /* operations progressed by a turn that this wait is for */
 } tutti__wait;
 tutti__wait tutti__wait_begin(const tutti__team *t, tutti__event *e);
+/* Begin to wait for messages with large data, or for a file access during such messages. */
+static inline tutti__wait tutti__transfer_wait_begin(const tutti__team *t) {
+    return (tutti__wait){.team = t, .transfers = 1};
+}
 void tutti__wait_turn(tutti__wait *w);
 
-/* Let other operations of this thread progress, then yield the core once; inside a fiber, suspend
- * it.  Not collective. */
-void tutti__yield(void);
 typedef int tutti__idle_fn(void); /* returns the number of operations that it progresses */
 /* Set the function that this thread calls while waiting; NULL: none.  Not collective. */
 void tutti__on_idle(tutti__idle_fn *fn);

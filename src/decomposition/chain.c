@@ -103,9 +103,10 @@ static tutti_err receive_from_neighbour(const chain *c, int from, void *data, in
     *bytes_out = 0;
     if (from < 0) return TUTTI_OK;
     TUTTI_MPI(MPI_Irecv(data, capacity, MPI_BYTE, from, c->tag, c->team->comm, &r));
+    tutti__wait w = tutti__wait_begin(c->team, NULL);
     while (!done) {
         TUTTI_MPI(MPI_Test(&r, &done, &s));
-        if (!done) tutti__yield();
+        if (!done) tutti__wait_turn(&w);
     }
     TUTTI_MPI(MPI_Get_count(&s, MPI_BYTE, bytes_out));
     return TUTTI_OK;

@@ -4,14 +4,13 @@
 
 #include "base/trace.h"
 #include "comm/by_thread.h"
-#include "comm/wait.h"
 
 /* ---- waiting */
 
-void tutti__cycle_idle(tutti__run *r, const tutti__turn *turn) {
+void tutti__cycle_idle(tutti__run *r, const tutti__turn *turn, tutti__wait *w) {
     const tutti__cycles *c = r->cycles;
     int accesses_file = 0;
-    tutti__yield();
+    tutti__wait_turn(w);
     for (int i = 0; i < c->slots; i++) accesses_file |= c->sub[i].io.request != NULL;
     if (accesses_file) tutti__turn_was_file(r, turn);
 }
@@ -48,12 +47,13 @@ void tutti__cycle_first(tutti__run *r) {
 int tutti__cycle_more(tutti__run *r) {
     tutti__cycles *c = r->cycles;
     int done = !c->sparse;
+    tutti__wait w = tutti__transfer_wait_begin(r->file->team);
     while (!done) {
         const tutti_err err = tutti__minimum_test(&c->agreed, &done);
         if (err != TUTTI_OK) tutti__run_fail(r, err);
         if (done) break;
         tutti__exchange_progress(&c->exchange);
-        tutti__yield();
+        tutti__wait_turn(&w);
     }
     if (c->sparse) c->next = c->agreed.least;
     return c->next != TUTTI__NO_CYCLE;
@@ -182,11 +182,12 @@ void tutti__cycle_shuffle_wait(tutti__run *r, int k) {
     tutti__cycles *c = r->cycles;
     if (!c->shuffle[k].flying) return;
     if (c->exchange.ops->wait) tutti__shuffle_wait(&c->exchange, &c->shuffle[k]);
+    tutti__wait w = tutti__transfer_wait_begin(r->file->team);
     for (;;) {
         const tutti__turn turn = tutti__turn_begin(r);
         if (tutti__shuffle_test(&c->exchange, &c->shuffle[k])) break;
         tutti__exchange_progress(&c->exchange);
-        tutti__cycle_idle(r, &turn);
+        tutti__cycle_idle(r, &turn, &w);
     }
     end_shuffle(r, k);
 }
@@ -196,10 +197,11 @@ void tutti__cycle_shuffle_wait(tutti__run *r, int k) {
 /* Wait until this rank may access the file; return 0 if it has no window in the cycle. */
 static int await_file_turn(tutti__run *r, const tutti__window_io *io) {
     if (io->total == 0) return 0;
+    tutti__wait w = tutti__transfer_wait_begin(r->file->team);
     while (r->err == TUTTI_OK && tutti__run_too_early(r)) {
         const tutti__turn turn = tutti__turn_begin(r);
         tutti__exchange_progress(&r->cycles->exchange);
-        tutti__yield();
+        tutti__wait_turn(&w);
         tutti__turn_was_file(r, &turn);
     }
     return 1;
@@ -257,11 +259,12 @@ int tutti__cycle_store_test(tutti__run *r, int k) {
 
 /* The time spent in this function is counted as file access. */
 void tutti__cycle_io_wait(tutti__run *r, tutti__window_io *io) {
+    tutti__wait w = tutti__transfer_wait_begin(r->file->team);
     for (;;) {
         const tutti__turn turn = tutti__turn_begin(r);
         if (tutti__window_io_end(r, io, 0)) return;
         tutti__exchange_progress(&r->cycles->exchange);
-        tutti__yield();
+        tutti__wait_turn(&w);
         tutti__turn_was_file(r, &turn);
     }
 }

@@ -190,13 +190,17 @@ static int advance_sub_buffer(tutti__run *r, int k) {
 static void run_by_completion(tutti__run *r) {
     tutti__cycles *c = r->cycles;
     for (int k = 0; k < c->slots; k++) c->sub[k].phase = TUTTI__IDLE;
+    tutti__wait w = tutti__transfer_wait_begin(r->file->team);
     for (int busy = 1; busy;) {
         const tutti__turn turn = tutti__turn_begin(r);
         int moved = 0;
         for (int k = 0; k < c->slots; k++) moved |= advance_sub_buffer(r, k);
         busy = tutti__cycle_more(r);
         for (int k = 0; k < c->slots; k++) busy |= c->sub[k].phase != TUTTI__IDLE;
-        if (!moved && busy) tutti__cycle_idle(r, &turn);
+        if (moved)
+            w = tutti__transfer_wait_begin(r->file->team);
+        else if (busy)
+            tutti__cycle_idle(r, &turn, &w);
     }
 }
 

@@ -247,7 +247,11 @@ static tutti_err staged_run(tutti_plan *p, tutti__op *op, int halves) {
     while (!has_reached(r, ends ? ENDED : op->is_write ? EXCHANGED : OPENED))
         progress_or_wait(r, NULL, &w);
     tutti__turn_rest_is_exchange(r, &all);
-    return ends ? tutti__run_end(r) : TUTTI_OK;
+    const tutti_err err = ends ? tutti__run_end(r) : TUTTI_OK;
+    /* all ranks make the operations that are not in the background in the same order */
+    if (!p->means.resident)
+        tutti__staging_trim(r->file->team, t->shared, r->stage.slots * r->stage.window);
+    return err;
 }
 
 static void staged_abort(tutti__run *r) {

@@ -155,8 +155,9 @@ void tutti__shuffle_wait(tutti__exchange *x, tutti__shuffle *s) {
         flight_end(x, s);
         return;
     }
+    tutti__wait w = tutti__transfer_wait_begin(x->team);
     while (!tutti__shuffle_test(x, s)) {
         tutti__exchange_progress(x);
-        tutti__yield();
+        tutti__wait_turn(&w);
     }
 }

@@ -156,9 +156,10 @@ static void posted_init(tutti__exchange *x, tutti__shuffle *s) {
         tutti__parcels *out = sends_of(x, s);
         for (; out->next < out->n; out->next++) {
             const tutti__parcel *p = &out->v[out->next];
+            tutti__wait w = tutti__transfer_wait_begin(x->team);
             while (!receives_begun(x, s, p->turn)) {
                 tutti__exchange_progress(x);
-                if (!receives_begun(x, s, p->turn)) tutti__yield();
+                if (!receives_begun(x, s, p->turn)) tutti__wait_turn(&w);
             }
             pack_parcel(x, s, p, x->send);
             const tutti__pass pass = {p->peer, -1, x->tag, x->send, p->bytes, NULL, 0};

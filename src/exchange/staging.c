@@ -6,6 +6,10 @@
 #include <pthread.h>
 #include <string.h>
 
+enum { TEAMS_KEPT = 4 };
+
+static atomic_int keepers; /* number of teams that keep their memory */
+
 static void segments_drop(tutti__staging *s) {
     tutti__segment_drop(&s->segment[0]);
     tutti__segment_drop(&s->segment[1]);
@@ -18,12 +22,29 @@ static void segments_drop(tutti__staging *s) {
 static void staging_drop(tutti__staging *s) {
     tutti__rma_windows_drop(&s->rma_windows);
     segments_drop(s);
+    if (s->keeps == TUTTI__KEEPS) atomic_fetch_sub(&keepers, 1);
     tutti__free(s);
 }
 
+int64_t tutti__staging_keepers(void) {
+    return atomic_load(&keepers);
+}
+
+void tutti__staging_decide(tutti__team *t, int64_t most) {
+    if (t->staging->keeps != TUTTI__KEEPS_UNDECIDED) return;
+    t->staging->keeps = most < TEAMS_KEPT ? TUTTI__KEEPS : TUTTI__KEEPS_LITTLE;
+    if (t->staging->keeps == TUTTI__KEEPS) atomic_fetch_add(&keepers, 1);
+}
+
+void tutti__staging_trim(tutti__team *t, int shared, tutti_off bytes) {
+    const int i = shared ? 0 : 1;
+    if (t->staging->keeps != TUTTI__KEEPS_LITTLE || bytes <= TUTTI__KEPT_BYTES) return;
+    tutti__segment_drop(&t->staging->segment[i]);
+    t->staging->form[i].slots = 0;
+}
+
 void tutti__staging_release(tutti__team *t) {
-    enum { TEAMS_KEPT = 4 };
-    if (t->id < TEAMS_KEPT || !t->staging) return;
+    if (!t->staging || t->staging->keeps == TUTTI__KEEPS) return;
     segments_drop(t->staging);
     memset(t->staging->form, 0, sizeof t->staging->form);
     memset(&t->consensus, 0, sizeof t->consensus);
@@ -49,6 +70,13 @@ tutti_err tutti__staging_ensure(tutti__team *t, int shared, size_t bytes) {
 
 /* ---- memory of plans */
 
+void tutti__staging_spare(tutti__team *t, tutti__segment *s) {
+    tutti__segment_drop(&t->staging->spare);
+    if (t->staging->keeps != TUTTI__KEEPS) return;
+    t->staging->spare = *s;
+    memset(s, 0, sizeof *s);
+}
+
 static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
 
 tutti_err tutti__staging_borrow(tutti__team *t, size_t bytes, tutti__segment *out) {
@@ -71,7 +99,8 @@ void tutti__staging_return(tutti__team *t, tutti__segment *s) {
     if (t) {
         pthread_mutex_lock(&kept_lock);
         tutti__segment *kept = &t->staging->kept;
-        if (s->bytes > kept->bytes) {
+        const int fits = t->staging->keeps == TUTTI__KEEPS || s->bytes <= TUTTI__KEPT_BYTES;
+        if (s->bytes > kept->bytes && fits) {
             const tutti__segment larger = *s;
             *s = *kept;
             *kept = larger;

@@ -24,23 +24,37 @@ typedef struct tutti__staging {
     tutti__rma_windows rma_windows;
     atomic_int pins;      /* number of plans that use rma_windows */
     tutti_off background; /* bytes per node used by split and non-blocking operations in progress */
+    /* whether the memory is kept between operations and files; the same on all ranks */
+    enum { TUTTI__KEEPS_UNDECIDED, TUTTI__KEEPS, TUTTI__KEEPS_LITTLE } keeps;
 } tutti__staging;
 
 /* Ensure that t->staging exists.  Not collective. */
 tutti_err tutti__staging_attach(tutti__team *t) TUTTI_MUST_USE;
 
-/* Release memory when the team's file is closed.  The first few teams of a communicator keep their
- * memory for the next file.  Does not communicate; all ranks must call it. */
+/* The first few teams of a process keep their memory between operations, and after close for the next file; others
+ * keep at most TUTTI__KEPT_BYTES per rank, and only between operations.  Open agrees on it: all ranks pass the
+ * maximum over all ranks of tutti__staging_keepers, and `t` keeps this property.  Not collective. */
+enum { TUTTI__KEPT_BYTES = 64 << 10 };
+int64_t tutti__staging_keepers(void);
+void tutti__staging_decide(tutti__team *t, int64_t keepers);
+/* Release memory when the team's file is closed.  Does not communicate; all ranks must call it. */
 void tutti__staging_release(tutti__team *t);
+/* Release the memory for nodes (shared = 1) or single ranks (0) after an operation that used `bytes` bytes per rank.
+ * All ranks call it, after the same operations, when this rank has ended its part. */
+void tutti__staging_trim(tutti__team *t, int shared, tutti_off bytes);
 
 /* Ensure that the segment of the team for its nodes (shared = 1) or for single ranks (shared = 0)
  * has at least `bytes` bytes.  If it grows, its contents are lost; if it cannot grow, it is
  * unchanged.   Collective on the node if shared; returns the code of tutti__segment_make. */
 tutti_err tutti__staging_ensure(tutti__team *t, int shared, size_t bytes) TUTTI_MUST_USE;
 
-/* Borrow page-aligned memory of this rank for one plan, and return it (`t` is NULL if the team has
- * been freed).  The largest returned segment is kept for the next plan, since allocating pages
- * takes longer than copying into them.  Not collective; thread-safe. */
+/* Keep the memory of an ended split operation for the next one, if the team keeps memory; then *s is empty.  All ranks
+ * must call it. */
+void tutti__staging_spare(tutti__team *t, tutti__segment *s);
+
+/* Borrow page-aligned memory of this rank for one plan, and return it (`t` is NULL if the team has been
+ * freed).  The largest returned segment is kept for the next plan, since allocating pages takes longer than
+ * copying into them.  Not collective; thread-safe. */
 tutti_err tutti__staging_borrow(tutti__team *t, size_t bytes, tutti__segment *out) TUTTI_MUST_USE;
 void tutti__staging_return(tutti__team *t, tutti__segment *s);
 

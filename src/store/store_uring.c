@@ -19,7 +19,7 @@
 #include <errno.h>
 #include <liburing.h>
 #include <pthread.h>
-#include <sched.h>
+#include <unistd.h>
 
 /* Minimum bytes of a piece for a kernel thread; smaller pieces are copied faster during the
  * submission. */
@@ -62,6 +62,9 @@ static void collect_completions(uring_store *u) {
     }
 }
 
+/* Pause after the kernel has refused calls. */
+enum { REFUSED_MICROSECONDS = 50 };
+
 /* Start as many calls as possible, and wait until `wait` calls (0 or 1) have ended.  Calls that the
  * kernel does not accept now (EAGAIN or EBUSY when memory is short) remain in the ring. */
 static void submit_calls(uring_store *u, int background, unsigned wait) {
@@ -72,7 +75,7 @@ static void submit_calls(uring_store *u, int background, unsigned wait) {
     if (io_uring_sq_ready(&u->ring) == 0 && wait == 0) return;
     tutti__store_stats(&u->f.base)->system_calls++;
     const int taken = io_uring_submit_and_wait(&u->ring, wait);
-    if (taken < 0 && taken != -EINTR) sched_yield();
+    if (taken < 0 && taken != -EINTR) (void)usleep(REFUSED_MICROSECONDS);
 }
 
 static tutti_err finish_request(tutti__ioreq *r, int background, tutti_off *done_out) {

@@ -8,11 +8,12 @@
 
 static tutti_err run_in_order(void *context) {
     tutti__started *op = context;
+    tutti__wait w = tutti__wait_begin(NULL, NULL);
     for (const tutti__started *next = op->queue->first; next != op;) {
         if (next->has_ended) {
             next = next->next;
         } else {
-            tutti__yield();
+            tutti__wait_turn(&w);
             next = op->queue->first; /* the queue may have changed */
         }
     }

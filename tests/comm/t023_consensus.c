@@ -45,6 +45,18 @@ static void answers(tutti__team *t, int round) {
     }
 }
 
+/* Check sums of numbers, which are INT64_MAX if they overflow. */
+static void sums(tutti__team *t, int round) {
+    const int64_t large = INT64_MAX / 2 + 1;
+    int64_t want = 0;
+    tutti__range local[2] = {tutti__range_of(number(round, rank, 0)), tutti__range_of(large)};
+    const int64_t own = local[0].min;
+    for (int r = 0; r < ranks; r++) want += number(round, r, 0);
+    CHECK_EQ(tutti__consensus(t, 1, 2, local), 1);
+    CHECK_EQ(tutti__consensus_sum(t, 0, own), want);
+    CHECK(ranks == 1 || tutti__consensus_sum(t, 1, large) == INT64_MAX, "no overflow");
+}
+
 /* Check that one rank claims the work and finds the values that all ranks have stored. */
 static void do_work(tutti__team *t, int round) {
     const int who = round % 3 ? -1 : round % ranks;
@@ -127,6 +139,7 @@ int main(int argc, char **argv) {
     for (int round = 0; round < ROUNDS && check_failures_ < 20; round++) {
         if (rnd(200) == rank) usleep(100);
         answers(t, round);
+        sums(t, round);
         if (round % 4 == 0) votes(t, round);
         if (ranks > 1) do_work(t, round);
         if (round % 300 == 0) mpi_moves_on(t);
