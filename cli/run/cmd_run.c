@@ -161,7 +161,8 @@ static const cli_option option_table[] = {
      "run the program with and without the library, interleaved, and print seconds in MPI_File_ "
      "calls and in total, and their ratios",
      0, CLI_FLAG, AT(compare)},
-    {0, "rounds", "N", "5", "rounds of --compare", 0, CLI_COUNT, AT(rounds), 1, 10000},
+    {0, "rounds", "N", "6",
+     "rounds of --compare, each with a run with and a run without the library", 0, CLI_COUNT, AT(rounds), 1, 10000},
     {0, "library", "PATH", NULL,
      "library to preload (default: TUTTI_MPIIO_LIB, or the library installed with this command)", 0,
      CLI_TEXT, AT(library)},

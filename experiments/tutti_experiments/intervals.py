@@ -23,7 +23,7 @@ def median(values):
 
 
 def bootstrap(values, samples=1000):
-    """The 95 % interval of the median, by resampling; the samples are the same in every run."""
+    """Return the 95 % interval of the median, by resampling; the samples are the same in every run."""
     draw = random.Random(1)
     medians = [median(draw.choices(values, k=len(values))) for _ in range(samples)]
     return quantile(medians, 0.025), quantile(medians, 0.975)
@@ -35,7 +35,7 @@ def bounds(values):
 
 
 def sign_rank(n, p):
-    """The largest k for which fewer than k of n fair coins fall on one side with a probability of at most p."""
+    """Return the largest k for which fewer than k of n fair coins fall on one side with a probability of at most p."""
     below = 0.0
     for k in range(n):
         below += math.exp(math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) - n * math.log(2))
@@ -45,14 +45,16 @@ def sign_rank(n, p):
 
 
 def sign_bounds(values, p):
-    """Bounds of the median by the sign test, each wrong with a probability of at most p; None: too few values."""
+    """Return bounds of the median by the sign test, each wrong with a probability of at most p; None if there are too few values.
+
+    p = 0.05 gives one-sided 95 % bounds, which need 5 values; p = 0.025 gives a 95 % interval, which needs 6."""
     k = sign_rank(len(values), p)
     values = sorted(values)
     return (values[k - 1], values[len(values) - k]) if k else None
 
 
 def ratio(slow, fast):
-    """Median of slow / fast, round by round, and its 95 % interval by resampling."""
+    """Return the median of slow / fast, round by round, and its 95 % interval by resampling."""
     rounds = [a / max(b, 1e-9) for a, b in zip(slow, fast)]
     return (median(rounds), *bootstrap(rounds, 2000))
 
