@@ -152,7 +152,7 @@ TUTTI_API tutti_err tutti_array_create_local(MPI_Comm comm, const char *path,
  *  @param[in] expect  NULL, or the expected array; offset and element_size are compared only if
  *      they are not 0.
  *  @return TUTTI_ERR_FORMAT if the file is not an array or is damaged; TUTTI_ERR_MISMATCH if
- *      the array differs from `expect`, or is in local placement made by another number of
+ *      the array differs from `expect`, or is in local placement made by a different number of
  *      ranks. */
 TUTTI_API tutti_err tutti_array_open(MPI_Comm comm, const char *path, int mode,
                                      const tutti_array_spec *expect, const tutti_options *opt,
