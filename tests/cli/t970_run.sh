@@ -69,8 +69,8 @@ run 1 'must not contain spaces' --library 'blank lib.so' -- sh
 
 # ---- usage
 run 0 'Usage: tutti run' --help
-run 2 'missing operand LAUNCHER'
-run 2 'missing operand LAUNCHER' --stats --
+run 2 'missing operand COMMAND'
+run 2 'missing operand COMMAND' --stats --
 run 2 "unknown option '--fast'" --fast -- sh
 run 2 'needs a value' --library
 run 2 'must be NAME=VALUE' -o method -- sh
