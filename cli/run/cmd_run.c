@@ -156,8 +156,8 @@ static const cli_option option_table[] = {
      "print on standard error the method chosen for each collective call and why (sets "
      "TUTTI_EXPLAIN)",
      0, CLI_FLAG, AT(explain)},
-    {0, "trace", "FILE", NULL, "write a Chrome/Perfetto trace of all operations (sets TUTTI_TRACE)", 0, CLI_TEXT,
-     AT(trace)},
+    {0, "trace", "FILE", NULL, "write a Chrome/Perfetto trace of all operations (sets TUTTI_TRACE)",
+     0, CLI_TEXT, AT(trace)},
     {'o', "option", "NAME=VALUE", NULL, "set an option of the library; see 'tutti options'", 0,
      CLI_CUSTOM, .set = set_pair},
     {0, "compare", NULL, NULL,
@@ -165,7 +165,8 @@ static const cli_option option_table[] = {
      "calls and in total, and their ratios",
      0, CLI_FLAG, AT(compare)},
     {0, "rounds", "N", "6",
-     "rounds of --compare, each with a run with and a run without the library", 0, CLI_COUNT, AT(rounds), 1, 10000},
+     "rounds of --compare, each with a run with and a run without the library", 0, CLI_COUNT,
+     AT(rounds), 1, 10000},
     {0, "library", "PATH", NULL,
      "library to preload (default: TUTTI_MPIIO_LIB, or the library installed with this command)", 0,
      CLI_TEXT, AT(library)},
@@ -179,7 +180,8 @@ static const cli_command command_table[] = {
     {"run", 1, "COMMAND [ARGUMENT]...",
      "Run an unchanged MPI program whose MPI-IO is performed by Tutti.",
      "COMMAND starts the program without 'tutti run', for example mpirun -n 4 PROGRAM.  It is run "
-     "with libtutti-mpiio.so preloaded for the ranks, so that MPI_File_ calls use Tutti.  Launchers "
+     "with libtutti-mpiio.so preloaded for the ranks, so that MPI_File_ calls use Tutti.  "
+     "Launchers "
      "are mpirun and mpiexec of the MPI of this build and srun; timeout, nice, env, time, nohup, "
      "stdbuf, taskset, numactl, ionice, chrt and setsid may precede them.  Any other command is "
      "started as a program.  The exit status is that of the launcher; 126 or 127 if it cannot be "
