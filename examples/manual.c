@@ -57,6 +57,21 @@ static tutti_access *make_columns_access(int rank, int ranks) {
     return access;
 }
 
+/* Write a matrix: ROWS rows per rank, contiguous in memory. */
+static tutti_err write_rows(tutti_file *f, int rank, int ranks, const double *mine) {
+    const tutti_section rows = {.ndims = 2,
+                                .element_size = sizeof(double),
+                                .shape = {(tutti_count)ROWS * ranks, COLUMNS},
+                                .lo = {(tutti_count)ROWS * rank, 0},
+                                .hi = {(tutti_count)ROWS * (rank + 1), COLUMNS}};
+    tutti_access *access = NULL;
+    if (tutti_access_section(&rows, NULL, &access))
+        access = NULL; /* the write then fails on all ranks */
+    const tutti_err err = tutti_file_write(f, access, mine, NULL);
+    tutti_access_free(&access);
+    return err;
+}
+
 /* Write one state while the next one is computed. */
 static tutti_err write_and_compute(tutti_file *f, const tutti_access *a, const double *state,
                                    double *next) {
@@ -148,6 +163,7 @@ int main(int argc, char **argv) {
     if (!err) wrong += count != tutti_access_bytes(a);
     double *array = allocate_array(2, (tutti_count[]){ROWS, COLUMNS}, CELLS * sizeof(double));
     wrong += !array || allocate_array(2, (tutti_count[]){(tutti_count)1 << 62, 4}, INT64_MAX);
+    if (!err) err = write_rows(f, rank, ranks, state);
     int32_t *kind = calloc(CELLS, sizeof *kind);
     for (int i = 0; i < CELLS; i++) state[i] = i / 4.0;
     if (!err) err = write_variables(f, rank, ranks, state, kind);

@@ -1,6 +1,6 @@
 /* TEST ranks=1,4 timeout=60 */
 /* Step 10.  A 3-D block with ghost cells is written to a dataset directly from the array that the program computes
- * on, and read back into one with another number of ghost cells.
+ * on, and read back into one with a different number of ghost cells.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* TEST ranks=1,4 timeout=60 */
-/* Step 6.  A dataset: a heat equation that commits every tenth step.  Started again, it continues from the last
- * committed step, on any number of ranks and after any crash.
+/* Step 6.  A dataset: a heat equation that commits every tenth step.  If it is run again, it continues
+ * from the last committed step, on any number of ranks and after any crash.
  *
  *     step6_dataset [DIRECTORY [STEPS]]
  *
@@ -30,6 +30,7 @@ static void set_initial_state(field *f) {
     f->rows = (tutti_count)N * (rank + 1) / ranks - f->first;
     f->now = calloc((size_t)(f->rows + 2) * N, sizeof *f->now);
     f->next = calloc((size_t)(f->rows + 2) * N, sizeof *f->next);
+    if (!f->now || !f->next) MPI_Abort(MPI_COMM_WORLD, 1);
     for (tutti_count i = 0; i < f->rows; i++)
         for (int j = 0; j < N; j++)
             f->now[(i + 1) * N + j] = is_middle(f->first + i) && is_middle(j) ? 100.0 : 20.0;
@@ -68,8 +69,9 @@ static tutti_err read_last_state(tutti_dataset *d, tutti_decomposition *rows, fi
                                  int64_t *at) {
     tutti_count last = 0;
     tutti_segment segment;
-    if (tutti_dataset_latest(d, TUTTI_STATE, &last)) return TUTTI_OK;
-    tutti_err err = tutti_dataset_segment(d, last, &segment);
+    tutti_err err = tutti_dataset_latest(d, TUTTI_STATE, &last);
+    if (err == TUTTI_ERR_NOT_FOUND) return TUTTI_OK;
+    if (!err) err = tutti_dataset_segment(d, last, &segment);
     if (!err)
         err = tutti_dataset_get(d, last, 1,
                                 &(tutti_get){"temperature", rows, TUTTI_FLOAT64, f->now + N});
@@ -105,7 +107,7 @@ static tutti_err run_steps(const char *path, int64_t steps, int64_t *from, doubl
         *middle = f.now[(N / 2 - f.first + 1) * N + N / 2];
     if (err && rank == 0) fprintf(stderr, "%s\n", tutti_last_message());
     tutti_decomposition_free(&rows);
-    if (d && tutti_dataset_close(&d) && !err) err = TUTTI_ERR_IO;
+    if (d && tutti_dataset_close(&d) && !err) err = tutti_last_error()->code;
     free(f.now);
     free(f.next);
     return err;

@@ -36,7 +36,7 @@ def draw(data):
     axes.set_xticks([1, 2, 5, 10, 20], ["1", "2", "5", "10", "20"])
     axes.minorticks_off()
     axes.axvline(1, color="black", linewidth=0.8)
-    axes.set_xlabel("time of the other library / time of Tutti (4 ranks, one machine with 2 cores)")
+    axes.set_xlabel("time of the other library / time of Tutti (one machine with 2 cores; 4 ranks unless stated)")
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
     axes.tick_params(axis="y", length=0)

@@ -8,6 +8,7 @@ SPDX-License-Identifier: BSD-3-Clause"""
 import pathlib
 import re
 import sys
+import textwrap
 from dataclasses import dataclass
 
 from header_comments import DISPLAY, HEADERS, WHO, split_doc
@@ -21,13 +22,14 @@ class Page:
     name: str
     title: str
     header: str
-    example: tuple               # (file, function); function None: the whole file
+    example: tuple               # (file, functions and types separated by spaces); None: the whole file
     owns: str = r".*"            # pattern of the names of functions, types and constants of the header
     also: str = r"$^"            # pattern of names of file.h, for pages of other headers
     prose: str = r""             # pattern of the first words of paragraphs of the opening comment to show
     see: tuple = ()
 
 
+COLUMNS = 71  # of code: lines of a page have 78 columns, and begin after 7
 TRANSFER = r"tutti_file_(write|read)"
 WATCH = r"tutti_file_(stats|explain|on_progress)$|tutti_progress_fn"
 PAGES = [
@@ -40,10 +42,10 @@ PAGES = [
          owns=rf"(?!{TRANSFER}|{WATCH}|tutti_plan|tutti_options_from_info)",
          see=("tutti_transfer", "tutti_plan", "tutti_stats", "tutti_options")),
     Page("tutti_transfer", "write and read files", "file.h",
-         ("examples/manual.c", "write_and_compute"), owns=TRANSFER, prose=r"Collect|Visib",
+         ("examples/manual.c", "write_rows write_and_compute"), owns=TRANSFER, prose=r"\*Collect|Visib",
          see=("tutti_access", "tutti_file", "tutti_plan", "tutti_stats")),
     Page("tutti_plan", "operations that are planned once and run many times", "file.h",
-         ("examples/step3_checkpoint_loop.c", None), owns=r"tutti_plan", prose=r"Collect",
+         ("examples/step3_checkpoint_loop.c", None), owns=r"tutti_plan", prose=r"\*Collect",
          see=("tutti_transfer", "tutti_access")),
     Page("tutti_array", "arrays in files, larger than memory", "array.h",
          ("examples/step5_array.c", None), prose=r"An array|Collect",
@@ -89,13 +91,13 @@ PAGES = [
          see=("tutti_dataset", "tutti_replicas")),
     Page("tutti_exodus", "finite-element results in one shared Exodus file", "exodus.h",
          ("examples/step9_exodus.c", None), prose=r"The file is|The terms|Collective calls",
-         owns=r"tutti_exodus(?!_(mesh|elements|members|deal|by|put_mesh|get_mesh|own_el|entries|array|what|put_arr|get_arr|nemesis"
+         owns=r"tutti_exodus(?!_(mesh|elements|members|distribution|partitioner|put_mesh|get_mesh|own_el|entries|array|what|put_arr|get_arr|nemesis"
               r"|param.*_|entit(ies|y_)|find|variable_|has|attribute_name$|property_|qa_|info_|topology|side_)|_kinds?_)"
               r"|TUTTI_EXODUS_K",
          see=("tutti_exodus_mesh", "tutti_exodus_array", "tutti_exodus_inspect", "tutti_dataset")),
     Page("tutti_exodus_mesh", "write and read finite-element meshes in parallel", "exodus.h",
-         ("examples/step9_exodus.c", "write_all"), prose=r"The terms|Collective calls",
-         owns=r"tutti_exodus_(mesh|elements|members|deal|by|put_mesh|get_mesh|own_el|entries|nemesis)",
+         ("examples/step9_exodus.c", "part write_all"), prose=r"The terms|Collective calls",
+         owns=r"tutti_exodus_(mesh|elements|members|distribution|partitioner|put_mesh|get_mesh|own_el|entries|nemesis)",
          see=("tutti_exodus", "tutti_mesh", "tutti_replicas")),
     Page("tutti_exodus_array", "parts of the arrays of an Exodus file", "exodus.h",
          ("examples/step9_exodus.c", "read_all"), prose=r"The terms|Collective calls",
@@ -115,6 +117,11 @@ PAGES = [
     Page("tutti_backend", "interface for authors of stores", "backend.h", ("src/store/store_null.c", None),
          see=("tutti_options", "tutti_stats")),
 ]
+
+# pages of section 1, by patterns of the names of pages of section 3
+COMMANDS = {r"tutti_(array|slice|tiles)": "tutti-array", r"tutti_(dataset|decomposition)": "tutti-dataset", r"tutti_exodus": "tutti-exodus",
+            r"tutti_mesh": "tutti-mesh", r"tutti_profile": "tutti-tune"}
+
 
 def of_page(page):
     """Return the items of a page, in the order of the headers."""
@@ -150,19 +157,21 @@ def prose(text, parameters=()):
         word = match[1] or match[0]
         if match[2]:
             return "\x01I" + match[2] + "\x01R"
+        whole = "\x04" if "_" in word else ""  # no hyphenation
         if match[1] is None and word.rstrip("()") in NAMES:
-            return "\x01B" + word.rstrip("()") + "\x01R(3)"
-        return ("\x01I" if word in parameters else "\x01B") + word + "\x01R"
+            return whole + "\x01B" + word.rstrip("()") + "\x01R(3)"
+        return whole + ("\x01I" if word in parameters else "\x01B") + word + "\x01R"
 
     text = re.sub(r"`([^`]+)`|(?<!\w)\*(\w[^*]*?)\*(?!\w)|\btutti_\w+\b(?:\(\))?|\bTUTTI_\w+\*?", font, text)
     text = re.sub(r"(?<=[.:])  +|   +", "\n", text)
-    return re.sub("\x01(.)", r"\\f\1", roff(text))
+    return re.sub("\x01(.)", r"\\f\1", roff(text)).replace("\x04", r"\%")
 
 
 def display(lines):
     lines = [line[len(DISPLAY):] for line in lines.rstrip("\n").split("\n")]
     least = min(len(line) - len(line.lstrip()) for line in lines)
-    return ".RS 4\n.EX\n" + roff("\n".join(line[least:] for line in lines)) + "\n.EE\n.RE"
+    lines = [piece for line in lines for piece in (narrow_line(line[least:], COLUMNS - 2) if "tutti_" in line else [line[least:]])]
+    return ".RS 2\n.EX\n" + roff("\n".join(lines)) + "\n.EE\n.RE"
 
 
 def parameters_of(items):
@@ -170,13 +179,13 @@ def parameters_of(items):
 
 
 def prototype(item):
-    """Format a declaration in bold with its parameters in italics, in lines of at most 78 characters."""
+    """Format a declaration in bold with its parameters in italics, in lines of at most COLUMNS characters."""
     result, name, inner = re.match(r"(.*?)(\w+) ?\((.*)\)$", item.code).groups()
     parts = [p.strip() + "," for p in inner.split(",")]
     parts[-1] = parts[-1][:-1] + ");"
     lines = [f"{result}{name}("]
     for part in parts:
-        if len(lines[-1]) + len(part) > 76 and not lines[-1].endswith("("):
+        if len(lines[-1]) + len(part) > COLUMNS and not lines[-1].endswith("("):
             lines.append(" " * 8)
         lines[-1] += part + (" " if part.endswith(",") else "")
     text = "\n".join(line.rstrip() for line in lines)
@@ -186,8 +195,59 @@ def prototype(item):
     return "\n".join(r"\fB" + line + r"\fR" for line in bold)
 
 
+def narrow_comment(lines):
+    """Wrap a comment of C that is longer than COLUMNS; lines with a deeper indentation stay as they are."""
+    indent = re.match(r"\s*", lines[0])[0]
+    text = [re.sub(r"^\s*\* ?", "", line) for line in "\n".join(lines).strip()[2:-2].rstrip().split("\n")]
+    pieces = [[]]
+    for line in text:
+        if not line.strip() or line.startswith("   ") or (pieces[-1] and pieces[-1][-1].startswith("   ")):
+            pieces.append([])
+        pieces[-1].append(line if line.startswith("   ") else line.strip())
+    out = []
+    for piece in pieces:
+        if piece:
+            out += piece if piece[0].startswith("   ") else textwrap.wrap(" ".join(piece), COLUMNS - len(indent) - 3) or [""]
+    if len(out) == 1 and len(indent + out[0]) <= COLUMNS - 6:
+        return [f"{indent}/* {out[0]} */"]
+    out = [f"{indent}{' *' if i else '/*'} {line}".rstrip() for i, line in enumerate(out)]
+    return out[:-1] + [out[-1] + " */"] if len(out[-1]) <= COLUMNS - 3 else out + [f"{indent} */"]
+
+
+def narrow(code):
+    """Return code of C in lines of at most COLUMNS characters where possible: long comments are wrapped, and precede their line."""
+    lines, out = code.split("\n"), []
+    while lines:
+        line = lines.pop(0)
+        if re.match(r"\s*/\*", line):
+            block = [line]
+            while "*/" not in block[-1]:
+                block.append(lines.pop(0))
+            alone = block[-1].rstrip().endswith("*/")
+            out += narrow_comment(block) if alone and max(map(len, block)) > COLUMNS else block
+            continue
+        after = re.match(r"(\s*)(\S.*?)\s*(/\*.*\*/)$", line)
+        if len(line) > COLUMNS and after:
+            out += narrow_comment([after[1] + after[3]]) + [after[1] + after[2]]
+        else:
+            out += narrow_line(line)
+    return "\n".join(out)
+
+
+def narrow_line(line, columns=COLUMNS):
+    """Divide a line of code that is too long after a comma or before && or ||, outside of strings."""
+    if len(line) <= columns or line.lstrip().startswith(("#", "//", "*")):
+        return [line]
+    ends = [m.end() if m[0].startswith(",") else m.start() for m in re.finditer(r", | (?=&&|\|\|)", line[:columns])
+            if line[:m.start()].count('"') % 2 == 0 and line[:m.start()].strip()]
+    if not ends:
+        return [line]
+    indent = re.match(r" *", line)[0]
+    return [line[:ends[-1]].rstrip()] + narrow_line(indent + "        " + line[ends[-1]:].lstrip(), columns)
+
+
 def code_block(code):
-    return ".PP\n.RS 4\n.EX\n" + roff(code.strip("\n")).replace("\t", "    ") + "\n.EE\n.RE\n"
+    return ".PP\n.EX\n" + roff(narrow(code.strip("\n").replace("\t", "    "))) + "\n.EE\n"
 
 
 def synopsis(page):
@@ -208,7 +268,7 @@ def entry(items):
     """Format the paragraph of functions that share a comment."""
     text, who, parameters, _ = split_doc(items[0].doc)
     names = parameters_of(items) | {p for of, _ in parameters for p in of.split(", ")}
-    out = ".TP\n" + ", ".join(rf"\fB{i.name}\fR()" for i in items) + "\n"
+    out = ".TP\n" + ", ".join(rf"\%\fB{i.name}\fR()" for i in items) + "\n"
     return out + body(text, who, names) + parameter_list(parameters, names)
 
 
@@ -241,7 +301,7 @@ def group_heading(heading, items):
     out = f".SS {roff(title.rstrip('.'))}\n"
     bare = [i for i in items if not i.doc]
     if bare:
-        out += ", ".join(rf"\fB{i.name}\fR()" for i in bare) + "\n.PP\n"
+        out += ", ".join(rf"\%\fB{i.name}\fR()" for i in bare) + "\n.PP\n"
     return out + body(text, who, names).replace(".IP\n", ".PP\n") + parameter_list(parameters, names)
 
 
@@ -308,6 +368,13 @@ def description(page):
     return out.replace(".SH DESCRIPTION\n.PP\n", ".SH DESCRIPTION\n")
 
 
+def return_text(page, item):
+    """Return the text of @return of a function or, if it has none, of its group."""
+    own = split_doc(item.doc)[3]
+    shared = split_doc(HEADERS[page.header].groups.get(item.group, ""))[3]
+    return own or (shared if item.code.startswith("tutti_err ") and not split_doc(item.doc)[0] else "")
+
+
 def returns(page):
     some = functions(page)
     if not some:
@@ -316,14 +383,14 @@ def returns(page):
     if any(i.code.startswith("tutti_err ") for i in some):
         out = ("Functions that return a\n.B tutti_err\nreturn\n.B TUTTI_OK\nor a code of\n"
                ".BR tutti_error (3)")
-        out += ";\noutputs are written on success only.\n" if page.name != "tutti_error" else ".\n"
+        out += ";\noutput arguments, except buffers, are written on success only.\n" if page.name != "tutti_error" else ".\n"
     told = {}
     for item in some:
-        text = split_doc(item.doc)[3]
+        text = return_text(page, item)
         if text:
             told.setdefault(text, []).append(item)
     for text, items in told.items():
-        out += f".TP\n{', '.join(rf'{chr(92)}fB{i.name}{chr(92)}fR()' for i in items)}\n"
+        out += f".TP\n{', '.join(rf'{chr(92)}%{chr(92)}fB{i.name}{chr(92)}fR()' for i in items)}\n"
         out += prose(text, parameters_of(items)) + "\n"
     return ".SH RETURN VALUE\n" + out if out else ""
 
@@ -332,23 +399,40 @@ ERRORS = {f"TUTTI_{name}": text.strip().strip('"') for name, _, text in
           next(i for i in HEADERS["error.h"].items if i.name == "ERROR").extra}
 
 
+def codes_of(page, item, seen=()):
+    """Return the error codes that the comment of a function names, and those of the function whose errors it has."""
+    text = item.doc + HEADERS[page.header].groups.get(item.group, "")
+    codes = re.findall(r"TUTTI_ERR_[A-Z_]+", text)
+    for name in re.findall(r"(?:as|those of|errors of) (tutti_\w+)", return_text(page, item)):
+        base = next((i for i in HEADERS[page.header].items if i.name == name), None)
+        if base and name not in seen:
+            codes += codes_of(page, base, (*seen, item.name))
+    return codes
+
+
 def errors(page):
     """List the error codes that the comments of a page name, and the functions that return each code."""
-    found = {}
-    for item in functions(page):
+    found, some = {}, functions(page)
+    for item in some:
         if item.code.startswith("tutti_err "):
-            for code in re.findall(r"TUTTI_ERR_[A-Z_]+", item.doc + HEADERS[page.header].groups.get(item.group, "")):
-                if code == "TUTTI_ERR_OVERLAP" and "_read" in item.name:
+            for code in codes_of(page, item) if not item.name.endswith("_sized") else ():
+                if (code == "TUTTI_ERR_OVERLAP" and "_read" in item.name) or (code == "TUTTI_ERR_TRUNCATED" and "_write" in item.name):
                     continue  # a group of writes and reads; only writes overlap
                 found.setdefault(code, []).append(item.name)
     if not found or page.name == "tutti_error":
         return ""
-    out = (".SH ERRORS\nA collective call fails with the same code and message on all ranks, those of the lowest rank that fails;\n"
-           ".BR tutti_last_message (3)\nreturns the message.\nInvalid arguments fail with\n.BR TUTTI_ERR_ARG ,\nand failures of the file system with the code"
-           " of the cause, such as\n.BR TUTTI_ERR_NO_SPACE .\nIn addition:\n")
+    out = ".SH ERRORS\n"
+    header = HEADERS[page.header]
+    if any(re.search(r"^ *Collective", i.doc + header.groups.get(i.group, ""), re.M) for i in some):
+        intro = next((p.removeprefix("Errors.").strip() for p in header.prose if p.startswith("Errors.")),
+                     "A collective call fails with one code and one message on all ranks, those of the lowest rank that fails.")
+        out += prose(intro) + "\n.PP\n" + prose("Different calls or arguments on the ranks fail with `TUTTI_ERR_MISMATCH`.") + "\n"
+    out += prose("tutti_last_message returns the message.  Invalid arguments fail with `TUTTI_ERR_ARG`, closed handles with `TUTTI_ERR_STATE`, a lack of "
+                 "memory with `TUTTI_ERR_NOMEM`, and failures of the file system with the code of the cause, such as `TUTTI_ERR_NO_SPACE`.  "
+                 "In addition, for the reasons stated under RETURN VALUE or in the description of the call:") + "\n"
     for code in sorted(found, key=list(ERRORS).index):
-        names = ", ".join(rf"\fB{n}\fR()" for n in dict.fromkeys(found[code]))
-        out += f".TP\n.B {code}\n{roff(ERRORS[code])}: {names}.\n"
+        names = ", ".join(rf"\%\fB{n}\fR()" for n in dict.fromkeys(found[code]))
+        out += f".TP\n.B {code}\n{roff(ERRORS[code][0].upper() + ERRORS[code][1:])}: {names}.\n"
     return out
 
 
@@ -356,11 +440,14 @@ def example(page):
     path, function = page.example
     text = (TOP / path).read_text(encoding="ascii")
     if function:
-        found = re.search(rf"(?:^/\*(?:(?!\*/).)*\*/\n)?^[\w *]+\b{function}\([^;]*?\{{\n.*?^\}}$", text,
-                          re.M | re.S)
-        if not found:
-            sys.exit(f"gen_api_man.py: {path} has no function {function}")
-        text = found[0]
+        pieces = []
+        for name in function.split():
+            found = re.search(rf"(?:^/\*(?:(?!\*/).)*\*/\n)?^(?:typedef struct \{{\n[^}}]*\}} {name};|[\w *]+\b{name}\([^;]*?\{{\n.*?^\}})$", text,
+                              re.M | re.S)
+            if not found:
+                sys.exit(f"gen_api_man.py: {path} has no function {name}")
+            pieces.append(found[0])
+        text = "\n\n".join(pieces)
     else:
         text = re.sub(r"^/\* TEST .*\n", "", text)
     text = re.sub(r"\n ?\*? ?SPDX.*?\*/", " */", text)
@@ -370,7 +457,8 @@ def example(page):
 
 def see_also(page):
     pages = sorted(n for n in set(page.see) | {"tutti_error"} if n != page.name)
-    refs = [f".BR {roff(n)} ({s})" for n, s in [(p, 3) for p in pages] +
+    commands = [(c, 1) for p, c in COMMANDS.items() if re.match(p, page.name)]
+    refs = [f".BR {roff(n)} ({s})" for n, s in commands + [(p, 3) for p in pages] +
             [("tutti", 7), ("tutti-options", 7)]]
     return ".SH SEE ALSO\n" + ",\n".join(refs) + "\n"
 

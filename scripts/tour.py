@@ -6,9 +6,9 @@
   3. a dataset written on two ranks, verified and resumed on four, with the same values as without interruption
 
 BUILD contains the command and the examples; files are written in DIR.  Values are medians, with the 95 % interval of the median in
-brackets (for ratios: by resampling rounds).  If the interval of a ratio contains 1, the page states that no difference is shown.
-The exit code is not 0 if idg2 has more than a third of the intervals of own.  --by: the partitioner of the mesh (default: metis, or
-rcb if the library has no METIS).  --small: small sizes, for the tests.
+brackets (of fewer than six runs: minimum and maximum; of ratios: by resampling rounds).  If the interval of a ratio contains 1, the page says that no difference is shown.  The exit code is
+not 0 if idg2 has more than a third of the intervals of own.  --by: the partitioner of the mesh (default: metis, or rcb if the library has
+no METIS).  --small: for the tests.
 SPDX-License-Identifier: BSD-3-Clause"""
 import argparse
 import base64
@@ -265,7 +265,8 @@ def main():
     m = result["measured"]
     facts = (f"{m['date']}, {m['processors']} x {m['processor'] or 'processor'}, {m['kernel']}, load {m['load']:.1f}, {result['mpi']}, "
              f"{next(iter(m['mounts'].values()))}; Tutti {result['version']}")
-    to.write_text(page.page("Tutti on this machine", f"{facts}. Figures are medians; whiskers and brackets are 95 % intervals of the median. Every byte "
+    to.write_text(page.page("Tutti on this machine", f"{facts}. Figures are medians; whiskers and brackets are 95 % intervals of the median (of fewer than six "
+                            "runs: minimum and maximum). Every byte "
                             "was verified.", body + "<h2>Again</h2><pre>make run          # this page\nmake run-heat     # finite elements, for ParaView\n"
                             "make run-bipolar  # a transistor\nmake bench        # all patterns</pre>"), encoding="utf-8")
     for name in ("plate.tutti", "once.tutti"):

@@ -64,8 +64,8 @@ void cli_help_print(FILE *f, const cli_group *g, const cli_command *command) {
             char name[128], text[512];
             cli_full_name(g, &g->command[i], name, sizeof name);
             const int parallel = g->mpi != CLI_NO_MPI && !g->command[i].is_serial;
-            snprintf(text, sizeof text, "%s%s [OPTION]... %s", parallel ? "[mpirun -n N] " : "",
-                     name, g->command[i].operands);
+            snprintf(text, sizeof text, "%s%s [OPTION]... %s%s", parallel ? "[mpirun -n N] " : "",
+                     name, g->stops ? "[--] " : "", g->command[i].operands);
             cli_print_wrapped(f, text,
                               fprintf(f, "%s", (i == 0 || command) ? "Usage: " : "       "), 7);
         }
@@ -135,8 +135,9 @@ void cli_help_json(FILE *f, const cli_group *const *groups, int n) {
             fputs(k ? ",\n  {" : "\n  {", f);
             print_pair(f, "name", cli_full_name(g, c, name, sizeof name), ", ");
             print_pair(f, "operands", c->operands, ", ");
-            fprintf(f, "\"parallel\": %s, ",
-                    g->mpi != CLI_NO_MPI && !c->is_serial ? "true" : "false");
+            fprintf(f, "\"parallel\": %s, \"stops\": %s, ",
+                    g->mpi != CLI_NO_MPI && !c->is_serial ? "true" : "false",
+                    g->stops ? "true" : "false");
             print_pair(f, "summary", c->summary, "}");
         }
         fputs("], \"options\": [", f);

@@ -12,7 +12,7 @@
 enum { WORDS = 512 }; /* maximum number of candidates for a misspelled name */
 
 const cli_option cli_common_options[CLI_COMMON_OPTIONS] = {
-    {'h', "help", NULL, NULL, "print this help", 0, CLI_FLAG, .at = 0},
+    {'h', "help", NULL, NULL, "print a help text", 0, CLI_FLAG, .at = 0},
     {0, "version", NULL, NULL, "print the version", 0, CLI_FLAG, .at = 0},
     {0, "color", "never|auto|always", NULL,
      "when to color the output (default: auto, on a terminal unless NO_COLOR is set)", 0,

@@ -22,8 +22,8 @@ uint64_t measure_hash(uint64_t v); /* pseudo-random permutation of the 64-bit va
 /* ---- samples */
 /* Return the quantile `fraction` (0 to 1) of n values, interpolated; 0 if n is 0. */
 double measure_quantile(const double *values, int n, double fraction);
-/* Compute bounds of the median by the sign test; each is wrong with a probability of at most p.
- * Returns 0 if there are too few values (p = 0.05 needs 5). */
+/* Bounds of the median by the sign test; each is wrong with a probability of at most p, so that both together
+ * are a 95 % interval for p = 0.025.  Returns 0 if there are too few values (p = 0.025 needs 6). */
 int measure_median_bounds(const double *values, int n, double p, double *lo, double *hi);
 
 /* ---- variants and rounds */

@@ -149,34 +149,43 @@ static int run_preloaded(const cli_world *w, const void *config) {
 
 #define AT(field) .at = offsetof(run_config, field)
 static const cli_option option_table[] = {
-    {0, "stats", NULL, NULL, "print a table for each file when it is closed", 0, CLI_FLAG,
-     AT(stats)},
-    {0, "explain", NULL, NULL, "print the method chosen for each request, and the reason", 0,
-     CLI_FLAG, AT(explain)},
-    {0, "trace", "FILE", NULL, "write a Chrome/Perfetto trace of all operations", 0, CLI_TEXT,
-     AT(trace)},
+    {0, "stats", NULL, NULL,
+     "print a table on standard error for each file when it is closed (sets TUTTI_STATS)", 0,
+     CLI_FLAG, AT(stats)},
+    {0, "explain", NULL, NULL,
+     "print on standard error the method chosen for each collective call and why (sets "
+     "TUTTI_EXPLAIN)",
+     0, CLI_FLAG, AT(explain)},
+    {0, "trace", "FILE", NULL, "write a Chrome/Perfetto trace of all operations (sets TUTTI_TRACE)",
+     0, CLI_TEXT, AT(trace)},
     {'o', "option", "NAME=VALUE", NULL, "set an option of the library; see 'tutti options'", 0,
      CLI_CUSTOM, .set = set_pair},
     {0, "compare", NULL, NULL,
      "run the program with and without the library, interleaved, and print seconds in MPI_File_ "
      "calls and in total, and their ratios",
      0, CLI_FLAG, AT(compare)},
-    {0, "rounds", "N", "5", "rounds of --compare", 0, CLI_COUNT, AT(rounds), 1, 10000},
+    {0, "rounds", "N", "6",
+     "rounds of --compare, each with a run with and a run without the library", 0, CLI_COUNT,
+     AT(rounds), 1, 10000},
     {0, "library", "PATH", NULL,
      "library to preload (default: TUTTI_MPIIO_LIB, or the library installed with this command)", 0,
      CLI_TEXT, AT(library)},
-    {'q', "quiet", NULL, NULL, "do not report at the end the number of files that Tutti handled", 0,
-     CLI_FLAG, AT(quiet)},
+    {'q', "quiet", NULL, NULL,
+     "do not report at the end the number of files for which the library was active", 0, CLI_FLAG,
+     AT(quiet)},
     {0, "dry-run", NULL, NULL, "print the command without starting it", 0, CLI_FLAG, AT(dry_run)},
 };
 
 static const cli_command command_table[] = {
-    {"run", 1, "LAUNCHER...", "Run an unchanged MPI program whose MPI-IO is performed by Tutti.",
-     "LAUNCHER... is the command without 'tutti run': mpirun -n 4 PROGRAM.  It is run with "
-     "libtutti-mpiio.so preloaded for the ranks, so that MPI_File_ calls use Tutti.  Launchers are "
-     "mpirun and mpiexec of the MPI of this build and srun, also after timeout, nice, env; any "
-     "other command is started as a program.  The exit status is that of the program; 126 or 127 "
-     "if it cannot be started.",
+    {"run", 1, "COMMAND [ARGUMENT]...",
+     "Run an unchanged MPI program whose MPI-IO is performed by Tutti.",
+     "COMMAND starts the program without 'tutti run', for example mpirun -n 4 PROGRAM.  It is run "
+     "with libtutti-mpiio.so preloaded for the ranks, so that MPI_File_ calls use Tutti.  "
+     "Launchers "
+     "are mpirun and mpiexec of the MPI of this build and srun; timeout, nice, env, time, nohup, "
+     "stdbuf, taskset, numactl, ionice, chrt and setsid may precede them.  Any other command is "
+     "started as a program.  The exit status is that of the launcher; 126 or 127 if it cannot be "
+     "started.",
      0, run_preloaded},
 };
 

@@ -113,10 +113,10 @@ static void report_kind(const char *what, int rounds, const double *with, const 
     print_times("without", without, rounds);
     double lo, hi;
     printf("  %-16s %9.2f      ", "without / with", measure_quantile(ratio, rounds, 0.5));
-    if (measure_median_bounds(ratio, rounds, 0.05, &lo, &hi))
-        printf("%.2f ... %.2f (95 %% bounds)\n", lo, hi);
+    if (measure_median_bounds(ratio, rounds, 0.025, &lo, &hi))
+        printf("%.2f ... %.2f (95 %% interval of the median)\n", lo, hi);
     else
-        printf("(too few rounds for bounds)\n");
+        printf("(too few rounds for an interval)\n");
     free(ratio);
 }
 

@@ -1,5 +1,5 @@
 ! TEST ranks=4 timeout=60
-! Step 6.  A dataset: a heat equation that commits every tenth step.  Started again, it continues from the last committed step, on any
+! Step 6.  A dataset: a heat equation that commits every tenth step.  If it is run again, it continues from the last committed step, on any
 ! number of ranks and after any crash.
 !
 !     step6_dataset [DIRECTORY [STEPS]]

@@ -55,7 +55,7 @@ def main():
         for which in (0, 1) if pair % 2 == 0 else (1, 0):
             samples[which].append(run_program(args, builds[which]))
     rows = []
-    print("%-30s %10s %10s %9s  %s" % ("", "old ms", "new ms", "old / new", "95 % bounds"))
+    print("%-30s %10s %10s %9s  %s" % ("", "old ms", "new ms", "old / new", "95 % interval"))
     for key in samples[0][0]:
         old, new = ([run[key] for run in runs] for runs in samples)
         middle, low, high = ratio(old, new)

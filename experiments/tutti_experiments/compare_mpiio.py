@@ -69,7 +69,7 @@ def compare(args, build, ranks, directory):
 
 def show(points):
     print("%-8s %5s %-12s %-12s %-5s %10s %10s %7s  %s" % (
-        "MPI", "ranks", "where", "pattern", "", "native s", "Tutti s", "ratio", "95 % bounds"))
+        "MPI", "ranks", "where", "pattern", "", "native s", "Tutti s", "ratio", "95 % interval"))
     for p in points:
         print("%-8s %5d %-12s %-12s %-5s %10.4f %10.4f %7.2f  %.2f - %.2f%s" % (
             p["build"], p["ranks"], os.path.basename(p["dir"].rstrip("/")), p["pattern"],

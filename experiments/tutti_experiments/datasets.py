@@ -58,7 +58,7 @@ def judge_conversion(j, part):
 def show_ways(j, part):
     name, limit, reading = part["part"], limit_of(part, "seconds"), limit_of(part, "read_seconds")
     e = j.figure("table", f"variants, {name}", f"A step of 8 variables, {part['bytes'] / 2 ** 20:.0f} MiB in all, {name}", axis="variant", decimals=2,
-                  note=f"Milliseconds of begin, put and commit, and of a get of all; medians of {len(limit['seconds']) if limit else 0} rounds, 95 % bounds "
+                  note=f"Milliseconds of begin, put and commit, and of a get of all; medians of {len(limit['seconds']) if limit else 0} rounds, 95 % intervals "
                   f"in the JSON.  The limit: as many contiguous bytes of each rank{', and fsync' if name == 'durable' else ''}; ratios of medians are to the "
                   "faster one.  First: the first step with all variables.")
     for w in filter(counts, part["entries"]):

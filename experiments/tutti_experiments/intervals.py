@@ -35,7 +35,7 @@ def bounds(values):
 
 
 def sign_rank(n, p):
-    """Return the largest k such that fewer than k of n fair coins show heads with a probability of at most p."""
+    """Return the largest k for which fewer than k of n fair coins fall on one side with a probability of at most p."""
     below = 0.0
     for k in range(n):
         below += math.exp(math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) - n * math.log(2))
@@ -45,7 +45,9 @@ def sign_rank(n, p):
 
 
 def sign_bounds(values, p):
-    """Return bounds of the median by the sign test, each wrong with a probability of at most p; None: too few values."""
+    """Return bounds of the median by the sign test, each wrong with a probability of at most p; None if there are too few values.
+
+    p = 0.05 gives one-sided 95 % bounds, which need 5 values; p = 0.025 gives a 95 % interval, which needs 6."""
     k = sign_rank(len(values), p)
     values = sorted(values)
     return (values[k - 1], values[len(values) - k]) if k else None

@@ -1,5 +1,5 @@
 """The results of an experiment: figures (tables and plots), findings (sentences, some with a goal or a gate), and
-hypotheses (a value with 95 % bounds, compared with a number; results.py derives verdicts from several runs).
+hypotheses (a value with its 95 % interval, compared with a number; results.py derives verdicts from several runs).
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from .intervals import LEAST, bounds, geometric, median

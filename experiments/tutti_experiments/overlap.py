@@ -58,7 +58,7 @@ def show(j, part):
     store = j.r["background_store_direct" if name.endswith("direct") else "background_store"]
     table = j.figure("table", "hidden", f"Hidden: {what}", axis="processes",
                       note="Of the smaller of compute and I/O (file: of compute and file access), how much the other hides, in per cent: medians "
-                      "and 95 % bounds of the differences to the sequential variant with the same store "
+                      "and 95 % intervals of the differences to the sequential variant with the same store "
                       f"({store if j.r['options']['store'] == 'auto' else 'as given'}), round by round. Below 0: it takes longer than one after the "
                       "other.")
     for p in j.points(name, j.directory, read):
@@ -75,7 +75,7 @@ def judge_hidden(j, p):
         return
     direct, v = p["figure"].endswith("direct"), hides(p, variant, times_of(p)[2])
     j.goal(f"{p['directory']}, {p['ranks']} processes, {'O_DIRECT' if direct else 'page cache'}{' reads' if is_read(p) else ''}: io-only hides "
-           f"{v['value']:.0f} % (95 % bounds {v['low']:.0f} to {v['high']:.0f}) of the smaller of compute and file access"
+           f"{v['value']:.0f} % (95 % interval {v['low']:.0f} to {v['high']:.0f}) of the smaller of compute and file access"
            f"{' (goal: 80 %)' if direct else ''}; begin takes {1e3 * phase(variant, 'begin'):.1f} ms, end {1e3 * phase(variant, 'end'):.1f} ms.",
            v["value"] >= GOAL, direct)
     if variant["stats"]["foreground"] > 0:

@@ -1,8 +1,7 @@
 """The cost of the automatic choice of the library: `auto` compared with the best fixed method, and with the call of the MPI library.
 
-The best fixed method is chosen by the odd rounds (the first, the third ...) and compared in the even rounds, so that noise in the
-compared rounds does not affect the choice.  Comparison with the MPI library: the ratios of both times, round by round, with bounds
-of their median by the sign test, which needs five rounds.
+The best fixed method is chosen on the odd rounds (the first, the third ...) and compared on the even rounds, so that chance does not make it the best.
+Comparison with the MPI library: the ratios of both times, round by round, with a one-sided lower bound of their median by the sign test, which needs five rounds.
 SPDX-License-Identifier: BSD-3-Clause"""
 from .intervals import median, quantile, sign_bounds
 from .judgement import best_of, counts, entry_of, half_median, is_read, quartiles, size_text
@@ -21,6 +20,7 @@ def peer_of(point):
 
 
 def lower_bound(values):
+    """Return the one-sided lower 95 % bound of the median; 0 if there are too few values."""
     found = sign_bounds(values, 0.05)
     return found[0] if found else 0
 
@@ -126,7 +126,7 @@ def report_peer(j, ratios, found):
         j.goal(f"Of {len(found)} points, {behind} have a lower 95 % bound of that ratio below {GOAL_PEER:.2f} (goal: none); the least is "
                f"{min(found):.2f}.", not behind)
     else:
-        j.finding("Bounds need at least 5 rounds.")
+        j.finding("The lower bound needs at least 5 rounds.")
 
 
 def hypothesis_all(j, read):

@@ -83,7 +83,7 @@ def text_of(r):
     for f in r["findings"]:
         text += wrapped({"met": "goal met: ", "missed": "GOAL MISSED: "}.get(f["grade"], "") + f["text"])
     if r["hypotheses"]:
-        text += wrapped("Hypotheses of this run: medians over rounds, 95 % bounds (bootstrap).  They are verdicts where a second run agrees (results.py).")
+        text += wrapped("Hypotheses of this run: medians over rounds, 95 % intervals (bootstrap).  They are verdicts where a second run agrees (results.py).")
         text += "".join(map(hypothesis_text, r["hypotheses"])) + "\n"
     if r["failures"]:
         text += f"{r['failures']} FAILED, in {r['elapsed']:.1f} s.\n"

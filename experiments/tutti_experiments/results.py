@@ -145,7 +145,7 @@ This page has the measured results of the papers' experiments on one machine.  `
 (`experiments/tutti_experiments/results.py`); run it twice, an hour apart, to get your own.  [Experiments](experiments.md) describes each experiment and its
 differences from the papers.  See also: [limits of this machine](results-limits.md), [Exodus results](exodus-results.md).
 
-A *verdict* is a result on which all runs agree.  Its figure is the median over rounds in which all variants are interleaved, with 95 % bounds (bootstrap
+A *verdict* is a result on which all runs agree.  Its figure is the median over rounds in which all variants are interleaved, with 95 % intervals (bootstrap
 over rounds).  The number that it is compared with is outside the bounds, on the same side, in every run.  Otherwise the result is *no difference shown*.
 
 Times are from open to close, and every byte was verified.  Tables show medians of all runs, `a / b`, in the first directory.  Bounds, single times,

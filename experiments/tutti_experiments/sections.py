@@ -50,7 +50,7 @@ def show_part(j, part, read):
     op, points = "reads" if read else "writes", j.points(part, j.directory, read)
     n = points[0]["extent"] if points else 0
     times = j.figure("bars", f"{part} {op}", f"{part.capitalize()} sections, {op}", axis="section", unit="milliseconds",
-                      note=f"{PARTS[part]} An array of {n} x {n} doubles, column-major, open beforehand: the call alone. Medians, 95 % bounds. {EXTENDED} "
+                      note=f"{PARTS[part]} An array of {n} x {n} doubles, column-major, open beforehand: the call alone. Medians, 95 % intervals. {EXTENDED} "
                       f"reads one request for each column, as the paper's method does; {HOLES} reads what lies between columns along."
                       + (" Cold: fsync and posix_fadvise(DONTNEED) before each run." if j.r["cold"] else "")
                       + (" Rows are rounded to the blocks of O_DIRECT." if direct_io(j) and part != "distinct" else ""))

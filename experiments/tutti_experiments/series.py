@@ -104,7 +104,7 @@ def show_times(j, read, more):
         e = j.figure("bars", ("times, least" if least else "times") + more[0],
                       f"{'Least execution' if least else 'Execution'} time of {name}{more[1]}", axis="processes", unit="milliseconds",
                       note="Feki and Gabriel's figure 1: the least time of all rounds, for two numbers of processes on two clusters: 6 % less time "
-                      "on one, up to 34 % on the other." if least else "The same by medians, with 95 % bounds.")
+                      "on one, up to 34 % on the other." if least else "The same by medians, with 95 % intervals.")
         for p in points:
             put_times(e, str(p["ranks"]), p, least)
     e = j.figure("table", "split" + more[0], f"Where the time of {name} goes{more[1]}", axis="processes, algorithm", unit="milliseconds",
@@ -203,7 +203,7 @@ def show_primitives(j, read):
     for least in (True, False):
         e = j.figure("bars", ("times, least" if least else "times") + more[0], ("Least execution times" if least else "Execution times") + more[1],
                       axis="benchmark, processes", unit="milliseconds",
-                      note="The paper's measure: the least time of all rounds." if least else "Medians over all rounds, with 95 % bounds.")
+                      note="The paper's measure: the least time of all rounds." if least else "Medians over all rounds, with 95 % intervals.")
         for p in j.points(None, j.directory, read):
             put_times(e, f"{benchmark(p)}, {p['ranks']}", p, least)
     for name in PRIMITIVES[1:]:

@@ -153,13 +153,13 @@ TUTTI_API tutti_err tutti_array_create_local(MPI_Comm comm, const char *path,
  *  @param[in] expect  NULL, or the expected array; offset and element_size are compared only if
  *      they are not 0.
  *  @return TUTTI_ERR_FORMAT if the file is not an array or is damaged; TUTTI_ERR_MISMATCH if
- *      the array differs from `expect`, or is in local placement made by another number of
+ *      the array differs from `expect`, or is in local placement made by a different number of
  *      ranks. */
 TUTTI_API tutti_err tutti_array_open(MPI_Comm comm, const char *path, int mode,
                                      const tutti_array_spec *expect, const tutti_options *opt,
                                      tutti_array **a_out) TUTTI_MUST_USE;
 
-/** Describe the array in a file without opening it, also one in local placement made by another
+/** Describe the array in a file without opening it, including one in local placement made by a different
  *  number of ranks.
  *  Not collective.
  *  @param[in] opt     NULL: options of the environment.
@@ -179,7 +179,7 @@ TUTTI_API tutti_err tutti_array_open_raw(MPI_Comm comm, const char *path, int mo
                                          const tutti_array_spec *spec, const tutti_options *opt,
                                          tutti_array **a_out) TUTTI_MUST_USE;
 
-/** Close an array and set the handle to NULL, also after an error.
+/** Close an array and set the handle to NULL, even after an error.
  *  Collective.
  *  Prefetched slices are dropped.
  *  @return TUTTI_ERR_STATE if a tile iteration has not ended; the array then stays open. */
@@ -207,7 +207,7 @@ TUTTI_API tutti_err tutti_array_fill(tutti_array *a, const void *element) TUTTI_
 /** Change the extent of the slowest dimension.
  *  Collective; `n` must be the same on all ranks.
  *  New elements are zero.  A raw array must be at the end of its file.
- *  @return TUTTI_ERR_UNSUPPORTED in local placement, also for a part of it that is opened by
+ *  @return TUTTI_ERR_UNSUPPORTED in local placement, including for a part of it that is opened by
  *      itself. */
 TUTTI_API tutti_err tutti_array_resize(tutti_array *a, tutti_count n) TUTTI_MUST_USE;
 
@@ -371,7 +371,7 @@ TUTTI_API tutti_err tutti_tiles_begin(tutti_array *from, tutti_array *to,
  *  @return TUTTI_ERR_MISMATCH if some ranks make another call for the array that is read (or,
  *      if none is read, written); nothing has changed, and the call may be repeated. */
 TUTTI_API tutti_err tutti_tiles_next(tutti_tiles *t, tutti_tile *tile_out) TUTTI_MUST_USE;
-/** End a tile iteration, also before its end, and set the handle to NULL.
+/** End a tile iteration, even before its end, and set the handle to NULL.
  *  Collective.
  *  Waits for pending writes; the last tile returned is not written.
  *  @return the error of a pending write; TUTTI_ERR_MISMATCH as above: the iteration continues. */

@@ -62,7 +62,7 @@ typedef struct tutti_store_ops {
     /** Open `path`, and fill in the layout. */
     tutti_err (*open)(const char *path, int flags, int permissions, const tutti_options *opt,
                       tutti_stats *stats, tutti_store **store_out);
-    /** Close and free, also after an error. */
+    /** Close and free, even after an error. */
     tutti_err (*close)(tutti_store *s);
 
     /** Write or read all runs, in any order; partial transfers and interruptions are continued.

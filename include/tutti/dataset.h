@@ -3,20 +3,21 @@
  *
  * A dataset is a directory with a metadata file and one or more data files.  It contains
  *
- *     spaces      index spaces of variables: grids (n-d), and lists of entries (nodes,
- *                 elements) with an id each
- *     variables   a name, a space, an item (scalar, vector ...) and an element type
- *     segments    appended in time: a topology sets the sizes and ids of spaces, a state
- *                 refers to the topology before it; both consist of sections, one for each
- *                 variable that was written
- *     infos       named values (attributes) of the dataset, a variable or a segment
+ *     spaces     index spaces of variables: grids (n-d), and lists of
+ *                entries (nodes, elements) with an id each
+ *     variables  a name, a space, an item (scalar, vector ...) and a type
+ *     segments   appended in time: a topology sets the sizes and ids of
+ *                spaces, a state refers to the topology before it; both
+ *                consist of sections, one for each variable written
+ *     infos      named values (attributes) of the dataset, a variable or
+ *                a segment
  *
  * A program writes steps like this:
  *
  *     tutti_dataset_open(comm, "run.tutti", TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, NULL, &d);
  *     tutti_dataset_grid(d, "grid", 2, (tutti_count[]){N, N});
- *     tutti_dataset_variable(d, "temperature", &(tutti_variable_spec){.space = "grid",
- *                                                     .type = TUTTI_FLOAT64, .units = "K"});
+ *     tutti_dataset_variable(d, "temperature", &(tutti_variable_spec){
+ *             .space = "grid", .type = TUTTI_FLOAT64, .units = "K"});
  *     tutti_decomposition_create(d, "grid", &mine, &rows);
  *     for (int step = 0; step < steps; step++) {
  *         tutti_dataset_begin(d, TUTTI_STATE, step, step * dt);
@@ -26,8 +27,10 @@
  *     tutti_dataset_close(&d);
  *
  * Collective calls.  Arguments that must be the same on all ranks are compared first.  After an
- * error all ranks have the same code and message, and the dataset has not changed.  One thread
- * at a time may use a dataset; different threads may use different datasets.
+ * error all ranks have the same code and message.  If the code is positive, the call was refused
+ * and the dataset has not changed; if it is negative, the call failed while it was running, and
+ * the variables that it names are incomplete.  One thread at a time may use a dataset; different
+ * threads may use different datasets.
  *
  * Errors.  A collective call fails with one code and one message on all ranks, those of the
  * lowest rank that fails.  A rank that passes a NULL or stale dataset handle has no
@@ -47,7 +50,9 @@ TUTTI_BEGIN_DECLS
 
 /** @name Opening and closing */
 /**@{*/
+/* Values of `level` in tutti_dataset_options and tutti_exodus_options. */
 enum { TUTTI_DURABLE, TUTTI_VISIBLE };
+/* Values of `container` in tutti_dataset_options. */
 enum { TUTTI_CONTAINER_NATIVE, TUTTI_CONTAINER_NETCDF };
 
 /** Options of a dataset.  Initialize them with tutti_dataset_options_init. */
@@ -59,12 +64,12 @@ typedef struct tutti_dataset_options {
     /* time indices per data file; 0: one data file */
     int indices_per_file;
     int checksums;       /* 1 (default): checksums of every section */
-    int check_reads;     /* 1: the first get of a section compares its checksums */
+    int check_reads;     /* 1: the first read of a section compares its checksums */
     double lock_timeout; /* seconds to wait for a program that locks the metadata; default: 5 */
     int without_locks; /* 1: continue if the file system has no locks; no other program may write */
     const tutti_options *io; /* options of the data files; NULL: defaults and environment */
-    /* 1: finite values too large for a floating-point type become infinities in put and get; 0:
-     * they fail with TUTTI_ERR_VALUE */
+    /* 1: finite values too large for a floating-point type become infinities when they are
+     * written or read; 0: they fail with TUTTI_ERR_VALUE */
     int ieee;
     /* format of the data files of a new dataset: TUTTI_CONTAINER_NATIVE (default) or
      * TUTTI_CONTAINER_NETCDF (CDF-5, read by ncdump and xarray; see docs/reference/datasets.md
@@ -81,11 +86,14 @@ static inline void tutti_dataset_options_init(tutti_dataset_options *opt) {
 
 /** Open a dataset.
  *  Collective; all arguments must be the same on all ranks (options: those of rank 0 are used).
- *  @param[in] mode  TUTTI_READ, optionally | TUTTI_WRITE, | TUTTI_CREATE to create it if it
- *      does not exist, | TUTTI_TRUNCATE to empty it, | TUTTI_EXCLUSIVE.
+ *  @param[in] mode  TUTTI_READ, TUTTI_WRITE or both; with TUTTI_WRITE optionally | TUTTI_CREATE to
+ *      create the dataset if it does not exist, | TUTTI_TRUNCATE to empty it, | TUTTI_EXCLUSIVE
+ *      to fail with TUTTI_ERR_EXISTS if it exists.
  *  @param[in] opt   NULL: the defaults of tutti_dataset_options_init.
- *  @return TUTTI_ERR_STATE if another program has opened it for writing; TUTTI_ERR_FORMAT if it
- *      is not a dataset or is damaged. */
+ *  @return TUTTI_ERR_NOT_FOUND if it does not exist and `mode` does not contain TUTTI_CREATE;
+ *      TUTTI_ERR_STATE if `mode` contains TUTTI_WRITE and another program has opened it for
+ *      writing (readers can always open it); TUTTI_ERR_FORMAT if it is not a dataset or is
+ *      damaged. */
 TUTTI_API tutti_err tutti_dataset_open(MPI_Comm comm, const char *path, int mode,
                                        const tutti_dataset_options *opt,
                                        tutti_dataset **d_out) TUTTI_MUST_USE;
@@ -127,7 +135,7 @@ TUTTI_API void tutti_dataset_on_progress(tutti_dataset *d, tutti_progress_fn *fn
  *  Repeating an identical definition is allowed; a different size, type or space fails with
  *  TUTTI_ERR_EXISTS.  Definitions become part of the dataset with the next commit. */
 /**@{*/
-/** Define a grid of 1 to TUTTI_MAX_DIMS dimensions, row-major.
+/** Define a grid of 1 to 16 (TUTTI_MAX_DIMS) dimensions, row-major.
  *  Collective; all arguments must be the same on all ranks.
  *  The shape is valid until a topology sets another one. */
 TUTTI_API tutti_err tutti_dataset_grid(tutti_dataset *d, const char *name, int ndims,
@@ -175,7 +183,7 @@ typedef struct tutti_variable_spec {
     tutti_layout layout;
     tutti_byte_order order;
     const char *units, *long_name; /* UTF-8, or NULL */
-    double fill;                   /* value of entries that have not been written */
+    double fill;                   /* value of entries that have not been written; default: 0 */
     /* 0: no compression; 1 ... 19: byte shuffle, then zstd of that level.  TUTTI_GLOBAL only;
      * must be written completely by tutti_dataset_put, with a decomposition that covers the
      * space; can be read with any decomposition */
@@ -190,8 +198,11 @@ typedef struct tutti_variable_spec {
 TUTTI_API tutti_err tutti_dataset_variable(tutti_dataset *d, const char *name,
                                            const tutti_variable_spec *spec) TUTTI_MUST_USE;
 
-/** Set the type in the file of sections that are written later.
- *  Collective; all arguments must be the same on all ranks. */
+/** Set the element type in the file of a variable, for segments written later.
+ *  Collective; all arguments must be the same on all ranks.
+ *  @return TUTTI_ERR_NOT_FOUND if there is no such variable; TUTTI_ERR_ARG if `type` or the type of
+ *      the variable is not numeric; TUTTI_ERR_UNSUPPORTED if the container does not have the
+ *      type. */
 TUTTI_API tutti_err tutti_dataset_put_type(tutti_dataset *d, const char *variable,
                                            tutti_type type) TUTTI_MUST_USE;
 /**@}*/
@@ -202,10 +213,10 @@ typedef enum tutti_segment_kind { TUTTI_TOPOLOGY, TUTTI_STATE } tutti_segment_ki
 
 /** Begin a segment.
  *  Collective; all arguments must be the same on all ranks.
- *  Time indices must increase.  For one index a topology comes before a state, and there is at
- *  most one of each.
+ *  The index must be greater than that of the last segment, or equal to it if that one is a
+ *  topology and this one is a state.  `time` must not be NaN and need not increase.
  *  @return TUTTI_ERR_STATE if a segment has begun already or a commit is pending; TUTTI_ERR_ARG
- *      if the index does not increase. */
+ *      if the index is too small or the time is NaN. */
 TUTTI_API tutti_err tutti_dataset_begin(tutti_dataset *d, tutti_segment_kind kind, int64_t index,
                                         double time) TUTTI_MUST_USE;
 
@@ -222,38 +233,49 @@ typedef struct tutti_put {
     const char *variable;
     tutti_decomposition *entries; /* decomposition of its space */
     tutti_type type;              /* type in memory; TUTTI_BYTES: as in the file */
-    const void *buf;              /* the items of the entries of the decomposition */
+    /* the address of entry 0 in the memory layout of the decomposition (fields memory and
+     * slice_memory; NULL: the packed items); may be NULL on a rank without entries */
+    const void *buf;
 } tutti_put;
 
 /** Write n different variables to the segment in one operation.
- *  Collective; n and the variables must be the same on all ranks.
+ *  Collective; n, and variable, type and decomposition of each row, must be the same on all ranks.
  *  A variable may be written by several calls, with different or the same entries.  With layout
- *  TUTTI_RANKED each call must use the same decomposition, and compressed variables must be
- *  written completely.  After an error, such as a full disk or a value that does not fit, the
+ *  TUTTI_RANKED each call of a segment must use the same decomposition.  Compressed variables must
+ *  be written completely in each call, with a decomposition that covers the space.
+ *
+ *  After an error with a negative code, such as a full disk or a value that does not fit, the
  *  variables of the call are incomplete.  tutti_dataset_commit then fails until each has been
  *  written again, with the same decomposition or with one that covers the space.  Entries that
  *  other calls have written are kept.
- *  @return TUTTI_ERR_VALUE if a value does not fit its type in the file; the message names
- *      rank, variable, position and value. */
+ *  @return TUTTI_ERR_VALUE if a value does not fit its type in the file (the message names rank,
+ *      variable, position and value); TUTTI_ERR_STATE if no segment has begun, a commit is
+ *      pending, the space has another topology than the decomposition, or a ranked variable was
+ *      written with another decomposition; TUTTI_ERR_NOT_FOUND if there is no such variable;
+ *      TUTTI_ERR_UNSUPPORTED if a variable is compressed and the decomposition omits entries;
+ *      TUTTI_ERR_ARG if a variable is a duplicate, or a decomposition belongs to another dataset or
+ *      space. */
 TUTTI_API tutti_err tutti_dataset_put(tutti_dataset *d, int n,
                                       const tutti_put *puts) TUTTI_MUST_USE;
 
 /** Start to write n variables; complete the request with tutti_request_test or
  *  tutti_request_wait before the commit.
- *  Collective, non-blocking; n and the variables must be the same on all ranks.
- *  The call does not wait for other ranks.  Several requests may be pending; they are carried out
- *  in the order of their starts, which must be the same on all ranks for one dataset.  All errors,
- *  also those of arguments, are returned by test and wait.  Buffers and decompositions must not be
- *  changed until the request is complete; `puts` may be reused at once.  If a request is abandoned,
- *  its outcome is unknown and the variables must be written again.
- *  @return TUTTI_ERR_ARG if `r_out` is NULL; TUTTI_ERR_UNSUPPORTED, by test and wait, for
- *      compressed variables. */
+ *  Collective, non-blocking; n, and variable, type and decomposition of each row, must be the same on
+ *  all ranks.
+ *  The call does not wait for other ranks.  Several requests may be pending; they are carried out in
+ *  the order of their starts, which must be the same on all ranks for one dataset.  Buffers and
+ *  decompositions must not be changed until the request is complete; the array `puts` may be reused
+ *  immediately.  If a request is released with tutti_request_abandon, its outcome is unknown and the
+ *  variables must be written again.
+ *  @return TUTTI_ERR_ARG if `r_out` is NULL.  tutti_request_test and tutti_request_wait return all
+ *      other errors, including errors in arguments: those of tutti_dataset_put, and
+ *      TUTTI_ERR_UNSUPPORTED for compressed variables. */
 TUTTI_API tutti_err tutti_dataset_put_start(tutti_dataset *d, int n, const tutti_put *puts,
                                             tutti_request **r_out) TUTTI_MUST_USE;
 
 /** Commit all segments that have begun.
  *  Collective.
- *  After an error the segments are still being written: commit again, or discard them.
+ *  After an error the segments remain open: commit again, or discard them.
  *
  *  If the data could not be synced (level TUTTI_DURABLE), the operating system may have dropped
  *  it.  The commit returns the error of the sync, and further commits fail with TUTTI_ERR_STATE
@@ -262,8 +284,8 @@ TUTTI_API tutti_err tutti_dataset_put_start(tutti_dataset *d, int n, const tutti
  *  is discarded.  Segments before a tutti_dataset_begin_also cannot be written again: discard
  *  them.  Segments that other programs committed to the same data file with TUTTI_VISIBLE may be
  *  damaged too: the message names them, and tutti_dataset_verify checks them.
- *  @return TUTTI_ERR_STATE if a variable is incomplete (the message names it), or a started put
- *      has not been completed. */
+ *  @return TUTTI_ERR_STATE if a variable is incomplete (the message names it), or a request of
+ *      tutti_dataset_put_start has not been completed. */
 TUTTI_API tutti_err tutti_dataset_commit(tutti_dataset *d) TUTTI_MUST_USE;
 
 /** Start a commit; complete the request with tutti_request_test or tutti_request_wait.
@@ -284,10 +306,11 @@ TUTTI_API tutti_err tutti_dataset_discard(tutti_dataset *d) TUTTI_MUST_USE;
  *  @param[in] segment  -1: remove all segments. */
 TUTTI_API tutti_err tutti_dataset_erase_after(tutti_dataset *d, tutti_count segment) TUTTI_MUST_USE;
 
-/** Remove the oldest data files with their segments, and keep `keep` files.
+/** Remove the oldest data files and their segments, except the newest `keep` files and files with
+ *  segments that remaining segments need.
  *  Collective; `keep` must be the same on all ranks.
- *  Segments that a remaining segment needs stay, with their files: its topology, the topologies
- *  that set the sizes of its spaces, and segments with the entry lists of its ranked sections.
+ *  A segment needs its topology, the topologies that set the sizes of its spaces, and segments
+ *  with the entry lists of its ranked sections.  Therefore more than `keep` files may remain.
  *  Shapes and values of all remaining segments do not change. */
 TUTTI_API tutti_err tutti_dataset_drop_oldest(tutti_dataset *d, int keep) TUTTI_MUST_USE;
 /**@}*/
@@ -337,33 +360,40 @@ typedef struct tutti_get {
     const char *variable;
     tutti_decomposition *entries;
     tutti_type type; /* type in memory; TUTTI_BYTES: as in the file */
-    void *buf;
+    void *buf;       /* as in tutti_put */
 } tutti_get;
 
 /** Read n variables of a segment in one operation.
- *  Collective; `segment`, n and the variables must be the same on all ranks.
+ *  Collective; `segment`, n, and variable, type and decomposition of each row, must be the same on all
+ *  ranks.
  *  Entries that have not been written get the fill value.
- *  @return TUTTI_ERR_NOT_FOUND if the segment has no such section; TUTTI_ERR_STATE if a writer
- *      has removed or archived segments, or replaced the dataset, since it was opened or
- *      refreshed: call tutti_dataset_refresh. */
+ *  @return TUTTI_ERR_NOT_FOUND if the segment has no such variable; TUTTI_ERR_STATE if the segment
+ *      is archived, if it has another topology than the decomposition, or if a writer has removed
+ *      or archived segments, or replaced the dataset, since it was opened or refreshed (call
+ *      tutti_dataset_refresh). */
 TUTTI_API tutti_err tutti_dataset_get(tutti_dataset *d, tutti_count segment, int n,
                                       const tutti_get *gets) TUTTI_MUST_USE;
 
 /** Start to read n variables of a segment; complete the request with tutti_request_test or
  *  tutti_request_wait.
- *  Collective, non-blocking; `segment`, n and the variables must be the same on all ranks.
+ *  Collective, non-blocking; `segment`, n, and variable, type and decomposition of each row, must be
+ *  the same on all ranks.
  *  The call does not wait for other ranks, as tutti_dataset_put_start; compressed variables are
  *  allowed.
- *  @return as tutti_dataset_put_start. */
+ *  @return TUTTI_ERR_ARG if `r_out` is NULL.  tutti_request_test and tutti_request_wait return all
+ *      other errors, as tutti_dataset_get. */
 TUTTI_API tutti_err tutti_dataset_get_start(tutti_dataset *d, tutti_count segment, int n,
                                             const tutti_get *gets,
                                             tutti_request **r_out) TUTTI_MUST_USE;
 
-/** Read a variable of all segments from `first` to `last` that have it, one after the other
- *  into buf.
- *  Collective; `first`, `last` and the variable must be the same on all ranks.
- *  Uses one operation per data file.  All segments must have the topology of the decomposition.
- *  @param[out] count_out  the number of segments read. */
+/** Read a variable of all segments from `first` to `last` that have it, consecutively into buf.
+ *  Collective; `first`, `last`, and variable, type and decomposition must be the same on all ranks.
+ *  The buffer must have room for count_out times the memory of the decomposition, that is at most
+ *  last - first + 1 times.  There is one operation per data file.  The type in memory must not be
+ *  TUTTI_BYTES.
+ *  @param[out] count_out  NULL, or the number of segments read.
+ *  @return TUTTI_ERR_STATE if a segment has another topology than the decomposition, or is
+ *      archived; otherwise as tutti_dataset_get. */
 TUTTI_API tutti_err tutti_dataset_follow(tutti_dataset *d, tutti_count first, tutti_count last,
                                          const tutti_get *get,
                                          tutti_count *count_out) TUTTI_MUST_USE;
@@ -395,7 +425,7 @@ typedef struct tutti_info_owner {
 TUTTI_API tutti_err tutti_dataset_info_set(tutti_dataset *d, const tutti_info_owner *owner,
                                            const char *name, tutti_type type, tutti_count count,
                                            const void *value) TUTTI_MUST_USE;
-/** Get an info, also one that was set for the segment being written.
+/** Get an info, including one that was set for the segment being written.
  *  Collective; owner and name must be the same on all ranks.
  *  @param[in,out] count_out  in, if value_out is not NULL: its capacity in elements; out: the
  *      number of elements.
@@ -408,7 +438,8 @@ TUTTI_API tutti_err tutti_dataset_info_get(tutti_dataset *d, const tutti_info_ow
 /**@}*/
 
 /** @name Inspecting
- *  Texts belong to the dataset; they are valid until it is refreshed or something is defined. */
+ *  Strings belong to the dataset; they are valid until it is refreshed, or a space or variable is
+ *  defined. */
 /**@{*/
 typedef struct tutti_space_row {
     const char *name;
@@ -533,7 +564,7 @@ TUTTI_API tutti_err tutti_dataset_verify_segment(tutti_dataset *d, tutti_count s
 /** The result of a repair. */
 typedef struct tutti_repair_report {
     tutti_count segments; /* segments of the repaired dataset */
-    tutti_count lost;     /* segments that are lost, as far as known */
+    tutti_count lost;     /* number of lost segments that could be detected */
     /* segments that stay although their checksums cannot be read: tutti_dataset_verify names
      * them */
     tutti_count damaged;
@@ -566,16 +597,16 @@ TUTTI_MUST_USE static inline tutti_err tutti_dataset_repair(MPI_Comm comm, const
 
 /** @name Archives
  *  A state is archived after it has been copied, read back, compared and synced; only then are its
- *  bytes in the dataset freed.  Topologies, and segments with entry lists that others need, stay.
- *  The location is recorded (tutti_segment), but the library never opens it by itself: reading an
- *  archived segment fails with TUTTI_ERR_STATE until it is restored.  It can be erased and
- *  dropped. */
+ *  bytes in the dataset freed.  Topologies, and segments with entry lists that others need, are not
+ *  archived.  The location is recorded in `archived` of tutti_segment; the library never opens it
+ *  automatically.  Reading an archived segment fails with TUTTI_ERR_STATE until it is restored.  It
+ *  can be erased and dropped. */
 /**@{*/
 /** Copy states `first` ... `last` to a directory, one file per state
  *  (docs/reference/format.md), and free their bytes.
  *  Collective; all arguments must be the same on all ranks.
  *  Files of an earlier call that was interrupted are used.
- *  @param[in] to          a directory, less than 512 bytes; it is created if necessary.
+ *  @param[in] to          path of a directory, shorter than 512 bytes; it is created if necessary.
  *  @param[out] freed_out  NULL, or the bytes freed; 0 if the file system cannot punch holes.
  *  @return TUTTI_ERR_FORMAT if a segment is damaged; nothing is archived then. */
 TUTTI_API tutti_err tutti_dataset_archive(tutti_dataset *d, tutti_count first, tutti_count last,
@@ -590,11 +621,12 @@ TUTTI_API tutti_err tutti_dataset_restore(tutti_dataset *d, tutti_count first, t
 
 /** A byte stream, used by rank 0.  Both functions return 0 or an errno. */
 typedef struct tutti_stream {
-    int (*write)(void *context, const void *bytes,
-                 size_t n); /* n = 0: end of the stream; all data must be stored now */
-    int (*read)(void *context, void *bytes, size_t n, size_t *got_out); /* *got_out = 0: end */
+    /* n = 0: end of the stream; the function must return only when all data is durable */
+    int (*write)(void *context, const void *bytes, size_t n);
+    /* *got_out = 0: end of the stream */
+    int (*read)(void *context, void *bytes, size_t n, size_t *got_out);
     void *context;
-    /* place recorded for archived segments; NULL: they are copied, not archived */
+    /* location recorded for archived segments; NULL: they are copied, not archived */
     const char *location;
 } tutti_stream;
 

@@ -10,31 +10,31 @@ TUTTI_BEGIN_DECLS
 /* X(name, value, text).  Positive: the call was refused, and nothing has changed.  Negative:
  * the call failed while it was running; the bytes it named are undefined, all others are
  * unchanged, and the handle stays usable.  Values never change. */
-#define TUTTI_ERROR_TABLE(X)                                         \
-    X(OK, 0, "success")                                              \
-    X(ERR_ARG, 1, "invalid argument")                                \
-    X(ERR_MODE, 2, "the file was not opened for this operation")     \
-    X(ERR_NOMEM, 3, "out of memory")                                 \
-    X(ERR_UNSUPPORTED, 4, "not supported here")                      \
-    X(ERR_OVERFLOW, 5, "a size or an offset is too large")           \
-    X(ERR_NOT_FOUND, 6, "no such file or directory")                 \
-    X(ERR_EXISTS, 7, "the file exists already")                      \
-    X(ERR_PERMISSION, 8, "permission denied")                        \
-    X(ERR_IS_DIRECTORY, 9, "is a directory")                         \
-    X(ERR_READ_ONLY, 10, "read-only file system")                    \
-    X(ERR_STATE, 11, "calls in the wrong order")                     \
-    X(ERR_FORMAT, 12, "malformed description")                       \
-    X(ERR_OVERLAP, 13, "two ranks write the same bytes")             \
-    X(ERR_OPTION, 14, "unknown option or value")                     \
-    X(ERR_MISMATCH, 15, "ranks disagree on an argument")             \
-    X(ERR_OPEN, 16, "the file cannot be opened")                     \
-    X(ERR_IO, -1, "input/output error")                              \
-    X(ERR_NO_SPACE, -2, "no space left on the device")               \
-    X(ERR_QUOTA, -3, "disk quota exceeded")                          \
-    X(ERR_TOO_BIG, -4, "file size limit reached")                    \
-    X(ERR_TRUNCATED, -5, "the file was truncated while it was read") \
-    X(ERR_MPI, -6, "an MPI call failed")                             \
-    X(ERR_CANCELLED, -7, "abandoned")                                \
+#define TUTTI_ERROR_TABLE(X)                                             \
+    X(OK, 0, "success")                                                  \
+    X(ERR_ARG, 1, "invalid argument")                                    \
+    X(ERR_MODE, 2, "the file was not opened for this operation")         \
+    X(ERR_NOMEM, 3, "out of memory")                                     \
+    X(ERR_UNSUPPORTED, 4, "not supported here")                          \
+    X(ERR_OVERFLOW, 5, "a size or an offset is too large")               \
+    X(ERR_NOT_FOUND, 6, "no such file, variable, segment or info")       \
+    X(ERR_EXISTS, 7, "the file or a different definition exists")        \
+    X(ERR_PERMISSION, 8, "permission denied")                            \
+    X(ERR_IS_DIRECTORY, 9, "the path is a directory")                    \
+    X(ERR_READ_ONLY, 10, "read-only file system")                        \
+    X(ERR_STATE, 11, "not possible in this state")                       \
+    X(ERR_FORMAT, 12, "malformed or damaged data")                       \
+    X(ERR_OVERLAP, 13, "two ranks write the same bytes")                 \
+    X(ERR_OPTION, 14, "unknown option or value")                         \
+    X(ERR_MISMATCH, 15, "ranks disagree on a call, an argument or data") \
+    X(ERR_OPEN, 16, "the file cannot be opened")                         \
+    X(ERR_IO, -1, "input/output error")                                  \
+    X(ERR_NO_SPACE, -2, "no space left on the device")                   \
+    X(ERR_QUOTA, -3, "disk quota exceeded")                              \
+    X(ERR_TOO_BIG, -4, "file size limit reached")                        \
+    X(ERR_TRUNCATED, -5, "the file was truncated while it was read")     \
+    X(ERR_MPI, -6, "an MPI call failed")                                 \
+    X(ERR_CANCELLED, -7, "abandoned")                                    \
     X(ERR_VALUE, -8, "a value does not fit its type")
 
 /** The result of every call that can fail: TUTTI_OK or one of TUTTI_ERR_*. */
@@ -58,7 +58,7 @@ typedef struct tutti_error_info {
 
 /** Return a short text for a code.
  *  Not collective.
- *  @return a constant string, also for unknown codes. */
+ *  @return a constant string, even for unknown codes. */
 TUTTI_API const char *tutti_strerror(tutti_err code);
 
 /** Return the name of a code as it is written in C, for example "TUTTI_ERR_NO_SPACE".

@@ -10,12 +10,12 @@
  *             {.kind = TUTTI_EXODUS_ELEMENT_BLOCK, .id = 1, .topology = "HEX8", .name = "rod"},
  *             {.kind = TUTTI_EXODUS_SIDE_SET, .id = 7, .name = "heated"}});
  *     tutti_exodus_variables(x, TUTTI_EXODUS_NODAL, 1, (const char *[]){"temperature"});
- *     tutti_exodus_put_mesh(x, &mine);        nodes, elements, set members of this rank
+ *     tutti_exodus_put_mesh(x, &mine);   nodes, elements, sets of this rank
  *     for (int step = 0; step < steps; step++) {
  *         tutti_exodus_begin(x, step * dt);
  *         tutti_exodus_put(x, 1, &(tutti_exodus_field){.kind = TUTTI_EXODUS_NODAL,
  *                  .variable = "temperature", .type = TUTTI_FLOAT64, .buf = t});
- *         tutti_exodus_commit(x);             the step is committed atomically
+ *         tutti_exodus_commit(x);        the step is committed atomically
  *     }
  *     tutti_exodus_close(&x);
  *
@@ -27,12 +27,13 @@
  *     tutti_exodus_get(x, tutti_exodus_steps(x), 1, &field);    buf: in the order of the nodes
  *
  * The terms are those of Exodus: a *kind* of entity (element block, node set ...), entities with
- * *ids*, entries of blocks and members of sets.  In the file they refer to each other by numbers
- * from 1: node 1 is the first node of the file, and its *id* is the value in the id map, or 1.
- * Steps count from 1.
+ * *ids*, entries of blocks and members of sets.  In the file nodes, elements, edges and faces are
+ * numbered from 1, and refer to each other by these numbers.  The *id* of a node is its value in the
+ * id map; without a map it is its number.  Steps count from 1.
  *
  * Collective calls.  Arguments that must be the same on all ranks are compared first.  After an
- * error all ranks have the same code and message, and the file has not changed.
+ * error all ranks have the same code and message.  If the code is positive, the call was refused
+ * and the file has not changed.
  * docs/reference/exodus-calls.md lists the calls of libexodusii with their counterparts.
  *
  * Errors.  A collective call fails with one code and one message on all ranks, those of the
@@ -63,12 +64,11 @@ typedef struct tutti_exodus_options {
     int level; /* level of commits: TUTTI_DURABLE (default), TUTTI_VISIBLE */
     /* bytes of coordinates, attributes, factors and results in the file: 8 (default), 4 */
     int real_bytes;
-    /* bytes of ids, maps and connectivity: 4, 8; 0 (default): 4 if all of them fit */
-    int integer_bytes;
-    int name_length; /* longest name: 32 (default, expected by other readers) ... 255 */
-    int checksums;   /* 1 (default): checksums in the sidecar, PATH.tutti */
-    int sidecar;     /* 1 (default): use a sidecar; 0: neither write nor read one */
-    int check_reads; /* 1: the first get of a step compares its checksums */
+    int integer_bytes; /* of ids, maps and connectivity: 4, 8; 0 (default): 4 if all of them fit */
+    int name_length;   /* longest name: 32 (default, expected by other readers) ... 255 */
+    int checksums;     /* 1 (default): kept in the sidecar, PATH.tutti */
+    int sidecar;       /* 1 (default): use a sidecar; 0: neither write nor read one */
+    int check_reads;   /* 1: the first read of a step compares its checksums */
     /* steps per file; 0: one file.  Each file contains the mesh: PATH, then PATH-s0002 ...; an
      * existing series keeps its names, see tutti_exodus_next_file */
     int steps_per_file;
@@ -288,8 +288,8 @@ TUTTI_API tutti_err tutti_exodus_end_definitions(tutti_exodus *x) TUTTI_MUST_USE
 /** Elements of a block, or its edges or faces; local to each rank. */
 typedef struct tutti_exodus_elements {
     tutti_count n;
-    /* [n] > 0, unique over all blocks of the kind; other ranks may have copies.  NULL on all
-     * ranks, for all blocks: in rank order */
+    /* [n] global ids > 0, unique in all blocks of the kind on this rank; other ranks may pass
+     * copies.  NULL in all blocks on all ranks: ids are assigned in rank order */
     const int64_t *ids;
     /* nsided, nfaced: [n + 1] where the nodes of each entry begin in `nodes`; else NULL */
     const tutti_count *start;
@@ -303,10 +303,11 @@ typedef struct tutti_exodus_elements {
 /** Members of a set; local to each rank.  A member that several ranks pass is stored once. */
 typedef struct tutti_exodus_members {
     tutti_count n;
-    /* [n] local indices of nodes, or of elements (edges, faces), block after block as they are
-     * passed here */
+    /* [n] local indices: of nodes; or of elements (edges, faces), counted over all blocks in the
+     * order of tutti_exodus_mesh */
     const tutti_count *members;
-    /* [n] side sets: side numbers of Exodus, from 1; edge and face sets: +1, -1, or NULL */
+    /* [n] side sets: side numbers of Exodus, from 1; edge and face sets: orientations +1 or -1,
+     * NULL: +1 */
     const int *sides;
     /* distribution factors; NULL on all ranks: none.  Node, element, edge and face sets: [n].
      * Side sets: for each member as many as tutti_exodus_side_nodes returns for the topology of
@@ -315,32 +316,38 @@ typedef struct tutti_exodus_members {
     const double *attributes; /* [n * attributes] or NULL: 0 */
 } tutti_exodus_members;
 
-/** The mesh of this rank.  Blocks and sets are in the order of their definition, with n = 0
- *  where this rank has no entries.  Initialize it with {0} or designated initializers. */
+/** The mesh of this rank.  Each array of blocks or sets has one struct per defined block or set, in
+ *  the order of definition; n is 0 where this rank has no entries.  Initialize it with {0} or
+ *  designated initializers. */
 typedef struct tutti_exodus_mesh {
     tutti_count nodes;
-    /* [nodes] > 0, unique on a rank, other ranks may have copies; NULL on all ranks: in rank
-     * order */
+    /* [nodes] global ids > 0, unique on a rank; other ranks may pass copies.  NULL on all ranks:
+     * ids are assigned in rank order */
     const int64_t *node_ids;
-    /* [nodes] 1: this rank is the owner, for rules that need owners; or NULL */
+    /* [nodes] 1: this rank is the owner, used by the rules of tutti_replicas that need owners
+     * (option `choice`); or NULL */
     const unsigned char *own;
     tutti_type type;               /* type of the coordinates; TUTTI_BYTES (0): TUTTI_FLOAT64 */
     const void *coordinates[3];    /* [nodes] each; x, y, z up to the number of dimensions */
     const double *node_attributes; /* [nodes * attributes] or NULL: 0 */
-    /* arrays with one struct per block or set that is defined; NULL if none is defined */
+    /* [defined blocks or sets of the kind]; NULL if none is defined */
     const tutti_exodus_elements *blocks, *edge_blocks, *face_blocks;
     const tutti_exodus_members *node_sets, *side_sets, *element_sets, *edge_sets, *face_sets;
     int64_t reserved[8]; /* 0: for later versions */
 } tutti_exodus_mesh;
 
-/** Write the mesh, and end the definitions.
+/** Write the mesh of all ranks and end the definitions.
  *  Collective; the mesh is local to each rank.
- *  Counts are computed, and ids determine the order in the file: nodes ascending by id, elements
- *  block by block and ascending by id, members of sets ascending.  The file does not depend on
- *  the distribution.  The handle records which nodes and elements this rank has, for results.
- *  @return TUTTI_ERR_ARG for a local index out of range, a duplicate id on a rank or in two
- *      blocks, or an invalid side number; TUTTI_ERR_MISMATCH if copies of an element have
- *      different nodes.  The message names rank, entity and entry. */
+ *  The library computes all counts.  Ids determine the order in the file: nodes ascending by id,
+ *  elements block by block and ascending by id, members of sets ascending.  The file does not
+ *  depend on the distribution.  Later tutti_exodus_put and tutti_exodus_get without a
+ *  decomposition use the nodes and elements of this rank in this order.  The arrays may be freed
+ *  when the call returns.  The mesh can be written once per file.
+ *  @return TUTTI_ERR_ARG for a local index out of range, an id below 1, a duplicate id on a rank
+ *      or in two blocks, a duplicate member, or a side that the topology does not have (the message
+ *      names rank, entity and local index); TUTTI_ERR_MISMATCH if copies of an element have
+ *      different nodes, or a count or number of factors in the definitions differs from that of the
+ *      mesh; TUTTI_ERR_STATE if the definitions have ended or tutti_exodus_init was not called. */
 TUTTI_API tutti_err tutti_exodus_put_mesh(tutti_exodus *x,
                                           const tutti_exodus_mesh *mesh) TUTTI_MUST_USE;
 
@@ -369,14 +376,17 @@ typedef struct tutti_exodus_distribution {
 /** Read the mesh: the elements of this rank with all their nodes and set members.
  *  Collective; `distribution` must be the same on all ranks, except first, n and rank.
  *  In each block own elements come first.  The mesh can be passed to tutti_exodus_put_mesh of
- *  another file with the same entities.  The handle records it, for results.
+ *  another file with the same entities.  Later tutti_exodus_put and tutti_exodus_get without a
+ *  decomposition use the nodes and elements of this rank in the order of this mesh.
  *  @param[out] mesh_out  belongs to the handle, valid until the next get_mesh, put_mesh or
- *      close. */
+ *      close.
+ *  @return TUTTI_ERR_STATE if the definitions have not ended; TUTTI_ERR_FORMAT if the mesh of the
+ *      file is damaged, for example a number of a node out of range. */
 TUTTI_API tutti_err tutti_exodus_get_mesh(tutti_exodus *x,
                                           const tutti_exodus_distribution *distribution,
                                           const tutti_exodus_mesh **mesh_out) TUTTI_MUST_USE;
 
-/** Return a text about the data that the last tutti_exodus_get_mesh ignored, or "".
+/** Return a message about data that the last tutti_exodus_get_mesh ignored, or "".
  *  Not collective; the same on all ranks.
  *  It names the first set whose number of distribution factors is not one per member (side sets:
  *  one per node of each side).  `factors` of such a set is NULL in the mesh; its array can be
@@ -385,14 +395,17 @@ TUTTI_API const char *tutti_exodus_mesh_warning(const tutti_exodus *x);
 
 /** Return the number of elements of a block that this rank owns; the rest is halo.
  *  Not collective.
+ *  @param[in] kind    kind of blocks, see tutti_exodus(3).
  *  @param[in] number  number of the block in its kind, from 0. */
 TUTTI_API tutti_count tutti_exodus_own_elements(const tutti_exodus *x, tutti_exodus_kind kind,
                                                 tutti_count number);
-/** Return the number of entries of the nodes (NODAL, 0), a block or a set that this rank has after
- *  put_mesh or get_mesh.
+/** Return the number of nodes (NODAL, 0), or of entries of a block or set, of this rank in the last
+ *  mesh that was written or read.
  *  Not collective.
  *  This is the number of values of a field without a decomposition.
- *  @return -1 if it is unknown: there was no mesh, or its sets have no variables. */
+ *  @param[in] kind  see tutti_exodus(3).
+ *  @return -1 if no mesh was written or read with this handle, or if no variable is defined for
+ *      sets of this kind. */
 TUTTI_API tutti_count tutti_exodus_entries(const tutti_exodus *x, tutti_exodus_kind kind,
                                            int64_t id);
 /**@}*/
@@ -448,8 +461,8 @@ TUTTI_API tutti_err tutti_exodus_put_start(tutti_exodus *x, tutti_count n,
  *  TUTTI_ERR_STATE until all variables of the step have been written again, or the step is
  *  discarded.  Steps that other programs wrote with TUTTI_VISIBLE may be damaged too: the message
  *  says so, and tutti_exodus_verify checks them.
- *  @return TUTTI_ERR_STATE if a variable is incomplete (the message names it), or a started put
- *      has not been completed. */
+ *  @return TUTTI_ERR_STATE if a variable is incomplete (the message names it), or a request of
+ *      tutti_exodus_put_start has not been completed. */
 TUTTI_API tutti_err tutti_exodus_commit(tutti_exodus *x) TUTTI_MUST_USE;
 /** Start a commit; complete the request with tutti_request_test or tutti_request_wait.
  *  Collective, non-blocking.
@@ -686,7 +699,8 @@ TUTTI_API tutti_err tutti_exodus_verify(tutti_exodus *x, tutti_off *bytes_out) T
 /**@}*/
 
 /** @name Nemesis
- *  The partition of the mesh, stored in the file. */
+ *  tutti_exodus_put_mesh stores the partition of the mesh in the file if `nemesis` of
+ *  tutti_exodus_options is 1. */
 /**@{*/
 /** The data of one processor.  Nodes and elements have their numbers in the file, from 1.
  *  Pointers are valid until the next tutti_exodus_nemesis_get or close. */
@@ -696,9 +710,9 @@ typedef struct tutti_exodus_nemesis {
     const int64_t *nodes; /* internal, then border, then external nodes */
     tutti_count internal_elements, border_elements;
     const int64_t *elements;
-    int node_maps, element_maps;                   /* number of maps, one for each neighbour */
-    const int64_t *node_map_ids, *element_map_ids; /* [maps] */
-    const tutti_count *node_map_start; /* [node_maps + 1] indices in the next two arrays */
+    int node_maps, element_maps;                   /* one for each neighbour */
+    const int64_t *node_map_ids, *element_map_ids; /* [node_maps], [element_maps] */
+    const tutti_count *node_map_start;             /* [node_maps + 1] into the next two */
     const int64_t *node_map_nodes;
     const int *node_map_processors;
     const tutti_count *element_map_start; /* [element_maps + 1] indices in the next three arrays */

@@ -1,21 +1,20 @@
 /* Tutti: files that all ranks of a communicator read and write together.
  *
- * Collective calls.  *Collective*: every rank of the communicator of the file makes the call, in
- * the same order; all ranks return the same code, and tutti_last_error() is the same.  If ranks
- * make different calls, or an argument that must be the same differs, all ranks return
- * TUTTI_ERR_MISMATCH and nothing has changed.  Blocking, split and started transfers in the same
- * direction are the same call in this sense.  *Not collective*: any rank may make the call at any
- * time.
+ * *Collective*: every rank of the communicator of the file must make the call, in the same order.
+ * All ranks return the same code, and tutti_last_error() is the same.  If ranks make different
+ * calls, or an argument that must be the same differs, all ranks return TUTTI_ERR_MISMATCH and
+ * nothing has changed.  Ranks may mix blocking, split and non-blocking calls of the same direction
+ * for one operation.  *Not collective*: any rank may make the call at any time.
  *
  * Threads.  With MPI_THREAD_MULTIPLE different threads may use different files at the same time.
  * On one file, calls marked *any thread* may be made by several threads at once, except while
  * the file is being opened or closed; all other calls by one thread at a time.  An operation may
- * be completed by another thread than the one that started it, also under MPI_THREAD_SERIALIZED.
+ * be completed by another thread than the one that started it, even under MPI_THREAD_SERIALIZED.
  *
  * Visibility.  When a collective write has returned, a later collective read through the same
  * handle sees its bytes on every rank.  tutti_file_sync and tutti_file_close make them visible
- * to all programs, also on file systems with client caches; tutti_file_sync (not close) also
- * makes them durable.
+ * to all programs, including on file systems with client caches.  Only tutti_file_sync makes
+ * them durable.
  *
  * Errors.  A collective call fails with one code and one message on all ranks, those of the
  * lowest rank that fails.  A rank that passes a NULL or stale file or plan handle has no
@@ -61,7 +60,7 @@ TUTTI_API tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mo
                                          const tutti_options *opt,
                                          tutti_file **f_out) TUTTI_MUST_USE;
 
-/** Close a file and set the handle to NULL, also after an error.
+/** Close a file and set the handle to NULL, even after an error.
  *  Collective.
  *  Pending independent accesses are completed; their requests stay valid.  A file that is open at
  *  MPI_Finalize is closed there by each rank; later calls on it, on its plans and on collective
@@ -151,16 +150,21 @@ TUTTI_API tutti_err tutti_file_change(tutti_file *f, const tutti_options *opt) T
  *  Write or read the bytes of an access.
  *  Collective.
  *  Every rank passes its own access, which may be empty.  A rank that failed to create its access
- *  must pass NULL; all ranks then return the last error of that rank.  `buf` is the address of
- *  memory offset 0 of the access; it may be NULL if the access is empty.
- *  @param[out] count_out  NULL, or the number of bytes of this rank: all bytes after a write;
- *      after a read those before the end of the file.  Memory of bytes beyond the end is not
- *      changed.
+ *  must pass NULL; all ranks then return the last error of that rank, or the one that it has set
+ *  with tutti_set_local_error.  `buf` is the address of memory offset 0 of the access; it may be
+ *  NULL if the access is empty.
+ *  @param[out] count_out  If not NULL, receives the number of bytes transferred for this rank: the
+ *      size of the access after a write; the bytes before the end of the file after a read.  The
+ *      buffer is not changed for bytes beyond the end of the file.
+ *  @return TUTTI_ERR_OVERLAP if ranks write the same byte and the option `check` is set;
+ *      TUTTI_ERR_MODE if the file was not opened for this direction; TUTTI_ERR_TRUNCATED if the
+ *      file shrinks during a read.
  *
- *  If several ranks write the same byte, the value of the highest rank is stored; with the option
- *  `check` the call fails with TUTTI_ERR_OVERLAP.  The call is not a barrier: a rank may return
- *  before other ranks have finished.  After an error the buffer of a read may have been filled.  A
- *  request of the same shape reuses its plan, also at another offset (option `plan_cache`). */
+ *  If several ranks write the same byte, the value of the highest rank is stored, unless the option
+ *  `check` is set.  The call is not a barrier: a rank may return before other ranks have finished.
+ *  After an error the buffer of a read may have been filled.  A request with the same shape as an
+ *  earlier one reuses the cached plan of that request, even at a different file offset (option
+ *  `plan_cache`). */
 /**@{*/
 TUTTI_API tutti_err tutti_file_write(tutti_file *f, const tutti_access *a, const void *buf,
                                      tutti_off *count_out) TUTTI_MUST_USE;
@@ -169,8 +173,9 @@ TUTTI_API tutti_err tutti_file_read(tutti_file *f, const tutti_access *a, void *
 /**@}*/
 
 /** @name Independent access
- *  Write or read the bytes of an access by this rank alone.
- *  Not collective; any thread. */
+ *  Write or read the bytes of an access without the other ranks.
+ *  Not collective; any thread.
+ *  Several threads may make this call on one file at the same time. */
 /**@{*/
 TUTTI_API tutti_err tutti_file_write_independent(tutti_file *f, const tutti_access *a,
                                                  const void *buf,
@@ -184,9 +189,11 @@ TUTTI_API tutti_err tutti_file_read_independent(tutti_file *f, const tutti_acces
  *  Not collective; any thread.
  *  File access progresses in the background, under any thread level of MPI.  Several accesses may
  *  be pending, together with collective operations; their order is undefined.  Complete a request
- *  with tutti_request_test or tutti_request_wait, or abandon it; these calls do not wait for other
- *  ranks.
- *  The access may be freed at once; the buffer must not be used until the request is complete.
+ *  with tutti_request_test or tutti_request_wait, or release it with tutti_request_abandon; these
+ *  calls do not wait for other ranks.
+ *  The access may be freed at once; the buffer must not be used until the request is complete (if
+ *  it is abandoned, until the file has been closed).  Several threads may make these calls on one
+ *  file at the same time.
  *  Errors in the arguments are returned by the start call, later errors by test or wait.  The
  *  count of a read is the number of bytes before the end of the file at the time of the access. */
 /**@{*/
@@ -205,20 +212,25 @@ TUTTI_API tutti_err tutti_file_read_independent_start(tutti_file *f, const tutti
  *  Collective; begin and end are each collective.
  *  The option `background` determines what happens between begin and end:
  *
- *      background   begin                   between               end
- *      none         everything              nothing               returns the count
- *      io-only      write: plan, exchange   write: file access    waits, agrees
- *                   read:  plan             read:  file access    waits, exchanges, agrees
- *      all          starts a thread         everything            waits
+ *      background  begin                   between      end
+ *      none        plan, exchange, access  -            returns the count
+ *      io-only     plan, exchange (write)  file access  exchange (read)
+ *      all         starts a thread         all of it    waits for the thread
+ *
+ *  With `io-only` end waits for the file access, and all ranks agree on the result.  If begin has
+ *  completed the operation (`none`, or an operation that does not fit into memory), end does not
+ *  wait for other ranks.
  *
  *  The buffer of a write must not be changed, and the buffer of a read must not be used, between
- *  begin and end.  The access may be freed at once.  `io-only` needs memory (option
- *  `background_bytes`); operations that do not fit are completed in begin, and the statistics count
- *  them.  If nothing remains to be exchanged, end does not wait for other ranks.
+ *  begin and end.  The access may be freed at once.  With `io-only` an operation needs memory, at
+ *  most `background_bytes` per node; an operation for which there is not enough is completed in
+ *  begin.  tutti_file_stats counts these operations.
+ *  @return as tutti_file_write; TUTTI_ERR_STATE, by end, if no operation of this direction is the
+ *      oldest one that has begun.
  *
- *  If begin fails there is nothing to end.  Later errors are returned by end, on all ranks, once.
+ *  If begin fails, do not call end.  Later errors are returned by end, on all ranks, once.
  *  Several operations may be pending on a file; they must be ended in the order in which they
- *  were begun, otherwise end fails with TUTTI_ERR_STATE. */
+ *  were begun. */
 /**@{*/
 TUTTI_API tutti_err tutti_file_write_begin(tutti_file *f, const tutti_access *a,
                                            const void *buf) TUTTI_MUST_USE;
@@ -235,11 +247,13 @@ TUTTI_API tutti_err tutti_file_read_end(tutti_file *f, tutti_off *count_out) TUT
  *  with background `all` also in a thread.  Ranks may complete them in any order.  The buffer
  *  must not be used until the operation is complete.
  *
- *  If a rank has no memory to record an operation, all ranks return this error; only in this case
- *  does start wait for other ranks.  If a rank passes NULL as r_out, it completes the operation in
- *  the call and returns TUTTI_ERR_ARG; the other ranks return this error when they complete it.
- *  The exchanges `fence` and `lock` need calls that wait.  Without a thread (background `all`)
- *  data is exchanged by messages instead, and tutti_file_explain reports this. */
+ *  If a rank has no memory to record an operation, all ranks return TUTTI_ERR_NOMEM; only in this
+ *  case does start wait for other ranks.  If a rank passes NULL as r_out, it returns TUTTI_ERR_ARG,
+ *  the other ranks return this error when they complete the operation, and the file does not change.
+ *  Other errors are returned by tutti_request_test and tutti_request_wait.
+ *  Non-blocking operations use the exchanges `fence` and `lock` only with background `all`, because
+ *  these need blocking calls; otherwise data is exchanged by messages, and tutti_file_explain
+ *  reports this. */
 /**@{*/
 TUTTI_API tutti_err tutti_file_write_start(tutti_file *f, const tutti_access *a, const void *buf,
                                            tutti_request **r_out) TUTTI_MUST_USE;

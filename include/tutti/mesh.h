@@ -108,7 +108,7 @@ typedef struct tutti_mesh_view {
  *  Collective; `path` must be the same on all ranks.
  *  The format is detected.  Rank 0 reads Gmsh files and distributes the mesh; the format of Tutti
  *  is read by all ranks.  Elements of lower dimension (boundaries, with their physical groups)
- *  are kept.  An element has the physical groups of its entity, also of a partitioned one: the
+ *  are kept.  An element has the physical groups of its entity, including a partitioned one: the
  *  first is in `physical`, the others are in `membership`.  Format 2.2 repeats an element for
  *  each further group; it is read once.  Periodicity, partitions, parametric coordinates and data
  *  sections are skipped.

@@ -136,7 +136,7 @@ enum {
       "for tests: make a file access fail, RANK:WHAT:N[:ERRNO], see tutti-options(7)")             \
     X(INT, plan_cache, 8, "",                                                                      \
       "cached plans per file (at most 32), for collective operations that repeat the same shape, " \
-      "also at another offset; 0: none")                                                           \
+      "even at a different offset; 0: none")                                                       \
     X(SIZE, sieve_gap, 0, "",                                                                      \
       "aggregators also read holes of at most this size; with rmw they also overwrite them; 0: "   \
       "if that is faster than another request, writes: 32k")                                       \
@@ -174,7 +174,7 @@ TUTTI_API void tutti_options_defaults_sized(tutti_options *opt, size_t struct_si
  *  (TUTTI_METHOD, ...).
  *  Not collective.
  *  In set-user-id programs the environment is ignored.
- *  @param[out] opt  filled in, also after an error; the option of an invalid variable has its
+ *  @param[out] opt  filled in, even after an error; the option of an invalid variable has its
  *      default.
  *  @return TUTTI_ERR_OPTION if a variable that names an option has an invalid value; invalid
  *      values of explain, trace and profile are ignored. */

@@ -64,6 +64,9 @@ static void check_bounds(void) {
     CHECK_EQ(measure_median_bounds(eight, 8, 0.05, &lo, &hi), 1);
     CHECK(lo == 2 && hi == 7, "%g %g", lo, hi);
     CHECK_EQ(measure_median_bounds(eight, 4, 0.05, &lo, &hi), 0);
+    CHECK_EQ(measure_median_bounds(eight, 8, 0.025, &lo, &hi), 1);
+    CHECK(lo == 1 && hi == 8, "%g %g", lo, hi);
+    CHECK_EQ(measure_median_bounds(eight, 5, 0.025, &lo, &hi), 0);
 }
 
 /* Variants more than 3 times slower than the fastest are skipped after 3 rounds, the MPI library after 5. */

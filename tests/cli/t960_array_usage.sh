@@ -25,7 +25,7 @@ expect() {
 
 # ---- the examples of the manual page, with 2 ranks
 sed -n '/^\.SH EXAMPLES/,/^\.fi/p' "$page" | sed -n '/^\./d; s/\\-/-/gp; t; p' |
-    sed "s|mpirun -np 4|$here/scripts/mpirun.sh $TUTTI_MPI 2|; s|tutti array|$TUTTI_COMMAND array|" >examples
+    sed "s|mpirun -n 4|$here/scripts/mpirun.sh $TUTTI_MPI 2|; s|tutti array|$TUTTI_COMMAND array|" >examples
 while read -r line; do
     sh -c "$line" >out 2>&1 </dev/null || {
         echo "$line: exit code $?"

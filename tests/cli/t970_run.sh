@@ -69,8 +69,8 @@ run 1 'must not contain spaces' --library 'blank lib.so' -- sh
 
 # ---- usage
 run 0 'Usage: tutti run' --help
-run 2 'missing operand LAUNCHER'
-run 2 'missing operand LAUNCHER' --stats --
+run 2 'missing operand COMMAND'
+run 2 'missing operand COMMAND' --stats --
 run 2 "unknown option '--fast'" --fast -- sh
 run 2 'needs a value' --library
 run 2 'must be NAME=VALUE' -o method -- sh
@@ -151,10 +151,10 @@ echo input >in
 : >"$count"
 "$command" run --library "$lib" --compare -- ./program "$count" 0.01 <in >out 2>err || fail "compare: exit code $?"
 [ "$(grep -c '^said input$' out)" = 1 ] || fail 'what the program says is not shown once'
-[ "$(wc -l <"$count")" = 10 ] || fail 'not 5 rounds of 2'
+[ "$(wc -l <"$count")" = 12 ] || fail 'not 6 rounds of 2'
 [ "$(sed -n 1,4p "$count" | sed "s|$lib|with|" | tr '\n' ' ')" = 'with on with off with off with on ' ] || fail 'not in turn'
 [ "$(grep -cE '^  with(out| Tutti) +[0-9.]+ s  ' out)" = 2 ] || fail 'no times'
-grep -qE '^  without / with  +[0-9.]+ +[0-9.]+ \.\.\. [0-9.]+ \(95 % bounds\)' out || fail 'no ratio'
+grep -qE '^  without / with  +[0-9.]+ +[0-9.]+ \.\.\. [0-9.]+ \(95 % interval of the median\)' out || fail 'no ratio'
 : >"$count"
 run 0 'too few rounds' --library "$lib" --compare --rounds 2 -- ./program "$count"
 : >"$count"

@@ -13,12 +13,12 @@ compile cli/dataset_writer.c writer || exit 1
 (./writer killed 1 2 </dev/null; [ $? -gt 128 ]) 2>/dev/null || { echo 'the writer was not killed'; bad=1; }
 
 # ---- the examples
-sed -n '/^\.SH EXAMPLES/,/^\.fi/p' "$page" | sed -n '/^\./d; s/\\-/-/gp; t; p' |
-    sed "s|mpirun -np 4|$here/scripts/mpirun.sh $TUTTI_MPI 2|; s|tutti |$TUTTI_COMMAND |" >examples
+sed -n '/^\.SH EXAMPLES/,/^\.SH SEE/{s/\\-/-/g; /^tutti \|^mpirun /p}' "$page" | sed 's|\.tutti\>||g' |
+    sed "s|mpirun -n 4|$here/scripts/mpirun.sh $TUTTI_MPI 2|; s|tutti |$TUTTI_COMMAND |" >examples
 while read -r line; do
     sh -c "$line" >out 2>&1 </dev/null || { echo "$line: exit code $?"; cat out; bad=1; }
 done <examples
-[ "$(wc -l <examples)" -eq 13 ] || { echo "not 13 examples"; cat examples; bad=1; }
+[ "$(wc -l <examples)" -eq 17 ] || { echo "not 17 examples"; cat examples; bad=1; }
 for file in heat.npy heat.svg heat.png small/metadata.sqlite packed/metadata.sqlite run.xmf run.json; do
     [ -s "$file" ] || { echo "the examples have not made $file"; bad=1; }
 done

@@ -8,8 +8,8 @@
 compile cli/exodus_cells.c cells || exit 1
 ./cells run.e </dev/null && cp "$here/tests/cli/mixed.msh" mesh.msh || exit 1
 
-sed -n 's/^    \(\(mpirun -np 4 \)*tutti .*\)/\1/p' "$here/docs/reference/exodus-tools.md" |
-    sed "s|mpirun -np 4|$here/scripts/mpirun.sh $mpi 3|; s|tutti |$TUTTI_COMMAND |" >lines
+sed -n 's/^    \(\(mpirun -n 4 \)*tutti .*\)/\1/p' "$here/docs/reference/exodus-tools.md" |
+    sed "s|mpirun -n 4|$here/scripts/mpirun.sh $mpi 3|; s|tutti |$TUTTI_COMMAND |" >lines
 while read -r line; do
     sh -c "$line" >out 2>&1 </dev/null || { echo "$line: exit code $?"; cat out; bad=1; }
 done <lines

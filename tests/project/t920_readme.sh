@@ -27,10 +27,10 @@ done
 python3 "$top/scripts/chart.py" --check || bad=1
 
 # ---- the codes of docs/reference/errors.md
-sed -n 's/^ *X(\([A-Z_]*\), \(-*[0-9]*\), .*/TUTTI_\1 \2/p' "$top/include/tutti/error.h" >"$TUTTI_TEST_DIR/codes"
+sed -n 's/^ *X(\([A-Z_]*\), \(-*[0-9]*\), "\(.*\)").*/TUTTI_\1 \2 \3/p' "$top/include/tutti/error.h" >"$TUTTI_TEST_DIR/codes"
 # shellcheck disable=SC2016 # marks of code
-sed -n 's/^| `\(TUTTI_[A-Z_]*\)` | \(-*[0-9]*\) |.*/\1 \2/p' "$top/docs/reference/errors.md" | diff - "$TUTTI_TEST_DIR/codes" ||
-    fail "docs/reference/errors.md has other codes than error.h"
+sed -n 's/^| `\(TUTTI_[A-Z_]*\)` | \(-*[0-9]*\) | \([^|]*\) |.*/\1 \2 \3/p' "$top/docs/reference/errors.md" | diff - "$TUTTI_TEST_DIR/codes" ||
+    fail "docs/reference/errors.md has other codes or texts than error.h"
 
 # ---- the program of docs/reference/errors.md, with the rank and its part of the array
 cd "$TUTTI_TEST_DIR" || exit 1

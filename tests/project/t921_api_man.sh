@@ -84,7 +84,7 @@ if command -v groff >/dev/null; then
         groff -man -Tascii -ww -rLL=100n "$man/$1" | sed 's/\x1b\[[0-9;]*m//g' | tr -s ' ' | grep -qxF " $2" ||
             { echo "$1 does not show the line '$2'"; bad=1; }
     }
-    shows tutti_transfer.3 'none everything nothing returns the count'
+    shows tutti_transfer.3 'none plan, exchange, access - returns the count'
     shows tutti_tiles.3 'while (tutti_tiles_next(t, &tile) == TUTTI_OK && tile.more)'
 fi
 exit $bad

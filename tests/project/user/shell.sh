@@ -49,7 +49,7 @@ follow() {
 # places: replace directories, programs and numbers of ranks of the pages by those of the test
 places() {
     sed "s|/scratch/me|scratch|; s|/home/me|home|; s|/scratch|scratch|; s|/dev/shm|shm|; s|/opt/tutti|$prefix|g; s|/usr/local|$prefix|g
-        s|/tmp/meshes/bjt.msh|device.msh|; s|mpirun -\(np*\) [0-9]*|mpirun -\1 2|; s|./your_program|./program|"
+        s|/tmp/meshes/bjt.msh|device.msh|; s|mpirun -\(np*\) [0-9]*|mpirun -\1 2|; s|./your_program|./program|; s|lib/tutti/openmpi/|lib/tutti/$mpi/|g"
 }
 # shorter: shorten measurements
 shorter() {
