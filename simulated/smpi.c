@@ -4,8 +4,7 @@
  *   - Non-blocking collectives block, and MPI_Exscan is implemented here, since SMPI sends P messages per rank
  *     for them.  This cannot deadlock, because Tutti starts them in the same order on all ranks, and they do
  *     not depend on later calls.
- *   - MPI_Test waits, since a test that fails takes simulated time in SMPI.  This cannot deadlock, because
- *     both sides have started the tested messages.
+ *   - MPI_Test is in pending.c.
  *   - Attributes of communicators are in a table of this rank, since SMPI aborts when a key is not set.
  *   - Messages and collective operations are counted.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -65,11 +64,6 @@ int MPI_Sendrecv(const void *out, int n, MPI_Datatype type, int to, int tag, voi
                  MPI_Datatype type_in, int from, int tag_in, MPI_Comm comm, MPI_Status *status) {
     count_message(n, type);
     return PMPI_Sendrecv(out, n, type, to, tag, in, n_in, type_in, from, tag_in, comm, status);
-}
-
-int MPI_Test(MPI_Request *request, int *done_out, MPI_Status *status) {
-    *done_out = 1;
-    return PMPI_Wait(request, status);
 }
 
 /* ---- blocking collectives */
