@@ -1,10 +1,10 @@
 /* simulated: tests of requests, and waiting for any of those that have not completed.
  *
  * In SMPI a failed test takes no simulated time, so that a loop of tests never ends.  Therefore the requests whose
- * test has failed are recorded.  When the rank yields, or tests one of them again, it waits until
- * one of them has completed: simulated time continues exactly at the completion, without polling.  A
- * rank that waits for messages waits for nothing else, since threads, background accesses and memory shared by
- * ranks do not exist in a simulation.
+ * test has failed are recorded.  When the rank yields, which every wait of Tutti does, it waits until one of
+ * them has completed: simulated time continues exactly at the completion, without polling.  A rank that waits
+ * for messages waits for nothing else, since threads, background accesses and memory shared by ranks do not
+ * exist in a simulation.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "pending.h"
 
@@ -67,11 +67,7 @@ int simulated_wait_any(void) {
 }
 
 int MPI_Test(MPI_Request *request, int *done_out, MPI_Status *status) {
-    int i = find(request);
-    if (i >= 0 && !list[i].is_done) { /* tested twice without a yield */
-        (void)simulated_wait_any();
-        i = find(request);
-    }
+    const int i = find(request);
     if (i >= 0 && list[i].is_done && *request == MPI_REQUEST_NULL) {
         if (status != MPI_STATUS_IGNORE) *status = list[i].status;
         list[i] = list[--n];
