@@ -145,12 +145,13 @@ def verdicts(results):
     lines = []
     for (topology, per_host), column in groups(results).items():
         wrong, allreduce = above(column), growth(column, BARE[1])
-        if allreduce is None:
+        if len(column) < 2:
             continue
+        sizes = f"from {column[0]['hosts']} to {column[-1]['hosts']} hosts"
         lines.append(f"{title_of(topology, per_host)}: " + (
-            f"no call grows by more than {GROWTH}" if not wrong else
-            f"{len(wrong)} calls grow by more than {GROWTH}, at most by {max(r for _, r in wrong):.2f} "
-            f"({max(wrong, key=lambda w: w[1])[0]})") + f"; two allreduces grow by {allreduce:.2f}")
+            f"{sizes} no call grows by more than {GROWTH}" if not wrong else
+            f"{sizes} {len(wrong)} calls grow by more than {GROWTH}, at most by {max(r for _, r in wrong):.2f} "
+            f"({max(wrong, key=lambda w: w[1])[0]})") + ("" if allreduce is None else f"; two allreduces grow by {allreduce:.2f}"))
         ratio = cost(column[-1])
         if ratio is not None:
             lines.append(f"{title_of(topology, per_host)}, {column[-1]['hosts']} hosts: a cached write takes {ratio:.2f} of a bare two-phase "
