@@ -18,7 +18,7 @@ if(TUTTI_MPICC)
     file(GLOB _sources CONFIGURE_DEPENDS src/*/*.c)
     list(FILTER _sources EXCLUDE REGEX "/src/(comm/sparse_nbx|base/event)\\.c$")
     add_library(tutti_simulated STATIC ${_sources} simulated/sparse_counted.c simulated/event.c
-        simulated/smpi.c simulated/system.c)
+        simulated/pending.c simulated/smpi.c simulated/system.c)
     target_include_directories(tutti_simulated PUBLIC include src ${PROJECT_SOURCE_DIR})
     target_link_libraries(tutti_simulated PUBLIC tutti_flags tutti_mpi tutti_parts)
     target_compile_options(tutti_simulated PUBLIC -g0 -ffunction-sections)

@@ -2,8 +2,11 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/experiment.h"
 
+#include <limits.h>
 #include <locale.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char help_text[] =
     "usage: mpirun -np N tutti-experiments EXPERIMENT [--quick] [ARGUMENTS]\n"
@@ -34,6 +37,9 @@ static const char help_text[] =
     "               are\n"
     "  auto         regret: auto against the best fixed method; auto against the MPI\n"
     "               library\n"
+    "  simulated    time, messages and collective operations of calls on simulated\n"
+    "               machines of 64 to 1,024 hosts; without mpirun; its own options:\n"
+    "               tutti-experiments simulated --help\n"
     "\n"
     "  --quick           small sizes; takes some seconds\n"
     "  --dir LIST        directories to measure in (.)\n"
@@ -97,6 +103,39 @@ static const experiment_kind *find_kind(const char *name) {
     return NULL;
 }
 
+/* Run the experiment `simulated`, a Python program, since its ranks are compiled for SimGrid.  It is in the source
+ * tree or installation above this program. */
+static int run_simulated(int argc, char **argv) {
+    static const char *const folders[] = {"experiments", "share/tutti"};
+    char top[PATH_MAX], script[PATH_MAX + 64];
+    char **words = calloc((size_t)argc + 2, sizeof *words);
+    if (!words || !realpath("/proc/self/exe", top)) {
+        fputs("tutti-experiments: cannot find the directory of this program\n", stderr);
+        free(words);
+        return CLI_FAILED;
+    }
+    words[0] = "python3";
+    words[1] = script;
+    for (int i = 2; i < argc; i++) words[i] = argv[i];
+    for (char *end = strrchr(top, '/'); end; end = strrchr(top, '/')) {
+        *end = '\0';
+        for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+            snprintf(script, sizeof script, "%s/%s/tutti_experiments/simulated.py", top,
+                     folders[i]);
+            if (access(script, R_OK) == 0) {
+                execvp(words[0], words);
+                perror("tutti-experiments: cannot run python3");
+                free(words);
+                return CLI_FAILED;
+            }
+        }
+    }
+    fputs("tutti-experiments: simulated.py is neither in a source tree nor in an installation\n",
+          stderr);
+    free(words);
+    return CLI_FAILED;
+}
+
 int main(int argc, char **argv) {
     setlocale(LC_CTYPE, "");
     cli_command_remember("tutti-experiments", argc, argv);
@@ -105,6 +144,7 @@ int main(int argc, char **argv) {
         return fputs(help_text, stdout), cli_exit_code(CLI_OK);
     if (strcmp(name, "--version") == 0)
         return printf("tutti-experiments %s\n", tutti_version_string()), cli_exit_code(CLI_OK);
+    if (strcmp(name, "simulated") == 0) return run_simulated(argc, argv);
     const experiment_kind *kind = find_kind(name);
     if (!kind) {
         fprintf(stderr,

@@ -21,7 +21,7 @@ CHAPTERS = (  # caption, directory of docs/, and pages in reading order; other p
     ("Reference", "reference", "components c fortran python commands options errors format files background arrays tiles"
      " replicas meshes decompositions datasets exodus exodus-tools exodus-calls mpiio glossary stability"),
     ("Explanation", "explanation", "two-phase automatic-choices crash-safety architecture papers"),
-    ("Appendices", "appendix", "comparisons exodus-results experiments results results-limits"),
+    ("Appendices", "appendix", "comparisons exodus-results experiments results results-limits simulated"),
 )
 
 

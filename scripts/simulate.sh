@@ -4,7 +4,8 @@
 # The machine is described by variables:
 #
 #   SIMULATED_TOPOLOGY   fat-tree (default): leaf switches with 16 hosts and 8 links upwards
-#                        dragonfly: groups of 8 routers with 4 hosts each, all to all
+#                        dragonfly: at most 8 groups, all to all; groups of 8 routers with 4 hosts each, and of
+#                        several chassis of 8 routers from 257 hosts on
 #                        crossbar: every pair of hosts has its own path
 #   SIMULATED_PER_HOST   ranks per host, neighbours in rank order (1)
 #   SIMULATED_SECONDS    limit of real time for a run (300)
@@ -36,9 +37,11 @@ fat-tree)
     form="topology='FAT_TREE' topo_parameters='2;16,$leaves;1,8;1,1'" count=$((16 * leaves))
     ;;
 dragonfly) # groups, chassis, routers per chassis, hosts per router; each with the number of links
-    groups=$(((hosts + 31) / 32))
+    # SimGrid connects a group to as many others as a chassis has routers
+    chassis=$(((hosts + 255) / 256)) groups=$(((hosts + 31) / 32))
     [ $groups -gt 1 ] || groups=2
-    form="topology='DRAGONFLY' topo_parameters='$groups,4;2,2;4,1;4'" count=$((32 * groups))
+    [ $groups -lt 8 ] || groups=8
+    form="topology='DRAGONFLY' topo_parameters='$groups,4;$chassis,2;8,1;4'" count=$((groups * chassis * 32))
     ;;
 crossbar) form='' count=$hosts ;;
 *)
@@ -68,7 +71,7 @@ ulimit -v $((${SIMULATED_MEMORY:-64} << 20))
 timeout -k 5 "${SIMULATED_SECONDS:-300}" smpirun -np "$np" -platform "$work/platform.xml" -hostfile "$work/hosts" --cfg=smpi/tmpdir:"$work" \
     --cfg=smpi/errors-are-fatal:no --log=root.thres:warning --cfg=contexts/stack-size:512 \
     --cfg=smpi/simulate-computation:no --cfg=smpi/host-speed:1Gf --cfg=surf/precision:1e-12 \
-    --cfg=smpi/bw-factor:"0:1" --cfg=smpi/lat-factor:"0:1" --cfg=smpi/os:0:2e-7:0 --cfg=smpi/or:0:0:0 \
+    --cfg=smpi/bw-factor:"0:1" --cfg=smpi/lat-factor:"0:1" --cfg=smpi/os:0:2e-7:0 --cfg=smpi/ois:0:2e-7:0 --cfg=smpi/or:0:0:0 \
     --cfg=smpi/async-small-thresh:65536 --cfg=smpi/send-is-detached-thresh:1000000000 \
     --cfg=smpi/wtime:0 --cfg=smpi/test:0 --cfg=smpi/iprobe:5e-8 \
     --cfg=smpi/barrier:mpich --cfg=smpi/allgather:bruck --cfg=smpi/allreduce:rdb \

@@ -2,7 +2,8 @@
  * definitions are hidden symbols of the program, which SMPI loads once per rank, so that SimGrid and other
  * libraries use the original functions.
  *
- * The clock is that of the simulation, and waiting advances it.  The host name is that of the simulated
+ * The clock is that of the simulation, and waiting advances it; a rank that waits for messages continues when
+ * one arrives (pending.h).  The host name is that of the simulated
  * host, so that ranks of one host form a node.  Creating a thread fails, since a thread would run outside of
  * the simulation; Tutti then continues without threads.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -17,6 +18,8 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include "pending.h"
+
 static const double YIELD_SECONDS = 50e-9; /* simulated seconds of a yield */
 
 int clock_gettime(clockid_t clock, struct timespec *out) {
@@ -28,12 +31,14 @@ int clock_gettime(clockid_t clock, struct timespec *out) {
 }
 
 int sched_yield(void) {
+    if (simulated_wait_any()) return 0;
     sg_actor_sleep_for(YIELD_SECONDS);
     return 0;
 }
 
 int nanosleep(const struct timespec *wanted, struct timespec *left) {
     (void)left;
+    if (simulated_wait_any()) return 0;
     sg_actor_sleep_for((double)wanted->tv_sec + 1e-9 * (double)wanted->tv_nsec);
     return 0;
 }

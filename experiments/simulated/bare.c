@@ -65,7 +65,24 @@ static void send_runs(const bare_runs *runs, int ranks, const parts *to, const p
     free(request);
 }
 
-void bare_write(const bare_runs *runs, const char *data) {
+/* Exchange the data by a message to each aggregator that gets some. */
+static void send_data(const char *data, char *stage, int ranks, const parts *to,
+                      const parts *from) {
+    MPI_Request *request = malloc(2 * (size_t)ranks * sizeof *request);
+    int n = 0;
+    for (int r = 0; r < ranks; r++)
+        if (from->bytes[r] > 0)
+            MPI_Irecv(stage + from->at[r], from->bytes[r], MPI_BYTE, r, 2, MPI_COMM_WORLD,
+                      &request[n++]);
+    for (int r = 0; r < ranks; r++)
+        if (to->bytes[r] > 0)
+            MPI_Isend(data + to->at[r], to->bytes[r], MPI_BYTE, r, 2, MPI_COMM_WORLD,
+                      &request[n++]);
+    MPI_Waitall(n, request, MPI_STATUSES_IGNORE);
+    free(request);
+}
+
+void bare_write(const bare_runs *runs, const char *data, bare_exchange exchange) {
     int ranks, in = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     parts to = parts_make(ranks), from = parts_make(ranks);
@@ -78,8 +95,11 @@ void bare_write(const bare_runs *runs, const char *data) {
         in += from.bytes[r];
     }
     char *stage = malloc((size_t)in + 1);
-    MPI_Alltoallv(data, to.bytes, to.at, MPI_BYTE, stage, from.bytes, from.at, MPI_BYTE,
-                  MPI_COMM_WORLD);
+    if (exchange == BARE_MESSAGES)
+        send_data(data, stage, ranks, &to, &from);
+    else
+        MPI_Alltoallv(data, to.bytes, to.at, MPI_BYTE, stage, from.bytes, from.at, MPI_BYTE,
+                      MPI_COMM_WORLD);
     free(stage);
     parts_free(&to);
     parts_free(&from);

@@ -16,8 +16,12 @@ typedef struct bare_runs {
 
 /* Exchange bounds as ROMIO does: every rank gets the first and last offset of all others (two MPI_Allgather). */
 void bare_bounds(const bare_runs *runs);
-/* Write: the counts of runs are exchanged by MPI_Alltoall, the runs by messages to their aggregators, the
- * data by MPI_Alltoallv.  Every rank is an aggregator; domains are equal parts of the file.  Collective. */
-void bare_write(const bare_runs *runs, const char *data);
+/* How the data is exchanged: by a message to every aggregator that gets data, as in ROMIO, or by MPI_Alltoallv,
+ * which also sends empty messages. */
+typedef enum { BARE_MESSAGES, BARE_ALLTOALLV } bare_exchange;
+
+/* Write: the counts of runs are exchanged by MPI_Alltoall, the runs by messages to their aggregators, then
+ * the data.  Every rank is an aggregator; domains are equal parts of the file.  Collective. */
+void bare_write(const bare_runs *runs, const char *data, bare_exchange exchange);
 
 #endif

@@ -59,6 +59,9 @@ expect 2 "unknown experiment ''"
 expect 2 "unknown experiment 'step'" step
 expect 2 'only 1 processes are available' steps --procs 1,2
 expect 2 'series' steps --series 2
+expect 0 'tutti-experiments simulated' simulated --help
+expect 2 'unrecognized arguments: --procs 1' simulated --procs 1
+expect 2 'name a source tree with --source' simulated --source nowhere
 "$tutti" --help | awk 'length($0) > 80 { print "wider than 80 columns: " $0; bad = 1 } END { exit bad }' || bad=1
 tutti=$TUTTI_COMMAND
 expect 1 "cannot use the directory 'nowhere'" bench --size 64k --dir nowhere
