@@ -30,6 +30,10 @@ messages only, and repeat exactly.
 
 """
 
+NOTE = """
+Agreements use recursive doubling: log2 P messages, one after the other.  Compare the growth of a call with that of two allreduces by the same
+algorithm: what exceeds it is caused by the call, the rest by the number of rounds and the network.
+"""
 
 # ---- running
 
@@ -101,7 +105,7 @@ def rows_of(column):
         messages, last = find(column[-1], call, "messages"), column[-1]
         ranks = last["hosts"] * last["ranks_per_host"]
         rows.append([call, *(number(find(result, call)) for result in column), number(growth(column, call), 2),
-                     number(None if messages is None else messages / ranks), str(find(last, call, "collectives") or 0)])
+                     number(None if messages is None else messages / ranks), number(find(last, call, "collectives"), 0)])
     return head, rows
 
 
@@ -141,12 +145,13 @@ def verdicts(results):
     lines = []
     for (topology, per_host), column in groups(results).items():
         wrong, allreduce = above(column), growth(column, BARE[1])
-        if allreduce is None:
+        if len(column) < 2:
             continue
+        sizes = f"from {column[0]['hosts']} to {column[-1]['hosts']} hosts"
         lines.append(f"{title_of(topology, per_host)}: " + (
-            f"no call grows by more than {GROWTH}" if not wrong else
-            f"{len(wrong)} calls grow by more than {GROWTH}, at most by {max(r for _, r in wrong):.2f} "
-            f"({max(wrong, key=lambda w: w[1])[0]})") + f"; two allreduces grow by {allreduce:.2f}")
+            f"{sizes} no call grows by more than {GROWTH}" if not wrong else
+            f"{sizes} {len(wrong)} calls grow by more than {GROWTH}, at most by {max(r for _, r in wrong):.2f} "
+            f"({max(wrong, key=lambda w: w[1])[0]})") + ("" if allreduce is None else f"; two allreduces grow by {allreduce:.2f}"))
         ratio = cost(column[-1])
         if ratio is not None:
             lines.append(f"{title_of(topology, per_host)}, {column[-1]['hosts']} hosts: a cached write takes {ratio:.2f} of a bare two-phase "
@@ -158,7 +163,11 @@ def page(results):
     """Return all tables as a page of the documentation."""
     out = [PAGE.format(data=f"{results[0]['bytes_per_rank'] // 1024} KiB")]
     out += ["## Goals\n\n"] + [f"- {line[0].upper()}{line[1:]}.\n" for line in verdicts(results)]
-    out += ["\n## Cached write and bare two-phase\n\n", markdown(*compared(results)), "\n"]
+    if not all(result["complete"] for result in results):
+        out += ["\nRuns that were ended before all calls were measured: ", ", ".join(
+            f"{title_of(result['topology'], result['ranks_per_host'])}, {result['hosts']} hosts"
+            for result in results if not result["complete"]), ".\n"]
+    out += [NOTE, "\n## Cached write and bare two-phase\n\n", markdown(*compared(results)), "\n"]
     for (topology, per_host), column in groups(results).items():
         out += [f"\n## {title_of(topology, per_host).capitalize()}\n\nMessages and collective operations are those on {column[-1]['hosts']} "
                 f"hosts.\n\n", markdown(*rows_of(column)), "\n"]
@@ -173,7 +182,7 @@ def arguments():
     parser.add_argument("--hosts", default="64,256,1024", help="numbers of hosts (default: 64,256,1024)")
     parser.add_argument("--per-host", default="1,4", help="ranks per host (default: 1,4)")
     parser.add_argument("--topology", default="crossbar,fat-tree,dragonfly", help="crossbar, fat-tree, dragonfly (default: all)")
-    parser.add_argument("--most", type=int, default=1024, help="skip machines with more ranks (default: 1024; 4,096 ranks need about 25 GiB)")
+    parser.add_argument("--most", type=int, default=1024, help="skip machines with more ranks (default: 1024)")
     parser.add_argument("--bytes", type=int, default=65536, help="per rank and variable (default: 65536)")
     parser.add_argument("--seconds", type=int, default=3600, help="limit of a run in real time (default: 3600)")
     parser.add_argument("--memory", type=int, default=64, help="limit of a run in GiB of address space (default: 64)")
