@@ -1,11 +1,11 @@
 /* collective: execution modes of requests.  A blocking call executes the two halves of an operation
  * (carry_out.c) one after the other.  Otherwise there are three modes: a split collective executes
  * the first half in begin and the second in end; a non-blocking operation runs in a fiber, which
- * progresses in calls of the library (a fiber is created only if the operation must do more than
- * test whether the other ranks have answered, see progress_without_fiber); with background `all` a
- * thread executes both halves.  First halves of the operations of one file are executed in the
- * order in which they were started, which is the same on all ranks, since they use the communicator
- * of the team; second halves are executed in any order, since the last agreement has its own tag.
+ * progresses in calls of the library (without one if only the answers of other ranks are missing:
+ * progress_without_fiber); with background `all` a thread executes both halves.  First halves of
+ * the operations of one file are executed in the order of their starts, which is the same on all
+ * ranks, since they use the communicator of the team; second halves are executed in any order,
+ * since the last agreement has its own tag.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/request.h"
 

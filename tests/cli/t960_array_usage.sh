@@ -54,8 +54,8 @@ expect 1 'nowhere' info nowhere
 expect 1 'nowhere' info nowhere.npy
 expect 1 'array' info examples
 expect 1 'has shape (400, 600), expected (400,)' info field --shape 400
-expect 1 'type float64, expected float32' info field --type float32
-expect 1 'in the other order' read field 0,0 --order row
+expect 1 'elements of type float64 (8 bytes), expected float32' info field --type float32
+expect 1 'stored in column order, expected row' read field 0,0 --order row
 expect 1 'ends at' read flat --raw --shape 400,601 --type float64
 cp examples examples.npy
 expect 1 'not a .npy file' read examples.npy

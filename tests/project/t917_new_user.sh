@@ -49,7 +49,7 @@ user 'tutti exodus split run.e -n 16 -o run' || { fail 'no pieces'; cat out; }
 
 # ---- README and reference
 user "mpirun -n 2 steps/step6_dataset run.tutti 20" || { fail 'no dataset'; cat out; } # t1512 runs the program of README
-grep '^    tutti ' "$top/README.md" | sed 's/^ *//; s/ *#.*//' | places | shorter | follow README.md
+grep '^    tutti [a-z]* ' "$top/README.md" | sed 's/^ *//; s/ *#.*//' | places | shorter | follow README.md
 sed -n 's/^    \(tutti mesh [^(]*[^ (]\).*/\1/p' "$top/docs/reference/meshes.md" | sed 's/   .*//' | places | follow docs/reference/meshes.md
 sed -n 's/^    \(mpirun -n 4 env LD_PRELOAD.*\)/\1/p' "$top/docs/reference/mpiio.md" | places | follow docs/reference/mpiio.md
 
