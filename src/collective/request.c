@@ -3,9 +3,8 @@
  * the first half in begin and the second in end; a non-blocking operation runs in a fiber, which
  * progresses in calls of the library (without one if only the answers of other ranks are missing:
  * progress_without_fiber); with background `all` a thread executes both halves.  First halves of
- * the operations of one file are executed in the order of their starts, which is the same on all
- * ranks, since they use the communicator of the team; second halves are executed in any order,
- * since the last agreement has its own tag.
+ * the operations of one file are executed in the order of their starts, the same on all ranks, on
+ * the communicator of the team; second halves in any order: the last agreement has its own tag.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/request.h"
 
