@@ -92,9 +92,10 @@ int main(int argc, char **argv) {
     MPI_File fh = test_open("waiting", MPI_MODE_CREATE | MPI_MODE_RDWR);
     for (int i = 0; i < WARM; i++) {
         MPI_Request r[2];
+        MPI_Status statuses[2];
         start_write(fh, 0, &r[0]);
         start_write(fh, 1, &r[1]);
-        CHECK_MPI(MPI_Waitall(2, r, MPI_STATUSES_IGNORE));
+        CHECK_MPI(MPI_Waitall(2, r, statuses));
     }
     wait_all_kinds(fh);
     send_while_waiting(fh);
