@@ -3,7 +3,7 @@
  * On a machine with other load, sched_yield gives up the core for a whole time slice, while a
  * sleeping rank is woken immediately.  If only ranks of the program run, sched_yield is faster.
  * Therefore a wait first yields for some microseconds and then sleeps; after a yield that took a
- * time slice, this thread does not yield for CROWDED_SECONDS.
+ * time slice, this thread does not yield for some time.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/wait.h"
 
@@ -16,9 +16,11 @@
 
 /* polls before the first yield, if every rank has its own core: about two microseconds */
 enum { SPINS = 200 };
-/* Seconds of yielding before sleep; duration of a yield that indicates other load; time without
- * yields after it. */
-static const double YIELD_SECONDS = 20e-6, SLICE = 1e-3, CROWDED_SECONDS = 0.1;
+/* Seconds of yielding before sleep; duration of a yield that indicates other load. */
+static const double YIELD_SECONDS = 20e-6, SLICE = 1e-3;
+/* Time without yields after such a yield: it starts at the first value, since another rank may have
+ * used the core, and doubles up to the second one while yields remain long. */
+static const double CROWDED_SECONDS = 1e-3, MOST_CROWDED_SECONDS = 0.1;
 /* A longer yield let another process run, in most cases another rank, and counts as this number of seconds. */
 static const double SWITCH = 2e-6;
 /* YIELD_SECONDS while messages are polled; while other ranks copy large data, for which they need the core for
@@ -31,7 +33,8 @@ static const double SLEEP_SHARE = 0.1, LONGEST_SLEEP = 1e-3;
 static const double SHORT_SLEEP = 1e-4;
 
 static _Thread_local tutti__idle_fn *idle;
-static _Thread_local double crowded_until; /* time until which this thread avoids yields */
+/* time until which this thread avoids yields; seconds without yields after the last long one */
+static _Thread_local double crowded_until, crowded_seconds;
 
 void tutti__on_idle(tutti__idle_fn *fn) {
     idle = fn;
@@ -41,7 +44,14 @@ void tutti__on_idle(tutti__idle_fn *fn) {
 static double yield_core(double now) {
     sched_yield();
     const double after = tutti__now();
-    if (after - now > SLICE) crowded_until = after + CROWDED_SECONDS;
+    if (after - now > SLICE) {
+        crowded_seconds *= 2;
+        if (crowded_seconds < CROWDED_SECONDS) crowded_seconds = CROWDED_SECONDS;
+        if (crowded_seconds > MOST_CROWDED_SECONDS) crowded_seconds = MOST_CROWDED_SECONDS;
+        crowded_until = after + crowded_seconds;
+    } else {
+        crowded_seconds /= 2;
+    }
     return after;
 }
 
