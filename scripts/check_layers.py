@@ -129,7 +129,8 @@ def main():
     for edge in EDGES:
         for path in sources(top / edge):
             check_public_only(path, top / edge)
-    for path in sorted((top / "experiments").glob("*.[ch]")):  # programs of experiments may include private headers
+    # Programs in the subdirectories of experiments/ may include private headers.
+    for path in sorted((top / "experiments").glob("*.[ch]")):
         check_public_only(path, top / "experiments", top, top / "cli")
     print("\n".join(wrong), end="\n" if wrong else "")
     sys.exit(1 if wrong else 0)

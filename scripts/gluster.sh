@@ -90,7 +90,7 @@ find_server() {
     return 1
 }
 
-# ask ARGUMENT...: run a command of glusterd in its namespace
+# ask ARGUMENT...: run the command `gluster` in the namespace of glusterd
 ask() {
     server=$(cat "$dir/pid")
     is_there "$server" "$mark" || return
@@ -132,7 +132,7 @@ down() {
     return $code
 }
 
-# Start the daemon of the servers, with its files in DIR.
+# write_start: write the configuration of glusterd, and the script that starts it with its files in DIR
 write_start() {
     cat >"$dir/glusterd.vol" <<VOL
 volume management

@@ -6,9 +6,9 @@
   3. a dataset written on two ranks, verified and resumed on four, with the same values as without interruption
 
 BUILD contains the command and the examples; files are written in DIR.  Values are medians, with the 95 % interval of the median in
-brackets (of fewer than six runs: minimum and maximum; of ratios: by resampling rounds).  If the interval of a ratio contains 1, the page says that no difference is shown.  The exit code is
-not 0 if idg2 has more than a third of the intervals of own.  --by: the partitioner of the mesh (default: metis, or rcb if the library has
-no METIS).  --small: for the tests.
+brackets (of fewer than six runs: minimum and maximum; of ratios: by resampling rounds).  If the interval of a ratio contains 1, the
+page says that no difference is shown.  The exit code is not 0 if idg2 has more than a third of the intervals of own.  --by: the
+partitioner of the mesh (default: metis, or rcb if the library has no METIS).  --small: small sizes, for the tests.
 SPDX-License-Identifier: BSD-3-Clause"""
 import argparse
 import base64

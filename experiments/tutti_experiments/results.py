@@ -34,7 +34,7 @@ def says(hypothesis):
 
 
 def verdict(hypotheses, dates, apart=60):
-    """Return (text, whether it is a verdict) for one hypothesis in all runs, None if a run lacks it; dates: those of the runs."""
+    """Return (text, whether it is a verdict) for one hypothesis.  hypotheses: its values in the runs, None if a run lacks it."""
     made = [(c, d) for c, d in zip(hypotheses, dates) if c is not None]
     said = {says(c) for c, _ in made}
     if UNBOUNDED in said:
@@ -96,7 +96,7 @@ def unit_of(row):
 
 
 def hypotheses_table(rows, n, named):
-    """Return a table of hypotheses; named: with the name of the experiment, for the summary."""
+    """Return a table of hypotheses in n runs; named: with a column for the name of the experiment, for the summary."""
     head = ["experiment"] if named else []
     head += ["where", "what", "compared with"] + [f"run {i + 1}" for i in range(n)] + ["verdict"]
     table = [head, ["---"] * len(head)]
