@@ -80,7 +80,7 @@ contains
                          reshape(node, [size(node)]), mesh)
   end subroutine box
 
-  ! Each owned node gets the mean of the nodes of its elements, except on the boundary.
+  ! Set each owned node to the mean of the nodes of its elements, except on the boundary.
   subroutine smooth()
     real(8) :: sum_of(p%nodes)
     integer :: n(p%nodes), e, i

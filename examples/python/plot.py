@@ -16,7 +16,7 @@ import tutti  # noqa: E402
 run = tutti.open(sys.argv[1])
 print(run)
 name = sys.argv[3] if len(sys.argv) > 3 else next(n for n in run if len(run[n].shape) == 3)
-field = run[name]  # time, rows, columns: nothing is read yet
+field = run[name]  # the dimensions are time, rows and columns; nothing is read yet
 
 # %% four times, each read when it is drawn
 chosen = np.unique(np.linspace(0, len(field) - 1, 4).round().astype(int))

@@ -85,13 +85,13 @@ assert j.hypotheses[1]["low"] <= j.hypotheses[1]["value"] <= j.hypotheses[1]["hi
 j.hypothesis("few", "here", [1, 2])
 assert j.hypotheses[2]["low"] is None
 
-# regret: even rounds determine the best variant, odd rounds measure the regret
+# regret: rounds with even indices determine the best variant, rounds with odd indices measure the regret
 point = {"entries": [entry("auto", [9, 2, 9, 2]), entry("list", [1, 4, 1, 4]), entry("shm", [2, 1, 2, 1])]}
 assert regret.best_fixed(point)["name"] == "list"
 value, low = regret.judge_regret(j.figure("rows", "r", "r"), "p", point)
 near(value, -50)
 assert low is None, "two rounds judge: too few"
-# with six odd rounds, the interval is from the smallest to the largest difference
+# with six rounds of odd indices, the interval is from the smallest to the largest difference
 ours = entry("auto", [1 + i / 100 if i % 2 else 9 for i in range(12)])
 low, high, is_interval = regret.difference(ours, entry("list", [1.0] * 12))
 near(low, 1)

@@ -34,7 +34,7 @@ craft variables.e 'd num_dim 3;d one 1;d num_glo_var 524288;x name_glo_var c num
 expect 0 '' diff variables.e variables.e
 craft ids.e 'd num_dim 3;d num_node_sets 524288;x ns_prop1 b num_node_sets'
 expect 0 '' diff ids.e ids.e
-# a member that is not a node, in a file with an id map
+# The set has a member that is not a node, in a file with an id map.
 craft member.e "$hex" 'd num_node_sets 1;d num_nod_ns1 1;x node_ns1 i num_nod_ns1;x node_num_map i num_nodes;s node_ns1 0 2147483647'
 expect 1 'tutti import: ' import member.e other.tutti
 for file in nodes product attributes negative large node; do

@@ -62,7 +62,7 @@ contains
     call tutti_array_create(MPI_COMM_WORLD, path("doubles.tta"), spec, a, ierr=ierr)
     call fine(ierr, "create")
     do turn = 1, 3
-      ! slices of all ranks in rank order: the highest rank wins
+      ! Choose the slices of all ranks in rank order: where slices overlap, the highest rank's values remain.
       do r = 0, ranks - 1
         do d = 1, 3
           call range(shape(d), low(d), high(d), stride(d))
@@ -175,7 +175,7 @@ contains
     call fine(ierr, "close")
   end subroutine planes_of_integers
 
-  ! Check that an array of another shape was refused.
+  ! Check, if `refused` is true, that an array of another shape was refused.
   subroutine code_if(ierr, refused)
     integer, intent(in) :: ierr
     logical, intent(in) :: refused
@@ -335,7 +335,7 @@ contains
     call tutti_file_close(f)
   end subroutine parts
 
-  ! A dataset is written by blocks of columns and read by other decompositions, in other types.
+  ! Write a dataset by blocks of columns, and read it by other decompositions, in other types.
   subroutine grids(round)
     integer, intent(in) :: round
     integer :: n1, n2, low, high, i, j, m, ierr

@@ -27,8 +27,8 @@ program exodus_files
   call finish()
 contains
 
-  ! Make this rank's part of the mesh: node 2 i + 1 is at (i, 0), node 2 i + 2 at (i, 1); quadrilaterals first,
-! then pairs of triangles.
+  ! Make this rank's part of the mesh: node 2 i + 1 is at (i, 0), node 2 i + 2 at (i, 1); quadrilaterals come first,
+  ! then pairs of triangles.
   subroutine make_part()
     integer :: first, last, i, n
     first = 2 * long * rank / ranks          ! cells

@@ -328,7 +328,7 @@ def column():
 
 
 def local(wanted, total):
-    """Return the selected entries in some order, and the local index of each entry."""
+    """Return the selected entries in descending order, and the local index of each of all entries (-1: not selected)."""
     some = np.unique(wanted)[::-1]
     place = np.full(total, -1)
     place[some] = np.arange(len(some))

@@ -89,7 +89,7 @@ class Mesh(Freeing):
 
         coordinates  [nodes, 3]
         type         [elements], for example tutti.MESH_TRIANGLE
-        start        [elements + 1] index in `node` of the first node of each element
+        start        [elements + 1], index in `node` of the first node of each element
         node         node numbers, counted over all ranks
         """
         handle, keep = mpi.handle_of(comm), []
@@ -147,7 +147,7 @@ class Mesh(Freeing):
         return [Group(out[i].dim, out[i].tag, out[i].name.decode("utf-8", "replace")) for i in range(n)]
 
     def set_groups(self, groups: Sequence[Group]) -> None:
-        """Replace the named physical groups.  Collective, same arguments."""
+        """Replace the named physical groups.  Collective; `groups` must be the same on all ranks."""
         def prepare():
             made = (_c.tutti_mesh_group * max(len(groups), 1))()
             for i, (dim, tag, name) in enumerate(groups):
@@ -179,7 +179,8 @@ class Mesh(Freeing):
         return next((name for name, value in BY.items() if NUMBERS["TUTTI_MESH_" + value] == used), "")
 
     def partition(self, parts: int, by: str = "metis", load: Any = None) -> np.ndarray:
-        """Return the partition of each node of the slice, by "metis", "curve" or "rcb".  Collective, same parts and by."""
+        """Return the partition of each node of the slice, by "metis", "curve" or "rcb".  Collective; `parts` and `by` must be the same
+        on all ranks."""
         keep = []
 
         def prepare():
@@ -195,7 +196,7 @@ class Mesh(Freeing):
         return numbers(of, np.intc, "the partition", self._raw().nodes)
 
     def cut(self, parts: int, of: Any, load: Any = None) -> Dict[str, Any]:
-        """Return the quality of a partition.  Collective, same parts."""
+        """Return the quality of a partition.  Collective; `parts` must be the same on all ranks."""
         out, keep = _c.tutti_mesh_cut(), []
 
         def prepare():
@@ -271,7 +272,8 @@ class MeshPart(Freeing):
     _what = "the part"
 
     def exchange(self, values: np.ndarray) -> None:
-        """Update copies with the values of their owners: values[nodes] or values[nodes, k], float64.  Collective, same k."""
+        """Update copies with the values of their owners: values[nodes] or values[nodes, k], float64.  Collective; k must be the same on
+        all ranks."""
         per_node = values.shape[1] if isinstance(values, np.ndarray) and values.ndim == 2 else 1
 
         def prepare():
