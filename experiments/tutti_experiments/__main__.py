@@ -37,7 +37,7 @@ def main():
         parser.add_argument(name)
     words = parser.parse_args()
     if words.html and not importlib.util.find_spec("matplotlib") and os.path.realpath(sys.executable) != os.path.realpath(SYSTEM) and os.path.exists(SYSTEM):
-        # The system's Python has matplotlib if the package of the Linux distribution is installed.
+        # The Python of the system has matplotlib if the package of the Linux distribution is installed.
         os.execv(SYSTEM, [SYSTEM] + sys.argv)
     r = report.load(words.file)
     if r["format"] == "tutti-program-1":
