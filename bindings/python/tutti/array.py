@@ -437,7 +437,7 @@ class Array(Closing):
             keys = key if isinstance(key, tuple) else (key,)
             name = tuple((k.start, k.stop, k.step) if isinstance(k, slice) else (type(k), k) for k in keys)
             made = self._slices.get(name)
-        except TypeError:  # not hashable
+        except TypeError:  # a key that is not hashable is not cached
             return self._slice_made(key)
         if made is None:
             made = self._slice_made(key)

@@ -511,14 +511,14 @@ class Dataset(Committing, Reporting):
         return _c.tutti_dataset_segments(self._live())
 
     def segment(self, number: int) -> SegmentInfo:
-        """Return a segment.  Local."""
+        """Return the description of a segment.  Local."""
         out = _c.tutti_segment()
         _c.tutti_dataset_segment_sized(self._live(), number, _byref(out), _c.sized(out))
         return SegmentInfo(out.number, KIND_NAMES[out.kind], out.index, out.time, None if out.topology < 0 else out.topology,
                            out.sections, out.bytes, None if out.archived is None else out.archived.decode())
 
     def segments(self) -> List[SegmentInfo]:
-        """Return all segments.  Local."""
+        """Return the descriptions of all segments.  Local."""
         return [self.segment(i) for i in range(len(self))]
 
     def find(self, *, index: Optional[int] = None, time: Optional[float] = None, kind: str = "state") -> int:

@@ -37,7 +37,7 @@ from .options import options_pointer
 from .replicas import set_choice
 
 _byref = ctypes.byref
-property_of = property  # the class has a method `property`
+property_of = property  # the built-in function, which the method `property` of the class hides
 BY = {"order": "BY_ORDER", "metis": "BY_METIS", "curve": "BY_CURVE", "list": "BY_LIST", "root": "ON_ROOT"}
 ARRAY_KINDS = ("coordinates", "connectivity", "edges", "faces", "counts", "attributes", "members", "sides", "factors", "ids", "map",
         "order")
@@ -46,7 +46,7 @@ _ENTITY = ("kind", "id", "name", "topology", "entries", "nodes", "edges", "faces
 
 
 class Entity(NamedTuple):
-    """A block, set or map."""
+    """The definition of a block, set or map."""
     kind: str
     id: int
     name: str
@@ -61,7 +61,7 @@ class Entity(NamedTuple):
 
 
 class QA(NamedTuple):
-    """A QA record."""
+    """A QA record: a program that processed the file, with its version, and the date and time."""
     program: str
     version: str
     date: str

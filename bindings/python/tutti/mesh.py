@@ -127,7 +127,7 @@ class Mesh(Freeing):
         return view
 
     def view(self) -> SimpleNamespace:
-        """The slice of this rank: nodes, first_node, coordinates, tag, elements, first_element, type, physical, entity, start,
+        """Return the slice of this rank: nodes, first_node, coordinates, tag, elements, first_element, type, physical, entity, start,
         node, all_nodes, all_elements, membership (further groups of elements: dim, entity, physical, tag)."""
         v = self._raw()
         out = _copies(v, v.nodes, (("tag", np.int64),))
@@ -141,7 +141,7 @@ class Mesh(Freeing):
         return SimpleNamespace(**out)
 
     def groups(self) -> List[Group]:
-        """The named physical groups."""
+        """Return the named physical groups."""
         out = ctypes.POINTER(_c.tutti_mesh_group)()
         n = _c.tutti_mesh_groups(self._live(), _byref(out))
         return [Group(out[i].dim, out[i].tag, out[i].name.decode("utf-8", "replace")) for i in range(n)]

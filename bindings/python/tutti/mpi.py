@@ -164,7 +164,7 @@ def size_of(comm: Any) -> int:
 
 
 def rank_of(comm: Any) -> int:
-    """Return this rank in a communicator."""
+    """Return the rank of this process in a communicator."""
     value = ctypes.c_int()
     _lib.MPI_Comm_rank(handle_of(comm), ctypes.byref(value))
     return value.value
