@@ -5,7 +5,7 @@ from .intervals import median
 from .judgement import counts, find, interval, quartiles, rate
 
 MB = 1e6
-FLAT = 1.25  # maximum ratio of times that count as equal: fsync is noisy
+FLAT = 1.25  # times count as equal up to this ratio, since fsync is noisy
 TABLE_1 = {1: 63.0, 2: 106.5, 4: 149.3, 8: 171.5, 12: 182.6, 16: 168.2, 28: 176.8}  # in the paper: MB/s by buffer size in MB, one server
 TABLES_2_3 = {"GILA 2-D, 1760 / 1852": 18.3, "GILA 2-D, 31320 / 31791": 73.8, "GILA 3-D, 44250 / 49584": 75.6, "ALEGRA 3-D, 7599 / 9138, 1 MB": 32.1,
               "ALEGRA 3-D, 7599 / 9138, 2 MB": 45.4, "ALEGRA 3-D, 7599 / 9138, 4 MB": 149.4}

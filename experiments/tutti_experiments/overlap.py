@@ -3,7 +3,7 @@
 SPDX-License-Identifier: BSD-3-Clause"""
 from .judgement import counts, entry_of, hidden, is_read, milliseconds, phase
 
-GOAL = 80.0  # percentage of the smaller of compute and file time
+GOAL = 80.0  # minimum overlap, in per cent of the shorter of computation and file access
 PARTS = {"independent": ("Independent conforming {}", "figure 4"),
          "independent direct": ("Independent conforming {} with O_DIRECT", "figure 4"),
          "collective": ("Collective {}", "figures 5 and 6"),

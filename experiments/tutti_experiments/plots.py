@@ -16,7 +16,7 @@ try:
 except ImportError:
     Figure = None
 
-WIDTH = 4.6  # inches
+WIDTH = 4.6  # width of a figure in inches
 PALETTE = ["#d6402f", "#ec8a3a", "#c08a1e", "#15964f", "#0f8f9e", "#8757d6", "#d1479b", "#8a5a3c", "#6fd39b", "#8db0ff"]
 COLOURS = {"auto": "#2f66e8", "conforming": "#8a94a6", "sequential": "#8a94a6", "none": "#8a94a6", "MPI library": "#5b6576",
            "MPI begin/end": "#5b6576"}  # colours of the variants, the same in all figures

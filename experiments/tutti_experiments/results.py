@@ -108,7 +108,7 @@ def hypotheses_table(rows, n, named):
 
 # ---- the papers
 
-PAPERS = [  # stems of files, in the order of the page
+PAPERS = [  # (heading, stems of files), in the order of the page
     ("Paper 1: Dickens and Thakur, collective I/O in steps, and behind computation", "steps overlap"),
     ("Paper 2: Feki and Gabriel, overlap of exchange and file access", "pipelines primitives"),
     ("Paper 3: Thakur and Choudhary, sections of arrays", "sections"),
@@ -116,7 +116,7 @@ PAPERS = [  # stems of files, in the order of the page
     ("Paper 5: Sturtevant and others, PDS/PIO", "dataset exodus"),
     ("No paper: cost of the automatic choice", "auto"),
 ]
-SHOWN = {  # names of the figures of each file that the page has; reports have all figures
+SHOWN = {  # pattern of the ids of the figures that the page shows, by stem of the file; reports have all figures
     "steps": r"processes|files$|shares$|stagger",
     "overlap": r"^(independent|collective)",
     "overlap-throttled": r"^collective",
