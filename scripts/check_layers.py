@@ -25,7 +25,8 @@ ENGINE = {"plan", "exchange", "store", "file", "direct", "twophase", "engine", "
 LAYER = "collective/layer.h"  # the only header of the engine for layers above files
 LAYER_MODULE = "layer"
 EDGES = ["bindings", "cli", "mpiio", "examples"]
-SHARED = {"base/shared_memory.h": "mpiio"}  # depends on the C library only and is also compiled into the drop-in library
+# Private headers that another directory may include: they depend on the C library only, and are also compiled into it.
+SHARED = {"base/shared_memory.h": "mpiio"}
 
 top = pathlib.Path(__file__).resolve().parent.parent
 src, public = top / "src", top / "include"
