@@ -10,7 +10,7 @@ from tutti_experiments import series, intervals, judgement, regret
 from tutti_experiments.judgement import Figure, Judgement
 
 NAMES = ["none", "one", "two"]
-# two benchmarks, three variants, two series of three rounds
+# Seconds of two benchmarks, three variants each, in two series of three rounds.
 TIMES = {"ior": [[4, 9, 9, 8, 8, 8], [5, 5, 5, 6, 6, 6], [9, 2, 9, 9, 9, 9]],
          "tile256": [[1] * 6, [2] * 6, [3] * 6]}
 
@@ -62,7 +62,7 @@ e = shown(j, series.put_improvements, False, True)
 near(e.at("IOR", "two")["value"], (50 - 12.5) / 2)
 near(e.at("Tile 256 B", "two")["value"], -200)
 
-# bounds of a median by the sign test
+# Check bounds of a median by the sign test.
 for n, k in ((4, 0), (5, 1), (7, 1), (8, 2), (20, 6), (100, 42)):
     assert intervals.sign_rank(n, 0.05) == k, n
 assert intervals.sign_rank(5, 0.025) == 0 and intervals.sign_rank(6, 0.025) == 1

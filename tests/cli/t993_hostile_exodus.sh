@@ -29,7 +29,7 @@ craft node.e "$hex" 's connect1 3 2147483647'
 # missing names of variables are empty, so that several variables have equal names
 craft names.e "$hex" 'd num_glo_var 2;d time_step 1;x time_whole d time_step;x vals_glo_var d time_step num_glo_var'
 expect 0 '' export names.e --vtk -o vtk
-# many variables, and many sets with one id: the time must not grow with the square of their number
+# A file has many variables, or many sets with one id: the time must not grow with the square of their number.
 craft variables.e 'd num_dim 3;d one 1;d num_glo_var 524288;x name_glo_var c num_glo_var one'
 expect 0 '' diff variables.e variables.e
 craft ids.e 'd num_dim 3;d num_node_sets 524288;x ns_prop1 b num_node_sets'
