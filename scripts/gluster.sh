@@ -65,7 +65,7 @@ is_there() {
     return 1
 }
 
-# on HOST command...: run a command at the switch, on a host, or `here`, in the network of the switch only
+# on HOST command...: run a command on a host or at the switch; HOST `here`: on this machine, in the network of the switch
 on() {
     hosts=$(cat "$dir/hosts-are")
     case $1 in

@@ -87,7 +87,7 @@ def card(title, note, body, said=None):
 
 
 def picture(path, text, style):
-    """Return a picture as the data of an <img>, so that styles of an SVG do not affect the page."""
+    """Return a figure with a picture as the data of an <img>, so that styles of an SVG do not affect the page."""
     kind = {".svg": "svg+xml", ".png": "png"}[path.suffix]
     data = base64.b64encode(path.read_bytes()).decode()
     image = f'<img class="{style}" alt="{html.escape(text)}" src="data:image/{kind};base64,{data}">'
@@ -95,7 +95,7 @@ def picture(path, text, style):
 
 
 def terms(*rows):
-    """Explain the terms of the page."""
+    """Return a list of the terms of the page with explanations."""
     return "<dl>" + "".join(f"<dt>{html.escape(word)}</dt><dd>{html.escape(text)}</dd>" for word, text in rows) + "</dl>"
 
 

@@ -34,7 +34,8 @@ def says(hypothesis):
 
 
 def verdict(hypotheses, dates, apart=60):
-    """Return (text, whether it is a verdict) for one hypothesis.  hypotheses: its values in the runs, None if a run lacks it."""
+    """Return (text, whether it is a verdict) for one hypothesis.  hypotheses: its results in the runs (None: missing); dates: those of the
+    runs; apart: minimum distance of the dates in minutes."""
     made = [(c, d) for c, d in zip(hypotheses, dates) if c is not None]
     said = {says(c) for c, _ in made}
     if UNBOUNDED in said:

@@ -88,8 +88,8 @@ def put_times(e, row, point, least):
 # ---- pipelines
 
 def shorter_phase(point):
-    """Return (time of the exchange, of file access, the shorter of both), which is the maximum that overlap can hide.  The exchange is timed
-    with a store that transfers no data; the remaining time without overlap is file access."""
+    """Return the times of the exchange and of file access, and the shorter of both, which is the maximum that overlap can hide.  The
+    exchange is timed with a store that transfers no data; the remaining time without overlap is file access."""
     none, alone = entry_of(point, "none"), entry_of(point, "exchange alone")
     if not none or not alone:
         return 0, 0, 0

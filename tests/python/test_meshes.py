@@ -1,4 +1,4 @@
-"""Replicas and meshes.
+"""Replicas and meshes, compared with values computed by NumPy.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import numpy as np

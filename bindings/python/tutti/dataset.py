@@ -779,7 +779,7 @@ def dataset_options(*, level: str = "durable", indices_per_file: int = 0, checks
 
 
 def _stream(stream: Any, location: Optional[str]) -> Tuple[Any, List[BaseException]]:
-    """Return a tutti_stream for a Python stream; its exception is kept, and an errno is returned to C."""
+    """Return a tutti_stream for a Python stream, and a list for its exceptions, for which C gets an errno."""
     trouble: List[BaseException] = []
 
     def fails(error: BaseException) -> int:
