@@ -34,7 +34,7 @@ set(_man ${CMAKE_INSTALL_MANDIR}/man)
 set(_directories ${_own} ${_package} ${CMAKE_INSTALL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_BINDIR}
     ${CMAKE_INSTALL_INCLUDEDIR}/tutti ${_completions} ${_man}1 ${_man}3 ${_man}7 ${_doc}/docs ${_doc}/examples
     ${_report})
-set(_kinds tutorial howto reference explanation appendix) # of documentation
+set(_kinds tutorial howto reference explanation appendix) # directories of documentation
 foreach(_kind ${_kinds})
     list(APPEND _directories ${_doc}/docs/${_kind})
 endforeach()

@@ -113,7 +113,7 @@ names_left() {
     done
 }
 
-# Set `left` to 1 if the test has left shared memory.
+# finish: end the processes of the test, remove its directories, and set `left` to 1 if it has left shared memory
 finish() {
     kill_all
     left=0

@@ -95,8 +95,8 @@ def check_alike(p):
         variants = {e["name"]: e for e in p["entries"]}
         alike(p, VARIANTS["overlap"][:5] + ["exchange alone"], ["cb_nodes", "cb_buffer_size", "exchange", "step"])
         alike(p, VARIANTS["overlap"][1:5], ["window_size"])
-        # the setup of the paper: fewer aggregators than ranks, one buffer of twice the size, and FLASH I/O as 24
-        # calls
+        # Check the setup of the paper: fewer aggregators than ranks, one buffer of twice the size, and FLASH I/O as
+        # 24 calls.
         assert setting(variants["none"], "cb_nodes") == str(max(1, p["ranks"] // 2)), variants["none"]["settings"]
         assert int(setting(variants["none"], "window_size")) == 2 * int(setting(variants["write"], "window_size"))
         assert variants["none"]["stats"]["messages"] > 0 or p["ranks"] == 1, (p["pattern"], variants["none"]["stats"])

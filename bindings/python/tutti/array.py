@@ -584,7 +584,7 @@ class Array(Closing):
         return _c.tutti_array_partitions(self._live(), ranks, budget)
 
     def partition(self, n: int, k: int) -> Slices:
-        """Return partition k of n."""
+        """Return partition k of n of the slowest dimension, as an index of the array."""
         return slices_from(_c.tutti_array_partition(self._live(), n, k), self.ndim)
 
     def copy_to(self, other: "Array", budget: int, progress: Optional[Callable[[int, int, str], None]] = None) -> None:

@@ -721,7 +721,7 @@ class Exodus(Committing, Reporting):
         return _c.tutti_exodus_entities(self._live(), kind_of(kind))
 
     def entity(self, kind: Any, number: int) -> Entity:
-        """Return an entity by its number, from 0."""
+        """Return the definition of the entity with a number (from 0)."""
         out = _c.tutti_exodus_entity()
         _c.tutti_exodus_entity_sized(self._live(), kind_of(kind), number, _byref(out), _c.sized(out))
         row = [getattr(out, name) for name in _ENTITY]
@@ -729,7 +729,7 @@ class Exodus(Committing, Reporting):
         return Entity(*row)
 
     def entities(self, kind: Any) -> List[Entity]:
-        """Return all entities of a kind."""
+        """Return the definitions of all entities of a kind."""
         return [self.entity(kind, i) for i in range(self.count(kind))]
 
     def find(self, kind: Any, id: int) -> int:  # pylint: disable=redefined-builtin

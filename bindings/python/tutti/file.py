@@ -322,7 +322,7 @@ class Plan:
         return count.value
 
     def start_parts(self, bufs: Sequence[Any], displacement: int = 0) -> None:
-        """Start a run of a plan of parts without waiting."""
+        """Start the plan with one buffer per part; complete it with test or wait."""
         keep: List[Any] = []
 
         def prepare():

@@ -163,13 +163,14 @@ class Mesh(Freeing):
         return _c.as_dict(out)
 
     def write(self, path: Any, format: str = "native", options: Any = None) -> None:  # pylint: disable=redefined-builtin
-        """Write the mesh to a new file: "native", "gmsh-4.1", "gmsh-4.1-binary", "gmsh-2.2", "gmsh-2.2-binary".  Collective."""
+        """Write the mesh to a new file in a format: "native", "gmsh-4.1", "gmsh-4.1-binary", "gmsh-2.2" or "gmsh-2.2-binary".
+        Collective."""
         _c.together(_c.tutti_mesh_write,
                     lambda: (self._live(), _c.path_bytes(path), _word(format, FORMATS), options_pointer(options)),
                     (self._live(), None, 0, None))
 
     def renumber(self, order: str = "curve") -> None:
-        """Renumber the nodes: "curve", "rcm" or "file".  Collective."""
+        """Renumber the nodes in the order "curve", "rcm" or "file".  Collective."""
         _c.together(_c.tutti_mesh_renumber, lambda: (self._live(), _word(order, ORDERS)), (self._live(), -1))
 
     @property
