@@ -92,7 +92,7 @@ else()
     set(TUTTI_MOD_DIR ${CMAKE_INSTALL_LIBDIR}/fortran/${CMAKE_Fortran_COMPILER_ID}-${CMAKE_Fortran_COMPILER_VERSION}/${TUTTI_MPI})
 endif()
 
-# The MPI's Fortran modules and libraries, for programs that use the module tutti.
+# Add a target with the MPI's Fortran modules and libraries, for programs that use the module tutti.
 add_library(tutti_mpifort INTERFACE)
 target_include_directories(tutti_mpifort INTERFACE "$<$<COMPILE_LANGUAGE:Fortran>:${TUTTI_MPIFORT_INCLUDES}>")
 target_link_libraries(tutti_mpifort INTERFACE ${TUTTI_MPIFORT_LINK})

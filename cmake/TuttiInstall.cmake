@@ -4,7 +4,7 @@
 #   lib/tutti/MPI/           other files for one MPI: the drop-in library, the command, and `files`, the list of
 #                            installed files and created directories, for `make uninstall`
 #   bin/tutti.MPI            the command; bin/tutti is a link to that of the MPI installed last, or is managed by
-#                            the alternatives of a package; the same for tutti-experiments
+#                            update-alternatives if a package is installed; the same for tutti-experiments
 #   lib/pkgconfig/           tutti-MPI.pc; tutti.pc is a link like bin/tutti
 #   lib/cmake/Tutti/         TuttiConfig.cmake, which selects one of the installed TuttiTargets-MPI.cmake
 #   lib/fortran/             tutti.mod, by compiler and MPI; lib/libtutti-fortran_MPI.so, tutti-fortran-MPI.pc
@@ -25,7 +25,7 @@ if(TUTTI_HAS_FORTRAN)
     add_dependencies(installed tutti_fortran)
 endif()
 
-# All directories that the rules below install into.
+# List all directories that the rules below install into.
 set(_completions bash-completion/completions zsh/site-functions fish/vendor_completions.d)
 list(TRANSFORM _completions PREPEND ${CMAKE_INSTALL_DATADIR}/)
 set(_doc ${CMAKE_INSTALL_DATADIR}/doc/tutti)
@@ -34,7 +34,7 @@ set(_man ${CMAKE_INSTALL_MANDIR}/man)
 set(_directories ${_own} ${_package} ${CMAKE_INSTALL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_BINDIR}
     ${CMAKE_INSTALL_INCLUDEDIR}/tutti ${_completions} ${_man}1 ${_man}3 ${_man}7 ${_doc}/docs ${_doc}/examples
     ${_report})
-set(_kinds tutorial howto reference explanation appendix) # of documentation
+set(_kinds tutorial howto reference explanation appendix) # directories of documentation
 foreach(_kind ${_kinds})
     list(APPEND _directories ${_doc}/docs/${_kind})
 endforeach()
@@ -68,7 +68,7 @@ list(FILTER _modules EXCLUDE REGEX "/(__main__|compare_mpiio|python_cost|results
 install(FILES ${_modules} DESTINATION ${_report})
 install(PROGRAMS experiments/tutti_experiments/__main__.py DESTINATION ${CMAKE_INSTALL_BINDIR} RENAME tutti-report)
 
-# Documentation and examples: share/doc/tutti
+# Install documentation and examples in share/doc/tutti.
 file(GLOB _steps CONFIGURE_DEPENDS examples/step*.c examples/CMakeLists.txt)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${_doc})
 foreach(_kind . ${_kinds})

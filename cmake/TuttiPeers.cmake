@@ -1,4 +1,4 @@
-# Programs that use MPI-IO by libraries of Debian packages (tests/mpiio/programs, experiments/peers).  They run with and
+# Programs that use MPI-IO through libraries of Debian packages (tests/mpiio/programs, experiments/peers).  They run with and
 # without libtutti-mpiio.so.  If a library is not installed, its name is printed and its tests are skipped.
 #
 #   hdf5_*.c      parallel HDF5, for both MPIs
@@ -71,7 +71,7 @@ if(NOT TUTTI_SANITIZE)
         tutti_peer_programs(netcdf netcdf-mpi libnetcdf-mpi-dev)
     endif()
     tutti_fortran_programs()
-    # Datasets compared with HDF5 and PnetCDF, linked with Tutti; built if HDF5 is installed.
+    # Add the program that compares datasets with HDF5 and PnetCDF.  It is linked with Tutti, and built if HDF5 is installed.
     if(PEER_hdf5_FOUND)
         add_executable(dataset_peers EXCLUDE_FROM_ALL experiments/peers/dataset_peers.c)
         target_link_libraries(dataset_peers PRIVATE tutti PkgConfig::PEER_hdf5 tutti_standalone_mpi tutti_flags m)
@@ -81,7 +81,7 @@ if(NOT TUTTI_SANITIZE)
         endif()
         add_dependencies(tests dataset_peers)
     endif()
-    # Finite-element output compared with PnetCDF and netCDF-4, if installed.
+    # Add the program that compares finite-element output with PnetCDF and netCDF-4, if these are installed.
     file(GLOB _files CONFIGURE_DEPENDS experiments/peers/exodus_peers*.c)
     add_executable(exodus_peers EXCLUDE_FROM_ALL ${_files})
     target_link_libraries(exodus_peers PRIVATE tutti tutti_standalone_mpi tutti_flags m)
@@ -95,7 +95,7 @@ if(NOT TUTTI_SANITIZE)
     add_dependencies(tests exodus_peers)
 endif()
 
-# Add the programs that write and read Exodus files by Debian's libexodusii (tests/exodus/exodus_*.c,
+# Add the programs that write and read Exodus files with Debian's libexodusii (tests/exodus/exodus_*.c,
 # experiments/peers/exodus_sets.c).  They run without MPI, are not linked with Tutti, and are part of all builds without
 # sanitizers.  libexodusii depends on the netCDF of Open MPI, which has no effect on programs without MPI.
 function(tutti_exodus_programs)

@@ -34,7 +34,7 @@ function(tutti_simulated_program target folder)
     set_target_properties(${target} PROPERTIES PREFIX "" SUFFIX "" C_VISIBILITY_PRESET default
         LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-    # link the whole archive, so that its MPI and C functions have precedence over those of shared libraries
+    # Link the whole archive, so that its MPI and C functions take precedence over those of shared libraries.
     target_link_libraries(${target} PRIVATE -Wl,--whole-archive tutti_simulated -Wl,--no-whole-archive m)
     target_link_options(${target} PRIVATE -Wl,--gc-sections -Wl,-s -Wl,-z,defs)
     add_dependencies(tests ${target})

@@ -66,7 +66,8 @@ function(tutti_test_value line key default out)
     endif()
 endfunction()
 
-# Set `out` to the numbers of ranks with which this build runs a test; asked: numbers in its TEST line.
+# Set `out` to the numbers of ranks with which this build runs a test.  asked: the numbers in its TEST line; builds: the
+# builds that run it, or empty for the default; tsan: whether the build tsan runs it.
 function(tutti_test_ranks asked builds tsan out)
     set(_ranks)
     foreach(_n IN LISTS asked)
@@ -120,8 +121,8 @@ function(tutti_add_test module stem ranks timeout cores labels)
     tutti_test_properties(${_test} ${module} ${timeout} ${cores} "${labels}")
 endfunction()
 
-# Applications of several files: a program, and its objects without main.c for the tests of the module apps.  They use
-# the public headers only.
+# Add the applications: a program each, and its objects without main.c for the tests of the module apps.  They use the
+# public headers only.
 foreach(_app bipolar heat)
     file(GLOB _parts CONFIGURE_DEPENDS examples/apps/${_app}/*.c)
     list(FILTER _parts EXCLUDE REGEX "/main.c$")
@@ -378,7 +379,7 @@ file(GLOB _examples CONFIGURE_DEPENDS examples/fortran/*.f90)
 foreach(_file IN LISTS _examples)
     tutti_scan_test(${_file} examples.fortran " TEST ranks=4 timeout=60")
 endforeach()
-# Programs started by scripts: they write and read Exodus files like those of other programs.
+# Add programs that scripts start: they write and read Exodus files like those of other programs.
 if(NOT TUTTI_BUILD_NAME STREQUAL "tsan")
     foreach(_program corpus_writer corpus_reader)
         tutti_own_program(exodus.${_program} exodus "" tests/exodus/${_program}.c ${_program})
@@ -396,7 +397,7 @@ if(TARGET mpich_yield) # preloaded by mpirun.sh for ranks of MPICH
     add_dependencies(tests mpich_yield)
 endif()
 
-# Programs for measurements, which may use internal functions of the library.
+# Add programs for measurements, which may use internal functions of the library.
 file(GLOB _benches CONFIGURE_DEPENDS experiments/programs/*.c)
 foreach(_file IN LISTS _benches)
     get_filename_component(_stem ${_file} NAME_WE)

@@ -68,7 +68,7 @@ run() {
     took "$name" $status "$since"
 }
 
-# slow_disk NAME ARGUMENTS: mount a slow disk at $slow until slow_down; 1: not supported, or not requested
+# slow_disk NAME ARGUMENTS: mount a slow disk at $slow until slow_down; fail if it is not supported, or NAME is not wanted
 slow_disk() {
     name=$1
     wanted "$name" || return 1
@@ -90,7 +90,7 @@ slow_down() {
     trap - EXIT INT TERM HUP
 }
 
-# run_few_operations: measure Table 1 on a disk with few operations per second; the default uses a profile of that disk
+# run_few_operations: measure Table 1 on a disk with few operations per second, with a profile of that disk
 run_few_operations() {
     slow_disk sections-throttled 200m 128m 2000 || return 0
     tuned=$(realpath "$out")/profile-throttled before=${TUTTI_PROFILE:-}
@@ -103,8 +103,8 @@ run_few_operations() {
     slow_down
 }
 
-# run_slow: measure overlap with file access that takes time but no processor.  The disk transfers the bytes of some
-# tenths of a second at once, so that more bytes must be written.
+# run_slow: measure overlap with file access that takes time but no processor.  The disk transfers the bytes of a few
+# tenths of a second at full speed, so that more bytes must be written.
 run_slow() {
     slow_disk overlap-throttled 200m 512m || return 0
     run "$few" overlap-throttled overlap --dir "$slow" --procs "$few" --size 16m --iterations 2

@@ -2,7 +2,7 @@
 # build.sh NAME [TARGET...]   configures and builds a standard configuration in build/NAME.
 #
 #   openmpi, mpich   the library, the command and the tests for this MPI
-#   asan             with Open MPI, AddressSanitizer and UBSan, debug checks, fewer numbers of ranks
+#   asan             with Open MPI, AddressSanitizer, UBSan and debug checks; tests on fewer numbers of ranks
 #   tsan             with ThreadSanitizer: the tests that use threads as ranks; without liburing,
 #                    so that this configuration is also tested
 #   smpi             for simulated machines (SimGrid): the library and the simulated programs

@@ -20,7 +20,7 @@ top = pathlib.Path(__file__).resolve().parent.parent
 build = top / "build" / "call_graph"
 ENGINE = ["file", "direct", "twophase", "engine", "collective"]
 SHOWN = "--list" in sys.argv
-MOST = {"engine": 88, "all": 330}  # includes functions that only some runs enter, while waiting
+MOST = {"engine": 88, "all": 330}  # maximum numbers of functions, including those that only some runs enter while waiting
 HOOK = "comm/wait.c -> collective/request.c: requests_progress"
 
 
@@ -37,7 +37,7 @@ def make():
 
 
 def inline_functions():
-    """Return {function: module/header} of inline functions, which addr2line may report in any file; public headers: None"""
+    """Return {function: module/header, or None for a public header} of inline functions, which addr2line may report in any file."""
     found = {}
     for path in sorted((top / "include").rglob("*.h")):
         found.update(dict.fromkeys(re.findall(r"^static inline [^(;]*?\b(\w+)\(", path.read_text(), re.M)))

@@ -28,7 +28,7 @@ def objects(build, target, tree):
     for path in sorted(folder.rglob("*.o")):
         source = path.relative_to(folder).with_suffix("")
         if not (top / tree / source).is_file():
-            continue  # object of a removed source
+            continue  # the source of this object has been removed
         defined, needed = set(), set()
         for line in subprocess.run(["nm", "-P", str(path)], check=True, capture_output=True,
                                    text=True).stdout.splitlines():

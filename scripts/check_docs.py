@@ -19,7 +19,7 @@ import gen_api_man
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 MODULES = ("include", "src", "bindings", "mpiio", "cli", "examples", "tests", "scripts", "cmake", "experiments", "docs")
-# patterns of names
+# Patterns in the rules for names: they look like names of functions.
 PATTERNS = {"tutti_object_verb", "tutti__object_verb"}
 
 wrong = []
@@ -64,7 +64,8 @@ def links(page, text):
             continue
         name, _, anchor = target.partition("#")
         path = page.parent / name if name else page
-        if not path.exists() and not path.with_name(path.name + ".in").exists():  # manual pages that the build completes
+        # The build makes some manual pages from templates NAME.in.
+        if not path.exists() and not path.with_name(path.name + ".in").exists():
             yield f"links to {target}, which is not there"
         elif anchor and anchor not in anchors(path):
             yield f"links to {target}, a heading that is not there"
@@ -75,7 +76,7 @@ def there(name):
 
 
 def files(text):
-    """Return paths in backquotes, and paths in code blocks that begin with a module."""
+    """Check that files in backquotes exist, and paths in code blocks that begin with a directory of MODULES."""
     named = set(re.findall(r"`<?([\w.-]+(?:/[\w.-]+)*\.(?:h|c|py|sh|md|txt|cmake))>?`", text))
     for line in re.findall(r"^    +(.*)$", text, re.M):
         named |= set(re.findall(rf"(?<![\w/])(?:{'|'.join(MODULES)})/[\w./-]*", line))

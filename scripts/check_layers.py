@@ -25,7 +25,8 @@ ENGINE = {"plan", "exchange", "store", "file", "direct", "twophase", "engine", "
 LAYER = "collective/layer.h"  # the only header of the engine for layers above files
 LAYER_MODULE = "layer"
 EDGES = ["bindings", "cli", "mpiio", "examples"]
-SHARED = {"base/shared_memory.h": "mpiio"}  # depends on the C library only and is also compiled into the drop-in library
+# Private headers that another directory may include: they depend on the C library only, and are also compiled into it.
+SHARED = {"base/shared_memory.h": "mpiio"}
 
 top = pathlib.Path(__file__).resolve().parent.parent
 src, public = top / "src", top / "include"
@@ -129,7 +130,8 @@ def main():
     for edge in EDGES:
         for path in sources(top / edge):
             check_public_only(path, top / edge)
-    for path in sorted((top / "experiments").glob("*.[ch]")):  # programs of experiments may include private headers
+    # Programs in the subdirectories of experiments/ may include private headers.
+    for path in sorted((top / "experiments").glob("*.[ch]")):
         check_public_only(path, top / "experiments", top, top / "cli")
     print("\n".join(wrong), end="\n" if wrong else "")
     sys.exit(1 if wrong else 0)

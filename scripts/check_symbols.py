@@ -48,7 +48,7 @@ def interposed(library):
     found = [f"{name} is exported by libtutti-mpiio.so" for name in sorted(names - listed)
              if not name.startswith(("MPI_", "PMPI_"))]
     names = {name for name in names if "MPI_" in name}
-    names.discard("MPI_Comm_set_attr")  # only one of the names: see mpiio/names.c
+    names.discard("MPI_Comm_set_attr")  # exported under one of the two names only, see mpiio/names.c
     found += [f"libtutti-mpiio.so has P{name} or {name}, but not both" for name in
               sorted({n.removeprefix("P") for n in names}) if not {name, "P" + name} <= names]
     return found + [f"libtutti-mpiio.so has no {name}" for name in sorted(files - native - names)]

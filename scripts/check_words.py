@@ -37,7 +37,7 @@ PHRASES = {
     "lies?_askew": "misaligned",
     "quiet_guest": "no output, aborts or signal handlers unless requested",
 }
-# Spaces, or a line break with a comment mark, between parts of a string, or with a continuation mark.
+# The gap between two words: spaces, or a line break, which may be in a comment, between parts of a string, or continued.
 GAP = r"(?:[ \t]+|[ \t]*(?:[\"'&\\\\][ \t]*)?\n[ \t]*(?:[*#!/&>]+[ \t]*|[a-z]?[\"'][ \t]*)?)"
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""count_lines.py [COMMIT...]   code lines and comment lines of the tracked sources, by directory
+"""count_lines.py [COMMIT...]   Print the numbers of code lines and comment lines of the tracked sources, by directory.
 
 Counts C, Fortran, Python, shell and CMake files outside tests/ and docs/; blank lines count as neither.
 Without an argument the working tree is counted; with commits, one column of code lines for each.

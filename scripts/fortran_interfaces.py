@@ -18,7 +18,7 @@ ARGUMENT = re.compile(r"(\w+): (\w+)(\[[,*]?\])?(\?)?((?: \w+)*)")
 class Interface:
     generic: str      # generic name; "": the name itself
     name: str
-    arguments: list   # (name, declaration); the declaration of a communicator is None
+    arguments: list   # of (name, declaration); the declaration of a communicator is None
     result: str       # type of the result; "": a subroutine
     label: str
     is_own: bool      # whether C has no such function

@@ -29,7 +29,7 @@ class Page:
     see: tuple = ()
 
 
-COLUMNS = 71  # of code: lines of a page have 78 columns, and begin after 7
+COLUMNS = 71  # maximum columns of code: lines of a page have 78 columns, and text is indented by 7
 TRANSFER = r"tutti_file_(write|read)"
 WATCH = r"tutti_file_(stats|explain|on_progress)$|tutti_progress_fn"
 PAGES = [
@@ -118,7 +118,7 @@ PAGES = [
          see=("tutti_options", "tutti_stats")),
 ]
 
-# pages of section 1, by patterns of the names of pages of section 3
+# Pages of section 1, by patterns of the names of related pages of section 3.
 COMMANDS = {r"tutti_(array|slice|tiles)": "tutti-array", r"tutti_(dataset|decomposition)": "tutti-dataset", r"tutti_exodus": "tutti-exodus",
             r"tutti_mesh": "tutti-mesh", r"tutti_profile": "tutti-tune"}
 
@@ -157,7 +157,7 @@ def prose(text, parameters=()):
         word = match[1] or match[0]
         if match[2]:
             return "\x01I" + match[2] + "\x01R"
-        whole = "\x04" if "_" in word else ""  # no hyphenation
+        whole = "\x04" if "_" in word else ""  # prevents hyphenation
         if match[1] is None and word.rstrip("()") in NAMES:
             return whole + "\x01B" + word.rstrip("()") + "\x01R(3)"
         return whole + ("\x01I" if word in parameters else "\x01B") + word + "\x01R"
@@ -417,7 +417,7 @@ def errors(page):
         if item.code.startswith("tutti_err "):
             for code in codes_of(page, item) if not item.name.endswith("_sized") else ():
                 if (code == "TUTTI_ERR_OVERLAP" and "_read" in item.name) or (code == "TUTTI_ERR_TRUNCATED" and "_write" in item.name):
-                    continue  # a group of writes and reads; only writes overlap
+                    continue  # the comment is shared by writes and reads: only writes overlap, only reads are truncated
                 found.setdefault(code, []).append(item.name)
     if not found or page.name == "tutti_error":
         return ""
@@ -504,7 +504,7 @@ def judge(item, header):
 
 
 def complain():
-    """Return missing parts of the headers and PAGES."""
+    """Return the errors in the headers and in PAGES."""
     owners = {}
     for page in PAGES:
         for item in of_page(page):

@@ -57,7 +57,7 @@ def options(group, word, without=None):
         rows.append({"letter": "", "name": "NAME", "argument": "VALUE", "default": "", "commands": "",
                      "help": "set an option of the library; see tutti-options(7)"})
     assert word in known or word == group["name"]
-    entries = {}  # options of one name are one entry
+    entries = {}  # options with the same name share an entry
     for o in rows:
         of = [c for c in o["commands"].split(", ") if c != without]
         if of:

@@ -35,9 +35,10 @@ NOT_THERE = [
     (r"tutti_plan_(run|start)_write", "tutti_plan_run and tutti_plan_start take any array"),
     (r"tutti_decomposition_create_at", "tutti_decomposition_create has the optional argument `segment`"),
 ]
-# Headers that Fortran does not need; structs with another form in Fortran that also exist privately in the form of C, under
-# c_NAME; all structs with another form.
+# Headers that Fortran does not need.
 NO_HEADERS = {"backend.h"}
+# Structs with another form in Fortran, which also exist privately in the form of C, under c_NAME; then all structs with
+# another form.
 RAW_STRUCTS = {"tutti_mesh_view", "tutti_mesh_part_view", *(f"tutti_exodus_{s}" for s in (
     "parameters", "entity", "qa", "elements", "members", "mesh", "distribution", "nemesis"))}
 OTHER_STRUCTS = {"tutti_part", "tutti_put", "tutti_get", "tutti_exodus_field", "tutti_exodus_array", *RAW_STRUCTS}
@@ -66,7 +67,7 @@ REQUIRED = {("tutti_file_change", "opt"), ("tutti_options_get", "opt"), ("tutti_
             # Integer outputs that must not be optional arguments after ierr, since they could be confused with ierr.
             ("tutti_distribution_local", "rank_out"), ("tutti_dataset_refresh", "changed_out"),
             ("tutti_exodus_refresh", "changed_out")}
-# Lengths that remain arguments, since no list determines them.
+# Required lengths of lists that no other argument determines, as C expressions.
 NODES = "tutti__f_mesh_nodes(m->p)"
 NEEDS = {("tutti_mesh_partition", "load"): NODES, ("tutti_mesh_partition", "of_out"): NODES,
          ("tutti_mesh_cut_get", "of"): NODES, ("tutti_mesh_cut_get", "load"): NODES,

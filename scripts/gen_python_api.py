@@ -12,7 +12,7 @@ import sys
 from tutti_headers import Everything
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-# not for callers: a table of operations that a store provides
+# Types that only implementations of a store need.
 SKIP = {"tutti_store_ops", "tutti_store", "tutti_store_request"}
 
 

@@ -30,7 +30,7 @@ MODULES = (  # file, title of its section, names that are public (None: all with
     ("_exodus_mesh", "Exodus meshes", ("ExodusMesh",)),
     ("options", "Options and profiles", None),
 )
-HELPERS = {  # functions shared by the modules, which users do not need
+HELPERS = {  # functions that the modules share; the reference omits them
     "buffer_for", "mode_of", "slice_of", "slices_from", "spec_of", "info_to_c", "info_of_c", "dataset_options", "exodus_options",
     "options_pointer", "handle_of", "info_of", "datatype_of"}
 BASES = {"Freeing": "_closing", "Committing": "_closing", "LazyArray": "_lazy"}

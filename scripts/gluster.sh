@@ -65,7 +65,7 @@ is_there() {
     return 1
 }
 
-# on HOST command...: run a command at the switch, on a host, or `here`, in the network of the switch only
+# on HOST command...: run a command on a host or at the switch; HOST `here`: on this machine, in the network of the switch
 on() {
     hosts=$(cat "$dir/hosts-are")
     case $1 in
@@ -90,7 +90,7 @@ find_server() {
     return 1
 }
 
-# ask ARGUMENT...: run a command of glusterd in its namespace
+# ask ARGUMENT...: run the command `gluster` in the namespace of glusterd
 ask() {
     server=$(cat "$dir/pid")
     is_there "$server" "$mark" || return
@@ -132,7 +132,7 @@ down() {
     return $code
 }
 
-# Start the daemon of the servers, with its files in DIR.
+# write_start: write the configuration of glusterd, and the script that starts it with its files in DIR
 write_start() {
     cat >"$dir/glusterd.vol" <<VOL
 volume management

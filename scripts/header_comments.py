@@ -59,7 +59,7 @@ class Header:
         self._share_sized()
 
     def _share_sized(self):
-        """Give a function NAME_sized without a comment that of NAME or NAME_get."""
+        """Let NAME_sized share a comment with NAME or NAME_get: one of the two has it."""
         by_name = {item.name: item for item in self.items}
         for item in self.items:
             base = item.name.removesuffix("_sized")
@@ -104,7 +104,7 @@ class Header:
                 item.doc, item.group = doc or (last.doc if together else item.doc), group
                 if item.kind in ("table", "values"):
                     item.doc = comment
-                # the rows of a table follow the description of the type
+                # Put a type whose description names a table before this table.
                 before = "_TABLE(" in item.code and self.items[-1].kind == "table"
                 self.items.insert(len(self.items) - before, item)
                 doc, comment, last = "", "", item

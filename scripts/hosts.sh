@@ -130,7 +130,7 @@ hosts_of() {
     done
 }
 
-# Called by a launcher instead of ssh: HOST command...
+# write_agent: write the script that a launcher calls instead of ssh, with the arguments HOST command...
 write_agent() {
     cat >"$dir/agent" <<AGENT
 #!/bin/sh

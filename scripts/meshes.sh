@@ -16,7 +16,7 @@ mkdir -p "$dir"
 for name; do
     geo=$top/experiments/meshes/$name.geo
     [ -n "$(find "$dir/$name.msh" -newer "$geo" 2>/dev/null)" ] && continue
-    # first under a unique name, since several processes may create the mesh at the same time
+    # Write to a unique name first, since several processes may create the mesh at the same time.
     gmsh -3 -algo hxt -nt 1 -format msh41 -bin -v 1 "$geo" -o "$dir/$name.$$.msh" >"$dir/$name.$$.log" 2>&1 || {
         cat "$dir/$name.$$.log" >&2
         exit 1

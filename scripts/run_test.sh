@@ -31,7 +31,7 @@ if [ "$ranks" != 0 ]; then
     set -- "$here/mpirun.sh" "$mpi" "$ranks" "$@"
 fi
 trap 'finish; exit 130' INT TERM HUP
-# once COMMAND...: sets `code`, and `first` to the process that ended first
+# once COMMAND...: run the command; set `code`, and `first` to the process that ended first, the command or the timer
 once() {
     env "$mark" "$@" </dev/null &
     child=$!

@@ -5,9 +5,9 @@
 # reports progress by lines "@begin NAME ." and "@end NAME CODE SECONDS .".  Results are stored for the
 # ctest entries of the tests, PREFIX.NAME.nRANKS, which find them by their run of ctest (run_test.sh).
 # A test that exceeds its time limit is ended, after the stacks of all processes have been printed.  A
-# test that crashes has failed.  The remaining tests continue in a new launch.  The exit status is not 0
-# only if an error does not belong to a test: leaks found at the end, names left in /dev/shm, or a
-# program that does not start its tests.
+# test that crashes has failed.  The remaining tests continue in a new launch.  The exit status is
+# nonzero only for errors that do not belong to a test: leaks found at the end, names left in /dev/shm, or
+# a program that does not start its tests.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 # shellcheck source=scripts/test_setup.sh

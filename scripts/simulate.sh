@@ -14,7 +14,7 @@
 #
 # The program runs in a temporary directory: paths of files must be absolute.
 #
-# A link transfers 12.5 GB/s with a latency of 500 ns; a host sends a message per 200 ns.  Computation takes no time:
+# A link transfers 12.5 GB/s with a latency of 500 ns; a host sends one message per 200 ns.  Computation takes no time:
 # times include messages only and are reproducible.  Collective algorithms are selected explicitly: SMPI's selectors
 # choose different algorithms for different numbers of ranks, and make the creation of communicators expensive.
 # SPDX-License-Identifier: BSD-3-Clause
@@ -30,14 +30,14 @@ hosts=$(((np + per_host - 1) / per_host))
 work=$(mktemp -d "${TMPDIR:-/tmp}/tutti-simulated-XXXXXX")
 trap 'rm -rf "$work"' EXIT INT TERM HUP
 
-# Print the topology for at least that many hosts, in SimGrid's notation.
+# Set `form` to the topology in SimGrid's notation, and `count` to its number of hosts, which is at least `hosts`.
 case $topology in
 fat-tree)
     leaves=$(((hosts + 15) / 16))
     form="topology='FAT_TREE' topo_parameters='2;16,$leaves;1,8;1,1'" count=$((16 * leaves))
     ;;
 dragonfly) # groups, chassis, routers per chassis, hosts per router; each with the number of links
-    # SimGrid connects a group to as many others as a chassis has routers
+    # SimGrid connects a group to as many other groups as a chassis has routers.
     chassis=$(((hosts + 255) / 256)) groups=$(((hosts + 31) / 32))
     [ $groups -gt 1 ] || groups=2
     [ $groups -lt 8 ] || groups=8

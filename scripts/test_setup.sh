@@ -11,7 +11,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # daemon, no use of networks.
 export OMPI_MCA_ess_singleton_isolated=1 OMPI_MCA_pml=ob1 OMPI_MCA_osc=^ucx OMPI_MCA_btl=self,vader
 
-# Directory of the results of this run of ctest, which is identified by process id and start time.
+# results: print the directory of the results of this run of ctest, which is identified by its process id and start time
 results() {
     local stat
     stat=$(cat "/proc/$PPID/stat" 2>/dev/null)
@@ -46,7 +46,7 @@ sanitizers() {
     esac
 }
 
-# directories NAME: create TUTTI_TEST_DIR and TUTTI_TEST_SHM, private to this test.  Temporary files are put there,
+# directories NAME: create TUTTI_TEST_DIR and TUTTI_TEST_SHM, private to this test.  Temporary files are created there,
 # too, because programs without mpirun remove each other's session directories of Open MPI.
 directories() {
     TUTTI_TEST_DIR=${TUTTI_TEST_DIR:-$TUTTI_BUILD_DIR/scratch}/$1
@@ -113,7 +113,7 @@ names_left() {
     done
 }
 
-# Set `left` to 1 if the test has left shared memory.
+# finish: end the processes of the test, remove its directories, and set `left` to 1 if it has left shared memory
 finish() {
     kill_all
     left=0

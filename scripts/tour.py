@@ -6,9 +6,9 @@
   3. a dataset written on two ranks, verified and resumed on four, with the same values as without interruption
 
 BUILD contains the command and the examples; files are written in DIR.  Values are medians, with the 95 % interval of the median in
-brackets (of fewer than six runs: minimum and maximum; of ratios: by resampling rounds).  If the interval of a ratio contains 1, the page says that no difference is shown.  The exit code is
-not 0 if idg2 has more than a third of the intervals of own.  --by: the partitioner of the mesh (default: metis, or rcb if the library has
-no METIS).  --small: for the tests.
+brackets (of fewer than six runs: minimum and maximum; of ratios: by resampling rounds).  If the interval of a ratio contains 1, the
+page says that no difference is shown.  The exit code is not 0 if idg2 has more than a third of the intervals of own.  --by: the
+partitioner of the mesh (default: metis, or rcb if the library has no METIS).  --small: small sizes, for the tests.
 SPDX-License-Identifier: BSD-3-Clause"""
 import argparse
 import base64
@@ -87,7 +87,7 @@ def card(title, note, body, said=None):
 
 
 def picture(path, text, style):
-    """Return a picture as the data of an <img>, so that styles of an SVG do not affect the page."""
+    """Return a figure with a picture as the data of an <img>, so that styles of an SVG do not affect the page."""
     kind = {".svg": "svg+xml", ".png": "png"}[path.suffix]
     data = base64.b64encode(path.read_bytes()).decode()
     image = f'<img class="{style}" alt="{html.escape(text)}" src="data:image/{kind};base64,{data}">'
@@ -95,7 +95,7 @@ def picture(path, text, style):
 
 
 def terms(*rows):
-    """Explain the terms of the page."""
+    """Return a list of the terms of the page with explanations."""
     return "<dl>" + "".join(f"<dt>{html.escape(word)}</dt><dd>{html.escape(text)}</dd>" for word, text in rows) + "</dl>"
 
 

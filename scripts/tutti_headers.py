@@ -43,7 +43,7 @@ class Function:
 class Struct:
     name: str
     header: str
-    fields: list = field(default_factory=list)   # empty: an opaque handle
+    fields: list = field(default_factory=list)   # empty for an opaque handle
 
 
 def preprocess(*flags):

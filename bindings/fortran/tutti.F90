@@ -1,10 +1,9 @@
 ! The module tutti: collective file access for MPI programs, in Fortran 2018.
 !
 ! Procedures, types and constants have the names of C, and the documentation in the C headers applies
-! (include/tutti, man 3 tutti_file).  docs/reference/fortran.md describes the differences. 
-! scripts/gen_fortran.py writes
-! declarations.inc and procedures.inc from these headers, and interfaces.inc from interfaces.txt;
-! this file contains procedures that differ from C.
+! (include/tutti, man 3 tutti_file).  docs/reference/fortran.md describes the differences.
+! scripts/gen_fortran.py writes declarations.inc and procedures.inc from these headers, and interfaces.inc
+! from interfaces.txt; this file contains procedures that differ from C.
 ! SPDX-License-Identifier: BSD-3-Clause
 module tutti
   use, intrinsic :: iso_c_binding
@@ -21,7 +20,7 @@ module tutti
 
 #include "declarations.inc"
 
-  ! ---------------------------------------------------------------- types of Fortran's own
+  ! ---------------------------------------------------------------- types that exist only in Fortran
 
   ! A part of an operation (tutti_part_make).  The array must not be freed until the operation is complete.
   type, bind(c), public :: tutti_part

@@ -145,7 +145,7 @@ program heat
   use, intrinsic :: iso_fortran_env, only: error_unit
   implicit none
   real(real64), parameter :: pi = 3.14159265358979324d0, given = 300, inflow = 100, g = 0.29289321881345248d0
-  integer(int64), parameter :: ids(2) = [1, 2], cold_set = 10, heated_set = 20   ! of blocks and sets
+  integer(int64), parameter :: ids(2) = [1, 2], cold_set = 10, heated_set = 20   ! ids of blocks and sets
 
   type :: element
     integer :: block, place, node(8) = 0   ! place: index in its block, in the order of get_mesh

@@ -18,7 +18,7 @@ program step10
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
 
-  ! slabs along the last dimension; the value of a cell is its position in the grid
+  ! Divide the grid into slabs along the last dimension; the value of a cell is its position in the grid.
   lo = nz * rank / ranks + 1
   hi = nz * (rank + 1) / ranks
   allocate (u(1 - ghost:nx + ghost, 1 - ghost:ny + ghost, lo - ghost:hi + ghost), v(nx, ny, lo:hi))

@@ -27,7 +27,7 @@ program step1
     block%hi(1:2) = n * [row + 1, column + 1]
   end if
   call tutti_file_open(MPI_COMM_WORLD, file_name("step1.dat"), ior(TUTTI_WRITE, TUTTI_CREATE), file, ierr=ierr)
-  ! a rank that fails locally still makes the collective call, which then fails on all ranks
+  ! A rank that fails locally still makes the collective call, which then fails on all ranks.
   call tutti_access_section(block, access, ierr=closed)
   if (ierr == TUTTI_OK) then
     call tutti_file_write(file, access, mine, ierr=ierr)

@@ -16,7 +16,7 @@ program step2
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
 
-  ! without ierr an error ends the program, with its message
+  ! Without the argument ierr, an error ends the program with a message.
   call slab(1, out)
   call slab(3, in)
   first = nx * rank / ranks + 1

@@ -18,7 +18,7 @@ program step3
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
 
-  ! items are distributed cyclically; any index list is possible
+  ! Items are distributed cyclically; any list of indices is possible.
   index = [(int(i, tutti_count) * ranks + rank, i=0, items - 1)]
   call tutti_access_indices(0_tutti_off, int(item, tutti_off), index, access)
   call tutti_file_open(MPI_COMM_WORLD, "step3.dat", ior(ior(TUTTI_WRITE, TUTTI_CREATE), TUTTI_TRUNCATE), f)

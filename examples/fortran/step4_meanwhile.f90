@@ -24,7 +24,7 @@ program step4
   if (opt%background == TUTTI_BACKGROUND_AUTO) opt%background = TUTTI_BACKGROUND_IO_ONLY
   call tutti_file_open(MPI_COMM_WORLD, "step4.dat", ior(ior(TUTTI_WRITE, TUTTI_CREATE), TUTTI_TRUNCATE), f, opt=opt)
 
-  ! two arrays alternate: between begin and end the array must not be changed
+  ! Two arrays alternate, because an array must not be changed between begin and end of its write.
   allocate (now(n), next(n))
   now = [(real(part, 8), part=1, n)]
   do step = 0, steps - 1

@@ -30,7 +30,7 @@ program step5
   if (corner /= 98 * columns + 19 .or. total /= 0.5d0 * rows * columns * (rows * columns - 1d0)) stop 1
 contains
 
-  ! Columns are distributed block-cyclically in blocks of 8; each rank writes its part in one call.
+  ! Write the array.  Columns are distributed block-cyclically in blocks of 8; each rank writes its part in one call.
   subroutine store()
     type(tutti_distribution) :: d
     integer(tutti_count) :: part(2), global(2), elements
@@ -62,7 +62,7 @@ contains
     corner = v(50, 10)
   end subroutine look
 
-  ! Each piece is shared by all ranks; the next one is prefetched.
+  ! Add up the array in pieces.  All ranks share each piece; the next one is prefetched.
   subroutine add_up(total)
     real(8), intent(out) :: total
     integer(tutti_off), parameter :: budget = 64 * 1024

@@ -29,7 +29,7 @@ program step6
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
 
-  ! the columns of this rank, with one ghost column on each side
+  ! Initialize the columns of this rank, with one ghost column on each side.
   first = n * rank / ranks + 1
   last = n * (rank + 1) / ranks
   allocate (now(n, first - 1:last + 1), next(n, first - 1:last + 1))
@@ -38,14 +38,14 @@ program step6
     if (j > n / 3) now(n / 3 + 1:, j) = 100
   end do
 
-  ! define a grid and a variable on it; repeating an identical definition is allowed
+  ! Define a grid and a variable on it; repeating an identical definition is allowed.
   call tutti_dataset_open(MPI_COMM_WORLD, folder, ior(ior(TUTTI_READ, TUTTI_WRITE), TUTTI_CREATE), d)
   call tutti_dataset_grid(d, "grid", [n, n])
   call tutti_dataset_variable(d, "temperature", "grid", TUTTI_FLOAT64, units="K", long_name="temperature")
   call tutti_slice_fortran([1, first], [n, last], mine)
   call tutti_decomposition_create(d, "grid", columns, slice=mine)
 
-  ! read the last state, if there is one
+  ! Read the last state, if there is one.
   at = 0
   call tutti_dataset_latest(d, TUTTI_STATE, segment, ierr)
   if (ierr == TUTTI_OK) then

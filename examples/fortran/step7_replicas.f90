@@ -21,7 +21,7 @@ program step7
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
 
-  ! the block of this rank with its ghost cells; the global number of a cell is its index in the array
+  ! Number the cells of this rank, including ghost cells: the global number of a cell is its index in the array.
   grid = 0
   call MPI_Dims_create(ranks, 2, grid)
   at = [mod(rank, grid(1)), rank / grid(1)]
@@ -33,18 +33,18 @@ program step7
     values(:, j) = [(i + j / 1000d0, i=low(1), high(1))]
   end do
 
-  ! created once, used for any number of writes
+  ! The inspector is created once and can be used for any number of writes.
   call tutti_replicas_create(MPI_COMM_WORLD, reshape(numbers, [size(numbers)]), 8_tutti_off, r)
   call tutti_file_open(MPI_COMM_WORLD, "step7.dat", ior(ior(TUTTI_READ, TUTTI_WRITE), TUTTI_CREATE), f)
   call tutti_replicas_write(f, 0_tutti_off, r, values, check=1)
 
-  ! read back: every rank gets its block with ghost cells
+  ! Read back: every rank gets its block with ghost cells.
   allocate (back(size(values, 1), size(values, 2)), source=-1d0)
   call tutti_replicas_read(f, 0_tutti_off, r, back)
   wrong = count(back /= values)
   call tutti_file_close(f)
 
-  ! the file is an array of doubles: read one row of it
+  ! The file is an array of doubles: read one row of it.
   spec%ndims = 2
   spec%shape(1:2) = [rows, columns]
   spec%type = TUTTI_FLOAT64

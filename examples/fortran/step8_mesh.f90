@@ -20,7 +20,7 @@ program step8
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
 
-  ! partition the mesh and create the part of this rank with its halo
+  ! Partition the mesh, and create the part of this rank with its halo.
   call box()
   call tutti_mesh_renumber(mesh, TUTTI_MESH_CURVE)
   call tutti_mesh_view_get(mesh, slice)
@@ -36,7 +36,7 @@ program step8
     call tutti_mesh_part_exchange(part, u, 1)   ! update halo nodes from their owners
   end do
 
-  ! write each node once, in the order of the mesh; one of the ranks that hold it writes it
+  ! Write each node once, in the order of the mesh; one of the ranks that hold it writes it.
   call tutti_replicas_create(MPI_COMM_WORLD, p%number, 8_tutti_off, r, own=p%own)
   call tutti_file_open(MPI_COMM_WORLD, "step8.dat", &
                        ior(ior(TUTTI_READ, TUTTI_WRITE), ior(TUTTI_CREATE, TUTTI_TRUNCATE)), f)
@@ -80,7 +80,7 @@ contains
                          reshape(node, [size(node)]), mesh)
   end subroutine box
 
-  ! Each owned node gets the mean of the nodes of its elements, except on the boundary.
+  ! Set each owned node to the mean of the nodes of its elements, except on the boundary.
   subroutine smooth()
     real(8) :: sum_of(p%nodes)
     integer :: n(p%nodes), e, i

@@ -16,9 +16,9 @@ import tutti  # noqa: E402
 run = tutti.open(sys.argv[1])
 print(run)
 name = sys.argv[3] if len(sys.argv) > 3 else next(n for n in run if len(run[n].shape) == 3)
-field = run[name]  # time, rows, columns: nothing is read yet
+field = run[name]  # the dimensions are time, rows and columns; nothing is read yet
 
-# %% four times, each read when it is drawn
+# %% draw four times; each is read when it is drawn
 chosen = np.unique(np.linspace(0, len(field) - 1, 4).round().astype(int))
 figure, axes = plt.subplots(1, len(chosen) + 1, figsize=(3.2 * (len(chosen) + 1), 3), layout="constrained")
 low, high = field[0].min(), field[0].max()
@@ -27,7 +27,7 @@ for axis, at in zip(axes, chosen):
     axis.set(title=f"time {field.times[at]:g}", xticks=[], yticks=[])
 figure.colorbar(image, ax=axes[:-1], label=f"{field.long_name or name} [{field.units or '1'}]", shrink=0.8)
 
-# %% the value in the middle over time
+# %% draw the value in the middle over time
 axes[-1].plot(field.times, field[:, field.shape[1] // 2, field.shape[2] // 2], "o-", color="tab:red")
 axes[-1].set(title="in the middle", xlabel="time", ylabel=field.units)
 figure.savefig(sys.argv[2] if len(sys.argv) > 2 else "plot.png", dpi=80)

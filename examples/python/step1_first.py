@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import tutti
 
-comm = tutti.mpi.world()  # mpi4py's COMM_WORLD, if it is there
+comm = tutti.mpi.world()  # COMM_WORLD of mpi4py, if mpi4py is installed
 tutti.mpi.abort_on_exception()
 side = 2 if comm.size >= 4 else 1
 n, row, col = 512 // side, comm.rank // side, comm.rank % side

@@ -11,7 +11,7 @@ import tutti
 STEPS, ITEMS, ITEM = 10, 4096, 64
 comm = tutti.mpi.world()
 tutti.mpi.abort_on_exception()
-index = np.arange(ITEMS) * comm.size + comm.rank  # items are distributed cyclically; any index list is possible
+index = np.arange(ITEMS) * comm.size + comm.rank  # items are distributed cyclically; any list of indices is possible
 state = np.empty(ITEMS * ITEM, np.uint8)
 
 with tutti.File(comm, sys.argv[1] if len(sys.argv) > 1 else "step3.dat", "w") as f:

@@ -24,7 +24,7 @@ if options.background == "auto":
     options.background = "io-only"
 now, then = np.arange(N, dtype=float), np.empty(N)
 with tutti.File(comm, sys.argv[1] if len(sys.argv) > 1 else "step4.dat", "w", options) as f:
-    for step in range(STEPS):  # two buffers alternate: in the block `now` must not be changed
+    for step in range(STEPS):  # two buffers alternate, because `now` must not be changed in the block
         with f.write_begin(place_of(step), now):
             np.multiply(now, 0.5, out=then)
             then += step + 1

@@ -14,7 +14,7 @@ tutti.mpi.abort_on_exception()
 path = sys.argv[1] if len(sys.argv) > 1 else "step5.tta"
 whole = np.arange(ROWS * COLUMNS, dtype=float).reshape(ROWS, COLUMNS)  # the expected contents
 
-# columns are distributed block-cyclically in blocks of 8; each rank writes its part in one call
+# Columns are distributed block-cyclically in blocks of 8; each rank writes its part in one call.
 columns = tutti.Distribution((ROWS, COLUMNS), "none", ("block-cyclic", comm.size, 8))
 mine = whole[np.ix_(*columns.indices(comm.rank))]
 with tutti.Array.create(comm, path, (ROWS, COLUMNS), "f8", order="F") as a:

@@ -11,7 +11,7 @@ import numpy as np
 import tutti
 
 LONG, ACROSS, STEPS = 24, 4, 3
-SLAB = (ACROSS + 1) ** 2  # nodes
+SLAB = (ACROSS + 1) ** 2  # number of nodes of a cross section
 CORNERS = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]])
 comm = tutti.mpi.world()
 tutti.mpi.abort_on_exception()

@@ -13,7 +13,7 @@ import pathlib
 import sys
 
 PARENT = pathlib.Path(__file__).resolve().parent.parent
-sys.path[:1] = [str(PARENT), str(PARENT / "share/tutti")]  # in the source tree; installed as bin/tutti-report
+sys.path[:1] = [str(PARENT), str(PARENT / "share/tutti")]  # PARENT is experiments/, or the prefix of an installed bin/tutti-report
 from tutti_experiments import programs, report  # noqa: E402
 
 SYSTEM = "/usr/bin/python3"
@@ -37,7 +37,8 @@ def main():
         parser.add_argument(name)
     words = parser.parse_args()
     if words.html and not importlib.util.find_spec("matplotlib") and os.path.realpath(sys.executable) != os.path.realpath(SYSTEM) and os.path.exists(SYSTEM):
-        os.execv(SYSTEM, [SYSTEM] + sys.argv)  # has the packages of the distribution
+        # The Python of the system has matplotlib if the package of the Linux distribution is installed.
+        os.execv(SYSTEM, [SYSTEM] + sys.argv)
     r = report.load(words.file)
     if r["format"] == "tutti-program-1":
         print(programs.text_of(r), end="")

@@ -20,7 +20,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(TOP, "experiments")]
 from tutti_experiments.intervals import geometric, median, ratio  # noqa: E402
 
-CONTIGUOUS = ("segmented", "small4k", "ior47008", "tile1m")  # one piece per rank and call, or pieces of 1 MiB
+CONTIGUOUS = ("segmented", "small4k", "ior47008", "tile1m")  # patterns with one piece per rank and call, or pieces of 1 MiB
 
 
 def run(args, build, ranks, path, preloaded):

@@ -1,12 +1,12 @@
-"""Sturtevant, Chen, Heermann, Christon and Greenberg, PDS/PIO, Tables 1 to 3: datasets, and Table 3 as an Exodus file.
+"""Results of the experiments dataset and exodus: Tables 1 to 3 of Sturtevant, Chen, Heermann, Christon and Greenberg, PDS/PIO.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from .intervals import median
 from .judgement import counts, find, interval, quartiles, rate
 
 MB = 1e6
-FLAT = 1.25  # maximum ratio of times that count as equal: fsync is noisy
-TABLE_1 = {1: 63.0, 2: 106.5, 4: 149.3, 8: 171.5, 12: 182.6, 16: 168.2, 28: 176.8}  # MB/s by buffer size in MB, one server
+FLAT = 1.25  # times count as equal up to this ratio, since fsync is noisy
+TABLE_1 = {1: 63.0, 2: 106.5, 4: 149.3, 8: 171.5, 12: 182.6, 16: 168.2, 28: 176.8}  # in the paper: MB/s by buffer size in MB, one server
 TABLES_2_3 = {"GILA 2-D, 1760 / 1852": 18.3, "GILA 2-D, 31320 / 31791": 73.8, "GILA 3-D, 44250 / 49584": 75.6, "ALEGRA 3-D, 7599 / 9138, 1 MB": 32.1,
               "ALEGRA 3-D, 7599 / 9138, 2 MB": 45.4, "ALEGRA 3-D, 7599 / 9138, 4 MB": 149.4}
 TABLE_3 = {1: 32.1, 2: 45.4, 4: 149.4}
@@ -14,20 +14,20 @@ LIMITS = ("limit", "limit, rank after rank")
 
 
 def laps(j):
-    """Return [(name of the samples, whether they are reads)]."""
+    """Return a list of (name of the samples, whether they are reads)."""
     return [("read_seconds" if read else "seconds", read) for read in j.operations()]
 
 
 def hypothesis(j, where, of, to, names, lap="seconds", than=1.0):
-    """Add a hypothesis: the ratios of the times of two variants, round by round, compared with `than`.  Does nothing if a variant
-    is None."""
+    """Add a hypothesis: the ratios of the times of two variants, round by round, compared with `than`.  Nothing is added if a
+    variant is None."""
     if of and to:
         said = {} if than != 1 else {"above": f"{names[1]} is faster than {names[0]}", "below": f"{names[0]} is faster than {names[1]}"}
         j.hypothesis(f"time of {names[0]} over that of {names[1]}", where, [a / max(b, 1e-9) for a, b in zip(of[lap], to[lap])], than=than, **said)
 
 
 def over(of, to, lap="seconds"):
-    """Return the ratio of the medians; 0: unknown."""
+    """Return the ratio of the medians, or 0 if it is unknown."""
     return median(of[lap]) / median(to[lap]) if of and to and median(to[lap]) > 0 else 0
 
 

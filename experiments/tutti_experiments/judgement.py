@@ -90,7 +90,7 @@ def best_of(entries):
 # ---- figures
 
 class Figure(dict):
-    """A table with the members that the JSON has; rows and columns are in the order in which they are first used."""
+    """A table, as the JSON contains it; rows and columns are in the order in which they are first used."""
 
     def put(self, row, column, value):
         if row not in self["rows"]:
@@ -123,7 +123,7 @@ class Judgement:
         return [p for p in self.r["parts"] if p["part"] == name and directory in (None, p["directory"])]
 
     def operations(self):
-        """Return whether this is a read; writes come first."""
+        """Return the chosen operations as a list, writes first; an element is whether the operation is a read."""
         return [read for read, chosen in ((False, self.r["write"]), (True, self.r["read"])) if chosen]
 
     def figure(self, kind, id, title, **more):

@@ -1,4 +1,5 @@
-"""Filgueira, Singh, Isaila, Carretero and Garcia Loureiro, Interval Data Grouping: Tables 3 and 4, figures 5, 6 and 8 to 11.
+"""Results of the experiment mesh: Tables 3 and 4, figures 5, 6 and 8 to 11 of Filgueira, Singh, Isaila, Carretero and Garcia
+Loureiro, Interval Data Grouping.
 
 Gate: idg2 never has more intervals than idg.  Goals, for meshes ordered along the curve and partitioned by METIS: own has at least
 four times as many intervals as idg; the median time ratio own / idg for loads up to 50 is at least 1.4 with list and 1.8 with
@@ -111,7 +112,7 @@ def put_time(e, point, name, column):
 
 
 def show_rule(j, points, where, read, rule):
-    """Add figures 5 and 6: the configurations with one rule."""
+    """Add the figure of the configurations with one rule, like figures 5 and 6 of the paper."""
     what = f"{'read' if read else 'written'}{' by ' if rule else ''}{rule}"
     e = j.figure("lines", f"{where[0]:.14} {where[1]} {what:.18}", f"{where[0]} on {where[1]} ranks: {what}", axis="load", unit="milliseconds", decimals=2,
                   note=f"Figures 5 and 6.  Making access and plan, and {'reading' if read else 'writing'}, to close; root: that is gathering, too.  With a "
@@ -161,7 +162,7 @@ def show_gain(j, rule, least):
 
 
 def goal_of(j, method):
-    """Return the goal of a method along the curve, for configurations in which each rank writes independently; 0: none."""
+    """Return the goal of a method for meshes ordered along the curve and partitioned by METIS; 0 if there is none."""
     return GOALS.get(method, 0) if j.r["order"] == "curve" and j.r["by"] == "metis" and has_metis(j) else 0
 
 

@@ -1,9 +1,9 @@
-"""Dickens and Thakur, figures 4 to 7: the share of I/O that overlaps with computation.
+"""Results of the experiment overlap: the share of I/O that overlaps with computation, figures 4 to 7 of Dickens and Thakur.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from .judgement import counts, entry_of, hidden, is_read, milliseconds, phase
 
-GOAL = 80.0  # percentage of the smaller of compute and file time
+GOAL = 80.0  # minimum overlap, in per cent of the shorter of computation and file access
 PARTS = {"independent": ("Independent conforming {}", "figure 4"),
          "independent direct": ("Independent conforming {} with O_DIRECT", "figure 4"),
          "collective": ("Collective {}", "figures 5 and 6"),
@@ -13,8 +13,8 @@ NOT_SHOWN = ("exchange alone", "io-only, no compute")
 
 def times_of(point):
     """Return the seconds of computation, of I/O and of file access of the sequential variant.  For writes, the exchange is timed with a
-    store that transfers no data; the remaining time is file access.  For reads the statistics are used, which are exact because nothing
-    overlaps in step 5."""
+    store that transfers no data; the remaining time is file access.  For collective reads, the statistics are used, which are exact
+    because nothing overlaps in step 5."""
     sequential, exchange = entry_of(point, "sequential"), entry_of(point, "exchange alone")
     compute = phase(sequential, "compute")
     io = max(sequential["median"] - compute, 1e-9)

@@ -16,13 +16,13 @@ try:
 except ImportError:
     Figure = None
 
-WIDTH = 4.6  # inches
+WIDTH = 4.6  # width of a figure in inches
 PALETTE = ["#d6402f", "#ec8a3a", "#c08a1e", "#15964f", "#0f8f9e", "#8757d6", "#d1479b", "#8a5a3c", "#6fd39b", "#8db0ff"]
 COLOURS = {"auto": "#2f66e8", "conforming": "#8a94a6", "sequential": "#8a94a6", "none": "#8a94a6", "MPI library": "#5b6576",
            "MPI begin/end": "#5b6576"}  # colours of the variants, the same in all figures
 KINDS = {"limit": "#8a94a6", "pieces": "#c08a1e", "staging": "#0f8f9e", "mapping": "#8757d6", "peer": "#5b6576"}
 METHODS = {"auto": ("#2f66e8", "#8db0ff"), "two-phase": ("#15964f", "#6fd39b"), "independent": ("#d6402f",), "list": ("#ec8a3a",),
-           "sieve": ("#d1479b",), "root": ("#8a5a3c",)}  # fresh plan, reused plan
+           "sieve": ("#d1479b",), "root": ("#8a5a3c",)}  # colours for a fresh plan and for a reused plan
 
 
 def colour_of(name, index):
@@ -44,7 +44,7 @@ def svg_of(figure, label):
 
 
 def marked(artists):
-    """Mark the artists that show data by an id, which tests search."""
+    """Give the artists that show data the id "data", which tests search for."""
     for a in artists:
         a.set_gid("data")
 

@@ -18,8 +18,8 @@ def values_of(variants):
 
 
 def rows_of(r):
-    """Return the table: a heading, then a row for each variant of each series.  Ratios are those of the first value to that of the first
-    variant: medians over rounds."""
+    """Return the table: a heading, then a row for each variant of each series.  The last column is the median over rounds of the ratio of
+    the first value to that of the first variant."""
     every = [v for s in r["series"] for v in s["variants"]]
     values, rates = values_of(every), any("bytes" in s for s in r["series"])
     head = ["series", "variant"]

@@ -6,9 +6,9 @@ SPDX-License-Identifier: BSD-3-Clause"""
 from .intervals import median, quantile, sign_bounds
 from .judgement import best_of, counts, entry_of, half_median, is_read, quartiles, size_text
 
-PATIENCE, TRIAL, TRIAL_PEER = 3.0, 3, 5  # as in exp_auto.c and bench.h
+PATIENCE, TRIAL, TRIAL_PEER = 3.0, 3, 5  # must equal PATIENCE of exp_auto.c, BENCH_TRIAL and BENCH_TRIAL_PEER of bench.h
 GOAL_MEDIAN, GOAL_MOST = 3.0, 10.0  # maximum regret in per cent: median, 95th percentile
-GOAL_PEER = 0.95  # minimum of the lower bound of: time of the MPI library / time of Tutti
+GOAL_PEER = 0.95  # minimum of the lower bound of (time of the MPI library) / (time of Tutti)
 
 
 def best_fixed(point):

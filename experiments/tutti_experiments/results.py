@@ -34,7 +34,8 @@ def says(hypothesis):
 
 
 def verdict(hypotheses, dates, apart=60):
-    """Return (text, whether it is a verdict) for one hypothesis in all runs, None if a run lacks it; dates: those of the runs."""
+    """Return (text, whether it is a verdict) for one hypothesis.  hypotheses: its results in the runs (None: missing); dates: those of the
+    runs; apart: minimum distance of the dates in minutes."""
     made = [(c, d) for c, d in zip(hypotheses, dates) if c is not None]
     said = {says(c) for c, _ in made}
     if UNBOUNDED in said:
@@ -96,7 +97,7 @@ def unit_of(row):
 
 
 def hypotheses_table(rows, n, named):
-    """Return a table of hypotheses; named: with the name of the experiment, for the summary."""
+    """Return a table of hypotheses in n runs; named: with a column for the name of the experiment, for the summary."""
     head = ["experiment"] if named else []
     head += ["where", "what", "compared with"] + [f"run {i + 1}" for i in range(n)] + ["verdict"]
     table = [head, ["---"] * len(head)]
@@ -108,7 +109,7 @@ def hypotheses_table(rows, n, named):
 
 # ---- the papers
 
-PAPERS = [  # stems of files, in the order of the page
+PAPERS = [  # (heading, stems of files), in the order of the page
     ("Paper 1: Dickens and Thakur, collective I/O in steps, and behind computation", "steps overlap"),
     ("Paper 2: Feki and Gabriel, overlap of exchange and file access", "pipelines primitives"),
     ("Paper 3: Thakur and Choudhary, sections of arrays", "sections"),
@@ -116,7 +117,7 @@ PAPERS = [  # stems of files, in the order of the page
     ("Paper 5: Sturtevant and others, PDS/PIO", "dataset exodus"),
     ("No paper: cost of the automatic choice", "auto"),
 ]
-SHOWN = {  # names of the figures of each file that the page has; reports have all figures
+SHOWN = {  # pattern of the ids of the figures that the page shows, by stem of the file; reports have all figures
     "steps": r"processes|files$|shares$|stagger",
     "overlap": r"^(independent|collective)",
     "overlap-throttled": r"^collective",

@@ -1,4 +1,4 @@
-"""Thakur and Choudhary, Tables 1 and 2, figure 2: sections of arrays, and whole arrays by distribution.
+"""Results of the experiment sections: Tables 1 and 2 and figure 2 of Thakur and Choudhary, sections and whole arrays by distribution.
 
 Gates, which the exit status reports: a common section is transferred once, so that requests and bytes decrease at least by the number of
 ranks; nothing is read outside the smallest section that contains the requests of all ranks; with --iops and O_DIRECT, times decrease
@@ -9,9 +9,9 @@ from .judgement import best_of, counts, entry_of, is_read, milliseconds
 
 DIRECT, SIEVED, EXTENDED, HOLES, DEFAULT = "direct", "direct, sieved", "extended two-phase", "extended, all holes", "default"
 ENGINE, PEER, RMW = "same bytes, no array", "MPI library", ", rmw"
-TIME_GOAL = 0.8  # minimum of: ratio of times / ratio of requests
+TIME_GOAL = 0.8  # minimum of (ratio of times) / (ratio of requests)
 ENGINE_GOAL = COLD_GOAL = 1.1
-ENOUGH = 0.5  # minimum seconds of operations for a gate on times
+ENOUGH = 0.5  # a gate judges times only if the requests of the direct method take at least this many seconds at the rate of --iops
 PARTS = {"common": "All ranks want the same section: Thakur and Choudhary's Table 1, there on 16 processors.",
          "overlapping": "Each rank's section is shifted, p being the rank; row I is from Table 2 of that paper.",
          "distinct": "No element is wanted by two ranks."}
@@ -129,7 +129,7 @@ def judge_gates(j):
 # ---- hypotheses
 
 def hypothesis_default(j, point, where):
-    """Add the ratio of the default's time to that of the best variant in each row."""
+    """Add a hypothesis: the ratio of the default's time to that of the best variant, in the rounds for comparison."""
     ours = entry_of(point, DEFAULT)
     best = best_of([e for e in point["entries"] if e is not ours and counts(e)])
     if ours and best:

@@ -1,4 +1,4 @@
-"""Feki and Gabriel: Table I and figures 1 to 3 (pipelines), figure 4 (primitives).
+"""Results of the experiments pipelines and primitives: Table I and figures 1 to 4 of Feki and Gabriel.
 
 The rounds of a point are grouped in series.  In each series every variant has one time: its minimum, as in the paper, or its median.
 Tables count the series that a variant wins.
@@ -9,7 +9,7 @@ from .judgement import counts, entry_of, hidden, milliseconds, phase, size_text
 ALGORITHMS = ["none", "comm", "write", "write-comm", "write-comm-2"]
 PRIMITIVES = ["two-sided", "fence", "lock", "shm"]
 PAPERS = PRIMITIVES[:3]
-HIDDEN_GOAL = 70.0  # percentage of the shorter of exchange and file access
+HIDDEN_GOAL = 70.0  # minimum overlap, in per cent of the shorter of exchange and file access
 
 
 def benchmark(point):
@@ -75,7 +75,7 @@ def put_improvements(j, e, names, read, of_all):
             better = [b for b in improvements(j, names, read, p["pattern"], name) if of_all or b > 0]
             some = some or bool(better)
             e.put(benchmark(p), name, sum(better) / len(better) if better else "-")
-    if not some:  # no figure without bars
+    if not some:  # omit a figure without bars
         e.update(rows=[], columns=[], values=[])
 
 
@@ -88,8 +88,8 @@ def put_times(e, row, point, least):
 # ---- pipelines
 
 def shorter_phase(point):
-    """Return (exchange, file access, the shorter of both), the maximum that overlap can hide.  Exchange is timed with a store that transfers
-    no data; the remaining time without overlap is file access."""
+    """Return the times of the exchange and of file access, and the shorter of both, which is the maximum that overlap can hide.  The
+    exchange is timed with a store that transfers no data; the remaining time without overlap is file access."""
     none, alone = entry_of(point, "none"), entry_of(point, "exchange alone")
     if not none or not alone:
         return 0, 0, 0
@@ -151,7 +151,7 @@ def show_hidden(j):
 
 
 def hypothesis_hidden(j, where, points):
-    """Add the overlap of write-comm-2 in each round: the median over the points."""
+    """Add a hypothesis: the share that write-comm-2 hides in each round, the median over the points."""
     pairs = [(entry_of(p, "none"), entry_of(p, "write-comm-2"), shorter_phase(p)[2]) for p in points]
     pairs = [(a["seconds"], b["seconds"], s) for a, b, s in pairs if a and b and s > 0]
     rounds = min((min(len(a), len(b)) for a, b, _ in pairs), default=0)
@@ -180,7 +180,7 @@ def show_pipelines(j, read):
     for name in ALGORITHMS[1:]:
         j.hypothesis_faster(where, points, "none", name)
     j.hypothesis_faster(where, points, "MPI library", "auto")
-    if j.r["options"]["direct_io"] not in ("0", "false") and not read:  # file access takes time, but no processor
+    if j.r["options"]["direct_io"] not in ("0", "false") and not read:  # with O_DIRECT, file access uses hardly any processor time
         hypothesis_hidden(j, where, points)
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """tutti-experiments simulated: time, messages and collective operations of the calls of Tutti on simulated machines.
 
-Runs build/smpi/experiments/calls (scripts/build.sh smpi) on machines of SimGrid, prints a table per machine, and writes
-all values as JSON.  Each run is limited in time and memory; if a run exceeds a limit, the calls measured until then are shown.
+Runs build/smpi/experiments/calls (scripts/build.sh smpi) on machines of SimGrid, prints a table per topology and number of ranks
+per host, and writes all values as JSON.  Time and memory of a run are limited; after a limit, the calls measured so far are shown.
 Simulated times repeat exactly.
 SPDX-License-Identifier: BSD-3-Clause
 """
@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
-GROWTH, COST = 1.8, 1.1  # goals
+GROWTH, COST = 1.8, 1.1  # goals: maximum of growth(), maximum of cost()
 BARE = ("bare two-phase", "two allreduces")
 PAGE = """# Simulated machines
 
@@ -38,7 +38,7 @@ algorithm: what exceeds it is caused by the call, the rest by the number of roun
 # ---- running
 
 def run(options, machine):
-    """Run the calls on one machine; return a dictionary, and whether all calls have been measured."""
+    """Run the calls on one machine; return their values; "complete": whether all calls have been measured."""
     topology, per_host, hosts = machine
     environment = dict(os.environ, SIMULATED_TOPOLOGY=topology, SIMULATED_PER_HOST=str(per_host),
                        SIMULATED_SECONDS=str(options.seconds), SIMULATED_MEMORY=str(options.memory))
@@ -55,7 +55,7 @@ def run(options, machine):
 
 
 def machines(options):
-    """Return the machines, without those that have too many ranks."""
+    """Yield the machines, without those that have too many ranks."""
     for topology in options.topology.split(","):
         for per_host in map(int, options.per_host.split(",")):
             for hosts in map(int, options.hosts.split(",")):
@@ -81,7 +81,7 @@ def groups(results):
 
 
 def growth(column, call):
-    """Return the time on the largest machine over that on the smallest; None if there are not two."""
+    """Return the time on the last machine over that on the first; None if there is only one, or a time is missing."""
     first, last = find(column[0], call), find(column[-1], call)
     return last / first if len(column) > 1 and first and last else None
 
@@ -126,7 +126,7 @@ def text(title, head, rows):
 
 
 def markdown(head, rows):
-    """Return a table of a page."""
+    """Return a table in Markdown."""
     return "\n".join(["| " + " | ".join(head) + " |", "|---" + "|--:" * (len(head) - 1) + "|", *("| " + " | ".join(row) + " |" for row in rows)])
 
 

@@ -1,4 +1,4 @@
-"""Dickens and Thakur, figures 2 and 3, sections 4.1.1 and 4.1.2.
+"""Results of the experiment steps: figures 2 and 3, sections 4.1.1 and 4.1.2 of Dickens and Thakur.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from .judgement import bandwidth, counts, phase, size_text

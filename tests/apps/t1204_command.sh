@@ -16,7 +16,7 @@ run() {
 }
 cd "$TUTTI_TEST_DIR" || exit 1
 
-# print the currents of a table, one per line
+# currents FILE: print the currents of a table, one per line
 currents() {
     grep -o '[-0-9.e+]* A' "$1"
 }

@@ -95,8 +95,8 @@ def check_alike(p):
         variants = {e["name"]: e for e in p["entries"]}
         alike(p, VARIANTS["overlap"][:5] + ["exchange alone"], ["cb_nodes", "cb_buffer_size", "exchange", "step"])
         alike(p, VARIANTS["overlap"][1:5], ["window_size"])
-        # the setup of the paper: fewer aggregators than ranks, one buffer of twice the size, and FLASH I/O as 24
-        # calls
+        # Check the setup of the paper: fewer aggregators than ranks, one buffer of twice the size, and FLASH I/O as
+        # 24 calls.
         assert setting(variants["none"], "cb_nodes") == str(max(1, p["ranks"] // 2)), variants["none"]["settings"]
         assert int(setting(variants["none"], "window_size")) == 2 * int(setting(variants["write"], "window_size"))
         assert variants["none"]["stats"]["messages"] > 0 or p["ranks"] == 1, (p["pattern"], variants["none"]["stats"])
@@ -175,7 +175,6 @@ experiment 2 primitives --quick --size 64k --rounds 1 --fault '*:write:1:ENOSPC'
 [ $? -eq 1 ] || fail 'a failing write should give exit code 1'
 tr '\n' ' ' <out | grep -q 'FAILED: .*No space' || fail 'no word of the failing write'
 
-# wrong ARGUMENTS...: check exit code 2 of wrong usage, without mpirun, which ends slowly if a rank fails
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 # compute phases that are too short are refused
 if [ -z "${TUTTI_SANITIZE:-}" ]; then
@@ -184,6 +183,7 @@ if [ -z "${TUTTI_SANITIZE:-}" ]; then
     grep -q ' 0.0 million' out && fail 'a compute phase of nothing'
 fi
 
+# wrong ARGUMENTS...: check exit code 2 of wrong usage, without mpirun, which ends slowly if a rank fails
 wrong() {
     "$TUTTI_COMMAND-experiments" "$@" >out 2>err
     [ $? -eq 2 ] || fail "tutti-experiments $*: wrong usage should give exit code 2"

@@ -10,7 +10,7 @@ from tutti_experiments import series, intervals, judgement, regret
 from tutti_experiments.judgement import Figure, Judgement
 
 NAMES = ["none", "one", "two"]
-# two benchmarks, three variants, two series of three rounds
+# Seconds of two benchmarks, three variants each, in two series of three rounds.
 TIMES = {"ior": [[4, 9, 9, 8, 8, 8], [5, 5, 5, 6, 6, 6], [9, 2, 9, 9, 9, 9]],
          "tile256": [[1] * 6, [2] * 6, [3] * 6]}
 
@@ -62,7 +62,7 @@ e = shown(j, series.put_improvements, False, True)
 near(e.at("IOR", "two")["value"], (50 - 12.5) / 2)
 near(e.at("Tile 256 B", "two")["value"], -200)
 
-# bounds of a median by the sign test
+# Check bounds of a median by the sign test.
 for n, k in ((4, 0), (5, 1), (7, 1), (8, 2), (20, 6), (100, 42)):
     assert intervals.sign_rank(n, 0.05) == k, n
 assert intervals.sign_rank(5, 0.025) == 0 and intervals.sign_rank(6, 0.025) == 1
@@ -85,13 +85,13 @@ assert j.hypotheses[1]["low"] <= j.hypotheses[1]["value"] <= j.hypotheses[1]["hi
 j.hypothesis("few", "here", [1, 2])
 assert j.hypotheses[2]["low"] is None
 
-# regret: even rounds determine the best variant, odd rounds measure the regret
+# regret: rounds with even indices determine the best variant, rounds with odd indices measure the regret
 point = {"entries": [entry("auto", [9, 2, 9, 2]), entry("list", [1, 4, 1, 4]), entry("shm", [2, 1, 2, 1])]}
 assert regret.best_fixed(point)["name"] == "list"
 value, low = regret.judge_regret(j.figure("rows", "r", "r"), "p", point)
 near(value, -50)
 assert low is None, "two rounds judge: too few"
-# with six odd rounds, the interval is from the smallest to the largest difference
+# with six rounds of odd indices, the interval is from the smallest to the largest difference
 ours = entry("auto", [1 + i / 100 if i % 2 else 9 for i in range(12)])
 low, high, is_interval = regret.difference(ours, entry("list", [1.0] * 12))
 near(low, 1)

@@ -30,7 +30,7 @@ names = {e["name"] for e in runs[0]["points"][0]["entries"]}
 assert {"auto", "independent", "list", "sieve", "root", "shm", "two-phase", "MPI library"} <= names, names
 END
 
-# intervals of tutti-report for invented times
+# Check the intervals of tutti-report for invented times.
 PYTHONPATH=$here/experiments PYTHONDONTWRITEBYTECODE=1 python3 - <<'END' || bad=1
 from tutti_experiments import regret
 from tutti_experiments.judgement import Judgement

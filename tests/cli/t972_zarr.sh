@@ -93,7 +93,7 @@ assert json.loads(refs["late/.zarray"])["shape"][0] == 2 and "time_1/0" in refs 
 assert refs["late/1.0.0"][0] == "run/data-000001.tutti"
 END
 
-# without compression, repeated; variables of changing size, run in the directory of the dataset
+# An uncompressed copy has the same values.  Variables of changing size are exported in the directory of the dataset.
 run '' cp run plain --compress 0 -v smooth,wave
 run '' diff run plain -v smooth,wave
 ./dataset_writer mesh </dev/null || exit 1

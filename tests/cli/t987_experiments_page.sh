@@ -34,7 +34,7 @@ mkdir -p tree/meshes
 touch tree/meshes/mesa.msh
 NOTES=$PWD/notes tree/scripts/bench_papers.sh ./note ./note tree/run tree/out >log 2>&1 || { cat log; exit 1; }
 [ "$(wc -l <notes)" -ge 20 ] || { echo "bench_papers.sh runs little:"; cat notes; bad=1; }
-# the commands in the code blocks of the page
+# Extract the commands in the code blocks of the page.
 sed -n 's/^    .*tutti-experiments \(.*\)$/\1/p' "$here/docs/appendix/experiments.md" | sed 's/ *#.*//' >page
 [ "$(wc -l <page)" -ge 15 ] || { echo "few commands on the page:"; cat page; bad=1; }
 sed 's/--\(json\|csv\|html\) [^ ]*//g; s/  */ /g' notes page | sort -u >commands

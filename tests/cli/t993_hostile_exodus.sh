@@ -29,12 +29,12 @@ craft node.e "$hex" 's connect1 3 2147483647'
 # missing names of variables are empty, so that several variables have equal names
 craft names.e "$hex" 'd num_glo_var 2;d time_step 1;x time_whole d time_step;x vals_glo_var d time_step num_glo_var'
 expect 0 '' export names.e --vtk -o vtk
-# many variables, and many sets with one id: the time must not grow with the square of their number
+# A file has many variables, or many sets with one id: the time must not grow with the square of their number.
 craft variables.e 'd num_dim 3;d one 1;d num_glo_var 524288;x name_glo_var c num_glo_var one'
 expect 0 '' diff variables.e variables.e
 craft ids.e 'd num_dim 3;d num_node_sets 524288;x ns_prop1 b num_node_sets'
 expect 0 '' diff ids.e ids.e
-# a member that is not a node, in a file with an id map
+# The set has a member that is not a node, in a file with an id map.
 craft member.e "$hex" 'd num_node_sets 1;d num_nod_ns1 1;x node_ns1 i num_nod_ns1;x node_num_map i num_nodes;s node_ns1 0 2147483647'
 expect 1 'tutti import: ' import member.e other.tutti
 for file in nodes product attributes negative large node; do

@@ -18,7 +18,7 @@ used=rcb
 ask partition pipe.msh --parts 4 --by metis --json
 grep -q '"by": "metis"' out && used=metis # otherwise the library lacks METIS
 [ $used = metis ] || grep -q 'METIS is not built in' err || fail 'a fallback that is not reported'
-# requested partitioner, partitions, used partitioner
+# Each line has the requested partitioner, the number of partitions, and the partitioner that is used.
 while read -r by parts real; do
     ask partition pipe.msh --parts "$parts" --by "$by" --json
     json "o['by'] == '$real' and o['parts'] == $parts and o['empty'] == 0 and ('$real' != 'rcb' or o['most'] - o['least'] <= 1)"

@@ -44,7 +44,7 @@ interrupt KILL "$TUTTI_COMMAND" bench $many
 mkdir d
 interrupt KILL "$TUTTI_COMMAND" tune --dry-run --out never d
 
-# ---- cp: neither the output nor a part of it
+# ---- cp and import leave neither the output nor a part of it
 craft() { python3 "$here/tests/cli/crafted.py" "$@"; }
 craft steps.e 'd num_dim 1;d num_nodes 1;d time_step 30000;x coordx d num_nodes;x time_whole d time_step'
 craft short.e 'd num_dim 1;d num_nodes 1;d time_step 2;x coordx d num_nodes;x time_whole d time_step'

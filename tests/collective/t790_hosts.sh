@@ -4,8 +4,8 @@
 # communicate over TCP, with equal and different numbers of ranks per host, placed by host and cyclically.  The program
 # checks the number of hosts and that messages are sent between hosts.
 #
-# Debian's MPICH 4.0 often hangs across hosts, mostly in MPI_Finalize: a run that must be ended is reported, but is not an
-# error; all other errors are.  With Open MPI every error counts.
+# Debian's MPICH 4.0 often hangs across hosts, mostly in MPI_Finalize: a run that must be ended is only reported, while other
+# errors fail the test.  With Open MPI every error fails the test.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)

@@ -23,7 +23,7 @@ powercut_record 2 durable
 powercut_replay $every each
 unset TEST_CONTAINER
 powercut_sites 16
-# check that cuts lose data without any sync, and if only SQLite syncs
+# Check that cuts lose data if nothing is synced, and if only SQLite syncs (level visible).
 powercut_record 1 durable
 powercut_replay_harmed none
 powercut_record 1 visible

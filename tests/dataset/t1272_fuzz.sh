@@ -28,7 +28,7 @@ for target in meta trailer ranked netcdf; do
     mkdir -p seeds_$target found_$target
     [ ! -d "$top/tests/fuzz/corpus/$target" ] || cp "$top/tests/fuzz/corpus/$target"/* seeds_$target
 done
-# the metadata of the golden dataset, with small database pages
+# Add the golden dataset to the seeds, with small database pages.
 { echo 'PRAGMA page_size=512;'; cat "$top/tests/dataset/golden/metadata.sql"; } >golden.sql
 python3 -c 'import sqlite3; sqlite3.connect("seeds_meta/golden").executescript(open("golden.sql").read())'
 cp "$top/tests/dataset/golden/data-000001.tutti" seeds_trailer/golden

@@ -34,7 +34,7 @@ class Header:
             dims = [self.count() for _ in range(self.count())]
             self.attributes()
             size = SIZES[self.word()]
-            self.count()  # vsize
+            self.count()  # skip vsize, which is redundant
             begin = self.number(">i" if self.version == 1 else ">q")
             for d in dims:
                 size *= lengths[d] or 1

@@ -75,7 +75,7 @@ def check(reader, what):
         for block, (key, cells) in enumerate((("steel", 27), ("copper", 162)), 1):
             grid = found[key]
             assert grid.GetNumberOfCells() == cells, (what, key, grid.GetNumberOfCells())
-            # the number of each point in the file
+            # Get the number of each point in the file.
             points = grid.GetPointData()
             ids = None
             for candidate in ("GlobalNodeId", "ids"):

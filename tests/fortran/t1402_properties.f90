@@ -62,7 +62,7 @@ contains
     call tutti_array_create(MPI_COMM_WORLD, path("doubles.tta"), spec, a, ierr=ierr)
     call fine(ierr, "create")
     do turn = 1, 3
-      ! slices of all ranks in rank order: the highest rank wins
+      ! Choose the slices of all ranks in rank order: where slices overlap, the highest rank's values remain.
       do r = 0, ranks - 1
         do d = 1, 3
           call range(shape(d), low(d), high(d), stride(d))
@@ -79,7 +79,7 @@ contains
           end do
         end do
         if (r /= rank) cycle
-        ! this rank's data is a strided section of a larger array
+        ! The data of this rank is a strided section of a larger array.
         allocate (memory(pad(1) + step(1) * n(1), pad(2) + step(2) * n(2), pad(3) + step(3) * n(3) + 1))
         memory = -1
         do k = 1, n(3)
@@ -97,13 +97,13 @@ contains
         call fine(ierr, "write of a slice")
         deallocate (memory)
       end do
-      ! the whole array, contiguous
+      ! Read the whole array into a contiguous array.
       allocate (got(shape(1), shape(2), shape(3)), source=-1d0)
       call tutti_array_read(a, tutti_slice_all(shape), got, ierr=ierr)
       call fine(ierr, "read of everything")
       call check(all(got == model), "everything is not what was written")
       deallocate (got)
-      ! each rank reads another section into the middle of an array
+      ! Each rank reads another section into the middle of an array.
       do r = 0, ranks - 1
         do d = 1, 3
           call range(shape(d), low(d), high(d), stride(d))
@@ -175,7 +175,7 @@ contains
     call fine(ierr, "close")
   end subroutine planes_of_integers
 
-  ! Check that an array of another shape was refused.
+  ! Check, if `refused` is true, that an array of another shape was refused.
   subroutine code_if(ierr, refused)
     integer, intent(in) :: ierr
     logical, intent(in) :: refused
@@ -212,7 +212,7 @@ contains
     call tutti_access_indices(0_tutti_off, 4_tutti_off, mine, a, ierr)
     call fine(ierr, "indices")
     call check(tutti_access_bytes(a) == 4 * n, "bytes of an access")
-    ! a section of 4 x 6 elements of the grid with strides, descending in one dimension
+    ! Write from a section of 4 x 6 elements of the grid with strides, descending in one dimension.
     grid = -1
     grid(11:5:-2, 2:17:3) = reshape([(1000 * rank + i + round, i=1, n)], [4, 6])
     select case (way)
@@ -240,7 +240,7 @@ contains
     call tutti_file_read(f, all_of_it, whole, ierr, count=count)
     call fine(ierr, "read of the file")
     call check(count == 4 * n * ranks .and. all(whole == model), "the file is not what was written")
-    ! read back to a section of another array
+    ! Read the values back to a section of another array.
     back = -1
     call tutti_file_read(f, a, back(1:12:3, 17:2:-3), ierr, count=count)
     call fine(ierr, "read of a list")
@@ -335,7 +335,7 @@ contains
     call tutti_file_close(f)
   end subroutine parts
 
-  ! A dataset is written by blocks of columns and read by other decompositions, in other types.
+  ! Write a dataset by blocks of columns, and read it by other decompositions, in other types.
   subroutine grids(round)
     integer, intent(in) :: round
     integer :: n1, n2, low, high, i, j, m, ierr
@@ -375,7 +375,7 @@ contains
     call fine(ierr, "commit")
     call tutti_dataset_shape(d, "grid", -1_int64, shape)
     call check(all(shape == [n1, n2]), "shape of a grid")
-    ! entries by position, in reverse order in memory
+    ! Read entries by position, in reverse order in memory.
     m = chance(0, n1 * n2)
     allocate (index(m), memory(m), some(m))
     index = [(modulo(i * 7_int64 + rank, int(n1 * n2, int64)), i=1, m)]
@@ -388,7 +388,7 @@ contains
     call fine(ierr, "get")
     call check(all([(some(m - i + 1) == real(modulo(index(i), int(n1, int64)) + 1 + 100 * (index(i) / n1 + 1) + round, &
                                              real64), i=1, m)]), "entries by position are wrong")
-    ! every second row and third column, and the whole array
+    ! Read every second row and every third column.
     call tutti_slice_fortran([1, 1], [n1, n2], s, stride=[2, 3])
     call tutti_decomposition_create(d, "grid", rows, slice=s, ierr=ierr)
     call fine(ierr, "decomposition by strides")

@@ -65,7 +65,7 @@ contains
     x = 1
     y = 2
     call tutti_access_contiguous(int(rank * 80, tutti_off), 80_tutti_off, a)
-    ! the array of one rank is too small
+    ! The array of one rank is too small.
     if (odd) then
       call tutti_file_write(f, a, x(1:5), ierr=ierr)
     else
@@ -75,7 +75,7 @@ contains
     call says("40 bytes")
     call tutti_file_write_begin(f, a, x(1:merge(9, 10, odd)), ierr)
     call code_is(ierr, TUTTI_ERR_ARG, "too small an array to begin with")
-    ! a plan for contiguous arrays, run with a strided array
+    ! Run a plan for contiguous arrays with a strided array.
     call tutti_plan_write(f, a, plan, ierr=ierr)
     call fine(ierr, "plan")
     if (odd) then
@@ -89,20 +89,20 @@ contains
     call tutti_plan_free(plan)
     call tutti_plan_run(plan, x, ierr=ierr)
     call check(ierr /= 0, "a plan that has been freed")
-    ! parts
+    ! Write parts that are too small or have no numeric type.
     call tutti_part_make(part(1), a, x(1:merge(5, 20, odd)))
     call tutti_file_write_parts(f, part, ierr=ierr)
     call code_is(ierr, TUTTI_ERR_ARG, "too small a part")
     call tutti_part_make(part(1), a, particles, file_type=TUTTI_FLOAT64, ierr=ierr)
     call code_is(ierr, TUTTI_ERR_ARG, "a part of no numbers")
-    ! components of a derived type, whose distance is not a multiple of the element size
+    ! Write components of a derived type, whose distance is not a multiple of the element size.
     particles%mass = 3
     particles%kind = 1
     call tutti_file_write(f, a, particles%mass, ierr=ierr)
     call fine(ierr, "components")
     call tutti_file_read(f, a, y(:, 2), ierr=ierr)
     call check(all(y(1:10, 2) == 3) .and. all(y(11:, 2) == 2) .and. all(y(:, 1) == 2), "components are wrong")
-    ! packing
+    ! Pack to an array that is too small, beyond the end of the access, and correctly.
     call tutti_access_pack(a, x, 0_tutti_off, 80_tutti_off, packed(1:79), ierr)
     call code_is(ierr, TUTTI_ERR_ARG, "no room for what is packed")
     call tutti_access_pack(a, x, 0_tutti_off, 81_tutti_off, packed, ierr)
@@ -213,7 +213,7 @@ contains
     call code_is(ierr, TUTTI_ERR_ARG, "too small a budget")
     call tutti_tiles_begin(t, 100000_tutti_off, from=a, tile=[2., 3.], ierr=ierr)
     call code_is(ierr, TUTTI_ERR_ARG, "tiles of no integers")
-    ! a correct call works
+    ! Correct calls work.
     call tutti_array_write(a, s, x, ierr=ierr)
     call fine(ierr, "a write afterwards")
     call tutti_array_read(a, s, y, ierr=ierr)
@@ -350,7 +350,7 @@ contains
     start = [0, 8]
     node = [(int(i, int64), i=0, 7)]
     many = merge(1, 0, rank == 0)
-    ! too few nodes for the last element
+    ! The list of nodes is too short for the last element.
     call tutti_mesh_make(MPI_COMM_WORLD, x(:, 1:8 * many), [(int(TUTTI_MESH_HEX, int8), i=1, many)], start, &
                          node(1:7), m, ierr=ierr)
     call code_is(ierr, TUTTI_ERR_ARG, "too short a list of nodes")
@@ -415,7 +415,7 @@ contains
     call code_is(ierr, TUTTI_ERR_ARG, "too small a truth table")
     call tutti_exodus_property(x, TUTTI_EXODUS_ELEMENT_BLOCK, "p", [integer(int64) ::], ierr)
     call code_is(ierr, TUTTI_ERR_ARG, "too few values of a property")
-    ! each rank has one triangle; one rank passes lists of wrong lengths
+    ! Each rank has one triangle; one rank passes lists of wrong lengths.
     ids = 3 * rank + [1, 2, 3]
     xy = reshape([0, 0, 1, 0, 0, 1], [2, 3])
     nodes = reshape([0, 1, 2, 0, 1, 2], [3, 2])

@@ -374,7 +374,7 @@ contains
     call tutti_replicas_check(r, v, ierr)
     call code_is(ierr, merge(TUTTI_ERR_MISMATCH, TUTTI_OK, ranks > 1), "copies that differ")
     call tutti_replicas_free(r)
-    ! a subset: only the last item
+    ! Read a subset: only the last item.
     call tutti_replicas_create(MPI_COMM_WORLD%MPI_VAL, [10_int64 * ranks + 2], 8_tutti_off, r, &
       positions=[8 * (10_int64 * ranks + 1)])
     call tutti_replicas_read(f, 0_tutti_off, r, back(1:1), ierr)
@@ -512,7 +512,7 @@ contains
     call tutti_slice_fortran([1, 3 * rank + 1], [4, 3 * rank + 3], s)
     call tutti_decomposition_create(d, "cells", cells, slice=s, whole=1, ierr=ierr)
     call fine(ierr, "cells")
-    ! by id, in descending order
+    ! Give the nodes by id, in descending order.
     call tutti_decomposition_create(d, "nodes", nodes, ids=[(int(100 + 5 * rank + i, int64), i=5, 1, -1)], ierr=ierr)
     call fine(ierr, "nodes")
     call tutti_decomposition_positions(nodes, positions)
@@ -539,7 +539,7 @@ contains
     call fine(ierr, "start of a commit")
     call tutti_request_wait(r, ierr=ierr)
     call fine(ierr, "the commit")
-    ! inquiries
+    ! Check inquiries.
     n = tutti_dataset_segments(d)
     call check(n == 3, "segments")
     call tutti_dataset_segment(d, 2_int64, segment)
@@ -560,7 +560,7 @@ contains
     call check(chunks%ndims == 2 .and. chunks%shape(1) >= 1, "chunks of a section")
     call tutti_dataset_chunk_bounds(d, 2_int64, "t", 0_int64, 1_int64, bounds)
     call check(bounds(2) > bounds(1), "bounds of a chunk")
-    ! read back
+    ! Read the values back.
     back = 0
     vback = 0
     call tutti_get_make(gets(1), "t", cells, back)

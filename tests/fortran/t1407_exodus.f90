@@ -27,8 +27,8 @@ program exodus_files
   call finish()
 contains
 
-  ! Make this rank's part of the mesh: node 2 i + 1 is at (i, 0), node 2 i + 2 at (i, 1); quadrilaterals first,
-! then pairs of triangles.
+  ! Make this rank's part of the mesh: node 2 i + 1 is at (i, 0), node 2 i + 2 at (i, 1); quadrilaterals come first,
+  ! then pairs of triangles.
   subroutine make_part()
     integer :: first, last, i, n
     first = 2 * long * rank / ranks          ! cells
@@ -53,7 +53,7 @@ contains
     end do
     mine%row = [(int(i, int64), i=0, n - 1, 2)]            ! nodes at y = 0
     mine%factors = mine%x(1, 1::2) / 2
-    ! the sides at y = 0, of quadrilaterals and of every other triangle
+    ! Collect the sides at y = 0, of quadrilaterals and of every other triangle.
     mine%low = [(int(i, int64), i=0, size(mine%quad_ids) - 1), &
                 (int(size(mine%quad_ids) + i, int64), i=0, size(mine%tri_ids) - 1, 2)]
     mine%sides = [(1, i=1, size(mine%low))]
@@ -267,7 +267,7 @@ contains
     call tutti_exodus_times(x, 1_int64, times, ierr)
     call check(ierr == 0 .and. all(times == [0.5d0, 1d0, 1.5d0]), "times")
 
-    ! time series of nodes 3 and 1, with positions in memory
+    ! Read time series of nodes 3 and 1, then one step of them to given positions in memory.
     call tutti_exodus_decomposition(x, TUTTI_EXODUS_NODAL, one, ids=[3_int64, 1_int64], ierr=ierr)
     call fine(ierr, "decomposition")
     call tutti_exodus_follow(x, 1_int64, 3_int64, TUTTI_EXODUS_NODAL, "t", through, entries=one, ierr=ierr)
@@ -323,7 +323,7 @@ contains
       call check(i == 0, "the same mesh gives other bytes")
     end if
     call tutti_exodus_close(from)
-    ! distribution factors of sides
+    ! Write and read distribution factors of sides.
     call create("d.e", to)
     mesh = tutti_exodus_mesh(node_ids=mine%node_ids, x=mine%x(1, :), y=mine%x(2, :), &
         blocks=[tutti_exodus_elements(ids=mine%quad_ids, nodes=mine%quad), &

@@ -280,7 +280,7 @@ contains
       call threes(vector_call, .true.)
       call threes(list_call, .false.)
     end do
-    ! time series over two segments
+    ! Read time series over two segments.
     call tutti_dataset_begin(d, TUTTI_STATE, 2_int64, 1d0)
     call tutti_dataset_put(d, "u", block, good)
     call tutti_dataset_commit(d)

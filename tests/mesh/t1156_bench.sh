@@ -50,7 +50,7 @@ text = open("m.html", encoding="utf-8").read()
 assert "Filgueira" in text and text.count("<svg") == 8 and "http" not in text
 END
 
-# For a mesh in a file, on one rank: the same counts as `tutti mesh owners`.
+# For a mesh in a file, one rank must report the same counts as `tutti mesh owners`.
 cat >grid.py <<'END'
 n = 7
 at = lambda x, y: 1 + x + y * n

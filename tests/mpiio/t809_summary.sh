@@ -43,7 +43,7 @@ run t800_all_calls TUTTI_TRACE="$TUTTI_TEST_DIR/trace"
 grep -q traceEvents "$TUTTI_TEST_DIR/trace" || { echo "no trace"; failed=1; }
 run t800_all_calls TUTTI_STATS=1 TUTTI_MPIIO=off
 says_not 'tutti:'
-# preload the library without a script, as in docs/reference/mpiio.md; LD_PRELOAD must not contain spaces in a name
+# Preload the library without a script, as in docs/reference/mpiio.md.  Names in LD_PRELOAD must not contain spaces.
 drop_in=$TUTTI_BUILD_DIR/libtutti-mpiio.so
 case $drop_in in *' '*) drop_in=${TMPDIR:-/tmp}/libtutti-mpiio.so && ln -s "$TUTTI_BUILD_DIR/libtutti-mpiio.so" "$drop_in" ;; esac
 TUTTI_STATS=1 "$scripts/mpirun.sh" "$TUTTI_MPI" 2 env LD_PRELOAD="$drop_in" \

@@ -51,7 +51,7 @@ clone_build() {
     }
 }
 
-# clone_test DIR TEST: run a test in the clone as ctest does; append to $TUTTI_TEST_DIR/failed if it fails
+# clone_test DIR TEST: run a test in the clone as ctest does; if it fails, append its output to $TUTTI_TEST_DIR/failed
 clone_test() {
     stem=$(basename "$1/tests/project/$2"_*.sh .sh)
     (cd "$1" && env TUTTI_BUILD_DIR="$1/build/openmpi" TUTTI_COMMAND="$1/build/openmpi/tutti" TUTTI_TEST_DIR="$1/scratch" \

@@ -7,7 +7,7 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=$here/../..
-# pkg-config does not quote paths: skip prefixes with a space.
+# pkg-config does not quote paths: use a directory without spaces.
 case $TUTTI_TEST_DIR in *' '*)
     TUTTI_TEST_DIR=$(mktemp -d /var/tmp/tutti-test.XXXXXX)
     trap 'rm -rf "$TUTTI_TEST_DIR"' EXIT

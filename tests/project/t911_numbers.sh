@@ -14,7 +14,7 @@ numbers() {
 
 twice=$(numbers | cut -d' ' -f1 | uniq -d)
 [ -z "$twice" ] || { echo "numbers of several tests: $twice"; failed=1; }
-# | module[, module...] | from | to |
+# Read the rows of a table in CONTRIBUTING.md: | module[, module...] | from | to |
 sed -n 's/^| *\([a-z, ]*[a-z]\) *| *\([0-9]*\) *| *\([0-9]*\) *|$/\2 \3 \1/p' ../CONTRIBUTING.md | tr -d ',' |
     awk '{ for (i = 3; i <= NF; i++) print $i, $1, $2 }' >"$TUTTI_TEST_DIR/ranges"
 numbers | while read -r number module; do

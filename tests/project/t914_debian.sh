@@ -16,7 +16,7 @@ clone_archive "$PWD/archive"
 (cd archive && dpkg-buildpackage -us -uc -b >../log 2>&1) || { tail -30 log; exit 1; }
 lintian --fail-on error -- *.changes || exit 1
 
-# Use the package sources of this machine in the root.
+# Use the package sources of this machine in the new root directory.
 # shellcheck disable=SC2016 # a variable of apt
 mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep -v security | head -1)
 # shellcheck disable=SC1091

@@ -59,7 +59,8 @@ for page in tutti.1 tutti-report.1 tutti-experiments.1 tutti-mesh.1 tutti-exodus
     sed -n '/^\.SH EXAMPLES/,/^\.SH SEE/p' "$prefix/share/man/man${page##*.}/$page" | sed 's/\\-/-/g' |
         grep -E '^([A-Z_]+=[^ ]+ )*(tutti|tutti-report|mpirun) ' | grep -v TUTTI_FAULT | places | shorter | follow "$page"
 done
-# tutti-options(7): a full disk on one rank; rank 0 writes also if a profile by `tutti tune` chooses a single aggregator
+# tutti-options(7) simulates a full disk on rank 3; here it is rank 0, which writes even if a profile by `tutti tune` chooses a
+# single aggregator.
 line=$(sed 's/\\-/-/g' "$prefix/share/man/man7/tutti-options.7" | grep '^TUTTI_FAULT' | places | sed 's|=3:write:2|=0:write:1|; s|\./program|steps/step1_first full.dat|')
 echo "$line" >>followed
 # the launcher of MPICH sometimes loses the message of a rank that aborts

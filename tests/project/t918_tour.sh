@@ -17,7 +17,7 @@ assert len(re.findall(r"times as fast as MPI_File_(write|read)_all", said)) == 7
 assert said.count(": ok;") == 2 and "steps 150 to 300" in said, "verified twice, resumed"
 by, own, idg2 = re.search(r"mesh by (\w+): .*; (\d+) intervals as owned, (\d+) by idg2", said).groups()
 assert by in ("metis", "rcb") and 3 * int(idg2) <= int(own), said
-# each partitioner; a partitioner without improvement ends the program
+# Try each partitioner; one without improvement ends the program.
 tutti = sys.argv[2] + "/tutti"
 for by in "metis", "rcb":
     owners, how, count = tour.division(tutti, "files/pipe.msh", by)
@@ -42,7 +42,7 @@ page = Page()
 page.feed(open("report.html").read())
 page.close()
 assert not page.open and page.seen["figure"] == 3 and page.seen["img"] == 3, page.seen
-# terms are defined, page cache and fsync are mentioned, text in pictures has sufficient contrast
+# Terms are defined, page cache and fsync are mentioned, and text in pictures has sufficient contrast.
 text = open("report.html").read()
 for term in ("block2d", "strided", "flash", "reused plan", "contiguous, at best", "interval", "own", "idg2"):
     assert f"<dt>{term}</dt><dd>" in text, term

@@ -40,7 +40,7 @@ END
 "mpicc.$mpi" -shared -fPIC -o "$TUTTI_TEST_DIR/opt/darshan/lib/libdarshan.so" wrapper.c || fail 'the wrapper does not compile'
 
 # ---- the pages
-# table: paths of the pages, paths of the test, and components that are not installed
+# here: replace paths of the pages by those of the test, and omit commands of programs that are not installed
 here() {
     places | shorter | sed "s|/opt/darshan|$TUTTI_TEST_DIR/opt/darshan|" | while IFS= read -r line; do
         case $line in

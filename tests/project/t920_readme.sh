@@ -53,10 +53,10 @@ mpicc=$(sed -n 's/^TUTTI_MPICC:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
 if "$mpicc" -std=gnu11 -Wall -Wextra -Werror -I"$top/include" readme.c -o readme \
     -L"$TUTTI_BUILD_DIR" -ltutti -Wl,-rpath,"$TUTTI_BUILD_DIR"; then
     "$top/scripts/mpirun.sh" "$TUTTI_MPI" 4 ./readme || fail "the program of errors.md failed"
-    # elements in rows 0 and 511 and columns 0 and 511, one of each rank
+    # Each rank has written one of the four elements in the corners of the array.
     corners=$(for at in 0 511 261632 262143; do od -An -tf8 -j $((at * 8)) -N8 out.dat; done | tr -d '\n ')
     [ "$corners" = 1234 ] || fail "the program of errors.md wrote $corners into the corners, not 1234"
-    # an error on one rank only: all ranks return it
+    # If an error occurs on one rank only, all ranks return it.
     sed 's|.hi = {256 \* (rank / 2 + 1)|.hi = {(rank == 1) * 1000 + 256 * (rank / 2 + 1)|' readme.c >bad.c
     cmp -s readme.c bad.c && fail "the bound of the program was not found"
     "$mpicc" -std=gnu11 -Wall -Wextra -Werror -I"$top/include" bad.c -o bad -L"$TUTTI_BUILD_DIR" -ltutti \

@@ -78,8 +78,7 @@ if command -v groff >/dev/null; then
     *"A pending operation of the plan is abandoned"*) ;;
     *) echo "the link tutti_plan_run.3 does not show its page: $shown"; bad=1 ;;
     esac
-    # tables and code in comments are not reflowed
-    # shows PAGE LINE: check that a formatted page contains the line
+    # shows PAGE LINE: check that a formatted page contains the line; tables and code in comments must not be reflowed
     shows() {
         groff -man -Tascii -ww -rLL=100n "$man/$1" | sed 's/\x1b\[[0-9;]*m//g' | tr -s ' ' | grep -qxF " $2" ||
             { echo "$1 does not show the line '$2'"; bad=1; }

@@ -19,7 +19,7 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM HUP
 
-# in two steps, since the paths of this test may contain the same words
+# Replace paths in two steps, since the paths of this test may contain the replaced words.
 sed "s|/var/tmp|@TMP@|g; s|build/openmpi/|@BUILD@/|g; s|build/run|@TMP@/run|g
     s|@TMP@|$tmp|g; s|@BUILD@|$TUTTI_BUILD_DIR|g
     s/--size [0-9]*m/--size 256k/; s/--rounds [0-9]*/--rounds 1/" docs/howto/storage.md >"$tmp/page"

@@ -58,7 +58,7 @@ def write(run, date, hypotheses, values):
     json.dump(r, open(f"{run}/paper-steps.json", "w", encoding="utf-8"))
 
 
-# paths depend on the tree and the run
+# Parts of paths that depend on the tree or the run are removed or replaced.
 assert results.tidy("x, /a/b/build/run/slow, y") == "x, build/run/slow, y"
 assert results.tidy("/tmp/tutti-hosts.Ab1/mount, writes") == "MOUNT, writes"
 assert results.tidy("ext4 on /dev/vda (rw); /dev/shm; build/run") == "ext4 on /dev/vda (rw); /dev/shm; build/run"

@@ -48,7 +48,7 @@ if [ "$TUTTI_MPI" = openmpi ]; then # to save time, with one MPI only
     "$TUTTI_COMMAND" diff --rel 1e-14 step9.e a.e || fail "step 9 in Python and in C wrote different files"
 fi
 
-# the first program in the README
+# Run the Python program in the README.
 awk '/^```/ { on = $0 == "```python"; next } on' "$top/README.md" >first.py
 lines=$(wc -l <first.py)
 if [ "$lines" -lt 5 ] || [ "$lines" -gt 10 ]; then

@@ -153,7 +153,7 @@ def test_written_and_read(comm, rng, path):
             xs, = x.get_arrays([dict(array_kind="coordinates", component=0, entries=two)])
             np.testing.assert_array_equal(xs, XY[[3, 1], 0])
         assert x.verify() > 0
-        # writing the data read gives an identical file
+        # Write the mesh that was read to another file.
         mesh = x.get_mesh()
         with Exodus.create(comm, path + ".again") as again:
             p = x.parameters()
@@ -328,7 +328,7 @@ def column():
 
 
 def local(wanted, total):
-    """Return the selected entries in some order, and the local index of each entry."""
+    """Return the selected entries in descending order, and the local index of each of all entries (-1: not selected)."""
     some = np.unique(wanted)[::-1]
     place = np.full(total, -1)
     place[some] = np.arange(len(some))

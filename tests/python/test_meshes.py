@@ -1,4 +1,4 @@
-"""Replicas and meshes.
+"""Replicas and meshes, compared with values computed by NumPy.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import numpy as np
@@ -38,7 +38,7 @@ def test_replicas(comm, rng, path):
             assert r.read_access.bytes == 8 * len(held)
         comm.barrier()
         np.testing.assert_array_equal(np.fromfile(path, offset=16), np.arange(n) * 1.5)
-    loads = held % 3  # different loads and positions in memory
+    loads = held % 3  # items have different loads and given positions in memory
     with Replicas(comm, held, load=loads, value_bytes=4, memory_offsets=np.arange(len(held)) * 12) as r, \
             File(comm, path, "w+") as f:
         x = np.zeros((len(held), 3), "i4")

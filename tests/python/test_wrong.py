@@ -205,7 +205,7 @@ def _assign(a, value):
 
 
 def test_kept_tiles(comm, path):
-    """An array in memory of the library is still used after its tile has ended."""
+    """Keeping an array in memory of the library after its tile has ended is an error."""
     with Array.create(comm, path, (4, 3), "f8") as a:
         kept = []
         try:

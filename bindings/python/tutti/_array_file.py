@@ -50,7 +50,7 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Header:
-    """A valid header."""
+    """The contents of a valid header of an array file."""
     placement: int
     version: int
     dtype: np.dtype
@@ -108,7 +108,7 @@ def parse_slot(slot: bytes) -> Header:
 
 
 def read_header(path: Path) -> Header:
-    """Read the header of an array file."""
+    """Read the valid header of an array file with the highest version."""
     file_status(path)
     try:
         with open(path, "rb") as f:

@@ -53,10 +53,12 @@ def flat(buffer: Any, writable: bool, what: str = "the buffer") -> np.ndarray:
 
 def fitting(buffer: Any, shape: Sequence[int], each: int, what: str, *, writable: bool = False, is_list: bool = True,
             longer: bool = False) -> np.ndarray:
-    """Return a contiguous row-major array for entries of a shape with `each` values; raises for other shapes.
+    """Return a buffer as a contiguous row-major array for entries of a shape, with `each` values per entry; raises if it has another
+    shape.
 
     Dimensions of one element are ignored.  The last dimensions are those of an entry, the others have the shape of the
     entries.  A 1-dimensional array may contain all values.  Entries of a list may have any dimensions.
+    is_list  the entries are a list
     longer   an array of a list may have more entries than necessary
     """
     array = flat(buffer, writable, what)
@@ -84,8 +86,8 @@ _addressof = ctypes.addressof
 def address(array: np.ndarray) -> int:
     """Return the address of the first element."""
     try:
-        return _addressof(_first_byte(array))  # four times as fast as __array_interface__
-    except (TypeError, ValueError, BufferError):  # read-only, empty, in column-major order
+        return _addressof(_first_byte(array))  # faster than __array_interface__
+    except (TypeError, ValueError, BufferError):  # read-only, empty or column-major arrays
         return array.__array_interface__["data"][0]
 
 
@@ -135,7 +137,7 @@ def counts(values: Sequence[int], what: str) -> Tuple[int, ...]:
 
 
 def memory_section(array: np.ndarray) -> Any:
-    """Return the memory layout of an array as a section of a larger array; raises if the strides have no such array."""
+    """Return the memory layout of an array as a section of a larger array; raises if no such array has its strides."""
     for order in (ROW_MAJOR, COL_MAJOR):
         made = _frame(array, order)
         if made is not None:

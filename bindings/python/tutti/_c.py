@@ -44,7 +44,7 @@ def _load() -> ctypes.CDLL:
     tried = []
     for name in _candidates():
         try:
-            # RTLD_GLOBAL: MPI libraries load plugins that use their symbols
+            # RTLD_GLOBAL is necessary because MPI libraries load plugins that use their symbols.
             return ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)
         except OSError as error:
             tried.append(str(error))
@@ -204,7 +204,7 @@ def refuse(error: BaseException) -> None:
 
 
 def _sound(value: Any) -> Any:
-    """Return an argument that ctypes accepts: an invalid integer becomes 0."""
+    """Return an argument that ctypes accepts: a number out of range, a text or a list becomes 0."""
     if isinstance(value, (int, float)) and not -(1 << 31) <= value < 1 << 31 or isinstance(value, (str, list, tuple)):
         return 0
     return value
@@ -229,7 +229,7 @@ def together(function: Any, prepare: Any, null: tuple) -> Any:
 
 
 def decline(function: Any, trouble: BaseException, null: tuple) -> Any:
-    """Make a collective call for which this rank has no valid arguments; raises."""
+    """Make a collective call for which this rank has no valid arguments; raise its error."""
     refuse(trouble)
     try:
         function(*(_sound(v) for v in null))

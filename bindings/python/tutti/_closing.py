@@ -1,4 +1,4 @@
-"""Base classes of objects: with a local free, a collective close, a progress callback, and atomic commits.
+"""Base classes of objects with a local free, a collective close, a progress callback, or atomic commits.
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Freeing:
 
 
 class Closing:
-    """A handle `_h` with abandoned requests, which close or the end of a with block closes."""
+    """A handle `_h` that is closed by close() or at the end of a with block; `_abandoned` keeps buffers of abandoned requests."""
     _h: Any
     _abandoned: Any
     _what = ""  # "the dataset"
@@ -157,8 +157,7 @@ class Committing(Closing):
 
     @contextlib.contextmanager
     def _block(self: Self) -> Iterator[Self]:
-        """Run the rest of a with block: commit at its end, unless already done; discard on all ranks if a rank raises an
-        exception."""
+        """Run a with block: commit at its end, unless that has been done; discard on all ranks if a rank raises an exception."""
         self._begun = True
         try:
             yield self
@@ -171,8 +170,8 @@ class Committing(Closing):
     def _give_up(self, error: Exception) -> None:
         """Discard the block after an exception of this or another rank, without leaving ranks waiting.
 
-        Other ranks may be in any other call: then all ranks get TUTTI_ERR_MISMATCH, and the other ranks also discard.  Any other
-        result is that of the discard on all ranks.
+        If other ranks are in another call, all ranks get TUTTI_ERR_MISMATCH, and the other ranks also discard.  Any other result
+        is that of the discard on all ranks.
         """
         for request in list(self._pending):
             with contextlib.suppress(Error):

@@ -26,7 +26,7 @@ TYPES = ("bytes", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"
 TABLES = ("dataset", "files", "spaces", "variables", "segments", "sizes", "sections", "infos")
 META, JOURNAL = "metadata.sqlite", "metadata.sqlite-journal"
 VERSIONS = (1, 2)
-ENDINGS = {"tutti": "tutti", "netcdf": "nc"}  # of data files, by container
+ENDINGS = {"tutti": "tutti", "netcdf": "nc"}  # suffixes of data files, by container
 
 
 class _Undecoded(bytes):
@@ -289,7 +289,7 @@ class Meta:
         return self._counted(out)
 
     def _counted(self, segments: List[SegmentRow]) -> List[SegmentRow]:
-        """Return the segments without those of a netCDF commit whose records are not counted in the headers."""
+        """Return the segments without those of an unfinished netCDF commit, whose records the headers do not count."""
         found = self.rows("SELECT value FROM dataset WHERE key = 'commit'")
         if not found or not segments or segments[-1].container != "netcdf":
             return segments
@@ -304,7 +304,7 @@ class Meta:
         return segments
 
     def sizes(self, last: int) -> Dict[int, List[Tuple[int, Tuple[int, ...], bool]]]:
-        """Return by space: (first segment, shape, has ids), ascending, up to segment `last`."""
+        """Return a list of (first segment, shape, has ids) per space, in ascending order, up to segment `last`."""
         out: Dict[int, List[Tuple[int, Tuple[int, ...], bool]]] = {}
         for segment, space, shape, ids in self.rows("SELECT segment, space, shape, ids FROM sizes WHERE segment <= ?"
                                                     " ORDER BY segment", last):
@@ -331,7 +331,7 @@ class Meta:
         return out
 
     def infos(self) -> Dict[Tuple[int, int], Dict[str, Any]]:
-        """Return infos by (variable, segment)."""
+        """Return the infos, a dict from names to values for each (variable, segment)."""
         out: Dict[Tuple[int, int], Dict[str, Any]] = {}
         for variable, segment, name, kind, count, value in self.rows(
                 "SELECT variable, segment, name, type, count, value FROM infos ORDER BY name"):

@@ -116,7 +116,7 @@ class Variable(LazyArray):
         return segment[self.name]
 
     def shapes(self) -> List[Tuple[int, ...]]:
-        """Shape in each of `segments`."""
+        """Return the shape in each of `segments`."""
         return [self._run._shape(self._row.space, s._row.id) + self._item for s in self.segments]
 
     @property
@@ -258,7 +258,7 @@ class Run(Mapping):
                          + (f" [{v.units}]" if v.units else ""))
         return "\n".join(lines)
 
-    # ---- opening, closing, looking again
+    # ---- refreshing and closing
 
     def refresh(self) -> bool:
         """Look for new segments; return whether they have changed.  Get variables and segments again afterwards."""
@@ -276,7 +276,7 @@ class Run(Mapping):
     def __exit__(self, *_: Any) -> None:
         self.close()
 
-    # ---- inside
+    # ---- internal
 
     def _variable(self, name: str) -> VariableRow:
         if name not in self._by_name:
@@ -324,7 +324,7 @@ class Run(Mapping):
                 self._meta.rows("SELECT DISTINCT type FROM sections WHERE variable = ? AND part = 0", variable)]
 
     def _place(self, section: SectionRow, number: int) -> str:
-        """Return the data file of a section, which must be within its segment."""
+        """Return the data file of a section; raises unless the section is within its segment, which must not be archived."""
         row = self.segments[number]._row
         if row.archived is not None:
             raise refused("STATE", f"segment {number} is archived in '{row.archived}': restore it first",
@@ -389,7 +389,7 @@ class Run(Mapping):
         return RankedArray(values, lambda: self._list(row.space, key, entries, size), shape, space_ndim, row.fill, dims)
 
     def _list(self, space: int, key: Tuple[int, int], entries: int, size: int) -> np.ndarray:
-        """Return the index of each position of a space in a list of entries."""
+        """Return, for each position of a space, its index in a list of entries, or -1."""
         with self._lock:
             found = self._lists.get(key)
         if found is not None and len(found) == size:
@@ -484,7 +484,7 @@ def open(path: Path) -> Run:  # noqa: A001  # called as tutti.open
         v = run.latest()["temperature"]         # in one segment: v[...] reads it
         run.verify()
 
-    It sees the segments that exist now, also while a program writes; refresh() looks for new ones.
+    The result has the segments that exist now, also while a program writes; refresh() looks for new ones.
     Raises tutti.Error: TUTTI_ERR_NOT_FOUND, or TUTTI_ERR_FORMAT if the path is not a dataset or is damaged.
     """
     return Run(path)

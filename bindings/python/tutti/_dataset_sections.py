@@ -18,8 +18,8 @@ from ._errors import Error, refused
 from ._lazy import LazyArray, RawArray, Ranges, file_status, os_error, slices
 
 BLOCK = 65536
-CHUNK_LIMIT = 256 << 20  # uncompressed size of a chunk
-CACHE_BYTES = 8 << 20  # cache of decompressed chunks per section
+CHUNK_LIMIT = 256 << 20  # maximum uncompressed size of a chunk in bytes
+CACHE_BYTES = 8 << 20  # size of the cache of decompressed chunks, per section
 
 
 def read_bytes(path: str, offset: int, count: int) -> bytes:
@@ -68,7 +68,7 @@ class RankedArray(LazyArray):
 
 
 def invert(entries: np.ndarray, size: int, path: str) -> np.ndarray:
-    """Return the index of each position of a space in a list of entries, or -1."""
+    """Return, for each position of a space, its index in a list of entries, or -1."""
     if entries.size and (entries.min() < 0 or entries.max() >= size):
         raise refused("FORMAT", f"list of entries has positions {entries.min()} to {entries.max()}: must be 0 to {size - 1}", file=path)
     out = np.full(size, -1, np.int64)
@@ -189,7 +189,7 @@ def block_sums(path: str, start: int, length: int) -> List[int]:
 
 
 def read_trailer(path: str, start: int, trailer: int, end: int) -> Optional[np.ndarray]:
-    """Return the checksums of a trailer; None if the segment was written without."""
+    """Return the checksums of a trailer; None if the segment was written without checksums."""
     foot = read_bytes(path, end - 64, 64)
     magic, version, first, at, sums, rows, told, _ = struct.unpack("<8s7Q", foot)
     if magic != b"TUTTISEG" or version not in (1, 2) or first != start or at != trailer or \

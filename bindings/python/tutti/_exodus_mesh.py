@@ -117,7 +117,7 @@ def _block(out: Any, given: Dict[str, Any], entity: Any, keep: List[Any]) -> Non
 
 
 class _Sides:
-    """Return the numbers of nodes of the sides of the elements of this rank."""
+    """The elements of this rank; nodes(members, sides) returns the number of nodes of sides of these."""
 
     def __init__(self, blocks: List[Any], counts: List[int], dims: int) -> None:
         self._blocks, self._dims = blocks, dims
@@ -134,7 +134,7 @@ class _Sides:
 
     def _one(self, block: int, side: int) -> int:
         if block >= len(self._blocks):
-            return 0  # no such element: the library reports it
+            return 0  # the element does not exist, which the library reports
         entity = self._blocks[block]
         topology = entity.topology.lower()
         if topology == "nsided":
@@ -183,7 +183,7 @@ def _coordinates(out: Any, given: Any, dims: int, keep: List[Any]) -> int:
 
 
 def to_c(mesh: ExodusMesh, entities: Any, parameters: Any, keep: List[Any]) -> Tuple[Any, Dict[Tuple[int, int], int]]:
-    """Return the struct and the numbers of entries of this rank; `entities` returns those of a kind."""
+    """Return the struct of a mesh, and the numbers of entries of this rank by (kind, id); `entities` returns those of a kind."""
     out, counts = _c.tutti_exodus_mesh(), {}
     out.nodes = n = _coordinates(out, mesh.coordinates, parameters.dims, keep)
     arrays = (numbers(mesh.node_ids, np.int64, "node_ids", n), numbers(mesh.own, np.uint8, "own", n),
@@ -221,7 +221,7 @@ def _rows(at: Any, n: int, each: int, dtype: Any) -> Optional[np.ndarray]:
 
 
 def _some_rows(at: Any, n: int, each: int, dtype: Any) -> Optional[np.ndarray]:
-    """Return an array without rows for a rank without entries."""
+    """Return n rows as _rows does; if n is 0, return an array without rows instead of None."""
     return np.empty((0, each), dtype) if each and not n else _rows(at, n, each, dtype)
 
 
@@ -246,7 +246,7 @@ def _set_of(s: Any, row: Any, of_sides: Optional[_Sides]) -> Dict[str, Any]:
 
 
 def from_c(mesh: Any, entities: Any, parameters: Any) -> Tuple[ExodusMesh, Dict[Tuple[int, int], int]]:
-    """Return a copy of a mesh of the library and the numbers of its entries."""
+    """Return a copy of a mesh of the library, and the numbers of its entries by (kind, id)."""
     n, dims = mesh.nodes, parameters.dims
     counts = {(KINDS["nodal"], 0): n}
     dtype = DTYPES[mesh.type or TYPES["float64"]]

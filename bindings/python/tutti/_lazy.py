@@ -19,7 +19,7 @@ Ranges = Sequence[range]
 
 
 class LazyArray:
-    """An array in a file.  `shape`, `dtype`, `dims` (names of its dimensions), `chunks` (extents read in one operation, or None)."""
+    """An array in a file, with `shape`, `dtype`, `dims` (names of its dimensions) and `chunks` (extents read in one operation, or None)."""
 
     shape: Tuple[int, ...]
     dtype: np.dtype
@@ -70,7 +70,7 @@ class LazyArray:
         if rest is None:
             return box
         if any(k is Ellipsis for k in (key if isinstance(key, tuple) else (key,))):
-            rest = (*rest, Ellipsis)  # an array of dimension 0; other indices return a scalar
+            rest = (*rest, Ellipsis)  # returns an array of dimension 0 where other indices return a scalar
         return box[rest]
 
 
@@ -99,7 +99,7 @@ def _keys(key: Any, ndim: int) -> list:
 
 
 def split_index(key: Any, shape: Tuple[int, ...]) -> Tuple[list, Optional[tuple]]:
-    """Return a box that contains all elements of an index, and the index in the box (None: the whole box)."""
+    """Return a box that contains all elements of an index, and the index within the box (None: the whole box)."""
     boxes, rest, plain = [], [], True
     for k in _keys(key, len(shape)):
         if k is None:

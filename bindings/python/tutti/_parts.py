@@ -1,4 +1,4 @@
-"""zstd and XXH3, from the system libraries by ctypes or from Python packages.
+"""zstd and XXH3, loaded from system libraries with ctypes or from Python packages.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations

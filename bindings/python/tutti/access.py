@@ -23,7 +23,7 @@ class Piece(NamedTuple):
 
 
 def order_of(order: Any) -> int:
-    """Return the order of C for "C" or "F", or the constants ROW_MAJOR and COL_MAJOR."""
+    """Return ROW_MAJOR or COL_MAJOR for "C", "F" or one of these constants."""
     known = {"C": ROW_MAJOR, "F": COL_MAJOR, ROW_MAJOR: ROW_MAJOR, COL_MAJOR: COL_MAJOR}
     if isinstance(order, bool) or order not in known:
         raise ValueError(f"order is {order!r}: must be 'C' or 'F'")
@@ -32,7 +32,7 @@ def order_of(order: Any) -> int:
 
 def section(shape: Sequence[int], lo: Sequence[int], hi: Sequence[int], *, stride: Optional[Sequence[int]] = None,
             element_size: int, offset: int = 0, order: Any = "C") -> Any:
-    """Describe a section of an array: lo, lo + stride, ... below hi in each dimension.  For Access.section."""
+    """Describe a section of an array, for Access.section: lo, lo + stride, ... below hi in each dimension."""
     shape, lo, hi = counts(shape, "the shape"), counts(lo, "lo"), counts(hi, "hi")
     stride = counts(stride, "the stride") if stride is not None else (1,) * len(shape)
     if not len(shape) == len(lo) == len(hi) == len(stride):
@@ -45,7 +45,7 @@ def section(shape: Sequence[int], lo: Sequence[int], hi: Sequence[int], *, strid
 
 
 def layout_of(array: np.ndarray) -> Tuple[Tuple[int, ...], Tuple[int, ...], int]:
-    """Return the layout of an array in memory: order, and byte strides as a section."""
+    """Return the layout of an array in memory: shape, strides in bytes, element size."""
     return array.shape, array.strides, array.dtype.itemsize
 
 
@@ -151,7 +151,7 @@ class Access:
         return self._new(_c.tutti_access_tile, self._live(), count, file_stride, memory_stride)
 
     def join(self, memory: "Access") -> "Access":
-        """Combine the file side of this access with the file side of another as memory side."""
+        """Return an access with the file side of this access; its memory side is the file side of `memory`."""
         return self._new(_c.tutti_access_join, self._live(), memory._live())
 
     def clip(self, lo: int, hi: int) -> "Access":
@@ -190,7 +190,7 @@ class Access:
 
     @property
     def repeated(self) -> int:
-        """Number of bytes of the repeats."""
+        """Number of bytes of the repeats: earlier mentions of file bytes that the access mentions again."""
         return _c.tutti_access_repeated(self._live())
 
     def _two(self, function: Any) -> Tuple[int, int]:
@@ -216,12 +216,12 @@ class Access:
         return _c.tutti_access_runs_count(self._live())
 
     def bytes_in(self, lo: int, hi: int) -> int:
-        """Return the number of its bytes in a range of the file."""
+        """Return the number of bytes of the access in the range [lo, hi) of the file."""
         return _c.tutti_access_bytes_in(self._live(), lo, hi)
 
     @property
     def size(self) -> int:
-        """Memory of the description in bytes."""
+        """Memory that the description occupies, in bytes."""
         return _c.tutti_access_size(self._live())
 
     def __hash__(self) -> int:

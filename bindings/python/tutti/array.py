@@ -83,7 +83,7 @@ def fortran_slice(lower: Sequence[int], upper: Sequence[int], stride: Optional[S
 
 
 def slice_shape(key: Key, shape: Sequence[int]) -> Tuple[int, ...]:
-    """Return the elements along each dimension of an index of an array of a shape."""
+    """Return the number of elements along each dimension that an index selects from an array of a shape."""
     s, extents, _ = slice_of(key, shape)
     out = np.zeros(MAX_DIMS, np.int64)
     if _c.tutti_slice_count(len(shape), _byref(s), address(out)) == 0:
@@ -172,7 +172,7 @@ class Distribution:
         for d, n in enumerate(part):
             at = [0] * len(part)
             column = np.zeros(n, np.int64)
-            for i in range(n if all(part) else 0):  # a part without elements has extents only
+            for i in range(n if all(part) else 0):  # a part without elements has no indices
                 at[d] = i
                 column[i] = self.global_(rank, at)[d]
             out.append(column)
@@ -230,7 +230,7 @@ class Collective:
 
     def _write(self, key: Key, value: Any) -> None:
         s, values, memory = self._array._memory(key, value, False)
-        if values is value or np.may_share_memory(values, value):  # the caller may change it before the block ends
+        if values is value or np.may_share_memory(values, value):  # copy, since the caller may change it before the block ends
             values = values.copy(order="C" if self._array.order == "C" else "F")
             memory = None
         self._writes.append((s, values, memory))
@@ -254,7 +254,7 @@ class Collective:
         array = self._array
         array._block = None
         if kind is not None and not isinstance(error, Exception):
-            return  # the interpreter is exiting
+            return  # the program is ending
         live, keep = array.file._live(), []
 
         def prepare():
@@ -320,7 +320,8 @@ class Array(Closing):
     @classmethod
     def create(cls, comm: Any, path: Any, shape: Sequence[int], dtype: Any, *, order: Any = "C", options: Any = None,
                distribution: Optional[Distribution] = None) -> "Array":
-        """Create an array in a new file; with a distribution, in local placement: one file per rank.  Collective, same arguments."""
+        """Create an array in a new file; with a distribution, in local placement: one file per rank.  Collective; all arguments must
+        be the same on all ranks."""
         handle = mpi.handle_of(comm)
 
         def prepare():
@@ -335,7 +336,8 @@ class Array(Closing):
     @classmethod
     def open(cls, comm: Any, path: Any, mode: Any = "r", *, shape: Optional[Sequence[int]] = None, dtype: Any = None,
              order: Any = "C", options: Any = None) -> "Array":
-        """Open an array with mode "r", "w" or "r+"; shape and dtype, if given, must match.  Collective, same arguments."""
+        """Open an array with mode "r", "w" or "r+"; shape and dtype, if given, must match.  Collective; all arguments must be the
+        same on all ranks."""
         handle = mpi.handle_of(comm)
         flags = {"r": "READ", "w": "WRITE", "r+": "READ WRITE"}
 
@@ -353,7 +355,7 @@ class Array(Closing):
     @classmethod
     def raw(cls, comm: Any, path: Any, mode: Any, shape: Sequence[int], dtype: Any, *, offset: int = 0, order: Any = "C",
             options: Any = None) -> "Array":
-        """Open any file as an array.  Collective, same arguments."""
+        """Open any file as an array.  Collective; all arguments must be the same on all ranks."""
         handle = mpi.handle_of(comm)
 
         def prepare():
@@ -435,7 +437,7 @@ class Array(Closing):
             keys = key if isinstance(key, tuple) else (key,)
             name = tuple((k.start, k.stop, k.step) if isinstance(k, slice) else (type(k), k) for k in keys)
             made = self._slices.get(name)
-        except TypeError:  # not hashable
+        except TypeError:  # a key that is not hashable is not cached
             return self._slice_made(key)
         if made is None:
             made = self._slice_made(key)
@@ -477,11 +479,11 @@ class Array(Closing):
         return out if out is not None else self._squeeze(key, made)
 
     def write_independent(self, key: Key, values: Any) -> None:
-        """Access a slice by this rank alone.  Local."""
+        """Write a slice by this rank alone.  Local."""
         self._move(_c.tutti_array_write_independent, key, values, False)
 
     def read_independent(self, key: Key = Ellipsis, out: Optional[np.ndarray] = None) -> np.ndarray:
-        """Access a slice by this rank alone.  Local."""
+        """Read a slice by this rank alone.  Local."""
         made = self._move(_c.tutti_array_read_independent, key, out, True)
         return out if out is not None else self._squeeze(key, made)
 
@@ -535,7 +537,7 @@ class Array(Closing):
         self._move_part(_c.tutti_array_write_part, d, values, within, False)
 
     def read_part(self, d: Distribution, out: Optional[np.ndarray] = None, within: Any = None) -> np.ndarray:
-        """Read the part of this rank in a distribution.  Collective."""
+        """Read the part of this rank in a distribution of the array or of the slice `within`.  Collective."""
         return self._move_part(_c.tutti_array_read_part, d, out, within, True)
 
     def collective(self) -> Collective:
@@ -559,7 +561,7 @@ class Array(Closing):
     # ---- the complete array
 
     def fill(self, value: Any) -> None:
-        """Set every element.  Collective, same value."""
+        """Set every element.  Collective; `value` must be the same on all ranks."""
         element = []
 
         def prepare():
@@ -569,7 +571,7 @@ class Array(Closing):
         _c.together(_c.tutti_array_fill, prepare, (self._live(), None))
 
     def resize(self, n: int) -> None:
-        """Change the extent of the slowest dimension.  Collective, same n."""
+        """Change the extent of the slowest dimension to n.  Collective; `n` must be the same on all ranks."""
         _c.together(_c.tutti_array_resize, lambda: (self._live(), n), (self._live(), -1))
         self._look()
 
@@ -582,11 +584,11 @@ class Array(Closing):
         return _c.tutti_array_partitions(self._live(), ranks, budget)
 
     def partition(self, n: int, k: int) -> Slices:
-        """Return partition k of n."""
+        """Return partition k of n of the slowest dimension, as an index of the array."""
         return slices_from(_c.tutti_array_partition(self._live(), n, k), self.ndim)
 
     def copy_to(self, other: "Array", budget: int, progress: Optional[Callable[[int, int, str], None]] = None) -> None:
-        """Copy all elements into another array, of any placement and order.  Collective, same arrays."""
+        """Copy all elements into another array, of any placement and order.  Collective; both arrays must be the same on all ranks."""
         trouble: List[BaseException] = []
 
         def called(_context, done, total, phase):
@@ -605,7 +607,7 @@ class Array(Closing):
     # ---- prefetching
 
     def prefetch(self, key: Key) -> None:
-        """Start reading a slice; the next read of the same slice uses the data.  Collective."""
+        """Start to read a slice; the next read of the same slice uses the data.  Collective."""
         keep = []
 
         def prepare():
@@ -783,7 +785,7 @@ class Tiles:
                 _c.tutti_tiles_end(_byref(self._h))
                 break
             except Error as error:
-                # other ranks called next: they got an error, and end the iteration too
+                # Other ranks have called next: they got an error, and also end the iteration.
                 if error.code != CODES["TUTTI_ERR_MISMATCH"] or not self._h or attempt == 2:
                     self._ended()
                     raise

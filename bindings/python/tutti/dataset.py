@@ -47,7 +47,7 @@ def _kind(kind: str) -> int:
 
 
 class SegmentInfo(NamedTuple):
-    """A segment."""
+    """The description of a segment."""
     number: int
     kind: str
     index: int
@@ -59,7 +59,7 @@ class SegmentInfo(NamedTuple):
 
 
 class SpaceInfo(NamedTuple):
-    """A space."""
+    """The definition of a space."""
     name: str
     is_list: bool
     has_ids: bool
@@ -67,7 +67,7 @@ class SpaceInfo(NamedTuple):
 
 
 class VariableInfo(NamedTuple):
-    """A variable."""
+    """The definition of a variable."""
     name: str
     space: str
     item: str
@@ -271,7 +271,7 @@ class Dataset(Committing, Reporting):
         _c.tutti_dataset_close(handle)
 
     def stats(self) -> Stats:
-        """Statistics of all operations of this rank on the data files since the dataset was opened.  Local."""
+        """Return statistics of all operations of this rank on the data files since the dataset was opened.  Local."""
         all_ = _c.tutti_stats()
         _c.tutti_dataset_stats_sized(self._live(), _byref(all_), _c.sized(all_))
         return Stats(**_c.as_dict(all_))
@@ -295,7 +295,7 @@ class Dataset(Committing, Reporting):
     # ---- spaces and variables
 
     def grid(self, name: str, shape: Sequence[int]) -> None:
-        """Define a row-major grid; its shape is valid until a topology sets another."""
+        """Define a row-major grid; its shape is valid until a topology sets another shape."""
         self._shaped(_c.tutti_dataset_grid, name, shape)
 
     def list(self, name: str) -> None:
@@ -377,17 +377,17 @@ class Dataset(Committing, Reporting):
                       n: Optional[int] = None, own: Any = None, memory: Any = None, whole: bool = False,
                       rule: str = "idg2", seed: int = 0, balance: float = 0.0,
                       segment: Optional[int] = None, slice_memory: Any = None) -> Decomposition:
-        """Make a decomposition: the entries of a space that this rank holds, given by one of
+        """Make a decomposition: the entries of a space that this rank holds, given by one of these arguments:
 
         slice    a block of a grid (a NumPy index: np.s_[lo:hi, :])
-        index    positions
-        ids      ids; if index is also given, both must agree
-        n        the number of entries, after those of all lower ranks
+        index    positions of the entries
+        ids      ids of the entries; if index is also given, both must agree
+        n        the number of entries, which follow those of all lower ranks
 
         own      whether this rank owns each entry
         memory   the position of each entry in memory
         whole    fail if no rank holds an entry
-        segment  use the sizes of a segment; None: the current ones
+        segment  number of a segment, whose sizes are used; None: the current sizes
         rule, seed, balance   choice of the rank that writes an entry held by several ranks (see Replicas)
         slice_memory          (extents, origin) of a larger array that contains the slice, for example with ghost cells;
                               arrays for put and get then have its shape
@@ -501,7 +501,7 @@ class Dataset(Committing, Reporting):
         _c.together(_c.tutti_dataset_erase_after, lambda: (self._live(), segment), (self._live(), -2))
 
     def drop_oldest(self, keep: int) -> None:
-        """Remove the oldest data files; keep `keep` of them."""
+        """Remove the oldest data files and keep the last `keep` files."""
         _c.together(_c.tutti_dataset_drop_oldest, lambda: (self._live(), keep), (self._live(), -1))
 
     # ---- reading
@@ -511,14 +511,14 @@ class Dataset(Committing, Reporting):
         return _c.tutti_dataset_segments(self._live())
 
     def segment(self, number: int) -> SegmentInfo:
-        """Return a segment.  Local."""
+        """Return the description of a segment.  Local."""
         out = _c.tutti_segment()
         _c.tutti_dataset_segment_sized(self._live(), number, _byref(out), _c.sized(out))
         return SegmentInfo(out.number, KIND_NAMES[out.kind], out.index, out.time, None if out.topology < 0 else out.topology,
                            out.sections, out.bytes, None if out.archived is None else out.archived.decode())
 
     def segments(self) -> List[SegmentInfo]:
-        """Return all segments.  Local."""
+        """Return the descriptions of all segments.  Local."""
         return [self.segment(i) for i in range(len(self))]
 
     def find(self, *, index: Optional[int] = None, time: Optional[float] = None, kind: str = "state") -> int:
@@ -624,7 +624,7 @@ class Dataset(Committing, Reporting):
         return info_of_c(ask)
 
     def infos(self, *, variable: Optional[str] = None, segment: int = -1) -> Dict[str, Any]:
-        """Return all infos."""
+        """Return all infos of the dataset, a variable or a segment, by name."""
         out: Dict[str, Any] = {}
         text, owner = ctypes.create_string_buffer(128), self._owner(variable, segment)
         for i in range(1 << 30):
@@ -641,7 +641,7 @@ class Dataset(Committing, Reporting):
     # ---- inspection
 
     def spaces(self) -> List[SpaceInfo]:
-        """Return the definitions.  Local."""
+        """Return the definitions of all spaces.  Local."""
         out, row = [], _c.tutti_space_row()
         for i in range(_c.tutti_dataset_spaces(self._live())):
             _c.tutti_dataset_space_row_sized(self._live(), i, _byref(row), _c.sized(row))
@@ -650,7 +650,7 @@ class Dataset(Committing, Reporting):
         return out
 
     def variables(self) -> List[VariableInfo]:
-        """Return the definitions.  Local."""
+        """Return the definitions of all variables.  Local."""
         out, row = [], _c.tutti_variable_row()
         items = {NUMBERS["TUTTI_" + v]: k for k, v in ITEMS.items()}
         for i in range(_c.tutti_dataset_variables(self._live())):
@@ -731,7 +731,9 @@ class Dataset(Committing, Reporting):
                     (self._live(), first, last, None))
 
     def archive_stream(self, first: int, last: int, stream: Any, location: Optional[str] = None) -> int:
-        """Archive states as a tar archive to a stream of rank 0 (write, flush); without a location they are only copied.
+        """Archive states as a tar archive to a stream of rank 0, which has the methods write and flush.
+
+        location   recorded as the location of the archived states; None: the states are only copied
 
         An exception of the stream on rank 0 makes the call fail on all ranks.
         """
@@ -777,7 +779,7 @@ def dataset_options(*, level: str = "durable", indices_per_file: int = 0, checks
 
 
 def _stream(stream: Any, location: Optional[str]) -> Tuple[Any, List[BaseException]]:
-    """Return a tutti_stream for a Python stream; its exception is kept, and an errno is returned to C."""
+    """Return a tutti_stream for a Python stream, and a list for its exceptions, for which C gets an errno."""
     trouble: List[BaseException] = []
 
     def fails(error: BaseException) -> int:

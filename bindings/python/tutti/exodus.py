@@ -37,7 +37,7 @@ from .options import options_pointer
 from .replicas import set_choice
 
 _byref = ctypes.byref
-property_of = property  # the class has a method `property`
+property_of = property  # the built-in function, which the method `property` of the class hides
 BY = {"order": "BY_ORDER", "metis": "BY_METIS", "curve": "BY_CURVE", "list": "BY_LIST", "root": "ON_ROOT"}
 ARRAY_KINDS = ("coordinates", "connectivity", "edges", "faces", "counts", "attributes", "members", "sides", "factors", "ids", "map",
         "order")
@@ -46,7 +46,7 @@ _ENTITY = ("kind", "id", "name", "topology", "entries", "nodes", "edges", "faces
 
 
 class Entity(NamedTuple):
-    """A block, set or map."""
+    """The definition of a block, set or map."""
     kind: str
     id: int
     name: str
@@ -61,7 +61,7 @@ class Entity(NamedTuple):
 
 
 class QA(NamedTuple):
-    """A QA record."""
+    """A QA record: a program that processed the file, with its version, and the date and time."""
     program: str
     version: str
     date: str
@@ -91,12 +91,12 @@ def kind_name(kind: int) -> str:
 
 
 def topology_nodes(topology: str) -> int:
-    """Return the number of nodes of an entry; 0: unknown.  Local."""
+    """Return the number of nodes of an entry with this topology; 0: unknown.  Local."""
     return _c.tutti_exodus_topology_nodes(_c.text_bytes(topology, "the topology"))
 
 
 def topology_sides(topology: str, nodes: int = 0, *, dims: int) -> int:
-    """Return the number of sides of an entry.  Local."""
+    """Return the number of sides of an entry with this topology.  Local."""
     return _c.tutti_exodus_topology_sides(_c.text_bytes(topology, "the topology"), nodes, dims)
 
 
@@ -246,7 +246,7 @@ class Exodus(Committing, Reporting):
         _c.tutti_exodus_close(handle)
 
     def stats(self) -> Stats:
-        """Statistics of this rank of all operations on the file and on earlier files of its series."""
+        """Return statistics of all operations of this rank on the file and on earlier files of its series.  Local."""
         all_ = _c.tutti_stats()
         _c.tutti_exodus_stats_sized(self._live(), _byref(all_), _c.sized(all_))
         return Stats(**_c.as_dict(all_))
@@ -483,7 +483,7 @@ class Exodus(Committing, Reporting):
         return self._counts[kind, id]
 
     def _field(self, out: Any, key: Any, entries: Any, values: Any, writable: bool) -> np.ndarray:
-        """Return a field; without values, with a new array."""
+        """Fill the struct of a field; return the array of its values, which must be kept in memory."""
         kind, id_, variable = _key(key)
         of = entries.get(key) if isinstance(entries, dict) else entries
         if kind == _GLOBAL:
@@ -541,7 +541,7 @@ class Exodus(Committing, Reporting):
         return _c.tutti_exodus_steps(self._live())
 
     def times(self, first: int = 1, n: Optional[int] = None) -> np.ndarray:
-        """Return the times of steps first ... first + n - 1; None: to the last."""
+        """Return the times of steps first ... first + n - 1; n None: to the last step."""
         keep: List[Any] = []
 
         def prepare():
@@ -599,7 +599,7 @@ class Exodus(Committing, Reporting):
     def decomposition(self, kind: Any = "nodal", id: int = 0, *, index: Any = None, ids: Any = None,  # pylint: disable=redefined-builtin
                       n: Optional[int] = None, own: Any = None, memory: Any = None, whole: bool = False,
                       rule: str = "idg2", seed: int = 0, balance: float = 0.0) -> Decomposition:
-        """Make a decomposition of nodes, a block or a set, as Dataset.decomposition, without slices."""
+        """Make a decomposition of nodes, a block or a set, with the arguments of Dataset.decomposition except slices."""
         keep: List[Any] = []
 
         def prepare(made: Decomposition) -> Any:
@@ -701,7 +701,7 @@ class Exodus(Committing, Reporting):
         _c.together(_c.tutti_exodus_get_arrays, prepare, (self._live(), -1, None))
         return keep[0]
 
-    # ---- looking.  Local
+    # ---- inspection.  Local
 
     def _parameters(self) -> Any:
         out = _c.tutti_exodus_parameters()
@@ -709,7 +709,7 @@ class Exodus(Committing, Reporting):
         return out
 
     def parameters(self) -> Dict[str, Any]:
-        """Return title, dims, counts, coordinate_names and so on."""
+        """Return the parameters by name: title, dims, coordinate_names, counts and so on."""
         p = self._parameters()
         out = _c.as_dict(p)
         at = ctypes.cast(p.coordinate_names, ctypes.POINTER(ctypes.c_char_p))
@@ -721,7 +721,7 @@ class Exodus(Committing, Reporting):
         return _c.tutti_exodus_entities(self._live(), kind_of(kind))
 
     def entity(self, kind: Any, number: int) -> Entity:
-        """Return an entity by its number, from 0."""
+        """Return the definition of the entity with a number (from 0)."""
         out = _c.tutti_exodus_entity()
         _c.tutti_exodus_entity_sized(self._live(), kind_of(kind), number, _byref(out), _c.sized(out))
         row = [getattr(out, name) for name in _ENTITY]
@@ -729,7 +729,7 @@ class Exodus(Committing, Reporting):
         return Entity(*row)
 
     def entities(self, kind: Any) -> List[Entity]:
-        """Return all entities of a kind."""
+        """Return the definitions of all entities of a kind."""
         return [self.entity(kind, i) for i in range(self.count(kind))]
 
     def find(self, kind: Any, id: int) -> int:  # pylint: disable=redefined-builtin

@@ -43,7 +43,7 @@ def mode_of(mode: Union[str, int]) -> int:
 class Request:
     """A started operation.  `test` returns whether it is complete, `wait` waits for it; both raise its error.
 
-    Its buffer must not be used until then, and is kept in memory.  As a context manager it waits at the end of the block:
+    Its buffer must not be used before completion, and is kept in memory.  As a context manager it waits at the end of the block:
 
         with f.write_start(access, x):
             compute()
@@ -150,7 +150,7 @@ class Request:
 
 
 class Split:
-    """A split operation, which the end of the `with` block or a call of `end` ends."""
+    """A split operation; it ends at the end of the `with` block, or by a call of `end`."""
 
     def __init__(self, file: "File", end: Any, keep: Any) -> None:
         self._file, self._end, self._keep = file, end, keep
@@ -271,7 +271,8 @@ class Plan:
         return buffer_for(layout, room, buf, not self._is_write)
 
     def run(self, buf: Any, displacement: int = 0) -> int:
-        """Run the plan with all file offsets shifted by `displacement`, the same on all ranks.  Collective.  Returns the number of bytes of this rank."""
+        """Run the plan with all file offsets shifted by `displacement`; return the number of bytes of this rank.  Collective;
+        `displacement` must be the same on all ranks."""
         count = ctypes.c_int64()
         keep = []
 
@@ -294,7 +295,7 @@ class Plan:
         self._start(_c.tutti_plan_start_write if self._is_write else _c.tutti_plan_start, prepare, (self._live(), None, 0), keep)
 
     def _start(self, function: Any, prepare: Any, null: tuple, keep: List[Any]) -> None:
-        """Report invalid arguments of this rank: here now, on the other ranks by test or wait."""
+        """Start an operation.  Invalid arguments of this rank are reported here, and on the other ranks by test or wait."""
         try:
             arguments = prepare()
         except Exception as error:
@@ -321,7 +322,7 @@ class Plan:
         return count.value
 
     def start_parts(self, bufs: Sequence[Any], displacement: int = 0) -> None:
-        """Start a run of a plan of parts without waiting."""
+        """Start the plan with one buffer per part; complete it with test or wait."""
         keep: List[Any] = []
 
         def prepare():
@@ -358,7 +359,7 @@ class Plan:
 
     @property
     def size(self) -> int:
-        """Memory of the plan on this rank in bytes."""
+        """Memory that the plan occupies on this rank, in bytes."""
         return _c.tutti_plan_size(self._live())
 
     def free(self) -> None:
@@ -381,8 +382,8 @@ class File(Reporting):
         with tutti.File(comm, "out.dat", "w") as f:
             f.write(access, x)
 
-    Opening is collective and all arguments agree.  Closing is collective, too, and therefore never done by the garbage
-    collector: use `with`, or call close().
+    Opening is collective; all arguments must be the same on all ranks.  Closing is also collective, and therefore never done by
+    the garbage collector: use `with`, or call close().
     """
 
     def __init__(self, comm: Any, path: Any, mode: Union[str, int] = "r", options: Any = None, *,
@@ -462,7 +463,7 @@ class File(Reporting):
         """Remove a file.  Local."""
         _c.tutti_file_delete(_c.path_bytes(path), options_pointer(options))
 
-    # ---- its size and so on
+    # ---- size, options and statistics
 
     def size(self) -> int:
         """Return the size in bytes.  Collective."""
@@ -477,11 +478,11 @@ class File(Reporting):
         return out.value
 
     def resize(self, size: int) -> None:
-        """Change the size.  Collective, same size."""
+        """Change the size.  Collective; `size` must be the same on all ranks."""
         _c.together(_c.tutti_file_resize, lambda: (self._live(), _whole(size)), (self._live(), -1))
 
     def preallocate(self, size: int) -> None:
-        """Allocate space for the first `size` bytes.  Collective, same size."""
+        """Allocate space for the first `size` bytes.  Collective; `size` must be the same on all ranks."""
         _c.together(_c.tutti_file_preallocate, lambda: (self._live(), _whole(size)), (self._live(), -1))
 
     def sync(self) -> None:
@@ -489,7 +490,7 @@ class File(Reporting):
         self._call(_c.tutti_file_sync, self._live())
 
     def atomic(self, on: bool) -> None:
-        """Switch atomic mode on or off.  Collective, same `on`."""
+        """Switch atomic mode on or off.  Collective; `on` must be the same on all ranks."""
         _c.tutti_file_atomic(self._live(), int(bool(on)))
 
     def options(self) -> Options:
@@ -499,7 +500,7 @@ class File(Reporting):
         return out
 
     def change(self, options: Any) -> None:
-        """Change options of the open file, from the next operation on.  Collective (rank 0's are used)."""
+        """Change options of the open file, from the next operation on.  Collective; the options of rank 0 are used."""
         _c.together(_c.tutti_file_change, lambda: (self._live(), options_pointer(options)), (self._live(), None))
 
     def stats(self) -> Tuple[Stats, Stats]:
@@ -537,11 +538,11 @@ class File(Reporting):
         return self._move(_c.tutti_file_read, *_of_access(access, buf, True))
 
     def write_independent(self, access: Access, buf: Any) -> int:
-        """Transfer the data of this rank alone.  Local."""
+        """Write the bytes of an access by this rank alone.  Local."""
         return self._move(_c.tutti_file_write_independent, *_of_access(access, buf, False))
 
     def read_independent(self, access: Access, buf: Any) -> int:
-        """Transfer the data of this rank alone.  Local."""
+        """Read the bytes of an access by this rank alone.  Local."""
         return self._move(_c.tutti_file_read_independent, *_of_access(access, buf, True))
 
     def _begin(self, function: Any, end: Any, make: Any, null: tuple) -> Split:
@@ -626,27 +627,27 @@ class File(Reporting):
         return self._move(_c.tutti_file_read_parts, *_of_parts(parts, True))
 
     def write_parts_independent(self, parts: Sequence[Part]) -> int:
-        """Transfer the data of this rank alone.  Local."""
+        """Write several variables by this rank alone.  Local."""
         return self._move(_c.tutti_file_write_parts_independent, *_of_parts(parts, False))
 
     def read_parts_independent(self, parts: Sequence[Part]) -> int:
-        """Transfer the data of this rank alone.  Local."""
+        """Read several variables by this rank alone.  Local."""
         return self._move(_c.tutti_file_read_parts_independent, *_of_parts(parts, True))
 
     def write_parts_begin(self, parts: Sequence[Part]) -> Split:
-        """Like write_begin."""
+        """Begin a split write of several variables, like write_begin."""
         return self._begin(_c.tutti_file_write_parts_begin, _c.tutti_file_write_end, *_of_parts(parts, False))
 
     def read_parts_begin(self, parts: Sequence[Part]) -> Split:
-        """Like read_begin."""
+        """Begin a split read of several variables, like read_begin."""
         return self._begin(_c.tutti_file_read_parts_begin, _c.tutti_file_read_end, *_of_parts(parts, True))
 
     def write_parts_start(self, parts: Sequence[Part]) -> Request:
-        """Like write_start."""
+        """Start a collective write of several variables, like write_start."""
         return self._start_transfer(_c.tutti_file_write_parts_start, *_of_parts(parts, False))
 
     def read_parts_start(self, parts: Sequence[Part]) -> Request:
-        """Like read_start."""
+        """Start a collective read of several variables, like read_start."""
         return self._start_transfer(_c.tutti_file_read_parts_start, *_of_parts(parts, True))
 
     def _plan_parts(self, function: Any, is_write: bool, parts: Sequence[Part]) -> Plan:

@@ -89,7 +89,7 @@ class Mesh(Freeing):
 
         coordinates  [nodes, 3]
         type         [elements], for example tutti.MESH_TRIANGLE
-        start        [elements + 1] index in `node` of the first node of each element
+        start        [elements + 1], index in `node` of the first node of each element
         node         node numbers, counted over all ranks
         """
         handle, keep = mpi.handle_of(comm), []
@@ -127,7 +127,7 @@ class Mesh(Freeing):
         return view
 
     def view(self) -> SimpleNamespace:
-        """The slice of this rank: nodes, first_node, coordinates, tag, elements, first_element, type, physical, entity, start,
+        """Return the slice of this rank: nodes, first_node, coordinates, tag, elements, first_element, type, physical, entity, start,
         node, all_nodes, all_elements, membership (further groups of elements: dim, entity, physical, tag)."""
         v = self._raw()
         out = _copies(v, v.nodes, (("tag", np.int64),))
@@ -141,13 +141,13 @@ class Mesh(Freeing):
         return SimpleNamespace(**out)
 
     def groups(self) -> List[Group]:
-        """The named physical groups."""
+        """Return the named physical groups."""
         out = ctypes.POINTER(_c.tutti_mesh_group)()
         n = _c.tutti_mesh_groups(self._live(), _byref(out))
         return [Group(out[i].dim, out[i].tag, out[i].name.decode("utf-8", "replace")) for i in range(n)]
 
     def set_groups(self, groups: Sequence[Group]) -> None:
-        """Replace the named physical groups.  Collective, same arguments."""
+        """Replace the named physical groups.  Collective; `groups` must be the same on all ranks."""
         def prepare():
             made = (_c.tutti_mesh_group * max(len(groups), 1))()
             for i, (dim, tag, name) in enumerate(groups):
@@ -163,13 +163,14 @@ class Mesh(Freeing):
         return _c.as_dict(out)
 
     def write(self, path: Any, format: str = "native", options: Any = None) -> None:  # pylint: disable=redefined-builtin
-        """Write the mesh to a new file: "native", "gmsh-4.1", "gmsh-4.1-binary", "gmsh-2.2", "gmsh-2.2-binary".  Collective."""
+        """Write the mesh to a new file in a format: "native", "gmsh-4.1", "gmsh-4.1-binary", "gmsh-2.2" or "gmsh-2.2-binary".
+        Collective."""
         _c.together(_c.tutti_mesh_write,
                     lambda: (self._live(), _c.path_bytes(path), _word(format, FORMATS), options_pointer(options)),
                     (self._live(), None, 0, None))
 
     def renumber(self, order: str = "curve") -> None:
-        """Renumber the nodes: "curve", "rcm" or "file".  Collective."""
+        """Renumber the nodes in the order "curve", "rcm" or "file".  Collective."""
         _c.together(_c.tutti_mesh_renumber, lambda: (self._live(), _word(order, ORDERS)), (self._live(), -1))
 
     @property
@@ -179,7 +180,8 @@ class Mesh(Freeing):
         return next((name for name, value in BY.items() if NUMBERS["TUTTI_MESH_" + value] == used), "")
 
     def partition(self, parts: int, by: str = "metis", load: Any = None) -> np.ndarray:
-        """Return the partition of each node of the slice, by "metis", "curve" or "rcb".  Collective, same parts and by."""
+        """Return the partition of each node of the slice, by "metis", "curve" or "rcb".  Collective; `parts` and `by` must be the same
+        on all ranks."""
         keep = []
 
         def prepare():
@@ -195,7 +197,7 @@ class Mesh(Freeing):
         return numbers(of, np.intc, "the partition", self._raw().nodes)
 
     def cut(self, parts: int, of: Any, load: Any = None) -> Dict[str, Any]:
-        """Return the quality of a partition.  Collective, same parts."""
+        """Return the quality of a partition.  Collective; `parts` must be the same on all ranks."""
         out, keep = _c.tutti_mesh_cut(), []
 
         def prepare():
@@ -271,7 +273,8 @@ class MeshPart(Freeing):
     _what = "the part"
 
     def exchange(self, values: np.ndarray) -> None:
-        """Update copies with the values of their owners: values[nodes] or values[nodes, k], float64.  Collective, same k."""
+        """Update copies with the values of their owners: values[nodes] or values[nodes, k], float64.  Collective; k must be the same on
+        all ranks."""
         per_node = values.shape[1] if isinstance(values, np.ndarray) and values.ndim == 2 else 1
 
         def prepare():

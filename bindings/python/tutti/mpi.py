@@ -16,7 +16,7 @@ from . import _c
 from ._errors import refused
 
 _lib = _c.library
-THREAD_MULTIPLE = 3  # in both MPIs
+THREAD_MULTIPLE = 3  # value of MPI_THREAD_MULTIPLE in both MPIs
 
 
 def _world() -> Any:
@@ -37,7 +37,7 @@ def is_active() -> bool:
 
 
 def init(level: int = THREAD_MULTIPLE) -> int:
-    """Initialize MPI, unless it was done, and finalize it at exit; return the thread level."""
+    """Initialize MPI and finalize it at exit, unless it has been initialized; return the thread level."""
     got = ctypes.c_int()
     if _flag("MPI_Initialized"):
         _lib.MPI_Query_thread(ctypes.byref(got))
@@ -107,7 +107,7 @@ class Comm:
 
 
 def _fitting_mpi4py() -> Any:
-    """Return mpi4py if it uses this MPI; checked before the import, which initializes MPI."""
+    """Return mpi4py.MPI if it uses this MPI, which is checked before the import, since the import initializes MPI."""
     if "mpi4py.MPI" in sys.modules:
         return sys.modules["mpi4py.MPI"]
     try:
@@ -164,7 +164,7 @@ def size_of(comm: Any) -> int:
 
 
 def rank_of(comm: Any) -> int:
-    """Return this rank in a communicator."""
+    """Return the rank of this process in a communicator."""
     value = ctypes.c_int()
     _lib.MPI_Comm_rank(handle_of(comm), ctypes.byref(value))
     return value.value

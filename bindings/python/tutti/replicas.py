@@ -85,7 +85,7 @@ class Replicas(Freeing):
 
         _c.together(_c.tutti_replicas_create, prepare, (handle, None, _byref(self._h)))
         self._n = len(keep[0])
-        # bytes of an item, if all have the same and are consecutive
+        # Number of bytes of an item, if all items have the same number and are consecutive in memory.
         self._item = int(load) * value_bytes if np.ndim(load) == 0 and memory_offsets is None else None
 
     _what = "the inspector"
@@ -116,7 +116,7 @@ class Replicas(Freeing):
         return _c.tutti_replicas_bytes(self._live())
 
     def stats(self) -> Dict[str, Any]:
-        """Statistics of the choice of writers."""
+        """Return statistics of the choice of writers."""
         out = _c.tutti_replicas_stats()
         _c.tutti_replicas_stats_sized(self._live(), _byref(out), _c.sized(out))
         return _c.as_dict(out)

@@ -1,4 +1,4 @@
-"""pictures.py FILE.e DIRECTORY   Draw two pictures of a run of heat, by pvpython.
+"""pictures.py FILE.e DIRECTORY   Draw two pictures of a run of heat, with pvpython.
 
 heat-temperature.png   the surface at three times, with the edges of elements
 heat-inside.png        a section at the last time
@@ -50,7 +50,7 @@ def look(v, centre, size):
     v.CameraParallelScale = size
 
 
-# the surface at three times, side by side
+# Show the surface at three times, side by side.
 surface = view(900, 360)
 for k, step in enumerate((1, len(times) // 3, len(times) - 1)):
     one = ExodusIIReader(FileName=[path])

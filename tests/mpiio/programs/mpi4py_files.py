@@ -1,4 +1,4 @@
-"""mpi4py_files.py FILE: all kinds of calls of MPI.File from Python, with every kind of buffer that mpi4py accepts.
+"""mpi4py_files.py FILE: makes all kinds of calls of MPI.File, with every kind of buffer that mpi4py accepts.
 
 Ranks interleave blocks of integers; all counts, file pointers and integers are checked.  Uses only mpi4py.
 SPDX-License-Identifier: BSD-3-Clause"""

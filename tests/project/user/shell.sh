@@ -3,7 +3,7 @@
 # shellcheck shell=sh disable=SC2034 # variables are for the tests
 # SPDX-License-Identifier: BSD-3-Clause
 mpi=$TUTTI_MPI
-# pkg-config does not quote paths: skip prefixes with a space.
+# pkg-config does not quote paths: use a directory without spaces.
 case $TUTTI_TEST_DIR in *' '*)
     TUTTI_TEST_DIR=$(mktemp -d /var/tmp/tutti-test.XXXXXX)
     trap 'rm -rf "$TUTTI_TEST_DIR"' EXIT

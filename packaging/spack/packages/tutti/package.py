@@ -21,7 +21,7 @@ class Tutti(CMakePackage):
     depends_on("c", type="build")
     depends_on("cmake@3.20:", type="build")
     depends_on("pkgconfig", type="build")
-    depends_on("python@3.8:", type="build") # generates sources and manual pages
+    depends_on("python@3.8:", type="build") # Python generates sources and manual pages
     depends_on("mpi@3:")
     depends_on("sqlite@3.31:")
     depends_on("xxhash@0.8:")
