@@ -178,7 +178,8 @@ static tutti_err count_bounds(const tutti__header *h, tutti_count *n_out) {
     for (int d = 0; d < h->spec.ndims && ranks <= h->ranks; d++)
         ranks *= tutti__max(h->dim[d].procs, 1);
     TUTTI_CHECK(ranks == h->ranks, TUTTI_ERR_FORMAT,
-                "the distribution in the header does not have %d ranks", h->ranks);
+                "header has %d ranks, but its distribution has %s", h->ranks,
+                ranks > h->ranks ? "more" : "fewer");
     for (int d = 0; d < h->spec.ndims; d++)
         if (h->dim[d].kind == TUTTI_DIST_RAGGED) n += h->dim[d].procs + (tutti_count)1;
     TUTTI_CHECK(h->bytes == 8 * n, TUTTI_ERR_FORMAT,

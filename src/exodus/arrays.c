@@ -196,7 +196,7 @@ tutti_err tutti_exodus_array_size(const tutti_exodus *x, const tutti_exodus_arra
                                   tutti_type *type_out) {
     tutti__exodus_place p;
     TUTTI_TRY(tutti__exodus_live(x));
-    TUTTI_CHECK(a, TUTTI_ERR_ARG, "argument array is NULL");
+    TUTTI_CHECK(a, TUTTI_ERR_ARG, "argument a is NULL");
     TUTTI_TRY(tutti__exodus_named(x, "array_size", tutti__exodus_defined(x)));
     TUTTI_TRY(tutti__exodus_named(x, "array_size", tutti__exodus_place_of(x, a, &p)));
     if (entries_out) *entries_out = p.entries;

@@ -340,7 +340,9 @@ static tutti_err expand_faces(const tutti__exodus_model *m, const tutti_count *s
         most += is_faced(m, starts, e->position[i]) ? entry_nodes(e, i, faces, NULL)
                                                     : e->start[i + 1] - e->start[i];
         TUTTI_CHECK(most <= FREE + REPEATS * (e->start[e->n] + faces->start[faces->n]),
-                    TUTTI_ERR_FORMAT, "elements repeat their faces: %lld nodes in lists of %lld",
+                    TUTTI_ERR_FORMAT,
+                    "elements repeat their faces: they have at least %lld nodes, but the lists of "
+                    "the faces only %lld",
                     (long long)most, (long long)faces->start[faces->n]);
     }
     tutti_count *to = tutti__malloc((size_t)(most + 1) * sizeof *to);
