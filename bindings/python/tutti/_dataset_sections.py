@@ -24,8 +24,9 @@ CACHE_BYTES = 8 << 20  # cache of decompressed chunks per section
 
 def read_bytes(path: str, offset: int, count: int) -> bytes:
     """Read bytes of a file; raises if it is too short."""
-    if file_status(path).st_size < offset + count:
-        raise refused("FORMAT", f"the file is too short: bytes {offset} to {offset + count} are missing", file=path,
+    size = file_status(path).st_size
+    if size < offset + count:
+        raise refused("FORMAT", f"the file has {size} bytes: bytes [{offset}, {offset + count}) are needed", file=path,
                       offset=offset)
     try:
         with open(path, "rb") as f:
