@@ -25,7 +25,7 @@ static int choose_procs(const cli_world *w, const bench_config *c, int **out) {
     if (c->procs.n == 0) procs[n++] = w->ranks;
     qsort(procs, (size_t)n, sizeof *procs, compare_ints);
     if (procs[n - 1] <= w->ranks) return n;
-    cli_error("--procs %d: only %d ranks are available", procs[n - 1], w->ranks);
+    cli_error("--procs %d: must be at most %d, the number of ranks", procs[n - 1], w->ranks);
     return 0;
 }
 
