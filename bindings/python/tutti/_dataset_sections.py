@@ -198,7 +198,7 @@ def read_trailer(path: str, start: int, trailer: int, end: int) -> Optional[np.n
         raise refused("FORMAT", "the trailer of a segment is damaged", file=path, offset=end - 64)
     data = read_bytes(path, trailer, 8 * sums + rows)
     if _parts.xxh3()(data) != told:
-        raise refused("FORMAT", "a trailer is damaged: checksum mismatch", file=path, offset=trailer)
+        raise refused("FORMAT", "the trailer of a segment is damaged: checksum mismatch", file=path, offset=trailer)
     return np.frombuffer(data, "<u8", sums) if sums else None
 
 
