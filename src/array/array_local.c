@@ -137,7 +137,8 @@ static tutti_err check_local_arguments(MPI_Comm comm, const char *path,
     TUTTI_CHECK(d->ranks == size, TUTTI_ERR_ARG,
                 "distribution is over %d ranks, but the communicator has %d", d->ranks, size);
     TUTTI_CHECK(d->ndims == in.ndims, TUTTI_ERR_ARG,
-                "the distribution has %d dimensions, the array %d", d->ndims, in.ndims);
+                "the distribution has %d dimensions, the array %d: must be equal", d->ndims,
+                in.ndims);
     for (int i = 0; i < in.ndims; i++)
         TUTTI_CHECK(d->shape[i] == in.shape[i], TUTTI_ERR_ARG,
                     "dimension %d: distribution has %lld elements, but the array has %lld", i,

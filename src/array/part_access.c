@@ -122,7 +122,8 @@ static tutti_err check_part(const tutti_array_spec *spec, const tutti__array_par
     tutti_count shape[TUTTI_MAX_DIMS];
     TUTTI_CHECK(d != NULL, TUTTI_ERR_ARG, "argument d is NULL");
     TUTTI_CHECK(d->ndims == spec->ndims, TUTTI_ERR_ARG,
-                "the distribution has %d dimensions, the array %d", d->ndims, spec->ndims);
+                "the distribution has %d dimensions, the array %d: must be equal", d->ndims,
+                spec->ndims);
     memcpy(shape, spec->shape, sizeof shape);
     if (part->within) {
         TUTTI_TRY(check_slice(spec, part->within));

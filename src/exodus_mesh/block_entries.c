@@ -249,10 +249,11 @@ static tutti_err entries_take(reading *r) {
         const tutti_count n = e->start[i] - e->start[begin];
         tutti_count *to = e->to + e->start[begin];
         const tutti_count valid = numbers_to_positions(n, from, most, to);
+        const char *what = faced ? "face" : "node";
         TUTTI_CHECK(valid == n, TUTTI_ERR_FORMAT,
-                    "%s %lld: an entry refers to %s %lld, but the file has %lld",
-                    tutti_exodus_kind_name((int)r->kind), (long long)table->row[c].id,
-                    faced ? "face" : "node", (long long)((uint64_t)to[valid] + 1), (long long)most);
+                    "%s %lld: an entry refers to %s %lld, but the file has %lld %ss",
+                    tutti_exodus_kind_name((int)r->kind), (long long)table->row[c].id, what,
+                    (long long)((uint64_t)to[valid] + 1), (long long)most, what);
     }
     return TUTTI_OK;
 }
