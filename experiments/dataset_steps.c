@@ -81,12 +81,12 @@ typedef struct {
 
 /* ---- the limit */
 
-static int move_bytes(int is_write, int fd, char *at, size_t bytes, off_t offset) {
+static int move_bytes(int is_write, int fd, const char *path, char *at, size_t bytes,
+                      off_t offset) {
     while (bytes > 0) {
         const size_t some = bytes < BENCH_CALL ? bytes : BENCH_CALL;
         const ssize_t n = is_write ? pwrite(fd, at, some, offset) : pread(fd, at, some, offset);
-        if (n <= 0)
-            return cli_error_errno(is_write ? "cannot write" : "cannot read", "the limit's file");
+        if (n <= 0) return cli_error_errno(is_write ? "cannot write" : "cannot read", path);
         at += n;
         offset += n;
         bytes -= (size_t)n;
@@ -100,15 +100,15 @@ static int limit_share(const stage *s, const char *path, int is_write) {
     const size_t bytes = (size_t)f->each * sizeof(double);
     const int how = is_write ? O_WRONLY | O_CREAT | O_CLOEXEC : O_RDONLY | O_CLOEXEC;
     const int fd = open(path, how, 0666);
-    int failed = fd < 0 ? cli_error_errno("open", path) : 0;
+    int failed = fd < 0 ? cli_error_errno("cannot open", path) : 0;
     for (int v = 0; v < VARIABLES && !failed; v++) {
         const off_t at = (off_t)bytes * (f->w->rank * VARIABLES + v);
         double *memory = (is_write ? f->put : f->got) + v * f->capacity;
-        failed = move_bytes(is_write, fd, (char *)memory, bytes, at);
+        failed = move_bytes(is_write, fd, path, (char *)memory, bytes, at);
     }
     if (!failed && is_write && s->level == TUTTI_DURABLE && fsync(fd) != 0)
         failed = cli_error_errno("cannot sync", path);
-    if (fd >= 0 && close(fd) != 0 && !failed) failed = cli_error_errno("close", path);
+    if (fd >= 0 && close(fd) != 0 && !failed) failed = cli_error_errno("cannot close", path);
     return failed;
 }
 

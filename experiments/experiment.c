@@ -25,7 +25,7 @@ static int choose_procs(const cli_world *w, const bench_config *c, int **out) {
     if (c->procs.n == 0) procs[n++] = w->ranks;
     qsort(procs, (size_t)n, sizeof *procs, compare_ints);
     if (procs[n - 1] <= w->ranks) return n;
-    cli_error("--procs %d: only %d processes are available", procs[n - 1], w->ranks);
+    cli_error("--procs %d: must be at most %d, the number of ranks", procs[n - 1], w->ranks);
     return 0;
 }
 
@@ -159,7 +159,8 @@ static int check_point(const bench_cell *cell) {
     char size[32];
     cli_format_size(cell->size, size, sizeof size);
     if (cell->size <= (tutti_off)1 << 30) return 0;
-    return cli_error("%s on %d processes exceeds 1 GiB per process", size, cell->ranks);
+    return cli_error("size is %s per rank on %d ranks: must be at most 1g per rank", size,
+                     cell->ranks);
 }
 
 /* Measure a point on its ranks. */

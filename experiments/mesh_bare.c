@@ -57,7 +57,8 @@ static int write_all(const bench_job *job, const mesh_calls *c) {
         const ssize_t done = n == 1 ? pwrite(c->fd, v->iov_base, v->iov_len, c->offset[i])
                                     : pwritev(c->fd, v, n, c->offset[i]);
         if (done < 0) return cli_error_errno("cannot write", job->path);
-        if (done < left) return cli_error("short write to '%s'", job->path);
+        if (done < left)
+            return cli_error("short write to '%s': %zd of %zd bytes", job->path, done, left);
     }
     return 0;
 }

@@ -61,8 +61,9 @@ int mpiio_set_info(mpiio_file *f, MPI_Info info) {
     int64_t differs = mpiio_hints_apply(f, info, &opt);
     const int code = mpiio_agree(f->ranks, 1, &differs);
     if (code != MPI_SUCCESS)
-        return mpiio_fail(
-            f, mpiio_complain(MPI_ERR_OTHER, "the ranks could not exchange their hints"));
+        return mpiio_fail(f, mpiio_complain(MPI_ERR_OTHER,
+                                            "exchange of hints between ranks failed with code %d",
+                                            code));
     if (differs) mpiio_hints_change(f, &opt);
     mpiio_hints_keep(f, info);
     return MPI_SUCCESS;

@@ -100,8 +100,8 @@ def main():
     if "--check" in sys.argv and what == "write":
         wrong = [call for call in up if call != HOOK]
         if engine > MOST["engine"] or len(seen) > MOST["all"] or wrong:
-            sys.exit(f"call_graph.py: a first write may enter at most {MOST['engine']} functions of {', '.join(ENGINE)}, "
-                     f"{MOST['all']} in all, and call a later module by the idle hook only")
+            sys.exit(f"call_graph.py: a first write enters {engine} functions of {', '.join(ENGINE)} (allowed: {MOST['engine']}), "
+                     f"{len(seen)} in all (allowed: {MOST['all']}), and calls later modules: {wrong or 'by the idle hook only'}")
 
 
 main()

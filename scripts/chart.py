@@ -50,7 +50,9 @@ def main():
         draw(data)
     shown = re.findall(r">([^<>]+)</text>", PICTURE.read_text(encoding="utf-8"))
     missing = [text for row in data for text in row if text not in shown]
-    if missing or len(data) < 5:
+    if len(data) < 5:
+        sys.exit(f"chart.py: the table of performance.md has {len(data)} rows: must have at least 5")
+    if missing:
         sys.exit(f"{PICTURE.name} does not show the table of performance.md: {missing}; run scripts/chart.py")
 
 

@@ -114,7 +114,7 @@ def main():
     build = pathlib.Path(sys.argv[-1])
     found = objects(build, "tutti_objects", "src")
     if not found:
-        sys.exit(f"{sys.argv[-1]} has no objects of the library")
+        sys.exit(f"{sys.argv[-1]} has no objects of the library: build it first")
     graph = graph_of(found)
     if "--graph" in sys.argv:
         for part in components(graph):

@@ -537,7 +537,7 @@ def main():
         old.unlink()
     for name, text in made.items():
         if "TUTTI_API" in text:
-            sys.exit(f"gen_api_man.py: {name} shows TUTTI_API")
+            sys.exit(f"gen_api_man.py: page {name} contains the macro TUTTI_API")
         (out / name).write_text(text, encoding="utf-8")
 
 

@@ -25,7 +25,7 @@ static int refuse_type(const tutti__f_array *v, const tutti_array_spec *spec) {
     if (tutti__f_holds(v, spec->type, spec->element_size)) return 0;
     tutti__f_set_local_error(
         TUTTI_ERR_ARG,
-        "array in memory has type %s (%lld bytes): array in the file has type %s (%lld bytes)",
+        "array in memory has type %s (%lld bytes), but array in the file has type %s (%lld bytes)",
         tutti_type_name((tutti_type)v->type), (long long)v->element, tutti_type_name(spec->type),
         (long long)spec->element_size);
     return 1;

@@ -300,7 +300,12 @@ tutti__f_memory tutti__f_memory_begin(const tutti_access *a, const CFI_cdesc_t *
     tutti_off lo = 0, hi = 0;
     if (!a) return m;
     tutti_access_memory_bounds(a, &lo, &hi);
-    if (lo < 0 || (v.bytes >= 0 && hi > v.bytes)) {
+    if (lo < 0) {
+        tutti__f_set_local_error(TUTTI_ERR_ARG,
+                                 "lowest memory offset of the access is %lld: must be >= 0",
+                                 (long long)lo);
+        m.access = NULL;
+    } else if (v.bytes >= 0 && hi > v.bytes) {
         tutti__f_set_local_error(TUTTI_ERR_ARG,
                                  "array has %lld bytes: the access needs bytes [%lld, %lld)",
                                  (long long)v.bytes, (long long)lo, (long long)hi);

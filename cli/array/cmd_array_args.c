@@ -163,7 +163,7 @@ static int check_config(void *config) {
     if (!c->png && (c->legend || c->has_range || c->zoom > 0 || c->pixels > 0))
         return cli_error("--legend, --range, --zoom and --pixels require --png");
     if (c->digits > 0 && c->csv)
-        return cli_error("--digits excludes --csv, which prints all digits");
+        return cli_error("--digits and --csv exclude each other: --csv prints all digits");
     return 0;
 }
 

@@ -99,7 +99,7 @@ static int choose_dimensions(picture *p) {
         n++;
     }
     if (s->spec.ndims < 2 || n > 2 || s->count == 0)
-        return cli_error("section must have two dimensions for --png");
+        return cli_error("--png requires a section that has two dimensions and is not empty");
     return 0;
 }
 

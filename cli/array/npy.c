@@ -147,7 +147,8 @@ static int check_length(const tutti_array_spec *spec, tutti_off size) {
     }
     if (empty) return 0;
     if (too_large || bytes > size - spec->offset)
-        return cli_error("file is shorter than its .npy header specifies");
+        return cli_error("file has %lld bytes: fewer than its .npy header specifies",
+                         (long long)size);
     return 0;
 }
 
@@ -179,9 +180,10 @@ int npy_parse(const unsigned char *text, size_t bytes, tutti_off size, npy_heade
             seen |= item;
         }
         if (!sound || seen != HAS_ALL || peek_character(&s) != -1)
-            return cli_error("unsupported .npy header: records and more than %d dimensions "
-                             "are not supported",
-                             TUTTI_MAX_DIMS);
+            return cli_error(
+                "invalid or unsupported .npy header: must have descr, fortran_order and a "
+                "shape of at most %d dimensions, and no records",
+                TUTTI_MAX_DIMS);
         if (parse_descr(descr, &h)) return 1;
     }
     if (check_length(&h.spec, size)) return 1;

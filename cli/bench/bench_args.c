@@ -33,14 +33,14 @@ static int set_op(void *config, const char *value) {
     bench_config *c = config;
     static const char *const names[] = {"write", "read"};
     if (set_flags(value, 2, names, (int *const[]){&c->write, &c->read})) return 1;
-    return c->write || c->read ? 0 : cli_error("must be write, read or both");
+    return c->write || c->read ? 0 : cli_error("must be write, read, or write,read");
 }
 
 static int set_plan(void *config, const char *value) {
     bench_config *c = config;
     static const char *const names[] = {"fresh", "reused"};
     if (set_flags(value, 2, names, (int *const[]){&c->fresh, &c->reused})) return 1;
-    return c->fresh || c->reused ? 0 : cli_error("must be fresh, reused or both");
+    return c->fresh || c->reused ? 0 : cli_error("must be fresh, reused, or fresh,reused");
 }
 
 static int set_reference(void *config, const char *value) {
@@ -66,8 +66,8 @@ const cli_option bench_options[BENCH_OPTIONS] = {
      BENCH | SOME_EXPERIMENTS, CLI_LIST, AT(patterns)},
     {0, "size", "BYTES", NULL, "bytes per rank (default: 32m)", BENCH | SOME_EXPERIMENTS, CLI_SIZE,
      AT(size), 4096, 1 << 30},
-    {0, "op", "LIST", NULL, "operations: write, read (default: both)", BENCH | SOME_EXPERIMENTS,
-     CLI_CUSTOM, .set = set_op},
+    {0, "op", "LIST", NULL, "operations: write, read (default: write,read)",
+     BENCH | SOME_EXPERIMENTS, CLI_CUSTOM, .set = set_op},
     {0, "dir", "LIST", NULL, "directories to measure in (default: .)", ALL, CLI_LIST, AT(dirs)},
     {0, "rounds", "N", NULL, "rounds of each measurement (default: 7)", ALL, CLI_COUNT, AT(rounds),
      1, 10000},
@@ -80,7 +80,7 @@ const cli_option bench_options[BENCH_OPTIONS] = {
     {0, "store", "LIST", NULL, "stores: auto, posix, uring, threads, aio, mem, null",
      BENCH | SOME_EXPERIMENTS, CLI_LIST, AT(stores)},
     {0, "plan", "LIST", NULL,
-     "plans: fresh (planning is timed), reused (made before) (default: both)",
+     "plans: fresh (planning is timed), reused (made before) (default: fresh,reused)",
      BENCH | SOME_EXPERIMENTS, CLI_CUSTOM, .set = set_plan},
     {0, "reference", "LIST", NULL,
      "references beside the limit: pieces, staging, mapping, all or none (default: all)",

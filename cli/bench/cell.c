@@ -133,8 +133,8 @@ int cells_run(const bench_job *all, int n, bench_cell *cell, cli_progress *progr
     double free_bytes = 0;
     int failed = cli_directory_room(cell->dir, &free_bytes);
     if (!failed && free_bytes < 1.05 * (double)pattern.total)
-        failed = cli_error("'%s' does not have enough free space for a file of %lld bytes",
-                           cell->dir, (long long)pattern.total);
+        failed = cli_error("'%s' has %.0f bytes of free space: not enough for a file of %lld bytes",
+                           cell->dir, free_bytes, (long long)pattern.total);
     if (!failed) {
         const cli_world *w = job.world;
         const tutti_off total = job.pattern->total;

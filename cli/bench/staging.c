@@ -107,9 +107,10 @@ static int move_slice(const bench_job *job, int fd, tutti_count cycle) {
         const ssize_t n =
             job->is_write ? pwrite(fd, buf, want, offset) : pread(fd, buf, want, offset);
         if (n <= 0)
-            return n < 0 ? cli_error_errno("cannot transfer", job->path)
-                         : cli_error("short transfer of '%s' at offset %lld", job->path,
-                                     (long long)offset);
+            return n < 0
+                       ? cli_error_errno(job->is_write ? "cannot write" : "cannot read", job->path)
+                       : cli_error("short %s of '%s' at offset %lld",
+                                   job->is_write ? "write" : "read", job->path, (long long)offset);
         offset += n;
         buf += n;
     }
@@ -142,7 +143,7 @@ static int read_cycles(const bench_job *job, int fd, tutti_off cycle_bytes, tutt
 static int prepare_staging(bench_job *job, bench_entry *e) {
     if (job->staging) return 0;
     e->unavailable = 1;
-    return cli_error("the ranks are not all on one node");
+    return cli_error("staging in shared memory requires all ranks on one node");
 }
 
 static int run_staging(bench_job *job, bench_entry *e) {

@@ -71,7 +71,7 @@ static int verify_run(const bench_job *job, const bench_entry *e, const bench_ru
     else if (changes_file(job))
         failed = job->cell->scene->verify_write(job, e);
     else if (stat(job->path, &st) != 0)
-        failed = cli_error_errno("cannot find", job->path);
+        failed = cli_error_errno("cannot access", job->path);
     else if (st.st_size != (off_t)job->pattern->total)
         failed = cli_error("'%s' has %lld bytes instead of %lld", job->path, (long long)st.st_size,
                            (long long)job->pattern->total);

@@ -42,8 +42,9 @@ static int segments_choose(job *j) {
         if (data_range_parse(text, 0, n - 1, &j->first, &j->last))
             return cli_error("--segments '%s': must be A:B", text);
         if (j->first < 0 || j->last >= n || j->first > j->last)
-            return cli_error("--segments '%s': dataset has segments 0 to %lld", text,
-                             (long long)n - 1);
+            return cli_error("--segments '%s': must be a range in ascending order of the %lld "
+                             "segments, which count from 0",
+                             text, (long long)n);
         return 0;
     }
     if (!j->config->older) return 0;

@@ -85,12 +85,12 @@ static int ref_text(zarr *z, FILE *inner, char **text) {
     const int failed = fclose(inner) != 0;
     if (!failed) cli_json_string(z->f, *text);
     free(*text);
-    return failed ? cli_error("cannot allocate memory") : 0;
+    return failed ? cli_error("cannot allocate memory for the Zarr metadata") : 0;
 }
 
 static FILE *inner_open(char **text, size_t *bytes) {
     FILE *f = open_memstream(text, bytes);
-    if (!f) cli_error("cannot allocate memory");
+    if (!f) cli_error("cannot allocate memory for the Zarr metadata");
     return f;
 }
 

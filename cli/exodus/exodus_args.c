@@ -24,7 +24,10 @@ int exodus_steps_chosen(const data_config *c, tutti_count steps, tutti_count *fi
     else if (data_range_parse(c->steps, 1, steps, first_out, last_out))
         return cli_error("--steps '%s': must be A:B, a number, last or none", c->steps);
     if (*first_out < 1 || *last_out > steps || *first_out > *last_out)
-        return cli_error("--steps '%s': file has steps 1 to %lld", c->steps, (long long)steps);
+        return cli_error(
+            "--steps '%s': must be a range in ascending order of the %lld steps, which "
+            "count from 1",
+            c->steps, (long long)steps);
     return 0;
 }
 

@@ -301,7 +301,10 @@ static int check_kind(const exodus_whole *w, int pieces, int k) {
     if (!mark_ids(w, kind, all, range[0], ~range[1], &m)) return free(m.word), 0;
     for (int p = 0; p < w->pieces; p++) n += list_entries(w, &w->piece[p], kind, &m, NULL);
     if (cli_agree(w->world,
-                  n > INT_MAX && cli_error("too many entries for one rank: %lld", (long long)n)))
+                  n > INT_MAX &&
+                      cli_error("rank %d has %lld entries of pieces: at most %d are supported; use "
+                                "more ranks",
+                                w->world->rank, (long long)n, INT_MAX)))
         return free(m.word), 1;
     entry *v = cli_malloc((size_t)n * sizeof *v);
     for (int p = 0; p < w->pieces; p++) at += list_entries(w, &w->piece[p], kind, &m, v + at);

@@ -42,8 +42,9 @@ static int block_read(tutti_exodus *x, const tutti_exodus_entity *e, tutti_count
             type = shape_table[i].type;
         }
     if (e->nodes < 1)
-        return cli_error("element block %lld has type %s; use --by order", (long long)e->id,
-                         e->topology);
+        return cli_error(
+            "element block %lld has topology %s without a fixed number of nodes; use --by order",
+            (long long)e->id, e->topology);
     int64_t *all = cli_array(n, e->nodes, sizeof *all);
     const tutti_exodus_array a =
         exodus_integers(TUTTI_EXODUS_CONNECTIVITY, (int)e->kind, e->id, lo, n, all);

@@ -285,7 +285,9 @@ int mesh_plot(const cli_world *w, const void *config) {
             if (!failed) {
                 for (int y = 0; y < k.height; y++)
                     png_row(png, k.pixel + (size_t)y * (size_t)k.width);
-                failed = png_end(&png) ? cli_error("cannot write the PNG image") : 0;
+                failed = png_end(&png) && !ferror(f)
+                             ? cli_error("cannot write '%s': error in libpng", out)
+                             : 0; /* cli_output_close reports errors of f */
             }
         } else
             write_svg(f, &k, label, at, c->rules + 1);

@@ -94,9 +94,9 @@ static int find_launcher(const run_words *w, launcher *out) {
     const char *program = w->word[0];
     static const char *const names[] = {"", "Open MPI", "MPICH"};
     if (mpi == ours) return 0;
-    return cli_error("'%s' starts programs of %s, but this tutti was built for %s: use the tutti "
-                     "of the other build",
-                     program, names[mpi], names[ours]);
+    return cli_error("'%s' starts programs of %s, but this tutti was built for %s: use a tutti "
+                     "that was built for %s",
+                     program, names[mpi], names[ours], names[mpi]);
 }
 
 /* ---- words */

@@ -163,8 +163,8 @@ static int choose_area(tune_job *job, const char *dir) {
     const tutti_off least = 8 << 20, ranks = job->world.ranks;
     while (job->area > least && free_bytes < 4.0 * (double)(job->area * ranks)) job->area /= 2;
     if (free_bytes < 1.2 * (double)(job->area * ranks))
-        return cli_error("'%s' does not have enough free space: %lld MiB are required", dir,
-                         (long long)job->area * ranks >> 20);
+        return cli_error("'%s' has %.0f bytes of free space: %.0f are required", dir, free_bytes,
+                         1.2 * (double)(job->area * ranks));
     return 0;
 }
 

@@ -83,7 +83,8 @@ static int run_vote(tune_job *job, const tune_probe *p, long count) {
 /* ---- one-sided */
 
 static int one_sided(int code) {
-    return code == MPI_SUCCESS ? 0 : cli_error("MPI one-sided communication fails on this machine");
+    return code == MPI_SUCCESS ? 0
+                               : cli_error("MPI one-sided communication failed with code %d", code);
 }
 
 static int run_fence(tune_job *job, const tune_probe *p, long count) {
@@ -190,7 +191,8 @@ int tune_machine_open(tune_job *job) {
     job->fd = job->direct_fd = -1;
     job->user = allocate_touched(TUNE_USER);
     job->stage = allocate_touched(TUNE_STAGE);
-    if (cli_agree(&job->world, job->user && job->stage ? 0 : cli_error("cannot allocate memory")))
+    if (cli_agree(&job->world,
+                  job->user && job->stage ? 0 : cli_error("cannot allocate the buffers")))
         return 1;
     if (job->world.ranks == 1) return 0;
     MPI_Comm_set_errhandler(job->world.comm, MPI_ERRORS_RETURN);

@@ -245,8 +245,8 @@ static void walk_windows(const tutti__domains *d, int a, int n, const tutti__sid
         tutti__domains_window(d, a, c, &lo, &hi);
         for (int i = 0; i < n; i++) sum += tutti__side_bytes_in(side[i], lo, hi);
         if (sum == hi - lo) continue;
-        standalone_fail("window (%d, %lld) has %lld bytes, expected %lld", a, (long long)c,
-                        (long long)sum, (long long)(hi - lo));
+        standalone_fail("aggregator %d, cycle %lld: window has %lld bytes, expected %lld", a,
+                        (long long)c, (long long)sum, (long long)(hi - lo));
     }
 }
 

@@ -54,7 +54,7 @@ def main():
     if not is_bench:
         print(report.text_of(r), end="")
     elif not words.html and not words.csv:
-        sys.exit("tutti-report: 'tutti bench' prints the text itself; use --html FILE or --csv FILE")
+        sys.exit("tutti-report: no text report for results of 'tutti bench': use --html FILE or --csv FILE")
     sys.exit(1 if r["failures"] or r.get("broken") else 0)
 
 

@@ -74,7 +74,7 @@ static tutti_err indices_offsets(tutti_off offset, tutti_off size, tutti_count n
                     "index[%lld] is %lld: its file offset does not fit in 64 bits", (long long)i,
                     (long long)index[i]);
         TUTTI_CHECK(offsets[i] >= 0, TUTTI_ERR_ARG,
-                    "index[%lld] is %lld: its file offset is %lld, must be >= 0", (long long)i,
+                    "index[%lld] is %lld: its file offset is %lld: must be >= 0", (long long)i,
                     (long long)index[i], (long long)offsets[i]);
     }
     return TUTTI_OK;

@@ -147,10 +147,10 @@ static tutti_err parse_sides(const char *buf, size_t size, tutti_access *a) {
     size_t at = repeats ? MARK_SIZE : 0, used = 0;
     for (int i = 0; i < (repeats ? 4 : 2); i++, at += used)
         TUTTI_TRY(tutti__side_parse(buf + at, size - at, i == 0, &used, side[i]));
-    TUTTI_CHECK(at == size, TUTTI_ERR_FORMAT, "description is followed by %zu extra bytes",
+    TUTTI_CHECK(at == size, TUTTI_ERR_FORMAT, "invalid serialised access: %zu extra bytes follow",
                 size - at);
     TUTTI_CHECK(!repeats || a->repeats.file.node, TUTTI_ERR_FORMAT,
-                "description is marked to have repeated bytes, but lists none");
+                "invalid serialised access: repeated bytes are announced, but none are listed");
     return TUTTI_OK;
 }
 
@@ -165,6 +165,6 @@ tutti_err tutti_access_parse(const void *buf, size_t size, tutti_access **out) {
     }
     err = tutti__access_make_all(a, out);
     TUTTI_CHECK(err == TUTTI_OK || err == TUTTI_ERR_NOMEM, TUTTI_ERR_FORMAT,
-                "invalid description: %.300s", tutti_last_error()->text);
+                "invalid serialised access: %.300s", tutti_last_error()->text);
     return err;
 }

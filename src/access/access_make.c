@@ -23,7 +23,9 @@ static tutti_err repeats_check(const tutti_access *a) {
     TUTTI_CHECK(!r->file.node ||
                     (a->file.node && tutti__side_lo(r->file) >= tutti__side_lo(a->file) &&
                      tutti__side_hi(r->file) <= tutti__side_hi(a->file)),
-                TUTTI_ERR_ARG, "the list of repeated bytes refers to bytes outside the access");
+                TUTTI_ERR_ARG,
+                "the repeated bytes have the range [%lld, %lld), which is outside the access",
+                (long long)tutti__side_lo(r->file), (long long)tutti__side_hi(r->file));
     return TUTTI_OK;
 }
 

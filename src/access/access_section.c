@@ -96,8 +96,8 @@ static tutti_err section_memory(const tutti_section *file, const tutti_section *
     if (!memory) return tutti__side_run(0, bytes, out);
     TUTTI_TRY(section_loops(memory, "memory", &m));
     TUTTI_CHECK(file->ndims == memory->ndims, TUTTI_ERR_ARG,
-                "the file section has %d dimensions, the memory section %d", file->ndims,
-                memory->ndims);
+                "the file section has %d dimensions, the memory section %d: must be equal",
+                file->ndims, memory->ndims);
     TUTTI_CHECK(file->element_size == memory->element_size, TUTTI_ERR_ARG,
                 "element_size differs: %lld in the file, %lld in memory",
                 (long long)file->element_size, (long long)memory->element_size);
@@ -105,8 +105,9 @@ static tutti_err section_memory(const tutti_section *file, const tutti_section *
                 f->empty ? "file" : "memory");
     for (int d = 0; d < file->ndims; d++)
         TUTTI_CHECK(f->count[d] == m.count[d], TUTTI_ERR_ARG,
-                    "dimension %d: the file section has %lld elements, the memory section %lld", d,
-                    (long long)f->count[d], (long long)m.count[d]);
+                    "dimension %d: the file section has %lld elements, the memory section %lld: "
+                    "must be equal",
+                    d, (long long)f->count[d], (long long)m.count[d]);
     if (!m.empty) return section_side(&m, file, out);
     *out = (tutti__side){0, NULL};
     return TUTTI_OK;

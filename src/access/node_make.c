@@ -29,6 +29,7 @@ void tutti__side_free(tutti__side *s) {
 }
 
 tutti_err tutti__node_run(tutti_off bytes, tutti__node **out) {
+    /* callers make an empty side of runs of length 0 */
     TUTTI_CHECK(bytes > 0, TUTTI_ERR_ARG, "length of a run is %lld: must be >= 0",
                 (long long)bytes);
     TUTTI_CHECK(bytes <= TUTTI__OFF_LIMIT, TUTTI_ERR_OVERFLOW,
@@ -74,7 +75,7 @@ static tutti_err vec_node(tutti__node *c, tutti_count count, tutti_off stride, t
         !tutti__off_ok(c->lo + reach) || !tutti__off_ok(c->hi + reach))
         err = tutti__error_set(
             TUTTI_ERR_OVERFLOW, 0, -1,
-            "%lld copies of %lld bytes with stride %lld: size and offsets must be < 2^62",
+            "loop of %lld copies of %lld bytes with stride %lld has a size or an offset >= 2^62",
             (long long)count, (long long)c->bytes, (long long)stride);
     else if ((n = tutti__malloc(sizeof *n)) == NULL)
         err = TUTTI_ERR_NOMEM;

@@ -251,7 +251,7 @@ static tutti_err list_node(source *s, const scan *k, tutti__node **out) {
     n->grain = (tutti_off)grain.g;
     if (!fits) {
         tutti__free(n);
-        TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "%lld runs: size and offsets must be < 2^62",
+        TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "size or offsets of a list of %lld runs exceed 2^62",
                    (long long)k->n);
     }
     n->hash = list_hash(n);
@@ -356,8 +356,8 @@ tutti_err tutti__side_flatten(tutti__side s, tutti__side *out) {
     tutti_off *offsets = NULL;
     if (__builtin_mul_overflow((size_t)runs, 2 * sizeof *offsets, &bytes) || runs > TUTTI__MAX_RUNS)
         err = tutti__error_set(TUTTI_ERR_UNSUPPORTED, 0, -1,
-                               "access has more than %d levels of nesting, and its %lld runs "
-                               "exceed %lld, the longest list",
+                               "access has more than %d levels of nesting and %lld runs: at most "
+                               "%lld runs are supported",
                                TUTTI__MAX_DEPTH, (long long)runs, (long long)TUTTI__MAX_RUNS);
     else if ((offsets = tutti__malloc(bytes)) != NULL) {
         tutti_off *lengths = offsets + runs;

@@ -178,9 +178,9 @@ typedef struct {
     size_t size, at;
 } reader;
 
-#define SOUND(cond, what)                                                                     \
-    TUTTI_CHECK(cond, TUTTI_ERR_FORMAT, "description of %zu bytes, at byte %zu: %s", r->size, \
-                r->at, what)
+#define SOUND(cond, what)                                                                         \
+    TUTTI_CHECK(cond, TUTTI_ERR_FORMAT, "invalid serialised access (byte %zu of %zu): %s", r->at, \
+                r->size, what)
 
 static tutti_err read_number(reader *r, uint64_t limit, uint64_t *out) {
     uint64_t v = 0;
@@ -233,7 +233,7 @@ static tutti_err read_cat(reader *r, int depth, tutti__side *out) {
         if (err == TUTTI_OK &&
             part[i].node->depth > TUTTI__MAX_DEPTH - (part[i].node->kind != TUTTI__CAT))
             err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
-                                   "description has more than %d levels of nesting",
+                                   "invalid serialised access: more than %d levels of nesting",
                                    TUTTI__MAX_DEPTH);
     }
     if (err == TUTTI_OK)
@@ -288,9 +288,9 @@ static tutti_err read_side(reader *r, int depth, tutti__side *out) {
 static tutti_err read_sides(reader *r, tutti__side *out) {
     uint64_t v = 0;
     TUTTI_TRY(read_number(r, UINT64_MAX, &v));
-    SOUND(v == MARK, "wrong magic number");
+    SOUND(v == MARK, "the magic number is wrong");
     TUTTI_TRY(read_number(r, UINT64_MAX, &v));
-    SOUND(v == VERSION, "another version of the format");
+    SOUND(v == VERSION, "the format version is unknown");
     if (r->at == r->size || r->buf[r->at] != EMPTY) return read_side(r, 0, out);
     r->at++;
     *out = (tutti__side){0, NULL};

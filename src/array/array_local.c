@@ -137,7 +137,8 @@ static tutti_err check_local_arguments(MPI_Comm comm, const char *path,
     TUTTI_CHECK(d->ranks == size, TUTTI_ERR_ARG,
                 "distribution is over %d ranks, but the communicator has %d", d->ranks, size);
     TUTTI_CHECK(d->ndims == in.ndims, TUTTI_ERR_ARG,
-                "the distribution has %d dimensions, the array %d", d->ndims, in.ndims);
+                "the distribution has %d dimensions, the array %d: must be equal", d->ndims,
+                in.ndims);
     for (int i = 0; i < in.ndims; i++)
         TUTTI_CHECK(d->shape[i] == in.shape[i], TUTTI_ERR_ARG,
                     "dimension %d: distribution has %lld elements, but the array has %lld", i,
@@ -178,7 +179,8 @@ static tutti_err count_bounds(const tutti__header *h, tutti_count *n_out) {
     for (int d = 0; d < h->spec.ndims && ranks <= h->ranks; d++)
         ranks *= tutti__max(h->dim[d].procs, 1);
     TUTTI_CHECK(ranks == h->ranks, TUTTI_ERR_FORMAT,
-                "the distribution in the header does not have %d ranks", h->ranks);
+                "header has %d ranks, but its distribution has %s", h->ranks,
+                ranks > h->ranks ? "more" : "fewer");
     for (int d = 0; d < h->spec.ndims; d++)
         if (h->dim[d].kind == TUTTI_DIST_RAGGED) n += h->dim[d].procs + (tutti_count)1;
     TUTTI_CHECK(h->bytes == 8 * n, TUTTI_ERR_FORMAT,

@@ -23,7 +23,7 @@ static tutti_err check_dim(int d, tutti_count n, const tutti_dist_dim *in, tutti
     switch (in->kind) {
     case TUTTI_DIST_NONE:
         TUTTI_CHECK(out->procs == 1, TUTTI_ERR_ARG,
-                    "dimension %d is not distributed: procs is %d, must be 1", d, in->procs);
+                    "dimension %d is not distributed, but procs is %d: must be 1", d, in->procs);
         out->block = tutti__max(n, 1);
         return TUTTI_OK;
     case TUTTI_DIST_BLOCK:

@@ -35,7 +35,7 @@ static tutti_section complete_frame(const tutti_array_spec *spec, const tutti_se
 tutti_err tutti__slice_access(const tutti_array_spec *spec, const tutti_slice *s,
                               const tutti_section *memory, tutti_access **out) {
     if (!s) TUTTI_TRY(tutti__error_refused());
-    TUTTI_CHECK(s != NULL, TUTTI_ERR_ARG, "argument slice is NULL");
+    TUTTI_CHECK(s != NULL, TUTTI_ERR_ARG, "argument s is NULL");
     TUTTI_TRY(check_slice(spec, s));
     if (tutti_slice_count(spec->ndims, s, NULL) == 0) return tutti_access_contiguous(0, 0, out);
     tutti_section file = {.ndims = spec->ndims,
@@ -122,7 +122,8 @@ static tutti_err check_part(const tutti_array_spec *spec, const tutti__array_par
     tutti_count shape[TUTTI_MAX_DIMS];
     TUTTI_CHECK(d != NULL, TUTTI_ERR_ARG, "argument d is NULL");
     TUTTI_CHECK(d->ndims == spec->ndims, TUTTI_ERR_ARG,
-                "the distribution has %d dimensions, the array %d", d->ndims, spec->ndims);
+                "the distribution has %d dimensions, the array %d: must be equal", d->ndims,
+                spec->ndims);
     memcpy(shape, spec->shape, sizeof shape);
     if (part->within) {
         TUTTI_TRY(check_slice(spec, part->within));
@@ -157,7 +158,7 @@ static tutti_err make_memory_side(const tutti_array_spec *spec, const dim_series
                     (long long)m.offset);
         for (int d = 0; d < m.ndims; d++) {
             const tutti_count stride = m.stride[d] ? m.stride[d] : 1;
-            TUTTI_CHECK(stride >= 1, TUTTI_ERR_ARG,
+            TUTTI_CHECK(stride >= 0, TUTTI_ERR_ARG,
                         "memory section, dimension %d: stride is %lld: must be >= 0", d,
                         (long long)stride);
             TUTTI_CHECK(m.lo[d] >= 0 && m.lo[d] <= m.hi[d] && m.hi[d] <= m.shape[d], TUTTI_ERR_ARG,

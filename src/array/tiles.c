@@ -141,10 +141,11 @@ static tutti_err check_arrays(const tutti_array *from, const tutti_array *to) {
     TUTTI_CHECK(!from->dist || tutti__distribution_equal(from->dist, to->dist), TUTTI_ERR_ARG,
                 "the arrays are in local placement by different distributions");
     TUTTI_CHECK(from->local.ndims == to->local.ndims, TUTTI_ERR_ARG,
-                "the arrays have %d and %d dimensions", from->local.ndims, to->local.ndims);
+                "the arrays have %d and %d dimensions: must be equal", from->local.ndims,
+                to->local.ndims);
     for (int d = 0; d < from->local.ndims; d++)
         TUTTI_CHECK(from->local.shape[d] == to->local.shape[d], TUTTI_ERR_ARG,
-                    "dimension %d: the arrays have %lld and %lld elements", d,
+                    "dimension %d: the arrays have %lld and %lld elements: must be equal", d,
                     (long long)from->local.shape[d], (long long)to->local.shape[d]);
     return TUTTI_OK;
 }

@@ -133,7 +133,7 @@ void tutti__free_lent(void *p) {
 }
 
 tutti_err tutti__narrow_int(tutti_off n, int *out) {
-    TUTTI_CHECK(tutti_size_to_int(n, out), TUTTI_ERR_OVERFLOW, "%lld does not fit in an int",
+    TUTTI_CHECK(tutti_size_to_int(n, out), TUTTI_ERR_OVERFLOW, "number %lld does not fit in an int",
                 (long long)n);
     return TUTTI_OK;
 }

@@ -125,7 +125,7 @@ tutti_err tutti__options_begun(const tutti_options *opt) {
     TUTTI_CHECK(opt->struct_size != 0, TUTTI_ERR_ARG,
                 "options are not initialised (struct_size is 0): call tutti_options_init first");
     TUTTI_CHECK(is_size(opt->struct_size), TUTTI_ERR_ARG,
-                "struct_size is %zu, not a size of tutti_options: call tutti_options_init first",
+                "struct_size is %zu: must be sizeof(tutti_options), as set by tutti_options_init",
                 opt->struct_size);
     return TUTTI_OK;
 }
@@ -140,7 +140,7 @@ static void copy_options(const tutti_options *full, tutti_options *opt, size_t s
 
 tutti_err tutti__options_give(const tutti_options *full, tutti_options *opt, size_t size) {
     TUTTI_CHECK(opt != NULL, TUTTI_ERR_ARG, "argument opt is NULL");
-    TUTTI_CHECK(is_size(size), TUTTI_ERR_ARG, "struct_size is %zu: must be a size of tutti_options",
+    TUTTI_CHECK(is_size(size), TUTTI_ERR_ARG, "struct_size is %zu: must be sizeof(tutti_options)",
                 size);
     copy_options(full, opt, size);
     return TUTTI_OK;
@@ -168,7 +168,8 @@ static tutti_err has_row(const tutti_options *opt, const option_row *row) {
                          : row->type == TYPE_SIZE ? sizeof(tutti_off)
                                                   : sizeof(int);
     TUTTI_CHECK(row->place + bytes <= opt->struct_size, TUTTI_ERR_OPTION,
-                "option %s is newer than the program's tutti_options", row->name);
+                "option %s is newer than the program's tutti_options: recompile the program",
+                row->name);
     return TUTTI_OK;
 }
 
@@ -425,7 +426,7 @@ tutti_err tutti_options_init_sized(tutti_options *opt, size_t struct_size) {
     tutti_options full;
     TUTTI_CHECK(opt, TUTTI_ERR_ARG, "argument opt is NULL");
     TUTTI_CHECK(is_size(struct_size), TUTTI_ERR_ARG,
-                "struct_size is %zu: must be a size of tutti_options", struct_size);
+                "struct_size is %zu: must be sizeof(tutti_options)", struct_size);
     set_defaults(&full);
     for (int i = 0; i < ROWS; ++i) {
         if (set_from_environment(&full, &rows[i]) == TUTTI_OK) continue;

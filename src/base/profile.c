@@ -65,21 +65,15 @@ static void copy_section(tutti_profile *to, const tutti_profile *from, int secti
         if (facts[i].section == section) *field_of_row(to, i) = value_of_row(from, i);
 }
 
+/* Smallest and largest values, by unit; a flag has one of the two. */
+static const double ranges[][2] = {
+    [UNIT_COUNT] = {1, 1e7}, [UNIT_RATE] = {1, 1e15},  [UNIT_SECONDS] = {1e-12, 1e4},
+    [UNIT_SHARE] = {0, 1},   [UNIT_MAYBE] = {0, 1e15}, [UNIT_FLAG] = {0, 1}};
+
 static int is_in_range(int i, double x) {
-    switch (facts[i].unit) {
-    case UNIT_COUNT:
-        return x >= 1 && x <= 1e7;
-    case UNIT_RATE:
-        return x >= 1 && x <= 1e15;
-    case UNIT_SECONDS:
-        return x >= 1e-12 && x <= 1e4;
-    case UNIT_MAYBE:
-        return x >= 0 && x <= 1e15;
-    case UNIT_SHARE:
-        return x >= 0 && x <= 1;
-    default:
-        return x == 0 || x == 1;
-    }
+    const double *range = ranges[facts[i].unit];
+    if (facts[i].unit == UNIT_FLAG) return x == range[0] || x == range[1];
+    return x >= range[0] && x <= range[1];
 }
 
 /* ---- numbers --------------------------------------------------------------------------------- */
@@ -425,8 +419,9 @@ static tutti_err check_place_and_numbers(const tutti_filesystem *place, const tu
         TUTTI_CHECK((unsigned char)*c >= ' ', TUTTI_ERR_ARG,
                     "mount point contains control character %d", *c);
     for (int i = 0; i < ROWS; i++)
-        TUTTI_CHECK(is_in_range(i, value_of_row(p, i)), TUTTI_ERR_ARG, "%s is %g: out of range",
-                    rows[i].name, value_of_row(p, i));
+        TUTTI_CHECK(is_in_range(i, value_of_row(p, i)), TUTTI_ERR_ARG, "%s is %g: must be %g %s %g",
+                    rows[i].name, value_of_row(p, i), ranges[facts[i].unit][0],
+                    facts[i].unit == UNIT_FLAG ? "or" : "to", ranges[facts[i].unit][1]);
     return TUTTI_OK;
 }
 
@@ -439,7 +434,7 @@ tutti_err tutti__profile_put(tutti__profile_set *s, const tutti_filesystem *plac
     if (i == s->n) i = find_place(s, place);
     if (i < 0) {
         TUTTI_CHECK(s->n < TUTTI__PROFILE_SECTIONS, TUTTI_ERR_FORMAT,
-                    "profile has %d file systems: no more can be added", s->n);
+                    "profile already has %d file systems: no more are supported", s->n);
         tutti__profile_files *more = tutti__realloc(s->files, (size_t)(s->n + 1) * sizeof *more);
         if (!more) return TUTTI_ERR_NOMEM;
         s->files = more;

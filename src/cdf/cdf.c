@@ -185,8 +185,8 @@ tutti_err tutti__cdf_dim_put(tutti__cdf *c, const char *name, size_t bytes, tutt
                 "dimension '%.*s' has length %lld: CDF-%d supports up to %lld", (int)bytes, name,
                 (long long)length, c->version, (long long)most);
     TUTTI_CHECK(length > 0 || c->record_dim < 0, TUTTI_ERR_ARG,
-                "'%.*s' cannot be a record dimension: '%s' is one already", (int)bytes, name,
-                c->dims[c->record_dim].name);
+                "'%.*s' cannot be a record dimension: '%s' is already the record dimension",
+                (int)bytes, name, c->dims[c->record_dim].name);
     TUTTI_CHECK(name_find(c, OF_DIMS, name, bytes) < 0, TUTTI_ERR_ARG, "duplicate dimension '%.*s'",
                 (int)bytes, name);
     TUTTI_TRY(names_grow(c));
@@ -287,8 +287,8 @@ tutti_err tutti__cdf_put_att(tutti__cdf *c, tutti_count var, const char *name, i
     const tutti__cdf_att like = {.type = type, .n = n};
     void *capacity = NULL;
     TUTTI_CHECK(var >= -1 && var < c->vars_n, TUTTI_ERR_ARG,
-                "attribute of variable %lld: only %lld variables exist", (long long)var,
-                (long long)c->vars_n);
+                "variable of the attribute is %lld: must be -1 (global) to %lld", (long long)var,
+                (long long)c->vars_n - 1);
     TUTTI_TRY(tutti__cdf_name_check(name, "an attribute"));
     const tutti_count there = name_find(c, var, name, strlen(name));
     if (there < 0) {

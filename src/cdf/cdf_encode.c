@@ -140,7 +140,8 @@ static void put_atts(writer *w, const tutti__cdf_atts *a) {
 tutti_err tutti__cdf_encode(const tutti__cdf *c, void **out) {
     const tutti_off bytes = header_bytes(c);
     TUTTI_CHECK(bytes == c->header_bytes, TUTTI_ERR_STATE,
-                "header has changed since offsets were assigned");
+                "header has %lld bytes, but had %lld when offsets were assigned", (long long)bytes,
+                (long long)c->header_bytes);
     TUTTI_CHECK(c->version == 5 || c->records <= UINT32_MAX - (tutti_count)1, TUTTI_ERR_OVERFLOW,
                 "file has %lld records: CDF-%d supports at most %lld", (long long)c->records,
                 c->version, (long long)UINT32_MAX - 1);

@@ -34,7 +34,8 @@ enum {
 
 static tutti_err check_file_arguments(const char *path, int mode, const tutti_options *opt) {
     TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "argument path is %s", path ? "empty" : "NULL");
-    TUTTI_CHECK((mode & ~ALL_MODES) == 0, TUTTI_ERR_ARG, "mode is %d: has unknown bits", mode);
+    TUTTI_CHECK((mode & ~ALL_MODES) == 0, TUTTI_ERR_ARG, "mode is %d: has unknown bits %d", mode,
+                mode & ~ALL_MODES);
     TUTTI_CHECK(mode & (TUTTI_READ | TUTTI_WRITE), TUTTI_ERR_ARG,
                 "mode is %d: must have TUTTI_READ, TUTTI_WRITE or both", mode);
     TUTTI_CHECK(!(mode & TUTTI_EXCLUSIVE) || (mode & TUTTI_CREATE), TUTTI_ERR_ARG,

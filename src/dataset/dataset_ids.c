@@ -75,8 +75,8 @@ static tutti_err check_ids(const tutti_dataset *d, const char *space, tutti_coun
                 "n is %lld: number of ids must be 0 to 2^48", (long long)n);
     TUTTI_CHECK(ids || n == 0, TUTTI_ERR_ARG, "argument ids is NULL");
     for (tutti_count i = 0; i < n; i++)
-        TUTTI_CHECK(ids[i] >= 0, TUTTI_ERR_ARG, "id %lld of entry %lld is negative",
-                    (long long)ids[i], (long long)i);
+        TUTTI_CHECK(ids[i] >= 0, TUTTI_ERR_ARG, "entry %lld has id %lld: ids must be >= 0",
+                    (long long)i, (long long)ids[i]);
     char name[TUTTI__NAME + 16];
     snprintf(name, sizeof name, "%s:ids", (*s)->name);
     const tutti__variable *map = tutti__model_variable(&d->model, name);
@@ -85,8 +85,11 @@ static tutti_err check_ids(const tutti_dataset *d, const char *space, tutti_coun
                                  TUTTI__SECTION_WHOLE;
     for (int64_t i = 0; i < d->now.sections_n && !again; i++) {
         const tutti__variable *v = tutti__model_variable_id(&d->model, d->now.sections[i].variable);
-        TUTTI_CHECK(!v || v->space != (*s)->id, TUTTI_ERR_STATE,
-                    "variable '%s' has already been written to this segment", v->name);
+        TUTTI_CHECK(
+            !v || v->space != (*s)->id, TUTTI_ERR_STATE,
+            "cannot write ids of space '%s': variable '%s' has already been written to this "
+            "segment",
+            (*s)->name, v->name);
     }
     return TUTTI_OK;
 }

@@ -182,10 +182,10 @@ tutti_err tutti_dataset_chunk_bounds(tutti_dataset *d, tutti_count segment, cons
     tutti__section s;
     tutti_file *f = NULL;
     tutti__chunk_grid g = {0};
-    const char *invalid = first < 0    ? "first is negative"
-                          : n < 0      ? "n is negative"
-                          : bounds_out ? NULL
-                                       : "bounds_out is NULL";
+    char negative[64];
+    snprintf(negative, sizeof negative, "%s is %lld: must be >= 0", first < 0 ? "first" : "n",
+             (long long)(first < 0 ? first : n));
+    const char *invalid = first < 0 || n < 0 ? negative : bounds_out ? NULL : "bounds_out is NULL";
     const section_query q = {"chunk_bounds", variable, segment, invalid};
     tutti_err err = find_queried_chunks(d, &q, &s, &f, &g);
     if (err == TUTTI_OK) {

@@ -37,11 +37,13 @@ static tutti_err check_ranked_put(const tutti_dataset *d, const tutti__item *t) 
     if (t->v->layout != TUTTI_RANKED || !s) return TUTTI_OK;
     const tutti__section_progress *progress = tutti__section_progress_of(d, s);
     const int has_failed = tutti__section_status_of(&progress->state) == TUTTI__SECTION_FAILED;
-    TUTTI_CHECK(progress->decomposition == t->facts.number ||
-                    (has_failed && !tutti__put_in_flight(&d->now.puts, s->variable, s->part)),
-                TUTTI_ERR_STATE,
-                "variable '%s' has layout ranked and was written with another decomposition",
-                t->name);
+    TUTTI_CHECK(
+        progress->decomposition == t->facts.number ||
+            (has_failed && !tutti__put_in_flight(&d->now.puts, s->variable, s->part)),
+        TUTTI_ERR_STATE,
+        "variable '%s' has layout ranked and was written with another decomposition: use the "
+        "same one",
+        t->name);
     return TUTTI_OK;
 }
 
@@ -58,7 +60,7 @@ static tutti_err check_put_items(tutti_dataset *d, int is_started, tutti__item_l
         TUTTI_TRY(check_ranked_put(d, t));
         TUTTI_TRY(d->container->put_check(d, t->v));
         for (int j = 0; j < i; j++)
-            TUTTI_CHECK(b->v[j].v != t->v, TUTTI_ERR_ARG, "variable '%s' is a duplicate", t->name);
+            TUTTI_CHECK(b->v[j].v != t->v, TUTTI_ERR_ARG, "duplicate variable '%s'", t->name);
     }
     /* Reserve memory for all rows that the put may add. */
     const int64_t listed = d->listed_n;

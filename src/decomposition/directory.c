@@ -74,7 +74,7 @@ void tutti__directory_free(tutti__directory *d) {
 tutti_err tutti__directory_fits(const tutti__directory *d) {
     for (int k = 0; k < d->to.n; k++)
         TUTTI_CHECK(d->to.start[k + 1] - d->to.start[k] <= INT_MAX, TUTTI_ERR_OVERFLOW,
-                    "%lld records for one rank: at most %d are supported",
+                    "cannot send %lld records to one rank: at most %d are supported",
                     (long long)(d->to.start[k + 1] - d->to.start[k]), INT_MAX);
     return TUTTI_OK;
 }

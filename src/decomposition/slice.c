@@ -21,7 +21,7 @@ tutti_err tutti_slice_fortran(int ndims, const tutti_count *lower, const tutti_c
     tutti_slice s;
     TUTTI_CHECK(lower != NULL, TUTTI_ERR_ARG, "argument lower is NULL");
     TUTTI_CHECK(upper != NULL, TUTTI_ERR_ARG, "argument upper is NULL");
-    TUTTI_CHECK(out != NULL, TUTTI_ERR_ARG, "argument slice_out is NULL");
+    TUTTI_CHECK(out != NULL, TUTTI_ERR_ARG, "argument out is NULL");
     TUTTI_CHECK(ndims >= 1 && ndims <= TUTTI_MAX_DIMS, TUTTI_ERR_ARG,
                 "ndims is %d: must be 1 to %d", ndims, TUTTI_MAX_DIMS);
     memset(&s, 0, sizeof s);
@@ -31,7 +31,7 @@ tutti_err tutti_slice_fortran(int ndims, const tutti_count *lower, const tutti_c
         s.lo[d] = lower[d] - 1;
         s.hi[d] = tutti__max(upper[d], s.lo[d]);
         s.stride[d] = stride && stride[d] ? stride[d] : 1;
-        TUTTI_CHECK(s.stride[d] >= 1, TUTTI_ERR_ARG, "dimension %d: stride is %lld: must be >= 0",
+        TUTTI_CHECK(s.stride[d] >= 0, TUTTI_ERR_ARG, "dimension %d: stride is %lld: must be >= 0",
                     d, (long long)s.stride[d]);
     }
     *out = s;

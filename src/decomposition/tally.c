@@ -64,7 +64,7 @@ void tutti__tally_stats(int ranks, const tutti_replicas_share *shares, tutti_off
 tutti_err tutti__stats_give(const tutti_replicas_stats *stats, tutti_replicas_stats *out,
                             size_t struct_size) {
     const size_t known = sizeof *stats < struct_size ? sizeof *stats : struct_size;
-    TUTTI_CHECK(out != NULL, TUTTI_ERR_ARG, "argument stats_out is NULL");
+    TUTTI_CHECK(out != NULL, TUTTI_ERR_ARG, "argument out is NULL");
     memset(out, 0, struct_size);
     memcpy(out, stats, known);
     return TUTTI_OK;

@@ -4,7 +4,8 @@
 
 static tutti_err return_place(const tutti__exodus_place *p, tutti_off *at_out,
                               tutti_type *type_out) {
-    TUTTI_CHECK(p->entries > 0, TUTTI_ERR_NOT_FOUND, "the array has no entries");
+    TUTTI_CHECK(p->entries > 0, TUTTI_ERR_NOT_FOUND,
+                "the array has no entries, and therefore no offset");
     *at_out = p->at;
     if (type_out) *type_out = p->type;
     return TUTTI_OK;

@@ -196,7 +196,7 @@ tutti_err tutti_exodus_array_size(const tutti_exodus *x, const tutti_exodus_arra
                                   tutti_type *type_out) {
     tutti__exodus_place p;
     TUTTI_TRY(tutti__exodus_live(x));
-    TUTTI_CHECK(a, TUTTI_ERR_ARG, "argument array is NULL");
+    TUTTI_CHECK(a, TUTTI_ERR_ARG, "argument a is NULL");
     TUTTI_TRY(tutti__exodus_named(x, "array_size", tutti__exodus_defined(x)));
     TUTTI_TRY(tutti__exodus_named(x, "array_size", tutti__exodus_place_of(x, a, &p)));
     if (entries_out) *entries_out = p.entries;
@@ -321,7 +321,7 @@ static tutti_err check_array_section(const tutti_exodus *x, const tutti_exodus_a
         TUTTI_CHECK(f.object == -x->number, TUTTI_ERR_ARG,
                     "the decomposition belongs to another file or dataset");
         TUTTI_CHECK(a->entries->of == p->entries, TUTTI_ERR_ARG,
-                    "the decomposition has %lld entries, the array has %lld",
+                    "the decomposition has %lld entries, the array %lld: must be equal",
                     (long long)a->entries->of, (long long)p->entries);
         TUTTI_CHECK(a->buf || f.entries == 0, TUTTI_ERR_ARG, "field buf is NULL");
         return TUTTI_OK;

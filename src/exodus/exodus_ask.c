@@ -81,13 +81,15 @@ tutti_err tutti_exodus_property_get(const tutti_exodus *x, tutti_exodus_kind kin
                                     int64_t *values_out) {
     TUTTI_TRY(tutti__exodus_live(x));
     const tutti__exodus_table *t = find_table(x, (int)kind);
-    for (int i = 0; t && name && values_out && i < t->properties_n; i++)
+    TUTTI_CHECK(name, TUTTI_ERR_ARG, "argument name is NULL");
+    TUTTI_CHECK(values_out || !t || t->n == 0, TUTTI_ERR_ARG, "argument values_out is NULL");
+    for (int i = 0; t && i < t->properties_n; i++)
         if (strcmp(t->properties[i], name) == 0) {
-            memcpy(values_out, t->values[i], (size_t)t->n * sizeof *values_out);
+            if (t->n > 0) memcpy(values_out, t->values[i], (size_t)t->n * sizeof *values_out);
             return TUTTI_OK;
         }
     TUTTI_FAIL(TUTTI_ERR_NOT_FOUND, "%s: property '%.60s' does not exist",
-               tutti_exodus_kind_name((int)kind), name ? name : "");
+               tutti_exodus_kind_name((int)kind), name);
 }
 
 int tutti_exodus_qa_count(const tutti_exodus *x) {

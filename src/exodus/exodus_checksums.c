@@ -149,8 +149,8 @@ static tutti_err check_step_count(const tutti_exodus *x) {
     if (count == (bytes == 8 ? UINT64_MAX : UINT32_MAX)) return TUTTI_OK;
     const tutti_count complete = tutti__cdf_records_in(&x->cdf, st.st_size);
     TUTTI_CHECK(count <= (uint64_t)complete, TUTTI_ERR_FORMAT,
-                "the header counts %llu steps, the file contains %lld", (unsigned long long)count,
-                (long long)complete);
+                "the header has %llu steps, but the file contains only %lld",
+                (unsigned long long)count, (long long)complete);
     return TUTTI_OK;
 }
 

@@ -249,10 +249,11 @@ static tutti_err entries_take(reading *r) {
         const tutti_count n = e->start[i] - e->start[begin];
         tutti_count *to = e->to + e->start[begin];
         const tutti_count valid = numbers_to_positions(n, from, most, to);
+        const char *what = faced ? "face" : "node";
         TUTTI_CHECK(valid == n, TUTTI_ERR_FORMAT,
-                    "%s %lld: an entry refers to %s %lld, but the file has %lld",
-                    tutti_exodus_kind_name((int)r->kind), (long long)table->row[c].id,
-                    faced ? "face" : "node", (long long)((uint64_t)to[valid] + 1), (long long)most);
+                    "%s %lld: an entry refers to %s %lld, but the file has %lld %ss",
+                    tutti_exodus_kind_name((int)r->kind), (long long)table->row[c].id, what,
+                    (long long)((uint64_t)to[valid] + 1), (long long)most, what);
     }
     return TUTTI_OK;
 }
@@ -340,7 +341,9 @@ static tutti_err expand_faces(const tutti__exodus_model *m, const tutti_count *s
         most += is_faced(m, starts, e->position[i]) ? entry_nodes(e, i, faces, NULL)
                                                     : e->start[i + 1] - e->start[i];
         TUTTI_CHECK(most <= FREE + REPEATS * (e->start[e->n] + faces->start[faces->n]),
-                    TUTTI_ERR_FORMAT, "elements repeat their faces: %lld nodes in lists of %lld",
+                    TUTTI_ERR_FORMAT,
+                    "elements repeat their faces: they have at least %lld nodes, but the lists of "
+                    "the faces only %lld",
                     (long long)most, (long long)faces->start[faces->n]);
     }
     tutti_count *to = tutti__malloc((size_t)(most + 1) * sizeof *to);

@@ -243,9 +243,9 @@ static tutti_err by_list(distribution *d) {
         if (n == 1)
             d->rank[i] = (int)given.with[given.start[i]];
         else
-            mine =
-                tutti__error_set(TUTTI_ERR_ARG, 0, -1, "element %lld has %lld ranks: must have 1",
-                                 (long long)(d->first + i), (long long)n);
+            mine = tutti__error_set(TUTTI_ERR_ARG, 0, -1,
+                                    "element %lld is assigned to %lld ranks: must be 1",
+                                    (long long)(d->first + i), (long long)n);
     }
     if (err == TUTTI_OK) err = tutti__team_agree(d->x->team, mine);
     tutti__incidence_free(&given);

@@ -74,7 +74,7 @@ static tutti_err slice_take(slicing *s, const tutti__values *b) {
         const tutti__exodus_table *table = &s->x->model.of[s->kind];
         const tutti_count c = tutti__interval_of(s->starts, table->n, s->first + i);
         TUTTI_CHECK(s->member[i].position >= 0 && s->member[i].position < most, TUTTI_ERR_FORMAT,
-                    "%s %lld: member %lld refers to entry %lld, but the file has %lld",
+                    "%s %lld: member %lld refers to entry %lld, but the file has %lld entries",
                     tutti_exodus_kind_name((int)s->kind), (long long)table->row[c].id,
                     (long long)(s->first + i - s->starts[c]), (long long)s->member[i].position + 1,
                     (long long)most);

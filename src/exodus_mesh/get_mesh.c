@@ -122,11 +122,11 @@ static tutti_err find_referred(const tutti__read_state *g, tutti_exodus_kind kin
         const tutti_count lo = e->first[c], hi = e->first[c + 1];
         for (tutti_count q = 0; q < (hi - lo) * by[c].n; q++) {
             const int64_t to = tutti__read_ints(g, &by[c], 0)[q];
+            const char *what = kind == TUTTI_EXODUS_EDGE_BLOCK ? "edge" : "face";
             TUTTI_CHECK(to >= 1 && to <= g->of[kind].items.all, TUTTI_ERR_FORMAT,
-                        "element block %lld refers to %s %lld, but the file has %lld",
-                        (long long)g->x->model.of[e->kind].row[c].id,
-                        kind == TUTTI_EXODUS_EDGE_BLOCK ? "edge" : "face", (long long)to,
-                        (long long)g->of[kind].items.all);
+                        "element block %lld refers to %s %lld, but the file has %lld %ss",
+                        (long long)g->x->model.of[e->kind].row[c].id, what, (long long)to,
+                        (long long)g->of[kind].items.all, what);
             v[k++] = to - 1;
         }
         for (tutti_count q = e->lists.start[lo];

@@ -55,7 +55,7 @@ tutti_err tutti__ids_round_make(tutti__team *t, tutti_count entities, tutti_coun
     tutti__ids_round r = {.entities = entities, .also = also};
     const size_t p = (size_t)t->size, words = (size_t)vector_words(&r);
     TUTTI_CHECK(vector_words(&r) <= INT32_MAX, TUTTI_ERR_OVERFLOW,
-                "%lld blocks and sets: must be at most %lld", (long long)entities,
+                "mesh has %lld blocks and sets: at most %lld are supported", (long long)entities,
                 (long long)(INT32_MAX - VECTOR_EXTRA - also) / 4);
     r.sums = tutti__calloc(((is_gathered(t, &r) ? p : 1) + 2) * words, sizeof *r.sums);
     r.also_sums = tutti__calloc((size_t)also + 1, sizeof *r.also_sums);

@@ -27,9 +27,9 @@ static tutti_err places_check(const context *c, tutti_count i, tutti_count n,
                               const tutti_count *place) {
     for (tutti_count q = 0; q < n; q++)
         TUTTI_CHECK((uint64_t)place[q] < (uint64_t)c->most, TUTTI_ERR_ARG,
-                    "%s %lld: entry %lld (id %lld) refers to %s %lld, but this rank has %lld",
+                    "%s %lld: entry %lld (id %lld) refers to %s %lld, but this rank has %lld %ss",
                     NAME(c->row), (long long)i, (long long)(c->e->ids ? c->e->ids[i] : 0), c->what,
-                    (long long)place[q], (long long)c->most);
+                    (long long)place[q], (long long)c->most, c->what);
     return TUTTI_OK;
 }
 

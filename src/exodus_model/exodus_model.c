@@ -165,7 +165,7 @@ static tutti_err check_names(const tutti__exodus_model *m, int n, const char *co
 tutti_err tutti__exodus_model_parameters(tutti__exodus_model *m, const tutti_exodus_parameters *p,
                                          int apply) {
     static const char *const XYZ[] = {"x", "y", "z"};
-    TUTTI_CHECK(p, TUTTI_ERR_ARG, "argument parameters is NULL");
+    TUTTI_CHECK(p, TUTTI_ERR_ARG, "argument p is NULL");
     TUTTI_CHECK_RESERVED(p, "the parameters");
     const tutti_count most = (tutti_count)1 << 58;
     TUTTI_CHECK(p->dims >= 1 && p->dims <= 3, TUTTI_ERR_ARG, "dims is %d: must be 1, 2 or 3",

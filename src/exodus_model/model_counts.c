@@ -96,8 +96,8 @@ tutti_err tutti__exodus_model_check(const tutti__exodus_model *m) {
             TUTTI_CHECK(e->kind == TUTTI_EXODUS_SIDE_SET || e->factors == 0 ||
                             e->factors == e->entries,
                         TUTTI_ERR_ARG,
-                        "%s %lld has %lld members and %lld distribution factors: numbers must be "
-                        "equal, or factors 0",
+                        "%s %lld has %lld members and %lld distribution factors: must be equal, "
+                        "or factors must be 0",
                         word, id, (long long)e->entries, (long long)e->factors);
             TUTTI_CHECK(
                 !tutti__exodus_is_listed(e) || e->entries == 0 || e->list_length > 0, TUTTI_ERR_ARG,

@@ -236,7 +236,7 @@ static tutti_err read_parameters(const reading *r) {
     const tutti_count dims = find_length(r, "num_dim"),
                       attributes = find_length(r, "num_att_in_nblk");
     TUTTI_CHECK(dims >= 1 && dims <= 3, TUTTI_ERR_FORMAT,
-                "not an Exodus file: dimension 'num_dim' is %lld, must be 1, 2 or 3",
+                "not an Exodus file: dimension 'num_dim' is %lld: must be 1, 2 or 3",
                 (long long)dims);
     TUTTI_TRY(check_count("num_att_in_nblk", attributes, 1 << 24));
     TUTTI_TRY(read_text_attribute(r, -1, "title", &title));

@@ -215,8 +215,10 @@ static tutti_err assign_entities(element_kind *v, tutti_count n) {
     for (tutti_count i = 0; i < n; i++) {
         const int again = i > 0 && v[i - 1].dim == v[i].dim && v[i - 1].entity == v[i].entity &&
                           v[i - 1].physical == v[i].physical;
-        TUTTI_CHECK(!again || most[v[i].dim] < INT32_MAX, TUTTI_ERR_OVERFLOW,
-                    "cannot assign entity tags: all tags are in use");
+        TUTTI_CHECK(
+            !again || most[v[i].dim] < INT32_MAX, TUTTI_ERR_OVERFLOW,
+            "cannot assign entity tags of dimension %d: the largest tag is already 2^31 - 1",
+            v[i].dim);
         v[i].as = again ? ++most[v[i].dim] : v[i].entity;
     }
     return TUTTI_OK;

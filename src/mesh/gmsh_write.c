@@ -144,8 +144,10 @@ static tutti_err make_entities(writer *w) {
     for (int i = 0; i < w->n_entities; i++) {
         entity *e = &w->entities[i];
         const int again = i > 0 && e[-1].dim == e->dim && e[-1].entity == e->entity;
-        TUTTI_CHECK(next[e->dim] < INT32_MAX, TUTTI_ERR_OVERFLOW,
-                    "cannot assign entity tags: all tags are in use");
+        TUTTI_CHECK(
+            next[e->dim] < INT32_MAX, TUTTI_ERR_OVERFLOW,
+            "cannot assign entity tags of dimension %d: the largest tag is already 2^31 - 1",
+            e->dim);
         e->tag = again || e->entity <= 0 ? ++next[e->dim] : e->entity;
         for (int k = 0; k < 3; k++) {
             e->low[k] = 1e300;

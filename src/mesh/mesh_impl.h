@@ -63,8 +63,10 @@ void tutti__mesh_data_free(tutti__mesh_data *d);
 /* Allocate the arrays; after TUTTI_ERR_NOMEM tutti__mesh_data_free frees them. */
 tutti_err tutti__mesh_data_make(tutti__mesh_data *d, tutti_count nodes, tutti_count elements,
                                 tutti_count entries) TUTTI_MUST_USE;
-/* Check types, lists and node numbers (below `all_nodes`).   Not collective. */
-tutti_err tutti__mesh_data_check(const tutti__mesh_data *d, tutti_count all_nodes) TUTTI_MUST_USE;
+/* Check types, lists and node numbers (below `all_nodes`); first: number of element 0 in messages.
+ * Not collective. */
+tutti_err tutti__mesh_data_check(const tutti__mesh_data *d, tutti_count first,
+                                 tutti_count all_nodes) TUTTI_MUST_USE;
 /* Distribute the data of all ranks, in rank order, to the shares of m.   Collective. */
 tutti_err tutti__mesh_distribute(tutti_mesh *m, tutti_err local_err,
                                  const tutti__mesh_data *given) TUTTI_MUST_USE;

@@ -91,15 +91,16 @@ static tutti_err decode_mesh_header(const uint64_t word[WORDS], tutti_off file_b
     TUTTI_CHECK(word[W_FORMAT] == FORMAT || word[W_FORMAT] == FORMAT_MEMBERS, TUTTI_ERR_UNSUPPORTED,
                 "unknown mesh format %llu: must be %d or %d", (unsigned long long)word[W_FORMAT],
                 FORMAT, FORMAT_MEMBERS);
-    TUTTI_CHECK(word[W_NODES] < most && word[W_ELEMENTS] < most && word[W_ENTRIES] < most &&
-                    word[W_GROUPS] < INT32_MAX / GROUP && word[W_MEMBERS] <= 1 << 20 &&
-                    (word[W_FORMAT] == FORMAT) == (word[W_MEMBERS] == 0),
-                TUTTI_ERR_FORMAT,
-                "byte 16: invalid counts: %llu nodes, %llu elements with lists of %llu, %llu "
-                "groups, %llu memberships",
-                (unsigned long long)word[W_NODES], (unsigned long long)word[W_ELEMENTS],
-                (unsigned long long)word[W_ENTRIES], (unsigned long long)word[W_GROUPS],
-                (unsigned long long)word[W_MEMBERS]);
+    TUTTI_CHECK(
+        word[W_NODES] < most && word[W_ELEMENTS] < most && word[W_ENTRIES] < most &&
+            word[W_GROUPS] < INT32_MAX / GROUP && word[W_MEMBERS] <= 1 << 20 &&
+            (word[W_FORMAT] == FORMAT) == (word[W_MEMBERS] == 0),
+        TUTTI_ERR_FORMAT,
+        "byte 16: invalid counts: %llu nodes, %llu elements, %llu entries of node lists, %llu "
+        "groups, %llu memberships",
+        (unsigned long long)word[W_NODES], (unsigned long long)word[W_ELEMENTS],
+        (unsigned long long)word[W_ENTRIES], (unsigned long long)word[W_GROUPS],
+        (unsigned long long)word[W_MEMBERS]);
     *l = (layout){.nodes = (tutti_count)word[W_NODES],
                   .elements = (tutti_count)word[W_ELEMENTS],
                   .entries = (tutti_count)word[W_ENTRIES],
@@ -331,10 +332,9 @@ static tutti_err read_slice(tutti_mesh *m, tutti_file *f, const layout *l, unsig
     if (err == TUTTI_OK && (uint64_t)sum != l->sum)
         err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "mesh is damaged: checksum mismatch");
     if (err == TUTTI_OK) {
-        err = tutti__mesh_data_check(d, l->nodes);
+        err = tutti__mesh_data_check(d, m->first_element, l->nodes);
         if (err != TUTTI_OK)
-            tutti__error_set(err = TUTTI_ERR_FORMAT, 0, -1,
-                             "an element refers to a node that does not exist");
+            tutti__error_set(err = TUTTI_ERR_FORMAT, 0, -1, "%.300s", tutti_last_error()->text);
     }
     for (tutti_count i = 0; i < 3 * d->nodes && err == TUTTI_OK; i++)
         if (!__builtin_isfinite(d->coordinates[i]))

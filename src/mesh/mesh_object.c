@@ -77,19 +77,20 @@ tutti_err tutti__mesh_data_make(tutti__mesh_data *d, tutti_count nodes, tutti_co
     return TUTTI_OK;
 }
 
-tutti_err tutti__mesh_data_check(const tutti__mesh_data *d, tutti_count all_nodes) {
+tutti_err tutti__mesh_data_check(const tutti__mesh_data *d, tutti_count first,
+                                 tutti_count all_nodes) {
     for (tutti_count e = 0; e < d->elements; e++) {
         TUTTI_CHECK(is_element_type(d->type[e]), TUTTI_ERR_ARG, "element %lld has unknown type %d",
-                    (long long)e, d->type[e]);
+                    (long long)(first + e), d->type[e]);
         TUTTI_CHECK(tutti__follows(d->start[e], type_table[d->type[e]].nodes, d->start[e + 1]),
                     TUTTI_ERR_ARG,
                     "element %lld has type %s, but its node list has the range [%lld, %lld)",
-                    (long long)e, type_table[d->type[e]].text, (long long)d->start[e],
+                    (long long)(first + e), type_table[d->type[e]].text, (long long)d->start[e],
                     (long long)d->start[e + 1]);
         for (tutti_count i = d->start[e]; i < d->start[e + 1]; i++)
             TUTTI_CHECK(d->node[i] >= 0 && d->node[i] < all_nodes, TUTTI_ERR_ARG,
                         "element %lld refers to node %lld, but the mesh has %lld nodes",
-                        (long long)e, (long long)d->node[i], (long long)all_nodes);
+                        (long long)(first + e), (long long)d->node[i], (long long)all_nodes);
     }
     return TUTTI_OK;
 }
@@ -165,7 +166,7 @@ tutti_err tutti__mesh_distribute(tutti_mesh *m, tutti_err local_err,
     m->all_elements = all[1];
     m->first_node = tutti_size_share(m->all_nodes, t->size, t->rank);
     m->first_element = tutti_size_share(m->all_elements, t->size, t->rank);
-    return move_data(m, tutti__mesh_data_check(given, m->all_nodes), given, first, 0, &m->own);
+    return move_data(m, tutti__mesh_data_check(given, 0, m->all_nodes), given, first, 0, &m->own);
 }
 
 tutti_err tutti__mesh_gather(tutti_mesh *m, tutti__mesh_data *all_out) {

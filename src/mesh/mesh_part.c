@@ -327,7 +327,7 @@ tutti_err tutti_mesh_part_make(tutti_mesh *m, const int *of, tutti_mesh_part **p
     assembly a = {.me = m->team->rank};
     tutti_err err = tutti__mesh_of_check(m, of, m->team->size);
     if (err == TUTTI_OK && !p_out)
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument part_out is NULL");
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument p_out is NULL");
     if (err == TUTTI_OK) {
         a.part = tutti__calloc(1, sizeof *a.part);
         if (!a.part) err = TUTTI_ERR_NOMEM;

@@ -142,7 +142,7 @@ tutti_err tutti__variable_check(const tutti__variable *v) {
     TUTTI_CHECK(v->order == TUTTI_LITTLE_ENDIAN || v->order == TUTTI_BIG_ENDIAN, TUTTI_ERR_ARG,
                 "variable '%s': unknown byte order %d", name, v->order);
     TUTTI_CHECK(v->compress >= 0 && v->compress <= 19, TUTTI_ERR_ARG,
-                "variable '%s': compress is %d, must be 0 to 19", name, v->compress);
+                "variable '%s': compress is %d: must be 0 to 19", name, v->compress);
     TUTTI_CHECK(v->compress == 0 || v->layout == TUTTI_GLOBAL, TUTTI_ERR_ARG,
                 "variable '%s': variables with layout TUTTI_RANKED cannot be compressed", name);
     TUTTI_CHECK(tutti__text_right(v->units, TUTTI__UNITS), TUTTI_ERR_ARG,
@@ -246,7 +246,7 @@ tutti_err tutti__model_check(const tutti__model *m) {
     for (int64_t i = 0; i < m->archived_n; i++) {
         const int64_t id = m->archived[i].segment;
         TUTTI_CHECK(tutti__model_segment_id(m, id), TUTTI_ERR_FORMAT,
-                    "archived segment does not exist (id %lld)", (long long)id);
+                    "archived segment with id %lld does not exist", (long long)id);
         TUTTI_CHECK(tutti__text_right(m->archived[i].place, TUTTI__PLACE), TUTTI_ERR_FORMAT,
                     "archived segment with id %lld has an invalid location", (long long)id);
     }

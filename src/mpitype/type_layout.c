@@ -84,15 +84,18 @@ static tutti_err single_side(const tutti__layout *child, const tutti__contents *
     case MPI_COMBINER_DARRAY:
         return tutti__side_darray(child, c, out);
     default:
-        TUTTI_FAIL(TUTTI_ERR_UNSUPPORTED, "datatype constructor %d is not supported", c->combiner);
+        TUTTI_FAIL(TUTTI_ERR_UNSUPPORTED,
+                   "datatype has combiner %d (MPI_Type_get_envelope), which is not supported",
+                   c->combiner);
     }
 }
 
 static tutti_err derived_side(tutti__contents *c, int depth, tutti__side *out) {
     tutti__layout child;
-    TUTTI_CHECK(c->types == 1, TUTTI_ERR_UNSUPPORTED,
-                "datatype with constructor %d has %lld element types: must have 1", c->combiner,
-                (long long)c->types);
+    TUTTI_CHECK(
+        c->types == 1, TUTTI_ERR_UNSUPPORTED,
+        "datatype with combiner %d (MPI_Type_get_envelope) has %lld element types: must have 1",
+        c->combiner, (long long)c->types);
     TUTTI_TRY(layout_at(c->type[0], depth, &child));
     tutti_err err = TUTTI_OK;
     if (!tutti__recent_find(c, &child, out)) {

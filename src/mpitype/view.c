@@ -115,7 +115,7 @@ static tutti_err view_init(tutti_view *v, tutti_off displacement, MPI_Datatype f
 }
 
 tutti_err tutti_view_make(tutti_off displacement, MPI_Datatype filetype, tutti_view **v_out) {
-    TUTTI_CHECK(v_out, TUTTI_ERR_ARG, "argument view_out is NULL");
+    TUTTI_CHECK(v_out, TUTTI_ERR_ARG, "argument v_out is NULL");
     tutti_view *v = tutti__malloc(sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
     tutti__recent_view(+1);
@@ -151,8 +151,8 @@ void tutti_view_bounds(const tutti_view *v, tutti_off *lo, tutti_off *hi) {
 tutti_err tutti_view_access(const tutti_view *v, tutti_off bytes_skipped, tutti_count count,
                             MPI_Datatype memtype, tutti_access **out) {
     tutti__side file = {0, NULL}, memory;
-    TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument access_out is NULL");
-    TUTTI_CHECK(v, TUTTI_ERR_ARG, "argument view is NULL");
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
+    TUTTI_CHECK(v, TUTTI_ERR_ARG, "argument v is NULL");
     TUTTI_CHECK(bytes_skipped >= 0, TUTTI_ERR_ARG, "number of bytes to skip is %lld: must be >= 0",
                 (long long)bytes_skipped);
     TUTTI_CHECK(count >= 0, TUTTI_ERR_ARG, "count is %lld: must be >= 0", (long long)count);

@@ -51,7 +51,9 @@ tutti_err tutti__netcdf_space_check(const tutti__model *m, const char *name, int
     snprintf(new.name, sizeof new.name, "%s", name);
     TUTTI_CHECK(!is_dimension_name(TIME, &new) && strncmp(name, "components_", 11) != 0,
                 TUTTI_ERR_UNSUPPORTED,
-                "netCDF cannot store space '%s': the name of a dimension is reserved", name);
+                "netCDF cannot store space '%s': dimension names '" TIME
+                "' and 'components_...' are reserved",
+                name);
     for (int64_t i = 0; i < m->spaces_n; i++) {
         const tutti__space *s = &m->spaces[i];
         if (strcmp(s->name, name) == 0) continue;

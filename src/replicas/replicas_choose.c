@@ -148,8 +148,8 @@ tutti_err tutti_replicas_choose_sized(const tutti_replicas_lists *lists,
     TUTTI_CHECK_RESERVED(lists, "tutti_replicas_lists");
     for (tutti_count i = 0; i < lists->n; i++)
         TUTTI_CHECK(lists->start[i] >= 0 && lists->start[i] < lists->start[i + 1], TUTTI_ERR_ARG,
-                    "item %lld has holders [%lld, %lld): must be >= 0 and not empty", (long long)i,
-                    (long long)lists->start[i], (long long)lists->start[i + 1]);
+                    "item %lld has the range [%lld, %lld) of holders: must be >= 0 and not empty",
+                    (long long)i, (long long)lists->start[i], (long long)lists->start[i + 1]);
     TUTTI_TRY(tutti__choice_check(choice, 1));
     const tutti_count copies = lists->n > 0 ? lists->start[lists->n] - lists->start[0] : 0;
     tutti_err err = allocate_state(lists, copies, &w);

@@ -76,11 +76,11 @@ static tutti_err check_trailer(tutti_file *f, const tutti__segment_row *g,
     TUTTI_CHECK(blocks == (uint64_t)m->first[m->n], TUTTI_ERR_FORMAT,
                 "the trailer of segment %lld has %llu checksums, but the segment has %lld blocks",
                 (long long)number, (unsigned long long)blocks, (long long)m->first[m->n]);
-    TUTTI_CHECK(
-        blocks <= room / 8 && rows <= room - 8 * blocks, TUTTI_ERR_FORMAT,
-        "the trailer of segment %lld has %llu checksums and %llu bytes of rows, but %llu bytes",
-        (long long)number, (unsigned long long)blocks, (unsigned long long)rows,
-        (unsigned long long)room);
+    TUTTI_CHECK(blocks <= room / 8 && rows <= room - 8 * blocks, TUTTI_ERR_FORMAT,
+                "the trailer of segment %lld has %llu checksums and %llu bytes of rows: more than "
+                "its %llu bytes",
+                (long long)number, (unsigned long long)blocks, (unsigned long long)rows,
+                (unsigned long long)room);
     char *buf = tutti__malloc((size_t)(8 * blocks + rows));
     if (!buf) return TUTTI_ERR_NOMEM;
     tutti_err err = read_exactly(f, g->trailer, (tutti_off)(8 * blocks + rows), buf);

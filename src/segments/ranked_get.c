@@ -103,9 +103,10 @@ static tutti_err read_list(const tutti_dataset *d, tutti_file *f, const tutti__s
     for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) {
         v[n + i] = (placed){(int64_t)le64toh((uint64_t)position[i]), lo + i};
         if (v[n + i].position < 0 || v[n + i].position >= b->entries)
-            err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
-                                   "invalid position %lld in a list of entries: the space has %lld",
-                                   (long long)v[n + i].position, (long long)b->entries);
+            err = tutti__error_set(
+                TUTTI_ERR_FORMAT, 0, -1,
+                "invalid position %lld in a list of entries: the space has %lld entries",
+                (long long)v[n + i].position, (long long)b->entries);
     }
     if (err == TUTTI_OK) err = sort_by_owner(b, d->team->size, v + n, n, v, NULL);
     tutti__free(position);

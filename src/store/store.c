@@ -48,7 +48,7 @@ tutti_err tutti__store_close(tutti_store **s) {
 /* Check that no offset is negative, and that neither the end of a run nor the sum of all bytes
  * overflows. */
 static tutti_err check_runs(const tutti_io_run *runs, int n, tutti_off *bytes_out) {
-    tutti_off bytes = 0, end;
+    tutti_off bytes = 0, end, sum;
     TUTTI_CHECK(n >= 0, TUTTI_ERR_ARG, "n is %d: must be >= 0", n);
     TUTTI_CHECK(n == 0 || runs, TUTTI_ERR_ARG, "argument runs is NULL, but n is %d", n);
     for (int i = 0; i < n; i++) {
@@ -60,11 +60,13 @@ static tutti_err check_runs(const tutti_io_run *runs, int n, tutti_off *bytes_ou
                                     runs[i].bytes);
         if (runs[i].bytes > (size_t)INT64_MAX ||
             !tutti__add_ok(runs[i].offset, (tutti_off)runs[i].bytes, &end) ||
-            !tutti__add_ok(bytes, (tutti_off)runs[i].bytes, &bytes))
+            !tutti__add_ok(bytes, (tutti_off)runs[i].bytes, &sum))
             return tutti__error_set(
                 TUTTI_ERR_OVERFLOW, 0, runs[i].offset,
-                "run %d has %zu bytes at offset %lld, after %lld bytes of other runs: exceeds 2^63",
+                "run %d has %zu bytes at offset %lld, after %lld bytes of other runs: end and sum "
+                "must be < 2^63",
                 i, runs[i].bytes, (long long)runs[i].offset, (long long)bytes);
+        bytes = sum;
     }
     *bytes_out = bytes;
     return TUTTI_OK;

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -64,7 +65,10 @@ static int wait_released(const fault_store *f, int milliseconds) {
 
 static tutti_err wait_for_release(const fault_store *f) {
     if (wait_released(f, RELEASE_TIMEOUT)) return TUTTI_OK;
-    return tutti__error_sys(ETIMEDOUT, -1, "injected fault 'held': transfer was not released");
+    char text[80];
+    snprintf(text, sizeof text, "injected fault 'held': transfer was not released within %d ms",
+             RELEASE_TIMEOUT);
+    return tutti__error_sys(ETIMEDOUT, -1, text);
 }
 
 /* Count a call of the operation `what`; returns 1 if it must fail. */

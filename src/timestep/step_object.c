@@ -23,7 +23,7 @@ tutti_err tutti__step_object_take_options(const void *opt, const char *init, voi
     size_t known = 0;
     if (!opt) return TUTTI_OK;
     memcpy(&known, opt, sizeof known);
-    TUTTI_CHECK(known >= sizeof known, TUTTI_ERR_ARG, "options are not initialized: call %s first",
+    TUTTI_CHECK(known >= sizeof known, TUTTI_ERR_ARG, "options are not initialised: call %s first",
                 init);
     memcpy(out, opt, tutti__min(known, size));
     return TUTTI_OK;

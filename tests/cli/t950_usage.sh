@@ -57,7 +57,7 @@ expect 0 '--procs LIST' steps --help
 expect 0 'tutti-experiments 0.' --version
 expect 2 "unknown experiment ''"
 expect 2 "unknown experiment 'step'" step
-expect 2 'only 1 processes are available' steps --procs 1,2
+expect 2 'must be at most 1, the number of ranks' steps --procs 1,2
 expect 2 'series' steps --series 2
 expect 0 'tutti-experiments simulated' simulated --help
 expect 2 'unrecognized arguments: --procs 1' simulated --procs 1

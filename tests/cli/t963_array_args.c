@@ -86,7 +86,7 @@ static void check_wrong(void) {
         {"write a --from x.npy --force", "requires --create"},
         {"write a 0:3 --from x.npy --create", "is not allowed"},
         {"read a --zoom 2", "require --png"},
-        {"read a --csv --digits 3", "excludes --csv"},
+        {"read a --csv --digits 3", "exclude each other"},
         {"read a --digits 18", "from 1 to 17"},
         {"read a --png x --zoom 0", "from 1 to 64"},
         {"read a --png x --pixels 0", "from 1 to 32768"},

@@ -108,7 +108,7 @@ else
     run 0 "-genv LD_PRELOAD $lib:/a.so prog" --library "$lib" -- ./mpiexec -genv LD_PRELOAD /a.so prog
 fi
 pretend mpiexec.other "$other"
-run 1 'of the other build' --library "$lib" -- ./mpiexec.other -n 2 prog
+run 1 'use a tutti that was built for' --library "$lib" -- ./mpiexec.other -n 2 prog
 pretend mpirun_rsh 'what?'
 run 1 'neither Open MPI nor MPICH' --library "$lib" -- ./mpirun_rsh -n 2 prog
 pretend srun ''
@@ -128,7 +128,7 @@ ranks_only() {
 run 0 '' --library "$lib" -- "$script" "$mpi" 2 sleep 0
 ranks_only mpirun.sh
 run 5 '' --library "$lib" -- "$script" "$mpi" 2 sh -c 'exit 5'
-run 1 'of the other build' --library "$lib" -- "$script" "$other_mpi" 2 sleep 0
+run 1 'use a tutti that was built for' --library "$lib" -- "$script" "$other_mpi" 2 sleep 0
 if command -v "$launcher" >/dev/null && unshare -n ip link set lo up 2>/dev/null; then
     : >"$log"
     unshare -n sh -c 'ip link set lo up && exec "$@"' sh "$command" run --library "$lib" -- \

@@ -98,7 +98,7 @@ expect 2 'exactly one of --to DIR, --tar FILE and --command' archive run
 expect 2 'exactly one of --from DIR' restore run --tar x --from y
 expect 2 'exclude each other' archive run --to x --segments 1:2 --older-than 3
 expect 1 'must be A:B' archive run --to x --segments 1-2
-expect 1 'dataset has segments 0 to 5' archive run --to x --segments 3:9
+expect 1 'of the 6 segments, which count from 0' archive run --to x --segments 3:9
 expect 1 'must be a time index' archive run --to x --older-than soon
 expect 2 "'--to' does not apply to 'tutti restore'" restore run --to x
 expect 0 'Usage: tutti restore' restore --help

@@ -40,7 +40,7 @@ has 'most at node 201: 0 and 0.125' 'connectivity (element block): 1 of 8 differ
 expect 1 'nodal variable temperature: only in a.e' exodus diff a.e less.e
 has 'steps: 2 in a.e, 1 in less.e' "element block 1, name: 'cube' in a.e, '' in less.e" 'side set 4: only in a.e'
 expect 1 "unknown variable 'nothing'" exodus diff a.e b.e -v nothing
-expect 1 'file has steps 1 to 2' exodus diff a.e b.e --steps 3
+expect 1 'of the 2 steps, which count from 1' exodus diff a.e b.e --steps 3
 expect 1 '' exodus diff a.e nowhere.e
 expect 2 'missing operand B' exodus diff a.e
 expect 2 'must be NAME=ABS' exodus diff a.e b.e --tolerance 3

@@ -82,11 +82,10 @@ def parse_slot(slot: bytes) -> Header:
     if form != 1:
         raise ValueError(f"unknown format version {form}: this reader supports 1")
     extents = struct.unpack_from("<16Q", slot, 80)
-    for what, valid, value in (("placement", placement <= PART, placement), ("order", order <= 1, order),
-                               ("byte order", ends in (1, 2), ends), ("type", kind < len(TYPES), kind),
-                               ("ndims", 1 <= ndims <= 16, ndims)):
-        if not valid:
-            raise ValueError(f"invalid header: {what} is {value}")
+    for what, value, low, high in (("placement", placement, GLOBAL, PART), ("order", order, 0, 1), ("byte order", ends, 1, 2),
+                                   ("type", kind, 0, len(TYPES) - 1), ("ndims", ndims, 1, 16)):
+        if not low <= value <= high:
+            raise ValueError(f"invalid header: {what} is {value}: must be {low} to {high}")
     bytes_ = size
     for extent in extents[:ndims]:
         bytes_ *= extent
@@ -158,7 +157,8 @@ class LocalArray(LazyArray):
                 rank = rank * dim.ranks + int(p)
             part = self.part(rank)
             if any(i.max() >= n for i, n in zip(local, part.shape)):
-                raise refused("FORMAT", f"part {rank} has shape {part.shape}: smaller than the descriptor specifies", file=self.path)
+                needed = tuple(int(i.max()) + 1 for i in local)
+                raise refused("FORMAT", f"part {rank} has shape {part.shape}: must be at least {needed}", file=self.path)
             out[np.ix_(*at)] = part.memmap()[np.ix_(*local)]
         return out
 

@@ -45,7 +45,7 @@ def flat(buffer: Any, writable: bool, what: str = "the buffer") -> np.ndarray:
     if not (buffer.flags.c_contiguous or buffer.flags.f_contiguous):
         raise ValueError(f"{what} is not contiguous: use numpy.ascontiguousarray, or describe its memory by an access")
     if writable and not buffer.flags.writeable:
-        raise ValueError(f"{what} is read-only")
+        raise ValueError(f"{what} is read-only: must be writable")
     if buffer.dtype.hasobject:
         raise TypeError(f"{what} has dtype {buffer.dtype}: Python objects are not supported")
     return buffer

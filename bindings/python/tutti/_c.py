@@ -158,7 +158,7 @@ def _whole(ctype: Any) -> Any:
             if type(value) is not int:  # pylint: disable=unidiomatic-typecheck
                 value = operator.index(value)
             if not low <= value < high:
-                raise OverflowError(f"{value} does not fit {bits} bits")
+                raise OverflowError(f"number {value} does not fit in {bits} bits")
             return ctype(value)
 
     return Whole

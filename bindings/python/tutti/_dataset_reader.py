@@ -368,7 +368,7 @@ class Run(Mapping):
             return ChunkedArray(path, found.start, found.bytes, dtype, shape, len(space), row.numbers, dims)
         if math.prod(shape) * dtype.itemsize != found.bytes:
             raise refused("FORMAT", f"'{row.name}' has {found.bytes} bytes in segment {segment.number}: "
-                          f"do not match its shape {shape}", file=path, offset=found.start)
+                          f"expected {math.prod(shape) * dtype.itemsize} (shape {shape})", file=path, offset=found.start)
         array = RawArray(path, dtype, shape, found.start, dims=dims)
         array.check()
         return array
@@ -377,8 +377,8 @@ class Run(Mapping):
                 space_ndim: int, dims: Tuple[str, ...]) -> LazyArray:
         head, entries = ranked_head(path, found.start, found.bytes)
         if head + entries * row.numbers * dtype.itemsize > found.bytes:
-            raise refused("FORMAT", f"'{row.name}': {entries} entries do not fit into its section", file=path,
-                          offset=found.start)
+            raise refused("FORMAT", f"'{row.name}': {entries} entries do not fit into its section of {found.bytes} bytes",
+                          file=path, offset=found.start)
         inner = (row.numbers,) if row.numbers > 1 else ()
         values = RawArray(path, dtype, (entries, *inner), found.start + head)
         values.check()

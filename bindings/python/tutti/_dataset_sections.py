@@ -24,8 +24,9 @@ CACHE_BYTES = 8 << 20  # size of the cache of decompressed chunks, per section
 
 def read_bytes(path: str, offset: int, count: int) -> bytes:
     """Read bytes of a file; raises if it is too short."""
-    if file_status(path).st_size < offset + count:
-        raise refused("FORMAT", f"the file is too short: bytes {offset} to {offset + count} are missing", file=path,
+    size = file_status(path).st_size
+    if size < offset + count:
+        raise refused("FORMAT", f"the file has {size} bytes: bytes [{offset}, {offset + count}) are needed", file=path,
                       offset=offset)
     try:
         with open(path, "rb") as f:
@@ -197,7 +198,7 @@ def read_trailer(path: str, start: int, trailer: int, end: int) -> Optional[np.n
         raise refused("FORMAT", "the trailer of a segment is damaged", file=path, offset=end - 64)
     data = read_bytes(path, trailer, 8 * sums + rows)
     if _parts.xxh3()(data) != told:
-        raise refused("FORMAT", "a trailer is damaged: checksum mismatch", file=path, offset=trailer)
+        raise refused("FORMAT", "the trailer of a segment is damaged: checksum mismatch", file=path, offset=trailer)
     return np.frombuffer(data, "<u8", sums) if sums else None
 
 

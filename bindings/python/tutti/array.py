@@ -46,7 +46,7 @@ def slice_of(key: Key, shape: Sequence[int]) -> Tuple[Any, Tuple[int, ...], Tupl
     for d, (k, n) in enumerate(zip(keys, shape)):
         if isinstance(k, slice):
             if k.step is not None and operator.index(k.step) < 1:
-                raise ValueError(f"dimension {d}: step is {k.step}, must be >= 1")
+                raise ValueError(f"dimension {d}: step is {k.step}: must be >= 1")
             lo, hi, step = k.indices(n)
             if hi <= lo:
                 lo = hi = 0
@@ -58,7 +58,7 @@ def slice_of(key: Key, shape: Sequence[int]) -> Tuple[Any, Tuple[int, ...], Tupl
             except TypeError:
                 raise IndexError("an index of an array in a file must consist of integers, slices and '...'") from None
             if not -n <= lo < n:
-                raise IndexError(f"index {lo} is out of bounds for dimension {d} of {n}")
+                raise IndexError(f"index {lo} is out of bounds for dimension {d} with extent {n}")
             lo += n * (lo < 0)
             hi, step = lo + 1, 1
         out.lo[d], out.hi[d], out.stride[d] = lo, hi, step
@@ -419,7 +419,7 @@ class Array(Closing):
         if values.dtype != self.dtype:
             raise TypeError(f"values have dtype {values.dtype}: must be {self.dtype}")
         if writable and not values.flags.writeable:
-            raise ValueError("argument out is read-only")
+            raise ValueError("argument out is read-only: must be writable")
         if values.shape != shape:
             if writable:
                 raise ValueError(f"values have shape {values.shape}: the slice has shape {shape}")
@@ -520,7 +520,7 @@ class Array(Closing):
                 given = f"dtype {array.dtype} and shape {array.shape}" if isinstance(array, np.ndarray) else f"type {type(array).__name__}"
                 raise ValueError(f"values have {given}: must be an array of dtype {self.dtype} and shape {shape}, the part of this rank")
             if writable and not array.flags.writeable:
-                raise ValueError("argument out is read-only")
+                raise ValueError("argument out is read-only: must be writable")
             packed = array.flags.c_contiguous if self.order == "C" else array.flags.f_contiguous
             memory = None if packed or not array.size else memory_section(array)
             s = None if within is None else slice_of(within, self.shape)[0]

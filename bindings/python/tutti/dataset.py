@@ -800,7 +800,7 @@ def _stream(stream: Any, location: Optional[str]) -> Tuple[Any, List[BaseExcepti
         try:
             piece = stream.read(n)
             if len(piece) > n:
-                raise ValueError("the stream returned more bytes than requested")
+                raise ValueError(f"method read of the stream returned {len(piece)} bytes: at most {n} were requested")
             ctypes.memmove(data, bytes(piece), len(piece))
             ctypes.c_size_t.from_address(got).value = len(piece)
             return 0

@@ -844,7 +844,7 @@ def _key(key: Any) -> Tuple[int, int, Optional[str]]:
     if len(key) == 2 and kind not in (_GLOBAL, _NODAL):
         raise TypeError(f"field {key!r} has no id: must be (kind, id, name)")
     if key[-1] is None and kind != _GLOBAL:
-        raise TypeError(f"field {key!r} has no name")
+        raise TypeError(f"field {key!r} has no name: must be (kind, id, name)")
     return kind, operator.index(key[1]) if len(key) == 3 else 0, key[-1]
 
 

@@ -26,7 +26,7 @@ BY = {"metis": "METIS", "curve": "BY_CURVE", "rcb": "BY_RCB"}
 
 def _word(word: str, words: Dict[str, str]) -> int:
     if word not in words:
-        raise ValueError(f"'{word}' is unknown: must be one of {', '.join(words)}")
+        raise ValueError(f"unknown value '{word}': must be one of {', '.join(words)}")
     return NUMBERS["TUTTI_MESH_" + words[word]]
 
 
