@@ -238,8 +238,8 @@ static tutti_err join_view(const tutti__joiner *j, const tutti__view *v) {
     return TUTTI_OK;
 }
 
-/* Determine whether the views fill [g->lo, g->hi) exactly, every byte once; disjoint: they are known to share no
- * byte. */
+/* Determine whether the views fill [g->lo, g->hi) exactly, with every byte in one view; `disjoint`:
+ * the views are known to share no byte. */
 static tutti_err is_filled(const tutti__group *g, int disjoint, int *filled_out) {
     tutti__overlap o = {.budget = BUDGET, .examine = views_examine};
     tutti_off bytes = 0;
