@@ -344,13 +344,14 @@ static tutti_err repair_locked(tutti__repair *r) {
     if (r->found_n) qsort(r->found, (size_t)r->found_n, sizeof *r->found, compare_newest_first);
     TUTTI_TRY(check_old_metadata(r, &broken, &generation));
     if (broken) {
-        /* must exceed all earlier generations; in damaged metadata, the generation may be any
-         * number */
+        /* The new generation must exceed all earlier generations; in damaged metadata, the
+         * generation may be any number. */
         const int64_t now = (int64_t)time(NULL), most = INT64_MAX / 2;
         const int64_t next = tutti__max(generation < most ? generation + 1 : 0, now);
         r->report.damaged = 0;
         r->report.rebuilt = 1;
-        int container = TUTTI_CONTAINER_NATIVE; /* as far as known without metadata */
+        /* the default; without metadata, the names of files determine the container */
+        int container = TUTTI_CONTAINER_NATIVE;
         for (int64_t i = 0; i < r->files_n && r->found_n == 0; i++)
             if (tutti__netcdf_name(r->files[i].name)) container = TUTTI_CONTAINER_NETCDF;
         TUTTI_TRY(CONTAINERS[container].rebuild(r, NEW_NAME, next));
