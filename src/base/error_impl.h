@@ -21,8 +21,8 @@
         if (err_ != TUTTI_OK) return err_; \
     } while (0)
 
-/* Restores errno when the enclosing function returns: the first line of every public function that
- * may make system calls. */
+/* TUTTI_KEEP_ERRNO restores errno when the enclosing function returns.  It is the first line of
+ * every public function that may make system calls. */
 static inline void tutti__errno_restore(const int *saved) {
     errno = *saved;
 }

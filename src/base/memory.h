@@ -16,8 +16,8 @@ void *tutti__realloc(void *p, size_t bytes);
  * unchanged. */
 tutti_err tutti__grow(void *p, size_t n, size_t *capacity, size_t item) TUTTI_MUST_USE;
 void *tutti__malloc_aligned(size_t align, size_t bytes);
-/* Like tutti__malloc, for an array that will be written completely: large ones are aligned to huge pages, which the
- * kernel is advised to use.  A page fault per 2 MiB instead of one per 4 KiB. */
+/* Like tutti__malloc, for an array that will be written completely.  Large arrays are aligned to
+ * huge pages, which the kernel is advised to use: one page fault per 2 MiB instead of per 4 KiB. */
 void *tutti__malloc_large(size_t bytes);
 char *tutti__strdup(const char *s);
 void tutti__free(void *p);
