@@ -38,8 +38,11 @@ typedef struct tutti__finding {
     /* cache position of the plan for which bytes were gathered; -1: none */
     tutti__range gathered;
     int64_t all; /* bits set on all ranks */
-    int numbers; /* used items of `range`: n, or the contributions to a new plan (find.c) */
-    int64_t sum_of_all[TUTTI__RANGES]; /* sums of the contributions */
+    /* number of used items of `range`: n, or the numbers of a contribution to a new plan
+     * (find.c) */
+    int numbers;
+    /* [numbers] sums over all ranks of the numbers of a contribution */
+    int64_t sum_of_all[TUTTI__RANGES];
     tutti__range range_of_all[TUTTI__CONSENSUS_RANGES];
 } tutti__finding;
 
@@ -115,7 +118,7 @@ void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, t
 /* Return whether a significant part of the bytes of this rank is not in the page cache.  A few
  * pages, evenly spread over the access, are sampled.  Bytes count as cached if the store cannot
  * determine it, or if the span of the access (of all ranks) is below TUTTI__COLD_SPAN, where
- * sampling takes too long.   Local. */
+ * sampling takes too long.   Not collective. */
 #define TUTTI__COLD_SPAN ((tutti_off)256 << 10)
 int tutti__choose_cold(const tutti_file *f, const tutti_access *a, tutti_store *store);
 /* Print the candidates with their predicted times, the chosen one first. */

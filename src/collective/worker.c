@@ -155,6 +155,6 @@ int tutti__worker_stop(struct tutti__worker **pw) {
         return 1;
     }
     atomic_store(&(*pw)->parks, 1);
-    usleep(20000); /* the thread checks this soon, in every turn of a wait */
+    usleep(20000); /* the threads check `parks` in every turn of a wait */
     return 0;
 }
