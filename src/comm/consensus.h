@@ -34,8 +34,8 @@ int64_t tutti__consensus(tutti__team *t, int64_t yes, int n, tutti__range *range
 void tutti__consensus_answer(tutti__team *t, int64_t yes, int n, const tutti__range *range);
 int tutti__consensus_is_complete(const tutti__team *t);
 int64_t tutti__consensus_collect(tutti__team *t, int64_t yes, int n, tutti__range *range);
-/* Return the sum of number i over all ranks, of which this rank provided `own`; INT64_MAX if it overflows.  Valid until
- * the next round. */
+/* Return the sum of number i over all ranks; `own` is the number that this rank provided.  Returns
+ * INT64_MAX if the sum overflows.  Valid until the next round. */
 int64_t tutti__consensus_sum(const tutti__team *t, int i, int64_t own);
 /* After tutti__consensus_answer: wait until all ranks have answered. */
 void tutti__consensus_wait(const tutti__team *t);

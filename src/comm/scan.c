@@ -50,7 +50,7 @@ tutti_err tutti__team_scan(tutti__team *t, const tutti__scan_operation *s, const
     tutti__collective_add();
     memcpy(before_out, s->none, s->bytes);
     memcpy(behind_out, s->none, s->bytes);
-    /* in shared memory; positions in the node are ranks */
+    /* use shared memory, in which the positions of ranks in the node are their ranks */
     if (t->nodes.n == 1 && t->consensus.base) {
         tutti__consensus_post(t, own, s->bytes);
         for (int r = 0; r < t->size; r++)
