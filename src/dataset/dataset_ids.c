@@ -105,7 +105,7 @@ static tutti_err hash_ids(tutti_dataset *d, tutti_count before, tutti_count n, c
     return TUTTI_OK;
 }
 
-/* Set the size of the space and create the section. After a failed write, the same ids must be
+/* Set the size of the space and create the section.  After a failed write, the same ids must be
  * written again, and the space keeps its size.   Collective. */
 static tutti_err place_ids(tutti_dataset *d, const tutti__space *space, const tutti__variable *v,
                            tutti_count all, uint64_t hash) {

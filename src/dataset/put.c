@@ -130,8 +130,8 @@ static tutti_err place_section(tutti_dataset *d, const tutti__item *t) {
     return TUTTI_OK;
 }
 
-/* Register the put with its sections, whose state then depends on its outcome.   Local, also in its
- * error. */
+/* Register the put with its sections, whose state then depends on its outcome.   Not collective;
+ * the error is that of this rank. */
 static tutti_err add_targets(tutti_dataset *d, const tutti__item_list *b,
                              tutti__put_record *record) {
     for (int i = 0; i < b->n; i++) {
