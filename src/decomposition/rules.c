@@ -119,7 +119,7 @@ static void by_random(const tutti_replicas_choice *c, const tutti__items *v, tut
     }
 }
 
-/* The rule idg of the paper; `carry` is the writer of the previous item. */
+/* The rule idg of Filgueira et al.; `carry` is the writer of the previous item. */
 static void by_idg(const tutti_replicas_choice *c, const tutti__items *v, tutti__carry *carry,
                    int *writer) {
     (void)c;
