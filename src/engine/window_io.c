@@ -129,7 +129,8 @@ static tutti_err add_filled_runs(tutti__window_io *w, char *buffer) {
 }
 
 static tutti_err add_write_runs(tutti__window_io *w) {
-    /* the plan has determined that the sources share no byte, unless they are ordered or lose bytes */
+    /* the plan has determined that the sources share no byte, unless they are ordered or have lost
+     * bytes to higher ranks */
     w->extents.disjoint = w->total > 0 && !w->incoming->lost;
     TUTTI_TRY(tutti__sides_union(w->incoming->n, w->incoming->side, w->lo, w->hi, 0, &w->extents));
     if ((w->fill_store || w->zeros < w->hi) && w->extents.n > 2) {
