@@ -188,7 +188,7 @@ static void close_on_root(tutti_exodus *x) {
     x->fd = -1;
 }
 
-/* Open the file on all ranks; `path` is NULL on a rank that refuses.   Collective. */
+/* Open the file on all ranks; `path` is NULL on a rank that has failed.   Collective. */
 static tutti_err open_data_file(tutti_exodus *x, const char *path) {
     TUTTI_TRY(tutti_file_open(x->team->comm, path, x->mode, &x->io, &x->file));
     tutti_file_on_progress(x->file, x->progress, x->progress_context);
