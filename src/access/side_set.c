@@ -40,7 +40,7 @@ static size_t clip_views(tutti__view *v, size_t n, tutti_off lo, tutti_off hi) {
         const tutti_off first = start >= lo ? start : tutti__side_next(s, lo);
         if (first >= hi) continue;
         tutti_off end = tutti__side_hi(s);
-        if (end > hi) { /* the end of the last byte before hi */
+        if (end > hi) { /* set `end` to the end of the last byte before hi */
             tutti__cursor c;
             tutti__burst b;
             tutti__cursor_seek(&c, s, tutti__side_tell(s, hi) - 1);
