@@ -214,7 +214,8 @@ static tutti_err check_old_metadata(tutti__repair *r, int *broken_out, int64_t *
         is_removed = tutti__calloc((size_t)model.segments_n + 1, 1);
         err = is_removed ? compare_segments(r, m, &model, is_removed, broken_out) : TUTTI_ERR_NOMEM;
     }
-    /* metadata may be unreadable for any reason */
+    /* Metadata of a newer version may be unreadable for any reason; it is refused if a native data
+     * file has data. */
     int newer = 0;
     for (int64_t i = 0; i < r->files_n && version > TUTTI__FORMAT_VERSION && !r->found_n; i++)
         newer |= !tutti__netcdf_name(r->files[i].name) && r->files[i].size > TUTTI__SEGMENT_ALIGN;
