@@ -32,7 +32,7 @@ enum {
      * the mode is used only if all ranks have the same bit. */
     SPLIT_RESIDENT = 32,
     STARTED_RESIDENT = 64,
-    RESIDENT = SPLIT_RESIDENT | STARTED_RESIDENT, /* either bit */
+    RESIDENT = SPLIT_RESIDENT | STARTED_RESIDENT, /* mask for either bit */
     STEPWISE = 128,                               /* the request progresses without a fiber */
     SUMMARIZED = 256 /* the cache is empty, and the answers contain contributions to a new plan */
 };

@@ -253,9 +253,9 @@ static void init_request(tutti_request *r, const tutti_request *asked) {
         r->progress.background = r->asked.ahead || waits || f->layout.spare_cores
                                      ? TUTTI_BACKGROUND_IO_ONLY
                                      : TUTTI_BACKGROUND_NONE;
+    /* a plan that is not resident has no memory for the background */
     if (r->found.plan && !r->found.plan->means.resident &&
         f->opt.background == TUTTI_BACKGROUND_AUTO)
-        /* the plan has no memory for the background */
         r->progress.background = TUTTI_BACKGROUND_NONE;
     /* replace the parts by a copy; NULL after an error */
     if (op->parts) {

@@ -17,7 +17,7 @@ struct tutti__worker {
     pthread_t thread[MOST_THREADS];
     int threads;
     pthread_mutex_t lock;
-    /* signal new requests (to the threads), changes (to waiting callers) */
+    /* `work` signals new requests to the threads, `news` signals changes to waiting callers */
     pthread_cond_t work, news;
     tutti_request *first, *last;
     int busy, ends;
