@@ -13,7 +13,7 @@
 typedef struct {
     _Alignas(16) char up_to[TUTTI__SCAN_BYTES]; /* reduction over the ranks up to this one */
     _Alignas(16) char from[TUTTI__SCAN_BYTES];  /* reduction over the ranks from this one on */
-    /* received from lower and higher rank */
+    /* reductions received from the lower and from the higher rank */
     _Alignas(16) char lower[TUTTI__SCAN_BYTES], higher[TUTTI__SCAN_BYTES];
 } scan_state;
 
