@@ -58,7 +58,7 @@ static tutti_err add_read_runs(tutti__window_io *w) {
     const span all = find_span(w);
     if (all.is_dense || (2 * w->total >= w->hi - w->lo && all.is_irregular))
         return add_run(w, all.first, all.last - all.first);
-    /* The requested extents, joined over small holes. */
+    /* Add the requested extents, joined over small holes. */
     int n = 0;
     tutti_err err = TUTTI_OK;
     tutti__side *v = tutti__malloc((size_t)w->incoming->n * sizeof *v);
@@ -115,7 +115,8 @@ static tutti_err add_filled_runs(tutti__window_io *w, char *buffer) {
         }
         if (to - from <= 2) {
             to = from + 1;
-        } else if (extent_end(&e[from]) >= w->zeros) { /* beyond the end of the file */
+        } else if (extent_end(&e[from]) >= w->zeros) {
+            /* the holes are beyond the end of the file */
             for (size_t i = from; i + 1 < to; i++) {
                 const tutti_off hole = extent_end(&e[i]);
                 memset(w->stage + (hole - w->lo), 0, (size_t)(e[i + 1].offset - hole));
