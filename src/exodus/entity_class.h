@@ -20,8 +20,8 @@ typedef struct tutti__entity_class {
     tutti_count *position; /* [n] position among all entries of the class, starting at 0 */
     tutti_count *at;       /* [n] sum of the weights of the preceding entries of its entity */
     tutti_count *weights;  /* [entities] sum of the weights of each entity */
-    tutti_count
-        *weight; /* [n] length of a list, number of factors; NULL: 1, or given by the topology */
+    /* [n] length of a list, or number of factors; NULL: 1, or determined by the topology */
+    tutti_count *weight;
     unsigned char *first;  /* [n] 1: no lower rank has the entry */
     unsigned char *writes; /* [n] 1: this rank writes the entry; NULL: it writes all entries */
     /* [n] positions, ascending within each entity, with the indices of their entries; NULL:

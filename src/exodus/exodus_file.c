@@ -178,7 +178,7 @@ static tutti_err create_on_root(tutti_exodus *x) {
 
 static void close_on_root(tutti_exodus *x) {
     TUTTI_KEEP_LAST_ERROR;
-    /* used by tutti_exodus_verify; an error is ignored */
+    /* store the number of steps for tutti_exodus_verify; an error is ignored */
     if (x->sidecar && (x->mode & TUTTI_WRITE) && x->cdf.records > 0) {
         const tutti_err err = tutti__sidecar_set_steps(x->sidecar, x->cdf.records);
         (void)err;
