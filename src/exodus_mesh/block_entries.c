@@ -292,7 +292,7 @@ tutti_err tutti__entries_read(tutti_exodus *x, tutti_exodus_kind kind, tutti_cou
         local_err = tutti__team_agree(x->team, local_err);
         if (local_err == TUTTI_OK && r.l.start[r.l.blocks] > 0)
             local_err = lists_ask(x, kind, r.starts, &r.e, &r.l);
-        if (local_err != TUTTI_OK) { /* the same on all ranks */
+        if (local_err != TUTTI_OK) { /* the error is the same on all ranks */
             reading_free(&r);
             return local_err;
         }

@@ -40,7 +40,7 @@ static tutti_err read_class_begin(const tutti__exodus_model *m, tutti_exodus_kin
     const size_t n = kind == TUTTI_EXODUS_NODAL ? 1 : (size_t)m->of[kind].n;
     h->kind = kind;
     h->entities = (tutti_count)n;
-    /* set also if out of memory, since it determines the collective calls */
+    /* `all` is set even if out of memory, since it determines the collective calls */
     h->items.all = tutti__exodus_model_total(m, kind);
     h->starts = kind == TUTTI_EXODUS_NODAL ? tutti__calloc(2, sizeof *h->starts)
                                            : tutti__starts_of(m, kind);
