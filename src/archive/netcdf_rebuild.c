@@ -40,7 +40,8 @@ static const char *find_text_attribute(const tutti__cdf *c, tutti_count var, con
 
 /* ---- spaces */
 
-/* Record the size that a space has in this file: set by the topology of the file, or initially. */
+/* Record the size of a space in this file: its topology sets the size, otherwise it is the initial
+ * size. */
 static tutti_err add_size(rebuilding *m, const rebuilt_file *f, const tutti__space *s,
                           const tutti__size *is) {
     tutti__size *now = tutti__model_size(&m->model, s->id, INT64_MAX);
