@@ -457,8 +457,7 @@ int tutti__request_wait_until(tutti_request *r, double end) {
     tutti__wait w = {.team = f ? f->team : NULL, .own = 1};
     while (!tutti__request_test(r)) {
         const double left = end - tutti__now();
-        /* maximum seconds of one wait, during which other operations cannot progress in this
-         * thread */
+        /* seconds of one wait, during which other operations cannot progress in this thread */
         const double most = active_n && mpi_in_any_thread ? 50e-6 : 0.1;
         if (left <= 0) return 0;
         if (independent) {
@@ -501,8 +500,7 @@ tutti_err tutti__request_collect(tutti_request **pr, tutti_off *count_out) {
     }
     tutti_plan *p = r->found.plan;
     if (r->asked.how == TUTTI__SPLIT && r->found.owns_plan && p && p->memory.segment.base) {
-        /* a split operation ends at the same point of the program on all ranks, so its memory can
-         * be reused */
+        /* all ranks end a split operation at the same point of the program: reuse its memory */
         tutti__staging_spare(f->team, &p->memory.segment);
         tutti__plan_segment_drop(p);
     }
