@@ -43,9 +43,9 @@ void tutti__consensus_wait(const tutti__team *t);
  * memory. */
 struct tutti__event *tutti__consensus_event(const tutti__team *t);
 
+enum { TUTTI__POST_BYTES = 2048 };
 /* Execute a round in which every rank of this node posts at most TUTTI__POST_BYTES bytes.
  * Collective on the ranks of the node, which must share consensus memory. */
-enum { TUTTI__POST_BYTES = 2048 };
 void tutti__consensus_post(tutti__team *t, const void *data, size_t bytes);
 /* Return the bytes posted by the rank at a position in the node, valid until the next round. */
 const void *tutti__consensus_posted(const tutti__team *t, int position);
