@@ -27,9 +27,9 @@ static tutti_err find_variable(const tutti_exodus *x, const char *name, tutti_co
     return TUTTI_OK;
 }
 
+enum { INTEGERS, REALS };
 /* Find an array of the mesh whose values are reals or integers, as the callers require.  Record
  * variables are refused, since their bytes need not exist. */
-enum { INTEGERS, REALS };
 static tutti_err find_mesh_array(const tutti_exodus *x, const char *name, int class,
                                  tutti_count entries, tutti_count numbers,
                                  tutti__exodus_place *out) {
