@@ -17,12 +17,13 @@ typedef struct tutti__position_index {
     int32_t *index;
 } tutti__position_index;
 
-/* List the distinct values of several lists in ascending order; the caller frees *out with
- * tutti__free. */
+/* A list of positions, in any order. */
 typedef struct tutti__position_list {
     tutti_count n;
     const tutti_count *v;
 } tutti__position_list;
+/* List the distinct values of several lists in ascending order; the caller frees *out with
+ * tutti__free. */
 tutti_err tutti__positions_unite(int lists, const tutti__position_list *list, tutti_count *n_out,
                                  tutti_count **out) TUTTI_MUST_USE;
 
