@@ -1,10 +1,10 @@
 /* collective: execution modes of requests.  A blocking call executes the two halves of an operation
  * (carry_out.c) one after the other.  Otherwise there are three modes: a split collective executes
  * the first half in begin and the second in end; a non-blocking operation runs in a fiber, which
- * progresses in calls of the library (without one if only the answers of other ranks are missing:
- * progress_without_fiber); with background `all` a thread executes both halves.  First halves of
- * the operations of one file are executed in the order of their starts, the same on all ranks, on
- * the communicator of the team; second halves in any order: the last agreement has its own tag.
+ * progresses in calls of the library (without a fiber while it only tests for answers of other
+ * ranks: progress_without_fiber); with background `all` a thread executes both halves.  First
+ * halves of the operations of one file use the communicator of the team, in the order of their
+ * starts, the same on all ranks; second halves have any order and an agreement with its own tag.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/request.h"
 
