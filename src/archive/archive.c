@@ -102,7 +102,7 @@ static tutti_err begin_archive_call(tutti_dataset *d, tutti__archiving *k, tutti
 
 /* ---- archive */
 
-/* Copy all segments.   Collective. */
+/* Copy all segments to the directory, each on one rank.   Collective. */
 static tutti_err copy_to_directory(tutti_dataset *d, tutti__archiving *k) {
     const int root = d->team->rank == 0;
     tutti_err err = TUTTI_OK;

@@ -183,8 +183,8 @@ static tutti_err add_all_rows(tutti__repair *r, tutti__meta *m, const unsigned c
     return tutti__meta_set(m, "generation", generation);
 }
 
-/* Validate the database, and remove segments that have invalid sections or need a missing
- * segment. */
+/* Validate the database, and remove segments that have invalid sections or need a missing segment;
+ * *again_out: whether a segment was removed. */
 static tutti_err validate_database(tutti__repair *r, tutti__meta *m, int *again_out) {
     tutti__model model;
     *again_out = 0;

@@ -263,7 +263,7 @@ static tutti_err sync_names(const tutti__repair *r) {
     return r->options.durable ? tutti__directory_sync(r->directory) : TUTTI_OK;
 }
 
-/* Replace the database.  The journal is removed first and durably, since it must never exist
+/* Replace the database.  The journal is renamed first and durably, since it must never exist
  * together with the new database.  rename_unused_files() syncs the last name. */
 static tutti_err replace_database(tutti__repair *r) {
     static const char *const ENDS[] = {"-journal", "-wal", "-shm"};
