@@ -177,7 +177,7 @@ static tutti_profile *current_profile(const reader *r) {
     return r->where == IN_MACHINE ? &r->set->machine : &r->set->files[r->set->n - 1].p;
 }
 
-/* Set the values that the section did not set to their defaults. */
+/* Set the values that the section omits to their defaults. */
 static void section_end(reader *r) {
     tutti_profile usual;
     if (r->where == IN_HEAD) return;
