@@ -61,7 +61,8 @@ static int message_size(const tutti_dataset *d) {
     return (int)(sizeof(commit_message) + (size_t)d->now.sections_n * sizeof(uint64_t));
 }
 
-/* Allocate the message that rank 0 broadcasts.   Not collective. */
+/* Allocate the message that rank 0 broadcasts, and set the trailer and the end of the segment.
+ * Not collective. */
 static tutti_err reserve_message(tutti_dataset *d) {
     tutti__free(d->message);
     d->message = tutti__calloc(1, (size_t)message_size(d));
