@@ -52,8 +52,8 @@ static span find_span(const tutti__window_io *w) {
     return all;
 }
 
-/* Irregular sides that cover most of the window (if they do not overlap) are read without a search
- * for holes. */
+/* Add the runs to be read.  If all holes are small, or if irregular sides cover most of the window,
+ * one run is read without a search for holes. */
 static tutti_err add_read_runs(tutti__window_io *w) {
     const span all = find_span(w);
     if (all.is_dense || (2 * w->total >= w->hi - w->lo && all.is_irregular))
