@@ -323,7 +323,8 @@ static tutti_err read_last_time(int fd, const tutti__cdf *c, file_facts *t) {
 }
 
 /* For writers: truncate bytes that a killed writer left after the last record, extend a file that
- * lacks its last padding, and remove checksums of steps that do not exist. */
+ * lacks its last padding, correct the number of records, and remove checksums of steps that do not
+ * exist. */
 static tutti_err remove_uncommitted(tutti_exodus *x, const tutti__cdf *c, tutti_count in_header,
                                     const file_facts *t) {
     const tutti_off end = tutti__exodus_file_end(c, t->records);
