@@ -18,8 +18,8 @@ static tutti_err result_class_begin(tutti__entity_class *f, tutti_exodus_kind ki
     return TUTTI_OK;
 }
 
-/* Allocate the lists of entries whose order in the mesh is not that of positions, or whose writers
- * will be chosen. */
+/* Allocate `sorted` and `writes` of a class whose entries in the mesh are not in the order of
+ * positions, or whose writers will be chosen. */
 static tutti_err allocate_sorted(tutti__entity_class *f) {
     f->sorted = tutti__malloc((size_t)(f->n + 1) * sizeof *f->sorted);
     f->writes = tutti__malloc((size_t)f->n + 1);
