@@ -31,10 +31,10 @@ void *tutti__table_grow(void *table, int64_t *n, size_t size);
 void tutti__memory_lend(const void *p);
 void tutti__free_lent(void *p);
 
-/* For tests: number of blocks that this process has allocated and not freed. */
+/* For tests: return the number of blocks that this process has allocated and not freed. */
 long tutti__memory_live(void);
-/* For tests: bytes allocated since the process began, including freed ones; a reallocation adds its
- * new size. */
+/* For tests: return the bytes allocated since the process began, including freed ones; a
+ * reallocation adds its new size. */
 int64_t tutti__memory_allocated(void);
 /* For tests: make the n-th allocation from now fail; 0: none. */
 void tutti__memory_fail_after(long n);

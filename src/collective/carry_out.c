@@ -79,8 +79,8 @@ static tutti_err agree_on_plan(tutti_request *r) {
     r->found.file_size = all[SIZE].max;
     r->found.apart = all[BLOCKS].min == 0;
     if (!p->run || p->engine->ready(p)) return TUTTI_OK;
-    /* Not earlier: before the agreement, other ranks may still have been in the previous
-     * operation. */
+    /* The plan is woken only after the agreement: before it, other ranks may still have been in the
+     * previous operation. */
     int awake = 0;
     TUTTI_TRY(tutti__plan_wake(p, p->two->elsewhere, &awake));
     TUTTI_CHECK(awake, TUTTI_ERR_NOMEM, "cannot allocate staging memory for the plan");

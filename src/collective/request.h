@@ -147,7 +147,7 @@ void tutti__independent_end(tutti_file *f);
 /* ---- handles.c: validity of handles: TUTTI_ERR_ARG if NULL, TUTTI_ERR_STATE if stale or after
  * MPI_Finalize.   Not collective. */
 tutti_err tutti__plan_live(const tutti_plan *p) TUTTI_MUST_USE;
-/* Also free a request that MPI_Finalize has made unusable, and set *r to NULL. */
+/* Check a request; if MPI_Finalize has made it unusable, also free it and set *r to NULL. */
 tutti_err tutti__request_live(tutti_request **r) TUTTI_MUST_USE;
 /* Set the handle of a file that is not live to NULL, and free the rest of the file. */
 void tutti__file_forget(tutti_file **f);
