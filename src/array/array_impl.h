@@ -83,8 +83,8 @@ tutti_err tutti__spec_expect(const tutti_array_spec *expect,
 uint64_t tutti__spec_hash(uint64_t h, const tutti_array_spec *s); /* s may be NULL */
 
 /* ---- distribution.c */
-/* Indices of a part in one dimension: `outer` blocks at distance `step`, each of `inner` consecutive
- * indices. */
+/* Indices of a part in one dimension: `outer` blocks at distance `step`, each of `inner`
+ * consecutive indices. */
 typedef struct tutti__series {
     tutti_count first; /* first global index */
     tutti_count inner, outer, step;
