@@ -66,7 +66,7 @@ def in_turn(comm, rounds, variants, n):
     """Return the seconds per call of each variant, on the slowest rank: medians over rounds."""
     times = {name: [] for name in variants}
     for _ in range(rounds):
-        for name, variant in ways.items():
+        for name, variant in variants.items():
             comm.barrier()
             mine = variant(n)
             times[name].append(max(comm.allgather(int(mine * 1e9))) * 1e-9 / n)

@@ -40,7 +40,7 @@ static int nest_of(const tutti__node *n, nest *out) {
     return n->kind == TUTTI__RUN;
 }
 
-/* Remove `part` iterations from the innermost remaining loop of a nest. */
+/* Split an inner loop of `part` iterations off the innermost remaining loop of a nest. */
 static void nest_take(nest *t, int *at, tutti_count part) {
     t->count[*at] /= part;
     t->stride[*at] *= part;
@@ -68,8 +68,8 @@ typedef struct {
     tutti_off file, memory; /* offsets of the first iteration */
 } loops;
 
-/* Sort the loops by file stride, the outermost being the largest; returns 0 if iterations
- * overlap. */
+/* Sort the loops by file stride, so that the outermost loop has the largest stride; returns 0 if
+ * iterations overlap. */
 static int loops_order(loop *v, int n) {
     for (int i = 1; i < n; i++) {
         const loop l = v[i];

@@ -64,7 +64,7 @@ static piece *sort_pieces(piece *v, tutti_count n, piece *w) {
             hi = tutti__max(hi, v[i].file);
         }
         for (int shift = 0; shift < 63 && (hi - lo) >> shift; shift += RADIX_BITS) {
-            /* one stable pass by the digit of (file - lo) at bit `shift` */
+            /* sort by the digit of (file - lo) at bit `shift`, in one stable pass */
             tutti_count at[RADIX] = {0}, sum = 0;
             for (tutti_count i = 0; i < n; i++) at[(v[i].file - lo) >> shift & (RADIX - 1)]++;
             for (int d = 0; d < RADIX; d++) {

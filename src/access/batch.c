@@ -25,7 +25,7 @@ static int node_is_whole(const tutti__node *n, tutti_off unit) {
     if (n->list.fixed) return n->list.fixed % unit == 0;
     tutti__cursor c;
     tutti__burst b;
-    tutti__node *list = (tutti__node *)(uintptr_t)n; /* not modified */
+    tutti__node *list = (tutti__node *)(uintptr_t)n; /* the cursor does not modify the node */
     tutti__cursor_seek(&c, (tutti__side){0, list}, 0);
     for (; tutti__cursor_peek(&c, &b); tutti__cursor_skip(&c, b.bytes))
         if (b.bytes % unit != 0) return 0;

@@ -1,9 +1,9 @@
 /* access: type conversion.  There is one loop per pair of types, over native values; bytes are
  * swapped before or after the loop, block by block, so that the intermediate values stay in the
- * first-level cache.  For equal types, bytes are swapped directly from source to destination, with AVX2 if
- * the processor supports it; float64 to float32 and int32 to int64 also use AVX2.  float16 is converted from the file via
- * float32, which is exact, and to the file via float64, because with a shorter type values would be rounded
- * twice.
+ * first-level cache.  For equal types, bytes are swapped directly from source to destination, with
+ * AVX2 if the processor supports it; float64 to float32 and int32 to int64 also use AVX2.  float16
+ * is converted from the file via float32, which is exact, and to the file via float64, because with
+ * a shorter type values would be rounded twice.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/convert.h"
 
@@ -278,7 +278,8 @@ __attribute__((target("avx2"))) static tutti_count narrow_wide(char *to, const c
     return i + f64_to_f32(to + i * 4, from + i * 8, n - i);
 }
 
-/* Convert int32 to int64, as lists of nodes are read, eight values at a time. */
+/* Convert int32 to int64, eight values at a time; this pair is used when node lists of meshes are
+ * read. */
 __attribute__((target("avx2"))) static tutti_count extend_wide(char *to, const char *from,
                                                                tutti_count n) {
     tutti_count i = 0;

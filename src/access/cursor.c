@@ -3,8 +3,8 @@
  * The frames are the path from the root to the current leaf.  A leaf is a RUN, a LIST or a VEC of
  * RUNs; the cursor advances within a leaf without changing the other frames.  At the end of a leaf,
  * advance_leaf removes frames until one has a next copy or part, and adds frames down to the first
- * leaf of that.  Nothing is allocated; seeking takes time proportional to the depth times the
- * logarithm of the number of parts or marks.
+ * leaf of that copy or part.  Nothing is allocated; seeking takes time proportional to the depth
+ * times the logarithm of the number of parts or marks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/list_read.h"
 

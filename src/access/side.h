@@ -241,7 +241,8 @@ typedef struct {
 typedef struct {
     tutti__extent *v;
     size_t n, room;
-    int disjoint; /* set by the caller of tutti__sides_union if the sides are known to share no byte */
+    /* whether the sides share no byte; set by a caller of tutti__sides_union that knows it */
+    int disjoint;
 } tutti__extents;
 /* Append the union of the sides within [lo, hi) to *io as ascending runs; runs with a gap of at
  * most max_gap bytes are merged (0: only adjacent or overlapping runs). */

@@ -127,7 +127,7 @@ static inline tutti_off mark_bits(bitmap *b, tutti_off first, tutti_off end, aga
     return -1;
 }
 
-/* Mark the runs of a burst up to the end of the window; returns as mark_bits. */
+/* Mark the runs of a burst up to the end of the window; the result is that of mark_bits. */
 static inline tutti_off mark_burst(bitmap *b, const tutti__burst *burst, again what) {
     const tutti_off up = ((tutti_off)1 << b->shift) - 1;
     tutti_off at = burst->offset, bit = -1;
@@ -138,7 +138,8 @@ static inline tutti_off mark_burst(bitmap *b, const tutti__burst *burst, again w
     return bit;
 }
 
-/* Mark one run up to the end of the window; its bits are nearly always in one word. */
+/* Mark one run up to the end of the window; its bits are nearly always in one word.  The result is
+ * that of mark_bits. */
 static inline tutti_off mark_run(bitmap *b, tutti_off at, tutti_off bytes, again what) {
     const tutti_off end = tutti__min(at + bytes, b->end);
     const tutti_off first = (at - b->base) >> b->shift, last = (end - 1 - b->base) >> b->shift;

@@ -40,7 +40,7 @@ static size_t clip_views(tutti__view *v, size_t n, tutti_off lo, tutti_off hi) {
         const tutti_off first = start >= lo ? start : tutti__side_next(s, lo);
         if (first >= hi) continue;
         tutti_off end = tutti__side_hi(s);
-        if (end > hi) { /* the end of the last byte before hi */
+        if (end > hi) { /* set `end` to the end of the last byte before hi */
             tutti__cursor c;
             tutti__burst b;
             tutti__cursor_seek(&c, s, tutti__side_tell(s, hi) - 1);
@@ -238,8 +238,8 @@ static tutti_err join_view(const tutti__joiner *j, const tutti__view *v) {
     return TUTTI_OK;
 }
 
-/* Determine whether the views fill [g->lo, g->hi) exactly, every byte once; disjoint: they are known to share no
- * byte. */
+/* Determine whether the views fill [g->lo, g->hi) exactly, with every byte in one view; `disjoint`:
+ * the views are known to share no byte. */
 static tutti_err is_filled(const tutti__group *g, int disjoint, int *filled_out) {
     tutti__overlap o = {.budget = BUDGET, .examine = views_examine};
     tutti_off bytes = 0;

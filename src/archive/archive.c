@@ -102,7 +102,7 @@ static tutti_err begin_archive_call(tutti_dataset *d, tutti__archiving *k, tutti
 
 /* ---- archive */
 
-/* Copy all segments.   Collective. */
+/* Copy all segments to the directory, each on one rank.   Collective. */
 static tutti_err copy_to_directory(tutti_dataset *d, tutti__archiving *k) {
     const int root = d->team->rank == 0;
     tutti_err err = TUTTI_OK;
@@ -144,7 +144,7 @@ static tutti_err mark_archived(tutti_dataset *d, tutti__archiving *k) {
     tutti__archived *rows = NULL;
     int64_t rows_n = 0;
     tutti_err err = TUTTI_OK;
-    /* merge; both are sorted by segment */
+    /* merge both lists, which are sorted by segment */
     for (int64_t a = 0, b = 0; rows_n < n && err == TUTTI_OK;) {
         tutti__archived *to = tutti__table_grow(&rows, &rows_n, sizeof *rows);
         const int old =
@@ -232,7 +232,7 @@ static tutti_err archive_segments(tutti_dataset *d, tutti__archiving *k, const c
     }
     /* a file that was already removed is not an error */
     if (err == TUTTI_OK) tutti__error_assign(&before);
-    /* no sync: after a crash, a file that reappears is ignored */
+    /* no sync is needed: after a crash, a file that reappears is ignored */
     err = tutti__team_agree(d->team, err);
     if (err == TUTTI_OK) err = tutti__team_broadcast(d->team, &freed, (int)sizeof freed);
     if (err == TUTTI_OK && freed_out) *freed_out = freed;

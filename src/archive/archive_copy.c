@@ -83,8 +83,8 @@ static tutti_err find_existing_copy(const tutti__archiving *k, int64_t i, const 
     const int ours = tutti__bytes_read(fd, 0, head, sizeof head, path) == TUTTI_OK &&
                      tutti__archive_head_check(head, k->model->id, g, k->rows[i].sum) == TUTTI_OK;
     *is_there_out = ours && verify_archive(k, i, fd, path) == TUTTI_OK;
-    const tutti_err err =
-        *is_there_out ? sync_file(fd, path) : TUTTI_OK; /* the copy may not have been synced */
+    /* the copy may not have been synced */
+    const tutti_err err = *is_there_out ? sync_file(fd, path) : TUTTI_OK;
     close(fd);
     TUTTI_CHECK(ours, TUTTI_ERR_EXISTS,
                 "'%s' exists and does not contain this segment: archive to another directory",
@@ -139,7 +139,7 @@ tutti_err tutti__archive_send(tutti__archiving *k, int64_t i) {
     tutti__archive_head(k->model->id, g, k->rows[i].sum, head);
     if (err == TUTTI_OK) err = tutti__stream_write(k->stream, tar, n);
     if (err == TUTTI_OK) err = tutti__stream_write(k->stream, head, sizeof head);
-    /* no padding: segments end at whole blocks */
+    /* no padding is needed, since segments end at whole blocks */
     if (err == TUTTI_OK) err = tutti__content_copy(&here, &there, bytes, &sum);
     if (err == TUTTI_OK && sum != k->rows[i].sum)
         err = tutti__error_set(TUTTI_ERR_IO, 0, g->start, "'%s' changed while it was copied", from);
@@ -188,7 +188,7 @@ tutti_err tutti__archive_fetch(const tutti__archiving *k, int64_t i) {
     char path[4096];
     int fd = -1;
     TUTTI_TRY(format_archive_path(k, i, 2, "", path, sizeof path));
-    if (access(path, F_OK) != 0) { /* archived by version 1 */
+    if (access(path, F_OK) != 0) { /* the segment may have been archived by version 1 */
         char old[4096];
         TUTTI_TRY(format_archive_path(k, i, 1, "", old, sizeof old));
         if (access(old, F_OK) == 0) memcpy(path, old, sizeof path);

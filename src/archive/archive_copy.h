@@ -24,7 +24,7 @@ static inline const tutti__segment_row *tutti__archiving_row(const tutti__archiv
 /* Copy segment i to the directory, sync it and read it back, unless the copy exists.  Sets
  * rows[i].sum. */
 tutti_err tutti__archive_copy(tutti__archiving *k, int64_t i) TUTTI_MUST_USE;
-/* Write segment i to the stream; rows[i].sum is set. */
+/* Write segment i to the stream, and set rows[i].sum. */
 tutti_err tutti__archive_send(tutti__archiving *k, int64_t i) TUTTI_MUST_USE;
 /* Copy segment i from the directory to its data file, sync it and read it back. */
 tutti_err tutti__archive_fetch(const tutti__archiving *k, int64_t i) TUTTI_MUST_USE;

@@ -40,13 +40,15 @@ static const char *find_text_attribute(const tutti__cdf *c, tutti_count var, con
 
 /* ---- spaces */
 
-/* Record the size that a space has in this file: set by the topology of the file, or initially. */
+/* Record the size of a space in this file: its topology sets the size, otherwise it is the initial
+ * size. */
 static tutti_err add_size(rebuilding *m, const rebuilt_file *f, const tutti__space *s,
                           const tutti__size *is) {
     tutti__size *now = tutti__model_size(&m->model, s->id, INT64_MAX);
     const int same = now && now->ndims == is->ndims &&
                      memcmp(now->shape, is->shape, (size_t)is->ndims * sizeof *is->shape) == 0;
-    if (now && f->topology && now->segment == f->topology) { /* already set by this file */
+    /* this file has already set the size */
+    if (now && f->topology && now->segment == f->topology) {
         if (!same) FAIL_FORMAT("space '%s' has two sizes in one file", s->name);
         now->has_ids |= is->has_ids;
         return TUTTI_OK;
@@ -405,7 +407,7 @@ tutti_err tutti__netcdf_rebuild(tutti__repair *r, const char *name, int64_t gene
     int64_t failed = -1;
     char path[4300];
     snprintf(path, sizeof path, "%s/%s", r->directory, name);
-    remove(path); /* left by a repair that was killed */
+    remove(path); /* a repair that was killed may have left this file */
     snprintf(path, sizeof path, "%s/%s-journal", r->directory, name);
     remove(path);
     unsigned char *is_skipped = tutti__calloc((size_t)r->files_n + 1, 1);

@@ -104,7 +104,7 @@ static tutti_err select_valid_segments(tutti__repair *r, unsigned char *is_kept,
                    (a->index < b->index || (a->index == b->index && a->kind < b->kind))))
             continue;
         if (last && v->segment.file == last->segment.file && v->at.end > last->at.start) continue;
-        if (!tried++) { /* its commit may not have finished */
+        if (!tried++) { /* the commit of the newest segment may not have finished */
             const tutti__listed_file *f = tutti__repair_file(r, v->file.name);
             const int right = f ? tutti__repair_sums_right(f, v) : 0;
             if (right < 0) return TUTTI_ERR_NOMEM;
@@ -183,8 +183,8 @@ static tutti_err add_all_rows(tutti__repair *r, tutti__meta *m, const unsigned c
     return tutti__meta_set(m, "generation", generation);
 }
 
-/* Validate the database, and remove segments that have invalid sections or need a missing
- * segment. */
+/* Validate the database, and remove segments that have invalid sections or need a missing segment;
+ * *again_out: whether a segment was removed. */
 static tutti_err validate_database(tutti__repair *r, tutti__meta *m, int *again_out) {
     tutti__model model;
     *again_out = 0;
@@ -230,7 +230,7 @@ tutti_err tutti__rebuild(tutti__repair *r, const char *name, int64_t generation)
     tutti__meta *m = NULL;
     tutti__meta_options opt = r->options;
     snprintf(path, sizeof path, "%s/%s", r->directory, name);
-    unlink(path); /* left by a repair that was killed */
+    unlink(path); /* a repair that was killed may have left this file */
     snprintf(path, sizeof path, "%s/%s-journal", r->directory, name);
     unlink(path);
     opt.name = name;

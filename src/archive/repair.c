@@ -214,7 +214,8 @@ static tutti_err check_old_metadata(tutti__repair *r, int *broken_out, int64_t *
         is_removed = tutti__calloc((size_t)model.segments_n + 1, 1);
         err = is_removed ? compare_segments(r, m, &model, is_removed, broken_out) : TUTTI_ERR_NOMEM;
     }
-    /* metadata may be unreadable for any reason */
+    /* Metadata of a newer version may be unreadable for any reason; it is refused if a native data
+     * file has data. */
     int newer = 0;
     for (int64_t i = 0; i < r->files_n && version > TUTTI__FORMAT_VERSION && !r->found_n; i++)
         newer |= !tutti__netcdf_name(r->files[i].name) && r->files[i].size > TUTTI__SEGMENT_ALIGN;
@@ -262,7 +263,7 @@ static tutti_err sync_names(const tutti__repair *r) {
     return r->options.durable ? tutti__directory_sync(r->directory) : TUTTI_OK;
 }
 
-/* Replace the database.  The journal is removed first and durably, since it must never exist
+/* Replace the database.  The journal is renamed first and durably, since it must never exist
  * together with the new database.  rename_unused_files() syncs the last name. */
 static tutti_err replace_database(tutti__repair *r) {
     static const char *const ENDS[] = {"-journal", "-wal", "-shm"};
@@ -344,13 +345,14 @@ static tutti_err repair_locked(tutti__repair *r) {
     if (r->found_n) qsort(r->found, (size_t)r->found_n, sizeof *r->found, compare_newest_first);
     TUTTI_TRY(check_old_metadata(r, &broken, &generation));
     if (broken) {
-        /* must exceed all earlier generations; in damaged metadata, the generation may be any
-         * number */
+        /* The new generation must exceed all earlier generations; in damaged metadata, the
+         * generation may be any number. */
         const int64_t now = (int64_t)time(NULL), most = INT64_MAX / 2;
         const int64_t next = tutti__max(generation < most ? generation + 1 : 0, now);
         r->report.damaged = 0;
         r->report.rebuilt = 1;
-        int container = TUTTI_CONTAINER_NATIVE; /* as far as known without metadata */
+        /* the default; without metadata, the names of files determine the container */
+        int container = TUTTI_CONTAINER_NATIVE;
         for (int64_t i = 0; i < r->files_n && r->found_n == 0; i++)
             if (tutti__netcdf_name(r->files[i].name)) container = TUTTI_CONTAINER_NETCDF;
         TUTTI_TRY(CONTAINERS[container].rebuild(r, NEW_NAME, next));

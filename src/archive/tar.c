@@ -94,7 +94,7 @@ tutti_err tutti__tar_read(const char block[TUTTI__TAR_BLOCK], tutti__tar_entry *
                     out->bytes >= 0,
                 TUTTI_ERR_FORMAT, "the stream is not a tar archive, or is damaged");
     memcpy(out->name, h.name, sizeof h.name);
-    /* the header was not written by Tutti */
+    /* the name is incomplete, so Tutti did not write this header: ignore the name */
     if (h.prefix[0] && memcmp(h.magic, "ustar", 5) == 0) out->name[0] = 0;
     out->is_file = h.type == '0' || h.type == '\0';
     out->is_pax = h.type == 'x';

@@ -83,14 +83,15 @@ tutti_err tutti__spec_expect(const tutti_array_spec *expect,
 uint64_t tutti__spec_hash(uint64_t h, const tutti_array_spec *s); /* s may be NULL */
 
 /* ---- distribution.c */
-/* List the indices of a rank's part in dimension `dim` with local indices in [from, to) as at most
- * three series; return the number of series.  A series has `outer` blocks at distance `step`, each
- * of `inner` consecutive indices. */
+/* Indices of a part in one dimension: `outer` blocks at distance `step`, each of `inner`
+ * consecutive indices. */
 typedef struct tutti__series {
     tutti_count first; /* first global index */
     tutti_count inner, outer, step;
     tutti_count local; /* local index of `first`, relative to `from` */
 } tutti__series;
+/* List the indices of a rank's part in dimension `dim` with local indices in [from, to) as at most
+ * three series; return the number of series. */
 int tutti__distribution_series(const tutti_distribution *d, int rank, int dim, tutti_count from,
                                tutti_count to, tutti__series out[3]);
 tutti_err tutti__distribution_copy(const tutti_distribution *d,

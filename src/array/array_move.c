@@ -8,7 +8,7 @@
 
 static tutti__transfer describe_transfer(const tutti_array *a, const tutti_access *access,
                                          void *buf, int is_write, tutti_err local_err) {
-    /* a shorter file is truncated */
+    /* a read fails with TUTTI_ERR_TRUNCATED if the file is shorter than the array */
     return (tutti__transfer){.name = is_write ? "write" : "read",
                              .file = a->file,
                              .is_write = is_write,

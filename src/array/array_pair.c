@@ -136,7 +136,7 @@ static tutti_err meet_all_ranks(tutti_array *from, tutti_array *to, tutti_array 
         return meet_in_team(*where_out, 0, 0, &other);
     }
     TUTTI_MPI(MPI_Comm_compare(tutti__array_team(from)->comm, tutti__array_team(to)->comm, &alike));
-    /* otherwise the call fails later */
+    /* arrays on different ranks: the call fails later */
     const int both = alike == MPI_IDENT || alike == MPI_CONGRUENT;
     if (both && !tutti__fiber_inside()) return meet_in_two_teams(from, to);
     tutti__requests_settle(from->file);

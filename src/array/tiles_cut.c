@@ -84,9 +84,9 @@ static int choose_extents(tutti__tiling *t, tutti_order file_order, const tutti_
             /* Find the largest extent that fits, but at least the minimum. */
             if (asked[d] == 0) {
                 tutti_count low = tutti__min(pass == 0 ? thin : 1, t->tile[d]), high = t->tile[d];
-                while (low <
-                       /* the largest extent that fits is in [low, high], or low is the minimum */
-                       high) {
+                /* Invariant: the largest extent that fits is in [low, high], or low is the
+                 * minimum. */
+                while (low < high) {
                     t->tile[d] = high - (high - low) / 2;
                     if (fits_limits(t, n, limits))
                         low = t->tile[d];

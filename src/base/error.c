@@ -13,7 +13,7 @@
 static const tutti_error_info no_error = {.rank = -1, .offset = -1};
 static _Thread_local tutti_error_info last = {.rank = -1, .offset = -1};
 static _Thread_local char line[1024];
-/* set by tutti_set_local_error; code TUTTI_OK: none */
+/* the error that tutti_set_local_error has set; code TUTTI_OK: none */
 static _Thread_local tutti_error_info refusal;
 
 /* ---- names and texts of codes ---------------------------------------------------------------- */

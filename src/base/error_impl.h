@@ -21,8 +21,8 @@
         if (err_ != TUTTI_OK) return err_; \
     } while (0)
 
-/* Restores errno when the enclosing function returns: the first line of every public function that
- * may make system calls. */
+/* TUTTI_KEEP_ERRNO restores errno when the enclosing function returns.  It is the first line of
+ * every public function that may make system calls. */
 static inline void tutti__errno_restore(const int *saved) {
     errno = *saved;
 }
@@ -52,7 +52,7 @@ void tutti__error_record(tutti_err code, int sys_errno, tutti_off offset, const 
     })
 
 /* Return the code for an errno of a file system call, for example TUTTI_ERR_NO_SPACE for ENOSPC;
- * fails with TUTTI_ERR_IO for all others. */
+ * TUTTI_ERR_IO for all others. */
 tutti_err tutti__error_from_errno(int sys_errno);
 
 /* Record a failed system call and return its code; the text is "WHAT: DESCRIPTION (ENAME)". */

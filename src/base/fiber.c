@@ -150,7 +150,7 @@ static char *stack_reuse(void) {
         char *p = atomic_exchange_explicit(&spare[i], NULL, memory_order_acquire);
         if (!p) continue;
 #if defined(__SANITIZE_ADDRESS__)
-        /* fiber_main has not returned on this stack */
+        /* parts of the stack may be poisoned, since fiber_main has not returned on it */
         __asan_unpoison_memory_region(p + GUARD, STACK);
 #endif
         return p;

@@ -102,7 +102,7 @@ void *tutti__malloc_large(size_t bytes) {
     void *p = tutti__malloc_aligned(page, huge > bytes ? huge : bytes);
 #if defined(MADV_HUGEPAGE)
     const int saved_errno = errno;
-    if (p) (void)madvise(p, huge, MADV_HUGEPAGE); /* not supported: small pages */
+    if (p) (void)madvise(p, huge, MADV_HUGEPAGE); /* if this fails, pages are small */
     errno = saved_errno;
 #endif
     return p;

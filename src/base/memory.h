@@ -16,8 +16,8 @@ void *tutti__realloc(void *p, size_t bytes);
  * unchanged. */
 tutti_err tutti__grow(void *p, size_t n, size_t *capacity, size_t item) TUTTI_MUST_USE;
 void *tutti__malloc_aligned(size_t align, size_t bytes);
-/* Like tutti__malloc, for an array that will be written completely: large ones are aligned to huge pages, which the
- * kernel is advised to use.  A page fault per 2 MiB instead of one per 4 KiB. */
+/* Like tutti__malloc, for an array that will be written completely.  Large arrays are aligned to
+ * huge pages, which the kernel is advised to use: one page fault per 2 MiB instead of per 4 KiB. */
 void *tutti__malloc_large(size_t bytes);
 char *tutti__strdup(const char *s);
 void tutti__free(void *p);
@@ -31,10 +31,10 @@ void *tutti__table_grow(void *table, int64_t *n, size_t size);
 void tutti__memory_lend(const void *p);
 void tutti__free_lent(void *p);
 
-/* For tests: number of blocks that this process has allocated and not freed. */
+/* For tests: return the number of blocks that this process has allocated and not freed. */
 long tutti__memory_live(void);
-/* For tests: bytes allocated since the process began, including freed ones; a reallocation adds its
- * new size. */
+/* For tests: return the bytes allocated since the process began, including freed ones; a
+ * reallocation adds its new size. */
 int64_t tutti__memory_allocated(void);
 /* For tests: make the n-th allocation from now fail; 0: none. */
 void tutti__memory_fail_after(long n);

@@ -381,7 +381,7 @@ tutti_err tutti_options_set(tutti_options *opt, const char *key, const char *val
 #define SET_DEFAULT_TEXT(name, def) memcpy(opt->name, def, sizeof def);
 
 static void set_defaults(tutti_options *opt) {
-    /* also the padding, since options are compared and sent as bytes */
+    /* set the padding, too, since options are compared and sent as bytes */
     memset(opt, 0, sizeof *opt);
     opt->struct_size = sizeof *opt;
 #define SET_DEFAULT(type, name, def, alias, help) SET_DEFAULT_##type(name, def)

@@ -171,7 +171,7 @@ static tutti_profile *current_profile(const reader *r) {
     return r->where == IN_MACHINE ? &r->set->machine : &r->set->files[r->set->n - 1].p;
 }
 
-/* Set the values that the section did not set to their defaults. */
+/* Set the values that the section omits to their defaults. */
 static void section_end(reader *r) {
     tutti_profile usual;
     if (r->where == IN_HEAD) return;
@@ -404,7 +404,7 @@ void tutti__profile_pick(const tutti__profile_set *s, const tutti_filesystem *pl
         p_out->measured = 1;
         return;
     }
-    /* not measured; a network file system is no faster than the network */
+    /* these values were not measured; a network file system is no faster than the network */
     for (int k = 0; k < ROWS && p_out->remote > 0; k++) {
         const int one = strstr(rows[k].name, "_one_") != NULL;
         const double most = p_out->net_bandwidth * (one ? 1 : p_out->nodes);

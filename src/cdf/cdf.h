@@ -116,8 +116,7 @@ const tutti__cdf_att *tutti__cdf_find_att(const tutti__cdf *c, tutti_count var, 
  * counts against the available bytes, names, types, dimensions, sizes (overflow), offsets of
  * variables (within the file, after the header, without overlap), the record size.
  * @return TUTTI_ERR_TRUNCATED if the header is longer than n bytes; TUTTI_ERR_FORMAT with the
- *     offset and the
- *         reason; TUTTI_ERR_UNSUPPORTED for a netCDF-4 (HDF5) file */
+ *     offset and the reason; TUTTI_ERR_UNSUPPORTED for a netCDF-4 (HDF5) file */
 tutti_err tutti__cdf_decode(const void *bytes, size_t n, tutti_off file_bytes,
                             tutti__cdf *out) TUTTI_MUST_USE;
 

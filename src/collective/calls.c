@@ -151,8 +151,8 @@ static tutti_request make_plan_run(tutti_plan *p, tutti_off displacement, tutti_
     return r;
 }
 
-/* Buffers for a run of a plan.  `only_read`: they may be const, so that a plan of reads is an
- * error. */
+/* Buffers for a run of a plan.  `only_read`: the buffers may be const, so that running a plan of
+ * reads is an error. */
 typedef struct {
     int n, only_read;
     void *const *bufs;

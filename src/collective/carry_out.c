@@ -79,7 +79,8 @@ static tutti_err agree_on_plan(tutti_request *r) {
     r->found.file_size = all[SIZE].max;
     r->found.apart = all[BLOCKS].min == 0;
     if (!p->run || p->engine->ready(p)) return TUTTI_OK;
-    /* not earlier: other ranks may have been in the previous operation */
+    /* The plan is woken only after the agreement: before it, other ranks may still have been in the
+     * previous operation. */
     int awake = 0;
     TUTTI_TRY(tutti__plan_wake(p, p->two->elsewhere, &awake));
     TUTTI_CHECK(awake, TUTTI_ERR_NOMEM, "cannot allocate staging memory for the plan");
@@ -116,9 +117,10 @@ static tutti_err move_in_rank_order(const tutti_plan *p, tutti__op *op) {
         TUTTI_TRY(tutti__message_receive(t, t->rank - 1, tag, NULL, 0, &m));
         TUTTI_TRY(wait_for_message(t, &m));
     }
-    tutti_err err = tutti__operation_refresh(op); /* see the data of the previous rank */
+    tutti_err err = tutti__operation_refresh(op); /* makes the data of the previous rank visible */
     if (err == TUTTI_OK) err = move_directly(p, op);
-    if (err == TUTTI_OK) err = tutti__operation_flush(op); /* before the next rank writes */
+    /* must precede writes of the next rank */
+    if (err == TUTTI_OK) err = tutti__operation_flush(op);
     if (t->rank + 1 < t->size) {
         const tutti_error_info info = *tutti_last_error();
         TUTTI_TRY(tutti__message_send(t, t->rank + 1, tag, NULL, 0, &m));
@@ -252,7 +254,7 @@ void tutti__placed(tutti_request *r) {
     op->shift = f->origin + r->found.displacement;
     const tutti_off end =
         r->found.file_size == TUTTI__OFF_END ? TUTTI__OFF_END : r->found.file_size - op->shift;
-    /* file_size was not queried if moved */
+    /* if the bytes have already been moved, file_size is unknown */
     op->eof = op->is_write || r->found.moved ? TUTTI__OFF_END : end;
     op->zeros = end;
     r->progress.resident = !waits && p->means.resident && !op->atomic;

@@ -84,7 +84,7 @@ void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, t
     out->least = tutti__cost_least(&c, TUTTI__OFF_END);
     out->cold = s->cold;
 
-    /* size of holes that are read, and the reason */
+    /* determine and explain the size of holes that are read */
     const tutti__gap g = tutti__cost_gap(&c);
     out->gap = g.bytes;
     format_seconds(g.seconds, seconds, sizeof seconds);

@@ -2,8 +2,8 @@
  *
  *   START       determine the error of this rank, and the cached plans that fit it (plan_cache.c)
  *   POSTED      the team has shared memory: this rank has answered and waits for the other ranks
- *   COLLECTED   all ranks have answered; in most cases they reuse a plan, or make the first one of a file from
- *               the answers, and no vote is needed
+ *   COLLECTED   all ranks have answered; in most cases no vote is needed, since they reuse a plan,
+ *               or make the first plan of a file from the answers
  *   WRITING     all bytes are in shared memory, and one rank writes them for all (small.c)
  *   STATUS_POSTED  this rank has transferred its bytes and posted the outcome
  *   FAILED      the transfer of a rank failed: a vote reports its error
@@ -32,19 +32,19 @@ enum {
      * the mode is used only if all ranks have the same bit. */
     SPLIT_RESIDENT = 32,
     STARTED_RESIDENT = 64,
-    RESIDENT = SPLIT_RESIDENT | STARTED_RESIDENT, /* either bit */
+    RESIDENT = SPLIT_RESIDENT | STARTED_RESIDENT, /* mask for either bit */
     STEPWISE = 128,                               /* the request progresses without a fiber */
-    SUMMARIZED = 256 /* the cache is empty, and the answers contain the numbers of a new plan */
+    SUMMARIZED = 256 /* the cache is empty, and the answers contain contributions to a new plan */
 };
 
 /* Indices of the ranges of a consensus. */
 enum { CALL, SIZE = CALL + TUTTI__ANNOUNCEMENTS, BACKGROUND, GATHERED, COLD, PLANS };
 
-/* What a rank contributes to a new plan, later of all ranks. */
+/* The contribution of a rank to a new plan; after a reduction, of all ranks. */
 typedef struct {
     tutti__summary all;
-    int64_t described,
-        broken; /* size of the largest description in bytes; whether `all` is broken */
+    /* size of the largest description in bytes; whether many bytes are in partial blocks */
+    int64_t described, broken;
 } contribution;
 enum { SUMMARY_NUMBERS = 16 }; /* numbers of a contribution */
 
@@ -182,8 +182,9 @@ static void list_numbers(contribution *c, tutti__reduction to[SUMMARY_NUMBERS]) 
     memcpy(to, list, sizeof list);
 }
 
-/* Determine what this rank contributes to a new plan: memory for the plan, the size of the file, and numbers.  After
- * an error, which becomes x->local_err, the numbers are those of an empty request. */
+/* Determine what this rank contributes to a new plan: memory for the plan, the size of the file,
+ * and numbers.  After an error, which becomes x->local_err, the numbers are those of an empty
+ * request. */
 static void summarize(tutti_request *r, tutti__finding *x, contribution *c,
                       tutti__reduction numbers[SUMMARY_NUMBERS]) {
     enum { LONG = 16 }; /* length of a long run in blocks */
@@ -212,8 +213,8 @@ static void summarize(tutti_request *r, tutti__finding *x, contribution *c,
                 c->all.bytes < LONG * x->block * c->all.runs;
 }
 
-/* If the cache is empty, the answers contain the contribution to a new plan instead of displacements.  INT64_MAX
- * means no value in a consensus. */
+/* Put the contribution to a new plan into the answers, instead of displacements, since the cache is
+ * empty.  INT64_MAX means no value in a consensus. */
 static void post_contribution(tutti_request *r, tutti__finding *x) {
     tutti__reduction number[SUMMARY_NUMBERS];
     contribution c;
@@ -305,8 +306,7 @@ static tutti_err find_cached(tutti_request *r, tutti__finding *x) {
     return reuse_plan(r, x, p);
 }
 
-/* Agree on the summary of all requests, by messages or in the shared memory of each node; reuse a plan that fits all
- * ranks, or make one. */
+/* Agree on the summary of all requests by a vote; reuse a plan that fits all ranks, or make one. */
 static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
     tutti_file *f = r->op.file;
     tutti__reduction reduction[SUMMARY_NUMBERS + 3];

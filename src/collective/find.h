@@ -38,8 +38,11 @@ typedef struct tutti__finding {
     /* cache position of the plan for which bytes were gathered; -1: none */
     tutti__range gathered;
     int64_t all; /* bits set on all ranks */
-    int numbers; /* used items of `range`: n, or the contributions to a new plan (find.c) */
-    int64_t sum_of_all[TUTTI__RANGES]; /* sums of the contributions */
+    /* number of used items of `range`: n, or the numbers of a contribution to a new plan
+     * (find.c) */
+    int numbers;
+    /* [numbers] sums over all ranks of the numbers of a contribution */
+    int64_t sum_of_all[TUTTI__RANGES];
     tutti__range range_of_all[TUTTI__CONSENSUS_RANGES];
 } tutti__finding;
 
@@ -47,9 +50,7 @@ typedef struct tutti__finding {
 /* Set the contribution of this rank, before communication; x->phase must be 0, and x->local_err be
  * set.   Not collective. */
 void tutti__find_start(const tutti_request *r, tutti__finding *x);
-/* Execute one step of the search.  Every call, blocking or not, is a loop over steps.  After the
- * last step all ranks have the same x->err; if it is TUTTI_OK, r->found is set, and the caller
- * releases r->found.plan with tutti__plan_release. */
+/* Outcome of a step of the search. */
 typedef enum {
     TUTTI__FIND_WAIT,  /* other ranks have not answered: call again, or tutti__find_wait first */
     TUTTI__FIND_WRITE, /* all bytes are in shared memory: write them, then tutti__find_written */
@@ -57,6 +58,9 @@ typedef enum {
     TUTTI__FIND_BLOCK, /* the next step waits for messages, but may_block is 0 */
     TUTTI__FIND_END    /* the search has ended; see x->err */
 } tutti__find_result;
+/* Execute one step of the search.  Every call, blocking or not, is a loop over steps.  After the
+ * last step all ranks have the same x->err; if it is TUTTI_OK, r->found is set, and the caller
+ * releases r->found.plan with tutti__plan_release. */
 tutti__find_result tutti__find_step(tutti_request *r, tutti__finding *x, int may_block);
 /* Wait until other ranks have answered; for a blocking call after TUTTI__FIND_WAIT. */
 void tutti__find_wait(const tutti_request *r, const tutti__finding *x);
@@ -112,11 +116,11 @@ tutti_err tutti__plan_wake(tutti_plan *p, tutti_off elsewhere, int *awake_out) T
 
 /* ---- choose.c */
 void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, tutti__choice *out);
+#define TUTTI__COLD_SPAN ((tutti_off)256 << 10)
 /* Return whether a significant part of the bytes of this rank is not in the page cache.  A few
  * pages, evenly spread over the access, are sampled.  Bytes count as cached if the store cannot
  * determine it, or if the span of the access (of all ranks) is below TUTTI__COLD_SPAN, where
- * sampling takes too long.   Local. */
-#define TUTTI__COLD_SPAN ((tutti_off)256 << 10)
+ * sampling takes too long.   Not collective. */
 int tutti__choose_cold(const tutti_file *f, const tutti_access *a, tutti_store *store);
 /* Print the candidates with their predicted times, the chosen one first. */
 void tutti__choose_explain(const tutti_file *f, const tutti__summary *s, int is_write);

@@ -7,7 +7,8 @@
 
 /* ---- transfers */
 
-/* The caller calls tutti__parts_free(&r.op.parts) when the request has been executed or started. */
+/* Make the request of a transfer.  The caller calls tutti__parts_free(&r.op.parts) when the request
+ * has been executed or started. */
 static tutti_request request_of(const tutti__transfer *t) {
     tutti_request r = {.asked.name = t->name,
                        .op = {.file = t->file,

@@ -67,8 +67,8 @@ tutti_err tutti__operation_under_way(tutti_err err);
 /* Progress the request; return 1 if its outcome is known. */
 int tutti__request_test(tutti_request *r);
 void tutti__request_wait(tutti_request *r);
-/* Wait until the request is complete or tutti__now() is about `end`; return whether it is complete.  Not for split
- * operations. */
+/* Wait until the request is complete or tutti__now() is about `end`; return whether it is complete.
+ * Not for split operations. */
 int tutti__request_wait_until(tutti_request *r, double end);
 /* Return the outcome of a completed request, free it, and set *r to NULL. */
 tutti_err tutti__request_collect(tutti_request **r, tutti_off *count_out) TUTTI_MUST_USE;

@@ -160,7 +160,7 @@ static tutti_err open_stores(tutti_file *f, int permissions) {
     if (!creates) err = name_open_error(f, open_own_store(f, permissions, 0));
     if (err == TUTTI_OK) tutti__trace_begin(f);
     if (err == TUTTI_OK) err = tutti__open_files_add(f, finalize_file);
-    /* only after all ranks have opened the file, so that a failed open changes nothing */
+    /* Truncate only after all ranks have opened the file, so that a failed open changes nothing. */
     if (f->mode & TUTTI_TRUNCATE) {
         TUTTI_TRY(tutti__team_agree(f->team, err));
         if (f->team->rank == 0) err = name_open_error(f, tutti__store_resize(f->store, 0));

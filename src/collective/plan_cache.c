@@ -81,7 +81,7 @@ void tutti__plan_cache_match(const tutti_request *r, tutti__finding *x) {
 static int may_displace(const tutti_plan *p, tutti_off by) {
     const tutti_file *f = p->file;
     if (p->means.block > 0 && by % p->means.block != 0) return 0;
-    /* boundaries are fixed */
+    /* the boundaries of an array's blocks are fixed */
     if (p->run && p->two->domains.kind == TUTTI_DOMAINS_ARRAY) return by == 0;
     if (!p->run || by % f->opt.striping_unit == 0) return 1;
     if (f->opt.direct_io || f->layout.striped || f->layout.incoherent) return 0;

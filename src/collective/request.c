@@ -1,10 +1,10 @@
 /* collective: execution modes of requests.  A blocking call executes the two halves of an operation
  * (carry_out.c) one after the other.  Otherwise there are three modes: a split collective executes
  * the first half in begin and the second in end; a non-blocking operation runs in a fiber, which
- * progresses in calls of the library (without one if only the answers of other ranks are missing:
- * progress_without_fiber); with background `all` a thread executes both halves.  First halves of
- * the operations of one file are executed in the order of their starts, the same on all ranks, on
- * the communicator of the team; second halves in any order: the last agreement has its own tag.
+ * progresses in calls of the library (without a fiber while it only tests for answers of other
+ * ranks: progress_without_fiber); with background `all` a thread executes both halves.  First
+ * halves of the operations of one file use the communicator of the team, in the order of their
+ * starts, the same on all ranks; second halves have any order and an agreement with its own tag.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/request.h"
 
@@ -253,9 +253,9 @@ static void init_request(tutti_request *r, const tutti_request *asked) {
         r->progress.background = r->asked.ahead || waits || f->layout.spare_cores
                                      ? TUTTI_BACKGROUND_IO_ONLY
                                      : TUTTI_BACKGROUND_NONE;
+    /* a plan that is not resident has no memory for the background */
     if (r->found.plan && !r->found.plan->means.resident &&
         f->opt.background == TUTTI_BACKGROUND_AUTO)
-        /* the plan has no memory for the background */
         r->progress.background = TUTTI_BACKGROUND_NONE;
     /* replace the parts by a copy; NULL after an error */
     if (op->parts) {
@@ -457,7 +457,7 @@ int tutti__request_wait_until(tutti_request *r, double end) {
     tutti__wait w = {.team = f ? f->team : NULL, .own = 1};
     while (!tutti__request_test(r)) {
         const double left = end - tutti__now();
-        /* seconds for which other operations cannot progress in this thread */
+        /* seconds of one wait, during which other operations cannot progress in this thread */
         const double most = active_n && mpi_in_any_thread ? 50e-6 : 0.1;
         if (left <= 0) return 0;
         if (independent) {
@@ -474,7 +474,7 @@ void tutti__request_wait(tutti_request *r) {
     const int half = r->asked.how == TUTTI__SPLIT && r->progress.background != TUTTI_BACKGROUND_ALL;
     TUTTI_USE(half ? r->op.file : NULL);
     if (!half)
-        (void)tutti__request_wait_until(r, 1e18); /* no end */
+        (void)tutti__request_wait_until(r, 1e18); /* no time limit */
     else if (!r->result.over)
         run_split_half(r, tutti__request_second_half, 0);
 }
@@ -500,7 +500,7 @@ tutti_err tutti__request_collect(tutti_request **pr, tutti_off *count_out) {
     }
     tutti_plan *p = r->found.plan;
     if (r->asked.how == TUTTI__SPLIT && r->found.owns_plan && p && p->memory.segment.base) {
-        /* a split operation ends at the same point of the program on all ranks */
+        /* all ranks end a split operation at the same point of the program: reuse its memory */
         tutti__staging_spare(f->team, &p->memory.segment);
         tutti__plan_segment_drop(p);
     }

@@ -93,12 +93,13 @@ void tutti__request_second_half(tutti_request *r);
  * staging. */
 tutti_err tutti__move_bytes(tutti_plan *p, tutti__op *op) TUTTI_MUST_USE;
 /* Set r->op and r->progress from the plan that was found: displacement, end of the file, execution
- * mode.   Local. */
+ * mode.   Not collective. */
 void tutti__placed(tutti_request *r);
-/* Check that the plan can be run with the buffers of `op` at this displacement.   Local. */
+/* Check that the plan can be run with the buffers of `op` at this displacement.   Not
+ * collective. */
 tutti_err tutti__plan_usable(const tutti_plan *p, const tutti__op *op,
                              tutti_off displacement) TUTTI_MUST_USE;
-/* Check the arguments of this rank.   Local. */
+/* Check the arguments of this rank.   Not collective. */
 tutti_err tutti__request_usable(const tutti_request *r) TUTTI_MUST_USE;
 
 /* Store the explanation of the plan, for tutti_file_explain. */
@@ -132,20 +133,21 @@ void tutti__ask_parts(tutti_request *r, int n, const tutti_part *parts);
 void tutti__ask_bufs(tutti_request *r, int n, void *const *bufs);
 
 /* ---- independent.c */
-/* Execute a request on this rank only.   Local. */
+/* Execute a request on this rank only.   Not collective. */
 tutti_err tutti__independent(tutti_request *r, tutti_off *count_out) TUTTI_MUST_USE;
 /* Return the outcome of a completed access, free the request, and set *r to NULL. */
 tutti_err tutti__independent_collect(tutti_request **r, tutti_off *count_out) TUTTI_MUST_USE;
 /* Wait until the access is complete, but at most for this time. */
 void tutti__independent_wait(tutti_request *r, long microseconds);
 void tutti__independent_abandon(tutti_request *r);
-/* Wait for all independent accesses of the file; their requests may outlive the file.   Local. */
+/* Wait for all independent accesses of the file; their requests may outlive the file.   Not
+ * collective. */
 void tutti__independent_end(tutti_file *f);
 
 /* ---- handles.c: validity of handles: TUTTI_ERR_ARG if NULL, TUTTI_ERR_STATE if stale or after
- * MPI_Finalize.   Local. */
+ * MPI_Finalize.   Not collective. */
 tutti_err tutti__plan_live(const tutti_plan *p) TUTTI_MUST_USE;
-/* Also free a request that MPI_Finalize has made unusable, and set *r to NULL. */
+/* Check a request; if MPI_Finalize has made it unusable, also free it and set *r to NULL. */
 tutti_err tutti__request_live(tutti_request **r) TUTTI_MUST_USE;
 /* Set the handle of a file that is not live to NULL, and free the rest of the file. */
 void tutti__file_forget(tutti_file **f);

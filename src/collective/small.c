@@ -110,7 +110,7 @@ tutti_err tutti__consensus_make(tutti__team *t) {
     const size_t bytes = tutti__consensus_bytes(t);
     if (bytes == 0) return TUTTI_OK;
     int64_t missing = 0;
-    { /* on failure messages are used */
+    { /* if this fails, messages are used */
         TUTTI_KEEP_LAST_ERROR;
         missing = t->nodes.size > 1 && tutti__segment_make(t, 1, bytes, &memory) != TUTTI_OK;
     }

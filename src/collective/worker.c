@@ -17,7 +17,7 @@ struct tutti__worker {
     pthread_t thread[MOST_THREADS];
     int threads;
     pthread_mutex_t lock;
-    /* signal new requests (to the threads), changes (to waiting callers) */
+    /* `work` signals new requests to the threads, `news` signals changes to waiting callers */
     pthread_cond_t work, news;
     tutti_request *first, *last;
     int busy, ends;
@@ -155,6 +155,6 @@ int tutti__worker_stop(struct tutti__worker **pw) {
         return 1;
     }
     atomic_store(&(*pw)->parks, 1);
-    usleep(20000); /* the thread checks this soon, in every turn of a wait */
+    usleep(20000); /* the threads check `parks` in every turn of a wait */
     return 0;
 }

@@ -27,7 +27,7 @@ static void *job_main(void *context) {
 
 tutti_err tutti__by_thread_meanwhile(tutti__job_fn *fn, void *context,
                                      tutti__meanwhile_fn *meanwhile, void *other) {
-    /* valid until pthread_join */
+    /* `j` is valid until pthread_join */
     job j = {.fn = fn, .context = context};
     pthread_t thread;
     /* the new thread blocks all signals: threads of the program handle them */

@@ -89,7 +89,7 @@ tutti_err tutti__team_call_vote(tutti__team *t, const tutti__call *c, tutti_err 
                                 tutti__vote *io) {
     tutti__call_announce(t, c, local_err, io->call);
     const tutti_err err = tutti__team_vote(t, local_err, io);
-    /* before `err`, which may belong to a different call */
+    /* calls are compared first, since `err` may belong to a different call */
     TUTTI_TRY(tutti__call_compare(t, c, io->call));
     TUTTI_TRY(err);
     return tutti__call_agree(c, io->call);

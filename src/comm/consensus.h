@@ -34,8 +34,8 @@ int64_t tutti__consensus(tutti__team *t, int64_t yes, int n, tutti__range *range
 void tutti__consensus_answer(tutti__team *t, int64_t yes, int n, const tutti__range *range);
 int tutti__consensus_is_complete(const tutti__team *t);
 int64_t tutti__consensus_collect(tutti__team *t, int64_t yes, int n, tutti__range *range);
-/* Return the sum of number i over all ranks, of which this rank provided `own`; INT64_MAX if it overflows.  Valid until
- * the next round. */
+/* Return the sum of number i over all ranks; `own` is the number that this rank provided.  Returns
+ * INT64_MAX if the sum overflows.  Valid until the next round. */
 int64_t tutti__consensus_sum(const tutti__team *t, int i, int64_t own);
 /* After tutti__consensus_answer: wait until all ranks have answered. */
 void tutti__consensus_wait(const tutti__team *t);
@@ -43,9 +43,9 @@ void tutti__consensus_wait(const tutti__team *t);
  * memory. */
 struct tutti__event *tutti__consensus_event(const tutti__team *t);
 
+enum { TUTTI__POST_BYTES = 2048 };
 /* Execute a round in which every rank of this node posts at most TUTTI__POST_BYTES bytes.
  * Collective on the ranks of the node, which must share consensus memory. */
-enum { TUTTI__POST_BYTES = 2048 };
 void tutti__consensus_post(tutti__team *t, const void *data, size_t bytes);
 /* Return the bytes posted by the rank at a position in the node, valid until the next round. */
 const void *tutti__consensus_posted(const tutti__team *t, int position);

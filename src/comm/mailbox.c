@@ -20,7 +20,8 @@ tutti_err tutti__mailbox_receive(tutti__mailbox *m, tutti__team *t, const MPI_St
     TUTTI_MPI(MPI_Get_count(found, MPI_BYTE, &n));
     char *data = tutti__malloc((size_t)n + 1);
     if (!data) {
-        /* by a blocking receive: the truncation error is passed to the error handler and ignored */
+        /* receive it by a blocking call: the truncation error is passed to the error handler and
+         * ignored */
         m->err = TUTTI_ERR_NOMEM;
         (void)MPI_Recv(NULL, 0, MPI_BYTE, found->MPI_SOURCE, tag, t->comm, MPI_STATUS_IGNORE);
         return TUTTI_OK;

@@ -13,7 +13,7 @@
 typedef struct {
     _Alignas(16) char up_to[TUTTI__SCAN_BYTES]; /* reduction over the ranks up to this one */
     _Alignas(16) char from[TUTTI__SCAN_BYTES];  /* reduction over the ranks from this one on */
-    /* received from lower and higher rank */
+    /* reductions received from the lower and from the higher rank */
     _Alignas(16) char lower[TUTTI__SCAN_BYTES], higher[TUTTI__SCAN_BYTES];
 } scan_state;
 
@@ -50,7 +50,7 @@ tutti_err tutti__team_scan(tutti__team *t, const tutti__scan_operation *s, const
     tutti__collective_add();
     memcpy(before_out, s->none, s->bytes);
     memcpy(behind_out, s->none, s->bytes);
-    /* in shared memory; positions in the node are ranks */
+    /* use shared memory, in which the positions of ranks in the node are their ranks */
     if (t->nodes.n == 1 && t->consensus.base) {
         tutti__consensus_post(t, own, s->bytes);
         for (int r = 0; r < t->size; r++)

@@ -150,7 +150,7 @@ static tutti_err nodes_make(tutti__team *t, int part, location *all, int *leader
 
 static void team_free(tutti__team *t) {
     int ended = 0;
-    MPI_Finalized(&ended); /* MPI_Finalize has freed the communicators */
+    MPI_Finalized(&ended); /* MPI_Finalize frees the communicators */
     if (t->staging && !ended) t->staging_drop(t->staging);
     if (t->comm != MPI_COMM_NULL && !ended) MPI_Comm_free(&t->comm);
     groups_free(&t->nodes);

@@ -2,8 +2,8 @@
  *
  * On a machine with other load, sched_yield gives up the core for a whole time slice, while a
  * sleeping rank is woken immediately.  If only ranks of the program run, sched_yield is faster.
- * Therefore a wait first yields for some microseconds and then sleeps; after a yield that took a
- * time slice, this thread does not yield for some time.
+ * Therefore a wait first yields for a short time and then sleeps; after a yield that took a time
+ * slice, this thread does not yield for some time.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/wait.h"
 
@@ -21,13 +21,14 @@ static const double YIELD_SECONDS = 20e-6, SLICE = 1e-3;
 /* Time without yields after such a yield: it starts at the first value, since another rank may have
  * used the core, and doubles up to the second one while yields remain long. */
 static const double CROWDED_SECONDS = 1e-3, MOST_CROWDED_SECONDS = 0.1;
-/* A longer yield let another process run, in most cases another rank, and counts as this number of seconds. */
+/* A yield of at least this number of seconds has let another process run, in most cases another
+ * rank, and counts as this number of seconds, except during transfers. */
 static const double SWITCH = 2e-6;
-/* YIELD_SECONDS while messages are polled; while other ranks copy large data, for which they need the core for
- * milliseconds. */
+/* Seconds of yielding before sleep in waits for messages; in waits while large data is copied or
+ * sent, for which other ranks need the core for milliseconds. */
 static const double MESSAGE_YIELD_SECONDS = 1e-3, TRANSFER_YIELD_SECONDS = 5e-3;
-/* A sleep without an event takes SLEEP_SHARE of the time waited so far, at most LONGEST_SLEEP seconds, so that
- * messages are not delayed much. */
+/* A sleep without an event takes SLEEP_SHARE of the time waited so far, at most LONGEST_SLEEP
+ * seconds, so that messages are not delayed much. */
 static const double SLEEP_SHARE = 0.1, LONGEST_SLEEP = 1e-3;
 /* Maximum seconds of a sleep of a thread that has other operations to progress. */
 static const double SHORT_SLEEP = 1e-4;

@@ -17,11 +17,14 @@ typedef struct tutti__wait {
     const tutti__team *team; /* used only with an event */
     tutti__event *event;     /* event to wait for; NULL: wait for messages */
     uint32_t seen;           /* count of the event before the last check of the condition */
-    int transfers; /* whether large data is copied or sent: yielding is faster than sleeping */
-    int turns;     /* polls so far, up to SPINS */
-    double since;  /* time of the first yield; 0: none yet */
-    double spun;   /* seconds of yields during which no other process ran */
-    int own;       /* operations progressed by a turn that this wait is for */
+    /* whether large data is copied or sent in the meantime: yielding is then faster than
+     * sleeping */
+    int transfers;
+    int turns;    /* polls so far, up to SPINS */
+    double since; /* time of the first turn after these polls; 0: none yet */
+    /* seconds of yielding so far; a yield to another process counts as SWITCH (wait.c) */
+    double spun;
+    int own; /* number of operations counted by tutti__idle_fn that this wait is for */
 } tutti__wait;
 tutti__wait tutti__wait_begin(const tutti__team *t, tutti__event *e);
 /* Begin to wait for messages with large data, or for a file access during such messages. */

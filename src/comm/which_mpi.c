@@ -54,8 +54,7 @@ tutti_err tutti__launch_check(void) {
     TUTTI_MPI(MPI_Comm_size(MPI_COMM_WORLD, &ranks));
     if (ranks > 1 || (allowed && strcmp(allowed, "1") == 0)) return TUTTI_OK;
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
-        /* number of processes that the launcher has started; 0: this process was not started by
-         * it */
+        /* number of processes that the launcher has started; 0: it has not started this process */
         const char *count = secure_getenv(launchers[i]->count);
         const long started =
             count && secure_getenv(launchers[i]->process) ? strtol(count, NULL, 10) : 0;

@@ -1,8 +1,8 @@
 /* dataset: begin and discard segments.
  *
  * All ranks know the location of a segment without communication, and rank 0 prepares the file
- * before all ranks agree on the call. Thus a segment that is appended to an open file begins with
- * one agreement. Rank 0 creates a new data file, and then all ranks open it.
+ * before all ranks agree on the call.  Thus a segment that is appended to an open file begins with
+ * one agreement.  Rank 0 creates a new data file, and then all ranks open it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 

@@ -61,7 +61,8 @@ static int message_size(const tutti_dataset *d) {
     return (int)(sizeof(commit_message) + (size_t)d->now.sections_n * sizeof(uint64_t));
 }
 
-/* Allocate the message that rank 0 broadcasts.   Not collective. */
+/* Allocate the message that rank 0 broadcasts, and set the trailer and the end of the segment.
+ * Not collective. */
 static tutti_err reserve_message(tutti_dataset *d) {
     tutti__free(d->message);
     d->message = tutti__calloc(1, (size_t)message_size(d));
@@ -123,7 +124,7 @@ static tutti_err undo_commit_rows(tutti_dataset *d) {
 }
 
 void tutti__commit_rows_undo(tutti_dataset *d) {
-    /* otherwise the next commit removes the rows */
+    /* if this fails, the next commit removes the rows */
     if (d->has_rows && d->team->rank == 0 && undo_commit_rows(d) == TUTTI_OK) d->has_rows = 0;
 }
 
@@ -207,7 +208,7 @@ static tutti_err publish_segment(void *dataset) {
     const tutti_err err = d->container->publish(d);
     if (err != TUTTI_OK) {
         TUTTI_KEEP_LAST_ERROR;
-        /* the next writer sees missing records */
+        /* if the rows remain, the next writer detects that their records are missing */
         d->message->has_rows = undo_commit_rows(d) != TUTTI_OK;
     }
     return err;

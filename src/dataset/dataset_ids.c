@@ -108,18 +108,18 @@ static tutti_err hash_ids(tutti_dataset *d, tutti_count before, tutti_count n, c
     return TUTTI_OK;
 }
 
-/* Set the size of the space and create the section. After a failed write, the same ids must be
+/* Set the size of the space and create the section.  After a failed write, the same ids must be
  * written again, and the space keeps its size.   Collective. */
 static tutti_err place_ids(tutti_dataset *d, const tutti__space *space, const tutti__variable *v,
                            tutti_count all, uint64_t hash) {
     const tutti__section new = {.variable = v->id, .type = TUTTI_INT64};
     tutti__section *s = tutti__section_now(d, v->id, 0);
-    if (s) {
+    if (s) { /* the error is the same on all ranks */
         TUTTI_CHECK(s->bytes == 8 * all && tutti__section_progress_of(d, s)->content == hash,
                     TUTTI_ERR_STATE,
                     "the ids of space '%s' differ from those of the write that failed: repeat that "
                     "write, or discard the segment",
-                    space->name); /* the error is the same on all ranks */
+                    space->name);
         return TUTTI_OK;
     }
     TUTTI_TRY(tutti__space_resize(d, space->id, 1, &all, 1));

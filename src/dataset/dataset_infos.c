@@ -32,7 +32,7 @@ static tutti_err check_info_owner(const tutti_dataset *d, const tutti_info_owner
     return TUTTI_OK;
 }
 
-/* Set the value of `io`, which has a name, after checks. */
+/* Check a value, and set it in `io`, whose name is set. */
 static tutti_err set_info_value(tutti__info *io, tutti_type type, tutti_count count,
                                 const void *value) {
     const char *name = io->name;

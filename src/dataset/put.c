@@ -132,8 +132,8 @@ static tutti_err place_section(tutti_dataset *d, const tutti__item *t) {
     return TUTTI_OK;
 }
 
-/* Register the put with its sections, whose state then depends on its outcome.   Local, also in its
- * error. */
+/* Register the put with its sections, whose state then depends on its outcome.   Not collective;
+ * the error is that of this rank. */
 static tutti_err add_targets(tutti_dataset *d, const tutti__item_list *b,
                              tutti__put_record *record) {
     for (int i = 0; i < b->n; i++) {
@@ -181,8 +181,8 @@ static tutti_err add_base_part(tutti__item_list *b, tutti_off at, tutti_off byte
     return TUTTI_OK;
 }
 
-/* Write the parts of a section other than its entries: fill values, a header, a list of entries.
- * If the put fails, restore_base marks them as missing again. */
+/* Write the fill values of a section, and add its header and its list of entries as parts.  If the
+ * put fails, restore_base marks them as missing again. */
 static tutti_err write_base(tutti_dataset *d, tutti__item *t, const tutti__put_record *record,
                             tutti__item_list *b) {
     const tutti__section *s = tutti__section_now(d, t->v->id, 0);

@@ -150,7 +150,7 @@ static tutti_err go_forward(chain *c, int *before_out) {
         const int of_local = writer[local];
         TUTTI_TRY(send_carry(c, &out));
         TUTTI_TRY(receive_carry(c, &in));
-        /* including the local item, where an open run may end */
+        /* apply the rule up to and including the local item, where an open run may end */
         rule(c->choice, &head, &in, writer);
         writer[local] = of_local;
     }

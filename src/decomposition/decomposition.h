@@ -58,7 +58,7 @@ typedef struct tutti__entry_runs {
 enum { TUTTI__PACKED = 2 };
 typedef struct tutti__sized_access {
     tutti_off item_bytes;
-    int is_write; /* 0, 1, TUTTI__PACKED */
+    int is_write; /* 0: read, 1: write, or TUTTI__PACKED */
     tutti_access *access;
     struct tutti__sized_access *next;
 } tutti__sized_access;

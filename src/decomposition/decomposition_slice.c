@@ -158,7 +158,8 @@ tutti_err tutti__slice_runs(const tutti_decomposition *p, int is_write, tutti__e
         all.step[d] = p->slice.stride[d];
     }
     const tutti_count step = all.step[last], n = (all.to[last] - all.from[last] + step - 1) / step;
-    all.step[last] = all.to[last] - all.from[last]; /* tutti__indices_next iterates over rows */
+    /* tutti__indices_next must iterate over rows, not over single entries */
+    all.step[last] = all.to[last] - all.from[last];
     const tutti_count together = step == 1 && map.step[last] == 1 && !passed ? n : 1;
     tutti_count place = 0;
     do {

@@ -31,7 +31,7 @@ static tutti_err run_metis(const tutti__graph *g, idx_t *weight, idx_t *start, i
     struct sigaction term, abrt;
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_NUMBERING] = 0;
-    options[METIS_OPTION_SEED] = 1; /* reproducible */
+    options[METIS_OPTION_SEED] = 1; /* makes results reproducible */
     sigaction(SIGTERM, NULL, &term);
     sigaction(SIGABRT, NULL, &abrt);
     const int code = METIS_PartGraphKway(&n, &constraints, start, to, weight, NULL, NULL, &k, NULL,

@@ -61,8 +61,8 @@ int tutti__has_metis(void);
 /* Return whether METIS is built in and suits the graph: with few nodes per part or very unequal
  * weights, METIS prints warnings or leaves parts empty.   Not collective. */
 int tutti__metis_suits(const tutti__graph *g, const tutti_count *weight, int parts);
-/* Partition by METIS; tutti__metis_suits must be true.   Local; fails with TUTTI_ERR_UNSUPPORTED
- * without METIS. */
+/* Partition by METIS; tutti__metis_suits must be true.  Fails with TUTTI_ERR_UNSUPPORTED without
+ * METIS.   Not collective. */
 tutti_err tutti__metis(const tutti__graph *g, const tutti_count *weight, int parts,
                        int *part_out) TUTTI_MUST_USE;
 

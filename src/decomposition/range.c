@@ -30,7 +30,8 @@ static int get_holder(const group *x, tutti_count j) {
     return tutti__directory_source(x->d, x->g->sorted[j].index);
 }
 
-/* Format the holders of an item (or only those that own it) like "ranks 0, 2 and 5 and 7 more". */
+/* Format the holders of an item (or only those that own it) like "ranks 0, 2 and 5"; after eight
+ * ranks, "and 7 more". */
 static const char *print_ranks(const group *x, int owners_only, char *text, size_t size) {
     enum { SHOWN = 8 };
     int shown = 0;

@@ -119,7 +119,7 @@ static void by_random(const tutti_replicas_choice *c, const tutti__items *v, tut
     }
 }
 
-/* The rule idg of the paper; `carry` is the writer of the previous item. */
+/* The rule idg of Filgueira et al.; `carry` is the writer of the previous item. */
 static void by_idg(const tutti_replicas_choice *c, const tutti__items *v, tutti__carry *carry,
                    int *writer) {
     (void)c;
@@ -133,8 +133,9 @@ static void by_idg(const tutti_replicas_choice *c, const tutti__items *v, tutti_
     if (v->n > 0) set_carry(carry, (set){&last, 1});
 }
 
-/* The rule idg2; `carry` is the set C of the comment above.  The number of the item after a run
- * selects the writer among the candidates, so that different candidates write different runs. */
+/* The rule idg2; `carry` is the set C of the header of this file.  The number of the item after a
+ * run selects the writer among the candidates, so that different candidates write different
+ * runs. */
 static void by_idg2(const tutti_replicas_choice *c, const tutti__items *v, tutti__carry *carry,
                     int *writer) {
     for (tutti_count i = 0; i < v->n; i++) {

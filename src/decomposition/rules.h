@@ -81,8 +81,8 @@ typedef struct tutti__burden {
     int last;         /* writer of the previous item of the pass; -1: none */
 } tutti__burden;
 
-/* Return the limit in bytes; TUTTI__NO_LIMIT if the choice has none. */
 #define TUTTI__NO_LIMIT INT64_MAX
+/* Return the limit in bytes; TUTTI__NO_LIMIT if the choice has none. */
 tutti_off tutti__balance_limit(const tutti_replicas_choice *c, tutti_off bytes, int ranks);
 
 /* The balancing passes of a round, executed in this order over all items, and the maximal number of

@@ -169,7 +169,7 @@ tutti_err tutti__share_fetch(tutti__team *t, tutti_err local_err, const tutti__s
         msg = tutti__malloc(((size_t)t->size + 1) * sizeof *msg);
         if (!msg) local_err = TUTTI_ERR_NOMEM;
     }
-    /* requests: numbers ascend, so items of one rank are contiguous */
+    /* make the requests; numbers ascend, so items of one rank are contiguous */
     int messages = 0;
     for (tutti_count i = 0; i < v.others && local_err == TUTTI_OK;) {
         const int r = tutti__share_rank(q->all, t->size, v.number[i]);
@@ -179,7 +179,7 @@ tutti_err tutti__share_fetch(tutti__team *t, tutti_err local_err, const tutti__s
             (tutti__sparse_message){r, (size_t)(i - begin) * sizeof *v.number, v.number + begin};
     }
     local_err = tutti__exchange_if(t, local_err, messages, msg, &n_requests, &requests);
-    /* values, in the order of each request */
+    /* make the replies: values in the order of each request */
     size_t bytes = 0, at = 0;
     for (int i = 0; i < n_requests; i++) bytes += requests[i].bytes / sizeof *v.number * q->item;
     if (local_err == TUTTI_OK) {

@@ -88,7 +88,8 @@ static uint64_t power_mod(uint64_t x, tutti_count n) {
     return y;
 }
 
-/* 1 + y + ... + y^(n - 1), bit by bit of n from the highest: s(2 m) = s(m) (1 + y^m). */
+/* Return 1 + y + ... + y^(n - 1) modulo the prime, computed from the highest bit of n: s(2 m) =
+ * s(m) (1 + y^m). */
 static uint64_t geometric_sum(uint64_t y, tutti_count n) {
     uint64_t s = 0, p = 1; /* sum of m terms, and y^m */
     for (int bit = 62; bit >= 0; bit--) {

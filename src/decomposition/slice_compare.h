@@ -34,9 +34,9 @@ int tutti__indices_next(const tutti__indices *of, tutti_count *x);
 int tutti__slices_intersect(int ndims, const tutti_slice *own, const tutti_slice *other,
                             tutti__indices *out);
 
+enum { TUTTI__SLICE_POINTS = 2, TUTTI__SLICE_WORDS = 2 * TUTTI__SLICE_POINTS };
 /* Compute the generating function of a slice at TUTTI__SLICE_POINTS points, in words of at most 31
  * bits, which are to be summed over all ranks. */
-enum { TUTTI__SLICE_POINTS = 2, TUTTI__SLICE_WORDS = 2 * TUTTI__SLICE_POINTS };
 void tutti__slice_words(int ndims, const tutti_slice *s, int64_t *words_out);
 /* Return whether the sums of words of all slices equal the words of the whole space. */
 int tutti__slices_divide(int ndims, const tutti_count *shape, const int64_t *words);

@@ -52,9 +52,9 @@ typedef struct tutti__split {
     int64_t sum[TUTTI__SPLIT_SUMS];
 } tutti__split;
 
+typedef struct tutti__splitting tutti__splitting;
 /* Allocate memory for one call of tutti__splitters_make, which all ranks must have before the call.
  * The caller frees it, also after an error.   group_size: 0: default.   Not collective. */
-typedef struct tutti__splitting tutti__splitting;
 tutti_err tutti__splitting_make(tutti__team *t, int group_size, int sets,
                                 tutti__splitting **out) TUTTI_MUST_USE;
 void tutti__splitting_free(tutti__splitting **s);

@@ -27,7 +27,7 @@ tutti_off tutti__tally_most(int ranks, const tutti_replicas_share *shares) {
     return most;
 }
 
-/* Imbalance by formula (1) of the paper: (most - least) / mean. */
+/* Compute the imbalance by formula (1) of Filgueira et al.: (most - least) / mean. */
 static double compute_balance(tutti_off most, tutti_off least, tutti_off sum, int ranks) {
     return sum > 0 ? (double)(most - least) * ranks / (double)sum : 0;
 }

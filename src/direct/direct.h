@@ -7,9 +7,9 @@
 #include "file/operation.h"
 #include "plan/cost.h"
 
+enum { TUTTI__LIST_BATCH = 1024 };
 /* List I/O: access the runs of the operation, up to `batch` file runs per request.  The method
  * `independent` uses a batch of 1. */
-enum { TUTTI__LIST_BATCH = 1024 };
 tutti_err tutti__run_list(tutti__op *op, int batch) TUTTI_MUST_USE;
 /* Data sieving: access sections of the file including their holes through a buffer, one request per
  * section. */

@@ -215,7 +215,7 @@ tutti_err tutti__run_list(tutti__op *op, int batch) {
         l.io = tutti__malloc(TUTTI__LIST_BATCH * sizeof *l.io);
         if (!l.io) return TUTTI_ERR_NOMEM;
     }
-    /* In scattered memory many I/O vector entries take longer than a copy through the stage. */
+    /* In scattered memory, many I/O vector entries take longer than a copy through the stage. */
     tutti_count runs = b ? 0 : tutti__side_runs(a->memory);
     for (int i = 0; b && i < b->n; i++) runs += tutti__side_runs(b->part[i].access.memory);
     const int scattered = runs > 2 * tutti__side_runs(a->file) + FEW_RUNS &&

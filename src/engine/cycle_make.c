@@ -135,7 +135,8 @@ void tutti__cycles_sleep(tutti__run *r) {
     tutti__cycles *c = r->cycles;
     if (c->pins && c->pins->team) atomic_fetch_sub(&c->pins->team->staging->pins, 1);
     c->pins = NULL;
-    tutti__exchange_free(&c->exchange, c->file->team); /* NULL after MPI_Finalize */
+    /* the team is NULL after MPI_Finalize */
+    tutti__exchange_free(&c->exchange, c->file->team);
     tutti__free(c->packed);
     c->packed = NULL;
     for (int i = 0; c->sub && i < c->slots; i++) tutti__window_io_free(&c->sub[i].io);

@@ -121,8 +121,8 @@ void tutti__cycle_store_wait(tutti__run *r, int k);
 /* Begin the file access of a window as soon as the option `stagger` allows it; wait for its end. */
 void tutti__cycle_io_begin(tutti__run *r, tutti__window_io *io);
 void tutti__cycle_io_wait(tutti__run *r, tutti__window_io *io);
-/* Yield after a turn without progress.  The turn counts as file access if a file access of this rank
- * is pending. */
+/* Execute a turn of the wait `w` when no step could proceed.  The time since `turn` counts as file
+ * access if a file access of this rank is pending. */
 void tutti__cycle_idle(tutti__run *r, const tutti__turn *turn, tutti__wait *w);
 
 #endif

@@ -1,5 +1,5 @@
 /* engine: the staged engine: windows open as they become ready, in memory that the ranks of a node
- * share.  This file contains the memory of the engine, the copies of the bytes of this rank, and
+ * share.  This file allocates the memory of the engine, copies the bytes of this rank, and contains
  * the loop that advances all roles; run.h gives an overview.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/run.h"
@@ -248,7 +248,8 @@ static tutti_err staged_run(tutti_plan *p, tutti__op *op, int halves) {
         progress_or_wait(r, NULL, &w);
     tutti__turn_rest_is_exchange(r, &all);
     const tutti_err err = ends ? tutti__run_end(r) : TUTTI_OK;
-    /* all ranks make the operations that are not in the background in the same order */
+    /* All ranks execute operations that are not in the background in the same order, so all ranks
+     * trim after the same operation. */
     if (!p->means.resident)
         tutti__staging_trim(r->file->team, t->shared, r->stage.slots * r->stage.window);
     return err;

@@ -52,13 +52,13 @@ static span find_span(const tutti__window_io *w) {
     return all;
 }
 
-/* Irregular sides that cover most of the window (if they do not overlap) are read without a search
- * for holes. */
+/* Add the runs to be read.  If all holes are small, or if irregular sides cover most of the window,
+ * one run is read without a search for holes. */
 static tutti_err add_read_runs(tutti__window_io *w) {
     const span all = find_span(w);
     if (all.is_dense || (2 * w->total >= w->hi - w->lo && all.is_irregular))
         return add_run(w, all.first, all.last - all.first);
-    /* The requested extents, joined over small holes. */
+    /* Add the requested extents, joined over small holes. */
     int n = 0;
     tutti_err err = TUTTI_OK;
     tutti__side *v = tutti__malloc((size_t)w->incoming->n * sizeof *v);
@@ -115,7 +115,8 @@ static tutti_err add_filled_runs(tutti__window_io *w, char *buffer) {
         }
         if (to - from <= 2) {
             to = from + 1;
-        } else if (extent_end(&e[from]) >= w->zeros) { /* beyond the end of the file */
+        } else if (extent_end(&e[from]) >= w->zeros) {
+            /* the holes are beyond the end of the file */
             for (size_t i = from; i + 1 < to; i++) {
                 const tutti_off hole = extent_end(&e[i]);
                 memset(w->stage + (hole - w->lo), 0, (size_t)(e[i + 1].offset - hole));
@@ -129,7 +130,8 @@ static tutti_err add_filled_runs(tutti__window_io *w, char *buffer) {
 }
 
 static tutti_err add_write_runs(tutti__window_io *w) {
-    /* the plan has determined that the sources share no byte, unless they are ordered or lose bytes */
+    /* the plan has determined that the sources share no byte, unless they are ordered or have lost
+     * bytes to higher ranks */
     w->extents.disjoint = w->total > 0 && !w->incoming->lost;
     TUTTI_TRY(tutti__sides_union(w->incoming->n, w->incoming->side, w->lo, w->hi, 0, &w->extents));
     if ((w->fill_store || w->zeros < w->hi) && w->extents.n > 2) {

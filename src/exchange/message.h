@@ -11,8 +11,8 @@ typedef struct tutti__message {
     int active; /* whether `request` is pending */
 } tutti__message;
 
-/* Start to send or receive at most TUTTI__MESSAGE_MAX bytes. */
 #define TUTTI__MESSAGE_MAX ((tutti_off)1 << 30)
+/* Start to send or receive at most TUTTI__MESSAGE_MAX bytes. */
 tutti_err tutti__message_send(tutti__team *t, int peer, int tag, const void *buf, tutti_off bytes,
                               tutti__message *m) TUTTI_MUST_USE;
 tutti_err tutti__message_receive(tutti__team *t, int peer, int tag, void *buf, tutti_off bytes,
@@ -21,8 +21,7 @@ tutti_err tutti__message_receive(tutti__team *t, int peer, int tag, void *buf, t
  * error. */
 tutti_err tutti__message_test(tutti__message *m, int *done_out) TUTTI_MUST_USE;
 
-/* Send to rank `to` and receive from rank `from` (either may be < 0: none), and wait for both.
- * Blocks in MPI; yields inside a fiber. */
+/* A message to rank `to` and a message from rank `from`; either rank may be < 0: no message. */
 typedef struct tutti__pass {
     int to, from, tag;
     const void *out;
@@ -30,6 +29,7 @@ typedef struct tutti__pass {
     void *in;
     tutti_off in_bytes;
 } tutti__pass;
+/* Send and receive the messages of *p, and wait for both.  Blocks in MPI; yields inside a fiber. */
 tutti_err tutti__message_pass(tutti__team *t, const tutti__pass *p) TUTTI_MUST_USE;
 
 #endif

@@ -4,8 +4,8 @@
  * target.
  *
  *   fence   init: MPI_Win_fence, then puts or gets            wait: MPI_Win_fence
- *   lock    init: begin the first barrier test: after the first barrier, MPI_Win_lock(shared), put
- *           or get, unlock, and begin the
+ *   lock    init: begin the first barrier
+ *           test: after the first barrier, MPI_Win_lock(shared), put or get, unlock, and begin the
  *                 second barrier; the shuffle is complete after the second barrier
  *
  * The first barrier signals that the sub-buffers are free (writes) or full (reads), the second that

@@ -16,8 +16,8 @@
 #include "base/memory.h"
 
 #define TUTTI__CLOSED INT64_C(-1)
-#define TUTTI__IN_FILE \
-    INT64_C(-2) /* closed: its bytes are being written to or read from the file */
+/* closed: its bytes are being written to or read from the file */
+#define TUTTI__IN_FILE INT64_C(-2)
 
 typedef struct tutti__slot {
     /* key of the window for which the slot is open, or one of the above */

@@ -57,8 +57,8 @@ tutti_err tutti__staging_attach(tutti__team *t) {
     return t->staging ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
 
-/* The old memory is freed after the new memory has been allocated, because existing plans need the
- * old memory if the allocation fails. */
+/* The old memory is freed only after the new memory has been allocated, because existing plans need
+ * it if the allocation fails. */
 tutti_err tutti__staging_ensure(tutti__team *t, int shared, size_t bytes) {
     tutti__segment *s = &t->staging->segment[shared ? 0 : 1], fresh = {NULL, 0, 0};
     if (s->bytes >= bytes) return TUTTI_OK;
@@ -87,7 +87,7 @@ tutti_err tutti__staging_borrow(tutti__team *t, size_t bytes, tutti__segment *ou
         memset(&t->staging->kept, 0, sizeof t->staging->kept);
         pthread_mutex_unlock(&kept_lock);
     }
-    /* too small, or more than twice the required size */
+    /* a segment that is too small, or more than twice the required size, is not reused */
     if (s.bytes < bytes || s.bytes / 2 > bytes) tutti__segment_drop(&s);
     if (!s.base) s = (tutti__segment){tutti__malloc_aligned(4096, bytes), bytes, 0};
     if (!s.base) return TUTTI_ERR_NOMEM;

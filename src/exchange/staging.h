@@ -31,16 +31,19 @@ typedef struct tutti__staging {
 /* Ensure that t->staging exists.  Not collective. */
 tutti_err tutti__staging_attach(tutti__team *t) TUTTI_MUST_USE;
 
-/* The first few teams of a process keep their memory between operations, and after close for the next file; others
- * keep at most TUTTI__KEPT_BYTES per rank, and only between operations.  Open agrees on it: all ranks pass the
- * maximum over all ranks of tutti__staging_keepers, and `t` keeps this property.  Not collective. */
+/* The first few teams of a process keep their memory between operations and, after their file is
+ * closed, for the next file.  Other teams keep at most TUTTI__KEPT_BYTES per rank, and only between
+ * operations.  tutti__staging_decide decides this when a team opens its first file; `keepers` is
+ * the maximum over all ranks of tutti__staging_keepers, the number of teams of this process that
+ * keep their memory.  Not collective. */
 enum { TUTTI__KEPT_BYTES = 64 << 10 };
 int64_t tutti__staging_keepers(void);
 void tutti__staging_decide(tutti__team *t, int64_t keepers);
 /* Release memory when the team's file is closed.  Does not communicate; all ranks must call it. */
 void tutti__staging_release(tutti__team *t);
-/* Release the memory for nodes (shared = 1) or single ranks (0) after an operation that used `bytes` bytes per rank.
- * All ranks call it, after the same operations, when this rank has ended its part. */
+/* Release the segment for nodes (shared = 1) or for single ranks (0) after an operation that used
+ * `bytes` bytes of it per rank, unless the team keeps memory of this size.  All ranks must call it,
+ * after the same operations. */
 void tutti__staging_trim(tutti__team *t, int shared, tutti_off bytes);
 
 /* Ensure that the segment of the team for its nodes (shared = 1) or for single ranks (shared = 0)
@@ -48,13 +51,13 @@ void tutti__staging_trim(tutti__team *t, int shared, tutti_off bytes);
  * unchanged.   Collective on the node if shared; returns the code of tutti__segment_make. */
 tutti_err tutti__staging_ensure(tutti__team *t, int shared, size_t bytes) TUTTI_MUST_USE;
 
-/* Keep the memory of an ended split operation for the next one, if the team keeps memory; then *s is empty.  All ranks
- * must call it. */
+/* Keep the memory of an ended split operation for the next one; then *s is empty.  No effect on *s
+ * if the team does not keep memory.  All ranks must call it. */
 void tutti__staging_spare(tutti__team *t, tutti__segment *s);
 
-/* Borrow page-aligned memory of this rank for one plan, and return it (`t` is NULL if the team has been
- * freed).  The largest returned segment is kept for the next plan, since allocating pages takes longer than
- * copying into them.  Not collective; thread-safe. */
+/* Borrow page-aligned memory of this rank for one plan, and return it (`t` is NULL if the team has
+ * been freed).  The largest returned segment is kept for the next plan, since allocating pages
+ * takes longer than copying into them.  Not collective; thread-safe. */
 tutti_err tutti__staging_borrow(tutti__team *t, size_t bytes, tutti__segment *out) TUTTI_MUST_USE;
 void tutti__staging_return(tutti__team *t, tutti__segment *s);
 

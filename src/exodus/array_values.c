@@ -69,7 +69,8 @@ const double *tutti__values_reals(const tutti__values *b, tutti_type file_type) 
 }
 
 static tutti_err make_part(tutti__values_part *p, tutti_access **access, tutti_part *out) {
-    if (!p->data || (size_t)p->numbers > p->numbers_room) { /* values that are read */
+    /* memory for values to be read has not been allocated yet */
+    if (!p->data || (size_t)p->numbers > p->numbers_room) {
         tutti__free(p->data);
         p->data = tutti__malloc_large(((size_t)p->numbers + 1) * sizeof(int64_t));
         p->numbers_room = p->data ? (size_t)p->numbers + 1 : 0;

@@ -15,8 +15,8 @@ typedef struct tutti__values_part {
     tutti_off *at, *length;
     tutti_count numbers;
     size_t numbers_room;
-    size_t expected; /* numbers for which memory is allocated at once */
-    void *data;      /* int64_t or double */
+    size_t expected; /* number of values for which memory is allocated at once */
+    void *data;      /* values as int64_t or double */
 } tutti__values_part;
 
 enum { TUTTI__VALUE_TYPES = 10 };
@@ -25,12 +25,12 @@ typedef struct tutti__values {
     tutti__values_part of[TUTTI__VALUE_TYPES];
 } tutti__values;
 
-/* Announce that about n more values of a type will be written: memory for all of them is allocated at once.   Not
- * collective. */
+/* Announce that about n more values of a type will be written, so that memory for all of them is
+ * allocated at once.   Not collective. */
 void tutti__values_expect(tutti__values *b, tutti_type file_type, tutti_count n);
-/* Add n values of an array, from its value `first` on.  *index_out: index of the first among all values of that type, or
- * NULL.  *data_out: its address, valid until the next call; NULL for values that are read, whose memory is allocated by
- * tutti__values_move.   Not collective. */
+/* Add n values of an array, starting with value `first`.  *index_out (may be NULL): index of value
+ * `first` among all values of this type.  *data_out: its address, valid until the next call; NULL
+ * for values to be read, whose memory tutti__values_move allocates.   Not collective. */
 tutti_err tutti__values_add(tutti__values *b, const tutti__exodus_place *place, tutti_count first,
                             tutti_count n, tutti_count *index_out, void **data_out) TUTTI_MUST_USE;
 /* Return the values of a type of the file after they have been read, or NULL if there are none.

@@ -27,9 +27,9 @@ static tutti_err find_variable(const tutti_exodus *x, const char *name, tutti_co
     return TUTTI_OK;
 }
 
+enum { INTEGERS, REALS };
 /* Find an array of the mesh whose values are reals or integers, as the callers require.  Record
  * variables are refused, since their bytes need not exist. */
-enum { INTEGERS, REALS };
 static tutti_err find_mesh_array(const tutti_exodus *x, const char *name, int class,
                                  tutti_count entries, tutti_count numbers,
                                  tutti__exodus_place *out) {
@@ -96,7 +96,7 @@ static tutti_err find_entity_array(const tutti_exodus *x, const tutti_exodus_arr
     TUTTI_CHECK(name, TUTTI_ERR_NOT_FOUND,
                 "%s %lld has no array of kind %d (tutti_exodus_array_kind)", k->word,
                 (long long)a->id, (int)a->array_kind);
-    if (entries == 0) { /* then the file has no variable, either */
+    if (entries == 0) { /* the file has no variable for an array without entries */
         *out = (tutti__exodus_place){0, 0, numbers, TUTTI_FLOAT64, 0};
         return TUTTI_OK;
     }
@@ -126,7 +126,7 @@ tutti_err tutti__exodus_place_of(const tutti_exodus *x, const tutti_exodus_array
         if (tutti__cdf_find_var(&x->cdf, "coordx") >= 0 ||
             tutti__cdf_find_var(&x->cdf, "coord") < 0)
             return find_mesh_array(x, XYZ[a->component], REALS, n, 1, out);
-        /* in files without "large model" */
+        /* in files without "large model" all coordinates are one array */
         TUTTI_TRY(find_mesh_array(x, "coord", REALS, n, x->model.p.dims, out));
         out->at += a->component * n * tutti_type_size(out->type);
         out->numbers = 1;

@@ -11,33 +11,34 @@
 
 typedef struct tutti__entity_class {
     tutti_exodus_kind kind;
-    tutti_count entities;  /* blocks or sets of the kind; 1 for nodes */
-    tutti_count n;         /* entries of this rank */
-    tutti_count *start;    /* [entities + 1] entries of entity c */
-    tutti_count all;       /* entries of all ranks, each counted once */
-    tutti_count *count;    /* [entities] of each entity */
-    tutti_count *before;   /* [entities + 1] of the entities before it */
-    tutti_count *position; /* [n] among all entries of the class, from 0 */
-    tutti_count *at;       /* [n] sum of the weights before it in its entity */
-    tutti_count *weights;  /* [entities] sum of the weights */
-    tutti_count
-        *weight; /* [n] length of a list, number of factors; NULL: 1, or given by the topology */
-    unsigned char *first;  /* [n] 1: no lower rank has it */
-    unsigned char *writes; /* [n] 1: this rank writes it; NULL: all */
-    /* [n] positions, ascending, with the indices of their entries: entity after entity; NULL: `position` is ascending */
+    tutti_count entities;  /* number of blocks or sets of the kind; 1 for nodes */
+    tutti_count n;         /* number of entries of this rank */
+    tutti_count *start;    /* [entities + 1] index of the first entry of each entity */
+    tutti_count all;       /* number of entries of all ranks, each counted once */
+    tutti_count *count;    /* [entities] number of entries of each entity on all ranks */
+    tutti_count *before;   /* [entities + 1] number of entries of the preceding entities */
+    tutti_count *position; /* [n] position among all entries of the class, starting at 0 */
+    tutti_count *at;       /* [n] sum of the weights of the preceding entries of its entity */
+    tutti_count *weights;  /* [entities] sum of the weights of each entity */
+    /* [n] length of a list, or number of factors; NULL: 1, or determined by the topology */
+    tutti_count *weight;
+    unsigned char *first;  /* [n] 1: no lower rank has the entry */
+    unsigned char *writes; /* [n] 1: this rank writes the entry; NULL: it writes all entries */
+    /* [n] positions, ascending within each entity, with the indices of their entries; NULL:
+     * `position` is ascending */
     tutti__numbered *sorted;
-    int plain;       /* ids are 1, 2, 3 ... in the order of the file */
-    int64_t largest; /* of this rank's ids */
+    int plain;       /* whether ids are 1, 2, 3 ... in the order of the file */
+    int64_t largest; /* largest id on this rank */
 } tutti__entity_class;
 
-/* Entry j in the order of positions. */
+/* Return entry j in the order of positions: its position and its index. */
 static inline tutti__numbered tutti__entity_sorted(const tutti__entity_class *f, tutti_count j) {
     return f->sorted ? f->sorted[j] : (tutti__numbered){f->position[j], j};
 }
 void tutti__entity_class_free(tutti__entity_class *f);
 /* Return whether the fields of a class with known positions are consistent, for TUTTI_ASSERT:
- * starts and counts ascend, and `sorted` lists all entries entity by entity with ascending
- * positions in the range of the entity. */
+ * starts and counts ascend, and `sorted` (or `position`) lists all entries entity by entity with
+ * ascending positions in the range of the entity. */
 int tutti__entity_class_is_valid(const tutti__entity_class *f);
 
 /* All classes of a mesh, by kind; kinds without mesh data are empty. */

@@ -16,7 +16,8 @@ tutti_off tutti__exodus_step_base(const tutti_exodus *x, tutti_off at) {
     return x->record_blocks ? tutti__file_base(x->file, at) : 0;
 }
 
-/* Return the file offset at which blocks start: for a step its record, for the mesh 0. */
+/* Return the file offset at which blocks start: for a step its record, unless an older version has
+ * written the sidecar; otherwise 0. */
 static tutti_off find_origin(const tutti_exodus *x, tutti_off lo) {
     return x->record_blocks && lo >= x->cdf.fixed_end ? lo : 0;
 }

@@ -165,7 +165,8 @@ tutti_err tutti_exodus_commit_start(tutti_exodus *x, tutti_request **r_out) {
 
 /* ---- erase */
 
-/* On rank 0, reduce the number of records; the caller truncates the file. */
+/* On rank 0, reduce the number of records, remove checksums of removed steps, and read the time of
+ * the last step; the caller truncates the file. */
 static tutti_err remove_steps(tutti_exodus *x, tutti_count steps, double *last_out) {
     tutti_access *access = NULL;
     tutti_part part;

@@ -178,7 +178,7 @@ static tutti_err create_on_root(tutti_exodus *x) {
 
 static void close_on_root(tutti_exodus *x) {
     TUTTI_KEEP_LAST_ERROR;
-    /* used by tutti_exodus_verify; an error is ignored */
+    /* store the number of steps for tutti_exodus_verify; an error is ignored */
     if (x->sidecar && (x->mode & TUTTI_WRITE) && x->cdf.records > 0) {
         const tutti_err err = tutti__sidecar_set_steps(x->sidecar, x->cdf.records);
         (void)err;
@@ -188,7 +188,7 @@ static void close_on_root(tutti_exodus *x) {
     x->fd = -1;
 }
 
-/* Open the file on all ranks; `path` is NULL on a rank that refuses.   Collective. */
+/* Open the file on all ranks; `path` is NULL on a rank that has failed.   Collective. */
 static tutti_err open_data_file(tutti_exodus *x, const char *path) {
     TUTTI_TRY(tutti_file_open(x->team->comm, path, x->mode, &x->io, &x->file));
     tutti_file_on_progress(x->file, x->progress, x->progress_context);
@@ -323,7 +323,8 @@ static tutti_err read_last_time(int fd, const tutti__cdf *c, file_facts *t) {
 }
 
 /* For writers: truncate bytes that a killed writer left after the last record, extend a file that
- * lacks its last padding, and remove checksums of steps that do not exist. */
+ * lacks its last padding, correct the number of records, and remove checksums of steps that do not
+ * exist. */
 static tutti_err remove_uncommitted(tutti_exodus *x, const tutti__cdf *c, tutti_count in_header,
                                     const file_facts *t) {
     const tutti_off end = tutti__exodus_file_end(c, t->records);

@@ -149,7 +149,7 @@ tutti_err tutti_exodus_create(MPI_Comm comm, const char *path, const tutti_exodu
     if (err == TUTTI_OK) err = create_object(path, mode, opt, &x);
     err = begin_open(comm, "create", path, x, err);
     TUTTI_ASSERT(err != TUTTI_OK || x);
-    if (err == TUTTI_OK) { /* checked again at the end of definitions */
+    if (err == TUTTI_OK) { /* this is checked again at the end of definitions */
         tutti_err exists = TUTTI_OK;
         if (x->team->rank == 0 && !x->opt.overwrite && tutti__exodus_file_exists(x->path, 0))
             exists = tutti__error_set(TUTTI_ERR_EXISTS, 0, -1,

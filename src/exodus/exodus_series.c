@@ -15,7 +15,8 @@ tutti_err tutti__exodus_check_between_steps(const tutti_exodus *x) {
     return tutti__exodus_idle(x);
 }
 
-/* On rank 0, determine the naming convention of the files after the first. */
+/* On rank 0, determine the naming convention of the next file; TUTTI__SERIES_UNKNOWN: no such file
+ * exists. */
 static tutti_err find_naming(const tutti_exodus *x, tutti__series_naming *out) {
     *out = TUTTI__SERIES_UNKNOWN;
     for (int k = TUTTI__SERIES_IOSS; k < TUTTI__SERIES_NAMINGS; k++) {

@@ -70,7 +70,7 @@ void tutti__sidecar_close(tutti__sidecar **ps) {
     tutti__sidecar *s = *ps;
     *ps = NULL;
     if (!s) return;
-    if (s->sql.db && s->sql.writes) /* removes the empty journal; an error is ignored */
+    if (s->sql.db && s->sql.writes) /* remove the empty journal; an error is ignored */
         sqlite3_exec(s->sql.db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
     if (s->sql.db) tutti__sql_close(&s->sql);
     tutti__sql_private_remove(&s->sql);

@@ -207,14 +207,14 @@ static tutti_err entries_add(reading *r) {
     return TUTTI_OK;
 }
 
-/* Convert n numbers of the file, from 1, to positions below `most`, which may be in the same memory.  Return the index of
- * the first number that is invalid, or n. */
+/* Convert n numbers of the file, which start at 1, to positions below `most`; `to` may be the same
+ * memory as `from`.  Return the index of the first invalid number, or n. */
 static tutti_count numbers_to_positions(tutti_count n, const int64_t *from, tutti_count most,
                                         tutti_count *to) {
     enum { WORDS = 8 };
     typedef uint64_t words __attribute__((vector_size(8 * WORDS)));
     tutti_count i = 0, bad = 0;
-    words outside = {0}; /* negative: a position is negative, or not below `most` */
+    words outside = {0}; /* the sign bit is set if a position is negative or not below `most` */
     for (; i + WORDS <= n; i += WORDS) {
         words v;
         memcpy(&v, from + i, sizeof v);
@@ -293,7 +293,7 @@ tutti_err tutti__entries_read(tutti_exodus *x, tutti_exodus_kind kind, tutti_cou
         local_err = tutti__team_agree(x->team, local_err);
         if (local_err == TUTTI_OK && r.l.start[r.l.blocks] > 0)
             local_err = lists_ask(x, kind, r.starts, &r.e, &r.l);
-        if (local_err != TUTTI_OK) { /* the same on all ranks */
+        if (local_err != TUTTI_OK) { /* the error is the same on all ranks */
             reading_free(&r);
             return local_err;
         }

@@ -81,8 +81,8 @@ int tutti__holders_is_valid(const tutti__holders *h, tutti_count lo, tutti_count
 
 /* ---- distribute_members.c */
 
-/* A member of a set that is sent to a rank. */
 enum { NO_FACTORS = -1 };
+/* A member of a set that is sent to a rank. */
 typedef struct tutti__member {
     tutti_count index;    /* index among all members of all sets of the kind */
     tutti_count position; /* position of the node, element ... */

@@ -197,7 +197,7 @@ static tutti_err graph_make(distribution *d, tutti__graph *g) {
 
 /* ---- methods */
 
-/* Partition the centres of elements; with METIS, also their graph. */
+/* Partition the centres of elements; METIS also gets their graph. */
 static tutti_err by_partition(distribution *d, int metis) {
     tutti__team *t = d->x->team;
     tutti__graph g = {.nodes = 0};
@@ -255,7 +255,7 @@ static tutti_err by_list(distribution *d) {
 
 /* ---- halos */
 
-/* Merge n ascending elements as halo; *new_n is the number of elements that were not present
+/* Merge n ascending elements as halo; new_ones[0 ... *new_n - 1] are those that were not present
  * before. */
 static tutti_err elements_add(tutti__local_elements *e, tutti_count n, const tutti_count *more,
                               tutti_count *new_n, tutti_count *new_ones) {

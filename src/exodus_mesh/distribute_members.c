@@ -259,7 +259,7 @@ tutti_err tutti__distribute_members(tutti_exodus *x, tutti_err local_err,
             continue;
         }
         if (local_err == TUTTI_OK) warn_of_factors(s, NULL);
-        /* one factor per member */
+        /* members have one factor each */
         for (tutti_count i = 0; i < s->n && local_err == TUTTI_OK; i++) {
             const tutti_count c =
                 tutti__interval_of(s->starts, x->model.of[s->kind].n, s->first + i);

@@ -40,7 +40,7 @@ static tutti_err read_class_begin(const tutti__exodus_model *m, tutti_exodus_kin
     const size_t n = kind == TUTTI_EXODUS_NODAL ? 1 : (size_t)m->of[kind].n;
     h->kind = kind;
     h->entities = (tutti_count)n;
-    /* set also if out of memory, since it determines the collective calls */
+    /* `all` is set even if out of memory, since it determines the collective calls */
     h->items.all = tutti__exodus_model_total(m, kind);
     h->starts = kind == TUTTI_EXODUS_NODAL ? tutti__calloc(2, sizeof *h->starts)
                                            : tutti__starts_of(m, kind);
@@ -58,7 +58,8 @@ static tutti_err read_class_begin(const tutti__exodus_model *m, tutti_exodus_kin
 /* Determine the entities of the items, and their indices in the mesh. */
 static tutti_err places_make(tutti__read_class *h) {
     const tutti_count n = h->items.n;
-    if (n == 0 || !memchr(h->items.halo, 1, (size_t)n)) { /* all are own ones: in this order */
+    /* without halo entries, items keep their order */
+    if (n == 0 || !memchr(h->items.halo, 1, (size_t)n)) {
         for (tutti_count c = 0; c < h->entities; c++) {
             h->first[c + 1] = tutti__lower_bound(h->items.items, n, h->starts[c + 1]);
             h->own[c] = h->first[c + 1] - h->first[c];
@@ -141,7 +142,7 @@ static tutti_err blocks_get(tutti__read_state *g, tutti_exodus_kind kind, tutti_
     tutti__read_class *h = &g->of[kind];
     h->items.on_root = g->deal->partitioner == TUTTI_EXODUS_ON_ROOT;
     if (local_err == TUTTI_OK) local_err = find_referred(g, kind, &h->items.n, &h->items.items);
-    if (h->items.all == 0) { /* the file has none */
+    if (h->items.all == 0) { /* the file has no such entries */
         h->items.halo = tutti__calloc(1, 1);
         h->lists.start = tutti__calloc(1, sizeof *h->lists.start);
         if (!h->items.halo || !h->lists.start) return TUTTI_ERR_NOMEM;
@@ -218,7 +219,8 @@ static tutti_err nodes_get(tutti__read_state *g, tutti_err local_err) {
     local_err = tutti__holders_make(g->x->team, local_err, &h->items, &h->owner, &h->holders);
     h->has_holders = 1;
     if (local_err != TUTTI_OK) return local_err;
-    memset(h->items.halo, 0, (size_t)h->items.n); /* 0: nodes keep the order of the file */
+    /* keep the order of the file, also for nodes that only elements of the halo have */
+    memset(h->items.halo, 0, (size_t)h->items.n);
     return places_make(h);
 }
 

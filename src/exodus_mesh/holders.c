@@ -41,8 +41,8 @@ int tutti__holders_is_valid(const tutti__holders *h, tutti_count lo, tutti_count
 
 /* ---- runs of this rank */
 
-/* List the runs of this rank.  Runs with and without ghosts alternate in a message; `weight` is 1
- * for ghosts. */
+/* List the runs of this rank.  A run contains either own entries or ghosts, for which `weight` is
+ * 1. */
 static tutti_err make_claims(const tutti__team *t, const tutti__claim *c, tutti__id_run **runs_out,
                              tutti_count *start) {
     tutti__id_run *v = *runs_out = tutti__malloc((size_t)(c->n + 1) * sizeof *v);
@@ -82,8 +82,7 @@ static tutti_err exchange_claims(tutti__team *t, tutti_err local_err, const tutt
 
 /* ---- the share of this rank */
 
-/* Convert the message of rank r to two messages, of rank 2 r with its own entries and of rank 2 r +
- * 1 with its ghosts. */
+/* Divide the message of rank r into messages of ranks 2 r (own entries) and 2 r + 1 (ghosts). */
 static tutti_err separate_ghosts(int n, const tutti__sparse_message *in,
                                  tutti__sparse_message **out) {
     tutti__sparse_message *v = *out = tutti__calloc(2 * (size_t)n + 1, sizeof *v);
@@ -155,8 +154,8 @@ static tutti_err share_make(const tutti__team *t, const tutti__claim *c, int n,
 
 /* ---- answers */
 
-/* Make the answer for rank `to`: the intervals that are assigned to it, and those that another rank
- * owns. */
+/* Make the answer for rank `to`, unless `out` is NULL: the intervals that are assigned to it, and
+ * those of its entries that another rank owns.  Returns the number of intervals. */
 static tutti_count answer_make(const tutti__holders *h, int to, tutti__id_run *out) {
     tutti_count n = 0;
     for (tutti_count i = 0; i < h->n; i++) {

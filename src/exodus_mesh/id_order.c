@@ -501,7 +501,7 @@ static void answer_take(const ordering *o, const tutti__sparse_message *m) {
 /* ---- copies are compared */
 
 /* Send the checks of the shared entries in each answer to the rank that sent the answer, in the
- * order of the answer. */
+ * order of the answer; compare the checks that this rank receives. */
 static tutti_err copies_compare(const ordering *o, tutti_err local_err, int n,
                                 const tutti__sparse_message *answers) {
     tutti__sparse_message *out = tutti__calloc((size_t)n + 1, sizeof *out), *in = NULL;

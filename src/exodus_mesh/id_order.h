@@ -59,8 +59,7 @@ void tutti__ids_round_free(tutti__ids_round *r);
  * Collective; n and the numbers of entities must be the same on all ranks.
  * @param choice   the rule for entries that several ranks have: first, random, idg2
  * @return the error code of this rank; errors that are found before positions are sent are the same
- *     on all ranks.
- *     TUTTI_ERR_ARG for a duplicate number on a rank, or a number in two entities;
+ *     on all ranks.  TUTTI_ERR_ARG for a duplicate number on a rank, or a number in two entities;
  *     TUTTI_ERR_MISMATCH for copies that differ, and for numbers on some ranks only; the messages
  *     name rank and entry */
 tutti_err tutti__ids_order(tutti__team *t, tutti__ids_round *r, const tutti_replicas_choice *choice,

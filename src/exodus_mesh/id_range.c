@@ -212,7 +212,7 @@ tutti_err tutti__id_range_writers(tutti__id_range *r, const tutti_replicas_choic
 
 /* ---- copies */
 
-/* Return the next check of each rank. */
+/* Return the next `count` checks of a rank. */
 static const uint64_t *next_checks(int n, const tutti__sparse_message *checks, size_t *at, int rank,
                                    tutti_count count) {
     for (int i = 0; i < n; i++)

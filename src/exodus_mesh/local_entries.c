@@ -45,7 +45,8 @@ static tutti_err add_class(const tutti__entity_class *f, const tutti_count *own,
         const tutti_count entries = f->start[c + 1] - f->start[c];
         *h = (tutti__exodus_local){.kind = f->kind, .number = c, .own = own ? own[c] : entries};
         tutti_err err = runs_of_entity(f, c, 0, &runs[0]);
-        runs[1].entries = runs[0].entries; /* tutti__decomposition_of_runs: the same ones */
+        /* the same entries, as tutti__decomposition_of_runs expects */
+        runs[1].entries = runs[0].entries;
         if (err == TUTTI_OK && f->writes && entries > 0 &&
             memchr(f->writes + f->start[c], 0, (size_t)entries)) {
             runs[1].entries = 0;

@@ -62,7 +62,8 @@ static tutti_err members_join(set_kind *k) {
             const tutti_count q = f->start[c] + i, p = k->of->position[s.members[i]];
             k->number[q] = (c * k->of->all + p) * sides + (sided ? s.sides[i] : 0);
             f->weight[q] = 1;
-            /* weights are factors per side; 0: unknown, then there are no factors */
+            /* the weight of a side is its number of factors; 0: unknown, so the side has no
+             * factors */
             if (!sided) continue;
             const tutti_count b = tutti__interval_of(k->of->start, k->of->entities, s.members[i]);
             const tutti_exodus_entity *row = &k->o->model->of[TUTTI_EXODUS_ELEMENT_BLOCK].row[b];

@@ -15,7 +15,7 @@ typedef struct {
 
 /* ---- blocks */
 
-/* Check a list of n entries with k indices each, which must be below `most`. */
+/* A block whose lists are checked; their indices must be below `most`. */
 typedef struct {
     const tutti_exodus_entity *row;
     const tutti_exodus_elements *e;

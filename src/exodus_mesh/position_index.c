@@ -16,14 +16,15 @@ static tutti_err unite_by_sorting(int lists, const tutti__position_list *list, t
     return TUTTI_OK;
 }
 
-/* A byte per position from `lo` on; mark is NULL after an error, or if the table would have too many bytes. */
+/* A table with one byte per position, starting with position `lo`; `mark` is NULL after an error,
+ * or if the table would be too large. */
 typedef struct {
     unsigned char *mark;
     tutti_count lo, span;
     tutti_err err;
 } byte_table;
 
-/* The table with a byte for position v, of at most `most` bytes. */
+/* Return the table extended to position v, with at most `most` bytes; frees the old table. */
 static byte_table extend_table(byte_table t, tutti_count v, tutti_count most) {
     enum { SPARE = 4096 };
     const int below = t.span > 0 && v < t.lo;
@@ -31,8 +32,8 @@ static byte_table extend_table(byte_table t, tutti_count v, tutti_count most) {
     byte_table new = {.lo = t.span == 0 || below ? v : t.lo};
     new.span = end - new.lo;
     if (new.span <= most) {
-        const tutti_count spare =
-            tutti__min(tutti__max(new.span, SPARE), most - new.span); /* on the side that grew */
+        /* additional positions at the end that is extended */
+        const tutti_count spare = tutti__min(tutti__max(new.span, SPARE), most - new.span);
         if (below) new.lo = tutti__max(new.lo - spare, 0);
         new.span = end - new.lo + (below ? 0 : spare);
         new.mark = tutti__calloc((size_t) new.span, 1);
@@ -43,8 +44,9 @@ static byte_table extend_table(byte_table t, tutti_count v, tutti_count most) {
     return new;
 }
 
-/* Positions that follow one another are marked faster in bytes than in bits of one word.  The table grows with the
- * positions: *out is NULL if it would take more bytes than there are positions. */
+/* Unite lists with one byte per position: marking consecutive positions is faster in bytes than in
+ * bits of one word.  The table grows with the positions; *out is NULL if the table would need more
+ * bytes than there are positions. */
 static tutti_err unite_by_bytes(int lists, const tutti__position_list *list, tutti_count n,
                                 tutti_count *n_out, tutti_count **out) {
     byte_table t = {.mark = NULL};
@@ -119,7 +121,8 @@ tutti_err tutti__position_index_make(tutti_count n, const tutti_count *position,
 }
 
 void tutti__positions_to_indices(const tutti__position_index *x, tutti_count n, tutti_count *io) {
-    enum { WORDS = 8 }; /* a known number, which compilers make vectors of */
+    /* a constant, so that compilers vectorise the loop over k */
+    enum { WORDS = 8 };
     const tutti_count first = x->first;
     tutti_count i = 0;
     for (; x->is_range && i + WORDS <= n; i += WORDS)

@@ -1,4 +1,4 @@
-/* exodus_mesh: sets of positions with constant-time lookup.  No MPI.
+/* exodus_mesh: sets of positions: union and lookup.  No MPI.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_POSITION_INDEX_H
 #define TUTTI_POSITION_INDEX_H
@@ -6,22 +6,24 @@
 #include "base/memory.h"
 #include "base/sorted.h"
 
-/* Positions, ascending, with a table of their indices if it takes no more memory than a few times the positions.  Positions
- * without gaps need no table. */
+/* Ascending positions, with a table of their indices if the table is at most a few times larger
+ * than the positions.  Positions without gaps need no table. */
 typedef struct tutti__position_index {
     tutti_count n;
     const tutti_count *position; /* [n] memory of the caller */
     tutti_count first, span;
-    int is_range;   /* positions are first ... first + n - 1 */
-    int32_t *index; /* [span] index + 1 of position first + i, 0: none; NULL: not a table */
+    int is_range; /* whether the positions are first ... first + n - 1 */
+    /* [span] index + 1 of position first + i, 0: none; NULL: there is no table */
+    int32_t *index;
 } tutti__position_index;
 
-/* List the distinct values of several lists in ascending order; the caller frees *out with
- * tutti__free. */
+/* A list of positions, in any order. */
 typedef struct tutti__position_list {
     tutti_count n;
     const tutti_count *v;
 } tutti__position_list;
+/* List the distinct values of several lists in ascending order; the caller frees *out with
+ * tutti__free. */
 tutti_err tutti__positions_unite(int lists, const tutti__position_list *list, tutti_count *n_out,
                                  tutti_count **out) TUTTI_MUST_USE;
 
@@ -39,7 +41,8 @@ static inline tutti_count tutti__position_find(const tutti__position_index *x,
 }
 /* Replace n positions, all of which are in the index, by their indices. */
 void tutti__positions_to_indices(const tutti__position_index *x, tutti_count n, tutti_count *io);
-/* The number of positions from position[i] on, of n ascending ones, that have no gap. */
+/* Return the number of consecutive positions that start with position[i]; `position` has n
+ * ascending positions. */
 static inline tutti_count tutti__run_length(const tutti_count *position, tutti_count i,
                                             tutti_count n) {
     tutti_count end = i + 1;

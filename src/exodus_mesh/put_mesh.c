@@ -286,7 +286,7 @@ static tutti_err set_add(put_state *p, tutti_exodus_kind kind, tutti_count c) {
     return attributes_add(p, f, c, row, s.attributes);
 }
 
-/* The lists of blocks are most of the values. */
+/* Announce the values of the lists of block c; lists are most of the values of a mesh. */
 static tutti_err expect_lists(put_state *p, tutti_exodus_kind kind, tutti_count c) {
     const tutti_exodus_entity *row = &p->x->model.of[kind].row[c];
     const tutti_exodus_elements e = tutti__mesh_block(p->mesh, kind, c);

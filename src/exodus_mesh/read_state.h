@@ -38,10 +38,12 @@ typedef struct {
     tutti__entries lists;        /* nodes (faces) of each item */
     tutti__holders holders;
     int has_holders;
-    unsigned char *owner; /* [n] nodes: 1: this rank owns it */
-    tutti_count *first;   /* [entities + 1] items of each entity */
-    tutti_count *place;   /* [n] the index of item k in the mesh: own ones before halo; NULL: k */
-    tutti_count *own;     /* [entities] */
+    unsigned char *owner; /* nodes: [n] 1: this rank owns the node */
+    tutti_count *first;   /* [entities + 1] index of the first item of each entity */
+    /* [n] index of item k in the mesh: own items precede the halo; NULL: the index is k */
+    tutti_count *place;
+    /* [entities] number of own items */
+    tutti_count *own;
     tutti__read_values *edges, *faces, *attributes; /* [entities] */
     tutti__read_values ids;
 } tutti__read_class;
@@ -54,8 +56,8 @@ typedef struct {
     tutti__member *member; /* members of all kinds of sets, kind by kind */
     tutti_count members_n[TUTTI_EXODUS_KINDS];
     tutti__member *members[TUTTI_EXODUS_KINDS]; /* pointers into `member` */
-    tutti__read_values *factors[TUTTI_EXODUS_KINDS],
-        *set_attributes[TUTTI_EXODUS_KINDS]; /* [sets] */
+    /* [sets] of each kind */
+    tutti__read_values *factors[TUTTI_EXODUS_KINDS], *set_attributes[TUTTI_EXODUS_KINDS];
     tutti__read_values coordinates[3], node_attributes;
     tutti__values values;
     tutti__mesh_classes classes;
@@ -70,11 +72,11 @@ typedef struct {
 tutti_err tutti__read_add(tutti__read_state *g, const tutti_exodus_array *a, tutti_count n,
                           const tutti_count *position, tutti_count base,
                           tutti__read_values *out) TUTTI_MUST_USE;
-/* The index of item k in the mesh. */
+/* Return the index of item k in the mesh. */
 static inline tutti_count tutti__read_place(const tutti__read_class *h, tutti_count k) {
     return h->place ? h->place[k] : k;
 }
-/* The values of entry i, after the read. */
+/* Return the values of entry i, after the read. */
 const int64_t *tutti__read_ints(const tutti__read_state *g, const tutti__read_values *f,
                                 tutti_count i);
 const double *tutti__read_reals(const tutti__read_state *g, const tutti__read_values *f,

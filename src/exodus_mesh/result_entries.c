@@ -18,7 +18,8 @@ static tutti_err result_class_begin(tutti__entity_class *f, tutti_exodus_kind ki
     return TUTTI_OK;
 }
 
-/* Entries whose positions and indices are not the same order, or whose writers will be chosen. */
+/* Allocate `sorted` and `writes` of a class whose entries in the mesh are not in the order of
+ * positions, or whose writers will be chosen. */
 static tutti_err allocate_sorted(tutti__entity_class *f) {
     f->sorted = tutti__malloc((size_t)(f->n + 1) * sizeof *f->sorted);
     f->writes = tutti__malloc((size_t)f->n + 1);
@@ -33,7 +34,8 @@ tutti_err tutti__result_classes_make(tutti__read_state *g) {
         tutti__entity_class *f = &g->classes.of[k];
         TUTTI_TRY(result_class_begin(f, (tutti_exodus_kind)k, h->entities, h->items.n, h->starts));
         memcpy(f->start, h->first, ((size_t)h->entities + 1) * sizeof *f->start);
-        if (!h->place && !(g->x->mode & TUTTI_WRITE)) { /* in this order, all written */
+        /* entries are in the order of positions, and this rank writes all of them */
+        if (!h->place && !(g->x->mode & TUTTI_WRITE)) {
             f->position = h->items.items;
             h->items.items = NULL;
             continue;

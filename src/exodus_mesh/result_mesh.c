@@ -83,7 +83,8 @@ static tutti_err nodes_fill(tutti__read_state *g) {
     return TUTTI_OK;
 }
 
-/* Convert indices of the file, which start at 1, to local indices. */
+/* Convert the edges or faces of block c from indices of the file, which start at 1, to local
+ * indices. */
 static tutti_err places_fill(tutti__read_state *g, const tutti__read_class *h, tutti_count c,
                              const tutti__read_values *f, const tutti_count **out) {
     const tutti__read_class *to =
@@ -100,8 +101,8 @@ static tutti_err places_fill(tutti__read_state *g, const tutti__read_class *h, t
     return TUTTI_OK;
 }
 
-/* Fill the lists of block c.  Without a halo positions are converted to indices in place, and the
- * caller keeps that memory. */
+/* Fill the lists of block c.  Without a halo, and unless the block is nsided or nfaced, positions
+ * are converted to indices in place, and the caller keeps that memory. */
 static tutti_err lists_fill(tutti__read_state *g, const tutti__read_class *h, tutti_count *lists,
                             tutti_count c, tutti_exodus_elements *e) {
     const tutti_exodus_entity *row = &g->x->model.of[h->kind].row[c];

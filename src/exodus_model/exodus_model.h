@@ -41,9 +41,9 @@ typedef struct tutti__exodus_model {
     int lines_n;
     char (*lines)[81];
     int real_bytes; /* bytes of reals: 4 or 8 */
-    int id_bytes, map_bytes,
-        /* 4 or 8 bytes: of entities' ids; of maps; of all other integers.  0: as few as possible */
-        bulk_bytes;
+    /* bytes of ids of entities, of maps, and of all other integers: 4, 8, or 0: as few as
+     * possible */
+    int id_bytes, map_bytes, bulk_bytes;
     int name_length;
 } tutti__exodus_model;
 

@@ -88,7 +88,7 @@ typedef struct {
 static tutti_err define_variable(tutti__cdf *c, const variable *v, tutti_count *out) {
     tutti_count dims[3], index = 0;
     int n = 0;
-    /* the dimension is empty */
+    /* a variable with an empty dimension is not defined */
     for (int i = 0; i < 3 && v->dim[i]; i++)
         if ((dims[n++] = tutti__cdf_find_dim(c, v->dim[i])) < 0) return TUTTI_OK;
     TUTTI_TRY(tutti__cdf_add_var(c, v->name, v->type, n, dims, &index));

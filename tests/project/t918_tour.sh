@@ -26,7 +26,7 @@ try:
     tour.division(tutti, "files/pipe.msh", "curve")
     sys.exit("idg2 without a gain is not an error")
 except SystemExit as end:
-    assert "more than a third" in str(end), end
+    assert "expected at most a third" in str(end), end
 class Page(html.parser.HTMLParser):
     open, seen = [], {}
     def handle_starttag(self, tag, attrs):
