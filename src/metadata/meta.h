@@ -91,8 +91,8 @@ tutti_err tutti__meta_rows(tutti__meta *m, int64_t segment, int tables, char **o
                            size_t *bytes_out) TUTTI_MUST_USE;
 /* Record that all pending changes of infos are in the trailer of this segment. */
 tutti_err tutti__meta_infos_written(tutti__meta *m, int64_t segment) TUTTI_MUST_USE;
-/* Record that the changes in the trailer of this segment are in no trailer, before it is
- * rewritten. */
+/* Record that the changes of infos in the trailer of this segment are in no trailer, before the
+ * trailer is rewritten. */
 tutti_err tutti__meta_infos_unwritten(tutti__meta *m, int64_t segment) TUTTI_MUST_USE;
 /* Record that changes of infos are in no trailer if their trailers belong to removed or archived
  * segments.
@@ -110,7 +110,7 @@ tutti_err tutti__meta_infos_apply(tutti__meta *m, int64_t segment, int version, 
 /* Remove infos of segments that do not exist. */
 tutti_err tutti__meta_infos_prune(tutti__meta *m) TUTTI_MUST_USE;
 
-/* ---- archives (meta_archive.c): each is one transaction and is synced for any level */
+/* ---- archives (meta_archive.c): each function is one transaction, which is synced at any level */
 /* Record that segments are archived, with a new generation.  `also` runs in the same
  * transaction. */
 typedef struct tutti__meta_step {
@@ -125,7 +125,7 @@ tutti_err tutti__meta_restore(tutti__meta *m, const tutti__archived *rows, int64
 /* List the segments whose lists of entries are used by other segments, in ascending order. */
 tutti_err tutti__meta_lists_shared(tutti__meta *m, int64_t **out, int64_t *n_out) TUTTI_MUST_USE;
 
-/* ---- infos: variable and segment are ids, 0: not of one */
+/* ---- infos: variable and segment are ids; 0: the info does not belong to one */
 typedef struct tutti__info {
     int64_t variable, segment;
     char name[TUTTI__NAME];

@@ -41,8 +41,7 @@ static const double PAGE = 4096, LARGE = 1 << 20;
 /* Time to find the requested bytes of a window, in copies of 64 bytes per run. */
 static const double UNION_COPIES = 4;
 
-/* ---- curves: time of a request by its size
- * ---------------------------------------------------- */
+/* ---- curves: time of a request by its size --------------------------------------------------- */
 
 typedef struct {
     int n; /* number of points, which are sorted by size */
@@ -81,7 +80,7 @@ typedef struct {
     double distinct;       /* requested bytes, where bytes that several ranks request count once */
     double extent;         /* bytes from the first to the last requested byte of all ranks */
     double extents;        /* sum of the extents of the ranks */
-    double runs, run;      /* number of file runs, and their mean bytes */
+    double runs, run;      /* number of file runs; mean bytes per run, smallest of any rank */
     double piece;          /* mean bytes of pieces that are contiguous in file and memory */
     double density;        /* distinct bytes per byte of the extent */
     double hole;           /* mean bytes between the runs of one rank */

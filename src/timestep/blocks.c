@@ -34,7 +34,7 @@ void tutti__blocks_free(tutti__block_list *b) {
 
 int64_t tutti__blocks_bounds(const tutti__block_list *b, int64_t block, tutti_off *lo_out,
                              tutti_off *hi_out) {
-    /* the last one: earlier ones are empty */
+    /* the last extent that begins with this block: earlier ones are empty */
     const int64_t lo = tutti__interval_of(b->first, b->n, block);
     const tutti__summed *e = &b->of[lo];
     const tutti_off first = (e->start - b->origin) / TUTTI__BLOCK;
@@ -47,7 +47,7 @@ int64_t tutti__blocks_bounds(const tutti__block_list *b, int64_t block, tutti_of
 int64_t tutti__blocks_whole(const tutti__block_list *b, tutti_off block, int64_t *extent_out) {
     const tutti_off at = b->origin + block * TUTTI__BLOCK;
     int64_t lo = 0, hi = b->n;
-    while (lo < hi) { /* find the first extent that ends after it */
+    while (lo < hi) { /* find the first extent that ends after `at` */
         const int64_t mid = lo + (hi - lo) / 2;
         if (b->of[mid].start + b->of[mid].bytes <= at)
             lo = mid + 1;
