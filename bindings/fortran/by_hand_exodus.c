@@ -157,7 +157,7 @@ static int field_give(const tutti_exodus *x, const field *f, int64_t times, tutt
     return out->buf != NULL;
 }
 
-/* Convert a list of fields, or one field, to C. */
+/* A list of fields, or one field, converted to C. */
 typedef struct batch {
     int n;
     tutti_exodus_field *fields; /* NULL: a field is invalid */
