@@ -80,7 +80,7 @@ typedef struct tutti_exodus_options {
     /* rule that selects the rank that writes shared nodes and elements; default: idg2 */
     tutti_replicas_choice choice;
     const tutti_options *io; /* options of the file; NULL: defaults and environment */
-    int any_times;           /* 1: the time of a step need not be larger than the last */
+    int any_times;           /* 1: the time of a step need not exceed that of the step before */
 } tutti_exodus_options;
 
 /** Set the options to their defaults.
@@ -712,7 +712,8 @@ typedef struct tutti_exodus_nemesis {
     const int64_t *elements;
     int node_maps, element_maps;                   /* one for each neighbour */
     const int64_t *node_map_ids, *element_map_ids; /* [node_maps], [element_maps] */
-    const tutti_count *node_map_start;             /* [node_maps + 1] into the next two */
+    /* [node_maps + 1] indices in the next two arrays */
+    const tutti_count *node_map_start;
     const int64_t *node_map_nodes;
     const int *node_map_processors;
     const tutti_count *element_map_start; /* [element_maps + 1] indices in the next three arrays */

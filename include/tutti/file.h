@@ -271,7 +271,7 @@ TUTTI_API tutti_err tutti_request_test(tutti_request **r, int *done_out,
 /** Wait for an operation to complete, but not longer than about `seconds`.
  *  Not collective; waits for the ranks that take part in a collective operation.
  *  Meanwhile the messages of the MPI library progress.
- *  @param seconds  Maximum time; tutti_request_test is used if it is 0 or less.
+ *  @param[in] seconds    maximum time; tutti_request_test is used if it is 0 or less.
  *  @param[out] done_out  1: the operation is complete, and `r` has been released. */
 TUTTI_API tutti_err tutti_request_wait_for(tutti_request **r, double seconds, int *done_out,
                                            tutti_off *count_out) TUTTI_MUST_USE;
