@@ -56,10 +56,11 @@ extern const cli_group array_group;
 
 /* ---- sections (cmd_array_section.c) */
 
-/* Parse a section of an array with the shape of `spec`.  text NULL: the whole array.  0, or 1 and a message */
+/* Parse a section of an array with the shape of `spec`; text NULL: the whole array.  Returns 0, or
+ * 1 and a message. */
 int array_section_parse(const char *text, int fortran, const tutti_array_spec *spec,
                         tutti_slice *out);
-/* Parse an order of dimensions; text NULL: reverse order */
+/* Parse an order of dimensions; text NULL: reverse order.  Returns 0, or 1 and a message. */
 int array_axes_parse(const char *text, int ndims, int *axes_out);
 /* Format a shape as "(3, 4)". */
 const char *array_shape_text(int ndims, const tutti_count *shape, char *out, size_t size);
@@ -76,7 +77,8 @@ typedef struct array_side {
     tutti_count count;
 } array_side;
 
-/* Open the array named on the command line.  Collective.  0, or 1 and a message, the same on all ranks */
+/* Open the array named on the command line.  Collective.  Returns 0, or 1 and a message, the same
+ * on all ranks. */
 int array_side_open(const cli_world *w, const array_config *c, int mode, array_side *out);
 /* Open any file as an array, with the whole array selected. */
 int array_side_open_raw(const cli_world *w, const array_config *c, const char *path, int mode,
@@ -107,7 +109,7 @@ void array_discard(const cli_world *w, const array_config *c, const char *path);
 void array_element_print(FILE *f, const tutti_array_spec *spec, int digits, int width,
                          const void *element);
 int array_element_width(const tutti_array_spec *spec, int digits, const void *element);
-/* Parse a word as one element.  0, or 1 and a message */
+/* Parse a word as one element.  Returns 0, or 1 and a message. */
 int array_element_parse(const tutti_array_spec *spec, const char *word, void *out);
 /* Return the real (imaginary = 0) or imaginary part of an element.  64-bit integers are exact. */
 long double array_element_value(tutti_type type, const void *element, int imaginary);
@@ -162,7 +164,8 @@ typedef struct array_rows {
 
 void array_rows_start(array_rows *r, const cli_world *w, const array_config *c,
                       const array_side *s);
-/* Read the next box.  1: its elements are in `buffer` on rank 0; 0: no further box; -1: failed */
+/* Read the next box.  Returns 1 if its elements are in `buffer` on rank 0, 0 if there is no further
+ * box, or -1 and a message. */
 int array_rows_next(array_rows *r);
 void array_rows_end(array_rows *r);
 
@@ -201,7 +204,8 @@ typedef struct array_moments {
 int array_moments_find(const cli_world *w, const array_config *c, const array_side *s,
                        array_moments *out);
 
-/* ---- commands; config: array_config.  Collective.  0, or 1 and a message, the same on all ranks */
+/* ---- commands; config: array_config.  Collective.  Returns 0, or 1 and a message, the same on all
+ * ranks. */
 int array_create(const cli_world *w, const void *config);
 int array_info(const cli_world *w, const void *config);
 int array_read(const cli_world *w, const void *config);

@@ -162,8 +162,8 @@ static group *groups_gather(gmsh *g, int *n_out) {
     return out;
 }
 
-/* Add a block or set.  In pass 0, groups with a unique tag get the tag as id; in pass 1, the others get
- * higher ids. */
+/* Add a block or set.  In pass 0, the first group with each positive tag gets the tag as id; in
+ * pass 1, the other groups get higher ids. */
 static void group_add(group **v, int *n, group x, int pass) {
     int64_t most = 0;
     int is_taken = x.physical < 1;
