@@ -300,7 +300,7 @@ static double window_seconds(const model *m, double window, double aggregators) 
     const double whole = 1 / staged, copies = 1 / (m->p->copy_4k * m->measured_cores);
     const double part =
         request_seconds(m, window, aggregators) / request_seconds(m, window, m->measured_ranks);
-    /* significant for small windows */
+    /* time of a call per byte of its window; significant for small windows */
     const double call = request_seconds(m, 1, aggregators) / window;
     const double byte = larger_of(whole - copies, whole / 10) * part + call;
     const double named = m->named / smaller_of(aggregators, m->cores);
