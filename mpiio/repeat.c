@@ -220,7 +220,7 @@ int mpiio_repeat_make(mpiio_job *job, MPI_Count count, MPI_Datatype type) {
     int code = pieces_find(r, &job->file->view, job->at, job->at + job->bytes);
     if (code == MPI_SUCCESS) code = access_of(r, count, type, &job->access);
     if (code != MPI_SUCCESS) return code;
-    /* interleaved tiles are allowed */
+    /* interleaved tiles are allowed, tiles with common bytes are not */
     if (job->call.is_write && tutti_access_repeated(job->access) > 0)
         return mpiio_complain(
             MPI_ERR_ARG, "the filetype overlaps itself when repeated: such views can only be read");
