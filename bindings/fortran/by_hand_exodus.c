@@ -307,7 +307,7 @@ TUTTI_API void tutti_f_exodus_field_offset(const tutti__f_handle *x, tutti_count
 typedef struct piece {
     tutti_exodus_array of;
     tutti__f_entries entries;
-    int64_t n; /* -1: all entries of the array */
+    int64_t n; /* number of entries; -1: as many as `array` has */
     tutti__f_array array;
 } piece;
 
