@@ -92,7 +92,7 @@ void array_side_take(array_side *s, tutti_array *a);
 void array_side_plan(array_side *s, const tutti_array_spec *spec);
 int array_side_select(array_side *s, const array_config *c); /* set `slice` from c->section */
 int array_side_is_global(const array_side *s, const char *path);
-int array_side_close(array_side *s, int failed); /* @return 1 if `failed`, or if closing fails */
+int array_side_close(array_side *s, int failed); /* returns 1 if `failed`, or if closing fails */
 /* Refuse to replace a file without --force.  Collective. */
 int array_may_replace(const cli_world *w, const array_config *c, const char *path);
 /* Refuse to write over the file that is read; `to` may be NULL or "-".  Collective. */
@@ -149,7 +149,7 @@ tutti_slice array_slice_none(int ndims);
 /* Describe a packed buffer for the elements of a box, stored in the given order. */
 tutti_section array_box_memory(const array_side *s, const array_box *box, tutti_order order);
 
-/* ---- array_rows: rank 0 reads a section in row-major order, box by box; all ranks make the collective calls */
+/* ---- array_rows: rank 0 reads a section in row-major order, box by box; all ranks take part */
 
 typedef struct array_rows {
     const cli_world *world;
@@ -196,7 +196,8 @@ typedef struct array_moments {
     /* minimum and maximum of the elements that are not NaN; for complex types, of their moduli */
     array_extreme min, max;
     long double low, high; /* minimum and maximum of the finite elements */
-    /* real and imaginary parts of the mean of the finite elements, and of the sums of squared distances from it */
+    /* real and imaginary parts of the mean of the finite elements, and of the sums of squared
+     * distances from it */
     long double mean[2], squares[2];
 } array_moments;
 

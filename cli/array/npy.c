@@ -120,7 +120,7 @@ static int take_shape(scanner *s, tutti_array_spec *spec) {
 
 enum { HAS_DESCR = 1, HAS_ORDER = 2, HAS_SHAPE = 4, HAS_ALL = 7 };
 
-/* Parse one key and its value.  @return the HAS_ constant of the key; 0: invalid */
+/* Parse one key and its value.  Returns the HAS_ constant of the key; 0: invalid. */
 static int take_item(scanner *s, npy_header *h, char *descr, size_t size) {
     char key[24];
     if (!take_string(s, key, sizeof key) || !take_character(s, ':')) return 0;

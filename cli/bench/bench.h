@@ -83,7 +83,8 @@ typedef struct bench_program {
     int (*run)(const cli_world *w, const bench_config *c, const void *what);
 } bench_program;
 
-/* Parse the arguments, initialize MPI, check that the report can be written, run, finalize.  @return the exit code */
+/* Parse the arguments, initialize MPI, check that the report can be written, run, finalize.
+ * Returns the exit code. */
 int bench_start(const bench_program *p, int argc, char **argv);
 /* Check, before long work, that the report can be written.  Returns 0, or 1 and a message.
  * Collective. */
@@ -179,7 +180,8 @@ typedef struct bench_entry {
     int stays;        /* measured in all rounds even if it is slow */
     bench_phases now; /* this rank's phases of the current run */
     bench_summary time;
-    /* ratios of medians, or the median of paired ratios; 0: unknown */
+    /* to_limit, to_bare: ratios of medians; to_limit_paired: median of the ratios of paired rounds;
+     * 0: unknown */
     double to_limit, to_limit_paired, to_bare;
     int unavailable;   /* not supported by this machine or build */
     char explain[256]; /* tutti_file_explain; Tutti only */
@@ -313,7 +315,7 @@ void cell_name_file_system(const char *dir, char *out, size_t size);
  * fractions of the time budget at the start and at the end.  Collective on all->world. */
 int cells_run(const bench_job *all, int n, bench_cell *cell, cli_progress *progress,
               const double share[2]);
-void results_name_mpi(bench_results *r); /* also sets r->profile */
+void results_name_mpi(bench_results *r); /* set the names of the MPI library and of the profile */
 void results_count_failures(bench_results *r);
 void results_keep(bench_results *r, int cells); /* keep the first `cells` cells, free the others */
 void results_free(bench_results *r);

@@ -20,11 +20,12 @@ typedef struct cli_world {
 } cli_world;
 
 void cli_world_init(cli_world *w);
-/* Make a world of the first `ranks` ranks of `all`; out->comm is MPI_COMM_NULL on other ranks.  Collective. */
+/* Make a world of the first `ranks` ranks of `all`; out->comm is MPI_COMM_NULL on other ranks.
+ * Collective. */
 void cli_world_first(const cli_world *all, int ranks, cli_world *out);
 void cli_world_free(cli_world *w);
 
-/* ---- errors: the last message of this process.  These functions return 1. */
+/* ---- errors: the cli_error functions set the last message of this process, and return 1 */
 int cli_error(const char *fmt, ...) TUTTI_PRINTF(1, 2);
 int cli_error_errno(const char *what, const char *path);
 int cli_error_tutti(void); /* report the library's last error */
@@ -74,7 +75,8 @@ void *cli_zeros(size_t bytes);
 void *cli_array(tutti_count n, tutti_count each, size_t size);
 void *cli_realloc(void *p, size_t bytes);
 char *cli_strdup(const char *s);
-/* Allocate memory and append its address to *kept, a list of *keeps pointers, to free all of them together. */
+/* Allocate memory and append its address to *kept, a list of *keeps pointers, to free all of them
+ * together. */
 void *cli_keep(void ***kept, int *keeps, size_t bytes);
 
 /* ---- text */

@@ -70,7 +70,8 @@ typedef struct cli_group {
     void (*start)(void *config, int argc, char **argv);
     /* remove bits from the call, depending on the operands; may be NULL */
     void (*narrow)(void *config);
-    /* check that options do not contradict each other; 0, or 1 and a message; may be NULL */
+    /* check that options do not contradict each other; returns 0, or 1 and a message; may be
+     * NULL */
     int (*check)(void *config);
 } cli_group;
 
@@ -114,7 +115,7 @@ void cli_help_overview(FILE *f, const cli_group *const *groups, int n);
 void cli_help_json(FILE *f, const cli_group *const *groups, int n);
 
 /* ---- command_run.c */
-/* Run a command; argv[0] is its name, or that of its group.  @return the exit code */
+/* Run a command; argv[0] is its name, or that of its group.  Returns the exit code. */
 int cli_group_run(const cli_group *g, int argc, char **argv);
 /* Parse the arguments, initialize MPI, run, and print the message of a failure.  argv: the words after the
  * name of the command */

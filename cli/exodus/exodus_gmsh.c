@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Exodus topologies of element types: [0] if the space has the dimension of the element, [1] if it has more. */
+/* Exodus topologies of element types: [0] if the space has the dimension of the element, [1] if it
+ * has more. */
 static const char *const topology_table[TUTTI_MESH_TYPES][2] = {
     [TUTTI_MESH_POINT] = {"SPHERE", "SPHERE"},     [TUTTI_MESH_LINE] = {"BAR2", "BAR2"},
     [TUTTI_MESH_TRIANGLE] = {"TRI3", "TRISHELL3"}, [TUTTI_MESH_QUAD] = {"QUAD4", "SHELL4"},

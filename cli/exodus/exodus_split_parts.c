@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The linear VTK cell of each element type. */
+/* The number of corners and the linear element type of each VTK cell. */
 static const struct {
     int cell, corners;
     tutti_mesh_type type;
