@@ -91,8 +91,8 @@ static int look_before(void *context, const tutti_piece *p) {
     return whole;
 }
 
-/* Counts up to the first piece that is not before `end`: later pieces may be before `end` again,
- * but are not counted. */
+/* The count ends at the first piece that is not before `end`: later pieces may be before `end`
+ * again, but are not counted. */
 int mpiio_repeat_before(const mpiio_view *v, MPI_Offset end, MPI_Offset *out) {
     part x = {end, 0};
     const tutti_err err = tile_look(v, look_before, &x);
