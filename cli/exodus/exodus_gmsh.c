@@ -58,8 +58,8 @@ typedef struct {
     /* number of runs of consecutive elements of the highest dimension, in the order of the file */
     tutti_count runs;
     tutti_count (*run)[3]; /* [runs] first element, count, count in all previous runs */
-    /* the mesh of this rank */
-    /* [elements] index among the elements of all blocks; -1: boundary element */
+    /* the mesh of this rank.  place: [elements] index among the elements of all blocks; -1:
+     * boundary element */
     tutti_count *place;
     exodus_outline o;
     int name_length; /* length of the longest name */

@@ -83,7 +83,8 @@ static int64_t id_of(const id_list *l, tutti_count i) {
     return l->v ? l->v[i] : l->first + i;
 }
 
-/* Bit maps of the ids from `low` on: ids that occur, ids that occur more than once. */
+/* One bit each for 64 consecutive ids, those of the first word beginning with `low`: whether the id
+ * occurs, and whether it occurs more than once. */
 typedef struct {
     uint64_t once, twice;
 } mark;
