@@ -249,8 +249,8 @@ TUTTI_API tutti_err tutti_file_read_end(tutti_file *f, tutti_off *count_out) TUT
  *
  *  If a rank has no memory to record an operation, all ranks return TUTTI_ERR_NOMEM; only in this
  *  case does start wait for other ranks.  If a rank passes NULL as r_out, it returns TUTTI_ERR_ARG,
- *  the other ranks return this error when they complete the operation, and the file does not change.
- *  Other errors are returned by tutti_request_test and tutti_request_wait.
+ *  the other ranks return this error when they complete the operation, and the file does not
+ *  change.  Other errors are returned by tutti_request_test and tutti_request_wait.
  *  Non-blocking operations use the exchanges `fence` and `lock` only with background `all`, because
  *  these need blocking calls; otherwise data is exchanged by messages, and tutti_file_explain
  *  reports this. */
