@@ -320,7 +320,7 @@ void results_count_failures(bench_results *r);
 void results_keep(bench_results *r, int cells); /* keep the first `cells` cells, free the others */
 void results_free(bench_results *r);
 
-/* ---- reports (report_*.c), on rank 0 only.  Returns 0, or 1 and a message. */
+/* ---- reports (report_*.c), on rank 0 only.  report_json returns 0, or 1 and a message. */
 void report_text(const bench_results *r, FILE *f);
 int report_json(const bench_results *r, const char *path);
 int report_is_quiet(const bench_config *c); /* the JSON report is written to standard output */

@@ -58,7 +58,8 @@ typedef struct exodus_outline {
     char **line;
 } exodus_outline;
 
-int exodus_outline_read(const tutti_exodus *x, exodus_outline *out); /* 0, or 1 and a message */
+/* Read the outline of a file.  Returns 0, or 1 and a message. */
+int exodus_outline_read(const tutti_exodus *x, exodus_outline *out);
 /* Define all contents of an outline in a new file, except the counts, which put_mesh sets. */
 int exodus_outline_define(const exodus_outline *o, tutti_exodus *to);
 void exodus_outline_free(exodus_outline *o);
@@ -89,7 +90,7 @@ static inline int exodus_is_set(int kind) {
 static inline int exodus_is_map(int kind) {
     return kind >= TUTTI_EXODUS_NODE_MAP && kind <= TUTTI_EXODUS_FACE_MAP;
 }
-/* Compare case-insensitively, ignoring trailing digits of `topology`. */
+/* Return whether `topology` is `name`, ignoring case and trailing digits of `topology`. */
 int exodus_topology_is(const char *topology, const char *name);
 
 /* ---- meshes and results of this rank (exodus_results.c) */

@@ -52,8 +52,8 @@ tutti_err tutti__dataset_ids(tutti_dataset *d, const tutti__space_view *view, tu
 
 /* ---- the object */
 
-/* State of a section that is being written, in addition to its row.  All fields except `state` are
- * the same on all ranks. */
+/* State of a section that is being written, in addition to its row.  All fields except `state` and
+ * `before` are the same on all ranks. */
 typedef struct tutti__section_progress {
     tutti__section_state state;
     const tutti__put_record *record; /* the last put of the section; NULL: none */
