@@ -276,7 +276,7 @@ int mpiio_shared_make(mpiio_file *f);
 void mpiio_shared_begin(mpiio_file *f, int64_t token, int in_memory);
 void mpiio_shared_drop(mpiio_file *f); /* also remove the file of the pointer */
 /* Create words in memory that all ranks of a communicator share; successive files use different
- * words.  Without shared memory r->words is NULL on all ranks.   Collective. */
+ * words.  Without shared memory ranks->words is NULL on all ranks.   Collective. */
 void mpiio_words_make(mpiio_ranks *ranks);
 void mpiio_words_free(mpiio_ranks *ranks);
 /* Add `bytes` to the pointer; *before is its previous value. */

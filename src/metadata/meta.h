@@ -55,7 +55,8 @@ tutti_err tutti__meta_integrity(tutti__meta *m) TUTTI_MUST_USE;
 void tutti__meta_sweep(tutti__meta *m, const tutti__model *model);
 /* Sync a directory, and thereby the names in it. */
 tutti_err tutti__directory_sync(const char *path) TUTTI_MUST_USE;
-/* Sync the name of a directory.  A parent directory that this user may not read is ignored. */
+/* Sync the parent of a directory, and thereby its name.  Errors are ignored, for example if this
+ * user may not read the parent. */
 void tutti__parent_sync(const char *directory);
 tutti_err tutti__meta_sync_directory(tutti__meta *m) TUTTI_MUST_USE;
 

@@ -37,7 +37,7 @@ typedef struct tutti__candidate {
 
 #define TUTTI__CANDIDATES 64 /* maximum number of candidates */
 
-/* Test whether each rank writes one run of a few pages to the page cache of one machine, or reads
+/* Return whether each rank writes one run of a few pages to the page cache of one machine, or reads
  * one run of a few bytes from it, with the option plan_cache.  Then list is chosen regardless of
  * predicted times, since the overhead of a repeated request without staging is small. */
 int tutti__cost_is_small(const tutti__cost_case *c);

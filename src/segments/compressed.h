@@ -86,7 +86,7 @@ typedef struct tutti__chunk_walk {
     int ranks;
     tutti_count k, done;
 } tutti__chunk_walk;
-/* returns 0 at the end */
+/* Get the next piece; returns 0 at the end. */
 int tutti__chunk_walk_next(tutti__chunk_walk *w, tutti__chunk_piece *out);
 
 /* A piece in a message; values may follow it. */

@@ -169,7 +169,7 @@ tutti_err tutti__two_phase_describe(tutti_plan *p, int *overlap_out,
 
 /* ---- two_phase.c */
 
-/* Test whether the method transfers bytes through staging.  Writes by other methods are also
+/* Return whether a method transfers bytes through staging.  Writes by other methods are also
  * planned, to prove that ranks do not overlap. */
 int tutti__is_staged(int method);
 /* Return the first cycle >= `from` in which `l` has bytes before the end of the file; -1: none. */
