@@ -100,9 +100,9 @@ tutti_err tutti__meta_infos_unwritten(tutti__meta *m, int64_t segment) TUTTI_MUS
  * @param[out] n_out  number of these changes */
 tutti_err tutti__meta_infos_orphaned(tutti__meta *m, int64_t *n_out) TUTTI_MUST_USE;
 
+struct tutti__row;
 /* Insert a row of a trailer into its table.  Fails with TUTTI_ERR_FORMAT if the table does not
  * accept it. */
-struct tutti__row;
 tutti_err tutti__meta_row_add(tutti__meta *m, const struct tutti__row *r) TUTTI_MUST_USE;
 /* Apply the changes of infos in the trailer of a segment; trailers must be applied in the order of
  * their ids.  In version 1 the rows are all infos that do not belong to a segment. */
@@ -112,12 +112,13 @@ tutti_err tutti__meta_infos_apply(tutti__meta *m, int64_t segment, int version, 
 tutti_err tutti__meta_infos_prune(tutti__meta *m) TUTTI_MUST_USE;
 
 /* ---- archives (meta_archive.c): each function is one transaction, which is synced at any level */
-/* Record that segments are archived, with a new generation.  `also` runs in the same
- * transaction. */
+/* A function to run in a transaction. */
 typedef struct tutti__meta_step {
     tutti_err (*run)(void *context);
     void *context;
 } tutti__meta_step;
+/* Record that segments are archived, with a new generation.  `also` runs in the same
+ * transaction. */
 tutti_err tutti__meta_archive(tutti__meta *m, const tutti__archived *rows, int64_t n,
                               int64_t generation, const tutti__meta_step *also) TUTTI_MUST_USE;
 /* Record that segments are restored to data files. */
