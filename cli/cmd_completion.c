@@ -23,8 +23,9 @@ static int is_choice(const cli_option *o) {
 
 static const cli_command *only; /* the command to complete; NULL: all commands of a group */
 
-/* Return the name and choices of option i, counted over the options of the group, of all commands, and of the
- * library.  *name_out is NULL if the option does not apply.  0: no further option */
+/* Return the name and choices of option i, counted over the options of the group, of all commands,
+ * and of the library.  *name_out is NULL if the option does not apply.  Returns 0 if there is no
+ * further option. */
 static int find_word(const cli_group *g, int i, const char **name_out, const char **choices_out) {
     const tutti_option_info *row;
     const cli_option *o = NULL;

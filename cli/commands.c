@@ -121,7 +121,7 @@ static int run_completion(const cli_world *w, const void *config) {
     return CLI_OK;
 }
 
-/* Handle an option before the name of the command.  -1: continue; otherwise the exit status */
+/* Handle an option before the name of the command.  Returns the exit status, or -1 to continue. */
 static int take_global(int *argc, char ***argv) {
     char *word = (*argv)[0];
     const int help = strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0;

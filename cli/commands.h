@@ -11,7 +11,7 @@ typedef struct info_config {
     int json;
 } info_config;
 
-/* Run a command; argv[0] is its name.  @return the exit status */
+/* Run a command; argv[0] is its name.  Returns the exit status. */
 int cli_dispatch(int argc, char **argv);
 
 int run_options(const cli_world *w, const void *config); /* cmd_options.c */

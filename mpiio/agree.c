@@ -20,7 +20,8 @@ int mpiio_agree_on(MPI_Comm comm, int n, int64_t *numbers) {
     return code == MPI_SUCCESS ? mpiio_finish(&request) : code;
 }
 
-/* Send numbers to rank `to`, and merge the numbers received from rank `from`; -1: no rank. */
+/* Send `numbers` to rank `to`, and replace them by the maxima of them and the numbers received from
+ * rank `from`; -1: no rank. */
 static int exchange_numbers(const mpiio_ranks *r, int to, int from, int n, int64_t *numbers) {
     int64_t in[MPIIO_NUMBERS];
     MPI_Request receive = MPI_REQUEST_NULL, send = MPI_REQUEST_NULL;

@@ -208,7 +208,7 @@ static void job_free(mpiio_job *job) {
 
 void mpiio_job_refuse(mpiio_file *f, const mpiio_call *call, int complaint, mpiio_job *job) {
     *job = (mpiio_job){.file = f, .call = *call, .complaint = complaint, .own = MPI_DATATYPE_NULL};
-    /* other ranks wait in this call */
+    /* the call is collective: the other ranks wait for this rank */
     if (call->where == MPIIO_ORDERED) mpiio_shared_ordered(f, 0, &job->at);
 }
 

@@ -142,7 +142,8 @@ void mpiio_timed_file(void); /* count an opened file */
  * MPI_FILE_NULL or has been closed.  Return 0 for a handle of the MPI library. */
 int mpiio_is_ours(MPI_File fh, mpiio_file **out);
 mpiio_file *mpiio_find(MPI_File fh); /* NULL: handle of the MPI library, or closed */
-/* Get a native handle with the error handler of MPI_FILE_NULL; return it. */
+/* mpiio_handle_take gets a native handle with the error handler of MPI_FILE_NULL; mpiio_handle_give
+ * returns it for reuse. */
 int mpiio_handle_take(MPI_File *out);
 void mpiio_handle_give(MPI_File native);
 void mpiio_handles_close(void); /* close spare handles, at MPI_Finalize */
@@ -215,8 +216,8 @@ int mpiio_register_datarep(const char *name);
 /* ---- hints.c */
 /* Set *opt to the options of the environment, then apply supported hints with valid values. */
 int mpiio_hints_read(MPI_Info info, tutti_options *opt);
-/* Compute the options after later hints; return 1 if they differ from the options in use.  Set
- * these options on all ranks. */
+/* mpiio_hints_apply computes the options after later hints, and returns 1 if they differ from the
+ * options in use; mpiio_hints_change sets these options, on all ranks. */
 int mpiio_hints_apply(const mpiio_file *f, MPI_Info info, tutti_options *opt);
 void mpiio_hints_change(mpiio_file *f, const tutti_options *opt);
 /* Store hints that are only reported: at open, and later. */
@@ -275,7 +276,7 @@ int mpiio_shared_make(mpiio_file *f);
 void mpiio_shared_begin(mpiio_file *f, int64_t token, int in_memory);
 void mpiio_shared_drop(mpiio_file *f); /* also remove the file of the pointer */
 /* Create words in memory that all ranks of a communicator share; successive files use different
- * words.  Without shared memory r->words is NULL on all ranks.   Collective. */
+ * words.  Without shared memory ranks->words is NULL on all ranks.   Collective. */
 void mpiio_words_make(mpiio_ranks *ranks);
 void mpiio_words_free(mpiio_ranks *ranks);
 /* Add `bytes` to the pointer; *before is its previous value. */

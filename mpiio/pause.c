@@ -1,8 +1,9 @@
 /* mpiio: pauses of loops that poll the MPI library, as in comm/wait.c.
  *
- * A loop yields the core for some time, since a message of a rank of this node needs a few microseconds, then
- * sleeps, longer and longer.  After a yield that took a time slice, because another program uses the core, this
- * thread only sleeps for CROWDED_SECONDS.
+ * A loop first yields the core for POLL_SECONDS, since a message from a rank of this node arrives
+ * within a few microseconds; then it sleeps, for increasing times.  If a yield takes longer than
+ * SLICE, another program uses the core: then all pauses of this thread in the next CROWDED_SECONDS
+ * sleep.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sched.h>
 #include <time.h>

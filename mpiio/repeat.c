@@ -91,8 +91,8 @@ static int look_before(void *context, const tutti_piece *p) {
     return whole;
 }
 
-/* Counts up to the first piece that is not before `end`: later pieces may be before `end` again,
- * but are not counted. */
+/* The count ends at the first piece that is not before `end`: later pieces may be before `end`
+ * again, but are not counted. */
 int mpiio_repeat_before(const mpiio_view *v, MPI_Offset end, MPI_Offset *out) {
     part x = {end, 0};
     const tutti_err err = tile_look(v, look_before, &x);
@@ -220,7 +220,7 @@ int mpiio_repeat_make(mpiio_job *job, MPI_Count count, MPI_Datatype type) {
     int code = pieces_find(r, &job->file->view, job->at, job->at + job->bytes);
     if (code == MPI_SUCCESS) code = access_of(r, count, type, &job->access);
     if (code != MPI_SUCCESS) return code;
-    /* interleaved tiles are allowed */
+    /* interleaved tiles are allowed, tiles with common bytes are not */
     if (job->call.is_write && tutti_access_repeated(job->access) > 0)
         return mpiio_complain(
             MPI_ERR_ARG, "the filetype overlaps itself when repeated: such views can only be read");

@@ -103,7 +103,8 @@ static int move_some_on(void) {
     return completed;
 }
 
-/* Take the lock and enter Tutti; return 0 if another thread has the lock, or this thread is in Tutti. */
+/* Acquire the lock and enter Tutti; return 0 if another thread has the lock, this thread is in
+ * Tutti, or there are no requests. */
 static int begin_moves(void) {
     if (mpiio_requests_idle() || pthread_mutex_trylock(&progress_lock) != 0) return 0;
     mpiio_depth++;

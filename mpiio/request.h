@@ -53,12 +53,13 @@ void mpiio_request_drop(mpiio_request *q);
  * effect between mpiio_enter and mpiio_leave. */
 int mpiio_requests_progress(void);
 
-/* Wait for a pending request until it is complete, but only for a short time; return 0 without waiting if another
- * thread progresses requests.  The caller has a reference to the request. */
+/* Wait until a pending request is complete, but only for a short time; return 0 without waiting if
+ * another thread progresses requests.  The caller has a reference to the request. */
 int mpiio_request_wait(mpiio_request *q);
 
 /* ---- pause.c */
-/* Pause between two polls of the MPI library.  *since is 0 at the first poll of a loop, then the time of that poll. */
+/* Pause between two polls of the MPI library.  *since must be 0 in the first pause of a loop, which
+ * sets it to the current time. */
 void mpiio_pause(double *since);
 
 /* ---- request.c */

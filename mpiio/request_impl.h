@@ -52,7 +52,8 @@ int mpiio_request_is_valid(const mpiio_request *q); /* q must have a reference *
 void mpiio_request_add(mpiio_request *q);
 /* Remove a request from the table, and release the reference. */
 void mpiio_request_drop_handle(mpiio_request *q);
-/* Remove a request from the list; the caller gets the reference, and releases it by let_go. */
+/* Remove a request from the list; the caller gets the reference, and releases it by
+ * mpiio_request_let_go. */
 void mpiio_request_arrived(mpiio_request *q);
 void mpiio_request_let_go(mpiio_request *q);
 /* Return the next pending request; for NULL the first one. */

@@ -204,9 +204,9 @@ static int word_add(const mpiio_shared *s, int64_t index, int64_t bytes, int64_t
 /* Return whether the file must keep its name: on some file systems removing the name makes the file
  * inaccessible to other machines that have it open; for FUSE this is unknown. */
 static int needs_name(int fd) {
-    static const unsigned long kinds[] = {0x6969 /* nfs */,      0xff534d42 /* cifs */,
-                                          0xfe534d42 /* smb2 */, 0x01021997 /* 9p */,
-                                          0x5346414f /* afs */,  0x65735546 /* fuse */};
+    /* magic numbers of nfs, cifs, smb2, 9p, afs and fuse */
+    static const unsigned long kinds[] = {0x6969,     0xff534d42, 0xfe534d42,
+                                          0x01021997, 0x5346414f, 0x65735546};
     struct statfs st;
     if (fstatfs(fd, &st) != 0) return 1;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

@@ -150,7 +150,8 @@ int mpiio_start(mpiio_file *f, const mpiio_call *call, MPI_Request *request) {
 
 int mpiio_begin(mpiio_file *f, const mpiio_call *call) {
     const double since = start_time();
-    if (f->split) /* the condition is the same on all ranks */
+    /* The condition is the same on all ranks. */
+    if (f->split)
         return mpiio_fail(
             f, mpiio_complain(MPI_ERR_IO, "a split collective operation on '%s' is already active",
                               f->path));

@@ -18,7 +18,8 @@ int mpiio_view_is_valid(const mpiio_view *v) {
     return v->name[0] != '\0';
 }
 
-/* Checks only atomic fields, and fields that no other thread changes between open and close. */
+/* This function checks only atomic fields, and fields that no other thread changes between open and
+ * close. */
 int mpiio_file_is_valid(const mpiio_file *f) {
     const int access = f->amode & (MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR);
     if (f->native == MPI_FILE_NULL || !f->file || !f->path || !f->shared) return 0;

@@ -44,8 +44,8 @@ static int check_displacement(const mpiio_file *f, MPI_Offset displacement) {
                           (long long)displacement);
 }
 
-/* Return the error class of an invalid type.  MPI has no class for decreasing displacements; both
- * MPI libraries return MPI_ERR_IO. */
+/* Record the error of an invalid type, and return its class.  MPI has no class for decreasing
+ * displacements; both MPI libraries return MPI_ERR_IO. */
 static int complain_type(tutti_err err) {
     if (err != TUTTI_ERR_ARG) return mpiio_complain_tutti(err);
     return mpiio_complain(MPI_ERR_IO, "%s", tutti_last_message());

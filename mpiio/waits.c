@@ -74,8 +74,9 @@ static int is_foreign(const mpiio_request *among) {
     return !among && mpiio_progress_everywhere();
 }
 
-/* Return a pending request of this library if the wait can only end after it: all n handles are its requests,
- * and the wait needs all of them, or there is one.  Otherwise return NULL. */
+/* Return a pending request of this library that must complete before the wait can end; NULL: none
+ * is known.  All n handles (except MPI_REQUEST_NULL) must belong to this library, and the wait must
+ * need all of them, or there must be only one. */
 static mpiio_request *pending_request(mpiio_request *among, int n, const MPI_Request *requests,
                                       int needs_all) {
     mpiio_request *pending = NULL;
@@ -86,8 +87,8 @@ static mpiio_request *pending_request(mpiio_request *among, int n, const MPI_Req
     return own == all && (needs_all || own == 1) ? pending : NULL;
 }
 
-/* Progress requests; if none completes, wait for the pending request, or pause if it is NULL.  MPI messages progress
- * rarely while a request is waited for. */
+/* Progress requests; if none completes, wait for the pending request, or pause if it is NULL.
+ * During a wait for a request, messages of the program progress rarely. */
 static void wait_or_pause(mpiio_request *pending, double *since) {
     if (mpiio_requests_progress() || (pending && mpiio_request_wait(pending))) return;
     mpiio_pause(since);
@@ -183,7 +184,7 @@ int PMPI_Testsome(int incount, MPI_Request requests[], int *outcount, int indice
     return report_all(among, requests, &(answer){*outcount, indices, statuses}, code);
 }
 
-/* Only a query: the call that completes the request reports the error. */
+/* This call does not report errors of the request: the call that completes the request does. */
 int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status) {
     mpiio_requests_progress();
     return MPIIO_REAL(Request_get_status)(request, flag, status);

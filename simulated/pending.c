@@ -1,25 +1,27 @@
 /* simulated: tests of requests, and waiting for any of those that have not completed.
  *
- * In SMPI a failed test takes no simulated time, so that a loop of tests never ends.  Therefore the requests whose
- * test has failed are recorded.  When the rank yields, which every wait of Tutti does, it waits until one of
- * them has completed: simulated time continues exactly at the completion, without polling.  A rank that waits
- * for messages waits for nothing else, since threads, background accesses and memory shared by ranks do not
- * exist in a simulation.
+ * In SMPI the test of an incomplete request takes no simulated time, so that a loop of tests never
+ * ends.  Therefore incomplete requests are recorded when they are tested.  When the rank yields or
+ * sleeps, which every wait of Tutti does, it waits until one of them has completed: simulated time
+ * continues exactly at the completion, without polling.  A rank that waits for messages waits for
+ * nothing else, since threads, background accesses and memory shared by ranks do not exist in a
+ * simulation.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "pending.h"
 
 #include <mpi.h>
 #include <stdlib.h>
 
-/* A request that has not completed, or that has completed while the rank waited for any. */
+/* A request that was incomplete when it was tested; is_done: simulated_wait_any has completed
+ * it. */
 typedef struct {
-    MPI_Request *at; /* where the program keeps it */
+    MPI_Request *at; /* address of the handle in the program */
     int is_done;
     MPI_Status status;
 } tested;
 
 static tested *list;
-static MPI_Request *waited; /* [capacity] of the requests that have not completed */
+static MPI_Request *waited; /* [capacity] requests that are not done, for MPI_Waitany */
 static int *waited_in_list; /* [capacity] */
 static int n, capacity;
 
@@ -56,7 +58,7 @@ int simulated_wait_any(void) {
     if (PMPI_Waitany(waits, waited, &index, &found.status) != MPI_SUCCESS) abort();
     found.at = list[waited_in_list[index]].at;
     *found.at = MPI_REQUEST_NULL;
-    /* the others are recorded again when they are tested */
+    /* remove the incomplete ones, which are recorded again when they are tested */
     int kept = 0;
     for (int i = 0; i < n; i++)
         if (list[i].is_done) list[kept++] = list[i];
@@ -74,7 +76,8 @@ int MPI_Test(MPI_Request *request, int *done_out, MPI_Status *status) {
         *done_out = 1;
         return MPI_SUCCESS;
     }
-    if (i >= 0) list[i] = list[--n]; /* an earlier request of this address */
+    /* remove the record of this request, or of an earlier one at this address */
+    if (i >= 0) list[i] = list[--n];
     *done_out = 1;
     if (*request == MPI_REQUEST_NULL) return PMPI_Wait(request, status); /* PMPI_Test fails */
     const int code = PMPI_Test(request, done_out, status);

@@ -1,11 +1,12 @@
-/* simulated: MPI functions that replace those of SimGrid's SMPI by the profiling interface (MPI_X defined here
- * calls PMPI_X).
+/* simulated: MPI functions that replace those of SimGrid's SMPI by the profiling interface (MPI_X
+ * defined here calls PMPI_X).
  *
- *   - Non-blocking collectives block, and MPI_Exscan is implemented here, since SMPI sends P messages per rank
- *     for them.  This cannot deadlock, because Tutti starts them in the same order on all ranks, and they do
- *     not depend on later calls.
+ *   - Non-blocking collectives block, and MPI_Exscan is implemented here, since SMPI sends P
+ *     messages per rank for them.  Blocking cannot deadlock, because Tutti starts collectives in
+ *     the same order on all ranks, and they do not depend on later calls.
  *   - MPI_Test is in pending.c.
- *   - Attributes of communicators are in a table of this rank, since SMPI aborts when a key is not set.
+ *   - Attributes of communicators are in a table of this rank, since SMPI aborts when a key is not
+ *     set.
  *   - Messages and collective operations are counted.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
@@ -49,8 +50,9 @@ int MPI_Isend(const void *buf, int n, MPI_Datatype type, int to, int tag, MPI_Co
     return PMPI_Isend(buf, n, type, to, tag, comm, request);
 }
 
-/* Sparse exchanges use synchronous sends.  Here they know the number of their messages (sparse_counted.c), and a
- * message that is sent at once does not wait for its receive. */
+/* Sparse exchanges use synchronous sends to detect their end.  Here each rank knows the number of
+ * its messages (sparse_counted.c), so MPI_Isend, which may complete before the message is received,
+ * is sufficient. */
 int MPI_Issend(const void *buf, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                MPI_Request *request) {
     return MPI_Isend(buf, n, type, to, tag, comm, request);

@@ -1,7 +1,8 @@
 /* simulated: the receiving part of a sparse exchange for SimGrid's SMPI, instead of
- * comm/sparse_nbx.c.  In SMPI a probe that finds no message takes simulated time, so polling would distort the
- * measured time.  Here a reduction computes the number of messages for each rank, which then receives each
- * with a blocking MPI_Probe.  Compared with NBX, 4 bytes per rank are sent in addition.
+ * comm/sparse_nbx.c.  In SMPI a probe that finds no message takes simulated time, so polling would
+ * distort the measured time.  Here a reduction computes the number of messages for each rank, which
+ * then receives each with a blocking MPI_Probe.  Compared with NBX, 4 bytes per rank are sent in
+ * addition.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/mailbox.h"
 

@@ -1,11 +1,11 @@
 /* simulated: replacements of functions of the C library for the ranks of a simulated machine.  The
- * definitions are hidden symbols of the program, which SMPI loads once per rank, so that SimGrid and other
- * libraries use the original functions.
+ * definitions are hidden symbols of the program, which SMPI loads once per rank, so that SimGrid
+ * and other libraries use the original functions.
  *
- * The clock is that of the simulation, and waiting advances it; a rank that waits for messages continues when
- * one arrives (pending.h).  The host name is that of the simulated
- * host, so that ranks of one host form a node.  Creating a thread fails, since a thread would run outside of
- * the simulation; Tutti then continues without threads.
+ * The clock is that of the simulation, and waiting advances it; a rank that waits for messages
+ * continues when one arrives (pending.h).  The host name is that of the simulated host, so that
+ * ranks of one host form a node.  Creating a thread fails, since a thread would run outside of the
+ * simulation; Tutti then continues without threads.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <mpi.h>

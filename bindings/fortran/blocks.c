@@ -1,8 +1,9 @@
 /* fortran: slices and parts of arrays in files, and their arrays in memory.
  *
- * Element (i, j, ...) of one is element (i, j, ...) of the other, for both orders of the file.  A
- * contiguous array of a column-major file needs no description.  A contiguous array of rank 1 may
- * contain all elements of a slice of more dimensions, in the order of the file.
+ * Element (i, j, ...) of the array in memory is element (i, j, ...) of the slice or part, for both
+ * orders of the file.  A contiguous array of a column-major file needs no description.  A
+ * contiguous array of rank 1 may contain all elements of a slice of more dimensions, in the order
+ * of the file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "layer.h"
 

@@ -126,7 +126,7 @@ static const item *item_at(const CFI_cdesc_t *items, int i) {
 static void item_take(item *t, const CFI_cdesc_t *variable, const tutti__f_entries *entries,
                       const CFI_cdesc_t *buf, const int *type) {
     memset(t, 0, sizeof *t);
-    /* a longer name becomes empty, which fails */
+    /* a name that is too long becomes empty, so that the call fails */
     (void)tutti__f_name(variable, t->variable, sizeof t->variable);
     t->entries = *entries;
     t->array = tutti__f_array_of(buf);

@@ -157,7 +157,7 @@ static int field_give(const tutti_exodus *x, const field *f, int64_t times, tutt
     return out->buf != NULL;
 }
 
-/* Convert a list of fields, or one field, to C. */
+/* A list of fields, or one field, converted to C. */
 typedef struct batch {
     int n;
     tutti_exodus_field *fields; /* NULL: a field is invalid */
@@ -184,7 +184,7 @@ static batch batch_begin(const tutti_exodus *x, const CFI_cdesc_t *list, const f
     if (good)
         b.fields = b.made;
     else
-        b.n = 1; /* one field at NULL, which fails */
+        b.n = 1; /* one field, but NULL as the list: the call fails */
     return b;
 }
 
@@ -234,7 +234,7 @@ TUTTI_API void tutti_f_exodus_get_start_all(const tutti__f_handle *x, tutti_coun
     get_fields(x->p, step, batch_begin(x->p, fields, NULL, r), r, ierr);
 }
 
-/* Put one field; a name that is too long cannot be in the file. */
+/* Put one field; a name that is too long becomes empty. */
 TUTTI_API void tutti_f_exodus_put(const tutti__f_handle *x, int kind, const CFI_cdesc_t *variable,
                                   const CFI_cdesc_t *buf, int *ierr, const int64_t *id,
                                   const tutti__f_entries *entries) {
@@ -307,7 +307,7 @@ TUTTI_API void tutti_f_exodus_field_offset(const tutti__f_handle *x, tutti_count
 typedef struct piece {
     tutti_exodus_array of;
     tutti__f_entries entries;
-    int64_t n; /* -1: all entries of the array */
+    int64_t n; /* number of entries; -1: as many as `array` has */
     tutti__f_array array;
 } piece;
 

@@ -181,7 +181,7 @@ TUTTI_API void tutti_f_part_make(part *out, const tutti__f_handle *a, const CFI_
     tutti__f_end(err, ierr);
 }
 
-/* Convert parts to C. */
+/* The parts of a call, converted to C. */
 typedef struct {
     int n;
     tutti_part *part;
@@ -276,8 +276,8 @@ STARTED(file_read_parts_start)
 PLANNED(plan_write_parts)
 PLANNED(plan_read_parts)
 
-/* Return the buffers of the parts if they are like those that were planned; otherwise NULL, so that
- * the call fails. */
+/* Return the buffers of the parts if their layout is the planned one; otherwise NULL, so that the
+ * call fails. */
 static void **run_buffers(const tutti__f_plan *p, const batch *b) {
     if (p->reach == OF_PARTS && p->layout == b->layout) return b->buf;
     return NULL;

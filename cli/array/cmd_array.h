@@ -56,10 +56,11 @@ extern const cli_group array_group;
 
 /* ---- sections (cmd_array_section.c) */
 
-/* Parse a section of an array with the shape of `spec`.  text NULL: the whole array.  0, or 1 and a message */
+/* Parse a section of an array with the shape of `spec`; text NULL: the whole array.  Returns 0, or
+ * 1 and a message. */
 int array_section_parse(const char *text, int fortran, const tutti_array_spec *spec,
                         tutti_slice *out);
-/* Parse an order of dimensions; text NULL: reverse order */
+/* Parse an order of dimensions; text NULL: reverse order.  Returns 0, or 1 and a message. */
 int array_axes_parse(const char *text, int ndims, int *axes_out);
 /* Format a shape as "(3, 4)". */
 const char *array_shape_text(int ndims, const tutti_count *shape, char *out, size_t size);
@@ -76,7 +77,8 @@ typedef struct array_side {
     tutti_count count;
 } array_side;
 
-/* Open the array named on the command line.  Collective.  0, or 1 and a message, the same on all ranks */
+/* Open the array named on the command line.  Collective.  Returns 0, or 1 and a message, the same
+ * on all ranks. */
 int array_side_open(const cli_world *w, const array_config *c, int mode, array_side *out);
 /* Open any file as an array, with the whole array selected. */
 int array_side_open_raw(const cli_world *w, const array_config *c, const char *path, int mode,
@@ -90,7 +92,7 @@ void array_side_take(array_side *s, tutti_array *a);
 void array_side_plan(array_side *s, const tutti_array_spec *spec);
 int array_side_select(array_side *s, const array_config *c); /* set `slice` from c->section */
 int array_side_is_global(const array_side *s, const char *path);
-int array_side_close(array_side *s, int failed); /* @return 1 if `failed`, or if closing fails */
+int array_side_close(array_side *s, int failed); /* returns 1 if `failed`, or if closing fails */
 /* Refuse to replace a file without --force.  Collective. */
 int array_may_replace(const cli_world *w, const array_config *c, const char *path);
 /* Refuse to write over the file that is read; `to` may be NULL or "-".  Collective. */
@@ -107,7 +109,7 @@ void array_discard(const cli_world *w, const array_config *c, const char *path);
 void array_element_print(FILE *f, const tutti_array_spec *spec, int digits, int width,
                          const void *element);
 int array_element_width(const tutti_array_spec *spec, int digits, const void *element);
-/* Parse a word as one element.  0, or 1 and a message */
+/* Parse a word as one element.  Returns 0, or 1 and a message. */
 int array_element_parse(const tutti_array_spec *spec, const char *word, void *out);
 /* Return the real (imaginary = 0) or imaginary part of an element.  64-bit integers are exact. */
 long double array_element_value(tutti_type type, const void *element, int imaginary);
@@ -147,7 +149,7 @@ tutti_slice array_slice_none(int ndims);
 /* Describe a packed buffer for the elements of a box, stored in the given order. */
 tutti_section array_box_memory(const array_side *s, const array_box *box, tutti_order order);
 
-/* ---- array_rows: rank 0 reads a section in row-major order, box by box; all ranks make the collective calls */
+/* ---- array_rows: rank 0 reads a section in row-major order, box by box; all ranks take part */
 
 typedef struct array_rows {
     const cli_world *world;
@@ -162,7 +164,8 @@ typedef struct array_rows {
 
 void array_rows_start(array_rows *r, const cli_world *w, const array_config *c,
                       const array_side *s);
-/* Read the next box.  1: its elements are in `buffer` on rank 0; 0: no further box; -1: failed */
+/* Read the next box.  Returns 1 if its elements are in `buffer` on rank 0, 0 if there is no further
+ * box, or -1 and a message. */
 int array_rows_next(array_rows *r);
 void array_rows_end(array_rows *r);
 
@@ -193,7 +196,8 @@ typedef struct array_moments {
     /* minimum and maximum of the elements that are not NaN; for complex types, of their moduli */
     array_extreme min, max;
     long double low, high; /* minimum and maximum of the finite elements */
-    /* real and imaginary parts of the mean of the finite elements, and of the sums of squared distances from it */
+    /* real and imaginary parts of the mean of the finite elements, and of the sums of squared
+     * distances from it */
     long double mean[2], squares[2];
 } array_moments;
 
@@ -201,7 +205,8 @@ typedef struct array_moments {
 int array_moments_find(const cli_world *w, const array_config *c, const array_side *s,
                        array_moments *out);
 
-/* ---- commands; config: array_config.  Collective.  0, or 1 and a message, the same on all ranks */
+/* ---- commands; config: array_config.  Collective.  Returns 0, or 1 and a message, the same on all
+ * ranks. */
 int array_create(const cli_world *w, const void *config);
 int array_info(const cli_world *w, const void *config);
 int array_read(const cli_world *w, const void *config);

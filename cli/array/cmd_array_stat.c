@@ -117,7 +117,8 @@ typedef struct {
     cli_progress progress;
 } looker;
 
-/* Start reading the next box into buffer k.  1: started, 0: no further box, -1: failed */
+/* Start to read the next box into buffer k.  Returns 1, 0 if there is no further box, or -1 after
+ * an error. */
 static int start_read(looker *l, int k) {
     array_box box;
     if (!array_walk_next(&l->walk, &box)) return 0;

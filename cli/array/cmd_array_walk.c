@@ -18,8 +18,8 @@ static void reset_walk(array_walk *k, const array_side *s, tutti_order order) {
     }
 }
 
-/* Set the extent of a box in dimension d to as much as fits.  @return the factor that is left for other
- * dimensions */
+/* Set the extent of a box in dimension d to as much as fits.  Returns the factor that is left for
+ * other dimensions. */
 static tutti_count extend_tile(array_walk *k, int d, tutti_count capacity) {
     const tutti_count n = k->shape[d] < capacity ? k->shape[d] : capacity;
     k->tile[d] = n > 1 ? n : 1;

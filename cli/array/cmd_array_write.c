@@ -45,7 +45,7 @@ static int next_word(reader *r) {
     return 1;
 }
 
-/* Read n elements to out, out + step, ...  0, or 1 and a message */
+/* Read n elements to out, out + step, ...  Returns 0, or 1 and a message. */
 static int read_elements(reader *r, const tutti_array_spec *spec, tutti_count n, char *out,
                          tutti_off step) {
     for (tutti_count i = 0; i < n; i++, out += step) {
@@ -61,7 +61,7 @@ static int read_elements(reader *r, const tutti_array_spec *spec, tutti_count n,
     return 0;
 }
 
-/* Copy standard input to a temporary file.  NULL: reading or writing failed */
+/* Copy standard input to a temporary file.  Returns NULL if reading or writing fails. */
 static FILE *copy_of_input(void) {
     char piece[1 << 16];
     size_t n;

@@ -14,10 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-    HEADER_MOST = 1 << 16,
-    PREFIX = 12
-}; /* maximum bytes of a header; bytes of magic number, version and length together */
+/* Maximum bytes of a header; bytes of magic number, version and length together. */
+enum { HEADER_MOST = 1 << 16, PREFIX = 12 };
 static const char magic[] = "\x93NUMPY";
 
 /* ---- the type of elements */
@@ -122,7 +120,7 @@ static int take_shape(scanner *s, tutti_array_spec *spec) {
 
 enum { HAS_DESCR = 1, HAS_ORDER = 2, HAS_SHAPE = 4, HAS_ALL = 7 };
 
-/* Parse one key and its value.  @return the HAS_ constant of the key; 0: invalid */
+/* Parse one key and its value.  Returns the HAS_ constant of the key; 0: invalid. */
 static int take_item(scanner *s, npy_header *h, char *descr, size_t size) {
     char key[24];
     if (!take_string(s, key, sizeof key) || !take_character(s, ':')) return 0;
@@ -237,7 +235,8 @@ size_t npy_make(const tutti_array_spec *spec, char out[NPY_ROOM]) {
     char descr[40];
     const size_t start = 10;
     snprintf(descr, sizeof descr, "|V%lld", (long long)spec->element_size);
-    for (int i = TYPES - 1; i >= 0; i--) /* the first row of a type is used */
+    /* Iterate backwards, so that the first row of the type is used. */
+    for (int i = TYPES - 1; i >= 0; i--)
         if (type_table[i].type == spec->type)
             snprintf(descr, sizeof descr, "%c%c%d",
                      type_table[i].size == 1 ? '|'

@@ -13,8 +13,8 @@ typedef struct png_colour {
 
 enum { PNG_COLOURS = 256 };
 
-/* Begin an image in an open file.  `palette` has PNG_COLOURS colours.  NULL and a message: no memory, or no
- * libpng. */
+/* Begin an image in an open file.  `palette` has PNG_COLOURS colours.  Returns NULL and a message
+ * if memory is exhausted or libpng is missing. */
 png_file *png_begin(FILE *f, unsigned width, unsigned height, const png_colour *palette);
 /* Write the next row, from top to bottom; row: palette index of each pixel. */
 void png_row(png_file *p, const unsigned char *row);

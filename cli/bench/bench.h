@@ -83,9 +83,11 @@ typedef struct bench_program {
     int (*run)(const cli_world *w, const bench_config *c, const void *what);
 } bench_program;
 
-/* Parse the arguments, initialize MPI, check that the report can be written, run, finalize.  @return the exit code */
+/* Parse the arguments, initialize MPI, check that the report can be written, run, finalize.
+ * Returns the exit code. */
 int bench_start(const bench_program *p, int argc, char **argv);
-/* Check, before long work, that the report can be written.  0, or 1 and a message.  Collective */
+/* Check, before long work, that the report can be written.  Returns 0, or 1 and a message.
+ * Collective. */
 int bench_outputs_check(const cli_world *w, const bench_config *c);
 
 extern const cli_group bench_group; /* commands and options of `tutti bench` (bench.c) */
@@ -101,7 +103,7 @@ typedef struct bench_pattern {
     tutti_piece *piece;
 } bench_pattern;
 
-const char *bench_pattern_name(int i); /* NULL if there are not more than i patterns */
+const char *bench_pattern_name(int i); /* NULL if there are at most i patterns */
 const char *bench_pattern_title(const char *name);
 /* Return the same name with static storage duration. */
 const char *bench_pattern_kept_name(const char *name);
@@ -136,7 +138,7 @@ void content_fill(uint64_t seed, tutti_off offset, void *buf, tutti_off bytes);
 tutti_off content_check(uint64_t seed, tutti_off offset, const void *buf, tutti_off bytes);
 void content_fill_pieces(uint64_t seed, const bench_pattern *p, void *user);
 tutti_off content_check_pieces(uint64_t seed, const bench_pattern *p, const void *user);
-/* Compare bytes [lo, hi) of a file with their known values.  0, or 1 and a message */
+/* Compare bytes [lo, hi) of a file with their known values.  Returns 0, or 1 and a message. */
 int content_check_file(uint64_t seed, const char *path, tutti_off lo, tutti_off hi);
 
 /* ---- entries */
@@ -178,7 +180,8 @@ typedef struct bench_entry {
     int stays;        /* measured in all rounds even if it is slow */
     bench_phases now; /* this rank's phases of the current run */
     bench_summary time;
-    /* ratios of medians, or the median of paired ratios; 0: unknown */
+    /* to_limit, to_bare: ratios of medians; to_limit_paired: median of the ratios of paired rounds;
+     * 0: unknown */
     double to_limit, to_limit_paired, to_bare;
     int unavailable;   /* not supported by this machine or build */
     char explain[256]; /* tutti_file_explain; Tutti only */
@@ -240,7 +243,7 @@ typedef struct bench_job {
 typedef struct bench_scene {
     int (*make)(const bench_cell *cell, const cli_world *w, bench_pattern *out);
     /* If not NULL, runs write into an existing file, and this function checks its content
-     * afterwards.  0, or 1 and a message. */
+     * afterwards.  Returns 0, or 1 and a message. */
     int (*verify_write)(const bench_job *job, const bench_entry *e);
     void (*done)(const bench_cell *cell); /* release the data that `make` allocated; may be NULL */
     /* print further JSON members of the cell, each followed by a comma; may be NULL */
@@ -275,7 +278,8 @@ void variant_end(bench_job *job, bench_entry *e);
 int peer_open(const bench_job *job, MPI_File *out);
 int peer_close(const bench_job *job, MPI_File *file, int code);
 
-/* Allocate the shared memory of the reference "staging".  NULL: the ranks do not share a node.  Collective. */
+/* Allocate the shared memory of the reference "staging".  Returns NULL if the ranks do not share a
+ * node.  Collective. */
 struct staging *staging_make(const cli_world *w, tutti_off slice);
 void staging_free(struct staging **s);
 
@@ -296,7 +300,7 @@ void timing_run(bench_job *job, bench_entry *e, double *value);
 /* Call before each further round: entries that exceed cell->patience are skipped from now on.  All ranks have
  * the same times and make the same decision. */
 void timing_let_rest(bench_cell *cell);
-/* minimum number of rounds before an entry may be skipped; the same for a peer */
+/* minimum number of rounds before an entry, and before a peer, may be skipped */
 enum { BENCH_TRIAL = 3, BENCH_TRIAL_PEER = 5 };
 void timing_ratios(bench_cell *cell); /* compute summaries and ratios of all entries */
 const bench_entry *timing_limit(const bench_cell *cell);
@@ -305,18 +309,18 @@ double bench_ratio_judged(const bench_cell *cell, const bench_entry *e);
 double bench_bandwidth(const bench_cell *cell, const bench_entry *e, double seconds); /* in MiB/s */
 
 /* ---- cells (cell.c) */
-int bench_create(const bench_job *job); /* create the file on rank 0.  Collective */
+int bench_create(const bench_job *job); /* create the file on rank 0.  Collective. */
 void cell_name_file_system(const char *dir, char *out, size_t size);
 /* Run n cells of one directory, pattern, size and number of ranks, which share their buffers.  share:
  * fractions of the time budget at the start and at the end.  Collective on all->world. */
 int cells_run(const bench_job *all, int n, bench_cell *cell, cli_progress *progress,
               const double share[2]);
-void results_name_mpi(bench_results *r); /* also sets r->profile */
+void results_name_mpi(bench_results *r); /* set the names of the MPI library and of the profile */
 void results_count_failures(bench_results *r);
 void results_keep(bench_results *r, int cells); /* keep the first `cells` cells, free the others */
 void results_free(bench_results *r);
 
-/* ---- reports (report_*.c), on rank 0 only.  0, or 1 and a message */
+/* ---- reports (report_*.c), on rank 0 only.  report_json returns 0, or 1 and a message. */
 void report_text(const bench_results *r, FILE *f);
 int report_json(const bench_results *r, const char *path);
 int report_is_quiet(const bench_config *c); /* the JSON report is written to standard output */

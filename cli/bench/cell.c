@@ -161,8 +161,8 @@ int cells_run(const bench_job *all, int n, bench_cell *cell, cli_progress *progr
 
 /* ---- results */
 
-/* Store the library's name and version.  The text after the first comma is omitted: it may name the build
- * machine. */
+/* Store the name and version of the MPI library, and the path of the profile.  The text after the
+ * first comma is omitted: it may name the build machine. */
 void results_name_mpi(bench_results *r) {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length;

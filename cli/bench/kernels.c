@@ -113,8 +113,8 @@ tutti_err kernel_e3sm(const cli_world *w, tutti_off size, char kind, bench_patte
     qsort(curve, (size_t)all, sizeof *curve, compare_cells);
     int *owner = cli_array(all, 1, sizeof *owner), land = 0; /* [all] rank; -1: not in the file */
     for (int i = 0; i < all; i++) {
-        const int at =
-            kind == 'f' && i % 2 ? (i + all / 2) % all : i; /* curve position of the antipode */
+        /* curve position of the cell or, for every second cell of kind f, of its antipode */
+        const int at = kind == 'f' && i % 2 ? (i + all / 2) % all : i;
         owner[curve[i].cell] = (int)((int64_t)at * w->ranks / all);
         if (kind == 'i') {
             /* About a third of the sphere is land, in patches of 4 x 4 cells. */

@@ -28,7 +28,8 @@ static void json_times(FILE *f, const bench_cell *cell, const bench_entry *e) {
         fprintf(f, ", \"to_limit\": %.4f, \"to_limit_paired\": %.4f", e->to_limit,
                 e->to_limit_paired);
     if (e->to_bare > 0) fprintf(f, ", \"to_bare\": %.4f", e->to_bare);
-    for (int k = 1; bench_values[k] && cell->figure; k++) /* only phases with a time > 0 */
+    /* Report only phases with a time > 0. */
+    for (int k = 1; bench_values[k] && cell->figure; k++)
         if (measure_quantile(e->v.sample[k], e->v.rounds, 1) > 0)
             measure_json_samples(f, bench_values[k], e->v.rounds, e->v.sample[k]);
 }

@@ -12,7 +12,8 @@ tutti_err variant_open(bench_job *job, const bench_entry *e) {
     return tutti_file_open(job->world->comm, job->path, mode, &e->options, &job->file);
 }
 
-/* Report an error of the library.  A store or method that this machine or build lacks is marked unavailable. */
+/* Report an error of the library.  A store or method that this machine or build lacks is marked
+ * unavailable. */
 int variant_failed(bench_entry *e) {
     e->unavailable = tutti_last_error()->code == TUTTI_ERR_UNSUPPORTED;
     return cli_error_tutti();
@@ -83,7 +84,7 @@ static int run_reused(bench_job *job, bench_entry *e) {
 const bench_runner bench_tutti_reused = {
     .prepare = prepare_reused, .run = run_reused, .end = variant_end};
 
-/* ---- independent access: open and close are collective, so that a rank that failed must close the file, too */
+/* ---- independent access: open and close are collective, so a rank that failed must also close */
 
 static int run_independent(bench_job *job, bench_entry *e) {
     const bench_pattern *p = job->pattern;

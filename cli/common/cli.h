@@ -20,11 +20,12 @@ typedef struct cli_world {
 } cli_world;
 
 void cli_world_init(cli_world *w);
-/* Make a world of the first `ranks` ranks of `all`; out->comm is MPI_COMM_NULL on other ranks.  Collective. */
+/* Make a world of the first `ranks` ranks of `all`; out->comm is MPI_COMM_NULL on other ranks.
+ * Collective. */
 void cli_world_first(const cli_world *all, int ranks, cli_world *out);
 void cli_world_free(cli_world *w);
 
-/* ---- errors: the last message of this process.  These functions return 1. */
+/* ---- errors: the cli_error functions set the last message of this process, and return 1 */
 int cli_error(const char *fmt, ...) TUTTI_PRINTF(1, 2);
 int cli_error_errno(const char *what, const char *path);
 int cli_error_tutti(void); /* report the library's last error */
@@ -46,15 +47,16 @@ double cli_now(void); /* seconds; the ranks of a node use the same clock */
 /* Return the time from the first start to the last end of all ranks; without a common clock, the longest time
  * of a rank.  Collective. */
 double cli_elapsed(const cli_world *w, double start, double end);
-/* Determine the free bytes of a directory.  0, or 1 and a message if the directory is not writable */
+/* Determine the free bytes of a directory.  Returns 0, or 1 and a message if the directory is not
+ * writable. */
 int cli_directory_room(const char *dir, double *bytes_out);
-/* Return the path of a scratch file in a private directory, the same on all ranks; further files may be
- * created there.  The directory is removed by the next call and, on any end of the command, by the guard.
- * Collective */
+/* Return the path of a scratch file in a private directory, the same on all ranks; further files
+ * may be created there.  The directory is removed by the next call and, on any end of the command,
+ * by the guard.  Collective. */
 const char *cli_scratch(const cli_world *w, const char *dir, const char *command);
 void cli_scratch_remove(const cli_world *w); /* rank 0 removes the directory */
-/* Write the file to the device and drop it from the page cache of this machine.  0, or 1 and a
- * message; fails if the file system exists only in the page cache */
+/* Write the file to the device and drop it from the page cache of this machine.  Returns 0, or 1
+ * and a message; fails if the file system exists only in the page cache. */
 int cli_file_forget(const char *path);
 void cli_catch_signals(void);
 /* Set the effect of signals.  on = 1: only record the first SIGINT or SIGTERM; 0: signals end the
@@ -73,7 +75,8 @@ void *cli_zeros(size_t bytes);
 void *cli_array(tutti_count n, tutti_count each, size_t size);
 void *cli_realloc(void *p, size_t bytes);
 char *cli_strdup(const char *s);
-/* Allocate memory and append its address to *kept, a list of *keeps pointers, to free all of them together. */
+/* Allocate memory and append its address to *kept, a list of *keeps pointers, to free all of them
+ * together. */
 void *cli_keep(void ***kept, int *keeps, size_t bytes);
 
 /* ---- text */
@@ -144,13 +147,13 @@ int cli_output_refuse(const char *path);
 /* Convert a text to a file name: '/', '%', control characters and a leading '.' become %XX.  The result must
  * be freed. */
 char *cli_file_name(const char *text);
-/* Open an output.  The file gets its name when it is closed.  NULL and a message on failure, also for an
- * output that is refused */
+/* Open an output.  The file gets its name when it is closed.  Returns NULL and a message on
+ * failure, also for an output that is refused. */
 FILE *cli_output_open(const char *path);
 /* Print the path of an output, or an item of a JSON list; before: number of items already printed. */
 void cli_output_print(const char *path, int json, int before);
-/* Check, before long work, that an output can be written; path may be NULL.  0, or 1 and a
- * message */
+/* Check, before long work, that an output can be written; path may be NULL.  Returns 0, or 1 and a
+ * message. */
 int cli_output_check(const char *path);
 /* Close an output; failed: remove the file.  Returns 1 if `failed`; 1 and a message if writing
  * fails */
@@ -173,7 +176,8 @@ char *cli_path_from(const char *path, const char *from);
 /* Return whether `rest` is a suffix that files belonging to an Exodus file have: -s0002, -s.0002,
  * -s0002.tutti, .tutti. */
 int cli_is_companion(const char *rest);
-/* Action for an entry whose name begins with that of `path`; rest: the suffix.  0, or 1 and a message */
+/* Action for an entry whose name begins with that of `path`; rest: the suffix.  Returns 0, or 1 and
+ * a message. */
 typedef int (*cli_entry_action)(const void *context, const char *entry, const char *rest);
 int cli_for_entries(const char *path, cli_entry_action act, const void *context);
 /* remove all entries of `path`, directories with their contents */
@@ -194,11 +198,11 @@ typedef struct cli_staged {
     const char *write_to; /* equal to `path` or `temporary` */
     int replace;
 } cli_staged;
-/* Begin a staged output.  1 and a message: the output is refused, or exists and `replace` is 0.  From now on
- * the first signal is only recorded (cli_stopped).  Collective */
+/* Begin a staged output.  Returns 0; 1 and a message if the output is refused, or exists and
+ * `replace` is 0.  From now on the first signal is only recorded (cli_stopped).  Collective. */
 int cli_stage_begin(const cli_world *w, const char *path, int replace, cli_staged *out);
-/* End a staged output, which must be closed.  failed: remove the written files.  1, and a message if renaming
- * fails.  Collective */
+/* End a staged output, which must be closed; failed: remove the written files.  Returns 1 if
+ * `failed`; 1 and a message if renaming fails; otherwise 0.  Collective. */
 int cli_stage_end(const cli_world *w, cli_staged *s, int failed);
 void cli_stage_free(cli_staged *s);
 

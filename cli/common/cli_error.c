@@ -1,6 +1,6 @@
-/* Messages of the command, and agreement of ranks on failures and signals.  A step that can fail on one rank
- * only ends with cli_agree, so that all ranks take the same branch and rank 0 can print the errors of other
- * ranks.
+/* Messages of the command, and agreement of ranks on failures and signals.  A step that may fail on
+ * some ranks only must end with cli_agree, so that all ranks take the same branch and rank 0 can
+ * print the errors of other ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/cli.h"
 #include "measure/measure.h"

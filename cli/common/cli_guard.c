@@ -16,7 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Messages to the guard: '+' or '-' and a path. */
+/* Maximum bytes of a message to the guard, '+' or '-' and a path; number of attempts to remove a
+ * path, and the pause between them. */
 enum { MESSAGE = PATH_MAX + 2, TRIES = 1000, PAUSE_NS = 10000000 };
 
 static int channel = -1;

@@ -15,7 +15,8 @@
 
 /* ---- time */
 
-/* With more ranks than cores, ranks start at different times: the time of one late rank would be too short. */
+/* With more ranks than cores, ranks start at different times: the time of one late rank would be
+ * too short. */
 double cli_elapsed(const cli_world *w, double start, double end) {
     if (!w->one_node) return cli_max(w, end - start);
     const double first = -cli_max(w, -start);

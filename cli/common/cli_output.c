@@ -137,7 +137,8 @@ static int find_temporary(const FILE *f) {
     return -1;
 }
 
-/* Open a temporary file in the directory of the output.  NULL: write the output in place */
+/* Open a temporary file in the directory of the output.  Returns NULL if the output must be written
+ * in place. */
 static FILE *open_temporary(const char *path) {
     struct stat st;
     const int exists = stat(path, &st) == 0, i = find_temporary(NULL);

@@ -24,7 +24,7 @@ static int remove_companion(const void *context, const char *entry, const char *
     return 0;
 }
 
-/* Prepare a staged output on rank 0.  0, or 1 and a message */
+/* Prepare a staged output on rank 0.  Returns 0, or 1 and a message. */
 static int begin_staging(const char *path, int replace, cli_staged *s) {
     struct stat st;
     if (cli_output_refuse(path)) return 1;

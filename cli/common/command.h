@@ -43,7 +43,8 @@ typedef struct cli_command {
     const char *summary;  /* one line for the overview */
     const char *details;  /* further text for --help; NULL: none */
     int is_serial;        /* only rank 0 runs the command */
-    /* Run the command.  Returns an exit code.  w is NULL in groups without MPI.  Collective unless is_serial */
+    /* Run the command; return an exit code.  `w` is NULL in groups without MPI.  Collective unless
+     * is_serial is set. */
     int (*run)(const cli_world *w, const void *config);
 } cli_command;
 
@@ -69,7 +70,8 @@ typedef struct cli_group {
     void (*start)(void *config, int argc, char **argv);
     /* remove bits from the call, depending on the operands; may be NULL */
     void (*narrow)(void *config);
-    /* check that options do not contradict each other; 0, or 1 and a message; may be NULL */
+    /* check that options do not contradict each other; returns 0, or 1 and a message; may be
+     * NULL */
     int (*check)(void *config);
 } cli_group;
 
@@ -91,7 +93,8 @@ typedef struct cli_call {
 /* Format the full name of a command, such as "tutti array read".  Returns out. */
 const char *cli_full_name(const cli_group *g, const cli_command *command, char *out, size_t size);
 typedef enum cli_parsed { CLI_PARSED, CLI_HELP, CLI_VERSION, CLI_WRONG } cli_parsed;
-/* Parse the words after the name of the command.  CLI_WRONG: there is a message.  Not collective */
+/* Parse the words after the name of the command.  CLI_WRONG is returned with a message.  Not
+ * collective. */
 cli_parsed cli_parse(const cli_group *g, const cli_command *command, int argc, char **argv,
                      void *config);
 void cli_config_free(void *config);
@@ -100,19 +103,19 @@ int cli_option_applies(const cli_option *o, const cli_group *g, const cli_comman
 /* Options that all commands accept. */
 extern const cli_option cli_common_options[];
 enum { CLI_COMMON_OPTIONS = 4 };
-/* Set a common option.  0, or 1 and a message */
+/* Set a common option.  Returns 0, or 1 and a message. */
 int cli_common_set(const cli_option *o, const char *value);
-/* Return the name with the smallest edit distance; NULL: all are too different. */
+/* Return the name with the smallest edit distance; NULL: all names are too different. */
 const char *cli_nearest(const char *name, int n, const char *const *names);
 
 /* ---- command_help.c */
-/* Print the help of a command; command NULL: of the group */
+/* Print the help of a command; command NULL: of the group. */
 void cli_help_print(FILE *f, const cli_group *g, const cli_command *command);
 void cli_help_overview(FILE *f, const cli_group *const *groups, int n);
 void cli_help_json(FILE *f, const cli_group *const *groups, int n);
 
 /* ---- command_run.c */
-/* Run a command; argv[0] is its name, or that of its group.  @return the exit code */
+/* Run a command; argv[0] is its name, or that of its group.  Returns the exit code. */
 int cli_group_run(const cli_group *g, int argc, char **argv);
 /* Parse the arguments, initialize MPI, run, and print the message of a failure.  argv: the words after the
  * name of the command */

@@ -41,7 +41,7 @@ int cli_option_applies(const cli_option *o, const cli_group *g, const cli_comman
 
 /* ---- misspelled names */
 
-/* Count letters to change, add, remove or swap with the next letter. */
+/* Return the number of letters to change, add, remove or swap with the next letter. */
 static int edit_distance(const char *a, const char *b) {
     enum { LONGEST = 40 };
     int d[LONGEST + 1][LONGEST + 1];

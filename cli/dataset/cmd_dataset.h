@@ -36,17 +36,17 @@ typedef struct dataset_catalogue {
     tutti_off bytes;      /* bytes of all segments */
 } dataset_catalogue;
 
-/* Open a dataset; totals are 0.  0, or 1 and a message */
+/* Open a dataset; totals are 0.  Returns 0, or 1 and a message. */
 int dataset_open(MPI_Comm comm, const char *path, dataset_catalogue *out);
 /* Compute the totals of variables. */
 int dataset_count(dataset_catalogue *c);
 void dataset_close(dataset_catalogue *c);
 /* Open the dataset of a command, run the command on it, and close it. */
 int dataset_run(const data_config *config, int (*run)(dataset_catalogue *, const data_config *));
-/* Find a variable by name.  NULL and a message: not found */
+/* Find a variable by name.  Returns NULL and a message if there is none. */
 const tutti_variable_row *dataset_variable(const dataset_catalogue *c, const char *name);
-/* Get the section of a variable in a segment.  1: found; 0: the segment does not have the variable;
- * -1 and a message: failed */
+/* Get the section of a variable in a segment.  Returns 1, 0 if the segment does not have the
+ * variable, or -1 and a message. */
 int dataset_has(const dataset_catalogue *c, tutti_count segment, const char *variable,
                 tutti_section_row *out);
 const char *dataset_kind_name(tutti_segment_kind kind);
@@ -55,8 +55,8 @@ const char *dataset_item_name(tutti_item item);
 const char *dataset_shape_text(int ndims, const tutti_count *shape, char *out, size_t size);
 /* Print a shape as a JSON list. */
 void dataset_json_shape(FILE *f, int ndims, const tutti_count *shape);
-/* Parse -s: "latest" (or NULL), "all", a number, or "index:N", "time:T" as a range of segments.  0, or 1 and
- * a message */
+/* Parse -s: "latest" (or NULL), "all", a number, or "index:N", "time:T" as a range of segments.
+ * Returns 0, or 1 and a message. */
 int dataset_select(const dataset_catalogue *c, const char *text, tutti_count *first_out,
                    tutti_count *last_out);
 /* An info; `value` must be freed. */
@@ -66,7 +66,7 @@ typedef struct dataset_info {
     tutti_count count;
     char *value; /* `count` values, followed by a zero byte */
 } dataset_info;
-/* Read info `number` of an owner.  1: read; 0: it does not exist; -1 and a message: failed */
+/* Read info `number` of an owner.  Returns 1, 0 if it does not exist, or -1 and a message. */
 int dataset_info_read(const dataset_catalogue *c, const tutti_info_owner *owner, tutti_count number,
                       dataset_info *out);
 
@@ -92,10 +92,11 @@ typedef struct dataset_view {
     tutti_slice piece; /* part of the space that is in `buffer` */
 } dataset_view;
 
-/* Open a view.  slice NULL: all values.  0, or 1 and a message */
+/* Open a view; slice NULL: all values.  Returns 0, or 1 and a message. */
 int dataset_view_open(const dataset_catalogue *c, const tutti_variable_row *v, tutti_count segment,
                       const char *slice, dataset_view *out);
-/* Read the next values in the order of the space.  1: read; 0: no further values; -1 and a message */
+/* Read the next values in the order of the space.  Returns 1, 0 if there are no further values, or
+ * -1 and a message. */
 int dataset_view_next(dataset_view *v);
 void dataset_view_close(dataset_view *v);
 /* Return value i of the buffer; for complex types its modulus. */
@@ -121,16 +122,17 @@ typedef struct dataset_ids {
 } dataset_ids;
 
 int dataset_is_list(const dataset_catalogue *c, const char *space);
-/* Read the ids that are valid in a segment, unless `io` contains them already.  0, or 1 and a message */
+/* Read the ids that are valid in a segment, unless `io` contains them already.  Returns 0, or 1 and
+ * a message. */
 int dataset_ids_read(const dataset_catalogue *c, const char *space, tutti_count segment,
                      dataset_ids *io);
 void dataset_ids_free(dataset_ids *ids);
-/* Read the n ids that a topology defines.  0, or 1 and a message */
+/* Read the n ids that a topology defines.  Returns 0, or 1 and a message. */
 int dataset_ids_get(const dataset_catalogue *c, const char *space, tutti_count topology,
                     tutti_count n, int64_t *id);
 
-/* ---- commands: return an exit code; CLI_FAILED: there is a message.  Except for verify, w is unused: rank 0
- * only */
+/* ---- commands: return an exit code, CLI_FAILED with a message.  All except verify run on rank 0
+ * only, and do not use `w`. */
 int dataset_ls(const cli_world *w, const data_config *c);
 int dataset_show(const cli_world *w, const data_config *c);
 int dataset_verify(const cli_world *w, const data_config *c);
@@ -141,8 +143,8 @@ int dataset_plot(const cli_world *w, const data_config *c);
 int dataset_cp(const cli_world *w, const data_config *c);
 int dataset_export(const cli_world *w, const data_config *c);
 int dataset_archive(const cli_world *w, const data_config *c); /* also restore */
-/* Export for Zarr (dataset_zarr.c); prefix: prepended to the names of data files.  0, or 1 and a
- * message */
+/* Export for Zarr (dataset_zarr.c); prefix: prepended to the names of data files.  Returns 0, or 1
+ * and a message. */
 int dataset_export_zarr(const dataset_catalogue *c, const data_config *config, FILE *f,
                         const char *prefix);
 

@@ -71,7 +71,8 @@ void dataset_view_close(dataset_view *v) {
     v->buffer = NULL;
 }
 
-/* Remove the values that are not selected from the n items in the buffer.  @return the number of values left */
+/* Remove the values that are not selected from the n items in the buffer.  Returns the number of
+ * values left. */
 static tutti_count choose_numbers(dataset_view *v, tutti_count n) {
     const size_t size = (size_t)v->number.element_size;
     const tutti_count all = v->row->values_per_item;

@@ -126,7 +126,8 @@ static int zarray_write(zarr *z, const group *g, const array *a) {
             : is_big  ? '>'
                       : '<',
             kind, size);
-    if (spec->fill == 0) /* a fill value of 0 would make xarray treat every 0 as missing */
+    /* With a fill value of 0, xarray would treat every 0 as a missing value. */
+    if (spec->fill == 0)
         fputs("null", f);
     else
         fill_write(f, spec->fill, type);

@@ -19,8 +19,8 @@
 
 /* ---- options (exodus_args.c) */
 
-/* Parse --steps as steps first ... last, counted from 1; last < first if there are none.  0, or 1 and a
- * message */
+/* Parse --steps as steps first ... last, counted from 1; last < first if there are none.  Returns
+ * 0, or 1 and a message. */
 int exodus_steps_chosen(const data_config *c, tutti_count steps, tutti_count *first_out,
                         tutti_count *last_out);
 /* Set the options of a new file from the command line. */
@@ -58,7 +58,8 @@ typedef struct exodus_outline {
     char **line;
 } exodus_outline;
 
-int exodus_outline_read(const tutti_exodus *x, exodus_outline *out); /* 0, or 1 and a message */
+/* Read the outline of a file.  Returns 0, or 1 and a message. */
+int exodus_outline_read(const tutti_exodus *x, exodus_outline *out);
 /* Define all contents of an outline in a new file, except the counts, which put_mesh sets. */
 int exodus_outline_define(const exodus_outline *o, tutti_exodus *to);
 void exodus_outline_free(exodus_outline *o);
@@ -68,7 +69,7 @@ tutti_count exodus_find(exodus_outline *o, tutti_exodus_kind kind, int64_t id);
 int exodus_find_variable(exodus_outline *o, tutti_exodus_kind kind, const char *name);
 /* Return the length of the longest name, at least 32: the option name_length of a copy. */
 int exodus_name_length(const exodus_outline *o);
-/* Check that each variable of -v exists in one of n outlines.  0, or 1 and a message */
+/* Check that each variable of -v exists in one of n outlines.  Returns 0, or 1 and a message. */
 int exodus_variables_known(const data_config *c, int n, const exodus_outline *o);
 /* Append a copy of an entity without truth table entries and properties; returns its number. */
 tutti_count exodus_outline_add(exodus_outline *o, const tutti_exodus_entity *e);
@@ -89,7 +90,7 @@ static inline int exodus_is_set(int kind) {
 static inline int exodus_is_map(int kind) {
     return kind >= TUTTI_EXODUS_NODE_MAP && kind <= TUTTI_EXODUS_FACE_MAP;
 }
-/* Compare case-insensitively, ignoring trailing digits of `topology`. */
+/* Return whether `topology` is `name`, ignoring case and trailing digits of `topology`. */
 int exodus_topology_is(const char *topology, const char *name);
 
 /* ---- meshes and results of this rank (exodus_results.c) */
@@ -108,7 +109,7 @@ tutti_count exodus_entries_of(const tutti_exodus_parameters *p, int kind);
 int exodus_has_ids(const tutti_exodus_parameters *p, int kind);
 /* Return the allocated number of rows of a table with n rows. */
 size_t exodus_table_room(tutti_count n);
-/* Create a file with the entities of an outline and a mesh.  0, or 1 and a message */
+/* Create a file with the entities of an outline and a mesh.  Returns 0, or 1 and a message. */
 int exodus_file_make(MPI_Comm comm, const char *path, const tutti_exodus_options *opt,
                      const exodus_outline *o, const tutti_exodus_mesh *m, tutti_exodus **out);
 /* Compute the share of this rank: entries first ... first + n - 1 of `all`. */
@@ -142,7 +143,8 @@ typedef struct exodus_results {
 void exodus_results_make(const exodus_outline *o, const tutti_exodus_mesh *m, exodus_results *out);
 void exodus_results_free(exodus_results *r);
 
-/* Copy additional maps and the order map, which are not part of a mesh.  0, or 1 and a message.  Collective. */
+/* Copy additional maps and the order map, which are not part of a mesh.  Returns 0, or 1 and a
+ * message.  Collective. */
 int exodus_maps_copy(const cli_world *w, const exodus_outline *o, tutti_exodus *from,
                      tutti_exodus *to);
 
@@ -157,8 +159,8 @@ typedef struct exodus_unique {
     void **kept;
     int keeps;
 } exodus_unique;
-/* Remove duplicate members of sets; name: name of the command, for warnings.  0, or 1 and a
- * message: a set with duplicate members has results */
+/* Remove duplicate members of sets; name: name of the command, for warnings.  Returns 0, or 1 and a
+ * message if a set with duplicate members has results. */
 int exodus_unique_make(const exodus_outline *o, const tutti_exodus_mesh *m, const char *name,
                        exodus_unique *out);
 void exodus_unique_free(exodus_unique *u);
@@ -203,8 +205,8 @@ const void **exodus_sort_runs(const void *items, tutti_count n, size_t size,
 
 /* Convert a number from the file, where numbers start at 1, to a position from 0; -1 for numbers < 1. */
 tutti_count exodus_place_of_number(int64_t number);
-/* Read the ids at positions (from 0) of nodes (NODAL) or of elements, edges or faces (the kind of their
- * blocks).  0, or 1 and a message.  Collective. */
+/* Read the ids at positions (from 0) of nodes (NODAL) or of elements, edges or faces (the kind of
+ * their blocks).  Returns 0, or 1 and a message.  Collective. */
 int exodus_ids_at(tutti_exodus *x, int kind, tutti_count n, const tutti_count *places,
                   int64_t *ids_out);
 
@@ -215,8 +217,8 @@ int exodus_ids_at(tutti_exodus *x, int kind, tutti_count n, const tutti_count *p
  * @param[out] order_out  [27] index in the element of node i of the cell */
 int exodus_vtk_cell(const char *topology, int nodes, int *nodes_out, int *order_out);
 
-/* ---- commands: return an exit code; CLI_FAILED: there is a message.  Collective, but info and archive: rank
- * 0 only */
+/* ---- commands: return an exit code, CLI_FAILED with a message.  Collective, except info and
+ * archive, which run on rank 0 only. */
 int exodus_info(const cli_world *w, const data_config *c);
 int exodus_diff(const cli_world *w, const data_config *c);
 int exodus_join(const cli_world *w, const data_config *c);
@@ -228,8 +230,8 @@ int exodus_import(const cli_world *w, const data_config *c);
 int exodus_export(const cli_world *w, const data_config *c);
 int exodus_export_xdmf(const data_config *c); /* export --xdmf; rank 0 only */
 
-/* Import a mesh from Gmsh, or convert an Exodus file to a dataset.  0, or 1 and a message.
- * Collective */
+/* Import a mesh from Gmsh, or convert an Exodus file to a dataset.  Returns 0, or 1 and a message.
+ * Collective. */
 int exodus_from_gmsh(const cli_world *w, const data_config *c, const char *from, const char *to);
 int exodus_to_dataset(const cli_world *w, const data_config *c, const char *from, const char *to);
 

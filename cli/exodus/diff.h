@@ -57,7 +57,8 @@ tutti_count exodus_other(const exodus_comparison *k, int kind, tutti_count numbe
 /* Format "element 17", "element 17, side 2" or "node 3". */
 void exodus_place_text(int kind, int64_t id, int64_t side, char *out, size_t size);
 
-/* ---- exodus_diff_mesh.c, exodus_diff_sets.c, exodus_diff_steps.c: 0, or 1 and a message.   Collective */
+/* ---- exodus_diff_mesh.c, exodus_diff_sets.c, exodus_diff_steps.c: return 0, or 1 and a message.
+ * Collective. */
 int exodus_diff_mesh(exodus_comparison *k);
 int exodus_diff_sets(exodus_comparison *k);
 int exodus_diff_steps(exodus_comparison *k);

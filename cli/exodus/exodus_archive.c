@@ -65,7 +65,8 @@ static int write_fully(int fd, const void *bytes, size_t n, const char *path) {
     return 0;
 }
 
-/* Read up to n bytes.  -1 and a message: failed */
+/* Read up to n bytes, fewer only at the end of the file.  Returns their number, or -1 and a
+ * message. */
 static ssize_t read_some(int fd, void *bytes, size_t n, const char *path) {
     size_t done = 0;
     while (done < n) {

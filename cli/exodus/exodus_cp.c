@@ -11,7 +11,8 @@ typedef struct {
     const data_config *config;
     tutti_exodus *from, *to;
     exodus_outline outline;
-    tutti_count seen, copied, files; /* steps in previous files; steps copied so far */
+    /* steps of previous input files; steps copied; meshes written */
+    tutti_count seen, copied, files;
     tutti_count first, last;
     uint64_t hash; /* hash of the mesh in the current output file */
 } copy;

@@ -190,7 +190,7 @@ static int copy_set(transfer *t, const tutti_exodus_entity *e) {
         {"attributes", TUTTI_EXODUS_ATTRIBUTES, e->kind, 0, e->id, -1, TUTTI_FLOAT64},
         {"factors", TUTTI_EXODUS_FACTORS, e->kind, 0, e->id, -1, TUTTI_FLOAT64},
     };
-    /* without the last, factors, for sides, which may have several factors per member */
+    /* for side sets, omit the last array, factors: a side may have several factors */
     const size_t n = e->kind == TUTTI_EXODUS_SIDE_SET ? 3 : 4;
     for (size_t i = 0; i < n; i++)
         if (copy_array(t, &all[i])) return 1;

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Exodus topologies of element types: [0] if the space has the dimension of the element, [1] if it has more. */
+/* Exodus topologies of element types: [0] if the space has the dimension of the element, [1] if it
+ * has more. */
 static const char *const topology_table[TUTTI_MESH_TYPES][2] = {
     [TUTTI_MESH_POINT] = {"SPHERE", "SPHERE"},     [TUTTI_MESH_LINE] = {"BAR2", "BAR2"},
     [TUTTI_MESH_TRIANGLE] = {"TRI3", "TRISHELL3"}, [TUTTI_MESH_QUAD] = {"QUAD4", "SHELL4"},
@@ -57,8 +58,8 @@ typedef struct {
     /* number of runs of consecutive elements of the highest dimension, in the order of the file */
     tutti_count runs;
     tutti_count (*run)[3]; /* [runs] first element, count, count in all previous runs */
-    /* the mesh of this rank */
-    /* [elements] index among the elements of all blocks; -1: boundary element */
+    /* the mesh of this rank.  place: [elements] index among the elements of all blocks; -1:
+     * boundary element */
     tutti_count *place;
     exodus_outline o;
     int name_length; /* length of the longest name */
@@ -162,8 +163,8 @@ static group *groups_gather(gmsh *g, int *n_out) {
     return out;
 }
 
-/* Add a block or set.  In pass 0, groups with a unique tag get the tag as id; in pass 1, the others get
- * higher ids. */
+/* Add a block or set.  In pass 0, the first group with each positive tag gets the tag as id; in
+ * pass 1, the other groups get higher ids. */
 static void group_add(group **v, int *n, group x, int pass) {
     int64_t most = 0;
     int is_taken = x.physical < 1;

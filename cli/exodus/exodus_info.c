@@ -70,7 +70,7 @@ static int look_at(look *k) {
     return err == TUTTI_OK || err == TUTTI_ERR_NOT_FOUND ? 0 : cli_error_tutti();
 }
 
-/* Format "checksums in out.e.tutti", or the reason why there are none. */
+/* Return the path of the sidecar, or the reason why it is not used, or "none". */
 static char *sidecar_text(const look *k) {
     const char *warning = tutti_exodus_warning(k->x);
     if (warning[0]) return cli_strdup(warning);

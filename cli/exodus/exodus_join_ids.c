@@ -1,9 +1,10 @@
 /* tutti exodus join: check that entries of several pieces with the same id are the same entry.
  *
- * All ranks mark their ids in a bit map, from which they find the ids that occur more than once; if the bit map would
- * be larger than the ids, all ids are treated like these.  The id range of each kind is divided among the ranks.  Every
- * rank sends id and hash of the contents of each such entry to the rank responsible for the id, which searches for ids
- * with different hashes.
+ * All ranks mark their ids in a bit map, from which they find the ids that occur more than once.
+ * If the bit map would be larger than the ids, all ids are treated as repeated.  The id range of
+ * each kind is divided among the ranks.  Every rank sends the id, and a hash of the contents, of
+ * each entry with a repeated id to the rank responsible for the id, which searches for ids with
+ * different hashes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/join.h"
 
@@ -82,7 +83,8 @@ static int64_t id_of(const id_list *l, tutti_count i) {
     return l->v ? l->v[i] : l->first + i;
 }
 
-/* Bit maps of the ids from `low` on: ids that occur, ids that occur more than once. */
+/* One bit each for 64 consecutive ids, those of the first word beginning with `low`: whether the id
+ * occurs, and whether it occurs more than once. */
 typedef struct {
     uint64_t once, twice;
 } mark;
@@ -102,8 +104,8 @@ static void merge_marks(void *from, void *io, int *n, MPI_Datatype *type) {
     }
 }
 
-/* Mark the ids of all pieces of all ranks: `all` entries with ids low ... high.  Return whether any id may occur more
- * than once.  The caller frees m->word.   Collective */
+/* Mark the ids of all pieces of all ranks: `all` entries with ids low ... high.  Return whether any
+ * id may occur more than once.  The caller frees m->word.  Collective. */
 static int mark_ids(const exodus_whole *w, int kind, tutti_count all, int64_t low, int64_t high,
                     marks *m) {
     MPI_Datatype type;
@@ -232,7 +234,8 @@ typedef struct {
     int *maps;
 } holders;
 
-/* Report the first piece that has the id, and the first piece that has different contents for it.  Collective */
+/* Report the first piece that has the id, and the first piece that has different contents for it.
+ * Collective. */
 static void report_conflict(const exodus_whole *w, int pieces, int k, int64_t id) {
     static const struct {
         const char *entry, *made_of, *map;
@@ -282,8 +285,8 @@ static int check_kind(const exodus_whole *w, int pieces, int k) {
     const int kind = entry_kinds[k];
     int64_t least = INT64_MAX;
     tutti_count n = 0, at = 0, all = 0;
-    int64_t range[2] = {INT64_MAX,
-                        INT64_MAX}; /* the smallest id, and the complement of the largest */
+    /* the smallest id, and the complement of the largest */
+    int64_t range[2] = {INT64_MAX, INT64_MAX};
     for (int p = 0; p < w->pieces; p++)
         for (tutti_count b = 0; b < count_lists(&w->piece[p], kind); b++) {
             const id_list l = list_ids(&w->piece[p], kind, b);

@@ -281,7 +281,8 @@ void exodus_join_mesh(exodus_whole *w) {
     const tutti_exodus_mesh *m = w->pieces == 1 ? w->piece[0].mesh : NULL;
     places_make(w, TUTTI_EXODUS_NODAL);
     if (m && is_in_order(m->nodes, m->node_ids) &&
-        (w->o.p.node_attributes == 0 || m->node_attributes)) { /* used as they are */
+        (w->o.p.node_attributes == 0 || m->node_attributes)) {
+        /* use the nodes of the piece as they are */
         for (int d = 0; d < w->o.p.dims; d++) w->mesh.coordinates[d] = m->coordinates[d];
         w->mesh.nodes = m->nodes;
         w->mesh.node_ids = m->node_ids;

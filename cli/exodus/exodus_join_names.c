@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parse NAME.N.R: length of NAME, N, R, and number of digits of R.  0: the name has another form */
+/* Parse NAME.N.R: length of NAME, N, R, and number of digits of R.  Returns 0 if the name has
+ * another form. */
 static int name_parse(const char *path, size_t *stem, long *n, long *r, int *digits) {
     const char *last = strrchr(path, '.'), *before = last;
     if (!last || !last[1] || last == path) return 0;

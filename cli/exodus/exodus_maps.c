@@ -1,5 +1,6 @@
-/* Copies additional maps and the order map.  These use the order of the file, but put_mesh orders entries by
- * id.  During the copy, every rank has the ids and a map of the whole file in memory: 24 bytes per entry.
+/* Copies of additional maps and the order map.  Maps are in the order of the file, but put_mesh
+ * orders entries by id.  During the copy, every rank has the ids and a map of the whole file in
+ * memory: 24 bytes per entry.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
@@ -39,8 +40,8 @@ static int map_copy(const order *r, int kind, int64_t id, tutti_exodus *from, tu
     const tutti_exodus_array b = exodus_integers(what, kind, id, r->first, r->local, new);
     tutti_count *is = NULL;
     tutti_err err = tutti_exodus_get_arrays(from, 1, &a);
-    if (what == TUTTI_EXODUS_ORDER &&
-        err == TUTTI_OK) { /* the values of the order map are positions */
+    if (what == TUTTI_EXODUS_ORDER && err == TUTTI_OK) {
+        /* values of the order map are positions in the old file, which must be converted */
         is = cli_malloc((size_t)r->n * sizeof *is);
         for (tutti_count i = 0; i < r->n; i++) is[old_position(r, i)] = i;
     }

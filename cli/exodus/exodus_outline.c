@@ -249,8 +249,8 @@ static tutti_err entities_define(const exodus_outline *o, tutti_exodus *to) {
         for (tutti_count i = 0; i < o->of[kind].n; i++) {
             all[n] = o->of[kind].entity[i];
             all[n].entries = all[n].factors = all[n].list_length = 0; /* put_mesh sets the counts */
-            if (exodus_is_block(kind) &&
-                !all[n].topology[0]) { /* other programs omit the topology of empty blocks */
+            if (exodus_is_block(kind) && !all[n].topology[0]) {
+                /* other programs omit the topology of empty blocks */
                 all[n].topology = "EMPTY";
                 all[n].nodes = 1;
             }

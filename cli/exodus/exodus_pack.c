@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A buffer that is packed or unpacked: pack_or_unpack copies a field to the bytes, or the bytes to the field. */
+/* A buffer that is packed or unpacked: pack_or_unpack copies a field to the bytes, or the bytes to
+ * the field. */
 typedef struct {
     char *bytes;
     size_t n, capacity, at;

@@ -1,5 +1,5 @@
-/* Duplicate members of sets.  Other programs write such sets; put_mesh identifies members by their entry and
- * refuses duplicates, so that they are removed.
+/* Removal of duplicate members of sets.  Other programs write such sets, but put_mesh identifies
+ * members by their entry and refuses duplicates.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 

@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    OPEN_AT_ONCE = 200
-}; /* maximum number of open pieces per rank; with more pieces, the steps are read several times */
+/* Maximum number of open pieces per rank; with more pieces, the steps are read several times. */
+enum { OPEN_AT_ONCE = 200 };
 
 typedef struct {
     cli_staged staged;

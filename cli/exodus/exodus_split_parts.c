@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The linear VTK cell of each element type. */
+/* The number of corners and the linear element type of each VTK cell. */
 static const struct {
     int cell, corners;
     tutti_mesh_type type;
@@ -134,7 +134,7 @@ static int *nodes_divide(const cli_world *w, const data_config *c, const slice *
     return out;
 }
 
-/* Return the part that has most of the n nodes; the first of several. */
+/* Return the part that has most of the n nodes; of several, the one that occurs first. */
 static int most_of(const tutti_count *node, tutti_count n, const int *of) {
     int best = of[node[0]], most = 0;
     for (tutti_count i = 0; i < n; i++) {

@@ -18,7 +18,7 @@ static int is_damage(tutti_err err) {
     return err == TUTTI_ERR_FORMAT || err == TUTTI_ERR_TRUNCATED;
 }
 
-/* Record damage.  0, or 1 and a message: the file cannot be read */
+/* Record damage.  Returns 0, or 1 and a message if the file cannot be read. */
 static int record_outcome(verdict *v, tutti_err err) {
     if (err == TUTTI_OK || err == TUTTI_ERR_NOT_FOUND) return 0;
     if (!is_damage(err)) return cli_error_tutti();

@@ -42,7 +42,8 @@ static const tutti_count *face_of(const export *k, tutti_count place, tutti_coun
     return NULL;
 }
 
-/* Return the VTK cell type of a block.  -1: no elements; -2 and a message: unsupported */
+/* Return the VTK cell type of a block; -1 if it has no elements, -2 and a message if it is not
+ * supported. */
 static int vtk_type_of(const export *k, tutti_count b) {
     const tutti_exodus_entity *e = &k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].entity[b];
     int nodes, order[MOST];

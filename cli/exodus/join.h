@@ -42,13 +42,14 @@ typedef struct exodus_whole {
     int keeps;
 } exodus_whole;
 
-/* List the paths of all pieces, in the order of their numbers.  0, or 1 and a message */
+/* List the paths of all pieces, in the order of their numbers.  Returns 0, or 1 and a message. */
 int exodus_join_names(const data_config *c, char ***paths_out, int *n_out);
 
-/* Agree on outline, steps and times of all pieces.  0, or 1 and a message.  Collective */
+/* Agree on outline, steps and times of all pieces.  Returns 0, or 1 and a message.  Collective. */
 int exodus_join_agree(exodus_whole *w);
-/* Compare the entries that have the same id in several pieces: nodes must have the same coordinates;
- * elements, edges and faces the same block and nodes.  0, or 1 and a message.  Collective */
+/* Compare the entries that have the same id in several pieces: nodes must have the same
+ * coordinates; elements, edges and faces the same block and nodes.  Returns 0, or 1 and a message.
+ * Collective. */
 int exodus_join_check_ids(const exodus_whole *w, int pieces);
 
 /* Create the mesh of this rank's pieces; nodes, elements and members with the same id occur once. */

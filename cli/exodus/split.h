@@ -15,7 +15,7 @@ typedef struct exodus_parts {
     int *part;
 } exodus_parts;
 
-/* Assign elements to pieces.  0, or 1 and a message.  Collective */
+/* Assign elements to pieces.  Returns 0, or 1 and a message.  Collective. */
 int exodus_parts_find(const cli_world *w, const data_config *c, tutti_exodus *x,
                       const exodus_outline *o, exodus_parts *out);
 

@@ -36,7 +36,7 @@ void vtk_number(vtk_numbers *l, int64_t v);
 /* Append the list as an array of section "Cells", and free the list. */
 void vtk_add_numbers(vtk_grid *g, const char *name, vtk_numbers *l);
 
-/* Write a file.  0, or 1 and a message */
+/* Write a file.  Returns 0, or 1 and a message. */
 int vtk_write(const vtk_grid *g, const char *path);
 /* Write the file that names the pieces of all ranks: STEM-p0.vtu and so on. */
 int vtk_write_pieces(const vtk_grid *g, const char *path, const char *stem, int ranks);

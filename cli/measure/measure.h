@@ -15,15 +15,17 @@ double measure_cpu(void); /* processor time of this process in seconds */
 /* Return the value of a line of /proc/self/status, such as VmRSS, in bytes. */
 double measure_status(const char *key);
 void measure_reset_peak(void); /* reset VmHWM to the current VmRSS */
-/* Drop a file from the page cache.  Return 0, or errno; *left_out: percentage of the file that is still cached */
+/* Drop a file from the page cache.  Returns 0, or errno; *left_out: percentage of the file that is
+ * still cached. */
 int measure_drop_cache(const char *path, double *left_out);
 uint64_t measure_hash(uint64_t v); /* pseudo-random permutation of the 64-bit values */
 
 /* ---- samples */
 /* Return the quantile `fraction` (0 to 1) of n values, interpolated; 0 if n is 0. */
 double measure_quantile(const double *values, int n, double fraction);
-/* Bounds of the median by the sign test; each is wrong with a probability of at most p, so that both together
- * are a 95 % interval for p = 0.025.  Returns 0 if there are too few values (p = 0.025 needs 6). */
+/* Compute bounds of the median by the sign test.  Each is wrong with a probability of at most p, so
+ * that both together are a 95 % interval for p = 0.025.  Returns 0 if there are too few values (p =
+ * 0.025 needs 6). */
 int measure_median_bounds(const double *values, int n, double p, double *lo, double *hi);
 
 /* ---- variants and rounds */

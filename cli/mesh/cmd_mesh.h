@@ -60,7 +60,7 @@ void mesh_case_free(mesh_case *m);
 int mesh_case_choose(const mesh_config *c, const mesh_case *m, tutti_replicas_rule rule,
                      int *writers, tutti_replicas_stats *stats);
 
-/* Commands; config: mesh_config.  0, or 1 and a message.  Rank 0 only */
+/* Commands; config: mesh_config.  Returns 0, or 1 and a message.  Rank 0 only. */
 int mesh_info(const cli_world *w, const void *config);
 int mesh_partition(const cli_world *w, const void *config);
 int mesh_owners(const cli_world *w, const void *config);

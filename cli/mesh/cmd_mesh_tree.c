@@ -76,7 +76,7 @@ typedef struct {
     double nodes, intervals;
 } shape;
 
-/* Methods by load: method[i] is used for loads from from[i] on. */
+/* Methods by load: method[i] is used for loads of at least from[i], up to from[i + 1] - 1. */
 typedef struct {
     int n, method[STEPS], from[STEPS];
 } branch;

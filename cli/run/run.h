@@ -28,11 +28,11 @@ typedef struct run_command {
 void run_command_free(run_command *c);
 /* Print the equivalent command; set: variables (NAME=VALUE) that are already set in the environment. */
 void run_command_print(FILE *f, const run_command *c, const run_words *set);
-/* Replace this process by the command.  Returns only on failure: the exit code, and a message */
+/* Replace this process by the command.  Returns only on failure: the exit code, with a message. */
 int run_command_become(const run_command *c);
 
-/* Create the command that starts `words` so that its ranks, but not the launcher, load `library`.  0, or 1
- * and a message: a launcher of another MPI, or an unknown launcher */
+/* Create the command that starts `words` so that its ranks, but not the launcher, load `library`.
+ * Returns 0, or 1 and a message for an unknown launcher or one of another MPI. */
 int run_preload(const run_words *words, const char *library, run_command *out);
 
 /* Run both commands interleaved, `rounds` times each, and print their total times and their times in

@@ -120,8 +120,8 @@ static void report_kind(const char *what, int rounds, const double *with, const 
     free(ratio);
 }
 
-/* Run all rounds; times are stored in seconds[with or without].  @return exit code of the first run that
- * fails */
+/* Run all rounds; times are stored in seconds[with or without].  Returns the exit code of the first
+ * run that fails, or 0. */
 static int run_rounds(const run_command *const command[2], int rounds, const char *times,
                       const run_seconds seconds[2]) {
     for (int i = 0; i < rounds; i++)

@@ -48,7 +48,7 @@ struct tune_job {
 
 struct tune_probe {
     measure_variant v; /* named after the profile value, except probes of stores */
-    /* Do the work `count` times.  0, or 1 and a message */
+    /* Do the work `count` times.  Returns 0, or 1 and a message. */
     int (*run)(tune_job *job, const tune_probe *p, long count);
     /* NULL, or called before and after each measurement, untimed */
     int (*prepare)(tune_job *job, const tune_probe *p);
@@ -72,13 +72,13 @@ int tune_machine_probes(const tune_job *job, tune_probe *out);
 int tune_file_probes(const tune_job *job, tune_probe *out);
 int tune_store_probes(const tune_job *job, tune_probe *out);
 
-/* Allocate memory; create and open the file.  0, or 1 and a message */
+/* Allocate memory; create and open the file.  Returns 0, or 1 and a message. */
 int tune_machine_open(tune_job *job);
 void tune_machine_close(tune_job *job);
 int tune_file_open(tune_job *job, const char *dir);
 void tune_file_close(tune_job *job);
 
-/* Run n probes.  0, or 1 and a message */
+/* Run n probes.  Returns 0, or 1 and a message. */
 int tune_run(tune_job *job, tune_probe *probe, int n);
 /* Return whether the last two of n consecutive windows have about the same time per piece. */
 int tune_is_steady(const double *each, int n);

@@ -180,8 +180,8 @@ int tune_file_open(tune_job *job, const char *dir) {
     MPI_Bcast(&job->area, 1, MPI_INT64_T, 0, w->comm);
     snprintf(job->path, sizeof job->path, "%s", cli_scratch(w, dir, "tune"));
     int failed = 0;
-    for (int turn = 0; turn < 2 && !failed;
-         turn++) { /* rank 0 creates the file, then the others open it */
+    /* Rank 0 creates the file, then the others open it. */
+    for (int turn = 0; turn < 2 && !failed; turn++) {
         if ((w->rank == 0) == (turn == 0))
             job->fd = open(job->path, O_RDWR | O_CLOEXEC | (turn ? 0 : O_CREAT | O_EXCL), 0600);
         if ((w->rank == 0) == (turn == 0) && job->fd < 0)

@@ -61,7 +61,7 @@ void tune_fill(const tune_job *job, const tune_probe *probe, int n, tutti_profil
         else
             *x = seconds;
     }
-    /* half of the round trip */
+    /* the latency is half of the measured round trip */
     if (find_probe(probe, n, "message_latency")) p->message_latency /= 2;
     if (find_probe(probe, n, "net_latency")) p->net_latency /= 2;
     if (job->world.ranks == 1) {

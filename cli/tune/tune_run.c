@@ -33,7 +33,8 @@ static int run_probe(tune_job *job, tune_probe *p, long count, double *seconds_o
     return cli_agree(w, failed);
 }
 
-/* Return the number of pieces per slice if one piece takes `each` seconds, limited by the size of the file. */
+/* Return the number of pieces per slice if one piece takes `each` seconds, limited by the size of
+ * the file. */
 static long count_for(const tune_job *job, const tune_probe *p, double each) {
     const long most = p->spread > 0 ? (long)(job->area / p->spread) : LONG_MAX / 4;
     const long least = p->direct ? 1 : 4;

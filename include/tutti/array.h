@@ -159,8 +159,8 @@ TUTTI_API tutti_err tutti_array_open(MPI_Comm comm, const char *path, int mode,
                                      const tutti_array_spec *expect, const tutti_options *opt,
                                      tutti_array **a_out) TUTTI_MUST_USE;
 
-/** Describe the array in a file without opening it, including one in local placement made by a different
- *  number of ranks.
+/** Describe the array in a file without opening it, including one in local placement made by a
+ *  different number of ranks.
  *  Not collective.
  *  @param[in] opt     NULL: options of the environment.
  *  @param[out] d_out  NULL, or its distribution in local placement, to be freed; NULL in global

@@ -198,7 +198,7 @@ typedef struct tutti_variable_spec {
 TUTTI_API tutti_err tutti_dataset_variable(tutti_dataset *d, const char *name,
                                            const tutti_variable_spec *spec) TUTTI_MUST_USE;
 
-/** Set the element type in the file of a variable, for segments written later.
+/** Set the element type of a variable in the file, for segments written later.
  *  Collective; all arguments must be the same on all ranks.
  *  @return TUTTI_ERR_NOT_FOUND if there is no such variable; TUTTI_ERR_ARG if `type` or the type of
  *      the variable is not numeric; TUTTI_ERR_UNSUPPORTED if the container does not have the
@@ -260,13 +260,13 @@ TUTTI_API tutti_err tutti_dataset_put(tutti_dataset *d, int n,
 
 /** Start to write n variables; complete the request with tutti_request_test or
  *  tutti_request_wait before the commit.
- *  Collective, non-blocking; n, and variable, type and decomposition of each row, must be the same on
- *  all ranks.
- *  The call does not wait for other ranks.  Several requests may be pending; they are carried out in
- *  the order of their starts, which must be the same on all ranks for one dataset.  Buffers and
+ *  Collective, non-blocking; n, and variable, type and decomposition of each row, must be the same
+ *  on all ranks.
+ *  The call does not wait for other ranks.  Several requests may be pending; they are carried out
+ *  in the order of their starts, which must be the same on all ranks for one dataset.  Buffers and
  *  decompositions must not be changed until the request is complete; the array `puts` may be reused
- *  immediately.  If a request is released with tutti_request_abandon, its outcome is unknown and the
- *  variables must be written again.
+ *  immediately.  If a request is released with tutti_request_abandon, its outcome is unknown and
+ *  the variables must be written again.
  *  @return TUTTI_ERR_ARG if `r_out` is NULL.  tutti_request_test and tutti_request_wait return all
  *      other errors, including errors in arguments: those of tutti_dataset_put, and
  *      TUTTI_ERR_UNSUPPORTED for compressed variables. */
@@ -364,8 +364,8 @@ typedef struct tutti_get {
 } tutti_get;
 
 /** Read n variables of a segment in one operation.
- *  Collective; `segment`, n, and variable, type and decomposition of each row, must be the same on all
- *  ranks.
+ *  Collective; `segment`, n, and variable, type and decomposition of each row, must be the same on
+ *  all ranks.
  *  Entries that have not been written get the fill value.
  *  @return TUTTI_ERR_NOT_FOUND if the segment has no such variable; TUTTI_ERR_STATE if the segment
  *      is archived, if it has another topology than the decomposition, or if a writer has removed
@@ -376,8 +376,8 @@ TUTTI_API tutti_err tutti_dataset_get(tutti_dataset *d, tutti_count segment, int
 
 /** Start to read n variables of a segment; complete the request with tutti_request_test or
  *  tutti_request_wait.
- *  Collective, non-blocking; `segment`, n, and variable, type and decomposition of each row, must be
- *  the same on all ranks.
+ *  Collective, non-blocking; `segment`, n, and variable, type and decomposition of each row, must
+ *  be the same on all ranks.
  *  The call does not wait for other ranks, as tutti_dataset_put_start; compressed variables are
  *  allowed.
  *  @return TUTTI_ERR_ARG if `r_out` is NULL.  tutti_request_test and tutti_request_wait return all

@@ -28,8 +28,8 @@
  *
  * The terms are those of Exodus: a *kind* of entity (element block, node set ...), entities with
  * *ids*, entries of blocks and members of sets.  In the file nodes, elements, edges and faces are
- * numbered from 1, and refer to each other by these numbers.  The *id* of a node is its value in the
- * id map; without a map it is its number.  Steps count from 1.
+ * numbered from 1, and refer to each other by these numbers.  The *id* of a node is its value in
+ * the id map; without a map it is its number.  Steps count from 1.
  *
  * Collective calls.  Arguments that must be the same on all ranks are compared first.  After an
  * error all ranks have the same code and message.  If the code is positive, the call was refused
@@ -80,7 +80,7 @@ typedef struct tutti_exodus_options {
     /* rule that selects the rank that writes shared nodes and elements; default: idg2 */
     tutti_replicas_choice choice;
     const tutti_options *io; /* options of the file; NULL: defaults and environment */
-    int any_times;           /* 1: the time of a step need not be larger than the last */
+    int any_times;           /* 1: the time of a step need not exceed that of the previous step */
 } tutti_exodus_options;
 
 /** Set the options to their defaults.
@@ -381,7 +381,7 @@ typedef struct tutti_exodus_distribution {
  *  @param[out] mesh_out  belongs to the handle, valid until the next get_mesh, put_mesh or
  *      close.
  *  @return TUTTI_ERR_STATE if the definitions have not ended; TUTTI_ERR_FORMAT if the mesh of the
- *      file is damaged, for example a number of a node out of range. */
+ *      file is damaged, for example a node number out of range. */
 TUTTI_API tutti_err tutti_exodus_get_mesh(tutti_exodus *x,
                                           const tutti_exodus_distribution *distribution,
                                           const tutti_exodus_mesh **mesh_out) TUTTI_MUST_USE;
@@ -712,7 +712,8 @@ typedef struct tutti_exodus_nemesis {
     const int64_t *elements;
     int node_maps, element_maps;                   /* one for each neighbour */
     const int64_t *node_map_ids, *element_map_ids; /* [node_maps], [element_maps] */
-    const tutti_count *node_map_start;             /* [node_maps + 1] into the next two */
+    /* [node_maps + 1] indices in the next two arrays */
+    const tutti_count *node_map_start;
     const int64_t *node_map_nodes;
     const int *node_map_processors;
     const tutti_count *element_map_start; /* [element_maps + 1] indices in the next three arrays */

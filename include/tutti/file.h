@@ -249,8 +249,8 @@ TUTTI_API tutti_err tutti_file_read_end(tutti_file *f, tutti_off *count_out) TUT
  *
  *  If a rank has no memory to record an operation, all ranks return TUTTI_ERR_NOMEM; only in this
  *  case does start wait for other ranks.  If a rank passes NULL as r_out, it returns TUTTI_ERR_ARG,
- *  the other ranks return this error when they complete the operation, and the file does not change.
- *  Other errors are returned by tutti_request_test and tutti_request_wait.
+ *  the other ranks return this error when they complete the operation, and the file does not
+ *  change.  Other errors are returned by tutti_request_test and tutti_request_wait.
  *  Non-blocking operations use the exchanges `fence` and `lock` only with background `all`, because
  *  these need blocking calls; otherwise data is exchanged by messages, and tutti_file_explain
  *  reports this. */
@@ -271,7 +271,7 @@ TUTTI_API tutti_err tutti_request_test(tutti_request **r, int *done_out,
 /** Wait for an operation to complete, but not longer than about `seconds`.
  *  Not collective; waits for the ranks that take part in a collective operation.
  *  Meanwhile the messages of the MPI library progress.
- *  @param seconds  Maximum time; tutti_request_test is used if it is 0 or less.
+ *  @param[in] seconds    maximum time; tutti_request_test is used if it is 0 or less.
  *  @param[out] done_out  1: the operation is complete, and `r` has been released. */
 TUTTI_API tutti_err tutti_request_wait_for(tutti_request **r, double seconds, int *done_out,
                                            tutti_off *count_out) TUTTI_MUST_USE;

@@ -152,8 +152,8 @@ enum {
 
 #define TUTTI_CHOICES_method_read TUTTI_CHOICES_method
 
-/** All options.  Initialize them with tutti_options_init.  Later versions add fields at the
- *  end; struct_size tells the library which of them a program was compiled with. */
+/** All options.  Initialize them with tutti_options_init.  Later versions add fields at the end;
+ *  struct_size determines which of them the program was compiled with. */
 typedef struct tutti_options {
     size_t struct_size; /* bytes of the struct as the program knows it; 0: not initialized */
 #define TUTTI_OPTION_FIELD(type, name, def, alias, help) TUTTI_OPTION_CTYPE_##type(name)

@@ -86,7 +86,7 @@ tutti_err tutti__operation_under_way(tutti_err err) {
     return TUTTI_ERR_IO;
 }
 
-/* a write may read holes and write them back */
+/* Writes may need current data, too: they may read holes and write them back. */
 tutti_err tutti__operation_refresh(const tutti__op *op) {
     const int reads = !op->is_write || tutti__file_may_rmw(op->file);
     if (!reads || !op->file->layout.incoherent) return TUTTI_OK;

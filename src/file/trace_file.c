@@ -56,8 +56,8 @@ static int trace_is_data(const tutti_file *closing, const struct stat *st) {
     return found;
 }
 
-/* Return NULL if the file may be overwritten, else the reason why not; fd may be -1 before it is
- * opened. */
+/* Return NULL if the file may be overwritten, else the reason why not; fd is -1 if the file is not
+ * open yet. */
 static const char *trace_refused(const tutti_file *f, const struct stat *st, int fd) {
     char head[sizeof trace_head - 1];
     if (!S_ISREG(st->st_mode)) return "it is not a regular file";

@@ -49,13 +49,11 @@ tutti_err tutti__object_error(const tutti__object *o, const char *operation, tut
 
 /* Start a collective call on an object: tutti__team_call with the class name of the object.  Errors
  * get the name of the call as their operation and the path of the object.   Collective.
- * @param c      the call of this rank; c->object is the class name by default
+ * @param c          the call of this rank; c->object is the class name by default
  * @param local_err  error of this rank.  If the caller has set a text with tutti_set_local_error,
- *     all
- *                   ranks get this text
+ *     all ranks get this text
  * @return the same on all ranks; TUTTI_ERR_MISMATCH if ranks are in different calls, or if
- *     arguments
- *         differ */
+ *     arguments differ */
 tutti_err tutti__object_call(const tutti__object *o, const tutti__call *c,
                              tutti_err local_err) TUTTI_MUST_USE;
 

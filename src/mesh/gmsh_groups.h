@@ -36,7 +36,7 @@ typedef struct tutti__gmsh_entities {
     int32_t *group;
 } tutti__gmsh_entities;
 
-/* Read the section $Entities or (partitioned) $PartitionedEntities. */
+/* Read the section $Entities or, if `partitioned` is set, $PartitionedEntities. */
 tutti_err tutti__gmsh_entities_read(tutti__scan *s, int partitioned,
                                     tutti__gmsh_entities *e) TUTTI_MUST_USE;
 /* After all sections have been read, sort the entities and determine the groups of partitioned

@@ -42,7 +42,7 @@ struct tutti_mesh {
     int *uses; /* shared counter of the users of the team: the mesh and its parts */
     tutti_count all_nodes, all_elements;
     tutti_count first_node, first_element; /* numbers of the first node and element of this rank */
-    tutti__mesh_data own; /* the slice of this rank; the groups of the whole mesh */
+    tutti__mesh_data own; /* slice of this rank; the groups are those of the whole mesh */
     tutti__graph graph;   /* neighbours of nodes; graph.start is NULL before the first use */
     int partitioned_by;   /* last tutti_mesh_partitioner; -1: not partitioned yet */
 };
@@ -80,7 +80,7 @@ void tutti__mesh_team_leave(tutti__team **t, int **uses);
 /* The last step of every call that creates a mesh: publish it, or free it (m may be NULL) after an
  * error. */
 tutti_err tutti__mesh_hand_over(tutti_mesh *m, tutti_err err, tutti_mesh **m_out) TUTTI_MUST_USE;
-/* Check the invariants of a mesh, of a part, for TUTTI_ASSERT. */
+/* Return whether the invariants of a mesh, or of a part, hold, for TUTTI_ASSERT. */
 int tutti__mesh_is_valid(const tutti_mesh *m);
 int tutti__mesh_part_is_valid(const tutti_mesh_part *p);
 /* Check a handle (tutti__object_live).   Not collective. */

@@ -190,8 +190,8 @@ static tutti_err transfer_pieces(tutti_file *f, tutti_err local_err, const piece
     tutti_access *a = NULL;
     if (local_err == TUTTI_OK)
         local_err = tutti_access_pieces(p->n, p->file, p->memory, p->bytes, &a);
-    if (local_err != TUTTI_OK) /* a NULL access fails on all ranks, with this error */
-        tutti_set_local_error(local_err, 0, tutti_last_error()->text);
+    /* With a NULL access, the transfer fails on all ranks with this error. */
+    if (local_err != TUTTI_OK) tutti_set_local_error(local_err, 0, tutti_last_error()->text);
     static char nothing; /* buffer of a rank without bytes */
     char *base = p->n > 0 ? p->base : &nothing;
     const tutti_err err =

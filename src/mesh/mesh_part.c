@@ -412,7 +412,7 @@ static tutti_err check_values(tutti_mesh_part *p, const double *values, int per)
     return TUTTI_OK;
 }
 
-/* Exchange the values of copies with their owners. */
+/* Send the values of own nodes to the ranks with copies, and receive the values of copies. */
 static tutti_err exchange_values(tutti_mesh_part *p, double *values, int per, MPI_Request *r) {
     const tutti_mesh_part_view *v = &p->view;
     const size_t item = (size_t)per * sizeof *values;

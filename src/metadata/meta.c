@@ -72,7 +72,7 @@ tutti_err tutti__meta_id_make(tutti__meta *m) {
     return tutti__sql(m, text);
 }
 
-/* Create all tables, or upgrade those of version 1, in a transaction. */
+/* Create all tables, or upgrade those of version 1; called in a transaction. */
 static tutti_err write_tables(tutti__meta *m, int creates) {
     char more[96];
     snprintf(more, sizeof more, "PRAGMA application_id=%d; PRAGMA user_version=%d;", APPLICATION,

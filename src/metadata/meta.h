@@ -55,7 +55,8 @@ tutti_err tutti__meta_integrity(tutti__meta *m) TUTTI_MUST_USE;
 void tutti__meta_sweep(tutti__meta *m, const tutti__model *model);
 /* Sync a directory, and thereby the names in it. */
 tutti_err tutti__directory_sync(const char *path) TUTTI_MUST_USE;
-/* Sync the name of a directory.  A parent directory that this user may not read is ignored. */
+/* Sync the parent of a directory, and thereby its name.  Errors are ignored, for example if this
+ * user may not read the parent. */
 void tutti__parent_sync(const char *directory);
 tutti_err tutti__meta_sync_directory(tutti__meta *m) TUTTI_MUST_USE;
 
@@ -91,17 +92,17 @@ tutti_err tutti__meta_rows(tutti__meta *m, int64_t segment, int tables, char **o
                            size_t *bytes_out) TUTTI_MUST_USE;
 /* Record that all pending changes of infos are in the trailer of this segment. */
 tutti_err tutti__meta_infos_written(tutti__meta *m, int64_t segment) TUTTI_MUST_USE;
-/* Record that the changes in the trailer of this segment are in no trailer, before it is
- * rewritten. */
+/* Record that the changes of infos in the trailer of this segment are in no trailer, before the
+ * trailer is rewritten. */
 tutti_err tutti__meta_infos_unwritten(tutti__meta *m, int64_t segment) TUTTI_MUST_USE;
 /* Record that changes of infos are in no trailer if their trailers belong to removed or archived
  * segments.
  * @param[out] n_out  number of these changes */
 tutti_err tutti__meta_infos_orphaned(tutti__meta *m, int64_t *n_out) TUTTI_MUST_USE;
 
+struct tutti__row;
 /* Insert a row of a trailer into its table.  Fails with TUTTI_ERR_FORMAT if the table does not
  * accept it. */
-struct tutti__row;
 tutti_err tutti__meta_row_add(tutti__meta *m, const struct tutti__row *r) TUTTI_MUST_USE;
 /* Apply the changes of infos in the trailer of a segment; trailers must be applied in the order of
  * their ids.  In version 1 the rows are all infos that do not belong to a segment. */
@@ -110,13 +111,14 @@ tutti_err tutti__meta_infos_apply(tutti__meta *m, int64_t segment, int version, 
 /* Remove infos of segments that do not exist. */
 tutti_err tutti__meta_infos_prune(tutti__meta *m) TUTTI_MUST_USE;
 
-/* ---- archives (meta_archive.c): each is one transaction and is synced for any level */
-/* Record that segments are archived, with a new generation.  `also` runs in the same
- * transaction. */
+/* ---- archives (meta_archive.c): each function is one transaction, which is synced at any level */
+/* A function to run in a transaction. */
 typedef struct tutti__meta_step {
     tutti_err (*run)(void *context);
     void *context;
 } tutti__meta_step;
+/* Record that segments are archived, with a new generation.  `also` runs in the same
+ * transaction. */
 tutti_err tutti__meta_archive(tutti__meta *m, const tutti__archived *rows, int64_t n,
                               int64_t generation, const tutti__meta_step *also) TUTTI_MUST_USE;
 /* Record that segments are restored to data files. */
@@ -125,7 +127,7 @@ tutti_err tutti__meta_restore(tutti__meta *m, const tutti__archived *rows, int64
 /* List the segments whose lists of entries are used by other segments, in ascending order. */
 tutti_err tutti__meta_lists_shared(tutti__meta *m, int64_t **out, int64_t *n_out) TUTTI_MUST_USE;
 
-/* ---- infos: variable and segment are ids, 0: not of one */
+/* ---- infos: variable and segment are ids; 0: the info does not belong to one */
 typedef struct tutti__info {
     int64_t variable, segment;
     char name[TUTTI__NAME];

@@ -198,8 +198,9 @@ tutti_err tutti__meta_generation(tutti__meta *m, int64_t *out) {
 tutti_err tutti__meta_load(tutti__meta *m, tutti__model *out) {
     int64_t generation = 0;
     *out = (tutti__model){0};
+    /* The private copy may be out of date, or the database may have been created or replaced. */
     if (!m->writes && (m->own[0] || m->empty || tutti__meta_replaced(m)))
-        TUTTI_TRY(tutti__meta_reopen(m)); /* the private copy is out of date */
+        TUTTI_TRY(tutti__meta_reopen(m));
     if (m->empty) return TUTTI_OK;
     TUTTI_TRY(tutti__meta_generation(m, &generation));
     TUTTI_TRY(tutti__sql(m, "BEGIN"));

@@ -54,7 +54,8 @@ tutti_err tutti__sql_error(const tutti__meta *m, const char *what) {
     }
 }
 
-/* Every call may write, since the journal of a killed writer is rolled back first. */
+/* Every call of SQLite may write, since the journal of a killed writer is rolled back first, so the
+ * file size limit must be handled in all calls. */
 
 tutti_err tutti__sql(tutti__meta *m, const char *text) {
     tutti__size_limit limit;

@@ -133,7 +133,7 @@ static int kind_of(const bordering *b, tutti_count j) {
     const tutti_count n = b->ranks.start[j + 1] - b->ranks.start[j];
     const tutti_count i = b->nodes->sorted[j].index;
     if (b->own[i]) return n > 1 ? BORDER : INTERNAL;
-    /* no elements: internal on its lowest rank */
+    /* a node without elements is internal on its lowest rank */
     return n == 0 && b->nodes->first[i] ? INTERNAL : EXTERNAL;
 }
 
@@ -399,7 +399,7 @@ tutti_err tutti__borders_make(tutti__team *t, const tutti__partition *p, tutti__
                    .elements = &f[TUTTI_EXODUS_ELEMENT_BLOCK],
                    .faces = &f[TUTTI_EXODUS_FACE_BLOCK]};
     tutti__borders made = {.node_maps = 0};
-    /* Request the ranks whose elements have each node of this rank. */
+    /* For each node of this rank, request the ranks whose elements have it. */
     tutti__incidence at_home = {.n = 0};
     tutti__pair *pairs = NULL;
     tutti_count n = 0;

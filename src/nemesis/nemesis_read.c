@@ -138,7 +138,7 @@ static tutti_err take_ints(const reading *r, const fetch *f, int **out) {
 /* Compute the start of each map of a kind within the pieces that are read next. */
 static tutti_err starts_take(const reading *r, int by, const fetch *ends, tutti_count **out,
                              tutti_count *first_out) {
-    /* 1 if the end of the previous map was also read */
+    /* skip: 1 if the end of the preceding map was also read */
     const tutti_count maps = r->hi[by] - r->lo[by], skip = ends->n - maps;
     tutti_count *v = *out = tutti__calloc((size_t)maps + 1, sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;

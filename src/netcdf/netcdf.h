@@ -79,8 +79,8 @@ tutti_err tutti__netcdf_extend(const char *directory, const char *name,
 tutti_err tutti__netcdf_correct(const char *directory, tutti__meta *m, const tutti__model *model,
                                 const tutti__datafile *f) TUTTI_MUST_USE;
 /* Compare the header of a file with the metadata; it may have more records and variables.  Fails
- * with TUTTI_ERR_FORMAT if they differ.  *readable_out (may be NULL): the header is valid, and
- * differs in more than the number of records. */
+ * with TUTTI_ERR_FORMAT if they differ.  *readable_out (may be NULL): whether a valid header
+ * differs in more than the number of records; not set if the header is invalid. */
 tutti_err tutti__netcdf_compare(const char *directory, tutti__meta *m, const tutti__model *model,
                                 const tutti__datafile *f, int *readable_out) TUTTI_MUST_USE;
 /* Return the number of segments that are part of the dataset: all, or only those before the last

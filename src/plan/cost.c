@@ -41,8 +41,7 @@ static const double PAGE = 4096, LARGE = 1 << 20;
 /* Time to find the requested bytes of a window, in copies of 64 bytes per run. */
 static const double UNION_COPIES = 4;
 
-/* ---- curves: time of a request by its size
- * ---------------------------------------------------- */
+/* ---- curves: time of a request by its size --------------------------------------------------- */
 
 typedef struct {
     int n; /* number of points, which are sorted by size */
@@ -81,7 +80,7 @@ typedef struct {
     double distinct;       /* requested bytes, where bytes that several ranks request count once */
     double extent;         /* bytes from the first to the last requested byte of all ranks */
     double extents;        /* sum of the extents of the ranks */
-    double runs, run;      /* number of file runs, and their mean bytes */
+    double runs, run;      /* number of file runs; mean bytes per run, smallest of any rank */
     double piece;          /* mean bytes of pieces that are contiguous in file and memory */
     double density;        /* distinct bytes per byte of the extent */
     double hole;           /* mean bytes between the runs of one rank */
@@ -301,7 +300,7 @@ static double window_seconds(const model *m, double window, double aggregators) 
     const double whole = 1 / staged, copies = 1 / (m->p->copy_4k * m->measured_cores);
     const double part =
         request_seconds(m, window, aggregators) / request_seconds(m, window, m->measured_ranks);
-    /* significant for small windows */
+    /* time of a call per byte of its window; significant for small windows */
     const double call = request_seconds(m, 1, aggregators) / window;
     const double byte = larger_of(whole - copies, whole / 10) * part + call;
     const double named = m->named / smaller_of(aggregators, m->cores);

@@ -35,9 +35,9 @@ typedef struct tutti__candidate {
     double seconds;   /* predicted time */
 } tutti__candidate;
 
-#define TUTTI__CANDIDATES 64 /* maximum number */
+#define TUTTI__CANDIDATES 64 /* maximum number of candidates */
 
-/* Test whether each rank writes one run of a few pages to the page cache of one machine, or reads
+/* Return whether each rank writes one run of a few pages to the page cache of one machine, or reads
  * one run of a few bytes from it, with the option plan_cache.  Then list is chosen regardless of
  * predicted times, since the overhead of a repeated request without staging is small. */
 int tutti__cost_is_small(const tutti__cost_case *c);
@@ -51,8 +51,8 @@ int tutti__cost_is_small(const tutti__cost_case *c);
 int tutti__cost_candidates(const tutti__cost_case *c, tutti__candidate out[TUTTI__CANDIDATES]);
 
 /* Return the minimum bytes per aggregator: four times the size of a request with which one rank
- * reaches 80% of its best bandwidth (after Chaarawi and Gabriel), at least c->align; the first is
- * limited to a window. */
+ * reaches 80% of its best bandwidth (after Chaarawi and Gabriel), at most `window`, and at least
+ * c->align. */
 tutti_off tutti__cost_least(const tutti__cost_case *c, tutti_off window);
 
 /* Runs whose memory pieces are shorter than this are copied through a stage instead of being

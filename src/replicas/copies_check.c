@@ -71,7 +71,7 @@ static const char *print_bytes(const char *v, tutti_off bytes, char *text, size_
     return text;
 }
 
-/* Return the maximal size of a message: complete values, unless a value is larger than CHUNK. */
+/* Return the maximum size of a message: complete values, unless a value is larger than CHUNK. */
 static tutti_off chunk_bytes(tutti_off value_bytes) {
     return value_bytes <= CHUNK ? CHUNK / value_bytes * value_bytes : CHUNK;
 }

@@ -37,7 +37,7 @@ static tutti_err set_memory_layout(const tutti_replicas_spec *s, tutti_replicas 
     tutti_off at = 0;
     r->n = s->n;
     r->value_bytes = s->value_bytes;
-    /* the product has been checked */
+    /* copy_spec has checked that the product does not overflow */
     r->item_bytes = s->n > 0 && !s->loads ? s->load * s->value_bytes : 0;
     if (s->loads) {
         r->sizes = tutti__malloc(n * sizeof *r->sizes);

@@ -96,7 +96,7 @@ tutti_err tutti_replicas_read(tutti_file *f, tutti_off offset, tutti_replicas *r
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__file_live(f));
     tutti_err local_err = check_transfer(f, r, 0);
-    /* same condition on all ranks */
+    /* the condition is the same on all ranks */
     if (local_err == TUTTI_OK && r->missing >= 0 && r->stats.bytes > 0)
         local_err =
             tutti__error_set(TUTTI_ERR_STATE, 0, -1,

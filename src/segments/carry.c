@@ -13,7 +13,8 @@
 #include <unistd.h>
 #include "metadata/content.h"
 
-/* Return the newest remaining segment if it is the last one of its file, otherwise -1. */
+/* Return the index of the newest remaining segment if it is the last one of its file, otherwise
+ * -1. */
 static int64_t find_last_remaining(const tutti__model *m, const unsigned char *goes) {
     int64_t i = m->segments_n - 1;
     while (i >= 0 && (goes[i] || tutti__model_archived(m, m->segments[i].id))) i--;

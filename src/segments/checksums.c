@@ -38,7 +38,7 @@ tutti_err tutti__checksums_known(const tutti_dataset *d, tutti__block_list *bloc
     return TUTTI_OK;
 }
 
-/* hashed in the byte order of the file */
+/* The checksums of blocks are hashed in the byte order of the file. */
 uint64_t tutti__checksum_of_blocks(uint64_t *table, int64_t n) {
     for (int64_t i = 0; i < n; i++) table[i] = htole64(table[i]);
     const uint64_t sum = tutti__sum_of(table, (size_t)n * sizeof *table);

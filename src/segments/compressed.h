@@ -86,7 +86,7 @@ typedef struct tutti__chunk_walk {
     int ranks;
     tutti_count k, done;
 } tutti__chunk_walk;
-/* returns 0 at the end */
+/* Get the next piece; returns 0 at the end. */
 int tutti__chunk_walk_next(tutti__chunk_walk *w, tutti__chunk_piece *out);
 
 /* A piece in a message; values may follow it. */
@@ -109,7 +109,7 @@ tutti_err tutti__chunk_mail_add(tutti__chunk_mail *m, int owner, char *at, size_
 /* Make the conversion of values between memory and file. */
 tutti_err tutti__compressed_conversion(const tutti__compressed *c,
                                        tutti__conversion *out) TUTTI_MUST_USE;
-/* Add the entry that cannot be converted to the error; the piece starts at `position`. */
+/* Add to the last error the entry that cannot be converted; the piece starts at `position`. */
 tutti_err tutti__compressed_misfit(const tutti__compressed *c, tutti_count position,
                                    tutti_count bad) TUTTI_MUST_USE;
 

@@ -216,10 +216,10 @@ tutti_err tutti__compressed_pack(tutti_dataset *d, int n, const tutti__compresse
             tutti__chunked of;
             p[k] = (compression){.from = &from[i + k], .out = out[i + k]};
             *p[k].out = (tutti__packed_section){0};
+            /* The error is the same on all ranks. */
             TUTTI_CHECK(
                 tutti__chunked_of(d, from[i + k].v, from[i + k].type, d->now.segment.id, &of),
-                TUTTI_ERR_STATE, "variable '%s': the space has no size",
-                from[i + k].v->name); /* the error is the same on all ranks */
+                TUTTI_ERR_STATE, "variable '%s': the space has no size", from[i + k].v->name);
             tutti__chunks_cut(&of, d->chunk_bytes, &p[k].grid);
             bytes += (tutti_off)p[k].grid.raw * p[k].grid.chunks / d->team->size;
             if (k > 0 && bytes > TOGETHER_BYTES) break;

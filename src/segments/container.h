@@ -81,8 +81,8 @@ typedef struct tutti__container {
     /* On rank 0, after the transaction: perform the commit.  If it fails, the rows are removed
      * again. */
     tutti_err (*publish)(const tutti_dataset *d);
-    /* Update the state after a successful commit; its segments are still d->waiting and d->now. Not
-     * collective. */
+    /* Update the state after a successful commit; its segments are still d->waiting and d->now.
+     * Not collective. */
     void (*committed)(tutti_dataset *d);
     /* Describe in *out the file of d->now, including d->now, which is complete and waits for the
      * commit while the next step begins.   Not collective. */

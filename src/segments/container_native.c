@@ -131,7 +131,8 @@ static tutti_err reclaim_file(const tutti_dataset *d, const tutti__datafile *f) 
         if (m->segments[i].file == f->id && !tutti__model_archived(m, m->segments[i].id))
             end = tutti__max(end, m->segments[i].end);
     tutti__dataset_data_path(d, f->name, path, sizeof path);
-    if (!tutti__model_file_in_use(m, f->id)) /* all segments of the file are archived */
+    /* Remove a file whose segments are all archived. */
+    if (!tutti__model_file_in_use(m, f->id))
         return unlink(path) == 0 || errno == ENOENT ? TUTTI_OK : tutti__error_sys(errno, -1, path);
     if (lstat(path, &st) != 0) return tutti__error_sys(errno, -1, path);
     TUTTI_CHECK(S_ISREG(st.st_mode), TUTTI_ERR_FORMAT, "'%s' is not a regular file", f->name);

@@ -52,8 +52,8 @@ tutti_err tutti__dataset_ids(tutti_dataset *d, const tutti__space_view *view, tu
 
 /* ---- the object */
 
-/* State of a section that is being written, in addition to its row.  All fields except `state` are
- * the same on all ranks. */
+/* State of a section that is being written, in addition to its row.  All fields except `state` and
+ * `before` are the same on all ranks. */
 typedef struct tutti__section_progress {
     tutti__section_state state;
     const tutti__put_record *record; /* the last put of the section; NULL: none */
@@ -388,7 +388,7 @@ tutti_err tutti__infos_carry_end(tutti_dataset *d, tutti__info_carry *c) TUTTI_M
 /* For writers: remove the segments of an unfinished commit.   Collective. */
 tutti_err tutti__dataset_recover(tutti_dataset *d) TUTTI_MUST_USE;
 /* On rank 0, remove data after the last segment of each file, and files whose segments are all
- * archived. Fails with TUTTI_ERR_FORMAT if a file is too short.   Not collective. */
+ * archived.  Fails with TUTTI_ERR_FORMAT if a file is too short.   Not collective. */
 tutti_err tutti__dataset_reclaim(const tutti_dataset *d) TUTTI_MUST_USE;
 
 #endif

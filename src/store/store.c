@@ -172,8 +172,7 @@ tutti_err tutti__store_finish(tutti_store_request **r, tutti_off *done_out) {
     return err;
 }
 
-/* ---- size, sync, locks, page cache
- * -------------------------------------------------------------------- */
+/* ---- size, sync, locks, page cache ----------------------------------------------------------- */
 
 tutti_err tutti__store_size(tutti_store *s, tutti_off *size_out) {
     lock_store(s);

@@ -49,7 +49,7 @@ int tutti__store_test(tutti_store_request *r);
 /* Return the time at which a request ended, or the current time if its store does not record it.
  * With uring and aio it is the time at which the completion was detected. */
 double tutti__store_ended(const tutti_store_request *r);
-/* sets *r to NULL */
+/* Wait for a request, free it and return its result; sets *r to NULL. */
 tutti_err tutti__store_finish(tutti_store_request **r, tutti_off *done_out) TUTTI_MUST_USE;
 tutti_err tutti__store_size(tutti_store *s, tutti_off *size_out) TUTTI_MUST_USE;
 tutti_err tutti__store_resize(tutti_store *s, tutti_off size) TUTTI_MUST_USE;

@@ -72,8 +72,8 @@ tutti_err tutti__store_open_file(const tutti__store_file *file, const tutti_opti
     tutti__fault fault;
     tutti_store *s = NULL;
     TUTTI_TRY(tutti__fault_parse(opt->fault, file->rank, &fault));
-    /* The inner store injects only short transfers.  Rank `*` because it parses the text as rank
-     * 0. */
+    /* The inner store injects only short transfers.  Its text names rank `*`, since it is parsed as
+     * rank 0. */
     tutti_options inside = *opt;
     inside.fault[0] = '\0';
     if (fault.what == TUTTI__FAULT_SHORT)

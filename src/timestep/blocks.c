@@ -34,7 +34,8 @@ void tutti__blocks_free(tutti__block_list *b) {
 
 int64_t tutti__blocks_bounds(const tutti__block_list *b, int64_t block, tutti_off *lo_out,
                              tutti_off *hi_out) {
-    /* the last one: earlier ones are empty */
+    /* the last extent whose first block is at most this one; if several have the same first block,
+     * the others are empty */
     const int64_t lo = tutti__interval_of(b->first, b->n, block);
     const tutti__summed *e = &b->of[lo];
     const tutti_off first = (e->start - b->origin) / TUTTI__BLOCK;
@@ -47,7 +48,7 @@ int64_t tutti__blocks_bounds(const tutti__block_list *b, int64_t block, tutti_of
 int64_t tutti__blocks_whole(const tutti__block_list *b, tutti_off block, int64_t *extent_out) {
     const tutti_off at = b->origin + block * TUTTI__BLOCK;
     int64_t lo = 0, hi = b->n;
-    while (lo < hi) { /* find the first extent that ends after it */
+    while (lo < hi) { /* find the first extent that ends after `at` */
         const int64_t mid = lo + (hi - lo) / 2;
         if (b->of[mid].start + b->of[mid].bytes <= at)
             lo = mid + 1;
@@ -73,7 +74,7 @@ static tutti_err read_blocks(tutti_file *f, const tutti__block_list *b, const in
     for (int64_t i = 0; i < n && err == TUTTI_OK;) {
         tutti_off begin = 0, end = 0, lo, hi, count = 0;
         int64_t run = 0;
-        for (; run < RUN && i + run < n; run++) { /* adjacent blocks */
+        for (; run < RUN && i + run < n; run++) { /* collect adjacent blocks */
             tutti__blocks_bounds(b, list ? list[i + run] : from + i + run, &lo, &hi);
             if (run > 0 && lo != end) break;
             if (run == 0) begin = lo;

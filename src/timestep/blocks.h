@@ -10,9 +10,8 @@
 #include "collective/layer.h"
 #include "comm/vote.h"
 
-enum {
-    TUTTI__BLOCK = 65536
-}; /* bytes of a block; sections of datasets of at least this size start at a multiple of it */
+/* Bytes of a block.  Sections of datasets of at least this size start at a multiple of it. */
+enum { TUTTI__BLOCK = 65536 };
 
 /* Return the number of blocks of an extent. */
 static inline int64_t tutti__blocks_of(tutti_off start, tutti_off bytes) {

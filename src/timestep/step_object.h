@@ -64,8 +64,8 @@ struct tutti__step_object {
 
 /* ---- opening and closing.   Not collective */
 
-/* Check the path and the result pointer `out_name` of a call that opens, and that the program may
- * write. */
+/* Check the arguments of a call that opens an object: the path, the result pointer `out`
+ * (`out_name` in messages) and, if `mode` has TUTTI_WRITE, that the program may write. */
 tutti_err tutti__step_object_check_open(const char *path, int mode, const void *out,
                                         const char *out_name) TUTTI_MUST_USE;
 /* Copy the caller's options over the defaults in *out.  opt: NULL, or a struct whose first member

@@ -13,8 +13,8 @@ typedef struct tutti__writer_lock {
     int is_optional; /* continue without the lock if the file system does not support locks */
 } tutti__writer_lock;
 
-/* Acquire the lock: an open file description lock, which closing all duplicates of the descriptor
- * releases.   Not collective.
+/* Acquire the lock.  It is an open file description lock: it is released when all duplicates of the
+ * descriptor are closed.   Not collective.
  * @return TUTTI_ERR_STATE if another writer holds it, TUTTI_ERR_UNSUPPORTED if the file system has
  *     no locks */
 tutti_err tutti__writer_lock_acquire(const tutti__writer_lock *lock) TUTTI_MUST_USE;

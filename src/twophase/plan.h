@@ -81,7 +81,7 @@ typedef struct tutti__two_phase {
     int pipeline;        /* TUTTI_PIPELINE_*, never auto */
     int literal;         /* use the literal engine (cycles.h) with `kind` and `step` */
     int kind, step;      /* TUTTI_EXCHANGE_TWO_SIDED in step 1 ... 5, _FENCE or _LOCK */
-    int lanes;           /* literal: maximal number of concurrent exchanges */
+    int lanes;           /* literal: maximum number of concurrent exchanges */
     tutti_off bytes;     /* number of bytes of all ranks */
     tutti_off gap;       /* largest hole in bytes that is read instead of skipped */
     int messages;        /* some bytes are sent by messages */
@@ -169,7 +169,7 @@ tutti_err tutti__two_phase_describe(tutti_plan *p, int *overlap_out,
 
 /* ---- two_phase.c */
 
-/* Test whether the method transfers bytes through staging.  Writes by other methods are also
+/* Return whether a method transfers bytes through staging.  Writes by other methods are also
  * planned, to prove that ranks do not overlap. */
 int tutti__is_staged(int method);
 /* Return the first cycle >= `from` in which `l` has bytes before the end of the file; -1: none. */

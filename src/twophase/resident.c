@@ -76,8 +76,8 @@ tutti_err tutti__resident_slots(tutti_plan *p, tutti_err local_err, int *fits_ou
     return TUTTI_OK;
 }
 
-/* Reuse the memory of an earlier operation, which is the same on all ranks of a node, if it
- * suits. */
+/* Reuse the memory of an earlier operation, which is the same on all ranks of a node, if it is
+ * suitable. */
 tutti_err tutti__resident_ensure(tutti_plan *p, size_t bytes) {
     const tutti__two_phase *t = p->two;
     tutti__team *team = p->file->team;
