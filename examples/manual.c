@@ -19,9 +19,8 @@ static tutti_err open_tuned(const char *path, tutti_file **f_out) {
     tutti_options opt;
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (tutti_options_init(&opt) &&
-        rank == 0) /* an environment variable is invalid: it is ignored */
-        fprintf(stderr, "%s\n", tutti_last_message());
+    /* an invalid environment variable is reported and ignored */
+    if (tutti_options_init(&opt) && rank == 0) fprintf(stderr, "%s\n", tutti_last_message());
     opt.sub_buffers = 4;
     const tutti_err err = tutti_options_set(&opt, "cb_buffer_size", "8m");
     if (err) return err; /* the same on all ranks, since all set the same value */

@@ -34,7 +34,7 @@ typedef struct device {
     int contacts;
     const char *contact[CONTACTS]; /* names of surfaces of the mesh */
     void (*doping)(const double at[3], double *donors, double *acceptors); /* in cm^-3 */
-    int constant_mobility; /* 1: that of pure silicon; 0: decreases with the doping */
+    int constant_mobility; /* 1: as in pure silicon; 0: decreases with the doping */
     double lifetime;       /* of electrons and holes, in s; 0: no recombination */
 } device;
 
@@ -81,7 +81,7 @@ typedef struct domain {
     int *start, *to;         /* neighbours, see above */
     double *box;             /* for each entry of `to`: area of the common face / distance */
     double *volume;          /* [own] control volume of the node */
-    int64_t edges, obtuse;   /* edges on all ranks; those with a negative area */
+    int64_t edges, obtuse;   /* number of edges on all ranks, and of those with a negative area */
     tutti_mesh *mesh;
     tutti_mesh_part *part;
     tutti_mesh_part_view view;

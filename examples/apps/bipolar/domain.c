@@ -33,7 +33,7 @@ void give_up(const domain *d, const char *why, const char *name) {
         fprintf(stderr, "bipolar: %s '%s'\n", why, name);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
-    MPI_Barrier(d->comm); /* rank 0 ends the program */
+    MPI_Barrier(d->comm); /* rank 0 ends the program before it reaches this barrier */
 }
 
 void *room(int64_t n, size_t size) {
