@@ -155,7 +155,8 @@ static void add_distribution(experiment *x, const char *dir, int is_read, point_
     experiment_variant(x, point, DIRECT, "method=independent")->runner = &distribution_runner;
     experiment_variant(x, point, EXTENDED, "method=two-phase")->runner = &distribution_runner;
     experiment_variant(x, point, ENGINE, "method=two-phase");
-    /* without the last row (row-cyclic), which takes half a minute element by element */
+    /* the MPI library does not run the last row (row-cyclic), which it accesses element by element
+     * in half a minute */
     if (what->row + 1 < distribution_rows()) experiment_reference(x, point, ENTRY_PEER, PEER);
 }
 

@@ -1,6 +1,6 @@
-/* tutti-experiments mesh: sources of meshes.  Without a file, a box whose nodes are concentrated at one face,
- * as at a semiconductor junction.  Each cell is divided into six tetrahedra around a diagonal (Kuhn).  The
- * box allows similar measurements without a mesh generator.
+/* tutti-experiments mesh: sources of meshes.  Without a file, the mesh is a box whose nodes are concentrated
+ * at one face, as at a semiconductor junction.  Each cell is divided into six tetrahedra around a diagonal
+ * (Kuhn).  The box allows similar measurements without a mesh generator.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/meshes.h"
 
