@@ -105,9 +105,8 @@ static void test_describing(void) {
     CHECK_SAME(tutti_dataset_variable(d, "b", &s), TUTTI_ERR_MISMATCH);
     CHECK_SAME(tutti_dataset_variable(d, rank ? "b" : "c", &s), TUTTI_ERR_MISMATCH);
     CHECK_SAME(tutti_dataset_grid(d, "g", 2, rank ? shape : another), TUTTI_ERR_MISMATCH);
-    CHECK_ERR(
-        rank ? tutti_dataset_list(d, "l") : tutti_dataset_commit(d),
-        TUTTI_ERR_MISMATCH); /* the mismatch of calls has precedence over an invalid argument */
+    /* the mismatch of calls has precedence over an invalid argument */
+    CHECK_ERR(rank ? tutti_dataset_list(d, "l") : tutti_dataset_commit(d), TUTTI_ERR_MISMATCH);
 }
 
 static void test_writing(void) {
@@ -138,8 +137,8 @@ static void test_writing(void) {
         CHECK_SAME(put_values("a", lies, rank ? TUTTI_FLOAT64 : TUTTI_FLOAT32), TUTTI_ERR_MISMATCH);
         CHECK_SAME(put_values("a", rank ? lies : rows, TUTTI_FLOAT64), TUTTI_ERR_MISMATCH);
     }
-    CHECK_SAME(put_values("a", rows, TUTTI_FLOAT64),
-               TUTTI_OK); /* no rank has entries: all are filled */
+    /* no rank has entries: all are filled */
+    CHECK_SAME(put_values("a", rows, TUTTI_FLOAT64), TUTTI_OK);
     for (int i = 0; i < 1000; i++) buf[i] = i;
     buf[2] = 300;
     CHECK_SAME(put_values("small", lies, TUTTI_FLOAT64), TUTTI_ERR_VALUE);
@@ -181,8 +180,8 @@ static void test_ids(void) {
     CHECK_SAME(put_values("n", old, TUTTI_FLOAT64), TUTTI_ERR_STATE); /* an older topology */
     CHECK_SAME(tutti_dataset_discard(d), TUTTI_OK);
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, 7, 2), TUTTI_OK);
-    CHECK_SAME(put_values("n", old, TUTTI_FLOAT64),
-               TUTTI_OK); /* the previous definition is valid again */
+    /* the previous definition is valid again */
+    CHECK_SAME(put_values("n", old, TUTTI_FLOAT64), TUTTI_OK);
     CHECK_SAME(tutti_dataset_discard(d), TUTTI_OK);
     tutti_decomposition_free(&old);
 }

@@ -125,8 +125,8 @@ static void test_found(void) {
     CHECK_SAME(tutti_dataset_erase_after(d, -1), TUTTI_OK);
     CHECK_EQ(tutti_dataset_segments(d), 0);
     CHECK_EQ(count_files(), 0);
-    MPI_Barrier(
-        MPI_COMM_WORLD); /* rank 0 creates the next file while other ranks still count files */
+    /* otherwise rank 0 could create the next file while other ranks still count files */
+    MPI_Barrier(MPI_COMM_WORLD);
     write_state(0, 1);
     check_values(0, "w", 0);
     test_closed();
@@ -148,9 +148,9 @@ static void test_dropped(void) {
     for (int64_t i = 1; i < 6; i++) write_state(i, i > 2);
     CHECK_EQ(count_files(), 6);
     CHECK_SAME(tutti_dataset_drop_oldest(d, 2), TUTTI_OK);
-    CHECK_EQ(
-        count_files(),
-        4); /* the last two files, the file of the topology, and that with the list of entries */
+    /* the last two files, the file of the topology, and the file with the list of entries are
+     * kept */
+    CHECK_EQ(count_files(), 4);
     CHECK_EQ(tutti_dataset_segments(d), 4);
     CHECK_OK(tutti_dataset_segment(d, 3, &s));
     CHECK(s.index == 5 && s.topology == 0, "index %lld, topology %lld", (long long)s.index,

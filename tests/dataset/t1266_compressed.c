@@ -99,8 +99,8 @@ static decomposed decompose(tutti_dataset *d, tutti_count segment, int s, int ki
         const distribution l = {.seed = (uint64_t)(900 + s), .holes = part ? 5 : 0, .copies = 4};
         spec.kind = TUTTI_BY_INDEX;
         for (tutti_count i = 0; i < all; i++) {
-            const tutti_count position =
-                i * 7919 % all; /* 7919 is prime: each position occurs once */
+            /* each position occurs once, because 7919 is prime */
+            const tutti_count position = i * 7919 % all;
             if (is_on_rank(&l, position, some_rank, some_n)) index[spec.n++] = position;
         }
         for (tutti_count i = 0; i < spec.n; i++) index[all + i] = 2 * (spec.n - i) - 1;
@@ -407,8 +407,8 @@ static void without_memory(void) {
             const tutti_err err =
                 reads ? tutti_dataset_get(d, 0, 1, &(tutti_get){v[i].name, h.p, t, buf})
                       : tutti_dataset_put(d, 1, &(tutti_put){v[i].name, h.p, t, buf});
-            int left =
-                0; /* allocations that still fail later; no error: the call has fewer allocations */
+            /* 1: the call has fewer allocations than the number of the failing one */
+            int left = 0;
             tutti__memory_fail_after(0);
             const tutti_err all = same_everywhere(err);
             CHECK(all == TUTTI_OK || all == TUTTI_ERR_NOMEM || all == TUTTI_ERR_IO, "%s: %s",

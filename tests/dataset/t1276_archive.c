@@ -218,8 +218,8 @@ static void use_directories(int per_file) {
     const unsigned away = 1 << 2 | 1 << 3 | 1 << 4;
     CHECK(per_file == 0 || freed > 0, "nothing was freed with %d indices per file", per_file);
     check_values(away);
-    CHECK_SAME(tutti_dataset_archive(d, 0, 4, place, NULL),
-               TUTTI_OK); /* the second call has nothing to do */
+    /* the second call has nothing to do */
+    CHECK_SAME(tutti_dataset_archive(d, 0, 4, place, NULL), TUTTI_OK);
     check_values(away);
     if (per_file == 2) CHECK(!file_exists("data-000002.tutti"), "states 2 and 3 are still here");
     CHECK_SAME(tutti_dataset_follow(d, 1, 5, &(tutti_get){"a", p, TUTTI_FLOAT64, all}, &n),
@@ -263,8 +263,8 @@ static void check_missing_archive(int per_file) {
     check_values(3 << 6);
     write_state(60);
     check_values(3 << 6);
-    CHECK_SAME(tutti_dataset_drop_oldest(d, 1),
-               TUTTI_OK); /* nothing is dropped from a single file */
+    /* nothing is dropped from a single file */
+    CHECK_SAME(tutti_dataset_drop_oldest(d, 1), TUTTI_OK);
     write_state(61);
     check_values(per_file ? 0 : 3 << 6);
 }

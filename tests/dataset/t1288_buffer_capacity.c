@@ -35,7 +35,7 @@ static void check_get(tutti_err (*get)(tutti_type *, tutti_count *, void *), int
     else
         CHECK_EQ(n, local);
     free(to);
-    n = -5; /* ignored without a buffer */
+    n = -5; /* the capacity is ignored without a buffer */
     CHECK_SAME(get(&type, &n, NULL), TUTTI_OK);
     CHECK_EQ(n, LENGTH);
 }

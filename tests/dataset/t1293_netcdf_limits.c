@@ -109,8 +109,8 @@ static void no_entries(void) {
     tutti_decomposition_free(&p);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     open_file(TUTTI_WRITE, TUTTI_CONTAINER_NATIVE);
-    CHECK_EQ(tutti_dataset_container(d),
-             TUTTI_CONTAINER_NETCDF); /* a dataset keeps its container */
+    /* a dataset keeps its container */
+    CHECK_EQ(tutti_dataset_container(d), TUTTI_CONTAINER_NETCDF);
     CHECK_EQ(tutti_dataset_segments(d), 1);
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
@@ -183,8 +183,8 @@ static void test_containers(void) {
     opt.container = TUTTI_CONTAINER_NETCDF;
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, &opt, &d),
                TUTTI_ERR_EXISTS);
-    open_file(TUTTI_WRITE | TUTTI_TRUNCATE,
-              TUTTI_CONTAINER_NETCDF); /* truncating may change the container */
+    /* truncating may change the container */
+    open_file(TUTTI_WRITE | TUTTI_TRUNCATE, TUTTI_CONTAINER_NETCDF);
     CHECK_EQ(tutti_dataset_container(d), TUTTI_CONTAINER_NETCDF);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     open_file(TUTTI_WRITE | TUTTI_TRUNCATE, TUTTI_CONTAINER_NATIVE);
