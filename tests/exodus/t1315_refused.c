@@ -55,8 +55,8 @@ static void test_defining(void) {
     double v[30] = {0};
     check_where("defining");
     CHECK_SAME(tutti_exodus_create(MPI_COMM_WORLD, path, &opt, &x), TUTTI_OK);
-    CHECK_SAME(tutti_exodus_end_definitions(x),
-               TUTTI_ERR_STATE); /* tutti_exodus_init has not been called */
+    /* tutti_exodus_init has not been called */
+    CHECK_SAME(tutti_exodus_end_definitions(x), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_exodus_begin(x, 1), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_exodus_refresh(x, NULL), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_exodus_get(x, 1, 0, NULL), TUTTI_ERR_STATE);
@@ -169,8 +169,8 @@ static void test_results(void) {
     CHECK_SAME(tutti_exodus_begin(x, NAN), TUTTI_ERR_ARG);
     if (ranks > 1) CHECK_SAME(tutti_exodus_begin(x, LAST(2, 1)), TUTTI_ERR_MISMATCH);
     CHECK_SAME(tutti_exodus_begin(x, 1), TUTTI_OK);
-    CHECK_SAME(tutti_exodus_put_arrays(x, 0, NULL),
-               TUTTI_ERR_STATE); /* the mesh must be written first */
+    /* the mesh must be written first */
+    CHECK_SAME(tutti_exodus_put_arrays(x, 0, NULL), TUTTI_ERR_STATE);
     tutti_exodus_field g = f;
     g.variable = LAST("none", "s");
     CHECK_SAME(tutti_exodus_put(x, 1, &g), TUTTI_ERR_NOT_FOUND);
@@ -183,8 +183,8 @@ static void test_results(void) {
     CHECK_SAME(tutti_exodus_put(x, 1, &g), TUTTI_ERR_ARG);
     g = f;
     g.entries = NULL;
-    CHECK_SAME(tutti_exodus_put(x, 1, &g),
-               TUTTI_ERR_STATE); /* neither a decomposition nor a mesh */
+    /* there is neither a decomposition nor a mesh */
+    CHECK_SAME(tutti_exodus_put(x, 1, &g), TUTTI_ERR_STATE);
     g = f;
     g.buf = LAST(NULL, v);
     CHECK_SAME(tutti_exodus_put(x, 1, &g), TUTTI_ERR_ARG);
@@ -201,8 +201,8 @@ static void test_results(void) {
     CHECK_SAME(tutti_exodus_get(x, 1, 1, &f), TUTTI_OK);
     tutti_decomposition_free(&nodes);
     tutti_decomposition_free(&elements);
-    CHECK_SAME(tutti_exodus_get(x, 1, 1, &f),
-               TUTTI_ERR_STATE); /* the decomposition has been freed */
+    /* the decomposition has been freed */
+    CHECK_SAME(tutti_exodus_get(x, 1, 1, &f), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     CHECK_SAME(tutti_exodus_create(MPI_COMM_WORLD, path, &opt, &x), TUTTI_ERR_EXISTS);
 }

@@ -167,8 +167,8 @@ static int run_round(int at, fault_kind what, int n) {
 
 int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 1317);
-    const char *memory = getenv(
-        "TUTTI_TEST_SHM"); /* a file system in memory: the test has many small transactions */
+    /* use a file system in memory if possible, because the test has many small transactions */
+    const char *memory = getenv("TUTTI_TEST_SHM");
     snprintf(path, sizeof path, "%s/t1317.e", memory ? memory : check_dir());
     fault.data = "/t1317.e$";
     fault.meta = "/t1317.e.tutti";

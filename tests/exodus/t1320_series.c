@@ -161,8 +161,8 @@ static void continue_golden(void) {
 
     x = open_file(path_of("plate.e"), TUTTI_READ | TUTTI_WRITE, 2);
     CHECK_SAME(tutti_exodus_next_file(x), TUTTI_OK);
-    for (int i = 0; i < 2;
-         i++) { /* the last step of this file, and the first step of the next file */
+    /* write the last step of this file and the first step of the next file */
+    for (int i = 0; i < 2; i++) {
         const tutti_exodus_mesh *m = NULL;
         CHECK_SAME(tutti_exodus_get_mesh(
                        x, &(tutti_exodus_distribution){.partitioner = TUTTI_EXODUS_ON_ROOT}, &m),
@@ -173,8 +173,8 @@ static void continue_golden(void) {
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     CHECK(!file_exists(path_of("plate.e-s0003")), "two namings");
 
-    x = open_file(path_of("plate.e"), TUTTI_READ | TUTTI_WRITE,
-                  0); /* with a sidecar of an old version */
+    /* append to the first file, whose sidecar has an old version */
+    x = open_file(path_of("plate.e"), TUTTI_READ | TUTTI_WRITE, 0);
     const tutti_exodus_mesh *m = NULL;
     CHECK_SAME(tutti_exodus_get_mesh(
                    x, &(tutti_exodus_distribution){.partitioner = TUTTI_EXODUS_ON_ROOT}, &m),

@@ -250,8 +250,8 @@ typedef struct {
     tutti_count member[5][W_SETS][W_MEMBERS];
     int side[5][W_SETS][W_MEMBERS];
     double factor[5][W_SETS][W_MEMBERS * 9], set_attribute[5][W_SETS][W_MEMBERS * 2];
-    int node_place[W_NODES],
-        place[3][W_ENTRIES]; /* local index of each node and entry; -1: not on this rank */
+    /* local index of each node and entry; -1: not on this rank */
+    int node_place[W_NODES], place[3][W_ENTRIES];
 } world_arguments;
 
 /* Shuffle `n` values, in an order that depends on the rank. */
