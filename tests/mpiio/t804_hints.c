@@ -66,8 +66,8 @@ static void test_ignored(void) {
     CHECK(!found,
           "the block size of the file system is reported as striping_unit: PnetCDF would use it");
     check_expected(used, "romio_ds_write", "automatic");
-    check_expected(used, "tutti_background",
-                   "auto"); /* the thread level of this program does not allow a thread */
+    /* the thread level of this program does not allow a thread */
+    check_expected(used, "tutti_background", "auto");
     check_expected(used, "tutti_sub_buffers", "4"); /* from the system hints */
     MPI_Info_free(&used);
 }
@@ -140,9 +140,8 @@ static void test_later(void) {
 static void write_system_hints(void) {
     FILE *out = rank == 0 ? fopen(test_path("romio-hints"), "w") : NULL;
     if (out) fputs("# for all\ncb_nodes\n  romio_ds_read disable\n", out);
-    if (out)
-        fputs("too_long ",
-              out); /* the value is longer than MPI allows: the whole line is ignored */
+    if (out) /* the value is longer than MPI allows: the whole line is ignored */
+        fputs("too_long ", out);
     for (int i = 0; out && i < 3000; i++) fputc('x', out);
     if (out) fputs(" \ntutti_sub_buffers 4\n", out);
     if (out) fclose(out);

@@ -5,11 +5,8 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio/requests.h"
 
-enum {
-    PIECE = 300,
-    PIECES = 700,
-    LENGTH = PIECE * PIECES
-}; /* LENGTH: ints per rank and operation */
+/* LENGTH: ints per rank and operation */
+enum { PIECE = 300, PIECES = 700, LENGTH = PIECE * PIECES };
 
 static int data[2][LENGTH];
 

@@ -45,8 +45,8 @@ static void whole_file(MPI_File fh) {
     CHECK_MPI(MPI_File_set_size(fh, 5000));
     CHECK_EQ(size_of(fh), 5000);
     MPI_Barrier(MPI_COMM_WORLD);
-    for (int bytes = 4000; bytes <= 6000 && !native;
-         bytes += 2000) { /* Open MPI's own MPI-IO differs */
+    /* the result of Open MPI's own MPI-IO differs */
+    for (int bytes = 4000; bytes <= 6000 && !native; bytes += 2000) {
         CHECK_MPI(MPI_File_preallocate(fh, bytes));
         CHECK_EQ(size_of(fh), bytes > 5000 ? bytes : 5000);
         MPI_Barrier(MPI_COMM_WORLD);
@@ -328,8 +328,8 @@ static void test_hints(void) {
     }
     CHECK(native || keys >= 5, "%d keys", keys);
     MPI_Info_free(&used);
-    MPI_Info_set(info, "cb_buffer_size",
-                 "2097152"); /* after open, the hint may be used or ignored */
+    /* after open, the hint may be used or ignored */
+    MPI_Info_set(info, "cb_buffer_size", "2097152");
     CHECK_MPI(MPI_File_set_view(fh, 0, MPI_BYTE, MPI_BYTE, "native", info));
     CHECK_MPI(MPI_File_set_info(fh, info));
     MPI_Info_free(&info);

@@ -10,8 +10,8 @@
 enum { THERE = 5000, MIB = 1 << 20 };
 static const size_t ASKED = (size_t)3 << 30;
 
-static unsigned char
-    *memory; /* virtual memory for 3 GiB, of which only the parts that are read are used */
+/* virtual memory for 3 GiB, of which only the parts that are read are used */
+static unsigned char *memory;
 static MPI_Datatype huge;
 
 static void check_read(const MPI_Status *st, int from, const char *what) {
