@@ -84,8 +84,8 @@ static int64_t expect_read(request *q, const model *m, int64_t by, int64_t size)
 static int64_t check_expected(request *q, int64_t by, int64_t size) {
     for (int64_t i = 0; i < q->capacity; i++) q->from[i] = NOTHING;
     const int64_t n = expect_read(q, &q->m, by, size) + expect_read(q, q->m.lost, by, size);
-    for (int64_t i = 0, k = 0; i < model_lost(&q->m);
-         i++) { /* repeats of a byte whose value is undefined */
+    /* if the value of a byte is undefined, so is that of its repeats */
+    for (int64_t i = 0, k = 0; i < model_lost(&q->m); i++) {
         if (i == 0 || q->m.lost->file[i] < q->m.lost->file[i - 1]) k = 0;
         while (q->m.file[k] < q->m.lost->file[i]) k++;
         if (q->from[q->m.memory[k] - q->lo] == ANYTHING)

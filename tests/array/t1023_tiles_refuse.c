@@ -106,8 +106,8 @@ static void refuse_twins(tutti_array *local) {
     tutti_array *c = NULL;
     char name[600], own_path[620];
     s.halo[0] = 1;
-    CHECK_SAME(tutti_array_open(MPI_COMM_WORLD, path, TUTTI_WRITE, NULL, NULL, &c),
-               TUTTI_OK); /* another handle of the file of b */
+    /* c is another handle of the file of b */
+    CHECK_SAME(tutti_array_open(MPI_COMM_WORLD, path, TUTTI_WRITE, NULL, NULL, &c), TUTTI_OK);
     refuses(b, c, &s, TUTTI_ERR_ARG, "same bytes");
     CHECK_SAME(tutti_array_close(&c), TUTTI_OK);
     snprintf(name, sizeof name, "%s.cyclic", path);

@@ -258,7 +258,8 @@ static void test_order(const char *dir) {
     tutti_error_info ignored;
     CHECK_OK(tutti__profile_load(NULL, &place, &p, &ignored));
     CHECK(ignored.code == TUTTI_ERR_FORMAT && strstr(ignored.text, "line 4 "), "%s", ignored.text);
-    CHECK_ERR(tutti_profile_load(path, &place, &p), TUTTI_ERR_FORMAT); /* an error if named */
+    /* an invalid profile is an error if the program names the file */
+    CHECK_ERR(tutti_profile_load(path, &place, &p), TUTTI_ERR_FORMAT);
     snprintf(path, sizeof path, "%s/named", dir);
     CHECK_ERR(tutti_profile_load(path, &place, &p), TUTTI_ERR_NOT_FOUND);
     CHECK(strstr(tutti_last_message(), "named"), "%s", tutti_last_message());
@@ -295,7 +296,8 @@ static void test_save(const char *dir) {
     a.copy_64 = 0;
     CHECK_ERR(tutti_profile_save(path, &pa, &a), TUTTI_ERR_ARG);
     write_file(path, "mine");
-    CHECK_ERR(tutti_profile_save(path, &pb, &b), TUTTI_ERR_FORMAT); /* not overwritten */
+    /* a file that is not a profile is not overwritten */
+    CHECK_ERR(tutti_profile_save(path, &pb, &b), TUTTI_ERR_FORMAT);
     CHECK(tutti_profile_save("/proc/nowhere/profile", &pb, &b) != TUTTI_OK, "saved in /proc");
 }
 

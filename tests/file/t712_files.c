@@ -80,8 +80,8 @@ static void test_modes(void) {
     CHECK_EQ(size, 100 * ranks);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 
-    f = open_file(MPI_COMM_WORLD, path,
-                  TUTTI_WRITE | TUTTI_APPEND); /* offsets count from the end */
+    /* offsets count from the end */
+    f = open_file(MPI_COMM_WORLD, path, TUTTI_WRITE | TUTTI_APPEND);
     put_values(f, rank, 50, 2);
     put_values(f, rank, 50, 3);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
@@ -131,8 +131,8 @@ static void test_sizes(void) {
     CHECK_SAME(tutti_file_sync(f), TUTTI_OK);
     put_is_there(path, ranks, 1000, 5, 0);
     CHECK_SAME(tutti_file_preallocate(f, 0), TUTTI_OK);
-    CHECK_SAME(tutti_file_preallocate(f, 300000),
-               TUTTI_OK); /* bytes are unchanged, the rest is zero */
+    /* existing bytes are unchanged, and the rest is zero */
+    CHECK_SAME(tutti_file_preallocate(f, 300000), TUTTI_OK);
     CHECK_SAME(tutti_file_size(f, &size), TUTTI_OK);
     CHECK_EQ(size, 300000);
     int64_t n = 0;

@@ -169,9 +169,8 @@ static void test_rank_order(void) {
         enum { RANKS = 5 };
         tutti__summary all = tutti__summary_empty();
         for (int i = 0; i < RANKS; i++) {
-            const int at = kind == 1             ? RANKS - 1 - i
-                           : kind == 2 && i == 3 ? 2
-                                                 : i; /* 1: reverse order, 2: overlap */
+            /* kind 1: reverse order; kind 2: overlap */
+            const int at = kind == 1 ? RANKS - 1 - i : kind == 2 && i == 3 ? 2 : i;
             const tutti_off bytes = kind == 3 && i == 4 ? 90 : 100;
             tutti__side s = strided(1000 + 100 * at, kind == 4 && i == 1 ? 2 : 1,
                                     kind == 4 && i == 1 ? 50 : bytes, 60);

@@ -240,8 +240,8 @@ static void test_cuts(void) {
             to = from + 1 + (int)rnd(l.n - from);
             const tutti__items part = tutti__items_part(&all, from, to);
             carry.before = TUTTI__AS_NEXT;
-            if (from > 0 && tutti__items_local(&all, from) &&
-                rnd(2)) { /* a local item: start with a new state */
+            /* at a local item the rule can start with a new state */
+            if (from > 0 && tutti__items_local(&all, from) && rnd(2)) {
                 int forgotten[PARTS];
                 tutti__carry fresh = {0, forgotten, TUTTI__AS_NEXT}, known = carry;
                 const tutti__items one = tutti__items_part(&all, from, from + 1);

@@ -216,8 +216,8 @@ static void test_different(void) {
     CHECK_SAME(tutti_replicas_create(MPI_COMM_WORLD, &m.spec, &q), TUTTI_OK);
     unsigned char *v = held_values(&m);
     const tutti_access *w = tutti_replicas_write_access(r);
-    for (int again = 0; again < (ranks > 2 ? 2 : 6) && ranks > 1;
-         again++) { /* by messages, then by consensus */
+    /* the first calls are compared by messages, later ones by consensus in shared memory */
+    for (int again = 0; again < (ranks > 2 ? 2 : 6) && ranks > 1; again++) {
         check_where("different calls");
         meet_ranks(tutti_replicas_write(f, 0, r, v, last() ? TUTTI_REPLICAS_CHECK : 0),
                    "called tutti_replicas_check");

@@ -114,8 +114,8 @@ static void combination(const int *choice) {
               tutti_last_message());
         CHECK_SAME(tutti_plan_write(f, q.access, &p), TUTTI_ERR_OVERLAP);
     }
-    CHECK_SAME(tutti_file_read(f, q.access, q.base, &count),
-               TUTTI_OK); /* overlapping reads are valid */
+    /* overlapping reads are valid */
+    CHECK_SAME(tutti_file_read(f, q.access, q.base, &count), TUTTI_OK);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     file_is(path, m.v, m.size, "refused");
     request_free(&q);
