@@ -133,7 +133,8 @@ static tutti_err write_watched(tutti_file *f, const tutti_access *a, const doubl
 /* Allocate an array of doubles whose shape comes from a file of `bytes` bytes. */
 static double *allocate_array(int ndims, const tutti_count *shape, tutti_off bytes) {
     tutti_count n;
-    if (!tutti_size_product(ndims, shape, &n)) return NULL; /* negative or more than 2^63 */
+    /* an extent is negative, or the product is 2^63 or more */
+    if (!tutti_size_product(ndims, shape, &n)) return NULL;
     if (!tutti_size_fits(n, sizeof(double), bytes)) return NULL;
     return malloc((size_t)n * sizeof(double));
 }
@@ -152,7 +153,7 @@ int main(int argc, char **argv) {
 
     tutti_err err = version_fits() ? TUTTI_OK : TUTTI_ERR_UNSUPPORTED;
     if (!err) err = open_old("/nowhere/at/all.dat", &old);
-    if (print_speed(path)) fprintf(stderr, "%s\n", tutti_last_message()); /* local failure */
+    if (print_speed(path)) fprintf(stderr, "%s\n", tutti_last_message()); /* the error is local */
     if (!err) err = open_tuned(path, &f);
     if (!err) err = write_watched(f, a, state);
     if (!err) err = write_and_compute(f, a, state, next);

@@ -18,7 +18,7 @@ static tutti_err write_columns(tutti_array *a, int rank, int ranks) {
     if (tutti_distribution_make(2, shape, dims, &d))
         d = NULL; /* the write then fails on all ranks */
     double *v = malloc((size_t)tutti_distribution_part(d, rank, part) * sizeof *v);
-    for (local[1] = 0; local[1] < part[1]; local[1]++) /* column-major, like the array */
+    for (local[1] = 0; local[1] < part[1]; local[1]++) /* values are column-major, like the array */
         for (local[0] = 0; local[0] < part[0]; local[0]++) {
             if (tutti_distribution_global(d, rank, local, global)) continue;
             v[local[1] * part[0] + local[0]] = (double)(global[0] * COLUMNS + global[1]);

@@ -71,7 +71,7 @@ static tutti_err write_all(part *p, int has_end) {
                                                          .variable = "temperature",
                                                          .type = TUTTI_FLOAT64,
                                                          .buf = p->t});
-        if (!err) err = tutti_exodus_commit(x); /* committed atomically */
+        if (!err) err = tutti_exodus_commit(x); /* the step is committed atomically */
     }
     if (x && tutti_exodus_close(&x)) err = tutti_last_error()->code;
     return err;

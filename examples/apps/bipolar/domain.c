@@ -177,7 +177,7 @@ static void measure(domain *d) {
                 const double length = sqrt(dot(ab, ab));
                 const double area = face_area(&t, a, b, e, f) + face_area(&t, a, b, f, e);
                 d->box[entry] += area / length;
-                d->volume[i] += area * length / 6; /* the pyramid of node and face */
+                d->volume[i] += area * length / 6; /* volume of the pyramid of node and face */
             }
         }
     }
