@@ -52,7 +52,7 @@ static double value_of(int variable, tutti_count i) {
 /* ---- the mesh */
 
 static tutti_count corner_of(tutti_count element, int c) {
-    /* similar to a structured grid */
+    /* the numbering is similar to that of a structured grid */
     static const int offset[CORNERS] = {0, 1, 20, 19, 400, 401, 420, 419};
     return (element + offset[c]) % NODES;
 }
