@@ -82,7 +82,7 @@ static int object_new(uint64_t inode, int is_directory) {
 static int object_of(uint64_t inode) { /* inode numbers are reused: return the newest object */
     for (int i = objects_n - 1; i > 0; i--)
         if (objects[i].inode == inode) return i;
-    return 0; /* the root */
+    return 0; /* the number is that of the root */
 }
 
 static int entry_now(const entry *e) {

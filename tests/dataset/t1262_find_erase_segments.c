@@ -111,7 +111,7 @@ static void test_found(void) {
     put_values("u", 6);
     CHECK_SAME(tutti_dataset_discard(d), TUTTI_OK);
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, 6, 0), TUTTI_OK);
-    put_values("u", 7); /* never committed: closing discards it */
+    put_values("u", 7); /* this segment is not committed: closing discards it */
     test_closed();
     open_file(TUTTI_READ, visible());
     test_decomposed();

@@ -141,7 +141,7 @@ static void test_states(void) {
     CHECK_SAME(put_values("c"), TUTTI_OK);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     REFUSED(tutti_dataset_archive(d, 1, 1, path, NULL), "cannot be archived");
-    /* changes of types and variables that begin another file */
+    /* these changes of types and variables begin another file */
     CHECK_SAME(tutti_dataset_put_type(d, "c", TUTTI_INT16), TUTTI_OK);
     write_state(2, "bc");
     CHECK_SAME(add_variable("e", (tutti_variable_spec){.type = TUTTI_INT64}), TUTTI_OK);
@@ -254,7 +254,7 @@ static void test_damaged(void) {
     CHECK_SAME(tutti_dataset_verify_segment(d, 0, NULL), TUTTI_OK);
     overwrite_word(1, row.start + 80, 0);
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
-    overwrite_word(1, 40, 0x1122334455667788); /* in the header */
+    overwrite_word(1, 40, 0x1122334455667788); /* overwrite a word of the header */
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_ERR_FORMAT);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     open_file(0, 0); /* the library reads without the netCDF header */
