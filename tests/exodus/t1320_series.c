@@ -209,7 +209,7 @@ static void new_series(void) {
     }
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
 
-    copy_file(path_of("new.e-s0002"), path_of("new.e-s002")); /* ambiguous next file */
+    copy_file(path_of("new.e-s0002"), path_of("new.e-s002")); /* two files could be the next file */
     x = open_file(path_of("new.e"), TUTTI_READ, 0);
     CHECK_SAME(tutti_exodus_next_file(x), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);

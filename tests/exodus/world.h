@@ -52,7 +52,7 @@ static const struct {
                                 {"nsided", 12, 0, 1, 0},
                                 {"nfaced", 5, 0, 0, 0},
                                 {"SHELL4", 900, 4, 0, 0},
-                                {"WEDGE", 100, 6, 0, 0}}, /* empty */
+                                {"WEDGE", 100, 6, 0, 0}}, /* this block is empty */
                                {{"EDGE2", 8, 2, 1, 0}},
                                {{"QUAD4", 2, 4, 0, 0}, {"nsided", 1, 0, 0, 0}}};
 static const int world_blocks_n[3] = {W_BLOCKS, 1, 2};
