@@ -57,7 +57,7 @@ static void test_ignored(void) {
     snprintf(ranks, sizeof ranks, "%d", size);
     check_expected(used, "cb_nodes", ranks);
     MPI_Info_get(used, "access_style", MPI_MAX_INFO_VAL, value, &found);
-#ifdef MPICH_VERSION /* like the MPI-IO of the MPI library */
+#ifdef MPICH_VERSION /* unused hints are omitted, as in MPICH's own MPI-IO */
     CHECK(!found, "an unused hint is in the info object");
 #else
     CHECK(found, "a hint that was given is not in the info object");

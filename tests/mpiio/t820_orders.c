@@ -108,7 +108,7 @@ static void job_check(int i) {
 
 static void on_completion(int i, const MPI_Status *status, int code) {
     CHECK_MPI(code);
-    if (completed[i]) return; /* an inactive request */
+    if (completed[i]) return; /* the request is inactive */
     completed[i] = 1;
     if (job_of[i] < 0) return;
     CHECK(list[i] == MPI_REQUEST_NULL, "the handle stays");

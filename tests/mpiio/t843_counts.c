@@ -60,7 +60,8 @@ static void read_by_count(MPI_File fh) {
     CHECK_MPI(MPI_File_read_at_all_begin_c(fh, 10, memory, n, MPI_BYTE));
     CHECK_MPI(MPI_File_read_at_all_end(fh, memory, &st));
     check_read(&st, 10, "read_at_all_end");
-    CHECK_CLASS(MPI_File_read_at_c(fh, 0, memory, n, huge, &st), MPI_ERR_ARG); /* 9 * 2^60 bytes */
+    /* n elements have 9 * 2^60 bytes */
+    CHECK_CLASS(MPI_File_read_at_c(fh, 0, memory, n, huge, &st), MPI_ERR_ARG);
 #else
     (void)fh;
 #endif
