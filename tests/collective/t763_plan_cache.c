@@ -289,7 +289,7 @@ static void in_flight(const char *text) {
             a[i] = pieces(409600 * i, RUNS, BYTES);
             CHECK_OK(tutti_file_write_start(f, a[i], v[i], &r[i]));
         }
-        for (int i = 0; i < N; i++) /* each rank in a different order */
+        for (int i = 0; i < N; i++) /* each rank waits in a different order */
             CHECK_OK(tutti_request_wait(&r[(i + rank) % N], NULL));
         for (int i = 0; i < N; i++) {
             unsigned char got[RUNS * BYTES];

@@ -142,7 +142,8 @@ static void misfit_read(void) {
     for (int i = 0; i < N; i++) v[i] = i % 100;
     if (rank == 0) v[2000] = 1000;
     tutti_part p = {.access = a, .buf = v};
-    CHECK_SAME(tutti_file_write_parts(f, 1, &p, NULL), TUTTI_OK); /* without conversion */
+    /* this write converts no values */
+    CHECK_SAME(tutti_file_write_parts(f, 1, &p, NULL), TUTTI_OK);
     p.buf = back;
     p.convert = (tutti_conversion){.file_type = TUTTI_INT32, .memory_type = TUTTI_INT8};
     CHECK_SAME(tutti_file_read_parts(f, 1, &p, NULL), TUTTI_ERR_VALUE);
