@@ -146,7 +146,7 @@ static void copied(tutti_array *from, tutti_array *to, const picture *p) {
     if (!d) return;
     tutti_array_spec spec;
     tutti_array_describe(to, &spec);
-    picture other = *p; /* in the order of the copy */
+    picture other = *p; /* `other` has the order of the copy */
     other.spec.order = spec.order;
     (void)tutti_distribution_part(d, rank, shape);
     read_parts(to, &other, d, NULL);

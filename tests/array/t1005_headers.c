@@ -152,7 +152,7 @@ static void cut_off(void) {
     }
     file_put(path, whole, FILE_BYTES);
     CHECK_OK(try_open(path));
-    file_put(path, whole, FILE_BYTES + 64); /* longer, as after an interrupted resize */
+    file_put(path, whole, FILE_BYTES + 64); /* the file is longer, as after an interrupted resize */
     CHECK_OK(try_open(path));
 }
 

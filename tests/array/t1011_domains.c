@@ -73,7 +73,7 @@ static void test_columns(void) {
     CHECK_SAME(tutti_array_create(MPI_COMM_WORLD, path, &spec, &opt, &a), TUTTI_OK);
     rows_in_turn(a, WIDE, 0, WIDE);
     common(a, WIDE, ROWS, 0, WIDE);
-    common(a, WIDE, ROWS, 0, 5);   /* in the first rank's block */
+    common(a, WIDE, ROWS, 0, 5);   /* columns in the first rank's block */
     common(a, WIDE, ROWS, 9, 14);  /* the same shape at another position */
     common(a, WIDE, ROWS, 30, 35); /* the same shape again */
     common(a, WIDE, ROWS, WIDE - 3, WIDE);

@@ -165,7 +165,7 @@ static walk_case random_case(void) {
     c.kind = (int)rnd(KINDS);
     c.local = rnd(3) == 0;
     c.from = c.to = random_array();
-    if (c.kind == READ_WRITE && rnd(2)) { /* another order, another element size */
+    if (c.kind == READ_WRITE && rnd(2)) { /* the second array has another order and element size */
         c.to.order = rnd(2) ? TUTTI_ROW_MAJOR : TUTTI_COL_MAJOR;
         c.to.type = TUTTI_FLOAT32;
         c.to.element_size = 4;

@@ -290,7 +290,7 @@ static void test_save(const char *dir) {
     check_same(&got, &a, NULL);
     CHECK_OK(tutti_profile_load(path, &pb, &got));
     check_same(&got, &b, "FILES");
-    snprintf(pa.type, sizeof pa.type, "xfs"); /* another file system mounted at this path */
+    snprintf(pa.type, sizeof pa.type, "xfs"); /* another file system is mounted at this path */
     CHECK_OK(tutti_profile_save(path, &pa, &a));
     CHECK_OK(tutti_profile_load(path, &pa, &got));
     a.copy_64 = 0;
@@ -345,7 +345,8 @@ int main(void) {
     char dir[] = "profile.XXXXXX", full[400];
     const long live = tutti__memory_live();
     check_seed(10);
-    (void)setlocale(LC_ALL, "de_DE.UTF-8"); /* if installed, a locale with a decimal comma */
+    /* use a locale with a decimal comma, if it is installed */
+    (void)setlocale(LC_ALL, "de_DE.UTF-8");
     test_round_trip();
     test_pick();
     test_refusals();

@@ -77,8 +77,8 @@ static void check_patterns(void) {
 
 /* ---- application kernels: owners are computed by another algorithm than that of the generators */
 
-/* Return whether cell a is before cell b on the curve.  Morton order by the highest differing bit,
- * y before x. */
+/* Return whether cell a is before cell b: on a lower face, or on the same face in Morton order,
+ * which compares the coordinate with the highest differing bit, y before x. */
 static int is_before(int a, int b, int side) {
     const int face[2] = {a / (side * side), b / (side * side)};
     const unsigned y[2] = {(unsigned)(a / side % side), (unsigned)(b / side % side)};

@@ -83,7 +83,7 @@ static void check_refused(void) {
         WITH("'<f8'", "False", "(99999999999999999999,)"),
         WITH("'<f8'", "False", "(4611686018427387904, 4611686018427387904)"),
         WITH("'<f8'", "False", "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)"),
-        WITH("'<f8'", "False", "(131073,)"), /* longer than the file */
+        WITH("'<f8'", "False", "(131073,)"), /* the array is longer than the file */
         WITH("'<f8'", "no", "(3,)"),
         WITH("'<f3'", "False", "(3,)"),
         WITH("'<i3'", "False", "(3,)"),

@@ -77,11 +77,12 @@ static void check_two_phase(void) {
     tutti__two_phase *t = &x.two;
     NOTICED(t->domains.window, 0, tutti__two_phase_is_valid(t));
     NOTICED(t->my_agg, 2, tutti__two_phase_is_valid(t));
-    NOTICED(t->my_agg, -1, tutti__two_phase_is_valid(t)); /* but receives bytes */
+    /* a rank that is not an aggregator receives no bytes */
+    NOTICED(t->my_agg, -1, tutti__two_phase_is_valid(t));
     NOTICED(t->window_slots, 0, tutti__two_phase_is_valid(t));
     NOTICED(t->relay_slots, 0, tutti__two_phase_is_valid(t));
     NOTICED(t->pipeline, TUTTI_PIPELINE_AUTO, tutti__two_phase_is_valid(t));
-    NOTICED(t->literal, 1, tutti__two_phase_is_valid(t)); /* contradicts relays */
+    NOTICED(t->literal, 1, tutti__two_phase_is_valid(t)); /* `literal` contradicts the relays */
     NOTICED(x.destination[1].aggregator, 2, tutti__two_phase_is_valid(t));
     NOTICED(x.destination[1].first, -1, tutti__two_phase_is_valid(t));
     NOTICED(x.destination[1].member, 2, tutti__two_phase_is_valid(t));

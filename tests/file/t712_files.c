@@ -75,12 +75,12 @@ static void test_modes(void) {
     check_refused(path, RW | TUTTI_CREATE | TUTTI_EXCLUSIVE, TUTTI_ERR_EXISTS, EEXIST);
     put_is_there(path, ranks, 100, 1, 0);
 
-    f = open_file(MPI_COMM_WORLD, path, RW | TUTTI_CREATE); /* keeps existing bytes */
+    f = open_file(MPI_COMM_WORLD, path, RW | TUTTI_CREATE); /* existing bytes are kept */
     CHECK_SAME(tutti_file_size(f, &size), TUTTI_OK);
     CHECK_EQ(size, 100 * ranks);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 
-    /* offsets count from the end */
+    /* in append mode, offsets count from the end of the file */
     f = open_file(MPI_COMM_WORLD, path, TUTTI_WRITE | TUTTI_APPEND);
     put_values(f, rank, 50, 2);
     put_values(f, rank, 50, 3);

@@ -176,7 +176,7 @@ int main(int argc, char **argv) {
     test_handles();
     CHECK_OK(tutti__team_take(MPI_COMM_WORLD, "", &w.team));
     for (int shared = 0; shared < 2; shared++) {
-        if (shared && ranks > 1) { /* the second time by consensus */
+        if (shared && ranks > 1) { /* in the second round the ranks agree by consensus */
             CHECK_OK(tutti__segment_make(w.team, 1, tutti__consensus_bytes(w.team), &memory));
             CHECK_OK(tutti__staging_attach(w.team)); /* the team then frees the memory */
             w.team->staging->consensus = memory;

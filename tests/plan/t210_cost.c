@@ -202,7 +202,7 @@ static void set_hosts(double small, double large, double network) {
 }
 
 static void test_networks(void) {
-    for (int is_write = 0; is_write < 2; is_write++) { /* default profile */
+    for (int is_write = 0; is_write < 2; is_write++) { /* with the default profile */
         set_defaults("fuse");
         set_case(is_write, 4, 4, 4 << 20, 4096, 1);
         EXPECT(TWO_PHASE);
@@ -315,7 +315,8 @@ static void test_aggregators(void) {
     CHECK(best().aggregators <= 4, "%d", best().aggregators);
     CHECK_EQ(tutti__cost_least(&request, INT64_MAX), 256 << 10);
     set_defaults("ext");
-    profile.read_all_1m = profile.read_all_64k = 0.92 * profile.read_one_1m; /* noise */
+    /* the difference is noise */
+    profile.read_all_1m = profile.read_all_64k = 0.92 * profile.read_one_1m;
     set_case(0, 2, 1, 8 << 20, 512, 1);
     EXPECT(TWO_PHASE);
     CHECK_EQ(best().aggregators, 2);

@@ -102,12 +102,12 @@ static void test_gaps(void) {
     const tutti_off warm = gap(0), cold = gap(1);
     CHECK(warm >= 256 && warm <= 8192, "%lld", (long long)warm);
     CHECK(cold >= 32768 && cold <= 1 << 20, "%lld", (long long)cold);
-    profile.direct_read_one_4k /= 4; /* a higher latency of the device */
+    profile.direct_read_one_4k /= 4; /* the device has a higher latency */
     profile.direct_read_all_4k /= 4;
     CHECK(gap(1) >= 3 * cold && gap(1) <= 5 * cold, "%lld", (long long)gap(1));
     CHECK_EQ(gap(0), warm);
     set_defaults();
-    profile.direct_read_one_1m /= 8; /* a lower bandwidth */
+    profile.direct_read_one_1m /= 8; /* the device has a lower bandwidth */
     profile.direct_read_all_1m /= 8;
     CHECK(gap(1) <= cold / 4, "%lld", (long long)gap(1));
     CHECK_EQ(gap(0), warm);

@@ -46,7 +46,7 @@ static void lists_random(lists *l, int n, int parts, int local, int idle) {
         l->load[i] = idle > 0 && rnd(idle) == 0 ? 0 : 1 + rnd(4);
         while (l->start[i] + many > at) {
             const int part = (int)rnd(parts);
-            l->start[i + 1] = at; /* used by check_holds */
+            l->start[i + 1] = at; /* check_holds uses this value */
             if (!check_holds(l, i, part)) l->holder[at++] = part;
         }
         l->start[i + 1] = at;
@@ -100,7 +100,8 @@ static void test_paper(void) {
     CHECK_EQ(stats.copies, 13);
     CHECK(stats.replication == 62.5, "%g", stats.replication);
     CHECK(stats.mean_interval == 4 && stats.mean_of_means == 4, "%g", stats.mean_of_means);
-    CHECK(stats.balance_items == 1, "%g", stats.balance_items); /* (6 - 2) / mean 4 */
+    /* (6 items - 2 items) / mean of 4 */
+    CHECK(stats.balance_items == 1, "%g", stats.balance_items);
     const tutti_replicas_choice own = {.rule = TUTTI_REPLICAS_OWN};
     CHECK_OK(tutti_replicas_choose(&in, &own, writer, NULL, &stats));
     for (int i = 0; i < 8; i++) CHECK_EQ(writer[i], metis[i]);

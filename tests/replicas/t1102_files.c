@@ -96,7 +96,7 @@ static void other_calls(void) {
     CHECK_SAME(tutti_request_wait(&q, &count), TUTTI_OK);
     CHECK_EQ(count, tutti_access_bytes(g));
     values_right(got, "started");
-    /* shifted in the file and in memory */
+    /* write with the access shifted in the file and in memory */
     CHECK_SAME(tutti_file_resize(f, 0), TUTTI_OK);
     CHECK_OK(tutti_access_shift(w, 500, 16, &moved));
     CHECK_SAME(tutti_file_write(f, moved, v - 16, NULL), TUTTI_OK);

@@ -102,7 +102,7 @@ static void combination(const int *choice) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     file_is(path, m.v, m.size, "by a plan");
 
-    /* with the option `check` */
+    /* write with the option `check` */
     opt.check = 1;
     count = -7;
     request_fill(&q, 77);
