@@ -19,8 +19,8 @@
 #define UNIT_DENSITY 1.0e10                                        /* n_i, in cm^-3 */
 #define UNIT_LENGTH 1.0e-4                                         /* 1 um in cm */
 #define UNIT_TIME (UNIT_LENGTH * UNIT_LENGTH)                      /* in s, for D in cm^2/s */
-#define UNIT_AMPERE (UNIT_CHARGE * UNIT_DENSITY * UNIT_LENGTH)     /* of a current, in A */
-#define UNIT_AMPERE_CM2 (UNIT_CHARGE * UNIT_DENSITY / UNIT_LENGTH) /* of its density, in A/cm^2 */
+#define UNIT_AMPERE (UNIT_CHARGE * UNIT_DENSITY * UNIT_LENGTH)     /* current, in A */
+#define UNIT_AMPERE_CM2 (UNIT_CHARGE * UNIT_DENSITY / UNIT_LENGTH) /* current density, in A/cm^2 */
 #define PERMITTIVITY (11.7 * 8.854188e-14)                         /* in F/cm */
 /* The square of the intrinsic Debye length, in um^2: Poisson's equation is
  * DEBYE * laplace(psi) = n - p - doping. */
