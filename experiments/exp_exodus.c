@@ -165,7 +165,7 @@ static int open_ours(const experiment *x, const share *s, const variant *of, tut
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-/* Read all steps, one call per step; the last values must be those written. */
+/* Read all steps, one call per step; the values of the share are then those of the last step. */
 static tutti_err get_steps(tutti_exodus *x, const share *s, int steps) {
     tutti_exodus_field fields[2 * EACH];
     tutti_err err = TUTTI_OK;
