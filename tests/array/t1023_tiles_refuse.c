@@ -46,7 +46,7 @@ static void refuse_budgets(void) {
     if (rank == who) s.budget = -5;
     refuses(a, NULL, &s, TUTTI_ERR_ARG, "budget leaves");
     s = good;
-    s.tile[0] = s.tile[1] = 40; /* 40 x 20 doubles, in two buffers */
+    s.tile[0] = s.tile[1] = 40; /* a tile has 40 x 20 doubles, in two buffers */
     if (rank == who) s.budget = 2 * 40 * M * 8;
     refuses(NULL, b, &s, TUTTI_ERR_ARG, "needs 12800");
     s = good;

@@ -8,7 +8,7 @@
 static const tutti_count edges[12][2] = {{0, 1}, {0, 3}, {1, 4}, {1, 7}, {2, 4}, {2, 5},
                                          {2, 6}, {2, 7}, {3, 5}, {3, 7}, {4, 6}, {5, 7}};
 static const int metis[8] = {0, 0, 1, 0, 1, 0, 1, 0};
-/* Table 1: the partition lists */
+/* Table 1: the partitions of each node, the owner first */
 static const int lists[8][2] = {{0, -1}, {0, 1}, {1, 0}, {0, -1}, {1, 0}, {0, 1}, {1, -1}, {0, 1}};
 
 int main(int argc, char **argv) {

@@ -81,7 +81,7 @@ static void test_contiguous(void) {
     }
 }
 
-/* Test FLASH I/O: each of 24 variables has one run of 1.4 MiB per rank in the file and runs of 64
+/* Test FLASH I/O: each of 24 variables has one run of 1.3 MiB per rank in the file and runs of 64
  * bytes in memory. */
 static void test_flash(void) {
     enum { RANKS = 4, VARS = 24 };
