@@ -141,7 +141,7 @@ static void auto_plan(experiment *x) {
         draw_cases(x, x->worlds > 1 && x->world[0].ranks == 1, op, ops);
         return;
     }
-    /* only the world of all ranks, unless --procs is given */
+    /* points are only on all ranks, unless --procs is given */
     const int first = c->procs.n ? 0 : x->worlds - 1;
     for (int d = 0; d < c->dirs.n; d++)
         for (int i = first; i < x->worlds; i++)

@@ -1,11 +1,11 @@
 /* tutti-experiments exodus: Table 3 of Sandia's report on PDS/PIO as finite-element output, and its
  * references.
  *
- * The mesh of ALEGRA, 9138 nodes and 7599 elements, with six nodal and six element variables, in an Exodus
- * file whose metadata is complete after each step.  An aggregator corresponds to an I/O server: one, and
- * fourteen or as many as there are ranks; the buffer is cb_buffer_size.  Elements are distributed in runs of
- * sixteen, with their nodes; border nodes are on several ranks.  The references of the paper are netCDF and
- * HDF5 written directly by one process, which has all data.
+ * The mesh of ALEGRA, 9138 nodes and 7599 elements, with six nodal and six element variables, is written to
+ * an Exodus file whose metadata is complete after each step.  Aggregators correspond to I/O servers: there is
+ * one, or fourteen (fewer if there are fewer ranks); the buffer is cb_buffer_size.  Elements are distributed
+ * in runs of sixteen, with their nodes; border nodes are on several ranks.  The references of the paper are
+ * netCDF and HDF5 written directly by one process, which has all data.
  *
  * Values are compared after the steps of the first round.  There are no points and no goals.
  * SPDX-License-Identifier: BSD-3-Clause */

@@ -36,8 +36,8 @@
 #define DEFAULT "default"
 #define WITH_RMW ", rmw"
 
-/* --cold on a device that is not throttled: the variants among which the default, auto, chooses, and some
- * more. */
+/* Variants for --cold on a device that is not throttled: those among which the default, auto, chooses, and
+ * some more. */
 static const struct {
     const char *name, *settings;
 } fixed_table[] = {
