@@ -390,7 +390,7 @@ static void replay_run(replay *p) {
     objects_n = entries_n = 0;
     object_new(0, 1);
     for (int64_t at = 0; at < log_size && !is_over(p); p->records++) {
-        /* not freed: pending records point to it */
+        /* the record is not freed, because pending records point to it */
         powercut_record *r = not_null(malloc(sizeof *r));
         const char *bytes = log_bytes + at + sizeof *r;
         at = log_record(at, r);
@@ -420,7 +420,7 @@ static int sites_find(int64_t *sites, const char **names, int *lengths) {
     int n = 0;
     for (int64_t at = 0, next; at < log_size; at = next) {
         next = log_record(at, &r);
-        /* 0 bytes: a sync by the test itself */
+        /* a site of 0 bytes is a sync by the test itself */
         int known = r.what != POWERCUT_SITE || r.bytes == 0;
         for (int i = 0; i < n; i++) known |= sites[i] == r.at;
         if (known) continue;

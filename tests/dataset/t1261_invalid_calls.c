@@ -138,7 +138,7 @@ static void test_writing(void) {
         CHECK_SAME(put_values("a", lies, rank ? TUTTI_FLOAT64 : TUTTI_FLOAT32), TUTTI_ERR_MISMATCH);
         CHECK_SAME(put_values("a", rank ? lies : rows, TUTTI_FLOAT64), TUTTI_ERR_MISMATCH);
     }
-    /* no rank has entries: all are filled */
+    /* no rank has entries: all get the fill value */
     CHECK_SAME(put_values("a", rows, TUTTI_FLOAT64), TUTTI_OK);
     for (int i = 0; i < 1000; i++) buf[i] = i;
     buf[2] = 300;

@@ -46,7 +46,7 @@ static void spaces_random(void) {
             space[i].entries *= space[i].shape[k];
         }
     }
-    /* a multiple of the chunk size of the first variable, or one entry more or less */
+    /* the number of entries is a multiple of the chunk size, or one more or less */
     chunk_bytes = (tutti_off[]){64, 100, 256, 1000, TUTTI__CHUNK_BYTES}[rnd(5)];
     space[5].entries = space[5].shape[0] = (chunk_bytes < 2000 ? chunk_bytes : 64) * 2 - 1 + rnd(3);
 }
@@ -85,8 +85,9 @@ typedef struct {
     int turned;
 } decomposed;
 
-/* Create a decomposition of space `s`.  kind 0: scattered entries in any order; 1: overlapping blocks of rows;
- * 2: every some_n-th index of the last dimension; 3: consecutive entries.  part: not all entries of the space. */
+/* Create a decomposition of space `s`.  kind 0: scattered entries in any order; 1: overlapping blocks of
+ * rows; 2: every some_n-th index of the last dimension; 3: consecutive entries.  part: some entries of the
+ * space belong to no rank. */
 static decomposed decompose(tutti_dataset *d, tutti_count segment, int s, int kind, int part) {
     decomposed h = {.turned = kind == 0 && mix((uint64_t)s, 3) % 2};
     tutti_decomposition_spec spec = {.kind = kind == 3 ? TUTTI_BY_RANK_ORDER : TUTTI_BY_SLICE};

@@ -289,7 +289,7 @@ static void test_strangers(void) {
     if (rank == 0) copy_file(from, path_of("metadata.sqlite"));
     repair_and_check("another's metadata", 1, 0, ALL);
 
-    /* older metadata: a copy made after two states */
+    /* replace the metadata by a copy made after two states */
     dataset_remove(path);
     make_objects(path, 0, 2, "m");
     if (rank == 0) copy_file(path_of("metadata.sqlite"), path_of("kept"));
@@ -298,7 +298,7 @@ static void test_strangers(void) {
     MPI_Barrier(MPI_COMM_WORLD);
     repair_and_check("older metadata", 1, 0, ALL);
 
-    /* replace a data file by one of another dataset */
+    /* replace a data file by that of another dataset */
     copy_dataset(whole, path);
     snprintf(from, sizeof from, "%s/data-000002.tutti", other);
     if (rank == 0) copy_file(from, path_of("data-000002.tutti"));
@@ -386,7 +386,7 @@ static void erase_and_drop(void) {
     remove_file("metadata.sqlite");
     repair_and_check("dropped, metadata gone", 1, 0, there);
     append_and_check(there);
-    /* a file in which removed segments are only marked, because later segments of the file are kept */
+    /* removed segments of a file are only marked if later segments of the file are kept */
     copy_dataset(whole, path);
     d = open_file(path, RW);
     for (int i = 0; i < 2; i++) write_state(d, 6 + i);

@@ -159,7 +159,7 @@ static void test_states(void) {
     CHECK_EQ(file_of(5, "e"), 3);
     CHECK_EQ(file_of(7, "a"), 4);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
-    /* the same definitions again: the same file is continued */
+    /* after the same definitions, the same file is continued */
     open_file(TUTTI_WRITE, TUTTI_CONTAINER_NETCDF);
     write_state(6, "ad");
     CHECK_EQ(file_of(8, "a"), 4);
@@ -214,7 +214,7 @@ static void not_counted(void) {
     CHECK_SAME(add_variable("a", (tutti_variable_spec){.type = TUTTI_FLOAT32}), TUTTI_OK);
     write_state(0, "a");
     write_state(1, "a");
-    /* a topology and two states on it in one commit */
+    /* write a topology and two states on it in one commit */
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_TOPOLOGY, 2, 2), TUTTI_OK);
     CHECK_SAME(tutti_dataset_begin_also(d, TUTTI_STATE, 2, 2), TUTTI_OK);
     CHECK_SAME(put_values("a"), TUTTI_OK);
