@@ -121,7 +121,7 @@ static void test_defining(void) {
     b.array_kind = TUTTI_EXODUS_CONNECTIVITY;
     b.type = TUTTI_COMPLEX64;
     CHECK_SAME(tutti_exodus_get_arrays(x, 1, &b), TUTTI_ERR_ARG);
-    /* a value does not fit into its type; afterwards the array can be written again */
+    /* if a value does not fit into its type, the array can be written again afterwards */
     const int64_t large[4] = {(int64_t)1 << 40, 1, 2, 3};
     b = (tutti_exodus_array){.array_kind = TUTTI_EXODUS_CONNECTIVITY,
                              .kind = TUTTI_EXODUS_ELEMENT_BLOCK,

@@ -145,7 +145,8 @@ static int run_round(int at, fault_kind what, int n) {
             fields_make(step);
         }
         CHECK_EQ(tutti_exodus_steps(x), steps);
-        /* a step without most of the fields: bytes of the removed step must not appear in it */
+        /* write a step without most of the fields: bytes of the removed step must not appear in
+         * it */
         CHECK_SAME(tutti_exodus_begin(x, sample_time(step)), TUTTI_OK);
         CHECK_SAME(tutti_exodus_commit(x), TUTTI_OK);
         double *zero = fields[1].buf;
