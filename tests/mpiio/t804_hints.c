@@ -68,7 +68,7 @@ static void test_ignored(void) {
     check_expected(used, "romio_ds_write", "automatic");
     /* the thread level of this program does not allow a thread */
     check_expected(used, "tutti_background", "auto");
-    check_expected(used, "tutti_sub_buffers", "4"); /* from the system hints */
+    check_expected(used, "tutti_sub_buffers", "4"); /* set by the system hints */
     MPI_Info_free(&used);
 }
 
@@ -161,7 +161,7 @@ static void check_romio_hints(void) {
     MPI_Info used = in_force(NULL, 0);
     for (size_t i = 0; i < sizeof told / sizeof *told; i++)
         check_expected(used, told[i][0], told[i][1]);
-    check_expected(used, "romio_ds_read", "disable"); /* from the system hints */
+    check_expected(used, "romio_ds_read", "disable"); /* set by the system hints */
     MPI_Info_free(&used);
 #endif
 }

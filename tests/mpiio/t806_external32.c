@@ -228,7 +228,7 @@ static tree tree_make(int depth) {
 static void value_put(char *to, int kind, int i) {
     const int v = i % 120 + 1;
     const double x = v;
-    const long long whole = v; /* little-endian */
+    const long long whole = v; /* the machine must be little-endian */
     memcpy(to, kind == 4 ? (const void *)&x : (const void *)&whole, (size_t)kinds[kind].native);
 }
 

@@ -74,7 +74,7 @@ static void shuffle_items(int n, MPI_Request *r, int *of) {
 /* ---- starting and completing */
 
 static MPI_Offset offset_of(const job *j) {
-    if (j->file == 0) return (MPI_Offset)j->slot * LENGTH; /* in ints of the view */
+    if (j->file == 0) return (MPI_Offset)j->slot * LENGTH; /* the view counts ints */
     return ((MPI_Offset)j->slot * ranks + j->who) * LENGTH * (MPI_Offset)sizeof(int);
 }
 
