@@ -109,7 +109,7 @@ static void test_bound(void) {
     for (long i = 0; i < bound + extra; ++i) tutti__trace_event("c", "n", tutti__now(), -1, i);
     CHECK_EQ(tutti__memory_live(), start + 1);
     char *text = tutti__trace_json();
-    /* two more objects: the name of the row, and the number of dropped events */
+    /* two more objects are the name of the row and the number of dropped events */
     CHECK_EQ(text ? count_objects(text) : -1, bound + 2);
     snprintf(expected, sizeof expected, "\"args\":{\"events\":%ld}}", extra);
     CHECK(text && strstr(text, expected));

@@ -170,7 +170,7 @@ int main(int argc, char **argv) {
     snprintf(array_path, sizeof array_path, "%s.tutti", path);
     test_stale();
 
-    /* all objects that can be left open */
+    /* create all objects that can be left open */
     tutti_access *a = make_access();
     tutti_file *f = open_file(), *planned = open_file(), *split = open_file();
     tutti_plan *p = NULL, *started = NULL;

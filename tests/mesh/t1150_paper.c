@@ -60,7 +60,7 @@ int main(int argc, char **argv) {
     tutti_mesh_lists_free(&start, &holder);
     tutti_mesh_free(&alone);
 
-    /* the inspector computes the same from the parts of two ranks */
+    /* the inspector computes the same writers from the parts of two ranks */
     if (ranks == 2) {
         tutti_mesh_part *part = NULL;
         tutti_mesh_part_view p;

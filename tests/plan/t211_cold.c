@@ -67,7 +67,7 @@ static void test_sections(void) {
         CHECK(best().method == TUTTI_METHOD_TWO_PHASE, "cold, %d: %d", i, best().method);
         CHECK(best().seconds > 4 * warm, "%d: %g, warm %g", i, best().seconds, warm);
         CHECK(tutti__cost_gap(&request).bytes >= 32768, "%d", i);
-        CHECK_EQ(best().aggregators, 4); /* depends on the bytes read */
+        CHECK_EQ(best().aggregators, 4); /* their number depends on the bytes read */
     }
     set_common(524288, 1, 524288, 1); /* one piece, which the kernel reads once for all ranks */
     CHECK_EQ(best().method, TUTTI_METHOD_LIST);

@@ -155,7 +155,7 @@ static void test_extents(void) {
     CHECK_EQ(best().method, TUTTI_METHOD_TWO_PHASE);
     CHECK(seconds_of(TUTTI_METHOD_SIEVE) > 1.5 * best().seconds, "each rank reads all of it");
     sides_free(RANKS, s);
-    /* the same runs with a separate part of the file per rank: sieving reads each part once */
+    /* if each rank has a separate part of the file, sieving reads each part once */
     for (int i = 0; i < RANKS; i++) s[i] = strided((tutti_off)(1 << 27) * i, 65536, 512, 1024);
     set_case(RANKS, s, 1);
     CHECK(seconds_of(TUTTI_METHOD_SIEVE) < seconds_of(TUTTI_METHOD_LIST), "%g, %g",

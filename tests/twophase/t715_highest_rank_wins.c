@@ -90,7 +90,7 @@ static void combination(const int *choice) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     file_is(path, m.v, m.size, "highest rank wins");
 
-    /* a plan that is run twice with different bytes */
+    /* run a plan twice with different bytes */
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, &opt, &f), TUTTI_OK);
     CHECK_SAME(tutti_file_resize(f, 0), TUTTI_OK);
     CHECK_SAME(tutti_plan_write(f, q.access, &p), TUTTI_OK);
