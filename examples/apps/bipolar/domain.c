@@ -161,7 +161,7 @@ static void measure(domain *d) {
     double found[2] = {0, 0};
     d->box = room(d->start[d->own], sizeof(double));
     d->volume = room(d->own, sizeof(double));
-    double *around = room(d->own, sizeof *around); /* share of the adjacent tetrahedra */
+    double *around = room(d->own, sizeof *around); /* volume of the adjacent tetrahedra */
     for (int c = 0; c < d->cells; c++) {
         tetrahedron t;
         tetrahedron_of(d, d->cell[c], &t);
