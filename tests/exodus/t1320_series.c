@@ -74,7 +74,8 @@ static tutti_err put_step(tutti_exodus *x, double time) {
     return tutti_exodus_commit(x);
 }
 
-/* Check the values of the nodes of this rank, which put_step and the golden files have. */
+/* Check that the nodes of this rank have the values that put_step and the writer of the golden
+ * files write. */
 static void check_step(tutti_exodus *x, tutti_count step, double time) {
     double t[6] = {0}, at = 0;
     const tutti_exodus_mesh *m = NULL;
