@@ -11,7 +11,7 @@ enum { PIECE = 300, PIECES = 700, LENGTH = PIECE * PIECES };
 static int data[2][LENGTH];
 
 static MPI_Offset place_items(int op) {
-    return (MPI_Offset)op * LENGTH; /* ints of the view */
+    return (MPI_Offset)op * LENGTH; /* the view counts ints */
 }
 
 /* Test `first` until it is complete, and sometimes test `second`. */

@@ -263,7 +263,7 @@ static void test_duplicates(void) {
     MPI_File fh[OPEN];
     for (int turn = 0; turn < 3; turn++) {
         for (int i = 0; i < OPEN; i++) {
-            if (i == 3) /* the same ranks in another order */
+            if (i == 3) /* this communicator has another order of ranks */
                 MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm[i]);
             else
                 MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]);
