@@ -196,7 +196,7 @@ static void test_threads(void) {
 int main(void) {
     test_off();
     test_times();
-    setlocale(LC_ALL, "de_DE.UTF-8"); /* decimal comma, if this locale is installed */
+    setlocale(LC_ALL, "de_DE.UTF-8"); /* use a decimal comma, if this locale is installed */
     test_text();
     test_bound();
     test_rows_nest();

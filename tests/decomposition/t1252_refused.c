@@ -225,7 +225,7 @@ static void foreign_fields(void) {
             char words[200];
             tutti_decomposition_spec s = {.kind = (tutti_decomposition_kind)kind};
             tutti_decomposition *p = NULL;
-            CHECK_SAME(make_decomposition(&space, &s, &p), TUTTI_OK); /* no entries on any rank */
+            CHECK_SAME(make_decomposition(&space, &s, &p), TUTTI_OK); /* no rank has entries */
             CHECK_EQ(tutti_decomposition_entries(p), 0);
             tutti_decomposition_free(&p);
             if (fields[i].kinds >> kind & 1) continue;

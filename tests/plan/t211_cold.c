@@ -117,7 +117,7 @@ static void test_gaps(void) {
     opt.sieve_gap = 0;
     request.is_write = 1;
     CHECK_EQ(gap(0), 32 << 10);
-    set_common(20000, 100, 32768, 0); /* dense: no search for holes */
+    set_common(20000, 100, 32768, 0); /* the request is dense: holes are ignored */
     CHECK_EQ(gap(0), 32 << 10);
     CHECK(tutti__cost_gap(&request).dense, "half of the extent");
     CHECK(gap(1) >= 32 << 10, "%lld", (long long)gap(1));
