@@ -93,7 +93,7 @@ static tutti_err write_variables(tutti_file *f, int rank, int ranks, double *hea
                                               .file_order = TUTTI_BIG_ENDIAN}},
                                  {.access = b, .buf = kind}};
     const tutti_err err = tutti_file_write_parts(f, 2, parts, NULL);
-    if (err == TUTTI_ERR_VALUE) /* on all ranks; the message names rank and value */
+    if (err == TUTTI_ERR_VALUE) /* all ranks return it; the message names rank and value */
         fprintf(stderr, "%s\n", tutti_last_message());
     tutti_access_free(&a);
     tutti_access_free(&b);
@@ -167,7 +167,7 @@ int main(int argc, char **argv) {
     int32_t *kind = calloc(CELLS, sizeof *kind);
     for (int i = 0; i < CELLS; i++) state[i] = i / 4.0;
     if (!err) err = write_variables(f, rank, ranks, state, kind);
-    state[CELLS / 2] = 1e300; /* larger than any float32 */
+    state[CELLS / 2] = 1e300; /* this value is larger than any float32 */
     if (!err) wrong += write_variables(f, rank, ranks, state, kind) != TUTTI_ERR_VALUE;
     if (old && tutti_file_close(&old)) err = tutti_last_error()->code;
     if (f && tutti_file_close(&f)) err = tutti_last_error()->code;

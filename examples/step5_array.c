@@ -50,7 +50,7 @@ static tutti_err sum_elements(tutti_array *a, int rank, int ranks, double *sum_o
     double *v = malloc((size_t)budget), mine = 0;
     tutti_err err = TUTTI_OK;
     for (tutti_count k = 0; k < n && !err; k++) {
-        tutti_slice s = tutti_array_partition(a, n, k); /* columns: the slowest dimension */
+        tutti_slice s = tutti_array_partition(a, n, k); /* columns are the slowest dimension */
         s.lo[0] = (tutti_count)ROWS * rank / ranks;
         s.hi[0] = (tutti_count)ROWS * (rank + 1) / ranks;
         if (k == 0) err = tutti_array_prefetch(a, &s);
