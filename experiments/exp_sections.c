@@ -70,7 +70,8 @@ typedef struct {
     char name[80];
 } point_data;
 
-/* Return the extent of a square array of doubles of at most c->array bytes; columns are complete blocks. */
+/* Return the extent of a square array of doubles of at most c->array bytes, or the minimum for
+ * O_DIRECT; columns of at least one block are complete blocks. */
 static tutti_count extent_of(const bench_config *c) {
     const tutti_count n = (tutti_count)sqrt((double)c->array / sizeof(double));
     /* with O_DIRECT a column has at least two blocks */
