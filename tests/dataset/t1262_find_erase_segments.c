@@ -316,7 +316,7 @@ static void test_damaged(void) {
     check_values(0, "u", 3);
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     test_closed();
-    unsigned char *v = file_get(file, &bytes); /* shorter than its segments */
+    unsigned char *v = file_get(file, &bytes); /* the file becomes shorter than its segments */
     file_put(file, v, bytes - 1);
     free(v);
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, &opt, &d),
