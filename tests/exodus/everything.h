@@ -316,7 +316,7 @@ static void ev_print_variables(FILE *out, const char *name, tutti_exodus_kind ki
     int64_t id = 0;
     int n = EV_NODES, blocks = kind != TUTTI_EXODUS_NODAL;
     if (blocks) {
-        fprintf(out, "%s truth", name); /* the truth table */
+        fprintf(out, "%s truth", name); /* print the truth table */
         for (int e = 0; ev_entity(kind, e, &id, &n); e++)
             for (int i = 0; i < v->n; i++)
                 fprintf(out, " %d",

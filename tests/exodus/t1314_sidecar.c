@@ -172,7 +172,7 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/beside.e", dir);
     snprintf(beside, sizeof beside, "%s.tutti", path);
     tutti_exodus_options_init(&opt);
-    sample_write(MPI_COMM_WORLD, path, &opt, 2); /* with the default level, TUTTI_DURABLE */
+    sample_write(MPI_COMM_WORLD, path, &opt, 2); /* write with the default level, TUTTI_DURABLE */
     test_notes();
     test_lost();
     test_killed();

@@ -137,7 +137,7 @@ int main(int argc, char **argv) {
     reports = 0;
     CHECK_SAME(tutti_exodus_put(x, 1, &field), TUTTI_OK);
     CHECK_EQ(reports, 0);
-    tutti_exodus_stats(x, &before); /* the sum over both files */
+    tutti_exodus_stats(x, &before); /* the result is the sum over both files */
     CHECK(before.bytes >= after.bytes + 16 * n, "%lld bytes", (long long)before.bytes);
     CHECK_SAME(tutti_exodus_discard(x), TUTTI_OK);
     tutti_decomposition_free(&local);

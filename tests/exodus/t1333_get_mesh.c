@@ -127,7 +127,7 @@ static void read_and_rewrite(tutti_exodus_options *opt, tutti_exodus_partitioner
     tutti_exodus_distribution distribution = {.partitioner = by, .halo = halo};
     snprintf(where, sizeof where, "by %s, halo %d", by_name[by], halo);
     check_where(where);
-    if (by == TUTTI_EXODUS_BY_LIST) { /* slices of different lengths */
+    if (by == TUTTI_EXODUS_BY_LIST) { /* ranks have slices of different lengths */
         const int n = world.entries[W_ELEMENT];
         distribution.first = rank == 0 ? 0 : n * rank / (ranks + 1) + 1;
         distribution.first = distribution.first > n ? n : distribution.first;

@@ -373,7 +373,8 @@ static inline int world_node_position(int node) {
     return at;
 }
 
-static inline int world_position(int kind, int item) { /* position among all entries of the kind */
+/* Return the position among all entries of the kind. */
+static inline int world_position(int kind, int item) {
     const world_entry *e = &world.entry[kind][item];
     int at = 0;
     for (int i = 0; i < world.entries[kind]; i++) {
