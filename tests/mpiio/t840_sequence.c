@@ -185,7 +185,7 @@ static void test_seek(void) {
     for (int r = 0; r < w.np; r++) {
         const int64_t er = w.view[r].etype.n;
         int64_t to = rnd(300);
-        if (whence == 2) /* relative to the end of the file in etypes, rounded up */
+        if (whence == 2) /* offsets count from the end of the file in etypes, rounded up */
             to = (view_bytes_before(&w.view[r], w.model.size) + er - 1) / er - rnd(20);
         w.position[r] = (to < 0 ? 0 : to) * er;
     }

@@ -230,7 +230,7 @@ static void test_handles(void) {
     CHECK_EQ(size_of(own), 4 * (10 + rank));
     CHECK_MPI(MPI_File_close(&own));
     CHECK(access(name, F_OK) != 0, "deleted when closed");
-    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half); /* ranks in reverse order */
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half); /* ranks are in reverse order */
     snprintf(name, sizeof name, "%s.%d", test_path("half"), rank % 2);
     CHECK_MPI(PMPI_File_open(half, name, MODE, MPI_INFO_NULL, &own));
     CHECK_MPI(MPI_File_write_ordered(own, &rank, 1, MPI_INT, &st));
