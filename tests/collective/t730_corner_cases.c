@@ -56,7 +56,7 @@ static tutti_err memory_fails(const char *text, long n) {
     CHECK_SAME(tutti_plan_write(f, small, &p), TUTTI_OK);
     getrlimit(RLIMIT_FSIZE, &old);
     low = old;
-    low.rlim_cur = 20000; /* sufficient for the file, but not for staging memory */
+    low.rlim_cur = 20000; /* the limit suffices for the file, but not for staging memory */
     if (n == 0) CHECK(setrlimit(RLIMIT_FSIZE, &low) == 0, "setrlimit");
     if (n > 0 && rank == 0) tutti__memory_fail_after(n);
     const tutti_err err = same_everywhere(tutti_plan_write(f, large, &q));

@@ -408,7 +408,7 @@ static void combination(const int *choice) {
     whole_compare(f, &m, "new");
     for (int round = 1; round < 3; round++) write_once(f, &s, how, round, 0, &m);
     const tutti_off by = 512 * (m.size / 512 + 1 + rnd(3));
-    write_once(f, &s, how, 3, by, &m); /* the same shape at other offsets */
+    write_once(f, &s, how, 3, by, &m); /* write the same shape at other offsets */
     whole_compare(f, &m, "again");
     for (int round = 0; round < 3; round++) read_once(f, &s, how, round == 1 ? by : 0, &m);
     /* the file ends inside elements */

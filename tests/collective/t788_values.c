@@ -246,7 +246,8 @@ static void test_many(void) {
         CHECK_SAME(tutti_file_read_parts(f, PARTS, parts, &count), TUTTI_OK);
         int wrong = 0;
         for (int i = 0; i < PARTS * ITEMS; i++) {
-            const int shared = i % ITEMS == ITEMS - 1 && rank < ranks - 1; /* next rank's value */
+            /* the element has the next rank's value */
+            const int shared = i % ITEMS == ITEMS - 1 && rank < ranks - 1;
             const int want = (shared ? i - (ITEMS - 1) + 7 * (rank + 1) : i + 7 * rank) + round;
             if (v[i] != want % 30000 && wrong++ == 0)
                 CHECK(0, "element %d is %d, not %d", i, v[i], want % 30000);
