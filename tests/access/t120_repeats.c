@@ -247,7 +247,7 @@ static void by_hand(void) {
     CHECK_EQ(n, 8);
     for (int i = 0; i < 8; i++) CHECK_EQ(in[i], value_at(2 * index[i / 2] + i % 2));
     memset(in, 0, sizeof in);
-    tutti_access_unpack(a, in, 1, 3, "xy"); /* bytes 1 and 4 of the file */
+    tutti_access_unpack(a, in, 1, 3, "xy"); /* "xy" are bytes 1 and 4 of the file */
     CHECK(memcmp(in, "y\0\0xy\0y\0", 8) == 0, " ");
     CHECK_OK(tutti_file_write(f, a, out, &n));
     CHECK_EQ(n, 4);

@@ -189,7 +189,7 @@ static void one_round(int round) {
     copied(global, a, &p);
     local_slices(a, &p);
     found_again(&a, &p, &opt);
-    picture q = p; /* the same elements in the other order, by another distribution */
+    picture q = p; /* q has the same elements in the other order, by another distribution */
     q.spec.order = other.order = (tutti_order)(1 - (int)spec.order);
     b = local_array(third, &q, &opt);
     copied(a, b, &p);

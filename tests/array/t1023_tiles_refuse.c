@@ -218,7 +218,7 @@ static void some_end(void) {
         CHECK_SAME(tutti_tiles_end(&t), TUTTI_ERR_STATE);
     else
         CHECK_SAME(tutti_tiles_next(t, &tile), TUTTI_ERR_STATE);
-    if (t) CHECK_ERR(tutti_tiles_next(t, &tile), TUTTI_ERR_STATE); /* the same error again */
+    if (t) CHECK_ERR(tutti_tiles_next(t, &tile), TUTTI_ERR_STATE); /* the error is the same again */
     CHECK_OK(tutti_tiles_end(&t));
 }
 

@@ -188,7 +188,7 @@ static void test_threads(void) {
     tutti__free(early);
     for (int i = 0; i < 4; ++i) pthread_join(threads[i], NULL);
     char *text = tutti__trace_json();
-    CHECK(text && count_objects(text) >= 8001); /* events and names of rows */
+    CHECK(text && count_objects(text) >= 8001); /* objects are events and names of rows */
     tutti__free(text);
     tutti__trace_disable();
 }

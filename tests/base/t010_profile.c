@@ -113,8 +113,8 @@ static void test_pick(void) {
     CHECK(p.measured == 1 && p.read_one_4k == 12345 && p.remote == 1, "by mount, on the net");
     set.machine.nodes = 4;
     set.machine.net_bandwidth = 1.1e7;
-    place =
-        place_at("/far", "nfs", 0, 78); /* default values, but not of this network file system */
+    /* default values are used, but not those of this network file system */
+    place = place_at("/far", "nfs", 0, 78);
     tutti__profile_pick(&set, &place, &p);
     CHECK(p.write_one_1m == 1.1e7 && p.write_all_1m == 4.4e7, "%g, %g", p.write_one_1m,
           p.write_all_1m);

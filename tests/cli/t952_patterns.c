@@ -105,7 +105,7 @@ static void check_e3sm(int ranks, tutti_off size) {
         const int cells = 6 * side * side;
         CHECK_EQ(p.total % (4 * cells), 0);
         for (tutti_count i = 0; i < p.pieces && p.piece[i].file < 4 * cells; i++)
-            for (tutti_off k = 0; k < p.piece[i].bytes; k += 4) { /* the first row of cells */
+            for (tutti_off k = 0; k < p.piece[i].bytes; k += 4) { /* check the first row of cells */
                 const int place = place_on_curve((int)((p.piece[i].file + k) / 4) % cells, side);
                 const int twin = place % 2 ? (place + cells / 2) % cells : place;
                 CHECK_EQ((int)((int64_t)twin * ranks / cells), rank);

@@ -127,7 +127,7 @@ static void pooling(MPI_Comm comm) {
     CHECK_EQ(relation, MPI_CONGRUENT);
     MPI_Comm_compare(a->comm, comm, &relation);
     CHECK_EQ(relation, MPI_CONGRUENT);
-    if (rank % 2) tutti__team_give(&b); /* in different orders */
+    if (rank % 2) tutti__team_give(&b); /* ranks return the teams in different orders */
     tutti__team_give(&a);
     tutti__team_give(&b);
     const long live = tutti__memory_live();

@@ -35,7 +35,7 @@ int main(int argc, char **argv) {
 
     tutti_mesh_cut c;
     CHECK_SAME(tutti_mesh_cut_get(m, 2, metis + v.first_node, NULL, &c), TUTTI_OK);
-    CHECK_EQ(c.cut, 3); /* edges 1-4, 2-5, 2-7 */
+    CHECK_EQ(c.cut, 3); /* edges 1-4, 2-5 and 2-7 are cut */
     CHECK_EQ(c.shared, 5);
     CHECK_EQ(c.total_nodes, 13);
     CHECK_EQ(c.min_nodes, 3);

@@ -333,7 +333,7 @@ int main(int argc, char **argv) {
     check_partitions(&box, 1, 0);
     check_partitions(&box, 7, 0);
     check_partitions(&box, 8, 1);
-    check_partitions(&box, 4, 2); /* loads of more than 32 bits */
+    check_partitions(&box, 4, 2); /* loads have more than 32 bits */
     check_partitions(&mixed, 3, 0);
     check_partitions(&tiny, 5, 0);
     check_partitions(&tiny, 50, 0);

@@ -104,7 +104,7 @@ static void test_measured_regions(void) {
             opt.direct_run = 1 << 20;
             EXPECT(LIST);
             opt.direct_run = 0;
-            set_case(1, ranks[i], ranks[i], 32 << 20, piece, 1); /* one rank per node */
+            set_case(1, ranks[i], ranks[i], 32 << 20, piece, 1); /* each node has one rank */
             EXPECT(LIST);
         }
         for (tutti_off piece = 64; piece <= 2048; piece *= 2) {
@@ -115,7 +115,7 @@ static void test_measured_regions(void) {
             set_case(0, ranks[i], 1, 32 << 20, piece, 1);
             EXPECT(LIST);
         }
-        for (tutti_off piece = 4096; piece <= 512 << 10; piece *= 2) { /* large holes */
+        for (tutti_off piece = 4096; piece <= 512 << 10; piece *= 2) { /* holes are large */
             set_case(1, ranks[i], 1, 32 << 20, piece, 0.02);
             EXPECT(LIST);
         }
@@ -128,7 +128,7 @@ static void test_measured_regions(void) {
             EXPECT(LIST);
         }
     }
-    set_case(0, 1, 1, 1 << 20, 32, 0.04); /* one rank, small holes */
+    set_case(0, 1, 1, 1 << 20, 32, 0.04); /* one rank reads with small holes */
     EXPECT(SIEVE);
     set_case(0, 1, 1, 1 << 20, 64, 0.01);
     EXPECT(LIST);
@@ -207,7 +207,7 @@ static void test_networks(void) {
         set_case(is_write, 4, 4, 4 << 20, 4096, 1);
         EXPECT(TWO_PHASE);
     }
-    for (int is_write = 0; is_write < 2; is_write++) { /* measured values, Fast Ethernet */
+    for (int is_write = 0; is_write < 2; is_write++) { /* with measured values of Fast Ethernet */
         set_defaults("fuse");
         profile.ranks = 1;
         profile.nodes = 4;

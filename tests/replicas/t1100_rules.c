@@ -75,7 +75,7 @@ static void test_paper(void) {
     lists l = {.n = 8, .parts = 2};
     int writer[8];
     tutti_replicas_stats stats;
-    for (int i = 0; i < 8; i++) { /* the classes of nodes in Figure 4 of the paper */
+    for (int i = 0; i < 8; i++) { /* compare the classes of nodes with Figure 4 of the paper */
         tutti_count at = l.start[i];
         char text[16] = "";
         l.holder[at++] = metis[i];

@@ -132,7 +132,7 @@ static void on_fewer(void) {
     if (part == MPI_COMM_NULL) return;
     check_where("on fewer ranks");
     ranks = some;
-    for (int i = 0; i < h.n; i++) { /* item i on ranks i % some and the next one */
+    for (int i = 0; i < h.n; i++) { /* item i is on rank i % some and on the next one */
         h.start[i] = 2 * i;
         h.holder[2 * i] = i % some;
         h.holder[2 * i + 1] = (i + 1) % some;
